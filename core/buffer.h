@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory for the device to work on: whole pages, faulted in, on a NUMA node when
+ * one is named, from huge pages or from ordinary ones.
+ */
+#ifndef CORE_BUFFER_H
+#define CORE_BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/error.h"
+
+struct buffer {
+	char *address; /* NULL: none */
+	size_t mapped; /* bytes, whole pages */
+};
+
+/* numa_node -1 leaves the choice to the kernel. The memory is zeroed. */
+int buffer_open(struct buffer *buffer, size_t size, bool huge_pages, int numa_node,
+		struct error *error);
+void buffer_close(struct buffer *buffer);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/clock.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char clocksource[] =
+	"/sys/devices/system/clocksource/clocksource0/current_clocksource";
+
+#define CALIBRATION_NS (20 * NS_PER_MS)
+#define READINGS       64
+
+int clock_left_ms(uint64_t deadline_ns)
+{
+	uint64_t now = clock_now_ns();
+	uint64_t left;
+
+	if (now >= deadline_ns)
+		return 0;
+	left = (deadline_ns - now + NS_PER_MS - 1) / NS_PER_MS;
+	return left > INT_MAX ? INT_MAX : (int)left;
+}
+
+/*
+ * The kernel watches the TSC against other clocks and leaves it when it is not
+ * steady: its choice says more than the flags in /proc/cpuinfo.
+ */
+static bool kernel_trusts(const char *name)
+{
+	char line[32] = "";
+	int fd = open(clocksource, O_RDONLY | O_CLOEXEC);
+	ssize_t got;
+
+	if (fd < 0)
+		return false;
+	got = read(fd, line, sizeof(line) - 1);
+	close(fd);
+	if (got <= 0)
+		return false;
+	line[strcspn(line, "\n")] = '\0';
+	return !strcmp(line, name);
+}
+
+/* Both clocks at one moment: of several tries the one with the least time between. */
+static void read_both(uint64_t *tick, uint64_t *ns)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; i < READINGS; i++) {
+		uint64_t before = clock_counter();
+		uint64_t now = clock_read(CLOCK_MONOTONIC_RAW);
+		uint64_t after = clock_counter();
+
+		if (after - before < best) {
+			best = after - before;
+			*tick = before + (after - before) / 2;
+			*ns = now;
+		}
+	}
+}
+
+static uint64_t rate(const struct clock *clock)
+{
+	uint64_t tick = 0;
+	uint64_t ns = 0;
+
+	read_both(&tick, &ns);
+	return (uint64_t)((unsigned __int128)(tick - clock->first_tick) * NS_PER_S /
+			  (ns - clock->first_ns));
+}
+
+static uint64_t measure_cost(const struct clock *clock)
+{
+	uint64_t start = clock_ticks(clock->is_counter);
+
+	for (int i = 0; i < READINGS; i++)
+		clock_ticks(clock->is_counter);
+	return clock_to_ns(clock_ticks(clock->is_counter) - start, clock->mult) / READINGS;
+}
+
+void clock_init(struct clock *clock)
+{
+	*clock = (struct clock){.kind = "monotonic_raw", .hz = NS_PER_S};
+#if defined(__x86_64__)
+	clock->is_counter = kernel_trusts("tsc");
+	if (clock->is_counter)
+		clock->kind = "tsc";
+#elif defined(__aarch64__)
+	clock->is_counter = kernel_trusts("arch_sys_counter");
+	if (clock->is_counter)
+		clock->kind = "cntvct";
+#endif
+	if (clock->is_counter) {
+		uint64_t end;
+
+		read_both(&clock->first_tick, &clock->first_ns);
+		end = clock->first_ns + CALIBRATION_NS;
+		while (clock_read(CLOCK_MONOTONIC_RAW) < end)
+			cpu_relax();
+		clock->hz = rate(clock);
+	}
+	clock->mult = (uint64_t)(((unsigned __int128)NS_PER_S << 32) / clock->hz);
+	clock->cost_ns = measure_cost(clock);
+}
+
+double clock_drift_ppm(const struct clock *clock)
+{
+	if (!clock->is_counter)
+		return 0;
+	return ((double)rate(clock) / (double)clock->hz - 1) * 1e6;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Events of the connection manager: awaited with a deadline, copied with their
+ * private data, acknowledged before anybody acts on them.
+ */
+#ifndef CORE_CM_H
+#define CORE_CM_H
+
+#include <rdma/rdma_cma.h>
+
+#include "core/alarm.h"
+
+struct cm_event {
+	struct rdma_cm_event event; /* its private data point into data */
+	uint8_t data[256];
+};
+
+int cm_channel_open(struct rdma_event_channel **channel, struct error *error);
+
+/* Takes one event if there is any: 1, 0, or a negative errno. */
+int cm_take(struct rdma_event_channel *channel, struct cm_event *event, struct error *error);
+
+/*
+ * Waits for an event. -ETIMEDOUT past the deadline (UINT64_MAX: none), without an
+ * error set; an alarm, which may be NULL, ends it.
+ */
+int cm_wait(struct rdma_event_channel *channel, struct cm_event *event, uint64_t deadline_ns,
+	    struct alarm *alarm, struct error *error);
+
+/* What an event that was not waited for means, as a sentence. */
+int cm_unexpected(const struct cm_event *event, struct error *error);
+
+#endif

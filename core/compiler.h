@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the compiler is told beyond the language.
+ */
+#ifndef CORE_COMPILER_H
+#define CORE_COMPILER_H
+
+#include <stddef.h>
+
+#define ALWAYS_INLINE      inline __attribute__((always_inline))
+#define COLD               __attribute__((cold, noinline))
+#define FORMAT(text, rest) __attribute__((format(printf, text, rest)))
+
+#define likely(condition)   __builtin_expect(!!(condition), 1)
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+
+#define ARRAY_LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+/* The struct of that type whose member is at this address. */
+#define CONTAINER_OF(address, type, member) \
+	((type *)(void *)((char *)(address)-offsetof(type, member)))
+
+/* Tells the processor that this is a loop that waits. */
+static inline void cpu_relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/completion.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+
+#include "core/verbs.h"
+
+/* Empty polls between two looks at the clock. */
+#define POLLS_PER_LOOK 256
+/* Events that wait for one acknowledgement: each one takes a lock. */
+#define ACKNOWLEDGE_AT 64
+
+int completion_open(struct completion *completion, struct ibv_context *verbs, uint32_t depth,
+		    struct alarm *alarm, struct error *error)
+{
+	int flags;
+
+	completion->alarm = alarm;
+	completion->channel = ibv_create_comp_channel(verbs);
+	if (!completion->channel)
+		return error_set_errno(error, verbs_null(), "cannot create a completion channel");
+	flags = fcntl(completion->channel->fd, F_GETFL);
+	if (flags < 0 || fcntl(completion->channel->fd, F_SETFL, flags | O_NONBLOCK))
+		return error_set_errno(error, -errno, "cannot set up the completion channel");
+	completion->cq = ibv_create_cq(verbs, (int)depth, NULL, completion->channel, 0);
+	if (!completion->cq)
+		return verbs_memory_error(error, verbs_null(), "create a completion queue");
+	if (completion->mode != RDMA_POLL && completion_arm(completion))
+		return error_set_errno(error, -EIO, "cannot arm the completion queue");
+	return 0;
+}
+
+int completion_close(struct completion *completion)
+{
+	int code = 0;
+
+	if (completion->cq) {
+		if (completion->taken)
+			ibv_ack_cq_events(completion->cq, completion->taken);
+		code = verbs_result(ibv_destroy_cq(completion->cq));
+	}
+	if (completion->channel) {
+		int other = verbs_result(ibv_destroy_comp_channel(completion->channel));
+
+		code = code ? code : other;
+	}
+	*completion = (struct completion){0};
+	return code;
+}
+
+static COLD int poll_failed(struct error *error)
+{
+	return error_set(error, -EIO, "the completion queue cannot be polled; did it overrun?");
+}
+
+/* What came before the alarm counts: the last message before a peer closes, say. */
+static COLD int last_look(struct completion *completion, int max, struct ibv_wc *wc,
+			  struct error *error)
+{
+	int got = completion_poll(completion, max, wc);
+
+	if (got < 0)
+		return poll_failed(error);
+	return got ? got : alarm_reason(completion->alarm, error);
+}
+
+/*
+ * Polls until something came, the alarm, or the time. 0 is for the time. Without a
+ * pause instruction: it would add tens of nanoseconds to what is being measured.
+ */
+static int spin(struct completion *completion, int max, struct ibv_wc *wc, uint64_t timeout_ns,
+		struct error *error)
+{
+	uint64_t start = 0;
+
+	for (;;) {
+		uint64_t now;
+
+		for (int i = 0; i < POLLS_PER_LOOK; i++) {
+			int got = completion_poll(completion, max, wc);
+
+			if (likely(got > 0))
+				return got;
+			if (unlikely(got < 0))
+				return poll_failed(error);
+			if (unlikely(alarm_raised(completion->alarm)))
+				return last_look(completion, max, wc, error);
+		}
+		now = clock_now_ns();
+		if (!start)
+			start = now;
+		else if (now - start >= timeout_ns)
+			return 0;
+	}
+}
+
+static int take_event(struct completion *completion, struct error *error)
+{
+	struct ibv_cq *cq;
+	void *context;
+
+	if (ibv_get_cq_event(completion->channel, &cq, &context))
+		return errno == EAGAIN
+			       ? 0
+			       : error_set_errno(error, -errno, "cannot take a completion event");
+	completion->armed = false;
+	completion->events++;
+	if (++completion->taken == ACKNOWLEDGE_AT) {
+		ibv_ack_cq_events(completion->cq, completion->taken);
+		completion->taken = 0;
+	}
+	return 0;
+}
+
+/* Sleeps until an event, which it takes, the alarm, or the deadline. */
+static int sleep_once(struct completion *completion, uint64_t deadline_ns, struct error *error)
+{
+	struct pollfd fds[] = {
+		{.fd = completion->channel->fd, .events = POLLIN},
+		{.fd = completion->alarm->fd,   .events = POLLIN},
+	};
+	int timeout = deadline_ns == UINT64_MAX ? -1 : clock_left_ms(deadline_ns);
+
+	if (poll(fds, ARRAY_LENGTH(fds), timeout) < 0)
+		return errno == EINTR ? 0 : error_set_errno(error, -errno, "cannot sleep");
+	return fds[0].revents ? take_event(completion, error) : 0;
+}
+
+static int wait_event(struct completion *completion, int max, struct ibv_wc *wc,
+		      uint64_t timeout_ns, struct error *error)
+{
+	uint64_t deadline_ns = UINT64_MAX;
+
+	for (;;) {
+		int got = completion_poll(completion, max, wc);
+		int code;
+
+		if (got)
+			return got > 0 ? got : poll_failed(error);
+		if (!completion->armed) {
+			code = completion_arm(completion);
+			if (code)
+				return error_set(error, -EIO, "cannot arm the completion queue");
+			continue;
+		}
+		if (alarm_raised(completion->alarm))
+			return last_look(completion, max, wc, error);
+		if (timeout_ns != UINT64_MAX) {
+			uint64_t now = clock_now_ns();
+
+			if (deadline_ns == UINT64_MAX)
+				deadline_ns = now + timeout_ns;
+			else if (now >= deadline_ns)
+				return -ETIMEDOUT;
+		}
+		code = sleep_once(completion, deadline_ns, error);
+		if (code)
+			return code;
+	}
+}
+
+static int wait_adaptive(struct completion *completion, int max, struct ibv_wc *wc,
+			 uint64_t timeout_ns, struct error *error)
+{
+	int got = spin(completion, max, wc, completion->spin_ns, error);
+
+	return got ? got : wait_event(completion, max, wc, timeout_ns, error);
+}
+
+int completion_wait(struct completion *completion, int max, struct ibv_wc *wc, uint64_t timeout_ns,
+		    struct error *error)
+{
+	int got;
+
+	switch (completion->mode) {
+	case RDMA_EVENT:
+		return wait_event(completion, max, wc, timeout_ns, error);
+	case RDMA_ADAPTIVE:
+		return wait_adaptive(completion, max, wc, timeout_ns, error);
+	case RDMA_POLL:
+		break;
+	}
+	got = spin(completion, max, wc, timeout_ns, error);
+	return got ? got : -ETIMEDOUT;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Completions of one CQ and the ways of waiting for them: poll, arm, drain, sleep.
+ * The discipline of events is drain, arm, drain again, then sleep: what arrives
+ * between the two drains is neither lost nor waited for. Events are acknowledged
+ * in batches. An alarm ends every wait; it is looked at only after an empty poll.
+ */
+#ifndef CORE_COMPLETION_H
+#define CORE_COMPLETION_H
+
+#include <infiniband/verbs.h>
+
+#include "core/alarm.h"
+#include "core/clock.h"
+#include "core/rdma.h"
+
+struct completion {
+	struct ibv_cq *cq;
+	struct ibv_comp_channel *channel;
+	struct alarm *alarm;
+	enum rdma_wait_mode mode;
+	uint64_t spin_ns;
+	bool armed;         /* the next completion raises an event */
+	unsigned int taken; /* events that are not acknowledged yet */
+	uint64_t events;    /* ever taken */
+};
+
+/* Makes channel and CQ and arms it. The alarm is the caller's. */
+int completion_open(struct completion *completion, struct ibv_context *verbs, uint32_t depth,
+		    struct alarm *alarm, struct error *error);
+
+/* Acknowledges what was taken: without it ibv_destroy_cq would wait for ever. */
+int completion_close(struct completion *completion);
+
+/* The number of completions taken, 0 for none, or a negative errno. */
+static ALWAYS_INLINE int completion_poll(struct completion *completion, int max, struct ibv_wc *wc)
+{
+	return ibv_poll_cq(completion->cq, max, wc);
+}
+
+/* The next completion raises an event. */
+static inline int completion_arm(struct completion *completion)
+{
+	completion->armed = true;
+	return ibv_req_notify_cq(completion->cq, 0);
+}
+
+/*
+ * Waits for completions in the CQ's mode and takes at most max. Returns how many;
+ * -ETIMEDOUT after timeout_ns (UINT64_MAX: never), with no error set; else a
+ * negative errno with the error: the alarm's reason, or what poll(2) said. The
+ * clock is first read when the wait turns out to be long.
+ */
+int completion_wait(struct completion *completion, int max, struct ibv_wc *wc, uint64_t timeout_ns,
+		    struct error *error);
+
+#endif

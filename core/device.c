@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/device.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/address.h"
+#include "core/verbs.h"
+
+#define INTERFACES_MAX 64
+
+/* The network interfaces that lead to one port. */
+struct interfaces {
+	unsigned int index[INTERFACES_MAX];
+	size_t count;
+};
+
+/* What is found while one device is open. */
+struct scan {
+	struct ibv_context *context;
+	const char *device;
+	struct ifaddrs *own;
+	struct ibv_gid_entry *gids;
+	ssize_t n_gids;
+};
+
+static int read_number(const char *path, int fallback)
+{
+	FILE *file = fopen(path, "re");
+	char line[32];
+
+	if (!file)
+		return fallback;
+	if (fgets(line, sizeof(line), file))
+		fallback = (int)strtol(line, NULL, 0);
+	fclose(file);
+	return fallback;
+}
+
+int device_numa_node(const char *device)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/device/numa_node", device);
+	return read_number(path, -1);
+}
+
+static void interfaces_add(struct interfaces *interfaces, unsigned int index)
+{
+	for (size_t i = 0; i < interfaces->count; i++)
+		if (interfaces->index[i] == index)
+			return;
+	if (index && interfaces->count < INTERFACES_MAX)
+		interfaces->index[interfaces->count++] = index;
+}
+
+/*
+ * The device's own interfaces, for links whose GIDs name none: IPoIB and iWARP.
+ */
+static void add_own_interfaces(struct interfaces *interfaces, const char *device, uint8_t port)
+{
+	char path[128];
+	struct dirent *entry;
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/device/net", device);
+	folder = opendir(path);
+	if (!folder)
+		return;
+	while ((entry = readdir(folder))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "/sys/class/net/%.15s/dev_port", entry->d_name);
+		if (read_number(path, 0) == port - 1)
+			interfaces_add(interfaces, if_nametoindex(entry->d_name));
+	}
+	closedir(folder);
+}
+
+static unsigned int prefix_length(const struct sockaddr *mask)
+{
+	const uint8_t *bytes;
+	unsigned int bits = 0;
+	size_t n = 0;
+
+	if (!mask)
+		return 0;
+	if (mask->sa_family == AF_INET6) {
+		bytes = ((const struct sockaddr_in6 *)(const void *)mask)->sin6_addr.s6_addr;
+		n = 16;
+	} else {
+		bytes = (const uint8_t *)&((const struct sockaddr_in *)(const void *)mask)
+				->sin_addr;
+		n = 4;
+	}
+	for (size_t i = 0; i < n; i++)
+		bits += (unsigned int)__builtin_popcount(bytes[i]);
+	return bits;
+}
+
+static bool leads_here(const struct interfaces *interfaces, const struct ifaddrs *own)
+{
+	unsigned int index = if_nametoindex(own->ifa_name);
+
+	if (!own->ifa_addr ||
+	    (own->ifa_addr->sa_family != AF_INET && own->ifa_addr->sa_family != AF_INET6))
+		return false;
+	for (size_t i = 0; i < interfaces->count; i++)
+		if (interfaces->index[i] == index)
+			return true;
+	return false;
+}
+
+static int add_address(struct device_port *port, const struct ifaddrs *own, struct error *error)
+{
+	struct device_address *larger =
+		reallocarray(port->addresses, port->n_addresses + 1, sizeof(*larger));
+	struct device_address *address;
+
+	if (!larger)
+		return error_set_errno(error, -ENOMEM, "cannot list devices");
+	port->addresses = larger;
+	address = &larger[port->n_addresses++];
+	*address = (struct device_address){.prefix = prefix_length(own->ifa_netmask)};
+	memcpy(&address->address, own->ifa_addr, address_length(own->ifa_addr));
+	snprintf(address->interface, sizeof(address->interface), "%s", own->ifa_name);
+	return 0;
+}
+
+static int add_addresses(struct device_port *port, const struct scan *scan, struct error *error)
+{
+	struct interfaces interfaces = {0};
+
+	for (ssize_t i = 0; i < scan->n_gids; i++)
+		if (scan->gids[i].port_num == port->port)
+			interfaces_add(&interfaces, scan->gids[i].ndev_ifindex);
+	add_own_interfaces(&interfaces, scan->device, port->port);
+	for (const struct ifaddrs *own = scan->own; own; own = own->ifa_next) {
+		int code = leads_here(&interfaces, own) ? add_address(port, own, error) : 0;
+
+		if (code)
+			return code;
+	}
+	return 0;
+}
+
+/* Megabits per second of one lane, by the bit of active_speed. */
+static uint64_t lane_mbps(uint8_t speed)
+{
+	static const uint64_t mbps[] = {2500, 5000, 10000, 10000, 14000, 25000, 50000, 100000};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(mbps); i++)
+		if (speed == 1U << i)
+			return mbps[i];
+	return 0;
+}
+
+static uint64_t lanes(uint8_t width)
+{
+	switch (width) {
+	case 1:
+		return 1;
+	case 2:
+		return 4;
+	case 4:
+		return 8;
+	case 8:
+		return 12;
+	case 16:
+		return 2;
+	default:
+		return 0;
+	}
+}
+
+static const char *link_layer_name(const struct scan *scan, uint8_t link_layer)
+{
+	if (scan->context->device->transport_type == IBV_TRANSPORT_IWARP)
+		return "iWARP";
+	switch (link_layer) {
+	case IBV_LINK_LAYER_ETHERNET:
+		return "Ethernet";
+	case IBV_LINK_LAYER_INFINIBAND:
+		return "InfiniBand";
+	default:
+		return "unspecified";
+	}
+}
+
+static unsigned int mtu_bytes(enum ibv_mtu mtu)
+{
+	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128U << mtu : 0;
+}
+
+static int add_port(struct device_list *list, const struct scan *scan, uint8_t number,
+		    struct error *error)
+{
+	struct device_port *larger;
+	struct device_port *port;
+	struct ibv_port_attr attr;
+	int code = verbs_result(ibv_query_port(scan->context, number, &attr));
+
+	if (code)
+		return error_set_errno(error, code, "cannot query port %u", number);
+	larger = reallocarray(list->ports, list->n_ports + 1, sizeof(*larger));
+	if (!larger)
+		return error_set_errno(error, -ENOMEM, "cannot list devices");
+	list->ports = larger;
+	port = &larger[list->n_ports++];
+	*port = (struct device_port){
+		.port = number,
+		.state = attr.state,
+		.link_layer = link_layer_name(scan, attr.link_layer),
+		.rate_mbps = lanes(attr.active_width) * lane_mbps(attr.active_speed),
+		.active_mtu = mtu_bytes(attr.active_mtu),
+		.max_mtu = mtu_bytes(attr.max_mtu),
+		.numa_node = device_numa_node(scan->device),
+	};
+	snprintf(port->device, sizeof(port->device), "%s", scan->device);
+	return add_addresses(port, scan, error);
+}
+
+/* The table must have room for all that there could be, or nothing is told. */
+static size_t count_gids(const struct scan *scan, unsigned int ports)
+{
+	struct ibv_port_attr attr;
+	size_t count = 0;
+
+	for (unsigned int port = 1; port <= ports; port++)
+		if (!ibv_query_port(scan->context, (uint8_t)port, &attr) && attr.gid_tbl_len > 0)
+			count += (size_t)attr.gid_tbl_len;
+	return count;
+}
+
+static int scan_ports(struct device_list *list, struct scan *scan, struct error *error)
+{
+	struct ibv_device_attr attr;
+	int code = verbs_result(ibv_query_device(scan->context, &attr));
+	size_t gids;
+
+	if (code)
+		return error_set_errno(error, code, "cannot query it");
+	gids = count_gids(scan, attr.phys_port_cnt);
+	scan->gids = calloc(gids + 1, sizeof(*scan->gids));
+	if (!scan->gids)
+		return error_set_errno(error, -ENOMEM, "cannot list devices");
+	/* A device without GIDs is reached through its own interfaces, if at all. */
+	scan->n_gids = ibv_query_gid_table(scan->context, scan->gids, gids, 0);
+	for (unsigned int port = 1; port <= attr.phys_port_cnt && !code; port++)
+		code = add_port(list, scan, (uint8_t)port, error);
+	free(scan->gids);
+	return code;
+}
+
+static int scan_device(struct device_list *list, struct ibv_device *device, struct ifaddrs *own,
+		       struct error *error)
+{
+	struct scan scan = {.device = ibv_get_device_name(device), .own = own};
+	int code;
+
+	scan.context = ibv_open_device(device);
+	if (!scan.context) {
+		code = error_set_errno(error, verbs_null(), "device %s: cannot open it",
+				       scan.device);
+		if (code == -EACCES || code == -EPERM)
+			error_append(error, "who may is told by the rights of /dev/infiniband");
+		return code;
+	}
+	code = scan_ports(list, &scan, error);
+	if (code)
+		error_wrap(error, "device %s", scan.device);
+	ibv_close_device(scan.context);
+	return code;
+}
+
+static int no_device(struct error *error)
+{
+	return error_set(error, -ENODEV,
+			 "no RDMA device; modprobe rdma_rxe && "
+			 "rdma link add rxe0 type rxe netdev eth0 makes one in software");
+}
+
+int device_require(struct error *error)
+{
+	int count = 0;
+	struct ibv_device **devices = ibv_get_device_list(&count);
+
+	if (!devices && errno && errno != ENOSYS)
+		return error_set_errno(error, -errno, "cannot list RDMA devices");
+	if (devices)
+		ibv_free_device_list(devices);
+	return count ? 0 : no_device(error);
+}
+
+int device_list_open(struct device_list *list, struct error *error)
+{
+	struct ibv_device **devices;
+	struct error fault = {0};
+	struct ifaddrs *own = NULL;
+	int count = 0;
+	int code = device_require(error);
+
+	*list = (struct device_list){0};
+	if (code)
+		return code;
+	devices = ibv_get_device_list(&count);
+	if (!devices)
+		return error_set_errno(error, verbs_null(), "cannot list RDMA devices");
+	if (getifaddrs(&own))
+		code = error_set_errno(error, -errno, "cannot list network addresses");
+	/* A device that is not ours to use is no reason to leave out the others. */
+	for (int i = 0; i < count && own; i++)
+		scan_device(list, devices[i], own, &fault);
+	if (own && !list->n_ports)
+		code = error_set(error, fault.code ? fault.code : -ENODEV, "%s",
+				 fault.code ? fault.text : "no RDMA device has a port");
+	if (own)
+		freeifaddrs(own);
+	ibv_free_device_list(devices);
+	if (code)
+		device_list_close(list);
+	return code;
+}
+
+void device_list_close(struct device_list *list)
+{
+	for (size_t i = 0; i < list->n_ports; i++)
+		free(list->ports[i].addresses);
+	free(list->ports);
+	*list = (struct device_list){0};
+}
+
+int device_unknown(const struct device_list *list, const char *device, struct error *error)
+{
+	char names[160] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < list->n_ports && used < sizeof(names); i++) {
+		const char *name = list->ports[i].device;
+
+		if (i && !strcmp(name, list->ports[i - 1].device))
+			continue;
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
+					 used ? ", " : "", name);
+	}
+	return error_set(error, -ENODEV, "no device '%.40s'; there is %s", device, names);
+}
+
+/*
+ * How well an address of the device suits: 0 not at all, more is better. A
+ * link-local one is ambiguous without its zone, so it comes last.
+ */
+static unsigned int rank(const struct device_address *address, sa_family_t family,
+			 const struct sockaddr *remote)
+{
+	const struct sockaddr *own = (const struct sockaddr *)&address->address;
+
+	if (family != AF_UNSPEC && own->sa_family != family)
+		return 0;
+	if (remote && address_same_network(own, remote, address->prefix))
+		return 3;
+	return address_is_link_local(own) ? 1 : 2;
+}
+
+static int choose(const struct device_list *list, const char *device, sa_family_t family,
+		  const struct sockaddr *remote, struct device_address *found)
+{
+	unsigned int best = 0;
+	bool known = false;
+
+	for (size_t i = 0; i < list->n_ports; i++) {
+		const struct device_port *port = &list->ports[i];
+
+		if (strcmp(port->device, device) != 0)
+			continue;
+		known = true;
+		for (size_t j = 0; j < port->n_addresses; j++) {
+			unsigned int suits = rank(&port->addresses[j], family, remote);
+
+			if (port->state == IBV_PORT_ACTIVE && suits > best) {
+				best = suits;
+				*found = port->addresses[j];
+			}
+		}
+	}
+	return best ? 0 : known ? -EADDRNOTAVAIL : -ENODEV;
+}
+
+int device_find_address(const struct device_list *list, const char *device,
+			const struct sockaddr *remote, struct device_address *found,
+			struct error *error)
+{
+	sa_family_t family = remote ? remote->sa_family : AF_UNSPEC;
+	int code = choose(list, device, family, remote, found);
+
+	if (code == -ENODEV)
+		return device_unknown(list, device, error);
+	if (code)
+		return error_set(error, code,
+				 "device %s has no active port with an %saddress; ip address add",
+				 device,
+				 family == AF_INET    ? "IPv4 "
+				 : family == AF_INET6 ? "IPv6 "
+						      : "");
+	return 0;
+}
+
+int device_address(const char *ib_dev, const struct sockaddr *remote,
+		   struct sockaddr_storage *address, struct error *error)
+{
+	struct device_address found;
+	struct device_list list;
+	int code;
+
+	if (address_parse(address, ib_dev))
+		return 0;
+	code = device_list_open(&list, error);
+	if (code)
+		return code;
+	code = device_find_address(&list, ib_dev, remote, &found, error);
+	if (!code)
+		*address = found.address;
+	device_list_close(&list);
+	return code;
+}
+
+const char *device_state_name(enum ibv_port_state state)
+{
+	switch (state) {
+	case IBV_PORT_DOWN:
+		return "DOWN";
+	case IBV_PORT_INIT:
+		return "INIT";
+	case IBV_PORT_ARMED:
+		return "ARMED";
+	case IBV_PORT_ACTIVE:
+		return "ACTIVE";
+	case IBV_PORT_ACTIVE_DEFER:
+		return "ACTIVE_DEFER";
+	case IBV_PORT_NOP:
+		break;
+	}
+	return "NOP";
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The RDMA devices of this machine, their ports, and the internet addresses under
+ * which a port can be reached. A list is a snapshot; it owns its memory.
+ */
+#ifndef CORE_DEVICE_H
+#define CORE_DEVICE_H
+
+#include <infiniband/verbs.h>
+#include <net/if.h>
+#include <sys/socket.h>
+
+#include "core/error.h"
+
+struct device_address {
+	struct sockaddr_storage address;
+	unsigned int prefix; /* bits */
+	char interface[IF_NAMESIZE];
+};
+
+struct device_port {
+	char device[IBV_SYSFS_NAME_MAX];
+	uint8_t port;
+	enum ibv_port_state state;
+	const char *link_layer;  /* "Ethernet", "InfiniBand", "iWARP", "unspecified" */
+	uint64_t rate_mbps;      /* of the link, in 10^6 bits per second */
+	unsigned int active_mtu; /* bytes */
+	unsigned int max_mtu;
+	int numa_node; /* -1: none known */
+	struct device_address *addresses;
+	size_t n_addresses;
+};
+
+struct device_list {
+	struct device_port *ports;
+	size_t n_ports;
+};
+
+int device_list_open(struct device_list *list, struct error *error);
+void device_list_close(struct device_list *list);
+
+/* Whether there is any device; if not, the error says how to get one. */
+int device_require(struct error *error);
+
+/* Says that there is no such device, and which there are. */
+int device_unknown(const struct device_list *list, const char *device, struct error *error);
+
+/*
+ * An address of an active port of the device. With a remote one (NULL is allowed):
+ * of its family, and on its network if there is such. An unknown device is told with
+ * those there are.
+ */
+int device_find_address(const struct device_list *list, const char *device,
+			const struct sockaddr *remote, struct device_address *found,
+			struct error *error);
+
+/* The same for what a caller names as ib_dev: a device, or an address as it stands. */
+int device_address(const char *ib_dev, const struct sockaddr *remote,
+		   struct sockaddr_storage *address, struct error *error);
+
+const char *device_state_name(enum ibv_port_state state);
+
+/* As the kernel tells it; -1: none known. */
+int device_numa_node(const char *device);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What watches over a context: asynchronous events of its device and CM events of
+ * its connection raise the context's alarm, in the watcher's thread.
+ */
+#ifndef CORE_GUARD_H
+#define CORE_GUARD_H
+
+#include "core/context.h"
+
+/* Once conn has a device and the queues are made. */
+int guard_device(struct rdma_context *ctx, struct error *error);
+
+/* Once the connection is up: its events come by channel. */
+int guard_connection(struct rdma_context *ctx, struct rdma_event_channel *channel,
+		     struct error *error);
+
+/* Before any of it is destroyed. */
+void guard_release(struct rdma_context *ctx);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmocka, and the few checks that it lacks. Checks belong to the process that
+ * cmocka runs: a child that was forked has its own way of failing, see peer.h.
+ */
+#ifndef CORE_TEST_CHECK_H
+#define CORE_TEST_CHECK_H
+
+/* cmocka.h uses what the first three declare. */
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+// clang-format on
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define assert_contains(text, part) check_contains(text, part, __FILE__, __LINE__)
+
+static inline void check_contains(const char *text, const char *part, const char *file, int line)
+{
+	if (!text || !strstr(text, part)) {
+		print_error("'%s' is not in '%s'\n", part, text ? text : "(null)");
+		_fail(file, line);
+	}
+}
+
+#define assert_near(value, wanted, tolerance) \
+	check_near(value, wanted, tolerance, __FILE__, __LINE__)
+
+static inline void check_near(double value, double wanted, double tolerance, const char *file,
+			      int line)
+{
+	if (!(fabs(value - wanted) <= tolerance)) {
+		print_error("%.17g is not within %g of %.17g\n", value, tolerance, wanted);
+		_fail(file, line);
+	}
+}
+
+#endif

@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every call that set-up makes fails in turn: the n-th, for every n, at either end.
+ * Then there is a reason, nothing is left behind, and the same two processes
+ * connect as if nothing had been.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/test/agent.h"
+
+#define CALLS_MAX 200
+
+enum call {
+	GET_DEVICE_LIST,
+	OPEN_DEVICE,
+	QUERY_DEVICE,
+	QUERY_PORT,
+	QUERY_GID_TABLE,
+	ALLOC_PD,
+	REG_MR,
+	CREATE_COMP_CHANNEL,
+	CREATE_CQ,
+	REQ_NOTIFY_CQ,
+	CREATE_QP,
+	CREATE_QP_EX,
+	MODIFY_QP,
+	POST_RECV,
+	CREATE_EVENT_CHANNEL,
+	CREATE_ID,
+	BIND_ADDR,
+	LISTEN,
+	RESOLVE_ADDR,
+	RESOLVE_ROUTE,
+	CM_CREATE_QP_EX,
+	CONNECT,
+	ACCEPT,
+	GET_CM_EVENT,
+	MIGRATE_ID,
+	SET_OPTION,
+	EVENTFD,
+	PTHREAD_CREATE,
+	CALLOC,
+	REALLOCARRAY,
+	MMAP,
+	GETIFADDRS,
+};
+
+/* Of this process: an agent. The watcher's thread makes calls, too. */
+static atomic_int armed = -1;
+static atomic_int left;
+static atomic_bool fired;
+
+static bool fails(enum call call)
+{
+	if (atomic_load(&armed) != (int)call || atomic_fetch_sub(&left, 1) != 1)
+		return false;
+	atomic_store(&fired, true);
+	errno = ENOMEM;
+	return true;
+}
+
+/*
+ * Definitions in the program come before those of the shared libraries, so that
+ * these are reached from librdmacm, too.
+ */
+#define REAL(name) ((__typeof__(&(name)))dlsym(RTLD_NEXT, #name))
+
+/* Types and lists of parameters cannot be put in parentheses. */
+// NOLINTBEGIN(bugprone-macro-parentheses)
+#define FAILING(call, type, name, parameters, arguments, failure) \
+	type name parameters                                      \
+	{                                                         \
+		if (fails(call))                                  \
+			return failure;                           \
+		return REAL(name) arguments;                      \
+	}
+// NOLINTEND(bugprone-macro-parentheses)
+
+FAILING(GET_DEVICE_LIST, struct ibv_device **, ibv_get_device_list, (int *count), (count), NULL)
+FAILING(QUERY_DEVICE, int, ibv_query_device,
+	(struct ibv_context * context, struct ibv_device_attr *attr), (context, attr), ENOMEM)
+FAILING(QUERY_GID_TABLE, ssize_t, _ibv_query_gid_table,
+	(struct ibv_context * context, struct ibv_gid_entry *entries, size_t max, uint32_t flags,
+	 size_t size),
+	(context, entries, max, flags, size), -ENOMEM)
+FAILING(ALLOC_PD, struct ibv_pd *, ibv_alloc_pd, (struct ibv_context * context), (context), NULL)
+FAILING(REG_MR, struct ibv_mr *, ibv_reg_mr_iova2,
+	(struct ibv_pd * pd, void *address, size_t length, uint64_t iova, unsigned int access),
+	(pd, address, length, iova, access), NULL)
+#undef ibv_reg_mr
+FAILING(REG_MR, struct ibv_mr *, ibv_reg_mr,
+	(struct ibv_pd * pd, void *address, size_t length, int access),
+	(pd, address, length, access), NULL)
+FAILING(CREATE_COMP_CHANNEL, struct ibv_comp_channel *, ibv_create_comp_channel,
+	(struct ibv_context * context), (context), NULL)
+FAILING(CREATE_CQ, struct ibv_cq *, ibv_create_cq,
+	(struct ibv_context * context, int cqe, void *cq_context, struct ibv_comp_channel *channel,
+	 int vector),
+	(context, cqe, cq_context, channel, vector), NULL)
+FAILING(CREATE_QP, struct ibv_qp *, ibv_create_qp,
+	(struct ibv_pd * pd, struct ibv_qp_init_attr *attr), (pd, attr), NULL)
+FAILING(MODIFY_QP, int, ibv_modify_qp, (struct ibv_qp * qp, struct ibv_qp_attr *attr, int mask),
+	(qp, attr, mask), ENOMEM)
+FAILING(CREATE_EVENT_CHANNEL, struct rdma_event_channel *, rdma_create_event_channel, (void), (),
+	NULL)
+FAILING(CREATE_ID, int, rdma_create_id,
+	(struct rdma_event_channel * channel, struct rdma_cm_id **id, void *context,
+	 enum rdma_port_space space),
+	(channel, id, context, space), -1)
+FAILING(BIND_ADDR, int, rdma_bind_addr, (struct rdma_cm_id * id, struct sockaddr *address),
+	(id, address), -1)
+FAILING(LISTEN, int, rdma_listen, (struct rdma_cm_id * id, int backlog), (id, backlog), -1)
+FAILING(RESOLVE_ADDR, int, rdma_resolve_addr,
+	(struct rdma_cm_id * id, struct sockaddr *from, struct sockaddr *to, int timeout_ms),
+	(id, from, to, timeout_ms), -1)
+FAILING(RESOLVE_ROUTE, int, rdma_resolve_route, (struct rdma_cm_id * id, int timeout_ms),
+	(id, timeout_ms), -1)
+FAILING(CM_CREATE_QP_EX, int, rdma_create_qp_ex,
+	(struct rdma_cm_id * id, struct ibv_qp_init_attr_ex *attr), (id, attr), -1)
+FAILING(CONNECT, int, rdma_connect, (struct rdma_cm_id * id, struct rdma_conn_param *param),
+	(id, param), -1)
+FAILING(ACCEPT, int, rdma_accept, (struct rdma_cm_id * id, struct rdma_conn_param *param),
+	(id, param), -1)
+FAILING(GET_CM_EVENT, int, rdma_get_cm_event,
+	(struct rdma_event_channel * channel, struct rdma_cm_event **event), (channel, event), -1)
+FAILING(MIGRATE_ID, int, rdma_migrate_id,
+	(struct rdma_cm_id * id, struct rdma_event_channel *channel), (id, channel), -1)
+FAILING(SET_OPTION, int, rdma_set_option,
+	(struct rdma_cm_id * id, int level, int name, void *value, size_t length),
+	(id, level, name, value, length), -1)
+
+/* What verbs.h calls inline goes by pointers of the context. */
+static int (*query_port)(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr,
+			 size_t size);
+static struct ibv_qp *(*create_qp_ex)(struct ibv_context *context,
+				      struct ibv_qp_init_attr_ex *attr);
+static int (*req_notify_cq)(struct ibv_cq *cq, int solicited);
+static int (*post_recv)(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+
+static int failing_query_port(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr,
+			      size_t size)
+{
+	return fails(QUERY_PORT) ? ENOMEM : query_port(context, port, attr, size);
+}
+
+static struct ibv_qp *failing_create_qp_ex(struct ibv_context *context,
+					   struct ibv_qp_init_attr_ex *attr)
+{
+	return fails(CREATE_QP_EX) ? NULL : create_qp_ex(context, attr);
+}
+
+static int failing_req_notify_cq(struct ibv_cq *cq, int solicited)
+{
+	return fails(REQ_NOTIFY_CQ) ? ENOMEM : req_notify_cq(cq, solicited);
+}
+
+static int failing_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	return fails(POST_RECV) ? ENOMEM : post_recv(qp, wr, bad);
+}
+
+struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+	struct ibv_context *context = fails(OPEN_DEVICE) ? NULL : REAL(ibv_open_device)(device);
+	struct verbs_context *extended = context ? verbs_get_ctx(context) : NULL;
+
+	if (!extended)
+		return context;
+	query_port = extended->query_port;
+	extended->query_port = failing_query_port;
+	create_qp_ex = extended->create_qp_ex;
+	extended->create_qp_ex = failing_create_qp_ex;
+	req_notify_cq = context->ops.req_notify_cq;
+	context->ops.req_notify_cq = failing_req_notify_cq;
+	post_recv = context->ops.post_recv;
+	context->ops.post_recv = failing_post_recv;
+	return context;
+}
+
+/* Of the C library only what this program itself calls fails: ld --wrap. */
+// NOLINTBEGIN(bugprone-macro-parentheses)
+#define WRAPPED(call, type, name, parameters, arguments, failure) \
+	type __real_##name parameters;                            \
+	type __wrap_##name parameters;                            \
+	type __wrap_##name parameters                             \
+	{                                                         \
+		if (fails(call))                                  \
+			return failure;                           \
+		return __real_##name arguments;                   \
+	}
+// NOLINTEND(bugprone-macro-parentheses)
+
+WRAPPED(EVENTFD, int, eventfd, (unsigned int count, int flags), (count, flags), -1)
+WRAPPED(PTHREAD_CREATE, int, pthread_create,
+	(pthread_t * thread, const pthread_attr_t *attr, void *(*run)(void *), void *argument),
+	(thread, attr, run, argument), EAGAIN)
+WRAPPED(CALLOC, void *, calloc, (size_t count, size_t size), (count, size), NULL)
+WRAPPED(REALLOCARRAY, void *, reallocarray, (void *old, size_t count, size_t size),
+	(old, count, size), NULL)
+WRAPPED(MMAP, void *, mmap64,
+	(void *address, size_t length, int protection, int flags, int fd, off_t offset),
+	(address, length, protection, flags, fd, offset), MAP_FAILED)
+WRAPPED(GETIFADDRS, int, getifaddrs, (struct ifaddrs * *list), (list), -1)
+
+static const struct fault {
+	const char *name;
+	enum call call;
+	bool only_server;
+	bool only_client;
+	/* Some of its failures leave a connection that works, if not at its best. */
+	bool bearable;
+} faults[] = {
+	{"ibv_get_device_list",       GET_DEVICE_LIST,      false, false, false},
+	{"ibv_open_device",           OPEN_DEVICE,          false, false, false},
+	{"ibv_query_device",          QUERY_DEVICE,         false, false, false},
+	{"ibv_query_port",            QUERY_PORT,           false, false, false},
+	{"ibv_query_gid_table",       QUERY_GID_TABLE,      false, false, true },
+	{"ibv_alloc_pd",              ALLOC_PD,             false, false, false},
+	{"ibv_reg_mr",                REG_MR,               false, false, false},
+	{"ibv_create_comp_channel",   CREATE_COMP_CHANNEL,  false, false, false},
+	{"ibv_create_cq",             CREATE_CQ,            false, false, true },
+	{"ibv_req_notify_cq",         REQ_NOTIFY_CQ,        false, false, false},
+	{"ibv_create_qp",             CREATE_QP,            false, false, true },
+	{"ibv_create_qp_ex",          CREATE_QP_EX,         false, false, false},
+	{"ibv_modify_qp",             MODIFY_QP,            false, false, true },
+	{"ibv_post_recv",             POST_RECV,            false, false, false},
+	{"rdma_create_event_channel", CREATE_EVENT_CHANNEL, false, false, false},
+	{"rdma_create_id",            CREATE_ID,            false, false, false},
+	{"rdma_bind_addr",            BIND_ADDR,            true,  false, false},
+	{"rdma_listen",               LISTEN,               true,  false, false},
+	{"rdma_resolve_addr",         RESOLVE_ADDR,         false, true,  false},
+	{"rdma_resolve_route",        RESOLVE_ROUTE,        false, true,  false},
+	{"rdma_create_qp_ex",         CM_CREATE_QP_EX,      false, false, false},
+	{"rdma_connect",              CONNECT,              false, true,  false},
+	{"rdma_accept",               ACCEPT,               true,  false, false},
+	{"rdma_get_cm_event",         GET_CM_EVENT,         false, false, true },
+	{"rdma_migrate_id",           MIGRATE_ID,           true,  false, false},
+	{"rdma_set_option",           SET_OPTION,           false, false, true },
+	{"eventfd",                   EVENTFD,              false, false, false},
+	{"pthread_create",            PTHREAD_CREATE,       false, false, false},
+	{"calloc",		    CALLOC,               false, false, false},
+	{"reallocarray",              REALLOCARRAY,         false, false, true },
+	{"mmap",		      MMAP,                 false, false, false},
+	{"getifaddrs",                GETIFADDRS,           false, false, false},
+};
+
+static int run_arm(struct rdma_context *ctx, const struct task *task, size_t *value)
+{
+	atomic_store(&left, (int)task->b);
+	if (task->b)
+		atomic_store(&fired, false);
+	atomic_store(&armed, (int)task->a);
+	return 0;
+}
+
+/* In value: whether the call came to be made. */
+static int run_disarm(struct rdma_context *ctx, const struct task *task, size_t *value)
+{
+	atomic_store(&armed, -1);
+	*value = atomic_load(&fired);
+	return 0;
+}
+
+static void arm(struct agent *agent, const struct fault *fault, size_t n)
+{
+	agent_must(agent, (struct task){.run = run_arm, .a = fault->call, .b = n});
+}
+
+static bool disarm(struct agent *agent)
+{
+	return agent_must(agent, (struct task){.run = run_disarm}).value;
+}
+
+/* Before the rest of a test that has seen its fault. */
+static void disarm_and_keep(struct agent *agent)
+{
+	agent_must(agent, (struct task){.run = run_arm, .a = (size_t)-1});
+}
+
+/* Whether it went well; if not it must say why, and in time. */
+static bool went_well(const struct outcome *outcome)
+{
+	if (outcome->result)
+		assert_failed(outcome, " ");
+	return !outcome->result;
+}
+
+/*
+ * The server waits for a client, and this one connects. One that failed before may
+ * come to be served first, be it dead or half connected.
+ */
+static void serve_at_last(struct agent *server, struct agent *client)
+{
+	struct outcome served;
+	struct outcome connected;
+
+	for (;;) {
+		served = agent_end(server);
+		if (served.result) {
+			assert_failed(&served, "the client did not complete");
+		} else {
+			agent_begin(server, task_recv());
+			while (!agent_has_ended(server) && !agent_has_ended(client))
+				usleep(100);
+			if (agent_has_ended(client))
+				break;
+			served = agent_end(server);
+			assert_failed(&served, "the other end closed");
+		}
+		agent_begin(server, task_wait_for_client());
+	}
+	connected = agent_end(client);
+	assert_succeeded(&connected);
+	agent_must(client, task_send(10));
+	served = agent_end(server);
+	assert_succeeded(&served);
+}
+
+static bool try_client(struct agent *server, struct agent *client, uint16_t port)
+{
+	struct outcome outcome =
+		agent_do(client, task_setup_client(device_host(), port, device_name()));
+	struct outcome served;
+
+	if (!went_well(&outcome))
+		return false;
+	agent_begin(server, task_wait_for_client());
+	outcome = agent_do(client, task_connect());
+	if (!went_well(&outcome)) {
+		agent_must(client, task_close());
+		disarm_and_keep(client);
+		agent_must(client, task_setup_client(device_host(), port, NULL));
+		agent_begin(client, task_connect());
+		serve_at_last(server, client);
+		return false;
+	}
+	served = agent_end(server);
+	assert_succeeded(&served);
+	outcome = agent_do(client, task_prepare());
+	if (!went_well(&outcome))
+		return false;
+	agent_begin(server, task_recv());
+	outcome = agent_do(client, task_send(100));
+	if (!went_well(&outcome)) {
+		agent_must(client, task_close());
+		served = agent_end(server);
+		return false;
+	}
+	served = agent_end(server);
+	assert_succeeded(&served);
+	agent_must(server, task_send(100));
+	outcome = agent_do(client, task_recv());
+	return went_well(&outcome);
+}
+
+static bool try_server(struct agent *server, struct agent *client)
+{
+	struct outcome outcome = agent_do(server, task_setup_server(0, device_name()));
+	uint16_t port = outcome.port;
+	struct outcome connected;
+	bool good;
+
+	if (!went_well(&outcome))
+		return false;
+	agent_must(client, task_setup_client(device_host(), port, NULL));
+	agent_begin(server, task_wait_for_client());
+	agent_begin(client, task_connect());
+	outcome = agent_end(server);
+	good = went_well(&outcome);
+	if (!good) {
+		/* It listens on, and takes this client or the next one. */
+		disarm_and_keep(server);
+		agent_begin(server, task_wait_for_client());
+		connected = agent_end(client);
+		if (went_well(&connected)) {
+			connected = agent_do(client, task_write(0, 0, 1));
+			went_well(&connected);
+		}
+		if (connected.result) {
+			agent_must(client, task_close());
+			agent_must(client, task_setup_client(device_host(), port, NULL));
+			agent_begin(client, task_connect());
+			serve_at_last(server, client);
+			return false;
+		}
+		outcome = agent_end(server);
+		assert_succeeded(&outcome);
+		agents_talk(server, client);
+		return false;
+	}
+	connected = agent_end(client);
+	assert_succeeded(&connected);
+	agent_begin(client, task_recv());
+	outcome = agent_do(server, task_send(100));
+	if (!went_well(&outcome)) {
+		agent_must(server, task_close());
+		agent_end(client);
+		return false;
+	}
+	connected = agent_end(client);
+	assert_succeeded(&connected);
+	agent_must(client, task_send(100));
+	outcome = agent_do(server, task_recv());
+	return went_well(&outcome);
+}
+
+static const struct rdma_context settings = {.cq_notify = RDMA_EVENT};
+
+/* Both ends connect, talk, and close. */
+static void connect_once(struct agent *server, struct agent *client)
+{
+	agents_connect(server, client);
+	agents_talk(server, client);
+	agent_must(client, task_close());
+	agent_must(server, task_close());
+}
+
+static bool try_one(const struct fault *fault, size_t n, bool at_server, struct agent *ends[2])
+{
+	struct agent *victim = ends[at_server ? 0 : 1];
+	bool good;
+	bool came;
+
+	if (at_server) {
+		arm(victim, fault, n);
+		good = try_server(ends[0], ends[1]);
+	} else {
+		uint16_t port = agent_must(ends[0], task_setup_server(0, NULL)).port;
+
+		arm(victim, fault, n);
+		good = try_client(ends[0], ends[1], port);
+	}
+	came = disarm(victim);
+	agent_must(ends[1], task_close());
+	agent_must(ends[0], task_close());
+	if (came && good && !fault->bearable)
+		fail_msg("call %zu of %s failed unnoticed", n, fault->name);
+	if (!came && !good)
+		fail_msg("call %zu of %s was not made, and it failed", n, fault->name);
+	return came;
+}
+
+/* In processes that have connected before: what they hold is known. */
+static void test_faults(void **state)
+{
+	bool at_server = *state;
+	struct agent *ends[2] = {agent_start(&settings), agent_start(&settings)};
+	size_t held[2];
+	struct resources before;
+
+	connect_once(ends[0], ends[1]);
+	agent_must(ends[0], task_setup_server(0, device_name()));
+	agent_must(ends[0], task_close());
+	for (int i = 0; i < 2; i++)
+		held[i] = agent_must(ends[i], task_count()).value;
+	before = resources_count();
+	for (size_t i = 0; i < ARRAY_LENGTH(faults); i++) {
+		size_t n = 1;
+
+		if (at_server ? faults[i].only_client : faults[i].only_server)
+			continue;
+		while (n < CALLS_MAX && try_one(&faults[i], n, at_server, ends))
+			n++;
+		print_message("# %s: %zu at the %s\n", faults[i].name, n - 1,
+			      at_server ? "server" : "client");
+		assert_true(n < CALLS_MAX);
+		/* Of each there is at least one: else nothing was proved. */
+		assert_true(n > 1 || faults[i].call == OPEN_DEVICE ||
+			    faults[i].call == CREATE_QP_EX);
+		assert_resources(before);
+		connect_once(ends[0], ends[1]);
+		for (int j = 0; j < 2; j++)
+			assert_count(ends[j], held[j]);
+	}
+	agent_stop(ends[1]);
+	agent_stop(ends[0]);
+}
+
+/* In a process that has used none of the libraries: they begin to, and fail. */
+static void test_faults_at_first(void **state)
+{
+	/* Those of librdmacm's own that it can do without are bearable. */
+	static const struct fault at_first[] = {
+		{"ibv_get_device_list",       GET_DEVICE_LIST,      false, false, false},
+		{"ibv_open_device",           OPEN_DEVICE,          false, false, false},
+		{"ibv_query_device",          QUERY_DEVICE,         false, false, false},
+		{"ibv_query_port",            QUERY_PORT,           false, false, true },
+		{"ibv_create_qp_ex",          CREATE_QP_EX,         false, false, true },
+		{"rdma_create_event_channel", CREATE_EVENT_CHANNEL, false, false, true },
+	};
+	bool at_server = *state;
+	struct agent *other = agent_start(&settings);
+
+	for (size_t i = 0; i < ARRAY_LENGTH(at_first); i++) {
+		bool came = true;
+
+		for (size_t n = 1; came && n < CALLS_MAX; n++) {
+			struct agent *fresh = agent_start(&settings);
+			struct agent *ends[2] = {at_server ? fresh : other,
+						 at_server ? other : fresh};
+
+			came = try_one(&at_first[i], n, at_server, ends);
+			connect_once(ends[0], ends[1]);
+			agent_stop(fresh);
+		}
+		assert_false(came);
+	}
+	agent_stop(other);
+}
+
+#define AT(end, test)                                                                            \
+	{                                                                                        \
+		.name = #test " at the " #end, .test_func = (test), .teardown_func = agents_end, \
+		.initial_state = (void *)(uintptr_t)at_##end                                     \
+	}
+
+int main(int argc, char **argv)
+{
+	enum {
+		at_client,
+		at_server
+	};
+	const struct CMUnitTest tests[] = {
+		AT(server, test_faults),
+		AT(client, test_faults),
+		AT(server, test_faults_at_first),
+		AT(client, test_faults_at_first),
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(faults); i++)
+		if (faults[i].call != i)
+			return 1;
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

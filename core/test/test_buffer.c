@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/buffer.h"
+#include "core/test/check.h"
+
+/* What /proc/meminfo says, or -1. */
+static long meminfo(const char *name)
+{
+	FILE *file = fopen("/proc/meminfo", "re");
+	size_t length = strlen(name);
+	long value = -1;
+	char line[128];
+
+	assert_non_null(file);
+	while (value < 0 && fgets(line, sizeof(line), file))
+		if (!strncmp(line, name, length) && line[length] == ':')
+			value = strtol(line + length + 1, NULL, 10);
+	fclose(file);
+	return value;
+}
+
+static void test_whole_zeroed_pages(void **unused)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	const size_t sizes[] = {1, page - 1, page, page + 1, 10 * page, (1 << 20) + 1};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
+		struct buffer buffer;
+		struct error error = {0};
+		unsigned char present[1 + (1 << 20) / 4096];
+
+		assert_int_equal(buffer_open(&buffer, sizes[i], false, -1, &error), 0);
+		assert_int_equal((uintptr_t)buffer.address % page, 0);
+		assert_int_equal(buffer.mapped, (sizes[i] + page - 1) / page * page);
+		for (size_t j = 0; j < buffer.mapped; j++)
+			assert_int_equal(buffer.address[j], 0);
+		memset(buffer.address, 0xa5, buffer.mapped);
+		/* All of it is in memory: no page is left to fault in later. */
+		assert_int_equal(mincore(buffer.address, buffer.mapped, present), 0);
+		for (size_t j = 0; j < buffer.mapped / page; j++)
+			assert_true(present[j] & 1);
+		buffer_close(&buffer);
+		assert_null(buffer.address);
+		buffer_close(&buffer);
+	}
+}
+
+static void test_absurd_sizes(void **unused)
+{
+	static const size_t sizes[] = {
+		0, SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 4095, SIZE_MAX / 2, 1UL << 55};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
+		struct buffer buffer = {0};
+		struct error error = {0};
+		char number[32];
+
+		assert_true(buffer_open(&buffer, sizes[i], false, -1, &error) < 0);
+		assert_true(error.code < 0);
+		snprintf(number, sizeof(number), "%zu", sizes[i]);
+		assert_contains(error.text, number);
+		assert_null(buffer.address);
+		buffer_close(&buffer);
+	}
+}
+
+static void test_numa_nodes(void **unused)
+{
+	/* Node 0 is always there; the others, and those that cannot be, are only wishes. */
+	static const int nodes[] = {-1, 0, 1, 63, 64, 1023, 1024, 1 << 30};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(nodes); i++) {
+		struct buffer buffer;
+		struct error error = {0};
+
+		assert_int_equal(buffer_open(&buffer, 8192, false, nodes[i], &error), 0);
+		buffer.address[8191] = 1;
+		buffer_close(&buffer);
+	}
+}
+
+/* More of them than there are: the error says the command that would mend it. */
+static void test_too_few_huge_pages(void **unused)
+{
+	long page = meminfo("Hugepagesize");
+	long total = meminfo("HugePages_Total");
+	long there = meminfo("HugePages_Free") - meminfo("HugePages_Rsvd");
+	struct buffer buffer = {0};
+	struct error error = {0};
+	char wanted[160];
+
+	if (page <= 0) {
+		assert_int_equal(buffer_open(&buffer, 1, true, -1, &error), -EOPNOTSUPP);
+		assert_contains(error.text, "no huge pages");
+		return;
+	}
+	assert_int_equal(buffer_open(&buffer, ((size_t)there + 3) * (size_t)page * 1024 - 1, true,
+				     -1, &error),
+			 -ENOMEM);
+	snprintf(wanted, sizeof(wanted),
+		 "%ld huge pages of %ld KiB wanted, %ld free; sysctl vm.nr_hugepages=%ld",
+		 there + 3, page, there, total + 3);
+	assert_string_equal(error.text, wanted);
+	assert_null(buffer.address);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_whole_zeroed_pages),
+		cmocka_unit_test(test_absurd_sizes),
+		cmocka_unit_test(test_numa_nodes),
+		cmocka_unit_test(test_too_few_huge_pages),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/address.h"
+#include "core/device.h"
+#include "core/test/check.h"
+
+/* The device list that core gets to see: none, with that errno. */
+static int list_errno;
+
+struct ibv_device **ibv_get_device_list(int *count)
+{
+	errno = list_errno;
+	if (count)
+		*count = 0;
+	return list_errno ? NULL : calloc(1, sizeof(struct ibv_device *));
+}
+
+void ibv_free_device_list(struct ibv_device **list)
+{
+	free(list);
+}
+
+static void test_no_device(void **unused)
+{
+	/* An empty list, and a kernel without any RDMA at all. */
+	static const int errnos[] = {0, ENOSYS};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(errnos); i++) {
+		struct device_list list;
+		struct error error = {0};
+
+		list_errno = errnos[i];
+		assert_int_equal(device_require(&error), -ENODEV);
+		assert_contains(error.text, "no RDMA device; modprobe rdma_rxe");
+		error = (struct error){0};
+		assert_int_equal(device_list_open(&list, &error), -ENODEV);
+		assert_int_equal(list.n_ports, 0);
+		device_list_close(&list);
+	}
+	list_errno = EPERM;
+	assert_int_equal(device_require(&(struct error){0}), -EPERM);
+}
+
+static struct device_address address_of(const char *text, unsigned int prefix)
+{
+	struct device_address address = {.prefix = prefix};
+	struct address_list list;
+	struct error error = {0};
+
+	assert_int_equal(address_resolve(&list, text, 0, 0, &error), 0);
+	address.address = list.address[0];
+	return address;
+}
+
+/* x0 has two ports, of which the first is down; x1 has no address; x2 has IPv6 only. */
+static struct device_address down[1];
+static struct device_address up[4];
+static struct device_address six[2];
+static struct device_port ports[] = {
+	{.device = "x0",            .port = 1,        .state = IBV_PORT_DOWN,   .addresses = down, .n_addresses = 1},
+	{.device = "x0",            .port = 2,        .state = IBV_PORT_ACTIVE, .addresses = up,   .n_addresses = 4},
+	{.device = "x1",            .port = 1,        .state = IBV_PORT_ACTIVE},
+	{.device = "x2", .port = 1, .state = IBV_PORT_ACTIVE,         .addresses = six,                  .n_addresses = 2                    },
+};
+static const struct device_list devices = {ports, ARRAY_LENGTH(ports)};
+
+static int make_devices(void **unused)
+{
+	down[0] = address_of("10.9.0.1", 24);
+	up[0] = address_of("fe80::1%lo", 64);
+	up[1] = address_of("10.1.0.1", 24);
+	up[2] = address_of("10.2.0.1", 16);
+	up[3] = address_of("fd00::1", 64);
+	six[0] = address_of("fe80::2%lo", 64);
+	six[1] = address_of("fd01::2", 64);
+	return 0;
+}
+
+static void test_addresses_of_devices(void **unused)
+{
+	static const struct {
+		const char *device;
+		sa_family_t family;
+		int code;
+		const char *text; /* the address, or a part of the error */
+	} rows[] = {
+		{"x0", AF_UNSPEC, 0,              "10.1.0.1"                                    },
+		{"x0", AF_INET,   0,              "10.1.0.1"                                    },
+		{"x0", AF_INET6,  0,              "fd00::1"                                     },
+		{"x2", AF_UNSPEC, 0,              "fd01::2"                                     },
+		{"x2", AF_INET,   -EADDRNOTAVAIL,
+		 "device x2 has no active port with an IPv4 address"                            },
+		{"x1", AF_UNSPEC, -EADDRNOTAVAIL, "device x1 has no active port with an address"},
+		{"x1", AF_INET6,  -EADDRNOTAVAIL,
+		 "device x1 has no active port with an IPv6 address"                            },
+		{"y0", AF_UNSPEC, -ENODEV,        "no device 'y0'; there is x0, x1, x2"         },
+		{"",   AF_UNSPEC, -ENODEV,        "no device ''; there is x0, x1, x2"           },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct device_address found = {0};
+		struct error error = {0};
+		char text[ADDRESS_TEXT];
+
+		const struct sockaddr_storage remote = {.ss_family = rows[i].family};
+
+		assert_int_equal(device_find_address(
+					 &devices, rows[i].device,
+					 rows[i].family ? (const struct sockaddr *)&remote : NULL,
+					 &found, &error),
+				 rows[i].code);
+		if (rows[i].code)
+			assert_contains(error.text, rows[i].text);
+		else
+			assert_string_equal(address_text((struct sockaddr *)&found.address, text),
+					    rows[i].text);
+	}
+}
+
+static void test_sources(void **unused)
+{
+	static const struct {
+		const char *remote;
+		const char *source;
+	} rows[] = {
+		{"10.1.0.77",    "10.1.0.1"  },
+                {"10.2.200.200", "10.2.0.1"  },
+		{"192.0.2.1",    "10.1.0.1"  },
+                {"10.9.0.2",     "10.1.0.1"  }, /* that port is down */
+		{"fd00::99",     "fd00::1"   },
+                {"2001:db8::1",  "fd00::1"   },
+		{"fe80::99%lo",  "fe80::1%lo"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct device_address remote = address_of(rows[i].remote, 0);
+		struct device_address found = {0};
+		struct error error = {0};
+		char text[ADDRESS_TEXT];
+
+		assert_int_equal(device_find_address(&devices, "x0",
+						     (struct sockaddr *)&remote.address, &found,
+						     &error),
+				 0);
+		assert_string_equal(address_text((struct sockaddr *)&found.address, text),
+				    rows[i].source);
+	}
+}
+
+static void test_many_names_are_cut(void **unused)
+{
+	static struct device_port many[40];
+	const struct device_list list = {many, ARRAY_LENGTH(many)};
+	struct device_address found;
+	struct error error = {0};
+
+	for (int i = 0; i < 40; i++)
+		snprintf(many[i].device, sizeof(many[i].device), "a_device_of_some_length_%d", i);
+	assert_int_equal(device_find_address(&list, "y0", NULL, &found, &error), -ENODEV);
+	assert_contains(error.text, "a_device_of_some_length_0, a_device");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_no_device),
+		cmocka_unit_test(test_addresses_of_devices),
+		cmocka_unit_test(test_sources),
+		cmocka_unit_test(test_many_names_are_cut),
+	};
+
+	return cmocka_run_group_tests(tests, make_devices, NULL);
+}
