@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The figures of a latency: one row of a table each, which text and documents walk
+ * alike.
+ */
+#ifndef REPORTS_STATISTIC_H
+#define REPORTS_STATISTIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/hist.h"
+
+struct statistic {
+	const char *key;   /* in documents */
+	const char *title; /* in tables; NULL: not shown there */
+	bool (*is_known)(const struct hist *hist, const struct statistic *statistic);
+	double (*value)(const struct hist *hist, const struct statistic *statistic);
+	uint32_t parts_per_million; /* of a quantile */
+};
+
+extern const struct statistic statistics[];
+extern const size_t n_statistics;
+
+#endif
