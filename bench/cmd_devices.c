@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdbool.h>
+
+#include "bench/command.h"
+#include "bench/inventory.h"
+#include "core/address.h"
+
+struct settings {
+	bool json;
+};
+
+static const struct option_row rows[] = {
+	{"json", 0, NULL, option_flag, offsetof(struct settings, json), "a JSON array of ports"},
+};
+
+static const struct option_table options = {.rows = rows, .count = ARRAY_LENGTH(rows)};
+
+static void print_port(const struct device_port *port)
+{
+	char name[80];
+	char numa[16] = "-";
+
+	snprintf(name, sizeof(name), "%s/%u", port->device, port->port);
+	if (port->numa_node >= 0)
+		snprintf(numa, sizeof(numa), "%d", port->numa_node);
+	printf("%-16s %-8s %-11s %7.4g %5u %5s ", name, device_state_name(port->state),
+	       port->link_layer, (double)port->rate_mbps / 1000, port->active_mtu, numa);
+	for (size_t i = 0; i < port->n_addresses; i++) {
+		const struct device_address *address = &port->addresses[i];
+		char text[ADDRESS_TEXT];
+
+		printf(" %s/%u", address_text((const struct sockaddr *)&address->address, text),
+		       address->prefix);
+	}
+	putchar('\n');
+}
+
+static int print_json(const struct device_list *list, struct error *error)
+{
+	json_t *ports = inventory_encode(list);
+	int code = ports ? json_dumpf(ports, stdout, JSON_INDENT(1)) : -1;
+
+	json_decref(ports);
+	putchar('\n');
+	return code || fflush(stdout) ? error_set(error, -1, "cannot write the list") : 0;
+}
+
+static int print(const struct settings *settings, struct error *error)
+{
+	struct device_list list;
+	int code = device_list_open(&list, error);
+
+	if (code)
+		return code;
+	if (settings->json) {
+		code = print_json(&list, error);
+	} else {
+		printf("%-16s %-8s %-11s %7s %5s %5s  %s\n", "DEVICE/PORT", "STATE", "LINK", "Gb/s",
+		       "MTU", "NUMA", "ADDRESSES");
+		for (size_t i = 0; i < list.n_ports; i++)
+			print_port(&list.ports[i]);
+	}
+	device_list_close(&list);
+	return code;
+}
+
+static int run(int argc, char *argv[], struct error *error)
+{
+	struct settings settings = {0};
+	int code = option_parse(&options, argc, argv, &settings, error);
+
+	if (code < 0)
+		return COMMAND_USAGE;
+	if (code) {
+		command_help(&command_devices);
+		return COMMAND_GOOD;
+	}
+	return print(&settings, error) ? COMMAND_FAILED : COMMAND_GOOD;
+}
+
+const struct command command_devices = {
+	.name = "devices",
+	.summary = "lists RDMA devices, their ports and addresses",
+	.options = &options,
+	.run = run,
+};

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A subcommand: a file of its own and a line in main.c. Its function prints what
+ * the user is to see and returns the exit status; a reason goes to main by error.
+ */
+#ifndef BENCH_COMMAND_H
+#define BENCH_COMMAND_H
+
+#include "bench/option.h"
+
+enum command_status {
+	COMMAND_GOOD = 0,
+	COMMAND_FAILED = 1,
+	COMMAND_USAGE = 2,
+};
+
+struct command {
+	const char *name;
+	const char *summary;
+	const struct option_table *options;
+	int (*run)(int argc, char *argv[], struct error *error);
+};
+
+extern const struct command command_devices;
+extern const struct command command_run;
+extern const struct command command_serve;
+
+/* Prints the command's usage and options. */
+void command_help(const struct command *command);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/control.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/clock.h"
+
+#define BEAT_NS (1 * NS_PER_S)
+#define DEAD_NS (4 * NS_PER_S)
+#define SEND_MS 5000
+
+static const char gone[] = "the other end closed the control connection, or its process ended";
+
+/* With the lock held: wakes whoever waits for this connection. */
+static void wake(struct control *control, const char *why)
+{
+	pthread_cond_broadcast(&control->changed);
+	if (control->guarded)
+		rdma_abort(control->guarded, why);
+}
+
+static void fail_locked(struct control *control, int code, const char *reason)
+{
+	error_set(&control->failure, code, "%s", reason);
+	wake(control, control->failure.text);
+}
+
+void control_fail(struct control *control, int code, const char *reason)
+{
+	pthread_mutex_lock(&control->lock);
+	fail_locked(control, code, reason);
+	pthread_mutex_unlock(&control->lock);
+}
+
+static bool is_beat(const json_t *message)
+{
+	const char *type = json_string_value(json_object_get(message, "type"));
+
+	return type && !strcmp(type, "alive");
+}
+
+static void deliver(struct control *control, json_t *message)
+{
+	if (is_beat(message)) {
+		json_decref(message);
+	} else if (control->n_inbox == CONTROL_INBOX) {
+		json_decref(message);
+		fail_locked(control, -EPROTO, "more control messages than anybody asked for");
+	} else {
+		control->inbox[control->n_inbox++] = message;
+		wake(control, "a control message came");
+	}
+}
+
+static void digest(struct control *control, const uint8_t *bytes, size_t length)
+{
+	while (length && !control->failure.code) {
+		struct error error = {0};
+		json_t *message = NULL;
+		size_t used;
+		int got = wire_read(&control->reader, bytes, length, &used, &message, &error);
+
+		if (got < 0)
+			fail_locked(control, error.code, error.text);
+		else if (got)
+			deliver(control, message);
+		bytes += used;
+		length -= used;
+	}
+}
+
+static void ready(struct watch *watch)
+{
+	struct control *control = CONTAINER_OF(watch, struct control, watch);
+	uint8_t bytes[16384];
+	ssize_t got = recv(watch->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+
+	pthread_mutex_lock(&control->lock);
+	if (got > 0) {
+		control->heard_ns = clock_now_ns();
+		digest(control, bytes, (size_t)got);
+	} else if (!got || errno == ECONNRESET || errno == EPIPE) {
+		fail_locked(control, -ECONNRESET, gone);
+	} else if (errno != EAGAIN && errno != EINTR) {
+		fail_locked(control, -errno, strerror(errno));
+	}
+	if (control->failure.code)
+		watch->fd = -1;
+	pthread_mutex_unlock(&control->lock);
+}
+
+/*
+ * A beat that cannot be sent whole at once is as bad as silence: the other end has
+ * not read for as long as the socket holds, which is thousands of beats.
+ */
+static void beat(struct control *control)
+{
+	static const uint8_t frame[] = "\0\0\0\x10{\"type\":\"alive\"}";
+	const size_t length = sizeof(frame) - 1;
+	ssize_t sent;
+
+	if (pthread_mutex_trylock(&control->send_lock))
+		return; /* something better is being sent */
+	sent = send(control->fd, frame, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+	/* A connection that has ended says so, and what came before, when it is read. */
+	if (sent != (ssize_t)length && (sent >= 0 || errno == EAGAIN))
+		fail_locked(control, -ETIMEDOUT, "the other end does not read what it is sent");
+	pthread_mutex_unlock(&control->send_lock);
+}
+
+static void tick(struct watch *watch, uint64_t now_ns)
+{
+	struct control *control = CONTAINER_OF(watch, struct control, watch);
+
+	pthread_mutex_lock(&control->lock);
+	if (watch->fd >= 0 && now_ns > control->heard_ns + DEAD_NS)
+		fail_locked(control, -ETIMEDOUT, "the other end has been silent for 4 s");
+	if (watch->fd >= 0 && now_ns >= control->beat_ns) {
+		control->beat_ns = now_ns + BEAT_NS;
+		beat(control);
+	}
+	if (control->failure.code)
+		watch->fd = -1;
+	pthread_mutex_unlock(&control->lock);
+}
+
+int control_open(struct control *control, int fd, struct error *error)
+{
+	pthread_condattr_t attributes;
+	int code;
+
+	*control = (struct control){
+		.fd = fd,
+		.watch = {.fd = fd, .ready = ready, .tick = tick},
+		.heard_ns = clock_now_ns()
+        };
+	pthread_mutex_init(&control->send_lock, NULL);
+	pthread_mutex_init(&control->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&control->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
+	code = watch_add(&control->watch, error);
+	if (code)
+		control_close(control);
+	return code;
+}
+
+void control_close(struct control *control)
+{
+	watch_remove(&control->watch);
+	close(control->fd);
+	for (size_t i = 0; i < control->n_inbox; i++)
+		json_decref(control->inbox[i]);
+	wire_finish(&control->reader);
+	pthread_cond_destroy(&control->changed);
+	pthread_mutex_destroy(&control->lock);
+	pthread_mutex_destroy(&control->send_lock);
+	*control = (struct control){.fd = -1};
+}
+
+static int send_all(int fd, const uint8_t *bytes, size_t length, struct error *error)
+{
+	uint64_t deadline = clock_deadline(SEND_MS);
+
+	while (length) {
+		struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
+		ssize_t sent = send(fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (sent >= 0) {
+			bytes += sent;
+			length -= (size_t)sent;
+		} else if (errno != EAGAIN && errno != EINTR) {
+			return error_set(error, -errno, "%s", gone);
+		} else if (poll(&poll_fd, 1, clock_left_ms(deadline)) == 0) {
+			return error_set(error, -ETIMEDOUT, "the other end takes no messages");
+		}
+	}
+	return 0;
+}
+
+int control_send(struct control *control, json_t *message, struct error *error)
+{
+	size_t length = 0;
+	uint8_t *frame = message ? wire_frame(message, &length) : NULL;
+	int code;
+
+	json_decref(message);
+	if (!frame)
+		return error_set_errno(error, -ENOMEM, "cannot send a control message");
+	pthread_mutex_lock(&control->send_lock);
+	code = send_all(control->fd, frame, length, error);
+	pthread_mutex_unlock(&control->send_lock);
+	free(frame);
+	return code;
+}
+
+int control_receive(struct control *control, json_t **message, unsigned int timeout_ms,
+		    struct error *error)
+{
+	uint64_t deadline_ns = timeout_ms ? clock_deadline(timeout_ms) : UINT64_MAX;
+	const struct timespec deadline = {.tv_sec = (time_t)(deadline_ns / NS_PER_S),
+					  .tv_nsec = (long)(deadline_ns % NS_PER_S)};
+	int code = 0;
+
+	*message = NULL;
+	pthread_mutex_lock(&control->lock);
+	while (!control->n_inbox && !control->failure.code && !code)
+		code = timeout_ms ? -pthread_cond_timedwait(&control->changed, &control->lock,
+							    &deadline)
+				  : -pthread_cond_wait(&control->changed, &control->lock);
+	if (control->n_inbox) {
+		code = 0;
+		*message = control->inbox[0];
+		control->n_inbox--;
+		memmove(control->inbox, control->inbox + 1, control->n_inbox * sizeof(json_t *));
+	} else if (control->failure.code) {
+		code = error_set(error, control->failure.code, "%s", control->failure.text);
+	} else {
+		code = error_set(error, code, "no answer within %u ms", timeout_ms);
+	}
+	pthread_mutex_unlock(&control->lock);
+	return code;
+}
+
+void control_guard(struct control *control, struct rdma_context *context)
+{
+	pthread_mutex_lock(&control->lock);
+	control->guarded = context;
+	if (control->failure.code)
+		wake(control, control->failure.text);
+	else if (control->n_inbox)
+		wake(control, "a control message came");
+	pthread_mutex_unlock(&control->lock);
+}

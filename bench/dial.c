@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/dial.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/address.h"
+#include "core/clock.h"
+
+#define STEP_MS  5000
+#define AGAIN_MS 50
+#define BACKLOG  64
+
+/* Small messages that somebody waits for: no delay to gather more. */
+static int tune(int fd)
+{
+	int on = 1;
+
+	return setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+}
+
+static int finish_connect(int fd, uint64_t deadline)
+{
+	struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
+	int code = 0;
+	socklen_t length = sizeof(code);
+	int got;
+
+	do
+		got = poll(&poll_fd, 1, clock_left_ms(deadline));
+	while (got < 0 && errno == EINTR);
+	if (!got)
+		return -ETIMEDOUT;
+	if (got < 0 || getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &length))
+		return -errno;
+	return -code;
+}
+
+static int connect_to(const struct sockaddr *address, uint64_t deadline)
+{
+	int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int code = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, address, address_length(address)))
+		code = errno == EINPROGRESS ? finish_connect(fd, deadline) : -errno;
+	if (!code && tune(fd))
+		code = -errno;
+	if (code) {
+		close(fd);
+		return code;
+	}
+	return fd;
+}
+
+static int try_all(const struct address_list *list)
+{
+	int code = -ENOENT;
+
+	for (unsigned int i = 0; i < list->count; i++) {
+		code = connect_to((const struct sockaddr *)&list->address[i],
+				  clock_deadline(STEP_MS));
+		if (code >= 0)
+			break;
+	}
+	return code;
+}
+
+/* What may be otherwise once the server is up. */
+static bool may_come(int code)
+{
+	return code == -ECONNREFUSED || code == -EHOSTUNREACH || code == -ENETUNREACH ||
+	       code == -ETIMEDOUT || code == -ECONNRESET;
+}
+
+int dial_connect(const char *host, uint16_t port, unsigned int wait_ms, struct error *error)
+{
+	const struct timespec pause = {.tv_nsec = AGAIN_MS * NS_PER_MS};
+	uint64_t deadline = clock_deadline(wait_ms);
+	struct address_list list;
+	int code = address_resolve(&list, host, port, clock_deadline(STEP_MS), error);
+
+	if (code)
+		return code;
+	for (;;) {
+		code = try_all(&list);
+		if (!may_come(code) || !clock_left_ms(deadline))
+			break;
+		nanosleep(&pause, NULL);
+	}
+	if (code == -ECONNREFUSED)
+		return error_set(error, code,
+				 "nothing listens on %s:%u; run 'verbmark serve' there", host,
+				 port);
+	if (code == -ETIMEDOUT)
+		return error_set(error, code,
+				 "%s:%u does not answer: is the host up, and TCP %u open?", host,
+				 port, port);
+	if (code < 0)
+		return error_set_errno(error, code, "cannot reach %s:%u", host, port);
+	return code;
+}
+
+static int listen_on(int fd, uint16_t *port)
+{
+	struct sockaddr_in6 address = {
+		.sin6_family = AF_INET6, .sin6_addr = in6addr_any, .sin6_port = htons(*port)};
+	socklen_t length = sizeof(address);
+	int on = 1;
+	int off = 0;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
+	    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off)) ||
+	    bind(fd, (struct sockaddr *)&address, sizeof(address)) || listen(fd, BACKLOG) ||
+	    getsockname(fd, (struct sockaddr *)&address, &length))
+		return -errno;
+	*port = ntohs(address.sin6_port);
+	return 0;
+}
+
+/* For a kernel without IPv6. */
+static int listen_on_ipv4(int fd, uint16_t *port)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(*port)};
+	socklen_t length = sizeof(address);
+	int on = 1;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
+	    bind(fd, (struct sockaddr *)&address, sizeof(address)) || listen(fd, BACKLOG) ||
+	    getsockname(fd, (struct sockaddr *)&address, &length))
+		return -errno;
+	*port = ntohs(address.sin_port);
+	return 0;
+}
+
+int dial_listen(uint16_t *port, struct error *error)
+{
+	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	bool is_ipv4 = fd < 0;
+	int code;
+
+	if (is_ipv4)
+		fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return error_set_errno(error, -errno, "cannot make a socket");
+	code = is_ipv4 ? listen_on_ipv4(fd, port) : listen_on(fd, port);
+	if (!code)
+		return fd;
+	close(fd);
+	if (code == -EADDRINUSE)
+		return error_set(error, code, "TCP port %u is in use; take another with --port",
+				 *port);
+	return error_set_errno(error, code, "cannot listen on TCP port %u", *port);
+}
+
+int dial_accept(int listener, struct error *error)
+{
+	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int code;
+
+	if (fd < 0)
+		return error_set_errno(error, -errno, "cannot take a client");
+	if (!tune(fd))
+		return fd;
+	code = error_set_errno(error, -errno, "cannot set up a client's socket");
+	close(fd);
+	return code;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/inventory.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/wire.h"
+#include "core/address.h"
+
+#define PORTS_MAX     256
+#define ADDRESSES_MAX 256
+
+static json_t *encode_address(const struct device_address *address)
+{
+	char text[ADDRESS_TEXT];
+
+	return json_pack("{s:s, s:i, s:s}", "address",
+			 address_text((const struct sockaddr *)&address->address, text), "prefix",
+			 (int)address->prefix, "interface", address->interface);
+}
+
+static json_t *encode_port(const struct device_port *port)
+{
+	json_t *addresses = json_array();
+
+	for (size_t i = 0; i < port->n_addresses; i++)
+		json_array_append_new(addresses, encode_address(&port->addresses[i]));
+	return json_pack("{s:s, s:i, s:s, s:s, s:I, s:i, s:i, s:i, s:o}", "device", port->device,
+			 "port", port->port, "state", device_state_name(port->state), "link_layer",
+			 port->link_layer, "rate_mbps", (json_int_t)port->rate_mbps, "mtu",
+			 (int)port->active_mtu, "max_mtu", (int)port->max_mtu, "numa_node",
+			 port->numa_node, "addresses", addresses);
+}
+
+json_t *inventory_encode(const struct device_list *list)
+{
+	json_t *ports = json_array();
+
+	for (size_t i = 0; i < list->n_ports; i++)
+		json_array_append_new(ports, encode_port(&list->ports[i]));
+	return ports;
+}
+
+static int malformed(const json_error_t *fault, struct error *error)
+{
+	return error_set(error, -EPROTO, "the other end's list of devices is malformed: %s",
+			 fault->text);
+}
+
+static int decode_address(struct device_address *address, json_t *json, struct error *error)
+{
+	json_error_t fault;
+	const char *text;
+	const char *interface;
+	int prefix;
+
+	if (json_unpack_ex(json, &fault, 0, "{s:s, s:i, s:s}", "address", &text, "prefix", &prefix,
+			   "interface", &interface))
+		return malformed(&fault, error);
+	*address = (struct device_address){.prefix = prefix < 0 ? 0 : (unsigned int)prefix};
+	wire_printable(address->interface, sizeof(address->interface), interface);
+	/* A zone of the other machine means nothing here, and then the whole address. */
+	if (!address_parse(&address->address, text))
+		address->address.ss_family = AF_UNSPEC;
+	return 0;
+}
+
+static enum ibv_port_state decode_state(const char *name)
+{
+	return strcmp(name, device_state_name(IBV_PORT_ACTIVE)) ? IBV_PORT_DOWN : IBV_PORT_ACTIVE;
+}
+
+/* One of the names that are known: the list must not keep pointers into the message. */
+static const char *decode_link_layer(const char *name)
+{
+	static const char *const names[] = {"Ethernet", "InfiniBand", "iWARP"};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
+		if (!strcmp(name, names[i]))
+			return names[i];
+	return "unspecified";
+}
+
+static int decode_addresses(struct device_port *port, const json_t *addresses, struct error *error)
+{
+	size_t count = json_array_size(addresses);
+	int code = 0;
+
+	if (count > ADDRESSES_MAX)
+		return error_set(error, -EPROTO, "the other end has %zu addresses on one port",
+				 count);
+	port->addresses = count ? calloc(count, sizeof(*port->addresses)) : NULL;
+	if (count && !port->addresses)
+		return error_set_errno(error, -ENOMEM, "cannot list devices");
+	for (size_t i = 0; i < count && !code; i++)
+		code = decode_address(&port->addresses[port->n_addresses++],
+				      json_array_get(addresses, i), error);
+	return code;
+}
+
+static int decode_port(struct device_port *port, json_t *json, struct error *error)
+{
+	json_error_t fault;
+	json_t *addresses;
+	json_int_t rate;
+	const char *device;
+	const char *state;
+	const char *link_layer;
+	int number;
+	int mtu;
+
+	if (json_unpack_ex(json, &fault, 0, "{s:s, s:i, s:s, s:s, s:I, s:i, s:o}", "device",
+			   &device, "port", &number, "state", &state, "link_layer", &link_layer,
+			   "rate_mbps", &rate, "mtu", &mtu, "addresses", &addresses))
+		return malformed(&fault, error);
+	if (number < 1 || number > UINT8_MAX)
+		return error_set(error, -EPROTO, "the other end lists port %d of a device", number);
+	*port = (struct device_port){.port = (uint8_t)number,
+				     .state = decode_state(state),
+				     .link_layer = decode_link_layer(link_layer),
+				     .rate_mbps = rate < 0 ? 0 : (uint64_t)rate,
+				     .active_mtu = mtu < 0 ? 0 : (unsigned int)mtu,
+				     .numa_node = -1};
+	wire_printable(port->device, sizeof(port->device), device);
+	return decode_addresses(port, addresses, error);
+}
+
+int inventory_decode(struct device_list *list, const json_t *json, struct error *error)
+{
+	size_t count = json_array_size(json);
+	int code = 0;
+
+	*list = (struct device_list){0};
+	if (!count || count > PORTS_MAX)
+		return error_set(error, -EPROTO, "the other end lists %zu ports of devices", count);
+	list->ports = calloc(count, sizeof(*list->ports));
+	if (!list->ports)
+		return error_set_errno(error, -ENOMEM, "cannot list devices");
+	for (size_t i = 0; i < count && !code; i++)
+		code = decode_port(&list->ports[list->n_ports++], json_array_get(json, i), error);
+	if (code)
+		device_list_close(list);
+	return code;
+}
+
+/* A port with one of its addresses. */
+struct end {
+	const struct device_port *port;
+	const struct device_address *address;
+};
+
+/* The best pair so far, and the last that failed for want of a common network. */
+struct search {
+	const struct inventory_wish *wish;
+	struct sockaddr_storage host; /* AF_UNSPEC: a name */
+	struct end near;
+	struct end far;
+	uint64_t score;
+	struct end lone_near;
+	struct end lone_far;
+};
+
+static const struct sockaddr *plain(const struct device_address *address)
+{
+	return (const struct sockaddr *)&address->address;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void consider(struct search *search, const struct end *near, const struct end *far)
+{
+	uint64_t score;
+
+	if (near->address->address.ss_family != far->address->address.ss_family ||
+	    near->address->address.ss_family == AF_UNSPEC)
+		return;
+	if (!address_same_network(plain(near->address), plain(far->address),
+				  near->address->prefix)) {
+		search->lone_near = *near;
+		search->lone_far = *far;
+		return;
+	}
+	score = 1 + 4 * least(near->port->rate_mbps, far->port->rate_mbps);
+	/* Link-local prefixes are all alike, and say nothing of a common network. */
+	score += !strcmp(near->port->link_layer, far->port->link_layer) ? 1ULL << 60 : 0;
+	score += address_is_link_local(plain(near->address)) ? 0 : 1ULL << 59;
+	if (search->host.ss_family == far->address->address.ss_family &&
+	    address_equal((struct sockaddr *)&search->host, plain(far->address)))
+		score += 2;
+	if (score > search->score) {
+		search->score = score;
+		search->near = *near;
+		search->far = *far;
+	}
+}
+
+/* By its device's name, or by DEVICE/PORT, as everything prints it. */
+static bool is_named(const struct device_port *port, const char *wish)
+{
+	char full[IBV_SYSFS_NAME_MAX + 8];
+
+	snprintf(full, sizeof(full), "%s/%u", port->device, port->port);
+	return !strcmp(port->device, wish) || !strcmp(full, wish);
+}
+
+static bool is_wanted(const struct device_port *port, const char *wish)
+{
+	return port->state == IBV_PORT_ACTIVE && (!wish || is_named(port, wish));
+}
+
+static void consider_far(struct search *search, const struct end *near,
+			 const struct device_list *remote)
+{
+	for (size_t i = 0; i < remote->n_ports; i++) {
+		struct end far = {.port = &remote->ports[i]};
+
+		if (!is_wanted(far.port, search->wish->server_device))
+			continue;
+		for (size_t j = 0; j < far.port->n_addresses; j++) {
+			far.address = &far.port->addresses[j];
+			consider(search, near, &far);
+		}
+	}
+}
+
+static void consider_all(struct search *search, const struct device_list *local,
+			 const struct device_list *remote)
+{
+	for (size_t i = 0; i < local->n_ports; i++) {
+		struct end near = {.port = &local->ports[i]};
+
+		if (!is_wanted(near.port, search->wish->device))
+			continue;
+		for (size_t j = 0; j < near.port->n_addresses; j++) {
+			near.address = &near.port->addresses[j];
+			consider_far(search, &near, remote);
+		}
+	}
+}
+
+static bool has_device(const struct device_list *list, const char *wish)
+{
+	for (size_t i = 0; i < list->n_ports; i++)
+		if (is_named(&list->ports[i], wish))
+			return true;
+	return false;
+}
+
+static void fill(struct result_end *end, const struct end *from)
+{
+	snprintf(end->device, sizeof(end->device), "%s", from->port->device);
+	address_text(plain(from->address), end->address);
+	end->port = from->port->port;
+	end->link_layer = from->port->link_layer;
+	end->rate_mbps = from->port->rate_mbps;
+	end->mtu = from->port->active_mtu;
+}
+
+static int no_pair(const struct search *search, struct error *error)
+{
+	char near[ADDRESS_TEXT];
+	char far[ADDRESS_TEXT];
+
+	if (!search->lone_near.port)
+		return error_set(
+			error, -ENETUNREACH,
+			"no two active ports have addresses of one family, here and there; "
+			"see verbmark devices on both");
+	return error_set(error, -ENETUNREACH,
+			 "%s (%s/%u) and the server's %s (%s/%u) share no network; where there is "
+			 "a route, name both: -d and --server-device",
+			 search->lone_near.port->device,
+			 address_text(plain(search->lone_near.address), near),
+			 search->lone_near.address->prefix, search->lone_far.port->device,
+			 address_text(plain(search->lone_far.address), far),
+			 search->lone_far.address->prefix);
+}
+
+int inventory_pair(const struct device_list *local, const struct device_list *remote,
+		   const struct inventory_wish *wish, struct result_end *near,
+		   struct result_end *far, struct error *error)
+{
+	struct search search = {.wish = wish};
+
+	if (wish->device && !has_device(local, wish->device))
+		return device_unknown(local, wish->device, error);
+	if (wish->server_device && !has_device(remote, wish->server_device)) {
+		device_unknown(remote, wish->server_device, error);
+		return error_wrap(error, "the server");
+	}
+	if (!address_parse(&search.host, wish->host))
+		search.host.ss_family = AF_UNSPEC;
+	consider_all(&search, local, remote);
+	/* Who names both ends knows of a route between their networks. */
+	if (!search.score && wish->device && wish->server_device && search.lone_near.port) {
+		search.near = search.lone_near;
+		search.far = search.lone_far;
+	} else if (!search.score) {
+		return no_pair(&search, error);
+	}
+	fill(near, &search.near);
+	fill(far, &search.far);
+	return 0;
+}

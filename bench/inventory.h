@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The devices of a machine as JSON, as 'verbmark devices --json' prints them and a
+ * server tells them, and back; and which pair of two machines' devices to use.
+ */
+#ifndef BENCH_INVENTORY_H
+#define BENCH_INVENTORY_H
+
+#include <jansson.h>
+
+#include "core/device.h"
+#include "reports/result.h"
+
+/* NULL without memory. */
+json_t *inventory_encode(const struct device_list *list);
+
+/* Whatever it says, the list is bounded and well formed, or there is an error. */
+int inventory_decode(struct device_list *list, const json_t *json, struct error *error);
+
+/* What was asked for: DEVICE or DEVICE/PORT; NULL: any. */
+struct inventory_wish {
+	const char *device;
+	const char *server_device;
+	const char *host; /* as the user wrote it: its address is preferred */
+};
+
+/*
+ * Picks two active ports whose addresses share a network: on a link of one kind,
+ * the fastest; the host's own address before others. Two devices that are both
+ * wished for need share none. Fills in both ends but their host names.
+ */
+int inventory_pair(const struct device_list *local, const struct device_list *remote,
+		   const struct inventory_wish *wish, struct result_end *near,
+		   struct result_end *far, struct error *error);
+
+#endif

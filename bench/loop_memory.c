@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/loop_memory.h"
+
+int memory_look(struct lane *lane, uint64_t *since_ns, bool is_responder, struct error *error)
+{
+	bool is_message;
+	struct ibv_wc wc;
+	uint64_t now;
+	int got;
+
+	if (alarm_raised(lane->completion->alarm))
+		return alarm_reason(lane->completion->alarm, error);
+	/* A write that failed completes, signalled or not. */
+	got = completion_poll(lane->completion, 1, &wc);
+	if (got)
+		return got > 0 ? lane_take(lane, &wc, &is_message, error)
+			       : error_set(error, -EIO, "the completion queue cannot be polled");
+	if (is_responder)
+		return 0;
+	now = clock_now_ns();
+	if (!*since_ns)
+		*since_ns = now;
+	if (now - *since_ns >= lane->stalled_ns)
+		return lane_stalled(error);
+	return 0;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ping-pong by memory: each end writes into the other's memory and polls its own
+ * until the last byte is the number of this round. Nothing else tells the target of
+ * a write. The last byte is assumed to be placed last, which devices do for
+ * ordinary registrations. The own completion is not waited for.
+ */
+#ifndef BENCH_LOOP_MEMORY_H
+#define BENCH_LOOP_MEMORY_H
+
+#include "bench/loop.h"
+
+/* The byte has not come for a while: looks for a reason to give up. 0: goes on. */
+COLD int memory_look(struct lane *lane, uint64_t *since_ns, bool is_responder, struct error *error);
+
+/* Some microseconds: between two looks the memory is all that is read. */
+#define MEMORY_SPINS 4096
+
+static ALWAYS_INLINE int memory_await(struct lane *lane, uint8_t round, bool is_responder,
+				      struct error *error)
+{
+	uint64_t since_ns = 0;
+
+	for (;;) {
+		int code;
+
+		for (int i = 0; i < MEMORY_SPINS; i++) {
+			if (__atomic_load_n(lane->last_received, __ATOMIC_ACQUIRE) == round)
+				return 0;
+		}
+		code = memory_look(lane, &since_ns, is_responder, error);
+		if (unlikely(code))
+			return code;
+	}
+}
+
+static ALWAYS_INLINE int memory_initiate(struct lane *lane, const struct loop_run *run,
+					 enum post_path path, bool is_counter, struct error *error)
+{
+	uint64_t last = clock_ticks(is_counter);
+	uint8_t round = *lane->last_sent;
+
+	for (uint64_t i = 0; i < run->messages; i++) {
+		uint64_t now;
+
+		*lane->last_sent = ++round;
+		if (unlikely(loop_post(lane, POST_WRITE, path, error)) ||
+		    unlikely(memory_await(lane, round, false, error)))
+			return error->code;
+		now = clock_ticks(is_counter);
+		hist_add(run->hist, clock_to_ns(now - last, run->mult));
+		last = now;
+	}
+	lane->messages += run->messages;
+	return 0;
+}
+
+static ALWAYS_INLINE int memory_respond(struct lane *lane, enum post_path path, struct error *error)
+{
+	for (uint8_t round = 1;; round++) {
+		if (unlikely(memory_await(lane, round, true, error)))
+			return error->code;
+		*lane->last_sent = round;
+		if (unlikely(loop_post(lane, POST_WRITE, path, error)))
+			return error->code;
+		lane->messages++;
+	}
+}
+
+static ALWAYS_INLINE int loop_memory(struct lane *lane, const struct loop_run *run,
+				     enum post_path path, bool is_counter, struct error *error)
+{
+	if (run->is_responder)
+		return memory_respond(lane, path, error);
+	return memory_initiate(lane, run, path, is_counter, error);
+}
+
+#endif

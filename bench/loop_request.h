@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One at a time, from posting to the own completion: operations that the other end
+ * takes no part in.
+ */
+#ifndef BENCH_LOOP_REQUEST_H
+#define BENCH_LOOP_REQUEST_H
+
+#include <errno.h>
+
+#include "bench/loop.h"
+
+static ALWAYS_INLINE int loop_request(struct lane *lane, const struct loop_run *run,
+				      enum post_operation operation, enum post_path path,
+				      bool is_counter, struct error *error)
+{
+	uint64_t last = clock_ticks(is_counter);
+
+	for (uint64_t i = 0; i < run->messages; i++) {
+		struct ibv_wc wc;
+		bool is_message;
+		uint64_t now;
+		int code = post_send(&lane->queue, &lane->work, operation, path, IBV_SEND_SIGNALED);
+
+		if (unlikely(code))
+			return lane_post_failed(code, error);
+		code = completion_wait(lane->completion, 1, &wc, lane->stalled_ns, error);
+		if (unlikely(code < 0))
+			return code == -ETIMEDOUT ? lane_stalled(error) : code;
+		code = lane_take(lane, &wc, &is_message, error);
+		if (unlikely(code))
+			return code;
+		now = clock_ticks(is_counter);
+		hist_add(run->hist, clock_to_ns(now - last, run->mult));
+		last = now;
+	}
+	lane->messages += run->messages;
+	return 0;
+}
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/command.h"
+
+static const struct command *const commands[] = {
+	&command_run,
+	&command_serve,
+	&command_devices,
+};
+
+void command_help(const struct command *command)
+{
+	const struct option_table *options = command->options;
+
+	printf("usage: verbmark %s [OPTION...]%s%s\n\n%s.\n\n", command->name,
+	       options->operand ? " " : "", options->operand ? options->operand : "",
+	       command->summary);
+	option_print(options, stdout);
+}
+
+static void print_help(void)
+{
+	printf("usage: verbmark COMMAND [OPTION...]\n\nMeasures RDMA between two machines.\n\n");
+	for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
+		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
+	printf("\nverbmark COMMAND --help tells the options of one; verbmark --version the version.\n");
+}
+
+static int complain(const struct error *error, int status)
+{
+	fflush(stdout);
+	fprintf(stderr, "verbmark: %s\n", error->text);
+	return status;
+}
+
+/* A full disk may show only now. */
+static int finish(int status)
+{
+	struct error error = {0};
+
+	if (fflush(stdout))
+		error_set_errno(&error, -errno, "cannot write to standard output");
+	else if (ferror(stdout))
+		error_set(&error, -EIO, "cannot write to standard output");
+	return error.code ? complain(&error, COMMAND_FAILED) : status;
+}
+
+int main(int argc, char *argv[])
+{
+	struct error error = {0};
+
+	if (argc < 2) {
+		error_set(&error, -1, "a command is missing: run, serve or devices; see --help");
+		return complain(&error, COMMAND_USAGE);
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+		print_help();
+		return finish(COMMAND_GOOD);
+	}
+	if (!strcmp(argv[1], "--version")) {
+		printf("verbmark %s\n", VERBMARK_VERSION);
+		return finish(COMMAND_GOOD);
+	}
+	for (size_t i = 0; i < ARRAY_LENGTH(commands); i++) {
+		int status;
+
+		if (strcmp(argv[1], commands[i]->name) != 0)
+			continue;
+		status = commands[i]->run(argc - 1, argv + 1, &error);
+		return error.code ? complain(&error, status) : finish(status);
+	}
+	error_set(&error, -1, "there is no command '%s'; see verbmark --help", argv[1]);
+	return complain(&error, COMMAND_USAGE);
+}

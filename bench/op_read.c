@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/loop_request.h"
+#include "bench/op.h"
+
+static ALWAYS_INLINE int request(struct lane *lane, const struct loop_run *run, enum post_path path,
+				 bool is_counter, struct error *error)
+{
+	return loop_request(lane, run, POST_READ, path, is_counter, error);
+}
+
+static int latency(struct lane *lane, enum result_kind kind, const struct loop_run *run,
+		   struct error *error)
+{
+	return loop_dispatch(request, lane, run, error);
+}
+
+static enum result_kind kind_of(enum rdma_wait_mode cq, enum rdma_wait_mode server_cq)
+{
+	return RESULT_FULL;
+}
+
+const struct op op_read = {
+	.name = "read",
+	.summary = "RDMA READ",
+	.is_read = true,
+	.kind = kind_of,
+	.latency = latency,
+};

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Options: a const table for each subcommand, one row for each option, from which
+ * parsing, errors, --help and the man page's test follow. A row's parser puts the
+ * value into the field at its offset. Errors name the option and the value.
+ */
+#ifndef BENCH_OPTION_H
+#define BENCH_OPTION_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "core/error.h"
+
+/* Says what is wrong with the text ("is not a size"), or NULL if it was taken. */
+typedef const char *option_parser(const char *text, void *field);
+
+struct option_row {
+	const char *name;     /* without dashes */
+	char letter;          /* or 0 */
+	const char *argument; /* as --help shows it; NULL: a flag */
+	option_parser *parse; /* of a flag: text is NULL */
+	size_t offset;
+	const char *help;
+};
+
+struct option_table {
+	const struct option_row *rows;
+	size_t count;
+	const char *operand;   /* as --help shows it; NULL: none is taken */
+	size_t operand_offset; /* a const char * in the target */
+};
+
+/*
+ * Parses argv[1...] into target. Returns 0, 1 if --help was asked for, or -EINVAL
+ * with the error. Options and the operand come in any order; -- ends options.
+ */
+int option_parse(const struct option_table *table, int argc, char *argv[], void *target,
+		 struct error *error);
+
+/* The options with their help, one a line. */
+void option_print(const struct option_table *table, FILE *out);
+
+/* Parsers that several commands use. */
+const char *option_text(const char *text, void *field);     /* const char * */
+const char *option_flag(const char *text, void *field);     /* bool */
+const char *option_port(const char *text, void *field);     /* uint16_t */
+const char *option_duration(const char *text, void *field); /* unsigned int, ms */
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Notice of devices that are removed. The kernel tells it to identifiers of the
+ * connection manager that are bound to a device, and to nobody else; and it waits
+ * until every process has let go of the device.
+ */
+#ifndef BENCH_REMOVAL_H
+#define BENCH_REMOVAL_H
+
+#include <rdma/rdma_cma.h>
+
+#include "core/device.h"
+
+#define REMOVAL_MAX 64
+
+struct removal {
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *ids[REMOVAL_MAX];
+	size_t n_ids;
+};
+
+/* Binds an identifier to each port that has an address. */
+int removal_open(struct removal *removal, const struct device_list *devices, struct error *error);
+void removal_close(struct removal *removal);
+
+/* Readable when there is news for removal_check; -1: nothing is watched. */
+int removal_fd(const struct removal *removal);
+
+/* -ENODEV with the device's name once one was removed; else 0. */
+int removal_check(struct removal *removal, struct error *error);
+
+#endif

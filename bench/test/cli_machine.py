@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""What the command says of the machine that it is started on."""
+
+import os
+import socket
+import subprocess
+import tempfile
+import unittest
+
+from verbmark import LIMIT, PATIENCE, VERBMARK, verbmark
+
+NO_DEVICE = (
+    "verbmark: no RDMA device; modprobe rdma_rxe && rdma link add rxe0 type rxe netdev eth0 "
+    "makes one in software"
+)
+
+
+def has_device():
+    try:
+        return bool(os.listdir("/sys/class/infiniband"))
+    except FileNotFoundError:
+        return False
+
+
+class Machine(unittest.TestCase):
+    def fails(self, *words):
+        ended = verbmark(*words)
+        self.assertEqual(ended.status, 1, ended.err)
+        self.assertEqual(ended.out, "")
+        self.assertLess(ended.seconds, LIMIT)
+        return ended.err
+
+    @unittest.skipIf(has_device(), "this machine has an RDMA device")
+    def test_no_device(self):
+        self.assertEqual(self.fails("devices"), NO_DEVICE)
+        self.assertEqual(self.fails("devices", "--json"), NO_DEVICE)
+        self.assertEqual(self.fails("serve", "-p", "0"), NO_DEVICE)
+        self.assertEqual(self.fails("run", "127.0.0.1"), NO_DEVICE)
+
+    @unittest.skipIf(has_device(), "this machine has an RDMA device")
+    def test_no_device_leaves_no_document(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/result.json"
+            self.assertEqual(self.fails("run", "127.0.0.1", "--json", path), NO_DEVICE)
+            self.assertEqual(os.listdir(folder), [])
+
+    def test_a_port_in_use(self):
+        for family, address in ((socket.AF_INET6, "::"), (socket.AF_INET, "0.0.0.0")):
+            with socket.socket(family) as other:
+                other.bind((address, 0))
+                other.listen()
+                port = other.getsockname()[1]
+                self.assertEqual(
+                    self.fails("serve", "-p", port),
+                    f"verbmark: TCP port {port} is in use; take another with --port",
+                )
+
+    def test_a_document_that_cannot_be_written(self):
+        # Found before anything else: before the name is looked up, and the device.
+        with tempfile.TemporaryDirectory() as folder:
+            for path, why in (
+                ("/nowhere/at/all.json", "No such file or directory"),
+                (folder, "Is a directory"),
+                ("/dev/null/x.json", "Not a directory"),
+            ):
+                self.assertEqual(
+                    self.fails("run", "nobody.invalid", "--json", path),
+                    f"verbmark: cannot write {path}: {why}",
+                )
+
+    def test_output_that_takes_nothing(self):
+        with open("/dev/full", "wb") as full:
+            for words in (("--help",), ("--version",), ("run", "--help")):
+                status, errors = run_into(full, *words)
+                self.assertEqual(status, 1, words)
+                self.assertEqual(
+                    errors, "verbmark: cannot write to standard output: No space left on device\n"
+                )
+
+
+def run_into(out, *words):
+    ended = subprocess.run(
+        [VERBMARK, *words], stdout=out, stderr=subprocess.PIPE, text=True, timeout=PATIENCE,
+        check=False,
+    )
+    return ended.returncode, ended.stderr

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: MIT
+"""A server and what may come to its control port while it works for others."""
+
+import json
+import os
+import random
+import socket
+import struct
+import threading
+import time
+import unittest
+
+from verbmark import (
+    ADDRESS, LIMIT, Ended, Peer, Server, client, counter, frame, measure, resources, wait_until,
+)
+
+HELLO = {"type": "hello", "protocol": 1, "version": "0"}
+CASE = {
+    "type": "case", "op": "send", "metric": "lat", "size": 64, "cq": "poll",
+    "server_cq": "poll", "address": ADDRESS,
+}
+
+
+class Clients(unittest.TestCase):
+    def setUp(self):
+        self.server = Server()
+        self.addCleanup(self.server.kill)
+
+    def dial(self):
+        peer = Peer.dial(self.server.port)
+        self.addCleanup(peer.close)
+        return peer
+
+    def greet(self):
+        peer = self.dial()
+        peer.send(HELLO)
+        peer.expect("welcome")
+        return peer
+
+    def told(self, part):
+        """The server has said that, of one of its clients."""
+        wait_until(
+            lambda: any(part in line for line in list(self.server.err)), LIMIT, f"'{part}'"
+        )
+
+    def test_another_protocol_is_refused(self):
+        peer = self.dial()
+        peer.send({"type": "hello", "protocol": 999, "version": "9.9"})
+        refused = peer.receive()
+        self.assertEqual(refused["type"], "refused")
+        self.assertRegex(
+            refused["reason"],
+            r"^the client speaks protocol 999 \(verbmark 9\.9\), the server speaks 1 \(.+\): "
+            r"upgrade the older one$",
+        )
+        self.assertIsNone(peer.receive(), "the connection goes on")
+        self.told("speaks protocol 999")
+        measure(self.server, "-n", 50)
+
+    def test_no_greeting(self):
+        peer = self.dial()
+        peer.send(CASE)
+        self.assertIn("that was no greeting", peer.receive()["reason"])
+
+    def test_silence_is_ended(self):
+        start = time.monotonic()
+        with socket.create_connection((ADDRESS, self.server.port), LIMIT) as sock:
+            while sock.recv(4096):
+                self.assertLess(time.monotonic() - start, LIMIT)
+        self.told("silent for 4 s")
+
+    def test_a_greeting_that_drips(self):
+        start = time.monotonic()
+        with socket.create_connection((ADDRESS, self.server.port), LIMIT) as sock:
+            try:
+                for byte in frame(HELLO):
+                    sock.sendall(bytes([byte]))
+                    sock.settimeout(0.5)
+                    try:
+                        while sock.recv(4096):
+                            pass
+                        break
+                    except TimeoutError:
+                        pass
+            except ConnectionError:
+                pass
+        self.assertLess(time.monotonic() - start, LIMIT + 0.5)
+        self.told("no answer within 5000 ms")
+
+    def test_cases_that_cannot_be(self):
+        wrong = [
+            ({"op": "push"}, "this server cannot do push/lat"),
+            ({"size": 0}, "a size of 0 is not from 1"),
+            ({"size": 1 << 40}, "a size of 1099511627776 is not from 1"),
+            ({"cq": "busy"}, "this server knows no CQ mode busy"),
+            ({"size": "64"}, "a malformed case"),
+            ({"address": "192.0.2.1"}, "no RDMA device has the address 192.0.2.1"),
+            ({"address": "mlx5_0"}, "no device 'mlx5_0'; there is rxe0"),
+            ({"type": "ready"}, "the other end said something else than 'case'"),
+        ]
+        peer = self.greet()
+        for change, reason in wrong:
+            peer.send(CASE | change)
+            failed = peer.receive()
+            self.assertEqual(failed["type"], "failed")
+            self.assertIn(reason, failed["reason"])
+        # None of them has cost more than itself.
+        peer.send(CASE)
+        peer.expect("listening")
+
+    def test_resources_of_clients_that_go(self):
+        self.greet().close()
+        measure(self.server, "-n", 50)
+        before = self.standing()
+        for _ in range(5):
+            for last in (None, HELLO, CASE, {"type": "nonsense"}):
+                peer = self.dial()
+                if last is not None:
+                    peer.send(HELLO)
+                    peer.expect("welcome")
+                    peer.send(last)
+                    peer.receive()
+                peer.close()
+        wait_until(lambda: self.standing() == before, LIMIT, "as before")
+
+    def standing(self):
+        return resources(), self.server.descriptors(), self.server.threads()
+
+    def test_a_full_house(self):
+        guests = [self.greet() for _ in range(64)]
+        ended = Ended(client("-n", 50, port=self.server.port))
+        self.assertEqual(ended.status, 1)
+        self.assertEqual(
+            ended.err,
+            "verbmark: the server: 64 clients are being served, which is all it takes",
+        )
+        for guest in guests:
+            guest.close()
+        wait_until(lambda: self.server.threads() <= 2, LIMIT, "room")
+        measure(self.server, "-n", 50)
+
+    def test_nonsense_while_another_measures(self):
+        path = f"{os.environ['OUT']}/result.json"
+        dice = random.Random(7471)
+        over = threading.Event()
+        before = counter("sent_pkts")
+        program = client(
+            "-n", 5000, "--cq", "event", "--json", path, port=self.server.port
+        )
+        with program:
+            wait_until(lambda: counter("sent_pkts") > before + 1000, what="the measurement")
+            slow = threading.Thread(target=self.drip, args=(over,), daemon=True)
+            slow.start()
+            rounds = 0
+            while program.process.poll() is None:
+                self.attack(dice)
+                rounds += 1
+            over.set()
+            slow.join()
+            self.assertEqual(program.wait(), 0, program.errors)
+            self.assertGreater(rounds, 2, "the measurement was over too soon")
+        with open(path, encoding="utf-8") as file:
+            case = json.load(file)["cases"][0]
+        os.unlink(path)
+        self.assertEqual(case["latency_ns"]["count"], 5000)
+        measure(self.server, "-n", 50)
+
+    def drip(self, over):
+        while not over.is_set():
+            try:
+                with socket.create_connection((ADDRESS, self.server.port), LIMIT) as sock:
+                    for byte in frame(HELLO):
+                        if over.wait(0.2):
+                            return
+                        sock.sendall(bytes([byte]))
+            except ConnectionError:
+                pass  # the server has had enough
+
+    def attack(self, dice):
+        hello = frame(HELLO)
+        for bytes_sent in (
+            b"",
+            b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+            dice.randbytes(dice.randrange(1, 3000)),
+            struct.pack(">I", 0xFFFFFFFF) + b"x",
+            struct.pack(">I", 1 << 20) + b'{"type":',
+            hello[: dice.randrange(1, len(hello))],
+            hello + hello,
+            hello + frame(CASE | {"size": 1 << 30})[:20],
+            hello + 9 * frame({"type": "stop"}),
+            frame([]) + hello,
+        ):
+            try:
+                with socket.create_connection((ADDRESS, self.server.port), LIMIT) as sock:
+                    sock.sendall(bytes_sent)
+                    if dice.random() < 0.5:
+                        # Gone with a reset instead of an end.
+                        sock.setsockopt(
+                            socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+                        )
+            except ConnectionError:
+                pass  # it was ended before all was sent

@@ -1,0 +1,369 @@
+# SPDX-License-Identifier: MIT
+"""
+Either end is killed, stopped or asked to end, at each stage of a case: the other one
+ends, or goes on serving, in time and with a sentence, and keeps nothing.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from verbmark import (
+    ADDRESS, IS_SANITIZED, LIMIT, Relay, Server, client, connection_states, counter, measure, resources, stop,
+    wait_until,
+)
+
+ROUNDS = 5
+ENDLESS = 10**12
+NOBODY = ADDRESS.rpartition(".")[0] + ".77"
+
+
+def neighbour():
+    shown = subprocess.run(
+        ["ip", "-j", "neigh", "show", NOBODY], check=True, capture_output=True
+    )
+    return [state for row in json.loads(shown.stdout) for state in row["state"]]
+
+
+def forget_neighbour():
+    subprocess.run(
+        ["ip", "neigh", "del", NOBODY, "dev", os.environ["SOFTROCE_NETDEV"]],
+        check=False, capture_output=True,
+    )
+
+
+def is_asleep(program):
+    """No thread of it runs, nor is the device at work for it."""
+    sent = counter("sent_pkts")
+    for thread in os.listdir(f"/proc/{program.pid}/task"):
+        with open(f"/proc/{program.pid}/task/{thread}/stat", encoding="ascii") as stat:
+            if stat.read().rpartition(")")[2].split()[0] != "S":
+                return False
+    # Further apart than the counters' own cache lives.
+    time.sleep(0.05)
+    return counter("sent_pkts") == sent
+
+
+class Scene:
+    """A client and a server at a certain stage of a case, to have one of them killed."""
+
+    # The message that a relay holds.
+    held = "listening"
+    cq = "poll"
+
+    def __init__(self, server):
+        self.server = server
+        self.relay = Relay(server, self.held)
+        self.client = client("-n", self.messages, "--cq", self.cq, port=self.relay.port)
+
+    messages = ENDLESS
+
+    def reach(self, victim):
+        """Both are there, and stay."""
+
+    def after(self, survivor):
+        """What the survivor needs to notice anything."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.client.kill()
+        self.relay.__exit__()
+
+
+class Resolving(Scene):
+    """The client asks the network for an address that nobody has."""
+
+    def reach(self, victim):
+        forget_neighbour()
+        self.relay.wait()
+        self.relay.release(address=NOBODY)
+        wait_until(lambda: "INCOMPLETE" in neighbour(), what="the resolution")
+
+
+class Connecting(Scene):
+    """The client's request is at the server, which does not look."""
+
+    def reach(self, victim):
+        self.relay.wait()
+        stop(self.server)
+        self.relay.release()
+        wait_until(
+            lambda: "CONNECT" in connection_states(self.client.pid), what="the request"
+        )
+
+    def after(self, survivor):
+        if survivor is self.server:
+            survivor.signal(signal.SIGCONT)
+
+
+class BeforeTheFirstMessage(Scene):
+    """Both are connected, and the client does not know that the server is ready."""
+
+    held = "ready"
+
+    def reach(self, victim):
+        self.relay.wait()
+
+
+class InTheLoop(Scene):
+    held = None
+
+    def reach(self, victim):
+        before = counter("sent_pkts")
+        wait_until(lambda: counter("sent_pkts") > before + 1000, what="the loop")
+
+
+class InEventWait(InTheLoop):
+    """The other one has stopped, so that what is killed can only be waiting."""
+
+    cq = "event"
+
+    def reach(self, victim):
+        super().reach(victim)
+        survivor = self.server if victim is self.client else self.client
+        stop(survivor)
+        wait_until(lambda: is_asleep(victim), what="the wait")
+
+    def after(self, survivor):
+        survivor.signal(signal.SIGCONT)
+
+
+class WhileClosing(Scene):
+    """All is measured, the server has said so and closes; the client has not heard."""
+
+    held = "done"
+    messages = 50
+
+    def reach(self, victim):
+        self.relay.wait()
+
+
+class Killed(unittest.TestCase):
+    def setUp(self):
+        self.addCleanup(forget_neighbour)
+
+    def standing(self):
+        return resources(), self.server.descriptors(), self.server.threads()
+
+    def kill_clients(self, kind):
+        self.server = Server()
+        self.addCleanup(self.server.kill)
+        # Whatever the process keeps once it has used a device is there by now.
+        measure(self.server, "-n", 50)
+        before = self.standing()
+        memory = []
+        for round_number in range(ROUNDS):
+            with kind(self.server) as scene:
+                scene.reach(scene.client)
+                n_told = len(self.server.err)
+                scene.client.kill()
+                scene.after(self.server)
+                wait_until(lambda: self.standing() == before, LIMIT, f"as before: {before}")
+                wait_until(lambda: len(self.server.err) > n_told, LIMIT, "a sentence")
+            memory.append(self.server.rss_kib())
+            self.assertRegex(
+                self.server.err[-1],
+                "^verbmark: a client: the other end closed the control connection, "
+                "or its process ended$",
+            )
+            self.assertEqual(len(self.server.err), round_number + 1, self.server.err)
+        # The allocator keeps what threads have used, once or twice: after the second
+        # client there is nothing that a third would add but a page here and there.
+        if not IS_SANITIZED:
+            self.assertLess(memory[-1] - memory[1], 64, memory)
+        measure(self.server, "-n", 50)
+
+    def kill_servers(self, kind):
+        before = resources()
+        for _ in range(ROUNDS):
+            with Server() as self.server, kind(self.server) as scene:
+                scene.reach(self.server)
+                self.server.kill()
+                start = time.monotonic()
+                scene.after(scene.client)
+                self.assertEqual(scene.client.wait(), 1)
+                self.assertLess(scene.client.ended - start, LIMIT)
+                self.assertRegex(
+                    scene.client.errors,
+                    "^verbmark: .*(closed the control connection|closed the connection), "
+                    "or its process ended",
+                )
+                self.assertEqual(len(scene.client.err), 1, scene.client.err)
+            wait_until(lambda: resources() == before, LIMIT, f"as before: {before}")
+
+    def test_clients_while_resolving(self):
+        self.kill_clients(Resolving)
+
+    def test_clients_while_connecting(self):
+        self.kill_clients(Connecting)
+
+    def test_clients_before_the_first_message(self):
+        self.kill_clients(BeforeTheFirstMessage)
+
+    def test_clients_in_the_loop(self):
+        self.kill_clients(InTheLoop)
+
+    def test_clients_in_event_wait(self):
+        self.kill_clients(InEventWait)
+
+    def test_clients_while_closing(self):
+        self.kill_clients(WhileClosing)
+
+    def test_servers_while_resolving(self):
+        self.kill_servers(Resolving)
+
+    def test_servers_while_connecting(self):
+        self.kill_servers(Connecting)
+
+    def test_servers_before_the_first_message(self):
+        self.kill_servers(BeforeTheFirstMessage)
+
+    def test_servers_in_the_loop(self):
+        self.kill_servers(InTheLoop)
+
+    def test_servers_in_event_wait(self):
+        self.kill_servers(InEventWait)
+
+    def test_servers_while_closing(self):
+        self.kill_servers(WhileClosing)
+
+
+class Asked(unittest.TestCase):
+    """Signals that can be answered. The first case is finished, the second is running."""
+
+    def setUp(self):
+        self.path = f"{os.environ['OUT']}/result.json"
+        self.server = Server()
+        self.addCleanup(self.server.kill)
+
+    def start(self, op="send", cq="event"):
+        # The second size takes many times as long as the first.
+        program = client(
+            "--op", op, "--cq", cq, "-s", "1,1m,64", "-n", 3000, "--json", self.path,
+            port=self.server.port,
+        )
+        self.addCleanup(program.kill)
+        wait_until(lambda: len(program.out) == 3, what="the first case")
+        before = counter("sent_pkts")
+        # More than the second case's connection takes.
+        wait_until(lambda: counter("sent_pkts") > before + 1000, what="the second case")
+        return program
+
+    def document(self):
+        with open(self.path, encoding="utf-8") as file:
+            document = json.load(file)
+        os.unlink(self.path)
+        self.assertEqual(document["cases"][0]["status"], "complete")
+        self.assertEqual(document["cases"][0]["latency_ns"]["count"], 3000)
+        return document
+
+    def check_stopped_server(self, number):
+        program = self.start()
+        start = time.monotonic()
+        self.server.signal(number)
+        self.assertEqual(self.server.wait(LIMIT), 0)
+        self.assertEqual(program.wait(), 1)
+        self.assertLess(program.ended - start, LIMIT)
+        self.assertIn("the server was stopped", program.errors + "\n".join(program.out))
+        document = self.document()
+        self.assertEqual(
+            [case["status"] for case in document["cases"]],
+            ["complete", "failed", "interrupted"],
+            [case.get("error") for case in document["cases"]],
+        )
+        self.assertEqual(document["run"]["status"], "interrupted")
+        self.assertIn("the server was stopped", document["cases"][1]["error"])
+
+    def test_sigterm_of_the_server(self):
+        self.check_stopped_server(signal.SIGTERM)
+
+    def test_sigint_of_the_server(self):
+        self.check_stopped_server(signal.SIGINT)
+
+    def test_a_server_without_clients(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with Server() as server:
+                server.signal(number)
+                self.assertEqual(server.wait(LIMIT), 0)
+                self.assertEqual(server.err, [])
+
+    def check_interrupted(self, number, **options):
+        program = self.start(**options)
+        start = time.monotonic()
+        program.signal(number)
+        self.assertEqual(program.wait(), 1)
+        self.assertLess(program.ended - start, LIMIT)
+        self.assertEqual(program.errors, "verbmark: interrupted")
+        document = self.document()
+        self.assertEqual(document["run"]["status"], "interrupted")
+        self.assertEqual(
+            [case["status"] for case in document["cases"]],
+            ["complete", "interrupted", "interrupted"],
+        )
+        self.assertNotIn("latency_ns", document["cases"][1])
+        # The server may have been about to answer; it is no more than that.
+        for line in self.server.err:
+            self.assertIn("closed the control connection", line)
+        measure(self.server, "-n", 50)
+
+    def test_sigint_of_the_client(self):
+        self.check_interrupted(signal.SIGINT)
+
+    def test_sigint_of_the_client_that_polls_memory(self):
+        self.check_interrupted(signal.SIGINT, op="write", cq="poll")
+
+    def test_sigterm_of_the_client(self):
+        self.check_interrupted(signal.SIGTERM, op="read")
+
+    def check_stalled(self, **options):
+        program = self.start(**options)
+        stop(self.server)
+        start = time.monotonic()
+        self.assertEqual(program.wait(), 1)
+        self.assertLess(program.ended - start, LIMIT)
+        self.assertIn("the other end has been silent for 4 s", program.errors)
+        self.document()
+        self.server.signal(signal.SIGCONT)
+        wait_until(lambda: self.server.err, LIMIT, "a sentence")
+        measure(self.server, "-n", 50)
+
+    def test_sigstop_of_the_server(self):
+        self.check_stalled()
+
+    def test_sigstop_of_a_server_that_takes_no_part(self):
+        self.check_stalled(op="read", cq="poll")
+
+    def test_sigstop_of_the_client(self):
+        program = self.start()
+        stop(program)
+        wait_until(lambda: self.server.err, LIMIT, "a sentence")
+        self.assertIn("the other end has been silent for 4 s", self.server.err[0])
+        measure(self.server, "-n", 50)
+
+    def test_too_little_memlock_at_the_server(self):
+        bound = ("setpriv", "--bounding-set=-ipc_lock", "prlimit", "--memlock=65536:65536")
+        with Server(before=bound) as server, client(
+            "-n", 50, "-s", "1m,64", "--json", self.path, port=server.port
+        ) as program:
+            start = time.monotonic()
+            self.assertEqual(program.wait(), 1)
+            self.assertLess(program.ended - start, LIMIT)
+        with open(self.path, encoding="utf-8") as file:
+            cases = json.load(file)["cases"]
+        os.unlink(self.path)
+        self.assertEqual([case["status"] for case in cases], ["failed", "complete"])
+        self.assertIn("server", cases[0]["error"])
+        self.assertIn("memlock is 64 KiB", cases[0]["error"])
+
+    def test_too_little_memlock_at_the_client(self):
+        bound = ("setpriv", "--bounding-set=-ipc_lock", "prlimit", "--memlock=65536:65536")
+        with client("-n", 50, "-s", "1m", port=self.server.port, before=bound) as program:
+            self.assertEqual(program.wait(), 1)
+            self.assertIn("memlock is 64 KiB", program.out[-1])
+            self.assertNotIn("the server:", program.out[-1])
+        measure(self.server, "-n", 50)

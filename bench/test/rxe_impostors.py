@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: MIT
+"""A client and what may stand where it looks for a server."""
+
+import http.server
+import os
+import socket
+import struct
+import threading
+import time
+import unittest
+
+from verbmark import (
+    ADDRESS, LIMIT, Ended, Impostor, Peer, client, frame,
+)
+
+WELCOME = {"type": "welcome", "protocol": 1, "version": "0", "host": "other", "devices": []}
+PORT = {
+    "device": "rxe0", "port": 1, "state": "ACTIVE", "link_layer": "Ethernet", "rate_mbps": 10000,
+    "mtu": 4096, "max_mtu": 4096, "numa_node": -1,
+    "addresses": [{"address": ADDRESS, "prefix": 24, "interface": "ve0"}],
+}
+
+
+def close(sock):
+    sock.close()
+
+
+def silence(sock):
+    while sock.recv(4096):
+        pass
+
+
+def garbage(sock):
+    sock.sendall(bytes(range(255, 0, -1)) * 100)
+    silence(sock)
+
+
+def four_gib(sock):
+    sock.sendall(struct.pack(">I", 0xFFFFFFFF) + b"x" * 1000)
+    silence(sock)
+
+
+def half_a_frame(sock):
+    sock.recv(4096)
+    sock.sendall(frame(WELCOME)[:20])
+    sock.close()
+
+
+def says(*messages):
+    def serve(sock):
+        peer = Peer(sock)
+        peer.expect("hello")
+        for message in messages:
+            peer.send(message)
+        while peer.receive():
+            pass
+
+    return serve
+
+
+def says_in_turn(*answers):
+    """Welcomes, answers one message after another with these, and closes."""
+
+    def serve(sock):
+        peer = Peer(sock)
+        peer.expect("hello")
+        peer.send(WELCOME | {"devices": [PORT]})
+        for answer in answers:
+            if not peer.receive():
+                break
+            peer.send(answer)
+        # Not before it was read.
+        peer.receive()
+        sock.close()
+
+    return serve
+
+
+class Impostors(unittest.TestCase):
+    def check(self, port, sentence, host=ADDRESS, least=0, options=()):
+        ended = Ended(client("-n", 50, *options, port=port, host=host))
+        self.assertRegex(ended.err, sentence)
+        self.assertEqual(len(ended.err.splitlines()), 1, ended.err)
+        self.assertEqual(ended.out, "")
+        self.assertEqual(ended.status, 1)
+        self.assertLess(ended.seconds, LIMIT)
+        self.assertGreaterEqual(ended.seconds, least)
+
+    def check_impostor(self, serve, sentence):
+        with Impostor(serve) as impostor:
+            self.check(impostor.port, f"^verbmark: {sentence}")
+
+    def test_nothing_listens(self):
+        with socket.create_server((ADDRESS, 0)) as once:
+            port = once.getsockname()[1]
+        self.check(
+            port,
+            f"^verbmark: nothing listens on {ADDRESS}:{port}; run 'verbmark serve' there$",
+        )
+
+    def test_nothing_comes_to_listen(self):
+        with socket.create_server((ADDRESS, 0)) as once:
+            port = once.getsockname()[1]
+        self.check(port, "nothing listens", least=1, options=("--wait", "1s"))
+
+    def test_a_name_that_is_none(self):
+        self.check(7471, "^verbmark: cannot resolve 'nobody.invalid': ", host="nobody.invalid")
+
+    def test_a_host_that_is_not_there(self):
+        host = ADDRESS.rpartition(".")[0] + ".77"
+        self.check(7471, f"^verbmark: cannot reach {host}:7471: No route to host$", host=host)
+
+    def test_a_network_that_is_not_there(self):
+        self.check(7471, "^verbmark: cannot reach 192.0.2.1:7471: Network is", host="192.0.2.1")
+
+    def test_a_host_that_does_not_answer(self):
+        # Its queue is full: whoever knocks now is not answered.
+        with socket.socket() as listener:
+            listener.bind((ADDRESS, 0))
+            listener.listen(0)
+            port = listener.getsockname()[1]
+            knocking = [socket.socket() for _ in range(3)]
+            for sock in knocking:
+                sock.setblocking(False)
+                sock.connect_ex((ADDRESS, port))
+            self.check(
+                port,
+                f"^verbmark: {ADDRESS}:{port} does not answer: is the host up, and TCP {port} open",
+            )
+            for sock in knocking:
+                sock.close()
+
+    def test_a_web_server(self):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def log_message(self, *unused):
+                pass
+
+        with http.server.HTTPServer(("", 0), Handler) as web:
+            threading.Thread(target=web.serve_forever, daemon=True).start()
+            # It waits for the end of a line.
+            self.check(web.server_port, "the other end has been silent for 4 s")
+            web.shutdown()
+
+    def test_one_that_answers_in_its_own_way(self):
+        def serve(sock):
+            sock.recv(1)
+            sock.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+        self.check_impostor(serve, ".*the other end is not verbmark")
+
+    def test_one_that_talks_first(self):
+        def serve(sock):
+            sock.sendall(b"SSH-2.0-OpenSSH_9.2\r\n")
+            silence(sock)
+
+        self.check_impostor(serve, ".*the other end is not verbmark")
+
+    def test_silence(self):
+        self.check_impostor(silence, f"{ADDRESS}:[0-9]+: the other end has been silent for 4 s")
+
+    def test_a_close(self):
+        self.check_impostor(close, ".*closed the control connection")
+
+    def test_garbage(self):
+        self.check_impostor(garbage, ".*the other end is not verbmark")
+
+    def test_four_gib(self):
+        self.check_impostor(
+            four_gib, ".*a control message of 4294967295 bytes: the other end is not verbmark"
+        )
+
+    def test_half_a_frame(self):
+        self.check_impostor(half_a_frame, ".*closed the control connection")
+
+    def test_one_that_only_beats(self):
+        def serve(sock):
+            while True:
+                sock.sendall(frame({"type": "alive"}))
+                time.sleep(0.5)
+
+        self.check_impostor(serve, ".*no answer within 5000 ms")
+
+    def test_a_refusal(self):
+        self.check_impostor(
+            says({"type": "refused", "reason": "the client speaks protocol 1, the server 2"}),
+            "the server: the client speaks protocol 1, the server 2$",
+        )
+
+    def test_a_reason_that_would_spoil_a_terminal(self):
+        self.check_impostor(
+            says({"type": "refused", "reason": "\x1b[2Jred\x07\n\x9b"}),
+            r"the server: \?\[2Jred\?\?\?\?$",
+        )
+
+    def test_welcomes_that_say_nothing(self):
+        for welcome, sentence in (
+            ({"devices": []}, "the other end lists 0 ports"),
+            ({"devices": "all"}, "the other end lists 0 ports"),
+            ({"devices": [7]}, "the other end's list of devices is malformed"),
+            ({"devices": [PORT | {"port": "x"}]}, "list of devices is malformed"),
+            ({"devices": [PORT | {"state": "DOWN"}]}, "no two active ports"),
+        ):
+            with self.subTest(sentence):
+                self.check_impostor(says(WELCOME | welcome), f".*{sentence}")
+
+    def test_no_common_network(self):
+        other = [{"address": "192.0.2.9", "prefix": 24, "interface": "eth0"}]
+        self.check_impostor(
+            says(WELCOME | {"devices": [PORT | {"addresses": other}]}),
+            rf"rxe0 \({ADDRESS}/24\) and the server's rxe0 \(192.0.2.9/24\) share no network",
+        )
+
+
+class Cases(unittest.TestCase):
+    """An impostor that knows how to greet, and then does not do what it should."""
+
+    def check(self, serve, sentence):
+        with Impostor(serve) as impostor:
+            ended = Ended(client("-n", 50, "-s", "64,128", port=impostor.port))
+        self.assertRegex(ended.out + "\n" + ended.err, sentence)
+        self.assertEqual(ended.status, 1)
+        self.assertLess(ended.seconds, LIMIT)
+
+    def test_two_failures(self):
+        # Each is told, and neither is waited for twice.
+        self.check(
+            says_in_turn({"type": "failed", "reason": "one"}, {"type": "failed", "reason": "two"}),
+            "(?s)send/lat/64/poll: the server: one\n.*send/lat/128/poll: the server: two",
+        )
+
+    def test_nonsense(self):
+        self.check(
+            says_in_turn({"type": "nonsense"}, {"type": "done"}),
+            "send/lat/64/poll: the other end said something else than 'listening'",
+        )
+
+    def test_a_listener_of_no_sense(self):
+        self.check(
+            says_in_turn({"type": "listening"}, {"type": "failed", "reason": "stopped"}),
+            "send/lat/64/poll: the server does not say where it listens",
+        )
+
+    def test_an_address_with_no_device(self):
+        self.check(
+            says_in_turn(
+                {"type": "listening", "address": "192.0.2.1", "port": 1},
+                {"type": "failed", "reason": "stopped"},
+            ),
+            "send/lat/64/poll: 192.0.2.1: cannot resolve the address",
+        )
+
+
+if not os.environ.get("SOFTROCE_ADDRESS"):
+    raise unittest.SkipTest("there is no RDMA device")

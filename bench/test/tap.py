@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""tap.py VERBMARK FILE...: runs the unittest cases of the files, and prints TAP."""
+
+import importlib.util
+import os
+import sys
+import time
+import traceback
+import unittest
+
+
+class TapResult(unittest.TestResult):
+    def __init__(self):
+        super().__init__()
+        self.started = time.monotonic()
+        self.number = 0
+        self.bad = 0
+
+    def line(self, test, good, comment=""):
+        self.number += 1
+        self.bad += not good
+        name = ".".join(test.id().split(".")[-2:])
+        print(f"{'ok' if good else 'not ok'} {self.number} - {name}{comment}", flush=True)
+        print(f"# {time.monotonic() - self.started:.1f} s", flush=True)
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.started = time.monotonic()
+
+    def complain(self, test, error):
+        self.line(test, False)
+        for line in "".join(traceback.format_exception(*error)).splitlines():
+            print(f"# {line}", flush=True)
+
+    def addSuccess(self, test):
+        self.line(test, True)
+
+    def addError(self, test, err):
+        self.complain(test, err)
+
+    def addFailure(self, test, err):
+        self.complain(test, err)
+
+    def addSkip(self, test, reason):
+        self.line(test, True, f" # SKIP {reason}")
+
+    def addSubTest(self, test, subtest, err):
+        # A failed part makes its test fail, once, when the last part is done.
+        if err:
+            super().addSubTest(test, subtest, err)
+            for line in "".join(traceback.format_exception(*err)).splitlines():
+                print(f"# {subtest.id()}: {line}", flush=True)
+            self.line(test, False, f" {subtest._subDescription()}")
+
+
+def load(path):
+    name = os.path.splitext(os.path.basename(path))[0]
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return unittest.defaultTestLoader.loadTestsFromModule(module)
+
+
+def main():
+    os.environ["VERBMARK"] = os.path.abspath(sys.argv[1])
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    suite = unittest.TestSuite(load(path) for path in sys.argv[2:])
+    only = os.environ.get("ONLY")
+    if only:
+        suite = unittest.TestSuite(test for test in flat(suite) if only in test.id())
+    result = TapResult()
+    suite.run(result)
+    print(f"1..{result.number}")
+    sys.exit(bool(result.bad))
+
+
+def flat(suite):
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from flat(test)
+        else:
+            yield test
+
+
+main()

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench/inventory.h"
+#include "core/address.h"
+#include "core/test/check.h"
+
+/* A machine for tests: up to four ports of up to four addresses each. */
+struct machine {
+	struct device_list list;
+	struct device_port ports[4];
+	struct device_address addresses[4][4];
+};
+
+static void add_port(struct machine *machine, const char *device, const char *link_layer,
+		     uint64_t rate_mbps)
+{
+	size_t n = machine->list.n_ports++;
+	struct device_port *port = &machine->ports[n];
+
+	machine->list.ports = machine->ports;
+	*port = (struct device_port){.port = 1,
+				     .state = IBV_PORT_ACTIVE,
+				     .link_layer = link_layer,
+				     .rate_mbps = rate_mbps,
+				     .active_mtu = 1024,
+				     .max_mtu = 4096,
+				     .numa_node = -1,
+				     .addresses = machine->addresses[n]};
+	snprintf(port->device, sizeof(port->device), "%s", device);
+}
+
+/* To the last port. */
+static void add_address(struct machine *machine, const char *text, unsigned int prefix)
+{
+	struct device_port *port = &machine->ports[machine->list.n_ports - 1];
+	struct device_address *address = &port->addresses[port->n_addresses++];
+
+	*address = (struct device_address){.prefix = prefix, .interface = "eth7"};
+	assert_true(address_parse(&address->address, text));
+}
+
+static void test_round_trip(void **unused)
+{
+	struct machine machine = {0};
+	struct error error = {0};
+	struct device_list back;
+	char text[ADDRESS_TEXT];
+	json_t *json;
+
+	add_port(&machine, "mlx5_0", "InfiniBand", 400000);
+	machine.ports[0].port = 2;
+	machine.ports[0].state = IBV_PORT_INIT;
+	add_port(&machine, "rxe0", "Ethernet", 2500);
+	add_address(&machine, "192.0.2.1", 24);
+	add_address(&machine, "2001:db8::1", 64);
+	json = inventory_encode(&machine.list);
+	assert_int_equal(inventory_decode(&back, json, &error), 0);
+	json_decref(json);
+	assert_int_equal(back.n_ports, 2);
+	assert_string_equal(back.ports[0].device, "mlx5_0");
+	assert_int_equal(back.ports[0].port, 2);
+	assert_int_not_equal(back.ports[0].state, IBV_PORT_ACTIVE);
+	assert_string_equal(back.ports[0].link_layer, "InfiniBand");
+	assert_int_equal(back.ports[0].rate_mbps, 400000);
+	assert_int_equal(back.ports[0].n_addresses, 0);
+	assert_string_equal(back.ports[1].device, "rxe0");
+	assert_int_equal(back.ports[1].state, IBV_PORT_ACTIVE);
+	assert_int_equal(back.ports[1].active_mtu, 1024);
+	assert_int_equal(back.ports[1].n_addresses, 2);
+	assert_string_equal(
+		address_text((struct sockaddr *)&back.ports[1].addresses[0].address, text),
+		"192.0.2.1");
+	assert_int_equal(back.ports[1].addresses[0].prefix, 24);
+	assert_string_equal(back.ports[1].addresses[0].interface, "eth7");
+	assert_string_equal(
+		address_text((struct sockaddr *)&back.ports[1].addresses[1].address, text),
+		"2001:db8::1");
+	assert_int_equal(back.ports[1].addresses[1].prefix, 64);
+	device_list_close(&back);
+}
+
+/* What 'verbmark devices --json' promises. */
+static void test_encoded(void **unused)
+{
+	struct machine machine = {0};
+	json_t *wanted =
+		json_pack("[{s:s, s:i, s:s, s:s, s:i, s:i, s:i, s:i, s:[{s:s, s:i, s:s}]}]",
+			  "device", "rxe0", "port", 1, "state", "ACTIVE", "link_layer", "Ethernet",
+			  "rate_mbps", 2500, "mtu", 1024, "max_mtu", 4096, "numa_node", -1,
+			  "addresses", "address", "192.0.2.1", "prefix", 24, "interface", "eth7");
+	json_t *json;
+
+	assert_non_null(wanted);
+	add_port(&machine, "rxe0", "Ethernet", 2500);
+	add_address(&machine, "192.0.2.1", 24);
+	json = inventory_encode(&machine.list);
+	assert_true(json_equal(json, wanted));
+	json_decref(json);
+	json_decref(wanted);
+}
+
+#define PORT_WITH(addresses)                                                      \
+	"{\"device\":\"a\",\"port\":1,\"state\":\"ACTIVE\",\"link_layer\":\"x\"," \
+	"\"rate_mbps\":1,\"mtu\":1,\"addresses\":" addresses "}"
+
+static void test_malformed(void **unused)
+{
+	static const char *const texts[] = {
+		"null",
+		"{}",
+		"[]",
+		"[1]",
+		"[{}]",
+		"[\"rxe0\"]",
+		"[{\"device\":\"a\"}]",
+		"[" PORT_WITH("[1]") "]",
+		"[" PORT_WITH("[{\"address\":1}]") "]",
+		"[" PORT_WITH(
+			"[{\"address\":\"192.0.2.1\",\"prefix\":\"24\",\"interface\":\"x\"}]") "]",
+		"[" PORT_WITH("[]") ",null]",
+		"[{\"device\":7,\"port\":1,\"state\":\"ACTIVE\",\"link_layer\":\"x\","
+		"\"rate_mbps\":1,\"mtu\":1,\"addresses\":[]}]",
+		"[{\"device\":\"a\",\"port\":0,\"state\":\"ACTIVE\",\"link_layer\":\"x\","
+		"\"rate_mbps\":1,\"mtu\":1,\"addresses\":[]}]",
+		"[{\"device\":\"a\",\"port\":257,\"state\":\"ACTIVE\",\"link_layer\":\"x\","
+		"\"rate_mbps\":1,\"mtu\":1,\"addresses\":[]}]",
+		"[{\"device\":\"a\",\"port\":1.5,\"state\":\"ACTIVE\",\"link_layer\":\"x\","
+		"\"rate_mbps\":1,\"mtu\":1,\"addresses\":[]}]",
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
+		json_t *json = json_loads(texts[i], JSON_DECODE_ANY, NULL);
+		struct device_list list;
+		struct error error = {0};
+
+		assert_non_null(json);
+		assert_int_equal(inventory_decode(&list, json, &error), -EPROTO);
+		assert_contains(error.text, "the other end");
+		assert_null(list.ports);
+		assert_int_equal(list.n_ports, 0);
+		json_decref(json);
+	}
+	assert_int_equal(inventory_decode(&(struct device_list){0}, NULL, &(struct error){0}),
+			 -EPROTO);
+}
+
+static json_t *array_of(size_t count, const char *member)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(array, json_loads(member, 0, NULL));
+	return array;
+}
+
+static void test_lists_are_bounded(void **unused)
+{
+	static const char address[] =
+		"{\"address\":\"192.0.2.1\",\"prefix\":24,\"interface\":\"eth0\"}";
+	json_t *many = array_of(257, PORT_WITH("[]"));
+	struct device_list list;
+	struct error error = {0};
+
+	assert_int_equal(inventory_decode(&list, many, &error), -EPROTO);
+	assert_contains(error.text, "257 ports");
+	json_array_remove(many, 0);
+	error = (struct error){0};
+	assert_int_equal(inventory_decode(&list, many, &error), 0);
+	assert_int_equal(list.n_ports, 256);
+	device_list_close(&list);
+	json_object_set_new(json_array_get(many, 9), "addresses", array_of(257, address));
+	assert_int_equal(inventory_decode(&list, many, &error), -EPROTO);
+	assert_contains(error.text, "257 addresses");
+	json_decref(many);
+}
+
+/* What is odd but well formed neither overruns a field nor reaches a terminal. */
+static void test_odd_values(void **unused)
+{
+	static const char text[] =
+		"[{\"device\":\"\\u001b[2J0123456789012345678901234567890123456789012345678901234567"
+		"890123456789\",\"port\":255,\"state\":\"\",\"link_layer\":\"\\u001b\","
+		"\"rate_mbps\":-5,\"mtu\":-1,\"addresses\":["
+		"{\"address\":\"x\",\"prefix\":-3,\"interface\":\"0123456789012345678901234567\"},"
+		"{\"address\":\"192.0.2.1\",\"prefix\":2147483647,\"interface\":\"\"}]}]";
+	json_t *json = json_loads(text, 0, NULL);
+	const struct device_port *port;
+	struct device_list list;
+	struct error error = {0};
+
+	assert_non_null(json);
+	assert_int_equal(inventory_decode(&list, json, &error), 0);
+	json_decref(json);
+	port = &list.ports[0];
+	assert_int_equal(strlen(port->device), sizeof(port->device) - 1);
+	for (const char *at = port->device; *at; at++)
+		assert_true(*at >= ' ' && *at <= '~');
+	assert_string_equal(port->link_layer, "unspecified");
+	assert_int_equal(port->port, 255);
+	assert_int_not_equal(port->state, IBV_PORT_ACTIVE);
+	assert_int_equal(port->rate_mbps, 0);
+	assert_int_equal(port->active_mtu, 0);
+	assert_int_equal(port->addresses[0].address.ss_family, AF_UNSPEC);
+	assert_int_equal(port->addresses[0].prefix, 0);
+	assert_int_equal(port->addresses[1].address.ss_family, AF_INET);
+	device_list_close(&list);
+}
+
+/* A pair, or the error. */
+struct pairing {
+	struct result_end near;
+	struct result_end far;
+	struct error error;
+	int code;
+};
+
+static struct pairing pair(const struct machine *local, const struct machine *remote,
+			   const struct inventory_wish *wish)
+{
+	struct inventory_wish wished = *wish;
+	struct pairing found = {0};
+
+	if (!wished.host)
+		wished.host = "a.example";
+	found.code = inventory_pair(&local->list, &remote->list, &wished, &found.near, &found.far,
+				    &found.error);
+	return found;
+}
+
+static void test_common_network(void **unused)
+{
+	const struct inventory_wish any = {0};
+	struct machine local = {0};
+	struct machine remote = {0};
+	struct pairing found;
+
+	add_port(&local, "mlx5_0", "Ethernet", 100000);
+	add_address(&local, "192.0.2.1", 24);
+	add_port(&local, "mlx5_1", "Ethernet", 25000);
+	local.ports[1].port = 2;
+	add_address(&local, "198.51.100.1", 24);
+	add_port(&remote, "bnxt_re0", "Ethernet", 10000);
+	add_address(&remote, "203.0.113.9", 24);
+	add_address(&remote, "198.51.100.7", 24);
+	remote.ports[0].active_mtu = 4096;
+	found = pair(&local, &remote, &any);
+	assert_int_equal(found.code, 0);
+	assert_string_equal(found.near.device, "mlx5_1");
+	assert_int_equal(found.near.port, 2);
+	assert_string_equal(found.near.address, "198.51.100.1");
+	assert_string_equal(found.near.link_layer, "Ethernet");
+	assert_int_equal(found.near.rate_mbps, 25000);
+	assert_int_equal(found.near.mtu, 1024);
+	assert_string_equal(found.far.device, "bnxt_re0");
+	assert_string_equal(found.far.address, "198.51.100.7");
+	assert_int_equal(found.far.rate_mbps, 10000);
+	assert_int_equal(found.far.mtu, 4096);
+}
+
+static void test_no_common_network(void **unused)
+{
+	const struct inventory_wish any = {0};
+	struct machine local = {0};
+	struct machine remote = {0};
+	struct pairing found;
+
+	add_port(&local, "mlx5_0", "Ethernet", 100000);
+	add_address(&local, "192.168.1.1", 24);
+	add_port(&remote, "mlx5_1", "Ethernet", 100000);
+	add_address(&remote, "192.168.2.2", 24);
+	found = pair(&local, &remote, &any);
+	assert_int_equal(found.code, -ENETUNREACH);
+	assert_contains(found.error.text, "mlx5_0 (192.168.1.1/24) and the server's mlx5_1 "
+					  "(192.168.2.2/24) share no network");
+	/* The longer prefix of the near end decides. */
+	local.addresses[0][0].prefix = 16;
+	assert_int_equal(pair(&local, &remote, &any).code, 0);
+}
+
+static void test_no_common_family(void **unused)
+{
+	const struct inventory_wish any = {0};
+	struct machine local = {0};
+	struct machine remote = {0};
+	struct machine bare = {0};
+	struct pairing found;
+
+	add_port(&local, "mlx5_0", "Ethernet", 100000);
+	add_address(&local, "192.0.2.1", 24);
+	add_port(&remote, "mlx5_0", "Ethernet", 100000);
+	add_address(&remote, "2001:db8::1", 64);
+	found = pair(&local, &remote, &any);
+	assert_int_equal(found.code, -ENETUNREACH);
+	assert_contains(found.error.text, "no two active ports have addresses of one family");
+	add_port(&bare, "mlx5_0", "InfiniBand", 100000);
+	assert_int_equal(pair(&local, &bare, &any).code, -ENETUNREACH);
+	assert_int_equal(pair(&bare, &bare, &any).code, -ENETUNREACH);
+}
+
+static void test_ports_that_are_down(void **unused)
+{
+	const struct inventory_wish any = {0};
+	struct machine local = {0};
+	struct machine remote = {0};
+
+	add_port(&local, "mlx5_0", "Ethernet", 100000);
+	add_address(&local, "192.0.2.1", 24);
+	add_port(&remote, "mlx5_0", "Ethernet", 100000);
+	add_address(&remote, "192.0.2.2", 24);
+	assert_int_equal(pair(&local, &remote, &any).code, 0);
+	remote.ports[0].state = IBV_PORT_DOWN;
+	assert_int_equal(pair(&local, &remote, &any).code, -ENETUNREACH);
+	remote.ports[0].state = IBV_PORT_ACTIVE;
+	local.ports[0].state = IBV_PORT_INIT;
+	assert_int_equal(pair(&local, &remote, &any).code, -ENETUNREACH);
+}
+
+static void two_each(struct machine *local, struct machine *remote)
+{
+	*local = *remote = (struct machine){0};
+	add_port(local, "slow0", "Ethernet", 10000);
+	add_address(local, "192.0.2.1", 24);
+	add_port(local, "fast0", "Ethernet", 100000);
+	add_address(local, "198.51.100.1", 24);
+	add_port(remote, "slow1", "Ethernet", 10000);
+	add_address(remote, "192.0.2.2", 24);
+	add_port(remote, "fast1", "Ethernet", 200000);
+	add_address(remote, "198.51.100.2", 24);
+}
+
+static void test_the_fastest(void **unused)
+{
+	struct machine local;
+	struct machine remote;
+	struct pairing found;
+
+	two_each(&local, &remote);
+	found = pair(&local, &remote, &(struct inventory_wish){0});
+	assert_string_equal(found.near.device, "fast0");
+	assert_string_equal(found.far.device, "fast1");
+	/* A pair is as fast as its slower end. */
+	local.ports[1].rate_mbps = 5000;
+	found = pair(&local, &remote, &(struct inventory_wish){0});
+	assert_string_equal(found.near.device, "slow0");
+	assert_string_equal(found.far.device, "slow1");
+	/* A link between kinds that differ would be routed, if it works at all. */
+	remote.ports[0].link_layer = "InfiniBand";
+	found = pair(&local, &remote, &(struct inventory_wish){0});
+	assert_string_equal(found.near.device, "fast0");
+}
+
+static void test_wishes(void **unused)
+{
+	static const struct inventory_wish wishes[] = {
+		{.device = "slow0"},
+		{		 .server_device = "slow1"                },
+		{ .device = "slow0",                 .server_device = "slow1"},
+	};
+	struct machine local;
+	struct machine remote;
+	struct pairing found;
+
+	two_each(&local, &remote);
+	for (size_t i = 0; i < ARRAY_LENGTH(wishes); i++) {
+		found = pair(&local, &remote, &wishes[i]);
+		assert_int_equal(found.code, 0);
+		assert_string_equal(found.near.device, "slow0");
+		assert_string_equal(found.far.device, "slow1");
+	}
+	/* Between networks there may be a route, which who names both ends knows of. */
+	found = pair(&local, &remote,
+		     &(struct inventory_wish){.device = "slow0", .server_device = "fast1"});
+	assert_int_equal(found.code, 0);
+	assert_string_equal(found.near.device, "slow0");
+	assert_string_equal(found.far.device, "fast1");
+	local.ports[1].state = IBV_PORT_DOWN;
+	found = pair(&local, &remote, &(struct inventory_wish){.server_device = "fast1"});
+	assert_int_equal(found.code, -ENETUNREACH);
+	assert_contains(found.error.text, "slow0 (192.0.2.1/24) and the server's fast1 "
+					  "(198.51.100.2/24) share no network");
+}
+
+static void test_unknown_devices(void **unused)
+{
+	struct machine local;
+	struct machine remote;
+	struct pairing found;
+
+	two_each(&local, &remote);
+	found = pair(&local, &remote, &(struct inventory_wish){.device = "slow1"});
+	assert_int_equal(found.code, -ENODEV);
+	assert_string_equal(found.error.text, "no device 'slow1'; there is slow0, fast0");
+	found = pair(&local, &remote, &(struct inventory_wish){.server_device = "slow0"});
+	assert_int_equal(found.code, -ENODEV);
+	assert_string_equal(found.error.text,
+			    "the server: no device 'slow0'; there is slow1, fast1");
+}
+
+/* Of several addresses on one port, the one that the user named. */
+static void test_the_hosts_own_address(void **unused)
+{
+	struct machine local = {0};
+	struct machine remote = {0};
+	struct pairing found;
+
+	add_port(&local, "rxe0", "Ethernet", 2500);
+	add_address(&local, "192.0.2.1", 24);
+	add_address(&local, "2001:db8::1", 64);
+	add_port(&remote, "rxe0", "Ethernet", 2500);
+	add_address(&remote, "192.0.2.2", 24);
+	add_address(&remote, "192.0.2.3", 24);
+	add_address(&remote, "2001:db8::2", 64);
+	found = pair(&local, &remote, &(struct inventory_wish){.host = "192.0.2.3"});
+	assert_string_equal(found.far.address, "192.0.2.3");
+	assert_string_equal(found.near.address, "192.0.2.1");
+	found = pair(&local, &remote, &(struct inventory_wish){.host = "2001:db8::2"});
+	assert_string_equal(found.far.address, "2001:db8::2");
+	assert_string_equal(found.near.address, "2001:db8::1");
+	found = pair(&local, &remote, &(struct inventory_wish){.host = "192.0.2.2"});
+	assert_string_equal(found.far.address, "192.0.2.2");
+}
+
+/* A link-local address needs a zone of this machine, so any other is better. */
+static void test_link_local_comes_last(void **unused)
+{
+	struct machine local = {0};
+	struct machine remote = {0};
+	struct pairing found;
+
+	add_port(&local, "rxe0", "Ethernet", 2500);
+	add_address(&local, "fe80::1", 64);
+	add_address(&local, "2001:db8::1", 64);
+	add_port(&remote, "rxe0", "Ethernet", 2500);
+	add_address(&remote, "fe80::2", 64);
+	add_address(&remote, "2001:db8::2", 64);
+	found = pair(&local, &remote, &(struct inventory_wish){0});
+	assert_int_equal(found.code, 0);
+	assert_string_equal(found.far.address, "2001:db8::2");
+	assert_string_equal(found.near.address, "2001:db8::1");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_encoded),
+		cmocka_unit_test(test_malformed),
+		cmocka_unit_test(test_lists_are_bounded),
+		cmocka_unit_test(test_odd_values),
+		cmocka_unit_test(test_common_network),
+		cmocka_unit_test(test_no_common_network),
+		cmocka_unit_test(test_no_common_family),
+		cmocka_unit_test(test_ports_that_are_down),
+		cmocka_unit_test(test_the_fastest),
+		cmocka_unit_test(test_wishes),
+		cmocka_unit_test(test_unknown_devices),
+		cmocka_unit_test(test_the_hosts_own_address),
+		cmocka_unit_test(test_link_local_comes_last),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,386 @@
+# SPDX-License-Identifier: MIT
+"""
+What the whole-program tests share: programs whose lines can be waited for, a server,
+the control protocol as a peer of the tests' own speaks it, and a relay between a
+client and a server that holds messages back. Nothing here sleeps for a guessed time.
+"""
+
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import subprocess
+import threading
+import time
+
+VERBMARK = os.environ["VERBMARK"]
+ADDRESS = os.environ.get("SOFTROCE_ADDRESS", "127.0.0.1")
+
+with open(VERBMARK, "rb") as program:
+    # AddressSanitizer keeps for a while what is freed.
+    IS_SANITIZED = b"__asan_init" in program.read()
+
+# What takes longer hangs; emulated processors are slow.
+PATIENCE = 60
+# What a failure may take: 5 s, and the start of a program on a busy emulated machine.
+LIMIT = 7
+
+
+def wait_until(condition, limit=PATIENCE, what="it"):
+    """Returns the first true value of condition()."""
+    deadline = time.monotonic() + limit
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what} has not come true within {limit} s")
+        time.sleep(0.01)
+
+
+class Program:
+    """A process whose output is gathered as it comes."""
+
+    def __init__(self, *command, **options):
+        self.started = time.monotonic()
+        self.process = subprocess.Popen(
+            [str(word) for word in command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            **options,
+        )
+        self.pid = self.process.pid
+        self.out = []
+        self.err = []
+        self.readers = [
+            threading.Thread(target=self.read, args=(stream, lines), daemon=True)
+            for stream, lines in ((self.process.stdout, self.out), (self.process.stderr, self.err))
+        ]
+        for reader in self.readers:
+            reader.start()
+
+    @staticmethod
+    def read(stream, lines):
+        with stream:
+            for line in stream:
+                lines.append(line.rstrip("\n"))
+
+    def wait(self, limit=PATIENCE):
+        """Its exit status. What does not end in time is killed, and that is a failure."""
+        try:
+            status = self.process.wait(limit)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(
+                f"{self.process.args} has not ended within {limit} s: {self.out} {self.err}"
+            ) from None
+        self.ended = time.monotonic()
+        for reader in self.readers:
+            reader.join()
+        return status
+
+    @property
+    def errors(self):
+        return "\n".join(self.err)
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        for reader in self.readers:
+            reader.join()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.kill()
+
+
+class Server(Program):
+    """verbmark serve on a free port, once it is ready."""
+
+    def __init__(self, *options, before=()):
+        super().__init__(*before, VERBMARK, "serve", "-p", "0", *options)
+        try:
+            wait_until(lambda: self.out or self.process.poll() is not None, what="the ready line")
+            self.ready = self.out[0].split()
+            self.port = int(self.ready[1].rpartition(":")[2])
+        except (AssertionError, IndexError, ValueError):
+            self.kill()
+            raise AssertionError(f"no ready line: {self.out} {self.err}") from None
+
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.pid}/fd"))
+
+    def threads(self):
+        return len(os.listdir(f"/proc/{self.pid}/task"))
+
+    def rss_kib(self):
+        with open(f"/proc/{self.pid}/status", encoding="ascii") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("VmRSS:"))
+
+
+def client(*options, port=None, host=ADDRESS, before=()):
+    """verbmark run, started."""
+    where = () if port is None else ("-p", port)
+    return Program(*before, VERBMARK, "run", host, *where, *options)
+
+
+class Ended:
+    """What a program was: status, out, err as text, and the seconds that it took."""
+
+    def __init__(self, program, limit=PATIENCE):
+        with program:
+            self.status = program.wait(limit)
+            self.out = "\n".join(program.out)
+            self.err = "\n".join(program.err)
+            self.seconds = program.ended - program.started
+
+
+def verbmark(*words):
+    return Ended(Program(VERBMARK, *words))
+
+
+def measure(server, *options, host=ADDRESS):
+    """verbmark run to its end, and its document."""
+    ended = Ended(client(*options, "--json", "-", port=server.port, host=host))
+    if ended.status:
+        raise AssertionError(f"status {ended.status}: {ended.err}")
+    ended.document = json.loads(ended.out)
+    return ended
+
+
+# The control protocol.
+
+
+def frame(message):
+    body = json.dumps(message).encode()
+    return struct.pack(">I", len(body)) + body
+
+
+ALIVE = {"type": "alive"}
+
+
+class Frames:
+    """Messages out of a socket; None at its end."""
+
+    def __init__(self, sock):
+        self.sock = sock
+        self.bytes = b""
+
+    def take(self):
+        """The next one that has come whole, or None."""
+        if len(self.bytes) < 4:
+            return None
+        length = struct.unpack(">I", self.bytes[:4])[0]
+        if len(self.bytes) < 4 + length:
+            return None
+        message = json.loads(self.bytes[4 : 4 + length])
+        self.bytes = self.bytes[4 + length :]
+        return message
+
+    def fill(self):
+        """False at the end."""
+        try:
+            more = self.sock.recv(65536)
+        except ConnectionError:
+            more = b""
+        self.bytes += more
+        return bool(more)
+
+
+class Peer:
+    """One end of a control connection, with a heartbeat while it waits."""
+
+    def __init__(self, sock):
+        self.sock = sock
+        self.frames = Frames(sock)
+
+    @classmethod
+    def dial(cls, port, host=ADDRESS):
+        return cls(socket.create_connection((host, port), PATIENCE))
+
+    def send(self, message):
+        self.sock.sendall(frame(message))
+
+    def receive(self, limit=PATIENCE):
+        """The next message that is no heartbeat; None at the end of the connection."""
+        deadline = time.monotonic() + limit
+        while True:
+            message = self.frames.take()
+            if message and message["type"] != "alive":
+                return message
+            if message:
+                continue
+            if time.monotonic() > deadline:
+                raise AssertionError(f"no message within {limit} s")
+            if select.select([self.sock], [], [], 0.5)[0]:
+                if not self.frames.fill():
+                    return None
+            else:
+                self.send(ALIVE)
+
+    def expect(self, kind):
+        message = self.receive()
+        if not message or message["type"] != kind:
+            raise AssertionError(f"{kind} was to come, not {message}")
+        return message
+
+    def close(self):
+        self.sock.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.close()
+
+
+class Impostor:
+    """A TCP server that does with each connection what a function says."""
+
+    def __init__(self, serve):
+        self.listener = socket.create_server(("", 0), family=socket.AF_INET6, dualstack_ipv6=True)
+        self.port = self.listener.getsockname()[1]
+        self.serve = serve
+        self.sockets = []
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while True:
+            try:
+                sock = self.listener.accept()[0]
+            except OSError:
+                return
+            self.sockets.append(sock)
+            threading.Thread(target=self.serve_one, args=(sock,), daemon=True).start()
+
+    def serve_one(self, sock):
+        try:
+            self.serve(sock)
+        except OSError:
+            pass  # the other end has had enough
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.listener.close()
+        for sock in self.sockets:
+            sock.close()
+
+
+class Relay(Impostor):
+    """
+    Stands between a client and a server. Messages of the type that is held wait, while
+    heartbeats pass, until they are released, perhaps changed. An end that goes takes
+    the other one's connection along.
+    """
+
+    def __init__(self, server, held):
+        self.server = server
+        self.held = held
+        self.caught = threading.Event()
+        self.released = threading.Event()
+        self.change = lambda message: None
+        super().__init__(self.relay)
+
+    def relay(self, near):
+        far = socket.create_connection((ADDRESS, self.server.port), PATIENCE)
+        self.sockets.append(far)
+        locks = {near: threading.Lock(), far: threading.Lock()}
+        back = threading.Thread(target=self.pump, args=(far, near, locks), daemon=True)
+        back.start()
+        self.pump(near, far, locks)
+
+    def pump(self, source, sink, locks):
+        frames = Frames(source)
+        try:
+            while frames.fill():
+                message = frames.take()
+                while message:
+                    if message["type"] == self.held and not self.released.is_set():
+                        threading.Thread(
+                            target=self.hold, args=(message, sink, locks[sink]), daemon=True
+                        ).start()
+                    else:
+                        self.pass_on(message, sink, locks[sink])
+                    message = frames.take()
+        except OSError:
+            pass
+        for sock in (source, sink):
+            try:
+                sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    @staticmethod
+    def pass_on(message, sink, lock):
+        with lock:
+            sink.sendall(frame(message))
+
+    def hold(self, message, sink, lock):
+        self.caught.set()
+        self.released.wait()
+        self.change(message)
+        try:
+            self.pass_on(message, sink, lock)
+        except OSError:
+            pass  # killed meanwhile
+
+    def wait(self):
+        if not self.caught.wait(PATIENCE):
+            raise AssertionError(f"no {self.held} has come")
+
+    def release(self, **changes):
+        self.change = lambda message: message.update(changes)
+        self.released.set()
+
+    def __exit__(self, *unused):
+        self.released.set()
+        super().__exit__()
+
+
+# The device.
+
+COUNTERS = "/sys/class/infiniband/rxe0/ports/1/hw_counters/"
+
+
+def counter(name):
+    """One of the device's own. Both ends of a connection here are on it."""
+    with open(COUNTERS + name, encoding="ascii") as file:
+        return int(file.read())
+
+
+def resources():
+    """What of the whole machine's RDMA resources there is."""
+    shown = subprocess.run(["rdma", "-j", "resource", "show"], check=True, capture_output=True)
+    return json.loads(shown.stdout)
+
+
+def connection_states(pid):
+    """Those of a process's connection identifiers."""
+    shown = subprocess.run(
+        ["rdma", "-j", "resource", "show", "cm_id"], check=True, capture_output=True
+    )
+    return [row.get("state") for row in json.loads(shown.stdout) if row.get("pid") == pid]
+
+
+def stop(program):
+    """SIGSTOP, and no thread of it runs any more."""
+    program.signal(signal.SIGSTOP)
+
+    def stopped():
+        with open(f"/proc/{program.pid}/stat", encoding="ascii") as stat:
+            return stat.read().rpartition(")")[2].split()[0] == "T"
+
+    wait_until(stopped, what="the stop")
