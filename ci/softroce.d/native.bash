@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2154 # ci/softroce sets the options
+# On the host itself: a device that is there, or one made for the run.
+
+address_of() { # FAMILY NETDEV
+	ip -o "-$1" addr show dev "$2" scope global 2>/dev/null |
+		sed -n '1s|.* inet6* \([^/ ]*\).*|\1|p'
+}
+
+# An active device with an address; those of other runs go away with them.
+native_device() {
+	local port netdev
+	((EUID == 0)) || return
+	for port in /sys/class/infiniband/*/ports/*; do
+		device=${port#/sys/class/infiniband/} device=${device%%/*}
+		[[ $device != softroce* ]] || continue
+		grep -qs ACTIVE "$port/state" || continue
+		netdev=$(cat "$port/gid_attrs/ndevs/0" 2>/dev/null) ||
+			netdev=$(basename "$port"/../../device/net/*)
+		native_address "$netdev" && return
+	done
+	native_make
+}
+
+native_address() { # NETDEV
+	interface=$1
+	address=$(address_of 4 "$interface")
+	address6=$(address_of 6 "$interface")
+	[[ $address ]]
+}
+
+native_make() {
+	local n
+	native_made='' native_loaded=''
+	if [[ ! -d /sys/module/rdma_rxe ]]; then
+		modprobe -q rdma_rxe 2>/dev/null || return
+		native_loaded=1
+	fi
+	modprobe -qa rdma_ucm ib_uverbs veth 2>/dev/null
+	trap native_unmake EXIT
+	for n in {1..99}; do
+		ip link add "softroce$n" mtu 4200 type veth peer name "softroce$n-b" mtu 4200 \
+			2>/dev/null && native_made=softroce$n && break
+	done
+	[[ $native_made ]] &&
+		ip link set "$native_made-b" up && ip link set "$native_made" up &&
+		ip addr add "10.88.$n.1/24" dev "$native_made" &&
+		ip addr add "fd88:$n::1/64" dev "$native_made" nodad &&
+		rdma link add "$native_made" type rxe netdev "$native_made" 2>/dev/null &&
+		device=$native_made && native_address "$native_made" && return
+	native_unmake
+	trap - EXIT
+	return 1
+}
+
+native_unmake() {
+	if [[ ${native_made-} ]]; then
+		rdma link delete "$native_made" 2>/dev/null || :
+		ip link delete "$native_made" 2>/dev/null || :
+		native_made=
+	fi
+	[[ ! ${native_loaded-} ]] || modprobe -qr rdma_rxe 2>/dev/null || :
+}
+
+native_cleanup() { # STATUS
+	kill -TERM "$command" 2>/dev/null || :
+	wait "$command" || :
+	kill "$follower" 2>/dev/null || :
+	native_unmake
+	name_results "$1"
+}
+
+native_run() { # COMMAND...
+	local status=0 fault
+	export SOFTROCE_ACCEL=native SOFTROCE_HOSTS=1 SOFTROCE_DEVICE=$device
+	export SOFTROCE_NETDEV=$interface SOFTROCE_ADDRESS=$address SOFTROCE_ADDRESS6=$address6
+	ulimit -l unlimited 2>/dev/null || :
+	dmesg --follow-new >"$OUT/dmesg.txt" 2>/dev/null &
+	follower=$!
+	timeout --kill-after=5 "$timeout" "$@" </dev/null &
+	command=$!
+	trap 'native_cleanup $?' EXIT
+	wait "$command" || status=$?
+	sleep 0.1
+	((status != 124)) || say "the time was over after $timeout s"
+	fault=$(fault_in "$OUT/dmesg.txt") || :
+	if [[ $fault ]]; then
+		say "the kernel reported a fault: $fault"
+		status=123
+	fi
+	exit "$status"
+}

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2154 # ci/softroce sets the options
+# How a run ends: what the kernel's log says, and where the results are.
+
+faults='(^|[^[:alnum:]_])(WARN|WARNING|BUG|UBSAN|KASAN|KCSAN|KMSAN|KFENCE): |kernel BUG at'
+faults+='|Oops: |general protection fault[:,]|Kernel panic - not syncing'
+faults+='|INFO: (possible|suspicious|task .* blocked|rcu.* stall)|suspicious RCU usage'
+faults+='|inconsistent lock state|refcount_t: |detected stalls? on'
+
+# The first line of the logs that is a report of a fault.
+fault_in() { # FILE...
+	grep -hsaEm 1 "$faults" "$@" | head -n 1 | sed 's/^\[[^]]*\] *//; s/\r$//'
+}
+
+# A folder made for the run goes away when there is nothing of interest in it.
+name_results() { # STATUS
+	[[ $made_out ]] || return 0
+	if [[ $(find "$OUT" -mindepth 1 ! -name 'dmesg*.txt' -print -quit) ]] ||
+		{ (($1 >= 123 && $1 <= 125)) && [[ -s $OUT/dmesg.txt ]]; }; then
+		say "the results are in $OUT"
+	else
+		rm -rf "$OUT"
+	fi
+}
