@@ -16,9 +16,11 @@
 #define ANSWER_MS   15000
 #define GREETING_MS 5000
 
-/* Warm-up is extra: so many messages, and so long, at the least. */
+/* Warm-up is extra: so many messages, and so long, at the least; and at the most. */
 #define WARMUP_MESSAGES 100
+#define WARMUP_BATCH    10
 #define WARMUP_NS       (20 * NS_PER_MS)
+#define WARMUP_MAX_NS   (2 * NS_PER_S)
 
 static int pair_devices(const struct plan *plan, json_t *welcome, struct result *result,
 			struct error *error)
@@ -192,11 +194,15 @@ static int warm_up(struct lane *lane, const struct plan_case *wanted, struct loo
 		   enum result_kind kind, struct error *error)
 {
 	uint64_t start = clock_now_ns();
+	uint64_t elapsed_ns = 0;
 	int code = 0;
 
-	run.messages = WARMUP_MESSAGES;
-	while (!code && (lane->messages < WARMUP_MESSAGES || clock_now_ns() - start < WARMUP_NS))
+	run.messages = WARMUP_BATCH;
+	while (!code && elapsed_ns < WARMUP_MAX_NS &&
+	       (lane->messages < WARMUP_MESSAGES || elapsed_ns < WARMUP_NS)) {
 		code = wanted->op->latency(lane, kind, &run, error);
+		elapsed_ns = clock_now_ns() - start;
+	}
 	return code;
 }
 

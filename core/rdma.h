@@ -179,9 +179,9 @@ RDMA_API int rdma_recv(struct rdma_context *ctx, size_t *length);
 
 /*
  * Prepares the receive for the next message ahead of rdma_recv, unless there is one or
- * a message has come already: from here on buffer may be overwritten. Who asks and waits for the answer calls it before
- * rdma_send: an answer that finds no receive is held back by the other end for
- * some milliseconds, and fails after rnr_retry tries.
+ * a message has come already: from here on buffer may be overwritten. Who asks and
+ * waits for the answer calls it before rdma_send: an answer that finds no receive is
+ * held back by the other end for some milliseconds, and fails after rnr_retry tries.
  */
 RDMA_API int rdma_prepare(struct rdma_context *ctx);
 

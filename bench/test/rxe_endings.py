@@ -12,8 +12,8 @@ import time
 import unittest
 
 from verbmark import (
-    ADDRESS, IS_SANITIZED, LIMIT, Relay, Server, client, connection_states, counter, measure, resources, stop,
-    wait_until,
+    ADDRESS, IS_SANITIZED, LIMIT, PATIENCE, Relay, Server, client, connection_states, counter,
+    measure, resources, stop, wait_until,
 )
 
 ROUNDS = 5
@@ -367,3 +367,32 @@ class Asked(unittest.TestCase):
             self.assertIn("memlock is 64 KiB", program.out[-1])
             self.assertNotIn("the server:", program.out[-1])
         measure(self.server, "-n", 50)
+
+
+class Removed(unittest.TestCase):
+    """The device is taken away, and brought back for whoever comes next."""
+
+    def remove(self):
+        def rdma(*words):
+            subprocess.run(["rdma", "link", *words], check=True, timeout=PATIENCE)
+
+        device, interface = os.environ["SOFTROCE_DEVICE"], os.environ["SOFTROCE_NETDEV"]
+        rdma("delete", device)
+        rdma("add", device, "type", "rxe", "netdev", interface)
+
+    def test_while_nothing_runs(self):
+        with Server() as server:
+            self.remove()
+            self.assertEqual(server.wait(LIMIT), 1)
+            self.assertEqual(
+                server.err, [f"verbmark: the RDMA device {os.environ['SOFTROCE_DEVICE']} was removed"]
+            )
+
+    def test_while_a_case_runs(self):
+        with Server() as server, client("-n", ENDLESS, port=server.port) as program:
+            before = counter("sent_pkts")
+            wait_until(lambda: counter("sent_pkts") > before + 1000, what="the case")
+            self.remove()
+            self.assertEqual(server.wait(LIMIT), 1)
+            self.assertEqual(program.wait(LIMIT), 1)
+            self.assertIn("was removed", program.errors)

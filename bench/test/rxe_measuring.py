@@ -42,13 +42,15 @@ class Measuring(unittest.TestCase):
         self.assertEqual(latency["min"], histogram["min"])
         self.assertEqual(latency["max"], histogram["max"])
         self.assertLessEqual(latency["min"], latency["p50"])
-        self.assertLessEqual(latency["p50"], latency["p90"])
-        self.assertLessEqual(latency["p90"], latency["max"])
+        if messages >= 100:
+            self.assertLessEqual(latency["p50"], latency["p90"])
+            self.assertLessEqual(latency["p90"], latency["max"])
         # Ten samples beyond a percentile, or it is not said.
         self.assertNotIn("p99", latency)
         low, high, _ = histogram["bins"][0]
         self.assertTrue(low <= latency["min"] < high)
-        self.assertGreaterEqual(case["warmup_messages"], 100)
+        # A hundred, unless two seconds were over before.
+        self.assertGreaterEqual(case["warmup_messages"], 100 if case["size"] < 2**20 else 10)
         # The samples are all the time there was, but for a reading of the clock.
         factor = 2 if latency["kind"] == "half" else 1
         self.assertLessEqual(histogram["sum"] * factor, case["duration_ns"] * 1.01)
@@ -84,7 +86,9 @@ class Measuring(unittest.TestCase):
             self.check_events(cases)
 
     def test_a_mebibyte(self):
-        cases = self.check_product(("send", "write", "read"), ("1m",), ("poll", "event"))
+        cases = self.check_product(
+            ("send", "write", "read"), ("1m",), ("poll", "event"), messages=20
+        )
         self.assertEqual([case["size"] for case in cases], 6 * [1048576])
 
     def check_events(self, cases):

@@ -22,8 +22,9 @@ with open(VERBMARK, "rb") as program:
     # AddressSanitizer keeps for a while what is freed.
     IS_SANITIZED = b"__asan_init" in program.read()
 
-# What takes longer hangs; emulated processors are slow.
+# What takes longer hangs; emulated processors are slow, and a run may have many cases.
 PATIENCE = 60
+RUN_PATIENCE = 300
 # What a failure may take: 5 s, and the start of a program on a busy emulated machine.
 LIMIT = 7
 
@@ -152,7 +153,7 @@ def verbmark(*words):
 
 def measure(server, *options, host=ADDRESS):
     """verbmark run to its end, and its document."""
-    ended = Ended(client(*options, "--json", "-", port=server.port, host=host))
+    ended = Ended(client(*options, "--json", "-", port=server.port, host=host), RUN_PATIENCE)
     if ended.status:
         raise AssertionError(f"status {ended.status}: {ended.err}")
     ended.document = json.loads(ended.out)
