@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Messages per window of time, in fixed memory however long it takes: when more than
+ * WINDOWS_MAX windows would be needed, neighbours are merged in pairs, and a window is
+ * twice as long. A window begins with its first nanosecond and ends before that of the
+ * next. No message is ever lost: those that no whole window holds are in rest. One
+ * thread adds.
+ */
+#ifndef REPORTS_WINDOWS_H
+#define REPORTS_WINDOWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/compiler.h"
+#include "core/error.h"
+#include "core/hist.h"
+
+#define WINDOWS_MAX 4096
+
+struct windows {
+	uint64_t window_ns;
+	size_t count;
+	uint64_t rest;     /* messages outside of the windows */
+	uint64_t begin_ns; /* of the window that was added to last, */
+	uint64_t end_ns;   /* and its end */
+	size_t current;
+	uint64_t messages[WINDOWS_MAX];
+};
+
+/* window_ns is not 0. */
+void windows_init(struct windows *windows, uint64_t window_ns);
+
+/* For windows_add: moves to the window of another time. */
+void windows_move(struct windows *windows, uint64_t at_ns);
+
+/* So many messages were seen to be complete at this time since the start. */
+static ALWAYS_INLINE void windows_add(struct windows *windows, uint64_t at_ns, uint64_t messages)
+{
+	if (unlikely(at_ns < windows->begin_ns || at_ns >= windows->end_ns))
+		windows_move(windows, at_ns);
+	windows->messages[windows->current] += messages;
+}
+
+/*
+ * Nothing is added after this, the rest is for finished ones. What lies beyond the last
+ * whole window of that duration is in rest; windows at the end in which nothing came
+ * count, as zero.
+ */
+void windows_finish(struct windows *windows, uint64_t duration_ns);
+
+/*
+ * Merges until the mean window holds that many messages, or one window is left. An odd
+ * one at the end is half a window then, so it joins the rest.
+ */
+void windows_coarsen(struct windows *windows, uint64_t least_messages);
+
+/*
+ * Puts the windows of another trial behind these, merging the finer ones, and both
+ * where there would be too many. Their lengths have to differ by a power of two,
+ * else -EINVAL, and nothing is changed.
+ */
+int windows_append(struct windows *into, const struct windows *from, struct error *error);
+
+/* All messages, with those in rest. */
+uint64_t windows_total(const struct windows *windows);
+
+/* Bytes per second of one window. */
+uint64_t windows_rate(const struct windows *windows, size_t window, uint64_t message_bytes);
+
+/* The distribution of that; hist is overwritten. */
+void windows_fill(const struct windows *windows, uint64_t message_bytes, struct hist *hist);
+
+#endif
