@@ -9,6 +9,7 @@ static const struct command *const commands[] = {
 	&command_run,
 	&command_serve,
 	&command_devices,
+	&command_doctor,
 };
 
 void command_help(const struct command *command)

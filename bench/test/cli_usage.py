@@ -14,9 +14,11 @@ OPTIONS = {
     },
     "serve": {"port"},
     "devices": {"json"},
+    "doctor": {"device", "port", "json"},
 }
 LETTERS = {"run": {"s": "size", "n": "iterations", "d": "device", "p": "port"},
-           "serve": {"p": "port"}, "devices": {}}
+           "serve": {"p": "port"}, "devices": {},
+           "doctor": {"d": "device", "p": "port"}}
 
 
 class Usage(unittest.TestCase):
@@ -105,11 +107,15 @@ class Usage(unittest.TestCase):
                 self.assertTrue(self.refused("run", "n02", *words).startswith(sentence))
         self.assertTrue(self.refused("serve", "-p", "x").startswith("--port: 'x' is not a port"))
         self.assertEqual(self.refused("devices", "--json=yes"), "--json takes no value")
+        self.assertTrue(self.refused("doctor", "-p", "x").startswith("--port: 'x' is not a port"))
 
     def test_words_too_many(self):
         self.assertEqual(self.refused("run", "a", "b"), "'b' is one word too many: HOST is 'a'")
         self.assertEqual(self.refused("serve", "n02"), "'n02' is one word too many")
         self.assertEqual(self.refused("devices", "rxe0"), "'rxe0' is one word too many")
+        self.assertEqual(
+            self.refused("doctor", "a", "b"), "'b' is one word too many: [HOST] is 'a'"
+        )
 
     def test_no_host(self):
         self.assertEqual(

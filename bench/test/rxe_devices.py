@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""verbmark devices against what iproute2 says of the same machine."""
+"""What devices and doctor say, against what iproute2 and the kernel say of the machine."""
 
 import json
+import os
+import re
 import subprocess
 import unittest
 
-from verbmark import verbmark
+from verbmark import ADDRESS, Server, client, counter, verbmark, wait_until
 
 
 def ask(*command):
@@ -54,3 +56,122 @@ class Devices(unittest.TestCase):
             interface = ask("ip", "-j", "addr", "show", link["netdev"])[0]
             for row in interface["addr_info"]:
                 self.assertRegex(line, rf" {row['local']}(%{link['netdev']})?/{row['prefixlen']}\b")
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read().strip()
+
+
+class Doctor(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.link = ask("rdma", "-j", "link")[0]
+        cls.name = cls.link["ifname"]
+        cls.port = cls.link["port"]
+        cls.folder = f"/sys/class/infiniband/{cls.name}"
+
+    def examine(self, *words):
+        ended = verbmark("doctor", "--json", *words)
+        self.assertEqual(ended.err, "")
+        document = json.loads(ended.out)
+        spoiling = [row for row in document["findings"] if row["spoils"]]
+        self.assertEqual(ended.status, int(bool(spoiling)), spoiling)
+        self.assertEqual(document["good"], not spoiling)
+        return document
+
+    @staticmethod
+    def spoiling(document):
+        return {row["code"] for row in document["findings"] if row["spoils"]}
+
+    def test_facts_of_the_device(self):
+        facts = self.examine("-d", f"{self.name}/{self.port}")["hosts"]["client"]
+        netdev = ask("ip", "-j", "link", "show", self.link["netdev"])[0]
+        port = facts["port"]
+        self.assertEqual(facts["device"]["name"], self.name)
+        self.assertEqual(port["number"], self.port)
+        self.assertEqual(port["state"], self.link["state"])
+        self.assertEqual(
+            re.sub("[^a-z]", "", port["phys_state"].lower()),
+            re.sub("[^a-z]", "", self.link["physical_state"].lower()),
+        )
+        self.assertEqual(port["rate"], read(f"{self.folder}/ports/{self.port}/rate"))
+        self.assertEqual(facts["netdev"]["name"], self.link["netdev"])
+        self.assertEqual(facts["netdev"]["mtu"], netdev["mtu"])
+        self.assertIn("RoCE v2", port["gid_types"])
+        shown = subprocess.run(
+            ("ibv_devinfo", "-d", self.name), check=True, capture_output=True, text=True
+        ).stdout
+        wanted = dict(re.findall(r"(?m)^\s*([a-z_]+):\s+(\S+)", shown))
+        self.assertEqual(port["active_mtu"], int(wanted["active_mtu"]))
+        self.assertEqual(port["max_mtu"], int(wanted["max_mtu"]))
+        self.assertEqual(int(facts["device"]["vendor_id"], 16), int(wanted["vendor_id"], 16))
+        self.assertEqual(facts["device"]["vendor_part_id"], int(wanted["vendor_part_id"]))
+        self.assertEqual(facts["device"]["fw_ver"], wanted["fw_ver"])
+
+    def test_facts_of_the_host(self):
+        facts = self.examine()["hosts"]["client"]
+        self.assertEqual(facts["kernel"]["release"], os.uname().release)
+        self.assertEqual(facts["kernel"]["cmdline"], read("/proc/cmdline"))
+        self.assertEqual(
+            facts["clock"]["source"],
+            read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        )
+        self.assertEqual(facts["cpu"]["count"], os.cpu_count())
+        self.assertIn(facts["cpu"]["model"], read("/proc/cpuinfo"))
+        self.assertEqual(
+            facts["environment"]["softroce_accel"], os.environ["SOFTROCE_ACCEL"]
+        )
+        for node in facts["access"].values():
+            self.assertTrue(os.path.exists(node["path"]), node)
+            self.assertTrue(node["opens"], node)
+        # rdma-core is of the same version as its library's file.
+        library = os.path.basename(os.path.realpath("/usr/lib/x86_64-linux-gnu/libibverbs.so.1"))
+        if library != "libibverbs.so.1":
+            self.assertEqual(facts["rdma_core"]["library"], library)
+            self.assertTrue(library.endswith("." + facts["rdma_core"]["version"]))
+
+    def test_a_software_device_is_a_note(self):
+        if not os.path.exists(f"{self.folder}/parent"):
+            self.skipTest("this is no Soft-RoCE device")
+        document = self.examine("-d", self.name)
+        facts = document["hosts"]["client"]
+        self.assertTrue(facts["device"]["software"])
+        self.assertEqual(facts["device"]["driver"], "rdma_rxe")
+        self.assertRegex(facts["rdma_core"]["provider"], "rxe")
+        self.assertNotIn("pcie", facts)
+        found = [row for row in document["findings"] if row["code"] == "software-device"]
+        self.assertEqual([row["spoils"] for row in found], [False])
+        self.assertFalse(self.spoiling(document) & {
+            "no-device", "device", "rights", "port", "memlock", "clock", "governor", "pcie", "numa",
+        })
+
+    def test_a_server_here(self):
+        with Server() as server:
+            document = self.examine(ADDRESS, "-p", server.port)
+        far = document["hosts"]["server"]
+        self.assertEqual(far["host"], document["hosts"]["client"]["host"])
+        self.assertEqual(far["port"]["active_mtu"],
+                         document["hosts"]["client"]["port"]["active_mtu"])
+        self.assertFalse(self.spoiling(document) & {
+            "server", "network", "firewall", "unreachable", "mtu", "gid-type", "link-layer",
+        })
+        self.assertEqual(server.errors, "")
+
+    def test_an_unknown_device(self):
+        ended = verbmark("doctor", "-d", "nothing0")
+        self.assertEqual(ended.status, 1)
+        self.assertEqual(ended.out, "")
+        self.assertTrue(ended.err.startswith("verbmark: no device 'nothing0'; there is "))
+
+    def test_counters(self):
+        quiet = self.examine("-d", self.name)["counters"]
+        self.assertEqual({name: count for name, count in quiet.items() if count}, {})
+        self.assertIn("rcvd_seq_err", quiet)
+        before = counter("sent_pkts")
+        with Server() as server, client("-n", "10000000", port=server.port) as busy:
+            wait_until(lambda: counter("sent_pkts") > before + 200, what="traffic")
+            counters = self.examine("-d", self.name)["counters"]
+            self.assertIsNone(busy.process.poll())
+        self.assertGreater(counters["sent_pkts"], 100)
+        self.assertGreater(counters["rcvd_pkts"], 100)

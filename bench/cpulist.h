@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sets of processors as the kernel writes them: "0-3,8". A list is plain data of one
+ * KiB; what is no list, or names a processor beyond CPULIST_MAX, is refused as a whole.
+ */
+#ifndef BENCH_CPULIST_H
+#define BENCH_CPULIST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CPULIST_MAX 8192
+
+struct cpulist {
+	uint64_t words[CPULIST_MAX / 64];
+};
+
+/* Whether text is such a list, and not empty; NULL is none. */
+bool cpulist_parse(struct cpulist *list, const char *text);
+
+unsigned int cpulist_count(const struct cpulist *list);
+
+/* How many of a are in b, too. */
+unsigned int cpulist_common(const struct cpulist *a, const struct cpulist *b);
+
+#endif

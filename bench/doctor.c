@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/doctor.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench/counters.h"
+#include "bench/facts.h"
+#include "bench/tree.h"
+#include "bench/visit.h"
+#include "core/device.h"
+
+#define CLASS "/sys/class/infiniband"
+
+/* For so long it watches what counts up by itself. */
+#define WATCH_S 1
+
+/* This machine and its root. */
+#define HERE ""
+
+/* The port that is looked at; without a name there is none. */
+struct choice {
+	char device[IBV_SYSFS_NAME_MAX];
+	unsigned int port;
+};
+
+/* DEVICE, or DEVICE/PORT. */
+static bool is_wished(const struct device_port *port, const char *wish)
+{
+	char full[IBV_SYSFS_NAME_MAX + 8];
+
+	snprintf(full, sizeof(full), "%s/%u", port->device, port->port);
+	return !wish || !strcmp(port->device, wish) || !strcmp(full, wish);
+}
+
+/* An active one with an address before others. */
+static const struct device_port *best_port(const struct device_list *devices, const char *wish)
+{
+	const struct device_port *best = NULL;
+	unsigned int best_rank = 0;
+
+	for (size_t i = 0; i < devices->n_ports; i++) {
+		const struct device_port *port = &devices->ports[i];
+		unsigned int rank =
+			1 + 2 * (port->state == IBV_PORT_ACTIVE) + (port->n_addresses > 0);
+
+		if (is_wished(port, wish) && rank > best_rank) {
+			best = port;
+			best_rank = rank;
+		}
+	}
+	return best;
+}
+
+/* One that the kernel has, and libibverbs does not offer to this process. */
+static void choose_hidden(struct choice *choice, const char *wish)
+{
+	struct tree_names names;
+
+	tree_names_open(&names, HERE, CLASS);
+	for (size_t i = 0; i < names.count && !choice->device[0]; i++) {
+		struct device_port port = {.port = 1};
+		size_t length = strlen(names.name[i]);
+
+		snprintf(port.device, sizeof(port.device), "%s", names.name[i]);
+		if (wish && !strncmp(wish, port.device, length) && wish[length] == '/')
+			port.port = (uint8_t)strtoul(wish + length + 1, NULL, 10);
+		if (!is_wished(&port, wish) ||
+		    !tree_exists(HERE, CLASS "/%s/ports/%u", port.device, port.port))
+			continue;
+		snprintf(choice->device, sizeof(choice->device), "%s", port.device);
+		choice->port = port.port;
+	}
+	tree_names_close(&names);
+}
+
+static int choose(struct choice *choice, const struct device_list *devices, const char *wish,
+		  struct error *error)
+{
+	const struct device_port *port = best_port(devices, wish);
+
+	if (port) {
+		snprintf(choice->device, sizeof(choice->device), "%s", port->device);
+		choice->port = port->port;
+		return 0;
+	}
+	choose_hidden(choice, wish);
+	return choice->device[0] || !devices->n_ports ? 0 : device_unknown(devices, wish, error);
+}
+
+/* A port that nothing can be connected from. */
+static void check_address(const struct doctor *doctor, const struct choice *choice,
+			  const struct device_list *devices)
+{
+	const char *host = json_string_value(json_object_get(doctor->near, "host"));
+	char what[128];
+
+	for (size_t i = 0; i < devices->n_ports; i++) {
+		const struct device_port *port = &devices->ports[i];
+
+		if (strcmp(port->device, choice->device) != 0 || port->port != choice->port ||
+		    port->n_addresses)
+			continue;
+		snprintf(what, sizeof(what), "%s/%u has no IP address", port->device, port->port);
+		json_array_append_new(doctor->findings,
+				      advice_finding("address", true, host ? host : "this host",
+						     what, "connections are made by address",
+						     "ip address add ADDRESS/PREFIX dev NETDEV"));
+	}
+}
+
+/* What counts up at the device while nothing is asked of it. */
+static int watch_counters(struct doctor *doctor, const struct choice *choice, struct error *error)
+{
+	struct timespec left = {.tv_sec = WATCH_S};
+	struct counters before;
+	struct counters after;
+	int code = counters_open(&before, HERE, choice->device, choice->port, NULL, error);
+
+	if (code)
+		return code;
+	while (nanosleep(&left, &left) && errno == EINTR)
+		;
+	code = counters_open(&after, HERE, choice->device, choice->port, &before, error);
+	if (!code && choice->device[0])
+		doctor->counters = counters_moved(&before, &after);
+	counters_close(&before);
+	counters_close(&after);
+	return code;
+}
+
+static int examine(struct doctor *doctor, const struct choice *choice, struct error *error)
+{
+	json_t *before = facts_noise(HERE);
+	int code = watch_counters(doctor, choice, error);
+	json_t *after = facts_noise(HERE);
+	const struct advice_end near = {doctor->near, before, after, doctor->counters};
+	const struct advice_end far = {.facts = doctor->far};
+	json_t *advice = code ? NULL : advice_make(&near, doctor->far ? &far : NULL);
+
+	if (!code && (!advice || json_array_extend(doctor->findings, advice)))
+		code = error_set_errno(error, -ENOMEM, "cannot keep the findings");
+	json_decref(advice);
+	json_decref(after);
+	json_decref(before);
+	return code;
+}
+
+/* Both ends, where a server was reached, on the ports that it and this host share. */
+static int look(struct doctor *doctor, struct choice *choice, const struct device_list *devices,
+		const struct visit *visit, struct error *error)
+{
+	if (visit->has_pair) {
+		snprintf(choice->device, sizeof(choice->device), "%s", visit->near.device);
+		choice->port = visit->near.port;
+	}
+	doctor->far = json_incref(visit->facts);
+	doctor->near = facts_gather(HERE, choice->device[0] ? choice->device : NULL, choice->port);
+	if (!doctor->near)
+		return error_set_errno(error, -ENOMEM, "cannot keep the facts");
+	check_address(doctor, choice, devices);
+	return examine(doctor, choice, error);
+}
+
+int doctor_open(struct doctor *doctor, const char *device, const char *host, uint16_t port,
+		struct error *error)
+{
+	struct error ignored = {0};
+	struct choice choice = {0};
+	struct device_list devices;
+	struct visit visit = {0};
+	int code;
+
+	*doctor = (struct doctor){.findings = json_array()};
+	/* Why there is none is for the rules to tell. */
+	device_list_open(&devices, &ignored);
+	code = choose(&choice, &devices, device, error);
+	if (!code && host)
+		visit_open(&visit, host, port, &devices, device, doctor->findings);
+	if (!code)
+		code = look(doctor, &choice, &devices, &visit, error);
+	visit_close(&visit);
+	device_list_close(&devices);
+	return code;
+}
+
+void doctor_close(struct doctor *doctor)
+{
+	json_decref(doctor->findings);
+	json_decref(doctor->near);
+	json_decref(doctor->far);
+	json_decref(doctor->counters);
+	*doctor = (struct doctor){0};
+}

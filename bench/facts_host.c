@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/facts_part.h"
+
+#define CLOCK     "/sys/devices/system/clocksource/clocksource0"
+#define HUGEPAGES "/sys/kernel/mm/hugepages"
+#define CGROUPS   "/sys/fs/cgroup"
+
+#define PROC_SIZE       8192
+#define CAP_IPC_LOCK    14
+#define WHOLE_USERSPACE 4294967295LL
+
+json_t *facts_kernel(const struct facts_place *place)
+{
+	static const struct fact rows[] = {
+		{"release", "sys/kernel/osrelease", fact_text},
+		{"version", "sys/kernel/version",   fact_text},
+		{"cmdline", "cmdline",              fact_text},
+	};
+	json_t *section = json_object();
+
+	facts_read(section, place->root, "/proc", rows, ARRAY_LENGTH(rows));
+	return section;
+}
+
+json_t *facts_clock(const struct facts_place *place)
+{
+	static const struct fact rows[] = {
+		{"source",    "current_clocksource",   fact_text},
+		{"available", "available_clocksource", fact_text},
+	};
+	static const char *const flags[] = {"constant_tsc", "nonstop_tsc"};
+	json_t *section = json_object();
+
+	facts_read(section, place->root, CLOCK, rows, ARRAY_LENGTH(rows));
+	if (facts_cpu_flag(place->root, "tsc") <= 0)
+		return section;
+	for (size_t i = 0; i < ARRAY_LENGTH(flags); i++)
+		json_object_set_new(section, flags[i],
+				    json_boolean(facts_cpu_flag(place->root, flags[i])));
+	return section;
+}
+
+/* The soft limit, which is the one that holds. */
+static void add_limit(json_t *section, const char *limits, const char *word, const char *key)
+{
+	char value[TREE_TEXT];
+
+	if (!tree_field(limits, word, value, sizeof(value)))
+		return;
+	value[strcspn(value, " ")] = '\0';
+	if (!strcmp(value, "unlimited"))
+		facts_set(section, key, value);
+	else
+		json_object_set_new(section, key, fact_number(value));
+}
+
+/* The kernel asks for the capability outside of any user namespace. */
+static bool is_exempt(const char *root)
+{
+	char *status = tree_text(root, PROC_SIZE, "/proc/self/status");
+	char text[TREE_TEXT];
+	long long inside = -1;
+	long long outside = -1;
+	long long length = -1;
+	bool is_capable = tree_field(status, "CapEff", text, sizeof(text)) &&
+			  strtoull(text, NULL, 16) >> CAP_IPC_LOCK & 1;
+
+	free(status);
+	if (!is_capable || !tree_line(root, text, sizeof(text), "/proc/self/uid_map"))
+		return is_capable;
+	sscanf(text, "%lld %lld %lld", &inside, &outside, &length);
+	return inside == 0 && outside == 0 && length == WHOLE_USERSPACE;
+}
+
+json_t *facts_limits(const struct facts_place *place)
+{
+	json_t *section = json_object();
+	char *limits = tree_text(place->root, PROC_SIZE, "/proc/self/limits");
+
+	add_limit(section, limits, "Max locked memory", "memlock");
+	add_limit(section, limits, "Max open files", "nofile");
+	if (limits)
+		json_object_set_new(section, "memlock_exempt",
+				    json_boolean(is_exempt(place->root)));
+	free(limits);
+	return section;
+}
+
+static json_t *pages(const char *root, const char *name, long long kib)
+{
+	static const struct fact rows[] = {
+		{"total", "nr_hugepages",   fact_number},
+		{"free",  "free_hugepages", fact_number},
+	};
+	json_t *size = json_pack("{s:I}", "kib", (json_int_t)kib);
+	char folder[TREE_TEXT];
+
+	snprintf(folder, sizeof(folder), HUGEPAGES "/%s", name);
+	facts_read(size, root, folder, rows, ARRAY_LENGTH(rows));
+	return size;
+}
+
+json_t *facts_hugepages(const struct facts_place *place)
+{
+	static const struct fact rows[] = {
+		{"transparent", "enabled", fact_choice},
+	};
+	static const char prefix[] = "hugepages-";
+	json_t *section = json_object();
+	json_t *sizes = json_array();
+	struct tree_names names;
+
+	facts_read(section, place->root, "/sys/kernel/mm/transparent_hugepage", rows,
+		   ARRAY_LENGTH(rows));
+	tree_names_open(&names, place->root, HUGEPAGES);
+	for (size_t i = 0; i < names.count; i++)
+		if (!strncmp(names.name[i], prefix, sizeof(prefix) - 1))
+			json_array_append_new(
+				sizes,
+				pages(place->root, names.name[i],
+				      strtoll(names.name[i] + sizeof(prefix) - 1, NULL, 10)));
+	tree_names_close(&names);
+	if (json_array_size(sizes))
+		json_object_set(section, "sizes", sizes);
+	json_decref(sizes);
+	return section;
+}
+
+bool facts_cgroup_own(const char *root, char folder[static TREE_TEXT])
+{
+	char *text = tree_text(root, PROC_SIZE, "/proc/self/cgroup");
+	const char *mount = CGROUPS;
+	char path[TREE_TEXT / 2];
+	bool found = tree_field(text, "0:", path, sizeof(path));
+
+	free(text);
+	if (!tree_exists(root, "%s/cgroup.controllers", mount))
+		mount = CGROUPS "/unified";
+	if (!found || path[0] != '/' || !tree_exists(root, "%s/cgroup.controllers", mount))
+		return false;
+	snprintf(folder, TREE_TEXT, "%s%s", mount, path[1] ? path : "");
+	return true;
+}
+
+bool facts_cgroup_parent(char *folder)
+{
+	char *last = strrchr(folder, '/');
+
+	if (!last || (size_t)(last - folder) < strlen(CGROUPS))
+		return false;
+	*last = '\0';
+	return true;
+}
+
+/* The nearest limit: one of a group around this one holds as well. */
+static void add_cpu_max(json_t *section, const char *root, const char *own)
+{
+	char folder[TREE_TEXT];
+	char limit[TREE_NAME];
+
+	snprintf(folder, sizeof(folder), "%s", own);
+	do {
+		if (!tree_line(root, limit, sizeof(limit), "%s/cpu.max", folder))
+			continue;
+		if (strncmp(limit, "max", 3) != 0 || !json_object_get(section, "cpu_max"))
+			facts_set(section, "cpu_max", limit);
+		if (strncmp(limit, "max", 3) != 0)
+			return;
+	} while (facts_cgroup_parent(folder));
+}
+
+json_t *facts_cgroup(const struct facts_place *place)
+{
+	static const struct fact rows[] = {
+		{"cpus",       "cpuset.cpus.effective", fact_text},
+		{"memory_max", "memory.max",            fact_text},
+	};
+	json_t *section = json_object();
+	char folder[TREE_TEXT];
+	char value[TREE_NAME];
+	char *stat;
+
+	if (!facts_cgroup_own(place->root, folder))
+		return section;
+	facts_read(section, place->root, folder, rows, ARRAY_LENGTH(rows));
+	add_cpu_max(section, place->root, folder);
+	stat = tree_text(place->root, PROC_SIZE, "%s/cpu.stat", folder);
+	if (tree_field(stat, "nr_throttled", value, sizeof(value)))
+		json_object_set_new(section, "nr_throttled", fact_number(value));
+	free(stat);
+	return section;
+}
+
+json_t *facts_virtualization(const struct facts_place *place)
+{
+	static const struct fact rows[] = {
+		{"vendor",  "class/dmi/id/sys_vendor",   fact_text},
+		{"product", "class/dmi/id/product_name", fact_text},
+		{"type",    "hypervisor/type",           fact_text},
+	};
+	json_t *section = json_object();
+	int flag = facts_cpu_flag(place->root, "hypervisor");
+
+	if (flag >= 0)
+		json_object_set_new(section, "hypervisor", json_boolean(flag));
+	facts_read(section, place->root, "/sys", rows, ARRAY_LENGTH(rows));
+	return section;
+}

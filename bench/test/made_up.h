@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A folder that stands for a machine: files of /sys, /proc and /dev that a test makes
+ * up. And JSON in tests: with ' for ", so that it can be read.
+ */
+#ifndef BENCH_TEST_MADE_UP_H
+#define BENCH_TEST_MADE_UP_H
+
+#include <ftw.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/test/check.h"
+
+struct made_up {
+	char root[32];
+};
+
+static inline void made_up_open(struct made_up *machine)
+{
+	snprintf(machine->root, sizeof(machine->root), "/tmp/made-up.XXXXXX");
+	assert_non_null(mkdtemp(machine->root));
+}
+
+/* The path below the root, with its folders made. */
+static inline void made_up_path(const struct made_up *machine, const char *path, char full[512])
+{
+	snprintf(full, 512, "%s%s", machine->root, path);
+	for (char *slash = strchr(full + strlen(machine->root) + 1, '/'); slash;
+	     slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(full, 0755);
+		*slash = '/';
+	}
+}
+
+static inline void made_up_bytes(const struct made_up *machine, const char *path, const void *bytes,
+				 size_t length)
+{
+	char full[512];
+	FILE *file;
+
+	made_up_path(machine, path, full);
+	file = fopen(full, "we");
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, length, file), length);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* As the kernel writes it, with a newline behind. */
+static inline void made_up_file(const struct made_up *machine, const char *path, const char *text)
+{
+	char line[8192];
+
+	snprintf(line, sizeof(line), "%s\n", text);
+	made_up_bytes(machine, path, line, strlen(line));
+}
+
+/*
+ * Many files at once: on each line a path, a blank and what is in it, with | for a
+ * newline. With bytes, those are in each of them instead.
+ */
+static inline void made_up_files(const struct made_up *machine, const char *lines,
+				 const void *bytes, size_t length)
+{
+	char *copy = strdup(lines);
+	char *rest = copy;
+	char *line;
+
+	assert_non_null(copy);
+	while ((line = strsep(&rest, "\n")) && *line) {
+		const char *path = strsep(&line, " ");
+
+		for (char *bar = line; bar && (bar = strchr(bar, '|'));)
+			*bar = '\n';
+		if (bytes)
+			made_up_bytes(machine, path, bytes, length);
+		else
+			made_up_file(machine, path, line ? line : "");
+	}
+	free(copy);
+}
+
+static inline void made_up_folder(const struct made_up *machine, const char *path)
+{
+	char full[512];
+
+	made_up_path(machine, path, full);
+	mkdir(full, 0755);
+}
+
+static inline void made_up_link(const struct made_up *machine, const char *path, const char *target)
+{
+	char full[512];
+
+	made_up_path(machine, path, full);
+	assert_int_equal(symlink(target, full), 0);
+}
+
+static inline int made_up_remove(const char *path, const struct stat *status, int kind,
+				 struct FTW *walk)
+{
+	return remove(path);
+}
+
+static inline void made_up_close(struct made_up *machine)
+{
+	nftw(machine->root, made_up_remove, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static inline json_t *made_up_json(const char *text)
+{
+	char *copy = strdup(text);
+	json_error_t fault;
+	json_t *json;
+
+	assert_non_null(copy);
+	for (char *quote = strchr(copy, '\''); quote; quote = strchr(quote, '\''))
+		*quote = '"';
+	json = json_loads(copy, JSON_DECODE_ANY, &fault);
+	if (!json)
+		print_error("%s in %s\n", fault.text, copy);
+	free(copy);
+	assert_non_null(json);
+	return json;
+}
+
+#define assert_json(found, wanted) made_up_check(found, wanted, __FILE__, __LINE__)
+
+/* wanted is text, or NULL: there must be none. */
+static inline void made_up_check(const json_t *found, const char *wanted, const char *file,
+				 int line)
+{
+	json_t *json = wanted ? made_up_json(wanted) : NULL;
+	char *text;
+
+	if (wanted ? json_equal(found, json) : !found) {
+		json_decref(json);
+		return;
+	}
+	json_decref(json);
+	text = json_dumps(found, JSON_ENCODE_ANY | JSON_SORT_KEYS);
+	print_error("%s\n is not\n%s\n", text ? text : "nothing", wanted ? wanted : "nothing");
+	free(text);
+	_fail(file, line);
+}
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/test/advise.h"
+
+static void check_pair(const char *near, const char *far, const char *wanted)
+{
+	const struct known ends[] = {{.facts = near}, {.facts = far}};
+	json_t *findings = advise(&ends[0], &ends[1]);
+
+	for (size_t i = 0; i < json_array_size(findings); i++) {
+		json_object_del(json_array_get(findings, i), "why");
+		json_object_del(json_array_get(findings, i), "mend");
+	}
+	assert_json(findings, wanted);
+	json_decref(findings);
+}
+
+static void test_pairs(void **unused)
+{
+	check_pair("{'host':'a', 'port':{'active_mtu':1024}}",
+		   "{'host':'b', 'port':{'active_mtu':4096}}",
+		   "[{'code':'mtu', 'spoils':true, 'host':'a',"
+		   " 'what':'MTU 1024 here, and 4096 on b'}]");
+	check_pair("{'host':'a', 'port':{'active_mtu':4096}}",
+		   "{'host':'b', 'port':{'active_mtu':1024}}",
+		   "[{'code':'mtu', 'spoils':true, 'host':'a',"
+		   " 'what':'MTU 4096 here, and 1024 on b'}]");
+	check_pair("{'host':'a', 'port':{'active_mtu':1024}}",
+		   "{'host':'b', 'port':{'active_mtu':1024}}", "[]");
+	check_pair("{'host':'a', 'port':{'active_mtu':1024}}", "{'host':'b'}", "[]");
+	check_pair("{'host':'a', 'port':{'link_layer':'Ethernet'}}",
+		   "{'host':'b', 'port':{'link_layer':'iWARP'}}",
+		   "[{'code':'link-layer', 'spoils':true, 'host':'a',"
+		   " 'what':'Ethernet here, and iWARP on b'}]");
+	check_pair("{'host':'a', 'port':{'gid_types':['IB/RoCE v1']}}",
+		   "{'port':{'gid_types':['RoCE v2']}}",
+		   "[{'code':'gid-type', 'spoils':true, 'host':'a',"
+		   " 'what':'GIDs of IB/RoCE v1 here, and of RoCE v2 on the other end'}]");
+	check_pair("{'host':'a', 'port':{'gid_types':['IB/RoCE v1']}}",
+		   "{'host':'b', 'port':{'gid_types':['RoCE v2', 'IB/RoCE v1']}}", "[]");
+	check_pair("{'host':'a', 'tool':{'version':'0.4'}, 'port':{'rate':'100 Gb/sec'}}",
+		   "{'host':'b', 'tool':{'version':'0.6'}, 'port':{'rate':'25 Gb/sec'}}",
+		   "[{'code':'rate', 'spoils':false, 'host':'a',"
+		   " 'what':'100 Gb/sec here, and 25 Gb/sec on b'},"
+		   " {'code':'version', 'spoils':false, 'host':'a',"
+		   " 'what':'verbmark 0.4 here, and 0.6 on b'}]");
+}
+
+static void test_both_ends(void **unused)
+{
+	/* Each end has findings of its own. */
+	check_pair("{'host':'a', 'frequency':{'governor':'powersave'}}",
+		   "{'host':'b', 'frequency':{'governor':'ondemand'}}",
+		   "[{'code':'governor', 'spoils':true, 'host':'a', 'what':'governor powersave'},"
+		   " {'code':'governor', 'spoils':true, 'host':'b', 'what':'governor ondemand'}]");
+	/* Two ends of one host. */
+	check_pair("{'host':'a', 'frequency':{'governor':'powersave'}}",
+		   "{'host':'a', 'frequency':{'governor':'powersave'}}",
+		   "[{'code':'governor', 'spoils':true, 'host':'a', 'what':'governor powersave'}]");
+}
+
+/* A virtual machine has no cpufreq, no idle states, one node; and root may lock memory. */
+static void test_a_machine_with_nothing_to_mend(void **unused)
+{
+	const struct known known = {
+		.facts = "{'host':'vm', 'device':{'name':'rxe0', 'node_type':'CA',"
+			 " 'software':false}, 'port':{'number':1, 'state':'ACTIVE',"
+			 " 'link_layer':'Ethernet', 'active_mtu':4096, 'max_mtu':4096,"
+			 " 'rate':'10 Gb/sec (1X FDR10)', 'gid_types':['RoCE v2']},"
+			 " 'idle':{'driver':'none', 'cpu_dma_latency_us':2000000000},"
+			 " 'numa':{'nodes':1, 'distances':[[10]], 'balancing':0},"
+			 " 'cpu':{'count':2, 'smt':false, 'allowed':'0-1'},"
+			 " 'pcie':{'numa_node':-1, 'local_cpulist':'0-1'},"
+			 " 'clock':{'source':'tsc', 'constant_tsc':false},"
+			 " 'limits':{'memlock':8388608, 'memlock_exempt':true},"
+			 " 'cgroup':{'cpu_max':'max 100000', 'nr_throttled':30},"
+			 " 'virtualization':{'hypervisor':true}}",
+		.before = "{'steal_ticks':7, 'total_ticks':100, 'loadavg':[0.1, 0.2, 0.3]}",
+		.after = "{'steal_ticks':7, 'total_ticks':200, 'loadavg':[0.1, 0.2, 0.3]}",
+		.counters = "{'sent_pkts':500, 'rcvd_seq_err':0}",
+	};
+	json_t *findings = advise(&known, NULL);
+
+	assert_json(findings, "[]");
+	json_decref(findings);
+	findings = advise(&(struct known){0}, NULL);
+	assert_json(findings, "[]");
+	json_decref(findings);
+}
+
+/* Another host's facts may be anything. */
+static void test_facts_of_any_type(void **unused)
+{
+	static const char *const values[] = {
+		"null",  "true", "-1", "9223372036854775807", "-9223372036854775807",
+		"1e300", "[]",   "{}", "'\\u001b[2J'",        "[{'free':[]}, 'x', 1, null]"};
+	static const char *const sections[] = {
+		"device", "port", "netdev",    "flow",   "pcie",        "iommu",
+		"access", "cpu",  "frequency", "idle",   "numa",        "clock",
+		"limits", "tool", "hugepages", "cgroup", "environment", "soft_roce"};
+	static const char *const keys[] = {"name",
+					   "number",
+					   "state",
+					   "phys_state",
+					   "link_layer",
+					   "rate",
+					   "active_mtu",
+					   "max_mtu",
+					   "gid_types",
+					   "software",
+					   "driver",
+					   "fault",
+					   "uverbs",
+					   "rdma_cm",
+					   "governor",
+					   "turbo",
+					   "deepest",
+					   "nodes",
+					   "balancing",
+					   "source",
+					   "memlock",
+					   "sizes",
+					   "cpu_max",
+					   "softroce_accel",
+					   "module",
+					   "card",
+					   "current_link_speed",
+					   "current_link_width",
+					   "max_link_speed",
+					   "max_link_width",
+					   "local_cpulist",
+					   "allowed",
+					   "type",
+					   "pfc",
+					   "pause_receive",
+					   "pause_send",
+					   "version",
+					   "count",
+					   "virtual_function",
+					   "smt",
+					   "node_type"};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(values); i++) {
+		json_t *value = made_up_json(values[i]);
+		json_t *section = json_object();
+		json_t *facts = json_object();
+		struct advice_end end = {facts, section, section, section};
+		json_t *findings;
+
+		for (size_t j = 0; j < ARRAY_LENGTH(keys); j++)
+			json_object_set(section, keys[j], value);
+		for (size_t j = 0; j < ARRAY_LENGTH(sections); j++)
+			json_object_set(facts, sections[j], section);
+		json_object_set(facts, "host", value);
+		findings = advice_make(&end, &end);
+		for (size_t j = 0; j < json_array_size(findings); j++) {
+			const char *what = text(json_array_get(findings, j), "what");
+
+			assert_non_null(what);
+			assert_null(strchr(what, '\033'));
+			assert_null(strchr(text(json_array_get(findings, j), "host"), '\033'));
+		}
+		json_decref(findings);
+		for (size_t j = 0; j < ARRAY_LENGTH(sections); j++)
+			json_object_set(facts, sections[j], value);
+		findings = advice_make(&end, &end);
+		assert_non_null(findings);
+		json_decref(findings);
+		json_decref(facts);
+		json_decref(section);
+		json_decref(value);
+	}
+}
+
+static void test_counting(void **unused)
+{
+	json_t *findings = json_array();
+
+	assert_int_equal(advice_count_spoiling(findings), 0);
+	json_array_append_new(findings, advice_finding("a", false, "h", "x", "y", "z"));
+	assert_int_equal(advice_count_spoiling(findings), 0);
+	json_array_append_new(findings, advice_finding("b", true, "h", "x", "y", "z"));
+	json_array_append_new(findings, advice_finding("c", true, "h\n", "x\033", "y", "z"));
+	assert_int_equal(advice_count_spoiling(findings), 2);
+	assert_json(json_array_get(findings, 2),
+		    "{'code':'c', 'spoils':true, 'host':'h?', 'what':'x?', 'why':'y', 'mend':'z'}");
+	json_decref(findings);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_both_ends),
+		cmocka_unit_test(test_a_machine_with_nothing_to_mend),
+		cmocka_unit_test(test_facts_of_any_type),
+		cmocka_unit_test(test_counting),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

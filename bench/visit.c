@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/visit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/advice.h"
+#include "bench/dial.h"
+#include "bench/inventory.h"
+#include "bench/protocol.h"
+
+#define GREETING_MS 5000
+
+/* Whom a visit is to. */
+struct call {
+	const char *host;
+	uint16_t port;
+	const struct device_list *own;
+	const char *device;
+	json_t *findings;
+};
+
+static void find(const struct call *call, const char *code, const char *what, const char *why,
+		 const char *mend)
+{
+	json_array_append_new(call->findings,
+			      advice_finding(code, true, call->host, what, why, mend));
+}
+
+/* A packet without any answer, or one that is turned back on the way. */
+static bool is_filtered(int code)
+{
+	return code == -ETIMEDOUT || code == -EHOSTUNREACH || code == -EACCES || code == -EPERM;
+}
+
+static void blame_way(const struct call *call, const struct error *fault)
+{
+	char mend[256];
+
+	if (fault->code == -ECONNREFUSED) {
+		snprintf(mend, sizeof(mend), "verbmark serve --port %u, on %.60s", call->port,
+			 call->host);
+		find(call, "server", fault->text, "a server at the other end takes part in a run",
+		     mend);
+	} else if (is_filtered(fault->code)) {
+		snprintf(mend, sizeof(mend),
+			 "firewall-cmd --add-port=%u/tcp --add-port=4791/udp, or nft add rule inet "
+			 "filter input tcp dport %u accept, on %.60s",
+			 call->port, call->port, call->host);
+		find(call, "firewall", fault->text,
+		     "the host is down, or a filter drops TCP, over which the two ends talk; RoCE v2 "
+		     "needs UDP port 4791 as well",
+		     mend);
+	} else {
+		find(call, "unreachable", fault->text,
+		     "the two ends talk over TCP, by any name or address of the server",
+		     "another name or address of that host: ip address, there");
+	}
+}
+
+static void blame_server(const struct call *call, const struct error *fault)
+{
+	find(call, "server", fault->text, "a run would end here as well",
+	     "verbmark doctor there, and verbmark of the same version at both ends");
+}
+
+/*
+ * A server tells the facts of a device of its choice. Those of another than the one that
+ * suits this end are dropped, and replaced by what its list of devices tells.
+ */
+static void keep_facts_of(json_t *facts, const struct result_end *far)
+{
+	static const char *const sections[] = {"device", "port",  "netdev", "flow",
+					       "pcie",   "iommu", "access"};
+	const json_t *device = json_object_get(facts, "device");
+	const char *name = json_string_value(json_object_get(device, "name"));
+
+	if (name && !strcmp(name, far->device))
+		return;
+	for (size_t i = 0; i < ARRAY_LENGTH(sections); i++)
+		json_object_del(facts, sections[i]);
+	json_object_set_new(facts, "device", json_pack("{s:s}", "name", far->device));
+	json_object_set_new(facts, "port",
+			    json_pack("{s:i, s:s, s:i}", "number", (int)far->port, "link_layer",
+				      far->link_layer, "active_mtu", (int)far->mtu));
+}
+
+static void take_facts(struct visit *visit, const struct call *call, json_t *welcome)
+{
+	json_t *facts = json_object_get(welcome, "facts");
+	json_t *version = json_object_get(welcome, "version");
+	const char *host = json_string_value(json_object_get(welcome, "host"));
+
+	visit->facts = json_is_object(facts) ? json_copy(facts) : json_object();
+	if (!json_is_string(json_object_get(visit->facts, "host")))
+		json_object_set_new(visit->facts, "host", json_string(host ? host : call->host));
+	if (!json_object_get(visit->facts, "tool") && json_is_string(version))
+		json_object_set_new(visit->facts, "tool", json_pack("{s:O}", "version", version));
+	if (visit->has_pair)
+		keep_facts_of(visit->facts, &visit->far);
+}
+
+static void take_pair(struct visit *visit, const struct call *call, const json_t *welcome)
+{
+	const struct inventory_wish wish = {.device = call->device, .host = call->host};
+	struct device_list remote;
+	struct error fault = {0};
+	int code = inventory_decode(&remote, json_object_get(welcome, "devices"), &fault);
+
+	if (code) {
+		blame_server(call, &fault);
+		return;
+	}
+	/* What this end lacks is a finding of its own. */
+	if (call->own->n_ports)
+		code = inventory_pair(call->own, &remote, &wish, &visit->near, &visit->far, &fault);
+	visit->has_pair = call->own->n_ports && !code;
+	device_list_close(&remote);
+	if (code)
+		find(call, "network", fault.text,
+		     "the two ends connect from one address to another of the same network",
+		     "ip address add ADDRESS/PREFIX dev NETDEV, of one network at both ends");
+}
+
+static int greet(struct visit *visit, const struct call *call, struct error *error)
+{
+	struct error ignored = {0};
+	json_t *message;
+	int code;
+
+	/* One who takes no greeting may have said why. */
+	control_send(&visit->control, protocol_hello(), &ignored);
+	code = control_receive(&visit->control, &message, GREETING_MS, error);
+	if (code)
+		return error_wrap(error, "%s:%u", call->host, call->port);
+	code = protocol_expect(message, "welcome", error);
+	if (!code) {
+		take_pair(visit, call, message);
+		take_facts(visit, call, message);
+	}
+	json_decref(message);
+	return code;
+}
+
+void visit_open(struct visit *visit, const char *host, uint16_t port, const struct device_list *own,
+		const char *device, json_t *findings)
+{
+	const struct call call = {host, port, own, device, findings};
+	struct error fault = {0};
+	int fd = dial_connect(host, port, 0, &fault);
+
+	*visit = (struct visit){0};
+	if (fd < 0) {
+		blame_way(&call, &fault);
+		return;
+	}
+	visit->is_open = !control_open(&visit->control, fd, &fault);
+	if (!visit->is_open || greet(visit, &call, &fault))
+		blame_server(&call, &fault);
+}
+
+void visit_close(struct visit *visit)
+{
+	struct error ignored = {0};
+
+	if (visit->is_open) {
+		control_send(&visit->control, protocol_plain("bye"), &ignored);
+		control_close(&visit->control);
+	}
+	json_decref(visit->facts);
+	*visit = (struct visit){0};
+}

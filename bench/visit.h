@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The doctor's visit to a server: what keeps a client from reaching it is a finding;
+ * one that is reached tells its devices and its facts. The connection stays open, with
+ * its heartbeat, until the visit is closed.
+ */
+#ifndef BENCH_VISIT_H
+#define BENCH_VISIT_H
+
+#include "bench/control.h"
+#include "core/device.h"
+#include "reports/result.h"
+
+struct visit {
+	struct control control;
+	bool is_open;  /* there is a connection */
+	bool has_pair; /* near and far are two ports that share a network */
+	struct result_end near;
+	struct result_end far;
+	json_t *facts; /* of the server's end; NULL: not reached */
+};
+
+/* own: this host's devices. device: the one wished for; NULL: any. */
+void visit_open(struct visit *visit, const char *host, uint16_t port, const struct device_list *own,
+		const char *device, json_t *findings);
+void visit_close(struct visit *visit);
+
+#endif
