@@ -48,7 +48,7 @@ int lane_post_failed(int code, struct error *error)
 
 const char *lane_device(const struct lane *lane)
 {
-	return ibv_get_device_name(lane->context.conn->verbs->device);
+	return context_device(&lane->context);
 }
 
 int lane_start(struct lane *lane, size_t size, bool is_read, struct error *error)
@@ -59,8 +59,8 @@ int lane_start(struct lane *lane, size_t size, bool is_read, struct error *error
 			      .lkey = context->mr->lkey};
 	int code = 0;
 
-	lane->completion = &context->state->completion;
-	lane->queue = context->state->queue;
+	lane->completion = context_completion(context);
+	lane->queue = *context_queue(context);
 	lane->last_sent = (uint8_t *)context->buffer + size - 1;
 	lane->last_received = (uint8_t *)context->buffer + area(size) + size - 1;
 	lane->work = (struct post_work){.n_sges = 1, .sges = {sge}, .rkey = context->remote.rkey};

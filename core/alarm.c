@@ -13,14 +13,18 @@ int alarm_open(struct alarm *alarm, struct error *error)
 	if (alarm->fd < 0)
 		return error_set_errno(error, -errno, "cannot create an eventfd");
 	pthread_mutex_init(&alarm->lock, NULL);
+	alarm->is_open = true;
 	return 0;
 }
 
 void alarm_close(struct alarm *alarm)
 {
+	if (!alarm->is_open)
+		return;
 	close(alarm->fd);
 	pthread_mutex_destroy(&alarm->lock);
 	alarm->fd = -1;
+	alarm->is_open = false;
 }
 
 void alarm_raise(struct alarm *alarm, int code, const char *reason)
@@ -39,18 +43,30 @@ void alarm_raise(struct alarm *alarm, int code, const char *reason)
 	pthread_mutex_unlock(&alarm->lock);
 }
 
-void alarm_reset(struct alarm *alarm)
+static void quieten(struct alarm *alarm)
 {
 	uint64_t count;
 
+	atomic_store_explicit(&alarm->raised, false, memory_order_relaxed);
+	alarm->reason = (struct error){0};
+	alarm->note[0] = '\0';
+	if (read(alarm->fd, &count, sizeof(count)) < 0)
+		count = 0; /* it was not raised */
+}
+
+void alarm_reset(struct alarm *alarm)
+{
 	pthread_mutex_lock(&alarm->lock);
-	if (!alarm->cancelled) {
-		atomic_store_explicit(&alarm->raised, false, memory_order_relaxed);
-		alarm->reason = (struct error){0};
-		alarm->note[0] = '\0';
-		if (read(alarm->fd, &count, sizeof(count)) < 0)
-			count = 0; /* it was not raised */
-	}
+	if (!alarm->cancelled)
+		quieten(alarm);
+	pthread_mutex_unlock(&alarm->lock);
+}
+
+void alarm_clear(struct alarm *alarm)
+{
+	pthread_mutex_lock(&alarm->lock);
+	alarm->cancelled = false;
+	quieten(alarm);
 	pthread_mutex_unlock(&alarm->lock);
 }
 

@@ -14,6 +14,7 @@
 #include "core/error.h"
 
 struct alarm {
+	bool is_open;
 	atomic_bool raised;
 	int fd; /* an eventfd, readable once raised */
 	pthread_mutex_t lock;
@@ -23,12 +24,15 @@ struct alarm {
 };
 
 int alarm_open(struct alarm *alarm, struct error *error);
-void alarm_close(struct alarm *alarm);
+void alarm_close(struct alarm *alarm); /* a zeroed one is fine */
 
 void alarm_raise(struct alarm *alarm, int code, const char *reason);
 
 /* For the next connection, unless it was raised with -ECANCELED. */
 void alarm_reset(struct alarm *alarm);
+
+/* The same whatever it was raised with. */
+void alarm_clear(struct alarm *alarm);
 
 /* Remembers a circumstance. */
 void alarm_note(struct alarm *alarm, const char *note);

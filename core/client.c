@@ -6,6 +6,7 @@
 #include "core/context.h"
 #include "core/device.h"
 #include "core/handshake.h"
+#include "core/settings.h"
 #include "core/verbs.h"
 
 /* Binds the identifier to the device that leads to the address, or to ib_dev. */
@@ -69,7 +70,7 @@ static int try_address(struct rdma_context *ctx, struct sockaddr *remote, const 
 static int resolve(struct rdma_context *ctx, const char *host, uint16_t port, const char *ib_dev,
 		   struct error *error)
 {
-	unsigned int timeout_ms = context_timeout_ms(ctx);
+	unsigned int timeout_ms = settings_timeout_ms(&ctx->settings);
 	struct address_list list;
 	int code = address_resolve(&list, host, port, clock_deadline(timeout_ms), error);
 
@@ -112,7 +113,7 @@ static int setup(struct rdma_context *ctx, const char *host, uint16_t port, cons
 int rdma_setup_client(struct rdma_context *cctx, const char *host, uint16_t port,
 		      const char *ib_dev)
 {
-	bool fresh = !cctx->state;
+	bool fresh = context_is_fresh(cctx);
 	struct error error = {0};
 	int code = setup(cctx, host, port, ib_dev, &error);
 
@@ -128,18 +129,18 @@ static int connect_server(struct rdma_context *ctx, struct error *error)
 	struct rdma_conn_param param = {
 		.private_data = greeting,
 		.private_data_len = (uint8_t)handshake_greet(greeting, &own),
-		.responder_resources = context_reads(ctx),
-		.initiator_depth = context_reads(ctx),
-		.retry_count = context_retry_count(ctx),
-		.rnr_retry_count = context_rnr_retry(ctx),
+		.responder_resources = settings_reads(&ctx->settings, &ctx->state->device),
+		.initiator_depth = settings_reads(&ctx->settings, &ctx->state->device),
+		.retry_count = settings_retry_count(&ctx->settings),
+		.rnr_retry_count = settings_rnr_retry(&ctx->settings),
 	};
 	const struct rdma_conn_param *answer;
 	int code = verbs_result(rdma_connect(ctx->conn, &param));
 
 	if (code)
 		return error_set_errno(error, code, "cannot connect");
-	code = context_expect(ctx, ctx->ec, RDMA_CM_EVENT_ESTABLISHED, context_timeout_ms(ctx),
-			      error);
+	code = context_expect(ctx, ctx->ec, RDMA_CM_EVENT_ESTABLISHED,
+			      settings_timeout_ms(&ctx->settings), error);
 	if (code)
 		return code;
 	ctx->state->connected = true;
@@ -156,7 +157,7 @@ int rdma_connect_server(struct rdma_context *cctx)
 	struct error error = {0};
 	int code;
 
-	if (!cctx->state || !cctx->qp || cctx->listener || cctx->state->connected) {
+	if (!cctx->state || !cctx->qp || !cctx->conn || cctx->listener || cctx->state->connected) {
 		code = error_set(&error, -EINVAL,
 				 "this context has nothing to connect: rdma_setup_client");
 		return context_end(cctx, code, &error);

@@ -96,6 +96,7 @@ static int spin(struct completion *completion, int max, struct ibv_wc *wc, uint6
 	}
 }
 
+/* Takes one event if there is any: 1, 0, or a negative errno. */
 static int take_event(struct completion *completion, struct error *error)
 {
 	struct ibv_cq *cq;
@@ -111,6 +112,26 @@ static int take_event(struct completion *completion, struct error *error)
 		ibv_ack_cq_events(completion->cq, completion->taken);
 		completion->taken = 0;
 	}
+	return 1;
+}
+
+int completion_reset(struct completion *completion, struct error *error)
+{
+	struct ibv_wc wc[16];
+	int got;
+
+	do
+		got = take_event(completion, error);
+	while (got > 0);
+	if (got < 0)
+		return got;
+	do
+		got = completion_poll(completion, ARRAY_LENGTH(wc), wc);
+	while (got > 0);
+	if (got < 0)
+		return poll_failed(error);
+	if (completion->mode != RDMA_POLL && !completion->armed && completion_arm(completion))
+		return error_set(error, -EIO, "cannot arm the completion queue");
 	return 0;
 }
 
@@ -122,10 +143,13 @@ static int sleep_once(struct completion *completion, uint64_t deadline_ns, struc
 		{.fd = completion->alarm->fd,   .events = POLLIN},
 	};
 	int timeout = deadline_ns == UINT64_MAX ? -1 : clock_left_ms(deadline_ns);
+	int got = 0;
 
 	if (poll(fds, ARRAY_LENGTH(fds), timeout) < 0)
 		return errno == EINTR ? 0 : error_set_errno(error, -errno, "cannot sleep");
-	return fds[0].revents ? take_event(completion, error) : 0;
+	if (fds[0].revents)
+		got = take_event(completion, error);
+	return got < 0 ? got : 0;
 }
 
 static int wait_event(struct completion *completion, int max, struct ibv_wc *wc,

@@ -32,6 +32,12 @@ int completion_open(struct completion *completion, struct ibv_context *verbs, ui
 /* Acknowledges what was taken: without it ibv_destroy_cq would wait for ever. */
 int completion_close(struct completion *completion);
 
+/*
+ * For new queue pairs when there are none on it any more: what is left of the old ones
+ * goes, completions and events, and it is armed as completion_open leaves it.
+ */
+int completion_reset(struct completion *completion, struct error *error);
+
 /* The number of completions taken, 0 for none, or a negative errno. */
 static ALWAYS_INLINE int completion_poll(struct completion *completion, int max, struct ibv_wc *wc)
 {

@@ -11,92 +11,99 @@
 #include "core/device.h"
 #include "core/guard.h"
 #include "core/limits.h"
+#include "core/queue.h"
+#include "core/settings.h"
 #include "core/verbs.h"
 
-#define DEFAULT_BUFFER     4096
-#define DEFAULT_TIMEOUT_MS 5000
-#define DEFAULT_DEPTH      16
-#define DEFAULT_INLINE     256
-#define DEFAULT_READS      16
-#define DEFAULT_RETRIES    6
-#define DEFAULT_SPIN_US    50
-#define RETRY_FOR_EVER     7
-#define DEFAULT_TIMEOUT    14
-#define DEFAULT_RNR_TIMER  12
-
-unsigned int context_timeout_ms(const struct rdma_context *ctx)
+struct completion *context_completion(const struct rdma_context *ctx)
 {
-	return ctx->settings.timeout_ms ? ctx->settings.timeout_ms : DEFAULT_TIMEOUT_MS;
+	return &ctx->state->ground->completion;
 }
 
-static uint32_t send_depth(const struct rdma_context *ctx)
+const struct post_queue *context_queue(const struct rdma_context *ctx)
 {
-	/* An operation and a probe may be under way at once. */
-	return ctx->settings.send_depth > 1 ? ctx->settings.send_depth
-	       : ctx->settings.send_depth   ? 2
-					    : DEFAULT_DEPTH;
+	return &ctx->state->queue;
 }
 
-static uint32_t recv_depth(const struct rdma_context *ctx)
+struct alarm *context_alarm(const struct rdma_context *ctx)
 {
-	return ctx->settings.recv_depth ? ctx->settings.recv_depth : DEFAULT_DEPTH;
+	return &ctx->state->ground->alarm;
 }
 
-static uint32_t sges(const struct rdma_context *ctx)
+const char *context_device(const struct rdma_context *ctx)
 {
-	return ctx->settings.max_sge > POST_SGES ? ctx->settings.max_sge : POST_SGES;
+	return ibv_get_device_name(ctx->state->ground->verbs->device);
 }
 
-uint8_t context_reads(const struct rdma_context *ctx)
+bool context_is_fresh(const struct rdma_context *ctx)
 {
-	int device = ctx->state->device.max_qp_rd_atom < ctx->state->device.max_qp_init_rd_atom
-			     ? ctx->state->device.max_qp_rd_atom
-			     : ctx->state->device.max_qp_init_rd_atom;
-
-	if (ctx->settings.outstanding_reads)
-		return ctx->settings.outstanding_reads;
-	return device < 1 ? 0 : device < DEFAULT_READS ? (uint8_t)device : DEFAULT_READS;
+	return !ctx->state || !ctx->state->begun;
 }
 
-static uint8_t retries(uint8_t setting, uint8_t otherwise)
+bool context_borrows(const struct rdma_context *ctx)
 {
-	return setting == RDMA_NONE ? 0 : setting ? setting : otherwise;
+	return ctx->state->ground != &ctx->state->own;
 }
 
-uint8_t context_rnr_retry(const struct rdma_context *ctx)
+static int make_state(struct rdma_context *ctx, struct error *error)
 {
-	return retries(ctx->settings.rnr_retry,
-		       ctx->settings.own_receives ? DEFAULT_RETRIES : RETRY_FOR_EVER);
+	ctx->state = calloc(1, sizeof(*ctx->state));
+	if (!ctx->state)
+		return error_set_errno(error, -ENOMEM, "cannot set up a context");
+	ctx->state->ground = &ctx->state->own;
+	return 0;
 }
 
-uint8_t context_retry_count(const struct rdma_context *ctx)
+static int busy(struct error *error)
 {
-	return retries(ctx->settings.retry_count, DEFAULT_RETRIES);
+	return error_set(error, -EBUSY, "this context is set up already; close it first");
+}
+
+int context_use(struct rdma_context *ctx, struct ground *ground, struct error *error)
+{
+	int code;
+
+	if (ctx->state)
+		return busy(error);
+	if (!ground->pd)
+		return error_set(error, -EINVAL, "the ground for this context is not open");
+	if (!ctx->settings.own_receives)
+		return error_set(error, -EINVAL,
+				 "a context on the ground of others receives by itself: "
+				 "own_receives");
+	code = make_state(ctx, error);
+	if (code)
+		return code;
+	ctx->state->ground = ground;
+	ctx->buffer_size = ground->buffer_size;
+	ctx->cq_notify = (int)ground->completion.mode;
+	ground->n_contexts++;
+	return 0;
 }
 
 int context_begin(struct rdma_context *ctx, struct error *error)
 {
 	int code;
 
-	if (ctx->state)
-		return error_set(error, -EBUSY, "this context is set up already; close it first");
+	if (!context_is_fresh(ctx))
+		return busy(error);
 	if (ctx->cq_notify < RDMA_POLL || ctx->cq_notify > RDMA_ADAPTIVE)
 		return error_set(error, -EINVAL,
 				 "cq_notify %d is none of 0 (poll), 1 (event), 2 (adaptive)",
 				 ctx->cq_notify);
-	if (context_timeout_ms(ctx) > INT_MAX)
+	if (settings_timeout_ms(&ctx->settings) > INT_MAX)
 		return error_set(error, -EINVAL, "timeout_ms %u exceeds the limit %d",
-				 context_timeout_ms(ctx), INT_MAX);
+				 settings_timeout_ms(&ctx->settings), INT_MAX);
 	ctx->reason[0] = '\0';
-	ctx->state = calloc(1, sizeof(*ctx->state));
-	if (!ctx->state)
-		return error_set_errno(error, -ENOMEM, "cannot set up a context");
-	code = alarm_open(&ctx->state->alarm, error);
-	if (code) {
-		free(ctx->state);
-		ctx->state = NULL;
+	if (!ctx->state) {
+		code = make_state(ctx, error);
+		if (!code)
+			code = ground_begin(&ctx->state->own, error);
+		if (code)
+			return code;
 	}
-	return code;
+	ctx->state->begun = true;
+	return 0;
 }
 
 static const char *step_name(enum rdma_cm_event_type wanted)
@@ -129,7 +136,7 @@ int context_expect(struct rdma_context *ctx, struct rdma_event_channel *channel,
 
 	/* With bonding an address may change while a connection is being made. */
 	do {
-		code = cm_wait(channel, event, deadline, &ctx->state->alarm, error);
+		code = cm_wait(channel, event, deadline, context_alarm(ctx), error);
 	} while (!code && event->event.event == RDMA_CM_EVENT_ADDR_CHANGE);
 	if (code == -ETIMEDOUT)
 		return error_set(error, code, "%sno answer within %u ms", step_name(wanted),
@@ -140,105 +147,80 @@ int context_expect(struct rdma_context *ctx, struct rdma_event_channel *channel,
 	return event->event.event == wanted ? 0 : cm_unexpected(event, error);
 }
 
-static int query(struct rdma_context *ctx, struct error *error)
+int context_check(struct rdma_context *ctx, struct ibv_context *verbs, uint8_t port,
+		  struct error *error)
 {
+	struct rdma_state *state = ctx->state;
+	bool borrows = context_borrows(ctx);
 	const struct limits wanted = {
-		.send_depth = send_depth(ctx),
-		.recv_depth = recv_depth(ctx),
-		.sge = sges(ctx),
+		.transport = state->transport,
+		.send_depth = settings_send_depth(&ctx->settings),
+		.recv_depth = settings_recv_depth(&ctx->settings),
+		.cq_depth = borrows ? 0
+				    : (uint64_t)settings_send_depth(&ctx->settings) +
+					      settings_recv_depth(&ctx->settings),
+		.sge = settings_sges(&ctx->settings),
 		.reads = ctx->settings.outstanding_reads,
 		.message_bytes = ctx->settings.max_message,
+		.mtu = state->path.settings.mtu,
 		.ack_timeout = ctx->settings.ack_timeout,
-		.retries = context_retry_count(ctx),
-		.rnr_retries = context_rnr_retry(ctx),
+		.retries = settings_retry_count(&ctx->settings),
+		.rnr_retries = settings_rnr_retry(&ctx->settings),
 		.rnr_timer = ctx->settings.min_rnr_timer,
+		.service_level = state->path.settings.sl,
 	};
-	struct rdma_state *state = ctx->state;
-	int code = verbs_result(ibv_query_device(ctx->conn->verbs, &state->device));
+	int code = verbs_result(ibv_query_device(verbs, &state->device));
 
 	if (code)
 		return error_set_errno(error, code, "cannot query the device");
-	code = verbs_result(ibv_query_port(ctx->conn->verbs, ctx->conn->port_num, &state->port));
+	state->port_num = port;
+	code = verbs_result(ibv_query_port(verbs, port, &state->port));
 	if (code)
-		return error_set_errno(error, code, "cannot query port %u", ctx->conn->port_num);
+		return error_set_errno(error, code, "cannot query port %u", port);
 	return limits_check(&wanted, &state->device, &state->port, error);
 }
 
-static struct ibv_qp_cap capabilities(const struct rdma_context *ctx)
+static int build_own(struct rdma_context *ctx, struct error *error)
 {
-	return (struct ibv_qp_cap){
-		.max_send_wr = send_depth(ctx),
-		.max_recv_wr = recv_depth(ctx),
-		.max_send_sge = sges(ctx),
-		.max_recv_sge = sges(ctx),
-		.max_inline_data = ctx->max_inline,
+	const struct ground_settings settings = {
+		.buffer_size = ctx->buffer_size,
+		.huge_pages = ctx->settings.huge_pages,
+		.numa_node = -1,
+		.cq_depth =
+			settings_send_depth(&ctx->settings) + settings_recv_depth(&ctx->settings),
+		.wait = (enum rdma_wait_mode)ctx->cq_notify,
+		.spin_us = ctx->settings.spin_us,
 	};
+	int code = ground_build(&ctx->state->own, ctx->conn->verbs, &settings, error);
+
+	ctx->buffer_size = code ? ctx->buffer_size : ctx->state->own.buffer_size;
+	return code;
 }
 
-/* Finds how much goes inline: as asked, or not at all; unasked, what there is. */
-static int choose_inline(struct rdma_context *ctx, struct error *error)
+/* A queue pair's memory and completions are those of its own device, opened once. */
+static int check_borrowed(const struct rdma_context *ctx, struct error *error)
 {
-	uint32_t asked = ctx->settings.max_inline;
-	struct ibv_qp_cap cap = capabilities(ctx);
+	struct ibv_context *ground = ctx->state->ground->verbs;
+	struct ibv_context *conn = ctx->conn->verbs;
+	const char *device = ibv_get_device_name(conn->device);
 
-	if (asked == RDMA_NO_INLINE) {
-		ctx->max_inline = 0;
+	if (conn == ground)
 		return 0;
-	}
-	cap.max_inline_data = asked ? asked : DEFAULT_INLINE;
-	ctx->max_inline = limits_inline(ctx->pd, &cap);
-	if (ctx->max_inline < asked)
-		return error_set(error, -EINVAL, "inline size %u exceeds the device's limit %u",
-				 asked, ctx->max_inline);
-	return 0;
+	if (!strcmp(device, ibv_get_device_name(ground->device)))
+		return error_set(error, -EINVAL,
+				 "device %s is open twice: the ground's is not the connection's",
+				 device);
+	return error_set(error, -EINVAL, "the connection is by device %s, its ground on device %s",
+			 device, ibv_get_device_name(ground->device));
 }
 
-static int create_qp(struct rdma_context *ctx, struct error *error)
+/* Where heads of messages go, which no peer can write to. */
+static int create_slots(struct rdma_context *ctx, struct error *error)
 {
-	struct ibv_qp_init_attr_ex attr = {
-		.send_cq = ctx->cq,
-		.recv_cq = ctx->cq,
-		.qp_type = IBV_QPT_RC,
-		.cap = capabilities(ctx),
-		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
-		.pd = ctx->pd,
-		.send_ops_flags =
-			IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_READ,
-	};
-	int code = verbs_result(rdma_create_qp_ex(ctx->conn, &attr));
-
-	/* Providers without the extended interface say so in several ways. */
-	if (code == -EOPNOTSUPP || code == -ENOSYS || code == -EINVAL) {
-		attr.comp_mask = IBV_QP_INIT_ATTR_PD;
-		code = verbs_result(rdma_create_qp_ex(ctx->conn, &attr));
-	}
-	if (code)
-		return verbs_memory_error(error, code, "create a queue pair");
-	ctx->qp = ctx->conn->qp;
-	ctx->state->queue.qp = ctx->qp;
-	if (attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
-		ctx->state->queue.qpx = ibv_qp_to_qp_ex(ctx->qp);
-	return 0;
-}
-
-static int create_buffer(struct rdma_context *ctx, struct error *error)
-{
-	const int access =
-		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
-	struct rdma_state *state = ctx->state;
 	int node = device_numa_node(ibv_get_device_name(ctx->conn->verbs->device));
-	int code;
+	struct rdma_state *state = ctx->state;
+	int code = buffer_open(&state->slots, sizeof(struct context_slots), false, node, error);
 
-	if (!ctx->buffer_size)
-		ctx->buffer_size = DEFAULT_BUFFER;
-	code = buffer_open(&state->buffer, ctx->buffer_size, ctx->settings.huge_pages, node, error);
-	if (code)
-		return code;
-	ctx->buffer = state->buffer.address;
-	ctx->mr = verbs_register(ctx->pd, ctx->buffer, ctx->buffer_size, access, error);
-	if (!ctx->mr)
-		return error->code;
-	code = buffer_open(&state->slots, sizeof(struct context_slots), false, node, error);
 	if (code)
 		return code;
 	state->slots_mr =
@@ -247,31 +229,30 @@ static int create_buffer(struct rdma_context *ctx, struct error *error)
 	return state->slots_mr ? 0 : error->code;
 }
 
+int context_stand(struct rdma_context *ctx, struct error *error)
+{
+	const struct ground *ground = ctx->state->ground;
+	int code;
+
+	ctx->pd = ground->pd;
+	ctx->mr = ground->mr;
+	ctx->cq = ground->completion.cq;
+	ctx->buffer = ground->buffer.address;
+	code = queue_open(ctx, error);
+	return code ? code : guard_device(ctx, error);
+}
+
 int context_build(struct rdma_context *ctx, struct error *error)
 {
-	struct completion *completion = &ctx->state->completion;
-	unsigned int spin_us = ctx->settings.spin_us ? ctx->settings.spin_us : DEFAULT_SPIN_US;
-	int code = query(ctx, error);
+	int code = context_check(ctx, ctx->conn->verbs, ctx->conn->port_num, error);
 
 	if (code)
 		return code;
-	ctx->pd = ibv_alloc_pd(ctx->conn->verbs);
-	if (!ctx->pd)
-		return error_set_errno(error, verbs_null(), "cannot allocate a protection domain");
-	completion->mode = (enum rdma_wait_mode)ctx->cq_notify;
-	completion->spin_ns = spin_us * NS_PER_US;
-	code = completion_open(completion, ctx->conn->verbs, send_depth(ctx) + recv_depth(ctx),
-			       &ctx->state->alarm, error);
-	if (code)
-		return code;
-	ctx->cq = completion->cq;
-	code = choose_inline(ctx, error);
+	code = context_borrows(ctx) ? check_borrowed(ctx, error) : build_own(ctx, error);
 	if (!code)
-		code = create_qp(ctx, error);
-	if (!code)
-		code = create_buffer(ctx, error);
-	if (!code)
-		code = guard_device(ctx, error);
+		code = context_stand(ctx, error);
+	if (!code && !context_borrows(ctx))
+		code = create_slots(ctx, error);
 	if (!code && !ctx->settings.own_receives)
 		code = context_prepare(ctx, error);
 	return code;
@@ -285,7 +266,7 @@ struct rdma_remote context_own(const struct rdma_context *ctx)
 
 void context_mend_timeout(struct rdma_context *ctx)
 {
-	uint8_t timeout = ctx->settings.ack_timeout ? ctx->settings.ack_timeout : DEFAULT_TIMEOUT;
+	uint8_t timeout = settings_ack_timeout(&ctx->settings);
 
 	/* rdma_cm's own is 19, 2 s a try. Kernels before 5.2 cannot; nor has iWARP one. */
 	rdma_set_option(ctx->conn, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout,
@@ -295,10 +276,7 @@ void context_mend_timeout(struct rdma_context *ctx)
 int context_connected(struct rdma_context *ctx, struct rdma_event_channel *channel,
 		      struct error *error)
 {
-	const struct rdma_settings *settings = &ctx->settings;
-	struct ibv_qp_attr attr = {.min_rnr_timer = settings->min_rnr_timer
-							    ? settings->min_rnr_timer
-							    : DEFAULT_RNR_TIMER};
+	struct ibv_qp_attr attr = {.min_rnr_timer = settings_rnr_timer(&ctx->settings)};
 	int code;
 
 	/* rdma_cm leaves it at 0, which is the longest: 655 ms. iWARP has none. */
@@ -306,7 +284,7 @@ int context_connected(struct rdma_context *ctx, struct rdma_event_channel *chann
 		       ? 0
 		       : verbs_result(ibv_modify_qp(ctx->qp, &attr, IBV_QP_MIN_RNR_TIMER));
 	if (code)
-		alarm_note(&ctx->state->alarm, "the RNR timer could not be set: it is 655 ms");
+		alarm_note(context_alarm(ctx), "the RNR timer could not be set: it is 655 ms");
 	code = guard_connection(ctx, channel, error);
 	ctx->state->connected = !code;
 	return code;
@@ -346,48 +324,42 @@ static void keep(int *first, int code)
 		*first = code;
 }
 
-static void deregister(int *first, struct ibv_mr **mr)
-{
-	if (*mr)
-		keep(first, verbs_result(ibv_dereg_mr(*mr)));
-	*mr = NULL;
-}
-
 int context_drop(struct rdma_context *ctx)
 {
 	struct rdma_state *state = ctx->state;
 	int first = 0;
 
-	if (state->connected)
+	if (state->connected && ctx->conn)
 		rdma_disconnect(ctx->conn); /* fails if the other end was first */
 	guard_release(ctx);
-	if (ctx->qp)
-		rdma_destroy_qp(ctx->conn);
-	keep(&first, completion_close(&state->completion));
-	deregister(&first, &ctx->mr);
-	deregister(&first, &state->slots_mr);
-	if (ctx->pd)
-		keep(&first, verbs_result(ibv_dealloc_pd(ctx->pd)));
+	keep(&first, queue_close(ctx));
+	if (state->path.ah)
+		keep(&first, verbs_result(ibv_destroy_ah(state->path.ah)));
+	if (state->slots_mr)
+		keep(&first, verbs_result(ibv_dereg_mr(state->slots_mr)));
+	if (!context_borrows(ctx))
+		keep(&first, ground_strip(&state->own));
 	if (ctx->conn)
 		keep(&first, verbs_result(rdma_destroy_id(ctx->conn)));
 	if (state->channel)
 		rdma_destroy_event_channel(state->channel);
-	buffer_close(&state->buffer);
 	buffer_close(&state->slots);
 	ctx->conn = NULL;
 	ctx->pd = NULL;
+	ctx->mr = NULL;
 	ctx->cq = NULL;
-	ctx->qp = NULL;
 	ctx->buffer = NULL;
 	ctx->event = NULL;
 	ctx->max_inline = 0;
 	ctx->remote = (struct rdma_remote){0};
 	ctx->received = ctx->last_write = ctx->last_read = (struct rdma_message){0};
-	state->queue = (struct post_queue){0};
+	state->path = (struct context_path){0};
+	state->slots_mr = NULL;
 	state->channel = NULL;
 	state->failed = (struct error){0};
 	state->connected = state->prepared = state->arrived = state->probing = false;
-	alarm_reset(&state->alarm);
+	if (!context_borrows(ctx))
+		alarm_reset(&state->own.alarm);
 	return first;
 }
 
@@ -406,7 +378,10 @@ int context_release(struct rdma_context *ctx)
 	ctx->ec = NULL;
 	ctx->port = 0;
 	ctx->address[0] = '\0';
-	alarm_close(&ctx->state->alarm);
+	if (context_borrows(ctx))
+		ctx->state->ground->n_contexts--;
+	else
+		keep(&first, ground_close(&ctx->state->own));
 	free(ctx->state);
 	ctx->state = NULL;
 	return first;

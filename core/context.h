@@ -12,7 +12,10 @@
 #include "core/buffer.h"
 #include "core/cm.h"
 #include "core/completion.h"
+#include "core/ground.h"
+#include "core/limits.h"
 #include "core/message.h"
+#include "core/pair.h"
 #include "core/post.h"
 #include "core/rdma.h"
 #include "core/watch.h"
@@ -29,22 +32,34 @@ struct context_slots {
 	uint8_t packed[256]; /* behind sent: a payload that goes inline with its head */
 };
 
+/* What a pair by hand goes by. */
+struct context_path {
+	bool is_open;
+	struct pair_settings settings; /* with their defaults put in */
+	struct pair_address own;
+	struct pair_address other;
+	struct ibv_ah *ah; /* to the other end, of datagrams */
+};
+
 struct rdma_state {
-	struct alarm alarm;
-	struct completion completion;
+	bool begun;            /* set-up has, beyond a borrowed ground */
+	struct ground own;     /* closed, if one is borrowed */
+	struct ground *ground; /* the one it is on, own or borrowed */
 	struct post_queue queue;
 	struct rdma_event_channel *channel; /* conn's own, where ec is the listener's */
 	struct rdma_event_channel *watched; /* the one that conn's events come by */
 	struct rdma_cm_id *conn;            /* the context's, for the watcher */
 	struct cm_event event;
-	struct buffer buffer;
-	struct buffer slots;
+	struct buffer slots; /* none on a borrowed ground */
 	struct ibv_mr *slots_mr;
 	struct watch cm_watch;
 	struct watch async_watch;
 	struct ibv_device_attr device;
 	struct ibv_port_attr port;
-	struct error failed; /* of this connection, for good */
+	uint8_t port_num;
+	enum transport transport;
+	struct context_path path; /* of a pair by hand */
+	struct error failed;      /* of this connection, for good */
 	bool connected;
 	bool prepared; /* a receive is posted */
 	bool arrived;  /* a message was received and not yet handed out */
@@ -53,14 +68,35 @@ struct rdma_state {
 	struct rdma_message message;
 };
 
-/* Settings with their defaults put in. */
-unsigned int context_timeout_ms(const struct rdma_context *ctx);
-uint8_t context_reads(const struct rdma_context *ctx);
-uint8_t context_rnr_retry(const struct rdma_context *ctx);
-uint8_t context_retry_count(const struct rdma_context *ctx);
+/*
+ * Puts a zeroed context, with its settings, on a ground that others are on: set-up then
+ * makes only the connection and its queue pair, and rdma_close leaves the ground alone.
+ * The context receives by itself (own_receives), and its owner posts: operations that
+ * block are refused, for they would take the completions of others. It holds until
+ * rdma_close or a set-up that fails. Buffer, its size and the way of waiting are the
+ * ground's. A listener that drops the last connection on a ground and takes the next
+ * one finds it as good as new.
+ */
+int context_use(struct rdma_context *ctx, struct ground *ground, struct error *error);
 
-/* Makes the state of a context that has none. */
+/* What a loop needs of a context that is set up. */
+struct completion *context_completion(const struct rdma_context *ctx);
+const struct post_queue *context_queue(const struct rdma_context *ctx);
+struct alarm *context_alarm(const struct rdma_context *ctx);
+const char *context_device(const struct rdma_context *ctx);
+
+/* Whether it is not set up, and so goes when its set-up fails. */
+bool context_is_fresh(const struct rdma_context *ctx);
+
+/* Makes the state of a context that has none, or none but a ground. */
 int context_begin(struct rdma_context *ctx, struct error *error);
+
+/* Whether it shares a ground with others. */
+bool context_borrows(const struct rdma_context *ctx);
+
+/* Queries device and port, and holds what is wanted of that transport against them. */
+int context_check(struct rdma_context *ctx, struct ibv_context *verbs, uint8_t port,
+		  struct error *error);
 
 /* An address may belong to several devices: whether it is the one that was named. */
 int context_check_device(const struct rdma_cm_id *id, const char *ib_dev, struct error *error);
@@ -69,8 +105,11 @@ int context_check_device(const struct rdma_cm_id *id, const char *ib_dev, struct
 int context_expect(struct rdma_context *ctx, struct rdma_event_channel *channel,
 		   enum rdma_cm_event_type wanted, unsigned int timeout_ms, struct error *error);
 
-/* conn is there: checks limits and makes PD, CQ, QP, buffer, MR; prepares a receive. */
+/* conn is there: checks limits, makes the ground if it is its own, and the queue pair. */
 int context_build(struct rdma_context *ctx, struct error *error);
+
+/* Makes the queue pair on the ground that there is, and watches over it. */
+int context_stand(struct rdma_context *ctx, struct error *error);
 
 /* What the other end is told about our buffer. */
 struct rdma_remote context_own(const struct rdma_context *ctx);

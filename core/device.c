@@ -5,12 +5,14 @@
 #include <errno.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
+#include <rdma/rdma_cma.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/address.h"
+#include "core/limits.h"
 #include "core/verbs.h"
 
 #define INTERFACES_MAX 64
@@ -27,7 +29,7 @@ struct scan {
 	const char *device;
 	struct ifaddrs *own;
 	struct ibv_gid_entry *gids;
-	ssize_t n_gids;
+	size_t n_gids;
 };
 
 static int read_number(const char *path, int fallback)
@@ -137,7 +139,7 @@ static int add_addresses(struct device_port *port, const struct scan *scan, stru
 {
 	struct interfaces interfaces = {0};
 
-	for (ssize_t i = 0; i < scan->n_gids; i++)
+	for (size_t i = 0; i < scan->n_gids; i++)
 		if (scan->gids[i].port_num == port->port)
 			interfaces_add(&interfaces, scan->gids[i].ndev_ifindex);
 	add_own_interfaces(&interfaces, scan->device, port->port);
@@ -193,11 +195,6 @@ static const char *link_layer_name(const struct scan *scan, uint8_t link_layer)
 	}
 }
 
-static unsigned int mtu_bytes(enum ibv_mtu mtu)
-{
-	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128U << mtu : 0;
-}
-
 static int add_port(struct device_list *list, const struct scan *scan, uint8_t number,
 		    struct error *error)
 {
@@ -218,8 +215,8 @@ static int add_port(struct device_list *list, const struct scan *scan, uint8_t n
 		.state = attr.state,
 		.link_layer = link_layer_name(scan, attr.link_layer),
 		.rate_mbps = lanes(attr.active_width) * lane_mbps(attr.active_speed),
-		.active_mtu = mtu_bytes(attr.active_mtu),
-		.max_mtu = mtu_bytes(attr.max_mtu),
+		.active_mtu = limits_mtu_bytes(attr.active_mtu),
+		.max_mtu = limits_mtu_bytes(attr.max_mtu),
 		.numa_node = device_numa_node(scan->device),
 	};
 	snprintf(port->device, sizeof(port->device), "%s", scan->device);
@@ -227,31 +224,46 @@ static int add_port(struct device_list *list, const struct scan *scan, uint8_t n
 }
 
 /* The table must have room for all that there could be, or nothing is told. */
-static size_t count_gids(const struct scan *scan, unsigned int ports)
+static size_t count_gids(struct ibv_context *verbs, unsigned int ports)
 {
 	struct ibv_port_attr attr;
 	size_t count = 0;
 
 	for (unsigned int port = 1; port <= ports; port++)
-		if (!ibv_query_port(scan->context, (uint8_t)port, &attr) && attr.gid_tbl_len > 0)
+		if (!ibv_query_port(verbs, (uint8_t)port, &attr) && attr.gid_tbl_len > 0)
 			count += (size_t)attr.gid_tbl_len;
 	return count;
+}
+
+int device_gids(struct ibv_context *verbs, unsigned int ports, struct ibv_gid_entry **gids,
+		size_t *count, struct error *error)
+{
+	size_t room = count_gids(verbs, ports);
+	ssize_t got;
+
+	*count = 0;
+	*gids = calloc(room + 1, sizeof(**gids));
+	if (!*gids)
+		return error_set_errno(error, -ENOMEM, "cannot list the device's GIDs");
+	got = ibv_query_gid_table(verbs, *gids, room, 0);
+	if (got < 0)
+		return error_set_errno(error, (int)got, "cannot list the device's GIDs");
+	*count = (size_t)got;
+	return 0;
 }
 
 static int scan_ports(struct device_list *list, struct scan *scan, struct error *error)
 {
 	struct ibv_device_attr attr;
+	struct error fault = {0};
 	int code = verbs_result(ibv_query_device(scan->context, &attr));
-	size_t gids;
 
 	if (code)
 		return error_set_errno(error, code, "cannot query it");
-	gids = count_gids(scan, attr.phys_port_cnt);
-	scan->gids = calloc(gids + 1, sizeof(*scan->gids));
-	if (!scan->gids)
-		return error_set_errno(error, -ENOMEM, "cannot list devices");
 	/* A device without GIDs is reached through its own interfaces, if at all. */
-	scan->n_gids = ibv_query_gid_table(scan->context, scan->gids, gids, 0);
+	device_gids(scan->context, attr.phys_port_cnt, &scan->gids, &scan->n_gids, &fault);
+	if (!scan->gids)
+		return error_set(error, fault.code, "%s", fault.text);
 	for (unsigned int port = 1; port <= attr.phys_port_cnt && !code; port++)
 		code = add_port(list, scan, (uint8_t)port, error);
 	free(scan->gids);
@@ -334,6 +346,56 @@ void device_list_close(struct device_list *list)
 		free(list->ports[i].addresses);
 	free(list->ports);
 	*list = (struct device_list){0};
+}
+
+static int no_such(const char *device, struct error *error)
+{
+	struct device_list list;
+	int code = device_list_open(&list, error);
+
+	if (!code)
+		code = device_unknown(&list, device, error);
+	device_list_close(&list);
+	return code;
+}
+
+static int open_own(struct device_handle *handle, const char *device, struct error *error)
+{
+	struct ibv_device **devices = ibv_get_device_list(NULL);
+	int code = -ENODEV;
+
+	for (size_t i = 0; devices && devices[i] && !handle->verbs; i++) {
+		if (strcmp(ibv_get_device_name(devices[i]), device) != 0)
+			continue;
+		handle->verbs = ibv_open_device(devices[i]);
+		code = handle->verbs ? 0 : verbs_null();
+		if (code)
+			error_set_errno(error, code, "device %s: cannot open it", device);
+	}
+	if (devices)
+		ibv_free_device_list(devices);
+	return code == -ENODEV ? no_such(device, error) : code;
+}
+
+int device_open(struct device_handle *handle, const char *device, struct error *error)
+{
+	*handle = (struct device_handle){.held = rdma_get_devices(NULL)};
+	for (size_t i = 0; handle->held && handle->held[i]; i++) {
+		handle->verbs = handle->held[i];
+		if (!strcmp(ibv_get_device_name(handle->verbs->device), device))
+			return 0;
+	}
+	device_close(handle);
+	return open_own(handle, device, error);
+}
+
+void device_close(struct device_handle *handle)
+{
+	if (handle->held)
+		rdma_free_devices(handle->held);
+	else if (handle->verbs)
+		ibv_close_device(handle->verbs);
+	*handle = (struct device_handle){0};
 }
 
 int device_unknown(const struct device_list *list, const char *device, struct error *error)

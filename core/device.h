@@ -39,6 +39,18 @@ struct device_list {
 int device_list_open(struct device_list *list, struct error *error);
 void device_list_close(struct device_list *list);
 
+/*
+ * A device to make a ground on. It is librdmacm's own context of it, since connections
+ * by rdma_cm take no other; without rdma_cm one is opened.
+ */
+struct device_handle {
+	struct ibv_context *verbs;
+	struct ibv_context **held; /* by librdmacm; NULL: verbs is ours to close */
+};
+
+int device_open(struct device_handle *handle, const char *device, struct error *error);
+void device_close(struct device_handle *handle); /* a zeroed one is fine */
+
 /* Whether there is any device; if not, the error says how to get one. */
 int device_require(struct error *error);
 
@@ -57,6 +69,13 @@ int device_find_address(const struct device_list *list, const char *device,
 /* The same for what a caller names as ib_dev: a device, or an address as it stands. */
 int device_address(const char *ib_dev, const struct sockaddr *remote,
 		   struct sockaddr_storage *address, struct error *error);
+
+/*
+ * The GIDs of all its ports, that many. The caller frees gids, also after a failure;
+ * NULL: there was no memory.
+ */
+int device_gids(struct ibv_context *verbs, unsigned int ports, struct ibv_gid_entry **gids,
+		size_t *count, struct error *error);
 
 const char *device_state_name(enum ibv_port_state state);
 

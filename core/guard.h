@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What watches over a context: asynchronous events of its device and CM events of
- * its connection raise the context's alarm, in the watcher's thread.
+ * its connection raise the alarm of its ground, in the watcher's thread.
  */
 #ifndef CORE_GUARD_H
 #define CORE_GUARD_H
@@ -17,5 +17,13 @@ int guard_connection(struct rdma_context *ctx, struct rdma_event_channel *channe
 
 /* Before any of it is destroyed. */
 void guard_release(struct rdma_context *ctx);
+
+/*
+ * The removal of the device, which the kernel tells to those that are bound to it by
+ * rdma_cm. Where that cannot be, for want of an address, an asynchronous event tells, of
+ * a device that has such; rxe has not.
+ */
+int guard_ground(struct ground *ground, struct error *error);
+void guard_release_ground(struct ground *ground);
 
 #endif

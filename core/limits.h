@@ -7,30 +7,60 @@
 #define CORE_LIMITS_H
 
 #include <infiniband/verbs.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/error.h"
+#include "core/post.h"
+
+enum transport {
+	TRANSPORT_RC,
+	TRANSPORT_UC,
+	TRANSPORT_UD,
+};
 
 struct limits {
+	enum transport transport;
 	uint32_t send_depth;
 	uint32_t recv_depth;
+	uint32_t srq_depth;
+	uint64_t cq_depth;
 	uint32_t sge;
 	uint32_t reads; /* outstanding, as initiator and as responder */
 	uint64_t message_bytes;
+	enum ibv_mtu mtu; /* 0: the port's active one */
 	/* These have as many bits as the specification gives them. */
 	uint32_t ack_timeout;
 	uint32_t retries;
 	uint32_t rnr_retries;
 	uint32_t rnr_timer;
+	uint32_t service_level;
 };
 
+/* The port is NULL where none of its limits is wanted. */
 int limits_check(const struct limits *wanted, const struct ibv_device_attr *device,
 		 const struct ibv_port_attr *port, struct error *error);
+
+/* The longest message that the transport carries there; a datagram is one packet. */
+uint64_t limits_message(enum transport transport, const struct ibv_port_attr *port);
+
+/* Whether the transport has that operation, and the device can do it. */
+int limits_operation(enum transport transport, enum post_operation operation,
+		     const struct ibv_device_attr *device, struct error *error);
+
+/* Whether the device has atomics at all. */
+bool limits_has_atomics(const struct ibv_device_attr *device);
+
+const char *limits_transport_name(enum transport transport);
 
 /*
  * Bytes that a queue pair of these capabilities takes inline, at most those that it
  * names. No attribute tells: it is found with queue pairs made and thrown away.
  */
-uint32_t limits_inline(struct ibv_pd *pd, const struct ibv_qp_cap *cap);
+uint32_t limits_inline(struct ibv_pd *pd, enum ibv_qp_type type, const struct ibv_qp_cap *cap);
+
+/* Bytes of an MTU, and the MTU of so many bytes: 0 if there is none. */
+unsigned int limits_mtu_bytes(enum ibv_mtu mtu);
+enum ibv_mtu limits_mtu(unsigned int bytes);
 
 #endif

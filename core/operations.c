@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/context.h"
+#include "core/settings.h"
 #include "core/verbs.h"
 
 /* An end that waits for a message asks so often whether the other one is alive. */
@@ -11,7 +12,7 @@
 /* What is wrong with a connection now is wrong with it for good. */
 static int fail(struct rdma_context *ctx, struct error *error)
 {
-	alarm_explain(&ctx->state->alarm, error);
+	alarm_explain(context_alarm(ctx), error);
 	if (!ctx->state->failed.code)
 		ctx->state->failed = *error;
 	return error->code;
@@ -19,6 +20,9 @@ static int fail(struct rdma_context *ctx, struct error *error)
 
 static int usable(struct rdma_context *ctx, struct error *error)
 {
+	if (ctx->state && context_borrows(ctx))
+		return error_set(error, -EINVAL,
+				 "this context shares its completions: its owner posts by itself");
 	if (!ctx->state || !ctx->state->connected)
 		return error_set(error, -ENOTCONN, "this context is not connected");
 	if (ctx->state->failed.code) {
@@ -46,7 +50,7 @@ static const char *work_name(uint64_t id)
  */
 static int completion_failed(struct rdma_context *ctx, const struct ibv_wc *wc, struct error *error)
 {
-	struct alarm *alarm = &ctx->state->alarm;
+	struct alarm *alarm = context_alarm(ctx);
 	struct error cause = {0};
 
 	for (int i = 0; !alarm_raised(alarm) && i < 100; i++)
@@ -103,34 +107,28 @@ static int step(struct rdma_context *ctx, uint64_t deadline_ns, struct error *er
 	uint64_t now = clock_now_ns();
 	uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
 	struct ibv_wc wc;
-	int got = completion_wait(&ctx->state->completion, 1, &wc, left, error);
+	int got = completion_wait(context_completion(ctx), 1, &wc, left, error);
 
 	return got < 0 ? got : handle(ctx, &wc, error);
 }
 
-/* Posts on the path that suits the work. */
+/* Posts on the path that suits the work; there are three operations that block. */
 static int post(struct rdma_context *ctx, struct post_work *work, enum post_operation operation)
 {
 	const struct post_queue *queue = &ctx->state->queue;
+	enum post_path path = post_choose(queue, work);
 
-	switch (operation) {
-	case POST_SEND:
-		return post_send(queue, work, POST_SEND, post_choose(queue, work),
-				 IBV_SEND_SIGNALED);
-	case POST_WRITE:
-		return post_send(queue, work, POST_WRITE, post_choose(queue, work),
-				 IBV_SEND_SIGNALED);
-	case POST_READ:
-		return post_send(queue, work, POST_READ, post_choose(queue, work),
-				 IBV_SEND_SIGNALED);
-	}
-	return EINVAL;
+	if (operation == POST_SEND)
+		return post_send(queue, work, POST_SEND, path, IBV_SEND_SIGNALED);
+	if (operation == POST_WRITE)
+		return post_send(queue, work, POST_WRITE, path, IBV_SEND_SIGNALED);
+	return post_send(queue, work, POST_READ, path, IBV_SEND_SIGNALED);
 }
 
 static int operate(struct rdma_context *ctx, struct post_work *work, enum post_operation operation,
 		   const char *name)
 {
-	unsigned int timeout_ms = context_timeout_ms(ctx);
+	unsigned int timeout_ms = settings_timeout_ms(&ctx->settings);
 	uint64_t deadline = clock_deadline(timeout_ms);
 	struct rdma_state *state = ctx->state;
 	struct error error = {0};
@@ -139,8 +137,8 @@ static int operate(struct rdma_context *ctx, struct post_work *work, enum post_o
 	work->id = CONTEXT_OPERATION;
 	state->done = false;
 	/* Here, too: completions that are always there at once would hide it. */
-	if (alarm_raised(&state->alarm))
-		code = alarm_reason(&state->alarm, &error);
+	if (alarm_raised(context_alarm(ctx)))
+		code = alarm_reason(context_alarm(ctx), &error);
 	else
 		code = verbs_result(post(ctx, work, operation));
 	if (code)
@@ -407,7 +405,7 @@ int rdma_recv(struct rdma_context *ctx, size_t *length)
 
 void rdma_abort(struct rdma_context *ctx, const char *reason)
 {
-	alarm_raise(&ctx->state->alarm, -ECANCELED, reason);
+	alarm_raise(context_alarm(ctx), -ECANCELED, reason);
 }
 
 int rdma_close(struct rdma_context *ctx)

@@ -3,21 +3,33 @@
  * Posting of work requests. A struct post_work holds all that is known before a
  * loop starts; operation and path are constants at the call, so that none of them
  * is asked for in a loop. The path is the extended interface (ibv_wr_*) where the
- * provider has it, else ibv_post_send.
+ * provider has it, else ibv_post_send. What posts returns 0 or a positive errno, as
+ * verbs does.
  */
 #ifndef CORE_POST_H
 #define CORE_POST_H
 
+#include <endian.h>
 #include <infiniband/verbs.h>
 
 #include "core/compiler.h"
+#include "core/error.h"
 
 #define POST_SGES 2
+
+/* What a datagram puts in front of its data, into the receive. */
+#define POST_GRH 40
 
 enum post_operation {
 	POST_SEND,
 	POST_WRITE,
 	POST_READ,
+	POST_SEND_IMM,
+	POST_WRITE_IMM,
+	POST_FETCH_ADD,    /* eight bytes; what was there comes into the piece */
+	POST_COMPARE_SWAP, /* the same */
+	POST_UD_SEND,      /* to the address of the request */
+	POST_UD_SEND_IMM,
 };
 
 enum post_path {
@@ -30,6 +42,7 @@ enum post_path {
 struct post_queue {
 	struct ibv_qp *qp;
 	struct ibv_qp_ex *qpx; /* NULL: ibv_post_send only */
+	struct ibv_srq *srq;   /* where it receives by; NULL: a queue of its own */
 };
 
 struct post_work {
@@ -39,7 +52,39 @@ struct post_work {
 	unsigned int flags; /* IBV_SEND_INLINE and others; IBV_SEND_SIGNALED is the caller's */
 	int n_sges;         /* 0 to 2; 1 with IBV_SEND_INLINE */
 	struct ibv_sge sges[POST_SGES];
+	uint32_t imm;     /* in the processor's order: post_imm at the other end */
+	uint64_t add;     /* of POST_FETCH_ADD */
+	uint64_t compare; /* of POST_COMPARE_SWAP */
+	uint64_t swap;
+	struct ibv_ah *ah; /* of datagrams: whom they are for */
+	uint32_t remote_qpn;
+	uint32_t remote_qkey;
 };
+
+/*
+ * Requests that are posted at once, all of one operation and on one path. The caller
+ * fills in works and then calls post_list_link; afterwards only what their pieces hold
+ * may change.
+ */
+struct post_list {
+	unsigned int n;
+	struct post_work *works;
+	struct ibv_send_wr *sends; /* linked, and so are the receives */
+	struct ibv_recv_wr *receives;
+};
+
+/* Makes a list of n zeroed requests. */
+int post_list_open(struct post_list *list, unsigned int n, struct error *error);
+void post_list_close(struct post_list *list);
+
+/* Makes the chains of an operation; of receives it does not matter which. */
+void post_list_link(struct post_list *list, enum post_operation operation);
+
+/* The immediate data of a completion. */
+static inline uint32_t post_imm(const struct ibv_wc *wc)
+{
+	return be32toh(wc->imm_data);
+}
 
 static inline enum post_path post_choose(const struct post_queue *queue,
 					 const struct post_work *work)
@@ -65,60 +110,141 @@ static ALWAYS_INLINE void post_data(struct ibv_qp_ex *qpx, const struct post_wor
 		ibv_wr_set_sge_list(qpx, (size_t)work->n_sges, work->sges);
 }
 
-static ALWAYS_INLINE int post_extended(const struct post_queue *queue, const struct post_work *work,
-				       enum post_operation operation, enum post_path path,
-				       unsigned int signalled)
+/* Between ibv_wr_start and ibv_wr_complete. */
+static ALWAYS_INLINE void post_build(struct ibv_qp_ex *qpx, const struct post_work *work,
+				     enum post_operation operation, enum post_path path,
+				     unsigned int signalled)
 {
-	struct ibv_qp_ex *qpx = queue->qpx;
-
-	ibv_wr_start(qpx);
 	qpx->wr_id = work->id;
 	/* IBV_SEND_INLINE among them: rxe does not set it by itself. */
 	qpx->wr_flags = work->flags | signalled;
 	switch (operation) {
 	case POST_SEND:
+	case POST_UD_SEND:
 		ibv_wr_send(qpx);
+		break;
+	case POST_SEND_IMM:
+	case POST_UD_SEND_IMM:
+		ibv_wr_send_imm(qpx, htobe32(work->imm));
 		break;
 	case POST_WRITE:
 		ibv_wr_rdma_write(qpx, work->rkey, work->remote);
 		break;
+	case POST_WRITE_IMM:
+		ibv_wr_rdma_write_imm(qpx, work->rkey, work->remote, htobe32(work->imm));
+		break;
 	case POST_READ:
 		ibv_wr_rdma_read(qpx, work->rkey, work->remote);
 		break;
+	case POST_FETCH_ADD:
+		ibv_wr_atomic_fetch_add(qpx, work->rkey, work->remote, work->add);
+		break;
+	case POST_COMPARE_SWAP:
+		ibv_wr_atomic_cmp_swp(qpx, work->rkey, work->remote, work->compare, work->swap);
+		break;
 	}
+	if (operation == POST_UD_SEND || operation == POST_UD_SEND_IMM)
+		ibv_wr_set_ud_addr(qpx, work->ah, work->remote_qpn, work->remote_qkey);
 	post_data(qpx, work, path);
-	return ibv_wr_complete(qpx);
 }
 
-static ALWAYS_INLINE int post_classic(const struct post_queue *queue, struct post_work *work,
-				      enum post_operation operation, unsigned int signalled)
+static ALWAYS_INLINE int post_extended(const struct post_queue *queue, const struct post_work *work,
+				       enum post_operation operation, enum post_path path,
+				       unsigned int signalled)
+{
+	ibv_wr_start(queue->qpx);
+	post_build(queue->qpx, work, operation, path, signalled);
+	return ibv_wr_complete(queue->qpx);
+}
+
+static ALWAYS_INLINE void post_request(struct ibv_send_wr *wr, struct post_work *work,
+				       enum post_operation operation, unsigned int signalled)
 {
 	static const enum ibv_wr_opcode opcodes[] = {
 		[POST_SEND] = IBV_WR_SEND,
 		[POST_WRITE] = IBV_WR_RDMA_WRITE,
 		[POST_READ] = IBV_WR_RDMA_READ,
+		[POST_SEND_IMM] = IBV_WR_SEND_WITH_IMM,
+		[POST_WRITE_IMM] = IBV_WR_RDMA_WRITE_WITH_IMM,
+		[POST_FETCH_ADD] = IBV_WR_ATOMIC_FETCH_AND_ADD,
+		[POST_COMPARE_SWAP] = IBV_WR_ATOMIC_CMP_AND_SWP,
+		[POST_UD_SEND] = IBV_WR_SEND,
+		[POST_UD_SEND_IMM] = IBV_WR_SEND_WITH_IMM,
 	};
-	struct ibv_send_wr wr = {
+
+	*wr = (struct ibv_send_wr){
 		.wr_id = work->id,
 		.sg_list = work->sges,
 		.num_sge = work->n_sges,
 		.opcode = opcodes[operation],
 		.send_flags = work->flags | signalled,
-		.wr.rdma = {.remote_addr = work->remote, .rkey = work->rkey},
 	};
-	struct ibv_send_wr *bad;
-
-	return ibv_post_send(queue->qp, &wr, &bad);
+	switch (operation) {
+	case POST_SEND:
+	case POST_SEND_IMM:
+		break;
+	case POST_WRITE:
+	case POST_WRITE_IMM:
+	case POST_READ:
+		wr->wr.rdma.remote_addr = work->remote;
+		wr->wr.rdma.rkey = work->rkey;
+		break;
+	case POST_FETCH_ADD:
+	case POST_COMPARE_SWAP:
+		wr->wr.atomic.remote_addr = work->remote;
+		wr->wr.atomic.rkey = work->rkey;
+		wr->wr.atomic.compare_add = operation == POST_FETCH_ADD ? work->add : work->compare;
+		wr->wr.atomic.swap = work->swap;
+		break;
+	case POST_UD_SEND:
+	case POST_UD_SEND_IMM:
+		wr->wr.ud.ah = work->ah;
+		wr->wr.ud.remote_qpn = work->remote_qpn;
+		wr->wr.ud.remote_qkey = work->remote_qkey;
+		break;
+	}
+	if (operation == POST_SEND_IMM || operation == POST_WRITE_IMM ||
+	    operation == POST_UD_SEND_IMM)
+		wr->imm_data = htobe32(work->imm);
 }
 
-/* signalled is IBV_SEND_SIGNALED or 0. Returns 0 or a positive errno, as verbs does. */
+/* signalled is IBV_SEND_SIGNALED or 0. */
 static ALWAYS_INLINE int post_send(const struct post_queue *queue, struct post_work *work,
 				   enum post_operation operation, enum post_path path,
 				   unsigned int signalled)
 {
-	if (path == POST_CLASSIC)
-		return post_classic(queue, work, operation, signalled);
+	if (path == POST_CLASSIC) {
+		struct ibv_send_wr wr;
+		struct ibv_send_wr *bad;
+
+		post_request(&wr, work, operation, signalled);
+		return ibv_post_send(queue->qp, &wr, &bad);
+	}
 	return post_extended(queue, work, operation, path, signalled);
+}
+
+/*
+ * Posts the last count requests of a list, of which the last is signalled or not, the
+ * others as their own flags say.
+ */
+static ALWAYS_INLINE int post_send_list(const struct post_queue *queue,
+					const struct post_list *list, unsigned int count,
+					enum post_operation operation, enum post_path path,
+					unsigned int signalled)
+{
+	unsigned int last = list->n - 1;
+
+	if (path == POST_CLASSIC) {
+		struct ibv_send_wr *bad;
+
+		list->sends[last].send_flags = list->works[last].flags | signalled;
+		return ibv_post_send(queue->qp, &list->sends[list->n - count], &bad);
+	}
+	ibv_wr_start(queue->qpx);
+	for (unsigned int i = list->n - count; i < last; i++)
+		post_build(queue->qpx, &list->works[i], operation, path, 0);
+	post_build(queue->qpx, &list->works[last], operation, path, signalled);
+	return ibv_wr_complete(queue->qpx);
 }
 
 static inline int post_receive(const struct post_queue *queue, struct post_work *work)
@@ -127,6 +253,32 @@ static inline int post_receive(const struct post_queue *queue, struct post_work 
 	struct ibv_recv_wr *bad;
 
 	return ibv_post_recv(queue->qp, &wr, &bad);
+}
+
+/* Of a queue pair with a shared receive queue. */
+static inline int post_receive_shared(const struct post_queue *queue, struct post_work *work)
+{
+	struct ibv_recv_wr wr = {.wr_id = work->id, .sg_list = work->sges, .num_sge = work->n_sges};
+	struct ibv_recv_wr *bad;
+
+	return ibv_post_srq_recv(queue->srq, &wr, &bad);
+}
+
+/* Posts the last count receives of a list. */
+static inline int post_receive_list(const struct post_queue *queue, const struct post_list *list,
+				    unsigned int count)
+{
+	struct ibv_recv_wr *bad;
+
+	return ibv_post_recv(queue->qp, &list->receives[list->n - count], &bad);
+}
+
+static inline int post_receive_list_shared(const struct post_queue *queue,
+					   const struct post_list *list, unsigned int count)
+{
+	struct ibv_recv_wr *bad;
+
+	return ibv_post_srq_recv(queue->srq, &list->receives[list->n - count], &bad);
 }
 
 #endif

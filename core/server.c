@@ -8,6 +8,7 @@
 #include "core/context.h"
 #include "core/device.h"
 #include "core/handshake.h"
+#include "core/settings.h"
 #include "core/verbs.h"
 
 /* Clients that may wait while one is being served. */
@@ -96,7 +97,7 @@ static int setup(struct rdma_context *ctx, uint16_t port, const char *ib_dev, st
 
 int rdma_setup_server(struct rdma_context *sctx, uint16_t port, const char *ib_dev)
 {
-	bool fresh = !sctx->state;
+	bool fresh = context_is_fresh(sctx);
 	struct error error = {0};
 	int code = setup(sctx, port, ib_dev, &error);
 
@@ -123,7 +124,7 @@ static int wait_for_request(struct rdma_context *ctx, struct rdma_conn_param *as
 
 	for (;;) {
 		struct error fault = {0};
-		int code = cm_wait(ctx->ec, &state->event, deadline, &state->alarm, error);
+		int code = cm_wait(ctx->ec, &state->event, deadline, context_alarm(ctx), error);
 
 		if (code == -ETIMEDOUT)
 			return error_set(error, code, "no client within %u ms", idle_ms);
@@ -176,9 +177,11 @@ static int accept_client(struct rdma_context *ctx, const struct rdma_conn_param 
 	struct rdma_conn_param param = {
 		.private_data = greeting,
 		.private_data_len = (uint8_t)handshake_greet(greeting, &own),
-		.responder_resources = least(asked->responder_resources, context_reads(ctx)),
-		.initiator_depth = least(asked->initiator_depth, context_reads(ctx)),
-		.rnr_retry_count = context_rnr_retry(ctx),
+		.responder_resources = least(asked->responder_resources,
+					     settings_reads(&ctx->settings, &ctx->state->device)),
+		.initiator_depth = least(asked->initiator_depth,
+					 settings_reads(&ctx->settings, &ctx->state->device)),
+		.rnr_retry_count = settings_rnr_retry(&ctx->settings),
 	};
 	int code = verbs_result(rdma_accept(ctx->conn, &param));
 
@@ -187,7 +190,7 @@ static int accept_client(struct rdma_context *ctx, const struct rdma_conn_param 
 	if (code)
 		return error_set_errno(error, code, "cannot accept the client");
 	code = context_expect(ctx, ctx->state->channel, RDMA_CM_EVENT_ESTABLISHED,
-			      context_timeout_ms(ctx), error);
+			      settings_timeout_ms(&ctx->settings), error);
 	if (code)
 		return error_wrap(error, "the client did not complete its connection");
 	return context_connected(ctx, ctx->state->channel, error);
@@ -210,11 +213,16 @@ static int build_for_client(struct rdma_context *ctx, struct error *error)
 static int wait_for_client(struct rdma_context *ctx, struct error *error)
 {
 	struct rdma_conn_param asked = {0};
-	int code;
+	int code = 0;
 
 	if (!ctx->state || !ctx->listener)
 		return error_set(error, -EINVAL, "this context does not listen: rdma_setup_server");
 	context_drop(ctx);
+	/* The end of the former client has raised the alarm: it is over once all are gone. */
+	if (context_borrows(ctx) && ctx->state->ground->is_used && !ctx->state->ground->n_queues)
+		code = ground_renew(ctx->state->ground, error);
+	if (code)
+		return code;
 	code = wait_for_request(ctx, &asked, error);
 	if (code)
 		return code;

@@ -278,18 +278,19 @@ static void guarded_open(struct guarded *guarded)
 {
 	struct error error = {0};
 
-	*guarded = (struct guarded){.context.state = &guarded->state};
-	assert_int_equal(alarm_open(&guarded->state.alarm, &error), 0);
+	*guarded = (struct guarded){.context.state = &guarded->state,
+				    .state.ground = &guarded->state.own};
+	assert_int_equal(alarm_open(&guarded->state.own.alarm, &error), 0);
 }
 
 static void check_aborted(struct guarded *guarded, const char *text)
 {
-	struct pollfd waiting = {.fd = guarded->state.alarm.fd, .events = POLLIN};
+	struct pollfd waiting = {.fd = guarded->state.own.alarm.fd, .events = POLLIN};
 	struct error error = {0};
 
 	assert_int_equal(poll(&waiting, 1, PATIENCE_MS), 1);
-	assert_true(alarm_raised(&guarded->state.alarm));
-	assert_int_equal(alarm_reason(&guarded->state.alarm, &error), -ECANCELED);
+	assert_true(alarm_raised(&guarded->state.own.alarm));
+	assert_int_equal(alarm_reason(&guarded->state.own.alarm, &error), -ECANCELED);
 	assert_contains(error.text, text);
 }
 
@@ -304,16 +305,16 @@ static void test_guard(void **unused)
 	check_aborted(&guarded, "a control message came");
 	check_message(&own, "hello");
 	control_guard(&own.control, NULL);
-	alarm_close(&guarded.state.alarm);
+	alarm_close(&guarded.state.own.alarm);
 
 	/* By the end of the connection. */
 	guarded_open(&guarded);
 	control_guard(&own.control, &guarded.context);
-	assert_false(alarm_raised(&guarded.state.alarm));
+	assert_false(alarm_raised(&guarded.state.own.alarm));
 	peer_close();
 	check_aborted(&guarded, "closed the control connection");
 	control_guard(&own.control, NULL);
-	alarm_close(&guarded.state.alarm);
+	alarm_close(&guarded.state.own.alarm);
 }
 
 /* What is there already ends the first wait. */
@@ -328,7 +329,7 @@ static void test_guard_comes_late(void **unused)
 	control_guard(&own.control, &guarded.context);
 	check_aborted(&guarded, "a control message came");
 	control_guard(&own.control, NULL);
-	alarm_close(&guarded.state.alarm);
+	alarm_close(&guarded.state.own.alarm);
 	check_message(&own, "hello");
 
 	control_fail(&own.control, -EINTR, "interrupted");
@@ -336,7 +337,7 @@ static void test_guard_comes_late(void **unused)
 	control_guard(&own.control, &guarded.context);
 	check_aborted(&guarded, "interrupted");
 	control_guard(&own.control, NULL);
-	alarm_close(&guarded.state.alarm);
+	alarm_close(&guarded.state.own.alarm);
 }
 
 /* A heartbeat ends nothing, and what is not guarded is left alone. */
@@ -350,8 +351,8 @@ static void test_guard_of_nobody(void **unused)
 	control_guard(&own.control, NULL);
 	peer_send(&own, ALIVE HELLO, 2 * (sizeof(HELLO) - 1));
 	check_message(&own, "hello");
-	assert_false(alarm_raised(&guarded.state.alarm));
-	alarm_close(&guarded.state.alarm);
+	assert_false(alarm_raised(&guarded.state.own.alarm));
+	alarm_close(&guarded.state.own.alarm);
 }
 
 static void *fail_it(void *argument)

@@ -522,6 +522,10 @@ struct resources resources_count(void)
 				      &one.cq, &one.qp, &one.cm_id, &one.mr) < 5)
 			continue;
 		devices++;
+		/* Of older kernels there is none to be told. */
+		counts = strstr(counts, " srq ");
+		if (counts)
+			sum.srq += (unsigned int)strtoul(counts + strlen(" srq "), NULL, 10);
 		sum.pd += one.pd;
 		sum.cq += one.cq;
 		sum.qp += one.qp;
@@ -543,9 +547,10 @@ void assert_resources(struct resources before)
 		now = resources_count();
 	}
 	if (memcmp(&now, &before, sizeof(now)) != 0)
-		fail_msg("left behind: pd %u->%u cq %u->%u qp %u->%u cm_id %u->%u mr %u->%u",
+		fail_msg("left behind: pd %u->%u cq %u->%u qp %u->%u cm_id %u->%u mr %u->%u "
+			 "srq %u->%u",
 			 before.pd, now.pd, before.cq, now.cq, before.qp, now.qp, before.cm_id,
-			 now.cm_id, before.mr, now.mr);
+			 now.cm_id, before.mr, now.mr, before.srq, now.srq);
 }
 
 int shell(const char *format, ...)
@@ -559,4 +564,30 @@ int shell(const char *format, ...)
 	va_end(args);
 	status = system(command);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+void shell_until(const char *command)
+{
+	uint64_t deadline = clock_deadline(PATIENCE_MS);
+	int status;
+
+	do
+		status = shell("%s", command);
+	while (status && clock_left_ms(deadline) && !usleep(10000));
+	assert_int_equal(status, 0);
+}
+
+int spare_make(void **unused)
+{
+	return shell("modprobe -q veth; ip link add vmspare0 type veth peer name vmspare1 && "
+		     "ip address add " SPARE_HOST "/24 dev vmspare0 && "
+		     "ip link set vmspare0 up && ip link set vmspare1 up && "
+		     "rdma link add " SPARE_DEVICE " type rxe netdev vmspare0");
+}
+
+int spare_remove(void **state)
+{
+	agents_end(state);
+	shell("rdma link delete " SPARE_DEVICE " 2>/dev/null; ip link delete vmspare0 2>/dev/null");
+	return 0;
 }

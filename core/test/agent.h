@@ -122,6 +122,7 @@ struct resources {
 	unsigned int qp;
 	unsigned int cm_id;
 	unsigned int mr;
+	unsigned int srq;
 };
 
 struct resources resources_count(void);
@@ -131,5 +132,15 @@ void assert_resources(struct resources before);
 
 /* Runs a command of the shell; returns its exit status. */
 int shell(const char *format, ...) FORMAT(1, 2);
+
+/* Runs it again and again until its status is 0. */
+void shell_until(const char *command);
+
+/* A device to be taken away, on a network of its own: a cmocka setup and teardown. */
+#define SPARE_DEVICE "vmspare"
+#define SPARE_HOST   "10.89.77.1"
+
+int spare_make(void **unused);
+int spare_remove(void **state);
 
 #endif

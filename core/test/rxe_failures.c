@@ -967,7 +967,7 @@ static int run_overrun(struct rdma_context *ctx, const struct task *task, size_t
 	struct post_work work = {
 		.id = CONTEXT_OPERATION, .remote = ctx->remote.address, .rkey = ctx->remote.rkey};
 
-	while (!alarm_raised(&ctx->state->alarm) && clock_left_ms(deadline)) {
+	while (!alarm_raised(context_alarm(ctx)) && clock_left_ms(deadline)) {
 		/* A full send queue refuses, until an acknowledgement has come. */
 		if (!post_send(&ctx->state->queue, &work, POST_WRITE, POST_CLASSIC,
 			       IBV_SEND_SIGNALED))
@@ -990,38 +990,9 @@ static void test_completion_queue_overrun(void **unused)
 	agent_stop(server);
 }
 
-/* A device to be taken away, on a network of its own. */
-#define SPARE_HOST "10.89.77.1"
-
-static int make_spare(void **unused)
-{
-	return shell("modprobe -q veth; ip link add vmspare0 type veth peer name vmspare1 && "
-		     "ip address add " SPARE_HOST "/24 dev vmspare0 && "
-		     "ip link set vmspare0 up && ip link set vmspare1 up && "
-		     "rdma link add vmspare type rxe netdev vmspare0");
-}
-
-static int remove_spare(void **state)
-{
-	agents_end(state);
-	shell("rdma link delete vmspare 2>/dev/null; ip link delete vmspare0 2>/dev/null");
-	return 0;
-}
-
-static void await_shell(const char *command)
-{
-	uint64_t deadline = clock_deadline(PATIENCE_MS);
-	int status;
-
-	do
-		status = shell("%s", command);
-	while (status && clock_left_ms(deadline) && !usleep(10000));
-	assert_int_equal(status, 0);
-}
-
 static void connect_spare(struct agent *server, struct agent *client)
 {
-	await_shell("rdma link show vmspare/1 | grep -q 'state ACTIVE'");
+	shell_until("rdma link show vmspare/1 | grep -q 'state ACTIVE'");
 	agents_connect_to(server, client, SPARE_HOST);
 }
 
@@ -1061,7 +1032,7 @@ static void test_device_removal(void **state)
 	agent_must(server, task_close());
 	agent_stop(client);
 	agent_stop(server);
-	await_shell("! rdma link show | grep -q vmspare/");
+	shell_until("! rdma link show | grep -q vmspare/");
 }
 
 static void test_removal_of_a_listeners_device(void **unused)
@@ -1069,7 +1040,7 @@ static void test_removal_of_a_listeners_device(void **unused)
 	struct agent *server = agent_start(NULL);
 	struct outcome outcome;
 
-	await_shell("rdma link show vmspare/1 | grep -q 'state ACTIVE'");
+	shell_until("rdma link show vmspare/1 | grep -q 'state ACTIVE'");
 	agent_must(server, task_setup_server(0, "vmspare"));
 	agent_begin(server, task_wait_for_client());
 	agent_await_sleep(server);
@@ -1078,7 +1049,7 @@ static void test_removal_of_a_listeners_device(void **unused)
 	assert_int_equal(outcome.result, -1);
 	assert_contains(outcome.reason, "the RDMA device was removed");
 	agent_stop(server);
-	await_shell("! rdma link show | grep -q vmspare/");
+	shell_until("! rdma link show | grep -q vmspare/");
 }
 
 static void test_port_goes_down(void **state)
@@ -1139,8 +1110,8 @@ static const struct death event_read = {.cq_notify = RDMA_EVENT, .survivor = LOO
 #define BOTH(how) WITH(test_client_dies, how), WITH(test_server_dies, how)
 #define SPARE(test, how)                                                                    \
 	{                                                                                   \
-		.name = #test " " #how, .test_func = (test), .setup_func = make_spare,      \
-		.teardown_func = remove_spare, .initial_state = (void *)(uintptr_t) & (how) \
+		.name = #test " " #how, .test_func = (test), .setup_func = spare_make,      \
+		.teardown_func = spare_remove, .initial_state = (void *)(uintptr_t) & (how) \
 	}
 
 int main(int argc, char **argv)

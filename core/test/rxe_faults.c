@@ -14,7 +14,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/context.h"
+#include "core/device.h"
 #include "core/test/agent.h"
+#include "core/verbs.h"
 
 #define CALLS_MAX 200
 
@@ -51,6 +54,9 @@ enum call {
 	REALLOCARRAY,
 	MMAP,
 	GETIFADDRS,
+	CREATE_SRQ,
+	CREATE_AH,
+	GET_CM_DEVICES,
 };
 
 /* Of this process: an agent. The watcher's thread makes calls, too. */
@@ -109,6 +115,11 @@ FAILING(CREATE_QP, struct ibv_qp *, ibv_create_qp,
 	(struct ibv_pd * pd, struct ibv_qp_init_attr *attr), (pd, attr), NULL)
 FAILING(MODIFY_QP, int, ibv_modify_qp, (struct ibv_qp * qp, struct ibv_qp_attr *attr, int mask),
 	(qp, attr, mask), ENOMEM)
+FAILING(CREATE_SRQ, struct ibv_srq *, ibv_create_srq,
+	(struct ibv_pd * pd, struct ibv_srq_init_attr *attr), (pd, attr), NULL)
+FAILING(CREATE_AH, struct ibv_ah *, ibv_create_ah, (struct ibv_pd * pd, struct ibv_ah_attr *attr),
+	(pd, attr), NULL)
+FAILING(GET_CM_DEVICES, struct ibv_context **, rdma_get_devices, (int *count), (count), NULL)
 FAILING(CREATE_EVENT_CHANNEL, struct rdma_event_channel *, rdma_create_event_channel, (void), (),
 	NULL)
 FAILING(CREATE_ID, int, rdma_create_id,
@@ -516,6 +527,160 @@ static void test_faults_at_first(void **state)
 	agent_stop(other);
 }
 
+/* Two queue pairs joined to each other, on one ground, in one process. */
+struct couple {
+	struct device_handle device;
+	struct ground ground;
+	struct rdma_context contexts[2];
+};
+
+static int join_couple(struct couple *couple, enum transport transport, struct error *error)
+{
+	const struct ground_settings on = {
+		.numa_node = -1, .cq_depth = 64, .wait = RDMA_EVENT, .srq_depth = 8};
+	const struct pair_settings pair = {.transport = transport, .gid_index = PAIR_GID_BEST};
+	struct pair_address addresses[2];
+	int code = device_open(&couple->device, device_name(), error);
+
+	if (!code)
+		code = ground_open(&couple->ground, couple->device.verbs, &on, error);
+	for (int i = 0; i < 2 && !code; i++) {
+		couple->contexts[i].settings.own_receives = true;
+		code = pair_open(&couple->contexts[i], &couple->ground, &pair, error);
+		if (!code)
+			pair_local(&couple->contexts[i], &addresses[i]);
+	}
+	for (int i = 0; i < 2 && !code; i++)
+		code = pair_connect(&couple->contexts[i], &addresses[1 - i], error);
+	return code;
+}
+
+/* A message from the one to the other: two completions. */
+static int talk_in_couple(struct couple *couple, enum transport transport, struct error *error)
+{
+	const struct post_queue *queue = context_queue(&couple->contexts[0]);
+	struct post_work work = {.n_sges = 1,
+				 .sges = {{.addr = (uintptr_t)couple->ground.buffer.address,
+					   .length = 100,
+					   .lkey = couple->ground.mr->lkey}}};
+	struct ibv_wc wc = {0};
+	int code = post_receive_shared(queue, &work);
+
+	pair_aim(&couple->contexts[0], &work);
+	work.sges[0].length = 8;
+	if (!code)
+		code = post_send(queue, &work, transport == TRANSPORT_UD ? POST_UD_SEND : POST_SEND,
+				 post_choose(queue, &work), IBV_SEND_SIGNALED);
+	if (code)
+		return error_set_errno(error, -code, "cannot post");
+	for (int i = 0; i < 2 && code >= 0 && !wc.status; i++)
+		code = completion_wait(&couple->ground.completion, 1, &wc, 5 * NS_PER_S, error);
+	if (wc.status)
+		return verbs_completion_error(error, "couple", &wc);
+	return code < 0 ? error_set(error, code, "no completion") : 0;
+}
+
+static int run_couple(struct rdma_context *ctx, const struct task *task, size_t *value)
+{
+	enum transport transport = (enum transport)task->a;
+	struct couple couple = {0};
+	struct error error = {0};
+	int code = join_couple(&couple, transport, &error);
+	int closed = 0;
+
+	if (!code)
+		code = talk_in_couple(&couple, transport, &error);
+	/* For the next trial, on the same ground. */
+	for (int i = 0; i < 2; i++)
+		closed |= rdma_close(&couple.contexts[i]);
+	if (!code)
+		code = ground_reset(&couple.ground, &error);
+	closed |= ground_close(&couple.ground);
+	device_close(&couple.device);
+	if (closed)
+		code = error_set(&error, -EBUSY, "not everything was released");
+	ctx->code = code;
+	snprintf(ctx->reason, sizeof(ctx->reason), "%s", error.text);
+	return code ? -1 : 0;
+}
+
+static bool try_couple(const struct fault *fault, size_t n, enum transport transport,
+		       struct agent *agent)
+{
+	struct outcome outcome;
+	bool came;
+
+	arm(agent, fault, n);
+	outcome = agent_do(agent, (struct task){.run = run_couple, .a = transport});
+	came = disarm(agent);
+	if (came && !went_well(&outcome) && strstr(outcome.reason, "released"))
+		fail_msg("call %zu of %s: %s", n, fault->name, outcome.reason);
+	if (came && !outcome.result && !fault->bearable)
+		fail_msg("call %zu of %s failed unnoticed", n, fault->name);
+	if (!came)
+		assert_succeeded(&outcome);
+	return came;
+}
+
+/* By hand: device, ground, pairs, a message, and a reset. */
+static void test_faults_of_pairs(void **state)
+{
+	static const struct fault by_hand[] = {
+		{"ibv_query_device",          QUERY_DEVICE,         false, false, true },
+		{"ibv_query_port",            QUERY_PORT,           false, false, true },
+		{"ibv_query_gid_table",       QUERY_GID_TABLE,      false, false, true },
+		{"ibv_alloc_pd",              ALLOC_PD,             false, false, false},
+		{"ibv_reg_mr",                REG_MR,               false, false, false},
+		{"ibv_create_comp_channel",   CREATE_COMP_CHANNEL,  false, false, false},
+		{"ibv_create_cq",             CREATE_CQ,            false, false, true },
+		{"ibv_req_notify_cq",         REQ_NOTIFY_CQ,        false, false, false},
+		{"ibv_create_srq",            CREATE_SRQ,           false, false, false},
+		{"ibv_create_qp",             CREATE_QP,            false, false, true },
+		{"ibv_create_qp_ex",          CREATE_QP_EX,         false, false, false},
+		{"ibv_modify_qp",             MODIFY_QP,            false, false, false},
+		{"ibv_create_ah",             CREATE_AH,            false, false, false},
+		{"rdma_get_devices",          GET_CM_DEVICES,       false, false, true },
+		{"rdma_create_event_channel", CREATE_EVENT_CHANNEL, false, false, true },
+		{"rdma_create_id",            CREATE_ID,            false, false, true },
+		{"rdma_bind_addr",            BIND_ADDR,            false, false, true },
+		{"eventfd",                   EVENTFD,              false, false, false},
+		{"pthread_create",            PTHREAD_CREATE,       false, false, false},
+		{"calloc",                    CALLOC,               false, false, true },
+		{"mmap",                      MMAP,                 false, false, false},
+	};
+	const enum transport *transport = *state;
+	struct agent *agent = agent_start(NULL);
+	const struct task once = {.run = run_couple, .a = *transport};
+	struct resources before;
+	size_t held;
+
+	agent_must(agent, once);
+	held = agent_must(agent, task_count()).value;
+	before = resources_count();
+	for (size_t i = 0; i < ARRAY_LENGTH(by_hand); i++) {
+		size_t n = 1;
+
+		while (n < CALLS_MAX && try_couple(&by_hand[i], n, *transport, agent))
+			n++;
+		print_message("# %s: %zu\n", by_hand[i].name, n - 1);
+		assert_true(n < CALLS_MAX);
+		assert_true(n > 1 || (by_hand[i].call == CREATE_AH && *transport != TRANSPORT_UD));
+		assert_resources(before);
+		agent_must(agent, once);
+		assert_count(agent, held);
+	}
+	agent_stop(agent);
+}
+
+static const enum transport rc = TRANSPORT_RC;
+static const enum transport uc = TRANSPORT_UC;
+static const enum transport ud = TRANSPORT_UD;
+
+#define ON(transport, test)                                                                        \
+	{                                                                                          \
+		.name = #test " on " #transport, .test_func = (test), .teardown_func = agents_end, \
+		.initial_state = (void *)(uintptr_t) & (transport)                                 \
+	}
 #define AT(end, test)                                                                            \
 	{                                                                                        \
 		.name = #test " at the " #end, .test_func = (test), .teardown_func = agents_end, \
@@ -529,10 +694,10 @@ int main(int argc, char **argv)
 		at_server
 	};
 	const struct CMUnitTest tests[] = {
-		AT(server, test_faults),
-		AT(client, test_faults),
-		AT(server, test_faults_at_first),
-		AT(client, test_faults_at_first),
+		AT(server, test_faults),          AT(client, test_faults),
+		AT(server, test_faults_at_first), AT(client, test_faults_at_first),
+		ON(rc, test_faults_of_pairs),     ON(uc, test_faults_of_pairs),
+		ON(ud, test_faults_of_pairs),
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(faults); i++)

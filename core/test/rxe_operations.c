@@ -279,9 +279,9 @@ static int run_await_alarm(struct rdma_context *ctx, const struct task *task, si
 {
 	uint64_t deadline = clock_deadline(PATIENCE_MS);
 
-	while (!alarm_raised(&ctx->state->alarm) && clock_left_ms(deadline))
+	while (!alarm_raised(context_alarm(ctx)) && clock_left_ms(deadline))
 		usleep(100);
-	return alarm_raised(&ctx->state->alarm) ? 0 : -1;
+	return alarm_raised(context_alarm(ctx)) ? 0 : -1;
 }
 
 /* The last thing that the other end said before it left is still heard. */
@@ -592,7 +592,7 @@ static int run_take_own(struct rdma_context *ctx, const struct task *task, size_
 {
 	struct error error = {0};
 	struct ibv_wc wc;
-	int got = completion_wait(&ctx->state->completion, 1, &wc, 5 * NS_PER_S, &error);
+	int got = completion_wait(context_completion(ctx), 1, &wc, 5 * NS_PER_S, &error);
 
 	snprintf(ctx->reason, sizeof(ctx->reason), "status %d: %.200s", wc.status, error.text);
 	*value = got == 1 ? wc.byte_len : 0;

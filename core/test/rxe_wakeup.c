@@ -76,7 +76,7 @@ static int sleep_until(struct player *player, unsigned int received, unsigned in
 	while (player->received < received || player->sent < sent) {
 		struct ibv_wc wc;
 		int got =
-			completion_wait(&player->ctx->state->completion, 1, &wc, UINT64_MAX, error);
+			completion_wait(context_completion(player->ctx), 1, &wc, UINT64_MAX, error);
 
 		if (got < 0)
 			return got;
@@ -129,7 +129,7 @@ static int run_play(struct rdma_context *ctx, const struct task *task, size_t *v
 	struct error error = {0};
 	int code = play(&player, (unsigned int)task->a, task->b, &error);
 
-	*value = ctx->state->completion.events;
+	*value = context_completion(ctx)->events;
 	snprintf(ctx->reason, sizeof(ctx->reason), "%s", error.text);
 	return code ? -1 : 0;
 }
@@ -220,7 +220,7 @@ static int run_talk(struct rdma_context *ctx, const struct task *task, size_t *v
 			result = result || rdma_recv(ctx, NULL) || rdma_prepare(ctx);
 		atomic_store(progress, i + 1);
 	}
-	*value = ctx->state->completion.events;
+	*value = context_completion(ctx)->events;
 	return result ? -1 : 0;
 }
 

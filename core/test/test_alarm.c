@@ -111,6 +111,36 @@ static void test_reset_does_not_undo_a_cancel(void **state)
 	assert_string_equal(error.text, "interrupted");
 }
 
+static void test_clear_undoes_it(void **state)
+{
+	struct alarm *alarm = *state;
+	struct error error = {0};
+
+	alarm_raise(alarm, -ECANCELED, "interrupted");
+	alarm_note(alarm, "the port went down");
+	alarm_clear(alarm);
+	assert_false(alarm_raised(alarm));
+	assert_false(readable(alarm));
+	alarm_raise(alarm, -ENODEV, "another");
+	assert_int_equal(alarm_reason(alarm, &error), -ENODEV);
+	alarm_explain(alarm, &error);
+	assert_string_equal(error.text, "another");
+	alarm_reset(alarm);
+	assert_false(alarm_raised(alarm));
+}
+
+static void test_close_of_none(void **unused)
+{
+	struct alarm alarm = {0};
+	bool is_open = fcntl(0, F_GETFD) >= 0;
+
+	alarm_close(&alarm);
+	assert_int_equal(fcntl(0, F_GETFD) >= 0, is_open);
+	assert_int_equal(alarm_open(&alarm, NULL), 0);
+	alarm_close(&alarm);
+	alarm_close(&alarm);
+}
+
 static void test_note(void **state)
 {
 	struct alarm *alarm = *state;
@@ -164,6 +194,8 @@ int main(void)
 		with_alarm(test_cancelling_overrides),
 		with_alarm(test_reset),
 		with_alarm(test_reset_does_not_undo_a_cancel),
+		with_alarm(test_clear_undoes_it),
+		cmocka_unit_test(test_close_of_none),
 		with_alarm(test_note),
 		with_alarm(test_raised_by_many_threads),
 	};

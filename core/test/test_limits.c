@@ -6,14 +6,20 @@
 
 static const struct ibv_device_attr device = {
 	.max_qp_wr = 1024,
+	.max_srq_wr = 2000,
+	.max_srq_sge = 20,
 	.max_cqe = 1500,
 	.max_sge = 30,
 	.max_qp_rd_atom = 16,
 	.max_qp_init_rd_atom = 128,
 };
-static const struct ibv_port_attr port = {.max_msg_sz = 8388608};
-static const struct limits allowed = {
-	.send_depth = 1024, .recv_depth = 476, .sge = 30, .reads = 16, .message_bytes = 8388608};
+static const struct ibv_port_attr port = {.max_msg_sz = 8388608, .active_mtu = IBV_MTU_1024};
+static const struct limits allowed = {.send_depth = 1024,
+				      .recv_depth = 476,
+				      .cq_depth = 1500,
+				      .sge = 30,
+				      .reads = 16,
+				      .message_bytes = 8388608};
 
 static void test_as_much_as_allowed(void **unused)
 {
@@ -32,8 +38,7 @@ static void test_one_more_than_allowed(void **unused)
 	} rows[] = {
 		{{.send_depth = 1025},                                 "send queue depth 1025 exceeds the device's limit 1024"            },
 		{{.recv_depth = 1025},                                 "receive queue depth 1025 exceeds the device's limit 1024"         },
-		{{.send_depth = 1024, .recv_depth = 477},
-		 "completion queue depth 1501 exceeds the device's limit 1500"                                                            },
+		{{.cq_depth = 1501},                                   "completion queue depth 1501 exceeds the device's limit 1500"      },
 		{{.sge = 31},					  "number of scatter-gather entries 31 exceeds the device's limit 30"},
 		{{.reads = 17},					"number of outstanding reads 17 exceeds the device's limit 16"     },
 		{{.message_bytes = 8388609},
@@ -97,6 +102,107 @@ static void test_a_device_that_tells_nonsense(void **unused)
 	assert_contains(error.text, "limit 0");
 }
 
+/* A shared receive queue has limits of its own. */
+static void test_shared_receive_queues(void **unused)
+{
+	struct error error = {0};
+
+	assert_int_equal(
+		limits_check(&(struct limits){.srq_depth = 2000, .sge = 20}, &device, NULL, &error),
+		0);
+	limits_check(&(struct limits){.srq_depth = 2001}, &device, NULL, &error);
+	assert_string_equal(error.text,
+			    "shared receive queue depth 2001 exceeds the device's limit 2000");
+	error = (struct error){0};
+	limits_check(&(struct limits){.srq_depth = 1, .sge = 21}, &device, NULL, &error);
+	assert_string_equal(error.text,
+			    "number of scatter-gather entries 21 exceeds the device's limit 20");
+}
+
+/* What a datagram carries is one packet; the rest of a path has its limits, too. */
+static void test_paths(void **unused)
+{
+	static const struct {
+		struct limits wanted;
+		const char *text; /* NULL: it is allowed */
+	} rows[] = {
+		{{.transport = TRANSPORT_UD, .message_bytes = 1024},                     NULL                                            },
+		{{.transport = TRANSPORT_UD, .message_bytes = 1025},
+		 "message size 1025 exceeds the MTU 1024, which is all that a datagram carries"                                          },
+		{{.transport = TRANSPORT_UD, .message_bytes = 257, .mtu = IBV_MTU_256},
+		 "message size 257 exceeds the MTU 256, which is all that a datagram carries"                                            },
+		{{.transport = TRANSPORT_UC, .message_bytes = 1025, .mtu = IBV_MTU_256}, NULL                                            },
+		{{.mtu = IBV_MTU_1024},						  NULL					    },
+		{{.mtu = IBV_MTU_2048},						  "MTU 2048 exceeds the port's 1024"              },
+		{{.service_level = 15},						  NULL					    },
+		{{.service_level = 16},						  "service level 16 exceeds the device's limit 15"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct error error = {0};
+
+		limits_check(&rows[i].wanted, &device, &port, &error);
+		assert_string_equal(error.text, rows[i].text ? rows[i].text : "");
+	}
+	assert_int_equal(limits_message(TRANSPORT_UD, &port), 1024);
+	assert_int_equal(limits_message(TRANSPORT_RC, &port), 8388608);
+}
+
+static void test_operations(void **unused)
+{
+	static const struct {
+		enum post_operation operation;
+		const char *texts[3]; /* on RC, UC, UD; NULL: it is there */
+	} rows[] = {
+		{POST_SEND,         {NULL, NULL, "UD has no sends without an address"}  },
+		{POST_SEND_IMM,     {NULL, NULL, "UD has no sends without an address"}  },
+		{POST_WRITE,        {NULL, NULL, "UD has no writes"}                    },
+		{POST_WRITE_IMM,    {NULL, NULL, "UD has no writes"}                    },
+		{POST_READ,         {NULL, "UC has no reads", "UD has no reads"}        },
+		{POST_FETCH_ADD,    {NULL, "UC has no atomics", "UD has no atomics"}    },
+		{POST_COMPARE_SWAP, {NULL, "UC has no atomics", "UD has no atomics"}    },
+		{POST_UD_SEND,      {"RC has no datagrams", "UC has no datagrams", NULL}},
+		{POST_UD_SEND_IMM,  {"RC has no datagrams", "UC has no datagrams", NULL}},
+	};
+	const struct ibv_device_attr atomic = {.atomic_cap = IBV_ATOMIC_HCA};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		for (size_t j = 0; j < ARRAY_LENGTH(rows[i].texts); j++) {
+			const char *text = rows[i].texts[j];
+			struct error error = {0};
+			int code = limits_operation((enum transport)j, rows[i].operation, &atomic,
+						    &error);
+
+			assert_int_equal(code, text ? -EOPNOTSUPP : 0);
+			assert_string_equal(error.text, text ? text : "");
+		}
+	}
+}
+
+static void test_devices_without_atomics(void **unused)
+{
+	struct error error = {0};
+
+	assert_int_equal(limits_operation(TRANSPORT_RC, POST_READ, &device, &error), 0);
+	assert_int_equal(limits_operation(TRANSPORT_RC, POST_FETCH_ADD, &device, &error),
+			 -EOPNOTSUPP);
+	assert_string_equal(error.text, "the device has no atomics");
+}
+
+static void test_mtus(void **unused)
+{
+	static const unsigned int bytes[] = {256, 512, 1024, 2048, 4096};
+	static const unsigned int none[] = {0, 1, 255, 1500, 8192};
+
+	for (unsigned int i = 0; i < ARRAY_LENGTH(bytes); i++) {
+		assert_int_equal(limits_mtu(bytes[i]), IBV_MTU_256 + i);
+		assert_int_equal(limits_mtu_bytes(limits_mtu(bytes[i])), bytes[i]);
+		assert_int_equal(limits_mtu(none[i]), 0);
+	}
+	assert_int_equal(limits_mtu_bytes((enum ibv_mtu)0), 0);
+	assert_int_equal(limits_mtu_bytes((enum ibv_mtu)6), 0);
+}
+
 /* A made-up device: it takes so much inline and grants it in steps. */
 static struct {
 	uint32_t limit;
@@ -156,7 +262,7 @@ static void test_inline_is_found(void **unused)
 
 			const struct ibv_qp_cap cap = {.max_inline_data = wants[j]};
 
-			assert_int_equal(limits_inline(&pd, &cap),
+			assert_int_equal(limits_inline(&pd, IBV_QPT_RC, &cap),
 					 wants[j] < limit ? wants[j] : limit);
 			assert_int_equal(inline_device.queues, 0);
 			assert_int_equal(inline_device.pairs, 0);
@@ -172,6 +278,11 @@ int main(void)
 		cmocka_unit_test(test_narrow_fields),
 		cmocka_unit_test(test_the_smaller_of_both_directions),
 		cmocka_unit_test(test_a_device_that_tells_nonsense),
+		cmocka_unit_test(test_shared_receive_queues),
+		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_operations),
+		cmocka_unit_test(test_devices_without_atomics),
+		cmocka_unit_test(test_mtus),
 		cmocka_unit_test(test_inline_is_found),
 	};
 

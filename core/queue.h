@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The queue pair of a context: on its ground, of its transport, by rdma_cm where it has a
+ * connection, with the extended post interface where the provider has that.
+ */
+#ifndef CORE_QUEUE_H
+#define CORE_QUEUE_H
+
+#include "core/context.h"
+
+enum ibv_qp_type queue_type(enum transport transport);
+
+/* Finds out what goes inline, and makes it. */
+int queue_open(struct rdma_context *ctx, struct error *error);
+int queue_close(struct rdma_context *ctx);
+
+#endif
