@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bench/command.h"
+#include "bench/progress.h"
 #include "bench/sweep.h"
 #include "reports/document.h"
 #include "reports/table.h"
@@ -55,28 +56,96 @@ static void interruption_close(struct interruption *interruption)
 	close(interruption->watch.fd);
 }
 
-static void stamp(char text[static 32])
+static struct tm utc_now(void)
 {
 	time_t now = time(NULL);
 	struct tm utc;
 
-	strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+	return *gmtime_r(&now, &utc);
 }
 
-/* With the document on standard output the table goes to standard error. */
-static FILE *table_stream(const struct plan *plan)
+static void stamp(char text[static 32])
 {
-	return plan->json && !strcmp(plan->json, "-") ? stderr : stdout;
+	struct tm utc = utc_now();
+
+	strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &utc);
 }
 
-static void print_case(void *argument, const struct result *result, const struct result_case *ended)
-{
-	FILE *out = argument;
+/* What the user sees of a run, and the document that grows with it. */
+struct screen {
+	struct sweep_view view;
+	const struct plan *plan;
+	const char *path; /* of the document; NULL: there is none */
+	FILE *out;
+	struct progress progress;
+	bool has_head;
+	uint64_t saved_ns;     /* when the document was last written, */
+	uint64_t save_cost_ns; /* and how long that took */
+	struct error unsaved;
+};
 
-	if (ended == result->cases)
-		table_head(out, result);
-	table_line(out, ended);
-	fflush(out);
+/* Of all the time so much goes to writing what there is so far. */
+#define SAVE_SHARE 20
+
+static void save(struct screen *screen, const struct result *result)
+{
+	uint64_t start = clock_now_ns();
+
+	if (!screen->path)
+		return;
+	screen->unsaved = (struct error){0};
+	document_write(result, screen->path, &screen->unsaved);
+	screen->saved_ns = clock_now_ns();
+	screen->save_cost_ns = screen->saved_ns - start;
+}
+
+static void case_begins(struct sweep_view *view, const struct result *result, size_t number)
+{
+	struct screen *screen = CONTAINER_OF(view, struct screen, view);
+
+	progress_show(&screen->progress, number + 1, result->n_cases, result->cases[number].id,
+		      plan_estimate_ns(screen->plan, number));
+}
+
+static void case_ends(struct sweep_view *view, const struct result *result, size_t number)
+{
+	struct screen *screen = CONTAINER_OF(view, struct screen, view);
+	bool is_stream = screen->path && !strcmp(screen->path, "-");
+
+	progress_wipe(&screen->progress);
+	if (!screen->has_head)
+		table_head(screen->out, result);
+	screen->has_head = true;
+	table_line(screen->out, result, &result->cases[number]);
+	fflush(screen->out);
+	/* A run that is killed keeps what it had. */
+	if (!is_stream && clock_now_ns() - screen->saved_ns > SAVE_SHARE * screen->save_cost_ns)
+		save(screen, result);
+}
+
+/* Limits that a case does not keep to are told below the table. */
+static int check_limits(const struct screen *screen, const struct result *result)
+{
+	const struct limit_list *limits = &screen->plan->limits;
+	int code = 0;
+
+	for (size_t i = 0; i < limits->count; i++) {
+		struct error unused = {0};
+
+		if (limit_check_use(&limits->limit[i], result, &unused)) {
+			fprintf(screen->out, "%s\n", unused.text);
+			code = -ERANGE;
+		}
+		for (size_t j = 0; j < result->n_cases; j++) {
+			struct error error = {0};
+
+			if (!limit_check(&limits->limit[i], result, &result->cases[j], &error))
+				continue;
+			fprintf(screen->out, "%s\n", error.text);
+			code = -ERANGE;
+		}
+	}
+	return code;
 }
 
 static enum result_status status_of(const struct result *result)
@@ -92,7 +161,8 @@ static enum result_status status_of(const struct result *result)
 	return status;
 }
 
-static int sweep(const struct plan *plan, struct result *result, struct error *error)
+static int sweep(const struct plan *plan, struct result *result, struct screen *screen,
+		 struct error *error)
 {
 	struct interruption interruption = {0};
 	struct sweep sweep = {0};
@@ -102,28 +172,85 @@ static int sweep(const struct plan *plan, struct result *result, struct error *e
 		return code;
 	code = interruption_open(&interruption, &sweep.control, error);
 	if (!code) {
-		code = sweep_run(&sweep, plan, result, print_case, table_stream(plan), error);
+		code = sweep_run(&sweep, plan, result, &screen->view, error);
 		interruption_close(&interruption);
 	}
 	sweep_close(&sweep);
 	return code;
 }
 
-static int run_plan(const struct plan *plan, struct result *result, struct error *error)
+/* What is said of cases that were never tried, and where it all is. */
+static void conclude(const struct screen *screen, const struct result *result)
 {
-	struct error fault = {0};
-	int code = plan->json ? document_check(plan->json, error) : 0;
+	size_t complete = 0;
+	size_t wanted = 0;
+
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+
+		complete += line->status == RESULT_COMPLETE;
+		wanted += line->status != RESULT_SKIPPED;
+		if (line->status == RESULT_SKIPPED)
+			fprintf(screen->out, "%s: skipped: %s\n", line->id, line->error);
+	}
+	table_warnings(screen->out, result);
+	fprintf(screen->out, "%zu/%zu complete, %.0f s", complete, wanted,
+		(double)(clock_now_ns() - screen->progress.start_ns) / (double)NS_PER_S);
+	if (screen->path && strcmp(screen->path, "-") != 0 && !screen->unsaved.code)
+		fprintf(screen->out, " -> %s", screen->path);
+	fputc('\n', screen->out);
+	fflush(screen->out);
+}
+
+static int run_plan(const struct plan *plan, const char *path, struct result *result,
+		    struct error *error)
+{
+	struct screen screen = {
+		.view = {.begins = case_begins, .ends = case_ends},
+		.plan = plan,
+		.path = path,
+ /* With the document on standard output the table goes to standard error. */
+		.out = path && !strcmp(path, "-") ? stderr : stdout,
+	};
+	int limits = 0;
+	int code = path ? document_check(path, error) : 0;
 
 	if (code)
 		return COMMAND_FAILED;
+	progress_init(&screen.progress, stderr, plan->with_progress, plan->is_quiet,
+		      plan_estimate_ns(plan, plan->n_cases));
 	stamp(result->started);
-	code = sweep(plan, result, error);
+	code = sweep(plan, result, &screen, error);
 	stamp(result->finished);
 	result->status = status_of(result);
 	/* What was measured is written down however the sweep has ended. */
-	if (plan->json && result->server.device[0] && document_write(result, plan->json, &fault))
-		code = error_set(error, fault.code, "%s", fault.text);
-	return code || result->status != RESULT_COMPLETE ? COMMAND_FAILED : COMMAND_GOOD;
+	if (result->server.device[0]) {
+		save(&screen, result);
+		limits = check_limits(&screen, result);
+		conclude(&screen, result);
+	}
+	if (screen.unsaved.code)
+		code = error_set(error, screen.unsaved.code, "%s", screen.unsaved.text);
+	return code || limits || result->status != RESULT_COMPLETE ? COMMAND_FAILED : COMMAND_GOOD;
+}
+
+/* verbmark-HOST-UTC.json, and never one that there is. NULL: nothing is to be saved. */
+static const char *choose_path(const struct plan *plan, char *path, size_t size)
+{
+	struct tm utc = utc_now();
+	char text[32];
+	char host[128];
+
+	if (plan->json || plan->no_save)
+		return plan->no_save ? NULL : plan->json;
+	strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &utc);
+	snprintf(host, sizeof(host), "%s", plan->host ? plan->host : "local");
+	for (char *letter = host; *letter; letter++)
+		*letter = *letter == '/' ? '_' : *letter;
+	snprintf(path, size, "verbmark-%s-%s.json", host, text);
+	for (unsigned int i = 2; !access(path, F_OK); i++)
+		snprintf(path, size, "verbmark-%s-%s-%u.json", host, text, i);
+	return path;
 }
 
 static json_t *command_line(int argc, char *argv[])
@@ -141,23 +268,31 @@ static json_t *command_line(int argc, char *argv[])
 	return words;
 }
 
+static int measure(const struct plan *plan, json_t *command, struct error *error)
+{
+	struct result result = {
+		.version = VERBMARK_VERSION, .command = command, .plan = json_incref(plan->made)};
+	char path[256];
+	int status = run_plan(plan, choose_path(plan, path, sizeof(path)), &result, error);
+
+	result_finish(&result);
+	return status;
+}
+
 static int run(int argc, char *argv[], struct error *error)
 {
-	struct result result = {.version = VERBMARK_VERSION};
+	int status = COMMAND_GOOD;
 	struct plan plan;
-	int status;
 	int code = plan_open(&plan, argc, argv, error);
 
-	if (code > 0) {
+	if (code > 0)
 		command_help(&command_run);
-		status = COMMAND_GOOD;
-	} else if (code < 0) {
+	else if (code < 0)
 		status = COMMAND_USAGE;
-	} else {
-		result.command = command_line(argc, argv);
-		status = run_plan(&plan, &result, error);
-	}
-	result_finish(&result);
+	else if (plan.is_dry)
+		plan_print(&plan, stdout);
+	else
+		status = measure(&plan, command_line(argc, argv), error);
 	plan_close(&plan);
 	return status;
 }

@@ -21,11 +21,20 @@
 
 struct settings {
 	uint16_t port;
+	bool is_once;
+	bool has_token;
+	unsigned int idle_ms;
 };
 
 static const struct option_row rows[] = {
-	{"port", 'p', "PORT", option_port, offsetof(struct settings, port),
-	 "TCP port to listen on; 0 takes a free one (7471)"},
+	{"port",  'p', "PORT", option_port,     offsetof(struct settings, port),
+	 "TCP port to listen on; 0 takes a free one (7471)"                 },
+	{"once",  0,   NULL,   option_flag,     offsetof(struct settings, is_once),
+	 "end when the first client has been served"                        },
+	{"idle",  0,   "TIME", option_duration, offsetof(struct settings, idle_ms),
+	 "end after so long without a client, such as 60s (never)"          },
+	{"token", 0,   NULL,   option_flag,     offsetof(struct settings, has_token),
+	 "serve who knows the first line of standard input, and end with it"},
 };
 
 static const struct option_table options = {.rows = rows, .count = ARRAY_LENGTH(rows)};
@@ -45,7 +54,12 @@ struct server {
 	size_t n_clients;
 	int listener;
 	int signals;
-	int done; /* an eventfd: some client is done */
+	int done;  /* an eventfd: some client is done */
+	int input; /* that tells of the end of who started this; -1: nobody waits for that */
+	bool is_once;
+	bool has_served;
+	unsigned int idle_ms; /* 0: for ever */
+	char token[128];
 	struct removal removal;
 };
 
@@ -55,7 +69,7 @@ static void *serve_client(void *argument)
 	struct error error = {0};
 	uint64_t one = 1;
 
-	if (responder_run(&client->control, &error))
+	if (responder_run(&client->control, client->server->token, &error))
 		fprintf(stderr, "verbmark: a client: %s\n", error.text);
 	atomic_store(&client->is_done, true);
 	if (write(client->server->done, &one, sizeof(one)) < 0)
@@ -107,6 +121,7 @@ static int start_client(struct server *server, struct client *client, struct err
 		return error_set_errno(error, code, "cannot start a thread");
 	client->next = server->clients;
 	server->clients = client;
+	server->has_served = true;
 	server->n_clients++;
 	return 0;
 }
@@ -146,7 +161,25 @@ static void end_clients(struct server *server, const char *reason)
 		responder_end(&client->control, reason);
 }
 
-/* Serves until a signal, or until a device is taken away. */
+/* Nothing is expected from there but the end. */
+static bool has_input_ended(const struct server *server)
+{
+	char bytes[64];
+
+	return read(server->input, bytes, sizeof(bytes)) <= 0;
+}
+
+static bool is_through(const struct server *server)
+{
+	return server->is_once && server->has_served && !server->n_clients;
+}
+
+static int idle_timeout(const struct server *server)
+{
+	return server->idle_ms && !server->n_clients ? (int)server->idle_ms : -1;
+}
+
+/* Serves until a signal, until its time is over, or until a device is taken away. */
 static int serve(struct server *server, struct error *error)
 {
 	struct pollfd fds[] = {
@@ -154,15 +187,22 @@ static int serve(struct server *server, struct error *error)
 		{.fd = server->listener,             .events = POLLIN},
 		{.fd = server->done,                 .events = POLLIN},
 		{.fd = removal_fd(&server->removal), .events = POLLIN},
+		{.fd = server->input,                .events = POLLIN},
 	};
 
-	while (!fds[0].revents) {
-		if (poll(fds, ARRAY_LENGTH(fds), -1) < 0 && errno != EINTR)
+	while (!fds[0].revents && !is_through(server)) {
+		int got = poll(fds, ARRAY_LENGTH(fds), idle_timeout(server));
+
+		if (got < 0 && errno != EINTR)
 			return error_set_errno(error, -errno, "cannot wait for clients");
+		if (!got)
+			break;
 		if (fds[2].revents)
 			reap(server, false);
 		if (fds[1].revents)
 			admit(server);
+		if (fds[4].revents && has_input_ended(server))
+			break;
 		if (fds[3].revents && removal_check(&server->removal, error)) {
 			end_clients(server, error->text);
 			return error->code;
@@ -199,11 +239,36 @@ static int take_devices(struct server *server, uint16_t port, struct error *erro
 	return code;
 }
 
-static int server_open(struct server *server, uint16_t port, struct error *error)
+/* The first line of standard input: byte by byte, to leave the rest. */
+static int read_token(struct server *server, struct error *error)
 {
+	size_t used = 0;
+
+	while (used + 1 < sizeof(server->token)) {
+		if (read(STDIN_FILENO, server->token + used, 1) != 1)
+			return error_set(error, -EINVAL, "--token: standard input has no line");
+		if (server->token[used] == '\n')
+			break;
+		used++;
+	}
+	server->token[used] = '\0';
+	server->input = STDIN_FILENO;
+	return used ? 0 : error_set(error, -EINVAL, "--token: the line is empty");
+}
+
+static int server_open(struct server *server, const struct settings *settings, struct error *error)
+{
+	uint16_t port = settings->port;
 	sigset_t signals;
 
-	*server = (struct server){.listener = -1, .signals = -1, .done = -1};
+	*server = (struct server){.listener = -1,
+				  .signals = -1,
+				  .done = -1,
+				  .input = -1,
+				  .is_once = settings->is_once,
+				  .idle_ms = settings->idle_ms};
+	if (settings->has_token && read_token(server, error))
+		return error->code;
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
@@ -243,7 +308,7 @@ static int run(int argc, char *argv[], struct error *error)
 		command_help(&command_serve);
 		return COMMAND_GOOD;
 	}
-	code = server_open(&server, settings.port, error);
+	code = server_open(&server, &settings, error);
 	if (!code)
 		code = serve(&server, error);
 	server_close(&server);

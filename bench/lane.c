@@ -2,7 +2,9 @@
 #include "bench/lane.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
+#include "core/pair.h"
 #include "core/verbs.h"
 
 /* Areas begin on pages of their own. */
@@ -14,31 +16,123 @@
 /* A completion takes no longer than this: on a link of 100 Mb/s, say. */
 #define STALLED_NS          (5 * NS_PER_S)
 #define SLOWEST_NS_PER_BYTE 80
+/* An answer by a transport that may lose it is given up sooner. */
+#define LOST_NS (200 * NS_PER_MS)
 
-static size_t area(size_t size)
+/* Room for a notification, and for what a datagram has in front. */
+#define LEAST_RECEIVE 64
+
+static size_t area(const struct lane *lane)
 {
+	size_t size = lane->parameters->size + POST_GRH;
+
+	if (size < LEAST_RECEIVE)
+		size = LEAST_RECEIVE;
 	return (size + AREA - 1) / AREA * AREA;
 }
 
-void lane_init(struct lane *lane, size_t size, enum rdma_wait_mode cq)
+static struct ground_settings ground_settings(const struct lane *lane, enum rdma_wait_mode cq)
 {
-	*lane = (struct lane){
-		.context = {.buffer_size = 2 * area(size),
-			    .cq_notify = (int)cq,
-			    .settings = {.send_depth = LANE_DEPTH,
-					 .recv_depth = LANE_DEPTH,
-					 .idle_timeout_ms = CLIENT_MS,
-					 .max_message = size,
-					 .own_receives = true}},
-		.signal_every = LANE_DEPTH / 2,
-		.stalled_ns = STALLED_NS + size * SLOWEST_NS_PER_BYTE,
-		.until_signal = LANE_DEPTH / 2,
+	const struct parameters *p = lane->parameters;
+	uint64_t depth = p->tx_depth + (p->use_srq ? 0 : p->rx_depth);
+
+	return (struct ground_settings){
+		.buffer_size = (2 * area(lane) + AREA) * lane->n_flows,
+		.huge_pages = p->hugepages,
+		.numa_node = -1,
+		.cq_depth = (uint32_t)(depth * lane->n_flows + (p->use_srq ? p->rx_depth : 0)),
+		.wait = cq,
+		.srq_depth = p->use_srq ? (uint32_t)p->rx_depth : 0,
 	};
 }
 
-int lane_failed(const struct lane *lane, struct error *error)
+/* Both ends go by the case's id: what is at its default, or chosen, is in it or not alike. */
+static void begin_verify(struct lane *lane, bool is_server)
 {
-	return error_set(error, -EIO, "%s", lane->context.reason);
+	char id[128];
+
+	parameters_id(lane->parameters, id, sizeof(id));
+	verify_init(&lane->verify, lane->parameters->verify, id, is_server);
+}
+
+int lane_open(struct lane *lane, const char *device, const struct parameters *parameters,
+	      const struct lane_shape *shape, bool is_server, struct error *error)
+{
+	uint64_t cq = is_server ? parameters->server_cq : parameters->cq;
+	struct ground_settings settings;
+	int code;
+
+	*lane = (struct lane){
+		.parameters = parameters,
+		.shape = shape,
+		.transport = (enum transport)parameters->transport,
+		.depth = (uint32_t)parameters->tx_depth,
+		.batch = (unsigned int)parameters->post_list,
+		.signal_every = (unsigned int)parameters->cq_mod,
+		.n_flows = (unsigned int)parameters->qps,
+		.flows = calloc(parameters->qps, sizeof(*lane->flows)),
+	};
+	lane->stalled_ns = STALLED_NS + parameters->size * SLOWEST_NS_PER_BYTE;
+	if (lane_is_lossy(lane) && parameters->metric == METRIC_LAT)
+		lane->stalled_ns = LOST_NS + parameters->size * SLOWEST_NS_PER_BYTE;
+	if (!lane->flows)
+		return error_set_errno(error, -ENOMEM, "cannot make queue pairs");
+	code = device_open(&lane->device, device, error);
+	settings = ground_settings(lane, (enum rdma_wait_mode)cq);
+	if (!code)
+		code = ground_open(&lane->ground, lane->device.verbs, &settings, error);
+	lane->completion = &lane->ground.completion;
+	begin_verify(lane, is_server);
+	if (code)
+		lane_close(lane);
+	return code;
+}
+
+static void close_contexts(struct lane *lane)
+{
+	for (unsigned int i = 0; i < lane->n_flows && lane->flows; i++) {
+		rdma_close(&lane->flows[i].context);
+		post_list_close(&lane->flows[i].list);
+		free(lane->flows[i].ticks);
+		lane->flows[i].ticks = NULL;
+	}
+}
+
+void lane_close(struct lane *lane)
+{
+	close_contexts(lane);
+	ground_close(&lane->ground);
+	device_close(&lane->device);
+	free(lane->flows);
+	*lane = (struct lane){0};
+}
+
+struct rdma_settings lane_settings(const struct lane *lane)
+{
+	const struct parameters *p = lane->parameters;
+	uint64_t inline_size = p->inline_size;
+
+	return (struct rdma_settings){
+		.send_depth = (uint32_t)p->tx_depth,
+		.recv_depth = (uint32_t)p->rx_depth,
+		.max_inline = inline_size == PARAMETER_AUTO ? 0
+			      : inline_size                 ? (uint32_t)inline_size
+							    : RDMA_NO_INLINE,
+		.idle_timeout_ms = CLIENT_MS,
+		.max_message = p->size,
+		.outstanding_reads = p->outstanding == PARAMETER_AUTO ? 0 : (uint8_t)p->outstanding,
+		/* A stream may well be faster than its receiver: it waits. */
+		.rnr_retry = p->metric == METRIC_BW ? 7 : 0,
+		.ack_timeout = (uint8_t)p->timeout,
+		.retry_count = p->retries ? (uint8_t)p->retries : RDMA_NONE,
+		.own_receives = true,
+	};
+}
+
+int lane_failed(const struct flow *flow, struct error *error)
+{
+	return error_set(error, flow->context.code ? flow->context.code : -EIO, "%s",
+			 flow->context.reason);
 }
 
 int lane_post_failed(int code, struct error *error)
@@ -46,36 +140,188 @@ int lane_post_failed(int code, struct error *error)
 	return error_set_errno(error, verbs_result(code), "cannot post");
 }
 
-const char *lane_device(const struct lane *lane)
+int lane_completion_failed(const struct ibv_wc *wc, struct error *error)
 {
-	return context_device(&lane->context);
+	return verbs_completion_error(error, wc->wr_id & LANE_RECEIVE ? "receive" : "post", wc);
 }
 
-int lane_start(struct lane *lane, size_t size, bool is_read, struct error *error)
+/* The part of a flow's buffer: it sends from the first, and receives into the second. */
+static size_t sending(const struct lane *lane, const struct flow *flow)
 {
-	struct rdma_context *context = &lane->context;
-	struct ibv_sge sge = {.addr = (uintptr_t)context->buffer,
-			      .length = (uint32_t)size,
-			      .lkey = context->mr->lkey};
+	return flow->number * (2 * area(lane) + AREA);
+}
+
+static size_t receiving(const struct lane *lane, const struct flow *flow)
+{
+	return sending(lane, flow) + area(lane);
+}
+
+/* Behind both: the notification that is sent, and the one that is received. */
+static size_t notices(const struct lane *lane, const struct flow *flow)
+{
+	return sending(lane, flow) + 2 * area(lane);
+}
+
+static struct ibv_sge piece(const struct lane *lane, size_t offset, size_t length)
+{
+	return (struct ibv_sge){.addr = (uintptr_t)lane->ground.buffer.address + offset,
+				.length = (uint32_t)length,
+				.lkey = lane->ground.mr->lkey};
+}
+
+static int post_one_receive(struct flow *flow)
+{
+	return flow->queue.srq ? post_receive_shared(&flow->queue, &flow->receive)
+			       : post_receive(&flow->queue, &flow->receive);
+}
+
+int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
+{
+	uint64_t wanted = lane->parameters->rx_depth;
+	struct ibv_sge place;
 	int code = 0;
 
-	lane->completion = context_completion(context);
-	lane->queue = *context_queue(context);
-	lane->last_sent = (uint8_t *)context->buffer + size - 1;
-	lane->last_received = (uint8_t *)context->buffer + area(size) + size - 1;
-	lane->work = (struct post_work){.n_sges = 1, .sges = {sge}, .rkey = context->remote.rkey};
-	/* A read fetches what the other end would send; the rest goes where it receives. */
-	lane->work.remote = context->remote.address + (is_read ? 0 : area(size));
-	if (!is_read && size <= context->max_inline)
-		lane->work.flags = IBV_SEND_INLINE;
-	sge.addr += area(size);
-	lane->receive = (struct post_work){.id = LANE_RECEIVE, .n_sges = 1, .sges = {sge}};
-	if (is_read)
-		lane->work.sges[0].addr = sge.addr;
-	lane->path = post_choose(&lane->queue, &lane->work);
-	for (unsigned int i = 0; i < LANE_DEPTH && !code; i++)
-		code = post_receive(&lane->queue, &lane->receive);
+	flow->number = (uint32_t)(flow - lane->flows);
+	place = lane->shape->is_notified
+			? piece(lane, notices(lane, flow) + LEAST_RECEIVE, LEAST_RECEIVE)
+			: piece(lane, receiving(lane, flow), area(lane));
+	flow->queue = *context_queue(&flow->context);
+	flow->receive = (struct post_work){
+		.id = LANE_RECEIVE | flow->number,
+		.n_sges = 1,
+		.sges = {place},
+	};
+	/* One queue for all of them is filled once. */
+	if (flow->queue.srq && flow->number)
+		wanted = 0;
+	for (uint64_t i = 0; i < wanted && !code; i++)
+		code = post_one_receive(flow);
 	return code ? lane_post_failed(code, error) : 0;
+}
+
+static void make_work(const struct lane *lane, struct flow *flow)
+{
+	const struct lane_shape *shape = lane->shape;
+	const struct rdma_context *context = &flow->context;
+	size_t size = lane->parameters->size;
+	bool is_fetched = shape->is_read || shape->is_atomic;
+	size_t local = is_fetched ? receiving(lane, flow) : sending(lane, flow);
+	/* A read fetches what the other end would send; the rest goes where it receives. */
+	size_t remote = shape->is_read ? sending(lane, flow) : receiving(lane, flow);
+
+	flow->work = (struct post_work){
+		.id = flow->number, .n_sges = 1, .sges = {piece(lane, local, size)}, .add = 1};
+	pair_aim(context, &flow->work);
+	flow->work.remote = context->remote.address + remote;
+	if (!is_fetched && size <= context->max_inline)
+		flow->work.flags = IBV_SEND_INLINE;
+}
+
+/* What the notification says, behind the areas. */
+static void make_notice(const struct lane *lane, struct flow *flow)
+{
+	const struct lane_shape *shape = lane->shape;
+	size_t offset = notices(lane, flow);
+	const struct rdma_message message = {
+		.kind = shape->is_read ? RDMA_MESSAGE_READ : RDMA_MESSAGE_WRITTEN,
+		.length = lane->parameters->size,
+		.offset = flow->work.remote - flow->context.remote.address,
+	};
+
+	message_encode((uint8_t *)lane->ground.buffer.address + offset, &message);
+	flow->notice = (struct post_work){
+		.id = flow->number, .n_sges = 1, .sges = {piece(lane, offset, MESSAGE_HEAD)}};
+	/* Not before the data are here; a write is in order anyway. */
+	if (shape->is_read)
+		flow->notice.flags = IBV_SEND_FENCE;
+	/* Both go the same way: a path is a constant of the loop. */
+	if (flow->work.flags & IBV_SEND_INLINE && MESSAGE_HEAD <= flow->context.max_inline)
+		flow->notice.flags |= IBV_SEND_INLINE;
+	else
+		flow->work.flags &= ~(unsigned int)IBV_SEND_INLINE;
+}
+
+static int make_ticks(struct lane *lane, struct flow *flow, struct error *error)
+{
+	free(flow->ticks);
+	flow->ticks =
+		lane->parameters->latencies ? calloc(lane->depth, sizeof(*flow->ticks)) : NULL;
+	flow->first_tick = flow->next_tick = 0;
+	if (lane->parameters->latencies && !flow->ticks)
+		return error_set_errno(error, -ENOMEM, "cannot time messages");
+	return 0;
+}
+
+static int make_list(struct lane *lane, struct flow *flow, struct error *error)
+{
+	int code;
+
+	post_list_close(&flow->list);
+	if (lane->batch < 2)
+		return 0;
+	code = post_list_open(&flow->list, lane->batch, error);
+	for (unsigned int i = 0; i < flow->list.n && !code; i++)
+		flow->list.works[i] = flow->work;
+	return code;
+}
+
+/* What is only read is filled once. */
+static void start_verify(struct lane *lane)
+{
+	struct verify *verify = &lane->verify;
+
+	verify->until = 1;
+	verify->sequence = 0;
+	verify->length = lane->parameters->size;
+	verify->sent = (uint8_t *)lane->ground.buffer.address;
+	verify->received = verify->sent + area(lane);
+	if (verify->every && lane->shape->is_read)
+		verify_fill(verify);
+}
+
+int lane_start(struct lane *lane, struct error *error)
+{
+	int code = 0;
+
+	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
+		struct flow *flow = &lane->flows[i];
+
+		flow->room = lane->depth;
+		flow->silent = 0;
+		make_work(lane, flow);
+		if (lane->shape->is_notified)
+			make_notice(lane, flow);
+		code = make_ticks(lane, flow, error);
+		if (!code)
+			code = make_list(lane, flow, error);
+	}
+	lane->last_sent = (uint8_t *)lane->ground.buffer.address + lane->parameters->size - 1;
+	lane->last_received = lane->last_sent + area(lane);
+	*lane->last_sent = 0;
+	*(uint8_t *)(uintptr_t)lane->last_received = 0;
+	start_verify(lane);
+	lane->until_signal = lane->signal_every;
+	lane->is_signal_out = false;
+	lane->posted = lane->messages = lane->lost = lane->completions = 0;
+	lane->path = post_choose(&lane->flows[0].queue, &lane->flows[0].work);
+	return code;
+}
+
+int lane_stop(struct lane *lane, struct error *error)
+{
+	close_contexts(lane);
+	return ground_reset(&lane->ground, error);
+}
+
+void lane_share_out(struct lane *lane, uint64_t messages)
+{
+	for (unsigned int i = 0; i < lane->n_flows; i++) {
+		struct flow *flow = &lane->flows[i];
+
+		flow->left = messages;
+		if (messages != UINT64_MAX)
+			flow->left = messages / lane->n_flows + (i < messages % lane->n_flows);
+	}
 }
 
 int lane_take(struct lane *lane, const struct ibv_wc *wc, bool *is_message, struct error *error)
@@ -83,18 +329,17 @@ int lane_take(struct lane *lane, const struct ibv_wc *wc, bool *is_message, stru
 	int code;
 
 	if (unlikely(wc->status != IBV_WC_SUCCESS))
-		return verbs_completion_error(error, wc->wr_id == LANE_RECEIVE ? "receive" : "post",
-					      wc);
+		return lane_completion_failed(wc, error);
 	/* Where the device is fast no poll is ever empty, and nobody else would look. */
 	if (unlikely(alarm_raised(lane->completion->alarm)))
 		return alarm_reason(lane->completion->alarm, error);
 	lane->completions++;
-	*is_message = wc->opcode & IBV_WC_RECV;
+	*is_message = wc->wr_id & LANE_RECEIVE;
 	if (!*is_message) {
 		lane->is_signal_out = false;
 		return 0;
 	}
-	code = post_receive(&lane->queue, &lane->receive);
+	code = post_one_receive(&lane->flows[wc->wr_id & ~LANE_RECEIVE]);
 	return unlikely(code) ? lane_post_failed(code, error) : 0;
 }
 

@@ -1,45 +1,97 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One queue pair at work: a connected context, its buffer split into an area that
- * is sent from and one that is received into, and the work requests made ready. A
- * lane belongs to the thread that runs it.
+ * What one thread drives: queue pairs on one ground, a buffer with an area that is sent
+ * from and one that is received into for each of them, and the work requests made
+ * ready. Buffer and completion queue live as long as the lane, the queue pairs for one
+ * trial: connect.h makes them. A lane belongs to the thread that runs it.
  */
 #ifndef BENCH_LANE_H
 #define BENCH_LANE_H
 
+#include "bench/parameters.h"
+#include "bench/verify.h"
 #include "core/context.h"
+#include "core/device.h"
 
-#define LANE_DEPTH   64
-#define LANE_RECEIVE 1 /* the wr_id */
+/* In the wr_id of receives; posts have their queue pair's number, and more above it. */
+#define LANE_RECEIVE (1ULL << 63)
 
-struct lane {
-	struct rdma_context context;
-	struct completion *completion; /* the context's */
-	struct post_queue queue;
-	enum post_path path;
-	struct post_work work;    /* the operation of this case */
-	struct post_work receive; /* into the receiving area */
-	uint8_t *last_sent;       /* the last byte of each area */
-	const uint8_t *last_received;
-	unsigned int signal_every;
-	unsigned int until_signal; /* posts until one is signalled */
-	bool is_signal_out;        /* its completion has not come yet */
-	uint64_t stalled_ns;
-	uint64_t messages; /* operations done, of all loops */
-	uint64_t completions;
+/* What an operation asks of the work requests. */
+struct lane_shape {
+	bool is_read;       /* data come from the other end */
+	bool is_atomic;     /* eight bytes, and only eight */
+	bool is_notified;   /* a notification follows */
+	bool has_immediate; /* the other end learns of a write */
 };
 
-/* Sets what the context needs before it is set up, for messages of that size. */
-void lane_init(struct lane *lane, size_t size, enum rdma_wait_mode cq);
+/* One queue pair. */
+struct flow {
+	struct post_queue queue;
+	struct post_work work; /* the operation of this case */
+	struct post_list list; /* so many at once; n is 0 for one */
+	uint64_t left;         /* operations that are still to be posted */
+	uint32_t number;
+	uint32_t room;   /* operations that may be posted now */
+	uint32_t silent; /* posts since the last one that was signalled */
+	uint64_t *ticks; /* of the posts under way, in a ring; where they are timed */
+	uint32_t first_tick;
+	uint32_t next_tick;
+	struct post_work notice;
+	struct post_work receive; /* into the receiving area */
+	struct rdma_context context;
+};
 
-/* The device that it runs on, once it is set up. */
-const char *lane_device(const struct lane *lane);
+struct lane {
+	struct device_handle device;
+	struct ground ground;
+	struct completion *completion; /* the ground's */
+	struct flow *flows;
+	unsigned int n_flows;
+	enum transport transport;
+	enum post_path path;
+	uint32_t depth;     /* operations under way of each queue pair */
+	unsigned int batch; /* operations posted by one call */
+	uint8_t *last_sent; /* the last byte of the first one's areas */
+	const uint8_t *last_received;
+	unsigned int signal_every;
+	unsigned int until_signal; /* posts until one is signalled: of latency loops */
+	bool is_signal_out;        /* its completion has not come yet */
+	uint64_t stalled_ns;
+	uint64_t posted;   /* messages, of all loops since the queue pairs were made */
+	uint64_t messages; /* operations done */
+	uint64_t lost;     /* of those that were waited for, on UC and UD */
+	uint64_t completions;
+	uint64_t last_tick; /* when the last of a stream were seen to be through */
+	const struct parameters *parameters;
+	const struct lane_shape *shape;
+	struct verify verify; /* of the first flow's messages */
+};
 
-/* Once connected: makes the work requests ready and posts all receives. */
-int lane_start(struct lane *lane, size_t size, bool is_read, struct error *error);
+/*
+ * Makes ground and flows, for one end of a case: is_server tells which. parameters and
+ * shape stay the caller's, and as they are.
+ */
+int lane_open(struct lane *lane, const char *device, const struct parameters *parameters,
+	      const struct lane_shape *shape, bool is_server, struct error *error);
+void lane_close(struct lane *lane);
 
-/* The lane's own context refused: its reason becomes the error. */
-int lane_failed(const struct lane *lane, struct error *error);
+/* Settings for the context of each flow. */
+struct rdma_settings lane_settings(const struct lane *lane);
+
+/* Once a flow has its queue pair: posts its receives. */
+int lane_receive(struct lane *lane, struct flow *flow, struct error *error);
+
+/* Once all are connected: makes the work requests ready. */
+int lane_start(struct lane *lane, struct error *error);
+
+/* Releases the queue pairs and makes the ground ready for others. */
+int lane_stop(struct lane *lane, struct error *error);
+
+/* Shares so many operations out to the queue pairs; UINT64_MAX: without end. */
+void lane_share_out(struct lane *lane, uint64_t messages);
+
+/* A context refused: its reason becomes the error. */
+int lane_failed(const struct flow *flow, struct error *error);
 
 /* Takes one completion that was waited for. Sets *is_message for a receive. */
 int lane_take(struct lane *lane, const struct ibv_wc *wc, bool *is_message, struct error *error);
@@ -50,7 +102,29 @@ COLD int lane_stalled(struct error *error);
 /* Waits until the signalled operation is complete. */
 COLD int lane_settle(struct lane *lane, struct error *error);
 
-/* What a failed post means. */
+/* What a failed post, or a failed completion, means. */
 COLD int lane_post_failed(int code, struct error *error);
+COLD int lane_completion_failed(const struct ibv_wc *wc, struct error *error);
+
+/* The times of posts: as many as there is room for, and in order. */
+static ALWAYS_INLINE void lane_note_post(const struct lane *lane, struct flow *flow, uint64_t tick)
+{
+	flow->ticks[flow->next_tick] = tick;
+	flow->next_tick = flow->next_tick + 1 == lane->depth ? 0 : flow->next_tick + 1;
+}
+
+static ALWAYS_INLINE uint64_t lane_posted_at(const struct lane *lane, struct flow *flow)
+{
+	uint64_t tick = flow->ticks[flow->first_tick];
+
+	flow->first_tick = flow->first_tick + 1 == lane->depth ? 0 : flow->first_tick + 1;
+	return tick;
+}
+
+/* UC and UD lose messages without a word. */
+static inline bool lane_is_lossy(const struct lane *lane)
+{
+	return lane->transport != TRANSPORT_RC;
+}
 
 #endif

@@ -7,15 +7,20 @@
 #ifndef BENCH_LOOP_H
 #define BENCH_LOOP_H
 
+#include <string.h>
+
 #include "bench/lane.h"
 #include "core/hist.h"
+#include "reports/windows.h"
 
 struct loop_run {
-	uint64_t messages; /* to measure */
-	struct hist *hist; /* of nanoseconds */
-	uint64_t mult;     /* of clock_to_ns, halved for half round trips */
-	bool is_counter;   /* the clock is a counter of the processor */
-	bool is_responder; /* until the alarm; messages and hist are not used */
+	uint64_t messages;       /* to measure; UINT64_MAX: until the time is over */
+	uint64_t until;          /* ticks; UINT64_MAX: until all messages are through */
+	struct hist *hist;       /* of nanoseconds; latency */
+	struct windows *windows; /* bandwidth */
+	uint64_t mult;           /* of clock_to_ns, halved for half round trips */
+	bool is_counter;         /* the clock is a counter of the processor */
+	bool is_responder;       /* until the alarm; nothing else here is used */
 };
 
 typedef int loop_function(struct lane *lane, const struct loop_run *run, enum post_path path,
@@ -39,24 +44,67 @@ static ALWAYS_INLINE int loop_dispatch(loop_function *loop, struct lane *lane,
 			       : loop(lane, run, POST_CLASSIC, false, error);
 }
 
-/*
- * Posts the lane's operation, one in signal_every signalled. The one before must
- * be complete by then, so that the send queue never fills.
- */
+/* The payload of the next message, if it is one to be verified; and what came. */
+static ALWAYS_INLINE void loop_fill(struct lane *lane)
+{
+	if (unlikely(verify_is_due(&lane->verify)) && !lane->shape->is_read)
+		verify_fill(&lane->verify);
+}
+
+static ALWAYS_INLINE int loop_check(struct lane *lane, struct error *error)
+{
+	int code = 0;
+
+	if (unlikely(verify_is_due(&lane->verify)))
+		code = verify_check(&lane->verify, error);
+	if (lane->shape->is_read)
+		memset((void *)(uintptr_t)lane->verify.received, 0, 1);
+	else
+		verify_next(&lane->verify);
+	return code;
+}
+
+/* Whether the next post is to be signalled: one in signal_every. */
+static ALWAYS_INLINE int loop_next_signal(struct lane *lane, struct error *error)
+{
+	if (likely(--lane->until_signal))
+		return 0;
+	/* The one before must be complete by then, so that the send queue never fills. */
+	if (lane->is_signal_out && lane_settle(lane, error))
+		return -EIO;
+	lane->until_signal = lane->signal_every;
+	lane->is_signal_out = true;
+	return IBV_SEND_SIGNALED;
+}
+
+/* Posts the lane's operation. */
 static ALWAYS_INLINE int loop_post(struct lane *lane, enum post_operation operation,
 				   enum post_path path, struct error *error)
 {
-	unsigned int signalled = 0;
+	struct flow *flow = &lane->flows[0];
+	int signalled = loop_next_signal(lane, error);
 	int code;
 
-	if (unlikely(!--lane->until_signal)) {
-		if (lane->is_signal_out && lane_settle(lane, error))
-			return -EIO;
-		lane->until_signal = lane->signal_every;
-		lane->is_signal_out = true;
-		signalled = IBV_SEND_SIGNALED;
-	}
-	code = post_send(&lane->queue, &lane->work, operation, path, signalled);
+	if (unlikely(signalled < 0))
+		return signalled;
+	code = post_send(&flow->queue, &flow->work, operation, path, (unsigned int)signalled);
+	return unlikely(code) ? lane_post_failed(code, error) : 0;
+}
+
+/* The same, with the notification of the specification behind it. */
+static ALWAYS_INLINE int loop_post_notified(struct lane *lane, enum post_operation operation,
+					    enum post_path path, struct error *error)
+{
+	struct flow *flow = &lane->flows[0];
+	int signalled = loop_next_signal(lane, error);
+	int code;
+
+	if (unlikely(signalled < 0))
+		return signalled;
+	code = post_send(&flow->queue, &flow->work, operation, path, 0);
+	if (likely(!code))
+		code = post_send(&flow->queue, &flow->notice, POST_SEND, path,
+				 (unsigned int)signalled);
 	return unlikely(code) ? lane_post_failed(code, error) : 0;
 }
 

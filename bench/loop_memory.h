@@ -35,14 +35,18 @@ static ALWAYS_INLINE int memory_await(struct lane *lane, uint8_t round, bool is_
 }
 
 static ALWAYS_INLINE int memory_initiate(struct lane *lane, const struct loop_run *run,
-					 enum post_path path, bool is_counter, struct error *error)
+					 bool is_verified, enum post_path path, bool is_counter,
+					 struct error *error)
 {
 	uint64_t last = clock_ticks(is_counter);
+	uint64_t count = 0;
 	uint8_t round = *lane->last_sent;
 
-	for (uint64_t i = 0; i < run->messages; i++) {
+	while (count < run->messages && last < run->until) {
 		uint64_t now;
 
+		if (is_verified)
+			loop_fill(lane);
 		*lane->last_sent = ++round;
 		if (unlikely(loop_post(lane, POST_WRITE, path, error)) ||
 		    unlikely(memory_await(lane, round, false, error)))
@@ -50,16 +54,25 @@ static ALWAYS_INLINE int memory_initiate(struct lane *lane, const struct loop_ru
 		now = clock_ticks(is_counter);
 		hist_add(run->hist, clock_to_ns(now - last, run->mult));
 		last = now;
+		count++;
+		if (is_verified && unlikely(loop_check(lane, error)))
+			return error->code;
 	}
-	lane->messages += run->messages;
+	lane->messages += count;
 	return 0;
 }
 
-static ALWAYS_INLINE int memory_respond(struct lane *lane, enum post_path path, struct error *error)
+static ALWAYS_INLINE int memory_respond(struct lane *lane, bool is_verified, enum post_path path,
+					struct error *error)
 {
 	for (uint8_t round = 1;; round++) {
 		if (unlikely(memory_await(lane, round, true, error)))
 			return error->code;
+		if (is_verified) {
+			loop_fill(lane);
+			if (unlikely(loop_check(lane, error)))
+				return error->code;
+		}
 		*lane->last_sent = round;
 		if (unlikely(loop_post(lane, POST_WRITE, path, error)))
 			return error->code;
@@ -67,12 +80,21 @@ static ALWAYS_INLINE int memory_respond(struct lane *lane, enum post_path path, 
 	}
 }
 
+static ALWAYS_INLINE int memory(struct lane *lane, const struct loop_run *run, bool is_verified,
+				enum post_path path, bool is_counter, struct error *error)
+{
+	/* The last byte is the number of the round. */
+	lane->verify.length = lane->parameters->size - 1;
+	if (run->is_responder)
+		return memory_respond(lane, is_verified, path, error);
+	return memory_initiate(lane, run, is_verified, path, is_counter, error);
+}
+
 static ALWAYS_INLINE int loop_memory(struct lane *lane, const struct loop_run *run,
 				     enum post_path path, bool is_counter, struct error *error)
 {
-	if (run->is_responder)
-		return memory_respond(lane, path, error);
-	return memory_initiate(lane, run, path, is_counter, error);
+	return lane->verify.every ? memory(lane, run, true, path, is_counter, error)
+				  : memory(lane, run, false, path, is_counter, error);
 }
 
 #endif

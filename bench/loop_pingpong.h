@@ -11,7 +11,11 @@
 
 #include "bench/loop.h"
 
-/* Waits for the message, passing by completions of posts. */
+/* How one end posts: loop_post or loop_post_notified. */
+typedef int pingpong_post(struct lane *lane, enum post_operation operation, enum post_path path,
+			  struct error *error);
+
+/* Waits for the message, passing by completions of posts. -ETIMEDOUT has no error yet. */
 static ALWAYS_INLINE int pingpong_await(struct lane *lane, uint64_t timeout_ns, struct error *error)
 {
 	bool is_message = false;
@@ -21,7 +25,7 @@ static ALWAYS_INLINE int pingpong_await(struct lane *lane, uint64_t timeout_ns, 
 		int code = completion_wait(lane->completion, 1, &wc, timeout_ns, error);
 
 		if (unlikely(code < 0))
-			return code == -ETIMEDOUT ? lane_stalled(error) : code;
+			return code;
 		code = lane_take(lane, &wc, &is_message, error);
 		if (unlikely(code))
 			return code;
@@ -29,45 +33,98 @@ static ALWAYS_INLINE int pingpong_await(struct lane *lane, uint64_t timeout_ns, 
 	return 0;
 }
 
+/* No answer: on a transport that may lose it, that is counted, and no sample. */
+static COLD int pingpong_missed(struct lane *lane, int code, struct error *error)
+{
+	if (code != -ETIMEDOUT)
+		return code;
+	if (!lane_is_lossy(lane))
+		return lane_stalled(error);
+	lane->lost++;
+	return 0;
+}
+
+/* What makes another loop of it. Constants at the call. */
+struct pingpong_kind {
+	pingpong_post *post;
+	bool is_verified; /* the payloads of both directions */
+};
+
 static ALWAYS_INLINE int pingpong_initiate(struct lane *lane, const struct loop_run *run,
+					   const struct pingpong_kind kind,
 					   enum post_operation operation, enum post_path path,
 					   bool is_counter, struct error *error)
 {
 	uint64_t last = clock_ticks(is_counter);
+	uint64_t count = 0;
 
-	for (uint64_t i = 0; i < run->messages; i++) {
+	while (count < run->messages && last < run->until) {
 		uint64_t now;
+		int code;
 
-		if (unlikely(loop_post(lane, operation, path, error)) ||
-		    unlikely(pingpong_await(lane, lane->stalled_ns, error)))
+		if (kind.is_verified)
+			loop_fill(lane);
+		if (unlikely(kind.post(lane, operation, path, error)))
 			return error->code;
+		code = pingpong_await(lane, lane->stalled_ns, error);
+		if (unlikely(code)) {
+			if (pingpong_missed(lane, code, error))
+				return error->code;
+			last = clock_ticks(is_counter);
+			continue;
+		}
 		now = clock_ticks(is_counter);
 		hist_add(run->hist, clock_to_ns(now - last, run->mult));
 		last = now;
+		count++;
+		if (kind.is_verified && unlikely(loop_check(lane, error)))
+			return error->code;
 	}
-	lane->messages += run->messages;
+	lane->messages += count;
 	return 0;
 }
 
 /* Answers until the alarm. */
-static ALWAYS_INLINE int pingpong_respond(struct lane *lane, enum post_operation operation,
-					  enum post_path path, struct error *error)
+static ALWAYS_INLINE int pingpong_respond(struct lane *lane, const struct pingpong_kind kind,
+					  enum post_operation operation, enum post_path path,
+					  struct error *error)
 {
 	for (;;) {
-		if (unlikely(pingpong_await(lane, UINT64_MAX, error)) ||
-		    unlikely(loop_post(lane, operation, path, error)))
+		int code = pingpong_await(lane, UINT64_MAX, error);
+
+		if (unlikely(code))
+			return code;
+		/* What this end reads comes only after it has answered. */
+		if (kind.is_verified && !lane->shape->is_read) {
+			loop_fill(lane);
+			if (unlikely(loop_check(lane, error)))
+				return error->code;
+		}
+		if (unlikely(kind.post(lane, operation, path, error)))
 			return error->code;
 		lane->messages++;
 	}
 }
 
-static ALWAYS_INLINE int loop_pingpong(struct lane *lane, const struct loop_run *run,
-				       enum post_operation operation, enum post_path path,
-				       bool is_counter, struct error *error)
+static ALWAYS_INLINE int pingpong(struct lane *lane, const struct loop_run *run,
+				  const struct pingpong_kind kind, enum post_operation operation,
+				  enum post_path path, bool is_counter, struct error *error)
 {
 	if (run->is_responder)
-		return pingpong_respond(lane, operation, path, error);
-	return pingpong_initiate(lane, run, operation, path, is_counter, error);
+		return pingpong_respond(lane, kind, operation, path, error);
+	return pingpong_initiate(lane, run, kind, operation, path, is_counter, error);
+}
+
+static ALWAYS_INLINE int loop_pingpong(struct lane *lane, const struct loop_run *run,
+				       pingpong_post *post, enum post_operation operation,
+				       enum post_path path, bool is_counter, struct error *error)
+{
+	const struct pingpong_kind verified = {.post = post, .is_verified = true};
+	const struct pingpong_kind plain = {.post = post};
+
+	return lane->verify.every
+		       ? pingpong(lane, run, verified, operation, path, is_counter, error)
+		       : pingpong(lane, run, plain, operation, path, is_counter, error);
 }
 
 #endif

@@ -10,17 +10,19 @@
 
 #include "bench/loop.h"
 
-static ALWAYS_INLINE int loop_request(struct lane *lane, const struct loop_run *run,
-				      enum post_operation operation, enum post_path path,
-				      bool is_counter, struct error *error)
+static ALWAYS_INLINE int request_each(struct lane *lane, const struct loop_run *run,
+				      bool is_verified, enum post_operation operation,
+				      enum post_path path, bool is_counter, struct error *error)
 {
 	uint64_t last = clock_ticks(is_counter);
+	uint64_t count = 0;
 
-	for (uint64_t i = 0; i < run->messages; i++) {
+	while (count < run->messages && last < run->until) {
 		struct ibv_wc wc;
 		bool is_message;
 		uint64_t now;
-		int code = post_send(&lane->queue, &lane->work, operation, path, IBV_SEND_SIGNALED);
+		int code = post_send(&lane->flows[0].queue, &lane->flows[0].work, operation, path,
+				     IBV_SEND_SIGNALED);
 
 		if (unlikely(code))
 			return lane_post_failed(code, error);
@@ -33,9 +35,21 @@ static ALWAYS_INLINE int loop_request(struct lane *lane, const struct loop_run *
 		now = clock_ticks(is_counter);
 		hist_add(run->hist, clock_to_ns(now - last, run->mult));
 		last = now;
+		count++;
+		if (is_verified && unlikely(loop_check(lane, error)))
+			return error->code;
 	}
-	lane->messages += run->messages;
+	lane->messages += count;
 	return 0;
+}
+
+static ALWAYS_INLINE int loop_request(struct lane *lane, const struct loop_run *run,
+				      enum post_operation operation, enum post_path path,
+				      bool is_counter, struct error *error)
+{
+	return lane->verify.every
+		       ? request_each(lane, run, true, operation, path, is_counter, error)
+		       : request_each(lane, run, false, operation, path, is_counter, error);
 }
 
 #endif

@@ -6,10 +6,7 @@
 #include "bench/command.h"
 
 static const struct command *const commands[] = {
-	&command_run,
-	&command_serve,
-	&command_devices,
-	&command_doctor,
+	&command_run, &command_serve, &command_report, &command_devices, &command_doctor,
 };
 
 void command_help(const struct command *command)
@@ -54,7 +51,9 @@ int main(int argc, char *argv[])
 	struct error error = {0};
 
 	if (argc < 2) {
-		error_set(&error, -1, "a command is missing: run, serve or devices; see --help");
+		error_set(
+			&error, -1,
+			"a command is missing: run, serve, report, devices or doctor; see --help");
 		return complain(&error, COMMAND_USAGE);
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {

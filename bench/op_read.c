@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/loop_request.h"
+#include "bench/loop_stream.h"
 #include "bench/op.h"
 
 static ALWAYS_INLINE int request(struct lane *lane, const struct loop_run *run, enum post_path path,
@@ -19,10 +20,23 @@ static enum result_kind kind_of(enum rdma_wait_mode cq, enum rdma_wait_mode serv
 	return RESULT_FULL;
 }
 
+static ALWAYS_INLINE int requests(struct lane *lane, const struct loop_run *run,
+				  enum post_path path, bool is_counter, struct error *error)
+{
+	return loop_stream(lane, run, POST_READ, path, is_counter, error);
+}
+
+static int bandwidth(struct lane *lane, const struct loop_run *run, struct error *error)
+{
+	return loop_dispatch(requests, lane, run, error);
+}
+
 const struct op op_read = {
 	.name = "read",
 	.summary = "RDMA READ",
-	.is_read = true,
+	.transports = OP_ON(TRANSPORT_RC),
+	.shape = {.is_read = true},
 	.kind = kind_of,
 	.latency = latency,
+	.bandwidth = bandwidth,
 };

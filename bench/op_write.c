@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/loop_memory.h"
 #include "bench/loop_request.h"
+#include "bench/loop_stream.h"
 #include "bench/op.h"
 
 static ALWAYS_INLINE int request(struct lane *lane, const struct loop_run *run, enum post_path path,
@@ -23,9 +24,22 @@ static enum result_kind kind_of(enum rdma_wait_mode cq, enum rdma_wait_mode serv
 	return cq == RDMA_POLL && server_cq == RDMA_POLL ? RESULT_HALF : RESULT_COMPLETION;
 }
 
+static ALWAYS_INLINE int writes(struct lane *lane, const struct loop_run *run, enum post_path path,
+				bool is_counter, struct error *error)
+{
+	return loop_stream(lane, run, POST_WRITE, path, is_counter, error);
+}
+
+static int bandwidth(struct lane *lane, const struct loop_run *run, struct error *error)
+{
+	return loop_dispatch(writes, lane, run, error);
+}
+
 const struct op op_write = {
 	.name = "write",
 	.summary = "RDMA WRITE",
+	.transports = OP_ON(TRANSPORT_RC) | OP_ON(TRANSPORT_UC),
 	.kind = kind_of,
 	.latency = latency,
+	.bandwidth = bandwidth,
 };

@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "bench/op.h"
 
-const struct op *const ops[] = {
-	&op_send,
-	&op_write,
-	&op_read,
+const struct op *const ops[OPS] = {
+	&op_send,      &op_write,        &op_read,         &op_write_imm,
+	&op_fetch_add, &op_compare_swap, &op_write_notify, &op_read_notify,
 };
 
-const size_t n_ops = ARRAY_LENGTH(ops);
-
-const struct op *op_find(const char *name)
-{
-	for (size_t i = 0; i < n_ops; i++)
-		if (!strcmp(ops[i]->name, name))
-			return ops[i];
-	return NULL;
-}
+const char *const op_names[] = {"send",         "write",       "read",
+				"write-imm",    "fetch-add",   "compare-swap",
+				"write-notify", "read-notify", NULL};

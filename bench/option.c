@@ -15,33 +15,55 @@ struct cursor {
 	int next;
 };
 
-static const struct option_row *find_name(const struct option_table *table, const char *name,
-					  size_t length)
-{
-	for (size_t i = 0; i < table->count; i++) {
-		const struct option_row *row = &table->rows[i];
+/* A row and the table that it is from. */
+struct found {
+	const struct option_table *table;
+	const struct option_row *row;
+};
 
-		if (strlen(row->name) == length && !strncmp(row->name, name, length))
-			return row;
+static const struct option_row *row_at(const struct option_table *table, size_t i)
+{
+	size_t stride = table->stride ? table->stride : sizeof(*table->rows);
+
+	return (const struct option_row *)(const void *)((const char *)table->rows + i * stride);
+}
+
+static struct found find_name(const struct option_table *table, const char *name, size_t length)
+{
+	for (; table; table = table->next) {
+		for (size_t i = 0; i < table->count; i++) {
+			const struct option_row *row = row_at(table, i);
+
+			if (strlen(row->name) == length && !strncmp(row->name, name, length))
+				return (struct found){table, row};
+		}
 	}
-	return NULL;
+	return (struct found){0};
 }
 
-static const struct option_row *find_letter(const struct option_table *table, char letter)
+static struct found find_letter(const struct option_table *table, char letter)
 {
-	for (size_t i = 0; i < table->count; i++)
-		if (table->rows[i].letter == letter)
-			return &table->rows[i];
-	return NULL;
+	for (; table; table = table->next)
+		for (size_t i = 0; i < table->count; i++)
+			if (row_at(table, i)->letter == letter)
+				return (struct found){table, row_at(table, i)};
+	return (struct found){0};
 }
 
-static int apply(const struct option_row *row, const char *value, void *target, struct error *error)
+static int apply(const struct found *found, const char *value, void *target, struct error *error)
 {
-	const char *wrong = row->parse(value, (char *)target + row->offset);
+	const struct option_row *row = found->row;
+	const char *wrong = found->table->parse ? found->table->parse(row, value, target)
+						: row->parse(value, (char *)target + row->offset);
 
-	if (wrong)
+	if (wrong && value)
 		return error_set(error, -EINVAL, "--%s: '%s' %s", row->name, value, wrong);
-	return 0;
+	return wrong ? error_set(error, -EINVAL, "--%s %s", row->name, wrong) : 0;
+}
+
+static bool may_be_alone(const struct option_row *row)
+{
+	return !row->argument || row->argument[0] == '[';
 }
 
 static int need_value(const struct option_row *row, struct cursor *cursor, const char **value,
@@ -57,33 +79,33 @@ static int parse_long(const struct option_table *table, const char *text, struct
 		      void *target, struct error *error)
 {
 	size_t length = strcspn(text, "=");
-	const struct option_row *row = find_name(table, text, length);
+	struct found found = find_name(table, text, length);
 	const char *value = text[length] ? text + length + 1 : NULL;
 
-	if (!row)
+	if (!found.row)
 		return error_set(error, -EINVAL, "there is no option --%.*s", (int)length, text);
-	if (!row->argument && value)
-		return error_set(error, -EINVAL, "--%s takes no value", row->name);
-	if (row->argument && !value && need_value(row, cursor, &value, error))
+	if (!found.row->argument && value)
+		return error_set(error, -EINVAL, "--%s takes no value", found.row->name);
+	if (!may_be_alone(found.row) && !value && need_value(found.row, cursor, &value, error))
 		return error->code;
-	return apply(row, value, target, error);
+	return apply(&found, value, target, error);
 }
 
 static int parse_letters(const struct option_table *table, const char *letters,
 			 struct cursor *cursor, void *target, struct error *error)
 {
 	for (; *letters; letters++) {
-		const struct option_row *row = find_letter(table, *letters);
+		struct found found = find_letter(table, *letters);
 		const char *value = NULL;
 		int code;
 
-		if (!row)
+		if (!found.row)
 			return error_set(error, -EINVAL, "there is no option -%c", *letters);
-		if (row->argument && letters[1])
+		if (!may_be_alone(found.row) && letters[1])
 			value = letters + 1;
-		else if (row->argument && need_value(row, cursor, &value, error))
+		else if (!may_be_alone(found.row) && need_value(found.row, cursor, &value, error))
 			return error->code;
-		code = apply(row, value, target, error);
+		code = apply(&found, value, target, error);
 		if (code || value)
 			return code;
 	}
@@ -94,12 +116,20 @@ static int take_operand(const struct option_table *table, const char *text, void
 			struct error *error)
 {
 	const char **field = (const char **)(void *)((char *)target + table->operand_offset);
+	/* Without the brackets of what may be left out. */
+	const char *name =
+		table->operand && table->operand[0] == '[' ? table->operand + 1 : table->operand;
+	const char *wrong;
 
 	if (!table->operand)
 		return error_set(error, -EINVAL, "'%s' is one word too many", text);
+	if (table->add_operand) {
+		wrong = table->add_operand(text, target);
+		return wrong ? error_set(error, -EINVAL, "'%s' %s", text, wrong) : 0;
+	}
 	if (*field)
-		return error_set(error, -EINVAL, "'%s' is one word too many: %s is '%s'", text,
-				 table->operand, *field);
+		return error_set(error, -EINVAL, "'%s' is one word too many: %.*s is '%s'", text,
+				 (int)strcspn(name, "]"), name, *field);
 	*field = text;
 	return 0;
 }
@@ -128,19 +158,24 @@ int option_parse(const struct option_table *table, int argc, char *argv[], void 
 	return code;
 }
 
+static void print_row(const struct option_row *row, FILE *out)
+{
+	const char *gap = !row->argument ? "" : may_be_alone(row) ? "=" : " ";
+	char letter[8] = "    ";
+	char left[64];
+
+	if (row->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
+	snprintf(left, sizeof(left), "%s--%s%s%s", letter, row->name, gap,
+		 row->argument ? row->argument : "");
+	fprintf(out, "  %-30s %s\n", left, row->help);
+}
+
 void option_print(const struct option_table *table, FILE *out)
 {
-	for (size_t i = 0; i < table->count; i++) {
-		const struct option_row *row = &table->rows[i];
-		char left[64];
-		char letter[8] = "    ";
-
-		if (row->letter)
-			snprintf(letter, sizeof(letter), "-%c, ", row->letter);
-		snprintf(left, sizeof(left), "%s--%s%s%s", letter, row->name,
-			 row->argument ? " " : "", row->argument ? row->argument : "");
-		fprintf(out, "  %-30s %s\n", left, row->help);
-	}
+	for (; table; table = table->next)
+		for (size_t i = 0; i < table->count; i++)
+			print_row(row_at(table, i), out);
 	fprintf(out, "  %-30s %s\n", "-h, --help", "this text");
 }
 

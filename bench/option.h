@@ -18,7 +18,7 @@ typedef const char *option_parser(const char *text, void *field);
 struct option_row {
 	const char *name;     /* without dashes */
 	char letter;          /* or 0 */
-	const char *argument; /* as --help shows it; NULL: a flag */
+	const char *argument; /* as --help shows it; NULL: a flag; [N]: may be left out */
 	option_parser *parse; /* of a flag: text is NULL */
 	size_t offset;
 	const char *help;
@@ -27,8 +27,14 @@ struct option_row {
 struct option_table {
 	const struct option_row *rows;
 	size_t count;
-	const char *operand;   /* as --help shows it; NULL: none is taken */
-	size_t operand_offset; /* a const char * in the target */
+	size_t stride; /* from row to row, where they are parts of something; 0: none */
+	/* Takes the place of the rows' own parsers; target is the command's. */
+	const char *(*parse)(const struct option_row *row, const char *text, void *target);
+	const struct option_table *next; /* more rows; its operand is not used */
+	const char *operand;             /* as --help shows it; NULL: none is taken */
+	size_t operand_offset;           /* a const char * in the target */
+	/* Takes the place of that where there may be several: it is called for each. */
+	const char *(*add_operand)(const char *text, void *target);
 };
 
 /*

@@ -2,241 +2,303 @@
 #include "bench/plan.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/control.h"
-#include "bench/value.h"
-
-/* 1 GiB: both areas of a lane must fit a buffer, and a request has 32 bits of length. */
-#define SIZE_MAX_BYTES (1ULL << 30)
-#define MESSAGES_MAX   1000000000000ULL
-
-static const char *const mode_names[] = {
-	[RDMA_POLL] = "poll",
-	[RDMA_EVENT] = "event",
-	[RDMA_ADAPTIVE] = "adaptive",
-};
-
-const char *plan_mode_name(enum rdma_wait_mode mode)
-{
-	return mode_names[mode];
-}
-
-bool plan_find_mode(const char *name, enum rdma_wait_mode *mode)
-{
-	for (size_t i = 0; i < ARRAY_LENGTH(mode_names); i++) {
-		if (!strcmp(name, mode_names[i])) {
-			*mode = (enum rdma_wait_mode)i;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Calls take for each member of a comma-separated list until one is refused. */
-static const char *each(const char *text, void *list,
-			const char *(*take)(const char *member, void *list))
-{
-	char member[64];
-
-	for (;;) {
-		size_t length = strcspn(text, ",");
-		const char *wrong;
-
-		if (length >= sizeof(member))
-			return "has a member that is too long";
-		memcpy(member, text, length);
-		member[length] = '\0';
-		wrong = take(member, list);
-		if (wrong || !text[length])
-			return wrong;
-		text += length + 1;
-	}
-}
-
-static const char *take_op(const char *member, void *list)
-{
-	struct plan_ops *into = list;
-	const struct op *op = op_find(member);
-
-	if (!op)
-		return "is none of send, write, read";
-	if (into->count == PLAN_LIST)
-		return "has too many members";
-	into->item[into->count++] = op;
-	return NULL;
-}
-
-static const char *take_size(const char *member, void *list)
-{
-	struct plan_sizes *into = list;
-	uint64_t size;
-
-	if (!value_size(member, &size))
-		return "is not a size, such as 64 or 4k";
-	if (!size || size > SIZE_MAX_BYTES)
-		return "is not from 1 to 1g";
-	if (into->count == PLAN_LIST)
-		return "has too many members";
-	into->item[into->count++] = size;
-	return NULL;
-}
-
-static const char *take_mode(const char *member, void *list)
-{
-	struct plan_modes *into = list;
-	enum rdma_wait_mode mode;
-
-	if (!plan_find_mode(member, &mode))
-		return "is none of poll, event, adaptive";
-	if (into->count == PLAN_LIST)
-		return "has too many members";
-	into->item[into->count++] = mode;
-	return NULL;
-}
-
-static const char *parse_ops(const char *text, void *field)
-{
-	((struct plan_ops *)field)->count = 0;
-	return each(text, field, take_op);
-}
-
-static const char *parse_sizes(const char *text, void *field)
-{
-	((struct plan_sizes *)field)->count = 0;
-	return each(text, field, take_size);
-}
-
-static const char *parse_modes(const char *text, void *field)
-{
-	((struct plan_modes *)field)->count = 0;
-	return each(text, field, take_mode);
-}
-
-static const char *parse_metric(const char *text, void *field)
-{
-	if (strcmp(text, "lat") != 0)
-		return "is none of lat";
-	*(const char **)field = "lat";
-	return NULL;
-}
-
-static const char *parse_messages(const char *text, void *field)
-{
-	return value_count(text, 1, MESSAGES_MAX, field) ? NULL : "is not a number from 1 to 10^12";
-}
+#include "bench/preset.h"
+#include "bench/rules.h"
 
 #define FIELD(member) offsetof(struct plan, member)
 
-// clang-format off: aligned, these would be wider than any screen
+/* Aligned, these would be wider than any screen. */
+// clang-format off
 static const struct option_row rows[] = {
-	{"op",            0,   "LIST", parse_ops,       FIELD(ops),           "operations: send, write, read (send)"},
-	{"metric",        0,   "NAME", parse_metric,    FIELD(metric),        "what to measure: lat (lat)"          },
-	{"size",          's', "LIST", parse_sizes,     FIELD(sizes),         "bytes of a message; 4k is 4096 (64)" },
-	{"iterations",    'n', "N",    parse_messages,  FIELD(messages),      "messages of a case (5000)"           },
-	{"cq",            0,   "LIST", parse_modes,     FIELD(cqs),
-	 "how completions are waited for: poll, event, adaptive (poll)"                                             },
-	{"server-cq",     0,   "LIST", parse_modes,     FIELD(server_cqs),
-	 "the same at the server (as the client)"								   },
-	{"device",        'd', "NAME", option_text,     FIELD(device),        "RDMA device (one that leads there)"  },
-	{"server-device", 0,   "NAME", option_text,     FIELD(server_device), "the server's RDMA device"            },
-	{"port",          'p', "PORT", option_port,     FIELD(port),          "the server's TCP port (7471)"        },
+	{"all",           'a', NULL,   option_flag,     FIELD(all_sizes),     "sizes 1 to 8m in powers of two"},
+	{"events",        'e', NULL,   option_flag,     FIELD(with_events),   "the same as --cq event"},
+	{"preset",        0,   "NAME", option_text,     FIELD(preset),
+	 "quick, standard, full; lists that are given replace its own (quick)"},
+	{"plan",          0,   "FILE", option_text,     FIELD(file),          "the same from a file"},
+	{"dry-run",       0,   NULL,   option_flag,     FIELD(is_dry),        "print the cases and run none"},
+	{"device",        'd', "NAME", option_text,     FIELD(device),        "RDMA device (one that leads there)"},
+	{"server-device", 0,   "NAME", option_text,     FIELD(server_device), "the server's RDMA device"},
+	{"port",          'p', "PORT", option_port,     FIELD(port),          "the server's TCP port (7471)"},
+	{"launch",        0,   "COMMAND", option_text,  FIELD(launch),
+	 "start the server there, such as 'ssh %h'"},
 	{"wait",          0,   "TIME", option_duration, FIELD(wait_ms),
-	 "how long to try to reach a server, such as 10s (0s)"                                                      },
+	 "how long to try to reach a server, such as 10s (0s)"},
 	{"json",          0,   "FILE", option_text,     FIELD(json),
-	 "write the result there; - is standard output"							     },
+	 "where the result goes, - to see it (verbmark-HOST-UTC.json)"},
+	{"no-save",       0,   NULL,   option_flag,     FIELD(no_save),       "write no result"},
+	{"quiet",         0,   NULL,   option_flag,     FIELD(is_quiet),      "no progress on a terminal"},
+	{"progress",      0,   NULL,   option_flag,     FIELD(with_progress), "progress, terminal or not"},
+	{"fail-below",    0,   "LIMIT", limit_parse_below, FIELD(limits),
+	 "a bandwidth below that fails: 90%line, 50Gb/s, 10GB/s, 1.2Mmsg/s"},
+	{"fail-above",    0,   "LIMIT", limit_parse_above, FIELD(limits),
+	 "a latency above that fails: p99=5us, max=1ms"},
+	{"rdma-cm",       'R', NULL,   option_flag,     FIELD(ignored),       "perftest's; it needs nothing here"},
+	{"cpu-freq",      'F', NULL,   option_flag,     FIELD(ignored),       "perftest's; it needs nothing here"},
 };
 // clang-format on
+
+static const char *take_list(const struct option_row *row, const char *text, void *target)
+{
+	const struct parameter *parameter = (const void *)row;
+	struct plan *plan = target;
+
+	/* Flags, and what may stand without a value, say 1 then. */
+	return list_parse(product_list(&plan->asked, parameter), parameter, text ? text : "1");
+}
+
+static const struct option_table parameter_options = {
+	.rows = &parameter_table[0].option,
+	.count = PARAMETERS,
+	.stride = sizeof(parameter_table[0]),
+	.parse = take_list,
+};
 
 const struct option_table plan_options = {
 	.rows = rows,
 	.count = ARRAY_LENGTH(rows),
-	.operand = "HOST",
+	.operand = "[HOST]",
 	.operand_offset = FIELD(host),
+	.next = &parameter_options,
 };
 
-static size_t at_least_one(size_t count)
+static struct list *asked(struct plan *plan, const char *name)
 {
-	return count ? count : 1;
+	return product_list(&plan->asked, parameter_find(name));
+}
+
+static bool has_lists(const struct plan *plan)
+{
+	for (size_t i = 0; i < PARAMETERS; i++)
+		if (plan->asked.lists[i].count && parameter_table[i].mark != parameters_effort)
+			return true;
+	return false;
+}
+
+/* -a and -e are short for lists. */
+static int expand(struct plan *plan, struct error *error)
+{
+	const char *wrong = NULL;
+
+	if (plan->all_sizes && asked(plan, "size")->count)
+		return error_set(error, -EINVAL, "--all and --size exclude each other");
+	if (plan->with_events && asked(plan, "cq")->count)
+		return error_set(error, -EINVAL, "--events and --cq exclude each other");
+	if (plan->all_sizes)
+		wrong = list_parse(asked(plan, "size"), parameter_find("size"), "1:8m");
+	if (plan->with_events && !wrong)
+		wrong = list_parse(asked(plan, "cq"), parameter_find("cq"), "event");
+	return wrong ? error_set(error, -EINVAL, "%s", wrong) : 0;
+}
+
+/* The plan that the lists of the command line change. An array of products. */
+static int load(struct plan *plan, json_t **base, struct error *error)
+{
+	json_t *whole;
+	int code;
+
+	if (plan->file && plan->preset)
+		return error_set(error, -EINVAL, "--plan and --preset exclude each other");
+	if (plan->file)
+		code = preset_load(plan->file, &whole, error);
+	else if (plan->preset || !has_lists(plan))
+		code = preset_find(plan->preset ? plan->preset : "quick", &whole, error);
+	else
+		code = (whole = json_object()) ? 0 : -ENOMEM;
+	if (code)
+		return code;
+	*base = json_is_array(whole) ? json_incref(whole) : json_pack("[O]", whole);
+	json_decref(whole);
+	if (!json_array_size(*base))
+		return error_set(error, -EINVAL, "the plan is empty");
+	return 0;
+}
+
+/*
+ * Each case once: atomics have one size whatever the list says, and lists that take
+ * the place of a preset's make its parts alike.
+ */
+static bool is_new(json_t *ids, const char *id)
+{
+	if (json_object_get(ids, id))
+		return false;
+	json_object_set_new(ids, id, json_true());
+	return true;
+}
+
+static void make_case(struct plan_case *made, const struct op *op, struct parameters wanted)
+{
+	const char *refusal;
+
+	*made = (struct plan_case){.op = op, .parameters = wanted};
+	/* As the client is what it is anyway. */
+	if (wanted.server_cq == wanted.cq)
+		wanted.server_cq = PARAMETER_AUTO;
+	if (op->shape.is_atomic)
+		wanted.size = 8;
+	parameters_id(&wanted, made->id, sizeof(made->id));
+	rules_choose(op, &made->parameters);
+	made->kind = op->kind((enum rdma_wait_mode)made->parameters.cq,
+			      (enum rdma_wait_mode)made->parameters.server_cq);
+	refusal = rules_refuse(op, &made->parameters);
+	if (refusal)
+		snprintf(made->skipped, sizeof(made->skipped), "%s", refusal);
+}
+
+/* Those of one metric stay together: their table has one head. */
+static void add_metric(struct plan *plan, const struct product *product, json_t *ids,
+		       uint64_t metric)
+{
+	size_t count = product_count(product);
+
+	for (size_t i = 0; i < count; i++) {
+		struct parameters wanted = product_case(product, i);
+		struct plan_case *made = &plan->cases[plan->n_cases];
+
+		if (wanted.metric != metric)
+			continue;
+		make_case(made, ops[wanted.op], wanted);
+		plan->n_cases += is_new(ids, made->id);
+	}
+}
+
+static int add_cases(struct plan *plan, const struct product *product, json_t *ids,
+		     struct error *error)
+{
+	size_t count = product_count(product);
+	struct plan_case *grown;
+
+	if (!count || plan->n_cases + count > PRODUCT_MOST)
+		return error_set(error, -EINVAL, "these are more than a million cases");
+	grown = reallocarray(plan->cases, plan->n_cases + count, sizeof(*grown));
+	if (!grown)
+		return error_set_errno(error, -ENOMEM, "cannot make the plan");
+	plan->cases = grown;
+	for (uint64_t metric = METRIC_LAT; metric <= METRIC_BW; metric++)
+		add_metric(plan, product, ids, metric);
+	return 0;
+}
+
+static int check_cases(const struct plan *plan, struct error *error)
+{
+	for (size_t i = 0; i < plan->n_cases; i++)
+		if (!plan->cases[i].skipped[0])
+			return 0;
+	return error_set(error, -EINVAL, "nothing is left to run: %s: %s", plan->cases[0].id,
+			 plan->cases[0].skipped);
+}
+
+/* Messages that are asked for take the place of a preset's time, and the reverse. */
+static void settle_effort(struct product *product, const struct product *by)
+{
+	static const char *const names[] = {"iterations", "duration"};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+		size_t asked = (size_t)(parameter_find(names[i]) - parameter_table);
+		size_t other = (size_t)(parameter_find(names[!i]) - parameter_table);
+
+		if (by->lists[asked].count && !by->lists[other].count)
+			product->lists[other].count = 0;
+	}
 }
 
 static int make_cases(struct plan *plan, struct error *error)
 {
-	size_t n_server_cqs = at_least_one(plan->server_cqs.count);
-	size_t n_cases = plan->ops.count * plan->sizes.count * plan->cqs.count * n_server_cqs;
+	struct product *product = malloc(sizeof(*product));
+	json_t *ids = json_object();
+	json_t *base = NULL;
+	json_t *part;
+	size_t i;
+	int code = load(plan, &base, error);
 
-	plan->cases = calloc(n_cases, sizeof(*plan->cases));
-	if (!plan->cases)
-		return error_set_errno(error, -ENOMEM, "cannot make the plan");
-	/* Counted like the digits of a number: the last list runs fastest. */
-	for (size_t i = 0; i < n_cases; i++) {
-		size_t server = i % n_server_cqs;
-		size_t cq = i / n_server_cqs % plan->cqs.count;
-		size_t size = i / n_server_cqs / plan->cqs.count % plan->sizes.count;
-		size_t op = i / n_server_cqs / plan->cqs.count / plan->sizes.count;
-
-		plan->cases[i] = (struct plan_case){
-			.op = plan->ops.item[op],
-			.size = plan->sizes.item[size],
-			.cq = plan->cqs.item[cq],
-			.server_cq = plan->server_cqs.count ? plan->server_cqs.item[server]
-							    : plan->cqs.item[cq],
-			.messages = plan->messages,
-		};
+	plan->made = json_array();
+	if (!code && (!product || !ids || !plan->made)) {
+		error_set_errno(error, -ENOMEM, "cannot make the plan");
+		code = -ENOMEM;
 	}
-	plan->n_cases = n_cases;
-	return 0;
+	json_array_foreach(base, i, part)
+	{
+		if (!code)
+			code = product_decode(product, part, error);
+		if (code)
+			break;
+		product_override(product, &plan->asked);
+		settle_effort(product, &plan->asked);
+		json_array_append_new(plan->made, product_encode(product));
+		code = add_cases(plan, product, ids, error);
+	}
+	json_decref(base);
+	json_decref(ids);
+	free(product);
+	return code ? code : check_cases(plan, error);
 }
 
 int plan_open(struct plan *plan, int argc, char *argv[], struct error *error)
 {
 	int code;
 
-	*plan = (struct plan){
-		.port = CONTROL_PORT,
-		.metric = "lat",
-		.messages = 5000,
-		.ops = {.item = {&op_send},  .count = 1},
-		.sizes = {.item = {64},        .count = 1},
-		.cqs = {.item = {RDMA_POLL}, .count = 1},
-	};
+	*plan = (struct plan){.port = CONTROL_PORT};
 	code = option_parse(&plan_options, argc, argv, plan, error);
 	if (code)
 		return code;
-	if (!plan->host)
-		return error_set(error, -EINVAL,
-				 "HOST is missing: the machine where 'verbmark serve' runs");
-	return make_cases(plan, error);
+	code = expand(plan, error);
+	if (!code)
+		code = make_cases(plan, error);
+	if (!code && plan->launch && !plan->host)
+		code = error_set(error, -EINVAL, "--launch needs HOST: without it all is here");
+	return code;
 }
 
 void plan_close(struct plan *plan)
 {
 	free(plan->cases);
+	json_decref(plan->made);
 	*plan = (struct plan){0};
 }
 
-static void print_size(uint64_t bytes, char *text, size_t size)
-{
-	static const char *const units[] = {"", "k", "m", "g"};
-	size_t unit = 0;
+/* Of a trial beside its messages: warm-up, and both ends' setting up. */
+#define TRIAL_NS (30 * NS_PER_MS)
+/* What a message is guessed to take where the plan gives no time. */
+#define MESSAGE_NS (10 * NS_PER_US)
 
-	while (unit + 1 < ARRAY_LENGTH(units) && bytes >= 1024 && bytes % 1024 == 0) {
-		bytes /= 1024;
-		unit++;
-	}
-	snprintf(text, size, "%" PRIu64 "%s", bytes, units[unit]);
+/* In 128 bits: a million cases, of as many messages as anybody may ask for, fit. */
+static unsigned __int128 estimate_ns(const struct plan_case *line)
+{
+	const struct parameters *p = &line->parameters;
+	unsigned __int128 trial = p->duration_ns;
+	uint64_t beside = TRIAL_NS;
+
+	if (line->skipped[0])
+		return 0;
+	/* A nanosecond for each byte: 8 Gb/s. */
+	if (p->duration_ns == PARAMETER_AUTO)
+		trial = (unsigned __int128)p->iterations * (MESSAGE_NS + p->size);
+	return p->trials * (trial + beside);
 }
 
-void plan_case_id(const struct plan_case *wanted, char *id, size_t size)
+uint64_t plan_estimate_ns(const struct plan *plan, size_t n_cases)
 {
-	char bytes[24];
-	size_t used;
+	unsigned __int128 sum = 0;
 
-	print_size(wanted->size, bytes, sizeof(bytes));
-	used = (size_t)snprintf(id, size, "%s/lat/%s/%s", wanted->op->name, bytes,
-				plan_mode_name(wanted->cq));
-	if (wanted->server_cq != wanted->cq && used < size)
-		snprintf(id + used, size - used, "/server-%s", plan_mode_name(wanted->server_cq));
+	for (size_t i = 0; i < n_cases; i++)
+		sum += estimate_ns(&plan->cases[i]);
+	return sum > UINT64_MAX ? UINT64_MAX : (uint64_t)sum;
+}
+
+void plan_print(const struct plan *plan, FILE *out)
+{
+	size_t runs = 0;
+
+	for (size_t i = 0; i < plan->n_cases; i++) {
+		const struct plan_case *line = &plan->cases[i];
+
+		runs += !line->skipped[0];
+		fprintf(out, "%s%s%s\n", line->id, line->skipped[0] ? ": skipped: " : "",
+			line->skipped);
+	}
+	fprintf(out, "%zu cases, about %.0f s\n", runs,
+		(double)plan_estimate_ns(plan, plan->n_cases) / (double)NS_PER_S);
 }

@@ -1,53 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was asked: options as they were parsed, and the cases that are their
- * product. Const once it is made.
+ * What was asked: options as they were parsed, and the cases that are the products
+ * of their lists. Const once it is made, but for cases that the devices turn out
+ * not to be able to run.
  */
 #ifndef BENCH_PLAN_H
 #define BENCH_PLAN_H
 
 #include "bench/op.h"
-#include "bench/option.h"
-
-#define PLAN_LIST 64
-
-struct plan_ops {
-	const struct op *item[PLAN_LIST];
-	size_t count;
-};
-
-struct plan_sizes {
-	uint64_t item[PLAN_LIST];
-	size_t count;
-};
-
-struct plan_modes {
-	enum rdma_wait_mode item[PLAN_LIST];
-	size_t count;
-};
+#include "bench/product.h"
+#include "reports/limit.h"
 
 /* One case. Its figures are those of this and nothing else. */
 struct plan_case {
+	char id[128];
 	const struct op *op;
-	uint64_t size;
-	enum rdma_wait_mode cq;
-	enum rdma_wait_mode server_cq;
-	uint64_t messages;
+	enum result_kind kind;
+	struct parameters parameters; /* none is PARAMETER_AUTO that has a default */
+	char skipped[128];            /* why it cannot be run; empty: it can */
 };
 
 struct plan {
-	const char *host;
+	const char *host; /* NULL: this machine, and a server of its own */
+	const char *launch;
 	const char *device;
 	const char *server_device;
-	const char *metric;
 	const char *json;
+	const char *file;
+	const char *preset;
 	uint16_t port;
 	unsigned int wait_ms;
-	uint64_t messages;
-	struct plan_ops ops;
-	struct plan_sizes sizes;
-	struct plan_modes cqs;
-	struct plan_modes server_cqs; /* none: the same as the client's */
+	bool no_save;
+	bool is_dry;
+	bool is_quiet;
+	bool with_progress;
+	bool with_events;         /* -e */
+	bool all_sizes;           /* -a */
+	bool ignored;             /* -R, -F: perftest's, which need nothing here */
+	struct limit_list limits; /* that cases are to keep to */
+	struct product asked;     /* by options */
+	json_t *made;             /* the plan as a plan file would have it */
 	struct plan_case *cases;
 	size_t n_cases;
 };
@@ -58,12 +50,10 @@ extern const struct option_table plan_options;
 int plan_open(struct plan *plan, int argc, char *argv[], struct error *error);
 void plan_close(struct plan *plan);
 
-const char *plan_mode_name(enum rdma_wait_mode mode);
+/* How long the first ones take, roughly: nobody knows the messages' own speed yet. */
+uint64_t plan_estimate_ns(const struct plan *plan, size_t n_cases);
 
-/* Whether the name is that of a mode; if so it is put there. */
-bool plan_find_mode(const char *name, enum rdma_wait_mode *mode);
-
-/* The id of a case: a path with every parameter that is not the default. */
-void plan_case_id(const struct plan_case *wanted, char *id, size_t size);
+/* The cases as text, a line each. */
+void plan_print(const struct plan *plan, FILE *out);
 
 #endif

@@ -4,10 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "bench/rules.h"
 #include "bench/wire.h"
-
-/* As much as one message may ask a server for. */
-#define SIZE_LIMIT (1LL << 30)
 
 json_t *protocol_reason(const char *type, const char *reason)
 {
@@ -45,22 +43,36 @@ int protocol_expect(const json_t *message, const char *type, struct error *error
 	return error_set(error, -EPROTO, "the other end said something else than '%s'", type);
 }
 
-json_t *protocol_hello(void)
+json_t *protocol_hello(const char *token)
 {
-	return json_pack("{s:s, s:i, s:s}", "type", "hello", "protocol", PROTOCOL_NUMBER, "version",
-			 VERBMARK_VERSION);
+	return json_pack("{s:s, s:i, s:s, s:s*}", "type", "hello", "protocol", PROTOCOL_NUMBER,
+			 "version", VERBMARK_VERSION, "token", token && *token ? token : NULL);
 }
 
-int protocol_check_hello(json_t *message, struct error *error)
+/* As long as any other, wherever the two differ. */
+static bool is_same_token(const char *given, const char *wanted)
 {
+	size_t length = strlen(wanted);
+	unsigned char differs = 0;
+
+	if (!given || strlen(given) != length)
+		return false;
+	for (size_t i = 0; i < length; i++)
+		differs |= (unsigned char)(given[i] ^ wanted[i]);
+	return !differs;
+}
+
+int protocol_check_hello(json_t *message, const char *token, struct error *error)
+{
+	const char *given = NULL;
 	const char *version;
 	json_error_t fault;
 	char text[32];
 	int number;
 
 	if (!protocol_is(message, "hello") ||
-	    json_unpack_ex(message, &fault, 0, "{s:i, s:s}", "protocol", &number, "version",
-			   &version))
+	    json_unpack_ex(message, &fault, 0, "{s:i, s:s, s?:s}", "protocol", &number, "version",
+			   &version, "token", &given))
 		return error_set(error, -EPROTO,
 				 "this is verbmark, and that was no greeting of it");
 	wire_printable(text, sizeof(text), version);
@@ -69,47 +81,58 @@ int protocol_check_hello(json_t *message, struct error *error)
 				 "the client speaks protocol %d (verbmark %s), the server speaks "
 				 "%d (%s): upgrade the older one",
 				 number, text, PROTOCOL_NUMBER, VERBMARK_VERSION);
+	if (token && *token && !is_same_token(given, token))
+		return error_set(error, -EACCES,
+				 "this server was started for one client, which has a token");
 	return 0;
 }
 
-json_t *protocol_case(const struct plan_case *wanted, const char *address)
+json_t *protocol_describe(const struct result_end *server)
 {
-	return json_pack("{s:s, s:s, s:s, s:I, s:s, s:s, s:s}", "type", "case", "op",
-			 wanted->op->name, "metric", "lat", "size", (json_int_t)wanted->size, "cq",
-			 plan_mode_name(wanted->cq), "server_cq", plan_mode_name(wanted->server_cq),
-			 "address", address);
+	return json_pack("{s:s, s:s, s:i}", "type", "describe", "device", server->device, "port",
+			 (int)server->port);
 }
 
-int protocol_read_case(json_t *message, struct plan_case *wanted, const char **address,
-		       struct error *error)
+json_t *protocol_case(const struct parameters *wanted, const struct result_end *server)
 {
-	const char *op;
-	const char *metric;
-	const char *cq;
-	const char *server_cq;
+	json_t *object = json_object();
+
+	if (object && parameters_encode(wanted, object)) {
+		json_decref(object);
+		object = NULL;
+	}
+	return json_pack("{s:s, s:s, s:s, s:i, s:o}", "type", "case", "address", server->address,
+			 "device", server->device, "port", (int)server->port, "parameters", object);
+}
+
+int protocol_read_case(json_t *message, struct protocol_case *wanted, struct error *error)
+{
 	json_error_t fault;
-	json_int_t size;
+	json_t *object;
+	int port;
+	int code;
 
-	if (json_unpack_ex(message, &fault, 0, "{s:s, s:s, s:I, s:s, s:s, s:s}", "op", &op,
-			   "metric", &metric, "size", &size, "cq", &cq, "server_cq", &server_cq,
-			   "address", address))
-		return error_set(error, -EPROTO, "a malformed case: %s", fault.text);
-	*wanted = (struct plan_case){.op = op_find(op), .size = (uint64_t)size};
-	if (!wanted->op || strcmp(metric, "lat") != 0)
-		return error_set(error, -EOPNOTSUPP, "this server cannot do %.20s/%.20s", op,
-				 metric);
-	if (size < 1 || size > SIZE_LIMIT)
-		return error_set(error, -EINVAL, "a size of %lld is not from 1 to %lld",
-				 (long long)size, SIZE_LIMIT);
-	if (!plan_find_mode(cq, &wanted->cq) || !plan_find_mode(server_cq, &wanted->server_cq))
-		return error_set(error, -EOPNOTSUPP, "this server knows no CQ mode %.20s or %.20s",
-				 cq, server_cq);
+	*wanted = (struct protocol_case){.parameters = parameters_default()};
+	if (json_unpack_ex(message, &fault, 0, "{s:s, s:s, s:i, s:o}", "address", &wanted->address,
+			   "device", &wanted->device, "port", &port, "parameters", &object) ||
+	    !json_is_object(object))
+		return error_set(error, -EPROTO, "a malformed case: %s",
+				 fault.text[0] ? fault.text : "its parameters are no object");
+	if (port < 1 || port > UINT8_MAX)
+		return error_set(error, -EPROTO, "a malformed case: port %d of a device", port);
+	wanted->port = (unsigned int)port;
+	code = parameters_decode(&wanted->parameters, object, error);
+	if (code)
+		return error_wrap(error, "this server cannot do that");
+	wanted->op = ops[wanted->parameters.op];
+	rules_choose(wanted->op, &wanted->parameters);
 	return 0;
 }
 
-json_t *protocol_done(const struct result_cost *cost)
+json_t *protocol_done(const struct result_cost *cost, uint64_t elapsed_ns)
 {
-	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "type", "done", "messages",
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "type", "done",
+			 "elapsed_ns", (json_int_t)elapsed_ns, "messages",
 			 (json_int_t)cost->messages, "user_ns", (json_int_t)cost->user_ns,
 			 "system_ns", (json_int_t)cost->system_ns, "voluntary_switches",
 			 (json_int_t)cost->voluntary_switches, "involuntary_switches",
@@ -117,18 +140,20 @@ json_t *protocol_done(const struct result_cost *cost)
 			 (json_int_t)cost->cq_events, "completions", (json_int_t)cost->completions);
 }
 
-int protocol_read_done(json_t *message, struct result_cost *cost, struct error *error)
+int protocol_read_done(json_t *message, struct result_cost *cost, uint64_t *elapsed_ns,
+		       struct error *error)
 {
-	json_int_t figure[7] = {0};
+	json_int_t figure[8] = {0};
 	json_error_t fault;
 	int code = protocol_expect(message, "done", error);
 
 	if (code)
 		return code;
-	if (json_unpack_ex(message, &fault, 0, "{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "messages",
-			   &figure[0], "user_ns", &figure[1], "system_ns", &figure[2],
+	if (json_unpack_ex(message, &fault, 0, "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+			   "messages", &figure[0], "user_ns", &figure[1], "system_ns", &figure[2],
 			   "voluntary_switches", &figure[3], "involuntary_switches", &figure[4],
-			   "cq_events", &figure[5], "completions", &figure[6]))
+			   "cq_events", &figure[5], "completions", &figure[6], "elapsed_ns",
+			   &figure[7]))
 		return error_set(error, -EPROTO, "a malformed report of the server: %s",
 				 fault.text);
 	*cost = (struct result_cost){.messages = (uint64_t)figure[0],
@@ -138,5 +163,6 @@ int protocol_read_done(json_t *message, struct result_cost *cost, struct error *
 				     .involuntary_switches = (uint64_t)figure[4],
 				     .cq_events = (uint64_t)figure[5],
 				     .completions = (uint64_t)figure[6]};
+	*elapsed_ns = (uint64_t)figure[7];
 	return 0;
 }

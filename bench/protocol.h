@@ -4,11 +4,15 @@
  *
  *	client				server
  *	hello (protocol, version)	welcome (version, host, devices), or refused
- *	case (what to run, address)	listening (address, port), or failed
+ *	describe (device, port)		description (facts, noise)
+ *	case (what to run, where)	listening (how to connect), or failed
  *	  both connect by RDMA		ready, or failed
  *	  the client measures
  *	stop				done (cost), or failed
- *	and so on with the next case
+ *	and so on with the next trial, which is a case again; behind the last one of a case
+ *	note				noted (counters that have moved, noise)
+ *	and in the end
+ *	bye
  *
  * A failed may come at any time during a case and ends it; a refused may come at any
  * time and ends everything. Only the protocol's number must match; the versions of
@@ -21,7 +25,7 @@
 
 #include "bench/plan.h"
 
-#define PROTOCOL_NUMBER 1
+#define PROTOCOL_NUMBER 2
 
 /* {"type": type} with a reason; of any type. */
 json_t *protocol_reason(const char *type, const char *reason);
@@ -37,17 +41,28 @@ bool protocol_is(const json_t *message, const char *type);
  */
 int protocol_expect(const json_t *message, const char *type, struct error *error);
 
-json_t *protocol_hello(void);
-int protocol_check_hello(json_t *message, struct error *error);
+/* token: what a server that was started for one client wants to hear; or NULL. */
+json_t *protocol_hello(const char *token);
+int protocol_check_hello(json_t *message, const char *token, struct error *error);
 
-/* address: the one of the server's device to listen on. */
-json_t *protocol_case(const struct plan_case *wanted, const char *address);
+/* Asks for the facts of that end's device, or of the host alone where it has no name. */
+json_t *protocol_describe(const struct result_end *server);
 
-/* *address is the message's own. */
-int protocol_read_case(json_t *message, struct plan_case *wanted, const char **address,
+/* A case as the server is told it. Its texts are the message's own. */
+struct protocol_case {
+	const struct op *op;
+	struct parameters parameters; /* what nobody asked for is chosen */
+	const char *device;           /* the server's */
+	unsigned int port;            /* of the device */
+	const char *address;
+};
+
+json_t *protocol_case(const struct parameters *wanted, const struct result_end *server);
+int protocol_read_case(json_t *message, struct protocol_case *wanted, struct error *error);
+
+/* What the server spent, and for how long it was at it. */
+json_t *protocol_done(const struct result_cost *cost, uint64_t elapsed_ns);
+int protocol_read_done(json_t *message, struct result_cost *cost, uint64_t *elapsed_ns,
 		       struct error *error);
-
-json_t *protocol_done(const struct result_cost *cost);
-int protocol_read_done(json_t *message, struct result_cost *cost, struct error *error);
 
 #endif

@@ -3,11 +3,17 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "bench/cost.h"
+#include "bench/facts.h"
 #include "bench/inventory.h"
+#include "bench/loop_sink.h"
+#include "bench/meet.h"
 #include "bench/protocol.h"
+#include "bench/witness.h"
 
 #define GREETING_MS 5000
 
@@ -37,14 +43,14 @@ static int welcome(struct control *control, struct error *error)
 	return code;
 }
 
-static int greet(struct control *control, struct error *error)
+static int greet(struct control *control, const char *token, struct error *error)
 {
 	json_t *message;
 	int code = control_receive(control, &message, GREETING_MS, error);
 
 	if (code)
 		return code;
-	code = protocol_check_hello(message, error);
+	code = protocol_check_hello(message, token, error);
 	json_decref(message);
 	if (!code)
 		code = welcome(control, error);
@@ -53,51 +59,113 @@ static int greet(struct control *control, struct error *error)
 	return code;
 }
 
-/* Listens where the client wants it and tells it so; the client connects. */
-static int meet(struct control *control, struct lane *lane, const char *address,
-		struct error *error)
+/* What is kept from one trial to the next of the same case. */
+struct session {
+	struct control *control;
+	struct lane lane;
+	struct parameters parameters; /* of the lane */
+	char device[64];              /* that it is on; empty: there is none */
+	struct witness witness;       /* zeroed until the client asks */
+	struct windows windows;       /* of its own direction; nobody asks for them */
+};
+
+static void drop_lane(struct session *session)
 {
-	struct rdma_context *context = &lane->context;
+	if (session->device[0])
+		lane_close(&session->lane);
+	session->device[0] = '\0';
+}
+
+/* A lane for the case: the one that there is, if it was made for the same. */
+static int take_lane(struct session *session, const struct protocol_case *wanted,
+		     struct error *error)
+{
 	int code;
 
-	if (rdma_setup_server(context, 0, address[0] ? address : NULL))
-		return lane_failed(lane, error);
-	code = control_send(control,
-			    json_pack("{s:s, s:s, s:i}", "type", "listening", "address",
-				      context->address, "port", (int)context->port),
-			    error);
+	if (!strcmp(session->device, wanted->device) &&
+	    !memcmp(&session->parameters, &wanted->parameters, sizeof(session->parameters)))
+		return 0;
+	drop_lane(session);
+	session->parameters = wanted->parameters;
+	code = lane_open(&session->lane, wanted->device, &session->parameters, &wanted->op->shape,
+			 true, error);
+	if (!code)
+		snprintf(session->device, sizeof(session->device), "%s", wanted->device);
+	return code;
+}
+
+/* Makes ready, tells the client how to connect, and waits until it has. */
+static int meet(struct session *session, const struct protocol_case *wanted, json_t *message,
+		struct error *error)
+{
+	const struct meet_end own = {wanted->address, wanted->port};
+	json_t *answer = json_pack("{s:s}", "type", "listening");
+	int code = meet_answer(&session->lane, &own, message, answer, error);
+
+	if (code) {
+		json_decref(answer);
+		return code;
+	}
+	code = control_send(session->control, answer, error);
 	if (code)
 		return code;
-	control_guard(control, context);
-	if (rdma_wait_for_client(context))
-		return lane_failed(lane, error);
-	return 0;
+	control_guard(session->control, &session->lane.flows[0].context);
+	code = meet_accept(&session->lane, error);
+	return code ? code : lane_start(&session->lane, error);
+}
+
+static int wait_for_word(struct lane *lane, struct error *error)
+{
+	struct alarm *alarm = lane->completion->alarm;
+	struct pollfd waiting = {.fd = alarm->fd, .events = POLLIN};
+
+	while (poll(&waiting, 1, -1) < 0 && errno == EINTR)
+		continue;
+	return alarm_reason(alarm, error);
+}
+
+/* Drives its own direction until the client speaks. */
+static int drive(struct session *session, const struct protocol_case *wanted, struct error *error)
+{
+	const struct loop_run run = {
+		.messages = UINT64_MAX,
+		.until = UINT64_MAX,
+		.windows = &session->windows,
+		.mult = 1ULL << 32,
+	};
+
+	windows_init(&session->windows, NS_PER_S);
+	return wanted->op->bandwidth(&session->lane, &run, error);
 }
 
 /* Answers, or is there to be written to and read from, until the client speaks. */
-static int respond(struct control *control, struct lane *lane, const struct plan_case *wanted,
-		   struct error *error)
+static int respond(struct session *session, const struct protocol_case *wanted, struct error *error)
 {
+	struct lane *lane = &session->lane;
+	const struct parameters *p = &wanted->parameters;
 	const struct loop_run run = {.is_responder = true};
-	enum result_kind kind = wanted->op->kind(wanted->cq, wanted->server_cq);
-	struct alarm *alarm = lane->completion->alarm;
-	struct pollfd waiting = {.fd = alarm->fd, .events = POLLIN};
+	enum result_kind kind =
+		wanted->op->kind((enum rdma_wait_mode)p->cq, (enum rdma_wait_mode)p->server_cq);
 	int code;
 
-	if (op_is_answered(kind)) {
+	if (p->bidirectional)
+		code = drive(session, wanted, error);
+	else if (p->metric == METRIC_BW && wanted->op->is_received)
+		code = loop_sink(lane, error);
+	else if (p->metric == METRIC_LAT && op_is_answered(kind))
 		code = wanted->op->latency(lane, kind, &run, error);
-	} else {
-		while (poll(&waiting, 1, -1) < 0 && errno == EINTR)
-			continue;
-		code = alarm_reason(alarm, error);
-	}
+	else
+		code = wait_for_word(lane, error);
 	/* That is how a message of the client ends the wait. */
-	return code == -ECANCELED ? 0 : code;
+	if (code != -ECANCELED)
+		return code;
+	*error = (struct error){0};
+	return lane_is_lossy(lane) && p->metric == METRIC_BW ? sink_drain(lane, error) : 0;
 }
 
 /* The client has spoken, or is gone: the only thing to say during a case is stop. */
 static int finish(struct control *control, const struct lane *lane,
-		  const struct result_cost *before, struct error *error)
+		  const struct result_cost *before, uint64_t elapsed_ns, struct error *error)
 {
 	struct result_cost cost = cost_since(lane, before);
 	json_t *message;
@@ -109,61 +177,111 @@ static int finish(struct control *control, const struct lane *lane,
 	json_decref(message);
 	if (code)
 		return code;
-	return control_send(control, protocol_done(&cost), error);
+	return control_send(control, protocol_done(&cost, elapsed_ns), error);
 }
 
-static int run_lane(struct control *control, struct lane *lane, const struct plan_case *wanted,
-		    const char *address, struct error *error)
+static int run_trial(struct session *session, const struct protocol_case *wanted, json_t *message,
+		     struct error *error)
 {
+	struct lane *lane = &session->lane;
 	struct error reason = {0};
 	struct result_cost before;
-	int code = meet(control, lane, address, error);
+	uint64_t start;
+	int code = meet(session, wanted, message, error);
 
 	if (!code)
-		code = lane_start(lane, wanted->size, wanted->op->is_read, error);
-	if (!code)
-		code = control_send(
-			control,
-			json_pack("{s:s, s:s}", "type", "ready", "device", lane_device(lane)),
-			error);
+		code = control_send(session->control,
+				    json_pack("{s:s, s:s}", "type", "ready", "device",
+					      context_device(&lane->flows[0].context)),
+				    error);
 	if (code)
 		return code;
 	before = cost_now(lane);
-	code = respond(control, lane, wanted, &reason);
+	start = clock_now_ns();
+	code = respond(session, wanted, &reason);
 	if (code)
 		return error_set(error, code, "%s", reason.text);
-	return finish(control, lane, &before, error);
+	return finish(session->control, lane, &before, clock_now_ns() - start, error);
 }
 
 /*
  * A case that fails is told to the client and costs nothing else. Returns an error
  * only when the client itself is gone.
  */
-static int run_case(struct control *control, json_t *message, struct error *error)
+static int run_case(struct session *session, json_t *message, struct error *error)
 {
+	struct protocol_case wanted;
 	struct error fault = {0};
-	struct plan_case wanted;
-	struct lane lane = {0};
-	const char *address;
 	int code = protocol_expect(message, "case", &fault);
 
 	if (!code)
-		code = protocol_read_case(message, &wanted, &address, &fault);
+		code = protocol_read_case(message, &wanted, &fault);
+	if (!code)
+		code = take_lane(session, &wanted, &fault);
 	if (!code) {
-		lane_init(&lane, wanted.size, wanted.server_cq);
-		code = run_lane(control, &lane, &wanted, address, &fault);
-		control_guard(control, NULL);
-		rdma_close(&lane.context);
+		code = run_trial(session, &wanted, message, &fault);
+		control_guard(session->control, NULL);
+		if (lane_stop(&session->lane, &fault) || code)
+			drop_lane(session);
 	}
 	if (!code)
 		return 0;
-	return control_send(control, protocol_reason("failed", fault.text), error);
+	return control_send(session->control, protocol_reason("failed", fault.text), error);
 }
 
-int responder_run(struct control *control, struct error *error)
+/* The circumstances of this end, on the device that the client has chosen. */
+static int describe(struct session *session, json_t *message, struct error *error)
 {
+	struct error fault = {0};
+	const char *device;
+	int port;
+	int code;
+
+	/* A name that leads out of its folder is none. */
+	if (json_unpack(message, "{s:s, s:i}", "device", &device, "port", &port) || port < 0 ||
+	    strchr(device, '/') || device[0] == '.')
+		code = error_set(&fault, -EPROTO, "a malformed question for facts");
+	else
+		code = witness_open(&session->witness, device, (unsigned int)port, &fault);
+	if (code)
+		return control_send(session->control, protocol_reason("failed", fault.text), error);
+	return control_send(session->control,
+			    json_pack("{s:s, s:O, s:O}", "type", "description", "facts",
+				      session->witness.facts, "noise", session->witness.before),
+			    error);
+}
+
+/* What the device has counted since the last time, and how noisy it is. */
+static int note(struct session *session, struct error *error)
+{
+	struct error fault = {0};
+	json_t *moved;
+
+	if (witness_note(&session->witness, &moved, &fault))
+		return control_send(session->control, protocol_reason("failed", fault.text), error);
+	return control_send(session->control,
+			    json_pack("{s:s, s:o, s:o}", "type", "noted", "counters", moved,
+				      "noise", facts_noise("")),
+			    error);
+}
+
+static int answer(struct session *session, json_t *message, struct error *error)
+{
+	if (protocol_is(message, "describe")) {
+		witness_close(&session->witness);
+		return describe(session, message, error);
+	}
+	if (protocol_is(message, "note"))
+		return note(session, error);
+	/* A stop here has crossed with a failure of ours. */
+	return protocol_is(message, "stop") ? 0 : run_case(session, message, error);
+}
+
+int responder_run(struct control *control, const char *token, struct error *error)
+{
+	struct session session = {.control = control};
 	bool is_bye = false;
-	int code = greet(control, error);
+	int code = greet(control, token, error);
 
 	while (!code && !is_bye) {
 		json_t *message;
@@ -172,11 +290,12 @@ int responder_run(struct control *control, struct error *error)
 		if (code)
 			break;
 		is_bye = protocol_is(message, "bye");
-		/* A stop here has crossed with a failure of ours. */
-		if (!is_bye && !protocol_is(message, "stop"))
-			code = run_case(control, message, error);
+		if (!is_bye)
+			code = answer(&session, message, error);
 		json_decref(message);
 	}
+	drop_lane(&session);
+	witness_close(&session.witness);
 	/* The server itself ends: what there was to do is not done. */
 	if (code == -ECANCELED)
 		tell(control, "refused", error);

@@ -9,8 +9,11 @@
 #include "bench/control.h"
 #include "core/device.h"
 
-/* Returns 0 when the client has said all it wanted; the error says why else. */
-int responder_run(struct control *control, struct error *error);
+/*
+ * Returns 0 when the client has said all it wanted; the error says why else. With a
+ * token only a client that has it is served.
+ */
+int responder_run(struct control *control, const char *token, struct error *error);
 
 /* From another thread: ends whatever it waits for; the client is told why. */
 void responder_end(struct control *control, const char *reason);

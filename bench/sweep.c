@@ -6,29 +6,25 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/cost.h"
+#include "bench/advice.h"
 #include "bench/dial.h"
+#include "bench/facts.h"
 #include "bench/inventory.h"
 #include "bench/protocol.h"
-#include "core/address.h"
+#include "bench/trial.h"
 
-/* How long the server may take for each answer; it has nothing to do for the first. */
-#define ANSWER_MS   15000
+/* How long the server may take for its first answer, for which it has nothing to do. */
 #define GREETING_MS 5000
+/* And for others outside of cases. */
+#define ANSWER_MS 15000
 
-/* Warm-up is extra: so many messages, and so long, at the least; and at the most. */
-#define WARMUP_MESSAGES 100
-#define WARMUP_BATCH    10
-#define WARMUP_NS       (20 * NS_PER_MS)
-#define WARMUP_MAX_NS   (2 * NS_PER_S)
-
-static int pair_devices(const struct plan *plan, json_t *welcome, struct result *result,
-			struct error *error)
+static int pair_devices(const struct sweep *sweep, const struct plan *plan, json_t *welcome,
+			struct result *result, struct error *error)
 {
 	const struct inventory_wish wish = {
 		.device = plan->device,
 		.server_device = plan->server_device,
-		.host = plan->host,
+		.host = sweep->host,
 	};
 	struct device_list remote = {0};
 	struct device_list local = {0};
@@ -59,15 +55,35 @@ static int greet(struct sweep *sweep, const struct plan *plan, struct result *re
 	int code;
 
 	/* One who takes no greeting may have said why. */
-	control_send(&sweep->control, protocol_hello(), &ignored);
+	control_send(&sweep->control, protocol_hello(sweep->launch.token), &ignored);
 	code = control_receive(&sweep->control, &message, GREETING_MS, error);
 	if (code)
-		return error_wrap(error, "%s:%u", plan->host, plan->port);
+		return error_wrap(error, "%s:%u", sweep->host, sweep->port);
 	code = protocol_expect(message, "welcome", error);
 	if (!code)
-		code = pair_devices(plan, message, result, error);
+		code = pair_devices(sweep, plan, message, result, error);
 	json_decref(message);
 	return code;
+}
+
+static void make_case(const struct plan_case *wanted, struct result_case *found)
+{
+	const struct parameters *p = &wanted->parameters;
+
+	snprintf(found->id, sizeof(found->id), "%s", wanted->id);
+	found->op = wanted->op->name;
+	found->metric = parameter_word("metric", p->metric);
+	found->cq = parameter_word("cq", p->cq);
+	found->server_cq = parameter_word("cq", p->server_cq);
+	found->transport = parameter_word("transport", p->transport);
+	found->size = p->size;
+	found->kind = p->metric == METRIC_BW ? RESULT_COMPLETION : wanted->kind;
+	found->parameters = json_object();
+	parameters_encode(p, found->parameters);
+	if (!wanted->skipped[0])
+		return;
+	found->status = RESULT_SKIPPED;
+	snprintf(found->error, sizeof(found->error), "%s", wanted->skipped);
 }
 
 static int make_cases(const struct plan *plan, struct result *result, struct error *error)
@@ -76,203 +92,155 @@ static int make_cases(const struct plan *plan, struct result *result, struct err
 	if (!result->cases)
 		return error_set_errno(error, -ENOMEM, "cannot keep the results");
 	result->n_cases = plan->n_cases;
-	for (size_t i = 0; i < plan->n_cases; i++) {
-		const struct plan_case *wanted = &plan->cases[i];
-		struct result_case *found = &result->cases[i];
-
-		plan_case_id(wanted, found->id, sizeof(found->id));
-		found->op = wanted->op->name;
-		found->metric = plan->metric;
-		found->cq = plan_mode_name(wanted->cq);
-		found->server_cq = plan_mode_name(wanted->server_cq);
-		found->size = wanted->size;
-		found->kind = wanted->op->kind(wanted->cq, wanted->server_cq);
-	}
+	for (size_t i = 0; i < plan->n_cases; i++)
+		make_case(&plan->cases[i], &result->cases[i]);
 	return 0;
+}
+
+/* Asks the server something, outside of cases. */
+static int ask(struct sweep *sweep, json_t *question, const char *type, json_t **answer,
+	       struct error *error)
+{
+	int code = control_send(&sweep->control, question, error);
+
+	if (!code)
+		code = control_receive(&sweep->control, answer, ANSWER_MS, error);
+	if (code)
+		return code;
+	code = protocol_expect(*answer, type, error);
+	if (code)
+		json_decref(*answer);
+	return code;
+}
+
+/* The circumstances of both ends, on the devices that were picked. */
+static int describe(struct sweep *sweep, struct result *result, struct error *error)
+{
+	json_t *answer;
+	int code = witness_open(&sweep->witness, result->client.device, result->client.port, error);
+
+	if (code)
+		return code;
+	result->client.facts = json_incref(sweep->witness.facts);
+	code = ask(sweep, protocol_describe(&result->server), "description", &answer, error);
+	if (code)
+		return code;
+	result->server.facts = json_incref(json_object_get(answer, "facts"));
+	sweep->far_before = json_incref(json_object_get(answer, "noise"));
+	json_decref(answer);
+	return 0;
+}
+
+/* Adds what has moved to what had before. */
+static void add_counters(json_t **sum, json_t *moved)
+{
+	const char *name;
+	json_t *value;
+
+	if (!*sum)
+		*sum = json_object();
+	json_object_foreach(moved, name, value)
+	{
+		json_int_t before = json_integer_value(json_object_get(*sum, name));
+
+		json_object_set_new(*sum, name, json_integer(before + json_integer_value(value)));
+	}
+}
+
+/* What the devices have counted during the case. */
+static int note(struct sweep *sweep, struct result_case *found, struct error *error)
+{
+	json_t *answer;
+	json_t *moved;
+	int code = witness_note(&sweep->witness, &moved, error);
+
+	if (code)
+		return code;
+	add_counters(&sweep->near_moved, moved);
+	code = ask(sweep, protocol_plain("note"), "noted", &answer, error);
+	if (code) {
+		json_decref(moved);
+		return code;
+	}
+	add_counters(&sweep->far_moved, json_object_get(answer, "counters"));
+	json_decref(sweep->far_after);
+	sweep->far_after = json_incref(json_object_get(answer, "noise"));
+	found->counters = json_pack("{s:o, s:O*}", "client", moved, "server",
+				    json_object_get(answer, "counters"));
+	json_decref(answer);
+	return 0;
+}
+
+/* The rules of the doctor, over both ends and all that has changed meanwhile. */
+static void advise(struct sweep *sweep, struct result *result)
+{
+	json_t *after = facts_noise("");
+	const struct advice_end near = {.facts = result->client.facts,
+					.before = sweep->witness.before,
+					.after = after,
+					.counters = sweep->near_moved};
+	const struct advice_end far = {.facts = result->server.facts,
+				       .before = sweep->far_before,
+				       .after = sweep->far_after,
+				       .counters = sweep->far_moved};
+
+	result->warnings = advice_make(&near, &far);
+	json_decref(after);
+}
+
+/* Where it is, or where it was just started. */
+static int find_server(struct sweep *sweep, const struct plan *plan, struct error *error)
+{
+	bool is_here = !plan->host;
+	int code = 0;
+
+	sweep->host = is_here ? "127.0.0.1" : plan->host;
+	sweep->port = plan->port;
+	if (is_here || plan->launch)
+		code = launch_start(&sweep->launch, plan->launch, plan->host,
+				    plan->port == CONTROL_PORT ? 0 : plan->port, error);
+	if (sweep->launch.port)
+		sweep->port = sweep->launch.port;
+	return code;
+}
+
+/* A control connection to it, and both ends' names in the result. */
+static int reach(struct sweep *sweep, const struct plan *plan, struct result *result,
+		 struct error *error)
+{
+	int fd = dial_connect(sweep->host, sweep->port, plan->wait_ms, error);
+	int code = fd < 0 ? fd : control_open(&sweep->control, fd, error);
+
+	if (code)
+		return code;
+	code = greet(sweep, plan, result, error);
+	if (!code)
+		code = describe(sweep, result, error);
+	if (code) {
+		witness_close(&sweep->witness);
+		control_close(&sweep->control);
+	}
+	return code;
 }
 
 int sweep_open(struct sweep *sweep, const struct plan *plan, struct result *result,
 	       struct error *error)
 {
 	int code = device_require(error);
-	int fd;
 
-	if (code)
-		return code;
-	code = make_cases(plan, result, error);
-	if (code)
-		return code;
-	fd = dial_connect(plan->host, plan->port, plan->wait_ms, error);
-	if (fd < 0)
-		return fd;
-	code = control_open(&sweep->control, fd, error);
+	if (!code)
+		code = make_cases(plan, result, error);
+	if (!code)
+		code = find_server(sweep, plan, error);
 	if (code)
 		return code;
 	clock_init(&sweep->clock);
 	result->clock = sweep->clock.kind;
 	result->clock_hz = sweep->clock.hz;
-	code = greet(sweep, plan, result, error);
+	code = reach(sweep, plan, result, error);
 	if (code)
-		control_close(&sweep->control);
+		launch_stop(&sweep->launch);
 	return code;
-}
-
-/* Waits for an answer of that type, during a case. */
-static int await(struct sweep *sweep, const char *type, json_t **message, struct error *error)
-{
-	int code = control_receive(&sweep->control, message, ANSWER_MS, error);
-
-	if (code)
-		return code;
-	code = protocol_expect(*message, type, error);
-	if (code) {
-		json_decref(*message);
-		*message = NULL;
-	}
-	return code;
-}
-
-/*
- * Several devices can share one address. What is measured must be what the result
- * says that it is.
- */
-static int check_devices(const struct lane *lane, const json_t *ready, const struct result *result,
-			 struct error *error)
-{
-	const char *far = json_string_value(json_object_get(ready, "device"));
-
-	if (strcmp(lane_device(lane), result->client.device) != 0)
-		return error_set(error, -ENODEV, "address %s leads to device %s, not to %s",
-				 result->client.address, lane_device(lane), result->client.device);
-	if (far && strcmp(far, result->server.device) != 0)
-		return error_set(error, -ENODEV, "the server's address %s leads to device %.40s",
-				 result->server.address, far);
-	return 0;
-}
-
-/* Both ends build what the case needs and connect by RDMA. */
-static int meet(struct sweep *sweep, struct lane *lane, const struct plan_case *wanted,
-		const struct result *result, struct error *error)
-{
-	struct rdma_context *context = &lane->context;
-	struct sockaddr_storage parsed;
-	const char *address;
-	json_t *message;
-	int port = 0;
-	int code =
-		control_send(&sweep->control, protocol_case(wanted, result->server.address), error);
-
-	if (!code)
-		code = await(sweep, "listening", &message, error);
-	if (code)
-		return code;
-	if (json_unpack(message, "{s:s, s:i}", "address", &address, "port", &port) ||
-	    !address_parse(&parsed, address) || port < 1 || port > UINT16_MAX)
-		code = error_set(error, -EPROTO, "the server does not say where it listens");
-	else if (rdma_setup_client(context, address, (uint16_t)port, result->client.address))
-		code = lane_failed(lane, error);
-	json_decref(message);
-	if (code)
-		return code;
-	if (rdma_connect_server(context))
-		return lane_failed(lane, error);
-	code = lane_start(lane, wanted->size, wanted->op->is_read, error);
-	if (!code)
-		code = await(sweep, "ready", &message, error);
-	if (code)
-		return code;
-	code = check_devices(lane, message, result, error);
-	json_decref(message);
-	if (code)
-		return code;
-	/* From here on the server speaks only of a failure. */
-	control_guard(&sweep->control, context);
-	return 0;
-}
-
-static int warm_up(struct lane *lane, const struct plan_case *wanted, struct loop_run run,
-		   enum result_kind kind, struct error *error)
-{
-	uint64_t start = clock_now_ns();
-	uint64_t elapsed_ns = 0;
-	int code = 0;
-
-	run.messages = WARMUP_BATCH;
-	while (!code && elapsed_ns < WARMUP_MAX_NS &&
-	       (lane->messages < WARMUP_MESSAGES || elapsed_ns < WARMUP_NS)) {
-		code = wanted->op->latency(lane, kind, &run, error);
-		elapsed_ns = clock_now_ns() - start;
-	}
-	return code;
-}
-
-static int measure(struct sweep *sweep, struct lane *lane, const struct plan_case *wanted,
-		   struct result_case *found, struct error *error)
-{
-	const struct clock *clock = &sweep->clock;
-	struct loop_run run = {
-		.messages = wanted->messages,
-		.hist = found->latency,
-		.mult = found->kind == RESULT_HALF ? clock->mult / 2 : clock->mult,
-		.is_counter = clock->is_counter,
-	};
-	struct result_cost before;
-	uint64_t start;
-	int code = warm_up(lane, wanted, run, found->kind, error);
-
-	if (code)
-		return code;
-	found->warmup_messages = lane->messages;
-	hist_init(found->latency);
-	before = cost_now(lane);
-	start = clock_now_ns();
-	code = wanted->op->latency(lane, found->kind, &run, error);
-	found->duration_ns = clock_now_ns() - start;
-	found->client = cost_since(lane, &before);
-	return code;
-}
-
-/* What was seen here comes of that: the other end has gone, or the user wants to. */
-static bool is_cause(int code)
-{
-	return code == -ECONNRESET || code == -ESHUTDOWN || code == -EINTR;
-}
-
-/* Ends the case at the server as well. lost: it cannot be reached any more. */
-static int settle(struct sweep *sweep, struct result_case *found, struct error *error, bool *lost)
-{
-	struct error ignored = {0};
-	struct error fault = {0};
-	json_t *message;
-	int code = 0;
-
-	/* What the server itself has called failed is over there: no answer would come. */
-	*lost = error->code == -ESHUTDOWN;
-	if (error->code == -EREMOTEIO || *lost)
-		return error->code;
-	/* One who takes no more may have said why. */
-	control_send(&sweep->control, protocol_plain("stop"), &ignored);
-	/* What came before the answer has crossed with the stop. */
-	while (!code) {
-		bool is_end;
-
-		code = control_receive(&sweep->control, &message, ANSWER_MS, &fault);
-		if (code)
-			break;
-		is_end = !protocol_is(message, "ready") && !protocol_is(message, "listening");
-		if (is_end)
-			code = protocol_read_done(message, &found->server, &fault);
-		json_decref(message);
-		if (is_end)
-			break;
-	}
-	*lost = code && code != -EREMOTEIO;
-	if (!code)
-		return 0;
-	/* A connection that broke is how a failure of the server looks from here. */
-	if (is_cause(code) || error->code == -ECANCELED || error->code == -ECONNRESET)
-		error->code = 0;
-	return error_set(error, fault.code, "%s", fault.text);
 }
 
 static enum result_status status_of(const struct error *error)
@@ -285,53 +253,69 @@ static enum result_status status_of(const struct error *error)
 	return RESULT_FAILED;
 }
 
-/* The error, if any, is left in the case as well. */
-static int run_case(struct sweep *sweep, const struct plan_case *wanted,
-		    const struct result *result, struct result_case *found, struct error *error,
-		    bool *lost)
+/* Runs the trials of one case. The error, if any, is left in the case as well. */
+static int run_case(struct trial *trial, const struct plan_case *wanted, struct result_case *found,
+		    struct error *error)
 {
-	struct lane lane;
-	int code;
+	bool is_bw = wanted->parameters.metric == METRIC_BW;
+	int code = trial_open(trial, wanted, error);
 
-	found->latency = malloc(sizeof(*found->latency));
-	if (!found->latency)
-		return error_set_errno(error, -ENOMEM, "cannot keep the results");
-	hist_init(found->latency);
-	lane_init(&lane, wanted->size, wanted->cq);
-	code = meet(sweep, &lane, wanted, result, error);
-	if (!code)
-		measure(sweep, &lane, wanted, found, error);
-	control_guard(&sweep->control, NULL);
-	settle(sweep, found, error, lost);
-	rdma_close(&lane.context);
-	return error->code;
+	for (uint64_t i = 0; i < wanted->parameters.trials && !code; i++) {
+		struct result_trial seen;
+
+		code = trial_run(trial, wanted, &seen, error);
+		if (!code)
+			code = result_add_trial(found, &seen,
+						trial_has_latency(wanted) ? trial->hist : NULL,
+						is_bw ? trial->windows : NULL, error);
+	}
+	trial_close(trial);
+	return code;
 }
 
-static void drop_latency(struct result_case *found)
+static int run_cases(struct sweep *sweep, struct trial *trial, const struct plan *plan,
+		     struct result *result, struct sweep_view *view, struct error *error)
 {
-	free(found->latency);
-	found->latency = NULL;
-}
-
-int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *result,
-	      sweep_report *report, void *argument, struct error *error)
-{
-	bool lost = false;
-
-	for (size_t i = 0; i < plan->n_cases && !lost; i++) {
+	for (size_t i = 0; i < plan->n_cases && !trial->is_lost; i++) {
 		struct result_case *found = &result->cases[i];
 		struct error fault = {0};
 
-		run_case(sweep, &plan->cases[i], result, found, &fault, &lost);
+		if (plan->cases[i].skipped[0])
+			continue;
+		view->begins(view, result, i);
 		/* What a case has that did not end well is no measurement. */
-		if (fault.code)
-			drop_latency(found);
+		if (run_case(trial, &plan->cases[i], found, &fault))
+			result_drop_trials(found);
+		/* A case that broke has not left the server where it could answer. */
+		else
+			note(sweep, found, &fault);
 		found->status = status_of(&fault);
 		snprintf(found->error, sizeof(found->error), "%s", fault.text);
-		report(argument, result, found);
-		if (lost)
+		view->ends(view, result, i);
+		if (trial->is_lost)
 			error_set(error, fault.code, "%s", fault.text);
 	}
+	return error->code;
+}
+
+int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *result,
+	      struct sweep_view *view, struct error *error)
+{
+	struct trial trial = {
+		.control = &sweep->control,
+		.clock = &sweep->clock,
+		.result = result,
+		.hist = malloc(sizeof(*trial.hist)),
+		.windows = malloc(sizeof(*trial.windows)),
+	};
+
+	if (trial.hist && trial.windows)
+		run_cases(sweep, &trial, plan, result, view, error);
+	else
+		error_set_errno(error, -ENOMEM, "cannot keep the results");
+	free(trial.hist);
+	free(trial.windows);
+	advise(sweep, result);
 	result->clock_drift_ppm = clock_drift_ppm(&sweep->clock);
 	return error->code;
 }
@@ -342,4 +326,10 @@ void sweep_close(struct sweep *sweep)
 
 	control_send(&sweep->control, protocol_plain("bye"), &ignored);
 	control_close(&sweep->control);
+	launch_stop(&sweep->launch);
+	witness_close(&sweep->witness);
+	json_decref(sweep->far_before);
+	json_decref(sweep->far_after);
+	json_decref(sweep->near_moved);
+	json_decref(sweep->far_moved);
 }

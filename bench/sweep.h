@@ -7,17 +7,30 @@
 #define BENCH_SWEEP_H
 
 #include "bench/control.h"
+#include "bench/launch.h"
 #include "bench/plan.h"
+#include "bench/witness.h"
 #include "reports/result.h"
 
 struct sweep {
+	struct launch launch; /* of a server of its own */
+	const char *host;     /* that is dialled */
+	uint16_t port;
 	struct control control;
 	struct clock clock;
+	struct witness witness; /* of this end */
+	json_t *far_before;     /* noise at the server when it began, */
+	json_t *far_after;      /* and at the last note */
+	json_t *near_moved;     /* counters, of all cases */
+	json_t *far_moved;
 };
 
-/* Called as each case ends, well or not. */
-typedef void sweep_report(void *argument, const struct result *result,
-			  const struct result_case *ended);
+/* Who wants to know how it goes. */
+struct sweep_view {
+	void (*begins)(struct sweep_view *view, const struct result *result, size_t number);
+	/* A case has ended, well or not. */
+	void (*ends)(struct sweep_view *view, const struct result *result, size_t number);
+};
 
 /* Connects and greets; fills in both ends and the empty cases of the result. */
 int sweep_open(struct sweep *sweep, const struct plan *plan, struct result *result,
@@ -28,7 +41,7 @@ int sweep_open(struct sweep *sweep, const struct plan *plan, struct result *resu
  * returned only when the server is lost, and the rest stays as interrupted.
  */
 int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *result,
-	      sweep_report *report, void *argument, struct error *error);
+	      struct sweep_view *view, struct error *error);
 
 void sweep_close(struct sweep *sweep);
 

@@ -2,8 +2,9 @@
 #include "bench/value.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <limits.h>
-#include <stddef.h>
+#include <stdio.h>
 #include <strings.h>
 
 #include "core/compiler.h"
@@ -86,4 +87,53 @@ bool value_duration(const char *text, unsigned int *ms)
 		return false;
 	*ms = (unsigned int)value;
 	return true;
+}
+
+bool value_time(const char *text, uint64_t *ns)
+{
+	static const struct unit units[] = {
+		{"",   1000000000 },
+                {"ns", 1          },
+                {"us", 1000       },
+		{"ms", 1000000    },
+                {"s",  1000000000 },
+                {"m",  60000000000}
+        };
+
+	return with_unit(text, units, ARRAY_LENGTH(units), ns);
+}
+
+/* Units in which the value is whole, the largest first. */
+static void print_unit(uint64_t value, const struct unit *units, size_t n_units, char *text,
+		       size_t size)
+{
+	size_t i = 0;
+
+	while (i + 1 < n_units && (!value || value % units[i].factor))
+		i++;
+	snprintf(text, size, "%" PRIu64 "%s", value / units[i].factor, units[i].name);
+}
+
+void value_print_size(uint64_t bytes, char *text, size_t size)
+{
+	static const struct unit units[] = {
+		{"g", 1 << 30},
+                {"m", 1 << 20},
+                {"k", 1 << 10},
+                {"",  1      }
+        };
+
+	print_unit(bytes, units, ARRAY_LENGTH(units), text, size);
+}
+
+void value_print_time(uint64_t ns, char *text, size_t size)
+{
+	static const struct unit units[] = {
+		{"s",  1000000000},
+                {"ms", 1000000   },
+                {"us", 1000      },
+                {"ns", 1         }
+        };
+
+	print_unit(ns, units, ARRAY_LENGTH(units), text, size);
 }

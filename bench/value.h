@@ -7,6 +7,7 @@
 #define BENCH_VALUE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* A decimal number from least to most. */
@@ -17,5 +18,12 @@ bool value_size(const char *text, uint64_t *bytes);
 
 /* Milliseconds: a number with ms, s or m behind it; a bare one is of seconds. */
 bool value_duration(const char *text, unsigned int *ms);
+
+/* Nanoseconds: a number with ns, us, ms, s or m behind it; a bare one is of seconds. */
+bool value_time(const char *text, uint64_t *ns);
+
+/* Back to the shortest text that says the same. */
+void value_print_size(uint64_t bytes, char *text, size_t size);
+void value_print_time(uint64_t ns, char *text, size_t size);
 
 #endif

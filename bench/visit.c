@@ -66,8 +66,8 @@ static void blame_server(const struct call *call, const struct error *fault)
 }
 
 /*
- * A server tells the facts of a device of its choice. Those of another than the one that
- * suits this end are dropped, and replaced by what its list of devices tells.
+ * Facts of another device than the one that suits this end are dropped, and replaced by
+ * what the server's list of devices tells.
  */
 static void keep_facts_of(json_t *facts, const struct result_end *far)
 {
@@ -86,13 +86,30 @@ static void keep_facts_of(json_t *facts, const struct result_end *far)
 				      far->link_layer, "active_mtu", (int)far->mtu));
 }
 
+/* Those of the device that suits this end; NULL: it tells none. */
+static json_t *ask_facts(struct visit *visit)
+{
+	struct error ignored = {0};
+	json_t *facts = NULL;
+	json_t *answer;
+
+	control_send(&visit->control, protocol_describe(&visit->far), &ignored);
+	if (control_receive(&visit->control, &answer, GREETING_MS, &ignored))
+		return NULL;
+	if (protocol_is(answer, "description"))
+		facts = json_incref(json_object_get(answer, "facts"));
+	json_decref(answer);
+	return facts;
+}
+
 static void take_facts(struct visit *visit, const struct call *call, json_t *welcome)
 {
-	json_t *facts = json_object_get(welcome, "facts");
+	json_t *facts = ask_facts(visit);
 	json_t *version = json_object_get(welcome, "version");
 	const char *host = json_string_value(json_object_get(welcome, "host"));
 
 	visit->facts = json_is_object(facts) ? json_copy(facts) : json_object();
+	json_decref(facts);
 	if (!json_is_string(json_object_get(visit->facts, "host")))
 		json_object_set_new(visit->facts, "host", json_string(host ? host : call->host));
 	if (!json_object_get(visit->facts, "tool") && json_is_string(version))
@@ -130,7 +147,7 @@ static int greet(struct visit *visit, const struct call *call, struct error *err
 	int code;
 
 	/* One who takes no greeting may have said why. */
-	control_send(&visit->control, protocol_hello(), &ignored);
+	control_send(&visit->control, protocol_hello(NULL), &ignored);
 	code = control_receive(&visit->control, &message, GREETING_MS, error);
 	if (code)
 		return error_wrap(error, "%s:%u", call->host, call->port);

@@ -2,13 +2,15 @@
 #include "reports/document.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "reports/statistic.h"
+#include "reports/hdr.h"
+#include "reports/interval.h"
 
 /* Everything here is well below 2^63, which is as far as JSON's integers go. */
 static json_t *number(uint64_t value)
@@ -29,26 +31,127 @@ static json_t *make_bins(const struct hist *hist)
 	return bins;
 }
 
-static json_t *make_histogram(const struct hist *hist)
+static json_t *make_histogram(const struct hist *hist, const char *unit)
 {
-	return json_pack("{s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "scheme", "log2-linear",
-			 "sub_bits", HIST_SUB_BITS, "unit", "ns", "count", number(hist->count),
-			 "sum", number(hist->sum), "min", number(hist->min), "max",
-			 number(hist->max), "over", number(hist->over), "bins", make_bins(hist));
+	struct error ignored = {0};
+	char *hdr = hdr_encode(hist, &ignored);
+	json_t *histogram =
+		json_pack("{s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s*}", "scheme",
+			  "log2-linear", "sub_bits", HIST_SUB_BITS, "unit", unit, "count",
+			  number(hist->count), "sum", number(hist->sum), "min",
+			  number(hist->count ? hist->min : 0), "max", number(hist->max), "over",
+			  number(hist->over), "bins", make_bins(hist), "hdr_v2", hdr);
+
+	free(hdr);
+	return histogram;
+}
+
+/* The median over trials of one of their figures, with its interval; NULL: not known. */
+static json_t *make_interval(const struct result_case *line,
+			     double (*figure)(const struct result_trial *trial, size_t which),
+			     size_t which)
+{
+	struct interval interval;
+	struct error ignored = {0};
+	double *values = calloc(line->n_trials + 1, sizeof(*values));
+	json_t *made = NULL;
+	bool is_known = values != NULL;
+
+	for (size_t i = 0; i < line->n_trials && is_known; i++) {
+		values[i] = figure(&line->trials[i], which);
+		is_known = !isnan(values[i]);
+	}
+	if (is_known && !interval_median(&interval, values, line->n_trials, &ignored))
+		made = json_pack("{s:f, s:f, s:f, s:f}", "median", interval.median, "low",
+				 interval.low, "high", interval.high, "confidence",
+				 interval.confidence);
+	free(values);
+	return made;
+}
+
+static double latency_figure(const struct result_trial *trial, size_t which)
+{
+	return trial->latency[which];
+}
+
+static double rate_figure(const struct result_trial *trial, size_t which)
+{
+	return which ? trial->messages_per_s : trial->bytes_per_s;
 }
 
 static json_t *make_latency(const struct result_case *line)
 {
 	const struct hist *hist = line->latency;
+	json_t *intervals = json_object();
 	json_t *latency = json_pack("{s:o, s:s}", "count", number(hist->count), "kind",
 				    result_kind_name(line->kind));
 
-	for (size_t i = 0; i < n_statistics; i++)
+	for (size_t i = 0; i < STATISTICS; i++) {
+		json_t *interval = make_interval(line, latency_figure, i);
+
 		if (statistics[i].is_known(hist, &statistics[i]))
 			json_object_set_new(latency, statistics[i].key,
 					    json_real(statistics[i].value(hist, &statistics[i])));
-	json_object_set_new(latency, "histogram", make_histogram(hist));
+		if (interval)
+			json_object_set_new(intervals, statistics[i].key, interval);
+	}
+	json_object_set_new(latency, "intervals", intervals);
+	json_object_set_new(latency, "histogram", make_histogram(hist, "ns"));
 	return latency;
+}
+
+static json_t *make_windows(const struct result_case *line)
+{
+	json_t *rates = json_array();
+
+	for (size_t i = 0; i < line->windows->count; i++)
+		json_array_append_new(rates, number(windows_rate(line->windows, i, line->size)));
+	return rates;
+}
+
+/* Over all trials: what arrived of what was sent, and the other direction. */
+static double rate_of_case(const struct result_case *line, bool with_far)
+{
+	double messages = 0;
+
+	for (size_t i = 0; i < line->n_trials; i++) {
+		const struct result_trial *trial = &line->trials[i];
+		double rate = trial->messages_per_s + (with_far ? trial->far_messages_per_s : 0);
+
+		messages += rate * (double)trial->duration_ns;
+	}
+	return messages / (double)line->duration_ns;
+}
+
+static json_t *make_total(const struct result_case *line)
+{
+	double rate = rate_of_case(line, true);
+
+	if (!line->trials[0].far_messages_per_s)
+		return NULL;
+	return json_pack("{s:f, s:f}", "bytes_per_s", rate * (double)line->size, "messages_per_s",
+			 rate);
+}
+
+static json_t *make_bandwidth(const struct result_case *line)
+{
+	struct hist *hist = malloc(sizeof(*hist));
+	double rate = rate_of_case(line, false);
+	json_t *bandwidth;
+
+	if (!hist)
+		return NULL;
+	windows_fill(line->windows, line->size, hist);
+	bandwidth = json_pack(
+		"{s:o, s:o, s:o, s:f, s:f, s:o*, s:{s:o*, s:o*}, s:o, s:o, s:o}", "bytes",
+		number(line->messages * line->size), "messages", number(line->messages),
+		"duration_ns", number(line->duration_ns), "bytes_per_s", rate * (double)line->size,
+		"messages_per_s", rate, "total", make_total(line), "intervals", "bytes_per_s",
+		make_interval(line, rate_figure, 0), "messages_per_s",
+		make_interval(line, rate_figure, 1), "window_ns", number(line->windows->window_ns),
+		"windows", make_windows(line), "histogram", make_histogram(hist, "bytes/s"));
+	free(hist);
+	return bandwidth;
 }
 
 static json_t *make_cost(const struct result_cost *cost)
@@ -60,32 +163,95 @@ static json_t *make_cost(const struct result_cost *cost)
 			 number(cost->cq_events), "completions", number(cost->completions));
 }
 
+static json_t *make_costs(const struct result_cost *client, const struct result_cost *server)
+{
+	return json_pack("{s:o, s:o}", "client", make_cost(client), "server", make_cost(server));
+}
+
+static json_t *make_trial(const struct result_case *line, const struct result_trial *trial)
+{
+	json_t *object = json_pack("{s:{s:o, s:o, s:b}, s:o, s:o, s:o}", "warmup", "messages",
+				   number(trial->warmup.messages), "duration_ns",
+				   number(trial->warmup.duration_ns), "converged",
+				   trial->warmup.has_converged, "messages", number(trial->messages),
+				   "duration_ns", number(trial->duration_ns), "cpu",
+				   make_costs(&trial->client, &trial->server));
+	json_t *latency = json_object();
+
+	for (size_t i = 0; i < STATISTICS; i++)
+		if (line->latency && !isnan(trial->latency[i]))
+			json_object_set_new(latency, statistics[i].key,
+					    json_real(trial->latency[i]));
+	if (line->latency)
+		json_object_set(object, "latency_ns", latency);
+	json_decref(latency);
+	if (line->windows)
+		json_object_set_new(object, "bandwidth",
+				    json_pack("{s:f, s:f}", "bytes_per_s", trial->bytes_per_s,
+					      "messages_per_s", trial->messages_per_s));
+	return object;
+}
+
+static json_t *make_trials(const struct result_case *line)
+{
+	json_t *trials = json_array();
+
+	for (size_t i = 0; i < line->n_trials; i++)
+		json_array_append_new(trials, make_trial(line, &line->trials[i]));
+	return trials;
+}
+
+/* Names of options, as members of documents. */
+static void add_parameters(json_t *object, json_t *parameters)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach(parameters, name, value)
+	{
+		char key[64];
+
+		snprintf(key, sizeof(key), "%s", name);
+		for (char *dash = strchr(key, '-'); dash; dash = strchr(dash, '-'))
+			*dash = '_';
+		json_object_set(object, key, value);
+	}
+}
+
 static json_t *make_case(const struct result_case *line)
 {
-	json_t *object = json_pack("{s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:s}", "id", line->id, "op",
-				   line->op, "metric", line->metric, "size", number(line->size),
-				   "cq", line->cq, "server_cq", line->server_cq, "transport", "RC",
-				   "status", result_status_name(line->status));
+	json_t *object =
+		json_pack("{s:s, s:s, s:s, s:o, s:s, s:s, s:s}", "id", line->id, "op", line->op,
+			  "metric", line->metric, "size", number(line->size), "cq", line->cq,
+			  "server_cq", line->server_cq, "transport", line->transport);
 
+	add_parameters(object, line->parameters);
+	json_object_set_new(object, "trials", make_trials(line));
+	json_object_set_new(object, "status", json_string(result_status_name(line->status)));
 	if (line->error[0])
 		json_object_set_new(object, "error", json_string(line->error));
-	if (!line->latency)
+	if (!line->n_trials)
 		return object;
-	json_object_set_new(object, "warmup_messages", number(line->warmup_messages));
-	json_object_set_new(object, "duration_ns", number(line->duration_ns));
-	json_object_set_new(object, "latency_ns", make_latency(line));
-	json_object_set_new(object, "cpu",
-			    json_pack("{s:o, s:o}", "client", make_cost(&line->client), "server",
-				      make_cost(&line->server)));
+	if (line->latency)
+		json_object_set_new(object, "latency_ns", make_latency(line));
+	if (line->windows)
+		json_object_set_new(object, "bandwidth", make_bandwidth(line));
+	if (line->sent)
+		json_object_set_new(object, "loss",
+				    json_pack("{s:o, s:o}", "sent", number(line->sent), "lost",
+					      number(line->lost)));
+	if (line->counters)
+		json_object_set(object, "counters", line->counters);
+	json_object_set_new(object, "cpu", make_costs(&line->client, &line->server));
 	return object;
 }
 
 static json_t *make_end(const struct result_end *end)
 {
-	return json_pack("{s:s, s:s, s:i, s:s, s:s, s:o, s:i}", "host", end->host, "device",
+	return json_pack("{s:s, s:s, s:i, s:s, s:s, s:o, s:i, s:O*}", "host", end->host, "device",
 			 end->device, "port", (int)end->port, "address", end->address, "link_layer",
-			 end->link_layer, "rate_mbps", number(end->rate_mbps), "mtu",
-			 (int)end->mtu);
+			 end->link_layer, "rate_mbps", number(end->rate_mbps), "mtu", (int)end->mtu,
+			 "facts", end->facts);
 }
 
 json_t *document_make(const struct result *result)
@@ -94,21 +260,21 @@ json_t *document_make(const struct result *result)
 
 	for (size_t i = 0; i < result->n_cases; i++)
 		json_array_append_new(cases, make_case(&result->cases[i]));
-	return json_pack("{s:s, s:{s:s, s:s}, s:{s:s, s:s, s:s, s:O, s:{s:s, s:o, s:f}}, "
-			 "s:{s:o, s:o}, s:o}",
+	return json_pack("{s:s, s:{s:s, s:s}, s:{s:s, s:s, s:s, s:O, s:O*, s:{s:s, s:o, s:f}}, "
+			 "s:{s:o, s:o}, s:o, s:O*}",
 			 "schema", DOCUMENT_SCHEMA, "tool", "name", "verbmark", "version",
 			 result->version, "run", "started", result->started, "finished",
 			 result->finished, "status", result_status_name(result->status), "command",
-			 result->command, "clock", "kind", result->clock, "hz",
-			 number(result->clock_hz), "drift_ppm", result->clock_drift_ppm, "hosts",
-			 "client", make_end(&result->client), "server", make_end(&result->server),
-			 "cases", cases);
+			 result->command, "plan", result->plan, "clock", "kind", result->clock,
+			 "hz", number(result->clock_hz), "drift_ppm", result->clock_drift_ppm,
+			 "hosts", "client", make_end(&result->client), "server",
+			 make_end(&result->server), "cases", cases, "warnings", result->warnings);
 }
 
 static int write_stream(const json_t *document, FILE *out)
 {
 	errno = 0;
-	if (json_dumpf(document, out, JSON_INDENT(1)) || fputc('\n', out) == EOF || fflush(out))
+	if (json_dumpf(document, out, JSON_COMPACT) || fputc('\n', out) == EOF || fflush(out))
 		return errno ? -errno : -EIO;
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/result.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 const char *result_status_name(enum result_status status)
@@ -9,6 +10,7 @@ const char *result_status_name(enum result_status status)
 		[RESULT_INTERRUPTED] = "interrupted",
 		[RESULT_COMPLETE] = "complete",
 		[RESULT_FAILED] = "failed",
+		[RESULT_SKIPPED] = "skipped",
 	};
 
 	return names[status];
@@ -25,11 +27,99 @@ const char *result_kind_name(enum result_kind kind)
 	return names[kind];
 }
 
+static void add_cost(struct result_cost *into, const struct result_cost *from)
+{
+	into->messages += from->messages;
+	into->user_ns += from->user_ns;
+	into->system_ns += from->system_ns;
+	into->voluntary_switches += from->voluntary_switches;
+	into->involuntary_switches += from->involuntary_switches;
+	into->cq_events += from->cq_events;
+	into->completions += from->completions;
+}
+
+/* Room for one trial more, and for what is merged. */
+static int reserve(struct result_case *line, const struct hist *latency,
+		   const struct windows *windows)
+{
+	struct result_trial *grown = reallocarray(line->trials, line->n_trials + 1, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	line->trials = grown;
+	if (latency && !line->latency) {
+		line->latency = malloc(sizeof(*line->latency));
+		if (!line->latency)
+			return -ENOMEM;
+		hist_init(line->latency);
+	}
+	if (windows && !line->windows)
+		line->windows = calloc(1, sizeof(*line->windows));
+	return windows && !line->windows ? -ENOMEM : 0;
+}
+
+static int merge_windows(struct result_case *line, const struct windows *windows,
+			 struct error *error)
+{
+	if (line->n_trials)
+		return windows_append(line->windows, windows, error);
+	*line->windows = *windows;
+	return 0;
+}
+
+int result_add_trial(struct result_case *line, const struct result_trial *trial,
+		     const struct hist *latency, const struct windows *windows, struct error *error)
+{
+	int code = reserve(line, latency, windows);
+
+	if (code)
+		return error_set_errno(error, code, "cannot keep the results");
+	if (windows)
+		code = merge_windows(line, windows, error);
+	if (code)
+		return code;
+	if (latency)
+		hist_merge(line->latency, latency);
+	line->trials[line->n_trials++] = *trial;
+	line->messages += trial->messages;
+	line->duration_ns += trial->duration_ns;
+	line->sent += trial->sent;
+	line->lost += trial->lost;
+	add_cost(&line->client, &trial->client);
+	add_cost(&line->server, &trial->server);
+	return 0;
+}
+
+void result_drop_trials(struct result_case *line)
+{
+	free(line->latency);
+	free(line->windows);
+	free(line->trials);
+	line->latency = NULL;
+	line->windows = NULL;
+	line->trials = NULL;
+	line->n_trials = 0;
+	line->messages = 0;
+	line->duration_ns = 0;
+	line->sent = 0;
+	line->lost = 0;
+	line->client = (struct result_cost){0};
+	line->server = (struct result_cost){0};
+}
+
 void result_finish(struct result *result)
 {
-	for (size_t i = 0; i < result->n_cases; i++)
-		free(result->cases[i].latency);
+	for (size_t i = 0; i < result->n_cases; i++) {
+		result_drop_trials(&result->cases[i]);
+		json_decref(result->cases[i].parameters);
+		json_decref(result->cases[i].counters);
+	}
 	free(result->cases);
+	json_decref(result->texts);
 	json_decref(result->command);
+	json_decref(result->plan);
+	json_decref(result->warnings);
+	json_decref(result->client.facts);
+	json_decref(result->server.facts);
 	*result = (struct result){0};
 }

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What was seen: plain data, with no verbs in it. bench/ fills it in, reports/
- * makes tables and documents of it. Text is the owner's to keep alive.
+ * makes tables and documents of it. Text that is pointed to lives as long as the
+ * program, or is owned by texts, and released with the result.
  */
 #ifndef REPORTS_RESULT_H
 #define REPORTS_RESULT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "core/hist.h"
+#include "reports/statistic.h"
+#include "reports/windows.h"
 
 enum result_status {
 	RESULT_INTERRUPTED, /* zero: not run yet */
 	RESULT_COMPLETE,
 	RESULT_FAILED,
+	RESULT_SKIPPED, /* it cannot be run at all, and was not tried */
 };
 
 /* What a latency is. Two kinds are never compared. */
@@ -27,7 +32,7 @@ enum result_kind {
 
 /* What one end spent. */
 struct result_cost {
-	uint64_t messages; /* that the other figures are for, warm-up included */
+	uint64_t messages; /* that the other figures are for */
 	uint64_t user_ns;
 	uint64_t system_ns;
 	uint64_t voluntary_switches;
@@ -36,21 +41,52 @@ struct result_cost {
 	uint64_t completions;
 };
 
+/* Before what is measured. */
+struct result_warmup {
+	uint64_t messages;
+	uint64_t duration_ns;
+	bool has_converged;
+};
+
+/* One run of a case on fresh queue pairs. */
+struct result_trial {
+	struct result_warmup warmup;
+	uint64_t messages;
+	uint64_t duration_ns;       /* of what was measured */
+	double latency[STATISTICS]; /* NAN: not known */
+	double bytes_per_s;
+	double messages_per_s;
+	double far_messages_per_s; /* of the other direction; 0: there is none */
+	uint64_t far_ns;           /* for how long the server was at it */
+	uint64_t sent;             /* on UC and UD, with the warm-up; 0: nothing can be lost */
+	uint64_t lost;
+	struct result_cost client;
+	struct result_cost server;
+};
+
 struct result_case {
-	char id[96];
+	char id[128];
 	const char *op;
 	const char *metric;
 	const char *cq;
 	const char *server_cq;
+	const char *transport;
 	uint64_t size;
+	json_t *parameters; /* all of them, by their names */
 	enum result_kind kind;
 	enum result_status status;
-	char error[256]; /* of a failed one */
-	uint64_t warmup_messages;
-	uint64_t duration_ns; /* of what was measured */
-	struct hist *latency; /* NULL: nothing measured */
+	char error[256]; /* of a failed one, or why it is skipped */
+	uint64_t messages;
+	uint64_t duration_ns;    /* the sum over trials */
+	struct hist *latency;    /* of all trials; NULL: none was measured */
+	struct windows *windows; /* of all trials; NULL: no bandwidth was */
 	struct result_cost client;
 	struct result_cost server;
+	json_t *counters; /* {"client", "server"}: what their devices counted; or NULL */
+	uint64_t sent;    /* on UC and UD */
+	uint64_t lost;
+	struct result_trial *trials;
+	size_t n_trials; /* that have ended well */
 };
 
 /* One end of the connection. */
@@ -62,13 +98,17 @@ struct result_end {
 	const char *link_layer;
 	uint64_t rate_mbps;
 	unsigned int mtu;
+	json_t *facts; /* its circumstances; NULL: not known */
 };
 
 struct result {
 	const char *version; /* of verbmark */
 	char started[32];    /* ISO 8601, UTC */
 	char finished[32];
-	json_t *command; /* the command line: an array */
+	json_t *texts;    /* what owns the texts, if they are not the program's own */
+	json_t *command;  /* the command line: an array */
+	json_t *plan;     /* as a plan file has it */
+	json_t *warnings; /* findings about both ends: an array, or NULL */
 	enum result_status status;
 	const char *clock;
 	uint64_t clock_hz;
@@ -81,6 +121,14 @@ struct result {
 
 const char *result_status_name(enum result_status status);
 const char *result_kind_name(enum result_kind kind);
+
+/* Adds a trial that has ended well; its histogram and windows (or NULL) are merged. */
+int result_add_trial(struct result_case *line, const struct result_trial *trial,
+		     const struct hist *latency, const struct windows *windows,
+		     struct error *error);
+
+/* What a case has that did not end well is no measurement. */
+void result_drop_trials(struct result_case *line);
 
 void result_finish(struct result *result);
 

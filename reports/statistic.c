@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/statistic.h"
 
+#include <math.h>
+
 static bool any(const struct hist *hist, const struct statistic *statistic)
 {
 	return hist->count > 0;
@@ -41,9 +43,9 @@ static double deviation(const struct hist *hist, const struct statistic *statist
 	return hist_stddev(hist);
 }
 
-const struct statistic statistics[] = {
-	{"min",    "min",   any,          least,     0     },
-	{"mean",   "mean",  any,          mean,      0     },
+const struct statistic statistics[STATISTICS] = {
+	{"min",    NULL,    any,          least,     0     },
+	{"mean",   NULL,    any,          mean,      0     },
 	{"stddev", NULL,    two,          deviation, 0     },
 	{"p50",    "p50",   has_quantile, quantile,  500000},
 	{"p90",    NULL,    has_quantile, quantile,  900000},
@@ -53,4 +55,10 @@ const struct statistic statistics[] = {
 	{"max",    "max",   any,          most,      0     },
 };
 
-const size_t n_statistics = ARRAY_LENGTH(statistics);
+void statistic_fill(double values[static STATISTICS], const struct hist *hist)
+{
+	for (size_t i = 0; i < STATISTICS; i++)
+		values[i] = statistics[i].is_known(hist, &statistics[i])
+				    ? statistics[i].value(hist, &statistics[i])
+				    : (double)NAN;
+}

@@ -19,7 +19,11 @@ struct statistic {
 	uint32_t parts_per_million; /* of a quantile */
 };
 
-extern const struct statistic statistics[];
-extern const size_t n_statistics;
+#define STATISTICS 9
+
+extern const struct statistic statistics[STATISTICS];
+
+/* All of them; NAN for what is not known. */
+void statistic_fill(double values[static STATISTICS], const struct hist *hist);
 
 #endif

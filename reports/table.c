@@ -2,8 +2,11 @@
 #include "reports/table.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "reports/interval.h"
 #include "reports/statistic.h"
 
 #define NS_PER_US 1000.0
@@ -20,13 +23,8 @@ void table_head(FILE *out, const struct result *result)
 	print_end(out, near);
 	fputs(" -> ", out);
 	print_end(out, &result->server);
-	fprintf(out, "  %s %g Gb/s MTU %u RC\n", near->link_layer, (double)near->rate_mbps / 1000,
+	fprintf(out, "  %s %g Gb/s MTU %u\n", near->link_layer, (double)near->rate_mbps / 1000,
 		near->mtu);
-	fprintf(out, "%-14s %8s %-14s %-10s", "LATENCY us", "bytes", "cq", "kind");
-	for (size_t i = 0; i < n_statistics; i++)
-		if (statistics[i].title)
-			fprintf(out, " %9s", statistics[i].title);
-	fprintf(out, "  %s\n", "CPU us/msg near/far");
 }
 
 static double cpu_us(const struct result_cost *cost)
@@ -36,35 +34,213 @@ static double cpu_us(const struct result_cost *cost)
 	return cost->messages ? (double)spent / (double)cost->messages / NS_PER_US : 0;
 }
 
-static void print_latency(FILE *out, const struct hist *hist)
+/* Half of what the interval of the median over trials spans; NAN without one. */
+static double half_width(const double *values, size_t n_values)
 {
-	for (size_t i = 0; i < n_statistics; i++) {
+	struct interval interval;
+	struct error ignored = {0};
+
+	if (interval_median(&interval, values, n_values, &ignored) || interval.confidence < 0.95)
+		return (double)NAN;
+	return (interval.high - interval.low) / 2;
+}
+
+static void print_value(FILE *out, int width, int digits, double value)
+{
+	if (isnan(value))
+		fprintf(out, " %*s", width, "-");
+	else
+		fprintf(out, " %*.*f", width, digits, value);
+}
+
+/* Three digits that say something, whatever the scale. */
+static int digits_for(double value)
+{
+	static const double steps[] = {1000, 10, 1, 0.1};
+	int digits = 0;
+
+	while (digits < (int)ARRAY_LENGTH(steps) && value < steps[digits])
+		digits++;
+	return digits;
+}
+
+/* Of microseconds: nothing is known below ten nanoseconds. */
+static int latency_digits(double us)
+{
+	int digits = digits_for(us);
+
+	return digits > 2 ? 2 : digits;
+}
+
+static double median_width(const struct result_case *line, size_t statistic)
+{
+	double *values = calloc(line->n_trials, sizeof(*values));
+	double width;
+
+	if (!values)
+		return (double)NAN;
+	for (size_t i = 0; i < line->n_trials; i++)
+		values[i] = line->trials[i].latency[statistic];
+	width = half_width(values, line->n_trials);
+	free(values);
+	return width;
+}
+
+static void head_latency(FILE *out)
+{
+	fprintf(out, "%-22s %8s %-14s %-10s", "LATENCY us", "bytes", "cq", "kind");
+	for (size_t i = 0; i < STATISTICS; i++) {
+		if (!statistics[i].title)
+			continue;
+		fprintf(out, " %8s", statistics[i].title);
+		if (!strcmp(statistics[i].key, "p50"))
+			fprintf(out, " %6s", "+-");
+	}
+	fprintf(out, "  %s\n", "CPU us/msg near/far");
+}
+
+static void print_latency(FILE *out, const struct result_case *line)
+{
+	fprintf(out, " %-10s", result_kind_name(line->kind));
+	for (size_t i = 0; i < STATISTICS; i++) {
 		const struct statistic *statistic = &statistics[i];
+		double value = (double)NAN;
 
 		if (!statistic->title)
 			continue;
-		if (statistic->is_known(hist, statistic))
-			fprintf(out, " %9.2f", statistic->value(hist, statistic) / NS_PER_US);
-		else
-			fprintf(out, " %9s", "-");
+		if (statistic->is_known(line->latency, statistic))
+			value = statistic->value(line->latency, statistic) / NS_PER_US;
+		print_value(out, 8, latency_digits(value), value);
+		if (!strcmp(statistic->key, "p50"))
+			print_value(out, 6, latency_digits(value),
+				    median_width(line, i) / NS_PER_US);
 	}
 }
 
-void table_line(FILE *out, const struct result_case *line)
+static void head_bandwidth(FILE *out)
 {
-	char cq[32];
+	fprintf(out, "%-22s %8s %-14s %9s %7s %6s %9s %17s  %s\n", "BANDWIDTH", "bytes", "cq",
+		"Gb/s", "+-", "%line", "Mmsg/s", "windows", "CPU us/msg near/far");
+}
 
-	if (line->status != RESULT_COMPLETE || !line->latency) {
+static double rate_width(const struct result_case *line)
+{
+	double *values = calloc(line->n_trials, sizeof(*values));
+	double width;
+
+	if (!values)
+		return (double)NAN;
+	for (size_t i = 0; i < line->n_trials; i++)
+		values[i] = line->trials[i].bytes_per_s;
+	width = half_width(values, line->n_trials);
+	free(values);
+	return width;
+}
+
+static double gigabits(double bytes_per_s)
+{
+	return bytes_per_s * 8 / 1e9;
+}
+
+static void print_windows(FILE *out, const struct result_case *line)
+{
+	uint64_t least = UINT64_MAX;
+	uint64_t most = 0;
+	char text[32] = "-";
+
+	for (size_t i = 0; i < line->windows->count; i++) {
+		uint64_t rate = windows_rate(line->windows, i, line->size);
+
+		least = rate < least ? rate : least;
+		most = rate > most ? rate : most;
+	}
+	/* Windows too short for the messages say nothing. */
+	if (most) {
+		double low = gigabits((double)least);
+		double high = gigabits((double)most);
+
+		snprintf(text, sizeof(text), "%.*f..%.*f", digits_for(high), low, digits_for(high),
+			 high);
+	}
+	fprintf(out, " %17s", text);
+}
+
+static void print_bandwidth(FILE *out, const struct result *result, const struct result_case *line)
+{
+	double seconds = (double)line->duration_ns / 1e9;
+	double rate = gigabits((double)(line->messages * line->size) / seconds);
+	uint64_t line_mbps = result->client.rate_mbps < result->server.rate_mbps
+				     ? result->client.rate_mbps
+				     : result->server.rate_mbps;
+
+	print_value(out, 9, digits_for(rate), rate);
+	print_value(out, 7, digits_for(rate), gigabits(rate_width(line)));
+	print_value(out, 6, 1, line_mbps ? rate * 1e5 / (double)line_mbps : (double)NAN);
+	print_value(out, 9, 3, (double)line->messages / seconds / 1e6);
+	print_windows(out, line);
+}
+
+/* The operation, and whatever of the case is not at its default. */
+static void print_name(FILE *out, const struct result_case *line)
+{
+	const char *extras = line->id;
+	char cq[32];
+	char name[160];
+
+	for (int i = 0; i < 4 && extras; i++)
+		extras = strchr(extras + (i > 0), '/');
+	if (!strcmp(line->cq, line->server_cq)) {
+		snprintf(cq, sizeof(cq), "%s", line->cq);
+	} else {
+		snprintf(cq, sizeof(cq), "%s/%s", line->cq, line->server_cq);
+		extras = extras ? strchr(extras + 1, '/') : NULL;
+	}
+	snprintf(name, sizeof(name), "%s%s", line->op, extras ? extras : "");
+	fprintf(out, "%-22s %8" PRIu64 " %-14s", name, line->size, cq);
+}
+
+void table_line(FILE *out, const struct result *result, const struct result_case *line)
+{
+	const struct result_case *before = line > result->cases ? line - 1 : NULL;
+
+	if (line->status != RESULT_COMPLETE || !line->n_trials) {
 		fprintf(out, "%s: %s\n", line->id,
 			line->error[0] ? line->error : result_status_name(line->status));
 		return;
 	}
-	if (!strcmp(line->cq, line->server_cq))
-		snprintf(cq, sizeof(cq), "%s", line->cq);
+	while (before && before->status != RESULT_COMPLETE)
+		before = before > result->cases ? before - 1 : NULL;
+	if (!before || !before->windows != !line->windows)
+		(line->windows ? head_bandwidth : head_latency)(out);
+	print_name(out, line);
+	if (line->windows)
+		print_bandwidth(out, result, line);
 	else
-		snprintf(cq, sizeof(cq), "%s/%s", line->cq, line->server_cq);
-	fprintf(out, "%-14s %8" PRIu64 " %-14s %-10s", line->op, line->size, cq,
-		result_kind_name(line->kind));
-	print_latency(out, line->latency);
-	fprintf(out, "  %.2f/%.2f\n", cpu_us(&line->client), cpu_us(&line->server));
+		print_latency(out, line);
+	fprintf(out, "  %.2f/%.2f", cpu_us(&line->client), cpu_us(&line->server));
+	if (line->lost)
+		fprintf(out, "  lost %" PRIu64 " of %" PRIu64, line->lost, line->sent);
+	fputc('\n', out);
+}
+
+static const char *member(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+void table_warnings(FILE *out, const struct result *result)
+{
+	const json_t *warning;
+	size_t i;
+
+	json_array_foreach(result->warnings, i, warning)
+	{
+		const char *mend = member(warning, "mend");
+
+		if (json_is_true(json_object_get(warning, "spoils")))
+			fprintf(out, "! %s: %s%s%s\n", member(warning, "host"),
+				member(warning, "what"), *mend ? "; mend: " : "", mend);
+	}
 }

@@ -10,9 +10,13 @@
 
 #include "reports/result.h"
 
-/* The two ends, and the titles of the columns. */
+/* The two ends. */
 void table_head(FILE *out, const struct result *result);
 
-void table_line(FILE *out, const struct result_case *line);
+/* One of the result's cases, with titles before the first of its metric. */
+void table_line(FILE *out, const struct result *result, const struct result_case *line);
+
+/* What of the circumstances spoils it, a line each. */
+void table_warnings(FILE *out, const struct result *result);
 
 #endif

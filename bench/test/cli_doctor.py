@@ -110,13 +110,18 @@ class Doctor(unittest.TestCase):
                 self.assertTrue(found["spoils"])
                 self.assertLess(self.seconds, LIMIT + 1)
 
-    def greeted(self, answer, *words):
+    def greeted(self, answer, *words, facts=None):
         """Findings with a server that answers the greeting so."""
 
         def serve(sock):
             peer = Peer(sock)
             peer.expect("hello")
             peer.send(answer)
+            message = peer.receive()
+            if message and message["type"] == "describe" and facts is not None:
+                peer.send({"type": "description", "facts": facts})
+            elif message and message["type"] == "describe":
+                peer.send({"type": "failed", "reason": "there are none"})
             peer.receive()
 
         with Impostor(serve) as server:
@@ -129,7 +134,7 @@ class Doctor(unittest.TestCase):
         self.assertNotIn("server", document["hosts"])
 
     WELCOME = {
-        "type": "welcome", "protocol": 1, "version": "0.0.1", "host": "n02",
+        "type": "welcome", "protocol": 2, "version": "0.0.1", "host": "n02",
         "devices": [{
             "device": "mlx5_0", "port": 1, "state": "ACTIVE", "link_layer": "Ethernet",
             "rate_mbps": 100000, "mtu": 1024,
@@ -149,7 +154,7 @@ class Doctor(unittest.TestCase):
     def test_facts_of_a_server(self):
         facts = {"host": "n02", "frequency": {"governor": "powersave"},
                  "limits": {"memlock": 65536, "memlock_exempt": False}}
-        document = self.greeted({**self.WELCOME, "facts": facts})
+        document = self.greeted(self.WELCOME, facts=facts)
         found = {row["code"]: row for row in document["findings"] if row["host"] == "n02"}
         self.assertEqual(found["governor"]["what"], "governor powersave")
         self.assertEqual(found["governor"]["mend"], "cpupower frequency-set -g performance")
@@ -158,7 +163,7 @@ class Doctor(unittest.TestCase):
     def test_facts_that_are_none(self):
         for facts in ("x", {"device": [], "host": {}}, {"port": {"number": "\x07"}}):
             with self.subTest(facts):
-                self.greeted({**self.WELCOME, "facts": facts})
+                self.greeted(self.WELCOME, facts=facts)
 
     def test_a_malformed_list_of_devices(self):
         for devices in (None, [{"device": 1}]):

@@ -23,8 +23,8 @@ def has_device():
 
 
 class Machine(unittest.TestCase):
-    def fails(self, *words):
-        ended = verbmark(*words)
+    def fails(self, *words, **options):
+        ended = verbmark(*words, **options)
         self.assertEqual(ended.status, 1, ended.err)
         self.assertEqual(ended.out, "")
         self.assertLess(ended.seconds, LIMIT)
@@ -35,14 +35,16 @@ class Machine(unittest.TestCase):
         self.assertEqual(self.fails("devices"), NO_DEVICE)
         self.assertEqual(self.fails("devices", "--json"), NO_DEVICE)
         self.assertEqual(self.fails("serve", "-p", "0"), NO_DEVICE)
-        self.assertEqual(self.fails("run", "127.0.0.1"), NO_DEVICE)
+        self.assertEqual(self.fails("run", "--no-save", "127.0.0.1"), NO_DEVICE)
+        self.assertEqual(self.fails("run", "--no-save"), NO_DEVICE)
 
     @unittest.skipIf(has_device(), "this machine has an RDMA device")
     def test_no_device_leaves_no_document(self):
         with tempfile.TemporaryDirectory() as folder:
             path = f"{folder}/result.json"
-            self.assertEqual(self.fails("run", "127.0.0.1", "--json", path), NO_DEVICE)
-            self.assertEqual(os.listdir(folder), [])
+            for words in (("--json", path), (), ("--no-save",)):
+                self.assertEqual(self.fails("run", "127.0.0.1", *words, cwd=folder), NO_DEVICE)
+                self.assertEqual(os.listdir(folder), [])
 
     def test_a_port_in_use(self):
         for family, address in ((socket.AF_INET6, "::"), (socket.AF_INET, "0.0.0.0")):

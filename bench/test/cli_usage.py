@@ -1,24 +1,49 @@
 # SPDX-License-Identifier: MIT
 """How the command is called: its help, and what it says to what it does not know."""
 
+import json
 import os
 import re
+import tempfile
 import unittest
 
 from verbmark import verbmark
 
 OPTIONS = {
     "run": {
-        "op", "metric", "size", "iterations", "cq", "server-cq", "device", "server-device", "port",
-        "wait", "json",
+        "op", "metric", "size", "cq", "server-cq", "tx-depth", "rx-depth", "inline", "cq-mod",
+        "timeout", "retries", "hugepages", "iterations", "duration", "trials", "all", "events",
+        "transport", "qps", "post-list", "bidirectional", "latencies", "outstanding", "mtu",
+        "gid-index", "sl", "tos", "connect", "use-srq", "verify",
+        "preset", "plan", "dry-run", "device", "server-device", "port", "launch", "wait", "json",
+        "no-save", "fail-below", "fail-above", "quiet", "progress", "rdma-cm", "cpu-freq",
     },
-    "serve": {"port"},
+    "serve": {"port", "once", "idle", "token"},
+    "report": {"merge", "json"},
     "devices": {"json"},
     "doctor": {"device", "port", "json"},
 }
-LETTERS = {"run": {"s": "size", "n": "iterations", "d": "device", "p": "port"},
-           "serve": {"p": "port"}, "devices": {},
-           "doctor": {"d": "device", "p": "port"}}
+# perftest's, where it has them.
+LETTERS = {
+    "run": {
+        "c": "transport", "q": "qps", "l": "post-list", "b": "bidirectional", "o": "outstanding",
+        "m": "mtu", "x": "gid-index", "S": "sl", "T": "tos",
+        "s": "size", "t": "tx-depth", "r": "rx-depth", "I": "inline", "Q": "cq-mod",
+        "u": "timeout", "n": "iterations", "D": "duration", "a": "all", "e": "events",
+        "d": "device", "p": "port", "R": "rdma-cm", "F": "cpu-freq",
+    },
+    "serve": {"p": "port"},
+    "report": {},
+    "devices": {},
+    "doctor": {"d": "device", "p": "port"},
+}
+QUICK = [
+    f"{op}/{metric}/{size}/{cq}"
+    for metric, sizes in (("lat", ("64", "4k")), ("bw", ("64", "64k", "1m")))
+    for op in ("send", "write", "read")
+    for size in sizes
+    for cq in ("poll", "event")
+]
 
 
 class Usage(unittest.TestCase):
@@ -32,7 +57,11 @@ class Usage(unittest.TestCase):
         return ended.err.removeprefix("verbmark: ")
 
     def test_nothing(self):
-        self.assertEqual(self.refused(), "a command is missing: run, serve or devices; see --help")
+        sentence = self.refused()
+        self.assertTrue(sentence.startswith("a command is missing: "), sentence)
+        self.assertTrue(sentence.endswith("; see --help"), sentence)
+        for command in OPTIONS:
+            self.assertIn(command, sentence)
 
     def test_help(self):
         for word in ("--help", "-h"):
@@ -92,16 +121,29 @@ class Usage(unittest.TestCase):
             (("-s", "18446744073709551616"), "--size: '18446744073709551616' is not a size"),
             (("-s", "0"), "--size: '0' is not from 1 to 1g"),
             (("-s", "2g"), "--size: '2g' is not from 1 to 1g"),
+            (("-s", "8:1"), "--size: '8:1' has a range whose end is below its start"),
+            (("-s", "1:8:1"), "--size: '1:8:1' has a range whose factor is not 2 or more"),
+            (("-s", "1:8:x"), "--size: '1:8:x' has a range whose factor is no number"),
+            (("-s", "1:1g:+1"), "--size: '1:1g:+1' has too many members"),
+            (("-I", "0:64"), "--inline: '0:64' has a range that would never leave 0"),
             (("--op", "push"), "--op: 'push' is none of send, write, read"),
-            (("--metric", "speed"), "--metric: 'speed' is none of lat"),
+            (("--metric", "speed"), "--metric: 'speed' is none of lat, bw"),
             (("--cq", "busy"), "--cq: 'busy' is none of poll, event, adaptive"),
             (("--server-cq=poll,",), "--server-cq: 'poll,' is none of poll, event, adaptive"),
-            (("-n", "0"), "--iterations: '0' is not a number from 1 to 10^12"),
-            (("-n", "1.5"), "--iterations: '1.5' is not a number from 1 to 10^12"),
+            (("-t", "0"), "--tx-depth: '0' is not from 1 to 16384"),
+            (("-u", "32"), "--timeout: '32' is not from 1 to 31"),
+            (("-n", "0"), "--iterations: '0' is not from 1 to 1000000000000"),
+            (("-n", "1.5"), "--iterations: '1.5' is not a number"),
+            (("-n", "1,2"), "--iterations: '1,2' is more than one value"),
+            (("-D", "fast"), "--duration: 'fast' is not a time, such as 10s, 100ms or 10us"),
+            (("-D", "1us"), "--duration: '1us' is not from 1ms to 86400s"),
+            (("--trials", "0"), "--trials: '0' is not from 1 to 1000"),
+            (("--hugepages=2",), "--hugepages takes no value"),
             (("-p", "65536"), "--port: '65536' is not a port: 0 to 65535"),
             (("--wait", "10h"), "--wait: '10h' is not a time, such as 10s or 500ms"),
             (("--json", ""), "--json: '' is empty"),
             (("--json",), "--json needs FILE"),
+            (("--preset", "slow"), "--preset: 'slow' is none of quick, standard, full"),
         ):
             with self.subTest(words):
                 self.assertTrue(self.refused("run", "n02", *words).startswith(sentence))
@@ -114,11 +156,119 @@ class Usage(unittest.TestCase):
         self.assertEqual(self.refused("serve", "n02"), "'n02' is one word too many")
         self.assertEqual(self.refused("devices", "rxe0"), "'rxe0' is one word too many")
         self.assertEqual(
-            self.refused("doctor", "a", "b"), "'b' is one word too many: [HOST] is 'a'"
+            self.refused("doctor", "a", "b"), "'b' is one word too many: HOST is 'a'"
         )
 
-    def test_no_host(self):
+    def test_what_does_not_go_together(self):
+        for words, sentence in (
+            (("-a", "-s", "64"), "--all and --size exclude each other"),
+            (("-e", "--cq", "poll"), "--events and --cq exclude each other"),
+            (("--plan", "x", "--preset", "quick"), "--plan and --preset exclude each other"),
+            (("-n", "5", "-D", "1s"), "nothing is left to run: send/lat/64/poll: -n and -D exclude"),
+            (("-t", "4", "-Q", "5"), "nothing is left to run: send/lat/64/poll/t4/Q5: --cq-mod"),
+            (("-s", "1:250:+1", "-t", "1:250:+1", "-r", "1:250:+1"),
+             "these are more than a million cases"),
+        ):
+            with self.subTest(words):
+                self.assertTrue(self.refused("run", "n02", *words).startswith(sentence))
         self.assertEqual(
-            self.refused("run", "-n", "5"),
-            "HOST is missing: the machine where 'verbmark serve' runs",
+            self.refused("run", "--launch", "ssh %h"),
+            "--launch needs HOST: without it all is here",
         )
+
+    def dry_run(self, *words):
+        """The cases, and what the last line says of all of them."""
+        ended = verbmark("run", "--dry-run", *words)
+        self.assertEqual((ended.status, ended.err), (0, ""))
+        *cases, last = ended.out.splitlines()
+        self.assertRegex(last, r"^[0-9]+ cases, about [0-9]+ s$")
+        return cases, last
+
+    def test_dry_run(self):
+        # Neither a server nor a device is needed, nor anything written.
+        with tempfile.TemporaryDirectory() as folder:
+            ended = verbmark("run", "--dry-run", "nobody.invalid", cwd=folder)
+            self.assertEqual(ended.out.splitlines()[:-1], QUICK)
+            self.assertEqual(os.listdir(folder), [])
+        # Six trials of 100 ms and 30 ms beside them, of each of 30 cases.
+        self.assertEqual(self.dry_run(), (QUICK, "30 cases, about 23 s"))
+        self.assertEqual(self.dry_run("--preset", "quick", "-n", "5")[0], QUICK)
+        cases, last = self.dry_run("-s", "1:4k:16", "--op", "read", "-e", "-D", "1s", "--trials", "1")
+        self.assertEqual(cases, [f"read/lat/{size}/event" for size in ("1", "16", "256", "4k")])
+        self.assertEqual(last, "4 cases, about 4 s")
+
+    def test_dry_run_tells_what_is_skipped(self):
+        cases, last = self.dry_run("-t", "4,8", "-Q", "5", "-D", "1s")
+        self.assertEqual(
+            cases,
+            ["send/lat/64/poll/t4/Q5: skipped: --cq-mod exceeds --tx-depth: the queue would fill "
+             "and stay full", "send/lat/64/poll/t8/Q5"],
+        )
+        self.assertEqual(last, "1 cases, about 1 s")
+
+    def plan(self, text):
+        file = tempfile.NamedTemporaryFile("wb", suffix=".json")
+        self.addCleanup(file.close)
+        file.write(text if isinstance(text, bytes) else text.encode())
+        file.flush()
+        return file.name
+
+    def test_plans(self):
+        cases, _ = self.dry_run("--plan", self.plan('{"op": ["send", "read"], "size": "64+-1"}'))
+        self.assertEqual(
+            cases, [f"{op}/lat/{size}/poll" for op in ("send", "read") for size in (63, 64, 65)]
+        )
+        two = self.plan('[{"metric": ["bw"], "tx-depth": [1, 2]}, {"op": "write"}]')
+        self.assertEqual(
+            self.dry_run("--plan", two)[0],
+            ["send/bw/64/poll/t1", "send/bw/64/poll/t2", "write/lat/64/poll"],
+        )
+        self.assertEqual(
+            self.dry_run("--plan", two, "-t", "9", "-s", "8")[0],
+            ["send/bw/8/poll/t9", "write/lat/8/poll/t9"],
+        )
+
+    def test_plans_that_are_none(self):
+        for text, sentence in (
+            ("", ", line 1: "),
+            ("nonsense", ", line 1: "),
+            ("{\n\"size\": [64\n}", ", line 3: "),
+            ('{"size": 64, "size": 65}', ", line 1: "),
+            (b"\xff\xfe", ", line 1: "),
+            (bytes(range(256)), ", line 1: "),
+            ("[" * 100000, ", line 1: "),
+            ('{"a": "' + "b" * 500000 + '"}', "there is no option --a for a plan"),
+            ("{}" + " " * (1 << 20), " is too long for a plan"),
+            ("[]", "the plan is empty"),
+            ("[1]", "a plan is an object of lists, or an array of them"),
+            ('{"colour": ["red"]}', "there is no option --colour for a plan"),
+            ('{"host": "n02"}', "there is no option --host for a plan"),
+            ('{"size": []}', '"size" is an empty list'),
+            ('{"size": ["4q"]}', '"size" is not a size, such as 64 or 4k'),
+            ('{"size": [{"from": 1}]}', '"size" is not a number'),
+            ('{"op": ["push"]}', '"op" is none of send, write, read'),
+            ('{"hugepages": ["no"]}', '"hugepages" is neither true nor false'),
+            ('{"iterations": [1, 2]}', '"iterations" is more than one value'),
+        ):
+            with self.subTest(text[:40]):
+                self.assertIn(sentence, self.refused("run", "n02", "--plan", self.plan(text)))
+        with tempfile.TemporaryDirectory() as folder:
+            for path, why in (
+                (f"{folder}/none.json", "No such file or directory"),
+                (folder, "Is a directory"),
+            ):
+                self.assertEqual(
+                    self.refused("run", "n02", "--plan", path),
+                    f"cannot read the plan {path}: {why}",
+                )
+        self.assertEqual(
+            self.refused("run", "--plan", "/dev/zero"), "/dev/zero is too long for a plan"
+        )
+
+    def test_a_plan_that_is_a_pipe(self):
+        reader, writer = os.pipe()
+        os.write(writer, json.dumps({"size": [1, 2]}).encode())
+        os.close(writer)
+        ended = verbmark("run", "--dry-run", "--plan", f"/dev/fd/{reader}", pass_fds=[reader])
+        os.close(reader)
+        self.assertEqual(ended.out.splitlines()[:-1], ["send/lat/1/poll", "send/lat/2/poll"])

@@ -11,14 +11,13 @@ import time
 import unittest
 
 from verbmark import (
-    ADDRESS, LIMIT, Ended, Peer, Server, client, counter, frame, measure, resources, wait_until,
+    ADDRESS, CASE, HELLO, LIMIT, Ended, Peer, Server, client, counter, frame, measure, resources,
+    wait_until,
 )
 
-HELLO = {"type": "hello", "protocol": 1, "version": "0"}
-CASE = {
-    "type": "case", "op": "send", "metric": "lat", "size": 64, "cq": "poll",
-    "server_cq": "poll", "address": ADDRESS,
-}
+
+def asking(**parameters):
+    return {"parameters": CASE["parameters"] | parameters}
 
 
 class Clients(unittest.TestCase):
@@ -50,7 +49,7 @@ class Clients(unittest.TestCase):
         self.assertEqual(refused["type"], "refused")
         self.assertRegex(
             refused["reason"],
-            r"^the client speaks protocol 999 \(verbmark 9\.9\), the server speaks 1 \(.+\): "
+            r"^the client speaks protocol 999 \(verbmark 9\.9\), the server speaks 2 \(.+\): "
             r"upgrade the older one$",
         )
         self.assertIsNone(peer.receive(), "the connection goes on")
@@ -89,13 +88,20 @@ class Clients(unittest.TestCase):
 
     def test_cases_that_cannot_be(self):
         wrong = [
-            ({"op": "push"}, "this server cannot do push/lat"),
-            ({"size": 0}, "a size of 0 is not from 1"),
-            ({"size": 1 << 40}, "a size of 1099511627776 is not from 1"),
-            ({"cq": "busy"}, "this server knows no CQ mode busy"),
-            ({"size": "64"}, "a malformed case"),
+            (asking(op="push"), "this server cannot do that: op is none of send, write, read"),
+            (asking(size=0), "this server cannot do that: size is not from 1 to 1g"),
+            (asking(size=1 << 40), "this server cannot do that: size is not from 1 to 1g"),
+            (asking(size=[64]), "this server cannot do that: size is not a number"),
+            (asking(cq="busy"), "this server cannot do that: cq is none of poll, event, adaptive"),
+            (asking(colour=1), "this server cannot do that: there is no parameter colour"),
+            ({"parameters": []}, "a malformed case: its parameters are no object"),
+            ({"parameters": None}, "a malformed case"),
+            ({"address": 7}, "a malformed case"),
             ({"address": "192.0.2.1"}, "no RDMA device has the address 192.0.2.1"),
             ({"address": "mlx5_0"}, "no device 'mlx5_0'; there is rxe0"),
+            ({"device": "mlx5_0"}, "no device 'mlx5_0'; there is rxe0"),
+            ({"device": 7}, "a malformed case"),
+            ({"port": 0}, "a malformed case: port 0 of a device"),
             ({"type": "ready"}, "the other end said something else than 'case'"),
         ]
         peer = self.greet()
@@ -107,6 +113,26 @@ class Clients(unittest.TestCase):
         # None of them has cost more than itself.
         peer.send(CASE)
         peer.expect("listening")
+
+    def test_cases_at_the_limits(self):
+        # Whatever the device makes of them; nothing of it lasts.
+        for parameters in (
+            {"size": 1 << 30},
+            {"tx-depth": 16384, "rx-depth": 16384},
+            {"tx-depth": 1, "rx-depth": 1, "cq-mod": 16384},
+            {"inline": 65536},
+            {"hugepages": True, "size": 1 << 30},
+            {"iterations": 10**12, "duration": "86400s", "trials": 1000},
+            {"timeout": 31, "retries": 0},
+            {"op": "read", "metric": "bw", "cq": "adaptive", "server-cq": "event"},
+        ):
+            with self.subTest(parameters):
+                peer = self.greet()
+                peer.send(CASE | asking(**parameters))
+                self.assertIn(peer.receive()["type"], ("listening", "failed"))
+                peer.close()
+        wait_until(lambda: self.server.threads() <= 2, LIMIT, "the end of all")
+        measure(self.server, "-n", 50)
 
     def test_resources_of_clients_that_go(self):
         self.greet().close()
@@ -186,7 +212,7 @@ class Clients(unittest.TestCase):
             struct.pack(">I", 1 << 20) + b'{"type":',
             hello[: dice.randrange(1, len(hello))],
             hello + hello,
-            hello + frame(CASE | {"size": 1 << 30})[:20],
+            hello + frame(CASE | asking(size=1 << 30))[:20],
             hello + 9 * frame({"type": "stop"}),
             frame([]) + hello,
         ):

@@ -53,11 +53,14 @@ class Scene:
     # The message that a relay holds.
     held = "listening"
     cq = "poll"
+    metric = "lat"
 
     def __init__(self, server):
         self.server = server
         self.relay = Relay(server, self.held)
-        self.client = client("-n", self.messages, "--cq", self.cq, port=self.relay.port)
+        self.client = client(
+            "-n", self.messages, "--cq", self.cq, "--metric", self.metric, port=self.relay.port
+        )
 
     messages = ENDLESS
 
@@ -116,6 +119,10 @@ class InTheLoop(Scene):
     def reach(self, victim):
         before = counter("sent_pkts")
         wait_until(lambda: counter("sent_pkts") > before + 1000, what="the loop")
+
+
+class InAStream(InTheLoop):
+    metric = "bw"
 
 
 class InEventWait(InTheLoop):
@@ -208,6 +215,9 @@ class Killed(unittest.TestCase):
     def test_clients_in_the_loop(self):
         self.kill_clients(InTheLoop)
 
+    def test_clients_in_a_stream(self):
+        self.kill_clients(InAStream)
+
     def test_clients_in_event_wait(self):
         self.kill_clients(InEventWait)
 
@@ -226,6 +236,9 @@ class Killed(unittest.TestCase):
     def test_servers_in_the_loop(self):
         self.kill_servers(InTheLoop)
 
+    def test_servers_in_a_stream(self):
+        self.kill_servers(InAStream)
+
     def test_servers_in_event_wait(self):
         self.kill_servers(InEventWait)
 
@@ -241,11 +254,13 @@ class Asked(unittest.TestCase):
         self.server = Server()
         self.addCleanup(self.server.kill)
 
-    def start(self, op="send", cq="event"):
-        # The second size takes many times as long as the first.
+    def start(self, op="send", cq="event", metric="lat"):
+        # The second size takes many times as long as the first. A stream has so many under
+        # way that a mebibyte of each would keep rxe, emulated, busy for seconds at its end.
+        sizes = "1,1m,64" if metric == "lat" else "1,64k,64"
         program = client(
-            "--op", op, "--cq", cq, "-s", "1,1m,64", "-n", 3000, "--json", self.path,
-            port=self.server.port,
+            "--op", op, "--cq", cq, "--metric", metric, "-s", sizes, "-n", 3000, "--json",
+            self.path, port=self.server.port,
         )
         self.addCleanup(program.kill)
         wait_until(lambda: len(program.out) == 3, what="the first case")
@@ -258,12 +273,16 @@ class Asked(unittest.TestCase):
         with open(self.path, encoding="utf-8") as file:
             document = json.load(file)
         os.unlink(self.path)
-        self.assertEqual(document["cases"][0]["status"], "complete")
-        self.assertEqual(document["cases"][0]["latency_ns"]["count"], 3000)
+        first = document["cases"][0]
+        self.assertEqual(first["status"], "complete")
+        if first["metric"] == "lat":
+            self.assertEqual(first["latency_ns"]["count"], 3000)
+        else:
+            self.assertGreaterEqual(first["bandwidth"]["messages"], 3000)
         return document
 
-    def check_stopped_server(self, number):
-        program = self.start()
+    def check_stopped_server(self, number, **options):
+        program = self.start(**options)
         start = time.monotonic()
         self.server.signal(number)
         self.assertEqual(self.server.wait(LIMIT), 0)
@@ -284,6 +303,9 @@ class Asked(unittest.TestCase):
 
     def test_sigint_of_the_server(self):
         self.check_stopped_server(signal.SIGINT)
+
+    def test_sigterm_of_a_server_that_takes_a_stream(self):
+        self.check_stopped_server(signal.SIGTERM, metric="bw")
 
     def test_a_server_without_clients(self):
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -306,6 +328,8 @@ class Asked(unittest.TestCase):
             ["complete", "interrupted", "interrupted"],
         )
         self.assertNotIn("latency_ns", document["cases"][1])
+        self.assertNotIn("bandwidth", document["cases"][1])
+        self.assertEqual(document["cases"][1]["trials"], [])
         # The server may have been about to answer; it is no more than that.
         for line in self.server.err:
             self.assertIn("closed the control connection", line)
@@ -316,6 +340,12 @@ class Asked(unittest.TestCase):
 
     def test_sigint_of_the_client_that_polls_memory(self):
         self.check_interrupted(signal.SIGINT, op="write", cq="poll")
+
+    def test_sigint_of_a_client_that_streams(self):
+        self.check_interrupted(signal.SIGINT, metric="bw")
+
+    def test_sigterm_of_a_client_that_streams_by_polling(self):
+        self.check_interrupted(signal.SIGTERM, op="read", cq="poll", metric="bw")
 
     def test_sigterm_of_the_client(self):
         self.check_interrupted(signal.SIGTERM, op="read")
@@ -337,6 +367,9 @@ class Asked(unittest.TestCase):
 
     def test_sigstop_of_a_server_that_takes_no_part(self):
         self.check_stalled(op="read", cq="poll")
+
+    def test_sigstop_of_a_server_that_takes_a_stream(self):
+        self.check_stalled(metric="bw")
 
     def test_sigstop_of_the_client(self):
         program = self.start()
@@ -364,8 +397,9 @@ class Asked(unittest.TestCase):
         bound = ("setpriv", "--bounding-set=-ipc_lock", "prlimit", "--memlock=65536:65536")
         with client("-n", 50, "-s", "1m", port=self.server.port, before=bound) as program:
             self.assertEqual(program.wait(), 1)
-            self.assertIn("memlock is 64 KiB", program.out[-1])
-            self.assertNotIn("the server:", program.out[-1])
+            said = "\n".join(program.out)
+            self.assertIn("memlock is 64 KiB", said)
+            self.assertNotIn("the server:", said)
         measure(self.server, "-n", 50)
 
 
@@ -395,4 +429,4 @@ class Removed(unittest.TestCase):
             self.remove()
             self.assertEqual(server.wait(LIMIT), 1)
             self.assertEqual(program.wait(LIMIT), 1)
-            self.assertIn("was removed", program.errors)
+            self.assertIn("was removed", program.errors + "\n".join(program.out))

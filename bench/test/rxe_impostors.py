@@ -13,7 +13,7 @@ from verbmark import (
     ADDRESS, LIMIT, Ended, Impostor, Peer, client, frame,
 )
 
-WELCOME = {"type": "welcome", "protocol": 1, "version": "0", "host": "other", "devices": []}
+WELCOME = {"type": "welcome", "protocol": 2, "version": "0", "host": "other", "devices": []}
 PORT = {
     "device": "rxe0", "port": 1, "state": "ACTIVE", "link_layer": "Ethernet", "rate_mbps": 10000,
     "mtu": 4096, "max_mtu": 4096, "numa_node": -1,
@@ -65,6 +65,8 @@ def says_in_turn(*answers):
         peer = Peer(sock)
         peer.expect("hello")
         peer.send(WELCOME | {"devices": [PORT]})
+        peer.expect("describe")
+        peer.send({"type": "description", "facts": {}, "noise": {}})
         for answer in answers:
             if not peer.receive():
                 break
@@ -243,7 +245,7 @@ class Cases(unittest.TestCase):
     def test_an_address_with_no_device(self):
         self.check(
             says_in_turn(
-                {"type": "listening", "address": "192.0.2.1", "port": 1},
+                {"type": "listening", "address": "192.0.2.1", "ports": [1]},
                 {"type": "failed", "reason": "stopped"},
             ),
             "send/lat/64/poll: 192.0.2.1: cannot resolve the address",

@@ -4,10 +4,14 @@
 import itertools
 import math
 import os
+import re
 import time
 import unittest
 
-from verbmark import ADDRESS, VERBMARK, Ended, Server, client, counter, measure, wait_until
+from verbmark import (
+    ADDRESS, VERBMARK, Ended, Server, client, counter, measure, wait_until, wait_until_settled,
+    warmed_up,
+)
 
 MODES = ("poll", "event", "adaptive")
 
@@ -49,16 +53,17 @@ class Measuring(unittest.TestCase):
         self.assertNotIn("p99", latency)
         low, high, _ = histogram["bins"][0]
         self.assertTrue(low <= latency["min"] < high)
-        # A hundred, unless two seconds were over before.
-        self.assertGreaterEqual(case["warmup_messages"], 100 if case["size"] < 2**20 else 10)
+        (trial,) = case["trials"]
+        warmup = trial["warmup"]
+        self.assertTrue(warmed_up(trial), warmup)
+        self.assertEqual(trial["messages"], messages)
+        self.assertEqual(trial["cpu"], case["cpu"])
         # The samples are all the time there was, but for a reading of the clock.
         factor = 2 if latency["kind"] == "half" else 1
-        self.assertLessEqual(histogram["sum"] * factor, case["duration_ns"] * 1.01)
+        self.assertLessEqual(histogram["sum"] * factor, trial["duration_ns"] * 1.01)
         self.assertEqual(case["cpu"]["client"]["messages"], messages)
         if latency["kind"] == "half":
-            self.assertEqual(
-                case["cpu"]["server"]["messages"], messages + case["warmup_messages"]
-            )
+            self.assertEqual(case["cpu"]["server"]["messages"], messages + warmup["messages"])
 
     def check_product(self, ops, sizes, cqs, server_cqs=None, messages=100):
         options = ["--op", ",".join(ops), "-s", ",".join(sizes), "--cq", ",".join(cqs)]
@@ -122,12 +127,14 @@ class Measuring(unittest.TestCase):
         with client("-n", 100, "-s", "64,1k", "--json", path, port=self.server.port) as program:
             self.assertEqual(program.wait(), 0)
             self.assertEqual(program.err, [])
-            head, titles, *lines = program.out
+            head, titles, *lines, last = program.out
         os.unlink(path)
         self.assertIn("rxe0/1 -> ", head)
         self.assertTrue(titles.startswith("LATENCY us"))
-        self.assertEqual([line.split()[:4] for line in lines],
+        # What spoils a measurement is told below.
+        self.assertEqual([line.split()[:4] for line in lines if not line.startswith("! ")],
                          [["send", "64", "poll", "half"], ["send", "1024", "poll", "half"]])
+        self.assertRegex(last, rf"^2/2 complete, [0-9]+ s -> {re.escape(path)}$")
 
     def test_other_ways_to_name_the_server(self):
         for host in (os.environ["SOFTROCE_ADDRESS6"], os.uname().nodename, "127.0.0.1", "::1"):
@@ -174,7 +181,7 @@ class Measuring(unittest.TestCase):
     def peak_kib(self, messages):
         words = [VERBMARK, "run", ADDRESS, "-p", str(self.server.port), "-n", str(messages)]
         pid = os.posix_spawn(
-            VERBMARK, words + ["--op", "write"], os.environ,
+            VERBMARK, words + ["--op", "write", "--trials", "1", "--no-save"], os.environ,
             file_actions=[(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)],
         )
         _, status, usage = os.wait4(pid, 0)
@@ -243,7 +250,7 @@ class Truth(unittest.TestCase):
         case = measure(self.server, "--op", op, "--cq", cq, "-s", size, "-n", 500).document[
             "cases"
         ][0]
-        messages = case["latency_ns"]["count"] + case["warmup_messages"]
+        messages = case["latency_ns"]["count"] + case["trials"][0]["warmup"]["messages"]
         wanted = messages * per_message
         sent = wait_until_settled() - before
         # The connection takes a handful: REQ, REP, RTU, DREQ, DREP, some of them twice.
@@ -272,15 +279,3 @@ class Truth(unittest.TestCase):
         # A request, and the data are its acknowledgement.
         self.check_packets("read", "poll", 64, 2)
         self.check_packets("read", "event", "64k", 1 + 16)
-
-
-def wait_until_settled():
-    """The counter, once two readings further apart than its cache's lifespan agree."""
-    last = [counter("sent_pkts")]
-
-    def settled():
-        time.sleep(0.02)
-        last.append(counter("sent_pkts"))
-        return last[-1] == last[-2] and last[-1]
-
-    return wait_until(settled, what="the end of all packets")

@@ -170,28 +170,146 @@ static void test_help(void **unused)
 	}
 }
 
-static void test_printed_options(void **unused)
+/* Rows that are parts of something, of a table that another one goes on with. */
+struct part {
+	struct option_row option;
+	unsigned int number;
+};
+
+static const struct part parts[] = {
+	{{.name = "list", .letter = 'l', .argument = "[N]", .help = "may be alone"}, 7},
+	{{.name = "size", .letter = 's', .argument = "SIZE", .help = "may not"},     8},
+};
+
+/* What the parser of the parts was given last. */
+static struct {
+	unsigned int number;
+	const char *text;
+	void *target;
+} given;
+
+static const char *take_part(const struct option_row *row, const char *text, void *target)
 {
-	static const char wanted[] = "  -a, --all                      everything\n"
-				     "  -b, --bare                     without extra\n"
-				     "  -n, --name NAME                what to call\n"
-				     "  -p, --port PORT                where to\n"
-				     "      --wait TIME                how long\n"
-				     "  -h, --help                     this text\n";
+	const struct part *part = (const void *)row;
+
+	given.number = part->number;
+	given.text = text;
+	given.target = target;
+	return text && *text == '!' ? "is refused" : NULL;
+}
+
+static const struct option_table second = {.rows = &parts[0].option,
+					   .count = ARRAY_LENGTH(parts),
+					   .stride = sizeof(parts[0]),
+					   .parse = take_part,
+					   .operand = "NOBODY"};
+static const struct option_table chained = {.rows = rows,
+					    .count = ARRAY_LENGTH(rows),
+					    .operand = "HOST",
+					    .operand_offset = offsetof(struct target, operand),
+					    .next = &second};
+
+/* A value that may be left out is never the next word. */
+static void test_a_second_table(void **unused)
+{
+	static const struct {
+		const char *line;
+		unsigned int number;
+		const char *text;
+		bool all;
+		bool bare;
+		const char *operand;
+	} good[] = {
+		{"--size|4k", 8, "4k", false, false, NULL},
+		{"--size=4k", 8, "4k", false, false, NULL},
+		{"-s4k",      8, "4k", false, false, NULL},
+		{"-abs|4k",   8, "4k", true,  true,  NULL},
+		{"--list",    7, NULL, false, false, NULL},
+		{"--list=3",  7, "3",  false, false, NULL},
+		{"--list=",   7, "",   false, false, NULL},
+		{"-l",        7, NULL, false, false, NULL},
+		{"--list|3",  7, NULL, false, false, "3" },
+		{"-l|3",      7, NULL, false, false, "3" },
+		{"-la",       7, NULL, true,  false, NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(good); i++) {
+		struct target target = {0};
+		struct error error = {0};
+		struct words words;
+
+		memset(&given, 0, sizeof(given));
+		words_init(&words, good[i].line);
+		assert_int_equal(option_parse(&chained, words.argc, words.argv, &target, &error),
+				 0);
+		assert_int_equal(given.number, good[i].number);
+		assert_true(equal(given.text, good[i].text));
+		assert_ptr_equal(given.target, given.number ? &target : NULL);
+		assert_int_equal(target.all, good[i].all);
+		assert_int_equal(target.bare, good[i].bare);
+		assert_true(equal(target.operand, good[i].operand));
+	}
+}
+
+static void test_a_second_table_refuses(void **unused)
+{
+	static const char *const bad[][2] = {
+		{"--size",   "--size needs SIZE"                    },
+		{"-s",       "--size needs SIZE"                    },
+		{"--size|!", "--size: '!' is refused"               },
+		{"--list=!", "--list: '!' is refused"               },
+		{"-l3",      "there is no option -3"                },
+		{"--lis",    "there is no option --lis"             },
+		{"--all=3",  "--all takes no value"                 },
+		{"-y",       "there is no option -y"                },
+		{"a|b",      "'b' is one word too many: HOST is 'a'"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(bad); i++)
+		check_refusal(&chained, bad[i][0], bad[i][1]);
+}
+
+static void check_printed(const struct option_table *table, const char *wanted)
+{
 	char text[1024] = "";
 	FILE *out = fmemopen(text, sizeof(text), "w");
 
 	assert_non_null(out);
-	option_print(&with_operand, out);
+	option_print(table, out);
 	fclose(out);
 	assert_string_equal(text, wanted);
+}
+
+static void test_printed_options(void **unused)
+{
+	check_printed(&with_operand, "  -a, --all                      everything\n"
+				     "  -b, --bare                     without extra\n"
+				     "  -n, --name NAME                what to call\n"
+				     "  -p, --port PORT                where to\n"
+				     "      --wait TIME                how long\n"
+				     "  -h, --help                     this text\n");
+	check_printed(&second, "  -l, --list=[N]                 may be alone\n"
+			       "  -s, --size SIZE                may not\n"
+			       "  -h, --help                     this text\n");
+	check_printed(&chained, "  -a, --all                      everything\n"
+				"  -b, --bare                     without extra\n"
+				"  -n, --name NAME                what to call\n"
+				"  -p, --port PORT                where to\n"
+				"      --wait TIME                how long\n"
+				"  -l, --list=[N]                 may be alone\n"
+				"  -s, --size SIZE                may not\n"
+				"  -h, --help                     this text\n");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good_lines),      cmocka_unit_test(test_bad_lines),
-		cmocka_unit_test(test_a_long_value),    cmocka_unit_test(test_help),
+		cmocka_unit_test(test_good_lines),
+		cmocka_unit_test(test_bad_lines),
+		cmocka_unit_test(test_a_long_value),
+		cmocka_unit_test(test_help),
+		cmocka_unit_test(test_a_second_table),
+		cmocka_unit_test(test_a_second_table_refuses),
 		cmocka_unit_test(test_printed_options),
 	};
 

@@ -2,7 +2,8 @@
 #include <errno.h>
 
 #include "bench/protocol.h"
-#include "core/test/check.h"
+#include "bench/rules.h"
+#include "bench/test/asked.h"
 
 /* A message as the other end writes it. */
 static json_t *load(const char *text)
@@ -24,100 +25,192 @@ static void check_equal(json_t *message, const char *text)
 
 static void test_on_the_wire(void **unused)
 {
-	const struct plan_case wanted = {
-		.op = &op_write, .size = 4096, .cq = RDMA_EVENT, .server_cq = RDMA_ADAPTIVE};
+	const struct parameters wanted =
+		asked("op=write metric=bw size=4k cq=event server-cq=adaptive duration=1s");
 	const struct result_cost cost = {1, 2, 3, 4, 5, 6, 7};
+	const struct result_end server = {.device = "mlx5_1", .port = 2, .address = "192.0.2.1"};
 
 	check_equal(protocol_plain("stop"), "{\"type\":\"stop\"}");
 	check_equal(protocol_reason("failed", "why"), "{\"type\":\"failed\",\"reason\":\"why\"}");
-	check_equal(protocol_hello(), "{\"type\":\"hello\",\"protocol\":1,\"version\":\"" //
+	check_equal(protocol_hello(NULL), "{\"type\":\"hello\",\"protocol\":2,\"version\":\"" //
 		    VERBMARK_VERSION "\"}");
-	check_equal(protocol_case(&wanted, "192.0.2.1"),
-		    "{\"type\":\"case\",\"op\":\"write\",\"metric\":\"lat\",\"size\":4096,"
-		    "\"cq\":\"event\",\"server_cq\":\"adaptive\",\"address\":\"192.0.2.1\"}");
-	check_equal(protocol_done(&cost),
-		    "{\"type\":\"done\",\"messages\":1,\"user_ns\":2,\"system_ns\":3,"
-		    "\"voluntary_switches\":4,\"involuntary_switches\":5,\"cq_events\":6,"
-		    "\"completions\":7}");
+	check_equal(protocol_hello(""), "{\"type\":\"hello\",\"protocol\":2,\"version\":\"" //
+		    VERBMARK_VERSION "\"}");
+	check_equal(protocol_hello("secret"),
+		    "{\"type\":\"hello\",\"protocol\":2,\"token\":\"secret\",\"version\":\"" //
+		    VERBMARK_VERSION "\"}");
+	check_equal(protocol_case(&wanted, &server),
+		    "{\"type\":\"case\",\"address\":\"192.0.2.1\",\"device\":\"mlx5_1\","
+		    "\"port\":2,\"parameters\":{"
+		    "\"op\":\"write\",\"metric\":\"bw\",\"size\":4096,\"cq\":\"event\","
+		    "\"server-cq\":\"adaptive\",\"transport\":\"RC\",\"qps\":1,"
+		    "\"post-list\":1,\"bidirectional\":false,\"latencies\":false,\"sl\":0,"
+		    "\"tos\":0,\"timeout\":14,\"retries\":6,\"use-srq\":false,"
+		    "\"hugepages\":false,\"verify\":0,\"duration\":\"1s\"}}");
+	check_equal(protocol_describe(&server),
+		    "{\"type\":\"describe\",\"device\":\"mlx5_1\",\"port\":2}");
+	check_equal(
+		protocol_done(&cost, 8),
+		"{\"type\":\"done\",\"elapsed_ns\":8,\"messages\":1,\"user_ns\":2,\"system_ns\":3,"
+		"\"voluntary_switches\":4,\"involuntary_switches\":5,\"cq_events\":6,"
+		"\"completions\":7}");
 }
 
 static void test_hello(void **unused)
 {
+	static const char newer[] =
+		"{\"type\":\"hello\",\"protocol\":2,\"version\":\"9.9\",\"x\":[]}";
 	struct error error = {0};
-	json_t *own = protocol_hello();
+	json_t *own = protocol_hello(NULL);
 	/* Only the protocol's number must match, and who knows more may say more. */
-	json_t *newer = load("{\"type\":\"hello\",\"protocol\":1,\"version\":\"9.9\",\"x\":[]}");
+	json_t *other = load(newer);
 
-	assert_int_equal(protocol_check_hello(own, &error), 0);
-	assert_int_equal(protocol_check_hello(newer, &error), 0);
+	assert_int_equal(protocol_check_hello(own, NULL, &error), 0);
+	assert_int_equal(protocol_check_hello(own, "", &error), 0);
+	assert_int_equal(protocol_check_hello(other, NULL, &error), 0);
 	assert_int_equal(error.code, 0);
 	json_decref(own);
-	json_decref(newer);
+	json_decref(other);
+}
+
+/* A server that was started for one client serves that one. */
+static void test_tokens(void **unused)
+{
+	static const struct {
+		const char *said;
+		const char *wanted;
+		bool is_right;
+	} rows[] = {
+		{"0123456789abcdef",  "0123456789abcdef", true },
+		{"0123456789abcdef",  NULL,               true },
+		{"0123456789abcdef",  "",                 true },
+		{NULL,                "0123456789abcdef", false},
+		{"",                  "0123456789abcdef", false},
+		{"0",                 "0123456789abcdef", false},
+		{"0123456789abcdeX",  "0123456789abcdef", false},
+		{"X123456789abcdef",  "0123456789abcdef", false},
+		{"0123456789abcdef0", "0123456789abcdef", false},
+		{"0123456789ABCDEF",  "0123456789abcdef", false},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		json_t *message = protocol_hello(rows[i].said);
+		struct error error = {0};
+
+		assert_int_equal(protocol_check_hello(message, rows[i].wanted, &error),
+				 rows[i].is_right ? 0 : -EACCES);
+		assert_string_equal(error.text, rows[i].is_right
+							? ""
+							: "this server was started for one client, "
+							  "which has a token");
+		json_decref(message);
+	}
 }
 
 static void test_another_protocol(void **unused)
 {
-	json_t *message = load("{\"type\":\"hello\",\"protocol\":2,\"version\":\"9.9\"}");
-	struct error error = {0};
+	static const struct {
+		const char *message;
+		const char *text;
+	} rows[] = {
+		{"{\"type\":\"hello\",\"protocol\":1,\"version\":\"0.1\"}",
+		 "the client speaks protocol 1 (verbmark 0.1), the server speaks 2 (" //
+		 VERBMARK_VERSION "): upgrade the older one"},
+		{"{\"type\":\"hello\",\"protocol\":3,\"version\":\"9.9\"}",
+		 "the client speaks protocol 3 (verbmark 9.9), the server speaks 2 (" //
+		 VERBMARK_VERSION "): upgrade the older one"},
+		{"{\"type\":\"hello\",\"protocol\":-7,\"version\":\"\\u001b[2J\"}",
+		 "the client speaks protocol -7 (verbmark ?[2J), the server speaks 2 (" //
+		 VERBMARK_VERSION "): upgrade the older one"},
+	};
 
-	assert_int_equal(protocol_check_hello(message, &error), -EPROTONOSUPPORT);
-	assert_string_equal(error.text, "the client speaks protocol 2 (verbmark 9.9), the server "
-					"speaks 1 (" VERBMARK_VERSION "): upgrade the older one");
-	json_decref(message);
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		json_t *message = load(rows[i].message);
+		struct error error = {0};
+
+		assert_int_equal(protocol_check_hello(message, NULL, &error), -EPROTONOSUPPORT);
+		assert_string_equal(error.text, rows[i].text);
+		json_decref(message);
+	}
 }
 
 static void test_no_hellos(void **unused)
 {
 	static const char *const texts[] = {
 		"{}",
-		"{\"type\":\"case\",\"protocol\":1,\"version\":\"1\"}",
-		"{\"type\":17,\"protocol\":1,\"version\":\"1\"}",
+		"{\"type\":\"case\",\"protocol\":2,\"version\":\"1\"}",
+		"{\"type\":17,\"protocol\":2,\"version\":\"1\"}",
 		"{\"type\":\"hello\"}",
-		"{\"type\":\"hello\",\"protocol\":1}",
-		"{\"type\":\"hello\",\"protocol\":\"1\",\"version\":\"1\"}",
-		"{\"type\":\"hello\",\"protocol\":1.0,\"version\":\"1\"}",
-		"{\"type\":\"hello\",\"protocol\":1,\"version\":null}",
+		"{\"type\":\"hello\",\"protocol\":2}",
+		"{\"type\":\"hello\",\"protocol\":\"2\",\"version\":\"1\"}",
+		"{\"type\":\"hello\",\"protocol\":2.0,\"version\":\"1\"}",
+		"{\"type\":\"hello\",\"protocol\":2,\"version\":null}",
+		"{\"type\":\"hello\",\"protocol\":2,\"version\":\"1\",\"token\":7}",
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
 		json_t *message = load(texts[i]);
 		struct error error = {0};
 
-		assert_int_equal(protocol_check_hello(message, &error), -EPROTO);
+		assert_int_equal(protocol_check_hello(message, NULL, &error), -EPROTO);
 		assert_contains(error.text, "this is verbmark, and that was no greeting of it");
 		json_decref(message);
 	}
 }
 
-static void test_case_round_trip(void **unused)
+/* What the server gets is what the client has, and what is chosen for both is alike. */
+static void test_cases_over_the_wire(void **unused)
 {
-	static const uint64_t sizes[] = {1, 64, 4096, 1ULL << 30};
+	static const char *const texts[] = {
+		"",
+		"op=write size=1g cq=event",
+		"op=read metric=bw cq=adaptive server-cq=poll",
+		"tx-depth=16384 rx-depth=1 cq-mod=7 timeout=31 retries=0 hugepages=1 inline=0",
+		"metric=bw inline=64k duration=1500ms trials=1000",
+		"iterations=1000000000000 trials=1",
+		"duration=86400s",
+	};
 
-	for (size_t i = 0; i < n_ops * ARRAY_LENGTH(sizes) * 9; i++) {
-		const struct plan_case wanted = {
-			.op = ops[i / 36],
-			.size = sizes[i / 9 % 4],
-			.cq = (enum rdma_wait_mode)(i / 3 % 3),
-			.server_cq = (enum rdma_wait_mode)(i % 3),
-		};
-		json_t *message = protocol_case(&wanted, "fe80::1%eth0");
-		const char *address = NULL;
+	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
+		struct parameters wanted = asked(texts[i]);
+		const struct result_end server = {
+			.device = "rxe0", .port = 255, .address = "fe80::1%eth0"};
+		struct protocol_case read;
 		struct error error = {0};
-		struct plan_case read;
+		json_t *message;
 
-		assert_int_equal(protocol_read_case(message, &read, &address, &error), 0);
-		assert_ptr_equal(read.op, wanted.op);
-		assert_int_equal(read.size, wanted.size);
-		assert_int_equal(read.cq, wanted.cq);
-		assert_int_equal(read.server_cq, wanted.server_cq);
-		assert_string_equal(address, "fe80::1%eth0");
+		rules_choose(ops[wanted.op], &wanted);
+		message = protocol_case(&wanted, &server);
+		assert_int_equal(protocol_read_case(message, &read, &error), 0);
+		assert_memory_equal(&read.parameters, &wanted, sizeof(wanted));
+		assert_ptr_equal(read.op, ops[wanted.op]);
+		assert_string_equal(read.address, "fe80::1%eth0");
+		assert_string_equal(read.device, "rxe0");
+		assert_int_equal(read.port, 255);
 		json_decref(message);
 	}
 }
 
-#define CASE(op, metric, size, cq, server_cq)                                                 \
-	"{\"type\":\"case\",\"op\":" op ",\"metric\":" metric ",\"size\":" size ",\"cq\":" cq \
-	",\"server_cq\":" server_cq ",\"address\":\"\"}"
+#define CASE_AT(port, parameters)                                                         \
+	"{\"type\":\"case\",\"address\":\"192.0.2.1\",\"device\":\"rxe0\",\"port\":" port \
+	",\"parameters\":" parameters "}"
+#define CASE(parameters) CASE_AT("1", parameters)
+
+/* Who leaves something out gets what both would choose. */
+static void test_a_case_of_few_words(void **unused)
+{
+	json_t *message = load(CASE("{\"metric\":\"bw\",\"tx-depth\":40}"));
+	struct protocol_case read;
+	struct error error = {0};
+
+	assert_int_equal(protocol_read_case(message, &read, &error), 0);
+	assert_int_equal(read.parameters.size, 64);
+	assert_int_equal(read.parameters.server_cq, RDMA_POLL);
+	assert_int_equal(read.parameters.tx_depth, 40);
+	assert_int_equal(read.parameters.cq_mod, 10);
+	assert_int_equal(read.parameters.rx_depth, 512);
+	json_decref(message);
+}
 
 static void test_cases_that_cannot_be(void **unused)
 {
@@ -126,40 +219,80 @@ static void test_cases_that_cannot_be(void **unused)
 		int code;
 		const char *text;
 	} rows[] = {
-		{CASE("\"push\"", "\"lat\"",    "64",                "\"poll\"", "\"poll\""), -EOPNOTSUPP,
-		 "this server cannot do push/lat"},
-		{CASE("\"send\"",    "\"bw\"",     "64",                   "\"poll\"", "\"poll\""), -EOPNOTSUPP,
-		 "this server cannot do send/bw"},
-		{CASE("\"send\"", "\"lat\"",  "0",             "\"poll\"", "\"poll\""), -EINVAL,
-		 "a size of 0 is not from 1 to 1073741824"},
-		{CASE("\"send\"",    "\"lat\"",     "-1",                    "\"poll\"", "\"poll\""), -EINVAL,
-		 "a size of -1 is not from 1 to 1073741824"},
-		{CASE("\"send\"", "\"lat\"",    "1073741825",                   "\"poll\"", "\"poll\""), -EINVAL,
-		 "a size of 1073741825 is not from 1 to 1073741824"},
-		{CASE("\"send\"",    "\"lat\"",         "64",          "\"busy\"", "\"poll\""), -EOPNOTSUPP,
-		 "this server knows no CQ mode busy or poll"},
-		{CASE("\"send\"", "\"lat\"", "64",            "\"poll\"", "\"\""), -EOPNOTSUPP,
-		 "this server knows no CQ mode poll or "},
-		{CASE("7",    "\"lat\"",         "64",         "\"poll\"", "\"poll\""), -EPROTO, "a malformed case"},
-		{CASE("\"send\"", "null",    "64",        "\"poll\"", "\"poll\""), -EPROTO,
-		 "a malformed case"},
-		{CASE("\"send\"",    "\"lat\"",         "\"64\"", "\"poll\"", "\"poll\""), -EPROTO,
-		 "a malformed case"},
-		{CASE("\"send\"", "\"lat\"", "64.0",        "\"poll\"", "\"poll\""), -EPROTO,
-		 "a malformed case"},
-		{CASE("\"send\"",    "\"lat\"",     "64",        "[]", "\"poll\""), -EPROTO, "a malformed case"},
-		{"{\"type\":\"case\"}", -EPROTO,    "a malformed case"                  },
+		{CASE("{\"op\":\"push\"}"),                                -EINVAL,
+		 "this server cannot do that: op is none of send, write, read"                                                          },
+		{CASE("{\"op\":7}"),				       -EINVAL,
+		 "this server cannot do that: op is none of send, write, read"                                                          },
+		{CASE("{\"op\":[\"send\"]}"),                              -EINVAL,
+		 "this server cannot do that: op is none of send, write, read"                                                          },
+		{CASE("{\"op\":\"all\"}"),                                 -EINVAL,
+		 "this server cannot do that: op is none of send, write, read"                                                          },
+		{CASE("{\"metric\":\"load\"}"),                            -EINVAL,
+		 "this server cannot do that: metric is none of lat, bw"                                                                },
+		{CASE("{\"cq\":\"busy\"}"),                                -EINVAL,
+		 "this server cannot do that: cq is none of poll, event, adaptive"                                                      },
+		{CASE("{\"server-cq\":\"\"}"),                             -EINVAL,
+		 "this server cannot do that: server-cq is none of poll, event, adaptive"                                               },
+		{CASE("{\"size\":0}"),                                     -EINVAL,
+		 "this server cannot do that: size is not from 1 to 1g"                                                                 },
+		{CASE("{\"size\":-1}"),                                    -EINVAL,
+		 "this server cannot do that: size is not a number"								     },
+		{CASE("{\"size\":1073741825}"),                            -EINVAL,
+		 "this server cannot do that: size is not from 1 to 1g"                                                                 },
+		{CASE("{\"size\":9223372036854775807}"),                   -EINVAL,
+		 "this server cannot do that: size is not from 1 to 1g"                                                                 },
+		{CASE("{\"size\":-9223372036854775808}"),                  -EINVAL,
+		 "this server cannot do that: size is not a number"								     },
+		{CASE("{\"size\":\"18446744073709551615\"}"),              -EINVAL,
+		 "this server cannot do that: size is not from 1 to 1g"                                                                 },
+		{CASE("{\"size\":64.0}"),                                  -EINVAL,
+		 "this server cannot do that: size is not a number"								     },
+		{CASE("{\"size\":[64]}"),                                  -EINVAL,
+		 "this server cannot do that: size is not a number"								     },
+		{CASE("{\"size\":\"1:64\"}"),                              -EINVAL,
+		 "this server cannot do that: size is not a size, such as 64 or 4k"                                                     },
+		{CASE("{\"tx-depth\":16385}"),                             -EINVAL,
+		 "this server cannot do that: tx-depth is not from 1 to 16384"                                                          },
+		{CASE("{\"rx-depth\":0}"),                                 -EINVAL,
+		 "this server cannot do that: rx-depth is not from 1 to 16384"                                                          },
+		{CASE("{\"cq-mod\":0}"),                                   -EINVAL,
+		 "this server cannot do that: cq-mod is not from 1 to 16384"                                                            },
+		{CASE("{\"timeout\":32}"),                                 -EINVAL,
+		 "this server cannot do that: timeout is not from 1 to 31"                                                              },
+		{CASE("{\"retries\":8}"),                                  -EINVAL,
+		 "this server cannot do that: retries is not from 0 to 7"                                                               },
+		{CASE("{\"hugepages\":1}"),                                -EINVAL,
+		 "this server cannot do that: hugepages is neither true nor false"                                                      },
+		{CASE("{\"duration\":1}"),                                 -EINVAL,
+		 "this server cannot do that: duration is not a time, such as \"10s\""                                                  },
+		{CASE("{\"colours\":16}"),                                 -EOPNOTSUPP,
+		 "this server cannot do that: there is no parameter colours"                                                            },
+		{CASE("{\"server_cq\":\"poll\"}"),                         -EOPNOTSUPP,
+		 "this server cannot do that: there is no parameter server_cq"                                                          },
+		{CASE("[]"),					       -EPROTO,     "a malformed case: its parameters are no object"},
+		{CASE("null"),					     -EPROTO,     "a malformed case: its parameters are no object"},
+		{CASE("\"send\""),					 -EPROTO,     "a malformed case: its parameters are no object"},
+		{"{\"type\":\"case\",\"address\":\"\"}",                   -EPROTO,     "a malformed case: "                            },
+		{"{\"type\":\"case\",\"parameters\":{}}",                  -EPROTO,     "a malformed case: "                            },
+		{"{\"type\":\"case\",\"address\":7,\"parameters\":{}}",    -EPROTO,
+		 "a malformed case: "												   },
+		{"{\"type\":\"case\",\"address\":null,\"parameters\":{}}", -EPROTO,
+		 "a malformed case: "												   },
+		{"{\"type\":\"case\",\"op\":\"send\",\"metric\":\"lat\",\"size\":64,"
+		 "\"address\":\"\"}",		     -EPROTO,     "a malformed case: "                            },
+		{CASE_AT("0",					      "{}"),       -EPROTO,                                          "a malformed case: port 0 of a device"},
+		{CASE_AT("256",							"{}"),						       -EPROTO,                                           "a malformed case: port 256 of a device"},
+		{"{\"type\":\"case\"}",                -EPROTO,                           "a malformed case: "            },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		json_t *message = load(rows[i].message);
-		const char *address = NULL;
 		struct error error = {0};
-		struct plan_case read;
+		struct protocol_case read;
 
-		assert_int_equal(protocol_read_case(message, &read, &address, &error),
-				 rows[i].code);
-		assert_contains(error.text, rows[i].text);
+		assert_int_equal(protocol_read_case(message, &read, &error), rows[i].code);
+		if (strncmp(error.text, rows[i].text, strlen(rows[i].text)) != 0)
+			fail_msg("%s: %s", rows[i].message, error.text);
 		json_decref(message);
 	}
 }
@@ -173,11 +306,13 @@ static void test_done_round_trip(void **unused)
 					 .involuntary_switches = 5,
 					 .cq_events = 6,
 					 .completions = 7};
-	json_t *message = protocol_done(&cost);
+	json_t *message = protocol_done(&cost, 1ULL << 61);
+	uint64_t elapsed_ns = 0;
 	struct result_cost read = {0};
 	struct error error = {0};
 
-	assert_int_equal(protocol_read_done(message, &read, &error), 0);
+	assert_int_equal(protocol_read_done(message, &read, &elapsed_ns, &error), 0);
+	assert_true(elapsed_ns == 1ULL << 61);
 	assert_memory_equal(&read, &cost, sizeof(cost));
 	json_decref(message);
 }
@@ -194,12 +329,14 @@ static void test_no_dones(void **unused)
 
 	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
 		struct result_cost read = {.messages = 99};
+		uint64_t elapsed_ns = 98;
 		struct error error = {0};
 		json_t *message = load(texts[i]);
 
-		assert_int_equal(protocol_read_done(message, &read, &error), -EPROTO);
+		assert_int_equal(protocol_read_done(message, &read, &elapsed_ns, &error), -EPROTO);
 		assert_contains(error.text, "a malformed report of the server");
 		assert_int_equal(read.messages, 99);
+		assert_int_equal(elapsed_ns, 98);
 		json_decref(message);
 	}
 }
@@ -221,6 +358,7 @@ static void test_what_was_expected(void **unused)
 		{"{\"type\":\"failed\",\"reason\":7}",                                          -EREMOTEIO, "the server: without a reason"},
 		{"{\"type\":\"listening\"}",						    -EPROTO,
 		 "the other end said something else than 'ready'"									 },
+		{"{\"type\":\"Ready\"}",							-EPROTO,    "something else than 'ready'" },
 		{"{\"type\":[]}",							       -EPROTO,    "something else than 'ready'" },
 		{"{}",									  -EPROTO,    "something else than 'ready'" },
 		{"{\"type\":\"failed\",\"reason\":\"\\u001b[31mred\\n\\u009b\\u00e9\\u0007\"}",
@@ -264,26 +402,31 @@ static void test_kinds(void **unused)
 		enum rdma_wait_mode server_cq;
 		enum result_kind kind;
 	} rows[] = {
-		{"send",  RDMA_POLL,     RDMA_POLL,     RESULT_HALF      },
-		{"send",  RDMA_EVENT,    RDMA_POLL,     RESULT_HALF      },
-		{"send",  RDMA_ADAPTIVE, RDMA_ADAPTIVE, RESULT_HALF      },
-		{"write", RDMA_POLL,     RDMA_POLL,     RESULT_HALF      },
-		{"write", RDMA_EVENT,    RDMA_POLL,     RESULT_COMPLETION},
-		{"write", RDMA_POLL,     RDMA_EVENT,    RESULT_COMPLETION},
-		{"write", RDMA_ADAPTIVE, RDMA_ADAPTIVE, RESULT_COMPLETION},
-		{"read",  RDMA_POLL,     RDMA_POLL,     RESULT_FULL      },
-		{"read",  RDMA_EVENT,    RDMA_ADAPTIVE, RESULT_FULL      },
+		{"op=send",  RDMA_POLL,     RDMA_POLL,     RESULT_HALF      },
+		{"op=send",  RDMA_EVENT,    RDMA_POLL,     RESULT_HALF      },
+		{"op=send",  RDMA_ADAPTIVE, RDMA_ADAPTIVE, RESULT_HALF      },
+		{"op=write", RDMA_POLL,     RDMA_POLL,     RESULT_HALF      },
+		{"op=write", RDMA_EVENT,    RDMA_POLL,     RESULT_COMPLETION},
+		{"op=write", RDMA_POLL,     RDMA_EVENT,    RESULT_COMPLETION},
+		{"op=write", RDMA_ADAPTIVE, RDMA_ADAPTIVE, RESULT_COMPLETION},
+		{"op=read",  RDMA_POLL,     RDMA_POLL,     RESULT_FULL      },
+		{"op=read",  RDMA_EVENT,    RDMA_ADAPTIVE, RESULT_FULL      },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		const struct op *op = op_find(rows[i].op);
+		const struct op *op = ops[asked(rows[i].op).op];
 
-		assert_non_null(op);
 		assert_int_equal(op->kind(rows[i].cq, rows[i].server_cq), rows[i].kind);
 		assert_int_equal(op_is_answered(rows[i].kind), rows[i].kind == RESULT_HALF);
 	}
-	assert_null(op_find("reed"));
-	assert_null(op_find(""));
+}
+
+/* The words of the parameter are the operations' names, in their order. */
+static void test_names(void **unused)
+{
+	for (size_t i = 0; i < OPS; i++)
+		assert_string_equal(op_names[i], ops[i]->name);
+	assert_null(op_names[OPS]);
 }
 
 int main(void)
@@ -291,15 +434,18 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_on_the_wire),
 		cmocka_unit_test(test_hello),
+		cmocka_unit_test(test_tokens),
 		cmocka_unit_test(test_another_protocol),
 		cmocka_unit_test(test_no_hellos),
-		cmocka_unit_test(test_case_round_trip),
+		cmocka_unit_test(test_cases_over_the_wire),
+		cmocka_unit_test(test_a_case_of_few_words),
 		cmocka_unit_test(test_cases_that_cannot_be),
 		cmocka_unit_test(test_done_round_trip),
 		cmocka_unit_test(test_no_dones),
 		cmocka_unit_test(test_what_was_expected),
 		cmocka_unit_test(test_long_reasons),
 		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -131,9 +131,14 @@ class Server(Program):
 
 
 def client(*options, port=None, host=ADDRESS, before=()):
-    """verbmark run, started."""
+    """
+    verbmark run, started: one trial of send, unless the options say otherwise, and no
+    document that they do not ask for.
+    """
     where = () if port is None else ("-p", port)
-    return Program(*before, VERBMARK, "run", host, *where, *options)
+    save = () if "--json" in options else ("--no-save",)
+    plain = ("--op", "send", "--trials", 1)
+    return Program(*before, VERBMARK, "run", host, *where, *plain, *save, *options)
 
 
 class Ended:
@@ -147,8 +152,8 @@ class Ended:
             self.seconds = program.ended - program.started
 
 
-def verbmark(*words):
-    return Ended(Program(VERBMARK, *words))
+def verbmark(*words, **options):
+    return Ended(Program(VERBMARK, *words, **options))
 
 
 def measure(server, *options, host=ADDRESS):
@@ -160,7 +165,21 @@ def measure(server, *options, host=ADDRESS):
     return ended
 
 
+def warmed_up(trial):
+    """A hundred messages and 20 ms, until they agreed; or two seconds, whatever came of it."""
+    warmup = trial["warmup"]
+    if not warmup["converged"]:
+        return warmup["duration_ns"] >= 2e9
+    return warmup["messages"] >= 100 and warmup["duration_ns"] >= 20e6
+
+
 # The control protocol.
+
+HELLO = {"type": "hello", "protocol": 2, "version": "0"}
+CASE = {
+    "type": "case", "address": ADDRESS, "device": "rxe0", "port": 1,
+    "parameters": {"op": "send", "iterations": 50},
+}
 
 
 def frame(message):
@@ -360,6 +379,18 @@ def counter(name):
     """One of the device's own. Both ends of a connection here are on it."""
     with open(COUNTERS + name, encoding="ascii") as file:
         return int(file.read())
+
+
+def wait_until_settled():
+    """sent_pkts, once two readings further apart than its cache's lifespan agree."""
+    last = [counter("sent_pkts")]
+
+    def settled():
+        time.sleep(0.02)
+        last.append(counter("sent_pkts"))
+        return last[-1] == last[-2] and last[-1]
+
+    return wait_until(settled, what="the end of all packets")
 
 
 def resources():

@@ -9,7 +9,7 @@
 
 #include "core/test/check.h"
 
-#define WORDS_MAX 16
+#define WORDS_MAX 32
 
 struct words {
 	char text[8192];

@@ -9,9 +9,11 @@
 
 #include "core/test/check.h"
 #include "reports/document.h"
+#include "reports/hdr.h"
 #include "reports/test/sample.h"
 
-static struct sample sample;
+static struct result sample;
+static json_t *golden; /* sample.json: figures by hand and by Python's statistics */
 static char folder[64];
 static char path[128];
 
@@ -27,91 +29,185 @@ static int open_sample(void **unused)
 
 static int close_sample(void **unused)
 {
-	sample_finish(&sample);
+	result_finish(&sample);
 	unlink(path);
 	return rmdir(folder);
 }
 
-/*
- * 12 x 1230 + 8 x 1250 + 2^37 = 137438978232, and the 11th of 21 samples is 1230.
- */
-static const char wanted[] =
-	"{\"schema\": \"verbmark.result/1\","
-	" \"tool\": {\"name\": \"verbmark\", \"version\": \"1.2.3\"},"
-	" \"run\": {\"started\": \"2001-02-03T04:05:06Z\", \"finished\": \"2001-02-03T04:05:07Z\","
-	"  \"status\": \"interrupted\", \"command\": [\"verbmark\", \"run\", \"n02\"],"
-	"  \"clock\": {\"kind\": \"tsc\", \"hz\": 2500000000, \"drift_ppm\": -1.5}},"
-	" \"hosts\": {"
-	"  \"client\": {\"host\": \"n01\", \"device\": \"mlx5_0\", \"port\": 1,"
-	"   \"address\": \"192.0.2.1\", \"link_layer\": \"Ethernet\", \"rate_mbps\": 100000,"
-	"   \"mtu\": 4096},"
-	"  \"server\": {\"host\": \"n02\", \"device\": \"mlx5_1\", \"port\": 2,"
-	"   \"address\": \"192.0.2.2\", \"link_layer\": \"Ethernet\", \"rate_mbps\": 2500,"
-	"   \"mtu\": 1024}},"
-	" \"cases\": ["
-	"  {\"id\": \"send/lat/64/poll\", \"op\": \"send\", \"metric\": \"lat\", \"size\": 64,"
-	"   \"cq\": \"poll\", \"server_cq\": \"poll\", \"transport\": \"RC\","
-	"   \"status\": \"complete\", \"warmup_messages\": 100, \"duration_ns\": 123456,"
-	"   \"latency_ns\": {\"count\": 21, \"kind\": \"half\", \"min\": 1230.0,"
-	"    \"max\": 137438953472.0, \"p50\": 1230.0,"
-	"    \"histogram\": {\"scheme\": \"log2-linear\", \"sub_bits\": 10, \"unit\": \"ns\","
-	"     \"count\": 21, \"sum\": 137438978232, \"min\": 1230, \"max\": 137438953472,"
-	"     \"over\": 1, \"bins\": [[1230, 1231, 12], [1250, 1251, 8]]}},"
-	"   \"cpu\": {"
-	"    \"client\": {\"messages\": 21, \"user_ns\": 42000, \"system_ns\": 21000,"
-	"     \"voluntary_switches\": 1, \"involuntary_switches\": 2, \"cq_events\": 3,"
-	"     \"completions\": 22},"
-	"    \"server\": {\"messages\": 121, \"user_ns\": 60500, \"system_ns\": 0,"
-	"     \"voluntary_switches\": 0, \"involuntary_switches\": 0, \"cq_events\": 0,"
-	"     \"completions\": 0}}},"
-	"  {\"id\": \"write/lat/4k/event/server-poll\", \"op\": \"write\", \"metric\": \"lat\","
-	"   \"size\": 4096, \"cq\": \"event\", \"server_cq\": \"poll\", \"transport\": \"RC\","
-	"   \"status\": \"failed\", \"error\": \"no completion for 5 s\"},"
-	"  {\"id\": \"read/lat/1m/adaptive\", \"op\": \"read\", \"metric\": \"lat\","
-	"   \"size\": 1048576, \"cq\": \"adaptive\", \"server_cq\": \"adaptive\","
-	"   \"transport\": \"RC\", \"status\": \"interrupted\"}]}";
-
-/* Takes a figure out of the first case, for it is no exact number. */
-static double take(json_t *document, const char *key)
+static const json_t *case_of(const json_t *document, size_t number)
 {
-	json_t *latency = json_object_get(json_array_get(json_object_get(document, "cases"), 0),
-					  "latency_ns");
-	double value = json_real_value(json_object_get(latency, key));
-
-	json_object_del(latency, key);
-	return value;
+	return json_array_get(json_object_get(document, "cases"), number);
 }
 
-static void check_document(json_t *document)
+static const json_t *member(const json_t *object, const char *name)
 {
-	json_t *golden = json_loads(wanted, 0, NULL);
-	char *found;
+	const json_t *found = json_object_get(object, name);
 
-	assert_non_null(golden);
-	/* By Python's statistics.mean and statistics.stdev. */
-	assert_near(take(document, "mean"), 6544713249.142858, 1e-3);
-	assert_near(take(document, "stddev"), 29991638192.748814, 1);
-	if (!json_equal(document, golden)) {
-		found = json_dumps(document, JSON_INDENT(1));
-		print_error("%s\n", found);
-		free(found);
-		fail();
+	if (!found)
+		fail_msg("there is no %s", name);
+	return found;
+}
+
+static uint64_t integer(const json_t *object, const char *name)
+{
+	const json_t *found = member(object, name);
+
+	assert_true(json_is_integer(found));
+	return (uint64_t)json_integer_value(found);
+}
+
+/* The string says the same as the bins. What it looks like is zlib's affair. */
+static void check_hdr(const json_t *histogram)
+{
+	const json_t *bins = json_object_get(histogram, "bins");
+	struct hist *hist = test_malloc(sizeof(*hist));
+	struct error error = {0};
+
+	assert_int_equal(hdr_decode(hist, json_string_value(member(histogram, "hdr_v2")), &error),
+			 0);
+	assert_int_equal(hist->count, integer(histogram, "count") - integer(histogram, "over"));
+	for (size_t i = 0; i < json_array_size(bins); i++) {
+		const json_t *bin = json_array_get(bins, i);
+		uint64_t low = (uint64_t)json_integer_value(json_array_get(bin, 0));
+
+		assert_int_equal(hist->bins[hist_index(low)],
+				 json_integer_value(json_array_get(bin, 2)));
 	}
-	json_decref(golden);
+	test_free(hist);
+}
+
+static void check_same(const json_t *found, const json_t *wanted, const char *where);
+
+static void check_members(const json_t *found, const json_t *wanted, const char *where)
+{
+	const char *name;
+	const json_t *value;
+	char path_there[512];
+
+	json_object_foreach((json_t *)(uintptr_t)wanted, name, value)
+	{
+		snprintf(path_there, sizeof(path_there), "%s.%s", where, name);
+		check_same(json_object_get(found, name), value, path_there);
+	}
+	json_object_foreach((json_t *)(uintptr_t)found, name, value)
+	{
+		if (!strcmp(name, "hdr_v2"))
+			check_hdr(found);
+		else if (!json_object_get(wanted, name))
+			fail_msg("%s.%s was not to be there", where, name);
+	}
+}
+
+/* The same but for the last digits of what is no whole number. */
+static void check_same(const json_t *found, const json_t *wanted, const char *where)
+{
+	char path_there[512];
+
+	if (!found || json_typeof(found) != json_typeof(wanted))
+		fail_msg("%s is missing, or of another type", where);
+	if (json_is_object(wanted)) {
+		check_members(found, wanted, where);
+	} else if (json_is_array(wanted)) {
+		if (json_array_size(found) != json_array_size(wanted))
+			fail_msg("%s has %zu members", where, json_array_size(found));
+		for (size_t i = 0; i < json_array_size(wanted); i++) {
+			snprintf(path_there, sizeof(path_there), "%s[%zu]", where, i);
+			check_same(json_array_get(found, i), json_array_get(wanted, i), path_there);
+		}
+	} else if (json_is_real(wanted)) {
+		assert_near(json_real_value(found), json_real_value(wanted),
+			    1e-9 * fabs(json_real_value(wanted)));
+	} else if (!json_equal(found, wanted)) {
+		fail_msg("%s is another one", where);
+	}
 }
 
 static void test_made(void **unused)
 {
-	json_t *document = document_make(&sample.result);
+	json_t *document = document_make(&sample);
 
 	assert_non_null(document);
-	check_document(document);
+	check_same(document, golden, "document");
+	json_decref(document);
+}
+
+/* One trial has a median, and nothing is known of how far it is off. */
+static void test_one_trial(void **unused)
+{
+	static const char *const keys[] = {"min", "mean", "stddev", "p50", "max"};
+	const json_t *intervals;
+	json_t *document;
+
+	sample.cases[SAMPLE_LATENCY].n_trials = 1;
+	document = document_make(&sample);
+	intervals = member(member(case_of(document, SAMPLE_LATENCY), "latency_ns"), "intervals");
+	assert_int_equal(json_object_size(intervals), ARRAY_LENGTH(keys));
+	for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
+		const json_t *interval = member(intervals, keys[i]);
+		double median = json_real_value(member(interval, "median"));
+
+		assert_near(median, i == 2 ? 0 : 1230, 0);
+		assert_near(json_real_value(member(interval, "low")), median, 0);
+		assert_near(json_real_value(member(interval, "high")), median, 0);
+		assert_near(json_real_value(member(interval, "confidence")), 0, 0);
+	}
+	json_decref(document);
+}
+
+/* What one trial has not enough samples for is known of the whole case only. */
+static void test_a_figure_that_a_trial_lacks(void **unused)
+{
+	struct result_trial *trials = sample.cases[SAMPLE_LATENCY].trials;
+	const json_t *latency;
+	json_t *document;
+
+	assert_string_equal(statistics[3].key, "p50");
+	trials[1].latency[3] = (double)NAN;
+	document = document_make(&sample);
+	latency = member(case_of(document, SAMPLE_LATENCY), "latency_ns");
+	assert_near(json_real_value(member(latency, "p50")), 1240, 0);
+	assert_null(json_object_get(member(latency, "intervals"), "p50"));
+	assert_non_null(json_object_get(member(latency, "intervals"), "max"));
+	assert_null(json_object_get(
+		member(json_array_get(member(case_of(document, SAMPLE_LATENCY), "trials"), 1),
+		       "latency_ns"),
+		"p50"));
+	json_decref(document);
+}
+
+/* Shorter than a window: messages, and no distribution of them. */
+static void test_a_bandwidth_without_windows(void **unused)
+{
+	const json_t *bandwidth;
+	json_t *document;
+
+	windows_finish(sample.cases[SAMPLE_BANDWIDTH].windows, 9 * SAMPLE_MS);
+	document = document_make(&sample);
+	bandwidth = member(case_of(document, SAMPLE_BANDWIDTH), "bandwidth");
+	assert_int_equal(integer(bandwidth, "messages"), 6360);
+	assert_int_equal(json_array_size(member(bandwidth, "windows")), 0);
+	assert_int_equal(integer(member(bandwidth, "histogram"), "count"), 0);
+	assert_int_equal(integer(member(bandwidth, "histogram"), "min"), 0);
+	assert_int_equal(integer(member(bandwidth, "histogram"), "max"), 0);
+	assert_int_equal(json_array_size(member(member(bandwidth, "histogram"), "bins")), 0);
+	json_decref(document);
+}
+
+/* Who made no plan of it says none. */
+static void test_no_plan(void **unused)
+{
+	json_t *document;
+
+	json_decref(sample.plan);
+	sample.plan = NULL;
+	document = document_make(&sample);
+	assert_null(json_object_get(member(document, "run"), "plan"));
 	json_decref(document);
 }
 
 static uint64_t bins_and_over(const json_t *histogram)
 {
-	uint64_t sum = (uint64_t)json_integer_value(json_object_get(histogram, "over"));
+	uint64_t sum = integer(histogram, "over");
 	const json_t *bins = json_object_get(histogram, "bins");
 
 	for (size_t i = 0; i < json_array_size(bins); i++)
@@ -122,24 +218,22 @@ static uint64_t bins_and_over(const json_t *histogram)
 /* Over the whole range: each sample is in its bin, or in over. */
 static void test_bins_add_up(void **unused)
 {
+	struct hist *hist = sample.cases[SAMPLE_LATENCY].latency;
 	const json_t *histogram;
 	const json_t *bins;
 	json_t *document;
 	json_int_t end = 0;
 	uint64_t count = 0;
 
-	hist_init(&sample.latency);
+	hist_init(hist);
 	for (uint64_t value = 1; value < 1ULL << 40; value += 1 + value / 50, count++)
-		hist_add(&sample.latency, value);
-	document = document_make(&sample.result);
-	histogram = json_object_get(
-		json_object_get(json_array_get(json_object_get(document, "cases"), 0),
-				"latency_ns"),
-		"histogram");
-	assert_int_equal(json_integer_value(json_object_get(histogram, "count")), count);
+		hist_add(hist, value);
+	document = document_make(&sample);
+	histogram = member(member(case_of(document, SAMPLE_LATENCY), "latency_ns"), "histogram");
+	assert_int_equal(integer(histogram, "count"), count);
 	assert_int_equal(bins_and_over(histogram), count);
-	assert_true(json_integer_value(json_object_get(histogram, "over")) > 0);
-	bins = json_object_get(histogram, "bins");
+	assert_true(integer(histogram, "over") > 0);
+	bins = member(histogram, "bins");
 	for (size_t i = 0; i < json_array_size(bins); i++) {
 		const json_t *bin = json_array_get(bins, i);
 
@@ -156,10 +250,10 @@ static void test_written(void **unused)
 	struct stat found;
 	json_t *document;
 
-	assert_int_equal(document_write(&sample.result, path, &error), 0);
+	assert_int_equal(document_write(&sample, path, &error), 0);
 	document = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
 	assert_non_null(document);
-	check_document(document);
+	check_same(document, golden, "document");
 	json_decref(document);
 	assert_int_equal(stat(path, &found), 0);
 	assert_int_equal(found.st_mode & 0777, 0644);
@@ -203,7 +297,7 @@ static void test_replaces_a_file(void **unused)
 	json_t *document;
 
 	put("old");
-	assert_int_equal(document_write(&sample.result, path, &error), 0);
+	assert_int_equal(document_write(&sample, path, &error), 0);
 	document = json_load_file(path, 0, NULL);
 	assert_non_null(document);
 	json_decref(document);
@@ -227,7 +321,7 @@ static void test_a_failed_write_changes_nothing(void **unused)
 
 		limit.rlim_cur = rooms[i];
 		setrlimit(RLIMIT_FSIZE, &limit);
-		code = document_write(&sample.result, path, &error);
+		code = document_write(&sample, path, &error);
 		limit.rlim_cur = before;
 		setrlimit(RLIMIT_FSIZE, &limit);
 		assert_int_equal(code, -EFBIG);
@@ -258,8 +352,7 @@ static void test_paths_that_cannot_be(void **unused)
 		struct error written = {0};
 
 		assert_int_equal(document_check(rows[i].path, &checked), rows[i].code);
-		assert_int_equal(document_write(&sample.result, rows[i].path, &written),
-				 rows[i].code);
+		assert_int_equal(document_write(&sample, rows[i].path, &written), rows[i].code);
 		assert_contains(checked.text, rows[i].path);
 		assert_contains(written.text, rows[i].path);
 	}
@@ -286,19 +379,26 @@ static void test_devices(void **unused)
 	struct stat found;
 
 	assert_int_equal(document_check("/dev/null", &error), 0);
-	assert_int_equal(document_write(&sample.result, "/dev/null", &error), 0);
+	assert_int_equal(document_write(&sample, "/dev/null", &error), 0);
 	assert_int_equal(stat("/dev/null", &found), 0);
 	assert_true(S_ISCHR(found.st_mode));
-	assert_int_equal(document_write(&sample.result, "/dev/full", &error), -ENOSPC);
+	assert_int_equal(document_write(&sample, "/dev/full", &error), -ENOSPC);
 	assert_contains(error.text, "cannot write /dev/full: No space left on device");
 	assert_int_equal(stat("/dev/full", &found), 0);
 	assert_true(S_ISCHR(found.st_mode));
 }
 
-int main(void)
+/* test_document SAMPLE.JSON */
+int main(int argc, char *argv[])
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_made, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_one_trial, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_a_figure_that_a_trial_lacks, open_sample,
+						close_sample),
+		cmocka_unit_test_setup_teardown(test_a_bandwidth_without_windows, open_sample,
+						close_sample),
+		cmocka_unit_test_setup_teardown(test_no_plan, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_bins_add_up, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_written, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_replaces_a_file, open_sample, close_sample),
@@ -311,5 +411,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_devices, open_sample, close_sample),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int failed;
+
+	golden = argc > 1 ? json_load_file(argv[1], JSON_REJECT_DUPLICATES, NULL) : NULL;
+	if (!golden)
+		return 1;
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	json_decref(golden);
+	return failed;
 }

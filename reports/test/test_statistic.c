@@ -6,7 +6,7 @@ static struct hist hist;
 
 static const struct statistic *find(const char *key)
 {
-	for (size_t i = 0; i < n_statistics; i++)
+	for (size_t i = 0; i < STATISTICS; i++)
 		if (!strcmp(statistics[i].key, key))
 			return &statistics[i];
 	fail_msg("there is no statistic %s", key);
@@ -36,7 +36,7 @@ static void add(uint64_t sample, size_t times)
 static void test_nothing_is_known_of_nothing(void **unused)
 {
 	hist_init(&hist);
-	for (size_t i = 0; i < n_statistics; i++)
+	for (size_t i = 0; i < STATISTICS; i++)
 		assert_false(statistics[i].is_known(&hist, &statistics[i]));
 }
 
@@ -94,7 +94,7 @@ static void test_values(void **unused)
 
 static void test_each_has_one_name(void **unused)
 {
-	for (size_t i = 0; i < n_statistics; i++)
+	for (size_t i = 0; i < STATISTICS; i++)
 		assert_ptr_equal(find(statistics[i].key), &statistics[i]);
 }
 

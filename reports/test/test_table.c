@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/test/check.h"
 #include "reports/table.h"
 #include "reports/test/sample.h"
 
-static struct sample sample;
+static struct result sample;
 
 static int open_sample(void **unused)
 {
@@ -13,17 +12,24 @@ static int open_sample(void **unused)
 
 static int close_sample(void **unused)
 {
-	sample_finish(&sample);
+	result_finish(&sample);
 	return 0;
 }
 
-static void check_line(const struct result_case *line, const char *wanted)
+#define LATENCY                                                                              \
+	"LATENCY us                bytes cq             kind            p50     +-      p99" \
+	"    p99.9      max  CPU us/msg near/far\n"
+#define BANDWIDTH                                                                           \
+	"BANDWIDTH                 bytes cq                  Gb/s      +-  %line    Mmsg/s" \
+	"           windows  CPU us/msg near/far\n"
+
+static void check_line(size_t number, const char *wanted)
 {
 	char text[1024] = "";
 	FILE *out = fmemopen(text, sizeof(text), "w");
 
 	assert_non_null(out);
-	table_line(out, line);
+	table_line(out, &sample, &sample.cases[number]);
 	fclose(out);
 	assert_string_equal(text, wanted);
 }
@@ -34,56 +40,208 @@ static void test_head(void **unused)
 	FILE *out = fmemopen(text, sizeof(text), "w");
 
 	assert_non_null(out);
-	table_head(out, &sample.result);
+	table_head(out, &sample);
 	fclose(out);
-	assert_string_equal(text,
-			    "n01 mlx5_0/1 -> n02 mlx5_1/2  Ethernet 100 Gb/s MTU 4096 RC\n"
-			    "LATENCY us        bytes cq             kind             min      mean"
-			    "       p50       p99     p99.9       max  CPU us/msg near/far\n");
+	assert_string_equal(text, "n01 mlx5_0/1 -> n02 mlx5_1/2  Ethernet 100 Gb/s MTU 4096\n");
 }
 
-/* 3 us of 21 messages at the near end, 0.5 us of 121 at the far one. */
-static void test_line(void **unused)
+/*
+ * The median of 61 samples is 1240 ns, and three trials have no interval. 189 us of 61
+ * messages at the near end are 3.10, 181.5 us of 366 at the far one 0.50.
+ */
+static void test_latency(void **unused)
 {
-	sample.cases[0].latency->max = 1250;
-	sample.cases[0].latency->sum = 24760;
-	sample.cases[0].latency->count = 20;
-	check_line(&sample.cases[0], "send                 64 poll           half            1.23"
-				     "      1.24      1.23         -         -      1.25  "
-				     "3.00/0.50\n");
+	check_line(SAMPLE_LATENCY,
+		   LATENCY "send                         64 poll           half           1.24"
+			   "      -        -        - 137438953  3.10/0.50\n");
 }
 
-static void test_two_modes(void **unused)
+/*
+ * 6.36 MB in 150 ms are 0.3392 Gb/s, of a line of 2.5 Gb/s. The trials are from 0.0992
+ * to 0.5792 Gb/s: half of that is the interval of six. 42.4 thousand messages a second.
+ */
+static void test_bandwidth(void **unused)
 {
-	hist_init(&sample.latency);
-	hist_add(&sample.latency, 1234567);
-	sample.cases[0].cq = "adaptive";
-	sample.cases[0].server_cq = "event";
-	sample.cases[0].kind = RESULT_COMPLETION;
-	sample.cases[0].size = 1073741824;
-	sample.cases[0].server.messages = 0;
-	check_line(&sample.cases[0], "send           1073741824 adaptive/event completion   1234.57"
-				     "   1234.57         -         -         -   1234.57  "
-				     "3.00/0.00\n");
+	check_line(
+		SAMPLE_BANDWIDTH, BANDWIDTH
+		"write/t16                  1000 event/poll         0.339   0.240   13.6     0.042"
+		"      0.080..0.960  0.00/0.00\n");
 }
 
 static void test_cases_without_figures(void **unused)
 {
-	check_line(&sample.cases[1], "write/lat/4k/event/server-poll: no completion for 5 s\n");
-	check_line(&sample.cases[2], "read/lat/1m/adaptive: interrupted\n");
+	check_line(SAMPLE_FAILED, "write/lat/4k/event/server-poll: no completion for 5 s\n");
+	check_line(SAMPLE_SKIPPED, "read/bw/64/poll/t4/Q5: --cq-mod exceeds --tx-depth\n");
+	check_line(SAMPLE_NOT_RUN, "read/lat/1m/adaptive: interrupted\n");
 	/* What a failed case has counted so far is no result. */
-	sample.cases[1].latency = &sample.latency;
-	check_line(&sample.cases[1], "write/lat/4k/event/server-poll: no completion for 5 s\n");
+	sample_latency(&sample.cases[SAMPLE_FAILED]);
+	check_line(SAMPLE_FAILED, "write/lat/4k/event/server-poll: no completion for 5 s\n");
+}
+
+/* Each metric has its titles once, whatever fails in between. */
+static void test_titles(void **unused)
+{
+	static const struct {
+		enum result_status status;
+		bool is_bandwidth;
+		const char *beginning;
+	} rows[SAMPLE_CASES] = {
+		{RESULT_FAILED,   false, "0: "        },
+                {RESULT_COMPLETE, true,  "BANDWIDTH " },
+		{RESULT_SKIPPED,  false, "2: "        },
+                {RESULT_COMPLETE, true,  "write "     },
+		{RESULT_COMPLETE, false, "LATENCY us "},
+	};
+
+	for (size_t i = 0; i < SAMPLE_CASES; i++) {
+		struct result_case *line = &sample.cases[i];
+		char text[1024] = "";
+		FILE *out = fmemopen(text, sizeof(text), "w");
+
+		assert_non_null(out);
+		result_drop_trials(line);
+		(rows[i].is_bandwidth ? sample_bandwidth : sample_latency)(line);
+		snprintf(line->id, sizeof(line->id), "%zu", i);
+		line->op = "write";
+		line->status = rows[i].status;
+		table_line(out, &sample, line);
+		fclose(out);
+		assert_int_equal(strncmp(text, rows[i].beginning, strlen(rows[i].beginning)), 0);
+	}
+}
+
+/* The operation with all that is not at its default, the size and the modes apart. */
+static void test_names(void **unused)
+{
+	static const struct {
+		const char *id;
+		const char *cq;
+		const char *server_cq;
+		const char *beginning;
+	} rows[] = {
+		{"send/lat/64/poll",                     "poll",     "poll",  "send                         64 poll   "},
+		{"send/lat/64/poll/t16",                 "poll",     "poll",  "send/t16                     64 poll   "},
+		{"send/lat/64/poll/server-event",        "poll",     "event",
+		 "send                         64 poll/event  "                                                        },
+		{"send/lat/64/poll/server-event/t16/I0", "poll",     "event",
+		 "send/t16/I0                  64 poll/event  "                                                        },
+		{"send/lat/64/adaptive/server-event",    "adaptive", "event",
+		 "send                         64 adaptive/event "                                                     },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct result_case *line = &sample.cases[SAMPLE_LATENCY];
+		char text[1024] = "";
+		FILE *out = fmemopen(text, sizeof(text), "w");
+
+		assert_non_null(out);
+		snprintf(line->id, sizeof(line->id), "%s", rows[i].id);
+		line->cq = rows[i].cq;
+		line->server_cq = rows[i].server_cq;
+		table_line(out, &sample, line);
+		fclose(out);
+		assert_non_null(strchr(text, '\n'));
+		assert_int_equal(strncmp(strchr(text, '\n') + 1, rows[i].beginning,
+					 strlen(rows[i].beginning)),
+				 0);
+	}
+}
+
+/* Six trials of ten thousand samples each: the k-th of value + k step. */
+static void fill(struct result_case *line, uint64_t value, uint64_t step)
+{
+	struct hist *hist = malloc(sizeof(*hist));
+	struct error error = {0};
+
+	assert_non_null(hist);
+	result_drop_trials(line);
+	for (uint64_t k = 0; k < 6; k++) {
+		struct result_trial trial = {.messages = 10000, .client = {.messages = 10000}};
+
+		hist_init(hist);
+		for (int i = 0; i < 10000; i++)
+			hist_add(hist, value + k * step);
+		statistic_fill(trial.latency, hist);
+		assert_int_equal(result_add_trial(line, &trial, hist, NULL, &error), 0);
+	}
+	free(hist);
+}
+
+/*
+ * Three digits that say something, but nothing below ten nanoseconds. The median is the
+ * last sample of the third trial, at the end of its bin: of 8 ns above 8192, 1024 ns
+ * above a million.
+ */
+static void test_digits_of_latencies(void **unused)
+{
+	static const struct {
+		uint64_t value;
+		uint64_t step;
+		const char *figures;
+	} rows[] = {
+		{800,     8,     "     0.82   0.02     0.84     0.84     0.84"},
+		{9000,    100,   "     9.21   0.25     9.50     9.50     9.50"},
+		{50000,   400,   "     50.8    1.0     52.0     52.0     52.0"},
+		{2000000, 20000, "     2041     50     2100     2100     2100"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		char wanted[512];
+
+		fill(&sample.cases[SAMPLE_LATENCY], rows[i].value, rows[i].step);
+		snprintf(wanted, sizeof(wanted),
+			 LATENCY "send                         64 poll           half      %s"
+				 "  0.00/0.00\n",
+			 rows[i].figures);
+		check_line(SAMPLE_LATENCY, wanted);
+	}
+}
+
+/* Of a link whose rate nobody knows there is no part; without windows none is shown. */
+static void test_what_is_not_known(void **unused)
+{
+	sample.client.rate_mbps = 0;
+	windows_finish(sample.cases[SAMPLE_BANDWIDTH].windows, SAMPLE_MS);
+	sample.cases[SAMPLE_BANDWIDTH].n_trials = 5;
+	check_line(
+		SAMPLE_BANDWIDTH, BANDWIDTH
+		"write/t16                  1000 event/poll         0.339       -      -     0.042"
+		"                 -  0.00/0.00\n");
+}
+
+/* 100 Gb/s: 12500 messages of a million bytes in a second. */
+static void test_a_fast_link(void **unused)
+{
+	struct result_case *line = &sample.cases[SAMPLE_BANDWIDTH];
+
+	sample.server.rate_mbps = 200000;
+	line->size = 1000000;
+	line->messages = 12500;
+	line->duration_ns = 1000 * SAMPLE_MS;
+	for (size_t i = 0; i < line->windows->count; i++)
+		line->windows->messages[i] = 120 + i;
+	for (size_t i = 0; i < line->n_trials; i++)
+		line->trials[i].bytes_per_s = 12.5e9 + (double)i * 1e8;
+	check_line(
+		SAMPLE_BANDWIDTH, BANDWIDTH
+		"write/t16               1000000 event/poll         100.0     2.0  100.0     0.013"
+		"       96.0..104.8  0.00/0.00\n");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_head, open_sample, close_sample),
-		cmocka_unit_test_setup_teardown(test_line, open_sample, close_sample),
-		cmocka_unit_test_setup_teardown(test_two_modes, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_latency, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_bandwidth, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_cases_without_figures, open_sample,
 						close_sample),
+		cmocka_unit_test_setup_teardown(test_titles, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_names, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_digits_of_latencies, open_sample,
+						close_sample),
+		cmocka_unit_test_setup_teardown(test_what_is_not_known, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_a_fast_link, open_sample, close_sample),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

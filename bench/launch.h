@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A server that a run starts for itself, here or by a command such as ssh, and that
+ * ends with it: a token that only the two know keeps others out, and the end of its
+ * standard input tells it that the run is gone.
+ */
+#ifndef BENCH_LAUNCH_H
+#define BENCH_LAUNCH_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "core/error.h"
+
+#define LAUNCH_TOKEN 33
+
+struct launch {
+	pid_t pid;     /* 0: none was started */
+	int input;     /* its standard input, */
+	int output;    /* and output */
+	uint16_t port; /* that it listens on */
+	char token[LAUNCH_TOKEN];
+};
+
+/*
+ * Starts 'verbmark serve --once' by the words of command, in which %h is the host
+ * (NULL: on this machine, directly), and waits for its ready line.
+ */
+int launch_start(struct launch *launch, const char *command, const char *host, uint16_t port,
+		 struct error *error);
+
+/* Ends it: politely first. A zeroed one is fine. */
+void launch_stop(struct launch *launch);
+
+#endif

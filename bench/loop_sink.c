@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/loop_sink.h"
+
+#include <errno.h>
+
+/* Nothing for so long: nothing more comes. */
+#define QUIET_NS (10 * NS_PER_MS)
+
+int sink_drain(struct lane *lane, struct error *error)
+{
+	uint64_t last = clock_now_ns();
+
+	while (clock_now_ns() - last < QUIET_NS) {
+		struct ibv_wc wc[SINK_BATCH];
+		int got = completion_poll(lane->completion, SINK_BATCH, wc);
+
+		if (got < 0)
+			return error_set(error, -EIO, "the completion queue cannot be polled");
+		/* No receive is posted again: those that there are hold what is under way. */
+		for (int i = 0; i < got; i++)
+			lane->messages += wc[i].status == IBV_WC_SUCCESS;
+		if (got)
+			last = clock_now_ns();
+	}
+	return 0;
+}

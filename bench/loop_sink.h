@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The other end of a stream of messages: takes them and posts their receives again,
+ * until the alarm.
+ */
+#ifndef BENCH_LOOP_SINK_H
+#define BENCH_LOOP_SINK_H
+
+#include "bench/lane.h"
+
+#define SINK_BATCH 16
+
+static inline int sink_take(struct lane *lane, const struct ibv_wc *wc, int n_wc,
+			    struct error *error)
+{
+	for (int i = 0; i < n_wc; i++) {
+		bool is_message;
+		int code = lane_take(lane, &wc[i], &is_message, error);
+
+		if (unlikely(code))
+			return code;
+		lane->messages += is_message;
+	}
+	return 0;
+}
+
+static inline int loop_sink(struct lane *lane, struct error *error)
+{
+	for (;;) {
+		struct ibv_wc wc[SINK_BATCH];
+		int got = completion_wait(lane->completion, SINK_BATCH, wc, UINT64_MAX, error);
+
+		if (got > 0)
+			got = sink_take(lane, wc, got, error);
+		if (unlikely(got < 0))
+			return got;
+	}
+}
+
+/* Counts what is still to come once the client has said stop: where messages are lost. */
+int sink_drain(struct lane *lane, struct error *error);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Many at once: each queue pair is kept full to its depth, one post in signal_every
+ * is signalled, and each completion frees the room of all that it stands for. It
+ * ends with all messages through, or by time, and then what is under way stays so:
+ * the next loop goes on with the pipe full.
+ */
+#ifndef BENCH_LOOP_STREAM_H
+#define BENCH_LOOP_STREAM_H
+
+#include <errno.h>
+
+#include "bench/loop.h"
+
+/* Completions taken at once. */
+#define STREAM_BATCH 16
+
+/* A wr_id is the number of the queue pair, and above it how many posts it stands for. */
+#define STREAM_FLOW_BITS 16
+
+/* What the wr_id of a signalled post says. */
+static ALWAYS_INLINE uint64_t stream_id(struct flow *flow)
+{
+	uint64_t id = (uint64_t)flow->silent << STREAM_FLOW_BITS | flow->number;
+
+	flow->silent = 0;
+	return id;
+}
+
+/* What makes another loop of it. Constants at the call. */
+struct stream_kind {
+	bool has_lists;     /* posts by lists */
+	bool is_both;       /* messages come as well as go */
+	bool has_latencies; /* each message is timed, and signalled */
+};
+
+static ALWAYS_INLINE int stream_fill(struct lane *lane, struct flow *flow,
+				     const struct stream_kind kind, enum post_operation operation,
+				     enum post_path path, bool is_counter, struct error *error)
+{
+	while (flow->room && flow->left) {
+		unsigned int signalled = 0;
+		int code;
+
+		flow->left--;
+		if (unlikely(++flow->silent == lane->signal_every || !flow->left)) {
+			flow->work.id = stream_id(flow);
+			signalled = IBV_SEND_SIGNALED;
+		}
+		if (kind.has_latencies)
+			lane_note_post(lane, flow, clock_ticks(is_counter));
+		code = post_send(&flow->queue, &flow->work, operation, path, signalled);
+		if (unlikely(code))
+			return lane_post_failed(code, error);
+		flow->room--;
+		lane->posted++;
+	}
+	return 0;
+}
+
+/* The same by lists: one is signalled at its end once so many are silent. */
+static ALWAYS_INLINE int stream_fill_lists(struct lane *lane, struct flow *flow,
+					   enum post_operation operation, enum post_path path,
+					   struct error *error)
+{
+	while (flow->room >= lane->batch && flow->left) {
+		uint32_t count = flow->left < lane->batch ? (uint32_t)flow->left : lane->batch;
+		unsigned int signalled = 0;
+		int code;
+
+		flow->left -= count;
+		flow->silent += count;
+		if (flow->silent + lane->batch > lane->signal_every || !flow->left) {
+			flow->list.works[lane->batch - 1].id = stream_id(flow);
+			flow->list.sends[lane->batch - 1].wr_id =
+				flow->list.works[lane->batch - 1].id;
+			signalled = IBV_SEND_SIGNALED;
+		}
+		code = post_send_list(&flow->queue, &flow->list, count, operation, path, signalled);
+		if (unlikely(code))
+			return lane_post_failed(code, error);
+		flow->room -= count;
+		lane->posted += count;
+	}
+	return 0;
+}
+
+/* Takes completions. Returns how many messages they stand for, or a negative errno. */
+static ALWAYS_INLINE int64_t stream_take(struct lane *lane, const struct stream_kind kind,
+					 const struct ibv_wc *wc, int n_wc, struct error *error)
+{
+	int64_t done = 0;
+
+	for (int i = 0; i < n_wc; i++) {
+		uint32_t stands_for = (uint32_t)(wc[i].wr_id >> STREAM_FLOW_BITS);
+		struct flow *flow;
+
+		if (kind.is_both && wc[i].wr_id & LANE_RECEIVE) {
+			bool is_message;
+
+			if (unlikely(lane_take(lane, &wc[i], &is_message, error)))
+				return error->code;
+			continue;
+		}
+		if (unlikely(wc[i].status != IBV_WC_SUCCESS))
+			return lane_completion_failed(&wc[i], error);
+		flow = &lane->flows[wc[i].wr_id & ((1U << STREAM_FLOW_BITS) - 1)];
+		flow->room += stands_for;
+		done += stands_for;
+		lane->completions++;
+	}
+	return done;
+}
+
+/* Their samples: completions of a queue pair come in the order of its posts. */
+static ALWAYS_INLINE void stream_time(struct lane *lane, const struct loop_run *run,
+				      const struct ibv_wc *wc, int n_wc, uint64_t now)
+{
+	for (int i = 0; i < n_wc; i++) {
+		struct flow *flow = &lane->flows[wc[i].wr_id & ((1U << STREAM_FLOW_BITS) - 1)];
+
+		hist_add(run->hist, clock_to_ns(now - lane_posted_at(lane, flow), run->mult));
+	}
+}
+
+static ALWAYS_INLINE int stream_fill_all(struct lane *lane, const struct stream_kind kind,
+					 enum post_operation operation, enum post_path path,
+					 bool is_counter, struct error *error)
+{
+	for (unsigned int i = 0; i < lane->n_flows; i++) {
+		struct flow *flow = &lane->flows[i];
+		int code = kind.has_lists ? stream_fill_lists(lane, flow, operation, path, error)
+					  : stream_fill(lane, flow, kind, operation, path,
+							is_counter, error);
+
+		if (unlikely(code))
+			return code;
+	}
+	return 0;
+}
+
+static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
+				const struct stream_kind kind, enum post_operation operation,
+				enum post_path path, bool is_counter, struct error *error)
+{
+	uint64_t start = clock_ticks(is_counter);
+	uint64_t end = lane->messages + run->messages;
+
+	if (end < run->messages)
+		end = UINT64_MAX;
+	lane->last_tick = start;
+	lane_share_out(lane, run->messages);
+	while (lane->messages < end && lane->last_tick < run->until) {
+		struct ibv_wc wc[STREAM_BATCH];
+		int64_t done;
+		int got;
+
+		if (unlikely(stream_fill_all(lane, kind, operation, path, is_counter, error)))
+			return error->code;
+		got = completion_wait(lane->completion, STREAM_BATCH, wc, lane->stalled_ns, error);
+		if (unlikely(got < 0))
+			return got == -ETIMEDOUT ? lane_stalled(error) : got;
+		lane->last_tick = clock_ticks(is_counter);
+		done = stream_take(lane, kind, wc, got, error);
+		if (unlikely(done < 0))
+			return (int)done;
+		/* Where the device is fast no poll is ever empty, and nobody else would look. */
+		if (unlikely(alarm_raised(lane->completion->alarm)))
+			return alarm_reason(lane->completion->alarm, error);
+		if (kind.has_latencies)
+			stream_time(lane, run, wc, got, lane->last_tick);
+		windows_add(run->windows, clock_to_ns(lane->last_tick - start, run->mult),
+			    (uint64_t)done);
+		lane->messages += (uint64_t)done;
+	}
+	return 0;
+}
+
+static ALWAYS_INLINE int loop_stream(struct lane *lane, const struct loop_run *run,
+				     enum post_operation operation, enum post_path path,
+				     bool is_counter, struct error *error)
+{
+	const struct stream_kind lists = {.has_lists = true};
+	const struct stream_kind both = {.is_both = true};
+	const struct stream_kind both_lists = {.has_lists = true, .is_both = true};
+	const struct stream_kind latencies = {.has_latencies = true};
+	const struct stream_kind plain = {.has_lists = false};
+
+	if (lane->parameters->latencies)
+		return stream(lane, run, latencies, operation, path, is_counter, error);
+	if (lane->parameters->bidirectional && lane->batch > 1)
+		return stream(lane, run, both_lists, operation, path, is_counter, error);
+	if (lane->parameters->bidirectional)
+		return stream(lane, run, both, operation, path, is_counter, error);
+	if (lane->batch > 1)
+		return stream(lane, run, lists, operation, path, is_counter, error);
+	return stream(lane, run, plain, operation, path, is_counter, error);
+}
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/meet.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "core/address.h"
+#include "core/pair.h"
+
+static bool is_by_hand(const struct lane *lane)
+{
+	return lane->parameters->connect == CONNECT_QP;
+}
+
+static struct pair_settings pair_settings(const struct lane *lane, const struct meet_end *own)
+{
+	const struct parameters *p = lane->parameters;
+
+	return (struct pair_settings){
+		.transport = lane->transport,
+		.port = (uint8_t)own->port,
+		.gid_index = p->gid_index == PARAMETER_AUTO ? PAIR_GID_BEST : (int)p->gid_index,
+		.mtu = p->mtu == PARAMETER_AUTO ? 0 : limits_mtu((unsigned int)p->mtu),
+		.sl = (uint8_t)p->sl,
+		.traffic_class = (uint8_t)p->tos,
+	};
+}
+
+/* The context of a flow, on the lane's ground. */
+static void begin(struct lane *lane, struct flow *flow)
+{
+	flow->context = (struct rdma_context){.settings = lane_settings(lane)};
+}
+
+static int open_pair(struct lane *lane, struct flow *flow, const struct meet_end *own,
+		     struct error *error)
+{
+	struct pair_settings settings = pair_settings(lane, own);
+	int code;
+
+	begin(lane, flow);
+	code = pair_open(&flow->context, &lane->ground, &settings, error);
+	return code ? code : lane_receive(lane, flow, error);
+}
+
+static json_t *encode_pair(const struct rdma_context *context)
+{
+	struct pair_address own;
+	char gid[33];
+
+	pair_local(context, &own);
+	for (size_t i = 0; i < sizeof(own.gid); i++)
+		snprintf(gid + 2 * i, 3, "%02x", own.gid[i]);
+	return json_pack("{s:i, s:s, s:I, s:I, s:i, s:i, s:I, s:I, s:I, s:I}", "lid", (int)own.lid,
+			 "gid", gid, "qpn", (json_int_t)own.qpn, "psn", (json_int_t)own.psn, "mtu",
+			 (int)limits_mtu_bytes(own.mtu), "reads", (int)own.reads, "qkey",
+			 (json_int_t)own.qkey, "address", (json_int_t)own.address, "size",
+			 (json_int_t)own.size, "rkey", (json_int_t)own.rkey);
+}
+
+static bool decode_gid(uint8_t gid[static 16], const char *text)
+{
+	int used = 0;
+
+	for (size_t i = 0; i < 16; i++, text += 2)
+		if (sscanf(text, "%2hhx%n", &gid[i], &used) != 1 || used != 2)
+			return false;
+	return !*text;
+}
+
+static int decode_pair(struct pair_address *pair, json_t *json, struct error *error)
+{
+	json_int_t figure[9];
+	const char *gid;
+	json_error_t fault;
+
+	if (json_unpack_ex(json, &fault, 0, "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+			   "gid", &gid, "lid", &figure[0], "qpn", &figure[1], "psn", &figure[2],
+			   "mtu", &figure[3], "reads", &figure[4], "qkey", &figure[5], "address",
+			   &figure[6], "size", &figure[7], "rkey", &figure[8]) ||
+	    !decode_gid(pair->gid, gid))
+		return error_set(error, -EPROTO, "the other end's queue pair is malformed");
+	pair->lid = (uint16_t)figure[0];
+	pair->qpn = (uint32_t)figure[1];
+	pair->psn = (uint32_t)figure[2];
+	pair->mtu = limits_mtu((unsigned int)figure[3]);
+	pair->reads = (uint8_t)figure[4];
+	pair->qkey = (uint32_t)figure[5];
+	pair->address = (uint64_t)figure[6];
+	pair->size = (uint64_t)figure[7];
+	pair->rkey = (uint32_t)figure[8];
+	return 0;
+}
+
+/* Opens a pair for each flow, and lists them in the message. */
+static int offer_pairs(struct lane *lane, const struct meet_end *own, json_t *message,
+		       struct error *error)
+{
+	json_t *pairs = json_array();
+	int code = 0;
+
+	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
+		code = open_pair(lane, &lane->flows[i], own, error);
+		if (!code)
+			json_array_append_new(pairs, encode_pair(&lane->flows[i].context));
+	}
+	json_object_set_new(message, "pairs", pairs);
+	return code;
+}
+
+static int connect_pairs(struct lane *lane, json_t *message, struct error *error)
+{
+	json_t *pairs = json_object_get(message, "pairs");
+	int code = 0;
+
+	if (json_array_size(pairs) != lane->n_flows)
+		return error_set(error, -EPROTO, "the other end has %zu queue pairs, not %u",
+				 json_array_size(pairs), lane->n_flows);
+	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
+		struct pair_address other;
+
+		code = decode_pair(&other, json_array_get(pairs, i), error);
+		if (!code)
+			code = pair_connect(&lane->flows[i].context, &other, error);
+	}
+	return code;
+}
+
+int meet_offer(struct lane *lane, const struct meet_end *own, json_t *message, struct error *error)
+{
+	return is_by_hand(lane) ? offer_pairs(lane, own, message, error) : 0;
+}
+
+static int listen_for(struct lane *lane, struct flow *flow, const struct meet_end *own,
+		      struct error *error)
+{
+	const char *address = own->address[0] ? own->address : NULL;
+	int code;
+
+	begin(lane, flow);
+	code = context_use(&flow->context, &lane->ground, error);
+	if (code)
+		return code;
+	return rdma_setup_server(&flow->context, 0, address) ? lane_failed(flow, error) : 0;
+}
+
+static int answer_ports(struct lane *lane, const struct meet_end *own, json_t *answer,
+			struct error *error)
+{
+	json_t *ports = json_array();
+	int code = 0;
+
+	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
+		code = listen_for(lane, &lane->flows[i], own, error);
+		if (!code)
+			json_array_append_new(ports, json_integer(lane->flows[i].context.port));
+	}
+	json_object_set_new(answer, "ports", ports);
+	if (!code)
+		json_object_set_new(answer, "address", json_string(lane->flows[0].context.address));
+	return code;
+}
+
+int meet_answer(struct lane *lane, const struct meet_end *own, json_t *message, json_t *answer,
+		struct error *error)
+{
+	int code;
+
+	if (!is_by_hand(lane))
+		return answer_ports(lane, own, answer, error);
+	code = offer_pairs(lane, own, answer, error);
+	return code ? code : connect_pairs(lane, message, error);
+}
+
+static int connect_to(struct lane *lane, struct flow *flow, const struct meet_end *own,
+		      const char *address, json_int_t port, struct error *error)
+{
+	struct rdma_context *context = &flow->context;
+	int code;
+
+	if (port < 1 || port > UINT16_MAX)
+		return error_set(error, -EPROTO, "the server does not say where it listens");
+	begin(lane, flow);
+	code = context_use(context, &lane->ground, error);
+	if (code)
+		return code;
+	if (rdma_setup_client(context, address, (uint16_t)port, own->address))
+		return lane_failed(flow, error);
+	code = lane_receive(lane, flow, error);
+	if (code)
+		return code;
+	return rdma_connect_server(context) ? lane_failed(flow, error) : 0;
+}
+
+int meet_connect(struct lane *lane, const struct meet_end *own, json_t *answer, struct error *error)
+{
+	const char *address = json_string_value(json_object_get(answer, "address"));
+	json_t *ports = json_object_get(answer, "ports");
+	struct sockaddr_storage parsed;
+	int code = 0;
+
+	if (is_by_hand(lane))
+		return connect_pairs(lane, answer, error);
+	if (!address || !address_parse(&parsed, address) || json_array_size(ports) != lane->n_flows)
+		return error_set(error, -EPROTO, "the server does not say where it listens");
+	for (unsigned int i = 0; i < lane->n_flows && !code; i++)
+		code = connect_to(lane, &lane->flows[i], own, address,
+				  json_integer_value(json_array_get(ports, i)), error);
+	return code;
+}
+
+int meet_accept(struct lane *lane, struct error *error)
+{
+	int code = 0;
+
+	if (is_by_hand(lane))
+		return 0;
+	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
+		struct flow *flow = &lane->flows[i];
+
+		if (rdma_wait_for_client(&flow->context))
+			return lane_failed(flow, error);
+		code = lane_receive(lane, flow, error);
+	}
+	return code;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a case can be told: one row of a table for each parameter, from which follow
+ * its option, its lists and ranges, its place in plan files, in the control channel
+ * and in results, and its mark in the id of a case.
+ */
+#ifndef BENCH_PARAMETERS_H
+#define BENCH_PARAMETERS_H
+
+#include <jansson.h>
+
+#include "bench/option.h"
+#include "core/limits.h"
+#include "core/rdma.h"
+
+/* As a value: nobody asked for one, and the program chooses. */
+#define PARAMETER_AUTO UINT64_MAX
+
+enum metric {
+	METRIC_LAT,
+	METRIC_BW,
+};
+
+enum connect {
+	CONNECT_CM,
+	CONNECT_QP,
+};
+
+/* One case. Words are numbers of their table. */
+struct parameters {
+	uint64_t op;
+	uint64_t metric;
+	uint64_t size;
+	uint64_t cq;
+	uint64_t server_cq; /* as cq */
+	uint64_t transport;
+	uint64_t qps;
+	uint64_t tx_depth;
+	uint64_t rx_depth;
+	uint64_t inline_size;
+	uint64_t cq_mod;
+	uint64_t post_list;
+	uint64_t bidirectional;
+	uint64_t latencies;
+	uint64_t outstanding;
+	uint64_t mtu;
+	uint64_t gid_index;
+	uint64_t sl;
+	uint64_t tos;
+	uint64_t timeout;
+	uint64_t retries;
+	uint64_t connect;
+	uint64_t use_srq;
+	uint64_t hugepages;
+	uint64_t verify;     /* one message in so many; 0: none */
+	uint64_t iterations; /* of a trial; AUTO: by time */
+	uint64_t duration_ns;
+	uint64_t trials;
+};
+
+enum parameter_type {
+	PARAMETER_WORD,
+	PARAMETER_COUNT,
+	PARAMETER_SIZE,
+	PARAMETER_TIME, /* in nanoseconds */
+	PARAMETER_FLAG,
+};
+
+struct parameter {
+	struct option_row option;
+	enum parameter_type type;
+	const char *const *words; /* NULL-terminated */
+	uint64_t least;
+	uint64_t most;
+	uint64_t fallback;
+	const char *mark; /* before the value in an id; NULL: always there, bare */
+	size_t offset;
+};
+
+#define PARAMETERS 28
+
+/* The mark of what says how long is measured, not what: it is in no id. */
+extern const char parameters_effort[];
+
+extern const struct parameter parameter_table[PARAMETERS];
+
+/* All at their defaults. */
+struct parameters parameters_default(void);
+
+uint64_t parameter_get(const struct parameters *from, const struct parameter *parameter);
+void parameter_set(struct parameters *into, const struct parameter *parameter, uint64_t value);
+
+/* Reads one value. Returns what is wrong with the text, or NULL: until the next call. */
+const char *parameter_parse(const struct parameter *parameter, const char *text, uint64_t *value);
+
+/* The value as it is written on a command line. */
+void parameter_print(const struct parameter *parameter, uint64_t value, char *text, size_t size);
+
+/* The same in JSON: words are strings, sizes and counts numbers, flags booleans. */
+json_t *parameter_encode(const struct parameter *parameter, uint64_t value);
+const char *parameter_decode(const struct parameter *parameter, const json_t *json,
+			     uint64_t *value);
+
+/* The word for a value of the parameter of that name. */
+const char *parameter_word(const char *name, uint64_t value);
+
+/* NULL for a name that is none. */
+const struct parameter *parameter_find(const char *name);
+
+/* All that are known, as members of an object; and back: unknown members are refused. */
+int parameters_encode(const struct parameters *from, json_t *object);
+int parameters_decode(struct parameters *into, json_t *object, struct error *error);
+
+/* A path with every parameter that is not at its default: send/lat/64/poll/q16. */
+void parameters_id(const struct parameters *from, char *id, size_t size);
+
+#endif

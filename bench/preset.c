@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/preset.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/compiler.h"
+
+/* A plan is short; whatever is longer is something else. */
+#define PLAN_MOST (1 << 20)
+
+static const struct preset {
+	const char *name;
+	const char *text;
+} presets[] = {
+	{"quick",
+	 "[{\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"lat\"], \"size\": [64, 4096],"
+	 "  \"cq\": [\"poll\", \"event\"], \"duration\": [\"100ms\"], \"trials\": [6]},"
+	 " {\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"bw\"],"
+	 "  \"size\": [64, 65536, 1048576], \"cq\": [\"poll\", \"event\"],"
+	 "  \"duration\": [\"100ms\"], \"trials\": [6]}]"                               },
+	{"standard",
+	 "[{\"op\": [\"send\", \"write\", \"read\", \"write-imm\"],"
+	 "  \"metric\": [\"lat\", \"bw\"],"
+	 "  \"size\": [8, 64, 512, 4096, 16384, 65536, 262144, 1048576],"
+	 "  \"cq\": [\"poll\", \"event\"], \"duration\": [\"100ms\"], \"trials\": [6]}]"},
+	{"full",     "[{\"op\": [\"all\"], \"metric\": [\"lat\", \"bw\"], \"size\": [\"1:8m\"],"
+		 "  \"cq\": [\"poll\", \"event\", \"adaptive\"], \"duration\": [\"100ms\"],"
+		 "  \"trials\": [6]}]"                                  },
+};
+
+static int parse_failed(const json_error_t *fault, const char *what, struct error *error)
+{
+	return error_set(error, -EINVAL, "%s, line %d: %s", what, fault->line, fault->text);
+}
+
+int preset_find(const char *name, json_t **plan, struct error *error)
+{
+	json_error_t fault;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(presets); i++) {
+		if (strcmp(presets[i].name, name) != 0)
+			continue;
+		*plan = json_loads(presets[i].text, 0, &fault);
+		return *plan ? 0 : parse_failed(&fault, name, error);
+	}
+	return error_set(error, -EINVAL, "--preset: '%s' is none of quick, standard, full", name);
+}
+
+int preset_load(const char *path, json_t **plan, struct error *error)
+{
+	FILE *file = fopen(path, "re");
+	json_error_t fault;
+	static char text[PLAN_MOST];
+	size_t length;
+
+	if (!file)
+		return error_set_errno(error, -errno, "cannot read the plan %s", path);
+	errno = 0;
+	length = fread(text, 1, sizeof(text), file);
+	if (ferror(file))
+		error_set_errno(error, errno ? -errno : -EIO, "cannot read the plan %s", path);
+	fclose(file);
+	if (error->code)
+		return error->code;
+	if (length == sizeof(text))
+		return error_set(error, -EFBIG, "%s is too long for a plan", path);
+	*plan = json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
+	return *plan ? 0 : parse_failed(&fault, path, error);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Plans by name. Each is the text of a plan file; --plan takes one that is changed.
+ */
+#ifndef BENCH_PRESET_H
+#define BENCH_PRESET_H
+
+#include <jansson.h>
+
+#include "core/error.h"
+
+/* The plan of that name, or -EINVAL with the names that there are. */
+int preset_find(const char *name, json_t **plan, struct error *error);
+
+/* A plan from a file. */
+int preset_load(const char *path, json_t **plan, struct error *error);
+
+#endif

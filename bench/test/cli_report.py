@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: MIT
+"""Tables of results, and several results as one: documents made here, by other means."""
+
+import copy
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+import unittest
+
+from verbmark import PATIENCE, VERBMARK, verbmark
+
+# 2000 samples, all below 2048 ns, where a bin is one nanosecond wide.
+FAST = [1230] * 1500 + [1250] * 480 + [1400] * 20
+SLOW = [1230] * 1000 + [1300] * 980 + [2000] * 20
+MS = 1000000
+
+
+def cost(messages):
+    figures = dict.fromkeys(
+        ("system_ns", "voluntary_switches", "involuntary_switches", "cq_events"), 0
+    )
+    return {"messages": messages, "user_ns": 2000 * messages, "completions": messages, **figures}
+
+
+def trial(messages, duration, **figures):
+    return {
+        "warmup": {"messages": 100, "duration_ns": 20 * MS, "converged": True},
+        "messages": messages,
+        "duration_ns": duration,
+        "cpu": {"client": cost(messages), "server": cost(messages)},
+        **figures,
+    }
+
+
+def case(identifier, status="complete", **more):
+    operation, metric, size, mode = identifier.split("/")
+    return {
+        "id": identifier, "op": operation, "metric": metric, "size": int(size), "cq": mode,
+        "server_cq": mode, "transport": "RC", "trials": [], "status": status, **more,
+    }
+
+
+def latency(samples, identifier="send/lat/64/poll", kind="half"):
+    bins = [[value, value + 1, samples.count(value)] for value in sorted(set(samples))]
+    return case(
+        identifier,
+        trials=[trial(len(samples), 5 * MS, latency_ns={"p50": statistics.median(samples)})],
+        latency_ns={
+            "count": len(samples),
+            "kind": kind,
+            "stddev": statistics.stdev(samples),
+            "histogram": {
+                "scheme": "log2-linear", "sub_bits": 10, "unit": "ns", "count": len(samples),
+                "sum": sum(samples), "min": min(samples), "max": max(samples), "over": 0,
+                "bins": bins,
+            },
+        },
+        cpu={"client": cost(len(samples)), "server": cost(len(samples))},
+    )
+
+
+def bandwidth(windows):
+    """Messages of 1000 bytes in windows of 10 ms: a hundred of them are 10 MB/s."""
+    messages = sum(windows)
+    duration = 10 * MS * len(windows)
+    rates = {"bytes_per_s": 1e12 * messages / duration, "messages_per_s": 1e9 * messages / duration}
+    return case(
+        "write/bw/1000/event",
+        trials=[trial(messages, duration, bandwidth=rates)],
+        bandwidth={
+            "bytes": 1000 * messages, "messages": messages, "duration_ns": duration,
+            "window_ns": 10 * MS, "windows": [100000 * count for count in windows],
+        },
+        cpu={"client": cost(messages), "server": cost(messages)},
+    )
+
+
+def result(*cases, **run):
+    end = {"port": 1, "link_layer": "Ethernet", "rate_mbps": 1000, "mtu": 4096}
+    return {
+        "schema": "verbmark.result/1",
+        "tool": {"name": "verbmark", "version": "9.9.9"},
+        "run": {
+            "started": "2001-02-03T04:05:06Z", "finished": "2001-02-03T04:05:07Z",
+            "status": "complete", "command": ["verbmark", "run", "n02"],
+            "clock": {"kind": "tsc", "hz": 2500000000, "drift_ppm": 0.5}, **run,
+        },
+        "hosts": {
+            "client": {"host": "n01", "device": "mlx5_0", "address": "192.0.2.1", **end},
+            "server": {"host": "n02", "device": "mlx5_1", "address": "192.0.2.2", **end},
+        },
+        "cases": list(cases),
+    }
+
+
+ENDED_BADLY = (
+    case("read/lat/64/poll", "failed", error="transport retry exceeded, 0 of 5000"),
+    case("read/lat/64/event", "interrupted"),
+    case("read/lat/64/adaptive", "skipped", error="it cannot be"),
+)
+
+
+class Report(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def write(self, name, document):
+        path = f"{self.folder.name}/{name}"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(document if isinstance(document, str) else json.dumps(document))
+        return path
+
+    def shown(self, *words, status=0):
+        ended = verbmark("report", *words)
+        self.assertEqual(ended.status, status, ended.err)
+        return ended
+
+    def line(self, text, start):
+        """The words of the one line that starts so."""
+        found = [line.split() for line in text.splitlines() if line.startswith(start)]
+        self.assertEqual(len(found), 1, text)
+        return found[0]
+
+    def test_a_latency(self):
+        path = self.write("a.json", result(latency(FAST)))
+        ended = self.shown(path)
+        self.assertEqual(ended.err, "")
+        lines = ended.out.splitlines()
+        self.assertTrue(lines[0].startswith("n01 mlx5_0/1 -> n02 mlx5_1/1"), lines[0])
+        words = self.line(ended.out, "send ")
+        # The 1000th sample of 2000 is 1230, the 1980th 1250; 20 lie beyond p99, 2 beyond p99.9.
+        self.assertEqual(words[:4], ["send", "64", "poll", "half"])
+        self.assertEqual(words[4:9], ["1.23", "-", "1.25", "-", "1.40"])
+        self.assertEqual(words[9], "2.00/2.00")
+        self.assertEqual(lines[-1], f"1/1 complete, 2001-02-03T04:05:06Z, {path}")
+
+    def test_a_bandwidth(self):
+        # 600 messages of 1000 bytes in 30 ms are 160 Mb/s, 16 % of the line.
+        words = self.line(
+            self.shown(self.write("a.json", result(bandwidth([100, 200, 300])))).out, "write "
+        )
+        self.assertEqual(words[:4], ["write", "1000", "event", "0.160"])
+        self.assertIn("16.0", words)
+        self.assertIn("0.080..0.240", words)
+
+    def test_what_ended_badly(self):
+        path = self.write("a.json", result(latency(FAST), *ENDED_BADLY, status="interrupted"))
+        lines = self.shown(path).out.splitlines()
+        self.assertIn("read/lat/64/poll: transport retry exceeded, 0 of 5000", lines)
+        self.assertIn("read/lat/64/event: interrupted", lines)
+        self.assertEqual(
+            [line for line in lines if line.startswith("read/lat/64/adaptive")], lines[-2:-1]
+        )
+        self.assertEqual(lines[-2], "read/lat/64/adaptive: skipped: it cannot be")
+        self.assertTrue(lines[-1].startswith("1/3 complete, "), lines[-1])
+
+    def test_nothing_in_it(self):
+        out = self.shown(self.write("a.json", result())).out
+        self.assertTrue(out.splitlines()[-1].startswith("0/0 complete, "), out)
+
+    def test_several(self):
+        one = self.write("a.json", result(latency(FAST)))
+        other = self.write("b.json", result(bandwidth([5])))
+        out = self.shown(one, other).out
+        self.assertEqual(out.count("n01 mlx5_0/1 -> n02"), 2)
+        first, second = out.split("\n\n")
+        self.assertTrue(first.endswith(one))
+        self.assertIn("send ", first)
+        self.assertTrue(second.endswith(other))
+        self.assertIn("write ", second)
+
+    def test_standard_input(self):
+        path = self.write("a.json", result(latency(FAST)))
+        with open(path, "rb") as file:
+            ended = subprocess.run(
+                [VERBMARK, "report", "-"], stdin=file, capture_output=True, text=True,
+                timeout=PATIENCE, check=True,
+            )
+        self.assertTrue(ended.stdout.endswith("1/1 complete, 2001-02-03T04:05:06Z, -\n"))
+        self.assertEqual(ended.stdout, self.shown(path).out.replace(path, "-") + "\n")
+
+    def test_what_cannot_be_read(self):
+        good = self.write("good.json", result(latency(FAST)))
+        other = result(latency(FAST))
+        other["schema"] = "verbmark.result/2"
+        torn = result(latency(FAST))
+        torn["cases"][0]["latency_ns"]["histogram"]["bins"][0][2] += 1
+        for document, sentence in (
+            (other, "this is verbmark.result/2, and only verbmark.result/1 is known here"),
+            (torn, "send/lat/64/poll: latency_ns: the bins do not add up to the count 2000"),
+            ({}, "this is no result of verbmark"),
+            ("", "line 1, column 0: '[' or '{' expected near end of file"),
+            (json.dumps(result(latency(FAST)))[:-2], "line 1, column "),
+        ):
+            with self.subTest(sentence):
+                bad = self.write("bad.json", document)
+                ended = self.shown(bad, good, status=1)
+                self.assertTrue(ended.err.startswith(f"verbmark: {bad}: {sentence}"), ended.err)
+                self.assertEqual(len(ended.err.splitlines()), 1)
+                # The other one is shown all the same, as if it were alone.
+                self.assertEqual(ended.out, self.shown(good).out)
+                self.assertEqual(self.shown("--merge", good, bad, status=1).out, "")
+        for path, why in (("/nowhere/at/all", "No such file or directory"),):
+            self.assertEqual(
+                self.shown(path, status=1).err, f"verbmark: cannot read {path}: {why}"
+            )
+
+    def test_usage(self):
+        path = self.write("a.json", result())
+        for words, sentence in (
+            ((), "FILE is missing: a result that run has left"),
+            (("--merge",), "FILE is missing: a result that run has left"),
+            (("--json", "b", path), "--json is for what --merge makes of several"),
+            (("--merge", path, path), f"'{path}' is there twice"),
+        ):
+            with self.subTest(words):
+                ended = self.shown(*words, status=2)
+                self.assertEqual((ended.out, ended.err), ("", f"verbmark: {sentence}"))
+
+    def test_merged(self):
+        paths = [
+            self.write("a.json", result(latency(FAST), bandwidth([100, 200, 300]))),
+            self.write("b.json", result(latency(SLOW), bandwidth([400]), ENDED_BADLY[0])),
+        ]
+        made = f"{self.folder.name}/made.json"
+        out = self.shown("--merge", *paths, "--json", made).out
+        words = self.line(out, "send ")
+        # 2500 of 4000 are 1230, 40 are 1400 and more: the 3960th is 1300.
+        self.assertEqual(words[4:9], ["1.23", "-", "1.30", "-", "2.00"])
+        # 1000 messages in 40 ms: 200 Mb/s.
+        self.assertEqual(self.line(out, "write ")[3], "0.200")
+        self.assertTrue(out.endswith("2/3 complete, 2001-02-03T04:05:06Z, 2 results"), out)
+        with open(made, encoding="utf-8") as file:
+            document = json.load(file)
+        found = document["cases"][0]["latency_ns"]
+        self.assertEqual(found["count"], 4000)
+        self.assertEqual(
+            found["histogram"]["bins"],
+            [[1230, 1231, 2500], [1250, 1251, 480], [1300, 1301, 980], [1400, 1401, 20],
+             [2000, 2001, 20]],
+        )
+        self.assertEqual(found["stddev"], statistics.stdev(FAST + SLOW))
+        self.assertEqual(len(document["cases"][0]["trials"]), 2)
+        self.assertEqual(
+            document["cases"][1]["bandwidth"]["windows"],
+            [10000000, 20000000, 30000000, 40000000],
+        )
+        self.assertEqual(document["cases"][2]["error"], ENDED_BADLY[0]["error"])
+        self.assertEqual(document["run"]["status"], "failed")
+        # The same again from that.
+        self.assertEqual(
+            self.shown(made).out.splitlines()[:-1], out.splitlines()[:-1]
+        )
+        again = json.loads(self.shown("--merge", made, "--json", "-").out)
+        self.assertEqual(again, document)
+
+    def test_merged_in_any_order(self):
+        paths = [
+            self.write(f"{number}.json", result(latency(samples)))
+            for number, samples in enumerate((FAST, SLOW, FAST[:500]))
+        ]
+        bins = [
+            json.loads(self.shown("--merge", *order, "--json", "-").out)["cases"][0]["latency_ns"]
+            for order in (paths, paths[::-1])
+        ]
+        self.assertEqual(*bins)
+
+    def test_what_is_not_merged(self):
+        good = self.write("good.json", result(latency(FAST)))
+        elsewhere = result(latency(FAST))
+        elsewhere["hosts"]["server"]["host"] = "n03"
+        told = copy.deepcopy(result(latency(FAST)))
+        told["cases"][0]["tx_depth"] = 7
+        for document, sentence in (
+            (elsewhere, "the server's: host is n03, and was n02 before"),
+            (result(latency(FAST, kind="full")), "send/lat/64/poll: its latency is full, and was "
+             "half before"),
+            (told, "send/lat/64/poll: tx-depth is 7, and was not given before"),
+        ):
+            with self.subTest(sentence):
+                bad = self.write("bad.json", document)
+                made = f"{self.folder.name}/made.json"
+                ended = self.shown("--merge", good, bad, "--json", made, status=1)
+                self.assertEqual((ended.out, ended.err), ("", f"verbmark: {bad}: {sentence}"))
+                self.assertFalse(os.path.exists(made))
+
+    def test_a_document_that_cannot_be_written(self):
+        path = self.write("a.json", result(latency(FAST)))
+        ended = self.shown("--merge", path, "--json", "/nowhere/at/all.json", status=1)
+        self.assertEqual(
+            ended.err, "verbmark: cannot write /nowhere/at/all.json: No such file or directory"
+        )

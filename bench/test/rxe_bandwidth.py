@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: MIT
+"""Bandwidth, trials and measuring by time: whether the figures of a case agree."""
+
+import statistics
+import unittest
+
+from verbmark import Server, counter, measure, wait_until_settled, warmed_up
+
+OPS = ("send", "write", "read")
+MODES = ("poll", "event", "adaptive")
+DEPTH = 128
+# What makes rxe send something again: messages that are then counted twice by it.
+AGAIN = ("completer_retry_err", "rcvd_rnr_err", "rcvd_seq_err")
+PERCENTILES = (("p50", 20), ("p90", 100), ("p99", 1000), ("p99_9", 10000), ("p99_99", 100000))
+
+
+class Sweep(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.kill()
+
+    def cases(self, *options):
+        document = measure(self.server, *options).document
+        self.assertEqual(document["run"]["status"], "complete")
+        for case in document["cases"]:
+            self.assertEqual(case["status"], "complete")
+        return document["cases"]
+
+    def case(self, *options):
+        (case,) = self.cases(*options)
+        return case
+
+    def check_interval(self, interval, values):
+        """All values are within it: of six trials, or fewer, none is left out."""
+        self.assertEqual(interval["low"], min(values))
+        self.assertEqual(interval["high"], max(values))
+        self.assertAlmostEqual(interval["median"], statistics.median(values))
+        self.assertEqual(interval["confidence"], 1 - 2 / 2 ** len(values))
+
+
+class Bandwidth(Sweep):
+    def check_totals(self, case):
+        whole, trials = case["bandwidth"], case["trials"]
+        self.assertEqual(whole["bytes"], whole["messages"] * case["size"])
+        self.assertEqual(whole["messages"], sum(trial["messages"] for trial in trials))
+        self.assertEqual(whole["duration_ns"], sum(trial["duration_ns"] for trial in trials))
+        seconds = whole["duration_ns"] / 1e9
+        self.assertAlmostEqual(whole["bytes_per_s"] * seconds / whole["bytes"], 1)
+        self.assertAlmostEqual(whole["messages_per_s"] * seconds / whole["messages"], 1)
+        self.assertEqual(case["cpu"]["client"]["messages"], whole["messages"])
+        for trial in trials:
+            seconds = trial["duration_ns"] / 1e9
+            bytes_per_s = trial["messages"] * case["size"] / seconds
+            self.assertAlmostEqual(trial["bandwidth"]["bytes_per_s"] / bytes_per_s, 1)
+            self.assertAlmostEqual(
+                trial["bandwidth"]["messages_per_s"] * case["size"] / bytes_per_s, 1
+            )
+        for key in ("bytes_per_s", "messages_per_s"):
+            self.check_interval(
+                whole["intervals"][key], [trial["bandwidth"][key] for trial in trials]
+            )
+
+    def check_windows(self, case):
+        whole = case["bandwidth"]
+        windows, histogram = whole["windows"], whole["histogram"]
+        self.assertEqual(histogram["unit"], "bytes/s")
+        self.assertEqual(histogram["count"], len(windows))
+        self.assertEqual(sum(row[2] for row in histogram["bins"]), len(windows))
+        self.assertEqual(histogram["sum"], sum(windows))
+        self.assertEqual((histogram["min"], histogram["max"]), (min(windows), max(windows)))
+        # 10 ms, doubled until a hundred messages fall into one.
+        times = whole["window_ns"] / 10e6
+        self.assertIn(times, [2**n for n in range(12)])
+        covered_ns = len(windows) * whole["window_ns"]
+        self.assertLessEqual(covered_ns, whole["duration_ns"])
+        # Of each trial less than one at its end is missing, and less than one more where
+        # they were merged in pairs.
+        self.assertGreater(
+            covered_ns, whole["duration_ns"] - 2 * len(case["trials"]) * whole["window_ns"]
+        )
+        # Rates are of whole messages; those in no window are the only ones missing.
+        in_windows = sum(windows) * whole["window_ns"] / 1e9
+        self.assertLessEqual(in_windows, whole["bytes"])
+        mean = sum(windows) / len(windows)
+        self.assertLessEqual(
+            mean, whole["bytes_per_s"] * whole["duration_ns"] / covered_ns * (1 + 1e-9)
+        )
+        self.assertGreater(mean, whole["bytes_per_s"] / 2)
+        self.assertTrue(min(windows) <= mean <= max(windows))
+
+    def check_case(self, case, duration_ms):
+        self.assertEqual(case["metric"], "bw")
+        self.assertEqual(case["transport"], "RC")
+        self.assertNotIn("latency_ns", case)
+        self.check_totals(case)
+        self.check_windows(case)
+        for trial in case["trials"]:
+            self.assertGreaterEqual(trial["duration_ns"], duration_ms * 1e6)
+            self.assertTrue(warmed_up(trial), trial["warmup"])
+        cpu = case["cpu"]["client"]
+        self.assertGreater(cpu["completions"], 0)
+        self.assertLess(cpu["completions"], cpu["messages"])
+        if case["cq"] == "poll":
+            self.assertEqual(cpu["cq_events"], 0)
+
+    def test_each_operation_and_mode(self):
+        for size in ("64", "4k"):
+            cases = self.cases(
+                "--metric", "bw", "--op", ",".join(OPS), "--cq", ",".join(MODES), "-s", size,
+                "-D", "200ms", "--trials", 2,
+            )
+            self.assertEqual(
+                [case["id"] for case in cases],
+                [f"{op}/bw/{size}/{cq}" for op in OPS for cq in MODES],
+            )
+            for case in cases:
+                with self.subTest(case["id"]):
+                    self.assertEqual(len(case["trials"]), 2)
+                    self.check_case(case, 200)
+
+    def test_a_server_that_waits_differently(self):
+        cases = self.cases(
+            "--metric", "bw", "--op", "send", "--cq", "poll", "--server-cq", "poll,event",
+            "-D", "200ms",
+        )
+        for case in cases:
+            self.check_case(case, 200)
+            # It sees what comes, and that is what was sent.
+            server = case["cpu"]["server"]
+            self.assertGreaterEqual(server["messages"], case["bandwidth"]["messages"])
+            self.assertEqual(server["cq_events"] > 0, case["server_cq"] == "event")
+
+    def test_by_messages(self):
+        case = self.case("--metric", "bw", "-n", 5000, "--op", "write")
+        self.check_totals(case)
+        # They are counted as they are seen to be complete, in handfuls.
+        self.assertGreaterEqual(case["bandwidth"]["messages"], 5000)
+        self.assertLess(case["bandwidth"]["messages"], 5000 + DEPTH)
+
+    def test_one_at_a_time(self):
+        # Without a window of operations it is a latency: one is always under way.
+        cases = self.cases("--metric", "bw", "--op", "write,read", "-t", 1, "-n", 2000)
+        for case in cases:
+            self.assertEqual(case["tx_depth"], 1)
+            self.assertEqual(case["cq_mod"], 1)
+            self.assertEqual(case["bandwidth"]["messages"], 2000)
+            self.assertEqual(case["cpu"]["client"]["completions"], 2000)
+
+    def test_depths(self):
+        for depth, every in ((2, 1), (2, 2), (7, 3), (500, 500), (512, 1)):
+            with self.subTest(depth=depth, every=every):
+                case = self.case(
+                    "--metric", "bw", "-t", depth, "-Q", every, "-D", "100ms", "-s", 256
+                )
+                self.check_totals(case)
+                cpu = case["cpu"]["client"]
+                self.assertEqual(cpu["completions"] * every, cpu["messages"])
+
+    def check_packets(self, op, cq, size, per_message):
+        before = counter("sent_pkts")
+        retries = sum(counter(name) for name in AGAIN)
+        case = self.case("--metric", "bw", "--op", op, "--cq", cq, "-s", size, "-D", "200ms",
+                         "--trials", 2)
+        messages = sum(
+            trial["messages"] + trial["warmup"]["messages"] for trial in case["trials"]
+        )
+        sent = wait_until_settled() - before
+        again = sum(counter(name) for name in AGAIN) - retries
+        self.assertGreaterEqual(sent, messages * per_message)
+        # Of each trial: what was under way at its end, and its connection.
+        more = DEPTH * per_message + 20
+        self.assertLessEqual(sent, messages * per_message + (2 + 2 * again) * more)
+
+    def test_packets(self):
+        # A message in one packet and its acknowledgement; the data are that of a read.
+        for op in OPS:
+            for cq in MODES:
+                with self.subTest(op, cq=cq):
+                    self.check_packets(op, cq, 64, 2)
+
+    def test_packets_of_large_messages(self):
+        # 16 KiB are four packets of the MTU.
+        for op in OPS:
+            with self.subTest(op):
+                self.check_packets(op, "poll", "16k", 4 + 1)
+
+
+class Trials(Sweep):
+    def test_figures_of_each(self):
+        for trials in (1, 2, 5, 6):
+            case = self.case("-n", 200, "--trials", trials)
+            self.assertEqual(len(case["trials"]), trials)
+            whole = case["latency_ns"]
+            self.assertEqual(whole["count"], 200 * trials)
+            self.assertEqual(whole["histogram"]["count"], 200 * trials)
+            figures = [trial["latency_ns"] for trial in case["trials"]]
+            for trial in case["trials"]:
+                self.assertEqual(trial["messages"], 200)
+                self.assertTrue(warmed_up(trial), trial["warmup"])
+            self.assertEqual(whole["min"], min(row["min"] for row in figures))
+            self.assertEqual(whole["max"], max(row["max"] for row in figures))
+            self.assertAlmostEqual(
+                whole["mean"] / statistics.fmean(row["mean"] for row in figures), 1
+            )
+            self.assertEqual(set(whole["intervals"]), set(figures[0]))
+            self.assertEqual(
+                set(whole["intervals"]), {"min", "mean", "stddev", "p50", "p90", "max"}
+            )
+            for key, interval in whole["intervals"].items():
+                self.check_interval(interval, [row[key] for row in figures])
+
+    def test_costs_add_up(self):
+        case = self.case("-n", 100, "--trials", 3, "--cq", "event")
+        for end in ("client", "server"):
+            for key, value in case["cpu"][end].items():
+                self.assertEqual(value, sum(trial["cpu"][end][key] for trial in case["trials"]))
+
+    def test_what_a_trial_cannot_tell(self):
+        # Twelve of a trial have no median, 24 of both have.
+        case = self.case("-n", 12, "--trials", 2)
+        self.assertIn("p50", case["latency_ns"])
+        self.assertNotIn("p50", case["latency_ns"]["intervals"])
+        self.assertNotIn("p50", case["trials"][0]["latency_ns"])
+
+
+class Duration(Sweep):
+    def check_percentiles(self, latency):
+        found = [latency[key] for key, least in PERCENTILES if latency["count"] >= least]
+        self.assertEqual(found, sorted(found))
+        for key, least in PERCENTILES:
+            self.assertEqual(key in latency, latency["count"] >= least, key)
+
+    def check_time(self, asked_ms, *options, factor=1):
+        """
+        A trial is over with the first operation that is seen to be complete after its
+        time. The machine may take a processor away for a while: an operation that it
+        took away from is among the samples.
+        """
+        case = self.case("-D", f"{asked_ms}ms", *options)
+        latency = case["latency_ns"]
+        (trial,) = case["trials"]
+        asked_ns = asked_ms * 1e6
+        self.assertGreaterEqual(trial["duration_ns"], 0.95 * asked_ns)
+        self.assertLessEqual(
+            trial["duration_ns"], 1.05 * asked_ns + 2 * factor * latency["max"]
+        )
+        self.check_percentiles(latency)
+
+    def test_latencies(self):
+        for op, cq, factor in (
+            ("send", "poll", 2), ("send", "event", 2), ("write", "poll", 2), ("read", "poll", 1),
+            ("read", "adaptive", 1),
+        ):
+            with self.subTest(op, cq=cq):
+                self.check_time(1000, "--op", op, "--cq", cq, factor=factor)
+
+    def test_a_large_message(self):
+        self.check_time(500, "-s", "1m", factor=2)
+
+    def test_bandwidths(self):
+        # What else the machine does makes one too long now and then, but not each time.
+        for op in OPS:
+            durations = []
+            while not durations or min(durations) > 1.05 * 500e6:
+                self.assertLess(len(durations), 6, durations)
+                case = self.case("-D", "500ms", "--metric", "bw", "--op", op)
+                durations.append(case["trials"][0]["duration_ns"])
+            self.assertGreaterEqual(min(durations), 500e6)

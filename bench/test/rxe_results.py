@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""Where a result goes, and that its plan says how to get another one like it."""
+
+import json
+import os
+import tempfile
+import time
+import unittest
+
+from verbmark import (
+    ADDRESS, RUN_PATIENCE, VERBMARK, Ended, Program, Server, client, measure, verbmark,
+)
+
+STAMP = "%Y%m%dT%H%M%SZ"
+
+
+def names(begin, end, host=ADDRESS):
+    """Those that a result of these seconds may have."""
+    return [
+        f"verbmark-{host}-{time.strftime(STAMP, time.gmtime(second))}.json"
+        for second in range(int(begin), int(end) + 1)
+    ]
+
+
+class Results(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.kill()
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def run_here(self, *options):
+        """In the folder; the last line of what it shows."""
+        return self.start_here(ADDRESS, "-p", self.server.port, *options)
+
+    def start_here(self, *options):
+        plain = ("--op", "send", "--trials", 1, "-n", 50)
+        program = Program(VERBMARK, "run", *plain, *options, cwd=self.folder)
+        ended = Ended(program, RUN_PATIENCE)
+        self.assertEqual(ended.status, 0, ended.err)
+        return ended.out.splitlines()[-1]
+
+    def load(self, name):
+        with open(f"{self.folder}/{name}", encoding="utf-8") as file:
+            return json.load(file)
+
+    def test_the_default_name(self):
+        begin = time.time()
+        last = self.run_here()
+        (name,) = os.listdir(self.folder)
+        self.assertIn(name, names(begin, time.time()))
+        self.assertTrue(last.endswith(f" s -> {name}"), last)
+        self.assertEqual(self.load(name)["run"]["status"], "complete")
+
+    def test_without_a_host(self):
+        begin = time.time()
+        last = self.start_here()
+        (name,) = os.listdir(self.folder)
+        self.assertIn(name, names(begin, time.time(), "local"))
+        self.assertTrue(last.endswith(f" s -> {name}"), last)
+        document = self.load(name)
+        self.assertEqual(document["run"]["status"], "complete")
+        self.assertEqual(document["hosts"]["client"], document["hosts"]["server"])
+
+    def test_nothing_is_overwritten(self):
+        begin = time.time()
+        old = names(begin, begin + 120)
+        for name in old:
+            for taken in (name, name.replace(".json", "-2.json")):
+                with open(f"{self.folder}/{taken}", "w", encoding="utf-8") as file:
+                    file.write("old")
+        last = self.run_here()
+        self.assertLess(time.time(), begin + 120, "there are names of two minutes")
+        before = set(old) | {name.replace(".json", "-2.json") for name in old}
+        (name,) = set(os.listdir(self.folder)) - before
+        self.assertIn(name, [name.replace(".json", "-3.json") for name in old])
+        self.assertTrue(last.endswith(f" s -> {name}"), last)
+        self.assertEqual(self.load(name)["run"]["status"], "complete")
+        for name in before:
+            with open(f"{self.folder}/{name}", encoding="utf-8") as file:
+                self.assertEqual(file.read(), "old")
+
+    def test_no_save(self):
+        self.assertRegex(self.run_here("--no-save"), r"^1/1 complete, [0-9]+ s$")
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_a_name_of_its_own(self):
+        # A name that was asked for is taken, whatever is there.
+        for _ in range(2):
+            self.run_here("--json", "x.json")
+            self.assertEqual(os.listdir(self.folder), ["x.json"])
+            self.assertEqual(self.load("x.json")["run"]["status"], "complete")
+
+    def test_a_document_that_cannot_be_kept(self):
+        # Full only when it is written: the table is there, and what went wrong.
+        with client("-n", 50, "--json", "/dev/full", port=self.server.port) as program:
+            self.assertEqual(program.wait(), 1)
+        self.assertEqual(
+            program.errors, "verbmark: cannot write /dev/full: No space left on device"
+        )
+        self.assertNotIn(" -> ", program.out[-1])
+
+    def again(self, plan, *options):
+        path = f"{self.folder}/plan.json"
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(plan, file)
+        return verbmark("run", "--dry-run", "--plan", path, *options).out.splitlines()[:-1]
+
+    def test_a_plan_gives_the_same_cases(self):
+        document = measure(
+            self.server, "-s", "8,64+-1", "--op", "send,read", "--cq", "poll,event", "-I", "0",
+            "-t", "4,8", "-Q", "5", "-n", 20, "--trials", 2,
+        ).document
+        plan = document["run"]["plan"]
+        path = f"{self.folder}/plan.json"
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(plan, file)
+        program = Program(
+            VERBMARK, "run", ADDRESS, "-p", self.server.port, "--plan", path, "--json", "-"
+        )
+        again = json.loads(Ended(program, RUN_PATIENCE).out)
+        self.assertEqual(again["run"]["plan"], plan)
+        for before, after in zip(document["cases"], again["cases"], strict=True):
+            for key in before.keys() - {"trials", "latency_ns", "cpu"}:
+                self.assertEqual(after[key], before[key], before["id"])
+        statuses = [case["status"] for case in again["cases"]]
+        self.assertEqual({"complete", "skipped"}, set(statuses))
+        self.assertEqual(statuses.count("complete"), 16)
+
+    def test_a_preset_in_a_result(self):
+        document = measure(
+            self.server, "--preset", "quick", "--op", "write", "-n", 10, "-s", "8,16"
+        ).document
+        ids = [case["id"] for case in document["cases"]]
+        self.assertEqual(
+            ids,
+            [f"write/{metric}/{size}/{cq}" for metric in ("lat", "bw") for size in (8, 16)
+             for cq in ("poll", "event")],
+        )
+        self.assertEqual(self.again(document["run"]["plan"]), ids)
+
+    def test_skipped_cases_are_in_the_document(self):
+        ended = measure(self.server, "-t", "4,8", "-Q", "5", "-n", 20)
+        bad, good = ended.document["cases"]
+        self.assertEqual((bad["status"], good["status"]), ("skipped", "complete"))
+        self.assertEqual(
+            bad["error"], "--cq-mod exceeds --tx-depth: the queue would fill and stay full"
+        )
+        self.assertEqual(bad["trials"], [])
+        self.assertNotIn("cpu", bad)
+        self.assertEqual(ended.document["run"]["status"], "complete")
+        said = ended.err.splitlines()
+        self.assertEqual(said[-2], f"send/lat/64/poll/t4/Q5: skipped: {bad['error']}")
+        self.assertRegex(said[-1], r"^1/1 complete, [0-9]+ s$")
+
+    def test_progress(self):
+        for options, is_shown in ((("--progress",), True), ((), False), (("--quiet",), False)):
+            with client("-n", 50, "-s", "64,128", *options, port=self.server.port) as program:
+                self.assertEqual(program.wait(), 0)
+            for text in ("1/2 send/lat/64/poll  ", "2/2 send/lat/128/poll  "):
+                self.assertEqual(text in program.errors, is_shown, options)
+            self.assertFalse(any("\033" in line for line in program.out))

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/trial.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "bench/cost.h"
+#include "bench/meet.h"
+#include "bench/protocol.h"
+#include "bench/steady.h"
+
+/* How long the server may take for each answer. */
+#define ANSWER_MS 15000
+
+/* Warm-up is extra: so many messages, and so long, at the least; and at the most. */
+#define WARMUP_MESSAGES 100
+#define WARMUP_NS       (20 * NS_PER_MS)
+#define WARMUP_MAX_NS   (2 * NS_PER_S)
+/* It looks after each window of that time whether the last ones agree. */
+#define WINDOW_NS (4 * NS_PER_MS)
+/* As many messages, before it is known how long they take. */
+#define FIRST_WINDOW 16
+/* Throughput is counted in windows of that time, or longer for so many messages. */
+#define THROUGHPUT_NS       (10 * NS_PER_MS)
+#define THROUGHPUT_MESSAGES 100
+
+/* Waits for an answer of that type, during a case. */
+static int await(struct trial *trial, const char *type, json_t **message, struct error *error)
+{
+	int code = control_receive(trial->control, message, ANSWER_MS, error);
+
+	if (code)
+		return code;
+	code = protocol_expect(*message, type, error);
+	if (code) {
+		json_decref(*message);
+		*message = NULL;
+	}
+	return code;
+}
+
+/*
+ * Several devices can share one address. What is measured must be what the result
+ * says that it is.
+ */
+static int check_device(const json_t *ready, const struct result *result, struct error *error)
+{
+	const char *far = json_string_value(json_object_get(ready, "device"));
+
+	if (far && strcmp(far, result->server.device) != 0)
+		return error_set(error, -ENODEV, "the server's address %s leads to device %.40s",
+				 result->server.address, far);
+	return 0;
+}
+
+static int offer(struct trial *trial, const struct plan_case *wanted, const struct meet_end *own,
+		 struct error *error)
+{
+	json_t *message = protocol_case(&wanted->parameters, &trial->result->server);
+	int code = message ? meet_offer(&trial->lane, own, message, error)
+			   : error_set_errno(error, -ENOMEM, "cannot describe the case");
+
+	if (!code)
+		return control_send(trial->control, message, error);
+	json_decref(message);
+	return code;
+}
+
+/* Both ends build what the case needs and connect by RDMA. */
+static int meet(struct trial *trial, const struct plan_case *wanted, struct error *error)
+{
+	const struct result *result = trial->result;
+	const struct meet_end own = {result->client.address, result->client.port};
+	struct lane *lane = &trial->lane;
+	json_t *message;
+	int code = offer(trial, wanted, &own, error);
+
+	if (!code)
+		code = await(trial, "listening", &message, error);
+	if (code)
+		return code;
+	code = meet_connect(lane, &own, message, error);
+	json_decref(message);
+	if (!code)
+		code = lane_start(lane, error);
+	if (!code)
+		code = await(trial, "ready", &message, error);
+	if (code)
+		return code;
+	code = check_device(message, result, error);
+	json_decref(message);
+	/* From here on the server speaks only of a failure. */
+	if (!code)
+		control_guard(trial->control, &lane->flows[0].context);
+	return code;
+}
+
+static int loop(struct lane *lane, const struct plan_case *wanted, const struct loop_run *run,
+		struct error *error)
+{
+	if (wanted->parameters.metric == METRIC_BW)
+		return wanted->op->bandwidth(lane, run, error);
+	return wanted->op->latency(lane, wanted->kind, run, error);
+}
+
+static uint64_t ticks(const struct clock *clock, uint64_t ns)
+{
+	return (uint64_t)(((unsigned __int128)ns << 32) / clock->mult);
+}
+
+/* From now on. */
+static uint64_t tick_after(const struct clock *clock, uint64_t ns)
+{
+	return clock_ticks(clock->is_counter) + ticks(clock, ns);
+}
+
+static struct loop_run make_run(const struct trial *trial, const struct plan_case *wanted)
+{
+	const struct clock *clock = trial->clock;
+	bool is_half = wanted->parameters.metric == METRIC_LAT && wanted->kind == RESULT_HALF;
+
+	return (struct loop_run){
+		.messages = UINT64_MAX,
+		.until = UINT64_MAX,
+		.hist = trial->hist,
+		.windows = trial->windows,
+		.mult = is_half ? clock->mult / 2 : clock->mult,
+		.is_counter = clock->is_counter,
+	};
+}
+
+/* Runs one window of the warm-up and adds its figure. */
+static int warm_window(struct trial *trial, struct lane *lane, const struct plan_case *wanted,
+		       struct steady *steady, struct error *error)
+{
+	bool is_bw = wanted->parameters.metric == METRIC_BW;
+	struct loop_run run = make_run(trial, wanted);
+	uint64_t before = lane->messages;
+	uint64_t start = clock_now_ns();
+	uint64_t elapsed;
+	int code;
+
+	/* A stream that is to be counted begins with nothing under way. */
+	if (is_bw && wanted->parameters.iterations != PARAMETER_AUTO)
+		run.messages = trial->window_messages;
+	else
+		run.until = tick_after(trial->clock, WINDOW_NS);
+	hist_init(trial->hist);
+	windows_init(trial->windows, THROUGHPUT_NS);
+	code = loop(lane, wanted, &run, error);
+	elapsed = clock_now_ns() - start;
+	trial->window_messages =
+		1 + (uint64_t)((double)(lane->messages - before) * WINDOW_NS / (double)elapsed);
+	if (is_bw)
+		steady_add(steady, (double)(lane->messages - before) / (double)elapsed);
+	else
+		steady_add(steady, hist_quantile(trial->hist, 500000));
+	return code;
+}
+
+static int warm_up(struct trial *trial, struct lane *lane, const struct plan_case *wanted,
+		   struct result_warmup *warmup, struct error *error)
+{
+	struct steady steady = {0};
+	uint64_t start = clock_now_ns();
+	int code = 0;
+
+	trial->window_messages = FIRST_WINDOW;
+	while (!code && warmup->duration_ns < WARMUP_MAX_NS && !warmup->has_converged) {
+		code = warm_window(trial, lane, wanted, &steady, error);
+		warmup->messages = lane->messages;
+		warmup->duration_ns = clock_now_ns() - start;
+		warmup->has_converged = warmup->messages >= WARMUP_MESSAGES &&
+					warmup->duration_ns >= WARMUP_NS && steady_agrees(&steady);
+	}
+	return code;
+}
+
+/* What the loop has left in hist or windows becomes figures. */
+static void note(const struct trial *trial, const struct plan_case *wanted,
+		 struct result_trial *found)
+{
+	double seconds = (double)found->duration_ns / (double)NS_PER_S;
+
+	if (trial_has_latency(wanted))
+		statistic_fill(found->latency, trial->hist);
+	if (wanted->parameters.metric == METRIC_LAT)
+		return;
+	windows_finish(trial->windows, found->duration_ns);
+	windows_coarsen(trial->windows, THROUGHPUT_MESSAGES);
+	found->messages_per_s = (double)found->messages / seconds;
+	found->bytes_per_s = found->messages_per_s * (double)wanted->parameters.size;
+}
+
+static int measure(struct trial *trial, struct lane *lane, const struct plan_case *wanted,
+		   struct result_trial *found, struct error *error)
+{
+	const struct parameters *parameters = &wanted->parameters;
+	struct loop_run run = make_run(trial, wanted);
+	struct result_cost before;
+	uint64_t start;
+	int code = warm_up(trial, lane, wanted, &found->warmup, error);
+
+	if (code)
+		return code;
+	hist_init(trial->hist);
+	windows_init(trial->windows, THROUGHPUT_NS);
+	run.messages = parameters->iterations;
+	before = cost_now(lane);
+	start = clock_ticks(run.is_counter);
+	if (parameters->duration_ns != PARAMETER_AUTO)
+		run.until = start + ticks(trial->clock, parameters->duration_ns);
+	lane->last_tick = 0;
+	code = loop(lane, wanted, &run, error);
+	if (!lane->last_tick)
+		lane->last_tick = clock_ticks(run.is_counter);
+	found->duration_ns = clock_to_ns(lane->last_tick - start, trial->clock->mult);
+	found->client = cost_since(lane, &before);
+	found->messages = found->client.messages;
+	if (!code)
+		note(trial, wanted, found);
+	return code;
+}
+
+/* What was seen here comes of that: the other end has gone, or the user wants to. */
+static bool is_cause(int code)
+{
+	return code == -ECONNRESET || code == -ESHUTDOWN || code == -EINTR;
+}
+
+/* Ends the case at the server as well.  */
+static int settle(struct trial *trial, struct result_trial *found, struct error *error)
+{
+	struct error ignored = {0};
+	struct error fault = {0};
+	json_t *message;
+	int code = 0;
+
+	/* What the server itself has called failed is over there: no answer would come. */
+	trial->is_lost = error->code == -ESHUTDOWN;
+	if (error->code == -EREMOTEIO || trial->is_lost)
+		return error->code;
+	/* One who takes no more may have said why. */
+	control_send(trial->control, protocol_plain("stop"), &ignored);
+	/* What came before the answer has crossed with the stop. */
+	while (!code) {
+		bool is_end;
+
+		code = control_receive(trial->control, &message, ANSWER_MS, &fault);
+		if (code)
+			break;
+		is_end = !protocol_is(message, "ready") && !protocol_is(message, "listening");
+		if (is_end)
+			code = protocol_read_done(message, &found->server, &found->far_ns, &fault);
+		json_decref(message);
+		if (is_end)
+			break;
+	}
+	trial->is_lost = code && code != -EREMOTEIO;
+	if (!code)
+		return 0;
+	/* A connection that broke is how a failure of the server looks from here. */
+	if (is_cause(code) || error->code == -ECANCELED || error->code == -ECONNRESET)
+		error->code = 0;
+	return error_set(error, fault.code, "%s", fault.text);
+}
+
+/* What only both ends together can tell. */
+static void compare_notes(struct trial *trial, const struct plan_case *wanted,
+			  struct result_trial *found)
+{
+	const struct parameters *p = &wanted->parameters;
+
+	/* Where the server takes no part, its cost is that of the client's messages. */
+	if (!found->server.messages)
+		found->server.messages = found->warmup.messages + found->messages;
+	if (p->bidirectional && found->far_ns)
+		found->far_messages_per_s =
+			(double)found->server.messages * (double)NS_PER_S / (double)found->far_ns;
+	if (!lane_is_lossy(&trial->lane))
+		return;
+	found->sent = p->metric == METRIC_LAT ? found->warmup.messages + found->messages
+					      : trial->lane.posted;
+	found->lost = trial->lane.lost;
+	/* Only those that arrived are bandwidth: where there is somebody to count them. */
+	if (p->metric == METRIC_LAT || !wanted->op->is_received || p->bidirectional)
+		return;
+	found->lost =
+		found->sent > found->server.messages ? found->sent - found->server.messages : 0;
+	found->messages_per_s *= 1 - (double)found->lost / (double)found->sent;
+	found->bytes_per_s = found->messages_per_s * (double)p->size;
+}
+
+int trial_open(struct trial *trial, const struct plan_case *wanted, struct error *error)
+{
+	return lane_open(&trial->lane, trial->result->client.device, &wanted->parameters,
+			 &wanted->op->shape, false, error);
+}
+
+void trial_close(struct trial *trial)
+{
+	lane_close(&trial->lane);
+}
+
+int trial_run(struct trial *trial, const struct plan_case *wanted, struct result_trial *found,
+	      struct error *error)
+{
+	struct lane *lane = &trial->lane;
+	int code;
+
+	*found = (struct result_trial){0};
+	code = meet(trial, wanted, error);
+	if (!code)
+		measure(trial, lane, wanted, found, error);
+	control_guard(trial->control, NULL);
+	settle(trial, found, error);
+	code = error->code;
+	if (!code)
+		compare_notes(trial, wanted, found);
+	return code ? code : lane_stop(lane, error);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One trial of a case, at the client: both ends build what it needs and connect, warm
+ * up, measure, and tell each other what they saw.
+ */
+#ifndef BENCH_TRIAL_H
+#define BENCH_TRIAL_H
+
+#include "bench/control.h"
+#include "bench/plan.h"
+#include "reports/result.h"
+
+/* What all trials of a run have in common, and room for what one of them sees. */
+struct trial {
+	struct control *control;
+	const struct clock *clock;
+	const struct result *result; /* the two ends */
+	struct lane lane;            /* of the case that is under way */
+	struct hist *hist;
+	struct windows *windows;
+	uint64_t window_messages; /* of the warm-up's next window */
+	bool is_lost;             /* the server cannot be reached any more */
+};
+
+/* Whether its messages are timed, and go into hist. */
+static inline bool trial_has_latency(const struct plan_case *wanted)
+{
+	return wanted->parameters.metric == METRIC_LAT || wanted->parameters.latencies;
+}
+
+/* Of a case: what all its trials stand on. */
+int trial_open(struct trial *trial, const struct plan_case *wanted, struct error *error);
+void trial_close(struct trial *trial);
+
+/* Fills in found, and hist or windows. */
+int trial_run(struct trial *trial, const struct plan_case *wanted, struct result_trial *found,
+	      struct error *error);
+
+#endif

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# Completion for bash. The command itself is asked: its --help has the commands and the
+# options, and what it says of a wrong word has the right ones.
+
+_verbmark_commands() { # VERBMARK
+	"$1" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\)  *.*/\1/p'
+}
+
+_verbmark_options() { # VERBMARK COMMAND
+	"$1" "$2" --help 2>/dev/null | sed -nE 's/^  (-., |    )(--[a-z-]+).*/\2/p'
+}
+
+_verbmark_takes_value() { # VERBMARK COMMAND OPTION
+	[[ $3 =~ ^--?[A-Za-z-]+$ ]] && "$1" "$2" --help 2>/dev/null |
+		grep -qE "^  ((-., |    )$3|$3, --[a-z-]+) [A-Z]"
+}
+
+# --dry-run: whatever it thinks of the word, nothing is run.
+_verbmark_words() { # VERBMARK OPTION
+	"$1" run --dry-run "$2" '?' 2>&1 >/dev/null | sed -n "s/^verbmark: $2: '?' is none of //p" |
+		tr -d ,
+}
+
+_verbmark_files() { # WORD
+	compopt -o filenames 2>/dev/null
+	mapfile -t COMPREPLY < <(compgen -f -- "$1")
+}
+
+_verbmark_value() { # VERBMARK OPTION WORD
+	local before=""
+
+	case $2 in
+	--op | --metric | --cq | --server-cq)
+		[[ $3 == *,* ]] && before=${3%,*},
+		mapfile -t COMPREPLY < <(compgen -P "$before" -W "$(_verbmark_words "$1" "$2") all" \
+			-- "${3##*,}")
+		;;
+	--preset)
+		mapfile -t COMPREPLY < <(compgen -W "$(_verbmark_words "$1" "$2")" -- "$3")
+		;;
+	--json | --plan)
+		_verbmark_files "$3"
+		;;
+	esac
+}
+
+_verbmark() {
+	local program=${COMP_WORDS[0]} command=${COMP_WORDS[1]} word=${COMP_WORDS[COMP_CWORD]}
+	local option=${COMP_WORDS[COMP_CWORD - 1]}
+
+	COMPREPLY=()
+	# bash takes --op=send apart: three words, of which the last may be missing.
+	if [[ $word == = ]]; then
+		word=""
+	elif [[ $option == = ]]; then
+		option=${COMP_WORDS[COMP_CWORD - 2]}
+	fi
+	if ((COMP_CWORD == 1)); then
+		mapfile -t COMPREPLY < <(compgen -W "$(_verbmark_commands "$program") --help --version" \
+			-- "$word")
+	elif _verbmark_takes_value "$program" "$command" "$option"; then
+		_verbmark_value "$program" "$option" "$word"
+	elif [[ $word == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(_verbmark_options "$program" "$command")" \
+			-- "$word")
+	elif [[ $command == report ]]; then
+		_verbmark_files "$word"
+	elif [[ $command == run ]]; then
+		mapfile -t COMPREPLY < <(compgen -A hostname -- "$word")
+	fi
+}
+
+complete -F _verbmark verbmark

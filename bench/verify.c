@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/verify.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* A permutation of 64 bits in which every bit of the input moves half of the output. */
+static uint64_t mix(uint64_t value)
+{
+	value ^= value >> 30;
+	value *= 0xbf58476d1ce4e5b9ULL;
+	value ^= value >> 27;
+	value *= 0x94d049bb133111ebULL;
+	return value ^ value >> 31;
+}
+
+static uint64_t hash(const char *text)
+{
+	uint64_t value = 0;
+
+	for (; *text; text++)
+		value = mix(value + (unsigned char)*text);
+	return value;
+}
+
+void verify_init(struct verify *verify, uint64_t every, const char *id, bool is_server)
+{
+	uint64_t name = hash(id);
+
+	*verify = (struct verify){
+		.every = every,
+		.until = 1,
+		.near = mix(name + is_server),
+		.far = mix(name + !is_server),
+	};
+}
+
+/* Eight bytes of the pattern: those of the place offset, which is a multiple of eight. */
+static uint64_t word_at(uint64_t sender, uint64_t sequence, size_t offset)
+{
+	return mix(sender + mix(sequence * 0x9e3779b97f4a7c15ULL + offset));
+}
+
+void verify_fill(struct verify *verify)
+{
+	for (size_t offset = 0; offset < verify->length; offset += 8) {
+		uint64_t word = word_at(verify->near, verify->sequence, offset);
+		size_t rest = verify->length - offset;
+
+		memcpy(verify->sent + offset, &word, rest < 8 ? rest : 8);
+	}
+}
+
+static int mismatch(const struct verify *verify, size_t offset, uint8_t expected,
+		    struct error *error)
+{
+	return error_set(error, -EBADMSG,
+			 "byte %zu of message %" PRIu64 " is 0x%02x, and should be 0x%02x", offset,
+			 verify->sequence, verify->received[offset], expected);
+}
+
+int verify_check(struct verify *verify, struct error *error)
+{
+	for (size_t offset = 0; offset < verify->length; offset += 8) {
+		uint64_t word = word_at(verify->far, verify->sequence, offset);
+		size_t rest = verify->length - offset;
+		size_t size = rest < 8 ? rest : 8;
+		uint8_t bytes[8];
+
+		memcpy(bytes, &word, sizeof(bytes));
+		if (likely(!memcmp(verify->received + offset, bytes, size)))
+			continue;
+		for (size_t i = 0; i < size; i++)
+			if (verify->received[offset + i] != bytes[i])
+				return mismatch(verify, offset + i, bytes[i], error);
+	}
+	return 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Payloads that name their sender, their case and their place in the sequence, and the
+ * check of them at the far end. The last byte is left alone where a loop polls for it.
+ * A lane's verification counts on both ends alike, one for each message.
+ */
+#ifndef BENCH_VERIFY_H
+#define BENCH_VERIFY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/compiler.h"
+#include "core/error.h"
+
+struct verify {
+	uint64_t every;    /* one message in so many; 0: none */
+	uint64_t until;    /* messages until the next one */
+	uint64_t sequence; /* of this message */
+	uint64_t near;     /* what the pattern of our messages begins with, */
+	uint64_t far;      /* and of theirs */
+	uint8_t *sent;
+	const uint8_t *received;
+	size_t length;
+};
+
+/* is_server: each end has the other's pattern for its far one. */
+void verify_init(struct verify *verify, uint64_t every, const char *id, bool is_server);
+
+/* Writes the pattern of this message into what is sent. */
+void verify_fill(struct verify *verify);
+
+/* Looks at what was received; -EBADMSG names the place, and what it should be. */
+int verify_check(struct verify *verify, struct error *error);
+
+/* Whether this message is one to be checked. */
+static ALWAYS_INLINE bool verify_is_due(const struct verify *verify)
+{
+	return verify->until == 1;
+}
+
+static ALWAYS_INLINE void verify_next(struct verify *verify)
+{
+	verify->sequence++;
+	verify->until = verify->until == 1 ? verify->every : verify->until - 1;
+}
+
+#endif

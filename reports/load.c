@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/load.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/document.h"
+#include "reports/load_case.h"
+#include "reports/member.h"
+
+/* Of memory that JSON takes, in pieces of 64 bytes: 6 GiB. */
+#define PIECES_MOST 100663296
+
+static int load_end(struct result_end *end, const json_t *hosts, const char *name, json_t *texts,
+		    struct error *error)
+{
+	json_t *json;
+
+	if (member_object(hosts, name, &json, error) ||
+	    member_text(json, "host", end->host, sizeof(end->host), error) ||
+	    member_text(json, "device", end->device, sizeof(end->device), error) ||
+	    member_text(json, "address", end->address, sizeof(end->address), error) ||
+	    member_small(json, "port", INT_MAX, &end->port, error) ||
+	    member_small(json, "mtu", INT_MAX, &end->mtu, error) ||
+	    member_count(json, "rate_mbps", &end->rate_mbps, error))
+		return -EINVAL;
+	return member_word(json, "link_layer", texts, &end->link_layer, error);
+}
+
+static int load_hosts(struct result *result, const json_t *document, struct error *error)
+{
+	json_t *hosts;
+	int code = member_object(document, "hosts", &hosts, error);
+
+	if (!code)
+		code = load_end(&result->client, hosts, "client", result->texts, error);
+	if (!code)
+		code = load_end(&result->server, hosts, "server", result->texts, error);
+	if (code)
+		error_wrap(error, "hosts");
+	return code;
+}
+
+static int load_clock(struct result *result, const json_t *run, struct error *error)
+{
+	json_t *clock;
+
+	if (member_object(run, "clock", &clock, error) ||
+	    member_count(clock, "hz", &result->clock_hz, error) ||
+	    member_number(clock, "drift_ppm", &result->clock_drift_ppm, error))
+		return -EINVAL;
+	return member_word(clock, "kind", result->texts, &result->clock, error);
+}
+
+static int load_run(struct result *result, const json_t *document, struct error *error)
+{
+	json_t *command;
+	json_t *run;
+	int code = member_object(document, "run", &run, error);
+
+	if (!code)
+		code = member_text(run, "started", result->started, sizeof(result->started), error);
+	if (!code)
+		code = member_text(run, "finished", result->finished, sizeof(result->finished),
+				   error);
+	if (!code)
+		code = load_status(&result->status, run, error);
+	if (!code)
+		code = load_clock(result, run, error);
+	if (!code)
+		code = member_array(run, "command", &command, error);
+	if (code) {
+		error_wrap(error, "run");
+		return code;
+	}
+	result->command = json_incref(command);
+	result->plan = json_incref(json_object_get(run, "plan"));
+	return 0;
+}
+
+static int load_cases(struct result *result, const json_t *document, struct error *error)
+{
+	json_t *cases;
+	json_t *json;
+	size_t i;
+	int code = member_array(document, "cases", &cases, error);
+
+	if (code)
+		return code;
+	if (json_array_size(cases) > LOAD_CASES_MOST)
+		return error_set(error, -E2BIG, "%zu cases are more than %d",
+				 json_array_size(cases), LOAD_CASES_MOST);
+	result->cases = calloc(json_array_size(cases) + 1, sizeof(*result->cases));
+	if (!result->cases)
+		return error_set_errno(error, -ENOMEM, "cannot keep the cases");
+	json_array_foreach(cases, i, json)
+	{
+		result->n_cases = i + 1;
+		code = load_case(&result->cases[i], json, result->texts, error);
+		if (code && !result->cases[i].id[0])
+			error_wrap(error, "case %zu", i + 1);
+		if (code)
+			return code;
+	}
+	return 0;
+}
+
+static int check_schema(const json_t *document, struct error *error)
+{
+	const char *schema = json_string_value(json_object_get(document, "schema"));
+	const char *slash = strrchr(DOCUMENT_SCHEMA, '/');
+	char text[64];
+
+	if (!schema || strncmp(schema, DOCUMENT_SCHEMA, (size_t)(slash + 1 - DOCUMENT_SCHEMA)) != 0)
+		return error_set(error, -EINVAL, "this is no result of verbmark");
+	if (!strcmp(schema, DOCUMENT_SCHEMA))
+		return 0;
+	if (member_text(document, "schema", text, sizeof(text), error))
+		return -EINVAL;
+	return error_set(error, -EOPNOTSUPP, "this is %s, and only %s is known here", text,
+			 DOCUMENT_SCHEMA);
+}
+
+static int load_all(struct result *result, json_t *document, struct error *error)
+{
+	json_t *tool;
+	int code = check_schema(document, error);
+
+	if (code)
+		return code;
+	result->texts = json_array();
+	if (!result->texts)
+		return error_set_errno(error, -ENOMEM, "cannot keep the result");
+	code = member_object(document, "tool", &tool, error);
+	if (!code)
+		code = member_word(tool, "version", result->texts, &result->version, error);
+	if (!code)
+		code = load_run(result, document, error);
+	if (!code)
+		code = load_hosts(result, document, error);
+	return code ? code : load_cases(result, document, error);
+}
+
+int load_document(struct result *result, json_t *document, struct error *error)
+{
+	int code;
+
+	*result = (struct result){0};
+	code = load_all(result, document, error);
+	if (code)
+		result_finish(result);
+	return code;
+}
+
+/*
+ * A byte of text can be eighty of memory ("{},{},{}"), so what it will take is told
+ * before it is taken. For each value this is somewhat more than jansson needs.
+ */
+static bool is_too_rich(const char *text, size_t length)
+{
+	static const unsigned char pieces[256] = {
+		['{'] = 4, ['['] = 2, [','] = 1, [':'] = 1, ['"'] = 1};
+	size_t sum = 0;
+
+	for (size_t i = 0; i < length; i++)
+		sum += pieces[(unsigned char)text[i]];
+	return sum > PIECES_MOST;
+}
+
+/* Its sentence quotes the text, which may have anything in it. */
+static int not_json(json_error_t *fault, struct error *error)
+{
+	if (!fault->text[0])
+		return error_set_errno(error, -ENOMEM, "cannot keep the values");
+	for (char *letter = fault->text; *letter; letter++)
+		if (*letter < ' ' || *letter > '~')
+			*letter = '?';
+	return error_set(error, -EINVAL, "line %d, column %d: %s", fault->line, fault->column,
+			 fault->text);
+}
+
+int load_text(struct result *result, const char *text, size_t length, struct error *error)
+{
+	json_error_t fault;
+	json_t *document;
+	int code;
+
+	*result = (struct result){0};
+	if (is_too_rich(text, length))
+		return error_set(error, -E2BIG, "this has too many values for a result");
+	document = json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
+	if (!document)
+		return not_json(&fault, error);
+	code = load_document(result, document, error);
+	json_decref(document);
+	return code;
+}
+
+/* Doubles the room as it reads: nobody knows how long a pipe is. */
+static int read_stream(FILE *in, char **text, size_t *length, struct error *error)
+{
+	size_t room = (1 << 16) + 1;
+
+	*text = NULL;
+	for (*length = 0; *length <= LOAD_BYTES_MOST; room *= 2) {
+		char *grown = realloc(*text, room);
+
+		if (!grown)
+			return error_set_errno(error, -ENOMEM, "cannot keep the text");
+		*text = grown;
+		errno = 0;
+		*length += fread(*text + *length, 1, room - *length, in);
+		if (ferror(in))
+			return error_set_errno(error, errno ? -errno : -EIO, "cannot read it");
+		if (*length < room)
+			break;
+	}
+	if (*length > LOAD_BYTES_MOST)
+		return error_set(error, -EFBIG, "this is longer than a result may be: %d MiB",
+				 LOAD_BYTES_MOST >> 20);
+	return 0;
+}
+
+int load_file(struct result *result, const char *path, struct error *error)
+{
+	bool is_standard = !strcmp(path, "-");
+	FILE *in = is_standard ? stdin : fopen(path, "re");
+	size_t length;
+	char *text;
+	int code;
+
+	*result = (struct result){0};
+	if (!in)
+		return error_set_errno(error, -errno, "cannot read %s", path);
+	code = read_stream(in, &text, &length, error);
+	if (!is_standard)
+		fclose(in);
+	if (!code)
+		code = load_text(result, text, length, error);
+	free(text);
+	if (code)
+		error_wrap(error, "%s", is_standard ? "standard input" : path);
+	return code;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/load_case.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/load_trial.h"
+#include "reports/member.h"
+#include "reports/restore.h"
+
+/* The case's messages, duration and costs are the sums of theirs. */
+static int load_trials(struct result_case *line, const json_t *json, struct error *error)
+{
+	const json_t *member;
+	json_t *trials;
+	size_t i;
+	int code = member_array(json, "trials", &trials, error);
+
+	json_array_foreach(trials, i, member)
+	{
+		struct result_trial trial = {0};
+
+		if (load_trial(&trial, member, json, error)) {
+			error_wrap(error, "trial %zu", i + 1);
+			return -EINVAL;
+		}
+		code = result_add_trial(line, &trial, NULL, NULL, error);
+		if (code)
+			return code;
+	}
+	return code;
+}
+
+static int load_kind(enum result_kind *kind, const json_t *latency, struct error *error)
+{
+	static const enum result_kind kinds[] = {RESULT_HALF, RESULT_FULL, RESULT_COMPLETION};
+	char name[32] = "";
+
+	if (member_text(latency, "kind", name, sizeof(name), error))
+		return -EINVAL;
+	for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++) {
+		*kind = kinds[i];
+		if (!strcmp(result_kind_name(*kind), name))
+			return 0;
+	}
+	return error_set(error, -EINVAL, "\"kind\" is none of half, full, completion");
+}
+
+static int load_latency(struct result_case *line, const json_t *json, struct error *error)
+{
+	json_t *latency;
+	int code = member_object(json, "latency_ns", &latency, error);
+
+	if (code)
+		return code;
+	line->latency = malloc(sizeof(*line->latency));
+	if (!line->latency)
+		return error_set_errno(error, -ENOMEM, "cannot keep a histogram");
+	code = load_kind(&line->kind, latency, error);
+	if (!code)
+		code = restore_hist(line->latency, latency, error);
+	if (code)
+		error_wrap(error, "latency_ns");
+	return code;
+}
+
+static int check_bandwidth(const struct result_case *line, const json_t *bandwidth,
+			   struct error *error)
+{
+	uint64_t messages;
+	uint64_t duration_ns;
+	uint64_t bytes;
+
+	if (member_count(bandwidth, "messages", &messages, error) ||
+	    member_count(bandwidth, "duration_ns", &duration_ns, error) ||
+	    member_count(bandwidth, "bytes", &bytes, error))
+		return -EINVAL;
+	if (messages != line->messages || duration_ns != line->duration_ns)
+		return error_set(error, -EINVAL,
+				 "its messages and time are not those of its trials");
+	if (!duration_ns)
+		return error_set(error, -EINVAL, "it has taken no time");
+	if ((unsigned __int128)messages * line->size != bytes)
+		return error_set(error, -EINVAL,
+				 "%" PRIu64 " messages of %" PRIu64 " bytes are not %" PRIu64
+				 " bytes",
+				 messages, line->size, bytes);
+	return 0;
+}
+
+static int load_bandwidth(struct result_case *line, const json_t *json, struct error *error)
+{
+	json_t *bandwidth;
+	int code = member_object(json, "bandwidth", &bandwidth, error);
+
+	if (code)
+		return code;
+	line->windows = malloc(sizeof(*line->windows));
+	if (!line->windows)
+		return error_set_errno(error, -ENOMEM, "cannot keep the windows");
+	code = check_bandwidth(line, bandwidth, error);
+	if (!code)
+		code = restore_windows(line->windows, bandwidth, line->size, error);
+	if (code)
+		error_wrap(error, "bandwidth");
+	return code;
+}
+
+static int check_costs(const struct result_case *line, const json_t *json, struct error *error)
+{
+	struct result_cost client = {0};
+	struct result_cost server = {0};
+	int code = load_trial_costs(&client, &server, json, error);
+
+	if (!code && (memcmp(&client, &line->client, sizeof(client)) != 0 ||
+		      memcmp(&server, &line->server, sizeof(server)) != 0))
+		code = error_set(error, -EINVAL, "\"cpu\" is not the sum of its trials'");
+	return code;
+}
+
+static int load_figures(struct result_case *line, const json_t *json, struct error *error)
+{
+	bool has_latency = json_object_get(json, "latency_ns") != NULL;
+	bool has_bandwidth = json_object_get(json, "bandwidth") != NULL;
+	int code = 0;
+
+	if ((has_latency || has_bandwidth) != (line->n_trials > 0))
+		return error_set(error, -EINVAL,
+				 "there are figures without trials, or the reverse");
+	/* What did not end well is no measurement. */
+	if ((line->status == RESULT_COMPLETE) != (line->n_trials > 0))
+		return error_set(error, -EINVAL, "it is %s, and has %s",
+				 result_status_name(line->status),
+				 line->n_trials ? "figures" : "none");
+	if (has_latency)
+		code = load_latency(line, json, error);
+	if (has_bandwidth && !code)
+		code = load_bandwidth(line, json, error);
+	return code || !line->n_trials ? code : check_costs(line, json, error);
+}
+
+/* All but what has a place of its own, under the names that options have. */
+static int load_parameters(struct result_case *line, json_t *json, struct error *error)
+{
+	static const char *const others[] = {"id",    "transport",  "trials",    "status",
+					     "error", "latency_ns", "bandwidth", "cpu"};
+	const char *name;
+	json_t *value;
+	bool is_kept = (line->parameters = json_object()) != NULL;
+
+	json_object_foreach(json, name, value)
+	{
+		char key[64];
+		size_t i = 0;
+
+		while (i < ARRAY_LENGTH(others) && strcmp(others[i], name) != 0)
+			i++;
+		if (i < ARRAY_LENGTH(others) || strlen(name) >= sizeof(key))
+			continue;
+		snprintf(key, sizeof(key), "%s", name);
+		for (char *mark = strchr(key, '_'); mark; mark = strchr(mark, '_'))
+			*mark = '-';
+		is_kept = is_kept && !json_object_set(line->parameters, key, value);
+	}
+	return is_kept ? 0 : error_set_errno(error, -ENOMEM, "cannot keep the parameters");
+}
+
+int load_status(enum result_status *status, const json_t *object, struct error *error)
+{
+	static const enum result_status all[] = {RESULT_INTERRUPTED, RESULT_COMPLETE, RESULT_FAILED,
+						 RESULT_SKIPPED};
+	char name[32] = "";
+
+	if (member_text(object, "status", name, sizeof(name), error))
+		return -EINVAL;
+	for (size_t i = 0; i < ARRAY_LENGTH(all); i++) {
+		*status = all[i];
+		if (!strcmp(result_status_name(*status), name))
+			return 0;
+	}
+	return error_set(error, -EINVAL, "\"status\" is none that there is");
+}
+
+static int load_words(struct result_case *line, const json_t *json, json_t *texts,
+		      struct error *error)
+{
+	const struct {
+		const char *name;
+		const char **word;
+	} rows[] = {
+		{"op",        &line->op       },
+		{"metric",    &line->metric   },
+		{"cq",        &line->cq       },
+		{"server_cq", &line->server_cq},
+		{"transport", &line->transport},
+	};
+	int code = 0;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows) && !code; i++)
+		code = member_word(json, rows[i].name, texts, rows[i].word, error);
+	return code;
+}
+
+static int load_rest(struct result_case *line, json_t *json, json_t *texts, struct error *error)
+{
+	int code = load_words(line, json, texts, error);
+
+	if (!code)
+		code = member_count(json, "size", &line->size, error);
+	if (!code)
+		code = load_status(&line->status, json, error);
+	if (!code && json_object_get(json, "error"))
+		code = member_text(json, "error", line->error, sizeof(line->error), error);
+	if (!code)
+		code = load_parameters(line, json, error);
+	if (!code)
+		code = load_trials(line, json, error);
+	return code ? code : load_figures(line, json, error);
+}
+
+int load_case(struct result_case *line, json_t *json, json_t *texts, struct error *error)
+{
+	int code = member_text(json, "id", line->id, sizeof(line->id), error);
+
+	if (code)
+		return code;
+	code = load_rest(line, json, texts, error);
+	if (code)
+		error_wrap(error, "%s", line->id);
+	return code;
+}

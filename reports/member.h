@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Members of JSON objects that somebody else wrote: each is asked for by its name and
+ * its type, within bounds. What is missing, of another type or out of bounds is refused
+ * with -EINVAL and a sentence that names it; text that would do something to a terminal
+ * is refused as well. An object that is none has no members.
+ */
+#ifndef REPORTS_MEMBER_H
+#define REPORTS_MEMBER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/error.h"
+
+/* From 0 to 2^63 - 1, as far as JSON's integers go. */
+int member_count(const json_t *object, const char *name, uint64_t *count, struct error *error);
+
+/* The same to a lower end. */
+int member_small(const json_t *object, const char *name, unsigned int most, unsigned int *count,
+		 struct error *error);
+
+/* An integer will do. */
+int member_number(const json_t *object, const char *name, double *number, struct error *error);
+
+/* The same, and not negative. */
+int member_figure(const json_t *object, const char *name, double *figure, struct error *error);
+
+int member_flag(const json_t *object, const char *name, bool *flag, struct error *error);
+
+/* It has to fit. */
+int member_text(const json_t *object, const char *name, char *text, size_t size,
+		struct error *error);
+
+/* A short text that lives as long as the array texts, which it is added to. */
+int member_word(const json_t *object, const char *name, json_t *texts, const char **word,
+		struct error *error);
+
+/* Borrowed from the object. */
+int member_object(const json_t *object, const char *name, json_t **found, struct error *error);
+int member_array(const json_t *object, const char *name, json_t **found, struct error *error);
+
+#endif

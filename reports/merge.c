@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/merge.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int check_text(const char *what, const char *before, const char *now, struct error *error)
+{
+	if (!strcmp(before, now))
+		return 0;
+	return error_set(error, -EINVAL, "%s is %s, and was %s before", what, now, before);
+}
+
+static int check_number(const char *what, uint64_t before, uint64_t now, struct error *error)
+{
+	if (before == now)
+		return 0;
+	return error_set(error, -EINVAL, "%s is %" PRIu64 ", and was %" PRIu64 " before", what, now,
+			 before);
+}
+
+static int check_end(const char *which, const struct result_end *before,
+		     const struct result_end *now, struct error *error)
+{
+	if (!check_text("host", before->host, now->host, error) &&
+	    !check_text("device", before->device, now->device, error) &&
+	    !check_number("port", before->port, now->port, error) &&
+	    !check_text("address", before->address, now->address, error) &&
+	    !check_text("link_layer", before->link_layer, now->link_layer, error) &&
+	    !check_number("rate_mbps", before->rate_mbps, now->rate_mbps, error) &&
+	    !check_number("mtu", before->mtu, now->mtu, error))
+		return 0;
+	error_wrap(error, "the %s's", which);
+	return -EINVAL;
+}
+
+static int check_circumstances(const struct result *before, const struct result *now,
+			       struct error *error)
+{
+	int code = check_end("client", &before->client, &now->client, error);
+
+	if (!code)
+		code = check_end("server", &before->server, &now->server, error);
+	if (!code)
+		code = check_text("the version of verbmark", before->version, now->version, error);
+	return code ? code : check_text("the clock", before->clock, now->clock, error);
+}
+
+static int take_first(struct result *into, const struct result *from, struct error *error)
+{
+	into->texts = json_array();
+	if (!into->texts)
+		return error_set_errno(error, -ENOMEM, "cannot merge");
+	into->version = from->version;
+	into->clock = from->clock;
+	into->clock_hz = from->clock_hz;
+	into->client = from->client;
+	into->server = from->server;
+	into->command = json_incref(from->command);
+	into->plan = json_incref(from->plan);
+	memcpy(into->started, from->started, sizeof(into->started));
+	memcpy(into->finished, from->finished, sizeof(into->finished));
+	return 0;
+}
+
+/* ISO 8601 sorts as text. */
+static void widen(struct result *into, const struct result *from)
+{
+	if (strcmp(from->started, into->started) < 0)
+		memcpy(into->started, from->started, sizeof(into->started));
+	if (strcmp(from->finished, into->finished) > 0)
+		memcpy(into->finished, from->finished, sizeof(into->finished));
+	if (fabs(from->clock_drift_ppm) > fabs(into->clock_drift_ppm))
+		into->clock_drift_ppm = from->clock_drift_ppm;
+}
+
+static struct result_case *find_case(struct result *into, const char *id)
+{
+	for (size_t i = 0; i < into->n_cases; i++)
+		if (!strcmp(into->cases[i].id, id))
+			return &into->cases[i];
+	return NULL;
+}
+
+static int add_case(struct result *into, const struct result_case *like, struct result_case **added,
+		    struct error *error)
+{
+	struct result_case *grown =
+		reallocarray(into->cases, into->n_cases + 1, sizeof(*into->cases));
+	json_t *parameters = json_copy(like->parameters);
+
+	if (grown)
+		into->cases = grown;
+	if (!grown || !parameters) {
+		json_decref(parameters);
+		return error_set_errno(error, -ENOMEM, "cannot keep the case");
+	}
+	*added = &grown[into->n_cases++];
+	**added = (struct result_case){.op = like->op,
+				       .metric = like->metric,
+				       .cq = like->cq,
+				       .server_cq = like->server_cq,
+				       .transport = like->transport,
+				       .size = like->size,
+				       .parameters = parameters,
+				       .kind = like->kind,
+				       .status = like->status};
+	memcpy((*added)->id, like->id, sizeof(like->id));
+	memcpy((*added)->error, like->error, sizeof(like->error));
+	return 0;
+}
+
+static bool is_scalar(const json_t *json)
+{
+	return !json_is_object(json) && !json_is_array(json);
+}
+
+static int complain(const char *name, const json_t *before, const json_t *now, struct error *error)
+{
+	char *texts[] = {before ? json_dumps(before, JSON_ENCODE_ANY) : NULL,
+			 now ? json_dumps(now, JSON_ENCODE_ANY) : NULL};
+
+	error_set(error, -EINVAL, "%s is %.64s, and was %.64s before", name,
+		  texts[1] ? texts[1] : "not given", texts[0] ? texts[0] : "not given");
+	free(texts[0]);
+	free(texts[1]);
+	return -EINVAL;
+}
+
+/*
+ * What a case was told has to be the same. What else it carries, such as counters, is
+ * left out where it differs: nobody can add up what he does not know.
+ */
+static int check_parameters(struct result_case *line, const struct result_case *from,
+			    struct error *error)
+{
+	const char *name;
+	json_t *now;
+	json_t *before;
+	void *next;
+
+	json_object_foreach_safe(line->parameters, next, name, before)
+	{
+		now = json_object_get(from->parameters, name);
+		if (now && json_equal(before, now))
+			continue;
+		if (is_scalar(before))
+			return complain(name, before, now, error);
+		json_object_del(line->parameters, name);
+	}
+	json_object_foreach(from->parameters, name, now)
+	{
+		if (is_scalar(now) && !json_object_get(line->parameters, name))
+			return complain(name, NULL, now, error);
+	}
+	return 0;
+}
+
+/* Both have trials. */
+static int check_figures(const struct result_case *line, const struct result_case *from,
+			 struct error *error)
+{
+	if (!line->latency != !from->latency || !line->windows != !from->windows)
+		return error_set(error, -EINVAL, "a bandwidth and a latency are not the same case");
+	if (line->latency && line->kind != from->kind)
+		return check_text("its latency", result_kind_name(line->kind),
+				  result_kind_name(from->kind), error);
+	return 0;
+}
+
+static bool is_beyond(uint64_t one, uint64_t other)
+{
+	return (unsigned __int128)one + other > INT64_MAX;
+}
+
+/* JSON has 63 bits, and so have all sums. */
+static int check_range(const struct result_case *line, const struct result_case *from,
+		       struct error *error)
+{
+	unsigned __int128 messages = (unsigned __int128)line->messages + from->messages;
+	bool is_wrong = messages > INT64_MAX || is_beyond(line->duration_ns, from->duration_ns);
+
+	if (line->latency && from->latency)
+		is_wrong = is_wrong || is_beyond(line->latency->count, from->latency->count) ||
+			   is_beyond(line->latency->sum, from->latency->sum);
+	if (!is_wrong && from->windows && line->size)
+		is_wrong = messages > INT64_MAX / line->size;
+	return is_wrong ? error_set(error, -EOVERFLOW, "these are more than can be counted") : 0;
+}
+
+static int add_trials(struct result_case *line, const struct result_case *from, struct error *error)
+{
+	int code = line->n_trials ? check_figures(line, from, error) : 0;
+
+	if (!code)
+		code = check_range(line, from, error);
+	if (!line->n_trials)
+		line->kind = from->kind;
+	/* The histogram and the windows of all of them come with the first. */
+	for (size_t i = 0; i < from->n_trials && !code; i++)
+		code = result_add_trial(line, &from->trials[i], i ? NULL : from->latency,
+					i ? NULL : from->windows, error);
+	return code;
+}
+
+/* What is known beats what is not, and a failure beats everything. */
+static int rank(enum result_status status)
+{
+	static const int ranks[] = {
+		[RESULT_INTERRUPTED] = 0,
+		[RESULT_SKIPPED] = 1,
+		[RESULT_COMPLETE] = 2,
+		[RESULT_FAILED] = 3,
+	};
+
+	return ranks[status];
+}
+
+static int merge_case(struct result *into, const struct result_case *from, struct error *error)
+{
+	struct result_case *line = find_case(into, from->id);
+	int code = line ? check_parameters(line, from, error) : add_case(into, from, &line, error);
+
+	if (!code && from->n_trials && line->status != RESULT_FAILED)
+		code = add_trials(line, from, error);
+	if (code) {
+		error_wrap(error, "%s", from->id);
+		return code;
+	}
+	if (rank(from->status) > rank(line->status)) {
+		line->status = from->status;
+		memcpy(line->error, from->error, sizeof(line->error));
+	}
+	if (line->status == RESULT_FAILED)
+		result_drop_trials(line);
+	return 0;
+}
+
+static enum result_status status_of(const struct result *result)
+{
+	enum result_status status = RESULT_COMPLETE;
+
+	for (size_t i = 0; i < result->n_cases; i++) {
+		if (result->cases[i].status == RESULT_INTERRUPTED)
+			return RESULT_INTERRUPTED;
+		if (result->cases[i].status == RESULT_FAILED)
+			status = RESULT_FAILED;
+	}
+	return status;
+}
+
+int merge_add(struct result *into, const struct result *from, struct error *error)
+{
+	int code = into->texts ? check_circumstances(into, from, error)
+			       : take_first(into, from, error);
+
+	if (!code && from->texts && json_array_append(into->texts, from->texts))
+		code = error_set_errno(error, -ENOMEM, "cannot merge");
+	for (size_t i = 0; i < from->n_cases && !code; i++)
+		code = merge_case(into, &from->cases[i], error);
+	if (code)
+		return code;
+	widen(into, from);
+	into->status = status_of(into);
+	return 0;
+}

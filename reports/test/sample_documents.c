@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes documents of made-up results, one a line, for schema.py. */
+#include "reports/document.h"
+#include "reports/test/sample.h"
+
+static struct result sample;
+
+static void plain(void)
+{
+}
+
+/* Those that are complete. */
+static void complete(void)
+{
+	for (size_t i = SAMPLE_FAILED; i < SAMPLE_CASES; i++)
+		json_decref(sample.cases[i].parameters);
+	sample.n_cases = SAMPLE_FAILED;
+	sample.status = RESULT_COMPLETE;
+}
+
+static void failed(void)
+{
+	sample.status = RESULT_FAILED;
+	sample.cases[SAMPLE_NOT_RUN].status = RESULT_FAILED;
+	snprintf(sample.cases[SAMPLE_NOT_RUN].error, sizeof(sample.cases[0].error), "no memory");
+}
+
+/* As it is on disk while the run goes on. */
+static void unfinished(void)
+{
+	sample.finished[0] = '\0';
+	sample.clock = "monotonic_raw";
+	sample.clock_hz = 1000000000;
+	sample.clock_drift_ppm = 0;
+}
+
+static void one_trial(void)
+{
+	sample.cases[SAMPLE_LATENCY].n_trials = 1;
+	sample.cases[SAMPLE_BANDWIDTH].n_trials = 1;
+}
+
+static void no_windows(void)
+{
+	windows_finish(sample.cases[SAMPLE_BANDWIDTH].windows, 0);
+}
+
+static void no_plan(void)
+{
+	json_decref(sample.plan);
+	sample.plan = NULL;
+}
+
+/* All percentiles. */
+static void many_samples(void)
+{
+	struct result_case *line = &sample.cases[SAMPLE_LATENCY];
+
+	hist_init(line->latency);
+	for (uint64_t i = 0; i < 200000; i++)
+		hist_add(line->latency, 900 + i % 5000);
+	for (size_t i = 0; i < line->n_trials; i++)
+		statistic_fill(line->trials[i].latency, line->latency);
+}
+
+int main(void)
+{
+	static void (*const changes[])(void) = {
+		plain, complete, failed, unfinished, one_trial, no_windows, no_plan, many_samples,
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(changes); i++) {
+		struct error error = {0};
+
+		sample_init(&sample);
+		changes[i]();
+		if (document_write(&sample, "-", &error))
+			return 1;
+		result_finish(&sample);
+	}
+	return 0;
+}

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: MIT
+"""
+schema.py SCHEMA SAMPLE SAMPLE_DOCUMENTS: has Debian's python3-jsonschema, which knows
+nothing of us, check the sample, the documents that SAMPLE_DOCUMENTS writes, and samples
+with one defect each. TAP.
+"""
+
+import copy
+import json
+import subprocess
+import sys
+
+try:
+    import jsonschema
+except ImportError:
+    print("1..0 # SKIP no python3-jsonschema: ci/setup test")
+    sys.exit()
+
+DROP = object()
+LAT = ("cases", 0)
+BW = ("cases", 1)
+FAILED = ("cases", 2)
+SKIPPED = ("cases", 3)
+NOT_RUN = ("cases", 4)
+FIGURES = (*LAT, "latency_ns")
+RATES = (*BW, "bandwidth")
+BINS = (*FIGURES, "histogram", "bins")
+INTERVAL = (*FIGURES, "intervals", "p50")
+TRIAL = (*LAT, "trials", 0)
+COST = (*LAT, "cpu", "server")
+CLIENT = ("hosts", "client")
+CLOCK = ("run", "clock")
+
+# Where, and what stands there instead.
+DEFECTS = (
+    (("schema",), "verbmark.result/2"),
+    (("schema",), DROP),
+    (("tool",), DROP),
+    (("tool", "name"), "perftest"),
+    (("tool", "version"), 1),
+    (("run",), DROP),
+    (("run", "started"), "yesterday"),
+    (("run", "finished"), DROP),
+    (("run", "status"), "good"),
+    (("run", "status"), "skipped"),
+    (("run", "command"), "verbmark run"),
+    (("run", "command"), []),
+    (("run", "plan"), {"op": ["send"]}),
+    (("run", "plan", 0, "size"), 64),
+    (("run", "plan", 0, "size"), []),
+    (CLOCK, DROP),
+    ((*CLOCK, "kind"), "sundial"),
+    ((*CLOCK, "hz"), 0),
+    ((*CLOCK, "hz"), 2.5e9 + 0.5),
+    ((*CLOCK, "drift_ppm"), None),
+    ((*CLOCK, "rate"), 1),
+    (("hosts", "server"), DROP),
+    ((*CLIENT, "device"), ""),
+    ((*CLIENT, "port"), 0),
+    ((*CLIENT, "port"), "1"),
+    ((*CLIENT, "address"), DROP),
+    ((*CLIENT, "link_layer"), "Token Ring"),
+    ((*CLIENT, "rate_mbps"), -1),
+    ((*CLIENT, "mtu"), DROP),
+    (("cases",), {}),
+    (("cases",), []),
+    ((*LAT, "id"), DROP),
+    ((*LAT, "id"), "send/lat/64"),
+    ((*LAT, "id"), "send/lat/64b/poll"),
+    ((*LAT, "id"), "send/lat/64/poll/"),
+    ((*LAT, "id"), "send/lat/64/poll/" + "x" * 111),
+    ((*LAT, "op"), 0),
+    ((*LAT, "metric"), "speed"),
+    ((*LAT, "size"), 0),
+    ((*LAT, "size"), "64"),
+    ((*LAT, "size"), 64.5),
+    ((*LAT, "size"), 1073741825),
+    ((*LAT, "cq"), "busy"),
+    ((*LAT, "server_cq"), DROP),
+    ((*LAT, "transport"), "TCP"),
+    ((*LAT, "tx_depth"), "64"),
+    ((*LAT, "timeout"), 32),
+    ((*LAT, "retries"), 8),
+    ((*LAT, "hugepages"), 0),
+    ((*BW, "duration"), 25000000),
+    ((*BW, "duration"), "25"),
+    ((*LAT, "status"), DROP),
+    ((*LAT, "status"), "done"),
+    # What depends on the status.
+    ((*LAT, "status"), "failed"),
+    ((*LAT, "status"), "skipped"),
+    ((*LAT, "status"), "interrupted"),
+    ((*BW, "status"), "interrupted"),
+    ((*LAT, "metric"), "bw"),
+    ((*BW, "metric"), "lat"),
+    ((*LAT, "error"), "but it is complete"),
+    ((*LAT, "latency_ns"), DROP),
+    ((*LAT, "cpu"), DROP),
+    ((*LAT, "trials"), []),
+    ((*LAT, "trials"), DROP),
+    ((*BW, "bandwidth"), DROP),
+    ((*BW, "cpu"), DROP),
+    ((*FAILED, "error"), DROP),
+    ((*FAILED, "error"), ""),
+    ((*FAILED, "status"), "complete"),
+    ((*SKIPPED, "error"), DROP),
+    ((*SKIPPED, "trials"), 6),
+    ((*NOT_RUN, "status"), "complete"),
+    ((*NOT_RUN, "status"), "failed"),
+    # Latencies.
+    ((*FIGURES, "count"), 0),
+    ((*FIGURES, "count"), DROP),
+    ((*FIGURES, "kind"), "quarter"),
+    ((*FIGURES, "kind"), DROP),
+    ((*FIGURES, "min"), DROP),
+    ((*FIGURES, "min"), -1),
+    ((*FIGURES, "mean"), "1240"),
+    ((*FIGURES, "p50"), None),
+    ((*FIGURES, "p99_9"), "-"),
+    ((*FIGURES, "max"), DROP),
+    ((*FIGURES, "intervals"), DROP),
+    ((*FIGURES, "histogram"), DROP),
+    ((*INTERVAL, "low"), DROP),
+    ((*INTERVAL, "confidence"), 95),
+    ((*INTERVAL, "confidence"), 1),
+    ((*INTERVAL, "half_width"), 5),
+    ((*FIGURES, "histogram", "scheme"), "linear"),
+    ((*FIGURES, "histogram", "sub_bits"), 7),
+    ((*FIGURES, "histogram", "unit"), "us"),
+    ((*FIGURES, "histogram", "unit"), "bytes/s"),
+    ((*FIGURES, "histogram", "count"), 61.5),
+    ((*FIGURES, "histogram", "min"), -1),
+    ((*FIGURES, "histogram", "over"), DROP),
+    ((*FIGURES, "histogram", "hdr_v2"), "HISTFAAA!"),
+    (BINS, {}),
+    ((*BINS, 0), [1230, 1231]),
+    ((*BINS, 0), [1230, 1231, 20, 0]),
+    ((*BINS, 0), [1230, 1231, 0]),
+    ((*BINS, 0), [1230, 1231, 1.5]),
+    ((*BINS, 0), [-1, 0, 1]),
+    ((*BINS, 0), {"low": 1230, "high": 1231, "count": 20}),
+    # Bandwidths.
+    ((*RATES, "bytes"), DROP),
+    ((*RATES, "messages"), -1),
+    ((*RATES, "duration_ns"), "150ms"),
+    ((*RATES, "bytes_per_s"), DROP),
+    ((*RATES, "messages_per_s"), None),
+    ((*RATES, "intervals", "bytes_per_s"), DROP),
+    ((*RATES, "intervals", "messages_per_s", "median"), DROP),
+    ((*RATES, "window_ns"), 0),
+    ((*RATES, "windows"), DROP),
+    ((*RATES, "windows", 0), -1),
+    ((*RATES, "windows", 0), 1.5),
+    ((*RATES, "windows"), [1] * 4097),
+    ((*RATES, "histogram"), DROP),
+    ((*RATES, "histogram", "unit"), "ns"),
+    # Trials and what they cost.
+    ((*TRIAL, "warmup"), DROP),
+    ((*TRIAL, "warmup", "converged"), 1),
+    ((*TRIAL, "warmup", "trials"), 1),
+    ((*TRIAL, "messages"), 0),
+    ((*TRIAL, "duration_ns"), 0),
+    ((*TRIAL, "cpu"), DROP),
+    ((*TRIAL, "latency_ns"), DROP),
+    ((*TRIAL, "latency_ns", "max"), DROP),
+    ((*BW, "trials", 5, "bandwidth"), DROP),
+    ((*BW, "trials", 5, "bandwidth", "bytes_per_s"), "fast"),
+    ((*LAT, "cpu", "client"), DROP),
+    ((*COST, "messages"), DROP),
+    ((*COST, "user_ns"), -1),
+    ((*COST, "cq_events"), 0.5),
+)
+
+
+class Tap:
+    def __init__(self):
+        self.number = 0
+        self.bad = 0
+
+    def check(self, text, errors):
+        self.number += 1
+        self.bad += bool(errors)
+        print(f"{'not ok' if errors else 'ok'} {self.number} - {text}")
+        for error in errors:
+            print(f"# {error}")
+
+
+def sentences(validator, document):
+    return [
+        f"{'/'.join(map(str, error.absolute_path))}: {error.message[:200]}"
+        for error in validator.iter_errors(document)
+    ]
+
+
+def defective(sample, where, value):
+    document = copy.deepcopy(sample)
+    parent = document
+    for step in where[:-1]:
+        parent = parent[step]
+    if value is DROP:
+        del parent[where[-1]]
+    else:
+        parent[where[-1]] = value
+    return document
+
+
+def objects(schema):
+    """Every schema of an object that names its members, with where it stands."""
+    for where, part in walk(schema, ()):
+        if isinstance(part, dict) and part.get("type") == "object" and "properties" in part:
+            yield where, part
+
+
+def walk(part, where):
+    yield where, part
+    if isinstance(part, (dict, list)):
+        for key, value in part.items() if isinstance(part, dict) else enumerate(part):
+            yield from walk(value, (*where, key))
+
+
+def undescribed(schema):
+    for where, part in objects(schema):
+        for name, member in part["properties"].items():
+            target = schema["$defs"].get(member.get("$ref", "").rpartition("/")[2], {})
+            if "description" not in member and "description" not in target:
+                yield f"{'/'.join(map(str, where))}: {name}"
+
+
+def closed(schema):
+    """The same, but that nothing may be in a document that it does not name."""
+    made = copy.deepcopy(schema)
+    for where, part in objects(made):
+        # Its members are a part of other objects.
+        if where != ("$defs", "figures"):
+            part["unevaluatedProperties"] = False
+    made["$defs"]["latency"]["unevaluatedProperties"] = False
+    return made
+
+
+def extended(sample):
+    """With members that nobody knows yet."""
+    document = copy.deepcopy(sample)
+    for part in (
+        document, document["tool"], document["run"], document["hosts"],
+        document["hosts"]["client"], document["cases"][0], document["cases"][0]["latency_ns"],
+        document["cases"][0]["trials"][0], document["cases"][0]["cpu"]["client"],
+        document["cases"][1]["bandwidth"], document["cases"][2],
+    ):
+        part["of_the_future"] = {"any": ["thing"]}
+    return document
+
+
+def main():
+    paths = sys.argv[1:3]
+    schema, sample = (json.load(open(path, encoding="utf-8")) for path in paths)
+    lines = subprocess.run(
+        [sys.argv[3]], check=True, capture_output=True, text=True
+    ).stdout.splitlines()
+    tap = Tap()
+    make = jsonschema.Draft202012Validator
+    try:
+        make.check_schema(schema)
+        tap.check("the schema is one", [])
+    except jsonschema.SchemaError as error:
+        tap.check("the schema is one", [error.message])
+    tap.check("each member is described", list(undescribed(schema)))
+    validator = make(schema)
+    tap.check("the sample", sentences(validator, sample))
+    tap.check("members that are to come", sentences(validator, extended(sample)))
+    unknown = sentences(make(closed(schema)), extended(sample))
+    tap.check("which are found where nothing is to come", [] if len(unknown) >= 11 else unknown)
+    tap.check("documents are written", [] if len(lines) > 5 else [f"{len(lines)} of them"])
+    for number, line in enumerate(lines, 1):
+        document = json.loads(line)
+        tap.check(f"document {number}", sentences(validator, document))
+        tap.check(f"document {number} has only what is described",
+                  sentences(make(closed(schema)), document))
+    for where, value in DEFECTS:
+        text = f"{'/'.join(map(str, where))} {'missing' if value is DROP else repr(value)[:40]}"
+        found = sentences(validator, defective(sample, where, value))
+        tap.check(f"refused: {text}", [] if found else ["it was taken"])
+    print(f"1..{tap.number}")
+    sys.exit(bool(tap.bad))
+
+
+main()

@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "reports/table.h"
+#include "reports/test/loading.h"
+
+static struct result result;
+static struct error error;
+
+/* Allocations until one fails; negative: none does. */
+static int allocations = -1;
+
+static bool fails(void)
+{
+	return allocations >= 0 && allocations-- == 0;
+}
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_malloc(size_t size)
+{
+	return fails() ? NULL : __real_malloc(size);
+}
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size)
+{
+	return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__real_realloc(void *block, size_t size);
+void *__wrap_realloc(void *block, size_t size);
+void *__wrap_realloc(void *block, size_t size)
+{
+	return fails() ? NULL : __real_realloc(block, size);
+}
+
+void *__real_reallocarray(void *block, size_t count, size_t size);
+void *__wrap_reallocarray(void *block, size_t count, size_t size);
+void *__wrap_reallocarray(void *block, size_t count, size_t size)
+{
+	return fails() ? NULL : __real_reallocarray(block, count, size);
+}
+
+static int reset(void **unused)
+{
+	error = (struct error){0};
+	return 0;
+}
+
+static int drop(void **unused)
+{
+	result_finish(&result);
+	return 0;
+}
+
+static void check_again(const json_t *document)
+{
+	json_t *again = document_make(&result);
+
+	loading_check_equal(again, document);
+	json_decref(again);
+}
+
+static void test_again(void **unused)
+{
+	json_t *document = loading_document();
+
+	assert_int_equal(load_document(&result, document, &error), 0);
+	check_again(document);
+	json_decref(document);
+}
+
+/* As sample.h says: 61 samples, 20 x 3720 + 2^37; six trials of 100k, 200k and 10. */
+static void test_what_is_loaded(void **unused)
+{
+	const struct result_case *line;
+
+	assert_int_equal(loading_load(&result, loading_document(), &error), 0);
+	assert_string_equal(result.version, "1.2.3");
+	assert_string_equal(result.started, "2001-02-03T04:05:06Z");
+	assert_string_equal(result.finished, "2001-02-03T04:05:07Z");
+	assert_int_equal(result.status, RESULT_INTERRUPTED);
+	assert_string_equal(result.clock, "tsc");
+	assert_int_equal(result.clock_hz, 2500000000);
+	assert_true(result.clock_drift_ppm == -1.5);
+	assert_string_equal(result.client.device, "mlx5_0");
+	assert_int_equal(result.server.port, 2);
+	assert_int_equal(result.server.rate_mbps, 2500);
+	assert_string_equal(result.server.link_layer, "Ethernet");
+	assert_int_equal(result.n_cases, SAMPLE_CASES);
+
+	line = &result.cases[SAMPLE_LATENCY];
+	assert_string_equal(line->id, "send/lat/64/poll");
+	assert_string_equal(line->op, "send");
+	assert_string_equal(line->transport, "RC");
+	assert_int_equal(line->size, 64);
+	assert_int_equal(line->kind, RESULT_HALF);
+	assert_int_equal(line->status, RESULT_COMPLETE);
+	assert_int_equal(line->n_trials, 3);
+	assert_int_equal(line->messages, 61);
+	assert_int_equal(line->duration_ns, 150003);
+	assert_int_equal(line->client.completions, 66);
+	assert_int_equal(line->server.messages, 366);
+	assert_int_equal(line->latency->count, 61);
+	assert_int_equal(line->latency->over, 1);
+	assert_int_equal(line->latency->sum, 74400 + (1ULL << 37));
+	assert_int_equal(line->latency->bins[1250], 20);
+	assert_null(line->windows);
+	assert_int_equal(line->trials[2].warmup.messages, 102);
+	assert_true(line->trials[2].warmup.has_converged);
+	assert_true(line->trials[1].latency[0] == 1250);
+	/* The 99th percentile of 20 samples is nothing that anybody knows. */
+	assert_true(isnan(line->trials[1].latency[5]));
+
+	line = &result.cases[SAMPLE_BANDWIDTH];
+	assert_null(line->latency);
+	assert_int_equal(line->messages, 6360);
+	assert_int_equal(line->windows->count, 12);
+	assert_int_equal(line->windows->messages[11], 1200);
+	assert_int_equal(line->windows->rest, 60);
+	assert_true(line->trials[5].bytes_per_s == 72400000);
+
+	line = &result.cases[SAMPLE_FAILED];
+	assert_int_equal(line->status, RESULT_FAILED);
+	assert_string_equal(line->error, "no completion for 5 s");
+	assert_int_equal(line->n_trials, 0);
+}
+
+/* Under the names of the options, and without what the document has for something else. */
+static void test_parameters(void **unused)
+{
+	json_t *wanted = sample_json(
+		"{\"op\": \"write\", \"metric\": \"bw\", \"size\": 1000, \"cq\": \"event\","
+		" \"server-cq\": \"poll\", \"tx-depth\": 16, \"duration\": \"25ms\"}");
+
+	assert_int_equal(loading_load(&result, loading_document(), &error), 0);
+	loading_check_equal(result.cases[SAMPLE_BANDWIDTH].parameters, wanted);
+	json_decref(wanted);
+}
+
+/* A later verbmark knows more of everything. */
+static void test_more_members(void **unused)
+{
+	static const char *const paths[] = {
+		"later",
+		"tool/later",
+		"run/later",
+		"run/clock/later",
+		"hosts/later",
+		"hosts/client/later",
+		"cases/0/latency_ns/later",
+		"cases/0/latency_ns/histogram/later",
+		"cases/0/trials/0/later",
+		"cases/1/bandwidth/later",
+	};
+	json_t *document = loading_document();
+	json_t *wanted;
+
+	loading_change(document, "cases/0/queue_pairs", "4");
+	loading_change(document, "cases/0/warnings", "[{\"text\": \"governor powersave\"}]");
+	wanted = json_deep_copy(document);
+	for (size_t i = 0; i < ARRAY_LENGTH(paths); i++)
+		loading_change(document, paths[i], "{\"a\": [1, 2]}");
+	assert_int_equal(loading_load(&result, document, &error), 0);
+	assert_int_equal(
+		json_integer_value(json_object_get(result.cases[0].parameters, "queue-pairs")), 4);
+	check_again(wanted);
+	json_decref(wanted);
+}
+
+static void test_no_plan(void **unused)
+{
+	json_t *document = loading_document();
+
+	loading_change(document, "run/plan", NULL);
+	assert_int_equal(load_document(&result, document, &error), 0);
+	check_again(document);
+	json_decref(document);
+}
+
+static void test_refusals(void **unused)
+{
+	static const struct {
+		const char *path;
+		const char *value;
+		const char *sentence;
+	} rows[] = {
+		{"schema",				 NULL,				     "this is no result of verbmark"                    },
+		{"schema",				 "1",				      "this is no result of verbmark"                    },
+		{"schema",				 "\"fio\"",                                "this is no result of verbmark"                    },
+		{"schema",				 "\"verbmark.result\"",                    "this is no result of verbmark"                    },
+		{"schema",				 "\"verbmark.result/\\u001b[2J\"",         "\"schema\" is not all printable"                  },
+		{"tool",				   "7",				      "\"tool\" is no object"                            },
+		{"tool/version",                           NULL,                                     "there is no \"version\""                          },
+		{"run",				    "[]",				     "\"run\" is no object"                             },
+		{"run/status",                             "\"good\"",                               "run: \"status\" is none that there is"            },
+		{"run/started",                            "3",				      "run: \"started\" is no text"                      },
+		{"run/started",                            "\"0123456789012345678901234567890\\n\"", "longer than 31 bytes"                             },
+		{"run/command",                            "\"verbmark\"",                           "run: \"command\" is no array"                     },
+		{"run/clock/hz",                           "-1",                                     "run: \"hz\" is no count"                          },
+		{"run/clock/drift_ppm",                    "null",                                   "run: \"drift_ppm\" is no number"                  },
+		{"hosts/client",                           NULL,                                     "hosts: there is no \"client\""                    },
+		{"hosts/client/host",                      "\"\\u009b2J\"",                          "\"host\" is not all printable"                    },
+		{"hosts/client/host",                      "\"a\\u007f\"",                           "\"host\" is not all printable"                    },
+		{"hosts/server/port",                      "2147483648",                             "\"port\" is beyond 2147483647"                    },
+		{"hosts/server/mtu",                       "1024.0",                                 "\"mtu\" is no count"                              },
+		{"cases",				  "{}",				     "\"cases\" is no array"                            },
+		{"cases/1",				"{}",				     "case 2: there is no \"id\""                       },
+		{"cases/1",				"null",                                   "case 2: there is no \"id\""                       },
+		{"cases/0/id",                             "[]",				     "case 1: \"id\" is no text"                        },
+		{"cases/0/op",                             NULL,				     "send/lat/64/poll: there is no \"op\""             },
+		{"cases/0/size",                           "\"64\"",                                 "send/lat/64/poll: \"size\" is no count"           },
+		{"cases/0/status",                         "1",                                      "\"status\" is no text"                            },
+		{"cases/2/status",                         "\"complete\"",                           "it is complete, and has none"                     },
+		{"cases/0/status",                         "\"failed\"",                             "send/lat/64/poll: it is failed, and has figures"  },
+		{"cases/2/cpu",                            "{}",                                     NULL					       },
+		{"cases/2/error",                          "\"a\\nb\"",                              "\"error\" is not all printable"                   },
+		{"cases/0/trials",                         NULL,                                     "send/lat/64/poll: there is no \"trials\""         },
+		{"cases/0/trials",                         "[]",                                     "there are figures without trials"                 },
+		{"cases/0/latency_ns",                     NULL,                                     "there are figures without trials, or the reverse" },
+		{"cases/0/trials/1",                       "3",                                      "send/lat/64/poll: trial 2: there is no \"warmup\""},
+		{"cases/0/trials/1/warmup/converged",      "1",                                      "\"converged\" is neither true nor"                },
+		{"cases/0/trials/1/latency_ns",            NULL,                                     "trial 2: there is no \"latency_ns\""              },
+		{"cases/0/trials/1/latency_ns/p50",        "-1250.0",                                "trial 2: \"p50\" is negative"                     },
+		{"cases/0/trials/1/latency_ns/p50",        "\"1250\"",                               "trial 2: \"p50\" is no number"                    },
+		{"cases/1/trials/0/bandwidth/bytes_per_s", NULL,                                     "there is no \"bytes_per_s\""                      },
+		{"cases/0/trials/0/cpu/server",            "[]",                                     "trial 1: \"server\" is no object"                 },
+		{"cases/0/trials/0/cpu/client/user_ns",    "42001",
+		 "send/lat/64/poll: \"cpu\" is not the sum of its trials'"									      },
+		{"cases/0/cpu/server/messages",            "367",                                    "\"cpu\" is not the sum of its trials'"            },
+		{"cases/0/latency_ns/kind",                "\"third\"",                              "none of half, full, completion"                   },
+		{"cases/0/latency_ns/count",               "62",
+		 "send/lat/64/poll: latency_ns: the count is not that of the histogram"                                                                 },
+		{"cases/0/latency_ns/histogram/over",      "2",                                      "do not add up to the count 61"                    },
+		{"cases/0/latency_ns/histogram/bins/2",    "[1250, 1251, 19]",                       "do not add up"                                    },
+		{"cases/1/trials/0/messages",              "311",
+		 "bandwidth: its messages and time are not those of its trials"                                                                         },
+		{"cases/1/bandwidth/duration_ns",          "9",                                      "messages and time are not those of"               },
+		{"cases/1/bandwidth/bytes",                "6360001",
+		 "6360 messages of 1000 bytes are not 6360001"											  },
+		{"cases/1/size",                           "9223372036854775807",                    "are not 6360000 bytes"                            },
+		{"cases/1/bandwidth/windows/0",            "10000001",                               "window 0 is no number of messages"                },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		json_t *document = loading_document();
+
+		error = (struct error){0};
+		loading_change(document, rows[i].path, rows[i].value);
+		if (!rows[i].sentence) {
+			assert_int_equal(loading_load(&result, document, &error), 0);
+			result_finish(&result);
+			continue;
+		}
+		assert_int_equal(loading_load(&result, document, &error), -EINVAL);
+		assert_contains(error.text, rows[i].sentence);
+		assert_null(result.cases);
+		assert_null(result.texts);
+	}
+}
+
+static void test_another_schema(void **unused)
+{
+	json_t *document = loading_document();
+
+	loading_change(document, "schema", "\"verbmark.result/2\"");
+	assert_int_equal(loading_load(&result, document, &error), -EOPNOTSUPP);
+	assert_string_equal(error.text,
+			    "this is verbmark.result/2, and only verbmark.result/1 is known here");
+}
+
+/* It takes no time: a rate would be infinite. */
+static void test_no_time(void **unused)
+{
+	json_t *document = loading_document();
+	json_t *trial;
+	size_t i;
+
+	json_array_foreach(
+		json_object_get(json_array_get(json_object_get(document, "cases"), 1), "trials"), i,
+		trial) json_object_set_new(trial, "duration_ns", json_integer(0));
+	loading_change(document, "cases/1/bandwidth/duration_ns", "0");
+	assert_int_equal(loading_load(&result, document, &error), -EINVAL);
+	assert_contains(error.text, "it has taken no time");
+}
+
+static void test_too_many_cases(void **unused)
+{
+	json_t *document = loading_document();
+	json_t *cases = json_object_get(document, "cases");
+
+	while (json_array_size(cases) <= LOAD_CASES_MOST)
+		json_array_append(cases, json_array_get(cases, SAMPLE_FAILED));
+	assert_int_equal(load_document(&result, document, &error), -E2BIG);
+	assert_string_equal(error.text, "10001 cases are more than 10000");
+	json_array_remove(cases, 0);
+	error = (struct error){0};
+	assert_int_equal(loading_load(&result, document, &error), 0);
+	assert_int_equal(result.n_cases, 10000);
+}
+
+static void test_text(void **unused)
+{
+	static const struct {
+		const char *text;
+		const char *sentence;
+	} rows[] = {
+		{"",						   "line 1, column 0: '[' or '{' expected near end of file"},
+		{"{\"schema\": \"verbmark.result/1\", \"schema\": 1}", "duplicate object key"                                  },
+		{"{\"a\": NaN}",				       "line 1, column 9: invalid token near 'NaN'"            },
+		{"{\"a\": 1e999}",				     "real number overflow"                                  },
+		{"{\"a\": 9223372036854775808}",                       "too big integer"                                       },
+		{"[] x",					       "end of file expected"                                  },
+		{"\x1b[2J",					    "expected near '?'"                                     },
+		{"{\"a\": \"\xff\"}",                                  "unable to decode byte 0xff"                            },
+		{"[]",						 "this is no result of verbmark"                         },
+		{"{}",						 "this is no result of verbmark"                         },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		error = (struct error){0};
+		assert_int_equal(load_text(&result, rows[i].text, strlen(rows[i].text), &error),
+				 -EINVAL);
+		assert_contains(error.text, rows[i].sentence);
+	}
+}
+
+/* Wherever it is cut off, and at whatever depth. */
+static void test_cut_off(void **unused)
+{
+	json_t *document = loading_document();
+	char *text = json_dumps(document, JSON_COMPACT);
+	size_t length = strlen(text);
+
+	json_decref(document);
+	for (size_t i = 0; i < length; i++) {
+		error = (struct error){0};
+		assert_int_equal(load_text(&result, text, i, &error), -EINVAL);
+		assert_contains(error.text, "line 1, column ");
+	}
+	error = (struct error){0};
+	assert_int_equal(load_text(&result, text, length, &error), 0);
+	result_finish(&result);
+	free(text);
+	text = malloc(1000000);
+	assert_non_null(text);
+	memset(text, '[', 1000000);
+	assert_int_equal(load_text(&result, text, 1000000, &error), -EINVAL);
+	assert_contains(error.text, "maximum parsing depth reached");
+	free(text);
+}
+
+/* 63 MB that would be 5 GB in memory. */
+static void test_too_rich(void **unused)
+{
+	size_t length = 63000000;
+	char *text = malloc(length);
+
+	assert_non_null(text);
+	for (size_t i = 0; i < length; i++)
+		text[i] = "{},"[i % 3];
+	text[0] = '[';
+	assert_int_equal(load_text(&result, text, length, &error), -E2BIG);
+	assert_string_equal(error.text, "this has too many values for a result");
+	free(text);
+}
+
+static void test_files(void **unused)
+{
+	char path[] = "/tmp/load.XXXXXX";
+	int fd = mkstemp(path);
+	json_t *document = loading_document();
+
+	assert_true(fd >= 0);
+	assert_int_equal(json_dumpfd(document, fd, JSON_INDENT(1)), 0);
+	assert_int_equal(load_file(&result, path, &error), 0);
+	check_again(document);
+	json_decref(document);
+	result_finish(&result);
+	assert_int_equal(ftruncate(fd, 100), 0);
+	assert_int_equal(load_file(&result, path, &error), -EINVAL);
+	assert_contains(error.text, path);
+	error = (struct error){0};
+	assert_int_equal(ftruncate(fd, LOAD_BYTES_MOST + 1), 0);
+	assert_int_equal(load_file(&result, path, &error), -EFBIG);
+	assert_contains(error.text, ": this is longer than a result may be: 256 MiB");
+	close(fd);
+	unlink(path);
+	error = (struct error){0};
+	assert_int_equal(load_file(&result, path, &error), -ENOENT);
+	assert_contains(error.text, "cannot read /tmp/load.");
+	error = (struct error){0};
+	assert_int_equal(load_file(&result, "/tmp", &error), -EISDIR);
+	assert_string_equal(error.text, "/tmp: cannot read it: Is a directory");
+}
+
+static void check_no_memory(int code)
+{
+	assert_int_equal(error.code, code);
+	assert_true(error.text[0]);
+	assert_null(result.cases);
+	assert_null(result.texts);
+}
+
+/* The n-th allocation fails, for every n. */
+static void test_no_memory(void **unused)
+{
+	json_t *document = loading_document();
+	int code = -ENOMEM;
+
+	for (int n = 0; code; n++) {
+		error = (struct error){0};
+		allocations = n;
+		json_set_alloc_funcs(__wrap_malloc, free);
+		code = load_document(&result, document, &error);
+		json_set_alloc_funcs(malloc, free);
+		allocations = -1;
+		if (!code)
+			break;
+		assert_int_equal(code, -ENOMEM);
+		check_no_memory(code);
+	}
+	json_decref(document);
+}
+
+/* jansson takes some of its own for faults of the text. */
+static void test_no_memory_for_json(void **unused)
+{
+	json_t *document = loading_document();
+	char *text = json_dumps(document, JSON_COMPACT);
+	int code = -ENOMEM;
+
+	json_decref(document);
+	for (int n = 0; code; n += 7) {
+		error = (struct error){0};
+		allocations = n;
+		json_set_alloc_funcs(__wrap_malloc, free);
+		code = load_text(&result, text, strlen(text), &error);
+		json_set_alloc_funcs(malloc, free);
+		allocations = -1;
+		if (code)
+			check_no_memory(code);
+	}
+	free(text);
+}
+
+static uint64_t state = 1;
+
+static size_t below(size_t count)
+{
+	state = state * 6364136223846793005U + 1442695040888963407U;
+	return (size_t)(state >> 33) % count;
+}
+
+static json_t *hostile_value(void)
+{
+	static const char *const values[] = {
+		"null",
+		"true",
+		"0",
+		"1",
+		"-1",
+		"2",
+		"9223372036854775807",
+		"-9223372036854775808",
+		"1e308",
+		"-0.5",
+		"1e-308",
+		"\"\"",
+		"\"complete\"",
+		"\"%s%n\"",
+		"[]",
+		"{}",
+		"[[1, 2, 3]]",
+		"137438953472",
+		"4294967296",
+	};
+
+	return json_loads(values[below(ARRAY_LENGTH(values))], JSON_DECODE_ANY, NULL);
+}
+
+static void *iterator_at(json_t *object, size_t i)
+{
+	void *place = json_object_iter(object);
+
+	while (i--)
+		place = json_object_iter_next(object, place);
+	return place;
+}
+
+/* One value somewhere in the tree. */
+static void spoil(json_t *at)
+{
+	for (;;) {
+		bool is_object = json_is_object(at);
+		size_t count = is_object ? json_object_size(at) : json_array_size(at);
+		size_t i = count ? below(count) : 0;
+		void *place = is_object && count ? iterator_at(at, i) : NULL;
+		json_t *next = place ? json_object_iter_value(place) : json_array_get(at, i);
+
+		if ((json_is_object(next) || json_is_array(next)) && below(8))
+			at = next;
+		else if (place)
+			json_object_iter_set_new(at, place, hostile_value());
+		else if (count)
+			json_array_set_new(at, i, hostile_value());
+		if (at != next)
+			return;
+	}
+}
+
+/* Whatever is taken for a result can be shown, and makes a document. */
+static void use(void)
+{
+	FILE *out = fopen("/dev/null", "w");
+	json_t *again = document_make(&result);
+
+	assert_non_null(out);
+	assert_non_null(again);
+	table_head(out, &result);
+	for (size_t i = 0; i < result.n_cases; i++)
+		table_line(out, &result, &result.cases[i]);
+	fclose(out);
+	json_decref(again);
+}
+
+static void test_spoilt(void **unused)
+{
+	json_t *good = loading_document();
+	size_t taken = 0;
+
+	for (size_t i = 0; i < 3000; i++) {
+		json_t *document = json_deep_copy(good);
+		int code;
+
+		error = (struct error){0};
+		for (size_t j = 0; j <= i % 3; j++)
+			spoil(document);
+		code = loading_load(&result, document, &error);
+		assert_true(code <= 0);
+		assert_int_equal(code, error.code);
+		if (!code)
+			use();
+		taken += !code;
+		result_finish(&result);
+	}
+	/* Not everything is checked against everything, but most of it is. */
+	assert_true(taken > 10 && taken < 1500);
+	json_decref(good);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_again, reset, drop),
+		cmocka_unit_test_setup_teardown(test_what_is_loaded, reset, drop),
+		cmocka_unit_test_setup_teardown(test_parameters, reset, drop),
+		cmocka_unit_test_setup_teardown(test_more_members, reset, drop),
+		cmocka_unit_test_setup_teardown(test_no_plan, reset, drop),
+		cmocka_unit_test_setup_teardown(test_refusals, reset, drop),
+		cmocka_unit_test_setup_teardown(test_another_schema, reset, drop),
+		cmocka_unit_test_setup_teardown(test_no_time, reset, drop),
+		cmocka_unit_test_setup_teardown(test_too_many_cases, reset, drop),
+		cmocka_unit_test_setup_teardown(test_text, reset, drop),
+		cmocka_unit_test_setup_teardown(test_cut_off, reset, drop),
+		cmocka_unit_test_setup_teardown(test_too_rich, reset, drop),
+		cmocka_unit_test_setup_teardown(test_files, reset, drop),
+		cmocka_unit_test_setup_teardown(test_no_memory, reset, drop),
+		cmocka_unit_test_setup_teardown(test_no_memory_for_json, reset, drop),
+		cmocka_unit_test_setup_teardown(test_spoilt, reset, drop),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "reports/merge.h"
+#include "reports/test/loading.h"
+
+static struct result merged;
+static struct error error;
+
+static int reset(void **unused)
+{
+	error = (struct error){0};
+	return 0;
+}
+
+static int drop(void **unused)
+{
+	result_finish(&merged);
+	return 0;
+}
+
+/* Adds a document, which is released. */
+static int add(json_t *document)
+{
+	struct result result;
+	int code = loading_load(&result, document, &error);
+
+	assert_int_equal(code, 0);
+	code = merge_add(&merged, &result, &error);
+	result_finish(&result);
+	return code;
+}
+
+static json_t *changed(const char *path, const char *value)
+{
+	json_t *document = loading_document();
+
+	loading_change(document, path, value);
+	return document;
+}
+
+/* One alone is what it was. */
+static void test_one(void **unused)
+{
+	json_t *document = loading_document();
+	json_t *again;
+
+	assert_int_equal(add(json_incref(document)), 0);
+	again = document_make(&merged);
+	loading_check_equal(again, document);
+	json_decref(again);
+	json_decref(document);
+}
+
+/* Three times what sample.h has: 61 samples, 74400 + 2^37; 6360 messages, 12 windows. */
+static void test_three(void **unused)
+{
+	const struct result_case *line;
+	json_t *document;
+	struct result again;
+
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(add(loading_document()), 0);
+	assert_int_equal(merged.n_cases, SAMPLE_CASES);
+
+	line = &merged.cases[SAMPLE_LATENCY];
+	assert_int_equal(line->n_trials, 9);
+	assert_int_equal(line->messages, 183);
+	assert_int_equal(line->duration_ns, 450009);
+	assert_int_equal(line->latency->count, 183);
+	assert_int_equal(line->latency->bins[1230], 60);
+	assert_int_equal(line->latency->over, 3);
+	assert_int_equal(line->latency->sum, 223200 + 3 * (1ULL << 37));
+	assert_int_equal(line->latency->min, 1230);
+	assert_int_equal(line->client.user_ns, 378000);
+	assert_true(line->trials[7].latency[0] == 1250);
+
+	line = &merged.cases[SAMPLE_BANDWIDTH];
+	assert_int_equal(line->n_trials, 18);
+	assert_int_equal(line->messages, 19080);
+	assert_int_equal(line->windows->count, 36);
+	assert_int_equal(line->windows->messages[35], 1200);
+	assert_int_equal(line->windows->rest, 180);
+
+	document = document_make(&merged);
+	assert_int_equal(load_document(&again, document, &error), 0);
+	json_decref(document);
+	document = document_make(&again);
+	assert_int_equal(again.cases[SAMPLE_LATENCY].latency->count, 183);
+	json_decref(document);
+	result_finish(&again);
+}
+
+/* Together they are as if they had been one run. */
+static void test_squares(void **unused)
+{
+	struct hist all;
+
+	assert_int_equal(add(loading_document()), 0);
+	assert_int_equal(add(loading_document()), 0);
+	hist_init(&all);
+	for (int i = 0; i < 2; i++) {
+		for (uint64_t j = 0; j < 60; j++)
+			hist_add(&all, 1230 + 10 * (j % 3));
+		hist_add(&all, 1ULL << 37);
+	}
+	assert_near(hist_stddev(merged.cases[SAMPLE_LATENCY].latency), hist_stddev(&all),
+		    hist_stddev(&all) * 1e-15);
+}
+
+/* Windows of 20 ms: each pair of the others is one of them. */
+static void test_other_windows(void **unused)
+{
+	json_t *document = loading_document();
+
+	loading_change(document, "cases/1/bandwidth/window_ns", "20000000");
+	loading_change(document, "cases/1/bandwidth/windows", "[5000000, 10000000]");
+	assert_int_equal(add(document), 0);
+	assert_int_equal(add(loading_document()), 0);
+	assert_int_equal(merged.cases[SAMPLE_BANDWIDTH].windows->window_ns, 20000000);
+	assert_int_equal(merged.cases[SAMPLE_BANDWIDTH].windows->count, 8);
+	assert_int_equal(merged.cases[SAMPLE_BANDWIDTH].windows->messages[1], 200);
+	assert_int_equal(merged.cases[SAMPLE_BANDWIDTH].windows->messages[2], 300);
+	assert_int_equal(windows_total(merged.cases[SAMPLE_BANDWIDTH].windows), 12720);
+	error = (struct error){0};
+	document = changed("cases/1/bandwidth/window_ns", "30000000");
+	loading_change(document, "cases/1/bandwidth/windows", "[]");
+	assert_int_equal(add(document), -EINVAL);
+	assert_contains(error.text, "write/bw/1000/event/server-poll/t16: windows of 20000000 and");
+}
+
+static void test_when(void **unused)
+{
+	json_t *document = changed("run/started", "\"2001-02-03T04:05:05Z\"");
+
+	loading_change(document, "run/clock/drift_ppm", "1.25");
+	loading_change(document, "run/command", "[\"verbmark\", \"again\"]");
+	assert_int_equal(add(loading_document()), 0);
+	assert_int_equal(add(document), 0);
+	document = changed("run/finished", "\"2001-02-04T00:00:00Z\"");
+	loading_change(document, "run/clock/drift_ppm", "-2.5");
+	assert_int_equal(add(document), 0);
+	assert_string_equal(merged.started, "2001-02-03T04:05:05Z");
+	assert_string_equal(merged.finished, "2001-02-04T00:00:00Z");
+	assert_true(merged.clock_drift_ppm == -2.5);
+	assert_int_equal(json_array_size(merged.command), 3);
+}
+
+static json_t *with_failure(void)
+{
+	json_t *document = loading_document();
+
+	loading_change(document, "cases/0/status", "\"failed\"");
+	loading_change(document, "cases/0/error", "\"it has stalled\"");
+	loading_change(document, "cases/0/trials", "[]");
+	loading_change(document, "cases/0/latency_ns", NULL);
+	return document;
+}
+
+/* Before it or behind it: what is complete elsewhere does not make up for a failure. */
+static void test_failures(void **unused)
+{
+	for (size_t place = 0; place < 3; place++) {
+		for (size_t i = 0; i < 3; i++)
+			assert_int_equal(add(i == place ? with_failure() : loading_document()), 0);
+		assert_int_equal(merged.cases[0].status, RESULT_FAILED);
+		assert_string_equal(merged.cases[0].error, "it has stalled");
+		assert_int_equal(merged.cases[0].n_trials, 0);
+		assert_null(merged.cases[0].latency);
+		assert_int_equal(merged.cases[SAMPLE_BANDWIDTH].n_trials, 18);
+		result_finish(&merged);
+	}
+}
+
+/* A case that was not run here may have been run there, or be skipped. */
+static void test_statuses(void **unused)
+{
+	json_t *document = loading_document();
+	json_t *cases = json_object_get(document, "cases");
+
+	json_array_remove(cases, SAMPLE_NOT_RUN);
+	json_array_remove(cases, SAMPLE_SKIPPED);
+	assert_int_equal(add(document), 0);
+	assert_int_equal(merged.status, RESULT_FAILED);
+	assert_int_equal(merged.n_cases, 3);
+
+	document = loading_document();
+	json_array_remove(json_object_get(document, "cases"), SAMPLE_FAILED);
+	loading_change(document, "cases/3/status", "\"skipped\"");
+	loading_change(document, "cases/3/error", "\"it cannot be\"");
+	assert_int_equal(add(document), 0);
+	assert_int_equal(merged.n_cases, SAMPLE_CASES);
+	assert_int_equal(merged.cases[SAMPLE_FAILED].status, RESULT_FAILED);
+	assert_int_equal(merged.status, RESULT_FAILED);
+
+	assert_int_equal(add(loading_document()), 0);
+	assert_int_equal(merged.n_cases, SAMPLE_CASES);
+	assert_string_equal(merged.cases[SAMPLE_NOT_RUN].id, "read/lat/1m/adaptive");
+	assert_int_equal(merged.cases[SAMPLE_NOT_RUN].status, RESULT_SKIPPED);
+	assert_string_equal(merged.cases[SAMPLE_NOT_RUN].error, "it cannot be");
+	assert_int_equal(merged.cases[SAMPLE_LATENCY].n_trials, 9);
+}
+
+/* The rest of an interrupted run: what had no trials gets its kind with the first ones. */
+static void test_gone_on(void **unused)
+{
+	json_t *document = loading_document();
+
+	loading_change(document, "cases/0/status", "\"interrupted\"");
+	loading_change(document, "cases/0/trials", "[]");
+	loading_change(document, "cases/0/latency_ns", NULL);
+	assert_int_equal(add(document), 0);
+	document = changed("cases/0/latency_ns/kind", "\"full\"");
+	assert_int_equal(add(document), 0);
+	assert_int_equal(merged.cases[0].status, RESULT_COMPLETE);
+	assert_int_equal(merged.cases[0].kind, RESULT_FULL);
+	assert_int_equal(merged.cases[0].n_trials, 3);
+}
+
+static void test_what_else_there_is(void **unused)
+{
+	json_t *document = changed("cases/0/counters", "{\"retries\": 1}");
+	struct result first;
+
+	loading_change(document, "cases/0/warnings", "[\"same\"]");
+	assert_int_equal(loading_load(&first, document, &error), 0);
+	assert_int_equal(merge_add(&merged, &first, &error), 0);
+	document = changed("cases/0/counters", "{\"retries\": 2}");
+	loading_change(document, "cases/0/warnings", "[\"same\"]");
+	assert_int_equal(add(document), 0);
+	assert_null(json_object_get(merged.cases[0].parameters, "counters"));
+	assert_non_null(json_object_get(merged.cases[0].parameters, "warnings"));
+	/* The one that was added still has its own. */
+	assert_non_null(json_object_get(first.cases[0].parameters, "counters"));
+	result_finish(&first);
+}
+
+static void test_refusals(void **unused)
+{
+	static const struct {
+		const char *path;
+		const char *value;
+		const char *sentence;
+	} rows[] = {
+		{"tool/version",            "\"1.2.4\"",
+		 "the version of verbmark is 1.2.4, and was 1.2.3 before"                                          },
+		{"run/clock/kind",          "\"monotonic\"", "the clock is monotonic, and was tsc before"          },
+		{"hosts/client/host",       "\"n03\"",       "the client's: host is n03, and was n01 before"       },
+		{"hosts/client/device",     "\"a\"",
+		 "the client's: device is a, and was mlx5_0 before"                                                },
+		{"hosts/client/port",       "2",             "the client's: port is 2, and was 1 before"           },
+		{"hosts/server/address",    "\"::1\"",
+		 "the server's: address is ::1, and was 192.0.2.2"                                                 },
+		{"hosts/server/link_layer", "\"IB\"",        "link_layer is IB, and was Ethernet before"           },
+		{"hosts/server/rate_mbps",  "5000",          "rate_mbps is 5000, and was 2500 before"              },
+		{"hosts/server/mtu",        "4096",          "mtu is 4096, and was 1024 before"                    },
+		{"cases/0/latency_ns/kind", "\"full\"",
+		 "send/lat/64/poll: its latency is full, and was half before"                                      },
+		{"cases/0/tx_depth",        "128",           "send/lat/64/poll: tx-depth is 128, and was 64 before"},
+		{"cases/0/iterations",      NULL,            "iterations is not given, and was 20 before"          },
+		{"cases/0/later",           "\"x\"",         "later is \"x\", and was not given before"            },
+		{"cases/0/op",              "\"write\"",     "op is \"write\", and was \"send\" before"            },
+		{"cases/0/size",            "65",            "size is 65, and was 64 before"                       },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		error = (struct error){0};
+		assert_int_equal(add(loading_document()), 0);
+		assert_int_equal(add(changed(rows[i].path, rows[i].value)), -EINVAL);
+		assert_contains(error.text, rows[i].sentence);
+		result_finish(&merged);
+	}
+}
+
+/* The same id, and another thing altogether. */
+static void test_another_sort(void **unused)
+{
+	json_t *document = loading_document();
+	json_t *trial;
+	size_t i;
+
+	loading_change(document, "cases/0/bandwidth",
+		       "{\"messages\": 61, \"duration_ns\": 150003, \"bytes\": 3904,"
+		       " \"window_ns\": 10000000, \"windows\": []}");
+	loading_change(document, "cases/0/latency_ns", NULL);
+	json_array_foreach(
+		json_object_get(json_array_get(json_object_get(document, "cases"), 0), "trials"), i,
+		trial) json_object_set_new(trial, "bandwidth",
+					   json_pack("{s:f, s:f}", "bytes_per_s", 1.0,
+						     "messages_per_s", 1.0));
+	assert_int_equal(add(loading_document()), 0);
+	assert_int_equal(add(document), -EINVAL);
+	assert_string_equal(error.text, "send/lat/64/poll: a bandwidth and a latency are not the"
+					" same case");
+}
+
+/* The sum of both is 2^63. */
+static void test_more_than_can_be_counted(void **unused)
+{
+	json_t *document = loading_document();
+
+	loading_change(document, "cases/0/latency_ns/histogram/max", "9223372036854701407");
+	loading_change(document, "cases/0/latency_ns/histogram/sum", "9223372036854775807");
+	assert_int_equal(add(document), 0);
+	assert_int_equal(add(loading_document()), -EOVERFLOW);
+	assert_string_equal(error.text, "send/lat/64/poll: these are more than can be counted");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_one, reset, drop),
+		cmocka_unit_test_setup_teardown(test_three, reset, drop),
+		cmocka_unit_test_setup_teardown(test_squares, reset, drop),
+		cmocka_unit_test_setup_teardown(test_other_windows, reset, drop),
+		cmocka_unit_test_setup_teardown(test_when, reset, drop),
+		cmocka_unit_test_setup_teardown(test_failures, reset, drop),
+		cmocka_unit_test_setup_teardown(test_statuses, reset, drop),
+		cmocka_unit_test_setup_teardown(test_gone_on, reset, drop),
+		cmocka_unit_test_setup_teardown(test_what_else_there_is, reset, drop),
+		cmocka_unit_test_setup_teardown(test_refusals, reset, drop),
+		cmocka_unit_test_setup_teardown(test_another_sort, reset, drop),
+		cmocka_unit_test_setup_teardown(test_more_than_can_be_counted, reset, drop),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
