@@ -47,15 +47,16 @@ static COLD int pingpong_missed(struct lane *lane, int code, struct error *error
 /* What makes another loop of it. Constants at the call. */
 struct pingpong_kind {
 	pingpong_post *post;
+	enum post_operation operation;
+	enum post_path path;
+	bool is_counter;
 	bool is_verified; /* the payloads of both directions */
 };
 
 static ALWAYS_INLINE int pingpong_initiate(struct lane *lane, const struct loop_run *run,
-					   const struct pingpong_kind kind,
-					   enum post_operation operation, enum post_path path,
-					   bool is_counter, struct error *error)
+					   const struct pingpong_kind kind, struct error *error)
 {
-	uint64_t last = clock_ticks(is_counter);
+	uint64_t last = clock_ticks(kind.is_counter);
 	uint64_t count = 0;
 
 	while (count < run->messages && last < run->until) {
@@ -64,16 +65,16 @@ static ALWAYS_INLINE int pingpong_initiate(struct lane *lane, const struct loop_
 
 		if (kind.is_verified)
 			loop_fill(lane);
-		if (unlikely(kind.post(lane, operation, path, error)))
+		if (unlikely(kind.post(lane, kind.operation, kind.path, error)))
 			return error->code;
 		code = pingpong_await(lane, lane->stalled_ns, error);
 		if (unlikely(code)) {
 			if (pingpong_missed(lane, code, error))
 				return error->code;
-			last = clock_ticks(is_counter);
+			last = clock_ticks(kind.is_counter);
 			continue;
 		}
-		now = clock_ticks(is_counter);
+		now = clock_ticks(kind.is_counter);
 		hist_add(run->hist, clock_to_ns(now - last, run->mult));
 		last = now;
 		count++;
@@ -86,7 +87,6 @@ static ALWAYS_INLINE int pingpong_initiate(struct lane *lane, const struct loop_
 
 /* Answers until the alarm. */
 static ALWAYS_INLINE int pingpong_respond(struct lane *lane, const struct pingpong_kind kind,
-					  enum post_operation operation, enum post_path path,
 					  struct error *error)
 {
 	for (;;) {
@@ -100,31 +100,42 @@ static ALWAYS_INLINE int pingpong_respond(struct lane *lane, const struct pingpo
 			if (unlikely(loop_check(lane, error)))
 				return error->code;
 		}
-		if (unlikely(kind.post(lane, operation, path, error)))
+		if (unlikely(kind.post(lane, kind.operation, kind.path, error)))
 			return error->code;
 		lane->messages++;
 	}
 }
 
 static ALWAYS_INLINE int pingpong(struct lane *lane, const struct loop_run *run,
-				  const struct pingpong_kind kind, enum post_operation operation,
-				  enum post_path path, bool is_counter, struct error *error)
+				  const struct pingpong_kind kind, struct error *error)
 {
 	if (run->is_responder)
-		return pingpong_respond(lane, kind, operation, path, error);
-	return pingpong_initiate(lane, run, kind, operation, path, is_counter, error);
+		return pingpong_respond(lane, kind, error);
+	return pingpong_initiate(lane, run, kind, error);
 }
 
 static ALWAYS_INLINE int loop_pingpong(struct lane *lane, const struct loop_run *run,
-				       pingpong_post *post, enum post_operation operation,
-				       enum post_path path, bool is_counter, struct error *error)
+				       enum post_operation operation, enum post_path path,
+				       bool is_counter, struct error *error)
 {
-	const struct pingpong_kind verified = {.post = post, .is_verified = true};
-	const struct pingpong_kind plain = {.post = post};
+	const struct pingpong_kind verified = {loop_post, operation, path, is_counter, true};
+	const struct pingpong_kind plain = {loop_post, operation, path, is_counter, false};
 
-	return lane->verify.every
-		       ? pingpong(lane, run, verified, operation, path, is_counter, error)
-		       : pingpong(lane, run, plain, operation, path, is_counter, error);
+	return lane->verify.every ? pingpong(lane, run, verified, error)
+				  : pingpong(lane, run, plain, error);
+}
+
+/* The same, with the notification of the specification behind each message. */
+static ALWAYS_INLINE int loop_pingpong_notified(struct lane *lane, const struct loop_run *run,
+						enum post_operation operation, enum post_path path,
+						bool is_counter, struct error *error)
+{
+	const struct pingpong_kind verified = {loop_post_notified, operation, path, is_counter,
+					       true};
+	const struct pingpong_kind plain = {loop_post_notified, operation, path, is_counter, false};
+
+	return lane->verify.every ? pingpong(lane, run, verified, error)
+				  : pingpong(lane, run, plain, error);
 }
 
 #endif

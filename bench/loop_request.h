@@ -10,19 +10,26 @@
 
 #include "bench/loop.h"
 
+/* Constants at the call. */
+struct request_kind {
+	enum post_operation operation;
+	enum post_path path;
+	bool is_counter;
+	bool is_verified; /* the payloads that come */
+};
+
 static ALWAYS_INLINE int request_each(struct lane *lane, const struct loop_run *run,
-				      bool is_verified, enum post_operation operation,
-				      enum post_path path, bool is_counter, struct error *error)
+				      const struct request_kind kind, struct error *error)
 {
-	uint64_t last = clock_ticks(is_counter);
+	uint64_t last = clock_ticks(kind.is_counter);
 	uint64_t count = 0;
 
 	while (count < run->messages && last < run->until) {
 		struct ibv_wc wc;
 		bool is_message;
 		uint64_t now;
-		int code = post_send(&lane->flows[0].queue, &lane->flows[0].work, operation, path,
-				     IBV_SEND_SIGNALED);
+		int code = post_send(&lane->flows[0].queue, &lane->flows[0].work, kind.operation,
+				     kind.path, IBV_SEND_SIGNALED);
 
 		if (unlikely(code))
 			return lane_post_failed(code, error);
@@ -32,11 +39,11 @@ static ALWAYS_INLINE int request_each(struct lane *lane, const struct loop_run *
 		code = lane_take(lane, &wc, &is_message, error);
 		if (unlikely(code))
 			return code;
-		now = clock_ticks(is_counter);
+		now = clock_ticks(kind.is_counter);
 		hist_add(run->hist, clock_to_ns(now - last, run->mult));
 		last = now;
 		count++;
-		if (is_verified && unlikely(loop_check(lane, error)))
+		if (kind.is_verified && unlikely(loop_check(lane, error)))
 			return error->code;
 	}
 	lane->messages += count;
@@ -47,9 +54,11 @@ static ALWAYS_INLINE int loop_request(struct lane *lane, const struct loop_run *
 				      enum post_operation operation, enum post_path path,
 				      bool is_counter, struct error *error)
 {
-	return lane->verify.every
-		       ? request_each(lane, run, true, operation, path, is_counter, error)
-		       : request_each(lane, run, false, operation, path, is_counter, error);
+	const struct request_kind verified = {operation, path, is_counter, true};
+	const struct request_kind plain = {operation, path, is_counter, false};
+
+	return lane->verify.every ? request_each(lane, run, verified, error)
+				  : request_each(lane, run, plain, error);
 }
 
 #endif

@@ -32,11 +32,13 @@ struct stream_kind {
 	bool has_lists;     /* posts by lists */
 	bool is_both;       /* messages come as well as go */
 	bool has_latencies; /* each message is timed, and signalled */
+	enum post_operation operation;
+	enum post_path path;
+	bool is_counter;
 };
 
 static ALWAYS_INLINE int stream_fill(struct lane *lane, struct flow *flow,
-				     const struct stream_kind kind, enum post_operation operation,
-				     enum post_path path, bool is_counter, struct error *error)
+				     const struct stream_kind kind, struct error *error)
 {
 	while (flow->room && flow->left) {
 		unsigned int signalled = 0;
@@ -48,8 +50,8 @@ static ALWAYS_INLINE int stream_fill(struct lane *lane, struct flow *flow,
 			signalled = IBV_SEND_SIGNALED;
 		}
 		if (kind.has_latencies)
-			lane_note_post(lane, flow, clock_ticks(is_counter));
-		code = post_send(&flow->queue, &flow->work, operation, path, signalled);
+			lane_note_post(lane, flow, clock_ticks(kind.is_counter));
+		code = post_send(&flow->queue, &flow->work, kind.operation, kind.path, signalled);
 		if (unlikely(code))
 			return lane_post_failed(code, error);
 		flow->room--;
@@ -60,8 +62,7 @@ static ALWAYS_INLINE int stream_fill(struct lane *lane, struct flow *flow,
 
 /* The same by lists: one is signalled at its end once so many are silent. */
 static ALWAYS_INLINE int stream_fill_lists(struct lane *lane, struct flow *flow,
-					   enum post_operation operation, enum post_path path,
-					   struct error *error)
+					   const struct stream_kind kind, struct error *error)
 {
 	while (flow->room >= lane->batch && flow->left) {
 		uint32_t count = flow->left < lane->batch ? (uint32_t)flow->left : lane->batch;
@@ -76,7 +77,8 @@ static ALWAYS_INLINE int stream_fill_lists(struct lane *lane, struct flow *flow,
 				flow->list.works[lane->batch - 1].id;
 			signalled = IBV_SEND_SIGNALED;
 		}
-		code = post_send_list(&flow->queue, &flow->list, count, operation, path, signalled);
+		code = post_send_list(&flow->queue, &flow->list, count, kind.operation, kind.path,
+				      signalled);
 		if (unlikely(code))
 			return lane_post_failed(code, error);
 		flow->room -= count;
@@ -124,14 +126,12 @@ static ALWAYS_INLINE void stream_time(struct lane *lane, const struct loop_run *
 }
 
 static ALWAYS_INLINE int stream_fill_all(struct lane *lane, const struct stream_kind kind,
-					 enum post_operation operation, enum post_path path,
-					 bool is_counter, struct error *error)
+					 struct error *error)
 {
 	for (unsigned int i = 0; i < lane->n_flows; i++) {
 		struct flow *flow = &lane->flows[i];
-		int code = kind.has_lists ? stream_fill_lists(lane, flow, operation, path, error)
-					  : stream_fill(lane, flow, kind, operation, path,
-							is_counter, error);
+		int code = kind.has_lists ? stream_fill_lists(lane, flow, kind, error)
+					  : stream_fill(lane, flow, kind, error);
 
 		if (unlikely(code))
 			return code;
@@ -140,27 +140,28 @@ static ALWAYS_INLINE int stream_fill_all(struct lane *lane, const struct stream_
 }
 
 static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
-				const struct stream_kind kind, enum post_operation operation,
-				enum post_path path, bool is_counter, struct error *error)
+				const struct stream_kind kind, struct error *error)
 {
-	uint64_t start = clock_ticks(is_counter);
+	uint64_t start = clock_ticks(kind.is_counter);
 	uint64_t end = lane->messages + run->messages;
 
 	if (end < run->messages)
 		end = UINT64_MAX;
 	lane->last_tick = start;
 	lane_share_out(lane, run->messages);
+	for (unsigned int i = 0; kind.has_lists && i < lane->n_flows; i++)
+		post_list_link(&lane->flows[i].list, kind.operation);
 	while (lane->messages < end && lane->last_tick < run->until) {
 		struct ibv_wc wc[STREAM_BATCH];
 		int64_t done;
 		int got;
 
-		if (unlikely(stream_fill_all(lane, kind, operation, path, is_counter, error)))
+		if (unlikely(stream_fill_all(lane, kind, error)))
 			return error->code;
 		got = completion_wait(lane->completion, STREAM_BATCH, wc, lane->stalled_ns, error);
 		if (unlikely(got < 0))
 			return got == -ETIMEDOUT ? lane_stalled(error) : got;
-		lane->last_tick = clock_ticks(is_counter);
+		lane->last_tick = clock_ticks(kind.is_counter);
 		done = stream_take(lane, kind, wc, got, error);
 		if (unlikely(done < 0))
 			return (int)done;
@@ -180,21 +181,21 @@ static ALWAYS_INLINE int loop_stream(struct lane *lane, const struct loop_run *r
 				     enum post_operation operation, enum post_path path,
 				     bool is_counter, struct error *error)
 {
-	const struct stream_kind lists = {.has_lists = true};
-	const struct stream_kind both = {.is_both = true};
-	const struct stream_kind both_lists = {.has_lists = true, .is_both = true};
-	const struct stream_kind latencies = {.has_latencies = true};
-	const struct stream_kind plain = {.has_lists = false};
+	const struct stream_kind lists = {true, false, false, operation, path, is_counter};
+	const struct stream_kind both = {false, true, false, operation, path, is_counter};
+	const struct stream_kind both_lists = {true, true, false, operation, path, is_counter};
+	const struct stream_kind latencies = {false, false, true, operation, path, is_counter};
+	const struct stream_kind plain = {false, false, false, operation, path, is_counter};
 
 	if (lane->parameters->latencies)
-		return stream(lane, run, latencies, operation, path, is_counter, error);
+		return stream(lane, run, latencies, error);
 	if (lane->parameters->bidirectional && lane->batch > 1)
-		return stream(lane, run, both_lists, operation, path, is_counter, error);
+		return stream(lane, run, both_lists, error);
 	if (lane->parameters->bidirectional)
-		return stream(lane, run, both, operation, path, is_counter, error);
+		return stream(lane, run, both, error);
 	if (lane->batch > 1)
-		return stream(lane, run, lists, operation, path, is_counter, error);
-	return stream(lane, run, plain, operation, path, is_counter, error);
+		return stream(lane, run, lists, error);
+	return stream(lane, run, plain, error);
 }
 
 #endif

@@ -6,14 +6,14 @@
 static ALWAYS_INLINE int messages(struct lane *lane, const struct loop_run *run,
 				  enum post_path path, bool is_counter, struct error *error)
 {
-	return loop_pingpong(lane, run, loop_post, POST_SEND, path, is_counter, error);
+	return loop_pingpong(lane, run, POST_SEND, path, is_counter, error);
 }
 
 static ALWAYS_INLINE int datagram_pingpong(struct lane *lane, const struct loop_run *run,
 					   enum post_path path, bool is_counter,
 					   struct error *error)
 {
-	return loop_pingpong(lane, run, loop_post, POST_UD_SEND, path, is_counter, error);
+	return loop_pingpong(lane, run, POST_UD_SEND, path, is_counter, error);
 }
 
 static int latency(struct lane *lane, enum result_kind kind, const struct loop_run *run,

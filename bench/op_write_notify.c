@@ -5,7 +5,7 @@
 static ALWAYS_INLINE int messages(struct lane *lane, const struct loop_run *run,
 				  enum post_path path, bool is_counter, struct error *error)
 {
-	return loop_pingpong(lane, run, loop_post_notified, POST_WRITE, path, is_counter, error);
+	return loop_pingpong_notified(lane, run, POST_WRITE, path, is_counter, error);
 }
 
 static int latency(struct lane *lane, enum result_kind kind, const struct loop_run *run,

@@ -291,7 +291,7 @@ int parameters_decode(struct parameters *into, json_t *object, struct error *err
 	{
 		const struct parameter *parameter = parameter_find(name);
 		const char *wrong;
-		uint64_t value;
+		uint64_t value = 0;
 
 		if (!parameter)
 			return error_set(error, -EOPNOTSUPP, "there is no parameter %.40s", name);

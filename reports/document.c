@@ -127,7 +127,7 @@ static json_t *make_total(const struct result_case *line)
 {
 	double rate = rate_of_case(line, true);
 
-	if (!line->trials[0].far_messages_per_s)
+	if (line->trials[0].far_messages_per_s == 0)
 		return NULL;
 	return json_pack("{s:f, s:f}", "bytes_per_s", rate * (double)line->size, "messages_per_s",
 			 rate);
@@ -168,6 +168,22 @@ static json_t *make_costs(const struct result_cost *client, const struct result_
 	return json_pack("{s:o, s:o}", "client", make_cost(client), "server", make_cost(server));
 }
 
+static json_t *make_rates(const struct result_trial *trial)
+{
+	json_t *rates = json_pack("{s:f, s:f}", "bytes_per_s", trial->bytes_per_s, "messages_per_s",
+				  trial->messages_per_s);
+
+	if (trial->far_messages_per_s > 0)
+		json_object_set_new(rates, "far_messages_per_s",
+				    json_real(trial->far_messages_per_s));
+	return rates;
+}
+
+static json_t *make_loss(uint64_t sent, uint64_t lost)
+{
+	return json_pack("{s:o, s:o}", "sent", number(sent), "lost", number(lost));
+}
+
 static json_t *make_trial(const struct result_case *line, const struct result_trial *trial)
 {
 	json_t *object = json_pack("{s:{s:o, s:o, s:b}, s:o, s:o, s:o}", "warmup", "messages",
@@ -186,9 +202,9 @@ static json_t *make_trial(const struct result_case *line, const struct result_tr
 		json_object_set(object, "latency_ns", latency);
 	json_decref(latency);
 	if (line->windows)
-		json_object_set_new(object, "bandwidth",
-				    json_pack("{s:f, s:f}", "bytes_per_s", trial->bytes_per_s,
-					      "messages_per_s", trial->messages_per_s));
+		json_object_set_new(object, "bandwidth", make_rates(trial));
+	if (trial->sent)
+		json_object_set_new(object, "loss", make_loss(trial->sent, trial->lost));
 	return object;
 }
 
@@ -237,9 +253,7 @@ static json_t *make_case(const struct result_case *line)
 	if (line->windows)
 		json_object_set_new(object, "bandwidth", make_bandwidth(line));
 	if (line->sent)
-		json_object_set_new(object, "loss",
-				    json_pack("{s:o, s:o}", "sent", number(line->sent), "lost",
-					      number(line->lost)));
+		json_object_set_new(object, "loss", make_loss(line->sent, line->lost));
 	if (line->counters)
 		json_object_set(object, "counters", line->counters);
 	json_object_set_new(object, "cpu", make_costs(&line->client, &line->server));

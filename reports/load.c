@@ -27,6 +27,7 @@ static int load_end(struct result_end *end, const json_t *hosts, const char *nam
 	    member_small(json, "mtu", INT_MAX, &end->mtu, error) ||
 	    member_count(json, "rate_mbps", &end->rate_mbps, error))
 		return -EINVAL;
+	end->facts = json_incref(json_object_get(json, "facts"));
 	return member_word(json, "link_layer", texts, &end->link_layer, error);
 }
 
@@ -141,6 +142,7 @@ static int load_all(struct result *result, json_t *document, struct error *error
 		code = load_run(result, document, error);
 	if (!code)
 		code = load_hosts(result, document, error);
+	result->warnings = json_incref(json_object_get(document, "warnings"));
 	return code ? code : load_cases(result, document, error);
 }
 

@@ -145,7 +145,8 @@ static int load_figures(struct result_case *line, const json_t *json, struct err
 static int load_parameters(struct result_case *line, json_t *json, struct error *error)
 {
 	static const char *const others[] = {"id",    "transport",  "trials",    "status",
-					     "error", "latency_ns", "bandwidth", "cpu"};
+					     "error", "latency_ns", "bandwidth", "cpu",
+					     "loss",  "counters"};
 	const char *name;
 	json_t *value;
 	bool is_kept = (line->parameters = json_object()) != NULL;
@@ -164,6 +165,7 @@ static int load_parameters(struct result_case *line, json_t *json, struct error 
 			*mark = '-';
 		is_kept = is_kept && !json_object_set(line->parameters, key, value);
 	}
+	line->counters = json_incref(json_object_get(json, "counters"));
 	return is_kept ? 0 : error_set_errno(error, -ENOMEM, "cannot keep the parameters");
 }
 

@@ -83,6 +83,23 @@ static int load_rates(struct result_trial *trial, const json_t *json, struct err
 	return code;
 }
 
+/* On UC and UD, and of both directions. */
+static int load_extras(struct result_trial *trial, const json_t *json, struct error *error)
+{
+	json_t *bandwidth = json_object_get(json, "bandwidth");
+	json_t *loss = json_object_get(json, "loss");
+	int code = 0;
+
+	if (json_object_get(bandwidth, "far_messages_per_s"))
+		code = member_figure(bandwidth, "far_messages_per_s", &trial->far_messages_per_s,
+				     error);
+	if (!code && loss)
+		code = member_count(loss, "sent", &trial->sent, error);
+	if (!code && loss)
+		code = member_count(loss, "lost", &trial->lost, error);
+	return code;
+}
+
 int load_trial(struct result_trial *trial, const json_t *json, const json_t *of_case,
 	       struct error *error)
 {
@@ -100,5 +117,5 @@ int load_trial(struct result_trial *trial, const json_t *json, const json_t *of_
 		code = load_latencies(trial->latency, json, error);
 	if (!code && json_object_get(of_case, "bandwidth"))
 		code = load_rates(trial, json, error);
-	return code;
+	return code ? code : load_extras(trial, json, error);
 }

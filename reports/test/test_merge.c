@@ -220,19 +220,19 @@ static void test_gone_on(void **unused)
 
 static void test_what_else_there_is(void **unused)
 {
-	json_t *document = changed("cases/0/counters", "{\"retries\": 1}");
+	json_t *document = changed("cases/0/colours", "{\"retries\": 1}");
 	struct result first;
 
 	loading_change(document, "cases/0/warnings", "[\"same\"]");
 	assert_int_equal(loading_load(&first, document, &error), 0);
 	assert_int_equal(merge_add(&merged, &first, &error), 0);
-	document = changed("cases/0/counters", "{\"retries\": 2}");
+	document = changed("cases/0/colours", "{\"retries\": 2}");
 	loading_change(document, "cases/0/warnings", "[\"same\"]");
 	assert_int_equal(add(document), 0);
-	assert_null(json_object_get(merged.cases[0].parameters, "counters"));
+	assert_null(json_object_get(merged.cases[0].parameters, "colours"));
 	assert_non_null(json_object_get(merged.cases[0].parameters, "warnings"));
 	/* The one that was added still has its own. */
-	assert_non_null(json_object_get(first.cases[0].parameters, "counters"));
+	assert_non_null(json_object_get(first.cases[0].parameters, "colours"));
 	result_finish(&first);
 }
 
