@@ -26,7 +26,7 @@ with open(VERBMARK, "rb") as program:
 PATIENCE = 60
 RUN_PATIENCE = 300
 # What a failure may take: 5 s, and the start of a program on a busy emulated machine.
-LIMIT = 7
+LIMIT = 14 if IS_SANITIZED else 8
 
 
 def wait_until(condition, limit=PATIENCE, what="it"):
