@@ -205,12 +205,12 @@ static void conclude(const struct screen *screen, const struct result *result)
 static int run_plan(const struct plan *plan, const char *path, struct result *result,
 		    struct error *error)
 {
+	bool has_stdout = path && !strcmp(path, "-");
 	struct screen screen = {
 		.view = {.begins = case_begins, .ends = case_ends},
 		.plan = plan,
 		.path = path,
- /* With the document on standard output the table goes to standard error. */
-		.out = path && !strcmp(path, "-") ? stderr : stdout,
+		.out = has_stdout ? stderr : stdout,
 	};
 	int limits = 0;
 	int code = path ? document_check(path, error) : 0;
@@ -245,8 +245,10 @@ static const char *choose_path(const struct plan *plan, char *path, size_t size)
 		return plan->no_save ? NULL : plan->json;
 	strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &utc);
 	snprintf(host, sizeof(host), "%s", plan->host ? plan->host : "local");
-	for (char *letter = host; *letter; letter++)
-		*letter = *letter == '/' ? '_' : *letter;
+	for (char *letter = host; *letter; letter++) {
+		if (*letter == '/')
+			*letter = '_';
+	}
 	snprintf(path, size, "verbmark-%s-%s.json", host, text);
 	for (unsigned int i = 2; !access(path, F_OK); i++)
 		snprintf(path, size, "verbmark-%s-%s-%u.json", host, text, i);

@@ -18,6 +18,8 @@
 #define SLOWEST_NS_PER_BYTE 80
 /* An answer by a transport that may lose it is given up sooner. */
 #define LOST_NS (200 * NS_PER_MS)
+/* Where so many in a row are lost, all are. */
+#define LOST_MAX 10
 
 /* Room for a notification, and for what a datagram has in front. */
 #define LEAST_RECEIVE 64
@@ -303,6 +305,7 @@ int lane_start(struct lane *lane, struct error *error)
 	lane->until_signal = lane->signal_every;
 	lane->is_signal_out = false;
 	lane->posted = lane->messages = lane->lost = lane->completions = 0;
+	lane->lost_in_a_row = 0;
 	lane->path = post_choose(&lane->flows[0].queue, &lane->flows[0].work);
 	return code;
 }
@@ -351,7 +354,7 @@ int lane_settle(struct lane *lane, struct error *error)
 		int code = completion_wait(lane->completion, 1, &wc, lane->stalled_ns, error);
 
 		if (code == -ETIMEDOUT)
-			return lane_stalled(error);
+			return lane_stalled(lane, error);
 		if (code >= 0)
 			code = lane_take(lane, &wc, &is_message, error);
 		if (code)
@@ -360,8 +363,25 @@ int lane_settle(struct lane *lane, struct error *error)
 	return 0;
 }
 
-int lane_stalled(struct error *error)
+int lane_stalled(const struct lane *lane, struct error *error)
 {
 	return error_set(error, -ETIMEDOUT,
-			 "no completion for 5 s or more, while the other end is alive");
+			 "nothing has come for %.3g s, while the other end is alive",
+			 (double)lane->stalled_ns / (double)NS_PER_S);
+}
+
+int lane_missed(struct lane *lane, uint64_t number, int code, struct error *error)
+{
+	if (code != -ETIMEDOUT)
+		return code;
+	if (!lane_is_lossy(lane))
+		return lane_stalled(lane, error);
+	lane->lost++;
+	lane->lost_in_a_row = number == lane->lost_at ? lane->lost_in_a_row + 1 : 1;
+	lane->lost_at = number;
+	if (lane->lost_in_a_row < LOST_MAX)
+		return 0;
+	return error_set(error, -ETIMEDOUT,
+			 "%u messages in a row were lost: on RC they would be sent again",
+			 lane->lost_in_a_row);
 }

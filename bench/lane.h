@@ -18,10 +18,9 @@
 
 /* What an operation asks of the work requests. */
 struct lane_shape {
-	bool is_read;       /* data come from the other end */
-	bool is_atomic;     /* eight bytes, and only eight */
-	bool is_notified;   /* a notification follows */
-	bool has_immediate; /* the other end learns of a write */
+	bool is_read;     /* data come from the other end */
+	bool is_atomic;   /* eight bytes, and only eight */
+	bool is_notified; /* a notification follows */
 };
 
 /* One queue pair. */
@@ -60,6 +59,8 @@ struct lane {
 	uint64_t posted;   /* messages, of all loops since the queue pairs were made */
 	uint64_t messages; /* operations done */
 	uint64_t lost;     /* of those that were waited for, on UC and UD */
+	uint64_t lost_at;  /* the number of the message that the last one of them was */
+	unsigned int lost_in_a_row;
 	uint64_t completions;
 	uint64_t last_tick; /* when the last of a stream were seen to be through */
 	const struct parameters *parameters;
@@ -97,7 +98,14 @@ int lane_failed(const struct flow *flow, struct error *error);
 int lane_take(struct lane *lane, const struct ibv_wc *wc, bool *is_message, struct error *error);
 
 /* Nothing for lane.stalled_ns, at an end that drives, is a failure. */
-COLD int lane_stalled(struct error *error);
+COLD int lane_stalled(const struct lane *lane, struct error *error);
+
+/*
+ * What the end of a wait for the answer to message number means. Where messages may be
+ * lost, an answer that is missing is counted, and no failure before it is the tenth to
+ * the same message.
+ */
+COLD int lane_missed(struct lane *lane, uint64_t number, int code, struct error *error);
 
 /* Waits until the signalled operation is complete. */
 COLD int lane_settle(struct lane *lane, struct error *error);

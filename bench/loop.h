@@ -44,6 +44,14 @@ static ALWAYS_INLINE int loop_dispatch(loop_function *loop, struct lane *lane,
 			       : loop(lane, run, POST_CLASSIC, false, error);
 }
 
+/* Defines the loop_function of a shape with an operation. */
+#define LOOP_BIND(name, shape, operation)                                                        \
+	static ALWAYS_INLINE int name(struct lane *lane, const struct loop_run *run,             \
+				      enum post_path path, bool is_counter, struct error *error) \
+	{                                                                                        \
+		return shape(lane, run, operation, path, is_counter, error);                     \
+	}
+
 /* The payload of the next message, if it is one to be verified; and what came. */
 static ALWAYS_INLINE void loop_fill(struct lane *lane)
 {

@@ -20,7 +20,5 @@ int memory_look(struct lane *lane, uint64_t *since_ns, bool is_responder, struct
 	now = clock_now_ns();
 	if (!*since_ns)
 		*since_ns = now;
-	if (now - *since_ns >= lane->stalled_ns)
-		return lane_stalled(error);
-	return 0;
+	return now - *since_ns < lane->stalled_ns ? 0 : -ETIMEDOUT;
 }

@@ -10,12 +10,16 @@
 
 #include "bench/loop.h"
 
-/* The byte has not come for a while: looks for a reason to give up. 0: goes on. */
+/*
+ * The byte has not changed for a while: looks for a reason to give up. 0: goes on.
+ * -ETIMEDOUT has no error yet.
+ */
 COLD int memory_look(struct lane *lane, uint64_t *since_ns, bool is_responder, struct error *error);
 
 /* Some microseconds: between two looks the memory is all that is read. */
 #define MEMORY_SPINS 4096
 
+/* The initiator waits for the number of its round, the responder for another than its last. */
 static ALWAYS_INLINE int memory_await(struct lane *lane, uint8_t round, bool is_responder,
 				      struct error *error)
 {
@@ -25,7 +29,9 @@ static ALWAYS_INLINE int memory_await(struct lane *lane, uint8_t round, bool is_
 		int code;
 
 		for (int i = 0; i < MEMORY_SPINS; i++) {
-			if (__atomic_load_n(lane->last_received, __ATOMIC_ACQUIRE) == round)
+			uint8_t seen = __atomic_load_n(lane->last_received, __ATOMIC_ACQUIRE);
+
+			if ((seen == round) != is_responder)
 				return 0;
 		}
 		code = memory_look(lane, &since_ns, is_responder, error);
@@ -44,13 +50,20 @@ static ALWAYS_INLINE int memory_initiate(struct lane *lane, const struct loop_ru
 
 	while (count < run->messages && last < run->until) {
 		uint64_t now;
+		int code;
 
 		if (is_verified)
 			loop_fill(lane);
 		*lane->last_sent = ++round;
-		if (unlikely(loop_post(lane, POST_WRITE, path, error)) ||
-		    unlikely(memory_await(lane, round, false, error)))
+		if (unlikely(loop_post(lane, POST_WRITE, path, error)))
 			return error->code;
+		code = memory_await(lane, round, false, error);
+		if (unlikely(code)) {
+			if (lane_missed(lane, lane->messages + count, code, error))
+				return error->code;
+			last = clock_ticks(is_counter);
+			continue;
+		}
 		now = clock_ticks(is_counter);
 		hist_add(run->hist, clock_to_ns(now - last, run->mult));
 		last = now;
@@ -65,9 +78,13 @@ static ALWAYS_INLINE int memory_initiate(struct lane *lane, const struct loop_ru
 static ALWAYS_INLINE int memory_respond(struct lane *lane, bool is_verified, enum post_path path,
 					struct error *error)
 {
-	for (uint8_t round = 1;; round++) {
+	uint8_t round = 0;
+
+	for (;;) {
 		if (unlikely(memory_await(lane, round, true, error)))
 			return error->code;
+		/* Rounds that were lost on their way here are passed over. */
+		round = *lane->last_received;
 		if (is_verified) {
 			loop_fill(lane);
 			if (unlikely(loop_check(lane, error)))

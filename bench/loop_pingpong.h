@@ -33,17 +33,6 @@ static ALWAYS_INLINE int pingpong_await(struct lane *lane, uint64_t timeout_ns, 
 	return 0;
 }
 
-/* No answer: on a transport that may lose it, that is counted, and no sample. */
-static COLD int pingpong_missed(struct lane *lane, int code, struct error *error)
-{
-	if (code != -ETIMEDOUT)
-		return code;
-	if (!lane_is_lossy(lane))
-		return lane_stalled(error);
-	lane->lost++;
-	return 0;
-}
-
 /* What makes another loop of it. Constants at the call. */
 struct pingpong_kind {
 	pingpong_post *post;
@@ -69,7 +58,7 @@ static ALWAYS_INLINE int pingpong_initiate(struct lane *lane, const struct loop_
 			return error->code;
 		code = pingpong_await(lane, lane->stalled_ns, error);
 		if (unlikely(code)) {
-			if (pingpong_missed(lane, code, error))
+			if (lane_missed(lane, lane->messages + count, code, error))
 				return error->code;
 			last = clock_ticks(kind.is_counter);
 			continue;

@@ -35,7 +35,7 @@ static ALWAYS_INLINE int request_each(struct lane *lane, const struct loop_run *
 			return lane_post_failed(code, error);
 		code = completion_wait(lane->completion, 1, &wc, lane->stalled_ns, error);
 		if (unlikely(code < 0))
-			return code == -ETIMEDOUT ? lane_stalled(error) : code;
+			return code == -ETIMEDOUT ? lane_stalled(lane, error) : code;
 		code = lane_take(lane, &wc, &is_message, error);
 		if (unlikely(code))
 			return code;

@@ -87,6 +87,11 @@ static ALWAYS_INLINE int stream_fill_lists(struct lane *lane, struct flow *flow,
 	return 0;
 }
 
+static ALWAYS_INLINE struct flow *stream_flow(const struct lane *lane, const struct ibv_wc *wc)
+{
+	return &lane->flows[wc->wr_id & ((1U << STREAM_FLOW_BITS) - 1)];
+}
+
 /* Takes completions. Returns how many messages they stand for, or a negative errno. */
 static ALWAYS_INLINE int64_t stream_take(struct lane *lane, const struct stream_kind kind,
 					 const struct ibv_wc *wc, int n_wc, struct error *error)
@@ -106,7 +111,7 @@ static ALWAYS_INLINE int64_t stream_take(struct lane *lane, const struct stream_
 		}
 		if (unlikely(wc[i].status != IBV_WC_SUCCESS))
 			return lane_completion_failed(&wc[i], error);
-		flow = &lane->flows[wc[i].wr_id & ((1U << STREAM_FLOW_BITS) - 1)];
+		flow = stream_flow(lane, &wc[i]);
 		flow->room += stands_for;
 		done += stands_for;
 		lane->completions++;
@@ -119,20 +124,44 @@ static ALWAYS_INLINE void stream_time(struct lane *lane, const struct loop_run *
 				      const struct ibv_wc *wc, int n_wc, uint64_t now)
 {
 	for (int i = 0; i < n_wc; i++) {
-		struct flow *flow = &lane->flows[wc[i].wr_id & ((1U << STREAM_FLOW_BITS) - 1)];
+		struct flow *flow = stream_flow(lane, &wc[i]);
 
 		hist_add(run->hist, clock_to_ns(now - lane_posted_at(lane, flow), run->mult));
 	}
 }
 
-static ALWAYS_INLINE int stream_fill_all(struct lane *lane, const struct stream_kind kind,
-					 struct error *error)
+static ALWAYS_INLINE int stream_fill_somehow(struct lane *lane, struct flow *flow,
+					     const struct stream_kind kind, struct error *error)
 {
-	for (unsigned int i = 0; i < lane->n_flows; i++) {
-		struct flow *flow = &lane->flows[i];
-		int code = kind.has_lists ? stream_fill_lists(lane, flow, kind, error)
-					  : stream_fill(lane, flow, kind, error);
+	return kind.has_lists ? stream_fill_lists(lane, flow, kind, error)
+			      : stream_fill(lane, flow, kind, error);
+}
 
+/* Starts all of them. */
+static ALWAYS_INLINE int stream_begin(struct lane *lane, const struct loop_run *run,
+				      const struct stream_kind kind, struct error *error)
+{
+	int code = 0;
+
+	lane_share_out(lane, run->messages);
+	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
+		if (kind.has_lists)
+			post_list_link(&lane->flows[i].list, kind.operation);
+		code = stream_fill_somehow(lane, &lane->flows[i], kind, error);
+	}
+	return code;
+}
+
+/* Only those that have something to say have room. */
+static ALWAYS_INLINE int stream_refill(struct lane *lane, const struct stream_kind kind,
+				       const struct ibv_wc *wc, int n_wc, struct error *error)
+{
+	for (int i = 0; i < n_wc; i++) {
+		int code;
+
+		if (kind.is_both && wc[i].wr_id & LANE_RECEIVE)
+			continue;
+		code = stream_fill_somehow(lane, stream_flow(lane, &wc[i]), kind, error);
 		if (unlikely(code))
 			return code;
 	}
@@ -148,19 +177,16 @@ static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 	if (end < run->messages)
 		end = UINT64_MAX;
 	lane->last_tick = start;
-	lane_share_out(lane, run->messages);
-	for (unsigned int i = 0; kind.has_lists && i < lane->n_flows; i++)
-		post_list_link(&lane->flows[i].list, kind.operation);
+	if (stream_begin(lane, run, kind, error))
+		return error->code;
 	while (lane->messages < end && lane->last_tick < run->until) {
 		struct ibv_wc wc[STREAM_BATCH];
 		int64_t done;
 		int got;
 
-		if (unlikely(stream_fill_all(lane, kind, error)))
-			return error->code;
 		got = completion_wait(lane->completion, STREAM_BATCH, wc, lane->stalled_ns, error);
 		if (unlikely(got < 0))
-			return got == -ETIMEDOUT ? lane_stalled(error) : got;
+			return got == -ETIMEDOUT ? lane_stalled(lane, error) : got;
 		lane->last_tick = clock_ticks(kind.is_counter);
 		done = stream_take(lane, kind, wc, got, error);
 		if (unlikely(done < 0))
@@ -173,6 +199,8 @@ static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 		windows_add(run->windows, clock_to_ns(lane->last_tick - start, run->mult),
 			    (uint64_t)done);
 		lane->messages += (uint64_t)done;
+		if (unlikely(stream_refill(lane, kind, wc, got, error)))
+			return error->code;
 	}
 	return 0;
 }

@@ -42,6 +42,10 @@ extern const struct op op_compare_swap;
 extern const struct op op_write_notify;
 extern const struct op op_read_notify;
 
+/* The kinds of operations of which they are always the same. */
+enum result_kind op_is_full(enum rdma_wait_mode cq, enum rdma_wait_mode server_cq);
+enum result_kind op_is_half(enum rdma_wait_mode cq, enum rdma_wait_mode server_cq);
+
 /* Whether the other end's program takes part: only then is the latency half of anything. */
 static inline bool op_is_answered(enum result_kind kind)
 {

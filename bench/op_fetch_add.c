@@ -3,27 +3,13 @@
 #include "bench/loop_stream.h"
 #include "bench/op.h"
 
-static ALWAYS_INLINE int request(struct lane *lane, const struct loop_run *run, enum post_path path,
-				 bool is_counter, struct error *error)
-{
-	return loop_request(lane, run, POST_FETCH_ADD, path, is_counter, error);
-}
+LOOP_BIND(request, loop_request, POST_FETCH_ADD)
+LOOP_BIND(requests, loop_stream, POST_FETCH_ADD)
 
 static int latency(struct lane *lane, enum result_kind kind, const struct loop_run *run,
 		   struct error *error)
 {
 	return loop_dispatch(request, lane, run, error);
-}
-
-static enum result_kind kind_of(enum rdma_wait_mode cq, enum rdma_wait_mode server_cq)
-{
-	return RESULT_FULL;
-}
-
-static ALWAYS_INLINE int requests(struct lane *lane, const struct loop_run *run,
-				  enum post_path path, bool is_counter, struct error *error)
-{
-	return loop_stream(lane, run, POST_FETCH_ADD, path, is_counter, error);
 }
 
 static int bandwidth(struct lane *lane, const struct loop_run *run, struct error *error)
@@ -36,7 +22,7 @@ const struct op op_fetch_add = {
 	.summary = "ATOMIC FETCH AND ADD of eight bytes",
 	.transports = OP_ON(TRANSPORT_RC),
 	.shape = {.is_atomic = true},
-	.kind = kind_of,
+	.kind = op_is_full,
 	.latency = latency,
 	.bandwidth = bandwidth,
 };

@@ -3,18 +3,10 @@
 #include "bench/loop_stream.h"
 #include "bench/op.h"
 
-static ALWAYS_INLINE int messages(struct lane *lane, const struct loop_run *run,
-				  enum post_path path, bool is_counter, struct error *error)
-{
-	return loop_pingpong(lane, run, POST_SEND, path, is_counter, error);
-}
-
-static ALWAYS_INLINE int datagram_pingpong(struct lane *lane, const struct loop_run *run,
-					   enum post_path path, bool is_counter,
-					   struct error *error)
-{
-	return loop_pingpong(lane, run, POST_UD_SEND, path, is_counter, error);
-}
+LOOP_BIND(messages, loop_pingpong, POST_SEND)
+LOOP_BIND(datagram_pingpong, loop_pingpong, POST_UD_SEND)
+LOOP_BIND(stream_sends, loop_stream, POST_SEND)
+LOOP_BIND(stream_datagrams, loop_stream, POST_UD_SEND)
 
 static int latency(struct lane *lane, enum result_kind kind, const struct loop_run *run,
 		   struct error *error)
@@ -22,23 +14,6 @@ static int latency(struct lane *lane, enum result_kind kind, const struct loop_r
 	if (lane->transport == TRANSPORT_UD)
 		return loop_dispatch(datagram_pingpong, lane, run, error);
 	return loop_dispatch(messages, lane, run, error);
-}
-
-static enum result_kind kind_of(enum rdma_wait_mode cq, enum rdma_wait_mode server_cq)
-{
-	return RESULT_HALF;
-}
-
-static ALWAYS_INLINE int stream_sends(struct lane *lane, const struct loop_run *run,
-				      enum post_path path, bool is_counter, struct error *error)
-{
-	return loop_stream(lane, run, POST_SEND, path, is_counter, error);
-}
-
-static ALWAYS_INLINE int stream_datagrams(struct lane *lane, const struct loop_run *run,
-					  enum post_path path, bool is_counter, struct error *error)
-{
-	return loop_stream(lane, run, POST_UD_SEND, path, is_counter, error);
 }
 
 static int bandwidth(struct lane *lane, const struct loop_run *run, struct error *error)
@@ -53,7 +28,7 @@ const struct op op_send = {
 	.summary = "SEND into a posted RECV",
 	.transports = OP_ON(TRANSPORT_RC) | OP_ON(TRANSPORT_UC) | OP_ON(TRANSPORT_UD),
 	.is_received = true,
-	.kind = kind_of,
+	.kind = op_is_half,
 	.latency = latency,
 	.bandwidth = bandwidth,
 };

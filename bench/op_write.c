@@ -4,11 +4,8 @@
 #include "bench/loop_stream.h"
 #include "bench/op.h"
 
-static ALWAYS_INLINE int request(struct lane *lane, const struct loop_run *run, enum post_path path,
-				 bool is_counter, struct error *error)
-{
-	return loop_request(lane, run, POST_WRITE, path, is_counter, error);
-}
+LOOP_BIND(request, loop_request, POST_WRITE)
+LOOP_BIND(writes, loop_stream, POST_WRITE)
 
 static int latency(struct lane *lane, enum result_kind kind, const struct loop_run *run,
 		   struct error *error)
@@ -22,12 +19,6 @@ static int latency(struct lane *lane, enum result_kind kind, const struct loop_r
 static enum result_kind kind_of(enum rdma_wait_mode cq, enum rdma_wait_mode server_cq)
 {
 	return cq == RDMA_POLL && server_cq == RDMA_POLL ? RESULT_HALF : RESULT_COMPLETION;
-}
-
-static ALWAYS_INLINE int writes(struct lane *lane, const struct loop_run *run, enum post_path path,
-				bool is_counter, struct error *error)
-{
-	return loop_stream(lane, run, POST_WRITE, path, is_counter, error);
 }
 
 static int bandwidth(struct lane *lane, const struct loop_run *run, struct error *error)

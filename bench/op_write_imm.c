@@ -3,27 +3,13 @@
 #include "bench/loop_stream.h"
 #include "bench/op.h"
 
-static ALWAYS_INLINE int messages(struct lane *lane, const struct loop_run *run,
-				  enum post_path path, bool is_counter, struct error *error)
-{
-	return loop_pingpong(lane, run, POST_WRITE_IMM, path, is_counter, error);
-}
+LOOP_BIND(messages, loop_pingpong, POST_WRITE_IMM)
+LOOP_BIND(writes, loop_stream, POST_WRITE_IMM)
 
 static int latency(struct lane *lane, enum result_kind kind, const struct loop_run *run,
 		   struct error *error)
 {
 	return loop_dispatch(messages, lane, run, error);
-}
-
-static enum result_kind kind_of(enum rdma_wait_mode cq, enum rdma_wait_mode server_cq)
-{
-	return RESULT_HALF;
-}
-
-static ALWAYS_INLINE int writes(struct lane *lane, const struct loop_run *run, enum post_path path,
-				bool is_counter, struct error *error)
-{
-	return loop_stream(lane, run, POST_WRITE_IMM, path, is_counter, error);
 }
 
 static int bandwidth(struct lane *lane, const struct loop_run *run, struct error *error)
@@ -36,7 +22,7 @@ const struct op op_write_imm = {
 	.summary = "RDMA WRITE WITH IMMEDIATE, which takes a RECV",
 	.transports = OP_ON(TRANSPORT_RC) | OP_ON(TRANSPORT_UC),
 	.is_received = true,
-	.kind = kind_of,
+	.kind = op_is_half,
 	.latency = latency,
 	.bandwidth = bandwidth,
 };

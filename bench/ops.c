@@ -9,3 +9,13 @@ const struct op *const ops[OPS] = {
 const char *const op_names[] = {"send",         "write",       "read",
 				"write-imm",    "fetch-add",   "compare-swap",
 				"write-notify", "read-notify", NULL};
+
+enum result_kind op_is_full(enum rdma_wait_mode cq, enum rdma_wait_mode server_cq)
+{
+	return RESULT_FULL;
+}
+
+enum result_kind op_is_half(enum rdma_wait_mode cq, enum rdma_wait_mode server_cq)
+{
+	return RESULT_HALF;
+}

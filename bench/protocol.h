@@ -27,6 +27,9 @@
 
 #define PROTOCOL_NUMBER 2
 
+/* How long the server may take for each answer but its first. */
+#define PROTOCOL_ANSWER_MS 15000
+
 /* {"type": type} with a reason; of any type. */
 json_t *protocol_reason(const char *type, const char *reason);
 

@@ -190,10 +190,7 @@ static int run_trial(struct session *session, const struct protocol_case *wanted
 	int code = meet(session, wanted, message, error);
 
 	if (!code)
-		code = control_send(session->control,
-				    json_pack("{s:s, s:s}", "type", "ready", "device",
-					      context_device(&lane->flows[0].context)),
-				    error);
+		code = control_send(session->control, protocol_plain("ready"), error);
 	if (code)
 		return code;
 	before = cost_now(lane);

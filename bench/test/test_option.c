@@ -214,23 +214,23 @@ static void test_a_second_table(void **unused)
 {
 	static const struct {
 		const char *line;
-		unsigned int number;
 		const char *text;
+		const char *operand;
+		unsigned int number;
 		bool all;
 		bool bare;
-		const char *operand;
 	} good[] = {
-		{"--size|4k", 8, "4k", false, false, NULL},
-		{"--size=4k", 8, "4k", false, false, NULL},
-		{"-s4k",      8, "4k", false, false, NULL},
-		{"-abs|4k",   8, "4k", true,  true,  NULL},
-		{"--list",    7, NULL, false, false, NULL},
-		{"--list=3",  7, "3",  false, false, NULL},
-		{"--list=",   7, "",   false, false, NULL},
-		{"-l",        7, NULL, false, false, NULL},
-		{"--list|3",  7, NULL, false, false, "3" },
-		{"-l|3",      7, NULL, false, false, "3" },
-		{"-la",       7, NULL, true,  false, NULL},
+		{"--size|4k", "4k", NULL, 8, false, false},
+		{"--size=4k", "4k", NULL, 8, false, false},
+		{"-s4k",      "4k", NULL, 8, false, false},
+		{"-abs|4k",   "4k", NULL, 8, true,  true },
+		{"--list",    NULL, NULL, 7, false, false},
+		{"--list=3",  "3",  NULL, 7, false, false},
+		{"--list=",   "",   NULL, 7, false, false},
+		{"-l",        NULL, NULL, 7, false, false},
+		{"--list|3",  NULL, "3",  7, false, false},
+		{"-l|3",      NULL, "3",  7, false, false},
+		{"-la",       NULL, NULL, 7, true,  false},
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(good); i++) {

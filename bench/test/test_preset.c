@@ -152,7 +152,8 @@ static void test_a_long_file(void **unused)
 	json_t *plan;
 
 	memset(text, ' ', MIB);
-	memcpy(text, "{}", 2);
+	text[0] = '{';
+	text[1] = '}';
 	put(text, MIB - 1);
 	assert_int_equal(preset_load(path, &plan, &error), 0);
 	json_decref(plan);

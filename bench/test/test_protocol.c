@@ -212,89 +212,88 @@ static void test_a_case_of_few_words(void **unused)
 	json_decref(message);
 }
 
+/* The first words of why. */
+static void check_case_fails(const char *text, int code, const char *why)
+{
+	json_t *message = load(text);
+	struct error error = {0};
+	struct protocol_case read;
+
+	assert_int_equal(protocol_read_case(message, &read, &error), code);
+	if (strncmp(error.text, why, strlen(why)) != 0)
+		fail_msg("%s: %s", text, error.text);
+	json_decref(message);
+}
+
 static void test_cases_that_cannot_be(void **unused)
 {
 	static const struct {
-		const char *message;
-		int code;
-		const char *text;
+		const char *parameters;
+		const char *why;
 	} rows[] = {
-		{CASE("{\"op\":\"push\"}"),                                -EINVAL,
-		 "this server cannot do that: op is none of send, write, read"                                                          },
-		{CASE("{\"op\":7}"),				       -EINVAL,
-		 "this server cannot do that: op is none of send, write, read"                                                          },
-		{CASE("{\"op\":[\"send\"]}"),                              -EINVAL,
-		 "this server cannot do that: op is none of send, write, read"                                                          },
-		{CASE("{\"op\":\"all\"}"),                                 -EINVAL,
-		 "this server cannot do that: op is none of send, write, read"                                                          },
-		{CASE("{\"metric\":\"load\"}"),                            -EINVAL,
-		 "this server cannot do that: metric is none of lat, bw"                                                                },
-		{CASE("{\"cq\":\"busy\"}"),                                -EINVAL,
-		 "this server cannot do that: cq is none of poll, event, adaptive"                                                      },
-		{CASE("{\"server-cq\":\"\"}"),                             -EINVAL,
-		 "this server cannot do that: server-cq is none of poll, event, adaptive"                                               },
-		{CASE("{\"size\":0}"),                                     -EINVAL,
-		 "this server cannot do that: size is not from 1 to 1g"                                                                 },
-		{CASE("{\"size\":-1}"),                                    -EINVAL,
-		 "this server cannot do that: size is not a number"								     },
-		{CASE("{\"size\":1073741825}"),                            -EINVAL,
-		 "this server cannot do that: size is not from 1 to 1g"                                                                 },
-		{CASE("{\"size\":9223372036854775807}"),                   -EINVAL,
-		 "this server cannot do that: size is not from 1 to 1g"                                                                 },
-		{CASE("{\"size\":-9223372036854775808}"),                  -EINVAL,
-		 "this server cannot do that: size is not a number"								     },
-		{CASE("{\"size\":\"18446744073709551615\"}"),              -EINVAL,
-		 "this server cannot do that: size is not from 1 to 1g"                                                                 },
-		{CASE("{\"size\":64.0}"),                                  -EINVAL,
-		 "this server cannot do that: size is not a number"								     },
-		{CASE("{\"size\":[64]}"),                                  -EINVAL,
-		 "this server cannot do that: size is not a number"								     },
-		{CASE("{\"size\":\"1:64\"}"),                              -EINVAL,
-		 "this server cannot do that: size is not a size, such as 64 or 4k"                                                     },
-		{CASE("{\"tx-depth\":16385}"),                             -EINVAL,
-		 "this server cannot do that: tx-depth is not from 1 to 16384"                                                          },
-		{CASE("{\"rx-depth\":0}"),                                 -EINVAL,
-		 "this server cannot do that: rx-depth is not from 1 to 16384"                                                          },
-		{CASE("{\"cq-mod\":0}"),                                   -EINVAL,
-		 "this server cannot do that: cq-mod is not from 1 to 16384"                                                            },
-		{CASE("{\"timeout\":32}"),                                 -EINVAL,
-		 "this server cannot do that: timeout is not from 1 to 31"                                                              },
-		{CASE("{\"retries\":8}"),                                  -EINVAL,
-		 "this server cannot do that: retries is not from 0 to 7"                                                               },
-		{CASE("{\"hugepages\":1}"),                                -EINVAL,
-		 "this server cannot do that: hugepages is neither true nor false"                                                      },
-		{CASE("{\"duration\":1}"),                                 -EINVAL,
-		 "this server cannot do that: duration is not a time, such as \"10s\""                                                  },
-		{CASE("{\"colours\":16}"),                                 -EOPNOTSUPP,
-		 "this server cannot do that: there is no parameter colours"                                                            },
-		{CASE("{\"server_cq\":\"poll\"}"),                         -EOPNOTSUPP,
-		 "this server cannot do that: there is no parameter server_cq"                                                          },
-		{CASE("[]"),					       -EPROTO,     "a malformed case: its parameters are no object"},
-		{CASE("null"),					     -EPROTO,     "a malformed case: its parameters are no object"},
-		{CASE("\"send\""),					 -EPROTO,     "a malformed case: its parameters are no object"},
-		{"{\"type\":\"case\",\"address\":\"\"}",                   -EPROTO,     "a malformed case: "                            },
-		{"{\"type\":\"case\",\"parameters\":{}}",                  -EPROTO,     "a malformed case: "                            },
-		{"{\"type\":\"case\",\"address\":7,\"parameters\":{}}",    -EPROTO,
-		 "a malformed case: "												   },
-		{"{\"type\":\"case\",\"address\":null,\"parameters\":{}}", -EPROTO,
-		 "a malformed case: "												   },
-		{"{\"type\":\"case\",\"op\":\"send\",\"metric\":\"lat\",\"size\":64,"
-		 "\"address\":\"\"}",		     -EPROTO,     "a malformed case: "                            },
-		{CASE_AT("0",					      "{}"),       -EPROTO,                                          "a malformed case: port 0 of a device"},
-		{CASE_AT("256",							"{}"),						       -EPROTO,                                           "a malformed case: port 256 of a device"},
-		{"{\"type\":\"case\"}",                -EPROTO,                           "a malformed case: "            },
+		{"{\"op\":\"push\"}",                   "op is none of send, write, read"           },
+		{"{\"op\":7}",                          "op is none of send, write, read"           },
+		{"{\"op\":[\"send\"]}",                 "op is none of send, write, read"           },
+		{"{\"op\":\"all\"}",                    "op is none of send, write, read"           },
+		{"{\"metric\":\"load\"}",               "metric is none of lat, bw"                 },
+		{"{\"cq\":\"busy\"}",                   "cq is none of poll, event, adaptive"       },
+		{"{\"server-cq\":\"\"}",                "server-cq is none of poll, event, adaptive"},
+		{"{\"size\":0}",                        "size is not from 1 to 1g"                  },
+		{"{\"size\":-1}",                       "size is not a number"                      },
+		{"{\"size\":1073741825}",               "size is not from 1 to 1g"                  },
+		{"{\"size\":9223372036854775807}",      "size is not from 1 to 1g"                  },
+		{"{\"size\":-9223372036854775808}",     "size is not a number"                      },
+		{"{\"size\":\"18446744073709551615\"}", "size is not from 1 to 1g"                  },
+		{"{\"size\":64.0}",                     "size is not a number"                      },
+		{"{\"size\":[64]}",                     "size is not a number"                      },
+		{"{\"size\":\"1:64\"}",                 "size is not a size, such as 64 or 4k"      },
+		{"{\"tx-depth\":16385}",                "tx-depth is not from 1 to 16384"           },
+		{"{\"rx-depth\":0}",                    "rx-depth is not from 1 to 16384"           },
+		{"{\"cq-mod\":0}",                      "cq-mod is not from 1 to 16384"             },
+		{"{\"timeout\":32}",                    "timeout is not from 1 to 31"               },
+		{"{\"retries\":8}",                     "retries is not from 0 to 7"                },
+		{"{\"hugepages\":1}",                   "hugepages is neither true nor false"       },
+		{"{\"duration\":1}",                    "duration is not a time, such as \"10s\""   },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		json_t *message = load(rows[i].message);
-		struct error error = {0};
-		struct protocol_case read;
+		char message[512];
+		char why[256];
 
-		assert_int_equal(protocol_read_case(message, &read, &error), rows[i].code);
-		if (strncmp(error.text, rows[i].text, strlen(rows[i].text)) != 0)
-			fail_msg("%s: %s", rows[i].message, error.text);
-		json_decref(message);
+		snprintf(message, sizeof(message), CASE("%s"), rows[i].parameters);
+		snprintf(why, sizeof(why), "this server cannot do that: %s", rows[i].why);
+		check_case_fails(message, -EINVAL, why);
 	}
+}
+
+/* A newer client may know more. */
+static void test_unknown_parameters(void **unused)
+{
+	check_case_fails(CASE("{\"colours\":16}"), -EOPNOTSUPP,
+			 "this server cannot do that: there is no parameter colours");
+	check_case_fails(CASE("{\"server_cq\":\"poll\"}"), -EOPNOTSUPP,
+			 "this server cannot do that: there is no parameter server_cq");
+}
+
+static void test_malformed_cases(void **unused)
+{
+	static const char malformed[] = "a malformed case: ";
+	static const char not_object[] = "a malformed case: its parameters are no object";
+
+	check_case_fails(CASE("[]"), -EPROTO, not_object);
+	check_case_fails(CASE("null"), -EPROTO, not_object);
+	check_case_fails(CASE("\"send\""), -EPROTO, not_object);
+	check_case_fails("{\"type\":\"case\",\"address\":\"\"}", -EPROTO, malformed);
+	check_case_fails("{\"type\":\"case\",\"parameters\":{}}", -EPROTO, malformed);
+	check_case_fails("{\"type\":\"case\",\"address\":7,\"parameters\":{}}", -EPROTO, malformed);
+	check_case_fails("{\"type\":\"case\",\"address\":null,\"parameters\":{}}", -EPROTO,
+			 malformed);
+	check_case_fails(
+		"{\"type\":\"case\",\"op\":\"send\",\"metric\":\"lat\",\"size\":64,\"address\":\"\"}",
+		-EPROTO, malformed);
+	check_case_fails("{\"type\":\"case\"}", -EPROTO, malformed);
+	check_case_fails(CASE_AT("0", "{}"), -EPROTO, "a malformed case: port 0 of a device");
+	check_case_fails(CASE_AT("256", "{}"), -EPROTO, "a malformed case: port 256 of a device");
 }
 
 static void test_done_round_trip(void **unused)
@@ -440,6 +439,8 @@ int main(void)
 		cmocka_unit_test(test_cases_over_the_wire),
 		cmocka_unit_test(test_a_case_of_few_words),
 		cmocka_unit_test(test_cases_that_cannot_be),
+		cmocka_unit_test(test_unknown_parameters),
+		cmocka_unit_test(test_malformed_cases),
 		cmocka_unit_test(test_done_round_trip),
 		cmocka_unit_test(test_no_dones),
 		cmocka_unit_test(test_what_was_expected),

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: MIT
+"""Two machines: servers that are started over there, and a wire that loses packets."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+from verbmark import (
+    ADDRESS, LIMIT, PATIENCE, RUN_PATIENCE, VERBMARK, Ended, Program, client, wait_until,
+)
+
+PEER = os.environ["SOFTROCE_PEER_ADDRESS"]
+NETDEV = os.environ["SOFTROCE_NETDEV"]
+
+
+def run(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def over_there(*command):
+    return subprocess.run(["on-second", *command], capture_output=True, text=True, check=False)
+
+
+def serving(machine=()):
+    """The process ids of the servers there."""
+    found = subprocess.run(
+        [*machine, "pgrep", "-f", "verbmark serve"], capture_output=True, text=True, check=False
+    )
+    return found.stdout.split()
+
+
+def measure(*options):
+    ended = Ended(client(*options, "--json", "-", host=PEER), RUN_PATIENCE)
+    if ended.status:
+        raise AssertionError(f"status {ended.status}: {ended.err}")
+    return json.loads(ended.out)
+
+
+class Launch(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if not os.path.exists("/usr/sbin/sshd"):
+            raise unittest.SkipTest("no sshd")
+        # A folder that both machines have.
+        cls.folder = tempfile.mkdtemp(dir=os.environ["OUT"])
+        for name in ("host", "user"):
+            run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", f"{cls.folder}/{name}")
+        with open(f"{cls.folder}/config", "w", encoding="ascii") as config:
+            config.write(
+                f"HostKey {cls.folder}/host\nAuthorizedKeysFile {cls.folder}/user.pub\n"
+                "StrictModes no\nPidFile none\nUsePAM no\nPermitRootLogin yes\n"
+            )
+        cls.sshd = Program(
+            "on-second", "sh", "-c",
+            f"mkdir -p /run/sshd && exec /usr/sbin/sshd -D -e -f {cls.folder}/config",
+        )
+        wait_until(lambda: "listening" in cls.sshd.errors, what="sshd")
+        # The key is copied: on the shared folder it may look as if others could read it.
+        cls.key = tempfile.NamedTemporaryFile()
+        with open(f"{cls.folder}/user", "rb") as key:
+            cls.key.write(key.read())
+        cls.key.flush()
+        cls.ssh = (
+            f"ssh -i {cls.key.name} -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null "
+            "-o LogLevel=ERROR -o ControlPath=none -o BatchMode=yes %h"
+        )
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.sshd.kill()
+        cls.key.close()
+        subprocess.run(["rm", "-rf", cls.folder], check=True)
+
+    def nobody_serves(self):
+        wait_until(lambda: not serving(("on-second",)), LIMIT, "the end of the server over there")
+
+    def test_ssh(self):
+        document = measure("--launch", self.ssh, "-n", 100, "--op", "send,write,read")
+        self.assertEqual(
+            [case["status"] for case in document["cases"]], ["complete"] * 3
+        )
+        hosts = document["hosts"]
+        self.assertEqual(hosts["client"]["host"], "softroce1")
+        self.assertEqual(hosts["server"]["host"], "softroce2")
+        self.assertEqual(hosts["client"]["address"], ADDRESS)
+        self.assertEqual(hosts["server"]["address"], PEER)
+        for case in document["cases"]:
+            for end in ("client", "server"):
+                self.assertGreater(case["counters"][end]["sent_pkts"], 100)
+        self.nobody_serves()
+
+    def test_the_run_is_killed(self):
+        with client("--launch", self.ssh, "-D", "60s", "--json", os.devnull, host=PEER) as run_here:
+            wait_until(lambda: serving(("on-second",)), what="the server over there")
+            run_here.kill()
+        self.nobody_serves()
+
+    def test_no_such_program(self):
+        program = Program(VERBMARK, "run", PEER, "--no-save", "--launch", f"{self.ssh} exec not-there")
+        ended = Ended(program)
+        self.assertEqual(ended.status, 1)
+        self.assertRegex(
+            ended.err, "not-there.*\nverbmark: the server that --launch started has ended: see above$"
+        )
+
+    def test_no_such_key(self):
+        words = self.ssh.replace(self.key.name, "/dev/null")
+        ended = Ended(client("--launch", words, host=PEER))
+        self.assertEqual(ended.status, 1)
+        self.assertIn("verbmark: the server that --launch started has ended: see above", ended.err)
+
+
+class Here(unittest.TestCase):
+    def test_a_namespace(self):
+        # The device is in this one, which is given a name.
+        run("ip", "netns", "attach", "here", str(os.getpid()))
+        self.addCleanup(run, "ip", "netns", "delete", "here")
+        ended = Ended(
+            client("--launch", "ip netns exec %h", "-n", 50, host="here", before=("env",)), PATIENCE
+        )
+        # The name of the namespace is no host, and is told so after the server was there.
+        self.assertIn("cannot resolve 'here'", ended.err)
+        run("sh", "-c", f"echo {ADDRESS} here >>/etc/hosts")
+        ended = Ended(client("--launch", "ip netns exec %h", "-n", 50, host="here"), PATIENCE)
+        self.assertEqual(ended.status, 0, ended.err)
+        self.assertFalse(serving())
+
+
+class Loss(unittest.TestCase):
+    """Packets of RDMA that are dropped on their way from here to there."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Program("on-second", VERBMARK, "serve")
+        wait_until(lambda: cls.server.out, what="the server over there")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.kill()
+
+    def lose(self, percent):
+        for command in (
+            "root handle 1: prio",
+            f"parent 1:3 netem loss {percent}%",
+        ):
+            run("tc", "qdisc", "add", "dev", NETDEV, *command.split())
+        self.addCleanup(run, "tc", "qdisc", "del", "dev", NETDEV, "root")
+        match = "protocol ip parent 1: u32 match ip protocol 17 0xff match ip dport 4791 0xffff"
+        run("tc", "filter", "add", "dev", NETDEV, *match.split(), "flowid", "1:3")
+
+    def check_counted(self, case, least):
+        self.assertEqual(case["status"], "complete", case)
+        losses = [trial["loss"] for trial in case["trials"]]
+        self.assertGreaterEqual(case["loss"]["lost"], least)
+        self.assertEqual(case["loss"]["lost"], sum(loss["lost"] for loss in losses))
+        for loss in losses:
+            self.assertGreater(loss["sent"], loss["lost"])
+
+    def test_latencies_go_on(self):
+        self.lose(2)
+        document = measure(
+            "--connect", "qp", "--op", "send,write", "--transport", "uc,ud", "-n", 400
+        )
+        cases = [case for case in document["cases"] if case["status"] != "skipped"]
+        self.assertEqual(len(cases), 3)
+        for case in cases:
+            self.check_counted(case, 1)
+            # What was lost is no sample.
+            self.assertEqual(case["latency_ns"]["count"], 400)
+            self.assertLess(case["latency_ns"]["p50"], 100e6)
+
+    def test_a_stream_counts_what_arrives(self):
+        self.lose(10)
+        document = measure(
+            "--connect", "qp", "--transport", "ud", "--metric", "bw", "-n", 5000, "-t", 16
+        )
+        (case,) = document["cases"]
+        self.check_counted(case, 200)
+        self.assertLess(case["loss"]["lost"], case["loss"]["sent"] / 2)
+
+    def test_reliable_ones_lose_nothing(self):
+        self.lose(2)
+        document = measure("--connect", "qp", "--op", "send,read", "-n", 400)
+        for case in document["cases"]:
+            self.assertEqual(case["status"], "complete", case)
+            self.assertEqual(case["latency_ns"]["count"], 400)
+        # What it took is said.
+        self.assertTrue(any("retr" in text for text in map(str, document["warnings"])))
+
+    def fails(self, sentence, *options):
+        ended = Ended(client("--connect", "qp", "-n", 100, *options, host=PEER))
+        self.assertEqual(ended.status, 1)
+        self.assertRegex(ended.out, sentence)
+        self.assertLess(ended.seconds, LIMIT)
+
+    def test_nothing_arrives(self):
+        self.lose(100)
+        lost = "10 messages in a row were lost: on RC they would be sent again"
+        self.fails(lost, "--transport", "ud")
+        self.fails(lost, "--transport", "uc", "--op", "write")
+        self.fails("transport retry counter exceeded: no acknowledgement")
