@@ -45,22 +45,15 @@ static const struct option_table options = {
 /* The cases that were run, then those that were not, then how many of them are good. */
 static void print(const struct result *result, const char *name, FILE *out)
 {
-	size_t complete = 0;
-	size_t wanted = 0;
+	struct table_count count;
 
 	table_head(out, result);
 	for (size_t i = 0; i < result->n_cases; i++)
 		if (result->cases[i].status != RESULT_SKIPPED)
 			table_line(out, result, &result->cases[i]);
-	for (size_t i = 0; i < result->n_cases; i++) {
-		const struct result_case *line = &result->cases[i];
-
-		complete += line->status == RESULT_COMPLETE;
-		wanted += line->status != RESULT_SKIPPED;
-		if (line->status == RESULT_SKIPPED)
-			fprintf(out, "%s: skipped: %s\n", line->id, line->error);
-	}
-	fprintf(out, "%zu/%zu complete, %s, %s\n", complete, wanted, result->started, name);
+	count = table_foot(out, result);
+	fprintf(out, "%zu/%zu complete, %s, %s\n", count.complete, count.wanted, result->started,
+		name);
 }
 
 /* Each on its own; what cannot be read is said, and the others are shown. */

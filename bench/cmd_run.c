@@ -182,19 +182,10 @@ static int sweep(const struct plan *plan, struct result *result, struct screen *
 /* What is said of cases that were never tried, and where it all is. */
 static void conclude(const struct screen *screen, const struct result *result)
 {
-	size_t complete = 0;
-	size_t wanted = 0;
+	struct table_count count = table_foot(screen->out, result);
 
-	for (size_t i = 0; i < result->n_cases; i++) {
-		const struct result_case *line = &result->cases[i];
-
-		complete += line->status == RESULT_COMPLETE;
-		wanted += line->status != RESULT_SKIPPED;
-		if (line->status == RESULT_SKIPPED)
-			fprintf(screen->out, "%s: skipped: %s\n", line->id, line->error);
-	}
 	table_warnings(screen->out, result);
-	fprintf(screen->out, "%zu/%zu complete, %.0f s", complete, wanted,
+	fprintf(screen->out, "%zu/%zu complete, %.0f s", count.complete, count.wanted,
 		(double)(clock_now_ns() - screen->progress.start_ns) / (double)NS_PER_S);
 	if (screen->path && strcmp(screen->path, "-") != 0 && !screen->unsaved.code)
 		fprintf(screen->out, " -> %s", screen->path);

@@ -67,6 +67,7 @@ int lane_open(struct lane *lane, const char *device, const struct parameters *pa
 	*lane = (struct lane){
 		.parameters = parameters,
 		.shape = shape,
+		.is_server = is_server,
 		.transport = (enum transport)parameters->transport,
 		.depth = (uint32_t)parameters->tx_depth,
 		.batch = (unsigned int)parameters->post_list,
@@ -123,8 +124,8 @@ struct rdma_settings lane_settings(const struct lane *lane)
 		.idle_timeout_ms = CLIENT_MS,
 		.max_message = p->size,
 		.outstanding_reads = p->outstanding == PARAMETER_AUTO ? 0 : (uint8_t)p->outstanding,
-		/* A stream may well be faster than its receiver: it waits. */
-		.rnr_retry = p->metric == METRIC_BW ? 7 : 0,
+		/* A stream may well be faster than its receiver: it waits, where there is one. */
+		.rnr_retry = p->metric == METRIC_BW && p->receives == RECEIVES_BUFFERS ? 7 : 0,
 		.ack_timeout = (uint8_t)p->timeout,
 		.retry_count = p->retries ? (uint8_t)p->retries : RDMA_NONE,
 		.own_receives = true,
@@ -179,7 +180,8 @@ static int post_one_receive(struct flow *flow)
 
 int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
 {
-	uint64_t wanted = lane->parameters->rx_depth;
+	uint64_t receives = lane->is_server ? lane->parameters->receives : RECEIVES_BUFFERS;
+	uint64_t wanted = receives == RECEIVES_NONE ? 0 : lane->parameters->rx_depth;
 	struct ibv_sge place;
 	int code = 0;
 
@@ -190,7 +192,7 @@ int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
 	flow->queue = *context_queue(&flow->context);
 	flow->receive = (struct post_work){
 		.id = LANE_RECEIVE | flow->number,
-		.n_sges = 1,
+		.n_sges = receives == RECEIVES_BARE ? 0 : 1,
 		.sges = {place},
 	};
 	/* One queue for all of them is filled once. */
@@ -344,6 +346,14 @@ int lane_take(struct lane *lane, const struct ibv_wc *wc, bool *is_message, stru
 	}
 	code = post_one_receive(&lane->flows[wc->wr_id & ~LANE_RECEIVE]);
 	return unlikely(code) ? lane_post_failed(code, error) : 0;
+}
+
+void lane_compute(uint64_t ns)
+{
+	uint64_t end = clock_now_ns() + ns;
+
+	while (clock_now_ns() < end)
+		continue;
 }
 
 int lane_settle(struct lane *lane, struct error *error)

@@ -65,6 +65,7 @@ struct lane {
 	uint64_t last_tick; /* when the last of a stream were seen to be through */
 	const struct parameters *parameters;
 	const struct lane_shape *shape;
+	bool is_server;
 	struct verify verify; /* of the first flow's messages */
 };
 
@@ -113,6 +114,15 @@ COLD int lane_settle(struct lane *lane, struct error *error);
 /* What a failed post, or a failed completion, means. */
 COLD int lane_post_failed(int code, struct error *error);
 COLD int lane_completion_failed(const struct ibv_wc *wc, struct error *error);
+
+/* Computes for that long, as a program does that has other work than messages. */
+COLD void lane_compute(uint64_t ns);
+
+static ALWAYS_INLINE void lane_think(const struct lane *lane)
+{
+	if (unlikely(lane->parameters->think_ns))
+		lane_compute(lane->parameters->think_ns);
+}
 
 /* The times of posts: as many as there is room for, and in order. */
 static ALWAYS_INLINE void lane_note_post(const struct lane *lane, struct flow *flow, uint64_t tick)

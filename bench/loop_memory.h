@@ -85,6 +85,7 @@ static ALWAYS_INLINE int memory_respond(struct lane *lane, bool is_verified, enu
 			return error->code;
 		/* Rounds that were lost on their way here are passed over. */
 		round = *lane->last_received;
+		lane_think(lane);
 		if (is_verified) {
 			loop_fill(lane);
 			if (unlikely(loop_check(lane, error)))

@@ -83,6 +83,7 @@ static ALWAYS_INLINE int pingpong_respond(struct lane *lane, const struct pingpo
 
 		if (unlikely(code))
 			return code;
+		lane_think(lane);
 		/* What this end reads comes only after it has answered. */
 		if (kind.is_verified && !lane->shape->is_read) {
 			loop_fill(lane);

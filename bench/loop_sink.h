@@ -20,6 +20,7 @@ static inline int sink_take(struct lane *lane, const struct ibv_wc *wc, int n_wc
 		if (unlikely(code))
 			return code;
 		lane->messages += is_message;
+		lane_think(lane);
 	}
 	return 0;
 }

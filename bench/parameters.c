@@ -19,6 +19,7 @@ static const char *const metrics[] = {"lat", "bw", NULL};
 static const char *const modes[] = {"poll", "event", "adaptive", NULL};
 static const char *const transports[] = {"RC", "UC", "UD", NULL};
 static const char *const connects[] = {"cm", "qp", NULL};
+static const char *const receives[] = {"buffers", "bare", "none", NULL};
 
 const char parameters_effort[] = "effort";
 
@@ -87,6 +88,12 @@ const struct parameter parameter_table[PARAMETERS] = {
 	    PARAMETER_FLAG, NULL, 0, 1, 0, "srq", TARGET(use_srq)),
 	ROW("hugepages", 0, NULL, "buffers in huge pages", PARAMETER_FLAG, NULL, 0, 1, 0,
 	    "hugepages", TARGET(hugepages)),
+	ROW("think", 0, "LIST", "what the server computes for each message, such as 10us (0ns)",
+	    PARAMETER_TIME, NULL, 0, NS_PER_S, 0, "think", TARGET(think_ns)),
+	ROW("receives", 0, "LIST", "of the server: with buffers, bare, or none (buffers)",
+	    PARAMETER_WORD, receives, 0, 0, RECEIVES_BUFFERS, "receives-", TARGET(receives)),
+	ROW("needs", 0, NULL, "bw: find out whether it needs a receive, and a buffer",
+	    PARAMETER_FLAG, NULL, 0, 1, 0, "needs", TARGET(needs)),
 	ROW("verify", 0, "[N]", "check the bytes of every message, or of one in N", PARAMETER_COUNT,
 	    NULL, 0, COUNT_MOST, 0, "verify", TARGET(verify)),
 	ROW("iterations", 'n', "N", "messages of a trial (lat: 5000)", PARAMETER_COUNT, NULL, 1,

@@ -26,6 +26,13 @@ enum connect {
 	CONNECT_QP,
 };
 
+/* What an end that takes no options posts to its receive queue. */
+enum receives {
+	RECEIVES_BUFFERS,
+	RECEIVES_BARE,
+	RECEIVES_NONE,
+};
+
 /* One case. Words are numbers of their table. */
 struct parameters {
 	uint64_t op;
@@ -52,6 +59,9 @@ struct parameters {
 	uint64_t connect;
 	uint64_t use_srq;
 	uint64_t hugepages;
+	uint64_t think_ns;   /* what the server computes before each answer */
+	uint64_t receives;   /* of the server */
+	uint64_t needs;      /* find out what the operation needs of the server */
 	uint64_t verify;     /* one message in so many; 0: none */
 	uint64_t iterations; /* of a trial; AUTO: by time */
 	uint64_t duration_ns;
@@ -77,7 +87,7 @@ struct parameter {
 	size_t offset;
 };
 
-#define PARAMETERS 28
+#define PARAMETERS 31
 
 /* The mark of what says how long is measured, not what: it is in no id. */
 extern const char parameters_effort[];

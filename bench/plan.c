@@ -17,7 +17,7 @@ static const struct option_row rows[] = {
 	{"all",           'a', NULL,   option_flag,     FIELD(all_sizes),     "sizes 1 to 8m in powers of two"},
 	{"events",        'e', NULL,   option_flag,     FIELD(with_events),   "the same as --cq event"},
 	{"preset",        0,   "NAME", option_text,     FIELD(preset),
-	 "quick, standard, full; lists that are given replace its own (quick)"},
+	 "quick, standard, full, semantics; lists replace its own (quick)"},
 	{"plan",          0,   "FILE", option_text,     FIELD(file),          "the same from a file"},
 	{"dry-run",       0,   NULL,   option_flag,     FIELD(is_dry),        "print the cases and run none"},
 	{"device",        'd', "NAME", option_text,     FIELD(device),        "RDMA device (one that leads there)"},

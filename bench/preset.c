@@ -19,15 +19,26 @@ static const struct preset {
 	 "  \"cq\": [\"poll\", \"event\"], \"duration\": [\"100ms\"], \"trials\": [6]},"
 	 " {\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"bw\"],"
 	 "  \"size\": [64, 65536, 1048576], \"cq\": [\"poll\", \"event\"],"
-	 "  \"duration\": [\"100ms\"], \"trials\": [6]}]"                               },
+	 "  \"duration\": [\"100ms\"], \"trials\": [6]}]"                                },
 	{"standard",
 	 "[{\"op\": [\"send\", \"write\", \"read\", \"write-imm\"],"
 	 "  \"metric\": [\"lat\", \"bw\"],"
 	 "  \"size\": [8, 64, 512, 4096, 16384, 65536, 262144, 1048576],"
-	 "  \"cq\": [\"poll\", \"event\"], \"duration\": [\"100ms\"], \"trials\": [6]}]"},
-	{"full",     "[{\"op\": [\"all\"], \"metric\": [\"lat\", \"bw\"], \"size\": [\"1:8m\"],"
+	 "  \"cq\": [\"poll\", \"event\"], \"duration\": [\"100ms\"], \"trials\": [6]}]" },
+	{"full",      "[{\"op\": [\"all\"], \"metric\": [\"lat\", \"bw\"], \"size\": [\"1:8m\"],"
 		 "  \"cq\": [\"poll\", \"event\", \"adaptive\"], \"duration\": [\"100ms\"],"
-		 "  \"trials\": [6]}]"                                  },
+		 "  \"trials\": [6]}]"                                   },
+ /* What operations need and cost, one at a time and with events; then how fast they are. */
+	{"semantics",
+	 "[{\"op\": [\"send\", \"write-imm\", \"write\", \"read\"], \"metric\": [\"bw\"],"
+	 "  \"cq\": [\"event\"], \"tx-depth\": [1], \"cq-mod\": [1], \"needs\": [true],"
+	 "  \"duration\": [\"100ms\"], \"trials\": [6]},"
+	 " {\"op\": [\"send\"], \"metric\": [\"lat\"], \"cq\": [\"event\"], \"cq-mod\": [1],"
+	 "  \"duration\": [\"100ms\"], \"trials\": [6]},"
+	 " {\"op\": [\"send\", \"write-imm\", \"write\"], \"metric\": [\"lat\"],"
+	 "  \"think\": [\"0ns\", \"10us\"], \"duration\": [\"100ms\"], \"trials\": [6]},"
+	 " {\"op\": [\"write\", \"read\"], \"metric\": [\"lat\"], \"server-cq\": [\"event\"],"
+	 "  \"think\": [\"0ns\", \"10us\"], \"duration\": [\"100ms\"], \"trials\": [6]}]"},
 };
 
 static int parse_failed(const json_error_t *fault, const char *what, struct error *error)
@@ -45,7 +56,8 @@ int preset_find(const char *name, json_t **plan, struct error *error)
 		*plan = json_loads(presets[i].text, 0, &fault);
 		return *plan ? 0 : parse_failed(&fault, name, error);
 	}
-	return error_set(error, -EINVAL, "--preset: '%s' is none of quick, standard, full", name);
+	return error_set(error, -EINVAL,
+			 "--preset: '%s' is none of quick, standard, full, semantics", name);
 }
 
 int preset_load(const char *path, json_t **plan, struct error *error)

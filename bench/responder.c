@@ -114,11 +114,14 @@ static int meet(struct session *session, const struct protocol_case *wanted, jso
 	return code ? code : lane_start(&session->lane, error);
 }
 
+/* The client needs nothing of this program, which may sleep, or have work of its own. */
 static int wait_for_word(struct lane *lane, struct error *error)
 {
 	struct alarm *alarm = lane->completion->alarm;
 	struct pollfd waiting = {.fd = alarm->fd, .events = POLLIN};
 
+	while (lane->parameters->think_ns && !alarm_raised(alarm))
+		lane_think(lane);
 	while (poll(&waiting, 1, -1) < 0 && errno == EINTR)
 		continue;
 	return alarm_reason(alarm, error);

@@ -153,6 +153,16 @@ static bool is_unseen(const struct op *op, const struct parameters *p)
 				     (enum rdma_wait_mode)p->server_cq) == RESULT_COMPLETION;
 }
 
+static bool is_needs_of_lat(const struct op *op, const struct parameters *p)
+{
+	return p->needs && (is_lat(op, p) || p->bidirectional || p->transport != TRANSPORT_RC);
+}
+
+static bool is_thinking_driver(const struct op *op, const struct parameters *p)
+{
+	return p->think_ns && p->bidirectional;
+}
+
 static bool is_both_limits(const struct op *op, const struct parameters *p)
 {
 	return p->iterations != PARAMETER_AUTO && p->duration_ns != PARAMETER_AUTO;
@@ -177,6 +187,8 @@ static const struct rule {
 	{is_verified_loss,   "--verify is for RC: a lost message would pass for a wrong one"  },
 	{is_without_payload, "--verify is for operations with a payload"                      },
 	{is_unseen,          "--verify: nothing tells the target of such a write when to look"},
+	{is_needs_of_lat,    "--needs is for bw on RC, in one direction"                      },
+	{is_thinking_driver, "--think is for a server that answers: not for both ways at once"},
 	{is_both_limits,     "-n and -D exclude each other"                                   },
 };
 

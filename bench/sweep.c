@@ -10,6 +10,7 @@
 #include "bench/dial.h"
 #include "bench/facts.h"
 #include "bench/inventory.h"
+#include "bench/needs.h"
 #include "bench/protocol.h"
 #include "bench/trial.h"
 
@@ -145,7 +146,10 @@ static void add_counters(json_t **sum, json_t *moved)
 	}
 }
 
-/* What the devices have counted during the case, as far as both ends can tell. */
+/*
+ * What the devices have counted since the last time, as far as both ends can tell: it
+ * is the case's. Without a case it is forgotten.
+ */
 static void note(struct sweep *sweep, struct result_case *found)
 {
 	struct error ignored = {0};
@@ -154,16 +158,19 @@ static void note(struct sweep *sweep, struct result_case *found)
 
 	if (witness_note(&sweep->witness, &moved, &ignored))
 		return;
-	add_counters(&sweep->near_moved, moved);
 	if (ask(sweep, protocol_plain("note"), "noted", &answer, &ignored)) {
 		json_decref(moved);
 		return;
 	}
-	add_counters(&sweep->far_moved, json_object_get(answer, "counters"));
 	json_decref(sweep->far_after);
 	sweep->far_after = json_incref(json_object_get(answer, "noise"));
-	found->counters = json_pack("{s:o, s:O*}", "client", moved, "server",
-				    json_object_get(answer, "counters"));
+	if (found) {
+		add_counters(&sweep->near_moved, moved);
+		add_counters(&sweep->far_moved, json_object_get(answer, "counters"));
+		found->counters = json_pack("{s:O, s:O*}", "client", moved, "server",
+					    json_object_get(answer, "counters"));
+	}
+	json_decref(moved);
 	json_decref(answer);
 }
 
@@ -269,6 +276,19 @@ static int run_case(struct trial *trial, const struct plan_case *wanted, struct 
 	return code;
 }
 
+/* First whether it works at all without what it may not need. */
+static int run_whole(struct sweep *sweep, struct trial *trial, const struct plan_case *wanted,
+		     struct result_case *found, struct error *error)
+{
+	if (wanted->parameters.needs) {
+		if (needs_find(trial, wanted, &found->needs, error))
+			return error->code;
+		/* What failed on purpose is no fault of the device. */
+		note(sweep, NULL);
+	}
+	return run_case(trial, wanted, found, error);
+}
+
 static int run_cases(struct sweep *sweep, struct trial *trial, const struct plan *plan,
 		     struct result *result, struct sweep_view *view, struct error *error)
 {
@@ -280,7 +300,7 @@ static int run_cases(struct sweep *sweep, struct trial *trial, const struct plan
 			continue;
 		view->begins(view, result, i);
 		/* What a case has that did not end well is no measurement. */
-		if (run_case(trial, &plan->cases[i], found, &fault))
+		if (run_whole(sweep, trial, &plan->cases[i], found, &fault))
 			result_drop_trials(found);
 		/* After each, so that none is given what another one's packets did. */
 		if (!trial->is_lost)

@@ -300,3 +300,23 @@ int trial_run(struct trial *trial, const struct plan_case *wanted, struct result
 		compare_notes(trial, wanted, found);
 	return code ? code : lane_stop(lane, error);
 }
+
+int trial_probe(struct trial *trial, const struct plan_case *wanted, struct error *seen,
+		struct error *error)
+{
+	struct loop_run run = make_run(trial, wanted);
+	struct result_trial unused;
+	struct error fault = {0};
+	int code = meet(trial, wanted, error);
+
+	/* The server may find its own fault first: here the completion is to tell. */
+	control_guard(trial->control, NULL);
+	windows_init(trial->windows, THROUGHPUT_NS);
+	run.messages = 1;
+	if (!code)
+		wanted->op->bandwidth(&trial->lane, &run, seen);
+	settle(trial, &unused, code ? error : &fault);
+	if (!code && trial->is_lost)
+		code = error_set(error, fault.code, "%s", fault.text);
+	return code;
+}

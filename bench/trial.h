@@ -32,6 +32,13 @@ static inline bool trial_has_latency(const struct plan_case *wanted)
 int trial_open(struct trial *trial, const struct plan_case *wanted, struct error *error);
 void trial_close(struct trial *trial);
 
+/*
+ * Between trial_open and trial_close: one operation, nothing else. How that went is
+ * seen; an error is of the trial itself. Afterwards the lane is of no more use.
+ */
+int trial_probe(struct trial *trial, const struct plan_case *wanted, struct error *seen,
+		struct error *error);
+
 /* Fills in found, and hist or windows. */
 int trial_run(struct trial *trial, const struct plan_case *wanted, struct result_trial *found,
 	      struct error *error);

@@ -256,6 +256,8 @@ static json_t *make_case(const struct result_case *line)
 		json_object_set_new(object, "loss", make_loss(line->sent, line->lost));
 	if (line->counters)
 		json_object_set(object, "counters", line->counters);
+	if (line->needs)
+		json_object_set(object, "semantics", line->needs);
 	json_object_set_new(object, "cpu", make_costs(&line->client, &line->server));
 	return object;
 }

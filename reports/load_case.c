@@ -146,7 +146,7 @@ static int load_parameters(struct result_case *line, json_t *json, struct error 
 {
 	static const char *const others[] = {"id",    "transport",  "trials",    "status",
 					     "error", "latency_ns", "bandwidth", "cpu",
-					     "loss",  "counters"};
+					     "loss",  "counters",   "semantics"};
 	const char *name;
 	json_t *value;
 	bool is_kept = (line->parameters = json_object()) != NULL;
@@ -166,6 +166,7 @@ static int load_parameters(struct result_case *line, json_t *json, struct error 
 		is_kept = is_kept && !json_object_set(line->parameters, key, value);
 	}
 	line->counters = json_incref(json_object_get(json, "counters"));
+	line->needs = json_incref(json_object_get(json, "semantics"));
 	return is_kept ? 0 : error_set_errno(error, -ENOMEM, "cannot keep the parameters");
 }
 

@@ -106,6 +106,7 @@ static int add_case(struct result *into, const struct result_case *like, struct 
 				       .transport = like->transport,
 				       .size = like->size,
 				       .parameters = parameters,
+				       .needs = json_incref(like->needs),
 				       .kind = like->kind,
 				       .status = like->status};
 	memcpy((*added)->id, like->id, sizeof(like->id));

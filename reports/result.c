@@ -113,6 +113,7 @@ void result_finish(struct result *result)
 		result_drop_trials(&result->cases[i]);
 		json_decref(result->cases[i].parameters);
 		json_decref(result->cases[i].counters);
+		json_decref(result->cases[i].needs);
 	}
 	free(result->cases);
 	json_decref(result->texts);

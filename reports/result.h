@@ -83,6 +83,7 @@ struct result_case {
 	struct result_cost client;
 	struct result_cost server;
 	json_t *counters; /* {"client", "server"}: what their devices counted; or NULL */
+	json_t *needs;    /* {"receive", "buffer", "seen"}: what it needs there; or NULL */
 	uint64_t sent;    /* on UC and UD */
 	uint64_t lost;
 	struct result_trial *trials;

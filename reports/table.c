@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reports/interval.h"
+#include "reports/semantics.h"
 #include "reports/statistic.h"
 
 #define NS_PER_US 1000.0
@@ -221,6 +222,22 @@ void table_line(FILE *out, const struct result *result, const struct result_case
 	if (line->lost)
 		fprintf(out, "  lost %" PRIu64 " of %" PRIu64, line->lost, line->sent);
 	fputc('\n', out);
+}
+
+struct table_count table_foot(FILE *out, const struct result *result)
+{
+	struct table_count count = {0};
+
+	semantics_print(out, result);
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+
+		count.complete += line->status == RESULT_COMPLETE;
+		count.wanted += line->status != RESULT_SKIPPED;
+		if (line->status == RESULT_SKIPPED)
+			fprintf(out, "%s: skipped: %s\n", line->id, line->error);
+	}
+	return count;
 }
 
 static const char *member(const json_t *object, const char *key)

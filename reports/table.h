@@ -16,6 +16,15 @@ void table_head(FILE *out, const struct result *result);
 /* One of the result's cases, with titles before the first of its metric. */
 void table_line(FILE *out, const struct result *result, const struct result_case *line);
 
+/* How many of the cases that could be run are complete. */
+struct table_count {
+	size_t complete;
+	size_t wanted;
+};
+
+/* What is below the lines: what operations need, and the cases that were never tried. */
+struct table_count table_foot(FILE *out, const struct result *result);
+
 /* What of the circumstances spoils it, a line each. */
 void table_warnings(FILE *out, const struct result *result);
 

@@ -62,7 +62,7 @@ class Completion(unittest.TestCase):
         self.assertLessEqual({"send", "write", "read", "all"}, self.completed("run", "--op", ""))
         self.assertLessEqual({"lat", "bw", "all"}, self.completed("run", "--metric", ""))
         self.assertLessEqual(
-            {"quick", "standard", "full"}, self.completed("run", "--preset", "")
+            {"quick", "standard", "full", "semantics"}, self.completed("run", "--preset", "")
         )
         self.assertEqual(self.completed("run", "--cq", "p"), {"poll"})
         self.assertEqual(self.completed("run", "--cq", "x"), set())

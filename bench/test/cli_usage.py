@@ -14,7 +14,7 @@ OPTIONS = {
         "op", "metric", "size", "cq", "server-cq", "tx-depth", "rx-depth", "inline", "cq-mod",
         "timeout", "retries", "hugepages", "iterations", "duration", "trials", "all", "events",
         "transport", "qps", "post-list", "bidirectional", "latencies", "outstanding", "mtu",
-        "gid-index", "sl", "tos", "connect", "use-srq", "verify",
+        "gid-index", "sl", "tos", "connect", "use-srq", "verify", "think", "receives", "needs",
         "preset", "plan", "dry-run", "device", "server-device", "port", "launch", "wait", "json",
         "no-save", "fail-below", "fail-above", "quiet", "progress", "rdma-cm", "cpu-freq",
     },
@@ -143,7 +143,7 @@ class Usage(unittest.TestCase):
             (("--wait", "10h"), "--wait: '10h' is not a time, such as 10s or 500ms"),
             (("--json", ""), "--json: '' is empty"),
             (("--json",), "--json needs FILE"),
-            (("--preset", "slow"), "--preset: 'slow' is none of quick, standard, full"),
+            (("--preset", "slow"), "--preset: 'slow' is none of quick, standard, full, semantics"),
         ):
             with self.subTest(words):
                 self.assertTrue(self.refused("run", "n02", *words).startswith(sentence))

@@ -31,34 +31,37 @@ static void test_the_interface(void **unused)
 		const char *most;
 		const char *fallback;
 	} rows[] = {
-		{"op",            0,   "send", "read-notify",   "send"},
-		{"metric",        0,   "lat",  "bw",            "lat" },
-		{"size",          's', "1",    "1g",            "64"  },
-		{"cq",            0,   "poll", "adaptive",      "poll"},
-		{"server-cq",     0,   "poll", "adaptive",      ""    },
-		{"transport",     'c', "RC",   "UD",            "RC"  },
-		{"qps",           'q', "1",    "1024",          "1"   },
-		{"tx-depth",      't', "1",    "16384",         ""    },
-		{"rx-depth",      'r', "1",    "16384",         ""    },
-		{"inline",        'I', "0",    "64k",           ""    },
-		{"cq-mod",        'Q', "1",    "16384",         ""    },
-		{"post-list",     'l', "1",    "64",            "1"   },
-		{"bidirectional", 'b', "0",    "1",             "0"   },
-		{"latencies",     0,   "0",    "1",             "0"   },
-		{"outstanding",   'o', "1",    "255",           ""    },
-		{"mtu",           'm', "256",  "4096",          ""    },
-		{"gid-index",     'x', "0",    "255",           ""    },
-		{"sl",            'S', "0",    "15",            "0"   },
-		{"tos",           'T', "0",    "255",           "0"   },
-		{"timeout",       'u', "1",    "31",            "14"  },
-		{"retries",       0,   "0",    "7",             "6"   },
-		{"connect",       0,   "cm",   "qp",            ""    },
-		{"use-srq",       0,   "0",    "1",             "0"   },
-		{"hugepages",     0,   "0",    "1",             "0"   },
-		{"verify",        0,   "0",    "1000000000000", "0"   },
-		{"iterations",    'n', "1",    "1000000000000", ""    },
-		{"duration",      'D', "1ms",  "86400s",        ""    },
-		{"trials",        0,   "1",    "1000",          ""    },
+		{"op",            0,   "send",    "read-notify",   "send"   },
+		{"metric",        0,   "lat",     "bw",            "lat"    },
+		{"size",          's', "1",       "1g",            "64"     },
+		{"cq",            0,   "poll",    "adaptive",      "poll"   },
+		{"server-cq",     0,   "poll",    "adaptive",      ""       },
+		{"transport",     'c', "RC",      "UD",            "RC"     },
+		{"qps",           'q', "1",       "1024",          "1"      },
+		{"tx-depth",      't', "1",       "16384",         ""       },
+		{"rx-depth",      'r', "1",       "16384",         ""       },
+		{"inline",        'I', "0",       "64k",           ""       },
+		{"cq-mod",        'Q', "1",       "16384",         ""       },
+		{"post-list",     'l', "1",       "64",            "1"      },
+		{"bidirectional", 'b', "0",       "1",             "0"      },
+		{"latencies",     0,   "0",       "1",             "0"      },
+		{"outstanding",   'o', "1",       "255",           ""       },
+		{"mtu",           'm', "256",     "4096",          ""       },
+		{"gid-index",     'x', "0",       "255",           ""       },
+		{"sl",            'S', "0",       "15",            "0"      },
+		{"tos",           'T', "0",       "255",           "0"      },
+		{"timeout",       'u', "1",       "31",            "14"     },
+		{"retries",       0,   "0",       "7",             "6"      },
+		{"connect",       0,   "cm",      "qp",            ""       },
+		{"use-srq",       0,   "0",       "1",             "0"      },
+		{"hugepages",     0,   "0",       "1",             "0"      },
+		{"think",         0,   "0ns",     "1s",            "0ns"    },
+		{"receives",      0,   "buffers", "none",          "buffers"},
+		{"needs",         0,   "0",       "1",             "0"      },
+		{"verify",        0,   "0",       "1000000000000", "0"      },
+		{"iterations",    'n', "1",       "1000000000000", ""       },
+		{"duration",      'D', "1ms",     "86400s",        ""       },
+		{"trials",        0,   "1",       "1000",          ""       },
 	};
 
 	assert_int_equal(ARRAY_LENGTH(rows), PARAMETERS);
@@ -334,15 +337,18 @@ static void test_objects(void **unused)
 		"{\"op\": \"send\", \"metric\": \"lat\", \"size\": 64, \"cq\": \"poll\","
 		" \"transport\": \"RC\", \"qps\": 1, \"post-list\": 1, \"bidirectional\": false,"
 		" \"latencies\": false, \"sl\": 0, \"tos\": 0, \"timeout\": 14,"
-		" \"retries\": 6, \"use-srq\": false, \"hugepages\": false, \"verify\": 0}");
+		" \"retries\": 6, \"use-srq\": false, \"hugepages\": false, \"think\": \"0ns\","
+		" \"receives\": \"buffers\", \"needs\": false, \"verify\": 0}");
 	check_encoded(
 		"op=read metric=bw size=1m cq=event server-cq=poll tx-depth=1 rx-depth=2"
 		" inline=0 cq-mod=3 timeout=4 retries=5 hugepages=1 iterations=6 duration=7s"
 		" trials=8 transport=UC qps=2 post-list=3 bidirectional=1 latencies=1"
-		" outstanding=4 mtu=1024 gid-index=5 sl=6 tos=7 connect=qp use-srq=1 verify=8",
+		" outstanding=4 mtu=1024 gid-index=5 sl=6 tos=7 connect=qp use-srq=1 verify=8"
+		" think=9us receives=bare needs=1",
 		"{\"transport\": \"UC\", \"qps\": 2, \"post-list\": 3, \"bidirectional\": true,"
 		" \"latencies\": true, \"outstanding\": 4, \"mtu\": 1024, \"gid-index\": 5,"
 		" \"sl\": 6, \"tos\": 7, \"connect\": \"qp\", \"use-srq\": true, \"verify\": 8,"
+		" \"think\": \"9us\", \"receives\": \"bare\", \"needs\": true,"
 		" \"op\": \"read\", \"metric\": \"bw\", \"size\": 1048576, \"cq\": \"event\","
 		" \"server-cq\": \"poll\", \"tx-depth\": 1, \"rx-depth\": 2, \"inline\": 0,"
 		" \"cq-mod\": 3, \"timeout\": 4, \"retries\": 5, \"hugepages\": true,"

@@ -36,11 +36,13 @@ static void test_presets(void **unused)
 		uint64_t most_s;
 	} rows[] = {
   /* 3 operations x 2 sizes x 2 modes, and 3 x 3 x 2. */
-		{"--preset|quick",    30,  45  },
+		{"--preset|quick",     30,  45  },
  /* 4 x 2 metrics x 8 sizes x 2 modes; at 2.5 minutes. */
-		{"--preset|standard", 128, 150 },
+		{"--preset|standard",  128, 150 },
  /* (6 x 24 sizes + 2 atomics) x 2 x 3 modes. */
-		{"--preset|full",     876, 3600},
+		{"--preset|full",      876, 3600},
+ /* 4 streams, 1 reply, 3 x 2 and 2 x 2 that are timed. */
+		{"--preset|semantics", 15,  60  },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -68,8 +70,8 @@ static void test_names(void **unused)
 		char text[128];
 
 		assert_int_equal(preset_find(none[i], &plan, &error), -EINVAL);
-		snprintf(text, sizeof(text), "--preset: '%s' is none of quick, standard, full",
-			 none[i]);
+		snprintf(text, sizeof(text),
+			 "--preset: '%s' is none of quick, standard, full, semantics", none[i]);
 		assert_string_equal(error.text, text);
 		assert_null(plan);
 	}

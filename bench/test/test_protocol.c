@@ -39,14 +39,15 @@ static void test_on_the_wire(void **unused)
 	check_equal(protocol_hello("secret"),
 		    "{\"type\":\"hello\",\"protocol\":2,\"token\":\"secret\",\"version\":\"" //
 		    VERBMARK_VERSION "\"}");
-	check_equal(protocol_case(&wanted, &server),
-		    "{\"type\":\"case\",\"address\":\"192.0.2.1\",\"device\":\"mlx5_1\","
-		    "\"port\":2,\"parameters\":{"
-		    "\"op\":\"write\",\"metric\":\"bw\",\"size\":4096,\"cq\":\"event\","
-		    "\"server-cq\":\"adaptive\",\"transport\":\"RC\",\"qps\":1,"
-		    "\"post-list\":1,\"bidirectional\":false,\"latencies\":false,\"sl\":0,"
-		    "\"tos\":0,\"timeout\":14,\"retries\":6,\"use-srq\":false,"
-		    "\"hugepages\":false,\"verify\":0,\"duration\":\"1s\"}}");
+	check_equal(
+		protocol_case(&wanted, &server),
+		"{\"type\":\"case\",\"address\":\"192.0.2.1\",\"device\":\"mlx5_1\","
+		"\"port\":2,\"parameters\":{"
+		"\"op\":\"write\",\"metric\":\"bw\",\"size\":4096,\"cq\":\"event\","
+		"\"server-cq\":\"adaptive\",\"transport\":\"RC\",\"qps\":1,"
+		"\"post-list\":1,\"bidirectional\":false,\"latencies\":false,\"sl\":0,"
+		"\"tos\":0,\"timeout\":14,\"retries\":6,\"use-srq\":false,"
+		"\"hugepages\":false,\"think\":\"0ns\",\"receives\":\"buffers\",\"needs\":false,\"verify\":0,\"duration\":\"1s\"}}");
 	check_equal(protocol_describe(&server),
 		    "{\"type\":\"describe\",\"device\":\"mlx5_1\",\"port\":2}");
 	check_equal(

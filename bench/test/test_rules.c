@@ -82,17 +82,23 @@ static void test_refusals(void **unused)
 		const char *text;
 		const char *sentence;
 	} rows[] = {
-		{&op_send,  "",                              NULL						    },
-		{&op_send,  "metric=bw",                     NULL						    },
-		{&op_read,  "metric=bw tx-depth=1 cq-mod=1", NULL                                                    },
-		{&op_write, "tx-depth=16384 cq-mod=16384",   NULL                                                    },
-		{&single,   "",			      NULL						    },
-		{&single,   "metric=bw",                     "one at a time is all that it does: it has no bandwidth"},
+		{&op_send,  "",				    NULL						    },
+		{&op_send,  "metric=bw",                           NULL						    },
+		{&op_read,  "metric=bw tx-depth=1 cq-mod=1",       NULL                                                    },
+		{&op_write, "tx-depth=16384 cq-mod=16384",         NULL                                                    },
+		{&single,   "",				    NULL						    },
+		{&single,   "metric=bw",                           "one at a time is all that it does: it has no bandwidth"},
 		{&op_send,  "tx-depth=4 cq-mod=5",
-		 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                   },
+		 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                         },
 		{&op_send,  "metric=bw cq-mod=129",
-		 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                   },
-		{&op_send,  "iterations=1 duration=1s",      "-n and -D exclude each other"                          },
+		 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                         },
+		{&op_send,  "metric=bw needs=1 think=1us",         NULL                                                    },
+		{&op_send,  "needs=1",                             "--needs is for bw on RC, in one direction"             },
+		{&op_send,  "metric=bw needs=1 transport=UD",
+		 "--needs is for bw on RC, in one direction"							       },
+		{&op_write, "metric=bw bidirectional=1 think=1us",
+		 "--think is for a server that answers: not for both ways at once"                                         },
+		{&op_send,  "iterations=1 duration=1s",            "-n and -D exclude each other"                          },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {

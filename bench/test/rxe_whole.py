@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""
+A sweep over everything at once: whether all that it says agrees, and what is left of half
+of it. SIZES=1:4k makes 156 cases of it, which take their time on an emulated machine.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from verbmark import RUN_PATIENCE, Ended, Server, client, wait_until
+
+SIZES = os.environ.get("SIZES", "1,61,4k")
+PLAN = (
+    "--op", "send,write,read", "--metric", "lat,bw", "-s", SIZES, "--cq", "poll,event", "-n", 500,
+)
+CASES = 3 * 2 * 2 * (13 if SIZES == "1:4k" else len(SIZES.split(",")))
+MESSAGES = 500
+SCHEMA = os.path.join(
+    os.path.dirname(os.path.abspath(__file__)), "../../reports/schema/verbmark.result-1.json"
+)
+# What Debian's python3-jsonschema is installed for.
+VALIDATOR = ("/usr/bin/python3", "-W", "ignore", "-m", "jsonschema")
+
+
+class Whole(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server()
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.path = f"{cls.folder.name}/r.json"
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.kill()
+        cls.folder.cleanup()
+
+    def start(self):
+        return client(*PLAN, "--json", self.path, port=self.server.port)
+
+    def load(self):
+        with open(self.path, encoding="utf-8") as file:
+            return json.load(file)
+
+    def check_valid(self):
+        try:
+            subprocess.run([*VALIDATOR[:3], "-c", "import jsonschema"], check=True)
+        except (OSError, subprocess.CalledProcessError):
+            self.skipTest("no python3-jsonschema")
+        done = subprocess.run(
+            [*VALIDATOR, "-i", self.path, SCHEMA], capture_output=True, text=True, check=False
+        )
+        self.assertEqual(done.returncode, 0, done.stderr[:2000])
+
+    def check_histogram(self, histogram):
+        bins = histogram["bins"]
+        self.assertEqual(sum(count for _, _, count in bins) + histogram["over"], histogram["count"])
+
+    def check_case(self, case):
+        self.assertEqual(case["status"], "complete", case)
+        (trial,) = case["trials"]
+        self.assertEqual(trial["messages"], MESSAGES)
+        if case["metric"] == "lat":
+            self.assertEqual(case["latency_ns"]["count"], MESSAGES)
+            self.assertEqual(case["latency_ns"]["histogram"]["count"], MESSAGES)
+            self.check_histogram(case["latency_ns"]["histogram"])
+        else:
+            self.assertEqual(case["bandwidth"]["messages"], MESSAGES)
+            self.assertEqual(case["bandwidth"]["bytes"], MESSAGES * case["size"])
+            self.check_histogram(case["bandwidth"]["histogram"])
+
+    def check_packets(self, case):
+        """Each message is a packet at the least, and two where it is thrown back."""
+        (trial,) = case["trials"]
+        messages = trial["messages"] + trial["warmup"]["messages"]
+        if case.get("latency_ns", {}).get("kind") == "half":
+            messages *= 2
+        self.assertGreaterEqual(case["counters"]["client"]["sent_pkts"], messages)
+
+    def test_all_of_it(self):
+        ended = Ended(self.start(), RUN_PATIENCE)
+        self.assertEqual(ended.status, 0, ended.err)
+        document = self.load()
+        self.assertEqual(document["run"]["status"], "complete")
+        self.assertEqual(len(document["cases"]), CASES)
+        self.assertEqual(len({case["id"] for case in document["cases"]}), CASES)
+        for case in document["cases"]:
+            self.check_case(case)
+            self.check_packets(case)
+        self.check_valid()
+
+    def test_half_of_it(self):
+        with self.start() as program:
+            wait_until(lambda: len(program.out) > 12, RUN_PATIENCE, "some cases")
+            program.signal(signal.SIGINT)
+            self.assertEqual(program.wait(), 1)
+            shown = [line for line in program.out if line.split()[1:2] and line.split()[1].isdigit()]
+        document = self.load()
+        self.assertEqual(document["run"]["status"], "interrupted")
+        self.assertEqual(len(document["cases"]), CASES)
+        done = [case for case in document["cases"] if case["status"] == "complete"]
+        self.assertEqual(len(done), len(shown))
+        self.assertGreater(len(done), 8)
+        for case in done:
+            self.check_case(case)
+        left = {case["status"] for case in document["cases"]} - {"complete"}
+        self.assertEqual(left, {"interrupted"})
+        self.check_valid()

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/semantics.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/compiler.h"
+#include "reports/statistic.h"
+
+#define NS_PER_US 1000.0
+
+/* What is to be done, by which operation, and what one of it is made of. */
+static const struct row {
+	const char *task;
+	const char *how;
+	const char *op;
+	const char *far_cq; /* of the cases that are timed, the near end polling */
+	enum {
+		ROW_TOLD,     /* half a round trip; the way back goes to an idle end */
+		ROW_ANSWERED, /* a whole one, of two messages */
+		ROW_ALONE,    /* to the own completion: the far end takes no part */
+	} way;
+} rows[] = {
+	{"tell",  "send",       "send",      "poll",  ROW_TOLD    },
+	{"tell",  "write-imm",  "write-imm", "poll",  ROW_TOLD    },
+	{"tell",  "write+poll", "write",     "poll",  ROW_TOLD    },
+	{"leave", "write",      "write",     "event", ROW_ALONE   },
+	{"fetch", "read",       "read",      "event", ROW_ALONE   },
+	{"fetch", "send+reply", "send",      "poll",  ROW_ANSWERED},
+};
+
+/* The cases that a row is made of; NULL: there is none. */
+struct sources {
+	const struct result_case *counts; /* one at a time, with events */
+	const struct result_case *idle;
+	const struct result_case *busy;
+};
+
+static bool is_like(const struct result_case *line, const char *op, const char *metric,
+		    const char *cq)
+{
+	return line->status == RESULT_COMPLETE && line->n_trials && !strcmp(line->op, op) &&
+	       !strcmp(line->metric, metric) && !strcmp(line->cq, cq);
+}
+
+static const char *think_of(const struct result_case *line)
+{
+	const char *text = json_string_value(json_object_get(line->parameters, "think"));
+
+	return text && text[0] != '0' ? text : NULL;
+}
+
+static struct sources find_sources(const struct result *result, const struct row *row)
+{
+	const char *metric = row->way == ROW_ANSWERED ? "lat" : "bw";
+	struct sources found = {0};
+
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+
+		if (is_like(line, row->op, metric, "event") &&
+		    (line->needs || row->way == ROW_ANSWERED))
+			found.counts = line;
+		if (!is_like(line, row->op, "lat", "poll") ||
+		    strcmp(line->server_cq, row->far_cq) != 0)
+			continue;
+		if (think_of(line))
+			found.busy = line;
+		else
+			found.idle = line;
+	}
+	return found;
+}
+
+/* What an operation needs was found by the case that streams it. */
+static const json_t *find_needs(const struct result *result, const char *op)
+{
+	for (size_t i = 0; i < result->n_cases; i++)
+		if (result->cases[i].needs && !strcmp(result->cases[i].op, op))
+			return result->cases[i].needs;
+	return NULL;
+}
+
+static const char *yes_or_no(const json_t *needs, const char *name)
+{
+	const json_t *found = json_object_get(needs, name);
+
+	return !found ? "-" : json_is_true(found) ? "yes" : "no";
+}
+
+static void print_pair(FILE *out, const struct sources *sources, uint64_t near, uint64_t far)
+{
+	const struct result_case *counts = sources->counts;
+	char text[32];
+
+	if (!counts) {
+		fprintf(out, " %-9s", "-");
+		return;
+	}
+	snprintf(text, sizeof(text), "%.2g/%.2g", (double)near / (double)counts->client.messages,
+		 (double)far / (double)counts->server.messages);
+	fprintf(out, " %-9s", text);
+}
+
+static double median_us(const struct result_case *line)
+{
+	return line && line->latency ? hist_quantile(line->latency, 500000) / NS_PER_US
+				     : (double)NAN;
+}
+
+static void print_us(FILE *out, double us)
+{
+	if (isnan(us))
+		fprintf(out, " %9s", "-");
+	else
+		fprintf(out, " %9.1f", us);
+}
+
+/* The far program's processor time for one operation. */
+static double far_cpu_us(const struct row *row, const struct sources *sources)
+{
+	/* An end that polls its memory spends all its time so, for both messages of a round. */
+	bool is_polled = row->way == ROW_TOLD && !strcmp(row->op, "write");
+	const struct result_case *line = is_polled ? sources->idle : sources->counts;
+	const struct result_cost *cost = line ? &line->server : NULL;
+
+	if (!cost || !cost->messages)
+		return (double)NAN;
+	return (double)(cost->user_ns + cost->system_ns) / (double)cost->messages / NS_PER_US /
+	       (is_polled ? 2 : 1);
+}
+
+static void print_times(FILE *out, const struct row *row, const struct sources *sources)
+{
+	double idle = median_us(sources->idle);
+	double busy = median_us(sources->busy);
+
+	print_us(out, row->way == ROW_ANSWERED ? 2 * idle : idle);
+	/* What is measured is half of a round trip, of which one way is as when idle. */
+	if (row->way == ROW_TOLD)
+		print_us(out, 2 * busy - idle);
+	else
+		print_us(out, row->way == ROW_ANSWERED ? 2 * busy : busy);
+}
+
+static void print_row(FILE *out, const struct result *result, const struct row *row)
+{
+	struct sources sources = find_sources(result, row);
+	const struct result_case *counts = sources.counts;
+	const json_t *needs = find_needs(result, row->op);
+
+	if (!counts && !sources.idle)
+		return;
+	fprintf(out, "%-6s %-11s %-5s %-7s", row->task, row->how, yes_or_no(needs, "receive"),
+		yes_or_no(needs, "buffer"));
+	print_pair(out, &sources, counts ? counts->client.completions : 0,
+		   counts ? counts->server.completions : 0);
+	print_pair(out, &sources, counts ? counts->client.cq_events : 0,
+		   counts ? counts->server.cq_events : 0);
+	print_us(out, far_cpu_us(row, &sources));
+	print_times(out, row, &sources);
+	fputc('\n', out);
+}
+
+static void print_head(FILE *out, const struct result *result, uint64_t size)
+{
+	const char *think = NULL;
+	char title[64];
+	char busy[32] = "busy";
+
+	for (size_t i = 0; i < result->n_cases && !think; i++)
+		think = think_of(&result->cases[i]);
+	if (think)
+		snprintf(busy, sizeof(busy), "busy %s", think);
+	snprintf(title, sizeof(title), "SEMANTICS, %llu B", (unsigned long long)size);
+	fprintf(out, "%-18s %-5s %-7s %-9s %-9s %9s %9s %9s\n", title, "RQ", "buffer", "CQE",
+		"events", "far CPU", "us", "us, far");
+	fprintf(out, "%-6s %-11s %-5s %-7s %-9s %-9s %9s %9s %9s\n", "task", "how", "used",
+		"posted", "near/far", "near/far", "us/op", "idle", busy);
+}
+
+void semantics_print(FILE *out, const struct result *result)
+{
+	const struct result_case *first = NULL;
+
+	for (size_t i = 0; i < result->n_cases && !first; i++)
+		first = result->cases[i].needs ? &result->cases[i] : NULL;
+	if (!first)
+		return;
+	print_head(out, result, first->size);
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+		print_row(out, result, &rows[i]);
+	fputs("RQ, buffer: tried with an empty receive queue, and with receives without buffers. "
+	      "CQE, events,\nfar CPU: one at a time, both ends sleeping for events. us: median, both "
+	      "ends polling.\n",
+	      out);
+}
