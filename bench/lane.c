@@ -57,11 +57,38 @@ static void begin_verify(struct lane *lane, bool is_server)
 	verify_init(&lane->verify, lane->parameters->verify, id, is_server);
 }
 
+static struct placement_wish placement_wish(const struct lane *lane, const char *device,
+					    bool is_server)
+{
+	const struct parameters *p = lane->parameters;
+
+	return (struct placement_wish){
+		.root = "",
+		.whose = is_server ? "server-" : "",
+		.device_node = device_numa_node(device),
+		.pin = is_server ? p->server_pin : p->pin,
+	};
+}
+
+/* The thread moves first: what it touches first is near it. */
+static int build(struct lane *lane, const char *device, bool is_server, struct error *error)
+{
+	const struct parameters *p = lane->parameters;
+	const struct placement_wish wish = placement_wish(lane, device, is_server);
+	const struct ground_settings settings =
+		ground_settings(lane, (enum rdma_wait_mode)(is_server ? p->server_cq : p->cq));
+	int code = device_open(&lane->device, device, error);
+
+	if (!code)
+		code = placement_open(&lane->placement, &wish, error);
+	if (!code)
+		code = ground_open(&lane->ground, lane->device.verbs, &settings, error);
+	return code;
+}
+
 int lane_open(struct lane *lane, const char *device, const struct parameters *parameters,
 	      const struct lane_shape *shape, bool is_server, struct error *error)
 {
-	uint64_t cq = is_server ? parameters->server_cq : parameters->cq;
-	struct ground_settings settings;
 	int code;
 
 	*lane = (struct lane){
@@ -79,10 +106,7 @@ int lane_open(struct lane *lane, const char *device, const struct parameters *pa
 		lane->stalled_ns = LOST_NS + parameters->size * SLOWEST_NS_PER_BYTE;
 	if (!lane->flows)
 		return error_set_errno(error, -ENOMEM, "cannot make queue pairs");
-	code = device_open(&lane->device, device, error);
-	settings = ground_settings(lane, (enum rdma_wait_mode)cq);
-	if (!code)
-		code = ground_open(&lane->ground, lane->device.verbs, &settings, error);
+	code = build(lane, device, is_server, error);
 	lane->completion = &lane->ground.completion;
 	begin_verify(lane, is_server);
 	if (code)
@@ -105,6 +129,7 @@ void lane_close(struct lane *lane)
 	close_contexts(lane);
 	ground_close(&lane->ground);
 	device_close(&lane->device);
+	placement_close(&lane->placement);
 	free(lane->flows);
 	*lane = (struct lane){0};
 }

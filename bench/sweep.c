@@ -266,6 +266,8 @@ static int run_case(struct trial *trial, const struct plan_case *wanted, struct 
 						is_bw ? trial->windows : NULL, error);
 	}
 	trial_close(trial);
+	found->client_place = trial->near;
+	found->server_place = trial->far;
 	return code;
 }
 

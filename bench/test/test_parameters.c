@@ -55,6 +55,8 @@ static void test_the_interface(void **unused)
 		{"connect",       0,   "cm",   "qp",            ""    },
 		{"use-srq",       0,   "0",    "1",             "0"   },
 		{"hugepages",     0,   "0",    "1",             "0"   },
+		{"pin",           0,   "0",    "8191",          ""    },
+		{"server-pin",    0,   "0",    "8191",          ""    },
 		{"verify",        0,   "0",    "1000000000000", "0"   },
 		{"iterations",    'n', "1",    "1000000000000", ""    },
 		{"duration",      'D', "1ms",  "86400s",        ""    },
@@ -225,6 +227,13 @@ static void test_refused_texts(void **unused)
 		{"hugepages",  "2",                    "is neither 0 nor 1"                                   },
 		{"hugepages",  "11",                   "is neither 0 nor 1"                                   },
 		{"hugepages",  "",                     "is neither 0 nor 1"                                   },
+		{"pin",        "8192",                 "is not from 0 to 8191"                                },
+		{"pin",        "18446744073709551615", "is not from 0 to 8191"                                },
+		{"pin",        "18446744073709551614", "is not from 0 to 8191"                                },
+		{"pin",        "-1",                   "is neither auto nor off nor a number"                 },
+		{"pin",        "0-3",                  "is neither auto nor off nor a number"                 },
+		{"pin",        "",                     "is neither auto nor off nor a number"                 },
+		{"server-pin", "on",                   "is neither auto nor off nor a number"                 },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -251,16 +260,20 @@ static void test_json_values(void **unused)
 		const char *json;
 		uint64_t value;
 	} rows[] = {
-		{"op",        "\"write\"", 1         },
-		{"size",      "4096",      4096      },
-		{"size",      "\"4k\"",    4096      },
-		{"tx-depth",  "16384",     16384     },
-		{"tx-depth",  "\"16\"",    16        },
-		{"retries",   "0",         0         },
-		{"duration",  "\"100ms\"", 100000000 },
-		{"duration",  "\"2\"",     2000000000},
-		{"hugepages", "true",      1         },
-		{"hugepages", "false",     0         },
+		{"op",        "\"write\"", 1             },
+		{"size",      "4096",      4096          },
+		{"size",      "\"4k\"",    4096          },
+		{"tx-depth",  "16384",     16384         },
+		{"tx-depth",  "\"16\"",    16            },
+		{"retries",   "0",         0             },
+		{"duration",  "\"100ms\"", 100000000     },
+		{"duration",  "\"2\"",     2000000000    },
+		{"hugepages", "true",      1             },
+		{"hugepages", "false",     0             },
+		{"pin",       "0",         0             },
+		{"pin",       "\"3\"",     3             },
+		{"pin",       "\"off\"",   PARAMETER_OFF },
+		{"pin",       "\"auto\"",  PARAMETER_AUTO},
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -301,6 +314,10 @@ static void test_refused_json(void **unused)
 		{"hugepages", "1",                    "is neither true nor false"                             },
 		{"hugepages", "\"true\"",             "is neither true nor false"                             },
 		{"hugepages", "null",                 "is neither true nor false"                             },
+		{"pin",       "8192",                 "is not from 0 to 8191"                                 },
+		{"pin",       "-1",                   "is neither auto nor off nor a number"                  },
+		{"pin",       "true",                 "is neither auto nor off nor a number"                  },
+		{"pin",       "\"on\"",               "is neither auto nor off nor a number"                  },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -357,6 +374,9 @@ static void test_objects_there_and_back(void **unused)
 		"server-cq=event inline=0 retries=0 hugepages=1",
 		"tx-depth=16384 rx-depth=1 cq-mod=77 timeout=31 duration=1500ms trials=1000",
 		"iterations=1000000000000",
+		"pin=0 server-pin=off",
+		"pin=off server-pin=8191",
+		"pin=auto",
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
@@ -424,6 +444,9 @@ static void test_ids(void **unused)
 		{"retries=0",                            "send/lat/64/poll/retries0"                                      },
 		{"hugepages=1",                          "send/lat/64/poll/hugepages"                                     },
 		{"iterations=9 trials=1",                "send/lat/64/poll"                                               },
+		{"pin=auto server-pin=auto",             "send/lat/64/poll"                                               },
+		{"pin=0 server-pin=off",                 "send/lat/64/poll/pin0/server-pinoff"                            },
+		{"server-pin=12 hugepages=1",            "send/lat/64/poll/hugepages/server-pin12"                        },
 		{"duration=1s trials=1000",              "send/lat/64/poll"                                               },
 		{"server-cq=event tx-depth=2 rx-depth=3 inline=4 cq-mod=5 timeout=6 retries=7"
 		 " hugepages=1",        "send/lat/64/poll/server-event/t2/r3/I4/Q5/u6/retries7/hugepages"},
