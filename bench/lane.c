@@ -41,7 +41,6 @@ static struct ground_settings ground_settings(const struct lane *lane, enum rdma
 	return (struct ground_settings){
 		.buffer_size = (2 * area(lane) + AREA) * lane->n_flows,
 		.huge_pages = p->hugepages,
-		.numa_node = -1,
 		.cq_depth = (uint32_t)(depth * lane->n_flows + (p->use_srq ? p->rx_depth : 0)),
 		.wait = cq,
 		.srq_depth = p->use_srq ? (uint32_t)p->rx_depth : 0,
@@ -67,6 +66,7 @@ static struct placement_wish placement_wish(const struct lane *lane, const char 
 		.whose = is_server ? "server-" : "",
 		.device_node = device_numa_node(device),
 		.pin = is_server ? p->server_pin : p->pin,
+		.numa = is_server ? p->server_numa : p->numa,
 	};
 }
 
@@ -75,15 +75,18 @@ static int build(struct lane *lane, const char *device, bool is_server, struct e
 {
 	const struct parameters *p = lane->parameters;
 	const struct placement_wish wish = placement_wish(lane, device, is_server);
-	const struct ground_settings settings =
+	struct ground_settings settings =
 		ground_settings(lane, (enum rdma_wait_mode)(is_server ? p->server_cq : p->cq));
+	struct placement *placement = &lane->placement;
 	int code = device_open(&lane->device, device, error);
 
 	if (!code)
-		code = placement_open(&lane->placement, &wish, error);
+		code = placement_node(&wish, &settings.numa_node, error);
+	if (!code)
+		code = placement_open(placement, &wish, error);
 	if (!code)
 		code = ground_open(&lane->ground, lane->device.verbs, &settings, error);
-	return code;
+	return code ? code : placement_check(placement, &wish, &lane->ground.buffer, error);
 }
 
 int lane_open(struct lane *lane, const char *device, const struct parameters *parameters,

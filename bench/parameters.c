@@ -17,6 +17,8 @@
 #define DAY_NS     (86400 * NS_PER_S)
 /* As far as lists of the kernel's are read. */
 #define CPU_MOST (CPULIST_MAX - 1)
+/* As the kernel has them. */
+#define NODE_MOST 1023
 
 static const char *const metrics[] = {"lat", "bw", NULL};
 static const char *const modes[] = {"poll", "event", "adaptive", NULL};
@@ -94,6 +96,10 @@ const struct parameter parameter_table[PARAMETERS] = {
 	    PARAMETER_PLACE, NULL, 0, CPU_MOST, AUTO, "pin", TARGET(pin)),
 	ROW("server-pin", 0, "LIST", "the same at the server (near its device)", PARAMETER_PLACE,
 	    NULL, 0, CPU_MOST, AUTO, "server-pin", TARGET(server_pin)),
+	ROW("numa", 0, "LIST", "NUMA node that the buffer is on: N, off (the device's)",
+	    PARAMETER_PLACE, NULL, 0, NODE_MOST, AUTO, "numa", TARGET(numa)),
+	ROW("server-numa", 0, "LIST", "the same at the server (its device's)", PARAMETER_PLACE,
+	    NULL, 0, NODE_MOST, AUTO, "server-numa", TARGET(server_numa)),
 	ROW("verify", 0, "[N]", "check the bytes of every message, or of one in N", PARAMETER_COUNT,
 	    NULL, 0, COUNT_MOST, 0, "verify", TARGET(verify)),
 	ROW("iterations", 'n', "N", "messages of a trial (lat: 5000)", PARAMETER_COUNT, NULL, 1,

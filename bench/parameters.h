@@ -56,6 +56,8 @@ struct parameters {
 	uint64_t hugepages;
 	uint64_t pin;        /* the number of a CPU, or PARAMETER_OFF */
 	uint64_t server_pin; /* as pin */
+	uint64_t numa;       /* the number of a node, or PARAMETER_OFF */
+	uint64_t server_numa;
 	uint64_t verify;     /* one message in so many; 0: none */
 	uint64_t iterations; /* of a trial; AUTO: by time */
 	uint64_t duration_ns;
@@ -82,7 +84,7 @@ struct parameter {
 	size_t offset;
 };
 
-#define PARAMETERS 30
+#define PARAMETERS 32
 
 /* The mark of what says how long is measured, not what: it is in no id. */
 extern const char parameters_effort[];

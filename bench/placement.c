@@ -60,7 +60,7 @@ int placement_open(struct placement *placement, const struct placement_wish *wis
 {
 	int code;
 
-	*placement = (struct placement){0};
+	*placement = (struct placement){.node = -1};
 	code = affinity(&placement->before);
 	if (code)
 		return error_set_errno(error, code, "cannot tell which CPUs may be used");
@@ -81,9 +81,59 @@ void placement_close(struct placement *placement)
 	*placement = (struct placement){0};
 }
 
+/* Those with memory: others can hold no buffer. */
+static bool list_nodes(const char *root, struct cpulist *nodes)
+{
+	char text[TREE_TEXT];
+
+	return (tree_line(root, text, sizeof(text), NODE "/has_memory") ||
+		tree_line(root, text, sizeof(text), NODE "/online")) &&
+	       cpulist_parse(nodes, text);
+}
+
+int placement_node(const struct placement_wish *wish, int *node, struct error *error)
+{
+	struct cpulist wanted;
+	struct cpulist nodes;
+	char text[128];
+
+	*node = wish->numa == PARAMETER_AUTO  ? -1
+		: wish->numa == PARAMETER_OFF ? GROUND_NO_NODE
+					      : (int)wish->numa;
+	if (*node < 0)
+		return 0;
+	if (!list_nodes(wish->root, &nodes))
+		return error_set(error, -EINVAL,
+				 "--%snuma: this kernel does not tell which NUMA nodes there are",
+				 wish->whose);
+	wanted = cpulist_of((unsigned int)*node);
+	if (cpulist_common(&wanted, &nodes))
+		return 0;
+	cpulist_print(&nodes, text, sizeof(text));
+	return error_set(error, -EINVAL,
+			 "--%snuma: there is no NUMA node %d with memory; there is %s", wish->whose,
+			 *node, text);
+}
+
+int placement_check(struct placement *placement, const struct placement_wish *wish,
+		    const struct buffer *buffer, struct error *error)
+{
+	placement->node = buffer_node(buffer);
+	/* The kernel takes a wish for a preference, and a full node for a reason. */
+	if (wish->numa >= PARAMETER_OFF || placement->node == (int)wish->numa)
+		return 0;
+	if (placement->node < 0)
+		return error_set(error, -ENOMEM,
+				 "--%snuma: the buffer is not known to be on NUMA node %d",
+				 wish->whose, (int)wish->numa);
+	return error_set(error, -ENOMEM,
+			 "--%snuma: the buffer is on NUMA node %d, not on %d: is that full?",
+			 wish->whose, placement->node, (int)wish->numa);
+}
+
 struct result_place placement_tell(const struct placement *placement)
 {
-	struct result_place place = {.numa_node = -1};
+	struct result_place place = {.numa_node = placement->node};
 
 	cpulist_print(&placement->cpus, place.cpus, sizeof(place.cpus));
 	return place;

@@ -36,7 +36,7 @@ _verbmark_value() { # VERBMARK OPTION WORD
 		mapfile -t COMPREPLY < <(compgen -P "$before" -W "$(_verbmark_words "$1" "$2") all" \
 			-- "${3##*,}")
 		;;
-	--pin | --server-pin)
+	--pin | --server-pin | --numa | --server-numa)
 		[[ $3 == *,* ]] && before=${3%,*},
 		mapfile -t COMPREPLY < <(compgen -P "$before" -W "auto off" -- "${3##*,}")
 		;;

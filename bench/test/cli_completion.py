@@ -50,7 +50,10 @@ class Completion(unittest.TestCase):
                                    verbmark(command, "--help").out)
                 self.assertIn("--help", shown)
                 self.assertEqual(self.completed(command, "--"), set(shown))
-        self.assertEqual(self.completed("run", "--server"), {"--server-device", "--server-cq", "--server-pin"})
+        self.assertEqual(
+            self.completed("run", "--server"),
+            {"--server-device", "--server-cq", "--server-pin", "--server-numa"},
+        )
         self.assertEqual(self.completed("run", "n02", "--op", "send", "--cq-"), {"--cq-mod"})
         self.assertEqual(self.completed("serve", "--op"), set())
         self.assertEqual(self.completed("nonsense", "--"), set())
@@ -66,6 +69,8 @@ class Completion(unittest.TestCase):
         )
         self.assertEqual(self.completed("run", "--pin", ""), {"auto", "off"})
         self.assertEqual(self.completed("run", "--server-pin", "3,o"), {"3,off"})
+        self.assertEqual(self.completed("run", "--numa", "a"), {"auto"})
+        self.assertEqual(self.completed("run", "--server-numa", "o"), {"off"})
         self.assertEqual(self.completed("run", "--cq", "p"), {"poll"})
         self.assertEqual(self.completed("run", "--cq", "x"), set())
 

@@ -15,6 +15,7 @@ OPTIONS = {
         "timeout", "retries", "hugepages", "iterations", "duration", "trials", "all", "events",
         "transport", "qps", "post-list", "bidirectional", "latencies", "outstanding", "mtu",
         "gid-index", "sl", "tos", "connect", "use-srq", "verify", "pin", "server-pin",
+        "numa", "server-numa",
         "preset", "plan", "dry-run", "device", "server-device", "port", "launch", "wait", "json",
         "no-save", "fail-below", "fail-above", "quiet", "progress", "rdma-cm", "cpu-freq",
     },
@@ -141,6 +142,8 @@ class Usage(unittest.TestCase):
             (("--hugepages=2",), "--hugepages takes no value"),
             (("--pin", "on"), "--pin: 'on' is neither auto nor off nor a number"),
             (("--pin", "8192"), "--pin: '8192' is not from 0 to 8191"),
+            (("--numa", "1024"), "--numa: '1024' is not from 0 to 1023"),
+            (("--server-numa", "on"), "--server-numa: 'on' is neither auto nor off nor a number"),
             (("--server-pin", "auto:3"), "--server-pin: 'auto:3' has a range of what is no number"),
             (("-p", "65536"), "--port: '65536' is not a port: 0 to 65535"),
             (("--wait", "10h"), "--wait: '10h' is not a time, such as 10s or 500ms"),
@@ -218,6 +221,10 @@ class Usage(unittest.TestCase):
         self.assertEqual(
             self.dry_run("--plan", self.plan('{"pin": [1, "off", "auto"]}'))[0],
             ["send/lat/64/poll/pin1", "send/lat/64/poll/pinoff", "send/lat/64/poll"],
+        )
+        self.assertEqual(
+            self.dry_run("--numa", "0,1", "--server-numa", "off")[0],
+            [f"send/lat/64/poll/numa{node}/server-numaoff" for node in (0, 1)],
         )
 
     def plan(self, text):

@@ -31,6 +31,24 @@ def threads(pid):
     return found
 
 
+def nodes():
+    """Those with memory, as the kernel lists them; none where it has no NUMA."""
+    try:
+        with open("/sys/devices/system/node/has_memory", encoding="ascii") as file:
+            return file.read().strip()
+    except FileNotFoundError:
+        return ""
+
+
+def check_one_fails(test, sentence, *options):
+    """One of two cases, and that of the other comes to a good end."""
+    ended = Ended(client("-n", 50, *options, port=test.server.port))
+    test.assertEqual(ended.status, 1)
+    failed = [line for line in ended.out.splitlines() if sentence in line]
+    test.assertEqual(len(failed), 1, ended.out)
+    test.assertIn("1/2 complete", ended.out)
+
+
 @unittest.skipUnless(len(CPUS) > 1, "there is one CPU only")
 class Pinned(unittest.TestCase):
     @classmethod
@@ -87,19 +105,11 @@ class Pinned(unittest.TestCase):
         self.assertEqual(second["placement"]["client"]["cpus"], listed(CPUS))
         self.assertEqual(second["placement"]["server"]["cpus"], listed(CPUS))
 
-    def check_one_fails(self, option, sentence, *also):
-        """The first of two cases."""
-        ended = Ended(client("-n", 50, *option, *also, port=self.server.port))
-        self.assertEqual(ended.status, 1)
-        failed = [line for line in ended.out.splitlines() if sentence in line]
-        self.assertEqual(len(failed), 1, ended.out)
-        self.assertIn("1/2 complete", ended.out)
-
     def test_a_cpu_that_is_not_there(self):
         there = f"is none that may be used; there is {listed(CPUS)}"
-        self.check_one_fails(("--pin", f"4095,{CPUS[0]}"), f"--pin: CPU 4095 {there}")
-        self.check_one_fails(
-            ("--server-pin", f"4095,{CPUS[0]}"), f"the server: --server-pin: CPU 4095 {there}"
+        check_one_fails(self, f"--pin: CPU 4095 {there}", "--pin", f"4095,{CPUS[0]}")
+        check_one_fails(
+            self, f"the server: --server-pin: CPU 4095 {there}", "--server-pin", f"4095,{CPUS[0]}"
         )
 
     def test_what_the_program_may_not_use(self):
@@ -109,4 +119,35 @@ class Pinned(unittest.TestCase):
         self.assertIn(
             f"--pin: CPU {CPUS[-1]} is none that may be used; there is {CPUS[0]}",
             "\n".join(program.out),
+        )
+
+
+@unittest.skipUnless(nodes(), "this kernel has no NUMA")
+class Buffers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.kill()
+
+    def test_the_document_tells(self):
+        cases = measure(
+            self.server, "-n", 50, "--numa", "0,off,auto", "--server-numa", "0"
+        ).document["cases"]
+        self.assertEqual(
+            [case["id"] for case in cases],
+            [f"send/lat/64/poll{numa}/server-numa0" for numa in ("/numa0", "/numaoff", "")],
+        )
+        self.assertEqual([case.get("numa") for case in cases], [0, "off", None])
+        self.assertEqual(cases[0]["placement"]["client"]["numa_node"], 0)
+        for case in cases:
+            self.assertEqual(case["placement"]["server"]["numa_node"], 0)
+
+    def test_a_node_that_is_not_there(self):
+        there = f"there is no NUMA node 1000 with memory; there is {nodes()}"
+        check_one_fails(self, f"--numa: {there}", "--numa", "1000,0")
+        check_one_fails(
+            self, f"the server: --server-numa: {there}", "--server-numa", "1000,off"
         )

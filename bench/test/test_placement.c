@@ -125,6 +125,73 @@ static void test_a_cpu_that_is_not_there(void **unused)
 			    "--server-pin: CPU 8191 is none that may be used; there is 0-3,8");
 }
 
+static void test_nodes(void **unused)
+{
+	static const struct {
+		uint64_t numa;
+		int node;
+		const char *refusal;
+	} rows[] = {
+		{AUTO, -1,             NULL								},
+		{OFF,  GROUND_NO_NODE, NULL								},
+		{0,    0,              NULL								},
+		{3,    3,              NULL								},
+		{2,    2,              "--server-numa: there is no NUMA node 2 with memory; there is 0-1,3"},
+		{1023, 1023,
+		 "--server-numa: there is no NUMA node 1023 with memory; there is 0-1,3"                   },
+	};
+
+	made_up_file(&machine, "/sys/devices/system/node/online", "0-3");
+	made_up_file(&machine, "/sys/devices/system/node/has_memory", "0-1,3");
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		const struct placement_wish wish = {
+			.root = machine.root, .whose = "server-", .numa = rows[i].numa};
+		struct error error = {0};
+		int node;
+
+		assert_int_equal(placement_node(&wish, &node, &error),
+				 rows[i].refusal ? -EINVAL : 0);
+		assert_int_equal(node, rows[i].node);
+		assert_string_equal(error.text, rows[i].refusal ? rows[i].refusal : "");
+	}
+}
+
+static void test_a_kernel_without_nodes(void **unused)
+{
+	struct placement_wish wish = {.root = machine.root, .whose = "", .numa = 0};
+	struct error error = {0};
+	int node;
+
+	assert_int_equal(placement_node(&wish, &node, &error), -EINVAL);
+	assert_string_equal(error.text,
+			    "--numa: this kernel does not tell which NUMA nodes there are");
+	made_up_file(&machine, "/sys/devices/system/node/online", "0");
+	assert_int_equal(placement_node(&wish, &node, &(struct error){0}), 0);
+}
+
+/* Of a buffer of this machine, wherever the kernel has put it. */
+static void test_where_a_buffer_is(void **unused)
+{
+	struct placement_wish wish = {.root = "", .whose = "", .numa = OFF};
+	struct placement placement = {.node = -1};
+	struct error error = {0};
+	struct buffer buffer;
+
+	assert_int_equal(buffer_open(&buffer, 3 << 20, false, GROUND_NO_NODE, &error), 0);
+	assert_int_equal(placement_check(&placement, &wish, &buffer, &error), 0);
+	assert_int_equal(placement.node, buffer_node(&buffer));
+	assert_int_equal(placement_tell(&placement).numa_node, placement.node);
+	if (placement.node >= 0) {
+		wish.numa = (uint64_t)placement.node;
+		assert_int_equal(placement_check(&placement, &wish, &buffer, &error), 0);
+	}
+	wish.numa = 1000;
+	assert_int_equal(placement_check(&placement, &wish, &buffer, &error), -ENOMEM);
+	assert_contains(error.text, "--numa: the buffer is ");
+	buffer_close(&buffer);
+	assert_int_equal(buffer_node(&buffer), -1);
+}
+
 static struct cpulist own(void)
 {
 	struct cpulist list = {0};
@@ -206,6 +273,10 @@ int main(void)
 		cmocka_unit_test(test_long_lists),
 		cmocka_unit_test_setup_teardown(test_choices, open_machine, close_machine),
 		cmocka_unit_test(test_a_cpu_that_is_not_there),
+		cmocka_unit_test_setup_teardown(test_nodes, open_machine, close_machine),
+		cmocka_unit_test_setup_teardown(test_a_kernel_without_nodes, open_machine,
+						close_machine),
+		cmocka_unit_test(test_where_a_buffer_is),
 		cmocka_unit_test(test_the_thread_alone),
 		cmocka_unit_test(test_a_failure),
 	};

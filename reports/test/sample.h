@@ -158,7 +158,7 @@ static inline void sample_cases(struct result_case cases[static SAMPLE_CASES])
 	}
 	cases[SAMPLE_LATENCY].parameters = sample_json(
 		"{\"op\": \"send\", \"metric\": \"lat\", \"size\": 64, \"cq\": \"poll\","
-		" \"server-cq\": \"poll\", \"tx-depth\": 64, \"server-pin\": 2, \"hugepages\": false,"
+		" \"server-cq\": \"poll\", \"tx-depth\": 64, \"server-pin\": 2, \"numa\": 1, \"hugepages\": false,"
 		" \"iterations\": 20, \"trials\": 3}");
 	cases[SAMPLE_BANDWIDTH].parameters = sample_json(
 		"{\"op\": \"write\", \"metric\": \"bw\", \"size\": 1000, \"cq\": \"event\","

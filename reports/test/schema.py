@@ -83,6 +83,7 @@ DEFECTS = (
     ((*LAT, "retries"), 8),
     ((*LAT, "hugepages"), 0),
     ((*LAT, "server_pin"), -1),
+    ((*LAT, "numa"), "auto"),
     ((*LAT, "server_pin"), "on"),
     ((*LAT, "placement"), []),
     ((*LAT, "placement", "client"), "0-3"),
