@@ -21,6 +21,7 @@ static int pair_devices(const struct sweep *sweep, const struct plan *plan, json
 {
 	const struct inventory_wish wish = {
 		.device = plan->device,
+		.device_port = plan->device_port,
 		.server_device = plan->server_device,
 		.host = sweep->host,
 	};
