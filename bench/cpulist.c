@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/cpulist.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool take_number(const char **text, unsigned long *number)
 {
@@ -49,4 +51,54 @@ unsigned int cpulist_common(const struct cpulist *a, const struct cpulist *b)
 	for (unsigned int i = 0; i < CPULIST_MAX / 64; i++)
 		count += (unsigned int)__builtin_popcountll(a->words[i] & b->words[i]);
 	return count;
+}
+
+struct cpulist cpulist_both(const struct cpulist *a, const struct cpulist *b)
+{
+	struct cpulist both;
+
+	for (unsigned int i = 0; i < CPULIST_MAX / 64; i++)
+		both.words[i] = a->words[i] & b->words[i];
+	return both;
+}
+
+struct cpulist cpulist_of(unsigned int cpu)
+{
+	struct cpulist list = {0};
+
+	if (cpu < CPULIST_MAX)
+		list.words[cpu / 64] = 1ULL << (cpu % 64);
+	return list;
+}
+
+static bool has(const struct cpulist *list, unsigned int cpu)
+{
+	return cpu < CPULIST_MAX && list->words[cpu / 64] >> (cpu % 64) & 1;
+}
+
+void cpulist_print(const struct cpulist *list, char *text, size_t size)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (unsigned int cpu = 0; cpu < CPULIST_MAX; cpu++) {
+		unsigned int last = cpu;
+		char piece[32];
+		size_t length;
+
+		if (!has(list, cpu))
+			continue;
+		while (has(list, last + 1))
+			last++;
+		length = (size_t)snprintf(piece, sizeof(piece), last > cpu ? "%s%u-%u" : "%s%u",
+					  used ? "," : "", cpu, last);
+		/* Room for the dots is kept, whether they are to come or not. */
+		if (used + length + sizeof(",...") > size) {
+			snprintf(text + used, size - used, "%s...", used ? "," : "");
+			return;
+		}
+		memcpy(text + used, piece, length + 1);
+		used += length;
+		cpu = last;
+	}
 }

@@ -7,6 +7,7 @@
 #define BENCH_CPULIST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define CPULIST_MAX 8192
@@ -22,5 +23,13 @@ unsigned int cpulist_count(const struct cpulist *list);
 
 /* How many of a are in b, too. */
 unsigned int cpulist_common(const struct cpulist *a, const struct cpulist *b);
+
+/* Those of a that are in b, too. */
+struct cpulist cpulist_both(const struct cpulist *a, const struct cpulist *b);
+
+struct cpulist cpulist_of(unsigned int cpu);
+
+/* Back to text; where that is longer than size, its end is "...". */
+void cpulist_print(const struct cpulist *list, char *text, size_t size);
 
 #endif

@@ -210,7 +210,19 @@ static bool is_named(const struct device_port *port, const char *wish)
 
 static bool is_wanted(const struct device_port *port, const char *wish)
 {
-	return port->state == IBV_PORT_ACTIVE && (!wish || is_named(port, wish));
+	return !wish || is_named(port, wish);
+}
+
+/* Of this end, of which the port can be told as well. */
+static bool is_near_wanted(const struct device_port *port, const struct inventory_wish *wish)
+{
+	return is_wanted(port, wish->device) &&
+	       (!wish->device_port || port->port == wish->device_port);
+}
+
+static bool is_active(const struct device_port *port)
+{
+	return port->state == IBV_PORT_ACTIVE;
 }
 
 static void consider_far(struct search *search, const struct end *near,
@@ -219,7 +231,7 @@ static void consider_far(struct search *search, const struct end *near,
 	for (size_t i = 0; i < remote->n_ports; i++) {
 		struct end far = {.port = &remote->ports[i]};
 
-		if (!is_wanted(far.port, search->wish->server_device))
+		if (!is_active(far.port) || !is_wanted(far.port, search->wish->server_device))
 			continue;
 		for (size_t j = 0; j < far.port->n_addresses; j++) {
 			far.address = &far.port->addresses[j];
@@ -234,7 +246,7 @@ static void consider_all(struct search *search, const struct device_list *local,
 	for (size_t i = 0; i < local->n_ports; i++) {
 		struct end near = {.port = &local->ports[i]};
 
-		if (!is_wanted(near.port, search->wish->device))
+		if (!is_active(near.port) || !is_near_wanted(near.port, search->wish))
 			continue;
 		for (size_t j = 0; j < near.port->n_addresses; j++) {
 			near.address = &near.port->addresses[j];
@@ -247,6 +259,33 @@ static bool has_device(const struct device_list *list, const char *wish)
 {
 	for (size_t i = 0; i < list->n_ports; i++)
 		if (is_named(&list->ports[i], wish))
+			return true;
+	return false;
+}
+
+/* The ports of what is wished for are told, or all that there are. */
+static int no_port(const struct device_list *list, const struct inventory_wish *wish,
+		   struct error *error)
+{
+	char ports[160] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < list->n_ports && used < sizeof(ports); i++)
+		if (is_wanted(&list->ports[i], wish->device))
+			used += (size_t)snprintf(ports + used, sizeof(ports) - used, "%s%s/%u",
+						 used ? ", " : "", list->ports[i].device,
+						 list->ports[i].port);
+	if (wish->device)
+		return error_set(error, -ENODEV, "%.40s has no port %u; there is %s", wish->device,
+				 wish->device_port, ports);
+	return error_set(error, -ENODEV, "no device has a port %u; there is %s", wish->device_port,
+			 ports);
+}
+
+static bool has_port(const struct device_list *list, const struct inventory_wish *wish)
+{
+	for (size_t i = 0; i < list->n_ports; i++)
+		if (is_near_wanted(&list->ports[i], wish))
 			return true;
 	return false;
 }
@@ -289,6 +328,8 @@ int inventory_pair(const struct device_list *local, const struct device_list *re
 
 	if (wish->device && !has_device(local, wish->device))
 		return device_unknown(local, wish->device, error);
+	if (!has_port(local, wish))
+		return no_port(local, wish, error);
 	if (wish->server_device && !has_device(remote, wish->server_device)) {
 		device_unknown(remote, wish->server_device, error);
 		return error_wrap(error, "the server");

@@ -21,7 +21,8 @@ int inventory_decode(struct device_list *list, const json_t *json, struct error 
 struct inventory_wish {
 	const char *device;
 	const char *server_device;
-	const char *host; /* as the user wrote it: its address is preferred */
+	uint8_t device_port; /* of any device, or of the one that is named; 0: any */
+	const char *host;    /* as the user wrote it: its address is preferred */
 };
 
 /*

@@ -41,7 +41,6 @@ static struct ground_settings ground_settings(const struct lane *lane, enum rdma
 	return (struct ground_settings){
 		.buffer_size = (2 * area(lane) + AREA) * lane->n_flows,
 		.huge_pages = p->hugepages,
-		.numa_node = -1,
 		.cq_depth = (uint32_t)(depth * lane->n_flows + (p->use_srq ? p->rx_depth : 0)),
 		.wait = cq,
 		.srq_depth = p->use_srq ? (uint32_t)p->rx_depth : 0,
@@ -57,11 +56,42 @@ static void begin_verify(struct lane *lane, bool is_server)
 	verify_init(&lane->verify, lane->parameters->verify, id, is_server);
 }
 
+static struct placement_wish placement_wish(const struct lane *lane, const char *device,
+					    bool is_server)
+{
+	const struct parameters *p = lane->parameters;
+
+	return (struct placement_wish){
+		.root = "",
+		.whose = is_server ? "server-" : "",
+		.device_node = device_numa_node(device),
+		.pin = is_server ? p->server_pin : p->pin,
+		.numa = is_server ? p->server_numa : p->numa,
+	};
+}
+
+/* The thread moves first: what it touches first is near it. */
+static int build(struct lane *lane, const char *device, bool is_server, struct error *error)
+{
+	const struct parameters *p = lane->parameters;
+	const struct placement_wish wish = placement_wish(lane, device, is_server);
+	struct ground_settings settings =
+		ground_settings(lane, (enum rdma_wait_mode)(is_server ? p->server_cq : p->cq));
+	struct placement *placement = &lane->placement;
+	int code = device_open(&lane->device, device, error);
+
+	if (!code)
+		code = placement_node(&wish, &settings.numa_node, error);
+	if (!code)
+		code = placement_open(placement, &wish, error);
+	if (!code)
+		code = ground_open(&lane->ground, lane->device.verbs, &settings, error);
+	return code ? code : placement_check(placement, &wish, &lane->ground.buffer, error);
+}
+
 int lane_open(struct lane *lane, const char *device, const struct parameters *parameters,
 	      const struct lane_shape *shape, bool is_server, struct error *error)
 {
-	uint64_t cq = is_server ? parameters->server_cq : parameters->cq;
-	struct ground_settings settings;
 	int code;
 
 	*lane = (struct lane){
@@ -80,10 +110,7 @@ int lane_open(struct lane *lane, const char *device, const struct parameters *pa
 		lane->stalled_ns = LOST_NS + parameters->size * SLOWEST_NS_PER_BYTE;
 	if (!lane->flows)
 		return error_set_errno(error, -ENOMEM, "cannot make queue pairs");
-	code = device_open(&lane->device, device, error);
-	settings = ground_settings(lane, (enum rdma_wait_mode)cq);
-	if (!code)
-		code = ground_open(&lane->ground, lane->device.verbs, &settings, error);
+	code = build(lane, device, is_server, error);
 	lane->completion = &lane->ground.completion;
 	begin_verify(lane, is_server);
 	if (code)
@@ -106,6 +133,7 @@ void lane_close(struct lane *lane)
 	close_contexts(lane);
 	ground_close(&lane->ground);
 	device_close(&lane->device);
+	placement_close(&lane->placement);
 	free(lane->flows);
 	*lane = (struct lane){0};
 }

@@ -9,6 +9,7 @@
 #define BENCH_LANE_H
 
 #include "bench/parameters.h"
+#include "bench/placement.h"
 #include "bench/verify.h"
 #include "core/context.h"
 #include "core/device.h"
@@ -42,6 +43,7 @@ struct flow {
 
 struct lane {
 	struct device_handle device;
+	struct placement placement; /* of the thread */
 	struct ground ground;
 	struct completion *completion; /* the ground's */
 	struct flow *flows;
@@ -71,7 +73,8 @@ struct lane {
 
 /*
  * Makes ground and flows, for one end of a case: is_server tells which. parameters and
- * shape stay the caller's, and as they are.
+ * shape stay the caller's, and as they are. Until lane_close, which the same thread
+ * calls, that runs where the case wants it.
  */
 int lane_open(struct lane *lane, const char *device, const struct parameters *parameters,
 	      const struct lane_shape *shape, bool is_server, struct error *error);

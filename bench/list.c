@@ -119,6 +119,8 @@ static const char *parse_range(const struct parameter *parameter, char *member, 
 	range->high = range->low;
 	if (!wrong && high)
 		wrong = parameter_parse(parameter, high, &range->high);
+	if (!wrong && (!is_allowed(parameter, range->low) || !is_allowed(parameter, range->high)))
+		return "has a range of what is no number";
 	if (!wrong && range->high < range->low)
 		return "has a range whose end is below its start";
 	if (!wrong && !range->low && range->high && !range->is_sum)
@@ -129,7 +131,16 @@ static const char *parse_range(const struct parameter *parameter, char *member, 
 static bool has_ranges(const struct parameter *parameter)
 {
 	return parameter->type == PARAMETER_SIZE || parameter->type == PARAMETER_COUNT ||
-	       parameter->type == PARAMETER_TIME;
+	       parameter->type == PARAMETER_TIME || parameter->type == PARAMETER_PLACE;
+}
+
+/* Its values are no numbers: they have neither ends nor neighbours. */
+static bool is_place_word(const struct parameter *parameter, const char *member)
+{
+	uint64_t value;
+
+	return parameter->type == PARAMETER_PLACE && !parameter_parse(parameter, member, &value) &&
+	       !is_allowed(parameter, value);
 }
 
 static const char *take_member(struct list *list, const struct parameter *parameter, char *member)
@@ -138,7 +149,7 @@ static const char *take_member(struct list *list, const struct parameter *parame
 	uint64_t value;
 	const char *wrong;
 
-	if (has_ranges(parameter)) {
+	if (has_ranges(parameter) && !is_place_word(parameter, member)) {
 		range.with_neighbours = take_neighbours(member);
 		wrong = parse_range(parameter, member, &range);
 		return wrong ? wrong : add_range(list, parameter, &range);

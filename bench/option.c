@@ -201,6 +201,16 @@ const char *option_port(const char *text, void *field)
 	return NULL;
 }
 
+const char *option_device_port(const char *text, void *field)
+{
+	uint64_t port;
+
+	if (!value_count(text, 1, UINT8_MAX, &port))
+		return "is not a port of a device: 1 to 255";
+	*(uint8_t *)field = (uint8_t)port;
+	return NULL;
+}
+
 const char *option_duration(const char *text, void *field)
 {
 	return value_duration(text, field) ? NULL : "is not a time, such as 10s or 500ms";

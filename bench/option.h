@@ -48,9 +48,10 @@ int option_parse(const struct option_table *table, int argc, char *argv[], void 
 void option_print(const struct option_table *table, FILE *out);
 
 /* Parsers that several commands use. */
-const char *option_text(const char *text, void *field);     /* const char * */
-const char *option_flag(const char *text, void *field);     /* bool */
-const char *option_port(const char *text, void *field);     /* uint16_t */
-const char *option_duration(const char *text, void *field); /* unsigned int, ms */
+const char *option_text(const char *text, void *field);        /* const char * */
+const char *option_flag(const char *text, void *field);        /* bool */
+const char *option_port(const char *text, void *field);        /* uint16_t */
+const char *option_device_port(const char *text, void *field); /* uint8_t */
+const char *option_duration(const char *text, void *field);    /* unsigned int, ms */
 
 #endif

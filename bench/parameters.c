@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "bench/cpulist.h"
 #include "bench/op.h"
 #include "bench/value.h"
 
@@ -14,6 +15,10 @@
 #define SIZE_MOST  (1ULL << 30)
 #define COUNT_MOST 1000000000000ULL
 #define DAY_NS     (86400 * NS_PER_S)
+/* As far as lists of the kernel's are read. */
+#define CPU_MOST (CPULIST_MAX - 1)
+/* As the kernel has them. */
+#define NODE_MOST 1023
 
 static const char *const metrics[] = {"lat", "bw", NULL};
 static const char *const modes[] = {"poll", "event", "adaptive", NULL};
@@ -94,6 +99,14 @@ const struct parameter parameter_table[PARAMETERS] = {
 	    PARAMETER_WORD, receives, 0, 0, RECEIVES_BUFFERS, "receives-", TARGET(receives)),
 	ROW("needs", 0, NULL, "bw: find out whether it needs a receive, and a buffer",
 	    PARAMETER_FLAG, NULL, 0, 1, 0, "needs", TARGET(needs)),
+	ROW("pin", 0, "LIST", "CPU that the measuring thread runs on: N, off (near the device)",
+	    PARAMETER_PLACE, NULL, 0, CPU_MOST, AUTO, "pin", TARGET(pin)),
+	ROW("server-pin", 0, "LIST", "the same at the server (near its device)", PARAMETER_PLACE,
+	    NULL, 0, CPU_MOST, AUTO, "server-pin", TARGET(server_pin)),
+	ROW("numa", 0, "LIST", "NUMA node that the buffer is on: N, off (the device's)",
+	    PARAMETER_PLACE, NULL, 0, NODE_MOST, AUTO, "numa", TARGET(numa)),
+	ROW("server-numa", 0, "LIST", "the same at the server (its device's)", PARAMETER_PLACE,
+	    NULL, 0, NODE_MOST, AUTO, "server-numa", TARGET(server_numa)),
 	ROW("verify", 0, "[N]", "check the bytes of every message, or of one in N", PARAMETER_COUNT,
 	    NULL, 0, COUNT_MOST, 0, "verify", TARGET(verify)),
 	ROW("iterations", 'n', "N", "messages of a trial (lat: 5000)", PARAMETER_COUNT, NULL, 1,
@@ -169,6 +182,20 @@ static const char *parse_flag(const char *text, uint64_t *value)
 	return (text[0] == '0' || text[0] == '1') && !text[1] ? NULL : "is neither 0 nor 1";
 }
 
+static const char place_words[] = "is neither auto nor off nor a number";
+
+/* True for a word. */
+static bool parse_place(const char *text, uint64_t *value)
+{
+	if (!strcasecmp(text, "auto"))
+		*value = PARAMETER_AUTO;
+	else if (!strcasecmp(text, "off"))
+		*value = PARAMETER_OFF;
+	else
+		return false;
+	return true;
+}
+
 static const char *check_range(const struct parameter *parameter, uint64_t value)
 {
 	char least[24];
@@ -200,6 +227,12 @@ const char *parameter_parse(const struct parameter *parameter, const char *text,
 		if (!value_time(text, value))
 			return "is not a time, such as 10s, 100ms or 10us";
 		break;
+	case PARAMETER_PLACE:
+		if (parse_place(text, value))
+			return NULL;
+		if (!value_count(text, 0, UINT64_MAX, value))
+			return place_words;
+		break;
 	}
 	return check_range(parameter, *value);
 }
@@ -215,6 +248,12 @@ void parameter_print(const struct parameter *parameter, uint64_t value, char *te
 		break;
 	case PARAMETER_TIME:
 		value_print_time(value, text, size);
+		break;
+	case PARAMETER_PLACE:
+		if (value < PARAMETER_OFF)
+			snprintf(text, size, "%" PRIu64, value);
+		else
+			snprintf(text, size, "%s", value == PARAMETER_OFF ? "off" : "auto");
 		break;
 	case PARAMETER_FLAG:
 	case PARAMETER_COUNT:
@@ -233,12 +272,24 @@ json_t *parameter_encode(const struct parameter *parameter, uint64_t value)
 	case PARAMETER_COUNT:
 	case PARAMETER_SIZE:
 		return json_integer((json_int_t)value);
+	case PARAMETER_PLACE:
+		if (value < PARAMETER_OFF)
+			return json_integer((json_int_t)value);
+		break;
 	case PARAMETER_WORD:
 	case PARAMETER_TIME:
 		break;
 	}
 	parameter_print(parameter, value, text, sizeof(text));
 	return json_string(text);
+}
+
+static const char *no_such_number(const struct parameter *parameter)
+{
+	if (parameter->type == PARAMETER_PLACE)
+		return place_words;
+	return parameter->type == PARAMETER_TIME ? "is not a time, such as \"10s\""
+						 : "is not a number";
 }
 
 const char *parameter_decode(const struct parameter *parameter, const json_t *json, uint64_t *value)
@@ -255,8 +306,7 @@ const char *parameter_decode(const struct parameter *parameter, const json_t *js
 		return no_such_word(parameter);
 	if (!json_is_integer(json) || json_integer_value(json) < 0 ||
 	    parameter->type == PARAMETER_TIME)
-		return parameter->type == PARAMETER_TIME ? "is not a time, such as \"10s\""
-							 : "is not a number";
+		return no_such_number(parameter);
 	*value = (uint64_t)json_integer_value(json);
 	return check_range(parameter, *value);
 }

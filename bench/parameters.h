@@ -15,6 +15,8 @@
 
 /* As a value: nobody asked for one, and the program chooses. */
 #define PARAMETER_AUTO UINT64_MAX
+/* Of a PARAMETER_PLACE: the program does not choose either. */
+#define PARAMETER_OFF (UINT64_MAX - 1)
 
 enum metric {
 	METRIC_LAT,
@@ -62,6 +64,10 @@ struct parameters {
 	uint64_t think_ns;   /* what the server computes before each answer */
 	uint64_t receives;   /* of the server */
 	uint64_t needs;      /* find out what the operation needs of the server */
+	uint64_t pin;        /* the number of a CPU, or PARAMETER_OFF */
+	uint64_t server_pin; /* as pin */
+	uint64_t numa;       /* the number of a node, or PARAMETER_OFF */
+	uint64_t server_numa;
 	uint64_t verify;     /* one message in so many; 0: none */
 	uint64_t iterations; /* of a trial; AUTO: by time */
 	uint64_t duration_ns;
@@ -74,6 +80,7 @@ enum parameter_type {
 	PARAMETER_SIZE,
 	PARAMETER_TIME, /* in nanoseconds */
 	PARAMETER_FLAG,
+	PARAMETER_PLACE, /* a number, auto or off */
 };
 
 struct parameter {
@@ -87,7 +94,7 @@ struct parameter {
 	size_t offset;
 };
 
-#define PARAMETERS 31
+#define PARAMETERS 35
 
 /* The mark of what says how long is measured, not what: it is in no id. */
 extern const char parameters_effort[];

@@ -21,6 +21,7 @@ static const struct option_row rows[] = {
 	{"plan",          0,   "FILE", option_text,     FIELD(file),          "the same from a file"},
 	{"dry-run",       0,   NULL,   option_flag,     FIELD(is_dry),        "print the cases and run none"},
 	{"device",        'd', "NAME", option_text,     FIELD(device),        "RDMA device (one that leads there)"},
+	{"device-port",   'i', "PORT", option_device_port, FIELD(device_port), "port of that device (one that leads there)"},
 	{"server-device", 0,   "NAME", option_text,     FIELD(server_device), "the server's RDMA device"},
 	{"port",          'p', "PORT", option_port,     FIELD(port),          "the server's TCP port (7471)"},
 	{"launch",        0,   "COMMAND", option_text,  FIELD(launch),

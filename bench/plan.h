@@ -25,6 +25,7 @@ struct plan {
 	const char *launch;
 	const char *device;
 	const char *server_device;
+	uint8_t device_port; /* 0: any */
 	const char *json;
 	const char *file;
 	const char *preset;

@@ -2,6 +2,7 @@
 #include "bench/protocol.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "bench/rules.h"
@@ -165,4 +166,27 @@ int protocol_read_done(json_t *message, struct result_cost *cost, uint64_t *elap
 				     .completions = (uint64_t)figure[6]};
 	*elapsed_ns = (uint64_t)figure[7];
 	return 0;
+}
+
+void protocol_add_place(json_t *done, const struct result_place *place)
+{
+	json_t *told = json_pack("{s:s}", "cpus", place->cpus);
+
+	if (place->numa_node >= 0)
+		json_object_set_new(told, "numa_node", json_integer(place->numa_node));
+	json_object_set_new(done, "placement", told);
+}
+
+struct result_place protocol_read_place(const json_t *done)
+{
+	const json_t *told = json_object_get(done, "placement");
+	const char *cpus = json_string_value(json_object_get(told, "cpus"));
+	const json_t *node = json_object_get(told, "numa_node");
+	struct result_place place = {.numa_node = -1};
+
+	wire_printable(place.cpus, sizeof(place.cpus), cpus ? cpus : "");
+	if (json_is_integer(node) && json_integer_value(node) >= 0 &&
+	    json_integer_value(node) <= INT_MAX)
+		place.numa_node = (int)json_integer_value(node);
+	return place;
 }

@@ -68,4 +68,8 @@ json_t *protocol_done(const struct result_cost *cost, uint64_t elapsed_ns);
 int protocol_read_done(json_t *message, struct result_cost *cost, uint64_t *elapsed_ns,
 		       struct error *error);
 
+/* And where it ran: an older one does not tell, and then nothing is known. */
+void protocol_add_place(json_t *done, const struct result_place *place);
+struct result_place protocol_read_place(const json_t *done);
+
 #endif

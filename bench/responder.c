@@ -171,7 +171,9 @@ static int finish(struct control *control, const struct lane *lane,
 		  const struct result_cost *before, uint64_t elapsed_ns, struct error *error)
 {
 	struct result_cost cost = cost_since(lane, before);
+	struct result_place place = placement_tell(&lane->placement);
 	json_t *message;
+	json_t *done;
 	int code = control_receive(control, &message, 0, error);
 
 	if (code)
@@ -180,7 +182,9 @@ static int finish(struct control *control, const struct lane *lane,
 	json_decref(message);
 	if (code)
 		return code;
-	return control_send(control, protocol_done(&cost, elapsed_ns), error);
+	done = protocol_done(&cost, elapsed_ns);
+	protocol_add_place(done, &place);
+	return control_send(control, done, error);
 }
 
 static int run_trial(struct session *session, const struct protocol_case *wanted, json_t *message,

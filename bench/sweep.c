@@ -22,6 +22,7 @@ static int pair_devices(const struct sweep *sweep, const struct plan *plan, json
 {
 	const struct inventory_wish wish = {
 		.device = plan->device,
+		.device_port = plan->device_port,
 		.server_device = plan->server_device,
 		.host = sweep->host,
 	};
@@ -273,6 +274,8 @@ static int run_case(struct trial *trial, const struct plan_case *wanted, struct 
 						is_bw ? trial->windows : NULL, error);
 	}
 	trial_close(trial);
+	found->client_place = trial->near;
+	found->server_place = trial->far;
 	return code;
 }
 

@@ -233,6 +233,8 @@ static int settle(struct trial *trial, struct result_trial *found, struct error 
 		is_end = !protocol_is(message, "ready") && !protocol_is(message, "listening");
 		if (is_end)
 			code = protocol_read_done(message, &found->server, &found->far_ns, &fault);
+		if (is_end && !code)
+			trial->far = protocol_read_place(message);
 		json_decref(message);
 		if (is_end)
 			break;
@@ -274,8 +276,12 @@ static void compare_notes(struct trial *trial, const struct plan_case *wanted,
 
 int trial_open(struct trial *trial, const struct plan_case *wanted, struct error *error)
 {
-	return lane_open(&trial->lane, trial->result->client.device, &wanted->parameters,
-			 &wanted->op->shape, false, error);
+	int code = lane_open(&trial->lane, trial->result->client.device, &wanted->parameters,
+			     &wanted->op->shape, false, error);
+
+	trial->near = placement_tell(&trial->lane.placement);
+	trial->far = (struct result_place){.numa_node = -1};
+	return code;
 }
 
 void trial_close(struct trial *trial)

@@ -18,6 +18,8 @@ struct trial {
 	struct lane lane;            /* of the case that is under way */
 	struct hist *hist;
 	struct windows *windows;
+	struct result_place near; /* of the lane, and of the server's */
+	struct result_place far;
 	uint64_t window_messages; /* of the warm-up's next window */
 	bool is_lost;             /* the server cannot be reached any more */
 };

@@ -36,6 +36,10 @@ _verbmark_value() { # VERBMARK OPTION WORD
 		mapfile -t COMPREPLY < <(compgen -P "$before" -W "$(_verbmark_words "$1" "$2") all" \
 			-- "${3##*,}")
 		;;
+	--pin | --server-pin | --numa | --server-numa)
+		[[ $3 == *,* ]] && before=${3%,*},
+		mapfile -t COMPREPLY < <(compgen -P "$before" -W "auto off" -- "${3##*,}")
+		;;
 	--preset)
 		mapfile -t COMPREPLY < <(compgen -W "$(_verbmark_words "$1" "$2")" -- "$3")
 		;;

@@ -93,6 +93,25 @@ int buffer_open(struct buffer *buffer, size_t size, bool huge_pages, int numa_no
 	return 0;
 }
 
+static int node_of(const char *address)
+{
+	int node = -1;
+
+	return syscall(SYS_get_mempolicy, &node, NULL, 0, address, MPOL_F_NODE | MPOL_F_ADDR)
+		       ? -1
+		       : node;
+}
+
+int buffer_node(const struct buffer *buffer)
+{
+	int node;
+
+	if (!buffer->address)
+		return -1;
+	node = node_of(buffer->address);
+	return node == node_of(buffer->address + buffer->mapped - 1) ? node : -1;
+}
+
 void buffer_close(struct buffer *buffer)
 {
 	if (buffer->address)

@@ -16,9 +16,12 @@ struct buffer {
 	size_t mapped; /* bytes, whole pages */
 };
 
-/* numa_node -1 leaves the choice to the kernel. The memory is zeroed. */
+/* A negative numa_node leaves the choice to the kernel. The memory is zeroed. */
 int buffer_open(struct buffer *buffer, size_t size, bool huge_pages, int numa_node,
 		struct error *error);
 void buffer_close(struct buffer *buffer);
+
+/* The NUMA node that its first and its last page are on; -1: two, or not to be known. */
+int buffer_node(const struct buffer *buffer);
 
 #endif

@@ -44,7 +44,7 @@ static int create_buffer(struct ground *ground, const struct ground_settings *se
 	int node = settings->numa_node;
 	int code;
 
-	if (node < 0)
+	if (node == -1)
 		node = device_numa_node(ibv_get_device_name(ground->verbs->device));
 	if (limits_has_atomics(&ground->device))
 		access |= IBV_ACCESS_REMOTE_ATOMIC;

@@ -16,10 +16,13 @@
 #include "core/completion.h"
 #include "core/watch.h"
 
+/* As a node: none, wherever the kernel puts it. */
+#define GROUND_NO_NODE (-2)
+
 struct ground_settings {
 	size_t buffer_size; /* 4096 if 0 */
 	bool huge_pages;    /* the buffer comes from huge pages, or not at all */
-	int numa_node;      /* of the buffer; -1: the device's */
+	int numa_node;      /* of the buffer; -1: the device's; or GROUND_NO_NODE */
 	uint32_t cq_depth;  /* completions that can be outstanding, of all queue pairs together */
 	enum rdma_wait_mode wait;
 	unsigned int spin_us; /* RDMA_ADAPTIVE polls so long before it sleeps: 50 if 0 */

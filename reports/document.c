@@ -234,6 +234,23 @@ static void add_parameters(json_t *object, json_t *parameters)
 	}
 }
 
+/* NULL: not known. */
+static json_t *make_place(const struct result_place *place)
+{
+	json_t *node = place->numa_node < 0 ? NULL : json_integer(place->numa_node);
+
+	if (place->cpus[0])
+		return json_pack("{s:s, s:o*}", "cpus", place->cpus, "numa_node", node);
+	json_decref(node);
+	return NULL;
+}
+
+static json_t *make_placement(const struct result_case *line)
+{
+	return json_pack("{s:o*, s:o*}", "client", make_place(&line->client_place), "server",
+			 make_place(&line->server_place));
+}
+
 static json_t *make_case(const struct result_case *line)
 {
 	json_t *object =
@@ -258,6 +275,8 @@ static json_t *make_case(const struct result_case *line)
 		json_object_set(object, "counters", line->counters);
 	if (line->needs)
 		json_object_set(object, "semantics", line->needs);
+	if (line->client_place.cpus[0] || line->server_place.cpus[0])
+		json_object_set_new(object, "placement", make_placement(line));
 	json_object_set_new(object, "cpu", make_costs(&line->client, &line->server));
 	return object;
 }

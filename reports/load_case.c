@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,6 +121,44 @@ static int check_costs(const struct result_case *line, const json_t *json, struc
 	return code;
 }
 
+/* One that is not there, or told of no processors, is not known. */
+static int load_place(struct result_place *place, const json_t *placement, const char *name,
+		      struct error *error)
+{
+	unsigned int node;
+	json_t *json;
+
+	*place = (struct result_place){.numa_node = -1};
+	if (!json_object_get(placement, name))
+		return 0;
+	if (member_object(placement, name, &json, error) ||
+	    member_text(json, "cpus", place->cpus, sizeof(place->cpus), error))
+		return -EINVAL;
+	if (!json_object_get(json, "numa_node"))
+		return 0;
+	if (member_small(json, "numa_node", INT_MAX, &node, error))
+		return -EINVAL;
+	place->numa_node = (int)node;
+	return 0;
+}
+
+static int load_placement(struct result_case *line, const json_t *json, struct error *error)
+{
+	json_t *placement;
+	int code;
+
+	if (!json_object_get(json, "placement"))
+		return 0;
+	if (member_object(json, "placement", &placement, error))
+		return -EINVAL;
+	code = load_place(&line->client_place, placement, "client", error);
+	if (!code)
+		code = load_place(&line->server_place, placement, "server", error);
+	if (code)
+		error_wrap(error, "placement");
+	return code;
+}
+
 static int load_figures(struct result_case *line, const json_t *json, struct error *error)
 {
 	bool has_latency = json_object_get(json, "latency_ns") != NULL;
@@ -146,7 +185,7 @@ static int load_parameters(struct result_case *line, json_t *json, struct error 
 {
 	static const char *const others[] = {"id",    "transport",  "trials",    "status",
 					     "error", "latency_ns", "bandwidth", "cpu",
-					     "loss",  "counters",   "semantics"};
+					     "loss",  "counters",   "semantics", "placement"};
 	const char *name;
 	json_t *value;
 	bool is_kept = (line->parameters = json_object()) != NULL;
@@ -218,6 +257,8 @@ static int load_rest(struct result_case *line, json_t *json, json_t *texts, stru
 		code = member_text(json, "error", line->error, sizeof(line->error), error);
 	if (!code)
 		code = load_parameters(line, json, error);
+	if (!code)
+		code = load_placement(line, json, error);
 	if (!code)
 		code = load_trials(line, json, error);
 	return code ? code : load_figures(line, json, error);

@@ -192,6 +192,17 @@ static int check_range(const struct result_case *line, const struct result_case 
 	return is_wrong ? error_set(error, -EOVERFLOW, "these are more than can be counted") : 0;
 }
 
+/* Trials that ran here and there have no one place. */
+static void merge_place(struct result_place *into, const struct result_place *from, bool is_first)
+{
+	if (is_first)
+		*into = *from;
+	else if (strcmp(into->cpus, from->cpus) != 0)
+		*into = (struct result_place){.numa_node = -1};
+	else if (into->numa_node != from->numa_node)
+		into->numa_node = -1;
+}
+
 static int add_trials(struct result_case *line, const struct result_case *from, struct error *error)
 {
 	int code = line->n_trials ? check_figures(line, from, error) : 0;
@@ -200,6 +211,8 @@ static int add_trials(struct result_case *line, const struct result_case *from, 
 		code = check_range(line, from, error);
 	if (!line->n_trials)
 		line->kind = from->kind;
+	merge_place(&line->client_place, &from->client_place, !line->n_trials);
+	merge_place(&line->server_place, &from->server_place, !line->n_trials);
 	/* The histogram and the windows of all of them come with the first. */
 	for (size_t i = 0; i < from->n_trials && !code; i++)
 		code = result_add_trial(line, &from->trials[i], i ? NULL : from->latency,

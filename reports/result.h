@@ -64,6 +64,12 @@ struct result_trial {
 	struct result_cost server;
 };
 
+/* Where one end ran. */
+struct result_place {
+	char cpus[128]; /* as the kernel writes lists of them; empty: nothing is known */
+	int numa_node;  /* of its buffer; -1: not known */
+};
+
 struct result_case {
 	char id[128];
 	const char *op;
@@ -84,7 +90,9 @@ struct result_case {
 	struct result_cost server;
 	json_t *counters; /* {"client", "server"}: what their devices counted; or NULL */
 	json_t *needs;    /* {"receive", "buffer", "seen"}: what it needs there; or NULL */
-	uint64_t sent;    /* on UC and UD */
+	struct result_place client_place;
+	struct result_place server_place;
+	uint64_t sent; /* on UC and UD */
 	uint64_t lost;
 	struct result_trial *trials;
 	size_t n_trials; /* that have ended well */

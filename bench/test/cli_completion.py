@@ -50,7 +50,10 @@ class Completion(unittest.TestCase):
                                    verbmark(command, "--help").out)
                 self.assertIn("--help", shown)
                 self.assertEqual(self.completed(command, "--"), set(shown))
-        self.assertEqual(self.completed("run", "--server"), {"--server-device", "--server-cq"})
+        self.assertEqual(
+            self.completed("run", "--server"),
+            {"--server-device", "--server-cq", "--server-pin", "--server-numa"},
+        )
         self.assertEqual(self.completed("run", "n02", "--op", "send", "--cq-"), {"--cq-mod"})
         self.assertEqual(self.completed("serve", "--op"), set())
         self.assertEqual(self.completed("nonsense", "--"), set())
@@ -64,6 +67,10 @@ class Completion(unittest.TestCase):
         self.assertLessEqual(
             {"quick", "standard", "full", "semantics"}, self.completed("run", "--preset", "")
         )
+        self.assertEqual(self.completed("run", "--pin", ""), {"auto", "off"})
+        self.assertEqual(self.completed("run", "--server-pin", "3,o"), {"3,off"})
+        self.assertEqual(self.completed("run", "--numa", "a"), {"auto"})
+        self.assertEqual(self.completed("run", "--server-numa", "o"), {"off"})
         self.assertEqual(self.completed("run", "--cq", "p"), {"poll"})
         self.assertEqual(self.completed("run", "--cq", "x"), set())
 
@@ -77,7 +84,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.completed("run", "--cq", "="), {"poll", "event", "adaptive", "all"})
 
     def test_every_word_is_taken(self):
-        for option in ("--op", "--metric", "--cq", "--server-cq", "--preset"):
+        for option in ("--op", "--metric", "--cq", "--server-cq", "--preset", "--pin"):
             for word in self.completed("run", option, ""):
                 with self.subTest(option=option, word=word):
                     self.assertEqual(verbmark("run", "--dry-run", option, word).status, 0)

@@ -14,7 +14,8 @@ OPTIONS = {
         "op", "metric", "size", "cq", "server-cq", "tx-depth", "rx-depth", "inline", "cq-mod",
         "timeout", "retries", "hugepages", "iterations", "duration", "trials", "all", "events",
         "transport", "qps", "post-list", "bidirectional", "latencies", "outstanding", "mtu",
-        "gid-index", "sl", "tos", "connect", "use-srq", "verify", "think", "receives", "needs",
+        "gid-index", "sl", "tos", "connect", "use-srq", "verify", "think", "receives", "needs", "pin", "server-pin", "numa", "server-numa",
+        "device-port",
         "preset", "plan", "dry-run", "device", "server-device", "port", "launch", "wait", "json",
         "no-save", "fail-below", "fail-above", "quiet", "progress", "rdma-cm", "cpu-freq",
     },
@@ -30,7 +31,7 @@ LETTERS = {
         "m": "mtu", "x": "gid-index", "S": "sl", "T": "tos",
         "s": "size", "t": "tx-depth", "r": "rx-depth", "I": "inline", "Q": "cq-mod",
         "u": "timeout", "n": "iterations", "D": "duration", "a": "all", "e": "events",
-        "d": "device", "p": "port", "R": "rdma-cm", "F": "cpu-freq",
+        "d": "device", "i": "device-port", "p": "port", "R": "rdma-cm", "F": "cpu-freq",
     },
     "serve": {"p": "port"},
     "report": {},
@@ -139,7 +140,14 @@ class Usage(unittest.TestCase):
             (("-D", "1us"), "--duration: '1us' is not from 1ms to 86400s"),
             (("--trials", "0"), "--trials: '0' is not from 1 to 1000"),
             (("--hugepages=2",), "--hugepages takes no value"),
+            (("--pin", "on"), "--pin: 'on' is neither auto nor off nor a number"),
+            (("--pin", "8192"), "--pin: '8192' is not from 0 to 8191"),
+            (("--numa", "1024"), "--numa: '1024' is not from 0 to 1023"),
+            (("--server-numa", "on"), "--server-numa: 'on' is neither auto nor off nor a number"),
+            (("--server-pin", "auto:3"), "--server-pin: 'auto:3' has a range of what is no number"),
             (("-p", "65536"), "--port: '65536' is not a port: 0 to 65535"),
+            (("-i", "0"), "--device-port: '0' is not a port of a device: 1 to 255"),
+            (("-i256",), "--device-port: '256' is not a port of a device: 1 to 255"),
             (("--wait", "10h"), "--wait: '10h' is not a time, such as 10s or 500ms"),
             (("--json", ""), "--json: '' is empty"),
             (("--json",), "--json needs FILE"),
@@ -205,6 +213,21 @@ class Usage(unittest.TestCase):
              "and stay full", "send/lat/64/poll/t8/Q5"],
         )
         self.assertEqual(last, "1 cases, about 1 s")
+
+    def test_places(self):
+        self.assertEqual(
+            self.dry_run("--pin", "2,3,off,auto", "--server-pin", "0:4:+4")[0],
+            [f"send/lat/64/poll{pin}/server-pin{server}"
+             for pin in ("/pin2", "/pin3", "/pinoff", "") for server in (0, 4)],
+        )
+        self.assertEqual(
+            self.dry_run("--plan", self.plan('{"pin": [1, "off", "auto"]}'))[0],
+            ["send/lat/64/poll/pin1", "send/lat/64/poll/pinoff", "send/lat/64/poll"],
+        )
+        self.assertEqual(
+            self.dry_run("--numa", "0,1", "--server-numa", "off")[0],
+            [f"send/lat/64/poll/numa{node}/server-numaoff" for node in (0, 1)],
+        )
 
     def plan(self, text):
         file = tempfile.NamedTemporaryFile("wb", suffix=".json")

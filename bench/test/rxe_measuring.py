@@ -151,6 +151,16 @@ class Measuring(unittest.TestCase):
             self.assertEqual(ended.status, 1)
             self.assertEqual(ended.err, f"verbmark: {who}no device 'mlx5_0'; there is rxe0")
 
+    def test_a_port_of_a_device(self):
+        document = measure(self.server, "-n", 50, "-i", 1).document
+        self.assertEqual(document["hosts"]["client"]["port"], 1)
+        measure(self.server, "-n", 50, "-d", "rxe0", "-i", 1)
+        for options, who in ((("-i", 2), "no device has a port 2"),
+                             (("-d", "rxe0", "-i", 2), "rxe0 has no port 2")):
+            ended = Ended(client("-n", 50, *options, port=self.server.port))
+            self.assertEqual(ended.status, 1)
+            self.assertEqual(ended.err, f"verbmark: {who}; there is rxe0/1")
+
     def test_clients_one_after_another(self):
         for _ in range(5):
             measure(self.server, "-n", 50)

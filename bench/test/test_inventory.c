@@ -399,6 +399,78 @@ static void test_unknown_devices(void **unused)
 			    "the server: no device 'slow0'; there is slow1, fast1");
 }
 
+/* Two devices of two ports each; the second ports lead elsewhere, and are slower. */
+static void two_ports_each(struct machine *machine)
+{
+	static const char *const addresses[] = {"192.0.2.1", "198.51.100.1", "192.0.2.3",
+						"198.51.100.3"};
+
+	*machine = (struct machine){0};
+	for (uint8_t i = 0; i < 4; i++) {
+		add_port(machine, i < 2 ? "mlx4_0" : "mlx4_1", "Ethernet", i % 2 ? 10000 : 40000);
+		machine->ports[i].port = i % 2 + 1;
+		add_address(machine, addresses[i], 24);
+	}
+}
+
+static void test_device_ports(void **unused)
+{
+	static const struct {
+		struct inventory_wish wish;
+		const char *device;
+		const char *address;
+	} rows[] = {
+		{{0},				      "mlx4_0", "192.0.2.1"   },
+		{{.device_port = 2},                       "mlx4_0", "198.51.100.1"},
+		{{.device_port = 1},                       "mlx4_0", "192.0.2.1"   },
+		{{.device = "mlx4_1", .device_port = 2},   "mlx4_1", "198.51.100.3"},
+		{{.device = "mlx4_1/2", .device_port = 2}, "mlx4_1", "198.51.100.3"},
+	};
+	struct machine local;
+	struct machine remote;
+
+	two_ports_each(&local);
+	two_ports_each(&remote);
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct pairing found = pair(&local, &remote, &rows[i].wish);
+
+		assert_int_equal(found.code, 0);
+		assert_string_equal(found.near.device, rows[i].device);
+		assert_string_equal(found.near.address, rows[i].address);
+		if (rows[i].wish.device_port)
+			assert_int_equal(found.near.port, rows[i].wish.device_port);
+	}
+}
+
+static void test_unknown_ports(void **unused)
+{
+	struct machine local;
+	struct machine remote;
+	struct pairing found;
+
+	two_ports_each(&local);
+	two_ports_each(&remote);
+	found = pair(&local, &remote, &(struct inventory_wish){.device_port = 3});
+	assert_int_equal(found.code, -ENODEV);
+	assert_string_equal(
+		found.error.text,
+		"no device has a port 3; there is mlx4_0/1, mlx4_0/2, mlx4_1/1, mlx4_1/2");
+	found = pair(&local, &remote,
+		     &(struct inventory_wish){.device = "mlx4_1", .device_port = 255});
+	assert_string_equal(found.error.text,
+			    "mlx4_1 has no port 255; there is mlx4_1/1, mlx4_1/2");
+	found = pair(&local, &remote,
+		     &(struct inventory_wish){.device = "mlx4_1/1", .device_port = 2});
+	assert_string_equal(found.error.text, "mlx4_1/1 has no port 2; there is mlx4_1/1");
+	found = pair(&local, &remote,
+		     &(struct inventory_wish){.device = "mlx5_0", .device_port = 2});
+	assert_string_equal(found.error.text, "no device 'mlx5_0'; there is mlx4_0, mlx4_1");
+	/* One that is down is there, and of no use. */
+	local.ports[1].state = local.ports[3].state = IBV_PORT_DOWN;
+	found = pair(&local, &remote, &(struct inventory_wish){.device_port = 2});
+	assert_int_equal(found.code, -ENETUNREACH);
+}
+
 /* Of several addresses on one port, the one that the user named. */
 static void test_the_hosts_own_address(void **unused)
 {
@@ -457,6 +529,8 @@ int main(void)
 		cmocka_unit_test(test_the_fastest),
 		cmocka_unit_test(test_wishes),
 		cmocka_unit_test(test_unknown_devices),
+		cmocka_unit_test(test_device_ports),
+		cmocka_unit_test(test_unknown_ports),
 		cmocka_unit_test(test_the_hosts_own_address),
 		cmocka_unit_test(test_link_local_comes_last),
 	};

@@ -317,6 +317,40 @@ static void test_done_round_trip(void **unused)
 	json_decref(message);
 }
 
+/* What another machine says goes to a document: whatever it is. */
+static void test_places(void **unused)
+{
+	static const struct {
+		const char *done;
+		const char *cpus;
+		int numa_node;
+	} rows[] = {
+		{"{}",							"",      -1},
+		{"{\"placement\":7}",					 "",      -1},
+		{"{\"placement\":{}}",					"",      -1},
+		{"{\"placement\":{\"cpus\":\"0-3,8\"}}",                      "0-3,8", -1},
+		{"{\"placement\":{\"cpus\":\"1\",\"numa_node\":1}}",          "1",     1 },
+		{"{\"placement\":{\"cpus\":\"\\u001b[2J\"}}",                 "?[2J",  -1},
+		{"{\"placement\":{\"cpus\":3,\"numa_node\":\"0\"}}",          "",      -1},
+		{"{\"placement\":{\"cpus\":\"1\",\"numa_node\":-2}}",         "1",     -1},
+		{"{\"placement\":{\"cpus\":\"1\",\"numa_node\":4294967297}}", "1",     -1},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		json_t *done = load(rows[i].done);
+		struct result_place place = protocol_read_place(done);
+		struct result_place again;
+
+		assert_string_equal(place.cpus, rows[i].cpus);
+		assert_int_equal(place.numa_node, rows[i].numa_node);
+		protocol_add_place(done, &place);
+		again = protocol_read_place(done);
+		assert_string_equal(again.cpus, rows[i].cpus);
+		assert_int_equal(again.numa_node, rows[i].numa_node);
+		json_decref(done);
+	}
+}
+
 static void test_no_dones(void **unused)
 {
 	static const char *const texts[] = {
@@ -443,6 +477,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_parameters),
 		cmocka_unit_test(test_malformed_cases),
 		cmocka_unit_test(test_done_round_trip),
+		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_no_dones),
 		cmocka_unit_test(test_what_was_expected),
 		cmocka_unit_test(test_long_reasons),

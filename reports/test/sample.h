@@ -158,12 +158,14 @@ static inline void sample_cases(struct result_case cases[static SAMPLE_CASES])
 	}
 	cases[SAMPLE_LATENCY].parameters = sample_json(
 		"{\"op\": \"send\", \"metric\": \"lat\", \"size\": 64, \"cq\": \"poll\","
-		" \"server-cq\": \"poll\", \"tx-depth\": 64, \"hugepages\": false,"
+		" \"server-cq\": \"poll\", \"tx-depth\": 64, \"server-pin\": 2, \"numa\": 1, \"hugepages\": false,"
 		" \"iterations\": 20, \"trials\": 3}");
 	cases[SAMPLE_BANDWIDTH].parameters = sample_json(
 		"{\"op\": \"write\", \"metric\": \"bw\", \"size\": 1000, \"cq\": \"event\","
-		" \"server-cq\": \"poll\", \"tx-depth\": 16, \"duration\": \"25ms\","
+		" \"server-cq\": \"poll\", \"tx-depth\": 16, \"pin\": \"off\", \"duration\": \"25ms\","
 		" \"trials\": 6}");
+	cases[SAMPLE_LATENCY].client_place = (struct result_place){.cpus = "0-3,8", .numa_node = 1};
+	cases[SAMPLE_LATENCY].server_place = (struct result_place){.cpus = "2", .numa_node = -1};
 	sample_latency(&cases[SAMPLE_LATENCY]);
 	sample_bandwidth(&cases[SAMPLE_BANDWIDTH]);
 }

@@ -135,7 +135,8 @@ static void test_parameters(void **unused)
 {
 	json_t *wanted = sample_json(
 		"{\"op\": \"write\", \"metric\": \"bw\", \"size\": 1000, \"cq\": \"event\","
-		" \"server-cq\": \"poll\", \"tx-depth\": 16, \"duration\": \"25ms\"}");
+		" \"server-cq\": \"poll\", \"tx-depth\": 16, \"pin\": \"off\","
+		" \"duration\": \"25ms\"}");
 
 	assert_int_equal(loading_load(&result, loading_document(), &error), 0);
 	loading_check_equal(result.cases[SAMPLE_BANDWIDTH].parameters, wanted);
@@ -217,6 +218,13 @@ static void test_refusals(void **unused)
 		{"cases/0/status",                         "1",                                      "\"status\" is no text"                            },
 		{"cases/2/status",                         "\"complete\"",                           "it is complete, and has none"                     },
 		{"cases/0/status",                         "\"failed\"",                             "send/lat/64/poll: it is failed, and has figures"  },
+		{"cases/0/placement",                      "[]",                                     "send/lat/64/poll: \"placement\" is no object"     },
+		{"cases/0/placement/client",               "7",                                      "placement: \"client\" is no object"               },
+		{"cases/0/placement/client/cpus",          "\"\\n\"",
+		 "placement: \"cpus\" is not all printable"											     },
+		{"cases/0/placement/server/numa_node",     "-1",
+		 "placement: \"numa_node\" is no count"												 },
+		{"cases/0/placement/server",               NULL,                                     NULL                                               },
 		{"cases/2/cpu",                            "{}",                                     NULL					       },
 		{"cases/2/error",                          "\"a\\nb\"",                              "\"error\" is not all printable"                   },
 		{"cases/0/trials",                         NULL,                                     "send/lat/64/poll: there is no \"trials\""         },

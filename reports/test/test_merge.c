@@ -53,6 +53,20 @@ static void test_one(void **unused)
 	json_decref(document);
 }
 
+/* Where they differ nobody has been in one place. */
+static void test_places(void **unused)
+{
+	assert_int_equal(add(loading_document()), 0);
+	assert_int_equal(add(changed("cases/0/placement/client/numa_node", "0")), 0);
+	assert_string_equal(merged.cases[0].client_place.cpus, "0-3,8");
+	assert_int_equal(merged.cases[0].client_place.numa_node, -1);
+	assert_string_equal(merged.cases[0].server_place.cpus, "2");
+	assert_int_equal(add(changed("cases/0/placement/server/cpus", "\"3\"")), 0);
+	assert_string_equal(merged.cases[0].server_place.cpus, "");
+	assert_int_equal(add(changed("cases/0/placement", NULL)), 0);
+	assert_string_equal(merged.cases[0].client_place.cpus, "");
+}
+
 /* Three times what sample.h has: 61 samples, 74400 + 2^37; 6360 messages, 12 windows. */
 static void test_three(void **unused)
 {
@@ -311,6 +325,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_one, reset, drop),
+		cmocka_unit_test_setup_teardown(test_places, reset, drop),
 		cmocka_unit_test_setup_teardown(test_three, reset, drop),
 		cmocka_unit_test_setup_teardown(test_squares, reset, drop),
 		cmocka_unit_test_setup_teardown(test_other_windows, reset, drop),

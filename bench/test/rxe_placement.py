@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""Where the threads that measure run, and their buffers live."""
+
+import os
+import unittest
+
+from verbmark import Ended, Server, client, measure, wait_until
+
+CPUS = sorted(os.sched_getaffinity(0))
+
+
+def listed(cpus):
+    """As the kernel writes it, of the few CPUs that there are here."""
+    pieces = []
+    for cpu in cpus:
+        if pieces and pieces[-1][1] == cpu - 1:
+            pieces[-1][1] = cpu
+        else:
+            pieces.append([cpu, cpu])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in pieces)
+
+
+def threads(pid):
+    """The CPUs that each thread may run on, by its number."""
+    found = {}
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        try:
+            found[int(thread)] = os.sched_getaffinity(int(thread))
+        except ProcessLookupError:
+            pass  # it has ended
+    return found
+
+
+def nodes():
+    """Those with memory, as the kernel lists them; none where it has no NUMA."""
+    try:
+        with open("/sys/devices/system/node/has_memory", encoding="ascii") as file:
+            return file.read().strip()
+    except FileNotFoundError:
+        return ""
+
+
+def check_one_fails(test, sentence, *options):
+    """One of two cases, and that of the other comes to a good end."""
+    ended = Ended(client("-n", 50, *options, port=test.server.port))
+    test.assertEqual(ended.status, 1)
+    failed = [line for line in ended.out.splitlines() if sentence in line]
+    test.assertEqual(len(failed), 1, ended.out)
+    test.assertIn("1/2 complete", ended.out)
+
+
+@unittest.skipUnless(len(CPUS) > 1, "there is one CPU only")
+class Pinned(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.kill()
+
+    def test_the_document_tells(self):
+        last = CPUS[-1]
+        document = measure(
+            self.server, "-n", 50, "--pin", f"{CPUS[0]},{last},off,auto", "--server-pin", last
+        ).document
+        cases = document["cases"]
+        self.assertEqual(
+            [case["id"] for case in cases],
+            [f"send/lat/64/poll{pin}/server-pin{last}"
+             for pin in (f"/pin{CPUS[0]}", f"/pin{last}", "/pinoff", "")],
+        )
+        # No NUMA node of the device is known.
+        self.assertEqual(
+            [case["placement"]["client"]["cpus"] for case in cases],
+            [str(CPUS[0]), str(last), listed(CPUS), listed(CPUS)],
+        )
+        self.assertEqual([case.get("pin") for case in cases], [CPUS[0], last, "off", None])
+        for case in cases:
+            self.assertEqual(case["placement"]["server"]["cpus"], str(last))
+            self.assertEqual(case["server_pin"], last)
+
+    def test_one_thread_of_each_end(self):
+        last = CPUS[-1]
+        before = threads(self.server.pid)
+        options = ("-D", "3s", "--cq", "event", "--pin", last, "--server-pin", last)
+        with client(*options, port=self.server.port) as program:
+            wait_until(lambda: threads(program.pid).get(program.pid) == {last}, what="the move")
+            others = [cpus for thread, cpus in threads(program.pid).items()
+                      if thread != program.pid]
+            self.assertTrue(others)
+            self.assertEqual([set(CPUS)] * len(others), others)
+            wait_until(lambda: {last} in threads(self.server.pid).values(), what="the server's")
+            meanwhile = threads(self.server.pid)
+            self.assertEqual(list(meanwhile.values()).count({last}), 1)
+            for thread in before.keys() & meanwhile.keys():
+                self.assertEqual(meanwhile[thread], set(CPUS))
+            self.assertEqual(program.wait(), 0, program.errors)
+
+    def test_a_case_does_not_move_the_next_one(self):
+        first, second = measure(
+            self.server, "-n", 50, "--pin", f"{CPUS[-1]},auto", "--server-pin", "auto"
+        ).document["cases"]
+        self.assertEqual(first["placement"]["client"]["cpus"], str(CPUS[-1]))
+        self.assertEqual(second["placement"]["client"]["cpus"], listed(CPUS))
+        self.assertEqual(second["placement"]["server"]["cpus"], listed(CPUS))
+
+    def test_a_cpu_that_is_not_there(self):
+        there = f"is none that may be used; there is {listed(CPUS)}"
+        check_one_fails(self, f"--pin: CPU 4095 {there}", "--pin", f"4095,{CPUS[0]}")
+        check_one_fails(
+            self, f"the server: --server-pin: CPU 4095 {there}", "--server-pin", f"4095,{CPUS[0]}"
+        )
+
+    def test_what_the_program_may_not_use(self):
+        before = ("taskset", "-c", str(CPUS[0]))
+        with client("-n", 50, "--pin", CPUS[-1], before=before, port=self.server.port) as program:
+            self.assertEqual(program.wait(), 1)
+        self.assertIn(
+            f"--pin: CPU {CPUS[-1]} is none that may be used; there is {CPUS[0]}",
+            "\n".join(program.out),
+        )
+
+
+@unittest.skipUnless(nodes(), "this kernel has no NUMA")
+class Buffers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.kill()
+
+    def test_the_document_tells(self):
+        cases = measure(
+            self.server, "-n", 50, "--numa", "0,off,auto", "--server-numa", "0"
+        ).document["cases"]
+        self.assertEqual(
+            [case["id"] for case in cases],
+            [f"send/lat/64/poll{numa}/server-numa0" for numa in ("/numa0", "/numaoff", "")],
+        )
+        self.assertEqual([case.get("numa") for case in cases], [0, "off", None])
+        self.assertEqual(cases[0]["placement"]["client"]["numa_node"], 0)
+        for case in cases:
+            self.assertEqual(case["placement"]["server"]["numa_node"], 0)
+
+    def test_a_node_that_is_not_there(self):
+        there = f"there is no NUMA node 1000 with memory; there is {nodes()}"
+        check_one_fails(self, f"--numa: {there}", "--numa", "1000,0")
+        check_one_fails(
+            self, f"the server: --server-numa: {there}", "--server-numa", "1000,off"
+        )
