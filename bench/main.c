@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench/command.h"
 
@@ -39,7 +40,8 @@ static int finish(int status)
 {
 	struct error error = {0};
 
-	if (fflush(stdout))
+	/* What has failed before has left no reason: one more byte has. */
+	if (fflush(stdout) || (ferror(stdout) && write(STDOUT_FILENO, "\n", 1) < 0))
 		error_set_errno(&error, -errno, "cannot write to standard output");
 	else if (ferror(stdout))
 		error_set(&error, -EIO, "cannot write to standard output");

@@ -113,6 +113,8 @@ const struct parameter parameter_table[PARAMETERS] = {
 	    COUNT_MOST, AUTO, EFFORT, TARGET(iterations)),
 	ROW("duration", 'D', "TIME", "measure for that long instead, each trial (bw: 100ms)",
 	    PARAMETER_TIME, NULL, NS_PER_MS, DAY_NS, AUTO, EFFORT, TARGET(duration_ns)),
+	ROW("warmup", 0, "TIME", "warming up takes at most that long, each trial (2s)",
+	    PARAMETER_TIME, NULL, 0, DAY_NS, 2 * NS_PER_S, EFFORT, TARGET(warmup_ns)),
 	ROW("trials", 0, "N",
 	    "runs of a case, each on fresh queue pairs (6; with -n or -D 1)",
 	    PARAMETER_COUNT, NULL, 1, 1000, AUTO, EFFORT, TARGET(trials)),

@@ -71,6 +71,7 @@ struct parameters {
 	uint64_t verify;     /* one message in so many; 0: none */
 	uint64_t iterations; /* of a trial; AUTO: by time */
 	uint64_t duration_ns;
+	uint64_t warmup_ns; /* at most */
 	uint64_t trials;
 };
 
@@ -94,7 +95,7 @@ struct parameter {
 	size_t offset;
 };
 
-#define PARAMETERS 35
+#define PARAMETERS 36
 
 /* The mark of what says how long is measured, not what: it is in no id. */
 extern const char parameters_effort[];

@@ -9,10 +9,9 @@
 #include "bench/protocol.h"
 #include "bench/steady.h"
 
-/* Warm-up is extra: so many messages, and so long, at the least; and at the most. */
+/* Warm-up is extra: so many messages, and so long, at the least. */
 #define WARMUP_MESSAGES 100
 #define WARMUP_NS       (20 * NS_PER_MS)
-#define WARMUP_MAX_NS   (2 * NS_PER_S)
 /* It looks after each window of that time whether the last ones agree. */
 #define WINDOW_NS (4 * NS_PER_MS)
 /* As many messages, before it is known how long they take. */
@@ -147,7 +146,8 @@ static int warm_up(struct trial *trial, struct lane *lane, const struct plan_cas
 	int code = 0;
 
 	trial->window_messages = FIRST_WINDOW;
-	while (!code && warmup->duration_ns < WARMUP_MAX_NS && !warmup->has_converged) {
+	while (!code && warmup->duration_ns < wanted->parameters.warmup_ns &&
+	       !warmup->has_converged) {
 		code = warm_window(trial, lane, wanted, &steady, error);
 		warmup->messages = lane->messages;
 		warmup->duration_ns = clock_now_ns() - start;

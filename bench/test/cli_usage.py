@@ -14,7 +14,7 @@ OPTIONS = {
         "op", "metric", "size", "cq", "server-cq", "tx-depth", "rx-depth", "inline", "cq-mod",
         "timeout", "retries", "hugepages", "iterations", "duration", "trials", "all", "events",
         "transport", "qps", "post-list", "bidirectional", "latencies", "outstanding", "mtu",
-        "gid-index", "sl", "tos", "connect", "use-srq", "verify", "think", "receives", "needs", "pin", "server-pin", "numa", "server-numa",
+        "gid-index", "sl", "tos", "connect", "use-srq", "verify", "think", "receives", "needs", "warmup", "pin", "server-pin", "numa", "server-numa",
         "device-port",
         "preset", "plan", "dry-run", "device", "server-device", "port", "launch", "wait", "json",
         "no-save", "fail-below", "fail-above", "quiet", "progress", "rdma-cm", "cpu-freq",

@@ -65,6 +65,7 @@ static void test_the_interface(void **unused)
 		{"verify",        0,   "0",       "1000000000000", "0"      },
 		{"iterations",    'n', "1",       "1000000000000", ""       },
 		{"duration",      'D', "1ms",     "86400s",        ""       },
+		{"warmup",        0,   "0ns",     "86400s",        "2s"     },
 		{"trials",        0,   "1",       "1000",          ""       },
 	};
 
@@ -359,17 +360,17 @@ static void test_objects(void **unused)
 		" \"transport\": \"RC\", \"qps\": 1, \"post-list\": 1, \"bidirectional\": false,"
 		" \"latencies\": false, \"sl\": 0, \"tos\": 0, \"timeout\": 14,"
 		" \"retries\": 6, \"use-srq\": false, \"hugepages\": false, \"think\": \"0ns\","
-		" \"receives\": \"buffers\", \"needs\": false, \"verify\": 0}");
+		" \"receives\": \"buffers\", \"needs\": false, \"verify\": 0, \"warmup\": \"2s\"}");
 	check_encoded(
 		"op=read metric=bw size=1m cq=event server-cq=poll tx-depth=1 rx-depth=2"
 		" inline=0 cq-mod=3 timeout=4 retries=5 hugepages=1 iterations=6 duration=7s"
 		" trials=8 transport=UC qps=2 post-list=3 bidirectional=1 latencies=1"
 		" outstanding=4 mtu=1024 gid-index=5 sl=6 tos=7 connect=qp use-srq=1 verify=8"
-		" think=9us receives=bare needs=1",
+		" think=9us receives=bare needs=1 warmup=3s",
 		"{\"transport\": \"UC\", \"qps\": 2, \"post-list\": 3, \"bidirectional\": true,"
 		" \"latencies\": true, \"outstanding\": 4, \"mtu\": 1024, \"gid-index\": 5,"
 		" \"sl\": 6, \"tos\": 7, \"connect\": \"qp\", \"use-srq\": true, \"verify\": 8,"
-		" \"think\": \"9us\", \"receives\": \"bare\", \"needs\": true,"
+		" \"think\": \"9us\", \"receives\": \"bare\", \"needs\": true, \"warmup\": \"3s\","
 		" \"op\": \"read\", \"metric\": \"bw\", \"size\": 1048576, \"cq\": \"event\","
 		" \"server-cq\": \"poll\", \"tx-depth\": 1, \"rx-depth\": 2, \"inline\": 0,"
 		" \"cq-mod\": 3, \"timeout\": 4, \"retries\": 5, \"hugepages\": true,"

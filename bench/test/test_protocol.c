@@ -47,7 +47,7 @@ static void test_on_the_wire(void **unused)
 		"\"server-cq\":\"adaptive\",\"transport\":\"RC\",\"qps\":1,"
 		"\"post-list\":1,\"bidirectional\":false,\"latencies\":false,\"sl\":0,"
 		"\"tos\":0,\"timeout\":14,\"retries\":6,\"use-srq\":false,"
-		"\"hugepages\":false,\"think\":\"0ns\",\"receives\":\"buffers\",\"needs\":false,\"verify\":0,\"duration\":\"1s\"}}");
+		"\"hugepages\":false,\"think\":\"0ns\",\"receives\":\"buffers\",\"needs\":false,\"verify\":0,\"duration\":\"1s\",\"warmup\":\"2s\"}}");
 	check_equal(protocol_describe(&server),
 		    "{\"type\":\"describe\",\"device\":\"mlx5_1\",\"port\":2}");
 	check_equal(
