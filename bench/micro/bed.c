@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/micro/bed.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/rules.h"
+
+/* Both areas and the notifications of a flow, for messages of less than a page. */
+#define FLOW_BYTES 12288
+#define MAX_INLINE 256
+#define STALLED_NS (5 * NS_PER_S)
+#define WINDOW_NS  (10 * NS_PER_MS)
+
+/* The defaults of a case, as the command would have them. */
+static void choose(struct bed *bed)
+{
+	const struct bed_settings *settings = &bed->settings;
+	struct parameters *parameters = &bed->parameters;
+
+	*parameters = parameters_default();
+	parameters->metric = settings->metric;
+	parameters->qps = settings->qps ? settings->qps : 1;
+	parameters->post_list = settings->post_list ? settings->post_list : 1;
+	parameters->latencies = settings->latencies;
+	rules_choose(settings->op, parameters);
+}
+
+static void fill_lane(struct bed *bed)
+{
+	const struct parameters *parameters = &bed->parameters;
+	struct lane *lane = &bed->lane;
+
+	lane->parameters = parameters;
+	lane->shape = &bed->settings.op->shape;
+	lane->transport = TRANSPORT_RC;
+	lane->depth = (uint32_t)parameters->tx_depth;
+	lane->batch = (unsigned int)parameters->post_list;
+	lane->signal_every = (unsigned int)parameters->cq_mod;
+	lane->stalled_ns = STALLED_NS;
+	lane->ground.mr = &bed->mr;
+	lane->completion = &lane->ground.completion;
+	lane->completion->cq = &bed->instant.cq;
+	lane->completion->alarm = bed->instant.alarm = &lane->ground.alarm;
+	lane->completion->mode = RDMA_POLL;
+}
+
+static void make_state(struct bed *bed, unsigned int i)
+{
+	enum post_path path = bed->settings.path;
+	struct ibv_qp_ex *qpx = &bed->instant.queues[i].qpx;
+
+	bed->states[i].queue = (struct post_queue){
+		.qp = &qpx->qp_base,
+		.qpx = path == POST_CLASSIC ? NULL : qpx,
+	};
+	bed->lane.flows[i].context.state = &bed->states[i];
+	bed->lane.flows[i].context.max_inline = path == POST_EXTENDED ? 0 : MAX_INLINE;
+}
+
+static int make_flows(struct bed *bed, struct error *error)
+{
+	unsigned int n = (unsigned int)bed->parameters.qps;
+	struct lane *lane = &bed->lane;
+	int code = 0;
+
+	lane->flows = calloc(n, sizeof(*lane->flows));
+	bed->states = calloc(n, sizeof(*bed->states));
+	if (!lane->flows || !bed->states)
+		return error_set_errno(error, -ENOMEM, "cannot make queue pairs");
+	lane->n_flows = n;
+	for (unsigned int i = 0; i < n && !code; i++) {
+		make_state(bed, i);
+		code = lane_receive(lane, &lane->flows[i], error);
+	}
+	return code ? code : lane_start(lane, error);
+}
+
+int bed_open(struct bed *bed, const struct bed_settings *settings, struct error *error)
+{
+	unsigned int n;
+	int code;
+
+	memset(bed, 0, sizeof(*bed));
+	bed->settings = *settings;
+	choose(bed);
+	n = (unsigned int)bed->parameters.qps;
+	code = instant_open(&bed->instant, n, settings->peer, error);
+	if (!code)
+		code = alarm_open(&bed->lane.ground.alarm, error);
+	if (!code)
+		code = buffer_open(&bed->lane.ground.buffer, (size_t)n * FLOW_BYTES, false, -1,
+				   error);
+	if (!code) {
+		fill_lane(bed);
+		code = make_flows(bed, error);
+	}
+	if (code) {
+		bed_close(bed);
+		return code;
+	}
+	bed->instant.queues[0].placed = (uint8_t *)(uintptr_t)bed->lane.last_received;
+	bed_clear(bed);
+	return 0;
+}
+
+void bed_close(struct bed *bed)
+{
+	struct lane *lane = &bed->lane;
+
+	for (unsigned int i = 0; i < lane->n_flows; i++) {
+		post_list_close(&lane->flows[i].list);
+		free(lane->flows[i].ticks);
+	}
+	free(lane->flows);
+	free(bed->states);
+	buffer_close(&lane->ground.buffer);
+	alarm_close(&lane->ground.alarm);
+	instant_close(&bed->instant);
+	memset(bed, 0, sizeof(*bed));
+}
+
+struct loop_run bed_run(struct bed *bed, uint64_t messages)
+{
+	return (struct loop_run){
+		.messages = messages,
+		.until = UINT64_MAX,
+		.hist = &bed->hist,
+		.windows = &bed->windows,
+		.mult = 0,
+		.is_counter = true,
+	};
+}
+
+void bed_clear(struct bed *bed)
+{
+	hist_init(&bed->hist);
+	windows_init(&bed->windows, WINDOW_NS);
+}

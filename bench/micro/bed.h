@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A lane on a provider that completes at once: all that the loops look at is made as for
+ * a device, by lane_receive and lane_start, and none is opened. The bed owns all of it,
+ * and stays where it is: the lane points into it.
+ */
+#ifndef BENCH_MICRO_BED_H
+#define BENCH_MICRO_BED_H
+
+#include "bench/micro/instant.h"
+#include "bench/op.h"
+#include "core/context.h"
+
+struct bed_settings {
+	const struct op *op;
+	enum metric metric;
+	enum post_path path;
+	enum instant_peer peer;
+	unsigned int qps;       /* 1 if 0 */
+	unsigned int post_list; /* 1 if 0 */
+	bool latencies;
+};
+
+struct bed {
+	struct bed_settings settings;
+	struct parameters parameters;
+	struct instant instant;
+	struct rdma_state *states; /* one for each flow */
+	struct ibv_mr mr;
+	struct lane lane;
+	struct hist hist;
+	struct windows windows;
+};
+
+int bed_open(struct bed *bed, const struct bed_settings *settings, struct error *error);
+void bed_close(struct bed *bed); /* a zeroed one is fine */
+
+/*
+ * A run of so many messages by the processor's counter. Its samples are all 0: they take
+ * the same way through the histogram each time, so that instructions can be counted. Who
+ * measures time puts in a clock.
+ */
+struct loop_run bed_run(struct bed *bed, uint64_t messages);
+
+/* Forgets the samples, but not what the lane and the provider have counted. */
+void bed_clear(struct bed *bed);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/micro/check.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "bench/micro/calls.h"
+#include "bench/micro/row.h"
+
+/* What look tells. */
+#define SEEN 4
+
+/* One, a few, and what no depth, list or batch divides. */
+static const uint64_t counts[] = {1, 31, 1000, 4099};
+
+static void expect(const char *what, uint64_t is, uint64_t should_be, struct error *error)
+{
+	if (is != should_be)
+		error_set(error, -EPROTO, "%s: %" PRIu64 ", and should be %" PRIu64, what, is,
+			  should_be);
+}
+
+static uint64_t posts(const struct instant *instant)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < instant->n_queues; i++)
+		sum += instant->queues[i].posts;
+	return sum;
+}
+
+/* With nothing under way each queue pair is as it began. */
+static int check_flows(const struct bed *bed, struct error *error)
+{
+	for (unsigned int i = 0; i < bed->lane.n_flows; i++) {
+		const struct flow *flow = &bed->lane.flows[i];
+		const struct instant_queue *queue = &bed->instant.queues[i];
+
+		expect("room", flow->room, bed->lane.depth, error);
+		expect("silent posts", flow->silent, 0, error);
+		expect("receives", queue->receives, bed->parameters.rx_depth, error);
+	}
+	return error->code;
+}
+
+/* total: of all runs on this bed; now: of the last one. */
+static int check_run(const struct row *row, const struct bed *bed, uint64_t total, uint64_t now,
+		     struct error *error)
+{
+	bool is_sink = row->settings.peer == INSTANT_SENDS;
+	const struct instant *instant = &bed->instant;
+	const struct lane *lane = &bed->lane;
+
+	expect("samples", bed->hist.count, row_samples(row, now), error);
+	expect("messages in windows", windows_total(&bed->windows), row_counted(row, now), error);
+	if (!row->calls)
+		return error->code;
+	expect("messages", lane->messages, total, error);
+	expect("posts", posts(instant), is_sink ? 0 : total, error);
+	expect("completions", lane->completions, instant->taken, error);
+	expect("completions left", instant->made - instant->taken, lane->is_signal_out, error);
+	return check_flows(bed, error);
+}
+
+static int check_row(const struct row *row, struct bed *bed, struct error *error)
+{
+	uint64_t total = 0;
+
+	if (bed_open(bed, &row->settings, error))
+		return error->code;
+	for (size_t i = 0; i < ARRAY_LENGTH(counts) && !error->code; i++) {
+		struct loop_run run = bed_run(bed, counts[i]);
+
+		bed_clear(bed);
+		total += counts[i];
+		if (!row->run(bed, &run, error))
+			check_run(row, bed, total, counts[i], error);
+	}
+	bed_close(bed);
+	return error->code;
+}
+
+/* What the provider has seen of a row, or of the calls that stand for it. */
+static int look(const struct row *row, bool is_calls, struct bed *bed, uint64_t seen[SEEN],
+		struct error *error)
+{
+	struct loop_run run;
+
+	if (bed_open(bed, &row->settings, error))
+		return error->code;
+	run = bed_run(bed, UINT64_C(8) * CALLS_ROUND);
+	if (is_calls)
+		row->calls(bed, run.messages);
+	else
+		row->run(bed, &run, error);
+	seen[0] = posts(&bed->instant);
+	seen[1] = bed->instant.made;
+	seen[2] = bed->instant.queues[0].receives;
+	/* The calls may look for the last one before it is there. */
+	seen[3] = bed->instant.made - bed->instant.taken > 1;
+	bed_close(bed);
+	return error->code;
+}
+
+/* What is subtracted is what the row has asked of the provider. */
+static int check_calls(const struct row *row, struct bed *bed, struct error *error)
+{
+	uint64_t by_calls[SEEN] = {0};
+	uint64_t by_row[SEEN] = {0};
+
+	if (!row->calls || look(row, false, bed, by_row, error) ||
+	    look(row, true, bed, by_calls, error))
+		return error->code;
+	expect("posts by calls alone", by_calls[0], by_row[0], error);
+	expect("completions by calls alone", by_calls[1], by_row[1], error);
+	expect("receives by calls alone", by_calls[2], by_row[2], error);
+	expect("completions that no call took", by_calls[3], by_row[3], error);
+	return error->code;
+}
+
+int check_all(void)
+{
+	static struct bed bed;
+	int failed = 0;
+
+	printf("1..%zu\n", n_rows);
+	for (size_t i = 0; i < n_rows; i++) {
+		struct error error = {0};
+		bool is_good =
+			!check_row(&rows[i], &bed, &error) && !check_calls(&rows[i], &bed, &error);
+
+		printf("%s %zu - %s\n", is_good ? "ok" : "not ok", i + 1, rows[i].name);
+		if (!is_good)
+			printf("# %s\n", error.text);
+		failed += !is_good;
+	}
+	return failed;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/micro/row.h"
+
+#include <errno.h>
+
+#include "bench/loop_sink.h"
+#include "bench/micro/calls.h"
+
+/* Of these some fall below 2048 ns, where the bin is the value, and some above. */
+#define VALUES 4096
+
+static int run_latency(struct bed *bed, const struct loop_run *run, struct error *error)
+{
+	const struct op *op = bed->settings.op;
+
+	return op->latency(&bed->lane, op->kind(RDMA_POLL, RDMA_POLL), run, error);
+}
+
+static int run_bandwidth(struct bed *bed, const struct loop_run *run, struct error *error)
+{
+	return bed->settings.op->bandwidth(&bed->lane, run, error);
+}
+
+/* The alarm that ends it is no failure. */
+static int run_sink(struct bed *bed, const struct loop_run *run, struct error *error)
+{
+	struct error end = {0};
+	int code;
+
+	alarm_clear(&bed->lane.ground.alarm);
+	instant_supply(&bed->instant, run->messages);
+	code = loop_sink(&bed->lane, &end);
+	return code == -ESHUTDOWN ? 0 : error_set(error, code, "%s", end.text);
+}
+
+static int run_hist(struct bed *bed, const struct loop_run *run, struct error *error)
+{
+	for (uint64_t i = 0; i < run->messages; i++)
+		hist_add(run->hist, i % VALUES);
+	return 0;
+}
+
+static ALWAYS_INLINE void read_clock(uint64_t times, bool is_counter)
+{
+	for (uint64_t i = 0; i < times; i++) {
+		uint64_t now = clock_ticks(is_counter);
+
+		/* Somebody wants to know. */
+		__asm__ volatile("" : : "r"(now));
+	}
+}
+
+static int run_clock(struct bed *bed, const struct loop_run *run, struct error *error)
+{
+	if (run->is_counter)
+		read_clock(run->messages, true);
+	else
+		read_clock(run->messages, false);
+	return 0;
+}
+
+/* name, path, what runs it, settings without the path. */
+#define ROW_ON(name_, path_, run_, ...)                                         \
+	{                                                                       \
+		.name = name_, .run = run_, .calls = calls_drive, .settings = { \
+			.path = path_,                                          \
+			__VA_ARGS__                                             \
+		}                                                               \
+	}
+#define LISTED(name, run, ...)                                     \
+	ROW_ON(name "/extended", POST_EXTENDED, run, __VA_ARGS__), \
+		ROW_ON(name "/classic", POST_CLASSIC, run, __VA_ARGS__)
+#define INLINED(name, run, ...)                                         \
+	ROW_ON(name "/inline", POST_EXTENDED_INLINE, run, __VA_ARGS__), \
+		LISTED(name, run, __VA_ARGS__)
+#define STREAM(name, ...) INLINED(name, run_bandwidth, .metric = METRIC_BW, __VA_ARGS__)
+
+/* What is read goes inline nowhere. */
+const struct row rows[] = {
+	INLINED("send-lat", run_latency, .op = &op_send, .peer = INSTANT_ANSWERS),
+	INLINED("write-lat", run_latency, .op = &op_write, .peer = INSTANT_PLACES),
+	LISTED("read-lat", run_latency, .op = &op_read),
+	STREAM("send-bw", .op = &op_send),
+	STREAM("send-bw-16qp", .op = &op_send, .qps = 16),
+	STREAM("send-bw-list16", .op = &op_send, .post_list = 16),
+	STREAM("send-bw-latencies", .op = &op_send, .latencies = true),
+	STREAM("write-bw", .op = &op_write),
+	STREAM("write-bw-16qp", .op = &op_write, .qps = 16),
+	STREAM("write-bw-list16", .op = &op_write, .post_list = 16),
+	STREAM("write-bw-latencies", .op = &op_write, .latencies = true),
+	{.name = "sink",
+								    .run = run_sink,
+								    .calls = calls_sink,
+								    .settings = {.op = &op_send, .metric = METRIC_BW, .peer = INSTANT_SENDS}},
+	{.name = "hist_add",              .run = run_hist,    .settings = {.op = &op_send}    },
+	{.name = "clock_ticks",              .run = run_clock, .settings = {.op = &op_send}},
+};
+const size_t n_rows = ARRAY_LENGTH(rows);
+
+const struct row *row_find(const char *name)
+{
+	for (size_t i = 0; i < n_rows; i++)
+		if (!strcmp(rows[i].name, name))
+			return &rows[i];
+	return NULL;
+}
+
+uint64_t row_samples(const struct row *row, uint64_t messages)
+{
+	bool has = row->run == run_latency || row->run == run_hist || row->settings.latencies;
+
+	return has ? messages : 0;
+}
+
+uint64_t row_counted(const struct row *row, uint64_t messages)
+{
+	return row->run == run_bandwidth ? messages : 0;
+}
