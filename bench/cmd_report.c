@@ -13,15 +13,18 @@
 struct settings {
 	bool is_merged;
 	const char *json;
+	const struct table_unit *unit;
 	const char **files; /* room for all words there are */
 	size_t n_files;
 };
 
 static const struct option_row rows[] = {
-	{"merge", 0, NULL,   option_flag, offsetof(struct settings, is_merged),
+	{"merge", 0, NULL,   option_flag,      offsetof(struct settings, is_merged),
 	 "runs of the same cases as one: all trials, all histograms"},
-	{"json",  0, "FILE", option_text, offsetof(struct settings, json),
+	{"json",  0, "FILE", option_text,      offsetof(struct settings, json),
 	 "write what was merged there; - is standard output"        },
+	{"units", 0, "UNIT", table_parse_unit, offsetof(struct settings, unit),
+	 "Gb/s, Mb/s, GB/s, MB/s, MiB/s (Gb/s)"                     },
 };
 
 static const char *add_file(const char *text, void *target)
@@ -43,7 +46,8 @@ static const struct option_table options = {
 };
 
 /* The cases that were run, then those that were not, then how many of them are good. */
-static void print(const struct result *result, const char *name, FILE *out)
+static void print(const struct settings *settings, const struct result *result, const char *name,
+		  FILE *out)
 {
 	size_t complete = 0;
 	size_t wanted = 0;
@@ -51,7 +55,7 @@ static void print(const struct result *result, const char *name, FILE *out)
 	table_head(out, result);
 	for (size_t i = 0; i < result->n_cases; i++)
 		if (result->cases[i].status != RESULT_SKIPPED)
-			table_line(out, result, &result->cases[i]);
+			table_line(out, settings->unit, result, &result->cases[i]);
 	for (size_t i = 0; i < result->n_cases; i++) {
 		const struct result_case *line = &result->cases[i];
 
@@ -82,7 +86,7 @@ static int print_each(const struct settings *settings)
 		if (has_shown)
 			putchar('\n');
 		has_shown = true;
-		print(&result, settings->files[i], stdout);
+		print(settings, &result, settings->files[i], stdout);
 		result_finish(&result);
 	}
 	return status;
@@ -115,7 +119,7 @@ static int print_merged(const struct settings *settings, struct error *error)
 
 	if (!code) {
 		snprintf(name, sizeof(name), "%zu results", settings->n_files);
-		print(&merged, name, is_stream ? stderr : stdout);
+		print(settings, &merged, name, is_stream ? stderr : stdout);
 	}
 	if (!code && settings->json)
 		code = document_write(&merged, settings->json, error);

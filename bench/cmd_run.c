@@ -116,7 +116,7 @@ static void case_ends(struct sweep_view *view, const struct result *result, size
 	if (!screen->has_head)
 		table_head(screen->out, result);
 	screen->has_head = true;
-	table_line(screen->out, result, &result->cases[number]);
+	table_line(screen->out, screen->plan->unit, result, &result->cases[number]);
 	fflush(screen->out);
 	/* A run that is killed keeps what it had. */
 	if (!is_stream && clock_now_ns() - screen->saved_ns > SAVE_SHARE * screen->save_cost_ns)

@@ -146,6 +146,18 @@ class Report(unittest.TestCase):
         self.assertIn("16.0", words)
         self.assertIn("0.080..0.240", words)
 
+    def test_units(self):
+        path = self.write("a.json", result(bandwidth([100, 200, 300])))
+        other = self.write("b.json", result(bandwidth([400])))
+        # 600 KB in 30 ms are 20 MB/s, and with 400 in 10 ms more 25.
+        for unit, figure in (("Gb/s", "0.160"), ("Mb/s", "160.0"), ("GB/s", "0.0200"),
+                             ("MB/s", "20.0"), ("MiB/s", "19.1")):
+            out = self.shown(path, "--units", unit).out
+            self.assertEqual(self.line(out, "write ")[3], figure)
+            self.assertEqual(self.line(out, "BANDWIDTH ")[3], unit)
+        merged = self.shown("--merge", path, other, "--units", "MB/s").out
+        self.assertEqual(self.line(merged, "write ")[3], "25.0")
+
     def test_what_ended_badly(self):
         path = self.write("a.json", result(latency(FAST), *ENDED_BADLY, status="interrupted"))
         lines = self.shown(path).out.splitlines()
@@ -214,6 +226,7 @@ class Report(unittest.TestCase):
             ((), "FILE is missing: a result that run has left"),
             (("--merge",), "FILE is missing: a result that run has left"),
             (("--json", "b", path), "--json is for what --merge makes of several"),
+            (("--units", "bits", path), "--units: 'bits' is none of Gb/s, Mb/s, GB/s, MB/s, MiB/s"),
             (("--merge", path, path), f"'{path}' is there twice"),
         ):
             with self.subTest(words):
