@@ -9,6 +9,7 @@
 
 #include "bench/command.h"
 #include "bench/progress.h"
+#include "bench/redaction.h"
 #include "bench/sweep.h"
 #include "reports/document.h"
 #include "reports/table.h"
@@ -94,7 +95,8 @@ static void save(struct screen *screen, const struct result *result)
 	if (!screen->path)
 		return;
 	screen->unsaved = (struct error){0};
-	document_write(result, screen->path, &screen->unsaved);
+	(screen->plan->is_redacted ? redaction_write : document_write)(result, screen->path,
+								       &screen->unsaved);
 	screen->saved_ns = clock_now_ns();
 	screen->save_cost_ns = screen->saved_ns - start;
 }
@@ -244,7 +246,11 @@ static const char *choose_path(const struct plan *plan, char *path, size_t size)
 	if (plan->json || plan->no_save)
 		return plan->no_save ? NULL : plan->json;
 	strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &utc);
-	snprintf(host, sizeof(host), "%s", plan->host ? plan->host : "local");
+	/* A name is seen by whoever is given the file. */
+	snprintf(host, sizeof(host), "%s",
+		 plan->is_redacted ? "redacted"
+		 : plan->host      ? plan->host
+				   : "local");
 	for (char *letter = host; *letter; letter++) {
 		if (*letter == '/')
 			*letter = '_';

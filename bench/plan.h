@@ -33,6 +33,7 @@ struct plan {
 	uint16_t port;
 	unsigned int wait_ms;
 	bool no_save;
+	bool is_redacted;
 	bool is_dry;
 	bool is_quiet;
 	bool with_progress;

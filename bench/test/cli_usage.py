@@ -17,10 +17,10 @@ OPTIONS = {
         "gid-index", "sl", "tos", "connect", "use-srq", "verify", "pin", "server-pin",
         "numa", "server-numa",
         "preset", "plan", "dry-run", "device", "device-port", "server-device", "port", "launch", "wait", "json",
-        "no-save", "units", "fail-below", "fail-above", "quiet", "progress", "rdma-cm", "cpu-freq",
+        "no-save", "redact", "units", "fail-below", "fail-above", "quiet", "progress", "rdma-cm", "cpu-freq",
     },
     "serve": {"port", "once", "idle", "token"},
-    "report": {"merge", "json", "units"},
+    "report": {"merge", "json", "redact", "units"},
     "devices": {"json"},
     "doctor": {"device", "port", "json"},
 }
