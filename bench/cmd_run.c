@@ -9,6 +9,7 @@
 
 #include "bench/command.h"
 #include "bench/progress.h"
+#include "bench/redaction.h"
 #include "bench/sweep.h"
 #include "reports/document.h"
 #include "reports/table.h"
@@ -94,7 +95,8 @@ static void save(struct screen *screen, const struct result *result)
 	if (!screen->path)
 		return;
 	screen->unsaved = (struct error){0};
-	document_write(result, screen->path, &screen->unsaved);
+	(screen->plan->is_redacted ? redaction_write : document_write)(result, screen->path,
+								       &screen->unsaved);
 	screen->saved_ns = clock_now_ns();
 	screen->save_cost_ns = screen->saved_ns - start;
 }
@@ -116,7 +118,7 @@ static void case_ends(struct sweep_view *view, const struct result *result, size
 	if (!screen->has_head)
 		table_head(screen->out, result);
 	screen->has_head = true;
-	table_line(screen->out, result, &result->cases[number]);
+	table_line(screen->out, screen->plan->unit, result, &result->cases[number]);
 	fflush(screen->out);
 	/* A run that is killed keeps what it had. */
 	if (!is_stream && clock_now_ns() - screen->saved_ns > SAVE_SHARE * screen->save_cost_ns)
@@ -235,7 +237,11 @@ static const char *choose_path(const struct plan *plan, char *path, size_t size)
 	if (plan->json || plan->no_save)
 		return plan->no_save ? NULL : plan->json;
 	strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &utc);
-	snprintf(host, sizeof(host), "%s", plan->host ? plan->host : "local");
+	/* A name is seen by whoever is given the file. */
+	snprintf(host, sizeof(host), "%s",
+		 plan->is_redacted ? "redacted"
+		 : plan->host      ? plan->host
+				   : "local");
 	for (char *letter = host; *letter; letter++) {
 		if (*letter == '/')
 			*letter = '_';

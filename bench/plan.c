@@ -31,6 +31,8 @@ static const struct option_row rows[] = {
 	{"json",          0,   "FILE", option_text,     FIELD(json),
 	 "where the result goes, - to see it (verbmark-HOST-UTC.json)"},
 	{"no-save",       0,   NULL,   option_flag,     FIELD(no_save),       "write no result"},
+	{"redact",        0,   NULL,   option_flag,     FIELD(is_redacted),   "write the result without names of hosts and addresses"},
+	{"units",         0,   "UNIT", table_parse_unit, FIELD(unit),         "of the table: Gb/s, Mb/s, GB/s, MB/s, MiB/s (Gb/s)"},
 	{"quiet",         0,   NULL,   option_flag,     FIELD(is_quiet),      "no progress on a terminal"},
 	{"progress",      0,   NULL,   option_flag,     FIELD(with_progress), "progress, terminal or not"},
 	{"fail-below",    0,   "LIMIT", limit_parse_below, FIELD(limits),

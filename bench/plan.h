@@ -10,6 +10,7 @@
 #include "bench/op.h"
 #include "bench/product.h"
 #include "reports/limit.h"
+#include "reports/table.h"
 
 /* One case. Its figures are those of this and nothing else. */
 struct plan_case {
@@ -32,15 +33,17 @@ struct plan {
 	uint16_t port;
 	unsigned int wait_ms;
 	bool no_save;
+	bool is_redacted;
 	bool is_dry;
 	bool is_quiet;
 	bool with_progress;
-	bool with_events;         /* -e */
-	bool all_sizes;           /* -a */
-	bool ignored;             /* -R, -F: perftest's, which need nothing here */
-	struct limit_list limits; /* that cases are to keep to */
-	struct product asked;     /* by options */
-	json_t *made;             /* the plan as a plan file would have it */
+	bool with_events;              /* -e */
+	bool all_sizes;                /* -a */
+	bool ignored;                  /* -R, -F: perftest's, which need nothing here */
+	const struct table_unit *unit; /* of the table's bandwidths */
+	struct limit_list limits;      /* that cases are to keep to */
+	struct product asked;          /* by options */
+	json_t *made;                  /* the plan as a plan file would have it */
 	struct plan_case *cases;
 	size_t n_cases;
 };

@@ -40,7 +40,7 @@ _verbmark_value() { # VERBMARK OPTION WORD
 		[[ $3 == *,* ]] && before=${3%,*},
 		mapfile -t COMPREPLY < <(compgen -P "$before" -W "auto off" -- "${3##*,}")
 		;;
-	--preset)
+	--preset | --units)
 		mapfile -t COMPREPLY < <(compgen -W "$(_verbmark_words "$1" "$2")" -- "$3")
 		;;
 	--json | --plan)

@@ -394,6 +394,13 @@ static int write_path(const json_t *document, const char *path)
 	return special ? write_special(document, path) : write_file(document, path);
 }
 
+int document_save(const json_t *document, const char *path, struct error *error)
+{
+	int code = write_path(document, path);
+
+	return code ? error_set_errno(error, code, "cannot write %s", path) : 0;
+}
+
 int document_write(const struct result *result, const char *path, struct error *error)
 {
 	json_t *document = document_make(result);
@@ -401,11 +408,9 @@ int document_write(const struct result *result, const char *path, struct error *
 
 	if (!document)
 		return error_set_errno(error, -ENOMEM, "cannot make the document");
-	code = write_path(document, path);
+	code = document_save(document, path, error);
 	json_decref(document);
-	if (code)
-		return error_set_errno(error, code, "cannot write %s", path);
-	return 0;
+	return code;
 }
 
 static int try_path(const char *path)

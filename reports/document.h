@@ -17,6 +17,9 @@ json_t *document_make(const struct result *result);
 /* path "-" is standard output. */
 int document_write(const struct result *result, const char *path, struct error *error);
 
+/* The same of one that is made already. */
+int document_save(const json_t *document, const char *path, struct error *error);
+
 /* Whether the path could be written to, before anything is measured. */
 int document_check(const char *path, struct error *error);
 

@@ -12,6 +12,31 @@
 
 #define NS_PER_US 1000.0
 
+struct table_unit {
+	const char *name;
+	double bytes;
+};
+
+/* The first one where nobody asks. M and G are powers of ten. */
+static const struct table_unit units[] = {
+	{"Gb/s",  1e9 / 8},
+        {"Mb/s",  1e6 / 8},
+        {"GB/s",  1e9    },
+        {"MB/s",  1e6    },
+        {"MiB/s", 1048576},
+};
+
+const char *table_parse_unit(const char *text, void *unit)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(units); i++) {
+		if (strcmp(units[i].name, text) != 0)
+			continue;
+		*(const struct table_unit **)unit = &units[i];
+		return NULL;
+	}
+	return "is none of Gb/s, Mb/s, GB/s, MB/s, MiB/s";
+}
+
 static void print_end(FILE *out, const struct result_end *end)
 {
 	fprintf(out, "%s %s/%u", end->host, end->device, end->port);
@@ -118,10 +143,10 @@ static void print_latency(FILE *out, const struct result_case *line)
 	}
 }
 
-static void head_bandwidth(FILE *out)
+static void head_bandwidth(FILE *out, const struct table_unit *unit)
 {
 	fprintf(out, "%-22s %8s %-14s %9s %7s %6s %9s %17s  %s\n", "BANDWIDTH", "bytes", "cq",
-		"Gb/s", "+-", "%line", "Mmsg/s", "windows", "CPU us/msg near/far");
+		unit->name, "+-", "%line", "Mmsg/s", "windows", "CPU us/msg near/far");
 }
 
 static double rate_width(const struct result_case *line)
@@ -138,12 +163,7 @@ static double rate_width(const struct result_case *line)
 	return width;
 }
 
-static double gigabits(double bytes_per_s)
-{
-	return bytes_per_s * 8 / 1e9;
-}
-
-static void print_windows(FILE *out, const struct result_case *line)
+static void print_windows(FILE *out, const struct table_unit *unit, const struct result_case *line)
 {
 	uint64_t least = UINT64_MAX;
 	uint64_t most = 0;
@@ -157,8 +177,8 @@ static void print_windows(FILE *out, const struct result_case *line)
 	}
 	/* Windows too short for the messages say nothing. */
 	if (most) {
-		double low = gigabits((double)least);
-		double high = gigabits((double)most);
+		double low = (double)least / unit->bytes;
+		double high = (double)most / unit->bytes;
 
 		snprintf(text, sizeof(text), "%.*f..%.*f", digits_for(high), low, digits_for(high),
 			 high);
@@ -166,19 +186,29 @@ static void print_windows(FILE *out, const struct result_case *line)
 	fprintf(out, " %17s", text);
 }
 
-static void print_bandwidth(FILE *out, const struct result *result, const struct result_case *line)
+static void print_bandwidth(FILE *out, const struct table_unit *unit, const struct result *result,
+			    const struct result_case *line)
 {
 	double seconds = (double)line->duration_ns / 1e9;
-	double rate = gigabits((double)(line->messages * line->size) / seconds);
+	double bytes_per_s = (double)(line->messages * line->size) / seconds;
+	double rate = bytes_per_s / unit->bytes;
 	uint64_t line_mbps = result->client.rate_mbps < result->server.rate_mbps
 				     ? result->client.rate_mbps
 				     : result->server.rate_mbps;
 
 	print_value(out, 9, digits_for(rate), rate);
-	print_value(out, 7, digits_for(rate), gigabits(rate_width(line)));
-	print_value(out, 6, 1, line_mbps ? rate * 1e5 / (double)line_mbps : (double)NAN);
+	print_value(out, 7, digits_for(rate), rate_width(line) / unit->bytes);
+	print_value(out, 6, 1, line_mbps ? bytes_per_s * 8e-4 / (double)line_mbps : (double)NAN);
 	print_value(out, 9, 3, (double)line->messages / seconds / 1e6);
-	print_windows(out, line);
+	print_windows(out, unit, line);
+}
+
+static void print_titles(FILE *out, const struct table_unit *unit, const struct result_case *line)
+{
+	if (line->windows)
+		head_bandwidth(out, unit);
+	else
+		head_latency(out);
 }
 
 /* The operation, and whatever of the case is not at its default. */
@@ -200,7 +230,8 @@ static void print_name(FILE *out, const struct result_case *line)
 	fprintf(out, "%-22s %8" PRIu64 " %-14s", name, line->size, cq);
 }
 
-void table_line(FILE *out, const struct result *result, const struct result_case *line)
+void table_line(FILE *out, const struct table_unit *unit, const struct result *result,
+		const struct result_case *line)
 {
 	const struct result_case *before = line > result->cases ? line - 1 : NULL;
 
@@ -209,13 +240,14 @@ void table_line(FILE *out, const struct result *result, const struct result_case
 			line->error[0] ? line->error : result_status_name(line->status));
 		return;
 	}
+	unit = unit ? unit : &units[0];
 	while (before && before->status != RESULT_COMPLETE)
 		before = before > result->cases ? before - 1 : NULL;
 	if (!before || !before->windows != !line->windows)
-		(line->windows ? head_bandwidth : head_latency)(out);
+		print_titles(out, unit, line);
 	print_name(out, line);
 	if (line->windows)
-		print_bandwidth(out, result, line);
+		print_bandwidth(out, unit, result, line);
 	else
 		print_latency(out, line);
 	fprintf(out, "  %.2f/%.2f", cpu_us(&line->client), cpu_us(&line->server));

@@ -10,11 +10,21 @@
 
 #include "reports/result.h"
 
+/* What a bandwidth is shown in, such as Gb/s. */
+struct table_unit;
+
+/* An option's parser: a const struct table_unit *, which is NULL for Gb/s as well. */
+const char *table_parse_unit(const char *text, void *unit);
+
 /* The two ends. */
 void table_head(FILE *out, const struct result *result);
 
-/* One of the result's cases, with titles before the first of its metric. */
-void table_line(FILE *out, const struct result *result, const struct result_case *line);
+/*
+ * One of the result's cases, with titles before the first of its metric. unit: of its
+ * bandwidth; NULL: Gb/s.
+ */
+void table_line(FILE *out, const struct table_unit *unit, const struct result *result,
+		const struct result_case *line);
 
 /* How many of the cases that could be run are complete. */
 struct table_count {

@@ -67,6 +67,9 @@ class Completion(unittest.TestCase):
         self.assertLessEqual(
             {"quick", "standard", "full", "semantics"}, self.completed("run", "--preset", "")
         )
+        units = {"Gb/s", "Mb/s", "GB/s", "MB/s", "MiB/s"}
+        self.assertEqual(self.completed("run", "--units", ""), units)
+        self.assertEqual(self.completed("report", "--units", "M"), {"Mb/s", "MB/s", "MiB/s"})
         self.assertEqual(self.completed("run", "--pin", ""), {"auto", "off"})
         self.assertEqual(self.completed("run", "--server-pin", "3,o"), {"3,off"})
         self.assertEqual(self.completed("run", "--numa", "a"), {"auto"})
@@ -84,7 +87,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.completed("run", "--cq", "="), {"poll", "event", "adaptive", "all"})
 
     def test_every_word_is_taken(self):
-        for option in ("--op", "--metric", "--cq", "--server-cq", "--preset", "--pin"):
+        for option in ("--op", "--metric", "--cq", "--server-cq", "--preset", "--pin", "--units"):
             for word in self.completed("run", option, ""):
                 with self.subTest(option=option, word=word):
                     self.assertEqual(verbmark("run", "--dry-run", option, word).status, 0)

@@ -146,6 +146,18 @@ class Report(unittest.TestCase):
         self.assertIn("16.0", words)
         self.assertIn("0.080..0.240", words)
 
+    def test_units(self):
+        path = self.write("a.json", result(bandwidth([100, 200, 300])))
+        other = self.write("b.json", result(bandwidth([400])))
+        # 600 KB in 30 ms are 20 MB/s, and with 400 in 10 ms more 25.
+        for unit, figure in (("Gb/s", "0.160"), ("Mb/s", "160.0"), ("GB/s", "0.0200"),
+                             ("MB/s", "20.0"), ("MiB/s", "19.1")):
+            out = self.shown(path, "--units", unit).out
+            self.assertEqual(self.line(out, "write ")[3], figure)
+            self.assertEqual(self.line(out, "BANDWIDTH ")[3], unit)
+        merged = self.shown("--merge", path, other, "--units", "MB/s").out
+        self.assertEqual(self.line(merged, "write ")[3], "25.0")
+
     def test_what_ended_badly(self):
         path = self.write("a.json", result(latency(FAST), *ENDED_BADLY, status="interrupted"))
         lines = self.shown(path).out.splitlines()
@@ -214,6 +226,10 @@ class Report(unittest.TestCase):
             ((), "FILE is missing: a result that run has left"),
             (("--merge",), "FILE is missing: a result that run has left"),
             (("--json", "b", path), "--json is for what --merge makes of several"),
+            (("--redact", path), "--redact is for what --json writes"),
+            (("--redact", "--json", "b", path, path + "2"),
+             "--json is for what --merge makes of several"),
+            (("--units", "bits", path), "--units: 'bits' is none of Gb/s, Mb/s, GB/s, MB/s, MiB/s"),
             (("--merge", path, path), f"'{path}' is there twice"),
         ):
             with self.subTest(words):
@@ -267,6 +283,55 @@ class Report(unittest.TestCase):
             for order in (paths, paths[::-1])
         ]
         self.assertEqual(*bins)
+
+    def redacted(self, *words):
+        made = f"{self.folder.name}/made.json"
+        ended = self.shown("--redact", "--json", made, *words)
+        with open(made, encoding="utf-8") as file:
+            text = file.read()
+        for word in ("n01", "n02", "192.0.2", "bastion", "alice", "0002:c903"):
+            self.assertNotIn(word, text)
+        return json.loads(text), made, ended
+
+    def test_redacted(self):
+        whole = result(
+            latency(FAST), bandwidth([5]), case("read/lat/64/poll", "failed", error="n02 is gone"),
+            status="failed",
+            command=["verbmark", "run", "--launch", "ssh bastion", "-s", "64", "n02-mgmt",
+                     "--json=/home/alice/a.json", "-d", "mlx5_0"],
+        )
+        whole["hosts"]["server"]["facts"] = {
+            "host": "n02.example", "device": {"node_guid": "0002:c903:0012:3456", "fw_ver": "1.2"}
+        }
+        path = self.write("a.json", whole)
+        document, made, ended = self.redacted(path)
+        # What is shown is for who has it anyway.
+        self.assertTrue(ended.out.startswith("n01 mlx5_0/1 -> n02 mlx5_1/1"), ended.out)
+        self.assertEqual(
+            document["run"]["command"],
+            ["verbmark", "run", "--launch", "redacted", "-s", "64", "redacted", "--json=redacted", "-d",
+             "mlx5_0"],
+        )
+        self.assertEqual(document["cases"][2]["error"], "server is gone")
+        self.assertEqual(
+            document["hosts"]["server"]["facts"], {"host": "server", "device": {"fw_ver": "1.2"}}
+        )
+        self.assertEqual(document["cases"][0]["latency_ns"]["count"], len(FAST))
+        # It is a result like any other, and twice the same.
+        shown = self.shown(made).out
+        self.assertTrue(shown.startswith("client mlx5_0/1 -> server mlx5_1/1"), shown)
+        self.assertEqual(shown.splitlines()[1:-1], self.shown(path).out.replace(
+            "n02 is gone", "server is gone").splitlines()[1:-1])
+        self.assertEqual(self.redacted(made)[0], document)
+        other = self.write("b.json", result(latency(SLOW)))
+        merged, _, _ = self.redacted("--merge", path, other)
+        self.assertEqual(merged["cases"][0]["latency_ns"]["count"], len(FAST) + len(SLOW))
+
+    def test_a_command_of_another_version(self):
+        path = self.write("a.json", result(command=["verbmark", "run", "--later", "n02-mgmt"]))
+        self.assertEqual(
+            self.redacted(path)[0]["run"]["command"], ["verbmark", "run", "redacted", "redacted"]
+        )
 
     def test_what_is_not_merged(self):
         good = self.write("good.json", result(latency(FAST)))

@@ -184,7 +184,7 @@ class Measuring(unittest.TestCase):
                 self.assertEqual(program.wait(), 0, program.errors)
 
     def test_memory_does_not_grow_with_messages(self):
-        few, many = (self.peak_kib(n) for n in (1000, 200000))
+        few, many = (self.peak_kib(n) for n in (1000, 50000))
         # Pages of the program and of the libraries that it comes by: some dozens at most.
         self.assertLess(abs(many - few), 256)
 

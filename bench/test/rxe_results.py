@@ -91,6 +91,24 @@ class Results(unittest.TestCase):
         self.assertRegex(self.run_here("--no-save"), r"^1/1 complete, [0-9]+ s$")
         self.assertEqual(os.listdir(self.folder), [])
 
+    def test_redacted(self):
+        begin = time.time()
+        self.run_here("--redact", "-s", "64,128", "--pin", "off")
+        (name,) = os.listdir(self.folder)
+        self.assertIn(name, names(begin, time.time(), "redacted"))
+        with open(f"{self.folder}/{name}", encoding="utf-8") as file:
+            text = file.read()
+        for private in (ADDRESS, os.environ["SOFTROCE_ADDRESS6"]):
+            self.assertNotIn(private, text)
+        document = json.loads(text)
+        self.assertEqual(document["run"]["status"], "complete")
+        for end, found in document["hosts"].items():
+            self.assertEqual((found["host"], found["facts"]["host"]), (end, end))
+            self.assertEqual(found["device"], "rxe0")
+        self.assertIn("redacted", document["run"]["command"])
+        ended = verbmark("report", f"{self.folder}/{name}")
+        self.assertEqual((ended.status, ended.err), (0, ""))
+
     def test_a_name_of_its_own(self):
         # A name that was asked for is taken, whatever is there.
         for _ in range(2):

@@ -531,7 +531,7 @@ static void use(void)
 	assert_non_null(again);
 	table_head(out, &result);
 	for (size_t i = 0; i < result.n_cases; i++)
-		table_line(out, &result, &result.cases[i]);
+		table_line(out, NULL, &result, &result.cases[i]);
 	fclose(out);
 	json_decref(again);
 }

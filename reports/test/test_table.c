@@ -29,7 +29,7 @@ static void check_line(size_t number, const char *wanted)
 	FILE *out = fmemopen(text, sizeof(text), "w");
 
 	assert_non_null(out);
-	table_line(out, &sample, &sample.cases[number]);
+	table_line(out, NULL, &sample, &sample.cases[number]);
 	fclose(out);
 	assert_string_equal(text, wanted);
 }
@@ -68,6 +68,58 @@ static void test_bandwidth(void **unused)
 		"      0.080..0.960  0.00/0.00\n");
 }
 
+/* 42.4 MB/s: 339.2 Mb/s, and 40.435791015625 MiB/s; the windows are 10 to 120 MB/s. */
+static void test_units(void **unused)
+{
+	static const char *const rows[][2] = {
+		{"Gb/s",
+		 "     Gb/s      +-  %line    Mmsg/s           windows  CPU us/msg near/far\n"
+		 "write/t16                  1000 event/poll         0.339   0.240   13.6     0.042"
+		 "      0.080..0.960"},
+		{"Mb/s",
+		 "     Mb/s      +-  %line    Mmsg/s           windows  CPU us/msg near/far\n"
+		 "write/t16                  1000 event/poll         339.2   240.0   13.6     0.042"
+		 "       80.0..960.0"},
+		{"GB/s",
+		 "     GB/s      +-  %line    Mmsg/s           windows  CPU us/msg near/far\n"
+		 "write/t16                  1000 event/poll        0.0424  0.0300   13.6     0.042"
+		 "      0.010..0.120"},
+		{"MB/s",
+		 "     MB/s      +-  %line    Mmsg/s           windows  CPU us/msg near/far\n"
+		 "write/t16                  1000 event/poll          42.4    30.0   13.6     0.042"
+		 "       10.0..120.0"},
+		{"MiB/s",
+		 "    MiB/s      +-  %line    Mmsg/s           windows  CPU us/msg near/far\n"
+		 "write/t16                  1000 event/poll          40.4    28.6   13.6     0.042"
+		 "        9.5..114.4"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		const struct table_unit *unit = NULL;
+		char text[1024] = "";
+		FILE *out = fmemopen(text, sizeof(text), "w");
+
+		assert_non_null(out);
+		assert_null(table_parse_unit(rows[i][0], &unit));
+		table_line(out, unit, &sample, &sample.cases[SAMPLE_BANDWIDTH]);
+		fclose(out);
+		assert_contains(text, rows[i][1]);
+	}
+}
+
+static void test_no_units(void **unused)
+{
+	static const char *const texts[] = {"", "gb/s", "Gbps", "Gb", "Gb/s ", "KB/s", "GiB/s"};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
+		const struct table_unit *unit = NULL;
+
+		assert_string_equal(table_parse_unit(texts[i], &unit),
+				    "is none of Gb/s, Mb/s, GB/s, MB/s, MiB/s");
+		assert_null(unit);
+	}
+}
+
 static void test_cases_without_figures(void **unused)
 {
 	check_line(SAMPLE_FAILED, "write/lat/4k/event/server-poll: no completion for 5 s\n");
@@ -104,7 +156,7 @@ static void test_titles(void **unused)
 		snprintf(line->id, sizeof(line->id), "%zu", i);
 		line->op = "write";
 		line->status = rows[i].status;
-		table_line(out, &sample, line);
+		table_line(out, NULL, &sample, line);
 		fclose(out);
 		assert_int_equal(strncmp(text, rows[i].beginning, strlen(rows[i].beginning)), 0);
 	}
@@ -138,7 +190,7 @@ static void test_names(void **unused)
 		snprintf(line->id, sizeof(line->id), "%s", rows[i].id);
 		line->cq = rows[i].cq;
 		line->server_cq = rows[i].server_cq;
-		table_line(out, &sample, line);
+		table_line(out, NULL, &sample, line);
 		fclose(out);
 		assert_non_null(strchr(text, '\n'));
 		assert_int_equal(strncmp(strchr(text, '\n') + 1, rows[i].beginning,
@@ -234,6 +286,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_head, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_latency, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_bandwidth, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_units, open_sample, close_sample),
+		cmocka_unit_test(test_no_units),
 		cmocka_unit_test_setup_teardown(test_cases_without_figures, open_sample,
 						close_sample),
 		cmocka_unit_test_setup_teardown(test_titles, open_sample, close_sample),
