@@ -9,7 +9,7 @@ import time
 import unittest
 
 from verbmark import (
-    ADDRESS, VERBMARK, Ended, Server, client, counter, measure, wait_until, wait_until_settled,
+    ADDRESS, Ended, Server, client, counter, measure, wait_until, wait_until_settled,
     warmed_up,
 )
 
@@ -182,21 +182,6 @@ class Measuring(unittest.TestCase):
             wait_until(lambda: sleeps(program.pid), what="a pause of the client")
             with Server("-p", port):
                 self.assertEqual(program.wait(), 0, program.errors)
-
-    def test_memory_does_not_grow_with_messages(self):
-        few, many = (self.peak_kib(n) for n in (1000, 50000))
-        # Pages of the program and of the libraries that it comes by: some dozens at most.
-        self.assertLess(abs(many - few), 256)
-
-    def peak_kib(self, messages):
-        words = [VERBMARK, "run", ADDRESS, "-p", str(self.server.port), "-n", str(messages)]
-        pid = os.posix_spawn(
-            VERBMARK, words + ["--op", "write", "--trials", "1", "--no-save"], os.environ,
-            file_actions=[(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)],
-        )
-        _, status, usage = os.wait4(pid, 0)
-        self.assertEqual(status, 0)
-        return usage.ru_maxrss
 
 
 def sleeps(pid):

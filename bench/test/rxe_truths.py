@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""
+What programs of this kind are wont to get wrong, one test for each. The references come
+from the raw histogram, from clocks and from counts, and the program that is judged stands
+behind one small class: another one's output needs another such class.
+"""
+
+import json
+import math
+import os
+import unittest
+
+from verbmark import ADDRESS, VERBMARK, WARMUP, Server, measure
+
+
+class Subject:
+    """verbmark, as a program that measures."""
+
+    def __init__(self):
+        self.server = Server()
+
+    def close(self):
+        self.server.kill()
+
+    def cases(self, *options):
+        return measure(self.server, *options).document["cases"]
+
+    def case(self, *options):
+        (case,) = self.cases(*options)
+        return case
+
+    @staticmethod
+    def bins(case):
+        """[low, high, count], in nanoseconds."""
+        return case["latency_ns"]["histogram"]["bins"]
+
+    @staticmethod
+    def figures(case):
+        return case["latency_ns"]
+
+    @staticmethod
+    def duration_ns(case):
+        return sum(trial["duration_ns"] for trial in case["trials"])
+
+    def peak_kib(self, messages):
+        words = [VERBMARK, "run", ADDRESS, "-p", str(self.server.port), "-n", str(messages)]
+        words += ["--op", "write", "--trials", "1", "--no-save", *WARMUP]
+        pid = os.posix_spawn(
+            VERBMARK, words, os.environ,
+            file_actions=[(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)],
+        )
+        _, status, usage = os.wait4(pid, 0)
+        assert status == 0
+        return usage.ru_maxrss
+
+
+def bin_of(bins, share):
+    """The bin in which that share of the samples is reached."""
+    wanted = math.ceil(share * sum(count for _, _, count in bins))
+    for low, high, count in bins:
+        wanted -= count
+        if wanted <= 0:
+            return low, high
+    raise AssertionError("the bins are too few")
+
+
+class Truths(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.subject = Subject()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.subject.close()
+
+    def latency(self, *options):
+        case = self.subject.case("--op", "send", *options)
+        return case, self.subject.figures(case), self.subject.bins(case)
+
+    def check_percentiles(self, figures, bins):
+        for name, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99_9", 0.999)):
+            if name in figures:
+                low, high = bin_of(bins, share)
+                self.assertTrue(low <= figures[name] <= high, (name, figures[name], low, high))
+
+    def test_the_deviation_is_that_of_the_samples(self):
+        """Not of whole microseconds, and divided by one less than the count."""
+        _, figures, bins = self.latency("-n", 5000)
+        count = sum(row[2] for row in bins)
+        # Bins are exact to 2048 ns, and 0.1 % wide beyond: what that may do to the sum is known.
+        def square(value):
+            return (value - figures["mean"]) ** 2
+
+        least = sum(n * (0 if low <= figures["mean"] <= high else min(square(low), square(high)))
+                    for low, high, n in bins)
+        most = sum(n * max(square(low), square(high)) for low, high, n in bins)
+        self.assertGreaterEqual(figures["stddev"], math.sqrt(least / (count - 1)) * (1 - 1e-9))
+        self.assertLessEqual(figures["stddev"], math.sqrt(most / (count - 1)) * (1 + 1e-9))
+        self.assertNotEqual(figures["stddev"] % 1000, 0)
+
+    def test_the_maximum_is_the_largest(self):
+        _, figures, bins = self.latency("-n", 5000)
+        low, high, _ = bins[-1]
+        self.assertTrue(low <= figures["max"] < high)
+        low, high, _ = bins[0]
+        self.assertTrue(low <= figures["min"] < high)
+
+    def test_percentiles_need_samples_beyond_them(self):
+        _, figures, bins = self.latency("-n", 9999)
+        self.assertIn("p99", figures)
+        self.assertNotIn("p99_9", figures)
+        self.check_percentiles(figures, bins)
+        _, figures, bins = self.latency("-n", 10010)
+        self.assertLessEqual(figures["p99_9"], figures["max"])
+        self.check_percentiles(figures, bins)
+
+    def test_measuring_by_time_has_all_figures_and_that_time(self):
+        case, figures, bins = self.latency("-D", "300ms")
+        self.check_percentiles(figures, bins)
+        self.assertEqual(sum(row[2] for row in bins), figures["count"])
+        self.assertGreaterEqual(self.subject.duration_ns(case), 300e6)
+        # The last round trip may begin just before the end.
+        self.assertLess(self.subject.duration_ns(case), 300e6 + 2 * figures["max"] + 1e6)
+
+    def test_a_sweep_has_all_sizes_and_all_figures(self):
+        cases = self.subject.cases("--op", "send", "-a", "-n", 20)
+        self.assertEqual([case["size"] for case in cases], [2**n for n in range(24)])
+        for case in cases:
+            self.assertEqual(self.subject.figures(case)["count"], 20)
+            self.assertIn("p50", self.subject.figures(case))
+
+    def test_the_samples_are_the_time_there_was(self):
+        """No pause is added, none is left out."""
+        case, figures, _ = self.latency("-n", 5000)
+        spent = 2 * figures["mean"] * figures["count"]
+        self.assertLessEqual(spent, self.subject.duration_ns(case) * 1.01)
+        self.assertGreater(spent, self.subject.duration_ns(case) * 0.99)
+
+    def test_a_write_does_not_wait_for_its_own_completion(self):
+        case = self.subject.case("--op", "write", "-n", 5000)
+        self.assertEqual(self.subject.figures(case)["kind"], "half")
+        self.assertLess(case["cpu"]["client"]["completions"], 5000 / 16)
+
+    def test_rates_agree_with_counts_and_times(self):
+        for options in (("-n", 3000), ("-D", "200ms")):
+            for case in self.subject.cases(
+                "--metric", "bw", "--op", "send,write,read", "-s", "64,64k", *options
+            ):
+                whole = case["bandwidth"]
+                self.assertEqual(whole["bytes"], whole["messages"] * case["size"])
+                rate = whole["bytes"] / self.subject.duration_ns(case) * 1e9
+                self.assertAlmostEqual(whole["bytes_per_s"] / rate, 1)
+
+    def test_every_mode_is_valid_json(self):
+        def refuse(word):
+            raise AssertionError(f"{word} is no JSON")
+
+        for options in (
+            ("-n", 1), ("-n", 2, "--cq", "poll,event,adaptive"), ("-D", "20ms", "-e"), ("-b",),
+            ("--metric", "bw", "-n", 1), ("--metric", "bw", "--latencies", "-n", 50),
+        ):
+            metric = ("--metric", "bw", "-D", "20ms") if "-b" in options else ()
+            ended = measure(self.subject.server, *options, *metric)
+            json.loads(ended.out, parse_constant=refuse)
+
+    def test_memory_does_not_grow_with_messages(self):
+        few, many = (self.subject.peak_kib(n) for n in (1000, 50000))
+        # Pages of the program and of the libraries that it comes by: some dozens at most.
+        self.assertLess(abs(many - few), 256)
