@@ -19,6 +19,8 @@ struct trial {
 	struct hist *hist;
 	struct windows *windows;
 	uint64_t window_messages; /* of the warm-up's next window */
+	unsigned int answer_ms;   /* for each answer of the server; 0: as long as any may take */
+	bool is_brief;            /* no warm-up: nobody wants the figures */
 	bool is_lost;             /* the server cannot be reached any more */
 };
 
