@@ -7,16 +7,19 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench/advice_path.h"
 #include "bench/counters.h"
 #include "bench/facts.h"
 #include "bench/tree.h"
 #include "bench/visit.h"
+#include "bench/wire.h"
+#include "core/clock.h"
 #include "core/device.h"
 
 #define CLASS "/sys/class/infiniband"
 
-/* For so long it watches what counts up by itself. */
-#define WATCH_S 1
+/* For so long at the least it watches what counts up. */
+#define WATCH_MS 1000
 
 /* This machine and its root. */
 #define HERE ""
@@ -112,33 +115,73 @@ static void check_address(const struct doctor *doctor, const struct choice *choi
 	}
 }
 
-/* What counts up at the device while nothing is asked of it. */
-static int watch_counters(struct doctor *doctor, const struct choice *choice, struct error *error)
+static void copy_host(struct result_end *end, const json_t *facts)
 {
-	struct timespec left = {.tv_sec = WATCH_S};
+	const char *host = json_string_value(json_object_get(facts, "host"));
+
+	wire_printable(end->host, sizeof(end->host), host ? host : "");
+}
+
+/* Messages from one end to the other, where there are two that could talk. */
+static int prove_path(struct doctor *doctor, struct visit *visit, struct error *error)
+{
+	struct path path = {.near = visit->near, .far = visit->far};
+	int code;
+
+	if (!visit->has_pair)
+		return 0;
+	copy_host(&path.near, doctor->near);
+	copy_host(&path.far, doctor->far);
+	code = path_prove(&path, &visit->control, error);
+	if (code)
+		return code;
+	advice_path(&path, doctor->findings);
+	if (!path.lost[0])
+		visit_note(visit);
+	return 0;
+}
+
+static void wait_until(uint64_t deadline_ns)
+{
+	int left_ms;
+
+	while ((left_ms = clock_left_ms(deadline_ns)) > 0)
+		nanosleep(&(struct timespec){.tv_sec = left_ms / 1000,
+					     .tv_nsec = left_ms % 1000 * (long)NS_PER_MS},
+			  NULL);
+}
+
+/* What counts up at the device, by itself and by the messages that prove the path. */
+static int watch_counters(struct doctor *doctor, const struct choice *choice, struct visit *visit,
+			  struct error *error)
+{
+	uint64_t deadline_ns = clock_deadline(WATCH_MS);
 	struct counters before;
 	struct counters after;
 	int code = counters_open(&before, HERE, choice->device, choice->port, NULL, error);
 
 	if (code)
 		return code;
-	while (nanosleep(&left, &left) && errno == EINTR)
-		;
-	code = counters_open(&after, HERE, choice->device, choice->port, &before, error);
+	code = prove_path(doctor, visit, error);
+	wait_until(deadline_ns);
+	if (!code)
+		code = counters_open(&after, HERE, choice->device, choice->port, &before, error);
 	if (!code && choice->device[0])
 		doctor->counters = counters_moved(&before, &after);
+	if (!code)
+		counters_close(&after);
 	counters_close(&before);
-	counters_close(&after);
 	return code;
 }
 
-static int examine(struct doctor *doctor, const struct choice *choice, struct error *error)
+static int examine(struct doctor *doctor, const struct choice *choice, struct visit *visit,
+		   struct error *error)
 {
 	json_t *before = facts_noise(HERE);
-	int code = watch_counters(doctor, choice, error);
+	int code = watch_counters(doctor, choice, visit, error);
 	json_t *after = facts_noise(HERE);
 	const struct advice_end near = {doctor->near, before, after, doctor->counters};
-	const struct advice_end far = {.facts = doctor->far};
+	const struct advice_end far = {doctor->far, visit->before, visit->after, visit->counters};
 	json_t *advice = code ? NULL : advice_make(&near, doctor->far ? &far : NULL);
 
 	if (!code && (!advice || json_array_extend(doctor->findings, advice)))
@@ -151,7 +194,7 @@ static int examine(struct doctor *doctor, const struct choice *choice, struct er
 
 /* Both ends, where a server was reached, on the ports that it and this host share. */
 static int look(struct doctor *doctor, struct choice *choice, const struct device_list *devices,
-		const struct visit *visit, struct error *error)
+		struct visit *visit, struct error *error)
 {
 	if (visit->has_pair) {
 		snprintf(choice->device, sizeof(choice->device), "%s", visit->near.device);
@@ -162,7 +205,7 @@ static int look(struct doctor *doctor, struct choice *choice, const struct devic
 	if (!doctor->near)
 		return error_set_errno(error, -ENOMEM, "cannot keep the facts");
 	check_address(doctor, choice, devices);
-	return examine(doctor, choice, error);
+	return examine(doctor, choice, visit, error);
 }
 
 int doctor_open(struct doctor *doctor, const char *device, const char *host, uint16_t port,

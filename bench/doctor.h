@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An examination of this host and, if one is named, of a server and of what is between
+ * An examination of this host and, if one is named, of a server and of the path between
  * the two. What is wrong with them is a finding, not an error; an error is what keeps
  * it from looking. It takes about a second, in which nothing is measured: what counts
- * up meanwhile does so by itself.
+ * up meanwhile does so by itself, or by the few messages that prove the path. Where they
+ * do not get through it takes longer.
  */
 #ifndef BENCH_DOCTOR_H
 #define BENCH_DOCTOR_H

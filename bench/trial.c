@@ -20,10 +20,17 @@
 #define THROUGHPUT_NS       (10 * NS_PER_MS)
 #define THROUGHPUT_MESSAGES 100
 
+static int receive(struct trial *trial, json_t **message, struct error *error)
+{
+	unsigned int timeout_ms = trial->answer_ms ? trial->answer_ms : PROTOCOL_ANSWER_MS;
+
+	return control_receive(trial->control, message, timeout_ms, error);
+}
+
 /* Waits for an answer of that type, during a case. */
 static int await(struct trial *trial, const char *type, json_t **message, struct error *error)
 {
-	int code = control_receive(trial->control, message, PROTOCOL_ANSWER_MS, error);
+	int code = receive(trial, message, error);
 
 	if (code)
 		return code;
@@ -223,14 +230,15 @@ static int settle(struct trial *trial, struct result_trial *found, struct error 
 		return error->code;
 	/* One who takes no more may have said why. */
 	control_send(trial->control, protocol_plain("stop"), &ignored);
-	/* What came before the answer has crossed with the stop. */
-	while (!code) {
+	/* What came before the answer has crossed with the stop: each of the two, once. */
+	for (int crossed = 0; !code; crossed++) {
 		bool is_end;
 
-		code = control_receive(trial->control, &message, PROTOCOL_ANSWER_MS, &fault);
+		code = receive(trial, &message, &fault);
 		if (code)
 			break;
-		is_end = !protocol_is(message, "ready") && !protocol_is(message, "listening");
+		is_end = crossed == 2 ||
+			 (!protocol_is(message, "ready") && !protocol_is(message, "listening"));
 		if (is_end)
 			code = protocol_read_done(message, &found->server, &found->far_ns, &fault);
 		if (is_end && !code)

@@ -96,8 +96,10 @@ static json_t *ask_facts(struct visit *visit)
 	control_send(&visit->control, protocol_describe(&visit->far), &ignored);
 	if (control_receive(&visit->control, &answer, GREETING_MS, &ignored))
 		return NULL;
-	if (protocol_is(answer, "description"))
+	if (protocol_is(answer, "description")) {
 		facts = json_incref(json_object_get(answer, "facts"));
+		visit->before = json_incref(json_object_get(answer, "noise"));
+	}
 	json_decref(answer);
 	return facts;
 }
@@ -177,6 +179,21 @@ void visit_open(struct visit *visit, const char *host, uint16_t port, const stru
 		blame_server(&call, &fault);
 }
 
+void visit_note(struct visit *visit)
+{
+	struct error ignored = {0};
+	json_t *answer;
+
+	control_send(&visit->control, protocol_plain("note"), &ignored);
+	if (control_receive(&visit->control, &answer, GREETING_MS, &ignored))
+		return;
+	if (protocol_is(answer, "noted")) {
+		visit->after = json_incref(json_object_get(answer, "noise"));
+		visit->counters = json_incref(json_object_get(answer, "counters"));
+	}
+	json_decref(answer);
+}
+
 void visit_close(struct visit *visit)
 {
 	struct error ignored = {0};
@@ -186,5 +203,8 @@ void visit_close(struct visit *visit)
 		control_close(&visit->control);
 	}
 	json_decref(visit->facts);
+	json_decref(visit->before);
+	json_decref(visit->after);
+	json_decref(visit->counters);
 	*visit = (struct visit){0};
 }

@@ -17,12 +17,17 @@ struct visit {
 	bool has_pair; /* near and far are two ports that share a network */
 	struct result_end near;
 	struct result_end far;
-	json_t *facts; /* of the server's end; NULL: not reached */
+	json_t *facts;    /* of the server's end; NULL: not reached */
+	json_t *before;   /* its noise when it was reached; NULL, as the next two: not told */
+	json_t *after;    /* its noise at the last note */
+	json_t *counters; /* what its device has counted since then */
 };
 
 /* own: this host's devices. device: the one wished for; NULL: any. */
 void visit_open(struct visit *visit, const char *host, uint16_t port, const struct device_list *own,
 		const char *device, json_t *findings);
+/* Asks what has changed at the server's end meanwhile. One that does not tell has none. */
+void visit_note(struct visit *visit);
 void visit_close(struct visit *visit);
 
 #endif

@@ -128,8 +128,8 @@ class Here(unittest.TestCase):
         self.assertFalse(serving())
 
 
-class Loss(unittest.TestCase):
-    """Packets of RDMA that are dropped on their way from here to there."""
+class Wire(unittest.TestCase):
+    """A server over there, and packets of RDMA that are dropped on their way."""
 
     @classmethod
     def setUpClass(cls):
@@ -140,16 +140,26 @@ class Loss(unittest.TestCase):
     def tearDownClass(cls):
         cls.server.kill()
 
-    def lose(self, percent):
+    def lose(self, percent, *match, machine=(), **kind):
+        """Of those that a machine sends, and that match."""
         for command in (
             "root handle 1: prio",
             f"parent 1:3 netem loss {percent}%",
         ):
-            run("tc", "qdisc", "add", "dev", NETDEV, *command.split())
-        self.addCleanup(run, "tc", "qdisc", "del", "dev", NETDEV, "root")
-        match = "protocol ip parent 1: u32 match ip protocol 17 0xff match ip dport 4791 0xffff"
-        run("tc", "filter", "add", "dev", NETDEV, *match.split(), "flowid", "1:3")
+            run(*machine, "tc", "qdisc", "add", "dev", NETDEV, *command.split())
+        self.addCleanup(run, *machine, "tc", "qdisc", "del", "dev", NETDEV, "root")
+        self.sort(*match, machine=machine, **kind)
 
+    @staticmethod
+    def sort(*match, machine=(), protocol=17, port=4791):
+        """These are of those that are lost, too."""
+        kind = "protocol ip parent 1: u32 match ip protocol"
+        there = f"{kind} {protocol} 0xff match ip dport {port} 0xffff"
+        run(*machine, "tc", "filter", "add", "dev", NETDEV, *there.split(), *match,
+            "flowid", "1:3")
+
+
+class Loss(Wire):
     def check_counted(self, case, least):
         self.assertEqual(case["status"], "complete", case)
         losses = [trial["loss"] for trial in case["trials"]]
@@ -201,3 +211,89 @@ class Loss(unittest.TestCase):
         self.fails(lost, "--transport", "ud")
         self.fails(lost, "--transport", "uc", "--op", "write")
         self.fails("transport retry counter exceeded: no acknowledgement")
+
+
+class Doctor(Wire):
+    THERE = ("on-second",)
+    # The length in the IP header: more than 4095, more than 2047.
+    LONGEST = ("match", "u16", "0x1000", "0x1000", "at", "2")
+    LONGER = ("match", "u16", "0x0800", "0x0800", "at", "2")
+    # The queue pair in the transport's header: 1 is that of rdma_cm.
+    MANAGEMENT = ("match", "u32", "0x00000001", "0x00ffffff", "at", "32")
+
+    def examine(self, host=PEER):
+        """Findings by their codes, within the time that they may take."""
+        ended = Ended(Program(VERBMARK, "doctor", "--json", host))
+        self.assertEqual(ended.err, "")
+        self.assertLess(ended.seconds, 4 * LIMIT)
+        document = json.loads(ended.out)
+        spoiling = [row for row in document["findings"] if row["spoils"]]
+        self.assertEqual(ended.status, int(bool(spoiling)))
+        return {row["code"]: row for row in document["findings"]}
+
+    def test_a_good_path(self):
+        found = self.examine()
+        self.assertFalse(found["path"]["spoils"], found)
+        self.assertIn("get to softroce2 and back, with an MTU of 4096", found["path"]["what"])
+        # An emulated machine may be too slow for an acknowledgement in time: that is no such.
+        self.assertFalse(set(found) & {"path-blocked", "path-mtu", "path-loss", "connect-cm"})
+
+    def check_blocked(self):
+        found = self.examine()
+        self.assertNotIn("path", found)
+        self.assertIn("from softroce2's", found["path-blocked"]["what"])
+        self.assertIn("--add-port=4791/udp", found["path-blocked"]["mend"])
+
+    def test_nothing_arrives(self):
+        self.lose(100)
+        self.check_blocked()
+
+    def test_nothing_comes_back(self):
+        self.lose(100, machine=self.THERE)
+        self.check_blocked()
+
+    def check_mtu(self, passes):
+        found = self.examine()
+        self.assertNotIn("path", found)
+        self.assertNotIn("path-blocked", found)
+        self.assertRegex(
+            found["path-mtu"]["what"],
+            r"the MTU is 4096 at \S+/1, 4096 at softroce2's \S+/1, .*but for those of -m "
+            f"{passes}$",
+        )
+        self.assertIn("ip link set dev", found["path-mtu"]["mend"])
+
+    def test_large_packets_are_lost(self):
+        self.lose(100, *self.LONGEST)
+        self.sort(*self.LONGER)
+        self.check_mtu(1024)
+
+    def test_large_packets_are_lost_on_their_way_back(self):
+        self.lose(100, *self.LONGEST, machine=self.THERE)
+        self.check_mtu(2048)
+
+    def test_rdma_cm_is_blocked(self):
+        self.lose(100, *self.MANAGEMENT)
+        found = self.examine()
+        self.assertTrue(found["connect-cm"]["spoils"])
+        self.assertIn("and by queue pairs works", found["connect-cm"]["what"])
+        self.assertIn("--connect qp", found["connect-cm"]["mend"])
+        # What is proven is said besides.
+        self.assertRegex(found["path"]["what"], "connected by queue pairs$")
+
+    def test_some_packets_are_lost(self):
+        self.lose(2)
+        found = self.examine()
+        # Both ends count what they send again, or miss.
+        self.assertTrue(found["lost-packets"]["spoils"], found)
+
+    def test_the_control_port_is_closed(self):
+        self.lose(100, protocol=6, port=7471)
+        ended = Ended(Program(VERBMARK, "doctor", "--json", PEER))
+        document = json.loads(ended.out)
+        found = {row["code"]: row for row in document["findings"]}
+        self.assertTrue(found["firewall"]["spoils"])
+        self.assertIn("--add-port=7471/tcp", found["firewall"]["mend"])
+        # This end was examined all the same.
+        self.assertIn("software-device", found)
+        self.assertLess(ended.seconds, LIMIT + 2)

@@ -9,7 +9,7 @@ import time
 import unittest
 
 from verbmark import (
-    ADDRESS, Ended, Server, client, counter, measure, wait_until, wait_until_settled,
+    ADDRESS, RUN_PATIENCE, Ended, Server, client, counter, measure, wait_until, wait_until_settled,
     warmed_up,
 )
 
@@ -167,12 +167,12 @@ class Measuring(unittest.TestCase):
 
     def test_four_clients_at_once(self):
         programs = [
-            client("-n", 2000, "-s", "64,4k", "--cq", "event", port=self.server.port)
+            client("-n", 500, "-s", "64,4k", "--cq", "event", port=self.server.port)
             for _ in range(4)
         ]
         for program in programs:
             with program:
-                self.assertEqual(program.wait(), 0, program.errors)
+                self.assertEqual(program.wait(RUN_PATIENCE), 0, program.errors)
 
     def test_a_client_that_waits_for_the_server(self):
         with Server() as first:
@@ -181,7 +181,7 @@ class Measuring(unittest.TestCase):
             # Its first try has failed once it pauses between two of them.
             wait_until(lambda: sleeps(program.pid), what="a pause of the client")
             with Server("-p", port):
-                self.assertEqual(program.wait(), 0, program.errors)
+                self.assertEqual(program.wait(RUN_PATIENCE), 0, program.errors)
 
 
 def sleeps(pid):

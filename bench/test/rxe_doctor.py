@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""The doctor's messages: what it says of a path that is good, and of servers that are not."""
+
+import json
+import socket
+import time
+import unittest
+
+from verbmark import ADDRESS, ALIVE, LIMIT, PATIENCE, Impostor, Peer, Server, counter, verbmark
+
+SIZES = r"messages of 64, \d+k and 64k bytes get to \S+ and back, with an MTU of \d+; "
+
+
+def welcome():
+    """As a server here would say it."""
+    devices = json.loads(verbmark("devices", "--json").out)
+    return {
+        "type": "welcome", "protocol": 2, "version": "0", "host": "n02", "devices": devices,
+    }
+
+
+class Path(unittest.TestCase):
+    def examine(self, port, host=ADDRESS):
+        ended = verbmark("doctor", "--json", host, "-p", port)
+        self.assertEqual(ended.err, "")
+        document = json.loads(ended.out)
+        self.seconds = ended.seconds
+        return {row["code"]: row for row in document["findings"]}, document
+
+    def test_a_good_one(self):
+        before = counter("sent_pkts")
+        with Server() as server:
+            found, document = self.examine(server.port)
+            self.assertEqual(server.errors, "")
+        self.assertFalse(found["path"]["spoils"])
+        self.assertRegex(found["path"]["what"], SIZES + "connected by rdma_cm and by queue pairs")
+        self.assertIn(str(document["hosts"]["client"]["port"]["active_mtu"]), found["path"]["what"])
+        self.assertFalse(set(found) & {
+            "path-blocked", "path-mtu", "path-loss", "connect-cm", "connect-qp", "server",
+        })
+        self.assertLess(self.seconds, LIMIT)
+        # What the messages moved is told, as what moves by itself is.
+        self.assertGreater(document["counters"]["sent_pkts"], 400)
+        self.assertGreaterEqual(counter("sent_pkts"), before + document["counters"]["sent_pkts"])
+
+    def test_many_at_once(self):
+        with Server() as server:
+            for _ in range(3):
+                self.assertFalse(self.examine(server.port)[0]["path"]["spoils"])
+            self.assertEqual(server.errors, "")
+
+    def test_too_little_memory(self):
+        bound = ("setpriv", "--bounding-set=-ipc_lock", "prlimit", "--memlock=65536:65536")
+        with Server(before=bound) as server:
+            found = self.examine(server.port)[0]
+        # The small messages' buffers fit.
+        self.assertTrue(found["path"]["spoils"], found)
+        self.assertRegex(found["path"]["what"], "^messages of 64k bytes fail, smaller ones do not")
+        self.assertIn("memlock is 64 KiB", found["path"]["what"])
+
+    def answered(self, answer):
+        """Findings with a server that does so with each case, and describes nothing."""
+        greeting = welcome()
+
+        def serve(sock):
+            peer = Peer(sock)
+            peer.expect("hello")
+            peer.send(greeting)
+            while True:
+                message = peer.receive()
+                if not message or message["type"] == "bye":
+                    return
+                if message["type"] == "case":
+                    answer(peer, message)
+                elif message["type"] == "stop":
+                    peer.send({"type": "failed", "reason": "there was nothing"})
+                else:
+                    peer.send({"type": "failed", "reason": "there is none"})
+
+        with Impostor(serve) as server:
+            return self.examine(server.port)[0]
+
+    def test_a_server_that_refuses_each_case(self):
+        found = self.answered(lambda peer, case: peer.send({"type": "failed", "reason": "never"}))
+        self.assertEqual(found["path"]["what"], "no message can be sent: the server: never")
+        self.assertLess(self.seconds, LIMIT)
+
+    def test_a_server_that_talks_nonsense(self):
+        pair = {
+            "lid": 0, "gid": "00" * 16, "qpn": 1, "psn": 1, "mtu": 1024, "reads": 1, "qkey": 0,
+            "address": 0, "size": 4096, "rkey": 0,
+        }
+        for answer in (
+            {"type": "listening"},
+            {"type": "listening", "pairs": 7, "address": [], "ports": {}},
+            {"type": "listening", "pairs": [{**pair, "gid": "xx"}], "address": "x", "ports": [1]},
+            {"type": "listening", "pairs": [pair], "address": ADDRESS, "ports": [1]},
+            {"type": "ready"},
+            {"type": "done"},
+            {},
+            [],
+        ):
+            with self.subTest(answer):
+                found = self.answered(lambda peer, case, answer=answer: peer.send(answer))
+                self.assertTrue(
+                    set(found) & {"path", "server", "path-blocked", "connect-qp", "connect-cm"},
+                    found,
+                )
+                self.assertLess(self.seconds, 2 * LIMIT + 4)
+
+    def test_a_server_that_goes(self):
+        found = self.answered(lambda peer, case: peer.sock.shutdown(socket.SHUT_RDWR))
+        self.assertTrue(found["server"]["what"].startswith("the server went away while messages"))
+        self.assertLess(self.seconds, LIMIT)
+
+    def test_a_server_that_is_silent(self):
+        def answer(peer, case):
+            end = time.monotonic() + PATIENCE
+            while time.monotonic() < end:
+                peer.send(ALIVE)
+                time.sleep(0.5)
+
+        found = self.answered(answer)
+        self.assertIn("no answer within", found["server"]["what"])
+        self.assertLess(self.seconds, 2 * LIMIT)
+
+    def test_a_server_that_never_ends_to_be_ready(self):
+        def answer(peer, case):
+            end = time.monotonic() + PATIENCE
+            while time.monotonic() < end:
+                peer.send({"type": "ready"})
+
+        self.answered(answer)
+        self.assertLess(self.seconds, 2 * LIMIT)
