@@ -59,6 +59,8 @@ static int take_first(struct result *into, const struct result *from, struct err
 	into->clock_hz = from->clock_hz;
 	into->client = from->client;
 	into->server = from->server;
+	json_incref(into->client.facts);
+	json_incref(into->server.facts);
 	into->command = json_incref(from->command);
 	into->plan = json_incref(from->plan);
 	memcpy(into->started, from->started, sizeof(into->started));

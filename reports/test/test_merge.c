@@ -53,6 +53,21 @@ static void test_one(void **unused)
 	json_decref(document);
 }
 
+/* Those of the first, which is released before the merged one. */
+static void test_facts(void **unused)
+{
+	json_t *first = changed("hosts/client/facts", "{\"host\": \"n01\"}");
+	json_t *facts;
+
+	loading_change(first, "hosts/server/facts", "{\"host\": \"n02\"}");
+	assert_int_equal(add(first), 0);
+	assert_int_equal(add(changed("hosts/client/facts", "{\"host\": \"n09\"}")), 0);
+	facts = json_object_get(merged.client.facts, "host");
+	assert_string_equal(json_string_value(facts), "n01");
+	facts = json_object_get(merged.server.facts, "host");
+	assert_string_equal(json_string_value(facts), "n02");
+}
+
 /* Where they differ nobody has been in one place. */
 static void test_places(void **unused)
 {
@@ -325,6 +340,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_one, reset, drop),
+		cmocka_unit_test_setup_teardown(test_facts, reset, drop),
 		cmocka_unit_test_setup_teardown(test_places, reset, drop),
 		cmocka_unit_test_setup_teardown(test_three, reset, drop),
 		cmocka_unit_test_setup_teardown(test_squares, reset, drop),
