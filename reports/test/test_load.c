@@ -183,78 +183,16 @@ static void test_no_plan(void **unused)
 	json_decref(document);
 }
 
-static void test_refusals(void **unused)
-{
-	static const struct {
-		const char *path;
-		const char *value;
-		const char *sentence;
-	} rows[] = {
-		{"schema",				 NULL,				     "this is no result of verbmark"                    },
-		{"schema",				 "1",				      "this is no result of verbmark"                    },
-		{"schema",				 "\"fio\"",                                "this is no result of verbmark"                    },
-		{"schema",				 "\"verbmark.result\"",                    "this is no result of verbmark"                    },
-		{"schema",				 "\"verbmark.result/\\u001b[2J\"",         "\"schema\" is not all printable"                  },
-		{"tool",				   "7",				      "\"tool\" is no object"                            },
-		{"tool/version",                           NULL,                                     "there is no \"version\""                          },
-		{"run",				    "[]",				     "\"run\" is no object"                             },
-		{"run/status",                             "\"good\"",                               "run: \"status\" is none that there is"            },
-		{"run/started",                            "3",				      "run: \"started\" is no text"                      },
-		{"run/started",                            "\"0123456789012345678901234567890\\n\"", "longer than 31 bytes"                             },
-		{"run/command",                            "\"verbmark\"",                           "run: \"command\" is no array"                     },
-		{"run/clock/hz",                           "-1",                                     "run: \"hz\" is no count"                          },
-		{"run/clock/drift_ppm",                    "null",                                   "run: \"drift_ppm\" is no number"                  },
-		{"hosts/client",                           NULL,                                     "hosts: there is no \"client\""                    },
-		{"hosts/client/host",                      "\"\\u009b2J\"",                          "\"host\" is not all printable"                    },
-		{"hosts/client/host",                      "\"a\\u007f\"",                           "\"host\" is not all printable"                    },
-		{"hosts/server/port",                      "2147483648",                             "\"port\" is beyond 2147483647"                    },
-		{"hosts/server/mtu",                       "1024.0",                                 "\"mtu\" is no count"                              },
-		{"cases",				  "{}",				     "\"cases\" is no array"                            },
-		{"cases/1",				"{}",				     "case 2: there is no \"id\""                       },
-		{"cases/1",				"null",                                   "case 2: there is no \"id\""                       },
-		{"cases/0/id",                             "[]",				     "case 1: \"id\" is no text"                        },
-		{"cases/0/op",                             NULL,				     "send/lat/64/poll: there is no \"op\""             },
-		{"cases/0/size",                           "\"64\"",                                 "send/lat/64/poll: \"size\" is no count"           },
-		{"cases/0/status",                         "1",                                      "\"status\" is no text"                            },
-		{"cases/2/status",                         "\"complete\"",                           "it is complete, and has none"                     },
-		{"cases/0/status",                         "\"failed\"",                             "send/lat/64/poll: it is failed, and has figures"  },
-		{"cases/0/placement",                      "[]",                                     "send/lat/64/poll: \"placement\" is no object"     },
-		{"cases/0/placement/client",               "7",                                      "placement: \"client\" is no object"               },
-		{"cases/0/placement/client/cpus",          "\"\\n\"",
-		 "placement: \"cpus\" is not all printable"											     },
-		{"cases/0/placement/server/numa_node",     "-1",
-		 "placement: \"numa_node\" is no count"												 },
-		{"cases/0/placement/server",               NULL,                                     NULL                                               },
-		{"cases/2/cpu",                            "{}",                                     NULL					       },
-		{"cases/2/error",                          "\"a\\nb\"",                              "\"error\" is not all printable"                   },
-		{"cases/0/trials",                         NULL,                                     "send/lat/64/poll: there is no \"trials\""         },
-		{"cases/0/trials",                         "[]",                                     "there are figures without trials"                 },
-		{"cases/0/latency_ns",                     NULL,                                     "there are figures without trials, or the reverse" },
-		{"cases/0/trials/1",                       "3",                                      "send/lat/64/poll: trial 2: there is no \"warmup\""},
-		{"cases/0/trials/1/warmup/converged",      "1",                                      "\"converged\" is neither true nor"                },
-		{"cases/0/trials/1/latency_ns",            NULL,                                     "trial 2: there is no \"latency_ns\""              },
-		{"cases/0/trials/1/latency_ns/p50",        "-1250.0",                                "trial 2: \"p50\" is negative"                     },
-		{"cases/0/trials/1/latency_ns/p50",        "\"1250\"",                               "trial 2: \"p50\" is no number"                    },
-		{"cases/1/trials/0/bandwidth/bytes_per_s", NULL,                                     "there is no \"bytes_per_s\""                      },
-		{"cases/0/trials/0/cpu/server",            "[]",                                     "trial 1: \"server\" is no object"                 },
-		{"cases/0/trials/0/cpu/client/user_ns",    "42001",
-		 "send/lat/64/poll: \"cpu\" is not the sum of its trials'"									      },
-		{"cases/0/cpu/server/messages",            "367",                                    "\"cpu\" is not the sum of its trials'"            },
-		{"cases/0/latency_ns/kind",                "\"third\"",                              "none of half, full, completion"                   },
-		{"cases/0/latency_ns/count",               "62",
-		 "send/lat/64/poll: latency_ns: the count is not that of the histogram"                                                                 },
-		{"cases/0/latency_ns/histogram/over",      "2",                                      "do not add up to the count 61"                    },
-		{"cases/0/latency_ns/histogram/bins/2",    "[1250, 1251, 19]",                       "do not add up"                                    },
-		{"cases/1/trials/0/messages",              "311",
-		 "bandwidth: its messages and time are not those of its trials"                                                                         },
-		{"cases/1/bandwidth/duration_ns",          "9",                                      "messages and time are not those of"               },
-		{"cases/1/bandwidth/bytes",                "6360001",
-		 "6360 messages of 1000 bytes are not 6360001"											  },
-		{"cases/1/size",                           "9223372036854775807",                    "are not 6360000 bytes"                            },
-		{"cases/1/bandwidth/windows/0",            "10000001",                               "window 0 is no number of messages"                },
-	};
+/* A value at a path of the sample; NULL: none. sentence NULL: it is read all the same. */
+struct change {
+	const char *path;
+	const char *value;
+	const char *sentence;
+};
 
-	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+static void check_changes(const struct change *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
 		json_t *document = loading_document();
 
 		error = (struct error){0};
@@ -269,6 +207,84 @@ static void test_refusals(void **unused)
 		assert_null(result.cases);
 		assert_null(result.texts);
 	}
+}
+
+static void test_refusals(void **unused)
+{
+	static const struct change rows[] = {
+		{"schema",			     NULL,				     "this is no result of verbmark"                  },
+		{"schema",			     "1",				      "this is no result of verbmark"                  },
+		{"schema",			     "\"fio\"",                                "this is no result of verbmark"                  },
+		{"schema",			     "\"verbmark.result\"",                    "this is no result of verbmark"                  },
+		{"schema",			     "\"verbmark.result/\\u001b[2J\"",         "\"schema\" is not all printable"                },
+		{"tool",			       "7",				      "\"tool\" is no object"                          },
+		{"tool/version",                       NULL,                                     "there is no \"version\""                        },
+		{"run",				"[]",				     "\"run\" is no object"                           },
+		{"run/status",                         "\"good\"",                               "run: \"status\" is none that there is"          },
+		{"run/started",                        "3",				      "run: \"started\" is no text"                    },
+		{"run/started",                        "\"0123456789012345678901234567890\\n\"", "longer than 31 bytes"                           },
+		{"run/command",                        "\"verbmark\"",                           "run: \"command\" is no array"                   },
+		{"run/clock/hz",                       "-1",                                     "run: \"hz\" is no count"                        },
+		{"run/clock/drift_ppm",                "null",                                   "run: \"drift_ppm\" is no number"                },
+		{"hosts/client",                       NULL,                                     "hosts: there is no \"client\""                  },
+		{"hosts/client/host",                  "\"\\u009b2J\"",                          "\"host\" is not all printable"                  },
+		{"hosts/client/host",                  "\"a\\u007f\"",                           "\"host\" is not all printable"                  },
+		{"hosts/server/port",                  "2147483648",                             "\"port\" is beyond 2147483647"                  },
+		{"hosts/server/mtu",                   "1024.0",                                 "\"mtu\" is no count"                            },
+		{"cases",			      "{}",				     "\"cases\" is no array"                          },
+		{"cases/1",			    "{}",				     "case 2: there is no \"id\""                     },
+		{"cases/1",			    "null",                                   "case 2: there is no \"id\""                     },
+		{"cases/0/id",                         "[]",				     "case 1: \"id\" is no text"                      },
+		{"cases/0/op",                         NULL,				     "send/lat/64/poll: there is no \"op\""           },
+		{"cases/0/size",                       "\"64\"",                                 "send/lat/64/poll: \"size\" is no count"         },
+		{"cases/0/status",                     "1",                                      "\"status\" is no text"                          },
+		{"cases/2/status",                     "\"complete\"",                           "it is complete, and has none"                   },
+		{"cases/0/status",                     "\"failed\"",                             "send/lat/64/poll: it is failed, and has figures"},
+		{"cases/0/placement",                  "[]",                                     "send/lat/64/poll: \"placement\" is no object"   },
+		{"cases/0/placement/client",           "7",                                      "placement: \"client\" is no object"             },
+		{"cases/0/placement/client/cpus",      "\"\\n\"",
+		 "placement: \"cpus\" is not all printable"										       },
+		{"cases/0/placement/server/numa_node", "-1",
+		 "placement: \"numa_node\" is no count"											   },
+		{"cases/0/placement/server",           NULL,                                     NULL                                             },
+		{"cases/2/cpu",                        "{}",                                     NULL					     },
+		{"cases/2/error",                      "\"a\\nb\"",                              "\"error\" is not all printable"                 },
+	};
+
+	check_changes(rows, ARRAY_LENGTH(rows));
+}
+
+static void test_refused_figures(void **unused)
+{
+	static const struct change rows[] = {
+		{"cases/0/trials",                         NULL,                  "send/lat/64/poll: there is no \"trials\""         },
+		{"cases/0/trials",                         "[]",                  "there are figures without trials"                 },
+		{"cases/0/latency_ns",                     NULL,                  "there are figures without trials, or the reverse" },
+		{"cases/0/trials/1",                       "3",                   "send/lat/64/poll: trial 2: there is no \"warmup\""},
+		{"cases/0/trials/1/warmup/converged",      "1",                   "\"converged\" is neither true nor"                },
+		{"cases/0/trials/1/latency_ns",            NULL,                  "trial 2: there is no \"latency_ns\""              },
+		{"cases/0/trials/1/latency_ns/p50",        "-1250.0",             "trial 2: \"p50\" is negative"                     },
+		{"cases/0/trials/1/latency_ns/p50",        "\"1250\"",            "trial 2: \"p50\" is no number"                    },
+		{"cases/1/trials/0/bandwidth/bytes_per_s", NULL,                  "there is no \"bytes_per_s\""                      },
+		{"cases/0/trials/0/cpu/server",            "[]",                  "trial 1: \"server\" is no object"                 },
+		{"cases/0/trials/0/cpu/client/user_ns",    "42001",
+		 "send/lat/64/poll: \"cpu\" is not the sum of its trials'"                                                           },
+		{"cases/0/cpu/server/messages",            "367",                 "\"cpu\" is not the sum of its trials'"            },
+		{"cases/0/latency_ns/kind",                "\"third\"",           "none of half, full, completion"                   },
+		{"cases/0/latency_ns/count",               "62",
+		 "send/lat/64/poll: latency_ns: the count is not that of the histogram"                                              },
+		{"cases/0/latency_ns/histogram/over",      "2",                   "do not add up to the count 61"                    },
+		{"cases/0/latency_ns/histogram/bins/2",    "[1250, 1251, 19]",    "do not add up"                                    },
+		{"cases/1/trials/0/messages",              "311",
+		 "bandwidth: its messages and time are not those of its trials"                                                      },
+		{"cases/1/bandwidth/duration_ns",          "9",                   "messages and time are not those of"               },
+		{"cases/1/bandwidth/bytes",                "6360001",
+		 "6360 messages of 1000 bytes are not 6360001"								       },
+		{"cases/1/size",                           "9223372036854775807", "are not 6360000 bytes"                            },
+		{"cases/1/bandwidth/windows/0",            "10000001",            "window 0 is no number of messages"                },
+	};
+
+	check_changes(rows, ARRAY_LENGTH(rows));
 }
 
 static void test_another_schema(void **unused)
@@ -570,6 +586,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_more_members, reset, drop),
 		cmocka_unit_test_setup_teardown(test_no_plan, reset, drop),
 		cmocka_unit_test_setup_teardown(test_refusals, reset, drop),
+		cmocka_unit_test_setup_teardown(test_refused_figures, reset, drop),
 		cmocka_unit_test_setup_teardown(test_another_schema, reset, drop),
 		cmocka_unit_test_setup_teardown(test_no_time, reset, drop),
 		cmocka_unit_test_setup_teardown(test_too_many_cases, reset, drop),
