@@ -103,7 +103,9 @@ class Results(unittest.TestCase):
         document = json.loads(text)
         self.assertEqual(document["run"]["status"], "complete")
         for end, found in document["hosts"].items():
-            self.assertEqual((found["host"], found["facts"]["host"]), (end, end))
+            self.assertEqual(found["host"], end)
+            # Both are this machine, which is named but once.
+            self.assertIn(found["facts"]["host"], document["hosts"])
             self.assertEqual(found["device"], "rxe0")
         self.assertIn("redacted", document["run"]["command"])
         ended = verbmark("report", f"{self.folder}/{name}")
