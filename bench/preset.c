@@ -10,35 +10,43 @@
 /* A plan is short; whatever is longer is something else. */
 #define PLAN_MOST (1 << 20)
 
+/* Each keeps to a time: where nothing is ever steady, warming up would take most of it. */
 static const struct preset {
 	const char *name;
 	const char *text;
 } presets[] = {
 	{"quick",
 	 "[{\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"lat\"], \"size\": [64, 4096],"
-	 "  \"cq\": [\"poll\", \"event\"], \"duration\": [\"100ms\"], \"trials\": [6]},"
+	 "  \"cq\": [\"poll\", \"event\"], \"duration\": [\"100ms\"], \"trials\": [6],"
+	 "  \"warmup\": [\"100ms\"]},"
 	 " {\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"bw\"],"
 	 "  \"size\": [64, 65536, 1048576], \"cq\": [\"poll\", \"event\"],"
-	 "  \"duration\": [\"100ms\"], \"trials\": [6]}]"                                },
-	{"standard",
-	 "[{\"op\": [\"send\", \"write\", \"read\", \"write-imm\"],"
-	 "  \"metric\": [\"lat\", \"bw\"],"
-	 "  \"size\": [8, 64, 512, 4096, 16384, 65536, 262144, 1048576],"
-	 "  \"cq\": [\"poll\", \"event\"], \"duration\": [\"100ms\"], \"trials\": [6]}]" },
+	 "  \"duration\": [\"100ms\"], \"trials\": [6],"
+	 "  \"warmup\": [\"100ms\"]}]"                               },
+	{"standard",  "[{\"op\": [\"send\", \"write\", \"read\", \"write-imm\"],"
+		     "  \"metric\": [\"lat\", \"bw\"],"
+		     "  \"size\": [8, 64, 512, 4096, 16384, 65536, 262144, 1048576],"
+		     "  \"cq\": [\"poll\", \"event\"], \"duration\": [\"100ms\"], \"trials\": [6],"
+		     "  \"warmup\": [\"50ms\"]}]"},
 	{"full",      "[{\"op\": [\"all\"], \"metric\": [\"lat\", \"bw\"], \"size\": [\"1:8m\"],"
 		 "  \"cq\": [\"poll\", \"event\", \"adaptive\"], \"duration\": [\"100ms\"],"
-		 "  \"trials\": [6]}]"                                   },
+		 "  \"trials\": [6],"
+		 "  \"warmup\": [\"500ms\"]}]"       },
  /* What operations need and cost, one at a time and with events; then how fast they are. */
 	{"semantics",
 	 "[{\"op\": [\"send\", \"write-imm\", \"write\", \"read\"], \"metric\": [\"bw\"],"
 	 "  \"cq\": [\"event\"], \"tx-depth\": [1], \"cq-mod\": [1], \"needs\": [true],"
-	 "  \"duration\": [\"100ms\"], \"trials\": [6]},"
+	 "  \"duration\": [\"100ms\"], \"trials\": [6],"
+	 "  \"warmup\": [\"100ms\"]},"
 	 " {\"op\": [\"send\"], \"metric\": [\"lat\"], \"cq\": [\"event\"], \"cq-mod\": [1],"
-	 "  \"duration\": [\"100ms\"], \"trials\": [6]},"
+	 "  \"duration\": [\"100ms\"], \"trials\": [6],"
+	 "  \"warmup\": [\"100ms\"]},"
 	 " {\"op\": [\"send\", \"write-imm\", \"write\"], \"metric\": [\"lat\"],"
-	 "  \"think\": [\"0ns\", \"10us\"], \"duration\": [\"100ms\"], \"trials\": [6]},"
+	 "  \"think\": [\"0ns\", \"10us\"], \"duration\": [\"100ms\"], \"trials\": [6],"
+	 "  \"warmup\": [\"100ms\"]},"
 	 " {\"op\": [\"write\", \"read\"], \"metric\": [\"lat\"], \"server-cq\": [\"event\"],"
-	 "  \"think\": [\"0ns\", \"10us\"], \"duration\": [\"100ms\"], \"trials\": [6]}]"},
+	 "  \"think\": [\"0ns\", \"10us\"], \"duration\": [\"100ms\"], \"trials\": [6],"
+	 "  \"warmup\": [\"100ms\"]}]"                               },
 };
 
 static int parse_failed(const json_error_t *fault, const char *what, struct error *error)
