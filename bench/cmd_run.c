@@ -150,19 +150,6 @@ static int check_limits(const struct screen *screen, const struct result *result
 	return code;
 }
 
-static enum result_status status_of(const struct result *result)
-{
-	enum result_status status = RESULT_COMPLETE;
-
-	for (size_t i = 0; i < result->n_cases; i++) {
-		if (result->cases[i].status == RESULT_INTERRUPTED)
-			return RESULT_INTERRUPTED;
-		if (result->cases[i].status == RESULT_FAILED)
-			status = RESULT_FAILED;
-	}
-	return status;
-}
-
 static int sweep(const struct plan *plan, struct result *result, struct screen *screen,
 		 struct error *error)
 {
@@ -215,7 +202,7 @@ static int run_plan(const struct plan *plan, const char *path, struct result *re
 	stamp(result->started);
 	code = sweep(plan, result, &screen, error);
 	stamp(result->finished);
-	result->status = status_of(result);
+	result->status = result_status_of_cases(result);
 	/* What was measured is written down however the sweep has ended. */
 	if (result->server.device[0]) {
 		save(&screen, result);

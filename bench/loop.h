@@ -85,9 +85,9 @@ static ALWAYS_INLINE int loop_next_signal(struct lane *lane, struct error *error
 	return IBV_SEND_SIGNALED;
 }
 
-/* Posts the lane's operation. */
-static ALWAYS_INLINE int loop_post(struct lane *lane, enum post_operation operation,
-				   enum post_path path, struct error *error)
+/* Posts the lane's operation, and with it the notification of the specification or not. */
+static ALWAYS_INLINE int loop_post_some(struct lane *lane, enum post_operation operation,
+					enum post_path path, bool is_notified, struct error *error)
 {
 	struct flow *flow = &lane->flows[0];
 	int signalled = loop_next_signal(lane, error);
@@ -95,25 +95,24 @@ static ALWAYS_INLINE int loop_post(struct lane *lane, enum post_operation operat
 
 	if (unlikely(signalled < 0))
 		return signalled;
-	code = post_send(&flow->queue, &flow->work, operation, path, (unsigned int)signalled);
-	return unlikely(code) ? lane_post_failed(code, error) : 0;
-}
-
-/* The same, with the notification of the specification behind it. */
-static ALWAYS_INLINE int loop_post_notified(struct lane *lane, enum post_operation operation,
-					    enum post_path path, struct error *error)
-{
-	struct flow *flow = &lane->flows[0];
-	int signalled = loop_next_signal(lane, error);
-	int code;
-
-	if (unlikely(signalled < 0))
-		return signalled;
-	code = post_send(&flow->queue, &flow->work, operation, path, 0);
-	if (likely(!code))
+	code = post_send(&flow->queue, &flow->work, operation, path,
+			 is_notified ? 0 : (unsigned int)signalled);
+	if (is_notified && likely(!code))
 		code = post_send(&flow->queue, &flow->notice, POST_SEND, path,
 				 (unsigned int)signalled);
 	return unlikely(code) ? lane_post_failed(code, error) : 0;
+}
+
+static ALWAYS_INLINE int loop_post(struct lane *lane, enum post_operation operation,
+				   enum post_path path, struct error *error)
+{
+	return loop_post_some(lane, operation, path, false, error);
+}
+
+static ALWAYS_INLINE int loop_post_notified(struct lane *lane, enum post_operation operation,
+					    enum post_path path, struct error *error)
+{
+	return loop_post_some(lane, operation, path, true, error);
 }
 
 #endif

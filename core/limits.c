@@ -64,11 +64,6 @@ int limits_check(const struct limits *wanted, const struct ibv_device_attr *devi
 	return error->code;
 }
 
-uint64_t limits_message(enum transport transport, const struct ibv_port_attr *port)
-{
-	return transport == TRANSPORT_UD ? limits_mtu_bytes(port->active_mtu) : port->max_msg_sz;
-}
-
 bool limits_has_atomics(const struct ibv_device_attr *device)
 {
 	return device->atomic_cap != IBV_ATOMIC_NONE;

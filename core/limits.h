@@ -41,9 +41,6 @@ struct limits {
 int limits_check(const struct limits *wanted, const struct ibv_device_attr *device,
 		 const struct ibv_port_attr *port, struct error *error);
 
-/* The longest message that the transport carries there; a datagram is one packet. */
-uint64_t limits_message(enum transport transport, const struct ibv_port_attr *port);
-
 /* Whether the transport has that operation, and the device can do it. */
 int limits_operation(enum transport transport, enum post_operation operation,
 		     const struct ibv_device_attr *device, struct error *error);

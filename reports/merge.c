@@ -255,19 +255,6 @@ static int merge_case(struct result *into, const struct result_case *from, struc
 	return 0;
 }
 
-static enum result_status status_of(const struct result *result)
-{
-	enum result_status status = RESULT_COMPLETE;
-
-	for (size_t i = 0; i < result->n_cases; i++) {
-		if (result->cases[i].status == RESULT_INTERRUPTED)
-			return RESULT_INTERRUPTED;
-		if (result->cases[i].status == RESULT_FAILED)
-			status = RESULT_FAILED;
-	}
-	return status;
-}
-
 int merge_add(struct result *into, const struct result *from, struct error *error)
 {
 	int code = into->texts ? check_circumstances(into, from, error)
@@ -280,6 +267,6 @@ int merge_add(struct result *into, const struct result *from, struct error *erro
 	if (code)
 		return code;
 	widen(into, from);
-	into->status = status_of(into);
+	into->status = result_status_of_cases(into);
 	return 0;
 }

@@ -107,6 +107,19 @@ void result_drop_trials(struct result_case *line)
 	line->server = (struct result_cost){0};
 }
 
+enum result_status result_status_of_cases(const struct result *result)
+{
+	enum result_status status = RESULT_COMPLETE;
+
+	for (size_t i = 0; i < result->n_cases; i++) {
+		if (result->cases[i].status == RESULT_INTERRUPTED)
+			return RESULT_INTERRUPTED;
+		if (result->cases[i].status == RESULT_FAILED)
+			status = RESULT_FAILED;
+	}
+	return status;
+}
+
 void result_finish(struct result *result)
 {
 	for (size_t i = 0; i < result->n_cases; i++) {

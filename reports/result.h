@@ -129,6 +129,9 @@ struct result {
 };
 
 const char *result_status_name(enum result_status status);
+/* Of the whole: interrupted if a case is, else failed if one has. */
+enum result_status result_status_of_cases(const struct result *result);
+
 const char *result_kind_name(enum result_kind kind);
 
 /* Adds a trial that has ended well; its histogram and windows (or NULL) are merged. */

@@ -87,88 +87,99 @@ static void test_a_machine_with_nothing_to_mend(void **unused)
 	json_decref(findings);
 }
 
+/* What rules read. */
+static const char *const sections[] = {
+	"device", "port", "netdev",    "flow",   "pcie",        "iommu",
+	"access", "cpu",  "frequency", "idle",   "numa",        "clock",
+	"limits", "tool", "hugepages", "cgroup", "environment", "soft_roce"};
+static const char *const keys[] = {"name",
+				   "number",
+				   "state",
+				   "phys_state",
+				   "link_layer",
+				   "rate",
+				   "active_mtu",
+				   "max_mtu",
+				   "gid_types",
+				   "software",
+				   "driver",
+				   "fault",
+				   "uverbs",
+				   "rdma_cm",
+				   "governor",
+				   "turbo",
+				   "deepest",
+				   "nodes",
+				   "balancing",
+				   "source",
+				   "memlock",
+				   "sizes",
+				   "cpu_max",
+				   "softroce_accel",
+				   "module",
+				   "card",
+				   "current_link_speed",
+				   "current_link_width",
+				   "max_link_speed",
+				   "max_link_width",
+				   "local_cpulist",
+				   "allowed",
+				   "type",
+				   "pfc",
+				   "pause_receive",
+				   "pause_send",
+				   "version",
+				   "count",
+				   "virtual_function",
+				   "smt",
+				   "node_type"};
+
+static void check_findings(json_t *findings)
+{
+	for (size_t i = 0; i < json_array_size(findings); i++) {
+		const char *what = text(json_array_get(findings, i), "what");
+
+		assert_non_null(what);
+		assert_null(strchr(what, '\033'));
+		assert_null(strchr(text(json_array_get(findings, i), "host"), '\033'));
+	}
+	json_decref(findings);
+}
+
+/* Each key of each section, and then each section, is that. */
+static void check_value(const char *of_any_type)
+{
+	json_t *value = made_up_json(of_any_type);
+	json_t *section = json_object();
+	json_t *facts = json_object();
+	struct advice_end end = {facts, section, section, section};
+	json_t *findings;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
+		json_object_set(section, keys[i], value);
+	for (size_t i = 0; i < ARRAY_LENGTH(sections); i++)
+		json_object_set(facts, sections[i], section);
+	json_object_set(facts, "host", value);
+	check_findings(advice_make(&end, &end));
+	for (size_t i = 0; i < ARRAY_LENGTH(sections); i++)
+		json_object_set(facts, sections[i], value);
+	findings = advice_make(&end, &end);
+	assert_non_null(findings);
+	json_decref(findings);
+	json_decref(facts);
+	json_decref(section);
+	json_decref(value);
+}
+
 /* Another host's facts may be anything. */
 static void test_facts_of_any_type(void **unused)
 {
 	static const char *const values[] = {
 		"null",  "true", "-1", "9223372036854775807", "-9223372036854775807",
 		"1e300", "[]",   "{}", "'\\u001b[2J'",        "[{'free':[]}, 'x', 1, null]"};
-	static const char *const sections[] = {
-		"device", "port", "netdev",    "flow",   "pcie",        "iommu",
-		"access", "cpu",  "frequency", "idle",   "numa",        "clock",
-		"limits", "tool", "hugepages", "cgroup", "environment", "soft_roce"};
-	static const char *const keys[] = {"name",
-					   "number",
-					   "state",
-					   "phys_state",
-					   "link_layer",
-					   "rate",
-					   "active_mtu",
-					   "max_mtu",
-					   "gid_types",
-					   "software",
-					   "driver",
-					   "fault",
-					   "uverbs",
-					   "rdma_cm",
-					   "governor",
-					   "turbo",
-					   "deepest",
-					   "nodes",
-					   "balancing",
-					   "source",
-					   "memlock",
-					   "sizes",
-					   "cpu_max",
-					   "softroce_accel",
-					   "module",
-					   "card",
-					   "current_link_speed",
-					   "current_link_width",
-					   "max_link_speed",
-					   "max_link_width",
-					   "local_cpulist",
-					   "allowed",
-					   "type",
-					   "pfc",
-					   "pause_receive",
-					   "pause_send",
-					   "version",
-					   "count",
-					   "virtual_function",
-					   "smt",
-					   "node_type"};
 
-	for (size_t i = 0; i < ARRAY_LENGTH(values); i++) {
-		json_t *value = made_up_json(values[i]);
-		json_t *section = json_object();
-		json_t *facts = json_object();
-		struct advice_end end = {facts, section, section, section};
-		json_t *findings;
-
-		for (size_t j = 0; j < ARRAY_LENGTH(keys); j++)
-			json_object_set(section, keys[j], value);
-		for (size_t j = 0; j < ARRAY_LENGTH(sections); j++)
-			json_object_set(facts, sections[j], section);
-		json_object_set(facts, "host", value);
-		findings = advice_make(&end, &end);
-		for (size_t j = 0; j < json_array_size(findings); j++) {
-			const char *what = text(json_array_get(findings, j), "what");
-
-			assert_non_null(what);
-			assert_null(strchr(what, '\033'));
-			assert_null(strchr(text(json_array_get(findings, j), "host"), '\033'));
-		}
-		json_decref(findings);
-		for (size_t j = 0; j < ARRAY_LENGTH(sections); j++)
-			json_object_set(facts, sections[j], value);
-		findings = advice_make(&end, &end);
-		assert_non_null(findings);
-		json_decref(findings);
-		json_decref(facts);
-		json_decref(section);
-		json_decref(value);
-	}
+	for (size_t i = 0; i < ARRAY_LENGTH(values); i++)
+		check_value(values[i]);
 }
 
 static void test_counting(void **unused)

@@ -4,45 +4,17 @@
 #include <unistd.h>
 
 #include "reports/table.h"
+#include "reports/test/failing.h"
 #include "reports/test/loading.h"
 
 static struct result result;
 static struct error error;
-
-/* Allocations until one fails; negative: none does. */
-static int allocations = -1;
-
-static bool fails(void)
-{
-	return allocations >= 0 && allocations-- == 0;
-}
-
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size)
-{
-	return fails() ? NULL : __real_calloc(count, size);
-}
 
 void *__real_realloc(void *block, size_t size);
 void *__wrap_realloc(void *block, size_t size);
 void *__wrap_realloc(void *block, size_t size)
 {
 	return fails() ? NULL : __real_realloc(block, size);
-}
-
-void *__real_reallocarray(void *block, size_t count, size_t size);
-void *__wrap_reallocarray(void *block, size_t count, size_t size);
-void *__wrap_reallocarray(void *block, size_t count, size_t size)
-{
-	return fails() ? NULL : __real_reallocarray(block, count, size);
 }
 
 static int reset(void **unused)

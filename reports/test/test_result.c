@@ -4,6 +4,7 @@
 
 #include "core/test/check.h"
 #include "reports/result.h"
+#include "reports/test/failing.h"
 
 #define MS 1000000ULL
 
@@ -11,35 +12,6 @@ static struct result_case line;
 static struct hist hist;
 static struct windows windows;
 static struct error error;
-
-/* Allocations until one fails; negative: none does. */
-static int allocations = -1;
-
-static bool fails(void)
-{
-	return allocations >= 0 && allocations-- == 0;
-}
-
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size)
-{
-	return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__real_reallocarray(void *block, size_t count, size_t size);
-void *__wrap_reallocarray(void *block, size_t count, size_t size);
-void *__wrap_reallocarray(void *block, size_t count, size_t size)
-{
-	return fails() ? NULL : __real_reallocarray(block, count, size);
-}
 
 static int reset(void **unused)
 {
