@@ -65,6 +65,6 @@ int error_append(struct error *error, const char *format, ...)
 	vsnprintf(note, sizeof(note), format, args);
 	va_end(args);
 	used = strlen(error->text);
-	snprintf(error->text + used, sizeof(error->text) - used, " (%s)", note);
+	snprintf(error->text + used, sizeof(error->text) - used, "; %s", note);
 	return error->code;
 }

@@ -23,7 +23,7 @@ int error_set_errno(struct error *error, int code, const char *format, ...) FORM
 /* Puts "format: " in front of an error that is set. Returns its code. */
 int error_wrap(struct error *error, const char *format, ...) FORMAT(2, 3);
 
-/* Puts " (format)" behind an error that is set. Returns its code. */
+/* Puts "; format" behind an error that is set. Returns its code. */
 int error_append(struct error *error, const char *format, ...) FORMAT(2, 3);
 
 #endif

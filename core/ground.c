@@ -128,6 +128,7 @@ int ground_strip(struct ground *ground)
 	ground->mr = NULL;
 	ground->pd = NULL;
 	ground->buffer_size = 0;
+	ground->taken_inline = (struct limits_inline){0};
 	return first;
 }
 

@@ -14,6 +14,7 @@
 #include "core/buffer.h"
 #include "core/cm.h"
 #include "core/completion.h"
+#include "core/limits.h"
 #include "core/watch.h"
 
 /* As a node: none, wherever the kernel puts it. */
@@ -40,10 +41,11 @@ struct ground {
 	struct ibv_mr *mr;   /* of the buffer: the other end reads, writes, and adds to it */
 	struct ibv_srq *srq; /* or NULL */
 	uint32_t srq_depth;
-	unsigned int n_contexts; /* that borrow it */
-	unsigned int n_queues;   /* queue pairs that they have on it now */
-	bool is_used;            /* there were such since it was made ready */
-	atomic_bool is_broken;   /* with its device or a queue of its own: for good */
+	unsigned int n_contexts;           /* that borrow it */
+	unsigned int n_queues;             /* queue pairs that they have on it now */
+	bool is_used;                      /* there were such since it was made ready */
+	struct limits_inline taken_inline; /* what was found last */
+	atomic_bool is_broken;             /* with its device or a queue of its own: for good */
 	/* Bound to the device, if that has an address: the only ones told of a removal. */
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *id;

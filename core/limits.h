@@ -50,6 +50,13 @@ bool limits_has_atomics(const struct ibv_device_attr *device);
 
 const char *limits_transport_name(enum transport transport);
 
+/* What a queue pair takes inline, once it was found. */
+struct limits_inline {
+	enum ibv_qp_type type; /* 0: nothing was */
+	struct ibv_qp_cap cap;
+	uint32_t bytes;
+};
+
 /*
  * Bytes that a queue pair of these capabilities takes inline, at most those that it
  * names. No attribute tells: it is found with queue pairs made and thrown away.

@@ -2,6 +2,7 @@
 #include "core/queue.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "core/settings.h"
 #include "core/verbs.h"
@@ -32,6 +33,18 @@ static struct ibv_qp_cap capabilities(const struct rdma_context *ctx)
 	};
 }
 
+/* Queue pairs on one ground are mostly alike: then it was found with the first. */
+static uint32_t find_inline(struct rdma_context *ctx, const struct ibv_qp_cap *cap)
+{
+	struct limits_inline *found = &ctx->state->ground->taken_inline;
+	enum ibv_qp_type type = queue_type(ctx->state->transport);
+
+	/* Nothing at all may have been a failure of the moment. */
+	if (!found->bytes || found->type != type || memcmp(&found->cap, cap, sizeof(*cap)) != 0)
+		*found = (struct limits_inline){type, *cap, limits_inline(ctx->pd, type, cap)};
+	return found->bytes;
+}
+
 /* Finds how much goes inline: as asked, or not at all; unasked, what there is. */
 static int choose_inline(struct rdma_context *ctx, struct error *error)
 {
@@ -43,7 +56,7 @@ static int choose_inline(struct rdma_context *ctx, struct error *error)
 		return 0;
 	}
 	cap.max_inline_data = asked ? asked : DEFAULT_INLINE;
-	ctx->max_inline = limits_inline(ctx->pd, queue_type(ctx->state->transport), &cap);
+	ctx->max_inline = find_inline(ctx, &cap);
 	if (ctx->max_inline < asked)
 		return error_set(error, -EINVAL, "inline size %u exceeds the device's limit %u",
 				 asked, ctx->max_inline);

@@ -47,8 +47,13 @@ const char *verbs_hint(enum ibv_wc_status status)
 
 int verbs_completion_error(struct error *error, const char *what, const struct ibv_wc *wc)
 {
-	return error_set(error, -EIO, "%s: %s: %s (vendor error %#x)", what,
-			 ibv_wc_status_str(wc->status), verbs_hint(wc->status), wc->vendor_err);
+	char vendor[40] = "";
+
+	/* What the device itself has to say; 0 is nothing. */
+	if (wc->vendor_err)
+		snprintf(vendor, sizeof(vendor), " (vendor error %#x)", wc->vendor_err);
+	return error_set(error, -EIO, "%s: %s: %s%s", what, ibv_wc_status_str(wc->status),
+			 verbs_hint(wc->status), vendor);
 }
 
 static const char *size_text(char *text, size_t size, uint64_t bytes)
@@ -73,7 +78,7 @@ int verbs_memory_error(struct error *error, int code, const char *what)
 		return error_set_errno(error, code, "cannot %s", what);
 	return error_set(error, code,
 			 "cannot %s: memlock is %s; ulimit -l unlimited, or "
-			 "LimitMEMLOCK=infinity in the service",
+			 "LimitMEMLOCK=infinity for slurmd",
 			 what, size_text(allowed, sizeof(allowed), limit.rlim_cur));
 }
 

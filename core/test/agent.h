@@ -19,6 +19,8 @@
 #define PATIENCE_MS 60000
 /* What a failure may take by default: 5 s, and a little for who looks at it. */
 #define FAILURE_MS 5500
+/* What is said of a peer that is gone. */
+#define CLOSED "the other end closed the connection, or its process ended"
 
 struct task {
 	/* In the agent. Returns 0 or -1 and a reason, as the operations do. */
@@ -110,6 +112,9 @@ void agents_connect_to(struct agent *server, struct agent *client, const char *h
 /* Proves that both are connected: a message there and back. */
 void agents_talk(struct agent *server, struct agent *client);
 
+/* Both close, and end. */
+void agents_stop(struct agent *server, struct agent *client);
+
 /* The device of this run and its addresses. */
 const char *device_name(void);
 const char *device_host(void);
@@ -129,18 +134,5 @@ struct resources resources_count(void);
 
 /* They come back to what they were, if not at once: the kernel frees in its own time. */
 void assert_resources(struct resources before);
-
-/* Runs a command of the shell; returns its exit status. */
-int shell(const char *format, ...) FORMAT(1, 2);
-
-/* Runs it again and again until its status is 0. */
-void shell_until(const char *command);
-
-/* A device to be taken away, on a network of its own: a cmocka setup and teardown. */
-#define SPARE_DEVICE "vmspare"
-#define SPARE_HOST   "10.89.77.1"
-
-int spare_make(void **unused);
-int spare_remove(void **state);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cmocka, and the few checks that it lacks. Checks belong to the process that
- * cmocka runs: a child that was forked has its own way of failing, see peer.h.
+ * cmocka runs: a child that was forked has its own way of failing, see agent.h.
  */
 #ifndef CORE_TEST_CHECK_H
 #define CORE_TEST_CHECK_H

@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "core/test/rows.h"
+#include "core/test/spare.h"
 #include "core/test/stand.h"
 #include "core/verbs.h"
 
@@ -536,18 +538,6 @@ static const struct variant many_by_cm = {STAND_MAX, TRANSPORT_RC, RDMA_EVENT, t
 static const struct variant many_shared = {STAND_MAX, TRANSPORT_RC, RDMA_EVENT, false, true};
 static const struct variant one_by_cm = {1, TRANSPORT_RC, RDMA_EVENT, true, false};
 static const struct variant one_shared_by_cm = {1, TRANSPORT_RC, RDMA_POLL, true, true};
-
-#define WITH(test, variant)                                                                   \
-	{                                                                                     \
-		.name = #test " " #variant, .test_func = (test), .teardown_func = agents_end, \
-		.initial_state = (void *)(uintptr_t) & (variant)                              \
-	}
-#define SPARE(test, variant)                                                                    \
-	{                                                                                       \
-		.name = #test " " #variant, .test_func = (test), .setup_func = spare_make,      \
-		.teardown_func = spare_remove, .initial_state = (void *)(uintptr_t) & (variant) \
-	}
-#define ALONE(test) cmocka_unit_test_teardown(test, agents_end)
 
 int main(int argc, char **argv)
 {

@@ -2,6 +2,8 @@
 /* Queue pairs connected by hand, between two processes: every operation, every refusal. */
 #include <unistd.h>
 
+#include "core/test/rows.h"
+#include "core/test/spare.h"
 #include "core/test/stand.h"
 
 #define IMM 0xfedc0042
@@ -466,15 +468,9 @@ static const struct variant ud_poll = {TRANSPORT_UD, RDMA_POLL, false};
 static const struct variant ud_event = {TRANSPORT_UD, RDMA_EVENT, false};
 static const struct variant ud_classic = {TRANSPORT_UD, RDMA_EVENT, true};
 
-#define WITH(test, variant)                                                                   \
-	{                                                                                     \
-		.name = #test " " #variant, .test_func = (test), .teardown_func = agents_end, \
-		.initial_state = (void *)(uintptr_t) & (variant)                              \
-	}
 #define ON_RC(test) WITH(test, rc_poll), WITH(test, rc_event), WITH(test, rc_classic)
 #define ON_UC(test) WITH(test, uc_poll), WITH(test, uc_event), WITH(test, uc_classic)
 #define ON_UD(test) WITH(test, ud_poll), WITH(test, ud_event), WITH(test, ud_classic)
-#define ALONE(test) cmocka_unit_test_teardown(test, agents_end)
 
 int main(int argc, char **argv)
 {

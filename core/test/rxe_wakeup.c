@@ -5,13 +5,11 @@
  * arrives at any point between the other one's drain, its arming and its sleep. A
  * lost wake-up is a hang. VERBMARK_ROUNDS is how often (50000).
  */
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/context.h"
-#include "core/test/agent.h"
+#include "core/test/progress.h"
 #include "core/verbs.h"
 
 #define MESSAGE 8
@@ -19,8 +17,6 @@
 #define STALL_MS 60000
 #define RECEIVE  11
 #define SEND     12
-
-static atomic_size_t *progress;
 
 /* One end's sleep for its receive, whose completion and its send's come in any order. */
 struct player {
@@ -247,12 +243,6 @@ static void test_blocking_operations(void **unused)
 	agent_stop(server);
 }
 
-static int share_progress(void **unused)
-{
-	progress = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	return progress == MAP_FAILED;
-}
-
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,5 +253,5 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, share_progress, NULL);
+	return cmocka_run_group_tests(tests, progress_share, NULL);
 }

@@ -153,7 +153,7 @@ static void test_note(void **state)
 	assert_int_equal(error.code, 0);
 	error_set(&error, -EIO, "it failed");
 	alarm_explain(alarm, &error);
-	assert_string_equal(error.text, "it failed (the port went down)");
+	assert_string_equal(error.text, "it failed; the port went down");
 	alarm_reset(alarm);
 	error_set(&later, -EIO, "it failed");
 	alarm_explain(alarm, &later);

@@ -55,7 +55,7 @@ static void test_append_goes_behind(void **unused)
 	error_set(&error, -EIO, "it failed");
 	assert_int_equal(error_append(&error, "at %d", 3), -EIO);
 	assert_int_equal(error_append(&error, "twice"), -EIO);
-	assert_string_equal(error.text, "it failed (at 3) (twice)");
+	assert_string_equal(error.text, "it failed; at 3; twice");
 }
 
 static void test_no_error_is_left_alone(void **unused)

@@ -55,7 +55,18 @@ static void test_completions_by_name(void **unused)
 
 		assert_int_equal(verbs_completion_error(&error, "send", &wc), -EIO);
 		assert_contains(error.text, rows[i].text);
+		assert_null(strstr(error.text, "vendor"));
 	}
+}
+
+static void test_a_vendors_own_error(void **unused)
+{
+	const struct ibv_wc wc = {.status = IBV_WC_WR_FLUSH_ERR, .vendor_err = 0x8a};
+	struct error error = {0};
+
+	verbs_completion_error(&error, "send", &wc);
+	assert_string_equal(error.text, "send: Work Request Flushed Error: the connection ended "
+					"before it was done (vendor error 0x8a)");
 }
 
 static void test_every_status_has_a_hint(void **unused)
@@ -124,6 +135,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_three_conventions),
 		cmocka_unit_test(test_completions_by_name),
+		cmocka_unit_test(test_a_vendors_own_error),
 		cmocka_unit_test(test_every_status_has_a_hint),
 		cmocka_unit_test(test_memory_that_cannot_be_registered),
 	};

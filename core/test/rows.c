@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/test/rows.h"
+
+#define ROWS_MAX 200
+
+int rows_run(const struct rows *tables, size_t n, CMFixtureFunction setup)
+{
+	struct CMUnitTest tests[ROWS_MAX];
+	size_t total = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (tables[i].n > ROWS_MAX - total) {
+			print_error("too many rows\n");
+			return -1;
+		}
+		memcpy(&tests[total], tables[i].tests, tables[i].n * sizeof(*tests));
+		total += tables[i].n;
+	}
+	/* What cmocka_run_group_tests does with an array of that size. */
+	return _cmocka_run_group_tests("tests", tests, total, setup, NULL);
+}
