@@ -113,7 +113,7 @@ static int start_client(struct server *server, struct client *client, struct err
 	if (server->n_clients >= CLIENTS_MAX) {
 		error_set(&full, -EBUSY, "%u clients are being served, which is all it takes",
 			  CLIENTS_MAX);
-		control_send(&client->control, protocol_reason("refused", full.text), error);
+		control_send(&client->control, protocol_refusal(full.text), error);
 		return error_set(error, full.code, "%s", full.text);
 	}
 	code = -pthread_create(&client->thread, NULL, serve_client, client);

@@ -228,6 +228,18 @@ int control_receive(struct control *control, json_t **message, unsigned int time
 	return code;
 }
 
+int control_ended(struct control *control, struct error *error)
+{
+	int code;
+
+	pthread_mutex_lock(&control->lock);
+	code = control->failure.code;
+	if (code)
+		error_set(error, code, "%s", control->failure.text);
+	pthread_mutex_unlock(&control->lock);
+	return code;
+}
+
 void control_guard(struct control *control, struct rdma_context *context)
 {
 	pthread_mutex_lock(&control->lock);

@@ -45,6 +45,9 @@ int control_send(struct control *control, json_t *message, struct error *error);
 int control_receive(struct control *control, json_t **message, unsigned int timeout_ms,
 		    struct error *error);
 
+/* Why nothing more comes, or 0: it may. */
+int control_ended(struct control *control, struct error *error);
+
 /* From now on what comes here ends the waits of that context; NULL: of none. */
 void control_guard(struct control *control, struct rdma_context *context);
 

@@ -96,9 +96,7 @@ int dial_connect(const char *host, uint16_t port, unsigned int wait_ms, struct e
 		nanosleep(&pause, NULL);
 	}
 	if (code == -ECONNREFUSED)
-		return error_set(error, code,
-				 "nothing listens on %s:%u; run 'verbmark serve' there", host,
-				 port);
+		return error_set(error, code, "nothing listens on %s:%u", host, port);
 	if (code == -ETIMEDOUT)
 		return error_set(error, code,
 				 "%s:%u does not answer: is the host up, and TCP %u open?", host,

@@ -300,7 +300,32 @@ static void fill(struct result_end *end, const struct end *from)
 	end->mtu = from->port->active_mtu;
 }
 
-static int no_pair(const struct search *search, struct error *error)
+/* What to try: another device, of one end alone, that shares a network with the other's. */
+static void find_remedy(char text[128], const struct device_list *local,
+			const struct device_list *remote, const struct inventory_wish *wish)
+{
+	struct inventory_wish other = *wish;
+	struct search search = {.wish = &other};
+
+	snprintf(text, 128, "where there is a route, name both: -d and --server-device");
+	other.server_device = NULL;
+	consider_all(&search, local, remote);
+	if (search.score) {
+		snprintf(text, 128, "try --server-device %s", search.far.port->device);
+		return;
+	}
+	other.server_device = wish->server_device;
+	other.device = NULL;
+	other.device_port = 0;
+	consider_all(&search, local, remote);
+	if (search.score && wish->device_port)
+		snprintf(text, 128, "try -d %s -i %u", search.near.port->device,
+			 search.near.port->port);
+	else if (search.score)
+		snprintf(text, 128, "try -d %s", search.near.port->device);
+}
+
+static int no_pair(const struct search *search, const char *remedy, struct error *error)
 {
 	char near[ADDRESS_TEXT];
 	char far[ADDRESS_TEXT];
@@ -310,14 +335,13 @@ static int no_pair(const struct search *search, struct error *error)
 			error, -ENETUNREACH,
 			"no two active ports have addresses of one family, here and there; "
 			"see verbmark devices on both");
-	return error_set(error, -ENETUNREACH,
-			 "%s (%s/%u) and the server's %s (%s/%u) share no network; where there is "
-			 "a route, name both: -d and --server-device",
+	return error_set(error, -ENETUNREACH, "%s (%s/%u) and %s's %s (%s/%u) share no network; %s",
 			 search->lone_near.port->device,
 			 address_text(plain(search->lone_near.address), near),
-			 search->lone_near.address->prefix, search->lone_far.port->device,
+			 search->lone_near.address->prefix, search->wish->who,
+			 search->lone_far.port->device,
 			 address_text(plain(search->lone_far.address), far),
-			 search->lone_far.address->prefix);
+			 search->lone_far.address->prefix, remedy);
 }
 
 int inventory_pair(const struct device_list *local, const struct device_list *remote,
@@ -332,7 +356,7 @@ int inventory_pair(const struct device_list *local, const struct device_list *re
 		return no_port(local, wish, error);
 	if (wish->server_device && !has_device(remote, wish->server_device)) {
 		device_unknown(remote, wish->server_device, error);
-		return error_wrap(error, "the server");
+		return error_wrap(error, "%s", wish->who);
 	}
 	if (!address_parse(&search.host, wish->host))
 		search.host.ss_family = AF_UNSPEC;
@@ -342,7 +366,10 @@ int inventory_pair(const struct device_list *local, const struct device_list *re
 		search.near = search.lone_near;
 		search.far = search.lone_far;
 	} else if (!search.score) {
-		return no_pair(&search, error);
+		char remedy[128];
+
+		find_remedy(remedy, local, remote, wish);
+		return no_pair(&search, remedy, error);
 	}
 	fill(near, &search.near);
 	fill(far, &search.far);

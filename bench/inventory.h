@@ -17,12 +17,13 @@ json_t *inventory_encode(const struct device_list *list);
 /* Whatever it says, the list is bounded and well formed, or there is an error. */
 int inventory_decode(struct device_list *list, const json_t *json, struct error *error);
 
-/* What was asked for: DEVICE or DEVICE/PORT; NULL: any. */
+/* What was asked for. A device is DEVICE or DEVICE/PORT; NULL: any. */
 struct inventory_wish {
 	const char *device;
 	const char *server_device;
 	uint8_t device_port; /* of any device, or of the one that is named; 0: any */
 	const char *host;    /* as the user wrote it: its address is preferred */
+	const char *who;     /* the other end is, in what fails */
 };
 
 /*

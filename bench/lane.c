@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "core/limits.h"
 #include "core/pair.h"
 #include "core/verbs.h"
 
@@ -33,10 +35,24 @@ static size_t area(const struct lane *lane)
 	return (size + AREA - 1) / AREA * AREA;
 }
 
+/*
+ * Of each queue pair. One at a time the next signalled post is due before the one before
+ * is taken; and a notification is a post of its own.
+ */
+static uint64_t send_depth(const struct lane *lane)
+{
+	const struct parameters *p = lane->parameters;
+	uint64_t depth = p->tx_depth;
+
+	if (p->metric == METRIC_LAT && depth < 2 * p->cq_mod)
+		depth = 2 * p->cq_mod;
+	return lane->shape->is_notified ? 2 * depth : depth;
+}
+
 static struct ground_settings ground_settings(const struct lane *lane, enum rdma_wait_mode cq)
 {
 	const struct parameters *p = lane->parameters;
-	uint64_t depth = p->tx_depth + (p->use_srq ? 0 : p->rx_depth);
+	uint64_t depth = send_depth(lane) + (p->use_srq ? 0 : p->rx_depth);
 
 	return (struct ground_settings){
 		.buffer_size = (2 * area(lane) + AREA) * lane->n_flows,
@@ -86,7 +102,21 @@ static int build(struct lane *lane, const char *device, bool is_server, struct e
 		code = placement_open(placement, &wish, error);
 	if (!code)
 		code = ground_open(&lane->ground, lane->device.verbs, &settings, error);
+	if (!code && lane->shape->is_atomic)
+		code = limits_operation(lane->transport, POST_FETCH_ADD, &lane->ground.device,
+					error);
 	return code ? code : placement_check(placement, &wish, &lane->ground.buffer, error);
+}
+
+/* Until the next completion there is: of a stream that of all that it stands for. */
+static uint64_t stalled_ns(const struct lane *lane)
+{
+	const struct parameters *p = lane->parameters;
+	uint64_t each_ns = p->think_ns + p->size * SLOWEST_NS_PER_BYTE;
+
+	if (p->metric == METRIC_BW)
+		return STALLED_NS + p->cq_mod * p->qps * each_ns;
+	return (lane_is_lossy(lane) ? LOST_NS : STALLED_NS) + each_ns;
 }
 
 int lane_open(struct lane *lane, const char *device, const struct parameters *parameters,
@@ -105,9 +135,7 @@ int lane_open(struct lane *lane, const char *device, const struct parameters *pa
 		.n_flows = (unsigned int)parameters->qps,
 		.flows = calloc(parameters->qps, sizeof(*lane->flows)),
 	};
-	lane->stalled_ns = STALLED_NS + parameters->size * SLOWEST_NS_PER_BYTE;
-	if (lane_is_lossy(lane) && parameters->metric == METRIC_LAT)
-		lane->stalled_ns = LOST_NS + parameters->size * SLOWEST_NS_PER_BYTE;
+	lane->stalled_ns = stalled_ns(lane);
 	if (!lane->flows)
 		return error_set_errno(error, -ENOMEM, "cannot make queue pairs");
 	code = build(lane, device, is_server, error);
@@ -144,7 +172,7 @@ struct rdma_settings lane_settings(const struct lane *lane)
 	uint64_t inline_size = p->inline_size;
 
 	return (struct rdma_settings){
-		.send_depth = (uint32_t)p->tx_depth,
+		.send_depth = (uint32_t)send_depth(lane),
 		.recv_depth = (uint32_t)p->rx_depth,
 		.max_inline = inline_size == PARAMETER_AUTO ? 0
 			      : inline_size                 ? (uint32_t)inline_size
@@ -307,8 +335,11 @@ static void start_verify(struct lane *lane)
 	verify->length = lane->parameters->size;
 	verify->sent = (uint8_t *)lane->ground.buffer.address;
 	verify->received = verify->sent + area(lane);
-	if (verify->every && lane->shape->is_read)
+	verify->is_fixed = lane->shape->is_read;
+	if (verify->every && lane->shape->is_read) {
 		verify_fill(verify);
+		memset((void *)(uintptr_t)verify->received, 0, verify->length);
+	}
 }
 
 int lane_start(struct lane *lane, struct error *error)

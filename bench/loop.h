@@ -63,12 +63,12 @@ static ALWAYS_INLINE int loop_check(struct lane *lane, struct error *error)
 {
 	int code = 0;
 
-	if (unlikely(verify_is_due(&lane->verify)))
+	if (unlikely(verify_is_due(&lane->verify))) {
 		code = verify_check(&lane->verify, error);
-	if (lane->shape->is_read)
-		memset((void *)(uintptr_t)lane->verify.received, 0, 1);
-	else
-		verify_next(&lane->verify);
+		/* Whatever the next ones do not bring is missed at the next look. */
+		memset((void *)(uintptr_t)lane->verify.received, 0, lane->verify.length);
+	}
+	verify_next(&lane->verify);
 	return code;
 }
 
@@ -85,22 +85,28 @@ static ALWAYS_INLINE int loop_next_signal(struct lane *lane, struct error *error
 	return IBV_SEND_SIGNALED;
 }
 
-/* Posts the lane's operation, and with it the notification of the specification or not. */
+/* Posts the operation, and with it the notification of the specification or not. */
+static ALWAYS_INLINE int loop_post_flow(struct flow *flow, enum post_operation operation,
+					enum post_path path, bool is_notified,
+					unsigned int signalled, struct error *error)
+{
+	int code =
+		post_send(&flow->queue, &flow->work, operation, path, is_notified ? 0 : signalled);
+
+	if (is_notified && likely(!code))
+		code = post_send(&flow->queue, &flow->notice, POST_SEND, path, signalled);
+	return unlikely(code) ? lane_post_failed(code, error) : 0;
+}
+
 static ALWAYS_INLINE int loop_post_some(struct lane *lane, enum post_operation operation,
 					enum post_path path, bool is_notified, struct error *error)
 {
-	struct flow *flow = &lane->flows[0];
 	int signalled = loop_next_signal(lane, error);
-	int code;
 
 	if (unlikely(signalled < 0))
 		return signalled;
-	code = post_send(&flow->queue, &flow->work, operation, path,
-			 is_notified ? 0 : (unsigned int)signalled);
-	if (is_notified && likely(!code))
-		code = post_send(&flow->queue, &flow->notice, POST_SEND, path,
-				 (unsigned int)signalled);
-	return unlikely(code) ? lane_post_failed(code, error) : 0;
+	return loop_post_flow(&lane->flows[0], operation, path, is_notified,
+			      (unsigned int)signalled, error);
 }
 
 static ALWAYS_INLINE int loop_post(struct lane *lane, enum post_operation operation,

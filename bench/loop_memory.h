@@ -40,42 +40,62 @@ static ALWAYS_INLINE int memory_await(struct lane *lane, uint8_t round, bool is_
 	}
 }
 
-static ALWAYS_INLINE int memory_initiate(struct lane *lane, const struct loop_run *run,
-					 bool is_verified, enum post_path path, bool is_counter,
-					 struct error *error)
+/* Constants at the call. */
+struct memory_kind {
+	enum post_path path;
+	bool is_counter;
+	bool is_verified;
+};
+
+/* One round trip. *took: it has; where messages may be lost, this one may be. */
+static ALWAYS_INLINE int memory_round(struct lane *lane, const struct memory_kind kind,
+				      uint8_t round, uint64_t number, bool *took,
+				      struct error *error)
 {
-	uint64_t last = clock_ticks(is_counter);
+	int code;
+
+	if (kind.is_verified)
+		loop_fill(lane);
+	*lane->last_sent = round;
+	if (unlikely(loop_post(lane, POST_WRITE, kind.path, error)))
+		return error->code;
+	code = memory_await(lane, round, false, error);
+	*took = likely(!code);
+	return unlikely(code) ? lane_missed(lane, number, code, error) : 0;
+}
+
+static ALWAYS_INLINE int memory_initiate(struct lane *lane, const struct loop_run *run,
+					 const struct memory_kind kind, struct error *error)
+{
+	uint64_t last = clock_ticks(kind.is_counter);
 	uint64_t count = 0;
 	uint8_t round = *lane->last_sent;
+	int code = 0;
 
 	while (count < run->messages && last < run->until) {
 		uint64_t now;
-		int code;
+		bool took = false;
 
-		if (is_verified)
-			loop_fill(lane);
-		*lane->last_sent = ++round;
-		if (unlikely(loop_post(lane, POST_WRITE, path, error)))
-			return error->code;
-		code = memory_await(lane, round, false, error);
-		if (unlikely(code)) {
-			if (lane_missed(lane, lane->messages + count, code, error))
-				return error->code;
-			last = clock_ticks(is_counter);
-			continue;
+		code = memory_round(lane, kind, ++round, lane->messages + count, &took, error);
+		if (unlikely(code))
+			break;
+		now = clock_ticks(kind.is_counter);
+		if (likely(took)) {
+			hist_add(run->hist, clock_to_ns(now - last, run->mult));
+			count++;
 		}
-		now = clock_ticks(is_counter);
-		hist_add(run->hist, clock_to_ns(now - last, run->mult));
 		last = now;
-		count++;
-		if (is_verified && unlikely(loop_check(lane, error)))
-			return error->code;
+		if (kind.is_verified && likely(took)) {
+			code = loop_check(lane, error);
+			if (unlikely(code))
+				break;
+		}
 	}
 	lane->messages += count;
-	return 0;
+	return code;
 }
 
-static ALWAYS_INLINE int memory_respond(struct lane *lane, bool is_verified, enum post_path path,
+static ALWAYS_INLINE int memory_respond(struct lane *lane, const struct memory_kind kind,
 					struct error *error)
 {
 	uint8_t round = 0;
@@ -86,33 +106,36 @@ static ALWAYS_INLINE int memory_respond(struct lane *lane, bool is_verified, enu
 		/* Rounds that were lost on their way here are passed over. */
 		round = *lane->last_received;
 		lane_think(lane);
-		if (is_verified) {
+		if (kind.is_verified) {
 			loop_fill(lane);
 			if (unlikely(loop_check(lane, error)))
 				return error->code;
 		}
 		*lane->last_sent = round;
-		if (unlikely(loop_post(lane, POST_WRITE, path, error)))
+		if (unlikely(loop_post(lane, POST_WRITE, kind.path, error)))
 			return error->code;
 		lane->messages++;
 	}
 }
 
-static ALWAYS_INLINE int memory(struct lane *lane, const struct loop_run *run, bool is_verified,
-				enum post_path path, bool is_counter, struct error *error)
+static ALWAYS_INLINE int memory(struct lane *lane, const struct loop_run *run,
+				const struct memory_kind kind, struct error *error)
 {
 	/* The last byte is the number of the round. */
 	lane->verify.length = lane->parameters->size - 1;
 	if (run->is_responder)
-		return memory_respond(lane, is_verified, path, error);
-	return memory_initiate(lane, run, is_verified, path, is_counter, error);
+		return memory_respond(lane, kind, error);
+	return memory_initiate(lane, run, kind, error);
 }
 
 static ALWAYS_INLINE int loop_memory(struct lane *lane, const struct loop_run *run,
 				     enum post_path path, bool is_counter, struct error *error)
 {
-	return lane->verify.every ? memory(lane, run, true, path, is_counter, error)
-				  : memory(lane, run, false, path, is_counter, error);
+	const struct memory_kind verified = {path, is_counter, true};
+	const struct memory_kind plain = {path, is_counter, false};
+
+	return lane->verify.every ? memory(lane, run, verified, error)
+				  : memory(lane, run, plain, error);
 }
 
 #endif

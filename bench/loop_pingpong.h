@@ -33,6 +33,20 @@ static ALWAYS_INLINE int pingpong_await(struct lane *lane, uint64_t timeout_ns, 
 	return 0;
 }
 
+/*
+ * What is only late must not be taken for the answer to the next message: after one that
+ * is missing nothing is sent before nothing has come for as long again.
+ */
+static inline int pingpong_missed(struct lane *lane, uint64_t number, int code, struct error *error)
+{
+	if (lane_missed(lane, number, code, error))
+		return error->code;
+	do
+		code = pingpong_await(lane, lane->stalled_ns, error);
+	while (!code);
+	return code == -ETIMEDOUT ? 0 : code;
+}
+
 /* What makes another loop of it. Constants at the call. */
 struct pingpong_kind {
 	pingpong_post *post;
@@ -42,36 +56,51 @@ struct pingpong_kind {
 	bool is_verified; /* the payloads of both directions */
 };
 
+/* One round trip. *took: it has; where messages may be lost, this one may be. */
+static ALWAYS_INLINE int pingpong_round(struct lane *lane, const struct pingpong_kind kind,
+					uint64_t number, bool *took, struct error *error)
+{
+	int code;
+
+	if (kind.is_verified)
+		loop_fill(lane);
+	if (unlikely(kind.post(lane, kind.operation, kind.path, error)))
+		return error->code;
+	code = pingpong_await(lane, lane->stalled_ns, error);
+	*took = likely(!code);
+	if (unlikely(code))
+		return pingpong_missed(lane, number, code, error);
+	return 0;
+}
+
 static ALWAYS_INLINE int pingpong_initiate(struct lane *lane, const struct loop_run *run,
 					   const struct pingpong_kind kind, struct error *error)
 {
 	uint64_t last = clock_ticks(kind.is_counter);
 	uint64_t count = 0;
+	int code = 0;
 
 	while (count < run->messages && last < run->until) {
 		uint64_t now;
-		int code;
+		bool took = false;
 
-		if (kind.is_verified)
-			loop_fill(lane);
-		if (unlikely(kind.post(lane, kind.operation, kind.path, error)))
-			return error->code;
-		code = pingpong_await(lane, lane->stalled_ns, error);
-		if (unlikely(code)) {
-			if (lane_missed(lane, lane->messages + count, code, error))
-				return error->code;
-			last = clock_ticks(kind.is_counter);
-			continue;
-		}
+		code = pingpong_round(lane, kind, lane->messages + count, &took, error);
+		if (unlikely(code))
+			break;
 		now = clock_ticks(kind.is_counter);
-		hist_add(run->hist, clock_to_ns(now - last, run->mult));
+		if (likely(took)) {
+			hist_add(run->hist, clock_to_ns(now - last, run->mult));
+			count++;
+		}
 		last = now;
-		count++;
-		if (kind.is_verified && unlikely(loop_check(lane, error)))
-			return error->code;
+		if (kind.is_verified && likely(took)) {
+			code = loop_check(lane, error);
+			if (unlikely(code))
+				break;
+		}
 	}
 	lane->messages += count;
-	return 0;
+	return code;
 }
 
 /* Answers until the alarm. */

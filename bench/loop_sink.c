@@ -6,7 +6,7 @@
 /* Nothing for so long: nothing more comes. */
 #define QUIET_NS (10 * NS_PER_MS)
 
-int sink_drain(struct lane *lane, struct error *error)
+int sink_drain(struct lane *lane, uint64_t *messages, struct error *error)
 {
 	uint64_t last = clock_now_ns();
 
@@ -18,7 +18,7 @@ int sink_drain(struct lane *lane, struct error *error)
 			return error_set(error, -EIO, "the completion queue cannot be polled");
 		/* No receive is posted again: those that there are hold what is under way. */
 		for (int i = 0; i < got; i++)
-			lane->messages += wc[i].status == IBV_WC_SUCCESS;
+			*messages += wc[i].status == IBV_WC_SUCCESS && wc[i].wr_id & LANE_RECEIVE;
 		if (got)
 			last = clock_now_ns();
 	}

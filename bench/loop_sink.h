@@ -38,7 +38,7 @@ static inline int loop_sink(struct lane *lane, struct error *error)
 	}
 }
 
-/* Counts what is still to come once the client has said stop: where messages are lost. */
-int sink_drain(struct lane *lane, struct error *error);
+/* Adds what is still to come once the client has said stop: where messages are lost. */
+int sink_drain(struct lane *lane, uint64_t *messages, struct error *error);
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * Many at once: each queue pair is kept full to its depth, one post in signal_every
  * is signalled, and each completion frees the room of all that it stands for. It
- * ends with all messages through, or by time, and then what is under way stays so:
- * the next loop goes on with the pipe full.
+ * ends with all messages through, or by time, and then what is under way stays so.
+ * Time begins before a post and ends with a completion, which is where the next loop
+ * goes on: what a device does while it is posted to counts once for each message.
  */
 #ifndef BENCH_LOOP_STREAM_H
 #define BENCH_LOOP_STREAM_H
@@ -32,6 +33,7 @@ struct stream_kind {
 	bool has_lists;     /* posts by lists */
 	bool is_both;       /* messages come as well as go */
 	bool has_latencies; /* each message is timed, and signalled */
+	bool is_notified;   /* a notification follows each, and is what is signalled */
 	enum post_operation operation;
 	enum post_path path;
 	bool is_counter;
@@ -41,19 +43,19 @@ static ALWAYS_INLINE int stream_fill(struct lane *lane, struct flow *flow,
 				     const struct stream_kind kind, struct error *error)
 {
 	while (flow->room && flow->left) {
+		struct post_work *last = kind.is_notified ? &flow->notice : &flow->work;
 		unsigned int signalled = 0;
-		int code;
 
 		flow->left--;
 		if (unlikely(++flow->silent == lane->signal_every || !flow->left)) {
-			flow->work.id = stream_id(flow);
+			last->id = stream_id(flow);
 			signalled = IBV_SEND_SIGNALED;
 		}
 		if (kind.has_latencies)
 			lane_note_post(lane, flow, clock_ticks(kind.is_counter));
-		code = post_send(&flow->queue, &flow->work, kind.operation, kind.path, signalled);
-		if (unlikely(code))
-			return lane_post_failed(code, error);
+		if (unlikely(loop_post_flow(flow, kind.operation, kind.path, kind.is_notified,
+					    signalled, error)))
+			return error->code;
 		flow->room--;
 		lane->posted++;
 	}
@@ -179,7 +181,7 @@ static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 	lane->last_tick = start;
 	if (stream_begin(lane, run, kind, error))
 		return error->code;
-	while (lane->messages < end && lane->last_tick < run->until) {
+	for (;;) {
 		struct ibv_wc wc[STREAM_BATCH];
 		int64_t done;
 		int got;
@@ -199,31 +201,61 @@ static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 		windows_add(run->windows, clock_to_ns(lane->last_tick - start, run->mult),
 			    (uint64_t)done);
 		lane->messages += (uint64_t)done;
+		if (lane->messages >= end || lane->last_tick >= run->until)
+			return 0;
 		if (unlikely(stream_refill(lane, kind, wc, got, error)))
 			return error->code;
 	}
-	return 0;
+}
+
+/* Picks the loop for what the lane is to do; kind says what is the same for all. */
+static ALWAYS_INLINE int stream_singly(struct lane *lane, const struct loop_run *run,
+				       struct stream_kind kind, struct error *error)
+{
+	if (lane->parameters->latencies) {
+		kind.has_latencies = true;
+		return stream(lane, run, kind, error);
+	}
+	if (lane->parameters->bidirectional) {
+		kind.is_both = true;
+		return stream(lane, run, kind, error);
+	}
+	return stream(lane, run, kind, error);
+}
+
+static ALWAYS_INLINE int stream_lists(struct lane *lane, const struct loop_run *run,
+				      struct stream_kind kind, struct error *error)
+{
+	kind.has_lists = true;
+	if (lane->parameters->bidirectional) {
+		kind.is_both = true;
+		return stream(lane, run, kind, error);
+	}
+	return stream(lane, run, kind, error);
 }
 
 static ALWAYS_INLINE int loop_stream(struct lane *lane, const struct loop_run *run,
 				     enum post_operation operation, enum post_path path,
 				     bool is_counter, struct error *error)
 {
-	const struct stream_kind lists = {true, false, false, operation, path, is_counter};
-	const struct stream_kind both = {false, true, false, operation, path, is_counter};
-	const struct stream_kind both_lists = {true, true, false, operation, path, is_counter};
-	const struct stream_kind latencies = {false, false, true, operation, path, is_counter};
-	const struct stream_kind plain = {false, false, false, operation, path, is_counter};
+	const struct stream_kind kind = {
+		.operation = operation, .path = path, .is_counter = is_counter};
 
-	if (lane->parameters->latencies)
-		return stream(lane, run, latencies, error);
-	if (lane->parameters->bidirectional && lane->batch > 1)
-		return stream(lane, run, both_lists, error);
-	if (lane->parameters->bidirectional)
-		return stream(lane, run, both, error);
-	if (lane->batch > 1)
-		return stream(lane, run, lists, error);
-	return stream(lane, run, plain, error);
+	return lane->batch > 1 ? stream_lists(lane, run, kind, error)
+			       : stream_singly(lane, run, kind, error);
+}
+
+/* The same, with the notification of the specification behind each message; no lists. */
+static ALWAYS_INLINE int loop_stream_notified(struct lane *lane, const struct loop_run *run,
+					      enum post_operation operation, enum post_path path,
+					      bool is_counter, struct error *error)
+{
+	const struct stream_kind kind = {.is_notified = true,
+					 .operation = operation,
+					 .path = path,
+					 .is_counter = is_counter};
+
+	return stream_singly(lane, run, kind, error);
 }
 
 #endif

@@ -21,7 +21,7 @@ struct op {
 	/* Runs a latency loop at either end. */
 	int (*latency)(struct lane *lane, enum result_kind kind, const struct loop_run *run,
 		       struct error *error);
-	/* Runs many at once, at the end that drives. NULL: that makes no sense. */
+	/* Runs many at once, at the end that drives. */
 	int (*bandwidth)(struct lane *lane, const struct loop_run *run, struct error *error);
 };
 

@@ -136,6 +136,7 @@ int path_prove(struct path *path, struct control *control, struct error *error)
 		.control = control,
 		.clock = &clock,
 		.result = &ends,
+		.who = "the server",
 		.answer_ms = ANSWER_MS,
 		.hist = malloc(sizeof(*trial.hist)),
 		.windows = malloc(sizeof(*trial.windows)),

@@ -302,6 +302,6 @@ void plan_print(const struct plan *plan, FILE *out)
 		fprintf(out, "%s%s%s\n", line->id, line->skipped[0] ? ": skipped: " : "",
 			line->skipped);
 	}
-	fprintf(out, "%zu cases, about %.0f s\n", runs,
+	fprintf(out, "%zu %s, about %.0f s\n", runs, runs == 1 ? "case" : "cases",
 		(double)plan_estimate_ns(plan, plan->n_cases) / (double)NS_PER_S);
 }

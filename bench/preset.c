@@ -34,14 +34,16 @@ static const struct preset {
 		 "  \"warmup\": [\"500ms\"]}]"       },
  /* What operations need and cost, one at a time and with events; then how fast they are. */
 	{"semantics",
-	 "[{\"op\": [\"send\", \"write-imm\", \"write\", \"read\"], \"metric\": [\"bw\"],"
+	 "[{\"op\": [\"send\", \"write-imm\", \"write\", \"read\", \"write-notify\","
+	 "  \"read-notify\"], \"metric\": [\"bw\"],"
 	 "  \"cq\": [\"event\"], \"tx-depth\": [1], \"cq-mod\": [1], \"needs\": [true],"
 	 "  \"duration\": [\"100ms\"], \"trials\": [6],"
 	 "  \"warmup\": [\"100ms\"]},"
 	 " {\"op\": [\"send\"], \"metric\": [\"lat\"], \"cq\": [\"event\"], \"cq-mod\": [1],"
 	 "  \"duration\": [\"100ms\"], \"trials\": [6],"
 	 "  \"warmup\": [\"100ms\"]},"
-	 " {\"op\": [\"send\", \"write-imm\", \"write\"], \"metric\": [\"lat\"],"
+	 " {\"op\": [\"send\", \"write-imm\", \"write\", \"write-notify\", \"read-notify\"],"
+	 "  \"metric\": [\"lat\"],"
 	 "  \"think\": [\"0ns\", \"10us\"], \"duration\": [\"100ms\"], \"trials\": [6],"
 	 "  \"warmup\": [\"100ms\"]},"
 	 " {\"op\": [\"write\", \"read\"], \"metric\": [\"lat\"], \"server-cq\": [\"event\"],"

@@ -29,7 +29,34 @@ bool protocol_is(const json_t *message, const char *type)
 	return found && !strcmp(found, type);
 }
 
-int protocol_expect(const json_t *message, const char *type, struct error *error)
+json_t *protocol_refusal(const char *reason)
+{
+	json_t *message = protocol_reason("refused", reason);
+
+	json_object_set_new(message, "protocol", json_integer(PROTOCOL_NUMBER));
+	json_object_set_new(message, "version", json_string(VERBMARK_VERSION));
+	return message;
+}
+
+/* One that speaks another protocol gives itself away by its refusal. */
+static int refused(const json_t *message, const char *who, const char *reason, struct error *error)
+{
+	const json_t *protocol = json_object_get(message, "protocol");
+	const char *version = json_string_value(json_object_get(message, "version"));
+	json_int_t number = json_integer_value(protocol);
+	char text[32];
+
+	if (!json_is_integer(protocol) || number == PROTOCOL_NUMBER || !version)
+		return error_set(error, -ESHUTDOWN, "%s: %s", who, reason);
+	wire_printable(text, sizeof(text), version);
+	return error_set(error, -ESHUTDOWN,
+			 "%s speaks protocol %" JSON_INTEGER_FORMAT " (verbmark %s), we speak %d "
+			 "(%s): upgrade %s",
+			 who, number, text, PROTOCOL_NUMBER, VERBMARK_VERSION,
+			 number < PROTOCOL_NUMBER ? who : "this end");
+}
+
+int protocol_expect(const json_t *message, const char *type, const char *who, struct error *error)
 {
 	const char *reason = json_string_value(json_object_get(message, "reason"));
 	char text[200];
@@ -38,10 +65,10 @@ int protocol_expect(const json_t *message, const char *type, struct error *error
 		return 0;
 	wire_printable(text, sizeof(text), reason ? reason : "without a reason");
 	if (protocol_is(message, "failed"))
-		return error_set(error, -EREMOTEIO, "the server: %s", text);
+		return error_set(error, -EREMOTEIO, "%s: %s", who, text);
 	if (protocol_is(message, "refused"))
-		return error_set(error, -ESHUTDOWN, "the server: %s", text);
-	return error_set(error, -EPROTO, "the other end said something else than '%s'", type);
+		return refused(message, who, text, error);
+	return error_set(error, -EPROTO, "%s said something else than '%s'", who, type);
 }
 
 json_t *protocol_hello(const char *token)
@@ -108,6 +135,7 @@ json_t *protocol_case(const struct parameters *wanted, const struct result_end *
 
 int protocol_read_case(json_t *message, struct protocol_case *wanted, struct error *error)
 {
+	const char *refusal;
 	json_error_t fault;
 	json_t *object;
 	int port;
@@ -127,7 +155,9 @@ int protocol_read_case(json_t *message, struct protocol_case *wanted, struct err
 		return error_wrap(error, "this server cannot do that");
 	wanted->op = ops[wanted->parameters.op];
 	rules_choose(wanted->op, &wanted->parameters);
-	return 0;
+	/* A client of ours asks for no such thing. */
+	refusal = rules_refuse(wanted->op, &wanted->parameters);
+	return refusal ? error_set(error, -EOPNOTSUPP, "%s", refusal) : 0;
 }
 
 json_t *protocol_done(const struct result_cost *cost, uint64_t elapsed_ns)
@@ -141,12 +171,12 @@ json_t *protocol_done(const struct result_cost *cost, uint64_t elapsed_ns)
 			 (json_int_t)cost->cq_events, "completions", (json_int_t)cost->completions);
 }
 
-int protocol_read_done(json_t *message, struct result_cost *cost, uint64_t *elapsed_ns,
-		       struct error *error)
+int protocol_read_done(json_t *message, const char *who, struct result_cost *cost,
+		       uint64_t *elapsed_ns, struct error *error)
 {
 	json_int_t figure[8] = {0};
 	json_error_t fault;
-	int code = protocol_expect(message, "done", error);
+	int code = protocol_expect(message, "done", who, error);
 
 	if (code)
 		return code;
@@ -155,8 +185,7 @@ int protocol_read_done(json_t *message, struct result_cost *cost, uint64_t *elap
 			   "voluntary_switches", &figure[3], "involuntary_switches", &figure[4],
 			   "cq_events", &figure[5], "completions", &figure[6], "elapsed_ns",
 			   &figure[7]))
-		return error_set(error, -EPROTO, "a malformed report of the server: %s",
-				 fault.text);
+		return error_set(error, -EPROTO, "%s: a malformed report: %s", who, fault.text);
 	*cost = (struct result_cost){.messages = (uint64_t)figure[0],
 				     .user_ns = (uint64_t)figure[1],
 				     .system_ns = (uint64_t)figure[2],

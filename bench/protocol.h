@@ -38,11 +38,14 @@ json_t *protocol_plain(const char *type);
 
 bool protocol_is(const json_t *message, const char *type);
 
+/* "refused": why, and what this end speaks, so that the other knows which is the older. */
+json_t *protocol_refusal(const char *reason);
+
 /*
  * The message must be of that type. Failed (-EREMOTEIO) and refused (-ESHUTDOWN)
- * become errors with their reason.
+ * become errors with their reason, behind who said so.
  */
-int protocol_expect(const json_t *message, const char *type, struct error *error);
+int protocol_expect(const json_t *message, const char *type, const char *who, struct error *error);
 
 /* token: what a server that was started for one client wants to hear; or NULL. */
 json_t *protocol_hello(const char *token);
@@ -65,8 +68,8 @@ int protocol_read_case(json_t *message, struct protocol_case *wanted, struct err
 
 /* What the server spent, and for how long it was at it. */
 json_t *protocol_done(const struct result_cost *cost, uint64_t elapsed_ns);
-int protocol_read_done(json_t *message, struct result_cost *cost, uint64_t *elapsed_ns,
-		       struct error *error);
+int protocol_read_done(json_t *message, const char *who, struct result_cost *cost,
+		       uint64_t *elapsed_ns, struct error *error);
 
 /* And where it ran: an older one does not tell, and then nothing is known. */
 void protocol_add_place(json_t *done, const struct result_place *place);

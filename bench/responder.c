@@ -17,12 +17,12 @@
 
 #define GREETING_MS 5000
 
-/* Sends a reason as that type of message; a client that is gone does not matter. */
-static void tell(struct control *control, const char *type, const struct error *why)
+/* A client that is gone does not matter. */
+static void refuse(struct control *control, const struct error *why)
 {
 	struct error ignored = {0};
 
-	control_send(control, protocol_reason(type, why->text), &ignored);
+	control_send(control, protocol_refusal(why->text), &ignored);
 }
 
 static int welcome(struct control *control, struct error *error)
@@ -55,7 +55,7 @@ static int greet(struct control *control, const char *token, struct error *error
 	if (!code)
 		code = welcome(control, error);
 	if (code)
-		tell(control, "refused", error);
+		refuse(control, error);
 	return code;
 }
 
@@ -163,14 +163,25 @@ static int respond(struct session *session, const struct protocol_case *wanted, 
 	if (code != -ECANCELED)
 		return code;
 	*error = (struct error){0};
-	return lane_is_lossy(lane) && p->metric == METRIC_BW ? sink_drain(lane, error) : 0;
+	return 0;
+}
+
+/* What is still on its way where messages may be lost: the time for it is nobody's. */
+static int count_rest(const struct protocol_case *wanted, struct lane *lane,
+		      struct result_cost *cost, struct error *error)
+{
+	const struct parameters *p = &wanted->parameters;
+
+	if (!lane_is_lossy(lane) || p->metric != METRIC_BW || p->bidirectional ||
+	    !wanted->op->is_received)
+		return 0;
+	return sink_drain(lane, &cost->messages, error);
 }
 
 /* The client has spoken, or is gone: the only thing to say during a case is stop. */
-static int finish(struct control *control, const struct lane *lane,
-		  const struct result_cost *before, uint64_t elapsed_ns, struct error *error)
+static int finish(struct control *control, const struct lane *lane, const struct result_cost *cost,
+		  uint64_t elapsed_ns, struct error *error)
 {
-	struct result_cost cost = cost_since(lane, before);
 	struct result_place place = placement_tell(&lane->placement);
 	json_t *message;
 	json_t *done;
@@ -178,11 +189,11 @@ static int finish(struct control *control, const struct lane *lane,
 
 	if (code)
 		return code;
-	code = protocol_expect(message, "stop", error);
+	code = protocol_expect(message, "stop", "the client", error);
 	json_decref(message);
 	if (code)
 		return code;
-	done = protocol_done(&cost, elapsed_ns);
+	done = protocol_done(cost, elapsed_ns);
 	protocol_add_place(done, &place);
 	return control_send(control, done, error);
 }
@@ -193,6 +204,8 @@ static int run_trial(struct session *session, const struct protocol_case *wanted
 	struct lane *lane = &session->lane;
 	struct error reason = {0};
 	struct result_cost before;
+	struct result_cost cost;
+	uint64_t elapsed_ns;
 	uint64_t start;
 	int code = meet(session, wanted, message, error);
 
@@ -203,9 +216,13 @@ static int run_trial(struct session *session, const struct protocol_case *wanted
 	before = cost_now(lane);
 	start = clock_now_ns();
 	code = respond(session, wanted, &reason);
+	cost = cost_since(lane, &before);
+	elapsed_ns = clock_now_ns() - start;
+	if (!code)
+		code = count_rest(wanted, lane, &cost, &reason);
 	if (code)
 		return error_set(error, code, "%s", reason.text);
-	return finish(session->control, lane, &before, clock_now_ns() - start, error);
+	return finish(session->control, lane, &cost, elapsed_ns, error);
 }
 
 /*
@@ -216,7 +233,7 @@ static int run_case(struct session *session, json_t *message, struct error *erro
 {
 	struct protocol_case wanted;
 	struct error fault = {0};
-	int code = protocol_expect(message, "case", &fault);
+	int code = protocol_expect(message, "case", "the client", &fault);
 
 	if (!code)
 		code = protocol_read_case(message, &wanted, &fault);
@@ -228,8 +245,9 @@ static int run_case(struct session *session, json_t *message, struct error *erro
 		if (lane_stop(&session->lane, &fault) || code)
 			drop_lane(session);
 	}
-	if (!code)
-		return 0;
+	/* An end of the connection, or of the server, is not the case's. */
+	if (!code || control_ended(session->control, error))
+		return error->code;
 	return control_send(session->control, protocol_reason("failed", fault.text), error);
 }
 
@@ -302,7 +320,7 @@ int responder_run(struct control *control, const char *token, struct error *erro
 	witness_close(&session.witness);
 	/* The server itself ends: what there was to do is not done. */
 	if (code == -ECANCELED)
-		tell(control, "refused", error);
+		refuse(control, error);
 	return code;
 }
 

@@ -3,8 +3,8 @@
 
 /* Of one queue pair: as many as perftest has, but no more bytes than any link holds. */
 #define BW_DEPTH       128
-#define BW_DEPTH_LEAST 4
-#define BW_BYTES       (8ULL << 20)
+#define BW_DEPTH_LEAST 2
+#define BW_BYTES       (2ULL << 20)
 /* The receives as perftest has them. */
 #define BW_RECEIVE 512
 #define LAT_DEPTH  64
@@ -23,9 +23,9 @@ static void choose(uint64_t *value, uint64_t otherwise)
 		*value = otherwise;
 }
 
-static uint64_t at_least_one(uint64_t value)
+static uint64_t least(uint64_t one, uint64_t other)
 {
-	return value ? value : 1;
+	return one < other ? one : other;
 }
 
 /* What rdma_cm cannot carry needs queue pairs that are connected by hand. */
@@ -41,11 +41,22 @@ static bool has_effort(const struct parameters *parameters)
 	       parameters->iterations != PARAMETER_AUTO;
 }
 
-static uint64_t stream_depth(uint64_t size)
+static uint64_t at_least(uint64_t value, uint64_t least)
 {
-	uint64_t depth = BW_BYTES / size;
+	return value < least ? least : value;
+}
 
-	return depth > BW_DEPTH ? BW_DEPTH : depth < BW_DEPTH_LEAST ? BW_DEPTH_LEAST : depth;
+/* Room for what is posted by one call, and for what has one completion, as asked for. */
+static uint64_t stream_depth(const struct parameters *parameters)
+{
+	uint64_t depth = at_least(BW_BYTES / parameters->size, BW_DEPTH_LEAST);
+
+	if (depth > BW_DEPTH)
+		depth = BW_DEPTH;
+	depth = at_least(depth, least(parameters->post_list, BW_DEPTH));
+	if (parameters->cq_mod != PARAMETER_AUTO)
+		depth = at_least(depth, least(parameters->cq_mod, BW_DEPTH));
+	return depth;
 }
 
 void rules_choose(const struct op *op, struct parameters *parameters)
@@ -55,12 +66,12 @@ void rules_choose(const struct op *op, struct parameters *parameters)
 	if (op->shape.is_atomic)
 		parameters->size = ATOMIC_SIZE;
 	choose(&parameters->server_cq, parameters->cq);
-	choose(&parameters->tx_depth, is_bw ? stream_depth(parameters->size) : LAT_DEPTH);
+	choose(&parameters->tx_depth, is_bw ? stream_depth(parameters) : LAT_DEPTH);
 	choose(&parameters->rx_depth, is_bw ? BW_RECEIVE : LAT_DEPTH);
 	/* A message that is timed has a completion of its own. */
 	if (parameters->latencies)
 		choose(&parameters->cq_mod, 1);
-	choose(&parameters->cq_mod, at_least_one(parameters->tx_depth / (is_bw ? 4 : 2)));
+	choose(&parameters->cq_mod, at_least(parameters->tx_depth / (is_bw ? 4 : 2), 1));
 	choose(&parameters->connect, needs_pairs(parameters) ? CONNECT_QP : CONNECT_CM);
 	/* Who says how much wants that much; an interval takes six. */
 	choose(&parameters->trials, has_effort(parameters) ? 1 : TRIALS);
@@ -87,6 +98,12 @@ static bool is_missing_on_ud(const struct op *op, const struct parameters *p)
 	return p->transport == TRANSPORT_UD && !(op->transports & (1U << TRANSPORT_UD));
 }
 
+/* Any port's MTU is at most that of InfiniBand; where it is less only the device tells. */
+static bool is_no_datagram(const struct op *op, const struct parameters *p)
+{
+	return p->transport == TRANSPORT_UD && p->size > 4096;
+}
+
 static bool is_lat_of_many(const struct op *op, const struct parameters *p)
 {
 	return is_lat(op, p) && p->qps > 1;
@@ -107,9 +124,9 @@ static bool is_timed_otherwise(const struct op *op, const struct parameters *p)
 	return p->latencies && (is_lat(op, p) || p->post_list > 1 || p->bidirectional);
 }
 
-static bool is_bw_of_lat_only(const struct op *op, const struct parameters *p)
+static bool is_list_of_two(const struct op *op, const struct parameters *p)
 {
-	return p->metric == METRIC_BW && !op->bandwidth;
+	return p->post_list > 1 && op->shape.is_notified;
 }
 
 static bool is_cm_without(const struct op *op, const struct parameters *p)
@@ -174,7 +191,8 @@ static const struct rule {
 } rules[] = {
 	{is_missing_on_uc,   "UC has no such operation: it can send, write and write-imm"     },
 	{is_missing_on_ud,   "UD has no such operation: it can send"                          },
-	{is_bw_of_lat_only,  "one at a time is all that it does: it has no bandwidth"         },
+	{is_no_datagram,     "a datagram is one packet: 4096 bytes at the most"               },
+	{is_list_of_two,     "a post list is of one operation, without notifications"         },
 	{is_lat_of_many,     "latency is measured on one queue pair"                          },
 	{is_lat_of_lists,    "latency is measured one at a time: no post lists"               },
 	{is_lat_both_ways,   "only bandwidth goes both ways at once"                          },

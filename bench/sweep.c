@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "bench/advice.h"
+#include "bench/blame.h"
 #include "bench/dial.h"
 #include "bench/facts.h"
 #include "bench/inventory.h"
@@ -25,6 +26,7 @@ static int pair_devices(const struct sweep *sweep, const struct plan *plan, json
 		.device_port = plan->device_port,
 		.server_device = plan->server_device,
 		.host = sweep->host,
+		.who = sweep->who,
 	};
 	struct device_list remote = {0};
 	struct device_list local = {0};
@@ -59,7 +61,7 @@ static int greet(struct sweep *sweep, const struct plan *plan, struct result *re
 	code = control_receive(&sweep->control, &message, GREETING_MS, error);
 	if (code)
 		return error_wrap(error, "%s:%u", sweep->host, sweep->port);
-	code = protocol_expect(message, "welcome", error);
+	code = protocol_expect(message, "welcome", sweep->who, error);
 	if (!code)
 		code = pair_devices(sweep, plan, message, result, error);
 	json_decref(message);
@@ -107,7 +109,7 @@ static int ask(struct sweep *sweep, json_t *question, const char *type, json_t *
 		code = control_receive(&sweep->control, answer, PROTOCOL_ANSWER_MS, error);
 	if (code)
 		return code;
-	code = protocol_expect(*answer, type, error);
+	code = protocol_expect(*answer, type, sweep->who, error);
 	if (code)
 		json_decref(*answer);
 	return code;
@@ -199,6 +201,7 @@ static int find_server(struct sweep *sweep, const struct plan *plan, struct erro
 	int code = 0;
 
 	sweep->host = is_here ? "127.0.0.1" : plan->host;
+	sweep->who = is_here ? "the server" : plan->host;
 	sweep->port = plan->port;
 	if (is_here || plan->launch)
 		code = launch_start(&sweep->launch, plan->launch, plan->host,
@@ -215,6 +218,8 @@ static int reach(struct sweep *sweep, const struct plan *plan, struct result *re
 	int fd = dial_connect(sweep->host, sweep->port, plan->wait_ms, error);
 	int code = fd < 0 ? fd : control_open(&sweep->control, fd, error);
 
+	if (code == -ECONNREFUSED && !sweep->launch.port)
+		return error_append(error, "run 'verbmark serve' there or add --launch 'ssh %%h'");
 	if (code)
 		return code;
 	code = greet(sweep, plan, result, error);
@@ -254,6 +259,9 @@ static enum result_status status_of(const struct error *error)
 	/* The user, or the server, has had enough: that is not the case's failure. */
 	if (error->code == -EINTR || error->code == -ESHUTDOWN)
 		return RESULT_INTERRUPTED;
+	/* What this device does not have is left out, as what no transport has. */
+	if (error->code == -EOPNOTSUPP)
+		return RESULT_SKIPPED;
 	return RESULT_FAILED;
 }
 
@@ -292,6 +300,17 @@ static int run_whole(struct sweep *sweep, struct trial *trial, const struct plan
 	return run_case(trial, wanted, found, error);
 }
 
+/* What the case asked for, or what both ports agree on. */
+static unsigned int packet_size(const struct parameters *p, const struct result *result)
+{
+	unsigned int near = result->client.mtu;
+	unsigned int far = result->server.mtu;
+
+	if (p->mtu != PARAMETER_AUTO)
+		return (unsigned int)p->mtu;
+	return near < far ? near : far;
+}
+
 static int run_cases(struct sweep *sweep, struct trial *trial, const struct plan *plan,
 		     struct result *result, struct sweep_view *view, struct error *error)
 {
@@ -305,6 +324,7 @@ static int run_cases(struct sweep *sweep, struct trial *trial, const struct plan
 		/* What a case has that did not end well is no measurement. */
 		if (run_whole(sweep, trial, &plan->cases[i], found, &fault))
 			result_drop_trials(found);
+		blame_size(result, i, packet_size(&plan->cases[i].parameters, result), &fault);
 		/* After each, so that none is given what another one's packets did. */
 		if (!trial->is_lost)
 			note(sweep, found);
@@ -324,6 +344,7 @@ int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *resul
 		.control = &sweep->control,
 		.clock = &sweep->clock,
 		.result = result,
+		.who = sweep->who,
 		.hist = malloc(sizeof(*trial.hist)),
 		.windows = malloc(sizeof(*trial.windows)),
 	};

@@ -15,6 +15,7 @@
 struct sweep {
 	struct launch launch; /* of a server of its own */
 	const char *host;     /* that is dialled */
+	const char *who;      /* that is, in what fails */
 	uint16_t port;
 	struct control control;
 	struct clock clock;

@@ -2,6 +2,7 @@
 #include "bench/trial.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "bench/cost.h"
@@ -16,9 +17,8 @@
 #define WINDOW_NS (4 * NS_PER_MS)
 /* As many messages, before it is known how long they take. */
 #define FIRST_WINDOW 16
-/* Throughput is counted in windows of that time, or longer for so many messages. */
-#define THROUGHPUT_NS       (10 * NS_PER_MS)
-#define THROUGHPUT_MESSAGES 100
+/* Throughput is counted in windows of that time, or longer for WINDOWS_MESSAGES. */
+#define THROUGHPUT_NS (10 * NS_PER_MS)
 
 static int receive(struct trial *trial, json_t **message, struct error *error)
 {
@@ -34,7 +34,7 @@ static int await(struct trial *trial, const char *type, json_t **message, struct
 
 	if (code)
 		return code;
-	code = protocol_expect(*message, type, error);
+	code = protocol_expect(*message, type, trial->who, error);
 	if (code) {
 		json_decref(*message);
 		*message = NULL;
@@ -42,27 +42,32 @@ static int await(struct trial *trial, const char *type, json_t **message, struct
 	return code;
 }
 
-static int offer(struct trial *trial, const struct plan_case *wanted, const struct meet_end *own,
-		 struct error *error)
+static struct meet_end own_end(const struct trial *trial)
 {
-	json_t *message = protocol_case(&wanted->parameters, &trial->result->server);
-	int code = message ? meet_offer(&trial->lane, own, message, error)
-			   : error_set_errno(error, -ENOMEM, "cannot describe the case");
+	return (struct meet_end){trial->result->client.address, trial->result->client.port};
+}
 
-	if (!code)
-		return control_send(trial->control, message, error);
-	json_decref(message);
+/* What the server is to be told. As long as it is not sent, nothing is under way there. */
+static int describe(struct trial *trial, const struct plan_case *wanted, json_t **message,
+		    struct error *error)
+{
+	const struct meet_end own = own_end(trial);
+	int code;
+
+	*message = protocol_case(&wanted->parameters, &trial->result->server);
+	code = *message ? meet_offer(&trial->lane, &own, *message, error)
+			: error_set_errno(error, -ENOMEM, "cannot describe the case");
+	if (code)
+		json_decref(*message);
 	return code;
 }
 
-/* Both ends build what the case needs and connect by RDMA. */
-static int meet(struct trial *trial, const struct plan_case *wanted, struct error *error)
+/* Both ends build what the case needs and connect by RDMA. Takes over what describe made. */
+static int meet(struct trial *trial, json_t *message, struct error *error)
 {
-	const struct result_end *near = &trial->result->client;
-	const struct meet_end own = {near->address, near->port};
+	const struct meet_end own = own_end(trial);
 	struct lane *lane = &trial->lane;
-	json_t *message;
-	int code = offer(trial, wanted, &own, error);
+	int code = control_send(trial->control, message, error);
 
 	if (!code)
 		code = await(trial, "listening", &message, error);
@@ -80,6 +85,12 @@ static int meet(struct trial *trial, const struct plan_case *wanted, struct erro
 	/* From here on the server speaks only of a failure. */
 	control_guard(trial->control, &lane->flows[0].context);
 	return 0;
+}
+
+/* What is seen then comes of that: the other end has gone, or the user wants to. */
+static bool is_cause(int code)
+{
+	return code == -ECONNRESET || code == -ESHUTDOWN || code == -EINTR;
 }
 
 static int loop(struct lane *lane, const struct plan_case *wanted, const struct loop_run *run,
@@ -127,8 +138,9 @@ static int warm_window(struct trial *trial, struct lane *lane, const struct plan
 	uint64_t elapsed;
 	int code;
 
-	/* A stream that is to be counted begins with nothing under way. */
-	if (is_bw && wanted->parameters.iterations != PARAMETER_AUTO)
+	/* A stream that is to be counted, or timed, begins with nothing under way. */
+	if (is_bw &&
+	    (wanted->parameters.iterations != PARAMETER_AUTO || wanted->parameters.latencies))
 		run.messages = trial->window_messages;
 	else
 		run.until = tick_after(trial->clock, WINDOW_NS);
@@ -175,9 +187,20 @@ static void note(const struct trial *trial, const struct plan_case *wanted,
 	if (wanted->parameters.metric == METRIC_LAT)
 		return;
 	windows_finish(trial->windows, found->duration_ns);
-	windows_coarsen(trial->windows, THROUGHPUT_MESSAGES);
+	windows_coarsen(trial->windows, WINDOWS_MESSAGES);
 	found->messages_per_s = (double)found->messages / seconds;
 	found->bytes_per_s = found->messages_per_s * (double)wanted->parameters.size;
+}
+
+/* How far it came: all that is left of a trial that failed. */
+static int fail(const struct parameters *parameters, uint64_t messages, struct error *error)
+{
+	if (is_cause(error->code))
+		return error->code;
+	if (parameters->iterations == PARAMETER_AUTO)
+		return error_append(error, "after %" PRIu64 " messages", messages);
+	return error_append(error, "%" PRIu64 " of %" PRIu64 " messages", messages,
+			    parameters->iterations);
 }
 
 static int measure(struct trial *trial, struct lane *lane, const struct plan_case *wanted,
@@ -190,7 +213,7 @@ static int measure(struct trial *trial, struct lane *lane, const struct plan_cas
 	int code = warm_up(trial, lane, wanted, &found->warmup, error);
 
 	if (code)
-		return code;
+		return is_cause(code) ? code : error_append(error, "while it warmed up");
 	hist_init(trial->hist);
 	windows_init(trial->windows, THROUGHPUT_NS);
 	run.messages = parameters->iterations;
@@ -205,15 +228,10 @@ static int measure(struct trial *trial, struct lane *lane, const struct plan_cas
 	found->duration_ns = clock_to_ns(lane->last_tick - start, trial->clock->mult);
 	found->client = cost_since(lane, &before);
 	found->messages = found->client.messages;
-	if (!code)
-		note(trial, wanted, found);
-	return code;
-}
-
-/* What was seen here comes of that: the other end has gone, or the user wants to. */
-static bool is_cause(int code)
-{
-	return code == -ECONNRESET || code == -ESHUTDOWN || code == -EINTR;
+	if (code)
+		return fail(parameters, found->messages, error);
+	note(trial, wanted, found);
+	return 0;
 }
 
 /* Ends the case at the server as well. */
@@ -240,7 +258,8 @@ static int settle(struct trial *trial, struct result_trial *found, struct error 
 		is_end = crossed == 2 ||
 			 (!protocol_is(message, "ready") && !protocol_is(message, "listening"));
 		if (is_end)
-			code = protocol_read_done(message, &found->server, &found->far_ns, &fault);
+			code = protocol_read_done(message, trial->who, &found->server,
+						  &found->far_ns, &fault);
 		if (is_end && !code)
 			trial->far = protocol_read_place(message);
 		json_decref(message);
@@ -256,30 +275,57 @@ static int settle(struct trial *trial, struct result_trial *found, struct error 
 	return error_set(error, fault.code, "%s", fault.text);
 }
 
+/* Whether the server's program has its share of each message. */
+static bool is_shared(const struct plan_case *wanted)
+{
+	if (wanted->parameters.bidirectional)
+		return true;
+	return wanted->parameters.metric == METRIC_BW ? wanted->op->is_received
+						      : op_is_answered(wanted->kind);
+}
+
+/* Only what has arrived is bandwidth: where there is somebody to count it. */
+static int count_arrived(struct trial *trial, const struct plan_case *wanted,
+			 struct result_trial *found, struct error *error)
+{
+	double seconds = (double)found->duration_ns / (double)NS_PER_S;
+
+	if (!wanted->op->is_received || wanted->parameters.bidirectional)
+		return 0;
+	found->sent = trial->lane.posted;
+	found->lost =
+		found->sent > found->server.messages ? found->sent - found->server.messages : 0;
+	if (found->lost == found->sent)
+		return error_set(error, -ETIMEDOUT,
+				 "none of %" PRIu64 " messages has arrived: on RC they would be "
+				 "sent again",
+				 found->sent);
+	found->messages -=
+		(uint64_t)((double)found->messages * (double)found->lost / (double)found->sent);
+	found->messages_per_s = (double)found->messages / seconds;
+	found->bytes_per_s = found->messages_per_s * (double)wanted->parameters.size;
+	return 0;
+}
+
 /* What only both ends together can tell. */
-static void compare_notes(struct trial *trial, const struct plan_case *wanted,
-			  struct result_trial *found)
+static int compare_notes(struct trial *trial, const struct plan_case *wanted,
+			 struct result_trial *found, struct error *error)
 {
 	const struct parameters *p = &wanted->parameters;
 
 	/* Where the server takes no part, its cost is that of the client's messages. */
-	if (!found->server.messages)
+	if (!is_shared(wanted))
 		found->server.messages = found->warmup.messages + found->messages;
 	if (p->bidirectional && found->far_ns)
 		found->far_messages_per_s =
 			(double)found->server.messages * (double)NS_PER_S / (double)found->far_ns;
 	if (!lane_is_lossy(&trial->lane))
-		return;
-	found->sent = p->metric == METRIC_LAT ? found->warmup.messages + found->messages
-					      : trial->lane.posted;
+		return 0;
+	if (p->metric == METRIC_BW)
+		return count_arrived(trial, wanted, found, error);
 	found->lost = trial->lane.lost;
-	/* Only those that arrived are bandwidth: where there is somebody to count them. */
-	if (p->metric == METRIC_LAT || !wanted->op->is_received || p->bidirectional)
-		return;
-	found->lost =
-		found->sent > found->server.messages ? found->sent - found->server.messages : 0;
-	found->messages_per_s *= 1 - (double)found->lost / (double)found->sent;
-	found->bytes_per_s = found->messages_per_s * (double)p->size;
+	found->sent = found->warmup.messages + found->messages + found->lost;
+	return 0;
 }
 
 int trial_open(struct trial *trial, const struct plan_case *wanted, struct error *error)
@@ -301,17 +347,20 @@ int trial_run(struct trial *trial, const struct plan_case *wanted, struct result
 	      struct error *error)
 {
 	struct lane *lane = &trial->lane;
+	json_t *message;
 	int code;
 
 	*found = (struct result_trial){0};
-	code = meet(trial, wanted, error);
+	if (describe(trial, wanted, &message, error))
+		return error->code;
+	code = meet(trial, message, error);
 	if (!code)
 		measure(trial, lane, wanted, found, error);
 	control_guard(trial->control, NULL);
 	settle(trial, found, error);
 	code = error->code;
 	if (!code)
-		compare_notes(trial, wanted, found);
+		code = compare_notes(trial, wanted, found, error);
 	return code ? code : lane_stop(lane, error);
 }
 
@@ -321,8 +370,12 @@ int trial_probe(struct trial *trial, const struct plan_case *wanted, struct erro
 	struct loop_run run = make_run(trial, wanted);
 	struct result_trial unused;
 	struct error fault = {0};
-	int code = meet(trial, wanted, error);
+	json_t *message;
+	int code;
 
+	if (describe(trial, wanted, &message, error))
+		return error->code;
+	code = meet(trial, message, error);
 	/* The server may find its own fault first: here the completion is to tell. */
 	control_guard(trial->control, NULL);
 	windows_init(trial->windows, THROUGHPUT_NS);

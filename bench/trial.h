@@ -15,6 +15,7 @@ struct trial {
 	struct control *control;
 	const struct clock *clock;
 	const struct result *result; /* the two ends */
+	const char *who;             /* the server is, in what fails */
 	struct lane lane;            /* of the case that is under way */
 	struct hist *hist;
 	struct windows *windows;

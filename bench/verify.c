@@ -42,10 +42,15 @@ static uint64_t word_at(uint64_t sender, uint64_t sequence, size_t offset)
 	return mix(sender + mix(sequence * 0x9e3779b97f4a7c15ULL + offset));
 }
 
+static uint64_t pattern_of(const struct verify *verify)
+{
+	return verify->is_fixed ? 0 : verify->sequence;
+}
+
 void verify_fill(struct verify *verify)
 {
 	for (size_t offset = 0; offset < verify->length; offset += 8) {
-		uint64_t word = word_at(verify->near, verify->sequence, offset);
+		uint64_t word = word_at(verify->near, pattern_of(verify), offset);
 		size_t rest = verify->length - offset;
 
 		memcpy(verify->sent + offset, &word, rest < 8 ? rest : 8);
@@ -63,7 +68,7 @@ static int mismatch(const struct verify *verify, size_t offset, uint8_t expected
 int verify_check(struct verify *verify, struct error *error)
 {
 	for (size_t offset = 0; offset < verify->length; offset += 8) {
-		uint64_t word = word_at(verify->far, verify->sequence, offset);
+		uint64_t word = word_at(verify->far, pattern_of(verify), offset);
 		size_t rest = verify->length - offset;
 		size_t size = rest < 8 ? rest : 8;
 		uint8_t bytes[8];

@@ -23,6 +23,7 @@ struct verify {
 	uint8_t *sent;
 	const uint8_t *received;
 	size_t length;
+	bool is_fixed; /* every message is the first one again */
 };
 
 /* is_server: each end has the other's pattern for its far one. */

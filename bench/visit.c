@@ -122,7 +122,8 @@ static void take_facts(struct visit *visit, const struct call *call, json_t *wel
 
 static void take_pair(struct visit *visit, const struct call *call, const json_t *welcome)
 {
-	const struct inventory_wish wish = {.device = call->device, .host = call->host};
+	const struct inventory_wish wish = {
+		.device = call->device, .host = call->host, .who = call->host};
 	struct device_list remote;
 	struct error fault = {0};
 	int code = inventory_decode(&remote, json_object_get(welcome, "devices"), &fault);
@@ -153,7 +154,7 @@ static int greet(struct visit *visit, const struct call *call, struct error *err
 	code = control_receive(&visit->control, &message, GREETING_MS, error);
 	if (code)
 		return error_wrap(error, "%s:%u", call->host, call->port);
-	code = protocol_expect(message, "welcome", error);
+	code = protocol_expect(message, "welcome", call->host, error);
 	if (!code) {
 		take_pair(visit, call, message);
 		take_facts(visit, call, message);

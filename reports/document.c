@@ -263,6 +263,12 @@ static json_t *make_case(const struct result_case *line)
 	json_object_set_new(object, "status", json_string(result_status_name(line->status)));
 	if (line->error[0])
 		json_object_set_new(object, "error", json_string(line->error));
+	if (line->counters)
+		json_object_set(object, "counters", line->counters);
+	if (line->needs)
+		json_object_set(object, "semantics", line->needs);
+	if (line->client_place.cpus[0] || line->server_place.cpus[0])
+		json_object_set_new(object, "placement", make_placement(line));
 	if (!line->n_trials)
 		return object;
 	if (line->latency)
@@ -271,12 +277,6 @@ static json_t *make_case(const struct result_case *line)
 		json_object_set_new(object, "bandwidth", make_bandwidth(line));
 	if (line->sent)
 		json_object_set_new(object, "loss", make_loss(line->sent, line->lost));
-	if (line->counters)
-		json_object_set(object, "counters", line->counters);
-	if (line->needs)
-		json_object_set(object, "semantics", line->needs);
-	if (line->client_place.cpus[0] || line->server_place.cpus[0])
-		json_object_set_new(object, "placement", make_placement(line));
 	json_object_set_new(object, "cpu", make_costs(&line->client, &line->server));
 	return object;
 }

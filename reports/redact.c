@@ -22,9 +22,12 @@ struct name {
 };
 
 struct names {
-	struct name name[8];
+	struct name *name;
 	size_t count;
 };
+
+/* Of each end two names, each of them whole or to its first dot. */
+#define HOST_NAMES 8
 
 static bool is_one_of(const char *text, const char *const *texts, size_t count)
 {
@@ -45,12 +48,16 @@ static void add_name(struct names *names, const char *text, const char *instead)
 		names->name[names->count++] = (struct name){text, host, instead};
 }
 
-/* They stay those of hosts. */
-static struct names find_names(const json_t *hosts)
+/* They stay those of hosts, and the words. Without memory there is no array. */
+static struct names find_names(const json_t *hosts, const char *const *words, size_t n_words)
 {
 	static const char *const ends[] = {"client", "server"};
-	struct names names = {0};
+	struct names names = {
+		.name = calloc(HOST_NAMES + 2 * n_words, sizeof(*names.name)),
+	};
 
+	if (!names.name)
+		return names;
 	for (size_t i = 0; i < ARRAY_LENGTH(ends); i++) {
 		const json_t *end = json_object_get(hosts, ends[i]);
 		const json_t *facts = json_object_get(end, "facts");
@@ -58,6 +65,9 @@ static struct names find_names(const json_t *hosts)
 		add_name(&names, json_string_value(json_object_get(end, "host")), ends[i]);
 		add_name(&names, json_string_value(json_object_get(facts, "host")), ends[i]);
 	}
+	/* As the user wrote the host, so do messages. */
+	for (size_t i = 0; i < n_words; i++)
+		add_name(&names, words[i], gone);
 	return names;
 }
 
@@ -364,14 +374,17 @@ int redact_document(json_t *document, const char *const *words, size_t n_words, 
 	json_t *hosts = json_object_get(document, "hosts");
 	json_t *before = json_deep_copy(hosts);
 	json_t *command = json_object_get(json_object_get(document, "run"), "command");
-	struct names names = find_names(before);
-	int code = before ? redact_command(command, words, n_words) : -1;
+	struct names names = find_names(before, words, n_words);
+	int code = before && names.name ? redact_command(command, words, n_words) : -1;
 
-	code |= walk(command, &names);
-	code |= redact_end(json_object_get(hosts, "client"), "client", &names);
-	code |= redact_end(json_object_get(hosts, "server"), "server", &names);
-	code |= walk(json_object_get(document, "warnings"), &names);
-	code |= redact_cases(json_object_get(document, "cases"), &names);
+	if (!code) {
+		code |= walk(command, &names);
+		code |= redact_end(json_object_get(hosts, "client"), "client", &names);
+		code |= redact_end(json_object_get(hosts, "server"), "server", &names);
+		code |= walk(json_object_get(document, "warnings"), &names);
+		code |= redact_cases(json_object_get(document, "cases"), &names);
+	}
+	free(names.name);
 	json_decref(before);
 	return code ? error_set_errno(error, -ENOMEM, "cannot redact the document") : 0;
 }

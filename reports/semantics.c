@@ -21,12 +21,14 @@ static const struct row {
 		ROW_ALONE,    /* to the own completion: the far end takes no part */
 	} way;
 } rows[] = {
-	{"tell",  "send",       "send",      "poll",  ROW_TOLD    },
-	{"tell",  "write-imm",  "write-imm", "poll",  ROW_TOLD    },
-	{"tell",  "write+poll", "write",     "poll",  ROW_TOLD    },
-	{"leave", "write",      "write",     "event", ROW_ALONE   },
-	{"fetch", "read",       "read",      "event", ROW_ALONE   },
-	{"fetch", "send+reply", "send",      "poll",  ROW_ANSWERED},
+	{"tell",  "send",         "send",         "poll",  ROW_TOLD    },
+	{"tell",  "write-imm",    "write-imm",    "poll",  ROW_TOLD    },
+	{"tell",  "write-notify", "write-notify", "poll",  ROW_TOLD    },
+	{"tell",  "write+poll",   "write",        "poll",  ROW_TOLD    },
+	{"leave", "write",        "write",        "event", ROW_ALONE   },
+	{"fetch", "read",         "read",         "event", ROW_ALONE   },
+	{"fetch", "read-notify",  "read-notify",  "poll",  ROW_TOLD    },
+	{"fetch", "send+reply",   "send",         "poll",  ROW_ANSWERED},
 };
 
 /* The cases that a row is made of; NULL: there is none. */
@@ -50,24 +52,34 @@ static const char *think_of(const struct result_case *line)
 	return text && text[0] != '0' ? text : NULL;
 }
 
-static struct sources find_sources(const struct result *result, const struct row *row)
+/* What a table is of. */
+struct subject {
+	uint64_t size;
+	const char *think; /* of the busy end; NULL: none is */
+};
+
+static struct sources find_sources(const struct result *result, const struct subject *subject,
+				   const struct row *row)
 {
 	const char *metric = row->way == ROW_ANSWERED ? "lat" : "bw";
 	struct sources found = {0};
 
 	for (size_t i = 0; i < result->n_cases; i++) {
 		const struct result_case *line = &result->cases[i];
+		const char *think = think_of(line);
 
+		if (line->size != subject->size)
+			continue;
 		if (is_like(line, row->op, metric, "event") &&
 		    (line->needs || row->way == ROW_ANSWERED))
 			found.counts = line;
 		if (!is_like(line, row->op, "lat", "poll") ||
 		    strcmp(line->server_cq, row->far_cq) != 0)
 			continue;
-		if (think_of(line))
-			found.busy = line;
-		else
+		if (!think)
 			found.idle = line;
+		else if (!strcmp(think, subject->think))
+			found.busy = line;
 	}
 	return found;
 }
@@ -143,15 +155,16 @@ static void print_times(FILE *out, const struct row *row, const struct sources *
 		print_us(out, row->way == ROW_ANSWERED ? 2 * busy : busy);
 }
 
-static void print_row(FILE *out, const struct result *result, const struct row *row)
+static void print_row(FILE *out, const struct result *result, const struct subject *subject,
+		      const struct row *row)
 {
-	struct sources sources = find_sources(result, row);
+	struct sources sources = find_sources(result, subject, row);
 	const struct result_case *counts = sources.counts;
 	const json_t *needs = find_needs(result, row->op);
 
 	if (!counts && !sources.idle)
 		return;
-	fprintf(out, "%-6s %-11s %-5s %-7s", row->task, row->how, yes_or_no(needs, "receive"),
+	fprintf(out, "%-6s %-12s %-5s %-7s", row->task, row->how, yes_or_no(needs, "receive"),
 		yes_or_no(needs, "buffer"));
 	print_pair(out, &sources, counts ? counts->client.completions : 0,
 		   counts ? counts->server.completions : 0);
@@ -162,34 +175,35 @@ static void print_row(FILE *out, const struct result *result, const struct row *
 	fputc('\n', out);
 }
 
-static void print_head(FILE *out, const struct result *result, uint64_t size)
+static void print_head(FILE *out, const struct subject *subject)
 {
-	const char *think = NULL;
 	char title[64];
 	char busy[32] = "busy";
 
-	for (size_t i = 0; i < result->n_cases && !think; i++)
-		think = think_of(&result->cases[i]);
-	if (think)
-		snprintf(busy, sizeof(busy), "busy %s", think);
-	snprintf(title, sizeof(title), "SEMANTICS, %llu B", (unsigned long long)size);
-	fprintf(out, "%-18s %-5s %-7s %-9s %-9s %9s %9s %9s\n", title, "RQ", "buffer", "CQE",
+	if (subject->think)
+		snprintf(busy, sizeof(busy), "busy %s", subject->think);
+	snprintf(title, sizeof(title), "SEMANTICS, %llu B", (unsigned long long)subject->size);
+	fprintf(out, "%-19s %-5s %-7s %-9s %-9s %9s %9s %9s\n", title, "RQ", "buffer", "CQE",
 		"events", "far CPU", "us", "us, far");
-	fprintf(out, "%-6s %-11s %-5s %-7s %-9s %-9s %9s %9s %9s\n", "task", "how", "used",
+	fprintf(out, "%-6s %-12s %-5s %-7s %-9s %-9s %9s %9s %9s\n", "task", "how", "used",
 		"posted", "near/far", "near/far", "us/op", "idle", busy);
 }
 
 void semantics_print(FILE *out, const struct result *result)
 {
 	const struct result_case *first = NULL;
+	struct subject subject = {0};
 
 	for (size_t i = 0; i < result->n_cases && !first; i++)
 		first = result->cases[i].needs ? &result->cases[i] : NULL;
 	if (!first)
 		return;
-	print_head(out, result, first->size);
+	subject.size = first->size;
+	for (size_t i = 0; i < result->n_cases && !subject.think; i++)
+		subject.think = think_of(&result->cases[i]);
+	print_head(out, &subject);
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
-		print_row(out, result, &rows[i]);
+		print_row(out, result, &subject, &rows[i]);
 	fputs("RQ, buffer: tried with an empty receive queue, and with receives without buffers. "
 	      "CQE, events,\nfar CPU: one at a time, both ends sleeping for events. us: median, both "
 	      "ends polling.\n",

@@ -12,6 +12,9 @@
 
 #define NS_PER_US 1000.0
 
+/* Two bytes in UTF-8, and one column. */
+#define PLUS_MINUS "\xc2\xb1"
+
 struct table_unit {
 	const char *name;
 	double bytes;
@@ -42,15 +45,66 @@ static void print_end(FILE *out, const struct result_end *end)
 	fprintf(out, "%s %s/%u", end->host, end->device, end->port);
 }
 
+/* What runs on the link: of RoCE the version, where the port's GIDs are of one alone. */
+static const char *network(const struct result_end *end)
+{
+	const json_t *types = json_object_get(json_object_get(end->facts, "port"), "gid_types");
+	const char *type = json_string_value(json_array_get(types, 0));
+
+	if (!type || strcmp(end->link_layer, "Ethernet") != 0)
+		return end->link_layer;
+	if (json_array_size(types) > 1)
+		return "RoCE";
+	return !strcmp(type, "RoCE v2") ? "RoCEv2" : "RoCEv1";
+}
+
+static bool has_same_qps(const struct result_case *one, const struct result_case *other)
+{
+	return json_equal(json_object_get(one->parameters, "qps"),
+			  json_object_get(other->parameters, "qps"));
+}
+
+static bool has_same_transport(const struct result_case *one, const struct result_case *other)
+{
+	return !strcmp(one->transport, other->transport);
+}
+
+/* One of all cases that run, where they are alike; NULL: they are not, or there is none. */
+static const struct result_case *find_common(const struct result *result,
+					     bool (*are_alike)(const struct result_case *,
+							       const struct result_case *))
+{
+	const struct result_case *first = NULL;
+
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+
+		if (line->status == RESULT_SKIPPED)
+			continue;
+		if (first && !are_alike(first, line))
+			return NULL;
+		first = first ? first : line;
+	}
+	return first;
+}
+
 void table_head(FILE *out, const struct result *result)
 {
 	const struct result_end *near = &result->client;
+	const struct result_case *transport = find_common(result, has_same_transport);
+	const struct result_case *qps = find_common(result, has_same_qps);
 
 	print_end(out, near);
 	fputs(" -> ", out);
 	print_end(out, &result->server);
-	fprintf(out, "  %s %g Gb/s MTU %u\n", near->link_layer, (double)near->rate_mbps / 1000,
+	fprintf(out, "  %s %g Gb/s MTU %u", network(near), (double)near->rate_mbps / 1000,
 		near->mtu);
+	if (transport)
+		fprintf(out, " %s", transport->transport);
+	if (qps)
+		fprintf(out, " q%" JSON_INTEGER_FORMAT,
+			json_integer_value(json_object_get(qps->parameters, "qps")));
+	fputc('\n', out);
 }
 
 static double cpu_us(const struct result_cost *cost)
@@ -120,7 +174,7 @@ static void head_latency(FILE *out)
 			continue;
 		fprintf(out, " %8s", statistics[i].title);
 		if (!strcmp(statistics[i].key, "p50"))
-			fprintf(out, " %6s", "+-");
+			fprintf(out, " %7s", PLUS_MINUS);
 	}
 	fprintf(out, "  %s\n", "CPU us/msg near/far");
 }
@@ -145,8 +199,8 @@ static void print_latency(FILE *out, const struct result_case *line)
 
 static void head_bandwidth(FILE *out, const struct table_unit *unit)
 {
-	fprintf(out, "%-22s %8s %-14s %9s %7s %6s %9s %17s  %s\n", "BANDWIDTH", "bytes", "cq",
-		unit->name, "+-", "%line", "Mmsg/s", "windows", "CPU us/msg near/far");
+	fprintf(out, "%-22s %8s %-14s %9s %8s %6s %9s %17s  %s\n", "BANDWIDTH", "bytes", "cq",
+		unit->name, PLUS_MINUS, "%line", "Mmsg/s", "windows", "CPU us/msg near/far");
 }
 
 static double rate_width(const struct result_case *line)
@@ -167,6 +221,7 @@ static void print_windows(FILE *out, const struct table_unit *unit, const struct
 {
 	uint64_t least = UINT64_MAX;
 	uint64_t most = 0;
+	uint64_t messages = 0;
 	char text[32] = "-";
 
 	for (size_t i = 0; i < line->windows->count; i++) {
@@ -174,9 +229,10 @@ static void print_windows(FILE *out, const struct table_unit *unit, const struct
 
 		least = rate < least ? rate : least;
 		most = rate > most ? rate : most;
+		messages += line->windows->messages[i];
 	}
 	/* Windows too short for the messages say nothing. */
-	if (most) {
+	if (messages && messages >= WINDOWS_MESSAGES * line->windows->count) {
 		double low = (double)least / unit->bytes;
 		double high = (double)most / unit->bytes;
 

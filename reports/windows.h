@@ -18,6 +18,9 @@
 
 #define WINDOWS_MAX 4096
 
+/* Of so many messages a window tells a rate, and of fewer how they happened to fall. */
+#define WINDOWS_MESSAGES 100
+
 struct windows {
 	uint64_t window_ns;
 	size_t count;

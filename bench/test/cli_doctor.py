@@ -68,9 +68,7 @@ class Doctor(unittest.TestCase):
         with socket.create_server(("127.0.0.1", 0)) as listener:
             port = listener.getsockname()[1]
         found = self.finding("server", "127.0.0.1", "-p", port)
-        self.assertEqual(
-            found["what"], f"nothing listens on 127.0.0.1:{port}; run 'verbmark serve' there"
-        )
+        self.assertEqual(found["what"], f"nothing listens on 127.0.0.1:{port}")
         self.assertEqual(found["host"], "127.0.0.1")
         self.assertIn("verbmark serve", found["mend"])
         self.assertLess(self.seconds, LIMIT)
@@ -130,7 +128,7 @@ class Doctor(unittest.TestCase):
     def test_a_server_that_refuses(self):
         document = self.greeted({"type": "refused", "reason": "upgrade\x1b[2J the older one"})
         found = [row for row in document["findings"] if row["code"] == "server"]
-        self.assertEqual([row["what"] for row in found], ["the server: upgrade?[2J the older one"])
+        self.assertEqual([row["what"] for row in found], ["127.0.0.1: upgrade?[2J the older one"])
         self.assertNotIn("server", document["hosts"])
 
     WELCOME = {

@@ -2,9 +2,8 @@
 """Bandwidth, trials and measuring by time: whether the figures of a case agree."""
 
 import statistics
-import unittest
 
-from verbmark import Server, counter, measure, wait_until_settled, warmed_up
+from verbmark import Served, counter, measure, wait_until_settled, warmed_up
 
 OPS = ("send", "write", "read")
 MODES = ("poll", "event", "adaptive")
@@ -14,15 +13,7 @@ AGAIN = ("completer_retry_err", "rcvd_rnr_err", "rcvd_seq_err")
 PERCENTILES = (("p50", 20), ("p90", 100), ("p99", 1000), ("p99_9", 10000), ("p99_99", 100000))
 
 
-class Sweep(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Server()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.kill()
-
+class Sweep(Served):
     def cases(self, *options):
         document = measure(self.server, *options).document
         self.assertEqual(document["run"]["status"], "complete")
@@ -137,9 +128,7 @@ class Bandwidth(Sweep):
     def test_by_messages(self):
         case = self.case("--metric", "bw", "-n", 5000, "--op", "write")
         self.check_totals(case)
-        # They are counted as they are seen to be complete, in handfuls.
-        self.assertGreaterEqual(case["bandwidth"]["messages"], 5000)
-        self.assertLess(case["bandwidth"]["messages"], 5000 + DEPTH)
+        self.assertEqual(case["bandwidth"]["messages"], 5000)
 
     def test_one_at_a_time(self):
         # Without a window of operations it is a latency: one is always under way.
@@ -187,6 +176,50 @@ class Bandwidth(Sweep):
         for op in OPS:
             with self.subTest(op):
                 self.check_packets(op, "poll", "16k", 4 + 1)
+
+
+class Options(Sweep):
+    """What a case may have besides; each by so many messages, which are all there."""
+
+    MESSAGES = 600
+
+    def check(self, *options, count=1):
+        cases = self.cases("--metric", "bw", "-n", self.MESSAGES, *options)
+        self.assertEqual(len(cases), count)
+        for case in cases:
+            self.assertEqual(case["bandwidth"]["messages"], self.MESSAGES)
+        return cases
+
+    def test_all_operations(self):
+        for case in self.check("--op", "all", count=8):
+            self.assertEqual(case["cpu"]["client"]["messages"], self.MESSAGES)
+        for case in self.cases("--op", "all", "--cq", "poll,event", "-n", 50):
+            self.assertEqual(case["latency_ns"]["count"], 50)
+
+    def test_queue_pairs(self):
+        self.check("--op", "all", "-q", 4, count=8)
+        self.check("--op", "send,write-imm,write-notify", "-q", "1,4", "--use-srq", count=6)
+
+    def test_lists(self):
+        self.check("--op", "send,write,read,write-imm,fetch-add", "-l", "2,16", "-q", "1,3",
+                   count=20)
+        # What is posted by one call has room, whatever the size.
+        self.check("--op", "write", "-l", 64, "-s", "256k")
+
+    def test_both_ways(self):
+        for case in self.check("--op", "all", "-b", count=8):
+            total = case["bandwidth"]["total"]
+            self.assertGreater(total["messages_per_s"], case["bandwidth"]["messages_per_s"])
+
+    def test_latencies(self):
+        for case in self.check("--op", "send,write,read", "--latencies", count=3):
+            self.assertEqual(case["latency_ns"]["count"], self.MESSAGES)
+            self.assertEqual(case["latency_ns"]["kind"], "completion")
+
+    def test_rare_signals_of_latencies(self):
+        """The one before is taken only when the next one is due: there is room for both."""
+        for case in self.cases("--op", "send,write,write-notify", "-Q", 64, "-n", 500):
+            self.assertEqual(case["latency_ns"]["count"], 500)
 
 
 class Trials(Sweep):

@@ -102,7 +102,7 @@ class Clients(unittest.TestCase):
             ({"device": "mlx5_0"}, "no device 'mlx5_0'; there is rxe0"),
             ({"device": 7}, "a malformed case"),
             ({"port": 0}, "a malformed case: port 0 of a device"),
-            ({"type": "ready"}, "the other end said something else than 'case'"),
+            ({"type": "ready"}, "the client said something else than 'case'"),
         ]
         peer = self.greet()
         for change, reason in wrong:
@@ -163,7 +163,7 @@ class Clients(unittest.TestCase):
         self.assertEqual(ended.status, 1)
         self.assertEqual(
             ended.err,
-            "verbmark: the server: 64 clients are being served, which is all it takes",
+            f"verbmark: {ADDRESS}: 64 clients are being served, which is all it takes",
         )
         for guest in guests:
             guest.close()

@@ -130,6 +130,9 @@ class Here(unittest.TestCase):
 
 class Wire(unittest.TestCase):
     """A server over there, and packets of RDMA that are dropped on their way."""
+    # The length in the IP header: more than 4095, more than 2047.
+    LONGEST = ("match", "u16", "0x1000", "0x1000", "at", "2")
+    LONGER = ("match", "u16", "0x0800", "0x0800", "at", "2")
 
     @classmethod
     def setUpClass(cls):
@@ -210,14 +213,24 @@ class Loss(Wire):
         lost = "10 messages in a row were lost: on RC they would be sent again"
         self.fails(lost, "--transport", "ud")
         self.fails(lost, "--transport", "uc", "--op", "write")
-        self.fails("transport retry counter exceeded: no acknowledgement")
+        self.fails(
+            r"none of \d+ messages has arrived: on RC they would be sent again",
+            "--transport", "ud", "--metric", "bw",
+        )
+        self.fails("transport retry counter exceeded: no acknowledgement.*; while it warmed up")
+
+    def test_only_small_ones_arrive(self):
+        self.lose(100, *self.LONGEST)
+        self.sort(*self.LONGER)
+        self.fails(
+            "send/lat/8k/poll/connect-qp: .*transport retry counter exceeded: .*; while it warmed up; "
+            r"sizes to 1024 passed: does the switch carry MTU 4096\?",
+            "-s", "64,1024,8192",
+        )
 
 
 class Doctor(Wire):
     THERE = ("on-second",)
-    # The length in the IP header: more than 4095, more than 2047.
-    LONGEST = ("match", "u16", "0x1000", "0x1000", "at", "2")
-    LONGER = ("match", "u16", "0x0800", "0x0800", "at", "2")
     # The queue pair in the transport's header: 1 is that of rdma_cm.
     MANAGEMENT = ("match", "u32", "0x00000001", "0x00ffffff", "at", "32")
 

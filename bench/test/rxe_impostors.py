@@ -3,6 +3,7 @@
 
 import http.server
 import os
+import re
 import socket
 import struct
 import threading
@@ -10,7 +11,7 @@ import time
 import unittest
 
 from verbmark import (
-    ADDRESS, LIMIT, Ended, Impostor, Peer, client, frame,
+    ADDRESS, LIMIT, VERBMARK, Ended, Impostor, Peer, Program, client, frame,
 )
 
 WELCOME = {"type": "welcome", "protocol": 2, "version": "0", "host": "other", "devices": []}
@@ -106,7 +107,8 @@ class Impostors(unittest.TestCase):
             port = once.getsockname()[1]
         self.check(
             port,
-            f"^verbmark: nothing listens on {ADDRESS}:{port}; run 'verbmark serve' there$",
+            f"^verbmark: nothing listens on {ADDRESS}:{port}; run 'verbmark serve' there "
+            "or add --launch 'ssh %h'$",
         )
 
     def test_nothing_comes_to_listen(self):
@@ -194,13 +196,25 @@ class Impostors(unittest.TestCase):
     def test_a_refusal(self):
         self.check_impostor(
             says({"type": "refused", "reason": "the client speaks protocol 1, the server 2"}),
-            "the server: the client speaks protocol 1, the server 2$",
+            f"{ADDRESS}: the client speaks protocol 1, the server 2$",
         )
+
+    def test_another_protocol(self):
+        # As an older and a newer one would, each in its own words.
+        own = Ended(Program(VERBMARK, "--version")).out.split()[-1]
+        for protocol, upgraded in ((1, ADDRESS), (99, "this end")):
+            refusal = {"type": "refused", "reason": "no", "protocol": protocol, "version": "0.0.9"}
+            with self.subTest(protocol):
+                self.check_impostor(
+                    says(refusal),
+                    rf"{ADDRESS} speaks protocol {protocol} \(verbmark 0.0.9\), "
+                    rf"we speak \d+ \({re.escape(own)}\): upgrade {upgraded}$",
+                )
 
     def test_a_reason_that_would_spoil_a_terminal(self):
         self.check_impostor(
             says({"type": "refused", "reason": "\x1b[2Jred\x07\n\x9b"}),
-            r"the server: \?\[2Jred\?\?\?\?$",
+            rf"{ADDRESS}: \?\[2Jred\?\?\?\?$",
         )
 
     def test_welcomes_that_say_nothing(self):
@@ -218,7 +232,8 @@ class Impostors(unittest.TestCase):
         other = [{"address": "192.0.2.9", "prefix": 24, "interface": "eth0"}]
         self.check_impostor(
             says(WELCOME | {"devices": [PORT | {"addresses": other}]}),
-            rf"rxe0 \({ADDRESS}/24\) and the server's rxe0 \(192.0.2.9/24\) share no network",
+            rf"rxe0 \({ADDRESS}/24\) and {ADDRESS}'s rxe0 \(192.0.2.9/24\) share no network; "
+            "where there is a route, name both: -d and --server-device$",
         )
 
 
@@ -236,13 +251,13 @@ class Cases(unittest.TestCase):
         # Each is told, and neither is waited for twice.
         self.check(
             says_in_turn({"type": "failed", "reason": "one"}, {"type": "failed", "reason": "two"}),
-            "(?s)send/lat/64/poll: the server: one\n.*send/lat/128/poll: the server: two",
+            f"(?s)send/lat/64/poll: {ADDRESS}: one\n.*send/lat/128/poll: {ADDRESS}: two",
         )
 
     def test_nonsense(self):
         self.check(
             says_in_turn({"type": "nonsense"}, {"type": "done"}),
-            "send/lat/64/poll: the other end said something else than 'listening'",
+            f"send/lat/64/poll: {ADDRESS} said something else than 'listening'",
         )
 
     def test_a_listener_of_no_sense(self):

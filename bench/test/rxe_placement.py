@@ -4,7 +4,7 @@
 import os
 import unittest
 
-from verbmark import Ended, Server, client, measure, wait_until
+from verbmark import ADDRESS, Ended, Served, client, measure, wait_until
 
 CPUS = sorted(os.sched_getaffinity(0))
 
@@ -50,15 +50,7 @@ def check_one_fails(test, sentence, *options):
 
 
 @unittest.skipUnless(len(CPUS) > 1, "there is one CPU only")
-class Pinned(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Server()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.kill()
-
+class Pinned(Served):
     def test_the_document_tells(self):
         last = CPUS[-1]
         document = measure(
@@ -109,7 +101,7 @@ class Pinned(unittest.TestCase):
         there = f"is none that may be used; there is {listed(CPUS)}"
         check_one_fails(self, f"--pin: CPU 4095 {there}", "--pin", f"4095,{CPUS[0]}")
         check_one_fails(
-            self, f"the server: --server-pin: CPU 4095 {there}", "--server-pin", f"4095,{CPUS[0]}"
+            self, f"{ADDRESS}: --server-pin: CPU 4095 {there}", "--server-pin", f"4095,{CPUS[0]}"
         )
 
     def test_what_the_program_may_not_use(self):
@@ -123,15 +115,7 @@ class Pinned(unittest.TestCase):
 
 
 @unittest.skipUnless(nodes(), "this kernel has no NUMA")
-class Buffers(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Server()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.kill()
-
+class Buffers(Served):
     def test_the_document_tells(self):
         cases = measure(
             self.server, "-n", 50, "--numa", "0,off,auto", "--server-numa", "0"
@@ -149,5 +133,5 @@ class Buffers(unittest.TestCase):
         there = f"there is no NUMA node 1000 with memory; there is {nodes()}"
         check_one_fails(self, f"--numa: {there}", "--numa", "1000,0")
         check_one_fails(
-            self, f"the server: --server-numa: {there}", "--server-numa", "1000,off"
+            self, f"{ADDRESS}: --server-numa: {there}", "--server-numa", "1000,off"
         )

@@ -5,10 +5,9 @@ import json
 import os
 import tempfile
 import time
-import unittest
 
 from verbmark import (
-    ADDRESS, RUN_PATIENCE, VERBMARK, Ended, Program, Server, client, measure, verbmark,
+    ADDRESS, RUN_PATIENCE, VERBMARK, Ended, Program, Served, client, measure, verbmark,
 )
 
 STAMP = "%Y%m%dT%H%M%SZ"
@@ -22,15 +21,7 @@ def names(begin, end, host=ADDRESS):
     ]
 
 
-class Results(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Server()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.kill()
-
+class Results(Served):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)

@@ -6,7 +6,7 @@ import re
 import unittest
 
 import verbmark
-from verbmark import RUN_PATIENCE, Ended, Server, client, measure
+from verbmark import RUN_PATIENCE, Ended, Served, Server, client, measure
 
 # The table at the end of the specification: does it need a receive, and a buffer there?
 NEEDS = {
@@ -14,26 +14,24 @@ NEEDS = {
     "write-imm": (True, False),
     "write": (False, False),
     "read": (False, False),
+    "write-notify": (True, True),
+    "read-notify": (True, True),
 }
 # Completions of one operation, near and far.
-COMPLETIONS = {"send": (1, 1), "write-imm": (1, 1), "write": (1, 0), "read": (1, 0)}
+COMPLETIONS = {op: (1, int(receive)) for op, (receive, _) in NEEDS.items()}
 ROW = re.compile(
     r"^(tell|leave|fetch) +(\S+) +(yes|no) +(yes|no) +(\S+)/(\S+) +(\S+)/(\S+) +(\S+) +(\S+) +(\S+)$"
 )
 
 
-class Semantics(unittest.TestCase):
+class Semantics(Served):
     @classmethod
     def setUpClass(cls):
-        cls.server = Server()
+        super().setUpClass()
         cls.ended = measure(
             cls.server, "--preset", "semantics", "-D", "20ms", "--trials", 1, "--op",
-            "send,write-imm,write,read",
+            ",".join(NEEDS),
         )
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.kill()
 
     def streams(self):
         return {
@@ -68,8 +66,9 @@ class Semantics(unittest.TestCase):
         self.assertEqual(
             list(shown),
             [
-                ("tell", "send"), ("tell", "write-imm"), ("tell", "write+poll"),
-                ("leave", "write"), ("fetch", "read"), ("fetch", "send+reply"),
+                ("tell", "send"), ("tell", "write-imm"), ("tell", "write-notify"),
+                ("tell", "write+poll"), ("leave", "write"), ("fetch", "read"),
+                ("fetch", "read-notify"), ("fetch", "send+reply"),
             ],
         )
         for (_, how), row in shown.items():
@@ -105,8 +104,52 @@ class Semantics(unittest.TestCase):
         measure(self.server, "--op", "write,read", "--receives", "none", "-n", 10)
 
 
+class Verified(Served):
+    OPS = "send,write,read,write-imm,write-notify,read-notify"
+
+    def test_what_is_right(self):
+        cases = measure(
+            self.server, "--verify", "--op", self.OPS, "-s", "1,61,4k,9000", "-n", 100
+        ).document["cases"]
+        self.assertEqual(len(cases), 24)
+        # Of one byte nothing is left to look at where it is the number of the round.
+        for case in cases:
+            self.assertEqual(case["status"], "complete", case)
+
+    def check_wrong(self, op, *options):
+        """The server sends a wrong byte in the 200th message that it fills."""
+        ended = Ended(
+            client("--op", op, "-n", 1000, "--verify", *options, port=self.faulty.port),
+            RUN_PATIENCE,
+        )
+        self.assertEqual(ended.status, 1)
+        found = re.search(
+            r"byte 5 of message (\d+) is 0x(..), and should be 0x(..); (\d+ of 1000 messages|while)",
+            ended.out,
+        )
+        self.assertTrue(found, ended.out)
+        self.assertEqual(int(found[2], 16) ^ int(found[3], 16), 0xFF)
+        self.assertEqual(int(found[1]) % 200, 199)
+
+    def test_what_is_wrong(self):
+        with faulty_server() as self.faulty:
+            self.check_wrong("send")
+        with faulty_server() as self.faulty:
+            self.check_wrong("write", "-s", "4k")
+
+
+def faulty_server():
+    """With the faults of pausing.c, as its linker has it."""
+    usual = verbmark.VERBMARK
+    verbmark.VERBMARK = os.environ["PAUSING"]
+    try:
+        return Server()
+    finally:
+        verbmark.VERBMARK = usual
+
+
 class Pauses(unittest.TestCase):
-    """A server that sleeps 5 ms after each 200th message, as its linker has it."""
+    """A server that sleeps 5 ms after each 200th message."""
 
     MESSAGES = 20000
 
@@ -115,15 +158,13 @@ class Pauses(unittest.TestCase):
         return sum(count for low, _, count in latency["histogram"]["bins"] if low >= 2.4e6)
 
     def measure(self):
-        with Server() as server:
+        with faulty_server() as server:
             (case,) = measure(
                 server, "--op", "send", "--think", "1ns", "-n", self.MESSAGES
             ).document["cases"]
         return case["latency_ns"]
 
     def test_they_are_where_they_belong(self):
-        self.addCleanup(setattr, verbmark, "VERBMARK", verbmark.VERBMARK)
-        verbmark.VERBMARK = os.environ["PAUSING"]
         wanted = self.MESSAGES // 200
         # An emulated machine may pause by itself, but not three times as often each time.
         for _ in range(3):

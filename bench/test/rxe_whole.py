@@ -9,9 +9,8 @@ import os
 import signal
 import subprocess
 import tempfile
-import unittest
 
-from verbmark import RUN_PATIENCE, Ended, Server, client, wait_until
+from verbmark import RUN_PATIENCE, Ended, Served, client, wait_until
 
 SIZES = os.environ.get("SIZES", "1,61,4k")
 PLAN = (
@@ -26,16 +25,16 @@ SCHEMA = os.path.join(
 VALIDATOR = ("/usr/bin/python3", "-W", "ignore", "-m", "jsonschema")
 
 
-class Whole(unittest.TestCase):
+class Whole(Served):
     @classmethod
     def setUpClass(cls):
-        cls.server = Server()
+        super().setUpClass()
         cls.folder = tempfile.TemporaryDirectory()
         cls.path = f"{cls.folder.name}/r.json"
 
     @classmethod
     def tearDownClass(cls):
-        cls.server.kill()
+        super().tearDownClass()
         cls.folder.cleanup()
 
     def start(self):

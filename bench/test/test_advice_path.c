@@ -4,7 +4,7 @@
 
 #define RETRIES                                                                              \
 	"post: transport retry counter exceeded: no acknowledgement; is it alive, and does " \
-	"the path carry the MTU? (vendor error 0)"
+	"the path carry the MTU?"
 #define UNANSWERED "192.0.2.2 port 45678: no answer within 5000 ms"
 #define UNLOCKED   "the server: cannot register 136 KiB: memlock is 64 KiB"
 

@@ -225,6 +225,7 @@ static struct pairing pair(const struct machine *local, const struct machine *re
 
 	if (!wished.host)
 		wished.host = "a.example";
+	wished.who = "a.example";
 	found.code = inventory_pair(&local->list, &remote->list, &wished, &found.near, &found.far,
 				    &found.error);
 	return found;
@@ -273,8 +274,10 @@ static void test_no_common_network(void **unused)
 	add_address(&remote, "192.168.2.2", 24);
 	found = pair(&local, &remote, &any);
 	assert_int_equal(found.code, -ENETUNREACH);
-	assert_contains(found.error.text, "mlx5_0 (192.168.1.1/24) and the server's mlx5_1 "
-					  "(192.168.2.2/24) share no network");
+	assert_string_equal(found.error.text,
+			    "mlx5_0 (192.168.1.1/24) and a.example's mlx5_1 (192.168.2.2/24) share "
+			    "no network; where there is a route, name both: -d and "
+			    "--server-device");
 	/* The longer prefix of the near end decides. */
 	local.addresses[0][0].prefix = 16;
 	assert_int_equal(pair(&local, &remote, &any).code, 0);
@@ -379,8 +382,16 @@ static void test_wishes(void **unused)
 	local.ports[1].state = IBV_PORT_DOWN;
 	found = pair(&local, &remote, &(struct inventory_wish){.server_device = "fast1"});
 	assert_int_equal(found.code, -ENETUNREACH);
-	assert_contains(found.error.text, "slow0 (192.0.2.1/24) and the server's fast1 "
-					  "(198.51.100.2/24) share no network");
+	assert_string_equal(found.error.text,
+			    "slow0 (192.0.2.1/24) and a.example's fast1 (198.51.100.2/24) share "
+			    "no network; try --server-device slow1");
+	local.ports[1].state = IBV_PORT_ACTIVE;
+	remote.ports[0].state = IBV_PORT_DOWN;
+	found = pair(&local, &remote, &(struct inventory_wish){.device = "slow0"});
+	assert_int_equal(found.code, -ENETUNREACH);
+	assert_string_equal(found.error.text,
+			    "slow0 (192.0.2.1/24) and a.example's fast1 (198.51.100.2/24) share "
+			    "no network; try -d fast0");
 }
 
 static void test_unknown_devices(void **unused)
@@ -396,7 +407,7 @@ static void test_unknown_devices(void **unused)
 	found = pair(&local, &remote, &(struct inventory_wish){.server_device = "slow0"});
 	assert_int_equal(found.code, -ENODEV);
 	assert_string_equal(found.error.text,
-			    "the server: no device 'slow0'; there is slow1, fast1");
+			    "a.example: no device 'slow0'; there is slow1, fast1");
 }
 
 /* Two devices of two ports each; the second ports lead elsewhere, and are slower. */

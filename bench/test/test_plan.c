@@ -519,7 +519,7 @@ static void test_printed(void **unused)
 		      "send/lat/64/poll/t4/Q4\n"
 		      "send/lat/64/poll/t4/Q5: skipped: --cq-mod exceeds --tx-depth: the queue "
 		      "would fill and stay full\n"
-		      "1 cases, about 1 s\n");
+		      "1 case, about 1 s\n");
 }
 
 static int make_file(void **unused)

@@ -267,6 +267,27 @@ static void test_cases_that_cannot_be(void **unused)
 	}
 }
 
+/* What no plan has would end in a call that the device does not have. */
+static void test_cases_that_no_plan_has(void **unused)
+{
+	static const char *const rows[][2] = {
+		{"{\"op\":\"write\",\"metric\":\"bw\",\"transport\":\"UD\",\"bidirectional\":true}",
+		 "UD has no such operation"										    },
+		{"{\"op\":\"fetch-add\",\"transport\":\"UC\"}",                                      "UC has no such operation"},
+		{"{\"metric\":\"bw\",\"bidirectional\":true,\"latencies\":true}",
+		 "--latencies is for bw in one direction"								      },
+		{"{\"metric\":\"bw\",\"tx-depth\":4,\"post-list\":8}",
+		 "--post-list exceeds --tx-depth"									      },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		char message[512];
+
+		snprintf(message, sizeof(message), CASE("%s"), rows[i][0]);
+		check_case_fails(message, -EOPNOTSUPP, rows[i][1]);
+	}
+}
+
 /* A newer client may know more. */
 static void test_unknown_parameters(void **unused)
 {
@@ -311,7 +332,7 @@ static void test_done_round_trip(void **unused)
 	struct result_cost read = {0};
 	struct error error = {0};
 
-	assert_int_equal(protocol_read_done(message, &read, &elapsed_ns, &error), 0);
+	assert_int_equal(protocol_read_done(message, "n02", &read, &elapsed_ns, &error), 0);
 	assert_true(elapsed_ns == 1ULL << 61);
 	assert_memory_equal(&read, &cost, sizeof(cost));
 	json_decref(message);
@@ -367,8 +388,9 @@ static void test_no_dones(void **unused)
 		struct error error = {0};
 		json_t *message = load(texts[i]);
 
-		assert_int_equal(protocol_read_done(message, &read, &elapsed_ns, &error), -EPROTO);
-		assert_contains(error.text, "a malformed report of the server");
+		assert_int_equal(protocol_read_done(message, "n02", &read, &elapsed_ns, &error),
+				 -EPROTO);
+		assert_contains(error.text, "n02: a malformed report");
 		assert_int_equal(read.messages, 99);
 		assert_int_equal(elapsed_ns, 98);
 		json_decref(message);
@@ -382,28 +404,37 @@ static void test_what_was_expected(void **unused)
 		int code;
 		const char *text;
 	} rows[] = {
-		{"{\"type\":\"ready\"}",							0,          ""                            },
-		{"{\"type\":\"ready\",\"reason\":\"none\"}",                                    0,          ""                            },
-		{"{\"type\":\"failed\",\"reason\":\"no memory\"}",                              -EREMOTEIO,
-		 "the server: no memory"												  },
-		{"{\"type\":\"refused\",\"reason\":\"too many\"}",                              -ESHUTDOWN,
-		 "the server: too many"												   },
-		{"{\"type\":\"failed\"}",						       -EREMOTEIO, "the server: without a reason"},
-		{"{\"type\":\"failed\",\"reason\":7}",                                          -EREMOTEIO, "the server: without a reason"},
-		{"{\"type\":\"listening\"}",						    -EPROTO,
-		 "the other end said something else than 'ready'"									 },
-		{"{\"type\":\"Ready\"}",							-EPROTO,    "something else than 'ready'" },
-		{"{\"type\":[]}",							       -EPROTO,    "something else than 'ready'" },
-		{"{}",									  -EPROTO,    "something else than 'ready'" },
+		{"{\"type\":\"ready\"}",							     0,          ""                                    },
+		{"{\"type\":\"ready\",\"reason\":\"none\"}",                                         0,          ""                                    },
+		{"{\"type\":\"failed\",\"reason\":\"no memory\"}",                                   -EREMOTEIO, "n02: no memory"                      },
+		{"{\"type\":\"refused\",\"reason\":\"too many\"}",                                   -ESHUTDOWN, "n02: too many"                       },
+		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":1,\"version\":\"0.0.9\"}",
+		 -ESHUTDOWN,
+		 "n02 speaks protocol 1 (verbmark 0.0.9), we speak 2 (" VERBMARK_VERSION
+		 "): upgrade n02"														      },
+		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":3,\"version\":\"9\\u0007\"}",
+		 -ESHUTDOWN,
+		 "n02 speaks protocol 3 (verbmark 9?), we speak 2 (" VERBMARK_VERSION
+		 "): upgrade this end"														 },
+		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":2,\"version\":\"0.0.9\"}",
+		 -ESHUTDOWN,										     "n02: no"                             },
+		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":\"1\",\"version\":1}",
+		 -ESHUTDOWN,										     "n02: no"                             },
+		{"{\"type\":\"failed\"}",							    -EREMOTEIO, "n02: without a reason"               },
+		{"{\"type\":\"failed\",\"reason\":7}",                                               -EREMOTEIO, "n02: without a reason"               },
+		{"{\"type\":\"listening\"}",							 -EPROTO,    "n02 said something else than 'ready'"},
+		{"{\"type\":\"Ready\"}",							     -EPROTO,    "something else than 'ready'"         },
+		{"{\"type\":[]}",								    -EPROTO,    "something else than 'ready'"         },
+		{"{}",									       -EPROTO,    "something else than 'ready'"         },
 		{"{\"type\":\"failed\",\"reason\":\"\\u001b[31mred\\n\\u009b\\u00e9\\u0007\"}",
-		 -EREMOTEIO,										"the server: ?[31mred?????"   },
+		 -EREMOTEIO,										     "n02: ?[31mred?????"                  },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		json_t *message = load(rows[i].message);
 		struct error error = {0};
 
-		assert_int_equal(protocol_expect(message, "ready", &error), rows[i].code);
+		assert_int_equal(protocol_expect(message, "ready", "n02", &error), rows[i].code);
 		assert_contains(error.text, rows[i].text);
 		for (const char *at = error.text; *at; at++)
 			assert_true(*at >= ' ' && *at <= '~');
@@ -421,8 +452,8 @@ static void test_long_reasons(void **unused)
 	memset(reason, 'r', sizeof(reason) - 1);
 	reason[sizeof(reason) - 1] = '\0';
 	message = protocol_reason("failed", reason);
-	assert_int_equal(protocol_expect(message, "ready", &error), -EREMOTEIO);
-	assert_contains(error.text, "the server: rrrr");
+	assert_int_equal(protocol_expect(message, "ready", "n02", &error), -EREMOTEIO);
+	assert_contains(error.text, "n02: rrrr");
 	assert_true(strlen(error.text) < sizeof(error.text));
 	json_decref(message);
 }
@@ -474,6 +505,7 @@ int main(void)
 		cmocka_unit_test(test_cases_over_the_wire),
 		cmocka_unit_test(test_a_case_of_few_words),
 		cmocka_unit_test(test_cases_that_cannot_be),
+		cmocka_unit_test(test_cases_that_no_plan_has),
 		cmocka_unit_test(test_unknown_parameters),
 		cmocka_unit_test(test_malformed_cases),
 		cmocka_unit_test(test_done_round_trip),

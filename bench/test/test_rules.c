@@ -2,9 +2,8 @@
 #include "bench/rules.h"
 #include "bench/test/asked.h"
 
-/* Made up: operations that there are not yet. */
+/* Made up: both of them in one. */
 static const struct op atomic = {.name = "atomic", .shape.is_atomic = true};
-static const struct op single = {.name = "single"};
 
 static void check_chosen(const struct op *op, const char *from, const char *wanted)
 {
@@ -40,9 +39,9 @@ static void test_choices(void **unused)
 		 BW "tx-depth=7 rx-depth=9 cq-mod=1 duration=100ms"								    },
 		{"metric=bw tx-depth=8 cq-mod=5",                                     BW "tx-depth=8 cq-mod=5 duration=100ms"          },
 		{"tx-depth=1",							LAT "tx-depth=1 cq-mod=1 iterations=5000"        },
-		{"metric=bw size=64k",						BW "size=64k duration=100ms"                     },
-		{"metric=bw size=1m",						 BW "size=1m tx-depth=8 cq-mod=2 duration=100ms"  },
-		{"metric=bw size=1g",						 BW "size=1g tx-depth=4 cq-mod=1 duration=100ms"  },
+		{"metric=bw size=64k",						BW "size=64k tx-depth=32 cq-mod=8 duration=100ms"},
+		{"metric=bw size=1m",						 BW "size=1m tx-depth=2 cq-mod=1 duration=100ms"  },
+		{"metric=bw size=1g",						 BW "size=1g tx-depth=2 cq-mod=1 duration=100ms"  },
 		{"metric=bw latencies=1",					     BW "latencies=1 cq-mod=1 duration=100ms"         },
 		{"transport=UD",						      LAT "transport=UD connect=qp iterations=5000"    },
 		{"mtu=1024",							  LAT "mtu=1024 connect=qp iterations=5000"        },
@@ -82,23 +81,24 @@ static void test_refusals(void **unused)
 		const char *text;
 		const char *sentence;
 	} rows[] = {
-		{&op_send,  "",				    NULL						    },
-		{&op_send,  "metric=bw",                           NULL						    },
-		{&op_read,  "metric=bw tx-depth=1 cq-mod=1",       NULL                                                    },
-		{&op_write, "tx-depth=16384 cq-mod=16384",         NULL                                                    },
-		{&single,   "",				    NULL						    },
-		{&single,   "metric=bw",                           "one at a time is all that it does: it has no bandwidth"},
-		{&op_send,  "tx-depth=4 cq-mod=5",
-		 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                         },
-		{&op_send,  "metric=bw cq-mod=129",
-		 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                         },
-		{&op_send,  "metric=bw needs=1 think=1us",         NULL                                                    },
-		{&op_send,  "needs=1",                             "--needs is for bw on RC, in one direction"             },
-		{&op_send,  "metric=bw needs=1 transport=UD",
-		 "--needs is for bw on RC, in one direction"							       },
-		{&op_write, "metric=bw bidirectional=1 think=1us",
-		 "--think is for a server that answers: not for both ways at once"                                         },
-		{&op_send,  "iterations=1 duration=1s",            "-n and -D exclude each other"                          },
+		{&op_send,         "",				    NULL				       },
+		{&op_send,         "metric=bw",                           NULL                                       },
+		{&op_read,         "metric=bw tx-depth=1 cq-mod=1",       NULL                                       },
+		{&op_write,        "tx-depth=16384 cq-mod=16384",         NULL                                       },
+		{&op_write_notify, "metric=bw",                           NULL                                       },
+		{&op_write_notify, "metric=bw post-list=2",
+		 "a post list is of one operation, without notifications"                                            },
+		{&op_send,         "tx-depth=4 cq-mod=5",
+		 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                   },
+		{&op_send,         "metric=bw cq-mod=129",
+		 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                   },
+		{&op_send,         "metric=bw needs=1 think=1us",         NULL                                       },
+		{&op_send,         "needs=1",                             "--needs is for bw on RC, in one direction"},
+		{&op_send,         "metric=bw needs=1 transport=UD",
+		 "--needs is for bw on RC, in one direction"                                                         },
+		{&op_write,        "metric=bw bidirectional=1 think=1us",
+		 "--think is for a server that answers: not for both ways at once"                                   },
+		{&op_send,         "iterations=1 duration=1s",            "-n and -D exclude each other"             },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {

@@ -14,6 +14,7 @@ import struct
 import subprocess
 import threading
 import time
+import unittest
 
 VERBMARK = os.environ["VERBMARK"]
 ADDRESS = os.environ.get("SOFTROCE_ADDRESS", "127.0.0.1")
@@ -131,6 +132,18 @@ class Server(Program):
     def rss_kib(self):
         with open(f"/proc/{self.pid}/status", encoding="ascii") as status:
             return next(int(line.split()[1]) for line in status if line.startswith("VmRSS:"))
+
+
+class Served(unittest.TestCase):
+    """Tests that share a server."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.kill()
 
 
 def client(*options, port=None, host=ADDRESS, before=()):

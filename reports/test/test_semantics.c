@@ -61,9 +61,9 @@ static void check_rows(const char *wanted)
 	assert_string_equal(text, wanted);
 }
 
-#define HEAD(busy)                                                                             \
-	"SEMANTICS, 64 B    RQ    buffer  CQE       events      far CPU        us   us, far\n" \
-	"task   how         used  posted  near/far  near/far      us/op      idle " busy "\n"
+#define HEAD(busy)                                                                              \
+	"SEMANTICS, 64 B     RQ    buffer  CQE       events      far CPU        us   us, far\n" \
+	"task   how          used  posted  near/far  near/far      us/op      idle " busy "\n"
 #define NOTE                                                                                      \
 	"RQ, buffer: tried with an empty receive queue, and with receives without buffers. CQE, " \
 	"events,\nfar CPU: one at a time, both ends sleeping for events. us: median, both ends "  \
@@ -87,7 +87,7 @@ static void test_one_that_takes_no_part(void **unused)
 	time_case(add_case("read", "lat", asleep, "0ns"), 1700);
 	time_case(add_case("read", "lat", asleep, "10us"), 1900);
 	check_rows(
-		HEAD("busy 10us") "fetch  read        no    no      1/0       0.5/0           1.7"
+		HEAD("busy 10us") "fetch  read         no    no      1/0       0.5/0           1.7"
 				  "       1.7       1.9\n" NOTE);
 }
 
@@ -109,9 +109,9 @@ static void test_one_that_is_told(void **unused)
 	time_case(add_case("send", "lat", polling, "0ns"), 900);
 	time_case(add_case("send", "lat", polling, "10us"), 5800);
 	check_rows(
-		HEAD("busy 10us") "tell   send        yes   yes     1/1       0.5/1           1.7"
+		HEAD("busy 10us") "tell   send         yes   yes     1/1       0.5/1           1.7"
 				  "       0.9      10.7\n"
-				  "fetch  send+reply  yes   yes     2/2       0.5/0           3.4"
+				  "fetch  send+reply   yes   yes     2/2       0.5/0           3.4"
 				  "       1.8      11.6\n" NOTE);
 }
 
@@ -122,9 +122,9 @@ static void test_gaps(void **unused)
 	add_case("write", "lat", asleep, "0ns")->status = RESULT_FAILED;
 	time_case(add_case("write", "lat", polling, "0ns"), 800);
 	check_rows(
-		HEAD("     busy") "tell   write+poll  no    -       1/0       0.5/0           0.8"
+		HEAD("     busy") "tell   write+poll   no    -       1/0       0.5/0           0.8"
 				  "       0.8         -\n"
-				  "leave  write       no    -       1/0       0.5/0           1.7"
+				  "leave  write        no    -       1/0       0.5/0           1.7"
 				  "         -         -\n" NOTE);
 }
 

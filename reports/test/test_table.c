@@ -16,11 +16,11 @@ static int close_sample(void **unused)
 	return 0;
 }
 
-#define LATENCY                                                                              \
-	"LATENCY us                bytes cq             kind            p50     +-      p99" \
+#define LATENCY                                                                                     \
+	"LATENCY us                bytes cq             kind            p50      \xc2\xb1      p99" \
 	"    p99.9      max  CPU us/msg near/far\n"
-#define BANDWIDTH                                                                           \
-	"BANDWIDTH                 bytes cq                  Gb/s      +-  %line    Mmsg/s" \
+#define BANDWIDTH                                                                                  \
+	"BANDWIDTH                 bytes cq                  Gb/s       \xc2\xb1  %line    Mmsg/s" \
 	"           windows  CPU us/msg near/far\n"
 
 static void check_line(size_t number, const char *wanted)
@@ -34,7 +34,7 @@ static void check_line(size_t number, const char *wanted)
 	assert_string_equal(text, wanted);
 }
 
-static void test_head(void **unused)
+static void check_head(const char *wanted)
 {
 	char text[1024] = "";
 	FILE *out = fmemopen(text, sizeof(text), "w");
@@ -42,7 +42,40 @@ static void test_head(void **unused)
 	assert_non_null(out);
 	table_head(out, &sample);
 	fclose(out);
-	assert_string_equal(text, "n01 mlx5_0/1 -> n02 mlx5_1/2  Ethernet 100 Gb/s MTU 4096\n");
+	assert_int_equal(strncmp(text, "n01 mlx5_0/1 -> n02 mlx5_1/2  ", 30), 0);
+	assert_string_equal(text + 30, wanted);
+}
+
+/* What all cases that run have in common is told once. */
+static void test_head(void **unused)
+{
+	static const char *const types[][2] = {
+		{"[\"RoCE v2\"]",                 "RoCEv2"  },
+		{"[\"IB/RoCE v1\"]",              "RoCEv1"  },
+		{"[\"IB/RoCE v1\", \"RoCE v2\"]", "RoCE"    },
+		{"[]",			    "Ethernet"},
+	};
+
+	check_head("Ethernet 100 Gb/s MTU 4096 RC\n");
+	for (size_t i = 0; i < SAMPLE_CASES; i++) {
+		json_decref(sample.cases[i].parameters);
+		sample.cases[i].parameters = sample_json("{\"qps\": 4}");
+	}
+	for (size_t i = 0; i < ARRAY_LENGTH(types); i++) {
+		char facts[128];
+		char wanted[64];
+
+		snprintf(facts, sizeof(facts), "{\"port\": {\"gid_types\": %s}}", types[i][0]);
+		snprintf(wanted, sizeof(wanted), "%s 100 Gb/s MTU 4096 RC q4\n", types[i][1]);
+		sample.client.facts = sample_json(facts);
+		check_head(wanted);
+		json_decref(sample.client.facts);
+		sample.client.facts = NULL;
+	}
+	sample.cases[SAMPLE_FAILED].transport = "UC";
+	check_head("Ethernet 100 Gb/s MTU 4096 q4\n");
+	sample.cases[SAMPLE_FAILED].status = RESULT_SKIPPED;
+	check_head("Ethernet 100 Gb/s MTU 4096 RC q4\n");
 }
 
 /*
@@ -73,23 +106,23 @@ static void test_units(void **unused)
 {
 	static const char *const rows[][2] = {
 		{"Gb/s",
-		 "     Gb/s      +-  %line    Mmsg/s           windows  CPU us/msg near/far\n"
+		 "     Gb/s       \xc2\xb1  %line    Mmsg/s           windows  CPU us/msg near/far\n"
 		 "write/t16                  1000 event/poll         0.339   0.240   13.6     0.042"
 		 "      0.080..0.960"},
 		{"Mb/s",
-		 "     Mb/s      +-  %line    Mmsg/s           windows  CPU us/msg near/far\n"
+		 "     Mb/s       \xc2\xb1  %line    Mmsg/s           windows  CPU us/msg near/far\n"
 		 "write/t16                  1000 event/poll         339.2   240.0   13.6     0.042"
 		 "       80.0..960.0"},
 		{"GB/s",
-		 "     GB/s      +-  %line    Mmsg/s           windows  CPU us/msg near/far\n"
+		 "     GB/s       \xc2\xb1  %line    Mmsg/s           windows  CPU us/msg near/far\n"
 		 "write/t16                  1000 event/poll        0.0424  0.0300   13.6     0.042"
 		 "      0.010..0.120"},
 		{"MB/s",
-		 "     MB/s      +-  %line    Mmsg/s           windows  CPU us/msg near/far\n"
+		 "     MB/s       \xc2\xb1  %line    Mmsg/s           windows  CPU us/msg near/far\n"
 		 "write/t16                  1000 event/poll          42.4    30.0   13.6     0.042"
 		 "       10.0..120.0"},
 		{"MiB/s",
-		 "    MiB/s      +-  %line    Mmsg/s           windows  CPU us/msg near/far\n"
+		 "    MiB/s       \xc2\xb1  %line    Mmsg/s           windows  CPU us/msg near/far\n"
 		 "write/t16                  1000 event/poll          40.4    28.6   13.6     0.042"
 		 "        9.5..114.4"},
 	};

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a case that failed may owe to, judged by those that went well before it.
+ */
+#ifndef BENCH_BLAME_H
+#define BENCH_BLAME_H
+
+#include "reports/result.h"
+
+/*
+ * Where nothing was acknowledged, and messages of smaller sizes than one packet of mtu
+ * bytes were: puts that behind the fault of the case of that number.
+ */
+void blame_size(const struct result *result, size_t number, unsigned int mtu, struct error *fault);
+
+#endif
