@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: MIT
 """tap.py VERBMARK FILE...: runs the unittest cases of the files, and prints TAP."""
 
+import faulthandler
 import importlib.util
 import os
 import sys
 import time
 import traceback
 import unittest
+
+# A test that takes longer hangs: where, is told.
+HANGS = 420
 
 
 class TapResult(unittest.TestResult):
@@ -26,6 +30,11 @@ class TapResult(unittest.TestResult):
     def startTest(self, test):
         super().startTest(test)
         self.started = time.monotonic()
+        faulthandler.dump_traceback_later(HANGS)
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        faulthandler.cancel_dump_traceback_later()
 
     def complain(self, test, error):
         self.line(test, False)

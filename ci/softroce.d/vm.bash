@@ -209,7 +209,8 @@ end_logs() {
 vm_boot() {
 	local n limit=$tcg_boot_limit
 	[[ $accel == tcg ]] || limit=$kvm_boot_limit
-	printf '%s=%q\n' OUT "$OUT" HOSTS "$hosts" ACCEL "$accel" >"$run/share/settings"
+	printf '%s=%q\n' OUT "$OUT" HOSTS "$hosts" ACCEL "$accel" LIMIT $((timeout - SECONDS)) \
+		>"$run/share/settings"
 	for ((n = 1; n <= hosts; n++)); do
 		vm_start "$n"
 	done
