@@ -43,6 +43,7 @@ static const struct option_table options = {.rows = rows, .count = ARRAY_LENGTH(
 struct client {
 	struct server *server;
 	struct control control;
+	char name[ADDRESS_TEXT];
 	pthread_t thread;
 	atomic_bool is_done;
 	struct client *next;
@@ -63,6 +64,11 @@ struct server {
 	struct removal removal;
 };
 
+static void complain(const struct client *client, const struct error *error)
+{
+	fprintf(stderr, "verbmark: client %s: %s\n", client->name, error->text);
+}
+
 static void *serve_client(void *argument)
 {
 	struct client *client = argument;
@@ -70,7 +76,7 @@ static void *serve_client(void *argument)
 	uint64_t one = 1;
 
 	if (responder_run(&client->control, client->server->token, &error))
-		fprintf(stderr, "verbmark: a client: %s\n", error.text);
+		complain(client, &error);
 	atomic_store(&client->is_done, true);
 	if (write(client->server->done, &one, sizeof(one)) < 0)
 		return NULL; /* only a full counter refuses, and that one is readable */
@@ -145,14 +151,15 @@ static void admit(struct server *server)
 		return;
 	}
 	client->server = server;
+	dial_peer(fd, client->name);
 	if (control_open(&client->control, fd, &error)) {
+		complain(client, &error);
 		free(client);
 	} else if (start_client(server, client, &error)) {
+		complain(client, &error);
 		control_close(&client->control);
 		free(client);
 	}
-	if (error.code)
-		fprintf(stderr, "verbmark: a client: %s\n", error.text);
 }
 
 static void end_clients(struct server *server, const char *reason)

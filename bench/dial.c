@@ -6,11 +6,12 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "core/address.h"
 #include "core/clock.h"
 
 #define STEP_MS  5000
@@ -170,4 +171,20 @@ int dial_accept(int listener, struct error *error)
 	code = error_set_errno(error, -errno, "cannot set up a client's socket");
 	close(fd);
 	return code;
+}
+
+void dial_peer(int fd, char text[static ADDRESS_TEXT])
+{
+	static const char mapped[] = "::ffff:";
+	struct sockaddr_storage address = {0};
+	socklen_t length = sizeof(address);
+
+	if (getpeername(fd, (struct sockaddr *)&address, &length)) {
+		snprintf(text, ADDRESS_TEXT, "one that has gone");
+		return;
+	}
+	address_text((struct sockaddr *)&address, text);
+	/* What speaks IPv4 to a socket for both. */
+	if (!strncmp(text, mapped, strlen(mapped)))
+		memmove(text, text + strlen(mapped), strlen(text + strlen(mapped)) + 1);
 }

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "core/error.h"
+#include "core/address.h"
 
 /* Connects, trying again for wait_ms while nothing listens there. Returns the socket. */
 int dial_connect(const char *host, uint16_t port, unsigned int wait_ms, struct error *error);
@@ -18,5 +18,8 @@ int dial_listen(uint16_t *port, struct error *error);
 
 /* Takes a client that waits. Returns the socket. */
 int dial_accept(int listener, struct error *error);
+
+/* The address at the other end of a socket. */
+void dial_peer(int fd, char text[static ADDRESS_TEXT]);
 
 #endif

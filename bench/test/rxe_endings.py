@@ -6,6 +6,7 @@ ends, or goes on serving, in time and with a sentence, and keeps nothing.
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -175,7 +176,7 @@ class Killed(unittest.TestCase):
             memory.append(self.server.rss_kib())
             self.assertRegex(
                 self.server.err[-1],
-                "^verbmark: a client: the other end closed the control connection, "
+                rf"^verbmark: client {re.escape(ADDRESS)}: the other end closed the control connection, "
                 "or its process ended$",
             )
             self.assertEqual(len(self.server.err), round_number + 1, self.server.err)
