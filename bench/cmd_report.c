@@ -9,9 +9,24 @@
 #include "reports/document.h"
 #include "reports/load.h"
 #include "reports/merge.h"
+#include "reports/page.h"
+#include "reports/save.h"
 #include "reports/table.h"
 
+struct settings;
+
+/* What results are shown as. */
+struct format {
+	const char *name;
+	void (*begin)(FILE *out);
+	void (*add)(const struct settings *settings, const struct result *result, const char *name,
+		    FILE *out);
+	void (*end)(FILE *out);
+};
+
 struct settings {
+	const struct format *format; /* NULL: tables */
+	const char *output;          /* NULL: standard output */
 	bool is_merged;
 	bool is_redacted;
 	const char *json;
@@ -20,14 +35,20 @@ struct settings {
 	size_t n_files;
 };
 
+static const char *parse_format(const char *text, void *field);
+
 static const struct option_row rows[] = {
-	{"merge",  0, NULL,   option_flag,      offsetof(struct settings, is_merged),
+	{"format", 0,   "NAME", parse_format,     offsetof(struct settings, format),
+	 "table, or html: one page for browsers and paper (table)"           },
+	{"output", 'o', "FILE", option_text,      offsetof(struct settings, output),
+	 "write what is shown there"					 },
+	{"merge",  0,   NULL,   option_flag,      offsetof(struct settings, is_merged),
 	 "runs of the same cases as one: all trials, all histograms"         },
-	{"json",   0, "FILE", option_text,      offsetof(struct settings, json),
+	{"json",   0,   "FILE", option_text,      offsetof(struct settings, json),
 	 "write what was merged there; - is standard output"                 },
-	{"redact", 0, NULL,   option_flag,      offsetof(struct settings, is_redacted),
+	{"redact", 0,   NULL,   option_flag,      offsetof(struct settings, is_redacted),
 	 "write it without names of hosts and addresses: of one FILE as well"},
-	{"units",  0, "UNIT", table_parse_unit, offsetof(struct settings, unit),
+	{"units",  0,   "UNIT", table_parse_unit, offsetof(struct settings, unit),
 	 "Gb/s, Mb/s, GB/s, MB/s, MiB/s (Gb/s)"                              },
 };
 
@@ -50,24 +71,56 @@ static const struct option_table options = {
 };
 
 /* The cases that were run, then those that were not, then how many of them are good. */
-static void print(const struct settings *settings, const struct result *result, const char *name,
-		  FILE *out)
+static void add_table(const struct settings *settings, const struct result *result,
+		      const char *name, FILE *out)
 {
 	struct table_count count;
+	struct table table;
 
-	table_head(out, result);
+	table_open(&table, out, settings->unit, result);
 	for (size_t i = 0; i < result->n_cases; i++)
 		if (result->cases[i].status != RESULT_SKIPPED)
-			table_line(out, settings->unit, result, &result->cases[i]);
-	count = table_foot(out, result);
+			table_line(&table, &result->cases[i]);
+	count = table_foot(&table);
 	fprintf(out, "%zu/%zu complete, %s, %s\n", count.complete, count.wanted, result->started,
 		name);
 }
 
-/* Each on its own; what cannot be read is said, and the others are shown. */
-static int print_each(const struct settings *settings)
+static void add_page(const struct settings *settings, const struct result *result, const char *name,
+		     FILE *out)
 {
-	int status = COMMAND_GOOD;
+	page_add(out, settings->unit, result, name);
+}
+
+static const struct format formats[] = {
+	{"table", NULL,       add_table, NULL    },
+	{"html",  page_begin, add_page,  page_end},
+};
+
+static const char *parse_format(const char *text, void *field)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(formats); i++) {
+		if (strcmp(formats[i].name, text) != 0)
+			continue;
+		*(const struct format **)field = &formats[i];
+		return NULL;
+	}
+	return "is none of table, html";
+}
+
+/* What is to be shown: one result, or NULL for each of the files on its own. */
+struct show {
+	const struct settings *settings;
+	const struct format *format;
+	const struct result *result;
+	const char *name;
+	int *status;
+};
+
+/* What cannot be read is said, and the others are shown. */
+static void show_each(const struct show *show, FILE *out)
+{
+	const struct settings *settings = show->settings;
 	bool has_shown = false;
 
 	for (size_t i = 0; i < settings->n_files; i++) {
@@ -75,18 +128,55 @@ static int print_each(const struct settings *settings)
 		struct result result;
 
 		if (load_file(&result, settings->files[i], &error)) {
-			fflush(stdout);
+			fflush(out);
 			fprintf(stderr, "verbmark: %s\n", error.text);
-			status = COMMAND_FAILED;
+			*show->status = COMMAND_FAILED;
 			continue;
 		}
 		if (has_shown)
-			putchar('\n');
+			fputc('\n', out);
 		has_shown = true;
-		print(settings, &result, settings->files[i], stdout);
+		show->format->add(settings, &result, settings->files[i], out);
 		result_finish(&result);
 	}
-	return status;
+}
+
+static int write_show(FILE *out, const void *what)
+{
+	const struct show *show = what;
+
+	errno = 0;
+	if (show->format->begin)
+		show->format->begin(out);
+	if (show->result)
+		show->format->add(show->settings, show->result, show->name, out);
+	else
+		show_each(show, out);
+	if (show->format->end)
+		show->format->end(out);
+	if (fflush(out) || ferror(out))
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+/* result: what to show, or NULL: each file on its own. */
+static int print(const struct settings *settings, const struct result *result, const char *name,
+		 int *status, struct error *error)
+{
+	const struct show show = {
+		.settings = settings,
+		.format = settings->format ? settings->format : &formats[0],
+		.result = result,
+		.name = name,
+		.status = status,
+	};
+	bool has_document = settings->json && !strcmp(settings->json, "-");
+
+	if (settings->output)
+		return save_path(settings->output, write_show, &show, error);
+	/* What standard output does not take is told at the end of all commands. */
+	write_show(has_document ? stderr : stdout, &show);
+	return 0;
 }
 
 static int merge(struct result *merged, const struct settings *settings, struct error *error)
@@ -118,9 +208,9 @@ static int save(const struct settings *settings, const struct result *result, st
 /* All of them as one, or the only one as it is. */
 static int print_one(const struct settings *settings, struct error *error)
 {
-	bool is_stream = settings->json && !strcmp(settings->json, "-");
 	struct result result = {0};
 	const char *name = settings->files[0];
+	int status = COMMAND_GOOD;
 	char text[64];
 	int code = settings->is_merged ? merge(&result, settings, error)
 				       : load_file(&result, name, error);
@@ -130,11 +220,18 @@ static int print_one(const struct settings *settings, struct error *error)
 		name = text;
 	}
 	if (!code)
-		print(settings, &result, name, is_stream ? stderr : stdout);
+		code = print(settings, &result, name, &status, error);
 	if (!code)
 		code = save(settings, &result, error);
 	result_finish(&result);
-	return code ? COMMAND_FAILED : COMMAND_GOOD;
+	return code ? COMMAND_FAILED : status;
+}
+
+static int print_each(const struct settings *settings, struct error *error)
+{
+	int status = COMMAND_GOOD;
+
+	return print(settings, NULL, NULL, &status, error) ? COMMAND_FAILED : status;
 }
 
 static int parse(struct settings *settings, int argc, char *argv[], struct error *error)
@@ -145,6 +242,8 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 		return code;
 	if (!settings->n_files)
 		return error_set(error, -EINVAL, "FILE is missing: a result that run has left");
+	if (settings->output && settings->json && !strcmp(settings->output, settings->json))
+		return error_set(error, -EINVAL, "--output and --json are the same file");
 	if (settings->is_redacted && !settings->json)
 		return error_set(error, -EINVAL, "--redact is for what --json writes");
 	if (settings->is_redacted && settings->n_files == 1)
@@ -170,7 +269,7 @@ static int run(int argc, char *argv[], struct error *error)
 		status = COMMAND_GOOD;
 	} else if (!code) {
 		status = settings.is_merged || settings.json ? print_one(&settings, error)
-							     : print_each(&settings);
+							     : print_each(&settings, error);
 	}
 	free(settings.files);
 	return status;
@@ -178,7 +277,7 @@ static int run(int argc, char *argv[], struct error *error)
 
 const struct command command_report = {
 	.name = "report",
-	.summary = "prints the tables of results, or of several as one",
+	.summary = "shows results: as tables, or as a page for browsers",
 	.options = &options,
 	.run = run,
 };

@@ -12,6 +12,7 @@
 #include "bench/redaction.h"
 #include "bench/sweep.h"
 #include "reports/document.h"
+#include "reports/save.h"
 #include "reports/table.h"
 
 /* What the signals that end a run are read from. */
@@ -78,8 +79,8 @@ struct screen {
 	const struct plan *plan;
 	const char *path; /* of the document; NULL: there is none */
 	FILE *out;
+	struct table table; /* once there is a case to show */
 	struct progress progress;
-	bool has_head;
 	uint64_t saved_ns;     /* when the document was last written, */
 	uint64_t save_cost_ns; /* and how long that took */
 	struct error unsaved;
@@ -115,10 +116,9 @@ static void case_ends(struct sweep_view *view, const struct result *result, size
 	bool is_stream = screen->path && !strcmp(screen->path, "-");
 
 	progress_wipe(&screen->progress);
-	if (!screen->has_head)
-		table_head(screen->out, result);
-	screen->has_head = true;
-	table_line(screen->out, screen->plan->unit, result, &result->cases[number]);
+	if (!screen->table.out)
+		table_open(&screen->table, screen->out, screen->plan->unit, result);
+	table_line(&screen->table, &result->cases[number]);
 	fflush(screen->out);
 	/* A run that is killed keeps what it had. */
 	if (!is_stream && clock_now_ns() - screen->saved_ns > SAVE_SHARE * screen->save_cost_ns)
@@ -169,11 +169,14 @@ static int sweep(const struct plan *plan, struct result *result, struct screen *
 }
 
 /* What is said of cases that were never tried, and where it all is. */
-static void conclude(const struct screen *screen, const struct result *result)
+static void conclude(struct screen *screen, const struct result *result)
 {
-	struct table_count count = table_foot(screen->out, result);
+	struct table_count count;
 
-	table_warnings(screen->out, result);
+	if (!screen->table.out)
+		table_open(&screen->table, screen->out, screen->plan->unit, result);
+	count = table_foot(&screen->table);
+	table_warnings(&screen->table);
 	fprintf(screen->out, "%zu/%zu complete, %.0f s", count.complete, count.wanted,
 		(double)(clock_now_ns() - screen->progress.start_ns) / (double)NS_PER_S);
 	if (screen->path && strcmp(screen->path, "-") != 0 && !screen->unsaved.code)
@@ -193,7 +196,7 @@ static int run_plan(const struct plan *plan, const char *path, struct result *re
 		.out = has_stdout ? stderr : stdout,
 	};
 	int limits = 0;
-	int code = path ? document_check(path, error) : 0;
+	int code = path ? save_check(path, error) : 0;
 
 	if (code)
 		return COMMAND_FAILED;

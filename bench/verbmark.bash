@@ -43,7 +43,10 @@ _verbmark_value() { # VERBMARK OPTION WORD
 	--preset | --units)
 		mapfile -t COMPREPLY < <(compgen -W "$(_verbmark_words "$1" "$2")" -- "$3")
 		;;
-	--json | --plan)
+	--format)
+		mapfile -t COMPREPLY < <(compgen -W "table html" -- "$3")
+		;;
+	--json | --plan | --output)
 		_verbmark_files "$3"
 		;;
 	esac

@@ -11,6 +11,7 @@
 
 #include "reports/hdr.h"
 #include "reports/interval.h"
+#include "reports/save.h"
 
 /* Everything here is well below 2^63, which is as far as JSON's integers go. */
 static json_t *number(uint64_t value)
@@ -306,7 +307,7 @@ json_t *document_make(const struct result *result)
 			 make_end(&result->server), "cases", cases, "warnings", result->warnings);
 }
 
-static int write_stream(const json_t *document, FILE *out)
+static int write_stream(FILE *out, const void *document)
 {
 	errno = 0;
 	if (json_dumpf(document, out, JSON_COMPACT) || fputc('\n', out) == EOF || fflush(out))
@@ -314,91 +315,9 @@ static int write_stream(const json_t *document, FILE *out)
 	return 0;
 }
 
-/*
- * A device or a pipe is written to as it is: a file renamed over it would take its
- * place. -EISDIR is for a folder.
- */
-static int is_special(const char *path)
-{
-	struct stat found;
-
-	if (stat(path, &found) || S_ISREG(found.st_mode))
-		return 0;
-	return S_ISDIR(found.st_mode) ? -EISDIR : 1;
-}
-
-static int write_special(const json_t *document, const char *path)
-{
-	FILE *out = fopen(path, "we");
-	int code;
-
-	if (!out)
-		return -errno;
-	code = write_stream(document, out);
-	if (fclose(out) && !code)
-		code = -errno;
-	return code;
-}
-
-/* It can only be read by setting it. */
-static mode_t current_umask(void)
-{
-	mode_t mask = umask(0);
-
-	umask(mask);
-	return mask;
-}
-
-static char *temporary_name(const char *path)
-{
-	char *name;
-
-	return asprintf(&name, "%s.XXXXXX", path) < 0 ? NULL : name;
-}
-
-static int write_file(const json_t *document, const char *path)
-{
-	char *name = temporary_name(path);
-	int fd = name ? mkstemp(name) : -1;
-	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
-	int code = 0;
-
-	if (!out) {
-		code = -errno;
-		if (fd >= 0)
-			close(fd);
-	} else {
-		code = write_stream(document, out);
-		/* mkstemp makes it private; a result is as public as any new file. */
-		if (!code && fchmod(fd, 0666 & ~current_umask()))
-			code = -errno;
-		if (fclose(out) && !code)
-			code = -errno;
-	}
-	if (!code && rename(name, path))
-		code = -errno;
-	if (code && fd >= 0)
-		unlink(name);
-	free(name);
-	return code;
-}
-
-static int write_path(const json_t *document, const char *path)
-{
-	int special = is_special(path);
-
-	if (!strcmp(path, "-"))
-		return write_stream(document, stdout);
-	if (special < 0)
-		return special;
-	return special ? write_special(document, path) : write_file(document, path);
-}
-
 int document_save(const json_t *document, const char *path, struct error *error)
 {
-	int code = write_path(document, path);
-
-	return code ? error_set_errno(error, code, "cannot write %s", path) : 0;
+	return save_path(path, write_stream, document, error);
 }
 
 int document_write(const struct result *result, const char *path, struct error *error)
@@ -411,32 +330,4 @@ int document_write(const struct result *result, const char *path, struct error *
 	code = document_save(document, path, error);
 	json_decref(document);
 	return code;
-}
-
-static int try_path(const char *path)
-{
-	int special = is_special(path);
-	int code = 0;
-	char *name;
-	int fd;
-
-	if (special)
-		return special < 0 ? special : access(path, W_OK) ? -errno : 0;
-	name = temporary_name(path);
-	fd = name ? mkstemp(name) : -1;
-	if (fd < 0) {
-		code = -errno;
-	} else {
-		close(fd);
-		unlink(name);
-	}
-	free(name);
-	return code;
-}
-
-int document_check(const char *path, struct error *error)
-{
-	int code = strcmp(path, "-") ? try_path(path) : 0;
-
-	return code ? error_set_errno(error, code, "cannot write %s", path) : 0;
 }

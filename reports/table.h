@@ -8,23 +8,27 @@
 
 #include <stdio.h>
 
-#include "reports/result.h"
+#include "reports/cells.h"
 
-/* What a bandwidth is shown in, such as Gb/s. */
-struct table_unit;
+#define TABLE_NAMES 3
 
-/* An option's parser: a const struct table_unit *, which is NULL for Gb/s as well. */
-const char *table_parse_unit(const char *text, void *unit);
+struct table {
+	FILE *out;
+	const struct table_unit *unit; /* of bandwidths; NULL: Gb/s */
+	const struct result *result;
+	const struct result_case *last; /* whose line has figures */
+	int width[TABLE_NAMES];         /* of the columns of words */
+};
 
-/* The two ends. */
-void table_head(FILE *out, const struct result *result);
+/* Prints the two ends. All cases have to be there, whether they have been run or not. */
+void table_open(struct table *table, FILE *out, const struct table_unit *unit,
+		const struct result *result);
 
 /*
- * One of the result's cases, with titles before the first of its metric. unit: of its
- * bandwidth; NULL: Gb/s.
+ * One of the result's cases, with titles before the first of its metric. Nothing of one
+ * that is interrupted: the foot has them together.
  */
-void table_line(FILE *out, const struct table_unit *unit, const struct result *result,
-		const struct result_case *line);
+void table_line(struct table *table, const struct result_case *line);
 
 /* How many of the cases that could be run are complete. */
 struct table_count {
@@ -32,10 +36,13 @@ struct table_count {
 	size_t wanted;
 };
 
-/* What is below the lines: what operations need, and the cases that were never tried. */
-struct table_count table_foot(FILE *out, const struct result *result);
+/*
+ * What is below the lines: what operations need, the cases that were never tried or were
+ * interrupted, and whether those that were measured had become steady.
+ */
+struct table_count table_foot(const struct table *table);
 
 /* What of the circumstances spoils it, a line each. */
-void table_warnings(FILE *out, const struct result *result);
+void table_warnings(const struct table *table);
 
 #endif

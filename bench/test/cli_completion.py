@@ -92,6 +92,13 @@ class Completion(unittest.TestCase):
                 with self.subTest(option=option, word=word):
                     self.assertEqual(verbmark("run", "--dry-run", option, word).status, 0)
 
+    def test_formats(self):
+        formats = self.completed("report", "--format", "")
+        self.assertEqual(formats, {"table", "html"})
+        for word in formats:
+            ended = verbmark("report", "--format", word, "/nowhere/at/all")
+            self.assertIn("cannot read", ended.err)
+
     def test_files(self):
         with tempfile.TemporaryDirectory() as folder:
             for name in ("a b.json", "a.json", "c.json"):
@@ -104,6 +111,7 @@ class Completion(unittest.TestCase):
             self.assertEqual(self.completed("report", "--merge", "c.json", "a", cwd=folder), two)
             self.assertEqual(self.completed("report", "--json", "", cwd=folder),
                              two | {"c.json"})
+            self.assertEqual(self.completed("report", "--output", "a", cwd=folder), two)
             # Neither is a file of devices, and nothing is run to find out.
             self.assertEqual(self.completed("devices", "a", cwd=folder), set())
             self.assertEqual(self.completed("run", "-s", "a", cwd=folder), set())

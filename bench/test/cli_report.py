@@ -2,6 +2,7 @@
 """Tables of results, and several results as one: documents made here, by other means."""
 
 import copy
+import html.parser
 import json
 import os
 import statistics
@@ -102,6 +103,43 @@ ENDED_BADLY = (
 )
 
 
+class Page(html.parser.HTMLParser):
+    """The tables of a page, as lists of their rows' cells, and its other text."""
+
+    VOID = ("meta",)
+    CELLS = ("th", "td")
+
+    def __init__(self, text):
+        super().__init__()
+        self.open = []
+        self.tables = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+        if self.open:
+            raise AssertionError(f"left open: {self.open}")
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in self.VOID:
+            self.open.append(tag)
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in self.CELLS:
+            self.tables[-1][-1].append("")
+
+    def handle_endtag(self, tag):
+        if self.open.pop() != tag:
+            raise AssertionError(f"{tag} ends, and another is open")
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] in self.CELLS:
+            self.tables[-1][-1][-1] += data
+        else:
+            self.text += data
+
+
 class Report(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -146,6 +184,42 @@ class Report(unittest.TestCase):
         self.assertIn("16.0", words)
         self.assertIn("0.080..0.240", words)
 
+    def page(self, *words):
+        return Page(self.shown("--format", "html", *words).out)
+
+    def test_a_page_has_the_cells_of_the_table(self):
+        path = self.write("a.json", result(latency(FAST), bandwidth([100, 200, 300])))
+        page = self.page(path)
+        table = self.shown(path).out
+        self.assertEqual(len(page.tables), 2)
+        for rows, start in zip(page.tables, (("LATENCY", "send "), ("BANDWIDTH", "write "))):
+            for cells, beginning in zip(rows, start):
+                self.assertEqual(" ".join(cells).split(), self.line(table, beginning))
+        self.assertIn(table.splitlines()[0], page.text)
+
+    def test_a_page_of_several(self):
+        bad = result(*ENDED_BADLY, latency(SLOW))
+        bad["hosts"]["client"]["facts"] = {"cpu": {"model": "<b>A & B</b>"}}
+        page = self.page(self.write("a.json", bad), self.write("b.json", result(latency(FAST))))
+        self.assertEqual(len(page.tables), 3)
+        self.assertIn(["cpu model", "<b>A & B</b>", "-"], page.tables[1])
+        for ended in ENDED_BADLY:
+            self.assertIn(f"{ended['id']}: {ended['status']}", page.text)
+            self.assertIn(ended.get("error", ""), page.text)
+
+    def test_output(self):
+        path = self.write("a.json", result(latency(FAST)))
+        for words in ((), ("--format", "html"), ("--merge",)):
+            out = f"{self.folder.name}/out"
+            self.assertEqual(self.shown(path, *words, "-o", out).out, "")
+            with open(out, encoding="utf-8") as file:
+                self.assertEqual(file.read().rstrip("\n"), self.shown(path, *words).out)
+        self.assertEqual(
+            self.shown(path, "-o", "/nowhere/at/all", status=1).err,
+            "verbmark: cannot write /nowhere/at/all: No such file or directory",
+        )
+        self.assertIn("No space left", self.shown(path, "-o", "/dev/full", status=1).err)
+
     def test_units(self):
         path = self.write("a.json", result(bandwidth([100, 200, 300])))
         other = self.write("b.json", result(bandwidth([400])))
@@ -162,11 +236,13 @@ class Report(unittest.TestCase):
         path = self.write("a.json", result(latency(FAST), *ENDED_BADLY, status="interrupted"))
         lines = self.shown(path).out.splitlines()
         self.assertIn("read/lat/64/poll: transport retry exceeded, 0 of 5000", lines)
-        self.assertIn("read/lat/64/event: interrupted", lines)
+        # Each of them once, below the table.
         self.assertEqual(
-            [line for line in lines if line.startswith("read/lat/64/adaptive")], lines[-2:-1]
+            [line for line in lines if line.startswith(("read/lat/64/a", "read/lat/64/e"))],
+            lines[-3:-1],
         )
-        self.assertEqual(lines[-2], "read/lat/64/adaptive: skipped: it cannot be")
+        self.assertEqual(lines[-3], "read/lat/64/adaptive: skipped: it cannot be")
+        self.assertEqual(lines[-2], "read/lat/64/event: interrupted")
         self.assertTrue(lines[-1].startswith("1/3 complete, "), lines[-1])
 
     def test_nothing_in_it(self):
@@ -231,6 +307,9 @@ class Report(unittest.TestCase):
              "--json is for what --merge makes of several"),
             (("--units", "bits", path), "--units: 'bits' is none of Gb/s, Mb/s, GB/s, MB/s, MiB/s"),
             (("--merge", path, path), f"'{path}' is there twice"),
+            (("--format", "pdf", path), "--format: 'pdf' is none of table, html"),
+            (("--merge", "--json", "b", "-o", "b", path),
+             "--output and --json are the same file"),
         ):
             with self.subTest(words):
                 ended = self.shown(*words, status=2)

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <dirent.h>
-#include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -259,135 +255,6 @@ static void test_written(void **unused)
 	assert_int_equal(found.st_mode & 0777, 0644);
 }
 
-static size_t files_in_folder(void)
-{
-	DIR *open = opendir(folder);
-	size_t n = 0;
-
-	assert_non_null(open);
-	while (readdir(open))
-		n++;
-	closedir(open);
-	return n - 2;
-}
-
-static void put(const char *text)
-{
-	FILE *file = fopen(path, "w");
-
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
-}
-
-static void check_content(const char *text)
-{
-	char content[64] = "";
-	FILE *file = fopen(path, "r");
-
-	assert_non_null(file);
-	assert_non_null(fgets(content, sizeof(content), file));
-	fclose(file);
-	assert_string_equal(content, text);
-}
-
-static void test_replaces_a_file(void **unused)
-{
-	struct error error = {0};
-	json_t *document;
-
-	put("old");
-	assert_int_equal(document_write(&sample, path, &error), 0);
-	document = json_load_file(path, 0, NULL);
-	assert_non_null(document);
-	json_decref(document);
-	assert_int_equal(files_in_folder(), 1);
-}
-
-/* Full after so many bytes: nothing of the old file is lost, and nothing left behind. */
-static void test_a_failed_write_changes_nothing(void **unused)
-{
-	static const rlim_t rooms[] = {0, 1, 1000};
-	struct rlimit limit;
-	rlim_t before;
-
-	put("old");
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-	before = limit.rlim_cur;
-	signal(SIGXFSZ, SIG_IGN);
-	for (size_t i = 0; i < ARRAY_LENGTH(rooms); i++) {
-		struct error error = {0};
-		int code;
-
-		limit.rlim_cur = rooms[i];
-		setrlimit(RLIMIT_FSIZE, &limit);
-		code = document_write(&sample, path, &error);
-		limit.rlim_cur = before;
-		setrlimit(RLIMIT_FSIZE, &limit);
-		assert_int_equal(code, -EFBIG);
-		assert_contains(error.text, path);
-		assert_contains(error.text, "cannot write ");
-		check_content("old");
-		assert_int_equal(files_in_folder(), 1);
-	}
-}
-
-static void test_paths_that_cannot_be(void **unused)
-{
-	char below[160];
-	const struct {
-		const char *path;
-		int code;
-	} rows[] = {
-		{"/nowhere/at/all.json", -ENOENT },
-		{"/proc/result.json",    -ENOENT },
-		{folder,                 -EISDIR },
-		{below,                  -ENOTDIR},
-	};
-
-	put("old");
-	snprintf(below, sizeof(below), "%s/result.json", path);
-	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		struct error checked = {0};
-		struct error written = {0};
-
-		assert_int_equal(document_check(rows[i].path, &checked), rows[i].code);
-		assert_int_equal(document_write(&sample, rows[i].path, &written), rows[i].code);
-		assert_contains(checked.text, rows[i].path);
-		assert_contains(written.text, rows[i].path);
-	}
-	assert_int_equal(files_in_folder(), 1);
-}
-
-static void test_a_check_leaves_nothing(void **unused)
-{
-	struct error error = {0};
-
-	assert_int_equal(document_check(path, &error), 0);
-	assert_int_equal(files_in_folder(), 0);
-	put("old");
-	assert_int_equal(document_check(path, &error), 0);
-	check_content("old");
-	assert_int_equal(files_in_folder(), 1);
-	assert_int_equal(document_check("-", &error), 0);
-}
-
-/* A device stays one; a full one is told. */
-static void test_devices(void **unused)
-{
-	struct error error = {0};
-	struct stat found;
-
-	assert_int_equal(document_check("/dev/null", &error), 0);
-	assert_int_equal(document_write(&sample, "/dev/null", &error), 0);
-	assert_int_equal(stat("/dev/null", &found), 0);
-	assert_true(S_ISCHR(found.st_mode));
-	assert_int_equal(document_write(&sample, "/dev/full", &error), -ENOSPC);
-	assert_contains(error.text, "cannot write /dev/full: No space left on device");
-	assert_int_equal(stat("/dev/full", &found), 0);
-	assert_true(S_ISCHR(found.st_mode));
-}
-
 /* test_document SAMPLE.JSON */
 int main(int argc, char *argv[])
 {
@@ -401,14 +268,6 @@ int main(int argc, char *argv[])
 		cmocka_unit_test_setup_teardown(test_no_plan, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_bins_add_up, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_written, open_sample, close_sample),
-		cmocka_unit_test_setup_teardown(test_replaces_a_file, open_sample, close_sample),
-		cmocka_unit_test_setup_teardown(test_a_failed_write_changes_nothing, open_sample,
-						close_sample),
-		cmocka_unit_test_setup_teardown(test_paths_that_cannot_be, open_sample,
-						close_sample),
-		cmocka_unit_test_setup_teardown(test_a_check_leaves_nothing, open_sample,
-						close_sample),
-		cmocka_unit_test_setup_teardown(test_devices, open_sample, close_sample),
 	};
 
 	int failed;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "reports/page.h"
 #include "reports/table.h"
 #include "reports/test/failing.h"
 #include "reports/test/loading.h"
@@ -514,12 +515,16 @@ static void use(void)
 {
 	FILE *out = fopen("/dev/null", "w");
 	json_t *again = document_make(&result);
+	struct table table;
 
 	assert_non_null(out);
 	assert_non_null(again);
-	table_head(out, &result);
+	table_open(&table, out, NULL, &result);
 	for (size_t i = 0; i < result.n_cases; i++)
-		table_line(out, NULL, &result, &result.cases[i]);
+		table_line(&table, &result.cases[i]);
+	table_foot(&table);
+	table_warnings(&table);
+	page_add(out, NULL, &result, "result.json");
 	fclose(out);
 	json_decref(again);
 }

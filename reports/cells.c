@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/cells.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/interval.h"
+#include "reports/statistic.h"
+
+#define NS_PER_US 1000.0
+
+#define PLUS_MINUS "\xc2\xb1"
+
+struct table_unit {
+	const char *name;
+	double bytes;
+};
+
+/* The first one where nobody asks. M and G are powers of ten. */
+static const struct table_unit units[] = {
+	{"Gb/s",  1e9 / 8},
+        {"Mb/s",  1e6 / 8},
+        {"GB/s",  1e9    },
+        {"MB/s",  1e6    },
+        {"MiB/s", 1048576},
+};
+
+const char *table_parse_unit(const char *text, void *unit)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(units); i++) {
+		if (strcmp(units[i].name, text) != 0)
+			continue;
+		*(const struct table_unit **)unit = &units[i];
+		return NULL;
+	}
+	return "is none of Gb/s, Mb/s, GB/s, MB/s, MiB/s";
+}
+
+enum {
+	WIDTH_BYTES = 7,
+	WIDTH_FIGURE = 7,
+	WIDTH_INTERVAL = 5,
+	WIDTH_PART = 5,
+	WIDTH_WINDOWS = 13,
+};
+
+static struct cell *add(struct cells *cells, int width)
+{
+	struct cell *cell = &cells->cell[cells->count++];
+
+	*cell = (struct cell){.width = width};
+	return cell;
+}
+
+static void FORMAT(2, 3) add_name(struct cells *cells, const char *format, ...)
+{
+	struct cell *cell = add(cells, 0);
+	va_list arguments;
+
+	cell->is_name = true;
+	va_start(arguments, format);
+	vsnprintf(cell->text, sizeof(cell->text), format, arguments);
+	va_end(arguments);
+}
+
+static void add_title(struct cells *cells, int width, const char *title)
+{
+	struct cell *cell = add(cells, width);
+
+	snprintf(cell->text, sizeof(cell->text), "%s", title);
+}
+
+static void add_figure(struct cells *cells, int width, int digits, double value)
+{
+	struct cell *cell = add(cells, width);
+
+	if (isnan(value))
+		snprintf(cell->text, sizeof(cell->text), "-");
+	else
+		snprintf(cell->text, sizeof(cell->text), "%.*f", digits, value);
+}
+
+/* What runs on the link: of RoCE the version, where the port's GIDs are of one alone. */
+static const char *network(const struct result_end *end)
+{
+	const json_t *types = json_object_get(json_object_get(end->facts, "port"), "gid_types");
+	const char *type = json_string_value(json_array_get(types, 0));
+
+	if (!type || strcmp(end->link_layer, "Ethernet") != 0)
+		return end->link_layer;
+	if (json_array_size(types) > 1)
+		return "RoCE";
+	return !strcmp(type, "RoCE v2") ? "RoCEv2" : "RoCEv1";
+}
+
+static bool has_same_qps(const struct result_case *one, const struct result_case *other)
+{
+	return json_equal(json_object_get(one->parameters, "qps"),
+			  json_object_get(other->parameters, "qps"));
+}
+
+static bool has_same_mtu(const struct result_case *one, const struct result_case *other)
+{
+	const json_t *mtu = json_object_get(one->parameters, "mtu");
+	const json_t *another = json_object_get(other->parameters, "mtu");
+
+	return mtu == another || json_equal(mtu, another);
+}
+
+static bool has_same_transport(const struct result_case *one, const struct result_case *other)
+{
+	return !strcmp(one->transport, other->transport);
+}
+
+/* One of all cases that run, where they are alike; NULL: they are not, or there is none. */
+static const struct result_case *find_common(const struct result *result,
+					     bool (*are_alike)(const struct result_case *,
+							       const struct result_case *))
+{
+	const struct result_case *first = NULL;
+
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+
+		if (line->status == RESULT_SKIPPED)
+			continue;
+		if (first && !are_alike(first, line))
+			return NULL;
+		first = first ? first : line;
+	}
+	return first;
+}
+
+/* That was asked for, or else the port's. */
+static unsigned int mtu_of(const struct result_end *end, const struct result_case *line)
+{
+	const json_t *asked = json_object_get(line->parameters, "mtu");
+
+	return json_is_integer(asked) ? (unsigned int)json_integer_value(asked) : end->mtu;
+}
+
+void cells_head(char text[static 512], const struct result *result)
+{
+	const struct result_end *near = &result->client;
+	const struct result_end *far = &result->server;
+	const struct result_case *transport = find_common(result, has_same_transport);
+	const struct result_case *qps = find_common(result, has_same_qps);
+	const struct result_case *mtu = find_common(result, has_same_mtu);
+	char common[3][32] = {"", "", ""};
+
+	if (mtu)
+		snprintf(common[2], sizeof(common[2]), " MTU %u", mtu_of(near, mtu));
+	if (transport)
+		snprintf(common[0], sizeof(common[0]), " %s", transport->transport);
+	if (qps)
+		snprintf(common[1], sizeof(common[1]), " q%" JSON_INTEGER_FORMAT,
+			 json_integer_value(json_object_get(qps->parameters, "qps")));
+	snprintf(text, 512, "%s %s/%u -> %s %s/%u  %s %g Gb/s%s%s%s", near->host, near->device,
+		 near->port, far->host, far->device, far->port, network(near),
+		 (double)near->rate_mbps / 1000, common[2], common[0], common[1]);
+}
+
+static double cpu_us(const struct result_cost *cost)
+{
+	uint64_t spent = cost->user_ns + cost->system_ns;
+
+	return cost->messages ? (double)spent / (double)cost->messages / NS_PER_US : 0;
+}
+
+/* Half of what the interval of the median over trials spans; NAN without one. */
+static double half_width(const double *values, size_t n_values)
+{
+	struct interval interval;
+	struct error ignored = {0};
+
+	if (interval_median(&interval, values, n_values, &ignored) || interval.confidence < 0.95)
+		return (double)NAN;
+	return (interval.high - interval.low) / 2;
+}
+
+/* Three digits that say something, whatever the scale. */
+static int digits_for(double value)
+{
+	static const double steps[] = {1000, 10, 1, 0.1};
+	int digits = 0;
+
+	while (digits < (int)ARRAY_LENGTH(steps) && value < steps[digits])
+		digits++;
+	return digits;
+}
+
+/* Of microseconds: nothing is known below ten nanoseconds. */
+static int latency_digits(double us)
+{
+	int digits = digits_for(us);
+
+	return digits > 2 ? 2 : digits;
+}
+
+static double median_width(const struct result_case *line, size_t statistic)
+{
+	double *values = calloc(line->n_trials, sizeof(*values));
+	double width;
+
+	if (!values)
+		return (double)NAN;
+	for (size_t i = 0; i < line->n_trials; i++)
+		values[i] = line->trials[i].latency[statistic];
+	width = half_width(values, line->n_trials);
+	free(values);
+	return width;
+}
+
+static double rate_width(const struct result_case *line)
+{
+	double *values = calloc(line->n_trials, sizeof(*values));
+	double width;
+
+	if (!values)
+		return (double)NAN;
+	for (size_t i = 0; i < line->n_trials; i++)
+		values[i] = line->trials[i].bytes_per_s;
+	width = half_width(values, line->n_trials);
+	free(values);
+	return width;
+}
+
+/* The operation with whatever of the case is not at its default, the size, the modes. */
+void cells_names(struct cells *cells, const struct result_case *line)
+{
+	const char *extras = line->id;
+	bool has_two = strcmp(line->cq, line->server_cq) != 0;
+
+	cells->count = 0;
+	for (int i = 0; i < 4 && extras; i++)
+		extras = strchr(extras + (i > 0), '/');
+	if (has_two && extras)
+		extras = strchr(extras + 1, '/');
+	add_name(cells, "%s%s", line->op, extras ? extras : "");
+	add_figure(cells, WIDTH_BYTES, 0, (double)line->size);
+	add_name(cells, "%s%s%s", line->cq, has_two ? "/" : "", has_two ? line->server_cq : "");
+}
+
+/* What windows span; those too short for the messages say nothing. */
+static void add_windows(struct cells *cells, const struct table_unit *unit,
+			const struct result_case *line)
+{
+	struct cell *cell = add(cells, WIDTH_WINDOWS);
+	uint64_t least = UINT64_MAX;
+	uint64_t most = 0;
+	uint64_t messages = 0;
+	double high;
+
+	snprintf(cell->text, sizeof(cell->text), "-");
+	for (size_t i = 0; i < line->windows->count; i++) {
+		uint64_t rate = windows_rate(line->windows, i, line->size);
+
+		least = rate < least ? rate : least;
+		most = rate > most ? rate : most;
+		messages += line->windows->messages[i];
+	}
+	if (!messages || messages < WINDOWS_MESSAGES * line->windows->count)
+		return;
+	high = (double)most / unit->bytes;
+	snprintf(cell->text, sizeof(cell->text), "%.*f..%.*f", digits_for(high),
+		 (double)least / unit->bytes, digits_for(high), high);
+}
+
+static void add_bandwidth(struct cells *cells, const struct table_unit *unit,
+			  const struct result *result, const struct result_case *line)
+{
+	double seconds = (double)line->duration_ns / 1e9;
+	double bytes_per_s = (double)(line->messages * line->size) / seconds;
+	double rate = bytes_per_s / unit->bytes;
+	double mmsg_per_s = (double)line->messages / seconds / 1e6;
+	uint64_t line_mbps = result->client.rate_mbps < result->server.rate_mbps
+				     ? result->client.rate_mbps
+				     : result->server.rate_mbps;
+
+	add_figure(cells, WIDTH_FIGURE, digits_for(rate), rate);
+	add_figure(cells, WIDTH_INTERVAL, digits_for(rate), rate_width(line) / unit->bytes);
+	add_figure(cells, WIDTH_PART, 1,
+		   line_mbps ? bytes_per_s * 8e-4 / (double)line_mbps : (double)NAN);
+	add_figure(cells, WIDTH_FIGURE, digits_for(mmsg_per_s), mmsg_per_s);
+	add_windows(cells, unit, line);
+}
+
+static void title_bandwidth(struct cells *cells, const struct table_unit *unit)
+{
+	add_title(cells, WIDTH_FIGURE, unit->name);
+	add_title(cells, WIDTH_INTERVAL, PLUS_MINUS);
+	add_title(cells, WIDTH_PART, "%line");
+	add_title(cells, WIDTH_FIGURE, "Mmsg/s");
+	add_title(cells, WIDTH_WINDOWS, "windows");
+}
+
+static void add_latency(struct cells *cells, const struct result_case *line)
+{
+	add_name(cells, "%s", result_kind_name(line->kind));
+	for (size_t i = 0; i < STATISTICS; i++) {
+		const struct statistic *statistic = &statistics[i];
+		double value = (double)NAN;
+
+		if (!statistic->title)
+			continue;
+		if (statistic->is_known(line->latency, statistic))
+			value = statistic->value(line->latency, statistic) / NS_PER_US;
+		add_figure(cells, WIDTH_FIGURE, latency_digits(value), value);
+		if (!strcmp(statistic->key, "p50"))
+			add_figure(cells, WIDTH_INTERVAL, latency_digits(value),
+				   median_width(line, i) / NS_PER_US);
+	}
+}
+
+static void title_latency(struct cells *cells)
+{
+	add_name(cells, "kind");
+	for (size_t i = 0; i < STATISTICS; i++) {
+		if (!statistics[i].title)
+			continue;
+		add_title(cells, WIDTH_FIGURE, statistics[i].title);
+		if (!strcmp(statistics[i].key, "p50"))
+			add_title(cells, WIDTH_INTERVAL, PLUS_MINUS);
+	}
+}
+
+void cells_title(struct cells *cells, const struct table_unit *unit, const struct result_case *line)
+{
+	cells->count = 0;
+	add_name(cells, "%s", line->windows ? "BANDWIDTH" : "LATENCY us");
+	add_title(cells, WIDTH_BYTES, "bytes");
+	add_name(cells, "cq");
+	if (line->windows)
+		title_bandwidth(cells, unit ? unit : &units[0]);
+	else
+		title_latency(cells);
+	add_name(cells, "CPU us/msg near/far");
+}
+
+void cells_fill(struct cells *cells, const struct table_unit *unit, const struct result *result,
+		const struct result_case *line)
+{
+	cells_names(cells, line);
+	if (line->windows)
+		add_bandwidth(cells, unit ? unit : &units[0], result, line);
+	else
+		add_latency(cells, line);
+	add_name(cells, "%.2f/%.2f", cpu_us(&line->client), cpu_us(&line->server));
+}
+
+bool cells_has_figures(const struct result_case *line)
+{
+	return line->status == RESULT_COMPLETE && line->n_trials;
+}
+
+const char *cells_reason(const struct result_case *line)
+{
+	return line->error[0] ? line->error : result_status_name(line->status);
+}

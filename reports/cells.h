@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What of a case tables show, as texts: the same figures with the same digits,
+ * whatever the table is made of.
+ */
+#ifndef REPORTS_CELLS_H
+#define REPORTS_CELLS_H
+
+#include "reports/result.h"
+
+/* What a bandwidth is shown in, such as Gb/s. */
+struct table_unit;
+
+/* An option's parser: a const struct table_unit *, which is NULL for Gb/s as well. */
+const char *table_parse_unit(const char *text, void *unit);
+
+#define CELLS_MAX 16
+
+struct cell {
+	char text[160];
+	bool is_name; /* words, not a figure: they begin where their column does */
+	int width;    /* that its column has at least; 0: a name is as long as it is */
+};
+
+struct cells {
+	size_t count;
+	struct cell cell[CELLS_MAX];
+};
+
+/* What a case is called: its first three cells, without any figure. */
+void cells_names(struct cells *cells, const struct result_case *line);
+
+/* Of the table in which the case is: a latency's is not a bandwidth's. */
+void cells_title(struct cells *cells, const struct table_unit *unit,
+		 const struct result_case *line);
+
+/* Of a case with trials. */
+void cells_fill(struct cells *cells, const struct table_unit *unit, const struct result *result,
+		const struct result_case *line);
+
+/* The two ends, and what all cases have in common. */
+void cells_head(char text[static 512], const struct result *result);
+
+/* Whether a case has figures; or else why it has none. */
+bool cells_has_figures(const struct result_case *line);
+const char *cells_reason(const struct result_case *line);
+
+#endif

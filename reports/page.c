@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/page.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/semantics.h"
+
+static void print_text(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		switch (*text) {
+		case '&':
+			fputs("&amp;", out);
+			break;
+		case '<':
+			fputs("&lt;", out);
+			break;
+		case '>':
+			fputs("&gt;", out);
+			break;
+		case '"':
+			fputs("&quot;", out);
+			break;
+		default:
+			fputc(*text, out);
+		}
+	}
+}
+
+static void print_element(FILE *out, const char *name, const char *text)
+{
+	fprintf(out, "<%s>", name);
+	print_text(out, text);
+	fprintf(out, "</%s>\n", name);
+}
+
+void page_begin(FILE *out)
+{
+	fputs("<!DOCTYPE html>\n"
+	      "<html lang=\"en\">\n"
+	      "<head>\n"
+	      "<meta charset=\"utf-8\">\n"
+	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'\">\n"
+	      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+	      "<meta name=\"color-scheme\" content=\"light dark\">\n"
+	      "<title>verbmark</title>\n"
+	      "</head>\n"
+	      "<body>\n"
+	      "<main>\n",
+	      out);
+}
+
+void page_end(FILE *out)
+{
+	fputs("</main>\n</body>\n</html>\n", out);
+}
+
+static void begin_table(FILE *out, const char *caption)
+{
+	fputs("<table border=\"1\" cellspacing=\"0\" cellpadding=\"4\">\n", out);
+	print_element(out, "caption", caption);
+}
+
+/* Words on the left, figures on the right; of a body the first cell names its row. */
+static void print_cells(FILE *out, const struct cells *cells, bool is_head)
+{
+	fputs("<tr>", out);
+	for (size_t i = 0; i < cells->count; i++) {
+		const struct cell *cell = &cells->cell[i];
+		const char *name = is_head || !i ? "th" : "td";
+		const char *scope = is_head ? " scope=\"col\"" : !i ? " scope=\"row\"" : "";
+
+		fprintf(out, "<%s%s align=\"%s\">", name, scope, cell->is_name ? "left" : "right");
+		print_text(out, cell->text);
+		fprintf(out, "</%s>", name);
+	}
+	fputs("</tr>\n", out);
+}
+
+static void print_metric(FILE *out, const struct table_unit *unit, const struct result *result,
+			 bool is_bandwidth)
+{
+	bool is_open = false;
+
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+		struct cells cells;
+
+		if (!cells_has_figures(line) || !line->windows != !is_bandwidth)
+			continue;
+		if (!is_open) {
+			begin_table(out, is_bandwidth ? "Bandwidth" : "Latency, microseconds");
+			cells_title(&cells, unit, line);
+			fputs("<thead>", out);
+			print_cells(out, &cells, true);
+			fputs("</thead>\n<tbody>\n", out);
+			is_open = true;
+		}
+		cells_fill(&cells, unit, result, line);
+		print_cells(out, &cells, false);
+	}
+	if (is_open)
+		fputs("</tbody>\n</table>\n", out);
+}
+
+static void print_loss(FILE *out, const struct result_case *line)
+{
+	fputs("<li>", out);
+	print_text(out, line->id);
+	fprintf(out, ": lost %" PRIu64 " of %" PRIu64 "</li>\n", line->lost, line->sent);
+}
+
+/* What tables of figures cannot hold: cases without any, and messages that were lost. */
+static void print_others(FILE *out, const struct result *result)
+{
+	bool is_open = false;
+
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+
+		if (cells_has_figures(line) && !line->lost)
+			continue;
+		if (!is_open)
+			fputs("<h3>Failed, lost, not run</h3>\n<ul>\n", out);
+		is_open = true;
+		if (cells_has_figures(line)) {
+			print_loss(out, line);
+			continue;
+		}
+		fputs("<li>", out);
+		print_text(out, line->id);
+		fprintf(out, ": %s", result_status_name(line->status));
+		if (line->error[0])
+			fputs(": ", out);
+		print_text(out, line->error);
+		fputs("</li>\n", out);
+	}
+	if (is_open)
+		fputs("</ul>\n", out);
+}
+
+static void print_semantics(FILE *out, const struct result *result)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *memory = open_memstream(&text, &length);
+
+	if (!memory)
+		return;
+	semantics_print(memory, result);
+	if (!fclose(memory) && length) {
+		print_element(out, "h3", "What operations need and cost");
+		print_element(out, "pre", text);
+	}
+	free(text);
+}
+
+static const char *member(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+static void print_warnings(FILE *out, const struct result *result)
+{
+	const json_t *warning;
+	size_t i;
+
+	if (!json_array_size(result->warnings))
+		return;
+	fputs("<h3>Findings</h3>\n<ul>\n", out);
+	json_array_foreach(result->warnings, i, warning)
+	{
+		const char *mend = member(warning, "mend");
+
+		fputs("<li>", out);
+		print_text(out, member(warning, "host"));
+		fputs(": ", out);
+		print_text(out, member(warning, "what"));
+		if (*mend) {
+			fputs("; mend: <code>", out);
+			print_text(out, mend);
+			fputs("</code>", out);
+		}
+		fputs("</li>\n", out);
+	}
+	fputs("</ul>\n", out);
+}
+
+static void print_json(FILE *out, const json_t *value)
+{
+	char *text;
+
+	if (!value || json_is_null(value)) {
+		fputs("-", out);
+		return;
+	}
+	if (json_is_string(value)) {
+		print_text(out, json_string_value(value));
+		return;
+	}
+	text = json_dumps(value, JSON_ENCODE_ANY | JSON_SORT_KEYS);
+	print_text(out, text ? text : "");
+	free(text);
+}
+
+static void print_fact(FILE *out, const char *name, const json_t *near, const json_t *far)
+{
+	fputs("<tr><th scope=\"row\" align=\"left\">", out);
+	print_text(out, name);
+	fputs("</th><td>", out);
+	print_json(out, near);
+	fputs("</td><td>", out);
+	print_json(out, far);
+	fputs("</td></tr>\n", out);
+}
+
+/* How deep facts lie: a document of somebody else's may be deeper. */
+#define DEPTH_MAX 4
+
+/* Those of both ends side by side, under the names that lead to them. */
+static void print_facts(FILE *out, const char *path, const json_t *near, const json_t *far,
+			int depth)
+{
+	json_t *names = json_object();
+	const char *key;
+	json_t *unused;
+
+	json_object_update(names, (json_t *)(uintptr_t)near);
+	json_object_update_missing(names, (json_t *)(uintptr_t)far);
+	json_object_foreach(names, key, unused)
+	{
+		const json_t *here = json_object_get(near, key);
+		const json_t *there = json_object_get(far, key);
+		char name[256];
+
+		snprintf(name, sizeof(name), "%s%s%s", path, *path ? " " : "", key);
+		if ((json_is_object(here) || json_is_object(there)) && depth < DEPTH_MAX)
+			print_facts(out, name, here, there, depth + 1);
+		else
+			print_fact(out, name, here, there);
+	}
+	json_decref(names);
+}
+
+static void print_circumstances(FILE *out, const struct result *result)
+{
+	if (!result->client.facts && !result->server.facts)
+		return;
+	fputs("<h3>Circumstances</h3>\n", out);
+	begin_table(out, "What both hosts tell of themselves");
+	fputs("<thead><tr><th scope=\"col\" align=\"left\">fact</th><th scope=\"col\" "
+	      "align=\"left\">client: ",
+	      out);
+	print_text(out, result->client.host);
+	fputs("</th><th scope=\"col\" align=\"left\">server: ", out);
+	print_text(out, result->server.host);
+	fputs("</th></tr></thead>\n<tbody>\n", out);
+	print_facts(out, "", result->client.facts, result->server.facts, 1);
+	fputs("</tbody>\n</table>\n", out);
+}
+
+static void print_run(FILE *out, const struct result *result, const char *name)
+{
+	const json_t *word;
+	size_t i;
+
+	fputs("<p>", out);
+	print_text(out, name);
+	fputs(": ", out);
+	print_text(out, result_status_name(result->status));
+	fputs(", from ", out);
+	print_text(out, result->started);
+	fputs(" to ", out);
+	print_text(out, result->finished);
+	fputs(", verbmark ", out);
+	print_text(out, result->version);
+	fputs("</p>\n<p><code>", out);
+	json_array_foreach(result->command, i, word)
+	{
+		if (i)
+			fputc(' ', out);
+		print_text(out, json_string_value(word) ? json_string_value(word) : "");
+	}
+	fputs("</code></p>\n", out);
+}
+
+void page_add(FILE *out, const struct table_unit *unit, const struct result *result,
+	      const char *name)
+{
+	char head[512];
+
+	cells_head(head, result);
+	fputs("<section>\n", out);
+	print_element(out, "h2", head);
+	print_run(out, result, name);
+	print_metric(out, unit, result, false);
+	print_metric(out, unit, result, true);
+	print_semantics(out, result);
+	print_others(out, result);
+	print_warnings(out, result);
+	print_circumstances(out, result);
+	fputs("</section>\n", out);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Results as one page for browsers and paper: real tables, no network, no script, and
+ * nothing that the strictest content policy forbids.
+ */
+#ifndef REPORTS_PAGE_H
+#define REPORTS_PAGE_H
+
+#include <stdio.h>
+
+#include "reports/cells.h"
+
+void page_begin(FILE *out);
+
+/* A section of its own. name: of the file; unit: of bandwidths; NULL: Gb/s. */
+void page_add(FILE *out, const struct table_unit *unit, const struct result *result,
+	      const char *name);
+
+void page_end(FILE *out);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/save.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * A device or a pipe is written to as it is: a file renamed over it would take its
+ * place. -EISDIR is for a folder.
+ */
+static int is_special(const char *path)
+{
+	struct stat found;
+
+	if (stat(path, &found) || S_ISREG(found.st_mode))
+		return 0;
+	return S_ISDIR(found.st_mode) ? -EISDIR : 1;
+}
+
+static int write_special(const char *path, save_writer *write, const void *what)
+{
+	FILE *out = fopen(path, "we");
+	int code;
+
+	if (!out)
+		return -errno;
+	code = write(out, what);
+	if (fclose(out) && !code)
+		code = -errno;
+	return code;
+}
+
+/* It can only be read by setting it. */
+static mode_t current_umask(void)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return mask;
+}
+
+static char *temporary_name(const char *path)
+{
+	char *name;
+
+	return asprintf(&name, "%s.XXXXXX", path) < 0 ? NULL : name;
+}
+
+static int write_file(const char *path, save_writer *write, const void *what)
+{
+	char *name = temporary_name(path);
+	int fd = name ? mkstemp(name) : -1;
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+	int code = 0;
+
+	if (!out) {
+		code = -errno;
+		if (fd >= 0)
+			close(fd);
+	} else {
+		code = write(out, what);
+		/* mkstemp makes it private; a result is as public as any new file. */
+		if (!code && fchmod(fd, 0666 & ~current_umask()))
+			code = -errno;
+		if (fclose(out) && !code)
+			code = -errno;
+	}
+	if (!code && rename(name, path))
+		code = -errno;
+	if (code && fd >= 0)
+		unlink(name);
+	free(name);
+	return code;
+}
+
+static int write_path(const char *path, save_writer *write, const void *what)
+{
+	int special = is_special(path);
+
+	if (!strcmp(path, "-"))
+		return write(stdout, what);
+	if (special < 0)
+		return special;
+	return special ? write_special(path, write, what) : write_file(path, write, what);
+}
+
+int save_path(const char *path, save_writer *write, const void *what, struct error *error)
+{
+	int code = write_path(path, write, what);
+
+	return code ? error_set_errno(error, code, "cannot write %s", path) : 0;
+}
+
+static int try_path(const char *path)
+{
+	int special = is_special(path);
+	int code = 0;
+	char *name;
+	int fd;
+
+	if (special)
+		return special < 0 ? special : access(path, W_OK) ? -errno : 0;
+	name = temporary_name(path);
+	fd = name ? mkstemp(name) : -1;
+	if (fd < 0) {
+		code = -errno;
+	} else {
+		close(fd);
+		unlink(name);
+	}
+	free(name);
+	return code;
+}
+
+int save_check(const char *path, struct error *error)
+{
+	int code = strcmp(path, "-") ? try_path(path) : 0;
+
+	return code ? error_set_errno(error, code, "cannot write %s", path) : 0;
+}

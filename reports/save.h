@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Files that are written to a temporary name beside their own and renamed, so that
+ * nobody ever sees half of one.
+ */
+#ifndef REPORTS_SAVE_H
+#define REPORTS_SAVE_H
+
+#include <stdio.h>
+
+#include "core/error.h"
+
+/* 0, or a negative errno: also of what is found out only when out is flushed. */
+typedef int save_writer(FILE *out, const void *what);
+
+/* path "-" is standard output; a device or a pipe is written to as it is. */
+int save_path(const char *path, save_writer *write, const void *what, struct error *error);
+
+/* Whether the path could be written to, before there is anything to write. */
+int save_check(const char *path, struct error *error);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/page.h"
+#include "reports/test/sample.h"
+
+static struct result sample;
+static char *text;
+
+static int open_sample(void **unused)
+{
+	sample_init(&sample);
+	return 0;
+}
+
+static int close_sample(void **unused)
+{
+	result_finish(&sample);
+	free(text);
+	text = NULL;
+	return 0;
+}
+
+static void make(const char *name)
+{
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_non_null(out);
+	page_begin(out);
+	page_add(out, NULL, &sample, name);
+	page_end(out);
+	assert_int_equal(fclose(out), 0);
+}
+
+static size_t count(const char *part)
+{
+	size_t n = 0;
+
+	for (const char *at = strstr(text, part); at; at = strstr(at + 1, part))
+		n++;
+	return n;
+}
+
+/* The figures are those of the table for terminals, see test_table.c. */
+static void test_figures(void **unused)
+{
+	make("result.json");
+	assert_contains(text,
+			"<h2>n01 mlx5_0/1 -&gt; n02 mlx5_1/2  Ethernet 100 Gb/s MTU 4096 RC</h2>");
+	assert_contains(text, "<caption>Latency, microseconds</caption>");
+	assert_contains(text,
+			"<tr><th scope=\"row\" align=\"left\">send</th><td align=\"right\">64</td>"
+			"<td align=\"left\">poll</td><td align=\"left\">half</td>"
+			"<td align=\"right\">1.24</td><td align=\"right\">-</td>");
+	assert_contains(text, "<caption>Bandwidth</caption>");
+	assert_contains(text, "<tr><th scope=\"row\" align=\"left\">write/t16</th>"
+			      "<td align=\"right\">1000</td><td align=\"left\">event/poll</td>"
+			      "<td align=\"right\">0.339</td><td align=\"right\">0.240</td>"
+			      "<td align=\"right\">13.6</td>");
+	assert_int_equal(count("<tbody>"), 2);
+}
+
+static void test_cases_without_figures(void **unused)
+{
+	make("result.json");
+	assert_contains(text,
+			"<li>write/lat/4k/event/server-poll: failed: no completion for 5 s</li>");
+	assert_contains(text,
+			"<li>read/bw/64/poll/t4/Q5: skipped: --cq-mod exceeds --tx-depth</li>");
+	assert_contains(text, "<li>read/lat/1m/adaptive: interrupted</li>");
+	assert_int_equal(count("<li>"), 3);
+}
+
+static void test_what_ran(void **unused)
+{
+	make("result.json");
+	assert_contains(text, "result.json: interrupted, from 2001-02-03T04:05:06Z to "
+			      "2001-02-03T04:05:07Z, verbmark 1.2.3");
+	assert_contains(text, "<code>verbmark run n02</code>");
+}
+
+/* Whatever a document of somebody else's holds stays text. */
+static void test_text_is_no_markup(void **unused)
+{
+	struct result_case *failed = &sample.cases[SAMPLE_FAILED];
+
+	snprintf(sample.client.host, sizeof(sample.client.host), "<script>&\"'");
+	snprintf(failed->error, sizeof(failed->error), "<img src=x>");
+	sample.warnings =
+		sample_json("[{\"host\": \"<b>\", \"what\": \"a < b\", \"mend\": \"x > y\"}]");
+	sample.client.facts = sample_json("{\"<i>\": \"</table>\", \"list\": [\"<u>\"]}");
+	make("a&b");
+	assert_contains(text, "&lt;script&gt;&amp;&quot;'");
+	assert_contains(text, "failed: &lt;img src=x&gt;</li>");
+	assert_contains(text, "<li>&lt;b&gt;: a &lt; b; mend: <code>x &gt; y</code></li>");
+	assert_contains(text, "align=\"left\">&lt;i&gt;</th><td>&lt;/table&gt;</td><td>-</td>");
+	assert_contains(text, "[&quot;&lt;u&gt;&quot;]");
+	assert_contains(text, "<p>a&amp;b: ");
+	assert_int_equal(count("<script") + count("<img") + count("<b>") + count("<u>"), 0);
+}
+
+/* Facts of both ends stand side by side, by the names that lead to them. */
+static void test_circumstances(void **unused)
+{
+	sample.client.facts =
+		sample_json("{\"cpu\": {\"model\": \"A\", \"cores\": 2}, \"near\": true}");
+	sample.server.facts =
+		sample_json("{\"cpu\": {\"model\": \"B\", \"cores\": 4}, \"far\": null}");
+	make("result.json");
+	assert_contains(text, ">cpu model</th><td>A</td><td>B</td>");
+	assert_contains(text, ">cpu cores</th><td>2</td><td>4</td>");
+	assert_contains(text, ">near</th><td>true</td><td>-</td>");
+	assert_contains(text, ">far</th><td>-</td><td>-</td>");
+}
+
+static void test_loss(void **unused)
+{
+	sample.cases[SAMPLE_LATENCY].lost = 3;
+	sample.cases[SAMPLE_LATENCY].sent = 64;
+	make("result.json");
+	assert_contains(text, "<li>send/lat/64/poll: lost 3 of 64</li>");
+}
+
+/* Nothing is fetched, run or styled: the strictest policy has nothing to forbid. */
+static void test_policy(void **unused)
+{
+	static const char *const forbidden[] = {
+		"<script", "<style", "style=", "src=", "href=", "http:", "https:", "onclick"};
+
+	make("result.json");
+	assert_contains(text, "content=\"default-src 'none'\"");
+	for (size_t i = 0; i < ARRAY_LENGTH(forbidden); i++)
+		assert_null(strstr(text, forbidden[i]));
+}
+
+#define on_sample(test) cmocka_unit_test_setup_teardown(test, open_sample, close_sample)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		on_sample(test_figures),       on_sample(test_cases_without_figures),
+		on_sample(test_what_ran),      on_sample(test_text_is_no_markup),
+		on_sample(test_circumstances), on_sample(test_loss),
+		on_sample(test_policy),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
