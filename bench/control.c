@@ -16,18 +16,27 @@
 
 static const char gone[] = "the other end closed the control connection, or its process ended";
 
-/* With the lock held: wakes whoever waits for this connection. */
-static void wake(struct control *control, const char *why)
+/* With the lock held: tells whoever waits of what there is. */
+static void warn(struct control *control)
+{
+	if (!control->guarded)
+		return;
+	if (control->failure.code)
+		alarm_raise(control->guarded, -ECANCELED, control->failure.text);
+	else if (control->n_inbox && !control->is_end_only)
+		alarm_raise(control->guarded, -ECANCELED, "a control message came");
+}
+
+static void wake(struct control *control)
 {
 	pthread_cond_broadcast(&control->changed);
-	if (control->guarded)
-		rdma_abort(control->guarded, why);
+	warn(control);
 }
 
 static void fail_locked(struct control *control, int code, const char *reason)
 {
 	error_set(&control->failure, code, "%s", reason);
-	wake(control, control->failure.text);
+	wake(control);
 }
 
 void control_fail(struct control *control, int code, const char *reason)
@@ -53,7 +62,7 @@ static void deliver(struct control *control, json_t *message)
 		fail_locked(control, -EPROTO, "more control messages than anybody asked for");
 	} else {
 		control->inbox[control->n_inbox++] = message;
-		wake(control, "a control message came");
+		wake(control);
 	}
 }
 
@@ -240,13 +249,21 @@ int control_ended(struct control *control, struct error *error)
 	return code;
 }
 
-void control_guard(struct control *control, struct rdma_context *context)
+static void guard(struct control *control, struct alarm *alarm, bool is_end_only)
 {
 	pthread_mutex_lock(&control->lock);
-	control->guarded = context;
-	if (control->failure.code)
-		wake(control, control->failure.text);
-	else if (control->n_inbox)
-		wake(control, "a control message came");
+	control->guarded = alarm;
+	control->is_end_only = is_end_only;
+	warn(control);
 	pthread_mutex_unlock(&control->lock);
+}
+
+void control_guard(struct control *control, struct alarm *alarm)
+{
+	guard(control, alarm, false);
+}
+
+void control_guard_end(struct control *control, struct alarm *alarm)
+{
+	guard(control, alarm, true);
 }

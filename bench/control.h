@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 #include "bench/wire.h"
-#include "core/rdma.h"
+#include "core/alarm.h"
 #include "core/watch.h"
 
 #define CONTROL_PORT  7471
@@ -31,7 +31,8 @@ struct control {
 	uint64_t heard_ns;
 	uint64_t beat_ns;
 	struct error failure;
-	struct rdma_context *guarded;
+	struct alarm *guarded;
+	bool is_end_only; /* what that is raised by */
 };
 
 /* Takes over a connected socket, and closes it on failure as well. */
@@ -48,8 +49,11 @@ int control_receive(struct control *control, json_t **message, unsigned int time
 /* Why nothing more comes, or 0: it may. */
 int control_ended(struct control *control, struct error *error);
 
-/* From now on what comes here ends the waits of that context; NULL: of none. */
-void control_guard(struct control *control, struct rdma_context *context);
+/* From now on whatever comes here raises that alarm; NULL: none. */
+void control_guard(struct control *control, struct alarm *alarm);
+
+/* The same by nothing but the end of the connection: while messages are waited for. */
+void control_guard_end(struct control *control, struct alarm *alarm);
 
 /* Ends the connection with that reason, for whoever waits on it. From any thread. */
 void control_fail(struct control *control, int code, const char *reason);

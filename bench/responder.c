@@ -109,7 +109,7 @@ static int meet(struct session *session, const struct protocol_case *wanted, jso
 	code = control_send(session->control, answer, error);
 	if (code)
 		return code;
-	control_guard(session->control, &session->lane.flows[0].context);
+	control_guard(session->control, session->lane.completion->alarm);
 	code = meet_accept(&session->lane, error);
 	return code ? code : lane_start(&session->lane, error);
 }

@@ -73,6 +73,7 @@ static int meet(struct trial *trial, json_t *message, struct error *error)
 		code = await(trial, "listening", &message, error);
 	if (code)
 		return code;
+	control_guard_end(trial->control, lane->completion->alarm);
 	code = meet_connect(lane, &own, message, error);
 	json_decref(message);
 	if (!code)
@@ -83,7 +84,7 @@ static int meet(struct trial *trial, json_t *message, struct error *error)
 		return code;
 	json_decref(message);
 	/* From here on the server speaks only of a failure. */
-	control_guard(trial->control, &lane->flows[0].context);
+	control_guard(trial->control, lane->completion->alarm);
 	return 0;
 }
 

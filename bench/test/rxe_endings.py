@@ -351,6 +351,31 @@ class Asked(unittest.TestCase):
     def test_sigterm_of_the_client(self):
         self.check_interrupted(signal.SIGTERM, op="read")
 
+    def check_interrupted_at(self, kind):
+        """Sooner than anything that it waits for would be over by itself."""
+        self.addCleanup(forget_neighbour)
+        with kind(self.server) as scene:
+            scene.reach(scene.client)
+            start = time.monotonic()
+            scene.client.signal(signal.SIGINT)
+            self.assertEqual(scene.client.wait(), 1)
+            self.assertLess(scene.client.ended - start, 3)
+            self.assertEqual(scene.client.errors, "verbmark: interrupted")
+            scene.after(self.server)
+        measure(self.server, "-n", 50)
+
+    def test_sigint_while_it_resolves(self):
+        self.check_interrupted_at(Resolving)
+
+    def test_sigint_while_it_connects(self):
+        self.check_interrupted_at(Connecting)
+
+    def test_sigint_before_the_first_message(self):
+        self.check_interrupted_at(BeforeTheFirstMessage)
+
+    def test_sigint_in_event_wait(self):
+        self.check_interrupted_at(InEventWait)
+
     def check_stalled(self, **options):
         program = self.start(**options)
         stop(self.server)

@@ -268,91 +268,110 @@ static void test_flood(void **unused)
 	assert_string_equal(error.text, "more control messages than anybody asked for");
 }
 
-/* A context as far as an abort needs one. */
-struct guarded {
-	struct rdma_context context;
-	struct rdma_state state;
-};
-
-static void guarded_open(struct guarded *guarded)
+static void open_alarm(struct alarm *alarm)
 {
 	struct error error = {0};
 
-	*guarded = (struct guarded){.context.state = &guarded->state,
-				    .state.ground = &guarded->state.own};
-	assert_int_equal(alarm_open(&guarded->state.own.alarm, &error), 0);
+	*alarm = (struct alarm){0};
+	assert_int_equal(alarm_open(alarm, &error), 0);
 }
 
-static void check_aborted(struct guarded *guarded, const char *text)
+static void check_aborted(struct alarm *guarded, const char *text)
 {
-	struct pollfd waiting = {.fd = guarded->state.own.alarm.fd, .events = POLLIN};
+	struct pollfd waiting = {.fd = guarded->fd, .events = POLLIN};
 	struct error error = {0};
 
 	assert_int_equal(poll(&waiting, 1, PATIENCE_MS), 1);
-	assert_true(alarm_raised(&guarded->state.own.alarm));
-	assert_int_equal(alarm_reason(&guarded->state.own.alarm, &error), -ECANCELED);
+	assert_true(alarm_raised(guarded));
+	assert_int_equal(alarm_reason(guarded, &error), -ECANCELED);
 	assert_contains(error.text, text);
 }
 
 static void test_guard(void **unused)
 {
-	struct guarded guarded;
+	struct alarm guarded;
 
 	/* By a message. */
-	guarded_open(&guarded);
-	control_guard(&own.control, &guarded.context);
+	open_alarm(&guarded);
+	control_guard(&own.control, &guarded);
 	peer_send(&own, ALIVE HELLO, 2 * (sizeof(HELLO) - 1));
 	check_aborted(&guarded, "a control message came");
 	check_message(&own, "hello");
 	control_guard(&own.control, NULL);
-	alarm_close(&guarded.state.own.alarm);
+	alarm_close(&guarded);
 
 	/* By the end of the connection. */
-	guarded_open(&guarded);
-	control_guard(&own.control, &guarded.context);
-	assert_false(alarm_raised(&guarded.state.own.alarm));
+	open_alarm(&guarded);
+	control_guard(&own.control, &guarded);
+	assert_false(alarm_raised(&guarded));
 	peer_close();
 	check_aborted(&guarded, "closed the control connection");
 	control_guard(&own.control, NULL);
-	alarm_close(&guarded.state.own.alarm);
+	alarm_close(&guarded);
 }
 
 /* What is there already ends the first wait. */
 static void test_guard_comes_late(void **unused)
 {
-	struct guarded guarded;
+	struct alarm guarded;
 
 	peer_send(&own, HELLO HELLO, 2 * (sizeof(HELLO) - 1));
 	/* Once one was taken the other is in the inbox: they came in one piece. */
 	check_message(&own, "hello");
-	guarded_open(&guarded);
-	control_guard(&own.control, &guarded.context);
+	open_alarm(&guarded);
+	control_guard(&own.control, &guarded);
 	check_aborted(&guarded, "a control message came");
 	control_guard(&own.control, NULL);
-	alarm_close(&guarded.state.own.alarm);
+	alarm_close(&guarded);
 	check_message(&own, "hello");
 
 	control_fail(&own.control, -EINTR, "interrupted");
-	guarded_open(&guarded);
-	control_guard(&own.control, &guarded.context);
+	open_alarm(&guarded);
+	control_guard(&own.control, &guarded);
 	check_aborted(&guarded, "interrupted");
 	control_guard(&own.control, NULL);
-	alarm_close(&guarded.state.own.alarm);
+	alarm_close(&guarded);
+}
+
+/* While messages are waited for only the end of the connection is a reason. */
+static void test_guard_of_the_end(void **unused)
+{
+	struct alarm guarded;
+
+	peer_send(&own, HELLO HELLO, 2 * (sizeof(HELLO) - 1));
+	check_message(&own, "hello");
+	open_alarm(&guarded);
+	control_guard_end(&own.control, &guarded);
+	peer_send(&own, HELLO, sizeof(HELLO) - 1);
+	check_message(&own, "hello");
+	check_message(&own, "hello");
+	assert_false(alarm_raised(&guarded));
+	control_fail(&own.control, -EINTR, "interrupted");
+	check_aborted(&guarded, "interrupted");
+	control_guard(&own.control, NULL);
+	alarm_close(&guarded);
+
+	/* Which may have been there before. */
+	open_alarm(&guarded);
+	control_guard_end(&own.control, &guarded);
+	check_aborted(&guarded, "interrupted");
+	control_guard(&own.control, NULL);
+	alarm_close(&guarded);
 }
 
 /* A heartbeat ends nothing, and what is not guarded is left alone. */
 static void test_guard_of_nobody(void **unused)
 {
-	struct guarded guarded;
+	struct alarm guarded;
 
-	guarded_open(&guarded);
-	control_guard(&own.control, &guarded.context);
+	open_alarm(&guarded);
+	control_guard(&own.control, &guarded);
 	peer_send(&own, ALIVE, sizeof(ALIVE) - 1);
 	control_guard(&own.control, NULL);
 	peer_send(&own, ALIVE HELLO, 2 * (sizeof(HELLO) - 1));
 	check_message(&own, "hello");
-	assert_false(alarm_raised(&guarded.state.own.alarm));
-	alarm_close(&guarded.state.own.alarm);
+	assert_false(alarm_raised(&guarded));
+	alarm_close(&guarded);
 }
 
 static void *fail_it(void *argument)
@@ -459,6 +478,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_flood, open_own, close_all),
 		cmocka_unit_test_setup_teardown(test_guard, open_own, close_all),
 		cmocka_unit_test_setup_teardown(test_guard_comes_late, open_own, close_all),
+		cmocka_unit_test_setup_teardown(test_guard_of_the_end, open_own, close_all),
 		cmocka_unit_test_setup_teardown(test_guard_of_nobody, open_own, close_all),
 		cmocka_unit_test_setup_teardown(test_failure_from_another_thread, open_own,
 						close_all),
