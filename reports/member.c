@@ -113,6 +113,13 @@ int member_word(const json_t *object, const char *name, json_t *texts, const cha
 	return 0;
 }
 
+const char *member_or_empty(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	return text ? text : "";
+}
+
 int member_object(const json_t *object, const char *name, json_t **found, struct error *error)
 {
 	*found = json_object_get(object, name);

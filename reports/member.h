@@ -38,6 +38,9 @@ int member_text(const json_t *object, const char *name, char *text, size_t size,
 int member_word(const json_t *object, const char *name, json_t *texts, const char **word,
 		struct error *error);
 
+/* To show it, whatever there is: nothing is refused, and what is missing is empty. */
+const char *member_or_empty(const json_t *object, const char *name);
+
 /* Borrowed from the object. */
 int member_object(const json_t *object, const char *name, json_t **found, struct error *error);
 int member_array(const json_t *object, const char *name, json_t **found, struct error *error);

@@ -5,27 +5,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/member.h"
 #include "reports/semantics.h"
+
+/* What stands for a character of markup; NULL: it is none. */
+static const char *entity(char letter)
+{
+	switch (letter) {
+	case '&':
+		return "&amp;";
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '"':
+		return "&quot;";
+	default:
+		return NULL;
+	}
+}
 
 static void print_text(FILE *out, const char *text)
 {
 	for (; *text; text++) {
-		switch (*text) {
-		case '&':
-			fputs("&amp;", out);
-			break;
-		case '<':
-			fputs("&lt;", out);
-			break;
-		case '>':
-			fputs("&gt;", out);
-			break;
-		case '"':
-			fputs("&quot;", out);
-			break;
-		default:
+		if (entity(*text))
+			fputs(entity(*text), out);
+		else
 			fputc(*text, out);
-		}
 	}
 }
 
@@ -157,13 +163,6 @@ static void print_semantics(FILE *out, const struct result *result)
 	free(text);
 }
 
-static const char *member(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
-
 static void print_warnings(FILE *out, const struct result *result)
 {
 	const json_t *warning;
@@ -174,12 +173,12 @@ static void print_warnings(FILE *out, const struct result *result)
 	fputs("<h3>Findings</h3>\n<ul>\n", out);
 	json_array_foreach(result->warnings, i, warning)
 	{
-		const char *mend = member(warning, "mend");
+		const char *mend = member_or_empty(warning, "mend");
 
 		fputs("<li>", out);
-		print_text(out, member(warning, "host"));
+		print_text(out, member_or_empty(warning, "host"));
 		fputs(": ", out);
-		print_text(out, member(warning, "what"));
+		print_text(out, member_or_empty(warning, "what"));
 		if (*mend) {
 			fputs("; mend: <code>", out);
 			print_text(out, mend);

@@ -206,6 +206,7 @@ void semantics_print(FILE *out, const struct result *result)
 		print_row(out, result, &subject, &rows[i]);
 	fputs("RQ, buffer: tried with an empty receive queue, and with receives without buffers. "
 	      "CQE, events,\nfar CPU: one at a time, both ends sleeping for events. us: median, both "
-	      "ends polling.\n",
+	      "ends polling, until\nthe other program knows, or until the data are there or "
+	      "here.\n",
 	      out);
 }

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "reports/member.h"
 #include "reports/semantics.h"
 
 /* Of columns of words, as wide as what is in them: the case, the modes, the kind. */
@@ -182,13 +183,6 @@ struct table_count table_foot(const struct table *table)
 	return found;
 }
 
-static const char *member(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
-
 void table_warnings(const struct table *table)
 {
 	const json_t *warning;
@@ -196,10 +190,10 @@ void table_warnings(const struct table *table)
 
 	json_array_foreach(table->result->warnings, i, warning)
 	{
-		const char *mend = member(warning, "mend");
+		const char *mend = member_or_empty(warning, "mend");
 
 		if (json_is_true(json_object_get(warning, "spoils")))
-			fprintf(table->out, "! %s: %s%s%s\n", member(warning, "host"),
-				member(warning, "what"), *mend ? "; mend: " : "", mend);
+			fprintf(table->out, "! %s: %s%s%s\n", member_or_empty(warning, "host"),
+				member_or_empty(warning, "what"), *mend ? "; mend: " : "", mend);
 	}
 }

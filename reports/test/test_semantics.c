@@ -67,7 +67,7 @@ static void check_rows(const char *wanted)
 #define NOTE                                                                                      \
 	"RQ, buffer: tried with an empty receive queue, and with receives without buffers. CQE, " \
 	"events,\nfar CPU: one at a time, both ends sleeping for events. us: median, both ends "  \
-	"polling.\n"
+	"polling, until\nthe other program knows, or until the data are there or here.\n"
 
 static const char *events[] = {"event", "event"};
 static const char *polling[] = {"poll", "poll"};
