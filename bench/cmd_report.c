@@ -154,9 +154,7 @@ static int write_show(FILE *out, const void *what)
 		show_each(show, out);
 	if (show->format->end)
 		show->format->end(out);
-	if (fflush(out) || ferror(out))
-		return errno ? -errno : -EIO;
-	return 0;
+	return save_finish(out);
 }
 
 /* result: what to show, or NULL: each file on its own. */

@@ -110,18 +110,27 @@ static void case_begins(struct sweep_view *view, const struct result *result, si
 		      plan_estimate_ns(screen->plan, number));
 }
 
-static void case_ends(struct sweep_view *view, const struct result *result, size_t number)
+/* Whether the document is written again and again. */
+static bool is_file(const struct screen *screen)
+{
+	return screen->path && strcmp(screen->path, "-") != 0;
+}
+
+static void case_ends(struct sweep_view *view, struct result *result, size_t number)
 {
 	struct screen *screen = CONTAINER_OF(view, struct screen, view);
-	bool is_stream = screen->path && !strcmp(screen->path, "-");
 
 	progress_wipe(&screen->progress);
 	if (!screen->table.out)
 		table_open(&screen->table, screen->out, screen->plan->unit, result);
 	table_line(&screen->table, &result->cases[number]);
 	fflush(screen->out);
+	if (!is_file(screen))
+		return;
+	if (!screen->plan->is_redacted)
+		document_keep(&result->cases[number]);
 	/* A run that is killed keeps what it had. */
-	if (!is_stream && clock_now_ns() - screen->saved_ns > SAVE_SHARE * screen->save_cost_ns)
+	if (clock_now_ns() - screen->saved_ns > SAVE_SHARE * screen->save_cost_ns)
 		save(screen, result);
 }
 
@@ -179,7 +188,7 @@ static void conclude(struct screen *screen, const struct result *result)
 	table_warnings(&screen->table);
 	fprintf(screen->out, "%zu/%zu complete, %.0f s", count.complete, count.wanted,
 		(double)(clock_now_ns() - screen->progress.start_ns) / (double)NS_PER_S);
-	if (screen->path && strcmp(screen->path, "-") != 0 && !screen->unsaved.code)
+	if (is_file(screen) && !screen->unsaved.code)
 		fprintf(screen->out, " -> %s", screen->path);
 	fputc('\n', screen->out);
 	fflush(screen->out);

@@ -29,8 +29,8 @@ struct sweep {
 /* Who wants to know how it goes. */
 struct sweep_view {
 	void (*begins)(struct sweep_view *view, const struct result *result, size_t number);
-	/* A case has ended, well or not. */
-	void (*ends)(struct sweep_view *view, const struct result *result, size_t number);
+	/* A case has ended, well or not, and is the view's from now on. */
+	void (*ends)(struct sweep_view *view, struct result *result, size_t number);
 };
 
 /* Connects and greets; fills in both ends and the empty cases of the result. */

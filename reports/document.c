@@ -290,44 +290,109 @@ static json_t *make_end(const struct result_end *end)
 			 "facts", end->facts);
 }
 
-json_t *document_make(const struct result *result)
+/* All but the cases, and what comes behind them. */
+static json_t *make_head(const struct result *result)
 {
-	json_t *cases = json_array();
-
-	for (size_t i = 0; i < result->n_cases; i++)
-		json_array_append_new(cases, make_case(&result->cases[i]));
 	return json_pack("{s:s, s:{s:s, s:s}, s:{s:s, s:s, s:s, s:O, s:O*, s:{s:s, s:o, s:f}}, "
-			 "s:{s:o, s:o}, s:o, s:O*}",
+			 "s:{s:o, s:o}}",
 			 "schema", DOCUMENT_SCHEMA, "tool", "name", "verbmark", "version",
 			 result->version, "run", "started", result->started, "finished",
 			 result->finished, "status", result_status_name(result->status), "command",
 			 result->command, "plan", result->plan, "clock", "kind", result->clock,
 			 "hz", number(result->clock_hz), "drift_ppm", result->clock_drift_ppm,
 			 "hosts", "client", make_end(&result->client), "server",
-			 make_end(&result->server), "cases", cases, "warnings", result->warnings);
+			 make_end(&result->server));
 }
 
-static int write_stream(FILE *out, const void *document)
+json_t *document_make(const struct result *result)
+{
+	json_t *document = make_head(result);
+	json_t *cases = json_array();
+
+	for (size_t i = 0; i < result->n_cases; i++)
+		json_array_append_new(cases, make_case(&result->cases[i]));
+	if (json_object_set_new(document, "cases", cases) ||
+	    (result->warnings && json_object_set(document, "warnings", result->warnings))) {
+		json_decref(document);
+		return NULL;
+	}
+	return document;
+}
+
+static char *case_text(const struct result_case *line)
+{
+	json_t *json = make_case(line);
+	char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+
+	json_decref(json);
+	return text;
+}
+
+void document_keep(struct result_case *line)
+{
+	free(line->text);
+	line->text = case_text(line);
+}
+
+static int write_case(FILE *out, const struct result_case *line)
+{
+	char *text = line->text ? NULL : case_text(line);
+
+	if (!line->text && !text)
+		return -ENOMEM;
+	fputs(line->text ? line->text : text, out);
+	free(text);
+	return 0;
+}
+
+/* The cases are long, and most of them are there as text: the rest goes around them. */
+static int write_parts(FILE *out, const char *head, const struct result *result)
+{
+	int code = 0;
+
+	fprintf(out, "%.*s,\"cases\":[", (int)strlen(head) - 1, head);
+	for (size_t i = 0; i < result->n_cases && !code; i++) {
+		if (i)
+			fputc(',', out);
+		code = write_case(out, &result->cases[i]);
+	}
+	fputc(']', out);
+	if (result->warnings) {
+		fputs(",\"warnings\":", out);
+		json_dumpf(result->warnings, out, JSON_COMPACT);
+	}
+	fputs("}\n", out);
+	return code;
+}
+
+static int write_result(FILE *out, const void *result)
+{
+	json_t *head = make_head(result);
+	char *text = head ? json_dumps(head, JSON_COMPACT) : NULL;
+	int code = -ENOMEM;
+
+	errno = 0;
+	if (text)
+		code = write_parts(out, text, result);
+	free(text);
+	json_decref(head);
+	return code ? code : save_finish(out);
+}
+
+static int write_json(FILE *out, const void *document)
 {
 	errno = 0;
-	if (json_dumpf(document, out, JSON_COMPACT) || fputc('\n', out) == EOF || fflush(out))
-		return errno ? -errno : -EIO;
-	return 0;
+	json_dumpf(document, out, JSON_COMPACT);
+	fputc('\n', out);
+	return save_finish(out);
 }
 
 int document_save(const json_t *document, const char *path, struct error *error)
 {
-	return save_path(path, write_stream, document, error);
+	return save_path(path, write_json, document, error);
 }
 
 int document_write(const struct result *result, const char *path, struct error *error)
 {
-	json_t *document = document_make(result);
-	int code;
-
-	if (!document)
-		return error_set_errno(error, -ENOMEM, "cannot make the document");
-	code = document_save(document, path, error);
-	json_decref(document);
-	return code;
+	return save_path(path, write_result, result, error);
 }

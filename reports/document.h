@@ -13,6 +13,12 @@
 /* The whole document, or NULL without memory for it. */
 json_t *document_make(const struct result *result);
 
+/*
+ * Makes the text of a case that has ended, and will not change: a document that is
+ * written after each case has to make it only once.
+ */
+void document_keep(struct result_case *line);
+
 /* path "-" is standard output; see save.h. */
 int document_write(const struct result *result, const char *path, struct error *error);
 

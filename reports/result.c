@@ -127,6 +127,7 @@ void result_finish(struct result *result)
 		json_decref(result->cases[i].parameters);
 		json_decref(result->cases[i].counters);
 		json_decref(result->cases[i].needs);
+		free(result->cases[i].text);
 	}
 	free(result->cases);
 	json_decref(result->texts);

@@ -96,6 +96,7 @@ struct result_case {
 	uint64_t lost;
 	struct result_trial *trials;
 	size_t n_trials; /* that have ended well */
+	char *text;      /* its part of a document; NULL: it is not made yet */
 };
 
 /* One end of the connection. */

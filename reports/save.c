@@ -7,6 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+int save_finish(FILE *out)
+{
+	if (fflush(out) || ferror(out))
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
 /*
  * A device or a pipe is written to as it is: a file renamed over it would take its
  * place. -EISDIR is for a folder.

@@ -13,6 +13,9 @@
 /* 0, or a negative errno: also of what is found out only when out is flushed. */
 typedef int save_writer(FILE *out, const void *what);
 
+/* Flushes it: 0 if it has taken all that was written since errno was 0. */
+int save_finish(FILE *out);
+
 /* path "-" is standard output; a device or a pipe is written to as it is. */
 int save_path(const char *path, save_writer *write, const void *what, struct error *error);
 

@@ -21,7 +21,7 @@ OPTIONS = {
         "progress", "rdma-cm", "cpu-freq",
     },
     "serve": {"port", "once", "idle", "token"},
-    "report": {"merge", "json", "redact", "units"},
+    "report": {"format", "output", "merge", "json", "redact", "units"},
     "devices": {"json"},
     "doctor": {"device", "port", "json"},
 }
@@ -35,7 +35,7 @@ LETTERS = {
         "d": "device", "i": "device-port", "p": "port", "R": "rdma-cm", "F": "cpu-freq",
     },
     "serve": {"p": "port"},
-    "report": {},
+    "report": {"o": "output"},
     "devices": {},
     "doctor": {"d": "device", "p": "port"},
 }

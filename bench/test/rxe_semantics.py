@@ -157,8 +157,8 @@ class Pauses(unittest.TestCase):
         """How many were: half of a round trip with a pause in it is 2.5 ms at the least."""
         return sum(count for low, _, count in latency["histogram"]["bins"] if low >= 2.4e6)
 
-    def measure(self):
-        with faulty_server() as server:
+    def measure(self, make):
+        with make() as server:
             (case,) = measure(
                 server, "--op", "send", "--think", "1ns", "-n", self.MESSAGES
             ).document["cases"]
@@ -166,13 +166,19 @@ class Pauses(unittest.TestCase):
 
     def test_they_are_where_they_belong(self):
         wanted = self.MESSAGES // 200
-        # An emulated machine may pause by itself, but not three times as often each time.
+        told = []
+        # An emulated machine may pause by itself: how often, a server without them tells.
         for _ in range(3):
-            latency = self.measure()
+            latency = self.measure(faulty_server)
             self.assertGreaterEqual(self.paused(latency), wanted)
             self.assertGreaterEqual(latency["p99_9"], 2.4e6)
             self.assertGreaterEqual(latency["max"], 2.5e6)
-            if self.paused(latency) < 2 * wanted:
+            by_itself = 0
+            if self.paused(latency) >= 2 * wanted:
+                by_itself = self.paused(self.measure(Server))
+            if by_itself < wanted and self.paused(latency) < 2 * wanted:
                 self.assertLess(latency["p99"], 2.4e6)
+            if self.paused(latency) < 2 * (wanted + by_itself):
                 return
-        self.fail(f"{self.paused(latency)} of {self.MESSAGES} were paused")
+            told.append((self.paused(latency), by_itself))
+        self.fail(f"of {self.MESSAGES} so many were paused, with and without: {told}")

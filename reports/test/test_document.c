@@ -255,6 +255,47 @@ static void test_written(void **unused)
 	assert_int_equal(found.st_mode & 0777, 0644);
 }
 
+/* A case whose text is kept is that text, whatever has become of it since. */
+static void test_kept(void **unused)
+{
+	struct error error = {0};
+	json_t *first;
+	json_t *second;
+
+	assert_int_equal(document_write(&sample, path, &error), 0);
+	first = json_load_file(path, 0, NULL);
+	for (size_t i = 0; i < SAMPLE_CASES; i++)
+		document_keep(&sample.cases[i]);
+	sample.cases[SAMPLE_LATENCY].status = RESULT_FAILED;
+	assert_int_equal(document_write(&sample, path, &error), 0);
+	second = json_load_file(path, 0, NULL);
+	assert_true(json_equal(first, second));
+	document_keep(&sample.cases[SAMPLE_LATENCY]);
+	assert_int_equal(document_write(&sample, path, &error), 0);
+	json_decref(second);
+	second = json_load_file(path, 0, NULL);
+	assert_string_equal(json_string_value(member(case_of(second, SAMPLE_LATENCY), "status")),
+			    "failed");
+	json_decref(first);
+	json_decref(second);
+}
+
+/* What is written and what is made are the same. */
+static void test_written_as_made(void **unused)
+{
+	struct error error = {0};
+	json_t *made;
+	json_t *written;
+
+	sample.warnings = sample_json("[{\"code\": \"a\"}]");
+	made = document_make(&sample);
+	assert_int_equal(document_write(&sample, path, &error), 0);
+	written = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+	assert_true(json_equal(made, written));
+	json_decref(made);
+	json_decref(written);
+}
+
 /* test_document SAMPLE.JSON */
 int main(int argc, char *argv[])
 {
@@ -268,6 +309,8 @@ int main(int argc, char *argv[])
 		cmocka_unit_test_setup_teardown(test_no_plan, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_bins_add_up, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_written, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_kept, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_written_as_made, open_sample, close_sample),
 	};
 
 	int failed;

@@ -29,24 +29,20 @@ static int close_folder(void **unused)
 	return rmdir(folder);
 }
 
-static int flush(FILE *out)
-{
-	errno = 0;
-	return fflush(out) || ferror(out) ? errno ? -errno : -EIO : 0;
-}
-
 static int write_text(FILE *out, const void *text)
 {
+	errno = 0;
 	fputs(text, out);
-	return flush(out);
+	return save_finish(out);
 }
 
 /* More than a buffer of a stream's. */
 static int write_much(FILE *out, const void *unused)
 {
+	errno = 0;
 	for (int i = 0; i < 100000; i++)
 		fputs("much", out);
-	return flush(out);
+	return save_finish(out);
 }
 
 static int write_nothing(FILE *out, const void *unused)
