@@ -94,12 +94,11 @@ static int setup(struct rdma_context *ctx, const char *host, uint16_t port, cons
 {
 	int code = context_begin(ctx, error);
 
-	if (code)
-		return code;
-	code = device_require(error);
-	if (code)
-		return code;
-	code = cm_channel_open(&ctx->ec, error);
+	/* A ground that is lent is on a device. */
+	if (!code && !context_borrows(ctx))
+		code = device_require(error);
+	if (!code)
+		code = cm_channel_open(&ctx->ec, error);
 	if (code)
 		return code;
 	code = resolve(ctx, host, port, ib_dev, error);

@@ -83,7 +83,8 @@ static int setup(struct rdma_context *ctx, uint16_t port, const char *ib_dev, st
 {
 	int code = context_begin(ctx, error);
 
-	if (!code)
+	/* A ground that is lent is on a device. */
+	if (!code && !context_borrows(ctx))
 		code = device_require(error);
 	if (!code)
 		code = cm_channel_open(&ctx->ec, error);
