@@ -54,7 +54,8 @@ void page_begin(FILE *out)
 	      "<title>verbmark</title>\n"
 	      "</head>\n"
 	      "<body>\n"
-	      "<main>\n",
+	      "<main>\n"
+	      "<h1>verbmark</h1>\n",
 	      out);
 }
 
@@ -63,10 +64,10 @@ void page_end(FILE *out)
 	fputs("</main>\n</body>\n</html>\n", out);
 }
 
-static void begin_table(FILE *out, const char *caption)
+static void begin_table(FILE *out, const char *title)
 {
+	print_element(out, "h3", title);
 	fputs("<table border=\"1\" cellspacing=\"0\" cellpadding=\"4\">\n", out);
-	print_element(out, "caption", caption);
 }
 
 /* Words on the left, figures on the right; of a body the first cell names its row. */
@@ -249,8 +250,7 @@ static void print_circumstances(FILE *out, const struct result *result)
 {
 	if (!result->client.facts && !result->server.facts)
 		return;
-	fputs("<h3>Circumstances</h3>\n", out);
-	begin_table(out, "What both hosts tell of themselves");
+	begin_table(out, "Circumstances");
 	fputs("<thead><tr><th scope=\"col\" align=\"left\">fact</th><th scope=\"col\" "
 	      "align=\"left\">client: ",
 	      out);

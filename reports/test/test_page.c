@@ -46,12 +46,12 @@ static void test_figures(void **unused)
 	make("result.json");
 	assert_contains(text,
 			"<h2>n01 mlx5_0/1 -&gt; n02 mlx5_1/2  Ethernet 100 Gb/s MTU 4096 RC</h2>");
-	assert_contains(text, "<caption>Latency, microseconds</caption>");
+	assert_contains(text, "<h3>Latency, microseconds</h3>");
 	assert_contains(text,
 			"<tr><th scope=\"row\" align=\"left\">send</th><td align=\"right\">64</td>"
 			"<td align=\"left\">poll</td><td align=\"left\">half</td>"
 			"<td align=\"right\">1.24</td><td align=\"right\">-</td>");
-	assert_contains(text, "<caption>Bandwidth</caption>");
+	assert_contains(text, "<h3>Bandwidth</h3>");
 	assert_contains(text, "<tr><th scope=\"row\" align=\"left\">write/t16</th>"
 			      "<td align=\"right\">1000</td><td align=\"left\">event/poll</td>"
 			      "<td align=\"right\">0.339</td><td align=\"right\">0.240</td>"
