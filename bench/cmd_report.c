@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "bench/command.h"
 #include "bench/redaction.h"
@@ -79,9 +80,9 @@ static void add_table(const struct settings *settings, const struct result *resu
 
 	table_open(&table, out, settings->unit, result);
 	for (size_t i = 0; i < result->n_cases; i++)
-		if (result->cases[i].status != RESULT_SKIPPED)
-			table_line(&table, &result->cases[i]);
+		table_line(&table, &result->cases[i]);
 	count = table_foot(&table);
+	table_warnings(&table);
 	fprintf(out, "%zu/%zu complete, %s, %s\n", count.complete, count.wanted, result->started,
 		name);
 }
@@ -117,8 +118,8 @@ struct show {
 	int *status;
 };
 
-/* What cannot be read is said, and the others are shown. */
-static void show_each(const struct show *show, FILE *out)
+/* What cannot be read is said, and the others are shown: false if there are none. */
+static bool show_each(const struct show *show, FILE *out)
 {
 	const struct settings *settings = show->settings;
 	bool has_shown = false;
@@ -139,6 +140,7 @@ static void show_each(const struct show *show, FILE *out)
 		show->format->add(settings, &result, settings->files[i], out);
 		result_finish(&result);
 	}
+	return has_shown;
 }
 
 static int write_show(FILE *out, const void *what)
@@ -150,8 +152,8 @@ static int write_show(FILE *out, const void *what)
 		show->format->begin(out);
 	if (show->result)
 		show->format->add(show->settings, show->result, show->name, out);
-	else
-		show_each(show, out);
+	else if (!show_each(show, out))
+		return -ENODATA; /* and what was there before stays */
 	if (show->format->end)
 		show->format->end(out);
 	return save_finish(out);
@@ -170,8 +172,15 @@ static int print(const struct settings *settings, const struct result *result, c
 	};
 	bool has_document = settings->json && !strcmp(settings->json, "-");
 
-	if (settings->output)
-		return save_path(settings->output, write_show, &show, error);
+	if (settings->output) {
+		struct error unsaved = {0};
+		int code = save_path(settings->output, write_show, &show, &unsaved);
+
+		/* Each of the files has been told. */
+		if (code == -ENODATA)
+			return code;
+		return code ? error_set(error, code, "%s", unsaved.text) : 0;
+	}
 	/* What standard output does not take is told at the end of all commands. */
 	write_show(has_document ? stderr : stdout, &show);
 	return 0;
@@ -232,6 +241,16 @@ static int print_each(const struct settings *settings, struct error *error)
 	return print(settings, NULL, NULL, &status, error) ? COMMAND_FAILED : status;
 }
 
+static bool is_same(const char *one, const char *other)
+{
+	struct stat a;
+	struct stat b;
+
+	if (stat(one, &a) || stat(other, &b))
+		return !strcmp(one, other);
+	return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 static int parse(struct settings *settings, int argc, char *argv[], struct error *error)
 {
 	int code = option_parse(&options, argc, argv, settings, error);
@@ -240,7 +259,10 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 		return code;
 	if (!settings->n_files)
 		return error_set(error, -EINVAL, "FILE is missing: a result that run has left");
-	if (settings->output && settings->json && !strcmp(settings->output, settings->json))
+	for (size_t i = 0; i < settings->n_files && settings->output; i++)
+		if (is_same(settings->output, settings->files[i]))
+			return error_set(error, -EINVAL, "--output is a result: it would be lost");
+	if (settings->output && settings->json && is_same(settings->output, settings->json))
 		return error_set(error, -EINVAL, "--output and --json are the same file");
 	if (settings->is_redacted && !settings->json)
 		return error_set(error, -EINVAL, "--redact is for what --json writes");

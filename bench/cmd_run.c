@@ -194,6 +194,20 @@ static void conclude(struct screen *screen, const struct result *result)
 	fflush(screen->out);
 }
 
+/* What the devices turn out not to have is left out; of all of it that is an error. */
+static int check_left(const struct result *result, struct error *error)
+{
+	const struct result_case *last = NULL;
+
+	for (size_t i = 0; i < result->n_cases; i++) {
+		if (result->cases[i].status != RESULT_SKIPPED)
+			return 0;
+		last = &result->cases[i];
+	}
+	return error_set(error, -EOPNOTSUPP, "there is nothing left to measure: %s",
+			 last ? last->error : "no case");
+}
+
 static int run_plan(const struct plan *plan, const char *path, struct result *result,
 		    struct error *error)
 {
@@ -221,6 +235,8 @@ static int run_plan(const struct plan *plan, const char *path, struct result *re
 		limits = check_limits(&screen, result);
 		conclude(&screen, result);
 	}
+	if (!code)
+		code = check_left(result, error);
 	if (screen.unsaved.code)
 		code = error_set(error, screen.unsaved.code, "%s", screen.unsaved.text);
 	return code || limits || result->status != RESULT_COMPLETE ? COMMAND_FAILED : COMMAND_GOOD;

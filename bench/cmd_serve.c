@@ -45,6 +45,7 @@ struct client {
 	struct control control;
 	char name[ADDRESS_TEXT];
 	pthread_t thread;
+	bool is_known; /* it was one of ours; for others once it is done */
 	atomic_bool is_done;
 	struct client *next;
 };
@@ -75,7 +76,7 @@ static void *serve_client(void *argument)
 	struct error error = {0};
 	uint64_t one = 1;
 
-	if (responder_run(&client->control, client->server->token, &error))
+	if (responder_run(&client->control, client->server->token, &client->is_known, &error))
 		complain(client, &error);
 	atomic_store(&client->is_done, true);
 	if (write(client->server->done, &one, sizeof(one)) < 0)
@@ -102,6 +103,7 @@ static void reap(struct server *server, bool all)
 		if (all || atomic_load(&client->is_done)) {
 			*link = client->next;
 			server->n_clients--;
+			server->has_served = server->has_served || client->is_known;
 			client_destroy(client);
 		} else {
 			link = &client->next;
@@ -113,13 +115,15 @@ static void reap(struct server *server, bool all)
 
 static int start_client(struct server *server, struct client *client, struct error *error)
 {
+	struct error ignored = {0};
 	struct error full = {0};
 	int code;
 
 	if (server->n_clients >= CLIENTS_MAX) {
 		error_set(&full, -EBUSY, "%u clients are being served, which is all it takes",
 			  CLIENTS_MAX);
-		control_send(&client->control, protocol_refusal(full.text), error);
+		/* It may have gone again. */
+		control_send(&client->control, protocol_refusal(full.text), &ignored);
 		return error_set(error, full.code, "%s", full.text);
 	}
 	code = -pthread_create(&client->thread, NULL, serve_client, client);
@@ -127,7 +131,6 @@ static int start_client(struct server *server, struct client *client, struct err
 		return error_set_errno(error, code, "cannot start a thread");
 	client->next = server->clients;
 	server->clients = client;
-	server->has_served = true;
 	server->n_clients++;
 	return 0;
 }

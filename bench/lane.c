@@ -367,6 +367,7 @@ int lane_start(struct lane *lane, struct error *error)
 	lane->is_signal_out = false;
 	lane->posted = lane->messages = lane->lost = lane->completions = 0;
 	lane->lost_in_a_row = 0;
+	lane->left = 0;
 	lane->path = post_choose(&lane->flows[0].queue, &lane->flows[0].work);
 	return code;
 }

@@ -60,6 +60,7 @@ struct lane {
 	uint64_t stalled_ns;
 	uint64_t posted;   /* messages, of all loops since the queue pairs were made */
 	uint64_t messages; /* operations done */
+	uint64_t left;     /* messages that a sink took, and its end kept it from counting */
 	uint64_t lost;     /* of those that were waited for, on UC and UD */
 	uint64_t lost_at;  /* the number of the message that the last one of them was */
 	unsigned int lost_in_a_row;

@@ -33,17 +33,24 @@ static ALWAYS_INLINE int pingpong_await(struct lane *lane, uint64_t timeout_ns, 
 	return 0;
 }
 
+/* So many times what one answer may take, until all that are late have come. */
+#define PINGPONG_LATE 10
+
 /*
  * What is only late must not be taken for the answer to the next message: after one that
  * is missing nothing is sent before nothing has come for as long again.
  */
 static inline int pingpong_missed(struct lane *lane, uint64_t number, int code, struct error *error)
 {
+	uint64_t deadline = clock_now_ns() + PINGPONG_LATE * lane->stalled_ns;
+
 	if (lane_missed(lane, number, code, error))
 		return error->code;
 	do
 		code = pingpong_await(lane, lane->stalled_ns, error);
-	while (!code);
+	while (!code && clock_now_ns() < deadline);
+	if (!code)
+		return error_set(error, -EPROTO, "more answers come than messages were sent");
 	return code == -ETIMEDOUT ? 0 : code;
 }
 

@@ -6,10 +6,21 @@
 /* Nothing for so long: nothing more comes. */
 #define QUIET_NS (10 * NS_PER_MS)
 
+uint64_t sink_count(const struct ibv_wc *wc, int n_wc)
+{
+	uint64_t count = 0;
+
+	for (int i = 0; i < n_wc; i++)
+		count += wc[i].status == IBV_WC_SUCCESS && wc[i].wr_id & LANE_RECEIVE;
+	return count;
+}
+
 int sink_drain(struct lane *lane, uint64_t *messages, struct error *error)
 {
 	uint64_t last = clock_now_ns();
 
+	*messages += lane->left;
+	lane->left = 0;
 	while (clock_now_ns() - last < QUIET_NS) {
 		struct ibv_wc wc[SINK_BATCH];
 		int got = completion_poll(lane->completion, SINK_BATCH, wc);
@@ -17,8 +28,7 @@ int sink_drain(struct lane *lane, uint64_t *messages, struct error *error)
 		if (got < 0)
 			return error_set(error, -EIO, "the completion queue cannot be polled");
 		/* No receive is posted again: those that there are hold what is under way. */
-		for (int i = 0; i < got; i++)
-			*messages += wc[i].status == IBV_WC_SUCCESS && wc[i].wr_id & LANE_RECEIVE;
+		*messages += sink_count(wc, got);
 		if (got)
 			last = clock_now_ns();
 	}

@@ -10,6 +10,9 @@
 
 #define SINK_BATCH 16
 
+/* The messages among completions. */
+uint64_t sink_count(const struct ibv_wc *wc, int n_wc);
+
 static inline int sink_take(struct lane *lane, const struct ibv_wc *wc, int n_wc,
 			    struct error *error)
 {
@@ -17,8 +20,10 @@ static inline int sink_take(struct lane *lane, const struct ibv_wc *wc, int n_wc
 		bool is_message;
 		int code = lane_take(lane, &wc[i], &is_message, error);
 
-		if (unlikely(code))
+		if (unlikely(code)) {
+			lane->left = sink_count(&wc[i], n_wc - i);
 			return code;
+		}
 		lane->messages += is_message;
 		lane_think(lane);
 	}
@@ -38,7 +43,10 @@ static inline int loop_sink(struct lane *lane, struct error *error)
 	}
 }
 
-/* Adds what is still to come once the client has said stop: where messages are lost. */
+/*
+ * Adds what the loop has left, and what is still to come once the client has said stop:
+ * where messages are lost.
+ */
 int sink_drain(struct lane *lane, uint64_t *messages, struct error *error);
 
 #endif

@@ -160,14 +160,14 @@ int option_parse(const struct option_table *table, int argc, char *argv[], void 
 
 static void print_row(const struct option_row *row, FILE *out)
 {
-	const char *gap = !row->argument ? "" : may_be_alone(row) ? "=" : " ";
+	const char *gap = !row->argument ? "" : may_be_alone(row) ? "[=" : " ";
 	char letter[8] = "    ";
 	char left[64];
 
 	if (row->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
 	snprintf(left, sizeof(left), "%s--%s%s%s", letter, row->name, gap,
-		 row->argument ? row->argument : "");
+		 !row->argument ? "" : row->argument + may_be_alone(row));
 	fprintf(out, "  %-30s %s\n", left, row->help);
 }
 

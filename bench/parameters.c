@@ -42,7 +42,7 @@ const char parameters_effort[] = "effort";
 /* Aligned, these would be wider than any screen. */
 // clang-format off
 const struct parameter parameter_table[PARAMETERS] = {
-	ROW("op", 0, "LIST", "operations (send)", PARAMETER_WORD, op_names, 0, 0, 0, NULL,
+	ROW("op", 0, "LIST", "such as send,write; '?' tells which there are (send)", PARAMETER_WORD, op_names, 0, 0, 0, NULL,
 	    TARGET(op)),
 	ROW("metric", 0, "LIST", "lat, bw (lat)", PARAMETER_WORD, metrics, 0, 0, METRIC_LAT, NULL,
 	    TARGET(metric)),

@@ -291,8 +291,23 @@ uint64_t plan_estimate_ns(const struct plan *plan, size_t n_cases)
 	return sum > UINT64_MAX ? UINT64_MAX : (uint64_t)sum;
 }
 
+/* What warm-ups may take beside that: those of a device that never becomes steady. */
+static double warmups_s(const struct plan *plan)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < plan->n_cases; i++) {
+		const struct parameters *p = &plan->cases[i].parameters;
+
+		if (!plan->cases[i].skipped[0])
+			sum += (double)p->trials * (double)p->warmup_ns / (double)NS_PER_S;
+	}
+	return sum;
+}
+
 void plan_print(const struct plan *plan, FILE *out)
 {
+	double seconds = (double)plan_estimate_ns(plan, plan->n_cases) / (double)NS_PER_S;
 	size_t runs = 0;
 
 	for (size_t i = 0; i < plan->n_cases; i++) {
@@ -302,6 +317,6 @@ void plan_print(const struct plan *plan, FILE *out)
 		fprintf(out, "%s%s%s\n", line->id, line->skipped[0] ? ": skipped: " : "",
 			line->skipped);
 	}
-	fprintf(out, "%zu %s, about %.0f s\n", runs, runs == 1 ? "case" : "cases",
-		(double)plan_estimate_ns(plan, plan->n_cases) / (double)NS_PER_S);
+	fprintf(out, "%zu %s, about %.0f s, up to %.0f s where they take long to become steady\n",
+		runs, runs == 1 ? "case" : "cases", seconds, seconds + warmups_s(plan));
 }

@@ -65,7 +65,11 @@ int protocol_expect(const json_t *message, const char *type, const char *who, st
 		return 0;
 	wire_printable(text, sizeof(text), reason ? reason : "without a reason");
 	if (protocol_is(message, "failed"))
-		return error_set(error, -EREMOTEIO, "%s: %s", who, text);
+		return error_set(error,
+				 json_is_true(json_object_get(message, "unsupported"))
+					 ? PROTOCOL_UNSUPPORTED
+					 : -EREMOTEIO,
+				 "%s: %s", who, text);
 	if (protocol_is(message, "refused"))
 		return refused(message, who, text, error);
 	return error_set(error, -EPROTO, "%s said something else than '%s'", who, type);
@@ -160,40 +164,54 @@ int protocol_read_case(json_t *message, struct protocol_case *wanted, struct err
 	return refusal ? error_set(error, -EOPNOTSUPP, "%s", refusal) : 0;
 }
 
-json_t *protocol_done(const struct result_cost *cost, uint64_t elapsed_ns)
+json_t *protocol_failure(const struct error *fault)
 {
-	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "type", "done",
-			 "elapsed_ns", (json_int_t)elapsed_ns, "messages",
-			 (json_int_t)cost->messages, "user_ns", (json_int_t)cost->user_ns,
-			 "system_ns", (json_int_t)cost->system_ns, "voluntary_switches",
-			 (json_int_t)cost->voluntary_switches, "involuntary_switches",
-			 (json_int_t)cost->involuntary_switches, "cq_events",
-			 (json_int_t)cost->cq_events, "completions", (json_int_t)cost->completions);
+	json_t *message = protocol_reason("failed", fault->text);
+
+	if (fault->code == -EOPNOTSUPP)
+		json_object_set_new(message, "unsupported", json_true());
+	return message;
 }
 
-int protocol_read_done(json_t *message, const char *who, struct result_cost *cost,
-		       uint64_t *elapsed_ns, struct error *error)
+json_t *protocol_done(const struct protocol_done *done)
 {
-	json_int_t figure[8] = {0};
+	const struct result_cost *cost = &done->cost;
+
+	return json_pack(
+		"{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "type", "done", "elapsed_ns",
+		(json_int_t)done->elapsed_ns, "messages", (json_int_t)cost->messages, "user_ns",
+		(json_int_t)cost->user_ns, "system_ns", (json_int_t)cost->system_ns,
+		"voluntary_switches", (json_int_t)cost->voluntary_switches, "involuntary_switches",
+		(json_int_t)cost->involuntary_switches, "cq_events", (json_int_t)cost->cq_events,
+		"completions", (json_int_t)cost->completions, "arrived", (json_int_t)done->arrived);
+}
+
+int protocol_read_done(json_t *message, const char *who, struct protocol_done *done,
+		       struct error *error)
+{
+	json_int_t figure[9] = {0};
 	json_error_t fault;
 	int code = protocol_expect(message, "done", who, error);
 
 	if (code)
 		return code;
-	if (json_unpack_ex(message, &fault, 0, "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+	/* An older one does not tell what has arrived apart. */
+	figure[8] = -1;
+	if (json_unpack_ex(message, &fault, 0, "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s?I}",
 			   "messages", &figure[0], "user_ns", &figure[1], "system_ns", &figure[2],
 			   "voluntary_switches", &figure[3], "involuntary_switches", &figure[4],
 			   "cq_events", &figure[5], "completions", &figure[6], "elapsed_ns",
-			   &figure[7]))
+			   &figure[7], "arrived", &figure[8]))
 		return error_set(error, -EPROTO, "%s: a malformed report: %s", who, fault.text);
-	*cost = (struct result_cost){.messages = (uint64_t)figure[0],
-				     .user_ns = (uint64_t)figure[1],
-				     .system_ns = (uint64_t)figure[2],
-				     .voluntary_switches = (uint64_t)figure[3],
-				     .involuntary_switches = (uint64_t)figure[4],
-				     .cq_events = (uint64_t)figure[5],
-				     .completions = (uint64_t)figure[6]};
-	*elapsed_ns = (uint64_t)figure[7];
+	done->cost = (struct result_cost){.messages = (uint64_t)figure[0],
+					  .user_ns = (uint64_t)figure[1],
+					  .system_ns = (uint64_t)figure[2],
+					  .voluntary_switches = (uint64_t)figure[3],
+					  .involuntary_switches = (uint64_t)figure[4],
+					  .cq_events = (uint64_t)figure[5],
+					  .completions = (uint64_t)figure[6]};
+	done->elapsed_ns = (uint64_t)figure[7];
+	done->arrived = (uint64_t)(figure[8] < 0 ? figure[0] : figure[8]);
 	return 0;
 }
 

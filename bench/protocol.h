@@ -42,8 +42,8 @@ bool protocol_is(const json_t *message, const char *type);
 json_t *protocol_refusal(const char *reason);
 
 /*
- * The message must be of that type. Failed (-EREMOTEIO) and refused (-ESHUTDOWN)
- * become errors with their reason, behind who said so.
+ * The message must be of that type. Failed (-EREMOTEIO, or PROTOCOL_UNSUPPORTED) and
+ * refused (-ESHUTDOWN) become errors with their reason, behind who said so.
  */
 int protocol_expect(const json_t *message, const char *type, const char *who, struct error *error);
 
@@ -66,10 +66,22 @@ struct protocol_case {
 json_t *protocol_case(const struct parameters *wanted, const struct result_end *server);
 int protocol_read_case(json_t *message, struct protocol_case *wanted, struct error *error);
 
-/* What the server spent, and for how long it was at it. */
-json_t *protocol_done(const struct result_cost *cost, uint64_t elapsed_ns);
-int protocol_read_done(json_t *message, const char *who, struct result_cost *cost,
-		       uint64_t *elapsed_ns, struct error *error);
+/* What a failure is over there of which the reason is -EOPNOTSUPP: no case for it. */
+#define PROTOCOL_UNSUPPORTED (-ENOSYS)
+
+/* A case has failed, or cannot be at all. */
+json_t *protocol_failure(const struct error *fault);
+
+/* What the server did of a trial. */
+struct protocol_done {
+	struct result_cost cost;
+	uint64_t elapsed_ns; /* for how long it was at it */
+	uint64_t arrived;    /* messages, with those that came after that time */
+};
+
+json_t *protocol_done(const struct protocol_done *done);
+int protocol_read_done(json_t *message, const char *who, struct protocol_done *done,
+		       struct error *error);
 
 /* And where it ran: an older one does not tell, and then nothing is known. */
 void protocol_add_place(json_t *done, const struct result_place *place);

@@ -46,14 +46,16 @@ static size_t all_words(const char **words, int argc, char **argv)
 }
 
 /* Hosts, how to get there, and paths, which tell of users. */
-static size_t private_words(const char **words, int argc, char **argv)
+static size_t private_words(const char **words, const char **host, int argc, char **argv)
 {
 	struct error ignored = {0};
 	struct plan plan = {0};
 	size_t count = 0;
 
+	*host = NULL;
 	if (argc && option_parse(&plan_options, argc, argv, &plan, &ignored))
 		return all_words(words, argc, argv);
+	*host = plan.host;
 	add_word(words, &count, plan.host);
 	add_word(words, &count, plan.launch);
 	add_word(words, &count, plan.json);
@@ -67,12 +69,16 @@ static int redact(json_t *document, const json_t *command, struct error *error)
 	int argc;
 	char **argv = make_argv(command, &argc);
 	const char **words = calloc((size_t)argc + 4, sizeof(*words));
+	const char *host;
+	size_t n_words;
 	int code;
 
-	if (argv && words)
-		code = redact_document(document, words, private_words(words, argc, argv), error);
-	else
+	if (argv && words) {
+		n_words = private_words(words, &host, argc, argv);
+		code = redact_document(document, host, words, n_words, error);
+	} else {
 		code = error_set_errno(error, -ENOMEM, "cannot redact the document");
+	}
 	free(argv);
 	free(words);
 	return code;

@@ -166,34 +166,34 @@ static int respond(struct session *session, const struct protocol_case *wanted, 
 	return 0;
 }
 
-/* What is still on its way where messages may be lost: the time for it is nobody's. */
-static int count_rest(const struct protocol_case *wanted, struct lane *lane,
-		      struct result_cost *cost, struct error *error)
+/* What is still on its way where messages may be lost: its time is nobody's cost. */
+static int count_rest(const struct protocol_case *wanted, struct lane *lane, uint64_t *arrived,
+		      struct error *error)
 {
 	const struct parameters *p = &wanted->parameters;
 
 	if (!lane_is_lossy(lane) || p->metric != METRIC_BW || p->bidirectional ||
 	    !wanted->op->is_received)
 		return 0;
-	return sink_drain(lane, &cost->messages, error);
+	return sink_drain(lane, arrived, error);
 }
 
 /* The client has spoken, or is gone: the only thing to say during a case is stop. */
-static int finish(struct control *control, const struct lane *lane, const struct result_cost *cost,
-		  uint64_t elapsed_ns, struct error *error)
+static int finish(struct control *control, const struct lane *lane, json_t *done,
+		  struct error *error)
 {
 	struct result_place place = placement_tell(&lane->placement);
 	json_t *message;
-	json_t *done;
 	int code = control_receive(control, &message, 0, error);
 
-	if (code)
+	if (!code) {
+		code = protocol_expect(message, "stop", "the client", error);
+		json_decref(message);
+	}
+	if (code) {
+		json_decref(done);
 		return code;
-	code = protocol_expect(message, "stop", "the client", error);
-	json_decref(message);
-	if (code)
-		return code;
-	done = protocol_done(cost, elapsed_ns);
+	}
 	protocol_add_place(done, &place);
 	return control_send(control, done, error);
 }
@@ -204,8 +204,7 @@ static int run_trial(struct session *session, const struct protocol_case *wanted
 	struct lane *lane = &session->lane;
 	struct error reason = {0};
 	struct result_cost before;
-	struct result_cost cost;
-	uint64_t elapsed_ns;
+	struct protocol_done done;
 	uint64_t start;
 	int code = meet(session, wanted, message, error);
 
@@ -216,13 +215,14 @@ static int run_trial(struct session *session, const struct protocol_case *wanted
 	before = cost_now(lane);
 	start = clock_now_ns();
 	code = respond(session, wanted, &reason);
-	cost = cost_since(lane, &before);
-	elapsed_ns = clock_now_ns() - start;
+	done.cost = cost_since(lane, &before);
+	done.elapsed_ns = clock_now_ns() - start;
+	done.arrived = done.cost.messages;
 	if (!code)
-		code = count_rest(wanted, lane, &cost, &reason);
+		code = count_rest(wanted, lane, &done.arrived, &reason);
 	if (code)
 		return error_set(error, code, "%s", reason.text);
-	return finish(session->control, lane, &cost, elapsed_ns, error);
+	return finish(session->control, lane, protocol_done(&done), error);
 }
 
 /*
@@ -248,7 +248,7 @@ static int run_case(struct session *session, json_t *message, struct error *erro
 	/* An end of the connection, or of the server, is not the case's. */
 	if (!code || control_ended(session->control, error))
 		return error->code;
-	return control_send(session->control, protocol_reason("failed", fault.text), error);
+	return control_send(session->control, protocol_failure(&fault), error);
 }
 
 /* The circumstances of this end, on the device that the client has chosen. */
@@ -299,12 +299,13 @@ static int answer(struct session *session, json_t *message, struct error *error)
 	return protocol_is(message, "stop") ? 0 : run_case(session, message, error);
 }
 
-int responder_run(struct control *control, const char *token, struct error *error)
+int responder_run(struct control *control, const char *token, bool *is_known, struct error *error)
 {
 	struct session session = {.control = control};
 	bool is_bye = false;
 	int code = greet(control, token, error);
 
+	*is_known = !code;
 	while (!code && !is_bye) {
 		json_t *message;
 

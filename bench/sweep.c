@@ -133,22 +133,6 @@ static int describe(struct sweep *sweep, struct result *result, struct error *er
 	return 0;
 }
 
-/* Adds what has moved to what had before. */
-static void add_counters(json_t **sum, json_t *moved)
-{
-	const char *name;
-	json_t *value;
-
-	if (!*sum)
-		*sum = json_object();
-	json_object_foreach(moved, name, value)
-	{
-		json_int_t before = json_integer_value(json_object_get(*sum, name));
-
-		json_object_set_new(*sum, name, json_integer(before + json_integer_value(value)));
-	}
-}
-
 /*
  * What the devices have counted since the last time, as far as both ends can tell: it
  * is the case's. Without a case it is forgotten.
@@ -168,8 +152,8 @@ static void note(struct sweep *sweep, struct result_case *found)
 	json_decref(sweep->far_after);
 	sweep->far_after = json_incref(json_object_get(answer, "noise"));
 	if (found) {
-		add_counters(&sweep->near_moved, moved);
-		add_counters(&sweep->far_moved, json_object_get(answer, "counters"));
+		result_add_counters(&sweep->near_moved, moved);
+		result_add_counters(&sweep->far_moved, json_object_get(answer, "counters"));
 		found->counters = json_pack("{s:O, s:O*}", "client", moved, "server",
 					    json_object_get(answer, "counters"));
 	}
@@ -260,7 +244,7 @@ static enum result_status status_of(const struct error *error)
 	if (error->code == -EINTR || error->code == -ESHUTDOWN)
 		return RESULT_INTERRUPTED;
 	/* What this device does not have is left out, as what no transport has. */
-	if (error->code == -EOPNOTSUPP)
+	if (error->code == -EOPNOTSUPP || error->code == PROTOCOL_UNSUPPORTED)
 		return RESULT_SKIPPED;
 	return RESULT_FAILED;
 }

@@ -235,6 +235,27 @@ static int measure(struct trial *trial, struct lane *lane, const struct plan_cas
 	return 0;
 }
 
+/* The server has said that its part of the case is over. */
+static bool is_told(int code)
+{
+	return code == -EREMOTEIO || code == PROTOCOL_UNSUPPORTED;
+}
+
+static int read_done(struct trial *trial, json_t *message, struct result_trial *found,
+		     struct error *error)
+{
+	struct protocol_done done;
+	int code = protocol_read_done(message, trial->who, &done, error);
+
+	if (code)
+		return code;
+	found->server = done.cost;
+	found->far_ns = done.elapsed_ns;
+	trial->arrived = done.arrived;
+	trial->far = protocol_read_place(message);
+	return 0;
+}
+
 /* Ends the case at the server as well. */
 static int settle(struct trial *trial, struct result_trial *found, struct error *error)
 {
@@ -245,7 +266,7 @@ static int settle(struct trial *trial, struct result_trial *found, struct error 
 
 	/* What the server itself has called failed is over there: no answer would come. */
 	trial->is_lost = error->code == -ESHUTDOWN;
-	if (error->code == -EREMOTEIO || trial->is_lost)
+	if (is_told(error->code) || trial->is_lost)
 		return error->code;
 	/* One who takes no more may have said why. */
 	control_send(trial->control, protocol_plain("stop"), &ignored);
@@ -259,15 +280,12 @@ static int settle(struct trial *trial, struct result_trial *found, struct error 
 		is_end = crossed == 2 ||
 			 (!protocol_is(message, "ready") && !protocol_is(message, "listening"));
 		if (is_end)
-			code = protocol_read_done(message, trial->who, &found->server,
-						  &found->far_ns, &fault);
-		if (is_end && !code)
-			trial->far = protocol_read_place(message);
+			code = read_done(trial, message, found, &fault);
 		json_decref(message);
 		if (is_end)
 			break;
 	}
-	trial->is_lost = code && code != -EREMOTEIO;
+	trial->is_lost = code && !is_told(code);
 	if (!code)
 		return 0;
 	/* A connection that broke is how a failure of the server looks from here. */
@@ -294,8 +312,7 @@ static int count_arrived(struct trial *trial, const struct plan_case *wanted,
 	if (!wanted->op->is_received || wanted->parameters.bidirectional)
 		return 0;
 	found->sent = trial->lane.posted;
-	found->lost =
-		found->sent > found->server.messages ? found->sent - found->server.messages : 0;
+	found->lost = found->sent > trial->arrived ? found->sent - trial->arrived : 0;
 	if (found->lost == found->sent)
 		return error_set(error, -ETIMEDOUT,
 				 "none of %" PRIu64 " messages has arrived: on RC they would be "
@@ -305,6 +322,9 @@ static int count_arrived(struct trial *trial, const struct plan_case *wanted,
 		(uint64_t)((double)found->messages * (double)found->lost / (double)found->sent);
 	found->messages_per_s = (double)found->messages / seconds;
 	found->bytes_per_s = found->messages_per_s * (double)wanted->parameters.size;
+	/* Which of the windows lost them, nobody knows. */
+	if (found->lost)
+		windows_forget(trial->windows, found->messages);
 	return 0;
 }
 
@@ -378,11 +398,13 @@ int trial_probe(struct trial *trial, const struct plan_case *wanted, struct erro
 		return error->code;
 	code = meet(trial, message, error);
 	/* The server may find its own fault first: here the completion is to tell. */
-	control_guard(trial->control, NULL);
+	if (!code)
+		control_guard_end(trial->control, trial->lane.completion->alarm);
 	windows_init(trial->windows, THROUGHPUT_NS);
 	run.messages = 1;
 	if (!code)
 		wanted->op->bandwidth(&trial->lane, &run, seen);
+	control_guard(trial->control, NULL);
 	settle(trial, &unused, code ? error : &fault);
 	if (!code && trial->is_lost)
 		code = error_set(error, fault.code, "%s", fault.text);

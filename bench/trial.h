@@ -17,6 +17,7 @@ struct trial {
 	const struct result *result; /* the two ends */
 	const char *who;             /* the server is, in what fails */
 	struct lane lane;            /* of the case that is under way */
+	uint64_t arrived;            /* of the last trial's messages, at the server */
 	struct hist *hist;
 	struct windows *windows;
 	struct result_place near; /* of the lane, and of the server's */

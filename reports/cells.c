@@ -42,9 +42,9 @@ const char *table_parse_unit(const char *text, void *unit)
 enum {
 	WIDTH_BYTES = 7,
 	WIDTH_FIGURE = 7,
-	WIDTH_INTERVAL = 5,
+	WIDTH_INTERVAL = 6,
 	WIDTH_PART = 5,
-	WIDTH_WINDOWS = 13,
+	WIDTH_WINDOWS = 14,
 };
 
 static struct cell *add(struct cells *cells, int width)
@@ -134,12 +134,28 @@ static const struct result_case *find_common(const struct result *result,
 	return first;
 }
 
-/* That was asked for, or else the port's. */
-static unsigned int mtu_of(const struct result_end *end, const struct result_case *line)
+static unsigned int least(unsigned int one, unsigned int other)
+{
+	return one < other ? one : other;
+}
+
+/* That was asked for, or else what both ports can. */
+static unsigned int mtu_of(const struct result *result, const struct result_case *line)
 {
 	const json_t *asked = json_object_get(line->parameters, "mtu");
 
-	return json_is_integer(asked) ? (unsigned int)json_integer_value(asked) : end->mtu;
+	if (json_is_integer(asked))
+		return (unsigned int)json_integer_value(asked);
+	return least(result->client.mtu, result->server.mtu);
+}
+
+/* Of the slower end. */
+static uint64_t rate_mbps(const struct result *result)
+{
+	uint64_t near = result->client.rate_mbps;
+	uint64_t far = result->server.rate_mbps;
+
+	return near < far ? near : far;
 }
 
 void cells_head(char text[static 512], const struct result *result)
@@ -152,7 +168,7 @@ void cells_head(char text[static 512], const struct result *result)
 	char common[3][32] = {"", "", ""};
 
 	if (mtu)
-		snprintf(common[2], sizeof(common[2]), " MTU %u", mtu_of(near, mtu));
+		snprintf(common[2], sizeof(common[2]), " MTU %u", mtu_of(result, mtu));
 	if (transport)
 		snprintf(common[0], sizeof(common[0]), " %s", transport->transport);
 	if (qps)
@@ -160,7 +176,7 @@ void cells_head(char text[static 512], const struct result *result)
 			 json_integer_value(json_object_get(qps->parameters, "qps")));
 	snprintf(text, 512, "%s %s/%u -> %s %s/%u  %s %g Gb/s%s%s%s", near->host, near->device,
 		 near->port, far->host, far->device, far->port, network(near),
-		 (double)near->rate_mbps / 1000, common[2], common[0], common[1]);
+		 (double)rate_mbps(result) / 1000, common[2], common[0], common[1]);
 }
 
 static double cpu_us(const struct result_cost *cost)
@@ -276,9 +292,7 @@ static void add_bandwidth(struct cells *cells, const struct table_unit *unit,
 	double bytes_per_s = (double)(line->messages * line->size) / seconds;
 	double rate = bytes_per_s / unit->bytes;
 	double mmsg_per_s = (double)line->messages / seconds / 1e6;
-	uint64_t line_mbps = result->client.rate_mbps < result->server.rate_mbps
-				     ? result->client.rate_mbps
-				     : result->server.rate_mbps;
+	uint64_t line_mbps = rate_mbps(result);
 
 	add_figure(cells, WIDTH_FIGURE, digits_for(rate), rate);
 	add_figure(cells, WIDTH_INTERVAL, digits_for(rate), rate_width(line) / unit->bytes);
@@ -349,6 +363,36 @@ void cells_fill(struct cells *cells, const struct table_unit *unit, const struct
 	else
 		add_latency(cells, line);
 	add_name(cells, "%.2f/%.2f", cpu_us(&line->client), cpu_us(&line->server));
+}
+
+/* Most of its trials were measured before their warm-up had come to an end. */
+static bool is_unsteady(const struct result_case *line)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < line->n_trials; i++)
+		count += !line->trials[i].warmup.has_converged;
+	return cells_has_figures(line) && 2 * count > line->n_trials;
+}
+
+bool cells_unsteady(char text[static 256], const struct result *result)
+{
+	const struct result_case *first = NULL;
+	size_t with_figures = 0;
+	size_t unsteady = 0;
+
+	for (size_t i = 0; i < result->n_cases; i++) {
+		with_figures += cells_has_figures(&result->cases[i]);
+		if (!is_unsteady(&result->cases[i]))
+			continue;
+		first = unsteady++ ? first : &result->cases[i];
+	}
+	if (first)
+		snprintf(text, 256,
+			 "%zu of %zu cases had not become steady when they were measured, "
+			 "such as %s",
+			 unsteady, with_figures, first->id);
+	return first;
 }
 
 bool cells_has_figures(const struct result_case *line)

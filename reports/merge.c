@@ -134,8 +134,8 @@ static int complain(const char *name, const json_t *before, const json_t *now, s
 }
 
 /*
- * What a case was told has to be the same. What else it carries, such as counters, is
- * left out where it differs: nobody can add up what he does not know.
+ * What a case was told has to be the same. What else it carries is left out where it
+ * differs: nobody can add up what he does not know.
  */
 static int check_parameters(struct result_case *line, const struct result_case *from,
 			    struct error *error)
@@ -235,6 +235,51 @@ static int rank(enum result_status status)
 	return ranks[status];
 }
 
+/* Of both ends, as far as they are known: what was counted in all runs together. */
+static int merge_counters(struct result_case *line, const json_t *counters, struct error *error)
+{
+	const char *end;
+	json_t *moved;
+
+	if (!counters)
+		return 0;
+	if (!line->counters)
+		line->counters = json_object();
+	json_object_foreach((json_t *)(uintptr_t)counters, end, moved)
+	{
+		json_t *sum = json_incref(json_object_get(line->counters, end));
+
+		result_add_counters(&sum, moved);
+		if (json_object_set_new(line->counters, end, sum))
+			return error_set_errno(error, -ENOMEM, "cannot add counters up");
+	}
+	return 0;
+}
+
+/* Each of them once. */
+static int merge_warnings(struct result *into, const json_t *warnings, struct error *error)
+{
+	const json_t *warning;
+	size_t i;
+
+	if (!warnings)
+		return 0;
+	if (!into->warnings)
+		into->warnings = json_array();
+	json_array_foreach(warnings, i, warning)
+	{
+		const json_t *known;
+		bool is_known = false;
+		size_t j;
+
+		json_array_foreach(into->warnings, j, known) is_known =
+			is_known || json_equal(known, warning);
+		if (!is_known && json_array_append(into->warnings, (json_t *)(uintptr_t)warning))
+			return error_set_errno(error, -ENOMEM, "cannot keep the warnings");
+	}
+	return 0;
+}
+
 static int merge_case(struct result *into, const struct result_case *from, struct error *error)
 {
 	struct result_case *line = find_case(into, from->id);
@@ -242,6 +287,8 @@ static int merge_case(struct result *into, const struct result_case *from, struc
 
 	if (!code && from->n_trials && line->status != RESULT_FAILED)
 		code = add_trials(line, from, error);
+	if (!code)
+		code = merge_counters(line, from->counters, error);
 	if (code) {
 		error_wrap(error, "%s", from->id);
 		return code;
@@ -264,6 +311,8 @@ int merge_add(struct result *into, const struct result *from, struct error *erro
 		code = error_set_errno(error, -ENOMEM, "cannot merge");
 	for (size_t i = 0; i < from->n_cases && !code; i++)
 		code = merge_case(into, &from->cases[i], error);
+	if (!code)
+		code = merge_warnings(into, from->warnings, error);
 	if (code)
 		return code;
 	widen(into, from);

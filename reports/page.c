@@ -166,12 +166,17 @@ static void print_semantics(FILE *out, const struct result *result)
 
 static void print_warnings(FILE *out, const struct result *result)
 {
+	bool is_unsteady;
 	const json_t *warning;
+	char text[256];
 	size_t i;
 
-	if (!json_array_size(result->warnings))
+	is_unsteady = cells_unsteady(text, result);
+	if (!is_unsteady && !json_array_size(result->warnings))
 		return;
 	fputs("<h3>Findings</h3>\n<ul>\n", out);
+	if (is_unsteady)
+		print_element(out, "li", text);
 	json_array_foreach(result->warnings, i, warning)
 	{
 		const char *mend = member_or_empty(warning, "mend");

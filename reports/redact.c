@@ -21,13 +21,13 @@ struct name {
 	const char *instead;
 };
 
+/* Of each end two names, and one more, each of them whole or to its first dot. */
+#define NAMES_MAX 10
+
 struct names {
-	struct name *name;
+	struct name name[NAMES_MAX];
 	size_t count;
 };
-
-/* Of each end two names, each of them whole or to its first dot. */
-#define HOST_NAMES 8
 
 static bool is_one_of(const char *text, const char *const *texts, size_t count)
 {
@@ -35,40 +35,6 @@ static bool is_one_of(const char *text, const char *const *texts, size_t count)
 		if (!strcmp(texts[i], text))
 			return true;
 	return false;
-}
-
-static void add_name(struct names *names, const char *text, const char *instead)
-{
-	size_t length = text ? strlen(text) : 0;
-	size_t host = text ? strcspn(text, ".") : 0;
-
-	if (length)
-		names->name[names->count++] = (struct name){text, length, instead};
-	if (host && host < length)
-		names->name[names->count++] = (struct name){text, host, instead};
-}
-
-/* They stay those of hosts, and the words. Without memory there is no array. */
-static struct names find_names(const json_t *hosts, const char *const *words, size_t n_words)
-{
-	static const char *const ends[] = {"client", "server"};
-	struct names names = {
-		.name = calloc(HOST_NAMES + 2 * n_words, sizeof(*names.name)),
-	};
-
-	if (!names.name)
-		return names;
-	for (size_t i = 0; i < ARRAY_LENGTH(ends); i++) {
-		const json_t *end = json_object_get(hosts, ends[i]);
-		const json_t *facts = json_object_get(end, "facts");
-
-		add_name(&names, json_string_value(json_object_get(end, "host")), ends[i]);
-		add_name(&names, json_string_value(json_object_get(facts, "host")), ends[i]);
-	}
-	/* As the user wrote the host, so do messages. */
-	for (size_t i = 0; i < n_words; i++)
-		add_name(&names, words[i], gone);
-	return names;
 }
 
 /* The longest name that stands here as a word of its own. */
@@ -108,6 +74,36 @@ static bool is_address(const char *word)
 
 	return inet_pton(AF_INET, word, &address) == 1 ||
 	       inet_pton(AF_INET6, word, &address) == 1 || is_grouped(word);
+}
+
+/* Whole, and to its first dot, which of an address is none. */
+static void add_name(struct names *names, const char *text, const char *instead)
+{
+	size_t length = text ? strlen(text) : 0;
+	size_t host = text && !is_address(text) ? strcspn(text, ".") : length;
+
+	if (length)
+		names->name[names->count++] = (struct name){text, length, instead};
+	if (host && host < length)
+		names->name[names->count++] = (struct name){text, host, instead};
+}
+
+/* They stay those of hosts, and wanted. */
+static struct names find_names(const json_t *hosts, const char *wanted)
+{
+	static const char *const ends[] = {"client", "server"};
+	struct names names = {0};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(ends); i++) {
+		const json_t *end = json_object_get(hosts, ends[i]);
+		const json_t *facts = json_object_get(end, "facts");
+
+		add_name(&names, json_string_value(json_object_get(end, "host")), ends[i]);
+		add_name(&names, json_string_value(json_object_get(facts, "host")), ends[i]);
+	}
+	/* As the user wrote the host, so do messages. */
+	add_name(&names, wanted, gone);
+	return names;
 }
 
 /* The length of an address that begins here; 0: none does. It may have a port behind. */
@@ -369,22 +365,20 @@ static int redact_command(json_t *command, const char *const *words, size_t n_wo
 	return code;
 }
 
-int redact_document(json_t *document, const char *const *words, size_t n_words, struct error *error)
+int redact_document(json_t *document, const char *host, const char *const *words, size_t n_words,
+		    struct error *error)
 {
 	json_t *hosts = json_object_get(document, "hosts");
 	json_t *before = json_deep_copy(hosts);
 	json_t *command = json_object_get(json_object_get(document, "run"), "command");
-	struct names names = find_names(before, words, n_words);
-	int code = before && names.name ? redact_command(command, words, n_words) : -1;
+	struct names names = find_names(before, host);
+	int code = before ? redact_command(command, words, n_words) : -1;
 
-	if (!code) {
-		code |= walk(command, &names);
-		code |= redact_end(json_object_get(hosts, "client"), "client", &names);
-		code |= redact_end(json_object_get(hosts, "server"), "server", &names);
-		code |= walk(json_object_get(document, "warnings"), &names);
-		code |= redact_cases(json_object_get(document, "cases"), &names);
-	}
-	free(names.name);
+	code |= walk(command, &names);
+	code |= redact_end(json_object_get(hosts, "client"), "client", &names);
+	code |= redact_end(json_object_get(hosts, "server"), "server", &names);
+	code |= walk(json_object_get(document, "warnings"), &names);
+	code |= redact_cases(json_object_get(document, "cases"), &names);
 	json_decref(before);
 	return code ? error_set_errno(error, -ENOMEM, "cannot redact the document") : 0;
 }

@@ -12,8 +12,11 @@
 
 #include "core/error.h"
 
-/* words: of the command line, which are private as a whole. */
-int redact_document(json_t *document, const char *const *words, size_t n_words,
+/*
+ * host: as the user wrote it, so that messages do, too; or NULL. words: of the command
+ * line, which are private as a whole.
+ */
+int redact_document(json_t *document, const char *host, const char *const *words, size_t n_words,
 		    struct error *error);
 
 #endif

@@ -120,6 +120,25 @@ enum result_status result_status_of_cases(const struct result *result)
 	return status;
 }
 
+void result_add_counters(json_t **sum, const json_t *counters)
+{
+	const char *name;
+	json_t *value;
+
+	if (!*sum)
+		*sum = json_object();
+	json_object_foreach((json_t *)(uintptr_t)counters, name, value)
+	{
+		json_int_t before = json_integer_value(json_object_get(*sum, name));
+		json_int_t more = json_integer_value(value);
+
+		/* Anybody can write a document. */
+		if (__builtin_add_overflow(before, more, &more))
+			more = INT64_MAX;
+		json_object_set_new(*sum, name, json_integer(more));
+	}
+}
+
 void result_finish(struct result *result)
 {
 	for (size_t i = 0; i < result->n_cases; i++) {

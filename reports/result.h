@@ -143,6 +143,12 @@ int result_add_trial(struct result_case *line, const struct result_trial *trial,
 /* What a case has that did not end well is no measurement. */
 void result_drop_trials(struct result_case *line);
 
+/*
+ * Adds counters to their sum, which is made when it is NULL. Names that are there once
+ * stay as they are.
+ */
+void result_add_counters(json_t **sum, const json_t *counters);
+
 void result_finish(struct result *result);
 
 #endif

@@ -49,7 +49,10 @@ static const char *think_of(const struct result_case *line)
 {
 	const char *text = json_string_value(json_object_get(line->parameters, "think"));
 
-	return text && text[0] != '0' ? text : NULL;
+	/* A time, and nothing else: a document may be anybody's. */
+	if (!text || text[0] == '0' || text[strspn(text, "0123456789.numsh")])
+		return NULL;
+	return text;
 }
 
 /* What a table is of. */

@@ -86,7 +86,7 @@ void table_line(struct table *table, const struct result_case *line)
 {
 	struct cells cells;
 
-	if (line->status == RESULT_INTERRUPTED)
+	if (line->status == RESULT_INTERRUPTED || line->status == RESULT_SKIPPED)
 		return;
 	if (!cells_has_figures(line)) {
 		fprintf(table->out, "%s: %s\n", line->id, cells_reason(line));
@@ -105,63 +105,36 @@ void table_line(struct table *table, const struct result_case *line)
 	fputc('\n', table->out);
 }
 
-static bool is_interrupted(const struct result_case *line)
-{
-	return line->status == RESULT_INTERRUPTED;
-}
-
-/* Most of its trials were measured before their warm-up had come to an end. */
-static bool is_unsettled(const struct result_case *line)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < line->n_trials; i++)
-		count += !line->trials[i].warmup.has_converged;
-	return cells_has_figures(line) && 2 * count > line->n_trials;
-}
-
-/* How many of the cases are so, and the first and the last of them; or NULL. */
-static size_t count(const struct result *result, bool (*is_so)(const struct result_case *),
-		    const struct result_case **first, const struct result_case **last)
-{
-	size_t n = 0;
-
-	*first = NULL;
-	for (size_t i = 0; i < result->n_cases; i++) {
-		if (!is_so(&result->cases[i]))
-			continue;
-		n++;
-		*last = &result->cases[i];
-		*first = *first ? *first : *last;
-	}
-	return n;
-}
-
 /* A sweep that was stopped early has many of them. */
 static void print_interrupted(const struct table *table)
 {
-	const struct result_case *first;
-	const struct result_case *last;
-	size_t n = count(table->result, is_interrupted, &first, &last);
+	const struct result_case *first = NULL;
+	const struct result_case *last = NULL;
+	size_t n = 0;
 
+	for (size_t i = 0; i < table->result->n_cases; i++) {
+		if (table->result->cases[i].status != RESULT_INTERRUPTED)
+			continue;
+		last = &table->result->cases[i];
+		first = n++ ? first : last;
+	}
+	if (!n)
+		return;
 	if (n > 1)
-		fprintf(table->out, "%zu cases interrupted or not run, from %s to %s\n", n,
-			first->id, last->id);
-	else if (n)
-		fprintf(table->out, "%s: interrupted\n", first->id);
+		fprintf(table->out, "%zu cases interrupted or not run, from %s to %s", n, first->id,
+			last->id);
+	else
+		fprintf(table->out, "%s: interrupted", first->id);
+	/* The first of them was under way, if any was. */
+	fprintf(table->out, "%s%s\n", first->error[0] ? ": " : "", first->error);
 }
 
-static void print_unsettled(const struct table *table)
+static void print_unsteady(const struct table *table)
 {
-	const struct result_case *first;
-	const struct result_case *last;
-	size_t n = count(table->result, is_unsettled, &first, &last);
+	char text[256];
 
-	if (n)
-		fprintf(table->out,
-			"! %zu of %zu cases had not become steady when they were "
-			"measured, such as %s; mend: a longer --warmup\n",
-			n, table->result->n_cases, first->id);
+	if (cells_unsteady(text, table->result))
+		fprintf(table->out, "! %s; mend: a longer --warmup\n", text);
 }
 
 struct table_count table_foot(const struct table *table)
@@ -179,7 +152,7 @@ struct table_count table_foot(const struct table *table)
 			fprintf(table->out, "%s: skipped: %s\n", line->id, line->error);
 	}
 	print_interrupted(table);
-	print_unsettled(table);
+	print_unsteady(table);
 	return found;
 }
 

@@ -61,6 +61,12 @@ void windows_finish(struct windows *windows, uint64_t duration_ns)
 	windows->count = duration_ns / windows->window_ns;
 }
 
+void windows_forget(struct windows *windows, uint64_t messages)
+{
+	cut(windows, 0);
+	windows->rest = messages;
+}
+
 static uint64_t add_up(const struct windows *windows)
 {
 	uint64_t sum = 0;

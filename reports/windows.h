@@ -52,6 +52,9 @@ static ALWAYS_INLINE void windows_add(struct windows *windows, uint64_t at_ns, u
  */
 void windows_finish(struct windows *windows, uint64_t duration_ns);
 
+/* For messages of which nobody knows when they came: no windows, and all are in rest. */
+void windows_forget(struct windows *windows, uint64_t messages);
+
 /*
  * Merges until the mean window holds that many messages, or one window is left. An odd
  * one at the end is half a window then, so it joins the rest.

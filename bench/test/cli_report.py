@@ -220,6 +220,36 @@ class Report(unittest.TestCase):
         )
         self.assertIn("No space left", self.shown(path, "-o", "/dev/full", status=1).err)
 
+    def test_output_of_nothing_leaves_what_there_was(self):
+        old = self.write("old.html", "old")
+        ended = self.shown("/nowhere/at/all", "--format", "html", "-o", old, status=1)
+        self.assertEqual(
+            ended.err, "verbmark: cannot read /nowhere/at/all: No such file or directory"
+        )
+        with open(old, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "old")
+
+    def test_what_spoils_it(self):
+        document = result(latency(FAST))
+        document["warnings"] = [
+            {"code": "governor", "spoils": True, "host": "n02", "what": "governor powersave",
+             "why": "it is slow", "mend": "cpupower frequency-set -g performance"},
+            {"code": "idle", "spoils": False, "host": "n02", "what": "idle states", "why": "",
+             "mend": ""},
+        ]
+        lines = self.shown(self.write("a.json", document)).out.splitlines()
+        self.assertEqual(
+            [line for line in lines if line.startswith("!")],
+            ["! n02: governor powersave; mend: cpupower frequency-set -g performance"],
+        )
+
+    def test_no_control_characters(self):
+        """Of what somebody else's document says nothing gets to the terminal as it is."""
+        stream = bandwidth([100])
+        stream.update(semantics={"receive": True, "buffer": True, "seen": "x"},
+                      think="\x1b]0;pwned\x07")
+        self.assertNotIn("\x1b", self.shown(self.write("a.json", result(stream))).out)
+
     def test_units(self):
         path = self.write("a.json", result(bandwidth([100, 200, 300])))
         other = self.write("b.json", result(bandwidth([400])))
@@ -307,6 +337,9 @@ class Report(unittest.TestCase):
              "--json is for what --merge makes of several"),
             (("--units", "bits", path), "--units: 'bits' is none of Gb/s, Mb/s, GB/s, MB/s, MiB/s"),
             (("--merge", path, path), f"'{path}' is there twice"),
+            (("-o", path, path), "--output is a result: it would be lost"),
+            (("-o", f"{self.folder.name}/./a.json", path),
+             "--output is a result: it would be lost"),
             (("--format", "pdf", path), "--format: 'pdf' is none of table, html"),
             (("--merge", "--json", "b", "-o", "b", path),
              "--output and --json are the same file"),

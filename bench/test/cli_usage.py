@@ -39,6 +39,7 @@ LETTERS = {
     "devices": {},
     "doctor": {"d": "device", "p": "port"},
 }
+LONG = " where they take long to become steady"
 QUICK = [
     f"{op}/{metric}/{size}/{cq}"
     for metric, sizes in (("lat", ("64", "4k")), ("bw", ("64", "64k", "1m")))
@@ -191,7 +192,7 @@ class Usage(unittest.TestCase):
         ended = verbmark("run", "--dry-run", *words)
         self.assertEqual((ended.status, ended.err), (0, ""))
         *cases, last = ended.out.splitlines()
-        self.assertRegex(last, r"^[0-9]+ cases?, about [0-9]+ s$")
+        self.assertRegex(last, r"^[0-9]+ cases?, about [0-9]+ s, up to [0-9]+ s where ")
         return cases, last
 
     def test_dry_run(self):
@@ -200,12 +201,12 @@ class Usage(unittest.TestCase):
             ended = verbmark("run", "--dry-run", "nobody.invalid", cwd=folder)
             self.assertEqual(ended.out.splitlines()[:-1], QUICK)
             self.assertEqual(os.listdir(folder), [])
-        # Six trials of 100 ms and 30 ms beside them, of each of 30 cases.
-        self.assertEqual(self.dry_run(), (QUICK, "30 cases, about 23 s"))
+        # Six trials of 100 ms and 30 ms beside them, of each of 30 cases; warm-ups of 100 ms.
+        self.assertEqual(self.dry_run(), (QUICK, "30 cases, about 23 s, up to 41 s" + LONG))
         self.assertEqual(self.dry_run("--preset", "quick", "-n", "5")[0], QUICK)
         cases, last = self.dry_run("-s", "1:4k:16", "--op", "read", "-e", "-D", "1s", "--trials", "1")
         self.assertEqual(cases, [f"read/lat/{size}/event" for size in ("1", "16", "256", "4k")])
-        self.assertEqual(last, "4 cases, about 4 s")
+        self.assertEqual(last, "4 cases, about 4 s, up to 12 s" + LONG)
 
     def test_dry_run_tells_what_is_skipped(self):
         cases, last = self.dry_run("-t", "4,8", "-Q", "5", "-D", "1s")
@@ -214,7 +215,7 @@ class Usage(unittest.TestCase):
             ["send/lat/64/poll/t4/Q5: skipped: --cq-mod exceeds --tx-depth: the queue would fill "
              "and stay full", "send/lat/64/poll/t8/Q5"],
         )
-        self.assertEqual(last, "1 case, about 1 s")
+        self.assertEqual(last, "1 case, about 1 s, up to 3 s" + LONG)
 
     def test_places(self):
         self.assertEqual(

@@ -231,3 +231,33 @@ class Clients(unittest.TestCase):
                         )
             except ConnectionError:
                 pass  # it was ended before all was sent
+
+
+class Ends(unittest.TestCase):
+    """A server that ends by itself."""
+
+    def test_once(self):
+        """After one that was served: whoever only knocks is none."""
+        with Server("--once") as server:
+            Peer.dial(server.port).close()
+            with Peer.dial(server.port) as peer:
+                peer.send({"type": "hello", "protocol": 999, "version": "9.9"})
+                self.assertEqual(peer.receive()["type"], "refused")
+            wait_until(lambda: len(server.err) == 2, what="two that were none")
+            measure(server, "-n", 50)
+            self.assertEqual(server.wait(LIMIT), 0)
+
+    def test_idle(self):
+        """The time counts from the last client's end."""
+        with Server("--idle", "2s") as server:
+            start = time.monotonic()
+            measure(server, "-n", 50)
+            with Peer.dial(server.port) as peer:
+                peer.send(HELLO)
+                peer.expect("welcome")
+                while time.monotonic() < start + 3:
+                    peer.send(ALIVE)
+                    time.sleep(0.5)
+                self.assertIsNone(server.process.poll())
+            self.assertEqual(server.wait(LIMIT), 0)
+            self.assertGreater(time.monotonic() - start, 5)

@@ -42,6 +42,26 @@ class Results(Served):
         with open(f"{self.folder}/{name}", encoding="utf-8") as file:
             return json.load(file)
 
+    def limited(self, *options):
+        return Ended(
+            client("-n", 100, *options, port=self.server.port), RUN_PATIENCE
+        )
+
+    def test_limits(self):
+        """Status 1, and the case by name; none, and 0, where all keep to them."""
+        for options, said in (
+            (("--fail-above", "p50=1ns"), "send/lat/64/poll: p50 "),
+            (("--metric", "bw", "--fail-below", "99%line"), "send/bw/64/poll: "),
+        ):
+            ended = self.limited(*options)
+            self.assertEqual(ended.status, 1)
+            self.assertIn(said, ended.out)
+        for options in (
+            ("--fail-above", "p50=10s"), ("--metric", "bw", "--fail-below", "0.000001%line"),
+        ):
+            ended = self.limited(*options)
+            self.assertEqual((ended.status, ended.err), (0, ""), ended.out)
+
     def test_the_default_name(self):
         begin = time.time()
         last = self.run_here()

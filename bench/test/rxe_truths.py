@@ -42,6 +42,15 @@ class Subject:
     def duration_ns(case):
         return sum(trial["duration_ns"] for trial in case["trials"])
 
+    def wall_s(self, *options):
+        """Of one trial, by the clock of another program: with all that is beside it."""
+        ended = measure(self.server, *options)
+        return ended.seconds, ended.document["cases"][0]
+
+    @staticmethod
+    def messages(case):
+        return sum(trial["messages"] for trial in case["trials"])
+
     def peak_kib(self, messages):
         words = [VERBMARK, "run", ADDRESS, "-p", str(self.server.port), "-n", str(messages)]
         words += ["--op", "write", "--trials", "1", "--no-save", *WARMUP]
@@ -121,6 +130,22 @@ class Truths(unittest.TestCase):
         self.assertGreaterEqual(self.subject.duration_ns(case), 300e6)
         # The last round trip may begin just before the end.
         self.assertLess(self.subject.duration_ns(case), 300e6 + 2 * figures["max"] + 1e6)
+
+    def by_the_wall(self, *options):
+        """What 2 s more of it take, and how many messages more they are: twice, the nearer."""
+        tries = []
+        for _ in range(2):
+            short, one = self.subject.wall_s("-D", "1s", *options)
+            long, other = self.subject.wall_s("-D", "3s", *options)
+            tries.append((long - short, self.subject.messages(other) - self.subject.messages(one)))
+        return min(tries, key=lambda found: abs(found[0] - 2))
+
+    def test_a_second_is_one(self):
+        """By a clock outside; what is beside the trial is half a second at the most."""
+        for options in (("--op", "send"), ("--op", "write", "--metric", "bw")):
+            seconds, messages = self.by_the_wall(*options)
+            self.assertTrue(1.5 < seconds < 2.5, (options, seconds))
+            self.assertGreater(messages, 0)
 
     def test_a_sweep_has_all_sizes_and_all_figures(self):
         cases = self.subject.cases("--op", "send", "-a", "-n", 20)

@@ -288,7 +288,7 @@ static void test_printed_options(void **unused)
 				     "  -p, --port PORT                where to\n"
 				     "      --wait TIME                how long\n"
 				     "  -h, --help                     this text\n");
-	check_printed(&second, "  -l, --list=[N]                 may be alone\n"
+	check_printed(&second, "  -l, --list[=N]                 may be alone\n"
 			       "  -s, --size SIZE                may not\n"
 			       "  -h, --help                     this text\n");
 	check_printed(&chained, "  -a, --all                      everything\n"
@@ -296,7 +296,7 @@ static void test_printed_options(void **unused)
 				"  -n, --name NAME                what to call\n"
 				"  -p, --port PORT                where to\n"
 				"      --wait TIME                how long\n"
-				"  -l, --list=[N]                 may be alone\n"
+				"  -l, --list[=N]                 may be alone\n"
 				"  -s, --size SIZE                may not\n"
 				"  -h, --help                     this text\n");
 }

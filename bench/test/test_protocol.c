@@ -27,7 +27,10 @@ static void test_on_the_wire(void **unused)
 {
 	const struct parameters wanted =
 		asked("op=write metric=bw size=4k cq=event server-cq=adaptive duration=1s");
-	const struct result_cost cost = {1, 2, 3, 4, 5, 6, 7};
+	const struct protocol_done done = {
+		{1, 2, 3, 4, 5, 6, 7},
+                8, 9
+        };
 	const struct result_end server = {.device = "mlx5_1", .port = 2, .address = "192.0.2.1"};
 
 	check_equal(protocol_plain("stop"), "{\"type\":\"stop\"}");
@@ -51,10 +54,10 @@ static void test_on_the_wire(void **unused)
 	check_equal(protocol_describe(&server),
 		    "{\"type\":\"describe\",\"device\":\"mlx5_1\",\"port\":2}");
 	check_equal(
-		protocol_done(&cost, 8),
+		protocol_done(&done),
 		"{\"type\":\"done\",\"elapsed_ns\":8,\"messages\":1,\"user_ns\":2,\"system_ns\":3,"
 		"\"voluntary_switches\":4,\"involuntary_switches\":5,\"cq_events\":6,"
-		"\"completions\":7}");
+		"\"completions\":7,\"arrived\":9}");
 }
 
 static void test_hello(void **unused)
@@ -320,22 +323,46 @@ static void test_malformed_cases(void **unused)
 
 static void test_done_round_trip(void **unused)
 {
-	const struct result_cost cost = {.messages = 1,
-					 .user_ns = 1ULL << 62,
-					 .system_ns = 3,
-					 .voluntary_switches = 4,
-					 .involuntary_switches = 5,
-					 .cq_events = 6,
-					 .completions = 7};
-	json_t *message = protocol_done(&cost, 1ULL << 61);
-	uint64_t elapsed_ns = 0;
-	struct result_cost read = {0};
+	const struct protocol_done done = {
+		.cost = {.messages = 1,
+			 .user_ns = 1ULL << 62,
+			 .system_ns = 3,
+			 .voluntary_switches = 4,
+			 .involuntary_switches = 5,
+			 .cq_events = 6,
+			 .completions = 7},
+		.elapsed_ns = 1ULL << 61,
+		.arrived = 9
+        };
+	json_t *message = protocol_done(&done);
+	struct protocol_done read = {0};
 	struct error error = {0};
 
-	assert_int_equal(protocol_read_done(message, "n02", &read, &elapsed_ns, &error), 0);
-	assert_true(elapsed_ns == 1ULL << 61);
-	assert_memory_equal(&read, &cost, sizeof(cost));
+	assert_int_equal(protocol_read_done(message, "n02", &read, &error), 0);
+	assert_memory_equal(&read, &done, sizeof(done));
+	/* Who does not tell what has arrived apart has counted it. */
+	json_object_del(message, "arrived");
+	assert_int_equal(protocol_read_done(message, "n02", &read, &error), 0);
+	assert_int_equal(read.arrived, 1);
 	json_decref(message);
+}
+
+/* What a device does not have is no failure of the case. */
+static void test_failures(void **unused)
+{
+	const struct error plain = {.code = -EINVAL, .text = "it is broken"};
+	const struct error lacking = {.code = -EOPNOTSUPP, .text = "it has no atomics"};
+	json_t *messages[] = {protocol_failure(&plain), protocol_failure(&lacking)};
+	static const int codes[] = {-EREMOTEIO, PROTOCOL_UNSUPPORTED};
+	static const char *const texts[] = {"n02: it is broken", "n02: it has no atomics"};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(messages); i++) {
+		struct error error = {0};
+
+		assert_int_equal(protocol_expect(messages[i], "ready", "n02", &error), codes[i]);
+		assert_string_equal(error.text, texts[i]);
+		json_decref(messages[i]);
+	}
 }
 
 /* What another machine says goes to a document: whatever it is. */
@@ -383,16 +410,15 @@ static void test_no_dones(void **unused)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
-		struct result_cost read = {.messages = 99};
-		uint64_t elapsed_ns = 98;
+		struct protocol_done read = {.cost.messages = 99, .elapsed_ns = 98, .arrived = 97};
 		struct error error = {0};
 		json_t *message = load(texts[i]);
 
-		assert_int_equal(protocol_read_done(message, "n02", &read, &elapsed_ns, &error),
-				 -EPROTO);
+		assert_int_equal(protocol_read_done(message, "n02", &read, &error), -EPROTO);
 		assert_contains(error.text, "n02: a malformed report");
-		assert_int_equal(read.messages, 99);
-		assert_int_equal(elapsed_ns, 98);
+		assert_int_equal(read.cost.messages, 99);
+		assert_int_equal(read.elapsed_ns, 98);
+		assert_int_equal(read.arrived, 97);
 		json_decref(message);
 	}
 }
@@ -509,6 +535,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_parameters),
 		cmocka_unit_test(test_malformed_cases),
 		cmocka_unit_test(test_done_round_trip),
+		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_no_dones),
 		cmocka_unit_test(test_what_was_expected),

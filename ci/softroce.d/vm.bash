@@ -274,7 +274,7 @@ vm_prepare() { # COMMAND...
 	attempt "write in $run" cp -R "$parts"/{guest,job,keep,call,serve,serve-command,bin} "$run/share"
 	PATH=$PATH:/run/softroce/bin describe "$run/share/first" "$@"
 	mkfifo "$run/ctl" "$run/out" "$run/err"
-	rm -f "$OUT/dmesg.txt" "$OUT/dmesg-2.txt"
+	rm -f "$OUT"/{dmesg.txt,dmesg-2.txt,processes.txt}
 }
 
 relay() {

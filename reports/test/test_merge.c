@@ -336,9 +336,46 @@ static void test_more_than_can_be_counted(void **unused)
 	assert_string_equal(error.text, "send/lat/64/poll: these are more than can be counted");
 }
 
+static void check_json(const json_t *json, const char *text)
+{
+	json_t *wanted = sample_json(text);
+
+	assert_true(json_equal(json, wanted));
+	json_decref(wanted);
+}
+
+/* 7 + 5 and 3; what only one of them knows stays. A warning is there once. */
+static void test_counters_and_warnings(void **unused)
+{
+	struct result runs[2];
+
+	for (size_t i = 0; i < 2; i++) {
+		sample_init(&runs[i]);
+		for (size_t j = 0; j < SAMPLE_CASES; j++)
+			if (!runs[i].cases[j].parameters)
+				runs[i].cases[j].parameters = json_object();
+	}
+	runs[0].cases[SAMPLE_LATENCY].counters =
+		sample_json("{\"client\": {\"sent_pkts\": 7}, \"server\": {\"retries\": 3}}");
+	runs[1].cases[SAMPLE_LATENCY].counters =
+		sample_json("{\"client\": {\"sent_pkts\": 5, \"drops\": 9223372036854775807}}");
+	runs[0].warnings = sample_json("[{\"code\": \"a\"}, {\"code\": \"b\"}]");
+	runs[1].warnings = sample_json("[{\"code\": \"b\"}, {\"code\": \"c\"}]");
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(merge_add(&merged, &runs[i], &error), 0);
+		result_finish(&runs[i]);
+	}
+	check_json(merged.cases[SAMPLE_LATENCY].counters,
+		   "{\"client\": {\"sent_pkts\": 12, \"drops\": 9223372036854775807},"
+		   " \"server\": {\"retries\": 3}}");
+	check_json(merged.warnings, "[{\"code\": \"a\"}, {\"code\": \"b\"}, {\"code\": \"c\"}]");
+	assert_null(merged.cases[SAMPLE_BANDWIDTH].counters);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_counters_and_warnings, reset, drop),
 		cmocka_unit_test_setup_teardown(test_one, reset, drop),
 		cmocka_unit_test_setup_teardown(test_facts, reset, drop),
 		cmocka_unit_test_setup_teardown(test_places, reset, drop),

@@ -45,7 +45,7 @@ static void test_figures(void **unused)
 {
 	make("result.json");
 	assert_contains(text,
-			"<h2>n01 mlx5_0/1 -&gt; n02 mlx5_1/2  Ethernet 100 Gb/s MTU 4096 RC</h2>");
+			"<h2>n01 mlx5_0/1 -&gt; n02 mlx5_1/2  Ethernet 2.5 Gb/s MTU 1024 RC</h2>");
 	assert_contains(text, "<h3>Latency, microseconds</h3>");
 	assert_contains(text,
 			"<tr><th scope=\"row\" align=\"left\">send</th><td align=\"right\">64</td>"
@@ -68,6 +68,19 @@ static void test_cases_without_figures(void **unused)
 			"<li>read/bw/64/poll/t4/Q5: skipped: --cq-mod exceeds --tx-depth</li>");
 	assert_contains(text, "<li>read/lat/1m/adaptive: interrupted</li>");
 	assert_int_equal(count("<li>"), 3);
+}
+
+/* Two of the latency's three trials. */
+static void test_unsteady(void **unused)
+{
+	make("result.json");
+	assert_null(strstr(text, "steady"));
+	free(text);
+	sample.cases[SAMPLE_LATENCY].trials[1].warmup.has_converged = false;
+	make("result.json");
+	assert_contains(text,
+			"<li>1 of 2 cases had not become steady when they were measured, such "
+			"as send/lat/64/poll</li>");
 }
 
 static void test_what_ran(void **unused)
@@ -137,9 +150,13 @@ static void test_policy(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		on_sample(test_figures),       on_sample(test_cases_without_figures),
-		on_sample(test_what_ran),      on_sample(test_text_is_no_markup),
-		on_sample(test_circumstances), on_sample(test_loss),
+		on_sample(test_figures),
+		on_sample(test_cases_without_figures),
+		on_sample(test_unsteady),
+		on_sample(test_what_ran),
+		on_sample(test_text_is_no_markup),
+		on_sample(test_circumstances),
+		on_sample(test_loss),
 		on_sample(test_policy),
 	};
 

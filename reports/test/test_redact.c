@@ -12,7 +12,7 @@ static void check(const char *told, const char *wanted)
 	struct error error = {0};
 
 	json_object_set_new(line, "error", json_string(told));
-	assert_int_equal(redact_document(document, NULL, 0, &error), 0);
+	assert_int_equal(redact_document(document, NULL, NULL, 0, &error), 0);
 	assert_string_equal(json_string_value(json_object_get(line, "error")), wanted);
 	json_decref(document);
 }
@@ -85,7 +85,8 @@ static void test_a_document(void **unused)
 	loading_change(document, "run/command",
 		       "[\"verbmark\", \"run\", \"--launch=ssh root@bastion %h\", \"n02-mgmt\","
 		       " \"-s\", \"64\", \"n02\", \"--op\", \"send\"]");
-	assert_int_equal(redact_document(document, words, ARRAY_LENGTH(words), &error), 0);
+	assert_int_equal(redact_document(document, "n02-mgmt", words, ARRAY_LENGTH(words), &error),
+			 0);
 	check_member(document, "hosts/client/host", "\"client\"");
 	check_member(document, "hosts/server/host", "\"server\"");
 	check_member(document, "hosts/client/address", "\"redacted\"");
@@ -108,6 +109,44 @@ static void test_a_document(void **unused)
 	json_decref(document);
 }
 
+/* An address has no first part that is a name, and a path is no name at all. */
+static void test_hosts_that_are_addresses(void **unused)
+{
+	static const char *const words[] = {"10.88.0.1", "-", "out.json"};
+	json_t *document = loading_document();
+	struct error error = {0};
+
+	loading_change(
+		document, "run/command",
+		"[\"verbmark\", \"run\", \"10.88.0.1\", \"--json\", \"-\", \"--plan=out.json\"]");
+	loading_change(document, "warnings",
+		       "[{\"code\": \"a\", \"what\": \"10 of 5000 to 10.88.0.1 timed out\","
+		       " \"why\": \"kernel 5.10.0-28-amd64\", \"mend\": \"sysctl --system\"}]");
+	assert_int_equal(redact_document(document, "10.88.0.1", words, ARRAY_LENGTH(words), &error),
+			 0);
+	check_member(document, "run/command",
+		     "[\"verbmark\", \"run\", \"redacted\", \"--json\", \"redacted\","
+		     " \"--plan=redacted\"]");
+	check_member(document, "warnings",
+		     "[{\"code\": \"a\", \"what\": \"10 of 5000 to redacted timed out\","
+		     " \"why\": \"kernel 5.10.0-28-amd64\", \"mend\": \"sysctl --system\"}]");
+	json_decref(document);
+}
+
+/* What the user called the host, messages do as well: whole, and to its first dot. */
+static void test_hosts_that_are_names(void **unused)
+{
+	json_t *document = loading_document();
+	struct error error = {0};
+
+	loading_change(document, "warnings",
+		       "[{\"code\": \"a\", \"what\": \"node7.lab and node7, not node70\"}]");
+	assert_int_equal(redact_document(document, "node7.lab", NULL, 0, &error), 0);
+	check_member(document, "warnings",
+		     "[{\"code\": \"a\", \"what\": \"redacted and redacted, not node70\"}]");
+	json_decref(document);
+}
+
 /* A host may be called what a schema has a word for. */
 static void test_names_that_are_words(void **unused)
 {
@@ -118,7 +157,7 @@ static void test_names_that_are_words(void **unused)
 	loading_change(document, "hosts/client/host", "\"send\"");
 	loading_change(document, "hosts/server/host", "\"Ethernet\"");
 	cases = json_deep_copy(json_object_get(document, "cases"));
-	assert_int_equal(redact_document(document, NULL, 0, &error), 0);
+	assert_int_equal(redact_document(document, NULL, NULL, 0, &error), 0);
 	loading_check_equal(json_object_get(document, "cases"), cases);
 	check_member(document, "hosts/server/link_layer", "\"Ethernet\"");
 	json_decref(cases);
@@ -133,9 +172,9 @@ static void test_again(void **unused)
 	json_t *once;
 
 	loading_change(document, "hosts/client/host", "\"\"");
-	assert_int_equal(redact_document(document, NULL, 0, &error), 0);
+	assert_int_equal(redact_document(document, NULL, NULL, 0, &error), 0);
 	once = json_deep_copy(document);
-	assert_int_equal(redact_document(document, NULL, 0, &error), 0);
+	assert_int_equal(redact_document(document, NULL, NULL, 0, &error), 0);
 	loading_check_equal(document, once);
 	json_decref(once);
 	json_decref(document);
@@ -146,6 +185,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_texts),
 		cmocka_unit_test(test_a_document),
+		cmocka_unit_test(test_hosts_that_are_addresses),
+		cmocka_unit_test(test_hosts_that_are_names),
 		cmocka_unit_test(test_names_that_are_words),
 		cmocka_unit_test(test_again),
 	};

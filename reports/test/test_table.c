@@ -16,12 +16,12 @@ static int close_sample(void **unused)
 	return 0;
 }
 
-#define LATENCY                                                               \
-	"LATENCY us         bytes cq         kind           p50     \xc2\xb1" \
+#define LATENCY                                                                \
+	"LATENCY us         bytes cq         kind           p50      \xc2\xb1" \
 	"     p99   p99.9     max  CPU us/msg near/far\n"
-#define BANDWIDTH                                                  \
-	"BANDWIDTH          bytes cq            Gb/s     \xc2\xb1" \
-	" %line  Mmsg/s       windows  CPU us/msg near/far\n"
+#define BANDWIDTH                                                   \
+	"BANDWIDTH          bytes cq            Gb/s      \xc2\xb1" \
+	" %line  Mmsg/s        windows  CPU us/msg near/far\n"
 
 /* What a table of that one case has, the head apart. */
 static void show_line(char text[static 1024], const struct table_unit *unit, size_t number)
@@ -69,7 +69,7 @@ static void test_head(void **unused)
 		{"[]",			    "Ethernet"},
 	};
 
-	check_head("Ethernet 100 Gb/s MTU 4096 RC\n");
+	check_head("Ethernet 2.5 Gb/s MTU 1024 RC\n");
 	for (size_t i = 0; i < SAMPLE_CASES; i++) {
 		json_decref(sample.cases[i].parameters);
 		sample.cases[i].parameters = sample_json("{\"qps\": 4}");
@@ -79,28 +79,28 @@ static void test_head(void **unused)
 		char wanted[64];
 
 		snprintf(facts, sizeof(facts), "{\"port\": {\"gid_types\": %s}}", types[i][0]);
-		snprintf(wanted, sizeof(wanted), "%s 100 Gb/s MTU 4096 RC q4\n", types[i][1]);
+		snprintf(wanted, sizeof(wanted), "%s 2.5 Gb/s MTU 1024 RC q4\n", types[i][1]);
 		sample.client.facts = sample_json(facts);
 		check_head(wanted);
 		json_decref(sample.client.facts);
 		sample.client.facts = NULL;
 	}
 	sample.cases[SAMPLE_FAILED].transport = "UC";
-	check_head("Ethernet 100 Gb/s MTU 4096 q4\n");
+	check_head("Ethernet 2.5 Gb/s MTU 1024 q4\n");
 	sample.cases[SAMPLE_FAILED].status = RESULT_SKIPPED;
-	check_head("Ethernet 100 Gb/s MTU 4096 RC q4\n");
+	check_head("Ethernet 2.5 Gb/s MTU 1024 RC q4\n");
 }
 
-/* The MTU is the port's unless all cases asked for another; of several none is told. */
+/* The MTU is the lesser port's unless all cases asked for another; of several none is told. */
 static void test_mtu(void **unused)
 {
 	for (size_t i = 0; i < SAMPLE_CASES; i++) {
 		json_decref(sample.cases[i].parameters);
-		sample.cases[i].parameters = sample_json("{\"mtu\": 1024}");
+		sample.cases[i].parameters = sample_json("{\"mtu\": 512}");
 	}
-	check_head("Ethernet 100 Gb/s MTU 1024 RC\n");
+	check_head("Ethernet 2.5 Gb/s MTU 512 RC\n");
 	json_object_set_new(sample.cases[1].parameters, "mtu", json_integer(2048));
-	check_head("Ethernet 100 Gb/s RC\n");
+	check_head("Ethernet 2.5 Gb/s RC\n");
 }
 
 static void check_foot(const char *wanted)
@@ -130,12 +130,13 @@ static void test_foot(void **unused)
 
 	snprintf(wanted, sizeof(wanted), "%sread/lat/1m/adaptive: interrupted\n", skipped);
 	check_foot(wanted);
+	/* The one that was under way has a reason. */
 	sample.cases[SAMPLE_FAILED].status = RESULT_INTERRUPTED;
 	trials[1].warmup.has_converged = false;
 	snprintf(wanted, sizeof(wanted),
 		 "%s2 cases interrupted or not run, from write/lat/4k/event/server-poll to "
-		 "read/lat/1m/adaptive\n"
-		 "! 1 of 5 cases had not become steady when they were measured, such as "
+		 "read/lat/1m/adaptive: no completion for 5 s\n"
+		 "! 1 of 2 cases had not become steady when they were measured, such as "
 		 "send/lat/64/poll; mend: a longer --warmup\n",
 		 skipped);
 	check_foot(wanted);
@@ -149,7 +150,7 @@ static void test_latency(void **unused)
 {
 	check_line(
 		SAMPLE_LATENCY, LATENCY
-		"send                  64 poll       half          1.24     -       -       - 137438953  3.10/0.50\n");
+		"send                  64 poll       half          1.24      -       -       - 137438953  3.10/0.50\n");
 }
 
 /*
@@ -160,23 +161,23 @@ static void test_bandwidth(void **unused)
 {
 	check_line(
 		SAMPLE_BANDWIDTH, BANDWIDTH
-		"write/t16           1000 event/poll   0.339 0.240  13.6  0.0424  0.080..0.960  0.00/0.00\n");
+		"write/t16           1000 event/poll   0.339  0.240  13.6  0.0424   0.080..0.960  0.00/0.00\n");
 }
 
 /* 42.4 MB/s: 339.2 Mb/s, and 40.435791015625 MiB/s; the windows are 10 to 120 MB/s. */
 static void test_units(void **unused)
 {
 	static const char *const rows[][3] = {
-		{"Gb/s",  "BANDWIDTH          bytes cq            Gb/s     \xc2\xb1",
-		 "write/t16           1000 event/poll   0.339 0.240  13.6  0.0424  0.080..0.960  0.00/0.00" },
-		{"Mb/s",  "BANDWIDTH          bytes cq            Mb/s     \xc2\xb1",
-		 "write/t16           1000 event/poll   339.2 240.0  13.6  0.0424   80.0..960.0  0.00/0.00" },
-		{"GB/s",  "BANDWIDTH          bytes cq            GB/s     \xc2\xb1",
-		 "write/t16           1000 event/poll  0.0424 0.0300  13.6  0.0424  0.010..0.120  0.00/0.00"},
-		{"MB/s",  "BANDWIDTH          bytes cq            MB/s     \xc2\xb1",
-		 "write/t16           1000 event/poll    42.4  30.0  13.6  0.0424   10.0..120.0  0.00/0.00" },
-		{"MiB/s", "BANDWIDTH          bytes cq           MiB/s     \xc2\xb1",
-		 "write/t16           1000 event/poll    40.4  28.6  13.6  0.0424    9.5..114.4  0.00/0.00" },
+		{"Gb/s",  "BANDWIDTH          bytes cq            Gb/s      \xc2\xb1",
+		 "write/t16           1000 event/poll   0.339  0.240  13.6  0.0424   0.080..0.960  0.00/0.00"},
+		{"Mb/s",  "BANDWIDTH          bytes cq            Mb/s      \xc2\xb1",
+		 "write/t16           1000 event/poll   339.2  240.0  13.6  0.0424    80.0..960.0  0.00/0.00"},
+		{"GB/s",  "BANDWIDTH          bytes cq            GB/s      \xc2\xb1",
+		 "write/t16           1000 event/poll  0.0424 0.0300  13.6  0.0424   0.010..0.120  0.00/0.00"},
+		{"MB/s",  "BANDWIDTH          bytes cq            MB/s      \xc2\xb1",
+		 "write/t16           1000 event/poll    42.4   30.0  13.6  0.0424    10.0..120.0  0.00/0.00"},
+		{"MiB/s", "BANDWIDTH          bytes cq           MiB/s      \xc2\xb1",
+		 "write/t16           1000 event/poll    40.4   28.6  13.6  0.0424     9.5..114.4  0.00/0.00"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -206,9 +207,9 @@ static void test_no_units(void **unused)
 static void test_cases_without_figures(void **unused)
 {
 	check_line(SAMPLE_FAILED, "write/lat/4k/event/server-poll: no completion for 5 s\n");
-	check_line(SAMPLE_SKIPPED, "read/bw/64/poll/t4/Q5: --cq-mod exceeds --tx-depth\n");
 	/* Those that were not run are told together, below the others. */
 	check_line(SAMPLE_NOT_RUN, "");
+	check_line(SAMPLE_SKIPPED, "");
 	/* What a failed case has counted so far is no result. */
 	sample_latency(&sample.cases[SAMPLE_FAILED]);
 	check_line(SAMPLE_FAILED, "write/lat/4k/event/server-poll: no completion for 5 s\n");
@@ -223,9 +224,9 @@ static void test_titles(void **unused)
 		const char *beginning;
 	} rows[SAMPLE_CASES] = {
 		{RESULT_FAILED,   false, "0: "        },
-                {RESULT_COMPLETE, true,  "BANDWIDTH " },
-		{RESULT_SKIPPED,  false, "2: "        },
-                {RESULT_COMPLETE, true,  "write "     },
+		{RESULT_COMPLETE, true,  "BANDWIDTH " },
+		{RESULT_SKIPPED,  false, ""           },
+		{RESULT_COMPLETE, true,  "write "     },
 		{RESULT_COMPLETE, false, "LATENCY us "},
 	};
 
@@ -324,10 +325,10 @@ static void test_digits_of_latencies(void **unused)
 		uint64_t step;
 		const char *figures;
 	} rows[] = {
-		{800,     8,     "   0.82  0.02    0.84    0.84    0.84"},
-		{9000,    100,   "   9.21  0.25    9.50    9.50    9.50"},
-		{50000,   400,   "   50.8   1.0    52.0    52.0    52.0"},
-		{2000000, 20000, "   2041    50    2100    2100    2100"},
+		{800,     8,     "   0.82   0.02    0.84    0.84    0.84"},
+		{9000,    100,   "   9.21   0.25    9.50    9.50    9.50"},
+		{50000,   400,   "   50.8    1.0    52.0    52.0    52.0"},
+		{2000000, 20000, "   2041     50    2100    2100    2100"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -349,7 +350,7 @@ static void test_what_is_not_known(void **unused)
 	sample.cases[SAMPLE_BANDWIDTH].n_trials = 5;
 	check_line(
 		SAMPLE_BANDWIDTH, BANDWIDTH
-		"write/t16           1000 event/poll   0.339     -     -  0.0424             -  0.00/0.00\n");
+		"write/t16           1000 event/poll   0.339      -     -  0.0424              -  0.00/0.00\n");
 }
 
 /* 100 Gb/s: 12500 messages of a million bytes in a second. */
@@ -367,7 +368,7 @@ static void test_a_fast_link(void **unused)
 		line->trials[i].bytes_per_s = 12.5e9 + (double)i * 1e8;
 	check_line(
 		SAMPLE_BANDWIDTH, BANDWIDTH
-		"write/t16        1000000 event/poll   100.0   2.0 100.0  0.0125   96.0..104.8  0.00/0.00\n");
+		"write/t16        1000000 event/poll   100.0    2.0 100.0  0.0125    96.0..104.8  0.00/0.00\n");
 }
 
 int main(void)
