@@ -173,11 +173,21 @@ def verbmark(*words, **options):
 
 
 def measure(server, *options, host=ADDRESS):
-    """verbmark run to its end, and its document."""
-    ended = Ended(client(*options, "--json", "-", port=server.port, host=host), RUN_PATIENCE)
+    """
+    verbmark run to its end, and its document. Whatever is measured, the document can be
+    read back; server may be None, where host has the one that anybody finds.
+    """
+    port = server and server.port
+    ended = Ended(client(*options, "--json", "-", port=port, host=host), RUN_PATIENCE)
     if ended.status:
         raise AssertionError(f"status {ended.status}: {ended.err}")
     ended.document = json.loads(ended.out)
+    again = subprocess.run(
+        [VERBMARK, "report", "-"], input=ended.out, capture_output=True, text=True,
+        timeout=PATIENCE, check=False,
+    )
+    if again.returncode:
+        raise AssertionError(f"it cannot be read back: {again.stderr}")
     return ended
 
 
