@@ -166,12 +166,25 @@ out_of_time() {
 	}
 }
 
+# Sets line to the next one; fails when it has not come within half a second. A read
+# that times out in the midst of a line has taken what there was of it.
+next_line() {
+	local part=
+	if IFS= read -r -t 0.5 -u "$ctl" part; then
+		line=$pending$part
+		pending=
+		return
+	fi
+	pending+=$part
+	return 1
+}
+
 # Waits until every machine has said WORD; sets rest to the last one's words.
 # Fails when a machine ends or LIMIT seconds are over.
 await() { # WORD COUNT LIMIT
-	local host word left=$2 limit=$((SECONDS + $3)) gone=
+	local host word line left=$2 limit=$((SECONDS + $3)) gone=
 	while ((left)); do
-		if ! read -r -t 0.5 -u "$ctl" host word rest; then
+		if ! next_line; then
 			out_of_time
 			# What a machine wrote before it ended still counts.
 			[[ ! $gone ]] && ((SECONDS < limit)) || return 1
@@ -179,6 +192,7 @@ await() { # WORD COUNT LIMIT
 			! ended "${vms[@]}" || gone=1
 			continue
 		fi
+		read -r host word rest <<<"$line"
 		case $word in
 		"$1") left=$((left - 1)) ;;
 		say) say "$rest" ;;
@@ -208,6 +222,7 @@ end_logs() {
 
 vm_boot() {
 	local n limit=$tcg_boot_limit
+	pending=
 	[[ $accel == tcg ]] || limit=$kvm_boot_limit
 	printf '%s=%q\n' OUT "$OUT" HOSTS "$hosts" ACCEL "$accel" LIMIT $((timeout - SECONDS)) \
 		>"$run/share/settings"
