@@ -260,7 +260,8 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 	if (!settings->n_files)
 		return error_set(error, -EINVAL, "FILE is missing: a result that run has left");
 	for (size_t i = 0; i < settings->n_files && settings->output; i++)
-		if (is_same(settings->output, settings->files[i]))
+		if (strcmp(settings->output, "-") != 0 &&
+		    is_same(settings->output, settings->files[i]))
 			return error_set(error, -EINVAL, "--output is a result: it would be lost");
 	if (settings->output && settings->json && is_same(settings->output, settings->json))
 		return error_set(error, -EINVAL, "--output and --json are the same file");

@@ -66,8 +66,11 @@ struct protocol_case {
 json_t *protocol_case(const struct parameters *wanted, const struct result_end *server);
 int protocol_read_case(json_t *message, struct protocol_case *wanted, struct error *error);
 
-/* What a failure is over there of which the reason is -EOPNOTSUPP: no case for it. */
-#define PROTOCOL_UNSUPPORTED (-ENOSYS)
+/*
+ * What a failure is over there of which the reason is -EOPNOTSUPP: no case for it. No
+ * library has this code: what fails here must not be taken for what was told.
+ */
+#define PROTOCOL_UNSUPPORTED (-EBADRQC)
 
 /* A case has failed, or cannot be at all. */
 json_t *protocol_failure(const struct error *fault);

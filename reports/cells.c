@@ -134,7 +134,7 @@ static const struct result_case *find_common(const struct result *result,
 	return first;
 }
 
-static unsigned int least(unsigned int one, unsigned int other)
+static uint64_t lesser(uint64_t one, uint64_t other)
 {
 	return one < other ? one : other;
 }
@@ -146,16 +146,13 @@ static unsigned int mtu_of(const struct result *result, const struct result_case
 
 	if (json_is_integer(asked))
 		return (unsigned int)json_integer_value(asked);
-	return least(result->client.mtu, result->server.mtu);
+	return (unsigned int)lesser(result->client.mtu, result->server.mtu);
 }
 
 /* Of the slower end. */
 static uint64_t rate_mbps(const struct result *result)
 {
-	uint64_t near = result->client.rate_mbps;
-	uint64_t far = result->server.rate_mbps;
-
-	return near < far ? near : far;
+	return lesser(result->client.rate_mbps, result->server.rate_mbps);
 }
 
 void cells_head(char text[static 512], const struct result *result)
@@ -216,7 +213,8 @@ static int latency_digits(double us)
 	return digits > 2 ? 2 : digits;
 }
 
-static double median_width(const struct result_case *line, size_t statistic)
+/* Of a figure of all trials: first is the first one's. */
+static double width_over_trials(const struct result_case *line, const double *first)
 {
 	double *values = calloc(line->n_trials, sizeof(*values));
 	double width;
@@ -224,21 +222,8 @@ static double median_width(const struct result_case *line, size_t statistic)
 	if (!values)
 		return (double)NAN;
 	for (size_t i = 0; i < line->n_trials; i++)
-		values[i] = line->trials[i].latency[statistic];
-	width = half_width(values, line->n_trials);
-	free(values);
-	return width;
-}
-
-static double rate_width(const struct result_case *line)
-{
-	double *values = calloc(line->n_trials, sizeof(*values));
-	double width;
-
-	if (!values)
-		return (double)NAN;
-	for (size_t i = 0; i < line->n_trials; i++)
-		values[i] = line->trials[i].bytes_per_s;
+		memcpy(&values[i], (const char *)first + i * sizeof(*line->trials),
+		       sizeof(*values));
 	width = half_width(values, line->n_trials);
 	free(values);
 	return width;
@@ -295,7 +280,8 @@ static void add_bandwidth(struct cells *cells, const struct table_unit *unit,
 	uint64_t line_mbps = rate_mbps(result);
 
 	add_figure(cells, WIDTH_FIGURE, digits_for(rate), rate);
-	add_figure(cells, WIDTH_INTERVAL, digits_for(rate), rate_width(line) / unit->bytes);
+	add_figure(cells, WIDTH_INTERVAL, digits_for(rate),
+		   width_over_trials(line, &line->trials->bytes_per_s) / unit->bytes);
 	add_figure(cells, WIDTH_PART, 1,
 		   line_mbps ? bytes_per_s * 8e-4 / (double)line_mbps : (double)NAN);
 	add_figure(cells, WIDTH_FIGURE, digits_for(mmsg_per_s), mmsg_per_s);
@@ -325,7 +311,7 @@ static void add_latency(struct cells *cells, const struct result_case *line)
 		add_figure(cells, WIDTH_FIGURE, latency_digits(value), value);
 		if (!strcmp(statistic->key, "p50"))
 			add_figure(cells, WIDTH_INTERVAL, latency_digits(value),
-				   median_width(line, i) / NS_PER_US);
+				   width_over_trials(line, &line->trials->latency[i]) / NS_PER_US);
 	}
 }
 
@@ -398,9 +384,4 @@ bool cells_unsteady(char text[static 256], const struct result *result)
 bool cells_has_figures(const struct result_case *line)
 {
 	return line->status == RESULT_COMPLETE && line->n_trials;
-}
-
-const char *cells_reason(const struct result_case *line)
-{
-	return line->error[0] ? line->error : result_status_name(line->status);
 }

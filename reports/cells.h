@@ -44,8 +44,6 @@ void cells_head(char text[static 512], const struct result *result);
 /* Whether cases were measured before they had become steady; then the sentence. */
 bool cells_unsteady(char text[static 256], const struct result *result);
 
-/* Whether a case has figures; or else why it has none. */
 bool cells_has_figures(const struct result_case *line);
-const char *cells_reason(const struct result_case *line);
 
 #endif

@@ -89,7 +89,8 @@ void table_line(struct table *table, const struct result_case *line)
 	if (line->status == RESULT_INTERRUPTED || line->status == RESULT_SKIPPED)
 		return;
 	if (!cells_has_figures(line)) {
-		fprintf(table->out, "%s: %s\n", line->id, cells_reason(line));
+		fprintf(table->out, "%s: %s\n", line->id,
+			line->error[0] ? line->error : result_status_name(line->status));
 		return;
 	}
 	if (!table->last || !table->last->windows != !line->windows) {
