@@ -448,17 +448,23 @@ void assert_count(struct agent *agent, size_t before)
 	assert_int_equal(now, before);
 }
 
-void agents_connect_to(struct agent *server, struct agent *client, const char *host)
+void agents_join(struct agent *server, struct agent *client, const char *host, uint16_t port)
 {
-	uint16_t port = agent_must(server, task_setup_server(0, NULL)).port;
 	struct outcome outcome;
 
-	assert_int_not_equal(port, 0);
-	agent_begin(server, task_wait_for_client());
 	agent_must(client, task_setup_client(host, port, NULL));
 	agent_must(client, task_connect());
 	outcome = agent_end(server);
 	assert_succeeded(&outcome);
+}
+
+void agents_connect_to(struct agent *server, struct agent *client, const char *host)
+{
+	uint16_t port = agent_must(server, task_setup_server(0, NULL)).port;
+
+	assert_int_not_equal(port, 0);
+	agent_begin(server, task_wait_for_client());
+	agents_join(server, client, host, port);
 }
 
 void agents_connect(struct agent *server, struct agent *client)

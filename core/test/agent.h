@@ -105,6 +105,9 @@ struct task task_count(void);
 /* It comes back to that count: a thread that was joined leaves /proc a moment later. */
 void assert_count(struct agent *agent, size_t before);
 
+/* A server that waits for a client gets this one. */
+void agents_join(struct agent *server, struct agent *client, const char *host, uint16_t port);
+
 /* Listens, and is connected to by the client, on the device's address. */
 void agents_connect(struct agent *server, struct agent *client);
 void agents_connect_to(struct agent *server, struct agent *client, const char *host);

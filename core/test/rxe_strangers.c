@@ -131,12 +131,8 @@ static void test_clients_of_another_kind(void **unused)
 	/* It has waited all the while, and serves who is welcome. */
 	{
 		struct agent *client = agent_start(NULL);
-		struct outcome outcome;
 
-		agent_must(client, task_setup_client(device_host(), port, NULL));
-		agent_must(client, task_connect());
-		outcome = agent_end(server);
-		assert_succeeded(&outcome);
+		agents_join(server, client, device_host(), port);
 		agents_talk(server, client);
 		agent_stop(client);
 	}
@@ -167,7 +163,6 @@ static void test_rping_connects_to_us(void **unused)
 	struct agent *server = agent_start(NULL);
 	struct agent *client = agent_start(NULL);
 	uint16_t port = agent_must(server, task_setup_server(0, NULL)).port;
-	struct outcome outcome;
 
 	agent_begin(server, task_wait_for_client());
 	for (int i = 0; i < 2; i++) {
@@ -177,10 +172,7 @@ static void test_rping_connects_to_us(void **unused)
 		assert_int_not_equal(status, 124);
 		assert_int_not_equal(status, 127);
 	}
-	agent_must(client, task_setup_client(device_host(), port, NULL));
-	agent_must(client, task_connect());
-	outcome = agent_end(server);
-	assert_succeeded(&outcome);
+	agents_join(server, client, device_host(), port);
 	agents_talk(server, client);
 	agent_stop(client);
 	agent_stop(server);
