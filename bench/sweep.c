@@ -337,6 +337,7 @@ int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *resul
 		run_cases(sweep, &trial, plan, result, view, error);
 	else
 		error_set_errno(error, -ENOMEM, "cannot keep the results");
+	sweep->is_lost = trial.is_lost;
 	free(trial.hist);
 	free(trial.windows);
 	advise(sweep, result);
@@ -348,7 +349,9 @@ void sweep_close(struct sweep *sweep)
 {
 	struct error ignored = {0};
 
-	control_send(&sweep->control, protocol_plain("bye"), &ignored);
+	/* One that was given up is to know, should it come to life again. */
+	if (!sweep->is_lost)
+		control_send(&sweep->control, protocol_plain("bye"), &ignored);
 	control_close(&sweep->control);
 	launch_stop(&sweep->launch);
 	witness_close(&sweep->witness);

@@ -18,6 +18,7 @@ struct sweep {
 	const char *who;      /* that is, in what fails */
 	uint16_t port;
 	struct control control;
+	bool is_lost; /* the server, before all was done */
 	struct clock clock;
 	struct witness witness; /* of this end */
 	json_t *far_before;     /* noise at the server when it began, */
