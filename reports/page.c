@@ -240,13 +240,15 @@ static void print_facts(FILE *out, const char *path, const json_t *near, const j
 	{
 		const json_t *here = json_object_get(near, key);
 		const json_t *there = json_object_get(far, key);
-		char name[256];
+		char *name;
 
-		snprintf(name, sizeof(name), "%s%s%s", path, *path ? " " : "", key);
+		if (asprintf(&name, "%s%s%s", path, *path ? " " : "", key) < 0)
+			continue;
 		if ((json_is_object(here) || json_is_object(there)) && depth < DEPTH_MAX)
 			print_facts(out, name, here, there, depth + 1);
 		else
 			print_fact(out, name, here, there);
+		free(name);
 	}
 	json_decref(names);
 }
