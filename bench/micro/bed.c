@@ -23,7 +23,11 @@ static void choose(struct bed *bed)
 	parameters->metric = settings->metric;
 	parameters->qps = settings->qps ? settings->qps : 1;
 	parameters->post_list = settings->post_list ? settings->post_list : 1;
+	parameters->transport = settings->transport;
+	parameters->cq = settings->cq;
 	parameters->latencies = settings->latencies;
+	parameters->bidirectional = settings->is_both;
+	parameters->verify = settings->is_verified;
 	rules_choose(settings->op, parameters);
 }
 
@@ -34,7 +38,7 @@ static void fill_lane(struct bed *bed)
 
 	lane->parameters = parameters;
 	lane->shape = &bed->settings.op->shape;
-	lane->transport = TRANSPORT_RC;
+	lane->transport = bed->settings.transport;
 	lane->depth = (uint32_t)parameters->tx_depth;
 	lane->batch = (unsigned int)parameters->post_list;
 	lane->signal_every = (unsigned int)parameters->cq_mod;
@@ -43,7 +47,9 @@ static void fill_lane(struct bed *bed)
 	lane->completion = &lane->ground.completion;
 	lane->completion->cq = &bed->instant.cq;
 	lane->completion->alarm = bed->instant.alarm = &lane->ground.alarm;
-	lane->completion->mode = RDMA_POLL;
+	lane->completion->mode = bed->settings.cq;
+	verify_init(&lane->verify, parameters->verify, "micro", false);
+	lane->verify.far = lane->verify.near;
 }
 
 static void make_state(struct bed *bed, unsigned int i)
@@ -77,6 +83,16 @@ static int make_flows(struct bed *bed, struct error *error)
 	return code ? code : lane_start(lane, error);
 }
 
+/* What the peer brings back is of the first queue pair alone. */
+static void tell_places(struct bed *bed)
+{
+	struct instant_queue *queue = &bed->instant.queues[0];
+
+	queue->sent = bed->lane.verify.sent;
+	queue->received = (uint8_t *)(uintptr_t)bed->lane.verify.received;
+	queue->size = bed->parameters.size;
+}
+
 int bed_open(struct bed *bed, const struct bed_settings *settings, struct error *error)
 {
 	unsigned int n;
@@ -100,7 +116,7 @@ int bed_open(struct bed *bed, const struct bed_settings *settings, struct error 
 		bed_close(bed);
 		return code;
 	}
-	bed->instant.queues[0].placed = (uint8_t *)(uintptr_t)bed->lane.last_received;
+	tell_places(bed);
 	bed_clear(bed);
 	return 0;
 }

@@ -18,7 +18,11 @@ struct bed_settings {
 	enum instant_peer peer;
 	unsigned int qps;       /* 1 if 0 */
 	unsigned int post_list; /* 1 if 0 */
+	enum transport transport;
+	enum rdma_wait_mode cq; /* of both ends */
 	bool latencies;
+	bool is_both;     /* ways at once */
+	bool is_verified; /* each message; what comes back is what was sent */
 };
 
 struct bed {

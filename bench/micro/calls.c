@@ -8,30 +8,48 @@
 struct calls_kind {
 	enum post_operation operation;
 	enum post_path path;
+	bool is_answered;
+	bool is_notified;
+};
+
+/* What is posted by ibv_post_send, made beforehand. */
+struct calls_posts {
+	struct ibv_send_wr one;
+	struct ibv_send_wr notice;
+	struct ibv_send_wr *sends; /* one, or the lane's list */
+	unsigned int n;
 };
 
 static ALWAYS_INLINE void build(struct ibv_qp_ex *qpx, const struct post_work *work,
-				const struct calls_kind kind, unsigned int flags)
+				enum post_operation operation, enum post_path path,
+				unsigned int flags)
 {
 	const struct ibv_sge *sge = &work->sges[0];
 
 	qpx->wr_id = 0;
 	qpx->wr_flags = flags;
-	if (kind.operation == POST_SEND)
+	if (operation == POST_SEND || operation == POST_UD_SEND)
 		ibv_wr_send(qpx);
-	else if (kind.operation == POST_WRITE)
+	else if (operation == POST_WRITE)
 		ibv_wr_rdma_write(qpx, 0, 0);
+	else if (operation == POST_WRITE_IMM)
+		ibv_wr_rdma_write_imm(qpx, 0, 0, 0);
+	else if (operation == POST_FETCH_ADD)
+		ibv_wr_atomic_fetch_add(qpx, 0, 0, 0);
+	else if (operation == POST_COMPARE_SWAP)
+		ibv_wr_atomic_cmp_swp(qpx, 0, 0, 0, 0);
 	else
 		ibv_wr_rdma_read(qpx, 0, 0);
-	if (kind.path == POST_EXTENDED_INLINE)
+	if (operation == POST_UD_SEND)
+		ibv_wr_set_ud_addr(qpx, NULL, 0, 0);
+	if (path == POST_EXTENDED_INLINE)
 		ibv_wr_set_inline_data(qpx, (void *)(uintptr_t)sge->addr, sge->length);
 	else
 		ibv_wr_set_sge(qpx, 0, sge->addr, sge->length);
 }
 
-/* One message, or a list of them. sends is linked beforehand. */
-static ALWAYS_INLINE void post(struct flow *flow, struct ibv_send_wr *sends, unsigned int n,
-			       const struct calls_kind kind, unsigned int flags)
+static ALWAYS_INLINE void post_some(struct flow *flow, struct ibv_send_wr *sends, unsigned int n,
+				    const struct calls_kind kind, unsigned int flags)
 {
 	struct ibv_qp_ex *qpx = flow->queue.qpx;
 	struct ibv_send_wr *bad;
@@ -43,9 +61,20 @@ static ALWAYS_INLINE void post(struct flow *flow, struct ibv_send_wr *sends, uns
 	}
 	ibv_wr_start(qpx);
 	for (unsigned int i = 1; i < n; i++)
-		build(qpx, &flow->work, kind, 0);
-	build(qpx, &flow->work, kind, flags);
+		build(qpx, &flow->work, kind.operation, kind.path, 0);
+	build(qpx, &flow->work, kind.operation, kind.path, flags);
 	ibv_wr_complete(qpx);
+}
+
+/* One message, or a list of them; and the notification. */
+static ALWAYS_INLINE void post(struct flow *flow, struct calls_posts *posts,
+			       const struct calls_kind kind, unsigned int flags)
+{
+	const struct calls_kind notice = {.operation = POST_SEND, .path = kind.path};
+
+	post_some(flow, posts->sends, posts->n, kind, kind.is_notified ? 0 : flags);
+	if (kind.is_notified)
+		post_some(flow, &posts->notice, 1, notice, flags);
 }
 
 static struct ibv_recv_wr receive_of(struct flow *flow)
@@ -54,20 +83,33 @@ static struct ibv_recv_wr receive_of(struct flow *flow)
 		.wr_id = flow->receive.id, .sg_list = flow->receive.sges, .num_sge = 1};
 }
 
-static struct ibv_send_wr send_of(struct flow *flow)
+/* posts stays where it is. */
+static void make_posts(struct calls_posts *posts, struct lane *lane, enum post_operation operation)
 {
-	return (struct ibv_send_wr){.sg_list = flow->work.sges, .num_sge = 1};
+	struct flow *flow = &lane->flows[0];
+
+	post_request(&posts->one, &flow->work, operation, 0);
+	post_request(&posts->notice, &flow->notice, POST_SEND, 0);
+	posts->one.next = posts->notice.next = NULL;
+	posts->sends = &posts->one;
+	posts->n = 1;
+	if (lane->batch < 2)
+		return;
+	post_list_link(&flow->list, operation);
+	posts->sends = flow->list.sends;
+	posts->n = lane->batch;
 }
 
 /* Every post has its poll if it is answered, and every signalled one has. */
 static ALWAYS_INLINE void drive_latency(struct bed *bed, uint64_t messages, unsigned int every,
-					bool is_answered, const struct calls_kind kind)
+					const struct calls_kind kind)
 {
 	struct flow *flow = &bed->lane.flows[0];
 	struct ibv_recv_wr receive = receive_of(flow);
-	struct ibv_send_wr send = send_of(flow);
 	unsigned int until_signal = every;
+	struct calls_posts posts;
 
+	make_posts(&posts, &bed->lane, kind.operation);
 	for (uint64_t i = 0; i < messages; i++) {
 		unsigned int flags = 0;
 		struct ibv_recv_wr *bad;
@@ -78,35 +120,73 @@ static ALWAYS_INLINE void drive_latency(struct bed *bed, uint64_t messages, unsi
 			flags = IBV_SEND_SIGNALED;
 			ibv_poll_cq(&bed->instant.cq, 1, &wc);
 		}
-		post(flow, &send, 1, kind, flags);
-		if (!is_answered)
+		post(flow, &posts, kind, flags);
+		if (!kind.is_answered)
 			continue;
 		ibv_poll_cq(&bed->instant.cq, 1, &wc);
 		ibv_post_recv(flow->queue.qp, &receive, &bad);
 	}
 }
 
-/* per_poll messages between two polls, of which one in every is signalled. */
+/* As many as have one completion. */
+static ALWAYS_INLINE void post_round(struct lane *lane, struct calls_posts *posts,
+				     const struct calls_kind kind)
+{
+	for (unsigned int i = posts->n; i < lane->signal_every; i += posts->n)
+		post(&lane->flows[0], posts, kind, 0);
+	post(&lane->flows[0], posts, kind, IBV_SEND_SIGNALED);
+}
+
+/* per_poll messages between two polls. */
 static ALWAYS_INLINE void drive_stream(struct bed *bed, uint64_t messages, uint64_t per_poll,
 				       const struct calls_kind kind)
 {
 	struct lane *lane = &bed->lane;
-	struct flow *flow = &lane->flows[0];
-	struct ibv_send_wr send = send_of(flow);
-	struct ibv_send_wr *sends = lane->batch > 1 ? flow->list.sends : &send;
-	uint64_t posts = lane->signal_every / lane->batch;
+	struct calls_posts posts;
 	struct ibv_wc wc[STREAM_BATCH];
 
-	if (lane->batch > 1)
-		post_list_link(&flow->list, kind.operation);
+	make_posts(&posts, lane, kind.operation);
 	for (uint64_t i = 0; i < messages; i += per_poll) {
-		for (uint64_t j = 0; j < per_poll; j += lane->signal_every) {
-			for (uint64_t k = 1; k < posts; k++)
-				post(flow, sends, lane->batch, kind, 0);
-			post(flow, sends, lane->batch, kind, IBV_SEND_SIGNALED);
-		}
+		for (uint64_t j = 0; j < per_poll; j += lane->signal_every)
+			post_round(lane, &posts, kind);
 		ibv_poll_cq(&bed->instant.cq, STREAM_BATCH, wc);
 	}
+}
+
+/* Each post brings a message, whose receive is posted again; polls are full until the end. */
+static ALWAYS_INLINE void drive_both(struct bed *bed, uint64_t messages,
+				     const struct calls_kind kind)
+{
+	struct lane *lane = &bed->lane;
+	struct flow *flow = &lane->flows[0];
+	struct ibv_recv_wr receive = receive_of(flow);
+	struct calls_posts posts;
+	uint64_t posted = 0;
+
+	make_posts(&posts, lane, kind.operation);
+	while (posted < messages || bed->instant.made != bed->instant.taken) {
+		struct ibv_wc wc[STREAM_BATCH];
+		struct ibv_recv_wr *bad;
+		int got;
+
+		if (posted < messages && bed->instant.made - bed->instant.taken < STREAM_BATCH) {
+			post_round(lane, &posts, kind);
+			posted += lane->signal_every;
+		}
+		got = ibv_poll_cq(&bed->instant.cq, STREAM_BATCH, wc);
+		for (int i = 0; i < got; i++)
+			if (wc[i].wr_id & LANE_RECEIVE)
+				ibv_post_recv(flow->queue.qp, &receive, &bad);
+	}
+}
+
+/* How many posts of a latency loop have one completion. */
+static unsigned int latency_every(const struct bed *bed)
+{
+	const struct op *op = bed->settings.op;
+	enum rdma_wait_mode cq = bed->settings.cq;
+
+	return op->kind(cq, cq) == RESULT_HALF ? bed->lane.signal_every : 1;
 }
 
 static ALWAYS_INLINE void drive(struct bed *bed, uint64_t messages, const struct calls_kind kind)
@@ -115,24 +195,36 @@ static ALWAYS_INLINE void drive(struct bed *bed, uint64_t messages, const struct
 	uint64_t full = (uint64_t)lane->depth * lane->n_flows;
 	uint64_t most = (uint64_t)lane->signal_every * STREAM_BATCH;
 
-	if (bed->settings.metric == METRIC_BW)
-		drive_stream(bed, messages, full < most ? full : most, kind);
-	else if (kind.operation == POST_SEND)
-		drive_latency(bed, messages, lane->signal_every, true, kind);
-	else if (kind.operation == POST_WRITE)
-		drive_latency(bed, messages, lane->signal_every, false, kind);
+	if (bed->settings.metric == METRIC_LAT)
+		drive_latency(bed, messages, latency_every(bed), kind);
+	else if (bed->settings.is_both)
+		drive_both(bed, messages, kind);
 	else
-		drive_latency(bed, messages, 1, false, kind);
+		drive_stream(bed, messages, full < most ? full : most, kind);
 }
 
 static ALWAYS_INLINE void drive_path(struct bed *bed, uint64_t messages, enum post_path path)
 {
-	if (bed->settings.op == &op_send)
-		drive(bed, messages, (struct calls_kind){POST_SEND, path});
-	else if (bed->settings.op == &op_write)
-		drive(bed, messages, (struct calls_kind){POST_WRITE, path});
+	const struct op *op = bed->settings.op;
+
+	if (op == &op_send && bed->settings.transport == TRANSPORT_UD)
+		drive(bed, messages, (struct calls_kind){POST_UD_SEND, path, true, false});
+	else if (op == &op_send)
+		drive(bed, messages, (struct calls_kind){POST_SEND, path, true, false});
+	else if (op == &op_write)
+		drive(bed, messages, (struct calls_kind){POST_WRITE, path, false, false});
+	else if (op == &op_read)
+		drive(bed, messages, (struct calls_kind){POST_READ, path, false, false});
+	else if (op == &op_write_imm)
+		drive(bed, messages, (struct calls_kind){POST_WRITE_IMM, path, true, false});
+	else if (op == &op_fetch_add)
+		drive(bed, messages, (struct calls_kind){POST_FETCH_ADD, path, false, false});
+	else if (op == &op_compare_swap)
+		drive(bed, messages, (struct calls_kind){POST_COMPARE_SWAP, path, false, false});
+	else if (op == &op_write_notify)
+		drive(bed, messages, (struct calls_kind){POST_WRITE, path, true, true});
 	else
-		drive(bed, messages, (struct calls_kind){POST_READ, path});
+		drive(bed, messages, (struct calls_kind){POST_READ, path, true, true});
 }
 
 void calls_drive(struct bed *bed, uint64_t messages)

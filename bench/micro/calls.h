@@ -11,7 +11,7 @@
 /* messages is a multiple of this; then there are exactly as many calls. */
 #define CALLS_ROUND 512
 
-/* Of op_send, op_write and op_read, in latency and in bandwidth. */
+/* Of any operation, in latency and in bandwidth. */
 void calls_drive(struct bed *bed, uint64_t messages);
 
 /* Of the end that takes messages. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static ALWAYS_INLINE struct instant *instant_of(struct ibv_context *verbs)
 {
@@ -19,9 +20,12 @@ static ALWAYS_INLINE void complete(struct instant *instant, uint64_t id)
 	instant->ids[instant->made++ % INSTANT_RING] = id;
 }
 
-/* The peer is a constant at each call: none of the functions asks for it. */
+/*
+ * The peer is a constant at each call, and with ibv_wr_* whether it is a message: none of
+ * the functions asks for them.
+ */
 static ALWAYS_INLINE void take(struct ibv_qp *qp, uint64_t id, unsigned int flags,
-			       enum instant_peer peer)
+			       enum instant_peer peer, bool is_message)
 {
 	struct instant *instant = instant_of(qp->context);
 	struct instant_queue *queue = queue_of(qp);
@@ -29,15 +33,19 @@ static ALWAYS_INLINE void take(struct ibv_qp *qp, uint64_t id, unsigned int flag
 	queue->posts++;
 	if (flags & IBV_SEND_SIGNALED)
 		complete(instant, id);
-	if (peer == INSTANT_ANSWERS) {
+	if (peer == INSTANT_PLACES)
+		queue->received[queue->size - 1] = queue->sent[queue->size - 1];
+	if (peer == INSTANT_ECHOES)
+		memcpy(queue->received, queue->sent, queue->size);
+	if ((peer == INSTANT_ANSWERS || peer == INSTANT_ECHOES) && is_message) {
 		queue->receives--;
 		complete(instant, queue->receive_id);
 	}
 }
 
-static ALWAYS_INLINE void place(struct ibv_qp *qp, uint64_t address, size_t length)
+static ALWAYS_INLINE void take_next(struct ibv_qp_ex *qpx, enum instant_peer peer, bool is_message)
 {
-	*queue_of(qp)->placed = ((const uint8_t *)(uintptr_t)address)[length - 1];
+	take(&qpx->qp_base, qpx->wr_id, qpx->wr_flags, peer, is_message);
 }
 
 static void on_start(struct ibv_qp_ex *qpx)
@@ -51,45 +59,74 @@ static int on_complete(struct ibv_qp_ex *qpx)
 
 static void on_send(struct ibv_qp_ex *qpx)
 {
-	take(&qpx->qp_base, qpx->wr_id, qpx->wr_flags, INSTANT_ABSENT);
+	take_next(qpx, INSTANT_ABSENT, true);
 }
 
 static void on_send_answered(struct ibv_qp_ex *qpx)
 {
-	take(&qpx->qp_base, qpx->wr_id, qpx->wr_flags, INSTANT_ANSWERS);
+	take_next(qpx, INSTANT_ANSWERS, true);
+}
+
+static void on_send_echoed(struct ibv_qp_ex *qpx)
+{
+	take_next(qpx, INSTANT_ECHOES, true);
 }
 
 static void on_one_sided(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t remote)
 {
-	take(&qpx->qp_base, qpx->wr_id, qpx->wr_flags, INSTANT_ABSENT);
+	take_next(qpx, INSTANT_ABSENT, false);
+}
+
+static void on_one_sided_placed(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t remote)
+{
+	take_next(qpx, INSTANT_PLACES, false);
+}
+
+static void on_one_sided_echoed(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t remote)
+{
+	take_next(qpx, INSTANT_ECHOES, false);
+}
+
+static void on_write_imm(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t remote, __be32 imm)
+{
+	take_next(qpx, INSTANT_ABSENT, true);
+}
+
+static void on_write_imm_answered(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t remote, __be32 imm)
+{
+	take_next(qpx, INSTANT_ANSWERS, true);
+}
+
+static void on_fetch_add(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t remote, uint64_t add)
+{
+	take_next(qpx, INSTANT_ABSENT, false);
+}
+
+static void on_compare_swap(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t remote, uint64_t compare,
+			    uint64_t swap)
+{
+	take_next(qpx, INSTANT_ABSENT, false);
+}
+
+static void on_ud_addr(struct ibv_qp_ex *qpx, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey)
+{
 }
 
 static void on_inline(struct ibv_qp_ex *qpx, void *address, size_t length)
 {
 }
 
-static void on_inline_placed(struct ibv_qp_ex *qpx, void *address, size_t length)
-{
-	place(&qpx->qp_base, (uintptr_t)address, length);
-}
-
 static void on_sge(struct ibv_qp_ex *qpx, uint32_t lkey, uint64_t address, uint32_t length)
 {
-}
-
-static void on_sge_placed(struct ibv_qp_ex *qpx, uint32_t lkey, uint64_t address, uint32_t length)
-{
-	place(&qpx->qp_base, address, length);
 }
 
 static ALWAYS_INLINE int take_list(struct ibv_qp *qp, const struct ibv_send_wr *wr,
 				   enum instant_peer peer)
 {
-	for (; wr; wr = wr->next) {
-		take(qp, wr->wr_id, wr->send_flags, peer);
-		if (peer == INSTANT_PLACES)
-			place(qp, wr->sg_list->addr, wr->sg_list->length);
-	}
+	const unsigned int messages = 1U << IBV_WR_SEND | 1U << IBV_WR_RDMA_WRITE_WITH_IMM;
+
+	for (; wr; wr = wr->next)
+		take(qp, wr->wr_id, wr->send_flags, peer, messages >> wr->opcode & 1);
 	return 0;
 }
 
@@ -106,6 +143,11 @@ static int post_send_answered(struct ibv_qp *qp, struct ibv_send_wr *wr, struct 
 static int post_send_placed(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	return take_list(qp, wr, INSTANT_PLACES);
+}
+
+static int post_send_echoed(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	return take_list(qp, wr, INSTANT_ECHOES);
 }
 
 static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
@@ -164,10 +206,15 @@ static int poll_cq_supplied(struct ibv_cq *cq, int max, struct ibv_wc *wc)
 
 static struct ibv_context_ops make_ops(enum instant_peer peer)
 {
+	static int (*const post_send[])(struct ibv_qp *, struct ibv_send_wr *,
+					struct ibv_send_wr **) = {
+		[INSTANT_ABSENT] = post_send_alone,  [INSTANT_ANSWERS] = post_send_answered,
+		[INSTANT_PLACES] = post_send_placed, [INSTANT_ECHOES] = post_send_echoed,
+		[INSTANT_SENDS] = post_send_alone,
+	};
+
 	return (struct ibv_context_ops){
-		.post_send = peer == INSTANT_ANSWERS  ? post_send_answered
-			     : peer == INSTANT_PLACES ? post_send_placed
-						      : post_send_alone,
+		.post_send = post_send[peer],
 		.post_recv = peer == INSTANT_SENDS ? post_recv_supplied : post_recv,
 		.poll_cq = peer == INSTANT_SENDS ? poll_cq_supplied : poll_cq,
 	};
@@ -176,16 +223,23 @@ static struct ibv_context_ops make_ops(enum instant_peer peer)
 static void make_queue(struct instant *instant, struct instant_queue *queue, enum instant_peer peer)
 {
 	struct ibv_qp_ex *qpx = &queue->qpx;
-	bool is_placed = peer == INSTANT_PLACES;
 
 	qpx->qp_base.context = &instant->verbs;
 	qpx->wr_start = on_start;
 	qpx->wr_complete = on_complete;
-	qpx->wr_send = peer == INSTANT_ANSWERS ? on_send_answered : on_send;
-	qpx->wr_rdma_write = on_one_sided;
-	qpx->wr_rdma_read = on_one_sided;
-	qpx->wr_set_inline_data = is_placed ? on_inline_placed : on_inline;
-	qpx->wr_set_sge = is_placed ? on_sge_placed : on_sge;
+	qpx->wr_send = peer == INSTANT_ANSWERS  ? on_send_answered
+		       : peer == INSTANT_ECHOES ? on_send_echoed
+						: on_send;
+	qpx->wr_rdma_write = peer == INSTANT_PLACES   ? on_one_sided_placed
+			     : peer == INSTANT_ECHOES ? on_one_sided_echoed
+						      : on_one_sided;
+	qpx->wr_rdma_read = peer == INSTANT_ECHOES ? on_one_sided_echoed : on_one_sided;
+	qpx->wr_rdma_write_imm = peer == INSTANT_ANSWERS ? on_write_imm_answered : on_write_imm;
+	qpx->wr_atomic_fetch_add = on_fetch_add;
+	qpx->wr_atomic_cmp_swp = on_compare_swap;
+	qpx->wr_set_ud_addr = on_ud_addr;
+	qpx->wr_set_inline_data = on_inline;
+	qpx->wr_set_sge = on_sge;
 }
 
 int instant_open(struct instant *instant, unsigned int n_queues, enum instant_peer peer,

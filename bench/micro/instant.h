@@ -2,9 +2,9 @@
 /*
  * A provider without a device, that completes at once: a post puts its completion, if it
  * is signalled, into a ring, and what the other end would do about it has happened when
- * the call returns. No data are moved. It is asked for as little as can be, and counts
- * what balances, so that a micro-benchmark times what stands above it. One thread uses
- * it; the caller owns the struct.
+ * the call returns. No data are moved that no loop looks at. It is asked for as little as
+ * can be, and counts what balances, so that a micro-benchmark times what stands above it.
+ * One thread uses it; the caller owns the struct.
  */
 #ifndef BENCH_MICRO_INSTANT_H
 #define BENCH_MICRO_INSTANT_H
@@ -20,8 +20,9 @@
 /* What the other end does. */
 enum instant_peer {
 	INSTANT_ABSENT,  /* nothing */
-	INSTANT_ANSWERS, /* each post brings a message into a receive */
+	INSTANT_ANSWERS, /* each post that takes a receive there brings a message into one here */
 	INSTANT_PLACES,  /* the last byte of each post comes back into memory */
+	INSTANT_ECHOES,  /* all of its bytes do, and messages as with INSTANT_ANSWERS */
 	INSTANT_SENDS,   /* instant_supply: so many messages, as fast as receives are posted */
 };
 
@@ -30,7 +31,9 @@ struct instant_queue {
 	uint64_t posts;
 	uint64_t receives; /* that nothing has come into yet */
 	uint64_t receive_id;
-	uint8_t *placed; /* of INSTANT_PLACES */
+	const uint8_t *sent; /* what comes back, where, and how much of it there is */
+	uint8_t *received;
+	size_t size;
 };
 
 struct instant {

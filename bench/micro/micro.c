@@ -83,7 +83,7 @@ static int measure(const struct row *row, struct bed *bed, const struct clock *c
 		code = repeat(row, bed, clock, true, &calls, error);
 	bed_close(bed);
 	if (!code)
-		printf("%-28s %8.2f %8.2f %8.2f\n", row->name, all.best, all.median, calls.best);
+		printf("%-36s %8.2f %8.2f %8.2f\n", row->name, all.best, all.median, calls.best);
 	return code;
 }
 

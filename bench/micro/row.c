@@ -12,8 +12,9 @@
 static int run_latency(struct bed *bed, const struct loop_run *run, struct error *error)
 {
 	const struct op *op = bed->settings.op;
+	enum rdma_wait_mode cq = bed->settings.cq;
 
-	return op->latency(&bed->lane, op->kind(RDMA_POLL, RDMA_POLL), run, error);
+	return op->latency(&bed->lane, op->kind(cq, cq), run, error);
 }
 
 static int run_bandwidth(struct bed *bed, const struct loop_run *run, struct error *error)
@@ -74,24 +75,53 @@ static int run_clock(struct bed *bed, const struct loop_run *run, struct error *
 	ROW_ON(name "/inline", POST_EXTENDED_INLINE, run, __VA_ARGS__), \
 		LISTED(name, run, __VA_ARGS__)
 #define STREAM(name, ...) INLINED(name, run_bandwidth, .metric = METRIC_BW, __VA_ARGS__)
-
 /* What is read goes inline nowhere. */
+#define FETCH(name, op_)                             \
+	LISTED(name "-lat", run_latency, .op = op_), \
+		LISTED(name "-bw", run_bandwidth, .metric = METRIC_BW, .op = op_)
+
 const struct row rows[] = {
 	INLINED("send-lat", run_latency, .op = &op_send, .peer = INSTANT_ANSWERS),
+	INLINED("send-lat-event", run_latency, .op = &op_send, .peer = INSTANT_ANSWERS,
+		.cq = RDMA_EVENT),
+	INLINED("send-lat-verify", run_latency, .op = &op_send, .peer = INSTANT_ECHOES,
+		.is_verified = true),
+	INLINED("send-lat-ud", run_latency, .op = &op_send, .peer = INSTANT_ANSWERS,
+		.transport = TRANSPORT_UD),
 	INLINED("write-lat", run_latency, .op = &op_write, .peer = INSTANT_PLACES),
-	LISTED("read-lat", run_latency, .op = &op_read),
+	INLINED("write-lat-event", run_latency, .op = &op_write, .cq = RDMA_EVENT),
+	INLINED("write-lat-verify", run_latency, .op = &op_write, .peer = INSTANT_ECHOES,
+		.is_verified = true),
+	INLINED("write-imm-lat", run_latency, .op = &op_write_imm, .peer = INSTANT_ANSWERS),
+	INLINED("write-notify-lat", run_latency, .op = &op_write_notify, .peer = INSTANT_ANSWERS),
+	LISTED("read-notify-lat", run_latency, .op = &op_read_notify, .peer = INSTANT_ANSWERS),
+	LISTED("read-lat-verify", run_latency, .op = &op_read, .peer = INSTANT_ECHOES,
+	       .is_verified = true),
+	FETCH("read", &op_read),
+	FETCH("fetch-add", &op_fetch_add),
+	FETCH("compare-swap", &op_compare_swap),
 	STREAM("send-bw", .op = &op_send),
 	STREAM("send-bw-16qp", .op = &op_send, .qps = 16),
 	STREAM("send-bw-list16", .op = &op_send, .post_list = 16),
 	STREAM("send-bw-latencies", .op = &op_send, .latencies = true),
+	STREAM("send-bw-both", .op = &op_send, .peer = INSTANT_ANSWERS, .is_both = true),
+	STREAM("send-bw-both-list16", .op = &op_send, .peer = INSTANT_ANSWERS, .is_both = true,
+	       .post_list = 16),
+	STREAM("send-bw-ud", .op = &op_send, .transport = TRANSPORT_UD),
 	STREAM("write-bw", .op = &op_write),
 	STREAM("write-bw-16qp", .op = &op_write, .qps = 16),
 	STREAM("write-bw-list16", .op = &op_write, .post_list = 16),
 	STREAM("write-bw-latencies", .op = &op_write, .latencies = true),
+	STREAM("write-imm-bw", .op = &op_write_imm),
+	STREAM("write-notify-bw", .op = &op_write_notify),
+	STREAM("write-notify-bw-both", .op = &op_write_notify, .peer = INSTANT_ANSWERS,
+	       .is_both = true),
+	STREAM("write-notify-bw-latencies", .op = &op_write_notify, .latencies = true),
+	LISTED("read-notify-bw", run_bandwidth, .metric = METRIC_BW, .op = &op_read_notify),
 	{.name = "sink",
-								    .run = run_sink,
-								    .calls = calls_sink,
-								    .settings = {.op = &op_send, .metric = METRIC_BW, .peer = INSTANT_SENDS}},
+										       .run = run_sink,
+										       .calls = calls_sink,
+										       .settings = {.op = &op_send, .metric = METRIC_BW, .peer = INSTANT_SENDS}},
 	{.name = "hist_add",              .run = run_hist,    .settings = {.op = &op_send}    },
 	{.name = "clock_ticks",              .run = run_clock, .settings = {.op = &op_send}},
 };
