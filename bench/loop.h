@@ -98,27 +98,4 @@ static ALWAYS_INLINE int loop_post_flow(struct flow *flow, enum post_operation o
 	return unlikely(code) ? lane_post_failed(code, error) : 0;
 }
 
-static ALWAYS_INLINE int loop_post_some(struct lane *lane, enum post_operation operation,
-					enum post_path path, bool is_notified, struct error *error)
-{
-	int signalled = loop_next_signal(lane, error);
-
-	if (unlikely(signalled < 0))
-		return signalled;
-	return loop_post_flow(&lane->flows[0], operation, path, is_notified,
-			      (unsigned int)signalled, error);
-}
-
-static ALWAYS_INLINE int loop_post(struct lane *lane, enum post_operation operation,
-				   enum post_path path, struct error *error)
-{
-	return loop_post_some(lane, operation, path, false, error);
-}
-
-static ALWAYS_INLINE int loop_post_notified(struct lane *lane, enum post_operation operation,
-					    enum post_path path, struct error *error)
-{
-	return loop_post_some(lane, operation, path, true, error);
-}
-
 #endif

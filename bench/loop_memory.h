@@ -8,7 +8,7 @@
 #ifndef BENCH_LOOP_MEMORY_H
 #define BENCH_LOOP_MEMORY_H
 
-#include "bench/loop.h"
+#include "bench/loop_round.h"
 
 /*
  * The byte has not changed for a while: looks for a reason to give up. 0: goes on.
@@ -40,62 +40,23 @@ static ALWAYS_INLINE int memory_await(struct lane *lane, uint8_t round, bool is_
 	}
 }
 
-/* Constants at the call. */
-struct memory_kind {
-	enum post_path path;
-	bool is_counter;
-	bool is_verified;
-};
-
-/* One round trip. *took: it has; where messages may be lost, this one may be. */
-static ALWAYS_INLINE int memory_round(struct lane *lane, const struct memory_kind kind,
-				      uint8_t round, uint64_t number, bool *took,
-				      struct error *error)
+static ALWAYS_INLINE int memory_once(struct lane *lane, const struct round_kind kind,
+				     uint64_t number, bool *took, struct error *error)
 {
+	uint8_t round = (uint8_t)(*lane->last_sent + 1);
 	int code;
 
 	if (kind.is_verified)
 		loop_fill(lane);
 	*lane->last_sent = round;
-	if (unlikely(loop_post(lane, POST_WRITE, kind.path, error)))
+	if (unlikely(round_post(lane, kind, error)))
 		return error->code;
 	code = memory_await(lane, round, false, error);
 	*took = likely(!code);
 	return unlikely(code) ? lane_missed(lane, number, code, error) : 0;
 }
 
-static ALWAYS_INLINE int memory_initiate(struct lane *lane, const struct loop_run *run,
-					 const struct memory_kind kind, struct error *error)
-{
-	uint64_t last = clock_ticks(kind.is_counter);
-	uint64_t count = 0;
-	uint8_t round = *lane->last_sent;
-	int code = 0;
-
-	while (count < run->messages && last < run->until) {
-		uint64_t now;
-		bool took = false;
-
-		code = memory_round(lane, kind, ++round, lane->messages + count, &took, error);
-		if (unlikely(code))
-			break;
-		now = clock_ticks(kind.is_counter);
-		if (likely(took)) {
-			hist_add(run->hist, clock_to_ns(now - last, run->mult));
-			count++;
-		}
-		last = now;
-		if (kind.is_verified && likely(took)) {
-			code = loop_check(lane, error);
-			if (unlikely(code))
-				break;
-		}
-	}
-	lane->messages += count;
-	return code;
-}
-
-static ALWAYS_INLINE int memory_respond(struct lane *lane, const struct memory_kind kind,
+static ALWAYS_INLINE int memory_respond(struct lane *lane, const struct round_kind kind,
 					struct error *error)
 {
 	uint8_t round = 0;
@@ -112,30 +73,35 @@ static ALWAYS_INLINE int memory_respond(struct lane *lane, const struct memory_k
 				return error->code;
 		}
 		*lane->last_sent = round;
-		if (unlikely(loop_post(lane, POST_WRITE, kind.path, error)))
+		if (unlikely(round_post(lane, kind, error)))
 			return error->code;
 		lane->messages++;
 	}
 }
 
 static ALWAYS_INLINE int memory(struct lane *lane, const struct loop_run *run,
-				const struct memory_kind kind, struct error *error)
+				const struct round_kind kind, struct error *error)
 {
-	/* The last byte is the number of the round. */
-	lane->verify.length = lane->parameters->size - 1;
-	if (run->is_responder)
-		return memory_respond(lane, kind, error);
-	return memory_initiate(lane, run, kind, error);
+	return run->is_responder ? memory_respond(lane, kind, error)
+				 : round_each(lane, run, kind, error);
 }
 
 static ALWAYS_INLINE int loop_memory(struct lane *lane, const struct loop_run *run,
-				     enum post_path path, bool is_counter, struct error *error)
+				     enum post_operation operation, enum post_path path,
+				     bool is_counter, struct error *error)
 {
-	const struct memory_kind verified = {path, is_counter, true};
-	const struct memory_kind plain = {path, is_counter, false};
+	struct round_kind kind = {.once = memory_once,
+				  .operation = operation,
+				  .path = path,
+				  .is_counter = is_counter};
 
-	return lane->verify.every ? memory(lane, run, verified, error)
-				  : memory(lane, run, plain, error);
+	/* The last byte is the number of the round. */
+	lane->verify.length = lane->parameters->size - 1;
+	if (lane->verify.every) {
+		kind.is_verified = true;
+		return memory(lane, run, kind, error);
+	}
+	return memory(lane, run, kind, error);
 }
 
 #endif

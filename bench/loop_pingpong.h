@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Ping-pong by messages: one end posts, the other waits for the completion of its
- * receive and posts back. The initiator takes one sample for each round trip, from
- * completion to completion, so that the samples add up to all the time there was.
+ * receive and posts back.
  */
 #ifndef BENCH_LOOP_PINGPONG_H
 #define BENCH_LOOP_PINGPONG_H
 
 #include <errno.h>
 
-#include "bench/loop.h"
-
-/* How one end posts: loop_post or loop_post_notified. */
-typedef int pingpong_post(struct lane *lane, enum post_operation operation, enum post_path path,
-			  struct error *error);
+#include "bench/loop_round.h"
 
 /* Waits for the message, passing by completions of posts. -ETIMEDOUT has no error yet. */
 static ALWAYS_INLINE int pingpong_await(struct lane *lane, uint64_t timeout_ns, struct error *error)
@@ -54,64 +49,22 @@ static inline int pingpong_missed(struct lane *lane, uint64_t number, int code, 
 	return code == -ETIMEDOUT ? 0 : code;
 }
 
-/* What makes another loop of it. Constants at the call. */
-struct pingpong_kind {
-	pingpong_post *post;
-	enum post_operation operation;
-	enum post_path path;
-	bool is_counter;
-	bool is_verified; /* the payloads of both directions */
-};
-
-/* One round trip. *took: it has; where messages may be lost, this one may be. */
-static ALWAYS_INLINE int pingpong_round(struct lane *lane, const struct pingpong_kind kind,
-					uint64_t number, bool *took, struct error *error)
+static ALWAYS_INLINE int pingpong_once(struct lane *lane, const struct round_kind kind,
+				       uint64_t number, bool *took, struct error *error)
 {
 	int code;
 
 	if (kind.is_verified)
 		loop_fill(lane);
-	if (unlikely(kind.post(lane, kind.operation, kind.path, error)))
+	if (unlikely(round_post(lane, kind, error)))
 		return error->code;
 	code = pingpong_await(lane, lane->stalled_ns, error);
 	*took = likely(!code);
-	if (unlikely(code))
-		return pingpong_missed(lane, number, code, error);
-	return 0;
-}
-
-static ALWAYS_INLINE int pingpong_initiate(struct lane *lane, const struct loop_run *run,
-					   const struct pingpong_kind kind, struct error *error)
-{
-	uint64_t last = clock_ticks(kind.is_counter);
-	uint64_t count = 0;
-	int code = 0;
-
-	while (count < run->messages && last < run->until) {
-		uint64_t now;
-		bool took = false;
-
-		code = pingpong_round(lane, kind, lane->messages + count, &took, error);
-		if (unlikely(code))
-			break;
-		now = clock_ticks(kind.is_counter);
-		if (likely(took)) {
-			hist_add(run->hist, clock_to_ns(now - last, run->mult));
-			count++;
-		}
-		last = now;
-		if (kind.is_verified && likely(took)) {
-			code = loop_check(lane, error);
-			if (unlikely(code))
-				break;
-		}
-	}
-	lane->messages += count;
-	return code;
+	return unlikely(code) ? pingpong_missed(lane, number, code, error) : 0;
 }
 
 /* Answers until the alarm. */
-static ALWAYS_INLINE int pingpong_respond(struct lane *lane, const struct pingpong_kind kind,
+static ALWAYS_INLINE int pingpong_respond(struct lane *lane, const struct round_kind kind,
 					  struct error *error)
 {
 	for (;;) {
@@ -126,29 +79,39 @@ static ALWAYS_INLINE int pingpong_respond(struct lane *lane, const struct pingpo
 			if (unlikely(loop_check(lane, error)))
 				return error->code;
 		}
-		if (unlikely(kind.post(lane, kind.operation, kind.path, error)))
+		if (unlikely(round_post(lane, kind, error)))
 			return error->code;
 		lane->messages++;
 	}
 }
 
 static ALWAYS_INLINE int pingpong(struct lane *lane, const struct loop_run *run,
-				  const struct pingpong_kind kind, struct error *error)
+				  const struct round_kind kind, struct error *error)
 {
-	if (run->is_responder)
-		return pingpong_respond(lane, kind, error);
-	return pingpong_initiate(lane, run, kind, error);
+	return run->is_responder ? pingpong_respond(lane, kind, error)
+				 : round_each(lane, run, kind, error);
+}
+
+static ALWAYS_INLINE int pingpong_verified_or_not(struct lane *lane, const struct loop_run *run,
+						  struct round_kind kind, struct error *error)
+{
+	if (lane->verify.every) {
+		kind.is_verified = true;
+		return pingpong(lane, run, kind, error);
+	}
+	return pingpong(lane, run, kind, error);
 }
 
 static ALWAYS_INLINE int loop_pingpong(struct lane *lane, const struct loop_run *run,
 				       enum post_operation operation, enum post_path path,
 				       bool is_counter, struct error *error)
 {
-	const struct pingpong_kind verified = {loop_post, operation, path, is_counter, true};
-	const struct pingpong_kind plain = {loop_post, operation, path, is_counter, false};
+	const struct round_kind kind = {.once = pingpong_once,
+					.operation = operation,
+					.path = path,
+					.is_counter = is_counter};
 
-	return lane->verify.every ? pingpong(lane, run, verified, error)
-				  : pingpong(lane, run, plain, error);
+	return pingpong_verified_or_not(lane, run, kind, error);
 }
 
 /* The same, with the notification of the specification behind each message. */
@@ -156,12 +119,13 @@ static ALWAYS_INLINE int loop_pingpong_notified(struct lane *lane, const struct 
 						enum post_operation operation, enum post_path path,
 						bool is_counter, struct error *error)
 {
-	const struct pingpong_kind verified = {loop_post_notified, operation, path, is_counter,
-					       true};
-	const struct pingpong_kind plain = {loop_post_notified, operation, path, is_counter, false};
+	const struct round_kind kind = {.once = pingpong_once,
+					.operation = operation,
+					.path = path,
+					.is_counter = is_counter,
+					.is_notified = true};
 
-	return lane->verify.every ? pingpong(lane, run, verified, error)
-				  : pingpong(lane, run, plain, error);
+	return pingpong_verified_or_not(lane, run, kind, error);
 }
 
 #endif

@@ -4,6 +4,7 @@
 #include "bench/loop_stream.h"
 #include "bench/op.h"
 
+LOOP_BIND(rounds, loop_memory, POST_WRITE)
 LOOP_BIND(request, loop_request, POST_WRITE)
 LOOP_BIND(writes, loop_stream, POST_WRITE)
 
@@ -11,7 +12,7 @@ static int latency(struct lane *lane, enum result_kind kind, const struct loop_r
 		   struct error *error)
 {
 	if (kind == RESULT_HALF)
-		return loop_dispatch(loop_memory, lane, run, error);
+		return loop_dispatch(rounds, lane, run, error);
 	return loop_dispatch(request, lane, run, error);
 }
 
