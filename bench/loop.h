@@ -2,7 +2,7 @@
 /*
  * What the loops share. A loop is one always_inline function for each shape; path
  * and clock are constants in each of its instances, and loop_dispatch picks the
- * instance before it starts. An operation wraps a shape with its own constant.
+ * instance before it starts. An operation binds a shape to its own constant.
  */
 #ifndef BENCH_LOOP_H
 #define BENCH_LOOP_H
@@ -44,12 +44,17 @@ static ALWAYS_INLINE int loop_dispatch(loop_function *loop, struct lane *lane,
 			       : loop(lane, run, POST_CLASSIC, false, error);
 }
 
-/* Defines the loop_function of a shape with an operation. */
-#define LOOP_BIND(name, shape, operation)                                                        \
-	static ALWAYS_INLINE int name(struct lane *lane, const struct loop_run *run,             \
-				      enum post_path path, bool is_counter, struct error *error) \
-	{                                                                                        \
-		return shape(lane, run, operation, path, is_counter, error);                     \
+/* Makes a function of the operation's, name(lane, run, error), that runs the shape with it. */
+#define LOOP_BIND(name, shape, operation)                                                   \
+	static ALWAYS_INLINE int name##_on(struct lane *lane, const struct loop_run *run,   \
+					   enum post_path path, bool is_counter,            \
+					   struct error *error)                             \
+	{                                                                                   \
+		return shape(lane, run, operation, path, is_counter, error);                \
+	}                                                                                   \
+	static int name(struct lane *lane, const struct loop_run *run, struct error *error) \
+	{                                                                                   \
+		return loop_dispatch(name##_on, lane, run, error);                          \
 	}
 
 /* The payload of the next message, if it is one to be verified; and what came. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An operation: a const descriptor in a file of its own, and a line in ops.c. Its
- * functions bind a loop shape to the operation's constants.
+ * An operation: a const descriptor in a file of its own, and a line in OP_TABLE. Its
+ * loops are shapes bound to the operation's constants.
  */
 #ifndef BENCH_OP_H
 #define BENCH_OP_H
@@ -9,6 +9,9 @@
 #include "bench/loop.h"
 #include "bench/parameters.h"
 #include "reports/result.h"
+
+/* What LOOP_BIND makes. */
+typedef int op_loop(struct lane *lane, const struct loop_run *run, struct error *error);
 
 struct op {
 	const char *name;
@@ -18,33 +21,43 @@ struct op {
 	bool is_received; /* each takes a receive of the other end */
 	/* What a latency is, with both ends waiting so. */
 	enum result_kind (*kind)(enum rdma_wait_mode cq, enum rdma_wait_mode server_cq);
-	/* Runs a latency loop at either end. */
-	int (*latency)(struct lane *lane, enum result_kind kind, const struct loop_run *run,
-		       struct error *error);
-	/* Runs many at once, at the end that drives. */
-	int (*bandwidth)(struct lane *lane, const struct loop_run *run, struct error *error);
+	op_loop *latency;    /* at either end */
+	op_loop *completion; /* instead of it, where the kind is RESULT_COMPLETION */
+	op_loop *bandwidth;  /* many at once, at the end that drives */
 };
 
 #define OP_ON(transport) (1U << (transport))
 
-#define OPS 8
+/* All of them in their order: EACH(NAME, WORD) for op_NAME, which users know as WORD. */
+#define OP_TABLE(EACH)                     \
+	EACH(send, "send")                 \
+	EACH(write, "write")               \
+	EACH(read, "read")                 \
+	EACH(write_imm, "write-imm")       \
+	EACH(fetch_add, "fetch-add")       \
+	EACH(compare_swap, "compare-swap") \
+	EACH(write_notify, "write-notify") \
+	EACH(read_notify, "read-notify")
+
+#define OP_DECLARE(name, word) extern const struct op op_##name;
+OP_TABLE(OP_DECLARE)
+
+#define OP_COUNT(name, word) +1
+#define OPS                  (0 OP_TABLE(OP_COUNT))
 
 extern const struct op *const ops[OPS];
 /* Their names in the same order, NULL-terminated. */
 extern const char *const op_names[];
 
-extern const struct op op_send;
-extern const struct op op_write;
-extern const struct op op_read;
-extern const struct op op_write_imm;
-extern const struct op op_fetch_add;
-extern const struct op op_compare_swap;
-extern const struct op op_write_notify;
-extern const struct op op_read_notify;
-
 /* The kinds of operations of which they are always the same. */
 enum result_kind op_is_full(enum rdma_wait_mode cq, enum rdma_wait_mode server_cq);
 enum result_kind op_is_half(enum rdma_wait_mode cq, enum rdma_wait_mode server_cq);
+
+/* The loop of such a latency, at the end that drives. */
+static inline op_loop *op_latency(const struct op *op, enum result_kind kind)
+{
+	return kind == RESULT_COMPLETION ? op->completion : op->latency;
+}
 
 /* Whether the other end's program takes part: only then is the latency half of anything. */
 static inline bool op_is_answered(enum result_kind kind)

@@ -3,19 +3,8 @@
 #include "bench/loop_stream.h"
 #include "bench/op.h"
 
-LOOP_BIND(request, loop_request, POST_COMPARE_SWAP)
-LOOP_BIND(requests, loop_stream, POST_COMPARE_SWAP)
-
-static int latency(struct lane *lane, enum result_kind kind, const struct loop_run *run,
-		   struct error *error)
-{
-	return loop_dispatch(request, lane, run, error);
-}
-
-static int bandwidth(struct lane *lane, const struct loop_run *run, struct error *error)
-{
-	return loop_dispatch(requests, lane, run, error);
-}
+LOOP_BIND(latency, loop_request, POST_COMPARE_SWAP)
+LOOP_BIND(bandwidth, loop_stream, POST_COMPARE_SWAP)
 
 const struct op op_compare_swap = {
 	.name = "compare-swap",

@@ -3,19 +3,8 @@
 #include "bench/loop_stream.h"
 #include "bench/op.h"
 
-LOOP_BIND(messages, loop_pingpong_notified, POST_READ)
-LOOP_BIND(reads, loop_stream_notified, POST_READ)
-
-static int latency(struct lane *lane, enum result_kind kind, const struct loop_run *run,
-		   struct error *error)
-{
-	return loop_dispatch(messages, lane, run, error);
-}
-
-static int bandwidth(struct lane *lane, const struct loop_run *run, struct error *error)
-{
-	return loop_dispatch(reads, lane, run, error);
-}
+LOOP_BIND(latency, loop_pingpong_notified, POST_READ)
+LOOP_BIND(bandwidth, loop_stream_notified, POST_READ)
 
 const struct op op_read_notify = {
 	.name = "read-notify",

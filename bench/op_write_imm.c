@@ -3,19 +3,8 @@
 #include "bench/loop_stream.h"
 #include "bench/op.h"
 
-LOOP_BIND(messages, loop_pingpong, POST_WRITE_IMM)
-LOOP_BIND(writes, loop_stream, POST_WRITE_IMM)
-
-static int latency(struct lane *lane, enum result_kind kind, const struct loop_run *run,
-		   struct error *error)
-{
-	return loop_dispatch(messages, lane, run, error);
-}
-
-static int bandwidth(struct lane *lane, const struct loop_run *run, struct error *error)
-{
-	return loop_dispatch(writes, lane, run, error);
-}
+LOOP_BIND(latency, loop_pingpong, POST_WRITE_IMM)
+LOOP_BIND(bandwidth, loop_stream, POST_WRITE_IMM)
 
 const struct op op_write_imm = {
 	.name = "write-imm",

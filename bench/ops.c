@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/op.h"
 
-const struct op *const ops[OPS] = {
-	&op_send,      &op_write,        &op_read,         &op_write_imm,
-	&op_fetch_add, &op_compare_swap, &op_write_notify, &op_read_notify,
-};
+#define OP_ADDRESS(name, word) &op_##name,
+const struct op *const ops[OPS] = {OP_TABLE(OP_ADDRESS)};
 
-const char *const op_names[] = {"send",         "write",       "read",
-				"write-imm",    "fetch-add",   "compare-swap",
-				"write-notify", "read-notify", NULL};
+#define OP_WORD(name, word) word,
+const char *const op_names[] = {OP_TABLE(OP_WORD) NULL};
 
 enum result_kind op_is_full(enum rdma_wait_mode cq, enum rdma_wait_mode server_cq)
 {

@@ -156,7 +156,7 @@ static int respond(struct session *session, const struct protocol_case *wanted, 
 	else if (p->metric == METRIC_BW && wanted->op->is_received)
 		code = loop_sink(lane, error);
 	else if (p->metric == METRIC_LAT && op_is_answered(kind))
-		code = wanted->op->latency(lane, kind, &run, error);
+		code = wanted->op->latency(lane, &run, error);
 	else
 		code = wait_for_word(lane, error);
 	/* That is how a message of the client ends the wait. */

@@ -99,7 +99,7 @@ static int loop(struct lane *lane, const struct plan_case *wanted, const struct 
 {
 	if (wanted->parameters.metric == METRIC_BW)
 		return wanted->op->bandwidth(lane, run, error);
-	return wanted->op->latency(lane, wanted->kind, run, error);
+	return op_latency(wanted->op, wanted->kind)(lane, run, error);
 }
 
 static uint64_t ticks(const struct clock *clock, uint64_t ns)

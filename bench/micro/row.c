@@ -14,7 +14,7 @@ static int run_latency(struct bed *bed, const struct loop_run *run, struct error
 	const struct op *op = bed->settings.op;
 	enum rdma_wait_mode cq = bed->settings.cq;
 
-	return op->latency(&bed->lane, op->kind(cq, cq), run, error);
+	return op_latency(op, op->kind(cq, cq))(&bed->lane, run, error);
 }
 
 static int run_bandwidth(struct bed *bed, const struct loop_run *run, struct error *error)
