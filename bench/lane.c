@@ -11,6 +11,8 @@
 
 /* Areas begin on pages of their own. */
 #define AREA 4096
+/* And slots within them as datagrams would like it. */
+#define SLOT 64
 
 /* A client or a message that does not come is the control connection's affair. */
 #define CLIENT_MS 10000
@@ -26,13 +28,35 @@
 /* Room for a notification, and for what a datagram has in front. */
 #define LEAST_RECEIVE 64
 
-static size_t area(const struct lane *lane)
+static size_t round_up(size_t size, size_t unit)
 {
-	size_t size = lane->parameters->size + POST_GRH;
+	return (size + unit - 1) / unit * unit;
+}
 
-	if (size < LEAST_RECEIVE)
-		size = LEAST_RECEIVE;
-	return (size + AREA - 1) / AREA * AREA;
+/* A message that is looked at may not be overwritten before, nor one that is under way. */
+static void make_slots(struct lane *lane)
+{
+	const struct parameters *p = lane->parameters;
+	bool is_slotted = p->verify && p->metric == METRIC_BW;
+	bool is_read = lane->shape->is_read;
+	size_t size = p->size + POST_GRH;
+
+	lane->stride = round_up(size < LEAST_RECEIVE ? LEAST_RECEIVE : size, SLOT);
+	lane->sent_slots = is_slotted && !is_read ? lane->depth : 1;
+	lane->received_slots = 1;
+	if (is_slotted)
+		lane->received_slots = is_read ? lane->depth : (uint32_t)p->rx_depth;
+}
+
+static size_t area(const struct lane *lane, uint32_t n_slots)
+{
+	return round_up(lane->stride * n_slots, AREA);
+}
+
+/* Both areas of a queue pair, and its notifications. */
+static size_t flow_size(const struct lane *lane)
+{
+	return area(lane, lane->sent_slots) + area(lane, lane->received_slots) + AREA;
 }
 
 /*
@@ -55,7 +79,7 @@ static struct ground_settings ground_settings(const struct lane *lane, enum rdma
 	uint64_t depth = send_depth(lane) + (p->use_srq ? 0 : p->rx_depth);
 
 	return (struct ground_settings){
-		.buffer_size = (2 * area(lane) + AREA) * lane->n_flows,
+		.buffer_size = flow_size(lane) * lane->n_flows,
 		.huge_pages = p->hugepages,
 		.cq_depth = (uint32_t)(depth * lane->n_flows + (p->use_srq ? p->rx_depth : 0)),
 		.wait = cq,
@@ -69,7 +93,18 @@ static void begin_verify(struct lane *lane, bool is_server)
 	char id[128];
 
 	parameters_id(lane->parameters, id, sizeof(id));
-	verify_init(&lane->verify, lane->parameters->verify, id, is_server);
+	verify_init(&lane->verify, lane->parameters->verify, id, is_server, 0);
+	lane->verify.is_lossy = lane_is_lossy(lane);
+	lane->verify.is_fixed = lane->shape->is_read;
+	for (unsigned int i = 0; i < lane->n_flows; i++) {
+		struct slots *slots = &lane->flows[i].slots;
+
+		verify_init(&slots->sent, lane->parameters->verify, id, is_server, i);
+		slots->sent.is_lossy = lane->verify.is_lossy;
+		slots->sent.is_fixed = lane->verify.is_fixed;
+		slots->sent.length = lane->parameters->size;
+		slots->received = slots->sent;
+	}
 }
 
 static struct placement_wish placement_wish(const struct lane *lane, const char *device,
@@ -136,6 +171,7 @@ int lane_open(struct lane *lane, const char *device, const struct parameters *pa
 		.flows = calloc(parameters->qps, sizeof(*lane->flows)),
 	};
 	lane->stalled_ns = stalled_ns(lane);
+	make_slots(lane);
 	if (!lane->flows)
 		return error_set_errno(error, -ENOMEM, "cannot make queue pairs");
 	code = build(lane, device, is_server, error);
@@ -207,18 +243,18 @@ int lane_completion_failed(const struct ibv_wc *wc, struct error *error)
 /* The part of a flow's buffer: it sends from the first, and receives into the second. */
 static size_t sending(const struct lane *lane, const struct flow *flow)
 {
-	return flow->number * (2 * area(lane) + AREA);
+	return flow->number * flow_size(lane);
 }
 
 static size_t receiving(const struct lane *lane, const struct flow *flow)
 {
-	return sending(lane, flow) + area(lane);
+	return sending(lane, flow) + area(lane, lane->sent_slots);
 }
 
 /* Behind both: the notification that is sent, and the one that is received. */
 static size_t notices(const struct lane *lane, const struct flow *flow)
 {
-	return sending(lane, flow) + 2 * area(lane);
+	return receiving(lane, flow) + area(lane, lane->received_slots);
 }
 
 static struct ibv_sge piece(const struct lane *lane, size_t offset, size_t length)
@@ -228,10 +264,22 @@ static struct ibv_sge piece(const struct lane *lane, size_t offset, size_t lengt
 				.lkey = lane->ground.mr->lkey};
 }
 
-static int post_one_receive(struct flow *flow)
+/* Again, where it was: id is that of the receive. */
+static int post_one_receive(const struct lane *lane, struct flow *flow, uint64_t id)
 {
+	uint64_t slot = (id & ~LANE_RECEIVE) >> LANE_FLOW_BITS;
+
+	flow->receive.id = id;
+	flow->receive.sges[0].addr = flow->first_receive + slot * lane->stride;
 	return flow->queue.srq ? post_receive_shared(&flow->queue, &flow->receive)
 			       : post_receive(&flow->queue, &flow->receive);
+}
+
+static uint64_t receive_id(const struct lane *lane, const struct flow *flow, uint64_t number)
+{
+	uint64_t slot = lane->shape->is_read ? 0 : number % lane->received_slots;
+
+	return LANE_RECEIVE | slot << LANE_FLOW_BITS | flow->number;
 }
 
 int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
@@ -244,10 +292,10 @@ int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
 	flow->number = (uint32_t)(flow - lane->flows);
 	place = lane->shape->is_notified
 			? piece(lane, notices(lane, flow) + LEAST_RECEIVE, LEAST_RECEIVE)
-			: piece(lane, receiving(lane, flow), area(lane));
+			: piece(lane, receiving(lane, flow), lane->stride);
+	flow->first_receive = place.addr;
 	flow->queue = *context_queue(&flow->context);
 	flow->receive = (struct post_work){
-		.id = LANE_RECEIVE | flow->number,
 		.n_sges = receives == RECEIVES_BARE ? 0 : 1,
 		.sges = {place},
 	};
@@ -255,7 +303,7 @@ int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
 	if (flow->queue.srq && flow->number)
 		wanted = 0;
 	for (uint64_t i = 0; i < wanted && !code; i++)
-		code = post_one_receive(flow);
+		code = post_one_receive(lane, flow, receive_id(lane, flow, i));
 	return code ? lane_post_failed(code, error) : 0;
 }
 
@@ -330,16 +378,32 @@ static void start_verify(struct lane *lane)
 {
 	struct verify *verify = &lane->verify;
 
-	verify->until = 1;
-	verify->sequence = 0;
+	verify_begin(verify);
 	verify->length = lane->parameters->size;
 	verify->sent = (uint8_t *)lane->ground.buffer.address;
-	verify->received = verify->sent + area(lane);
-	verify->is_fixed = lane->shape->is_read;
+	verify->received = verify->sent + receiving(lane, &lane->flows[0]);
+	if (lane->transport == TRANSPORT_UD)
+		verify->received += POST_GRH;
 	if (verify->every && lane->shape->is_read) {
 		verify_fill(verify);
 		memset((void *)(uintptr_t)verify->received, 0, verify->length);
 	}
+}
+
+static void start_slots(const struct lane *lane, struct flow *flow)
+{
+	struct slots *slots = &flow->slots;
+	uint8_t *buffer = (uint8_t *)lane->ground.buffer.address;
+
+	slots->first_sent = buffer + sending(lane, flow);
+	slots->first_received = buffer + receiving(lane, flow);
+	slots->next_sent = slots->next_received = 0;
+	verify_begin(&slots->sent);
+	verify_begin(&slots->received);
+	slots->sent.sent = slots->first_sent;
+	memset(slots->first_received, 0, lane->stride * lane->received_slots);
+	if (lane->shape->is_read)
+		verify_fill(&slots->sent);
 }
 
 int lane_start(struct lane *lane, struct error *error)
@@ -354,18 +418,20 @@ int lane_start(struct lane *lane, struct error *error)
 		make_work(lane, flow);
 		if (lane->shape->is_notified)
 			make_notice(lane, flow);
+		if (lane->parameters->verify && lane->parameters->metric == METRIC_BW)
+			start_slots(lane, flow);
 		code = make_ticks(lane, flow, error);
 		if (!code)
 			code = make_list(lane, flow, error);
 	}
 	lane->last_sent = (uint8_t *)lane->ground.buffer.address + lane->parameters->size - 1;
-	lane->last_received = lane->last_sent + area(lane);
+	lane->last_received = lane->last_sent + receiving(lane, &lane->flows[0]);
 	*lane->last_sent = 0;
 	*(uint8_t *)(uintptr_t)lane->last_received = 0;
 	start_verify(lane);
 	lane->until_signal = lane->signal_every;
 	lane->is_signal_out = false;
-	lane->posted = lane->messages = lane->lost = lane->completions = 0;
+	lane->posted = lane->messages = lane->received = lane->lost = lane->completions = 0;
 	lane->lost_in_a_row = 0;
 	lane->left = 0;
 	lane->path = post_choose(&lane->flows[0].queue, &lane->flows[0].work);
@@ -404,7 +470,8 @@ int lane_take(struct lane *lane, const struct ibv_wc *wc, bool *is_message, stru
 		lane->is_signal_out = false;
 		return 0;
 	}
-	code = post_one_receive(&lane->flows[wc->wr_id & ~LANE_RECEIVE]);
+	lane->received++;
+	code = post_one_receive(lane, &lane->flows[lane_flow(wc)], wc->wr_id);
 	return unlikely(code) ? lane_post_failed(code, error) : 0;
 }
 

@@ -14,8 +14,22 @@
 #include "core/context.h"
 #include "core/device.h"
 
-/* In the wr_id of receives; posts have their queue pair's number, and more above it. */
-#define LANE_RECEIVE (1ULL << 63)
+/* In the wr_id of receives; both have their queue pair's number, and more above it. */
+#define LANE_RECEIVE   (1ULL << 63)
+#define LANE_FLOW_BITS 16
+
+/*
+ * Of a stream whose messages are looked at: each one under way has a slot of its own.
+ * What goes out takes them in turn, and so does what is read.
+ */
+struct slots {
+	struct verify sent;
+	struct verify received;
+	uint8_t *first_sent;
+	uint8_t *first_received;
+	uint32_t next_sent;
+	uint32_t next_received;
+};
 
 /* What an operation asks of the work requests. */
 struct lane_shape {
@@ -38,6 +52,8 @@ struct flow {
 	uint32_t next_tick;
 	struct post_work notice;
 	struct post_work receive; /* into the receiving area */
+	uint64_t first_receive;   /* the address of its first slot */
+	struct slots slots;
 	struct rdma_context context;
 };
 
@@ -60,6 +76,7 @@ struct lane {
 	uint64_t stalled_ns;
 	uint64_t posted;   /* messages, of all loops since the queue pairs were made */
 	uint64_t messages; /* operations done */
+	uint64_t received; /* messages that have come */
 	uint64_t left;     /* messages that a sink took, and its end kept it from counting */
 	uint64_t lost;     /* of those that were waited for, on UC and UD */
 	uint64_t lost_at;  /* the number of the message that the last one of them was */
@@ -69,7 +86,11 @@ struct lane {
 	const struct parameters *parameters;
 	const struct lane_shape *shape;
 	bool is_server;
-	struct verify verify; /* of the first flow's messages */
+	struct verify verify; /* of the first flow's messages, one at a time */
+	/* Of a slot, and how many each flow has to send from, and to receive into. */
+	size_t stride;
+	uint32_t sent_slots;
+	uint32_t received_slots;
 };
 
 /*
@@ -121,6 +142,18 @@ COLD int lane_completion_failed(const struct ibv_wc *wc, struct error *error);
 
 /* Computes for that long, as a program does that has other work than messages. */
 COLD void lane_compute(uint64_t ns);
+
+/* The number of the queue pair whose post, or receive, it was. */
+static ALWAYS_INLINE uint32_t lane_flow(const struct ibv_wc *wc)
+{
+	return wc->wr_id & ((1U << LANE_FLOW_BITS) - 1);
+}
+
+/* Where that receive has put its message. */
+static ALWAYS_INLINE uint64_t lane_receive_slot(const struct ibv_wc *wc)
+{
+	return (wc->wr_id & ~LANE_RECEIVE) >> LANE_FLOW_BITS;
+}
 
 static ALWAYS_INLINE void lane_think(const struct lane *lane)
 {

@@ -60,8 +60,19 @@ static ALWAYS_INLINE int loop_dispatch(loop_function *loop, struct lane *lane,
 /* The payload of the next message, if it is one to be verified; and what came. */
 static ALWAYS_INLINE void loop_fill(struct lane *lane)
 {
-	if (unlikely(verify_is_due(&lane->verify)) && !lane->shape->is_read)
+	if (lane->shape->is_read)
+		return;
+	if (unlikely(verify_is_due(&lane->verify)))
 		verify_fill(&lane->verify);
+	else if (lane->verify.is_lossy)
+		verify_name(&lane->verify);
+}
+
+/* An end that answers goes by what has come, where the one before may be lost. */
+static ALWAYS_INLINE void loop_find(struct lane *lane)
+{
+	if (lane->verify.is_lossy)
+		verify_find(&lane->verify);
 }
 
 static ALWAYS_INLINE int loop_check(struct lane *lane, struct error *error)

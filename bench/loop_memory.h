@@ -68,6 +68,7 @@ static ALWAYS_INLINE int memory_respond(struct lane *lane, const struct round_ki
 		round = *lane->last_received;
 		lane_think(lane);
 		if (kind.is_verified) {
+			loop_find(lane);
 			loop_fill(lane);
 			if (unlikely(loop_check(lane, error)))
 				return error->code;

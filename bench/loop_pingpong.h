@@ -75,6 +75,7 @@ static ALWAYS_INLINE int pingpong_respond(struct lane *lane, const struct round_
 		lane_think(lane);
 		/* What this end reads comes only after it has answered. */
 		if (kind.is_verified && !lane->shape->is_read) {
+			loop_find(lane);
 			loop_fill(lane);
 			if (unlikely(loop_check(lane, error)))
 				return error->code;

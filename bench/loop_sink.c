@@ -27,6 +27,8 @@ int sink_drain(struct lane *lane, uint64_t *messages, struct error *error)
 
 		if (got < 0)
 			return error_set(error, -EIO, "the completion queue cannot be polled");
+		if (lane->parameters->verify && slots_check(lane, wc, got, error))
+			return error->code;
 		/* No receive is posted again: those that there are hold what is under way. */
 		*messages += sink_count(wc, got);
 		if (got)

@@ -6,7 +6,7 @@
 #ifndef BENCH_LOOP_SINK_H
 #define BENCH_LOOP_SINK_H
 
-#include "bench/lane.h"
+#include "bench/slots.h"
 
 #define SINK_BATCH 16
 
@@ -36,6 +36,9 @@ static inline int loop_sink(struct lane *lane, struct error *error)
 		struct ibv_wc wc[SINK_BATCH];
 		int got = completion_wait(lane->completion, SINK_BATCH, wc, UINT64_MAX, error);
 
+		/* Before their receives are posted again. */
+		if (got > 0 && lane->parameters->verify && slots_check(lane, wc, got, error))
+			return error->code;
 		if (got > 0)
 			got = sink_take(lane, wc, got, error);
 		if (unlikely(got < 0))
@@ -45,7 +48,7 @@ static inline int loop_sink(struct lane *lane, struct error *error)
 
 /*
  * Adds what the loop has left, and what is still to come once the client has said stop:
- * where messages are lost.
+ * where messages are lost, or looked at.
  */
 int sink_drain(struct lane *lane, uint64_t *messages, struct error *error);
 

@@ -12,17 +12,15 @@
 #include <errno.h>
 
 #include "bench/loop.h"
+#include "bench/slots.h"
 
 /* Completions taken at once. */
 #define STREAM_BATCH 16
 
 /* A wr_id is the number of the queue pair, and above it how many posts it stands for. */
-#define STREAM_FLOW_BITS 16
-
-/* What the wr_id of a signalled post says. */
 static ALWAYS_INLINE uint64_t stream_id(struct flow *flow)
 {
-	uint64_t id = (uint64_t)flow->silent << STREAM_FLOW_BITS | flow->number;
+	uint64_t id = (uint64_t)flow->silent << LANE_FLOW_BITS | flow->number;
 
 	flow->silent = 0;
 	return id;
@@ -33,6 +31,7 @@ struct stream_kind {
 	bool has_lists;     /* posts by lists */
 	bool is_both;       /* messages come as well as go */
 	bool has_latencies; /* each message is timed, and signalled */
+	bool is_verified;   /* the payloads; those of both ways, where there are two */
 	bool is_notified;   /* a notification follows each, and is what is signalled */
 	enum post_operation operation;
 	enum post_path path;
@@ -51,6 +50,8 @@ static ALWAYS_INLINE int stream_fill(struct lane *lane, struct flow *flow,
 			last->id = stream_id(flow);
 			signalled = IBV_SEND_SIGNALED;
 		}
+		if (kind.is_verified)
+			slots_fill(lane, flow, &flow->work);
 		if (kind.has_latencies)
 			lane_note_post(lane, flow, clock_ticks(kind.is_counter));
 		if (unlikely(loop_post_flow(flow, kind.operation, kind.path, kind.is_notified,
@@ -79,6 +80,8 @@ static ALWAYS_INLINE int stream_fill_lists(struct lane *lane, struct flow *flow,
 				flow->list.works[lane->batch - 1].id;
 			signalled = IBV_SEND_SIGNALED;
 		}
+		for (uint32_t i = lane->batch - count; kind.is_verified && i < lane->batch; i++)
+			slots_fill(lane, flow, &flow->list.works[i]);
 		code = post_send_list(&flow->queue, &flow->list, count, kind.operation, kind.path,
 				      signalled);
 		if (unlikely(code))
@@ -91,7 +94,7 @@ static ALWAYS_INLINE int stream_fill_lists(struct lane *lane, struct flow *flow,
 
 static ALWAYS_INLINE struct flow *stream_flow(const struct lane *lane, const struct ibv_wc *wc)
 {
-	return &lane->flows[wc->wr_id & ((1U << STREAM_FLOW_BITS) - 1)];
+	return &lane->flows[lane_flow(wc)];
 }
 
 /* Takes completions. Returns how many messages they stand for, or a negative errno. */
@@ -100,8 +103,10 @@ static ALWAYS_INLINE int64_t stream_take(struct lane *lane, const struct stream_
 {
 	int64_t done = 0;
 
+	if (kind.is_verified && kind.is_both && slots_check(lane, wc, n_wc, error))
+		return error->code;
 	for (int i = 0; i < n_wc; i++) {
-		uint32_t stands_for = (uint32_t)(wc[i].wr_id >> STREAM_FLOW_BITS);
+		uint32_t stands_for = (uint32_t)(wc[i].wr_id >> LANE_FLOW_BITS);
 		struct flow *flow;
 
 		if (kind.is_both && wc[i].wr_id & LANE_RECEIVE) {
@@ -114,6 +119,8 @@ static ALWAYS_INLINE int64_t stream_take(struct lane *lane, const struct stream_
 		if (unlikely(wc[i].status != IBV_WC_SUCCESS))
 			return lane_completion_failed(&wc[i], error);
 		flow = stream_flow(lane, &wc[i]);
+		if (kind.is_verified && slots_check_reads(lane, flow, stands_for, error))
+			return error->code;
 		flow->room += stands_for;
 		done += stands_for;
 		lane->completions++;
@@ -123,11 +130,15 @@ static ALWAYS_INLINE int64_t stream_take(struct lane *lane, const struct stream_
 
 /* Their samples: completions of a queue pair come in the order of its posts. */
 static ALWAYS_INLINE void stream_time(struct lane *lane, const struct loop_run *run,
-				      const struct ibv_wc *wc, int n_wc, uint64_t now)
+				      const struct stream_kind kind, const struct ibv_wc *wc,
+				      int n_wc)
 {
 	for (int i = 0; i < n_wc; i++) {
 		struct flow *flow = stream_flow(lane, &wc[i]);
+		uint64_t now = lane->last_tick;
 
+		if (kind.is_both && wc[i].wr_id & LANE_RECEIVE)
+			continue;
 		hist_add(run->hist, clock_to_ns(now - lane_posted_at(lane, flow), run->mult));
 	}
 }
@@ -197,7 +208,7 @@ static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 		if (unlikely(alarm_raised(lane->completion->alarm)))
 			return alarm_reason(lane->completion->alarm, error);
 		if (kind.has_latencies)
-			stream_time(lane, run, wc, got, lane->last_tick);
+			stream_time(lane, run, kind, wc, got);
 		windows_add(run->windows, clock_to_ns(lane->last_tick - start, run->mult),
 			    (uint64_t)done);
 		lane->messages += (uint64_t)done;
@@ -208,16 +219,37 @@ static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 	}
 }
 
+/* Writes go to one place: nobody can look at one before the next is there. */
+static ALWAYS_INLINE bool stream_has_slots(enum post_operation operation)
+{
+	return operation == POST_SEND || operation == POST_UD_SEND || operation == POST_READ;
+}
+
+/* With whatever the case asks for: to test for it costs little beside the looking. */
+static COLD int stream_verified(struct lane *lane, const struct loop_run *run,
+				struct stream_kind kind, struct error *error)
+{
+	kind.is_verified = true;
+	kind.has_lists = lane->batch > 1;
+	kind.is_both = lane->parameters->bidirectional;
+	kind.has_latencies = lane->parameters->latencies && run->hist;
+	return stream(lane, run, kind, error);
+}
+
 /* Picks the loop for what the lane is to do; kind says what is the same for all. */
 static ALWAYS_INLINE int stream_singly(struct lane *lane, const struct loop_run *run,
 				       struct stream_kind kind, struct error *error)
 {
-	if (lane->parameters->latencies) {
+	if (lane->parameters->bidirectional) {
+		kind.is_both = true;
+		/* The server's are not asked for. */
+		if (!lane->parameters->latencies || !run->hist)
+			return stream(lane, run, kind, error);
 		kind.has_latencies = true;
 		return stream(lane, run, kind, error);
 	}
-	if (lane->parameters->bidirectional) {
-		kind.is_both = true;
+	if (lane->parameters->latencies) {
+		kind.has_latencies = true;
 		return stream(lane, run, kind, error);
 	}
 	return stream(lane, run, kind, error);
@@ -241,6 +273,8 @@ static ALWAYS_INLINE int loop_stream(struct lane *lane, const struct loop_run *r
 	const struct stream_kind kind = {
 		.operation = operation, .path = path, .is_counter = is_counter};
 
+	if (stream_has_slots(operation) && lane->parameters->verify)
+		return stream_verified(lane, run, kind, error);
 	return lane->batch > 1 ? stream_lists(lane, run, kind, error)
 			       : stream_singly(lane, run, kind, error);
 }
@@ -255,6 +289,8 @@ static ALWAYS_INLINE int loop_stream_notified(struct lane *lane, const struct lo
 					 .path = path,
 					 .is_counter = is_counter};
 
+	if (stream_has_slots(operation) && lane->parameters->verify)
+		return stream_verified(lane, run, kind, error);
 	return stream_singly(lane, run, kind, error);
 }
 

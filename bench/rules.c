@@ -8,6 +8,8 @@
 /* The receives as perftest has them. */
 #define BW_RECEIVE 512
 #define LAT_DEPTH  64
+/* And those that are looked at have as many bytes as a cache, of each queue pair. */
+#define VERIFIED_BYTES (8ULL << 20)
 
 /* Where time is not given: the messages of a latency, the time of a bandwidth. */
 #define LAT_MESSAGES 5000
@@ -59,6 +61,13 @@ static uint64_t stream_depth(const struct parameters *parameters)
 	return depth;
 }
 
+static uint64_t stream_receives(const struct parameters *parameters)
+{
+	if (!parameters->verify)
+		return BW_RECEIVE;
+	return least(at_least(VERIFIED_BYTES / parameters->size, BW_DEPTH_LEAST), BW_RECEIVE);
+}
+
 void rules_choose(const struct op *op, struct parameters *parameters)
 {
 	bool is_bw = parameters->metric == METRIC_BW;
@@ -67,7 +76,7 @@ void rules_choose(const struct op *op, struct parameters *parameters)
 		parameters->size = ATOMIC_SIZE;
 	choose(&parameters->server_cq, parameters->cq);
 	choose(&parameters->tx_depth, is_bw ? stream_depth(parameters) : LAT_DEPTH);
-	choose(&parameters->rx_depth, is_bw ? BW_RECEIVE : LAT_DEPTH);
+	choose(&parameters->rx_depth, is_bw ? stream_receives(parameters) : LAT_DEPTH);
 	/* A message that is timed has a completion of its own. */
 	if (parameters->latencies)
 		choose(&parameters->cq_mod, 1);
@@ -121,7 +130,7 @@ static bool is_lat_both_ways(const struct op *op, const struct parameters *p)
 
 static bool is_timed_otherwise(const struct op *op, const struct parameters *p)
 {
-	return p->latencies && (is_lat(op, p) || p->post_list > 1 || p->bidirectional);
+	return p->latencies && (is_lat(op, p) || p->post_list > 1);
 }
 
 static bool is_list_of_two(const struct op *op, const struct parameters *p)
@@ -149,14 +158,16 @@ static bool is_timed_by_others(const struct op *op, const struct parameters *p)
 	return p->latencies && p->cq_mod > 1;
 }
 
-static bool is_verified_stream(const struct op *op, const struct parameters *p)
+static bool is_overwritten(const struct op *op, const struct parameters *p)
 {
-	return p->verify && p->metric == METRIC_BW;
+	return p->verify && p->metric == METRIC_BW && op != &op_send && !op->shape.is_read;
 }
 
-static bool is_verified_loss(const struct op *op, const struct parameters *p)
+/* Beside the last byte of a write, which is polled for. */
+static bool is_nameless(const struct op *op, const struct parameters *p)
 {
-	return p->verify && p->transport != TRANSPORT_RC;
+	return p->verify && p->transport != TRANSPORT_RC &&
+	       p->size < VERIFY_NAME + (op == &op_write);
 }
 
 static bool is_without_payload(const struct op *op, const struct parameters *p)
@@ -189,25 +200,25 @@ static const struct rule {
 	bool (*applies)(const struct op *op, const struct parameters *p);
 	const char *sentence;
 } rules[] = {
-	{is_missing_on_uc,   "UC has no such operation: it can send, write and write-imm"     },
-	{is_missing_on_ud,   "UD has no such operation: it can send"                          },
-	{is_no_datagram,     "a datagram is one packet: 4096 bytes at the most"               },
-	{is_list_of_two,     "a post list is of one operation, without notifications"         },
-	{is_lat_of_many,     "latency is measured on one queue pair"                          },
-	{is_lat_of_lists,    "latency is measured one at a time: no post lists"               },
-	{is_lat_both_ways,   "only bandwidth goes both ways at once"                          },
-	{is_timed_otherwise, "--latencies is for bw in one direction, without post lists"     },
-	{is_cm_without,      "rdma_cm cannot carry -c, -m, -x, -S or -T: --connect qp can"    },
-	{is_list_too_long,   "--post-list exceeds --tx-depth"                                 },
-	{is_signal_too_rare, "--cq-mod exceeds --tx-depth: the queue would fill and stay full"},
-	{is_timed_by_others, "--latencies needs --cq-mod 1: each message has a completion"    },
-	{is_verified_stream, "--verify is for lat: in a stream a message overwrites the last" },
-	{is_verified_loss,   "--verify is for RC: a lost message would pass for a wrong one"  },
-	{is_without_payload, "--verify is for operations with a payload"                      },
-	{is_unseen,          "--verify: nothing tells the target of such a write when to look"},
-	{is_needs_of_lat,    "--needs is for bw on RC, in one direction"                      },
-	{is_thinking_driver, "--think is for a server that answers: not for both ways at once"},
-	{is_both_limits,     "-n and -D exclude each other"                                   },
+	{is_missing_on_uc,   "UC has no such operation: it can send, write and write-imm"      },
+	{is_missing_on_ud,   "UD has no such operation: it can send"                           },
+	{is_no_datagram,     "a datagram is one packet: 4096 bytes at the most"                },
+	{is_list_of_two,     "a post list is of one operation, without notifications"          },
+	{is_lat_of_many,     "latency is measured on one queue pair"                           },
+	{is_lat_of_lists,    "latency is measured one at a time: no post lists"                },
+	{is_lat_both_ways,   "only bandwidth goes both ways at once"                           },
+	{is_timed_otherwise, "--latencies is for bw, without post lists"                       },
+	{is_cm_without,      "rdma_cm cannot carry -c, -m, -x, -S or -T: --connect qp can"     },
+	{is_list_too_long,   "--post-list exceeds --tx-depth"                                  },
+	{is_signal_too_rare, "--cq-mod exceeds --tx-depth: the queue would fill and stay full" },
+	{is_timed_by_others, "--latencies needs --cq-mod 1: each message has a completion"     },
+	{is_without_payload, "--verify is for operations with a payload"                       },
+	{is_overwritten,     "--verify of bw is for send and read: a write overwrites the last"},
+	{is_nameless,        "--verify on UC and UD takes 8 bytes, of writes 9, for a number"  },
+	{is_unseen,          "--verify: nothing tells the target of such a write when to look" },
+	{is_needs_of_lat,    "--needs is for bw on RC, in one direction"                       },
+	{is_thinking_driver, "--think is for a server that answers: not for both ways at once" },
+	{is_both_limits,     "-n and -D exclude each other"                                    },
 };
 
 const char *rules_refuse(const struct op *op, const struct parameters *parameters)

@@ -15,6 +15,16 @@ static uint64_t mix(uint64_t value)
 	return value ^ value >> 31;
 }
 
+/* Its inverse. */
+static uint64_t unmix(uint64_t value)
+{
+	value ^= value >> 31 ^ value >> 62;
+	value *= 0x319642b2d24d8ec3ULL;
+	value ^= value >> 27 ^ value >> 54;
+	value *= 0x96de1b173f119089ULL;
+	return value ^ value >> 30 ^ value >> 60;
+}
+
 static uint64_t hash(const char *text)
 {
 	uint64_t value = 0;
@@ -24,9 +34,10 @@ static uint64_t hash(const char *text)
 	return value;
 }
 
-void verify_init(struct verify *verify, uint64_t every, const char *id, bool is_server)
+void verify_init(struct verify *verify, uint64_t every, const char *id, bool is_server,
+		 unsigned int flow)
 {
-	uint64_t name = hash(id);
+	uint64_t name = hash(id) + 2 * (uint64_t)flow;
 
 	*verify = (struct verify){
 		.every = every,
@@ -36,10 +47,24 @@ void verify_init(struct verify *verify, uint64_t every, const char *id, bool is_
 	};
 }
 
+void verify_begin(struct verify *verify)
+{
+	verify->until = 1;
+	verify->sequence = 0;
+}
+
+#define STEP         0x9e3779b97f4a7c15ULL
+#define STEP_INVERSE 0xf1de83e19937733dULL
+
 /* Eight bytes of the pattern: those of the place offset, which is a multiple of eight. */
 static uint64_t word_at(uint64_t sender, uint64_t sequence, size_t offset)
 {
-	return mix(sender + mix(sequence * 0x9e3779b97f4a7c15ULL + offset));
+	return mix(sender + mix(sequence * STEP + offset));
+}
+
+static uint64_t sequence_of(uint64_t sender, uint64_t word, size_t offset)
+{
+	return (unmix(unmix(word) - sender) - offset) * STEP_INVERSE;
 }
 
 static uint64_t pattern_of(const struct verify *verify)
@@ -55,6 +80,13 @@ void verify_fill(struct verify *verify)
 
 		memcpy(verify->sent + offset, &word, rest < 8 ? rest : 8);
 	}
+}
+
+void verify_name(struct verify *verify)
+{
+	uint64_t word = word_at(verify->near, pattern_of(verify), 0);
+
+	memcpy(verify->sent, &word, sizeof(word));
 }
 
 static int mismatch(const struct verify *verify, size_t offset, uint8_t expected,
@@ -81,4 +113,29 @@ int verify_check(struct verify *verify, struct error *error)
 				return mismatch(verify, offset + i, bytes[i], error);
 	}
 	return 0;
+}
+
+/* A number that is further from the one that is expected was made by a wrong byte. */
+#define BELIEVABLE (1ULL << 32)
+
+void verify_find(struct verify *verify)
+{
+	/* Only in messages that are whole patterns each part has the number. */
+	size_t looked_at = verify->every == 1 ? verify->length : VERIFY_NAME;
+	uint64_t past;
+
+	for (size_t offset = 0; offset + 8 <= looked_at; offset += 8) {
+		uint64_t sequence;
+		uint64_t word;
+
+		memcpy(&word, verify->received + offset, sizeof(word));
+		sequence = sequence_of(verify->far, word, offset);
+		if (sequence - verify->sequence + BELIEVABLE >= 2 * BELIEVABLE)
+			continue;
+		verify->sequence = sequence;
+		past = sequence % verify->every;
+		verify->until = past ? verify->every - past + 1 : 1;
+		return;
+	}
+	verify->until = 1;
 }

@@ -2,7 +2,8 @@
 /*
  * Payloads that name their sender, their case and their place in the sequence, and the
  * check of them at the far end. The last byte is left alone where a loop polls for it.
- * A lane's verification counts on both ends alike, one for each message.
+ * Where nothing is lost both ends count alike, one for each message; where messages may
+ * be, each of them begins with eight bytes of its pattern, which tell its number.
  */
 #ifndef BENCH_VERIFY_H
 #define BENCH_VERIFY_H
@@ -24,16 +25,31 @@ struct verify {
 	const uint8_t *received;
 	size_t length;
 	bool is_fixed; /* every message is the first one again */
+	bool is_lossy; /* some may never come */
 };
 
-/* is_server: each end has the other's pattern for its far one. */
-void verify_init(struct verify *verify, uint64_t every, const char *id, bool is_server);
+/* So many bytes tell which message it is. */
+#define VERIFY_NAME 8
 
-/* Writes the pattern of this message into what is sent. */
+/* is_server: each end has the other's pattern for its far one; flow: so has each of them. */
+void verify_init(struct verify *verify, uint64_t every, const char *id, bool is_server,
+		 unsigned int flow);
+
+/* Back to the first message. */
+void verify_begin(struct verify *verify);
+
+/* Writes the pattern of this message into what is sent; or its name alone. */
 void verify_fill(struct verify *verify);
+void verify_name(struct verify *verify);
 
 /* Looks at what was received; -EBADMSG names the place, and what it should be. */
 int verify_check(struct verify *verify, struct error *error);
+
+/*
+ * Goes to the message that was received, as it says itself. What says nothing believable
+ * is taken for the one that is next, and to be checked: it is wrong.
+ */
+void verify_find(struct verify *verify);
 
 /* Whether this message is one to be checked. */
 static ALWAYS_INLINE bool verify_is_due(const struct verify *verify)

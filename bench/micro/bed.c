@@ -43,13 +43,16 @@ static void fill_lane(struct bed *bed)
 	lane->batch = (unsigned int)parameters->post_list;
 	lane->signal_every = (unsigned int)parameters->cq_mod;
 	lane->stalled_ns = STALLED_NS;
+	lane->stride = FLOW_BYTES / 3;
+	lane->sent_slots = lane->received_slots = 1;
 	lane->ground.mr = &bed->mr;
 	lane->completion = &lane->ground.completion;
 	lane->completion->cq = &bed->instant.cq;
 	lane->completion->alarm = bed->instant.alarm = &lane->ground.alarm;
 	lane->completion->mode = bed->settings.cq;
-	verify_init(&lane->verify, parameters->verify, "micro", false);
+	verify_init(&lane->verify, parameters->verify, "micro", false, 0);
 	lane->verify.far = lane->verify.near;
+	lane->verify.is_fixed = lane->shape->is_read;
 }
 
 static void make_state(struct bed *bed, unsigned int i)

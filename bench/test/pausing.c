@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The command with faults. Where a server that was told to think would compute for each
- * message, this one pauses 5 ms after each 200th; and the fifth byte of each 200th message
+ * message, this one pauses 5 ms after each 200th, and tells at its end how often, and how
+ * often a message came as late without that; and the fifth byte of each 200th message
  * that is to be verified is wrong. The linker puts both in their places.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "bench/lane.h"
@@ -12,6 +15,8 @@
 #define WRONG_EVERY 200
 #define WRONG_BYTE  5
 #define PAUSE_NS    5000000
+/* As late, to one who reads it off a histogram with bins. */
+#define LATE_NS (PAUSE_NS - PAUSE_NS / 512)
 
 void __wrap_lane_compute(uint64_t ns);
 void __wrap_verify_fill(struct verify *verify);
@@ -26,10 +31,30 @@ void __wrap_verify_fill(struct verify *verify)
 		verify->sent[WRONG_BYTE] ^= 0xff;
 }
 
+static struct {
+	uint64_t messages;
+	uint64_t paused;
+	uint64_t late;
+	uint64_t last_ns;
+} seen;
+
+static void __attribute__((destructor)) tell(void)
+{
+	if (seen.messages)
+		fprintf(stderr, "paused %" PRIu64 " times; %" PRIu64 " more took as long\n",
+			seen.paused, seen.late);
+}
+
+/* From message to message, so that it is all the time there is. */
 void __wrap_lane_compute(uint64_t ns)
 {
-	static unsigned int messages;
+	uint64_t now_ns = clock_now_ns();
 
-	if (++messages % PAUSE_EVERY == 0)
-		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+	seen.late +=
+		seen.messages && seen.messages % PAUSE_EVERY && now_ns - seen.last_ns >= LATE_NS;
+	seen.last_ns = now_ns;
+	if (++seen.messages % PAUSE_EVERY)
+		return;
+	seen.paused++;
+	nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
 }

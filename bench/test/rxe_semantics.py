@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What operations need of the other end, and an end that has other work to do."""
 
-import os
 import re
+import signal
 import unittest
 
-import verbmark
-from verbmark import RUN_PATIENCE, Ended, Served, Server, client, measure
+from verbmark import FAULTY, RUN_PATIENCE, Ended, Served, Server, client, measure
 
 # The table at the end of the specification: does it need a receive, and a buffer there?
 NEEDS = {
@@ -104,81 +103,36 @@ class Semantics(Served):
         measure(self.server, "--op", "write,read", "--receives", "none", "-n", 10)
 
 
-class Verified(Served):
-    OPS = "send,write,read,write-imm,write-notify,read-notify"
-
-    def test_what_is_right(self):
-        cases = measure(
-            self.server, "--verify", "--op", self.OPS, "-s", "1,61,4k,9000", "-n", 100
-        ).document["cases"]
-        self.assertEqual(len(cases), 24)
-        # Of one byte nothing is left to look at where it is the number of the round.
-        for case in cases:
-            self.assertEqual(case["status"], "complete", case)
-
-    def check_wrong(self, op, *options):
-        """The server sends a wrong byte in the 200th message that it fills."""
-        ended = Ended(
-            client("--op", op, "-n", 1000, "--verify", *options, port=self.faulty.port),
-            RUN_PATIENCE,
-        )
-        self.assertEqual(ended.status, 1)
-        found = re.search(
-            r"byte 5 of message (\d+) is 0x(..), and should be 0x(..); (\d+ of 1000 messages|while)",
-            ended.out,
-        )
-        self.assertTrue(found, ended.out)
-        self.assertEqual(int(found[2], 16) ^ int(found[3], 16), 0xFF)
-        self.assertEqual(int(found[1]) % 200, 199)
-
-    def test_what_is_wrong(self):
-        with faulty_server() as self.faulty:
-            self.check_wrong("send")
-        with faulty_server() as self.faulty:
-            self.check_wrong("write", "-s", "4k")
-
-
-def faulty_server():
-    """With the faults of pausing.c, as its linker has it."""
-    usual = verbmark.VERBMARK
-    verbmark.VERBMARK = os.environ["PAUSING"]
-    try:
-        return Server()
-    finally:
-        verbmark.VERBMARK = usual
-
-
 class Pauses(unittest.TestCase):
-    """A server that sleeps 5 ms after each 200th message."""
+    """A server that sleeps 5 ms after each 200th message, and says at its end how often."""
 
     MESSAGES = 20000
+    TOLD = re.compile(r"^paused (\d+) times; (\d+) more took as long$")
 
-    def paused(self, latency):
-        """How many were: half of a round trip with a pause in it is 2.5 ms at the least."""
-        return sum(count for low, _, count in latency["histogram"]["bins"] if low >= 2.4e6)
-
-    def measure(self, make):
-        with make() as server:
+    def measure(self):
+        """Latencies, how often the server paused, and how often the machine did by itself."""
+        with Server(program=FAULTY) as server:
             (case,) = measure(
-                server, "--op", "send", "--think", "1ns", "-n", self.MESSAGES
+                server, "--op", "send", "--think", "1ns", "-n", self.MESSAGES, "--warmup", "0ms",
             ).document["cases"]
-        return case["latency_ns"]
+            server.signal(signal.SIGTERM)
+            server.wait()
+            told = self.TOLD.match(server.err[-1])
+        return case["latency_ns"], int(told[1]), int(told[2])
 
     def test_they_are_where_they_belong(self):
-        wanted = self.MESSAGES // 200
-        told = []
-        # An emulated machine may pause by itself: how often, a server without them tells.
-        for _ in range(3):
-            latency = self.measure(faulty_server)
-            self.assertGreaterEqual(self.paused(latency), wanted)
-            self.assertGreaterEqual(latency["p99_9"], 2.4e6)
+        """Half of a round trip with a pause in it is 2.5 ms at the least: all of them are."""
+        seen = []
+        while len(seen) < 3:
+            latency, paused, others = self.measure()
+            bins = latency["histogram"]["bins"]
+            held = sum(count for _, high, count in bins if high > 2.5e6)
+            self.assertEqual(paused, self.MESSAGES // 200)
+            self.assertGreaterEqual(held, paused)
             self.assertGreaterEqual(latency["max"], 2.5e6)
-            by_itself = 0
-            if self.paused(latency) >= 2 * wanted:
-                by_itself = self.paused(self.measure(Server))
-            if by_itself < wanted and self.paused(latency) < 2 * wanted:
-                self.assertLess(latency["p99"], 2.4e6)
-            if self.paused(latency) < 2 * (wanted + by_itself):
+            self.assertGreaterEqual(latency["p99_9"], 2.5e6 * (1 - 1 / 1024))
+            seen.append((held, paused, others))
+            # What the machine did by itself may look different from either end.
+            if held <= paused + others:
                 return
-            told.append((self.paused(latency), by_itself))
-        self.fail(f"of {self.MESSAGES} so many were paused, with and without: {told}")
+        self.fail(f"held, paused, and paused by itself: {seen}")

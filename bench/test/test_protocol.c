@@ -277,8 +277,8 @@ static void test_cases_that_no_plan_has(void **unused)
 		{"{\"op\":\"write\",\"metric\":\"bw\",\"transport\":\"UD\",\"bidirectional\":true}",
 		 "UD has no such operation"										    },
 		{"{\"op\":\"fetch-add\",\"transport\":\"UC\"}",                                      "UC has no such operation"},
-		{"{\"metric\":\"bw\",\"bidirectional\":true,\"latencies\":true}",
-		 "--latencies is for bw in one direction"								      },
+		{"{\"metric\":\"bw\",\"post-list\":2,\"latencies\":true}",
+		 "--latencies is for bw, without post lists"								   },
 		{"{\"metric\":\"bw\",\"tx-depth\":4,\"post-list\":8}",
 		 "--post-list exceeds --tx-depth"									      },
 	};

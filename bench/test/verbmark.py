@@ -17,6 +17,8 @@ import time
 import unittest
 
 VERBMARK = os.environ["VERBMARK"]
+# The same with the faults of pausing.c, as its linker has it.
+FAULTY = os.environ.get("PAUSING")
 ADDRESS = os.environ.get("SOFTROCE_ADDRESS", "127.0.0.1")
 
 with open(VERBMARK, "rb") as program:
@@ -113,8 +115,8 @@ class Program:
 class Server(Program):
     """verbmark serve on a free port, once it is ready."""
 
-    def __init__(self, *options, before=()):
-        super().__init__(*before, VERBMARK, "serve", "-p", "0", *options)
+    def __init__(self, *options, before=(), program=VERBMARK):
+        super().__init__(*before, program, "serve", "-p", "0", *options)
         try:
             wait_until(lambda: self.out or self.process.poll() is not None, what="the ready line")
             self.ready = self.out[0].split()
@@ -146,7 +148,7 @@ class Served(unittest.TestCase):
         cls.server.kill()
 
 
-def client(*options, port=None, host=ADDRESS, before=()):
+def client(*options, port=None, host=ADDRESS, before=(), program=VERBMARK):
     """
     verbmark run, started: one trial of send, unless the options say otherwise, and no
     document that they do not ask for.
@@ -154,7 +156,7 @@ def client(*options, port=None, host=ADDRESS, before=()):
     where = () if port is None else ("-p", port)
     save = () if "--json" in options else ("--no-save",)
     plain = ("--op", "send", "--trials", 1, *(() if "--warmup" in options else WARMUP))
-    return Program(*before, VERBMARK, "run", host, *where, *plain, *save, *options)
+    return Program(*before, program, "run", host, *where, *plain, *save, *options)
 
 
 class Ended:

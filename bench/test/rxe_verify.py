@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""Payloads that are looked at: right ones pass, and a wrong byte is found by whoever gets it."""
+
+import re
+
+from verbmark import (
+    ADDRESS, FAULTY, RUN_PATIENCE, VERBMARK, Ended, Served, Server, client, measure,
+)
+
+# Whoever has filled so many messages makes a wrong byte in the last of them, and so on.
+EVERY = 200
+WRONG = re.compile(r"byte 5 of message (\d+) is 0x(..), and should be 0x(..)")
+OVERWRITTEN = "--verify of bw is for send and read: a write overwrites the last"
+
+
+class Right(Served):
+    def check(self, *options, count):
+        cases = measure(self.server, "--verify", *options).document["cases"]
+        self.assertEqual(len(cases), count)
+        # Of one byte nothing is left to look at where it is the number of the round.
+        for case in cases:
+            self.assertEqual(case["status"], "complete", case)
+        return cases
+
+    def test_latencies(self):
+        ops = "send,write,read,write-imm,write-notify,read-notify"
+        self.check("--op", ops, "-s", "1,9000", "-n", 100, count=12)
+        for transport, ops in (("uc", "send,write,write-imm"), ("ud", "send")):
+            self.check("-c", transport, "--op", ops, "-s", "9,1024", "-n", 100,
+                       count=2 * len(ops.split(",")))
+
+    def test_streams(self):
+        ops = ("--metric", "bw", "-n", 600, "--op")
+        self.check(*ops, "send,read,read-notify", "-s", "1,9000", "-q", "1,3", count=12)
+        self.check(*ops, "send", "-q", 3, "--use-srq", "--cq", "event", count=1)
+        self.check(*ops, "send,read", "-l", 4, count=2)
+        self.check(*ops, "send,read-notify", "-b", count=2)
+        self.check(*ops, "send", "-c", "uc,ud", "-s", "8,4096", "-q", 2, count=4)
+        # Ten times around all the places that there are.
+        self.check(*ops, "send", "-t", 5, "-r", 7, count=1)
+
+    def test_what_cannot_be_looked_at(self):
+        cases = measure(
+            self.server, "--verify", "--metric", "bw", "--op", "send,write,write-imm", "-n", 50,
+        ).document["cases"]
+        self.assertEqual(
+            [(case["status"], case.get("error")) for case in cases],
+            [("complete", None)] + 2 * [("skipped", OVERWRITTEN)],
+        )
+
+
+class Wrong(Served):
+    """A wrong byte fails the case at the client, with its place, what it is and should be."""
+
+    def run_faulty(self, *options, messages=1000, program=FAULTY, server=None):
+        return Ended(
+            client(
+                "-n", messages, "--warmup", "0ms", *options, program=program,
+                port=(server or self.server).port,
+            ),
+            RUN_PATIENCE,
+        )
+
+    def check(self, ended):
+        """The number of the message."""
+        self.assertEqual(ended.status, 1)
+        found = WRONG.search(ended.out)
+        self.assertTrue(found, ended.out)
+        self.assertEqual(int(found[2], 16) ^ int(found[3], 16), 0xFF)
+        return int(found[1])
+
+    def test_at_the_server(self):
+        """It is the client's messages that are wrong: the server says so."""
+        for options in (
+            ("--op", "send"), ("--op", "write", "-s", "4k"), ("--op", "send", "-c", "ud"),
+            ("--op", "send", "--metric", "bw"), ("--op", "send", "--metric", "bw", "-l", 8),
+            ("--op", "send", "--metric", "bw", "-c", "ud"),
+            ("--op", "send", "--metric", "bw", "-c", "uc"),
+        ):
+            with self.subTest(options):
+                ended = self.run_faulty("--verify", *options)
+                self.assertEqual(self.check(ended) % EVERY, EVERY - 1)
+                self.assertIn(f"{ADDRESS}: byte 5", ended.out)
+
+    def test_one_in_some(self):
+        """Only those are filled, and the 200th of them is far behind."""
+        stream = ("--op", "send", "--metric", "bw")
+        number = self.check(self.run_faulty("--verify=4", *stream))
+        self.assertEqual(number, 4 * (EVERY - 1))
+        # Of a thousand one in six are fewer.
+        self.assertEqual(self.run_faulty("--verify=6", *stream).status, 0)
+
+    def test_among_queue_pairs(self):
+        """Each counts its own."""
+        self.assertLess(
+            self.check(
+                self.run_faulty(
+                    "--verify", "--op", "send", "--metric", "bw", "-q", 4, "--use-srq"
+                )
+            ), EVERY - 1,
+        )
+
+    def test_at_the_client(self):
+        for options in (("--op", "send"), ("--op", "send", "--metric", "bw", "-b")):
+            with self.subTest(options), Server(program=FAULTY) as server:
+                ended = self.run_faulty(
+                    "--verify", *options, messages=5000, program=VERBMARK, server=server
+                )
+                self.assertEqual(self.check(ended) % EVERY, EVERY - 1)
+                self.assertNotIn(f"{ADDRESS}: byte", ended.out)
