@@ -173,23 +173,43 @@ json_t *protocol_failure(const struct error *fault)
 	return message;
 }
 
+json_t *protocol_stop(const struct protocol_stop *stop)
+{
+	return json_pack("{s:s, s:I, s:I}", "type", "stop", "from_ns", (json_int_t)stop->from_ns,
+			 "until_ns", (json_int_t)stop->until_ns);
+}
+
+struct protocol_stop protocol_read_stop(const json_t *message)
+{
+	json_int_t from = json_integer_value(json_object_get(message, "from_ns"));
+	json_int_t until = json_integer_value(json_object_get(message, "until_ns"));
+
+	if (until < 0 || from < until)
+		return (struct protocol_stop){0};
+	return (struct protocol_stop){(uint64_t)from, (uint64_t)until};
+}
+
 json_t *protocol_done(const struct protocol_done *done)
 {
 	const struct result_cost *cost = &done->cost;
-
-	return json_pack(
+	json_t *message = json_pack(
 		"{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "type", "done", "elapsed_ns",
 		(json_int_t)done->elapsed_ns, "messages", (json_int_t)cost->messages, "user_ns",
 		(json_int_t)cost->user_ns, "system_ns", (json_int_t)cost->system_ns,
 		"voluntary_switches", (json_int_t)cost->voluntary_switches, "involuntary_switches",
 		(json_int_t)cost->involuntary_switches, "cq_events", (json_int_t)cost->cq_events,
 		"completions", (json_int_t)cost->completions, "arrived", (json_int_t)done->arrived);
+
+	if (done->driven >= 0)
+		json_object_set_new(message, "driven", json_real(done->driven));
+	return message;
 }
 
 int protocol_read_done(json_t *message, const char *who, struct protocol_done *done,
 		       struct error *error)
 {
 	json_int_t figure[9] = {0};
+	const json_t *driven;
 	json_error_t fault;
 	int code = protocol_expect(message, "done", who, error);
 
@@ -211,6 +231,8 @@ int protocol_read_done(json_t *message, const char *who, struct protocol_done *d
 					  .cq_events = (uint64_t)figure[5],
 					  .completions = (uint64_t)figure[6]};
 	done->elapsed_ns = (uint64_t)figure[7];
+	driven = json_object_get(message, "driven");
+	done->driven = json_is_number(driven) ? json_number_value(driven) : -1;
 	done->arrived = (uint64_t)(figure[8] < 0 ? figure[0] : figure[8]);
 	return 0;
 }

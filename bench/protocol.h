@@ -8,7 +8,7 @@
  *	case (what to run, where)	listening (how to connect), or failed
  *	  both connect by RDMA		ready, or failed
  *	  the client measures
- *	stop				done (cost), or failed
+ *	stop (when it measured)		done (cost), or failed
  *	and so on with the next trial, which is a case again; behind the last one of a case
  *	note				noted (counters that have moved, noise)
  *	and in the end
@@ -75,11 +75,22 @@ int protocol_read_case(json_t *message, struct protocol_case *wanted, struct err
 /* A case has failed, or cannot be at all. */
 json_t *protocol_failure(const struct error *fault);
 
+/* When the client has measured: so long ago, by a clock that both ends' stop and start. */
+struct protocol_stop {
+	uint64_t from_ns;
+	uint64_t until_ns;
+};
+
+/* Both are 0 where nothing was measured, and of an older client. */
+json_t *protocol_stop(const struct protocol_stop *stop);
+struct protocol_stop protocol_read_stop(const json_t *message);
+
 /* What the server did of a trial. */
 struct protocol_done {
 	struct result_cost cost;
 	uint64_t elapsed_ns; /* for how long it was at it */
 	uint64_t arrived;    /* messages, with those that came after that time */
+	double driven;       /* its own while the client measured; below 0: it cannot tell */
 };
 
 json_t *protocol_done(const struct protocol_done *done);

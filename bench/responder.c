@@ -66,7 +66,8 @@ struct session {
 	struct parameters parameters; /* of the lane */
 	char device[64];              /* that it is on; empty: there is none */
 	struct witness witness;       /* zeroed until the client asks */
-	struct windows windows;       /* of its own direction; nobody asks for them */
+	struct windows windows;       /* of its own direction, */
+	uint64_t driven_ns;           /* and for how long it was driven; 0: it was not */
 };
 
 static void drop_lane(struct session *session)
@@ -137,8 +138,23 @@ static int drive(struct session *session, const struct protocol_case *wanted, st
 		.mult = 1ULL << 32,
 	};
 
-	windows_init(&session->windows, NS_PER_S);
-	return wanted->op->bandwidth(&session->lane, &run, error);
+	uint64_t start;
+	int code;
+
+	windows_init(&session->windows, NS_PER_MS);
+	start = clock_now_ns();
+	code = wanted->op->bandwidth(&session->lane, &run, error);
+	session->driven_ns = clock_now_ns() - start;
+	return code;
+}
+
+/* What it drove while the client measured; as long ago as the word of it says. */
+static double driven(const struct session *session, const struct protocol_stop *stop)
+{
+	if (!session->driven_ns || stop->from_ns > session->driven_ns)
+		return -1;
+	return windows_between(&session->windows, session->driven_ns - stop->from_ns,
+			       session->driven_ns - stop->until_ns);
 }
 
 /* Answers, or is there to be written to and read from, until the client speaks. */
@@ -183,23 +199,24 @@ static int count_rest(const struct protocol_case *wanted, struct lane *lane, uin
 }
 
 /* The client has spoken, or is gone: the only thing to say during a case is stop. */
-static int finish(struct control *control, const struct lane *lane, json_t *done,
-		  struct error *error)
+static int finish(const struct session *session, struct protocol_done *done, struct error *error)
 {
-	struct result_place place = placement_tell(&lane->placement);
+	struct result_place place = placement_tell(&session->lane.placement);
+	struct protocol_stop stop;
 	json_t *message;
-	int code = control_receive(control, &message, 0, error);
+	int code = control_receive(session->control, &message, 0, error);
 
-	if (!code) {
-		code = protocol_expect(message, "stop", "the client", error);
-		json_decref(message);
-	}
-	if (code) {
-		json_decref(done);
+	if (code)
 		return code;
-	}
-	protocol_add_place(done, &place);
-	return control_send(control, done, error);
+	code = protocol_expect(message, "stop", "the client", error);
+	stop = protocol_read_stop(message);
+	json_decref(message);
+	if (code)
+		return code;
+	done->driven = driven(session, &stop);
+	message = protocol_done(done);
+	protocol_add_place(message, &place);
+	return control_send(session->control, message, error);
 }
 
 static int run_trial(struct session *session, const struct protocol_case *wanted, json_t *message,
@@ -208,7 +225,7 @@ static int run_trial(struct session *session, const struct protocol_case *wanted
 	struct lane *lane = &session->lane;
 	struct error reason = {0};
 	struct result_cost before;
-	struct protocol_done done;
+	struct protocol_done done = {0};
 	uint64_t start;
 	int code = meet(session, wanted, message, error);
 
@@ -216,6 +233,7 @@ static int run_trial(struct session *session, const struct protocol_case *wanted
 		code = control_send(session->control, protocol_plain("ready"), error);
 	if (code)
 		return code;
+	session->driven_ns = 0;
 	before = cost_now(lane);
 	start = clock_now_ns();
 	code = respond(session, wanted, &reason);
@@ -226,7 +244,7 @@ static int run_trial(struct session *session, const struct protocol_case *wanted
 		code = count_rest(wanted, lane, &done.arrived, &reason);
 	if (code)
 		return error_set(error, code, "%s", reason.text);
-	return finish(session->control, lane, protocol_done(&done), error);
+	return finish(session, &done, error);
 }
 
 /*

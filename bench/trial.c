@@ -210,6 +210,7 @@ static int measure(struct trial *trial, struct lane *lane, const struct plan_cas
 	const struct parameters *parameters = &wanted->parameters;
 	struct loop_run run = make_run(trial, wanted);
 	struct result_cost before;
+	uint64_t received;
 	uint64_t start;
 	int code = warm_up(trial, lane, wanted, &found->warmup, error);
 
@@ -218,12 +219,16 @@ static int measure(struct trial *trial, struct lane *lane, const struct plan_cas
 	hist_init(trial->hist);
 	windows_init(trial->windows, THROUGHPUT_NS);
 	run.messages = parameters->iterations;
+	received = lane->received;
 	before = cost_now(lane);
+	trial->from_ns = clock_now_ns();
 	start = clock_ticks(run.is_counter);
 	if (parameters->duration_ns != PARAMETER_AUTO)
 		run.until = start + ticks(trial->clock, parameters->duration_ns);
 	lane->last_tick = 0;
 	code = loop(lane, wanted, &run, error);
+	trial->until_ns = clock_now_ns();
+	trial->received = lane->received - received;
 	if (!lane->last_tick)
 		lane->last_tick = clock_ticks(run.is_counter);
 	found->duration_ns = clock_to_ns(lane->last_tick - start, trial->clock->mult);
@@ -250,10 +255,18 @@ static int read_done(struct trial *trial, json_t *message, struct result_trial *
 	if (code)
 		return code;
 	found->server = done.cost;
-	found->far_ns = done.elapsed_ns;
+	trial->driven = done.driven;
 	trial->arrived = done.arrived;
 	trial->far = protocol_read_place(message);
 	return 0;
+}
+
+static json_t *say_stop(const struct trial *trial)
+{
+	uint64_t now_ns = clock_now_ns();
+	const struct protocol_stop stop = {now_ns - trial->from_ns, now_ns - trial->until_ns};
+
+	return trial->until_ns ? protocol_stop(&stop) : protocol_plain("stop");
 }
 
 /* Ends the case at the server as well. */
@@ -269,7 +282,7 @@ static int settle(struct trial *trial, struct result_trial *found, struct error 
 	if (is_told(error->code) || trial->is_lost)
 		return error->code;
 	/* One who takes no more may have said why. */
-	control_send(trial->control, protocol_plain("stop"), &ignored);
+	control_send(trial->control, say_stop(trial), &ignored);
 	/* What came before the answer has crossed with the stop: each of the two, once. */
 	for (int crossed = 0; !code; crossed++) {
 		bool is_end;
@@ -328,6 +341,15 @@ static int count_arrived(struct trial *trial, const struct plan_case *wanted,
 	return 0;
 }
 
+/* The other direction, over the same time: as it was seen here, where it can be. */
+static double far_rate(const struct trial *trial, const struct plan_case *wanted,
+		       const struct result_trial *found)
+{
+	double messages = wanted->op->is_received ? (double)trial->received : trial->driven;
+
+	return messages > 0 ? messages * (double)NS_PER_S / (double)found->duration_ns : 0;
+}
+
 /* What only both ends together can tell. */
 static int compare_notes(struct trial *trial, const struct plan_case *wanted,
 			 struct result_trial *found, struct error *error)
@@ -337,9 +359,8 @@ static int compare_notes(struct trial *trial, const struct plan_case *wanted,
 	/* Where the server takes no part, its cost is that of the client's messages. */
 	if (!is_shared(wanted))
 		found->server.messages = found->warmup.messages + found->messages;
-	if (p->bidirectional && found->far_ns)
-		found->far_messages_per_s =
-			(double)found->server.messages * (double)NS_PER_S / (double)found->far_ns;
+	if (p->bidirectional)
+		found->far_messages_per_s = far_rate(trial, wanted, found);
 	if (!lane_is_lossy(&trial->lane))
 		return 0;
 	if (p->metric == METRIC_BW)
@@ -372,6 +393,7 @@ int trial_run(struct trial *trial, const struct plan_case *wanted, struct result
 	int code;
 
 	*found = (struct result_trial){0};
+	trial->from_ns = trial->until_ns = 0;
 	if (describe(trial, wanted, &message, error))
 		return error->code;
 	code = meet(trial, message, error);
@@ -394,6 +416,7 @@ int trial_probe(struct trial *trial, const struct plan_case *wanted, struct erro
 	json_t *message;
 	int code;
 
+	trial->from_ns = trial->until_ns = 0;
 	if (describe(trial, wanted, &message, error))
 		return error->code;
 	code = meet(trial, message, error);

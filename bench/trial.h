@@ -18,6 +18,10 @@ struct trial {
 	const char *who;             /* the server is, in what fails */
 	struct lane lane;            /* of the case that is under way */
 	uint64_t arrived;            /* of the last trial's messages, at the server */
+	double driven;               /* and of the server's own, as it says */
+	uint64_t received;           /* of these, here, while it measured: */
+	uint64_t from_ns;            /* from then; 0: it has not */
+	uint64_t until_ns;
 	struct hist *hist;
 	struct windows *windows;
 	struct result_place near; /* of the lane, and of the server's */

@@ -128,7 +128,7 @@ static json_t *make_total(const struct result_case *line)
 {
 	double rate = rate_of_case(line, true);
 
-	if (line->trials[0].far_messages_per_s == 0)
+	if (rate <= rate_of_case(line, false))
 		return NULL;
 	return json_pack("{s:f, s:f}", "bytes_per_s", rate * (double)line->size, "messages_per_s",
 			 rate);

@@ -57,7 +57,6 @@ struct result_trial {
 	double bytes_per_s;
 	double messages_per_s;
 	double far_messages_per_s; /* of the other direction; 0: there is none */
-	uint64_t far_ns;           /* for how long the server was at it */
 	uint64_t sent;             /* on UC and UD, with the warm-up; 0: nothing can be lost */
 	uint64_t lost;
 	struct result_cost client;

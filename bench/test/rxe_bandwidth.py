@@ -211,6 +211,34 @@ class Options(Sweep):
             total = case["bandwidth"]["total"]
             self.assertGreater(total["messages_per_s"], case["bandwidth"]["messages_per_s"])
 
+    def far_messages(self, case):
+        """Those of the other direction, by its rate and the time."""
+        (trial,) = case["trials"]
+        far = trial["bandwidth"]["far_messages_per_s"] * trial["duration_ns"] / 1e9
+        total = case["bandwidth"]["total"]["messages_per_s"] * trial["duration_ns"] / 1e9
+        self.assertAlmostEqual(total - far, trial["messages"], 2)
+        return far
+
+    def test_the_other_way_is_measured_as_long(self):
+        """All completions of the client are of its own messages, and of those that came."""
+        options = ("--metric", "bw", "-D", "150ms", "-b", "-Q", 1, "--warmup", "1s")
+        for case in self.cases("--op", "send,write-imm", *options):
+            cpu = case["cpu"]["client"]
+            self.assertAlmostEqual(
+                self.far_messages(case), cpu["completions"] - cpu["messages"], 2
+            )
+            # With the warm-up they were many more.
+            self.assertGreater(case["cpu"]["server"]["messages"], 0)
+        # What asks for nothing here is counted there, which has driven for longer.
+        for case in self.cases("--op", "write,read", *options):
+            server = case["cpu"]["server"]["messages"]
+            self.assertLess(self.far_messages(case), server)
+
+    def test_latencies_of_both_ways(self):
+        for case in self.check("--op", "send,write,read", "-b", "--latencies", count=3):
+            self.assertEqual(case["latency_ns"]["count"], self.MESSAGES)
+            self.assertGreater(self.far_messages(case), 0)
+
     def test_latencies(self):
         for case in self.check("--op", "send,write,read", "--latencies", count=3):
             self.assertEqual(case["latency_ns"]["count"], self.MESSAGES)

@@ -29,11 +29,13 @@ static void test_on_the_wire(void **unused)
 		asked("op=write metric=bw size=4k cq=event server-cq=adaptive duration=1s");
 	const struct protocol_done done = {
 		{1, 2, 3, 4, 5, 6, 7},
-                8, 9
+                8, 9, -1
         };
+	const struct protocol_stop stop = {30, 10};
 	const struct result_end server = {.device = "mlx5_1", .port = 2, .address = "192.0.2.1"};
 
 	check_equal(protocol_plain("stop"), "{\"type\":\"stop\"}");
+	check_equal(protocol_stop(&stop), "{\"type\":\"stop\",\"from_ns\":30,\"until_ns\":10}");
 	check_equal(protocol_reason("failed", "why"), "{\"type\":\"failed\",\"reason\":\"why\"}");
 	check_equal(protocol_hello(NULL), "{\"type\":\"hello\",\"protocol\":2,\"version\":\"" //
 		    VERBMARK_VERSION "\"}");
@@ -332,7 +334,8 @@ static void test_done_round_trip(void **unused)
 			 .cq_events = 6,
 			 .completions = 7},
 		.elapsed_ns = 1ULL << 61,
-		.arrived = 9
+		.arrived = 9,
+		.driven = 2.5
         };
 	json_t *message = protocol_done(&done);
 	struct protocol_done read = {0};
@@ -344,7 +347,37 @@ static void test_done_round_trip(void **unused)
 	json_object_del(message, "arrived");
 	assert_int_equal(protocol_read_done(message, "n02", &read, &error), 0);
 	assert_int_equal(read.arrived, 1);
+	/* And what is not told of the other direction is not known. */
+	assert_true(read.driven == 2.5);
+	json_object_del(message, "driven");
+	assert_int_equal(protocol_read_done(message, "n02", &read, &error), 0);
+	assert_true(read.driven < 0);
 	json_decref(message);
+}
+
+static void test_stops(void **unused)
+{
+	static const struct {
+		const char *text;
+		uint64_t from_ns;
+		uint64_t until_ns;
+	} rows[] = {
+		{"{\"from_ns\":30,\"until_ns\":10}",   30, 10},
+		{"{\"from_ns\":30}",                   30, 0 },
+		{"{}",				 0,  0 },
+		{"{\"from_ns\":10,\"until_ns\":30}",   0,  0 },
+		{"{\"from_ns\":10,\"until_ns\":-1}",   0,  0 },
+		{"{\"from_ns\":\"1\",\"until_ns\":1}", 0,  0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		json_t *message = load(rows[i].text);
+		struct protocol_stop stop = protocol_read_stop(message);
+
+		assert_int_equal(stop.from_ns, rows[i].from_ns);
+		assert_int_equal(stop.until_ns, rows[i].until_ns);
+		json_decref(message);
+	}
 }
 
 /* What a device does not have is no failure of the case. */
@@ -535,6 +568,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_parameters),
 		cmocka_unit_test(test_malformed_cases),
 		cmocka_unit_test(test_done_round_trip),
+		cmocka_unit_test(test_stops),
 		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_no_dones),

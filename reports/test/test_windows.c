@@ -205,6 +205,34 @@ static void test_rates(void **unused)
 	assert_int_equal(hist.count, 4);
 }
 
+/* By hand: 10 ms of 100, 200, none and 400 messages. */
+static void test_between(void **unused)
+{
+	static const struct {
+		uint64_t from_ns;
+		uint64_t until_ns;
+		double messages;
+	} rows[] = {
+		{0,       40 * MS, 700},
+                {0,       10 * MS, 100},
+                {10 * MS, 20 * MS, 200},
+		{5 * MS,  15 * MS, 150},
+                {12 * MS, 14 * MS, 40 },
+                {20 * MS, 30 * MS, 0  },
+		{19 * MS, 31 * MS, 60 },
+                {35 * MS, 90 * MS, 200},
+                {50 * MS, 90 * MS, 0  },
+		{7 * MS,  7 * MS,  0  },
+	};
+
+	windows_add(&windows, 0, 100);
+	windows_add(&windows, 15 * MS, 200);
+	windows_add(&windows, 39 * MS, 400);
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+		assert_true(windows_between(&windows, rows[i].from_ns, rows[i].until_ns) ==
+			    rows[i].messages);
+}
+
 static void test_coarsen(void **unused)
 {
 	static const uint64_t messages[] = {10, 20, 30, 40, 50, 60, 70};
@@ -412,6 +440,7 @@ int main(void)
 		cmocka_unit_test_setup(test_silence_at_the_end, reset),
 		cmocka_unit_test_setup(test_far_jumps, reset),
 		cmocka_unit_test_setup(test_rates, reset),
+		cmocka_unit_test_setup(test_between, reset),
 		cmocka_unit_test_setup(test_coarsen, reset),
 		cmocka_unit_test_setup(test_append, reset),
 		cmocka_unit_test_setup(test_append_a_coarser_one, reset),
