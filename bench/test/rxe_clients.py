@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A server and what may come to its control port while it works for others."""
 
-import json
 import os
 import random
 import socket
@@ -10,6 +9,7 @@ import threading
 import time
 import unittest
 
+import documents
 from verbmark import (
     ADDRESS, ALIVE, CASE, HELLO, LIMIT, Ended, Peer, Server, client, counter, frame, measure,
     resources, wait_until,
@@ -190,8 +190,7 @@ class Clients(unittest.TestCase):
             slow.join()
             self.assertEqual(program.wait(), 0, program.errors)
             self.assertGreater(rounds, 2, "the measurement was over too soon")
-        with open(path, encoding="utf-8") as file:
-            case = json.load(file)["cases"][0]
+        case = documents.read(path)["cases"][0]
         os.unlink(path)
         self.assertEqual(case["latency_ns"]["count"], 5000)
         measure(self.server, "-n", 50)

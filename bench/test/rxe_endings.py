@@ -12,6 +12,7 @@ import subprocess
 import time
 import unittest
 
+import documents
 from verbmark import (
     ADDRESS, IS_SANITIZED, LIMIT, PATIENCE, Relay, Server, client, connection_states, counter,
     measure, resources, stop, wait_until,
@@ -271,8 +272,7 @@ class Asked(unittest.TestCase):
         return program
 
     def document(self):
-        with open(self.path, encoding="utf-8") as file:
-            document = json.load(file)
+        document = documents.read(self.path)
         os.unlink(self.path)
         first = document["cases"][0]
         self.assertEqual(first["status"], "complete")
@@ -412,8 +412,7 @@ class Asked(unittest.TestCase):
             start = time.monotonic()
             self.assertEqual(program.wait(), 1)
             self.assertLess(program.ended - start, LIMIT)
-        with open(self.path, encoding="utf-8") as file:
-            cases = json.load(file)["cases"]
+        cases = documents.read(self.path)["cases"]
         os.unlink(self.path)
         self.assertEqual([case["status"] for case in cases], ["failed", "complete"])
         self.assertTrue(cases[0]["error"].startswith(f"{ADDRESS}: cannot register "), cases[0])

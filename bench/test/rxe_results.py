@@ -3,11 +3,14 @@
 
 import json
 import os
+import pty
+import subprocess
 import tempfile
 import time
 
+import documents
 from verbmark import (
-    ADDRESS, RUN_PATIENCE, VERBMARK, Ended, Program, Served, client, measure, verbmark,
+    ADDRESS, RUN_PATIENCE, VERBMARK, WARMUP, Ended, Program, Served, client, measure, verbmark,
 )
 
 STAMP = "%Y%m%dT%H%M%SZ"
@@ -39,8 +42,7 @@ class Results(Served):
         return ended.out.splitlines()[-1]
 
     def load(self, name):
-        with open(f"{self.folder}/{name}", encoding="utf-8") as file:
-            return json.load(file)
+        return documents.read(f"{self.folder}/{name}")
 
     def limited(self, *options):
         return Ended(
@@ -111,7 +113,7 @@ class Results(Served):
             text = file.read()
         for private in (ADDRESS, os.environ["SOFTROCE_ADDRESS6"]):
             self.assertNotIn(private, text)
-        document = json.loads(text)
+        document = documents.parse(text)
         self.assertEqual(document["run"]["status"], "complete")
         for end, found in document["hosts"].items():
             self.assertEqual(found["host"], end)
@@ -156,7 +158,7 @@ class Results(Served):
         program = Program(
             VERBMARK, "run", ADDRESS, "-p", self.server.port, "--plan", path, "--json", "-"
         )
-        again = json.loads(Ended(program, RUN_PATIENCE).out)
+        again = documents.parse(Ended(program, RUN_PATIENCE).out)
         self.assertEqual(again["run"]["plan"], plan)
         for before, after in zip(document["cases"], again["cases"], strict=True):
             for key in before.keys() - {"trials", "latency_ns", "cpu", "counters"}:
@@ -191,6 +193,25 @@ class Results(Served):
         self.assertIn(f"send/lat/64/poll/t4/Q5: skipped: {bad['error']}", said)
         self.assertRegex(said[-1], r"^1/1 complete, [0-9]+ s$")
 
+    def test_documents_of_all_kinds(self):
+        """Lossy ones, both ways, failed and skipped: each keeps to the schema, and all merged."""
+        paths = []
+        for options, status in (
+            (("-c", "uc,ud", "--metric", "lat,bw"), 0),
+            (("--metric", "bw", "-b", "--latencies", "-s", "64,128"), 0),
+            (("-t", "4,8", "-Q", "5", "--verify"), 0),
+            (("--receives", "none,buffers"), 1),
+        ):
+            paths.append(f"{self.folder}/{len(paths)}.json")
+            with client("-n", 50, *options, "--json", paths[-1], port=self.server.port) as program:
+                self.assertEqual(program.wait(), status, program.errors)
+        cases = [case for path in paths for case in documents.read(path)["cases"]]
+        merged = documents.parse(verbmark("report", "--merge", *paths, "--json", "-").out)
+        kept = {case["id"]: case["status"] for case in cases}
+        self.assertEqual({case["id"]: case["status"] for case in merged["cases"]}, kept)
+        self.assertEqual(set(kept.values()), {"complete", "failed", "skipped"})
+        self.assertEqual(len(kept), 10)
+
     def test_progress(self):
         for options, is_shown in ((("--progress",), True), ((), False), (("--quiet",), False)):
             with client("-n", 50, "-s", "64,128", *options, port=self.server.port) as program:
@@ -198,3 +219,45 @@ class Results(Served):
             for text in ("1/2 send/lat/64/poll  ", "2/2 send/lat/128/poll  "):
                 self.assertEqual(text in program.errors, is_shown, options)
             self.assertFalse(any("\033" in line for line in program.out))
+
+    def on_a_terminal(self, *options, **streams):
+        """What a terminal is shown, and what goes to a stream that is none."""
+        near, far = pty.openpty()
+        words = ("--op", "send", "--trials", 1, *WARMUP, *options)
+        process = subprocess.Popen(
+            [VERBMARK, "run", ADDRESS, "-p", str(self.server.port), *map(str, words)],
+            stdin=subprocess.DEVNULL, **{"stdout": far, "stderr": far, **streams},
+        )
+        os.close(far)
+        shown = b""
+        try:
+            while more := os.read(near, 65536):
+                shown += more
+        except OSError:
+            pass  # nobody has the other end any more
+        os.close(near)
+        other = process.stdout.read() if process.stdout else b""
+        self.assertEqual(process.wait(), 0, shown)
+        return shown.decode(), other.decode()
+
+    def test_progress_on_a_terminal(self):
+        """Which case of how many, the time so far and the time left, until a line takes its place."""
+        options = ("-n", 300, "-s", "64,128")
+        shown, _ = self.on_a_terminal(*options, "--no-save")
+        for case in ("1/2 send/lat/64/poll", "2/2 send/lat/128/poll"):
+            self.assertRegex(shown, rf"\r\033\[K{case}  \d+ s, \d+ s left\r\033\[K")
+        # As it stays: what each line is wiped with ends what was there before.
+        lines = [line.rpartition("\033[K")[2].strip("\r") for line in shown.split("\n")]
+        self.assertFalse([line for line in lines if "left" in line or "\033" in line])
+        self.assertRegex(lines[2], r"^send +64 poll +half ")
+        self.assertRegex(lines[3], r"^send +128 poll +half ")
+        self.assertNotIn("\033", self.on_a_terminal(*options, "--no-save", "--quiet")[0])
+
+    def test_progress_beside_a_document(self):
+        """The document goes to another program: none of it is in there."""
+        shown, text = self.on_a_terminal(
+            "-n", 300, "-s", "64,128", "--json", "-", stdout=subprocess.PIPE
+        )
+        self.assertRegex(shown, r"\d+ s left")
+        self.assertNotIn("\033", text)
+        self.assertEqual(len(documents.parse(text)["cases"]), 2)

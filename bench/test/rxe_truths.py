@@ -29,6 +29,10 @@ class Subject:
         (case,) = self.cases(*options)
         return case
 
+    def text(self, *options):
+        """What it leaves to be read by a program."""
+        return measure(self.server, *options).out
+
     @staticmethod
     def bins(case):
         """[low, high, count], in nanoseconds."""
@@ -46,6 +50,25 @@ class Subject:
         """Of one trial, by the clock of another program: with all that is beside it."""
         ended = measure(self.server, *options)
         return ended.seconds, ended.document["cases"][0]
+
+    @staticmethod
+    def size(case):
+        return case["size"]
+
+    @staticmethod
+    def kind(case):
+        return case["latency_ns"]["kind"]
+
+    @staticmethod
+    def completions(case):
+        """Of this end."""
+        return case["cpu"]["client"]["completions"]
+
+    @staticmethod
+    def bandwidth(case):
+        """Messages, bytes, and bytes per second."""
+        whole = case["bandwidth"]
+        return whole["messages"], whole["bytes"], whole["bytes_per_s"]
 
     @staticmethod
     def messages(case):
@@ -71,6 +94,10 @@ def bin_of(bins, share):
         if wanted <= 0:
             return low, high
     raise AssertionError("the bins are too few")
+
+
+def refuse(word):
+    raise AssertionError(f"{word} is no JSON")
 
 
 class Truths(unittest.TestCase):
@@ -149,7 +176,7 @@ class Truths(unittest.TestCase):
 
     def test_a_sweep_has_all_sizes_and_all_figures(self):
         cases = self.subject.cases("--op", "send", "-a", "-n", 20)
-        self.assertEqual([case["size"] for case in cases], [2**n for n in range(24)])
+        self.assertEqual([self.subject.size(case) for case in cases], [2**n for n in range(24)])
         for case in cases:
             self.assertEqual(self.subject.figures(case)["count"], 20)
             self.assertIn("p50", self.subject.figures(case))
@@ -163,30 +190,25 @@ class Truths(unittest.TestCase):
 
     def test_a_write_does_not_wait_for_its_own_completion(self):
         case = self.subject.case("--op", "write", "-n", 5000)
-        self.assertEqual(self.subject.figures(case)["kind"], "half")
-        self.assertLess(case["cpu"]["client"]["completions"], 5000 / 16)
+        self.assertEqual(self.subject.kind(case), "half")
+        self.assertLess(self.subject.completions(case), 5000 / 16)
 
     def test_rates_agree_with_counts_and_times(self):
         for options in (("-n", 3000), ("-D", "200ms")):
             for case in self.subject.cases(
                 "--metric", "bw", "--op", "send,write,read", "-s", "64,64k", *options
             ):
-                whole = case["bandwidth"]
-                self.assertEqual(whole["bytes"], whole["messages"] * case["size"])
-                rate = whole["bytes"] / self.subject.duration_ns(case) * 1e9
-                self.assertAlmostEqual(whole["bytes_per_s"] / rate, 1)
+                messages, size, rate = self.subject.bandwidth(case)
+                self.assertEqual(size, messages * self.subject.size(case))
+                self.assertAlmostEqual(rate / size * self.subject.duration_ns(case) / 1e9, 1)
 
     def test_every_mode_is_valid_json(self):
-        def refuse(word):
-            raise AssertionError(f"{word} is no JSON")
-
         for options in (
             ("-n", 1), ("-n", 2, "--cq", "poll,event,adaptive"), ("-D", "20ms", "-e"), ("-b",),
             ("--metric", "bw", "-n", 1), ("--metric", "bw", "--latencies", "-n", 50),
         ):
             metric = ("--metric", "bw", "-D", "20ms") if "-b" in options else ()
-            ended = measure(self.subject.server, *options, *metric)
-            json.loads(ended.out, parse_constant=refuse)
+            json.loads(self.subject.text(*options, *metric), parse_constant=refuse)
 
     def test_memory_does_not_grow_with_messages(self):
         few, many = (self.subject.peak_kib(n) for n in (1000, 50000))

@@ -4,12 +4,12 @@ A sweep over everything at once: whether all that it says agrees, and what is le
 of it. SIZES=1:4k makes 156 cases of it, which take their time on an emulated machine.
 """
 
-import json
 import os
 import signal
 import subprocess
 import tempfile
 
+import documents
 from verbmark import RUN_PATIENCE, Ended, Served, client, wait_until
 
 SIZES = os.environ.get("SIZES", "1,61,4k")
@@ -18,9 +18,6 @@ PLAN = (
 )
 CASES = 3 * 2 * 2 * (13 if SIZES == "1:4k" else len(SIZES.split(",")))
 MESSAGES = 500
-SCHEMA = os.path.join(
-    os.path.dirname(os.path.abspath(__file__)), "../../reports/schema/verbmark.result-1.json"
-)
 # What Debian's python3-jsonschema is installed for.
 VALIDATOR = ("/usr/bin/python3", "-W", "ignore", "-m", "jsonschema")
 
@@ -41,16 +38,16 @@ class Whole(Served):
         return client(*PLAN, "--json", self.path, port=self.server.port)
 
     def load(self):
-        with open(self.path, encoding="utf-8") as file:
-            return json.load(file)
+        return documents.read(self.path)
 
     def check_valid(self):
+        """All rows of it."""
         try:
             subprocess.run([*VALIDATOR[:3], "-c", "import jsonschema"], check=True)
         except (OSError, subprocess.CalledProcessError):
             self.skipTest("no python3-jsonschema")
         done = subprocess.run(
-            [*VALIDATOR, "-i", self.path, SCHEMA], capture_output=True, text=True, check=False
+            [*VALIDATOR, "-i", self.path, documents.SCHEMA], capture_output=True, text=True, check=False
         )
         self.assertEqual(done.returncode, 0, done.stderr[:2000])
 

@@ -16,6 +16,8 @@ import threading
 import time
 import unittest
 
+import documents
+
 VERBMARK = os.environ["VERBMARK"]
 # The same with the faults of pausing.c, as its linker has it.
 FAULTY = os.environ.get("PAUSING")
@@ -177,13 +179,14 @@ def verbmark(*words, **options):
 def measure(server, *options, host=ADDRESS):
     """
     verbmark run to its end, and its document. Whatever is measured, the document can be
-    read back; server may be None, where host has the one that anybody finds.
+    read back, and keeps to the schema; server may be None, where host has the one that
+    anybody finds.
     """
     port = server and server.port
     ended = Ended(client(*options, "--json", "-", port=port, host=host), RUN_PATIENCE)
     if ended.status:
         raise AssertionError(f"status {ended.status}: {ended.err}")
-    ended.document = json.loads(ended.out)
+    ended.document = documents.parse(ended.out)
     again = subprocess.run(
         [VERBMARK, "report", "-"], input=ended.out, capture_output=True, text=True,
         timeout=PATIENCE, check=False,
