@@ -259,3 +259,20 @@ struct result_place protocol_read_place(const json_t *done)
 		place.numa_node = (int)json_integer_value(node);
 	return place;
 }
+
+void protocol_add_chosen(json_t *done, const struct chosen *chosen)
+{
+	json_t *told = chosen_encode(chosen);
+
+	if (told)
+		json_object_set_new(done, "chosen", told);
+}
+
+struct chosen protocol_read_chosen(const json_t *done)
+{
+	struct error ignored = {0};
+	struct chosen chosen;
+
+	chosen_decode(&chosen, json_object_get(done, "chosen"), &ignored);
+	return chosen;
+}

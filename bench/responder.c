@@ -9,6 +9,7 @@
 
 #include "bench/cost.h"
 #include "bench/facts.h"
+#include "bench/granted.h"
 #include "bench/inventory.h"
 #include "bench/loop_sink.h"
 #include "bench/meet.h"
@@ -68,6 +69,7 @@ struct session {
 	struct witness witness;       /* zeroed until the client asks */
 	struct windows windows;       /* of its own direction, */
 	uint64_t driven_ns;           /* and for how long it was driven; 0: it was not */
+	struct chosen chosen;         /* of the trial under way */
 };
 
 static void drop_lane(struct session *session)
@@ -95,6 +97,16 @@ static int take_lane(struct session *session, const struct protocol_case *wanted
 	return code;
 }
 
+/* Whether it throws messages back, rather than only receives them or sleeps. */
+static bool is_answering(const struct protocol_case *wanted)
+{
+	const struct parameters *p = &wanted->parameters;
+
+	return p->metric == METRIC_LAT &&
+	       op_is_answered(wanted->op->kind((enum rdma_wait_mode)p->cq,
+					       (enum rdma_wait_mode)p->server_cq));
+}
+
 /* Makes ready, tells the client how to connect, and waits until it has. */
 static int meet(struct session *session, const struct protocol_case *wanted, json_t *message,
 		struct error *error)
@@ -112,7 +124,12 @@ static int meet(struct session *session, const struct protocol_case *wanted, jso
 		return code;
 	control_guard(session->control, session->lane.completion->alarm);
 	code = meet_accept(&session->lane, error);
-	return code ? code : lane_start(&session->lane, error);
+	if (!code)
+		code = lane_start(&session->lane, error);
+	if (!code)
+		session->chosen = granted_find(
+			&session->lane, is_answering(wanted) || wanted->parameters.bidirectional);
+	return code;
 }
 
 /* The client needs nothing of this program, which may sleep, or have work of its own. */
@@ -163,15 +180,13 @@ static int respond(struct session *session, const struct protocol_case *wanted, 
 	struct lane *lane = &session->lane;
 	const struct parameters *p = &wanted->parameters;
 	const struct loop_run run = {.is_responder = true};
-	enum result_kind kind =
-		wanted->op->kind((enum rdma_wait_mode)p->cq, (enum rdma_wait_mode)p->server_cq);
 	int code;
 
 	if (p->bidirectional)
 		code = drive(session, wanted, error);
 	else if (p->metric == METRIC_BW && wanted->op->is_received)
 		code = loop_sink(lane, error);
-	else if (p->metric == METRIC_LAT && op_is_answered(kind))
+	else if (is_answering(wanted))
 		code = wanted->op->latency(lane, &run, error);
 	else
 		code = wait_for_word(lane, error);
@@ -216,6 +231,7 @@ static int finish(const struct session *session, struct protocol_done *done, str
 	done->driven = driven(session, &stop);
 	message = protocol_done(done);
 	protocol_add_place(message, &place);
+	protocol_add_chosen(message, &session->chosen);
 	return control_send(session->control, message, error);
 }
 

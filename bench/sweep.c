@@ -268,6 +268,8 @@ static int run_case(struct trial *trial, const struct plan_case *wanted, struct 
 	trial_close(trial);
 	found->client_place = trial->near;
 	found->server_place = trial->far;
+	found->client_chosen = trial->near_chosen;
+	found->server_chosen = trial->far_chosen;
 	return code;
 }
 

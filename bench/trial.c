@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/cost.h"
+#include "bench/granted.h"
 #include "bench/meet.h"
 #include "bench/protocol.h"
 #include "bench/steady.h"
@@ -78,6 +79,8 @@ static int meet(struct trial *trial, json_t *message, struct error *error)
 	json_decref(message);
 	if (!code)
 		code = lane_start(lane, error);
+	if (!code)
+		trial->near_chosen = granted_find(lane, true);
 	if (!code)
 		code = await(trial, "ready", &message, error);
 	if (code)
@@ -258,6 +261,7 @@ static int read_done(struct trial *trial, json_t *message, struct result_trial *
 	trial->driven = done.driven;
 	trial->arrived = done.arrived;
 	trial->far = protocol_read_place(message);
+	trial->far_chosen = protocol_read_chosen(message);
 	return 0;
 }
 
@@ -377,6 +381,7 @@ int trial_open(struct trial *trial, const struct plan_case *wanted, struct error
 
 	trial->near = placement_tell(&trial->lane.placement);
 	trial->far = (struct result_place){.numa_node = -1};
+	trial->near_chosen = trial->far_chosen = (struct chosen){0};
 	return code;
 }
 

@@ -26,6 +26,8 @@ struct trial {
 	struct windows *windows;
 	struct result_place near; /* of the lane, and of the server's */
 	struct result_place far;
+	struct chosen near_chosen;
+	struct chosen far_chosen;
 	uint64_t window_messages; /* of the warm-up's next window */
 	unsigned int answer_ms;   /* for each answer of the server; 0: as long as any may take */
 	bool is_lost;             /* the server cannot be reached any more */

@@ -54,6 +54,7 @@ static int map(struct buffer *buffer, size_t size, bool huge_pages, struct error
 		return error_set(error, -EOPNOTSUPP, "this kernel has no huge pages");
 	if (!size || size > SIZE_MAX - page)
 		return error_set(error, -EINVAL, "a buffer of %zu bytes cannot be", size);
+	buffer->page = page;
 	buffer->mapped = (size + page - 1) / page * page;
 	buffer->address = mmap(NULL, buffer->mapped, PROT_READ | PROT_WRITE, flags, -1, 0);
 	if (buffer->address != MAP_FAILED)

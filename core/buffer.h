@@ -14,6 +14,7 @@
 struct buffer {
 	char *address; /* NULL: none */
 	size_t mapped; /* bytes, whole pages */
+	size_t page;   /* bytes of one */
 };
 
 /* A negative numa_node leaves the choice to the kernel. The memory is zeroed. */

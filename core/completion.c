@@ -24,7 +24,8 @@ int completion_open(struct completion *completion, struct ibv_context *verbs, ui
 	flags = fcntl(completion->channel->fd, F_GETFL);
 	if (flags < 0 || fcntl(completion->channel->fd, F_SETFL, flags | O_NONBLOCK))
 		return error_set_errno(error, -errno, "cannot set up the completion channel");
-	completion->cq = ibv_create_cq(verbs, (int)depth, NULL, completion->channel, 0);
+	completion->cq = ibv_create_cq(verbs, (int)depth, NULL, completion->channel,
+				       (int)completion->vector);
 	if (!completion->cq)
 		return verbs_memory_error(error, verbs_null(), "create a completion queue");
 	if (completion->mode != RDMA_POLL && completion_arm(completion))

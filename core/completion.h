@@ -20,9 +20,10 @@ struct completion {
 	struct alarm *alarm;
 	enum rdma_wait_mode mode;
 	uint64_t spin_ns;
-	bool armed;         /* the next completion raises an event */
-	unsigned int taken; /* events that are not acknowledged yet */
-	uint64_t events;    /* ever taken */
+	unsigned int vector; /* of the device, that its events come by */
+	bool armed;          /* the next completion raises an event */
+	unsigned int taken;  /* events that are not acknowledged yet */
+	uint64_t events;     /* ever taken */
 };
 
 /* Makes channel and CQ and arms it. The alarm is the caller's. */

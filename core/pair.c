@@ -367,3 +367,8 @@ void pair_aim(const struct rdma_context *ctx, struct post_work *work)
 	work->remote_qpn = path->other.qpn;
 	work->remote_qkey = path->other.qkey;
 }
+
+struct ibv_ah_attr pair_route(const struct rdma_context *ctx)
+{
+	return address_vector(ctx->state);
+}

@@ -69,4 +69,7 @@ unsigned int pair_rank_gid(const struct ibv_gid_entry *entry);
 /* Aims a request at the other end: buffer and key, and on UD its address handle. */
 void pair_aim(const struct rdma_context *ctx, struct post_work *work);
 
+/* The way that its packets take, once it is connected. */
+struct ibv_ah_attr pair_route(const struct rdma_context *ctx);
+
 #endif

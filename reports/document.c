@@ -252,8 +252,19 @@ static json_t *make_placement(const struct result_case *line)
 			 make_place(&line->server_place));
 }
 
+/* NULL: nothing is known of either. */
+static json_t *make_chosen(const struct result_case *line)
+{
+	json_t *client = chosen_encode(&line->client_chosen);
+	json_t *server = chosen_encode(&line->server_chosen);
+
+	return client || server ? json_pack("{s:o*, s:o*}", "client", client, "server", server)
+				: NULL;
+}
+
 static json_t *make_case(const struct result_case *line)
 {
+	json_t *chosen = make_chosen(line);
 	json_t *object =
 		json_pack("{s:s, s:s, s:s, s:o, s:s, s:s, s:s}", "id", line->id, "op", line->op,
 			  "metric", line->metric, "size", number(line->size), "cq", line->cq,
@@ -270,6 +281,8 @@ static json_t *make_case(const struct result_case *line)
 		json_object_set(object, "semantics", line->needs);
 	if (line->client_place.cpus[0] || line->server_place.cpus[0])
 		json_object_set_new(object, "placement", make_placement(line));
+	if (chosen)
+		json_object_set_new(object, "chosen", chosen);
 	if (!line->n_trials)
 		return object;
 	if (line->latency)

@@ -159,6 +159,36 @@ static int load_placement(struct result_case *line, const json_t *json, struct e
 	return code;
 }
 
+static int load_chosen(struct result_case *line, const json_t *json, struct error *error)
+{
+	const struct {
+		const char *name;
+		struct chosen *chosen;
+	} ends[] = {
+		{"client", &line->client_chosen},
+		{"server", &line->server_chosen},
+	};
+	json_t *chosen;
+	int code = 0;
+
+	if (!json_object_get(json, "chosen"))
+		return 0;
+	if (member_object(json, "chosen", &chosen, error))
+		return -EINVAL;
+	for (size_t i = 0; i < ARRAY_LENGTH(ends) && !code; i++) {
+		json_t *end;
+
+		if (!json_object_get(chosen, ends[i].name))
+			continue;
+		code = member_object(chosen, ends[i].name, &end, error);
+		if (!code)
+			code = chosen_decode(ends[i].chosen, end, error);
+	}
+	if (code)
+		error_wrap(error, "chosen");
+	return code;
+}
+
 static int load_figures(struct result_case *line, const json_t *json, struct error *error)
 {
 	bool has_latency = json_object_get(json, "latency_ns") != NULL;
@@ -183,9 +213,9 @@ static int load_figures(struct result_case *line, const json_t *json, struct err
 /* All but what has a place of its own, under the names that options have. */
 static int load_parameters(struct result_case *line, json_t *json, struct error *error)
 {
-	static const char *const others[] = {"id",    "transport",  "trials",    "status",
-					     "error", "latency_ns", "bandwidth", "cpu",
-					     "loss",  "counters",   "semantics", "placement"};
+	static const char *const others[] = {
+		"id",  "transport", "trials",   "status",    "error",     "latency_ns", "bandwidth",
+		"cpu", "loss",      "counters", "semantics", "placement", "chosen"};
 	const char *name;
 	json_t *value;
 	bool is_kept = (line->parameters = json_object()) != NULL;
@@ -259,6 +289,8 @@ static int load_rest(struct result_case *line, json_t *json, json_t *texts, stru
 		code = load_parameters(line, json, error);
 	if (!code)
 		code = load_placement(line, json, error);
+	if (!code)
+		code = load_chosen(line, json, error);
 	if (!code)
 		code = load_trials(line, json, error);
 	return code ? code : load_figures(line, json, error);

@@ -205,6 +205,14 @@ static void merge_place(struct result_place *into, const struct result_place *fr
 		into->numa_node = -1;
 }
 
+static void merge_chosen(struct chosen *into, const struct chosen *from, bool is_first)
+{
+	if (is_first)
+		*into = *from;
+	else
+		chosen_merge(into, from);
+}
+
 static int add_trials(struct result_case *line, const struct result_case *from, struct error *error)
 {
 	int code = line->n_trials ? check_figures(line, from, error) : 0;
@@ -215,6 +223,8 @@ static int add_trials(struct result_case *line, const struct result_case *from, 
 		line->kind = from->kind;
 	merge_place(&line->client_place, &from->client_place, !line->n_trials);
 	merge_place(&line->server_place, &from->server_place, !line->n_trials);
+	merge_chosen(&line->client_chosen, &from->client_chosen, !line->n_trials);
+	merge_chosen(&line->server_chosen, &from->server_chosen, !line->n_trials);
 	/* The histogram and the windows of all of them come with the first. */
 	for (size_t i = 0; i < from->n_trials && !code; i++)
 		code = result_add_trial(line, &from->trials[i], i ? NULL : from->latency,

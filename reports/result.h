@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "core/hist.h"
+#include "reports/chosen.h"
 #include "reports/statistic.h"
 #include "reports/windows.h"
 
@@ -91,6 +92,8 @@ struct result_case {
 	json_t *needs;    /* {"receive", "buffer", "seen"}: what it needs there; or NULL */
 	struct result_place client_place;
 	struct result_place server_place;
+	struct chosen client_chosen;
+	struct chosen server_chosen;
 	uint64_t sent; /* on UC and UD */
 	uint64_t lost;
 	struct result_trial *trials;

@@ -432,6 +432,34 @@ static void test_places(void **unused)
 	}
 }
 
+static void test_chosen(void **unused)
+{
+	static const char *const rows[][2] = {
+		{"{}",						       NULL             },
+		{"{\"chosen\":7}",					   NULL             },
+		{"{\"chosen\":{\"sl\":3,\"later\":\"\\u001b[2J\"}}",         "{\"sl\":3}"     },
+		{"{\"chosen\":{\"gid_type\":\"\\u001b[2J\",\"retries\":6}}", "{\"retries\":6}"},
+		{"{\"chosen\":{\"inline\":true,\"sl\":18446744073709551}}",
+		 "{\"inline\":true,\"sl\":18446744073709551}"                                 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		json_t *done = load(rows[i][0]);
+		struct chosen chosen = protocol_read_chosen(done);
+		json_t *again = json_object();
+		json_t *wanted = rows[i][1] ? load(rows[i][1]) : NULL;
+
+		protocol_add_chosen(again, &chosen);
+		if (wanted)
+			assert_true(json_equal(json_object_get(again, "chosen"), wanted));
+		else
+			assert_int_equal(json_object_size(again), 0);
+		json_decref(wanted);
+		json_decref(again);
+		json_decref(done);
+	}
+}
+
 static void test_no_dones(void **unused)
 {
 	static const char *const texts[] = {
@@ -571,6 +599,7 @@ int main(void)
 		cmocka_unit_test(test_stops),
 		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_chosen),
 		cmocka_unit_test(test_no_dones),
 		cmocka_unit_test(test_what_was_expected),
 		cmocka_unit_test(test_long_reasons),

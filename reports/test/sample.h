@@ -106,6 +106,46 @@ static inline void sample_bandwidth(struct result_case *line)
 	free(windows);
 }
 
+/* Each of them once at the least, at one of the ends. */
+static inline void sample_chosen(struct result_case *line)
+{
+	struct row {
+		enum chosen_member member;
+		uint64_t value;
+	};
+	static const struct row client[] = {
+		{CHOSEN_POST_CALL,          CHOSEN_IBV_WR     },
+		{CHOSEN_INLINE,             true              },
+		{CHOSEN_INLINE_LIMIT_BYTES, 256               },
+		{CHOSEN_SEND_DEPTH,         128               },
+		{CHOSEN_RECEIVE_DEPTH,      512               },
+		{CHOSEN_CQ_DEPTH,           639               },
+		{CHOSEN_INITIATOR_DEPTH,    16                },
+		{CHOSEN_RESPONDER_DEPTH,    8                 },
+		{CHOSEN_PATH_MTU_BYTES,     1024              },
+		{CHOSEN_GID_INDEX,          3                 },
+		{CHOSEN_GID_TYPE,           CHOSEN_GID_ROCE_V2},
+		{CHOSEN_SL,                 0                 },
+		{CHOSEN_TRAFFIC_CLASS,      104               },
+		{CHOSEN_ACK_TIMEOUT_NS,     67108864          },
+		{CHOSEN_RETRIES,            6                 },
+		{CHOSEN_RNR_RETRIES,        7                 },
+		{CHOSEN_PAGE_BYTES,         4096              },
+		{CHOSEN_BUFFER_BYTES,       12288             },
+	};
+	static const struct row server[] = {
+		{CHOSEN_SHARED_RECEIVE_DEPTH, 1024   },
+		{CHOSEN_SPIN_NS,              50000  },
+		{CHOSEN_COMPLETION_VECTOR,    1      },
+		{CHOSEN_PAGE_BYTES,           2097152},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(client); i++)
+		chosen_set(&line->client_chosen, client[i].member, client[i].value);
+	for (size_t i = 0; i < ARRAY_LENGTH(server); i++)
+		chosen_set(&line->server_chosen, server[i].member, server[i].value);
+}
+
 static inline void sample_cases(struct result_case cases[static SAMPLE_CASES])
 {
 	const struct result_case plain[SAMPLE_CASES] = {
@@ -166,6 +206,7 @@ static inline void sample_cases(struct result_case cases[static SAMPLE_CASES])
 		" \"trials\": 6}");
 	cases[SAMPLE_LATENCY].client_place = (struct result_place){.cpus = "0-3,8", .numa_node = 1};
 	cases[SAMPLE_LATENCY].server_place = (struct result_place){.cpus = "2", .numa_node = -1};
+	sample_chosen(&cases[SAMPLE_LATENCY]);
 	sample_latency(&cases[SAMPLE_LATENCY]);
 	sample_bandwidth(&cases[SAMPLE_BANDWIDTH]);
 }

@@ -82,6 +82,28 @@ static void test_places(void **unused)
 	assert_string_equal(merged.cases[0].client_place.cpus, "");
 }
 
+static bool knows(const struct chosen *chosen, enum chosen_member member)
+{
+	return chosen->is_known[member];
+}
+
+/* What all trials had alike. */
+static void test_chosen(void **unused)
+{
+	const struct result_case *line;
+
+	assert_int_equal(add(loading_document()), 0);
+	assert_int_equal(add(changed("cases/0/chosen/client/path_mtu_bytes", "4096")), 0);
+	line = &merged.cases[SAMPLE_LATENCY];
+	assert_false(knows(&line->client_chosen, CHOSEN_PATH_MTU_BYTES));
+	assert_int_equal(line->client_chosen.value[CHOSEN_RETRIES], 6);
+	assert_true(knows(&line->client_chosen, CHOSEN_RETRIES));
+	assert_true(knows(&line->server_chosen, CHOSEN_SPIN_NS));
+	assert_int_equal(add(changed("cases/0/chosen/server", NULL)), 0);
+	assert_true(knows(&line->client_chosen, CHOSEN_RETRIES));
+	assert_false(knows(&line->server_chosen, CHOSEN_SPIN_NS));
+}
+
 /* Three times what sample.h has: 61 samples, 74400 + 2^37; 6360 messages, 12 windows. */
 static void test_three(void **unused)
 {
@@ -379,6 +401,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_one, reset, drop),
 		cmocka_unit_test_setup_teardown(test_facts, reset, drop),
 		cmocka_unit_test_setup_teardown(test_places, reset, drop),
+		cmocka_unit_test_setup_teardown(test_chosen, reset, drop),
 		cmocka_unit_test_setup_teardown(test_three, reset, drop),
 		cmocka_unit_test_setup_teardown(test_squares, reset, drop),
 		cmocka_unit_test_setup_teardown(test_other_windows, reset, drop),

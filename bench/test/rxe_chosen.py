@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""
+What a result says of that which nobody asked for, against what the kernel, iproute2 and
+ibv_devinfo say of it, and the defaults that the manual page tells.
+"""
+
+import ipaddress
+import json
+import os
+import re
+import subprocess
+import tempfile
+
+from verbmark import (
+    ADDRESS, RUN_PATIENCE, Served, client, measure, wait_until,
+)
+
+PORT = "/sys/class/infiniband/rxe0/ports/1"
+PAGE = os.sysconf("SC_PAGESIZE")
+NR_HUGEPAGES = "/proc/sys/vm/nr_hugepages"
+ENDS = ("client", "server")
+
+
+def read(path):
+    with open(path, encoding="ascii") as file:
+        return file.read().strip()
+
+
+def resources(kind, pid):
+    """A process's, which iproute2 shows by its threads."""
+    threads = {int(thread) for thread in os.listdir(f"/proc/{pid}/task")}
+    shown = subprocess.run(
+        ["rdma", "-dd", "-j", "resource", "show", kind], check=True, capture_output=True
+    )
+    return [row for row in json.loads(shown.stdout) if row.get("pid") in threads]
+
+
+def devinfo():
+    shown = subprocess.run(
+        ["ibv_devinfo", "-v", "-d", "rxe0"], check=True, capture_output=True, text=True
+    ).stdout
+    return dict(re.findall(r"(?m)^\s*([a-z_]+):\s+(\S+)", shown))
+
+
+def in_huge_pages(pid):
+    """Bytes that a process has there."""
+    rows = re.findall(r"(?m)^Private_Hugetlb:\s+(\d+) kB", read(f"/proc/{pid}/smaps"))
+    return sum(map(int, rows)) * 1024
+
+
+class Chosen(Served):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = f"{folder.name}/r.json"
+
+    def ends(self, *options):
+        (case,) = measure(self.server, "-n", 50, *options).document["cases"]
+        self.assertEqual(case["status"], "complete", case.get("error"))
+        return [case["chosen"][end] for end in ENDS]
+
+    def while_it_runs(self, look, *options):
+        """What look(pid) finds at both ends, and what the document says of them."""
+        with client("-D", "2s", "--json", self.path, *options, port=self.server.port) as program:
+            found = [
+                wait_until(lambda pid=pid: look(pid), what="what a case has")
+                for pid in (program.pid, self.server.pid)
+            ]
+            self.assertEqual(program.wait(RUN_PATIENCE), 0, program.errors)
+        with open(self.path, encoding="utf-8") as file:
+            (case,) = json.load(file)["cases"]
+        return list(zip(found, (case["chosen"][end] for end in ENDS)))
+
+    def test_defaults(self):
+        for end in self.ends():
+            self.assertEqual(end["post_call"], "ibv_wr")
+            self.assertEqual((end["inline"], end["inline_limit_bytes"]), (True, 256))
+            self.assertEqual(end["ack_timeout_ns"], 4096 << 14)
+            self.assertEqual((end["retries"], end["sl"], end["traffic_class"]), (6, 0, 0))
+            self.assertEqual(end["path_mtu_bytes"], int(devinfo()["active_mtu"]))
+            self.assertEqual(end["page_bytes"], PAGE)
+            self.assertEqual(end["buffer_bytes"] % PAGE, 0)
+            # Nobody waits for an event, and there is no queue of others.
+            self.assertEqual(
+                end.keys() & {"completion_vector", "spin_ns", "shared_receive_depth"}, set()
+            )
+
+    def test_the_gid(self):
+        """The address that was named is in the table's row of that number."""
+        for connect in ("cm", "qp"):
+            for end in self.ends("--connect", connect):
+                row = end["gid_index"]
+                self.assertEqual(end["gid_type"], read(f"{PORT}/gid_attrs/types/{row}"))
+                gid = ipaddress.IPv6Address(read(f"{PORT}/gids/{row}"))
+                self.assertEqual(str(gid.ipv4_mapped), ADDRESS)
+
+    def test_the_way_of_waiting(self):
+        near, far = self.ends("--cq", "adaptive", "--server-cq", "event")
+        self.assertEqual(near["spin_ns"], 50000)
+        self.assertNotIn("spin_ns", far)
+        for end in (near, far):
+            self.assertIn(end["completion_vector"], range(int(devinfo()["num_comp_vectors"])))
+
+    def test_queues(self):
+        """At least what was asked for."""
+        for depth in ("64", "300"):
+            for rows, end in self.while_it_runs(
+                lambda pid: resources("cq", pid), "-t", depth, "-r", depth, "--metric", "bw"
+            ):
+                # Beside it one may show that only finds out what goes inline.
+                self.assertIn(end["cq_depth"], [row["cqe"] for row in rows])
+                self.assertGreaterEqual(end["send_depth"], int(depth))
+                self.assertGreaterEqual(end["receive_depth"], int(depth))
+
+    def test_a_shared_receive_queue(self):
+        for end in self.ends("--use-srq", "-r", 100):
+            self.assertGreaterEqual(end["shared_receive_depth"], 100)
+            self.assertNotIn("receive_depth", end)
+
+    def test_the_buffer(self):
+        for rows, end in self.while_it_runs(lambda pid: resources("mr", pid), "-s", "100k"):
+            self.assertEqual(sum(row["mrlen"] for row in rows), end["buffer_bytes"])
+
+    def test_huge_pages(self):
+        before = read(NR_HUGEPAGES)
+        huge = int(re.search(r"Hugepagesize:\s+(\d+) kB", read("/proc/meminfo"))[1]) * 1024
+
+        def write(text):
+            with open(NR_HUGEPAGES, "w", encoding="ascii") as file:
+                file.write(text)
+
+        write(str(int(before) + 4))
+        self.addCleanup(write, before)
+        for mapped, end in self.while_it_runs(in_huge_pages, "--hugepages"):
+            self.assertEqual(mapped, huge)
+            self.assertEqual((end["page_bytes"], end["buffer_bytes"]), (huge, huge))
+
+    def test_what_was_asked_for(self):
+        options = ("-m", 256, "-T", 104, "-u", 17, "--retries", 5, "-I", 0)
+        near, far = self.ends("--op", "read", *options)
+        for end in (near, far):
+            self.assertEqual((end["path_mtu_bytes"], end["traffic_class"]), (256, 104))
+            self.assertEqual((end["ack_timeout_ns"], end["retries"]), (4096 << 17, 5))
+        self.assertFalse(near["inline"])
+        # The server's program takes no part in a read.
+        self.assertEqual(far.keys() & {"inline", "post_call"}, set())
+
+    def test_reads_under_way(self):
+        """What the device makes of 3: never fewer, and the same at both ends."""
+        near, far = self.ends("--op", "read", "-o", 3)
+        self.assertIn(near["initiator_depth"], (3, 4))
+        self.assertEqual(near["initiator_depth"], far["responder_depth"])
+
+    def test_too_large_to_go_inline(self):
+        near, far = self.ends("--op", "write", "--metric", "bw", "-s", "257")
+        self.assertFalse(near["inline"])
+        self.assertNotIn("post_call", far)
+
+    def test_datagrams(self):
+        for end in self.ends("-c", "UD", "-T", 8):
+            self.assertEqual(end["traffic_class"], 8)
+            self.assertEqual(end["gid_type"], read(f"{PORT}/gid_attrs/types/{end['gid_index']}"))
+            self.assertEqual(end.keys() & {"path_mtu_bytes", "retries", "initiator_depth"}, set())
