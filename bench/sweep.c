@@ -230,6 +230,8 @@ int sweep_open(struct sweep *sweep, const struct plan *plan, struct result *resu
 	clock_init(&sweep->clock);
 	result->clock = sweep->clock.kind;
 	result->clock_hz = sweep->clock.hz;
+	result->clock_resolution_ns = clock_resolution_ns(&sweep->clock);
+	result->clock_cost_ns = sweep->clock.cost_ns;
 	code = reach(sweep, plan, result, error);
 	if (code)
 		launch_stop(&sweep->launch);

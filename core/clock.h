@@ -23,7 +23,7 @@ struct clock {
 	const char *kind;    /* "tsc", "cntvct" or "monotonic_raw" */
 	uint64_t hz;         /* ticks per second */
 	uint64_t mult;       /* nanoseconds per tick, in units of 2^-32 */
-	uint64_t cost_ns;    /* of one reading */
+	uint64_t cost_ns;    /* of one reading, undisturbed */
 	uint64_t first_tick; /* where calibration began */
 	uint64_t first_ns;
 };
@@ -84,5 +84,8 @@ void clock_init(struct clock *clock);
  * many parts per million it differs from the one in use.
  */
 double clock_drift_ppm(const struct clock *clock);
+
+/* The least step that it can show: a tick of the counter, or what the kernel tells. */
+double clock_resolution_ns(const struct clock *clock);
 
 #endif

@@ -303,16 +303,27 @@ static json_t *make_end(const struct result_end *end)
 			 "facts", end->facts);
 }
 
+static json_t *make_clock(const struct result *result)
+{
+	json_t *clock = json_pack("{s:s, s:o, s:f}", "kind", result->clock, "hz",
+				  number(result->clock_hz), "drift_ppm", result->clock_drift_ppm);
+
+	if (result->clock_resolution_ns > 0)
+		json_object_set_new(clock, "resolution_ns", json_real(result->clock_resolution_ns));
+	if (result->clock_cost_ns)
+		json_object_set_new(clock, "cost_ns", number(result->clock_cost_ns));
+	return clock;
+}
+
 /* All but the cases, and what comes behind them. */
 static json_t *make_head(const struct result *result)
 {
-	return json_pack("{s:s, s:{s:s, s:s}, s:{s:s, s:s, s:s, s:O, s:O*, s:{s:s, s:o, s:f}}, "
+	return json_pack("{s:s, s:{s:s, s:s}, s:{s:s, s:s, s:s, s:O, s:O*, s:o}, "
 			 "s:{s:o, s:o}}",
 			 "schema", DOCUMENT_SCHEMA, "tool", "name", "verbmark", "version",
 			 result->version, "run", "started", result->started, "finished",
 			 result->finished, "status", result_status_name(result->status), "command",
-			 result->command, "plan", result->plan, "clock", "kind", result->clock,
-			 "hz", number(result->clock_hz), "drift_ppm", result->clock_drift_ppm,
+			 result->command, "plan", result->plan, "clock", make_clock(result),
 			 "hosts", "client", make_end(&result->client), "server",
 			 make_end(&result->server));
 }

@@ -53,6 +53,12 @@ static int load_clock(struct result *result, const json_t *run, struct error *er
 	    member_count(clock, "hz", &result->clock_hz, error) ||
 	    member_number(clock, "drift_ppm", &result->clock_drift_ppm, error))
 		return -EINVAL;
+	if (json_object_get(clock, "resolution_ns") &&
+	    member_figure(clock, "resolution_ns", &result->clock_resolution_ns, error))
+		return -EINVAL;
+	if (json_object_get(clock, "cost_ns") &&
+	    member_count(clock, "cost_ns", &result->clock_cost_ns, error))
+		return -EINVAL;
 	return member_word(clock, "kind", result->texts, &result->clock, error);
 }
 

@@ -57,6 +57,7 @@ static int take_first(struct result *into, const struct result *from, struct err
 	into->version = from->version;
 	into->clock = from->clock;
 	into->clock_hz = from->clock_hz;
+	into->clock_resolution_ns = from->clock_resolution_ns;
 	into->client = from->client;
 	into->server = from->server;
 	json_incref(into->client.facts);
@@ -75,6 +76,8 @@ static void widen(struct result *into, const struct result *from)
 		memcpy(into->started, from->started, sizeof(into->started));
 	if (strcmp(from->finished, into->finished) > 0)
 		memcpy(into->finished, from->finished, sizeof(into->finished));
+	if (from->clock_cost_ns > into->clock_cost_ns)
+		into->clock_cost_ns = from->clock_cost_ns;
 	if (fabs(from->clock_drift_ppm) > fabs(into->clock_drift_ppm))
 		into->clock_drift_ppm = from->clock_drift_ppm;
 }

@@ -124,7 +124,9 @@ struct result {
 	enum result_status status;
 	const char *clock;
 	uint64_t clock_hz;
-	double clock_drift_ppm; /* of the rate over the whole run */
+	double clock_resolution_ns; /* 0: not known, and so with its cost */
+	uint64_t clock_cost_ns;     /* of one reading */
+	double clock_drift_ppm;     /* of the rate over the whole run */
 	struct result_end client;
 	struct result_end server;
 	struct result_case *cases;

@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import tempfile
+import time
 
 from verbmark import (
     ADDRESS, RUN_PATIENCE, Served, client, measure, wait_until,
@@ -93,6 +94,20 @@ class Chosen(Served):
                 self.assertEqual(end["gid_type"], read(f"{PORT}/gid_attrs/types/{row}"))
                 gid = ipaddress.IPv6Address(read(f"{PORT}/gids/{row}"))
                 self.assertEqual(str(gid.ipv4_mapped), ADDRESS)
+
+    def test_the_clock(self):
+        """A counter has ticks, and the kernel's clock nanoseconds."""
+        clock = measure(self.server, "-n", 50).document["run"]["clock"]
+        source = read("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+        counters = {"tsc": "tsc", "arch_sys_counter": "cntvct"}
+        self.assertEqual(clock["kind"], counters.get(source, "monotonic_raw"))
+        if source in counters:
+            self.assertAlmostEqual(clock["resolution_ns"], 1e9 / clock["hz"])
+        else:
+            self.assertEqual(
+                clock["resolution_ns"], time.clock_getres(time.CLOCK_MONOTONIC_RAW) * 1e9
+            )
+        self.assertGreater(clock["cost_ns"], 0)
 
     def test_the_way_of_waiting(self):
         near, far = self.ends("--cq", "adaptive", "--server-cq", "event")

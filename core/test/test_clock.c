@@ -77,6 +77,31 @@ static void test_calibration(void **unused)
 	}
 }
 
+/* A tick of 2.5 GHz is 0.4 ns, one of arm64's 24 MHz 41.67 ns; else the kernel tells. */
+static void test_resolution(void **unused)
+{
+	const struct clock fast = {.is_counter = true, .hz = 2500000000};
+	const struct clock slow = {.is_counter = true, .hz = 24000000};
+	const struct clock system = {.hz = 1000000000};
+	struct timespec step;
+
+	assert_near(clock_resolution_ns(&fast), 0.4, 1e-12);
+	assert_near(clock_resolution_ns(&slow), 41.6666666667, 1e-9);
+	assert_int_equal(clock_getres(CLOCK_MONOTONIC_RAW, &step), 0);
+	assert_near(clock_resolution_ns(&system), (double)step.tv_nsec, 0);
+}
+
+/* It is found out by a thousand readings, which take no less than they cost. */
+static void test_cost(void **unused)
+{
+	uint64_t before = clock_now_ns();
+	struct clock clock;
+
+	clock_init(&clock);
+	assert_true(clock.cost_ns > 0);
+	assert_true(clock.cost_ns * 1000 < clock_now_ns() - before);
+}
+
 /* What the kernel's clock says before and after brackets what ours may say. */
 static void test_rate_agrees_with_the_kernel(void **unused)
 {
@@ -145,6 +170,8 @@ int main(void)
 		cmocka_unit_test(test_ticks_to_nanoseconds),
 		cmocka_unit_test(test_clocks_do_not_go_back),
 		cmocka_unit_test(test_calibration),
+		cmocka_unit_test(test_resolution),
+		cmocka_unit_test(test_cost),
 		cmocka_unit_test(test_rate_agrees_with_the_kernel),
 		cmocka_unit_test(test_deadlines),
 		cmocka_unit_test(test_what_is_left_is_rounded_up),

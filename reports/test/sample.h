@@ -221,6 +221,8 @@ static inline void sample_init(struct result *result)
 		.status = RESULT_INTERRUPTED,
 		.clock = "tsc",
 		.clock_hz = 2500000000,
+		.clock_resolution_ns = 0.5,
+		.clock_cost_ns = 8,
 		.clock_drift_ppm = -1.5,
 		.client = {.host = "n01",
 			   .device = "mlx5_0",

@@ -31,6 +31,8 @@ static void unfinished(void)
 	sample.finished[0] = '\0';
 	sample.clock = "monotonic_raw";
 	sample.clock_hz = 1000000000;
+	sample.clock_resolution_ns = 0;
+	sample.clock_cost_ns = 0;
 	sample.clock_drift_ppm = 0;
 }
 

@@ -53,6 +53,8 @@ DEFECTS = (
     ((*CLOCK, "hz"), 0),
     ((*CLOCK, "hz"), 2.5e9 + 0.5),
     ((*CLOCK, "drift_ppm"), None),
+    ((*CLOCK, "resolution_ns"), "0.4"),
+    ((*CLOCK, "cost_ns"), 7.6),
     ((*CLOCK, "rate"), 1),
     (("hosts", "server"), DROP),
     ((*CLIENT, "device"), ""),

@@ -191,10 +191,13 @@ static void test_when(void **unused)
 	assert_int_equal(add(document), 0);
 	document = changed("run/finished", "\"2001-02-04T00:00:00Z\"");
 	loading_change(document, "run/clock/drift_ppm", "-2.5");
+	loading_change(document, "run/clock/cost_ns", "9");
 	assert_int_equal(add(document), 0);
 	assert_string_equal(merged.started, "2001-02-03T04:05:05Z");
 	assert_string_equal(merged.finished, "2001-02-04T00:00:00Z");
 	assert_true(merged.clock_drift_ppm == -2.5);
+	assert_true(merged.clock_resolution_ns == 0.5);
+	assert_int_equal(merged.clock_cost_ns, 9);
 	assert_int_equal(json_array_size(merged.command), 3);
 }
 
