@@ -69,7 +69,7 @@ struct session {
 	struct witness witness;       /* zeroed until the client asks */
 	struct windows windows;       /* of its own direction, */
 	uint64_t driven_ns;           /* and for how long it was driven; 0: it was not */
-	struct chosen chosen;         /* of the trial under way */
+	struct chosen chosen;         /* of the lane's first trial, and so of all */
 };
 
 static void drop_lane(struct session *session)
@@ -89,6 +89,7 @@ static int take_lane(struct session *session, const struct protocol_case *wanted
 	    !memcmp(&session->parameters, &wanted->parameters, sizeof(session->parameters)))
 		return 0;
 	drop_lane(session);
+	session->chosen = (struct chosen){0};
 	session->parameters = wanted->parameters;
 	code = lane_open(&session->lane, wanted->device, &session->parameters, &wanted->op->shape,
 			 true, error);
@@ -126,7 +127,7 @@ static int meet(struct session *session, const struct protocol_case *wanted, jso
 	code = meet_accept(&session->lane, error);
 	if (!code)
 		code = lane_start(&session->lane, error);
-	if (!code)
+	if (!code && !session->chosen.is_known[CHOSEN_CQ_DEPTH])
 		session->chosen = granted_find(
 			&session->lane, is_answering(wanted) || wanted->parameters.bidirectional);
 	return code;

@@ -79,7 +79,8 @@ static int meet(struct trial *trial, json_t *message, struct error *error)
 	json_decref(message);
 	if (!code)
 		code = lane_start(lane, error);
-	if (!code)
+	/* In every trial the same. */
+	if (!code && !trial->near_chosen.is_known[CHOSEN_CQ_DEPTH])
 		trial->near_chosen = granted_find(lane, true);
 	if (!code)
 		code = await(trial, "ready", &message, error);
