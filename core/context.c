@@ -155,7 +155,7 @@ int context_check(struct rdma_context *ctx, struct ibv_context *verbs, uint8_t p
 	const struct limits wanted = {
 		.transport = state->transport,
 		.send_depth = settings_send_depth(&ctx->settings),
-		.recv_depth = settings_recv_depth(&ctx->settings),
+		.recv_depth = state->ground->srq ? 0 : settings_recv_depth(&ctx->settings),
 		.cq_depth = borrows ? 0
 				    : (uint64_t)settings_send_depth(&ctx->settings) +
 					      settings_recv_depth(&ctx->settings),

@@ -17,6 +17,7 @@ static int query(struct ground *ground, const struct ground_settings *settings, 
 		.cq_depth = settings->cq_depth,
 		.srq_depth = settings->srq_depth,
 		.sge = POST_SGES,
+		.memory_bytes = settings->buffer_size,
 	};
 	int code = verbs_result(ibv_query_device(ground->verbs, &ground->device));
 

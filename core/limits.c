@@ -22,6 +22,21 @@ static void check(struct error *error, const char *what, uint64_t asked, uint64_
 			  what, asked, allowed);
 }
 
+/* No device can do nothing: one that says so does not tell. */
+static uint64_t if_told(uint64_t most)
+{
+	return most ? most : UINT64_MAX;
+}
+
+static void check_srq(const struct limits *wanted, const struct ibv_device_attr *device,
+		      struct error *error)
+{
+	if (wanted->srq_depth && device->max_srq < 1)
+		error_set(error, -EOPNOTSUPP, "the device has no shared receive queues");
+	check(error, "shared receive queue depth", wanted->srq_depth,
+	      least(device->max_srq_wr, INT32_MAX));
+}
+
 static void check_port(const struct limits *wanted, const struct ibv_port_attr *port,
 		       struct error *error)
 {
@@ -49,10 +64,13 @@ int limits_check(const struct limits *wanted, const struct ibv_device_attr *devi
 	/* Each is looked at; the first fault is the one that the error keeps. */
 	check(error, "send queue depth", wanted->send_depth, depth);
 	check(error, "receive queue depth", wanted->recv_depth, depth);
-	check(error, "shared receive queue depth", wanted->srq_depth,
-	      least(device->max_srq_wr, INT32_MAX));
+	check_srq(wanted, device, error);
 	check(error, "completion queue depth", wanted->cq_depth, least(device->max_cqe, INT32_MAX));
 	check(error, "number of scatter-gather entries", wanted->sge, least(device->max_sge, sge));
+	check(error, "number of queue pairs", wanted->queue_pairs,
+	      if_told(least(device->max_qp, INT32_MAX)));
+	check(error, "size of registered memory", wanted->memory_bytes,
+	      if_told(device->max_mr_size));
 	check(error, "number of outstanding reads", wanted->reads, reads);
 	if (port)
 		check_port(wanted, port, error);
@@ -124,6 +142,22 @@ static bool takes_inline(struct ibv_pd *pd, const struct ibv_qp_init_attr *wante
 		return false;
 	ibv_destroy_qp(qp);
 	return attr.cap.max_inline_data >= bytes;
+}
+
+bool limits_has_type(struct ibv_pd *pd, enum ibv_qp_type type)
+{
+	struct ibv_cq *cq = ibv_create_cq(pd->context, 2, NULL, NULL, 0);
+	const struct ibv_qp_init_attr attr = {
+		.send_cq = cq,
+		.recv_cq = cq,
+		.qp_type = type,
+		.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+	};
+	bool is_made = cq && takes_inline(pd, &attr, 0);
+
+	if (cq)
+		ibv_destroy_cq(cq);
+	return is_made;
 }
 
 uint32_t limits_inline(struct ibv_pd *pd, enum ibv_qp_type type, const struct ibv_qp_cap *cap)

@@ -26,7 +26,9 @@ struct limits {
 	uint32_t srq_depth;
 	uint64_t cq_depth;
 	uint32_t sge;
-	uint32_t reads; /* outstanding, as initiator and as responder */
+	uint32_t queue_pairs;
+	uint64_t memory_bytes; /* registered at once */
+	uint32_t reads;        /* outstanding, as initiator and as responder */
 	uint64_t message_bytes;
 	enum ibv_mtu mtu; /* 0: the port's active one */
 	/* These have as many bits as the specification gives them. */
@@ -56,6 +58,9 @@ struct limits_inline {
 	struct ibv_qp_cap cap;
 	uint32_t bytes;
 };
+
+/* Whether the device makes queue pairs of that type. No attribute tells: it is tried. */
+bool limits_has_type(struct ibv_pd *pd, enum ibv_qp_type type);
 
 /*
  * Bytes that a queue pair of these capabilities takes inline, at most those that it

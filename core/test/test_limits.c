@@ -6,6 +6,9 @@
 
 static const struct ibv_device_attr device = {
 	.max_qp_wr = 1024,
+	.max_qp = 5,
+	.max_mr_size = 1 << 20,
+	.max_srq = 1,
 	.max_srq_wr = 2000,
 	.max_srq_sge = 20,
 	.max_cqe = 1500,
@@ -18,6 +21,8 @@ static const struct limits allowed = {.send_depth = 1024,
 				      .recv_depth = 476,
 				      .cq_depth = 1500,
 				      .sge = 30,
+				      .queue_pairs = 5,
+				      .memory_bytes = 1 << 20,
 				      .reads = 16,
 				      .message_bytes = 8388608};
 
@@ -39,6 +44,9 @@ static void test_one_more_than_allowed(void **unused)
 		{{.send_depth = 1025},                                 "send queue depth 1025 exceeds the device's limit 1024"            },
 		{{.recv_depth = 1025},                                 "receive queue depth 1025 exceeds the device's limit 1024"         },
 		{{.cq_depth = 1501},                                   "completion queue depth 1501 exceeds the device's limit 1500"      },
+		{{.queue_pairs = 6},                                   "number of queue pairs 6 exceeds the device's limit 5"             },
+		{{.memory_bytes = (1 << 20) + 1},
+		 "size of registered memory 1048577 exceeds the device's limit 1048576"                                                   },
 		{{.sge = 31},					  "number of scatter-gather entries 31 exceeds the device's limit 30"},
 		{{.reads = 17},					"number of outstanding reads 17 exceeds the device's limit 16"     },
 		{{.message_bytes = 8388609},
@@ -100,6 +108,30 @@ static void test_a_device_that_tells_nonsense(void **unused)
 	other.max_sge = -1;
 	assert_int_equal(limits_check(&(struct limits){.sge = 1}, &other, &port, &error), -EINVAL);
 	assert_contains(error.text, "limit 0");
+}
+
+/* A device without memory and queue pairs is none: it has not told. */
+static void test_what_is_not_told(void **unused)
+{
+	const struct limits wanted = {.queue_pairs = UINT32_MAX, .memory_bytes = UINT64_MAX};
+	struct ibv_device_attr other = device;
+	struct error error = {0};
+
+	other.max_qp = 0;
+	other.max_mr_size = 0;
+	assert_int_equal(limits_check(&wanted, &other, &port, &error), 0);
+}
+
+static void test_devices_without_shared_receive_queues(void **unused)
+{
+	struct ibv_device_attr other = device;
+	struct error error = {0};
+
+	other.max_srq = 0;
+	assert_int_equal(limits_check(&(struct limits){0}, &other, NULL, &error), 0);
+	assert_int_equal(limits_check(&(struct limits){.srq_depth = 1}, &other, NULL, &error),
+			 -EOPNOTSUPP);
+	assert_string_equal(error.text, "the device has no shared receive queues");
 }
 
 /* A shared receive queue has limits of its own. */
@@ -201,12 +233,13 @@ static void test_mtus(void **unused)
 	assert_int_equal(limits_mtu_bytes((enum ibv_mtu)6), 0);
 }
 
-/* A made-up device: it takes so much inline and grants it in steps. */
+/* A made-up device: it takes so much inline and grants it in steps; of one type it has none. */
 static struct {
 	uint32_t limit;
 	uint32_t step;
 	int queues;
 	int pairs;
+	enum ibv_qp_type missing;
 } inline_device;
 
 static struct ibv_cq made_up_cq;
@@ -229,7 +262,7 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	uint32_t *bytes = &attr->cap.max_inline_data;
 
-	if (*bytes > inline_device.limit) {
+	if (*bytes > inline_device.limit || attr->qp_type == inline_device.missing) {
 		errno = EINVAL;
 		return NULL;
 	}
@@ -268,6 +301,20 @@ static void test_inline_is_found(void **unused)
 	}
 }
 
+static void test_types_are_tried(void **unused)
+{
+	struct ibv_context context = {0};
+	struct ibv_pd pd = {.context = &context};
+
+	inline_device.limit = 0;
+	inline_device.missing = IBV_QPT_UC;
+	assert_true(limits_has_type(&pd, IBV_QPT_RC));
+	assert_false(limits_has_type(&pd, IBV_QPT_UC));
+	assert_true(limits_has_type(&pd, IBV_QPT_UD));
+	assert_int_equal(inline_device.queues, 0);
+	assert_int_equal(inline_device.pairs, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -276,12 +323,15 @@ int main(void)
 		cmocka_unit_test(test_narrow_fields),
 		cmocka_unit_test(test_the_smaller_of_both_directions),
 		cmocka_unit_test(test_a_device_that_tells_nonsense),
+		cmocka_unit_test(test_what_is_not_told),
+		cmocka_unit_test(test_devices_without_shared_receive_queues),
 		cmocka_unit_test(test_shared_receive_queues),
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_operations),
 		cmocka_unit_test(test_devices_without_atomics),
 		cmocka_unit_test(test_mtus),
 		cmocka_unit_test(test_inline_is_found),
+		cmocka_unit_test(test_types_are_tried),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
