@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/rules.h"
 
+#include "core/limits.h"
+
 /* Of one queue pair: as many as perftest has, but no more bytes than any link holds. */
 #define BW_DEPTH       128
 #define BW_DEPTH_LEAST 2
@@ -107,6 +109,11 @@ static bool is_missing_on_ud(const struct op *op, const struct parameters *p)
 	return p->transport == TRANSPORT_UD && !(op->transports & (1U << TRANSPORT_UD));
 }
 
+static bool is_no_mtu(const struct op *op, const struct parameters *p)
+{
+	return p->mtu != PARAMETER_AUTO && !limits_mtu((unsigned int)p->mtu);
+}
+
 /* Any port's MTU is at most that of InfiniBand; where it is less only the device tells. */
 static bool is_no_datagram(const struct op *op, const struct parameters *p)
 {
@@ -202,6 +209,7 @@ static const struct rule {
 } rules[] = {
 	{is_missing_on_uc,   "UC has no such operation: it can send, write and write-imm"      },
 	{is_missing_on_ud,   "UD has no such operation: it can send"                           },
+	{is_no_mtu,          "an MTU is 256, 512, 1024, 2048 or 4096"                          },
 	{is_no_datagram,     "a datagram is one packet: 4096 bytes at the most"                },
 	{is_list_of_two,     "a post list is of one operation, without notifications"          },
 	{is_lat_of_many,     "latency is measured on one queue pair"                           },

@@ -99,6 +99,8 @@ static void test_refusals(void **unused)
 		 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                               },
 		{&op_send,         "metric=bw cq-mod=129",
 		 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                               },
+		{&op_send,         "mtu=4096",					NULL                                       },
+		{&op_send,         "mtu=1000",					"an MTU is 256, 512, 1024, 2048 or 4096"   },
 		{&op_send,         "metric=bw needs=1 think=1us",                     NULL                                       },
 		{&op_send,         "needs=1",					 "--needs is for bw on RC, in one direction"},
 		{&op_send,         "metric=bw needs=1 transport=UD",
