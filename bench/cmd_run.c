@@ -159,7 +159,7 @@ static int check_limits(const struct screen *screen, const struct result *result
 	return code;
 }
 
-static int sweep(const struct plan *plan, struct result *result, struct screen *screen,
+static int sweep(struct plan *plan, struct result *result, struct screen *screen,
 		 struct error *error)
 {
 	struct interruption interruption = {0};
@@ -168,6 +168,8 @@ static int sweep(const struct plan *plan, struct result *result, struct screen *
 
 	if (code)
 		return code;
+	/* Without what the devices turned out not to be able to run. */
+	screen->progress.estimate_ns = plan_estimate_ns(plan, plan->n_cases);
 	code = interruption_open(&interruption, &sweep.control, error);
 	if (!code) {
 		code = sweep_run(&sweep, plan, result, &screen->view, error);
@@ -208,8 +210,7 @@ static int check_left(const struct result *result, struct error *error)
 			 last ? last->error : "no case");
 }
 
-static int run_plan(const struct plan *plan, const char *path, struct result *result,
-		    struct error *error)
+static int run_plan(struct plan *plan, const char *path, struct result *result, struct error *error)
 {
 	bool has_stdout = path && !strcmp(path, "-");
 	struct screen screen = {
@@ -227,6 +228,9 @@ static int run_plan(const struct plan *plan, const char *path, struct result *re
 		      plan_estimate_ns(plan, plan->n_cases));
 	stamp(result->started);
 	code = sweep(plan, result, &screen, error);
+	/* Found with the devices, it is still a plan of nothing. */
+	if (code && plan_check(plan, NULL))
+		return COMMAND_USAGE;
 	stamp(result->finished);
 	result->status = result_status_of_cases(result);
 	/* What was measured is written down however the sweep has ended. */
@@ -282,7 +286,7 @@ static json_t *command_line(int argc, char *argv[])
 	return words;
 }
 
-static int measure(const struct plan *plan, json_t *command, struct error *error)
+static int measure(struct plan *plan, json_t *command, struct error *error)
 {
 	struct result result = {
 		.version = VERBMARK_VERSION, .command = command, .plan = json_incref(plan->made)};

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/capacity.h"
 #include "bench/facts_part.h"
 #include "core/verbs.h"
 
@@ -85,6 +86,7 @@ static void add_device(json_t *facts, const struct facts_place *place, struct ib
 	}
 	add_attributes(facts, context);
 	add_mtu(facts, context, place->port);
+	capacity_tell(section_of(facts, "device"), section_of(facts, "port"), context, place->port);
 	add_provider(facts, context);
 	ibv_close_device(context);
 }

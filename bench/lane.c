@@ -7,6 +7,7 @@
 
 #include "core/limits.h"
 #include "core/pair.h"
+#include "core/settings.h"
 #include "core/verbs.h"
 
 /* Areas begin on pages of their own. */
@@ -221,6 +222,39 @@ struct rdma_settings lane_settings(const struct lane *lane)
 		.ack_timeout = (uint8_t)p->timeout,
 		.retry_count = p->retries ? (uint8_t)p->retries : RDMA_NONE,
 		.own_receives = true,
+	};
+}
+
+struct limits lane_limits(const struct parameters *parameters, const struct lane_shape *shape)
+{
+	bool has_reads = shape->is_read || shape->is_atomic;
+	struct lane lane = {
+		.parameters = parameters,
+		.shape = shape,
+		.depth = (uint32_t)parameters->tx_depth,
+		.n_flows = (unsigned int)parameters->qps,
+	};
+	struct ground_settings ground;
+	struct rdma_settings settings;
+
+	make_slots(&lane);
+	ground = ground_settings(&lane, RDMA_POLL);
+	settings = lane_settings(&lane);
+	return (struct limits){
+		.transport = (enum transport)parameters->transport,
+		.send_depth = settings_send_depth(&settings),
+		.recv_depth = ground.srq_depth ? 0 : settings_recv_depth(&settings),
+		.srq_depth = ground.srq_depth,
+		.cq_depth = ground.cq_depth,
+		.sge = settings_sges(&settings),
+		.queue_pairs = lane.n_flows,
+		.memory_bytes = ground.buffer_size,
+		/* Who leaves it to the device needs one. */
+		.reads = settings.outstanding_reads ? settings.outstanding_reads : has_reads,
+		.message_bytes = settings.max_message,
+		.mtu = parameters->mtu == PARAMETER_AUTO
+			       ? 0
+			       : limits_mtu((unsigned int)parameters->mtu),
 	};
 }
 

@@ -102,6 +102,9 @@ int lane_open(struct lane *lane, const char *device, const struct parameters *pa
 	      const struct lane_shape *shape, bool is_server, struct error *error);
 void lane_close(struct lane *lane);
 
+/* All that a lane will ask of its device, at either end. */
+struct limits lane_limits(const struct parameters *parameters, const struct lane_shape *shape);
+
 /* Settings for the context of each flow. */
 struct rdma_settings lane_settings(const struct lane *lane);
 

@@ -185,7 +185,7 @@ static int add_cases(struct plan *plan, const struct product *product, json_t *i
 	return 0;
 }
 
-static int check_cases(const struct plan *plan, struct error *error)
+int plan_check(const struct plan *plan, struct error *error)
 {
 	for (size_t i = 0; i < plan->n_cases; i++)
 		if (!plan->cases[i].skipped[0])
@@ -236,7 +236,7 @@ static int make_cases(struct plan *plan, struct error *error)
 	json_decref(base);
 	json_decref(ids);
 	free(product);
-	return code ? code : check_cases(plan, error);
+	return code ? code : plan_check(plan, error);
 }
 
 int plan_open(struct plan *plan, int argc, char *argv[], struct error *error)

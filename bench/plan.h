@@ -18,7 +18,7 @@ struct plan_case {
 	const struct op *op;
 	enum result_kind kind;
 	struct parameters parameters; /* none is PARAMETER_AUTO that has a default */
-	char skipped[128];            /* why it cannot be run; empty: it can */
+	char skipped[256];            /* why it cannot be run; empty: it can */
 };
 
 struct plan {
@@ -53,6 +53,9 @@ extern const struct option_table plan_options;
 /* Parses a command line into a plan and makes its cases. 1: --help was asked for. */
 int plan_open(struct plan *plan, int argc, char *argv[], struct error *error);
 void plan_close(struct plan *plan);
+
+/* Whether there is a case that can be run; the error says why the first one cannot. */
+int plan_check(const struct plan *plan, struct error *error);
 
 /* How long the first ones take, roughly: nobody knows the messages' own speed yet. */
 uint64_t plan_estimate_ns(const struct plan *plan, size_t n_cases);

@@ -8,6 +8,7 @@
 
 #include "bench/advice.h"
 #include "bench/blame.h"
+#include "bench/capacity.h"
 #include "bench/dial.h"
 #include "bench/facts.h"
 #include "bench/inventory.h"
@@ -68,6 +69,14 @@ static int greet(struct sweep *sweep, const struct plan *plan, struct result *re
 	return code;
 }
 
+static void note_skipped(const struct plan_case *wanted, struct result_case *found)
+{
+	if (!wanted->skipped[0])
+		return;
+	found->status = RESULT_SKIPPED;
+	snprintf(found->error, sizeof(found->error), "%s", wanted->skipped);
+}
+
 static void make_case(const struct plan_case *wanted, struct result_case *found)
 {
 	const struct parameters *p = &wanted->parameters;
@@ -82,10 +91,7 @@ static void make_case(const struct plan_case *wanted, struct result_case *found)
 	found->kind = p->metric == METRIC_BW ? RESULT_COMPLETION : wanted->kind;
 	found->parameters = json_object();
 	parameters_encode(p, found->parameters);
-	if (!wanted->skipped[0])
-		return;
-	found->status = RESULT_SKIPPED;
-	snprintf(found->error, sizeof(found->error), "%s", wanted->skipped);
+	note_skipped(wanted, found);
 }
 
 static int make_cases(const struct plan *plan, struct result *result, struct error *error)
@@ -131,6 +137,36 @@ static int describe(struct sweep *sweep, struct result *result, struct error *er
 	sweep->far_before = json_incref(json_object_get(answer, "noise"));
 	json_decref(answer);
 	return 0;
+}
+
+/* What either device cannot do is left out. An error: of the plan nothing is left. */
+static int check_devices(const struct sweep *sweep, struct plan *plan, struct result *result,
+			 struct error *error)
+{
+	struct capacity near;
+	struct capacity far;
+
+	capacity_read(&near, &result->client, "the client");
+	capacity_read(&far, &result->server, sweep->who);
+	for (size_t i = 0; i < plan->n_cases; i++) {
+		struct plan_case *wanted = &plan->cases[i];
+		struct error fault = {0};
+
+		if (wanted->skipped[0])
+			continue;
+		if (!capacity_check(&near, wanted->op, &wanted->parameters, &fault))
+			capacity_check(&far, wanted->op, &wanted->parameters, &fault);
+		snprintf(wanted->skipped, sizeof(wanted->skipped), "%s", fault.text);
+		note_skipped(wanted, &result->cases[i]);
+	}
+	return plan_check(plan, error);
+}
+
+static void say_goodbye(struct sweep *sweep)
+{
+	struct error ignored = {0};
+
+	control_send(&sweep->control, protocol_plain("bye"), &ignored);
 }
 
 /*
@@ -196,8 +232,7 @@ static int find_server(struct sweep *sweep, const struct plan *plan, struct erro
 }
 
 /* A control connection to it, and both ends' names in the result. */
-static int reach(struct sweep *sweep, const struct plan *plan, struct result *result,
-		 struct error *error)
+static int reach(struct sweep *sweep, struct plan *plan, struct result *result, struct error *error)
 {
 	int fd = dial_connect(sweep->host, sweep->port, plan->wait_ms, error);
 	int code = fd < 0 ? fd : control_open(&sweep->control, fd, error);
@@ -209,6 +244,11 @@ static int reach(struct sweep *sweep, const struct plan *plan, struct result *re
 	code = greet(sweep, plan, result, error);
 	if (!code)
 		code = describe(sweep, result, error);
+	if (!code) {
+		code = check_devices(sweep, plan, result, error);
+		if (code)
+			say_goodbye(sweep);
+	}
 	if (code) {
 		witness_close(&sweep->witness);
 		control_close(&sweep->control);
@@ -216,8 +256,7 @@ static int reach(struct sweep *sweep, const struct plan *plan, struct result *re
 	return code;
 }
 
-int sweep_open(struct sweep *sweep, const struct plan *plan, struct result *result,
-	       struct error *error)
+int sweep_open(struct sweep *sweep, struct plan *plan, struct result *result, struct error *error)
 {
 	int code = device_require(error);
 
@@ -351,11 +390,9 @@ int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *resul
 
 void sweep_close(struct sweep *sweep)
 {
-	struct error ignored = {0};
-
 	/* One that was given up is to know, should it come to life again. */
 	if (!sweep->is_lost)
-		control_send(&sweep->control, protocol_plain("bye"), &ignored);
+		say_goodbye(sweep);
 	control_close(&sweep->control);
 	launch_stop(&sweep->launch);
 	witness_close(&sweep->witness);

@@ -34,9 +34,11 @@ struct sweep_view {
 	void (*ends)(struct sweep_view *view, struct result *result, size_t number);
 };
 
-/* Connects and greets; fills in both ends and the empty cases of the result. */
-int sweep_open(struct sweep *sweep, const struct plan *plan, struct result *result,
-	       struct error *error);
+/*
+ * Connects and greets; fills in both ends and the empty cases of the result. Cases that
+ * the two devices cannot run are skipped, in the plan too; none is left: plan_check.
+ */
+int sweep_open(struct sweep *sweep, struct plan *plan, struct result *result, struct error *error);
 
 /*
  * Runs all cases. A case that fails is marked and the next one tried; an error is

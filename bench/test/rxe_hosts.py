@@ -160,6 +160,26 @@ class Wire(unittest.TestCase):
             "flowid", "1:3")
 
 
+class Limits(Wire):
+    def test_the_smaller_of_both_mtus(self):
+        """What the other end's port cannot carry is left out before anything is sent."""
+        # The network card's, with room for headers: that of RDMA is 1024 then.
+        mtu = run("on-second", "cat", f"/sys/class/net/{NETDEV}/mtu").strip()
+        change = ("on-second", "ip", "link", "set", "dev", NETDEV, "mtu")
+        run(*change, "1500")
+        self.addCleanup(run, *change, mtu)
+        document = measure("-c", "UD", "-s", "1k,2k", "-n", 50)
+        self.assertEqual(document["hosts"]["client"]["mtu"], 4096)
+        self.assertEqual(document["hosts"]["server"]["mtu"], 1024)
+        small, large = document["cases"]
+        self.assertEqual((small["status"], large["status"]), ("complete", "skipped"))
+        self.assertRegex(
+            large["error"],
+            rf"^{PEER}'s \S+/1: message size 2048 exceeds the MTU 1024, which is all that a "
+            "datagram carries$",
+        )
+
+
 class Loss(Wire):
     def check_counted(self, case, least):
         self.assertEqual(case["status"], "complete", case)

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""What devices cannot do is left out of a plan before any case is begun."""
+
+import json
+import os
+import re
+import subprocess
+import unittest
+
+from verbmark import (
+    ADDRESS, RUN_PATIENCE, Ended, Impostor, Peer, Served, client, measure, wait_until_settled,
+)
+
+DEVICE = "rxe0/1"
+PORT = {
+    "device": "rxe0", "port": 1, "state": "ACTIVE", "link_layer": "Ethernet", "rate_mbps": 10000,
+    "mtu": 4096, "max_mtu": 4096, "numa_node": -1,
+    "addresses": [{"address": ADDRESS, "prefix": 24, "interface": "ve0"}],
+}
+
+
+def shown():
+    """What the device has, as ibv_devinfo tells it."""
+    text = subprocess.run(
+        ("ibv_devinfo", "-v", "-d", "rxe0"), check=True, capture_output=True, text=True
+    ).stdout
+    limits = {
+        name: int(value, 0)
+        for name, value in re.findall(r"(?m)^\s*(max_\w+):\s+(0x[0-9a-f]+|\d+)\b", text)
+    }
+    return limits, [int(index) for index in re.findall(r"GID\[\s*(\d+)\]", text)]
+
+
+class Limits(Served):
+    """Of a real device, which both ends are on: the client's is the first that is looked at."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.limits, cls.gids = shown()
+
+    def check(self, options, sentence, skipped=None):
+        """Of a list of two the one that cannot be is skipped; alone it is an error."""
+        *plain, (option, good, bad) = options
+        ended = measure(self.server, "-n", 20, *plain, option, f"{bad},{good}")
+        cases = {case["status"]: case for case in ended.document["cases"]}
+        self.assertEqual(set(cases), {"skipped", "complete"}, ended.err)
+        case = cases["skipped"]
+        self.assertEqual(case["error"], f"the client's {DEVICE}: {sentence}")
+        self.assertIn(f"{case['id']}: skipped: {case['error']}", ended.err.splitlines())
+        self.assertEqual(ended.document["run"]["status"], "complete")
+        before = wait_until_settled()
+        alone = Ended(client("-n", 20, *plain, option, bad, port=self.server.port))
+        self.assertEqual(alone.out, "")
+        self.assertEqual(
+            alone.err, f"verbmark: nothing is left to run: {case['id']}: {case['error']}"
+        )
+        self.assertEqual(alone.status, 2)
+        self.assertEqual(wait_until_settled(), before)
+        self.assertEqual(self.server.errors, "")
+
+    def exceeds(self, what, asked, limit):
+        return f"{what} {asked} exceeds the device's limit {self.limits[limit]}"
+
+    def test_queues(self):
+        cqe = self.limits["max_cqe"]
+        # Each has its own sends and receives, and all of them one completion queue.
+        bad = cqe // 1024 + 1
+        self.check(
+            ("--metric", "bw", "-t", 512, "-r", 512, ("-q", 1, bad)),
+            self.exceeds("completion queue depth", bad * 1024, "max_cqe"),
+        )
+
+    def test_messages(self):
+        bad = self.limits["max_msg_sz"] + 1
+        self.check(
+            ("--op", "write", ("-s", 64, bad)), self.exceeds("message size", bad, "max_msg_sz")
+        )
+
+    def test_reads(self):
+        for op in ("read", "fetch-add"):
+            self.check(
+                ("--op", op, ("-o", 1, 255)),
+                self.exceeds("number of outstanding reads", 255, "max_qp_init_rd_atom"),
+            )
+
+    def test_inline(self):
+        # So many pieces a queue pair has, and inline data lie where they would.
+        most = self.limits["max_sge"] * 16
+        self.check(
+            (("-I", most, most + 1),), f"inline size {most + 1} exceeds the device's limit {most}"
+        )
+
+    def test_gids(self):
+        missing = max(self.gids) + 1
+        self.check(
+            (("-x", max(self.gids), missing),), f"the port has no GID of index {missing}"
+        )
+
+    def test_datagrams(self):
+        self.check(
+            ("-c", "UD", "-m", 1024, ("-s", 1024, 1025)),
+            "message size 1025 exceeds the MTU 1024, which is all that a datagram carries",
+        )
+
+    def test_facts(self):
+        document = measure(self.server, "-n", 20).document
+        for end in document["hosts"].values():
+            device = end["facts"]["device"]
+            for name in (
+                "max_qp", "max_qp_wr", "max_sge", "max_cqe", "max_srq", "max_srq_wr",
+                "max_srq_sge", "max_qp_rd_atom", "max_qp_init_rd_atom",
+            ):
+                self.assertEqual(device[name], self.limits[name], name)
+            # JSON's integers here have 63 bits.
+            self.assertEqual(device["max_mr_size"], min(self.limits["max_mr_size"], 2**63 - 1))
+            self.assertEqual(device["atomics"], "hca")
+            self.assertEqual(set(device["max_inline"]), {"RC", "UC", "UD"})
+            self.assertEqual(end["facts"]["port"]["max_msg_sz"], self.limits["max_msg_sz"])
+            self.assertEqual(end["facts"]["port"]["gids"], self.gids)
+
+
+class OfAServer(unittest.TestCase):
+    """A server whose device has what a test says, and which notes what it is asked."""
+
+    def run_against(self, facts, *options, port=None):
+        asked = []
+
+        def serve(sock):
+            peer = Peer(sock)
+            peer.expect("hello")
+            peer.send({
+                "type": "welcome", "protocol": 2, "version": "0", "host": "other",
+                "devices": [PORT | (port or {})],
+            })
+            peer.expect("describe")
+            peer.send({"type": "description", "facts": facts, "noise": {}})
+            while message := peer.receive():
+                asked.append(message)
+                if message["type"] == "case":
+                    peer.send({"type": "failed", "reason": "made up"})
+                elif message["type"] == "note":
+                    peer.send({"type": "noted", "counters": {}, "noise": {}})
+
+        with Impostor(serve) as impostor:
+            ended = Ended(
+                client("-n", 20, "--json", "-", *options, port=impostor.port), RUN_PATIENCE
+            )
+        ended.asked = asked
+        return ended
+
+    def test_left_out(self):
+        ended = self.run_against(
+            {"device": {"atomics": "none", "max_qp_wr": 100, "max_cqe": 1000, "max_srq": 0}},
+            "--op", "fetch-add,write", "-r", "100,101",
+        )
+        ids = {case["id"]: case for case in json.loads(ended.out)["cases"]}
+        self.assertEqual(
+            {name: case["error"] for name, case in ids.items() if case["status"] == "skipped"},
+            {
+                "fetch-add/lat/8/poll/r100": f"{ADDRESS}'s {DEVICE}: the device has no atomics",
+                "fetch-add/lat/8/poll/r101": f"{ADDRESS}'s {DEVICE}: the device has no atomics",
+                "write/lat/64/poll/r101":
+                    f"{ADDRESS}'s {DEVICE}: receive queue depth 101 exceeds the device's limit 100",
+            },
+        )
+        self.assertEqual(ids["write/lat/64/poll/r100"]["error"], f"{ADDRESS}: made up")
+        cases = [message for message in ended.asked if message["type"] == "case"]
+        self.assertEqual(
+            [(case["parameters"]["op"], case["parameters"]["rx-depth"]) for case in cases],
+            [("write", 100)],
+        )
+        self.assertEqual(ended.status, 1)
+
+    def check_nothing_left(self, options, sentence, facts=None, port=None):
+        ended = self.run_against(facts or {}, *options, port=port)
+        self.assertRegex(
+            ended.err,
+            f"^verbmark: nothing is left to run: [^ ]+: {ADDRESS}'s {DEVICE}: {sentence}$",
+        )
+        self.assertEqual((ended.out, ended.status), ("", 2))
+        self.assertEqual([message["type"] for message in ended.asked], ["bye"])
+
+    def test_nothing_is_left(self):
+        self.check_nothing_left(
+            ("--op", "fetch-add,compare-swap", "--metric", "lat,bw"), "the device has no atomics",
+            {"device": {"atomics": "none"}},
+        )
+        self.check_nothing_left(
+            ("--use-srq",), "the device has no shared receive queues", {"device": {"max_srq": 0}}
+        )
+        self.check_nothing_left(
+            ("-c", "UC"), "the device has no UC", {"device": {"max_inline": {"RC": 64}}}
+        )
+        self.check_nothing_left(
+            ("-c", "UD", "-s", "1025,4096"),
+            "message size 1025 exceeds the MTU 1024, which is all that a datagram carries",
+            port={"mtu": 1024},
+        )
+
+    def test_who_tells_nothing_is_asked(self):
+        ended = self.run_against({}, "--op", "fetch-add", "--use-srq", "-I", 64)
+        self.assertIn("fetch-add", ended.out)
+        self.assertEqual(ended.asked[0]["type"], "case")
+
+
+if not os.environ.get("SOFTROCE_ADDRESS"):
+    raise unittest.SkipTest("there is no RDMA device")
