@@ -11,12 +11,6 @@
 
 #define MAPS_SIZE (1U << 20)
 
-#if defined(__clang__)
-#define COMPILER "clang " __clang_version__
-#else
-#define COMPILER "gcc " __VERSION__
-#endif
-
 json_t *fact_text(const char *text)
 {
 	return strcmp(text, "(null)") ? json_string(text) : NULL;
@@ -100,11 +94,6 @@ static json_t *rdma_core(const struct facts_place *place)
 	return section;
 }
 
-static json_t *tool(const struct facts_place *place)
-{
-	return json_pack("{s:s, s:s}", "version", VERBMARK_VERSION, "compiler", COMPILER);
-}
-
 static json_t *environment(const struct facts_place *place)
 {
 	const char *value = getenv("SOFTROCE_ACCEL");
@@ -124,13 +113,14 @@ struct section {
 };
 
 static const struct section of_device[] = {
-	{"device", facts_device},
-        {"port",   facts_port  },
-        {"netdev", facts_netdev},
-	{"flow",   facts_flow  },
-        {"pcie",   facts_pcie  },
-        {"iommu",  facts_iommu },
-	{"access", facts_access},
+	{"device",     facts_device    },
+        {"port",       facts_port      },
+        {"netdev",     facts_netdev    },
+	{"flow",       facts_flow      },
+        {"pcie",       facts_pcie      },
+        {"interrupts", facts_interrupts},
+	{"iommu",      facts_iommu     },
+        {"access",     facts_access    },
 };
 
 static const struct section without_device[] = {
@@ -138,18 +128,18 @@ static const struct section without_device[] = {
 };
 
 static const struct section of_host[] = {
-	{"tool",           tool                },
-	{"rdma_core",      rdma_core           },
+	{"tool",           facts_tool          },
+        {"rdma_core",      rdma_core           },
 	{"cpu",            facts_cpu           },
-	{"frequency",      facts_frequency     },
+        {"frequency",      facts_frequency     },
 	{"idle",           facts_idle          },
-	{"numa",           facts_numa          },
+        {"numa",           facts_numa          },
 	{"kernel",         facts_kernel        },
-	{"clock",          facts_clock         },
+        {"clock",          facts_clock         },
 	{"limits",         facts_limits        },
-	{"hugepages",      facts_hugepages     },
+        {"hugepages",      facts_hugepages     },
 	{"cgroup",         facts_cgroup        },
-	{"virtualization", facts_virtualization},
+        {"virtualization", facts_virtualization},
 	{"environment",    environment         },
 };
 

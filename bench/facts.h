@@ -13,8 +13,9 @@
 
 /*
  * An object of sections: "host", "tool", "libc", "rdma_core", "device", "port",
- * "netdev", "flow", "pcie", "iommu", "access", "cpu", "frequency", "idle", "numa",
- * "kernel", "clock", "limits", "hugepages", "cgroup", "virtualization", "environment".
+ * "netdev", "flow", "pcie", "interrupts", "iommu", "access", "cpu", "frequency", "idle",
+ * "numa", "kernel", "clock", "limits", "hugepages", "cgroup", "virtualization",
+ * "environment".
  * Without a device (NULL): "soft_roce" in place of what is about one.
  */
 json_t *facts_gather(const char *root, const char *device, unsigned int port);

@@ -64,6 +64,7 @@ json_t *facts_device(const struct facts_place *place)
 		{"board_id",  "board_id",  fact_text },
                 {"hca_type",  "hca_type",  fact_text },
 		{"hw_rev",    "hw_rev",    fact_text },
+                {"node_guid", "node_guid", fact_text },
 	};
 	json_t *section = json_object();
 	const char *module;
@@ -183,27 +184,6 @@ json_t *facts_netdev(const struct facts_place *place)
 	facts_read(section, place->root, folder, rows, ARRAY_LENGTH(rows));
 	if (tree_link(place->root, text, sizeof(text), "%s/device/driver", folder))
 		facts_set(section, "driver", text);
-	return section;
-}
-
-json_t *facts_pcie(const struct facts_place *place)
-{
-	static const struct fact rows[] = {
-		{"current_link_speed", "current_link_speed", fact_text  },
-		{"current_link_width", "current_link_width", fact_number},
-		{"max_link_speed",     "max_link_speed",     fact_text  },
-		{"max_link_width",     "max_link_width",     fact_number},
-		{"numa_node",          "numa_node",          fact_number},
-		{"local_cpulist",      "local_cpulist",      fact_text  },
-	};
-	json_t *section = json_object();
-	const char *module;
-	char folder[FOLDER_MAX];
-
-	if (facts_is_software(place, &module))
-		return section;
-	device_folder(folder, place, "/device");
-	facts_read(section, place->root, folder, rows, ARRAY_LENGTH(rows));
 	return section;
 }
 

@@ -44,11 +44,13 @@ facts_section facts_device;
 facts_section facts_port;
 facts_section facts_netdev;
 facts_section facts_pcie;
+facts_section facts_interrupts;
 facts_section facts_iommu;
 facts_section facts_access;
 facts_section facts_flow;
 facts_section facts_soft_roce;
 
+facts_section facts_tool;
 facts_section facts_cpu;
 facts_section facts_frequency;
 facts_section facts_idle;
@@ -73,7 +75,7 @@ bool facts_is_software(const struct facts_place *place, const char **module);
 /* From the kernel's answer about a link's priority flow control: those that have it. */
 bool facts_take_pfc(void *answer, size_t length, unsigned int *mask);
 
-/* What only libibverbs tells, put into the sections "device", "port" and "rdma_core". */
+/* What only libibverbs tells, put into the sections of the device. */
 void facts_verbs(json_t *facts, const struct facts_place *place);
 
 /*

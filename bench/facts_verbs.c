@@ -53,6 +53,12 @@ static void add_mtu(json_t *facts, struct ibv_context *context, unsigned int por
 	json_object_set_new(section, "max_mtu", json_integer(mtu_bytes(attr.max_mtu)));
 }
 
+static void add_vectors(json_t *facts, const struct ibv_context *context)
+{
+	json_object_set_new(section_of(facts, "interrupts"), "completion_vectors",
+			    json_integer(context->num_comp_vectors));
+}
+
 /* The provider's file is the one that its functions come from. */
 static void add_provider(json_t *facts, const struct ibv_context *context)
 {
@@ -87,6 +93,7 @@ static void add_device(json_t *facts, const struct facts_place *place, struct ib
 	add_attributes(facts, context);
 	add_mtu(facts, context, place->port);
 	capacity_tell(section_of(facts, "device"), section_of(facts, "port"), context, place->port);
+	add_vectors(facts, context);
 	add_provider(facts, context);
 	ibv_close_device(context);
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the command says of the machine that it is started on."""
 
+import json
 import os
 import socket
 import subprocess
@@ -20,6 +21,18 @@ def has_device():
         return bool(os.listdir("/sys/class/infiniband"))
     except FileNotFoundError:
         return False
+
+
+def git(*words):
+    """What it says of the repository of these sources; empty where there is none."""
+    root = os.path.realpath(f"{os.path.dirname(os.path.abspath(__file__))}/../..")
+    try:
+        return subprocess.run(
+            ("git", "--git-dir", f"{root}/.git", *words), capture_output=True, text=True,
+            check=True,
+        ).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 class Machine(unittest.TestCase):
@@ -45,6 +58,18 @@ class Machine(unittest.TestCase):
             for words in (("--json", path), (), ("--no-save",)):
                 self.assertEqual(self.fails("run", "127.0.0.1", *words, cwd=folder), NO_DEVICE)
                 self.assertEqual(os.listdir(folder), [])
+
+    def test_what_it_was_built_from(self):
+        """A commit of the sources, where they come with their repository."""
+        tool = json.loads(verbmark("doctor", "--json").out)["hosts"]["client"]["tool"]
+        self.assertTrue(tool["build_type"])
+        self.assertRegex(tool["flags"], r"^-O[0-3gs]")
+        self.assertNotIn("/", tool["flags"])
+        if not git("rev-parse", "HEAD"):
+            self.skipTest("git knows nothing of these sources")
+        revision = tool["revision"].removesuffix("-dirty")
+        self.assertRegex(revision, r"^[0-9a-f]{12,}$")
+        self.assertEqual(git("cat-file", "-t", revision), "commit")
 
     def test_a_port_in_use(self):
         for family, address in ((socket.AF_INET6, "::"), (socket.AF_INET, "0.0.0.0")):

@@ -100,7 +100,7 @@ class Doctor(unittest.TestCase):
         self.assertEqual(facts["netdev"]["mtu"], netdev["mtu"])
         self.assertIn("RoCE v2", port["gid_types"])
         shown = subprocess.run(
-            ("ibv_devinfo", "-d", self.name), check=True, capture_output=True, text=True
+            ("ibv_devinfo", "-v", "-d", self.name), check=True, capture_output=True, text=True
         ).stdout
         wanted = dict(re.findall(r"(?m)^\s*([a-z_]+):\s+(\S+)", shown))
         self.assertEqual(port["active_mtu"], int(wanted["active_mtu"]))
@@ -108,6 +108,10 @@ class Doctor(unittest.TestCase):
         self.assertEqual(int(facts["device"]["vendor_id"], 16), int(wanted["vendor_id"], 16))
         self.assertEqual(facts["device"]["vendor_part_id"], int(wanted["vendor_part_id"]))
         self.assertEqual(facts["device"]["fw_ver"], wanted["fw_ver"])
+        self.assertEqual(facts["device"]["node_guid"], wanted["node_guid"])
+        self.assertEqual(
+            facts["interrupts"]["completion_vectors"], int(wanted["num_comp_vectors"])
+        )
 
     def test_facts_of_the_host(self):
         facts = self.examine()["hosts"]["client"]

@@ -4,9 +4,8 @@
 #include <linux/rtnetlink.h>
 #include <stdlib.h>
 
-#include "bench/facts.h"
 #include "bench/facts_part.h"
-#include "bench/test/made_up.h"
+#include "bench/test/section.h"
 
 /* A path and what is in it on each line. */
 static const char hardware[] =
@@ -202,22 +201,6 @@ static void test_nothing(void **unused)
 	json_decref(facts);
 	made_up_close(&machine);
 }
-
-static json_t *gather_section(const struct made_up *machine, const char *device, const char *name)
-{
-	json_t *facts = facts_gather(machine->root, device, 1);
-	json_t *section = json_incref(json_object_get(facts, name));
-
-	json_decref(facts);
-	return section;
-}
-
-#define check_section(machine, device, name, wanted)                     \
-	do {                                                             \
-		json_t *section = gather_section(machine, device, name); \
-		assert_json(section, wanted);                            \
-		json_decref(section);                                    \
-	} while (0)
 
 /* rxe1 hangs below the card that it uses, as with older kernels. */
 static void test_software_devices(void **unused)
