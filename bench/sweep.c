@@ -136,6 +136,8 @@ static int describe(struct sweep *sweep, struct result *result, struct error *er
 	result->server.facts = json_incref(json_object_get(answer, "facts"));
 	sweep->far_before = json_incref(json_object_get(answer, "noise"));
 	json_decref(answer);
+	fingerprint_hard(result->client.facts, result->client.fingerprint);
+	fingerprint_hard(result->server.facts, result->server.fingerprint);
 	return 0;
 }
 

@@ -27,6 +27,10 @@ static int load_end(struct result_end *end, const json_t *hosts, const char *nam
 	    member_small(json, "mtu", INT_MAX, &end->mtu, error) ||
 	    member_count(json, "rate_mbps", &end->rate_mbps, error))
 		return -EINVAL;
+	if (json_object_get(json, "hard_fingerprint") &&
+	    member_text(json, "hard_fingerprint", end->fingerprint, sizeof(end->fingerprint),
+			error))
+		return -EINVAL;
 	end->facts = json_incref(json_object_get(json, "facts"));
 	return member_word(json, "link_layer", texts, &end->link_layer, error);
 }

@@ -69,9 +69,18 @@ static int take_first(struct result *into, const struct result *from, struct err
 	return 0;
 }
 
+/* Runs under different circumstances are of none of them. */
+static void widen_end(struct result_end *into, const struct result_end *from)
+{
+	if (strcmp(into->fingerprint, from->fingerprint) != 0)
+		into->fingerprint[0] = '\0';
+}
+
 /* ISO 8601 sorts as text. */
 static void widen(struct result *into, const struct result *from)
 {
+	widen_end(&into->client, &from->client);
+	widen_end(&into->server, &from->server);
 	if (strcmp(from->started, into->started) < 0)
 		memcpy(into->started, from->started, sizeof(into->started));
 	if (strcmp(from->finished, into->finished) > 0)

@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "core/compiler.h"
+#include "reports/cmdline.h"
 
 static const char gone[] = "redacted";
 
@@ -199,7 +200,7 @@ static bool is_version(const char *key)
 {
 	static const char *const keys[] = {
 		"fw_ver",   "driver_version", "driver_srcversion", "version", "library",
-		"provider", "libc",           "compiler",          "release",
+		"provider", "libc",           "compiler",          "release", "revision",
 	};
 
 	return is_one_of(key, keys, ARRAY_LENGTH(keys));
@@ -248,63 +249,16 @@ static int walk(json_t *json, const struct names *names)
 	return code;
 }
 
-/* What a measurement depends on; all else may tell of disks, networks and names. */
-static bool is_of_interest(const char *word)
-{
-	static const char *const beginnings[] = {
-		"isolcpus",
-		"nohz",
-		"rcu_nocbs",
-		"irqaffinity",
-		"idle",
-		"intel_idle.",
-		"mitigations",
-		"intel_pstate",
-		"amd_pstate",
-		"processor.",
-		"iommu",
-		"intel_iommu",
-		"amd_iommu",
-		"hugepages",
-		"default_hugepagesz",
-		"transparent_hugepage",
-		"numa_balancing",
-		"clocksource",
-		"tsc",
-		"nosmt",
-		"pcie_aspm",
-		"pci=",
-		"cpufreq.",
-		"preempt",
-		"skew_tick",
-	};
-
-	for (size_t i = 0; i < ARRAY_LENGTH(beginnings); i++)
-		if (!strncmp(word, beginnings[i], strlen(beginnings[i])))
-			return true;
-	return false;
-}
-
 static int shorten_cmdline(json_t *facts)
 {
 	json_t *kernel = json_object_get(facts, "kernel");
 	const char *line = json_string_value(json_object_get(kernel, "cmdline"));
-	char *copy = line ? strdup(line) : NULL;
-	char *rest = copy;
-	char kept[512] = "";
-	size_t used = 0;
-	char *word;
-	int code;
+	char kept[CMDLINE_KEPT];
 
 	if (!line)
 		return 0;
-	while (copy && (word = strsep(&rest, " ")) && used < sizeof(kept))
-		if (is_of_interest(word))
-			used += (size_t)snprintf(kept + used, sizeof(kept) - used, "%s%s",
-						 used ? " " : "", word);
-	code = copy ? json_object_set_new(kernel, "cmdline", json_string(kept)) : -1;
-	free(copy);
-	return code;
+	return cmdline_keep(line, kept) ? -1
+					: json_object_set_new(kernel, "cmdline", json_string(kept));
 }
 
 static int redact_end(json_t *end, const char *instead, const struct names *names)

@@ -14,6 +14,7 @@
 
 #include "core/hist.h"
 #include "reports/chosen.h"
+#include "reports/fingerprint.h"
 #include "reports/statistic.h"
 #include "reports/windows.h"
 
@@ -110,7 +111,8 @@ struct result_end {
 	const char *link_layer;
 	uint64_t rate_mbps;
 	unsigned int mtu;
-	json_t *facts; /* its circumstances; NULL: not known */
+	json_t *facts;                      /* its circumstances; NULL: not known */
+	char fingerprint[FINGERPRINT_TEXT]; /* of them as they were found; empty: not known */
 };
 
 struct result {

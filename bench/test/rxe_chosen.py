@@ -20,6 +20,7 @@ PORT = "/sys/class/infiniband/rxe0/ports/1"
 PAGE = os.sysconf("SC_PAGESIZE")
 NR_HUGEPAGES = "/proc/sys/vm/nr_hugepages"
 ENDS = ("client", "server")
+NETDEV = os.environ["SOFTROCE_NETDEV"]
 
 
 def read(path):
@@ -108,6 +109,25 @@ class Chosen(Served):
                 clock["resolution_ns"], time.clock_getres(time.CLOCK_MONOTONIC_RAW) * 1e9
             )
         self.assertGreater(clock["cost_ns"], 0)
+
+    def test_the_hard_fingerprint(self):
+        """Both ends are this machine; a network interface of another MTU is another one."""
+        def found():
+            hosts = measure(self.server, "-n", 50).document["hosts"]
+            return [hosts[end]["hard_fingerprint"] for end in ENDS]
+
+        def set_mtu(mtu):
+            subprocess.run(["ip", "link", "set", NETDEV, "mtu", str(mtu)], check=True)
+
+        mtu = read(f"/sys/class/net/{NETDEV}/mtu")
+        before = found()
+        self.assertEqual(before[0], before[1])
+        self.assertEqual(found(), before)
+        set_mtu(int(mtu) - 4)
+        self.addCleanup(set_mtu, mtu)
+        self.assertNotIn(before[0], found())
+        set_mtu(mtu)
+        self.assertEqual(found(), before)
 
     def test_the_way_of_waiting(self):
         near, far = self.ends("--cq", "adaptive", "--server-cq", "event")

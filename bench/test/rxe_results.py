@@ -111,7 +111,9 @@ class Results(Served):
         self.assertIn(name, names(begin, time.time(), "redacted"))
         with open(f"{self.folder}/{name}", encoding="utf-8") as file:
             text = file.read()
-        for private in (ADDRESS, os.environ["SOFTROCE_ADDRESS6"]):
+        with open("/sys/class/infiniband/rxe0/node_guid", encoding="ascii") as file:
+            guid = file.read().strip()
+        for private in (ADDRESS, os.environ["SOFTROCE_ADDRESS6"], guid):
             self.assertNotIn(private, text)
         document = documents.parse(text)
         self.assertEqual(document["run"]["status"], "complete")
@@ -120,6 +122,8 @@ class Results(Served):
             # Both are this machine, which is named but once.
             self.assertIn(found["facts"]["host"], document["hosts"])
             self.assertEqual(found["device"], "rxe0")
+            self.assertNotIn("node_guid", found["facts"]["device"])
+            self.assertRegex(found["hard_fingerprint"], "^[0-9a-f]{16}$")
         self.assertIn("redacted", document["run"]["command"])
         ended = verbmark("report", f"{self.folder}/{name}")
         self.assertEqual((ended.status, ended.err), (0, ""))

@@ -64,6 +64,7 @@ DEFECTS = (
     ((*CLIENT, "link_layer"), "Token Ring"),
     ((*CLIENT, "rate_mbps"), -1),
     ((*CLIENT, "mtu"), DROP),
+    ((*CLIENT, "hard_fingerprint"), "0123456789ABCDEF"),
     (("cases",), {}),
     (("cases",), []),
     ((*LAT, "id"), DROP),

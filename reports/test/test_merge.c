@@ -68,6 +68,17 @@ static void test_facts(void **unused)
 	assert_string_equal(json_string_value(facts), "n02");
 }
 
+static void test_fingerprints(void **unused)
+{
+	assert_int_equal(add(loading_document()), 0);
+	assert_int_equal(add(loading_document()), 0);
+	assert_string_equal(merged.client.fingerprint, "0123456789abcdef");
+	assert_int_equal(add(changed("hosts/client/hard_fingerprint", "\"0123456789abcde0\"")), 0);
+	assert_string_equal(merged.client.fingerprint, "");
+	assert_int_equal(add(loading_document()), 0);
+	assert_string_equal(merged.client.fingerprint, "");
+}
+
 /* Where they differ nobody has been in one place. */
 static void test_places(void **unused)
 {
@@ -403,6 +414,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_counters_and_warnings, reset, drop),
 		cmocka_unit_test_setup_teardown(test_one, reset, drop),
 		cmocka_unit_test_setup_teardown(test_facts, reset, drop),
+		cmocka_unit_test_setup_teardown(test_fingerprints, reset, drop),
 		cmocka_unit_test_setup_teardown(test_places, reset, drop),
 		cmocka_unit_test_setup_teardown(test_chosen, reset, drop),
 		cmocka_unit_test_setup_teardown(test_three, reset, drop),

@@ -49,12 +49,14 @@ static void test_texts(void **unused)
 	" \"node_guid\": \"0002:c903:0012:3456\", \"serial\": \"MT2019X01\"},"                    \
 	" \"netdev\": {\"name\": \"enx001122334455\", \"mtu\": 4200},"                            \
 	" \"rdma_core\": {\"library\": \"libibverbs.so.1.14.44.0\"},"                             \
+	" \"tool\": {\"revision\": \"55207f22e6c4-dirty\"},"                                      \
 	" \"kernel\": {\"release\": \"6.1.0\", \"cmdline\": \"BOOT_IMAGE=/vmlinuz root=UUID=1b4e" \
 	" ip=192.0.2.1 isolcpus=2-5 quiet mitigations=off\"}}"
 #define FACTS_LEFT                                                                            \
 	"{\"host\": \"client\", \"device\": {\"name\": \"mlx5_0\", \"fw_ver\": \"2.1.0.9\"}," \
 	" \"netdev\": {\"name\": \"enxredacted\", \"mtu\": 4200},"                            \
 	" \"rdma_core\": {\"library\": \"libibverbs.so.1.14.44.0\"},"                         \
+	" \"tool\": {\"revision\": \"55207f22e6c4-dirty\"},"                                  \
 	" \"kernel\": {\"release\": \"6.1.0\", \"cmdline\": \"isolcpus=2-5 mitigations=off\"}}"
 
 static void check_member(json_t *document, const char *path, const char *wanted)
@@ -93,6 +95,7 @@ static void test_a_document(void **unused)
 	check_member(document, "hosts/client/device", "\"mlx5_0\"");
 	check_member(document, "hosts/client/link_layer", "\"Ethernet\"");
 	check_member(document, "hosts/client/facts", FACTS_LEFT);
+	check_member(document, "hosts/client/hard_fingerprint", "\"0123456789abcdef\"");
 	check_member(document, "run/command",
 		     "[\"verbmark\", \"run\", \"--launch=redacted\", \"redacted\", \"-s\", \"64\","
 		     " \"server\", \"--op\", \"send\"]");

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Of a kernel's command line the words that a measurement depends on; all else may tell
+ * of disks, networks and names.
+ */
+#ifndef REPORTS_CMDLINE_H
+#define REPORTS_CMDLINE_H
+
+#define CMDLINE_KEPT 512
+
+/* What does not fit is left out. -ENOMEM, with nothing kept. */
+int cmdline_keep(const char *line, char kept[static CMDLINE_KEPT]);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/fingerprint.h"
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/compiler.h"
+#include "reports/cmdline.h"
+
+/* FNV-1a, of 64 bits: nobody gains by making two alike. */
+#define FNV_OFFSET 0xcbf29ce484222325ULL
+#define FNV_PRIME  0x100000001b3ULL
+
+#define MEMBERS_MAX 14
+
+/* A section, and those of its members that count; none: all of it. */
+static const struct {
+	const char *section;
+	const char *members[MEMBERS_MAX];
+} hard[] = {
+	{"device",
+	 {"node_type", "vendor_id", "vendor_part_id", "hw_ver", "hw_rev", "fw_ver", "board_id",
+	  "hca_type", "software", "virtual_function", "driver", "driver_version",
+	  "driver_srcversion"}							      },
+	{"port",
+	 {"link_layer", "state", "phys_state", "rate", "active_mtu", "max_mtu", "gid_types"}},
+	{"netdev",         {"mtu", "driver"}						},
+	{"flow",           {NULL}							   },
+ /* Not what is in the configuration space, of which a user sees the beginning. */
+	{"pcie",           {"current_link_speed", "current_link_width", "numa_node"}        },
+	{"iommu",          {"type"}							 },
+	{"rdma_core",      {"library", "version", "provider"}                               },
+	{"libc",           {NULL}							   },
+	{"tool",           {"compiler", "build_type", "flags"}                              },
+	{"cpu",
+	 {"model", "vendor", "family", "model_number", "stepping", "microcode", "implementer",
+	  "part", "revision", "online", "smt", "isolated", "nohz_full"}                     },
+	{"frequency",      {"driver", "governor", "energy_preference", "turbo"}             },
+	{"idle",           {"driver"}						       },
+	{"numa",           {"nodes", "distances", "balancing"}                              },
+	{"kernel",         {"release", "version", "cmdline"}                                },
+	{"clock",          {"source"}						       },
+	{"cgroup",         {"cpu_max"}						      },
+	{"virtualization", {NULL}							   },
+	{"environment",    {"softroce_accel"}					       },
+};
+
+static json_t *take_members(json_t *section, const char *const *members)
+{
+	json_t *taken;
+
+	if (!members[0] || !json_is_object(section))
+		return json_incref(section);
+	taken = json_object();
+	for (size_t i = 0; i < MEMBERS_MAX && members[i]; i++) {
+		json_t *value = json_object_get(section, members[i]);
+
+		if (value)
+			json_object_set(taken, members[i], value);
+	}
+	return taken;
+}
+
+/* The rest of it is what --redact leaves out. */
+static void shorten_cmdline(json_t *taken)
+{
+	json_t *kernel = json_object_get(taken, "kernel");
+	const char *line = json_string_value(json_object_get(kernel, "cmdline"));
+	char kept[CMDLINE_KEPT];
+
+	if (line && !cmdline_keep(line, kept))
+		json_object_set_new(kernel, "cmdline", json_string(kept));
+}
+
+static json_t *take_hard(const json_t *facts)
+{
+	json_t *taken = json_object();
+
+	for (size_t i = 0; i < ARRAY_LENGTH(hard); i++) {
+		json_t *section = json_object_get(facts, hard[i].section);
+
+		if (section)
+			json_object_set_new(taken, hard[i].section,
+					    take_members(section, hard[i].members));
+	}
+	shorten_cmdline(taken);
+	return taken;
+}
+
+static uint64_t hash(const char *text)
+{
+	uint64_t sum = FNV_OFFSET;
+
+	for (const unsigned char *byte = (const unsigned char *)text; *byte; byte++)
+		sum = (sum ^ *byte) * FNV_PRIME;
+	return sum;
+}
+
+void fingerprint_hard(const json_t *facts, char text[static FINGERPRINT_TEXT])
+{
+	json_t *taken = take_hard(facts);
+	char *sorted = json_dumps(taken, JSON_COMPACT | JSON_SORT_KEYS);
+
+	text[0] = '\0';
+	if (sorted && json_object_size(taken))
+		snprintf(text, FINGERPRINT_TEXT, "%016" PRIx64, hash(sorted));
+	free(sorted);
+	json_decref(taken);
+}
