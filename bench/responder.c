@@ -169,10 +169,14 @@ static int drive(struct session *session, const struct protocol_case *wanted, st
 /* What it drove while the client measured; as long ago as the word of it says. */
 static double driven(const struct session *session, const struct protocol_stop *stop)
 {
-	if (!session->driven_ns || stop->from_ns > session->driven_ns)
+	uint64_t now_ns = session->driven_ns;
+
+	if (!now_ns)
 		return -1;
-	return windows_between(&session->windows, session->driven_ns - stop->from_ns,
-			       session->driven_ns - stop->until_ns);
+	/* It may have begun late. */
+	return windows_between(&session->windows,
+			       now_ns > stop->from_ns ? now_ns - stop->from_ns : 0,
+			       now_ns > stop->until_ns ? now_ns - stop->until_ns : 0);
 }
 
 /* Answers, or is there to be written to and read from, until the client speaks. */

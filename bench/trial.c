@@ -352,7 +352,7 @@ static double far_rate(const struct trial *trial, const struct plan_case *wanted
 {
 	double messages = wanted->op->is_received ? (double)trial->received : trial->driven;
 
-	return messages > 0 ? messages * (double)NS_PER_S / (double)found->duration_ns : 0;
+	return messages * (double)NS_PER_S / (double)found->duration_ns;
 }
 
 /* What only both ends together can tell. */
@@ -364,7 +364,8 @@ static int compare_notes(struct trial *trial, const struct plan_case *wanted,
 	/* Where the server takes no part, its cost is that of the client's messages. */
 	if (!is_shared(wanted))
 		found->server.messages = found->warmup.messages + found->messages;
-	if (p->bidirectional)
+	found->has_far = p->bidirectional && (wanted->op->is_received || trial->driven >= 0);
+	if (found->has_far)
 		found->far_messages_per_s = far_rate(trial, wanted, found);
 	if (!lane_is_lossy(&trial->lane))
 		return 0;

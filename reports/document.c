@@ -127,8 +127,11 @@ static double rate_of_case(const struct result_case *line, bool with_far)
 static json_t *make_total(const struct result_case *line)
 {
 	double rate = rate_of_case(line, true);
+	bool has_far = false;
 
-	if (rate <= rate_of_case(line, false))
+	for (size_t i = 0; i < line->n_trials; i++)
+		has_far = has_far || line->trials[i].has_far;
+	if (!has_far)
 		return NULL;
 	return json_pack("{s:f, s:f}", "bytes_per_s", rate * (double)line->size, "messages_per_s",
 			 rate);
@@ -174,7 +177,7 @@ static json_t *make_rates(const struct result_trial *trial)
 	json_t *rates = json_pack("{s:f, s:f}", "bytes_per_s", trial->bytes_per_s, "messages_per_s",
 				  trial->messages_per_s);
 
-	if (trial->far_messages_per_s > 0)
+	if (trial->has_far)
 		json_object_set_new(rates, "far_messages_per_s",
 				    json_real(trial->far_messages_per_s));
 	return rates;

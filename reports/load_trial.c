@@ -90,7 +90,8 @@ static int load_extras(struct result_trial *trial, const json_t *json, struct er
 	json_t *loss = json_object_get(json, "loss");
 	int code = 0;
 
-	if (json_object_get(bandwidth, "far_messages_per_s"))
+	trial->has_far = json_object_get(bandwidth, "far_messages_per_s");
+	if (trial->has_far)
 		code = member_figure(bandwidth, "far_messages_per_s", &trial->far_messages_per_s,
 				     error);
 	if (!code && loss)

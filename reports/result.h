@@ -58,8 +58,9 @@ struct result_trial {
 	double latency[STATISTICS]; /* NAN: not known */
 	double bytes_per_s;
 	double messages_per_s;
-	double far_messages_per_s; /* of the other direction; 0: there is none */
-	uint64_t sent;             /* on UC and UD, with the warm-up; 0: nothing can be lost */
+	bool has_far; /* the other direction, with */
+	double far_messages_per_s;
+	uint64_t sent; /* on UC and UD, with the warm-up; 0: nothing can be lost */
 	uint64_t lost;
 	struct result_cost client;
 	struct result_cost server;
