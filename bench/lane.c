@@ -298,17 +298,6 @@ static struct ibv_sge piece(const struct lane *lane, size_t offset, size_t lengt
 				.lkey = lane->ground.mr->lkey};
 }
 
-/* Again, where it was: id is that of the receive. */
-static int post_one_receive(const struct lane *lane, struct flow *flow, uint64_t id)
-{
-	uint64_t slot = (id & ~LANE_RECEIVE) >> LANE_FLOW_BITS;
-
-	flow->receive.id = id;
-	flow->receive.sges[0].addr = flow->first_receive + slot * lane->stride;
-	return flow->queue.srq ? post_receive_shared(&flow->queue, &flow->receive)
-			       : post_receive(&flow->queue, &flow->receive);
-}
-
 static uint64_t receive_id(const struct lane *lane, const struct flow *flow, uint64_t number)
 {
 	uint64_t slot = lane->shape->is_read ? 0 : number % lane->received_slots;
@@ -337,7 +326,7 @@ int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
 	if (flow->queue.srq && flow->number)
 		wanted = 0;
 	for (uint64_t i = 0; i < wanted && !code; i++)
-		code = post_one_receive(lane, flow, receive_id(lane, flow, i));
+		code = lane_post_receive(lane, flow, receive_id(lane, flow, i));
 	return code ? lane_post_failed(code, error) : 0;
 }
 
@@ -487,26 +476,6 @@ void lane_share_out(struct lane *lane, uint64_t messages)
 		if (messages != UINT64_MAX)
 			flow->left = messages / lane->n_flows + (i < messages % lane->n_flows);
 	}
-}
-
-int lane_take(struct lane *lane, const struct ibv_wc *wc, bool *is_message, struct error *error)
-{
-	int code;
-
-	if (unlikely(wc->status != IBV_WC_SUCCESS))
-		return lane_completion_failed(wc, error);
-	/* Where the device is fast no poll is ever empty, and nobody else would look. */
-	if (unlikely(alarm_raised(lane->completion->alarm)))
-		return alarm_reason(lane->completion->alarm, error);
-	lane->completions++;
-	*is_message = wc->wr_id & LANE_RECEIVE;
-	if (!*is_message) {
-		lane->is_signal_out = false;
-		return 0;
-	}
-	lane->received++;
-	code = post_one_receive(lane, &lane->flows[lane_flow(wc)], wc->wr_id);
-	return unlikely(code) ? lane_post_failed(code, error) : 0;
 }
 
 void lane_compute(uint64_t ns)

@@ -123,9 +123,6 @@ void lane_share_out(struct lane *lane, uint64_t messages);
 /* A context refused: its reason becomes the error. */
 int lane_failed(const struct flow *flow, struct error *error);
 
-/* Takes one completion that was waited for. Sets *is_message for a receive. */
-int lane_take(struct lane *lane, const struct ibv_wc *wc, bool *is_message, struct error *error);
-
 /* Nothing for lane.stalled_ns, at an end that drives, is a failure. */
 COLD int lane_stalled(const struct lane *lane, struct error *error);
 
@@ -143,9 +140,6 @@ COLD int lane_settle(struct lane *lane, struct error *error);
 COLD int lane_post_failed(int code, struct error *error);
 COLD int lane_completion_failed(const struct ibv_wc *wc, struct error *error);
 
-/* Computes for that long, as a program does that has other work than messages. */
-COLD void lane_compute(uint64_t ns);
-
 /* The number of the queue pair whose post, or receive, it was. */
 static ALWAYS_INLINE uint32_t lane_flow(const struct ibv_wc *wc)
 {
@@ -157,6 +151,42 @@ static ALWAYS_INLINE uint64_t lane_receive_slot(const struct ibv_wc *wc)
 {
 	return (wc->wr_id & ~LANE_RECEIVE) >> LANE_FLOW_BITS;
 }
+
+/* Again, where it was: id is that of the receive. */
+static ALWAYS_INLINE int lane_post_receive(const struct lane *lane, struct flow *flow, uint64_t id)
+{
+	uint64_t slot = (id & ~LANE_RECEIVE) >> LANE_FLOW_BITS;
+
+	flow->receive.id = id;
+	flow->receive.sges[0].addr = flow->first_receive + slot * lane->stride;
+	return flow->queue.srq ? post_receive_shared(&flow->queue, &flow->receive)
+			       : post_receive(&flow->queue, &flow->receive);
+}
+
+/* Takes one completion that was waited for. Sets *is_message for a receive. */
+static ALWAYS_INLINE int lane_take(struct lane *lane, const struct ibv_wc *wc, bool *is_message,
+				   struct error *error)
+{
+	int code;
+
+	if (unlikely(wc->status != IBV_WC_SUCCESS))
+		return lane_completion_failed(wc, error);
+	/* Where the device is fast no poll is ever empty, and nobody else would look. */
+	if (unlikely(alarm_raised(lane->completion->alarm)))
+		return alarm_reason(lane->completion->alarm, error);
+	lane->completions++;
+	*is_message = wc->wr_id & LANE_RECEIVE;
+	if (!*is_message) {
+		lane->is_signal_out = false;
+		return 0;
+	}
+	lane->received++;
+	code = lane_post_receive(lane, &lane->flows[lane_flow(wc)], wc->wr_id);
+	return unlikely(code) ? lane_post_failed(code, error) : 0;
+}
+
+/* Computes for that long, as a program does that has other work than messages. */
+COLD void lane_compute(uint64_t ns);
 
 static ALWAYS_INLINE void lane_think(const struct lane *lane)
 {

@@ -51,7 +51,7 @@ int completion_close(struct completion *completion)
 	return code;
 }
 
-static COLD int poll_failed(struct error *error)
+int completion_poll_failed(struct error *error)
 {
 	return error_set(error, -EIO, "the completion queue cannot be polled; did it overrun?");
 }
@@ -63,7 +63,7 @@ static COLD int last_look(struct completion *completion, int max, struct ibv_wc 
 	int got = completion_poll(completion, max, wc);
 
 	if (got < 0)
-		return poll_failed(error);
+		return completion_poll_failed(error);
 	return got ? got : alarm_reason(completion->alarm, error);
 }
 
@@ -85,7 +85,7 @@ static int spin(struct completion *completion, int max, struct ibv_wc *wc, uint6
 			if (likely(got > 0))
 				return got;
 			if (unlikely(got < 0))
-				return poll_failed(error);
+				return completion_poll_failed(error);
 			if (unlikely(alarm_raised(completion->alarm)))
 				return last_look(completion, max, wc, error);
 		}
@@ -130,7 +130,7 @@ int completion_reset(struct completion *completion, struct error *error)
 		got = completion_poll(completion, ARRAY_LENGTH(wc), wc);
 	while (got > 0);
 	if (got < 0)
-		return poll_failed(error);
+		return completion_poll_failed(error);
 	if (completion->mode != RDMA_POLL && !completion->armed && completion_arm(completion))
 		return error_set(error, -EIO, "cannot arm the completion queue");
 	return 0;
@@ -153,37 +153,43 @@ static int sleep_once(struct completion *completion, uint64_t deadline_ns, struc
 	return got < 0 ? got : 0;
 }
 
+/* The deadline is set where the first sleep begins. */
+static int sleep_until_event(struct completion *completion, uint64_t timeout_ns,
+			     uint64_t *deadline_ns, struct error *error)
+{
+	if (timeout_ns != UINT64_MAX) {
+		uint64_t now = clock_now_ns();
+
+		if (*deadline_ns == UINT64_MAX)
+			*deadline_ns = now + timeout_ns;
+		else if (now >= *deadline_ns)
+			return -ETIMEDOUT;
+	}
+	return sleep_once(completion, *deadline_ns, error);
+}
+
+/* After an empty poll. */
 static int wait_event(struct completion *completion, int max, struct ibv_wc *wc,
 		      uint64_t timeout_ns, struct error *error)
 {
 	uint64_t deadline_ns = UINT64_MAX;
+	int got = 0;
 
-	for (;;) {
-		int got = completion_poll(completion, max, wc);
-		int code;
-
-		if (got)
-			return got > 0 ? got : poll_failed(error);
+	while (!got) {
 		if (!completion->armed) {
-			code = completion_arm(completion);
-			if (code)
+			if (completion_arm(completion))
 				return error_set(error, -EIO, "cannot arm the completion queue");
-			continue;
-		}
-		if (alarm_raised(completion->alarm))
+		} else if (alarm_raised(completion->alarm)) {
 			return last_look(completion, max, wc, error);
-		if (timeout_ns != UINT64_MAX) {
-			uint64_t now = clock_now_ns();
+		} else {
+			int code = sleep_until_event(completion, timeout_ns, &deadline_ns, error);
 
-			if (deadline_ns == UINT64_MAX)
-				deadline_ns = now + timeout_ns;
-			else if (now >= deadline_ns)
-				return -ETIMEDOUT;
+			if (code)
+				return code;
 		}
-		code = sleep_once(completion, deadline_ns, error);
-		if (code)
-			return code;
+		got = completion_poll(completion, max, wc);
 	}
+	return got > 0 ? got : completion_poll_failed(error);
 }
 
 static int wait_adaptive(struct completion *completion, int max, struct ibv_wc *wc,
@@ -194,8 +200,8 @@ static int wait_adaptive(struct completion *completion, int max, struct ibv_wc *
 	return got ? got : wait_event(completion, max, wc, timeout_ns, error);
 }
 
-int completion_wait(struct completion *completion, int max, struct ibv_wc *wc, uint64_t timeout_ns,
-		    struct error *error)
+int completion_wait_on(struct completion *completion, int max, struct ibv_wc *wc,
+		       uint64_t timeout_ns, struct error *error)
 {
 	int got;
 

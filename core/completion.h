@@ -52,13 +52,27 @@ static inline int completion_arm(struct completion *completion)
 	return ibv_req_notify_cq(completion->cq, 0);
 }
 
+COLD int completion_poll_failed(struct error *error);
+
+/* The rest of completion_wait, after a poll that was empty. */
+int completion_wait_on(struct completion *completion, int max, struct ibv_wc *wc,
+		       uint64_t timeout_ns, struct error *error);
+
 /*
  * Waits for completions in the CQ's mode and takes at most max. Returns how many;
  * -ETIMEDOUT after timeout_ns (UINT64_MAX: never), with no error set; else a
  * negative errno with the error: the alarm's reason, or what poll(2) said. The
  * clock is first read when the wait turns out to be long.
  */
-int completion_wait(struct completion *completion, int max, struct ibv_wc *wc, uint64_t timeout_ns,
-		    struct error *error);
+static ALWAYS_INLINE int completion_wait(struct completion *completion, int max, struct ibv_wc *wc,
+					 uint64_t timeout_ns, struct error *error)
+{
+	int got = completion_poll(completion, max, wc);
+
+	if (likely(got > 0))
+		return got;
+	return unlikely(got < 0) ? completion_poll_failed(error)
+				 : completion_wait_on(completion, max, wc, timeout_ns, error);
+}
 
 #endif
