@@ -90,7 +90,6 @@ static void make_posts(struct calls_posts *posts, struct lane *lane, enum post_o
 
 	post_request(&posts->one, &flow->work, operation, 0);
 	post_request(&posts->notice, &flow->notice, POST_SEND, 0);
-	posts->one.next = posts->notice.next = NULL;
 	posts->sends = &posts->one;
 	posts->n = 1;
 	if (lane->batch < 2)

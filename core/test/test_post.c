@@ -124,7 +124,8 @@ static void on_list(struct ibv_qp_ex *qpx, size_t n, const struct ibv_sge *sges)
 	assert_int_equal(n, 0);
 }
 
-static void decode(const struct ibv_send_wr *wr)
+/* Reads all that any provider reads: imm_data always, and the rest by operation. */
+static void decode(const struct ibv_qp *qp, const struct ibv_send_wr *wr)
 {
 	bool is_inline = wr->send_flags & IBV_SEND_INLINE;
 
@@ -132,6 +133,7 @@ static void decode(const struct ibv_send_wr *wr)
 		.id = wr->wr_id,
 		.flags = wr->send_flags,
 		.opcode = wr->opcode,
+		.imm = wr->imm_data,
 		.address = wr->num_sge ? wr->sg_list[0].addr : 0,
 		.length = wr->num_sge ? wr->sg_list[0].length : 0,
 		.lkey = wr->num_sge && !is_inline ? wr->sg_list[0].lkey : 0,
@@ -139,6 +141,8 @@ static void decode(const struct ibv_send_wr *wr)
 	switch ((int)wr->opcode) {
 	case IBV_WR_SEND_WITH_IMM:
 	case IBV_WR_SEND:
+		if (qp->qp_type != IBV_QPT_UD)
+			break;
 		last()->ah = wr->wr.ud.ah;
 		last()->qpn = wr->wr.ud.remote_qpn;
 		last()->qkey = wr->wr.ud.remote_qkey;
@@ -148,22 +152,19 @@ static void decode(const struct ibv_send_wr *wr)
 		last()->remote = wr->wr.atomic.remote_addr;
 		last()->rkey = wr->wr.atomic.rkey;
 		last()->compare_add = wr->wr.atomic.compare_add;
+		last()->swap = wr->wr.atomic.swap;
 		break;
 	default:
 		last()->remote = wr->wr.rdma.remote_addr;
 		last()->rkey = wr->wr.rdma.rkey;
 	}
-	if (wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP)
-		last()->swap = wr->wr.atomic.swap;
-	if (wr->opcode == IBV_WR_SEND_WITH_IMM || wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
-		last()->imm = wr->imm_data;
 }
 
 static int on_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	n_calls++;
 	for (; wr; wr = wr->next)
-		decode(wr);
+		decode(qp, wr);
 	return 0;
 }
 
@@ -213,6 +214,15 @@ static int forget(void **unused)
 	memset(seen, 0, sizeof(seen));
 	n_seen = n_starts = n_calls = 0;
 	return 0;
+}
+
+/* The type of queue pair that has the operation. */
+static void prepare(enum post_operation operation)
+{
+	bool is_datagram = operation == POST_UD_SEND || operation == POST_UD_SEND_IMM;
+
+	forget(NULL);
+	qpx.qp_base.qp_type = is_datagram ? IBV_QPT_UD : IBV_QPT_RC;
 }
 
 static struct post_work work_of(unsigned int i)
@@ -283,6 +293,13 @@ static void check(size_t place, struct seen wanted)
 	assert_memory_equal(&seen[place], &wanted, sizeof(wanted));
 }
 
+/* In a frame of its own, of which memcheck knows nothing yet. */
+__attribute__((noinline)) static int post_apart(const struct post_queue *by, struct post_work *work,
+						enum post_operation operation, unsigned int flags)
+{
+	return post_send(by, work, operation, post_choose(by, work), flags);
+}
+
 static void test_every_operation(void **unused)
 {
 	for (enum post_operation operation = POST_SEND; operation <= POST_UD_SEND_IMM;
@@ -293,11 +310,10 @@ static void test_every_operation(void **unused)
 			const struct post_queue *by = i & 4 ? &classic : &queue;
 			struct post_work work = work_of(0);
 
-			forget(NULL);
+			prepare(operation);
 			work.flags |= flags & IBV_SEND_INLINE;
-			assert_int_equal(post_send(by, &work, operation, post_choose(by, &work),
-						   flags & IBV_SEND_SIGNALED),
-					 0);
+			assert_int_equal(
+				post_apart(by, &work, operation, flags & IBV_SEND_SIGNALED), 0);
 			assert_int_equal(n_seen, 1);
 			assert_int_equal(n_calls, 1);
 			assert_int_equal(n_starts, !(i & 4));
@@ -328,7 +344,7 @@ static void check_list(const struct post_queue *by, enum post_operation operatio
 {
 	struct post_list list;
 
-	forget(NULL);
+	prepare(operation);
 	assert_int_equal(post_list_open(&list, n, NULL), 0);
 	for (unsigned int i = 0; i < n; i++)
 		list.works[i] = work_of(i);
