@@ -307,6 +307,8 @@ static int run_case(struct trial *trial, const struct plan_case *wanted, struct 
 			code = result_add_trial(found, &seen,
 						trial_has_latency(wanted) ? trial->hist : NULL,
 						is_bw ? trial->windows : NULL, error);
+		if (!code)
+			code = result_add_warmup(found, trial->warmup, error);
 	}
 	trial_close(trial);
 	found->client_place = trial->near;
@@ -375,15 +377,17 @@ int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *resul
 		.result = result,
 		.who = sweep->who,
 		.hist = malloc(sizeof(*trial.hist)),
+		.warmup = malloc(sizeof(*trial.warmup)),
 		.windows = malloc(sizeof(*trial.windows)),
 	};
 
-	if (trial.hist && trial.windows)
+	if (trial.hist && trial.warmup && trial.windows)
 		run_cases(sweep, &trial, plan, result, view, error);
 	else
 		error_set_errno(error, -ENOMEM, "cannot keep the results");
 	sweep->is_lost = trial.is_lost;
 	free(trial.hist);
+	free(trial.warmup);
 	free(trial.windows);
 	advise(sweep, result);
 	result->clock_drift_ppm = clock_drift_ppm(&sweep->clock);

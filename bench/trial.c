@@ -159,6 +159,8 @@ static int warm_window(struct trial *trial, struct lane *lane, const struct plan
 		steady_add(steady, (double)(lane->messages - before) / (double)elapsed);
 	else
 		steady_add(steady, hist_quantile(trial->hist, 500000));
+	if (!is_bw && trial->warmup)
+		hist_merge(trial->warmup, trial->hist);
 	return code;
 }
 
@@ -170,6 +172,8 @@ static int warm_up(struct trial *trial, struct lane *lane, const struct plan_cas
 	int code = 0;
 
 	trial->window_messages = FIRST_WINDOW;
+	if (trial->warmup)
+		hist_init(trial->warmup);
 	while (!code && warmup->duration_ns < wanted->parameters.warmup_ns &&
 	       !warmup->has_converged) {
 		code = warm_window(trial, lane, wanted, &steady, error);

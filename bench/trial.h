@@ -23,6 +23,7 @@ struct trial {
 	uint64_t from_ns;            /* from then; 0: it has not */
 	uint64_t until_ns;
 	struct hist *hist;
+	struct hist *warmup; /* latencies before that; NULL: nobody asks for them */
 	struct windows *windows;
 	struct result_place near; /* of the lane, and of the server's */
 	struct result_place far;

@@ -32,17 +32,23 @@ static json_t *make_bins(const struct hist *hist)
 	return bins;
 }
 
+static json_t *make_plain_histogram(const struct hist *hist, const char *unit)
+{
+	return json_pack("{s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "scheme", "log2-linear",
+			 "sub_bits", HIST_SUB_BITS, "unit", unit, "count", number(hist->count),
+			 "sum", number(hist->sum), "min", number(hist->count ? hist->min : 0),
+			 "max", number(hist->max), "over", number(hist->over), "bins",
+			 make_bins(hist));
+}
+
 static json_t *make_histogram(const struct hist *hist, const char *unit)
 {
+	json_t *histogram = make_plain_histogram(hist, unit);
 	struct error ignored = {0};
 	char *hdr = hdr_encode(hist, &ignored);
-	json_t *histogram =
-		json_pack("{s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s*}", "scheme",
-			  "log2-linear", "sub_bits", HIST_SUB_BITS, "unit", unit, "count",
-			  number(hist->count), "sum", number(hist->sum), "min",
-			  number(hist->count ? hist->min : 0), "max", number(hist->max), "over",
-			  number(hist->over), "bins", make_bins(hist), "hdr_v2", hdr);
 
+	if (hdr)
+		json_object_set_new(histogram, "hdr_v2", json_string(hdr));
 	free(hdr);
 	return histogram;
 }
@@ -80,25 +86,41 @@ static double rate_figure(const struct result_trial *trial, size_t which)
 	return which ? trial->messages_per_s : trial->bytes_per_s;
 }
 
+static json_t *make_figures(const struct hist *hist)
+{
+	json_t *figures = json_pack("{s:o}", "count", number(hist->count));
+
+	for (size_t i = 0; i < STATISTICS; i++)
+		if (statistics[i].is_known(hist, &statistics[i]))
+			json_object_set_new(figures, statistics[i].key,
+					    json_real(statistics[i].value(hist, &statistics[i])));
+	return figures;
+}
+
 static json_t *make_latency(const struct result_case *line)
 {
-	const struct hist *hist = line->latency;
 	json_t *intervals = json_object();
-	json_t *latency = json_pack("{s:o, s:s}", "count", number(hist->count), "kind",
-				    result_kind_name(line->kind));
+	json_t *latency = make_figures(line->latency);
 
 	for (size_t i = 0; i < STATISTICS; i++) {
 		json_t *interval = make_interval(line, latency_figure, i);
 
-		if (statistics[i].is_known(hist, &statistics[i]))
-			json_object_set_new(latency, statistics[i].key,
-					    json_real(statistics[i].value(hist, &statistics[i])));
 		if (interval)
 			json_object_set_new(intervals, statistics[i].key, interval);
 	}
+	json_object_set_new(latency, "kind", json_string(result_kind_name(line->kind)));
 	json_object_set_new(latency, "intervals", intervals);
-	json_object_set_new(latency, "histogram", make_histogram(hist, "ns"));
+	json_object_set_new(latency, "histogram", make_histogram(line->latency, "ns"));
 	return latency;
+}
+
+/* Of the same kind, and no measurement: nobody reads it but to judge the warm-up. */
+static json_t *make_warmup(const struct hist *hist)
+{
+	json_t *warmup = make_figures(hist);
+
+	json_object_set_new(warmup, "histogram", make_plain_histogram(hist, "ns"));
+	return warmup;
 }
 
 static json_t *make_windows(const struct result_case *line)
@@ -290,6 +312,8 @@ static json_t *make_case(const struct result_case *line)
 		return object;
 	if (line->latency)
 		json_object_set_new(object, "latency_ns", make_latency(line));
+	if (line->warmup)
+		json_object_set_new(object, "warmup_latency_ns", make_warmup(line->warmup));
 	if (line->windows)
 		json_object_set_new(object, "bandwidth", make_bandwidth(line));
 	if (line->sent)

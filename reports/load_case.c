@@ -67,6 +67,22 @@ static int load_latency(struct result_case *line, const json_t *json, struct err
 	return code;
 }
 
+static int load_warmup(struct result_case *line, const json_t *json, struct error *error)
+{
+	json_t *warmup;
+	int code = member_object(json, "warmup_latency_ns", &warmup, error);
+
+	if (code)
+		return code;
+	line->warmup = malloc(sizeof(*line->warmup));
+	if (!line->warmup)
+		return error_set_errno(error, -ENOMEM, "cannot keep a histogram");
+	code = restore_hist(line->warmup, warmup, error);
+	if (code)
+		error_wrap(error, "warmup_latency_ns");
+	return code;
+}
+
 static int check_bandwidth(const struct result_case *line, const json_t *bandwidth,
 			   struct error *error)
 {
@@ -205,6 +221,8 @@ static int load_figures(struct result_case *line, const json_t *json, struct err
 				 line->n_trials ? "figures" : "none");
 	if (has_latency)
 		code = load_latency(line, json, error);
+	if (has_latency && !code && json_object_get(json, "warmup_latency_ns"))
+		code = load_warmup(line, json, error);
 	if (has_bandwidth && !code)
 		code = load_bandwidth(line, json, error);
 	return code || !line->n_trials ? code : check_costs(line, json, error);
@@ -213,9 +231,10 @@ static int load_figures(struct result_case *line, const json_t *json, struct err
 /* All but what has a place of its own, under the names that options have. */
 static int load_parameters(struct result_case *line, json_t *json, struct error *error)
 {
-	static const char *const others[] = {
-		"id",  "transport", "trials",   "status",    "error",     "latency_ns", "bandwidth",
-		"cpu", "loss",      "counters", "semantics", "placement", "chosen"};
+	static const char *const others[] = {"id",     "transport",        "trials",    "status",
+					     "error",  "latency_ns",       "bandwidth", "cpu",
+					     "loss",   "counters",         "semantics", "placement",
+					     "chosen", "warmup_latency_ns"};
 	const char *name;
 	json_t *value;
 	bool is_kept = (line->parameters = json_object()) != NULL;

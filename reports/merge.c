@@ -201,6 +201,9 @@ static int check_range(const struct result_case *line, const struct result_case 
 	if (line->latency && from->latency)
 		is_wrong = is_wrong || is_beyond(line->latency->count, from->latency->count) ||
 			   is_beyond(line->latency->sum, from->latency->sum);
+	if (line->warmup && from->warmup)
+		is_wrong = is_wrong || is_beyond(line->warmup->count, from->warmup->count) ||
+			   is_beyond(line->warmup->sum, from->warmup->sum);
 	if (!is_wrong && from->windows && line->size)
 		is_wrong = messages > INT64_MAX / line->size;
 	return is_wrong ? error_set(error, -EOVERFLOW, "these are more than can be counted") : 0;
@@ -237,6 +240,8 @@ static int add_trials(struct result_case *line, const struct result_case *from, 
 	merge_place(&line->server_place, &from->server_place, !line->n_trials);
 	merge_chosen(&line->client_chosen, &from->client_chosen, !line->n_trials);
 	merge_chosen(&line->server_chosen, &from->server_chosen, !line->n_trials);
+	if (!code)
+		code = result_add_warmup(line, from->warmup, error);
 	/* The histogram and the windows of all of them come with the first. */
 	for (size_t i = 0; i < from->n_trials && !code; i++)
 		code = result_add_trial(line, &from->trials[i], i ? NULL : from->latency,

@@ -90,12 +90,28 @@ int result_add_trial(struct result_case *line, const struct result_trial *trial,
 	return 0;
 }
 
+int result_add_warmup(struct result_case *line, const struct hist *warmup, struct error *error)
+{
+	if (!warmup || !warmup->count)
+		return 0;
+	if (!line->warmup) {
+		line->warmup = malloc(sizeof(*line->warmup));
+		if (!line->warmup)
+			return error_set_errno(error, -ENOMEM, "cannot keep the results");
+		hist_init(line->warmup);
+	}
+	hist_merge(line->warmup, warmup);
+	return 0;
+}
+
 void result_drop_trials(struct result_case *line)
 {
 	free(line->latency);
+	free(line->warmup);
 	free(line->windows);
 	free(line->trials);
 	line->latency = NULL;
+	line->warmup = NULL;
 	line->windows = NULL;
 	line->trials = NULL;
 	line->n_trials = 0;

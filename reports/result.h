@@ -87,6 +87,7 @@ struct result_case {
 	uint64_t messages;
 	uint64_t duration_ns;    /* the sum over trials */
 	struct hist *latency;    /* of all trials; NULL: none was measured */
+	struct hist *warmup;     /* latencies before that, of all trials; NULL: none */
 	struct windows *windows; /* of all trials; NULL: no bandwidth was */
 	struct result_cost client;
 	struct result_cost server;
@@ -146,6 +147,9 @@ const char *result_kind_name(enum result_kind kind);
 int result_add_trial(struct result_case *line, const struct result_trial *trial,
 		     const struct hist *latency, const struct windows *windows,
 		     struct error *error);
+
+/* Adds the latencies of a trial's warm-up, if there were any. */
+int result_add_warmup(struct result_case *line, const struct hist *warmup, struct error *error);
 
 /* What a case has that did not end well is no measurement. */
 void result_drop_trials(struct result_case *line);

@@ -165,7 +165,9 @@ class Results(Served):
         again = documents.parse(Ended(program, RUN_PATIENCE).out)
         self.assertEqual(again["run"]["plan"], plan)
         for before, after in zip(document["cases"], again["cases"], strict=True):
-            for key in before.keys() - {"trials", "latency_ns", "cpu", "counters"}:
+            for key in before.keys() - {
+                "trials", "latency_ns", "warmup_latency_ns", "cpu", "counters"
+            }:
                 self.assertEqual(after[key], before[key], before["id"])
         statuses = [case["status"] for case in again["cases"]]
         self.assertEqual({"complete", "skipped"}, set(statuses))

@@ -63,6 +63,10 @@ class Whole(Served):
             self.assertEqual(case["latency_ns"]["count"], MESSAGES)
             self.assertEqual(case["latency_ns"]["histogram"]["count"], MESSAGES)
             self.check_histogram(case["latency_ns"]["histogram"])
+            # The warm-up apart, and none of it lost.
+            warmup = case["warmup_latency_ns"]
+            self.assertEqual(warmup["count"], trial["warmup"]["messages"])
+            self.check_histogram(warmup["histogram"])
         else:
             self.assertEqual(case["bandwidth"]["messages"], MESSAGES)
             self.assertEqual(case["bandwidth"]["bytes"], MESSAGES * case["size"])

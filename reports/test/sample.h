@@ -70,6 +70,8 @@ static inline void sample_latency(struct result_case *line)
 		statistic_fill(trial.latency, hist);
 		assert_int_equal(result_add_trial(line, &trial, hist, NULL, &error), 0);
 	}
+	sample_fill(hist, 1500, false);
+	assert_int_equal(result_add_warmup(line, hist, &error), 0);
 	free(hist);
 }
 

@@ -157,6 +157,10 @@ DEFECTS = (
     ((*BINS, 0), [1230, 1231, 1.5]),
     ((*BINS, 0), [-1, 0, 1]),
     ((*BINS, 0), {"low": 1230, "high": 1231, "count": 20}),
+    ((*LAT, "warmup_latency_ns", "count"), 0),
+    ((*LAT, "warmup_latency_ns", "histogram"), DROP),
+    ((*LAT, "warmup_latency_ns", "histogram", "unit"), "bytes/s"),
+    ((*FAILED, "warmup_latency_ns"), {}),
     # Bandwidths.
     ((*RATES, "bytes"), DROP),
     ((*RATES, "messages"), -1),
@@ -251,7 +255,8 @@ def closed(schema):
         # Its members are a part of other objects.
         if where != ("$defs", "figures"):
             part["unevaluatedProperties"] = False
-    made["$defs"]["latency"]["unevaluatedProperties"] = False
+    for name in ("latency", "warmup_latency"):
+        made["$defs"][name]["unevaluatedProperties"] = False
     return made
 
 

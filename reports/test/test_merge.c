@@ -136,6 +136,8 @@ static void test_three(void **unused)
 	assert_int_equal(line->latency->sum, 223200 + 3 * (1ULL << 37));
 	assert_int_equal(line->latency->min, 1230);
 	assert_int_equal(line->client.user_ns, 378000);
+	assert_int_equal(line->warmup->count, 60);
+	assert_int_equal(line->warmup->sum, 90000);
 	assert_true(line->trials[7].latency[0] == 1250);
 
 	line = &merged.cases[SAMPLE_BANDWIDTH];

@@ -163,6 +163,37 @@ static void test_dropped(void **unused)
 	assert_int_equal(line.n_trials, 1);
 }
 
+static int add_warmup(uint64_t first, uint64_t second)
+{
+	hist_init(&hist);
+	hist_add(&hist, first);
+	hist_add(&hist, second);
+	return result_add_warmup(&line, &hist, &error);
+}
+
+/* Apart from what was measured, and dropped with it. */
+static void test_warmups(void **unused)
+{
+	hist_init(&hist);
+	assert_int_equal(result_add_warmup(&line, NULL, &error), 0);
+	assert_int_equal(result_add_warmup(&line, &hist, &error), 0);
+	assert_null(line.warmup);
+	allocations = 0;
+	assert_int_equal(add_warmup(900, 800), -ENOMEM);
+	assert_contains(error.text, "cannot keep the results");
+	assert_null(line.warmup);
+	assert_int_equal(add_latency(100, 200), 0);
+	assert_int_equal(add_warmup(900, 800), 0);
+	assert_int_equal(add_warmup(800, 1ULL << 37), 0);
+	assert_int_equal(line.warmup->count, 4);
+	assert_int_equal(line.warmup->over, 1);
+	assert_int_equal(line.warmup->bins[800], 2);
+	assert_int_equal(line.latency->count, 2);
+	assert_int_equal(line.latency->max, 200);
+	result_drop_trials(&line);
+	assert_null(line.warmup);
+}
+
 /* The n-th allocation fails: that trial is not there, and the next one is taken. */
 static void test_no_memory(void **unused)
 {
@@ -229,6 +260,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_windows_are_appended, reset, drop),
 		cmocka_unit_test_setup_teardown(test_windows_that_do_not_fit, reset, drop),
 		cmocka_unit_test_setup_teardown(test_dropped, reset, drop),
+		cmocka_unit_test_setup_teardown(test_warmups, reset, drop),
 		cmocka_unit_test_setup_teardown(test_no_memory, reset, drop),
 		cmocka_unit_test_setup_teardown(test_a_result_is_finished, reset, drop),
 		cmocka_unit_test(test_names),
