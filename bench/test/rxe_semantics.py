@@ -123,7 +123,7 @@ class Pauses(unittest.TestCase):
     def test_they_are_where_they_belong(self):
         """Half of a round trip with a pause in it is 2.5 ms at the least: all of them are."""
         seen = []
-        while len(seen) < 3:
+        while len(seen) < 5:
             latency, paused, others = self.measure()
             bins = latency["histogram"]["bins"]
             held = sum(count for _, high, count in bins if high > 2.5e6)
@@ -132,7 +132,8 @@ class Pauses(unittest.TestCase):
             self.assertGreaterEqual(latency["max"], 2.5e6)
             self.assertGreaterEqual(latency["p99_9"], 2.5e6 * (1 - 1 / 1024))
             seen.append((held, paused, others))
-            # What the machine did by itself may look different from either end.
-            if held <= paused + others:
+            # What the machine did by itself may look different from either end, and the first
+            # message may be there before the server looks.
+            if held <= paused + others + 1:
                 return
         self.fail(f"held, paused, and paused by itself: {seen}")
