@@ -9,15 +9,11 @@ import unittest
 
 import verbmark
 from verbmark import (
-    ADDRESS, LIMIT, PATIENCE, VERBMARK, Ended, Program, client, wait_until,
+    ADDRESS, LIMIT, PATIENCE, VERBMARK, Ended, Program, client, run, wait_until,
 )
 
 PEER = os.environ["SOFTROCE_PEER_ADDRESS"]
 NETDEV = os.environ["SOFTROCE_NETDEV"]
-
-
-def run(*command):
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def over_there(*command):
@@ -141,23 +137,12 @@ class Wire(unittest.TestCase):
     def tearDownClass(cls):
         cls.server.kill()
 
-    def lose(self, percent, *match, machine=(), **kind):
-        """Of those that a machine sends, and that match."""
-        for command in (
-            "root handle 1: prio",
-            f"parent 1:3 netem loss {percent}%",
-        ):
-            run(*machine, "tc", "qdisc", "add", "dev", NETDEV, *command.split())
-        self.addCleanup(run, *machine, "tc", "qdisc", "del", "dev", NETDEV, "root")
-        self.sort(*match, machine=machine, **kind)
+    def lose(self, percent, *match, **kind):
+        verbmark.lose(self, NETDEV, percent, *match, **kind)
 
     @staticmethod
-    def sort(*match, machine=(), protocol=17, port=4791):
-        """These are of those that are lost, too."""
-        kind = "protocol ip parent 1: u32 match ip protocol"
-        there = f"{kind} {protocol} 0xff match ip dport {port} 0xffff"
-        run(*machine, "tc", "filter", "add", "dev", NETDEV, *there.split(), *match,
-            "flowid", "1:3")
+    def sort(*match, **kind):
+        verbmark.sort(NETDEV, *match, **kind)
 
 
 class Limits(Wire):

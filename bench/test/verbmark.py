@@ -447,3 +447,25 @@ def stop(program):
             return stat.read().rpartition(")")[2].split()[0] == "T"
 
     wait_until(stopped, what="the stop")
+
+
+# The wire between two machines.
+
+
+def run(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def sort(netdev, *match, machine=(), protocol=17, port=4791):
+    """Packets that a machine sends to that port, and that match, are of those that are lost."""
+    kind = "protocol ip parent 1: u32 match ip protocol"
+    there = f"{kind} {protocol} 0xff match ip dport {port} 0xffff"
+    run(*machine, "tc", "filter", "add", "dev", netdev, *there.split(), *match, "flowid", "1:3")
+
+
+def lose(test, netdev, percent, *match, machine=(), **kind):
+    """So many of them are lost, until the end of the test."""
+    for command in ("root handle 1: prio", f"parent 1:3 netem loss {percent}%"):
+        run(*machine, "tc", "qdisc", "add", "dev", netdev, *command.split())
+    test.addCleanup(run, *machine, "tc", "qdisc", "del", "dev", netdev, "root")
+    sort(netdev, *match, machine=machine, **kind)

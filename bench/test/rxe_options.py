@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""
+Options of a case, seen from outside: by what the device has of a queue pair, by the kernel's
+lists of its resources, and by the memory of the processes.
+"""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+from verbmark import (
+    IS_SANITIZED, RUN_PATIENCE, Ended, Served, Server, client, counter, measure, wait_until,
+)
+
+WATCHING = os.environ["WATCHING"]
+HUGE = "/proc/sys/vm/nr_hugepages"
+
+
+def resources(kind, pid):
+    """The kernel's list of those of a process: it has them by their threads."""
+    shown = subprocess.run(
+        ["rdma", "res", "show", kind, "-d", "-j"], check=True, capture_output=True
+    )
+    threads = {int(name) for name in os.listdir(f"/proc/{pid}/task")}
+    return [row for row in json.loads(shown.stdout) if row.get("pid") in threads]
+
+
+class Watched(Served):
+    """Between the client and its library stands another one, which writes down what it is told."""
+
+    def watch(self, *options):
+        """Each queue pair as the device has it, and how often the kernel was told to send."""
+        with tempfile.NamedTemporaryFile("r", encoding="ascii") as file:
+            before = ("env", f"LD_PRELOAD={WATCHING}", f"WATCHED={file.name}")
+            if IS_SANITIZED:
+                before += ("ASAN_OPTIONS=verify_asan_link_order=0",)
+            ended = Ended(
+                client("--warmup", "0ms", *options, port=self.server.port, before=before),
+                RUN_PATIENCE,
+            )
+            self.assertEqual(ended.status, 0, ended.err)
+            lines = [json.loads(line) for line in file]
+        return lines[:-1], lines[-1]["posts"]
+
+    def check(self, key, values, *options):
+        """Of each value of a list there is a case, with one queue pair."""
+        pairs, _ = self.watch("-n", 20, *options)
+        self.assertEqual([pair[key] for pair in pairs], values)
+
+    def test_mtu(self):
+        self.check("mtu", [256, 512, 1024, 2048, 4096], "-m", "256:4096")
+
+    def test_service_level(self):
+        self.check("sl", [0, 3, 15], "-S", "0,3,15")
+
+    def test_timeout_and_retries(self):
+        for connect in ("cm", "qp"):
+            with self.subTest(connect):
+                self.check("timeout", [1, 14, 20], "-u", "1,14,20", "--connect", connect)
+                self.check("retries", [0, 3, 7], "--retries", "0,3,7", "--connect", connect)
+
+    def test_outstanding(self):
+        for connect in ("cm", "qp"):
+            with self.subTest(connect):
+                self.check("reads", [1, 2, 8], "--op", "read", "-o", "1,2,8", "--connect", connect)
+
+    def test_inline(self):
+        pairs, _ = self.watch("-n", 20, "-I", "0,64,200")
+        sizes = [pair["inline"] for pair in pairs]
+        # A device may have more than it was asked for.
+        self.assertLess(sizes[0], 64)
+        self.assertTrue(64 <= sizes[1] < 200 <= sizes[2], sizes)
+
+    def test_lists(self):
+        """What is posted by one call is one call to the kernel; depth, inline and signals beside."""
+        for each in (1, 4, 16):
+            for more in (("-I", 0, "-Q", 16), ("-I", 128, "-Q", 16, "-q", 2)):
+                pairs, posts = self.watch(
+                    "--op", "write", "--metric", "bw", "-n", 640, "-t", 32, "-l", each, *more
+                )
+                self.assertEqual(len(pairs), 1 + ("-q" in more))
+                self.assertEqual(posts, 640 // each, more)
+
+    def test_shared_receives(self):
+        pairs, _ = self.watch("-n", 200, "--metric", "bw", "-q", 3, "--use-srq")
+        self.assertEqual([pair["srq"] for pair in pairs], [True] * 3)
+        pairs, _ = self.watch("-n", 200, "--metric", "bw", "-q", 3)
+        self.assertEqual([pair["srq"] for pair in pairs], [False] * 3)
+
+
+class Running(unittest.TestCase):
+    """While a case runs."""
+
+    def start(self, *options):
+        server = self.keep(Server())
+        before = counter("sent_pkts")
+        program = self.keep(client("-D", "60s", *options, port=server.port))
+        wait_until(lambda: counter("sent_pkts") > before + 1000, what="the case")
+        return server, program
+
+    def keep(self, program):
+        self.addCleanup(program.kill)
+        return program
+
+    def test_shared_receives_of_several_queue_pairs(self):
+        ends = self.start("--metric", "bw", "-q", 4, "--use-srq")
+        for end in ends:
+            self.assertEqual(len(resources("qp", end.pid)), 4)
+            self.assertEqual(len(resources("srq", end.pid)), 1)
+
+    @staticmethod
+    def huge_kib(pid):
+        with open(f"/proc/{pid}/status", encoding="ascii") as status:
+            return next(int(row.split()[1]) for row in status if row.startswith("HugetlbPages:"))
+
+    def reserve(self, pages):
+        with open(HUGE, "w", encoding="ascii") as file:
+            file.write(str(pages))
+
+    def test_huge_pages(self):
+        self.reserve(16)
+        self.addCleanup(self.reserve, 0)
+        for options, least in (((), 0), (("--hugepages",), 4 * 1024)):
+            ends = self.start("--op", "write", "--metric", "bw", "-s", "2m", *options)
+            for end in ends:
+                # Two areas of 2 MiB, and what stands behind them.
+                self.assertEqual(self.huge_kib(end.pid) > least, bool(options))
+                self.assertLessEqual(self.huge_kib(end.pid), 16 * 2048)
+            for end in reversed(ends):
+                end.kill()
+
+    def test_huge_pages_that_are_not_there(self):
+        self.reserve(1)
+        self.addCleanup(self.reserve, 0)
+        with Server() as server:
+            ended = Ended(client("--hugepages", "-s", "2m", "-n", 20, port=server.port))
+            self.assertEqual(ended.status, 1)
+            self.assertRegex(
+                ended.out, r"\d huge pages of 2048 KiB wanted, 1 free; sysctl vm.nr_hugepages=\d"
+            )
+            measure(server, "-n", 20)
