@@ -158,6 +158,29 @@ static ALWAYS_INLINE int post_extended(const struct post_queue *queue, const str
 	return ibv_wr_complete(queue->qpx);
 }
 
+static ALWAYS_INLINE enum ibv_wr_opcode post_opcode(enum post_operation operation)
+{
+	switch (operation) {
+	case POST_SEND:
+	case POST_UD_SEND:
+		return IBV_WR_SEND;
+	case POST_SEND_IMM:
+	case POST_UD_SEND_IMM:
+		return IBV_WR_SEND_WITH_IMM;
+	case POST_WRITE:
+		return IBV_WR_RDMA_WRITE;
+	case POST_WRITE_IMM:
+		return IBV_WR_RDMA_WRITE_WITH_IMM;
+	case POST_READ:
+		return IBV_WR_RDMA_READ;
+	case POST_FETCH_ADD:
+		return IBV_WR_ATOMIC_FETCH_AND_ADD;
+	case POST_COMPARE_SWAP:
+		return IBV_WR_ATOMIC_CMP_AND_SWP;
+	}
+	__builtin_unreachable();
+}
+
 /*
  * Sets what is read of a request of that operation, and no more: zeroing all of it costs
  * more than the rest. Providers copy imm_data whatever the operation is.
@@ -165,25 +188,14 @@ static ALWAYS_INLINE int post_extended(const struct post_queue *queue, const str
 static ALWAYS_INLINE void post_request(struct ibv_send_wr *wr, struct post_work *work,
 				       enum post_operation operation, unsigned int signalled)
 {
-	static const enum ibv_wr_opcode opcodes[] = {
-		[POST_SEND] = IBV_WR_SEND,
-		[POST_WRITE] = IBV_WR_RDMA_WRITE,
-		[POST_READ] = IBV_WR_RDMA_READ,
-		[POST_SEND_IMM] = IBV_WR_SEND_WITH_IMM,
-		[POST_WRITE_IMM] = IBV_WR_RDMA_WRITE_WITH_IMM,
-		[POST_FETCH_ADD] = IBV_WR_ATOMIC_FETCH_AND_ADD,
-		[POST_COMPARE_SWAP] = IBV_WR_ATOMIC_CMP_AND_SWP,
-		[POST_UD_SEND] = IBV_WR_SEND,
-		[POST_UD_SEND_IMM] = IBV_WR_SEND_WITH_IMM,
-	};
-	bool has_imm = operation == POST_SEND_IMM || operation == POST_WRITE_IMM ||
-		       operation == POST_UD_SEND_IMM;
+	enum ibv_wr_opcode opcode = post_opcode(operation);
+	bool has_imm = opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 
 	wr->wr_id = work->id;
 	wr->next = NULL;
 	wr->sg_list = work->sges;
 	wr->num_sge = work->n_sges;
-	wr->opcode = opcodes[operation];
+	wr->opcode = opcode;
 	wr->send_flags = work->flags | signalled;
 	wr->imm_data = has_imm ? htobe32(work->imm) : 0;
 	switch (operation) {
