@@ -17,7 +17,7 @@ static inline int sink_take(struct lane *lane, const struct ibv_wc *wc, int n_wc
 			    struct error *error)
 {
 	for (int i = 0; i < n_wc; i++) {
-		bool is_message;
+		bool is_message = false;
 		int code = lane_take(lane, &wc[i], &is_message, error);
 
 		if (unlikely(code)) {

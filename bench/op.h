@@ -42,10 +42,7 @@ struct op {
 #define OP_DECLARE(name, word) extern const struct op op_##name;
 OP_TABLE(OP_DECLARE)
 
-#define OP_COUNT(name, word) +1
-#define OPS                  (0 OP_TABLE(OP_COUNT))
-
-extern const struct op *const ops[OPS];
+extern const struct op *const ops[];
 /* Their names in the same order, NULL-terminated. */
 extern const char *const op_names[];
 

@@ -2,7 +2,7 @@
 #include "bench/op.h"
 
 #define OP_ADDRESS(name, word) &op_##name,
-const struct op *const ops[OPS] = {OP_TABLE(OP_ADDRESS)};
+const struct op *const ops[] = {OP_TABLE(OP_ADDRESS)};
 
 #define OP_WORD(name, word) word,
 const char *const op_names[] = {OP_TABLE(OP_WORD) NULL};

@@ -76,9 +76,9 @@ static int run_clock(struct bed *bed, const struct loop_run *run, struct error *
 		LISTED(name, run, __VA_ARGS__)
 #define STREAM(name, ...) INLINED(name, run_bandwidth, .metric = METRIC_BW, __VA_ARGS__)
 /* What is read goes inline nowhere. */
-#define FETCH(name, op_)                             \
-	LISTED(name "-lat", run_latency, .op = op_), \
-		LISTED(name "-bw", run_bandwidth, .metric = METRIC_BW, .op = op_)
+#define FETCH(name, ...)                               \
+	LISTED(name "-lat", run_latency, __VA_ARGS__), \
+		LISTED(name "-bw", run_bandwidth, .metric = METRIC_BW, __VA_ARGS__)
 
 const struct row rows[] = {
 	INLINED("send-lat", run_latency, .op = &op_send, .peer = INSTANT_ANSWERS),
@@ -97,9 +97,9 @@ const struct row rows[] = {
 	LISTED("read-notify-lat", run_latency, .op = &op_read_notify, .peer = INSTANT_ANSWERS),
 	LISTED("read-lat-verify", run_latency, .op = &op_read, .peer = INSTANT_ECHOES,
 	       .is_verified = true),
-	FETCH("read", &op_read),
-	FETCH("fetch-add", &op_fetch_add),
-	FETCH("compare-swap", &op_compare_swap),
+	FETCH("read", .op = &op_read),
+	FETCH("fetch-add", .op = &op_fetch_add),
+	FETCH("compare-swap", .op = &op_compare_swap),
 	STREAM("send-bw", .op = &op_send),
 	STREAM("send-bw-16qp", .op = &op_send, .qps = 16),
 	STREAM("send-bw-list16", .op = &op_send, .post_list = 16),

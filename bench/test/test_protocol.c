@@ -576,9 +576,11 @@ static void test_kinds(void **unused)
 /* The words of the parameter are the operations' names, in their order. */
 static void test_names(void **unused)
 {
-	for (size_t i = 0; i < OPS; i++)
-		assert_string_equal(op_names[i], ops[i]->name);
-	assert_null(op_names[OPS]);
+	size_t n = 0;
+
+	for (; op_names[n]; n++)
+		assert_string_equal(op_names[n], ops[n]->name);
+	assert_true(n > 1);
 }
 
 int main(void)
