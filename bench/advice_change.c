@@ -66,6 +66,10 @@ static bool moved(const struct advice_end *near, enum counter_kind kind, struct 
 static bool loss(const struct advice_end *near, const struct advice_end *far,
 		 struct advice_words *words)
 {
+	/* No switch has its packets: the kernel's own queues were full. */
+	if (advice_is_true(near->facts, "device", "software"))
+		advice_mend(words, "a lower --tx-depth, less else on the processors, or sysctl "
+				   "net.core.netdev_max_backlog=10000");
 	return moved(near, COUNTER_LOSS, words);
 }
 
