@@ -305,6 +305,23 @@ static uint64_t receive_id(const struct lane *lane, const struct flow *flow, uin
 	return LANE_RECEIVE | slot << LANE_FLOW_BITS | flow->number;
 }
 
+/* Before there is a connection: the other end may be the first to write, or to read. */
+static void start_slots(const struct lane *lane, struct flow *flow)
+{
+	struct slots *slots = &flow->slots;
+	uint8_t *buffer = (uint8_t *)lane->ground.buffer.address;
+
+	slots->first_sent = buffer + sending(lane, flow);
+	slots->first_received = buffer + receiving(lane, flow);
+	slots->next_sent = slots->next_received = 0;
+	verify_begin(&slots->sent);
+	verify_begin(&slots->received);
+	slots->sent.sent = slots->first_sent;
+	memset(slots->first_received, 0, lane->stride * lane->received_slots);
+	if (lane->shape->is_read)
+		verify_fill(&slots->sent);
+}
+
 int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
 {
 	uint64_t receives = lane->is_server ? lane->parameters->receives : RECEIVES_BUFFERS;
@@ -322,6 +339,8 @@ int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
 		.n_sges = receives == RECEIVES_BARE ? 0 : 1,
 		.sges = {place},
 	};
+	if (lane->parameters->verify && lane->parameters->metric == METRIC_BW)
+		start_slots(lane, flow);
 	/* One queue for all of them is filled once. */
 	if (flow->queue.srq && flow->number)
 		wanted = 0;
@@ -413,22 +432,6 @@ static void start_verify(struct lane *lane)
 	}
 }
 
-static void start_slots(const struct lane *lane, struct flow *flow)
-{
-	struct slots *slots = &flow->slots;
-	uint8_t *buffer = (uint8_t *)lane->ground.buffer.address;
-
-	slots->first_sent = buffer + sending(lane, flow);
-	slots->first_received = buffer + receiving(lane, flow);
-	slots->next_sent = slots->next_received = 0;
-	verify_begin(&slots->sent);
-	verify_begin(&slots->received);
-	slots->sent.sent = slots->first_sent;
-	memset(slots->first_received, 0, lane->stride * lane->received_slots);
-	if (lane->shape->is_read)
-		verify_fill(&slots->sent);
-}
-
 int lane_start(struct lane *lane, struct error *error)
 {
 	int code = 0;
@@ -441,16 +444,15 @@ int lane_start(struct lane *lane, struct error *error)
 		make_work(lane, flow);
 		if (lane->shape->is_notified)
 			make_notice(lane, flow);
-		if (lane->parameters->verify && lane->parameters->metric == METRIC_BW)
-			start_slots(lane, flow);
 		code = make_ticks(lane, flow, error);
 		if (!code)
 			code = make_list(lane, flow, error);
 	}
 	lane->last_sent = (uint8_t *)lane->ground.buffer.address + lane->parameters->size - 1;
 	lane->last_received = lane->last_sent + receiving(lane, &lane->flows[0]);
-	*lane->last_sent = 0;
-	*(uint8_t *)(uintptr_t)lane->last_received = 0;
+	/* A stream that goes both ways may have begun over there. */
+	if (lane->parameters->metric == METRIC_LAT)
+		*lane->last_sent = *(uint8_t *)(uintptr_t)lane->last_received = 0;
 	start_verify(lane);
 	lane->until_signal = lane->signal_every;
 	lane->is_signal_out = false;
