@@ -9,7 +9,7 @@ import unittest
 
 import verbmark
 from verbmark import (
-    ADDRESS, LIMIT, PATIENCE, VERBMARK, Ended, Program, client, run, wait_until,
+    ADDRESS, LIMIT, PATIENCE, VERBMARK, Ended, Program, ServedThere, client, run, wait_until,
 )
 
 PEER = os.environ["SOFTROCE_PEER_ADDRESS"]
@@ -122,20 +122,11 @@ class Here(unittest.TestCase):
         self.assertFalse(serving())
 
 
-class Wire(unittest.TestCase):
+class Wire(ServedThere):
     """A server over there, and packets of RDMA that are dropped on their way."""
     # The length in the IP header: more than 4095, more than 2047.
     LONGEST = ("match", "u16", "0x1000", "0x1000", "at", "2")
     LONGER = ("match", "u16", "0x0800", "0x0800", "at", "2")
-
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Program("on-second", VERBMARK, "serve")
-        wait_until(lambda: cls.server.out, what="the server over there")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.kill()
 
     def lose(self, percent, *match, **kind):
         verbmark.lose(self, NETDEV, percent, *match, **kind)

@@ -110,6 +110,20 @@ class Running(unittest.TestCase):
             self.assertEqual(len(resources("qp", end.pid)), 4)
             self.assertEqual(len(resources("srq", end.pid)), 1)
 
+    def test_how_it_connects(self):
+        for connect, ids in (("qp", 0), ("cm", 2)):
+            server, program = self.start("--connect", connect, "-q", 2, "--metric", "bw")
+            self.assertEqual(len(resources("qp", program.pid)), 2)
+            self.assertEqual(self.connected(program), ids)
+            program.kill()
+            server.kill()
+
+    @staticmethod
+    def connected(program):
+        """By rdma_cm."""
+        states = [row["state"] for row in resources("cm_id", program.pid)]
+        return states.count("CONNECT")
+
     @staticmethod
     def huge_kib(pid):
         with open(f"/proc/{pid}/status", encoding="ascii") as status:

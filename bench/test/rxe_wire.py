@@ -7,10 +7,9 @@ import socket
 import struct
 import threading
 import time
-import unittest
 
 import verbmark
-from verbmark import ADDRESS, VERBMARK, Program, counter, wait_until
+from verbmark import ADDRESS, ServedThere, counter
 
 PEER = os.environ["SOFTROCE_PEER_ADDRESS"]
 NETDEV = os.environ["SOFTROCE_NETDEV"]
@@ -21,7 +20,7 @@ ROCE = 4791
 # Headers of the transport, and the checksum behind the payload.
 BTH, DETH, RETH, ICRC = 12, 8, 16, 4
 # Operations by their number in the header, of RC.
-READ, READ_ENDS = 0x0C, (0x0F, 0x10)
+WRITE_IMM, READ, READ_ENDS, COMPARE_SWAP, FETCH_ADD = 0x0B, 0x0C, (0x0F, 0x10), 0x13, 0x14
 MANAGEMENT = 1  # the queue pair of rdma_cm
 
 
@@ -102,16 +101,7 @@ class Capture:
         self.sock.close()
 
 
-class Wire(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Program("on-second", VERBMARK, "serve")
-        wait_until(lambda: cls.server.out, what="the server over there")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.kill()
-
+class Wire(ServedThere):
     def packets(self, *options, n=20):
         """Those of all cases; each case is complete."""
         with Capture() as capture:
@@ -161,6 +151,15 @@ class Wire(unittest.TestCase):
                 seen = max(seen, len(under_way))
             self.assertLessEqual(seen, most)
             self.assertEqual(seen > 1, most > 1)
+
+    def test_operations_of_pairs_that_are_connected_by_hand(self):
+        for op, wanted in (
+            ("fetch-add", FETCH_ADD), ("compare-swap", COMPARE_SWAP), ("write-imm", WRITE_IMM),
+        ):
+            for metric in ("lat", "bw"):
+                found = self.packets("--connect", "qp", "--op", op, "--metric", metric)
+                ops = [packet.op for packet in found if packet.is_near]
+                self.assertGreaterEqual(ops.count(wanted), 20)
 
     def again(self, *options):
         """How often an unanswered message was sent again, and the time that took."""

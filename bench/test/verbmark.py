@@ -138,6 +138,19 @@ class Server(Program):
             return next(int(line.split()[1]) for line in status if line.startswith("VmRSS:"))
 
 
+class ServedThere(unittest.TestCase):
+    """Tests that share a server on the second machine."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Program("on-second", VERBMARK, "serve")
+        wait_until(lambda: cls.server.out, what="the server over there")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.kill()
+
+
 class Served(unittest.TestCase):
     """Tests that share a server."""
 
