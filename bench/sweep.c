@@ -233,6 +233,18 @@ static int find_server(struct sweep *sweep, const struct plan *plan, struct erro
 	return code;
 }
 
+/* The connection, and what was heard over it. */
+static void disconnect(struct sweep *sweep)
+{
+	control_close(&sweep->control);
+	witness_close(&sweep->witness);
+	json_decref(sweep->far_before);
+	json_decref(sweep->far_after);
+	json_decref(sweep->near_moved);
+	json_decref(sweep->far_moved);
+	sweep->far_before = sweep->far_after = sweep->near_moved = sweep->far_moved = NULL;
+}
+
 /* A control connection to it, and both ends' names in the result. */
 static int reach(struct sweep *sweep, struct plan *plan, struct result *result, struct error *error)
 {
@@ -251,10 +263,8 @@ static int reach(struct sweep *sweep, struct plan *plan, struct result *result, 
 		if (code)
 			say_goodbye(sweep);
 	}
-	if (code) {
-		witness_close(&sweep->witness);
-		control_close(&sweep->control);
-	}
+	if (code)
+		disconnect(sweep);
 	return code;
 }
 
@@ -399,11 +409,6 @@ void sweep_close(struct sweep *sweep)
 	/* One that was given up is to know, should it come to life again. */
 	if (!sweep->is_lost)
 		say_goodbye(sweep);
-	control_close(&sweep->control);
+	disconnect(sweep);
 	launch_stop(&sweep->launch);
-	witness_close(&sweep->witness);
-	json_decref(sweep->far_before);
-	json_decref(sweep->far_after);
-	json_decref(sweep->near_moved);
-	json_decref(sweep->far_moved);
 }
