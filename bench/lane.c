@@ -450,10 +450,11 @@ int lane_start(struct lane *lane, struct error *error)
 	}
 	lane->last_sent = (uint8_t *)lane->ground.buffer.address + lane->parameters->size - 1;
 	lane->last_received = lane->last_sent + receiving(lane, &lane->flows[0]);
-	/* A stream that goes both ways may have begun over there. */
-	if (lane->parameters->metric == METRIC_LAT)
+	/* A stream has slots of its own, and one that goes both ways may have begun over there. */
+	if (lane->parameters->metric == METRIC_LAT) {
 		*lane->last_sent = *(uint8_t *)(uintptr_t)lane->last_received = 0;
-	start_verify(lane);
+		start_verify(lane);
+	}
 	lane->until_signal = lane->signal_every;
 	lane->is_signal_out = false;
 	lane->posted = lane->messages = lane->received = lane->lost = lane->completions = 0;

@@ -146,19 +146,17 @@ static ALWAYS_INLINE uint32_t lane_flow(const struct ibv_wc *wc)
 	return wc->wr_id & ((1U << LANE_FLOW_BITS) - 1);
 }
 
-/* Where that receive has put its message. */
-static ALWAYS_INLINE uint64_t lane_receive_slot(const struct ibv_wc *wc)
+/* Where the receive of that id has put its message. */
+static ALWAYS_INLINE uint64_t lane_receive_slot(uint64_t id)
 {
-	return (wc->wr_id & ~LANE_RECEIVE) >> LANE_FLOW_BITS;
+	return (id & ~LANE_RECEIVE) >> LANE_FLOW_BITS;
 }
 
 /* Again, where it was: id is that of the receive. */
 static ALWAYS_INLINE int lane_post_receive(const struct lane *lane, struct flow *flow, uint64_t id)
 {
-	uint64_t slot = (id & ~LANE_RECEIVE) >> LANE_FLOW_BITS;
-
 	flow->receive.id = id;
-	flow->receive.sges[0].addr = flow->first_receive + slot * lane->stride;
+	flow->receive.sges[0].addr = flow->first_receive + lane_receive_slot(id) * lane->stride;
 	return flow->queue.srq ? post_receive_shared(&flow->queue, &flow->receive)
 			       : post_receive(&flow->queue, &flow->receive);
 }

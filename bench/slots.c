@@ -63,7 +63,7 @@ static struct flow *taker(struct lane *lane, const struct ibv_wc *wc)
 static int check_message(struct lane *lane, const struct ibv_wc *wc, struct error *error)
 {
 	struct slots *posted = &lane->flows[lane_flow(wc)].slots;
-	uint8_t *received = posted->first_received + lane_receive_slot(wc) * lane->stride;
+	uint8_t *received = posted->first_received + lane_receive_slot(wc->wr_id) * lane->stride;
 
 	if (lane->transport == TRANSPORT_UD)
 		received += POST_GRH;

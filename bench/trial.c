@@ -70,6 +70,7 @@ static int meet(struct trial *trial, json_t *message, struct error *error)
 	struct lane *lane = &trial->lane;
 	int code = control_send(trial->control, message, error);
 
+	trial->from_ns = trial->until_ns = 0;
 	if (!code)
 		code = await(trial, "listening", &message, error);
 	if (code)
@@ -404,7 +405,6 @@ int trial_run(struct trial *trial, const struct plan_case *wanted, struct result
 	int code;
 
 	*found = (struct result_trial){0};
-	trial->from_ns = trial->until_ns = 0;
 	if (describe(trial, wanted, &message, error))
 		return error->code;
 	code = meet(trial, message, error);
@@ -427,7 +427,6 @@ int trial_probe(struct trial *trial, const struct plan_case *wanted, struct erro
 	json_t *message;
 	int code;
 
-	trial->from_ns = trial->until_ns = 0;
 	if (describe(trial, wanted, &message, error))
 		return error->code;
 	code = meet(trial, message, error);

@@ -236,9 +236,10 @@ class Options(Sweep):
             self.assertLess(self.far_messages(case), server)
 
     def test_latencies_of_both_ways(self):
-        for case in self.check("--op", "send,write,read", "-b", "--latencies", count=3):
-            self.assertEqual(case["latency_ns"]["count"], self.MESSAGES)
-            self.assertGreaterEqual(self.far_messages(case), 0)
+        options = ("--metric", "bw", "-D", "150ms", "-b", "--latencies")
+        for case in self.cases("--op", "send,write,read", *options):
+            self.assertEqual(case["latency_ns"]["count"], case["bandwidth"]["messages"])
+            self.assertGreater(self.far_messages(case), 0)
 
     def test_latencies(self):
         for case in self.check("--op", "send,write,read", "--latencies", count=3):

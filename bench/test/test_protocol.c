@@ -4,19 +4,11 @@
 #include "bench/protocol.h"
 #include "bench/rules.h"
 #include "bench/test/asked.h"
-
-/* A message as the other end writes it. */
-static json_t *load(const char *text)
-{
-	json_t *message = json_loads(text, 0, NULL);
-
-	assert_non_null(message);
-	return message;
-}
+#include "bench/test/message.h"
 
 static void check_equal(json_t *message, const char *text)
 {
-	json_t *wanted = load(text);
+	json_t *wanted = message_load(text);
 
 	assert_true(json_equal(message, wanted));
 	json_decref(wanted);
@@ -69,7 +61,7 @@ static void test_hello(void **unused)
 	struct error error = {0};
 	json_t *own = protocol_hello(NULL);
 	/* Only the protocol's number must match, and who knows more may say more. */
-	json_t *other = load(newer);
+	json_t *other = message_load(newer);
 
 	assert_int_equal(protocol_check_hello(own, NULL, &error), 0);
 	assert_int_equal(protocol_check_hello(own, "", &error), 0);
@@ -131,7 +123,7 @@ static void test_another_protocol(void **unused)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		json_t *message = load(rows[i].message);
+		json_t *message = message_load(rows[i].message);
 		struct error error = {0};
 
 		assert_int_equal(protocol_check_hello(message, NULL, &error), -EPROTONOSUPPORT);
@@ -155,7 +147,7 @@ static void test_no_hellos(void **unused)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
-		json_t *message = load(texts[i]);
+		json_t *message = message_load(texts[i]);
 		struct error error = {0};
 
 		assert_int_equal(protocol_check_hello(message, NULL, &error), -EPROTO);
@@ -205,7 +197,7 @@ static void test_cases_over_the_wire(void **unused)
 /* Who leaves something out gets what both would choose. */
 static void test_a_case_of_few_words(void **unused)
 {
-	json_t *message = load(CASE("{\"metric\":\"bw\",\"tx-depth\":40}"));
+	json_t *message = message_load(CASE("{\"metric\":\"bw\",\"tx-depth\":40}"));
 	struct protocol_case read;
 	struct error error = {0};
 
@@ -221,7 +213,7 @@ static void test_a_case_of_few_words(void **unused)
 /* The first words of why. */
 static void check_case_fails(const char *text, int code, const char *why)
 {
-	json_t *message = load(text);
+	json_t *message = message_load(text);
 	struct error error = {0};
 	struct protocol_case read;
 
@@ -323,167 +315,6 @@ static void test_malformed_cases(void **unused)
 	check_case_fails(CASE_AT("256", "{}"), -EPROTO, "a malformed case: port 256 of a device");
 }
 
-static void test_done_round_trip(void **unused)
-{
-	const struct protocol_done done = {
-		.cost = {.messages = 1,
-			 .user_ns = 1ULL << 62,
-			 .system_ns = 3,
-			 .voluntary_switches = 4,
-			 .involuntary_switches = 5,
-			 .cq_events = 6,
-			 .completions = 7},
-		.elapsed_ns = 1ULL << 61,
-		.arrived = 9,
-		.driven = 2.5
-        };
-	json_t *message = protocol_done(&done);
-	struct protocol_done read = {0};
-	struct error error = {0};
-
-	assert_int_equal(protocol_read_done(message, "n02", &read, &error), 0);
-	assert_memory_equal(&read, &done, sizeof(done));
-	/* Who does not tell what has arrived apart has counted it. */
-	json_object_del(message, "arrived");
-	assert_int_equal(protocol_read_done(message, "n02", &read, &error), 0);
-	assert_int_equal(read.arrived, 1);
-	/* And what is not told of the other direction is not known. */
-	assert_true(read.driven == 2.5);
-	json_object_del(message, "driven");
-	assert_int_equal(protocol_read_done(message, "n02", &read, &error), 0);
-	assert_true(read.driven < 0);
-	json_decref(message);
-}
-
-static void test_stops(void **unused)
-{
-	static const struct {
-		const char *text;
-		uint64_t from_ns;
-		uint64_t until_ns;
-	} rows[] = {
-		{"{\"from_ns\":30,\"until_ns\":10}",   30, 10},
-		{"{\"from_ns\":30}",                   30, 0 },
-		{"{}",				 0,  0 },
-		{"{\"from_ns\":10,\"until_ns\":30}",   0,  0 },
-		{"{\"from_ns\":10,\"until_ns\":-1}",   0,  0 },
-		{"{\"from_ns\":\"1\",\"until_ns\":1}", 0,  0 },
-	};
-
-	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		json_t *message = load(rows[i].text);
-		struct protocol_stop stop = protocol_read_stop(message);
-
-		assert_int_equal(stop.from_ns, rows[i].from_ns);
-		assert_int_equal(stop.until_ns, rows[i].until_ns);
-		json_decref(message);
-	}
-}
-
-/* What a device does not have is no failure of the case. */
-static void test_failures(void **unused)
-{
-	const struct error plain = {.code = -EINVAL, .text = "it is broken"};
-	const struct error lacking = {.code = -EOPNOTSUPP, .text = "it has no atomics"};
-	json_t *messages[] = {protocol_failure(&plain), protocol_failure(&lacking)};
-	static const int codes[] = {-EREMOTEIO, PROTOCOL_UNSUPPORTED};
-	static const char *const texts[] = {"n02: it is broken", "n02: it has no atomics"};
-
-	for (size_t i = 0; i < ARRAY_LENGTH(messages); i++) {
-		struct error error = {0};
-
-		assert_int_equal(protocol_expect(messages[i], "ready", "n02", &error), codes[i]);
-		assert_string_equal(error.text, texts[i]);
-		json_decref(messages[i]);
-	}
-}
-
-/* What another machine says goes to a document: whatever it is. */
-static void test_places(void **unused)
-{
-	static const struct {
-		const char *done;
-		const char *cpus;
-		int numa_node;
-	} rows[] = {
-		{"{}",							"",      -1},
-		{"{\"placement\":7}",					 "",      -1},
-		{"{\"placement\":{}}",					"",      -1},
-		{"{\"placement\":{\"cpus\":\"0-3,8\"}}",                      "0-3,8", -1},
-		{"{\"placement\":{\"cpus\":\"1\",\"numa_node\":1}}",          "1",     1 },
-		{"{\"placement\":{\"cpus\":\"\\u001b[2J\"}}",                 "?[2J",  -1},
-		{"{\"placement\":{\"cpus\":3,\"numa_node\":\"0\"}}",          "",      -1},
-		{"{\"placement\":{\"cpus\":\"1\",\"numa_node\":-2}}",         "1",     -1},
-		{"{\"placement\":{\"cpus\":\"1\",\"numa_node\":4294967297}}", "1",     -1},
-	};
-
-	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		json_t *done = load(rows[i].done);
-		struct result_place place = protocol_read_place(done);
-		struct result_place again;
-
-		assert_string_equal(place.cpus, rows[i].cpus);
-		assert_int_equal(place.numa_node, rows[i].numa_node);
-		protocol_add_place(done, &place);
-		again = protocol_read_place(done);
-		assert_string_equal(again.cpus, rows[i].cpus);
-		assert_int_equal(again.numa_node, rows[i].numa_node);
-		json_decref(done);
-	}
-}
-
-static void test_chosen(void **unused)
-{
-	static const char *const rows[][2] = {
-		{"{}",						       NULL             },
-		{"{\"chosen\":7}",					   NULL             },
-		{"{\"chosen\":{\"sl\":3,\"later\":\"\\u001b[2J\"}}",         "{\"sl\":3}"     },
-		{"{\"chosen\":{\"gid_type\":\"\\u001b[2J\",\"retries\":6}}", "{\"retries\":6}"},
-		{"{\"chosen\":{\"inline\":true,\"sl\":18446744073709551}}",
-		 "{\"inline\":true,\"sl\":18446744073709551}"                                 },
-	};
-
-	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		json_t *done = load(rows[i][0]);
-		struct chosen chosen = protocol_read_chosen(done);
-		json_t *again = json_object();
-		json_t *wanted = rows[i][1] ? load(rows[i][1]) : NULL;
-
-		protocol_add_chosen(again, &chosen);
-		if (wanted)
-			assert_true(json_equal(json_object_get(again, "chosen"), wanted));
-		else
-			assert_int_equal(json_object_size(again), 0);
-		json_decref(wanted);
-		json_decref(again);
-		json_decref(done);
-	}
-}
-
-static void test_no_dones(void **unused)
-{
-	static const char *const texts[] = {
-		"{\"type\":\"done\"}",
-		"{\"type\":\"done\",\"messages\":1,\"user_ns\":2,\"system_ns\":3,"
-		"\"voluntary_switches\":4,\"involuntary_switches\":5,\"cq_events\":6}",
-		"{\"type\":\"done\",\"messages\":\"1\",\"user_ns\":2,\"system_ns\":3,"
-		"\"voluntary_switches\":4,\"involuntary_switches\":5,\"cq_events\":6,\"completions\":7}",
-	};
-
-	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
-		struct protocol_done read = {.cost.messages = 99, .elapsed_ns = 98, .arrived = 97};
-		struct error error = {0};
-		json_t *message = load(texts[i]);
-
-		assert_int_equal(protocol_read_done(message, "n02", &read, &error), -EPROTO);
-		assert_contains(error.text, "n02: a malformed report");
-		assert_int_equal(read.cost.messages, 99);
-		assert_int_equal(read.elapsed_ns, 98);
-		assert_int_equal(read.arrived, 97);
-		json_decref(message);
-	}
-}
-
 static void test_what_was_expected(void **unused)
 {
 	static const struct {
@@ -518,7 +349,7 @@ static void test_what_was_expected(void **unused)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		json_t *message = load(rows[i].message);
+		json_t *message = message_load(rows[i].message);
 		struct error error = {0};
 
 		assert_int_equal(protocol_expect(message, "ready", "n02", &error), rows[i].code);
@@ -597,12 +428,6 @@ int main(void)
 		cmocka_unit_test(test_cases_that_no_plan_has),
 		cmocka_unit_test(test_unknown_parameters),
 		cmocka_unit_test(test_malformed_cases),
-		cmocka_unit_test(test_done_round_trip),
-		cmocka_unit_test(test_stops),
-		cmocka_unit_test(test_failures),
-		cmocka_unit_test(test_places),
-		cmocka_unit_test(test_chosen),
-		cmocka_unit_test(test_no_dones),
 		cmocka_unit_test(test_what_was_expected),
 		cmocka_unit_test(test_long_reasons),
 		cmocka_unit_test(test_kinds),

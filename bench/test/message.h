@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages of the control channel, for the tests. */
+#ifndef BENCH_TEST_MESSAGE_H
+#define BENCH_TEST_MESSAGE_H
+
+#include <jansson.h>
+
+#include "core/test/check.h"
+
+/* A message as the other end writes it. */
+static inline json_t *message_load(const char *text)
+{
+	json_t *message = json_loads(text, 0, NULL);
+
+	assert_non_null(message);
+	return message;
+}
+
+#endif
