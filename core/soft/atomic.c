@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/atomic.h"
+
+#include <string.h>
+
+#include "core/soft/peer.h"
+
+static uint64_t change(const struct soft_operation *operation, uint64_t before)
+{
+	if (operation->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+		return before + operation->compare_add;
+	return before == operation->compare_add ? operation->swap : before;
+}
+
+int soft_atomic_do(const struct soft_peer *peer, const struct soft_span *there,
+		   const struct soft_operation *operation, uint64_t *before)
+{
+	struct soft_lock *lock = &peer->arena->image->atomics;
+	uint64_t value = 0;
+	const struct soft_span here = {
+		.length = sizeof(value), .count = 1, .piece = {{&value, sizeof(value)}}};
+	int result;
+
+	soft_lock_take(lock);
+	result = soft_copy_from(peer, there, &here);
+	if (!result) {
+		*before = value;
+		value = change(operation, value);
+		if (value != *before)
+			result = soft_copy_to(peer, there, &here);
+	}
+	soft_lock_release(lock);
+	return result;
+}
+
+void soft_atomic_return(const struct soft_span *data, uint64_t before)
+{
+	const char *from = (const char *)&before;
+
+	for (unsigned int i = 0; i < data->count; i++) {
+		memcpy(data->piece[i].iov_base, from, data->piece[i].iov_len);
+		from += data->piece[i].iov_len;
+	}
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/copy.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/soft/peer.h"
+
+/* Within this process. The memory may overlap, as a device's may. */
+static void move(const struct soft_span *to, const struct soft_span *from)
+{
+	unsigned int i = 0;
+	unsigned int j = 0;
+	size_t done_i = 0;
+	size_t done_j = 0;
+
+	while (i < to->count && j < from->count) {
+		size_t room = to->piece[i].iov_len - done_i;
+		size_t left = from->piece[j].iov_len - done_j;
+		size_t size = room < left ? room : left;
+
+		memmove((char *)to->piece[i].iov_base + done_i,
+			(const char *)from->piece[j].iov_base + done_j, size);
+		done_i += size;
+		done_j += size;
+		if (done_i == to->piece[i].iov_len) {
+			i++;
+			done_i = 0;
+		}
+		if (done_j == from->piece[j].iov_len) {
+			j++;
+			done_j = 0;
+		}
+	}
+}
+
+static int result_of(ssize_t copied, const struct soft_span *span)
+{
+	if (copied < 0)
+		return -errno;
+	return (uint64_t)copied == span->length ? 0 : -EFAULT;
+}
+
+int soft_copy_to(const struct soft_peer *peer, const struct soft_span *there,
+		 const struct soft_span *here)
+{
+	if (!here->length)
+		return 0;
+	if (!peer->is_self)
+		return result_of(process_vm_writev(peer->pid, here->piece, here->count,
+						   there->piece, there->count, 0),
+				 here);
+	move(there, here);
+	return 0;
+}
+
+int soft_copy_from(const struct soft_peer *peer, const struct soft_span *there,
+		   const struct soft_span *here)
+{
+	if (!here->length)
+		return 0;
+	if (!peer->is_self)
+		return result_of(process_vm_readv(peer->pid, here->piece, here->count, there->piece,
+						  there->count, 0),
+				 here);
+	move(here, there);
+	return 0;
+}
+
+void soft_copy_gather(void *to, const struct soft_span *span)
+{
+	char *at = to;
+
+	for (unsigned int i = 0; i < span->count; i++) {
+		memcpy(at, span->piece[i].iov_base, span->piece[i].iov_len);
+		at += span->piece[i].iov_len;
+	}
+}

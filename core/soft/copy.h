@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One copy between this process's memory and a peer's, or its own. Functions return 0
+ * or a negative errno: -ESRCH of a process that died, -EFAULT of memory that is not
+ * there any more.
+ */
+#ifndef CORE_SOFT_COPY_H
+#define CORE_SOFT_COPY_H
+
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "core/soft/device.h"
+
+struct soft_peer;
+
+/* Pieces of memory, in whoever's address space. */
+struct soft_span {
+	uint64_t length;
+	unsigned int count;
+	struct iovec piece[SOFT_SGE_MAX + 1]; /* a GRH in front of the rest */
+};
+
+int soft_copy_to(const struct soft_peer *peer, const struct soft_span *there,
+		 const struct soft_span *here);
+int soft_copy_from(const struct soft_peer *peer, const struct soft_span *there,
+		   const struct soft_span *here);
+
+/* The bytes of a span of this process's memory, one after the other. */
+void soft_copy_gather(void *to, const struct soft_span *span);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Completion queues: a ring in the arena, into which the owner and its peers put, and
+ * from which the owner takes. Who puts holds the image's lock, who takes the private
+ * one. A small message travels in its completion and is copied to its memory when that
+ * is taken.
+ */
+#ifndef CORE_SOFT_CQ_H
+#define CORE_SOFT_CQ_H
+
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/compiler.h"
+#include "core/soft/copy.h"
+#include "core/soft/image.h"
+
+struct soft_peer;
+
+struct soft_cq {
+	struct ibv_cq_ex verbs;
+	struct soft_cq *next; /* on its channel */
+	struct soft_cq_image *image;
+	struct soft_completion *ring;
+	struct soft_lock lock;
+	uint32_t number;
+	uint32_t head;
+	_Atomic uint32_t idle_polls; /* in a row */
+	uint32_t fetched;            /* events of the channel */
+	uint32_t fetched_events;
+	_Atomic uint32_t users;
+	const struct soft_completion *current; /* of ibv_start_poll */
+};
+
+/* What is put: a completion, the data that travels in it, who hears of it. */
+struct soft_cq_entry {
+	struct soft_completion completion;
+	unsigned char *grh;           /* 40 bytes in front of the data, or NULL */
+	const struct soft_span *data; /* or NULL */
+	bool is_solicited;
+};
+
+static inline struct soft_cq *soft_cq_of(struct ibv_cq *cq)
+{
+	return CONTAINER_OF((struct ibv_cq_ex *)(void *)cq, struct soft_cq, verbs);
+}
+
+static inline struct ibv_cq *soft_cq_verbs(struct soft_cq *cq)
+{
+	return ibv_cq_ex_to_cq(&cq->verbs);
+}
+
+/* Puts into a queue of the owner's, and raises its event where that is asked for. */
+void soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_entry *entry);
+
+/* Takes out what a queue pair that goes has left. */
+void soft_cq_purge(struct soft_cq *cq, uint32_t qp_num);
+
+/* Waits for who is taking from a queue; nothing, if there is no such queue. */
+void soft_cq_pass(uint32_t number);
+
+/* The next completion, its data where it belongs; NULL: none. Under the private lock. */
+const struct soft_completion *soft_cq_look(struct soft_cq *cq);
+void soft_cq_advance(struct soft_cq *cq);
+
+/* The verbs of the context. */
+int soft_cq_poll(struct ibv_cq *cq, int count, struct ibv_wc *wc);
+int soft_cq_arm(struct ibv_cq *cq, int solicited_only);
+struct ibv_cq_ex *soft_cq_create_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);
+
+/* Gives an extended queue its functions. */
+void soft_cq_extend(struct ibv_cq_ex *verbs);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+
+#include "core/soft/cq.h"
+#include "core/soft/process.h"
+#include "core/soft/progress.h"
+#include "core/soft/region.h"
+#include "core/soft/time.h"
+
+/*
+ * The memory was the receiver's when the message was sent. If its region has gone
+ * since, nobody looks for the data there.
+ */
+static void unload(const struct soft_completion *entry)
+{
+	struct soft_reach reach = {
+		.address = entry->address,
+		.length = entry->carried,
+		.key = entry->key,
+		.access = IBV_ACCESS_LOCAL_WRITE,
+	};
+	const struct soft_image *image = soft_process.arena.image;
+	uint64_t place;
+
+	reach.pd = image->region[entry->key >> 16].pd;
+	if (reach.length <= SOFT_PAYLOAD && soft_region_allows(&soft_process.arena, &reach, &place))
+		memcpy((void *)(uintptr_t)place, entry->payload, entry->carried);
+}
+
+const struct soft_completion *soft_cq_look(struct soft_cq *cq)
+{
+	struct soft_completion *entry = &cq->ring[cq->head & (cq->image->size - 1)];
+
+	if (atomic_load_explicit(&entry->sequence, memory_order_acquire) != cq->head + 1)
+		return NULL;
+	if (entry->carried) {
+		unload(entry);
+		entry->carried = 0;
+	}
+	return entry;
+}
+
+void soft_cq_advance(struct soft_cq *cq)
+{
+	cq->head++;
+	atomic_store_explicit(&cq->image->head, cq->head, memory_order_release);
+}
+
+static void to_wc(const struct soft_completion *entry, struct ibv_wc *wc)
+{
+	*wc = (struct ibv_wc){
+		.wr_id = entry->wr_id,
+		.status = entry->status,
+		.opcode = entry->opcode,
+		.vendor_err = entry->vendor_err,
+		.byte_len = entry->byte_len,
+		.imm_data = entry->imm,
+		.qp_num = entry->qp_num,
+		.src_qp = entry->src_qp,
+		.wc_flags = entry->flags,
+	};
+}
+
+static void idle(struct soft_cq *cq)
+{
+	uint32_t polls = atomic_load_explicit(&cq->idle_polls, memory_order_relaxed) + 1;
+
+	atomic_store_explicit(&cq->idle_polls, polls, memory_order_relaxed);
+	soft_progress_poll(polls);
+}
+
+int soft_cq_poll(struct ibv_cq *verbs, int count, struct ibv_wc *wc)
+{
+	struct soft_cq *cq = soft_cq_of(verbs);
+	int taken = 0;
+
+	soft_lock_take(&cq->lock);
+	while (taken < count) {
+		const struct soft_completion *entry = soft_cq_look(cq);
+
+		if (!entry)
+			break;
+		to_wc(entry, &wc[taken++]);
+		soft_cq_advance(cq);
+	}
+	soft_lock_release(&cq->lock);
+	if (taken)
+		atomic_store_explicit(&cq->idle_polls, 0, memory_order_relaxed);
+	else
+		idle(cq);
+	return taken;
+}
+
+static int load(struct soft_cq *cq)
+{
+	cq->current = soft_cq_look(cq);
+	if (!cq->current)
+		return ENOENT;
+	atomic_store_explicit(&cq->idle_polls, 0, memory_order_relaxed);
+	cq->verbs.wr_id = cq->current->wr_id;
+	cq->verbs.status = cq->current->status;
+	return 0;
+}
+
+/* From a successful start to the end, the queue is this thread's. */
+static int start_poll(struct ibv_cq_ex *verbs, struct ibv_poll_cq_attr *attr)
+{
+	struct soft_cq *cq = CONTAINER_OF(verbs, struct soft_cq, verbs);
+	int result;
+
+	if (attr && attr->comp_mask)
+		return EINVAL;
+	soft_lock_take(&cq->lock);
+	result = load(cq);
+	if (result) {
+		soft_lock_release(&cq->lock);
+		idle(cq);
+	}
+	return result;
+}
+
+static int next_poll(struct ibv_cq_ex *verbs)
+{
+	struct soft_cq *cq = CONTAINER_OF(verbs, struct soft_cq, verbs);
+
+	if (cq->current)
+		soft_cq_advance(cq);
+	return load(cq);
+}
+
+static void end_poll(struct ibv_cq_ex *verbs)
+{
+	struct soft_cq *cq = CONTAINER_OF(verbs, struct soft_cq, verbs);
+
+	if (cq->current)
+		soft_cq_advance(cq);
+	cq->current = NULL;
+	soft_lock_release(&cq->lock);
+}
+
+static const struct soft_completion *current(struct ibv_cq_ex *verbs)
+{
+	return CONTAINER_OF(verbs, struct soft_cq, verbs)->current;
+}
+
+static enum ibv_wc_opcode read_opcode(struct ibv_cq_ex *cq)
+{
+	return current(cq)->opcode;
+}
+
+static uint32_t read_vendor_err(struct ibv_cq_ex *cq)
+{
+	return current(cq)->vendor_err;
+}
+
+static uint32_t read_byte_len(struct ibv_cq_ex *cq)
+{
+	return current(cq)->byte_len;
+}
+
+static __be32 read_imm_data(struct ibv_cq_ex *cq)
+{
+	return current(cq)->imm;
+}
+
+static uint32_t read_qp_num(struct ibv_cq_ex *cq)
+{
+	return current(cq)->qp_num;
+}
+
+static uint32_t read_src_qp(struct ibv_cq_ex *cq)
+{
+	return current(cq)->src_qp;
+}
+
+static unsigned int read_wc_flags(struct ibv_cq_ex *cq)
+{
+	return current(cq)->flags;
+}
+
+static uint32_t read_slid(struct ibv_cq_ex *cq)
+{
+	return 0;
+}
+
+static uint8_t read_zero(struct ibv_cq_ex *cq)
+{
+	return 0;
+}
+
+static uint64_t read_time(struct ibv_cq_ex *cq)
+{
+	return current(cq)->time_ns;
+}
+
+/* The same moment on the clock of the day. */
+static uint64_t read_wallclock(struct ibv_cq_ex *cq)
+{
+	struct timespec now;
+	uint64_t ago_ns = soft_time_ns() - current(cq)->time_ns;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * SOFT_SECOND_NS + (uint64_t)now.tv_nsec - ago_ns;
+}
+
+void soft_cq_extend(struct ibv_cq_ex *verbs)
+{
+	verbs->start_poll = start_poll;
+	verbs->next_poll = next_poll;
+	verbs->end_poll = end_poll;
+	verbs->read_opcode = read_opcode;
+	verbs->read_vendor_err = read_vendor_err;
+	verbs->read_byte_len = read_byte_len;
+	verbs->read_imm_data = read_imm_data;
+	verbs->read_qp_num = read_qp_num;
+	verbs->read_src_qp = read_src_qp;
+	verbs->read_wc_flags = read_wc_flags;
+	verbs->read_slid = read_slid;
+	verbs->read_sl = read_zero;
+	verbs->read_dlid_path_bits = read_zero;
+	verbs->read_completion_ts = read_time;
+	verbs->read_completion_wallclock_ns = read_wallclock;
+}

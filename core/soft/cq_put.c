@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "core/soft/cq.h"
+#include "core/soft/event.h"
+#include "core/soft/peer.h"
+#include "core/soft/time.h"
+
+/* Of a ring whose image a peer may have spoilt: NULL. */
+static struct soft_completion *ring_of(const struct soft_peer *owner,
+				       const struct soft_cq_image *image)
+{
+	uint32_t size = image->size;
+
+	if (unlikely(!size || size & (size - 1)))
+		return NULL;
+	return soft_arena_at(owner->arena, image->offset,
+			     (uint64_t)size * sizeof(struct soft_completion));
+}
+
+/* A peer that was killed may have put its entry, and not said so. */
+static void mend(struct soft_cq_image *image, const struct soft_completion *ring)
+{
+	const struct soft_completion *last = &ring[image->tail & (image->size - 1)];
+
+	if (atomic_load(&last->sequence) == image->tail + 1)
+		image->tail++;
+}
+
+static bool is_full(struct soft_cq_image *image)
+{
+	if (likely(image->tail - image->head_seen < image->size))
+		return false;
+	image->head_seen = atomic_load_explicit(&image->head, memory_order_acquire);
+	return image->tail - image->head_seen >= image->size;
+}
+
+static void fill(struct soft_completion *to, const struct soft_cq_entry *entry, bool is_timed)
+{
+	size_t head = offsetof(struct soft_completion, status);
+	unsigned char *at = to->payload;
+
+	memcpy((char *)to + head, (const char *)&entry->completion + head,
+	       offsetof(struct soft_completion, payload) - head);
+	if (is_timed)
+		to->time_ns = soft_time_ns();
+	if (entry->grh) {
+		memcpy(at, entry->grh, SOFT_GRH);
+		at += SOFT_GRH;
+	}
+	if (entry->data)
+		soft_copy_gather(at, entry->data);
+}
+
+/* Whether the queue's channel is to be told of it. */
+static bool disarm(struct soft_cq_image *image, const struct soft_cq_entry *entry)
+{
+	bool is_error = entry->completion.status != IBV_WC_SUCCESS;
+
+	if (likely(!image->armed))
+		return false;
+	if (image->armed == SOFT_ARMED_SOLICITED && !entry->is_solicited && !is_error)
+		return false;
+	image->armed = SOFT_UNARMED;
+	atomic_fetch_add(&image->raised, 1);
+	return true;
+}
+
+enum put {
+	PUT,
+	PUT_AND_TELL,
+	PUT_OVERRUN,
+	PUT_NOT,
+};
+
+static enum put put(struct soft_peer *owner, struct soft_cq_image *image,
+		    const struct soft_cq_entry *entry, bool was_taken_over)
+{
+	struct soft_completion *ring = ring_of(owner, image);
+	struct soft_completion *to;
+
+	if (!ring)
+		return PUT_NOT;
+	if (unlikely(was_taken_over))
+		mend(image, ring);
+	if (unlikely(is_full(image))) {
+		bool is_first = !image->is_overrun && !image->ignores_overrun;
+
+		image->is_overrun = 1;
+		return is_first ? PUT_OVERRUN : PUT_NOT;
+	}
+	to = &ring[image->tail & (image->size - 1)];
+	fill(to, entry, image->is_timed);
+	atomic_store_explicit(&to->sequence, image->tail + 1, memory_order_release);
+	image->tail++;
+	return disarm(image, entry) ? PUT_AND_TELL : PUT;
+}
+
+void soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_entry *entry)
+{
+	struct soft_cq_image *image = &owner->arena->image->cq[number % SOFT_CQS];
+	bool was_taken_over = soft_lock_take(&image->lock);
+	enum put result = put(owner, image, entry, was_taken_over);
+	uint32_t channel = image->channel;
+	uint32_t generation = image->channel_generation;
+
+	soft_lock_release(&image->lock);
+	if (unlikely(result == PUT_AND_TELL)) {
+		int fd = soft_peer_channel(owner, channel, generation);
+
+		if (fd >= 0)
+			soft_service_ring(fd);
+	} else if (unlikely(result == PUT_OVERRUN)) {
+		soft_event_leave(owner, IBV_EVENT_CQ_ERR, number);
+	}
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/deliver.h"
+
+#include <string.h>
+
+#include "core/soft/cq.h"
+#include "core/soft/event.h"
+#include "core/soft/grh.h"
+#include "core/soft/port.h"
+#include "core/soft/process.h"
+#include "core/soft/qp.h"
+#include "core/soft/queue.h"
+#include "core/soft/region.h"
+
+/* One message on its way into one receive. */
+struct delivery {
+	struct soft_qp *qp;
+	const struct soft_target *target;
+	struct soft_operation *operation;
+	const struct soft_span *data;
+	struct soft_queue *queue;
+	struct soft_srq_image *srq; /* NULL: the queue pair's own */
+	const struct soft_receive *receive;
+	uint64_t length; /* with the GRH */
+	unsigned char grh[SOFT_GRH];
+	bool has_grh;
+};
+
+static bool is_write(const struct delivery *delivery)
+{
+	return delivery->operation->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+}
+
+static void describe(const struct delivery *delivery, struct soft_cq_entry *entry)
+{
+	const struct soft_operation *operation = delivery->operation;
+	struct soft_completion *completion = &entry->completion;
+
+	memset(completion, 0, offsetof(struct soft_completion, payload));
+	completion->wr_id = delivery->receive->wr_id;
+	completion->opcode = is_write(delivery) ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV;
+	completion->byte_len = (uint32_t)delivery->length;
+	completion->qp_num = delivery->target->qp->number;
+	completion->src_qp = delivery->qp->verbs.qp_base.qp_num;
+	if (delivery->has_grh)
+		completion->flags |= IBV_WC_GRH;
+	if (is_write(delivery) || operation->opcode == IBV_WR_SEND_WITH_IMM) {
+		completion->flags |= IBV_WC_WITH_IMM;
+		completion->imm = operation->imm;
+	}
+	entry->is_solicited = operation->flags & IBV_SEND_SOLICITED;
+	entry->grh = NULL;
+	entry->data = NULL;
+}
+
+/* The receive is used up: by a message, or by its fault. */
+static void consume(const struct delivery *delivery, struct soft_cq_entry *entry)
+{
+	struct soft_peer *peer = delivery->target->peer;
+	struct soft_queue *queue = delivery->queue;
+	uint32_t limit = atomic_load_explicit(&queue->limit, memory_order_relaxed);
+
+	soft_queue_advance(queue);
+	soft_cq_put(peer, delivery->target->qp->recv_cq, entry);
+	if (delivery->srq && limit && soft_queue_count(queue) < limit) {
+		atomic_store(&queue->limit, 0);
+		soft_event_leave(peer, IBV_EVENT_SRQ_LIMIT_REACHED, delivery->target->qp->srq);
+	}
+}
+
+/* The target finds fault with its own receive; its queue pair stops. */
+static enum soft_outcome spoil(const struct delivery *delivery, enum ibv_wc_status there,
+			       enum ibv_wc_status here)
+{
+	struct soft_cq_entry entry;
+
+	if (delivery->qp->verbs.qp_base.qp_type != IBV_QPT_RC)
+		return SOFT_DONE;
+	describe(delivery, &entry);
+	entry.completion.status = (uint16_t)there;
+	consume(delivery, &entry);
+	return (enum soft_outcome)here;
+}
+
+/* Small and into one piece of memory: it travels in the completion. */
+static bool is_light(const struct delivery *delivery, const struct soft_span *there)
+{
+	return delivery->operation->length <= SOFT_SMALL && there->count <= 1;
+}
+
+static void load(const struct delivery *delivery, struct soft_cq_entry *entry)
+{
+	const struct soft_receive *receive = delivery->receive;
+	uint32_t i = 0;
+
+	if (!delivery->length)
+		return;
+	while (!receive->sge[i].length)
+		i++;
+	entry->completion.address = receive->sge[i].addr;
+	entry->completion.key = receive->sge[i].lkey;
+	entry->completion.carried = (uint32_t)delivery->length;
+	entry->data = delivery->data;
+	if (delivery->has_grh)
+		entry->grh = (unsigned char *)(uintptr_t)delivery->grh;
+}
+
+static int copy(const struct delivery *delivery, const struct soft_span *there)
+{
+	struct soft_span with_grh;
+
+	if (!delivery->has_grh)
+		return soft_copy_to(delivery->target->peer, there, delivery->data);
+	with_grh.length = delivery->length;
+	with_grh.count = delivery->data->count + 1;
+	with_grh.piece[0] = (struct iovec){(void *)(uintptr_t)delivery->grh, SOFT_GRH};
+	memcpy(&with_grh.piece[1], delivery->data->piece,
+	       delivery->data->count * sizeof(with_grh.piece[0]));
+	return soft_copy_to(delivery->target->peer, there, &with_grh);
+}
+
+static enum soft_outcome deliver_send(const struct delivery *delivery)
+{
+	const struct soft_target *target = delivery->target;
+	struct soft_reach wanted = {
+		.length = delivery->length,
+		.pd = delivery->srq ? delivery->srq->pd : target->qp->pd,
+		.access = IBV_ACCESS_LOCAL_WRITE,
+	};
+	struct soft_cq_entry entry;
+	struct soft_span there;
+
+	if (delivery->length > delivery->receive->length)
+		return spoil(delivery, IBV_WC_LOC_LEN_ERR, IBV_WC_REM_INV_REQ_ERR);
+	if (!soft_region_span(target->peer->arena, delivery->receive->sge, delivery->receive->count,
+			      &wanted, &there) ||
+	    there.length != delivery->length)
+		return spoil(delivery, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
+	describe(delivery, &entry);
+	if (is_light(delivery, &there)) {
+		load(delivery, &entry);
+	} else {
+		enum soft_outcome outcome = soft_execute_copied(copy(delivery, &there));
+
+		if (outcome == SOFT_SILENT)
+			return outcome;
+		if (outcome)
+			return spoil(delivery, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
+	}
+	consume(delivery, &entry);
+	return SOFT_DONE;
+}
+
+static enum soft_outcome deliver_write(const struct delivery *delivery)
+{
+	struct soft_cq_entry entry;
+	enum soft_outcome outcome =
+		soft_execute_write(delivery->target, delivery->operation, delivery->data);
+
+	if (outcome)
+		return outcome;
+	describe(delivery, &entry);
+	consume(delivery, &entry);
+	return SOFT_DONE;
+}
+
+/* With the target's queue pair, and its shared receive queue, held. */
+static enum soft_outcome deliver(struct delivery *delivery)
+{
+	delivery->receive = soft_queue_first(delivery->target->peer->arena, delivery->queue);
+	if (!delivery->receive)
+		return SOFT_REFUSED;
+	return is_write(delivery) ? deliver_write(delivery) : deliver_send(delivery);
+}
+
+static void prepare(struct delivery *delivery)
+{
+	struct soft_image *image = delivery->target->peer->arena->image;
+	uint32_t srq = delivery->target->qp->srq;
+	const struct soft_operation *operation = delivery->operation;
+	const union ibv_gid *from;
+
+	delivery->srq = srq ? &image->srq[srq % SOFT_SRQS] : NULL;
+	delivery->queue = srq ? &delivery->srq->queue : &delivery->target->qp->queue;
+	delivery->length = operation->length;
+	delivery->has_grh = delivery->qp->verbs.qp_base.qp_type == IBV_QPT_UD;
+	if (!delivery->has_grh)
+		return;
+	from = soft_port_gid(soft_process.arena.image, operation->sgid_index);
+	delivery->length += SOFT_GRH;
+	soft_grh_write(delivery->grh, from ? from : &operation->gid, &operation->gid,
+		       (uint8_t)operation->traffic_class, (uint32_t)operation->length);
+}
+
+enum soft_outcome soft_deliver(struct soft_qp *qp, const struct soft_target *target,
+			       struct soft_operation *operation, const struct soft_span *data)
+{
+	struct delivery delivery = {
+		.qp = qp, .target = target, .operation = operation, .data = data};
+	enum soft_outcome outcome = SOFT_SILENT;
+
+	prepare(&delivery);
+	soft_lock_take(&target->qp->queue.lock);
+	if (soft_execute_is_open(qp, target, operation)) {
+		if (delivery.srq)
+			soft_lock_take(&delivery.srq->queue.lock);
+		outcome = deliver(&delivery);
+		if (delivery.srq)
+			soft_lock_release(&delivery.srq->queue.lock);
+	}
+	soft_lock_release(&target->qp->queue.lock);
+	return outcome;
+}

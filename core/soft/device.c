@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/device.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/soft/cq.h"
+#include "core/soft/export.h"
+#include "core/soft/port.h"
+#include "core/soft/process.h"
+#include "core/soft/qp.h"
+#include "core/soft/srq.h"
+#include "core/soft/time.h"
+
+#undef ibv_get_device_list
+
+/* "vmsoft" and a number, locally administered: no vendor has it. */
+#define GUID UINT64_C(0x02766dfffe000001)
+
+/*
+ * libmlx5 and libefa look behind a struct ibv_device, where libibverbs has its own
+ * members, for whether the device is one of theirs. They find nothing.
+ */
+static struct {
+	struct ibv_device verbs;
+	void *behind[16];
+} soft0 = {
+	.verbs =
+		{
+			.node_type = IBV_NODE_CA,
+			.transport_type = IBV_TRANSPORT_IB,
+			.name = "soft0",
+			.dev_name = "soft0",
+			.dev_path = "/sys/class/infiniband_verbs/soft0",
+			.ibdev_path = "/sys/class/infiniband/soft0",
+			},
+};
+
+SOFT_EXPORT struct ibv_device **ibv_get_device_list(int *count)
+{
+	struct ibv_device **list = calloc(2, sizeof(struct ibv_device *));
+
+	if (count)
+		*count = list ? 1 : 0;
+	if (list)
+		list[0] = &soft0.verbs;
+	return list;
+}
+
+SOFT_EXPORT void ibv_free_device_list(struct ibv_device **list)
+{
+	free(list);
+}
+
+SOFT_EXPORT const char *ibv_get_device_name(struct ibv_device *device)
+{
+	return device->name;
+}
+
+SOFT_EXPORT int ibv_get_device_index(struct ibv_device *device)
+{
+	return -1;
+}
+
+SOFT_EXPORT __be64 ibv_get_device_guid(struct ibv_device *device)
+{
+	return htobe64(GUID);
+}
+
+static void fill_limits(struct ibv_device_attr *attr)
+{
+	*attr = (struct ibv_device_attr){
+		.fw_ver = "soft",
+		.node_guid = htobe64(GUID),
+		.sys_image_guid = htobe64(GUID),
+		.max_mr_size = UINT64_MAX,
+		.page_size_cap = ~UINT64_C(4095),
+		.max_qp = SOFT_QPS - 2,
+		.max_qp_wr = SOFT_WR_MAX,
+		.device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_CURR_QP_STATE_MOD |
+				    IBV_DEVICE_SYS_IMAGE_GUID,
+		.max_sge = SOFT_SGE_MAX,
+		.max_sge_rd = SOFT_SGE_MAX,
+		.max_cq = SOFT_CQS - 1,
+		.max_cqe = SOFT_CQE_MAX,
+		.max_mr = SOFT_REGIONS - 1,
+		.max_pd = 1 << 20,
+		.max_qp_rd_atom = SOFT_RD_ATOMIC_MAX,
+		.max_res_rd_atom = SOFT_RD_ATOMIC_MAX * (SOFT_QPS - 2),
+		.max_qp_init_rd_atom = SOFT_RD_ATOMIC_MAX,
+		.atomic_cap = IBV_ATOMIC_HCA,
+		.max_ah = 1 << 20,
+		.max_srq = SOFT_SRQS - 1,
+		.max_srq_wr = SOFT_WR_MAX,
+		.max_srq_sge = SOFT_SGE_MAX,
+		.max_pkeys = 1,
+		.phys_port_cnt = 1,
+	};
+}
+
+SOFT_EXPORT int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
+{
+	fill_limits(attr);
+	return 0;
+}
+
+static int query_device_ex(struct ibv_context *context,
+			   const struct ibv_query_device_ex_input *input,
+			   struct ibv_device_attr_ex *attr, size_t size)
+{
+	struct ibv_device_attr_ex all = {
+		.completion_timestamp_mask = UINT64_MAX,
+		.hca_core_clock = SOFT_SECOND_NS / 1000, /* kHz */
+		.phys_port_cnt_ex = 1,
+	};
+
+	if (size < sizeof(attr->orig_attr))
+		return EINVAL;
+	fill_limits(&all.orig_attr);
+	all.device_cap_flags_ex = all.orig_attr.device_cap_flags;
+	memset(attr, 0, size);
+	memcpy(attr, &all, size < sizeof(all) ? size : sizeof(all));
+	return 0;
+}
+
+/* The clock that completion timestamps are of. */
+static int query_rt_values(struct ibv_context *context, struct ibv_values_ex *values)
+{
+	uint64_t now_ns = soft_time_ns();
+
+	if (values->comp_mask & ~(uint32_t)IBV_VALUES_MASK_RAW_CLOCK)
+		return EINVAL;
+	if (values->comp_mask & IBV_VALUES_MASK_RAW_CLOCK)
+		values->raw_clock = (struct timespec){
+			.tv_sec = (time_t)(now_ns / SOFT_SECOND_NS),
+			.tv_nsec = (long)(now_ns % SOFT_SECOND_NS),
+		};
+	return 0;
+}
+
+static void fill_operations(struct verbs_context *verbs)
+{
+	verbs->query_port = soft_port_query;
+	verbs->query_device_ex = query_device_ex;
+	verbs->query_rt_values = query_rt_values;
+	verbs->create_cq_ex = soft_cq_create_ex;
+	verbs->create_qp_ex = soft_qp_create_ex;
+	verbs->create_srq_ex = soft_srq_create_ex;
+	verbs->get_srq_num = soft_srq_number;
+	verbs->context.ops.poll_cq = soft_cq_poll;
+	verbs->context.ops.req_notify_cq = soft_cq_arm;
+	verbs->context.ops.post_srq_recv = soft_srq_post;
+	verbs->context.ops.post_send = soft_qp_post_send;
+	verbs->context.ops.post_recv = soft_qp_post_receive;
+}
+
+SOFT_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+	struct soft_context *context = calloc(1, sizeof(*context));
+	int result;
+
+	if (!context) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	result = soft_process_enter();
+	if (result)
+		goto free;
+	result = soft_event_init(&context->events);
+	if (result)
+		goto leave;
+	fill_operations(&context->verbs);
+	context->verbs.sz = sizeof(context->verbs);
+	context->verbs.context.device = device;
+	context->verbs.context.cmd_fd = -1;
+	context->verbs.context.async_fd = context->events.fd;
+	context->verbs.context.num_comp_vectors = SOFT_VECTORS;
+	context->verbs.context.abi_compat = __VERBS_ABI_IS_EXTENDED;
+	pthread_mutex_init(&context->verbs.context.mutex, NULL);
+	return &context->verbs.context;
+leave:
+	soft_process_leave();
+free:
+	free(context);
+	errno = -result;
+	return NULL;
+}
+
+SOFT_EXPORT int ibv_close_device(struct ibv_context *verbs)
+{
+	struct soft_context *context = soft_device_context(verbs);
+
+	soft_event_finish(&context->events);
+	pthread_mutex_destroy(&verbs->mutex);
+	soft_process_leave();
+	free(context);
+	return 0;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * soft0 and its contexts. What it says of itself is true: a vendor that is none, a
+ * firmware that is "soft", limits that hold.
+ */
+#ifndef CORE_SOFT_DEVICE_H
+#define CORE_SOFT_DEVICE_H
+
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+
+#include "core/compiler.h"
+#include "core/soft/event.h"
+#include "core/soft/image.h"
+
+enum {
+	SOFT_SGE_MAX = 32,
+	SOFT_INLINE_MAX = 1024,
+	SOFT_WR_MAX = 32768,
+	SOFT_CQE_MAX = 1 << 20,
+	SOFT_RD_ATOMIC_MAX = 128,
+	SOFT_VECTORS = 1,
+};
+
+struct soft_context {
+	struct soft_events events;
+	struct verbs_context verbs;
+};
+
+static inline struct soft_context *soft_device_context(struct ibv_context *context)
+{
+	return CONTAINER_OF(context, struct soft_context, verbs.context);
+}
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/door.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/compiler.h"
+#include "core/soft/channel.h"
+#include "core/soft/message.h"
+#include "core/soft/process.h"
+#include "core/soft/region.h"
+
+enum {
+	BACKLOG = 128,
+	PATIENCE_MS = 1000,
+};
+
+struct soft_guest {
+	struct soft_source source;
+	struct soft_guest *next;
+	uint32_t slot; /* 0: has not said hello yet */
+};
+
+static void remove_guest(struct soft_door *door, struct soft_guest *guest)
+{
+	struct soft_guest **at = &door->guests;
+
+	pthread_mutex_lock(&door->mutex);
+	while (*at != guest)
+		at = &(*at)->next;
+	*at = guest->next;
+	pthread_mutex_unlock(&door->mutex);
+	soft_service_remove(&soft_process.service, &guest->source);
+	close(guest->source.fd);
+	/* It is dead, or has left: it copies nothing any more. */
+	if (guest->slot)
+		soft_region_forget(guest->slot);
+	free(guest);
+}
+
+/* A guest whose socket is full is waited for a while. */
+static int tell(struct soft_guest *guest, const struct soft_message *message, const int *fd)
+{
+	struct pollfd writable = {.fd = guest->source.fd, .events = POLLOUT};
+	int result = soft_message_send(guest->source.fd, message, fd);
+
+	if (result == -EAGAIN && poll(&writable, 1, PATIENCE_MS) == 1)
+		result = soft_message_send(guest->source.fd, message, fd);
+	return result;
+}
+
+static int tell_channel(struct soft_guest *guest, uint32_t number, uint32_t generation, int fd)
+{
+	const int fds[SOFT_MESSAGE_FDS] = {fd, -1};
+	struct soft_message message = {
+		.kind = fd < 0 ? SOFT_MESSAGE_CHANNEL_GONE : SOFT_MESSAGE_CHANNEL,
+		.slot = number,
+		.generation = generation,
+	};
+
+	return tell(guest, &message, fds);
+}
+
+/* Channels come first, so that who has the arena has them. */
+static int welcome(struct soft_guest *guest, uint32_t slot)
+{
+	struct soft_message message = {
+		.kind = SOFT_MESSAGE_HELLO,
+		.slot = soft_process.registry.slot,
+		.generation = soft_process.registry.generation,
+	};
+	const int fds[SOFT_MESSAGE_FDS] = {soft_process.arena.fd, soft_process.service.doorbell.fd};
+
+	for (uint32_t i = 1; i < SOFT_CHANNELS; i++) {
+		struct soft_channel *channel = soft_table_get(&soft_process.channels, i);
+		int result = 0;
+
+		if (channel)
+			result = tell_channel(guest, i, channel->generation, channel->verbs.fd);
+		if (result)
+			return result;
+	}
+	guest->slot = slot;
+	if (atomic_load(&soft_process.guest_slots) <= slot)
+		atomic_store(&soft_process.guest_slots, slot + 1);
+	return tell(guest, &message, fds);
+}
+
+static int listen_to(struct soft_guest *guest)
+{
+	struct soft_door *door = &soft_process.door;
+	struct soft_message message;
+	int fd[SOFT_MESSAGE_FDS];
+	int result = soft_message_receive(guest->source.fd, &message, fd);
+
+	if (result)
+		return result == -EAGAIN ? 0 : result;
+	for (unsigned int i = 0; i < SOFT_MESSAGE_FDS; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
+	if (message.kind != SOFT_MESSAGE_HELLO || guest->slot || !message.slot ||
+	    message.slot >= SOFT_SLOTS)
+		return -EPROTO;
+	pthread_mutex_lock(&door->mutex);
+	result = welcome(guest, message.slot);
+	pthread_mutex_unlock(&door->mutex);
+	return result;
+}
+
+static void on_guest(struct soft_source *source, uint32_t events)
+{
+	struct soft_guest *guest = CONTAINER_OF(source, struct soft_guest, source);
+
+	if (listen_to(guest))
+		remove_guest(&soft_process.door, guest);
+}
+
+static int is_of_this_user(int fd)
+{
+	struct ucred who;
+	socklen_t size = sizeof(who);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) && who.uid == geteuid();
+}
+
+static void on_knock(struct soft_source *source, uint32_t events)
+{
+	struct soft_door *door = CONTAINER_OF(source, struct soft_door, source);
+	int fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct soft_guest *guest;
+
+	if (fd < 0)
+		return;
+	guest = is_of_this_user(fd) ? calloc(1, sizeof(*guest)) : NULL;
+	if (!guest) {
+		close(fd);
+		return;
+	}
+	guest->source = (struct soft_source){fd, on_guest};
+	pthread_mutex_lock(&door->mutex);
+	guest->next = door->guests;
+	door->guests = guest;
+	pthread_mutex_unlock(&door->mutex);
+	if (soft_service_add(&soft_process.service, &guest->source))
+		remove_guest(door, guest);
+}
+
+int soft_door_open(struct soft_door *door)
+{
+	struct sockaddr_un address;
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	memset(door, 0, sizeof(*door));
+	if (fd < 0)
+		return -errno;
+	pthread_mutex_init(&door->mutex, NULL);
+	door->source = (struct soft_source){fd, on_knock};
+	soft_registry_address(&soft_process.registry, soft_process.registry.slot, &address);
+	/* The slot is ours: a socket there is a dead process's. */
+	unlink(address.sun_path);
+	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) || listen(fd, BACKLOG)) {
+		int result = -errno;
+
+		soft_door_close(door);
+		return result;
+	}
+	return soft_service_add(&soft_process.service, &door->source);
+}
+
+void soft_door_close(struct soft_door *door)
+{
+	if (door->source.fd <= 0)
+		return;
+	while (door->guests)
+		remove_guest(door, door->guests);
+	close(door->source.fd);
+	pthread_mutex_destroy(&door->mutex);
+	memset(door, 0, sizeof(*door));
+}
+
+void soft_door_announce(struct soft_door *door, uint32_t number, uint32_t generation, int fd)
+{
+	pthread_mutex_lock(&door->mutex);
+	for (struct soft_guest *guest = door->guests; guest; guest = guest->next)
+		if (guest->slot && tell_channel(guest, number, generation, fd))
+			shutdown(guest->source.fd, SHUT_RDWR);
+	pthread_mutex_unlock(&door->mutex);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where peers of the same user knock for this process's arena, doorbell and completion
+ * channels. Who is of another user, or says something else than hello, is shown out.
+ */
+#ifndef CORE_SOFT_DOOR_H
+#define CORE_SOFT_DOOR_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "core/soft/service.h"
+
+struct soft_guest;
+
+struct soft_door {
+	struct soft_source source;
+	pthread_mutex_t mutex;
+	struct soft_guest *guests;
+};
+
+int soft_door_open(struct soft_door *door);
+
+/* Accepts what is zeroed. */
+void soft_door_close(struct soft_door *door);
+
+/* Tells the guests of a completion channel that is new, or of one that goes (fd -1). */
+void soft_door_announce(struct soft_door *door, uint32_t number, uint32_t generation, int fd);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Locks for shared memory, held for moments. The word names the process that holds
+ * it, so that whoever waits long finds out that the holder was killed, and takes the
+ * lock over: what it guards must be in order after each single store, or be mended by
+ * who is told that it took over. Waiting spins, then yields, then sleeps, so that one
+ * processor is enough.
+ */
+#ifndef CORE_SOFT_LOCK_H
+#define CORE_SOFT_LOCK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/compiler.h"
+
+struct soft_lock {
+	_Atomic uint32_t holder; /* 0: free */
+};
+
+/* What this process is called in locks: set once, before any lock is taken. */
+extern uint32_t soft_lock_self;
+
+/* Whether the process of that name lives: set beside it. */
+extern bool (*soft_lock_is_alive)(uint32_t holder);
+
+/* The long way. Whether it was taken over from a dead process. */
+bool soft_lock_wait(struct soft_lock *lock);
+
+static ALWAYS_INLINE bool soft_lock_try(struct soft_lock *lock)
+{
+	uint32_t free = 0;
+
+	return atomic_compare_exchange_strong_explicit(&lock->holder, &free, soft_lock_self,
+						       memory_order_acquire, memory_order_relaxed);
+}
+
+/* Whether it was taken over from a dead process. */
+static ALWAYS_INLINE bool soft_lock_take(struct soft_lock *lock)
+{
+	if (likely(soft_lock_try(lock)))
+		return false;
+	return soft_lock_wait(lock);
+}
+
+static ALWAYS_INLINE void soft_lock_release(struct soft_lock *lock)
+{
+	atomic_store_explicit(&lock->holder, 0, memory_order_release);
+}
+
+/* Returns when whoever held the lock on entry holds it no more. */
+static inline void soft_lock_pass(struct soft_lock *lock)
+{
+	soft_lock_take(lock);
+	soft_lock_release(lock);
+}
+
+#endif

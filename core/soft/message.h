@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What processes say to each other over their sockets: short messages of one size, with
+ * descriptors beside them. Functions return 0 or a negative errno.
+ */
+#ifndef CORE_SOFT_MESSAGE_H
+#define CORE_SOFT_MESSAGE_H
+
+#include <stdint.h>
+
+#define SOFT_MESSAGE_MAGIC 0x766d736d /* "vmsm" */
+
+enum {
+	SOFT_MESSAGE_FDS = 2,
+};
+
+enum soft_message_kind {
+	SOFT_MESSAGE_HELLO = 1, /* slot and generation; the answer brings arena and doorbell */
+	SOFT_MESSAGE_CHANNEL,   /* a completion channel's eventfd */
+	SOFT_MESSAGE_CHANNEL_GONE,
+};
+
+struct soft_message {
+	uint32_t magic;
+	uint32_t kind;
+	uint32_t slot; /* of a channel: its number */
+	uint32_t generation;
+};
+
+/* Sends without waiting; a descriptor of -1 is left out. */
+int soft_message_send(int socket, const struct soft_message *message,
+		      const int fd[static SOFT_MESSAGE_FDS]);
+
+/*
+ * Receives without waiting: -EAGAIN if there is none, -ECONNRESET at the end, -EPROTO if
+ * it is no such message. Descriptors that did not come are -1.
+ */
+int soft_message_receive(int socket, struct soft_message *message, int fd[static SOFT_MESSAGE_FDS]);
+
+#endif

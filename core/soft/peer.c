@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/peer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "core/compiler.h"
+#include "core/soft/channel.h"
+#include "core/soft/message.h"
+#include "core/soft/process.h"
+#include "core/soft/time.h"
+
+enum {
+	PATIENCE_MS = 1000,
+};
+
+static void destroy(struct soft_peer *peer)
+{
+	if (peer->source.fd > 0)
+		close(peer->source.fd);
+	if (peer->doorbell > 0)
+		close(peer->doorbell);
+	for (uint32_t i = 0; peer->channel && i < SOFT_CHANNELS; i++)
+		if (peer->channel[i].generation)
+			close(peer->channel[i].fd);
+	free(peer->channel);
+	soft_arena_finish(&peer->mapped);
+	pthread_mutex_destroy(&peer->mutex);
+	free(peer);
+}
+
+static void close_fds(const int *fd)
+{
+	for (unsigned int i = 0; i < SOFT_MESSAGE_FDS; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
+}
+
+static void take_channel(struct soft_peer *peer, const struct soft_message *message, const int *fd)
+{
+	struct soft_peer_channel *channel;
+
+	if (!message->slot || message->slot >= SOFT_CHANNELS) {
+		close_fds(fd);
+		return;
+	}
+	channel = &peer->channel[message->slot];
+	if (channel->generation)
+		close(channel->fd);
+	channel->generation = 0;
+	if (message->kind == SOFT_MESSAGE_CHANNEL && fd[0] >= 0)
+		*channel = (struct soft_peer_channel){fd[0], message->generation};
+}
+
+static int take_arena(struct soft_peer *peer, const struct soft_message *message, const int *fd)
+{
+	int result;
+
+	if (peer->arena || fd[0] < 0 || fd[1] < 0 || message->slot != peer->slot) {
+		close_fds(fd);
+		return -EPROTO;
+	}
+	peer->doorbell = fd[1];
+	result = soft_arena_map(&peer->mapped, fd[0]);
+	if (result)
+		return result;
+	peer->generation = message->generation;
+	peer->arena = &peer->mapped;
+	return 0;
+}
+
+/* Takes what the peer has said until now: 0, or a negative errno at its end. */
+static int hear(struct soft_peer *peer)
+{
+	struct soft_message message;
+	int fd[SOFT_MESSAGE_FDS];
+	int result;
+
+	while (!(result = soft_message_receive(peer->source.fd, &message, fd))) {
+		switch (message.kind) {
+		case SOFT_MESSAGE_CHANNEL:
+		case SOFT_MESSAGE_CHANNEL_GONE:
+			take_channel(peer, &message, fd);
+			break;
+		case SOFT_MESSAGE_HELLO:
+			result = take_arena(peer, &message, fd);
+			break;
+		default:
+			close_fds(fd);
+			result = -EPROTO;
+		}
+		if (result)
+			return result;
+	}
+	return result == -EAGAIN ? 0 : result;
+}
+
+/* The service thread's: a channel that is new, or the peer's end. */
+static void on_peer(struct soft_source *source, uint32_t events)
+{
+	struct soft_peer *peer = CONTAINER_OF(source, struct soft_peer, source);
+	int result;
+
+	pthread_mutex_lock(&peer->mutex);
+	result = hear(peer);
+	pthread_mutex_unlock(&peer->mutex);
+	if (!result)
+		return;
+	soft_service_remove(&soft_process.service, source);
+	atomic_store(&soft_process.peer[peer->slot], NULL);
+	soft_process_quiesce();
+	soft_channel_mend();
+	destroy(peer);
+}
+
+/* Tries out whether the kernel lets this process into the peer's memory. */
+static int try_copy(const struct soft_peer *peer)
+{
+	uint32_t magic = 0;
+	struct iovec local = {.iov_base = &magic, .iov_len = sizeof(magic)};
+	struct iovec remote = {.iov_base = (void *)(uintptr_t)peer->arena->image->address,
+			       .iov_len = sizeof(magic)};
+
+	if (process_vm_readv(peer->pid, &local, 1, &remote, 1, 0) != sizeof(magic))
+		return errno ? -errno : -EIO;
+	return magic == SOFT_IMAGE_MAGIC ? 0 : -EIO;
+}
+
+static int knock(struct soft_peer *peer)
+{
+	const int none[SOFT_MESSAGE_FDS] = {-1, -1};
+	struct soft_message hello = {
+		.kind = SOFT_MESSAGE_HELLO,
+		.slot = soft_process.registry.slot,
+		.generation = soft_process.registry.generation,
+	};
+	struct sockaddr_un address;
+	struct ucred who;
+	socklen_t size = sizeof(who);
+
+	soft_registry_address(&soft_process.registry, peer->slot, &address);
+	peer->source.fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (peer->source.fd < 0 ||
+	    connect(peer->source.fd, (const struct sockaddr *)&address, sizeof(address)) ||
+	    getsockopt(peer->source.fd, SOL_SOCKET, SO_PEERCRED, &who, &size))
+		return -errno;
+	if (who.uid != geteuid())
+		return -EACCES;
+	peer->pid = who.pid;
+	return soft_message_send(peer->source.fd, &hello, none);
+}
+
+static int await_arena(struct soft_peer *peer)
+{
+	struct pollfd readable = {.fd = peer->source.fd, .events = POLLIN};
+	uint64_t deadline_ns = soft_time_ns() + PATIENCE_MS * UINT64_C(1000000);
+	int result = 0;
+
+	while (!result && !peer->arena) {
+		if (soft_time_ns() >= deadline_ns)
+			return -ETIMEDOUT;
+		if (poll(&readable, 1, PATIENCE_MS) > 0)
+			result = hear(peer);
+	}
+	return result;
+}
+
+static struct soft_peer *meet(uint32_t slot)
+{
+	struct soft_peer *peer = calloc(1, sizeof(*peer));
+	int result;
+
+	if (!peer)
+		return NULL;
+	pthread_mutex_init(&peer->mutex, NULL);
+	peer->slot = slot;
+	peer->source.ready = on_peer;
+	peer->channel = calloc(SOFT_CHANNELS, sizeof(*peer->channel));
+	result = peer->channel ? knock(peer) : -ENOMEM;
+	if (!result)
+		result = await_arena(peer);
+	if (!result) {
+		peer->copy_error = try_copy(peer);
+		result = soft_service_add(&soft_process.service, &peer->source);
+	}
+	if (!result)
+		return peer;
+	destroy(peer);
+	return NULL;
+}
+
+static bool is_current(const struct soft_peer *peer, uint32_t slot)
+{
+	return peer && peer->generation == soft_registry_generation(&soft_process.registry, slot);
+}
+
+struct soft_peer *soft_peer_find(uint32_t slot)
+{
+	struct soft_peer *peer =
+		atomic_load_explicit(&soft_process.peer[slot], memory_order_acquire);
+
+	if (likely(is_current(peer, slot)))
+		return peer;
+	if (peer || !slot || soft_service_is_this_thread())
+		return NULL;
+	pthread_mutex_lock(&soft_process.meeting);
+	peer = atomic_load(&soft_process.peer[slot]);
+	if (!peer && soft_registry_is_alive(&soft_process.registry, slot,
+					    soft_registry_generation(&soft_process.registry, slot)))
+		peer = meet(slot);
+	atomic_store(&soft_process.peer[slot], peer);
+	pthread_mutex_unlock(&soft_process.meeting);
+	return is_current(peer, slot) ? peer : NULL;
+}
+
+void soft_peer_ring(const struct soft_peer *peer)
+{
+	soft_service_ring(peer->doorbell);
+}
+
+int soft_peer_channel(struct soft_peer *peer, uint32_t number, uint32_t generation)
+{
+	struct soft_peer_channel *channel;
+	int fd = -1;
+
+	if (number >= SOFT_CHANNELS)
+		return -1;
+	channel = &peer->channel[number];
+	pthread_mutex_lock(&peer->mutex);
+	/* It was announced before there was a completion queue on it. */
+	if (!peer->is_self && channel->generation != generation)
+		hear(peer);
+	if (channel->generation == generation)
+		fd = channel->fd;
+	pthread_mutex_unlock(&peer->mutex);
+	return fd;
+}
+
+bool soft_peer_has_gid(const struct soft_peer *peer, const union ibv_gid *gid)
+{
+	const struct soft_image *image = peer->arena->image;
+
+	for (uint32_t i = 0; i < image->gid_count && i < SOFT_GIDS; i++)
+		if (!memcmp(&image->gid[i], gid, sizeof(*gid)))
+			return true;
+	return false;
+}
+
+void soft_peer_init_self(struct soft_peer *peer)
+{
+	memset(peer, 0, sizeof(*peer));
+	pthread_mutex_init(&peer->mutex, NULL);
+	peer->slot = soft_process.registry.slot;
+	peer->generation = soft_process.registry.generation;
+	peer->pid = getpid();
+	peer->is_self = true;
+	peer->doorbell = soft_process.service.doorbell.fd;
+	peer->arena = &soft_process.arena;
+	peer->channel = soft_process.own_channels;
+}
+
+void soft_peer_leave_all(void)
+{
+	for (uint32_t slot = 0; slot < SOFT_SLOTS; slot++) {
+		struct soft_peer *peer = atomic_exchange(&soft_process.peer[slot], NULL);
+
+		if (peer && !peer->is_self)
+			destroy(peer);
+	}
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A process as this one sees it: its arena, its doorbell, its completion channels. This
+ * process is a peer of itself. A peer stays until the service thread finds it dead, and
+ * then until no operation is under way that could use it.
+ */
+#ifndef CORE_SOFT_PEER_H
+#define CORE_SOFT_PEER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "core/soft/arena.h"
+#include "core/soft/service.h"
+
+struct soft_peer_channel {
+	int fd;
+	uint32_t generation; /* 0: none */
+};
+
+struct soft_peer {
+	struct soft_source source;
+	uint32_t slot;
+	uint32_t generation;
+	pid_t pid;
+	bool is_self;
+	int copy_error; /* what the kernel says to copying: 0: allowed; a negative errno */
+	int doorbell;
+	struct soft_arena *arena;
+	struct soft_arena mapped;
+	pthread_mutex_t mutex;
+	struct soft_peer_channel *channel;
+};
+
+/*
+ * The process of a slot, or NULL: there is none, or it does not answer. The service
+ * thread, which others wait for, waits for none: it gets only what is known already.
+ */
+struct soft_peer *soft_peer_find(uint32_t slot);
+
+void soft_peer_ring(const struct soft_peer *peer);
+
+/* The eventfd of a completion channel of the peer's; -1: it is gone. */
+int soft_peer_channel(struct soft_peer *peer, uint32_t number, uint32_t generation);
+
+/* Whether a GID is one of the peer's. */
+bool soft_peer_has_gid(const struct soft_peer *peer, const union ibv_gid *gid);
+
+/* Makes this process the peer of itself. */
+void soft_peer_init_self(struct soft_peer *peer);
+
+/* Leaves all, when no thread uses them. */
+void soft_peer_leave_all(void);
+
+#endif

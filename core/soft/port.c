@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/port.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "core/soft/export.h"
+#include "core/soft/process.h"
+
+/* The functions, not the macros that stand before them. */
+#undef ibv_query_port
+
+enum {
+	PKEY = 0xffff,
+	WIDTH_4X = 2,
+	SPEED_EDR = 32,
+	PHYSICAL_LINK_UP = 5,
+};
+
+/* Addresses that are asked for first come first. */
+static int rank(const struct ifaddrs *one)
+{
+	int result = 0;
+
+	if (!one->ifa_addr || !(one->ifa_flags & IFF_UP))
+		return -1;
+	if (one->ifa_addr->sa_family == AF_INET6)
+		result = 1;
+	else if (one->ifa_addr->sa_family != AF_INET)
+		return -1;
+	if (result) {
+		const struct sockaddr_in6 *address = (const void *)one->ifa_addr;
+
+		result += IN6_IS_ADDR_LINKLOCAL(&address->sin6_addr);
+	}
+	return result + (one->ifa_flags & IFF_LOOPBACK ? 3 : 0);
+}
+
+static void to_gid(const struct sockaddr *from, union ibv_gid *gid)
+{
+	memset(gid, 0, sizeof(*gid));
+	if (from->sa_family == AF_INET6) {
+		const struct sockaddr_in6 *address = (const void *)from;
+
+		memcpy(gid, &address->sin6_addr, sizeof(*gid));
+	} else {
+		const struct sockaddr_in *address = (const void *)from;
+
+		gid->raw[10] = gid->raw[11] = 0xff;
+		memcpy(&gid->raw[12], &address->sin_addr, sizeof(address->sin_addr));
+	}
+}
+
+static void add(struct soft_image *image, const struct sockaddr *address)
+{
+	union ibv_gid gid;
+
+	to_gid(address, &gid);
+	for (uint32_t i = 0; i < image->gid_count; i++)
+		if (!memcmp(&image->gid[i], &gid, sizeof(gid)))
+			return;
+	if (image->gid_count < SOFT_GIDS)
+		image->gid[image->gid_count++] = gid;
+}
+
+void soft_port_fill(struct soft_image *image)
+{
+	static const struct sockaddr_in localhost = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = __builtin_bswap32(INADDR_LOOPBACK),
+	};
+	struct ifaddrs *all = NULL;
+
+	if (getifaddrs(&all))
+		all = NULL;
+	for (int wanted = 0; wanted < 6; wanted++)
+		for (const struct ifaddrs *one = all; one; one = one->ifa_next)
+			if (rank(one) == wanted)
+				add(image, one->ifa_addr);
+	freeifaddrs(all);
+	/* Also where the loopback is down, a process may talk to itself. */
+	add(image, (const struct sockaddr *)&localhost);
+}
+
+const union ibv_gid *soft_port_gid(const struct soft_image *image, uint32_t index)
+{
+	return index < image->gid_count && index < SOFT_GIDS ? &image->gid[index] : NULL;
+}
+
+bool soft_port_is_v4(const union ibv_gid *gid)
+{
+	static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
+
+	return !memcmp(gid, mapped, sizeof(mapped));
+}
+
+void soft_port_attributes(struct ibv_port_attr *attr)
+{
+	*attr = (struct ibv_port_attr){
+		.state = IBV_PORT_ACTIVE,
+		.max_mtu = SOFT_MTU,
+		.active_mtu = SOFT_MTU,
+		.gid_tbl_len = SOFT_GIDS,
+		.port_cap_flags = IBV_PORT_IP_BASED_GIDS,
+		.max_msg_sz = SOFT_MESSAGE_MAX,
+		.pkey_tbl_len = 1,
+		.max_vl_num = 1,
+		.active_width = WIDTH_4X,
+		.active_speed = SPEED_EDR,
+		.phys_state = PHYSICAL_LINK_UP,
+		.link_layer = IBV_LINK_LAYER_ETHERNET,
+	};
+}
+
+int soft_port_query(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr,
+		    size_t size)
+{
+	struct ibv_port_attr all;
+
+	if (port != SOFT_PORT)
+		return EINVAL;
+	soft_port_attributes(&all);
+	memset(attr, 0, size);
+	memcpy(attr, &all, size < sizeof(all) ? size : sizeof(all));
+	return 0;
+}
+
+/* Programs of old have a shorter struct. */
+SOFT_EXPORT int ibv_query_port(struct ibv_context *context, uint8_t port,
+			       struct _compat_ibv_port_attr *attr)
+{
+	return soft_port_query(context, port, (struct ibv_port_attr *)attr,
+			       offsetof(struct ibv_port_attr, port_cap_flags2));
+}
+
+SOFT_EXPORT int ibv_query_gid(struct ibv_context *context, uint8_t port, int index,
+			      union ibv_gid *gid)
+{
+	const union ibv_gid *found;
+
+	if (port != SOFT_PORT || index < 0 || index >= SOFT_GIDS) {
+		errno = EINVAL;
+		return -1;
+	}
+	found = soft_port_gid(soft_process.arena.image, (uint32_t)index);
+	if (found)
+		*gid = *found;
+	else
+		memset(gid, 0, sizeof(*gid));
+	return 0;
+}
+
+static void fill_entry(struct ibv_gid_entry *entry, uint32_t index)
+{
+	*entry = (struct ibv_gid_entry){
+		.gid = soft_process.arena.image->gid[index],
+		.gid_index = index,
+		.port_num = SOFT_PORT,
+		.gid_type = IBV_GID_TYPE_ROCE_V2,
+	};
+}
+
+SOFT_EXPORT int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port, uint32_t index,
+				  struct ibv_gid_entry *entry, uint32_t flags, size_t size)
+{
+	struct ibv_gid_entry all;
+
+	if (port != SOFT_PORT || index >= SOFT_GIDS)
+		return EINVAL;
+	if (flags)
+		return EOPNOTSUPP;
+	if (!soft_port_gid(soft_process.arena.image, index))
+		return ENODATA;
+	fill_entry(&all, index);
+	memset(entry, 0, size);
+	memcpy(entry, &all, size < sizeof(all) ? size : sizeof(all));
+	return 0;
+}
+
+SOFT_EXPORT ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
+					 size_t count, uint32_t flags, size_t size)
+{
+	uint32_t known = soft_process.arena.image->gid_count;
+
+	if (flags || size != sizeof(*entries))
+		return -EOPNOTSUPP;
+	if (count < known)
+		return -EINVAL;
+	for (uint32_t i = 0; i < known; i++)
+		fill_entry(&entries[i], i);
+	return (ssize_t)known;
+}
+
+/* Private to libibverbs and its tools; the type is as the kernel's files have it. */
+SOFT_EXPORT int ibv_query_gid_type(struct ibv_context *context, uint8_t port, unsigned int index,
+				   unsigned int *type);
+
+SOFT_EXPORT int ibv_query_gid_type(struct ibv_context *context, uint8_t port, unsigned int index,
+				   unsigned int *type)
+{
+	static const unsigned int roce_v2 = 1;
+
+	if (port != SOFT_PORT || index >= SOFT_GIDS) {
+		errno = EINVAL;
+		return -1;
+	}
+	*type = roce_v2;
+	return 0;
+}
+
+SOFT_EXPORT int ibv_query_pkey(struct ibv_context *context, uint8_t port, int index, __be16 *pkey)
+{
+	if (port != SOFT_PORT || index) {
+		errno = EINVAL;
+		return -1;
+	}
+	*pkey = htons(PKEY);
+	return 0;
+}
+
+SOFT_EXPORT int ibv_get_pkey_index(struct ibv_context *context, uint8_t port, __be16 pkey)
+{
+	if (port == SOFT_PORT && pkey == htons(PKEY))
+		return 0;
+	errno = EINVAL;
+	return -1;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The one port of the soft device, and its GIDs: the addresses of the host's
+ * interfaces, those of the loopback last, so that a machine without a network has one.
+ */
+#ifndef CORE_SOFT_PORT_H
+#define CORE_SOFT_PORT_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+
+#include "core/soft/image.h"
+
+#define SOFT_MTU IBV_MTU_4096
+
+enum {
+	SOFT_PORT = 1,
+	SOFT_MTU_BYTES = 4096,
+	SOFT_MESSAGE_MAX = 1 << 30,
+};
+
+/* Writes the GIDs of this machine into the image. */
+void soft_port_fill(struct soft_image *image);
+
+/* The GID of that index; NULL: there is none. */
+const union ibv_gid *soft_port_gid(const struct soft_image *image, uint32_t index);
+
+/* Whether a GID stands for an IPv4 address. */
+bool soft_port_is_v4(const union ibv_gid *gid);
+
+void soft_port_attributes(struct ibv_port_attr *attr);
+
+/* The verb of the context, and of inline calls. */
+int soft_port_query(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr,
+		    size_t size);
+
+#endif

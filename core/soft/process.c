@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/process.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "core/soft/cq.h"
+#include "core/soft/port.h"
+#include "core/soft/progress.h"
+#include "core/soft/qp.h"
+
+struct soft_process soft_process = {
+	.mutex = PTHREAD_MUTEX_INITIALIZER,
+	.meeting = PTHREAD_MUTEX_INITIALIZER,
+};
+
+static bool is_alive(uint32_t holder)
+{
+	return soft_registry_is_alive(&soft_process.registry, holder & (SOFT_SLOTS - 1),
+				      holder >> SOFT_SLOT_BITS);
+}
+
+static void finish(void)
+{
+	soft_service_close(&soft_process.service);
+	soft_peer_leave_all();
+	soft_door_close(&soft_process.door);
+	soft_table_finish(&soft_process.qps);
+	soft_table_finish(&soft_process.cqs);
+	soft_table_finish(&soft_process.srqs);
+	soft_table_finish(&soft_process.regions);
+	soft_table_finish(&soft_process.channels);
+	soft_arena_finish(&soft_process.arena);
+	soft_registry_close(&soft_process.registry);
+}
+
+static int make_tables(void)
+{
+	const struct {
+		struct soft_table *table;
+		uint32_t first;
+		uint32_t size;
+	} tables[] = {
+  /* Queue pairs 0 and 1 are special on every device. */
+		{&soft_process.qps,      2, SOFT_QPS     },
+		{&soft_process.cqs,      1, SOFT_CQS     },
+		{&soft_process.srqs,     1, SOFT_SRQS    },
+		{&soft_process.regions,  1, SOFT_REGIONS },
+		{&soft_process.channels, 1, SOFT_CHANNELS},
+	};
+	int result = 0;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(tables) && !result; i++)
+		result = soft_table_init(tables[i].table, tables[i].first, tables[i].size);
+	return result;
+}
+
+/* The process has its slot: what others find of it. */
+static int furnish(void)
+{
+	struct soft_image *image = soft_process.arena.image;
+
+	image->slot = soft_process.registry.slot;
+	image->generation = soft_process.registry.generation;
+	soft_lock_self = soft_registry_holder(image->slot, image->generation);
+	soft_lock_is_alive = is_alive;
+	soft_port_fill(image);
+	/* Numbers of a process before this one in its slot are not soon used again. */
+	soft_process.qps.next = 2 + image->generation * 64 % (SOFT_QPS - 64);
+	return soft_service_open(&soft_process.service);
+}
+
+static int begin(void)
+{
+	int result = soft_registry_open(&soft_process.registry);
+
+	if (!result)
+		result = soft_arena_create(&soft_process.arena);
+	if (!result)
+		result = make_tables();
+	if (!result)
+		result = furnish();
+	if (!result) {
+		soft_peer_init_self(&soft_process.self);
+		atomic_store(&soft_process.peer[soft_process.registry.slot], &soft_process.self);
+		result = soft_door_open(&soft_process.door);
+	}
+	if (!result)
+		result = soft_service_start(&soft_process.service);
+	if (result)
+		finish();
+	return result;
+}
+
+/* What a forked child has of its parent's is left as it is: the parent uses it. */
+static void forget_parent(void)
+{
+	memset(&soft_process, 0, sizeof(soft_process));
+	pthread_mutex_init(&soft_process.mutex, NULL);
+	pthread_mutex_init(&soft_process.meeting, NULL);
+	soft_progress_forget();
+}
+
+int soft_process_enter(void)
+{
+	int result = 0;
+
+	if (soft_process.users && soft_process.pid != getpid())
+		forget_parent();
+	pthread_mutex_lock(&soft_process.mutex);
+	if (!soft_process.users) {
+		soft_process.pid = getpid();
+		result = begin();
+	}
+	if (!result)
+		soft_process.users++;
+	pthread_mutex_unlock(&soft_process.mutex);
+	return result;
+}
+
+void soft_process_leave(void)
+{
+	pthread_mutex_lock(&soft_process.mutex);
+	if (!--soft_process.users)
+		finish();
+	pthread_mutex_unlock(&soft_process.mutex);
+}
+
+void soft_process_quiesce(void)
+{
+	for (uint32_t i = 0; i < soft_process.qps.size; i++)
+		soft_qp_pass(i);
+	for (uint32_t i = 0; i < soft_process.cqs.size; i++)
+		soft_cq_pass(i);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The soft device of this process: its slot, its arena, its service thread, its
+ * objects by number. It is there from the first ibv_open_device to the last
+ * ibv_close_device.
+ */
+#ifndef CORE_SOFT_PROCESS_H
+#define CORE_SOFT_PROCESS_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "core/soft/arena.h"
+#include "core/soft/door.h"
+#include "core/soft/peer.h"
+#include "core/soft/registry.h"
+#include "core/soft/service.h"
+#include "core/soft/table.h"
+
+struct soft_process {
+	pthread_mutex_t mutex;
+	unsigned int users;
+	pid_t pid;
+	struct soft_registry registry;
+	struct soft_arena arena;
+	struct soft_service service;
+	struct soft_door door;
+	struct soft_peer self;
+	struct soft_peer_channel own_channels[SOFT_CHANNELS];
+	pthread_mutex_t meeting; /* who looks for a peer */
+	_Atomic(struct soft_peer *) peer[SOFT_SLOTS];
+	struct soft_table qps;
+	struct soft_table cqs;
+	struct soft_table srqs;
+	struct soft_table regions;
+	struct soft_table channels;
+	_Atomic uint32_t guest_slots; /* one more than the highest slot of a guest */
+	_Atomic uint32_t next_pd;
+	_Atomic uint32_t next_key;
+	_Atomic uint32_t next_channel_generation;
+};
+
+extern struct soft_process soft_process;
+
+/* Returns 0 or a negative errno. A forked child gets a device of its own. */
+int soft_process_enter(void);
+void soft_process_leave(void);
+
+/* Returns when every operation that was under way in this process on entry is over. */
+void soft_process_quiesce(void);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/progress.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "core/soft/process.h"
+#include "core/soft/qp.h"
+#include "core/soft/send.h"
+#include "core/soft/time.h"
+
+enum {
+	POLLS_TO_YIELD = 256,
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
+static struct soft_qp *waiting;
+static _Atomic uint64_t earliest_ns = UINT64_MAX;
+
+static void set_earliest(uint64_t time_ns)
+{
+	atomic_store(&earliest_ns, time_ns);
+	if (time_ns != UINT64_MAX)
+		soft_service_wake_at(&soft_process.service, time_ns);
+}
+
+void soft_progress_wait(struct soft_qp *qp, uint64_t until_ns)
+{
+	pthread_mutex_lock(&mutex);
+	qp->wait_until_ns = until_ns;
+	qp->due_ns = until_ns;
+	if (!qp->is_waiting) {
+		qp->is_waiting = true;
+		qp->next_waiting = waiting;
+		waiting = qp;
+	}
+	if (until_ns < atomic_load(&earliest_ns))
+		set_earliest(until_ns);
+	pthread_mutex_unlock(&mutex);
+}
+
+static void unlist(struct soft_qp *qp)
+{
+	struct soft_qp **at = &waiting;
+
+	if (!qp->is_waiting)
+		return;
+	while (*at != qp)
+		at = &(*at)->next_waiting;
+	*at = qp->next_waiting;
+	qp->is_waiting = false;
+}
+
+void soft_progress_leave(struct soft_qp *qp)
+{
+	pthread_mutex_lock(&mutex);
+	while (qp->is_tried)
+		pthread_cond_wait(&idle, &mutex);
+	unlist(qp);
+	pthread_mutex_unlock(&mutex);
+}
+
+static struct soft_qp *find_due(uint64_t now_ns)
+{
+	struct soft_qp *qp = waiting;
+
+	while (qp && (qp->is_tried ||
+		      (qp->due_ns > now_ns && atomic_load(&qp->image->state) != IBV_QPS_ERR)))
+		qp = qp->next_waiting;
+	return qp;
+}
+
+/* The list is let go while one is tried: the order of locks is the queue pair's first. */
+static void try(struct soft_qp *qp)
+{
+	unlist(qp);
+	qp->is_tried = true;
+	pthread_mutex_unlock(&mutex);
+	soft_lock_take(&qp->lock);
+	soft_send_run(qp);
+	soft_lock_release(&qp->lock);
+	pthread_mutex_lock(&mutex);
+	qp->is_tried = false;
+	pthread_cond_broadcast(&idle);
+}
+
+static void try_all(uint64_t now_ns)
+{
+	uint64_t earliest = UINT64_MAX;
+	struct soft_qp *qp;
+
+	while ((qp = find_due(now_ns)))
+		try(qp);
+	for (qp = waiting; qp; qp = qp->next_waiting)
+		if (qp->due_ns < earliest)
+			earliest = qp->due_ns;
+	set_earliest(earliest);
+}
+
+void soft_progress_due(uint64_t now_ns)
+{
+	pthread_mutex_lock(&mutex);
+	try_all(now_ns);
+	pthread_mutex_unlock(&mutex);
+}
+
+void soft_progress_failed(void)
+{
+	soft_progress_due(0);
+}
+
+void soft_progress_poll(uint32_t idle_polls)
+{
+	uint64_t earliest = atomic_load_explicit(&earliest_ns, memory_order_relaxed);
+	uint64_t now_ns;
+
+	if (unlikely(idle_polls % POLLS_TO_YIELD == 0))
+		sched_yield();
+	if (likely(earliest == UINT64_MAX))
+		return;
+	now_ns = soft_time_ns();
+	if (now_ns < earliest || pthread_mutex_trylock(&mutex))
+		return;
+	try_all(now_ns);
+	pthread_mutex_unlock(&mutex);
+}
+
+void soft_progress_forget(void)
+{
+	pthread_mutex_init(&mutex, NULL);
+	pthread_cond_init(&idle, NULL);
+	waiting = NULL;
+	atomic_store(&earliest_ns, UINT64_MAX);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/qp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/soft/cq.h"
+#include "core/soft/device.h"
+#include "core/soft/event.h"
+#include "core/soft/export.h"
+#include "core/soft/pd.h"
+#include "core/soft/process.h"
+#include "core/soft/progress.h"
+#include "core/soft/queue.h"
+#include "core/soft/srq.h"
+
+#define MASK_THERE ((uint32_t)(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
+#define OPERATIONS_THERE                                                             \
+	((uint64_t)(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | \
+		    IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |             \
+		    IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |   \
+		    IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD))
+
+static int check(const struct ibv_qp_init_attr_ex *attr)
+{
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->pd)
+		return EINVAL;
+	if (attr->comp_mask & ~MASK_THERE)
+		return EOPNOTSUPP;
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS &&
+	    attr->send_ops_flags & ~OPERATIONS_THERE)
+		return EOPNOTSUPP;
+	if (attr->qp_type != IBV_QPT_RC && attr->qp_type != IBV_QPT_UC &&
+	    attr->qp_type != IBV_QPT_UD)
+		return EOPNOTSUPP;
+	return attr->send_cq && attr->recv_cq ? 0 : EINVAL;
+}
+
+static void name(struct soft_qp *qp, const struct ibv_qp_init_attr_ex *attr)
+{
+	struct ibv_qp *verbs = &qp->verbs.qp_base;
+
+	verbs->context = attr->pd->context;
+	verbs->qp_context = attr->qp_context;
+	verbs->pd = attr->pd;
+	verbs->send_cq = attr->send_cq;
+	verbs->recv_cq = attr->recv_cq;
+	verbs->srq = attr->srq;
+	verbs->handle = qp->index;
+	verbs->qp_num = soft_process.registry.slot << SOFT_INDEX_BITS | qp->index;
+	verbs->state = IBV_QPS_RESET;
+	verbs->qp_type = attr->qp_type;
+	pthread_mutex_init(&verbs->mutex, NULL);
+	pthread_cond_init(&verbs->cond, NULL);
+	qp->is_all_signalled = attr->sq_sig_all;
+	qp->send_cq = soft_cq_of(attr->send_cq);
+	qp->recv_cq = soft_cq_of(attr->recv_cq);
+	qp->srq = attr->srq ? soft_srq_of(attr->srq) : NULL;
+}
+
+static void publish(struct soft_qp *qp)
+{
+	struct soft_qp_image *image = qp->image;
+
+	image->type = qp->verbs.qp_base.qp_type;
+	image->number = qp->verbs.qp_base.qp_num;
+	image->pd = qp->verbs.qp_base.pd->handle;
+	image->recv_cq = qp->recv_cq->number;
+	image->srq = qp->srq ? qp->srq->number : 0;
+	atomic_store(&image->peer, 0);
+	atomic_store(&image->access, 0);
+	atomic_store(&image->state, IBV_QPS_RESET);
+}
+
+static void count_users(struct soft_qp *qp, uint32_t by)
+{
+	atomic_fetch_add(&soft_pd_of(qp->verbs.qp_base.pd)->users, by);
+	atomic_fetch_add(&qp->send_cq->users, by);
+	atomic_fetch_add(&qp->recv_cq->users, by);
+	if (qp->srq)
+		atomic_fetch_add(&qp->srq->users, by);
+}
+
+static int make_queues(struct soft_qp *qp, struct ibv_qp_init_attr_ex *attr)
+{
+	struct ibv_qp_cap *cap = &attr->cap;
+	int result;
+
+	if (attr->srq)
+		cap->max_recv_wr = cap->max_recv_sge = 0;
+	result = soft_send_init(&qp->sends, cap);
+	if (result)
+		return result;
+	result = soft_queue_init(&qp->image->queue, &cap->max_recv_wr, cap->max_recv_sge);
+	if (attr->srq)
+		cap->max_recv_wr = 0;
+	qp->cap = *cap;
+	return result;
+}
+
+struct ibv_qp *soft_qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
+{
+	struct soft_qp *qp = NULL;
+	int result = check(attr);
+
+	if (result)
+		goto fail;
+	result = ENOMEM;
+	qp = calloc(1, sizeof(*qp));
+	if (!qp)
+		goto fail;
+	qp->index = soft_table_add(&soft_process.qps, qp);
+	if (!qp->index)
+		goto fail;
+	qp->image = &soft_process.arena.image->qp[qp->index];
+	result = make_queues(qp, attr);
+	if (result)
+		goto remove;
+	name(qp, attr);
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+		soft_qp_extend(&qp->verbs);
+	publish(qp);
+	count_users(qp, 1);
+	return &qp->verbs.qp_base;
+remove:
+	soft_send_finish(&qp->sends);
+	soft_table_remove(&soft_process.qps, qp->index);
+fail:
+	free(qp);
+	errno = result;
+	return NULL;
+}
+
+SOFT_EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
+{
+	struct ibv_qp_init_attr_ex attr = {.comp_mask = IBV_QP_INIT_ATTR_PD, .pd = pd};
+	struct ibv_qp *qp;
+
+	/* The short struct ends in padding where the other one's mask is. */
+	memcpy(&attr, init, offsetof(struct ibv_qp_init_attr_ex, comp_mask));
+	qp = soft_qp_create_ex(pd->context, &attr);
+	if (qp)
+		init->cap = attr.cap;
+	return qp;
+}
+
+SOFT_EXPORT struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
+{
+	return soft_qp_of(qp)->verbs.wr_start ? &soft_qp_of(qp)->verbs : NULL;
+}
+
+/* Peers see no queue pair here from now on, and none of them is at work on it. */
+static void retire(struct soft_qp *qp)
+{
+	soft_lock_take(&qp->lock);
+	soft_lock_take(&qp->image->queue.lock);
+	atomic_store(&qp->image->state, IBV_QPS_RESET);
+	qp->image->number = 0;
+	soft_lock_release(&qp->image->queue.lock);
+	soft_lock_release(&qp->lock);
+}
+
+SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *verbs)
+{
+	struct soft_qp *qp = soft_qp_of(verbs);
+
+	retire(qp);
+	soft_progress_leave(qp);
+	soft_table_remove(&soft_process.qps, qp->index);
+	soft_event_drop(&soft_device_context(verbs->context)->events, verbs);
+	soft_event_await(&verbs->mutex, &verbs->cond, &verbs->events_completed,
+			 &qp->fetched_events);
+	soft_cq_purge(qp->send_cq, verbs->qp_num);
+	if (qp->recv_cq != qp->send_cq)
+		soft_cq_purge(qp->recv_cq, verbs->qp_num);
+	soft_queue_finish(&qp->image->queue);
+	soft_send_finish(&qp->sends);
+	count_users(qp, UINT32_MAX); /* one less */
+	pthread_mutex_destroy(&verbs->mutex);
+	pthread_cond_destroy(&verbs->cond);
+	free(qp);
+	return 0;
+}
+
+void soft_qp_flush(struct soft_peer *owner, struct soft_qp_image *image)
+{
+	const struct soft_receive *receive;
+	struct soft_cq_entry entry = {
+		.completion =
+			{
+				     .status = IBV_WC_WR_FLUSH_ERR,
+				     .opcode = IBV_WC_RECV,
+				     .qp_num = image->number,
+				     },
+	};
+
+	while (!image->srq && (receive = soft_queue_first(owner->arena, &image->queue))) {
+		entry.completion.wr_id = receive->wr_id;
+		soft_queue_advance(&image->queue);
+		soft_cq_put(owner, image->recv_cq, &entry);
+	}
+}
+
+void soft_qp_fail(struct soft_peer *owner, uint32_t index, int event)
+{
+	struct soft_qp_image *image = &owner->arena->image->qp[index];
+	bool is_first;
+
+	soft_lock_take(&image->queue.lock);
+	is_first = atomic_load(&image->state) != IBV_QPS_ERR &&
+		   atomic_load(&image->state) != IBV_QPS_RESET;
+	if (is_first) {
+		atomic_store(&image->state, IBV_QPS_ERR);
+		/* Whoever posts a receive sees the state, or this sees the receive. */
+		atomic_thread_fence(memory_order_seq_cst);
+		soft_qp_flush(owner, image);
+	}
+	soft_lock_release(&image->queue.lock);
+	if (!is_first)
+		return;
+	if (event != SOFT_QP_NO_EVENT)
+		soft_event_leave(owner, (enum ibv_event_type)event, index);
+	if (image->srq)
+		soft_event_leave(owner, IBV_EVENT_QP_LAST_WQE_REACHED, index);
+	soft_peer_ring(owner);
+}
+
+void soft_qp_stop_sending(struct soft_qp *qp)
+{
+	soft_lock_take(&qp->image->queue.lock);
+	if (atomic_load(&qp->image->state) == IBV_QPS_RTS)
+		atomic_store(&qp->image->state, IBV_QPS_SQE);
+	soft_lock_release(&qp->image->queue.lock);
+}
+
+void soft_qp_pass(uint32_t index)
+{
+	struct soft_qp *qp = soft_table_get(&soft_process.qps, index);
+
+	if (!qp)
+		return;
+	soft_lock_pass(&qp->lock);
+	soft_lock_pass(&qp->image->queue.lock);
+}

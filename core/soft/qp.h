@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Queue pairs: what peers see is in the arena, the rest is private. The private lock
+ * guards attributes and send queue, the image's lock the state and the receives; who
+ * holds both has taken the private one first.
+ */
+#ifndef CORE_SOFT_QP_H
+#define CORE_SOFT_QP_H
+
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/compiler.h"
+#include "core/soft/image.h"
+#include "core/soft/send.h"
+
+struct soft_cq;
+struct soft_peer;
+struct soft_srq;
+
+enum {
+	SOFT_QP_NO_EVENT = -1,
+};
+
+struct soft_qp {
+	struct ibv_qp_ex verbs;
+	struct soft_qp_image *image;
+	uint32_t index;
+	struct soft_lock lock;
+	struct soft_lock receive_lock; /* who posts receives */
+	struct soft_sends sends;
+	struct ibv_qp_attr attr;
+	struct ibv_qp_cap cap;
+	bool is_all_signalled;
+	bool tells_drained;
+	struct soft_cq *send_cq;
+	struct soft_cq *recv_cq;
+	struct soft_srq *srq;
+	uint32_t fetched_events;
+	/* Of progress: */
+	uint64_t wait_until_ns; /* 0: the first operation does not wait */
+	uint64_t due_ns;
+	struct soft_qp *next_waiting;
+	bool is_waiting;
+	bool is_tried;
+	/* Of ibv_wr_*: */
+	struct soft_operation *building;
+	uint32_t tail_before;
+	int build_error;
+};
+
+static inline struct soft_qp *soft_qp_of(struct ibv_qp *qp)
+{
+	return CONTAINER_OF((struct ibv_qp_ex *)(void *)qp, struct soft_qp, verbs);
+}
+
+/*
+ * Puts anybody's queue pair into the error state, flushes its receives, and leaves an
+ * event of that type. Its owner flushes what it has to send.
+ */
+void soft_qp_fail(struct soft_peer *owner, uint32_t index, int event);
+
+/* After an error, what is not reliable goes on receiving. Under the private lock. */
+void soft_qp_stop_sending(struct soft_qp *qp);
+
+/* Flushes receives. Under the image's lock. */
+void soft_qp_flush(struct soft_peer *owner, struct soft_qp_image *image);
+
+/* Waits for who is at work on a queue pair; nothing, if there is no such one. */
+void soft_qp_pass(uint32_t index);
+
+/* The verbs of the context. */
+struct ibv_qp *soft_qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
+int soft_qp_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+int soft_qp_post_receive(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+
+/* Whether a queue pair of that type does that. */
+bool soft_qp_can(enum ibv_qp_type type, enum ibv_wr_opcode opcode);
+
+/* Gives an extended queue pair its functions. */
+void soft_qp_extend(struct ibv_qp_ex *verbs);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/region.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/soft/export.h"
+#include "core/soft/pd.h"
+#include "core/soft/process.h"
+
+/* The functions, not the macros that stand before them. */
+#undef ibv_reg_mr
+#undef ibv_reg_mr_iova
+
+#define REMOTE_CHANGES ((unsigned int)(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC))
+#define NOT_THERE      ((unsigned int)(IBV_ACCESS_MW_BIND | IBV_ACCESS_ON_DEMAND))
+
+enum {
+	KEY_BITS = 16,
+};
+
+bool soft_region_allows(const struct soft_arena *arena, const struct soft_reach *reach,
+			uint64_t *place)
+{
+	const struct soft_region_image *region = &arena->image->region[reach->key >> KEY_BITS];
+
+	if (!reach->key || atomic_load(&region->key) != reach->key || region->pd != reach->pd)
+		return false;
+	if ((region->access & reach->access) != reach->access)
+		return false;
+	if (reach->address < region->iova || reach->length > region->length ||
+	    reach->address - region->iova > region->length - reach->length)
+		return false;
+	*place = region->address + (reach->address - region->iova);
+	return true;
+}
+
+_Atomic uint32_t *soft_region_enter(const struct soft_arena *arena, const struct soft_reach *reach,
+				    uint64_t *place)
+{
+	struct soft_lanes *lanes = &arena->image->lanes[soft_process.registry.slot];
+
+	for (unsigned int i = 0;; i = (i + 1) % SOFT_LANES) {
+		uint32_t free = 0;
+
+		if (!atomic_compare_exchange_strong(&lanes->key[i], &free, reach->key)) {
+			if (i == SOFT_LANES - 1)
+				sched_yield();
+			continue;
+		}
+		/* From here on, whoever deregisters sees the lane, or this sees no key. */
+		if (soft_region_allows(arena, reach, place))
+			return &lanes->key[i];
+		soft_region_leave(&lanes->key[i]);
+		return NULL;
+	}
+}
+
+void soft_region_leave(_Atomic uint32_t *lane)
+{
+	atomic_store_explicit(lane, 0, memory_order_release);
+}
+
+bool soft_region_span(const struct soft_arena *arena, const struct ibv_sge *sge, uint32_t count,
+		      const struct soft_reach *wanted, struct soft_span *span)
+{
+	struct soft_reach reach = *wanted;
+
+	*span = (struct soft_span){.count = 0};
+	for (uint32_t i = 0; i < count && span->length < wanted->length; i++) {
+		uint64_t left = wanted->length - span->length;
+		uint64_t place;
+
+		reach.address = sge[i].addr;
+		reach.length = sge[i].length < left ? sge[i].length : left;
+		reach.key = sge[i].lkey;
+		if (!reach.length)
+			continue;
+		if (!soft_region_allows(arena, &reach, &place))
+			return false;
+		span->piece[span->count++] =
+			(struct iovec){(void *)(uintptr_t)place, (size_t)reach.length};
+		span->length += reach.length;
+	}
+	return true;
+}
+
+void soft_region_forget(uint32_t slot)
+{
+	struct soft_lanes *lanes = &soft_process.arena.image->lanes[slot];
+
+	for (unsigned int i = 0; i < SOFT_LANES; i++)
+		atomic_store(&lanes->key[i], 0);
+}
+
+/* Nothing that is not there is registered; asking changes nothing. */
+static int check_memory(const void *address, size_t length)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t from = (uintptr_t)address & ~(page - 1);
+
+	if (!length || length > UINTPTR_MAX - page - (uintptr_t)address)
+		return EINVAL;
+	return msync((void *)from, (uintptr_t)address + length - from, MS_ASYNC) ? EFAULT : 0;
+}
+
+static int check_access(unsigned int access)
+{
+	if (access & NOT_THERE)
+		return EOPNOTSUPP;
+	return access & REMOTE_CHANGES && !(access & IBV_ACCESS_LOCAL_WRITE) ? EINVAL : 0;
+}
+
+static void publish(const struct ibv_mr *mr, uint64_t iova, unsigned int access)
+{
+	struct soft_region_image *region = &soft_process.arena.image->region[mr->handle];
+
+	region->pd = mr->pd->handle;
+	region->access = access;
+	region->address = (uintptr_t)mr->addr;
+	region->iova = access & IBV_ACCESS_ZERO_BASED ? 0 : iova;
+	region->length = mr->length;
+	atomic_store(&region->key, mr->lkey);
+}
+
+SOFT_EXPORT struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, size_t length,
+					    uint64_t iova, unsigned int access)
+{
+	struct ibv_mr *mr = NULL;
+	uint32_t number;
+	int result = check_access(access);
+
+	if (!result)
+		result = check_memory(address, length);
+	if (result)
+		goto fail;
+	result = ENOMEM;
+	mr = calloc(1, sizeof(*mr));
+	if (!mr)
+		goto fail;
+	number = soft_table_add(&soft_process.regions, mr);
+	if (!number)
+		goto fail;
+	*mr = (struct ibv_mr){
+		.context = pd->context,
+		.pd = pd,
+		.addr = address,
+		.length = length,
+		.handle = number,
+		.lkey = number << KEY_BITS |
+			(atomic_fetch_add(&soft_process.next_key, 1) & ((1U << KEY_BITS) - 1)),
+	};
+	mr->rkey = mr->lkey;
+	atomic_fetch_add(&soft_pd_of(pd)->users, 1);
+	publish(mr, iova, access);
+	return mr;
+fail:
+	free(mr);
+	errno = result;
+	return NULL;
+}
+
+SOFT_EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int access)
+{
+	return ibv_reg_mr_iova2(pd, address, length, (uintptr_t)address, (unsigned int)access);
+}
+
+SOFT_EXPORT struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *address, size_t length,
+					   uint64_t iova, int access)
+{
+	return ibv_reg_mr_iova2(pd, address, length, iova, (unsigned int)access);
+}
+
+static void await_lanes(uint32_t key)
+{
+	const struct soft_image *image = soft_process.arena.image;
+	uint32_t slots = atomic_load(&soft_process.guest_slots);
+
+	if (slots <= image->slot)
+		slots = image->slot + 1;
+	for (uint32_t slot = 1; slot < slots; slot++)
+		for (unsigned int i = 0; i < SOFT_LANES; i++)
+			while (atomic_load(&image->lanes[slot].key[i]) == key)
+				sched_yield();
+}
+
+SOFT_EXPORT int ibv_dereg_mr(struct ibv_mr *mr)
+{
+	struct soft_region_image *region = &soft_process.arena.image->region[mr->handle];
+
+	atomic_store(&region->key, 0);
+	soft_process_quiesce();
+	await_lanes(mr->lkey);
+	soft_table_remove(&soft_process.regions, mr->handle);
+	atomic_fetch_sub(&soft_pd_of(mr->pd)->users, 1);
+	free(mr);
+	return 0;
+}
+
+SOFT_EXPORT int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *address,
+			     size_t length, int access)
+{
+	errno = EOPNOTSUPP;
+	return IBV_REREG_MR_ERR_INPUT;
+}
+
+SOFT_EXPORT struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length,
+					     uint64_t iova, int fd, int access)
+{
+	errno = EOPNOTSUPP;
+	return NULL;
+}

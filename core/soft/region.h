@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory regions. A key is the number of a region and a count, and every access is
+ * checked against the region: key, protection domain, rights, range. While a peer
+ * copies to or from a region, a lane of its slot holds the key; deregistering waits for
+ * it. What this process copies itself, it does under a lock of the queue pair.
+ */
+#ifndef CORE_SOFT_REGION_H
+#define CORE_SOFT_REGION_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/soft/arena.h"
+#include "core/soft/copy.h"
+
+/* What somebody wants of a region. */
+struct soft_reach {
+	uint64_t address;
+	uint64_t length;
+	uint32_t key;
+	uint32_t pd;
+	uint32_t access;
+};
+
+/* Whether the region allows it, and where its memory is in its owner. */
+bool soft_region_allows(const struct soft_arena *arena, const struct soft_reach *reach,
+			uint64_t *place);
+
+/* The same, and a lane that holds the region until it is left; NULL: not allowed. */
+_Atomic uint32_t *soft_region_enter(const struct soft_arena *arena, const struct soft_reach *reach,
+				    uint64_t *place);
+void soft_region_leave(_Atomic uint32_t *lane);
+
+/*
+ * Where the pieces of a list are in their owner, up to length bytes: false, and nothing
+ * to be used, if one is not allowed.
+ */
+bool soft_region_span(const struct soft_arena *arena, const struct ibv_sge *sge, uint32_t count,
+		      const struct soft_reach *wanted, struct soft_span *span);
+
+/* A slot whose process is dead holds nothing. */
+void soft_region_forget(uint32_t slot);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/registry.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Others' directories, and such as others may look into, are not used. */
+static int own(const char *directory)
+{
+	struct stat status;
+
+	if (mkdir(directory, 0700) && errno != EEXIST)
+		return -errno;
+	if (lstat(directory, &status))
+		return -errno;
+	if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || status.st_mode & 077)
+		return -EACCES;
+	return 0;
+}
+
+static int find_directory(struct soft_registry *registry)
+{
+	const char *given = getenv("VERBMARK_SOFT_DIR");
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	const char *const bases[] = {"/dev/shm", runtime && *runtime ? runtime : "/tmp", "/tmp"};
+	size_t size = sizeof(registry->directory);
+	int result = -ENOENT;
+
+	if (given && *given) {
+		if ((size_t)snprintf(registry->directory, size, "%s", given) >= size)
+			return -ENAMETOOLONG;
+		return own(registry->directory);
+	}
+	for (size_t i = 0; i < ARRAY_LENGTH(bases); i++) {
+		if ((size_t)snprintf(registry->directory, size, "%s/verbmark-soft-%u", bases[i],
+				     geteuid()) >= size)
+			continue;
+		result = own(registry->directory);
+		if (!result || result == -EACCES)
+			break;
+	}
+	return result;
+}
+
+static int map(struct soft_registry *registry)
+{
+	char path[sizeof(registry->directory) + 16];
+	void *at;
+
+	snprintf(path, sizeof(path), "%s/registry", registry->directory);
+	registry->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (registry->fd < 0)
+		return -errno;
+	if (ftruncate(registry->fd, sizeof(*registry->file)))
+		return -errno;
+	at = mmap(NULL, sizeof(*registry->file), PROT_READ | PROT_WRITE, MAP_SHARED, registry->fd,
+		  0);
+	if (at == MAP_FAILED)
+		return -errno;
+	registry->file = at;
+	if (!registry->file->magic) {
+		registry->file->version = SOFT_IMAGE_VERSION;
+		registry->file->magic = SOFT_IMAGE_MAGIC;
+	}
+	if (registry->file->magic != SOFT_IMAGE_MAGIC ||
+	    registry->file->version != SOFT_IMAGE_VERSION)
+		return -EPROTO;
+	return 0;
+}
+
+static int set_lock(const struct soft_registry *registry, uint32_t slot, short type)
+{
+	struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = slot, .l_len = 1};
+
+	return fcntl(registry->fd, F_SETLK, &lock) ? -errno : 0;
+}
+
+/* The next generation; never 0, neither whole nor as much of it as a lock holds. */
+static uint32_t following(uint32_t generation)
+{
+	uint32_t mask = UINT32_MAX >> SOFT_SLOT_BITS;
+
+	generation = (generation + 1) & mask;
+	return generation ? generation : 1;
+}
+
+static int claim(struct soft_registry *registry)
+{
+	for (uint32_t slot = 1; slot < SOFT_SLOTS; slot++) {
+		int result = set_lock(registry, slot, F_WRLCK);
+
+		if (result == -EAGAIN || result == -EACCES)
+			continue;
+		if (result)
+			return result;
+		registry->slot = slot;
+		registry->generation = following(soft_registry_generation(registry, slot));
+		atomic_store(&registry->file->generation[slot], registry->generation);
+		return 0;
+	}
+	return -EUSERS;
+}
+
+int soft_registry_open(struct soft_registry *registry)
+{
+	int result;
+
+	memset(registry, 0, sizeof(*registry));
+	result = find_directory(registry);
+	if (!result)
+		result = map(registry);
+	if (!result)
+		result = claim(registry);
+	if (result)
+		soft_registry_close(registry);
+	return result;
+}
+
+void soft_registry_close(struct soft_registry *registry)
+{
+	struct sockaddr_un address;
+
+	if (registry->slot) {
+		soft_registry_address(registry, registry->slot, &address);
+		unlink(address.sun_path);
+	}
+	if (registry->file)
+		munmap(registry->file, sizeof(*registry->file));
+	if (registry->fd > 0)
+		close(registry->fd);
+	memset(registry, 0, sizeof(*registry));
+}
+
+bool soft_registry_is_alive(const struct soft_registry *registry, uint32_t slot,
+			    uint32_t generation)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = slot, .l_len = 1};
+
+	if (!slot || slot >= SOFT_SLOTS || soft_registry_generation(registry, slot) != generation)
+		return false;
+	/* A process does not see its own locks. */
+	if (slot == registry->slot)
+		return true;
+	return !fcntl(registry->fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
+}
+
+void soft_registry_address(const struct soft_registry *registry, uint32_t slot,
+			   struct sockaddr_un *address)
+{
+	*address = (struct sockaddr_un){.sun_family = AF_UNIX};
+	snprintf(address->sun_path, sizeof(address->sun_path), "%s/%u.sock", registry->directory,
+		 slot);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the processes of a user find each other: a directory of that user's with a
+ * small file of slots. A process holds its slot by a record lock on one byte of the
+ * file, which the kernel drops when it dies, however it dies and in whatever PID
+ * namespace it lives; the next to take the slot raises the generation. Functions
+ * return 0 or a negative errno.
+ */
+#ifndef CORE_SOFT_REGISTRY_H
+#define CORE_SOFT_REGISTRY_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/un.h>
+
+#include "core/soft/image.h"
+
+struct soft_registry_file {
+	uint32_t magic;
+	uint32_t version;
+	_Atomic uint32_t generation[SOFT_SLOTS];
+};
+
+struct soft_registry {
+	int fd; /* 0: not open */
+	uint32_t slot;
+	uint32_t generation;
+	char directory[80];
+	struct soft_registry_file *file;
+};
+
+/* Opens the user's directory, made where it is missing, and takes a slot. */
+int soft_registry_open(struct soft_registry *registry);
+
+/* Gives the slot back. Accepts what is zeroed. */
+void soft_registry_close(struct soft_registry *registry);
+
+/* Whether the process that took the slot in this generation lives. */
+bool soft_registry_is_alive(const struct soft_registry *registry, uint32_t slot,
+			    uint32_t generation);
+
+/* The address of the socket of a slot. */
+void soft_registry_address(const struct soft_registry *registry, uint32_t slot,
+			   struct sockaddr_un *address);
+
+static inline uint32_t soft_registry_generation(const struct soft_registry *registry, uint32_t slot)
+{
+	return atomic_load_explicit(&registry->file->generation[slot], memory_order_acquire);
+}
+
+/* What a process is called in locks: its slot and as much of the generation as fits. */
+static inline uint32_t soft_registry_holder(uint32_t slot, uint32_t generation)
+{
+	return generation << SOFT_SLOT_BITS | slot;
+}
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/send.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/soft/cq.h"
+#include "core/soft/device.h"
+#include "core/soft/event.h"
+#include "core/soft/execute.h"
+#include "core/soft/process.h"
+#include "core/soft/progress.h"
+#include "core/soft/qp.h"
+#include "core/soft/time.h"
+
+enum {
+	FOR_EVER = 7, /* of rnr_retry */
+};
+
+int soft_send_init(struct soft_sends *sends, struct ibv_qp_cap *cap)
+{
+	size_t list = cap->max_send_sge * sizeof(struct ibv_sge);
+
+	memset(sends, 0, sizeof(*sends));
+	if (cap->max_send_wr > SOFT_WR_MAX || cap->max_send_sge > SOFT_SGE_MAX ||
+	    cap->max_inline_data > SOFT_INLINE_MAX)
+		return EINVAL;
+	for (sends->size = 1; sends->size < cap->max_send_wr;)
+		sends->size *= 2;
+	if (list < cap->max_inline_data)
+		list = (cap->max_inline_data + 15) & ~UINT64_C(15);
+	sends->stride = (uint32_t)(sizeof(struct soft_operation) + list);
+	sends->ring = calloc(sends->size, sends->stride);
+	if (!sends->ring)
+		return ENOMEM;
+	cap->max_send_wr = sends->size;
+	return 0;
+}
+
+void soft_send_finish(struct soft_sends *sends)
+{
+	free(sends->ring);
+	sends->ring = NULL;
+}
+
+static struct soft_operation *at(const struct soft_sends *sends, uint32_t index)
+{
+	return (void *)(sends->ring + (size_t)(index & (sends->size - 1)) * sends->stride);
+}
+
+struct soft_operation *soft_send_next(struct soft_sends *sends)
+{
+	return sends->tail - sends->head < sends->size ? at(sends, sends->tail) : NULL;
+}
+
+void soft_send_add(struct soft_sends *sends)
+{
+	sends->tail++;
+}
+
+static enum ibv_wc_opcode completion_of(uint32_t opcode)
+{
+	switch (opcode) {
+	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		return IBV_WC_RDMA_WRITE;
+	case IBV_WR_RDMA_READ:
+		return IBV_WC_RDMA_READ;
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+		return IBV_WC_COMP_SWAP;
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		return IBV_WC_FETCH_ADD;
+	default:
+		return IBV_WC_SEND;
+	}
+}
+
+static void complete(struct soft_qp *qp, const struct soft_operation *operation,
+		     enum ibv_wc_status status)
+{
+	struct soft_cq_entry entry = {
+		.completion =
+			{
+				     .wr_id = operation->wr_id,
+				     .status = (uint16_t)status,
+				     .opcode = (uint16_t)completion_of(operation->opcode),
+				     .byte_len = (uint32_t)operation->length,
+				     .qp_num = qp->verbs.qp_base.qp_num,
+				     },
+	};
+
+	if (status != IBV_WC_SUCCESS || qp->is_all_signalled ||
+	    operation->flags & IBV_SEND_SIGNALED)
+		soft_cq_put(&soft_process.self, qp->send_cq->number, &entry);
+}
+
+/* IBTA specification, RNR NAK timer field: units of 10 microseconds. */
+static uint64_t rnr_delay_ns(uint32_t timer)
+{
+	static const uint32_t delays[] = {
+		65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,    32,
+		48,    64,   96,   128,  192,  256,   384,   512,   768,   1024,  1536,
+		2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
+	};
+
+	return delays[timer % ARRAY_LENGTH(delays)] * UINT64_C(10000);
+}
+
+/* 4.096 microseconds * 2^timeout; 0 is for ever, looked at now and then. */
+static uint64_t ack_delay_ns(const struct soft_qp *qp)
+{
+	return UINT64_C(4096) << (qp->attr.timeout ? qp->attr.timeout & 31 : 14);
+}
+
+/* Puts the first operation off; false: it was tried often enough. */
+static bool put_off(struct soft_qp *qp, enum soft_outcome outcome, uint32_t rnr_timer)
+{
+	struct soft_sends *sends = &qp->sends;
+	uint64_t delay_ns;
+
+	if (outcome == SOFT_REFUSED) {
+		if (qp->attr.rnr_retry != FOR_EVER && sends->refusals >= qp->attr.rnr_retry)
+			return false;
+		sends->refusals++;
+		delay_ns = rnr_delay_ns(rnr_timer);
+	} else {
+		if (qp->attr.timeout && sends->silences > qp->attr.retry_cnt)
+			return false;
+		sends->silences++;
+		delay_ns = ack_delay_ns(qp);
+	}
+	soft_progress_wait(qp, soft_time_ns() + delay_ns);
+	return true;
+}
+
+static void advance(struct soft_qp *qp)
+{
+	qp->sends.head++;
+	qp->sends.silences = 0;
+	qp->sends.refusals = 0;
+	qp->wait_until_ns = 0;
+}
+
+/* Reliable ones stop altogether, of others only the sending. */
+static void fail(struct soft_qp *qp)
+{
+	if (qp->verbs.qp_base.qp_type == IBV_QPT_RC)
+		soft_qp_fail(&soft_process.self, qp->index, SOFT_QP_NO_EVENT);
+	else
+		soft_qp_stop_sending(qp);
+}
+
+/* Whether the next can be looked at. */
+static bool run_first(struct soft_qp *qp)
+{
+	struct soft_operation *operation = at(&qp->sends, qp->sends.head);
+	uint32_t rnr_timer = 0;
+	enum soft_outcome outcome = soft_execute(qp, operation, &rnr_timer);
+	enum ibv_wc_status status;
+
+	if (outcome == SOFT_REFUSED || outcome == SOFT_SILENT) {
+		if (put_off(qp, outcome, rnr_timer))
+			return false;
+		status = outcome == SOFT_REFUSED ? IBV_WC_RNR_RETRY_EXC_ERR : IBV_WC_RETRY_EXC_ERR;
+	} else {
+		status = (enum ibv_wc_status)outcome;
+	}
+	complete(qp, operation, status);
+	advance(qp);
+	if (status != IBV_WC_SUCCESS)
+		fail(qp);
+	return true;
+}
+
+static void flush_first(struct soft_qp *qp)
+{
+	complete(qp, at(&qp->sends, qp->sends.head), IBV_WC_WR_FLUSH_ERR);
+	advance(qp);
+}
+
+static void drained(struct soft_qp *qp)
+{
+	if (!qp->tells_drained)
+		return;
+	qp->tells_drained = false;
+	soft_event_leave(&soft_process.self, IBV_EVENT_SQ_DRAINED, qp->index);
+}
+
+void soft_send_run(struct soft_qp *qp)
+{
+	while (qp->sends.head != qp->sends.tail) {
+		switch (atomic_load_explicit(&qp->image->state, memory_order_acquire)) {
+		case IBV_QPS_ERR:
+		case IBV_QPS_SQE:
+			flush_first(qp);
+			break;
+		case IBV_QPS_RTS:
+			if (qp->wait_until_ns && qp->wait_until_ns > soft_time_ns())
+				return;
+			if (!run_first(qp))
+				return;
+			break;
+		default:
+			return;
+		}
+	}
+	drained(qp);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The send queue of a queue pair: private to its process, and emptied in order. What is
+ * posted is done at once where it can be; what must wait for the other end stays, and is
+ * tried again by whoever comes next: a post, a poll, the service thread's timer. All
+ * under the queue pair's private lock.
+ */
+#ifndef CORE_SOFT_SEND_H
+#define CORE_SOFT_SEND_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct soft_qp;
+
+/* What was posted; its pieces of memory, or its inline data, follow. */
+struct soft_operation {
+	uint64_t wr_id;
+	uint32_t opcode; /* enum ibv_wr_opcode */
+	uint32_t flags;
+	uint32_t imm;
+	uint32_t rkey;
+	uint64_t remote_address;
+	uint64_t compare_add;
+	uint64_t swap;
+	uint32_t count;
+	uint32_t is_inline;
+	uint64_t length;
+	/* Of a datagram. */
+	uint32_t remote_qp;
+	uint32_t remote_qkey;
+	union ibv_gid gid;
+	uint32_t sgid_index;
+	uint32_t traffic_class;
+	struct ibv_sge sge[];
+};
+
+struct soft_sends {
+	unsigned char *ring;
+	uint32_t size;
+	uint32_t stride;
+	uint32_t head;
+	uint32_t tail;
+	uint32_t silences; /* of the first, how often nothing answered */
+	uint32_t refusals; /* how often there was no receive */
+};
+
+/* 0 or a positive errno; the capabilities are what was made of them. */
+int soft_send_init(struct soft_sends *sends, struct ibv_qp_cap *cap);
+void soft_send_finish(struct soft_sends *sends);
+
+/* Where the next operation is written: counted when soft_send_add() is called; NULL: full. */
+struct soft_operation *soft_send_next(struct soft_sends *sends);
+void soft_send_add(struct soft_sends *sends);
+
+/* Does what can be done. */
+void soft_send_run(struct soft_qp *qp);
+
+static inline void *soft_send_inline_data(struct soft_operation *operation)
+{
+	return operation->sge;
+}
+
+#endif

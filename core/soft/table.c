@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int soft_table_init(struct soft_table *table, uint32_t first, uint32_t size)
+{
+	memset(table, 0, sizeof(*table));
+	table->object = calloc(size, sizeof(*table->object));
+	if (!table->object)
+		return -ENOMEM;
+	pthread_mutex_init(&table->mutex, NULL);
+	table->first = first;
+	table->size = size;
+	table->next = first;
+	return 0;
+}
+
+void soft_table_finish(struct soft_table *table)
+{
+	if (!table->object)
+		return;
+	free(table->object);
+	pthread_mutex_destroy(&table->mutex);
+	memset(table, 0, sizeof(*table));
+}
+
+uint32_t soft_table_add(struct soft_table *table, void *object)
+{
+	uint32_t number = 0;
+
+	pthread_mutex_lock(&table->mutex);
+	if (table->count < table->size - table->first) {
+		number = table->next;
+		while (atomic_load(&table->object[number]))
+			number = number + 1 < table->size ? number + 1 : table->first;
+		atomic_store(&table->object[number], object);
+		table->next = number + 1 < table->size ? number + 1 : table->first;
+		table->count++;
+	}
+	pthread_mutex_unlock(&table->mutex);
+	return number;
+}
+
+void soft_table_remove(struct soft_table *table, uint32_t number)
+{
+	pthread_mutex_lock(&table->mutex);
+	atomic_store(&table->object[number], NULL);
+	table->count--;
+	pthread_mutex_unlock(&table->mutex);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Objects by number. Numbers are given out in turn, so that one that was freed is not
+ * the next to be used; number 0 is never given out.
+ */
+#ifndef CORE_SOFT_TABLE_H
+#define CORE_SOFT_TABLE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+struct soft_table {
+	pthread_mutex_t mutex;
+	uint32_t first; /* the lowest number */
+	uint32_t size;
+	uint32_t next;
+	uint32_t count;
+	_Atomic(void *) *object;
+};
+
+/* Returns 0 or -ENOMEM. */
+int soft_table_init(struct soft_table *table, uint32_t first, uint32_t size);
+void soft_table_finish(struct soft_table *table);
+
+/* The number; 0: the table is full. */
+uint32_t soft_table_add(struct soft_table *table, void *object);
+void soft_table_remove(struct soft_table *table, uint32_t number);
+
+static inline void *soft_table_get(const struct soft_table *table, uint32_t number)
+{
+	return number < table->size
+		       ? atomic_load_explicit(&table->object[number], memory_order_acquire)
+		       : NULL;
+}
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The soft device's clock, for timers and completion timestamps.
+ */
+#ifndef CORE_SOFT_TIME_H
+#define CORE_SOFT_TIME_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define SOFT_SECOND_NS UINT64_C(1000000000)
+
+static inline uint64_t soft_time_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * SOFT_SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+#endif
