@@ -133,3 +133,10 @@ void soft_process_quiesce(void)
 	for (uint32_t i = 0; i < soft_process.cqs.size; i++)
 		soft_cq_pass(i);
 }
+
+/* Many a program ends without closing its device. */
+__attribute__((destructor)) static void retire(void)
+{
+	if (soft_process.users && soft_process.pid == getpid())
+		soft_registry_retire(&soft_process.registry);
+}

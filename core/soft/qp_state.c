@@ -83,7 +83,7 @@ static int check_mask(const struct soft_qp *qp, enum ibv_qp_state from, enum ibv
 	int given = mask & ~(IBV_QP_STATE | IBV_QP_CUR_STATE);
 
 	if (to == IBV_QPS_RESET || to == IBV_QPS_ERR)
-		return given ? EINVAL : 0;
+		return given || (from == IBV_QPS_RESET && to == IBV_QPS_ERR) ? EINVAL : 0;
 	for (size_t i = 0; i < ARRAY_LENGTH(transitions); i++) {
 		const struct transition *one = &transitions[i];
 

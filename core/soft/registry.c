@@ -123,14 +123,19 @@ int soft_registry_open(struct soft_registry *registry)
 	return result;
 }
 
-void soft_registry_close(struct soft_registry *registry)
+void soft_registry_retire(const struct soft_registry *registry)
 {
 	struct sockaddr_un address;
 
-	if (registry->slot) {
-		soft_registry_address(registry, registry->slot, &address);
-		unlink(address.sun_path);
-	}
+	if (!registry->slot)
+		return;
+	soft_registry_address(registry, registry->slot, &address);
+	unlink(address.sun_path);
+}
+
+void soft_registry_close(struct soft_registry *registry)
+{
+	soft_registry_retire(registry);
 	if (registry->file)
 		munmap(registry->file, sizeof(*registry->file));
 	if (registry->fd > 0)

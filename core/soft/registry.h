@@ -40,6 +40,9 @@ void soft_registry_close(struct soft_registry *registry);
 bool soft_registry_is_alive(const struct soft_registry *registry, uint32_t slot,
 			    uint32_t generation);
 
+/* Takes the socket of this process out of the directory: for one that ends. */
+void soft_registry_retire(const struct soft_registry *registry);
+
 /* The address of the socket of a slot. */
 void soft_registry_address(const struct soft_registry *registry, uint32_t slot,
 			   struct sockaddr_un *address);

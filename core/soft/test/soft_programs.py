@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: MIT
+"""
+Others' programs on soft0, unmodified: each row of a table is a server and a client in two
+processes, judged by what the programs themselves say, and by the data where they look at
+it. What a process leaves in the device's directory is looked at, too.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+SOFTRDMA = os.environ["VERBMARK"]
+LIBRARY = os.path.join(os.path.dirname(SOFTRDMA), "libverbmark-soft.so")
+PATIENCE = 60
+JUDGES = (
+    "ibv_devices ibv_devinfo ibv_rc_pingpong ibv_uc_pingpong ibv_ud_pingpong "
+    "ibv_srq_pingpong ib_send_lat ib_send_bw ib_write_lat ib_write_bw ib_read_lat "
+    "ib_read_bw ib_atomic_lat ib_atomic_bw rping ucmatose udaddy rdma_client rdma_server"
+).split()
+
+PINGPONGS = [
+    f"ibv_{kind}_pingpong -g 0{options}"
+    for kind in ("rc", "uc", "ud", "srq")
+    for options in ("", " -e", " -c", " -e -c", " -n 200 -s 1 -c", " -n 200 -s 2048 -c -e")
+] + [
+    "ibv_rc_pingpong -g 0 -n 50 -s 1048576 -c",
+    "ibv_rc_pingpong -g 0 -t -c",
+    "ibv_rc_pingpong -g 0 -N -c",
+    "ibv_rc_pingpong -g 0 -r 1 -n 20 -c",
+    "ibv_rc_pingpong -g 0 -m 256 -c",
+    "ibv_rc_pingpong -g 3 -c",
+    "ibv_srq_pingpong -g 0 -q 64 -r 700 -c",
+]
+
+PERFTESTS = (
+    [
+        f"ib_{name}_{kind} -n 500{options}"
+        for name, kinds in (
+            ("send", ("lat", "bw")),
+            ("write", ("lat", "bw")),
+            ("read", ("lat", "bw")),
+            ("atomic", ("lat", "bw")),
+        )
+        for kind in kinds
+        for options in ("", " -s 4096" if name != "atomic" else " -A CMP_AND_SWAP")
+    ]
+    + [f"ib_{name}_bw -n 500 -b -q 8 -s 1024" for name in ("send", "write", "read")]
+    + ["ib_atomic_bw -n 500 -b -q 8"]
+    + [f"ib_{name} -n 20 -a" for name in ("send_lat", "write_lat", "read_lat", "write_bw")]
+    + [
+        "ib_send_lat -n 500 -e",
+        "ib_read_lat -n 500 -e",
+        "ib_atomic_lat -n 500 -e",
+        "ib_send_bw -n 500 -e",
+        "ib_read_bw -n 500 -e",
+        "ib_send_lat -n 500 -c UC",
+        "ib_send_lat -n 500 -c UD",
+        "ib_send_bw -n 500 -c UC -r 512 -t 64",
+        "ib_send_bw -n 500 -c UD -s 2048 -r 512 -t 64",
+        "ib_write_lat -n 500 -c UC",
+        "ib_write_bw -n 500 -c UC",
+        "ib_send_lat -n 500 --use-srq",
+        "ib_send_bw -n 500 --use-srq -q 4",
+        "ib_write_bw -n 512 -l 8",
+        "ib_send_lat -n 500 -I 64 -s 64",
+        "ib_send_bw -n 500 --use_old_post_send",
+    ]
+)
+
+
+def has_listener(port):
+    """Whether somebody listens there, as the kernel has it."""
+    for name in ("/proc/net/tcp", "/proc/net/tcp6"):
+        with open(name) as table:
+            for line in table.readlines()[1:]:
+                words = line.split()
+                if words[3] == "0A" and int(words[1].rsplit(":", 1)[1], 16) == port:
+                    return True
+    return False
+
+
+class OnDevice(unittest.TestCase):
+    port = 21000
+
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(prefix="soft")
+        self.addCleanup(shutil.rmtree, self.directory)
+        self.environment = dict(os.environ, VERBMARK_SOFT_DIR=self.directory)
+
+    def start(self, *command):
+        process = subprocess.Popen(
+            [SOFTRDMA, *command],
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+        def end():
+            process.kill()
+            process.communicate()
+
+        self.addCleanup(end)
+        return process
+
+    def run_alone(self, *command):
+        process = self.start(*command)
+        output, _ = process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, 0, output)
+        return output
+
+    def run_pair(self, command):
+        """Server and client of a program; what each of them printed."""
+        OnDevice.port += 1
+        words = [*command.split(), "-p", str(OnDevice.port)]
+        server = self.start(*words)
+        deadline = time.monotonic() + PATIENCE
+        while not has_listener(OnDevice.port):
+            self.assertIsNone(server.poll(), "the server has ended")
+            self.assertLess(time.monotonic(), deadline, "the server does not listen")
+            time.sleep(0.01)
+        client = self.start(*words, "127.0.0.1")
+        printed = []
+        for process in (client, server):
+            output, _ = process.communicate(timeout=PATIENCE)
+            self.assertEqual(process.returncode, 0, f"{command}: {output}")
+            printed.append(output)
+        self.assertEqual(
+            os.listdir(self.directory), ["registry"], "a socket of a process that has ended"
+        )
+        return printed
+
+
+def option(command, letter, default):
+    found = re.search(rf" {letter} (\S+)", command)
+    return int(found.group(1)) if found else default
+
+
+class Queries(OnDevice):
+    def test_the_list_of_devices(self):
+        self.assertIn("soft0", self.run_alone("ibv_devices"))
+
+    def test_what_the_device_says_of_itself(self):
+        printed = self.run_alone("ibv_devinfo", "-v")
+        facts = dict(re.findall(r"^\s*([a-zA-Z_\[\] 0-9]+?):\s+(.*?)\s*$", printed, re.MULTILINE))
+        for name, value in {
+            "hca_id": "soft0",
+            "transport": "InfiniBand (0)",
+            "fw_ver": "soft",
+            "vendor_id": "0x0000",
+            "phys_port_cnt": "1",
+            "max_qp_rd_atom": "128",
+            "atomic_cap": "ATOMIC_HCA (1)",
+            "state": "PORT_ACTIVE (4)",
+            "active_mtu": "4096 (5)",
+            "link_layer": "Ethernet",
+        }.items():
+            self.assertEqual(facts[name], value, name)
+        self.assertGreaterEqual(int(facts["max_qp"]), 4096)
+        self.assertGreaterEqual(int(facts["max_sge"]), 16)
+
+    def test_gids_are_the_addresses_of_the_host(self):
+        printed = self.run_alone("ibv_devinfo", "-v")
+        gids = re.findall(r"GID\[.*\]:\s+(\S+), RoCE v2", printed)
+        self.assertIn("::ffff:127.0.0.1", gids)
+        shown = subprocess.run(
+            ["hostname", "-I"], capture_output=True, text=True, check=True
+        ).stdout.split()
+        for address in shown:
+            self.assertIn(address if ":" in address else f"::ffff:{address}", gids)
+
+    def test_another_users_directory_is_not_used(self):
+        os.chmod(self.directory, 0o755)
+        process = self.start("ibv_devinfo")
+        output, _ = process.communicate(timeout=PATIENCE)
+        self.assertNotEqual(process.returncode, 0, output)
+
+
+def symbols(path, which):
+    """Names of a dynamic symbol table; -> {name: version or ''}."""
+    lines = subprocess.run(
+        ["nm", "-D", which, path], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    names = (line.split()[-1].partition("@") for line in lines if len(line.split()) > 1)
+    return {name: version.lstrip("@") for name, _, version in names}
+
+
+class Exports(unittest.TestCase):
+    def test_every_symbol_that_the_programs_ask_for(self):
+        ours = symbols(LIBRARY, "--defined-only")
+        asked = {}
+        for judge in JUDGES:
+            asked.update(symbols(shutil.which(judge), "--undefined-only"))
+        wanted = {
+            name
+            for name, version in asked.items()
+            if version.startswith(("IBVERBS_", "RDMACM_"))
+        }
+        self.assertGreater(len(wanted), 60)
+        self.assertEqual(wanted - set(ours), set())
+
+    def test_every_export_of_both_libraries(self):
+        ours = symbols(LIBRARY, "--defined-only")
+        for library in ("libibverbs.so.1", "librdmacm.so.1"):
+            path = subprocess.run(
+                ["sh", "-c", f"ldconfig -p | grep -m1 {library} | sed 's/.*=> //'"],
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout.strip()
+            theirs = {
+                name
+                for name in symbols(path, "--defined-only")
+                if not name.startswith(("IBVERBS_", "RDMACM_"))
+            }
+            self.assertGreater(len(theirs), 50)
+            self.assertEqual(theirs - set(ours), set())
+
+    def test_no_symbol_has_a_version_or_is_not_theirs(self):
+        for name, version in symbols(LIBRARY, "--defined-only").items():
+            self.assertEqual(version, "")
+            self.assertRegex(name, r"^_*(ibv_|rdma_|r[a-z]|verbs_|mbps|mult|ioctl|execute_ioctl)")
+
+    def test_neither_library_is_needed(self):
+        needed = subprocess.run(
+            ["objdump", "-p", LIBRARY], capture_output=True, text=True, check=True
+        ).stdout
+        self.assertNotRegex(needed, r"NEEDED.*(ibverbs|rdmacm)")
+
+
+class Pingpong(OnDevice):
+    def check(self, command):
+        count = option(command, "-n", 1000)
+        size = option(command, "-s", 1024 if "_ud_" in command else 4096)
+        for output in self.run_pair(command):
+            self.assertIn(f"{2 * count * size} bytes in", output)
+            self.assertIn(f"{count} iters in", output)
+            self.assertNotIn("invalid data", output)
+
+
+class Perftest(OnDevice):
+    def rows(self, output):
+        """The table: for each size, its iterations and its figures."""
+        table = {}
+        for line in output.splitlines():
+            words = line.split()
+            if len(words) > 3 and all(re.fullmatch(r"-?[\d.]+", word) for word in words):
+                table[int(words[0])] = [float(word) for word in words[1:]]
+        return table
+
+    def check(self, command):
+        output, _ = self.run_pair(command)
+        table = self.rows(output)
+        if " -a" in command:
+            self.assertEqual(list(table), [2**n for n in range(1, 24)])
+        elif " -s " in command:
+            self.assertEqual(list(table), [option(command, "-s", None)])
+        else:
+            self.assertEqual(len(table), 1)
+        pairs = option(command, "-q", 1)
+        for iterations, *figures in table.values():
+            self.assertEqual(iterations, option(command, "-n", None) * pairs)
+            self.assertGreater(max(figures), 0)
+
+
+def add(case, commands):
+    for command in commands:
+        name = re.sub(r"[^a-z0-9]+", "_", command.replace("-A CMP", "cmp").lower())
+        setattr(case, f"test_{name}", lambda self, command=command: self.check(command))
+
+
+add(Pingpong, PINGPONGS)
+add(Perftest, PERFTESTS)
