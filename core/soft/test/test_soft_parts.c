@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/compiler.h"
+#include "core/soft/arena.h"
+#include "core/soft/grh.h"
+#include "core/soft/lock.h"
+#include "core/soft/message.h"
+#include "core/soft/registry.h"
+#include "core/soft/table.h"
+#include "core/soft/test/stage.h"
+
+static uint32_t dead;
+
+static bool is_alive(uint32_t holder)
+{
+	return holder != dead;
+}
+
+/* Only from the dead a lock is taken over, and who takes it hears of it. */
+static void test_a_lock_of_a_dead_process(void **unused)
+{
+	struct soft_lock lock = {0};
+
+	soft_lock_self = 5;
+	soft_lock_is_alive = is_alive;
+	dead = 77;
+	assert_false(soft_lock_take(&lock));
+	assert_false(soft_lock_try(&lock));
+	soft_lock_release(&lock);
+	atomic_store(&lock.holder, dead);
+	assert_true(soft_lock_take(&lock));
+	assert_int_equal(atomic_load(&lock.holder), 5);
+	soft_lock_release(&lock);
+	assert_false(soft_lock_take(&lock));
+	soft_lock_is_alive = NULL;
+}
+
+static void test_numbers_are_given_in_turn(void **unused)
+{
+	struct soft_table table;
+	int object[4];
+
+	assert_int_equal(soft_table_init(&table, 2, 5), 0);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(soft_table_add(&table, &object[i]), 2 + i);
+	assert_int_equal(soft_table_add(&table, &object[3]), 0);
+	soft_table_remove(&table, 3);
+	soft_table_remove(&table, 2);
+	assert_null(soft_table_get(&table, 3));
+	assert_null(soft_table_get(&table, 1000));
+	/* After 4 comes 2, and not 3, which was freed first. */
+	assert_int_equal(soft_table_add(&table, &object[3]), 2);
+	assert_ptr_equal(soft_table_get(&table, 2), &object[3]);
+	soft_table_finish(&table);
+}
+
+static void test_blocks_are_zeros(void **unused)
+{
+	static const uint64_t sizes[] = {1, 300, 5000, 1 << 20};
+	struct soft_arena arena;
+
+	assert_int_equal(soft_arena_create(&arena), 0);
+	for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
+		uint64_t first = soft_arena_allocate(&arena, sizes[i]);
+		uint64_t second = soft_arena_allocate(&arena, sizes[i]);
+		unsigned char *bytes = soft_arena_at(&arena, first, sizes[i]);
+
+		assert_non_null(bytes);
+		assert_true(second >= first + sizes[i] || first >= second + sizes[i]);
+		memset(bytes, 0xff, sizes[i]);
+		soft_arena_free(&arena, first, sizes[i]);
+		assert_int_equal(soft_arena_allocate(&arena, sizes[i]), first);
+		for (uint64_t j = 0; j < sizes[i]; j++)
+			assert_int_equal(bytes[j], 0);
+	}
+	assert_int_equal(soft_arena_allocate(&arena, SOFT_ARENA_SIZE), 0);
+	soft_arena_finish(&arena);
+	soft_arena_finish(&arena);
+}
+
+static void test_places_outside_of_an_arena(void **unused)
+{
+	struct soft_arena arena;
+
+	assert_int_equal(soft_arena_create(&arena), 0);
+	assert_null(soft_arena_at(&arena, 0, 1));
+	assert_null(soft_arena_at(&arena, sizeof(struct soft_image) - 1, 1));
+	assert_non_null(soft_arena_at(&arena, SOFT_ARENA_SIZE - 1, 1));
+	assert_null(soft_arena_at(&arena, SOFT_ARENA_SIZE - 1, 2));
+	assert_null(soft_arena_at(&arena, UINT64_MAX, 2));
+	assert_null(soft_arena_at(&arena, SOFT_ARENA_SIZE / 2, UINT64_MAX));
+	soft_arena_finish(&arena);
+}
+
+/* A file that somebody could still shorten is not mapped. */
+static void test_an_arena_that_is_none(void **unused)
+{
+	struct soft_arena arena;
+	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, (off_t)SOFT_ARENA_SIZE), 0);
+	assert_int_equal(soft_arena_map(&arena, fd), -EPROTO);
+	assert_null(arena.image);
+}
+
+/* The header of RFC 1071's usual example, whose checksum is known: 0xb861. */
+static void test_the_header_of_a_datagram(void **unused)
+{
+	static const unsigned char wanted[] = {0x45, 0x00, 0x00, 0x73, 0x00, 0x00, 0x40,
+					       0x00, 0x40, 0x11, 0xb8, 0x61, 0xc0, 0xa8,
+					       0x00, 0x01, 0xc0, 0xa8, 0x00, 0xc7};
+	const union ibv_gid from = {
+		.raw = {[10] = 0xff, 0xff, 192, 168, 0, 1}
+        };
+	const union ibv_gid to = {
+		.raw = {[10] = 0xff, 0xff, 192, 168, 0, 199}
+        };
+	const union ibv_gid v6 = {
+		.raw = {0xfd, [15] = 1}
+        };
+	unsigned char grh[SOFT_GRH];
+	union ibv_gid source;
+	union ibv_gid target;
+	uint8_t traffic_class;
+
+	/* 115 bytes: IP, UDP, BTH, DETH, ICRC, and 63 of payload. */
+	soft_grh_write(grh, &from, &to, 0, 63);
+	assert_memory_equal(grh + 20, wanted, sizeof(wanted));
+	soft_grh_read(grh, &source, &target, &traffic_class);
+	assert_memory_equal(&source, &from, sizeof(from));
+	assert_memory_equal(&target, &to, sizeof(to));
+	soft_grh_write(grh, &v6, &v6, 0xa5, 63);
+	assert_int_equal(grh[0], 0x6a);
+	assert_int_equal(grh[1], 0x50);
+	assert_int_equal(grh[4] << 8 | grh[5], 95);
+	soft_grh_read(grh, &source, &target, &traffic_class);
+	assert_memory_equal(&source, &v6, sizeof(v6));
+	assert_int_equal(traffic_class, 0xa5);
+}
+
+/* Takes a slot and dies; tells slot and generation. */
+static void die_with_a_slot(uint32_t *slot, uint32_t *generation)
+{
+	uint32_t said[2];
+	int pipes[2];
+	pid_t child;
+
+	assert_int_equal(pipe(pipes), 0);
+	child = fork();
+	if (!child) {
+		struct soft_registry registry;
+
+		if (soft_registry_open(&registry))
+			_exit(1);
+		said[0] = registry.slot;
+		said[1] = registry.generation;
+		_exit(write(pipes[1], said, sizeof(said)) != sizeof(said));
+	}
+	assert_int_equal(read(pipes[0], said, sizeof(said)), sizeof(said));
+	waitpid(child, NULL, 0);
+	close(pipes[0]);
+	close(pipes[1]);
+	*slot = said[0];
+	*generation = said[1];
+}
+
+static void test_the_slot_of_a_dead_process(void **unused)
+{
+	struct soft_registry first;
+	struct soft_registry next;
+	uint32_t slot;
+	uint32_t generation;
+
+	die_with_a_slot(&slot, &generation);
+	assert_int_equal(soft_registry_open(&first), 0);
+	assert_int_equal(first.slot, slot);
+	assert_int_not_equal(first.generation, generation);
+	assert_true(soft_registry_is_alive(&first, slot, first.generation));
+	assert_false(soft_registry_is_alive(&first, slot, generation));
+	/* One that lives keeps its slot. */
+	die_with_a_slot(&slot, &generation);
+	assert_int_not_equal(slot, first.slot);
+	assert_false(soft_registry_is_alive(&first, slot, generation));
+	soft_registry_close(&first);
+	soft_registry_close(&first);
+	assert_int_equal(soft_registry_open(&next), 0);
+	soft_registry_close(&next);
+}
+
+static void test_directories_that_others_may_enter(void **unused)
+{
+	const char *directory = getenv("VERBMARK_SOFT_DIR");
+	struct soft_registry registry;
+
+	assert_int_equal(chmod(directory, 0770), 0);
+	assert_int_equal(soft_registry_open(&registry), -EACCES);
+	assert_int_equal(chmod(directory, 0700), 0);
+	assert_int_equal(soft_registry_open(&registry), 0);
+	soft_registry_close(&registry);
+}
+
+/* Descriptors arrive, and none of a message that is none. */
+static void test_messages(void **unused)
+{
+	const struct soft_message hello = {.kind = SOFT_MESSAGE_HELLO, .slot = 3, .generation = 4};
+	struct soft_message message;
+	int fd[SOFT_MESSAGE_FDS];
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+	assert_int_equal(soft_message_receive(ends[1], &message, fd), -EAGAIN);
+	assert_int_equal(soft_message_send(ends[0], &hello, (const int[]){0, 1}), 0);
+	assert_int_equal(soft_message_receive(ends[1], &message, fd), 0);
+	assert_int_equal(message.slot, 3);
+	assert_int_equal(message.generation, 4);
+	for (int i = 0; i < SOFT_MESSAGE_FDS; i++)
+		assert_int_equal(close(fd[i]), 0);
+	assert_int_equal(write(ends[0], "garbage", 7), 7);
+	assert_int_equal(soft_message_receive(ends[1], &message, fd), -EPROTO);
+	assert_int_equal(write(ends[0], &hello, sizeof(hello)), sizeof(hello));
+	assert_int_equal(soft_message_receive(ends[1], &message, fd), -EPROTO);
+	close(ends[0]);
+	assert_int_equal(soft_message_receive(ends[1], &message, fd), -ECONNRESET);
+	close(ends[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_lock_of_a_dead_process),
+		cmocka_unit_test(test_numbers_are_given_in_turn),
+		cmocka_unit_test(test_blocks_are_zeros),
+		cmocka_unit_test(test_places_outside_of_an_arena),
+		cmocka_unit_test(test_an_arena_that_is_none),
+		cmocka_unit_test(test_the_header_of_a_datagram),
+		cmocka_unit_test(test_the_slot_of_a_dead_process),
+		cmocka_unit_test(test_directories_that_others_may_enter),
+		cmocka_unit_test(test_messages),
+	};
+
+	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);
+}
