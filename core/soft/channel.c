@@ -34,10 +34,11 @@ SOFT_EXPORT struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context 
 		goto free;
 	pthread_mutex_init(&channel->mutex, NULL);
 	channel->generation = atomic_fetch_add(&soft_process.next_channel_generation, 1) + 1;
-	channel->number = soft_table_add(&soft_process.channels, channel);
+	channel->number = soft_table_take(&soft_process.channels);
 	if (!channel->number)
 		goto close;
 	set_own(channel->number, channel->verbs.fd, channel->generation);
+	soft_table_show(&soft_process.channels, channel->number, channel);
 	soft_door_announce(&soft_process.door, channel->number, channel->generation,
 			   channel->verbs.fd);
 	return &channel->verbs;
@@ -57,6 +58,7 @@ SOFT_EXPORT int ibv_destroy_comp_channel(struct ibv_comp_channel *verbs)
 
 	if (channel->cqs)
 		return EBUSY;
+	soft_table_hide(&soft_process.channels, channel->number);
 	soft_door_announce(&soft_process.door, channel->number, channel->generation, -1);
 	set_own(channel->number, -1, 0);
 	soft_table_remove(&soft_process.channels, channel->number);
@@ -128,7 +130,7 @@ SOFT_EXPORT int ibv_get_cq_event(struct ibv_comp_channel *verbs, struct ibv_cq *
 		if (read(verbs->fd, &one, sizeof(one)) != sizeof(one))
 			return -1;
 		taken = take(soft_channel_of(verbs));
-	} while (!taken); /* its queue went, or it was told twice */
+	} while (!taken); /* its queue went meanwhile */
 	*cq = soft_cq_verbs(taken);
 	*context = (*cq)->cq_context;
 	return 0;
@@ -142,27 +144,4 @@ SOFT_EXPORT void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int count)
 	cq->comp_events_completed += count;
 	pthread_cond_signal(&cq->cond);
 	pthread_mutex_unlock(&cq->mutex);
-}
-
-static void mend(struct soft_channel *channel)
-{
-	pthread_mutex_lock(&channel->mutex);
-	for (struct soft_cq *cq = channel->cqs; cq; cq = cq->next)
-		if (atomic_load(&cq->image->raised) != cq->fetched)
-			soft_service_ring(channel->verbs.fd);
-	pthread_mutex_unlock(&channel->mutex);
-}
-
-void soft_channel_mend(void)
-{
-	struct soft_table *channels = &soft_process.channels;
-
-	pthread_mutex_lock(&channels->mutex);
-	for (uint32_t i = 0; i < channels->size; i++) {
-		struct soft_channel *channel = soft_table_get(channels, i);
-
-		if (channel)
-			mend(channel);
-	}
-	pthread_mutex_unlock(&channels->mutex);
 }

@@ -30,7 +30,4 @@ static inline struct soft_channel *soft_channel_of(struct ibv_comp_channel *chan
 void soft_channel_add(struct soft_channel *channel, struct soft_cq *cq);
 void soft_channel_remove(struct soft_channel *channel, struct soft_cq *cq);
 
-/* A peer that died may have raised an event and not told it: all are told again. */
-void soft_channel_mend(void);
-
 #endif

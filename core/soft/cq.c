@@ -85,10 +85,11 @@ struct ibv_cq_ex *soft_cq_create_ex(struct ibv_context *context, struct ibv_cq_i
 	pthread_mutex_init(&cq->verbs.mutex, NULL);
 	pthread_cond_init(&cq->verbs.cond, NULL);
 	soft_cq_extend(&cq->verbs);
-	cq->number = soft_table_add(&soft_process.cqs, cq);
+	cq->number = soft_table_take(&soft_process.cqs);
 	if (!cq->number)
 		goto fail;
 	describe(cq, attr, offset);
+	soft_table_show(&soft_process.cqs, cq->number, cq);
 	return &cq->verbs;
 fail:
 	if (offset)
@@ -120,12 +121,13 @@ SOFT_EXPORT int ibv_destroy_cq(struct ibv_cq *verbs)
 		return EBUSY;
 	if (verbs->channel)
 		soft_channel_remove(soft_channel_of(verbs->channel), cq);
-	soft_table_remove(&soft_process.cqs, cq->number);
+	soft_table_hide(&soft_process.cqs, cq->number);
 	soft_event_drop(&soft_device_context(verbs->context)->events, verbs);
 	soft_event_await(&verbs->mutex, &verbs->cond, &verbs->comp_events_completed, &cq->fetched);
 	soft_event_await(&verbs->mutex, &verbs->cond, &verbs->async_events_completed,
 			 &cq->fetched_events);
 	soft_arena_free(&soft_process.arena, cq->image->offset, ring_bytes(cq->image->size));
+	soft_table_remove(&soft_process.cqs, cq->number);
 	pthread_mutex_destroy(&verbs->mutex);
 	pthread_cond_destroy(&verbs->cond);
 	free(cq);
@@ -200,7 +202,7 @@ void soft_cq_purge(struct soft_cq *cq, uint32_t qp_num)
 {
 	struct soft_cq_image *image = cq->image;
 	uint32_t mask = image->size - 1;
-	uint32_t to = cq->head;
+	uint32_t to;
 
 	soft_lock_take(&cq->lock);
 	soft_lock_take(&image->lock);
@@ -223,10 +225,7 @@ void soft_cq_purge(struct soft_cq *cq, uint32_t qp_num)
 	soft_lock_release(&cq->lock);
 }
 
-void soft_cq_pass(uint32_t number)
+void soft_cq_pass(struct soft_cq *cq)
 {
-	struct soft_cq *cq = soft_table_get(&soft_process.cqs, number);
-
-	if (cq)
-		soft_lock_pass(&cq->lock);
+	soft_lock_pass(&cq->lock);
 }

@@ -55,11 +55,14 @@ static inline struct ibv_cq *soft_cq_verbs(struct soft_cq *cq)
 /* Puts into a queue of the owner's, and raises its event where that is asked for. */
 void soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_entry *entry);
 
+/* A peer that died may have left its work on a queue of this process half done. */
+void soft_cq_mend(struct soft_cq *cq);
+
 /* Takes out what a queue pair that goes has left. */
 void soft_cq_purge(struct soft_cq *cq, uint32_t qp_num);
 
-/* Waits for who is taking from a queue; nothing, if there is no such queue. */
-void soft_cq_pass(uint32_t number);
+/* Waits for who is taking from a queue. */
+void soft_cq_pass(struct soft_cq *cq);
 
 /* The next completion, its data where it belongs; NULL: none. Under the private lock. */
 const struct soft_completion *soft_cq_look(struct soft_cq *cq);

@@ -4,6 +4,7 @@
 #include "core/soft/cq.h"
 #include "core/soft/event.h"
 #include "core/soft/peer.h"
+#include "core/soft/process.h"
 #include "core/soft/time.h"
 
 /* Of a ring whose image a peer may have spoilt: NULL. */
@@ -18,13 +19,29 @@ static struct soft_completion *ring_of(const struct soft_peer *owner,
 			     (uint64_t)size * sizeof(struct soft_completion));
 }
 
-/* A peer that was killed may have put its entry, and not said so. */
-static void mend(struct soft_cq_image *image, const struct soft_completion *ring)
+/* Whatever was raised and not rung: under the lock, so that nobody rings it twice. */
+static void ring(struct soft_peer *owner, struct soft_cq_image *image)
 {
-	const struct soft_completion *last = &ring[image->tail & (image->size - 1)];
+	int fd = soft_peer_channel(owner, image->channel, image->channel_generation);
+	uint32_t raised = atomic_load(&image->raised);
+
+	for (; image->rung != raised; image->rung++)
+		if (fd >= 0)
+			soft_service_ring(fd);
+}
+
+/*
+ * A peer that was killed may have put its entry, and not said so; or have raised an
+ * event, and not rung.
+ */
+static void mend(struct soft_peer *owner, struct soft_cq_image *image,
+		 const struct soft_completion *entries)
+{
+	const struct soft_completion *last = &entries[image->tail & (image->size - 1)];
 
 	if (atomic_load(&last->sequence) == image->tail + 1)
 		image->tail++;
+	ring(owner, image);
 }
 
 static bool is_full(struct soft_cq_image *image)
@@ -52,65 +69,60 @@ static void fill(struct soft_completion *to, const struct soft_cq_entry *entry, 
 		soft_copy_gather(at, entry->data);
 }
 
-/* Whether the queue's channel is to be told of it. */
-static bool disarm(struct soft_cq_image *image, const struct soft_cq_entry *entry)
+static void raise_event(struct soft_peer *owner, struct soft_cq_image *image,
+			const struct soft_cq_entry *entry)
 {
 	bool is_error = entry->completion.status != IBV_WC_SUCCESS;
 
-	if (likely(!image->armed))
-		return false;
 	if (image->armed == SOFT_ARMED_SOLICITED && !entry->is_solicited && !is_error)
-		return false;
+		return;
 	image->armed = SOFT_UNARMED;
 	atomic_fetch_add(&image->raised, 1);
-	return true;
+	ring(owner, image);
 }
 
-enum put {
-	PUT,
-	PUT_AND_TELL,
-	PUT_OVERRUN,
-	PUT_NOT,
-};
-
-static enum put put(struct soft_peer *owner, struct soft_cq_image *image,
-		    const struct soft_cq_entry *entry, bool was_taken_over)
+/* Whether the queue is overrun, and that for the first time. */
+static bool put(struct soft_peer *owner, struct soft_cq_image *image,
+		const struct soft_cq_entry *entry, bool was_taken_over)
 {
-	struct soft_completion *ring = ring_of(owner, image);
+	struct soft_completion *entries = ring_of(owner, image);
 	struct soft_completion *to;
 
-	if (!ring)
-		return PUT_NOT;
+	if (!entries)
+		return false;
 	if (unlikely(was_taken_over))
-		mend(image, ring);
+		mend(owner, image, entries);
 	if (unlikely(is_full(image))) {
 		bool is_first = !image->is_overrun && !image->ignores_overrun;
 
 		image->is_overrun = 1;
-		return is_first ? PUT_OVERRUN : PUT_NOT;
+		return is_first;
 	}
-	to = &ring[image->tail & (image->size - 1)];
+	to = &entries[image->tail & (image->size - 1)];
 	fill(to, entry, image->is_timed);
 	atomic_store_explicit(&to->sequence, image->tail + 1, memory_order_release);
 	image->tail++;
-	return disarm(image, entry) ? PUT_AND_TELL : PUT;
+	if (unlikely(image->armed))
+		raise_event(owner, image, entry);
+	return false;
 }
 
 void soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_entry *entry)
 {
 	struct soft_cq_image *image = &owner->arena->image->cq[number % SOFT_CQS];
 	bool was_taken_over = soft_lock_take(&image->lock);
-	enum put result = put(owner, image, entry, was_taken_over);
-	uint32_t channel = image->channel;
-	uint32_t generation = image->channel_generation;
+	bool is_overrun = put(owner, image, entry, was_taken_over);
 
 	soft_lock_release(&image->lock);
-	if (unlikely(result == PUT_AND_TELL)) {
-		int fd = soft_peer_channel(owner, channel, generation);
-
-		if (fd >= 0)
-			soft_service_ring(fd);
-	} else if (unlikely(result == PUT_OVERRUN)) {
+	if (unlikely(is_overrun))
 		soft_event_leave(owner, IBV_EVENT_CQ_ERR, number);
-	}
+}
+
+void soft_cq_mend(struct soft_cq *cq)
+{
+	struct soft_cq_image *image = cq->image;
+
+	soft_lock_take(&image->lock);
+	mend(&soft_process.self, image, cq->ring);
+	soft_lock_release(&image->lock);
 }

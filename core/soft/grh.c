@@ -6,6 +6,7 @@
 #include <netinet/udp.h>
 #include <string.h>
 
+#include "core/compiler.h"
 #include "core/soft/port.h"
 
 enum {
@@ -16,13 +17,14 @@ enum {
 };
 
 /* RFC 1071. */
-static uint16_t checksum(const void *header, size_t size)
+static uint16_t checksum(const struct iphdr *header)
 {
-	const unsigned char *bytes = header;
+	uint16_t words[sizeof(*header) / sizeof(uint16_t)];
 	uint32_t sum = 0;
 
-	for (size_t i = 0; i < size; i += 2)
-		sum += (uint32_t)(bytes[i] << 8 | bytes[i + 1]);
+	memcpy(words, header, sizeof(words));
+	for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
+		sum += ntohs(words[i]);
 	while (sum >> 16)
 		sum = (sum & 0xffff) + (sum >> 16);
 	return htons((uint16_t)~sum);
@@ -43,7 +45,7 @@ static void write_v4(unsigned char *grh, const union ibv_gid *from, const union 
 
 	memcpy(&header.saddr, &from->raw[12], sizeof(header.saddr));
 	memcpy(&header.daddr, &to->raw[12], sizeof(header.daddr));
-	header.check = checksum(&header, sizeof(header));
+	header.check = checksum(&header);
 	memset(grh, 0, V4_AT);
 	memcpy(grh + V4_AT, &header, sizeof(header));
 }

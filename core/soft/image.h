@@ -94,6 +94,7 @@ struct soft_cq_image {
 	uint32_t armed;
 	uint32_t is_overrun;
 	_Atomic uint32_t raised; /* events of its channel, ever */
+	uint32_t rung;           /* of them, those that its descriptor was told */
 	_Alignas(SOFT_LINE) uint64_t offset;
 	uint32_t size;
 	uint32_t channel;
@@ -158,7 +159,7 @@ struct soft_image {
 	uint64_t address; /* where its owner has it */
 	uint32_t gid_count;
 	union ibv_gid gid[SOFT_GIDS];
-	_Alignas(SOFT_LINE) struct soft_lock atomics;
+	struct soft_lock atomics;
 	struct soft_events_image events;
 	struct soft_lanes lanes[SOFT_SLOTS];
 	struct soft_region_image region[SOFT_REGIONS];

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "core/compiler.h"
-#include "core/soft/channel.h"
 #include "core/soft/message.h"
 #include "core/soft/process.h"
 #include "core/soft/time.h"
@@ -114,7 +113,7 @@ static void on_peer(struct soft_source *source, uint32_t events)
 	soft_service_remove(&soft_process.service, source);
 	atomic_store(&soft_process.peer[peer->slot], NULL);
 	soft_process_quiesce();
-	soft_channel_mend();
+	soft_process_mend();
 	destroy(peer);
 }
 

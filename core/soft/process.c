@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/soft/process.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "core/soft/cq.h"
@@ -55,6 +57,22 @@ static int make_tables(void)
 	return result;
 }
 
+/*
+ * Yama's scope 1 lets only ancestors into a process's memory, unless that says whom
+ * else: here, the processes of the same user, as everywhere without Yama.
+ */
+static void let_peers_in(void)
+{
+	char scope = '0';
+	int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (read(fd, &scope, 1) == 1 && scope == '1')
+		prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+	close(fd);
+}
+
 /* The process has its slot: what others find of it. */
 static int furnish(void)
 {
@@ -65,6 +83,7 @@ static int furnish(void)
 	soft_lock_self = soft_registry_holder(image->slot, image->generation);
 	soft_lock_is_alive = is_alive;
 	soft_port_fill(image);
+	let_peers_in();
 	/* Numbers of a process before this one in its slot are not soon used again. */
 	soft_process.qps.next = 2 + image->generation * 64 % (SOFT_QPS - 64);
 	return soft_service_open(&soft_process.service);
@@ -126,12 +145,38 @@ void soft_process_leave(void)
 	pthread_mutex_unlock(&soft_process.mutex);
 }
 
+static void for_each_cq(void (*what)(struct soft_cq *cq))
+{
+	struct soft_table *cqs = &soft_process.cqs;
+
+	pthread_mutex_lock(&cqs->mutex);
+	for (uint32_t i = 0; i < cqs->size; i++) {
+		struct soft_cq *cq = soft_table_get(cqs, i);
+
+		if (cq)
+			what(cq);
+	}
+	pthread_mutex_unlock(&cqs->mutex);
+}
+
 void soft_process_quiesce(void)
 {
-	for (uint32_t i = 0; i < soft_process.qps.size; i++)
-		soft_qp_pass(i);
-	for (uint32_t i = 0; i < soft_process.cqs.size; i++)
-		soft_cq_pass(i);
+	struct soft_table *qps = &soft_process.qps;
+
+	pthread_mutex_lock(&qps->mutex);
+	for (uint32_t i = 0; i < qps->size; i++) {
+		struct soft_qp *qp = soft_table_get(qps, i);
+
+		if (qp)
+			soft_qp_pass(qp);
+	}
+	pthread_mutex_unlock(&qps->mutex);
+	for_each_cq(soft_cq_pass);
+}
+
+void soft_process_mend(void)
+{
+	for_each_cq(soft_cq_mend);
 }
 
 /* Many a program ends without closing its device. */

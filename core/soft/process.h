@@ -49,4 +49,7 @@ void soft_process_leave(void);
 /* Returns when every operation that was under way in this process on entry is over. */
 void soft_process_quiesce(void);
 
+/* A peer has died: what it left half done is mended. */
+void soft_process_mend(void);
+
 #endif

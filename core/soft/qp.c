@@ -110,7 +110,7 @@ struct ibv_qp *soft_qp_create_ex(struct ibv_context *context, struct ibv_qp_init
 	qp = calloc(1, sizeof(*qp));
 	if (!qp)
 		goto fail;
-	qp->index = soft_table_add(&soft_process.qps, qp);
+	qp->index = soft_table_take(&soft_process.qps);
 	if (!qp->index)
 		goto fail;
 	qp->image = &soft_process.arena.image->qp[qp->index];
@@ -122,6 +122,7 @@ struct ibv_qp *soft_qp_create_ex(struct ibv_context *context, struct ibv_qp_init
 		soft_qp_extend(&qp->verbs);
 	publish(qp);
 	count_users(qp, 1);
+	soft_table_show(&soft_process.qps, qp->index, qp);
 	return &qp->verbs.qp_base;
 remove:
 	soft_send_finish(&qp->sends);
@@ -167,7 +168,7 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *verbs)
 
 	retire(qp);
 	soft_progress_leave(qp);
-	soft_table_remove(&soft_process.qps, qp->index);
+	soft_table_hide(&soft_process.qps, qp->index);
 	soft_event_drop(&soft_device_context(verbs->context)->events, verbs);
 	soft_event_await(&verbs->mutex, &verbs->cond, &verbs->events_completed,
 			 &qp->fetched_events);
@@ -177,6 +178,7 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *verbs)
 	soft_queue_finish(&qp->image->queue);
 	soft_send_finish(&qp->sends);
 	count_users(qp, UINT32_MAX); /* one less */
+	soft_table_remove(&soft_process.qps, qp->index);
 	pthread_mutex_destroy(&verbs->mutex);
 	pthread_cond_destroy(&verbs->cond);
 	free(qp);
@@ -234,12 +236,8 @@ void soft_qp_stop_sending(struct soft_qp *qp)
 	soft_lock_release(&qp->image->queue.lock);
 }
 
-void soft_qp_pass(uint32_t index)
+void soft_qp_pass(struct soft_qp *qp)
 {
-	struct soft_qp *qp = soft_table_get(&soft_process.qps, index);
-
-	if (!qp)
-		return;
 	soft_lock_pass(&qp->lock);
 	soft_lock_pass(&qp->image->queue.lock);
 }

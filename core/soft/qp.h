@@ -68,8 +68,8 @@ void soft_qp_stop_sending(struct soft_qp *qp);
 /* Flushes receives. Under the image's lock. */
 void soft_qp_flush(struct soft_peer *owner, struct soft_qp_image *image);
 
-/* Waits for who is at work on a queue pair; nothing, if there is no such one. */
-void soft_qp_pass(uint32_t index);
+/* Waits for who is at work on a queue pair. */
+void soft_qp_pass(struct soft_qp *qp);
 
 /* The verbs of the context. */
 struct ibv_qp *soft_qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);

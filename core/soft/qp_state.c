@@ -136,28 +136,39 @@ static int check_peer(const struct ibv_qp_attr *attr, int mask)
 	return peer ? -peer->copy_error : 0;
 }
 
-#define TAKE(flag, member)                              \
-	do {                                            \
-		if (mask & (flag))                      \
-			qp->attr.member = attr->member; \
-	} while (0)
+#define VALUE(flag, member)                                       \
+	{                                                         \
+		flag, offsetof(struct ibv_qp_attr, member),       \
+			sizeof(((struct ibv_qp_attr *)0)->member) \
+	}
+
+static const struct value {
+	int flag;
+	size_t offset;
+	size_t size;
+} values[] = {
+	VALUE(IBV_QP_PKEY_INDEX, pkey_index),
+	VALUE(IBV_QP_PORT, port_num),
+	VALUE(IBV_QP_QKEY, qkey),
+	VALUE(IBV_QP_AV, ah_attr),
+	VALUE(IBV_QP_PATH_MTU, path_mtu),
+	VALUE(IBV_QP_TIMEOUT, timeout),
+	VALUE(IBV_QP_RETRY_CNT, retry_cnt),
+	VALUE(IBV_QP_RNR_RETRY, rnr_retry),
+	VALUE(IBV_QP_MAX_QP_RD_ATOMIC, max_rd_atomic),
+	VALUE(IBV_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic),
+	VALUE(IBV_QP_MIN_RNR_TIMER, min_rnr_timer),
+	VALUE(IBV_QP_DEST_QPN, dest_qp_num),
+	VALUE(IBV_QP_ACCESS_FLAGS, qp_access_flags),
+	VALUE(IBV_QP_PATH_MIG_STATE, path_mig_state),
+};
 
 static void take_values(struct soft_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
-	TAKE(IBV_QP_PKEY_INDEX, pkey_index);
-	TAKE(IBV_QP_PORT, port_num);
-	TAKE(IBV_QP_QKEY, qkey);
-	TAKE(IBV_QP_AV, ah_attr);
-	TAKE(IBV_QP_PATH_MTU, path_mtu);
-	TAKE(IBV_QP_TIMEOUT, timeout);
-	TAKE(IBV_QP_RETRY_CNT, retry_cnt);
-	TAKE(IBV_QP_RNR_RETRY, rnr_retry);
-	TAKE(IBV_QP_MAX_QP_RD_ATOMIC, max_rd_atomic);
-	TAKE(IBV_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic);
-	TAKE(IBV_QP_MIN_RNR_TIMER, min_rnr_timer);
-	TAKE(IBV_QP_DEST_QPN, dest_qp_num);
-	TAKE(IBV_QP_ACCESS_FLAGS, qp_access_flags);
-	TAKE(IBV_QP_PATH_MIG_STATE, path_mig_state);
+	for (size_t i = 0; i < ARRAY_LENGTH(values); i++)
+		if (mask & values[i].flag)
+			memcpy((char *)&qp->attr + values[i].offset,
+			       (const char *)attr + values[i].offset, values[i].size);
 	if (mask & IBV_QP_SQ_PSN)
 		qp->attr.sq_psn = attr->sq_psn & 0xffffff;
 	if (mask & IBV_QP_RQ_PSN)

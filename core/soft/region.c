@@ -141,7 +141,7 @@ SOFT_EXPORT struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, si
 	mr = calloc(1, sizeof(*mr));
 	if (!mr)
 		goto fail;
-	number = soft_table_add(&soft_process.regions, mr);
+	number = soft_table_take(&soft_process.regions);
 	if (!number)
 		goto fail;
 	*mr = (struct ibv_mr){

@@ -19,7 +19,7 @@ SOFT_EXPORT struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_ini
 
 	if (!srq)
 		goto fail;
-	srq->number = soft_table_add(&soft_process.srqs, srq);
+	srq->number = soft_table_take(&soft_process.srqs);
 	if (!srq->number)
 		goto fail;
 	srq->image = &soft_process.arena.image->srq[srq->number];
@@ -35,6 +35,7 @@ SOFT_EXPORT struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_ini
 	pthread_mutex_init(&srq->verbs.mutex, NULL);
 	pthread_cond_init(&srq->verbs.cond, NULL);
 	atomic_fetch_add(&soft_pd_of(pd)->users, 1);
+	soft_table_show(&soft_process.srqs, srq->number, srq);
 	return &srq->verbs;
 remove:
 	soft_table_remove(&soft_process.srqs, srq->number);
@@ -91,11 +92,12 @@ SOFT_EXPORT int ibv_destroy_srq(struct ibv_srq *verbs)
 
 	if (atomic_load(&srq->users))
 		return EBUSY;
-	soft_table_remove(&soft_process.srqs, srq->number);
+	soft_table_hide(&soft_process.srqs, srq->number);
 	soft_event_drop(&soft_device_context(verbs->context)->events, verbs);
 	soft_event_await(&verbs->mutex, &verbs->cond, &verbs->events_completed,
 			 &srq->fetched_events);
 	soft_queue_finish(&srq->image->queue);
+	soft_table_remove(&soft_process.srqs, srq->number);
 	atomic_fetch_sub(&soft_pd_of(verbs->pd)->users, 1);
 	pthread_mutex_destroy(&verbs->mutex);
 	pthread_cond_destroy(&verbs->cond);

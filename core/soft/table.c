@@ -27,7 +27,8 @@ void soft_table_finish(struct soft_table *table)
 	memset(table, 0, sizeof(*table));
 }
 
-uint32_t soft_table_add(struct soft_table *table, void *object)
+/* A number that is taken, with nothing to be seen, has the table itself for an object. */
+uint32_t soft_table_take(struct soft_table *table)
 {
 	uint32_t number = 0;
 
@@ -36,7 +37,7 @@ uint32_t soft_table_add(struct soft_table *table, void *object)
 		number = table->next;
 		while (atomic_load(&table->object[number]))
 			number = number + 1 < table->size ? number + 1 : table->first;
-		atomic_store(&table->object[number], object);
+		atomic_store(&table->object[number], table);
 		table->next = number + 1 < table->size ? number + 1 : table->first;
 		table->count++;
 	}
@@ -44,10 +45,25 @@ uint32_t soft_table_add(struct soft_table *table, void *object)
 	return number;
 }
 
-void soft_table_remove(struct soft_table *table, uint32_t number)
+static void set(struct soft_table *table, uint32_t number, void *object)
 {
 	pthread_mutex_lock(&table->mutex);
-	atomic_store(&table->object[number], NULL);
-	table->count--;
+	atomic_store(&table->object[number], object);
+	table->count -= !object;
 	pthread_mutex_unlock(&table->mutex);
+}
+
+void soft_table_show(struct soft_table *table, uint32_t number, void *object)
+{
+	set(table, number, object);
+}
+
+void soft_table_hide(struct soft_table *table, uint32_t number)
+{
+	set(table, number, table);
+}
+
+void soft_table_remove(struct soft_table *table, uint32_t number)
+{
+	set(table, number, NULL);
 }

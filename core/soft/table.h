@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Objects by number. Numbers are given out in turn, so that one that was freed is not
- * the next to be used; number 0 is never given out.
+ * the next to be used; number 0 is never given out. Who holds the mutex may rely on
+ * what it finds not to go.
  */
 #ifndef CORE_SOFT_TABLE_H
 #define CORE_SOFT_TABLE_H
@@ -23,15 +24,24 @@ struct soft_table {
 int soft_table_init(struct soft_table *table, uint32_t first, uint32_t size);
 void soft_table_finish(struct soft_table *table);
 
-/* The number; 0: the table is full. */
-uint32_t soft_table_add(struct soft_table *table, void *object);
+/* A number, with nothing to be seen yet; 0: the table is full. */
+uint32_t soft_table_take(struct soft_table *table);
+
+/* From the one to the other, others find the object. */
+void soft_table_show(struct soft_table *table, uint32_t number, void *object);
+void soft_table_hide(struct soft_table *table, uint32_t number);
+
+/* Gives the number back. */
 void soft_table_remove(struct soft_table *table, uint32_t number);
 
 static inline void *soft_table_get(const struct soft_table *table, uint32_t number)
 {
-	return number < table->size
-		       ? atomic_load_explicit(&table->object[number], memory_order_acquire)
-		       : NULL;
+	void *object;
+
+	if (number >= table->size)
+		return NULL;
+	object = atomic_load_explicit(&table->object[number], memory_order_acquire);
+	return object == table ? NULL : object;
 }
 
 #endif

@@ -19,6 +19,11 @@ enum {
 
 static char directory[] = "/tmp/soft-test-XXXXXX";
 
+const char *stage_directory(void)
+{
+	return directory;
+}
+
 int stage_set_up(void **state)
 {
 	return mkdtemp(directory) && !setenv("VERBMARK_SOFT_DIR", directory, 1) ? 0 : -1;

@@ -50,6 +50,7 @@ struct stage_ways {
 };
 
 /* A directory of the test's own; each program once. */
+const char *stage_directory(void);
 int stage_set_up(void **state);
 int stage_tear_down(void **state);
 

@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "core/compiler.h"
 #include "core/soft/test/stage.h"
@@ -484,6 +485,60 @@ static void test_shared_receives(void **unused)
 	stage_close(&stage);
 }
 
+/* What the device says that it can, it can: here, a great many queue pairs. */
+static void test_many_queue_pairs(void **unused)
+{
+	static struct ibv_qp *qps[4096];
+	struct stage stage;
+	struct ibv_qp_init_attr init = {
+		.cap = {.max_send_wr = 16, .max_recv_wr = 64, .max_send_sge = 1, .max_recv_sge = 1},
+		.qp_type = IBV_QPT_RC,
+	};
+
+	stage_open(&stage, &(struct stage_ways){0});
+	init.send_cq = init.recv_cq = stage.end[0].cq;
+	for (size_t i = 0; i < ARRAY_LENGTH(qps); i++) {
+		qps[i] = ibv_create_qp(stage.pd, &init);
+		assert_non_null(qps[i]);
+		if (i)
+			assert_int_not_equal(qps[i]->qp_num, qps[i - 1]->qp_num);
+	}
+	send_one(&stage, IBV_SEND_SIGNALED);
+	check_success(stage.end[0].cq, IBV_WC_SEND);
+	for (size_t i = 0; i < ARRAY_LENGTH(qps); i++)
+		assert_int_equal(ibv_destroy_qp(qps[i]), 0);
+	stage_close(&stage);
+}
+
+/* And more than 1 GiB of memory, both ends of which are reached. */
+static void test_much_memory(void **unused)
+{
+	const size_t size = (UINT64_C(1) << 30) + 4096;
+	struct stage stage;
+	struct ibv_mr *mr;
+	unsigned char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	assert_true(memory != MAP_FAILED);
+	stage_open(&stage, &(struct stage_ways){0});
+	mr = ibv_reg_mr(stage.pd, memory, size, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	assert_non_null(mr);
+	memset(stage.end[0].buffer, 9, 8);
+	for (size_t at = 0; at <= size - 8; at += size - 8) {
+		struct ibv_send_wr wr = request(&stage, IBV_WR_RDMA_WRITE);
+
+		wr.wr.rdma.remote_addr = (uintptr_t)memory + at;
+		wr.wr.rdma.rkey = mr->rkey;
+		assert_int_equal(stage_post(&stage, &wr, 8), 0);
+		check_success(stage.end[0].cq, IBV_WC_RDMA_WRITE);
+		assert_int_equal(memory[at], 9);
+		assert_int_equal(memory[at + 7], 9);
+	}
+	assert_int_equal(ibv_dereg_mr(mr), 0);
+	stage_close(&stage);
+	munmap(memory, size);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -501,6 +556,8 @@ int main(void)
 		cmocka_unit_test(test_completions_of_one_that_goes),
 		cmocka_unit_test(test_resize),
 		cmocka_unit_test(test_shared_receives),
+		cmocka_unit_test(test_many_queue_pairs),
+		cmocka_unit_test(test_much_memory),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);

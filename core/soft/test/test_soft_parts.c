@@ -48,15 +48,22 @@ static void test_numbers_are_given_in_turn(void **unused)
 	int object[4];
 
 	assert_int_equal(soft_table_init(&table, 2, 5), 0);
-	for (uint32_t i = 0; i < 3; i++)
-		assert_int_equal(soft_table_add(&table, &object[i]), 2 + i);
-	assert_int_equal(soft_table_add(&table, &object[3]), 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(soft_table_take(&table), 2 + i);
+		assert_null(soft_table_get(&table, 2 + i));
+		soft_table_show(&table, 2 + i, &object[i]);
+	}
+	assert_int_equal(soft_table_take(&table), 0);
+	soft_table_hide(&table, 3);
+	assert_null(soft_table_get(&table, 3));
+	assert_int_equal(soft_table_take(&table), 0);
 	soft_table_remove(&table, 3);
 	soft_table_remove(&table, 2);
 	assert_null(soft_table_get(&table, 3));
 	assert_null(soft_table_get(&table, 1000));
 	/* After 4 comes 2, and not 3, which was freed first. */
-	assert_int_equal(soft_table_add(&table, &object[3]), 2);
+	assert_int_equal(soft_table_take(&table), 2);
+	soft_table_show(&table, 2, &object[3]);
 	assert_ptr_equal(soft_table_get(&table, 2), &object[3]);
 	soft_table_finish(&table);
 }
@@ -197,7 +204,7 @@ static void test_the_slot_of_a_dead_process(void **unused)
 
 static void test_directories_that_others_may_enter(void **unused)
 {
-	const char *directory = getenv("VERBMARK_SOFT_DIR");
+	const char *directory = stage_directory();
 	struct soft_registry registry;
 
 	assert_int_equal(chmod(directory, 0770), 0);
