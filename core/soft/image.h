@@ -159,6 +159,7 @@ struct soft_image {
 	uint64_t address; /* where its owner has it */
 	uint32_t gid_count;
 	union ibv_gid gid[SOFT_GIDS];
+	uint32_t interface[SOFT_GIDS]; /* whose address it is */
 	struct soft_lock atomics;
 	struct soft_events_image events;
 	struct soft_lanes lanes[SOFT_SLOTS];

@@ -55,7 +55,7 @@ static void to_gid(const struct sockaddr *from, union ibv_gid *gid)
 	}
 }
 
-static void add(struct soft_image *image, const struct sockaddr *address)
+static void add(struct soft_image *image, const struct sockaddr *address, const char *interface)
 {
 	union ibv_gid gid;
 
@@ -63,8 +63,10 @@ static void add(struct soft_image *image, const struct sockaddr *address)
 	for (uint32_t i = 0; i < image->gid_count; i++)
 		if (!memcmp(&image->gid[i], &gid, sizeof(gid)))
 			return;
-	if (image->gid_count < SOFT_GIDS)
-		image->gid[image->gid_count++] = gid;
+	if (image->gid_count == SOFT_GIDS)
+		return;
+	image->interface[image->gid_count] = if_nametoindex(interface);
+	image->gid[image->gid_count++] = gid;
 }
 
 void soft_port_fill(struct soft_image *image)
@@ -80,10 +82,10 @@ void soft_port_fill(struct soft_image *image)
 	for (int wanted = 0; wanted < 6; wanted++)
 		for (const struct ifaddrs *one = all; one; one = one->ifa_next)
 			if (rank(one) == wanted)
-				add(image, one->ifa_addr);
+				add(image, one->ifa_addr, one->ifa_name);
 	freeifaddrs(all);
 	/* Also where the loopback is down, a process may talk to itself. */
-	add(image, (const struct sockaddr *)&localhost);
+	add(image, (const struct sockaddr *)&localhost, "lo");
 }
 
 const union ibv_gid *soft_port_gid(const struct soft_image *image, uint32_t index)
@@ -161,6 +163,7 @@ static void fill_entry(struct ibv_gid_entry *entry, uint32_t index)
 		.gid_index = index,
 		.port_num = SOFT_PORT,
 		.gid_type = IBV_GID_TYPE_ROCE_V2,
+		.ndev_ifindex = soft_process.arena.image->interface[index],
 	};
 }
 

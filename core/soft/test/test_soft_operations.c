@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <arpa/inet.h>
+#include <net/if.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -485,6 +486,33 @@ static void test_shared_receives(void **unused)
 	stage_close(&stage);
 }
 
+/* The loopback's address is a GID, of the loopback's interface. */
+static void test_gids(void **unused)
+{
+	const union ibv_gid localhost = {
+		.raw = {[10] = 0xff, 0xff, 127, 0, 0, 1}
+        };
+	struct ibv_gid_entry entries[64];
+	struct ibv_gid_entry entry;
+	struct stage stage;
+	ssize_t count;
+	ssize_t i = 0;
+
+	stage_open(&stage, &(struct stage_ways){0});
+	count = ibv_query_gid_table(stage.context, entries, ARRAY_LENGTH(entries), 0);
+	while (i < count && memcmp(&entries[i].gid, &localhost, sizeof(localhost)) != 0)
+		i++;
+	assert_true(i < count);
+	assert_int_equal(entries[i].gid_type, IBV_GID_TYPE_ROCE_V2);
+	assert_int_equal(entries[i].ndev_ifindex, if_nametoindex("lo"));
+	assert_int_equal(ibv_query_gid_ex(stage.context, 1, (uint32_t)i, &entry, 0), 0);
+	assert_memory_equal(&entry, &entries[i], sizeof(entry));
+	assert_int_equal(ibv_query_gid_ex(stage.context, 1, (uint32_t)count, &entry, 0), ENODATA);
+	assert_int_equal(ibv_query_gid_ex(stage.context, 1, 64, &entry, 0), EINVAL);
+	assert_int_equal(ibv_query_gid_ex(stage.context, 2, 0, &entry, 0), EINVAL);
+	stage_close(&stage);
+}
+
 /* What the device says that it can, it can: here, a great many queue pairs. */
 static void test_many_queue_pairs(void **unused)
 {
@@ -556,6 +584,7 @@ int main(void)
 		cmocka_unit_test(test_completions_of_one_that_goes),
 		cmocka_unit_test(test_resize),
 		cmocka_unit_test(test_shared_receives),
+		cmocka_unit_test(test_gids),
 		cmocka_unit_test(test_many_queue_pairs),
 		cmocka_unit_test(test_much_memory),
 	};

@@ -79,7 +79,8 @@ static void sleep_until_told(struct pair *pair)
 	hear(pair->socket, &word, 1);
 }
 
-static void set_up(struct pair *pair, child_part *part, const struct stage_ways *ways)
+/* Forks the child, which opens nothing before it is told to. */
+static void start(struct pair *pair, child_part *part, const struct stage_ways *ways)
 {
 	int ends[2];
 
@@ -88,12 +89,19 @@ static void set_up(struct pair *pair, child_part *part, const struct stage_ways 
 	assert_true(pair->child >= 0);
 	pair->socket = ends[!pair->child];
 	close(ends[!!pair->child]);
-	if (!pair->child) {
-		meet(pair, ways);
-		part(pair);
-		stage_close(&pair->stage);
-		_exit(0);
-	}
+	if (pair->child)
+		return;
+	sleep_until_told(pair);
+	meet(pair, ways);
+	part(pair);
+	stage_close(&pair->stage);
+	_exit(0);
+}
+
+static void set_up(struct pair *pair, child_part *part, const struct stage_ways *ways)
+{
+	start(pair, part, ways);
+	tell(pair->socket, "g", 1);
 	meet(pair, ways);
 }
 
@@ -287,19 +295,19 @@ static void test_locks_of_one_that_is_killed(void **unused)
 	close(pair.socket);
 }
 
-/*
- * Its slot goes to another process, here to one that was forked from a process with an
- * open device: what was connected to the first is not connected to that.
- */
+/* Its slot goes to another process: what was connected to it is not connected to that. */
 static void test_a_successor(void **unused)
 {
+	struct stage_ways ways = {.retry_cnt = 1};
 	struct pair first;
 	struct pair second;
 
-	set_up(&first, sleep_until_told, &(struct stage_ways){.retry_cnt = 1});
+	start(&second, sleep_until_told, &ways);
+	set_up(&first, sleep_until_told, &ways);
 	tell(first.socket, "e", 1);
 	assert_int_equal(waitpid(first.child, NULL, 0), first.child);
-	set_up(&second, sleep_until_told, &(struct stage_ways){0});
+	tell(second.socket, "g", 1);
+	meet(&second, &ways);
 	assert_int_equal(soft_image_slot(second.there.number), soft_image_slot(first.there.number));
 	assert_int_not_equal(second.there.number, first.there.number);
 	post(&first, IBV_WR_RDMA_WRITE, 8);
@@ -310,6 +318,25 @@ static void test_a_successor(void **unused)
 	tear_down(&second);
 	stage_close(&first.stage);
 	close(first.socket);
+}
+
+/* A process that is forked from one with an open device opens its own. */
+static void test_a_forked_child(void **unused)
+{
+#ifdef __SANITIZE_THREAD__
+	print_message("# ThreadSanitizer follows no threads of a forked child\n");
+	skip();
+#endif
+	struct stage open;
+	struct pair pair;
+
+	stage_open(&open, &(struct stage_ways){0});
+	set_up(&pair, sleep_until_told, &(struct stage_ways){0});
+	post(&pair, IBV_WR_RDMA_WRITE, LARGE);
+	assert_int_equal(status(&pair), IBV_WC_SUCCESS);
+	tell(pair.socket, "e", 1);
+	tear_down(&pair);
+	stage_close(&open);
 }
 
 static int knock(const char *what, size_t size)
@@ -351,6 +378,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_a_target_that_is_killed, end_child),
 		cmocka_unit_test_teardown(test_locks_of_one_that_is_killed, end_child),
 		cmocka_unit_test_teardown(test_a_successor, end_child),
+		cmocka_unit_test_teardown(test_a_forked_child, end_child),
 		cmocka_unit_test_teardown(test_strangers, end_child),
 	};
 
