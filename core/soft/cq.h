@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "core/compiler.h"
 #include "core/soft/copy.h"
@@ -50,6 +51,15 @@ static inline struct soft_cq *soft_cq_of(struct ibv_cq *cq)
 static inline struct ibv_cq *soft_cq_verbs(struct soft_cq *cq)
 {
 	return ibv_cq_ex_to_cq(&cq->verbs);
+}
+
+/* An entry without data; its payload is left as it is, which is most of it. */
+static inline void soft_cq_begin(struct soft_cq_entry *entry)
+{
+	memset(&entry->completion, 0, offsetof(struct soft_completion, payload));
+	entry->grh = NULL;
+	entry->data = NULL;
+	entry->is_solicited = false;
 }
 
 /* Puts into a queue of the owner's, and raises its event where that is asked for. */

@@ -36,7 +36,7 @@ static void describe(const struct delivery *delivery, struct soft_cq_entry *entr
 	const struct soft_operation *operation = delivery->operation;
 	struct soft_completion *completion = &entry->completion;
 
-	memset(completion, 0, offsetof(struct soft_completion, payload));
+	soft_cq_begin(entry);
 	completion->wr_id = delivery->receive->wr_id;
 	completion->opcode = is_write(delivery) ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV;
 	completion->byte_len = (uint32_t)delivery->length;
@@ -49,8 +49,6 @@ static void describe(const struct delivery *delivery, struct soft_cq_entry *entr
 		completion->imm = operation->imm;
 	}
 	entry->is_solicited = operation->flags & IBV_SEND_SOLICITED;
-	entry->grh = NULL;
-	entry->data = NULL;
 }
 
 /* The receive is used up: by a message, or by its fault. */

@@ -201,11 +201,10 @@ static bool gather(const struct soft_qp *qp, struct soft_operation *operation,
 	struct soft_reach wanted = {.length = operation->length, .pd = qp->image->pd};
 
 	if (operation->is_inline) {
-		*data = (struct soft_span){
-			.length = operation->length,
-			.count = operation->length ? 1 : 0,
-			.piece = {{soft_send_inline_data(operation), (size_t)operation->length}},
-		};
+		data->length = operation->length;
+		data->count = operation->length ? 1 : 0;
+		data->piece[0] =
+			(struct iovec){soft_send_inline_data(operation), (size_t)operation->length};
 		return true;
 	}
 	if (operation->opcode == IBV_WR_RDMA_READ ||

@@ -188,15 +188,12 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *verbs)
 void soft_qp_flush(struct soft_peer *owner, struct soft_qp_image *image)
 {
 	const struct soft_receive *receive;
-	struct soft_cq_entry entry = {
-		.completion =
-			{
-				     .status = IBV_WC_WR_FLUSH_ERR,
-				     .opcode = IBV_WC_RECV,
-				     .qp_num = image->number,
-				     },
-	};
+	struct soft_cq_entry entry;
 
+	soft_cq_begin(&entry);
+	entry.completion.status = IBV_WC_WR_FLUSH_ERR;
+	entry.completion.opcode = IBV_WC_RECV;
+	entry.completion.qp_num = image->number;
 	while (!image->srq && (receive = soft_queue_first(owner->arena, &image->queue))) {
 		entry.completion.wr_id = receive->wr_id;
 		soft_queue_advance(&image->queue);

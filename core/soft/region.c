@@ -69,7 +69,8 @@ bool soft_region_span(const struct soft_arena *arena, const struct ibv_sge *sge,
 {
 	struct soft_reach reach = *wanted;
 
-	*span = (struct soft_span){.count = 0};
+	span->count = 0;
+	span->length = 0;
 	for (uint32_t i = 0; i < count && span->length < wanted->length; i++) {
 		uint64_t left = wanted->length - span->length;
 		uint64_t place;

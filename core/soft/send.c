@@ -79,20 +79,18 @@ static enum ibv_wc_opcode completion_of(uint32_t opcode)
 static void complete(struct soft_qp *qp, const struct soft_operation *operation,
 		     enum ibv_wc_status status)
 {
-	struct soft_cq_entry entry = {
-		.completion =
-			{
-				     .wr_id = operation->wr_id,
-				     .status = (uint16_t)status,
-				     .opcode = (uint16_t)completion_of(operation->opcode),
-				     .byte_len = (uint32_t)operation->length,
-				     .qp_num = qp->verbs.qp_base.qp_num,
-				     },
-	};
+	struct soft_cq_entry entry;
 
-	if (status != IBV_WC_SUCCESS || qp->is_all_signalled ||
-	    operation->flags & IBV_SEND_SIGNALED)
-		soft_cq_put(&soft_process.self, qp->send_cq->number, &entry);
+	if (status == IBV_WC_SUCCESS && !qp->is_all_signalled &&
+	    !(operation->flags & IBV_SEND_SIGNALED))
+		return;
+	soft_cq_begin(&entry);
+	entry.completion.wr_id = operation->wr_id;
+	entry.completion.status = (uint16_t)status;
+	entry.completion.opcode = (uint16_t)completion_of(operation->opcode);
+	entry.completion.byte_len = (uint32_t)operation->length;
+	entry.completion.qp_num = qp->verbs.qp_base.qp_num;
+	soft_cq_put(&soft_process.self, qp->send_cq->number, &entry);
 }
 
 /* IBTA specification, RNR NAK timer field: units of 10 microseconds. */
