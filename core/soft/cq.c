@@ -64,6 +64,7 @@ static void describe(struct soft_cq *cq, const struct ibv_cq_init_attr_ex *attr,
 	}
 	cq->ring = soft_arena_at(&soft_process.arena, offset, ring_bytes(cq->image->size));
 	cq->verbs.cqe = (int)cq->image->size;
+	soft_cq_set_place(cq);
 }
 
 struct ibv_cq_ex *soft_cq_create_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
@@ -149,8 +150,10 @@ static void move(struct soft_cq *cq, uint64_t offset, uint32_t size)
 	image->offset = offset;
 	image->size = size;
 	image->tail = count;
-	image->head_seen = cq->head = 0;
+	image->head_seen = 0;
+	atomic_store(&cq->head, 0);
 	atomic_store(&image->head, 0);
+	soft_cq_set_place(cq);
 	cq->verbs.cqe = (int)size;
 }
 

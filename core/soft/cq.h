@@ -25,9 +25,10 @@ struct soft_cq {
 	struct soft_cq *next; /* on its channel */
 	struct soft_cq_image *image;
 	struct soft_completion *ring;
+	_Atomic uint64_t place; /* of the ring: its offset, and log2 of its size */
 	struct soft_lock lock;
 	uint32_t number;
-	uint32_t head;
+	_Atomic uint32_t head;
 	_Atomic uint32_t idle_polls; /* in a row */
 	uint32_t fetched;            /* events of the channel */
 	uint32_t fetched_events;
@@ -73,6 +74,9 @@ void soft_cq_purge(struct soft_cq *cq, uint32_t qp_num);
 
 /* Waits for who is taking from a queue. */
 void soft_cq_pass(struct soft_cq *cq);
+
+/* Tells polls that hold no lock where the ring is. */
+void soft_cq_set_place(struct soft_cq *cq);
 
 /* The next completion, its data where it belongs; NULL: none. Under the private lock. */
 const struct soft_completion *soft_cq_look(struct soft_cq *cq);

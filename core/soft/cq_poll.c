@@ -28,11 +28,33 @@ static void unload(const struct soft_completion *entry)
 		memcpy((void *)(uintptr_t)place, entry->payload, entry->carried);
 }
 
+/* Blocks are aligned to more than a number of bits takes. */
+void soft_cq_set_place(struct soft_cq *cq)
+{
+	atomic_store(&cq->place, cq->image->offset | (uint64_t)__builtin_ctz(cq->image->size));
+}
+
+/*
+ * Whether there is nothing to be taken, which most polls find. Without the lock: a
+ * program that polls leaves the memory alone that others need.
+ */
+static bool is_empty(const struct soft_cq *cq)
+{
+	uint64_t place = atomic_load_explicit(&cq->place, memory_order_relaxed);
+	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
+	uint32_t mask = (UINT32_C(1) << (place & 31)) - 1;
+	const char *ring = (const char *)soft_process.arena.image + (place & ~UINT64_C(31));
+	const struct soft_completion *entry = (const void *)ring;
+
+	return atomic_load_explicit(&entry[head & mask].sequence, memory_order_relaxed) != head + 1;
+}
+
 const struct soft_completion *soft_cq_look(struct soft_cq *cq)
 {
-	struct soft_completion *entry = &cq->ring[cq->head & (cq->image->size - 1)];
+	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
+	struct soft_completion *entry = &cq->ring[head & (cq->image->size - 1)];
 
-	if (atomic_load_explicit(&entry->sequence, memory_order_acquire) != cq->head + 1)
+	if (atomic_load_explicit(&entry->sequence, memory_order_acquire) != head + 1)
 		return NULL;
 	if (entry->carried) {
 		unload(entry);
@@ -43,8 +65,10 @@ const struct soft_completion *soft_cq_look(struct soft_cq *cq)
 
 void soft_cq_advance(struct soft_cq *cq)
 {
-	cq->head++;
-	atomic_store_explicit(&cq->image->head, cq->head, memory_order_release);
+	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed) + 1;
+
+	atomic_store_explicit(&cq->head, head, memory_order_relaxed);
+	atomic_store_explicit(&cq->image->head, head, memory_order_release);
 }
 
 static void to_wc(const struct soft_completion *entry, struct ibv_wc *wc)
@@ -75,6 +99,10 @@ int soft_cq_poll(struct ibv_cq *verbs, int count, struct ibv_wc *wc)
 	struct soft_cq *cq = soft_cq_of(verbs);
 	int taken = 0;
 
+	if (is_empty(cq)) {
+		idle(cq);
+		return 0;
+	}
 	soft_lock_take(&cq->lock);
 	while (taken < count) {
 		const struct soft_completion *entry = soft_cq_look(cq);
@@ -85,10 +113,7 @@ int soft_cq_poll(struct ibv_cq *verbs, int count, struct ibv_wc *wc)
 		soft_cq_advance(cq);
 	}
 	soft_lock_release(&cq->lock);
-	if (taken)
-		atomic_store_explicit(&cq->idle_polls, 0, memory_order_relaxed);
-	else
-		idle(cq);
+	atomic_store_explicit(&cq->idle_polls, 0, memory_order_relaxed);
 	return taken;
 }
 
@@ -111,12 +136,14 @@ static int start_poll(struct ibv_cq_ex *verbs, struct ibv_poll_cq_attr *attr)
 
 	if (attr && attr->comp_mask)
 		return EINVAL;
+	if (is_empty(cq)) {
+		idle(cq);
+		return ENOENT;
+	}
 	soft_lock_take(&cq->lock);
 	result = load(cq);
-	if (result) {
+	if (result)
 		soft_lock_release(&cq->lock);
-		idle(cq);
-	}
 	return result;
 }
 
