@@ -2,6 +2,7 @@
 #include "core/soft/door.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 #include "core/compiler.h"
 #include "core/soft/channel.h"
+#include "core/soft/cm_link.h"
 #include "core/soft/message.h"
 #include "core/soft/process.h"
 #include "core/soft/region.h"
@@ -102,6 +104,11 @@ static int listen_to(struct soft_guest *guest)
 	for (unsigned int i = 0; i < SOFT_MESSAGE_FDS; i++)
 		if (fd[i] >= 0)
 			close(fd[i]);
+	if (message.kind == SOFT_MESSAGE_CONNECTION && !guest->slot) {
+		/* rdma_cm's from now on, by a descriptor of its own. */
+		soft_cm_link_adopt(fcntl(guest->source.fd, F_DUPFD_CLOEXEC, 0));
+		return -ESHUTDOWN;
+	}
 	if (message.kind != SOFT_MESSAGE_HELLO || guest->slot || !message.slot ||
 	    message.slot >= SOFT_SLOTS)
 		return -EPROTO;

@@ -18,6 +18,7 @@ enum soft_message_kind {
 	SOFT_MESSAGE_HELLO = 1, /* slot and generation; the answer brings arena and doorbell */
 	SOFT_MESSAGE_CHANNEL,   /* a completion channel's eventfd */
 	SOFT_MESSAGE_CHANNEL_GONE,
+	SOFT_MESSAGE_CONNECTION, /* what follows is a connection's of rdma_cm */
 };
 
 struct soft_message {

@@ -16,10 +16,30 @@
 
 #include "core/soft/image.h"
 
+enum {
+	SOFT_PORTS = 16384,
+};
+
+/* A port number of rdma_cm that is taken; see cm_port.h. */
+struct soft_registry_port {
+	uint32_t owner; /* as in locks; 0: free */
+	uint32_t space;
+	uint64_t network;
+	union ibv_gid gid;
+	uint16_t port;
+	uint8_t is_v6;
+	uint8_t is_v6_only;
+	uint8_t is_sharing;
+	uint8_t is_listening;
+};
+
 struct soft_registry_file {
 	uint32_t magic;
 	uint32_t version;
 	_Atomic uint32_t generation[SOFT_SLOTS];
+	struct soft_lock lock; /* of the ports */
+	uint32_t port_count;   /* one more than the highest that was ever taken */
+	struct soft_registry_port port[SOFT_PORTS];
 };
 
 struct soft_registry {
