@@ -17,7 +17,7 @@ static int resolve_address(struct rdma_context *ctx, struct sockaddr *remote, co
 	struct sockaddr *from = NULL;
 	int code;
 
-	if (address_is_loopback(remote))
+	if (address_is_loopback(remote) && !device_is_reached_by(remote))
 		return error_set(error, -EADDRNOTAVAIL,
 				 "no RDMA device leads to a loopback address; "
 				 "use the device's own, which verbmark devices lists");

@@ -17,6 +17,10 @@
 
 #define INTERFACES_MAX 64
 
+enum {
+	RANK_SAME_NETWORK = 3,
+};
+
 /* The network interfaces that lead to one port. */
 struct interfaces {
 	unsigned int index[INTERFACES_MAX];
@@ -135,21 +139,29 @@ static int add_address(struct device_port *port, const struct ifaddrs *own, stru
 	return 0;
 }
 
+static int add_some(struct device_port *port, const struct ifaddrs *own,
+		    const struct interfaces *interfaces, bool is_loopback, struct error *error)
+{
+	int code = 0;
+
+	for (; own && !code; own = own->ifa_next)
+		if (leads_here(interfaces, own) && !(own->ifa_flags & IFF_LOOPBACK) == !is_loopback)
+			code = add_address(port, own, error);
+	return code;
+}
+
 static int add_addresses(struct device_port *port, const struct scan *scan, struct error *error)
 {
 	struct interfaces interfaces = {0};
+	int code;
 
 	for (size_t i = 0; i < scan->n_gids; i++)
 		if (scan->gids[i].port_num == port->port)
 			interfaces_add(&interfaces, scan->gids[i].ndev_ifindex);
 	add_own_interfaces(&interfaces, scan->device, port->port);
-	for (const struct ifaddrs *own = scan->own; own; own = own->ifa_next) {
-		int code = leads_here(&interfaces, own) ? add_address(port, own, error) : 0;
-
-		if (code)
-			return code;
-	}
-	return 0;
+	/* Some software devices are reached over the loopback, too: as the last resort. */
+	code = add_some(port, scan->own, &interfaces, false, error);
+	return code ? code : add_some(port, scan->own, &interfaces, true, error);
 }
 
 /* Megabits per second of one lane, by the bit of active_speed. */
@@ -426,7 +438,7 @@ static unsigned int rank(const struct device_address *address, sa_family_t famil
 	if (family != AF_UNSPEC && own->sa_family != family)
 		return 0;
 	if (remote && address_same_network(own, remote, address->prefix))
-		return 3;
+		return RANK_SAME_NETWORK;
 	return address_is_link_local(own) ? 1 : 2;
 }
 
@@ -490,6 +502,22 @@ int device_address(const char *ib_dev, const struct sockaddr *remote,
 		*address = found.address;
 	device_list_close(&list);
 	return code;
+}
+
+bool device_is_reached_by(const struct sockaddr *remote)
+{
+	struct error ignored = {0};
+	struct device_list list;
+	bool is_reached = false;
+
+	if (device_list_open(&list, &ignored))
+		return false;
+	for (size_t i = 0; i < list.n_ports; i++)
+		for (size_t j = 0; j < list.ports[i].n_addresses; j++)
+			is_reached |= rank(&list.ports[i].addresses[j], remote->sa_family,
+					   remote) == RANK_SAME_NETWORK;
+	device_list_close(&list);
+	return is_reached;
 }
 
 const char *device_state_name(enum ibv_port_state state)

@@ -8,6 +8,7 @@
 
 #include <infiniband/verbs.h>
 #include <net/if.h>
+#include <stdbool.h>
 #include <sys/socket.h>
 
 #include "core/error.h"
@@ -69,6 +70,9 @@ int device_find_address(const struct device_list *list, const char *device,
 /* The same for what a caller names as ib_dev: a device, or an address as it stands. */
 int device_address(const char *ib_dev, const struct sockaddr *remote,
 		   struct sockaddr_storage *address, struct error *error);
+
+/* Whether an address is on the network of a device. */
+bool device_is_reached_by(const struct sockaddr *remote);
 
 /*
  * The GIDs of all its ports, that many. The caller frees gids, also after a failure;
