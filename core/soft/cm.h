@@ -135,8 +135,11 @@ void soft_cm_await(struct soft_cm_id *id);
 /* Of a synchronous one: waits for the event, which tells how it went. 0 or -1. */
 int soft_cm_complete(struct soft_cm_id *id);
 
+/* 0 or a negative errno. */
+int soft_cm_timer_open(void);
+
 /* Has the state's time run out then. Under the mutex. */
-int soft_cm_timer_set(struct soft_cm_id *id, uint64_t after_ms);
+void soft_cm_timer_set(struct soft_cm_id *id, uint64_t after_ms);
 void soft_cm_timer_clear(struct soft_cm_id *id);
 void soft_cm_expire(struct soft_cm_id *id);
 void soft_cm_timer_forget(void);

@@ -92,12 +92,12 @@ static int request(struct soft_cm_id *id, int fd)
 		close(fd);
 	if (!result)
 		result = soft_cm_link_send(id->link, &id->local);
-	if (!result)
-		result = soft_cm_timer_set(id, PATIENCE_MS);
-	if (!result)
-		id->state = SOFT_CM_CONNECTING;
-	else
+	if (result) {
 		soft_cm_link_leave(id->link);
+	} else {
+		id->state = SOFT_CM_CONNECTING;
+		soft_cm_timer_set(id, PATIENCE_MS);
+	}
 	pthread_mutex_unlock(&soft_cm_mutex);
 	return result ? soft_cm_return(result) : soft_cm_complete(id);
 }

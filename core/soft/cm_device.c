@@ -48,10 +48,13 @@ static int open_device(void)
 	if (result)
 		return result;
 	pd = ibv_alloc_pd(context);
-	if (pd)
+	result = pd ? soft_cm_timer_open() : -errno;
+	if (!result)
 		return 0;
-	result = -errno;
+	if (pd)
+		ibv_dealloc_pd(pd);
 	ibv_close_device(context);
+	pd = NULL;
 	context = NULL;
 	return result;
 }

@@ -91,12 +91,11 @@ static int resolve(struct soft_cm_id *id, const struct soft_cm_address *to, int 
 		id->state = SOFT_CM_ADDRESS_KNOWN;
 		soft_cm_raise(id, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
 	} else {
-		result = soft_cm_timer_set(id, timeout_ms > 0 ? (uint64_t)timeout_ms : 0);
-		if (!result)
-			id->state = SOFT_CM_RESOLVING;
+		id->state = SOFT_CM_RESOLVING;
+		soft_cm_timer_set(id, timeout_ms > 0 ? (uint64_t)timeout_ms : 0);
 	}
 	pthread_mutex_unlock(&soft_cm_mutex);
-	return result;
+	return 0;
 }
 
 SOFT_EXPORT int rdma_resolve_addr(struct rdma_cm_id *verbs, struct sockaddr *source,

@@ -53,7 +53,7 @@ static void on_timer(struct soft_source *source, uint32_t events)
 	pthread_mutex_unlock(&soft_cm_mutex);
 }
 
-static int open_timer(void)
+int soft_cm_timer_open(void)
 {
 	int result;
 
@@ -68,18 +68,13 @@ static int open_timer(void)
 	return result;
 }
 
-int soft_cm_timer_set(struct soft_cm_id *id, uint64_t after_ms)
+void soft_cm_timer_set(struct soft_cm_id *id, uint64_t after_ms)
 {
-	int result = timer.fd < 0 ? open_timer() : 0;
-
-	if (result)
-		return result;
 	soft_cm_timer_clear(id);
 	id->due_ns = soft_time_ns() + after_ms * (SOFT_SECOND_NS / 1000);
 	id->next_timed = timed;
 	timed = id;
 	arm();
-	return 0;
 }
 
 void soft_cm_timer_clear(struct soft_cm_id *id)

@@ -8,6 +8,7 @@ it. What a process leaves in the device's directory is looked at, too.
 import os
 import re
 import shutil
+import struct
 import subprocess
 import tempfile
 import time
@@ -71,6 +72,48 @@ PERFTESTS = (
     ]
 )
 
+CONNECTIONS = [
+    f"{program}{options}"
+    for program in ("rping -a 127.0.0.1", "rping -a ::1", "rping -a HOST")
+    for options in (" -C 10 -V -v", " -C 10 -S 4000 -V -v", " -C 1 -S 60000 -V -v -q")
+] + [
+    "ucmatose",
+    "ucmatose -c 20 -C 10 -S 3000",
+    "ucmatose -m",
+    "ucmatose -t 8 -a 14",
+    "udaddy",
+    "udaddy -c 5 -C 10 -S 3000",
+    "rdma_server",
+]
+
+BY_CONNECTION = [
+    f"ib_{name} -R -n 300{options}"
+    for name in ("send_lat", "send_bw", "write_lat", "write_bw", "read_lat", "read_bw")
+    for options in ("", " -s 4096")
+] + [
+    "ib_atomic_lat -R -n 300",
+    "ib_atomic_bw -R -n 300 -b",
+    "ib_write_bw -R -n 300 -q 8",
+    "ib_send_bw -R -n 300 -b -q 4",
+    "ib_send_lat -R -n 300 -e",
+    "ib_read_bw -R -n 300 -e",
+    "ib_send_lat -R -n 300 -c UD",
+    "ib_send_bw -R -n 300 -c UD -s 2048 -r 512 -t 64",
+    "ib_write_lat -R -n 20 -a",
+]
+
+
+def has_connection_listener(directory):
+    """Whether somebody listens by rdma_cm: struct soft_registry_port, in the registry."""
+    path = os.path.join(directory, "registry")
+    if not os.path.exists(path):
+        return False
+    with open(path, "rb") as registry:
+        registry.seek(8 + 2048 * 4 + 8)
+        table = registry.read(64 * 40)
+    table = table[: len(table) // 40 * 40]
+    return any(row[0] and row[-1] for row in struct.iter_unpack("=IIQ16sHBBBBxx", table))
+
 
 def has_listener(port):
     """Whether somebody listens there, as the kernel has it."""
@@ -118,13 +161,17 @@ class OnDevice(unittest.TestCase):
         """Server and client of a program; what each of them printed."""
         OnDevice.port += 1
         words = [*command.split(), "-p", str(OnDevice.port)]
-        server = self.start(*words)
+        return self.run_both(words, [*words, "127.0.0.1"], lambda: has_listener(OnDevice.port))
+
+    def run_both(self, server_words, client_words, is_ready):
+        server = self.start(*server_words)
         deadline = time.monotonic() + PATIENCE
-        while not has_listener(OnDevice.port):
+        while not is_ready():
             self.assertIsNone(server.poll(), "the server has ended")
             self.assertLess(time.monotonic(), deadline, "the server does not listen")
             time.sleep(0.01)
-        client = self.start(*words, "127.0.0.1")
+        client = self.start(*client_words)
+        command = " ".join(client_words)
         printed = []
         for process in (client, server):
             output, _ = process.communicate(timeout=PATIENCE)
@@ -243,7 +290,63 @@ class Pingpong(OnDevice):
             self.assertNotIn("invalid data", output)
 
 
-class Perftest(OnDevice):
+class Connected(OnDevice):
+    def has_server(self):
+        return has_connection_listener(self.directory)
+
+    def run_connected(self, server_words, client_words):
+        return self.run_both(server_words, client_words, self.has_server)
+
+
+class ByConnection(Connected):
+    """Programs that connect by rdma_cm."""
+
+    def check_pings(self, command):
+        words = command.split()
+        if "HOST" in words:
+            hosts = subprocess.run(
+                ["hostname", "-I"], capture_output=True, text=True, check=True
+            ).stdout.split()
+            words[words.index("HOST")] = hosts[0] if hosts else "127.0.0.1"
+        size = option(command, "-S", 64)
+        for output in self.run_connected([*words, "-s"], [*words, "-c"]):
+            pings = re.findall(r"ping data: (.*)", output)
+            self.assertEqual(len(pings), option(command, "-C", None), output)
+            for n, ping in enumerate(pings):
+                head = f"rdma-ping-{n}: "
+                letters = (chr(65 + (n + i) % 58) for i in range(size - len(head) - 1))
+                self.assertEqual(ping, head + "".join(letters))
+
+    def check(self, command):
+        words = command.split()
+        if words[0] == "rping":
+            self.check_pings(command)
+            return
+        client = ["rdma_client"] if words[0] == "rdma_server" else words
+        end = "end 0" if words[0] == "rdma_server" else "return status 0"
+        for output in self.run_connected(words, [*client, "-s", "127.0.0.1"]):
+            self.assertIn(end, output)
+            if words[0] != "rdma_server":
+                self.assertIn("test complete", output)
+
+    def test_nobody_listens(self):
+        process = self.start("rping", "-c", "-a", "127.0.0.1")
+        output, _ = process.communicate(timeout=PATIENCE)
+        self.assertIn("RDMA_CM_EVENT_REJECTED, error 8", output)
+
+    def test_a_server_that_is_killed_is_missed(self):
+        server = self.start("rping", "-s", "-a", "127.0.0.1")
+        while not self.has_server():
+            self.assertIsNone(server.poll())
+            time.sleep(0.01)
+        client = self.start("rping", "-c", "-a", "127.0.0.1", "-v")
+        self.assertIn("rdma-ping-0", client.stdout.readline())
+        server.kill()
+        output, _ = client.communicate(timeout=PATIENCE)
+        self.assertIn("client DISCONNECT EVENT", output)
+
+
+class Tables:
     def rows(self, output):
         """The table: for each size, its iterations and its figures."""
         table = {}
@@ -254,7 +357,7 @@ class Perftest(OnDevice):
         return table
 
     def check(self, command):
-        output, _ = self.run_pair(command)
+        output, _ = self.run_perftest(command)
         table = self.rows(output)
         if " -a" in command:
             self.assertEqual(list(table), [2**n for n in range(1, 24)])
@@ -268,6 +371,17 @@ class Perftest(OnDevice):
             self.assertGreater(max(figures), 0)
 
 
+class Perftest(Tables, OnDevice):
+    def run_perftest(self, command):
+        return self.run_pair(command)
+
+
+class PerftestByConnection(Tables, Connected):
+    def run_perftest(self, command):
+        words = command.split()
+        return self.run_connected(words, [*words, "127.0.0.1"])
+
+
 def add(case, commands):
     for command in commands:
         name = re.sub(r"[^a-z0-9]+", "_", command.replace("-A CMP", "cmp").lower())
@@ -276,3 +390,5 @@ def add(case, commands):
 
 add(Pingpong, PINGPONGS)
 add(Perftest, PERFTESTS)
+add(ByConnection, CONNECTIONS)
+add(PerftestByConnection, BY_CONNECTION)
