@@ -61,6 +61,7 @@ struct soft_cm_id {
 	uint8_t tos;
 	uint8_t ack_timeout; /* 0: the usual one */
 	uint32_t port;       /* its entry in the registry */
+	uint32_t psn;        /* of the first packet that it sends */
 	uint32_t fetched;
 	uint32_t acknowledged;
 	struct soft_cm_link *link;

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "core/soft/cm.h"
@@ -16,7 +15,6 @@ enum {
 	PATIENCE_MS = 68000, /* 16 times the 4.3 s that the kernel waits for an answer */
 	TIMEWAIT_MS = 100,
 	RETRIES = 7,
-	PSN_MASK = 0xffffff,
 };
 
 static uint8_t lesser(uint8_t one, uint8_t other)
@@ -55,10 +53,7 @@ static void fill(struct soft_cm_message *message, const struct soft_cm_id *id,
 	message->from = id->from;
 	message->to = id->to;
 	message->retry_count = message->rnr_retry_count = RETRIES;
-	/* Any number does; it only has to be hard to guess. */
-	if (getrandom(&message->psn, sizeof(message->psn), GRND_NONBLOCK) < 0)
-		message->psn = message->qp_num;
-	message->psn &= PSN_MASK;
+	message->psn = id->psn;
 	if (!param)
 		return;
 	message->flow_control = param->flow_control;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "core/soft/cm.h"
 #include "core/soft/cm_port.h"
@@ -14,6 +15,7 @@
 
 enum {
 	ACK_TIMEOUT_MAX = 31,
+	PSN_MASK = 0xffffff,
 };
 
 struct soft_cm_id *soft_cm_id_new(struct rdma_event_channel *channel, void *context,
@@ -27,6 +29,10 @@ struct soft_cm_id *soft_cm_id_new(struct rdma_event_channel *channel, void *cont
 	id->verbs.context = context;
 	id->verbs.ps = space;
 	id->verbs.qp_type = type;
+	/* Any number does; it only has to be hard to guess. */
+	if (getrandom(&id->psn, sizeof(id->psn), GRND_NONBLOCK) < 0)
+		id->psn = (uint32_t)(uintptr_t)id;
+	id->psn &= PSN_MASK;
 	return id;
 }
 

@@ -69,7 +69,7 @@ static void fill_rts(const struct soft_cm_id *id, struct ibv_qp_attr *attr, int 
 
 	*mask = IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
 		IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
-	attr->sq_psn = id->local.psn;
+	attr->sq_psn = id->psn;
 	attr->timeout = id->ack_timeout ? id->ack_timeout : ACK_TIMEOUT;
 	/* Who connects says how often both try, each says how long it is to be waited for. */
 	attr->retry_cnt = is_active ? id->local.retry_count : id->remote.retry_count;
@@ -83,7 +83,9 @@ SOFT_EXPORT int rdma_init_qp_attr(struct rdma_cm_id *verbs, struct ibv_qp_attr *
 	int result = 0;
 
 	pthread_mutex_lock(&soft_cm_mutex);
-	if (attr->qp_state == IBV_QPS_INIT)
+	if (id->state == SOFT_CM_CLOSED)
+		result = EINVAL;
+	else if (attr->qp_state == IBV_QPS_INIT)
 		fill_init(id, attr, mask);
 	else if (soft_cm_is_ud(id) || id->state < SOFT_CM_ANSWERED)
 		result = EINVAL;

@@ -52,6 +52,9 @@ static void on_request(struct soft_cm_link *link, const struct soft_cm_message *
 	id->from = message->to;
 	id->to = message->from;
 	id->tos = message->tos;
+	/* Until it says something else, it answers what it is asked for. */
+	id->local.responder_resources = message->initiator_depth;
+	id->local.initiator_depth = message->responder_resources;
 	id->ack_timeout = listener->ack_timeout;
 	id->link = link;
 	link->id = id;
@@ -107,6 +110,12 @@ static void on_reject(struct soft_cm_id *id, const struct soft_cm_message *messa
 	if (id->state != SOFT_CM_CONNECTING && id->state != SOFT_CM_REQUESTED &&
 	    id->state != SOFT_CM_ACCEPTED && id->state != SOFT_CM_ANSWERED)
 		return;
+	/* As with the kernel: the program sees it when it accepts. */
+	if (id->state == SOFT_CM_REQUESTED) {
+		id->state = SOFT_CM_CLOSED;
+		soft_cm_link_leave(id->link);
+		return;
+	}
 	id->remote = *message;
 	close_with(id, soft_cm_is_ud(id) ? RDMA_CM_EVENT_UNREACHABLE : RDMA_CM_EVENT_REJECTED,
 		   (int)message->reason);
@@ -177,9 +186,7 @@ void soft_cm_receive_end(struct soft_cm_id *id)
 {
 	const struct soft_cm_message rejected = {
 		.kind = SOFT_CM_REJECT,
-		.reason = soft_cm_is_ud(id)                ? SOFT_CM_STATUS_REJECTED
-			  : id->state == SOFT_CM_REQUESTED ? SOFT_CM_REASON_TIMEOUT
-							   : SOFT_CM_REASON_CONSUMER,
+		.reason = soft_cm_is_ud(id) ? SOFT_CM_STATUS_REJECTED : SOFT_CM_REASON_CONSUMER,
 	};
 
 	if (id->state == SOFT_CM_CONNECTED)

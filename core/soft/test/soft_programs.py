@@ -75,7 +75,7 @@ PERFTESTS = (
 CONNECTIONS = [
     f"{program}{options}"
     for program in ("rping -a 127.0.0.1", "rping -a ::1", "rping -a HOST")
-    for options in (" -C 10 -V -v", " -C 10 -S 4000 -V -v", " -C 1 -S 60000 -V -v -q")
+    for options in (" -C 10 -V -v", " -C 10 -S 300 -V -v", " -C 3 -S 1000 -V -v -q")
 ] + [
     "ucmatose",
     "ucmatose -c 20 -C 10 -S 3000",
