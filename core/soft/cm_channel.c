@@ -291,17 +291,17 @@ SOFT_EXPORT int rdma_ack_cm_event(struct rdma_cm_event *verbs)
 
 int soft_cm_complete(struct soft_cm_id *id)
 {
-	struct rdma_cm_event *event;
+	struct rdma_cm_event *event = NULL;
 
 	if (!id->is_sync)
 		return 0;
 	if (id->verbs.event)
 		rdma_ack_cm_event(id->verbs.event);
 	id->verbs.event = NULL;
-	if (rdma_get_cm_event(id->verbs.channel, &id->verbs.event))
+	if (rdma_get_cm_event(id->verbs.channel, &event))
 		return -1;
-	event = id->verbs.event;
-	if (!event->status)
+	id->verbs.event = event;
+	if (!event || !event->status)
 		return 0;
 	return soft_cm_return(event->event == RDMA_CM_EVENT_REJECTED ? ECONNREFUSED
 								     : event->status);

@@ -80,18 +80,18 @@ static void fill_rts(const struct soft_cm_id *id, struct ibv_qp_attr *attr, int 
 SOFT_EXPORT int rdma_init_qp_attr(struct rdma_cm_id *verbs, struct ibv_qp_attr *attr, int *mask)
 {
 	struct soft_cm_id *id = soft_cm_id_of(verbs);
+	bool is_closed;
+	bool is_met; /* the other end is known */
 	int result = 0;
 
 	pthread_mutex_lock(&soft_cm_mutex);
-	if (id->state == SOFT_CM_CLOSED)
-		result = EINVAL;
-	else if (attr->qp_state == IBV_QPS_INIT)
+	is_closed = id->state == SOFT_CM_CLOSED;
+	is_met = !soft_cm_is_ud(id) && !is_closed && id->state >= SOFT_CM_ANSWERED;
+	if (attr->qp_state == IBV_QPS_INIT && !is_closed)
 		fill_init(id, attr, mask);
-	else if (soft_cm_is_ud(id) || id->state < SOFT_CM_ANSWERED)
-		result = EINVAL;
-	else if (attr->qp_state == IBV_QPS_RTR)
+	else if (attr->qp_state == IBV_QPS_RTR && is_met)
 		fill_rtr(id, attr, mask);
-	else if (attr->qp_state == IBV_QPS_RTS)
+	else if (attr->qp_state == IBV_QPS_RTS && is_met)
 		fill_rts(id, attr, mask);
 	else
 		result = EINVAL;
