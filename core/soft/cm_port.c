@@ -211,7 +211,12 @@ static int fit(const struct soft_registry_port *port, const struct soft_cm_addre
 
 	if (!memcmp(&port->gid, &to->gid, sizeof(to->gid)))
 		return result + 2;
-	return covers(port, to->family == AF_INET6) && owner_has(port, &to->gid) ? result : 0;
+	if (!covers(port, to->family == AF_INET6))
+		return 0;
+	/* Whoever is on the same network has the same addresses. */
+	if (port->network == network && soft_cm_address_index(to) >= 0)
+		return result;
+	return owner_has(port, &to->gid) ? result : 0;
 }
 
 /* A copy of one that listens: nobody waits for a peer while the table is locked. */
