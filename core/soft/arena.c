@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
@@ -16,15 +18,36 @@ enum {
 	CLASS_PAGES = 16, /* from this on, free blocks give their pages back */
 };
 
-static int map(struct soft_arena *arena)
+static int map(int fd, size_t size, int protection, void *at)
 {
-	void *at = mmap(NULL, SOFT_ARENA_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-			arena->fd, 0);
+	void *mapped = mmap(NULL, size, protection, MAP_SHARED | MAP_NORESERVE, fd, 0);
 
-	if (at == MAP_FAILED)
+	if (mapped == MAP_FAILED)
 		return -errno;
-	arena->image = at;
-	madvise(at, SOFT_ARENA_SIZE, MADV_DONTDUMP);
+	madvise(mapped, size, MADV_DONTDUMP);
+	memcpy(at, &mapped, sizeof(mapped));
+	return 0;
+}
+
+/* A file of that size, mapped, which nobody makes shorter or longer. */
+static int create(const char *name, size_t size, int *fd, void *at)
+{
+	int result;
+
+	*fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (*fd < 0 || ftruncate(*fd, (off_t)size))
+		return -errno;
+	result = map(*fd, size, PROT_READ | PROT_WRITE, at);
+	if (!result && fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW))
+		result = -errno;
+	return result;
+}
+
+/* Who has it mapped already goes on writing. Kernels before 5.1 have no such seal. */
+static int keep_to_oneself(int fd)
+{
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) && errno != EINVAL)
+		return -errno;
 	return 0;
 }
 
@@ -34,48 +57,57 @@ int soft_arena_create(struct soft_arena *arena)
 
 	memset(arena, 0, sizeof(*arena));
 	pthread_mutex_init(&arena->mutex, NULL);
-	arena->fd = memfd_create("verbmark-soft", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (arena->fd < 0)
-		return -errno;
-	if (ftruncate(arena->fd, (off_t)SOFT_ARENA_SIZE) || fcntl(arena->fd, F_ADD_SEALS, SEALS)) {
+	result = create("verbmark-soft", SOFT_ARENA_SIZE, &arena->fd, &arena->image);
+	if (!result)
+		result = create("verbmark-soft-memory", sizeof(*arena->memory), &arena->memory_fd,
+				&arena->memory);
+	if (!result)
+		result = keep_to_oneself(arena->memory_fd);
+	if (!result && (fcntl(arena->fd, F_ADD_SEALS, F_SEAL_SEAL) ||
+			fcntl(arena->memory_fd, F_ADD_SEALS, F_SEAL_SEAL)))
 		result = -errno;
-		goto fail;
+	if (result) {
+		soft_arena_finish(arena);
+		return result;
 	}
-	result = map(arena);
-	if (result)
-		goto fail;
 	arena->end = (sizeof(struct soft_image) + 4095) & ~UINT64_C(4095);
 	arena->image->magic = SOFT_IMAGE_MAGIC;
 	arena->image->version = SOFT_IMAGE_VERSION;
 	arena->image->size = SOFT_ARENA_SIZE;
 	arena->image->address = (uintptr_t)arena->image;
 	return 0;
-fail:
-	soft_arena_finish(arena);
-	return result;
 }
 
-/* Only what nobody can shorten is touched. */
-static int check(const struct soft_arena *arena)
+/*
+ * Only what nobody can shorten is touched, and no huge pages, of which there may be none
+ * when they are.
+ */
+static int check(int fd, size_t size)
 {
 	struct stat status;
-	int seals = fcntl(arena->fd, F_GET_SEALS);
+	struct statfs system;
+	int seals = fcntl(fd, F_GET_SEALS);
 
-	if (seals < 0 || (seals & SEALS) != SEALS || fstat(arena->fd, &status))
+	if (seals < 0 || (seals & SEALS) != SEALS || fstat(fd, &status) || fstatfs(fd, &system))
 		return -EPROTO;
-	return status.st_size == (off_t)SOFT_ARENA_SIZE ? 0 : -EPROTO;
+	return system.f_type == TMPFS_MAGIC && status.st_size == (off_t)size ? 0 : -EPROTO;
 }
 
-int soft_arena_map(struct soft_arena *arena, int fd)
+int soft_arena_map(struct soft_arena *arena, int fd, int memory_fd)
 {
 	int result;
 
 	memset(arena, 0, sizeof(*arena));
 	pthread_mutex_init(&arena->mutex, NULL);
 	arena->fd = fd;
-	result = check(arena);
+	arena->memory_fd = memory_fd;
+	result = check(fd, SOFT_ARENA_SIZE);
 	if (!result)
-		result = map(arena);
+		result = check(memory_fd, sizeof(*arena->memory));
+	if (!result)
+		result = map(fd, SOFT_ARENA_SIZE, PROT_READ | PROT_WRITE, &arena->image);
+	if (!result)
+		result = map(memory_fd, sizeof(*arena->memory), PROT_READ, &arena->memory);
 	if (!result && (arena->image->magic != SOFT_IMAGE_MAGIC ||
 			arena->image->version != SOFT_IMAGE_VERSION))
 		result = -EPROTO;
@@ -84,13 +116,20 @@ int soft_arena_map(struct soft_arena *arena, int fd)
 	return result;
 }
 
+static void let_go(int fd, void *at, size_t size)
+{
+	if (at)
+		munmap(at, size);
+	if (fd > 0)
+		close(fd);
+}
+
 void soft_arena_finish(struct soft_arena *arena)
 {
-	if (!arena->image && arena->fd <= 0)
+	if (!arena->image && !arena->fd)
 		return;
-	if (arena->image)
-		munmap(arena->image, SOFT_ARENA_SIZE);
-	close(arena->fd);
+	let_go(arena->fd, arena->image, SOFT_ARENA_SIZE);
+	let_go(arena->memory_fd, arena->memory, sizeof(*arena->memory));
 	for (size_t i = 0; i < ARRAY_LENGTH(arena->freed); i++)
 		free(arena->freed[i].offset);
 	pthread_mutex_destroy(&arena->mutex);

@@ -2,7 +2,8 @@
 /*
  * The memory that a process shares: a sealed memfd, large and sparse, whose pages come
  * when they are touched. It begins with the image; behind it the owner allocates rings.
- * Functions return 0 or a negative errno.
+ * Beside it, in a file that is sealed against all other writers, is the table of the
+ * memory that peers may reach. Functions return 0 or a negative errno.
  */
 #ifndef CORE_SOFT_ARENA_H
 #define CORE_SOFT_ARENA_H
@@ -21,7 +22,9 @@ enum {
 
 struct soft_arena {
 	int fd;
+	int memory_fd;
 	struct soft_image *image; /* NULL: not there */
+	struct soft_memory_image *memory;
 	/* Of the owner's: where the next block is, and the free ones of each size. */
 	pthread_mutex_t mutex;
 	uint64_t end;
@@ -34,8 +37,8 @@ struct soft_arena {
 
 int soft_arena_create(struct soft_arena *arena);
 
-/* Another's, whose file is taken over also when this fails. */
-int soft_arena_map(struct soft_arena *arena, int fd);
+/* Another's, whose files are taken over also when this fails. */
+int soft_arena_map(struct soft_arena *arena, int fd, int memory_fd);
 
 /* Accepts what is zeroed or half made. */
 void soft_arena_finish(struct soft_arena *arena);

@@ -64,7 +64,7 @@ static struct soft_cm_link *create(int fd)
 int soft_cm_link_knock(uint32_t slot)
 {
 	static const struct timeval patience = {.tv_sec = 2};
-	const int none[SOFT_MESSAGE_FDS] = {-1, -1};
+	const int none[SOFT_MESSAGE_FDS] = {-1};
 	const struct soft_message hello = {
 		.kind = SOFT_MESSAGE_CONNECTION,
 		.slot = soft_process.registry.slot,

@@ -20,12 +20,11 @@ static void unload(const struct soft_completion *entry)
 		.key = entry->key,
 		.access = IBV_ACCESS_LOCAL_WRITE,
 	};
-	const struct soft_image *image = soft_process.arena.image;
 	uint64_t place;
 
-	reach.pd = image->region[entry->key >> 16].pd;
+	reach.pd = soft_process.arena.memory->region[reach.key >> 16].pd;
 	if (reach.length <= SOFT_PAYLOAD && soft_region_allows(&soft_process.arena, &reach, &place))
-		memcpy((void *)(uintptr_t)place, entry->payload, entry->carried);
+		memcpy((void *)(uintptr_t)place, entry->payload, (size_t)reach.length);
 }
 
 /* Blocks are aligned to more than a number of bits takes. */

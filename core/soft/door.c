@@ -75,7 +75,8 @@ static int welcome(struct soft_guest *guest, uint32_t slot)
 		.slot = soft_process.registry.slot,
 		.generation = soft_process.registry.generation,
 	};
-	const int fds[SOFT_MESSAGE_FDS] = {soft_process.arena.fd, soft_process.service.doorbell.fd};
+	const int fds[SOFT_MESSAGE_FDS] = {soft_process.arena.fd, soft_process.service.doorbell.fd,
+					   soft_process.arena.memory_fd};
 
 	for (uint32_t i = 1; i < SOFT_CHANNELS; i++) {
 		struct soft_channel *channel = soft_table_get(&soft_process.channels, i);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a process shares with its peers: the first part of its arena. Peers take
- * receives, write completions and look up memory here; all places are numbers and
- * offsets, since each process has the arena somewhere else. What one side writes often
- * has cache lines of its own. Number 0 of every table stands for none.
+ * receives and write completions here; all places are numbers and offsets, since each
+ * process has the arena somewhere else. What one side writes often has cache lines of
+ * its own. Number 0 of every table stands for none. Any peer may write anything here:
+ * who uses a value checks what it has read, and reads it once. Where memory is, is said
+ * in a table of its own, which only its owner can write.
  */
 #ifndef CORE_SOFT_IMAGE_H
 #define CORE_SOFT_IMAGE_H
@@ -15,7 +17,7 @@
 #include "core/soft/lock.h"
 
 #define SOFT_IMAGE_MAGIC   0x766d7366 /* "vmsf" */
-#define SOFT_IMAGE_VERSION 1
+#define SOFT_IMAGE_VERSION 2
 
 enum {
 	SOFT_SLOT_BITS = 11,
@@ -133,6 +135,11 @@ struct soft_region_image {
 	uint64_t length;
 };
 
+/* The memory of a process: not in its arena, and for its peers to read only. */
+struct soft_memory_image {
+	struct soft_region_image region[SOFT_REGIONS];
+};
+
 struct soft_event_image {
 	uint32_t type; /* enum ibv_event_type */
 	uint32_t index;
@@ -163,7 +170,6 @@ struct soft_image {
 	struct soft_lock atomics;
 	struct soft_events_image events;
 	struct soft_lanes lanes[SOFT_SLOTS];
-	struct soft_region_image region[SOFT_REGIONS];
 	struct soft_qp_image qp[SOFT_QPS];
 	struct soft_srq_image srq[SOFT_SRQS];
 	struct soft_cq_image cq[SOFT_CQS];

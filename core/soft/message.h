@@ -11,11 +11,11 @@
 #define SOFT_MESSAGE_MAGIC 0x766d736d /* "vmsm" */
 
 enum {
-	SOFT_MESSAGE_FDS = 2,
+	SOFT_MESSAGE_FDS = 3,
 };
 
 enum soft_message_kind {
-	SOFT_MESSAGE_HELLO = 1, /* slot and generation; the answer brings arena and doorbell */
+	SOFT_MESSAGE_HELLO = 1, /* slot and generation; the answer brings arena, doorbell, memory */
 	SOFT_MESSAGE_CHANNEL,   /* a completion channel's eventfd */
 	SOFT_MESSAGE_CHANNEL_GONE,
 	SOFT_MESSAGE_CONNECTION, /* what follows is a connection's of rdma_cm */
@@ -28,7 +28,7 @@ struct soft_message {
 	uint32_t generation;
 };
 
-/* Sends without waiting; a descriptor of -1 is left out. */
+/* Sends without waiting; descriptors from the first on that is -1 are left out. */
 int soft_message_send(int socket, const struct soft_message *message,
 		      const int fd[static SOFT_MESSAGE_FDS]);
 

@@ -60,12 +60,12 @@ static int take_arena(struct soft_peer *peer, const struct soft_message *message
 {
 	int result;
 
-	if (peer->arena || fd[0] < 0 || fd[1] < 0 || message->slot != peer->slot) {
+	if (peer->arena || fd[0] < 0 || fd[1] < 0 || fd[2] < 0 || message->slot != peer->slot) {
 		close_fds(fd);
 		return -EPROTO;
 	}
 	peer->doorbell = fd[1];
-	result = soft_arena_map(&peer->mapped, fd[0]);
+	result = soft_arena_map(&peer->mapped, fd[0], fd[2]);
 	if (result)
 		return result;
 	peer->generation = message->generation;
@@ -132,7 +132,7 @@ static int try_copy(const struct soft_peer *peer)
 
 static int knock(struct soft_peer *peer)
 {
-	const int none[SOFT_MESSAGE_FDS] = {-1, -1};
+	const int none[SOFT_MESSAGE_FDS] = {-1};
 	struct soft_message hello = {
 		.kind = SOFT_MESSAGE_HELLO,
 		.slot = soft_process.registry.slot,

@@ -25,7 +25,7 @@ enum {
 bool soft_region_allows(const struct soft_arena *arena, const struct soft_reach *reach,
 			uint64_t *place)
 {
-	const struct soft_region_image *region = &arena->image->region[reach->key >> KEY_BITS];
+	const struct soft_region_image *region = &arena->memory->region[reach->key >> KEY_BITS];
 
 	if (!reach->key || atomic_load(&region->key) != reach->key || region->pd != reach->pd)
 		return false;
@@ -117,7 +117,7 @@ static int check_access(unsigned int access)
 
 static void publish(const struct ibv_mr *mr, uint64_t iova, unsigned int access)
 {
-	struct soft_region_image *region = &soft_process.arena.image->region[mr->handle];
+	struct soft_region_image *region = &soft_process.arena.memory->region[mr->handle];
 
 	region->pd = mr->pd->handle;
 	region->access = access;
@@ -180,8 +180,8 @@ static void await_lanes(uint32_t key)
 	const struct soft_image *image = soft_process.arena.image;
 	uint32_t slots = atomic_load(&soft_process.guest_slots);
 
-	if (slots <= image->slot)
-		slots = image->slot + 1;
+	if (slots <= soft_process.registry.slot)
+		slots = soft_process.registry.slot + 1;
 	for (uint32_t slot = 1; slot < slots; slot++)
 		for (unsigned int i = 0; i < SOFT_LANES; i++)
 			while (atomic_load(&image->lanes[slot].key[i]) == key)
@@ -190,7 +190,7 @@ static void await_lanes(uint32_t key)
 
 SOFT_EXPORT int ibv_dereg_mr(struct ibv_mr *mr)
 {
-	struct soft_region_image *region = &soft_process.arena.image->region[mr->handle];
+	struct soft_region_image *region = &soft_process.arena.memory->region[mr->handle];
 
 	atomic_store(&region->key, 0);
 	soft_process_quiesce();

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -114,8 +115,64 @@ static void test_an_arena_that_is_none(void **unused)
 
 	assert_true(fd >= 0);
 	assert_int_equal(ftruncate(fd, (off_t)SOFT_ARENA_SIZE), 0);
-	assert_int_equal(soft_arena_map(&arena, fd), -EPROTO);
+	assert_int_equal(soft_arena_map(&arena, fd, dup(fd)), -EPROTO);
 	assert_null(arena.image);
+}
+
+static int make_file(off_t size, unsigned int flags, int seals)
+{
+	int fd = memfd_create("test", flags | MFD_ALLOW_SEALING);
+
+	if (fd < 0)
+		return fd;
+	assert_int_equal(ftruncate(fd, size), 0);
+	assert_int_equal(fcntl(fd, F_ADD_SEALS, seals), 0);
+	return fd;
+}
+
+/* Neither is one that is too short, or of huge pages, of which there need not be any. */
+static void test_files_that_are_no_arena(void **unused)
+{
+	static const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+	const off_t size = (off_t)SOFT_ARENA_SIZE;
+	struct soft_arena own;
+	struct soft_arena arena;
+	int fd;
+
+	assert_int_equal(soft_arena_create(&own), 0);
+	fd = make_file(size - 4096, 0, seals);
+	assert_int_equal(soft_arena_map(&arena, fd, dup(own.memory_fd)), -EPROTO);
+	fd = make_file(size, 0, seals & ~F_SEAL_SHRINK);
+	assert_int_equal(soft_arena_map(&arena, fd, dup(own.memory_fd)), -EPROTO);
+	fd = make_file(4096, 0, seals);
+	assert_int_equal(soft_arena_map(&arena, dup(own.fd), fd), -EPROTO);
+	fd = make_file(size, MFD_HUGETLB, seals);
+	if (fd >= 0)
+		assert_int_equal(soft_arena_map(&arena, fd, dup(own.memory_fd)), -EPROTO);
+	assert_int_equal(soft_arena_map(&arena, dup(own.fd), dup(own.memory_fd)), 0);
+	soft_arena_finish(&arena);
+	soft_arena_finish(&own);
+}
+
+/* Where a process's memory is, nobody says but itself. */
+static void test_the_table_of_memory_is_its_owners(void **unused)
+{
+	static const char zeros[64];
+	struct soft_arena arena;
+	uint32_t key;
+
+	assert_int_equal(soft_arena_create(&arena), 0);
+	assert_ptr_equal(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, arena.memory_fd, 0),
+			 MAP_FAILED);
+	assert_int_equal(errno, EPERM);
+	assert_int_equal(pwrite(arena.memory_fd, zeros, sizeof(zeros), 0), -1);
+	assert_int_equal(
+		fallocate(arena.memory_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096),
+		-1);
+	atomic_store(&arena.memory->region[1].key, 0x10001);
+	assert_int_equal(pread(arena.memory_fd, &key, sizeof(key), 64), sizeof(key));
+	assert_int_equal(key, 0x10001);
+	soft_arena_finish(&arena);
 }
 
 /* The header of RFC 1071's usual example, whose checksum is known: 0xb861. */
@@ -224,7 +281,7 @@ static void test_messages(void **unused)
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
 	assert_int_equal(soft_message_receive(ends[1], &message, fd), -EAGAIN);
-	assert_int_equal(soft_message_send(ends[0], &hello, (const int[]){0, 1}), 0);
+	assert_int_equal(soft_message_send(ends[0], &hello, (const int[]){0, 1, 2}), 0);
 	assert_int_equal(soft_message_receive(ends[1], &message, fd), 0);
 	assert_int_equal(message.slot, 3);
 	assert_int_equal(message.generation, 4);
@@ -247,6 +304,8 @@ int main(void)
 		cmocka_unit_test(test_blocks_are_zeros),
 		cmocka_unit_test(test_places_outside_of_an_arena),
 		cmocka_unit_test(test_an_arena_that_is_none),
+		cmocka_unit_test(test_files_that_are_no_arena),
+		cmocka_unit_test(test_the_table_of_memory_is_its_owners),
 		cmocka_unit_test(test_the_header_of_a_datagram),
 		cmocka_unit_test(test_the_slot_of_a_dead_process),
 		cmocka_unit_test(test_directories_that_others_may_enter),
