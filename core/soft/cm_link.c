@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "core/soft/cm.h"
@@ -63,35 +62,7 @@ static struct soft_cm_link *create(int fd)
 
 int soft_cm_link_knock(uint32_t slot)
 {
-	static const struct timeval patience = {.tv_sec = 2};
-	const int none[SOFT_MESSAGE_FDS] = {-1};
-	const struct soft_message hello = {
-		.kind = SOFT_MESSAGE_CONNECTION,
-		.slot = soft_process.registry.slot,
-		.generation = soft_process.registry.generation,
-	};
-	struct sockaddr_un address;
-	struct ucred who;
-	socklen_t size = sizeof(who);
-	int result = 0;
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-
-	if (fd < 0)
-		return -errno;
-	soft_registry_address(&soft_process.registry, slot, &address);
-	/* A process that is stopped accepts nothing, and its backlog fills. */
-	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) ||
-	    connect(fd, (const struct sockaddr *)&address, sizeof(address)) ||
-	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size))
-		result = -errno;
-	else if (who.uid != geteuid())
-		result = -EACCES;
-	if (!result)
-		result = soft_message_send(fd, &hello, none);
-	if (!result)
-		return fd;
-	close(fd);
-	return result;
+	return soft_peer_knock(slot, SOFT_MESSAGE_CONNECTION, NULL);
 }
 
 int soft_cm_link_join(struct soft_cm_id *id, int fd)

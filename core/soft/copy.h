@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One copy between this process's memory and a peer's, or its own. Functions return 0
- * or a negative errno: -ESRCH of a process that died, -EFAULT of memory that is not
- * there any more.
+ * One copy between this process's memory and a peer's, or its own; where the kernel
+ * keeps the peer's closed, its porter makes it. Functions return 0 or a negative errno:
+ * -ESRCH of a process that died, -EFAULT of memory that is not there any more.
  */
 #ifndef CORE_SOFT_COPY_H
 #define CORE_SOFT_COPY_H
@@ -19,6 +19,10 @@ struct soft_span {
 	uint64_t length;
 	unsigned int count;
 	struct iovec piece[SOFT_SGE_MAX + 1]; /* a GRH in front of the rest */
+	/* Of a target's: what a porter is shown. */
+	uint32_t qp; /* its index */
+	uint32_t access;
+	uint32_t key[SOFT_SGE_MAX + 1];
 };
 
 int soft_copy_to(const struct soft_peer *peer, const struct soft_span *there,

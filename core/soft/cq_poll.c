@@ -22,7 +22,7 @@ static void unload(const struct soft_completion *entry)
 	};
 	uint64_t place;
 
-	reach.pd = soft_process.arena.memory->region[reach.key >> 16].pd;
+	reach.pd = soft_process.arena.memory->region[soft_region_number(reach.key)].pd;
 	if (reach.length <= SOFT_PAYLOAD && soft_region_allows(&soft_process.arena, &reach, &place))
 		memcpy((void *)(uintptr_t)place, entry->payload, (size_t)reach.length);
 }

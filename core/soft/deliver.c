@@ -134,6 +134,7 @@ static enum soft_outcome deliver_send(const struct delivery *delivery)
 			      &wanted, &there) ||
 	    there.length != delivery->length)
 		return spoil(delivery, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
+	there.qp = target->index;
 	describe(delivery, &entry);
 	if (is_light(delivery, &there)) {
 		load(delivery, &entry);

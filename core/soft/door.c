@@ -93,9 +93,46 @@ static int welcome(struct soft_guest *guest, uint32_t slot)
 	return tell(guest, &message, fds);
 }
 
-static int listen_to(struct soft_guest *guest)
+/* Only who holds the slot that it says may come in its name. */
+static bool is_who_it_says(const struct soft_guest *guest, const struct soft_message *message)
+{
+	struct ucred who;
+	socklen_t size = sizeof(who);
+
+	return !getsockopt(guest->source.fd, SOL_SOCKET, SO_PEERCRED, &who, &size) &&
+	       soft_registry_is_holder(&soft_process.registry, message->slot, message->generation,
+				       who.pid);
+}
+
+/* 0 if it stays a guest. What it wants else, it has by a descriptor of its own. */
+static int admit(struct soft_guest *guest, const struct soft_message *message)
 {
 	struct soft_door *door = &soft_process.door;
+	int result = -EPROTO;
+
+	if (guest->slot ||
+	    (message->kind != SOFT_MESSAGE_CONNECTION && !is_who_it_says(guest, message)))
+		return -EPROTO;
+	switch (message->kind) {
+	case SOFT_MESSAGE_HELLO:
+		pthread_mutex_lock(&door->mutex);
+		result = welcome(guest, message->slot);
+		pthread_mutex_unlock(&door->mutex);
+		return result;
+	case SOFT_MESSAGE_CONNECTION:
+		soft_cm_link_adopt(fcntl(guest->source.fd, F_DUPFD_CLOEXEC, 0));
+		return -ESHUTDOWN;
+	case SOFT_MESSAGE_ERRANDS:
+		soft_porter_adopt(&soft_process.porter, fcntl(guest->source.fd, F_DUPFD_CLOEXEC, 0),
+				  message->slot);
+		return -ESHUTDOWN;
+	default:
+		return -EPROTO;
+	}
+}
+
+static int listen_to(struct soft_guest *guest)
+{
 	struct soft_message message;
 	int fd[SOFT_MESSAGE_FDS];
 	int result = soft_message_receive(guest->source.fd, &message, fd);
@@ -105,18 +142,7 @@ static int listen_to(struct soft_guest *guest)
 	for (unsigned int i = 0; i < SOFT_MESSAGE_FDS; i++)
 		if (fd[i] >= 0)
 			close(fd[i]);
-	if (message.kind == SOFT_MESSAGE_CONNECTION && !guest->slot) {
-		/* rdma_cm's from now on, by a descriptor of its own. */
-		soft_cm_link_adopt(fcntl(guest->source.fd, F_DUPFD_CLOEXEC, 0));
-		return -ESHUTDOWN;
-	}
-	if (message.kind != SOFT_MESSAGE_HELLO || guest->slot || !message.slot ||
-	    message.slot >= SOFT_SLOTS)
-		return -EPROTO;
-	pthread_mutex_lock(&door->mutex);
-	result = welcome(guest, message.slot);
-	pthread_mutex_unlock(&door->mutex);
-	return result;
+	return admit(guest, &message);
 }
 
 static void on_guest(struct soft_source *source, uint32_t events)

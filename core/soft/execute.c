@@ -108,6 +108,9 @@ static _Atomic uint32_t *reach(const struct soft_target *target,
 	if (lane) {
 		there->count = 1;
 		there->length = operation->length;
+		there->qp = target->index;
+		there->access = access;
+		there->key[0] = operation->rkey;
 		there->piece[0] =
 			(struct iovec){(void *)(uintptr_t)place, (size_t)operation->length};
 	}

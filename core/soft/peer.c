@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/compiler.h"
+#include "core/soft/errand.h"
 #include "core/soft/message.h"
 #include "core/soft/process.h"
 #include "core/soft/time.h"
@@ -28,6 +29,7 @@ static void destroy(struct soft_peer *peer)
 		if (peer->channel[i].generation)
 			close(peer->channel[i].fd);
 	free(peer->channel);
+	soft_errand_close(peer->errands);
 	soft_arena_finish(&peer->mapped);
 	pthread_mutex_destroy(&peer->mutex);
 	free(peer);
@@ -112,6 +114,7 @@ static void on_peer(struct soft_source *source, uint32_t events)
 		return;
 	soft_service_remove(&soft_process.service, source);
 	atomic_store(&soft_process.peer[peer->slot], NULL);
+	soft_errand_stop(peer->errands);
 	soft_process_quiesce();
 	soft_process_mend();
 	destroy(peer);
@@ -130,28 +133,64 @@ static int try_copy(const struct soft_peer *peer)
 	return magic == SOFT_IMAGE_MAGIC ? 0 : -EIO;
 }
 
-static int knock(struct soft_peer *peer)
+/* Who listens there is the process that holds the slot. */
+static int check_host(int fd, uint32_t slot, pid_t *pid)
 {
+	const struct soft_registry *registry = &soft_process.registry;
+	struct ucred who;
+	socklen_t size = sizeof(who);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size))
+		return -errno;
+	if (who.uid != geteuid())
+		return -EACCES;
+	if (slot != registry->slot &&
+	    !soft_registry_is_holder(registry, slot, soft_registry_generation(registry, slot),
+				     who.pid))
+		return -ECONNREFUSED;
+	if (pid)
+		*pid = who.pid;
+	return 0;
+}
+
+int soft_peer_knock(uint32_t slot, uint32_t kind, pid_t *pid)
+{
+	static const struct timeval patience = {.tv_sec = 2};
 	const int none[SOFT_MESSAGE_FDS] = {-1};
-	struct soft_message hello = {
-		.kind = SOFT_MESSAGE_HELLO,
+	const struct soft_message hello = {
+		.kind = kind,
 		.slot = soft_process.registry.slot,
 		.generation = soft_process.registry.generation,
 	};
 	struct sockaddr_un address;
-	struct ucred who;
-	socklen_t size = sizeof(who);
+	int result = 0;
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
-	soft_registry_address(&soft_process.registry, peer->slot, &address);
-	peer->source.fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (peer->source.fd < 0 ||
-	    connect(peer->source.fd, (const struct sockaddr *)&address, sizeof(address)) ||
-	    getsockopt(peer->source.fd, SOL_SOCKET, SO_PEERCRED, &who, &size))
+	if (fd < 0)
 		return -errno;
-	if (who.uid != geteuid())
-		return -EACCES;
-	peer->pid = who.pid;
-	return soft_message_send(peer->source.fd, &hello, none);
+	soft_registry_address(&soft_process.registry, slot, &address);
+	/* A process that is stopped accepts nothing, and its backlog fills. */
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) ||
+	    connect(fd, (const struct sockaddr *)&address, sizeof(address)))
+		result = -errno;
+	if (!result)
+		result = check_host(fd, slot, pid);
+	if (!result)
+		result = soft_message_send(fd, &hello, none);
+	if (!result)
+		return fd;
+	close(fd);
+	return result;
+}
+
+static int knock(struct soft_peer *peer)
+{
+	int fd = soft_peer_knock(peer->slot, SOFT_MESSAGE_HELLO, &peer->pid);
+
+	if (fd < 0)
+		return fd;
+	peer->source.fd = fd;
+	return 0;
 }
 
 static int await_arena(struct soft_peer *peer)
@@ -185,6 +224,10 @@ static struct soft_peer *meet(uint32_t slot)
 		result = await_arena(peer);
 	if (!result) {
 		peer->copy_error = try_copy(peer);
+		if (peer->copy_error)
+			peer->errands = soft_errand_open(slot);
+		if (peer->errands)
+			peer->copy_error = 0;
 		result = soft_service_add(&soft_process.service, &peer->source);
 	}
 	if (!result)

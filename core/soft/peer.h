@@ -15,6 +15,8 @@
 #include "core/soft/arena.h"
 #include "core/soft/service.h"
 
+struct soft_errands;
+
 struct soft_peer_channel {
 	int fd;
 	uint32_t generation; /* 0: none */
@@ -26,7 +28,8 @@ struct soft_peer {
 	uint32_t generation;
 	pid_t pid;
 	bool is_self;
-	int copy_error; /* what the kernel says to copying: 0: allowed; a negative errno */
+	int copy_error;               /* why nothing can be copied: 0, or a negative errno */
+	struct soft_errands *errands; /* NULL: the kernel lets this process copy itself */
 	int doorbell;
 	struct soft_arena *arena;
 	struct soft_arena mapped;
@@ -39,6 +42,12 @@ struct soft_peer {
  * thread, which others wait for, waits for none: it gets only what is known already.
  */
 struct soft_peer *soft_peer_find(uint32_t slot);
+
+/*
+ * A socket to the process of a slot, which is of the same user, holds the slot, and was
+ * told what this one wants; or a negative errno. It waits, but for a while only.
+ */
+int soft_peer_knock(uint32_t slot, uint32_t kind, pid_t *pid);
 
 void soft_peer_ring(const struct soft_peer *peer);
 

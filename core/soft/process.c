@@ -25,6 +25,7 @@ static bool is_alive(uint32_t holder)
 static void finish(void)
 {
 	soft_service_close(&soft_process.service);
+	soft_porter_close(&soft_process.porter);
 	soft_peer_leave_all();
 	soft_door_close(&soft_process.door);
 	soft_table_finish(&soft_process.qps);
@@ -84,6 +85,7 @@ static int furnish(void)
 	soft_lock_is_alive = is_alive;
 	soft_port_fill(image);
 	let_peers_in();
+	soft_porter_open(&soft_process.porter);
 	/* Numbers of a process before this one in its slot are not soon used again. */
 	soft_process.qps.next = 2 + image->generation * 64 % (SOFT_QPS - 64);
 	return soft_service_open(&soft_process.service);

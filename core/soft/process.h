@@ -13,6 +13,7 @@
 #include "core/soft/arena.h"
 #include "core/soft/door.h"
 #include "core/soft/peer.h"
+#include "core/soft/porter.h"
 #include "core/soft/registry.h"
 #include "core/soft/service.h"
 #include "core/soft/table.h"
@@ -25,6 +26,7 @@ struct soft_process {
 	struct soft_arena arena;
 	struct soft_service service;
 	struct soft_door door;
+	struct soft_porter porter;
 	struct soft_peer self;
 	struct soft_peer_channel own_channels[SOFT_CHANNELS];
 	pthread_mutex_t meeting; /* who looks for a peer */

@@ -18,14 +18,11 @@
 #define REMOTE_CHANGES ((unsigned int)(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC))
 #define NOT_THERE      ((unsigned int)(IBV_ACCESS_MW_BIND | IBV_ACCESS_ON_DEMAND))
 
-enum {
-	KEY_BITS = 16,
-};
-
 bool soft_region_allows(const struct soft_arena *arena, const struct soft_reach *reach,
 			uint64_t *place)
 {
-	const struct soft_region_image *region = &arena->memory->region[reach->key >> KEY_BITS];
+	const struct soft_region_image *region =
+		&arena->memory->region[soft_region_number(reach->key)];
 
 	if (!reach->key || atomic_load(&region->key) != reach->key || region->pd != reach->pd)
 		return false;
@@ -71,6 +68,7 @@ bool soft_region_span(const struct soft_arena *arena, const struct ibv_sge *sge,
 
 	span->count = 0;
 	span->length = 0;
+	span->access = wanted->access;
 	for (uint32_t i = 0; i < count && span->length < wanted->length; i++) {
 		uint64_t left = wanted->length - span->length;
 		uint64_t place;
@@ -82,6 +80,7 @@ bool soft_region_span(const struct soft_arena *arena, const struct ibv_sge *sge,
 			continue;
 		if (!soft_region_allows(arena, &reach, &place))
 			return false;
+		span->key[span->count] = reach.key;
 		span->piece[span->count++] =
 			(struct iovec){(void *)(uintptr_t)place, (size_t)reach.length};
 		span->length += reach.length;
@@ -151,8 +150,8 @@ SOFT_EXPORT struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, si
 		.addr = address,
 		.length = length,
 		.handle = number,
-		.lkey = number << KEY_BITS |
-			(atomic_fetch_add(&soft_process.next_key, 1) & ((1U << KEY_BITS) - 1)),
+		.lkey = number << SOFT_KEY_BITS |
+			(atomic_fetch_add(&soft_process.next_key, 1) & ((1U << SOFT_KEY_BITS) - 1)),
 	};
 	mr->rkey = mr->lkey;
 	atomic_fetch_add(&soft_pd_of(pd)->users, 1);
@@ -194,6 +193,7 @@ SOFT_EXPORT int ibv_dereg_mr(struct ibv_mr *mr)
 
 	atomic_store(&region->key, 0);
 	soft_process_quiesce();
+	soft_porter_pass(&soft_process.porter);
 	await_lanes(mr->lkey);
 	soft_table_remove(&soft_process.regions, mr->handle);
 	atomic_fetch_sub(&soft_pd_of(mr->pd)->users, 1);

@@ -15,6 +15,15 @@
 #include "core/soft/arena.h"
 #include "core/soft/copy.h"
 
+enum {
+	SOFT_KEY_BITS = 16,
+};
+
+static inline uint32_t soft_region_number(uint32_t key)
+{
+	return key >> SOFT_KEY_BITS;
+}
+
 /* What somebody wants of a region. */
 struct soft_reach {
 	uint64_t address;

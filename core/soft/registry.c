@@ -143,17 +143,30 @@ void soft_registry_close(struct soft_registry *registry)
 	memset(registry, 0, sizeof(*registry));
 }
 
-bool soft_registry_is_alive(const struct soft_registry *registry, uint32_t slot,
-			    uint32_t generation)
+/* Who holds a slot's lock, 0: a process of a PID namespace that is none of ours'; -1: nobody. */
+static pid_t holder_of(const struct soft_registry *registry, uint32_t slot)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = slot, .l_len = 1};
 
+	return !fcntl(registry->fd, F_GETLK, &lock) && lock.l_type != F_UNLCK ? lock.l_pid : -1;
+}
+
+bool soft_registry_is_alive(const struct soft_registry *registry, uint32_t slot,
+			    uint32_t generation)
+{
 	if (!slot || slot >= SOFT_SLOTS || soft_registry_generation(registry, slot) != generation)
 		return false;
 	/* A process does not see its own locks. */
-	if (slot == registry->slot)
-		return true;
-	return !fcntl(registry->fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
+	return slot == registry->slot || holder_of(registry, slot) >= 0;
+}
+
+bool soft_registry_is_holder(const struct soft_registry *registry, uint32_t slot,
+			     uint32_t generation, pid_t pid)
+{
+	if (!slot || slot >= SOFT_SLOTS || slot == registry->slot)
+		return false;
+	return soft_registry_generation(registry, slot) == generation &&
+	       holder_of(registry, slot) == pid;
 }
 
 void soft_registry_address(const struct soft_registry *registry, uint32_t slot,

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <sys/un.h>
 
 #include "core/soft/image.h"
@@ -59,6 +60,10 @@ void soft_registry_close(struct soft_registry *registry);
 /* Whether the process that took the slot in this generation lives. */
 bool soft_registry_is_alive(const struct soft_registry *registry, uint32_t slot,
 			    uint32_t generation);
+
+/* Whether a process of another slot is the one that holds its, as far as can be seen. */
+bool soft_registry_is_holder(const struct soft_registry *registry, uint32_t slot,
+			     uint32_t generation, pid_t pid);
 
 /* Takes the socket of this process out of the directory: for one that ends. */
 void soft_registry_retire(const struct soft_registry *registry);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,6 +50,25 @@ static void hear(int socket, void *what, size_t size)
 	assert_int_equal(recv(socket, what, size, MSG_WAITALL), (ssize_t)size);
 }
 
+/* As the kernel has it with this process's own memory. */
+static bool is_refused(void)
+{
+	char byte;
+	struct iovec here = {&byte, 1};
+	struct iovec there = {&byte, 1};
+
+	return process_vm_readv(getpid(), &here, 1, &there, 1, 0) != 1;
+}
+
+/* The peer is asked where this process may not copy itself, and nowhere else. */
+static void check_way(const struct card *there)
+{
+	const struct soft_peer *peer = soft_peer_find(soft_image_slot(there->number));
+
+	assert_non_null(peer);
+	assert_int_equal(peer->errands != NULL, is_refused());
+}
+
 static void meet(struct pair *pair, const struct stage_ways *ways)
 {
 	struct stage *stage = &pair->stage;
@@ -64,6 +84,7 @@ static void meet(struct pair *pair, const struct stage_ways *ways)
 	tell(pair->socket, &here, sizeof(here));
 	hear(pair->socket, &pair->there, sizeof(pair->there));
 	stage_connect(stage->end[0].qp, &pair->there.gid, pair->there.number, ways);
+	check_way(&pair->there);
 	/* Both are connected from here on. */
 	tell(pair->socket, "c", 1);
 	hear(pair->socket, &here, 1);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Copies to and from a peer whose memory the kernel keeps closed: asked for, piece by
+ * piece, from the peer's porter (porter.h). Who asks waits for each answer.
+ */
+#ifndef CORE_SOFT_ERRAND_H
+#define CORE_SOFT_ERRAND_H
+
+#include <stdint.h>
+
+#include "core/soft/copy.h"
+#include "core/soft/porter.h"
+
+struct soft_errands;
+
+/* A connection to the porter of the process of a slot; NULL: there is none. */
+struct soft_errands *soft_errand_open(uint32_t slot);
+
+/* Whoever waits for an answer stops waiting; nothing is done from now on. Accepts NULL. */
+void soft_errand_stop(struct soft_errands *errands);
+
+/* Accepts NULL. */
+void soft_errand_close(struct soft_errands *errands);
+
+/* 0 or a negative errno, as copy.h has them. */
+int soft_errand_run(struct soft_errands *errands, enum soft_errand_kind kind,
+		    const struct soft_span *there, const struct soft_span *here);
+
+#endif

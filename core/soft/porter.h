@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the kernel lets no process into another's memory, who has something to copy asks
+ * for it over a socket. The porter, a thread of the target's, looks at key, rights and
+ * range itself, and lets the kernel move the data between the socket and the registered
+ * memory. It takes no lock that anybody holds who waits for a porter, which is why it is
+ * not the service thread. It starts with the first who asks for it.
+ */
+#ifndef CORE_SOFT_PORTER_H
+#define CORE_SOFT_PORTER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SOFT_ERRAND_MAGIC 0x766d7365 /* "vmse" */
+
+enum {
+	SOFT_ERRAND_MAX = 32768, /* bytes of one request */
+};
+
+enum soft_errand_kind {
+	SOFT_ERRAND_TO = 1, /* the data follows */
+	SOFT_ERRAND_FROM,
+};
+
+/* One piece of memory, within one region. */
+struct soft_errand {
+	uint32_t magic;
+	uint32_t kind;
+	uint32_t qp; /* the target's index */
+	uint32_t access;
+	uint32_t key;
+	uint32_t length;
+	uint64_t address; /* in the target */
+};
+
+/* The data that was asked for follows. */
+struct soft_errand_answer {
+	uint32_t magic;
+	int32_t result; /* 0 or a negative errno */
+};
+
+struct soft_porter_client;
+
+struct soft_porter {
+	pthread_mutex_t mutex;
+	pthread_t thread;
+	bool is_running;
+	int epoll;
+	int end; /* an eventfd */
+	struct soft_porter_client *clients;
+};
+
+void soft_porter_open(struct soft_porter *porter);
+
+/* Accepts what is zeroed. */
+void soft_porter_close(struct soft_porter *porter);
+
+/* A socket from the process of a slot, in place of one that it had before. */
+void soft_porter_adopt(struct soft_porter *porter, int fd, uint32_t slot);
+
+/* Returns when the copy that was under way on entry is over. */
+void soft_porter_pass(struct soft_porter *porter);
+
+#endif
