@@ -53,8 +53,8 @@ static void describe(struct soft_cq *cq, const struct ibv_cq_init_attr_ex *attr,
 
 	cq->image = &soft_process.arena.image->cq[cq->number];
 	memset(cq->image, 0, sizeof(*cq->image));
-	cq->image->offset = offset;
-	cq->image->size = round_up(attr->cqe);
+	cq->offset = cq->image->offset = offset;
+	cq->size = cq->image->size = round_up(attr->cqe);
 	cq->image->is_timed = !!(attr->wc_flags & TIMES);
 	cq->image->ignores_overrun = !!(flags & IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN);
 	if (channel) {
@@ -62,8 +62,8 @@ static void describe(struct soft_cq *cq, const struct ibv_cq_init_attr_ex *attr,
 		cq->image->channel_generation = channel->generation;
 		soft_channel_add(channel, cq);
 	}
-	cq->ring = soft_arena_at(&soft_process.arena, offset, ring_bytes(cq->image->size));
-	cq->verbs.cqe = (int)cq->image->size;
+	cq->ring = soft_arena_at(&soft_process.arena, offset, ring_bytes(cq->size));
+	cq->verbs.cqe = (int)cq->size;
 	soft_cq_set_place(cq);
 }
 
@@ -127,7 +127,7 @@ SOFT_EXPORT int ibv_destroy_cq(struct ibv_cq *verbs)
 	soft_event_await(&verbs->mutex, &verbs->cond, &verbs->comp_events_completed, &cq->fetched);
 	soft_event_await(&verbs->mutex, &verbs->cond, &verbs->async_events_completed,
 			 &cq->fetched_events);
-	soft_arena_free(&soft_process.arena, cq->image->offset, ring_bytes(cq->image->size));
+	soft_arena_free(&soft_process.arena, cq->offset, ring_bytes(cq->size));
 	soft_table_remove(&soft_process.cqs, cq->number);
 	pthread_mutex_destroy(&verbs->mutex);
 	pthread_cond_destroy(&verbs->cond);
@@ -135,20 +135,27 @@ SOFT_EXPORT int ibv_destroy_cq(struct ibv_cq *verbs)
 	return 0;
 }
 
+/* How many entries there are; never more than there is room for, whatever the image says. */
+static uint32_t count_entries(const struct soft_cq *cq)
+{
+	uint32_t count = soft_image_read(&cq->image->tail) - cq->head;
+
+	return count < cq->size ? count : cq->size;
+}
+
 /* The entries move to the beginning of another ring, both sides held. */
-static void move(struct soft_cq *cq, uint64_t offset, uint32_t size)
+static void move(struct soft_cq *cq, uint32_t count, uint64_t offset, uint32_t size)
 {
 	struct soft_cq_image *image = cq->image;
 	struct soft_completion *ring = soft_arena_at(&soft_process.arena, offset, ring_bytes(size));
-	uint32_t count = 0;
 
-	for (uint32_t i = cq->head; i != image->tail; i++, count++) {
-		ring[count] = cq->ring[i & (image->size - 1)];
-		ring[count].sequence = count + 1;
+	for (uint32_t i = 0; i < count; i++) {
+		ring[i] = cq->ring[(cq->head + i) & (cq->size - 1)];
+		ring[i].sequence = i + 1;
 	}
 	cq->ring = ring;
-	image->offset = offset;
-	image->size = size;
+	cq->offset = image->offset = offset;
+	cq->size = image->size = size;
 	image->tail = count;
 	image->head_seen = 0;
 	atomic_store(&cq->head, 0);
@@ -160,9 +167,10 @@ static void move(struct soft_cq *cq, uint64_t offset, uint32_t size)
 SOFT_EXPORT int ibv_resize_cq(struct ibv_cq *verbs, int cqe)
 {
 	struct soft_cq *cq = soft_cq_of(verbs);
-	uint64_t before = cq->image->offset;
-	uint32_t size_before = cq->image->size;
+	uint64_t before = cq->offset;
+	uint32_t size_before = cq->size;
 	uint32_t size;
+	uint32_t count;
 	uint64_t offset;
 	int result = 0;
 
@@ -174,10 +182,11 @@ SOFT_EXPORT int ibv_resize_cq(struct ibv_cq *verbs, int cqe)
 		return ENOMEM;
 	soft_lock_take(&cq->lock);
 	soft_lock_take(&cq->image->lock);
-	if (cq->image->tail - cq->head > size)
+	count = count_entries(cq);
+	if (count > size)
 		result = EINVAL;
 	else
-		move(cq, offset, size);
+		move(cq, count, offset, size);
 	soft_lock_release(&cq->image->lock);
 	soft_lock_release(&cq->lock);
 	if (result)
@@ -204,13 +213,15 @@ int soft_cq_arm(struct ibv_cq *verbs, int solicited_only)
 void soft_cq_purge(struct soft_cq *cq, uint32_t qp_num)
 {
 	struct soft_cq_image *image = cq->image;
-	uint32_t mask = image->size - 1;
+	uint32_t mask = cq->size - 1;
+	uint32_t end;
 	uint32_t to;
 
 	soft_lock_take(&cq->lock);
 	soft_lock_take(&image->lock);
 	to = cq->head;
-	for (uint32_t i = cq->head; i != image->tail; i++) {
+	end = to + count_entries(cq);
+	for (uint32_t i = to; i != end; i++) {
 		struct soft_completion *from = &cq->ring[i & mask];
 
 		if (from->qp_num == qp_num)
@@ -221,7 +232,7 @@ void soft_cq_purge(struct soft_cq *cq, uint32_t qp_num)
 		}
 		to++;
 	}
-	for (uint32_t i = to; i != image->tail; i++)
+	for (uint32_t i = to; i != end; i++)
 		cq->ring[i & mask].sequence = 0;
 	image->tail = to;
 	soft_lock_release(&image->lock);

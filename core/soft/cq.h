@@ -25,6 +25,9 @@ struct soft_cq {
 	struct soft_cq *next; /* on its channel */
 	struct soft_cq_image *image;
 	struct soft_completion *ring;
+	/* Where it is: in the image, others may have written something else. */
+	uint64_t offset;
+	uint32_t size;
 	_Atomic uint64_t place; /* of the ring: its offset, and log2 of its size */
 	struct soft_lock lock;
 	uint32_t number;

@@ -30,7 +30,7 @@ static void unload(const struct soft_completion *entry)
 /* Blocks are aligned to more than a number of bits takes. */
 void soft_cq_set_place(struct soft_cq *cq)
 {
-	atomic_store(&cq->place, cq->image->offset | (uint64_t)__builtin_ctz(cq->image->size));
+	atomic_store(&cq->place, cq->offset | (uint64_t)__builtin_ctz(cq->size));
 }
 
 /*
@@ -51,7 +51,7 @@ static bool is_empty(const struct soft_cq *cq)
 const struct soft_completion *soft_cq_look(struct soft_cq *cq)
 {
 	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
-	struct soft_completion *entry = &cq->ring[head & (cq->image->size - 1)];
+	struct soft_completion *entry = &cq->ring[head & (cq->size - 1)];
 
 	if (atomic_load_explicit(&entry->sequence, memory_order_acquire) != head + 1)
 		return NULL;

@@ -7,12 +7,17 @@
 #include "core/soft/process.h"
 #include "core/soft/time.h"
 
-/* Of a ring whose image a peer may have spoilt: NULL. */
-static struct soft_completion *ring_of(const struct soft_peer *owner,
-				       const struct soft_cq_image *image)
-{
-	uint32_t size = image->size;
+enum {
+	RINGS_MAX = 16,
+};
 
+/* Of a ring whose image a peer may have spoilt: NULL. The size is what it was here. */
+static struct soft_completion *ring_of(const struct soft_peer *owner,
+				       const struct soft_cq_image *image, uint32_t *of_size)
+{
+	uint32_t size = soft_image_read(&image->size);
+
+	*of_size = size;
 	if (unlikely(!size || size & (size - 1)))
 		return NULL;
 	return soft_arena_at(owner->arena, image->offset,
@@ -25,6 +30,9 @@ static void ring(struct soft_peer *owner, struct soft_cq_image *image)
 	int fd = soft_peer_channel(owner, image->channel, image->channel_generation);
 	uint32_t raised = atomic_load(&image->raised);
 
+	/* Each is rung before the next is raised, unless who raised it was killed. */
+	if (unlikely(raised - image->rung > RINGS_MAX))
+		image->rung = raised - RINGS_MAX;
 	for (; image->rung != raised; image->rung++)
 		if (fd >= 0)
 			soft_service_ring(fd);
@@ -35,21 +43,21 @@ static void ring(struct soft_peer *owner, struct soft_cq_image *image)
  * event, and not rung.
  */
 static void mend(struct soft_peer *owner, struct soft_cq_image *image,
-		 const struct soft_completion *entries)
+		 const struct soft_completion *entries, uint32_t size)
 {
-	const struct soft_completion *last = &entries[image->tail & (image->size - 1)];
+	const struct soft_completion *last = &entries[image->tail & (size - 1)];
 
 	if (atomic_load(&last->sequence) == image->tail + 1)
 		image->tail++;
 	ring(owner, image);
 }
 
-static bool is_full(struct soft_cq_image *image)
+static bool is_full(struct soft_cq_image *image, uint32_t size)
 {
-	if (likely(image->tail - image->head_seen < image->size))
+	if (likely(image->tail - image->head_seen < size))
 		return false;
 	image->head_seen = atomic_load_explicit(&image->head, memory_order_acquire);
-	return image->tail - image->head_seen >= image->size;
+	return image->tail - image->head_seen >= size;
 }
 
 static void fill(struct soft_completion *to, const struct soft_cq_entry *entry, bool is_timed)
@@ -85,20 +93,21 @@ static void raise_event(struct soft_peer *owner, struct soft_cq_image *image,
 static bool put(struct soft_peer *owner, struct soft_cq_image *image,
 		const struct soft_cq_entry *entry, bool was_taken_over)
 {
-	struct soft_completion *entries = ring_of(owner, image);
+	uint32_t size;
+	struct soft_completion *entries = ring_of(owner, image, &size);
 	struct soft_completion *to;
 
 	if (!entries)
 		return false;
 	if (unlikely(was_taken_over))
-		mend(owner, image, entries);
-	if (unlikely(is_full(image))) {
+		mend(owner, image, entries, size);
+	if (unlikely(is_full(image, size))) {
 		bool is_first = !image->is_overrun && !image->ignores_overrun;
 
 		image->is_overrun = 1;
 		return is_first;
 	}
-	to = &entries[image->tail & (image->size - 1)];
+	to = &entries[image->tail & (size - 1)];
 	fill(to, entry, image->is_timed);
 	atomic_store_explicit(&to->sequence, image->tail + 1, memory_order_release);
 	image->tail++;
@@ -123,6 +132,6 @@ void soft_cq_mend(struct soft_cq *cq)
 	struct soft_cq_image *image = cq->image;
 
 	soft_lock_take(&image->lock);
-	mend(&soft_process.self, image, cq->ring);
+	mend(&soft_process.self, image, cq->ring, cq->size);
 	soft_lock_release(&image->lock);
 }

@@ -20,7 +20,7 @@ struct delivery {
 	const struct soft_span *data;
 	struct soft_queue *queue;
 	struct soft_srq_image *srq; /* NULL: the queue pair's own */
-	const struct soft_receive *receive;
+	struct soft_taken *receive;
 	uint64_t length; /* with the GRH */
 	unsigned char grh[SOFT_GRH];
 	bool has_grh;
@@ -88,7 +88,7 @@ static bool is_light(const struct delivery *delivery, const struct soft_span *th
 
 static void load(const struct delivery *delivery, struct soft_cq_entry *entry)
 {
-	const struct soft_receive *receive = delivery->receive;
+	const struct soft_taken *receive = delivery->receive;
 	uint32_t i = 0;
 
 	if (!delivery->length)
@@ -166,8 +166,7 @@ static enum soft_outcome deliver_write(const struct delivery *delivery)
 /* With the target's queue pair, and its shared receive queue, held. */
 static enum soft_outcome deliver(struct delivery *delivery)
 {
-	delivery->receive = soft_queue_first(delivery->target->peer->arena, delivery->queue);
-	if (!delivery->receive)
+	if (!soft_queue_first(delivery->target->peer->arena, delivery->queue, delivery->receive))
 		return SOFT_REFUSED;
 	return is_write(delivery) ? deliver_write(delivery) : deliver_send(delivery);
 }
@@ -194,8 +193,12 @@ static void prepare(struct delivery *delivery)
 enum soft_outcome soft_deliver(struct soft_qp *qp, const struct soft_target *target,
 			       struct soft_operation *operation, const struct soft_span *data)
 {
-	struct delivery delivery = {
-		.qp = qp, .target = target, .operation = operation, .data = data};
+	struct soft_taken taken;
+	struct delivery delivery = {.qp = qp,
+				    .target = target,
+				    .operation = operation,
+				    .data = data,
+				    .receive = &taken};
 	enum soft_outcome outcome = SOFT_SILENT;
 
 	prepare(&delivery);

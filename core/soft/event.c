@@ -119,7 +119,10 @@ void soft_event_distribute(void)
 	struct soft_events_image *ring = &soft_process.arena.image->events;
 	uint32_t head = atomic_load(&ring->head);
 
-	while (head != atomic_load(&ring->tail)) {
+	/* There are never more than the ring has room for. */
+	if (atomic_load(&ring->tail) - head > SOFT_EVENTS)
+		head = atomic_load(&ring->tail) - SOFT_EVENTS;
+	for (uint32_t i = 0; i < SOFT_EVENTS && head != atomic_load(&ring->tail); i++) {
 		struct soft_event_image image = ring->event[head % SOFT_EVENTS];
 
 		atomic_store(&ring->head, ++head);

@@ -201,7 +201,8 @@ static enum soft_outcome do_atomic(const struct soft_qp *qp, const struct soft_t
 static bool gather(const struct soft_qp *qp, struct soft_operation *operation,
 		   struct soft_span *data)
 {
-	struct soft_reach wanted = {.length = operation->length, .pd = qp->image->pd};
+	struct soft_reach wanted = {.length = operation->length,
+				    .pd = qp->verbs.qp_base.pd->handle};
 
 	if (operation->is_inline) {
 		data->length = operation->length;

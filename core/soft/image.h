@@ -175,6 +175,12 @@ struct soft_image {
 	struct soft_cq_image cq[SOFT_CQS];
 };
 
+/* What anybody may change meanwhile, once. */
+static inline uint32_t soft_image_read(const uint32_t *value)
+{
+	return __atomic_load_n(value, __ATOMIC_RELAXED);
+}
+
 static inline uint32_t soft_image_slot(uint32_t qp_num)
 {
 	return qp_num >> SOFT_INDEX_BITS & (SOFT_SLOTS - 1);

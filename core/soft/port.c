@@ -187,10 +187,12 @@ SOFT_EXPORT int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port, ui
 SOFT_EXPORT ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
 					 size_t count, uint32_t flags, size_t size)
 {
-	uint32_t known = soft_process.arena.image->gid_count;
+	uint32_t known = 0;
 
 	if (flags || size != sizeof(*entries))
 		return -EOPNOTSUPP;
+	while (soft_port_gid(soft_process.arena.image, known))
+		known++;
 	if (count < known)
 		return -EINVAL;
 	for (uint32_t i = 0; i < known; i++)

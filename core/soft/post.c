@@ -157,7 +157,7 @@ int soft_qp_post_receive(struct ibv_qp *verbs, struct ibv_recv_wr *wr, struct ib
 	for (; wr; wr = wr->next) {
 		result = (uint32_t)wr->num_sge > qp->cap.max_recv_sge
 				 ? EINVAL
-				 : soft_queue_put(&qp->image->queue, wr);
+				 : soft_queue_put(&qp->image->queue, &qp->receives, wr);
 		if (result) {
 			*bad = wr;
 			break;

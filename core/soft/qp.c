@@ -92,7 +92,8 @@ static int make_queues(struct soft_qp *qp, struct ibv_qp_init_attr_ex *attr)
 	result = soft_send_init(&qp->sends, cap);
 	if (result)
 		return result;
-	result = soft_queue_init(&qp->image->queue, &cap->max_recv_wr, cap->max_recv_sge);
+	result = soft_queue_init(&qp->image->queue, &qp->receives, &cap->max_recv_wr,
+				 cap->max_recv_sge);
 	if (attr->srq)
 		cap->max_recv_wr = 0;
 	qp->cap = *cap;
@@ -175,7 +176,7 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *verbs)
 	soft_cq_purge(qp->send_cq, verbs->qp_num);
 	if (qp->recv_cq != qp->send_cq)
 		soft_cq_purge(qp->recv_cq, verbs->qp_num);
-	soft_queue_finish(&qp->image->queue);
+	soft_queue_finish(&qp->image->queue, &qp->receives);
 	soft_send_finish(&qp->sends);
 	count_users(qp, UINT32_MAX); /* one less */
 	soft_table_remove(&soft_process.qps, qp->index);
@@ -187,15 +188,15 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *verbs)
 
 void soft_qp_flush(struct soft_peer *owner, struct soft_qp_image *image)
 {
-	const struct soft_receive *receive;
+	struct soft_taken receive;
 	struct soft_cq_entry entry;
 
 	soft_cq_begin(&entry);
 	entry.completion.status = IBV_WC_WR_FLUSH_ERR;
 	entry.completion.opcode = IBV_WC_RECV;
 	entry.completion.qp_num = image->number;
-	while (!image->srq && (receive = soft_queue_first(owner->arena, &image->queue))) {
-		entry.completion.wr_id = receive->wr_id;
+	while (!image->srq && soft_queue_first(owner->arena, &image->queue, &receive)) {
+		entry.completion.wr_id = receive.wr_id;
 		soft_queue_advance(&image->queue);
 		soft_cq_put(owner, image->recv_cq, &entry);
 	}

@@ -14,6 +14,7 @@
 
 #include "core/compiler.h"
 #include "core/soft/image.h"
+#include "core/soft/queue.h"
 #include "core/soft/send.h"
 
 struct soft_cq;
@@ -30,6 +31,7 @@ struct soft_qp {
 	uint32_t index;
 	struct soft_lock lock;
 	struct soft_lock receive_lock; /* who posts receives */
+	struct soft_ring receives;
 	struct soft_sends sends;
 	struct ibv_qp_attr attr;
 	struct ibv_qp_cap cap;

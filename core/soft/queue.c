@@ -4,34 +4,38 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/soft/device.h"
 #include "core/soft/process.h"
 
-static uint64_t bytes(const struct soft_queue *queue)
+static uint64_t bytes(const struct soft_ring *ring)
 {
-	return (uint64_t)queue->size * queue->stride;
+	return (uint64_t)ring->size * ring->stride;
 }
 
-int soft_queue_init(struct soft_queue *queue, uint32_t *count, uint32_t sges)
+int soft_queue_init(struct soft_queue *queue, struct soft_ring *ring, uint32_t *count,
+		    uint32_t sges)
 {
 	memset(queue, 0, sizeof(*queue));
 	if (*count > SOFT_WR_MAX || sges > SOFT_SGE_MAX)
 		return EINVAL;
-	for (queue->size = 1; queue->size < *count;)
-		queue->size *= 2;
-	queue->stride = (uint32_t)(sizeof(struct soft_receive) +
-				   (sges ? sges : 1) * sizeof(struct ibv_sge));
-	queue->offset = soft_arena_allocate(&soft_process.arena, bytes(queue));
-	if (!queue->offset)
+	for (ring->size = 1; ring->size < *count;)
+		ring->size *= 2;
+	ring->stride = (uint32_t)(sizeof(struct soft_receive) +
+				  (sges ? sges : 1) * sizeof(struct ibv_sge));
+	ring->offset = soft_arena_allocate(&soft_process.arena, bytes(ring));
+	if (!ring->offset)
 		return ENOMEM;
-	*count = queue->size;
+	queue->size = ring->size;
+	queue->stride = ring->stride;
+	queue->offset = ring->offset;
+	*count = ring->size;
 	return 0;
 }
 
-void soft_queue_finish(struct soft_queue *queue)
+void soft_queue_finish(struct soft_queue *queue, struct soft_ring *ring)
 {
-	if (queue->offset)
-		soft_arena_free(&soft_process.arena, queue->offset, bytes(queue));
+	if (ring->offset)
+		soft_arena_free(&soft_process.arena, ring->offset, bytes(ring));
+	ring->offset = 0;
 	queue->offset = 0;
 	queue->size = 0;
 }
@@ -41,56 +45,81 @@ void soft_queue_clear(struct soft_queue *queue)
 	atomic_store(&queue->head, atomic_load(&queue->tail));
 }
 
-static struct soft_receive *at(const struct soft_arena *arena, const struct soft_queue *queue,
+/* NULL if the ring is none, or not inside of the arena. */
+static struct soft_receive *at(const struct soft_arena *arena, const struct soft_ring *ring,
 			       uint32_t index)
 {
-	uint32_t size = queue->size;
-	char *ring = soft_arena_at(arena, queue->offset, bytes(queue));
+	char *from = soft_arena_at(arena, ring->offset, bytes(ring));
 
-	if (unlikely(!ring || !size || size & (size - 1) ||
-		     queue->stride < sizeof(struct soft_receive) + sizeof(struct ibv_sge)))
+	if (unlikely(!from || !ring->size || ring->size & (ring->size - 1) ||
+		     ring->stride < sizeof(struct soft_receive) + sizeof(struct ibv_sge)))
 		return NULL;
-	return (struct soft_receive *)(void *)(ring +
-					       (uint64_t)(index & (size - 1)) * queue->stride);
+	return (struct soft_receive *)(void *)(from +
+					       (uint64_t)(index & (ring->size - 1)) * ring->stride);
 }
 
-int soft_queue_put(struct soft_queue *queue, const struct ibv_recv_wr *wr)
+int soft_queue_put(struct soft_queue *queue, const struct soft_ring *ring,
+		   const struct ibv_recv_wr *wr)
 {
 	uint32_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
-	struct soft_receive *receive = at(&soft_process.arena, queue, tail);
+	struct soft_receive *receive = at(&soft_process.arena, ring, tail);
 	size_t size = sizeof(*receive) + (size_t)wr->num_sge * sizeof(struct ibv_sge);
+	uint32_t length = 0;
 
-	if (wr->num_sge < 0 || size > queue->stride || !receive)
+	if (wr->num_sge < 0 || size > ring->stride || !receive)
 		return EINVAL;
-	if (tail - atomic_load_explicit(&queue->head, memory_order_acquire) >= queue->size)
+	if (tail - atomic_load_explicit(&queue->head, memory_order_acquire) >= ring->size)
 		return ENOMEM;
 	receive->wr_id = wr->wr_id;
 	receive->count = (uint32_t)wr->num_sge;
-	receive->length = 0;
 	for (int i = 0; i < wr->num_sge; i++) {
 		receive->sge[i] = wr->sg_list[i];
-		receive->length += wr->sg_list[i].length;
+		length += wr->sg_list[i].length;
 	}
+	receive->length = length;
 	atomic_store_explicit(&queue->tail, tail + 1, memory_order_release);
 	return 0;
 }
 
-const struct soft_receive *soft_queue_first(const struct soft_arena *arena,
-					    struct soft_queue *queue)
+/* From here on it is this process's own: whoever maps the arena may still write there. */
+static bool take(const struct soft_receive *receive, uint32_t stride, struct soft_taken *taken)
 {
+	taken->wr_id = receive->wr_id;
+	taken->length = receive->length;
+	taken->count = soft_image_read(&receive->count);
+	if (taken->count > SOFT_SGE_MAX ||
+	    sizeof(*receive) + taken->count * sizeof(struct ibv_sge) > stride)
+		return false;
+	memcpy(taken->sge, receive->sge, taken->count * sizeof(struct ibv_sge));
+	return true;
+}
+
+/* Nothing is behind the tail, and no more in front of it than there is room for. */
+static bool is_within(uint32_t head, uint32_t tail, uint32_t size)
+{
+	return tail - head - 1 < size;
+}
+
+bool soft_queue_first(const struct soft_arena *arena, struct soft_queue *queue,
+		      struct soft_taken *taken)
+{
+	const struct soft_ring ring = {
+		.offset = queue->offset,
+		.size = soft_image_read(&queue->size),
+		.stride = soft_image_read(&queue->stride),
+	};
 	uint32_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
+	uint32_t tail = soft_image_read(&queue->tail_seen);
 	const struct soft_receive *receive;
 
-	if (head == queue->tail_seen) {
-		queue->tail_seen = atomic_load_explicit(&queue->tail, memory_order_acquire);
-		if (head == queue->tail_seen)
-			return NULL;
+	if (!is_within(head, tail, ring.size)) {
+		tail = atomic_load_explicit(&queue->tail, memory_order_acquire);
+		queue->tail_seen = tail;
+		if (!is_within(head, tail, ring.size))
+			return false;
 	}
-	receive = at(arena, queue, head);
-	if (unlikely(!receive || receive->count > SOFT_SGE_MAX ||
-		     sizeof(*receive) + receive->count * sizeof(struct ibv_sge) > queue->stride))
-		return NULL;
-	return receive;
+	receive = at(arena, &ring, head);
+	return likely(receive) && take(receive, ring.stride, taken);
 }
 
 void soft_queue_advance(struct soft_queue *queue)

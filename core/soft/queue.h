@@ -11,21 +11,39 @@
 #include <stdint.h>
 
 #include "core/soft/arena.h"
+#include "core/soft/device.h"
 #include "core/soft/image.h"
 
+/* What the owner keeps for itself of where its ring is. */
+struct soft_ring {
+	uint64_t offset; /* 0: none */
+	uint32_t size;
+	uint32_t stride;
+};
+
+/* A receive as it was when it was looked at. */
+struct soft_taken {
+	uint64_t wr_id;
+	uint32_t length;
+	uint32_t count;
+	struct ibv_sge sge[SOFT_SGE_MAX];
+};
+
 /* A ring of this process's. 0 or a positive errno; count is what was made of it. */
-int soft_queue_init(struct soft_queue *queue, uint32_t *count, uint32_t sges);
-void soft_queue_finish(struct soft_queue *queue);
+int soft_queue_init(struct soft_queue *queue, struct soft_ring *ring, uint32_t *count,
+		    uint32_t sges);
+void soft_queue_finish(struct soft_queue *queue, struct soft_ring *ring);
 
 /* Forgets what was posted. Both locks are held. */
 void soft_queue_clear(struct soft_queue *queue);
 
 /* Posts one: 0, EINVAL, ENOMEM. Under the private lock. */
-int soft_queue_put(struct soft_queue *queue, const struct ibv_recv_wr *wr);
+int soft_queue_put(struct soft_queue *queue, const struct soft_ring *ring,
+		   const struct ibv_recv_wr *wr);
 
-/* The first; NULL: none. Under the queue's lock, of a queue in anybody's arena. */
-const struct soft_receive *soft_queue_first(const struct soft_arena *arena,
-					    struct soft_queue *queue);
+/* The first; false: none. Under the queue's lock, of a queue in anybody's arena. */
+bool soft_queue_first(const struct soft_arena *arena, struct soft_queue *queue,
+		      struct soft_taken *taken);
 void soft_queue_advance(struct soft_queue *queue);
 
 static inline uint32_t soft_queue_count(const struct soft_queue *queue)

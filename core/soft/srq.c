@@ -23,7 +23,8 @@ SOFT_EXPORT struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_ini
 	if (!srq->number)
 		goto fail;
 	srq->image = &soft_process.arena.image->srq[srq->number];
-	result = soft_queue_init(&srq->image->queue, &init->attr.max_wr, init->attr.max_sge);
+	result = soft_queue_init(&srq->image->queue, &srq->receives, &init->attr.max_wr,
+				 init->attr.max_sge);
 	if (result)
 		goto remove;
 	srq->image->pd = pd->handle;
@@ -60,13 +61,14 @@ int soft_srq_number(struct ibv_srq *srq, uint32_t *number)
 
 SOFT_EXPORT int ibv_modify_srq(struct ibv_srq *verbs, struct ibv_srq_attr *attr, int mask)
 {
-	struct soft_srq_image *image = soft_srq_of(verbs)->image;
+	const struct soft_srq *srq = soft_srq_of(verbs);
+	struct soft_srq_image *image = srq->image;
 
 	if (mask & ~IBV_SRQ_LIMIT)
 		return mask & IBV_SRQ_MAX_WR ? EOPNOTSUPP : EINVAL;
 	if (!(mask & IBV_SRQ_LIMIT))
 		return 0;
-	if (attr->srq_limit > image->queue.size)
+	if (attr->srq_limit > srq->receives.size)
 		return EINVAL;
 	soft_lock_take(&image->queue.lock);
 	atomic_store(&image->queue.limit, attr->srq_limit);
@@ -79,7 +81,7 @@ SOFT_EXPORT int ibv_query_srq(struct ibv_srq *verbs, struct ibv_srq_attr *attr)
 	const struct soft_srq *srq = soft_srq_of(verbs);
 
 	*attr = (struct ibv_srq_attr){
-		.max_wr = srq->image->queue.size,
+		.max_wr = srq->receives.size,
 		.max_sge = srq->max_sge,
 		.srq_limit = atomic_load(&srq->image->queue.limit),
 	};
@@ -96,7 +98,7 @@ SOFT_EXPORT int ibv_destroy_srq(struct ibv_srq *verbs)
 	soft_event_drop(&soft_device_context(verbs->context)->events, verbs);
 	soft_event_await(&verbs->mutex, &verbs->cond, &verbs->events_completed,
 			 &srq->fetched_events);
-	soft_queue_finish(&srq->image->queue);
+	soft_queue_finish(&srq->image->queue, &srq->receives);
 	soft_table_remove(&soft_process.srqs, srq->number);
 	atomic_fetch_sub(&soft_pd_of(verbs->pd)->users, 1);
 	pthread_mutex_destroy(&verbs->mutex);
@@ -112,7 +114,7 @@ int soft_srq_post(struct ibv_srq *verbs, struct ibv_recv_wr *wr, struct ibv_recv
 
 	soft_lock_take(&srq->lock);
 	for (; wr; wr = wr->next) {
-		result = soft_queue_put(&srq->image->queue, wr);
+		result = soft_queue_put(&srq->image->queue, &srq->receives, wr);
 		if (result) {
 			*bad = wr;
 			break;

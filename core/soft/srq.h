@@ -11,11 +11,13 @@
 
 #include "core/compiler.h"
 #include "core/soft/image.h"
+#include "core/soft/queue.h"
 
 struct soft_srq {
 	struct ibv_srq verbs;
 	struct soft_srq_image *image;
 	struct soft_lock lock;
+	struct soft_ring receives;
 	uint32_t number;
 	uint32_t max_sge;
 	uint32_t fetched_events;
