@@ -4,12 +4,52 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "core/soft/cm.h"
 #include "core/soft/message.h"
 #include "core/soft/process.h"
+
+enum {
+	WORDS_MAX = 16, /* at once: a connection has some six in all */
+	FRESH_MAX = 64,
+};
+
+/* Who said that it wants a connection, and has none yet: so many may wait. */
+static struct soft_cm_link *fresh[FRESH_MAX];
+static unsigned int next_fresh;
+
+static void add_fresh(struct soft_cm_link *link)
+{
+	soft_cm_link_leave(fresh[next_fresh]);
+	fresh[next_fresh] = link;
+	next_fresh = (next_fresh + 1) % FRESH_MAX;
+}
+
+static void remove_fresh(const struct soft_cm_link *link)
+{
+	for (unsigned int i = 0; i < FRESH_MAX; i++)
+		if (fresh[i] == link)
+			fresh[i] = NULL;
+}
+
+void soft_cm_link_forget_all(void)
+{
+	memset(fresh, 0, sizeof(fresh));
+}
+
+void soft_cm_link_close_all(void)
+{
+	for (unsigned int i = 0; i < FRESH_MAX; i++) {
+		if (!fresh[i])
+			continue;
+		close(fresh[i]->source.fd);
+		free(fresh[i]);
+		fresh[i] = NULL;
+	}
+}
 
 /* Returns 0, -EAGAIN when all was heard, or another at the end. */
 static int hear(struct soft_cm_link *link)
@@ -31,12 +71,15 @@ static int hear(struct soft_cm_link *link)
 static void on_link(struct soft_source *source, uint32_t events)
 {
 	struct soft_cm_link *link = CONTAINER_OF(source, struct soft_cm_link, source);
-	int result;
+	int result = 0;
 
 	pthread_mutex_lock(&soft_cm_mutex);
-	do
+	for (unsigned int i = 0; i < WORDS_MAX && !result; i++)
 		result = hear(link);
-	while (!result);
+	if (!result)
+		result = -EAGAIN; /* the others first */
+	if (result != -EAGAIN || link->id)
+		remove_fresh(link);
 	if (result != -EAGAIN && link->id) {
 		struct soft_cm_id *id = link->id;
 
@@ -112,6 +155,9 @@ void soft_cm_link_adopt(int fd)
 	link->is_fresh = true;
 	if (soft_service_add(&soft_process.service, &link->source))
 		goto fail;
+	pthread_mutex_lock(&soft_cm_mutex);
+	add_fresh(link);
+	pthread_mutex_unlock(&soft_cm_mutex);
 	return;
 fail:
 	if (fd >= 0)

@@ -67,6 +67,10 @@ void soft_cm_link_leave(struct soft_cm_link *link);
 /* Not under the mutex: a guest that knocked and wants a connection. */
 void soft_cm_link_adopt(int fd);
 
+/* Guests that have no connection yet: of a parent's, and where no service thread is left. */
+void soft_cm_link_forget_all(void);
+void soft_cm_link_close_all(void);
+
 /* What a message, or the end, means: see cm_receive.c. */
 void soft_cm_receive(struct soft_cm_link *link, const struct soft_cm_message *message);
 void soft_cm_receive_end(struct soft_cm_id *id);

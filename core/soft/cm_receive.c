@@ -9,6 +9,7 @@
 
 enum {
 	TIMEWAIT_MS = 100,
+	REQUESTS_MAX = 1024, /* of a listener, that wait */
 };
 
 static void refuse(struct soft_cm_link *link, uint32_t space)
@@ -21,6 +22,15 @@ static void refuse(struct soft_cm_link *link, uint32_t space)
 
 	soft_cm_link_send(link, &message);
 	soft_cm_link_leave(link);
+}
+
+static bool has_room(const struct soft_cm_id *listener)
+{
+	unsigned int count = 0;
+
+	for (const struct soft_cm_id *one = listener->requests; one; one = one->next_request)
+		count++;
+	return count < REQUESTS_MAX;
 }
 
 static void append(struct soft_cm_id *listener, struct soft_cm_id *request)
@@ -39,7 +49,7 @@ static void on_request(struct soft_cm_link *link, const struct soft_cm_message *
 	struct soft_cm_id *id = NULL;
 
 	link->is_fresh = false;
-	if (listener && listener->verbs.ps == message->space &&
+	if (listener && listener->verbs.ps == message->space && has_room(listener) &&
 	    soft_cm_address_index(&message->to) >= 0)
 		id = soft_cm_id_new(listener->verbs.channel, listener->verbs.context,
 				    listener->verbs.ps, listener->verbs.qp_type);

@@ -15,16 +15,20 @@
 #include "core/soft/message.h"
 #include "core/soft/process.h"
 #include "core/soft/region.h"
+#include "core/soft/time.h"
 
 enum {
 	BACKLOG = 128,
-	PATIENCE_MS = 1000,
+	PATIENCE_MS = 1000, /* with a guest who does not read, for all that it is told at once */
+	SILENT_MAX = 64,
 };
 
 struct soft_guest {
 	struct soft_source source;
 	struct soft_guest *next;
-	uint32_t slot; /* 0: has not said hello yet */
+	uint32_t slot; /* 0: has not said hello yet, or has come again */
+	uint32_t generation;
+	uint64_t deadline_ns;
 };
 
 static void remove_guest(struct soft_door *door, struct soft_guest *guest)
@@ -44,14 +48,24 @@ static void remove_guest(struct soft_door *door, struct soft_guest *guest)
 	free(guest);
 }
 
-/* A guest whose socket is full is waited for a while. */
+static void be_patient(struct soft_guest *guest)
+{
+	guest->deadline_ns = soft_time_ns() + PATIENCE_MS * UINT64_C(1000000);
+}
+
+/* A guest whose socket is full is waited for until its deadline. */
 static int tell(struct soft_guest *guest, const struct soft_message *message, const int *fd)
 {
 	struct pollfd writable = {.fd = guest->source.fd, .events = POLLOUT};
-	int result = soft_message_send(guest->source.fd, message, fd);
+	int result;
 
-	if (result == -EAGAIN && poll(&writable, 1, PATIENCE_MS) == 1)
-		result = soft_message_send(guest->source.fd, message, fd);
+	while ((result = soft_message_send(guest->source.fd, message, fd)) == -EAGAIN) {
+		uint64_t now_ns = soft_time_ns();
+
+		if (now_ns >= guest->deadline_ns)
+			break;
+		poll(&writable, 1, (int)((guest->deadline_ns - now_ns) / 1000000) + 1);
+	}
 	return result;
 }
 
@@ -67,10 +81,23 @@ static int tell_channel(struct soft_guest *guest, uint32_t number, uint32_t gene
 	return tell(guest, &message, fds);
 }
 
-/* Channels come first, so that who has the arena has them. */
-static int welcome(struct soft_guest *guest, uint32_t slot)
+/* Whoever was here in the name of this slot is so no more; what is dead copies nothing. */
+static void replace(struct soft_door *door, uint32_t slot, uint32_t generation)
 {
-	struct soft_message message = {
+	for (struct soft_guest *guest = door->guests; guest; guest = guest->next) {
+		if (guest->slot != slot)
+			continue;
+		guest->slot = 0;
+		shutdown(guest->source.fd, SHUT_RDWR);
+		if (guest->generation != generation)
+			soft_region_forget(slot);
+	}
+}
+
+/* Channels come first, so that who has the arena has them. */
+static int welcome(struct soft_guest *guest, const struct soft_message *hello)
+{
+	const struct soft_message message = {
 		.kind = SOFT_MESSAGE_HELLO,
 		.slot = soft_process.registry.slot,
 		.generation = soft_process.registry.generation,
@@ -78,6 +105,8 @@ static int welcome(struct soft_guest *guest, uint32_t slot)
 	const int fds[SOFT_MESSAGE_FDS] = {soft_process.arena.fd, soft_process.service.doorbell.fd,
 					   soft_process.arena.memory_fd};
 
+	replace(&soft_process.door, hello->slot, hello->generation);
+	be_patient(guest);
 	for (uint32_t i = 1; i < SOFT_CHANNELS; i++) {
 		struct soft_channel *channel = soft_table_get(&soft_process.channels, i);
 		int result = 0;
@@ -87,9 +116,10 @@ static int welcome(struct soft_guest *guest, uint32_t slot)
 		if (result)
 			return result;
 	}
-	guest->slot = slot;
-	if (atomic_load(&soft_process.guest_slots) <= slot)
-		atomic_store(&soft_process.guest_slots, slot + 1);
+	guest->slot = hello->slot;
+	guest->generation = hello->generation;
+	if (atomic_load(&soft_process.guest_slots) <= hello->slot)
+		atomic_store(&soft_process.guest_slots, hello->slot + 1);
 	return tell(guest, &message, fds);
 }
 
@@ -116,7 +146,7 @@ static int admit(struct soft_guest *guest, const struct soft_message *message)
 	switch (message->kind) {
 	case SOFT_MESSAGE_HELLO:
 		pthread_mutex_lock(&door->mutex);
-		result = welcome(guest, message->slot);
+		result = welcome(guest, message);
 		pthread_mutex_unlock(&door->mutex);
 		return result;
 	case SOFT_MESSAGE_CONNECTION:
@@ -161,6 +191,22 @@ static int is_of_this_user(int fd)
 	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) && who.uid == geteuid();
 }
 
+/* Of those who knocked and say nothing, so many may stay; the list has the last one first. */
+static void show_out(struct soft_door *door)
+{
+	struct soft_guest *first = NULL;
+	unsigned int count = 0;
+
+	for (struct soft_guest *guest = door->guests; guest; guest = guest->next) {
+		if (guest->slot)
+			continue;
+		first = guest;
+		count++;
+	}
+	if (count > SILENT_MAX)
+		remove_guest(door, first);
+}
+
 static void on_knock(struct soft_source *source, uint32_t events)
 {
 	struct soft_door *door = CONTAINER_OF(source, struct soft_door, source);
@@ -181,6 +227,7 @@ static void on_knock(struct soft_source *source, uint32_t events)
 	pthread_mutex_unlock(&door->mutex);
 	if (soft_service_add(&soft_process.service, &guest->source))
 		remove_guest(door, guest);
+	show_out(door);
 }
 
 int soft_door_open(struct soft_door *door)
@@ -219,8 +266,10 @@ void soft_door_close(struct soft_door *door)
 void soft_door_announce(struct soft_door *door, uint32_t number, uint32_t generation, int fd)
 {
 	pthread_mutex_lock(&door->mutex);
-	for (struct soft_guest *guest = door->guests; guest; guest = guest->next)
+	for (struct soft_guest *guest = door->guests; guest; guest = guest->next) {
+		be_patient(guest);
 		if (guest->slot && tell_channel(guest, number, generation, fd))
 			shutdown(guest->source.fd, SHUT_RDWR);
+	}
 	pthread_mutex_unlock(&door->mutex);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where peers of the same user knock for this process's arena, doorbell and completion
- * channels. Who is of another user, or says something else than hello, is shown out.
+ * channels: a UNIX socket in the user's directory, no network. Who is of another user,
+ * is not the process that it says, or says something else than hello, is shown out, and
+ * so is who says nothing while many others knock.
  */
 #ifndef CORE_SOFT_DOOR_H
 #define CORE_SOFT_DOOR_H

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 
 enum {
 	PATIENCE_MS = 1000,
+	WORDS_MAX = 2 * SOFT_CHANNELS, /* of a peer that goes on and on, at once */
 };
 
 static void destroy(struct soft_peer *peer)
@@ -42,32 +44,47 @@ static void close_fds(const int *fd)
 			close(fd[i]);
 }
 
-static void take_channel(struct soft_peer *peer, const struct soft_message *message, const int *fd)
+/*
+ * Whether writing to it can neither block for others than its readers nor raise a signal:
+ * an eventfd and its like, which have no type of file.
+ */
+static bool is_anonymous(int fd)
+{
+	struct stat status;
+
+	return fd >= 0 && !fstat(fd, &status) && !(status.st_mode & S_IFMT);
+}
+
+/* A descriptor that is kept is -1 afterwards. */
+static int take_channel(struct soft_peer *peer, const struct soft_message *message, int *fd)
 {
 	struct soft_peer_channel *channel;
 
-	if (!message->slot || message->slot >= SOFT_CHANNELS) {
-		close_fds(fd);
-		return;
-	}
+	if (!message->slot || message->slot >= SOFT_CHANNELS)
+		return -EPROTO;
 	channel = &peer->channel[message->slot];
 	if (channel->generation)
 		close(channel->fd);
 	channel->generation = 0;
-	if (message->kind == SOFT_MESSAGE_CHANNEL && fd[0] >= 0)
-		*channel = (struct soft_peer_channel){fd[0], message->generation};
+	if (message->kind == SOFT_MESSAGE_CHANNEL_GONE)
+		return 0;
+	if (!message->generation || !is_anonymous(fd[0]))
+		return -EPROTO;
+	*channel = (struct soft_peer_channel){fd[0], message->generation};
+	fd[0] = -1;
+	return 0;
 }
 
-static int take_arena(struct soft_peer *peer, const struct soft_message *message, const int *fd)
+static int take_arena(struct soft_peer *peer, const struct soft_message *message, int *fd)
 {
 	int result;
 
-	if (peer->arena || fd[0] < 0 || fd[1] < 0 || fd[2] < 0 || message->slot != peer->slot) {
-		close_fds(fd);
+	if (peer->arena || fd[0] < 0 || fd[2] < 0 || message->slot != peer->slot ||
+	    !is_anonymous(fd[1]))
 		return -EPROTO;
-	}
 	peer->doorbell = fd[1];
 	result = soft_arena_map(&peer->mapped, fd[0], fd[2]);
+	fd[0] = fd[1] = fd[2] = -1;
 	if (result)
 		return result;
 	peer->generation = message->generation;
@@ -80,23 +97,24 @@ static int hear(struct soft_peer *peer)
 {
 	struct soft_message message;
 	int fd[SOFT_MESSAGE_FDS];
-	int result;
+	int result = 0;
 
-	while (!(result = soft_message_receive(peer->source.fd, &message, fd))) {
+	for (unsigned int i = 0; i < WORDS_MAX && !result; i++) {
+		result = soft_message_receive(peer->source.fd, &message, fd);
+		if (result)
+			break;
 		switch (message.kind) {
 		case SOFT_MESSAGE_CHANNEL:
 		case SOFT_MESSAGE_CHANNEL_GONE:
-			take_channel(peer, &message, fd);
+			result = take_channel(peer, &message, fd);
 			break;
 		case SOFT_MESSAGE_HELLO:
 			result = take_arena(peer, &message, fd);
 			break;
 		default:
-			close_fds(fd);
 			result = -EPROTO;
 		}
-		if (result)
-			return result;
+		close_fds(fd);
 	}
 	return result == -EAGAIN ? 0 : result;
 }

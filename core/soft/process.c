@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "core/soft/cm_link.h"
 #include "core/soft/cq.h"
 #include "core/soft/port.h"
 #include "core/soft/progress.h"
@@ -26,6 +27,7 @@ static void finish(void)
 {
 	soft_service_close(&soft_process.service);
 	soft_porter_close(&soft_process.porter);
+	soft_cm_link_close_all();
 	soft_peer_leave_all();
 	soft_door_close(&soft_process.door);
 	soft_table_finish(&soft_process.qps);
@@ -120,6 +122,7 @@ static void forget_parent(void)
 	pthread_mutex_init(&soft_process.mutex, NULL);
 	pthread_mutex_init(&soft_process.meeting, NULL);
 	soft_progress_forget();
+	soft_cm_link_forget_all();
 }
 
 int soft_process_enter(void)
