@@ -14,7 +14,6 @@ enum {
 	PATIENCE_S = 20,
 	EVERY_ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
 		       IBV_ACCESS_REMOTE_ATOMIC,
-	FIRST_PSN = 0xfffff0, /* soon beyond its 24 bits */
 };
 
 static char directory[] = "/tmp/soft-test-XXXXXX";
@@ -78,8 +77,8 @@ void stage_connect(struct ibv_qp *qp, const union ibv_gid *gid, uint32_t number,
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = IBV_MTU_1024,
 		.dest_qp_num = number,
-		.rq_psn = FIRST_PSN,
-		.sq_psn = FIRST_PSN,
+		.rq_psn = STAGE_PSN,
+		.sq_psn = STAGE_PSN,
 		.ah_attr = {.is_global = 1, .port_num = 1, .grh.dgid = *gid},
 		.max_rd_atomic = 16,
 		.max_dest_rd_atomic = ways->no_reads ? 0 : 16,

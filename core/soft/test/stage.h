@@ -18,6 +18,7 @@ enum {
 	STAGE_DEPTH = 16,
 	STAGE_QKEY = 0x1234,
 	STAGE_INLINE = 128,
+	STAGE_PSN = 0xfffff0, /* soon beyond its 24 bits */
 };
 
 struct stage_end {

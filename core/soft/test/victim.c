@@ -170,6 +170,8 @@ static void work(const struct home *home)
 
 	for (int i = 0; i < 40; i++) {
 		ibv_post_recv(home->qp[0], &receive, &bad_receive);
+		/* In a completion, and by a copy. */
+		sge.length = i % 2 ? PAGE : 64;
 		ibv_post_send(home->qp[0], &send, &bad_send);
 		ibv_poll_cq(home->cq, 4, wc);
 		ibv_req_notify_cq(home->cq, 0);
