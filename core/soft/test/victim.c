@@ -19,7 +19,6 @@
 
 enum {
 	PAGE = 4096,
-	MARK = 0xc5,
 	PATIENCE_MS = 20000,
 	REMOTE = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
 		 IBV_ACCESS_REMOTE_ATOMIC,
@@ -53,7 +52,7 @@ static unsigned char *reserve(size_t size)
 
 	assert_ptr_not_equal(at, MAP_FAILED);
 	assert_int_equal(mprotect(at + PAGE, size + (size_t)2 * PAGE, PROT_READ | PROT_WRITE), 0);
-	memset(at + PAGE, MARK, size + (size_t)2 * PAGE);
+	memset(at + PAGE, VICTIM_MARK, size + (size_t)2 * PAGE);
 	memset(at + (size_t)2 * PAGE, VICTIM_FILL, size);
 	return at + PAGE;
 }
@@ -61,7 +60,7 @@ static unsigned char *reserve(size_t size)
 static bool is_marked(const unsigned char *page)
 {
 	for (unsigned int i = 0; i < PAGE; i++)
-		if (page[i] != MARK)
+		if (page[i] != VICTIM_MARK)
 			return false;
 	return true;
 }

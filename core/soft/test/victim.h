@@ -19,6 +19,7 @@ enum {
 	VICTIM_PAGES = 16,
 	VICTIM_BYTES = VICTIM_PAGES * 4096, /* registered */
 	VICTIM_FILL = 0x11,
+	VICTIM_MARK = 0xc5,    /* of what is not registered */
 	VICTIM_FRIENDS = 4096, /* bytes of a peer that is none of the attackers' */
 };
 
