@@ -66,10 +66,9 @@ json_t *facts_pcie(const struct facts_place *place)
 		{"local_cpulist",      "local_cpulist",      fact_text  },
 	};
 	json_t *section = json_object();
-	const char *module;
 	char folder[TREE_TEXT];
 
-	if (facts_is_software(place, &module))
+	if (facts_is_software(place))
 		return section;
 	snprintf(folder, sizeof(folder), DEVICE, place->device);
 	facts_read(section, place->root, folder, rows, ARRAY_LENGTH(rows));
@@ -89,11 +88,10 @@ json_t *facts_interrupts(const struct facts_place *place)
 	json_t *section = json_object();
 	json_t *all = json_object();
 	struct tree_names names;
-	const char *module;
 	char cpus[TREE_NAME];
 
 	tree_names_open(&names, place->root, DEVICE "/msi_irqs", place->device);
-	if (!facts_is_software(place, &module))
+	if (!facts_is_software(place))
 		for (size_t i = 0; i < names.count && i < INTERRUPTS_MAX; i++)
 			if (interrupt_cpus(place->root, names.name[i], cpus, sizeof(cpus)))
 				json_object_set_new(all, names.name[i], json_string(cpus));

@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "bench/facts_part.h"
+#include "core/kind.h"
 
 #define CLASS      "/sys/class/infiniband"
 #define GIDS_MAX   1024
 #define GIDS_GAP   32
 #define UVERBS     "/sys/class/infiniband_verbs"
 #define DEV        "/dev/infiniband"
-#define NODE_SIW   "Software iWARP stack"
 #define NODE_RNIC  "4: RNIC"
 #define FOLDER_MAX 256
 
@@ -19,22 +19,14 @@ static void device_folder(char folder[static FOLDER_MAX], const struct facts_pla
 	snprintf(folder, FOLDER_MAX, CLASS "/%.63s%s", place->device, below);
 }
 
-/*
- * Soft-RoCE alone has "parent". Kernels have hung both kinds of software devices below
- * the network card that they use, so that a device above proves no hardware.
- */
-bool facts_is_software(const struct facts_place *place, const char **module)
+bool facts_is_software(const struct facts_place *place)
 {
-	const char *root = place->root;
-	char text[TREE_NAME];
+	return kind_find(place->root, place->device) != KIND_HARDWARE;
+}
 
-	*module = NULL;
-	if (tree_exists(root, CLASS "/%s/parent", place->device))
-		*module = "rdma_rxe";
-	else if (tree_line(root, text, sizeof(text), CLASS "/%s/node_desc", place->device) &&
-		 !strcmp(text, NODE_SIW))
-		*module = "siw";
-	return *module || !tree_exists(root, CLASS "/%s/device", place->device);
+static const char *module_of(enum kind kind)
+{
+	return kind == KIND_RXE ? "rdma_rxe" : kind == KIND_SIW ? "siw" : NULL;
 }
 
 static void add_driver(json_t *section, const struct facts_place *place, const char *module)
@@ -67,15 +59,16 @@ json_t *facts_device(const struct facts_place *place)
                 {"node_guid", "node_guid", fact_text },
 	};
 	json_t *section = json_object();
-	const char *module;
-	bool is_software = facts_is_software(place, &module);
+	enum kind kind = kind_find(place->root, place->device);
+	bool is_software = kind != KIND_HARDWARE;
 	char folder[FOLDER_MAX];
 
 	facts_set(section, "name", place->device);
 	device_folder(folder, place, "");
 	facts_read(section, place->root, folder, rows, ARRAY_LENGTH(rows));
+	facts_set(section, "kind", kind_name(kind));
 	json_object_set_new(section, "software", json_boolean(is_software));
-	add_driver(section, place, is_software ? module : NULL);
+	add_driver(section, place, module_of(kind));
 	if (!is_software)
 		json_object_set_new(
 			section, "virtual_function",
@@ -193,10 +186,9 @@ json_t *facts_iommu(const struct facts_place *place)
 		{"type", "type", fact_text},
 	};
 	json_t *section = json_object();
-	const char *module;
 	char folder[FOLDER_MAX];
 
-	if (facts_is_software(place, &module))
+	if (facts_is_software(place))
 		return section;
 	device_folder(folder, place, "/device/iommu_group");
 	facts_read(section, place->root, folder, rows, ARRAY_LENGTH(rows));
@@ -219,6 +211,9 @@ json_t *facts_access(const struct facts_place *place)
 	json_t *section = json_object();
 	struct tree_names names;
 
+	/* What the kernel does not have needs no nodes of it. */
+	if (!tree_exists(place->root, CLASS "/%s", place->device))
+		return section;
 	tree_names_open(&names, place->root, UVERBS);
 	for (size_t i = 0; i < names.count; i++) {
 		char device[TREE_NAME];

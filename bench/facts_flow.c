@@ -146,10 +146,9 @@ static void add_pfc(json_t *section, const char *name)
 json_t *facts_flow(const struct facts_place *place)
 {
 	json_t *section = json_object();
-	const char *module;
 	char name[IFNAMSIZ];
 
-	if (facts_is_software(place, &module) || !facts_interface(place, name, sizeof(name)))
+	if (facts_is_software(place) || !facts_interface(place, name, sizeof(name)))
 		return section;
 	add_ecn(section, place->root, name);
 	/* The kernel tells these of this machine alone. */

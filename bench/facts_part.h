@@ -69,8 +69,8 @@ int facts_cpu_flag(const char *root, const char *flag);
 /* The network interface of the port. */
 bool facts_interface(const struct facts_place *place, char *name, size_t size);
 
-/* Whether the device is made of software, and its kernel module if that is sure. */
-bool facts_is_software(const struct facts_place *place, const char **module);
+/* Whether the device is made of software. */
+bool facts_is_software(const struct facts_place *place);
 
 /* From the kernel's answer about a link's priority flow control: those that have it. */
 bool facts_take_pfc(void *answer, size_t length, unsigned int *mask);

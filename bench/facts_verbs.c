@@ -6,6 +6,7 @@
 
 #include "bench/capacity.h"
 #include "bench/facts_part.h"
+#include "core/device.h"
 #include "core/verbs.h"
 
 static unsigned int mtu_bytes(enum ibv_mtu mtu)
@@ -40,6 +41,8 @@ static void add_attributes(json_t *facts, struct ibv_context *context)
 	json_object_set_new(section, "vendor_part_id", json_integer(attr.vendor_part_id));
 	set_hex(section, "hw_ver", attr.hw_ver);
 	facts_set(section, "fw_ver", attr.fw_ver);
+	if (kind_is_soft(&attr))
+		facts_set(section, "kind", kind_name(KIND_SOFT));
 }
 
 static void add_mtu(json_t *facts, struct ibv_context *context, unsigned int port)
@@ -51,6 +54,10 @@ static void add_mtu(json_t *facts, struct ibv_context *context, unsigned int por
 		return;
 	json_object_set_new(section, "active_mtu", json_integer(mtu_bytes(attr.active_mtu)));
 	json_object_set_new(section, "max_mtu", json_integer(mtu_bytes(attr.max_mtu)));
+	if (!json_object_get(section, "state"))
+		facts_set(section, "state", device_state_name(attr.state));
+	if (!json_object_get(section, "link_layer") && attr.link_layer == IBV_LINK_LAYER_ETHERNET)
+		facts_set(section, "link_layer", "Ethernet");
 }
 
 static void add_vectors(json_t *facts, const struct ibv_context *context)

@@ -31,6 +31,7 @@ struct interfaces {
 struct scan {
 	struct ibv_context *context;
 	const char *device;
+	enum kind kind;
 	struct ifaddrs *own;
 	struct ibv_gid_entry *gids;
 	size_t n_gids;
@@ -224,6 +225,7 @@ static int add_port(struct device_list *list, const struct scan *scan, uint8_t n
 	port = &larger[list->n_ports++];
 	*port = (struct device_port){
 		.port = number,
+		.kind = scan->kind,
 		.state = attr.state,
 		.link_layer = link_layer_name(scan, attr.link_layer),
 		.rate_mbps = lanes(attr.active_width) * lane_mbps(attr.active_speed),
@@ -272,6 +274,7 @@ static int scan_ports(struct device_list *list, struct scan *scan, struct error 
 
 	if (code)
 		return error_set_errno(error, code, "cannot query it");
+	scan->kind = kind_is_soft(&attr) ? KIND_SOFT : kind_find("", scan->device);
 	/* A device without GIDs is reached through its own interfaces, if at all. */
 	device_gids(scan->context, attr.phys_port_cnt, &scan->gids, &scan->n_gids, &fault);
 	if (!scan->gids)

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 
 #include "core/error.h"
+#include "core/kind.h"
 
 struct device_address {
 	struct sockaddr_storage address;
@@ -28,6 +29,7 @@ struct device_port {
 	unsigned int active_mtu; /* bytes */
 	unsigned int max_mtu;
 	int numa_node; /* -1: none known */
+	enum kind kind;
 	struct device_address *addresses;
 	size_t n_addresses;
 };

@@ -324,11 +324,11 @@ static json_t *make_case(const struct result_case *line)
 
 static json_t *make_end(const struct result_end *end)
 {
-	return json_pack("{s:s, s:s, s:i, s:s, s:s, s:o, s:i, s:O*, s:s*}", "host", end->host,
-			 "device", end->device, "port", (int)end->port, "address", end->address,
-			 "link_layer", end->link_layer, "rate_mbps", number(end->rate_mbps), "mtu",
-			 (int)end->mtu, "facts", end->facts, "hard_fingerprint",
-			 end->fingerprint[0] ? end->fingerprint : NULL);
+	return json_pack("{s:s, s:s, s:i, s:s*, s:s, s:s, s:o, s:i, s:O*, s:s*}", "host", end->host,
+			 "device", end->device, "port", (int)end->port, "kind", end->kind,
+			 "address", end->address, "link_layer", end->link_layer, "rate_mbps",
+			 number(end->rate_mbps), "mtu", (int)end->mtu, "facts", end->facts,
+			 "hard_fingerprint", end->fingerprint[0] ? end->fingerprint : NULL);
 }
 
 static json_t *make_clock(const struct result *result)

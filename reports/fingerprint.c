@@ -22,8 +22,8 @@ static const struct {
 	const char *members[MEMBERS_MAX];
 } hard[] = {
 	{"device",
-	 {"node_type", "vendor_id", "vendor_part_id", "hw_ver", "hw_rev", "fw_ver", "board_id",
-	  "hca_type", "software", "virtual_function", "driver", "driver_version",
+	 {"kind", "node_type", "vendor_id", "vendor_part_id", "hw_ver", "hw_rev", "fw_ver",
+	  "board_id", "hca_type", "software", "virtual_function", "driver", "driver_version",
 	  "driver_srcversion"}							      },
 	{"port",
 	 {"link_layer", "state", "phys_state", "rate", "active_mtu", "max_mtu", "gid_types"}},

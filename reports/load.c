@@ -31,6 +31,8 @@ static int load_end(struct result_end *end, const json_t *hosts, const char *nam
 	    member_text(json, "hard_fingerprint", end->fingerprint, sizeof(end->fingerprint),
 			error))
 		return -EINVAL;
+	if (json_object_get(json, "kind") && member_word(json, "kind", texts, &end->kind, error))
+		return -EINVAL;
 	end->facts = json_incref(json_object_get(json, "facts"));
 	return member_word(json, "link_layer", texts, &end->link_layer, error);
 }

@@ -22,12 +22,18 @@ static int check_number(const char *what, uint64_t before, uint64_t now, struct 
 			 before);
 }
 
+static const char *kind_of(const struct result_end *end)
+{
+	return end->kind ? end->kind : "not told";
+}
+
 static int check_end(const char *which, const struct result_end *before,
 		     const struct result_end *now, struct error *error)
 {
 	if (!check_text("host", before->host, now->host, error) &&
 	    !check_text("device", before->device, now->device, error) &&
 	    !check_number("port", before->port, now->port, error) &&
+	    !check_text("kind", kind_of(before), kind_of(now), error) &&
 	    !check_text("address", before->address, now->address, error) &&
 	    !check_text("link_layer", before->link_layer, now->link_layer, error) &&
 	    !check_number("rate_mbps", before->rate_mbps, now->rate_mbps, error) &&

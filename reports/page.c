@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/banner.h"
 #include "reports/member.h"
 #include "reports/semantics.h"
 
@@ -171,7 +172,7 @@ static void print_warnings(FILE *out, const struct result *result)
 	char text[256];
 	size_t i;
 
-	is_unsteady = cells_unsteady(text, result);
+	is_unsteady = semantics_has_times(result) && cells_unsteady(text, result);
 	if (!is_unsteady && !json_array_size(result->warnings))
 		return;
 	fputs("<h3>Findings</h3>\n<ul>\n", out);
@@ -301,10 +302,14 @@ void page_add(FILE *out, const struct table_unit *unit, const struct result *res
 
 	cells_head(head, result);
 	fputs("<section>\n", out);
+	if (banner_of(result))
+		print_element(out, "h2", banner_of(result));
 	print_element(out, "h2", head);
 	print_run(out, result, name);
-	print_metric(out, unit, result, false);
-	print_metric(out, unit, result, true);
+	if (semantics_has_times(result)) {
+		print_metric(out, unit, result, false);
+		print_metric(out, unit, result, true);
+	}
 	print_semantics(out, result);
 	print_others(out, result);
 	print_warnings(out, result);

@@ -109,6 +109,7 @@ struct result_end {
 	char host[64];
 	char device[64];
 	unsigned int port;
+	const char *kind; /* of the device, such as "hardware" and "soft"; NULL: not known */
 	char address[64];
 	const char *link_layer;
 	uint64_t rate_mbps;

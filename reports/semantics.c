@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "core/compiler.h"
+#include "reports/banner.h"
 #include "reports/statistic.h"
 
-#define NS_PER_US 1000.0
+#define NS_PER_US  1000.0
+#define PAIR_WIDTH 9
 
 /* What is to be done, by which operation, and what one of it is made of. */
 static const struct row {
@@ -30,6 +32,16 @@ static const struct row {
 	{"fetch", "read-notify",  "read-notify",  "poll",  ROW_TOLD    },
 	{"fetch", "send+reply",   "send",         "poll",  ROW_ANSWERED},
 };
+
+static const char note[] =
+	"RQ, buffer: tried with an empty receive queue, and with receives without buffers. "
+	"CQE, events,\nfar CPU: one at a time, both ends sleeping for events. us: median, both ends "
+	"polling, until\nthe other program knows, or until the data are there or "
+	"here.\n";
+static const char short_note[] =
+	"RQ, buffer: tried with an empty receive queue, and with receives without buffers. "
+	"CQE, events:\none at a time, both ends sleeping for events. Times of a software device "
+	"choose no operation:\nthey are not shown.\n";
 
 /* The cases that a row is made of; NULL: there is none. */
 struct sources {
@@ -103,18 +115,17 @@ static const char *yes_or_no(const json_t *needs, const char *name)
 	return !found ? "-" : json_is_true(found) ? "yes" : "no";
 }
 
-static void print_pair(FILE *out, const struct sources *sources, uint64_t near, uint64_t far)
+static void print_pair(FILE *out, const struct sources *sources, uint64_t near, uint64_t far,
+		       int width)
 {
 	const struct result_case *counts = sources->counts;
-	char text[32];
+	char text[32] = "-";
 
-	if (!counts) {
-		fprintf(out, " %-9s", "-");
-		return;
-	}
-	snprintf(text, sizeof(text), "%.2g/%.2g", (double)near / (double)counts->client.messages,
-		 (double)far / (double)counts->server.messages);
-	fprintf(out, " %-9s", text);
+	if (counts)
+		snprintf(text, sizeof(text), "%.2g/%.2g",
+			 (double)near / (double)counts->client.messages,
+			 (double)far / (double)counts->server.messages);
+	fprintf(out, " %-*s", width, text);
 }
 
 static double median_us(const struct result_case *line)
@@ -150,6 +161,7 @@ static void print_times(FILE *out, const struct row *row, const struct sources *
 	double idle = median_us(sources->idle);
 	double busy = median_us(sources->busy);
 
+	print_us(out, far_cpu_us(row, sources));
 	print_us(out, row->way == ROW_ANSWERED ? 2 * idle : idle);
 	/* What is measured is half of a round trip, of which one way is as when idle. */
 	if (row->way == ROW_TOLD)
@@ -164,18 +176,30 @@ static void print_row(FILE *out, const struct result *result, const struct subje
 	struct sources sources = find_sources(result, subject, row);
 	const struct result_case *counts = sources.counts;
 	const json_t *needs = find_needs(result, row->op);
+	bool has_times = semantics_has_times(result);
 
 	if (!counts && !sources.idle)
 		return;
 	fprintf(out, "%-6s %-12s %-5s %-7s", row->task, row->how, yes_or_no(needs, "receive"),
 		yes_or_no(needs, "buffer"));
 	print_pair(out, &sources, counts ? counts->client.completions : 0,
-		   counts ? counts->server.completions : 0);
+		   counts ? counts->server.completions : 0, PAIR_WIDTH);
 	print_pair(out, &sources, counts ? counts->client.cq_events : 0,
-		   counts ? counts->server.cq_events : 0);
-	print_us(out, far_cpu_us(row, &sources));
-	print_times(out, row, &sources);
+		   counts ? counts->server.cq_events : 0, has_times ? PAIR_WIDTH : 0);
+	if (has_times)
+		print_times(out, row, &sources);
 	fputc('\n', out);
+}
+
+/* What the software device has of it. */
+static void print_short_head(FILE *out, const struct subject *subject)
+{
+	char title[64];
+
+	snprintf(title, sizeof(title), "SEMANTICS, %llu B", (unsigned long long)subject->size);
+	fprintf(out, "%-19s %-5s %-7s %-9s %s\n", title, "RQ", "buffer", "CQE", "events");
+	fprintf(out, "%-6s %-12s %-5s %-7s %-9s %s\n", "task", "how", "used", "posted", "near/far",
+		"near/far");
 }
 
 static void print_head(FILE *out, const struct subject *subject)
@@ -192,6 +216,16 @@ static void print_head(FILE *out, const struct subject *subject)
 		"posted", "near/far", "near/far", "us/op", "idle", busy);
 }
 
+bool semantics_has_times(const struct result *result)
+{
+	bool has_asked = false;
+
+	for (size_t i = 0; i < result->n_cases && !has_asked; i++)
+		has_asked = result->cases[i].needs ||
+			    json_is_true(json_object_get(result->cases[i].parameters, "needs"));
+	return !has_asked || !banner_of(result);
+}
+
 void semantics_print(FILE *out, const struct result *result)
 {
 	const struct result_case *first = NULL;
@@ -204,12 +238,11 @@ void semantics_print(FILE *out, const struct result *result)
 	subject.size = first->size;
 	for (size_t i = 0; i < result->n_cases && !subject.think; i++)
 		subject.think = think_of(&result->cases[i]);
-	print_head(out, &subject);
+	if (semantics_has_times(result))
+		print_head(out, &subject);
+	else
+		print_short_head(out, &subject);
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
 		print_row(out, result, &subject, &rows[i]);
-	fputs("RQ, buffer: tried with an empty receive queue, and with receives without buffers. "
-	      "CQE, events,\nfar CPU: one at a time, both ends sleeping for events. us: median, both "
-	      "ends polling, until\nthe other program knows, or until the data are there or "
-	      "here.\n",
-	      out);
+	fputs(semantics_has_times(result) ? note : short_note, out);
 }

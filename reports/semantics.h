@@ -13,4 +13,10 @@
 /* Prints nothing of a result in which no case has found out what it needs. */
 void semantics_print(FILE *out, const struct result *result);
 
+/*
+ * Whether times are shown at all: not where the software device was asked what operations
+ * need, since nobody is to choose one by how fast it is there.
+ */
+bool semantics_has_times(const struct result *result);
+
 #endif

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "reports/banner.h"
 #include "reports/member.h"
 #include "reports/semantics.h"
 
@@ -54,6 +55,8 @@ void table_open(struct table *table, FILE *out, const struct table_unit *unit,
 		if (strcmp(line->metric, "bw") != 0)
 			widen(&table->width[2], result_kind_name(line->kind));
 	}
+	if (banner_of(result))
+		fprintf(out, "%s\n", banner_of(result));
 	cells_head(head, result);
 	fprintf(out, "%s\n", head);
 }
@@ -93,6 +96,8 @@ void table_line(struct table *table, const struct result_case *line)
 			line->error[0] ? line->error : result_status_name(line->status));
 		return;
 	}
+	if (!semantics_has_times(table->result))
+		return;
 	if (!table->last || !table->last->windows != !line->windows) {
 		cells_title(&cells, table->unit, line);
 		print(table, &cells);
@@ -134,7 +139,7 @@ static void print_unsteady(const struct table *table)
 {
 	char text[256];
 
-	if (cells_unsteady(text, table->result))
+	if (semantics_has_times(table->result) && cells_unsteady(text, table->result))
 		fprintf(table->out, "! %s; mend: a longer --warmup\n", text);
 }
 

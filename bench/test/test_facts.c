@@ -111,7 +111,7 @@ static const char hardware[] =
 static const char wanted_of_hardware[] =
 	"{'host':'n01',"
 	" 'device':{'name':'mlx5_0', 'node_type':'CA', 'fw_ver':'20.39.2048',"
-	"  'board_id':'MT_0000000594', 'hca_type':'MT4123', 'hw_rev':'0', 'software':false,"
+	"  'board_id':'MT_0000000594', 'hca_type':'MT4123', 'hw_rev':'0', 'kind':'hardware', 'software':false,"
 	"  'driver':'mlx5_core', 'driver_version':'23.10-1.1.9',"
 	"  'driver_srcversion':'0123456789ABCDEF', 'virtual_function':false},"
 	" 'port':{'number':1, 'link_layer':'Ethernet', 'state':'ACTIVE',"
@@ -192,9 +192,8 @@ static void test_nothing(void **unused)
 	unsetenv("SOFTROCE_ACCEL");
 	json_object_del(facts, "tool");
 	json_object_del(facts, "libc");
-	assert_json(facts, "{'device':{'name':'mlx5_0', 'software':true}, 'port':{'number':1},"
-			   " 'access':{'rdma_cm':{'path':'/dev/infiniband/rdma_cm',"
-			   " 'opens':false, 'errno':2}}, 'environment':{'softroce_accel':'kvm'}}");
+	assert_json(facts, "{'device':{'name':'mlx5_0', 'kind':'other', 'software':true},"
+			   " 'port':{'number':1}, 'environment':{'softroce_accel':'kvm'}}");
 	json_decref(facts);
 	facts = facts_noise(machine.root);
 	assert_json(facts, "{}");
@@ -219,15 +218,19 @@ static void test_software_devices(void **unused)
 	made_up_open(&machine);
 	made_up_files(&machine, files, NULL, 0);
 	made_up_link(&machine, "/sys/class/infiniband/rxe1/device/driver", "/x/mlx5_core");
-	check_section(&machine, "rxe0", "device",
-		      "{'name':'rxe0', 'node_type':'CA', 'software':true, 'driver':'rdma_rxe'}");
+	check_section(
+		&machine, "rxe0", "device",
+		"{'name':'rxe0', 'node_type':'CA', 'software':true, 'kind':'rxe', 'driver':'rdma_rxe'}");
+	check_section(&machine, "rxe0", "access",
+		      "{'rdma_cm':{'path':'/dev/infiniband/rdma_cm', 'opens':false, 'errno':2}}");
 	check_section(&machine, "rxe0", "netdev", "{'name':'ve0', 'mtu':4200}");
-	check_section(&machine, "siw0", "device",
-		      "{'name':'siw0', 'node_type':'RNIC', 'software':true, 'driver':'siw'}");
+	check_section(
+		&machine, "siw0", "device",
+		"{'name':'siw0', 'node_type':'RNIC', 'software':true, 'kind':'siw', 'driver':'siw'}");
 	check_section(&machine, "siw0", "port", "{'number':1, 'link_layer':'iWARP'}");
 	check_section(&machine, "siw0", "netdev", NULL);
 	check_section(&machine, "rxe1", "device",
-		      "{'name':'rxe1', 'software':true, 'driver':'rdma_rxe'}");
+		      "{'name':'rxe1', 'software':true, 'kind':'rxe', 'driver':'rdma_rxe'}");
 	check_section(&machine, "rxe1", "pcie", NULL);
 	check_section(&machine, "rxe1", "iommu", NULL);
 	made_up_close(&machine);
@@ -246,8 +249,9 @@ static void test_infiniband(void **unused)
 	made_up_open(&machine);
 	made_up_files(&machine, files, NULL, 0);
 	check_section(&machine, "mlx5_0", "netdev", "{'name':'ib1', 'mtu':4092}");
-	check_section(&machine, "mlx5_0", "device",
-		      "{'name':'mlx5_0', 'software':false, 'virtual_function':true}");
+	check_section(
+		&machine, "mlx5_0", "device",
+		"{'name':'mlx5_0', 'software':false, 'kind':'hardware', 'virtual_function':true}");
 	made_up_close(&machine);
 }
 

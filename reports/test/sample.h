@@ -229,6 +229,7 @@ static inline void sample_init(struct result *result)
 		.client = {.host = "n01",
 			   .device = "mlx5_0",
 			   .port = 1,
+			   .kind = "hardware",
 			   .address = "192.0.2.1",
 			   .link_layer = "Ethernet",
 			   .rate_mbps = 100000,

@@ -61,6 +61,7 @@ DEFECTS = (
     ((*CLIENT, "port"), 0),
     ((*CLIENT, "port"), "1"),
     ((*CLIENT, "address"), DROP),
+    ((*CLIENT, "kind"), "unknown"),
     ((*CLIENT, "link_layer"), "Token Ring"),
     ((*CLIENT, "rate_mbps"), -1),
     ((*CLIENT, "mtu"), DROP),

@@ -43,6 +43,8 @@ static void test_what_is_hard(void **unused)
 	static const char *const rows[] = {
 		"{\"device\": {\"fw_ver\": \"20.1\"}}",
 		"{\"device\": {\"fw_ver\": \"20.2\"}}",
+		"{\"device\": {\"kind\": \"hardware\"}}",
+		"{\"device\": {\"kind\": \"soft\"}}",
 		"{\"frequency\": {\"turbo\": true}}",
 		"{\"frequency\": {\"turbo\": false}}",
 		"{\"kernel\": {\"release\": \"6.1\"}}",

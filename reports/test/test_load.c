@@ -209,6 +209,8 @@ static void test_refusals(void **unused)
 		{"hosts/client/host",                  "\"a\\u007f\"",                           "\"host\" is not all printable"                  },
 		{"hosts/client/hard_fingerprint",      "\"0123456789abcdef0\"",                  "longer than 16 bytes"                           },
 		{"hosts/client/hard_fingerprint",      NULL,                                     NULL                                             },
+		{"hosts/client/kind",                  "7",                                      "hosts: \"kind\" is no text"                     },
+		{"hosts/client/kind",                  NULL,                                     NULL                                             },
 		{"hosts/server/port",                  "2147483648",                             "\"port\" is beyond 2147483647"                  },
 		{"hosts/server/mtu",                   "1024.0",                                 "\"mtu\" is no count"                            },
 		{"cases",			      "{}",				     "\"cases\" is no array"                          },

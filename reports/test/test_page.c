@@ -59,6 +59,22 @@ static void test_figures(void **unused)
 	assert_int_equal(count("<tbody>"), 2);
 }
 
+static void test_the_software_device(void **unused)
+{
+	make("result.json");
+	assert_null(strstr(text, "SOFTWARE"));
+	free(text);
+	sample.server.kind = "soft";
+	make("result.json");
+	assert_contains(text, "<section>\n<h2>SOFTWARE DEVICE");
+	assert_contains(text, "<h3>Latency, microseconds</h3>");
+	free(text);
+	json_object_set_new(sample.cases[SAMPLE_LATENCY].parameters, "needs", json_true());
+	make("result.json");
+	assert_null(strstr(text, "<h3>Latency"));
+	assert_null(strstr(text, "<h3>Bandwidth"));
+}
+
 static void test_cases_without_figures(void **unused)
 {
 	make("result.json");
@@ -151,6 +167,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		on_sample(test_figures),
+		on_sample(test_the_software_device),
 		on_sample(test_cases_without_figures),
 		on_sample(test_unsteady),
 		on_sample(test_what_ran),

@@ -128,6 +128,40 @@ static void test_gaps(void **unused)
 				  "         -         -\n" NOTE);
 }
 
+/* Of the software device what is counted is told, and no time. */
+static void test_the_software_device(void **unused)
+{
+	struct result_case *line = add_case("send", "bw", events, "0ns");
+
+	line->needs = sample_json("{\"receive\": true, \"buffer\": true}");
+	line->server.completions = MESSAGES;
+	line->server.cq_events = MESSAGES;
+	time_case(add_case("send", "lat", polling, "0ns"), 900);
+	assert_true(semantics_has_times(&result));
+	result.server.kind = "rxe";
+	assert_true(semantics_has_times(&result));
+	result.server.kind = "soft";
+	assert_false(semantics_has_times(&result));
+	check_rows(
+		"SEMANTICS, 64 B     RQ    buffer  CQE       events\n"
+		"task   how          used  posted  near/far  near/far\n"
+		"tell   send         yes   yes     1/1       0.5/1\n"
+		"fetch  send+reply   yes   yes     -         -\n"
+		"RQ, buffer: tried with an empty receive queue, and with receives without "
+		"buffers. CQE, events:\none at a time, both ends sleeping for events. Times of a "
+		"software device choose no operation:\nthey are not shown.\n");
+}
+
+/* Where nobody asks what operations need, times are all that there is. */
+static void test_times_of_the_software_device(void **unused)
+{
+	time_case(add_case("send", "lat", polling, "0ns"), 900);
+	result.client.kind = "soft";
+	assert_true(semantics_has_times(&result));
+	json_object_set_new(cases[0].parameters, "needs", json_true());
+	assert_false(semantics_has_times(&result));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -135,6 +169,8 @@ int main(void)
 		cmocka_unit_test_teardown(test_one_that_takes_no_part, forget),
 		cmocka_unit_test_teardown(test_one_that_is_told, forget),
 		cmocka_unit_test_teardown(test_gaps, forget),
+		cmocka_unit_test_teardown(test_the_software_device, forget),
+		cmocka_unit_test_teardown(test_times_of_the_software_device, forget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

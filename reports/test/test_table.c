@@ -60,6 +60,37 @@ static void check_head(const char *wanted)
 }
 
 /* What all cases that run have in common is told once. */
+/* Before all else: also where only one end is told to be it. */
+static void test_banner(void **unused)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		char text[1024] = "";
+		FILE *out = fmemopen(text, sizeof(text), "w");
+		struct table table;
+
+		assert_non_null(out);
+		sample.client.kind = i ? "hardware" : "soft";
+		sample.server.kind = i ? "soft" : NULL;
+		table_open(&table, out, NULL, &sample);
+		fclose(out);
+		assert_int_equal(strncmp(text, "SOFTWARE DEVICE", 15), 0);
+		assert_contains(text, "\nn01 mlx5_0/1 -> n02 mlx5_1/2  ");
+	}
+}
+
+/* The document carries times, and the table shows none of them. */
+static void test_needs_of_the_software_device(void **unused)
+{
+	char text[1024] = "";
+
+	sample.client.kind = "soft";
+	json_object_set_new(sample.cases[SAMPLE_BANDWIDTH].parameters, "needs", json_true());
+	show_line(text, NULL, SAMPLE_LATENCY);
+	assert_string_equal(text, "");
+	show_line(text, NULL, SAMPLE_FAILED);
+	assert_contains(text, "no completion for 5 s");
+}
+
 static void test_head(void **unused)
 {
 	static const char *const types[][2] = {
@@ -375,6 +406,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_head, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_banner, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_needs_of_the_software_device, open_sample,
+						close_sample),
 		cmocka_unit_test_setup_teardown(test_mtu, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_foot, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_latency, open_sample, close_sample),

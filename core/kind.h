@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a device is made of: a card, software of the kernel, or the software device of
+ * core/soft, whose figures say nothing of RDMA hardware. The device itself is asked, and
+ * the kernel, never the way in which the program was started.
+ */
+#ifndef CORE_KIND_H
+#define CORE_KIND_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+
+enum kind {
+	KIND_UNKNOWN, /* zero: nobody has told */
+	KIND_HARDWARE,
+	KIND_RXE, /* the kernel's Soft-RoCE */
+	KIND_SIW, /* and its software iWARP */
+	KIND_OTHER,
+	KIND_SOFT,
+};
+
+/* As the kernel has it, below a root; one that it does not have is KIND_OTHER. */
+enum kind kind_find(const char *root, const char *device);
+
+/* Whether the device says that it is the one of core/soft: that has no vendor. */
+bool kind_is_soft(const struct ibv_device_attr *attr);
+
+/* "hardware", "rxe", "siw", "other", "soft"; NULL of the unknown one. */
+const char *kind_name(enum kind kind);
+enum kind kind_named(const char *name);
+
+#endif
