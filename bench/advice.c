@@ -7,6 +7,7 @@
 
 #include "bench/advice_rule.h"
 #include "bench/wire.h"
+#include "core/kind.h"
 
 bool advice_what(struct advice_words *words, const char *format, ...)
 {
@@ -61,6 +62,13 @@ const char *advice_device(const json_t *facts)
 	const char *name = advice_text(facts, "device", "name");
 
 	return name ? name : "the device";
+}
+
+bool advice_is_soft(const json_t *facts)
+{
+	const char *kind = advice_text(facts, "device", "kind");
+
+	return kind && !strcmp(kind, kind_name(KIND_SOFT));
 }
 
 bool advice_is_hardware(const json_t *facts)

@@ -6,7 +6,8 @@
 
 #include "bench/advice_rule.h"
 
-#define SOFT_ROCE "modprobe rdma_rxe && rdma link add rxe0 type rxe netdev %.15s"
+#define NOT_MEASURED ", or --device soft0 (not a measurement)"
+#define SOFT_ROCE    "modprobe rdma_rxe && rdma link add rxe0 type rxe netdev %.15s"
 
 static long long port_number(const json_t *facts)
 {
@@ -34,11 +35,11 @@ static bool no_device(const struct advice_end *near, const struct advice_end *fa
 	if (!strcmp(module, "absent")) {
 		advice_mend(words,
 			    "a kernel with rdma_rxe (Debian: linux-image-amd64, Ubuntu: "
-			    "linux-modules-extra-$(uname -r)), then " SOFT_ROCE,
+			    "linux-modules-extra-$(uname -r)), then " SOFT_ROCE NOT_MEASURED,
 			    netdev);
 		return advice_what(words, "no RDMA device, and no module rdma_rxe for this kernel");
 	}
-	advice_mend(words, SOFT_ROCE, netdev);
+	advice_mend(words, SOFT_ROCE NOT_MEASURED, netdev);
 	return advice_what(words, "no RDMA device");
 }
 
@@ -189,9 +190,17 @@ static bool software_device(const struct advice_end *near, const struct advice_e
 {
 	const char *driver = advice_text(near->facts, "device", "driver");
 
-	return advice_is_true(near->facts, "device", "software") &&
+	return advice_is_true(near->facts, "device", "software") && !advice_is_soft(near->facts) &&
 	       advice_what(words, "software device %.60s%s%.20s: not a measurement of hardware",
 			   advice_device(near->facts), driver ? ", " : "", driver ? driver : "");
+}
+
+static bool soft_device(const struct advice_end *near, const struct advice_end *far,
+			struct advice_words *words)
+{
+	return advice_is_soft(near->facts) &&
+	       advice_what(words, "SOFTWARE DEVICE %.60s: not a measurement",
+			   advice_device(near->facts));
 }
 
 // clang-format off
@@ -217,6 +226,9 @@ static const struct advice_rule rules[] = {
 	{"software-device", false, software_device,
 	 "processors and the kernel do the card's work, and set its times",
 	 "an RDMA card; here compare only with itself"},
+	{"software-device", false, soft_device,
+	 "programs copy memory, in the place of a card and a network",
+	 "an RDMA card, or Soft-RoCE for the kernel's way; here compare only with itself"},
 	{"mtu", false, small_mtu,
 	 "a message takes more packets, each with its headers",
 	 NULL},

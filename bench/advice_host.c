@@ -72,6 +72,9 @@ static bool memlock(const struct advice_end *near, const struct advice_end *far,
 {
 	json_int_t bytes;
 
+	/* Its buffers are not locked. */
+	if (advice_is_soft(near->facts))
+		return false;
 	if (!advice_number(near->facts, "limits", "memlock", &bytes) || bytes >= MEMLOCK_NEEDED ||
 	    advice_is_true(near->facts, "limits", "memlock_exempt"))
 		return false;

@@ -54,6 +54,9 @@ bool advice_has(const json_t *array, const json_t *value);
 /* The device's name in a sentence. */
 const char *advice_device(const json_t *facts);
 
+/* The software device, which has no part in the kernel. */
+bool advice_is_soft(const json_t *facts);
+
 /* A device of hardware: what the bus and the memory system do matters. */
 bool advice_is_hardware(const json_t *facts);
 

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdbool.h>
+#include <string.h>
 
+#include "bench/choose.h"
 #include "bench/command.h"
 #include "bench/control.h"
 #include "bench/doctor.h"
 #include "bench/wire.h"
+#include "core/kind.h"
+#include "reports/banner.h"
 
 struct settings {
 	const char *host;
@@ -16,11 +20,11 @@ struct settings {
 
 static const struct option_row rows[] = {
 	{"device", 'd', "NAME", option_text, offsetof(struct settings, device),
-	 "the device to look at, DEVICE or DEVICE/PORT"},
+	 "the device to look at, DEVICE or DEVICE/PORT, soft0, auto"},
 	{"port",   'p', "PORT", option_port, offsetof(struct settings, port),
-	 "the server's TCP port (7471)"                },
+	 "the server's TCP port (7471)"                             },
 	{"json",   0,   NULL,   option_flag, offsetof(struct settings, json),
-	 "a JSON object of findings and facts"         },
+	 "a JSON object of findings and facts"                      },
 };
 
 static const struct option_table options = {
@@ -62,10 +66,17 @@ static void print_end(const json_t *facts)
 	printf(" %s/%lld", name, json_integer_value(json_object_get(port, "number")));
 }
 
+static bool is_soft(const json_t *facts)
+{
+	return !strcmp(text(json_object_get(facts, "device"), "kind"), kind_name(KIND_SOFT));
+}
+
 static void print_report(const struct doctor *doctor, size_t spoiling)
 {
 	size_t count = json_array_size(doctor->findings);
 
+	if (is_soft(doctor->near) || is_soft(doctor->far))
+		puts(BANNER_SOFT);
 	print_end(doctor->near);
 	if (doctor->far) {
 		printf(" -> ");
@@ -106,6 +117,8 @@ static int run(int argc, char *argv[], struct error *error)
 		command_help(&command_doctor);
 		return COMMAND_GOOD;
 	}
+	if (choose_device(&settings.device, error))
+		return COMMAND_FAILED;
 	code = doctor_open(&doctor, settings.device, settings.host, settings.port, error);
 	if (!code) {
 		spoiling = advice_count_spoiling(doctor.findings);

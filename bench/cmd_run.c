@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/choose.h"
 #include "bench/command.h"
 #include "bench/progress.h"
 #include "bench/redaction.h"
@@ -210,6 +211,14 @@ static int check_left(const struct result *result, struct error *error)
 			 last ? last->error : "no case");
 }
 
+/* Whoever is there sees what it is; a machine that has lost its device is not to pass. */
+static int choose(struct plan *plan, struct error *error)
+{
+	int code = choose_device(&plan->device, error);
+
+	return code ? code : choose_require(!plan->host && isatty(STDOUT_FILENO), error);
+}
+
 static int run_plan(struct plan *plan, const char *path, struct result *result, struct error *error)
 {
 	bool has_stdout = path && !strcmp(path, "-");
@@ -222,6 +231,8 @@ static int run_plan(struct plan *plan, const char *path, struct result *result, 
 	int limits = 0;
 	int code = path ? save_check(path, error) : 0;
 
+	if (!code)
+		code = choose(plan, error);
 	if (code)
 		return COMMAND_FAILED;
 	progress_init(&screen.progress, stderr, plan->with_progress, plan->is_quiet,

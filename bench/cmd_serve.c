@@ -9,9 +9,11 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "bench/choose.h"
 #include "bench/command.h"
 #include "bench/control.h"
 #include "bench/dial.h"
+#include "bench/inventory.h"
 #include "bench/protocol.h"
 #include "bench/removal.h"
 #include "bench/responder.h"
@@ -20,6 +22,7 @@
 #define CLIENTS_MAX 64
 
 struct settings {
+	const char *device;
 	uint16_t port;
 	bool is_once;
 	bool has_token;
@@ -27,13 +30,15 @@ struct settings {
 };
 
 static const struct option_row rows[] = {
-	{"port",  'p', "PORT", option_port,     offsetof(struct settings, port),
+	{"device", 'd', "NAME", option_text,     offsetof(struct settings, device),
+	 "offer only this: DEVICE or DEVICE/PORT, soft0 (in software), auto"},
+	{"port",   'p', "PORT", option_port,     offsetof(struct settings, port),
 	 "TCP port to listen on; 0 takes a free one (7471)"                 },
-	{"once",  0,   NULL,   option_flag,     offsetof(struct settings, is_once),
+	{"once",   0,   NULL,   option_flag,     offsetof(struct settings, is_once),
 	 "end when the first client has been served"                        },
-	{"idle",  0,   "TIME", option_duration, offsetof(struct settings, idle_ms),
+	{"idle",   0,   "TIME", option_duration, offsetof(struct settings, idle_ms),
 	 "end after so long without a client, such as 60s (never)"          },
-	{"token", 0,   NULL,   option_flag,     offsetof(struct settings, has_token),
+	{"token",  0,   NULL,   option_flag,     offsetof(struct settings, has_token),
 	 "serve who knows the first line of standard input, and end with it"},
 };
 
@@ -58,6 +63,7 @@ struct server {
 	int signals;
 	int done;  /* an eventfd: some client is done */
 	int input; /* that tells of the end of who started this; -1: nobody waits for that */
+	const char *device; /* that is offered alone; NULL: all are */
 	bool is_once;
 	bool has_served;
 	unsigned int idle_ms; /* 0: for ever */
@@ -76,7 +82,8 @@ static void *serve_client(void *argument)
 	struct error error = {0};
 	uint64_t one = 1;
 
-	if (responder_run(&client->control, client->server->token, &client->is_known, &error))
+	if (responder_run(&client->control, client->server->device, client->server->token,
+			  &client->is_known, &error))
 		complain(client, &error);
 	atomic_store(&client->is_done, true);
 	if (write(client->server->done, &one, sizeof(one)) < 0)
@@ -237,12 +244,15 @@ static void print_ready(const struct device_list *devices, uint16_t port)
 /* The devices that there are, and then the word that all is ready. */
 static int take_devices(struct server *server, uint16_t port, struct error *error)
 {
-	struct device_list devices;
-	int code = device_list_open(&devices, error);
+	struct device_list devices = {0};
+	int code = choose_require(false, error);
 
-	if (code)
-		return code;
-	code = removal_open(&server->removal, &devices, error);
+	if (!code)
+		code = device_list_open(&devices, error);
+	if (!code)
+		code = inventory_keep(&devices, server->device, error);
+	if (!code)
+		code = removal_open(&server->removal, &devices, error);
 	if (!code)
 		print_ready(&devices, port);
 	device_list_close(&devices);
@@ -275,6 +285,7 @@ static int server_open(struct server *server, const struct settings *settings, s
 				  .signals = -1,
 				  .done = -1,
 				  .input = -1,
+				  .device = settings->device,
 				  .is_once = settings->is_once,
 				  .idle_ms = settings->idle_ms};
 	if (settings->has_token && read_token(server, error))
@@ -318,6 +329,8 @@ static int run(int argc, char *argv[], struct error *error)
 		command_help(&command_serve);
 		return COMMAND_GOOD;
 	}
+	if (choose_device(&settings.device, error))
+		return COMMAND_FAILED;
 	code = server_open(&server, &settings, error);
 	if (!code)
 		code = serve(&server, error);

@@ -27,11 +27,12 @@ static json_t *encode_port(const struct device_port *port)
 
 	for (size_t i = 0; i < port->n_addresses; i++)
 		json_array_append_new(addresses, encode_address(&port->addresses[i]));
-	return json_pack("{s:s, s:i, s:s, s:s, s:I, s:i, s:i, s:i, s:o}", "device", port->device,
-			 "port", port->port, "state", device_state_name(port->state), "link_layer",
-			 port->link_layer, "rate_mbps", (json_int_t)port->rate_mbps, "mtu",
-			 (int)port->active_mtu, "max_mtu", (int)port->max_mtu, "numa_node",
-			 port->numa_node, "addresses", addresses);
+	return json_pack("{s:s, s:i, s:s*, s:s, s:s, s:I, s:i, s:i, s:i, s:o}", "device",
+			 port->device, "port", port->port, "kind", kind_name(port->kind), "state",
+			 device_state_name(port->state), "link_layer", port->link_layer,
+			 "rate_mbps", (json_int_t)port->rate_mbps, "mtu", (int)port->active_mtu,
+			 "max_mtu", (int)port->max_mtu, "numa_node", port->numa_node, "addresses",
+			 addresses);
 }
 
 json_t *inventory_encode(const struct device_list *list)
@@ -108,16 +109,18 @@ static int decode_port(struct device_port *port, json_t *json, struct error *err
 	const char *device;
 	const char *state;
 	const char *link_layer;
+	const char *kind = NULL;
 	int number;
 	int mtu;
 
-	if (json_unpack_ex(json, &fault, 0, "{s:s, s:i, s:s, s:s, s:I, s:i, s:o}", "device",
-			   &device, "port", &number, "state", &state, "link_layer", &link_layer,
-			   "rate_mbps", &rate, "mtu", &mtu, "addresses", &addresses))
+	if (json_unpack_ex(json, &fault, 0, "{s:s, s:i, s?s, s:s, s:s, s:I, s:i, s:o}", "device",
+			   &device, "port", &number, "kind", &kind, "state", &state, "link_layer",
+			   &link_layer, "rate_mbps", &rate, "mtu", &mtu, "addresses", &addresses))
 		return malformed(&fault, error);
 	if (number < 1 || number > UINT8_MAX)
 		return error_set(error, -EPROTO, "the other end lists port %d of a device", number);
 	*port = (struct device_port){.port = (uint8_t)number,
+				     .kind = kind_named(kind),
 				     .state = decode_state(state),
 				     .link_layer = decode_link_layer(link_layer),
 				     .rate_mbps = rate < 0 ? 0 : (uint64_t)rate,
@@ -158,6 +161,7 @@ struct search {
 	struct end near;
 	struct end far;
 	uint64_t score;
+	bool is_mixed; /* one of two ends is the software device */
 	struct end lone_near;
 	struct end lone_far;
 };
@@ -179,6 +183,10 @@ static void consider(struct search *search, const struct end *near, const struct
 	if (near->address->address.ss_family != far->address->address.ss_family ||
 	    near->address->address.ss_family == AF_UNSPEC)
 		return;
+	if ((near->port->kind == KIND_SOFT) != (far->port->kind == KIND_SOFT)) {
+		search->is_mixed = true;
+		return;
+	}
 	if (!address_same_network(plain(near->address), plain(far->address),
 				  near->address->prefix)) {
 		search->lone_near = *near;
@@ -263,6 +271,24 @@ static bool has_device(const struct device_list *list, const char *wish)
 	return false;
 }
 
+int inventory_keep(struct device_list *list, const char *wish, struct error *error)
+{
+	size_t kept = 0;
+
+	if (!wish)
+		return 0;
+	if (!has_device(list, wish))
+		return device_unknown(list, wish, error);
+	for (size_t i = 0; i < list->n_ports; i++) {
+		if (is_named(&list->ports[i], wish))
+			list->ports[kept++] = list->ports[i];
+		else
+			free(list->ports[i].addresses);
+	}
+	list->n_ports = kept;
+	return 0;
+}
+
 /* The ports of what is wished for are told, or all that there are. */
 static int no_port(const struct device_list *list, const struct inventory_wish *wish,
 		   struct error *error)
@@ -295,6 +321,7 @@ static void fill(struct result_end *end, const struct end *from)
 	snprintf(end->device, sizeof(end->device), "%s", from->port->device);
 	address_text(plain(from->address), end->address);
 	end->port = from->port->port;
+	end->kind = kind_name(from->port->kind);
 	end->link_layer = from->port->link_layer;
 	end->rate_mbps = from->port->rate_mbps;
 	end->mtu = from->port->active_mtu;
@@ -330,6 +357,10 @@ static int no_pair(const struct search *search, const char *remedy, struct error
 	char near[ADDRESS_TEXT];
 	char far[ADDRESS_TEXT];
 
+	if (!search->lone_near.port && search->is_mixed)
+		return error_set(error, -ENETUNREACH,
+				 "soft0, the software device, reaches no other kind of device: "
+				 "--device soft0 at both ends, which are on one machine");
 	if (!search->lone_near.port)
 		return error_set(
 			error, -ENETUNREACH,

@@ -17,6 +17,9 @@ json_t *inventory_encode(const struct device_list *list);
 /* Whatever it says, the list is bounded and well formed, or there is an error. */
 int inventory_decode(struct device_list *list, const json_t *json, struct error *error);
 
+/* Leaves the ports of DEVICE or DEVICE/PORT, of which there has to be one; NULL: all. */
+int inventory_keep(struct device_list *list, const char *wish, struct error *error);
+
 /* What was asked for. A device is DEVICE or DEVICE/PORT; NULL: any. */
 struct inventory_wish {
 	const char *device;
@@ -29,7 +32,7 @@ struct inventory_wish {
 /*
  * Picks two active ports whose addresses share a network: on a link of one kind,
  * the fastest; the host's own address before others. Two devices that are both
- * wished for need share none. Fills in both ends but their host names.
+ * wished for need share none. The software device reaches its own kind alone. Fills in both ends but their host names.
  */
 int inventory_pair(const struct device_list *local, const struct device_list *remote,
 		   const struct inventory_wish *wish, struct result_end *near,

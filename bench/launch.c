@@ -83,18 +83,24 @@ static const char *own_name(char *path, size_t size)
 	return path;
 }
 
-static int make_words(struct words *words, const char *command, const char *host, uint16_t port,
-		      struct error *error)
+static int make_words(struct words *words, const char *command, const char *host,
+		      const struct launch_server *server, struct error *error)
 {
 	char path[1024];
 	const char *name = own_name(path, sizeof(path));
 	char number[8];
 	int code = command ? split(words, command, host, error) : 0;
-	const char *const last[] = {
-		command ? name : "/proc/self/exe", "serve", "--once", "--token", "--port", number};
+	const char *const last[] = {command ? name : "/proc/self/exe",
+				    "serve",
+				    "--once",
+				    "--token",
+				    "--port",
+				    number,
+				    "--device",
+				    server->device};
 
-	snprintf(number, sizeof(number), "%u", port);
-	for (size_t i = 0; i < ARRAY_LENGTH(last) && !code; i++)
+	snprintf(number, sizeof(number), "%u", server->port);
+	for (size_t i = 0; i < ARRAY_LENGTH(last) - (server->device ? 0 : 2) && !code; i++)
 		code = add_word(words, last[i], strlen(last[i]), "%h", error);
 	return code;
 }
@@ -203,11 +209,11 @@ static int await_ready(struct launch *launch, struct error *error)
 	}
 }
 
-int launch_start(struct launch *launch, const char *command, const char *host, uint16_t port,
-		 struct error *error)
+int launch_start(struct launch *launch, const char *command, const char *host,
+		 const struct launch_server *server, struct error *error)
 {
 	struct words words = {0};
-	int code = make_words(&words, command, host ? host : "", port, error);
+	int code = make_words(&words, command, host ? host : "", server, error);
 
 	*launch = (struct launch){0};
 	if (!code)

@@ -22,12 +22,18 @@ struct launch {
 	char token[LAUNCH_TOKEN];
 };
 
+/* What it is told. */
+struct launch_server {
+	uint16_t port;      /* 0: a free one */
+	const char *device; /* NULL: all that there are */
+};
+
 /*
  * Starts 'verbmark serve --once' by the words of command, in which %h is the host
  * (NULL: on this machine, directly), and waits for its ready line.
  */
-int launch_start(struct launch *launch, const char *command, const char *host, uint16_t port,
-		 struct error *error);
+int launch_start(struct launch *launch, const char *command, const char *host,
+		 const struct launch_server *server, struct error *error);
 
 /* Ends it: politely first. A zeroed one is fine. */
 void launch_stop(struct launch *launch);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/choose.h"
 #include "bench/command.h"
 
 static const struct command *const commands[] = {
@@ -52,6 +53,7 @@ int main(int argc, char *argv[])
 {
 	struct error error = {0};
 
+	choose_begin(argv);
 	if (argc < 2) {
 		error_set(
 			&error, -1,

@@ -20,7 +20,7 @@ static const struct option_row rows[] = {
 	 "quick, standard, full, semantics; lists replace its own (quick)"},
 	{"plan",          0,   "FILE", option_text,     FIELD(file),          "the same from a file"},
 	{"dry-run",       0,   NULL,   option_flag,     FIELD(is_dry),        "print the cases and run none"},
-	{"device",        'd', "NAME", option_text,     FIELD(device),        "RDMA device (one that leads there)"},
+	{"device",        'd', "NAME", option_text,     FIELD(device),        "RDMA device, soft0 (in software), auto (one that leads there)"},
 	{"device-port",   'i', "PORT", option_device_port, FIELD(device_port), "port of that device (one that leads there)"},
 	{"server-device", 0,   "NAME", option_text,     FIELD(server_device), "the server's RDMA device"},
 	{"port",          'p', "PORT", option_port,     FIELD(port),          "the server's TCP port (7471)"},

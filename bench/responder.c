@@ -26,25 +26,28 @@ static void refuse(struct control *control, const struct error *why)
 	control_send(control, protocol_refusal(why->text), &ignored);
 }
 
-static int welcome(struct control *control, struct error *error)
+static int welcome(struct control *control, const char *device, struct error *error)
 {
 	struct device_list devices;
 	char host[64] = "";
 	int code = device_list_open(&devices, error);
 
-	if (code)
-		return code;
 	gethostname(host, sizeof(host) - 1);
-	code = control_send(control,
-			    json_pack("{s:s, s:i, s:s, s:s, s:o}", "type", "welcome", "protocol",
-				      PROTOCOL_NUMBER, "version", VERBMARK_VERSION, "host", host,
-				      "devices", inventory_encode(&devices)),
-			    error);
+	if (!code)
+		code = inventory_keep(&devices, device, error);
+	if (!code)
+		code = control_send(control,
+				    json_pack("{s:s, s:i, s:s, s:s, s:o}", "type", "welcome",
+					      "protocol", PROTOCOL_NUMBER, "version",
+					      VERBMARK_VERSION, "host", host, "devices",
+					      inventory_encode(&devices)),
+				    error);
 	device_list_close(&devices);
 	return code;
 }
 
-static int greet(struct control *control, const char *token, struct error *error)
+static int greet(struct control *control, const char *device, const char *token,
+		 struct error *error)
 {
 	json_t *message;
 	int code = control_receive(control, &message, GREETING_MS, error);
@@ -54,7 +57,7 @@ static int greet(struct control *control, const char *token, struct error *error
 	code = protocol_check_hello(message, token, error);
 	json_decref(message);
 	if (!code)
-		code = welcome(control, error);
+		code = welcome(control, device, error);
 	if (code)
 		refuse(control, error);
 	return code;
@@ -342,11 +345,12 @@ static int answer(struct session *session, json_t *message, struct error *error)
 	return protocol_is(message, "stop") ? 0 : run_case(session, message, error);
 }
 
-int responder_run(struct control *control, const char *token, bool *is_known, struct error *error)
+int responder_run(struct control *control, const char *device, const char *token, bool *is_known,
+		  struct error *error)
 {
 	struct session session = {.control = control};
 	bool is_bye = false;
-	int code = greet(control, token, error);
+	int code = greet(control, device, token, error);
 
 	*is_known = !code;
 	while (!code && !is_bye) {

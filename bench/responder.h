@@ -12,10 +12,11 @@
 #include "core/device.h"
 
 /*
- * Returns 0 when the client has said all it wanted; the error says why else. With a
+ * Offers that device, or all (NULL). Returns 0 when the client has said all it wanted; the error says why else. With a
  * token only a client that has it is served. *is_known: it was one to be served.
  */
-int responder_run(struct control *control, const char *token, bool *is_known, struct error *error);
+int responder_run(struct control *control, const char *device, const char *token, bool *is_known,
+		  struct error *error);
 
 /* From another thread: ends whatever it waits for; the client is told why. */
 void responder_end(struct control *control, const char *reason);

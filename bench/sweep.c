@@ -9,12 +9,14 @@
 #include "bench/advice.h"
 #include "bench/blame.h"
 #include "bench/capacity.h"
+#include "bench/choose.h"
 #include "bench/dial.h"
 #include "bench/facts.h"
 #include "bench/inventory.h"
 #include "bench/needs.h"
 #include "bench/protocol.h"
 #include "bench/trial.h"
+#include "reports/banner.h"
 
 /* How long the server may take for its first answer, for which it has nothing to do. */
 #define GREETING_MS 5000
@@ -219,6 +221,11 @@ static void advise(struct sweep *sweep, struct result *result)
 /* Where it is, or where it was just started. */
 static int find_server(struct sweep *sweep, const struct plan *plan, struct error *error)
 {
+	/* On one machine, as whoever asks for it means: the server is on the same device. */
+	const struct launch_server server = {
+		.port = plan->port == CONTROL_PORT ? 0 : plan->port,
+		.device = choose_has_soft() ? CHOOSE_SOFT : NULL,
+	};
 	bool is_here = !plan->host;
 	int code = 0;
 
@@ -226,8 +233,7 @@ static int find_server(struct sweep *sweep, const struct plan *plan, struct erro
 	sweep->who = is_here ? "the server" : plan->host;
 	sweep->port = plan->port;
 	if (is_here || plan->launch)
-		code = launch_start(&sweep->launch, plan->launch, plan->host,
-				    plan->port == CONTROL_PORT ? 0 : plan->port, error);
+		code = launch_start(&sweep->launch, plan->launch, plan->host, &server, error);
 	if (sweep->launch.port)
 		sweep->port = sweep->launch.port;
 	return code;
@@ -352,6 +358,13 @@ static unsigned int packet_size(const struct parameters *p, const struct result 
 	return near < far ? near : far;
 }
 
+/* That other end is there, but its device is not the same. */
+static void blame_reach(const struct result *result, struct error *fault)
+{
+	if (banner_of(result) && fault->code == -ECONNREFUSED)
+		error_append(fault, CHOOSE_SOFT " reaches processes of one user on one machine");
+}
+
 static int run_cases(struct sweep *sweep, struct trial *trial, const struct plan *plan,
 		     struct result *result, struct sweep_view *view, struct error *error)
 {
@@ -366,6 +379,7 @@ static int run_cases(struct sweep *sweep, struct trial *trial, const struct plan
 		if (run_whole(sweep, trial, &plan->cases[i], found, &fault))
 			result_drop_trials(found);
 		blame_size(result, i, packet_size(&plan->cases[i].parameters, result), &fault);
+		blame_reach(result, &fault);
 		/* After each, so that none is given what another one's packets did. */
 		if (!trial->is_lost)
 			note(sweep, found);

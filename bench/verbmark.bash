@@ -40,6 +40,9 @@ _verbmark_value() { # VERBMARK OPTION WORD
 		[[ $3 == *,* ]] && before=${3%,*},
 		mapfile -t COMPREPLY < <(compgen -P "$before" -W "auto off" -- "${3##*,}")
 		;;
+	--device | -d)
+		mapfile -t COMPREPLY < <(compgen -W "soft0 auto" -- "$3")
+		;;
 	--preset | --units)
 		mapfile -t COMPREPLY < <(compgen -W "$(_verbmark_words "$1" "$2")" -- "$3")
 		;;

@@ -310,7 +310,7 @@ static int no_device(struct error *error)
 {
 	return error_set(error, -ENODEV,
 			 "no RDMA device; modprobe rdma_rxe && "
-			 "rdma link add rxe0 type rxe netdev eth0 makes one in software");
+			 "rdma link add rxe0 type rxe netdev eth0");
 }
 
 int device_require(struct error *error)

@@ -74,6 +74,9 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.completed("run", "--server-pin", "3,o"), {"3,off"})
         self.assertEqual(self.completed("run", "--numa", "a"), {"auto"})
         self.assertEqual(self.completed("run", "--server-numa", "o"), {"off"})
+        for command in ("run", "serve", "devices", "doctor"):
+            self.assertEqual(self.completed(command, "--device", ""), {"soft0", "auto"})
+            self.assertEqual(self.completed(command, "-d", "s"), {"soft0"})
         self.assertEqual(self.completed("run", "--cq", "p"), {"poll"})
         self.assertEqual(self.completed("run", "--cq", "x"), set())
 
@@ -115,7 +118,7 @@ class Completion(unittest.TestCase):
             # Neither is a file of devices, and nothing is run to find out.
             self.assertEqual(self.completed("devices", "a", cwd=folder), set())
             self.assertEqual(self.completed("run", "-s", "a", cwd=folder), set())
-            self.assertEqual(self.completed("run", "--device", "a", cwd=folder), set())
+            self.assertEqual(self.completed("run", "--server-device", "a", cwd=folder), set())
             self.assertEqual(len(os.listdir(folder)), 3)
 
     def test_the_name_that_is_installed(self):

@@ -11,8 +11,8 @@ import unittest
 from verbmark import LIMIT, PATIENCE, VERBMARK, verbmark
 
 NO_DEVICE = (
-    "verbmark: no RDMA device; modprobe rdma_rxe && rdma link add rxe0 type rxe netdev eth0 "
-    "makes one in software"
+    "verbmark: no RDMA device; modprobe rdma_rxe && rdma link add rxe0 type rxe netdev eth0, "
+    "or --device soft0 (not a measurement)"
 )
 
 

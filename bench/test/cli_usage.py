@@ -20,9 +20,9 @@ OPTIONS = {
         "wait", "json", "no-save", "redact", "units", "fail-below", "fail-above", "quiet",
         "progress", "rdma-cm", "cpu-freq",
     },
-    "serve": {"port", "once", "idle", "token"},
+    "serve": {"device", "port", "once", "idle", "token"},
     "report": {"format", "output", "merge", "json", "redact", "units"},
-    "devices": {"json"},
+    "devices": {"device", "json"},
     "doctor": {"device", "port", "json"},
 }
 # perftest's, where it has them.
@@ -34,9 +34,9 @@ LETTERS = {
         "u": "timeout", "n": "iterations", "D": "duration", "a": "all", "e": "events",
         "d": "device", "i": "device-port", "p": "port", "R": "rdma-cm", "F": "cpu-freq",
     },
-    "serve": {"p": "port"},
+    "serve": {"d": "device", "p": "port"},
     "report": {"o": "output"},
-    "devices": {},
+    "devices": {"d": "device"},
     "doctor": {"d": "device", "p": "port"},
 }
 LONG = " where they take long to become steady"

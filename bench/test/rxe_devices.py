@@ -14,6 +14,10 @@ def ask(*command):
     return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
 
 
+def is_rxe(device):
+    return os.path.exists(f"/sys/class/infiniband/{device}/parent")
+
+
 class Devices(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -28,6 +32,7 @@ class Devices(unittest.TestCase):
             [(link["ifname"], link["port"]) for link in self.links],
         )
         for port, link in zip(ports, self.links):
+            self.assertEqual(port["kind"] == "rxe", is_rxe(link["ifname"]))
             interface = ask("ip", "-j", "addr", "show", link["netdev"])[0]
             self.assertEqual(port["state"], link["state"])
             self.assertEqual(port["link_layer"], "Ethernet")
@@ -47,12 +52,13 @@ class Devices(unittest.TestCase):
         shown = verbmark("devices")
         self.assertEqual(shown.status, 0)
         head, *lines = shown.out.splitlines()
-        self.assertEqual(head.split(), "DEVICE/PORT STATE LINK Gb/s MTU NUMA ADDRESSES".split())
+        self.assertEqual(head.split(), "DEVICE/PORT KIND STATE LINK Gb/s MTU NUMA ADDRESSES".split())
         self.assertEqual(len(lines), len(self.links))
         for line, link in zip(lines, self.links):
             words = line.split()
             self.assertEqual(words[0], f"{link['ifname']}/{link['port']}")
-            self.assertEqual(words[1:3], [link["state"], "Ethernet"])
+            kind = "rxe" if is_rxe(link["ifname"]) else "hardware"
+            self.assertEqual(words[1:4], [kind, link["state"], "Ethernet"])
             interface = ask("ip", "-j", "addr", "show", link["netdev"])[0]
             for row in interface["addr_info"]:
                 self.assertRegex(line, rf" {row['local']}(%{link['netdev']})?/{row['prefixlen']}\b")
@@ -136,11 +142,12 @@ class Doctor(unittest.TestCase):
             self.assertTrue(library.endswith("." + facts["rdma_core"]["version"]))
 
     def test_a_software_device_is_a_note(self):
-        if not os.path.exists(f"{self.folder}/parent"):
+        if not is_rxe(self.name):
             self.skipTest("this is no Soft-RoCE device")
         document = self.examine("-d", self.name)
         facts = document["hosts"]["client"]
         self.assertTrue(facts["device"]["software"])
+        self.assertEqual(facts["device"]["kind"], "rxe")
         self.assertEqual(facts["device"]["driver"], "rdma_rxe")
         self.assertRegex(facts["rdma_core"]["provider"], "rxe")
         self.assertNotIn("pcie", facts)

@@ -59,6 +59,12 @@ static const struct row of_hosts[] = {
 	 {.facts = "{'limits':{'memlock':8388608}}"},
 	 {.facts = "{'limits':{'memlock':67108864}}"}},
 	{"memlock", true,
+	 "memlock is 64 KiB",
+	 "ulimit -l unlimited",
+	 {.facts = "{'device':{'kind':'rxe'}, 'limits':{'memlock':65536}}"},
+	 /* Nothing of its is locked. */
+	 {.facts = "{'device':{'kind':'soft'}, 'limits':{'memlock':65536}}"}},
+	{"memlock", true,
 	 "memlock is 0 KiB",
 	 "ulimit -l unlimited",
 	 {.facts = "{'limits':{'memlock':0}}"},
@@ -222,6 +228,11 @@ static const struct row of_devices[] = {
 	 "software device rxe0, rdma_rxe: not a measurement of hardware",
 	 "compare only with itself",
 	 {.facts = "{'device':{'name':'rxe0', 'software':true, 'driver':'rdma_rxe'}}"},
+	 {.facts = "{" CARD "}"}},
+	{"software-device", false,
+	 "SOFTWARE DEVICE soft0: not a measurement",
+	 "compare only with itself",
+	 {.facts = "{'device':{'name':'soft0', 'kind':'soft', 'software':true}}"},
 	 {.facts = "{" CARD "}"}},
 };
 // clang-format on

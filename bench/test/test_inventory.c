@@ -54,10 +54,13 @@ static void test_round_trip(void **unused)
 	machine.ports[0].port = 2;
 	machine.ports[0].state = IBV_PORT_INIT;
 	add_port(&machine, "rxe0", "Ethernet", 2500);
+	machine.ports[1].kind = KIND_RXE;
 	add_address(&machine, "192.0.2.1", 24);
 	add_address(&machine, "2001:db8::1", 64);
 	json = inventory_encode(&machine.list);
 	assert_int_equal(inventory_decode(&back, json, &error), 0);
+	assert_int_equal(back.ports[0].kind, KIND_UNKNOWN);
+	assert_int_equal(back.ports[1].kind, KIND_RXE);
 	json_decref(json);
 	assert_int_equal(back.n_ports, 2);
 	assert_string_equal(back.ports[0].device, "mlx5_0");
@@ -525,6 +528,51 @@ static void test_link_local_comes_last(void **unused)
 	assert_string_equal(found.near.address, "2001:db8::1");
 }
 
+/* Whatever networks they share: the software device is reached by nobody else. */
+static void test_the_software_device(void **unused)
+{
+	struct machine local = {0};
+	struct machine remote = {0};
+	struct pairing found;
+
+	add_port(&local, "mlx5_0", "Ethernet", 100000);
+	add_address(&local, "192.0.2.1", 24);
+	add_port(&remote, "soft0", "Ethernet", 100000);
+	add_address(&remote, "192.0.2.1", 24);
+	remote.ports[0].kind = KIND_SOFT;
+	found = pair(&local, &remote, &(struct inventory_wish){0});
+	assert_int_equal(found.code, -ENETUNREACH);
+	assert_contains(found.error.text, "soft0, the software device, reaches no other kind");
+	local.ports[0].kind = KIND_SOFT;
+	assert_string_equal(pair(&local, &remote, &(struct inventory_wish){0}).near.kind, "soft");
+}
+
+/* What is left of two ports, a0/1 and b0/2. */
+static size_t count_kept(const char *wish)
+{
+	struct device_list list = {.ports = calloc(2, sizeof(*list.ports)), .n_ports = 2};
+	size_t count;
+
+	assert_non_null(list.ports);
+	for (uint8_t i = 0; i < 2; i++) {
+		list.ports[i] = (struct device_port){
+			.port = i + 1, .device = {(char)('a' + i), '0'}
+                };
+		list.ports[i].addresses = malloc(sizeof(*list.ports[i].addresses));
+	}
+	count = inventory_keep(&list, wish, &(struct error){0}) ? 0 : list.n_ports;
+	device_list_close(&list);
+	return count;
+}
+
+static void test_kept(void **unused)
+{
+	assert_int_equal(count_kept(NULL), 2);
+	assert_int_equal(count_kept("b0"), 1);
+	assert_int_equal(count_kept("a0/1"), 1);
+	assert_int_equal(count_kept("a0/2"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -544,6 +592,8 @@ int main(void)
 		cmocka_unit_test(test_unknown_ports),
 		cmocka_unit_test(test_the_hosts_own_address),
 		cmocka_unit_test(test_link_local_comes_last),
+		cmocka_unit_test(test_the_software_device),
+		cmocka_unit_test(test_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

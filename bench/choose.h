@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether a command runs on the machine's own devices or on the software device, soft0.
+ * That is a library which has to be loaded in front of all others: where it is wanted and
+ * not there, the program is executed again with it in LD_PRELOAD, once. What the program
+ * starts in turn does not inherit it. All of this is the main thread's, before any other.
+ */
+#ifndef BENCH_CHOOSE_H
+#define BENCH_CHOOSE_H
+
+#include <stdbool.h>
+
+#include "core/error.h"
+
+#define CHOOSE_SOFT "soft0"
+
+/* First of all in main: keeps the words, and tidies up after being executed again. */
+void choose_begin(char *argv[]);
+
+/*
+ * Settles a --device that is soft0 or auto; auto is NULL then: any. Does not return where
+ * the program is executed again.
+ */
+int choose_device(const char **device, struct error *error);
+
+/* Fails where there is no device at all, unless soft0 may take its place and does. */
+int choose_require(bool may_be_soft, struct error *error);
+
+/* Whether libibverbs, or what stands in for it, has a device of that name here. */
+bool choose_has_soft(void);
+
+#endif
