@@ -8,6 +8,7 @@
 
 #include "core/soft/cm.h"
 #include "core/soft/export.h"
+#include "core/soft/process.h"
 
 pthread_mutex_t soft_cm_mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -49,8 +50,11 @@ static int open_device(void)
 		return result;
 	pd = ibv_alloc_pd(context);
 	result = pd ? soft_cm_timer_open() : -errno;
-	if (!result)
+	if (!result) {
+		/* It stays: nobody who counts is to look for who lets it go. */
+		soft_process_count(SOFT_KIND_PD, -1);
 		return 0;
+	}
 	if (pd)
 		ibv_dealloc_pd(pd);
 	ibv_close_device(context);

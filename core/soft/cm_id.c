@@ -12,6 +12,7 @@
 #include "core/soft/cm_port.h"
 #include "core/soft/export.h"
 #include "core/soft/port.h"
+#include "core/soft/process.h"
 
 enum {
 	ACK_TIMEOUT_MAX = 31,
@@ -33,6 +34,7 @@ struct soft_cm_id *soft_cm_id_new(struct rdma_event_channel *channel, void *cont
 	if (getrandom(&id->psn, sizeof(id->psn), GRND_NONBLOCK) < 0)
 		id->psn = (uint32_t)(uintptr_t)id;
 	id->psn &= PSN_MASK;
+	soft_process_count(SOFT_KIND_CM_ID, 1);
 	return id;
 }
 
@@ -90,6 +92,7 @@ void soft_cm_id_discard(struct soft_cm_id *id)
 	leave(id);
 	soft_cm_timer_clear(id);
 	soft_cm_drop_events(id);
+	soft_process_count(SOFT_KIND_CM_ID, -1);
 	free(id);
 }
 
@@ -117,6 +120,7 @@ SOFT_EXPORT int rdma_destroy_id(struct rdma_cm_id *verbs)
 	if (id->is_sync)
 		rdma_destroy_event_channel(verbs->channel);
 	free(id->qp_init);
+	soft_process_count(SOFT_KIND_CM_ID, -1);
 	free(id);
 	return 0;
 }

@@ -91,6 +91,7 @@ struct ibv_cq_ex *soft_cq_create_ex(struct ibv_context *context, struct ibv_cq_i
 		goto fail;
 	describe(cq, attr, offset);
 	soft_table_show(&soft_process.cqs, cq->number, cq);
+	soft_process_count(SOFT_KIND_CQ, 1);
 	return &cq->verbs;
 fail:
 	if (offset)
@@ -129,6 +130,7 @@ SOFT_EXPORT int ibv_destroy_cq(struct ibv_cq *verbs)
 			 &cq->fetched_events);
 	soft_arena_free(&soft_process.arena, cq->offset, ring_bytes(cq->size));
 	soft_table_remove(&soft_process.cqs, cq->number);
+	soft_process_count(SOFT_KIND_CQ, -1);
 	pthread_mutex_destroy(&verbs->mutex);
 	pthread_cond_destroy(&verbs->cond);
 	free(cq);

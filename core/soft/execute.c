@@ -223,6 +223,12 @@ static void count_packets(struct soft_qp *qp, const struct soft_target *target, 
 {
 	uint64_t mtu = UINT64_C(128) << (qp->attr.path_mtu ? qp->attr.path_mtu : SOFT_MTU);
 	uint64_t packets = length > mtu ? (length + mtu - 1) / mtu : 1;
+	const struct soft_registry *registry = &soft_process.registry;
+	_Atomic uint64_t *sent = &registry->file->counts[registry->slot].sent;
+
+	/* Threads that send at once may lose some: it only tells that there is traffic. */
+	atomic_store_explicit(sent, atomic_load_explicit(sent, memory_order_relaxed) + packets,
+			      memory_order_relaxed);
 
 	qp->attr.sq_psn = (uint32_t)(qp->attr.sq_psn + packets) & PSN_MASK;
 	if (is_reliable(qp))

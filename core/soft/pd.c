@@ -18,6 +18,7 @@ SOFT_EXPORT struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 		return NULL;
 	}
 	pd->verbs.context = context;
+	soft_process_count(SOFT_KIND_PD, 1);
 	pd->verbs.handle = atomic_fetch_add(&soft_process.next_pd, 1) + 1;
 	return &pd->verbs;
 }
@@ -28,6 +29,7 @@ SOFT_EXPORT int ibv_dealloc_pd(struct ibv_pd *verbs)
 
 	if (atomic_load(&pd->users))
 		return EBUSY;
+	soft_process_count(SOFT_KIND_PD, -1);
 	free(pd);
 	return 0;
 }

@@ -135,6 +135,7 @@ static void on_peer(struct soft_source *source, uint32_t events)
 	soft_errand_stop(peer->errands);
 	soft_process_quiesce();
 	soft_process_mend();
+	soft_registry_sweep(&soft_process.registry, peer->slot);
 	destroy(peer);
 }
 

@@ -150,6 +150,15 @@ void soft_process_leave(void)
 	pthread_mutex_unlock(&soft_process.mutex);
 }
 
+/* Nothing is counted of what a forked child has of its parent's. */
+void soft_process_count(enum soft_kind kind, int by)
+{
+	const struct soft_registry *registry = &soft_process.registry;
+
+	if (registry->file && soft_process.pid == getpid())
+		atomic_fetch_add(&registry->file->counts[registry->slot].of[kind], (uint32_t)by);
+}
+
 static void for_each_cq(void (*what)(struct soft_cq *cq))
 {
 	struct soft_table *cqs = &soft_process.cqs;

@@ -48,6 +48,9 @@ extern struct soft_process soft_process;
 int soft_process_enter(void);
 void soft_process_leave(void);
 
+/* An object of that kind has come (1), or gone (-1). */
+void soft_process_count(enum soft_kind kind, int by);
+
 /* Returns when every operation that was under way in this process on entry is over. */
 void soft_process_quiesce(void);
 

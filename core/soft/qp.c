@@ -124,6 +124,7 @@ struct ibv_qp *soft_qp_create_ex(struct ibv_context *context, struct ibv_qp_init
 	publish(qp);
 	count_users(qp, 1);
 	soft_table_show(&soft_process.qps, qp->index, qp);
+	soft_process_count(SOFT_KIND_QP, 1);
 	return &qp->verbs.qp_base;
 remove:
 	soft_send_finish(&qp->sends);
@@ -179,6 +180,7 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *verbs)
 	soft_queue_finish(&qp->image->queue, &qp->receives);
 	soft_send_finish(&qp->sends);
 	count_users(qp, UINT32_MAX); /* one less */
+	soft_process_count(SOFT_KIND_QP, -1);
 	soft_table_remove(&soft_process.qps, qp->index);
 	pthread_mutex_destroy(&verbs->mutex);
 	pthread_cond_destroy(&verbs->cond);

@@ -156,6 +156,7 @@ SOFT_EXPORT struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, si
 	mr->rkey = mr->lkey;
 	atomic_fetch_add(&soft_pd_of(pd)->users, 1);
 	publish(mr, iova, access);
+	soft_process_count(SOFT_KIND_MR, 1);
 	return mr;
 fail:
 	free(mr);
@@ -196,6 +197,7 @@ SOFT_EXPORT int ibv_dereg_mr(struct ibv_mr *mr)
 	soft_porter_pass(&soft_process.porter);
 	await_lanes(mr->lkey);
 	soft_table_remove(&soft_process.regions, mr->handle);
+	soft_process_count(SOFT_KIND_MR, -1);
 	atomic_fetch_sub(&soft_pd_of(mr->pd)->users, 1);
 	free(mr);
 	return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/soft/registry.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,6 +11,16 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "core/soft/cm_link.h"
+#include "core/soft/message.h"
+
+/* What processes share, as much of it as its sizes tell. */
+static const size_t layout[] = {
+	sizeof(struct soft_registry_file), sizeof(struct soft_image),
+	sizeof(struct soft_completion),    sizeof(struct soft_receive),
+	sizeof(struct soft_message),       sizeof(struct soft_cm_message),
+};
 
 /* Others' directories, and such as others may look into, are not used. */
 static int own(const char *directory)
@@ -25,7 +36,7 @@ static int own(const char *directory)
 	return 0;
 }
 
-static int find_directory(struct soft_registry *registry)
+static int find_user(struct soft_registry *registry)
 {
 	const char *given = getenv("VERBMARK_SOFT_DIR");
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
@@ -47,6 +58,23 @@ static int find_directory(struct soft_registry *registry)
 			break;
 	}
 	return result;
+}
+
+static int find_directory(struct soft_registry *registry)
+{
+	char user[sizeof(registry->directory)];
+	size_t sum = 0;
+	int result = find_user(registry);
+
+	if (result)
+		return result;
+	for (size_t i = 0; i < ARRAY_LENGTH(layout); i++)
+		sum = sum * 31 + layout[i];
+	memcpy(user, registry->directory, sizeof(user));
+	if ((size_t)snprintf(registry->directory, sizeof(user), "%s/%u-%08x", user,
+			     SOFT_IMAGE_VERSION, (uint32_t)sum) >= sizeof(user))
+		return -ENAMETOOLONG;
+	return own(registry->directory);
 }
 
 static int map(struct soft_registry *registry)
@@ -102,10 +130,37 @@ static int claim(struct soft_registry *registry)
 			return result;
 		registry->slot = slot;
 		registry->generation = following(soft_registry_generation(registry, slot));
+		memset(registry->file->counts[slot].of, 0, sizeof(registry->file->counts[slot].of));
 		atomic_store(&registry->file->generation[slot], registry->generation);
 		return 0;
 	}
 	return -EUSERS;
+}
+
+/* Who holds its lock has the slot: nobody else's socket is there meanwhile. */
+void soft_registry_sweep(const struct soft_registry *registry, uint32_t slot)
+{
+	struct sockaddr_un address;
+
+	if (!slot || slot >= SOFT_SLOTS || slot == registry->slot)
+		return;
+	soft_registry_address(registry, slot, &address);
+	if (access(address.sun_path, F_OK) || set_lock(registry, slot, F_WRLCK))
+		return;
+	unlink(address.sun_path);
+	set_lock(registry, slot, F_UNLCK);
+}
+
+static void sweep_all(const struct soft_registry *registry)
+{
+	DIR *directory = opendir(registry->directory);
+	const struct dirent *entry;
+
+	if (!directory)
+		return;
+	while ((entry = readdir(directory)))
+		soft_registry_sweep(registry, (uint32_t)strtoul(entry->d_name, NULL, 10));
+	closedir(directory);
 }
 
 int soft_registry_open(struct soft_registry *registry)
@@ -120,6 +175,8 @@ int soft_registry_open(struct soft_registry *registry)
 		result = claim(registry);
 	if (result)
 		soft_registry_close(registry);
+	else
+		sweep_all(registry);
 	return result;
 }
 
@@ -167,6 +224,27 @@ bool soft_registry_is_holder(const struct soft_registry *registry, uint32_t slot
 		return false;
 	return soft_registry_generation(registry, slot) == generation &&
 	       holder_of(registry, slot) == pid;
+}
+
+void soft_registry_sum(const struct soft_registry *registry, uint32_t sum[SOFT_KINDS])
+{
+	memset(sum, 0, SOFT_KINDS * sizeof(*sum));
+	for (uint32_t slot = 1; slot < SOFT_SLOTS; slot++) {
+		if (!soft_registry_is_alive(registry, slot,
+					    soft_registry_generation(registry, slot)))
+			continue;
+		for (int kind = 0; kind < SOFT_KINDS; kind++)
+			sum[kind] += atomic_load(&registry->file->counts[slot].of[kind]);
+	}
+}
+
+uint64_t soft_registry_sent(const struct soft_registry *registry)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t slot = 1; slot < SOFT_SLOTS; slot++)
+		sum += atomic_load(&registry->file->counts[slot].sent);
+	return sum;
 }
 
 void soft_registry_address(const struct soft_registry *registry, uint32_t slot,

@@ -3,7 +3,8 @@
  * Where the processes of a user find each other: a directory of that user's with a
  * small file of slots. A process holds its slot by a record lock on one byte of the
  * file, which the kernel drops when it dies, however it dies and in whatever PID
- * namespace it lives; the next to take the slot raises the generation. Functions
+ * namespace it lives; the next to take the slot raises the generation. What lies there
+ * is in a folder by layout, so that builds that see it otherwise never meet. Functions
  * return 0 or a negative errno.
  */
 #ifndef CORE_SOFT_REGISTRY_H
@@ -34,6 +35,22 @@ struct soft_registry_port {
 	uint8_t is_listening;
 };
 
+/* What processes have; for who counts them. */
+enum soft_kind {
+	SOFT_KIND_PD,
+	SOFT_KIND_CQ,
+	SOFT_KIND_QP,
+	SOFT_KIND_CM_ID,
+	SOFT_KIND_MR,
+	SOFT_KIND_SRQ,
+	SOFT_KINDS,
+};
+
+struct soft_registry_counts {
+	_Alignas(SOFT_LINE) _Atomic uint32_t of[SOFT_KINDS];
+	_Atomic uint64_t sent; /* packets, by all that ever had the slot */
+};
+
 struct soft_registry_file {
 	uint32_t magic;
 	uint32_t version;
@@ -41,17 +58,21 @@ struct soft_registry_file {
 	struct soft_lock lock; /* of the ports */
 	uint32_t port_count;   /* one more than the highest that was ever taken */
 	struct soft_registry_port port[SOFT_PORTS];
+	struct soft_registry_counts counts[SOFT_SLOTS];
 };
 
 struct soft_registry {
 	int fd; /* 0: not open */
 	uint32_t slot;
 	uint32_t generation;
-	char directory[80];
+	char directory[88]; /* the layout's */
 	struct soft_registry_file *file;
 };
 
-/* Opens the user's directory, made where it is missing, and takes a slot. */
+/*
+ * Opens the user's directory, made where it is missing, takes a slot, and takes out what
+ * the dead have left.
+ */
 int soft_registry_open(struct soft_registry *registry);
 
 /* Gives the slot back. Accepts what is zeroed. */
@@ -64,9 +85,17 @@ bool soft_registry_is_alive(const struct soft_registry *registry, uint32_t slot,
 /* Whether a process of another slot is the one that holds its, as far as can be seen. */
 bool soft_registry_is_holder(const struct soft_registry *registry, uint32_t slot,
 			     uint32_t generation, pid_t pid);
+/* Takes the socket of a slot out of the directory if its process is dead. */
+void soft_registry_sweep(const struct soft_registry *registry, uint32_t slot);
 
 /* Takes the socket of this process out of the directory: for one that ends. */
 void soft_registry_retire(const struct soft_registry *registry);
+
+/* What the processes that live have, all together. */
+void soft_registry_sum(const struct soft_registry *registry, uint32_t sum[SOFT_KINDS]);
+
+/* How many packets were ever sent. */
+uint64_t soft_registry_sent(const struct soft_registry *registry);
 
 /* The address of the socket of a slot. */
 void soft_registry_address(const struct soft_registry *registry, uint32_t slot,

@@ -37,6 +37,7 @@ SOFT_EXPORT struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_ini
 	pthread_cond_init(&srq->verbs.cond, NULL);
 	atomic_fetch_add(&soft_pd_of(pd)->users, 1);
 	soft_table_show(&soft_process.srqs, srq->number, srq);
+	soft_process_count(SOFT_KIND_SRQ, 1);
 	return &srq->verbs;
 remove:
 	soft_table_remove(&soft_process.srqs, srq->number);
@@ -99,6 +100,7 @@ SOFT_EXPORT int ibv_destroy_srq(struct ibv_srq *verbs)
 	soft_event_await(&verbs->mutex, &verbs->cond, &verbs->events_completed,
 			 &srq->fetched_events);
 	soft_queue_finish(&srq->image->queue, &srq->receives);
+	soft_process_count(SOFT_KIND_SRQ, -1);
 	soft_table_remove(&soft_process.srqs, srq->number);
 	atomic_fetch_sub(&soft_pd_of(verbs->pd)->users, 1);
 	pthread_mutex_destroy(&verbs->mutex);

@@ -2,6 +2,8 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -210,6 +212,11 @@ static void test_the_header_of_a_datagram(void **unused)
 	assert_int_equal(traffic_class, 0xa5);
 }
 
+static int take_file(const char *path, const struct stat *status, int kind, struct FTW *where)
+{
+	return kind == FTW_F ? remove(path) : 0;
+}
+
 /* Takes a slot and dies; tells slot and generation. */
 static void die_with_a_slot(uint32_t *slot, uint32_t *generation)
 {
@@ -257,6 +264,75 @@ static void test_the_slot_of_a_dead_process(void **unused)
 	soft_registry_close(&first);
 	assert_int_equal(soft_registry_open(&next), 0);
 	soft_registry_close(&next);
+}
+
+static bool is_there(const struct soft_registry *registry, uint32_t slot)
+{
+	struct sockaddr_un address;
+
+	soft_registry_address(registry, slot, &address);
+	return !access(address.sun_path, F_OK);
+}
+
+static void put_socket(const struct soft_registry *registry, uint32_t slot)
+{
+	struct sockaddr_un address;
+	int fd;
+
+	soft_registry_address(registry, slot, &address);
+	fd = open(address.sun_path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+/* The next one that comes takes out what the dead have left, and only that. */
+static void test_sockets_of_dead_processes(void **unused)
+{
+	struct soft_registry own;
+	int status;
+	pid_t child;
+
+	assert_int_equal(soft_registry_open(&own), 0);
+	put_socket(&own, own.slot);
+	for (uint32_t slot = own.slot + 1; slot < own.slot + 5; slot++)
+		put_socket(&own, slot);
+	child = fork();
+	if (!child) {
+		struct soft_registry next;
+
+		_exit(soft_registry_open(&next) || next.slot != own.slot + 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_true(is_there(&own, own.slot));
+	/* The child died in its slot, and nobody has come since. */
+	assert_true(is_there(&own, own.slot + 1));
+	for (uint32_t slot = own.slot + 2; slot < own.slot + 5; slot++)
+		assert_false(is_there(&own, slot));
+	soft_registry_sweep(&own, own.slot + 1);
+	assert_false(is_there(&own, own.slot + 1));
+	soft_registry_close(&own);
+}
+
+/* What another build left is not looked at; what is spoilt is refused. */
+static void test_registries_of_other_layouts(void **unused)
+{
+	struct soft_registry registry;
+	char path[200];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/registry", stage_directory());
+	fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "of another build", 16), 16);
+	close(fd);
+	assert_int_equal(soft_registry_open(&registry), 0);
+	registry.file->version++;
+	soft_registry_close(&registry);
+	assert_int_equal(soft_registry_open(&registry), -EPROTO);
+	assert_int_equal(nftw(stage_directory(), take_file, 4, FTW_DEPTH | FTW_PHYS), 0);
+	assert_int_equal(soft_registry_open(&registry), 0);
+	soft_registry_close(&registry);
 }
 
 static void test_directories_that_others_may_enter(void **unused)
@@ -308,6 +384,8 @@ int main(void)
 		cmocka_unit_test(test_the_table_of_memory_is_its_owners),
 		cmocka_unit_test(test_the_header_of_a_datagram),
 		cmocka_unit_test(test_the_slot_of_a_dead_process),
+		cmocka_unit_test(test_sockets_of_dead_processes),
+		cmocka_unit_test(test_registries_of_other_layouts),
 		cmocka_unit_test(test_directories_that_others_may_enter),
 		cmocka_unit_test(test_messages),
 	};
