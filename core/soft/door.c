@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/compiler.h"
@@ -207,14 +208,33 @@ static void show_out(struct soft_door *door)
 		remove_guest(door, first);
 }
 
+/*
+ * The process has no descriptor left. Who knocks would go on knocking, and this thread go
+ * on looking: he is turned away, as one who finds nobody.
+ */
+static void turn_away(struct soft_door *door)
+{
+	static const struct timespec nap = {.tv_nsec = 10000000};
+
+	if (door->spare < 0)
+		nanosleep(&nap, NULL);
+	else
+		close(door->spare);
+	close(accept4(door->source.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
+	door->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 static void on_knock(struct soft_source *source, uint32_t events)
 {
 	struct soft_door *door = CONTAINER_OF(source, struct soft_door, source);
 	int fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct soft_guest *guest;
 
-	if (fd < 0)
+	if (fd < 0) {
+		if (errno == EMFILE || errno == ENFILE)
+			turn_away(door);
 		return;
+	}
 	guest = is_of_this_user(fd) ? calloc(1, sizeof(*guest)) : NULL;
 	if (!guest) {
 		close(fd);
@@ -240,6 +260,7 @@ int soft_door_open(struct soft_door *door)
 		return -errno;
 	pthread_mutex_init(&door->mutex, NULL);
 	door->source = (struct soft_source){fd, on_knock};
+	door->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	soft_registry_address(&soft_process.registry, soft_process.registry.slot, &address);
 	/* The slot is ours: a socket there is a dead process's. */
 	unlink(address.sun_path);
@@ -259,6 +280,8 @@ void soft_door_close(struct soft_door *door)
 	while (door->guests)
 		remove_guest(door, door->guests);
 	close(door->source.fd);
+	if (door->spare >= 0)
+		close(door->spare);
 	pthread_mutex_destroy(&door->mutex);
 	memset(door, 0, sizeof(*door));
 }

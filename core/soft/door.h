@@ -19,6 +19,7 @@ struct soft_door {
 	struct soft_source source;
 	pthread_mutex_t mutex;
 	struct soft_guest *guests;
+	int spare; /* let go to show out whoever knocks when there is no descriptor left */
 };
 
 int soft_door_open(struct soft_door *door);

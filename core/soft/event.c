@@ -114,6 +114,27 @@ static void give(const struct soft_event_image *image)
 	pthread_mutex_unlock(&table->mutex);
 }
 
+/*
+ * What is lost with a queue that is overrun nobody learns: all queue pairs that complete
+ * to it stop.
+ */
+static void fail_users(const struct soft_event_image *image)
+{
+	struct soft_table *qps = &soft_process.qps;
+
+	if (image->type != IBV_EVENT_CQ_ERR)
+		return;
+	pthread_mutex_lock(&qps->mutex);
+	for (uint32_t i = 0; i < qps->size; i++) {
+		struct soft_qp *qp = soft_table_get(qps, i);
+
+		if (qp &&
+		    (qp->send_cq->number == image->index || qp->recv_cq->number == image->index))
+			soft_qp_fail(&soft_process.self, i, IBV_EVENT_QP_FATAL);
+	}
+	pthread_mutex_unlock(&qps->mutex);
+}
+
 void soft_event_distribute(void)
 {
 	struct soft_events_image *ring = &soft_process.arena.image->events;
@@ -127,6 +148,7 @@ void soft_event_distribute(void)
 
 		atomic_store(&ring->head, ++head);
 		give(&image);
+		fail_users(&image);
 	}
 }
 

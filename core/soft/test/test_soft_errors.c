@@ -344,7 +344,10 @@ static void test_flush(void **unused)
 	stage_close(&stage);
 }
 
-/* A queue that overruns says so once; what it holds stays good. */
+/*
+ * A queue that overruns says so once, and who completes to it stops (ibv_get_async_event(3),
+ * IBTA specification, 10.10.2.4); what it holds stays good.
+ */
 static void test_overrun(void **unused)
 {
 	struct stage stage;
@@ -357,6 +360,8 @@ static void test_overrun(void **unused)
 		assert_int_equal(stage_post(&stage, &wr, 8), 0);
 	}
 	assert_int_equal(stage_await_event(&stage), IBV_EVENT_CQ_ERR);
+	assert_int_equal(stage_await_event(&stage), IBV_EVENT_QP_FATAL);
+	assert_int_equal(stage_state(stage.end[1].qp), IBV_QPS_ERR);
 	for (uint64_t i = 0; i < 4; i++)
 		assert_int_equal(stage_await(stage.end[1].cq).wr_id, i);
 	assert_true(stage_is_empty(stage.end[1].cq));

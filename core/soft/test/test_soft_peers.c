@@ -4,10 +4,13 @@
  * opened the device. They tell each other what they need through a pair of sockets, and
  * each step of the child is asked for.
  */
+#include <glob.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -21,6 +24,7 @@
 enum {
 	LARGE = 300000,
 	MARK = 0x5a,
+	MANY_FILES = 256,
 };
 
 /* What an end says of itself. */
@@ -166,26 +170,96 @@ static enum ibv_wc_status status(struct pair *pair)
 	return stage_await(pair->stage.end[0].cq).status;
 }
 
+static void change_and_read(struct pair *pair)
+{
+	unsigned char *buffer = pair->stage.end[0].buffer;
+
+	memset(buffer, MARK, LARGE);
+	post(pair, IBV_WR_RDMA_WRITE, LARGE);
+	assert_int_equal(status(pair), IBV_WC_SUCCESS);
+	memset(buffer, 0, LARGE);
+	post(pair, IBV_WR_ATOMIC_FETCH_AND_ADD, 8);
+	assert_int_equal(status(pair), IBV_WC_SUCCESS);
+	assert_int_equal(buffer[0], MARK);
+	post(pair, IBV_WR_RDMA_READ, LARGE);
+	assert_int_equal(status(pair), IBV_WC_SUCCESS);
+	assert_int_equal(buffer[0], MARK + 1);
+	for (int i = 1; i < LARGE; i++)
+		assert_int_equal(buffer[i], MARK);
+}
+
 /* The other end's memory is changed and read while its program sleeps. */
 static void test_a_target_that_sleeps(void **unused)
 {
 	struct pair pair;
-	unsigned char *buffer;
 
 	set_up(&pair, sleep_until_told, &(struct stage_ways){0});
-	buffer = pair.stage.end[0].buffer;
-	memset(buffer, MARK, LARGE);
-	post(&pair, IBV_WR_RDMA_WRITE, LARGE);
+	change_and_read(&pair);
+	tell(pair.socket, "e", 1);
+	tear_down(&pair);
+}
+
+/* And while none of its threads runs. */
+static void test_a_target_that_is_stopped(void **unused)
+{
+	struct pair pair;
+	int result;
+
+	set_up(&pair, sleep_until_told, &(struct stage_ways){0});
+	assert_int_equal(kill(pair.child, SIGSTOP), 0);
+	assert_int_equal(waitpid(pair.child, &result, WUNTRACED), pair.child);
+	assert_true(WIFSTOPPED(result));
+	change_and_read(&pair);
+	assert_int_equal(kill(pair.child, SIGCONT), 0);
+	tell(pair.socket, "e", 1);
+	tear_down(&pair);
+}
+
+/* How often the threads of a process were given a processor. */
+static uint64_t count_turns(pid_t process)
+{
+	char pattern[64];
+	uint64_t sum = 0;
+	glob_t tasks;
+
+	snprintf(pattern, sizeof(pattern), "/proc/%d/task/*/status", process);
+	assert_int_equal(glob(pattern, 0, NULL, &tasks), 0);
+	/* The program's own, and the device's. */
+	assert_int_equal(tasks.gl_pathc, 2);
+	for (size_t i = 0; i < tasks.gl_pathc; i++) {
+		FILE *file = fopen(tasks.gl_pathv[i], "re");
+		char line[256];
+
+		assert_non_null(file);
+		while (fgets(line, sizeof(line), file))
+			if (strstr(line, "voluntary_ctxt_switches:"))
+				sum += strtoull(strchr(line, ':') + 1, NULL, 10);
+		fclose(file);
+	}
+	globfree(&tasks);
+	return sum;
+}
+
+/* A connected process that has nothing to do: none of its threads runs, as long as it may be. */
+static void test_no_thread_is_busy(void **unused)
+{
+	struct pair pair;
+	uint64_t before;
+	uint64_t now;
+
+	set_up(&pair, sleep_until_told, &(struct stage_ways){0});
+	post(&pair, IBV_WR_RDMA_WRITE, 8);
 	assert_int_equal(status(&pair), IBV_WC_SUCCESS);
-	memset(buffer, 0, LARGE);
-	post(&pair, IBV_WR_ATOMIC_FETCH_AND_ADD, 8);
-	assert_int_equal(status(&pair), IBV_WC_SUCCESS);
-	assert_int_equal(buffer[0], MARK);
-	post(&pair, IBV_WR_RDMA_READ, LARGE);
-	assert_int_equal(status(&pair), IBV_WC_SUCCESS);
-	assert_int_equal(buffer[0], MARK + 1);
-	for (int i = 1; i < LARGE; i++)
-		assert_int_equal(buffer[i], MARK);
+	/* It may be on its way to sleep: one that is busy never comes there. */
+	now = count_turns(pair.child);
+	for (int tries = 0; tries < 20; tries++) {
+		before = now;
+		usleep(500000);
+		now = count_turns(pair.child);
+		if (now == before)
+			break;
+	}
+	assert_int_equal(now, before);
 	tell(pair.socket, "e", 1);
 	tear_down(&pair);
 }
@@ -360,13 +434,20 @@ static void test_a_forked_child(void **unused)
 	stage_close(&open);
 }
 
-static int knock(const char *what, size_t size)
+static int knock_at(uint32_t slot)
 {
 	struct sockaddr_un address;
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
 
-	soft_registry_address(&soft_process.registry, soft_process.registry.slot, &address);
+	soft_registry_address(&soft_process.registry, slot, &address);
 	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	return fd;
+}
+
+static int knock(const char *what, size_t size)
+{
+	int fd = knock_at(soft_process.registry.slot);
+
 	assert_int_equal(send(fd, what, size, MSG_NOSIGNAL), (ssize_t)size);
 	return fd;
 }
@@ -391,10 +472,54 @@ static void test_strangers(void **unused)
 	tear_down(&pair);
 }
 
+/* All its descriptors are used up, until it is told; then it is let have them again. */
+static void use_up_descriptors(struct pair *pair)
+{
+	const struct rlimit few = {MANY_FILES, MANY_FILES};
+	bool is_used[MANY_FILES] = {false};
+	int fd;
+
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	while ((fd = dup(pair->socket)) >= 0)
+		is_used[fd] = true;
+	tell(pair->socket, "u", 1);
+	sleep_until_told(pair);
+	for (fd = 0; fd < MANY_FILES; fd++)
+		if (is_used[fd])
+			close(fd);
+	tell(pair->socket, "b", 1);
+	sleep_until_told(pair);
+}
+
+/* Who knocks at one that cannot let anybody in is shown out, and does not wait. */
+static void test_no_descriptor_left(void **unused)
+{
+	struct pair pair;
+	char word;
+
+	set_up(&pair, use_up_descriptors, &(struct stage_ways){0});
+	hear(pair.socket, &word, 1);
+	for (int i = 0; i < 3; i++) {
+		int fd = knock_at(soft_image_slot(pair.there.number));
+
+		assert_int_equal(recv(fd, &word, 1, 0), 0);
+		close(fd);
+	}
+	tell(pair.socket, "e", 1);
+	hear(pair.socket, &word, 1);
+	post(&pair, IBV_WR_RDMA_WRITE, 8);
+	assert_int_equal(status(&pair), IBV_WC_SUCCESS);
+	tell(pair.socket, "e", 1);
+	tear_down(&pair);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_a_target_that_sleeps, end_child),
+		cmocka_unit_test_teardown(test_a_target_that_is_stopped, end_child),
+		cmocka_unit_test_teardown(test_no_thread_is_busy, end_child),
+		cmocka_unit_test_teardown(test_no_descriptor_left, end_child),
 		cmocka_unit_test_teardown(test_messages_and_events, end_child),
 		cmocka_unit_test_teardown(test_a_target_that_is_killed, end_child),
 		cmocka_unit_test_teardown(test_locks_of_one_that_is_killed, end_child),
