@@ -89,41 +89,52 @@ static void raise_event(struct soft_peer *owner, struct soft_cq_image *image,
 	ring(owner, image);
 }
 
-/* Whether the queue is overrun, and that for the first time. */
-static bool put(struct soft_peer *owner, struct soft_cq_image *image,
-		const struct soft_cq_entry *entry, bool was_taken_over)
+enum result {
+	PUT,
+	OVERRUN, /* for the first time */
+	AGAIN,   /* the lock was lost */
+};
+
+static enum result put(struct soft_peer *owner, struct soft_cq_image *image,
+		       const struct soft_cq_entry *entry, bool was_taken_over)
 {
 	uint32_t size;
 	struct soft_completion *entries = ring_of(owner, image, &size);
 	struct soft_completion *to;
 
 	if (!entries)
-		return false;
+		return PUT;
 	if (unlikely(was_taken_over))
 		mend(owner, image, entries, size);
 	if (unlikely(is_full(image, size))) {
 		bool is_first = !image->is_overrun && !image->ignores_overrun;
 
 		image->is_overrun = 1;
-		return is_first;
+		return is_first ? OVERRUN : PUT;
 	}
 	to = &entries[image->tail & (size - 1)];
 	fill(to, entry, image->is_timed);
+	if (unlikely(!soft_lock_is_held(&image->lock)))
+		return AGAIN;
 	atomic_store_explicit(&to->sequence, image->tail + 1, memory_order_release);
 	image->tail++;
 	if (unlikely(image->armed))
 		raise_event(owner, image, entry);
-	return false;
+	return PUT;
 }
 
 void soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_entry *entry)
 {
 	struct soft_cq_image *image = &owner->arena->image->cq[number % SOFT_CQS];
-	bool was_taken_over = soft_lock_take(&image->lock);
-	bool is_overrun = put(owner, image, entry, was_taken_over);
+	enum result result;
 
-	soft_lock_release(&image->lock);
-	if (unlikely(is_overrun))
+	do {
+		bool was_taken_over = soft_lock_take(&image->lock);
+
+		result = put(owner, image, entry, was_taken_over);
+		soft_lock_release(&image->lock);
+	} while (unlikely(result == AGAIN));
+	if (unlikely(result == OVERRUN))
 		soft_event_leave(owner, IBV_EVENT_CQ_ERR, number);
 }
 

@@ -141,8 +141,9 @@ static enum soft_outcome deliver_send(const struct delivery *delivery)
 	} else {
 		enum soft_outcome outcome = soft_execute_copied(copy(delivery, &there));
 
-		if (outcome == SOFT_SILENT)
-			return outcome;
+		/* Who took over while this process was stopped may have the receive now. */
+		if (outcome == SOFT_SILENT || !soft_lock_is_held(&delivery->queue->lock))
+			return SOFT_SILENT;
 		if (outcome)
 			return spoil(delivery, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
 	}
@@ -158,6 +159,8 @@ static enum soft_outcome deliver_write(const struct delivery *delivery)
 
 	if (outcome)
 		return outcome;
+	if (!soft_lock_is_held(&delivery->queue->lock))
+		return SOFT_SILENT;
 	describe(delivery, &entry);
 	consume(delivery, &entry);
 	return SOFT_DONE;

@@ -7,10 +7,13 @@
 enum {
 	SPINS = 200,
 	YIELDS = 200,
+	NAP_NS = 50000,
+	NAPS_OF_ONE_STOPPED = 10000, /* from half a second to a whole one */
 };
 
 uint32_t soft_lock_self = UINT32_MAX;
 bool (*soft_lock_is_alive)(uint32_t holder);
+bool (*soft_lock_is_stopped)(uint32_t holder);
 
 static bool is_dead(uint32_t holder)
 {
@@ -18,9 +21,15 @@ static bool is_dead(uint32_t holder)
 	       !soft_lock_is_alive(holder);
 }
 
+static bool is_stopped(uint32_t holder, unsigned int naps)
+{
+	return naps && naps % NAPS_OF_ONE_STOPPED == 0 && holder && holder != soft_lock_self &&
+	       soft_lock_is_stopped && soft_lock_is_stopped(holder);
+}
+
 bool soft_lock_wait(struct soft_lock *lock)
 {
-	static const struct timespec nap = {.tv_nsec = 50000};
+	static const struct timespec nap = {.tv_nsec = NAP_NS};
 
 	for (unsigned int round = 0;; round++) {
 		uint32_t holder = atomic_load_explicit(&lock->holder, memory_order_relaxed);
@@ -32,7 +41,7 @@ bool soft_lock_wait(struct soft_lock *lock)
 		} else if (round < SPINS + YIELDS) {
 			sched_yield();
 		} else {
-			if (is_dead(holder) &&
+			if ((is_dead(holder) || is_stopped(holder, round - SPINS - YIELDS)) &&
 			    atomic_compare_exchange_strong(&lock->holder, &holder, soft_lock_self))
 				return true;
 			nanosleep(&nap, NULL);

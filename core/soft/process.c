@@ -23,6 +23,12 @@ static bool is_alive(uint32_t holder)
 				      holder >> SOFT_SLOT_BITS);
 }
 
+static bool is_stopped(uint32_t holder)
+{
+	return soft_registry_is_stopped(&soft_process.registry, holder & (SOFT_SLOTS - 1),
+					holder >> SOFT_SLOT_BITS);
+}
+
 static void finish(void)
 {
 	soft_service_close(&soft_process.service);
@@ -85,6 +91,7 @@ static int furnish(void)
 	image->generation = soft_process.registry.generation;
 	soft_lock_self = soft_registry_holder(image->slot, image->generation);
 	soft_lock_is_alive = is_alive;
+	soft_lock_is_stopped = is_stopped;
 	soft_port_fill(image);
 	let_peers_in();
 	soft_porter_open(&soft_process.porter);

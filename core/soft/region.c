@@ -10,6 +10,7 @@
 #include "core/soft/export.h"
 #include "core/soft/pd.h"
 #include "core/soft/process.h"
+#include "core/soft/time.h"
 
 /* The functions, not the macros that stand before them. */
 #undef ibv_reg_mr
@@ -175,6 +176,26 @@ SOFT_EXPORT struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *address, siz
 	return ibv_reg_mr_iova2(pd, address, length, iova, (unsigned int)access);
 }
 
+/*
+ * A peer that is stopped with all its threads is in no copy: the kernel ends it first. Who
+ * leaves a lane that is free changes nothing.
+ */
+static void await_lane(uint32_t slot, const _Atomic uint32_t *lane, uint32_t key)
+{
+	const struct soft_registry *registry = &soft_process.registry;
+	uint64_t look_ns = soft_time_ns() + SOFT_SECOND_NS;
+
+	while (atomic_load(lane) == key) {
+		sched_yield();
+		if (soft_time_ns() < look_ns)
+			continue;
+		if (soft_registry_is_stopped(registry, slot,
+					     soft_registry_generation(registry, slot)))
+			return;
+		look_ns = soft_time_ns() + SOFT_SECOND_NS;
+	}
+}
+
 static void await_lanes(uint32_t key)
 {
 	const struct soft_image *image = soft_process.arena.image;
@@ -184,8 +205,7 @@ static void await_lanes(uint32_t key)
 		slots = soft_process.registry.slot + 1;
 	for (uint32_t slot = 1; slot < slots; slot++)
 		for (unsigned int i = 0; i < SOFT_LANES; i++)
-			while (atomic_load(&image->lanes[slot].key[i]) == key)
-				sched_yield();
+			await_lane(slot, &image->lanes[slot].key[i], key);
 }
 
 SOFT_EXPORT int ibv_dereg_mr(struct ibv_mr *mr)

@@ -226,6 +226,56 @@ bool soft_registry_is_holder(const struct soft_registry *registry, uint32_t slot
 	       holder_of(registry, slot) == pid;
 }
 
+/* Its process, where the kernel tells; else 0, or less of another PID namespace. */
+static pid_t find_process(const struct soft_registry *registry, uint32_t slot)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = slot, .l_len = 1};
+
+	return fcntl(registry->fd, F_GETLK, &lock) || lock.l_type == F_UNLCK ? 0 : lock.l_pid;
+}
+
+static bool is_thread_stopped(int tasks, const char *thread)
+{
+	char text[512];
+	const char *state;
+	ssize_t size;
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "%.20s/stat", thread);
+	fd = openat(tasks, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	size = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[size > 0 ? size : 0] = '\0';
+	/* Its name is in parentheses, and may hold any. */
+	state = strrchr(text, ')');
+	return state && (state[2] == 'T' || state[2] == 't');
+}
+
+bool soft_registry_is_stopped(const struct soft_registry *registry, uint32_t slot,
+			      uint32_t generation)
+{
+	bool is_stopped = soft_registry_is_alive(registry, slot, generation);
+	pid_t process = is_stopped ? find_process(registry, slot) : 0;
+	const struct dirent *entry;
+	char path[32];
+	DIR *tasks;
+
+	if (process <= 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/task", process);
+	tasks = opendir(path);
+	if (!tasks)
+		return false;
+	while (is_stopped && (entry = readdir(tasks)))
+		if (entry->d_name[0] != '.')
+			is_stopped = is_thread_stopped(dirfd(tasks), entry->d_name);
+	closedir(tasks);
+	return is_stopped;
+}
+
 void soft_registry_sum(const struct soft_registry *registry, uint32_t sum[SOFT_KINDS])
 {
 	memset(sum, 0, SOFT_KINDS * sizeof(*sum));

@@ -85,6 +85,11 @@ bool soft_registry_is_alive(const struct soft_registry *registry, uint32_t slot,
 /* Whether a process of another slot is the one that holds its, as far as can be seen. */
 bool soft_registry_is_holder(const struct soft_registry *registry, uint32_t slot,
 			     uint32_t generation, pid_t pid);
+
+/* Whether it lives and none of its threads runs: it was stopped, as by SIGSTOP. */
+bool soft_registry_is_stopped(const struct soft_registry *registry, uint32_t slot,
+			      uint32_t generation);
+
 /* Takes the socket of a slot out of the directory if its process is dead. */
 void soft_registry_sweep(const struct soft_registry *registry, uint32_t slot);
 

@@ -152,7 +152,7 @@ static void assert_state(struct rdma_cm_id *id, enum ibv_qp_state state)
 
 static void test_connection(void **state)
 {
-	unsigned char sent[196];
+	unsigned char sent[196] = {0};
 	struct rdma_conn_param param = with_data(sent, sizeof(sent));
 	struct side listener;
 	struct side client;
@@ -415,7 +415,7 @@ static void test_client_that_gives_up(void **state)
 
 static void test_datagrams(void **state)
 {
-	unsigned char sent[136];
+	unsigned char sent[136] = {0};
 	struct rdma_conn_param param = with_data(sent, 136);
 	struct side listener;
 	struct side client;

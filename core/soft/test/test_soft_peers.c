@@ -353,7 +353,7 @@ static void die_holding(struct pair *pair)
 }
 
 /* Queues, atomics and deregistration go on when the holder of their locks is dead. */
-static void test_locks_of_one_that_is_killed(void **unused)
+static void end_holding(int signal)
 {
 	struct pair pair;
 	union ibv_gid gid;
@@ -361,8 +361,8 @@ static void test_locks_of_one_that_is_killed(void **unused)
 
 	set_up(&pair, die_holding, &(struct stage_ways){0});
 	hear(pair.socket, &word, 1);
-	kill(pair.child, SIGKILL);
-	waitpid(pair.child, NULL, 0);
+	kill(pair.child, signal);
+	waitpid(pair.child, NULL, WUNTRACED);
 	/* From the second end to itself, where there is no peer. */
 	gid = pair.there.gid;
 	stage_connect(pair.stage.end[1].qp, &gid, pair.stage.end[1].qp->qp_num,
@@ -387,7 +387,22 @@ static void test_locks_of_one_that_is_killed(void **unused)
 	assert_int_equal(stage_await(pair.stage.end[1].cq).status, IBV_WC_SUCCESS);
 	/* Everything can be let go. */
 	stage_close(&pair.stage);
+	if (signal == SIGSTOP) {
+		kill(pair.child, SIGKILL);
+		waitpid(pair.child, NULL, 0);
+	}
 	close(pair.socket);
+}
+
+static void test_locks_of_one_that_is_killed(void **unused)
+{
+	end_holding(SIGKILL);
+}
+
+/* Whoever waits for it waits for a while only. */
+static void test_locks_of_one_that_is_stopped(void **unused)
+{
+	end_holding(SIGSTOP);
 }
 
 /* Its slot goes to another process: what was connected to it is not connected to that. */
@@ -523,6 +538,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_messages_and_events, end_child),
 		cmocka_unit_test_teardown(test_a_target_that_is_killed, end_child),
 		cmocka_unit_test_teardown(test_locks_of_one_that_is_killed, end_child),
+		cmocka_unit_test_teardown(test_locks_of_one_that_is_stopped, end_child),
 		cmocka_unit_test_teardown(test_a_successor, end_child),
 		cmocka_unit_test_teardown(test_a_forked_child, end_child),
 		cmocka_unit_test_teardown(test_strangers, end_child),
