@@ -379,6 +379,13 @@ class Perftest(Tables, OnDevice):
         return self.run_pair(command)
 
 
+class OneProcessor(Tables, OnDevice):
+    """Both on one: who polls gives it up, else each message would take a slice of time."""
+
+    def run_perftest(self, command):
+        return self.run_pair(f"taskset -c {min(os.sched_getaffinity(0))} {command}")
+
+
 class PerftestByConnection(Tables, Connected):
     """
     Its server listens for what both tell each other and, when that is over, once more for
@@ -408,5 +415,6 @@ def add(case, commands):
 
 add(Pingpong, PINGPONGS)
 add(Perftest, PERFTESTS)
+add(OneProcessor, (f"ib_{name}_lat -n 20000" for name in ("send", "read", "atomic")))
 add(ByConnection, CONNECTIONS)
 add(PerftestByConnection, BY_CONNECTION)

@@ -19,6 +19,7 @@
 #include "core/compiler.h"
 #include "core/soft/peer.h"
 #include "core/soft/process.h"
+#include "core/soft/test/network.h"
 #include "core/soft/test/stage.h"
 
 enum {
@@ -94,6 +95,10 @@ static void meet(struct pair *pair, const struct stage_ways *ways)
 	hear(pair->socket, &here, 1);
 }
 
+/* Of the child. */
+static bool has_own_network;
+static bool may_have_networks;
+
 /* The child's part: until it is told to, it does nothing, not even poll. */
 typedef void child_part(struct pair *pair);
 
@@ -117,6 +122,8 @@ static void start(struct pair *pair, child_part *part, const struct stage_ways *
 	if (pair->child)
 		return;
 	sleep_until_told(pair);
+	if (has_own_network && network_enter())
+		_exit(1);
 	meet(pair, ways);
 	part(pair);
 	stage_close(&pair->stage);
@@ -194,6 +201,23 @@ static void test_a_target_that_sleeps(void **unused)
 	struct pair pair;
 
 	set_up(&pair, sleep_until_told, &(struct stage_ways){0});
+	change_and_read(&pair);
+	tell(pair.socket, "e", 1);
+	tear_down(&pair);
+}
+
+/* Where both have only the loopback's address in common, and it leads to no other. */
+static void test_a_target_in_another_network(void **unused)
+{
+	struct pair pair;
+
+	if (!may_have_networks) {
+		print_message("# this machine lets nobody have a network of his own\n");
+		skip();
+	}
+	has_own_network = true;
+	set_up(&pair, sleep_until_told, &(struct stage_ways){0});
+	has_own_network = false;
 	change_and_read(&pair);
 	tell(pair.socket, "e", 1);
 	tear_down(&pair);
@@ -532,6 +556,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_a_target_that_sleeps, end_child),
+		cmocka_unit_test_teardown(test_a_target_in_another_network, end_child),
 		cmocka_unit_test_teardown(test_a_target_that_is_stopped, end_child),
 		cmocka_unit_test_teardown(test_no_thread_is_busy, end_child),
 		cmocka_unit_test_teardown(test_no_descriptor_left, end_child),
@@ -545,5 +570,6 @@ int main(void)
 	};
 
 	whole = getpid();
+	may_have_networks = network_prepare();
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);
 }
