@@ -11,8 +11,8 @@ import unittest
 
 import documents
 from verbmark import (
-    ADDRESS, ALIVE, CASE, HELLO, LIMIT, Ended, Peer, Server, client, counter, frame, measure,
-    resources, wait_until,
+    ADDRESS, ALIVE, CASE, DEVICE, HELLO, LIMIT, Ended, Peer, Server, client, counter, frame,
+    measure, resources, wait_until,
 )
 
 
@@ -98,8 +98,8 @@ class Clients(unittest.TestCase):
             ({"parameters": None}, "a malformed case"),
             ({"address": 7}, "a malformed case"),
             ({"address": "192.0.2.1"}, "no RDMA device has the address 192.0.2.1"),
-            ({"address": "mlx5_0"}, "no device 'mlx5_0'; there is rxe0"),
-            ({"device": "mlx5_0"}, "no device 'mlx5_0'; there is rxe0"),
+            ({"address": "mlx5_0"}, f"no device 'mlx5_0'; there is {DEVICE}"),
+            ({"device": "mlx5_0"}, f"no device 'mlx5_0'; there is {DEVICE}"),
             ({"device": 7}, "a malformed case"),
             ({"port": 0}, "a malformed case: port 0 of a device"),
             ({"type": "ready"}, "the client said something else than 'case'"),

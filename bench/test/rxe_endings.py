@@ -120,7 +120,13 @@ class InTheLoop(Scene):
 
     def reach(self, victim):
         before = counter("sent_pkts")
-        wait_until(lambda: counter("sent_pkts") > before + 1000, what="the loop")
+
+        def is_running():
+            if self.client.process.poll() is not None:
+                raise AssertionError(f"it has ended: {self.client.errors}")
+            return counter("sent_pkts") > before + 1000
+
+        wait_until(is_running, what="the loop")
 
 
 class InAStream(InTheLoop):

@@ -8,12 +8,13 @@ import subprocess
 import unittest
 
 from verbmark import (
-    ADDRESS, RUN_PATIENCE, Ended, Impostor, Peer, Served, client, measure, wait_until_settled,
+    ADDRESS, DEVICE, RUN_PATIENCE, Ended, Impostor, Peer, Served, client, measure,
+    wait_until_settled,
 )
 
-DEVICE = "rxe0/1"
+WHERE = f"{DEVICE}/1"
 PORT = {
-    "device": "rxe0", "port": 1, "state": "ACTIVE", "link_layer": "Ethernet", "rate_mbps": 10000,
+    "device": DEVICE, "port": 1, "state": "ACTIVE", "link_layer": "Ethernet", "rate_mbps": 10000,
     "mtu": 4096, "max_mtu": 4096, "numa_node": -1,
     "addresses": [{"address": ADDRESS, "prefix": 24, "interface": "ve0"}],
 }
@@ -22,7 +23,7 @@ PORT = {
 def shown():
     """What the device has, as ibv_devinfo tells it."""
     text = subprocess.run(
-        ("ibv_devinfo", "-v", "-d", "rxe0"), check=True, capture_output=True, text=True
+        ("ibv_devinfo", "-v", "-d", DEVICE), check=True, capture_output=True, text=True
     ).stdout
     limits = {
         name: int(value, 0)
@@ -46,7 +47,7 @@ class Limits(Served):
         cases = {case["status"]: case for case in ended.document["cases"]}
         self.assertEqual(set(cases), {"skipped", "complete"}, ended.err)
         case = cases["skipped"]
-        self.assertEqual(case["error"], f"the client's {DEVICE}: {sentence}")
+        self.assertEqual(case["error"], f"the client's {WHERE}: {sentence}")
         self.assertIn(f"{case['id']}: skipped: {case['error']}", ended.err.splitlines())
         self.assertEqual(ended.document["run"]["status"], "complete")
         before = wait_until_settled()
@@ -158,10 +159,10 @@ class OfAServer(unittest.TestCase):
         self.assertEqual(
             {name: case["error"] for name, case in ids.items() if case["status"] == "skipped"},
             {
-                "fetch-add/lat/8/poll/r100": f"{ADDRESS}'s {DEVICE}: the device has no atomics",
-                "fetch-add/lat/8/poll/r101": f"{ADDRESS}'s {DEVICE}: the device has no atomics",
+                "fetch-add/lat/8/poll/r100": f"{ADDRESS}'s {WHERE}: the device has no atomics",
+                "fetch-add/lat/8/poll/r101": f"{ADDRESS}'s {WHERE}: the device has no atomics",
                 "write/lat/64/poll/r101":
-                    f"{ADDRESS}'s {DEVICE}: receive queue depth 101 exceeds the device's limit 100",
+                    f"{ADDRESS}'s {WHERE}: receive queue depth 101 exceeds the device's limit 100",
             },
         )
         self.assertEqual(ids["write/lat/64/poll/r100"]["error"], f"{ADDRESS}: made up")
@@ -176,7 +177,7 @@ class OfAServer(unittest.TestCase):
         ended = self.run_against(facts or {}, *options, port=port)
         self.assertRegex(
             ended.err,
-            f"^verbmark: nothing is left to run: [^ ]+: {ADDRESS}'s {DEVICE}: {sentence}$",
+            f"^verbmark: nothing is left to run: [^ ]+: {ADDRESS}'s {WHERE}: {sentence}$",
         )
         self.assertEqual((ended.out, ended.status), ("", 2))
         self.assertEqual([message["type"] for message in ended.asked], ["bye"])

@@ -8,8 +8,8 @@ import re
 import time
 
 from verbmark import (
-    ADDRESS, RUN_PATIENCE, Ended, Served, Server, client, counter, measure, wait_until, wait_until_settled,
-    warmed_up,
+    ADDRESS, DEVICE, RUN_PATIENCE, Ended, Served, Server, client, counter, measure, wait_until,
+    wait_until_settled, warmed_up,
 )
 
 MODES = ("poll", "event", "adaptive")
@@ -107,7 +107,7 @@ class Measuring(Served):
     def test_both_ends_are_in_the_document(self):
         document = measure(self.server, "-n", 100).document
         for end in document["hosts"].values():
-            self.assertEqual(end["device"], "rxe0")
+            self.assertEqual(end["device"], DEVICE)
             self.assertEqual(end["port"], 1)
             self.assertEqual(end["address"], ADDRESS)
             self.assertEqual(end["host"], os.uname().nodename)
@@ -120,7 +120,7 @@ class Measuring(Served):
             self.assertEqual(program.err, [])
             head, titles, *lines, last = program.out
         os.unlink(path)
-        self.assertIn("rxe0/1 -> ", head)
+        self.assertIn(f"{DEVICE}/1 -> ", head)
         self.assertTrue(titles.startswith("LATENCY us"))
         # What spoils a measurement is told below.
         self.assertEqual([line.split()[:4] for line in lines if not line.startswith("! ")],
@@ -136,21 +136,21 @@ class Measuring(Served):
         self.assertEqual(six["hosts"]["server"]["address"], os.environ["SOFTROCE_ADDRESS6"])
 
     def test_devices_by_name(self):
-        measure(self.server, "-n", 50, "-d", "rxe0", "--server-device", "rxe0")
+        measure(self.server, "-n", 50, "-d", DEVICE, "--server-device", DEVICE)
         for option, who in (("-d", ""), ("--server-device", f"{ADDRESS}: ")):
             ended = Ended(client("-n", 50, option, "mlx5_0", port=self.server.port))
             self.assertEqual(ended.status, 1)
-            self.assertEqual(ended.err, f"verbmark: {who}no device 'mlx5_0'; there is rxe0")
+            self.assertEqual(ended.err, f"verbmark: {who}no device 'mlx5_0'; there is {DEVICE}")
 
     def test_a_port_of_a_device(self):
         document = measure(self.server, "-n", 50, "-i", 1).document
         self.assertEqual(document["hosts"]["client"]["port"], 1)
-        measure(self.server, "-n", 50, "-d", "rxe0", "-i", 1)
+        measure(self.server, "-n", 50, "-d", DEVICE, "-i", 1)
         for options, who in ((("-i", 2), "no device has a port 2"),
-                             (("-d", "rxe0", "-i", 2), "rxe0 has no port 2")):
+                             (("-d", DEVICE, "-i", 2), f"{DEVICE} has no port 2")):
             ended = Ended(client("-n", 50, *options, port=self.server.port))
             self.assertEqual(ended.status, 1)
-            self.assertEqual(ended.err, f"verbmark: {who}; there is rxe0/1")
+            self.assertEqual(ended.err, f"verbmark: {who}; there is {DEVICE}/1")
 
     def test_clients_one_after_another(self):
         for _ in range(5):

@@ -15,6 +15,7 @@ from verbmark import (
 )
 
 WATCHING = os.environ["WATCHING"]
+PRELOAD = ":".join(filter(None, (WATCHING, os.environ.get("LD_PRELOAD"))))
 HUGE = "/proc/sys/vm/nr_hugepages"
 
 
@@ -33,7 +34,7 @@ class Watched(Served):
     def watch(self, *options):
         """Each queue pair as the device has it, and how often the kernel was told to send."""
         with tempfile.NamedTemporaryFile("r", encoding="ascii") as file:
-            before = ("env", f"LD_PRELOAD={WATCHING}", f"WATCHED={file.name}")
+            before = ("env", f"LD_PRELOAD={PRELOAD}", f"WATCHED={file.name}")
             if IS_SANITIZED:
                 before += ("ASAN_OPTIONS=verify_asan_link_order=0",)
             ended = Ended(

@@ -4,13 +4,15 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import tempfile
 import time
 
 import documents
 from verbmark import (
-    ADDRESS, RUN_PATIENCE, VERBMARK, WARMUP, Ended, Program, Served, client, measure, verbmark,
+    ADDRESS, DEVICE, RUN_PATIENCE, VERBMARK, WARMUP, Ended, Program, Served, client, measure,
+    run, verbmark,
 )
 
 STAMP = "%Y%m%dT%H%M%SZ"
@@ -111,8 +113,7 @@ class Results(Served):
         self.assertIn(name, names(begin, time.time(), "redacted"))
         with open(f"{self.folder}/{name}", encoding="utf-8") as file:
             text = file.read()
-        with open("/sys/class/infiniband/rxe0/node_guid", encoding="ascii") as file:
-            guid = file.read().strip()
+        guid = re.search(r"node_guid:\s+(\S+)", run("ibv_devinfo", "-d", DEVICE)).group(1)
         for private in (ADDRESS, os.environ["SOFTROCE_ADDRESS6"], guid):
             self.assertNotIn(private, text)
         document = documents.parse(text)
@@ -121,7 +122,7 @@ class Results(Served):
             self.assertEqual(found["host"], end)
             # Both are this machine, which is named but once.
             self.assertIn(found["facts"]["host"], document["hosts"])
-            self.assertEqual(found["device"], "rxe0")
+            self.assertEqual(found["device"], DEVICE)
             self.assertNotIn("node_guid", found["facts"]["device"])
             self.assertRegex(found["hard_fingerprint"], "^[0-9a-f]{16}$")
         self.assertIn("redacted", document["run"]["command"])

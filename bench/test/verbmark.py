@@ -22,6 +22,7 @@ VERBMARK = os.environ["VERBMARK"]
 # The same with the faults of pausing.c, as its linker has it.
 FAULTY = os.environ.get("PAUSING")
 ADDRESS = os.environ.get("SOFTROCE_ADDRESS", "127.0.0.1")
+DEVICE = os.environ.get("SOFTROCE_DEVICE", "rxe0")
 
 with open(VERBMARK, "rb") as program:
     # AddressSanitizer keeps for a while what is freed.
@@ -47,6 +48,15 @@ def wait_until(condition, limit=PATIENCE, what="it"):
         if time.monotonic() > deadline:
             raise AssertionError(f"{what} has not come true within {limit} s")
         time.sleep(0.01)
+
+
+def read(path):
+    """The one line of a file; nothing, where it has gone."""
+    try:
+        with open(path, encoding="ascii") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
 
 
 class Program:
@@ -131,7 +141,9 @@ class Server(Program):
         return len(os.listdir(f"/proc/{self.pid}/fd"))
 
     def threads(self):
-        return len(os.listdir(f"/proc/{self.pid}/task"))
+        """Those of its own: soft0 has one in each process."""
+        tasks = [f"/proc/{self.pid}/task/{task}/comm" for task in os.listdir(f"/proc/{self.pid}/task")]
+        return sum(read(task) != "verbmark-soft" for task in tasks)
 
     def rss_kib(self):
         with open(f"/proc/{self.pid}/status", encoding="ascii") as status:
@@ -221,7 +233,7 @@ def warmed_up(trial):
 
 HELLO = {"type": "hello", "protocol": 2, "version": "0"}
 CASE = {
-    "type": "case", "address": ADDRESS, "device": "rxe0", "port": 1,
+    "type": "case", "address": ADDRESS, "device": DEVICE, "port": 1,
     "parameters": {"op": "send", "iterations": 50},
 }
 
@@ -317,7 +329,8 @@ class Impostor:
         self.port = self.listener.getsockname()[1]
         self.serve = serve
         self.sockets = []
-        threading.Thread(target=self.run, daemon=True).start()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
 
     def run(self):
         while True:
@@ -338,6 +351,9 @@ class Impostor:
         return self
 
     def __exit__(self, *unused):
+        # Who still accepts would do so on the next listener, which has the same descriptor.
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
         self.listener.close()
         for sock in self.sockets:
             sock.close()
@@ -416,11 +432,14 @@ class Relay(Impostor):
 
 # The device.
 
-COUNTERS = "/sys/class/infiniband/rxe0/ports/1/hw_counters/"
+COUNTERS = f"/sys/class/infiniband/{DEVICE}/ports/1/hw_counters/"
 
 
 def counter(name):
     """One of the device's own. Both ends of a connection here are on it."""
+    if DEVICE == "soft0":
+        words = run("rdma", "statistic", "show").split()
+        return int(words[words.index(name) + 1])
     with open(COUNTERS + name, encoding="ascii") as file:
         return int(file.read())
 

@@ -10,6 +10,7 @@
 #include "core/context.h"
 #include "core/device.h"
 #include "core/test/fault.h"
+#include "core/test/rows.h"
 #include "core/verbs.h"
 
 #define CALLS_MAX 200
@@ -459,11 +460,12 @@ int main(int argc, char **argv)
 		ON(rc, test_faults_of_pairs),     ON(uc, test_faults_of_pairs),
 		ON(ud, test_faults_of_pairs),
 	};
+	const struct rows rows = ROWS(tests);
 
 	for (size_t i = 0; i < ARRAY_LENGTH(faults); i++)
 		if (faults[i].call != i)
 			return 1;
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return rows_run(&rows, 1, NULL);
 }

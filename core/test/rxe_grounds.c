@@ -581,8 +581,9 @@ int main(int argc, char **argv)
 		SPARE(test_port_goes_down, four_uc),
 		SPARE(test_port_goes_down, four_ud),
 	};
+	const struct rows rows = ROWS(tests);
 
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, stand_share, NULL);
+	return rows_run(&rows, 1, stand_share);
 }

@@ -384,7 +384,9 @@ static void link_local_host(char *host, size_t size)
 		    address_is_link_local(own->ifa_addr))
 			snprintf(host, size, "%s", address_text(own->ifa_addr, text));
 	freeifaddrs(list);
-	assert_string_not_equal(host, "");
+	/* Of a machine without a network, the loopback has none. */
+	if (strcmp(interface, "lo") != 0)
+		assert_string_not_equal(host, "");
 }
 
 static void test_addresses(void **unused)
@@ -395,8 +397,11 @@ static void test_addresses(void **unused)
 	link_local_host(link_local, sizeof(link_local));
 	for (size_t i = 0; i < ARRAY_LENGTH(hosts); i++) {
 		const struct variant variant = {.host = hosts[i]};
-		struct pair pair = connect_pair(&variant);
+		struct pair pair;
 
+		if (!*hosts[i])
+			continue;
+		pair = connect_pair(&variant);
 		send_one_way(pair.client, pair.server, 5000, i);
 		agent_must(pair.server, task_write(0, 10, 20));
 		stop_pair(pair);

@@ -182,6 +182,7 @@ static void test_we_connect_to_rping(void **unused)
 {
 	const uint16_t port = 7174;
 	uint64_t deadline = clock_deadline(PATIENCE_MS);
+	struct resources before = resources_count();
 	struct agent *client = agent_start(NULL);
 	struct outcome outcome;
 
@@ -193,6 +194,8 @@ static void test_we_connect_to_rping(void **unused)
 	} while (strstr(outcome.reason, "nothing listens") && clock_left_ms(deadline));
 	assert_failed(&outcome, "the other end is not verbmark");
 	agent_stop(client);
+	/* It ends by itself: the next test counts what there is. */
+	assert_resources(before);
 }
 
 static void test_a_listener_that_does_not_answer(void **unused)

@@ -10,6 +10,7 @@
 
 #include "core/context.h"
 #include "core/test/progress.h"
+#include "core/test/rows.h"
 #include "core/verbs.h"
 
 #define MESSAGE 8
@@ -250,8 +251,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(test_adaptive_mode, agents_end),
 		cmocka_unit_test_teardown(test_blocking_operations, agents_end),
 	};
+	const struct rows rows = ROWS(tests);
 
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, progress_share, NULL);
+	return rows_run(&rows, 1, progress_share);
 }

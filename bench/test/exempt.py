@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""The list of tests that cannot run on a device, as core/test/exempt.h describes it."""
+
+import os
+
+
+def is_meant(wanted, test):
+    name = ".".join(test.id().split(".")[-2:])
+    return name == wanted or name.startswith(wanted + ".")
+
+
+def take_out(program, tests):
+    """
+    Those of the program that are left. How many are not, and why, is printed; it is an error
+    to name one that there is not.
+    """
+    path = os.environ.get("EXEMPT")
+    if not path:
+        return tests
+    counts = {}
+    reason = None
+    with open(path, encoding="ascii") as lines:
+        for line in lines:
+            line = line.rstrip("\n")
+            if line.startswith("["):
+                reason = line.strip("[]")
+            own, _, wanted = line.partition(" ")
+            if own != program:
+                continue
+            left = [test for test in tests if not is_meant(wanted, test)]
+            if len(left) == len(tests):
+                raise LookupError(f"there is no test to be exempt: {line}")
+            counts[reason] = counts.get(reason, 0) + len(tests) - len(left)
+            tests = left
+    for reason, count in counts.items():
+        print(f"# {count} exempt of {program}: {reason}", flush=True)
+    return tests
