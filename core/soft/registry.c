@@ -226,14 +226,6 @@ bool soft_registry_is_holder(const struct soft_registry *registry, uint32_t slot
 	       holder_of(registry, slot) == pid;
 }
 
-/* Its process, where the kernel tells; else 0, or less of another PID namespace. */
-static pid_t find_process(const struct soft_registry *registry, uint32_t slot)
-{
-	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = slot, .l_len = 1};
-
-	return fcntl(registry->fd, F_GETLK, &lock) || lock.l_type == F_UNLCK ? 0 : lock.l_pid;
-}
-
 static bool is_thread_stopped(int tasks, const char *thread)
 {
 	char text[512];
@@ -258,7 +250,7 @@ bool soft_registry_is_stopped(const struct soft_registry *registry, uint32_t slo
 			      uint32_t generation)
 {
 	bool is_stopped = soft_registry_is_alive(registry, slot, generation);
-	pid_t process = is_stopped ? find_process(registry, slot) : 0;
+	pid_t process = is_stopped ? holder_of(registry, slot) : 0;
 	const struct dirent *entry;
 	char path[32];
 	DIR *tasks;

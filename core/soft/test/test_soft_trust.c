@@ -531,47 +531,56 @@ static void test_another_user(void **unused)
 	/* Were the directory and the socket open to all, the process itself would look. */
 	soft_registry_address(&victim.self, victim.card.slot, &address);
 	assert_int_equal(chmod(stage_directory(), 0777), 0);
+	assert_int_equal(chmod(victim.self.directory, 0777), 0);
 	assert_int_equal(chmod(address.sun_path, 0777), 0);
 	check_stranger(true);
 	check_usurper(NOBODY);
+	assert_int_equal(chmod(victim.self.directory, 0700), 0);
 	assert_int_equal(chmod(stage_directory(), 0700), 0);
 	victim_order(&victim, VICTIM_LOOK, 0, after);
 	assert_int_equal(after->fds, before->fds);
 }
 
-static void check_directory(const char *path, int result)
+/* What is opened is told in INNER, of as much room as the registry has for it. */
+static void check_directory(const char *path, int result, char *inner)
 {
 	struct soft_registry registry;
 
 	assert_int_equal(setenv("VERBMARK_SOFT_DIR", path, 1), 0);
 	assert_int_equal(soft_registry_open(&registry), result);
+	if (inner)
+		memcpy(inner, registry.directory, sizeof(registry.directory));
 	soft_registry_close(&registry);
 	assert_int_equal(setenv("VERBMARK_SOFT_DIR", stage_directory(), 1), 0);
 }
 
 static void test_directories(void **unused)
 {
+	char inner[sizeof(((struct soft_registry *)NULL)->directory)];
+	char file[sizeof(inner) + 16];
 	char path[100];
-	char inner[120];
 
 	snprintf(path, sizeof(path), "%s/link", stage_directory());
 	assert_int_equal(symlink(stage_directory(), path), 0);
-	check_directory(path, -EACCES);
+	check_directory(path, -EACCES, NULL);
 	unlink(path);
 	assert_true(close(creat(path, 0700)) == 0);
-	check_directory(path, -EACCES);
+	check_directory(path, -EACCES, NULL);
 	unlink(path);
 	assert_int_equal(mkdir(path, 0700), 0);
-	check_directory(path, 0);
-	snprintf(inner, sizeof(inner), "%s/registry", path);
-	unlink(inner);
-	assert_int_equal(symlink("/dev/shm/elsewhere", inner), 0);
-	check_directory(path, -ELOOP);
+	check_directory(path, 0, inner);
+	snprintf(file, sizeof(file), "%s/registry", inner);
+	unlink(file);
+	assert_int_equal(symlink("/dev/shm/elsewhere", file), 0);
+	check_directory(path, -ELOOP, NULL);
+	assert_int_equal(chmod(inner, 0755), 0);
+	check_directory(path, -EACCES, NULL);
 	if (!geteuid()) {
 		assert_int_equal(chown(path, NOBODY, NOBODY), 0);
-		check_directory(path, -EACCES);
+		check_directory(path, -EACCES, NULL);
 	}
-	unlink(inner);
+	unlink(file);
+	rmdir(inner);
 	rmdir(path);
 }
 
