@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/soft/cm.h"
@@ -15,6 +16,7 @@ enum {
 	PATIENCE_MS = 68000, /* 16 times the 4.3 s that the kernel waits for an answer */
 	TIMEWAIT_MS = 100,
 	RETRIES = 7,
+	LOOKS = 40, /* for somebody who listens, 5 ms from one to the next */
 };
 
 static uint8_t lesser(uint8_t one, uint8_t other)
@@ -62,6 +64,23 @@ static void fill(struct soft_cm_message *message, const struct soft_cm_id *id,
 	message->data_length = param->private_data_len;
 	if (param->private_data_len)
 		memcpy(message->data, param->private_data, param->private_data_len);
+}
+
+/*
+ * Some let a listener go for the next one, and the other end calls at once (perftest's -R):
+ * on a network the way to them takes longer than that.
+ */
+static int find_listener(struct soft_cm_id *id, uint32_t *slot)
+{
+	static const struct timespec nap = {.tv_nsec = 5000000};
+	int result = -ECONNREFUSED;
+
+	for (int i = 0; i < LOOKS && result; i++) {
+		if (i)
+			nanosleep(&nap, NULL);
+		result = soft_cm_port_find(&id->to, id->verbs.ps, slot, &id->local.port);
+	}
+	return result;
 }
 
 /* Nobody is there who could say no: the event is the same. */
@@ -114,7 +133,7 @@ SOFT_EXPORT int rdma_connect(struct rdma_cm_id *verbs, struct rdma_conn_param *p
 		lesser(param ? param->responder_resources : UINT8_MAX, SOFT_RD_ATOMIC_MAX);
 	id->local.initiator_depth =
 		lesser(param ? param->initiator_depth : UINT8_MAX, SOFT_RD_ATOMIC_MAX);
-	if (soft_cm_port_find(&id->to, verbs->ps, &slot, &id->local.port))
+	if (find_listener(id, &slot))
 		return refuse(id);
 	fd = soft_cm_link_knock(slot);
 	/* It ended meanwhile. */
