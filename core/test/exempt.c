@@ -44,7 +44,7 @@ static const char *find_test(const char *line)
 	const char *program = program_invocation_short_name;
 	const char *test = find_own(line, program);
 
-	return test || strncmp(program, "soft_", 5) ? test : find_own(line, program + 5);
+	return test || strncmp(program, "soft_", 5) != 0 ? test : find_own(line, program + 5);
 }
 
 static int read_list(FILE *list, struct CMUnitTest *tests, size_t n)

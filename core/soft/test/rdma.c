@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 	char **words = argv + 1 + is_json;
 	struct soft_registry registry;
 
-	if (argc != 3 + is_json || strcmp(words[1], "show")) {
+	if (argc != 3 + is_json || strcmp(words[1], "show") != 0) {
 		fputs("rdma: soft0 has none of this\n", stderr);
 		return 1;
 	}
