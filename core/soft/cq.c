@@ -9,6 +9,7 @@
 #include "core/soft/device.h"
 #include "core/soft/export.h"
 #include "core/soft/process.h"
+#include "core/soft/progress.h"
 
 #define FLAGS_THERE                                                              \
 	(IBV_WC_STANDARD_FLAGS | (uint64_t)IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | \
@@ -200,14 +201,21 @@ SOFT_EXPORT int ibv_resize_cq(struct ibv_cq *verbs, int cqe)
 
 int soft_cq_arm(struct ibv_cq *verbs, int solicited_only)
 {
-	struct soft_cq_image *image = soft_cq_of(verbs)->image;
+	struct soft_cq *cq = soft_cq_of(verbs);
+	struct soft_cq_image *image = cq->image;
 	uint32_t wanted = solicited_only ? SOFT_ARMED_SOLICITED : SOFT_ARMED;
+	bool is_empty;
 
 	/* All completions after one solicited one include it. */
 	soft_lock_take(&image->lock);
 	if (image->armed < wanted)
 		image->armed = wanted;
+	is_empty = image->tail == atomic_load(&cq->head);
 	soft_lock_release(&image->lock);
+	if (!is_empty)
+		soft_cq_await_early(cq);
+	if (soft_process.link.is_on)
+		soft_progress_sleep();
 	return 0;
 }
 

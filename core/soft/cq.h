@@ -17,8 +17,12 @@
 #include "core/compiler.h"
 #include "core/soft/copy.h"
 #include "core/soft/image.h"
+#include "core/soft/time.h"
 
 struct soft_peer;
+
+/* No completion is put so long before its time. */
+#define SOFT_CQ_EARLY_NS UINT64_C(2000000)
 
 struct soft_cq {
 	struct ibv_cq_ex verbs;
@@ -66,11 +70,32 @@ static inline void soft_cq_begin(struct soft_cq_entry *entry)
 	entry->is_solicited = false;
 }
 
+/* It is put before its time. */
+static inline void soft_cq_postpone(struct soft_cq_entry *entry, uint64_t due_ns)
+{
+	entry->completion.time_ns = due_ns;
+	entry->completion.marks =
+		(uint8_t)(SOFT_MARK_DUE | (entry->is_solicited ? SOFT_MARK_SOLICITED : 0));
+}
+
+/* Whether its time is still to come. What is put far too early is not: a peer's mistake. */
+static inline bool soft_cq_is_early(const struct soft_completion *entry)
+{
+	return unlikely(entry->marks & SOFT_MARK_DUE) &&
+	       entry->time_ns - soft_time_ns() - 1 < SOFT_CQ_EARLY_NS;
+}
+
 /* Puts into a queue of the owner's, and raises its event where that is asked for. */
 void soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_entry *entry);
 
 /* A peer that died may have left its work on a queue of this process half done. */
 void soft_cq_mend(struct soft_cq *cq);
+
+/*
+ * After arming: completions that are there before their time raise their event as if
+ * they came now, which they do meanwhile.
+ */
+void soft_cq_await_early(struct soft_cq *cq);
 
 /* Takes out what a queue pair that goes has left. */
 void soft_cq_purge(struct soft_cq *cq, uint32_t qp_num);

@@ -45,7 +45,9 @@ static bool is_empty(const struct soft_cq *cq)
 	const char *ring = (const char *)soft_process.arena.image + (place & ~UINT64_C(31));
 	const struct soft_completion *entry = (const void *)ring;
 
-	return atomic_load_explicit(&entry[head & mask].sequence, memory_order_relaxed) != head + 1;
+	entry += head & mask;
+	return atomic_load_explicit(&entry->sequence, memory_order_acquire) != head + 1 ||
+	       soft_cq_is_early(entry);
 }
 
 const struct soft_completion *soft_cq_look(struct soft_cq *cq)
@@ -53,7 +55,8 @@ const struct soft_completion *soft_cq_look(struct soft_cq *cq)
 	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
 	struct soft_completion *entry = &cq->ring[head & (cq->size - 1)];
 
-	if (atomic_load_explicit(&entry->sequence, memory_order_acquire) != head + 1)
+	if (atomic_load_explicit(&entry->sequence, memory_order_acquire) != head + 1 ||
+	    soft_cq_is_early(entry))
 		return NULL;
 	if (entry->carried) {
 		unload(entry);
@@ -146,6 +149,14 @@ static int start_poll(struct ibv_cq_ex *verbs, struct ibv_poll_cq_attr *attr)
 	return result;
 }
 
+/* On a link: see soft_flight_poll(). */
+static int start_poll_on_link(struct ibv_cq_ex *verbs, struct ibv_poll_cq_attr *attr)
+{
+	soft_progress_polled();
+	soft_progress_poll(1);
+	return start_poll(verbs, attr);
+}
+
 static int next_poll(struct ibv_cq_ex *verbs)
 {
 	struct soft_cq *cq = CONTAINER_OF(verbs, struct soft_cq, verbs);
@@ -232,7 +243,7 @@ static uint64_t read_wallclock(struct ibv_cq_ex *cq)
 
 void soft_cq_extend(struct ibv_cq_ex *verbs)
 {
-	verbs->start_poll = start_poll;
+	verbs->start_poll = soft_process.link.is_on ? start_poll_on_link : start_poll;
 	verbs->next_poll = next_poll;
 	verbs->end_poll = end_poll;
 	verbs->read_opcode = read_opcode;

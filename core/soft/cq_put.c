@@ -67,7 +67,7 @@ static void fill(struct soft_completion *to, const struct soft_cq_entry *entry, 
 
 	memcpy((char *)to + head, (const char *)&entry->completion + head,
 	       offsetof(struct soft_completion, payload) - head);
-	if (is_timed)
+	if (is_timed && !to->time_ns)
 		to->time_ns = soft_time_ns();
 	if (entry->grh) {
 		memcpy(at, entry->grh, SOFT_GRH);
@@ -144,5 +144,48 @@ void soft_cq_mend(struct soft_cq *cq)
 
 	soft_lock_take(&image->lock);
 	mend(&soft_process.self, image, cq->ring, cq->size);
+	soft_lock_release(&image->lock);
+}
+
+struct early {
+	uint64_t until_ns;
+	bool is_solicited; /* or an error */
+};
+
+/* Until when one is there before its time, and whether one of them is solicited. */
+static struct early find_early(const struct soft_cq *cq)
+{
+	struct early early = {0};
+
+	for (uint32_t i = atomic_load(&cq->head); i != cq->image->tail; i++) {
+		const struct soft_completion *entry = &cq->ring[i & (cq->image->size - 1)];
+
+		if (!soft_cq_is_early(entry))
+			continue;
+		if (entry->time_ns > early.until_ns)
+			early.until_ns = entry->time_ns;
+		early.is_solicited |= entry->marks & SOFT_MARK_SOLICITED || entry->status;
+	}
+	return early;
+}
+
+void soft_cq_await_early(struct soft_cq *cq)
+{
+	struct soft_cq_image *image = cq->image;
+	struct soft_cq_entry entry;
+	struct early early;
+
+	soft_lock_take(&image->lock);
+	early = find_early(cq);
+	soft_lock_release(&image->lock);
+	if (!early.until_ns)
+		return;
+	while (soft_time_ns() < early.until_ns)
+		cpu_relax();
+	soft_cq_begin(&entry);
+	entry.is_solicited = early.is_solicited;
+	soft_lock_take(&image->lock);
+	if (image->armed)
+		raise_event(&soft_process.self, image, &entry);
 	soft_lock_release(&image->lock);
 }

@@ -49,6 +49,8 @@ static void describe(const struct delivery *delivery, struct soft_cq_entry *entr
 		completion->imm = operation->imm;
 	}
 	entry->is_solicited = operation->flags & IBV_SEND_SOLICITED;
+	if (unlikely(delivery->qp->arrives_ns))
+		soft_cq_postpone(entry, delivery->qp->arrives_ns);
 }
 
 /* The receive is used up: by a message, or by its fault. */

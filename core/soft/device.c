@@ -8,6 +8,7 @@
 
 #include "core/soft/cq.h"
 #include "core/soft/export.h"
+#include "core/soft/flight.h"
 #include "core/soft/port.h"
 #include "core/soft/process.h"
 #include "core/soft/qp.h"
@@ -149,7 +150,7 @@ static void fill_operations(struct verbs_context *verbs)
 	verbs->create_qp_ex = soft_qp_create_ex;
 	verbs->create_srq_ex = soft_srq_create_ex;
 	verbs->get_srq_num = soft_srq_number;
-	verbs->context.ops.poll_cq = soft_cq_poll;
+	verbs->context.ops.poll_cq = soft_process.link.is_on ? soft_flight_poll : soft_cq_poll;
 	verbs->context.ops.req_notify_cq = soft_cq_arm;
 	verbs->context.ops.post_srq_recv = soft_srq_post;
 	verbs->context.ops.post_send = soft_qp_post_send;

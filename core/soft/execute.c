@@ -9,6 +9,7 @@
 #include "core/soft/port.h"
 #include "core/soft/process.h"
 #include "core/soft/qp.h"
+#include "core/soft/queue.h"
 #include "core/soft/region.h"
 
 enum {
@@ -61,8 +62,8 @@ bool soft_execute_is_open(const struct soft_qp *qp, const struct soft_target *ta
 	       atomic_load_explicit(&there->queue.psn, memory_order_relaxed) == qp->attr.sq_psn;
 }
 
-static bool find(const struct soft_qp *qp, const struct soft_operation *operation,
-		 struct soft_target *target)
+static ALWAYS_INLINE bool find(const struct soft_qp *qp, const struct soft_operation *operation,
+			       struct soft_target *target)
 {
 	uint32_t number = is_datagram(qp) ? operation->remote_qp : qp->attr.dest_qp_num;
 	const union ibv_gid *gid = is_datagram(qp) ? &operation->gid : &qp->attr.ah_attr.grh.dgid;
@@ -73,6 +74,22 @@ static bool find(const struct soft_qp *qp, const struct soft_operation *operatio
 	target->index = soft_image_index(number);
 	target->qp = &target->peer->arena->image->qp[target->index];
 	return soft_peer_has_gid(target->peer, gid) && soft_execute_is_open(qp, target, operation);
+}
+
+bool soft_execute_is_ready(const struct soft_qp *qp, const struct soft_operation *operation)
+{
+	struct soft_target target;
+	struct soft_image *image;
+	const struct soft_queue *queue;
+
+	if (operation->opcode == IBV_WR_RDMA_WRITE || soft_wire_is_fetch(operation))
+		return true;
+	if (!find(qp, operation, &target))
+		return false;
+	image = target.peer->arena->image;
+	queue = target.qp->srq ? &image->srq[target.qp->srq % SOFT_SRQS].queue : &target.qp->queue;
+	return soft_queue_count(queue) &&
+	       !__atomic_load_n(&image->cq[target.qp->recv_cq % SOFT_CQS].armed, __ATOMIC_RELAXED);
 }
 
 enum soft_outcome soft_execute_copied(int result)

@@ -34,6 +34,12 @@ struct soft_target {
 enum soft_outcome soft_execute(struct soft_qp *qp, struct soft_operation *operation,
 			       uint32_t *rnr_timer);
 
+/*
+ * Whether an operation can be executed before it arrives: somebody takes it, and nobody
+ * sleeps who would be woken too early.
+ */
+bool soft_execute_is_ready(const struct soft_qp *qp, const struct soft_operation *operation);
+
 /* Whether the target takes what this queue pair sends, now. */
 bool soft_execute_is_open(const struct soft_qp *qp, const struct soft_target *target,
 			  const struct soft_operation *operation);

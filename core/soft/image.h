@@ -106,11 +106,17 @@ struct soft_cq_image {
 	_Alignas(SOFT_LINE) _Atomic uint32_t head;
 };
 
+enum soft_mark {
+	SOFT_MARK_DUE = 1, /* not there before its time */
+	SOFT_MARK_SOLICITED = 2,
+};
+
 /* An entry of a completion queue; valid when sequence is the index after its own. */
 struct soft_completion {
 	_Atomic uint32_t sequence;
 	uint16_t status;
-	uint16_t opcode;
+	uint8_t opcode;
+	uint8_t marks; /* enum soft_mark */
 	uint64_t wr_id;
 	uint32_t vendor_err;
 	uint32_t byte_len;
@@ -118,7 +124,7 @@ struct soft_completion {
 	uint32_t qp_num;
 	uint32_t src_qp;
 	uint32_t flags;
-	uint64_t time_ns;
+	uint64_t time_ns; /* when it was put, if the queue is timed; or when it is due */
 	/* Data that the receiver copies to its memory when it polls. */
 	uint64_t address;
 	uint32_t key;

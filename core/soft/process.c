@@ -2,6 +2,8 @@
 #include "core/soft/process.h"
 
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -100,10 +102,26 @@ static int furnish(void)
 	return soft_service_open(&soft_process.service);
 }
 
+/* A link that cannot be had is no device: whoever asked for it must not miss that. */
+static int read_link(void)
+{
+	char why[SOFT_LINK_WHY] = "";
+	int result = soft_link_parse(&soft_process.link, getenv(SOFT_LINK_VARIABLE), why);
+
+	memset(&soft_process.lines, 0, sizeof(soft_process.lines));
+	if (result)
+		fprintf(stderr, "soft0: %s: %s\n", SOFT_LINK_VARIABLE, why);
+	return result;
+}
+
 static int begin(void)
 {
-	int result = soft_registry_open(&soft_process.registry);
+	int result = read_link();
 
+	if (result)
+		return result;
+	soft_progress_forget();
+	result = soft_registry_open(&soft_process.registry);
 	if (!result)
 		result = soft_arena_create(&soft_process.arena);
 	if (!result)

@@ -12,11 +12,13 @@
 
 #include "core/soft/arena.h"
 #include "core/soft/door.h"
+#include "core/soft/link.h"
 #include "core/soft/peer.h"
 #include "core/soft/porter.h"
 #include "core/soft/registry.h"
 #include "core/soft/service.h"
 #include "core/soft/table.h"
+#include "core/soft/wire.h"
 
 struct soft_process {
 	pthread_mutex_t mutex;
@@ -27,6 +29,8 @@ struct soft_process {
 	struct soft_service service;
 	struct soft_door door;
 	struct soft_porter porter;
+	struct soft_link link;
+	struct soft_lines lines;
 	struct soft_peer self;
 	struct soft_peer_channel own_channels[SOFT_CHANNELS];
 	pthread_mutex_t meeting; /* who looks for a peer */

@@ -13,18 +13,38 @@
 
 enum {
 	POLLS_TO_YIELD = 256,
+	/* Who polls so often until the timer fires, or finds work, does what is due. */
+	OFTEN = 64,
+	LATE_NS = 20000,
+	GRACE_NS = 1000000,
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
 static struct soft_qp *waiting;
 static _Atomic uint64_t earliest_ns = UINT64_MAX;
+/* On a link: */
+static _Atomic uint32_t polls;
+static uint32_t polls_seen;
+static bool is_polled; /* the timer is there in case that this ends */
+static uint64_t timer_ns = UINT64_MAX;
+
+/* A message each few microseconds would be as many system calls, and as many wake-ups. */
+static void set_timer(uint64_t time_ns)
+{
+	if (is_polled)
+		time_ns += GRACE_NS;
+	if (soft_process.link.is_on && timer_ns <= time_ns)
+		return;
+	timer_ns = time_ns;
+	soft_service_wake_at(&soft_process.service, time_ns);
+}
 
 static void set_earliest(uint64_t time_ns)
 {
 	atomic_store(&earliest_ns, time_ns);
 	if (time_ns != UINT64_MAX)
-		soft_service_wake_at(&soft_process.service, time_ns);
+		set_timer(time_ns);
 }
 
 void soft_progress_wait(struct soft_qp *qp, uint64_t until_ns)
@@ -107,6 +127,36 @@ void soft_progress_due(uint64_t now_ns)
 	pthread_mutex_unlock(&mutex);
 }
 
+void soft_progress_timer(uint64_t now_ns)
+{
+	uint32_t seen = polls_seen;
+
+	pthread_mutex_lock(&mutex);
+	timer_ns = UINT64_MAX;
+	polls_seen = atomic_load(&polls);
+	is_polled = soft_process.link.is_on && polls_seen - seen >= OFTEN &&
+		    !find_due(now_ns - LATE_NS);
+	if (is_polled)
+		set_earliest(atomic_load(&earliest_ns));
+	else
+		try_all(now_ns);
+	pthread_mutex_unlock(&mutex);
+}
+
+void soft_progress_sleep(void)
+{
+	pthread_mutex_lock(&mutex);
+	is_polled = false;
+	set_earliest(atomic_load(&earliest_ns));
+	pthread_mutex_unlock(&mutex);
+}
+
+void soft_progress_polled(void)
+{
+	atomic_store_explicit(&polls, atomic_load_explicit(&polls, memory_order_relaxed) + 1,
+			      memory_order_relaxed);
+}
+
 void soft_progress_failed(void)
 {
 	soft_progress_due(0);
@@ -124,6 +174,8 @@ void soft_progress_poll(uint32_t idle_polls)
 	now_ns = soft_time_ns();
 	if (now_ns < earliest || pthread_mutex_trylock(&mutex))
 		return;
+	if (find_due(now_ns))
+		atomic_fetch_add(&polls, OFTEN);
 	try_all(now_ns);
 	pthread_mutex_unlock(&mutex);
 }
@@ -133,5 +185,7 @@ void soft_progress_forget(void)
 	pthread_mutex_init(&mutex, NULL);
 	pthread_cond_init(&idle, NULL);
 	waiting = NULL;
+	is_polled = false;
+	timer_ns = UINT64_MAX;
 	atomic_store(&earliest_ns, UINT64_MAX);
 }

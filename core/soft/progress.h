@@ -30,7 +30,19 @@ void soft_progress_failed(void);
  */
 void soft_progress_poll(uint32_t idle_polls);
 
-/* In a forked child: none waits here. */
+/*
+ * On a link: the program is about to sleep, so that the timer has to be on time. While it
+ * polls, the timer only looks whether it still does.
+ */
+void soft_progress_sleep(void);
+
+/* On a link: somebody has polled. */
+void soft_progress_polled(void);
+
+/* The timer has fired. */
+void soft_progress_timer(uint64_t now_ns);
+
+/* In a forked child, and when the device is opened: none waits here. */
 void soft_progress_forget(void);
 
 #endif

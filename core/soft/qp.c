@@ -90,6 +90,8 @@ static int make_queues(struct soft_qp *qp, struct ibv_qp_init_attr_ex *attr)
 	if (attr->srq)
 		cap->max_recv_wr = cap->max_recv_sge = 0;
 	result = soft_send_init(&qp->sends, cap);
+	if (!result)
+		result = soft_wire_init(qp);
 	if (result)
 		return result;
 	result = soft_queue_init(&qp->image->queue, &qp->receives, &cap->max_recv_wr,
@@ -127,6 +129,7 @@ struct ibv_qp *soft_qp_create_ex(struct ibv_context *context, struct ibv_qp_init
 	soft_process_count(SOFT_KIND_QP, 1);
 	return &qp->verbs.qp_base;
 remove:
+	soft_wire_finish(qp);
 	soft_send_finish(&qp->sends);
 	soft_table_remove(&soft_process.qps, qp->index);
 fail:
@@ -178,6 +181,7 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *verbs)
 	if (qp->recv_cq != qp->send_cq)
 		soft_cq_purge(qp->recv_cq, verbs->qp_num);
 	soft_queue_finish(&qp->image->queue, &qp->receives);
+	soft_wire_finish(qp);
 	soft_send_finish(&qp->sends);
 	count_users(qp, UINT32_MAX); /* one less */
 	soft_process_count(SOFT_KIND_QP, -1);

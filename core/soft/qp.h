@@ -16,6 +16,7 @@
 #include "core/soft/image.h"
 #include "core/soft/queue.h"
 #include "core/soft/send.h"
+#include "core/soft/wire.h"
 
 struct soft_cq;
 struct soft_peer;
@@ -41,6 +42,9 @@ struct soft_qp {
 	struct soft_cq *recv_cq;
 	struct soft_srq *srq;
 	uint32_t fetched_events;
+	/* Of a modelled link: */
+	struct soft_wire *wire; /* NULL: none */
+	uint64_t arrives_ns;    /* of what is executed before its time; else 0 */
 	/* Of progress: */
 	uint64_t wait_until_ns; /* 0: the first operation does not wait */
 	uint64_t due_ns;

@@ -6,6 +6,7 @@
 #include "core/soft/device.h"
 #include "core/soft/event.h"
 #include "core/soft/export.h"
+#include "core/soft/flight.h"
 #include "core/soft/pd.h"
 #include "core/soft/port.h"
 #include "core/soft/process.h"
@@ -191,6 +192,7 @@ static void reset(struct soft_qp *qp)
 	qp->sends.head = qp->sends.tail;
 	qp->sends.silences = qp->sends.refusals = 0;
 	qp->wait_until_ns = 0;
+	soft_wire_reset(qp);
 	soft_lock_take(&qp->image->queue.lock);
 	soft_queue_clear(&qp->image->queue);
 	soft_lock_release(&qp->image->queue.lock);
@@ -231,9 +233,12 @@ static int modify(struct soft_qp *qp, const struct ibv_qp_attr *attr, int mask)
 		return result;
 	take_values(qp, attr, mask);
 	publish(qp);
-	/* Nothing that is sent is under way here: the queue is drained at once. */
-	if (to == IBV_QPS_SQD && mask & IBV_QP_EN_SQD_ASYNC_NOTIFY && attr->en_sqd_async_notify)
-		soft_event_leave(&soft_process.self, IBV_EVENT_SQ_DRAINED, qp->index);
+	/* Without a link nothing that is sent is under way: the queue is drained at once. */
+	if (to == IBV_QPS_SQD && mask & IBV_QP_EN_SQD_ASYNC_NOTIFY && attr->en_sqd_async_notify) {
+		qp->tells_drained = true;
+		if (!soft_flight_is_under_way(qp))
+			soft_send_drained(qp);
+	}
 	if (to != from)
 		enter(qp, to);
 	qp->verbs.qp_base.state = to;

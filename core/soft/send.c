@@ -9,6 +9,7 @@
 #include "core/soft/device.h"
 #include "core/soft/event.h"
 #include "core/soft/execute.h"
+#include "core/soft/flight.h"
 #include "core/soft/process.h"
 #include "core/soft/progress.h"
 #include "core/soft/qp.h"
@@ -44,14 +45,14 @@ void soft_send_finish(struct soft_sends *sends)
 	sends->ring = NULL;
 }
 
-static struct soft_operation *at(const struct soft_sends *sends, uint32_t index)
+struct soft_operation *soft_send_at(const struct soft_sends *sends, uint32_t index)
 {
 	return (void *)(sends->ring + (size_t)(index & (sends->size - 1)) * sends->stride);
 }
 
 struct soft_operation *soft_send_next(struct soft_sends *sends)
 {
-	return sends->tail - sends->head < sends->size ? at(sends, sends->tail) : NULL;
+	return sends->tail - sends->head < sends->size ? soft_send_at(sends, sends->tail) : NULL;
 }
 
 void soft_send_add(struct soft_sends *sends)
@@ -76,8 +77,8 @@ static enum ibv_wc_opcode completion_of(uint32_t opcode)
 	}
 }
 
-static void complete(struct soft_qp *qp, const struct soft_operation *operation,
-		     enum ibv_wc_status status)
+static ALWAYS_INLINE void complete(struct soft_qp *qp, const struct soft_operation *operation,
+				   enum ibv_wc_status status)
 {
 	struct soft_cq_entry entry;
 
@@ -87,10 +88,16 @@ static void complete(struct soft_qp *qp, const struct soft_operation *operation,
 	soft_cq_begin(&entry);
 	entry.completion.wr_id = operation->wr_id;
 	entry.completion.status = (uint16_t)status;
-	entry.completion.opcode = (uint16_t)completion_of(operation->opcode);
+	entry.completion.opcode = (uint8_t)completion_of(operation->opcode);
 	entry.completion.byte_len = (uint32_t)operation->length;
 	entry.completion.qp_num = qp->verbs.qp_base.qp_num;
 	soft_cq_put(&soft_process.self, qp->send_cq->number, &entry);
+}
+
+void soft_send_complete(struct soft_qp *qp, const struct soft_operation *operation,
+			enum ibv_wc_status status)
+{
+	complete(qp, operation, status);
 }
 
 /* IBTA specification, RNR NAK timer field: units of 10 microseconds. */
@@ -111,23 +118,32 @@ static uint64_t ack_delay_ns(const struct soft_qp *qp)
 	return UINT64_C(4096) << (qp->attr.timeout ? qp->attr.timeout & 31 : 14);
 }
 
-/* Puts the first operation off; false: it was tried often enough. */
-static bool put_off(struct soft_qp *qp, enum soft_outcome outcome, uint32_t rnr_timer)
+bool soft_send_may_retry(struct soft_qp *qp, bool is_refused, uint32_t rnr_timer,
+			 uint64_t *delay_ns)
 {
 	struct soft_sends *sends = &qp->sends;
-	uint64_t delay_ns;
 
-	if (outcome == SOFT_REFUSED) {
+	if (is_refused) {
 		if (qp->attr.rnr_retry != FOR_EVER && sends->refusals >= qp->attr.rnr_retry)
 			return false;
 		sends->refusals++;
-		delay_ns = rnr_delay_ns(rnr_timer);
+		*delay_ns = rnr_delay_ns(rnr_timer);
 	} else {
 		if (qp->attr.timeout && sends->silences > qp->attr.retry_cnt)
 			return false;
 		sends->silences++;
-		delay_ns = ack_delay_ns(qp);
+		*delay_ns = ack_delay_ns(qp);
 	}
+	return true;
+}
+
+/* Puts the first operation off; false: it was tried often enough. */
+static bool put_off(struct soft_qp *qp, enum soft_outcome outcome, uint32_t rnr_timer)
+{
+	uint64_t delay_ns;
+
+	if (!soft_send_may_retry(qp, outcome == SOFT_REFUSED, rnr_timer, &delay_ns))
+		return false;
 	soft_progress_wait(qp, soft_time_ns() + delay_ns);
 	return true;
 }
@@ -140,8 +156,7 @@ static void advance(struct soft_qp *qp)
 	qp->wait_until_ns = 0;
 }
 
-/* Reliable ones stop altogether, of others only the sending. */
-static void fail(struct soft_qp *qp)
+void soft_send_fail(struct soft_qp *qp)
 {
 	if (qp->verbs.qp_base.qp_type == IBV_QPT_RC)
 		soft_qp_fail(&soft_process.self, qp->index, SOFT_QP_NO_EVENT);
@@ -152,7 +167,7 @@ static void fail(struct soft_qp *qp)
 /* Whether the next can be looked at. */
 static bool run_first(struct soft_qp *qp)
 {
-	struct soft_operation *operation = at(&qp->sends, qp->sends.head);
+	struct soft_operation *operation = soft_send_at(&qp->sends, qp->sends.head);
 	uint32_t rnr_timer = 0;
 	enum soft_outcome outcome = soft_execute(qp, operation, &rnr_timer);
 	enum ibv_wc_status status;
@@ -167,17 +182,17 @@ static bool run_first(struct soft_qp *qp)
 	complete(qp, operation, status);
 	advance(qp);
 	if (status != IBV_WC_SUCCESS)
-		fail(qp);
+		soft_send_fail(qp);
 	return true;
 }
 
 static void flush_first(struct soft_qp *qp)
 {
-	complete(qp, at(&qp->sends, qp->sends.head), IBV_WC_WR_FLUSH_ERR);
+	complete(qp, soft_send_at(&qp->sends, qp->sends.head), IBV_WC_WR_FLUSH_ERR);
 	advance(qp);
 }
 
-static void drained(struct soft_qp *qp)
+void soft_send_drained(struct soft_qp *qp)
 {
 	if (!qp->tells_drained)
 		return;
@@ -187,6 +202,10 @@ static void drained(struct soft_qp *qp)
 
 void soft_send_run(struct soft_qp *qp)
 {
+	if (unlikely(qp->wire)) {
+		soft_flight_run(qp);
+		return;
+	}
 	while (qp->sends.head != qp->sends.tail) {
 		switch (atomic_load_explicit(&qp->image->state, memory_order_acquire)) {
 		case IBV_QPS_ERR:
@@ -203,5 +222,5 @@ void soft_send_run(struct soft_qp *qp)
 			return;
 		}
 	}
-	drained(qp);
+	soft_send_drained(qp);
 }

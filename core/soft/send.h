@@ -54,8 +54,27 @@ void soft_send_finish(struct soft_sends *sends);
 struct soft_operation *soft_send_next(struct soft_sends *sends);
 void soft_send_add(struct soft_sends *sends);
 
+struct soft_operation *soft_send_at(const struct soft_sends *sends, uint32_t index);
+
 /* Does what can be done. */
 void soft_send_run(struct soft_qp *qp);
+
+/* Completes an operation of that queue pair, if it is one that completes. */
+void soft_send_complete(struct soft_qp *qp, const struct soft_operation *operation,
+			enum ibv_wc_status status);
+
+/* After an error: reliable ones stop altogether, of others only the sending. */
+void soft_send_fail(struct soft_qp *qp);
+
+/*
+ * Nothing answered the first, or, with a timer, there was no receive for it: whether it
+ * is tried again after a delay.
+ */
+bool soft_send_may_retry(struct soft_qp *qp, bool is_refused, uint32_t rnr_timer,
+			 uint64_t *delay_ns);
+
+/* Tells it, where somebody wants to know. */
+void soft_send_drained(struct soft_qp *qp);
 
 static inline void *soft_send_inline_data(struct soft_operation *operation)
 {

@@ -35,7 +35,7 @@ static void on_doorbell(struct soft_source *source, uint32_t events)
 static void on_timer(struct soft_source *source, uint32_t events)
 {
 	drain(source->fd);
-	soft_progress_due(soft_time_ns());
+	soft_progress_timer(soft_time_ns());
 }
 
 int soft_service_add(struct soft_service *service, struct soft_source *source)

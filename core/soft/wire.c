@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/wire.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/soft/flight.h"
+#include "core/soft/process.h"
+#include "core/soft/qp.h"
+#include "core/soft/time.h"
+
+enum {
+	MANY_BYTES = 65536,
+};
+
+#define GOLDEN UINT64_C(0x9e3779b97f4a7c15)
+
+/* splitmix64: https://prng.di.unimi.it/splitmix64.c */
+static uint64_t draw(struct soft_wire *wire)
+{
+	uint64_t value = wire->random += GOLDEN;
+
+	value = (value ^ value >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	value = (value ^ value >> 27) * UINT64_C(0x94d049bb133111eb);
+	return value ^ value >> 31;
+}
+
+/*
+ * The fate of a message depends on the seed, on how many queue pairs the process made
+ * before this one, and on how many messages that sent before.
+ */
+int soft_wire_init(struct soft_qp *qp)
+{
+	struct soft_wire *wire;
+
+	if (!soft_process.link.is_on)
+		return 0;
+	wire = calloc(1, sizeof(*wire));
+	if (!wire)
+		return ENOMEM;
+	qp->wire = wire;
+	wire->flight = calloc(qp->sends.size, sizeof(*wire->flight));
+	wire->random = soft_process.link.seed;
+	wire->random = draw(wire) + atomic_fetch_add(&soft_process.lines.qps, 1);
+	wire->random = draw(wire);
+	return wire->flight ? 0 : ENOMEM;
+}
+
+void soft_wire_finish(struct soft_qp *qp)
+{
+	if (qp->wire)
+		free(qp->wire->flight);
+	free(qp->wire);
+	qp->wire = NULL;
+}
+
+void soft_wire_reset(struct soft_qp *qp)
+{
+	struct soft_wire *wire = qp->wire;
+
+	if (!wire)
+		return;
+	wire->launched = wire->executed = qp->sends.head;
+	wire->fetches = 0;
+	wire->retry_ns = wire->arrived_ns = wire->ended_ns = 0;
+	wire->has_failed = false;
+}
+
+bool soft_wire_is_fetch(const struct soft_operation *operation)
+{
+	return operation->opcode == IBV_WR_RDMA_READ ||
+	       operation->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	       operation->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+static uint64_t later(uint64_t one, uint64_t other)
+{
+	return one > other ? one : other;
+}
+
+/* A message that is ready at that time: when it has passed the line. */
+static uint64_t pass(_Atomic uint64_t *line, uint64_t length, uint64_t ready_ns)
+{
+	uint64_t rate = soft_process.link.bits_per_second;
+	uint64_t before = atomic_load_explicit(line, memory_order_relaxed);
+	uint64_t bits = length * 8 * SOFT_SECOND_NS;
+	uint64_t after;
+
+	if (!rate || !length)
+		return ready_ns;
+	do
+		after = later(before, ready_ns) + (bits + rate - 1) / rate;
+	while (!atomic_compare_exchange_weak(line, &before, after));
+	return after;
+}
+
+/* One way: jitter is uniform on both sides of the latency. */
+static uint64_t way(struct soft_wire *wire)
+{
+	const struct soft_link *link = &soft_process.link;
+	unsigned __int128 span = 2 * link->jitter_ns + 1;
+
+	return link->latency_ns - link->jitter_ns + (uint64_t)(draw(wire) * span >> 64);
+}
+
+/* Messages of a queue pair do not overtake each other, neither do their answers. */
+void soft_wire_launch(struct soft_qp *qp, const struct soft_operation *operation,
+		      struct soft_flight *flight, uint64_t now_ns)
+{
+	struct soft_wire *wire = qp->wire;
+	bool is_fetch = soft_wire_is_fetch(operation);
+	uint64_t there_ns = way(wire);
+	uint64_t back_ns = way(wire);
+
+	flight->outcome = 0;
+	flight->is_exact = false;
+	flight->is_lost = draw(wire) < soft_process.link.loss;
+	flight->left_ns =
+		pass(&soft_process.lines.leaving_ns, is_fetch ? 0 : operation->length, now_ns);
+	flight->arrives_ns = later(flight->left_ns + there_ns, wire->arrived_ns);
+	wire->arrived_ns = flight->arrives_ns;
+	flight->ends_ns = flight->left_ns;
+	if (qp->verbs.qp_base.qp_type == IBV_QPT_RC) {
+		flight->ends_ns = flight->arrives_ns;
+		if (is_fetch && !flight->is_lost)
+			flight->ends_ns = pass(&soft_process.lines.coming_ns, operation->length,
+					       flight->arrives_ns);
+		flight->ends_ns += back_ns;
+	}
+	flight->ends_ns = later(flight->ends_ns, wire->ended_ns);
+	wire->ended_ns = flight->ends_ns;
+}
+
+/*
+ * A receiver sees nothing of its message before its completion, which says when it is
+ * due: it may be there before. A write is seen as soon as it is there; its copying is
+ * begun so that it does not end too early. In the first 7/8 of the time that the kernel
+ * takes for a short one, or 9/10 for a long one, its last byte was never seen.
+ */
+uint64_t soft_wire_lead_ns(const struct soft_qp *qp, const struct soft_operation *operation,
+			   const struct soft_flight *flight)
+{
+	const struct soft_pace *pace = &qp->wire->pace;
+	uint64_t way_ns = flight->arrives_ns - flight->left_ns;
+	uint64_t copy_ns = operation->length / 8;
+
+	if (flight->is_exact || operation->opcode == IBV_WR_RDMA_READ)
+		return 0;
+	if (soft_wire_is_fetch(operation))
+		return pace->least_atomic_ns / 8 * 7;
+	if (operation->opcode == IBV_WR_RDMA_WRITE ||
+	    operation->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
+		return operation->length < MANY_BYTES ? pace->least_ns / 8 * 7
+						      : operation->length * pace->least_ps / 1000;
+	if (way_ns > SOFT_FLIGHT_LEAD_NS)
+		way_ns = SOFT_FLIGHT_LEAD_NS;
+	return way_ns + (copy_ns < SOFT_FLIGHT_COPY_NS ? copy_ns : SOFT_FLIGHT_COPY_NS);
+}
+
+void soft_wire_learn(struct soft_qp *qp, const struct soft_operation *operation, uint64_t begun_ns)
+{
+	struct soft_pace *pace = &qp->wire->pace;
+	uint64_t *least = &pace->least_ns;
+	uint64_t elapsed_ns;
+
+	/* Within a process it is a matter of nanoseconds. */
+	if (!operation->length ||
+	    soft_image_slot(qp->attr.dest_qp_num) == soft_process.registry.slot)
+		return;
+	if (soft_wire_is_fetch(operation) && operation->opcode != IBV_WR_RDMA_READ)
+		least = &pace->least_atomic_ns;
+	else if (operation->opcode != IBV_WR_RDMA_WRITE)
+		return;
+	elapsed_ns = soft_time_ns() - begun_ns;
+	if (operation->length >= MANY_BYTES) {
+		elapsed_ns = elapsed_ns * 900 / operation->length;
+		least = &pace->least_ps;
+	}
+	if (!*least || elapsed_ns < *least)
+		*least = elapsed_ns;
+}
