@@ -152,13 +152,19 @@ struct early {
 	bool is_solicited; /* or an error */
 };
 
-/* Until when one is there before its time, and whether one of them is solicited. */
+/*
+ * Until when one is there before its time, and whether one of them is solicited. What others
+ * can write makes nobody look, or wait, without end.
+ */
 static struct early find_early(const struct soft_cq *cq)
 {
+	uint64_t most_ns = soft_time_ns() + SOFT_CQ_EARLY_NS;
+	uint32_t head = atomic_load(&cq->head);
+	uint32_t count = soft_image_read(&cq->image->tail) - head;
 	struct early early = {0};
 
-	for (uint32_t i = atomic_load(&cq->head); i != cq->image->tail; i++) {
-		const struct soft_completion *entry = &cq->ring[i & (cq->image->size - 1)];
+	for (uint32_t i = 0; i < count && i < cq->size; i++) {
+		const struct soft_completion *entry = &cq->ring[(head + i) & (cq->size - 1)];
 
 		if (!soft_cq_is_early(entry))
 			continue;
@@ -166,6 +172,8 @@ static struct early find_early(const struct soft_cq *cq)
 			early.until_ns = entry->time_ns;
 		early.is_solicited |= entry->marks & SOFT_MARK_SOLICITED || entry->status;
 	}
+	if (early.until_ns > most_ns)
+		early.until_ns = most_ns;
 	return early;
 }
 

@@ -5,6 +5,7 @@
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -18,6 +19,10 @@
 #include "core/soft/registry.h"
 #include "core/soft/table.h"
 #include "core/soft/test/stage.h"
+
+enum {
+	NOBODY = 65534,
+};
 
 static uint32_t dead;
 
@@ -372,6 +377,49 @@ static void test_messages(void **unused)
 	close(ends[1]);
 }
 
+/* What is opened is told in INNER, of as much room as the registry has for it. */
+static void check_directory(const char *path, int result, char *inner)
+{
+	struct soft_registry registry;
+
+	assert_int_equal(setenv("VERBMARK_SOFT_DIR", path, 1), 0);
+	assert_int_equal(soft_registry_open(&registry), result);
+	if (inner)
+		memcpy(inner, registry.directory, sizeof(registry.directory));
+	soft_registry_close(&registry);
+	assert_int_equal(setenv("VERBMARK_SOFT_DIR", stage_directory(), 1), 0);
+}
+
+static void test_directories(void **unused)
+{
+	char inner[sizeof(((struct soft_registry *)NULL)->directory)];
+	char file[sizeof(inner) + 16];
+	char path[100];
+
+	snprintf(path, sizeof(path), "%s/link", stage_directory());
+	assert_int_equal(symlink(stage_directory(), path), 0);
+	check_directory(path, -EACCES, NULL);
+	unlink(path);
+	assert_true(close(creat(path, 0700)) == 0);
+	check_directory(path, -EACCES, NULL);
+	unlink(path);
+	assert_int_equal(mkdir(path, 0700), 0);
+	check_directory(path, 0, inner);
+	snprintf(file, sizeof(file), "%s/registry", inner);
+	unlink(file);
+	assert_int_equal(symlink("/dev/shm/elsewhere", file), 0);
+	check_directory(path, -ELOOP, NULL);
+	assert_int_equal(chmod(inner, 0755), 0);
+	check_directory(path, -EACCES, NULL);
+	if (!geteuid()) {
+		assert_int_equal(chown(path, NOBODY, NOBODY), 0);
+		check_directory(path, -EACCES, NULL);
+	}
+	unlink(file);
+	rmdir(inner);
+	rmdir(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -387,6 +435,7 @@ int main(void)
 		cmocka_unit_test(test_sockets_of_dead_processes),
 		cmocka_unit_test(test_registries_of_other_layouts),
 		cmocka_unit_test(test_directories_that_others_may_enter),
+		cmocka_unit_test(test_directories),
 		cmocka_unit_test(test_messages),
 	};
 

@@ -541,49 +541,6 @@ static void test_another_user(void **unused)
 	assert_int_equal(after->fds, before->fds);
 }
 
-/* What is opened is told in INNER, of as much room as the registry has for it. */
-static void check_directory(const char *path, int result, char *inner)
-{
-	struct soft_registry registry;
-
-	assert_int_equal(setenv("VERBMARK_SOFT_DIR", path, 1), 0);
-	assert_int_equal(soft_registry_open(&registry), result);
-	if (inner)
-		memcpy(inner, registry.directory, sizeof(registry.directory));
-	soft_registry_close(&registry);
-	assert_int_equal(setenv("VERBMARK_SOFT_DIR", stage_directory(), 1), 0);
-}
-
-static void test_directories(void **unused)
-{
-	char inner[sizeof(((struct soft_registry *)NULL)->directory)];
-	char file[sizeof(inner) + 16];
-	char path[100];
-
-	snprintf(path, sizeof(path), "%s/link", stage_directory());
-	assert_int_equal(symlink(stage_directory(), path), 0);
-	check_directory(path, -EACCES, NULL);
-	unlink(path);
-	assert_true(close(creat(path, 0700)) == 0);
-	check_directory(path, -EACCES, NULL);
-	unlink(path);
-	assert_int_equal(mkdir(path, 0700), 0);
-	check_directory(path, 0, inner);
-	snprintf(file, sizeof(file), "%s/registry", inner);
-	unlink(file);
-	assert_int_equal(symlink("/dev/shm/elsewhere", file), 0);
-	check_directory(path, -ELOOP, NULL);
-	assert_int_equal(chmod(inner, 0755), 0);
-	check_directory(path, -EACCES, NULL);
-	if (!geteuid()) {
-		assert_int_equal(chown(path, NOBODY, NOBODY), 0);
-		check_directory(path, -EACCES, NULL);
-	}
-	unlink(file);
-	rmdir(inner);
-	rmdir(path);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -593,7 +550,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_target_of_nonsense, begin, finish),
 		cmocka_unit_test_setup_teardown(test_another_in_its_place, begin, finish),
 		cmocka_unit_test_setup_teardown(test_another_user, begin, finish),
-		cmocka_unit_test(test_directories),
 	};
 	int result;
 
