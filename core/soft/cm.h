@@ -84,12 +84,14 @@ struct soft_cm_id {
 	struct ibv_sa_path_rec path;
 	/* Of an endpoint: */
 	struct ibv_qp_init_attr *qp_init;
+	struct soft_cm_id *next_known; /* where faults are planned */
 };
 
 struct soft_cm_event {
 	struct rdma_cm_event verbs;
 	struct soft_cm_event *next;
 	struct soft_cm_id *owner; /* whose acknowledgement it is */
+	uint64_t due_ns;          /* of one that a plan of faults holds back */
 	unsigned char data[256];
 };
 
@@ -126,6 +128,7 @@ struct ibv_pd *soft_cm_pd(void);
 
 /* Under the mutex: an event, of the other end's words where there are some. */
 void soft_cm_raise(struct soft_cm_id *id, enum rdma_cm_event_type type, int status);
+void soft_cm_deliver(struct soft_cm_event *event);
 void soft_cm_announce(struct soft_cm_id *request);
 void soft_cm_drop_events(struct soft_cm_id *id);
 void soft_cm_move_events(struct soft_cm_id *id, struct rdma_event_channel *to);

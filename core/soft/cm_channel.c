@@ -13,6 +13,7 @@
 
 #include "core/soft/cm.h"
 #include "core/soft/export.h"
+#include "core/soft/fault.h"
 
 static pthread_cond_t acknowledgement = PTHREAD_COND_INITIALIZER;
 
@@ -128,6 +129,11 @@ static void describe(struct soft_cm_event *event, const struct soft_cm_id *id)
 	event->verbs.param.conn.qp_num = said->qp_num;
 }
 
+void soft_cm_deliver(struct soft_cm_event *event)
+{
+	append(soft_cm_channel_of(event->owner->verbs.channel), event);
+}
+
 static void put(struct soft_cm_id *owner, struct soft_cm_id *id, enum rdma_cm_event_type type,
 		int status)
 {
@@ -141,7 +147,9 @@ static void put(struct soft_cm_id *owner, struct soft_cm_id *id, enum rdma_cm_ev
 	event->verbs.event = type;
 	event->verbs.status = status;
 	describe(event, id);
-	append(soft_cm_channel_of(owner->verbs.channel), event);
+	if (unlikely(soft_fault_is_planned) && soft_fault_event(event))
+		return;
+	soft_cm_deliver(event);
 }
 
 void soft_cm_raise(struct soft_cm_id *id, enum rdma_cm_event_type type, int status)
@@ -159,6 +167,7 @@ void soft_cm_drop_events(struct soft_cm_id *id)
 	struct soft_cm_channel *channel = soft_cm_channel_of(id->verbs.channel);
 	struct soft_cm_event **at = &channel->first;
 
+	soft_fault_drop_events(id);
 	while (*at) {
 		if ((*at)->owner == id)
 			free(take(channel, at));

@@ -42,9 +42,9 @@ static int open_device(void)
 
 	if (!list)
 		return -ENOMEM;
-	context = ibv_open_device(list[0]);
+	context = list[0] ? ibv_open_device(list[0]) : NULL;
 	if (!context)
-		result = -errno;
+		result = list[0] ? -errno : -ENODEV;
 	ibv_free_device_list(list);
 	if (result)
 		return result;

@@ -11,6 +11,7 @@
 #include "core/soft/cm.h"
 #include "core/soft/cm_port.h"
 #include "core/soft/export.h"
+#include "core/soft/fault.h"
 #include "core/soft/port.h"
 #include "core/soft/process.h"
 
@@ -35,6 +36,7 @@ struct soft_cm_id *soft_cm_id_new(struct rdma_event_channel *channel, void *cont
 		id->psn = (uint32_t)(uintptr_t)id;
 	id->psn &= PSN_MASK;
 	soft_process_count(SOFT_KIND_CM_ID, 1);
+	soft_fault_id_made(id);
 	return id;
 }
 
@@ -93,6 +95,7 @@ void soft_cm_id_discard(struct soft_cm_id *id)
 	soft_cm_timer_clear(id);
 	soft_cm_drop_events(id);
 	soft_process_count(SOFT_KIND_CM_ID, -1);
+	soft_fault_id_gone(id);
 	free(id);
 }
 
@@ -105,6 +108,7 @@ SOFT_EXPORT int rdma_destroy_id(struct rdma_cm_id *verbs)
 	verbs->event = NULL;
 	pthread_mutex_lock(&soft_cm_mutex);
 	soft_cm_listener_forget(id);
+	soft_fault_id_gone(id);
 	leave(id);
 	soft_cm_timer_clear(id);
 	soft_cm_drop_events(id);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/soft/cq.h"
+#include "core/soft/fault.h"
 #include "core/soft/process.h"
 #include "core/soft/progress.h"
 #include "core/soft/region.h"
@@ -58,6 +59,8 @@ const struct soft_completion *soft_cq_look(struct soft_cq *cq)
 	if (atomic_load_explicit(&entry->sequence, memory_order_acquire) != head + 1 ||
 	    soft_cq_is_early(entry))
 		return NULL;
+	if (unlikely(soft_fault_is_planned))
+		soft_fault_poll(entry);
 	if (entry->carried) {
 		unload(entry);
 		entry->carried = 0;
@@ -258,4 +261,5 @@ void soft_cq_extend(struct ibv_cq_ex *verbs)
 	verbs->read_dlid_path_bits = read_zero;
 	verbs->read_completion_ts = read_time;
 	verbs->read_completion_wallclock_ns = read_wallclock;
+	soft_fault_extend_cq(verbs);
 }

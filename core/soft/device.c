@@ -8,14 +8,13 @@
 
 #include "core/soft/cq.h"
 #include "core/soft/export.h"
+#include "core/soft/fault.h"
 #include "core/soft/flight.h"
 #include "core/soft/port.h"
 #include "core/soft/process.h"
 #include "core/soft/qp.h"
 #include "core/soft/srq.h"
 #include "core/soft/time.h"
-
-#undef ibv_get_device_list
 
 /* "vmsoft" and a number, locally administered: no vendor has it. */
 #define GUID UINT64_C(0x02766dfffe000001)
@@ -42,10 +41,11 @@ static struct {
 SOFT_EXPORT struct ibv_device **ibv_get_device_list(int *count)
 {
 	struct ibv_device **list = calloc(2, sizeof(struct ibv_device *));
+	bool is_there = list && !soft_fault_check();
 
 	if (count)
-		*count = list ? 1 : 0;
-	if (list)
+		*count = is_there ? 1 : 0;
+	if (is_there)
 		list[0] = &soft0.verbs;
 	return list;
 }
@@ -180,6 +180,7 @@ SOFT_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
 	context->verbs.context.num_comp_vectors = SOFT_VECTORS;
 	context->verbs.context.abi_compat = __VERBS_ABI_IS_EXTENDED;
 	pthread_mutex_init(&context->verbs.context.mutex, NULL);
+	soft_fault_open(&context->verbs.context);
 	return &context->verbs.context;
 leave:
 	soft_process_leave();
@@ -193,6 +194,7 @@ SOFT_EXPORT int ibv_close_device(struct ibv_context *verbs)
 {
 	struct soft_context *context = soft_device_context(verbs);
 
+	soft_fault_close(verbs);
 	soft_event_finish(&context->events);
 	pthread_mutex_destroy(&verbs->mutex);
 	soft_process_leave();

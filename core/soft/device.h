@@ -25,6 +25,7 @@ enum {
 struct soft_context {
 	struct soft_events events;
 	struct verbs_context verbs;
+	struct soft_context *next; /* where faults are planned */
 };
 
 static inline struct soft_context *soft_device_context(struct ibv_context *context)

@@ -74,6 +74,13 @@ static void append(struct soft_events *events, const struct ibv_async_event *ver
 	pthread_mutex_unlock(&events->mutex);
 }
 
+void soft_event_tell(struct soft_events *events, enum ibv_event_type type, int port)
+{
+	struct ibv_async_event verbs = {.event_type = type, .element.port_num = port};
+
+	append(events, &verbs);
+}
+
 /* The object may be gone meanwhile: its table says so, and holds it while it is told. */
 static void give(const struct soft_event_image *image)
 {

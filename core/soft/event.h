@@ -28,6 +28,9 @@ void soft_event_finish(struct soft_events *events);
 /* Leaves an event about the owner's object of that index, and rings. */
 void soft_event_leave(struct soft_peer *owner, enum ibv_event_type type, uint32_t index);
 
+/* Tells a context of its port, or of its device. */
+void soft_event_tell(struct soft_events *events, enum ibv_event_type type, int port);
+
 /* The service thread's: to the contexts. */
 void soft_event_distribute(void);
 

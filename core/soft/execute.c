@@ -73,6 +73,9 @@ static ALWAYS_INLINE bool find(const struct soft_qp *qp, const struct soft_opera
 		return false;
 	target->index = soft_image_index(number);
 	target->qp = &target->peer->arena->image->qp[target->index];
+	if (unlikely(atomic_load_explicit(&target->peer->arena->image->is_down,
+					  memory_order_relaxed)))
+		return false;
 	return soft_peer_has_gid(target->peer, gid) && soft_execute_is_open(qp, target, operation);
 }
 
@@ -320,4 +323,18 @@ enum soft_outcome soft_execute(struct soft_qp *qp, struct soft_operation *operat
 	else if (outcome == SOFT_REFUSED)
 		*rnr_timer = atomic_load(&target.qp->min_rnr_timer);
 	return outcome;
+}
+
+enum soft_outcome soft_execute_refuse(const struct soft_qp *qp,
+				      const struct soft_operation *operation,
+				      enum soft_outcome outcome, uint32_t *rnr_timer)
+{
+	struct soft_target target;
+
+	if (!is_reliable(qp))
+		return outcome == SOFT_REFUSED ? SOFT_DONE : outcome;
+	if (!find(qp, operation, &target))
+		return outcome == SOFT_REFUSED ? SOFT_SILENT : outcome;
+	*rnr_timer = atomic_load(&target.qp->min_rnr_timer);
+	return answer(qp, &target, operation, outcome);
 }

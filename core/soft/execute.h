@@ -18,6 +18,7 @@ struct soft_qp;
 
 /* A status (enum ibv_wc_status), or that it is to be tried again. */
 enum soft_outcome {
+	SOFT_LATER = -3,   /* it is put off already */
 	SOFT_REFUSED = -2, /* the other end has no receive */
 	SOFT_SILENT = -1,  /* nothing answers */
 	SOFT_DONE = IBV_WC_SUCCESS,
@@ -39,6 +40,11 @@ enum soft_outcome soft_execute(struct soft_qp *qp, struct soft_operation *operat
  * sleeps who would be woken too early.
  */
 bool soft_execute_is_ready(const struct soft_qp *qp, const struct soft_operation *operation);
+
+/* As if that were what became of the operation: the target sees its part of it. */
+enum soft_outcome soft_execute_refuse(const struct soft_qp *qp,
+				      const struct soft_operation *operation,
+				      enum soft_outcome outcome, uint32_t *rnr_timer);
 
 /* Whether the target takes what this queue pair sends, now. */
 bool soft_execute_is_open(const struct soft_qp *qp, const struct soft_target *target,

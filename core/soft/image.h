@@ -171,6 +171,7 @@ struct soft_image {
 	uint64_t size;
 	uint64_t address; /* where its owner has it */
 	uint32_t gid_count;
+	_Atomic uint32_t is_down; /* what is sent there is lost */
 	union ibv_gid gid[SOFT_GIDS];
 	uint32_t interface[SOFT_GIDS]; /* whose address it is */
 	struct soft_lock atomics;

@@ -9,15 +9,14 @@
 #include <sys/types.h>
 
 #include "core/soft/export.h"
+#include "core/soft/fault.h"
 #include "core/soft/process.h"
-
-/* The functions, not the macros that stand before them. */
-#undef ibv_query_port
 
 enum {
 	PKEY = 0xffff,
 	WIDTH_4X = 2,
 	SPEED_EDR = 32,
+	PHYSICAL_POLLING = 2,
 	PHYSICAL_LINK_UP = 5,
 };
 
@@ -116,6 +115,10 @@ void soft_port_attributes(struct ibv_port_attr *attr)
 		.phys_state = PHYSICAL_LINK_UP,
 		.link_layer = IBV_LINK_LAYER_ETHERNET,
 	};
+	if (!soft_fault_is_down())
+		return;
+	attr->state = IBV_PORT_DOWN;
+	attr->phys_state = PHYSICAL_POLLING;
 }
 
 int soft_port_query(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr,

@@ -10,6 +10,7 @@
 
 #include "core/soft/cm_link.h"
 #include "core/soft/cq.h"
+#include "core/soft/fault.h"
 #include "core/soft/port.h"
 #include "core/soft/progress.h"
 #include "core/soft/qp.h"
@@ -36,6 +37,7 @@ static void finish(void)
 	soft_service_close(&soft_process.service);
 	soft_porter_close(&soft_process.porter);
 	soft_cm_link_close_all();
+	soft_fault_end();
 	soft_peer_leave_all();
 	soft_door_close(&soft_process.door);
 	soft_table_finish(&soft_process.qps);
@@ -116,8 +118,10 @@ static int read_link(void)
 
 static int begin(void)
 {
-	int result = read_link();
+	int result = soft_fault_check();
 
+	if (!result)
+		result = read_link();
 	if (result)
 		return result;
 	soft_progress_forget();
@@ -133,6 +137,8 @@ static int begin(void)
 		atomic_store(&soft_process.peer[soft_process.registry.slot], &soft_process.self);
 		result = soft_door_open(&soft_process.door);
 	}
+	if (!result)
+		result = soft_fault_begin();
 	if (!result)
 		result = soft_service_start(&soft_process.service);
 	if (result)

@@ -12,10 +12,6 @@
 #include "core/soft/process.h"
 #include "core/soft/time.h"
 
-/* The functions, not the macros that stand before them. */
-#undef ibv_reg_mr
-#undef ibv_reg_mr_iova
-
 #define REMOTE_CHANGES ((unsigned int)(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC))
 #define NOT_THERE      ((unsigned int)(IBV_ACCESS_MW_BIND | IBV_ACCESS_ON_DEMAND))
 

@@ -9,6 +9,7 @@
 #include "core/soft/device.h"
 #include "core/soft/event.h"
 #include "core/soft/execute.h"
+#include "core/soft/fault.h"
 #include "core/soft/flight.h"
 #include "core/soft/process.h"
 #include "core/soft/progress.h"
@@ -169,9 +170,11 @@ static bool run_first(struct soft_qp *qp)
 {
 	struct soft_operation *operation = soft_send_at(&qp->sends, qp->sends.head);
 	uint32_t rnr_timer = 0;
-	enum soft_outcome outcome = soft_execute(qp, operation, &rnr_timer);
+	enum soft_outcome outcome = soft_fault_execute(qp, operation, &rnr_timer);
 	enum ibv_wc_status status;
 
+	if (outcome == SOFT_LATER)
+		return false;
 	if (outcome == SOFT_REFUSED || outcome == SOFT_SILENT) {
 		if (put_off(qp, outcome, rnr_timer))
 			return false;

@@ -44,6 +44,9 @@ struct soft_sends {
 	uint32_t tail;
 	uint32_t silences; /* of the first, how often nothing answered */
 	uint32_t refusals; /* how often there was no receive */
+	/* Of a plan of faults: */
+	uint32_t counted; /* the last that it knows of, from 1 */
+	bool is_twice;
 };
 
 /* 0 or a positive errno; the capabilities are what was made of them. */

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/soft/fault.h"
 #include "core/soft/pd.h"
 #include "core/soft/qp.h"
 
@@ -231,4 +232,5 @@ void soft_qp_extend(struct ibv_qp_ex *verbs)
 	verbs->wr_set_sge_list = wr_set_sge_list;
 	verbs->wr_set_inline_data = wr_set_inline_data;
 	verbs->wr_set_inline_data_list = wr_set_inline_data_list;
+	soft_fault_extend_qp(verbs);
 }

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The exported functions that can fail, for those that do the work: see inner.h.
+ */
+#include <errno.h>
+#include <rdma/rdma_verbs.h>
+#include <stddef.h>
+
+#include "core/soft/export.h"
+#include "core/soft/fault.h"
+
+#define NOTHING(error)   (errno = (error), NULL)
+#define MINUS_ONE(error) (errno = (error), -1)
+#define ERRNO(error)     (errno = (error))
+#define NEGATIVE(error)  (-(error))
+
+/* Types and lists of parameters cannot be put in parentheses. */
+// NOLINTBEGIN(bugprone-macro-parentheses)
+#define DEFINE(type, name, parameters, arguments, form)                                         \
+	SOFT_EXPORT type soft_call_##name parameters __asm__(#name);                            \
+	SOFT_EXPORT type soft_call_##name parameters                                            \
+	{                                                                                       \
+		int error =                                                                     \
+			likely(!soft_fault_is_planned) ? 0 : soft_fault_call(SOFT_CALL_##name); \
+                                                                                                \
+		return unlikely(error) ? form(error) : name arguments;                          \
+	}
+// NOLINTEND(bugprone-macro-parentheses)
+
+SOFT_EXPORTED_CALLS(DEFINE)
