@@ -72,19 +72,25 @@ static uint32_t most_inline(struct ibv_pd *pd, enum ibv_qp_type type)
 	return limits_inline(pd, type, &least);
 }
 
-/* A device of which no queue pair at all can be made now has told nothing. */
+/*
+ * A device of which no queue pair at all can be made now has told nothing; nor has one
+ * where trying one of them failed for another reason.
+ */
 static void tell_transports(json_t *section, struct ibv_context *verbs)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(verbs);
 	json_t *found = json_object();
+	int code = 0;
 
-	for (enum transport i = TRANSPORT_RC; i < CAPACITY_TRANSPORTS && pd; i++)
-		if (limits_has_type(pd, queue_type(i)))
+	for (enum transport i = TRANSPORT_RC; i < CAPACITY_TRANSPORTS && pd && code >= 0; i++) {
+		code = limits_has_type(pd, queue_type(i));
+		if (code > 0)
 			tell_number(found, limits_transport_name(i),
 				    most_inline(pd, queue_type(i)));
+	}
 	if (pd)
 		ibv_dealloc_pd(pd);
-	if (json_object_size(found))
+	if (json_object_size(found) && code >= 0)
 		json_object_set(section, "max_inline", found);
 	json_decref(found);
 }

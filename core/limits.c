@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "core/verbs.h"
+
 #define BITS_5 31
 #define BITS_4 15
 #define BITS_3 7
@@ -144,7 +146,13 @@ static bool takes_inline(struct ibv_pd *pd, const struct ibv_qp_init_attr *wante
 	return attr.cap.max_inline_data >= bytes;
 }
 
-bool limits_has_type(struct ibv_pd *pd, enum ibv_qp_type type)
+/* Of a queue pair that cannot be made: whether its type is why. */
+static bool is_refusal(int code)
+{
+	return code == -EOPNOTSUPP || code == -ENOSYS || code == -EINVAL;
+}
+
+int limits_has_type(struct ibv_pd *pd, enum ibv_qp_type type)
 {
 	struct ibv_cq *cq = ibv_create_cq(pd->context, 2, NULL, NULL, 0);
 	const struct ibv_qp_init_attr attr = {
@@ -153,11 +161,17 @@ bool limits_has_type(struct ibv_pd *pd, enum ibv_qp_type type)
 		.qp_type = type,
 		.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
 	};
-	bool is_made = cq && takes_inline(pd, &attr, 0);
+	int result = 1;
 
-	if (cq)
-		ibv_destroy_cq(cq);
-	return is_made;
+	if (!cq)
+		return verbs_null();
+	if (!takes_inline(pd, &attr, 0)) {
+		int code = verbs_null();
+
+		result = is_refusal(code) ? 0 : code;
+	}
+	ibv_destroy_cq(cq);
+	return result;
 }
 
 uint32_t limits_inline(struct ibv_pd *pd, enum ibv_qp_type type, const struct ibv_qp_cap *cap)

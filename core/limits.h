@@ -59,8 +59,11 @@ struct limits_inline {
 	uint32_t bytes;
 };
 
-/* Whether the device makes queue pairs of that type. No attribute tells: it is tried. */
-bool limits_has_type(struct ibv_pd *pd, enum ibv_qp_type type);
+/*
+ * Whether the device makes queue pairs of that type: 1 or 0. No attribute tells: it is
+ * tried. A negative errno where that cannot be found out now.
+ */
+int limits_has_type(struct ibv_pd *pd, enum ibv_qp_type type);
 
 /*
  * Bytes that a queue pair of these capabilities takes inline, at most those that it

@@ -240,6 +240,7 @@ static struct {
 	int queues;
 	int pairs;
 	enum ibv_qp_type missing;
+	int error; /* of what is missing; 0: EINVAL */
 } inline_device;
 
 static struct ibv_cq made_up_cq;
@@ -263,7 +264,7 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 	uint32_t *bytes = &attr->cap.max_inline_data;
 
 	if (*bytes > inline_device.limit || attr->qp_type == inline_device.missing) {
-		errno = EINVAL;
+		errno = inline_device.error ? inline_device.error : EINVAL;
 		return NULL;
 	}
 	*bytes = (*bytes + inline_device.step - 1) / inline_device.step * inline_device.step;
@@ -311,6 +312,11 @@ static void test_types_are_tried(void **unused)
 	assert_true(limits_has_type(&pd, IBV_QPT_RC));
 	assert_false(limits_has_type(&pd, IBV_QPT_UC));
 	assert_true(limits_has_type(&pd, IBV_QPT_UD));
+	inline_device.error = ENOMEM;
+	assert_int_equal(limits_has_type(&pd, IBV_QPT_UC), -ENOMEM);
+	inline_device.error = EOPNOTSUPP;
+	assert_int_equal(limits_has_type(&pd, IBV_QPT_UC), 0);
+	inline_device.error = 0;
 	assert_int_equal(inline_device.queues, 0);
 	assert_int_equal(inline_device.pairs, 0);
 }
