@@ -17,6 +17,39 @@ enum {
 	FRESH_MAX = 64,
 };
 
+/* All of them: of one that was left, nobody but the kernel would know at the end. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct soft_cm_link *links;
+
+static struct soft_cm_link *create(int fd,
+				   void (*ready)(struct soft_source *source, uint32_t events))
+{
+	struct soft_cm_link *link = calloc(1, sizeof(*link));
+
+	if (!link)
+		return NULL;
+	link->source = (struct soft_source){fd, ready};
+	pthread_mutex_lock(&mutex);
+	link->next = links;
+	links = link;
+	pthread_mutex_unlock(&mutex);
+	return link;
+}
+
+static void discard(struct soft_cm_link *link)
+{
+	struct soft_cm_link **at = &links;
+
+	if (!link)
+		return;
+	pthread_mutex_lock(&mutex);
+	while (*at != link)
+		at = &(*at)->next;
+	*at = link->next;
+	pthread_mutex_unlock(&mutex);
+	free(link);
+}
+
 /* Who said that it wants a connection, and has none yet: so many may wait. */
 static struct soft_cm_link *fresh[FRESH_MAX];
 static unsigned int next_fresh;
@@ -38,6 +71,8 @@ static void remove_fresh(const struct soft_cm_link *link)
 void soft_cm_link_forget_all(void)
 {
 	memset(fresh, 0, sizeof(fresh));
+	pthread_mutex_init(&mutex, NULL);
+	links = NULL;
 }
 
 void soft_cm_link_close_all(void)
@@ -46,7 +81,7 @@ void soft_cm_link_close_all(void)
 		if (!fresh[i])
 			continue;
 		close(fresh[i]->source.fd);
-		free(fresh[i]);
+		discard(fresh[i]);
 		fresh[i] = NULL;
 	}
 }
@@ -91,16 +126,7 @@ static void on_link(struct soft_source *source, uint32_t events)
 		return;
 	soft_service_remove(&soft_process.service, source);
 	close(source->fd);
-	free(link);
-}
-
-static struct soft_cm_link *create(int fd)
-{
-	struct soft_cm_link *link = calloc(1, sizeof(*link));
-
-	if (link)
-		link->source = (struct soft_source){fd, on_link};
-	return link;
+	discard(link);
 }
 
 int soft_cm_link_knock(uint32_t slot)
@@ -110,14 +136,14 @@ int soft_cm_link_knock(uint32_t slot)
 
 int soft_cm_link_join(struct soft_cm_id *id, int fd)
 {
-	struct soft_cm_link *link = create(fd);
+	struct soft_cm_link *link = create(fd, on_link);
 	int result;
 
 	if (!link)
 		return -ENOMEM;
 	result = soft_service_add(&soft_process.service, &link->source);
 	if (result) {
-		free(link);
+		discard(link);
 		return result;
 	}
 	link->id = id;
@@ -148,7 +174,7 @@ void soft_cm_link_leave(struct soft_cm_link *link)
 
 void soft_cm_link_adopt(int fd)
 {
-	struct soft_cm_link *link = fd < 0 ? NULL : create(fd);
+	struct soft_cm_link *link = fd < 0 ? NULL : create(fd, on_link);
 
 	if (!link)
 		goto fail;
@@ -162,5 +188,5 @@ void soft_cm_link_adopt(int fd)
 fail:
 	if (fd >= 0)
 		close(fd);
-	free(link);
+	discard(link);
 }

@@ -49,6 +49,7 @@ struct soft_cm_message {
 
 struct soft_cm_link {
 	struct soft_source source;
+	struct soft_cm_link *next;
 	struct soft_cm_id *id; /* NULL: left, or nobody's yet */
 	bool is_fresh;         /* of a guest who has not said what it wants */
 };
