@@ -188,8 +188,11 @@ static int accept_client(struct rdma_context *ctx, const struct rdma_conn_param 
 
 	if (code && has_gone(ctx, error))
 		return error->code;
-	if (code)
-		return error_set_errno(error, code, "cannot accept the client");
+	if (code) {
+		error_set_errno(error, code, "cannot accept the client");
+		reject(ctx->conn, error->text);
+		return code;
+	}
 	code = context_expect(ctx, ctx->state->channel, RDMA_CM_EVENT_ESTABLISHED,
 			      settings_timeout_ms(&ctx->settings), error);
 	if (code)
