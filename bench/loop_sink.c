@@ -15,6 +15,18 @@ uint64_t sink_count(const struct ibv_wc *wc, int n_wc)
 	return count;
 }
 
+int sink_leave(struct lane *lane, const struct ibv_wc *wc, int n_wc, struct error *error)
+{
+	lane->left = sink_count(wc, n_wc);
+	for (int i = 0; i < n_wc && error->code == -ECANCELED; i++) {
+		if (wc[i].status == IBV_WC_SUCCESS || wc[i].status == IBV_WC_WR_FLUSH_ERR)
+			continue;
+		*error = (struct error){0};
+		lane_completion_failed(&wc[i], error);
+	}
+	return error->code;
+}
+
 int sink_drain(struct lane *lane, uint64_t *messages, struct error *error)
 {
 	uint64_t last = clock_now_ns();

@@ -13,6 +13,12 @@
 /* The messages among completions. */
 uint64_t sink_count(const struct ibv_wc *wc, int n_wc);
 
+/*
+ * Of completions that are left because of an error: its code. That the client has said
+ * stop hides none that failed before.
+ */
+int sink_leave(struct lane *lane, const struct ibv_wc *wc, int n_wc, struct error *error);
+
 static inline int sink_take(struct lane *lane, const struct ibv_wc *wc, int n_wc,
 			    struct error *error)
 {
@@ -20,10 +26,8 @@ static inline int sink_take(struct lane *lane, const struct ibv_wc *wc, int n_wc
 		bool is_message = false;
 		int code = lane_take(lane, &wc[i], &is_message, error);
 
-		if (unlikely(code)) {
-			lane->left = sink_count(&wc[i], n_wc - i);
-			return code;
-		}
+		if (unlikely(code))
+			return sink_leave(lane, &wc[i], n_wc - i, error);
 		lane->messages += is_message;
 		lane_think(lane);
 	}

@@ -255,6 +255,12 @@ static int run_trial(struct session *session, const struct protocol_case *wanted
 
 	if (!code)
 		code = control_send(session->control, protocol_plain("ready"), error);
+	/* The client has given it up before there was a connection, and knows why. */
+	if (code == -ECANCELED) {
+		*error = (struct error){0};
+		code = finish(session, &done, error);
+		return code ? code : -ECANCELED;
+	}
 	if (code)
 		return code;
 	session->driven_ns = 0;
@@ -291,6 +297,8 @@ static int run_case(struct session *session, json_t *message, struct error *erro
 		if (lane_stop(&session->lane, &fault) || code)
 			drop_lane(session);
 	}
+	if (code == -ECANCELED && !fault.code)
+		return 0;
 	/* An end of the connection, or of the server, is not the case's. */
 	if (!code || control_ended(session->control, error))
 		return error->code;
