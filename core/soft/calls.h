@@ -179,7 +179,7 @@
 	     (channel, event), MINUS_ONE) \
 	CALL(int, rdma_ack_cm_event, \
 	     (struct rdma_cm_event *event), \
-	     (event), MINUS_ONE) \
+	     (event), DONE_MINUS_ONE) \
 	CALL(int, rdma_migrate_id, \
 	     (struct rdma_cm_id *id, struct rdma_event_channel *channel), \
 	     (id, channel), MINUS_ONE) \

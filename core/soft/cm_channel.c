@@ -42,6 +42,7 @@ SOFT_EXPORT void rdma_destroy_event_channel(struct rdma_event_channel *verbs)
 {
 	struct soft_cm_channel *channel = soft_cm_channel_of(verbs);
 
+	soft_fault_channel_gone(verbs);
 	while (channel->first) {
 		struct soft_cm_event *event = channel->first;
 
@@ -131,7 +132,13 @@ static void describe(struct soft_cm_event *event, const struct soft_cm_id *id)
 
 void soft_cm_deliver(struct soft_cm_event *event)
 {
-	append(soft_cm_channel_of(event->owner->verbs.channel), event);
+	struct rdma_event_channel *channel = event->owner->verbs.channel;
+
+	/* That of an identifier which a fault kept from being destroyed may be gone. */
+	if (channel)
+		append(soft_cm_channel_of(channel), event);
+	else
+		free(event);
 }
 
 static void put(struct soft_cm_id *owner, struct soft_cm_id *id, enum rdma_cm_event_type type,

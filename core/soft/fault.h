@@ -8,6 +8,7 @@
 #define CORE_SOFT_FAULT_H
 
 #include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
 #include <stdbool.h>
 
 #include "core/compiler.h"
@@ -77,6 +78,9 @@ bool soft_fault_event(struct soft_cm_event *event);
 void soft_fault_drop_events(struct soft_cm_id *owner);
 void soft_fault_id_made(struct soft_cm_id *id);
 void soft_fault_id_gone(struct soft_cm_id *id);
+
+/* Not under the mutex. */
+void soft_fault_channel_gone(const struct rdma_event_channel *channel);
 
 /* On the service thread, at their times. The earliest of what is to come: UINT64_MAX. */
 uint64_t soft_fault_cm_due(uint64_t now_ns);

@@ -9,10 +9,12 @@
 #include "core/soft/export.h"
 #include "core/soft/fault.h"
 
-#define NOTHING(error)   (errno = (error), NULL)
-#define MINUS_ONE(error) (errno = (error), -1)
-#define ERRNO(error)     (errno = (error))
-#define NEGATIVE(error)  (-(error))
+#define NOTHING(error, call)   (errno = (error), NULL)
+#define MINUS_ONE(error, call) (errno = (error), -1)
+#define ERRNO(error, call)     (errno = (error))
+#define NEGATIVE(error, call)  (-(error))
+/* Of what does its work whatever it says: who waits for it would wait for ever. */
+#define DONE_MINUS_ONE(error, call) ((call), errno = (error), -1)
 
 /* Types and lists of parameters cannot be put in parentheses. */
 // NOLINTBEGIN(bugprone-macro-parentheses)
@@ -23,7 +25,7 @@
 		int error =                                                                     \
 			likely(!soft_fault_is_planned) ? 0 : soft_fault_call(SOFT_CALL_##name); \
                                                                                                 \
-		return unlikely(error) ? form(error) : name arguments;                          \
+		return unlikely(error) ? form(error, name arguments) : name arguments;          \
 	}
 // NOLINTEND(bugprone-macro-parentheses)
 

@@ -130,6 +130,19 @@ void soft_fault_id_gone(struct soft_cm_id *id)
 	pthread_mutex_unlock(&mutex);
 }
 
+void soft_fault_channel_gone(const struct rdma_event_channel *channel)
+{
+	if (!soft_fault_is_planned)
+		return;
+	pthread_mutex_lock(&soft_cm_mutex);
+	pthread_mutex_lock(&mutex);
+	for (struct soft_cm_id *id = known; id; id = id->next_known)
+		if (id->verbs.channel == channel)
+			id->verbs.channel = NULL;
+	pthread_mutex_unlock(&mutex);
+	pthread_mutex_unlock(&soft_cm_mutex);
+}
+
 /* Those on a device hear that it goes; who has not been fetched does not. */
 void soft_fault_cm_remove(void)
 {
