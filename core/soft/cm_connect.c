@@ -190,11 +190,12 @@ SOFT_EXPORT int rdma_accept(struct rdma_cm_id *verbs, struct rdma_conn_param *pa
 {
 	struct soft_cm_id *id = soft_cm_id_of(verbs);
 	bool is_ud = soft_cm_is_ud(id);
-	int result =
-		id->state == SOFT_CM_REQUESTED
-			? check(id, param, is_ud ? SOFT_CM_ACCEPT_DATA_UD : SOFT_CM_ACCEPT_DATA)
-			: EINVAL;
+	int result = EINVAL;
 
+	pthread_mutex_lock(&soft_cm_mutex);
+	if (id->state == SOFT_CM_REQUESTED)
+		result = check(id, param, is_ud ? SOFT_CM_ACCEPT_DATA_UD : SOFT_CM_ACCEPT_DATA);
+	pthread_mutex_unlock(&soft_cm_mutex);
 	if (result) {
 		/* As the kernel does it: who cannot accept has rejected. */
 		rdma_reject(verbs, NULL, 0);
@@ -298,9 +299,13 @@ static bool leave(struct soft_cm_id *id)
 SOFT_EXPORT int rdma_disconnect(struct rdma_cm_id *verbs)
 {
 	struct soft_cm_id *id = soft_cm_id_of(verbs);
+	bool is_unfit;
 	bool is_awaited;
 
-	if (soft_cm_is_ud(id) || id->state < SOFT_CM_CONNECTING)
+	pthread_mutex_lock(&soft_cm_mutex);
+	is_unfit = soft_cm_is_ud(id) || id->state < SOFT_CM_CONNECTING;
+	pthread_mutex_unlock(&soft_cm_mutex);
+	if (is_unfit)
 		return soft_cm_return(EINVAL);
 	soft_cm_qp_fail(id);
 	pthread_mutex_lock(&soft_cm_mutex);

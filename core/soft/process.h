@@ -22,8 +22,8 @@
 
 struct soft_process {
 	pthread_mutex_t mutex;
-	unsigned int users;
-	pid_t pid;
+	_Atomic unsigned int users; /* looked at before there is a lock: see soft_process_enter() */
+	_Atomic pid_t pid;
 	struct soft_registry registry;
 	struct soft_arena arena;
 	struct soft_service service;
