@@ -48,7 +48,6 @@ FAILING(QUERY_GID_TABLE, ssize_t, _ibv_query_gid_table,
 	(struct ibv_context * context, struct ibv_gid_entry *entries, size_t max, uint32_t flags,
 	 size_t size),
 	(context, entries, max, flags, size), -ENOMEM)
-FAILING(ALLOC_PD, struct ibv_pd *, ibv_alloc_pd, (struct ibv_context * context), (context), NULL)
 FAILING(REG_MR, struct ibv_mr *, ibv_reg_mr_iova2,
 	(struct ibv_pd * pd, void *address, size_t length, uint64_t iova, unsigned int access),
 	(pd, address, length, iova, access), NULL)
@@ -129,13 +128,12 @@ static int failing_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct i
 	return fails(POST_RECV) ? ENOMEM : post_recv(qp, wr, bad);
 }
 
-struct ibv_context *ibv_open_device(struct ibv_device *device)
+static void take_over(struct ibv_context *context)
 {
-	struct ibv_context *context = fails(OPEN_DEVICE) ? NULL : REAL(ibv_open_device)(device);
-	struct verbs_context *extended = context ? verbs_get_ctx(context) : NULL;
+	struct verbs_context *extended = verbs_get_ctx(context);
 
-	if (!extended)
-		return context;
+	if (!extended || context->ops.post_recv == failing_post_recv)
+		return;
 	query_port = extended->query_port;
 	extended->query_port = failing_query_port;
 	create_qp_ex = extended->create_qp_ex;
@@ -144,7 +142,22 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	context->ops.req_notify_cq = failing_req_notify_cq;
 	post_recv = context->ops.post_recv;
 	context->ops.post_recv = failing_post_recv;
+}
+
+struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+	struct ibv_context *context = fails(OPEN_DEVICE) ? NULL : REAL(ibv_open_device)(device);
+
+	if (context)
+		take_over(context);
 	return context;
+}
+
+/* A library that opens its devices by itself does not come by here before this. */
+struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
+{
+	take_over(context);
+	return fails(ALLOC_PD) ? NULL : REAL(ibv_alloc_pd)(context);
 }
 
 /* Of the C library only what this program itself calls fails: ld --wrap. */

@@ -223,6 +223,12 @@ static void test_a_target_in_another_network(void **unused)
 	tear_down(&pair);
 }
 
+/* Whether the kernel lets nobody into another's memory: each has a porter. */
+static bool has_porters(void)
+{
+	return getenv("SOFT_PORTERS");
+}
+
 /* And while none of its threads runs. */
 static void test_a_target_that_is_stopped(void **unused)
 {
@@ -233,7 +239,13 @@ static void test_a_target_that_is_stopped(void **unused)
 	assert_int_equal(kill(pair.child, SIGSTOP), 0);
 	assert_int_equal(waitpid(pair.child, &result, WUNTRACED), pair.child);
 	assert_true(WIFSTOPPED(result));
-	change_and_read(&pair);
+	if (has_porters()) {
+		/* They are stopped with it. */
+		post(&pair, IBV_WR_RDMA_WRITE, LARGE);
+		assert_int_equal(status(&pair), IBV_WC_RETRY_EXC_ERR);
+	} else {
+		change_and_read(&pair);
+	}
 	assert_int_equal(kill(pair.child, SIGCONT), 0);
 	tell(pair.socket, "e", 1);
 	tear_down(&pair);
@@ -249,7 +261,7 @@ static uint64_t count_turns(pid_t process)
 	snprintf(pattern, sizeof(pattern), "/proc/%d/task/*/status", process);
 	assert_int_equal(glob(pattern, 0, NULL, &tasks), 0);
 	/* The program's own, and the device's. */
-	assert_int_equal(tasks.gl_pathc, 2);
+	assert_int_equal(tasks.gl_pathc, has_porters() ? 3 : 2);
 	for (size_t i = 0; i < tasks.gl_pathc; i++) {
 		FILE *file = fopen(tasks.gl_pathv[i], "re");
 		char line[256];
@@ -429,12 +441,13 @@ static void test_locks_of_one_that_is_stopped(void **unused)
 	end_holding(SIGSTOP);
 }
 
-/* Its slot goes to another process: what was connected to it is not connected to that. */
-static void test_a_successor(void **unused)
+/* False where the successor has another slot: the first one's was just being looked at. */
+static bool try_a_successor(void)
 {
 	struct stage_ways ways = {.retry_cnt = 1};
 	struct pair first;
 	struct pair second;
+	bool is_one;
 
 	start(&second, sleep_until_told, &ways);
 	set_up(&first, sleep_until_told, &ways);
@@ -442,7 +455,7 @@ static void test_a_successor(void **unused)
 	assert_int_equal(waitpid(first.child, NULL, 0), first.child);
 	tell(second.socket, "g", 1);
 	meet(&second, &ways);
-	assert_int_equal(soft_image_slot(second.there.number), soft_image_slot(first.there.number));
+	is_one = soft_image_slot(second.there.number) == soft_image_slot(first.there.number);
 	assert_int_not_equal(second.there.number, first.there.number);
 	post(&first, IBV_WR_RDMA_WRITE, 8);
 	assert_int_equal(status(&first), IBV_WC_RETRY_EXC_ERR);
@@ -452,6 +465,16 @@ static void test_a_successor(void **unused)
 	tear_down(&second);
 	stage_close(&first.stage);
 	close(first.socket);
+	return is_one;
+}
+
+/* Its slot goes to another process: what was connected to it is not connected to that. */
+static void test_a_successor(void **unused)
+{
+	int tries = 1;
+
+	while (!try_a_successor())
+		assert_true(++tries < 20);
 }
 
 /* A process that is forked from one with an open device opens its own. */
