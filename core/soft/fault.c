@@ -99,6 +99,14 @@ int soft_fault_check(void)
 	return -EINVAL;
 }
 
+bool soft_fault_meets_messages(void)
+{
+	for (uint32_t i = 0; i < plan.count; i++)
+		if (plan.fault[i].kind != SOFT_FAULT_CALL && plan.fault[i].kind != SOFT_FAULT_CM)
+			return true;
+	return false;
+}
+
 uint64_t soft_fault_fired(const char *text)
 {
 	uint64_t fired = 0;

@@ -30,6 +30,9 @@ uint64_t soft_fault_fired(const char *text);
 /* 0, or -EINVAL if the plan is wrong: says so once, and there is no device. */
 int soft_fault_check(void);
 
+/* Whether it has more than failing calls and other events of rdma_cm. */
+bool soft_fault_meets_messages(void);
+
 /* The next of a kind: the fault that it meets, or NULL. Several kinds may be one message. */
 const struct soft_fault *soft_fault_next(enum soft_fault_kind kind, uint32_t which);
 

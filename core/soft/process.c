@@ -111,6 +111,11 @@ static int read_link(void)
 	int result = soft_link_parse(&soft_process.link, getenv(SOFT_LINK_VARIABLE), why);
 
 	memset(&soft_process.lines, 0, sizeof(soft_process.lines));
+	if (!result && soft_process.link.is_on && soft_fault_meets_messages()) {
+		snprintf(why, sizeof(why),
+			 "with a link, a plan of faults has calls and events only");
+		result = -EINVAL;
+	}
 	if (result)
 		fprintf(stderr, "soft0: %s: %s\n", SOFT_LINK_VARIABLE, why);
 	return result;
