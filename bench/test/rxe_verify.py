@@ -13,9 +13,24 @@ WRONG = re.compile(r"byte 5 of message (\d+) is 0x(..), and should be 0x(..)")
 OVERWRITTEN = "--verify of bw is for send and read: a write overwrites the last"
 
 
+# Soft-RoCE stands still now and then where a message is fenced behind a read.
+STANDS_STILL = re.compile(r"^read-notify/bw/.*: nothing has come for 5 s, while", re.M)
+TRIES = 3
+
+
 class Right(Served):
+    def measure(self, *options):
+        for _ in range(TRIES - 1):
+            try:
+                return measure(self.server, "--verify", *options)
+            except AssertionError as failure:
+                if not STANDS_STILL.search(str(failure)):
+                    raise
+                print("# it stood still behind a fence")
+        return measure(self.server, "--verify", *options)
+
     def check(self, *options, count):
-        cases = measure(self.server, "--verify", *options).document["cases"]
+        cases = self.measure(*options).document["cases"]
         self.assertEqual(len(cases), count)
         # Of one byte nothing is left to look at where it is the number of the round.
         for case in cases:
