@@ -143,14 +143,14 @@ static const struct floor_way ways[] = {
 	{"memcpy, 1 MiB",            by_memcpy,     200,   true,  LARGE},
 };
 
+/* Those that this program may use, before it keeps itself to one. */
+static cpu_set_t allowed;
+
 static int pin(enum side side)
 {
-	cpu_set_t allowed;
 	cpu_set_t one;
 	int wanted = (int)side;
 
-	if (sched_getaffinity(0, sizeof(allowed), &allowed))
-		return -1;
 	CPU_ZERO(&one);
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
 		if (CPU_ISSET(cpu, &allowed) && wanted-- == 0) {
@@ -280,7 +280,7 @@ int main(void)
 	static struct floor_state state;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (prepare(&state) || pin(NEAR)) {
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) || prepare(&state) || pin(NEAR)) {
 		perror("floors");
 		return 1;
 	}
