@@ -3,10 +3,7 @@
  * What librdmacm exports and the soft device has not: rsockets, multicast, enhanced
  * connection establishment, services by name.
  */
-#include <errno.h>
-#include <stddef.h>
-
-#include "core/soft/export.h"
+#include "core/soft/refused.h"
 
 /* -1 and errno, as most functions of librdmacm return it. */
 #define REFUSE(name)                \
@@ -16,15 +13,6 @@
 		errno = ENOSYS;     \
 		return -1;          \
 	}                           \
-	_Static_assert(1, "")
-
-#define REFUSE_POINTER(name)          \
-	SOFT_EXPORT void *name(void); \
-	SOFT_EXPORT void *name(void)  \
-	{                             \
-		errno = ENOSYS;       \
-		return NULL;          \
-	}                             \
 	_Static_assert(1, "")
 
 REFUSE(raccept);

@@ -4,11 +4,9 @@
  * Whoever finds the symbol missing here would get the real library's, with objects
  * that are not its own.
  */
-#include <errno.h>
 #include <stdbool.h>
-#include <stddef.h>
 
-#include "core/soft/export.h"
+#include "core/soft/refused.h"
 
 /* An errno, as most functions of libibverbs return it. */
 #define REFUSE(name)                   \
@@ -17,15 +15,6 @@
 	{                              \
 		return errno = ENOSYS; \
 	}                              \
-	_Static_assert(1, "")
-
-#define REFUSE_POINTER(name)          \
-	SOFT_EXPORT void *name(void); \
-	SOFT_EXPORT void *name(void)  \
-	{                             \
-		errno = ENOSYS;       \
-		return NULL;          \
-	}                             \
 	_Static_assert(1, "")
 
 /* Of drivers, which say so to libibverbs. */

@@ -6,7 +6,6 @@ through a socket, and arrives as it does elsewhere.
 
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -118,15 +117,9 @@ class Verbmark(Refused):
             self.assertEqual(case["status"], "complete", case)
 
 
-def add(case, commands):
-    for command in commands:
-        name = re.sub(r"[^a-z0-9]+", "_", command.replace("-A CMP", "cmp").lower())
-        setattr(case, f"test_{name}", lambda self, command=command: self.check(command))
-
-
-add(Pingpong, PINGPONGS)
-add(Perftest, PERFTESTS)
-add(NotThere, PERFTESTS[:1])
-add(Client, PERFTESTS[3:4] + PERFTESTS[6:7])
-add(OtherProcesses, PERFTESTS[3:4] + PERFTESTS[6:7])
-add(OtherUsers, PERFTESTS[3:4] + PERFTESTS[6:7])
+programs.add(Pingpong, PINGPONGS)
+programs.add(Perftest, PERFTESTS)
+programs.add(NotThere, PERFTESTS[:1])
+programs.add(Client, PERFTESTS[3:4] + PERFTESTS[6:7])
+programs.add(OtherProcesses, PERFTESTS[3:4] + PERFTESTS[6:7])
+programs.add(OtherUsers, PERFTESTS[3:4] + PERFTESTS[6:7])
