@@ -6,6 +6,8 @@
 #include "core/soft/fault.h"
 #include "core/soft/process.h"
 #include "core/soft/progress.h"
+#include "core/soft/qp.h"
+#include "core/soft/queue.h"
 #include "core/soft/region.h"
 #include "core/soft/time.h"
 
@@ -26,6 +28,15 @@ static void unload(const struct soft_completion *entry)
 	reach.pd = soft_process.arena.memory->region[soft_region_number(reach.key)].pd;
 	if (reach.length <= SOFT_PAYLOAD && soft_region_allows(&soft_process.arena, &reach, &place))
 		memcpy((void *)(uintptr_t)place, entry->payload, (size_t)reach.length);
+}
+
+/* The queue pair stays while there is a completion of its own, which this is. */
+static void hear(const struct soft_completion *entry)
+{
+	struct soft_qp *qp = soft_table_get(&soft_process.qps, soft_image_index(entry->qp_num));
+
+	if (likely(qp && qp->verbs.qp_base.qp_num == entry->qp_num) && !qp->verbs.qp_base.srq)
+		soft_queue_hear(&qp->image->queue, &qp->receives, entry->taken);
 }
 
 /* Blocks are aligned to more than a number of bits takes. */
@@ -61,10 +72,10 @@ const struct soft_completion *soft_cq_look(struct soft_cq *cq)
 		return NULL;
 	if (unlikely(soft_fault_is_planned))
 		soft_fault_poll(entry);
-	if (entry->carried) {
+	if (entry->carried)
 		unload(entry);
-		entry->carried = 0;
-	}
+	if (entry->opcode & IBV_WC_RECV)
+		hear(entry);
 	return entry;
 }
 

@@ -17,7 +17,7 @@
 #include "core/soft/lock.h"
 
 #define SOFT_IMAGE_MAGIC   0x766d7366 /* "vmsf" */
-#define SOFT_IMAGE_VERSION 2
+#define SOFT_IMAGE_VERSION 3
 
 enum {
 	SOFT_SLOT_BITS = 11,
@@ -128,7 +128,8 @@ struct soft_completion {
 	/* Data that the receiver copies to its memory when it polls. */
 	uint64_t address;
 	uint32_t key;
-	uint32_t carried;
+	uint16_t carried;
+	uint16_t taken; /* of a receive: the queue's head behind it, the lowest bits */
 	unsigned char payload[SOFT_PAYLOAD];
 };
 

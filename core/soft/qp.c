@@ -203,7 +203,7 @@ void soft_qp_flush(struct soft_peer *owner, struct soft_qp_image *image)
 	entry.completion.qp_num = image->number;
 	while (!image->srq && soft_queue_first(owner->arena, &image->queue, &receive)) {
 		entry.completion.wr_id = receive.wr_id;
-		soft_queue_advance(&image->queue);
+		entry.completion.taken = (uint16_t)soft_queue_advance(&image->queue);
 		soft_cq_put(owner, image->recv_cq, &entry);
 	}
 }

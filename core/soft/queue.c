@@ -58,8 +58,30 @@ static struct soft_receive *at(const struct soft_arena *arena, const struct soft
 					       (uint64_t)(index & (ring->size - 1)) * ring->stride);
 }
 
-int soft_queue_put(struct soft_queue *queue, const struct soft_ring *ring,
-		   const struct ibv_recv_wr *wr)
+/* Whether there is none, so far as is known, or else as it is. */
+static bool is_full(const struct soft_queue *queue, struct soft_ring *ring, uint32_t tail)
+{
+	if (likely(tail - atomic_load_explicit(&ring->head_seen, memory_order_acquire) <
+		   ring->size))
+		return false;
+	atomic_store_explicit(&ring->head_seen,
+			      atomic_load_explicit(&queue->head, memory_order_acquire),
+			      memory_order_relaxed);
+	return tail - atomic_load_explicit(&ring->head_seen, memory_order_relaxed) >= ring->size;
+}
+
+void soft_queue_hear(const struct soft_queue *queue, struct soft_ring *ring, uint16_t taken)
+{
+	uint32_t seen = atomic_load_explicit(&ring->head_seen, memory_order_relaxed);
+	uint32_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
+	uint32_t more = (uint16_t)(taken - seen);
+
+	/* Half of the numbers are in front of it, half behind. */
+	if (more <= INT16_MAX && more <= tail - seen)
+		atomic_store_explicit(&ring->head_seen, seen + more, memory_order_release);
+}
+
+int soft_queue_put(struct soft_queue *queue, struct soft_ring *ring, const struct ibv_recv_wr *wr)
 {
 	uint32_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
 	struct soft_receive *receive = at(&soft_process.arena, ring, tail);
@@ -68,7 +90,7 @@ int soft_queue_put(struct soft_queue *queue, const struct soft_ring *ring,
 
 	if (wr->num_sge < 0 || size > ring->stride || !receive)
 		return EINVAL;
-	if (tail - atomic_load_explicit(&queue->head, memory_order_acquire) >= ring->size)
+	if (is_full(queue, ring, tail))
 		return ENOMEM;
 	receive->wr_id = wr->wr_id;
 	receive->count = (uint32_t)wr->num_sge;
@@ -119,12 +141,17 @@ bool soft_queue_first(const struct soft_arena *arena, struct soft_queue *queue,
 			return false;
 	}
 	receive = at(arena, &ring, head);
-	return likely(receive) && take(receive, ring.stride, taken);
+	if (unlikely(!receive || !take(receive, ring.stride, taken)))
+		return false;
+	/* The next message finds its receive here already. */
+	__builtin_prefetch(at(arena, &ring, head + 1));
+	return true;
 }
 
-void soft_queue_advance(struct soft_queue *queue)
+uint32_t soft_queue_advance(struct soft_queue *queue)
 {
-	atomic_store_explicit(&queue->head,
-			      atomic_load_explicit(&queue->head, memory_order_relaxed) + 1,
-			      memory_order_release);
+	uint32_t head = atomic_load_explicit(&queue->head, memory_order_relaxed) + 1;
+
+	atomic_store_explicit(&queue->head, head, memory_order_release);
+	return head;
 }

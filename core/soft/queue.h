@@ -19,6 +19,7 @@ struct soft_ring {
 	uint64_t offset; /* 0: none */
 	uint32_t size;
 	uint32_t stride;
+	_Atomic uint32_t head_seen; /* as completions tell it: no later than it is */
 };
 
 /* A receive as it was when it was looked at. */
@@ -38,13 +39,19 @@ void soft_queue_finish(struct soft_queue *queue, struct soft_ring *ring);
 void soft_queue_clear(struct soft_queue *queue);
 
 /* Posts one: 0, EINVAL, ENOMEM. Under the private lock. */
-int soft_queue_put(struct soft_queue *queue, const struct soft_ring *ring,
-		   const struct ibv_recv_wr *wr);
+int soft_queue_put(struct soft_queue *queue, struct soft_ring *ring, const struct ibv_recv_wr *wr);
+
+/*
+ * A completion tells how far the queue was, in the lowest bits. Who posts then need not look
+ * where others write. Of a peer's nonsense is believed what it could as well have done there.
+ */
+void soft_queue_hear(const struct soft_queue *queue, struct soft_ring *ring, uint16_t taken);
 
 /* The first; false: none. Under the queue's lock, of a queue in anybody's arena. */
 bool soft_queue_first(const struct soft_arena *arena, struct soft_queue *queue,
 		      struct soft_taken *taken);
-void soft_queue_advance(struct soft_queue *queue);
+/* Returns the new head. */
+uint32_t soft_queue_advance(struct soft_queue *queue);
 
 static inline uint32_t soft_queue_count(const struct soft_queue *queue)
 {
