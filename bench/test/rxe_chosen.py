@@ -13,10 +13,9 @@ import tempfile
 import time
 
 from verbmark import (
-    ADDRESS, RUN_PATIENCE, Served, client, measure, wait_until,
+    ADDRESS, DEVICE, RUN_PATIENCE, Served, client, measure, wait_until,
 )
 
-PORT = "/sys/class/infiniband/rxe0/ports/1"
 PAGE = os.sysconf("SC_PAGESIZE")
 NR_HUGEPAGES = "/proc/sys/vm/nr_hugepages"
 ENDS = ("client", "server")
@@ -37,11 +36,20 @@ def resources(kind, pid):
     return [row for row in json.loads(shown.stdout) if row.get("pid") in threads]
 
 
-def devinfo():
-    shown = subprocess.run(
-        ["ibv_devinfo", "-v", "-d", "rxe0"], check=True, capture_output=True, text=True
+def shown():
+    return subprocess.run(
+        ["ibv_devinfo", "-v", "-d", DEVICE], check=True, capture_output=True, text=True
     ).stdout
-    return dict(re.findall(r"(?m)^\s*([a-z_]+):\s+(\S+)", shown))
+
+
+def devinfo():
+    return dict(re.findall(r"(?m)^\s*([a-z_]+):\s+(\S+)", shown()))
+
+
+def gids():
+    """Address and type, by the index."""
+    rows = re.findall(r"(?m)^\s*GID\[\s*(\d+)\]:\s+(\S+), (.+)$", shown())
+    return {int(index): (address, kind) for index, address, kind in rows}
 
 
 def in_huge_pages(pid):
@@ -91,10 +99,9 @@ class Chosen(Served):
         """The address that was named is in the table's row of that number."""
         for connect in ("cm", "qp"):
             for end in self.ends("--connect", connect):
-                row = end["gid_index"]
-                self.assertEqual(end["gid_type"], read(f"{PORT}/gid_attrs/types/{row}"))
-                gid = ipaddress.IPv6Address(read(f"{PORT}/gids/{row}"))
-                self.assertEqual(str(gid.ipv4_mapped), ADDRESS)
+                gid, kind = gids()[end["gid_index"]]
+                self.assertEqual(end["gid_type"], kind)
+                self.assertEqual(str(ipaddress.IPv6Address(gid).ipv4_mapped), ADDRESS)
 
     def test_the_clock(self):
         """A counter has ticks, and the kernel's clock nanoseconds."""
@@ -197,5 +204,5 @@ class Chosen(Served):
     def test_datagrams(self):
         for end in self.ends("-c", "UD", "-T", 8):
             self.assertEqual(end["traffic_class"], 8)
-            self.assertEqual(end["gid_type"], read(f"{PORT}/gid_attrs/types/{end['gid_index']}"))
+            self.assertEqual(end["gid_type"], gids()[end["gid_index"]][1])
             self.assertEqual(end.keys() & {"path_mtu_bytes", "retries", "initiator_depth"}, set())

@@ -6,7 +6,9 @@ import socket
 import time
 import unittest
 
-from verbmark import ADDRESS, ALIVE, LIMIT, PATIENCE, Impostor, Peer, Server, counter, verbmark
+from verbmark import (
+    ADDRESS, ALIVE, IS_SOFT, LIMIT, PATIENCE, Impostor, Peer, Server, counter, verbmark,
+)
 
 SIZES = r"messages of 64, \d+k and 64k bytes get to \S+ and back, with an MTU of \d+; "
 
@@ -39,6 +41,8 @@ class Path(unittest.TestCase):
             "path-blocked", "path-mtu", "path-loss", "connect-cm", "connect-qp", "server",
         })
         self.assertLess(self.seconds, LIMIT)
+        if IS_SOFT:
+            return
         # What the messages moved is told, as what moves by itself is.
         self.assertGreater(document["counters"]["sent_pkts"], 400)
         self.assertGreaterEqual(counter("sent_pkts"), before + document["counters"]["sent_pkts"])

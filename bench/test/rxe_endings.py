@@ -14,8 +14,8 @@ import unittest
 
 import documents
 from verbmark import (
-    ADDRESS, IS_SANITIZED, LIMIT, PATIENCE, Relay, Server, client, connection_states, counter,
-    measure, resources, stop, wait_until,
+    ADDRESS, IS_SANITIZED, LIMIT, PATIENCE, Relay, Server, below_heading, client,
+    connection_states, counter, measure, resources, stop, wait_until,
 )
 
 ROUNDS = 5
@@ -271,7 +271,7 @@ class Asked(unittest.TestCase):
             self.path, port=self.server.port,
         )
         self.addCleanup(program.kill)
-        wait_until(lambda: len(program.out) == 3, what="the first case")
+        wait_until(lambda: len(below_heading(program.out)) == 3, what="the first case")
         before = counter("sent_pkts")
         # More than the second case's connection takes.
         wait_until(lambda: counter("sent_pkts") > before + 1000, what="the second case")

@@ -11,15 +11,10 @@ import time
 import unittest
 
 from verbmark import (
-    ADDRESS, LIMIT, VERBMARK, Ended, Impostor, Peer, Program, client, frame,
+    ADDRESS, DEVICE, LIMIT, PORT, VERBMARK, Ended, Impostor, Peer, Program, client, frame,
 )
 
 WELCOME = {"type": "welcome", "protocol": 2, "version": "0", "host": "other", "devices": []}
-PORT = {
-    "device": "rxe0", "port": 1, "state": "ACTIVE", "link_layer": "Ethernet", "rate_mbps": 10000,
-    "mtu": 4096, "max_mtu": 4096, "numa_node": -1,
-    "addresses": [{"address": ADDRESS, "prefix": 24, "interface": "ve0"}],
-}
 
 
 def close(sock):
@@ -229,10 +224,10 @@ class Impostors(unittest.TestCase):
                 self.check_impostor(says(WELCOME | welcome), f".*{sentence}")
 
     def test_no_common_network(self):
-        other = [{"address": "192.0.2.9", "prefix": 24, "interface": "eth0"}]
+        other = [{"address": "198.51.100.9", "prefix": 24, "interface": "eth0"}]
         self.check_impostor(
             says(WELCOME | {"devices": [PORT | {"addresses": other}]}),
-            rf"rxe0 \({ADDRESS}/24\) and {ADDRESS}'s rxe0 \(192.0.2.9/24\) share no network; "
+            rf"{DEVICE} \(\S+/\d+\) and {ADDRESS}'s {DEVICE} \(198.51.100.9/24\) share no network; "
             "where there is a route, name both: -d and --server-device$",
         )
 

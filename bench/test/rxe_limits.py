@@ -8,16 +8,11 @@ import subprocess
 import unittest
 
 from verbmark import (
-    ADDRESS, DEVICE, RUN_PATIENCE, Ended, Impostor, Peer, Served, client, measure,
+    ADDRESS, DEVICE, PORT, RUN_PATIENCE, Ended, Impostor, Peer, Served, client, measure,
     wait_until_settled,
 )
 
 WHERE = f"{DEVICE}/1"
-PORT = {
-    "device": DEVICE, "port": 1, "state": "ACTIVE", "link_layer": "Ethernet", "rate_mbps": 10000,
-    "mtu": 4096, "max_mtu": 4096, "numa_node": -1,
-    "addresses": [{"address": ADDRESS, "prefix": 24, "interface": "ve0"}],
-}
 
 
 def shown():

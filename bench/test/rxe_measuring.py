@@ -8,8 +8,8 @@ import re
 import time
 
 from verbmark import (
-    ADDRESS, DEVICE, RUN_PATIENCE, Ended, Served, Server, client, counter, measure, wait_until,
-    wait_until_settled, warmed_up,
+    ADDRESS, DEVICE, RUN_PATIENCE, Ended, Served, Server, below_heading, client, counter, measure,
+    wait_until, wait_until_settled, warmed_up,
 )
 
 MODES = ("poll", "event", "adaptive")
@@ -118,7 +118,7 @@ class Measuring(Served):
         with client("-n", 100, "-s", "64,1k", "--json", path, port=self.server.port) as program:
             self.assertEqual(program.wait(), 0)
             self.assertEqual(program.err, [])
-            head, titles, *lines, last = program.out
+            head, titles, *lines, last = below_heading(program.out)
         os.unlink(path)
         self.assertIn(f"{DEVICE}/1 -> ", head)
         self.assertTrue(titles.startswith("LATENCY us"))

@@ -11,8 +11,8 @@ import time
 
 import documents
 from verbmark import (
-    ADDRESS, DEVICE, RUN_PATIENCE, VERBMARK, WARMUP, Ended, Program, Served, client, measure,
-    run, verbmark,
+    ADDRESS, DEVICE, RUN_PATIENCE, VERBMARK, WARMUP, Ended, Program, Served, below_heading,
+    client, measure, run, verbmark,
 )
 
 STAMP = "%Y%m%dT%H%M%SZ"
@@ -255,6 +255,7 @@ class Results(Served):
             self.assertRegex(shown, rf"\r\033\[K{case}  \d+ s, \d+ s left\r\033\[K")
         # As it stays: what each line is wiped with ends what was there before.
         lines = [line.rpartition("\033[K")[2].strip("\r") for line in shown.split("\n")]
+        lines = below_heading(lines)
         self.assertFalse([line for line in lines if "left" in line or "\033" in line])
         self.assertRegex(lines[2], r"^send +64 poll +half ")
         self.assertRegex(lines[3], r"^send +128 poll +half ")

@@ -23,6 +23,8 @@ VERBMARK = os.environ["VERBMARK"]
 FAULTY = os.environ.get("PAUSING")
 ADDRESS = os.environ.get("SOFTROCE_ADDRESS", "127.0.0.1")
 DEVICE = os.environ.get("SOFTROCE_DEVICE", "rxe0")
+# In user space, without files in /sys or a network of its own.
+IS_SOFT = DEVICE == "soft0"
 
 with open(VERBMARK, "rb") as program:
     # AddressSanitizer keeps for a while what is freed.
@@ -197,6 +199,11 @@ class Ended:
             self.seconds = program.ended - program.started
 
 
+def below_heading(lines):
+    """What is shown, but for the line that heads all that comes of a software device."""
+    return [line for line in lines if not line.startswith("SOFTWARE DEVICE")]
+
+
 def verbmark(*words, **options):
     return Ended(Program(VERBMARK, *words, **options))
 
@@ -235,6 +242,14 @@ HELLO = {"type": "hello", "protocol": 2, "version": "0"}
 CASE = {
     "type": "case", "address": ADDRESS, "device": DEVICE, "port": 1,
     "parameters": {"op": "send", "iterations": 50},
+}
+
+
+# What a server that a test stands in for says of its device: one that ours can reach.
+PORT = {
+    "device": DEVICE, "port": 1, "kind": "soft" if IS_SOFT else "rxe", "state": "ACTIVE",
+    "link_layer": "Ethernet", "rate_mbps": 10000, "mtu": 4096, "max_mtu": 4096, "numa_node": -1,
+    "addresses": [{"address": ADDRESS, "prefix": 24, "interface": "ve0"}],
 }
 
 
@@ -437,7 +452,7 @@ COUNTERS = f"/sys/class/infiniband/{DEVICE}/ports/1/hw_counters/"
 
 def counter(name):
     """One of the device's own. Both ends of a connection here are on it."""
-    if DEVICE == "soft0":
+    if IS_SOFT:
         words = run("rdma", "statistic", "show").split()
         return int(words[words.index(name) + 1])
     with open(COUNTERS + name, encoding="ascii") as file:
