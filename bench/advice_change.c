@@ -26,8 +26,8 @@ static bool steal(const struct advice_end *near, const struct advice_end *far,
 
 	/* The bound keeps what another host says from overflowing. */
 	return stolen > 0 && total >= stolen && total > 0 && stolen < INT32_MAX &&
-	       advice_what(words, "steal time: %lld.%lld %% of the processors' time",
-			   stolen * 1000 / total / 10, stolen * 1000 / total % 10);
+	       advice_what(words, "steal time: %lld.%02lld %% of the processors' time",
+			   stolen * 10000 / total / 100, stolen * 10000 / total % 100);
 }
 
 static bool throttled(const struct advice_end *near, const struct advice_end *far,

@@ -115,16 +115,30 @@ static const char *yes_or_no(const json_t *needs, const char *name)
 	return !found ? "-" : json_is_true(found) ? "yes" : "no";
 }
 
+/* Few is not none. */
+static void count_text(uint64_t count, uint64_t messages, char text[16])
+{
+	double each = (double)count / (double)messages;
+
+	if (count && each < 0.01)
+		snprintf(text, 16, "<.01");
+	else
+		snprintf(text, 16, "%.2g", each);
+}
+
 static void print_pair(FILE *out, const struct sources *sources, uint64_t near, uint64_t far,
 		       int width)
 {
 	const struct result_case *counts = sources->counts;
-	char text[32] = "-";
+	char here[16];
+	char there[16];
+	char text[40] = "-";
 
-	if (counts)
-		snprintf(text, sizeof(text), "%.2g/%.2g",
-			 (double)near / (double)counts->client.messages,
-			 (double)far / (double)counts->server.messages);
+	if (counts) {
+		count_text(near, counts->client.messages, here);
+		count_text(far, counts->server.messages, there);
+		snprintf(text, sizeof(text), "%s/%s", here, there);
+	}
 	fprintf(out, " %-*s", width, text);
 }
 
