@@ -2,6 +2,7 @@
 #include "core/soft/cq.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -251,5 +252,11 @@ void soft_cq_purge(struct soft_cq *cq, uint32_t qp_num)
 
 void soft_cq_pass(struct soft_cq *cq)
 {
-	soft_lock_pass(&cq->lock);
+	while (!atomic_load(&cq->is_resting)) {
+		if (soft_lock_try(&cq->lock)) {
+			soft_lock_release(&cq->lock);
+			return;
+		}
+		sched_yield();
+	}
 }

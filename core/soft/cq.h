@@ -41,6 +41,7 @@ struct soft_cq {
 	uint32_t fetched_events;
 	_Atomic uint32_t users;
 	const struct soft_completion *current; /* of ibv_start_poll */
+	_Atomic bool is_resting;               /* the program looks at it, and holds the lock */
 };
 
 /* What is put: a completion, the data that travels in it, who hears of it. */
@@ -100,7 +101,7 @@ void soft_cq_await_early(struct soft_cq *cq);
 /* Takes out what a queue pair that goes has left. */
 void soft_cq_purge(struct soft_cq *cq, uint32_t qp_num);
 
-/* Waits for who is taking from a queue. */
+/* Waits for who is taking from a queue; not for a program that looks at what it took. */
 void soft_cq_pass(struct soft_cq *cq);
 
 /* Tells polls that hold no lock where the ring is. */

@@ -6,7 +6,6 @@
 #include "core/soft/fault.h"
 #include "core/soft/process.h"
 #include "core/soft/progress.h"
-#include "core/soft/qp.h"
 #include "core/soft/queue.h"
 #include "core/soft/region.h"
 #include "core/soft/time.h"
@@ -30,13 +29,14 @@ static void unload(const struct soft_completion *entry)
 		memcpy((void *)(uintptr_t)place, entry->payload, (size_t)reach.length);
 }
 
-/* The queue pair stays while there is a completion of its own, which this is. */
+/* Nothing is ever posted to a queue pair with a shared receive queue: there it does nothing. */
 static void hear(const struct soft_completion *entry)
 {
-	struct soft_qp *qp = soft_table_get(&soft_process.qps, soft_image_index(entry->qp_num));
+	uint32_t index = soft_image_index(soft_image_read(&entry->qp_num));
+	const struct soft_qp_image *image = &soft_process.arena.image->qp[index];
 
-	if (likely(qp && qp->verbs.qp_base.qp_num == entry->qp_num) && !qp->verbs.qp_base.srq)
-		soft_queue_hear(&qp->image->queue, &qp->receives, entry->taken);
+	if (likely(image->number == entry->qp_num))
+		soft_queue_hear(&image->queue, &soft_process.heard[index], entry->taken);
 }
 
 /* Blocks are aligned to more than a number of bits takes. */
@@ -93,7 +93,6 @@ static void to_wc(const struct soft_completion *entry, struct ibv_wc *wc)
 		.wr_id = entry->wr_id,
 		.status = entry->status,
 		.opcode = entry->opcode,
-		.vendor_err = entry->vendor_err,
 		.byte_len = entry->byte_len,
 		.imm_data = entry->imm,
 		.qp_num = entry->qp_num,
@@ -138,6 +137,7 @@ static int load(struct soft_cq *cq)
 	cq->current = soft_cq_look(cq);
 	if (!cq->current)
 		return ENOENT;
+	atomic_store_explicit(&cq->is_resting, true, memory_order_release);
 	atomic_store_explicit(&cq->idle_polls, 0, memory_order_relaxed);
 	cq->verbs.wr_id = cq->current->wr_id;
 	cq->verbs.status = cq->current->status;
@@ -175,6 +175,8 @@ static int next_poll(struct ibv_cq_ex *verbs)
 {
 	struct soft_cq *cq = CONTAINER_OF(verbs, struct soft_cq, verbs);
 
+	/* Whoever passes sees this, or what is looked at is as it has left it. */
+	atomic_exchange(&cq->is_resting, false);
 	if (cq->current)
 		soft_cq_advance(cq);
 	return load(cq);
@@ -184,6 +186,7 @@ static void end_poll(struct ibv_cq_ex *verbs)
 {
 	struct soft_cq *cq = CONTAINER_OF(verbs, struct soft_cq, verbs);
 
+	atomic_store_explicit(&cq->is_resting, false, memory_order_relaxed);
 	if (cq->current)
 		soft_cq_advance(cq);
 	cq->current = NULL;
@@ -200,9 +203,9 @@ static enum ibv_wc_opcode read_opcode(struct ibv_cq_ex *cq)
 	return current(cq)->opcode;
 }
 
-static uint32_t read_vendor_err(struct ibv_cq_ex *cq)
+static uint32_t read_none(struct ibv_cq_ex *cq)
 {
-	return current(cq)->vendor_err;
+	return 0;
 }
 
 static uint32_t read_byte_len(struct ibv_cq_ex *cq)
@@ -228,11 +231,6 @@ static uint32_t read_src_qp(struct ibv_cq_ex *cq)
 static unsigned int read_wc_flags(struct ibv_cq_ex *cq)
 {
 	return current(cq)->flags;
-}
-
-static uint32_t read_slid(struct ibv_cq_ex *cq)
-{
-	return 0;
 }
 
 static uint8_t read_zero(struct ibv_cq_ex *cq)
@@ -261,13 +259,13 @@ void soft_cq_extend(struct ibv_cq_ex *verbs)
 	verbs->next_poll = next_poll;
 	verbs->end_poll = end_poll;
 	verbs->read_opcode = read_opcode;
-	verbs->read_vendor_err = read_vendor_err;
+	verbs->read_vendor_err = read_none;
 	verbs->read_byte_len = read_byte_len;
 	verbs->read_imm_data = read_imm_data;
 	verbs->read_qp_num = read_qp_num;
 	verbs->read_src_qp = read_src_qp;
 	verbs->read_wc_flags = read_wc_flags;
-	verbs->read_slid = read_slid;
+	verbs->read_slid = read_none;
 	verbs->read_sl = read_zero;
 	verbs->read_dlid_path_bits = read_zero;
 	verbs->read_completion_ts = read_time;

@@ -16,12 +16,12 @@ static struct soft_completion *ring_of(const struct soft_peer *owner,
 				       const struct soft_cq_image *image, uint32_t *of_size)
 {
 	uint32_t size = soft_image_read(&image->size);
+	uint64_t offset = soft_image_read_long(&image->offset);
 
 	*of_size = size;
-	if (unlikely(!size || size & (size - 1)))
+	if (unlikely(!size || size & (size - 1) || offset % SOFT_LINE))
 		return NULL;
-	return soft_arena_at(owner->arena, image->offset,
-			     (uint64_t)size * sizeof(struct soft_completion));
+	return soft_arena_at(owner->arena, offset, (uint64_t)size * sizeof(struct soft_completion));
 }
 
 /* Whatever was raised and not rung: under the lock, so that nobody rings it twice. */

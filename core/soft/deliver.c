@@ -60,7 +60,7 @@ static void consume(const struct delivery *delivery, struct soft_cq_entry *entry
 	struct soft_queue *queue = delivery->queue;
 	uint32_t limit = atomic_load_explicit(&queue->limit, memory_order_relaxed);
 
-	entry->completion.taken = (uint16_t)soft_queue_advance(queue);
+	entry->completion.taken = soft_queue_advance(queue);
 	soft_cq_put(peer, delivery->target->qp->recv_cq, entry);
 	if (delivery->srq && limit && soft_queue_count(queue) < limit) {
 		atomic_store(&queue->limit, 0);
@@ -99,7 +99,7 @@ static void load(const struct delivery *delivery, struct soft_cq_entry *entry)
 		i++;
 	entry->completion.address = receive->sge[i].addr;
 	entry->completion.key = receive->sge[i].lkey;
-	entry->completion.carried = (uint16_t)delivery->length;
+	entry->completion.carried = (uint32_t)delivery->length;
 	entry->data = delivery->data;
 	if (delivery->has_grh)
 		entry->grh = (unsigned char *)(uintptr_t)delivery->grh;

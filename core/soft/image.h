@@ -118,7 +118,7 @@ struct soft_completion {
 	uint8_t opcode;
 	uint8_t marks; /* enum soft_mark */
 	uint64_t wr_id;
-	uint32_t vendor_err;
+	uint32_t taken; /* of a receive: its queue's head behind it */
 	uint32_t byte_len;
 	uint32_t imm;
 	uint32_t qp_num;
@@ -128,8 +128,7 @@ struct soft_completion {
 	/* Data that the receiver copies to its memory when it polls. */
 	uint64_t address;
 	uint32_t key;
-	uint16_t carried;
-	uint16_t taken; /* of a receive: the queue's head behind it, the lowest bits */
+	uint32_t carried;
 	unsigned char payload[SOFT_PAYLOAD];
 };
 
@@ -185,6 +184,11 @@ struct soft_image {
 
 /* What anybody may change meanwhile, once. */
 static inline uint32_t soft_image_read(const uint32_t *value)
+{
+	return __atomic_load_n(value, __ATOMIC_RELAXED);
+}
+
+static inline uint64_t soft_image_read_long(const uint64_t *value)
 {
 	return __atomic_load_n(value, __ATOMIC_RELAXED);
 }

@@ -36,6 +36,8 @@ struct soft_process {
 	pthread_mutex_t meeting; /* who looks for a peer */
 	_Atomic(struct soft_peer *) peer[SOFT_SLOTS];
 	struct soft_table qps;
+	/* Of their receives: here, since a completion may name one that has gone. */
+	_Atomic uint32_t heard[SOFT_QPS];
 	struct soft_table cqs;
 	struct soft_table srqs;
 	struct soft_table regions;

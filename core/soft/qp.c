@@ -94,6 +94,7 @@ static int make_queues(struct soft_qp *qp, struct ibv_qp_init_attr_ex *attr)
 		result = soft_wire_init(qp);
 	if (result)
 		return result;
+	qp->receives.heard = &soft_process.heard[qp->index];
 	result = soft_queue_init(&qp->image->queue, &qp->receives, &cap->max_recv_wr,
 				 cap->max_recv_sge);
 	if (attr->srq)
@@ -203,7 +204,7 @@ void soft_qp_flush(struct soft_peer *owner, struct soft_qp_image *image)
 	entry.completion.qp_num = image->number;
 	while (!image->srq && soft_queue_first(owner->arena, &image->queue, &receive)) {
 		entry.completion.wr_id = receive.wr_id;
-		entry.completion.taken = (uint16_t)soft_queue_advance(&image->queue);
+		entry.completion.taken = soft_queue_advance(&image->queue);
 		soft_cq_put(owner, image->recv_cq, &entry);
 	}
 }

@@ -193,9 +193,11 @@ static void reset(struct soft_qp *qp)
 	qp->sends.silences = qp->sends.refusals = 0;
 	qp->wait_until_ns = 0;
 	soft_wire_reset(qp);
+	soft_lock_take(&qp->receive_lock);
 	soft_lock_take(&qp->image->queue.lock);
 	soft_queue_clear(&qp->image->queue);
 	soft_lock_release(&qp->image->queue.lock);
+	soft_lock_release(&qp->receive_lock);
 	soft_cq_purge(qp->send_cq, qp->verbs.qp_base.qp_num);
 	if (qp->recv_cq != qp->send_cq)
 		soft_cq_purge(qp->recv_cq, qp->verbs.qp_base.qp_num);

@@ -15,6 +15,7 @@ int soft_queue_init(struct soft_queue *queue, struct soft_ring *ring, uint32_t *
 		    uint32_t sges)
 {
 	memset(queue, 0, sizeof(*queue));
+	atomic_store(ring->heard, 0);
 	if (*count > SOFT_WR_MAX || sges > SOFT_SGE_MAX)
 		return EINVAL;
 	for (ring->size = 1; ring->size < *count;)
@@ -52,41 +53,42 @@ static struct soft_receive *at(const struct soft_arena *arena, const struct soft
 	char *from = soft_arena_at(arena, ring->offset, bytes(ring));
 
 	if (unlikely(!from || !ring->size || ring->size & (ring->size - 1) ||
-		     ring->stride < sizeof(struct soft_receive) + sizeof(struct ibv_sge)))
+		     ring->stride < sizeof(struct soft_receive) + sizeof(struct ibv_sge) ||
+		     (ring->offset | ring->stride) % _Alignof(struct soft_receive)))
 		return NULL;
 	return (struct soft_receive *)(void *)(from +
 					       (uint64_t)(index & (ring->size - 1)) * ring->stride);
 }
 
 /* Whether there is none, so far as is known, or else as it is. */
-static bool is_full(const struct soft_queue *queue, struct soft_ring *ring, uint32_t tail)
+static bool is_full(const struct soft_queue *queue, const struct soft_ring *ring, uint32_t tail)
 {
-	if (likely(tail - atomic_load_explicit(&ring->head_seen, memory_order_acquire) <
-		   ring->size))
+	uint32_t head = atomic_load_explicit(ring->heard, memory_order_acquire);
+
+	if (likely(tail - head < ring->size))
 		return false;
-	atomic_store_explicit(&ring->head_seen,
-			      atomic_load_explicit(&queue->head, memory_order_acquire),
-			      memory_order_relaxed);
-	return tail - atomic_load_explicit(&ring->head_seen, memory_order_relaxed) >= ring->size;
+	head = atomic_load_explicit(&queue->head, memory_order_acquire);
+	atomic_store_explicit(ring->heard, head, memory_order_relaxed);
+	return tail - head >= ring->size;
 }
 
-void soft_queue_hear(const struct soft_queue *queue, struct soft_ring *ring, uint16_t taken)
+void soft_queue_hear(const struct soft_queue *queue, _Atomic uint32_t *heard, uint32_t taken)
 {
-	uint32_t seen = atomic_load_explicit(&ring->head_seen, memory_order_relaxed);
+	uint32_t head = atomic_load_explicit(heard, memory_order_relaxed);
 	uint32_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
-	uint32_t more = (uint16_t)(taken - seen);
 
-	/* Half of the numbers are in front of it, half behind. */
-	if (more <= INT16_MAX && more <= tail - seen)
-		atomic_store_explicit(&ring->head_seen, seen + more, memory_order_release);
+	/* What was taken longer ago is known already. */
+	if (taken - head <= INT32_MAX && taken - head <= tail - head)
+		atomic_store_explicit(heard, taken, memory_order_release);
 }
 
-int soft_queue_put(struct soft_queue *queue, struct soft_ring *ring, const struct ibv_recv_wr *wr)
+int soft_queue_put(struct soft_queue *queue, const struct soft_ring *ring,
+		   const struct ibv_recv_wr *wr)
 {
 	uint32_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
 	struct soft_receive *receive = at(&soft_process.arena, ring, tail);
 	size_t size = sizeof(*receive) + (size_t)wr->num_sge * sizeof(struct ibv_sge);
-	uint32_t length = 0;
+	uint64_t length = 0;
 
 	if (wr->num_sge < 0 || size > ring->stride || !receive)
 		return EINVAL;
@@ -98,7 +100,8 @@ int soft_queue_put(struct soft_queue *queue, struct soft_ring *ring, const struc
 		receive->sge[i] = wr->sg_list[i];
 		length += wr->sg_list[i].length;
 	}
-	receive->length = length;
+	/* More than any message has. */
+	receive->length = length < UINT32_MAX ? (uint32_t)length : UINT32_MAX;
 	atomic_store_explicit(&queue->tail, tail + 1, memory_order_release);
 	return 0;
 }
@@ -126,7 +129,7 @@ bool soft_queue_first(const struct soft_arena *arena, struct soft_queue *queue,
 		      struct soft_taken *taken)
 {
 	const struct soft_ring ring = {
-		.offset = queue->offset,
+		.offset = soft_image_read_long(&queue->offset),
 		.size = soft_image_read(&queue->size),
 		.stride = soft_image_read(&queue->stride),
 	};

@@ -19,7 +19,7 @@ struct soft_ring {
 	uint64_t offset; /* 0: none */
 	uint32_t size;
 	uint32_t stride;
-	_Atomic uint32_t head_seen; /* as completions tell it: no later than it is */
+	_Atomic uint32_t *heard; /* the head, as completions tell it: no later than it is */
 };
 
 /* A receive as it was when it was looked at. */
@@ -30,22 +30,23 @@ struct soft_taken {
 	struct ibv_sge sge[SOFT_SGE_MAX];
 };
 
-/* A ring of this process's. 0 or a positive errno; count is what was made of it. */
+/* A ring of this process's, heard set. 0 or a positive errno; count is what was made of it. */
 int soft_queue_init(struct soft_queue *queue, struct soft_ring *ring, uint32_t *count,
 		    uint32_t sges);
 void soft_queue_finish(struct soft_queue *queue, struct soft_ring *ring);
 
-/* Forgets what was posted. Both locks are held. */
+/* Forgets what was posted. The owner's lock and the queue's are held. */
 void soft_queue_clear(struct soft_queue *queue);
 
 /* Posts one: 0, EINVAL, ENOMEM. Under the private lock. */
-int soft_queue_put(struct soft_queue *queue, struct soft_ring *ring, const struct ibv_recv_wr *wr);
+int soft_queue_put(struct soft_queue *queue, const struct soft_ring *ring,
+		   const struct ibv_recv_wr *wr);
 
 /*
- * A completion tells how far the queue was, in the lowest bits. Who posts then need not look
- * where others write. Of a peer's nonsense is believed what it could as well have done there.
+ * A completion tells how far the queue was. Who posts then need not look where others write.
+ * Of a peer's nonsense is believed what it could as well have done there.
  */
-void soft_queue_hear(const struct soft_queue *queue, struct soft_ring *ring, uint16_t taken);
+void soft_queue_hear(const struct soft_queue *queue, _Atomic uint32_t *heard, uint32_t taken);
 
 /* The first; false: none. Under the queue's lock, of a queue in anybody's arena. */
 bool soft_queue_first(const struct soft_arena *arena, struct soft_queue *queue,
