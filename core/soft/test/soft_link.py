@@ -38,18 +38,18 @@ class OnLink(soft_programs.OnDevice):
     confines = (os.cpu_count() or 1) > 1
     started = 0
 
-    def start(self, *command):
+    def start(self, *command, **options):
         if self.confines:
             command = ("taskset", "-c", str(self.started % 2), *command)
         self.started += 1
-        return super().start(*command)
+        return super().start(*command, **options)
 
     def set_link(self, link):
         self.environment["VERBMARK_SOFT"] = link
 
     def figures(self, command):
         """The one row of a program's table."""
-        output, _ = self.run_pair(command)
+        output, _ = self.run_pair(command, is_seen=False)
         row = re.findall(r"^ *\d+ +\d+ +[\d.]+.*$", output, re.MULTILINE)
         self.assertEqual(len(row), 1, output)
         return [float(word) for word in row[0].split()]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """
 Others' programs on soft0, unmodified: each row of a table is a server and a client in two
-processes, judged by what the programs themselves say, and by the data where they look at
-it. What a process leaves in the device's directory is looked at, too.
+processes, judged by what the programs themselves say, and by the data: where they do not
+look at it themselves, payload.c beneath them does. What a process leaves in the device's
+directory is looked at, too.
 """
 
 import glob
@@ -16,6 +17,7 @@ import time
 import unittest
 
 SOFTRDMA = os.environ["VERBMARK"]
+PAYLOAD = os.environ.get("PAYLOAD_LIBRARY")
 LIBRARY = os.path.join(os.path.dirname(SOFTRDMA), "libverbmark-soft.so")
 PATIENCE = 60
 JUDGES = (
@@ -48,24 +50,24 @@ PERFTESTS = (
             ("atomic", ("lat", "bw")),
         )
         for kind in kinds
-        for options in ("", " -s 4096" if name != "atomic" else " -A CMP_AND_SWAP")
+        for options in ((" -s 64", " -s 4096") if name != "atomic" else ("", " -A CMP_AND_SWAP"))
     ]
     + [f"ib_{name}_bw -n 500 -b -q 8 -s 1024" for name in ("send", "write", "read")]
     + ["ib_atomic_bw -n 500 -b -q 8"]
     + [f"ib_{name} -n 20 -a" for name in ("send_lat", "write_lat", "read_lat", "write_bw")]
     + [
-        "ib_send_lat -n 500 -e",
-        "ib_read_lat -n 500 -e",
+        "ib_send_lat -n 500 -e -s 64",
+        "ib_read_lat -n 500 -e -s 64",
         "ib_atomic_lat -n 500 -e",
         "ib_send_bw -n 500 -e",
         "ib_read_bw -n 500 -e",
-        "ib_send_lat -n 500 -c UC",
-        "ib_send_lat -n 500 -c UD",
+        "ib_send_lat -n 500 -c UC -s 64",
+        "ib_send_lat -n 500 -c UD -s 64",
         "ib_send_bw -n 500 -c UC -r 512 -t 64",
         "ib_send_bw -n 500 -c UD -s 2048 -r 512 -t 64",
-        "ib_write_lat -n 500 -c UC",
+        "ib_write_lat -n 500 -c UC -s 64",
         "ib_write_bw -n 500 -c UC",
-        "ib_send_lat -n 500 --use-srq",
+        "ib_send_lat -n 500 --use-srq -s 64",
         "ib_send_bw -n 500 --use-srq -q 4",
         "ib_write_bw -n 512 -l 8",
         "ib_send_lat -n 500 -I 64 -s 64",
@@ -90,15 +92,15 @@ CONNECTIONS = [
 BY_CONNECTION = [
     f"ib_{name} -R -n 300{options}"
     for name in ("send_lat", "send_bw", "write_lat", "write_bw", "read_lat", "read_bw")
-    for options in ("", " -s 4096")
+    for options in (" -s 64", " -s 4096")
 ] + [
     "ib_atomic_lat -R -n 300",
     "ib_atomic_bw -R -n 300 -b",
     "ib_write_bw -R -n 300 -q 8",
     "ib_send_bw -R -n 300 -b -q 4",
-    "ib_send_lat -R -n 300 -e",
+    "ib_send_lat -R -n 300 -e -s 64",
     "ib_read_bw -R -n 300 -e",
-    "ib_send_lat -R -n 300 -c UD",
+    "ib_send_lat -R -n 300 -c UD -s 64",
     "ib_send_bw -R -n 300 -c UD -s 2048 -r 512 -t 64",
     "ib_write_lat -R -n 20 -a",
 ]
@@ -134,11 +136,21 @@ class OnDevice(unittest.TestCase):
         self.directory = tempfile.mkdtemp(prefix="soft")
         self.addCleanup(shutil.rmtree, self.directory)
         self.environment = dict(os.environ, VERBMARK_SOFT_DIR=self.directory)
+        self.seen = tempfile.mkdtemp(prefix="seen")
+        self.addCleanup(shutil.rmtree, self.seen)
 
-    def start(self, *command):
+    def start(self, *command, end=None):
+        """With an end, what it gets from the other one is looked at."""
+        environment = self.environment
+        if end:
+            environment = environment | {
+                "PAYLOAD_END": end, "PAYLOAD": f"{self.seen}/{end}", "PAYLOAD_LIBRARY": PAYLOAD,
+            }
+            beneath = 'LD_PRELOAD=$PAYLOAD_LIBRARY:$LD_PRELOAD exec "$@"'
+            command = ("sh", "-c", beneath, "sh", *command)
         process = subprocess.Popen(
             [SOFTRDMA, *command],
-            env=self.environment,
+            env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -158,20 +170,27 @@ class OnDevice(unittest.TestCase):
         self.assertEqual(process.returncode, 0, output)
         return output
 
-    def run_pair(self, command):
+    def came(self, end):
+        """Of each region, the most bytes from the other end that lie in it one after the other."""
+        with open(f"{self.seen}/{end}", encoding="ascii") as lines:
+            return [int(line) for line in lines]
+
+    def run_pair(self, command, **options):
         """Server and client of a program; what each of them printed."""
         OnDevice.port += 1
         words = [*command.split(), "-p", str(OnDevice.port)]
-        return self.run_both(words, [*words, "127.0.0.1"], lambda: has_listener(OnDevice.port))
+        return self.run_both(
+            words, [*words, "127.0.0.1"], lambda: has_listener(OnDevice.port), **options
+        )
 
-    def run_both(self, server_words, client_words, is_ready):
-        server = self.start(*server_words)
+    def run_both(self, server_words, client_words, is_ready, is_seen=True):
+        server = self.start(*server_words, end="far" if is_seen else None)
         deadline = time.monotonic() + PATIENCE
         while not is_ready():
             self.assertIsNone(server.poll(), "the server has ended")
             self.assertLess(time.monotonic(), deadline, "the server does not listen")
             time.sleep(0.01)
-        client = self.start(*client_words)
+        client = self.start(*client_words, end="near" if is_seen else None)
         command = " ".join(client_words)
         printed = []
         for process in (client, server):
@@ -287,18 +306,22 @@ class Pingpong(OnDevice):
     def check(self, command):
         count = option(command, "-n", 1000)
         size = option(command, "-s", 1024 if "_ud_" in command else 4096)
-        for output in self.run_pair(command):
+        looks_itself = " -c" in command
+        for output in self.run_pair(command, is_seen=not looks_itself):
             self.assertIn(f"{2 * count * size} bytes in", output)
             self.assertIn(f"{count} iters in", output)
             self.assertNotIn("invalid data", output)
+        # One buffer to receive into and to send from: the first message goes to and fro.
+        if not looks_itself:
+            self.assertEqual(self.came("far"), [size])
 
 
 class Connected(OnDevice):
     def has_server(self):
         return has_connection_listener(self.directory)
 
-    def run_connected(self, server_words, client_words):
-        return self.run_both(server_words, client_words, self.has_server)
+    def run_connected(self, server_words, client_words, **options):
+        return self.run_both(server_words, client_words, self.has_server, **options)
 
 
 class ByConnection(Connected):
@@ -312,7 +335,7 @@ class ByConnection(Connected):
             ).stdout.split()
             words[words.index("HOST")] = hosts[0] if hosts else "127.0.0.1"
         size = option(command, "-S", 64)
-        for output in self.run_connected([*words, "-s"], [*words, "-c"]):
+        for output in self.run_connected([*words, "-s"], [*words, "-c"], is_seen=False):
             pings = re.findall(r"ping data: (.*)", output)
             self.assertEqual(len(pings), option(command, "-C", None), output)
             for n, ping in enumerate(pings):
@@ -331,6 +354,13 @@ class ByConnection(Connected):
             self.assertIn(end, output)
             if words[0] != "rdma_server":
                 self.assertIn("test complete", output)
+        self.check_payload(words[0], option(command, "-S", 100), option(command, "-c", 1))
+
+    def check_payload(self, program, size, connections):
+        """Each has one buffer to receive into and to send from, and one end begins."""
+        came = self.came("near" if program == "ucmatose" else "far")
+        # What goes inline need not be registered: there is nothing to know it by.
+        self.assertEqual(came, [0] if program == "rdma_server" else [size] * connections)
 
     def test_nobody_listens(self):
         process = self.start("rping", "-c", "-a", "127.0.0.1")
@@ -372,6 +402,22 @@ class Tables:
         for iterations, *figures in table.values():
             self.assertEqual(iterations, option(command, "-n", None) * pairs)
             self.assertGreater(max(figures), 0)
+        self.check_payload(command, max(table))
+
+    def check_payload(self, command, size):
+        least = size
+        if "atomic" in command:
+            least = 5  # what is added changes the lowest bytes
+        elif "write_lat" in command:
+            # Numbers are written behind the data, those of smaller messages in it.
+            least = size // 2 - 1
+        elif "-R" in command and "-c UD" in command:
+            least -= 44  # a datagram of its own making lies where it sends from
+        is_pull = "read" in command or "atomic" in command
+        is_both = " -b" in command or ("_lat" in command and not is_pull)
+        for end, gets in (("near", is_pull or is_both), ("far", not is_pull or is_both)):
+            if gets:
+                self.assertGreaterEqual(max(self.came(end)), least, end)
 
 
 class Perftest(Tables, OnDevice):

@@ -53,9 +53,9 @@ class Refused(programs.OnDevice):
                 self.skipTest(tried.stderr.strip())
             self.assertEqual(tried.returncode, 0, tried.stderr)
 
-    def start(self, *command):
+    def start(self, *command, **options):
         self.started += 1
-        return super().start(*self.ways[(self.started - 1) % 2], *command)
+        return super().start(*self.ways[(self.started - 1) % 2], *command, **options)
 
 
 class Pingpong(Refused):
