@@ -97,6 +97,16 @@ static int expand(struct plan *plan, struct error *error)
 	return wrong ? error_set(error, -EINVAL, "%s", wrong) : 0;
 }
 
+/* A result carries the plan that it came of. */
+static int take_plan(const char *path, json_t **whole, struct error *error)
+{
+	json_t *carried = json_incref(json_object_get(json_object_get(*whole, "run"), "plan"));
+
+	json_decref(*whole);
+	*whole = carried;
+	return carried ? 0 : error_set(error, -EINVAL, "%s carries no plan", path);
+}
+
 /* The plan that the lists of the command line change. An array of products. */
 static int load(struct plan *plan, json_t **base, struct error *error)
 {
@@ -111,6 +121,8 @@ static int load(struct plan *plan, json_t **base, struct error *error)
 		code = preset_find(plan->preset ? plan->preset : "quick", &whole, error);
 	else
 		code = (whole = json_object()) ? 0 : -ENOMEM;
+	if (!code && json_object_get(whole, "schema"))
+		code = take_plan(plan->file, &whole, error);
 	if (code)
 		return code;
 	*base = json_is_array(whole) ? json_incref(whole) : json_pack("[O]", whole);
@@ -208,6 +220,12 @@ static void settle_effort(struct product *product, const struct product *by)
 	}
 }
 
+static bool has_effort(const struct product *asked)
+{
+	return asked->lists[parameter_find("iterations") - parameter_table].count ||
+	       asked->lists[parameter_find("duration") - parameter_table].count;
+}
+
 static int make_cases(struct plan *plan, struct error *error)
 {
 	struct product *product = malloc(sizeof(*product));
@@ -228,6 +246,9 @@ static int make_cases(struct plan *plan, struct error *error)
 			code = product_decode(product, part, error);
 		if (code)
 			break;
+		/* Who names neither plan nor preset wants that effort, and no more. */
+		if (!plan->file && !plan->preset && has_effort(&plan->asked))
+			product_list(product, parameter_find("trials"))->count = 0;
 		product_override(product, &plan->asked);
 		settle_effort(product, &plan->asked);
 		json_array_append_new(plan->made, product_encode(product));
@@ -250,6 +271,8 @@ int plan_open(struct plan *plan, int argc, char *argv[], struct error *error)
 	code = expand(plan, error);
 	if (!code)
 		code = make_cases(plan, error);
+	if (!code && plan->no_save && plan->json)
+		code = error_set(error, -EINVAL, "--no-save and --json exclude each other");
 	if (!code && plan->launch && !plan->host)
 		code = error_set(error, -EINVAL, "--launch needs HOST: without it all is here");
 	return code;

@@ -3,12 +3,13 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/compiler.h"
 
-/* A plan is short; whatever is longer is something else. */
-#define PLAN_MOST (1 << 20)
+/* A plan is short, and the result that carries one has some mebibytes. */
+#define PLAN_MOST (64 << 20)
 
 /* Each keeps to a time: where nothing is ever steady, warming up would take most of it. */
 static const struct preset {
@@ -74,20 +75,23 @@ int preset_load(const char *path, json_t **plan, struct error *error)
 {
 	FILE *file = fopen(path, "re");
 	json_error_t fault;
-	static char text[PLAN_MOST];
-	size_t length;
+	size_t length = 0;
+	char *text;
 
 	if (!file)
 		return error_set_errno(error, -errno, "cannot read the plan %s", path);
+	text = malloc(PLAN_MOST);
 	errno = 0;
-	length = fread(text, 1, sizeof(text), file);
-	if (ferror(file))
+	if (text)
+		length = fread(text, 1, PLAN_MOST, file);
+	if (!text || ferror(file))
 		error_set_errno(error, errno ? -errno : -EIO, "cannot read the plan %s", path);
+	else if (length == PLAN_MOST)
+		error_set(error, -EFBIG, "%s is too long for a plan", path);
 	fclose(file);
+	*plan = error->code ? NULL : json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
+	free(text);
 	if (error->code)
 		return error->code;
-	if (length == sizeof(text))
-		return error_set(error, -EFBIG, "%s is too long for a plan", path);
-	*plan = json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
 	return *plan ? 0 : parse_failed(&fault, path, error);
 }

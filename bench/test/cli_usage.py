@@ -112,8 +112,13 @@ class Usage(unittest.TestCase):
 
     def test_unknown_options(self):
         for command in OPTIONS:
-            self.assertEqual(self.refused(command, "--colour"), "there is no option --colour")
-            self.assertEqual(self.refused(command, "-Z"), "there is no option -Z")
+            self.assertEqual(self.refused(command, "--colour"), "there is no option --colour; see --help")
+            self.assertEqual(
+                self.refused(command, "--report_gbits"),
+                "there is no option --report_gbits; in the place of perftest's: "
+                "nothing: bandwidth is in Gb/s",
+            )
+            self.assertEqual(self.refused(command, "-Z"), "there is no option -Z; see --help")
 
     def test_wrong_values(self):
         for words, sentence in (
@@ -264,7 +269,8 @@ class Usage(unittest.TestCase):
             (bytes(range(256)), ", line 1: "),
             ("[" * 100000, ", line 1: "),
             ('{"a": "' + "b" * 500000 + '"}', "there is no option --a for a plan"),
-            ("{}" + " " * (1 << 20), " is too long for a plan"),
+            ('{"schema": "verbmark.result/1"}', " carries no plan"),
+            ('{"schema": "verbmark.result/1", "run": {"plan": [1]}}', "a plan is an object"),
             ("[]", "the plan is empty"),
             ("[1]", "a plan is an object of lists, or an array of them"),
             ('{"colour": ["red"]}', "there is no option --colour for a plan"),
@@ -290,6 +296,30 @@ class Usage(unittest.TestCase):
         self.assertEqual(
             self.refused("run", "--plan", "/dev/zero"), "/dev/zero is too long for a plan"
         )
+
+    def test_the_plan_of_a_result(self):
+        result = {"schema": "verbmark.result/1", "cases": [], "run": {"plan": [{"size": [1, 2]}]}}
+        self.assertEqual(
+            self.dry_run("--plan", self.plan(json.dumps(result)))[0],
+            ["send/lat/1/poll", "send/lat/2/poll"],
+        )
+
+    def test_no_result_and_its_name(self):
+        self.assertEqual(
+            self.refused("run", "--no-save", "--json", "x.json"),
+            "--no-save and --json exclude each other",
+        )
+
+    def test_effort_without_a_plan(self):
+        """Ten seconds are ten seconds for each case of what is run by itself; presets have trials."""
+        def trials(*words):
+            ended = verbmark("run", "--dry-run", "-D", "10", *words)
+            cases, seconds = re.search(r"(\d+) cases, about (\d+) s", ended.out).groups()
+            return round(int(seconds) / int(cases) / 10)
+
+        self.assertEqual(trials(), 1)
+        self.assertEqual(trials("--preset", "quick"), 6)
+        self.assertEqual(trials("--trials", "3"), 3)
 
     def test_a_plan_that_is_a_pipe(self):
         reader, writer = os.pipe()

@@ -100,15 +100,15 @@ static void check_refusal(const struct option_table *table, const char *line, co
 static void test_bad_lines(void **unused)
 {
 	static const char *const bad[][2] = {
-		{"--colour",            "there is no option --colour"                          },
-		{"--colour=red",        "there is no option --colour"                          },
-		{"--al",                "there is no option --al"                              },
-		{"--allx",              "there is no option --allx"                            },
-		{"--=x",                "there is no option --"                                },
-		{"---all",              "there is no option ---all"                            },
-		{"-x",                  "there is no option -x"                                },
-		{"-ax",                 "there is no option -x"                                },
-		{"-a-",                 "there is no option --"                                },
+		{"--colour",            "there is no option --colour; see --help"              },
+		{"--colour=red",        "there is no option --colour; see --help"              },
+		{"--al",                "there is no option --al; see --help"                  },
+		{"--allx",              "there is no option --allx; see --help"                },
+		{"--=x",                "there is no option --; see --help"                    },
+		{"---all",              "there is no option ---all; see --help"                },
+		{"-x",                  "there is no option -x; see --help"                    },
+		{"-ax",                 "there is no option -x; see --help"                    },
+		{"-a-",                 "there is no option --; see --help"                    },
 		{"--all=yes",           "--all takes no value"                                 },
 		{"--all=",              "--all takes no value"                                 },
 		{"--port",              "--port needs PORT"                                    },
@@ -258,10 +258,10 @@ static void test_a_second_table_refuses(void **unused)
 		{"-s",       "--size needs SIZE"                    },
 		{"--size|!", "--size: '!' is refused"               },
 		{"--list=!", "--list: '!' is refused"               },
-		{"-l3",      "there is no option -3"                },
-		{"--lis",    "there is no option --lis"             },
+		{"-l3",      "there is no option -3; see --help"    },
+		{"--lis",    "there is no option --lis; see --help" },
 		{"--all=3",  "--all takes no value"                 },
-		{"-y",       "there is no option -y"                },
+		{"-y",       "there is no option -y; see --help"    },
 		{"a|b",      "'b' is one word too many: HOST is 'a'"},
 	};
 

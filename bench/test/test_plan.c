@@ -115,7 +115,7 @@ static void test_defaults(void **unused)
 static void test_options(void **unused)
 {
 	check_cases("-p1|-d|mlx5_0|--server-device=mlx5_1|--wait|3s|--json|-|-n|9|--metric|lat|"
-		    "--quiet|--progress|--no-save|--dry-run|-RF|--launch|ssh %h|a.example",
+		    "--quiet|--progress|--dry-run|-RF|--launch|ssh %h|a.example",
 		    "send/lat/64/poll");
 	assert_int_equal(plan.port, 1);
 	assert_string_equal(plan.device, "mlx5_0");
@@ -123,7 +123,7 @@ static void test_options(void **unused)
 	assert_int_equal(plan.wait_ms, 3000);
 	assert_string_equal(plan.json, "-");
 	assert_string_equal(plan.launch, "ssh %h");
-	assert_true(plan.is_quiet && plan.with_progress && plan.no_save && plan.is_dry);
+	assert_true(plan.is_quiet && plan.with_progress && plan.is_dry);
 	assert_int_equal(parameters_of(0)->iterations, 9);
 }
 

@@ -149,17 +149,17 @@ static void test_a_deep_file(void **unused)
 
 static void test_a_long_file(void **unused)
 {
-	char *text = test_malloc(MIB);
+	char *text = test_malloc(64 * MIB);
 	struct error error = {0};
 	json_t *plan;
 
-	memset(text, ' ', MIB);
+	memset(text, ' ', 64 * MIB);
 	text[0] = '{';
 	text[1] = '}';
-	put(text, MIB - 1);
+	put(text, 64 * MIB - 1);
 	assert_int_equal(preset_load(path, &plan, &error), 0);
 	json_decref(plan);
-	put(text, MIB);
+	put(text, 64 * MIB);
 	check_refused(-EFBIG, " is too long for a plan");
 	test_free(text);
 }
