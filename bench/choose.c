@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/choose.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,10 +119,20 @@ static int execute_again(struct error *error)
 	return error_set_errno(error, -errno, CHOOSE_SOFT ": cannot execute %s again", program);
 }
 
+static bool is_loaded(void)
+{
+	Dl_info found;
+
+	return dladdr((const void *)(uintptr_t)ibv_get_device_list, &found) && found.dli_fname &&
+	       strstr(found.dli_fname, "libverbmark-soft");
+}
+
 static int become_soft(struct error *error)
 {
 	if (choose_has_soft())
 		return 0;
+	if (is_again && is_loaded())
+		return error_set(error, -ENODEV, CHOOSE_SOFT ": it is not there: see above");
 	if (is_again)
 		return error_set(error, -ELIBACC,
 				 CHOOSE_SOFT ": libverbmark-soft.so was not loaded: a program that "

@@ -90,7 +90,7 @@ static int make_words(struct words *words, const char *command, const char *host
 	const char *name = own_name(path, sizeof(path));
 	char number[8];
 	int code = command ? split(words, command, host, error) : 0;
-	const char *const last[] = {command ? name : "/proc/self/exe",
+	const char *const last[] = {command ? name : "verbmark",
 				    "serve",
 				    "--once",
 				    "--token",
@@ -106,8 +106,11 @@ static int make_words(struct words *words, const char *command, const char *host
 }
 
 /* In the child. */
-static void __attribute__((noreturn)) become(const struct words *words, int input, int output)
+static void __attribute__((noreturn))
+become(const struct launch *launch, const struct words *words, int input, int output)
 {
+	const char *program = launch->is_own ? "/proc/self/exe" : words->word[0];
+
 	sigset_t none;
 
 	sigemptyset(&none);
@@ -115,8 +118,8 @@ static void __attribute__((noreturn)) become(const struct words *words, int inpu
 	/* Ctrl-C is the run's to answer; its server, and an ssh to it, end when it does. */
 	signal(SIGINT, SIG_IGN);
 	if (dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0)
-		execvp(words->word[0], words->word);
-	dprintf(STDERR_FILENO, "verbmark: cannot run %s: %s\n", words->word[0], strerror(errno));
+		execvp(program, words->word);
+	dprintf(STDERR_FILENO, "verbmark: cannot run %s: %s\n", program, strerror(errno));
 	_exit(127);
 }
 
@@ -135,7 +138,7 @@ static int start(struct launch *launch, const struct words *words, struct error 
 	}
 	launch->pid = fork();
 	if (!launch->pid)
-		become(words, to[0], from[1]);
+		become(launch, words, to[0], from[1]);
 	close(to[0]);
 	close(from[1]);
 	launch->input = to[1];
@@ -179,6 +182,11 @@ static bool is_ready(const char *line, uint16_t *port)
 	return true;
 }
 
+static const char *starter(const struct launch *launch)
+{
+	return launch->is_own ? "this run" : "--launch";
+}
+
 static int await_ready(struct launch *launch, struct error *error)
 {
 	uint64_t deadline = clock_deadline(READY_MS);
@@ -193,11 +201,12 @@ static int await_ready(struct launch *launch, struct error *error)
 			continue;
 		if (got <= 0)
 			return error_set(error, -ETIMEDOUT,
-					 "the server that --launch started is not ready after %d s",
-					 READY_MS / 1000);
+					 "the server that %s started is not ready after %d s",
+					 starter(launch), READY_MS / 1000);
 		if (read(launch->output, line + used, 1) != 1)
 			return error_set(error, -ECHILD,
-					 "the server that --launch started has ended: see above");
+					 "the server that %s started has ended: see above",
+					 starter(launch));
 		if (line[used] != '\n') {
 			used += used + 2 < sizeof(line);
 			continue;
@@ -215,7 +224,7 @@ int launch_start(struct launch *launch, const char *command, const char *host,
 	struct words words = {0};
 	int code = make_words(&words, command, host ? host : "", server, error);
 
-	*launch = (struct launch){0};
+	*launch = (struct launch){.is_own = !command};
 	if (!code)
 		code = make_token(launch, error);
 	if (!code)

@@ -7,6 +7,7 @@
 #ifndef BENCH_LAUNCH_H
 #define BENCH_LAUNCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -16,6 +17,7 @@
 
 struct launch {
 	pid_t pid;     /* 0: none was started */
+	bool is_own;   /* here, by nobody's command */
 	int input;     /* its standard input, */
 	int output;    /* and output */
 	uint16_t port; /* that it listens on */
