@@ -21,6 +21,9 @@ enum {
 	WORDS_MAX = 2 * SOFT_CHANNELS, /* of a peer that goes on and on, at once */
 };
 
+/* In the table, it stands for one that is being met. */
+static struct soft_peer coming;
+
 static void destroy(struct soft_peer *peer)
 {
 	if (peer->source.fd > 0)
@@ -227,13 +230,31 @@ static int await_arena(struct soft_peer *peer)
 	return result;
 }
 
-static struct soft_peer *meet(uint32_t slot)
+/*
+ * As soon as the service thread looks at it, that may find it dead and free it: then it does
+ * not come into the table any more.
+ */
+static void show(struct soft_peer *peer)
+{
+	_Atomic(struct soft_peer *) *place = &soft_process.peer[peer->slot];
+	struct soft_peer *expected = &coming;
+
+	atomic_store(place, &coming);
+	if (!soft_service_add(&soft_process.service, &peer->source)) {
+		atomic_compare_exchange_strong(place, &expected, peer);
+		return;
+	}
+	atomic_store(place, NULL);
+	destroy(peer);
+}
+
+static void meet(uint32_t slot)
 {
 	struct soft_peer *peer = calloc(1, sizeof(*peer));
 	int result;
 
 	if (!peer)
-		return NULL;
+		return;
 	pthread_mutex_init(&peer->mutex, NULL);
 	peer->slot = slot;
 	peer->source.ready = on_peer;
@@ -241,42 +262,52 @@ static struct soft_peer *meet(uint32_t slot)
 	result = peer->channel ? knock(peer) : -ENOMEM;
 	if (!result)
 		result = await_arena(peer);
-	if (!result) {
-		peer->copy_error = try_copy(peer);
-		if (peer->copy_error)
-			peer->errands = soft_errand_open(slot);
-		if (peer->errands)
-			peer->copy_error = 0;
-		result = soft_service_add(&soft_process.service, &peer->source);
+	if (result) {
+		destroy(peer);
+		return;
 	}
-	if (!result)
-		return peer;
-	destroy(peer);
-	return NULL;
+	peer->copy_error = try_copy(peer);
+	if (peer->copy_error)
+		peer->errands = soft_errand_open(slot);
+	if (peer->errands)
+		peer->copy_error = 0;
+	show(peer);
 }
 
-static bool is_current(const struct soft_peer *peer, uint32_t slot)
-{
-	return peer && peer->generation == soft_registry_generation(&soft_process.registry, slot);
-}
-
-struct soft_peer *soft_peer_find(uint32_t slot)
+/* The peer of a slot, if it is known and no other has the slot by now. */
+static struct soft_peer *known(uint32_t slot)
 {
 	struct soft_peer *peer =
 		atomic_load_explicit(&soft_process.peer[slot], memory_order_acquire);
 
-	if (likely(is_current(peer, slot)))
-		return peer;
-	if (peer || !slot || soft_service_is_this_thread())
+	if (!peer || peer == &coming ||
+	    peer->generation != soft_registry_generation(&soft_process.registry, slot))
 		return NULL;
+	return peer;
+}
+
+static void introduce(uint32_t slot)
+{
+	const struct soft_registry *registry = &soft_process.registry;
+	const struct soft_peer *peer = atomic_load(&soft_process.peer[slot]);
+
+	if ((peer && peer != &coming) || !slot || soft_service_is_this_thread())
+		return;
 	pthread_mutex_lock(&soft_process.meeting);
-	peer = atomic_load(&soft_process.peer[slot]);
-	if (!peer && soft_registry_is_alive(&soft_process.registry, slot,
-					    soft_registry_generation(&soft_process.registry, slot)))
-		peer = meet(slot);
-	atomic_store(&soft_process.peer[slot], peer);
+	if (!atomic_load(&soft_process.peer[slot]) &&
+	    soft_registry_is_alive(registry, slot, soft_registry_generation(registry, slot)))
+		meet(slot);
 	pthread_mutex_unlock(&soft_process.meeting);
-	return is_current(peer, slot) ? peer : NULL;
+}
+
+struct soft_peer *soft_peer_find(uint32_t slot)
+{
+	struct soft_peer *peer = known(slot);
+
+	if (likely(peer))
+		return peer;
+	introduce(slot);
+	return known(slot);
 }
 
 void soft_peer_ring(const struct soft_peer *peer)

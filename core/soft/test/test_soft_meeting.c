@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a process comes to know another one, when that goes at the worst moment. The calls
+ * at which it may are this test's own, in front of the C library's.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/soft/peer.h"
+#include "core/soft/process.h"
+#include "core/soft/test/stage.h"
+#include "core/soft/time.h"
+
+enum {
+	PATIENCE_S = 20,
+};
+
+/* Another process with the device open: a child that does what it is told. */
+struct other {
+	pid_t pid;
+	int socket;
+	struct card {
+		uint32_t number; /* of its queue pair */
+		uint32_t rkey;
+		uint64_t address;
+		union ibv_gid gid;
+	} card;
+};
+
+static pid_t whole;
+
+/* What fails in the child has been told by it; nothing else of the test is its own. */
+static int end_child(void **state)
+{
+	if (getpid() != whole)
+		_exit(1);
+	return 0;
+}
+
+static void tell(int socket, const void *what, size_t size)
+{
+	assert_int_equal(send(socket, what, size, MSG_NOSIGNAL), (ssize_t)size);
+}
+
+static void hear(int socket, void *what, size_t size)
+{
+	assert_int_equal(recv(socket, what, size, MSG_WAITALL), (ssize_t)size);
+}
+
+static struct card card_of(const struct stage *stage)
+{
+	struct card card = {
+		.number = stage->end[0].qp->qp_num,
+		.rkey = stage->mr->rkey,
+		.address = (uintptr_t)stage->end[0].buffer,
+	};
+
+	assert_int_equal(ibv_query_gid(stage->context, 1, 0, &card.gid), 0);
+	return card;
+}
+
+/* Tells of itself, and waits for the word to end. */
+static void be_other(int socket)
+{
+	struct stage stage;
+	struct card card;
+
+	stage_open(&stage, &(struct stage_ways){.is_apart = true});
+	card = card_of(&stage);
+	tell(socket, &card, sizeof(card));
+	hear(socket, &card, 1);
+	stage_close(&stage);
+	_exit(0);
+}
+
+/* Before this process opens the device. */
+static void start(struct other *other)
+{
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	other->pid = fork();
+	assert_true(other->pid >= 0);
+	other->socket = ends[!other->pid];
+	close(ends[!!other->pid]);
+	if (!other->pid)
+		be_other(other->socket);
+	hear(other->socket, &other->card, sizeof(other->card));
+}
+
+/* Who dies as soon as the service thread looks at it; 0: nobody. */
+static pid_t doomed;
+
+static void await_closed(int fd)
+{
+	uint64_t deadline_ns = soft_time_ns() + PATIENCE_S * SOFT_SECOND_NS;
+
+	while (fcntl(fd, F_GETFD) >= 0) {
+		assert_true(soft_time_ns() < deadline_ns);
+		usleep(1000);
+	}
+}
+
+int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
+{
+	int result = (int)syscall(SYS_epoll_ctl, epoll, operation, fd, event);
+
+	if (doomed && operation == EPOLL_CTL_ADD && !soft_service_is_this_thread()) {
+		kill(doomed, SIGKILL);
+		waitpid(doomed, NULL, 0);
+		doomed = 0;
+		/* The service thread has found it dead, and forgotten it. */
+		await_closed(fd);
+	}
+	return result;
+}
+
+/* One that dies before it is known stays unknown: nobody gets what was freed. */
+static void test_one_that_dies_while_it_is_met(void **unused)
+{
+	struct ibv_context *context;
+	struct other other;
+	uint32_t slot;
+
+	start(&other);
+	context = stage_open_device();
+	slot = soft_image_slot(other.card.number);
+	doomed = other.pid;
+	assert_null(soft_peer_find(slot));
+	assert_int_equal(doomed, 0);
+	assert_null(atomic_load(&soft_process.peer[slot]));
+	assert_null(soft_peer_find(slot));
+	close(other.socket);
+	assert_int_equal(ibv_close_device(context), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_one_that_dies_while_it_is_met, end_child),
+	};
+
+	whole = getpid();
+	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);
+}
