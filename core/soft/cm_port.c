@@ -196,13 +196,6 @@ int soft_cm_port_listen(uint32_t entry)
 	return result;
 }
 
-static bool owner_has(const struct soft_registry_port *port, const union ibv_gid *gid)
-{
-	const struct soft_peer *peer = soft_peer_find(slot_of(port));
-
-	return peer && soft_peer_has_gid(peer, gid);
-}
-
 /* How well it fits: an address of its own before any, this network before others; 0: not. */
 static int fit(const struct soft_registry_port *port, const struct soft_cm_address *to,
 	       uint64_t network)
@@ -216,7 +209,7 @@ static int fit(const struct soft_registry_port *port, const struct soft_cm_addre
 	/* Whoever is on the same network has the same addresses. */
 	if (port->network == network && soft_cm_address_index(to) >= 0)
 		return result;
-	return owner_has(port, &to->gid) ? result : 0;
+	return soft_peer_of_slot_has_gid(slot_of(port), &to->gid) ? result : 0;
 }
 
 /* A copy of one that listens: nobody waits for a peer while the table is locked. */
@@ -231,6 +224,12 @@ static bool look(uint32_t entry, struct soft_registry_port *port)
 	return is_one;
 }
 
+static bool is_wanted(const struct soft_registry_port *port, const struct soft_cm_address *to,
+		      uint32_t space)
+{
+	return port->port == to->port && port->space == space;
+}
+
 int soft_cm_port_find(const struct soft_cm_address *to, uint32_t space, uint32_t *slot,
 		      uint32_t *entry)
 {
@@ -241,7 +240,8 @@ int soft_cm_port_find(const struct soft_cm_address *to, uint32_t space, uint32_t
 		struct soft_registry_port port = *port_at(i);
 		int fits;
 
-		if (port.port != to->port || port.space != space || !look(i, &port))
+		/* It may be another's since it was looked at without the lock. */
+		if (!is_wanted(&port, to, space) || !look(i, &port) || !is_wanted(&port, to, space))
 			continue;
 		fits = fit(&port, to, network);
 		if (fits <= best)
@@ -258,7 +258,7 @@ bool soft_cm_port_is_known(const struct soft_cm_address *address)
 	for (uint32_t i = 1; i < port_count(); i++) {
 		struct soft_registry_port port;
 
-		if (look(i, &port) && owner_has(&port, &address->gid))
+		if (look(i, &port) && soft_peer_of_slot_has_gid(slot_of(&port), &address->gid))
 			return true;
 	}
 	return false;

@@ -137,6 +137,8 @@ static void on_peer(struct soft_source *source, uint32_t events)
 	atomic_store(&soft_process.peer[peer->slot], NULL);
 	soft_errand_stop(peer->errands);
 	soft_process_quiesce();
+	pthread_mutex_lock(&soft_process.looking);
+	pthread_mutex_unlock(&soft_process.looking);
 	soft_process_mend();
 	soft_registry_sweep(&soft_process.registry, peer->slot);
 	destroy(peer);
@@ -341,6 +343,20 @@ bool soft_peer_has_gid(const struct soft_peer *peer, const union ibv_gid *gid)
 		if (!memcmp(&image->gid[i], gid, sizeof(*gid)))
 			return true;
 	return false;
+}
+
+/* Nobody is met with the mutex: the service thread waits for it. */
+bool soft_peer_of_slot_has_gid(uint32_t slot, const union ibv_gid *gid)
+{
+	const struct soft_peer *peer;
+	bool result;
+
+	introduce(slot);
+	pthread_mutex_lock(&soft_process.looking);
+	peer = known(slot);
+	result = peer && soft_peer_has_gid(peer, gid);
+	pthread_mutex_unlock(&soft_process.looking);
+	return result;
 }
 
 void soft_peer_init_self(struct soft_peer *peer)

@@ -39,7 +39,8 @@ struct soft_peer {
 
 /*
  * The process of a slot, or NULL: there is none, or it does not answer. The service
- * thread, which others wait for, waits for none: it gets only what is known already.
+ * thread, which others wait for, waits for none: it gets only what is known already. It
+ * stays for who holds the lock of a queue pair.
  */
 struct soft_peer *soft_peer_find(uint32_t slot);
 
@@ -56,6 +57,9 @@ int soft_peer_channel(struct soft_peer *peer, uint32_t number, uint32_t generati
 
 /* Whether a GID is one of the peer's. */
 bool soft_peer_has_gid(const struct soft_peer *peer, const union ibv_gid *gid);
+
+/* The same of the process of a slot: for who holds no lock. */
+bool soft_peer_of_slot_has_gid(uint32_t slot, const union ibv_gid *gid);
 
 /* Makes this process the peer of itself. */
 void soft_peer_init_self(struct soft_peer *peer);

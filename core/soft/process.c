@@ -18,6 +18,7 @@
 struct soft_process soft_process = {
 	.mutex = PTHREAD_MUTEX_INITIALIZER,
 	.meeting = PTHREAD_MUTEX_INITIALIZER,
+	.looking = PTHREAD_MUTEX_INITIALIZER,
 };
 
 static bool is_alive(uint32_t holder)
@@ -157,6 +158,7 @@ static void forget_parent(void)
 	memset(&soft_process, 0, sizeof(soft_process));
 	pthread_mutex_init(&soft_process.mutex, NULL);
 	pthread_mutex_init(&soft_process.meeting, NULL);
+	pthread_mutex_init(&soft_process.looking, NULL);
 	soft_progress_forget();
 	soft_cm_link_forget_all();
 }

@@ -34,6 +34,7 @@ struct soft_process {
 	struct soft_peer self;
 	struct soft_peer_channel own_channels[SOFT_CHANNELS];
 	pthread_mutex_t meeting; /* who looks for a peer */
+	pthread_mutex_t looking; /* who looks at one, without a queue pair */
 	_Atomic(struct soft_peer *) peer[SOFT_SLOTS];
 	struct soft_table qps;
 	/* Of their receives: here, since a completion may name one that has gone. */

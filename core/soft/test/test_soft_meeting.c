@@ -5,6 +5,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <rdma/rdma_cma.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/soft/cm_port.h"
 #include "core/soft/peer.h"
 #include "core/soft/process.h"
 #include "core/soft/test/stage.h"
@@ -142,10 +145,47 @@ static void test_one_that_dies_while_it_is_met(void **unused)
 	assert_int_equal(ibv_close_device(context), 0);
 }
 
+/* The entry of the port table that becomes another's while somebody waits for its lock. */
+static uint32_t reused;
+
+int sched_yield(void)
+{
+	if (reused) {
+		soft_process.registry.file->port[reused].port++;
+		reused = 0;
+		soft_lock_release(&soft_process.registry.file->lock);
+	}
+	return (int)syscall(SYS_sched_yield);
+}
+
+/* Who asks for a port gets its listener, or none: not another port's. */
+static void test_a_port_that_is_another_by_now(void **unused)
+{
+	struct ibv_context *context = stage_open_device();
+	struct soft_cm_claim claim = {.space = RDMA_PS_TCP, .address.family = AF_INET};
+	uint32_t slot;
+	uint32_t entry;
+	uint32_t found;
+
+	assert_int_equal(ibv_query_gid(context, 1, 0, &claim.address.gid), 0);
+	assert_int_equal(soft_cm_port_take(&claim, &entry), 0);
+	assert_int_equal(soft_cm_port_listen(entry), 0);
+	assert_int_equal(soft_cm_port_find(&claim.address, RDMA_PS_TCP, &slot, &found), 0);
+	assert_int_equal(found, entry);
+	soft_lock_take(&soft_process.registry.file->lock);
+	reused = entry;
+	assert_int_equal(soft_cm_port_find(&claim.address, RDMA_PS_TCP, &slot, &found),
+			 -ECONNREFUSED);
+	assert_int_equal(reused, 0);
+	soft_cm_port_release(entry);
+	assert_int_equal(ibv_close_device(context), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_one_that_dies_while_it_is_met, end_child),
+		cmocka_unit_test(test_a_port_that_is_another_by_now),
 	};
 
 	whole = getpid();
