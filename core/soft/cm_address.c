@@ -61,12 +61,7 @@ bool soft_cm_address_is_any(const struct soft_cm_address *address)
 
 int soft_cm_address_index(const struct soft_cm_address *address)
 {
-	const union ibv_gid *gid;
-
-	for (uint32_t i = 0; (gid = soft_port_gid(soft_process.arena.image, i)); i++)
-		if (!memcmp(gid, &address->gid, sizeof(*gid)))
-			return (int)i;
-	return -1;
+	return soft_port_index(soft_process.arena.image, &address->gid);
 }
 
 int soft_cm_address_source(const struct soft_cm_address *to, struct soft_cm_address *from)

@@ -69,16 +69,6 @@ SOFT_EXPORT int ibv_destroy_ah(struct ibv_ah *verbs)
 	return 0;
 }
 
-static int find_gid(const union ibv_gid *gid)
-{
-	const struct soft_image *image = soft_process.arena.image;
-
-	for (uint32_t i = 0; i < image->gid_count; i++)
-		if (!memcmp(&image->gid[i], gid, sizeof(*gid)))
-			return (int)i;
-	return -1;
-}
-
 SOFT_EXPORT int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port, struct ibv_wc *wc,
 				    struct ibv_grh *grh, struct ibv_ah_attr *attr)
 {
@@ -90,7 +80,7 @@ SOFT_EXPORT int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port, s
 	*attr = (struct ibv_ah_attr){
 		.is_global = 1, .port_num = port, .sl = wc->sl, .grh.hop_limit = UINT8_MAX};
 	soft_grh_read(grh, &attr->grh.dgid, &here, &attr->grh.traffic_class);
-	index = find_gid(&here);
+	index = soft_port_index(soft_process.arena.image, &here);
 	if (index < 0)
 		return EINVAL;
 	attr->grh.sgid_index = (uint8_t)index;

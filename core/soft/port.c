@@ -92,6 +92,16 @@ const union ibv_gid *soft_port_gid(const struct soft_image *image, uint32_t inde
 	return index < image->gid_count && index < SOFT_GIDS ? &image->gid[index] : NULL;
 }
 
+int soft_port_index(const struct soft_image *image, const union ibv_gid *gid)
+{
+	const union ibv_gid *one;
+
+	for (uint32_t i = 0; (one = soft_port_gid(image, i)); i++)
+		if (!memcmp(one, gid, sizeof(*gid)))
+			return (int)i;
+	return -1;
+}
+
 bool soft_port_is_v4(const union ibv_gid *gid)
 {
 	static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};

@@ -25,6 +25,9 @@ void soft_port_fill(struct soft_image *image);
 /* The GID of that index; NULL: there is none. */
 const union ibv_gid *soft_port_gid(const struct soft_image *image, uint32_t index);
 
+/* The index of a GID, or -1. */
+int soft_port_index(const struct soft_image *image, const union ibv_gid *gid);
+
 /* Whether a GID stands for an IPv4 address. */
 bool soft_port_is_v4(const union ibv_gid *gid);
 

@@ -107,6 +107,8 @@ static void high_numbers(struct soft_image *image, struct soft_qp_image *qp,
 	qp->recv_cq = qp->srq = qp->pd = UINT32_MAX;
 	cq->channel = cq->channel_generation = cq->armed = UINT32_MAX;
 	image->slot = image->gid_count = image->generation = UINT32_MAX;
+	/* What lies behind the GIDs is none, though it looks like one. */
+	memset(image->interface, VICTIM_MARK, sizeof(image->interface));
 	image->size = UINT64_MAX;
 }
 

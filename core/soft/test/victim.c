@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/soft/test/victim.h"
 
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
@@ -154,6 +155,18 @@ static void look(const struct home *home, struct victim_report *report)
 	memcpy(report->memory, home->memory + PAGE, VICTIM_BYTES);
 }
 
+/* No GID of the victim's is made of marks. */
+static void answer_nobody(const struct home *home)
+{
+	struct ibv_wc wc = {.wc_flags = IBV_WC_GRH};
+	struct ibv_grh grh;
+	struct ibv_ah_attr attr;
+
+	memset(&grh, VICTIM_MARK, sizeof(grh));
+	grh.version_tclass_flow = htonl(UINT32_C(6) << 28);
+	assert_int_not_equal(ibv_init_ah_from_wc(home->context, 1, &wc, &grh, &attr), 0);
+}
+
 /* Whatever comes of it: it comes to an end, and goes nowhere else. */
 static void work(const struct home *home)
 {
@@ -177,6 +190,7 @@ static void work(const struct home *home)
 		ibv_query_gid(home->context, 1, i, &gid);
 	}
 	ibv_query_gid_table(home->context, entries, SOFT_GIDS, 0);
+	answer_nobody(home);
 	ibv_modify_qp(home->qp[0], &error, IBV_QP_STATE);
 	for (int i = 0; i < 200; i++)
 		ibv_poll_cq(home->cq, 4, wc);
