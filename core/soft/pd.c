@@ -76,26 +76,25 @@ SOFT_EXPORT int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port, s
 	int index;
 
 	if (port != SOFT_PORT || !(wc->wc_flags & IBV_WC_GRH))
-		return EINVAL;
+		goto fail;
 	*attr = (struct ibv_ah_attr){
 		.is_global = 1, .port_num = port, .sl = wc->sl, .grh.hop_limit = UINT8_MAX};
 	soft_grh_read(grh, &attr->grh.dgid, &here, &attr->grh.traffic_class);
 	index = soft_port_index(soft_process.arena.image, &here);
 	if (index < 0)
-		return EINVAL;
+		goto fail;
 	attr->grh.sgid_index = (uint8_t)index;
 	return 0;
+fail:
+	errno = EINVAL;
+	return -1;
 }
 
 SOFT_EXPORT struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc,
 						 struct ibv_grh *grh, uint8_t port)
 {
 	struct ibv_ah_attr attr;
-	int result = ibv_init_ah_from_wc(pd->context, port, wc, grh, &attr);
 
-	if (result) {
-		errno = result;
-		return NULL;
-	}
-	return ibv_create_ah(pd, &attr);
+	return ibv_init_ah_from_wc(pd->context, port, wc, grh, &attr) ? NULL
+								      : ibv_create_ah(pd, &attr);
 }
