@@ -48,7 +48,7 @@ int soft_copy_to(const struct soft_peer *peer, const struct soft_span *there,
 	if (!here->length)
 		return 0;
 	if (peer->errands)
-		return soft_errand_run(peer->errands, SOFT_ERRAND_TO, there, here);
+		return soft_errand_run(peer, SOFT_ERRAND_TO, there, here);
 	if (!peer->is_self)
 		return result_of(process_vm_writev(peer->pid, here->piece, here->count,
 						   there->piece, there->count, 0),
@@ -63,7 +63,7 @@ int soft_copy_from(const struct soft_peer *peer, const struct soft_span *there,
 	if (!here->length)
 		return 0;
 	if (peer->errands)
-		return soft_errand_run(peer->errands, SOFT_ERRAND_FROM, there, here);
+		return soft_errand_run(peer, SOFT_ERRAND_FROM, there, here);
 	if (!peer->is_self)
 		return result_of(process_vm_readv(peer->pid, here->piece, here->count, there->piece,
 						  there->count, 0),

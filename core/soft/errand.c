@@ -149,7 +149,7 @@ static int run_piece(const struct soft_errands *errands, struct soft_errand *err
 	return result;
 }
 
-int soft_errand_run(struct soft_errands *errands, enum soft_errand_kind kind,
+int soft_errand_run(const struct soft_peer *peer, enum soft_errand_kind kind,
 		    const struct soft_span *there, const struct soft_span *here)
 {
 	struct soft_errand errand = {
@@ -158,6 +158,7 @@ int soft_errand_run(struct soft_errands *errands, enum soft_errand_kind kind,
 		.qp = there->qp,
 		.access = there->access,
 	};
+	struct soft_errands *errands = peer->errands;
 	struct cursor cursor = {.span = here};
 	int result = 0;
 
@@ -167,8 +168,10 @@ int soft_errand_run(struct soft_errands *errands, enum soft_errand_kind kind,
 		result = run_piece(errands, &errand, &there->piece[i], &cursor);
 	}
 	/* An answer that comes later would be taken for the next one's. */
-	if (result == -EPIPE)
+	if (result == -EPIPE) {
 		soft_errand_stop(errands);
+		soft_peer_leave(peer);
+	}
 	pthread_mutex_unlock(&errands->mutex);
 	return result == -EPIPE ? -ESRCH : result;
 }

@@ -12,6 +12,7 @@
 #include "core/soft/porter.h"
 
 struct soft_errands;
+struct soft_peer;
 
 /* A connection to the porter of the process of a slot; NULL: there is none. */
 struct soft_errands *soft_errand_open(uint32_t slot);
@@ -22,8 +23,8 @@ void soft_errand_stop(struct soft_errands *errands);
 /* Accepts NULL. */
 void soft_errand_close(struct soft_errands *errands);
 
-/* 0 or a negative errno, as copy.h has them. */
-int soft_errand_run(struct soft_errands *errands, enum soft_errand_kind kind,
+/* 0 or a negative errno, as copy.h has them. A peer whose porter does not answer is left. */
+int soft_errand_run(const struct soft_peer *peer, enum soft_errand_kind kind,
 		    const struct soft_span *there, const struct soft_span *here);
 
 #endif

@@ -312,6 +312,11 @@ struct soft_peer *soft_peer_find(uint32_t slot)
 	return known(slot);
 }
 
+void soft_peer_leave(const struct soft_peer *peer)
+{
+	shutdown(peer->source.fd, SHUT_RDWR);
+}
+
 void soft_peer_ring(const struct soft_peer *peer)
 {
 	soft_service_ring(peer->doorbell);

@@ -50,6 +50,9 @@ struct soft_peer *soft_peer_find(uint32_t slot);
  */
 int soft_peer_knock(uint32_t slot, uint32_t kind, pid_t *pid);
 
+/* The service thread takes it for dead; if it is not, whoever looks for it meets it anew. */
+void soft_peer_leave(const struct soft_peer *peer);
+
 void soft_peer_ring(const struct soft_peer *peer);
 
 /* The eventfd of a completion channel of the peer's; -1: it is gone. */

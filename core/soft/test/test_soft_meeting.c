@@ -13,6 +13,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@
 
 enum {
 	PATIENCE_S = 20,
+	BYTES = 5000,
 };
 
 /* Another process with the device open: a child that does what it is told. */
@@ -70,7 +72,16 @@ static struct card card_of(const struct stage *stage)
 	return card;
 }
 
-/* Tells of itself, and waits for the word to end. */
+/* Also one that is connected already. */
+static void connect_to(struct stage *stage, const struct card *card)
+{
+	struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
+
+	assert_int_equal(ibv_modify_qp(stage->end[0].qp, &reset, IBV_QP_STATE), 0);
+	stage_connect(stage->end[0].qp, &card->gid, card->number, &(struct stage_ways){0});
+}
+
+/* Tells of itself, and connects to each that it is told of; none: the end. */
 static void be_other(int socket)
 {
 	struct stage stage;
@@ -79,7 +90,13 @@ static void be_other(int socket)
 	stage_open(&stage, &(struct stage_ways){.is_apart = true});
 	card = card_of(&stage);
 	tell(socket, &card, sizeof(card));
-	hear(socket, &card, 1);
+	for (;;) {
+		hear(socket, &card, sizeof(card));
+		if (!card.number)
+			break;
+		connect_to(&stage, &card);
+		tell(socket, "c", 1);
+	}
 	stage_close(&stage);
 	_exit(0);
 }
@@ -97,6 +114,19 @@ static void start(struct other *other)
 	if (!other->pid)
 		be_other(other->socket);
 	hear(other->socket, &other->card, sizeof(other->card));
+}
+
+/* The kernel lets this process into no other one's memory. */
+static bool is_kept_out;
+
+ssize_t process_vm_readv(pid_t pid, const struct iovec *here, unsigned long here_count,
+			 const struct iovec *there, unsigned long there_count, unsigned long flags)
+{
+	if (!is_kept_out)
+		return syscall(SYS_process_vm_readv, pid, here, here_count, there, there_count,
+			       flags);
+	errno = EPERM;
+	return -1;
 }
 
 /* Who dies as soon as the service thread looks at it; 0: nobody. */
@@ -181,11 +211,84 @@ static void test_a_port_that_is_another_by_now(void **unused)
 	assert_int_equal(ibv_close_device(context), 0);
 }
 
+static void connect_both(struct stage *stage, const struct other *other)
+{
+	const struct card card = card_of(stage);
+	char word;
+
+	tell(other->socket, &card, sizeof(card));
+	connect_to(stage, &other->card);
+	hear(other->socket, &word, 1);
+}
+
+static enum ibv_wc_status copy(struct stage *stage, const struct other *other,
+			       enum ibv_wr_opcode opcode)
+{
+	struct ibv_send_wr wr = {.opcode = opcode, .send_flags = IBV_SEND_SIGNALED};
+
+	wr.wr.rdma.remote_addr = other->card.address;
+	wr.wr.rdma.rkey = other->card.rkey;
+	assert_int_equal(stage_post(stage, &wr, BYTES), 0);
+	return stage_await(stage->end[0].cq).status;
+}
+
+static void write_and_read(struct stage *stage, const struct other *other, int value)
+{
+	unsigned char *buffer = stage->end[0].buffer;
+
+	memset(buffer, value, BYTES);
+	assert_int_equal(copy(stage, other, IBV_WR_RDMA_WRITE), IBV_WC_SUCCESS);
+	memset(buffer, 0, BYTES);
+	assert_int_equal(copy(stage, other, IBV_WR_RDMA_READ), IBV_WC_SUCCESS);
+	for (int i = 0; i < BYTES; i++)
+		assert_int_equal(buffer[i], value);
+}
+
+static void await_left(uint32_t slot)
+{
+	uint64_t deadline_ns = soft_time_ns() + PATIENCE_S * SOFT_SECOND_NS;
+
+	while (atomic_load(&soft_process.peer[slot])) {
+		assert_true(soft_time_ns() < deadline_ns);
+		usleep(1000);
+	}
+}
+
+/* Its porter answers nothing meanwhile, and all again as soon as it runs. */
+static void test_one_that_was_stopped(void **unused)
+{
+	const struct card end = {.number = 0};
+	struct other other;
+	struct stage stage;
+	int result;
+
+	start(&other);
+	is_kept_out = true;
+	stage_open(&stage, &(struct stage_ways){.is_apart = true});
+	connect_both(&stage, &other);
+	assert_non_null(soft_peer_find(soft_image_slot(other.card.number))->errands);
+	write_and_read(&stage, &other, 1);
+	kill(other.pid, SIGSTOP);
+	assert_int_equal(waitpid(other.pid, &result, WUNTRACED), other.pid);
+	assert_int_equal(copy(&stage, &other, IBV_WR_RDMA_READ), IBV_WC_RETRY_EXC_ERR);
+	kill(other.pid, SIGCONT);
+	await_left(soft_image_slot(other.card.number));
+	connect_both(&stage, &other);
+	write_and_read(&stage, &other, 2);
+	stage_close(&stage);
+	is_kept_out = false;
+	tell(other.socket, &end, sizeof(end));
+	assert_int_equal(waitpid(other.pid, &result, 0), other.pid);
+	assert_int_equal(result, 0);
+	close(other.socket);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_one_that_dies_while_it_is_met, end_child),
 		cmocka_unit_test(test_a_port_that_is_another_by_now),
+		cmocka_unit_test_teardown(test_one_that_was_stopped, end_child),
 	};
 
 	whole = getpid();
