@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -420,6 +421,31 @@ static void test_directories(void **unused)
 	rmdir(path);
 }
 
+/* Another user has taken the name there, or nobody may make any. */
+static bool is_shm_taken;
+
+int mkdir(const char *path, mode_t mode)
+{
+	if (!is_shm_taken || strncmp(path, "/dev/shm/", strlen("/dev/shm/")) != 0)
+		return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+	errno = EACCES;
+	return -1;
+}
+
+static void test_a_place_that_is_taken(void **unused)
+{
+	struct soft_registry registry;
+
+	assert_int_equal(unsetenv("VERBMARK_SOFT_DIR"), 0);
+	assert_int_equal(setenv("XDG_RUNTIME_DIR", stage_directory(), 1), 0);
+	is_shm_taken = true;
+	assert_int_equal(soft_registry_open(&registry), 0);
+	is_shm_taken = false;
+	assert_memory_equal(registry.directory, stage_directory(), strlen(stage_directory()));
+	soft_registry_close(&registry);
+	assert_int_equal(setenv("VERBMARK_SOFT_DIR", stage_directory(), 1), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -436,6 +462,7 @@ int main(void)
 		cmocka_unit_test(test_registries_of_other_layouts),
 		cmocka_unit_test(test_directories_that_others_may_enter),
 		cmocka_unit_test(test_directories),
+		cmocka_unit_test(test_a_place_that_is_taken),
 		cmocka_unit_test(test_messages),
 	};
 
