@@ -243,6 +243,18 @@ class Queries(OnDevice):
         for address in shown:
             self.assertIn(address if ":" in address else f"::ffff:{address}", gids)
 
+    def test_a_path_that_the_loader_takes_apart(self):
+        for name in ("a b", "a:b", "a\tb"):
+            place = os.path.join(self.directory, name)
+            os.mkdir(place)
+            for file in (SOFTRDMA, LIBRARY):
+                shutil.copy(file, place)
+            softrdma = os.path.join(place, os.path.basename(SOFTRDMA))
+            said = subprocess.run([softrdma, "true"], capture_output=True, text=True, check=False)
+            self.assertEqual(said.returncode, 2, said)
+            self.assertIn("has a blank or a colon in its path", said.stderr)
+            shutil.rmtree(place)
+
     def test_another_users_directory_is_not_used(self):
         os.chmod(self.directory, 0o755)
         process = self.start("ibv_devinfo")
