@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "core/compiler.h"
+#include "core/soft/cm.h"
 #include "core/soft/test/stage.h"
 
 enum {
@@ -350,6 +351,19 @@ static void test_channel_that_does_not_block(void **state)
 	close_side(&side);
 }
 
+/* How many requests have come to a listener, and how many of them it was told of. */
+static void count_requests(struct side *listener, int *come, int *announced)
+{
+	pthread_mutex_lock(&soft_cm_mutex);
+	*come = *announced = 0;
+	for (const struct soft_cm_id *one = soft_cm_id_of(listener->id)->requests; one;
+	     one = one->next_request) {
+		++*come;
+		*announced += one->is_announced;
+	}
+	pthread_mutex_unlock(&soft_cm_mutex);
+}
+
 /* Of two requests the second is not heard of until the first was fetched. */
 static void test_backlog(void **state)
 {
@@ -358,9 +372,17 @@ static void test_backlog(void **state)
 	struct rdma_cm_id *first;
 	struct rdma_cm_id *second;
 	uint16_t port = open_listener(&listener, RDMA_PS_TCP, 1);
+	int come = 0;
+	int announced;
 
 	ask(&client[0], port, NULL, 0);
 	ask(&client[1], port, NULL, 0);
+	for (int tries = 0; come < 2; tries++) {
+		assert_true(tries < PATIENCE_MS);
+		usleep(1000);
+		count_requests(&listener, &come, &announced);
+	}
+	assert_int_equal(announced, 1);
 	first = hear(listener.channel, RDMA_CM_EVENT_CONNECT_REQUEST).id;
 	second = hear(listener.channel, RDMA_CM_EVENT_CONNECT_REQUEST).id;
 	assert_ptr_not_equal(first, second);
