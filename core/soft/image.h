@@ -75,7 +75,6 @@ struct soft_qp_image {
 	_Atomic uint32_t qkey;
 	_Atomic uint32_t min_rnr_timer;
 	_Atomic uint32_t max_dest_rd_atomic;
-	_Atomic uint32_t mtu;
 };
 
 struct soft_srq_image {
