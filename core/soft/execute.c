@@ -256,20 +256,38 @@ static void count_packets(struct soft_qp *qp, const struct soft_target *target, 
 				      memory_order_relaxed);
 }
 
+/*
+ * What needs memory of the target and no receive. Its queue pair is held meanwhile, so that who
+ * stops that, and waits, has his memory to himself.
+ */
+static enum soft_outcome work(struct soft_qp *qp, const struct soft_target *target,
+			      struct soft_operation *operation, const struct soft_span *data)
+{
+	struct soft_lock *lock = &target->qp->work;
+	enum soft_outcome outcome = SOFT_SILENT;
+
+	soft_lock_take(lock);
+	if (soft_execute_is_open(qp, target, operation)) {
+		if (operation->opcode == IBV_WR_RDMA_WRITE)
+			outcome = soft_execute_write(target, operation, data);
+		else if (operation->opcode == IBV_WR_RDMA_READ)
+			outcome = read_from(qp, target, operation, data);
+		else
+			outcome = do_atomic(qp, target, operation, data);
+		/* It was taken over by who stops the queue pair. */
+		if (!soft_lock_is_held(lock))
+			outcome = SOFT_SILENT;
+	}
+	soft_lock_release(lock);
+	return outcome;
+}
+
 static enum soft_outcome perform(struct soft_qp *qp, const struct soft_target *target,
 				 struct soft_operation *operation, const struct soft_span *data)
 {
-	switch (operation->opcode) {
-	case IBV_WR_RDMA_WRITE:
-		return soft_execute_write(target, operation, data);
-	case IBV_WR_RDMA_READ:
-		return read_from(qp, target, operation, data);
-	case IBV_WR_ATOMIC_CMP_AND_SWP:
-	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-		return do_atomic(qp, target, operation, data);
-	default:
-		return soft_deliver(qp, target, operation, data);
-	}
+	if (operation->opcode == IBV_WR_RDMA_WRITE || soft_wire_is_fetch(operation))
+		return work(qp, target, operation, data);
+	return soft_deliver(qp, target, operation, data);
 }
 
 /*

@@ -17,7 +17,7 @@
 #include "core/soft/lock.h"
 
 #define SOFT_IMAGE_MAGIC   0x766d7366 /* "vmsf" */
-#define SOFT_IMAGE_VERSION 3
+#define SOFT_IMAGE_VERSION 4
 
 enum {
 	SOFT_SLOT_BITS = 11,
@@ -75,6 +75,7 @@ struct soft_qp_image {
 	_Atomic uint32_t qkey;
 	_Atomic uint32_t min_rnr_timer;
 	_Atomic uint32_t max_dest_rd_atomic;
+	struct soft_lock work; /* who writes or reads memory through it, without a receive */
 };
 
 struct soft_srq_image {

@@ -165,6 +165,7 @@ static void retire(struct soft_qp *qp)
 	atomic_store(&qp->image->state, IBV_QPS_RESET);
 	qp->image->number = 0;
 	soft_lock_release(&qp->image->queue.lock);
+	soft_qp_await_peer(qp);
 	soft_lock_release(&qp->lock);
 }
 
@@ -245,4 +246,11 @@ void soft_qp_pass(struct soft_qp *qp)
 {
 	soft_lock_pass(&qp->lock);
 	soft_lock_pass(&qp->image->queue.lock);
+}
+
+void soft_qp_await_peer(struct soft_qp *qp)
+{
+	soft_lock_pass(&qp->image->work);
+	/* Who is killed leaves his errand to the porter. */
+	soft_porter_pass(&soft_process.porter);
 }

@@ -77,6 +77,9 @@ void soft_qp_flush(struct soft_peer *owner, struct soft_qp_image *image);
 /* Waits for who is at work on a queue pair. */
 void soft_qp_pass(struct soft_qp *qp);
 
+/* It takes nothing any more: returns when its peer has stopped writing and reading here. */
+void soft_qp_await_peer(struct soft_qp *qp);
+
 /* The verbs of the context. */
 struct ibv_qp *soft_qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
 int soft_qp_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A queue pair that ends, and one that lives again: what its peer began in the life before
+ * touches neither its memory nor the next life.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "core/compiler.h"
+#include "core/soft/test/stage.h"
+
+enum {
+	PAGE = 4096,
+	PAGES = 32768,
+	LONG_BYTES = PAGE * PAGES,
+};
+
+static unsigned char *make_memory(void)
+{
+	void *memory = mmap(NULL, LONG_BYTES, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	assert_true(memory != MAP_FAILED);
+	return memory;
+}
+
+static struct ibv_mr *make_region(struct stage *stage)
+{
+	struct ibv_mr *mr = ibv_reg_mr(stage->pd, make_memory(), LONG_BYTES,
+				       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+
+	assert_non_null(mr);
+	return mr;
+}
+
+static void free_region(struct ibv_mr *mr)
+{
+	void *memory = mr->addr;
+
+	assert_int_equal(ibv_dereg_mr(mr), 0);
+	munmap(memory, LONG_BYTES);
+}
+
+struct long_write {
+	struct stage *stage;
+	struct ibv_mr *here;
+	struct ibv_mr *there;
+	int result;
+};
+
+static void *write_long(void *argument)
+{
+	struct long_write *write = argument;
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)write->here->addr,
+		.length = LONG_BYTES,
+		.lkey = write->here->lkey,
+	};
+	struct ibv_send_wr wr = {
+		.opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.wr.rdma = {.remote_addr = (uintptr_t)write->there->addr,
+			    .rkey = write->there->rkey},
+	};
+
+	write->result = stage_post(write->stage, &wr, LONG_BYTES);
+	return NULL;
+}
+
+/* A byte of each page. */
+static void look(const struct ibv_mr *mr, unsigned char seen[static PAGES])
+{
+	const volatile unsigned char *memory = mr->addr;
+
+	for (size_t i = 0; i < PAGES; i++)
+		seen[i] = memory[i * PAGE];
+}
+
+static void await_beginning(const struct ibv_mr *mr)
+{
+	static const unsigned char nothing[PAGES];
+	static unsigned char seen[PAGES];
+
+	do
+		look(mr, seen);
+	while (!memcmp(seen, nothing, sizeof(seen)));
+}
+
+static void stop(struct stage *stage, enum ibv_qp_state to)
+{
+	struct ibv_qp_attr attr = {.qp_state = to};
+
+	assert_int_equal(ibv_modify_qp(stage->end[1].qp, &attr, IBV_QP_STATE), 0);
+}
+
+static void stop_by_destroying(struct stage *stage)
+{
+	struct ibv_qp_init_attr init = {
+		.send_cq = stage->end[1].cq,
+		.recv_cq = stage->end[1].cq,
+		.qp_type = IBV_QPT_RC,
+	};
+
+	assert_int_equal(ibv_destroy_qp(stage->end[1].qp), 0);
+	stage->end[1].qp = ibv_create_qp(stage->pd, &init);
+	assert_non_null(stage->end[1].qp);
+}
+
+static void stop_by_error(struct stage *stage)
+{
+	stop(stage, IBV_QPS_ERR);
+}
+
+static void stop_by_reset(struct stage *stage)
+{
+	stop(stage, IBV_QPS_RESET);
+}
+
+/* IBTA specification, 10.3.1: in these states a queue pair takes no requests. */
+static void test_no_write_goes_on(void **unused)
+{
+	static void (*const stops[])(struct stage *) = {stop_by_error, stop_by_reset,
+							stop_by_destroying};
+	static unsigned char before[PAGES];
+	static unsigned char after[PAGES];
+
+	for (size_t i = 0; i < ARRAY_LENGTH(stops); i++) {
+		struct stage stage;
+		struct long_write write = {.stage = &stage};
+		pthread_t thread;
+
+		stage_open(&stage, &(struct stage_ways){0});
+		write.here = make_region(&stage);
+		write.there = make_region(&stage);
+		memset(write.here->addr, 0xff, LONG_BYTES);
+		memset(write.there->addr, 0, LONG_BYTES);
+		assert_int_equal(pthread_create(&thread, NULL, write_long, &write), 0);
+		await_beginning(write.there);
+		stops[i](&stage);
+		look(write.there, before);
+		pthread_join(thread, NULL);
+		look(write.there, after);
+		assert_int_equal(write.result, 0);
+		assert_memory_equal(before, after, PAGES);
+		stage_await(stage.end[0].cq);
+		free_region(write.here);
+		free_region(write.there);
+		stage_close(&stage);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_no_write_goes_on),
+	};
+
+	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);
+}
