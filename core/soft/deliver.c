@@ -215,6 +215,7 @@ enum soft_outcome soft_deliver(struct soft_qp *qp, const struct soft_target *tar
 		if (delivery.srq)
 			soft_lock_release(&delivery.srq->queue.lock);
 	}
+	outcome = soft_execute_settle(qp, target, operation, outcome);
 	soft_lock_release(&target->qp->queue.lock);
 	return outcome;
 }

@@ -239,55 +239,37 @@ static bool gather(const struct soft_qp *qp, struct soft_operation *operation,
 				data);
 }
 
-static void count_packets(struct soft_qp *qp, const struct soft_target *target, uint64_t length)
+static uint32_t packets_of(const struct soft_qp *qp, uint64_t length)
 {
 	uint64_t mtu = UINT64_C(128) << (qp->attr.path_mtu ? qp->attr.path_mtu : SOFT_MTU);
-	uint64_t packets = length > mtu ? (length + mtu - 1) / mtu : 1;
+
+	return length > mtu ? (uint32_t)((length + mtu - 1) / mtu) : 1;
+}
+
+static uint32_t psn_behind(const struct soft_qp *qp, uint64_t length)
+{
+	return (qp->attr.sq_psn + packets_of(qp, length)) & PSN_MASK;
+}
+
+static void count_packets(struct soft_qp *qp, uint64_t length)
+{
 	const struct soft_registry *registry = &soft_process.registry;
 	_Atomic uint64_t *sent = &registry->file->counts[registry->slot].sent;
 
 	/* Threads that send at once may lose some: it only tells that there is traffic. */
-	atomic_store_explicit(sent, atomic_load_explicit(sent, memory_order_relaxed) + packets,
-			      memory_order_relaxed);
-
-	qp->attr.sq_psn = (uint32_t)(qp->attr.sq_psn + packets) & PSN_MASK;
-	if (is_reliable(qp))
-		atomic_store_explicit(&target->qp->queue.psn, qp->attr.sq_psn,
-				      memory_order_relaxed);
+	atomic_store_explicit(
+		sent, atomic_load_explicit(sent, memory_order_relaxed) + packets_of(qp, length),
+		memory_order_relaxed);
+	qp->attr.sq_psn = psn_behind(qp, length);
 }
 
-/*
- * What needs memory of the target and no receive. Its queue pair is held meanwhile, so that who
- * stops that, and waits, has his memory to himself.
- */
-static enum soft_outcome work(struct soft_qp *qp, const struct soft_target *target,
-			      struct soft_operation *operation, const struct soft_span *data)
+/* Unless it is another connection's by now. */
+static void expect_next(const struct soft_qp *qp, const struct soft_target *target, uint64_t length)
 {
-	struct soft_lock *lock = &target->qp->work;
-	enum soft_outcome outcome = SOFT_SILENT;
+	_Atomic uint32_t *psn = &target->qp->queue.psn;
 
-	soft_lock_take(lock);
-	if (soft_execute_is_open(qp, target, operation)) {
-		if (operation->opcode == IBV_WR_RDMA_WRITE)
-			outcome = soft_execute_write(target, operation, data);
-		else if (operation->opcode == IBV_WR_RDMA_READ)
-			outcome = read_from(qp, target, operation, data);
-		else
-			outcome = do_atomic(qp, target, operation, data);
-		/* It was taken over by who stops the queue pair. */
-		if (!soft_lock_is_held(lock))
-			outcome = SOFT_SILENT;
-	}
-	soft_lock_release(lock);
-	return outcome;
-}
-
-static enum soft_outcome perform(struct soft_qp *qp, const struct soft_target *target,
-				 struct soft_operation *operation, const struct soft_span *data)
-{
-	if (operation->opcode == IBV_WR_RDMA_WRITE || soft_wire_is_fetch(operation))
-		return work(qp, target, operation, data);
-	return soft_deliver(qp, target, operation, data);
+	if (is_reliable(qp) && atomic_load_explicit(psn, memory_order_relaxed) == qp->attr.sq_psn)
+		atomic_store_explicit(psn, psn_behind(qp, length), memory_order_relaxed);
 }
 
 /*
@@ -316,9 +298,69 @@ static enum soft_outcome answer(const struct soft_qp *qp, const struct soft_targ
 	}
 	if (!is_reliable(qp))
 		return SOFT_DONE;
-	if (outcome > 0)
-		soft_qp_fail(target->peer, target->index, event);
+	if (outcome > 0 && soft_execute_is_open(qp, target, operation))
+		soft_qp_fail_held(target->peer, target->index, event);
 	return outcome;
+}
+
+enum soft_outcome soft_execute_settle(const struct soft_qp *qp, const struct soft_target *target,
+				      const struct soft_operation *operation,
+				      enum soft_outcome outcome)
+{
+	if (outcome != SOFT_DONE)
+		return answer(qp, target, operation, outcome);
+	expect_next(qp, target, operation->length);
+	return SOFT_DONE;
+}
+
+static enum soft_outcome hold_and_settle(const struct soft_qp *qp, const struct soft_target *target,
+					 const struct soft_operation *operation,
+					 enum soft_outcome outcome)
+{
+	struct soft_lock *lock = &target->qp->queue.lock;
+
+	soft_lock_take(lock);
+	outcome = soft_execute_settle(qp, target, operation, outcome);
+	soft_lock_release(lock);
+	return outcome;
+}
+
+/*
+ * What needs memory of the target and no receive. Its queue pair is held meanwhile, so that who
+ * stops that, and waits, has his memory to himself.
+ */
+static enum soft_outcome work(struct soft_qp *qp, const struct soft_target *target,
+			      struct soft_operation *operation, const struct soft_span *data)
+{
+	struct soft_lock *lock = &target->qp->work;
+	enum soft_outcome outcome = SOFT_SILENT;
+
+	soft_lock_take(lock);
+	if (soft_execute_is_open(qp, target, operation)) {
+		if (operation->opcode == IBV_WR_RDMA_WRITE)
+			outcome = soft_execute_write(target, operation, data);
+		else if (operation->opcode == IBV_WR_RDMA_READ)
+			outcome = read_from(qp, target, operation, data);
+		else
+			outcome = do_atomic(qp, target, operation, data);
+		/* It was taken over by who stops the queue pair. */
+		if (!soft_lock_is_held(lock))
+			outcome = SOFT_SILENT;
+		else if (outcome == SOFT_DONE)
+			expect_next(qp, target, operation->length);
+	}
+	if (outcome != SOFT_DONE)
+		outcome = hold_and_settle(qp, target, operation, outcome);
+	soft_lock_release(lock);
+	return outcome;
+}
+
+static enum soft_outcome perform(struct soft_qp *qp, const struct soft_target *target,
+				 struct soft_operation *operation, const struct soft_span *data)
+{
+	if (operation->opcode == IBV_WR_RDMA_WRITE || soft_wire_is_fetch(operation))
+		return work(qp, target, operation, data);
+	return soft_deliver(qp, target, operation, data);
 }
 
 enum soft_outcome soft_execute(struct soft_qp *qp, struct soft_operation *operation,
@@ -335,9 +377,9 @@ enum soft_outcome soft_execute(struct soft_qp *qp, struct soft_operation *operat
 		return (enum soft_outcome)IBV_WC_LOC_PROT_ERR;
 	if (!find(qp, operation, &target))
 		return lost(qp);
-	outcome = answer(qp, &target, operation, perform(qp, &target, operation, &data));
+	outcome = perform(qp, &target, operation, &data);
 	if (outcome == SOFT_DONE)
-		count_packets(qp, &target, operation->length);
+		count_packets(qp, operation->length);
 	else if (outcome == SOFT_REFUSED)
 		*rnr_timer = atomic_load(&target.qp->min_rnr_timer);
 	return outcome;
@@ -354,5 +396,5 @@ enum soft_outcome soft_execute_refuse(const struct soft_qp *qp,
 	if (!find(qp, operation, &target))
 		return outcome == SOFT_REFUSED ? SOFT_SILENT : outcome;
 	*rnr_timer = atomic_load(&target.qp->min_rnr_timer);
-	return answer(qp, &target, operation, outcome);
+	return hold_and_settle(qp, &target, operation, outcome);
 }

@@ -50,6 +50,15 @@ enum soft_outcome soft_execute_refuse(const struct soft_qp *qp,
 bool soft_execute_is_open(const struct soft_qp *qp, const struct soft_target *target,
 			  const struct soft_operation *operation);
 
+/*
+ * The target's part in what has become of an operation, and what of that the initiator hears.
+ * Under the lock of the target's queue: who sees a completion, and begins another life of the
+ * queue pair, waits for it.
+ */
+enum soft_outcome soft_execute_settle(const struct soft_qp *qp, const struct soft_target *target,
+				      const struct soft_operation *operation,
+				      enum soft_outcome outcome);
+
 /* What a copy that failed means to the initiator. */
 enum soft_outcome soft_execute_copied(int result);
 

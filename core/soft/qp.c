@@ -210,28 +210,31 @@ void soft_qp_flush(struct soft_peer *owner, struct soft_qp_image *image)
 	}
 }
 
-void soft_qp_fail(struct soft_peer *owner, uint32_t index, int event)
+void soft_qp_fail_held(struct soft_peer *owner, uint32_t index, int event)
 {
 	struct soft_qp_image *image = &owner->arena->image->qp[index];
-	bool is_first;
 
-	soft_lock_take(&image->queue.lock);
-	is_first = atomic_load(&image->state) != IBV_QPS_ERR &&
-		   atomic_load(&image->state) != IBV_QPS_RESET;
-	if (is_first) {
-		atomic_store(&image->state, IBV_QPS_ERR);
-		/* Whoever posts a receive sees the state, or this sees the receive. */
-		atomic_thread_fence(memory_order_seq_cst);
-		soft_qp_flush(owner, image);
-	}
-	soft_lock_release(&image->queue.lock);
-	if (!is_first)
+	if (atomic_load(&image->state) == IBV_QPS_ERR ||
+	    atomic_load(&image->state) == IBV_QPS_RESET)
 		return;
+	atomic_store(&image->state, IBV_QPS_ERR);
+	/* Whoever posts a receive sees the state, or this sees the receive. */
+	atomic_thread_fence(memory_order_seq_cst);
+	soft_qp_flush(owner, image);
 	if (event != SOFT_QP_NO_EVENT)
 		soft_event_leave(owner, (enum ibv_event_type)event, index);
 	if (image->srq)
 		soft_event_leave(owner, IBV_EVENT_QP_LAST_WQE_REACHED, index);
 	soft_peer_ring(owner);
+}
+
+void soft_qp_fail(struct soft_peer *owner, uint32_t index, int event)
+{
+	struct soft_lock *lock = &owner->arena->image->qp[index].queue.lock;
+
+	soft_lock_take(lock);
+	soft_qp_fail_held(owner, index, event);
+	soft_lock_release(lock);
 }
 
 void soft_qp_stop_sending(struct soft_qp *qp)

@@ -68,6 +68,9 @@ static inline struct soft_qp *soft_qp_of(struct ibv_qp *qp)
  */
 void soft_qp_fail(struct soft_peer *owner, uint32_t index, int event);
 
+/* The same, under the image's lock. */
+void soft_qp_fail_held(struct soft_peer *owner, uint32_t index, int event);
+
 /* After an error, what is not reliable goes on receiving. Under the private lock. */
 void soft_qp_stop_sending(struct soft_qp *qp);
 
