@@ -157,9 +157,22 @@ void soft_progress_polled(void)
 			      memory_order_relaxed);
 }
 
+/* One whose sending was stopped waits for nothing, and is in no list. */
 void soft_progress_failed(void)
 {
-	soft_progress_due(0);
+	struct soft_table *qps = &soft_process.qps;
+
+	pthread_mutex_lock(&qps->mutex);
+	for (uint32_t i = 0; i < qps->size; i++) {
+		struct soft_qp *qp = soft_table_get(qps, i);
+
+		if (!qp || atomic_load(&qp->image->state) != IBV_QPS_ERR)
+			continue;
+		soft_lock_take(&qp->lock);
+		soft_send_run(qp);
+		soft_lock_release(&qp->lock);
+	}
+	pthread_mutex_unlock(&qps->mutex);
 }
 
 void soft_progress_poll(uint32_t idle_polls)

@@ -90,11 +90,11 @@ static void await_beginning(const struct ibv_mr *mr)
 	while (!memcmp(seen, nothing, sizeof(seen)));
 }
 
-static void stop(struct stage *stage, enum ibv_qp_state to)
+static void modify(struct ibv_qp *qp, enum ibv_qp_state to)
 {
 	struct ibv_qp_attr attr = {.qp_state = to};
 
-	assert_int_equal(ibv_modify_qp(stage->end[1].qp, &attr, IBV_QP_STATE), 0);
+	assert_int_equal(ibv_modify_qp(qp, &attr, IBV_QP_STATE), 0);
 }
 
 static void stop_by_destroying(struct stage *stage)
@@ -112,12 +112,12 @@ static void stop_by_destroying(struct stage *stage)
 
 static void stop_by_error(struct stage *stage)
 {
-	stop(stage, IBV_QPS_ERR);
+	modify(stage->end[1].qp, IBV_QPS_ERR);
 }
 
 static void stop_by_reset(struct stage *stage)
 {
-	stop(stage, IBV_QPS_RESET);
+	modify(stage->end[1].qp, IBV_QPS_RESET);
 }
 
 /* IBTA specification, 10.3.1: in these states a queue pair takes no requests. */
@@ -153,10 +153,50 @@ static void test_no_write_goes_on(void **unused)
 	}
 }
 
+/* A WRITE of the second end into memory that the first has not: that one stops. */
+static void offend(struct stage *stage)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)stage->end[1].buffer,
+		.length = 8,
+		.lkey = stage->mr->lkey,
+	};
+	struct ibv_send_wr wr = {
+		.opcode = IBV_WR_RDMA_WRITE,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.wr.rdma = {.remote_addr = (uintptr_t)stage->end[0].buffer,
+			    .rkey = stage->mr->rkey + 1},
+	};
+	struct ibv_send_wr *bad;
+
+	assert_int_equal(ibv_post_send(stage->end[1].qp, &wr, &bad), 0);
+	assert_int_equal(stage_await(stage->end[1].cq).status, IBV_WC_REM_ACCESS_ERR);
+}
+
+/* IBTA specification, 10.3.1: what is posted meanwhile comes back, too. */
+static void test_what_was_held_back_is_flushed(void **unused)
+{
+	struct ibv_send_wr wr = {.wr_id = 7, .opcode = IBV_WR_SEND};
+	struct stage stage;
+	struct ibv_wc wc;
+
+	stage_open(&stage, &(struct stage_ways){0});
+	modify(stage.end[0].qp, IBV_QPS_SQD);
+	assert_int_equal(stage_post(&stage, &wr, 8), 0);
+	assert_true(stage_is_empty(stage.end[0].cq));
+	offend(&stage);
+	wc = stage_await(stage.end[0].cq);
+	assert_int_equal(wc.wr_id, 7);
+	assert_int_equal(wc.status, IBV_WC_WR_FLUSH_ERR);
+	stage_close(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_write_goes_on),
+		cmocka_unit_test(test_what_was_held_back_is_flushed),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);
