@@ -12,6 +12,7 @@
 #include "core/soft/process.h"
 #include "core/soft/qp.h"
 #include "core/soft/queue.h"
+#include "core/soft/region.h"
 
 enum {
 	RC = 1,
@@ -102,6 +103,8 @@ static int check_values(const struct ibv_qp_attr *attr, int mask)
 	if (mask & IBV_QP_PORT && attr->port_num != SOFT_PORT)
 		return EINVAL;
 	if (mask & IBV_QP_PKEY_INDEX && attr->pkey_index)
+		return EINVAL;
+	if (mask & IBV_QP_ACCESS_FLAGS && attr->qp_access_flags & ~SOFT_ACCESS_KNOWN)
 		return EINVAL;
 	if (mask & IBV_QP_AV && soft_pd_check_address(&attr->ah_attr))
 		return EINVAL;

@@ -4,16 +4,16 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "core/soft/export.h"
+#include "core/soft/memory.h"
 #include "core/soft/pd.h"
 #include "core/soft/process.h"
 #include "core/soft/time.h"
 
 #define REMOTE_CHANGES ((unsigned int)(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC))
 #define NOT_THERE      ((unsigned int)(IBV_ACCESS_MW_BIND | IBV_ACCESS_ON_DEMAND))
+#define FLUSHES        0x300U /* of later versions of verbs.h: global, persistent */
 
 bool soft_region_allows(const struct soft_arena *arena, const struct soft_reach *reach,
 			uint64_t *place)
@@ -93,22 +93,13 @@ void soft_region_forget(uint32_t slot)
 		atomic_store(&lanes->key[i], 0);
 }
 
-/* Nothing that is not there is registered; asking changes nothing. */
-static int check_memory(const void *address, size_t length)
-{
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	uintptr_t from = (uintptr_t)address & ~(page - 1);
-
-	if (!length || length > UINTPTR_MAX - page - (uintptr_t)address)
-		return EINVAL;
-	return msync((void *)from, (uintptr_t)address + length - from, MS_ASYNC) ? EFAULT : 0;
-}
-
 static int check_access(unsigned int access)
 {
-	if (access & NOT_THERE)
-		return EOPNOTSUPP;
-	return access & REMOTE_CHANGES && !(access & IBV_ACCESS_LOCAL_WRITE) ? EINVAL : 0;
+	if (access & REMOTE_CHANGES && !(access & IBV_ACCESS_LOCAL_WRITE))
+		return EINVAL;
+	if (access & ~(SOFT_ACCESS_KNOWN | FLUSHES))
+		return EINVAL;
+	return access & (NOT_THERE | FLUSHES) ? EOPNOTSUPP : 0;
 }
 
 static void publish(const struct ibv_mr *mr, uint64_t iova, unsigned int access)
@@ -131,7 +122,7 @@ SOFT_EXPORT struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, si
 	int result = check_access(access);
 
 	if (!result)
-		result = check_memory(address, length);
+		result = soft_memory_check(address, length, access & IBV_ACCESS_LOCAL_WRITE);
 	if (result)
 		goto fail;
 	result = ENOMEM;

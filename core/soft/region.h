@@ -19,6 +19,13 @@ enum {
 	SOFT_KEY_BITS = 16,
 };
 
+/* What verbs.h knows, and what it lets be ignored. */
+#define SOFT_ACCESS_KNOWN                                                                       \
+	((unsigned int)(IBV_ACCESS_OPTIONAL_RANGE | IBV_ACCESS_LOCAL_WRITE |                    \
+			IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |                      \
+			IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | \
+			IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB))
+
 static inline uint32_t soft_region_number(uint32_t key)
 {
 	return key >> SOFT_KEY_BITS;

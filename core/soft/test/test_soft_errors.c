@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
+#include <sys/mman.h>
 
 #include "core/compiler.h"
 #include "core/soft/test/stage.h"
@@ -9,6 +10,7 @@ enum {
 	NOTHING = -1,
 	RECEIVE_ID = 21,
 	SEND_ID = 22,
+	PAGE = 4096,
 };
 
 /*
@@ -431,6 +433,73 @@ static void test_what_is_refused_at_once(void **unused)
 	stage_close(&stage);
 }
 
+static void check_registration(struct stage *stage, unsigned char *memory, int access, int error)
+{
+	struct ibv_mr *mr = ibv_reg_mr(stage->pd, memory, 3 * PAGE - 2, access);
+
+	if (!error) {
+		assert_non_null(mr);
+		assert_int_equal(ibv_dereg_mr(mr), 0);
+		return;
+	}
+	assert_null(mr);
+	assert_int_equal(errno, error);
+}
+
+/* ib_check_mr_access() and ib_umem_get() of the kernel: what it says to the same. */
+static void test_memory_that_is_the_programs(void **unused)
+{
+	static const struct {
+		int first;
+		int middle;
+		int access;
+		int error;
+	} cases[] = {
+		{PROT_READ | PROT_WRITE, PROT_READ | PROT_WRITE, IBV_ACCESS_LOCAL_WRITE, 0         },
+		{PROT_READ,              PROT_READ,              0,                      0         },
+		{PROT_READ,              PROT_READ,              IBV_ACCESS_REMOTE_READ, 0         },
+		{PROT_READ,              PROT_READ,              IBV_ACCESS_LOCAL_WRITE, EFAULT    },
+		{PROT_READ | PROT_WRITE, PROT_READ,              IBV_ACCESS_LOCAL_WRITE, EFAULT    },
+		{PROT_READ | PROT_WRITE, PROT_READ,              0,                      0         },
+		{PROT_NONE,              PROT_READ,              0,                      EFAULT    },
+		{PROT_READ | PROT_WRITE, PROT_NONE,              0,                      EFAULT    },
+		{PROT_READ | PROT_WRITE, PROT_READ | PROT_WRITE, 1 << 8,                 EOPNOTSUPP},
+		{PROT_READ | PROT_WRITE, PROT_READ | PROT_WRITE, 1 << 9,                 EOPNOTSUPP},
+		{PROT_READ | PROT_WRITE, PROT_READ | PROT_WRITE, 1 << 10,                EINVAL    },
+		{PROT_READ | PROT_WRITE, PROT_READ | PROT_WRITE, 1 << 20,                0         },
+	};
+	struct stage stage;
+	unsigned char *memory =
+		mmap(NULL, (size_t)3 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_true(memory != MAP_FAILED);
+	stage_open(&stage, &(struct stage_ways){0});
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		assert_int_equal(mprotect(memory, (size_t)3 * PAGE, cases[i].first), 0);
+		assert_int_equal(mprotect(memory + PAGE, PAGE, cases[i].middle), 0);
+		check_registration(&stage, memory + 1, cases[i].access, cases[i].error);
+	}
+	munmap(memory + PAGE, PAGE);
+	check_registration(&stage, memory + 1, 0, EFAULT);
+	munmap(memory, (size_t)3 * PAGE);
+	stage_close(&stage);
+}
+
+static void test_access_of_a_queue_pair(void **unused)
+{
+	struct stage_ways ways = {.is_apart = true};
+	struct ibv_qp_attr init = {
+		.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = 1 << 10};
+	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+	struct stage stage;
+
+	stage_open(&stage, &ways);
+	assert_int_equal(ibv_modify_qp(stage.end[0].qp, &init, mask), EINVAL);
+	init.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_RELAXED_ORDERING;
+	assert_int_equal(ibv_modify_qp(stage.end[0].qp, &init, mask), 0);
+	stage_close(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -444,6 +513,8 @@ int main(void)
 		cmocka_unit_test(test_overrun),
 		cmocka_unit_test(test_unreliable_ones),
 		cmocka_unit_test(test_what_is_refused_at_once),
+		cmocka_unit_test(test_memory_that_is_the_programs),
+		cmocka_unit_test(test_access_of_a_queue_pair),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);
