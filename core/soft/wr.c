@@ -171,6 +171,10 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *verbs, size_t count,
 
 	if (!operation)
 		return;
+	if (soft_wire_is_fetch(operation)) {
+		fail(qp, EINVAL);
+		return;
+	}
 	operation->is_inline = 1;
 	operation->length = 0;
 	for (size_t i = 0; i < count; i++) {

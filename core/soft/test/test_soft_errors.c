@@ -500,6 +500,48 @@ static void test_access_of_a_queue_pair(void **unused)
 	stage_close(&stage);
 }
 
+static void begin(struct ibv_qp_ex *qp, enum ibv_wr_opcode opcode, uint32_t rkey, uint64_t address)
+{
+	ibv_wr_start(qp);
+	switch ((int)opcode) {
+	case IBV_WR_RDMA_READ:
+		ibv_wr_rdma_read(qp, rkey, address);
+		break;
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+		ibv_wr_atomic_cmp_swp(qp, rkey, address, 0, 1);
+		break;
+	default:
+		ibv_wr_atomic_fetch_add(qp, rkey, address, 1);
+	}
+}
+
+/* ibv_post_send(3): IBV_SEND_INLINE is valid only for sends and writes. */
+static void test_what_comes_back_is_not_inline(void **unused)
+{
+	static const enum ibv_wr_opcode opcodes[] = {IBV_WR_RDMA_READ, IBV_WR_ATOMIC_CMP_AND_SWP,
+						     IBV_WR_ATOMIC_FETCH_AND_ADD};
+	uint64_t word = 0;
+	struct stage stage;
+	struct ibv_qp_ex *qp;
+
+	stage_open(&stage, &(struct stage_ways){0});
+	qp = ibv_qp_to_qp_ex(stage.end[0].qp);
+	assert_non_null(qp);
+	for (size_t i = 0; i < ARRAY_LENGTH(opcodes); i++) {
+		struct ibv_send_wr wr = {
+			.opcode = opcodes[i],
+			.send_flags = IBV_SEND_INLINE | IBV_SEND_SIGNALED,
+		};
+
+		assert_int_equal(stage_post(&stage, &wr, sizeof(word)), EINVAL);
+		begin(qp, opcodes[i], stage.mr->rkey, (uintptr_t)stage.end[1].buffer);
+		ibv_wr_set_inline_data(qp, &word, sizeof(word));
+		assert_int_equal(ibv_wr_complete(qp), EINVAL);
+	}
+	assert_true(stage_is_empty(stage.end[0].cq));
+	stage_close(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -515,6 +557,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_refused_at_once),
 		cmocka_unit_test(test_memory_that_is_the_programs),
 		cmocka_unit_test(test_access_of_a_queue_pair),
+		cmocka_unit_test(test_what_comes_back_is_not_inline),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);
