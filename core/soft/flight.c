@@ -39,25 +39,6 @@ static bool may_launch(const struct soft_qp *qp, const struct soft_operation *op
 	return !soft_wire_is_fetch(operation) || wire->fetches < qp->attr.max_rd_atomic;
 }
 
-static void launch(struct soft_qp *qp, uint64_t now_ns)
-{
-	struct soft_wire *wire = qp->wire;
-
-	if (wire->has_failed || now_ns < wire->retry_ns)
-		return;
-	for (; wire->launched != qp->sends.tail; wire->launched++) {
-		const struct soft_operation *operation = operation_at(qp, wire->launched);
-
-		if (!may_launch(qp, operation))
-			return;
-		/* The service thread, which may be who executes it, meets nobody new. */
-		if (qp->verbs.qp_base.qp_type == IBV_QPT_UD)
-			soft_peer_find(soft_image_slot(operation->remote_qp));
-		soft_wire_launch(qp, operation, flight_at(qp, wire->launched), now_ns);
-		wire->fetches += soft_wire_is_fetch(operation);
-	}
-}
-
 /* What was launched behind an operation that is tried again is launched again, too. */
 static void call_back(struct soft_qp *qp, uint64_t retry_ns)
 {
@@ -80,6 +61,40 @@ static void end_with(struct soft_qp *qp, struct soft_flight *flight, int outcome
 	call_back(qp, 0);
 }
 
+/* What was sent often enough ends where it would be sent once more. */
+static void give_up(struct soft_qp *qp, uint64_t now_ns)
+{
+	struct soft_flight *flight = flight_at(qp, qp->wire->launched);
+
+	qp->wire->fetches += soft_wire_is_fetch(operation_at(qp, qp->wire->launched));
+	qp->wire->launched++;
+	flight->ends_ns = now_ns;
+	end_with(qp, flight, IBV_WC_RETRY_EXC_ERR);
+}
+
+static void launch(struct soft_qp *qp, uint64_t now_ns)
+{
+	struct soft_wire *wire = qp->wire;
+
+	if (wire->has_failed || now_ns < wire->retry_ns)
+		return;
+	if (unlikely(wire->launched == wire->executed && soft_send_has_given_up(qp))) {
+		give_up(qp, now_ns);
+		return;
+	}
+	for (; wire->launched != qp->sends.tail; wire->launched++) {
+		const struct soft_operation *operation = operation_at(qp, wire->launched);
+
+		if (!may_launch(qp, operation))
+			return;
+		/* The service thread, which may be who executes it, meets nobody new. */
+		if (qp->verbs.qp_base.qp_type == IBV_QPT_UD)
+			soft_peer_find(soft_image_slot(operation->remote_qp));
+		soft_wire_launch(qp, operation, flight_at(qp, wire->launched), now_ns);
+		wire->fetches += soft_wire_is_fetch(operation);
+	}
+}
+
 /* Nothing answered, or there was no receive. */
 static void try_again(struct soft_qp *qp, struct soft_flight *flight, enum soft_outcome outcome,
 		      uint32_t rnr_timer)
@@ -89,8 +104,7 @@ static void try_again(struct soft_qp *qp, struct soft_flight *flight, enum soft_
 
 	if (!soft_send_may_retry(qp, outcome == SOFT_REFUSED, rnr_timer, &delay_ns)) {
 		flight->ends_ns = now_ns;
-		end_with(qp, flight,
-			 outcome == SOFT_REFUSED ? IBV_WC_RNR_RETRY_EXC_ERR : IBV_WC_RETRY_EXC_ERR);
+		end_with(qp, flight, IBV_WC_RNR_RETRY_EXC_ERR);
 		return;
 	}
 	/* That there was no receive is said by who has none. */

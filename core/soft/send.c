@@ -130,15 +130,18 @@ bool soft_send_may_retry(struct soft_qp *qp, bool is_refused, uint32_t rnr_timer
 		sends->refusals++;
 		*delay_ns = rnr_delay_ns(rnr_timer);
 	} else {
-		if (qp->attr.timeout && sends->silences > qp->attr.retry_cnt)
-			return false;
 		sends->silences++;
 		*delay_ns = ack_delay_ns(qp);
 	}
 	return true;
 }
 
-/* Puts the first operation off; false: it was tried often enough. */
+bool soft_send_has_given_up(const struct soft_qp *qp)
+{
+	return qp->attr.timeout && qp->sends.silences > qp->attr.retry_cnt;
+}
+
+/* Puts the first operation off; false: it was refused often enough. */
 static bool put_off(struct soft_qp *qp, enum soft_outcome outcome, uint32_t rnr_timer)
 {
 	uint64_t delay_ns;
@@ -170,15 +173,17 @@ static bool run_first(struct soft_qp *qp)
 {
 	struct soft_operation *operation = soft_send_at(&qp->sends, qp->sends.head);
 	uint32_t rnr_timer = 0;
-	enum soft_outcome outcome = soft_fault_execute(qp, operation, &rnr_timer);
+	enum soft_outcome outcome = (enum soft_outcome)IBV_WC_RETRY_EXC_ERR;
 	enum ibv_wc_status status;
 
+	if (likely(!soft_send_has_given_up(qp)))
+		outcome = soft_fault_execute(qp, operation, &rnr_timer);
 	if (outcome == SOFT_LATER)
 		return false;
 	if (outcome == SOFT_REFUSED || outcome == SOFT_SILENT) {
 		if (put_off(qp, outcome, rnr_timer))
 			return false;
-		status = outcome == SOFT_REFUSED ? IBV_WC_RNR_RETRY_EXC_ERR : IBV_WC_RETRY_EXC_ERR;
+		status = IBV_WC_RNR_RETRY_EXC_ERR;
 	} else {
 		status = (enum ibv_wc_status)outcome;
 	}

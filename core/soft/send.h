@@ -70,11 +70,14 @@ void soft_send_complete(struct soft_qp *qp, const struct soft_operation *operati
 void soft_send_fail(struct soft_qp *qp);
 
 /*
- * Nothing answered the first, or, with a timer, there was no receive for it: whether it
- * is tried again after a delay.
+ * Nothing answered the first, or, with a timer, there was no receive for it: false if that was
+ * so too often, else it is looked at again after a delay.
  */
 bool soft_send_may_retry(struct soft_qp *qp, bool is_refused, uint32_t rnr_timer,
 			 uint64_t *delay_ns);
+
+/* Whether nothing has answered the first as often as may be: it is not sent once more. */
+bool soft_send_has_given_up(const struct soft_qp *qp);
 
 /* Tells it, where somebody wants to know. */
 void soft_send_drained(struct soft_qp *qp);

@@ -375,6 +375,54 @@ static void test_all_is_lost(void **unused)
 	stage_close(&stage);
 }
 
+/*
+ * A half is lost: of the first queue pair's messages with seed 11 the first three, with 16 the
+ * first two, as splitmix64 has it. One that is sent once more than it may be arrives.
+ */
+static void test_attempts(void **unused)
+{
+	static const struct {
+		const char *link;
+		uint8_t retry_cnt;
+		enum ibv_wc_status status;
+	} rows[] = {
+		{"loss=0.5,seed=16", 1, IBV_WC_RETRY_EXC_ERR},
+		{"loss=0.5,seed=16", 2, IBV_WC_SUCCESS      },
+		{"loss=0.5,seed=11", 2, IBV_WC_RETRY_EXC_ERR},
+		{"loss=0.5,seed=11", 3, IBV_WC_SUCCESS      },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct stage stage;
+
+		open_link(&stage, rows[i].link,
+			  &(struct stage_ways){.timeout = 1, .retry_cnt = rows[i].retry_cnt});
+		post(&stage, IBV_WR_SEND, 8);
+		assert_int_equal(stage_await(stage.end[0].cq).status, rows[i].status);
+		stage_close(&stage);
+	}
+}
+
+/* Without a link it is looked at when it is posted: what comes before the timer is too late. */
+static void test_no_second_attempt(void **unused)
+{
+	const struct stage_ways ways = {.is_apart = true, .timeout = 14};
+	struct stage stage;
+	struct ibv_send_wr wr;
+	union ibv_gid gid;
+
+	open_link(&stage, "", &ways);
+	assert_int_equal(ibv_query_gid(stage.context, 1, 0, &gid), 0);
+	stage_connect(stage.end[0].qp, &gid, stage.end[1].qp->qp_num, &ways);
+	wr = request(&stage, IBV_WR_SEND);
+	assert_int_equal(stage_post(&stage, &wr, 8), 0);
+	stage_connect(stage.end[1].qp, &gid, stage.end[0].qp->qp_num, &ways);
+	stage_receive(&stage, 64, 0);
+	assert_int_equal(stage_await(stage.end[0].cq).status, IBV_WC_RETRY_EXC_ERR);
+	assert_true(stage_is_empty(stage.end[1].cq));
+	stage_close(&stage);
+}
+
 /* Numbered messages, one after the other; which of them arrived. */
 static unsigned int send_many(const char *link, enum ibv_qp_type type, bool arrived[static MANY])
 {
@@ -482,6 +530,8 @@ int main(void)
 		cmocka_unit_test(test_what_is_under_way_is_flushed),
 		cmocka_unit_test(test_an_error_in_the_middle),
 		cmocka_unit_test(test_all_is_lost),
+		cmocka_unit_test(test_attempts),
+		cmocka_unit_test(test_no_second_attempt),
 		cmocka_unit_test(test_loss_follows_from_the_seed),
 		cmocka_unit_test(test_what_is_reliable_arrives),
 		cmocka_unit_test(test_jitter_keeps_the_order),
