@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/soft/atomic.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "core/soft/peer.h"
@@ -26,7 +27,10 @@ int soft_atomic_do(const struct soft_peer *peer, const struct soft_span *there,
 	if (!result) {
 		*before = value;
 		value = change(operation, value);
-		if (value != *before)
+		/* Who took over while this process was stopped may have changed it. */
+		if (!soft_lock_is_held(lock))
+			result = -ESRCH;
+		else if (value != *before)
 			result = soft_copy_to(peer, there, &here);
 	}
 	soft_lock_release(lock);

@@ -11,7 +11,7 @@
 #include "core/soft/copy.h"
 #include "core/soft/send.h"
 
-/* Returns 0 or a negative errno, as a copy does. */
+/* Returns 0 or a negative errno, as a copy does: -ESRCH also if the lock was taken away. */
 int soft_atomic_do(const struct soft_peer *peer, const struct soft_span *there,
 		   const struct soft_operation *operation, uint64_t *before);
 

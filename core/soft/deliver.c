@@ -53,19 +53,26 @@ static void describe(const struct delivery *delivery, struct soft_cq_entry *entr
 		soft_cq_postpone(entry, delivery->qp->arrives_ns);
 }
 
-/* The receive is used up: by a message, or by its fault. */
-static void consume(const struct delivery *delivery, struct soft_cq_entry *entry)
+/*
+ * The receive is used up: by a message, or by its fault. False: who took over while this
+ * process was stopped may have it now.
+ */
+static bool consume(const struct delivery *delivery, struct soft_cq_entry *entry)
 {
 	struct soft_peer *peer = delivery->target->peer;
 	struct soft_queue *queue = delivery->queue;
 	uint32_t limit = atomic_load_explicit(&queue->limit, memory_order_relaxed);
 
+	if (unlikely(!soft_lock_is_held(&queue->lock) ||
+		     !soft_lock_is_held(&delivery->target->qp->queue.lock)))
+		return false;
 	entry->completion.taken = soft_queue_advance(queue);
 	soft_cq_put(peer, delivery->target->qp->recv_cq, entry);
 	if (delivery->srq && limit && soft_queue_count(queue) < limit) {
 		atomic_store(&queue->limit, 0);
 		soft_event_leave(peer, IBV_EVENT_SRQ_LIMIT_REACHED, delivery->target->qp->srq);
 	}
+	return true;
 }
 
 /* The target finds fault with its own receive; its queue pair stops. */
@@ -78,8 +85,7 @@ static enum soft_outcome spoil(const struct delivery *delivery, enum ibv_wc_stat
 		return SOFT_DONE;
 	describe(delivery, &entry);
 	entry.completion.status = (uint16_t)there;
-	consume(delivery, &entry);
-	return (enum soft_outcome)here;
+	return consume(delivery, &entry) ? (enum soft_outcome)here : SOFT_SILENT;
 }
 
 /* Small and into one piece of memory: it travels in the completion. */
@@ -143,14 +149,12 @@ static enum soft_outcome deliver_send(const struct delivery *delivery)
 	} else {
 		enum soft_outcome outcome = soft_execute_copied(copy(delivery, &there));
 
-		/* Who took over while this process was stopped may have the receive now. */
-		if (outcome == SOFT_SILENT || !soft_lock_is_held(&delivery->queue->lock))
-			return SOFT_SILENT;
+		if (outcome == SOFT_SILENT)
+			return outcome;
 		if (outcome)
 			return spoil(delivery, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
 	}
-	consume(delivery, &entry);
-	return SOFT_DONE;
+	return consume(delivery, &entry) ? SOFT_DONE : SOFT_SILENT;
 }
 
 static enum soft_outcome deliver_write(const struct delivery *delivery)
@@ -161,11 +165,8 @@ static enum soft_outcome deliver_write(const struct delivery *delivery)
 
 	if (outcome)
 		return outcome;
-	if (!soft_lock_is_held(&delivery->queue->lock))
-		return SOFT_SILENT;
 	describe(delivery, &entry);
-	consume(delivery, &entry);
-	return SOFT_DONE;
+	return consume(delivery, &entry) ? SOFT_DONE : SOFT_SILENT;
 }
 
 /* With the target's queue pair, and its shared receive queue, held. */
