@@ -55,7 +55,7 @@ static int poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *wc)
 	int error = soft_fault_call(SOFT_CALL_ibv_poll_cq);
 
 	if (!error)
-		return soft_cq_poll(cq, count, wc);
+		return own.context.ops.poll_cq(cq, count, wc);
 	errno = error;
 	return -1;
 }
@@ -161,6 +161,7 @@ void soft_fault_extend_context(struct ibv_context *context)
 	own.query_port = verbs->query_port;
 	own.query_device_ex = verbs->query_device_ex;
 	own.query_rt_values = verbs->query_rt_values;
+	own.context.ops.poll_cq = ops->poll_cq;
 	verbs->query_port = query_port;
 	verbs->query_device_ex = query_device_ex;
 	verbs->query_rt_values = query_rt_values;
