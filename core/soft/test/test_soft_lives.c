@@ -3,6 +3,7 @@
  * A queue pair that ends, and one that lives again: what its peer began in the life before
  * touches neither its memory nor the next life.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,11 +193,113 @@ static void test_what_was_held_back_is_flushed(void **unused)
 	stage_close(&stage);
 }
 
+static int post_receive(struct stage *stage, unsigned int end, uint64_t wr_id)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)stage->end[end].buffer,
+		.length = 64,
+		.lkey = stage->mr->lkey,
+	};
+	struct ibv_recv_wr wr = {.wr_id = wr_id, .sg_list = &sge, .num_sge = 1};
+	struct ibv_recv_wr *bad;
+
+	if (end && stage->srq)
+		return ibv_post_srq_recv(stage->srq, &wr, &bad);
+	return ibv_post_recv(stage->end[end].qp, &wr, &bad);
+}
+
+static int post_send(struct stage *stage, unsigned int end, uint64_t wr_id)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)stage->end[end].buffer + STAGE_HALF / 2,
+		.length = 8,
+		.lkey = stage->mr->lkey,
+	};
+	struct ibv_send_wr wr = {
+		.wr_id = wr_id,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+	struct ibv_send_wr *bad;
+
+	return ibv_post_send(stage->end[end].qp, &wr, &bad);
+}
+
+static void check_next(struct ibv_cq *cq, uint64_t wr_id)
+{
+	struct ibv_wc wc = stage_await(cq);
+
+	assert_int_equal(wc.status, IBV_WC_SUCCESS);
+	assert_int_equal(wc.wr_id, wr_id);
+}
+
+/*
+ * A life each way: a message that is looked at, and as many as there is room for that are not.
+ * Then a receive that nothing has come to.
+ */
+static void live(struct stage *stage, unsigned int from, uint64_t number)
+{
+	for (uint64_t i = 0; i < STAGE_DEPTH; i++)
+		assert_int_equal(post_receive(stage, !from, number + i), 0);
+	assert_int_equal(post_receive(stage, !from, 0), ENOMEM);
+	for (uint64_t i = 0; i < STAGE_DEPTH; i++)
+		assert_int_equal(post_send(stage, from, number + i), 0);
+	check_next(stage->end[from].cq, number);
+	check_next(stage->end[!from].cq, number);
+	assert_int_equal(post_receive(stage, !from, 0), 0);
+}
+
+/* IBTA specification, 10.3.1: after a reset, of what was before nothing is left. */
+static void test_lives_after_one_another(void **unused)
+{
+	struct stage_ways ways = {0};
+	union ibv_gid gid;
+	struct stage stage;
+
+	stage_open(&stage, &ways);
+	assert_int_equal(ibv_query_gid(stage.context, 1, 0, &gid), 0);
+	for (uint64_t i = 1; i <= 20; i++) {
+		live(&stage, i % 2, i << 32);
+		for (unsigned int j = 0; j < 2; j++) {
+			modify(stage.end[j].qp, i % 3 ? IBV_QPS_RESET : IBV_QPS_ERR);
+			modify(stage.end[j].qp, IBV_QPS_RESET);
+		}
+		assert_true(stage_is_empty(stage.end[0].cq));
+		assert_true(stage_is_empty(stage.end[1].cq));
+		for (unsigned int j = 0; j < 2; j++)
+			stage_connect(stage.end[j].qp, &gid, stage.end[!j].qp->qp_num, &ways);
+	}
+	stage_close(&stage);
+}
+
+static void test_receives_that_are_full(void **unused)
+{
+	for (int with_srq = 0; with_srq < 2; with_srq++) {
+		struct stage stage;
+
+		stage_open(&stage, &(struct stage_ways){.with_srq = with_srq});
+		for (uint64_t i = 0; i < STAGE_DEPTH; i++)
+			assert_int_equal(post_receive(&stage, 1, i), 0);
+		for (uint64_t i = 0; i < (uint64_t)3 * STAGE_DEPTH; i++) {
+			assert_int_equal(post_receive(&stage, 1, 0), ENOMEM);
+			assert_int_equal(post_send(&stage, 0, i), 0);
+			check_next(stage.end[0].cq, i);
+			check_next(stage.end[1].cq, i);
+			assert_int_equal(post_receive(&stage, 1, i + STAGE_DEPTH), 0);
+		}
+		stage_close(&stage);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_write_goes_on),
 		cmocka_unit_test(test_what_was_held_back_is_flushed),
+		cmocka_unit_test(test_lives_after_one_another),
+		cmocka_unit_test(test_receives_that_are_full),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);
