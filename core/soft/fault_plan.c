@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/compiler.h"
+#include "core/soft/random.h"
 #include "core/soft/time.h"
 
 /* What is being read: one fault, or a word about the plan. */
@@ -255,16 +256,6 @@ static void read_item(struct soft_fault_plan *plan, char *item, uint64_t *last)
 		*last = reader.last;
 }
 
-/* splitmix64 (Steele, Lea, Flood 2014): the same numbers from the same seed, anywhere. */
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
-}
-
 void soft_fault_plan_parse(struct soft_fault_plan *plan, const char *text)
 {
 	char *copy = strdup(text);
@@ -282,7 +273,7 @@ void soft_fault_plan_parse(struct soft_fault_plan *plan, const char *text)
 	state = plan->seed;
 	for (uint32_t i = 0; i < plan->count; i++)
 		if (last[i] > plan->fault[i].n)
-			plan->fault[i].n += next_random(&state) % (last[i] - plan->fault[i].n + 1);
+			plan->fault[i].n += soft_random(&state) % (last[i] - plan->fault[i].n + 1);
 	if (*plan->wrong)
 		plan->count = 0;
 }

@@ -8,23 +8,12 @@
 #include "core/soft/flight.h"
 #include "core/soft/process.h"
 #include "core/soft/qp.h"
+#include "core/soft/random.h"
 #include "core/soft/time.h"
 
 enum {
 	MANY_BYTES = 65536,
 };
-
-#define GOLDEN UINT64_C(0x9e3779b97f4a7c15)
-
-/* splitmix64: https://prng.di.unimi.it/splitmix64.c */
-static uint64_t draw(struct soft_wire *wire)
-{
-	uint64_t value = wire->random += GOLDEN;
-
-	value = (value ^ value >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	value = (value ^ value >> 27) * UINT64_C(0x94d049bb133111eb);
-	return value ^ value >> 31;
-}
 
 /*
  * The fate of a message depends on the seed, on how many queue pairs the process made
@@ -42,8 +31,8 @@ int soft_wire_init(struct soft_qp *qp)
 	qp->wire = wire;
 	wire->flight = calloc(qp->sends.size, sizeof(*wire->flight));
 	wire->random = soft_process.link.seed;
-	wire->random = draw(wire) + atomic_fetch_add(&soft_process.lines.qps, 1);
-	wire->random = draw(wire);
+	wire->random = soft_random(&wire->random) + atomic_fetch_add(&soft_process.lines.qps, 1);
+	wire->random = soft_random(&wire->random);
 	return wire->flight ? 0 : ENOMEM;
 }
 
@@ -101,7 +90,8 @@ static uint64_t way(struct soft_wire *wire)
 	const struct soft_link *link = &soft_process.link;
 	unsigned __int128 span = 2 * link->jitter_ns + 1;
 
-	return link->latency_ns - link->jitter_ns + (uint64_t)(draw(wire) * span >> 64);
+	return link->latency_ns - link->jitter_ns +
+	       (uint64_t)(soft_random(&wire->random) * span >> 64);
 }
 
 /* Messages of a queue pair do not overtake each other, neither do their answers. */
@@ -115,7 +105,7 @@ void soft_wire_launch(struct soft_qp *qp, const struct soft_operation *operation
 
 	flight->outcome = 0;
 	flight->is_exact = false;
-	flight->is_lost = draw(wire) < soft_process.link.loss;
+	flight->is_lost = soft_random(&wire->random) < soft_process.link.loss;
 	flight->left_ns =
 		pass(&soft_process.lines.leaving_ns, is_fetch ? 0 : operation->length, now_ns);
 	flight->arrives_ns = later(flight->left_ns + there_ns, wire->arrived_ns);
