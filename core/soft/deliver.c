@@ -81,7 +81,7 @@ static enum soft_outcome spoil(const struct delivery *delivery, enum ibv_wc_stat
 {
 	struct soft_cq_entry entry;
 
-	if (delivery->qp->verbs.qp_base.qp_type != IBV_QPT_RC)
+	if (!soft_qp_is_reliable(delivery->qp))
 		return SOFT_DONE;
 	describe(delivery, &entry);
 	entry.completion.status = (uint16_t)there;

@@ -21,15 +21,10 @@ static bool is_datagram(const struct soft_qp *qp)
 	return qp->verbs.qp_base.qp_type == IBV_QPT_UD;
 }
 
-static bool is_reliable(const struct soft_qp *qp)
-{
-	return qp->verbs.qp_base.qp_type == IBV_QPT_RC;
-}
-
 /* What is lost on the way is silence to who waits for an answer, and done to others. */
 static enum soft_outcome lost(const struct soft_qp *qp)
 {
-	return is_reliable(qp) ? SOFT_SILENT : SOFT_DONE;
+	return soft_qp_is_reliable(qp) ? SOFT_SILENT : SOFT_DONE;
 }
 
 static bool is_receiving(uint32_t state)
@@ -58,7 +53,7 @@ bool soft_execute_is_open(const struct soft_qp *qp, const struct soft_target *ta
 		return atomic_load(&there->qkey) == qkey_of(qp, operation);
 	if (atomic_load_explicit(&there->peer, memory_order_relaxed) != here->qp_num)
 		return false;
-	return !is_reliable(qp) ||
+	return !soft_qp_is_reliable(qp) ||
 	       atomic_load_explicit(&there->queue.psn, memory_order_relaxed) == qp->attr.sq_psn;
 }
 
@@ -268,7 +263,8 @@ static void expect_next(const struct soft_qp *qp, const struct soft_target *targ
 {
 	_Atomic uint32_t *psn = &target->qp->queue.psn;
 
-	if (is_reliable(qp) && atomic_load_explicit(psn, memory_order_relaxed) == qp->attr.sq_psn)
+	if (soft_qp_is_reliable(qp) &&
+	    atomic_load_explicit(psn, memory_order_relaxed) == qp->attr.sq_psn)
 		atomic_store_explicit(psn, psn_behind(qp, length), memory_order_relaxed);
 }
 
@@ -296,7 +292,7 @@ static enum soft_outcome answer(const struct soft_qp *qp, const struct soft_targ
 	default:
 		return outcome;
 	}
-	if (!is_reliable(qp))
+	if (!soft_qp_is_reliable(qp))
 		return SOFT_DONE;
 	if (outcome > 0 && soft_execute_is_open(qp, target, operation))
 		soft_qp_fail_held(target->peer, target->index, event);
@@ -391,7 +387,7 @@ enum soft_outcome soft_execute_refuse(const struct soft_qp *qp,
 {
 	struct soft_target target;
 
-	if (!is_reliable(qp))
+	if (!soft_qp_is_reliable(qp))
 		return outcome == SOFT_REFUSED ? SOFT_DONE : outcome;
 	if (!find(qp, operation, &target))
 		return outcome == SOFT_REFUSED ? SOFT_SILENT : outcome;

@@ -55,11 +55,6 @@ static void meet_others(void)
 		soft_fault_remove();
 }
 
-static bool is_reliable(const struct soft_qp *qp)
-{
-	return qp->verbs.qp_base.qp_type == IBV_QPT_RC;
-}
-
 /* The program over there sleeps: it posts no receives. */
 static bool is_stalled(const struct soft_operation *operation)
 {
@@ -98,7 +93,7 @@ static enum soft_outcome carry(struct soft_qp *qp, struct soft_operation *operat
 	if (soft_fault_is_removed())
 		return SOFT_SILENT;
 	if (soft_fault_is_down())
-		return is_reliable(qp) ? SOFT_SILENT : SOFT_DONE;
+		return soft_qp_is_reliable(qp) ? SOFT_SILENT : SOFT_DONE;
 	if (is_stalled(operation))
 		return soft_execute_refuse(qp, operation, SOFT_REFUSED, rnr_timer);
 	outcome = soft_execute(qp, operation, rnr_timer);

@@ -121,7 +121,7 @@ static void execute(struct soft_qp *qp, struct soft_flight *flight, uint64_t beg
 	enum soft_outcome outcome;
 
 	if (flight->is_lost) {
-		if (qp->verbs.qp_base.qp_type == IBV_QPT_RC)
+		if (soft_qp_is_reliable(qp))
 			try_again(qp, flight, SOFT_SILENT, 0);
 		else
 			end_with(qp, flight, SOFT_DONE);

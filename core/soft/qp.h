@@ -62,6 +62,11 @@ static inline struct soft_qp *soft_qp_of(struct ibv_qp *qp)
 	return CONTAINER_OF((struct ibv_qp_ex *)(void *)qp, struct soft_qp, verbs);
 }
 
+static inline bool soft_qp_is_reliable(const struct soft_qp *qp)
+{
+	return qp->verbs.qp_base.qp_type == IBV_QPT_RC;
+}
+
 /*
  * Puts anybody's queue pair into the error state, flushes its receives, and leaves an
  * event of that type. Its owner flushes what it has to send.

@@ -162,7 +162,7 @@ static void advance(struct soft_qp *qp)
 
 void soft_send_fail(struct soft_qp *qp)
 {
-	if (qp->verbs.qp_base.qp_type == IBV_QPT_RC)
+	if (soft_qp_is_reliable(qp))
 		soft_qp_fail(&soft_process.self, qp->index, SOFT_QP_NO_EVENT);
 	else
 		soft_qp_stop_sending(qp);

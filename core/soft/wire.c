@@ -111,7 +111,7 @@ void soft_wire_launch(struct soft_qp *qp, const struct soft_operation *operation
 	flight->arrives_ns = later(flight->left_ns + there_ns, wire->arrived_ns);
 	wire->arrived_ns = flight->arrives_ns;
 	flight->ends_ns = flight->left_ns;
-	if (qp->verbs.qp_base.qp_type == IBV_QPT_RC) {
+	if (soft_qp_is_reliable(qp)) {
 		flight->ends_ns = flight->arrives_ns;
 		if (is_fetch && !flight->is_lost)
 			flight->ends_ns = pass(&soft_process.lines.coming_ns, operation->length,
