@@ -26,8 +26,8 @@ enum {
 };
 
 static struct victim victim;
-static struct victim_report *before;
-static struct victim_report *after;
+static struct victim_report before;
+static struct victim_report after;
 static pid_t whole;
 
 static void put(int fd, const void *what, size_t size)
@@ -54,7 +54,7 @@ static int begin(void **state)
 	put(fd, "garbage", 7);
 	assert_true(victim_is_shut(fd));
 	close(fd);
-	victim_order(&victim, VICTIM_LOOK, 0, before);
+	victim_order(&victim, VICTIM_LOOK, 0, &before);
 	return 0;
 }
 
@@ -104,14 +104,14 @@ static void check_victim(void)
 	close(fd);
 	/* It may not have seen the end of the last one yet. */
 	for (int i = 0; i < 1000; i++) {
-		victim_order(&victim, VICTIM_LOOK, 0, after);
-		if (after->fds <= before->fds)
+		victim_order(&victim, VICTIM_LOOK, 0, &after);
+		if (after.fds <= before.fds)
 			break;
 		usleep(1000);
 	}
-	assert_int_equal(after->fds, before->fds);
-	assert_true(after->is_intact);
-	assert_memory_equal(after->memory, before->memory, VICTIM_BYTES);
+	assert_int_equal(after.fds, before.fds);
+	assert_true(after.is_intact);
+	assert_memory_equal(after.memory, before.memory, VICTIM_BYTES);
 	assert_int_equal(waitpid(victim.pid, &status, WNOHANG), 0);
 }
 
@@ -251,8 +251,8 @@ static void check_silence(const void *word, size_t size)
 	}
 	for (int i = 0; i < MANY / 2; i++)
 		assert_true(victim_is_shut(fds[i]));
-	victim_order(&victim, VICTIM_LOOK, 0, after);
-	assert_true(after->fds < before->fds + MANY / 2);
+	victim_order(&victim, VICTIM_LOOK, 0, &after);
+	assert_true(after.fds < before.fds + MANY / 2);
 	for (int i = 0; i < MANY; i++)
 		close(fds[i]);
 	free(fds);
@@ -400,19 +400,19 @@ static void test_errands(void **unused)
 	frame.errand.address += 4088;
 	memset(frame.data, 'a', 16);
 	assert_int_equal(ask(fd, &frame, sizeof(frame.errand) + 16, 0), 0);
-	memset(before->memory + 4088, 'a', 16);
+	memset(before.memory + 4088, 'a', 16);
 	frame.errand = errand(SOFT_ERRAND_FROM);
 	frame.errand.address += 4080;
 	frame.errand.length = 32;
 	assert_int_equal(ask(fd, &frame, sizeof(frame.errand), 32), 0);
-	assert_memory_equal(frame.data, before->memory + 4080, 32);
+	assert_memory_equal(frame.data, before.memory + 4080, 32);
 	/* Up to the last byte. */
 	frame.errand = errand(SOFT_ERRAND_TO);
 	frame.errand.address += VICTIM_BYTES - SOFT_ERRAND_MAX;
 	frame.errand.length = SOFT_ERRAND_MAX;
 	memset(frame.data, 'b', SOFT_ERRAND_MAX);
 	assert_int_equal(ask(fd, &frame, sizeof(frame.errand) + SOFT_ERRAND_MAX, 0), 0);
-	memset(before->memory + VICTIM_BYTES - SOFT_ERRAND_MAX, 'b', SOFT_ERRAND_MAX);
+	memset(before.memory + VICTIM_BYTES - SOFT_ERRAND_MAX, 'b', SOFT_ERRAND_MAX);
 	close(fd);
 	check_victim();
 }
@@ -523,13 +523,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_errands_that_are_refused, begin, finish),
 		cmocka_unit_test_setup_teardown(test_errands_that_are_none, begin, finish),
 	};
-	int result;
 
 	whole = getpid();
-	before = calloc(1, sizeof(*before));
-	after = calloc(1, sizeof(*after));
-	result = before && after ? cmocka_run_group_tests(tests, stage_set_up, stage_tear_down) : 1;
-	free(before);
-	free(after);
-	return result;
+	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);
 }

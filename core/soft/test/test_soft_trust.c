@@ -29,14 +29,14 @@ enum {
 };
 
 static struct victim victim;
-static struct victim_report *before;
-static struct victim_report *after;
+static struct victim_report before;
+static struct victim_report after;
 static pid_t whole;
 
 static int begin(void **state)
 {
 	victim_start(&victim);
-	victim_order(&victim, VICTIM_LOOK, 0, before);
+	victim_order(&victim, VICTIM_LOOK, 0, &before);
 	return 0;
 }
 
@@ -168,8 +168,8 @@ static void test_an_arena_of_nonsense(void **unused)
 	for (size_t i = 0; i < ARRAY_LENGTH(scribbles); i++) {
 		print_message("# %s\n", scribbles[i].what);
 		write_all_over(scribbles[i].scribble);
-		victim_order(&victim, VICTIM_WORK, 0, after);
-		assert_true(after->is_intact);
+		victim_order(&victim, VICTIM_WORK, 0, &after);
+		assert_true(after.is_intact);
 		/* And everything is let go with it. */
 		write_all_over(scribbles[i].scribble);
 		victim_end(&victim);
@@ -206,8 +206,8 @@ static void test_an_arena_of_chance(void **unused)
 		fill(&image->srq[1], sizeof(image->srq[1]), &seed);
 		fill(qp, sizeof(*qp), &seed);
 		fill(&image->cq[cq], sizeof(image->cq[cq]), &seed);
-		victim_order(&victim, VICTIM_WORK, 0, after);
-		assert_true(after->is_intact);
+		victim_order(&victim, VICTIM_WORK, 0, &after);
+		assert_true(after.is_intact);
 	}
 	soft_arena_finish(&arena);
 	close(fd);
@@ -291,16 +291,16 @@ static void check_host(const struct host *host, const struct goods *goods)
 	child = fork();
 	if (!child)
 		answer(listener, host, goods);
-	victim_order(&victim, VICTIM_MEET, victim.self.slot, after);
-	assert_int_equal(after->has_met, host->is_met);
+	victim_order(&victim, VICTIM_MEET, victim.self.slot, &after);
+	assert_int_equal(after.has_met, host->is_met);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	close(listener);
-	for (int i = 0; i < 1000 && after->fds != before->fds; i++) {
+	for (int i = 0; i < 1000 && after.fds != before.fds; i++) {
 		usleep(1000);
-		victim_order(&victim, VICTIM_LOOK, 0, after);
+		victim_order(&victim, VICTIM_LOOK, 0, &after);
 	}
-	assert_int_equal(after->fds, before->fds);
+	assert_int_equal(after.fds, before.fds);
 }
 
 static void test_hosts(void **unused)
@@ -417,10 +417,10 @@ static uint32_t receive_from_victim(scribble *what)
 	child = fork();
 	if (!child)
 		answer(listener, &(struct host){.what = "a target"}, &goods);
-	victim_order(&victim, VICTIM_MEET, victim.self.slot, after);
-	assert_true(after->has_met);
-	victim_order(&victim, VICTIM_WORK, 0, after);
-	assert_true(after->is_intact);
+	victim_order(&victim, VICTIM_MEET, victim.self.slot, &after);
+	assert_true(after.has_met);
+	victim_order(&victim, VICTIM_WORK, 0, &after);
+	assert_true(after.is_intact);
 	count = cq->tail;
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
@@ -476,9 +476,9 @@ static void check_usurper(uid_t user)
 	struct sockaddr_un address;
 	pid_t child = usurp(user);
 
-	victim_order(&victim, VICTIM_MEET, victim.self.slot, after);
-	assert_false(after->has_met);
-	assert_int_equal(after->fds, before->fds);
+	victim_order(&victim, VICTIM_MEET, victim.self.slot, &after);
+	assert_false(after.has_met);
+	assert_int_equal(after.fds, before.fds);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	soft_registry_address(&victim.self, victim.self.slot, &address);
@@ -543,8 +543,8 @@ static void test_another_user(void **unused)
 	check_usurper(NOBODY);
 	assert_int_equal(chmod(victim.self.directory, 0700), 0);
 	assert_int_equal(chmod(stage_directory(), 0700), 0);
-	victim_order(&victim, VICTIM_LOOK, 0, after);
-	assert_int_equal(after->fds, before->fds);
+	victim_order(&victim, VICTIM_LOOK, 0, &after);
+	assert_int_equal(after.fds, before.fds);
 }
 
 int main(void)
@@ -557,13 +557,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_another_in_its_place, begin, finish),
 		cmocka_unit_test_setup_teardown(test_another_user, begin, finish),
 	};
-	int result;
 
 	whole = getpid();
-	before = calloc(1, sizeof(*before));
-	after = calloc(1, sizeof(*after));
-	result = before && after ? cmocka_run_group_tests(tests, stage_set_up, stage_tear_down) : 1;
-	free(before);
-	free(after);
-	return result;
+	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);
 }
