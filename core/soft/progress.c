@@ -47,16 +47,22 @@ static void set_earliest(uint64_t time_ns)
 		set_timer(time_ns);
 }
 
+static void list(struct soft_qp *qp, uint64_t due_ns)
+{
+	if (qp->is_waiting)
+		return;
+	qp->due_ns = due_ns;
+	qp->is_waiting = true;
+	qp->next_waiting = waiting;
+	waiting = qp;
+}
+
 void soft_progress_wait(struct soft_qp *qp, uint64_t until_ns)
 {
 	pthread_mutex_lock(&mutex);
 	qp->wait_until_ns = until_ns;
+	list(qp, until_ns);
 	qp->due_ns = until_ns;
-	if (!qp->is_waiting) {
-		qp->is_waiting = true;
-		qp->next_waiting = waiting;
-		waiting = qp;
-	}
 	if (until_ns < atomic_load(&earliest_ns))
 		set_earliest(until_ns);
 	pthread_mutex_unlock(&mutex);
@@ -157,22 +163,30 @@ void soft_progress_polled(void)
 			      memory_order_relaxed);
 }
 
-/* One whose sending was stopped waits for nothing, and is in no list. */
-void soft_progress_failed(void)
+/*
+ * One whose sending was stopped waits for nothing, and is in no list. It is put there first:
+ * nobody's private lock is waited for with the table held.
+ */
+static void list_failed(void)
 {
 	struct soft_table *qps = &soft_process.qps;
 
 	pthread_mutex_lock(&qps->mutex);
+	pthread_mutex_lock(&mutex);
 	for (uint32_t i = 0; i < qps->size; i++) {
 		struct soft_qp *qp = soft_table_get(qps, i);
 
-		if (!qp || atomic_load(&qp->image->state) != IBV_QPS_ERR)
-			continue;
-		soft_lock_take(&qp->lock);
-		soft_send_run(qp);
-		soft_lock_release(&qp->lock);
+		if (qp && atomic_load(&qp->image->state) == IBV_QPS_ERR)
+			list(qp, UINT64_MAX);
 	}
+	pthread_mutex_unlock(&mutex);
 	pthread_mutex_unlock(&qps->mutex);
+}
+
+void soft_progress_failed(void)
+{
+	list_failed();
+	soft_progress_due(0);
 }
 
 void soft_progress_poll(uint32_t idle_polls)

@@ -2,7 +2,8 @@
 /*
  * Queue pairs: what peers see is in the arena, the rest is private. The private lock
  * guards attributes and send queue, the image's lock the state and the receives; who
- * holds both has taken the private one first.
+ * holds both has taken the private one first. Who writes or reads memory through it holds
+ * a third one, before the image's.
  */
 #ifndef CORE_SOFT_QP_H
 #define CORE_SOFT_QP_H
