@@ -195,6 +195,7 @@ SOFT_EXPORT int ibv_close_device(struct ibv_context *verbs)
 	struct soft_context *context = soft_device_context(verbs);
 
 	soft_fault_close(verbs);
+	soft_event_orphan(verbs);
 	soft_event_finish(&context->events);
 	pthread_mutex_destroy(&verbs->mutex);
 	soft_process_leave();

@@ -121,6 +121,34 @@ static void give(const struct soft_event_image *image)
 	pthread_mutex_unlock(&table->mutex);
 }
 
+static struct ibv_context *context_of(const struct soft_table *table, void *object)
+{
+	if (table == &soft_process.cqs)
+		return soft_cq_verbs(object)->context;
+	if (table == &soft_process.srqs)
+		return ((struct soft_srq *)object)->verbs.context;
+	return ((struct soft_qp *)object)->verbs.qp_base.context;
+}
+
+void soft_event_orphan(const struct ibv_context *context)
+{
+	struct soft_table *const tables[] = {&soft_process.qps, &soft_process.cqs,
+					     &soft_process.srqs};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(tables); i++) {
+		struct soft_table *table = tables[i];
+
+		pthread_mutex_lock(&table->mutex);
+		for (uint32_t number = 0; number < table->size; number++) {
+			void *object = soft_table_get(table, number);
+
+			if (object && context_of(table, object) == context)
+				atomic_store(&table->object[number], table);
+		}
+		pthread_mutex_unlock(&table->mutex);
+	}
+}
+
 /*
  * What is lost with a queue that is overrun nobody learns: all queue pairs that complete
  * to it stop.

@@ -34,6 +34,9 @@ void soft_event_tell(struct soft_events *events, enum ibv_event_type type, int p
 /* The service thread's: to the contexts. */
 void soft_event_distribute(void);
 
+/* Before a context goes: what is left of its objects is found no more, and gets no events. */
+void soft_event_orphan(const struct ibv_context *context);
+
 /* Before an object goes: its events that were not fetched go, too. */
 void soft_event_drop(struct soft_events *events, const void *object);
 

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "core/soft/cm_port.h"
+#include "core/soft/event.h"
 #include "core/soft/peer.h"
 #include "core/soft/process.h"
 #include "core/soft/test/stage.h"
@@ -283,12 +284,37 @@ static void test_one_that_was_stopped(void **unused)
 	close(other.socket);
 }
 
+/* Where it stays, for sanitizers that look for what is lost. */
+static struct stage left;
+
+/* A queue pair that its context has left behind gets none of the events of others. */
+static void test_a_context_that_goes_first(void **unused)
+{
+	struct soft_events_image *ring;
+	struct ibv_context *context = stage_open_device();
+	uint64_t deadline_ns = soft_time_ns() + PATIENCE_S * SOFT_SECOND_NS;
+	uint32_t index;
+
+	stage_open(&left, &(struct stage_ways){0});
+	index = soft_image_index(left.end[0].qp->qp_num);
+	assert_int_equal(ibv_close_device(left.context), 0);
+	assert_null(soft_table_get(&soft_process.qps, index));
+	ring = &soft_process.arena.image->events;
+	soft_event_leave(&soft_process.self, IBV_EVENT_QP_FATAL, index);
+	while (atomic_load(&ring->head) != atomic_load(&ring->tail)) {
+		assert_true(soft_time_ns() < deadline_ns);
+		usleep(1000);
+	}
+	assert_int_equal(ibv_close_device(context), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_one_that_dies_while_it_is_met, end_child),
 		cmocka_unit_test(test_a_port_that_is_another_by_now),
 		cmocka_unit_test_teardown(test_one_that_was_stopped, end_child),
+		cmocka_unit_test(test_a_context_that_goes_first),
 	};
 
 	whole = getpid();
