@@ -99,6 +99,7 @@ struct soft_cm_channel {
 	struct rdma_event_channel verbs;
 	struct soft_cm_event *first;
 	struct soft_cm_event **last;
+	bool is_gone;
 };
 
 extern pthread_mutex_t soft_cm_mutex;

@@ -15,6 +15,11 @@
 #include "core/soft/export.h"
 #include "core/soft/fault.h"
 
+/* Channels that are gone and not forgotten. */
+enum {
+	LATE = 16,
+};
+
 static pthread_cond_t acknowledgement = PTHREAD_COND_INITIALIZER;
 
 SOFT_EXPORT struct rdma_event_channel *rdma_create_event_channel(void)
@@ -40,9 +45,12 @@ SOFT_EXPORT struct rdma_event_channel *rdma_create_event_channel(void)
 
 SOFT_EXPORT void rdma_destroy_event_channel(struct rdma_event_channel *verbs)
 {
+	static struct soft_cm_channel *last[LATE];
+	static unsigned int next;
 	struct soft_cm_channel *channel = soft_cm_channel_of(verbs);
 
 	soft_fault_channel_gone(verbs);
+	pthread_mutex_lock(&soft_cm_mutex);
 	while (channel->first) {
 		struct soft_cm_event *event = channel->first;
 
@@ -50,7 +58,12 @@ SOFT_EXPORT void rdma_destroy_event_channel(struct rdma_event_channel *verbs)
 		free(event);
 	}
 	close(verbs->fd);
-	free(channel);
+	channel->is_gone = true;
+	/* A thread of the program may be about to wait for it, as rping's is when that ends. */
+	free(last[next]);
+	last[next] = channel;
+	next = (next + 1) % LATE;
+	pthread_mutex_unlock(&soft_cm_mutex);
 }
 
 static void append(struct soft_cm_channel *channel, struct soft_cm_event *event)
@@ -231,6 +244,16 @@ static struct soft_cm_event *fetch(struct soft_cm_channel *channel)
 	return event;
 }
 
+static bool is_gone(const struct soft_cm_channel *channel)
+{
+	bool found;
+
+	pthread_mutex_lock(&soft_cm_mutex);
+	found = channel->is_gone;
+	pthread_mutex_unlock(&soft_cm_mutex);
+	return found;
+}
+
 /* The other end accepted: with a queue pair the connection is made, without one it waits. */
 static void finish_connect(struct soft_cm_event *event)
 {
@@ -276,10 +299,16 @@ SOFT_EXPORT int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdm
 		return soft_cm_return(EINVAL);
 	readable.fd = channel->fd;
 	while (!(fetched = fetch(soft_cm_channel_of(channel)))) {
-		int flags = fcntl(channel->fd, F_GETFL);
+		int flags;
 
-		if (flags < 0)
+		/* As who came a moment earlier, and had nothing to wait for any more. */
+		while (is_gone(soft_cm_channel_of(channel)))
+			pause();
+		flags = fcntl(readable.fd, F_GETFL);
+		if (flags < 0 && !is_gone(soft_cm_channel_of(channel)))
 			return -1;
+		if (flags < 0)
+			continue;
 		if (flags & O_NONBLOCK)
 			return soft_cm_return(EAGAIN);
 		if (poll(&readable, 1, -1) < 0)

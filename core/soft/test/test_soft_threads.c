@@ -5,10 +5,12 @@
  * lost or done twice; under ThreadSanitizer there is no race.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <rdma/rdma_cma.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "core/compiler.h"
 #include "core/soft/fault.h"
@@ -313,12 +315,40 @@ static void test_connections(void **unused)
 	rdma_destroy_event_channel(listener.channel);
 }
 
+static void *wait_for_event(void *channel)
+{
+	struct rdma_cm_event *event;
+
+	rdma_get_cm_event(channel, &event);
+	return channel;
+}
+
+/* Who comes to wait for a channel that has just gone has nothing to wait for, and stays. */
+static void test_a_channel_that_has_gone(void **unused)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct timespec soon;
+	pthread_t thread;
+
+	assert_non_null(channel);
+	rdma_destroy_event_channel(channel);
+	assert_int_equal(pthread_create(&thread, NULL, wait_for_event, channel), 0);
+	clock_gettime(CLOCK_REALTIME, &soon);
+	soon.tv_sec++;
+	assert_int_equal(pthread_timedjoin_np(thread, NULL, &soon), ETIMEDOUT);
+	assert_int_equal(pthread_cancel(thread), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_queue_pair), cmocka_unit_test(test_faults),
-		cmocka_unit_test(test_event_channel),  cmocka_unit_test(test_objects),
+		cmocka_unit_test(test_one_queue_pair),
+		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_event_channel),
+		cmocka_unit_test(test_objects),
 		cmocka_unit_test(test_connections),
+		cmocka_unit_test(test_a_channel_that_has_gone),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);
