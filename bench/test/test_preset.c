@@ -7,7 +7,8 @@
 #include "bench/preset.h"
 #include "bench/test/words.h"
 
-#define MIB 1048576
+#define MIB     1048576
+#define LONGEST ((size_t)64 << 20)
 
 static char folder[64];
 static char path[96];
@@ -149,17 +150,17 @@ static void test_a_deep_file(void **unused)
 
 static void test_a_long_file(void **unused)
 {
-	char *text = test_malloc(64 * MIB);
+	char *text = test_malloc(LONGEST);
 	struct error error = {0};
 	json_t *plan;
 
-	memset(text, ' ', 64 * MIB);
+	memset(text, ' ', LONGEST);
 	text[0] = '{';
 	text[1] = '}';
-	put(text, 64 * MIB - 1);
+	put(text, LONGEST - 1);
 	assert_int_equal(preset_load(path, &plan, &error), 0);
 	json_decref(plan);
-	put(text, 64 * MIB);
+	put(text, LONGEST);
 	check_refused(-EFBIG, " is too long for a plan");
 	test_free(text);
 }

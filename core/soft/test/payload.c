@@ -31,7 +31,8 @@ static struct region {
 
 static unsigned char pattern(bool is_own, size_t offset)
 {
-	bool is_near = !strcmp(getenv("PAYLOAD_END"), "near");
+	const char *end = getenv("PAYLOAD_END");
+	bool is_near = end && !strcmp(end, "near");
 
 	return (unsigned char)((is_near == is_own ? NEAR : FAR) + offset % PERIOD);
 }
@@ -81,7 +82,8 @@ static size_t longest_run(const unsigned char *bytes, size_t length)
 
 static void tell(struct region *region)
 {
-	FILE *file = fopen(getenv("PAYLOAD"), "ae");
+	const char *path = getenv("PAYLOAD");
+	FILE *file = path ? fopen(path, "ae") : NULL;
 
 	if (!file)
 		abort();

@@ -95,7 +95,7 @@ static void test_a_full_queue(void **unused)
 
 	open_receiver(&receiver, STAGE_DEPTH, 64);
 	receive_until_full(&receiver, 0, STAGE_DEPTH);
-	for (uint32_t round = 0; round < 3; round++) {
+	for (uint64_t round = 0; round < 3; round++) {
 		send_empty(&receiver, 5);
 		take(&receiver, 5 * round, 5);
 		receive_until_full(&receiver, STAGE_DEPTH + 5 * round, 5);
@@ -136,7 +136,7 @@ static void test_a_reset(void **unused)
 	open_receiver(&receiver, STAGE_DEPTH, 64);
 	sender = receiver.stage.end[0].qp;
 	assert_int_equal(ibv_query_gid(receiver.stage.context, 1, 0, &gid), 0);
-	for (uint32_t round = 0; round < 3; round++) {
+	for (uint64_t round = 0; round < 3; round++) {
 		receive_until_full(&receiver, 100 * round, STAGE_DEPTH);
 		send_empty(&receiver, STAGE_DEPTH - 1);
 		take(&receiver, 100 * round, 4);
