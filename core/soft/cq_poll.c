@@ -135,9 +135,9 @@ int soft_cq_poll(struct ibv_cq *verbs, int count, struct ibv_wc *wc)
 static int load(struct soft_cq *cq)
 {
 	cq->current = soft_cq_look(cq);
+	atomic_store_explicit(&cq->is_resting, true, memory_order_release);
 	if (!cq->current)
 		return ENOENT;
-	atomic_store_explicit(&cq->is_resting, true, memory_order_release);
 	atomic_store_explicit(&cq->idle_polls, 0, memory_order_relaxed);
 	cq->verbs.wr_id = cq->current->wr_id;
 	cq->verbs.status = cq->current->status;
@@ -158,8 +158,10 @@ static int start_poll(struct ibv_cq_ex *verbs, struct ibv_poll_cq_attr *attr)
 	}
 	soft_lock_take(&cq->lock);
 	result = load(cq);
-	if (result)
+	if (result) {
+		atomic_store_explicit(&cq->is_resting, false, memory_order_relaxed);
 		soft_lock_release(&cq->lock);
+	}
 	return result;
 }
 
