@@ -214,6 +214,18 @@ void address_set_port(struct sockaddr_storage *address, uint16_t port)
 		((struct sockaddr_in *)address)->sin_port = htons(port);
 }
 
+void address_unmap(struct sockaddr_storage *address)
+{
+	const struct sockaddr_in6 in6 = *as_in6((const struct sockaddr *)address);
+	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = in6.sin6_port};
+
+	if (address->ss_family != AF_INET6 || !IN6_IS_ADDR_V4MAPPED(&in6.sin6_addr))
+		return;
+	memcpy(&in.sin_addr, &in6.sin6_addr.s6_addr[12], sizeof(in.sin_addr));
+	memset(address, 0, sizeof(*address));
+	memcpy(address, &in, sizeof(in));
+}
+
 /* The bytes of the address alone. */
 static const uint8_t *bytes(const struct sockaddr *address, unsigned int *bits)
 {

@@ -36,6 +36,9 @@ socklen_t address_length(const struct sockaddr *address);
 uint16_t address_port(const struct sockaddr *address);
 void address_set_port(struct sockaddr_storage *address, uint16_t port);
 
+/* What speaks IPv4 to a socket for both becomes IPv4. */
+void address_unmap(struct sockaddr_storage *address);
+
 /* Whether two addresses, without their ports, are the same. */
 bool address_equal(const struct sockaddr *a, const struct sockaddr *b);
 

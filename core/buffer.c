@@ -2,7 +2,10 @@
 #include "core/buffer.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <linux/mempolicy.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,23 +13,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A line of /proc/meminfo; 0 if it is not there. */
+#include "core/memory.h"
+
 static size_t meminfo(const char *name)
 {
-	FILE *file = fopen("/proc/meminfo", "re");
-	size_t length = strlen(name);
-	unsigned long value = 0;
-	char line[128];
-
-	if (!file)
-		return 0;
-	while (fgets(line, sizeof(line), file)) {
-		if (!strncmp(line, name, length) && line[length] == ':' &&
-		    sscanf(line + length + 1, "%lu", &value) == 1) // NOLINT(cert-err34-c)
-			break;
-	}
-	fclose(file);
-	return value;
+	return memory_info("", name);
 }
 
 static size_t free_huge_pages(void)
@@ -44,23 +35,64 @@ static int no_huge_pages(size_t mapped, size_t page, struct error *error)
 			 wanted, page / 1024, there, meminfo("HugePages_Total") + wanted - there);
 }
 
-static int map(struct buffer *buffer, size_t size, bool huge_pages, struct error *error)
+/* So much is there whatever else takes some; and a part of what there is stays. */
+#define UNASKED (16UL << 20)
+#define KEPT    16
+
+/* Pages that are touched and not there have somebody killed. */
+static int check_available(size_t size, struct error *error)
 {
-	size_t page = huge_pages ? meminfo("Hugepagesize") * 1024 : (size_t)sysconf(_SC_PAGESIZE);
-	int flags = MAP_PRIVATE | MAP_ANONYMOUS | (huge_pages ? MAP_HUGETLB : 0);
+	uint64_t available;
+
+	if (size <= UNASKED)
+		return 0;
+	available = memory_available("");
+	if (available == UINT64_MAX || size <= available - available / KEPT)
+		return 0;
+	return error_set(error, -ENOMEM,
+			 "no memory for a buffer of %zu bytes: this machine has %" PRIu64
+			 " MiB left, of which a sixteenth is kept",
+			 size, available >> 20);
+}
+
+/* What may be mapped by others is never shorter than they believe. */
+static int share(size_t size)
+{
+	int file = memfd_create("verbmark", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (file <= 0)
+		return 0;
+	if (!ftruncate(file, (off_t)size) && !fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK))
+		return file;
+	close(file);
+	return 0;
+}
+
+static int map(struct buffer *buffer, size_t size, enum buffer_pages pages, struct error *error)
+{
+	bool is_huge = pages == BUFFER_HUGE;
+	size_t page = is_huge ? meminfo("Hugepagesize") * 1024 : (size_t)sysconf(_SC_PAGESIZE);
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS | (is_huge ? MAP_HUGETLB : 0);
 
 	*buffer = (struct buffer){0};
 	if (!page)
 		return error_set(error, -EOPNOTSUPP, "this kernel has no huge pages");
 	if (!size || size > SIZE_MAX - page)
 		return error_set(error, -EINVAL, "a buffer of %zu bytes cannot be", size);
+	if (!is_huge && check_available(size, error))
+		return error->code;
 	buffer->page = page;
 	buffer->mapped = (size + page - 1) / page * page;
-	buffer->address = mmap(NULL, buffer->mapped, PROT_READ | PROT_WRITE, flags, -1, 0);
+	if (pages == BUFFER_SHARED)
+		buffer->file = share(buffer->mapped);
+	if (buffer->file)
+		flags = MAP_SHARED;
+	buffer->address = mmap(NULL, buffer->mapped, PROT_READ | PROT_WRITE, flags,
+			       buffer->file ? buffer->file : -1, 0);
 	if (buffer->address != MAP_FAILED)
 		return 0;
 	buffer->address = NULL;
-	if (huge_pages && errno == ENOMEM && free_huge_pages() < buffer->mapped / page)
+	if (is_huge && errno == ENOMEM && free_huge_pages() < buffer->mapped / page)
 		return no_huge_pages(buffer->mapped, page, error);
 	return error_set_errno(error, -errno, "no memory for a buffer of %zu bytes", size);
 }
@@ -81,13 +113,15 @@ static void prefer(const struct buffer *buffer, int node)
 		sizeof(mask) * 8 + 1, 0);
 }
 
-int buffer_open(struct buffer *buffer, size_t size, bool huge_pages, int numa_node,
+int buffer_open(struct buffer *buffer, size_t size, enum buffer_pages pages, int numa_node,
 		struct error *error)
 {
-	int code = map(buffer, size, huge_pages, error);
+	int code = map(buffer, size, pages, error);
 
-	if (!buffer->address)
+	if (!buffer->address) {
+		buffer_close(buffer);
 		return code;
+	}
 	prefer(buffer, numa_node);
 	/* Pages come here, not as faults in the middle of a measurement. */
 	memset(buffer->address, 0, buffer->mapped);
@@ -117,5 +151,7 @@ void buffer_close(struct buffer *buffer)
 {
 	if (buffer->address)
 		munmap(buffer->address, buffer->mapped);
+	if (buffer->file)
+		close(buffer->file);
 	*buffer = (struct buffer){0};
 }

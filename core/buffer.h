@@ -1,24 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory for the device to work on: whole pages, faulted in, on a NUMA node when
- * one is named, from huge pages or from ordinary ones.
+ * one is named.
  */
 #ifndef CORE_BUFFER_H
 #define CORE_BUFFER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/error.h"
+
+enum buffer_pages {
+	BUFFER_ORDINARY,
+	BUFFER_HUGE,
+	BUFFER_SHARED, /* others may map them: a sealed memfd. Ordinary ones where there is none */
+};
 
 struct buffer {
 	char *address; /* NULL: none */
 	size_t mapped; /* bytes, whole pages */
 	size_t page;   /* bytes of one */
+	int file;      /* of shared ones; 0: none */
 };
 
 /* A negative numa_node leaves the choice to the kernel. The memory is zeroed. */
-int buffer_open(struct buffer *buffer, size_t size, bool huge_pages, int numa_node,
+int buffer_open(struct buffer *buffer, size_t size, enum buffer_pages pages, int numa_node,
 		struct error *error);
 void buffer_close(struct buffer *buffer);
 

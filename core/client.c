@@ -124,7 +124,7 @@ int rdma_setup_client(struct rdma_context *cctx, const char *host, uint16_t port
 static int connect_server(struct rdma_context *ctx, struct error *error)
 {
 	const struct rdma_remote own = context_own(ctx);
-	uint8_t greeting[HANDSHAKE_GREETING];
+	uint8_t greeting[HANDSHAKE_GREETING + HANDSHAKE_TICKET];
 	struct rdma_conn_param param = {
 		.private_data = greeting,
 		.private_data_len = (uint8_t)handshake_greet(greeting, &own),
@@ -134,8 +134,12 @@ static int connect_server(struct rdma_context *ctx, struct error *error)
 		.rnr_retry_count = settings_rnr_retry(&ctx->settings),
 	};
 	const struct rdma_conn_param *answer;
-	int code = verbs_result(rdma_connect(ctx->conn, &param));
+	int code;
 
+	if (ctx->state->has_ticket)
+		param.private_data_len =
+			(uint8_t)handshake_add_ticket(greeting, ctx->state->ticket);
+	code = verbs_result(rdma_connect(ctx->conn, &param));
 	if (code)
 		return error_set_errno(error, code, "cannot connect");
 	code = context_expect(ctx, ctx->ec, RDMA_CM_EVENT_ESTABLISHED,

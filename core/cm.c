@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <string.h>
 
+#include "core/address.h"
 #include "core/clock.h"
 #include "core/handshake.h"
 #include "core/verbs.h"
@@ -31,6 +32,42 @@ int cm_channel_open(struct rdma_event_channel **channel, struct error *error)
 	if (flags < 0 || fcntl((*channel)->fd, F_SETFL, flags | O_NONBLOCK))
 		return error_set_errno(error, -errno, "cannot set up the event channel");
 	return 0;
+}
+
+/*
+ * Linux says EADDRNOTAVAIL of a port that is taken, too, where either listener is on
+ * all addresses. Whether it was the address, another port tells.
+ */
+int cm_bind(struct rdma_cm_id *listener, struct sockaddr_storage *address, uint16_t port)
+{
+	int code;
+
+	address_set_port(address, port);
+	code = verbs_result(rdma_bind_addr(listener, (struct sockaddr *)address));
+	if (code != -EADDRNOTAVAIL || !port)
+		return code;
+	address_set_port(address, 0);
+	return rdma_bind_addr(listener, (struct sockaddr *)address) ? code : -EADDRINUSE;
+}
+
+/* The IPv6 wildcard takes IPv4 as well; a kernel may have no IPv6. */
+int cm_bind_all(struct rdma_cm_id *listener, uint16_t port)
+{
+	struct sockaddr_storage any = {.ss_family = AF_INET6};
+	int code = cm_bind(listener, &any, port);
+
+	if (code != -EAFNOSUPPORT && code != -EADDRNOTAVAIL)
+		return code;
+	any = (struct sockaddr_storage){.ss_family = AF_INET};
+	return cm_bind(listener, &any, port);
+}
+
+void cm_reject(struct rdma_cm_id *id, const char *reason)
+{
+	uint8_t data[HANDSHAKE_REFUSAL];
+	size_t length = handshake_refuse(data, reason);
+
+	rdma_reject(id, data, (uint8_t)length);
 }
 
 int cm_take(struct rdma_event_channel *channel, struct cm_event *event, struct error *error)

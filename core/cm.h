@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events of the connection manager: awaited with a deadline, copied with their
- * private data, acknowledged before anybody acts on them.
+ * The connection manager: what listens is bound, and events are awaited with a deadline,
+ * copied with their private data, acknowledged before anybody acts on them.
  */
 #ifndef CORE_CM_H
 #define CORE_CM_H
@@ -16,6 +16,16 @@ struct cm_event {
 };
 
 int cm_channel_open(struct rdma_event_channel **channel, struct error *error);
+
+/*
+ * Binds who is to listen to that address, which takes the port over, or to all of them.
+ * Without an error: a port that is taken is -EADDRINUSE, whatever the kernel calls it.
+ */
+int cm_bind(struct rdma_cm_id *listener, struct sockaddr_storage *address, uint16_t port);
+int cm_bind_all(struct rdma_cm_id *listener, uint16_t port);
+
+/* Turns a request to connect away, with a reason for the other end's user. */
+void cm_reject(struct rdma_cm_id *id, const char *reason);
 
 /* Takes one event if there is any: 1, 0, or a negative errno. */
 int cm_take(struct rdma_event_channel *channel, struct cm_event *event, struct error *error);

@@ -97,8 +97,7 @@ static int spin(struct completion *completion, int max, struct ibv_wc *wc, uint6
 	}
 }
 
-/* Takes one event if there is any: 1, 0, or a negative errno. */
-static int take_event(struct completion *completion, struct error *error)
+int completion_take_event(struct completion *completion, struct error *error)
 {
 	struct ibv_cq *cq;
 	void *context;
@@ -122,7 +121,7 @@ int completion_reset(struct completion *completion, struct error *error)
 	int got;
 
 	do
-		got = take_event(completion, error);
+		got = completion_take_event(completion, error);
 	while (got > 0);
 	if (got < 0)
 		return got;
@@ -136,6 +135,15 @@ int completion_reset(struct completion *completion, struct error *error)
 	return 0;
 }
 
+static struct timespec time_left(uint64_t deadline_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+	uint64_t left_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
+
+	return (struct timespec){.tv_sec = (time_t)(left_ns / NS_PER_S),
+				 .tv_nsec = (long)(left_ns % NS_PER_S)};
+}
+
 /* Sleeps until an event, which it takes, the alarm, or the deadline. */
 static int sleep_once(struct completion *completion, uint64_t deadline_ns, struct error *error)
 {
@@ -143,13 +151,13 @@ static int sleep_once(struct completion *completion, uint64_t deadline_ns, struc
 		{.fd = completion->channel->fd, .events = POLLIN},
 		{.fd = completion->alarm->fd,   .events = POLLIN},
 	};
-	int timeout = deadline_ns == UINT64_MAX ? -1 : clock_left_ms(deadline_ns);
+	struct timespec left = time_left(deadline_ns);
 	int got = 0;
 
-	if (poll(fds, ARRAY_LENGTH(fds), timeout) < 0)
+	if (ppoll(fds, ARRAY_LENGTH(fds), deadline_ns == UINT64_MAX ? NULL : &left, NULL) < 0)
 		return errno == EINTR ? 0 : error_set_errno(error, -errno, "cannot sleep");
 	if (fds[0].revents)
-		got = take_event(completion, error);
+		got = completion_take_event(completion, error);
 	return got < 0 ? got : 0;
 }
 

@@ -54,6 +54,9 @@ static inline int completion_arm(struct completion *completion)
 
 COLD int completion_poll_failed(struct error *error);
 
+/* For who sleeps by itself: takes one event if there is any: 1, 0, or a negative errno. */
+int completion_take_event(struct completion *completion, struct error *error);
+
 /* The rest of completion_wait, after a poll that was empty. */
 int completion_wait_on(struct completion *completion, int max, struct ibv_wc *wc,
 		       uint64_t timeout_ns, struct error *error);

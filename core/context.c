@@ -81,6 +81,12 @@ int context_use(struct rdma_context *ctx, struct ground *ground, struct error *e
 	return 0;
 }
 
+void context_set_ticket(struct rdma_context *ctx, const uint8_t ticket[static HANDSHAKE_TICKET])
+{
+	memcpy(ctx->state->ticket, ticket, HANDSHAKE_TICKET);
+	ctx->state->has_ticket = true;
+}
+
 int context_begin(struct rdma_context *ctx, struct error *error)
 {
 	int code;
@@ -219,7 +225,8 @@ static int create_slots(struct rdma_context *ctx, struct error *error)
 {
 	int node = device_numa_node(ibv_get_device_name(ctx->conn->verbs->device));
 	struct rdma_state *state = ctx->state;
-	int code = buffer_open(&state->slots, sizeof(struct context_slots), false, node, error);
+	int code = buffer_open(&state->slots, sizeof(struct context_slots), BUFFER_ORDINARY, node,
+			       error);
 
 	if (code)
 		return code;
@@ -295,21 +302,21 @@ int context_prepare(struct rdma_context *ctx, struct error *error)
 	struct rdma_state *state = ctx->state;
 	struct context_slots *slots = (struct context_slots *)(void *)state->slots.address;
 	uint64_t longest = state->port.max_msg_sz - MESSAGE_HEAD;
-	struct post_work work = {
-		.id = CONTEXT_RECEIVE,
-		.n_sges = 2,
-		.sges = {{.addr = (uintptr_t)slots->received,
-			  .length = MESSAGE_HEAD,
-			  .lkey = state->slots_mr->lkey},
-			 {.addr = (uintptr_t)ctx->buffer,
-			  .length = (uint32_t)(ctx->buffer_size < longest ? ctx->buffer_size
-									  : longest),
-			  .lkey = ctx->mr->lkey}},
-	};
+	struct post_work work;
 	int code;
 
 	if (state->prepared || state->arrived)
 		return 0;
+	post_clear(&work);
+	work.id = CONTEXT_RECEIVE;
+	work.n_sges = 2;
+	work.sges[0] = (struct ibv_sge){.addr = (uintptr_t)slots->received,
+					.length = MESSAGE_HEAD,
+					.lkey = state->slots_mr->lkey};
+	work.sges[1] = (struct ibv_sge){
+		.addr = (uintptr_t)ctx->buffer,
+		.length = (uint32_t)(ctx->buffer_size < longest ? ctx->buffer_size : longest),
+		.lkey = ctx->mr->lkey};
 	code = verbs_result(post_receive(&state->queue, &work));
 	if (code)
 		return error_set_errno(error, code, "cannot post a receive");

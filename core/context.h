@@ -9,10 +9,12 @@
 #define CORE_CONTEXT_H
 
 #include "core/alarm.h"
+#include "core/async.h"
 #include "core/buffer.h"
 #include "core/cm.h"
 #include "core/completion.h"
 #include "core/ground.h"
+#include "core/handshake.h"
 #include "core/limits.h"
 #include "core/message.h"
 #include "core/pair.h"
@@ -53,7 +55,7 @@ struct rdma_state {
 	struct buffer slots; /* none on a borrowed ground */
 	struct ibv_mr *slots_mr;
 	struct watch cm_watch;
-	struct watch async_watch;
+	struct async async;
 	struct ibv_device_attr device;
 	struct ibv_port_attr port;
 	uint8_t port_num;
@@ -66,6 +68,8 @@ struct rdma_state {
 	bool probing;  /* a probe is under way */
 	bool done;     /* the operation that is waited for */
 	struct rdma_message message;
+	bool has_ticket;
+	uint8_t ticket[HANDSHAKE_TICKET];
 };
 
 /*
@@ -78,6 +82,12 @@ struct rdma_state {
  * one finds it as good as new.
  */
 int context_use(struct rdma_context *ctx, struct ground *ground, struct error *error);
+
+/*
+ * Between context_use and set-up: a client shows that ticket when it connects, and a
+ * server takes nobody without it.
+ */
+void context_set_ticket(struct rdma_context *ctx, const uint8_t ticket[static HANDSHAKE_TICKET]);
 
 /* What a loop needs of a context that is set up. */
 struct completion *context_completion(const struct rdma_context *ctx);

@@ -5,18 +5,24 @@
 
 #include "core/device.h"
 #include "core/guard.h"
+#include "core/kind.h"
 #include "core/limits.h"
 #include "core/verbs.h"
 
 #define DEFAULT_BUFFER  4096
 #define DEFAULT_SPIN_US 50
 
+static uint32_t sges(const struct ground_settings *settings)
+{
+	return settings->sges > POST_SGES ? settings->sges : POST_SGES;
+}
+
 static int query(struct ground *ground, const struct ground_settings *settings, struct error *error)
 {
 	const struct limits wanted = {
 		.cq_depth = settings->cq_depth,
 		.srq_depth = settings->srq_depth,
-		.sge = POST_SGES,
+		.sge = sges(settings),
 		.memory_bytes = settings->buffer_size,
 	};
 	int code = verbs_result(ibv_query_device(ground->verbs, &ground->device));
@@ -29,13 +35,22 @@ static int query(struct ground *ground, const struct ground_settings *settings, 
 static int create_srq(struct ground *ground, struct error *error)
 {
 	struct ibv_srq_init_attr attr = {
-		.attr = {.max_wr = ground->srq_depth, .max_sge = POST_SGES}
+		.attr = {.max_wr = ground->srq_depth, .max_sge = ground->sges}
         };
 
 	ground->srq = ibv_create_srq(ground->pd, &attr);
 	if (!ground->srq)
 		return verbs_memory_error(error, verbs_null(), "create a shared receive queue");
 	return 0;
+}
+
+/* What processes share, the software device reaches without a call of the kernel. */
+static enum buffer_pages pages_of(const struct ground *ground,
+				  const struct ground_settings *settings)
+{
+	if (settings->huge_pages)
+		return BUFFER_HUGE;
+	return kind_is_soft(&ground->device) ? BUFFER_SHARED : BUFFER_ORDINARY;
 }
 
 static int create_buffer(struct ground *ground, const struct ground_settings *settings,
@@ -50,7 +65,8 @@ static int create_buffer(struct ground *ground, const struct ground_settings *se
 	if (limits_has_atomics(&ground->device))
 		access |= IBV_ACCESS_REMOTE_ATOMIC;
 	ground->buffer_size = settings->buffer_size ? settings->buffer_size : DEFAULT_BUFFER;
-	code = buffer_open(&ground->buffer, ground->buffer_size, settings->huge_pages, node, error);
+	code = buffer_open(&ground->buffer, ground->buffer_size, pages_of(ground, settings), node,
+			   error);
 	if (code)
 		return code;
 	ground->mr = verbs_register(ground->pd, ground->buffer.address, ground->buffer_size, access,
@@ -79,9 +95,12 @@ int ground_build(struct ground *ground, struct ibv_context *verbs,
 	if (!ground->pd)
 		return error_set_errno(error, verbs_null(), "cannot allocate a protection domain");
 	completion->mode = settings->wait;
+	if (verbs->num_comp_vectors > 0)
+		completion->vector = settings->vector % (unsigned int)verbs->num_comp_vectors;
 	completion->spin_ns = spin_us * NS_PER_US;
 	code = completion_open(completion, verbs, settings->cq_depth, &ground->alarm, error);
 	ground->srq_depth = settings->srq_depth;
+	ground->sges = sges(settings);
 	if (!code && ground->srq_depth)
 		code = create_srq(ground, error);
 	if (!code)

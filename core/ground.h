@@ -26,8 +26,10 @@ struct ground_settings {
 	int numa_node;      /* of the buffer; -1: the device's; or GROUND_NO_NODE */
 	uint32_t cq_depth;  /* completions that can be outstanding, of all queue pairs together */
 	enum rdma_wait_mode wait;
+	unsigned int vector;  /* of the device, for events: of those that it has, in turn */
 	unsigned int spin_us; /* RDMA_ADAPTIVE polls so long before it sleeps: 50 if 0 */
 	uint32_t srq_depth;   /* receives that all queue pairs share; 0: each has its own */
+	uint32_t sges;        /* pieces of such a receive; POST_SGES if fewer */
 };
 
 struct ground {
@@ -41,6 +43,7 @@ struct ground {
 	struct ibv_mr *mr;   /* of the buffer: the other end reads, writes, and adds to it */
 	struct ibv_srq *srq; /* or NULL */
 	uint32_t srq_depth;
+	uint32_t sges;
 	unsigned int n_contexts;           /* that borrow it */
 	unsigned int n_queues;             /* queue pairs that they have on it now */
 	bool is_used;                      /* there were such since it was made ready */

@@ -2,15 +2,13 @@
 #include "core/guard.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "core/device.h"
-/* Whoever reads an event of a device tells all the contexts on it. */
-struct async_news {
-	const struct ibv_async_event *event;
-	const char *reason; /* NULL: not fatal */
-};
 
+/* What is over with it; NULL: nothing. */
 static const char *fatal_reason(enum ibv_event_type type)
 {
 	switch ((int)type) {
@@ -72,56 +70,37 @@ static void tell_of_port(struct rdma_state *state)
 		alarm_raise(&state->ground->alarm, -ENETDOWN, reason);
 }
 
-static void tell(struct watch *watch, void *argument)
+static void hear(struct async *async, const struct ibv_async_event *event)
 {
-	struct rdma_state *state = CONTAINER_OF(watch, struct rdma_state, async_watch);
-	const struct async_news *news = argument;
-	enum ibv_event_type type = news->event->event_type;
+	struct rdma_state *state = CONTAINER_OF(async, struct rdma_state, async);
+	const char *reason;
 
-	if (!concerns(state, news->event))
-		return;
-	if (type == IBV_EVENT_COMM_EST && state->conn)
-		rdma_notify(state->conn, IBV_EVENT_COMM_EST);
-	if (type == IBV_EVENT_PORT_ERR)
-		tell_of_port(state);
-	if (type == IBV_EVENT_PORT_ACTIVE)
-		alarm_note(&state->ground->alarm, "");
-	if (!news->reason)
-		return;
-	alarm_raise(&state->ground->alarm, -EIO, news->reason);
-	if (breaks_ground(type))
-		atomic_store(&state->ground->is_broken, true);
-}
-
-static void async_ready(struct watch *watch)
-{
-	struct rdma_state *state = CONTAINER_OF(watch, struct rdma_state, async_watch);
-	struct ibv_async_event event;
-
-	while (!ibv_get_async_event(state->ground->verbs, &event)) {
-		struct async_news news = {&event, fatal_reason(event.event_type)};
-
-		watch_visit(watch, tell, &news);
-		ibv_ack_async_event(&event);
-	}
-	if (errno != EAGAIN && errno != EINTR) {
+	if (!event) {
 		alarm_raise(&state->ground->alarm, -EIO,
 			    "the RDMA device tells its events no more");
-		watch->fd = -1;
+		return;
 	}
+	if (!concerns(state, event))
+		return;
+	if (event->event_type == IBV_EVENT_COMM_EST && state->conn)
+		rdma_notify(state->conn, IBV_EVENT_COMM_EST);
+	if (event->event_type == IBV_EVENT_PORT_ERR)
+		tell_of_port(state);
+	if (event->event_type == IBV_EVENT_PORT_ACTIVE)
+		alarm_note(&state->ground->alarm, "");
+	reason = fatal_reason(event->event_type);
+	if (!reason)
+		return;
+	alarm_raise(&state->ground->alarm, -EIO, reason);
+	if (breaks_ground(event->event_type))
+		atomic_store(&state->ground->is_broken, true);
 }
 
 int guard_device(struct rdma_context *ctx, struct error *error)
 {
-	struct watch *watch = &ctx->state->async_watch;
-	int fd = ctx->state->ground->verbs->async_fd;
-	int flags = fcntl(fd, F_GETFL);
-
-	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK))
-		return error_set_errno(error, -errno, "cannot watch the device");
 	ctx->state->conn = ctx->conn;
-	*watch = (struct watch){.fd = fd, .ready = async_ready};
-	return watch_add(watch, error);
+	ctx->state->async = (struct async){.verbs = ctx->state->ground->verbs, .hear = hear};
+	return async_add(&ctx->state->async, error);
 }
 
 static void cm_ready(struct watch *watch)
@@ -164,7 +143,7 @@ int guard_connection(struct rdma_context *ctx, struct rdma_event_channel *channe
 void guard_release(struct rdma_context *ctx)
 {
 	watch_remove(&ctx->state->cm_watch);
-	watch_remove(&ctx->state->async_watch);
+	async_remove(&ctx->state->async);
 }
 
 static void removal_ready(struct watch *watch)
@@ -187,16 +166,44 @@ static void removal_ready(struct watch *watch)
 		watch->fd = -1;
 }
 
-int guard_ground(struct ground *ground, struct error *error)
+/* Of RoCE a GID is an internet address, which is sooner found than all the devices. */
+static bool bind_by_gid(struct ground *ground)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET};
+	struct ibv_gid_entry *gids;
+	struct error ignored = {0};
+	bool is_bound = false;
+	size_t count;
+
+	device_gids(ground->verbs, ground->device.phys_port_cnt, &gids, &count, &ignored);
+	for (size_t i = 0; i < count && !is_bound; i++) {
+		struct in6_addr gid;
+
+		memcpy(&gid, gids[i].gid.raw, sizeof(gid));
+		if (gids[i].gid_type != IBV_GID_TYPE_ROCE_V2 || !IN6_IS_ADDR_V4MAPPED(&gid))
+			continue;
+		memcpy(&address.sin_addr, &gid.s6_addr[12], sizeof(address.sin_addr));
+		is_bound = !rdma_bind_addr(ground->id, (struct sockaddr *)&address);
+	}
+	free(gids);
+	return is_bound;
+}
+
+static bool bind_by_address(struct ground *ground)
 {
 	const char *device = ibv_get_device_name(ground->verbs->device);
 	struct sockaddr_storage address;
 
+	return !device_address(device, NULL, &address, NULL) &&
+	       !rdma_bind_addr(ground->id, (struct sockaddr *)&address);
+}
+
+int guard_ground(struct ground *ground, struct error *error)
+{
 	/* Fabrics without any of these are what connections by hand are for. */
-	if (device_address(device, NULL, &address, NULL) ||
-	    cm_channel_open(&ground->channel, NULL) ||
+	if (cm_channel_open(&ground->channel, NULL) ||
 	    rdma_create_id(ground->channel, &ground->id, NULL, RDMA_PS_TCP) ||
-	    rdma_bind_addr(ground->id, (struct sockaddr *)&address))
+	    (!bind_by_gid(ground) && !bind_by_address(ground)))
 		return 0;
 	ground->watch = (struct watch){.fd = ground->channel->fd, .ready = removal_ready};
 	return watch_add(&ground->watch, error);

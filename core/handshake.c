@@ -29,7 +29,8 @@ struct refusal {
 };
 
 _Static_assert(sizeof(struct greeting) == HANDSHAKE_GREETING, "no padding on the wire");
-_Static_assert(sizeof(struct greeting) <= 56, "what rdma_cm leaves of a connect request");
+_Static_assert(sizeof(struct greeting) + HANDSHAKE_TICKET <= 56,
+	       "what rdma_cm leaves of a connect request");
 _Static_assert(sizeof(struct refusal) == HANDSHAKE_REFUSAL, "what rdma_cm takes in a reject");
 
 size_t handshake_greet(uint8_t data[static HANDSHAKE_GREETING], const struct rdma_remote *own)
@@ -73,6 +74,28 @@ int handshake_read(struct rdma_remote *remote, const void *data, size_t length, 
 	if (remote->address + remote->size < remote->address)
 		return error_set(error, -EPROTO, "the other end's buffer wraps around");
 	return 0;
+}
+
+size_t handshake_add_ticket(uint8_t data[static HANDSHAKE_GREETING + HANDSHAKE_TICKET],
+			    const uint8_t ticket[static HANDSHAKE_TICKET])
+{
+	memcpy(data + HANDSHAKE_GREETING, ticket, HANDSHAKE_TICKET);
+	return HANDSHAKE_GREETING + HANDSHAKE_TICKET;
+}
+
+int handshake_check_ticket(const void *data, size_t length,
+			   const uint8_t ticket[static HANDSHAKE_TICKET], struct error *error)
+{
+	const uint8_t *found = (const uint8_t *)data + HANDSHAKE_GREETING;
+	volatile uint8_t differs = 0;
+
+	for (size_t i = 0; i < HANDSHAKE_TICKET && length >= HANDSHAKE_GREETING + HANDSHAKE_TICKET;
+	     i++)
+		differs |= found[i] ^ ticket[i];
+	if (length >= HANDSHAKE_GREETING + HANDSHAKE_TICKET && !differs)
+		return 0;
+	return error_set(error, -EACCES,
+			 "this queue pair is for a client that was told its ticket");
 }
 
 size_t handshake_refuse(uint8_t data[static HANDSHAKE_REFUSAL], const char *reason)

@@ -17,6 +17,8 @@
 #define HANDSHAKE_VERSION  1
 #define HANDSHAKE_GREETING 32
 #define HANDSHAKE_REFUSAL  148
+/* Behind the greeting of a client to a server that wants one. */
+#define HANDSHAKE_TICKET 16
 
 /* Writes the greeting. Returns its length. */
 size_t handshake_greet(uint8_t data[static HANDSHAKE_GREETING], const struct rdma_remote *own);
@@ -27,6 +29,14 @@ size_t handshake_greet(uint8_t data[static HANDSHAKE_GREETING], const struct rdm
  */
 int handshake_read(struct rdma_remote *remote, const void *data, size_t length,
 		   struct error *error);
+
+/* Writes a ticket behind the greeting. Returns the length of both. */
+size_t handshake_add_ticket(uint8_t data[static HANDSHAKE_GREETING + HANDSHAKE_TICKET],
+			    const uint8_t ticket[static HANDSHAKE_TICKET]);
+
+/* -EACCES: there is none, or another one. In constant time. */
+int handshake_check_ticket(const void *data, size_t length,
+			   const uint8_t ticket[static HANDSHAKE_TICKET], struct error *error);
 
 /* Writes a refusal. Returns its length. */
 size_t handshake_refuse(uint8_t data[static HANDSHAKE_REFUSAL], const char *reason);

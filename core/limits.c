@@ -35,6 +35,8 @@ static void check_srq(const struct limits *wanted, const struct ibv_device_attr 
 {
 	if (wanted->srq_depth && device->max_srq < 1)
 		error_set(error, -EOPNOTSUPP, "the device has no shared receive queues");
+	check(error, "number of shared receive queues", wanted->srqs,
+	      if_told(least(device->max_srq, INT32_MAX)));
 	check(error, "shared receive queue depth", wanted->srq_depth,
 	      least(device->max_srq_wr, INT32_MAX));
 }
@@ -71,6 +73,10 @@ int limits_check(const struct limits *wanted, const struct ibv_device_attr *devi
 	check(error, "number of scatter-gather entries", wanted->sge, least(device->max_sge, sge));
 	check(error, "number of queue pairs", wanted->queue_pairs,
 	      if_told(least(device->max_qp, INT32_MAX)));
+	check(error, "number of completion queues", wanted->completion_queues,
+	      if_told(least(device->max_cq, INT32_MAX)));
+	check(error, "number of memory regions", wanted->regions,
+	      if_told(least(device->max_mr, INT32_MAX)));
 	check(error, "size of registered memory", wanted->memory_bytes,
 	      if_told(device->max_mr_size));
 	check(error, "number of outstanding reads", wanted->reads, reads);

@@ -27,8 +27,11 @@ struct limits {
 	uint64_t cq_depth;
 	uint32_t sge;
 	uint32_t queue_pairs;
-	uint64_t memory_bytes; /* registered at once */
+	uint32_t completion_queues;
+	uint32_t srqs;
+	uint32_t regions;      /* of memory that are registered */
 	uint32_t reads;        /* outstanding, as initiator and as responder */
+	uint64_t memory_bytes; /* of each region */
 	uint64_t message_bytes;
 	enum ibv_mtu mtu; /* 0: the port's active one */
 	/* These have as many bits as the specification gives them. */

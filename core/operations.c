@@ -175,17 +175,16 @@ static int send_message(struct rdma_context *ctx, const struct rdma_message *mes
 {
 	struct rdma_state *state = ctx->state;
 	struct context_slots *slots = (struct context_slots *)(void *)state->slots.address;
-	struct post_work work = {
-		.flags = flags,
-		.n_sges = length ? 2 : 1,
-		.sges = {{.addr = (uintptr_t)slots->sent,
-			  .length = MESSAGE_HEAD,
-			  .lkey = state->slots_mr->lkey},
-			 {.addr = (uintptr_t)ctx->buffer,
-			  .length = (uint32_t)length,
-			  .lkey = ctx->mr->lkey}},
-	};
+	struct post_work work;
 
+	post_clear(&work);
+	work.flags = flags;
+	work.n_sges = length ? 2 : 1;
+	work.sges[0] = (struct ibv_sge){.addr = (uintptr_t)slots->sent,
+					.length = MESSAGE_HEAD,
+					.lkey = state->slots_mr->lkey};
+	work.sges[1] = (struct ibv_sge){
+		.addr = (uintptr_t)ctx->buffer, .length = (uint32_t)length, .lkey = ctx->mr->lkey};
 	message_encode(slots->sent, message);
 	if (MESSAGE_HEAD + length <= ctx->max_inline && length <= sizeof(slots->packed)) {
 		memcpy(slots->packed, ctx->buffer, length);
@@ -239,14 +238,14 @@ static int check_range(struct rdma_context *ctx, const struct range *range, stru
 static int one_sided(struct rdma_context *ctx, const struct range *range,
 		     enum post_operation operation, const char *name)
 {
-	struct post_work work = {
-		.remote = ctx->remote.address + range->remote_offset,
-		.rkey = ctx->remote.rkey,
-		.n_sges = range->length ? 1 : 0,
-	};
 	struct error error = {0};
 	int code = usable(ctx, &error);
+	struct post_work work;
 
+	post_clear(&work);
+	work.remote = ctx->remote.address + range->remote_offset;
+	work.rkey = ctx->remote.rkey;
+	work.n_sges = range->length ? 1 : 0;
 	if (!code) {
 		code = check_range(ctx, range, &error);
 		error_wrap(&error, "%s", name);

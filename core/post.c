@@ -5,13 +5,15 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "core/cacheline.h"
+
 int post_list_open(struct post_list *list, unsigned int n, struct error *error)
 {
 	*list = (struct post_list){
 		.n = n,
-		.works = calloc(n, sizeof(*list->works)),
-		.sends = calloc(n, sizeof(*list->sends)),
-		.receives = calloc(n, sizeof(*list->receives)),
+		.works = cacheline_calloc(n, sizeof(*list->works)),
+		.sends = cacheline_calloc(n, sizeof(*list->sends)),
+		.receives = cacheline_calloc(n, sizeof(*list->receives)),
 	};
 	if (n && list->works && list->sends && list->receives)
 		return 0;
@@ -42,4 +44,14 @@ void post_list_link(struct post_list *list, enum post_operation operation)
 			.num_sge = work->n_sges,
 		};
 	}
+}
+
+void post_cut(struct post_work *work, const struct ibv_sge *whole, unsigned int n_sges)
+{
+	work->n_sges = (int)n_sges;
+	for (unsigned int i = 0; i < n_sges; i++) {
+		work->sges[i].length = whole->length / n_sges + (i < whole->length % n_sges);
+		work->sges[i].lkey = whole->lkey;
+	}
+	post_move(work, whole->addr);
 }

@@ -12,11 +12,15 @@
 #include <endian.h>
 #include <infiniband/verbs.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "core/compiler.h"
 #include "core/error.h"
 
-#define POST_SGES 2
+/* Each queue pair can have so many pieces in a request, and none more than that. */
+#define POST_SGES      2
+#define POST_SGES_MOST 32
 
 /* What a datagram puts in front of its data, into the receive. */
 #define POST_GRH 40
@@ -51,21 +55,21 @@ struct post_work {
 	uint64_t remote; /* address and key, of one-sided operations */
 	uint32_t rkey;
 	unsigned int flags; /* IBV_SEND_INLINE and others; IBV_SEND_SIGNALED is the caller's */
-	int n_sges;         /* 0 to 2; 1 with IBV_SEND_INLINE */
-	struct ibv_sge sges[POST_SGES];
-	uint32_t imm;     /* in the processor's order: post_imm at the other end */
-	uint64_t add;     /* of POST_FETCH_ADD */
-	uint64_t compare; /* of POST_COMPARE_SWAP */
+	int n_sges;         /* as the queue pair has them; 1 with IBV_SEND_INLINE */
+	uint32_t imm;       /* in the processor's order: post_imm at the other end */
+	uint64_t add;       /* of POST_FETCH_ADD */
+	uint64_t compare;   /* of POST_COMPARE_SWAP */
 	uint64_t swap;
 	struct ibv_ah *ah; /* of datagrams: whom they are for */
 	uint32_t remote_qpn;
 	uint32_t remote_qkey;
+	struct ibv_sge sges[POST_SGES_MOST];
 };
 
 /*
  * Requests that are posted at once, all of one operation and on one path. The caller
  * fills in works and then calls post_list_link; afterwards only what their pieces hold
- * may change.
+ * may change, and where they go: post_list_aim.
  */
 struct post_list {
 	unsigned int n;
@@ -74,12 +78,29 @@ struct post_list {
 	struct ibv_recv_wr *receives;
 };
 
+/* Zeroes all but the pieces, which are most of it. */
+static inline void post_clear(struct post_work *work)
+{
+	memset(work, 0, offsetof(struct post_work, sges));
+}
+
 /* Makes a list of n zeroed requests. */
 int post_list_open(struct post_list *list, unsigned int n, struct error *error);
 void post_list_close(struct post_list *list);
 
 /* Makes the chains of an operation; of receives it does not matter which. */
 void post_list_link(struct post_list *list, enum post_operation operation);
+
+/* Cuts what is whole into so many pieces, one behind the other, none longer by two bytes. */
+void post_cut(struct post_work *work, const struct ibv_sge *whole, unsigned int n_sges);
+
+/* Moves all pieces: they stay one behind the other. */
+static ALWAYS_INLINE void post_move(struct post_work *work, uint64_t address)
+{
+	work->sges[0].addr = address;
+	for (int i = 1; unlikely(i < work->n_sges); i++)
+		work->sges[i].addr = work->sges[i - 1].addr + work->sges[i - 1].length;
+}
 
 /* The immediate data of a completion. */
 static inline uint32_t post_imm(const struct ibv_wc *wc)
@@ -222,6 +243,16 @@ static ALWAYS_INLINE void post_request(struct ibv_send_wr *wr, struct post_work 
 		wr->wr.ud.remote_qkey = work->remote_qkey;
 		break;
 	}
+}
+
+/* Where request number i of a list goes has changed. */
+static ALWAYS_INLINE void post_list_aim(struct post_list *list, unsigned int i,
+					enum post_operation operation)
+{
+	if (operation == POST_FETCH_ADD || operation == POST_COMPARE_SWAP)
+		list->sends[i].wr.atomic.remote_addr = list->works[i].remote;
+	else if (operation == POST_WRITE || operation == POST_WRITE_IMM || operation == POST_READ)
+		list->sends[i].wr.rdma.remote_addr = list->works[i].remote;
 }
 
 /* signalled is IBV_SEND_SIGNALED or 0. */

@@ -14,34 +14,6 @@
 /* Clients that may wait while one is being served. */
 #define BACKLOG 16
 
-/*
- * Linux says EADDRNOTAVAIL of a port that is taken, too, where either listener is on
- * all addresses. Whether it was the address, another port tells.
- */
-static int bind_to(struct rdma_cm_id *listener, struct sockaddr_storage *address, uint16_t port)
-{
-	int code;
-
-	address_set_port(address, port);
-	code = verbs_result(rdma_bind_addr(listener, (struct sockaddr *)address));
-	if (code != -EADDRNOTAVAIL || !port)
-		return code;
-	address_set_port(address, 0);
-	return rdma_bind_addr(listener, (struct sockaddr *)address) ? code : -EADDRINUSE;
-}
-
-/* The IPv6 wildcard takes IPv4 as well; a kernel may have no IPv6. */
-static int bind_all(struct rdma_cm_id *listener, uint16_t port)
-{
-	struct sockaddr_storage any = {.ss_family = AF_INET6};
-	int code = bind_to(listener, &any, port);
-
-	if (code != -EAFNOSUPPORT && code != -EADDRNOTAVAIL)
-		return code;
-	any = (struct sockaddr_storage){.ss_family = AF_INET};
-	return bind_to(listener, &any, port);
-}
-
 /* To all addresses, or to the one that ib_dev is or has. */
 static int bind_listener(struct rdma_context *ctx, uint16_t port, const char *ib_dev,
 			 struct error *error)
@@ -51,13 +23,13 @@ static int bind_listener(struct rdma_context *ctx, uint16_t port, const char *ib
 
 	if (!ib_dev) {
 		snprintf(ctx->address, sizeof(ctx->address), "*");
-		return bind_all(ctx->listener, port);
+		return cm_bind_all(ctx->listener, port);
 	}
 	code = device_address(ib_dev, NULL, &address, error);
 	if (code)
 		return code;
 	address_text((struct sockaddr *)&address, ctx->address);
-	code = bind_to(ctx->listener, &address, port);
+	code = cm_bind(ctx->listener, &address, port);
 	if (code == -ENODEV || code == -EADDRNOTAVAIL)
 		error_set(error, code, "no RDMA device has the address %s", ctx->address);
 	return code ? code : context_check_device(ctx->listener, ib_dev, error);
@@ -107,14 +79,6 @@ int rdma_setup_server(struct rdma_context *sctx, uint16_t port, const char *ib_d
 	return context_end(sctx, code, &error);
 }
 
-static void reject(struct rdma_cm_id *conn, const char *reason)
-{
-	uint8_t data[HANDSHAKE_REFUSAL];
-	size_t length = handshake_refuse(data, reason);
-
-	rdma_reject(conn, data, (uint8_t)length);
-}
-
 /* Waits for a connection request whose greeting is ours, and keeps it as conn. */
 static int wait_for_request(struct rdma_context *ctx, struct rdma_conn_param *asked,
 			    struct error *error)
@@ -139,11 +103,14 @@ static int wait_for_request(struct rdma_context *ctx, struct rdma_conn_param *as
 		*asked = ctx->event->param.conn;
 		code = handshake_read(&ctx->remote, asked->private_data, asked->private_data_len,
 				      &fault);
+		if (!code && state->has_ticket)
+			code = handshake_check_ticket(asked->private_data, asked->private_data_len,
+						      state->ticket, &fault);
 		if (!code) {
 			ctx->conn = ctx->event->id;
 			return 0;
 		}
-		reject(ctx->event->id, fault.text);
+		cm_reject(ctx->event->id, fault.text);
 		rdma_destroy_id(ctx->event->id);
 	}
 }
@@ -190,7 +157,7 @@ static int accept_client(struct rdma_context *ctx, const struct rdma_conn_param 
 		return error->code;
 	if (code) {
 		error_set_errno(error, code, "cannot accept the client");
-		reject(ctx->conn, error->text);
+		cm_reject(ctx->conn, error->text);
 		return code;
 	}
 	code = context_expect(ctx, ctx->state->channel, RDMA_CM_EVENT_ESTABLISHED,
@@ -234,7 +201,7 @@ static int wait_for_client(struct rdma_context *ctx, struct error *error)
 	if (code && has_gone(ctx, error))
 		return error->code;
 	if (code) {
-		reject(ctx->conn, error->text);
+		cm_reject(ctx->conn, error->text);
 		return code;
 	}
 	return accept_client(ctx, &asked, error);

@@ -2,17 +2,18 @@
 #include "core/watch.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "core/clock.h"
 
 #define TICK_MS 100
+/* Taken at once. */
+#define EVENTS 16
 
 /*
  * lifecycle is held while the thread is started or ended, lock while the list is
@@ -24,6 +25,7 @@ static struct watch *watches;
 static size_t n_watches;
 static size_t n_ticking;
 static pthread_t thread;
+static int set_fd = -1;
 static int wake_fd = -1;
 static bool ending;
 
@@ -35,71 +37,74 @@ static void wake(void)
 		return; /* only a full counter refuses, and that one is readable */
 }
 
-static void call(const struct pollfd *fds, size_t n_fds)
+/* With lock held: whether any watch but that one has the descriptor. */
+static bool is_shared(const struct watch *watch, int fd)
+{
+	for (const struct watch *other = watches; other; other = other->next)
+		if (other != watch && other->fd == fd)
+			return true;
+	return false;
+}
+
+/* The kernel keeps the set: whoever sleeps on it need not be woken for a change. */
+static int include(const struct watch *watch)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data = {.fd = watch->fd}};
+
+	if (watch->fd < 0 || is_shared(watch, watch->fd))
+		return 0;
+	return epoll_ctl(set_fd, EPOLL_CTL_ADD, watch->fd, &event) ? -errno : 0;
+}
+
+static void exclude(const struct watch *watch, int fd)
+{
+	if (fd >= 0 && !is_shared(watch, fd))
+		epoll_ctl(set_fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
+static bool is_ready(const struct watch *watch, const struct epoll_event *events, int n_events)
+{
+	for (int i = 0; i < n_events; i++)
+		if (events[i].data.fd == watch->fd)
+			return watch->fd >= 0;
+	return false;
+}
+
+static void call(const struct epoll_event *events, int n_events)
 {
 	uint64_t now = clock_now_ns();
 
 	for (struct watch *watch = watches; watch; watch = watch->next) {
-		for (size_t i = 1; i < n_fds; i++) {
-			if (fds[i].fd == watch->fd && fds[i].revents) {
-				watch->ready(watch);
-				break;
-			}
-		}
+		int fd = watch->fd;
+
+		if (is_ready(watch, events, n_events))
+			watch->ready(watch);
 		if (watch->tick)
 			watch->tick(watch, now);
+		if (watch->fd != fd)
+			exclude(watch, fd);
 	}
 }
 
-/* Returns the number of descriptors to poll, or 0 when the thread is to end. */
-static size_t list(struct pollfd **fds, size_t *room)
+static void *run(void *unused)
 {
-	size_t n = 0;
-
-	if (ending)
-		return 0;
-	if (*room < n_watches + 1) {
-		struct pollfd *larger = realloc(*fds, 2 * (n_watches + 1) * sizeof(*larger));
-
-		/* Without memory for all of them, those that there is room for. */
-		if (larger) {
-			*fds = larger;
-			*room = 2 * (n_watches + 1);
-		}
-	}
-	if (*room)
-		(*fds)[n++] = (struct pollfd){.fd = wake_fd, .events = POLLIN};
-	for (struct watch *watch = watches; watch && n < *room; watch = watch->next)
-		(*fds)[n++] = (struct pollfd){.fd = watch->fd, .events = POLLIN};
-	return n ? n : 1;
-}
-
-static void *run(void *argument)
-{
-	struct pollfd *fds = NULL;
-	size_t room = 0;
-
 	for (;;) {
-		uint64_t count;
+		struct epoll_event events[EVENTS];
 		int timeout;
-		size_t n;
+		int got;
 
 		pthread_mutex_lock(&lock);
-		n = list(&fds, &room);
-		timeout = n_ticking || !room ? TICK_MS : -1;
+		timeout = ending ? 0 : n_ticking ? TICK_MS : -1;
 		pthread_mutex_unlock(&lock);
-		if (!n)
-			break;
-		if (poll(fds, room ? n : 0, timeout) < 0)
-			continue;
-		if (room && fds[0].revents && read(wake_fd, &count, sizeof(count)) < 0)
-			continue;
+		got = epoll_wait(set_fd, events, EVENTS, timeout);
 		pthread_mutex_lock(&lock);
-		call(fds, n);
+		if (ending) {
+			pthread_mutex_unlock(&lock);
+			return NULL;
+		}
+		call(events, got);
 		pthread_mutex_unlock(&lock);
 	}
-	free(fds);
-	return NULL;
 }
 
 int watch_start_thread(pthread_t *started, void *(*function)(void *), void *argument)
@@ -115,20 +120,43 @@ int watch_start_thread(pthread_t *started, void *(*function)(void *), void *argu
 	return code;
 }
 
-static int start(struct error *error)
+static int open_set(struct error *error)
 {
-	int code;
+	/* Each wake is told once: nobody need read it. */
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
 
 	wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (wake_fd < 0)
 		return error_set_errno(error, -errno, "cannot create an eventfd");
-	ending = false;
-	code = watch_start_thread(&thread, run, NULL);
-	if (code) {
-		close(wake_fd);
-		return error_set_errno(error, code, "cannot start the watcher thread");
-	}
+	event.data.fd = wake_fd;
+	set_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (set_fd < 0 || epoll_ctl(set_fd, EPOLL_CTL_ADD, wake_fd, &event))
+		return error_set_errno(error, -errno, "cannot watch descriptors");
 	return 0;
+}
+
+static void close_set(void)
+{
+	if (set_fd >= 0)
+		close(set_fd);
+	if (wake_fd >= 0)
+		close(wake_fd);
+	set_fd = wake_fd = -1;
+}
+
+static int start(struct error *error)
+{
+	int code = open_set(error);
+
+	ending = false;
+	if (!code) {
+		code = watch_start_thread(&thread, run, NULL);
+		if (code)
+			error_set_errno(error, code, "cannot start the watcher thread");
+	}
+	if (code)
+		close_set();
+	return code;
 }
 
 static void stop(void)
@@ -138,7 +166,27 @@ static void stop(void)
 	pthread_mutex_unlock(&lock);
 	wake();
 	pthread_join(thread, NULL);
-	close(wake_fd);
+	close_set();
+}
+
+/* With lock held. */
+static int link_in(struct watch *watch)
+{
+	int code = include(watch);
+
+	if (code)
+		return code;
+	watch->next = watches;
+	watch->link = &watches;
+	if (watches)
+		watches->link = &watch->next;
+	watches = watch;
+	n_watches++;
+	n_ticking += watch->tick != NULL;
+	/* It may sleep without an end. */
+	if (watch->tick && n_ticking == 1)
+		wake();
+	return 0;
 }
 
 int watch_add(struct watch *watch, struct error *error)
@@ -150,15 +198,12 @@ int watch_add(struct watch *watch, struct error *error)
 		code = start(error);
 	if (!code) {
 		pthread_mutex_lock(&lock);
-		watch->next = watches;
-		watch->link = &watches;
-		if (watches)
-			watches->link = &watch->next;
-		watches = watch;
-		n_watches++;
-		n_ticking += watch->tick != NULL;
+		code = link_in(watch);
 		pthread_mutex_unlock(&lock);
-		wake();
+		if (code)
+			error_set_errno(error, code, "cannot watch a descriptor");
+		if (code && !n_watches)
+			stop();
 	}
 	pthread_mutex_unlock(&lifecycle);
 	return code;
@@ -170,6 +215,7 @@ void watch_remove(struct watch *watch)
 		return;
 	pthread_mutex_lock(&lifecycle);
 	pthread_mutex_lock(&lock);
+	exclude(watch, watch->fd);
 	*watch->link = watch->next;
 	if (watch->next)
 		watch->next->link = watch->link;
@@ -177,10 +223,7 @@ void watch_remove(struct watch *watch)
 	n_watches--;
 	n_ticking -= watch->tick != NULL;
 	pthread_mutex_unlock(&lock);
-	/* A descriptor that is being polled closes only once it is no more. */
-	if (n_watches)
-		wake();
-	else
+	if (!n_watches)
 		stop();
 	pthread_mutex_unlock(&lifecycle);
 }

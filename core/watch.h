@@ -15,7 +15,7 @@
 
 struct watch {
 	int fd;
-	void (*ready)(struct watch *watch);                 /* fd is readable */
+	void (*ready)(struct watch *watch);                 /* fd is readable, or just was */
 	void (*tick)(struct watch *watch, uint64_t now_ns); /* at least each 100 ms; or NULL */
 	struct watch *next;
 	struct watch **link; /* NULL: not added */

@@ -13,10 +13,19 @@ static uint64_t change(const struct soft_operation *operation, uint64_t before)
 	return before == operation->compare_add ? operation->swap : before;
 }
 
+/* Lines near each other have different ones, and so have equal places of pages near each other. */
+struct soft_lock *soft_atomic_lock(struct soft_image *image, uint64_t place)
+{
+	uint64_t line = place / SOFT_LINE;
+
+	return &image->atomics[(line + (line >> 6) + (line >> 12)) % SOFT_ATOMICS].lock;
+}
+
 int soft_atomic_do(const struct soft_peer *peer, const struct soft_span *there,
 		   const struct soft_operation *operation, uint64_t *before)
 {
-	struct soft_lock *lock = &peer->arena->image->atomics;
+	struct soft_lock *lock =
+		soft_atomic_lock(peer->arena->image, (uintptr_t)there->piece[0].iov_base);
 	uint64_t value = 0;
 	const struct soft_span here = {
 		.length = sizeof(value), .count = 1, .piece = {{&value, sizeof(value)}}};

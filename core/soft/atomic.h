@@ -9,7 +9,11 @@
 #include <stdint.h>
 
 #include "core/soft/copy.h"
+#include "core/soft/image.h"
 #include "core/soft/send.h"
+
+/* Of all atomics on the memory at that place of its owner's. */
+struct soft_lock *soft_atomic_lock(struct soft_image *image, uint64_t place);
 
 /* Returns 0 or a negative errno, as a copy does: -ESRCH also if the lock was taken away. */
 int soft_atomic_do(const struct soft_peer *peer, const struct soft_span *there,

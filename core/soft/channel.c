@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "core/cacheline.h"
 #include "core/soft/cq.h"
 #include "core/soft/export.h"
 #include "core/soft/process.h"
@@ -18,13 +19,13 @@ static struct soft_peer_channel *own_entry(uint32_t number)
 static void set_own(uint32_t number, int fd, uint32_t generation)
 {
 	pthread_mutex_lock(&soft_process.self.mutex);
-	*own_entry(number) = (struct soft_peer_channel){fd, generation};
+	soft_peer_set_channel(own_entry(number), fd, generation);
 	pthread_mutex_unlock(&soft_process.self.mutex);
 }
 
 SOFT_EXPORT struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 {
-	struct soft_channel *channel = calloc(1, sizeof(*channel));
+	struct soft_channel *channel = cacheline_calloc(1, sizeof(*channel));
 
 	if (!channel)
 		goto fail;

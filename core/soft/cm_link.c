@@ -156,7 +156,9 @@ int soft_cm_link_send(struct soft_cm_link *link, struct soft_cm_message *message
 	if (!link)
 		return -ENOTCONN;
 	message->magic = SOFT_CM_MAGIC;
-	if (send(link->source.fd, message, sizeof(*message), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+	/* On a wire it would be lost. That the other end has gone is an event, which follows. */
+	if (send(link->source.fd, message, sizeof(*message), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
+	    errno != EPIPE && errno != ECONNRESET)
 		return -errno;
 	return 0;
 }

@@ -6,8 +6,40 @@
 
 #include "core/soft/errand.h"
 #include "core/soft/peer.h"
+#include "core/soft/window.h"
 
-/* Within this process. The memory may overlap, as a device's may. */
+/*
+ * Whoever waits for the last of the bytes finds the others there, and no half of a number that
+ * is aligned. The memory may overlap, as a device's may.
+ */
+static void put(char *to, const char *from, size_t size)
+{
+	uintptr_t end = (uintptr_t)to + size;
+	uint64_t last = 0;
+	size_t width = sizeof(last);
+
+	while (width > size || end % width)
+		width /= 2;
+	if (!width)
+		return;
+	size -= width;
+	memcpy(&last, from + size, width);
+	memmove(to, from, size);
+	switch (width) {
+	case 8:
+		__atomic_store_n((uint64_t *)(void *)(to + size), last, __ATOMIC_RELEASE);
+		break;
+	case 4:
+		__atomic_store_n((uint32_t *)(void *)(to + size), (uint32_t)last, __ATOMIC_RELEASE);
+		break;
+	case 2:
+		__atomic_store_n((uint16_t *)(void *)(to + size), (uint16_t)last, __ATOMIC_RELEASE);
+		break;
+	default:
+		__atomic_store_n((uint8_t *)to + size, (uint8_t)last, __ATOMIC_RELEASE);
+	}
+}
+
 static void move(const struct soft_span *to, const struct soft_span *from)
 {
 	unsigned int i = 0;
@@ -20,8 +52,8 @@ static void move(const struct soft_span *to, const struct soft_span *from)
 		size_t left = from->piece[j].iov_len - done_j;
 		size_t size = room < left ? room : left;
 
-		memmove((char *)to->piece[i].iov_base + done_i,
-			(const char *)from->piece[j].iov_base + done_j, size);
+		put((char *)to->piece[i].iov_base + done_i,
+		    (const char *)from->piece[j].iov_base + done_j, size);
 		done_i += size;
 		done_j += size;
 		if (done_i == to->piece[i].iov_len) {
@@ -45,30 +77,40 @@ static int result_of(ssize_t copied, const struct soft_span *span)
 int soft_copy_to(const struct soft_peer *peer, const struct soft_span *there,
 		 const struct soft_span *here)
 {
+	struct soft_span near;
+
 	if (!here->length)
 		return 0;
 	if (peer->errands)
 		return soft_errand_run(peer, SOFT_ERRAND_TO, there, here);
-	if (!peer->is_self)
+	if (there->is_held && soft_window_span(peer, there, &near))
+		move(&near, here);
+	else if (peer->is_self)
+		move(there, here);
+	else
 		return result_of(process_vm_writev(peer->pid, here->piece, here->count,
 						   there->piece, there->count, 0),
 				 here);
-	move(there, here);
 	return 0;
 }
 
 int soft_copy_from(const struct soft_peer *peer, const struct soft_span *there,
 		   const struct soft_span *here)
 {
+	struct soft_span near;
+
 	if (!here->length)
 		return 0;
 	if (peer->errands)
 		return soft_errand_run(peer, SOFT_ERRAND_FROM, there, here);
-	if (!peer->is_self)
+	if (there->is_held && soft_window_span(peer, there, &near))
+		move(here, &near);
+	else if (peer->is_self)
+		move(here, there);
+	else
 		return result_of(process_vm_readv(peer->pid, here->piece, here->count, there->piece,
 						  there->count, 0),
 				 here);
-	move(here, there);
 	return 0;
 }
 

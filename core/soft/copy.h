@@ -7,6 +7,7 @@
 #ifndef CORE_SOFT_COPY_H
 #define CORE_SOFT_COPY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/uio.h>
 
@@ -23,6 +24,7 @@ struct soft_span {
 	uint32_t qp; /* its index */
 	uint32_t access;
 	uint32_t key[SOFT_SGE_MAX + 1];
+	bool is_held; /* lanes keep its regions while it is copied */
 };
 
 int soft_copy_to(const struct soft_peer *peer, const struct soft_span *there,

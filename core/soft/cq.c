@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cacheline.h"
 #include "core/soft/channel.h"
 #include "core/soft/device.h"
 #include "core/soft/export.h"
@@ -69,6 +70,20 @@ static void describe(struct soft_cq *cq, const struct ibv_cq_init_attr_ex *attr,
 	soft_cq_set_place(cq);
 }
 
+static _Atomic uint32_t senders[SOFT_SENDERS];
+
+/* The one that fewest have. */
+static uint32_t take_sender(void)
+{
+	uint32_t least = 0;
+
+	for (uint32_t i = 1; i < SOFT_SENDERS; i++)
+		if (atomic_load(&senders[i]) < atomic_load(&senders[least]))
+			least = i;
+	atomic_fetch_add(&senders[least], 1);
+	return least;
+}
+
 struct ibv_cq_ex *soft_cq_create_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
 {
 	struct soft_cq *cq = NULL;
@@ -78,7 +93,7 @@ struct ibv_cq_ex *soft_cq_create_ex(struct ibv_context *context, struct ibv_cq_i
 	if (result)
 		goto fail;
 	result = ENOMEM;
-	cq = calloc(1, sizeof(*cq));
+	cq = cacheline_calloc(1, sizeof(*cq));
 	offset = soft_arena_allocate(&soft_process.arena, ring_bytes(round_up(attr->cqe)));
 	if (!cq || !offset)
 		goto fail;
@@ -92,6 +107,7 @@ struct ibv_cq_ex *soft_cq_create_ex(struct ibv_context *context, struct ibv_cq_i
 	if (!cq->number)
 		goto fail;
 	describe(cq, attr, offset);
+	cq->sender = take_sender();
 	soft_table_show(&soft_process.cqs, cq->number, cq);
 	soft_process_count(SOFT_KIND_CQ, 1);
 	return &cq->verbs;
@@ -132,6 +148,7 @@ SOFT_EXPORT int ibv_destroy_cq(struct ibv_cq *verbs)
 			 &cq->fetched_events);
 	soft_arena_free(&soft_process.arena, cq->offset, ring_bytes(cq->size));
 	soft_table_remove(&soft_process.cqs, cq->number);
+	atomic_fetch_sub(&senders[cq->sender], 1);
 	soft_process_count(SOFT_KIND_CQ, -1);
 	pthread_mutex_destroy(&verbs->mutex);
 	pthread_cond_destroy(&verbs->cond);

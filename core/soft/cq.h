@@ -35,6 +35,11 @@ struct soft_cq {
 	_Atomic uint64_t place; /* of the ring: its offset, and log2 of its size */
 	struct soft_lock lock;
 	uint32_t number;
+	/*
+	 * Which of some lines its queue pairs write where the process has several: as far as
+	 * they go, each completion queue has another one. For one is what one thread drives.
+	 */
+	uint32_t sender;
 	_Atomic uint32_t head;
 	_Atomic uint32_t idle_polls; /* in a row */
 	uint32_t fetched;            /* events of the channel */

@@ -30,13 +30,14 @@ static void unload(const struct soft_completion *entry)
 }
 
 /* Nothing is ever posted to a queue pair with a shared receive queue: there it does nothing. */
-static void hear(const struct soft_completion *entry)
+static void hear(const struct soft_cq *cq, const struct soft_completion *entry)
 {
 	uint32_t index = soft_image_index(soft_image_read(&entry->qp_num));
 	const struct soft_qp_image *image = &soft_process.arena.image->qp[index];
 
 	if (likely(image->number == entry->qp_num))
-		soft_queue_hear(&image->queue, &soft_process.heard[index], entry->taken);
+		soft_queue_hear(&image->queue, &soft_process.heard[cq->sender][index],
+				entry->taken);
 }
 
 /* Blocks are aligned to more than a number of bits takes. */
@@ -75,7 +76,7 @@ const struct soft_completion *soft_cq_look(struct soft_cq *cq)
 	if (entry->carried)
 		unload(entry);
 	if (entry->opcode & IBV_WC_RECV)
-		hear(entry);
+		hear(cq, entry);
 	return entry;
 }
 

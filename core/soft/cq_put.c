@@ -29,13 +29,17 @@ static void ring(struct soft_peer *owner, struct soft_cq_image *image)
 {
 	int fd = soft_peer_channel(owner, image->channel, image->channel_generation);
 	uint32_t raised = atomic_load(&image->raised);
+	uint32_t count = raised - soft_image_read(&image->rung);
 
-	/* Each is rung before the next is raised, unless who raised it was killed. */
-	if (unlikely(raised - image->rung > RINGS_MAX))
-		image->rung = raised - RINGS_MAX;
-	for (; image->rung != raised; image->rung++)
-		if (fd >= 0)
-			soft_service_ring(fd);
+	/*
+	 * Each is rung before the next is raised, unless who raised it was killed, or stopped
+	 * for so long that another one took over, and counts on.
+	 */
+	if (unlikely(count > RINGS_MAX))
+		count = RINGS_MAX;
+	for (; count && fd >= 0; count--)
+		soft_service_ring(fd);
+	image->rung = raised;
 }
 
 /*

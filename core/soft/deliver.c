@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/soft/deliver.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "core/soft/cq.h"
@@ -111,7 +112,7 @@ static void load(const struct delivery *delivery, struct soft_cq_entry *entry)
 		entry->grh = (unsigned char *)(uintptr_t)delivery->grh;
 }
 
-static int copy(const struct delivery *delivery, const struct soft_span *there)
+static int copy_whole(const struct delivery *delivery, const struct soft_span *there)
 {
 	struct soft_span with_grh;
 
@@ -123,6 +124,25 @@ static int copy(const struct delivery *delivery, const struct soft_span *there)
 	memcpy(&with_grh.piece[1], delivery->data->piece,
 	       delivery->data->count * sizeof(with_grh.piece[0]));
 	return soft_copy_to(delivery->target->peer, there, &with_grh);
+}
+
+/* Into one piece: of more, a thread would need more lanes than it may wait for. */
+static int copy(const struct delivery *delivery, struct soft_span *there)
+{
+	_Atomic uint32_t *lane = NULL;
+	int result;
+
+	if (there->count == 1) {
+		lane = soft_region_hold(delivery->target->peer->arena, delivery->target->sender,
+					there->key[0]);
+		if (!lane)
+			return -EFAULT;
+		there->is_held = true;
+	}
+	result = copy_whole(delivery, there);
+	if (lane)
+		soft_region_leave(lane);
+	return result;
 }
 
 static enum soft_outcome deliver_send(const struct delivery *delivery)

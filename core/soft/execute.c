@@ -67,6 +67,7 @@ static ALWAYS_INLINE bool find(const struct soft_qp *qp, const struct soft_opera
 	if (!target->peer)
 		return false;
 	target->index = soft_image_index(number);
+	target->sender = qp->sender;
 	target->qp = &target->peer->arena->image->qp[target->index];
 	if (unlikely(atomic_load_explicit(&target->peer->arena->image->is_down,
 					  memory_order_relaxed)))
@@ -119,13 +120,14 @@ static _Atomic uint32_t *reach(const struct soft_target *target,
 
 	if (!(atomic_load_explicit(&target->qp->access, memory_order_relaxed) & access))
 		return NULL;
-	lane = soft_region_enter(target->peer->arena, &reach, &place);
+	lane = soft_region_enter(target->peer->arena, &reach, target->sender, &place);
 	if (lane) {
 		there->count = 1;
 		there->length = operation->length;
 		there->qp = target->index;
 		there->access = access;
 		there->key[0] = operation->rkey;
+		there->is_held = true;
 		there->piece[0] =
 			(struct iovec){(void *)(uintptr_t)place, (size_t)operation->length};
 	}
@@ -249,9 +251,9 @@ static uint32_t psn_behind(const struct soft_qp *qp, uint64_t length)
 static void count_packets(struct soft_qp *qp, uint64_t length)
 {
 	const struct soft_registry *registry = &soft_process.registry;
-	_Atomic uint64_t *sent = &registry->file->counts[registry->slot].sent;
+	_Atomic uint64_t *sent = &registry->file->counts[registry->slot].sent[qp->sender].packets;
 
-	/* Threads that send at once may lose some: it only tells that there is traffic. */
+	/* Threads with one completion queue may lose some: it only tells that there is traffic. */
 	atomic_store_explicit(
 		sent, atomic_load_explicit(sent, memory_order_relaxed) + packets_of(qp, length),
 		memory_order_relaxed);

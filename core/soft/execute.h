@@ -29,6 +29,7 @@ struct soft_target {
 	struct soft_peer *peer;
 	struct soft_qp_image *qp;
 	uint32_t index;
+	uint32_t sender; /* of the queue pair here */
 };
 
 /* Under the lock of the queue pair. rnr_timer is set where the outcome is SOFT_REFUSED. */

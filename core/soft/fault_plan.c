@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/compiler.h"
-#include "core/soft/random.h"
+#include "core/random.h"
 #include "core/soft/time.h"
 
 /* What is being read: one fault, or a word about the plan. */
@@ -273,7 +273,7 @@ void soft_fault_plan_parse(struct soft_fault_plan *plan, const char *text)
 	state = plan->seed;
 	for (uint32_t i = 0; i < plan->count; i++)
 		if (last[i] > plan->fault[i].n)
-			plan->fault[i].n += soft_random(&state) % (last[i] - plan->fault[i].n + 1);
+			plan->fault[i].n += random_next(&state) % (last[i] - plan->fault[i].n + 1);
 	if (*plan->wrong)
 		plan->count = 0;
 }

@@ -3,9 +3,11 @@
  * What a process shares with its peers: the first part of its arena. Peers take
  * receives and write completions here; all places are numbers and offsets, since each
  * process has the arena somewhere else. What one side writes often has cache lines of
- * its own. Number 0 of every table stands for none. Any peer may write anything here:
- * who uses a value checks what it has read, and reads it once. Where memory is, is said
- * in a table of its own, which only its owner can write.
+ * its own, and threads of a process that have queue pairs and completion queues of their
+ * own write none of each other's: see soft_cq.sender. Number 0 of every table stands for
+ * none. Any peer may write anything here: who uses a value checks what it has read, and
+ * reads it once. Where memory is, is said in a table of its own, which only its owner can
+ * write.
  */
 #ifndef CORE_SOFT_IMAGE_H
 #define CORE_SOFT_IMAGE_H
@@ -17,7 +19,7 @@
 #include "core/soft/lock.h"
 
 #define SOFT_IMAGE_MAGIC   0x766d7366 /* "vmsf" */
-#define SOFT_IMAGE_VERSION 4
+#define SOFT_IMAGE_VERSION 6
 
 enum {
 	SOFT_SLOT_BITS = 11,
@@ -29,7 +31,9 @@ enum {
 	SOFT_REGIONS = 65536,
 	SOFT_CHANNELS = 4096,
 	SOFT_GIDS = 64,
+	SOFT_SENDERS = 16,
 	SOFT_LANES = 16,
+	SOFT_ATOMICS = 64,
 	SOFT_EVENTS = 1024,
 	SOFT_LINE = 64,
 	SOFT_GRH = 40,
@@ -136,9 +140,12 @@ struct soft_region_image {
 	_Alignas(SOFT_LINE) _Atomic uint32_t key; /* 0: none */
 	uint32_t pd;
 	uint32_t access;
+	uint32_t file; /* one more than its owner's descriptor of the memory; 0: none */
 	uint64_t address;
 	uint64_t iova;
 	uint64_t length;
+	uint64_t offset; /* in the file */
+	uint64_t inode;
 };
 
 /* The memory of a process: not in its arena, and for its peers to read only. */
@@ -158,9 +165,14 @@ struct soft_events_image {
 	struct soft_event_image event[SOFT_EVENTS];
 };
 
-/* The keys that the process of a slot is copying with at this moment. */
+/* The keys that a sender of a slot is copying with at this moment. */
 struct soft_lanes {
 	_Alignas(SOFT_LINE) _Atomic uint32_t key[SOFT_LANES];
+};
+
+/* Of the atomics on some of the addresses: those of one address have one lock. */
+struct soft_atomics {
+	_Alignas(SOFT_LINE) struct soft_lock lock;
 };
 
 struct soft_image {
@@ -174,9 +186,9 @@ struct soft_image {
 	_Atomic uint32_t is_down; /* what is sent there is lost */
 	union ibv_gid gid[SOFT_GIDS];
 	uint32_t interface[SOFT_GIDS]; /* whose address it is */
-	struct soft_lock atomics;
+	struct soft_atomics atomics[SOFT_ATOMICS];
 	struct soft_events_image events;
-	struct soft_lanes lanes[SOFT_SLOTS];
+	struct soft_lanes lanes[SOFT_SLOTS][SOFT_SENDERS];
 	struct soft_qp_image qp[SOFT_QPS];
 	struct soft_srq_image srq[SOFT_SRQS];
 	struct soft_cq_image cq[SOFT_CQS];

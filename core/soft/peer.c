@@ -15,6 +15,7 @@
 #include "core/soft/message.h"
 #include "core/soft/process.h"
 #include "core/soft/time.h"
+#include "core/soft/window.h"
 
 enum {
 	PATIENCE_MS = 1000,
@@ -35,6 +36,7 @@ static void destroy(struct soft_peer *peer)
 			close(peer->channel[i].fd);
 	free(peer->channel);
 	soft_errand_close(peer->errands);
+	soft_windows_close(peer->windows);
 	soft_arena_finish(&peer->mapped);
 	pthread_mutex_destroy(&peer->mutex);
 	free(peer);
@@ -58,22 +60,32 @@ static bool is_anonymous(int fd)
 	return fd >= 0 && !fstat(fd, &status) && !(status.st_mode & S_IFMT);
 }
 
+/* Who reads the number of one before and behind its descriptor has the one of that number. */
+void soft_peer_set_channel(struct soft_peer_channel *channel, int fd, uint32_t generation)
+{
+	atomic_store(&channel->generation, 0);
+	atomic_store(&channel->fd, fd);
+	atomic_store(&channel->generation, generation);
+}
+
 /* A descriptor that is kept is -1 afterwards. */
 static int take_channel(struct soft_peer *peer, const struct soft_message *message, int *fd)
 {
 	struct soft_peer_channel *channel;
+	int before;
 
 	if (!message->slot || message->slot >= SOFT_CHANNELS)
 		return -EPROTO;
 	channel = &peer->channel[message->slot];
-	if (channel->generation)
-		close(channel->fd);
-	channel->generation = 0;
+	before = channel->generation ? channel->fd : -1;
+	soft_peer_set_channel(channel, -1, 0);
+	if (before >= 0)
+		close(before);
 	if (message->kind == SOFT_MESSAGE_CHANNEL_GONE)
 		return 0;
 	if (!message->generation || !is_anonymous(fd[0]))
 		return -EPROTO;
-	*channel = (struct soft_peer_channel){fd[0], message->generation};
+	soft_peer_set_channel(channel, fd[0], message->generation);
 	fd[0] = -1;
 	return 0;
 }
@@ -271,6 +283,8 @@ static void meet(uint32_t slot)
 	peer->copy_error = try_copy(peer);
 	if (peer->copy_error)
 		peer->errands = soft_errand_open(slot);
+	else
+		peer->windows = soft_windows_open();
 	if (peer->errands)
 		peer->copy_error = 0;
 	show(peer);
@@ -327,9 +341,17 @@ int soft_peer_channel(struct soft_peer *peer, uint32_t number, uint32_t generati
 	struct soft_peer_channel *channel;
 	int fd = -1;
 
-	if (number >= SOFT_CHANNELS)
+	/* Of a completion queue without one there is nothing to ring. */
+	if (!generation || number >= SOFT_CHANNELS)
 		return -1;
 	channel = &peer->channel[number];
+	/* Threads that wake another's threads do not wait for each other. */
+	if (likely(atomic_load(&channel->generation) == generation)) {
+		fd = atomic_load(&channel->fd);
+		if (likely(atomic_load(&channel->generation) == generation))
+			return fd;
+	}
+	fd = -1;
 	pthread_mutex_lock(&peer->mutex);
 	/* It was announced before there was a completion queue on it. */
 	if (!peer->is_self && channel->generation != generation)

@@ -16,10 +16,12 @@
 #include "core/soft/service.h"
 
 struct soft_errands;
+struct soft_windows;
 
+/* Written under the mutex of its peer, and read by who raises events without it. */
 struct soft_peer_channel {
-	int fd;
-	uint32_t generation; /* 0: none */
+	_Atomic int fd;
+	_Atomic uint32_t generation; /* 0: none */
 };
 
 struct soft_peer {
@@ -30,6 +32,7 @@ struct soft_peer {
 	bool is_self;
 	int copy_error;               /* why nothing can be copied: 0, or a negative errno */
 	struct soft_errands *errands; /* NULL: the kernel lets this process copy itself */
+	struct soft_windows *windows; /* NULL: none */
 	int doorbell;
 	struct soft_arena *arena;
 	struct soft_arena mapped;
@@ -54,6 +57,9 @@ int soft_peer_knock(uint32_t slot, uint32_t kind, pid_t *pid);
 void soft_peer_leave(const struct soft_peer *peer);
 
 void soft_peer_ring(const struct soft_peer *peer);
+
+/* Under the mutex: none, or another. */
+void soft_peer_set_channel(struct soft_peer_channel *channel, int fd, uint32_t generation);
 
 /* The eventfd of a completion channel of the peer's; -1: it is gone. */
 int soft_peer_channel(struct soft_peer *peer, uint32_t number, uint32_t generation);

@@ -7,24 +7,6 @@
 #include "core/soft/qp.h"
 #include "core/soft/queue.h"
 
-bool soft_qp_can(enum ibv_qp_type type, enum ibv_wr_opcode opcode)
-{
-	switch ((int)opcode) {
-	case IBV_WR_SEND:
-	case IBV_WR_SEND_WITH_IMM:
-		return true;
-	case IBV_WR_RDMA_WRITE:
-	case IBV_WR_RDMA_WRITE_WITH_IMM:
-		return type != IBV_QPT_UD;
-	case IBV_WR_RDMA_READ:
-	case IBV_WR_ATOMIC_CMP_AND_SWP:
-	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-		return type == IBV_QPT_RC;
-	default:
-		return false;
-	}
-}
-
 static bool can_send(uint32_t state)
 {
 	return state == IBV_QPS_RTS || state == IBV_QPS_SQD || state == IBV_QPS_SQE ||
@@ -136,7 +118,6 @@ int soft_qp_post_send(struct ibv_qp *verbs, struct ibv_send_wr *wr, struct ibv_s
 /* What was posted to a queue pair in error comes back at once. */
 static void flush_if_failed(struct soft_qp *qp)
 {
-	atomic_thread_fence(memory_order_seq_cst);
 	if (likely(atomic_load_explicit(&qp->image->state, memory_order_relaxed) != IBV_QPS_ERR))
 		return;
 	soft_lock_take(&qp->image->queue.lock);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/soft/process.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,12 +123,26 @@ static int read_link(void)
 	return result;
 }
 
+/* For who compares programs, of which the others' memory is not such as peers may map. */
+static int read_copying(void)
+{
+	const char *text = getenv("VERBMARK_SOFT_COPY");
+
+	soft_process.copies_by_kernel = text && !strcmp(text, "kernel");
+	if (!text || !*text || soft_process.copies_by_kernel)
+		return 0;
+	fprintf(stderr, "soft0: VERBMARK_SOFT_COPY: '%.40s' is not kernel\n", text);
+	return -EINVAL;
+}
+
 static int begin(void)
 {
 	int result = soft_fault_check();
 
 	if (!result)
 		result = read_link();
+	if (!result)
+		result = read_copying();
 	if (result)
 		return result;
 	soft_progress_forget();

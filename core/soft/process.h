@@ -21,6 +21,11 @@
 #include "core/soft/wire.h"
 
 struct soft_process {
+	/*
+	 * Of the receives of queue pairs, by the sender of their completion queue: here, since a
+	 * completion may name one that has gone.
+	 */
+	_Alignas(SOFT_LINE) _Atomic uint32_t heard[SOFT_SENDERS][SOFT_QPS];
 	pthread_mutex_t mutex;
 	_Atomic unsigned int users; /* looked at before there is a lock: see soft_process_enter() */
 	_Atomic pid_t pid;
@@ -30,6 +35,7 @@ struct soft_process {
 	struct soft_door door;
 	struct soft_porter porter;
 	struct soft_link link;
+	bool copies_by_kernel; /* no memory of its own is mapped by peers */
 	struct soft_lines lines;
 	struct soft_peer self;
 	struct soft_peer_channel own_channels[SOFT_CHANNELS];
@@ -37,8 +43,6 @@ struct soft_process {
 	pthread_mutex_t looking; /* who looks at one, without a queue pair */
 	_Atomic(struct soft_peer *) peer[SOFT_SLOTS];
 	struct soft_table qps;
-	/* Of their receives: here, since a completion may name one that has gone. */
-	_Atomic uint32_t heard[SOFT_QPS];
 	struct soft_table cqs;
 	struct soft_table srqs;
 	struct soft_table regions;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cacheline.h"
 #include "core/soft/cq.h"
 #include "core/soft/device.h"
 #include "core/soft/event.h"
@@ -55,6 +56,7 @@ static void name(struct soft_qp *qp, const struct ibv_qp_init_attr_ex *attr)
 	pthread_cond_init(&verbs->cond, NULL);
 	qp->is_all_signalled = attr->sq_sig_all;
 	qp->send_cq = soft_cq_of(attr->send_cq);
+	qp->sender = qp->send_cq->sender;
 	qp->recv_cq = soft_cq_of(attr->recv_cq);
 	qp->srq = attr->srq ? soft_srq_of(attr->srq) : NULL;
 }
@@ -94,7 +96,7 @@ static int make_queues(struct soft_qp *qp, struct ibv_qp_init_attr_ex *attr)
 		result = soft_wire_init(qp);
 	if (result)
 		return result;
-	qp->receives.heard = &soft_process.heard[qp->index];
+	qp->receives.heard = &soft_process.heard[soft_cq_of(attr->recv_cq)->sender][qp->index];
 	result = soft_queue_init(&qp->image->queue, &qp->receives, &cap->max_recv_wr,
 				 cap->max_recv_sge);
 	if (attr->srq)
@@ -111,7 +113,7 @@ struct ibv_qp *soft_qp_create_ex(struct ibv_context *context, struct ibv_qp_init
 	if (result)
 		goto fail;
 	result = ENOMEM;
-	qp = calloc(1, sizeof(*qp));
+	qp = cacheline_calloc(1, sizeof(*qp));
 	if (!qp)
 		goto fail;
 	qp->index = soft_table_take(&soft_process.qps);
@@ -132,7 +134,7 @@ struct ibv_qp *soft_qp_create_ex(struct ibv_context *context, struct ibv_qp_init
 remove:
 	soft_wire_finish(qp);
 	soft_send_finish(&qp->sends);
-	soft_table_remove(&soft_process.qps, qp->index);
+	soft_table_put_back(&soft_process.qps, qp->index);
 fail:
 	free(qp);
 	errno = result;
@@ -187,7 +189,11 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *verbs)
 	soft_send_finish(&qp->sends);
 	count_users(qp, UINT32_MAX); /* one less */
 	soft_process_count(SOFT_KIND_QP, -1);
-	soft_table_remove(&soft_process.qps, qp->index);
+	/* Programs make queue pairs to see what goes, and nobody is ever told of them. */
+	if (qp->was_modified)
+		soft_table_remove(&soft_process.qps, qp->index);
+	else
+		soft_table_put_back(&soft_process.qps, qp->index);
 	pthread_mutex_destroy(&verbs->mutex);
 	pthread_cond_destroy(&verbs->cond);
 	free(qp);

@@ -38,8 +38,10 @@ struct soft_qp {
 	struct ibv_qp_attr attr;
 	struct ibv_qp_cap cap;
 	bool is_all_signalled;
+	bool was_modified; /* ever */
 	bool tells_drained;
 	struct soft_cq *send_cq;
+	uint32_t sender; /* its */
 	struct soft_cq *recv_cq;
 	struct soft_srq *srq;
 	uint32_t fetched_events;
@@ -95,7 +97,23 @@ int soft_qp_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send
 int soft_qp_post_receive(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 
 /* Whether a queue pair of that type does that. */
-bool soft_qp_can(enum ibv_qp_type type, enum ibv_wr_opcode opcode);
+static inline bool soft_qp_can(enum ibv_qp_type type, enum ibv_wr_opcode opcode)
+{
+	switch ((int)opcode) {
+	case IBV_WR_SEND:
+	case IBV_WR_SEND_WITH_IMM:
+		return true;
+	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		return type != IBV_QPT_UD;
+	case IBV_WR_RDMA_READ:
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		return type == IBV_QPT_RC;
+	default:
+		return false;
+	}
+}
 
 /* Gives an extended queue pair its functions. */
 void soft_qp_extend(struct ibv_qp_ex *verbs);

@@ -18,17 +18,20 @@ int soft_queue_init(struct soft_queue *queue, struct soft_ring *ring, uint32_t *
 	atomic_store(ring->heard, 0);
 	if (*count > SOFT_WR_MAX || sges > SOFT_SGE_MAX)
 		return EINVAL;
-	for (ring->size = 1; ring->size < *count;)
-		ring->size *= 2;
+	for (ring->room = 1; ring->room < *count;)
+		ring->room *= 2;
+	/* The next place to put one into is not the one that the other side looks at next. */
+	ring->size = 2 * ring->room;
 	ring->stride = (uint32_t)(sizeof(struct soft_receive) +
 				  (sges ? sges : 1) * sizeof(struct ibv_sge));
+	ring->stride = (ring->stride + SOFT_LINE - 1) & ~(SOFT_LINE - 1U);
 	ring->offset = soft_arena_allocate(&soft_process.arena, bytes(ring));
 	if (!ring->offset)
 		return ENOMEM;
 	queue->size = ring->size;
 	queue->stride = ring->stride;
 	queue->offset = ring->offset;
-	*count = ring->size;
+	*count = ring->room;
 	return 0;
 }
 
@@ -65,11 +68,11 @@ static bool is_full(const struct soft_queue *queue, const struct soft_ring *ring
 {
 	uint32_t head = atomic_load_explicit(ring->heard, memory_order_acquire);
 
-	if (likely(tail - head < ring->size))
+	if (likely(tail - head < ring->room))
 		return false;
 	head = atomic_load_explicit(&queue->head, memory_order_acquire);
 	atomic_store_explicit(ring->heard, head, memory_order_relaxed);
-	return tail - head >= ring->size;
+	return tail - head >= ring->room;
 }
 
 void soft_queue_hear(const struct soft_queue *queue, _Atomic uint32_t *heard, uint32_t taken)
@@ -102,7 +105,9 @@ int soft_queue_put(struct soft_queue *queue, const struct soft_ring *ring,
 	}
 	/* More than any message has. */
 	receive->length = length < UINT32_MAX ? (uint32_t)length : UINT32_MAX;
-	atomic_store_explicit(&queue->tail, tail + 1, memory_order_release);
+	/* Who asks afterwards for the state of the queue pair asks later than this is seen. */
+	atomic_exchange(&queue->tail, tail + 1);
+	__builtin_prefetch(at(&soft_process.arena, ring, tail + 1), 1);
 	return 0;
 }
 

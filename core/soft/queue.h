@@ -18,6 +18,7 @@
 struct soft_ring {
 	uint64_t offset; /* 0: none */
 	uint32_t size;
+	uint32_t room; /* for so many, of which the ring has twice the places */
 	uint32_t stride;
 	_Atomic uint32_t *heard; /* the head, as completions tell it: no later than it is */
 };

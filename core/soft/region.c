@@ -15,6 +15,11 @@
 #define NOT_THERE      ((unsigned int)(IBV_ACCESS_MW_BIND | IBV_ACCESS_ON_DEMAND))
 #define FLUSHES        0x300U /* of later versions of verbs.h: global, persistent */
 
+struct soft_mr {
+	struct ibv_mr verbs;
+	struct soft_memory memory;
+};
+
 bool soft_region_allows(const struct soft_arena *arena, const struct soft_reach *reach,
 			uint64_t *place)
 {
@@ -32,30 +37,56 @@ bool soft_region_allows(const struct soft_arena *arena, const struct soft_reach 
 	return true;
 }
 
-_Atomic uint32_t *soft_region_enter(const struct soft_arena *arena, const struct soft_reach *reach,
-				    uint64_t *place)
+/* From then on, whoever deregisters sees the lane, or who is in it sees no key. */
+static _Atomic uint32_t *take_lane(const struct soft_arena *arena, uint32_t sender, uint32_t key)
 {
-	struct soft_lanes *lanes = &arena->image->lanes[soft_process.registry.slot];
+	struct soft_lanes *lanes =
+		&arena->image->lanes[soft_process.registry.slot][sender % SOFT_SENDERS];
 
 	for (unsigned int i = 0;; i = (i + 1) % SOFT_LANES) {
 		uint32_t free = 0;
 
-		if (!atomic_compare_exchange_strong(&lanes->key[i], &free, reach->key)) {
-			if (i == SOFT_LANES - 1)
-				sched_yield();
-			continue;
-		}
-		/* From here on, whoever deregisters sees the lane, or this sees no key. */
-		if (soft_region_allows(arena, reach, place))
+		if (atomic_compare_exchange_strong(&lanes->key[i], &free, key))
 			return &lanes->key[i];
-		soft_region_leave(&lanes->key[i]);
-		return NULL;
+		if (i == SOFT_LANES - 1)
+			sched_yield();
 	}
+}
+
+_Atomic uint32_t *soft_region_enter(const struct soft_arena *arena, const struct soft_reach *reach,
+				    uint32_t sender, uint64_t *place)
+{
+	_Atomic uint32_t *lane = take_lane(arena, sender, reach->key);
+
+	if (soft_region_allows(arena, reach, place))
+		return lane;
+	soft_region_leave(lane);
+	return NULL;
+}
+
+_Atomic uint32_t *soft_region_hold(const struct soft_arena *arena, uint32_t sender, uint32_t key)
+{
+	_Atomic uint32_t *lane = take_lane(arena, sender, key);
+
+	if (atomic_load(&arena->memory->region[soft_region_number(key)].key) == key)
+		return lane;
+	soft_region_leave(lane);
+	return NULL;
 }
 
 void soft_region_leave(_Atomic uint32_t *lane)
 {
 	atomic_store_explicit(lane, 0, memory_order_release);
+}
+
+bool soft_region_is_held(const struct soft_arena *arena, uint32_t key)
+{
+	const struct soft_lanes *lanes = arena->image->lanes[soft_process.registry.slot];
+
+	for (unsigned int i = 0; i < SOFT_SENDERS * SOFT_LANES; i++)
+		if (atomic_load(&lanes[i / SOFT_LANES].key[i % SOFT_LANES]) == key)
+			return true;
+	return false;
 }
 
 bool soft_region_span(const struct soft_arena *arena, const struct ibv_sge *sge, uint32_t count,
@@ -66,6 +97,7 @@ bool soft_region_span(const struct soft_arena *arena, const struct ibv_sge *sge,
 	span->count = 0;
 	span->length = 0;
 	span->access = wanted->access;
+	span->is_held = false;
 	for (uint32_t i = 0; i < count && span->length < wanted->length; i++) {
 		uint64_t left = wanted->length - span->length;
 		uint64_t place;
@@ -87,10 +119,11 @@ bool soft_region_span(const struct soft_arena *arena, const struct ibv_sge *sge,
 
 void soft_region_forget(uint32_t slot)
 {
-	struct soft_lanes *lanes = &soft_process.arena.image->lanes[slot];
+	struct soft_lanes *lanes = soft_process.arena.image->lanes[slot];
 
-	for (unsigned int i = 0; i < SOFT_LANES; i++)
-		atomic_store(&lanes->key[i], 0);
+	for (unsigned int sender = 0; sender < SOFT_SENDERS; sender++)
+		for (unsigned int i = 0; i < SOFT_LANES; i++)
+			atomic_store(&lanes[sender].key[i], 0);
 }
 
 static int check_access(unsigned int access)
@@ -102,8 +135,9 @@ static int check_access(unsigned int access)
 	return access & (NOT_THERE | FLUSHES) ? EOPNOTSUPP : 0;
 }
 
-static void publish(const struct ibv_mr *mr, uint64_t iova, unsigned int access)
+static void publish(const struct soft_mr *own, uint64_t iova, unsigned int access)
 {
+	const struct ibv_mr *mr = &own->verbs;
 	struct soft_region_image *region = &soft_process.arena.memory->region[mr->handle];
 
 	region->pd = mr->pd->handle;
@@ -111,18 +145,25 @@ static void publish(const struct ibv_mr *mr, uint64_t iova, unsigned int access)
 	region->address = (uintptr_t)mr->addr;
 	region->iova = access & IBV_ACCESS_ZERO_BASED ? 0 : iova;
 	region->length = mr->length;
+	region->file = (uint32_t)(own->memory.fd + 1);
+	region->offset = own->memory.offset;
+	region->inode = own->memory.inode;
 	atomic_store(&region->key, mr->lkey);
 }
 
 SOFT_EXPORT struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, size_t length,
 					    uint64_t iova, unsigned int access)
 {
-	struct ibv_mr *mr = NULL;
+	struct soft_memory memory = {.fd = -1};
+	struct soft_mr *mr = NULL;
 	uint32_t number;
 	int result = check_access(access);
 
 	if (!result)
-		result = soft_memory_check(address, length, access & IBV_ACCESS_LOCAL_WRITE);
+		result =
+			soft_memory_find(address, length, access & IBV_ACCESS_LOCAL_WRITE, &memory);
+	if (soft_process.copies_by_kernel)
+		soft_memory_forget(&memory);
 	if (result)
 		goto fail;
 	result = ENOMEM;
@@ -132,7 +173,8 @@ SOFT_EXPORT struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, si
 	number = soft_table_take(&soft_process.regions);
 	if (!number)
 		goto fail;
-	*mr = (struct ibv_mr){
+	mr->memory = memory;
+	mr->verbs = (struct ibv_mr){
 		.context = pd->context,
 		.pd = pd,
 		.addr = address,
@@ -141,12 +183,13 @@ SOFT_EXPORT struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, si
 		.lkey = number << SOFT_KEY_BITS |
 			(atomic_fetch_add(&soft_process.next_key, 1) & ((1U << SOFT_KEY_BITS) - 1)),
 	};
-	mr->rkey = mr->lkey;
+	mr->verbs.rkey = mr->verbs.lkey;
 	atomic_fetch_add(&soft_pd_of(pd)->users, 1);
 	publish(mr, iova, access);
 	soft_process_count(SOFT_KIND_MR, 1);
-	return mr;
+	return &mr->verbs;
 fail:
+	soft_memory_forget(&memory);
 	free(mr);
 	errno = result;
 	return NULL;
@@ -164,8 +207,10 @@ SOFT_EXPORT struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *address, siz
 }
 
 /*
- * A peer that is stopped with all its threads is in no copy: the kernel ends it first. Who
- * leaves a lane that is free changes nothing.
+ * A peer that is stopped with all its threads is in no copy of the kernel's, which ends first.
+ * In one through a window it may be; then the end of that message comes later, which is better
+ * than to wait until somebody lets the peer go on. Who leaves a lane that is free changes
+ * nothing.
  */
 static void await_lane(uint32_t slot, const _Atomic uint32_t *lane, uint32_t key)
 {
@@ -183,21 +228,29 @@ static void await_lane(uint32_t slot, const _Atomic uint32_t *lane, uint32_t key
 	}
 }
 
+static void await_slot(uint32_t slot, uint32_t key)
+{
+	const struct soft_lanes *lanes = soft_process.arena.image->lanes[slot];
+
+	for (unsigned int sender = 0; sender < SOFT_SENDERS; sender++)
+		for (unsigned int i = 0; i < SOFT_LANES; i++)
+			await_lane(slot, &lanes[sender].key[i], key);
+}
+
 static void await_lanes(uint32_t key)
 {
-	const struct soft_image *image = soft_process.arena.image;
 	uint32_t slots = atomic_load(&soft_process.guest_slots);
 
 	if (slots <= soft_process.registry.slot)
 		slots = soft_process.registry.slot + 1;
 	for (uint32_t slot = 1; slot < slots; slot++)
-		for (unsigned int i = 0; i < SOFT_LANES; i++)
-			await_lane(slot, &image->lanes[slot].key[i], key);
+		await_slot(slot, key);
 }
 
 SOFT_EXPORT int ibv_dereg_mr(struct ibv_mr *mr)
 {
 	struct soft_region_image *region = &soft_process.arena.memory->region[mr->handle];
+	struct soft_mr *own = CONTAINER_OF(mr, struct soft_mr, verbs);
 
 	atomic_store(&region->key, 0);
 	soft_process_quiesce();
@@ -206,7 +259,8 @@ SOFT_EXPORT int ibv_dereg_mr(struct ibv_mr *mr)
 	soft_table_remove(&soft_process.regions, mr->handle);
 	soft_process_count(SOFT_KIND_MR, -1);
 	atomic_fetch_sub(&soft_pd_of(mr->pd)->users, 1);
-	free(mr);
+	soft_memory_forget(&own->memory);
+	free(own);
 	return 0;
 }
 

@@ -44,10 +44,16 @@ struct soft_reach {
 bool soft_region_allows(const struct soft_arena *arena, const struct soft_reach *reach,
 			uint64_t *place);
 
-/* The same, and a lane that holds the region until it is left; NULL: not allowed. */
+/* The same, and a lane of that sender's, which holds the region; NULL: not allowed. */
 _Atomic uint32_t *soft_region_enter(const struct soft_arena *arena, const struct soft_reach *reach,
-				    uint64_t *place);
+				    uint32_t sender, uint64_t *place);
 void soft_region_leave(_Atomic uint32_t *lane);
+
+/* Such a lane that holds the region of a key, whatever it allows; NULL: it has gone. */
+_Atomic uint32_t *soft_region_hold(const struct soft_arena *arena, uint32_t sender, uint32_t key);
+
+/* Whether a thread of this process is in such a lane. */
+bool soft_region_is_held(const struct soft_arena *arena, uint32_t key);
 
 /*
  * Where the pieces of a list are in their owner, up to length bytes: false, and nothing

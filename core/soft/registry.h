@@ -46,9 +46,14 @@ enum soft_kind {
 	SOFT_KINDS,
 };
 
+/* Packets, by all that ever had the slot. */
+struct soft_registry_sent {
+	_Alignas(SOFT_LINE) _Atomic uint64_t packets;
+};
+
 struct soft_registry_counts {
 	_Alignas(SOFT_LINE) _Atomic uint32_t of[SOFT_KINDS];
-	_Atomic uint64_t sent; /* packets, by all that ever had the slot */
+	struct soft_registry_sent sent[SOFT_SENDERS];
 };
 
 struct soft_registry_file {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cacheline.h"
 #include "core/soft/cq.h"
 #include "core/soft/device.h"
 #include "core/soft/event.h"
@@ -33,7 +34,7 @@ int soft_send_init(struct soft_sends *sends, struct ibv_qp_cap *cap)
 	if (list < cap->max_inline_data)
 		list = (cap->max_inline_data + 15) & ~UINT64_C(15);
 	sends->stride = (uint32_t)(sizeof(struct soft_operation) + list);
-	sends->ring = calloc(sends->size, sends->stride);
+	sends->ring = cacheline_calloc(sends->size, sends->stride);
 	if (!sends->ring)
 		return ENOMEM;
 	cap->max_send_wr = sends->size;
@@ -44,21 +45,6 @@ void soft_send_finish(struct soft_sends *sends)
 {
 	free(sends->ring);
 	sends->ring = NULL;
-}
-
-struct soft_operation *soft_send_at(const struct soft_sends *sends, uint32_t index)
-{
-	return (void *)(sends->ring + (size_t)(index & (sends->size - 1)) * sends->stride);
-}
-
-struct soft_operation *soft_send_next(struct soft_sends *sends)
-{
-	return sends->tail - sends->head < sends->size ? soft_send_at(sends, sends->tail) : NULL;
-}
-
-void soft_send_add(struct soft_sends *sends)
-{
-	sends->tail++;
 }
 
 static enum ibv_wc_opcode completion_of(uint32_t opcode)

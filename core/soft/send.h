@@ -53,11 +53,21 @@ struct soft_sends {
 int soft_send_init(struct soft_sends *sends, struct ibv_qp_cap *cap);
 void soft_send_finish(struct soft_sends *sends);
 
-/* Where the next operation is written: counted when soft_send_add() is called; NULL: full. */
-struct soft_operation *soft_send_next(struct soft_sends *sends);
-void soft_send_add(struct soft_sends *sends);
+static inline struct soft_operation *soft_send_at(const struct soft_sends *sends, uint32_t index)
+{
+	return (void *)(sends->ring + (size_t)(index & (sends->size - 1)) * sends->stride);
+}
 
-struct soft_operation *soft_send_at(const struct soft_sends *sends, uint32_t index);
+/* Where the next operation is written: counted when soft_send_add() is called; NULL: full. */
+static inline struct soft_operation *soft_send_next(struct soft_sends *sends)
+{
+	return sends->tail - sends->head < sends->size ? soft_send_at(sends, sends->tail) : NULL;
+}
+
+static inline void soft_send_add(struct soft_sends *sends)
+{
+	sends->tail++;
+}
 
 /* Does what can be done. */
 void soft_send_run(struct soft_qp *qp);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cacheline.h"
 #include "core/soft/device.h"
 #include "core/soft/event.h"
 #include "core/soft/export.h"
@@ -14,7 +15,7 @@
 
 SOFT_EXPORT struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
 {
-	struct soft_srq *srq = calloc(1, sizeof(*srq));
+	struct soft_srq *srq = cacheline_calloc(1, sizeof(*srq));
 	int result = ENOMEM;
 
 	if (!srq)
@@ -70,7 +71,7 @@ SOFT_EXPORT int ibv_modify_srq(struct ibv_srq *verbs, struct ibv_srq_attr *attr,
 		return mask & IBV_SRQ_MAX_WR ? EOPNOTSUPP : EINVAL;
 	if (!(mask & IBV_SRQ_LIMIT))
 		return 0;
-	if (attr->srq_limit > srq->receives.size)
+	if (attr->srq_limit > srq->receives.room)
 		return EINVAL;
 	soft_lock_take(&image->queue.lock);
 	atomic_store(&image->queue.limit, attr->srq_limit);
@@ -83,7 +84,7 @@ SOFT_EXPORT int ibv_query_srq(struct ibv_srq *verbs, struct ibv_srq_attr *attr)
 	const struct soft_srq *srq = soft_srq_of(verbs);
 
 	*attr = (struct ibv_srq_attr){
-		.max_wr = srq->receives.size,
+		.max_wr = srq->receives.room,
 		.max_sge = srq->max_sge,
 		.srq_limit = atomic_load(&srq->image->queue.limit),
 	};

@@ -27,6 +27,11 @@ void soft_table_finish(struct soft_table *table)
 	memset(table, 0, sizeof(*table));
 }
 
+static uint32_t behind(const struct soft_table *table, uint32_t number)
+{
+	return number + 1 < table->size ? number + 1 : table->first;
+}
+
 /* A number that is taken, with nothing to be seen, has the table itself for an object. */
 uint32_t soft_table_take(struct soft_table *table)
 {
@@ -36,9 +41,9 @@ uint32_t soft_table_take(struct soft_table *table)
 	if (table->count < table->size - table->first) {
 		number = table->next;
 		while (atomic_load(&table->object[number]))
-			number = number + 1 < table->size ? number + 1 : table->first;
+			number = behind(table, number);
 		atomic_store(&table->object[number], table);
-		table->next = number + 1 < table->size ? number + 1 : table->first;
+		table->next = behind(table, number);
 		table->count++;
 	}
 	pthread_mutex_unlock(&table->mutex);
@@ -66,4 +71,14 @@ void soft_table_hide(struct soft_table *table, uint32_t number)
 void soft_table_remove(struct soft_table *table, uint32_t number)
 {
 	set(table, number, NULL);
+}
+
+void soft_table_put_back(struct soft_table *table, uint32_t number)
+{
+	pthread_mutex_lock(&table->mutex);
+	atomic_store(&table->object[number], NULL);
+	table->count--;
+	if (table->next == behind(table, number))
+		table->next = number;
+	pthread_mutex_unlock(&table->mutex);
 }

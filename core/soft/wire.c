@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/random.h"
 #include "core/soft/flight.h"
 #include "core/soft/process.h"
 #include "core/soft/qp.h"
-#include "core/soft/random.h"
 #include "core/soft/time.h"
 
 enum {
@@ -31,8 +31,8 @@ int soft_wire_init(struct soft_qp *qp)
 	qp->wire = wire;
 	wire->flight = calloc(qp->sends.size, sizeof(*wire->flight));
 	wire->random = soft_process.link.seed;
-	wire->random = soft_random(&wire->random) + atomic_fetch_add(&soft_process.lines.qps, 1);
-	wire->random = soft_random(&wire->random);
+	wire->random = random_next(&wire->random) + atomic_fetch_add(&soft_process.lines.qps, 1);
+	wire->random = random_next(&wire->random);
 	return wire->flight ? 0 : ENOMEM;
 }
 
@@ -54,13 +54,6 @@ void soft_wire_reset(struct soft_qp *qp)
 	wire->fetches = 0;
 	wire->retry_ns = wire->arrived_ns = wire->ended_ns = 0;
 	wire->has_failed = false;
-}
-
-bool soft_wire_is_fetch(const struct soft_operation *operation)
-{
-	return operation->opcode == IBV_WR_RDMA_READ ||
-	       operation->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
-	       operation->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
 static uint64_t later(uint64_t one, uint64_t other)
@@ -91,7 +84,7 @@ static uint64_t way(struct soft_wire *wire)
 	unsigned __int128 span = 2 * link->jitter_ns + 1;
 
 	return link->latency_ns - link->jitter_ns +
-	       (uint64_t)(soft_random(&wire->random) * span >> 64);
+	       (uint64_t)(random_next(&wire->random) * span >> 64);
 }
 
 /* Messages of a queue pair do not overtake each other, neither do their answers. */
@@ -105,7 +98,7 @@ void soft_wire_launch(struct soft_qp *qp, const struct soft_operation *operation
 
 	flight->outcome = 0;
 	flight->is_exact = false;
-	flight->is_lost = soft_random(&wire->random) < soft_process.link.loss;
+	flight->is_lost = random_next(&wire->random) < soft_process.link.loss;
 	flight->left_ns =
 		pass(&soft_process.lines.leaving_ns, is_fetch ? 0 : operation->length, now_ns);
 	flight->arrives_ns = later(flight->left_ns + there_ns, wire->arrived_ns);

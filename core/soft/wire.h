@@ -13,7 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct soft_operation;
+#include "core/soft/send.h"
+
 struct soft_qp;
 
 /* One message on its way. */
@@ -74,7 +75,12 @@ uint64_t soft_wire_lead_ns(const struct soft_qp *qp, const struct soft_operation
 void soft_wire_learn(struct soft_qp *qp, const struct soft_operation *operation, uint64_t begun_ns);
 
 /* Whether it brings something back. */
-bool soft_wire_is_fetch(const struct soft_operation *operation);
+static inline bool soft_wire_is_fetch(const struct soft_operation *operation)
+{
+	return operation->opcode == IBV_WR_RDMA_READ ||
+	       operation->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	       operation->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
 
 static inline struct soft_flight *soft_wire_at(const struct soft_wire *wire, uint32_t size,
 					       uint32_t index)

@@ -20,7 +20,7 @@ static void wr_start(struct ibv_qp_ex *verbs)
 	qp->tail_before = qp->sends.tail;
 	qp->building = NULL;
 	qp->build_error = 0;
-	switch (atomic_load(&qp->image->state)) {
+	switch (atomic_load_explicit(&qp->image->state, memory_order_relaxed)) {
 	case IBV_QPS_RESET:
 	case IBV_QPS_INIT:
 	case IBV_QPS_RTR:
@@ -37,7 +37,9 @@ static void fail(struct soft_qp *qp, int error)
 		qp->build_error = error;
 }
 
-static struct soft_operation *build(struct ibv_qp_ex *verbs, enum ibv_wr_opcode opcode)
+/* What is not set here, or by who calls this, is not read of such an operation. */
+static ALWAYS_INLINE struct soft_operation *build(struct ibv_qp_ex *verbs,
+						  enum ibv_wr_opcode opcode)
 {
 	struct soft_qp *qp = of(verbs);
 	struct soft_operation *operation = soft_send_next(&qp->sends);
@@ -49,17 +51,22 @@ static struct soft_operation *build(struct ibv_qp_ex *verbs, enum ibv_wr_opcode 
 		fail(qp, EINVAL);
 	if (qp->build_error)
 		return NULL;
-	memset(operation, 0, sizeof(*operation));
 	operation->wr_id = verbs->wr_id;
 	operation->opcode = opcode;
 	operation->flags = verbs->wr_flags;
+	operation->count = 0;
+	operation->is_inline = 0;
+	operation->length = 0;
+	/* Whoever forgets where a datagram goes reaches nobody. */
+	if (unlikely(verbs->qp_base.qp_type == IBV_QPT_UD))
+		operation->remote_qp = 0;
 	soft_send_add(&qp->sends);
 	qp->building = operation;
 	return operation;
 }
 
-static struct soft_operation *build_remote(struct ibv_qp_ex *verbs, enum ibv_wr_opcode opcode,
-					   uint32_t rkey, uint64_t address)
+static ALWAYS_INLINE struct soft_operation *
+build_remote(struct ibv_qp_ex *verbs, enum ibv_wr_opcode opcode, uint32_t rkey, uint64_t address)
 {
 	struct soft_operation *operation = build(verbs, opcode);
 
@@ -158,9 +165,15 @@ static void wr_set_sge_list(struct ibv_qp_ex *verbs, size_t count, const struct 
 
 static void wr_set_sge(struct ibv_qp_ex *verbs, uint32_t lkey, uint64_t address, uint32_t length)
 {
-	const struct ibv_sge one = {.addr = address, .length = length, .lkey = lkey};
+	struct soft_operation *operation = of(verbs)->building;
 
-	wr_set_sge_list(verbs, 1, &one);
+	if (unlikely(!operation || !of(verbs)->cap.max_send_sge)) {
+		fail(of(verbs), EINVAL);
+		return;
+	}
+	operation->count = 1;
+	operation->length = length;
+	operation->sge[0] = (struct ibv_sge){.addr = address, .length = length, .lkey = lkey};
 }
 
 static void wr_set_inline_data_list(struct ibv_qp_ex *verbs, size_t count,

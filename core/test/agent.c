@@ -430,19 +430,36 @@ static int run_count(struct rdma_context *ctx, const struct task *task, size_t *
 	return 0;
 }
 
-struct task task_count(void)
+static size_t count(struct agent *agent)
 {
-	return (struct task){.run = run_count};
+	return agent_must(agent, (struct task){.run = run_count}).value;
+}
+
+size_t count_at_rest(struct agent *agent)
+{
+	uint64_t deadline = clock_deadline(10000);
+	size_t before = count(agent);
+
+	for (int same = 0; same < 10 && clock_left_ms(deadline); same++) {
+		size_t now;
+
+		usleep(10000);
+		now = count(agent);
+		if (now != before)
+			same = 0;
+		before = now;
+	}
+	return before;
 }
 
 void assert_count(struct agent *agent, size_t before)
 {
 	uint64_t deadline = clock_deadline(10000);
-	size_t now = agent_must(agent, task_count()).value;
+	size_t now = count(agent);
 
 	while (now != before && clock_left_ms(deadline)) {
 		usleep(1000);
-		now = agent_must(agent, task_count()).value;
+		now = count(agent);
 	}
 	/* Thousands are threads, the rest descriptors. */
 	assert_int_equal(now, before);

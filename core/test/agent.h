@@ -99,10 +99,13 @@ struct task task_fill(size_t seed, size_t offset, size_t length);
 /* Whether they are what fill with that seed, at that offset, left somewhere else. */
 struct task task_compare(size_t seed, size_t offset, size_t length, size_t filled_at);
 
-/* Descriptors and threads of the agent, in value. */
-struct task task_count(void);
+/*
+ * Descriptors and threads of the agent, once they stay the same: a thread that was joined
+ * leaves /proc a moment later, and so does what the other end has given up.
+ */
+size_t count_at_rest(struct agent *agent);
 
-/* It comes back to that count: a thread that was joined leaves /proc a moment later. */
+/* It comes back to that count. */
 void assert_count(struct agent *agent, size_t before);
 
 /* A server that waits for a client gets this one. */

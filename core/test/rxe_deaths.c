@@ -208,7 +208,7 @@ static void test_client_dies(void **state)
 
 	serve_another(server, port);
 	before = resources_count();
-	counted = agent_must(server, task_count()).value;
+	counted = count_at_rest(server);
 	for (int i = 0; i < ROUNDS; i++) {
 		kill_one(death, server, next_client(server, port, death->cq_notify));
 		serve_another(server, port);
@@ -237,7 +237,7 @@ static void test_server_dies(void **state)
 		if (!i) {
 			agent_stop(server);
 			before = resources_count();
-			counted = agent_must(client, task_count()).value;
+			counted = count_at_rest(client);
 		}
 		assert_count(client, counted);
 	}
@@ -256,7 +256,7 @@ static void test_client_dies_before_it_is_connected(void **unused)
 
 	serve_another(server, port);
 	before = resources_count();
-	counted = agent_must(server, task_count()).value;
+	counted = count_at_rest(server);
 	for (size_t i = 0; i < ROUNDS * ARRAY_LENGTH(places); i++) {
 		enum place place = places[i % ARRAY_LENGTH(places)];
 		struct agent *victim = agent_start(NULL);
@@ -316,7 +316,7 @@ static void test_server_dies_before_it_has_connected(void **unused)
 		agent_must(client, task_close());
 		if (!i) {
 			before = resources_count();
-			counted = agent_must(client, task_count()).value;
+			counted = count_at_rest(client);
 		}
 		assert_count(client, counted);
 	}

@@ -29,7 +29,7 @@ static void test_wrong_addresses(void **unused)
 
 	agent_must(client, task_setup_client(device_host(), 1, NULL));
 	agent_must(client, task_close());
-	counted = agent_must(client, task_count()).value;
+	counted = count_at_rest(client);
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		agent_must_fail(client, task_setup_client(rows[i].host, 1, NULL), rows[i].words);
 		assert_count(client, counted);
@@ -76,7 +76,7 @@ static void test_port_in_use(void **unused)
 
 	agent_must(second, task_setup_server(0, device_name()));
 	agent_must(second, task_close());
-	counted = agent_must(second, task_count()).value;
+	counted = count_at_rest(second);
 	snprintf(words, sizeof(words), "port %u is in use", port);
 	agent_must_fail(second, task_setup_server(port, NULL), words);
 	agent_must_fail(second, task_setup_server(port, device_name()), words);

@@ -150,8 +150,8 @@ static void test_trials(void **state)
 		agent_must(agents.far, task_reset());
 		if (!i) {
 			before = resources_count();
-			counted[NEAR] = agent_must(agents.near, task_count()).value;
-			counted[FAR] = agent_must(agents.far, task_count()).value;
+			counted[NEAR] = count_at_rest(agents.near);
+			counted[FAR] = count_at_rest(agents.far);
 		}
 		assert_resources(before);
 		assert_count(agents.near, counted[NEAR]);
@@ -363,7 +363,7 @@ static void test_limits(void **unused)
 	stand_plan(TRANSPORT_RC, RDMA_EVENT, 1);
 	agent_must(agent, task_stand(NEAR));
 	agent_must(agent, task_strike());
-	counted = agent_must(agent, task_count()).value;
+	counted = count_at_rest(agent);
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		stand_plan(TRANSPORT_RC, RDMA_EVENT, 1);
 		board->plan.ground = rows[i].settings;

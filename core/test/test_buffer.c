@@ -33,7 +33,7 @@ static void test_whole_zeroed_pages(void **unused)
 		struct error error = {0};
 		unsigned char present[1 + (1 << 20) / 4096];
 
-		assert_int_equal(buffer_open(&buffer, sizes[i], false, -1, &error), 0);
+		assert_int_equal(buffer_open(&buffer, sizes[i], BUFFER_ORDINARY, -1, &error), 0);
 		assert_int_equal((uintptr_t)buffer.address % page, 0);
 		assert_int_equal(buffer.mapped, (sizes[i] + page - 1) / page * page);
 		for (size_t j = 0; j < buffer.mapped; j++)
@@ -49,6 +49,27 @@ static void test_whole_zeroed_pages(void **unused)
 	}
 }
 
+/* Whoever has the file finds there what is in the buffer, and cannot make it shorter. */
+static void test_shared_pages(void **unused)
+{
+	struct buffer buffer;
+	struct error error = {0};
+	char byte;
+
+	assert_int_equal(buffer_open(&buffer, 5000, BUFFER_SHARED, -1, &error), 0);
+	assert_true(buffer.file > 0);
+	assert_int_equal(buffer.mapped, 2 * sysconf(_SC_PAGESIZE));
+	for (size_t i = 0; i < buffer.mapped; i++)
+		assert_int_equal(buffer.address[i], 0);
+	buffer.address[4999] = 'x';
+	assert_int_equal(pread(buffer.file, &byte, 1, 4999), 1);
+	assert_int_equal(byte, 'x');
+	assert_int_equal(ftruncate(buffer.file, 4096), -1);
+	buffer_close(&buffer);
+	assert_null(buffer.address);
+	assert_int_equal(buffer.file, 0);
+}
+
 static void test_absurd_sizes(void **unused)
 {
 	static const size_t sizes[] = {
@@ -59,13 +80,27 @@ static void test_absurd_sizes(void **unused)
 		struct error error = {0};
 		char number[32];
 
-		assert_true(buffer_open(&buffer, sizes[i], false, -1, &error) < 0);
+		assert_true(buffer_open(&buffer, sizes[i], BUFFER_ORDINARY, -1, &error) < 0);
 		assert_true(error.code < 0);
 		snprintf(number, sizeof(number), "%zu", sizes[i]);
 		assert_contains(error.text, number);
 		assert_null(buffer.address);
 		buffer_close(&buffer);
 	}
+}
+
+/* Nothing is touched: whoever would be killed for it lives on. */
+static void test_more_than_there_is(void **unused)
+{
+	size_t available = (size_t)meminfo("MemAvailable") * 1024;
+	struct buffer buffer = {0};
+	struct error error = {0};
+
+	assert_int_equal(
+		buffer_open(&buffer, available + ((size_t)1 << 30), BUFFER_ORDINARY, -1, &error),
+		-ENOMEM);
+	assert_contains(error.text, " MiB left, of which a sixteenth is kept");
+	assert_null(buffer.address);
 }
 
 static void test_numa_nodes(void **unused)
@@ -77,7 +112,7 @@ static void test_numa_nodes(void **unused)
 		struct buffer buffer;
 		struct error error = {0};
 
-		assert_int_equal(buffer_open(&buffer, 8192, false, nodes[i], &error), 0);
+		assert_int_equal(buffer_open(&buffer, 8192, BUFFER_ORDINARY, nodes[i], &error), 0);
 		buffer.address[8191] = 1;
 		buffer_close(&buffer);
 	}
@@ -94,12 +129,12 @@ static void test_too_few_huge_pages(void **unused)
 	char wanted[160];
 
 	if (page <= 0) {
-		assert_int_equal(buffer_open(&buffer, 1, true, -1, &error), -EOPNOTSUPP);
+		assert_int_equal(buffer_open(&buffer, 1, BUFFER_HUGE, -1, &error), -EOPNOTSUPP);
 		assert_contains(error.text, "no huge pages");
 		return;
 	}
-	assert_int_equal(buffer_open(&buffer, ((size_t)there + 3) * (size_t)page * 1024 - 1, true,
-				     -1, &error),
+	assert_int_equal(buffer_open(&buffer, ((size_t)there + 3) * (size_t)page * 1024 - 1,
+				     BUFFER_HUGE, -1, &error),
 			 -ENOMEM);
 	snprintf(wanted, sizeof(wanted),
 		 "%ld huge pages of %ld KiB wanted, %ld free; sysctl vm.nr_hugepages=%ld",
@@ -113,6 +148,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_whole_zeroed_pages),
 		cmocka_unit_test(test_absurd_sizes),
+		cmocka_unit_test(test_shared_pages),
+		cmocka_unit_test(test_more_than_there_is),
 		cmocka_unit_test(test_numa_nodes),
 		cmocka_unit_test(test_too_few_huge_pages),
 	};

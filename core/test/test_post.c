@@ -412,6 +412,30 @@ static void test_receives(void **unused)
 	post_list_close(&list);
 }
 
+/* 100 bytes in seven: two of 15 and five of 14. They stay together where they are moved. */
+static void test_pieces(void **unused)
+{
+	static const uint32_t lengths[] = {15, 15, 14, 14, 14, 14, 14};
+	static const uint64_t addresses[] = {1000, 1015, 1030, 1044, 1058, 1072, 1086};
+	const struct ibv_sge whole = {.addr = 1000, .length = 100, .lkey = 5};
+	struct post_work work = {0};
+
+	post_cut(&work, &whole, 7);
+	assert_int_equal(work.n_sges, 7);
+	for (size_t moved = 0; moved < 2; moved++) {
+		for (size_t i = 0; i < ARRAY_LENGTH(lengths); i++) {
+			assert_int_equal(work.sges[i].addr, addresses[i] + 70000 * moved);
+			assert_int_equal(work.sges[i].length, lengths[i]);
+			assert_int_equal(work.sges[i].lkey, 5);
+		}
+		post_move(&work, 71000);
+	}
+	assert_int_equal(work.sges[7].length, 0);
+	post_cut(&work, &whole, 1);
+	assert_int_equal(work.n_sges, 1);
+	assert_int_equal(work.sges[0].length, 100);
+}
+
 static void test_empty_lists(void **unused)
 {
 	struct post_list list = {0};
@@ -439,6 +463,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FRESH(test_every_operation), FRESH(test_paths),       FRESH(test_lists),
 		FRESH(test_receives),        FRESH(test_empty_lists), FRESH(test_immediate_data),
+		FRESH(test_pieces),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """
 The modelled link, as others' programs and verbmark measure it. Nothing may be faster than
-the model, ever; how close it comes is up to the machine, so that is the best of several
-tries. Each row is printed beside its model.
+the model, ever. How close it comes is up to the machine: each row is printed beside its
+model, and with CLOSE=0.1 the best of several tries has to be within a tenth of it.
 """
 
 import json
@@ -15,10 +15,11 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import soft_programs  # noqa: E402
 
 VERBMARK = os.environ["MEASURES"]
-TRIES = 20
+# None: a timing is printed, and decides nothing.
+CLOSE = float(os.environ["CLOSE"]) if "CLOSE" in os.environ else None
+TRIES = 20 if CLOSE else 1
 # A processor's clock as perftest takes it is not exact.
 ROUNDING = 0.01
-CLOSE = 0.1
 
 LATENCIES_US = (2, 10, 50)
 LATENCY_PROGRAMS = (
@@ -57,7 +58,7 @@ class OnLink(soft_programs.OnDevice):
     def approach(self, what, model, measure, is_more_worse=True, reach=None):
         """
         Tries until the measured figure is close to the model, or to what the machine can
-        do of it; the best. No try may be better than the model.
+        do of it. No try may be better than the model.
         """
         reach = model if reach is None else reach
         best = None
@@ -69,14 +70,12 @@ class OnLink(soft_programs.OnDevice):
             else:
                 self.assertLessEqual(measured, model * (1 + ROUNDING), what)
                 best = measured if best is None else max(best, measured)
-            if best <= reach * (1 + CLOSE) if is_more_worse else best >= reach * (1 - CLOSE):
+            off = best / reach - 1 if is_more_worse else 1 - best / reach
+            if CLOSE and off <= CLOSE:
                 break
         print(f"# {what}: model {model:g}, measured {best:g}", flush=True)
-        if is_more_worse:
-            self.assertLessEqual(best, reach * (1 + CLOSE), what)
-        else:
-            self.assertGreaterEqual(best, reach * (1 - CLOSE), what)
-        return best
+        if CLOSE:
+            self.assertLessEqual(off, CLOSE, what)
 
     def latency(self, program):
         return self.figures(f"{program} -n 1000")[4]
@@ -131,12 +130,14 @@ class Model(OnLink):
             self.set_link(f"latency={latency_us}us")
             for _ in range(TRIES):
                 best.setdefault(latency_us, []).append(self.latency("ib_send_lat"))
+                self.assertGreaterEqual(best[latency_us][-1], latency_us * (1 - ROUNDING))
                 if best[latency_us][-1] < latency_us * 1.02:
                     break
         ratio = min(best[55]) / min(best[50])
         print(f"# ib_send_lat, planted 1.1: measured {ratio:.3f}", flush=True)
-        self.assertGreater(ratio, 1.08)
-        self.assertLess(ratio, 1.12)
+        if CLOSE:
+            self.assertGreater(ratio, 1.08)
+            self.assertLess(ratio, 1.12)
 
 
 class Verbmark(OnLink):
@@ -182,7 +183,7 @@ class Verbmark(OnLink):
                 far = [
                     operation
                     for operation, ways in OPERATIONS.items()
-                    if best[operation] > latency_us * ways * (1 + CLOSE)
+                    if CLOSE and best[operation] > latency_us * ways * (1 + CLOSE)
                 ]
                 if not far:
                     break

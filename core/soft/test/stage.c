@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/soft/test/stage.h"
 
+#include <fcntl.h>
 #include <ftw.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/soft/time.h"
@@ -118,11 +120,26 @@ static void open_end(struct stage *stage, unsigned int i, const struct stage_way
 	};
 
 	end->buffer = stage->buffer + (size_t)i * STAGE_HALF;
-	end->cq = ibv_create_cq(stage->context, ways->cqe ? ways->cqe : 64, end, stage->channel, 0);
+	end->cq = ibv_create_cq(stage->context, ways->cqe ? ways->cqe : 64, end,
+				ways->no_channel ? NULL : stage->channel, 0);
 	assert_non_null(end->cq);
 	attr.send_cq = attr.recv_cq = end->cq;
 	end->qp = ibv_create_qp_ex(stage->context, &attr);
 	assert_non_null(end->qp);
+}
+
+static unsigned char *share(struct stage *stage)
+{
+	const size_t size = (size_t)2 * STAGE_HALF;
+	void *memory;
+
+	stage->file = memfd_create("stage", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	assert_true(stage->file >= 0);
+	assert_int_equal(ftruncate(stage->file, (off_t)size), 0);
+	assert_int_equal(fcntl(stage->file, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, stage->file, 0);
+	assert_true(memory != MAP_FAILED);
+	return memory;
 }
 
 void stage_open(struct stage *stage, const struct stage_ways *ways)
@@ -136,7 +153,9 @@ void stage_open(struct stage *stage, const struct stage_ways *ways)
 	stage->context = stage_open_device();
 	stage->pd = ibv_alloc_pd(stage->context);
 	stage->channel = ibv_create_comp_channel(stage->context);
-	stage->buffer = calloc(2, STAGE_HALF);
+	stage->file = -1;
+	stage->buffer =
+		ways->is_shared || getenv("SOFT_SHARED") ? share(stage) : calloc(2, STAGE_HALF);
 	assert_non_null(stage->pd);
 	assert_non_null(stage->channel);
 	assert_non_null(stage->buffer);
@@ -165,7 +184,12 @@ void stage_close(struct stage *stage)
 	assert_int_equal(ibv_destroy_comp_channel(stage->channel), 0);
 	assert_int_equal(ibv_dealloc_pd(stage->pd), 0);
 	assert_int_equal(ibv_close_device(stage->context), 0);
-	free(stage->buffer);
+	if (stage->file < 0) {
+		free(stage->buffer);
+		return;
+	}
+	munmap(stage->buffer, (size_t)2 * STAGE_HALF);
+	close(stage->file);
 }
 
 void stage_receive(struct stage *stage, uint32_t length, uint64_t wr_id)

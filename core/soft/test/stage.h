@@ -35,6 +35,7 @@ struct stage {
 	struct ibv_mr *mr;
 	struct stage_end end[2];
 	unsigned char *buffer;
+	int file; /* of shared memory; or -1 */
 };
 
 /* How the ends are connected; zeros are what most tests want. */
@@ -46,7 +47,10 @@ struct stage_ways {
 	uint8_t timeout;
 	uint8_t retry_cnt;
 	uint8_t rnr_retry;
-	uint8_t no_reads; /* the second end grants none */
+	uint8_t no_reads;     /* the second end grants none */
+	bool has_own_network; /* of two processes, the child */
+	bool no_channel;      /* completion queues have none */
+	bool is_shared;       /* the memory: a sealed memfd; so it is where SOFT_SHARED is set */
 	int cqe;
 };
 

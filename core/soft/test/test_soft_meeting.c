@@ -17,8 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/soft/cm_link.h"
 #include "core/soft/cm_port.h"
 #include "core/soft/event.h"
+#include "core/soft/message.h"
 #include "core/soft/peer.h"
 #include "core/soft/process.h"
 #include "core/soft/test/stage.h"
@@ -308,11 +310,55 @@ static void test_a_context_that_goes_first(void **unused)
 	assert_int_equal(ibv_close_device(context), 0);
 }
 
+/* Descriptors arrive, and none of a message that is none. */
+static void test_messages(void **unused)
+{
+	const struct soft_message hello = {.kind = SOFT_MESSAGE_HELLO, .slot = 3, .generation = 4};
+	struct soft_message message;
+	int fd[SOFT_MESSAGE_FDS];
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+	assert_int_equal(soft_message_receive(ends[1], &message, fd), -EAGAIN);
+	assert_int_equal(soft_message_send(ends[0], &hello, (const int[]){0, 1, 2}), 0);
+	assert_int_equal(soft_message_receive(ends[1], &message, fd), 0);
+	assert_int_equal(message.slot, 3);
+	assert_int_equal(message.generation, 4);
+	for (int i = 0; i < SOFT_MESSAGE_FDS; i++)
+		assert_int_equal(close(fd[i]), 0);
+	assert_int_equal(write(ends[0], "garbage", 7), 7);
+	assert_int_equal(soft_message_receive(ends[1], &message, fd), -EPROTO);
+	assert_int_equal(write(ends[0], &hello, sizeof(hello)), sizeof(hello));
+	assert_int_equal(soft_message_receive(ends[1], &message, fd), -EPROTO);
+	close(ends[0]);
+	assert_int_equal(soft_message_receive(ends[1], &message, fd), -ECONNRESET);
+	close(ends[1]);
+}
+
+/* What is sent to one who has gone is lost, as on a wire: that he has is told by an event. */
+static void test_a_word_to_one_who_has_gone(void **unused)
+{
+	struct soft_cm_message word = {.kind = SOFT_CM_READY};
+	struct soft_cm_link link = {.id = NULL};
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+	link.source.fd = ends[0];
+	assert_int_equal(soft_cm_link_send(&link, &word), 0);
+	close(ends[1]);
+	assert_int_equal(soft_cm_link_send(&link, &word), 0);
+	assert_int_equal(soft_cm_link_send(NULL, &word), -ENOTCONN);
+	close(ends[0]);
+	assert_int_equal(soft_cm_link_send(&link, &word), -EBADF);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_one_that_dies_while_it_is_met, end_child),
 		cmocka_unit_test(test_a_port_that_is_another_by_now),
+		cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_a_word_to_one_who_has_gone),
 		cmocka_unit_test_teardown(test_one_that_was_stopped, end_child),
 		cmocka_unit_test(test_a_context_that_goes_first),
 	};

@@ -3,9 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -16,7 +19,7 @@
 #include "core/soft/arena.h"
 #include "core/soft/grh.h"
 #include "core/soft/lock.h"
-#include "core/soft/message.h"
+#include "core/soft/process.h"
 #include "core/soft/registry.h"
 #include "core/soft/table.h"
 #include "core/soft/test/stage.h"
@@ -74,7 +77,56 @@ static void test_numbers_are_given_in_turn(void **unused)
 	assert_int_equal(soft_table_take(&table), 2);
 	soft_table_show(&table, 2, &object[3]);
 	assert_ptr_equal(soft_table_get(&table, 2), &object[3]);
+	/* But one that nobody has heard of comes again, also from the end. */
+	assert_int_equal(soft_table_take(&table), 3);
+	soft_table_put_back(&table, 3);
+	assert_int_equal(soft_table_take(&table), 3);
+	soft_table_remove(&table, 4);
+	assert_int_equal(soft_table_take(&table), 4);
+	soft_table_put_back(&table, 4);
+	assert_int_equal(soft_table_take(&table), 4);
+	/* Of two only the last one. */
+	soft_table_put_back(&table, 3);
+	soft_table_remove(&table, 2);
+	assert_int_equal(soft_table_take(&table), 2);
 	soft_table_finish(&table);
+}
+
+static uint32_t make_and_destroy(struct stage *stage, bool is_modified)
+{
+	struct ibv_qp_init_attr init = {
+		.send_cq = stage->end[0].cq,
+		.recv_cq = stage->end[0].cq,
+		.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+		.qp_type = IBV_QPT_RC,
+	};
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1};
+	struct ibv_qp *qp = ibv_create_qp(stage->pd, &init);
+	uint32_t number;
+
+	assert_non_null(qp);
+	number = qp->qp_num;
+	if (is_modified)
+		assert_int_equal(ibv_modify_qp(qp, &attr,
+					       IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+						       IBV_QP_ACCESS_FLAGS),
+				 0);
+	assert_int_equal(ibv_destroy_qp(qp), 0);
+	return number;
+}
+
+/* Who only tries out what goes uses up no numbers, nor the memory behind them. */
+static void test_numbers_of_trials(void **unused)
+{
+	struct stage stage;
+	uint32_t number;
+
+	stage_open(&stage, &(struct stage_ways){0});
+	number = make_and_destroy(&stage, false);
+	assert_int_equal(make_and_destroy(&stage, false), number);
+	assert_int_equal(make_and_destroy(&stage, true), number);
+	assert_int_not_equal(make_and_destroy(&stage, false), number);
+	stage_close(&stage);
 }
 
 static void test_blocks_are_zeros(void **unused)
@@ -353,31 +405,6 @@ static void test_directories_that_others_may_enter(void **unused)
 	soft_registry_close(&registry);
 }
 
-/* Descriptors arrive, and none of a message that is none. */
-static void test_messages(void **unused)
-{
-	const struct soft_message hello = {.kind = SOFT_MESSAGE_HELLO, .slot = 3, .generation = 4};
-	struct soft_message message;
-	int fd[SOFT_MESSAGE_FDS];
-	int ends[2];
-
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
-	assert_int_equal(soft_message_receive(ends[1], &message, fd), -EAGAIN);
-	assert_int_equal(soft_message_send(ends[0], &hello, (const int[]){0, 1, 2}), 0);
-	assert_int_equal(soft_message_receive(ends[1], &message, fd), 0);
-	assert_int_equal(message.slot, 3);
-	assert_int_equal(message.generation, 4);
-	for (int i = 0; i < SOFT_MESSAGE_FDS; i++)
-		assert_int_equal(close(fd[i]), 0);
-	assert_int_equal(write(ends[0], "garbage", 7), 7);
-	assert_int_equal(soft_message_receive(ends[1], &message, fd), -EPROTO);
-	assert_int_equal(write(ends[0], &hello, sizeof(hello)), sizeof(hello));
-	assert_int_equal(soft_message_receive(ends[1], &message, fd), -EPROTO);
-	close(ends[0]);
-	assert_int_equal(soft_message_receive(ends[1], &message, fd), -ECONNRESET);
-	close(ends[1]);
-}
-
 /* What is opened is told in INNER, of as much room as the registry has for it. */
 static void check_directory(const char *path, int result, char *inner)
 {
@@ -446,11 +473,88 @@ static void test_a_place_that_is_taken(void **unused)
 	assert_int_equal(setenv("VERBMARK_SOFT_DIR", stage_directory(), 1), 0);
 }
 
+static atomic_bool is_over;
+static _Atomic uint32_t last_seen;
+
+/* As who takes a lock over does, of which the holder was only stopped. */
+static void *ring_on(void *cq)
+{
+	struct soft_cq_image *image = cq;
+
+	while (!is_over)
+		last_seen = __atomic_fetch_add(&image->rung, 1000, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+/* Who raises an event comes to an end of it, whatever another one counts beside him. */
+static void test_events_counted_by_two(void **unused)
+{
+	struct stage stage;
+	pthread_t other;
+
+	stage_open(&stage, &(struct stage_ways){0});
+	is_over = false;
+	assert_int_equal(pthread_create(&other, NULL, ring_on, &soft_process.arena.image->cq[1]),
+			 0);
+	while (!last_seen)
+		sched_yield();
+	for (int i = 0; i < 20000; i++) {
+		struct ibv_send_wr wr = {
+			.opcode = IBV_WR_RDMA_WRITE,
+			.send_flags = IBV_SEND_SIGNALED,
+			.wr.rdma = {(uintptr_t)stage.end[1].buffer, stage.mr->rkey}
+                };
+		struct ibv_cq *cq;
+		void *context;
+
+		assert_int_equal(ibv_req_notify_cq(stage.end[0].cq, 0), 0);
+		assert_int_equal(stage_post(&stage, &wr, 8), 0);
+		assert_int_equal(ibv_get_cq_event(stage.channel, &cq, &context), 0);
+		ibv_ack_cq_events(cq, 1);
+		assert_int_equal(stage_await(stage.end[0].cq).status, IBV_WC_SUCCESS);
+	}
+	is_over = true;
+	pthread_join(other, NULL);
+	stage_close(&stage);
+}
+
+/* What is asked of a queue without a channel goes to no descriptor, and least of all to 0. */
+static void test_events_without_a_channel(void **unused)
+{
+	struct stage stage;
+	int ends[2];
+	int before = dup(STDIN_FILENO);
+	int count = -1;
+
+	stage_open(&stage, &(struct stage_ways){.no_channel = true});
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(dup2(ends[1], STDIN_FILENO), STDIN_FILENO);
+	for (int i = 0; i < 3; i++) {
+		struct ibv_send_wr wr = {
+			.opcode = IBV_WR_RDMA_WRITE,
+			.send_flags = IBV_SEND_SIGNALED,
+			.wr.rdma = {(uintptr_t)stage.end[1].buffer, stage.mr->rkey},
+		};
+
+		assert_int_equal(ibv_req_notify_cq(stage.end[0].cq, 0), 0);
+		assert_int_equal(stage_post(&stage, &wr, 8), 0);
+		assert_int_equal(stage_await(stage.end[0].cq).status, IBV_WC_SUCCESS);
+	}
+	assert_int_equal(ioctl(ends[0], FIONREAD, &count), 0);
+	assert_int_equal(dup2(before, STDIN_FILENO), STDIN_FILENO);
+	assert_int_equal(count, 0);
+	close(before);
+	close(ends[0]);
+	close(ends[1]);
+	stage_close(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_lock_of_a_dead_process),
 		cmocka_unit_test(test_numbers_are_given_in_turn),
+		cmocka_unit_test(test_numbers_of_trials),
 		cmocka_unit_test(test_blocks_are_zeros),
 		cmocka_unit_test(test_places_outside_of_an_arena),
 		cmocka_unit_test(test_an_arena_that_is_none),
@@ -463,7 +567,8 @@ int main(void)
 		cmocka_unit_test(test_directories_that_others_may_enter),
 		cmocka_unit_test(test_directories),
 		cmocka_unit_test(test_a_place_that_is_taken),
-		cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_events_counted_by_two),
+		cmocka_unit_test(test_events_without_a_channel),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* splitmix64 (Steele, Lea, Flood 2014): the same numbers from the same seed, anywhere. */
-#ifndef CORE_SOFT_RANDOM_H
-#define CORE_SOFT_RANDOM_H
+#ifndef CORE_RANDOM_H
+#define CORE_RANDOM_H
 
 #include <stdint.h>
 
-static inline uint64_t soft_random(uint64_t *state)
+/* One of them by itself: numbers that are near each other give such as are not. */
+static inline uint64_t random_mix(uint64_t value)
 {
-	uint64_t value = *state += UINT64_C(0x9e3779b97f4a7c15);
-
 	value = (value ^ value >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	value = (value ^ value >> 27) * UINT64_C(0x94d049bb133111eb);
 	return value ^ value >> 31;
+}
+
+static inline uint64_t random_next(uint64_t *state)
+{
+	return random_mix(*state += UINT64_C(0x9e3779b97f4a7c15));
 }
 
 #endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How much memory a program can still have: of the machine, and of the control groups that
+ * it is in. Who touches more than that is killed, or has others killed.
+ */
+#ifndef CORE_MEMORY_H
+#define CORE_MEMORY_H
+
+#include <stdint.h>
+
+/*
+ * Bytes; UINT64_MAX where nothing tells. root stands before /proc and /sys: it is empty but
+ * for tests.
+ */
+uint64_t memory_available(const char *root);
+
+/* A line of /proc/meminfo, in KiB; 0 if it is not there. */
+uint64_t memory_info(const char *root, const char *name);
+
+#endif

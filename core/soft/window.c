@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/window.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "core/soft/peer.h"
+#include "core/soft/region.h"
+
+enum {
+	WINDOWS = 128,        /* where two regions want the same one, the later has none */
+	POPULATED = 64 << 20, /* larger ones come page by page */
+};
+
+struct window {
+	_Atomic uint32_t key; /* of the region; 0: it is free */
+	uint64_t address;     /* of the region, in its owner */
+	char *at;             /* and here; NULL: it cannot be mapped */
+	void *mapped;
+	size_t size;
+};
+
+struct soft_windows {
+	pthread_mutex_t mutex; /* who opens one */
+	struct window window[WINDOWS];
+};
+
+struct soft_windows *soft_windows_open(void)
+{
+	struct soft_windows *windows = calloc(1, sizeof(*windows));
+
+	if (windows)
+		pthread_mutex_init(&windows->mutex, NULL);
+	return windows;
+}
+
+static void unmap(struct window *window)
+{
+	if (window->mapped)
+		munmap(window->mapped, window->size);
+	window->mapped = NULL;
+	window->at = NULL;
+}
+
+void soft_windows_close(struct soft_windows *windows)
+{
+	if (!windows)
+		return;
+	for (unsigned int i = 0; i < WINDOWS; i++)
+		unmap(&windows->window[i]);
+	pthread_mutex_destroy(&windows->mutex);
+	free(windows);
+}
+
+static const struct soft_region_image *region_of(const struct soft_peer *peer, uint32_t key)
+{
+	return &peer->arena->memory->region[soft_region_number(key)];
+}
+
+/* The kernel asks what it asks for process_vm_writev, too. */
+static int fetch(pid_t pid, int number)
+{
+	int process = (int)syscall(SYS_pidfd_open, pid, 0);
+	int fd;
+
+	if (process < 0)
+		return -1;
+	fd = (int)syscall(SYS_pidfd_getfd, process, number, 0);
+	close(process);
+	return fd;
+}
+
+/* That very file, in memory, and for ever as long as it has to be. */
+static bool is_right(int fd, const struct soft_region_image *region)
+{
+	struct stat status;
+	struct statfs system;
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	return seals >= 0 && seals & F_SEAL_SHRINK && !fstat(fd, &status) &&
+	       !fstatfs(fd, &system) && system.f_type == TMPFS_MAGIC &&
+	       status.st_ino == region->inode && region->offset <= (uint64_t)status.st_size &&
+	       region->length <= (uint64_t)status.st_size - region->offset;
+}
+
+static void map(struct window *window, int fd, uint64_t offset, uint64_t length)
+{
+	uint64_t within = offset % (uint64_t)sysconf(_SC_PAGESIZE);
+	size_t size = (size_t)(length + within);
+	int flags = MAP_SHARED | (size <= POPULATED ? MAP_POPULATE : 0);
+	void *mapped =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, flags, fd, (off_t)(offset - within));
+
+	if (mapped == MAP_FAILED)
+		return;
+	madvise(mapped, size, MADV_DONTDUMP);
+	madvise(mapped, size, MADV_DONTFORK);
+	window->mapped = mapped;
+	window->size = size;
+	window->at = (char *)mapped + within;
+}
+
+/* Its region is there: another one that wants the same window goes without. */
+static bool is_taken(const struct soft_peer *peer, const struct window *window)
+{
+	uint32_t key = atomic_load(&window->key);
+
+	return key && atomic_load(&region_of(peer, key)->key) == key;
+}
+
+/* What was deregistered takes no memory for longer than until the next one comes. */
+static void sweep(const struct soft_peer *peer)
+{
+	for (unsigned int i = 0; i < WINDOWS; i++) {
+		struct window *window = &peer->windows->window[i];
+		uint32_t key = atomic_load(&window->key);
+
+		if (!key || is_taken(peer, window) || soft_region_is_held(peer->arena, key))
+			continue;
+		atomic_store(&window->key, 0);
+		unmap(window);
+	}
+}
+
+/* What does not work is tried once. */
+static void open_window(const struct soft_peer *peer, struct window *window, uint32_t key)
+{
+	const struct soft_region_image *region = region_of(peer, key);
+	int fd = fetch(peer->pid, (int)region->file - 1);
+
+	if (fd >= 0 && is_right(fd, region))
+		map(window, fd, region->offset, region->length);
+	if (fd >= 0)
+		close(fd);
+	window->address = region->address;
+	atomic_store_explicit(&window->key, key, memory_order_release);
+}
+
+static COLD void open_if_free(const struct soft_peer *peer, struct window *window, uint32_t key)
+{
+	pthread_mutex_lock(&peer->windows->mutex);
+	if (atomic_load(&window->key) != key) {
+		sweep(peer);
+		if (!atomic_load(&window->key))
+			open_window(peer, window, key);
+	}
+	pthread_mutex_unlock(&peer->windows->mutex);
+}
+
+/* NULL: it has none. */
+static ALWAYS_INLINE char *place_of(const struct soft_peer *peer, uint32_t key, uint64_t address)
+{
+	struct window *window = &peer->windows->window[soft_region_number(key) % WINDOWS];
+
+	if (!region_of(peer, key)->file)
+		return NULL;
+	if (unlikely(atomic_load_explicit(&window->key, memory_order_acquire) != key)) {
+		if (is_taken(peer, window))
+			return NULL;
+		open_if_free(peer, window, key);
+		if (atomic_load_explicit(&window->key, memory_order_acquire) != key)
+			return NULL;
+	}
+	return window->at ? window->at + (address - window->address) : NULL;
+}
+
+bool soft_window_span(const struct soft_peer *peer, const struct soft_span *there,
+		      struct soft_span *near)
+{
+	if (!peer->windows)
+		return false;
+	near->count = there->count;
+	near->length = there->length;
+	for (unsigned int i = 0; i < there->count; i++) {
+		char *at = place_of(peer, there->key[i], (uintptr_t)there->piece[i].iov_base);
+
+		if (!at)
+			return false;
+		near->piece[i] = (struct iovec){at, there->piece[i].iov_len};
+	}
+	return true;
+}
