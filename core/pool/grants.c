@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/pool/grants.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/verbs.h"
+
+int grants_open(struct grants *grants, const struct buffer *buffer, struct error *error)
+{
+	*grants = (struct grants){.buffer = buffer, .size = buffer->mapped};
+	if (!chunks_open(&grants->chunks, grants->size / buffer->page))
+		return 0;
+	grants_close(grants);
+	return error_set_errno(error, -ENOMEM, "cannot make a pool");
+}
+
+void grants_close(struct grants *grants)
+{
+	chunks_close(&grants->chunks);
+	*grants = (struct grants){0};
+}
+
+static char *address_of(const struct grants *grants, const struct grant *grant)
+{
+	return grants->buffer->address + grant->first * grants->buffer->page;
+}
+
+static enum pool_status fill(struct grants *grants, struct ibv_pd *pd, uint64_t size,
+			     struct grant *grant)
+{
+	const int access =
+		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+
+	grant->n_chunks = grants_taken_by(grants, size) / grants->buffer->page;
+	grant->first = chunks_take(&grants->chunks, grant->n_chunks);
+	if (grant->first == SIZE_MAX)
+		return POOL_EXHAUSTED;
+	memset(address_of(grants, grant), 0, grant->n_chunks * grants->buffer->page);
+	grant->mr = ibv_reg_mr(pd, address_of(grants, grant), size, access);
+	if (grant->mr)
+		return POOL_OK;
+	chunks_give(&grants->chunks, grant->first, grant->n_chunks);
+	return POOL_NO_REGION;
+}
+
+uint64_t grants_taken_by(const struct grants *grants, uint64_t size)
+{
+	return ((size - 1) / grants->buffer->page + 1) * grants->buffer->page;
+}
+
+enum pool_status grants_take(struct grants *grants, struct ibv_pd *pd,
+			     const struct pool_message *asked, uint64_t left, struct grant **grant)
+{
+	enum pool_status status;
+	struct grant *made;
+
+	if (!asked->size)
+		return POOL_ZERO;
+	if (asked->size > grants->size)
+		return POOL_TOO_LARGE;
+	if (grants_taken_by(grants, asked->size) > left)
+		return POOL_SHARE;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return POOL_NO_REGION;
+	made->every = asked->every;
+	status = fill(grants, pd, asked->size, made);
+	if (status != POOL_OK) {
+		free(made);
+		return status;
+	}
+	grants->count++;
+	*grant = made;
+	return POOL_OK;
+}
+
+int grants_give(struct grants *grants, struct grant *grant)
+{
+	int code = verbs_result(ibv_dereg_mr(grant->mr));
+
+	if (code)
+		return code;
+	chunks_give(&grants->chunks, grant->first, grant->n_chunks);
+	grants->count--;
+	free(grant);
+	return 0;
+}
+
+uint32_t grant_value(const struct grant *grant, uint32_t number)
+{
+	uint64_t last = (uint64_t)number * grant->every - 1;
+	const uint32_t *slots = grant->mr->addr;
+
+	/* Who is granted it writes there at any time. */
+	return be32toh(
+		__atomic_load_n(&slots[grant_slot(grant->mr->length, last)], __ATOMIC_RELAXED));
+}

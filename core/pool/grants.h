@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The memory of a pool, and what was granted of it: each grant is a range of whole chunks
+ * and a region of its own, as long as was asked for, in the protection domain of whom it is
+ * for. So its key opens nothing beside it, and nothing after it was given back; and nobody
+ * else's opens it, where each has a domain of its own. What is granted is zero.
+ */
+#ifndef CORE_POOL_GRANTS_H
+#define CORE_POOL_GRANTS_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+
+#include "core/buffer.h"
+#include "core/pool/chunks.h"
+#include "core/pool/message.h"
+
+struct grants {
+	const struct buffer *buffer;
+	struct chunks chunks;
+	size_t size; /* of all of it: whole chunks */
+	size_t count;
+};
+
+/* Owned by whom it is for. */
+struct grant {
+	struct grant *next;
+	struct ibv_mr *mr;
+	size_t first;
+	size_t n_chunks;
+	uint32_t every;
+};
+
+/* Of a buffer that stays the caller's. */
+int grants_open(struct grants *grants, const struct buffer *buffer, struct error *error);
+void grants_close(struct grants *grants); /* after all grants; a zeroed one is fine */
+
+/* The bytes of the pool that a grant of that size takes. */
+uint64_t grants_taken_by(const struct grants *grants, uint64_t size);
+
+/* POOL_OK, and a grant; else why not, and *grant is as it was. No more is left to whom it is for than that. */
+enum pool_status grants_take(struct grants *grants, struct ibv_pd *pd,
+			     const struct pool_message *asked, uint64_t left, struct grant **grant);
+
+/* Nobody's queue pair may be under way in it. A region that refuses to go keeps its chunks. */
+int grants_give(struct grants *grants, struct grant *grant);
+
+/* What a doorbell of that number tells of: the last of every writes before it. */
+uint32_t grant_value(const struct grant *grant, uint32_t number);
+
+/* The slot that write number i, from 0, goes to, of so many bytes. */
+static inline uint64_t grant_slot(uint64_t size, uint64_t i)
+{
+	return i % (size / sizeof(uint32_t));
+}
+
+#endif

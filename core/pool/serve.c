@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/pool/serve.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "core/kind.h"
+#include "core/pool/guest.h"
+#include "core/post.h"
+#include "core/verbs.h"
+
+#define BACKLOG 256
+#define BATCH   32
+/* Between two looks of a server that polls. */
+#define TICK_NS (100 * NS_PER_US)
+/* Looks for completions, and for connections, before there is one for everything else. */
+#define DRAINS 64
+#define EVENTS 16
+/*
+ * After the end of a connection, until nothing of it is under way any more: a receive that is
+ * taken and has no completion yet would be lost with its queue pair.
+ */
+#define GRACE_MS 20
+
+static int choose_device(struct pool_server *server, char name[static IBV_SYSFS_NAME_MAX],
+			 struct error *error)
+{
+	struct device_list list;
+	int code = device_list_open(&list, error);
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < list.n_ports && !name[0]; i++)
+		if (server->settings.device ? !strcmp(list.ports[i].device, server->settings.device)
+					    : list.ports[i].state == IBV_PORT_ACTIVE) {
+			snprintf(name, IBV_SYSFS_NAME_MAX, "%s", list.ports[i].device);
+			/*
+			 * Of a shared receive, rxe looks its memory up in the domain of the
+			 * queue pair that it came by: there is one domain for all.
+			 */
+			server->has_domains = list.ports[i].kind != KIND_RXE;
+		}
+	if (!name[0] && server->settings.device)
+		code = device_unknown(&list, server->settings.device, error);
+	else if (!name[0])
+		code = error_set(error, -ENODEV, "no RDMA device has an active port");
+	device_list_close(&list);
+	return code;
+}
+
+static int open_device(struct pool_server *server, struct error *error)
+{
+	char name[IBV_SYSFS_NAME_MAX] = "";
+	int code = choose_device(server, name, error);
+
+	if (!code)
+		code = device_open(&server->device, name, error);
+	if (code)
+		return code;
+	if (server->device.verbs->device->transport_type == IBV_TRANSPORT_IWARP)
+		return error_set(error, -EOPNOTSUPP,
+				 "%s is iWARP, which has no doorbells: no write has immediate data",
+				 name);
+	if (!server->device.held)
+		return error_set(error, -ENODEV,
+				 "clients connect by rdma_cm, which does not have %s", name);
+	code = verbs_result(ibv_query_device(server->device.verbs, &server->limits));
+	return code ? error_set_errno(error, code, "cannot query the device") : 0;
+}
+
+/* A client has so many answers under way, and all together the receives: no queue overruns. */
+static int check(struct pool_server *server, struct error *error)
+{
+	uint32_t receives = server->settings.receives;
+	uint32_t most = (uint32_t)server->limits.max_cqe;
+
+	if (receives > (uint32_t)server->limits.max_srq_wr)
+		return error_set(error, -EINVAL,
+				 "%u shared receives are above the device's limit %d", receives,
+				 server->limits.max_srq_wr);
+	if (most < receives + GUEST_LETTERS)
+		return error_set(error, -EINVAL,
+				 "%u shared receives are too many for the device's completion "
+				 "queues of %u",
+				 receives, most);
+	server->most_guests = (most - receives) / GUEST_LETTERS;
+	if (server->most_guests > POOL_GUESTS)
+		server->most_guests = POOL_GUESTS;
+	return 0;
+}
+
+static int build(struct pool_server *server, struct error *error)
+{
+	struct ibv_context *verbs = server->device.verbs;
+	const struct pool_settings *settings = &server->settings;
+	int code = check(server, error);
+
+	if (code)
+		return code;
+	server->depth = settings->receives + server->most_guests * GUEST_LETTERS;
+	server->pd = ibv_alloc_pd(verbs);
+	if (!server->pd)
+		return error_set_errno(error, verbs_null(), "cannot allocate a protection domain");
+	server->completion.mode = settings->wait;
+	code = completion_open(&server->completion, verbs, server->depth, &server->alarm, error);
+	if (!code)
+		code = mailbox_open(&server->mailbox, server->pd, server->completion.cq,
+				    settings->receives, error);
+	/* The software device likes memory that others may map. */
+	if (!code)
+		code = buffer_open(&server->buffer, settings->size,
+				   kind_is_soft(&server->limits) ? BUFFER_SHARED : BUFFER_ORDINARY,
+				   -1, error);
+	if (!code)
+		code = grants_open(&server->grants, &server->buffer, error);
+	return code;
+}
+
+static int bind_listener(struct pool_server *server, struct error *error)
+{
+	const struct pool_settings *settings = &server->settings;
+	struct sockaddr_storage address;
+	int code;
+
+	if (settings->address && !address_parse(&address, settings->address))
+		return error_set(error, -EINVAL, "%s is not an address", settings->address);
+	code = settings->address ? cm_bind(server->listener, &address, settings->port)
+				 : cm_bind_all(server->listener, settings->port);
+	if (code == -EADDRINUSE)
+		return error_set(error, code,
+				 "port %u of rdma_cm is in use; take another, or 0 for a free one",
+				 settings->port);
+	if (settings->address && (code == -ENODEV || code == -EADDRNOTAVAIL))
+		return error_set(error, code, "no RDMA device has the address %s",
+				 settings->address);
+	return code ? error_set_errno(error, code, "cannot bind to port %u", settings->port) : 0;
+}
+
+static int start_listening(struct pool_server *server, struct error *error)
+{
+	int code = cm_channel_open(&server->channel, error);
+
+	if (code)
+		return code;
+	code = verbs_result(rdma_create_id(server->channel, &server->listener, NULL, RDMA_PS_TCP));
+	if (code)
+		return error_set_errno(error, code, "cannot create a connection identifier");
+	code = bind_listener(server, error);
+	if (code)
+		return code;
+	code = verbs_result(rdma_listen(server->listener, BACKLOG));
+	if (code)
+		return error_set_errno(error, code, "cannot listen on port %u",
+				       server->settings.port);
+	server->port = ntohs(rdma_get_src_port(server->listener));
+	return 0;
+}
+
+int pool_open(struct pool_server *server, const struct pool_settings *settings, struct error *error)
+{
+	int code;
+
+	*server = (struct pool_server){.settings = *settings};
+	code = alarm_open(&server->alarm, error);
+	server->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (!code && server->timer < 0)
+		code = error_set_errno(error, -errno, "cannot create a timer");
+	if (!code)
+		code = open_device(server, error);
+	if (!code)
+		code = build(server, error);
+	if (!code)
+		code = start_listening(server, error);
+	if (code)
+		pool_close(server);
+	return code;
+}
+
+/* It runs while somebody may have gone without a word. */
+static void set_timer(const struct pool_server *server)
+{
+	const struct itimerspec each = {.it_value.tv_sec = server->n_guests != 0,
+					.it_interval.tv_sec = server->n_guests != 0};
+
+	timerfd_settime(server->timer, 0, &each, NULL);
+}
+
+static int consider(const struct pool_server *server, const struct rdma_cm_id *id,
+		    struct error *error)
+{
+	const struct pool_settings *settings = &server->settings;
+	const struct sockaddr *client = rdma_get_peer_addr((struct rdma_cm_id *)(uintptr_t)id);
+
+	if (id->verbs != server->device.verbs)
+		return error_set(error, -ENODEV, "the pool is on %s alone",
+				 ibv_get_device_name(server->device.verbs->device));
+	if (settings->permits && !settings->permits(settings->owner, client))
+		return error_set(
+			error, -EACCES,
+			"its pool serves nobody at your address: add its network to 'serve --allow' there");
+	if (server->n_guests >= server->most_guests)
+		return error_set(error, -EBUSY, "%u clients are here: come back later",
+				 server->n_guests);
+	return 0;
+}
+
+/* A request to connect: of one that is not taken nothing stays. */
+static void take_in(struct pool_server *server, const struct cm_event *event)
+{
+	struct rdma_cm_id *id = event->event.id;
+	struct error error = {0};
+	struct guest *guest = NULL;
+	int code = consider(server, id, &error);
+
+	id->context = NULL;
+	if (!code) {
+		guest = guest_create(server, id);
+		code = guest ? guest_admit(guest, &event->event.param.conn, &error)
+			     : error_set_errno(&error, -ENOMEM, "there is no room for a client");
+	}
+	if (guest && !code) {
+		guest->next = server->guests;
+		server->guests = guest;
+		if (!server->n_guests++)
+			set_timer(server);
+		return;
+	}
+	cm_reject(id, error.text);
+	if (guest)
+		guest_destroy(guest);
+	else
+		rdma_destroy_id(id);
+}
+
+static int take_event(struct pool_server *server, const struct cm_event *event, struct error *error)
+{
+	struct guest *guest = event->event.id->context;
+
+	switch (event->event.event) {
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+		take_in(server, event);
+		return 0;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		if (guest)
+			guest_welcome(guest);
+		return 0;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		return cm_unexpected(event, error);
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+	case RDMA_CM_EVENT_ADDR_ERROR:
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+	case RDMA_CM_EVENT_CONNECT_RESPONSE:
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+	case RDMA_CM_EVENT_UNREACHABLE:
+	case RDMA_CM_EVENT_REJECTED:
+	case RDMA_CM_EVENT_DISCONNECTED:
+	case RDMA_CM_EVENT_MULTICAST_JOIN:
+	case RDMA_CM_EVENT_MULTICAST_ERROR:
+	case RDMA_CM_EVENT_ADDR_CHANGE:
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
+		break;
+	}
+	if (guest && event->event.event != RDMA_CM_EVENT_ADDR_CHANGE)
+		guest_leave(guest, NULL);
+	return 0;
+}
+
+/* 1: there may be more. */
+static int take_events(struct pool_server *server, struct error *error)
+{
+	struct cm_event event;
+
+	for (int i = 0; i < EVENTS; i++) {
+		int got = cm_take(server->channel, &event, error);
+
+		if (got <= 0)
+			return got;
+		got = take_event(server, &event, error);
+		if (got)
+			return got;
+	}
+	return 1;
+}
+
+static int handle(struct pool_server *server, const struct ibv_wc *wc, struct error *error)
+{
+	struct guest *guest;
+
+	if (!(wc->wr_id & MAILBOX_RECEIVE)) {
+		guest_sent((struct letter *)(uintptr_t)wc->wr_id, wc->status);
+		return 0;
+	}
+	guest = guest_find(server, wc->qp_num);
+	if (guest && wc->status != IBV_WC_SUCCESS)
+		guest_leave(guest,
+			    wc->status == IBV_WC_WR_FLUSH_ERR ? NULL : verbs_hint(wc->status));
+	else if (guest && wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM)
+		guest_ring(guest, post_imm(wc));
+	else if (guest)
+		guest_hear(guest, mailbox_at(&server->mailbox, wc->wr_id), wc->byte_len);
+	return mailbox_give(&server->mailbox, wc->wr_id, error);
+}
+
+/*
+ * Until there is nothing more, or others have to have their turn: then 1. Before what has
+ * come is looked at, what the device has said of the receives.
+ */
+static int drain(struct pool_server *server, struct error *error)
+{
+	struct ibv_wc wc[BATCH];
+
+	for (int i = 0; i < DRAINS; i++) {
+		int code = mailbox_look(&server->mailbox, error);
+		int got = code ? code : completion_poll(&server->completion, BATCH, wc);
+
+		if (got < 0)
+			return code ? code : completion_poll_failed(error);
+		for (int j = 0; j < got && !code; j++)
+			code = handle(server, &wc[j], error);
+		if (code || !got)
+			return code;
+	}
+	return 1;
+}
+
+/* Takes those whose time is over out of the list: all of them, or those that leave. */
+static struct guest *part(struct pool_server *server, bool all)
+{
+	uint64_t now_ns = clock_now_ns();
+	struct guest **link = &server->guests;
+	struct guest *parted = NULL;
+
+	while (*link) {
+		struct guest *guest = *link;
+
+		if (!all &&
+		    (!guest->is_leaving || now_ns - guest->leaving_ns < GRACE_MS * NS_PER_MS)) {
+			link = &guest->next;
+			continue;
+		}
+		*link = guest->next;
+		guest->next = parted;
+		parted = guest;
+		guest_part(guest);
+	}
+	return parted;
+}
+
+static void forget(struct pool_server *server, struct guest *parted)
+{
+	while (parted) {
+		struct guest *guest = parted;
+
+		parted = guest->next;
+		server->n_leaving--;
+		server->n_guests--;
+		guest_destroy(guest);
+	}
+	if (!server->n_guests)
+		set_timer(server);
+}
+
+/* Of a queue pair that has gone there may still be completions: only then its guest goes. */
+static int bury(struct pool_server *server, struct error *error)
+{
+	struct guest *parted = part(server, false);
+	struct guest *last = parted;
+	int code = 1;
+
+	if (!parted)
+		return 0;
+	/* No more of them can be there than the queue has room for. */
+	for (uint32_t i = 0; i <= server->depth && code > 0; i += DRAINS * BATCH)
+		code = drain(server, error);
+	if (code >= 0) {
+		forget(server, parted);
+		return 0;
+	}
+	/* They go with the queue. */
+	while (last->next)
+		last = last->next;
+	last->next = server->guests;
+	server->guests = parted;
+	return code;
+}
+
+static void probe(struct pool_server *server)
+{
+	uint64_t now_ns = clock_now_ns();
+	uint64_t count;
+
+	if (read(server->timer, &count, sizeof(count)) < 0)
+		return;
+	for (struct guest *guest = server->guests; guest; guest = guest->next)
+		guest_probe(guest, now_ns);
+}
+
+/*
+ * The five steps of a sleeper: take the events, acknowledge them, arm the queue, and take what
+ * it has until it is empty; what comes after that raises the next event.
+ */
+static int sleep_once(struct pool_server *server, struct error *error)
+{
+	struct pollfd fds[] = {
+		{.fd = server->channel->fd,            .events = POLLIN},
+		{.fd = server->completion.channel->fd, .events = POLLIN},
+		{.fd = server->mailbox.low,            .events = POLLIN},
+		{.fd = server->timer,                  .events = POLLIN},
+		{.fd = server->alarm.fd,               .events = POLLIN},
+	};
+	int got = 0;
+
+	if (poll(fds, ARRAY_LENGTH(fds), server->n_leaving ? GRACE_MS : -1) < 0)
+		return errno == EINTR ? 0 : error_set_errno(error, -errno, "cannot sleep");
+	if (fds[1].revents)
+		got = completion_take_event(&server->completion, error);
+	if (got < 0)
+		return got;
+	if (!server->completion.armed && completion_arm(&server->completion))
+		return error_set(error, -EIO, "cannot arm the completion queue");
+	return 0;
+}
+
+static int wait_for_work(struct pool_server *server, struct error *error)
+{
+	if (server->settings.wait != RDMA_POLL)
+		return sleep_once(server, error);
+	nanosleep(&(struct timespec){.tv_nsec = TICK_NS}, NULL);
+	return 0;
+}
+
+int pool_serve(struct pool_server *server, struct error *error)
+{
+	int code = 0;
+
+	while (code >= 0 && !alarm_raised(&server->alarm)) {
+		bool has_more;
+
+		code = take_events(server, error);
+		has_more = code > 0;
+		if (code >= 0)
+			code = drain(server, error);
+		has_more |= code > 0;
+		if (code >= 0 && server->n_leaving)
+			code = bury(server, error);
+		probe(server);
+		if (code >= 0 && !has_more)
+			code = wait_for_work(server, error);
+	}
+	return code < 0 ? code : 0;
+}
+
+void pool_end(struct pool_server *server)
+{
+	if (server->alarm.is_open)
+		alarm_raise(&server->alarm, -ECANCELED, "the pool ends");
+}
+
+static void keep(int *first, int code)
+{
+	if (code && !*first)
+		*first = code;
+}
+
+int pool_close(struct pool_server *server)
+{
+	struct guest *parted;
+	int first = 0;
+
+	for (struct guest *guest = server->guests; guest; guest = guest->next)
+		guest_leave(guest, NULL);
+	parted = part(server, true);
+	if (server->listener)
+		rdma_destroy_id(server->listener);
+	keep(&first, mailbox_close(&server->mailbox));
+	keep(&first, completion_close(&server->completion));
+	/* With the queues the last completions of theirs are gone. */
+	if (parted)
+		forget(server, parted);
+	if (server->channel)
+		rdma_destroy_event_channel(server->channel);
+	grants_close(&server->grants);
+	buffer_close(&server->buffer);
+	if (server->pd)
+		keep(&first, verbs_result(ibv_dealloc_pd(server->pd)));
+	device_close(&server->device);
+	if (server->timer > 0)
+		close(server->timer);
+	alarm_close(&server->alarm);
+	*server = (struct pool_server){0};
+	return first;
+}
