@@ -25,6 +25,8 @@ static const struct row {
 	{"max_qp_wr",           FIELD(max_qp_wr)          },
 	{"max_sge",             FIELD(max_sge)            },
 	{"max_cqe",             FIELD(max_cqe)            },
+	{"max_cq",              FIELD(max_cq)             },
+	{"max_mr",              FIELD(max_mr)             },
 	{"max_srq",             FIELD(max_srq)            },
 	{"max_srq_wr",          FIELD(max_srq_wr)         },
 	{"max_srq_sge",         FIELD(max_srq_sge)        },
@@ -186,12 +188,14 @@ static void read_transports(struct capacity *capacity, const json_t *told)
 	}
 }
 
-void capacity_read(struct capacity *capacity, const struct result_end *end, const char *whose)
+void capacity_read(struct capacity *capacity, const struct result_end *end, bool is_server,
+		   const char *whose)
 {
 	const json_t *device = json_object_get(end->facts, "device");
 
 	*capacity = (struct capacity){
 		.whose = whose,
+		.is_server = is_server,
 		.is_iwarp = end->link_layer && !strcmp(end->link_layer, "iWARP"),
 	};
 	snprintf(capacity->name, sizeof(capacity->name), "%s/%u", end->device, end->port);
@@ -234,7 +238,7 @@ static int check_parameters(const struct capacity *capacity, const struct parame
 int capacity_check(const struct capacity *capacity, const struct op *op,
 		   const struct parameters *parameters, struct error *error)
 {
-	const struct limits wanted = lane_limits(parameters, &op->shape);
+	const struct limits wanted = lane_limits(parameters, &op->shape, capacity->is_server);
 	int code = check_transport(capacity, parameters, error);
 
 	/* A device that answers no atomics posts none: both ends are made alike. */

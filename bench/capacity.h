@@ -18,6 +18,7 @@
 struct capacity {
 	const char *whose; /* the device is: "n02" */
 	char name[80];     /* of device and port */
+	bool is_server;
 	bool is_iwarp;
 	struct ibv_device_attr device;
 	struct ibv_port_attr port;
@@ -30,7 +31,8 @@ struct capacity {
 void capacity_tell(json_t *device, json_t *port, struct ibv_context *verbs, unsigned int number);
 
 /* The same out of an end's facts. whose stays the caller's. */
-void capacity_read(struct capacity *capacity, const struct result_end *end, const char *whose);
+void capacity_read(struct capacity *capacity, const struct result_end *end, bool is_server,
+		   const char *whose);
 
 /* The error says whose device cannot do that: what was asked, and what it has. */
 int capacity_check(const struct capacity *capacity, const struct op *op,

@@ -14,16 +14,19 @@
 struct settings {
 	const char *host;
 	const char *device;
+	const char *secret_file;
 	uint16_t port;
 	bool json;
 };
 
 static const struct option_row rows[] = {
-	{"device", 'd', "NAME", option_text, offsetof(struct settings, device),
+	{"device",      'd', "NAME", option_text, offsetof(struct settings, device),
 	 "the device to look at, DEVICE or DEVICE/PORT, soft0, auto"},
-	{"port",   'p', "PORT", option_port, offsetof(struct settings, port),
+	{"port",        'p', "PORT", option_port, offsetof(struct settings, port),
 	 "the server's TCP port (7471)"                             },
-	{"json",   0,   NULL,   option_flag, offsetof(struct settings, json),
+	{"secret-file", 0,   "FILE", option_text, offsetof(struct settings, secret_file),
+	 "the secret that the server wants to have proved"          },
+	{"json",        0,   NULL,   option_flag, offsetof(struct settings, json),
 	 "a JSON object of findings and facts"                      },
 };
 
@@ -104,6 +107,21 @@ static int print_json(const struct doctor *doctor, size_t spoiling, struct error
 	return code || fflush(stdout) ? error_set(error, -EIO, "cannot write the findings") : 0;
 }
 
+static int examine(struct doctor *doctor, const struct settings *settings, struct error *error)
+{
+	struct secret secret = {0};
+	const struct visit_wish wish = {settings->host, settings->port, settings->device, &secret};
+	int code = 0;
+
+	*doctor = (struct doctor){0};
+	if (settings->secret_file)
+		code = secret_read(&secret, settings->secret_file, error);
+	if (!code)
+		code = doctor_open(doctor, &wish, error);
+	secret_forget(&secret);
+	return code;
+}
+
 static int run(int argc, char *argv[], struct error *error)
 {
 	struct settings settings = {.port = CONTROL_PORT};
@@ -117,9 +135,13 @@ static int run(int argc, char *argv[], struct error *error)
 		command_help(&command_doctor);
 		return COMMAND_GOOD;
 	}
+	if (settings.secret_file && !settings.host) {
+		error_set(error, -EINVAL, "--secret-file needs HOST");
+		return COMMAND_USAGE;
+	}
 	if (choose_device(&settings.device, error))
 		return COMMAND_FAILED;
-	code = doctor_open(&doctor, settings.device, settings.host, settings.port, error);
+	code = examine(&doctor, &settings, error);
 	if (!code) {
 		spoiling = advice_count_spoiling(doctor.findings);
 		if (settings.json)

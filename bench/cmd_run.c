@@ -59,12 +59,14 @@ static void interruption_close(struct interruption *interruption)
 	close(interruption->watch.fd);
 }
 
+/* As others read the clock: that of time() goes by ticks, and is late by one now and then. */
 static struct tm utc_now(void)
 {
-	time_t now = time(NULL);
+	struct timespec now;
 	struct tm utc;
 
-	return *gmtime_r(&now, &utc);
+	clock_gettime(CLOCK_REALTIME, &now);
+	return *gmtime_r(&now.tv_sec, &utc);
 }
 
 static void stamp(char text[static 32])

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -7,19 +8,20 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include "bench/allow.h"
+#include "bench/allowance.h"
 #include "bench/choose.h"
 #include "bench/command.h"
 #include "bench/control.h"
 #include "bench/dial.h"
 #include "bench/inventory.h"
+#include "bench/pooling.h"
 #include "bench/protocol.h"
 #include "bench/removal.h"
 #include "bench/responder.h"
-
-/* Clients at once: each has a thread and what it asks for. */
-#define CLIENTS_MAX 64
 
 struct settings {
 	const char *device;
@@ -27,8 +29,26 @@ struct settings {
 	bool is_once;
 	bool has_token;
 	unsigned int idle_ms;
+	const char *bind;
+	const char *secret_file;
+	struct allow allow;
+	struct allowance allowance;
+	struct pooling_wish pool;
 };
 
+#define POOL(member)    offsetof(struct settings, pool.member)
+#define ALLOWED(member) offsetof(struct settings, allowance.member)
+
+static const char *parse_address(const char *text, void *field)
+{
+	struct sockaddr_storage address;
+
+	*(const char **)field = text;
+	return address_parse(&address, text) ? NULL : "is not an address, such as 192.0.2.1";
+}
+
+/* Aligned, these would be wider than any screen. */
+// clang-format off
 static const struct option_row rows[] = {
 	{"device", 'd', "NAME", option_text,     offsetof(struct settings, device),
 	 "offer only this: DEVICE or DEVICE/PORT, soft0 (in software), auto"},
@@ -36,11 +56,41 @@ static const struct option_row rows[] = {
 	 "TCP port to listen on; 0 takes a free one (7471)"                 },
 	{"once",   0,   NULL,   option_flag,     offsetof(struct settings, is_once),
 	 "end when the first client has been served"                        },
-	{"idle",   0,   "TIME", option_duration, offsetof(struct settings, idle_ms),
+	{"idle",   0,   "TIME", allowance_parse_time, offsetof(struct settings, idle_ms),
 	 "end after so long without a client, such as 60s (never)"          },
 	{"token",  0,   NULL,   option_flag,     offsetof(struct settings, has_token),
 	 "serve who knows the first line of standard input, and end with it"},
+	{"secret-file", 0, "FILE", option_text, offsetof(struct settings, secret_file),
+	 "serve who proves to know that secret"},
+	{"bind", 0, "ADDRESS", parse_address, offsetof(struct settings, bind),
+	 "listen on that address alone (all of this host's)"},
+	{"allow", 0, "CIDR,...", allow_parse, offsetof(struct settings, allow),
+	 "serve clients of these networks alone (all)"},
+	{"max-clients", 0, "N", allowance_parse_clients, ALLOWED(clients), "clients at once (64)"},
+	{"max-qps", 0, "N", allowance_parse_queue_pairs, ALLOWED(queue_pairs),
+	 "queue pairs of a client (4096)"},
+	{"max-size", 0, "SIZE", allowance_parse_size, ALLOWED(message_bytes),
+	 "bytes of a message (1g)"},
+	{"max-memory", 0, "SIZE", allowance_parse_size, ALLOWED(memory),
+	 "memory of all clients' cases (half of the machine's)"},
+	{"max-client-memory", 0, "SIZE", allowance_parse_size, ALLOWED(client_memory),
+	 "memory of one client's cases (all of that)"},
+	{"max-time", 0, "TIME", allowance_parse_time, ALLOWED(time_ms),
+	 "how long a client is served, such as 60m (24 hours)"},
+	{"max-pause", 0, "TIME", allowance_parse_time, ALLOWED(pause_ms),
+	 "how long one may ask for nothing (5m)"},
+	{"pool", 0, "SIZE", pooling_parse_size, POOL(size),
+	 "grant memory of a pool, such as 4MiB, to clients of 'verbmark pool'"},
+	{"pool-share", 0, "SIZE", pooling_parse_size, POOL(share),
+	 "what one client may have of it at once (all)"},
+	{"pool-cq", 0, "MODE", pooling_parse_wait, POOL(wait),
+	 "the pool's server looks each 100 us (poll), or sleeps (event)"},
+	{"pool-receives", 0, "N", pooling_parse_receives, POOL(receives),
+	 "receives that the pool's clients share (1024)"},
+	{"pool-dump", 0, "FILE", option_text, POOL(dump),
+	 "write numbers and values of doorbells there, a line each"},
 };
+// clang-format on
 
 static const struct option_table options = {.rows = rows, .count = ARRAY_LENGTH(rows)};
 
@@ -50,12 +100,14 @@ struct client {
 	struct control control;
 	char name[ADDRESS_TEXT];
 	pthread_t thread;
-	bool is_known; /* it was one of ours; for others once it is done */
+	uint64_t deadline_ns; /* for how long it is served */
+	bool is_ended;        /* it was told that it has to go */
+	atomic_bool is_known; /* it has greeted, and is one to be served */
 	atomic_bool is_done;
 	struct client *next;
 };
 
-/* The list is the main thread's. */
+/* The list is the main thread's, the latest one first. */
 struct server {
 	struct client *clients;
 	size_t n_clients;
@@ -63,12 +115,15 @@ struct server {
 	int signals;
 	int done;  /* an eventfd: some client is done */
 	int input; /* that tells of the end of who started this; -1: nobody waits for that */
-	const char *device; /* that is offered alone; NULL: all are */
+	const struct allow *allow;
+	struct responder_terms terms;
+	struct allowance allowance;
 	bool is_once;
 	bool has_served;
 	unsigned int idle_ms; /* 0: for ever */
-	char token[128];
+	struct secret secret; /* that clients have to have; zeroed: none */
 	struct removal removal;
+	struct pooling pooling;
 };
 
 static void complain(const struct client *client, const struct error *error)
@@ -81,9 +136,11 @@ static void *serve_client(void *argument)
 	struct client *client = argument;
 	struct error error = {0};
 	uint64_t one = 1;
+	int code;
 
-	if (responder_run(&client->control, client->server->device, client->server->token,
-			  &client->is_known, &error))
+	code = responder_run(&client->control, &client->server->terms, &client->is_known, &error);
+	/* Who has started this for himself, and ends it, knows. */
+	if (code && (code != -ECANCELED || client->server->input < 0))
 		complain(client, &error);
 	atomic_store(&client->is_done, true);
 	if (write(client->server->done, &one, sizeof(one)) < 0)
@@ -93,9 +150,29 @@ static void *serve_client(void *argument)
 
 static void client_destroy(struct client *client)
 {
-	pthread_join(client->thread, NULL);
 	control_close(&client->control);
 	free(client);
+}
+
+static void end_client(struct client *client, const char *reason)
+{
+	client->is_ended = true;
+	responder_end(&client->control, reason);
+}
+
+/* Whoever says nothing gives way to who comes: it may be one to be served. */
+static void make_room(struct server *server)
+{
+	struct client *oldest = NULL;
+	size_t n_strangers = 0;
+
+	for (struct client *client = server->clients; client; client = client->next)
+		if (!client->is_ended && !atomic_load(&client->is_known)) {
+			oldest = client;
+			n_strangers++;
+		}
+	if (n_strangers >= ALLOWANCE_STRANGERS)
+		end_client(oldest, "others have come, and this one had not greeted yet");
 }
 
 /* Releases clients that are done, or all of them. */
@@ -110,12 +187,16 @@ static void reap(struct server *server, bool all)
 		if (all || atomic_load(&client->is_done)) {
 			*link = client->next;
 			server->n_clients--;
-			server->has_served = server->has_served || client->is_known;
+			pthread_join(client->thread, NULL);
+			server->has_served = server->has_served || atomic_load(&client->is_known);
 			client_destroy(client);
 		} else {
 			link = &client->next;
 		}
 	}
+	/* Each thread had a heap of its own, which it leaves behind. */
+	if (!server->clients)
+		malloc_trim(0);
 	if (read(server->done, &count, sizeof(count)) < 0)
 		return; /* nobody was done */
 }
@@ -126,9 +207,10 @@ static int start_client(struct server *server, struct client *client, struct err
 	struct error full = {0};
 	int code;
 
-	if (server->n_clients >= CLIENTS_MAX) {
-		error_set(&full, -EBUSY, "%u clients are being served, which is all it takes",
-			  CLIENTS_MAX);
+	make_room(server);
+	/* Those that have to go may take a moment to. */
+	if (server->n_clients >= server->allowance.clients + 2 * ALLOWANCE_STRANGERS) {
+		error_set(&full, -EBUSY, "too many clients at once: come back later");
 		/* It may have gone again. */
 		control_send(&client->control, protocol_refusal(full.text), &ignored);
 		return error_set(error, full.code, "%s", full.text);
@@ -136,10 +218,31 @@ static int start_client(struct server *server, struct client *client, struct err
 	code = -pthread_create(&client->thread, NULL, serve_client, client);
 	if (code)
 		return error_set_errno(error, code, "cannot start a thread");
+	client->deadline_ns = clock_deadline(server->allowance.time_ms);
 	client->next = server->clients;
 	server->clients = client;
 	server->n_clients++;
 	return 0;
+}
+
+/* Told in one sentence, for which nothing is kept: it goes at once, or not at all. */
+static void turn_away(int fd, const char *name)
+{
+	char reason[160];
+	size_t length;
+	uint8_t *frame;
+	json_t *message;
+
+	snprintf(reason, sizeof(reason),
+		 "this server serves nobody at %s: add its network to 'serve --allow' there", name);
+	fprintf(stderr, "verbmark: client %s: not of a network of --allow\n", name);
+	message = protocol_refusal(reason);
+	frame = wire_frame(message, &length);
+	if (frame && send(fd, frame, length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		length = 0; /* it has gone */
+	free(frame);
+	json_decref(message);
+	close(fd);
 }
 
 /* Whatever goes wrong with one client is no reason to end. */
@@ -147,6 +250,8 @@ static void admit(struct server *server)
 {
 	struct error error = {0};
 	struct client *client;
+	struct sockaddr_storage address;
+	char name[ADDRESS_TEXT];
 	int fd = dial_accept(server->listener, &error);
 
 	if (fd < 0) {
@@ -155,14 +260,22 @@ static void admit(struct server *server)
 		nanosleep(&(struct timespec){.tv_nsec = 100 * NS_PER_MS}, NULL);
 		return;
 	}
+	if (!dial_peer(fd, &address, name)) {
+		close(fd);
+		return;
+	}
+	if (!allow_permits(server->allow, (struct sockaddr *)&address)) {
+		turn_away(fd, name);
+		return;
+	}
 	client = calloc(1, sizeof(*client));
 	if (!client) {
 		close(fd);
 		return;
 	}
 	client->server = server;
-	dial_peer(fd, client->name);
-	if (control_open(&client->control, fd, &error)) {
+	snprintf(client->name, sizeof(client->name), "%s", name);
+	if (control_open_narrow(&client->control, fd, &error)) {
 		complain(client, &error);
 		free(client);
 	} else if (start_client(server, client, &error)) {
@@ -175,7 +288,7 @@ static void admit(struct server *server)
 static void end_clients(struct server *server, const char *reason)
 {
 	for (struct client *client = server->clients; client; client = client->next)
-		responder_end(&client->control, reason);
+		end_client(client, reason);
 }
 
 /* Nothing is expected from there but the end. */
@@ -191,9 +304,24 @@ static bool is_through(const struct server *server)
 	return server->is_once && server->has_served && !server->n_clients;
 }
 
-static int idle_timeout(const struct server *server)
+/* Ends those whose time is over. Until the next one's is, or without clients the server's. */
+static int next_timeout(struct server *server)
 {
-	return server->idle_ms && !server->n_clients ? (int)server->idle_ms : -1;
+	uint64_t next_ns = UINT64_MAX;
+	char reason[128];
+
+	if (!server->n_clients)
+		return server->idle_ms ? (int)server->idle_ms : -1;
+	snprintf(reason, sizeof(reason),
+		 "the %.3g s that a client is served are over: 'serve --max-time' there gives more",
+		 server->allowance.time_ms / 1e3);
+	for (struct client *client = server->clients; client; client = client->next) {
+		if (!client->is_ended && clock_now_ns() >= client->deadline_ns)
+			end_client(client, reason);
+		if (!client->is_ended && client->deadline_ns < next_ns)
+			next_ns = client->deadline_ns;
+	}
+	return next_ns == UINT64_MAX ? -1 : clock_left_ms(next_ns);
 }
 
 /* Serves until a signal, until its time is over, or until a device is taken away. */
@@ -205,14 +333,15 @@ static int serve(struct server *server, struct error *error)
 		{.fd = server->done,                 .events = POLLIN},
 		{.fd = removal_fd(&server->removal), .events = POLLIN},
 		{.fd = server->input,                .events = POLLIN},
+		{.fd = pooling_fd(&server->pooling), .events = POLLIN},
 	};
 
 	while (!fds[0].revents && !is_through(server)) {
-		int got = poll(fds, ARRAY_LENGTH(fds), idle_timeout(server));
+		int got = poll(fds, ARRAY_LENGTH(fds), next_timeout(server));
 
 		if (got < 0 && errno != EINTR)
 			return error_set_errno(error, -errno, "cannot wait for clients");
-		if (!got)
+		if (!got && !server->n_clients)
 			break;
 		if (fds[2].revents)
 			reap(server, false);
@@ -221,6 +350,11 @@ static int serve(struct server *server, struct error *error)
 		if (fds[4].revents && has_input_ended(server))
 			break;
 		if (fds[3].revents && removal_check(&server->removal, error)) {
+			end_clients(server, error->text);
+			return error->code;
+		}
+		if (fds[5].revents) {
+			pooling_reason(&server->pooling, error);
 			end_clients(server, error->text);
 			return error->code;
 		}
@@ -241,8 +375,24 @@ static void print_ready(const struct device_list *devices, uint16_t port)
 	fflush(stdout);
 }
 
+/* On the port of rdma_cm that has the number of the server's own. */
+static int open_pool(struct server *server, const struct settings *settings,
+		     const struct device_list *devices, uint16_t port, struct error *error)
+{
+	const struct pool_settings wanted = {
+		/* One that is named, or any: then one that is up. */
+		.device = settings->device && devices->n_ports ? devices->ports[0].device : NULL,
+		.address = settings->bind,
+		.port = port,
+	};
+
+	server->pooling.allow = server->allow;
+	return pooling_open(&server->pooling, &settings->pool, &wanted, error);
+}
+
 /* The devices that there are, and then the word that all is ready. */
-static int take_devices(struct server *server, uint16_t port, struct error *error)
+static int take_devices(struct server *server, const struct settings *settings, uint16_t port,
+			struct error *error)
 {
 	struct device_list devices = {0};
 	int code = choose_require(false, error);
@@ -250,11 +400,15 @@ static int take_devices(struct server *server, uint16_t port, struct error *erro
 	if (!code)
 		code = device_list_open(&devices, error);
 	if (!code)
-		code = inventory_keep(&devices, server->device, error);
+		code = inventory_keep(&devices, server->terms.device, error);
 	if (!code)
 		code = removal_open(&server->removal, &devices, error);
 	if (!code)
+		code = open_pool(server, settings, &devices, port, error);
+	if (!code) {
 		print_ready(&devices, port);
+		code = pooling_start(&server->pooling, error);
+	}
 	device_list_close(&devices);
 	return code;
 }
@@ -262,18 +416,30 @@ static int take_devices(struct server *server, uint16_t port, struct error *erro
 /* The first line of standard input: byte by byte, to leave the rest. */
 static int read_token(struct server *server, struct error *error)
 {
+	char token[128];
 	size_t used = 0;
 
-	while (used + 1 < sizeof(server->token)) {
-		if (read(STDIN_FILENO, server->token + used, 1) != 1)
+	while (used + 1 < sizeof(token)) {
+		if (read(STDIN_FILENO, token + used, 1) != 1)
 			return error_set(error, -EINVAL, "--token: standard input has no line");
-		if (server->token[used] == '\n')
+		if (token[used] == '\n')
 			break;
 		used++;
 	}
-	server->token[used] = '\0';
+	token[used] = '\0';
 	server->input = STDIN_FILENO;
-	return used ? 0 : error_set(error, -EINVAL, "--token: the line is empty");
+	if (secret_take(&server->secret, token, error))
+		return error_wrap(error, "--token");
+	server->secret.is_token = true;
+	return 0;
+}
+
+static int take_secret(struct server *server, const struct settings *settings, struct error *error)
+{
+	if (settings->has_token)
+		return read_token(server, error);
+	return settings->secret_file ? secret_read(&server->secret, settings->secret_file, error)
+				     : 0;
 }
 
 static int server_open(struct server *server, const struct settings *settings, struct error *error)
@@ -285,10 +451,13 @@ static int server_open(struct server *server, const struct settings *settings, s
 				  .signals = -1,
 				  .done = -1,
 				  .input = -1,
-				  .device = settings->device,
+				  .allow = &settings->allow,
+				  .allowance = settings->allowance,
 				  .is_once = settings->is_once,
 				  .idle_ms = settings->idle_ms};
-	if (settings->has_token && read_token(server, error))
+	server->terms =
+		(struct responder_terms){settings->device, &server->secret, &server->allowance};
+	if (take_secret(server, settings, error))
 		return error->code;
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
@@ -301,13 +470,16 @@ static int server_open(struct server *server, const struct settings *settings, s
 	server->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (server->done < 0)
 		return error_set_errno(error, -errno, "cannot create an eventfd");
-	server->listener = dial_listen(&port, error);
-	return server->listener < 0 ? server->listener : take_devices(server, port, error);
+	server->listener = dial_listen(settings->bind, &port, error);
+	return server->listener < 0 ? server->listener
+				    : take_devices(server, settings, port, error);
 }
 
 static void server_close(struct server *server)
 {
 	reap(server, true);
+	pooling_stop(&server->pooling);
+	secret_forget(&server->secret);
 	removal_close(&server->removal);
 	if (server->listener >= 0)
 		close(server->listener);
@@ -317,11 +489,37 @@ static void server_close(struct server *server)
 		close(server->signals);
 }
 
+static int check(const struct settings *settings, struct error *error)
+{
+	if (settings->has_token && settings->secret_file)
+		return error_set(error, -EINVAL, "--token and --secret-file exclude each other");
+	if (!settings->pool.size && (settings->pool.dump || settings->pool.receives ||
+				     settings->pool.share || settings->pool.wait != RDMA_ADAPTIVE))
+		return error_set(
+			error, -EINVAL,
+			"--pool-share, --pool-cq, --pool-receives and --pool-dump are for --pool");
+	if (!settings->pool.size)
+		return 0;
+	if (settings->has_token || settings->secret_file)
+		return error_set(error, -EINVAL,
+				 "--pool asks its clients for no secret: leave --token and "
+				 "--secret-file away, or --pool");
+	if (settings->is_once || settings->idle_ms)
+		return error_set(error, -EINVAL,
+				 "--pool waits for any number of clients: --once and --idle are "
+				 "not for it");
+	return 0;
+}
+
 static int run(int argc, char *argv[], struct error *error)
 {
-	struct settings settings = {.port = CONTROL_PORT};
+	/* What a pool cannot do: nobody has said how it is to wait. */
+	struct settings settings = {.port = CONTROL_PORT, .pool.wait = RDMA_ADAPTIVE};
 	struct server server;
-	int code = option_parse(&options, argc, argv, &settings, error);
+	int code;
+
+	allowance_init(&settings.allowance);
+	code = option_parse(&options, argc, argv, &settings, error);
 
 	if (code < 0)
 		return COMMAND_USAGE;
@@ -329,6 +527,8 @@ static int run(int argc, char *argv[], struct error *error)
 		command_help(&command_serve);
 		return COMMAND_GOOD;
 	}
+	if (check(&settings, error))
+		return COMMAND_USAGE;
 	if (choose_device(&settings.device, error))
 		return COMMAND_FAILED;
 	code = server_open(&server, &settings, error);

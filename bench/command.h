@@ -23,6 +23,7 @@ struct command {
 
 extern const struct command command_devices;
 extern const struct command command_doctor;
+extern const struct command command_pool;
 extern const struct command command_report;
 extern const struct command command_run;
 extern const struct command command_serve;

@@ -13,18 +13,22 @@
 #define BEAT_NS (1 * NS_PER_S)
 #define DEAD_NS (4 * NS_PER_S)
 #define SEND_MS 5000
+/* A message is on its way no longer, however it drips. */
+#define FRAME_NS (10 * NS_PER_S)
 
 static const char gone[] = "the other end closed the control connection, or its process ended";
 
 /* With the lock held: tells whoever waits of what there is. */
 static void warn(struct control *control)
 {
-	if (!control->guarded)
-		return;
+	const char *reason = "a control message came";
+
 	if (control->failure.code)
-		alarm_raise(control->guarded, -ECANCELED, control->failure.text);
-	else if (control->n_inbox && !control->is_end_only)
-		alarm_raise(control->guarded, -ECANCELED, "a control message came");
+		reason = control->failure.text;
+	else if (!control->n_inbox || control->is_end_only)
+		return;
+	for (size_t i = 0; i < control->n_guarded; i++)
+		alarm_raise(control->guarded[i], -ECANCELED, reason);
 }
 
 static void wake(struct control *control)
@@ -66,13 +70,17 @@ static void deliver(struct control *control, json_t *message)
 	}
 }
 
-static void digest(struct control *control, const uint8_t *bytes, size_t length)
+void control_take(struct control *control, const uint8_t *bytes, size_t length)
 {
 	while (length && !control->failure.code) {
 		struct error error = {0};
 		json_t *message = NULL;
 		size_t used;
-		int got = wire_read(&control->reader, bytes, length, &used, &message, &error);
+		int got;
+
+		if (!control->reader.have)
+			control->begun_ns = control->heard_ns;
+		got = wire_read(&control->reader, bytes, length, &used, &message, &error);
 
 		if (got < 0)
 			fail_locked(control, error.code, error.text);
@@ -92,7 +100,7 @@ static void ready(struct watch *watch)
 	pthread_mutex_lock(&control->lock);
 	if (got > 0) {
 		control->heard_ns = clock_now_ns();
-		digest(control, bytes, (size_t)got);
+		control_take(control, bytes, (size_t)got);
 	} else if (!got || errno == ECONNRESET || errno == EPIPE) {
 		fail_locked(control, -ECONNRESET, gone);
 	} else if (errno != EAGAIN && errno != EINTR) {
@@ -109,12 +117,14 @@ static void ready(struct watch *watch)
  */
 static void beat(struct control *control)
 {
-	static const uint8_t frame[] = "\0\0\0\x10{\"type\":\"alive\"}";
-	const size_t length = sizeof(frame) - 1;
+	static const char body[] = "{\"type\":\"alive\"}";
+	uint8_t frame[WIRE_HEAD + sizeof(body) + SEAL_SIZE];
+	size_t length;
 	ssize_t sent;
 
 	if (pthread_mutex_trylock(&control->send_lock))
 		return; /* something better is being sent */
+	length = wire_put(frame, body, sizeof(body) - 1, &control->seal);
 	sent = send(control->fd, frame, length, MSG_DONTWAIT | MSG_NOSIGNAL);
 	/* A connection that has ended says so, and what came before, when it is read. */
 	if (sent != (ssize_t)length && (sent >= 0 || errno == EAGAIN))
@@ -129,6 +139,8 @@ static void tick(struct watch *watch, uint64_t now_ns)
 	pthread_mutex_lock(&control->lock);
 	if (watch->fd >= 0 && now_ns > control->heard_ns + DEAD_NS)
 		fail_locked(control, -ETIMEDOUT, "the other end has been silent for 4 s");
+	if (watch->fd >= 0 && control->reader.have && now_ns > control->begun_ns + FRAME_NS)
+		fail_locked(control, -ETIMEDOUT, "a control message has taken longer than 10 s");
 	if (watch->fd >= 0 && now_ns >= control->beat_ns) {
 		control->beat_ns = now_ns + BEAT_NS;
 		beat(control);
@@ -138,14 +150,15 @@ static void tick(struct watch *watch, uint64_t now_ns)
 	pthread_mutex_unlock(&control->lock);
 }
 
-int control_open(struct control *control, int fd, struct error *error)
+static int open_with(struct control *control, int fd, uint32_t limit, struct error *error)
 {
 	pthread_condattr_t attributes;
 	int code;
 
 	*control = (struct control){
 		.fd = fd,
-		.watch = {.fd = fd, .ready = ready, .tick = tick},
+		.watch = {.fd = fd,      .ready = ready, .tick = tick},
+		.reader = {.limit = limit},
 		.heard_ns = clock_now_ns()
         };
 	pthread_mutex_init(&control->send_lock, NULL);
@@ -160,6 +173,23 @@ int control_open(struct control *control, int fd, struct error *error)
 	return code;
 }
 
+int control_open(struct control *control, int fd, struct error *error)
+{
+	return open_with(control, fd, 0, error);
+}
+
+int control_open_narrow(struct control *control, int fd, struct error *error)
+{
+	return open_with(control, fd, WIRE_GREETING, error);
+}
+
+void control_widen(struct control *control)
+{
+	pthread_mutex_lock(&control->lock);
+	control->reader.limit = 0;
+	pthread_mutex_unlock(&control->lock);
+}
+
 void control_close(struct control *control)
 {
 	watch_remove(&control->watch);
@@ -167,6 +197,8 @@ void control_close(struct control *control)
 	for (size_t i = 0; i < control->n_inbox; i++)
 		json_decref(control->inbox[i]);
 	wire_finish(&control->reader);
+	seal_end(&control->reader.seal);
+	seal_end(&control->seal);
 	pthread_cond_destroy(&control->changed);
 	pthread_mutex_destroy(&control->lock);
 	pthread_mutex_destroy(&control->send_lock);
@@ -196,17 +228,43 @@ static int send_all(int fd, const uint8_t *bytes, size_t length, struct error *e
 int control_send(struct control *control, json_t *message, struct error *error)
 {
 	size_t length = 0;
-	uint8_t *frame = message ? wire_frame(message, &length) : NULL;
+	uint8_t *frame;
 	int code;
 
-	json_decref(message);
-	if (!frame)
-		return error_set_errno(error, -ENOMEM, "cannot send a control message");
+	/* Seals are counted in the order in which they are sent. */
 	pthread_mutex_lock(&control->send_lock);
-	code = send_all(control->fd, frame, length, error);
+	frame = message ? wire_frame_sealed(message, &control->seal, &length) : NULL;
+	code = frame ? send_all(control->fd, frame, length, error)
+		     : error_set_errno(error, -ENOMEM, "cannot send a control message");
 	pthread_mutex_unlock(&control->send_lock);
+	json_decref(message);
 	free(frame);
 	return code;
+}
+
+int control_expect_seals(struct control *control, const uint8_t key[static SEAL_KEY],
+			 struct error *error)
+{
+	int code = 0;
+
+	pthread_mutex_lock(&control->lock);
+	if (control->n_inbox)
+		code = error_set(error, -EPROTO, "a control message that nobody has asked for yet");
+	seal_begin(&control->reader.seal, key);
+	pthread_mutex_unlock(&control->lock);
+	return code;
+}
+
+void control_seal(struct control *control)
+{
+	pthread_mutex_lock(&control->send_lock);
+	seal_begin(&control->seal, control->own_key);
+	pthread_mutex_unlock(&control->send_lock);
+}
+
+const uint8_t *control_pair_key(const struct control *control)
+{
+	return control->seal.is_set ? control->pair_key : NULL;
 }
 
 int control_receive(struct control *control, json_t **message, unsigned int timeout_ms,
@@ -249,10 +307,23 @@ int control_ended(struct control *control, struct error *error)
 	return code;
 }
 
+void control_guard_all(struct control *control, struct alarm *const *alarms, size_t count,
+		       bool is_end_only)
+{
+	pthread_mutex_lock(&control->lock);
+	control->guarded = alarms;
+	control->n_guarded = count;
+	control->is_end_only = is_end_only;
+	warn(control);
+	pthread_mutex_unlock(&control->lock);
+}
+
 static void guard(struct control *control, struct alarm *alarm, bool is_end_only)
 {
 	pthread_mutex_lock(&control->lock);
-	control->guarded = alarm;
+	control->single = alarm;
+	control->guarded = &control->single;
+	control->n_guarded = alarm != NULL;
 	control->is_end_only = is_end_only;
 	warn(control);
 	pthread_mutex_unlock(&control->lock);

@@ -62,18 +62,38 @@ struct cpulist cpulist_both(const struct cpulist *a, const struct cpulist *b)
 	return both;
 }
 
+void cpulist_add(struct cpulist *list, unsigned int cpu)
+{
+	if (cpu < CPULIST_MAX)
+		list->words[cpu / 64] |= 1ULL << (cpu % 64);
+}
+
 struct cpulist cpulist_of(unsigned int cpu)
 {
 	struct cpulist list = {0};
 
-	if (cpu < CPULIST_MAX)
-		list.words[cpu / 64] = 1ULL << (cpu % 64);
+	cpulist_add(&list, cpu);
 	return list;
+}
+
+void cpulist_join(struct cpulist *into, const struct cpulist *from)
+{
+	for (unsigned int i = 0; i < CPULIST_MAX / 64; i++)
+		into->words[i] |= from->words[i];
 }
 
 static bool has(const struct cpulist *list, unsigned int cpu)
 {
 	return cpu < CPULIST_MAX && list->words[cpu / 64] >> (cpu % 64) & 1;
+}
+
+unsigned int cpulist_nth(const struct cpulist *list, unsigned int place)
+{
+	unsigned int cpu = 0;
+
+	while (cpu < CPULIST_MAX && (!has(list, cpu) || place--))
+		cpu++;
+	return cpu;
 }
 
 void cpulist_print(const struct cpulist *list, char *text, size_t size)

@@ -29,6 +29,14 @@ struct cpulist cpulist_both(const struct cpulist *a, const struct cpulist *b);
 
 struct cpulist cpulist_of(unsigned int cpu);
 
+/* One of them by its place, from 0; CPULIST_MAX: there are not so many. */
+unsigned int cpulist_nth(const struct cpulist *list, unsigned int place);
+
+void cpulist_add(struct cpulist *list, unsigned int cpu);
+
+/* Those of both, into the first. */
+void cpulist_join(struct cpulist *into, const struct cpulist *from);
+
 /* Back to text; where that is longer than size, its end is "...". */
 void cpulist_print(const struct cpulist *list, char *text, size_t size);
 

@@ -107,56 +107,65 @@ int dial_connect(const char *host, uint16_t port, unsigned int wait_ms, struct e
 	return code;
 }
 
-static int listen_on(int fd, uint16_t *port)
+static int listen_on(int fd, struct sockaddr_storage *address)
 {
-	struct sockaddr_in6 address = {
-		.sin6_family = AF_INET6, .sin6_addr = in6addr_any, .sin6_port = htons(*port)};
-	socklen_t length = sizeof(address);
+	socklen_t length = sizeof(*address);
 	int on = 1;
 	int off = 0;
 
-	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
-	    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off)) ||
-	    bind(fd, (struct sockaddr *)&address, sizeof(address)) || listen(fd, BACKLOG) ||
-	    getsockname(fd, (struct sockaddr *)&address, &length))
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)))
 		return -errno;
-	*port = ntohs(address.sin6_port);
+	if (address->ss_family == AF_INET6 &&
+	    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off)))
+		return -errno;
+	if (bind(fd, (struct sockaddr *)address, address_length((struct sockaddr *)address)) ||
+	    listen(fd, BACKLOG) || getsockname(fd, (struct sockaddr *)address, &length))
+		return -errno;
 	return 0;
 }
 
-/* For a kernel without IPv6. */
-static int listen_on_ipv4(int fd, uint16_t *port)
+static int make_socket(int family)
 {
-	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(*port)};
-	socklen_t length = sizeof(address);
-	int on = 1;
-
-	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
-	    bind(fd, (struct sockaddr *)&address, sizeof(address)) || listen(fd, BACKLOG) ||
-	    getsockname(fd, (struct sockaddr *)&address, &length))
-		return -errno;
-	*port = ntohs(address.sin_port);
-	return 0;
+	return socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
-int dial_listen(uint16_t *port, struct error *error)
+static int cannot_listen(const char *own, uint16_t port, int code, struct error *error)
 {
-	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	bool is_ipv4 = fd < 0;
-	int code;
-
-	if (is_ipv4)
-		fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return error_set_errno(error, -errno, "cannot make a socket");
-	code = is_ipv4 ? listen_on_ipv4(fd, port) : listen_on(fd, port);
-	if (!code)
-		return fd;
-	close(fd);
 	if (code == -EADDRINUSE)
 		return error_set(error, code, "TCP port %u is in use; take another with --port",
-				 *port);
-	return error_set_errno(error, code, "cannot listen on TCP port %u", *port);
+				 port);
+	if (code == -EADDRNOTAVAIL)
+		return error_set(error, code,
+				 "--bind: this host has no address %s: 'ip address' lists them",
+				 own);
+	return error_set_errno(error, code, "cannot listen on TCP port %u", port);
+}
+
+int dial_listen(const char *own, uint16_t *port, struct error *error)
+{
+	/* IPv6 takes both. */
+	struct sockaddr_storage address = {.ss_family = AF_INET6};
+	int code;
+	int fd;
+
+	if (own && !address_parse(&address, own))
+		return error_set(error, -EINVAL, "'%s' is not an address", own);
+	fd = make_socket(address.ss_family);
+	/* A kernel may have no IPv6. */
+	if (fd < 0 && !own) {
+		address.ss_family = AF_INET;
+		fd = make_socket(AF_INET);
+	}
+	if (fd < 0)
+		return error_set_errno(error, -errno, "cannot make a socket");
+	address_set_port(&address, *port);
+	code = listen_on(fd, &address);
+	if (code) {
+		close(fd);
+		return cannot_listen(own ? own : "*", *port, code, error);
+	}
+	*port = address_port((struct sockaddr *)&address);
+	return fd;
 }
 
 int dial_accept(int listener, struct error *error)
@@ -173,18 +182,16 @@ int dial_accept(int listener, struct error *error)
 	return code;
 }
 
-void dial_peer(int fd, char text[static ADDRESS_TEXT])
+bool dial_peer(int fd, struct sockaddr_storage *address, char text[static ADDRESS_TEXT])
 {
-	static const char mapped[] = "::ffff:";
-	struct sockaddr_storage address = {0};
-	socklen_t length = sizeof(address);
+	socklen_t length = sizeof(*address);
 
-	if (getpeername(fd, (struct sockaddr *)&address, &length)) {
+	memset(address, 0, sizeof(*address));
+	if (getpeername(fd, (struct sockaddr *)address, &length)) {
 		snprintf(text, ADDRESS_TEXT, "one that has gone");
-		return;
+		return false;
 	}
-	address_text((struct sockaddr *)&address, text);
-	/* What speaks IPv4 to a socket for both. */
-	if (!strncmp(text, mapped, strlen(mapped)))
-		memmove(text, text + strlen(mapped), strlen(text + strlen(mapped)) + 1);
+	address_unmap(address);
+	address_text((struct sockaddr *)address, text);
+	return true;
 }

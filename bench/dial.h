@@ -6,6 +6,7 @@
 #ifndef BENCH_DIAL_H
 #define BENCH_DIAL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/address.h"
@@ -13,13 +14,16 @@
 /* Connects, trying again for wait_ms while nothing listens there. Returns the socket. */
 int dial_connect(const char *host, uint16_t port, unsigned int wait_ms, struct error *error);
 
-/* Listens on all addresses; port 0 takes a free one, told in *port. Returns the socket. */
-int dial_listen(uint16_t *port, struct error *error);
+/*
+ * Listens on that address, or on all (NULL); port 0 takes a free one, told in *port.
+ * Returns the socket.
+ */
+int dial_listen(const char *own, uint16_t *port, struct error *error);
 
 /* Takes a client that waits. Returns the socket. */
 int dial_accept(int listener, struct error *error);
 
-/* The address at the other end of a socket. */
-void dial_peer(int fd, char text[static ADDRESS_TEXT]);
+/* The address at the other end of a socket. False: it has gone, and has none. */
+bool dial_peer(int fd, struct sockaddr_storage *address, char text[static ADDRESS_TEXT]);
 
 #endif

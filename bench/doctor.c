@@ -208,8 +208,7 @@ static int look(struct doctor *doctor, struct choice *choice, const struct devic
 	return examine(doctor, choice, visit, error);
 }
 
-int doctor_open(struct doctor *doctor, const char *device, const char *host, uint16_t port,
-		struct error *error)
+int doctor_open(struct doctor *doctor, const struct visit_wish *wish, struct error *error)
 {
 	struct error ignored = {0};
 	struct choice choice = {0};
@@ -220,9 +219,9 @@ int doctor_open(struct doctor *doctor, const char *device, const char *host, uin
 	*doctor = (struct doctor){.findings = json_array()};
 	/* Why there is none is for the rules to tell. */
 	device_list_open(&devices, &ignored);
-	code = choose(&choice, &devices, device, error);
-	if (!code && host)
-		visit_open(&visit, host, port, &devices, device, doctor->findings);
+	code = choose(&choice, &devices, wish->device, error);
+	if (!code && wish->host)
+		visit_open(&visit, wish, &devices, doctor->findings);
 	if (!code)
 		code = look(doctor, &choice, &devices, &visit, error);
 	visit_close(&visit);

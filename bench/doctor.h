@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "bench/advice.h"
+#include "bench/visit.h"
 #include "core/error.h"
 
 struct doctor {
@@ -21,9 +22,8 @@ struct doctor {
 	json_t *counters; /* the device's that moved; NULL: there is no device */
 };
 
-/* device: DEVICE or DEVICE/PORT; NULL: the best. host: NULL for this one alone. */
-int doctor_open(struct doctor *doctor, const char *device, const char *host, uint16_t port,
-		struct error *error);
+/* Its device: DEVICE or DEVICE/PORT; NULL: the best. host: NULL for this one alone. */
+int doctor_open(struct doctor *doctor, const struct visit_wish *wish, struct error *error);
 void doctor_close(struct doctor *doctor);
 
 #endif

@@ -111,5 +111,7 @@ struct chosen granted_find(const struct lane *lane, bool is_posting)
 		add_posts(&chosen, lane);
 	add_queue_pair(&chosen, lane);
 	add_ground(&chosen, &lane->ground);
+	if (lane->walks)
+		chosen_set(&chosen, CHOSEN_PLACES, lane->flows[0].walk.mask + 1);
 	return chosen;
 }

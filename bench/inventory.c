@@ -207,13 +207,18 @@ static void consider(struct search *search, const struct end *near, const struct
 	}
 }
 
-/* By its device's name, or by DEVICE/PORT, as everything prints it. */
+bool inventory_names(const char *wish, const char *device, unsigned int port)
+{
+	size_t length = strlen(device);
+	char number[16];
+
+	snprintf(number, sizeof(number), "/%u", port);
+	return !strncmp(wish, device, length) && (!wish[length] || !strcmp(wish + length, number));
+}
+
 static bool is_named(const struct device_port *port, const char *wish)
 {
-	char full[IBV_SYSFS_NAME_MAX + 8];
-
-	snprintf(full, sizeof(full), "%s/%u", port->device, port->port);
-	return !strcmp(port->device, wish) || !strcmp(full, wish);
+	return inventory_names(wish, port->device, port->port);
 }
 
 static bool is_wanted(const struct device_port *port, const char *wish)

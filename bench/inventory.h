@@ -17,6 +17,9 @@ json_t *inventory_encode(const struct device_list *list);
 /* Whatever it says, the list is bounded and well formed, or there is an error. */
 int inventory_decode(struct device_list *list, const json_t *json, struct error *error);
 
+/* Whether DEVICE, or DEVICE/PORT as everything prints it, is a name of that port. */
+bool inventory_names(const char *wish, const char *device, unsigned int port);
+
 /* Leaves the ports of DEVICE or DEVICE/PORT, of which there has to be one; NULL: all. */
 int inventory_keep(struct device_list *list, const char *wish, struct error *error);
 

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/kind.h"
 #include "core/limits.h"
 #include "core/pair.h"
+#include "core/pool/message.h"
 #include "core/settings.h"
 #include "core/verbs.h"
 
@@ -23,8 +25,6 @@
 #define SLOWEST_NS_PER_BYTE 80
 /* An answer by a transport that may lose it is given up sooner. */
 #define LOST_NS (200 * NS_PER_MS)
-/* Where so many in a row are lost, all are. */
-#define LOST_MAX 10
 
 /* Room for a notification, and for what a datagram has in front. */
 #define LEAST_RECEIVE 64
@@ -34,14 +34,23 @@ static size_t round_up(size_t size, size_t unit)
 	return (size + unit - 1) / unit * unit;
 }
 
+/* What is sent at once. */
+static size_t message_bytes(const struct lane *lane)
+{
+	if (lane->shape->is_granted)
+		return POOL_MESSAGE;
+	return lane->shape->is_call ? LEAST_RECEIVE : lane->parameters->size;
+}
+
 /* A message that is looked at may not be overwritten before, nor one that is under way. */
 static void make_slots(struct lane *lane)
 {
 	const struct parameters *p = lane->parameters;
 	bool is_slotted = p->verify && p->metric == METRIC_BW;
 	bool is_read = lane->shape->is_read;
-	size_t size = p->size + POST_GRH;
+	size_t size = message_bytes(lane) + POST_GRH;
 
+	lane->walks = walk_is_on(p);
 	lane->stride = round_up(size < LEAST_RECEIVE ? LEAST_RECEIVE : size, SLOT);
 	lane->sent_slots = is_slotted && !is_read ? lane->depth : 1;
 	lane->received_slots = 1;
@@ -54,10 +63,21 @@ static size_t area(const struct lane *lane, uint32_t n_slots)
 	return round_up(lane->stride * n_slots, AREA);
 }
 
+/* With a part of the buffer that was asked for: what walks goes over that, both ways. */
+static size_t receiving_area(const struct lane *lane)
+{
+	const struct parameters *p = lane->parameters;
+	uint64_t n_flows = p->qps * p->threads;
+	size_t part = p->buffer == PARAMETER_AUTO ? 0 : round_up(p->buffer / n_flows, AREA);
+	size_t slots = area(lane, lane->received_slots);
+
+	return part > slots ? part : slots;
+}
+
 /* Both areas of a queue pair, and its notifications. */
 static size_t flow_size(const struct lane *lane)
 {
-	return area(lane, lane->sent_slots) + area(lane, lane->received_slots) + AREA;
+	return area(lane, lane->sent_slots) + receiving_area(lane) + AREA;
 }
 
 /*
@@ -84,7 +104,10 @@ static struct ground_settings ground_settings(const struct lane *lane, enum rdma
 		.huge_pages = p->hugepages,
 		.cq_depth = (uint32_t)(depth * lane->n_flows + (p->use_srq ? p->rx_depth : 0)),
 		.wait = cq,
+		/* Events of one thread are no other processor's interrupts. */
+		.vector = lane->number,
 		.srq_depth = p->use_srq ? (uint32_t)p->rx_depth : 0,
+		.sges = (uint32_t)p->sge,
 	};
 }
 
@@ -94,13 +117,14 @@ static void begin_verify(struct lane *lane, bool is_server)
 	char id[128];
 
 	parameters_id(lane->parameters, id, sizeof(id));
-	verify_init(&lane->verify, lane->parameters->verify, id, is_server, 0);
+	verify_init(&lane->verify, lane->parameters->verify, id, is_server, lane->number);
 	lane->verify.is_lossy = lane_is_lossy(lane);
 	lane->verify.is_fixed = lane->shape->is_read;
 	for (unsigned int i = 0; i < lane->n_flows; i++) {
 		struct slots *slots = &lane->flows[i].slots;
+		unsigned int number = lane_flow_number(lane, i);
 
-		verify_init(&slots->sent, lane->parameters->verify, id, is_server, i);
+		verify_init(&slots->sent, lane->parameters->verify, id, is_server, number);
 		slots->sent.is_lossy = lane->verify.is_lossy;
 		slots->sent.is_fixed = lane->verify.is_fixed;
 		slots->sent.length = lane->parameters->size;
@@ -118,8 +142,26 @@ static struct placement_wish placement_wish(const struct lane *lane, const char 
 		.whose = is_server ? "server-" : "",
 		.device_node = device_numa_node(device),
 		.pin = is_server ? p->server_pin : p->pin,
+		.threads = (unsigned int)p->threads,
+		.number = lane->number,
+		.is_server = is_server,
 		.numa = is_server ? p->server_numa : p->numa,
 	};
+}
+
+/* Who grants memory has some, and who registers some. */
+static bool has_other(const struct lane *lane)
+{
+	return lane->is_server ? lane->shape->is_granted : lane->shape->registers;
+}
+
+static enum buffer_pages other_pages(const struct lane *lane)
+{
+	if (lane->parameters->hugepages)
+		return BUFFER_HUGE;
+	/* The software device likes to grant memory that others may map. */
+	return lane->is_server && kind_is_soft(&lane->ground.device) ? BUFFER_SHARED
+								     : BUFFER_ORDINARY;
 }
 
 /* The thread moves first: what it touches first is near it. */
@@ -138,10 +180,16 @@ static int build(struct lane *lane, const char *device, bool is_server, struct e
 		code = placement_open(placement, &wish, error);
 	if (!code)
 		code = ground_open(&lane->ground, lane->device.verbs, &settings, error);
+	if (!code && has_other(lane))
+		code = buffer_open(&lane->other, p->size, other_pages(lane), settings.numa_node,
+				   error);
 	if (!code && lane->shape->is_atomic)
 		code = limits_operation(lane->transport, POST_FETCH_ADD, &lane->ground.device,
 					error);
-	return code ? code : placement_check(placement, &wish, &lane->ground.buffer, error);
+	if (code)
+		return code;
+	return placement_check(placement, &wish,
+			       has_other(lane) ? &lane->other : &lane->ground.buffer, error);
 }
 
 /* Until the next completion there is: of a stream that of all that it stands for. */
@@ -150,34 +198,37 @@ static uint64_t stalled_ns(const struct lane *lane)
 	const struct parameters *p = lane->parameters;
 	uint64_t each_ns = p->think_ns + p->size * SLOWEST_NS_PER_BYTE;
 
-	if (p->metric == METRIC_BW)
+	if (p->metric != METRIC_LAT)
 		return STALLED_NS + p->cq_mod * p->qps * each_ns;
+	if (lane->shape->rings)
+		return STALLED_NS + p->cq_mod * each_ns;
 	return (lane_is_lossy(lane) ? LOST_NS : STALLED_NS) + each_ns;
 }
 
-int lane_open(struct lane *lane, const char *device, const struct parameters *parameters,
-	      const struct lane_shape *shape, bool is_server, struct error *error)
+int lane_open(struct lane *lane, const struct lane_wish *wish, struct error *error)
 {
+	const struct parameters *parameters = wish->parameters;
 	int code;
 
 	*lane = (struct lane){
 		.parameters = parameters,
-		.shape = shape,
-		.is_server = is_server,
+		.shape = wish->shape,
+		.is_server = wish->is_server,
+		.number = wish->number,
 		.transport = (enum transport)parameters->transport,
 		.depth = (uint32_t)parameters->tx_depth,
 		.batch = (unsigned int)parameters->post_list,
 		.signal_every = (unsigned int)parameters->cq_mod,
 		.n_flows = (unsigned int)parameters->qps,
-		.flows = calloc(parameters->qps, sizeof(*lane->flows)),
+		.flows = cacheline_calloc(parameters->qps, sizeof(*lane->flows)),
 	};
 	lane->stalled_ns = stalled_ns(lane);
 	make_slots(lane);
 	if (!lane->flows)
 		return error_set_errno(error, -ENOMEM, "cannot make queue pairs");
-	code = build(lane, device, is_server, error);
+	code = build(lane, wish->device, wish->is_server, error);
 	lane->completion = &lane->ground.completion;
-	begin_verify(lane, is_server);
+	begin_verify(lane, wish->is_server);
 	if (code)
 		lane_close(lane);
 	return code;
@@ -197,8 +248,11 @@ void lane_close(struct lane *lane)
 {
 	close_contexts(lane);
 	ground_close(&lane->ground);
+	buffer_close(&lane->other);
 	device_close(&lane->device);
 	placement_close(&lane->placement);
+	for (unsigned int i = 0; i < lane->n_flows && lane->flows; i++)
+		explicit_bzero(&lane->flows[i].tickets, sizeof(lane->flows[i].tickets));
 	free(lane->flows);
 	*lane = (struct lane){0};
 }
@@ -215,22 +269,37 @@ struct rdma_settings lane_settings(const struct lane *lane)
 			      : inline_size                 ? (uint32_t)inline_size
 							    : RDMA_NO_INLINE,
 		.idle_timeout_ms = CLIENT_MS,
-		.max_message = p->size,
+		.max_message = message_bytes(lane),
+		.max_sge = (uint32_t)p->sge,
 		.outstanding_reads = p->outstanding == PARAMETER_AUTO ? 0 : (uint8_t)p->outstanding,
 		/* A stream may well be faster than its receiver: it waits, where there is one. */
-		.rnr_retry = p->metric == METRIC_BW && p->receives == RECEIVES_BUFFERS ? 7 : 0,
+		.rnr_retry = p->metric != METRIC_LAT && p->receives == RECEIVES_BUFFERS ? 7 : 0,
 		.ack_timeout = (uint8_t)p->timeout,
 		.retry_count = p->retries ? (uint8_t)p->retries : RDMA_NONE,
 		.own_receives = true,
 	};
 }
 
-struct limits lane_limits(const struct parameters *parameters, const struct lane_shape *shape)
+/* The larger one of its regions. */
+static size_t region_bytes(const struct lane *lane)
+{
+	size_t bytes = ground_settings(lane, RDMA_POLL).buffer_size;
+	size_t other = has_other(lane) ? round_up(lane->parameters->size, AREA) : 0;
+
+	return other > bytes ? other : bytes;
+}
+
+struct limits lane_limits(const struct parameters *parameters, const struct lane_shape *shape,
+			  bool is_server)
 {
 	bool has_reads = shape->is_read || shape->is_atomic;
+	/* A queue more, that is made and destroyed. */
+	bool makes_queues = shape->is_call && !shape->registers && !is_server;
+	uint32_t n_lanes = (uint32_t)parameters->threads;
 	struct lane lane = {
 		.parameters = parameters,
 		.shape = shape,
+		.is_server = is_server,
 		.depth = (uint32_t)parameters->tx_depth,
 		.n_flows = (unsigned int)parameters->qps,
 	};
@@ -247,8 +316,11 @@ struct limits lane_limits(const struct parameters *parameters, const struct lane
 		.srq_depth = ground.srq_depth,
 		.cq_depth = ground.cq_depth,
 		.sge = settings_sges(&settings),
-		.queue_pairs = lane.n_flows,
-		.memory_bytes = ground.buffer_size,
+		.queue_pairs = (lane.n_flows + makes_queues) * n_lanes,
+		.completion_queues = (1 + makes_queues) * n_lanes,
+		.srqs = ground.srq_depth ? n_lanes : 0,
+		.regions = has_other(&lane) ? 2 * n_lanes : n_lanes,
+		.memory_bytes = region_bytes(&lane),
 		/* Who leaves it to the device needs one. */
 		.reads = settings.outstanding_reads ? settings.outstanding_reads : has_reads,
 		.message_bytes = settings.max_message,
@@ -256,22 +328,6 @@ struct limits lane_limits(const struct parameters *parameters, const struct lane
 			       ? 0
 			       : limits_mtu((unsigned int)parameters->mtu),
 	};
-}
-
-int lane_failed(const struct flow *flow, struct error *error)
-{
-	return error_set(error, flow->context.code ? flow->context.code : -EIO, "%s",
-			 flow->context.reason);
-}
-
-int lane_post_failed(int code, struct error *error)
-{
-	return error_set_errno(error, verbs_result(code), "cannot post");
-}
-
-int lane_completion_failed(const struct ibv_wc *wc, struct error *error)
-{
-	return verbs_completion_error(error, wc->wr_id & LANE_RECEIVE ? "receive" : "post", wc);
 }
 
 /* The part of a flow's buffer: it sends from the first, and receives into the second. */
@@ -288,7 +344,7 @@ static size_t receiving(const struct lane *lane, const struct flow *flow)
 /* Behind both: the notification that is sent, and the one that is received. */
 static size_t notices(const struct lane *lane, const struct flow *flow)
 {
-	return receiving(lane, flow) + area(lane, lane->received_slots);
+	return receiving(lane, flow) + receiving_area(lane);
 }
 
 static struct ibv_sge piece(const struct lane *lane, size_t offset, size_t length)
@@ -322,30 +378,52 @@ static void start_slots(const struct lane *lane, struct flow *flow)
 		verify_fill(&slots->sent);
 }
 
+/* Where there are pieces, they are as long as the message: it reaches all of them. */
+static struct post_work make_receive(const struct lane *lane, const struct flow *flow)
+{
+	size_t head = lane->transport == TRANSPORT_UD ? POST_GRH : 0;
+	bool is_exact = lane->parameters->sge > 1 || lane->walks;
+	size_t length = is_exact ? head + message_bytes(lane) : lane->stride;
+	struct post_work work = {.n_sges = 1};
+	struct ibv_sge place = piece(lane, receiving(lane, flow), length);
+
+	if (lane->shape->is_notified)
+		work.sges[0] = piece(lane, notices(lane, flow) + LEAST_RECEIVE, LEAST_RECEIVE);
+	else
+		post_cut(&work, &place, (unsigned int)lane->parameters->sge);
+	return work;
+}
+
+static void begin_walks(const struct lane *lane, struct flow *flow)
+{
+	const struct parameters *p = lane->parameters;
+
+	walk_init(&flow->walk, p, lane->shape->is_atomic, lane_flow_number(lane, flow->number));
+	flow->received = flow->walk;
+	flow->near = (uintptr_t)lane->ground.buffer.address + receiving(lane, flow);
+}
+
 int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
 {
 	uint64_t receives = lane->is_server ? lane->parameters->receives : RECEIVES_BUFFERS;
 	uint64_t wanted = receives == RECEIVES_NONE ? 0 : lane->parameters->rx_depth;
-	struct ibv_sge place;
 	int code = 0;
 
 	flow->number = (uint32_t)(flow - lane->flows);
-	place = lane->shape->is_notified
-			? piece(lane, notices(lane, flow) + LEAST_RECEIVE, LEAST_RECEIVE)
-			: piece(lane, receiving(lane, flow), lane->stride);
-	flow->first_receive = place.addr;
 	flow->queue = *context_queue(&flow->context);
-	flow->receive = (struct post_work){
-		.n_sges = receives == RECEIVES_BARE ? 0 : 1,
-		.sges = {place},
-	};
+	flow->receive = make_receive(lane, flow);
+	flow->first_receive = flow->receive.sges[0].addr;
+	if (receives == RECEIVES_BARE)
+		flow->receive.n_sges = 0;
+	if (lane->walks)
+		begin_walks(lane, flow);
 	if (lane->parameters->verify && lane->parameters->metric == METRIC_BW)
 		start_slots(lane, flow);
 	/* One queue for all of them is filled once. */
 	if (flow->queue.srq && flow->number)
 		wanted = 0;
 	for (uint64_t i = 0; i < wanted && !code; i++)
-		code = lane_post_receive(lane, flow, receive_id(lane, flow, i));
+		code = lane_post_receive(lane, flow, receive_id(lane, flow, i), true);
 	return code ? lane_post_failed(code, error) : 0;
 }
 
@@ -353,16 +431,18 @@ static void make_work(const struct lane *lane, struct flow *flow)
 {
 	const struct lane_shape *shape = lane->shape;
 	const struct rdma_context *context = &flow->context;
-	size_t size = lane->parameters->size;
+	size_t size = message_bytes(lane);
 	bool is_fetched = shape->is_read || shape->is_atomic;
 	size_t local = is_fetched ? receiving(lane, flow) : sending(lane, flow);
 	/* A read fetches what the other end would send; the rest goes where it receives. */
-	size_t remote = shape->is_read ? sending(lane, flow) : receiving(lane, flow);
+	bool is_sent = shape->is_read && !lane->walks;
+	size_t remote = is_sent ? sending(lane, flow) : receiving(lane, flow);
+	struct ibv_sge whole = piece(lane, local, size);
 
-	flow->work = (struct post_work){
-		.id = flow->number, .n_sges = 1, .sges = {piece(lane, local, size)}, .add = 1};
+	flow->work = (struct post_work){.id = flow->number, .add = 1};
+	post_cut(&flow->work, &whole, (unsigned int)lane->parameters->sge);
 	pair_aim(context, &flow->work);
-	flow->work.remote = context->remote.address + remote;
+	flow->work.remote = flow->far = context->remote.address + remote;
 	if (!is_fetched && size <= context->max_inline)
 		flow->work.flags = IBV_SEND_INLINE;
 }
@@ -393,11 +473,13 @@ static void make_notice(const struct lane *lane, struct flow *flow)
 
 static int make_ticks(struct lane *lane, struct flow *flow, struct error *error)
 {
+	/* Of a load, when each of them was due as well. */
+	size_t each = lane->parameters->metric == METRIC_LOAD ? 2 : lane->parameters->latencies;
+
 	free(flow->ticks);
-	flow->ticks =
-		lane->parameters->latencies ? calloc(lane->depth, sizeof(*flow->ticks)) : NULL;
+	flow->ticks = each ? cacheline_calloc(lane->depth, each * sizeof(*flow->ticks)) : NULL;
 	flow->first_tick = flow->next_tick = 0;
-	if (lane->parameters->latencies && !flow->ticks)
+	if (each && !flow->ticks)
 		return error_set_errno(error, -ENOMEM, "cannot time messages");
 	return 0;
 }
@@ -421,7 +503,7 @@ static void start_verify(struct lane *lane)
 	struct verify *verify = &lane->verify;
 
 	verify_begin(verify);
-	verify->length = lane->parameters->size;
+	verify->length = message_bytes(lane);
 	verify->sent = (uint8_t *)lane->ground.buffer.address;
 	verify->received = verify->sent + receiving(lane, &lane->flows[0]);
 	if (lane->transport == TRANSPORT_UD)
@@ -430,6 +512,18 @@ static void start_verify(struct lane *lane)
 		verify_fill(verify);
 		memset((void *)(uintptr_t)verify->received, 0, verify->length);
 	}
+}
+
+/* A round that polls memory finds nothing there of the trial before. */
+static void forget_rounds(struct lane *lane)
+{
+	struct flow *flow = &lane->flows[0];
+	struct walk walk = flow->walk;
+
+	for (uint64_t i = 0; i < lane->rounds && i <= walk.mask; i++)
+		((uint8_t *)(uintptr_t)flow->near)[walk_next(&walk) + lane->parameters->size - 1] =
+			0;
+	lane->rounds = 0;
 }
 
 int lane_start(struct lane *lane, struct error *error)
@@ -448,13 +542,17 @@ int lane_start(struct lane *lane, struct error *error)
 		if (!code)
 			code = make_list(lane, flow, error);
 	}
-	lane->last_sent = (uint8_t *)lane->ground.buffer.address + lane->parameters->size - 1;
+	lane->last_sent = (uint8_t *)lane->ground.buffer.address + message_bytes(lane) - 1;
 	lane->last_received = lane->last_sent + receiving(lane, &lane->flows[0]);
 	/* A stream has slots of its own, and one that goes both ways may have begun over there. */
 	if (lane->parameters->metric == METRIC_LAT) {
 		*lane->last_sent = *(uint8_t *)(uintptr_t)lane->last_received = 0;
 		start_verify(lane);
 	}
+	if (lane->walks)
+		forget_rounds(lane);
+	lane->may_owe = lane->parameters->rx_depth > 1;
+	lane->owed = 0;
 	lane->until_signal = lane->signal_every;
 	lane->is_signal_out = false;
 	lane->posted = lane->messages = lane->received = lane->lost = lane->completions = 0;
@@ -470,6 +568,24 @@ int lane_stop(struct lane *lane, struct error *error)
 	return ground_reset(&lane->ground, error);
 }
 
+void lane_show_ticket(struct flow *flow)
+{
+	uint8_t ticket[HANDSHAKE_TICKET];
+
+	secret_tickets_next(&flow->tickets, ticket, sizeof(ticket));
+	context_set_ticket(&flow->context, ticket);
+}
+
+int lane_renew(struct lane *lane, struct error *error)
+{
+	for (unsigned int i = 0; i < lane->n_flows; i++) {
+		context_drop(&lane->flows[i].context);
+		if (lane->flows[i].tickets.is_open)
+			lane_show_ticket(&lane->flows[i]);
+	}
+	return ground_reset(&lane->ground, error);
+}
+
 void lane_share_out(struct lane *lane, uint64_t messages)
 {
 	for (unsigned int i = 0; i < lane->n_flows; i++) {
@@ -478,53 +594,7 @@ void lane_share_out(struct lane *lane, uint64_t messages)
 		flow->left = messages;
 		if (messages != UINT64_MAX)
 			flow->left = messages / lane->n_flows + (i < messages % lane->n_flows);
+		flow->share = flow->left;
+		flow->room_before = flow->room;
 	}
-}
-
-void lane_compute(uint64_t ns)
-{
-	uint64_t end = clock_now_ns() + ns;
-
-	while (clock_now_ns() < end)
-		continue;
-}
-
-int lane_settle(struct lane *lane, struct error *error)
-{
-	while (lane->is_signal_out) {
-		bool is_message;
-		struct ibv_wc wc;
-		int code = completion_wait(lane->completion, 1, &wc, lane->stalled_ns, error);
-
-		if (code == -ETIMEDOUT)
-			return lane_stalled(lane, error);
-		if (code >= 0)
-			code = lane_take(lane, &wc, &is_message, error);
-		if (code)
-			return code;
-	}
-	return 0;
-}
-
-int lane_stalled(const struct lane *lane, struct error *error)
-{
-	return error_set(error, -ETIMEDOUT,
-			 "nothing has come for %.3g s, while the other end is alive",
-			 (double)lane->stalled_ns / (double)NS_PER_S);
-}
-
-int lane_missed(struct lane *lane, uint64_t number, int code, struct error *error)
-{
-	if (code != -ETIMEDOUT)
-		return code;
-	if (!lane_is_lossy(lane))
-		return lane_stalled(lane, error);
-	lane->lost++;
-	lane->lost_in_a_row = number == lane->lost_at ? lane->lost_in_a_row + 1 : 1;
-	lane->lost_at = number;
-	if (lane->lost_in_a_row < LOST_MAX)
-		return 0;
-	return error_set(error, -ETIMEDOUT,
-			 "%u messages in a row were lost: on RC they would be sent again",
-			 lane->lost_in_a_row);
 }

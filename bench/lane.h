@@ -3,14 +3,19 @@
  * What one thread drives: queue pairs on one ground, a buffer with an area that is sent
  * from and one that is received into for each of them, and the work requests made
  * ready. Buffer and completion queue live as long as the lane, the queue pairs for one
- * trial: connect.h makes them. A lane belongs to the thread that runs it.
+ * trial: meet.h makes them. A lane belongs to the thread that runs it. Whatever a loop
+ * writes is in the lane, or hangs on it alone: each is on cache lines of its own, so that
+ * the threads of a case write none of another's.
  */
 #ifndef BENCH_LANE_H
 #define BENCH_LANE_H
 
 #include "bench/parameters.h"
 #include "bench/placement.h"
+#include "bench/secret.h"
 #include "bench/verify.h"
+#include "bench/walk.h"
+#include "core/cacheline.h"
 #include "core/context.h"
 #include "core/device.h"
 
@@ -36,6 +41,10 @@ struct lane_shape {
 	bool is_read;     /* data come from the other end */
 	bool is_atomic;   /* eight bytes, and only eight */
 	bool is_notified; /* a notification follows */
+	bool rings;       /* writes: the one that is signalled has immediate data */
+	bool is_granted;  /* messages are words of a pool, and the size is of what they ask for */
+	bool is_call;     /* nothing is sent */
+	bool registers;   /* such a call, of memory as long as the case's size */
 };
 
 /* One queue pair. */
@@ -44,23 +53,40 @@ struct flow {
 	struct post_work work; /* the operation of this case */
 	struct post_list list; /* so many at once; n is 0 for one */
 	uint64_t left;         /* operations that are still to be posted */
+	uint64_t share;        /* of them when the loop began, */
+	uint32_t room_before;  /* and the room that there was */
 	uint32_t number;
 	uint32_t room;   /* operations that may be posted now */
 	uint32_t silent; /* posts since the last one that was signalled */
-	uint64_t *ticks; /* of the posts under way, in a ring; where they are timed */
+	uint64_t *ticks; /* of the posts under way, if timed: a ring. Of a load, two for each */
 	uint32_t first_tick;
 	uint32_t next_tick;
 	struct post_work notice;
 	struct post_work receive; /* into the receiving area */
 	uint64_t first_receive;   /* the address of its first slot */
 	struct slots slots;
+	struct walk walk;     /* of its posts, */
+	struct walk received; /* and of its receives; where the lane walks */
+	uint64_t near;        /* the first place here, and there */
+	uint64_t far;
 	struct rdma_context context;
+	struct secret_tickets tickets; /* that its connections show; where there is a secret */
+};
+
+/* Of a case at one end: what a lane is made for. All of it stays the caller's. */
+struct lane_wish {
+	const char *device;
+	const struct parameters *parameters;
+	const struct lane_shape *shape;
+	bool is_server;
+	unsigned int number; /* of the thread, from 0 */
 };
 
 struct lane {
-	struct device_handle device;
+	CACHELINE_ALIGNED struct device_handle device;
 	struct placement placement; /* of the thread */
 	struct ground ground;
+	struct buffer other; /* that is registered again and again: here, or by who grants it */
 	struct completion *completion; /* the ground's */
 	struct flow *flows;
 	unsigned int n_flows;
@@ -72,7 +98,10 @@ struct lane {
 	const uint8_t *last_received;
 	unsigned int signal_every;
 	unsigned int until_signal; /* posts until one is signalled: of latency loops */
-	bool is_signal_out;        /* its completion has not come yet */
+	unsigned int lost_in_a_row;
+	bool is_signal_out; /* its completion has not come yet */
+	bool may_owe;       /* there are more receives than the one that is looked at */
+	uint64_t owed;      /* a receive that is posted again once there is an answer; 0: none */
 	uint64_t stalled_ns;
 	uint64_t posted;   /* messages, of all loops since the queue pairs were made */
 	uint64_t messages; /* operations done */
@@ -80,12 +109,14 @@ struct lane {
 	uint64_t left;     /* messages that a sink took, and its end kept it from counting */
 	uint64_t lost;     /* of those that were waited for, on UC and UD */
 	uint64_t lost_at;  /* the number of the message that the last one of them was */
-	unsigned int lost_in_a_row;
 	uint64_t completions;
 	uint64_t last_tick; /* when the last of a stream were seen to be through */
 	const struct parameters *parameters;
 	const struct lane_shape *shape;
 	bool is_server;
+	unsigned int number;  /* of the case's lanes at this end, from 0 */
+	bool walks;           /* messages go to one place after another */
+	uint64_t rounds;      /* so many have walked that poll memory */
 	struct verify verify; /* of the first flow's messages, one at a time */
 	/* Of a slot, and how many each flow has to send from, and to receive into. */
 	size_t stride;
@@ -94,16 +125,15 @@ struct lane {
 };
 
 /*
- * Makes ground and flows, for one end of a case: is_server tells which. parameters and
- * shape stay the caller's, and as they are. Until lane_close, which the same thread
+ * Makes ground and flows, for one end of a case. Until lane_close, which the same thread
  * calls, that runs where the case wants it.
  */
-int lane_open(struct lane *lane, const char *device, const struct parameters *parameters,
-	      const struct lane_shape *shape, bool is_server, struct error *error);
+int lane_open(struct lane *lane, const struct lane_wish *wish, struct error *error);
 void lane_close(struct lane *lane);
 
-/* All that a lane will ask of its device, at either end. */
-struct limits lane_limits(const struct parameters *parameters, const struct lane_shape *shape);
+/* All that the lanes of a case will ask of their device together, at one end. */
+struct limits lane_limits(const struct parameters *parameters, const struct lane_shape *shape,
+			  bool is_server);
 
 /* Settings for the context of each flow. */
 struct rdma_settings lane_settings(const struct lane *lane);
@@ -117,8 +147,17 @@ int lane_start(struct lane *lane, struct error *error);
 /* Releases the queue pairs and makes the ground ready for others. */
 int lane_stop(struct lane *lane, struct error *error);
 
+/* The same, but what listens goes on, for connections to come. */
+int lane_renew(struct lane *lane, struct error *error);
+
+/* The next connection of a flow shows its next ticket, or has to be shown it. */
+void lane_show_ticket(struct flow *flow);
+
 /* Shares so many operations out to the queue pairs; UINT64_MAX: without end. */
 void lane_share_out(struct lane *lane, uint64_t messages);
+
+/* Of the last loop: operations of a flow that are done. Those of all add up to its messages. */
+uint64_t lane_flow_done(const struct flow *flow);
 
 /* A context refused: its reason becomes the error. */
 int lane_failed(const struct flow *flow, struct error *error);
@@ -140,6 +179,12 @@ COLD int lane_settle(struct lane *lane, struct error *error);
 COLD int lane_post_failed(int code, struct error *error);
 COLD int lane_completion_failed(const struct ibv_wc *wc, struct error *error);
 
+/* That of a flow of this lane's among those of all lanes of the case. */
+static inline unsigned int lane_flow_number(const struct lane *lane, unsigned int flow)
+{
+	return lane->number * lane->n_flows + flow;
+}
+
 /* The number of the queue pair whose post, or receive, it was. */
 static ALWAYS_INLINE uint32_t lane_flow(const struct ibv_wc *wc)
 {
@@ -152,35 +197,86 @@ static ALWAYS_INLINE uint64_t lane_receive_slot(uint64_t id)
 	return (id & ~LANE_RECEIVE) >> LANE_FLOW_BITS;
 }
 
-/* Again, where it was: id is that of the receive. */
-static ALWAYS_INLINE int lane_post_receive(const struct lane *lane, struct flow *flow, uint64_t id)
+/*
+ * Again, where it was: id is that of the receive. is_moved, a constant: receives have
+ * several places, so that all of its pieces are to be put there; or walk.
+ */
+static ALWAYS_INLINE int lane_post_receive(const struct lane *lane, struct flow *flow, uint64_t id,
+					   bool is_moved)
 {
+	uint64_t place = flow->first_receive + lane_receive_slot(id) * lane->stride;
+
 	flow->receive.id = id;
-	flow->receive.sges[0].addr = flow->first_receive + lane_receive_slot(id) * lane->stride;
+	if (is_moved && lane->walks)
+		post_move(&flow->receive, flow->near + walk_next(&flow->received));
+	else if (is_moved)
+		post_move(&flow->receive, place);
+	else
+		flow->receive.sges[0].addr = place;
 	return flow->queue.srq ? post_receive_shared(&flow->queue, &flow->receive)
 			       : post_receive(&flow->queue, &flow->receive);
 }
 
-/* Takes one completion that was waited for. Sets *is_message for a receive. */
-static ALWAYS_INLINE int lane_take(struct lane *lane, const struct ibv_wc *wc, bool *is_message,
-				   struct error *error)
+/* What a completion tells; if it is a message's, its receive is not posted again. */
+static ALWAYS_INLINE int lane_see(struct lane *lane, const struct ibv_wc *wc, bool *is_message,
+				  struct error *error)
 {
-	int code;
-
+	*is_message = wc->wr_id & LANE_RECEIVE;
 	if (unlikely(wc->status != IBV_WC_SUCCESS))
 		return lane_completion_failed(wc, error);
 	/* Where the device is fast no poll is ever empty, and nobody else would look. */
 	if (unlikely(alarm_raised(lane->completion->alarm)))
 		return alarm_reason(lane->completion->alarm, error);
 	lane->completions++;
-	*is_message = wc->wr_id & LANE_RECEIVE;
-	if (!*is_message) {
+	if (*is_message)
+		lane->received++;
+	else
 		lane->is_signal_out = false;
+	return 0;
+}
+
+/* lane_take of a lane whose receives are moved. */
+static ALWAYS_INLINE int lane_take_moved(struct lane *lane, const struct ibv_wc *wc,
+					 bool *is_message, bool is_moved, struct error *error)
+{
+	int code = lane_see(lane, wc, is_message, error);
+
+	if (unlikely(code))
+		return code;
+	if (!*is_message)
 		return 0;
-	}
-	lane->received++;
-	code = lane_post_receive(lane, &lane->flows[lane_flow(wc)], wc->wr_id);
+	code = lane_post_receive(lane, &lane->flows[lane_flow(wc)], wc->wr_id, is_moved);
 	return unlikely(code) ? lane_post_failed(code, error) : 0;
+}
+
+/* The receive that is still to be posted again, if there is one. */
+static ALWAYS_INLINE int lane_repay(struct lane *lane, bool is_moved, struct error *error)
+{
+	uint64_t id = lane->owed;
+	int code;
+
+	if (unlikely(!id))
+		return 0;
+	lane->owed = 0;
+	code = lane_post_receive(lane, &lane->flows[id & ((1U << LANE_FLOW_BITS) - 1)], id,
+				 is_moved);
+	return unlikely(code) ? lane_post_failed(code, error) : 0;
+}
+
+/* Takes one completion that was waited for. Sets *is_message for a receive. */
+static ALWAYS_INLINE int lane_take(struct lane *lane, const struct ibv_wc *wc, bool *is_message,
+				   struct error *error)
+{
+	return lane_take_moved(lane, wc, is_message, false, error);
+}
+
+/* Where the next message goes, and comes from. */
+static ALWAYS_INLINE void lane_walk(struct flow *flow, struct post_work *work)
+{
+	uint64_t offset = walk_next(&flow->walk);
+
+	work->remote = flow->far + offset;
+	post_move(work, flow->near + offset);
 }
 
 /* Computes for that long, as a program does that has other work than messages. */

@@ -3,12 +3,15 @@
 
 #include <string.h>
 
+#include "bench/rate.h"
+
 /* What a member says of a range. */
 struct range {
 	uint64_t low;
 	uint64_t high;
 	uint64_t step;
-	bool is_sum; /* step is added, else multiplied by */
+	uint64_t unit; /* of rates: it is in each value, and not in the three */
+	bool is_sum;   /* step is added, else multiplied by */
 	bool with_neighbours;
 };
 
@@ -34,11 +37,11 @@ static const char *add_around(struct list *list, const struct parameter *paramet
 	const char *wrong = NULL;
 
 	if (range->with_neighbours && value && is_allowed(parameter, value - 1))
-		wrong = add(list, value - 1);
+		wrong = add(list, range->unit | (value - 1));
 	if (!wrong)
-		wrong = add(list, value);
+		wrong = add(list, range->unit | value);
 	if (!wrong && range->with_neighbours && is_allowed(parameter, value + 1))
-		wrong = add(list, value + 1);
+		wrong = add(list, range->unit | (value + 1));
 	return wrong;
 }
 
@@ -100,6 +103,26 @@ static const char *parse_step(const struct parameter *parameter, const char *tex
 	return range->step < 2 ? "has a range whose factor is not 2 or more" : NULL;
 }
 
+/* Of a range of rates, which is of one unit. Shares of the most are so far apart. */
+#define PER_CENT_STEP 10
+
+static const char *take_unit(struct range *range, bool has_step)
+{
+	enum rate_unit unit = rate_unit(range->low);
+	bool is_alike = unit == rate_unit(range->high) &&
+			(!range->is_sum || unit == rate_unit(range->step));
+
+	range->unit = range->low & RATE_UNIT;
+	range->low = rate_amount(range->low);
+	range->high = rate_amount(range->high);
+	range->step = rate_amount(range->step);
+	if (unit == RATE_PER_CENT && !has_step) {
+		range->is_sum = true;
+		range->step = PER_CENT_STEP;
+	}
+	return is_alike ? NULL : "has a range of more than one unit";
+}
+
 static const char *parse_range(const struct parameter *parameter, char *member, struct range *range)
 {
 	char *high = strchr(member, ':');
@@ -119,6 +142,8 @@ static const char *parse_range(const struct parameter *parameter, char *member, 
 	range->high = range->low;
 	if (!wrong && high)
 		wrong = parameter_parse(parameter, high, &range->high);
+	if (!wrong && parameter->type == PARAMETER_RATE)
+		wrong = take_unit(range, step != NULL);
 	if (!wrong && (!is_allowed(parameter, range->low) || !is_allowed(parameter, range->high)))
 		return "has a range of what is no number";
 	if (!wrong && range->high < range->low)
@@ -128,10 +153,16 @@ static const char *parse_range(const struct parameter *parameter, char *member, 
 	return wrong;
 }
 
+static bool is_place(const struct parameter *parameter)
+{
+	return parameter->type == PARAMETER_PLACE || parameter->type == PARAMETER_PIN;
+}
+
 static bool has_ranges(const struct parameter *parameter)
 {
 	return parameter->type == PARAMETER_SIZE || parameter->type == PARAMETER_COUNT ||
-	       parameter->type == PARAMETER_TIME || parameter->type == PARAMETER_PLACE;
+	       parameter->type == PARAMETER_TIME || parameter->type == PARAMETER_RATE ||
+	       is_place(parameter);
 }
 
 /* Its values are no numbers: they have neither ends nor neighbours. */
@@ -139,7 +170,7 @@ static bool is_place_word(const struct parameter *parameter, const char *member)
 {
 	uint64_t value;
 
-	return parameter->type == PARAMETER_PLACE && !parameter_parse(parameter, member, &value) &&
+	return is_place(parameter) && !parameter_parse(parameter, member, &value) &&
 	       !is_allowed(parameter, value);
 }
 
@@ -154,7 +185,7 @@ static const char *take_member(struct list *list, const struct parameter *parame
 		wrong = parse_range(parameter, member, &range);
 		return wrong ? wrong : add_range(list, parameter, &range);
 	}
-	if (parameter->type == PARAMETER_WORD && !strcmp(member, "all")) {
+	if (parameter->words && !strcmp(member, "all")) {
 		wrong = NULL;
 		for (uint64_t i = 0; parameter->words[i] && !wrong; i++)
 			wrong = add(list, i);

@@ -2,7 +2,8 @@
 /*
  * Lists and ranges of a parameter's values, as on a command line: 64,4k,1:8m. A
  * range LOW:HIGH doubles, LOW:HIGH:N multiplies by N, LOW:HIGH:+N adds; +-1 (or ±1)
- * behind a member brings the neighbours of all its values along. all stands for
+ * behind a member brings the neighbours of all its values along. LOW%:HIGH% of rates
+ * adds 10 %. all stands for
  * every word of those that are words.
  */
 #ifndef BENCH_LIST_H

@@ -13,11 +13,15 @@
 #include "core/hist.h"
 #include "reports/windows.h"
 
+struct load;
+
 struct loop_run {
 	uint64_t messages;       /* to measure; UINT64_MAX: until the time is over */
 	uint64_t until;          /* ticks; UINT64_MAX: until all messages are through */
+	uint64_t origin;         /* ticks that windows begin with; 0: with the loop */
 	struct hist *hist;       /* of nanoseconds; latency */
 	struct windows *windows; /* bandwidth */
+	struct load *load;       /* of a load */
 	uint64_t mult;           /* of clock_to_ns, halved for half round trips */
 	bool is_counter;         /* the clock is a counter of the processor */
 	bool is_responder;       /* until the alarm; nothing else here is used */
@@ -55,6 +59,21 @@ static ALWAYS_INLINE int loop_dispatch(loop_function *loop, struct lane *lane,
 	static int name(struct lane *lane, const struct loop_run *run, struct error *error) \
 	{                                                                                   \
 		return loop_dispatch(name##_on, lane, run, error);                          \
+	}
+
+/*
+ * The same, and of lanes that walk shape_walking. Two functions, so that the one costs the
+ * other no register.
+ */
+#define LOOP_BIND_PLACES(name, shape, operation)                                            \
+	__attribute__((noinline)) static op_loop name##_same;                               \
+	__attribute__((noinline)) static op_loop name##_walking;                            \
+	LOOP_BIND(name##_same, shape, operation)                                            \
+	LOOP_BIND(name##_walking, shape##_walking, operation)                               \
+	static int name(struct lane *lane, const struct loop_run *run, struct error *error) \
+	{                                                                                   \
+		return lane->walks ? name##_walking(lane, run, error)                       \
+				   : name##_same(lane, run, error);                         \
 	}
 
 /* The payload of the next message, if it is one to be verified; and what came. */
@@ -112,6 +131,16 @@ static ALWAYS_INLINE int loop_post_flow(struct flow *flow, enum post_operation o
 	if (is_notified && likely(!code))
 		code = post_send(&flow->queue, &flow->notice, POST_SEND, path, signalled);
 	return unlikely(code) ? lane_post_failed(code, error) : 0;
+}
+
+/* A write; one that is signalled rings, and tells the other end its number, from 1. */
+static ALWAYS_INLINE int loop_post_ringing(struct flow *flow, enum post_path path,
+					   unsigned int signalled, struct error *error)
+{
+	if (likely(!signalled))
+		return loop_post_flow(flow, POST_WRITE, path, false, 0, error);
+	flow->work.imm++;
+	return loop_post_flow(flow, POST_WRITE_IMM, path, false, signalled, error);
 }
 
 #endif

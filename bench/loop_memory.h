@@ -19,9 +19,9 @@ COLD int memory_look(struct lane *lane, uint64_t *since_ns, bool is_responder, s
 /* Some microseconds: between two looks the memory is all that is read. */
 #define MEMORY_SPINS 4096
 
-/* The initiator waits for the number of its round, the responder for another than its last. */
-static ALWAYS_INLINE int memory_await(struct lane *lane, uint8_t round, bool is_responder,
-				      struct error *error)
+/* Waits for that number, or for another one. */
+static ALWAYS_INLINE int memory_await(struct lane *lane, uint8_t round, bool is_other,
+				      bool is_responder, struct error *error)
 {
 	uint64_t since_ns = 0;
 
@@ -31,7 +31,7 @@ static ALWAYS_INLINE int memory_await(struct lane *lane, uint8_t round, bool is_
 		for (int i = 0; i < MEMORY_SPINS; i++) {
 			uint8_t seen = __atomic_load_n(lane->last_received, __ATOMIC_ACQUIRE);
 
-			if ((seen == round) != is_responder)
+			if ((seen == round) != is_other)
 				return 0;
 		}
 		code = memory_look(lane, &since_ns, is_responder, error);
@@ -40,19 +40,35 @@ static ALWAYS_INLINE int memory_await(struct lane *lane, uint8_t round, bool is_
 	}
 }
 
-static ALWAYS_INLINE int memory_once(struct lane *lane, const struct round_kind kind,
-				     uint64_t number, bool *took, struct error *error)
+/*
+ * Goes to the next place, of which the number is how often all of them had their turn: what
+ * is there is one less. What is sent stays where it is.
+ */
+static ALWAYS_INLINE uint8_t memory_walk(struct lane *lane)
 {
-	uint8_t round = (uint8_t)(*lane->last_sent + 1);
+	struct flow *flow = &lane->flows[0];
+	uint64_t offset = walk_next(&flow->walk);
+
+	flow->work.remote = flow->far + offset;
+	lane->last_received =
+		(const uint8_t *)(uintptr_t)(flow->near + offset + lane->parameters->size - 1);
+	return (uint8_t)((lane->rounds++ >> flow->walk.bits) + 1);
+}
+
+static ALWAYS_INLINE int memory_once(struct lane *lane, const struct round_kind kind,
+				     uint64_t number, struct round *round, struct error *error)
+{
+	uint8_t next = kind.walks ? memory_walk(lane) : (uint8_t)(*lane->last_sent + 1);
 	int code;
 
 	if (kind.is_verified)
 		loop_fill(lane);
-	*lane->last_sent = round;
+	*lane->last_sent = next;
 	if (unlikely(round_post(lane, kind, error)))
 		return error->code;
-	code = memory_await(lane, round, false, error);
-	*took = likely(!code);
+	round_record(round);
+	code = memory_await(lane, next, false, false, error);
+	round->took = likely(!code);
 	return unlikely(code) ? lane_missed(lane, number, code, error) : 0;
 }
 
@@ -62,7 +78,10 @@ static ALWAYS_INLINE int memory_respond(struct lane *lane, const struct round_ki
 	uint8_t round = 0;
 
 	for (;;) {
-		if (unlikely(memory_await(lane, round, true, error)))
+		if (kind.walks)
+			round = memory_walk(lane);
+		/* Nothing is lost where there are places. */
+		if (unlikely(memory_await(lane, round, !kind.walks, true, error)))
 			return error->code;
 		/* Rounds that were lost on their way here are passed over. */
 		round = *lane->last_received;
@@ -102,6 +121,19 @@ static ALWAYS_INLINE int loop_memory(struct lane *lane, const struct loop_run *r
 		kind.is_verified = true;
 		return memory(lane, run, kind, error);
 	}
+	return memory(lane, run, kind, error);
+}
+
+static ALWAYS_INLINE int loop_memory_walking(struct lane *lane, const struct loop_run *run,
+					     enum post_operation operation, enum post_path path,
+					     bool is_counter, struct error *error)
+{
+	const struct round_kind kind = {.once = memory_once,
+					.operation = operation,
+					.path = path,
+					.is_counter = is_counter,
+					.walks = true};
+
 	return memory(lane, run, kind, error);
 }
 

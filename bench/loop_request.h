@@ -11,19 +11,23 @@
 #include "bench/loop_round.h"
 
 static ALWAYS_INLINE int request_once(struct lane *lane, const struct round_kind kind,
-				      uint64_t number, bool *took, struct error *error)
+				      uint64_t number, struct round *round, struct error *error)
 {
 	struct ibv_wc wc;
 	bool is_message;
-	int code = post_send(&lane->flows[0].queue, &lane->flows[0].work, kind.operation, kind.path,
-			     IBV_SEND_SIGNALED);
+	int code;
 
+	if (kind.walks)
+		lane_walk(&lane->flows[0], &lane->flows[0].work);
+	code = post_send(&lane->flows[0].queue, &lane->flows[0].work, kind.operation, kind.path,
+			 IBV_SEND_SIGNALED);
 	if (unlikely(code))
 		return lane_post_failed(code, error);
+	round_record(round);
 	code = completion_wait(lane->completion, 1, &wc, lane->stalled_ns, error);
 	if (unlikely(code < 0))
 		return code == -ETIMEDOUT ? lane_stalled(lane, error) : code;
-	*took = true;
+	round->took = true;
 	return lane_take(lane, &wc, &is_message, error);
 }
 
@@ -40,6 +44,19 @@ static ALWAYS_INLINE int loop_request(struct lane *lane, const struct loop_run *
 		kind.is_verified = true;
 		return round_each(lane, run, kind, error);
 	}
+	return round_each(lane, run, kind, error);
+}
+
+static ALWAYS_INLINE int loop_request_walking(struct lane *lane, const struct loop_run *run,
+					      enum post_operation operation, enum post_path path,
+					      bool is_counter, struct error *error)
+{
+	const struct round_kind kind = {.once = request_once,
+					.operation = operation,
+					.path = path,
+					.is_counter = is_counter,
+					.walks = true};
+
 	return round_each(lane, run, kind, error);
 }
 

@@ -2,7 +2,8 @@
 /*
  * One at a time: what all latency loops are at the end that drives. Each takes one
  * sample for each round, from the end of one to the end of the next, so that the samples
- * add up to all the time there was. A shape says what a round is.
+ * add up to all the time there was. It is recorded while the next message is under way,
+ * so that this adds nothing to what is measured. A shape says what a round is.
  */
 #ifndef BENCH_LOOP_ROUND_H
 #define BENCH_LOOP_ROUND_H
@@ -11,9 +12,16 @@
 
 struct round_kind;
 
-/* One round. *took: it has; where messages may be lost, number may be. */
+struct round {
+	const struct loop_run *run;
+	bool took;      /* this one has: where messages may be lost, it may not */
+	bool is_owed;   /* the one before is not recorded yet */
+	uint64_t ticks; /* that it took */
+};
+
+/* One round, of that number; once its message is under way it calls round_record. */
 typedef int round_function(struct lane *lane, const struct round_kind kind, uint64_t number,
-			   bool *took, struct error *error);
+			   struct round *round, struct error *error);
 
 /* What makes another loop of it. Constants at the call. */
 struct round_kind {
@@ -22,7 +30,9 @@ struct round_kind {
 	enum post_path path;
 	bool is_counter;
 	bool is_notified; /* the notification of the specification is behind each message */
+	bool rings;       /* a message is as many writes as there are to a doorbell */
 	bool is_verified; /* the payloads that go, and those that come */
+	bool walks;       /* each has another place than the one before */
 };
 
 /* Posts the operation, one in signal_every signalled. */
@@ -37,34 +47,62 @@ static ALWAYS_INLINE int round_post(struct lane *lane, const struct round_kind k
 			      (unsigned int)signalled, error);
 }
 
+static ALWAYS_INLINE void round_record(struct round *round)
+{
+	if (likely(round->is_owed))
+		hist_add(round->run->hist, clock_to_ns(round->ticks, round->run->mult));
+	round->is_owed = false;
+}
+
 static ALWAYS_INLINE int round_each(struct lane *lane, const struct loop_run *run,
 				    const struct round_kind kind, struct error *error)
 {
 	uint64_t last = clock_ticks(kind.is_counter);
+	struct round round = {.run = run};
 	uint64_t count = 0;
 	int code = 0;
 
 	while (count < run->messages && last < run->until) {
 		uint64_t now;
-		bool took = false;
 
-		code = kind.once(lane, kind, lane->messages + count, &took, error);
+		round.took = false;
+		code = kind.once(lane, kind, lane->messages + count, &round, error);
 		if (unlikely(code))
 			break;
 		now = clock_ticks(kind.is_counter);
-		if (likely(took)) {
-			hist_add(run->hist, clock_to_ns(now - last, run->mult));
+		if (likely(round.took)) {
+			round.ticks = now - last;
+			round.is_owed = true;
 			count++;
 		}
 		last = now;
-		if (kind.is_verified && likely(took)) {
+		if (kind.is_verified && likely(round.took)) {
 			code = loop_check(lane, error);
 			if (unlikely(code))
 				break;
 		}
 	}
+	round_record(&round);
 	lane->messages += count;
 	return code;
+}
+
+/* All writes up to the one that rings, which is the signalled one. */
+static ALWAYS_INLINE int round_ring(struct lane *lane, const struct round_kind kind,
+				    struct error *error)
+{
+	struct flow *flow = &lane->flows[0];
+	int signalled = 0;
+
+	while (!signalled) {
+		if (kind.walks)
+			lane_walk(flow, &flow->work);
+		signalled = loop_next_signal(lane, error);
+		if (unlikely(signalled < 0 ||
+			     loop_post_ringing(flow, kind.path, (unsigned int)signalled, error)))
+			return error->code;
+	}
+	return 0;
 }
 
 #endif

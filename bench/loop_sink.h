@@ -19,12 +19,12 @@ uint64_t sink_count(const struct ibv_wc *wc, int n_wc);
  */
 int sink_leave(struct lane *lane, const struct ibv_wc *wc, int n_wc, struct error *error);
 
-static inline int sink_take(struct lane *lane, const struct ibv_wc *wc, int n_wc,
-			    struct error *error)
+static ALWAYS_INLINE int sink_take(struct lane *lane, const struct ibv_wc *wc, int n_wc,
+				   bool is_moved, struct error *error)
 {
 	for (int i = 0; i < n_wc; i++) {
 		bool is_message = false;
-		int code = lane_take(lane, &wc[i], &is_message, error);
+		int code = lane_take_moved(lane, &wc[i], &is_message, is_moved, error);
 
 		if (unlikely(code))
 			return sink_leave(lane, &wc[i], n_wc - i, error);
@@ -34,20 +34,30 @@ static inline int sink_take(struct lane *lane, const struct ibv_wc *wc, int n_wc
 	return 0;
 }
 
-static inline int loop_sink(struct lane *lane, struct error *error)
+/* Constants at the call: whether its receives have several places, and are looked at. */
+static ALWAYS_INLINE int sink(struct lane *lane, bool is_moved, bool is_verified,
+			      struct error *error)
 {
 	for (;;) {
 		struct ibv_wc wc[SINK_BATCH];
 		int got = completion_wait(lane->completion, SINK_BATCH, wc, UINT64_MAX, error);
 
 		/* Before their receives are posted again. */
-		if (got > 0 && lane->parameters->verify && slots_check(lane, wc, got, error))
+		if (is_verified && got > 0 && slots_check(lane, wc, got, error))
 			return error->code;
 		if (got > 0)
-			got = sink_take(lane, wc, got, error);
+			got = sink_take(lane, wc, got, is_moved, error);
 		if (unlikely(got < 0))
 			return got;
 	}
+}
+
+static inline int loop_sink(struct lane *lane, struct error *error)
+{
+	if (lane->walks)
+		return sink(lane, true, false, error);
+	return lane->parameters->verify ? sink(lane, true, true, error)
+					: sink(lane, false, false, error);
 }
 
 /*

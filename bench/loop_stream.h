@@ -33,10 +33,20 @@ struct stream_kind {
 	bool has_latencies; /* each message is timed, and signalled */
 	bool is_verified;   /* the payloads; those of both ways, where there are two */
 	bool is_notified;   /* a notification follows each, and is what is signalled */
+	bool rings;         /* writes, and what is signalled has immediate data */
+	bool walks;         /* each has another place than the one before */
 	enum post_operation operation;
 	enum post_path path;
 	bool is_counter;
 };
+
+static ALWAYS_INLINE int stream_post(struct flow *flow, const struct stream_kind kind,
+				     unsigned int signalled, struct error *error)
+{
+	if (kind.rings)
+		return loop_post_ringing(flow, kind.path, signalled, error);
+	return loop_post_flow(flow, kind.operation, kind.path, kind.is_notified, signalled, error);
+}
 
 static ALWAYS_INLINE int stream_fill(struct lane *lane, struct flow *flow,
 				     const struct stream_kind kind, struct error *error)
@@ -52,10 +62,11 @@ static ALWAYS_INLINE int stream_fill(struct lane *lane, struct flow *flow,
 		}
 		if (kind.is_verified)
 			slots_fill(lane, flow, &flow->work);
+		if (kind.walks)
+			lane_walk(flow, &flow->work);
 		if (kind.has_latencies)
 			lane_note_post(lane, flow, clock_ticks(kind.is_counter));
-		if (unlikely(loop_post_flow(flow, kind.operation, kind.path, kind.is_notified,
-					    signalled, error)))
+		if (unlikely(stream_post(flow, kind, signalled, error)))
 			return error->code;
 		flow->room--;
 		lane->posted++;
@@ -82,6 +93,10 @@ static ALWAYS_INLINE int stream_fill_lists(struct lane *lane, struct flow *flow,
 		}
 		for (uint32_t i = lane->batch - count; kind.is_verified && i < lane->batch; i++)
 			slots_fill(lane, flow, &flow->list.works[i]);
+		for (uint32_t i = lane->batch - count; kind.walks && i < lane->batch; i++) {
+			lane_walk(flow, &flow->list.works[i]);
+			post_list_aim(&flow->list, i, kind.operation);
+		}
 		code = post_send_list(&flow->queue, &flow->list, count, kind.operation, kind.path,
 				      signalled);
 		if (unlikely(code))
@@ -112,7 +127,8 @@ static ALWAYS_INLINE int64_t stream_take(struct lane *lane, const struct stream_
 		if (kind.is_both && wc[i].wr_id & LANE_RECEIVE) {
 			bool is_message;
 
-			if (unlikely(lane_take(lane, &wc[i], &is_message, error)))
+			if (unlikely(lane_take_moved(lane, &wc[i], &is_message,
+						     kind.is_verified || kind.walks, error)))
 				return error->code;
 			continue;
 		}
@@ -184,7 +200,7 @@ static ALWAYS_INLINE int stream_refill(struct lane *lane, const struct stream_ki
 static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 				const struct stream_kind kind, struct error *error)
 {
-	uint64_t start = clock_ticks(kind.is_counter);
+	uint64_t start = run->origin ? run->origin : clock_ticks(kind.is_counter);
 	uint64_t end = lane->messages + run->messages;
 
 	if (end < run->messages)
@@ -279,7 +295,23 @@ static ALWAYS_INLINE int loop_stream(struct lane *lane, const struct loop_run *r
 			       : stream_singly(lane, run, kind, error);
 }
 
-/* The same, with the notification of the specification behind each message; no lists. */
+/* The common one, which is compared with that of one place, has no more tests than that. */
+static ALWAYS_INLINE int loop_stream_walking(struct lane *lane, const struct loop_run *run,
+					     enum post_operation operation, enum post_path path,
+					     bool is_counter, struct error *error)
+{
+	struct stream_kind kind = {
+		.walks = true, .operation = operation, .path = path, .is_counter = is_counter};
+
+	if (lane->batch == 1 && !lane->parameters->bidirectional && !lane->parameters->latencies)
+		return stream(lane, run, kind, error);
+	kind.has_lists = lane->batch > 1;
+	kind.is_both = lane->parameters->bidirectional;
+	kind.has_latencies = lane->parameters->latencies && run->hist;
+	return stream(lane, run, kind, error);
+}
+
+/* With the notification of the specification behind each message; no lists. */
 static ALWAYS_INLINE int loop_stream_notified(struct lane *lane, const struct loop_run *run,
 					      enum post_operation operation, enum post_path path,
 					      bool is_counter, struct error *error)
@@ -291,6 +323,31 @@ static ALWAYS_INLINE int loop_stream_notified(struct lane *lane, const struct lo
 
 	if (stream_has_slots(operation) && lane->parameters->verify)
 		return stream_verified(lane, run, kind, error);
+	return stream_singly(lane, run, kind, error);
+}
+
+/* Writes, of which each signalled one rings; no lists. */
+static ALWAYS_INLINE int loop_stream_ringing(struct lane *lane, const struct loop_run *run,
+					     enum post_operation operation, enum post_path path,
+					     bool is_counter, struct error *error)
+{
+	const struct stream_kind kind = {
+		.rings = true, .operation = operation, .path = path, .is_counter = is_counter};
+
+	return stream_singly(lane, run, kind, error);
+}
+
+static ALWAYS_INLINE int loop_stream_ringing_walking(struct lane *lane, const struct loop_run *run,
+						     enum post_operation operation,
+						     enum post_path path, bool is_counter,
+						     struct error *error)
+{
+	const struct stream_kind kind = {.rings = true,
+					 .walks = true,
+					 .operation = operation,
+					 .path = path,
+					 .is_counter = is_counter};
+
 	return stream_singly(lane, run, kind, error);
 }
 

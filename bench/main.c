@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +9,8 @@
 #include "bench/command.h"
 
 static const struct command *const commands[] = {
-	&command_run, &command_serve, &command_report, &command_devices, &command_doctor,
+	&command_run,     &command_serve,  &command_report,
+	&command_devices, &command_doctor, &command_pool,
 };
 
 void command_help(const struct command *command)
@@ -29,8 +31,12 @@ static void print_help(void)
 	printf("\nverbmark COMMAND --help tells the options of one; verbmark --version the version.\n");
 }
 
-static int complain(const struct error *error, int status)
+/* It quotes what was given to it, which may be anything, and stays one line for all that. */
+static int complain(struct error *error, int status)
 {
+	for (char *letter = error->text; *letter; letter++)
+		if (iscntrl((unsigned char)*letter))
+			*letter = '?';
 	fflush(stdout);
 	fprintf(stderr, "verbmark: %s\n", error->text);
 	return status;
@@ -57,7 +63,7 @@ int main(int argc, char *argv[])
 	if (argc < 2) {
 		error_set(
 			&error, -1,
-			"a command is missing: run, serve, report, devices or doctor; see --help");
+			"a command is missing: run, serve, report, devices, doctor or pool; see --help");
 		return complain(&error, COMMAND_USAGE);
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {

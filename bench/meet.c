@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "bench/secret.h"
 #include "core/address.h"
 #include "core/pair.h"
 
@@ -25,6 +26,22 @@ static struct pair_settings pair_settings(const struct lane *lane, const struct 
 		.sl = (uint8_t)p->sl,
 		.traffic_class = (uint8_t)p->tos,
 	};
+}
+
+static unsigned int count_all(const struct lane *lane)
+{
+	return (unsigned int)lane->parameters->threads * lane->n_flows;
+}
+
+/* Nobody else connects, whoever finds the port open. */
+static void show_ticket(const struct lane *lane, struct flow *flow, const struct meet_end *own,
+			const uint8_t *salt)
+{
+	if (!own->key)
+		return;
+	secret_tickets_begin(&flow->tickets, own->key, salt,
+			     lane_flow_number(lane, (unsigned int)(flow - lane->flows)));
+	lane_show_ticket(flow);
 }
 
 /* The context of a flow, on the lane's ground. */
@@ -69,16 +86,17 @@ static bool decode_gid(uint8_t gid[static 16], const char *text)
 	return !*text;
 }
 
-static int decode_pair(struct pair_address *pair, json_t *json, struct error *error)
+int meet_read_pair(struct pair_address *pair, const json_t *json, struct error *error)
 {
 	json_int_t figure[9];
 	const char *gid;
 	json_error_t fault;
 
-	if (json_unpack_ex(json, &fault, 0, "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-			   "gid", &gid, "lid", &figure[0], "qpn", &figure[1], "psn", &figure[2],
-			   "mtu", &figure[3], "reads", &figure[4], "qkey", &figure[5], "address",
-			   &figure[6], "size", &figure[7], "rkey", &figure[8]) ||
+	if (json_unpack_ex((json_t *)(uintptr_t)json, &fault, 0,
+			   "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "gid", &gid, "lid",
+			   &figure[0], "qpn", &figure[1], "psn", &figure[2], "mtu", &figure[3],
+			   "reads", &figure[4], "qkey", &figure[5], "address", &figure[6], "size",
+			   &figure[7], "rkey", &figure[8]) ||
 	    !decode_gid(pair->gid, gid))
 		return error_set(error, -EPROTO, "the other end's queue pair is malformed");
 	pair->lid = (uint16_t)figure[0];
@@ -93,11 +111,25 @@ static int decode_pair(struct pair_address *pair, json_t *json, struct error *er
 	return 0;
 }
 
+/* The list of that name, which the first lane makes. */
+static json_t *list_of(const struct lane *lane, json_t *message, const char *name)
+{
+	if (!lane->number)
+		json_object_set_new(message, name, json_array());
+	return json_object_get(message, name);
+}
+
+/* That of a flow in a list of all lanes'. */
+static const json_t *member_of(const struct lane *lane, const json_t *list, unsigned int flow)
+{
+	return json_array_get(list, lane_flow_number(lane, flow));
+}
+
 /* Opens a pair for each flow, and lists them in the message. */
 static int offer_pairs(struct lane *lane, const struct meet_end *own, json_t *message,
 		       struct error *error)
 {
-	json_t *pairs = json_array();
+	json_t *pairs = list_of(lane, message, "pairs");
 	int code = 0;
 
 	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
@@ -105,22 +137,21 @@ static int offer_pairs(struct lane *lane, const struct meet_end *own, json_t *me
 		if (!code)
 			json_array_append_new(pairs, encode_pair(&lane->flows[i].context));
 	}
-	json_object_set_new(message, "pairs", pairs);
 	return code;
 }
 
 static int connect_pairs(struct lane *lane, json_t *message, struct error *error)
 {
-	json_t *pairs = json_object_get(message, "pairs");
+	const json_t *pairs = json_object_get(message, "pairs");
 	int code = 0;
 
-	if (json_array_size(pairs) != lane->n_flows)
+	if (json_array_size(pairs) != count_all(lane))
 		return error_set(error, -EPROTO, "the other end has %zu queue pairs, not %u",
-				 json_array_size(pairs), lane->n_flows);
+				 json_array_size(pairs), count_all(lane));
 	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
 		struct pair_address other;
 
-		code = decode_pair(&other, json_array_get(pairs, i), error);
+		code = meet_read_pair(&other, member_of(lane, pairs, i), error);
 		if (!code)
 			code = pair_connect(&lane->flows[i].context, &other, error);
 	}
@@ -133,7 +164,7 @@ int meet_offer(struct lane *lane, const struct meet_end *own, json_t *message, s
 }
 
 static int listen_for(struct lane *lane, struct flow *flow, const struct meet_end *own,
-		      struct error *error)
+		      const uint8_t *salt, struct error *error)
 {
 	const char *address = own->address[0] ? own->address : NULL;
 	int code;
@@ -142,21 +173,38 @@ static int listen_for(struct lane *lane, struct flow *flow, const struct meet_en
 	code = context_use(&flow->context, &lane->ground, error);
 	if (code)
 		return code;
+	show_ticket(lane, flow, own, salt);
 	return rdma_setup_server(&flow->context, 0, address) ? lane_failed(flow, error) : 0;
+}
+
+/* Which the first lane makes, for all of them. */
+static void take_salt(const struct lane *lane, json_t *answer, uint8_t salt[static SECRET_NONCE])
+{
+	char text[SECRET_HEX];
+
+	if (lane->number) {
+		secret_parse(salt, json_string_value(json_object_get(answer, "salt")));
+		return;
+	}
+	secret_nonce(salt);
+	secret_print(salt, text);
+	json_object_set_new(answer, "salt", json_string(text));
 }
 
 static int answer_ports(struct lane *lane, const struct meet_end *own, json_t *answer,
 			struct error *error)
 {
-	json_t *ports = json_array();
+	uint8_t salt[SECRET_NONCE] = {0};
+	json_t *ports = list_of(lane, answer, "ports");
 	int code = 0;
 
+	if (own->key)
+		take_salt(lane, answer, salt);
 	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
-		code = listen_for(lane, &lane->flows[i], own, error);
+		code = listen_for(lane, &lane->flows[i], own, salt, error);
 		if (!code)
 			json_array_append_new(ports, json_integer(lane->flows[i].context.port));
 	}
-	json_object_set_new(answer, "ports", ports);
 	if (!code)
 		json_object_set_new(answer, "address", json_string(lane->flows[0].context.address));
 	return code;
@@ -173,19 +221,35 @@ int meet_answer(struct lane *lane, const struct meet_end *own, json_t *message, 
 	return code ? code : connect_pairs(lane, message, error);
 }
 
+int meet_read_target(struct meet_target *target, const json_t *answer, unsigned int flow,
+		     unsigned int n_flows, struct error *error)
+{
+	const char *address = json_string_value(json_object_get(answer, "address"));
+	const char *salt = json_string_value(json_object_get(answer, "salt"));
+	const json_t *ports = json_object_get(answer, "ports");
+	json_int_t port = json_integer_value(json_array_get(ports, flow));
+	struct sockaddr_storage parsed;
+
+	*target = (struct meet_target){.address = address, .port = (uint16_t)port};
+	if (!address || !address_parse(&parsed, address) || json_array_size(ports) != n_flows ||
+	    port < 1 || port > UINT16_MAX || (salt && !secret_parse(target->salt, salt)))
+		return error_set(error, -EPROTO, "the server does not say where it listens");
+	target->has_salt = salt;
+	return 0;
+}
+
 static int connect_to(struct lane *lane, struct flow *flow, const struct meet_end *own,
-		      const char *address, json_int_t port, struct error *error)
+		      const struct meet_target *target, struct error *error)
 {
 	struct rdma_context *context = &flow->context;
 	int code;
 
-	if (port < 1 || port > UINT16_MAX)
-		return error_set(error, -EPROTO, "the server does not say where it listens");
 	begin(lane, flow);
 	code = context_use(context, &lane->ground, error);
 	if (code)
 		return code;
-	if (rdma_setup_client(context, address, (uint16_t)port, own->address))
+	show_ticket(lane, flow, own, target->salt);
+	if (rdma_setup_client(context, target->address, target->port, own->address))
 		return lane_failed(flow, error);
 	code = lane_receive(lane, flow, error);
 	if (code)
@@ -195,18 +259,20 @@ static int connect_to(struct lane *lane, struct flow *flow, const struct meet_en
 
 int meet_connect(struct lane *lane, const struct meet_end *own, json_t *answer, struct error *error)
 {
-	const char *address = json_string_value(json_object_get(answer, "address"));
-	json_t *ports = json_object_get(answer, "ports");
-	struct sockaddr_storage parsed;
 	int code = 0;
 
 	if (is_by_hand(lane))
 		return connect_pairs(lane, answer, error);
-	if (!address || !address_parse(&parsed, address) || json_array_size(ports) != lane->n_flows)
-		return error_set(error, -EPROTO, "the server does not say where it listens");
-	for (unsigned int i = 0; i < lane->n_flows && !code; i++)
-		code = connect_to(lane, &lane->flows[i], own, address,
-				  json_integer_value(json_array_get(ports, i)), error);
+	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
+		struct meet_target target;
+
+		code = meet_read_target(&target, answer, lane_flow_number(lane, i), count_all(lane),
+					error);
+		if (!code && own->key && !target.has_salt)
+			code = error_set(error, -EPROTO, "the server shows no salt for its secret");
+		if (!code)
+			code = connect_to(lane, &lane->flows[i], own, &target, error);
+	}
 	return code;
 }
 

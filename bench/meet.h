@@ -2,7 +2,8 @@
 /*
  * How the queue pairs of two lanes find each other for one trial: by the calls of the
  * specification over rdma_cm, or by numbers that are exchanged over the control
- * connection. What a peer says is checked before it is used.
+ * connection. What a peer says is checked before it is used. Of several lanes each does
+ * these in its turn: what a message lists of all of them is in the order of their numbers.
  */
 #ifndef BENCH_MEET_H
 #define BENCH_MEET_H
@@ -10,12 +11,29 @@
 #include <jansson.h>
 
 #include "bench/lane.h"
+#include "bench/secret.h"
+#include "core/pair.h"
 
 /* One end of it. */
 struct meet_end {
 	const char *address; /* of the port */
 	unsigned int port;   /* of the device */
+	const uint8_t *key;  /* for tickets of rdma_cm; NULL: there are none */
 };
+
+/* What the other end says of one queue pair. */
+int meet_read_pair(struct pair_address *pair, const json_t *json, struct error *error);
+
+/* Where the server listens for one of so many flows of all lanes. The address is the answer's. */
+struct meet_target {
+	const char *address;
+	uint16_t port;
+	bool has_salt; /* for what its secret makes of it */
+	uint8_t salt[SECRET_NONCE];
+};
+
+int meet_read_target(struct meet_target *target, const json_t *answer, unsigned int flow,
+		     unsigned int n_flows, struct error *error);
 
 /* At the client, first: what the server has to know is put into the case's message. */
 int meet_offer(struct lane *lane, const struct meet_end *own, json_t *message, struct error *error);

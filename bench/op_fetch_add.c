@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "bench/loop_load.h"
 #include "bench/loop_request.h"
 #include "bench/loop_stream.h"
 #include "bench/op.h"
 
-LOOP_BIND(latency, loop_request, POST_FETCH_ADD)
-LOOP_BIND(bandwidth, loop_stream, POST_FETCH_ADD)
+LOOP_BIND_PLACES(latency, loop_request, POST_FETCH_ADD)
+LOOP_BIND_PLACES(bandwidth, loop_stream, POST_FETCH_ADD)
+LOOP_BIND_PLACES(load, loop_load, POST_FETCH_ADD)
 
 const struct op op_fetch_add = {
 	.name = "fetch-add",
@@ -14,4 +16,5 @@ const struct op op_fetch_add = {
 	.kind = op_is_full,
 	.latency = latency,
 	.bandwidth = bandwidth,
+	.load = load,
 };

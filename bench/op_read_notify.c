@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "bench/loop_load.h"
 #include "bench/loop_pingpong.h"
 #include "bench/loop_stream.h"
 #include "bench/op.h"
 
 LOOP_BIND(latency, loop_pingpong_notified, POST_READ)
 LOOP_BIND(bandwidth, loop_stream_notified, POST_READ)
+LOOP_BIND(load, loop_load_notified, POST_READ)
 
 const struct op op_read_notify = {
 	.name = "read-notify",
@@ -15,4 +17,5 @@ const struct op op_read_notify = {
 	.kind = op_is_half,
 	.latency = latency,
 	.bandwidth = bandwidth,
+	.load = load,
 };

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+#include "bench/loop_load.h"
 #include "bench/loop_pingpong.h"
 #include "bench/loop_stream.h"
 #include "bench/op.h"
 
-LOOP_BIND(pingpong_sends, loop_pingpong, POST_SEND)
-LOOP_BIND(pingpong_datagrams, loop_pingpong, POST_UD_SEND)
-LOOP_BIND(stream_sends, loop_stream, POST_SEND)
-LOOP_BIND(stream_datagrams, loop_stream, POST_UD_SEND)
+LOOP_BIND_PLACES(pingpong_sends, loop_pingpong, POST_SEND)
+LOOP_BIND_PLACES(pingpong_datagrams, loop_pingpong, POST_UD_SEND)
+LOOP_BIND_PLACES(stream_sends, loop_stream, POST_SEND)
+LOOP_BIND_PLACES(stream_datagrams, loop_stream, POST_UD_SEND)
+LOOP_BIND_PLACES(load, loop_load, POST_SEND)
 
 static int latency(struct lane *lane, const struct loop_run *run, struct error *error)
 {
@@ -28,4 +30,5 @@ const struct op op_send = {
 	.kind = op_is_half,
 	.latency = latency,
 	.bandwidth = bandwidth,
+	.load = load,
 };

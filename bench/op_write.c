@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+#include "bench/loop_load.h"
 #include "bench/loop_memory.h"
 #include "bench/loop_request.h"
 #include "bench/loop_stream.h"
 #include "bench/op.h"
 
-LOOP_BIND(latency, loop_memory, POST_WRITE)
-LOOP_BIND(completion, loop_request, POST_WRITE)
-LOOP_BIND(bandwidth, loop_stream, POST_WRITE)
+LOOP_BIND_PLACES(latency, loop_memory, POST_WRITE)
+LOOP_BIND_PLACES(completion, loop_request, POST_WRITE)
+LOOP_BIND_PLACES(bandwidth, loop_stream, POST_WRITE)
+LOOP_BIND_PLACES(load, loop_load, POST_WRITE)
 
 /* Nothing wakes the target of a write: only an end that polls its memory can answer. */
 static enum result_kind kind_of(enum rdma_wait_mode cq, enum rdma_wait_mode server_cq)
@@ -22,4 +24,5 @@ const struct op op_write = {
 	.latency = latency,
 	.completion = completion,
 	.bandwidth = bandwidth,
+	.load = load,
 };

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "bench/loop_load.h"
 #include "bench/loop_pingpong.h"
 #include "bench/loop_stream.h"
 #include "bench/op.h"
 
-LOOP_BIND(latency, loop_pingpong, POST_WRITE_IMM)
-LOOP_BIND(bandwidth, loop_stream, POST_WRITE_IMM)
+LOOP_BIND_PLACES(latency, loop_pingpong, POST_WRITE_IMM)
+LOOP_BIND_PLACES(bandwidth, loop_stream, POST_WRITE_IMM)
+LOOP_BIND_PLACES(load, loop_load, POST_WRITE_IMM)
 
 const struct op op_write_imm = {
 	.name = "write-imm",
@@ -14,4 +16,5 @@ const struct op op_write_imm = {
 	.kind = op_is_half,
 	.latency = latency,
 	.bandwidth = bandwidth,
+	.load = load,
 };

@@ -16,3 +16,8 @@ enum result_kind op_is_half(enum rdma_wait_mode cq, enum rdma_wait_mode server_c
 {
 	return RESULT_HALF;
 }
+
+enum result_kind op_is_call(enum rdma_wait_mode cq, enum rdma_wait_mode server_cq)
+{
+	return RESULT_CALL;
+}

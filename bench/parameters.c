@@ -9,22 +9,33 @@
 
 #include "bench/cpulist.h"
 #include "bench/op.h"
+#include "bench/pin.h"
+#include "bench/rate.h"
 #include "bench/value.h"
+#include "bench/wire.h"
 
 /* 1 GiB: both areas of a lane must fit a buffer, and a request has 32 bits of length. */
-#define SIZE_MOST  (1ULL << 30)
-#define COUNT_MOST 1000000000000ULL
-#define DAY_NS     (86400 * NS_PER_S)
+#define SIZE_MOST   (1ULL << 30)
+#define BUFFER_MOST (64ULL << 30)
+#define SEED_MOST   UINT32_MAX
+#define COUNT_MOST  1000000000000ULL
+#define DAY_NS      (86400 * NS_PER_S)
 /* As far as lists of the kernel's are read. */
 #define CPU_MOST (CPULIST_MAX - 1)
 /* As the kernel has them. */
 #define NODE_MOST 1023
 
-static const char *const metrics[] = {"lat", "bw", NULL};
+static const char *const metrics[] = {"lat", "bw", "load", NULL};
+static const char *const arrivals[] = {"fixed", "poisson", NULL};
 static const char *const modes[] = {"poll", "event", "adaptive", NULL};
 static const char *const transports[] = {"RC", "UC", "UD", NULL};
 static const char *const connects[] = {"cm", "qp", NULL};
 static const char *const receives[] = {"buffers", "bare", "none", NULL};
+
+static const char *const mr_accesses[] = {"local", "remote", "atomic", NULL};
+static const char *const pages[] = {"touched", "untouched", NULL};
+static const char *const accesses[] = {"same", "sequential", "random", NULL};
+static const char stride[] = "stride=";
 
 const char parameters_effort[] = "effort";
 
@@ -44,7 +55,7 @@ const char parameters_effort[] = "effort";
 const struct parameter parameter_table[PARAMETERS] = {
 	ROW("op", 0, "LIST", "such as send,write; '?' tells which there are (send)", PARAMETER_WORD, op_names, 0, 0, 0, NULL,
 	    TARGET(op)),
-	ROW("metric", 0, "LIST", "lat, bw (lat)", PARAMETER_WORD, metrics, 0, 0, METRIC_LAT, NULL,
+	ROW("metric", 0, "LIST", "lat, bw, load (lat)", PARAMETER_WORD, metrics, 0, 0, METRIC_LAT, NULL,
 	    TARGET(metric)),
 	ROW("size", 's', "LIST", "bytes of a message, such as 64,4k or 1:8m (64)", PARAMETER_SIZE,
 	    NULL, 1, SIZE_MOST, 64, NULL, TARGET(size)),
@@ -54,8 +65,10 @@ const struct parameter parameter_table[PARAMETERS] = {
 	    0, 0, AUTO, "server-", TARGET(server_cq)),
 	ROW("transport", 'c', "LIST", "transport: RC, UC, UD (RC)", PARAMETER_WORD, transports, 0,
 	    0, TRANSPORT_RC, "", TARGET(transport)),
-	ROW("qps", 'q', "LIST", "queue pairs (1)", PARAMETER_COUNT, NULL, 1, 1024, 1, "q",
+	ROW("qps", 'q', "LIST", "queue pairs, of each thread (1)", PARAMETER_COUNT, NULL, 1, 1024, 1, "q",
 	    TARGET(qps)),
+	ROW("threads", 0, "LIST", "threads of either end, each with its own -q and CPU (1)",
+	    PARAMETER_COUNT, NULL, 1, 256, 1, "threads", TARGET(threads)),
 	ROW("tx-depth", 't', "LIST", "operations under way of each queue pair (bw: 128)",
 	    PARAMETER_COUNT, NULL, 1, 16384, AUTO, "t", TARGET(tx_depth)),
 	ROW("rx-depth", 'r', "LIST", "receives posted of each queue pair (512)", PARAMETER_COUNT,
@@ -66,12 +79,24 @@ const struct parameter parameter_table[PARAMETERS] = {
 	ROW("cq-mod", 'Q', "LIST",
 	    "operations for each one that is signalled (bw: a quarter of -t)", PARAMETER_COUNT,
 	    NULL, 1, 16384, AUTO, "Q", TARGET(cq_mod)),
+	ROW("doorbell-every", 0, "LIST", "writes for each one that rings (lat: 1, bw: 64)",
+	    PARAMETER_COUNT, NULL, 1, 8192, AUTO, "every", TARGET(doorbell_every)),
+	ROW("mr-access", 0, "LIST", "register, deregister: local, remote, atomic (remote)",
+	    PARAMETER_WORD, mr_accesses, 0, 0, AUTO, "mr-", TARGET(mr_access)),
+	ROW("pages", 0, "LIST", "register: pages that are touched before, or untouched (touched)",
+	    PARAMETER_WORD, pages, 0, 0, AUTO, "", TARGET(pages)),
 	ROW("post-list", 'l', "LIST", "operations posted by one call (1)", PARAMETER_COUNT, NULL, 1,
 	    64, 1, "l", TARGET(post_list)),
 	ROW("bidirectional", 'b', NULL, "bw in both directions at once", PARAMETER_FLAG, NULL, 0, 1,
 	    0, "bidirectional", TARGET(bidirectional)),
 	ROW("latencies", 0, NULL, "bw: the messages' own latencies as well", PARAMETER_FLAG, NULL,
 	    0, 1, 0, "latencies", TARGET(latencies)),
+	ROW("rate", 0, "LIST", "load: 100k, 10gbit, or shares of the most, such as 20% (10%:100%)",
+	    PARAMETER_RATE, NULL, 1, RATE_MOST, AUTO, "rate", TARGET(rate)),
+	ROW("arrivals", 0, "LIST", "load: gaps between messages: fixed, poisson (fixed)",
+	    PARAMETER_WORD, arrivals, 0, 0, AUTO, "", TARGET(arrivals)),
+	ROW("seed", 0, "LIST", "of gaps and places that are random (1)", PARAMETER_COUNT, NULL, 0,
+	    SEED_MOST, AUTO, "seed", TARGET(seed)),
 	ROW("outstanding", 'o', "LIST",
 	    "reads and atomics under way (what both devices take, to 16)", PARAMETER_COUNT, NULL, 1,
 	    255, AUTO, "o", TARGET(outstanding)),
@@ -93,15 +118,22 @@ const struct parameter parameter_table[PARAMETERS] = {
 	    PARAMETER_FLAG, NULL, 0, 1, 0, "srq", TARGET(use_srq)),
 	ROW("hugepages", 0, NULL, "buffers in huge pages", PARAMETER_FLAG, NULL, 0, 1, 0,
 	    "hugepages", TARGET(hugepages)),
+	ROW("buffer", 0, "LIST", "what messages go over at each end, such as 64k:1g",
+	    PARAMETER_SIZE, NULL, 8, BUFFER_MOST, AUTO, "buffer", TARGET(buffer)),
+	ROW("access", 0, "LIST", "same, sequential, random, stride=SIZE (random; lat, atomics: same)",
+	    PARAMETER_ACCESS, accesses, ACCESS_STRIDE + 8, ACCESS_STRIDE + BUFFER_MOST, AUTO, "access-",
+	    TARGET(access)),
+	ROW("sge", 0, "LIST", "pieces that the buffer of a message has at its own end (1)",
+	    PARAMETER_COUNT, NULL, 1, POST_SGES_MOST, 1, "sge", TARGET(sge)),
 	ROW("think", 0, "LIST", "what the server computes for each message, such as 10us (0ns)",
 	    PARAMETER_TIME, NULL, 0, NS_PER_S, 0, "think", TARGET(think_ns)),
 	ROW("receives", 0, "LIST", "of the server: with buffers, bare, or none (buffers)",
 	    PARAMETER_WORD, receives, 0, 0, RECEIVES_BUFFERS, "receives-", TARGET(receives)),
 	ROW("needs", 0, NULL, "bw: find out whether it needs a receive, and a buffer",
 	    PARAMETER_FLAG, NULL, 0, 1, 0, "needs", TARGET(needs)),
-	ROW("pin", 0, "LIST", "CPU of the measuring thread: N, off, auto (auto: near the device)",
-	    PARAMETER_PLACE, NULL, 0, CPU_MOST, AUTO, "pin", TARGET(pin)),
-	ROW("server-pin", 0, "LIST", "the same at the server (auto: near its device)", PARAMETER_PLACE,
+	ROW("pin", 0, "LIST", "CPUs that measure: N, N-M, N-M+STEP, off, auto (near the device)",
+	    PARAMETER_PIN, NULL, 0, CPU_MOST, AUTO, "pin", TARGET(pin)),
+	ROW("server-pin", 0, "LIST", "the same at the server (auto: near its device)", PARAMETER_PIN,
 	    NULL, 0, CPU_MOST, AUTO, "server-pin", TARGET(server_pin)),
 	ROW("numa", 0, "LIST", "NUMA node of the buffer: N, off, auto (auto: the device's)",
 	    PARAMETER_PLACE, NULL, 0, NODE_MOST, AUTO, "numa", TARGET(numa)),
@@ -147,7 +179,7 @@ void parameter_set(struct parameters *into, const struct parameter *parameter, u
 static const char *complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static const char *complain(const char *format, ...)
 {
-	static _Thread_local char text[192];
+	static _Thread_local char text[288];
 	va_list arguments;
 
 	va_start(arguments, format);
@@ -158,7 +190,7 @@ static const char *complain(const char *format, ...)
 
 static const char *no_such_word(const struct parameter *parameter)
 {
-	char list[128] = "";
+	char list[256] = "";
 	size_t used = 0;
 
 	for (size_t i = 0; parameter->words[i] && used < sizeof(list); i++)
@@ -178,13 +210,33 @@ static const char *parse_word(const struct parameter *parameter, const char *tex
 	return no_such_word(parameter);
 }
 
+static const char *check_range(const struct parameter *parameter, uint64_t value);
+
+static const char no_such_access[] = "is none of same, sequential, random, stride=SIZE";
+
+static const char *parse_access(const struct parameter *parameter, const char *text,
+				uint64_t *value)
+{
+	size_t length = sizeof(stride) - 1;
+
+	if (!strncasecmp(text, stride, length)) {
+		if (!value_size(text + length, value))
+			return "is a stride that is not a size, such as stride=4k";
+		*value = *value < ACCESS_STRIDE ? *value + ACCESS_STRIDE : PARAMETER_AUTO;
+		return check_range(parameter, *value);
+	}
+	return parse_word(parameter, text, value) ? no_such_access : NULL;
+}
+
 static const char *parse_flag(const char *text, uint64_t *value)
 {
 	*value = text[0] == '1';
 	return (text[0] == '0' || text[0] == '1') && !text[1] ? NULL : "is neither 0 nor 1";
 }
 
+static const char not_a_rate[] = "is not a rate, such as 100k, 10gbit or 10%";
 static const char place_words[] = "is neither auto nor off nor a number";
+static const char pin_words[] = "is neither auto nor off nor CPUs, such as 3, 0-3 or 0-6+2";
 
 /* True for a word. */
 static bool parse_place(const char *text, uint64_t *value)
@@ -217,6 +269,8 @@ const char *parameter_parse(const struct parameter *parameter, const char *text,
 		return parse_word(parameter, text, value);
 	case PARAMETER_FLAG:
 		return parse_flag(text, value);
+	case PARAMETER_ACCESS:
+		return parse_access(parameter, text, value);
 	case PARAMETER_COUNT:
 		if (!value_count(text, 0, UINT64_MAX, value))
 			return "is not a number";
@@ -229,19 +283,42 @@ const char *parameter_parse(const struct parameter *parameter, const char *text,
 		if (!value_time(text, value))
 			return "is not a time, such as 10s, 100ms or 10us";
 		break;
+	case PARAMETER_RATE:
+		return rate_parse(text, value) ? NULL : not_a_rate;
 	case PARAMETER_PLACE:
 		if (parse_place(text, value))
 			return NULL;
 		if (!value_count(text, 0, UINT64_MAX, value))
 			return place_words;
 		break;
+	case PARAMETER_PIN:
+		if (parse_place(text, value) || pin_parse(text, value))
+			return NULL;
+		if (!value_count(text, 0, UINT64_MAX, value))
+			return pin_words;
+		break;
 	}
 	return check_range(parameter, *value);
+}
+
+static void print_access(const struct parameter *parameter, uint64_t value, char *text, size_t size)
+{
+	char bytes[24];
+
+	if (value < ACCESS_STRIDE) {
+		snprintf(text, size, "%s", parameter->words[value]);
+		return;
+	}
+	value_print_size(value - ACCESS_STRIDE, bytes, sizeof(bytes));
+	snprintf(text, size, "%s%s", stride, bytes);
 }
 
 void parameter_print(const struct parameter *parameter, uint64_t value, char *text, size_t size)
 {
 	switch (parameter->type) {
+	case PARAMETER_ACCESS:
+		print_access(parameter, value, text, size);
+		break;
 	case PARAMETER_WORD:
 		snprintf(text, size, "%s", parameter->words[value]);
 		break;
@@ -251,9 +328,13 @@ void parameter_print(const struct parameter *parameter, uint64_t value, char *te
 	case PARAMETER_TIME:
 		value_print_time(value, text, size);
 		break;
+	case PARAMETER_RATE:
+		rate_print(value, text, size);
+		break;
 	case PARAMETER_PLACE:
+	case PARAMETER_PIN:
 		if (value < PARAMETER_OFF)
-			snprintf(text, size, "%" PRIu64, value);
+			pin_print(value, text, size);
 		else
 			snprintf(text, size, "%s", value == PARAMETER_OFF ? "off" : "auto");
 		break;
@@ -275,11 +356,14 @@ json_t *parameter_encode(const struct parameter *parameter, uint64_t value)
 	case PARAMETER_SIZE:
 		return json_integer((json_int_t)value);
 	case PARAMETER_PLACE:
-		if (value < PARAMETER_OFF)
+	case PARAMETER_PIN:
+		if (value <= parameter->most)
 			return json_integer((json_int_t)value);
 		break;
 	case PARAMETER_WORD:
+	case PARAMETER_ACCESS:
 	case PARAMETER_TIME:
+	case PARAMETER_RATE:
 		break;
 	}
 	parameter_print(parameter, value, text, sizeof(text));
@@ -290,6 +374,10 @@ static const char *no_such_number(const struct parameter *parameter)
 {
 	if (parameter->type == PARAMETER_PLACE)
 		return place_words;
+	if (parameter->type == PARAMETER_RATE)
+		return not_a_rate;
+	if (parameter->type == PARAMETER_PIN)
+		return pin_words;
 	return parameter->type == PARAMETER_TIME ? "is not a time, such as \"10s\""
 						 : "is not a number";
 }
@@ -304,6 +392,8 @@ const char *parameter_decode(const struct parameter *parameter, const json_t *js
 	}
 	if (text)
 		return parameter_parse(parameter, text, value);
+	if (parameter->type == PARAMETER_ACCESS)
+		return no_such_access;
 	if (parameter->type == PARAMETER_WORD)
 		return no_such_word(parameter);
 	if (!json_is_integer(json) || json_integer_value(json) < 0 ||
@@ -351,9 +441,12 @@ int parameters_decode(struct parameters *into, json_t *object, struct error *err
 		const struct parameter *parameter = parameter_find(name);
 		const char *wrong;
 		uint64_t value = 0;
+		char text[41];
 
-		if (!parameter)
-			return error_set(error, -EOPNOTSUPP, "there is no parameter %.40s", name);
+		if (!parameter) {
+			wire_printable(text, sizeof(text), name);
+			return error_set(error, -EOPNOTSUPP, "there is no parameter %s", text);
+		}
 		wrong = parameter_decode(parameter, json, &value);
 		if (wrong)
 			return error_set(error, -EINVAL, "%s %s", parameter->option.name, wrong);

@@ -21,6 +21,13 @@
 enum metric {
 	METRIC_LAT,
 	METRIC_BW,
+	METRIC_LOAD,
+};
+
+/* Of a load. */
+enum arrivals {
+	ARRIVALS_FIXED,
+	ARRIVALS_POISSON,
 };
 
 enum connect {
@@ -35,6 +42,28 @@ enum receives {
 	RECEIVES_NONE,
 };
 
+/* What a region allows that is registered to see what that takes. */
+enum mr_access {
+	MR_LOCAL,
+	MR_REMOTE,
+	MR_ATOMIC,
+};
+
+/* Of its memory. */
+enum pages {
+	PAGES_TOUCHED,
+	PAGES_UNTOUCHED,
+};
+
+/* Where messages go: numbers of words, or from ACCESS_STRIDE on places so many bytes apart. */
+enum access {
+	ACCESS_SAME,
+	ACCESS_SEQUENTIAL,
+	ACCESS_RANDOM,
+};
+
+#define ACCESS_STRIDE (1ULL << 62)
+
 /* One case. Words are numbers of their table. */
 struct parameters {
 	uint64_t op;
@@ -43,14 +72,21 @@ struct parameters {
 	uint64_t cq;
 	uint64_t server_cq; /* as cq */
 	uint64_t transport;
-	uint64_t qps;
+	uint64_t qps;     /* of each thread */
+	uint64_t threads; /* of either end */
 	uint64_t tx_depth;
 	uint64_t rx_depth;
 	uint64_t inline_size;
 	uint64_t cq_mod;
+	uint64_t doorbell_every; /* of doorbell, where cq_mod is the same */
+	uint64_t mr_access;
+	uint64_t pages;
 	uint64_t post_list;
 	uint64_t bidirectional;
 	uint64_t latencies;
+	uint64_t rate; /* of a load: see bench/rate.h */
+	uint64_t arrivals;
+	uint64_t seed;
 	uint64_t outstanding;
 	uint64_t mtu;
 	uint64_t gid_index;
@@ -61,10 +97,13 @@ struct parameters {
 	uint64_t connect;
 	uint64_t use_srq;
 	uint64_t hugepages;
+	uint64_t buffer;     /* that messages go over, of all queue pairs of an end */
+	uint64_t access;     /* enum access */
+	uint64_t sge;        /* pieces of a message's local buffer, at both ends */
 	uint64_t think_ns;   /* what the server computes before each answer */
 	uint64_t receives;   /* of the server */
 	uint64_t needs;      /* find out what the operation needs of the server */
-	uint64_t pin;        /* the number of a CPU, or PARAMETER_OFF */
+	uint64_t pin;        /* a PARAMETER_PIN */
 	uint64_t server_pin; /* as pin */
 	uint64_t numa;       /* the number of a node, or PARAMETER_OFF */
 	uint64_t server_numa;
@@ -82,6 +121,9 @@ enum parameter_type {
 	PARAMETER_TIME, /* in nanoseconds */
 	PARAMETER_FLAG,
 	PARAMETER_PLACE, /* a number, auto or off */
+	PARAMETER_PIN,   /* the same, or several of them: see pin.h */
+	PARAMETER_RATE,
+	PARAMETER_ACCESS, /* a word, or stride=SIZE */
 };
 
 struct parameter {
@@ -95,7 +137,7 @@ struct parameter {
 	size_t offset;
 };
 
-#define PARAMETERS 36
+#define PARAMETERS 46
 
 /* The mark of what says how long is measured, not what: it is in no id. */
 extern const char parameters_effort[];

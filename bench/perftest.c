@@ -28,6 +28,7 @@ static const struct {
 	{"post_list",       "-l"			    },
 	{"qp",              "-q"			    },
 	{"qp-timeout",      "-u"			    },
+	{"rate_limit",      "--metric load --rate"          },
 	{"report_gbits",    "nothing: bandwidth is in Gb/s" },
 	{"retry_count",     "--retries"                     },
 	{"run_infinitely",  "-D, with a long time"          },

@@ -5,9 +5,11 @@
 #include <sched.h>
 #include <string.h>
 
+#include "bench/pin.h"
 #include "bench/tree.h"
 
-#define NODE "/sys/devices/system/node"
+#define NODE     "/sys/devices/system/node"
+#define SIBLINGS "/sys/devices/system/cpu/cpu%u/topology/thread_siblings_list"
 
 /* Those of them near the device; all where nothing is known, or none of them is near. */
 static struct cpulist near_device(const struct placement_wish *wish, const struct cpulist *allowed)
@@ -22,22 +24,74 @@ static struct cpulist near_device(const struct placement_wish *wish, const struc
 	return cpulist_both(&local, allowed);
 }
 
+/* Those of them that are the first of their core; where that is not told, all. */
+static struct cpulist first_of_cores(const struct placement_wish *wish, const struct cpulist *from)
+{
+	struct cpulist found = {0};
+	unsigned int count = cpulist_count(from);
+
+	for (unsigned int i = 0; i < count; i++) {
+		unsigned int cpu = cpulist_nth(from, i);
+		struct cpulist siblings;
+		char text[TREE_TEXT];
+
+		if (tree_line(wish->root, text, sizeof(text), SIBLINGS, cpu) &&
+		    cpulist_parse(&siblings, text)) {
+			siblings = cpulist_both(&siblings, from);
+			if (cpulist_count(&siblings) && cpulist_nth(&siblings, 0) != cpu)
+				continue;
+		}
+		cpulist_add(&found, cpu);
+	}
+	return found;
+}
+
+static struct cpulist without(const struct cpulist *these, const struct cpulist *others)
+{
+	struct cpulist rest;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rest.words); i++)
+		rest.words[i] = these->words[i] & ~others->words[i];
+	return rest;
+}
+
+/* One for each thread, the best ones first. */
+static struct cpulist one_of_many(const struct placement_wish *wish, const struct cpulist *allowed)
+{
+	const struct cpulist near = near_device(wish, allowed);
+	const struct cpulist far = without(allowed, &near);
+	const struct cpulist near_cores = first_of_cores(wish, &near);
+	const struct cpulist far_cores = first_of_cores(wish, &far);
+	const struct cpulist choices[] = {near_cores, without(&near, &near_cores), far_cores,
+					  without(&far, &far_cores)};
+	unsigned int number = wish->number % cpulist_count(allowed);
+	size_t i = 0;
+
+	while (number >= cpulist_count(&choices[i]))
+		number -= cpulist_count(&choices[i++]);
+	if (wish->is_server)
+		number = cpulist_count(&choices[i]) - 1 - number;
+	return cpulist_of(cpulist_nth(&choices[i], number));
+}
+
 int placement_choose(const struct placement_wish *wish, const struct cpulist *allowed,
 		     struct cpulist *cpus, struct error *error)
 {
+	unsigned int cpu;
 	char text[128];
 
 	*cpus = *allowed;
 	if (wish->pin == PARAMETER_AUTO)
-		*cpus = near_device(wish, allowed);
+		*cpus = wish->threads > 1 ? one_of_many(wish, allowed) : near_device(wish, allowed);
 	if (wish->pin >= PARAMETER_OFF)
 		return 0;
-	*cpus = cpulist_of((unsigned int)wish->pin);
+	cpu = pin_cpu(wish->pin, wish->number);
+	*cpus = cpulist_of(cpu);
 	if (cpulist_common(cpus, allowed))
 		return 0;
 	cpulist_print(allowed, text, sizeof(text));
 	return error_set(error, -EINVAL, "--%spin: CPU %u is none that may be used; there is %s",
-			 wish->whose, (unsigned int)wish->pin, text);
+			 wish->whose, cpu, text);
 }
 
 /* Both are bits in words of the machine's own order. */
@@ -129,6 +183,13 @@ int placement_check(struct placement *placement, const struct placement_wish *wi
 	return error_set(error, -ENOMEM,
 			 "--%snuma: the buffer is on NUMA node %d, not on %d: is that full?",
 			 wish->whose, placement->node, (int)wish->numa);
+}
+
+void placement_join(struct placement *into, const struct placement *from)
+{
+	cpulist_join(&into->cpus, &from->cpus);
+	if (into->node != from->node)
+		into->node = -1;
 }
 
 struct result_place placement_tell(const struct placement *placement)

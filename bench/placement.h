@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where the thread of a lane runs: on the processors near the device, on the one that
- * was asked for, or wherever it could before. It holds for the calling thread and no
+ * was asked for, or wherever it could before. Where a case has several threads, each has
+ * one processor, and as far as they go one of its own: near the device before others, a
+ * whole core before a second thread of one, and the server's from the other end, in case
+ * that both are on one machine. It holds for the calling thread and no
  * other, from open to close, which have to come from that thread. And where its buffer
  * lives, which the ground sees to: here it is only told which node, and checked. root
  * stands before what is read of /sys: "" but in tests.
@@ -21,6 +24,9 @@ struct placement_wish {
 	int device_node;   /* NUMA node of its device; -1: none known */
 	uint64_t pin;
 	uint64_t numa;
+	unsigned int threads; /* of the case at this end */
+	unsigned int number;  /* of this one */
+	bool is_server;
 };
 
 struct placement {
@@ -45,6 +51,9 @@ int placement_node(const struct placement_wish *wish, int *node, struct error *e
 /* Once the buffer is there. One that is not where it was to be is refused. */
 int placement_check(struct placement *placement, const struct placement_wish *wish,
 		    const struct buffer *buffer, struct error *error);
+
+/* What two threads of an end have is told as one: the processors of both. */
+void placement_join(struct placement *into, const struct placement *from);
 
 /* For the result. */
 struct result_place placement_tell(const struct placement *placement);

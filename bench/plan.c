@@ -7,7 +7,9 @@
 
 #include "bench/control.h"
 #include "bench/preset.h"
+#include "bench/rate.h"
 #include "bench/rules.h"
+#include "reports/document.h"
 
 #define FIELD(member) offsetof(struct plan, member)
 
@@ -26,6 +28,8 @@ static const struct option_row rows[] = {
 	{"port",          'p', "PORT", option_port,     FIELD(port),          "the server's TCP port (7471)"},
 	{"launch",        0,   "COMMAND", option_text,  FIELD(launch),
 	 "start the server there, such as 'ssh %h'"},
+	{"secret-file",   0,   "FILE", option_text,     FIELD(secret_file),
+	 "the secret that the server wants to have proved"},
 	{"wait",          0,   "TIME", option_duration, FIELD(wait_ms),
 	 "how long to try to reach a server, such as 10s (0s)"},
 	{"json",          0,   "FILE", option_text,     FIELD(json),
@@ -100,14 +104,36 @@ static int expand(struct plan *plan, struct error *error)
 /* A result carries the plan that it came of. */
 static int take_plan(const char *path, json_t **whole, struct error *error)
 {
-	json_t *carried = json_incref(json_object_get(json_object_get(*whole, "run"), "plan"));
+	const char *schema = json_string_value(json_object_get(*whole, "schema"));
+	json_t *carried;
 
+	if (!schema || strcmp(schema, DOCUMENT_SCHEMA) != 0) {
+		error_set(error, -EINVAL, "%s has another schema than " DOCUMENT_SCHEMA, path);
+		json_decref(*whole);
+		*whole = NULL;
+		return error->code;
+	}
+	carried = json_incref(json_object_get(json_object_get(*whole, "run"), "plan"));
 	json_decref(*whole);
 	*whole = carried;
 	return carried ? 0 : error_set(error, -EINVAL, "%s carries no plan", path);
 }
 
-/* The plan that the lists of the command line change. An array of products. */
+/* An array of products, from what it takes over: one, several, or a result. */
+static int unfold(const char *path, json_t *whole, json_t **base, struct error *error)
+{
+	int code = json_object_get(whole, "schema") ? take_plan(path, &whole, error) : 0;
+
+	if (code)
+		return code;
+	*base = json_is_array(whole) ? json_incref(whole) : json_pack("[O]", whole);
+	json_decref(whole);
+	if (!json_array_size(*base))
+		return error_set(error, -EINVAL, "the plan is empty");
+	return 0;
+}
+
+/* The plan that the lists of the command line change. */
 static int load(struct plan *plan, json_t **base, struct error *error)
 {
 	json_t *whole;
@@ -121,39 +147,73 @@ static int load(struct plan *plan, json_t **base, struct error *error)
 		code = preset_find(plan->preset ? plan->preset : "quick", &whole, error);
 	else
 		code = (whole = json_object()) ? 0 : -ENOMEM;
-	if (!code && json_object_get(whole, "schema"))
-		code = take_plan(plan->file, &whole, error);
-	if (code)
-		return code;
-	*base = json_is_array(whole) ? json_incref(whole) : json_pack("[O]", whole);
-	json_decref(whole);
-	if (!json_array_size(*base))
-		return error_set(error, -EINVAL, "the plan is empty");
-	return 0;
+	return code ? code : unfold(plan->file, whole, base, error);
 }
 
 /*
  * Each case once: atomics have one size whatever the list says, and lists that take
  * the place of a preset's make its parts alike.
  */
-static bool is_new(json_t *ids, const char *id)
+static bool is_new(json_t *ids, const char *id, size_t number)
 {
 	if (json_object_get(ids, id))
 		return false;
-	json_object_set_new(ids, id, json_true());
+	json_object_set_new(ids, id, json_integer((json_int_t)number));
 	return true;
+}
+
+/* A call has some of what messages have: a length, a way of waiting. */
+static void drop_of_messages(const struct op *op, struct parameters *wanted)
+{
+	const struct parameters fallback = parameters_default();
+
+	wanted->server_cq = fallback.server_cq;
+	if (op != &op_create_cq)
+		wanted->cq = fallback.cq;
+	if (op->shape.registers)
+		wanted->tx_depth = fallback.tx_depth;
+	if (op == &op_create_qp)
+		return;
+	wanted->rx_depth = fallback.rx_depth;
+	wanted->inline_size = fallback.inline_size;
+	wanted->sge = fallback.sge;
+	wanted->use_srq = fallback.use_srq;
+}
+
+/* What others are not told, so that they are the same whatever it is. */
+static void drop_strange(const struct op *op, struct parameters *wanted)
+{
+	bool is_load = wanted->metric == METRIC_LOAD;
+
+	if (!is_load)
+		wanted->rate = PARAMETER_AUTO;
+	if (!is_load || wanted->arrivals == ARRIVALS_FIXED)
+		wanted->arrivals = PARAMETER_AUTO;
+	if (wanted->arrivals == PARAMETER_AUTO && !rules_is_random(op, wanted))
+		wanted->seed = PARAMETER_AUTO;
+	if (!op->shape.rings)
+		wanted->doorbell_every = PARAMETER_AUTO;
+	if (!op->shape.registers)
+		wanted->mr_access = PARAMETER_AUTO;
+	if (op != &op_register)
+		wanted->pages = PARAMETER_AUTO;
+	if (op->shape.is_call)
+		drop_of_messages(op, wanted);
 }
 
 static void make_case(struct plan_case *made, const struct op *op, struct parameters wanted)
 {
 	const char *refusal;
 
+	drop_strange(op, &wanted);
 	*made = (struct plan_case){.op = op, .parameters = wanted};
 	/* As the client is what it is anyway. */
 	if (wanted.server_cq == wanted.cq)
 		wanted.server_cq = PARAMETER_AUTO;
 	if (op->shape.is_atomic)
 		wanted.size = 8;
+	if (op->shape.is_call && !op->shape.registers)
+		wanted.size = 1;
 	parameters_id(&wanted, made->id, sizeof(made->id));
 	rules_choose(op, &made->parameters);
 	made->kind = op->kind((enum rdma_wait_mode)made->parameters.cq,
@@ -161,6 +221,41 @@ static void make_case(struct plan_case *made, const struct op *op, struct parame
 	refusal = rules_refuse(op, &made->parameters);
 	if (refusal)
 		snprintf(made->skipped, sizeof(made->skipped), "%s", refusal);
+}
+
+static bool is_share(const struct parameters *wanted)
+{
+	return wanted->metric == METRIC_LOAD && wanted->rate != PARAMETER_AUTO &&
+	       rate_unit(wanted->rate) == RATE_PER_CENT;
+}
+
+/* A bandwidth of the same, with the work of a load: each message is signalled and timed. */
+static struct parameters maximum_of(struct parameters wanted)
+{
+	wanted.metric = METRIC_BW;
+	wanted.latencies = true;
+	return wanted;
+}
+
+/* The case of that id, which is added if there is none. */
+static struct plan_case *add_case(struct plan *plan, json_t *ids, struct parameters wanted)
+{
+	struct plan_case *made = &plan->cases[plan->n_cases];
+
+	make_case(made, ops[wanted.op], wanted);
+	if (!is_new(ids, made->id, plan->n_cases))
+		return &plan->cases[json_integer_value(json_object_get(ids, made->id))];
+	plan->n_cases++;
+	made->is_maximum_alone = true;
+	return made;
+}
+
+static bool is_refused(struct parameters wanted)
+{
+	struct plan_case made;
+
+	make_case(&made, ops[wanted.op], wanted);
+	return made.skipped[0];
 }
 
 /* Those of one metric stay together: their table has one head. */
@@ -171,12 +266,17 @@ static void add_metric(struct plan *plan, const struct product *product, json_t 
 
 	for (size_t i = 0; i < count; i++) {
 		struct parameters wanted = product_case(product, i);
-		struct plan_case *made = &plan->cases[plan->n_cases];
+		size_t maximum = 0;
+		struct plan_case *made;
 
+		/* What 100 % are is known before the shares are run. */
+		if (metric >= METRIC_BW && is_share(&wanted) && !is_refused(wanted))
+			maximum = (size_t)(add_case(plan, ids, maximum_of(wanted)) - plan->cases);
 		if (wanted.metric != metric)
 			continue;
-		make_case(made, ops[wanted.op], wanted);
-		plan->n_cases += is_new(ids, made->id);
+		made = add_case(plan, ids, wanted);
+		made->maximum = maximum;
+		made->is_maximum_alone = false;
 	}
 }
 
@@ -188,13 +288,27 @@ static int add_cases(struct plan *plan, const struct product *product, json_t *i
 
 	if (!count || plan->n_cases + count > PRODUCT_MOST)
 		return error_set(error, -EINVAL, "these are more than a million cases");
-	grown = reallocarray(plan->cases, plan->n_cases + count, sizeof(*grown));
+	grown = reallocarray(plan->cases, plan->n_cases + 2 * count + 1, sizeof(*grown));
 	if (!grown)
 		return error_set_errno(error, -ENOMEM, "cannot make the plan");
 	plan->cases = grown;
-	for (uint64_t metric = METRIC_LAT; metric <= METRIC_BW; metric++)
+	for (uint64_t metric = METRIC_LAT; metric <= METRIC_LOAD; metric++)
 		add_metric(plan, product, ids, metric);
 	return 0;
+}
+
+void plan_drop_maxima(struct plan *plan)
+{
+	bool *is_needed = calloc(plan->n_cases, sizeof(*is_needed));
+
+	for (size_t i = 0; i < plan->n_cases && is_needed; i++)
+		if (is_share(&plan->cases[i].parameters) && !plan->cases[i].skipped[0])
+			is_needed[plan->cases[i].maximum] = true;
+	for (size_t i = 0; i < plan->n_cases && is_needed; i++)
+		if (plan->cases[i].is_maximum_alone && !is_needed[i] && !plan->cases[i].skipped[0])
+			snprintf(plan->cases[i].skipped, sizeof(plan->cases[i].skipped),
+				 "no load is left of which it were the maximum");
+	free(is_needed);
 }
 
 int plan_check(const struct plan *plan, struct error *error)
@@ -226,17 +340,94 @@ static bool has_effort(const struct product *asked)
 	       asked->lists[parameter_find("duration") - parameter_table].count;
 }
 
-static int make_cases(struct plan *plan, struct error *error)
+static bool has_load(const struct product *product)
+{
+	const struct list *metrics = &product->lists[parameter_find("metric") - parameter_table];
+
+	for (size_t i = 0; i < metrics->count; i++)
+		if (metrics->item[i] == METRIC_LOAD)
+			return true;
+	return false;
+}
+
+/* Who names none wants to see the whole curve. */
+static void choose_rates(struct product *product)
+{
+	struct list *rates = product_list(product, parameter_find("rate"));
+
+	if (has_load(product) && !rates->count)
+		list_parse(rates, parameter_find("rate"), "10%:100%");
+}
+
+/* Options that no case would hear of. */
+static int check_load(struct plan *plan, struct error *error)
+{
+	static const char *const names[] = {"rate", "arrivals"};
+	bool has_seed = false;
+
+	for (size_t i = 0; i < plan->n_cases; i++) {
+		if (plan->cases[i].parameters.metric == METRIC_LOAD)
+			return 0;
+		has_seed |= plan->cases[i].parameters.seed != PARAMETER_AUTO;
+	}
+	if (!has_seed && asked(plan, "seed")->count)
+		return error_set(error, -EINVAL, "--seed is for bw, load and --buffer");
+	for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
+		if (asked(plan, names[i])->count)
+			return error_set(error, -EINVAL, "--%s is for --metric load", names[i]);
+	return 0;
+}
+
+static bool rings(const struct op *op)
+{
+	return op->shape.rings;
+}
+
+static bool registers(const struct op *op)
+{
+	return op->shape.registers;
+}
+
+static bool takes_pages(const struct op *op)
+{
+	return op == &op_register;
+}
+
+/* Those of some operations, of which none is there. */
+static int check_operations(struct plan *plan, struct error *error)
+{
+	static const struct {
+		const char *name;
+		bool (*hears)(const struct op *op);
+		const char *for_what;
+	} named[] = {
+		{"doorbell-every", rings,       "doorbell"               },
+		{"mr-access",      registers,   "register and deregister"},
+		{"pages",          takes_pages, "register"               },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(named); i++) {
+		bool is_heard = !asked(plan, named[i].name)->count;
+
+		for (size_t j = 0; j < plan->n_cases && !is_heard; j++)
+			is_heard = named[i].hears(plan->cases[j].op);
+		if (!is_heard)
+			return error_set(error, -EINVAL, "--%s is for --op %s", named[i].name,
+					 named[i].for_what);
+	}
+	return 0;
+}
+
+static int make_cases(struct plan *plan, json_t *base, struct error *error)
 {
 	struct product *product = malloc(sizeof(*product));
 	json_t *ids = json_object();
-	json_t *base = NULL;
 	json_t *part;
 	size_t i;
-	int code = load(plan, &base, error);
+	int code = 0;
 
 	plan->made = json_array();
-	if (!code && (!product || !ids || !plan->made)) {
+	if (!product || !ids || !plan->made) {
 		error_set_errno(error, -ENOMEM, "cannot make the plan");
 		code = -ENOMEM;
 	}
@@ -250,18 +441,40 @@ static int make_cases(struct plan *plan, struct error *error)
 		if (!plan->file && !plan->preset && has_effort(&plan->asked))
 			product_list(product, parameter_find("trials"))->count = 0;
 		product_override(product, &plan->asked);
+		choose_rates(product);
 		settle_effort(product, &plan->asked);
 		json_array_append_new(plan->made, product_encode(product));
 		code = add_cases(plan, product, ids, error);
 	}
-	json_decref(base);
 	json_decref(ids);
 	free(product);
+	if (!code)
+		code = check_load(plan, error);
+	if (!code)
+		code = check_operations(plan, error);
 	return code ? code : plan_check(plan, error);
+}
+
+int plan_read(struct plan *plan, const char *text, size_t length, const char *path,
+	      struct error *error)
+{
+	json_t *base = NULL;
+	json_t *whole;
+	int code;
+
+	*plan = (struct plan){.port = CONTROL_PORT, .file = path};
+	code = preset_parse(text, length, path, &whole, error);
+	if (!code)
+		code = unfold(path, whole, &base, error);
+	if (!code)
+		code = make_cases(plan, base, error);
+	json_decref(base);
+	return code;
 }
 
 int plan_open(struct plan *plan, int argc, char *argv[], struct error *error)
 {
+	json_t *base = NULL;
 	int code;
 
 	*plan = (struct plan){.port = CONTROL_PORT};
@@ -270,11 +483,20 @@ int plan_open(struct plan *plan, int argc, char *argv[], struct error *error)
 		return code;
 	code = expand(plan, error);
 	if (!code)
-		code = make_cases(plan, error);
+		code = load(plan, &base, error);
+	if (!code)
+		code = make_cases(plan, base, error);
+	json_decref(base);
 	if (!code && plan->no_save && plan->json)
 		code = error_set(error, -EINVAL, "--no-save and --json exclude each other");
 	if (!code && plan->launch && !plan->host)
 		code = error_set(error, -EINVAL, "--launch needs HOST: without it all is here");
+	if (!code && plan->secret_file && (plan->launch || !plan->host))
+		code = error_set(
+			error, -EINVAL,
+			"--secret-file is for a server that runs already: one that %s starts "
+			"is given a secret of its own",
+			plan->launch ? "--launch" : "this run");
 	return code;
 }
 
@@ -290,6 +512,14 @@ void plan_close(struct plan *plan)
 /* What a message is guessed to take where the plan gives no time. */
 #define MESSAGE_NS (10 * NS_PER_US)
 
+/* A nanosecond for each byte, 8 Gb/s; of a load as the schedule has it. */
+static unsigned __int128 message_ns(const struct parameters *p)
+{
+	if (p->metric == METRIC_LOAD && rate_unit(p->rate) != RATE_PER_CENT)
+		return (unsigned __int128)(1e9 / rate_messages(p->rate, p->size, 0));
+	return MESSAGE_NS + p->size;
+}
+
 /* In 128 bits: a million cases, of as many messages as anybody may ask for, fit. */
 static unsigned __int128 estimate_ns(const struct plan_case *line)
 {
@@ -299,9 +529,8 @@ static unsigned __int128 estimate_ns(const struct plan_case *line)
 
 	if (line->skipped[0])
 		return 0;
-	/* A nanosecond for each byte: 8 Gb/s. */
 	if (p->duration_ns == PARAMETER_AUTO)
-		trial = (unsigned __int128)p->iterations * (MESSAGE_NS + p->size);
+		trial = p->iterations * message_ns(p);
 	return p->trials * (trial + beside);
 }
 

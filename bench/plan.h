@@ -19,11 +19,14 @@ struct plan_case {
 	enum result_kind kind;
 	struct parameters parameters; /* none is PARAMETER_AUTO that has a default */
 	char skipped[256];            /* why it cannot be run; empty: it can */
+	size_t maximum;               /* of a rate in per cent: the case that is its 100 % */
+	bool is_maximum_alone;        /* nobody has asked for it but such rates */
 };
 
 struct plan {
 	const char *host; /* NULL: this machine, and a server of its own */
 	const char *launch;
+	const char *secret_file;
 	const char *device;
 	const char *server_device;
 	uint8_t device_port; /* 0: any */
@@ -52,7 +55,14 @@ extern const struct option_table plan_options;
 
 /* Parses a command line into a plan and makes its cases. 1: --help was asked for. */
 int plan_open(struct plan *plan, int argc, char *argv[], struct error *error);
+
+/* The same from a plan file's text alone; path is where that is from. */
+int plan_read(struct plan *plan, const char *text, size_t length, const char *path,
+	      struct error *error);
 void plan_close(struct plan *plan);
+
+/* Leaves out what nobody has asked for but rates that are left out themselves. */
+void plan_drop_maxima(struct plan *plan);
 
 /* Whether there is a case that can be run; the error says why the first one cannot. */
 int plan_check(const struct plan *plan, struct error *error);

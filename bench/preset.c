@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/wire.h"
 #include "core/compiler.h"
 
 /* A plan is short, and the result that carries one has some mebibytes. */
@@ -29,10 +30,17 @@ static const struct preset {
 		     "  \"size\": [8, 64, 512, 4096, 16384, 65536, 262144, 1048576],"
 		     "  \"cq\": [\"poll\", \"event\"], \"duration\": [\"100ms\"], \"trials\": [6],"
 		     "  \"warmup\": [\"50ms\"]}]"},
-	{"full",      "[{\"op\": [\"all\"], \"metric\": [\"lat\", \"bw\"], \"size\": [\"1:8m\"],"
-		 "  \"cq\": [\"poll\", \"event\", \"adaptive\"], \"duration\": [\"100ms\"],"
-		 "  \"trials\": [6],"
-		 "  \"warmup\": [\"500ms\"]}]"       },
+	{"full",
+	 "[{\"op\": [\"send\", \"write\", \"read\", \"write-imm\", \"fetch-add\","
+	 "  \"compare-swap\", \"write-notify\", \"read-notify\", \"doorbell\"],"
+	 "  \"metric\": [\"lat\", \"bw\"], \"size\": [\"1:8m\"],"
+	 "  \"cq\": [\"poll\", \"event\", \"adaptive\"], \"duration\": [\"100ms\"],"
+	 "  \"trials\": [6],"
+	 "  \"warmup\": [\"500ms\"]},"
+	 " {\"op\": [\"alloc\"], \"metric\": [\"lat\"], \"size\": [\"4k\", \"64k\", \"1m\"],"
+	 "  \"cq\": [\"poll\", \"event\", \"adaptive\"], \"duration\": [\"100ms\"],"
+	 "  \"trials\": [6],"
+	 "  \"warmup\": [\"500ms\"]}]"                               },
  /* What operations need and cost, one at a time and with events; then how fast they are. */
 	{"semantics",
 	 "[{\"op\": [\"send\", \"write-imm\", \"write\", \"read\", \"write-notify\","
@@ -54,7 +62,11 @@ static const struct preset {
 
 static int parse_failed(const json_error_t *fault, const char *what, struct error *error)
 {
-	return error_set(error, -EINVAL, "%s, line %d: %s", what, fault->line, fault->text);
+	char text[sizeof(fault->text)];
+
+	/* It quotes what it did not understand. */
+	wire_printable(text, sizeof(text), fault->text);
+	return error_set(error, -EINVAL, "%s, line %d: %s", what, fault->line, text);
 }
 
 int preset_find(const char *name, json_t **plan, struct error *error)
@@ -71,10 +83,18 @@ int preset_find(const char *name, json_t **plan, struct error *error)
 			 "--preset: '%s' is none of quick, standard, full, semantics", name);
 }
 
+int preset_parse(const char *text, size_t length, const char *path, json_t **plan,
+		 struct error *error)
+{
+	json_error_t fault;
+
+	*plan = json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
+	return *plan ? 0 : parse_failed(&fault, path, error);
+}
+
 int preset_load(const char *path, json_t **plan, struct error *error)
 {
 	FILE *file = fopen(path, "re");
-	json_error_t fault;
 	size_t length = 0;
 	char *text;
 
@@ -89,9 +109,9 @@ int preset_load(const char *path, json_t **plan, struct error *error)
 	else if (length == PLAN_MOST)
 		error_set(error, -EFBIG, "%s is too long for a plan", path);
 	fclose(file);
-	*plan = error->code ? NULL : json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
+	*plan = NULL;
+	if (!error->code)
+		preset_parse(text, length, path, plan, error);
 	free(text);
-	if (error->code)
-		return error->code;
-	return *plan ? 0 : parse_failed(&fault, path, error);
+	return error->code;
 }

@@ -12,7 +12,11 @@
 /* The plan of that name, or -EINVAL with the names that there are. */
 int preset_find(const char *name, json_t **plan, struct error *error);
 
-/* A plan from a file. */
+/* A plan from text; path is where that is from, for what is wrong with it. */
+int preset_parse(const char *text, size_t length, const char *path, json_t **plan,
+		 struct error *error);
+
+/* The same from a file. */
 int preset_load(const char *path, json_t **plan, struct error *error);
 
 #endif

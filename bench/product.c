@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "bench/wire.h"
+
 struct list *product_list(struct product *product, const struct parameter *parameter)
 {
 	return &product->lists[parameter - parameter_table];
@@ -46,6 +48,15 @@ void product_override(struct product *product, const struct product *by)
 			product->lists[i] = by->lists[i];
 }
 
+static int no_such_option(const char *name, struct error *error)
+{
+	char text[41];
+
+	/* The plan may be from anywhere, and this goes to a terminal. */
+	wire_printable(text, sizeof(text), name);
+	return error_set(error, -EINVAL, "there is no option --%s for a plan", text);
+}
+
 int product_decode(struct product *product, json_t *object, struct error *error)
 {
 	const char *name;
@@ -61,8 +72,7 @@ int product_decode(struct product *product, json_t *object, struct error *error)
 		const char *wrong;
 
 		if (!parameter)
-			return error_set(error, -EINVAL, "there is no option --%.40s for a plan",
-					 name);
+			return no_such_option(name, error);
 		wrong = list_decode(product_list(product, parameter), parameter, json);
 		if (wrong)
 			return error_set(error, -EINVAL, "\"%s\" %s", name, wrong);

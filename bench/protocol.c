@@ -75,36 +75,22 @@ int protocol_expect(const json_t *message, const char *type, const char *who, st
 	return error_set(error, -EPROTO, "%s said something else than '%s'", who, type);
 }
 
-json_t *protocol_hello(const char *token)
+json_t *protocol_hello(const char *nonce)
 {
 	return json_pack("{s:s, s:i, s:s, s:s*}", "type", "hello", "protocol", PROTOCOL_NUMBER,
-			 "version", VERBMARK_VERSION, "token", token && *token ? token : NULL);
+			 "version", VERBMARK_VERSION, "nonce", nonce);
 }
 
-/* As long as any other, wherever the two differ. */
-static bool is_same_token(const char *given, const char *wanted)
+int protocol_check_hello(json_t *message, struct error *error)
 {
-	size_t length = strlen(wanted);
-	unsigned char differs = 0;
-
-	if (!given || strlen(given) != length)
-		return false;
-	for (size_t i = 0; i < length; i++)
-		differs |= (unsigned char)(given[i] ^ wanted[i]);
-	return !differs;
-}
-
-int protocol_check_hello(json_t *message, const char *token, struct error *error)
-{
-	const char *given = NULL;
 	const char *version;
 	json_error_t fault;
 	char text[32];
 	int number;
 
 	if (!protocol_is(message, "hello") ||
-	    json_unpack_ex(message, &fault, 0, "{s:i, s:s, s?:s}", "protocol", &number, "version",
-			   &version, "token", &given))
+	    json_unpack_ex(message, &fault, 0, "{s:i, s:s}", "protocol", &number, "version",
+			   &version))
 		return error_set(error, -EPROTO,
 				 "this is verbmark, and that was no greeting of it");
 	wire_printable(text, sizeof(text), version);
@@ -113,9 +99,6 @@ int protocol_check_hello(json_t *message, const char *token, struct error *error
 				 "the client speaks protocol %d (verbmark %s), the server speaks "
 				 "%d (%s): upgrade the older one",
 				 number, text, PROTOCOL_NUMBER, VERBMARK_VERSION);
-	if (token && *token && !is_same_token(given, token))
-		return error_set(error, -EACCES,
-				 "this server was started for one client, which has a token");
 	return 0;
 }
 
@@ -123,6 +106,28 @@ json_t *protocol_describe(const struct result_end *server)
 {
 	return json_pack("{s:s, s:s, s:i}", "type", "describe", "device", server->device, "port",
 			 (int)server->port);
+}
+
+json_t *protocol_note(bool with_noise)
+{
+	return json_pack("{s:s, s:b}", "type", "note", "noise", with_noise);
+}
+
+bool protocol_is_noise_wanted(const json_t *note)
+{
+	return !json_is_false(json_object_get(note, "noise"));
+}
+
+int protocol_read_describe(json_t *message, struct protocol_describe *asked, struct error *error)
+{
+	const char *device;
+	int port;
+
+	if (json_unpack(message, "{s:s, s:i}", "device", &device, "port", &port) || port < 0 ||
+	    strchr(device, '/') || device[0] == '.')
+		return error_set(error, -EPROTO, "a malformed question for facts");
+	*asked = (struct protocol_describe){device, (unsigned int)port};
+	return 0;
 }
 
 json_t *protocol_case(const struct parameters *wanted, const struct result_end *server)
@@ -175,18 +180,20 @@ json_t *protocol_failure(const struct error *fault)
 
 json_t *protocol_stop(const struct protocol_stop *stop)
 {
-	return json_pack("{s:s, s:I, s:I}", "type", "stop", "from_ns", (json_int_t)stop->from_ns,
-			 "until_ns", (json_int_t)stop->until_ns);
+	return json_pack("{s:s, s:I, s:I, s:b}", "type", "stop", "from_ns",
+			 (json_int_t)stop->from_ns, "until_ns", (json_int_t)stop->until_ns, "next",
+			 stop->has_next);
 }
 
 struct protocol_stop protocol_read_stop(const json_t *message)
 {
 	json_int_t from = json_integer_value(json_object_get(message, "from_ns"));
 	json_int_t until = json_integer_value(json_object_get(message, "until_ns"));
+	bool has_next = json_is_true(json_object_get(message, "next"));
 
 	if (until < 0 || from < until)
-		return (struct protocol_stop){0};
-	return (struct protocol_stop){(uint64_t)from, (uint64_t)until};
+		return (struct protocol_stop){.has_next = has_next};
+	return (struct protocol_stop){(uint64_t)from, (uint64_t)until, has_next};
 }
 
 json_t *protocol_done(const struct protocol_done *done)
@@ -202,7 +209,20 @@ json_t *protocol_done(const struct protocol_done *done)
 
 	if (done->driven >= 0)
 		json_object_set_new(message, "driven", json_real(done->driven));
+	if (done->has_next)
+		json_object_set_new(message, "next", json_true());
 	return message;
+}
+
+/* A thousand trials of so much still add up to a number of JSON's. */
+#define FIGURE_MOST ((json_int_t)1 << 53)
+
+static bool are_figures(const json_int_t *figures, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (figures[i] < 0 || figures[i] > FIGURE_MOST)
+			return false;
+	return true;
 }
 
 int protocol_read_done(json_t *message, const char *who, struct protocol_done *done,
@@ -215,14 +235,15 @@ int protocol_read_done(json_t *message, const char *who, struct protocol_done *d
 
 	if (code)
 		return code;
-	/* An older one does not tell what has arrived apart. */
-	figure[8] = -1;
-	if (json_unpack_ex(message, &fault, 0, "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s?I}",
+	if (json_unpack_ex(message, &fault, 0, "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
 			   "messages", &figure[0], "user_ns", &figure[1], "system_ns", &figure[2],
 			   "voluntary_switches", &figure[3], "involuntary_switches", &figure[4],
 			   "cq_events", &figure[5], "completions", &figure[6], "elapsed_ns",
 			   &figure[7], "arrived", &figure[8]))
 		return error_set(error, -EPROTO, "%s: a malformed report: %s", who, fault.text);
+	driven = json_object_get(message, "driven");
+	if (!are_figures(figure, 9) || json_number_value(driven) > (double)FIGURE_MOST)
+		return error_set(error, -EPROTO, "%s: a report of what cannot be", who);
 	done->cost = (struct result_cost){.messages = (uint64_t)figure[0],
 					  .user_ns = (uint64_t)figure[1],
 					  .system_ns = (uint64_t)figure[2],
@@ -231,9 +252,9 @@ int protocol_read_done(json_t *message, const char *who, struct protocol_done *d
 					  .cq_events = (uint64_t)figure[5],
 					  .completions = (uint64_t)figure[6]};
 	done->elapsed_ns = (uint64_t)figure[7];
-	driven = json_object_get(message, "driven");
 	done->driven = json_is_number(driven) ? json_number_value(driven) : -1;
-	done->arrived = (uint64_t)(figure[8] < 0 ? figure[0] : figure[8]);
+	done->has_next = json_is_true(json_object_get(message, "next"));
+	done->arrived = (uint64_t)figure[8];
 	return 0;
 }
 

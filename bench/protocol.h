@@ -4,13 +4,17 @@
  *
  *	client				server
  *	hello (protocol, version)	welcome (version, host, devices), or refused
+ *	  where there is a secret, greeting.h has what comes between
  *	describe (device, port)		description (facts, noise)
  *	case (what to run, where)	listening (how to connect), or failed
  *	  both connect by RDMA		ready, or failed
+ *	begin, where both ends drive
  *	  the client measures
  *	stop (when it measured)		done (cost), or failed
- *	and so on with the next trial, which is a case again; behind the last one of a case
- *	note				noted (counters that have moved, noise)
+ *	and so on with the next trial, which is a case again, but where both stop and done
+ *	have said next: then the server takes the client's connections where it listened,
+ *	and says ready, or failed; behind the last one of a case
+ *	note				noted (counters that have moved; noise, where it is asked for)
  *	and in the end
  *	bye
  *
@@ -25,7 +29,7 @@
 
 #include "bench/plan.h"
 
-#define PROTOCOL_NUMBER 2
+#define PROTOCOL_NUMBER 3
 
 /* How long the server may take for each answer but its first. */
 #define PROTOCOL_ANSWER_MS 15000
@@ -47,12 +51,26 @@ json_t *protocol_refusal(const char *reason);
  */
 int protocol_expect(const json_t *message, const char *type, const char *who, struct error *error);
 
-/* token: what a server that was started for one client wants to hear; or NULL. */
-json_t *protocol_hello(const char *token);
-int protocol_check_hello(json_t *message, const char *token, struct error *error);
+/* nonce: of a client that has a secret; or NULL. */
+json_t *protocol_hello(const char *nonce);
+int protocol_check_hello(json_t *message, struct error *error);
 
 /* Asks for the facts of that end's device, or of the host alone where it has no name. */
 json_t *protocol_describe(const struct result_end *server);
+
+/* Asks for what has changed since the last time, and how noisy it is there now. */
+json_t *protocol_note(bool with_noise);
+
+/* Unless the client says that it needs none. */
+bool protocol_is_noise_wanted(const json_t *note);
+
+/* The device's name is the message's own, and leads out of no folder. */
+struct protocol_describe {
+	const char *device;
+	unsigned int port;
+};
+
+int protocol_read_describe(json_t *message, struct protocol_describe *asked, struct error *error);
 
 /* A case as the server is told it. Its texts are the message's own. */
 struct protocol_case {
@@ -79,9 +97,10 @@ json_t *protocol_failure(const struct error *fault);
 struct protocol_stop {
 	uint64_t from_ns;
 	uint64_t until_ns;
+	bool has_next; /* another trial of the same case is to follow */
 };
 
-/* Both are 0 where nothing was measured, and of an older client. */
+/* Both times are 0 where nothing was measured. */
 json_t *protocol_stop(const struct protocol_stop *stop);
 struct protocol_stop protocol_read_stop(const json_t *message);
 
@@ -91,13 +110,14 @@ struct protocol_done {
 	uint64_t elapsed_ns; /* for how long it was at it */
 	uint64_t arrived;    /* messages, with those that came after that time */
 	double driven;       /* its own while the client measured; below 0: it cannot tell */
+	bool has_next;       /* it goes on listening, for the next trial */
 };
 
 json_t *protocol_done(const struct protocol_done *done);
 int protocol_read_done(json_t *message, const char *who, struct protocol_done *done,
 		       struct error *error);
 
-/* And where it ran: an older one does not tell, and then nothing is known. */
+/* And where it ran: of what is not told nothing is known. */
 void protocol_add_place(json_t *done, const struct result_place *place);
 struct result_place protocol_read_place(const json_t *done);
 

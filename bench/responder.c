@@ -2,21 +2,20 @@
 #include "bench/responder.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/cost.h"
 #include "bench/facts.h"
 #include "bench/granted.h"
+#include "bench/greeting.h"
 #include "bench/inventory.h"
-#include "bench/loop_sink.h"
 #include "bench/meet.h"
 #include "bench/protocol.h"
+#include "bench/station.h"
+#include "bench/team.h"
 #include "bench/witness.h"
-
-#define GREETING_MS 5000
 
 /* A client that is gone does not matter. */
 static void refuse(struct control *control, const struct error *why)
@@ -46,188 +45,271 @@ static int welcome(struct control *control, const char *device, struct error *er
 	return code;
 }
 
-static int greet(struct control *control, const char *device, const char *token,
-		 struct error *error)
+static int greet(struct control *control, const struct responder_terms *terms,
+		 atomic_bool *is_known, struct error *error)
 {
-	json_t *message;
-	int code = control_receive(control, &message, GREETING_MS, error);
+	int code = greeting_hear(control, terms->secret, error);
 
+	if (!code)
+		code = allowance_enter(terms->allowance, error);
+	atomic_store(is_known, !code);
 	if (code)
 		return code;
-	code = protocol_check_hello(message, token, error);
-	json_decref(message);
-	if (!code)
-		code = welcome(control, device, error);
-	if (code)
-		refuse(control, error);
-	return code;
+	/* Before it is welcome: its first case may follow at once, and be long. */
+	control_widen(control);
+	return welcome(control, terms->device, error);
 }
 
 /* What is kept from one trial to the next of the same case. */
 struct session {
 	struct control *control;
-	struct lane lane;
-	struct parameters parameters; /* of the lane */
-	char device[64];              /* that it is on; empty: there is none */
-	struct witness witness;       /* zeroed until the client asks */
-	struct windows windows;       /* of its own direction, */
-	uint64_t driven_ns;           /* and for how long it was driven; 0: it was not */
-	struct chosen chosen;         /* of the lane's first trial, and so of all */
+	const char *offered; /* the device; NULL: all are */
+	struct allowance *allowance;
+	uint64_t taken;           /* of it, by the lanes */
+	struct team team;         /* zeroed: there is none */
+	struct station *stations; /* one of each of its threads */
+	struct parameters parameters;
+	char device[64];        /* that they are on */
+	struct witness witness; /* zeroed until the client asks */
+	struct chosen chosen;   /* of the first lane's first trial, and so of all */
+	bool has_next;          /* the client comes again, for another trial of the case */
 };
 
-static void drop_lane(struct session *session)
+/* What the threads of a session have a part in. */
+struct errand {
+	struct session *session;
+	const struct protocol_case *wanted;
+	json_t *message;
+	json_t *answer;
+};
+
+/* It was told which devices there are to choose from. */
+static int check_device(const struct session *session, const char *device, unsigned int port,
+			struct error *error)
 {
-	if (session->device[0])
-		lane_close(&session->lane);
-	session->device[0] = '\0';
+	if (!session->offered || inventory_names(session->offered, device, port))
+		return 0;
+	return error_set(error, -EOPNOTSUPP,
+			 "this server offers %s and not %s/%u: leave --server-device away, or "
+			 "start it with another 'serve --device'",
+			 session->offered, device, port);
 }
 
-/* A lane for the case: the one that there is, if it was made for the same. */
-static int take_lane(struct session *session, const struct protocol_case *wanted,
-		     struct error *error)
+static int close_station(void *whole, unsigned int number, struct error *error)
 {
+	struct session *session = whole;
+
+	session->team.alarms[number] = NULL;
+	lane_close(&session->stations[number].lane);
+	free(session->stations[number].windows);
+	session->stations[number].windows = NULL;
+	return 0;
+}
+
+static int open_station(void *whole, unsigned int number, struct error *error)
+{
+	const struct errand *errand = whole;
+	struct session *session = errand->session;
+	struct station *station = &session->stations[number];
+	struct lane *lane = &station->lane;
+	const struct lane_wish wish = {
+		.device = errand->wanted->device,
+		.parameters = &session->parameters,
+		.shape = &errand->wanted->op->shape,
+		.is_server = true,
+		.number = number,
+	};
+	int code = lane_open(lane, &wish, error);
+
+	if (code)
+		return code;
+	session->team.alarms[number] = lane->completion->alarm;
+	if (!session->parameters.bidirectional)
+		return 0;
+	station->windows = cacheline_calloc(1, sizeof(*station->windows));
+	return station->windows ? 0 : error_set_errno(error, -ENOMEM, "cannot answer");
+}
+
+static int renew_station(void *whole, unsigned int number, struct error *error)
+{
+	struct session *session = whole;
+
+	return lane_renew(&session->stations[number].lane, error);
+}
+
+static int stop_station(void *whole, unsigned int number, struct error *error)
+{
+	struct session *session = whole;
+
+	return lane_stop(&session->stations[number].lane, error);
+}
+
+static void drop_lanes(struct session *session)
+{
+	struct error ignored = {0};
+
+	team_each(&session->team, close_station, session, &ignored);
+	team_close(&session->team);
+	free(session->stations);
+	session->stations = NULL;
+	allowance_give(session->allowance, &session->taken);
+}
+
+/* Lanes for the case: those that there are, if they were made for the same. */
+static int take_lanes(struct session *session, const struct protocol_case *wanted,
+		      struct error *error)
+{
+	unsigned int n = (unsigned int)wanted->parameters.threads;
+	struct errand errand = {.session = session, .wanted = wanted};
 	int code;
 
-	if (!strcmp(session->device, wanted->device) &&
+	if (session->stations && !strcmp(session->device, wanted->device) &&
 	    !memcmp(&session->parameters, &wanted->parameters, sizeof(session->parameters)))
 		return 0;
-	drop_lane(session);
+	drop_lanes(session);
+	if (allowance_take(session->allowance, wanted, &session->taken, error))
+		return error->code;
 	session->chosen = (struct chosen){0};
 	session->parameters = wanted->parameters;
-	code = lane_open(&session->lane, wanted->device, &session->parameters, &wanted->op->shape,
-			 true, error);
+	snprintf(session->device, sizeof(session->device), "%s", wanted->device);
+	session->stations = cacheline_calloc(n, sizeof(*session->stations));
+	code = session->stations ? team_open(&session->team, n, error)
+				 : error_set_errno(error, -ENOMEM, "cannot answer");
 	if (!code)
-		snprintf(session->device, sizeof(session->device), "%s", wanted->device);
+		code = team_each(&session->team, open_station, &errand, error);
+	if (code)
+		drop_lanes(session);
 	return code;
 }
 
-/* Whether it throws messages back, rather than only receives them or sleeps. */
-static bool is_answering(const struct protocol_case *wanted)
+static int answer_part(void *whole, unsigned int number, struct error *error)
 {
-	const struct parameters *p = &wanted->parameters;
+	const struct errand *errand = whole;
+	struct session *session = errand->session;
+	const struct meet_end own = {errand->wanted->address, errand->wanted->port,
+				     control_pair_key(session->control)};
 
-	return p->metric == METRIC_LAT &&
-	       op_is_answered(wanted->op->kind((enum rdma_wait_mode)p->cq,
-					       (enum rdma_wait_mode)p->server_cq));
+	return meet_answer(&session->stations[number].lane, &own, errand->message, errand->answer,
+			   error);
 }
 
-/* Makes ready, tells the client how to connect, and waits until it has. */
+static int accept_part(void *whole, unsigned int number, struct error *error)
+{
+	struct session *session = whole;
+	struct lane *lane = &session->stations[number].lane;
+	int code = meet_accept(lane, error);
+
+	return code ? code : lane_start(lane, error);
+}
+
+/* Makes ready, and tells the client how to connect. */
+static int invite(struct session *session, const struct protocol_case *wanted, json_t *message,
+		  struct error *error)
+{
+	json_t *answer = json_pack("{s:s}", "type", "listening");
+	struct errand errand = {session, wanted, message, answer};
+	int code = team_each(&session->team, answer_part, &errand, error);
+
+	if (!code)
+		return control_send(session->control, answer, error);
+	json_decref(answer);
+	return code;
+}
+
+/* Waits until the client has connected, which a message tells how, or which it knows (NULL). */
 static int meet(struct session *session, const struct protocol_case *wanted, json_t *message,
 		struct error *error)
 {
-	const struct meet_end own = {wanted->address, wanted->port};
-	json_t *answer = json_pack("{s:s}", "type", "listening");
-	int code = meet_answer(&session->lane, &own, message, answer, error);
+	struct team *team = &session->team;
+	int code = message ? invite(session, wanted, message, error) : 0;
 
-	if (code) {
-		json_decref(answer);
-		return code;
-	}
-	code = control_send(session->control, answer, error);
 	if (code)
 		return code;
-	control_guard(session->control, session->lane.completion->alarm);
-	code = meet_accept(&session->lane, error);
-	if (!code)
-		code = lane_start(&session->lane, error);
+	control_guard_all(session->control, team->alarms, team->n, false);
+	code = team_each(team, accept_part, session, error);
+	/* The client's word to begin is no reason to stop. */
+	if (!code && wanted->parameters.bidirectional)
+		control_guard_all(session->control, team->alarms, team->n, true);
 	if (!code && !session->chosen.is_known[CHOSEN_CQ_DEPTH])
-		session->chosen = granted_find(
-			&session->lane, is_answering(wanted) || wanted->parameters.bidirectional);
+		session->chosen =
+			granted_find(&session->stations->lane,
+				     station_answers(wanted) || wanted->parameters.bidirectional);
 	return code;
 }
 
-/* The client needs nothing of this program, which may sleep, or have work of its own. */
-static int wait_for_word(struct lane *lane, struct error *error)
-{
-	struct alarm *alarm = lane->completion->alarm;
-	struct pollfd waiting = {.fd = alarm->fd, .events = POLLIN};
-
-	while (lane->parameters->think_ns && !alarm_raised(alarm))
-		lane_think(lane);
-	while (poll(&waiting, 1, -1) < 0 && errno == EINTR)
-		continue;
-	return alarm_reason(alarm, error);
-}
-
-/* Drives its own direction until the client speaks. */
-static int drive(struct session *session, const struct protocol_case *wanted, struct error *error)
-{
-	const struct loop_run run = {
-		.messages = UINT64_MAX,
-		.until = UINT64_MAX,
-		.windows = &session->windows,
-		.mult = 1ULL << 32,
-	};
-
-	uint64_t start;
-	int code;
-
-	windows_init(&session->windows, NS_PER_MS);
-	start = clock_now_ns();
-	code = wanted->op->bandwidth(&session->lane, &run, error);
-	session->driven_ns = clock_now_ns() - start;
-	return code;
-}
-
-/* What it drove while the client measured; as long ago as the word of it says. */
 static double driven(const struct session *session, const struct protocol_stop *stop)
 {
-	uint64_t now_ns = session->driven_ns;
+	double sum = 0;
 
-	if (!now_ns)
-		return -1;
-	/* It may have begun late. */
-	return windows_between(&session->windows,
-			       now_ns > stop->from_ns ? now_ns - stop->from_ns : 0,
-			       now_ns > stop->until_ns ? now_ns - stop->until_ns : 0);
+	for (unsigned int i = 0; i < session->team.n; i++) {
+		double messages = station_driven(&session->stations[i], stop);
+
+		if (messages < 0)
+			return messages;
+		sum += messages;
+	}
+	return sum;
 }
 
-/* Answers, or is there to be written to and read from, until the client speaks. */
-static int respond(struct session *session, const struct protocol_case *wanted, struct error *error)
+static int respond_part(void *whole, unsigned int number, struct error *error)
 {
-	struct lane *lane = &session->lane;
-	const struct parameters *p = &wanted->parameters;
-	const struct loop_run run = {.is_responder = true};
-	int code;
+	const struct errand *errand = whole;
 
-	if (p->bidirectional)
-		code = drive(session, wanted, error);
-	else if (p->metric == METRIC_BW && wanted->op->is_received)
-		code = loop_sink(lane, error);
-	else if (is_answering(wanted))
-		code = wanted->op->latency(lane, &run, error);
-	else
-		code = wait_for_word(lane, error);
-	/* That is how a message of the client ends the wait. */
-	if (code != -ECANCELED)
+	return station_respond(&errand->session->stations[number], errand->wanted, error);
+}
+
+static struct protocol_done gather(const struct session *session)
+{
+	struct protocol_done all = session->stations->done;
+
+	for (unsigned int i = 1; i < session->team.n; i++) {
+		const struct protocol_done *done = &session->stations[i].done;
+
+		result_add_cost(&all.cost, &done->cost);
+		all.arrived += done->arrived;
+		if (done->elapsed_ns > all.elapsed_ns)
+			all.elapsed_ns = done->elapsed_ns;
+	}
+	return all;
+}
+
+static struct result_place place_of(const struct session *session)
+{
+	struct placement all = session->stations->lane.placement;
+
+	for (unsigned int i = 1; i < session->team.n; i++)
+		placement_join(&all, &session->stations[i].lane.placement);
+	return placement_tell(&all);
+}
+
+/*
+ * Where both ends drive, the client says when: before it has its connection as it wants it
+ * this end would be far ahead. -ECANCELED with the message if it says something else.
+ */
+static int hear_begin(struct session *session, json_t **message, struct error *error)
+{
+	int code = control_receive(session->control, message, PROTOCOL_ANSWER_MS, error);
+
+	if (code)
 		return code;
-	*error = (struct error){0};
+	if (!protocol_is(*message, "begin"))
+		return -ECANCELED;
+	json_decref(*message);
+	*message = NULL;
+	control_guard_all(session->control, session->team.alarms, session->team.n, false);
 	return 0;
 }
 
 /*
- * What is still on its way where messages may be lost, and what is still to be looked at:
- * its time is nobody's cost.
+ * The client has spoken, which is message or still to be received, or is gone: the only
+ * thing to say during a case is stop.
  */
-static int count_rest(const struct protocol_case *wanted, struct lane *lane, uint64_t *arrived,
-		      struct error *error)
+static int finish(struct session *session, json_t *message, struct protocol_done *done,
+		  struct error *error)
 {
-	const struct parameters *p = &wanted->parameters;
-
-	if (p->metric != METRIC_BW || !wanted->op->is_received)
-		return 0;
-	if (!p->verify && (!lane_is_lossy(lane) || p->bidirectional))
-		return 0;
-	return sink_drain(lane, arrived, error);
-}
-
-/* The client has spoken, or is gone: the only thing to say during a case is stop. */
-static int finish(const struct session *session, struct protocol_done *done, struct error *error)
-{
-	struct result_place place = placement_tell(&session->lane.placement);
+	struct result_place place = place_of(session);
 	struct protocol_stop stop;
-	json_t *message;
-	int code = control_receive(session->control, &message, 0, error);
+	int code = message ? 0 : control_receive(session->control, &message, 0, error);
 
 	if (code)
 		return code;
@@ -237,6 +319,10 @@ static int finish(const struct session *session, struct protocol_done *done, str
 	if (code)
 		return code;
 	done->driven = driven(session, &stop);
+	/* Not behind a trial that never was; and queue pairs by hand are to be told anew. */
+	done->has_next =
+		stop.has_next && done->elapsed_ns && session->parameters.connect != CONNECT_QP;
+	session->has_next = done->has_next;
 	message = protocol_done(done);
 	protocol_add_place(message, &place);
 	protocol_add_chosen(message, &session->chosen);
@@ -246,35 +332,49 @@ static int finish(const struct session *session, struct protocol_done *done, str
 static int run_trial(struct session *session, const struct protocol_case *wanted, json_t *message,
 		     struct error *error)
 {
-	struct lane *lane = &session->lane;
+	struct errand errand = {.session = session, .wanted = wanted};
 	struct error reason = {0};
-	struct result_cost before;
 	struct protocol_done done = {0};
-	uint64_t start;
-	int code = meet(session, wanted, message, error);
+	json_t *word = NULL;
+	int code;
 
+	session->has_next = false;
+	code = meet(session, wanted, message, error);
 	if (!code)
 		code = control_send(session->control, protocol_plain("ready"), error);
-	/* The client has given it up before there was a connection, and knows why. */
+	if (!code && wanted->parameters.bidirectional)
+		code = hear_begin(session, &word, error);
+	/* The client has given it up before it had begun, and knows why. */
 	if (code == -ECANCELED) {
 		*error = (struct error){0};
-		code = finish(session, &done, error);
+		code = finish(session, word, &done, error);
 		return code ? code : -ECANCELED;
 	}
 	if (code)
 		return code;
-	session->driven_ns = 0;
-	before = cost_now(lane);
-	start = clock_now_ns();
-	code = respond(session, wanted, &reason);
-	done.cost = cost_since(lane, &before);
-	done.elapsed_ns = clock_now_ns() - start;
-	done.arrived = done.cost.messages;
-	if (!code)
-		code = count_rest(wanted, lane, &done.arrived, &reason);
+	code = team_all(&session->team, respond_part, &errand, &reason);
 	if (code)
 		return error_set(error, code, "%s", reason.text);
-	return finish(session, &done, error);
+	done = gather(session);
+	return finish(session, NULL, &done, error);
+}
+
+/* One trial, and those that follow without a word; afterwards the lane is as good as new. */
+static int run_trials(struct session *session, const struct protocol_case *wanted, json_t *message,
+		      struct error *error)
+{
+	int code;
+
+	do {
+		code = run_trial(session, wanted, message, error);
+		control_guard(session->control, NULL);
+		if (!code && session->has_next)
+			code = team_each(&session->team, renew_station, session, error);
+		message = NULL;
+	} while (!code && session->has_next);
+	if (team_each(&session->team, stop_station, session, error) || code)
+		drop_lanes(session);
+	return code;
 }
 
 /*
@@ -290,13 +390,11 @@ static int run_case(struct session *session, json_t *message, struct error *erro
 	if (!code)
 		code = protocol_read_case(message, &wanted, &fault);
 	if (!code)
-		code = take_lane(session, &wanted, &fault);
-	if (!code) {
-		code = run_trial(session, &wanted, message, &fault);
-		control_guard(session->control, NULL);
-		if (lane_stop(&session->lane, &fault) || code)
-			drop_lane(session);
-	}
+		code = check_device(session, wanted.device, wanted.port, &fault);
+	if (!code)
+		code = take_lanes(session, &wanted, &fault);
+	if (!code)
+		code = run_trials(session, &wanted, message, &fault);
 	if (code == -ECANCELED && !fault.code)
 		return 0;
 	/* An end of the connection, or of the server, is not the case's. */
@@ -309,16 +407,13 @@ static int run_case(struct session *session, json_t *message, struct error *erro
 static int describe(struct session *session, json_t *message, struct error *error)
 {
 	struct error fault = {0};
-	const char *device;
-	int port;
-	int code;
+	struct protocol_describe asked;
+	int code = protocol_read_describe(message, &asked, &fault);
 
-	/* A name that leads out of its folder is none. */
-	if (json_unpack(message, "{s:s, s:i}", "device", &device, "port", &port) || port < 0 ||
-	    strchr(device, '/') || device[0] == '.')
-		code = error_set(&fault, -EPROTO, "a malformed question for facts");
-	else
-		code = witness_open(&session->witness, device, (unsigned int)port, &fault);
+	if (!code)
+		code = check_device(session, asked.device, asked.port, &fault);
+	if (!code)
+		code = witness_open(&session->witness, asked.device, asked.port, &fault);
 	if (code)
 		return control_send(session->control, protocol_reason("failed", fault.text), error);
 	return control_send(session->control,
@@ -328,17 +423,18 @@ static int describe(struct session *session, json_t *message, struct error *erro
 }
 
 /* What the device has counted since the last time, and how noisy it is. */
-static int note(struct session *session, struct error *error)
+static int note(struct session *session, const json_t *message, struct error *error)
 {
 	struct error fault = {0};
+	json_t *answer;
 	json_t *moved;
 
 	if (witness_note(&session->witness, &moved, &fault))
 		return control_send(session->control, protocol_reason("failed", fault.text), error);
-	return control_send(session->control,
-			    json_pack("{s:s, s:o, s:o}", "type", "noted", "counters", moved,
-				      "noise", facts_noise("")),
-			    error);
+	answer = json_pack("{s:s, s:o}", "type", "noted", "counters", moved);
+	if (protocol_is_noise_wanted(message))
+		json_object_set_new(answer, "noise", facts_noise(""));
+	return control_send(session->control, answer, error);
 }
 
 static int answer(struct session *session, json_t *message, struct error *error)
@@ -347,35 +443,71 @@ static int answer(struct session *session, json_t *message, struct error *error)
 		witness_close(&session->witness);
 		return describe(session, message, error);
 	}
-	if (protocol_is(message, "note"))
-		return note(session, error);
+	if (protocol_is(message, "note")) {
+		int code = note(session, message, error);
+
+		/* The case is over, and the client has something else to do just now. */
+		drop_lanes(session);
+		return code;
+	}
 	/* A stop here has crossed with a failure of ours. */
 	return protocol_is(message, "stop") ? 0 : run_case(session, message, error);
 }
 
-int responder_run(struct control *control, const char *device, const char *token, bool *is_known,
-		  struct error *error)
+/* The next one outside of cases, for which a client has only so long. */
+static int hear(struct session *session, json_t **message, struct error *error)
 {
-	struct session session = {.control = control};
-	bool is_bye = false;
-	int code = greet(control, device, token, error);
+	unsigned int pause_ms = session->allowance->pause_ms;
+	struct error fault = {0};
+	int code = control_receive(session->control, message, pause_ms, &fault);
 
-	*is_known = !code;
+	if (code == -ETIMEDOUT && !control_ended(session->control, error)) {
+		error_set(error, -ECANCELED,
+			  "this client has asked for nothing for %.3g s: 'serve --max-pause' there "
+			  "gives more",
+			  pause_ms / 1e3);
+		return error->code;
+	}
+	return code ? error_set(error, code, "%s", fault.text) : 0;
+}
+
+static int serve(struct session *session, struct error *error)
+{
+	bool is_bye = false;
+	int code = 0;
+
 	while (!code && !is_bye) {
 		json_t *message;
 
-		code = control_receive(control, &message, 0, error);
+		code = hear(session, &message, error);
 		if (code)
 			break;
 		is_bye = protocol_is(message, "bye");
 		if (!is_bye)
-			code = answer(&session, message, error);
+			code = answer(session, message, error);
 		json_decref(message);
 	}
-	drop_lane(&session);
-	witness_close(&session.witness);
-	/* The server itself ends: what there was to do is not done. */
-	if (code == -ECANCELED)
+	drop_lanes(session);
+	witness_close(&session->witness);
+	return code;
+}
+
+int responder_run(struct control *control, const struct responder_terms *terms,
+		  atomic_bool *is_known, struct error *error)
+{
+	struct session session = {
+		.control = control, .offered = terms->device, .allowance = terms->allowance};
+	int code = greet(control, terms, is_known, error);
+	bool is_refused = code;
+
+	if (!code) {
+		code = serve(&session, error);
+		/* The server itself ends, or has had enough of it. */
+		is_refused = code == -ECANCELED;
+	}
+	if (atomic_load(is_known))
+		allowance_leave(terms->allowance);
+	if (is_refused)
 		refuse(control, error);
 	return code;
 }

@@ -6,17 +6,27 @@
 #ifndef BENCH_RESPONDER_H
 #define BENCH_RESPONDER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
+#include "bench/allowance.h"
 #include "bench/control.h"
+#include "bench/secret.h"
 #include "core/device.h"
 
+/* What a server has for all of its clients, which do not change it but for the counts. */
+struct responder_terms {
+	const char *device;          /* that is offered alone; NULL: all are */
+	const struct secret *secret; /* that a client has to have; zeroed: none */
+	struct allowance *allowance;
+};
+
 /*
- * Offers that device, or all (NULL). Returns 0 when the client has said all it wanted; the error says why else. With a
- * token only a client that has it is served. *is_known: it was one to be served.
+ * Returns 0 when the client has said all it wanted; the error says why else. *is_known is
+ * set as soon as it has greeted, and is one to be served.
  */
-int responder_run(struct control *control, const char *device, const char *token, bool *is_known,
-		  struct error *error);
+int responder_run(struct control *control, const struct responder_terms *terms,
+		  atomic_bool *is_known, struct error *error);
 
 /* From another thread: ends whatever it waits for; the client is told why. */
 void responder_end(struct control *control, const char *reason);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/rules.h"
 
+#include "bench/rate.h"
+#include "bench/walk.h"
 #include "core/limits.h"
 
 /* Of one queue pair: as many as perftest has, but no more bytes than any link holds. */
@@ -16,8 +18,14 @@
 /* Where time is not given: the messages of a latency, the time of a bandwidth. */
 #define LAT_MESSAGES 5000
 #define BW_NS        (100 * NS_PER_MS)
+#define LOAD_NS      (200 * NS_PER_MS)
 
 #define TRIALS 6
+
+/* More than the caches near a processor hold, and devices of translations of small pages. */
+#define WALKED_BYTES (64ULL << 20)
+/* By itself: what those have who may lock little. It is more than the nearest caches hold. */
+#define SPREAD_BYTES (4ULL << 20)
 
 #define ATOMIC_SIZE 8
 
@@ -70,24 +78,117 @@ static uint64_t stream_receives(const struct parameters *parameters)
 	return least(at_least(VERIFIED_BYTES / parameters->size, BW_DEPTH_LEAST), BW_RECEIVE);
 }
 
+/* One where each is timed, else half of those that are under way. */
+static uint64_t doorbell_writes(const struct parameters *p)
+{
+	uint64_t depth = p->tx_depth;
+
+	if (p->latencies || p->metric == METRIC_LAT)
+		return 1;
+	return at_least((depth == PARAMETER_AUTO ? stream_depth(p) : least(depth, BW_DEPTH)) / 2,
+			1);
+}
+
+/* Each one that rings is signalled, and no other; there is room for as many again. */
+static void choose_doorbell(struct parameters *parameters)
+{
+	choose(&parameters->doorbell_every, doorbell_writes(parameters));
+	choose(&parameters->cq_mod, parameters->doorbell_every);
+	choose(&parameters->tx_depth,
+	       parameters->metric == METRIC_LAT
+		       ? at_least(LAT_DEPTH, parameters->doorbell_every)
+		       : at_least(stream_depth(parameters), 2 * parameters->doorbell_every));
+}
+
+static void choose_load(struct parameters *parameters)
+{
+	choose(&parameters->arrivals, ARRIVALS_FIXED);
+	if (parameters->arrivals == ARRIVALS_POISSON)
+		choose(&parameters->seed, 1);
+	if (!has_effort(parameters))
+		parameters->duration_ns = LOAD_NS;
+}
+
+/*
+ * Many messages at once to one place are as fast as it gets: what caches and tables of
+ * translations cost is not in it. One at a time, and where a counter or a flag is shared,
+ * one place is what programs have, too.
+ */
+static bool is_spread(const struct op *op, const struct parameters *p)
+{
+	bool is_shared = p->use_srq && p->qps > 1 && op == &op_send;
+
+	return p->metric != METRIC_LAT && !op->shape.is_atomic && !op->shape.is_notified &&
+	       !p->verify && !p->needs && !is_shared;
+}
+
+bool rules_is_random(const struct op *op, const struct parameters *parameters)
+{
+	if (parameters->access != PARAMETER_AUTO)
+		return parameters->access == ACCESS_RANDOM;
+	/* Who gives a buffer wants to see what it costs. */
+	return parameters->buffer != PARAMETER_AUTO || is_spread(op, parameters);
+}
+
+static void choose_access(const struct op *op, struct parameters *parameters)
+{
+	uint64_t bytes = parameters->access == PARAMETER_AUTO ? SPREAD_BYTES : WALKED_BYTES;
+	uint64_t all;
+
+	choose(&parameters->access, rules_is_random(op, parameters) ? ACCESS_RANDOM : ACCESS_SAME);
+	if (parameters->access == ACCESS_RANDOM)
+		choose(&parameters->seed, 1);
+	if (!walk_is_on(parameters))
+		return;
+	all = parameters->qps * parameters->threads * walk_place(parameters, op->shape.is_atomic);
+	choose(&parameters->buffer, at_least(bytes, 2 * all));
+}
+
+/* What a call has nothing to do with is always the same. */
+static void choose_call(const struct op *op, struct parameters *parameters)
+{
+	if (op->shape.registers)
+		choose(&parameters->mr_access, MR_REMOTE);
+	if (op == &op_register)
+		choose(&parameters->pages, PAGES_TOUCHED);
+	if (op->shape.is_call && !op->shape.registers)
+		parameters->size = 1;
+}
+
+/* Neither messages of the case's size, nor several at once. */
+static bool is_apart(const struct op *op)
+{
+	return op->shape.is_granted || op->shape.is_call;
+}
+
 void rules_choose(const struct op *op, struct parameters *parameters)
 {
-	bool is_bw = parameters->metric == METRIC_BW;
+	bool is_bw = parameters->metric != METRIC_LAT;
 
 	if (op->shape.is_atomic)
 		parameters->size = ATOMIC_SIZE;
+	choose_call(op, parameters);
+	choose_access(op, parameters);
 	choose(&parameters->server_cq, parameters->cq);
+	if (op->shape.rings)
+		choose_doorbell(parameters);
 	choose(&parameters->tx_depth, is_bw ? stream_depth(parameters) : LAT_DEPTH);
 	choose(&parameters->rx_depth, is_bw ? stream_receives(parameters) : LAT_DEPTH);
 	/* A message that is timed has a completion of its own. */
-	if (parameters->latencies)
+	if (parameters->latencies || parameters->metric == METRIC_LOAD)
 		choose(&parameters->cq_mod, 1);
+	/* Pieces are for the device to gather, not for the processor. */
+	if (parameters->sge > 1)
+		choose(&parameters->inline_size, 0);
 	choose(&parameters->cq_mod, at_least(parameters->tx_depth / (is_bw ? 4 : 2), 1));
 	choose(&parameters->connect, needs_pairs(parameters) ? CONNECT_QP : CONNECT_CM);
 	/* Who says how much wants that much; an interval takes six. */
 	choose(&parameters->trials, has_effort(parameters) ? 1 : TRIALS);
+	if (parameters->metric == METRIC_LOAD)
+		choose_load(parameters);
 	if (!has_effort(parameters)) {
-		if (is_bw)
+		/* What takes from microseconds to seconds is counted by time. */
+		if (is_bw || is_apart(op))
 			parameters->duration_ns = BW_NS;
 		else
 			parameters->iterations = LAT_MESSAGES;
@@ -132,17 +233,52 @@ static bool is_lat_of_lists(const struct op *op, const struct parameters *p)
 
 static bool is_lat_both_ways(const struct op *op, const struct parameters *p)
 {
-	return is_lat(op, p) && p->bidirectional;
+	return p->metric != METRIC_BW && p->bidirectional;
 }
 
 static bool is_timed_otherwise(const struct op *op, const struct parameters *p)
 {
-	return p->latencies && (is_lat(op, p) || p->post_list > 1);
+	return p->latencies && (p->metric != METRIC_BW || p->post_list > 1);
 }
 
 static bool is_list_of_two(const struct op *op, const struct parameters *p)
 {
-	return p->post_list > 1 && op->shape.is_notified;
+	return p->post_list > 1 && (op->shape.is_notified || op->shape.rings);
+}
+
+static bool is_without_bell(const struct op *op, const struct parameters *p)
+{
+	return p->doorbell_every != PARAMETER_AUTO && !op->shape.rings;
+}
+
+static bool is_signal_silent(const struct op *op, const struct parameters *p)
+{
+	return op->shape.rings && p->cq_mod != p->doorbell_every;
+}
+
+static bool is_load_of_bells(const struct op *op, const struct parameters *p)
+{
+	return op->shape.rings && p->metric == METRIC_LOAD;
+}
+
+static bool is_apart_of_many(const struct op *op, const struct parameters *p)
+{
+	return is_apart(op) && !is_lat(op, p);
+}
+
+static bool is_apart_elsewhere(const struct op *op, const struct parameters *p)
+{
+	return is_apart(op) && walk_is_on(p);
+}
+
+static bool is_without_rights(const struct op *op, const struct parameters *p)
+{
+	return p->mr_access != PARAMETER_AUTO && !op->shape.registers;
+}
+
+static bool is_without_pages(const struct op *op, const struct parameters *p)
+{
+	return p->pages != PARAMETER_AUTO && op != &op_register;
 }
 
 static bool is_cm_without(const struct op *op, const struct parameters *p)
@@ -179,7 +315,7 @@ static bool is_nameless(const struct op *op, const struct parameters *p)
 
 static bool is_without_payload(const struct op *op, const struct parameters *p)
 {
-	return p->verify && op->shape.is_atomic;
+	return p->verify && (op->shape.is_atomic || is_apart(op));
 }
 
 static bool is_unseen(const struct op *op, const struct parameters *p)
@@ -188,9 +324,63 @@ static bool is_unseen(const struct op *op, const struct parameters *p)
 				     (enum rdma_wait_mode)p->server_cq) == RESULT_COMPLETION;
 }
 
+static bool is_too_many(const struct op *op, const struct parameters *p)
+{
+	return p->qps * p->threads > RULES_QUEUE_PAIRS;
+}
+
+static bool is_needs_of_many(const struct op *op, const struct parameters *p)
+{
+	return p->needs && p->threads > 1;
+}
+
 static bool is_needs_of_lat(const struct op *op, const struct parameters *p)
 {
-	return p->needs && (is_lat(op, p) || p->bidirectional || p->transport != TRANSPORT_RC);
+	return p->needs &&
+	       (p->metric != METRIC_BW || p->bidirectional || p->transport != TRANSPORT_RC);
+}
+
+static bool is_load(const struct parameters *p)
+{
+	return p->metric == METRIC_LOAD;
+}
+
+static bool is_load_rateless(const struct op *op, const struct parameters *p)
+{
+	return is_load(p) && p->rate == PARAMETER_AUTO;
+}
+
+/* A schedule is one thread's. */
+static bool is_load_of_threads(const struct op *op, const struct parameters *p)
+{
+	return is_load(p) && p->threads > 1;
+}
+
+static bool is_load_elsewhere(const struct op *op, const struct parameters *p)
+{
+	return is_load(p) && p->transport != TRANSPORT_RC;
+}
+
+static bool is_load_of_lists(const struct op *op, const struct parameters *p)
+{
+	return is_load(p) && p->post_list > 1;
+}
+
+static bool is_load_verified(const struct op *op, const struct parameters *p)
+{
+	return is_load(p) && p->verify;
+}
+
+static bool is_load_silent(const struct op *op, const struct parameters *p)
+{
+	return is_load(p) && p->cq_mod > 1;
+}
+
+/* Shares of the most are known later. */
+static bool is_load_too_slow(const struct op *op, const struct parameters *p)
+{
+	return is_load(p) && rate_unit(p->rate) != RATE_PER_CENT &&
+	       rate_messages(p->rate, p->size, 0) < 1;
 }
 
 static bool is_thinking_driver(const struct op *op, const struct parameters *p)
@@ -203,6 +393,58 @@ static bool is_both_limits(const struct op *op, const struct parameters *p)
 	return p->iterations != PARAMETER_AUTO && p->duration_ns != PARAMETER_AUTO;
 }
 
+static bool is_cut_to_nothing(const struct op *op, const struct parameters *p)
+{
+	return p->sge > p->size && !is_apart(op);
+}
+
+static bool is_cut_atomic(const struct op *op, const struct parameters *p)
+{
+	return p->sge > 1 && op->shape.is_atomic;
+}
+
+static bool is_cut_inline(const struct op *op, const struct parameters *p)
+{
+	return p->sge > 1 && p->inline_size;
+}
+
+static bool is_without_room(const struct op *op, const struct parameters *p)
+{
+	return p->buffer != PARAMETER_AUTO && !walk_places(p, op->shape.is_atomic);
+}
+
+static bool is_overlapping(const struct op *op, const struct parameters *p)
+{
+	uint64_t head = p->transport == TRANSPORT_UD ? POST_GRH : 0;
+
+	return walk_stride(p) && walk_stride(p) < p->size + head;
+}
+
+static bool is_not_aligned(const struct op *op, const struct parameters *p)
+{
+	return op->shape.is_atomic && walk_stride(p) % ATOMIC_SIZE;
+}
+
+static bool is_told_where(const struct op *op, const struct parameters *p)
+{
+	return walk_is_on(p) && op->shape.is_notified;
+}
+
+static bool is_seen_at_one(const struct op *op, const struct parameters *p)
+{
+	return walk_is_on(p) && p->verify;
+}
+
+static bool is_lost_on_way(const struct op *op, const struct parameters *p)
+{
+	return walk_is_on(p) && is_lat(op, p) && op == &op_write && p->transport != TRANSPORT_RC;
+}
+
+static bool is_shared_by_all(const struct op *op, const struct parameters *p)
+{
+	return walk_is_on(p) && p->use_srq && p->qps > 1 && op == &op_send;
+}
+
 static const struct rule {
 	bool (*applies)(const struct op *op, const struct parameters *p);
 	const char *sentence;
@@ -211,8 +453,15 @@ static const struct rule {
 	{is_missing_on_ud,   "UD has no such operation: it can send"                           },
 	{is_no_mtu,          "an MTU is 256, 512, 1024, 2048 or 4096"                          },
 	{is_no_datagram,     "a datagram is one packet: 4096 bytes at the most"                },
-	{is_list_of_two,     "a post list is of one operation, without notifications"          },
-	{is_lat_of_many,     "latency is measured on one queue pair"                           },
+	{is_list_of_two,     "a post list is of one operation: no notifications, no doorbells" },
+	{is_without_bell,    "--doorbell-every is for doorbell"                                },
+	{is_signal_silent,   "doorbell: what rings is signalled, --cq-mod is --doorbell-every" },
+	{is_load_of_bells,   "a load of doorbells, each with its completion, is write-imm"     },
+	{is_apart_of_many,   "grants, and what sets up, are one at a time: --metric lat"       },
+	{is_apart_elsewhere, "--access: grants, and what sets up, have one place: same"        },
+	{is_without_rights,  "--mr-access is for register and deregister"                      },
+	{is_without_pages,   "--pages is for register"                                         },
+	{is_lat_of_many,     "latency is measured on one queue pair of each thread"            },
 	{is_lat_of_lists,    "latency is measured one at a time: no post lists"                },
 	{is_lat_both_ways,   "only bandwidth goes both ways at once"                           },
 	{is_timed_otherwise, "--latencies is for bw, without post lists"                       },
@@ -225,7 +474,26 @@ static const struct rule {
 	{is_nameless,        "--verify on UC and UD takes 8 bytes, of writes 9, for a number"  },
 	{is_unseen,          "--verify: nothing tells the target of such a write when to look" },
 	{is_needs_of_lat,    "--needs is for bw on RC, in one direction"                       },
+	{is_needs_of_many,   "--needs is for one thread"                                       },
+	{is_too_many,        "--qps times --threads exceeds 4096 queue pairs"                  },
+	{is_load_rateless,   "load needs --rate"					       },
+	{is_load_elsewhere,  "load is for RC: only there a completion tells of an arrival"     },
+	{is_load_of_threads, "load is for one thread: its schedule is not shared out"          },
+	{is_load_of_lists,   "a load is posted one by one: no post lists"                      },
+	{is_load_verified,   "--verify is for lat and bw"                                      },
+	{is_load_silent,     "load needs --cq-mod 1: each message has a completion"            },
+	{is_load_too_slow,   "--rate is less than a message per second"                        },
 	{is_thinking_driver, "--think is for a server that answers: not for both ways at once" },
+	{is_cut_atomic,      "--sge: the eight bytes of an atomic are one piece"               },
+	{is_cut_to_nothing,  "--sge: a message has no fewer bytes than pieces"                 },
+	{is_cut_inline,      "--sge is for what the device gathers: with --inline 0"           },
+	{is_without_room,    "--buffer is less than a message of each queue pair"              },
+	{is_overlapping,     "--access: the stride is less than a message"                     },
+	{is_not_aligned,     "--access: a stride of atomics is a multiple of 8"                },
+	{is_told_where,      "--access: a notification tells of one place: same"               },
+	{is_seen_at_one,     "--verify looks at messages where all go: --access same"          },
+	{is_lost_on_way,     "--access: a write's latency that may be lost has one place: same"},
+	{is_shared_by_all,   "--access: with --use-srq all receives are of one queue pair"     },
 	{is_both_limits,     "-n and -D exclude each other"                                    },
 };
 

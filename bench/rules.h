@@ -8,8 +8,14 @@
 
 #include "bench/op.h"
 
+/* Of all threads: as many as a control message holds, and more than any device is faster for. */
+#define RULES_QUEUE_PAIRS 4096
+
 /* Puts a value where nobody asked for one. */
 void rules_choose(const struct op *op, struct parameters *parameters);
+
+/* Whether messages go to places at random, asked for or chosen. */
+bool rules_is_random(const struct op *op, const struct parameters *parameters);
 
 /* Why that cannot be, as a sentence without its end; NULL: it can. */
 const char *rules_refuse(const struct op *op, const struct parameters *parameters);

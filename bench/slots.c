@@ -14,7 +14,7 @@ static void fill_next(const struct lane *lane, struct slots *slots, struct post_
 
 	verify->sent = slots->first_sent + slots->next_sent * lane->stride;
 	slots->next_sent = after(slots->next_sent, lane->sent_slots);
-	work->sges[0].addr = (uintptr_t)verify->sent;
+	post_move(work, (uintptr_t)verify->sent);
 	if (verify_is_due(verify))
 		verify_fill(verify);
 	else if (verify->is_lossy)
@@ -30,7 +30,7 @@ void slots_fill(const struct lane *lane, struct flow *flow, struct post_work *wo
 		fill_next(lane, slots, work);
 		return;
 	}
-	work->sges[0].addr = (uintptr_t)slots->first_received + slots->next_sent * lane->stride;
+	post_move(work, (uintptr_t)slots->first_received + slots->next_sent * lane->stride);
 	slots->next_sent = after(slots->next_sent, lane->received_slots);
 }
 

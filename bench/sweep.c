@@ -7,19 +7,18 @@
 #include <unistd.h>
 
 #include "bench/advice.h"
+#include "bench/advice_threads.h"
 #include "bench/blame.h"
 #include "bench/capacity.h"
 #include "bench/choose.h"
 #include "bench/dial.h"
 #include "bench/facts.h"
+#include "bench/greeting.h"
 #include "bench/inventory.h"
 #include "bench/needs.h"
 #include "bench/protocol.h"
 #include "bench/trial.h"
 #include "reports/banner.h"
-
-/* How long the server may take for its first answer, for which it has nothing to do. */
-#define GREETING_MS 5000
 
 static int pair_devices(const struct sweep *sweep, const struct plan *plan, json_t *welcome,
 			struct result *result, struct error *error)
@@ -55,16 +54,10 @@ static int pair_devices(const struct sweep *sweep, const struct plan *plan, json
 static int greet(struct sweep *sweep, const struct plan *plan, struct result *result,
 		 struct error *error)
 {
-	struct error ignored = {0};
+	const struct greeting_server server = {sweep->who, sweep->host, sweep->port};
 	json_t *message;
-	int code;
+	int code = greeting_say(&sweep->control, &sweep->secret, &server, &message, error);
 
-	/* One who takes no greeting may have said why. */
-	control_send(&sweep->control, protocol_hello(sweep->launch.token), &ignored);
-	code = control_receive(&sweep->control, &message, GREETING_MS, error);
-	if (code)
-		return error_wrap(error, "%s:%u", sweep->host, sweep->port);
-	code = protocol_expect(message, "welcome", sweep->who, error);
 	if (!code)
 		code = pair_devices(sweep, plan, message, result, error);
 	json_decref(message);
@@ -90,7 +83,7 @@ static void make_case(const struct plan_case *wanted, struct result_case *found)
 	found->server_cq = parameter_word("cq", p->server_cq);
 	found->transport = parameter_word("transport", p->transport);
 	found->size = p->size;
-	found->kind = p->metric == METRIC_BW ? RESULT_COMPLETION : wanted->kind;
+	found->kind = p->metric == METRIC_LAT ? wanted->kind : RESULT_COMPLETION;
 	found->parameters = json_object();
 	parameters_encode(p, found->parameters);
 	note_skipped(wanted, found);
@@ -107,20 +100,25 @@ static int make_cases(const struct plan *plan, struct result *result, struct err
 	return 0;
 }
 
-/* Asks the server something, outside of cases. */
-static int ask(struct sweep *sweep, json_t *question, const char *type, json_t **answer,
-	       struct error *error)
+/* What the server says to a question outside of cases. */
+static int hear(struct sweep *sweep, const char *type, json_t **answer, struct error *error)
 {
-	int code = control_send(&sweep->control, question, error);
+	int code = control_receive(&sweep->control, answer, PROTOCOL_ANSWER_MS, error);
 
-	if (!code)
-		code = control_receive(&sweep->control, answer, PROTOCOL_ANSWER_MS, error);
 	if (code)
 		return code;
 	code = protocol_expect(*answer, type, sweep->who, error);
 	if (code)
 		json_decref(*answer);
 	return code;
+}
+
+static int ask(struct sweep *sweep, json_t *question, const char *type, json_t **answer,
+	       struct error *error)
+{
+	int code = control_send(&sweep->control, question, error);
+
+	return code ? code : hear(sweep, type, answer, error);
 }
 
 /* The circumstances of both ends, on the devices that were picked. */
@@ -150,8 +148,8 @@ static int check_devices(const struct sweep *sweep, struct plan *plan, struct re
 	struct capacity near;
 	struct capacity far;
 
-	capacity_read(&near, &result->client, "the client");
-	capacity_read(&far, &result->server, sweep->who);
+	capacity_read(&near, &result->client, false, "the client");
+	capacity_read(&far, &result->server, true, sweep->who);
 	for (size_t i = 0; i < plan->n_cases; i++) {
 		struct plan_case *wanted = &plan->cases[i];
 		struct error fault = {0};
@@ -161,8 +159,10 @@ static int check_devices(const struct sweep *sweep, struct plan *plan, struct re
 		if (!capacity_check(&near, wanted->op, &wanted->parameters, &fault))
 			capacity_check(&far, wanted->op, &wanted->parameters, &fault);
 		snprintf(wanted->skipped, sizeof(wanted->skipped), "%s", fault.text);
-		note_skipped(wanted, &result->cases[i]);
 	}
+	plan_drop_maxima(plan);
+	for (size_t i = 0; i < plan->n_cases; i++)
+		note_skipped(&plan->cases[i], &result->cases[i]);
 	return plan_check(plan, error);
 }
 
@@ -173,31 +173,43 @@ static void say_goodbye(struct sweep *sweep)
 	control_send(&sweep->control, protocol_plain("bye"), &ignored);
 }
 
+static void keep_counters(struct sweep *sweep, struct result_case *found, json_t *near, json_t *far)
+{
+	result_add_counters(&sweep->near_moved, near);
+	result_add_counters(&sweep->far_moved, far);
+	found->counters = json_pack("{s:O, s:O*}", "client", near, "server", far);
+}
+
 /*
  * What the devices have counted since the last time, as far as both ends can tell: it
- * is the case's. Without a case it is forgotten.
+ * is the case's. Without a case it is forgotten. Both look at the same time.
  */
 static void note(struct sweep *sweep, struct result_case *found)
 {
 	struct error ignored = {0};
+	json_t *moved = NULL;
 	json_t *answer;
-	json_t *moved;
 
-	if (witness_note(&sweep->witness, &moved, &ignored))
+	if (control_send(&sweep->control, protocol_note(false), &ignored))
 		return;
-	if (ask(sweep, protocol_plain("note"), "noted", &answer, &ignored)) {
-		json_decref(moved);
-		return;
-	}
-	json_decref(sweep->far_after);
-	sweep->far_after = json_incref(json_object_get(answer, "noise"));
-	if (found) {
-		result_add_counters(&sweep->near_moved, moved);
-		result_add_counters(&sweep->far_moved, json_object_get(answer, "counters"));
-		found->counters = json_pack("{s:O, s:O*}", "client", moved, "server",
-					    json_object_get(answer, "counters"));
+	witness_note(&sweep->witness, &moved, &ignored);
+	if (!hear(sweep, "noted", &answer, &ignored)) {
+		if (found && moved)
+			keep_counters(sweep, found, moved, json_object_get(answer, "counters"));
+		json_decref(answer);
 	}
 	json_decref(moved);
+}
+
+/* How noisy it is at the server, once all is over. */
+static void note_noise(struct sweep *sweep)
+{
+	struct error ignored = {0};
+	json_t *answer;
+
+	if (ask(sweep, protocol_note(true), "noted", &answer, &ignored))
+		return;
+	sweep->far_after = json_incref(json_object_get(answer, "noise"));
 	json_decref(answer);
 }
 
@@ -215,6 +227,7 @@ static void advise(struct sweep *sweep, struct result *result)
 				       .counters = sweep->far_moved};
 
 	result->warnings = advice_make(&near, &far);
+	advice_threads(result, result->warnings);
 	json_decref(after);
 }
 
@@ -232,8 +245,16 @@ static int find_server(struct sweep *sweep, const struct plan *plan, struct erro
 	sweep->host = is_here ? "127.0.0.1" : plan->host;
 	sweep->who = is_here ? "the server" : plan->host;
 	sweep->port = plan->port;
+	if (plan->secret_file)
+		code = secret_read(&sweep->secret, plan->secret_file, error);
 	if (is_here || plan->launch)
 		code = launch_start(&sweep->launch, plan->launch, plan->host, &server, error);
+	/* One that is for this run alone knows its token, which crosses no wire. */
+	if (sweep->launch.pid && !code) {
+		code = secret_take(&sweep->secret, sweep->launch.token, error);
+		if (code)
+			launch_stop(&sweep->launch);
+	}
 	if (sweep->launch.port)
 		sweep->port = sweep->launch.port;
 	return code;
@@ -318,11 +339,16 @@ static int run_case(struct trial *trial, const struct plan_case *wanted, struct 
 	for (uint64_t i = 0; i < wanted->parameters.trials && !code; i++) {
 		struct result_trial seen;
 
+		trial->has_next = i + 1 < wanted->parameters.trials;
 		code = trial_run(trial, wanted, &seen, error);
 		if (!code)
 			code = result_add_trial(found, &seen,
 						trial_has_latency(wanted) ? trial->hist : NULL,
 						is_bw ? trial->windows : NULL, error);
+		if (!code && wanted->parameters.metric == METRIC_LOAD)
+			code = pace_add(found, &trial->pacing->seen, error);
+		if (!code)
+			code = result_add_shares(found, &trial->shares, !i, error);
 		if (!code)
 			code = result_add_warmup(found, trial->warmup, error);
 	}
@@ -347,6 +373,17 @@ static int run_whole(struct sweep *sweep, struct trial *trial, const struct plan
 	return run_case(trial, wanted, found, error);
 }
 
+/* A load's rate may be a share of what was measured before. */
+static int aim(struct trial *trial, const struct plan *plan, size_t number,
+	       const struct result *result, struct error *error)
+{
+	const struct plan_case *wanted = &plan->cases[number];
+
+	if (wanted->parameters.metric != METRIC_LOAD)
+		return 0;
+	return pacing_aim(trial->pacing, plan, wanted, result, error);
+}
+
 /* What the case asked for, or what both ports agree on. */
 static unsigned int packet_size(const struct parameters *p, const struct result *result)
 {
@@ -365,6 +402,15 @@ static void blame_reach(const struct result *result, struct error *fault)
 		error_append(fault, CHOOSE_SOFT " reaches processes of one user on one machine");
 }
 
+/* While the case before it is written down. A load may turn out to have no rate. */
+static void announce(struct trial *trial, const struct plan *plan, size_t next)
+{
+	while (next < plan->n_cases && plan->cases[next].skipped[0])
+		next++;
+	if (next < plan->n_cases && plan->cases[next].parameters.metric != METRIC_LOAD)
+		trial_announce(trial, &plan->cases[next]);
+}
+
 static int run_cases(struct sweep *sweep, struct trial *trial, const struct plan *plan,
 		     struct result *result, struct sweep_view *view, struct error *error)
 {
@@ -376,13 +422,16 @@ static int run_cases(struct sweep *sweep, struct trial *trial, const struct plan
 			continue;
 		view->begins(view, result, i);
 		/* What a case has that did not end well is no measurement. */
-		if (run_whole(sweep, trial, &plan->cases[i], found, &fault))
+		if (aim(trial, plan, i, result, &fault) ||
+		    run_whole(sweep, trial, &plan->cases[i], found, &fault))
 			result_drop_trials(found);
 		blame_size(result, i, packet_size(&plan->cases[i].parameters, result), &fault);
 		blame_reach(result, &fault);
 		/* After each, so that none is given what another one's packets did. */
-		if (!trial->is_lost)
+		if (!trial->is_lost) {
 			note(sweep, found);
+			announce(trial, plan, i + 1);
+		}
 		found->status = status_of(&fault);
 		snprintf(found->error, sizeof(found->error), "%s", fault.text);
 		view->ends(view, result, i);
@@ -400,19 +449,23 @@ int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *resul
 		.clock = &sweep->clock,
 		.result = result,
 		.who = sweep->who,
-		.hist = malloc(sizeof(*trial.hist)),
-		.warmup = malloc(sizeof(*trial.warmup)),
-		.windows = malloc(sizeof(*trial.windows)),
+		.hist = cacheline_calloc(1, sizeof(*trial.hist)),
+		.warmup = cacheline_calloc(1, sizeof(*trial.warmup)),
+		.windows = cacheline_calloc(1, sizeof(*trial.windows)),
+		.pacing = cacheline_calloc(1, sizeof(*trial.pacing)),
 	};
 
-	if (trial.hist && trial.warmup && trial.windows)
+	if (trial.hist && trial.warmup && trial.windows && trial.pacing)
 		run_cases(sweep, &trial, plan, result, view, error);
 	else
 		error_set_errno(error, -ENOMEM, "cannot keep the results");
 	sweep->is_lost = trial.is_lost;
+	if (!sweep->is_lost)
+		note_noise(sweep);
 	free(trial.hist);
 	free(trial.warmup);
 	free(trial.windows);
+	free(trial.pacing);
 	advise(sweep, result);
 	result->clock_drift_ppm = clock_drift_ppm(&sweep->clock);
 	return error->code;
@@ -425,4 +478,5 @@ void sweep_close(struct sweep *sweep)
 		say_goodbye(sweep);
 	disconnect(sweep);
 	launch_stop(&sweep->launch);
+	secret_forget(&sweep->secret);
 }

@@ -9,6 +9,7 @@
 #include "bench/control.h"
 #include "bench/launch.h"
 #include "bench/plan.h"
+#include "bench/secret.h"
 #include "bench/witness.h"
 #include "reports/result.h"
 
@@ -17,12 +18,13 @@ struct sweep {
 	const char *host;     /* that is dialled */
 	const char *who;      /* that is, in what fails */
 	uint16_t port;
+	struct secret secret; /* that both ends have to have; zeroed: none */
 	struct control control;
 	bool is_lost; /* the server, before all was done */
 	struct clock clock;
 	struct witness witness; /* of this end */
 	json_t *far_before;     /* noise at the server when it began, */
-	json_t *far_after;      /* and at the last note */
+	json_t *far_after;      /* and when it ended */
 	json_t *near_moved;     /* counters, of all cases */
 	json_t *far_moved;
 };

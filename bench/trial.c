@@ -3,28 +3,23 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
+#include <stdlib.h>
 
-#include "bench/cost.h"
+#include "bench/gather.h"
 #include "bench/granted.h"
+#include "bench/measure.h"
 #include "bench/meet.h"
 #include "bench/protocol.h"
-#include "bench/steady.h"
 
-/* Warm-up is extra: so many messages, and so long, at the least. */
-#define WARMUP_MESSAGES 100
-#define WARMUP_NS       (20 * NS_PER_MS)
-/* It looks after each window of that time whether the last ones agree. */
-#define WINDOW_NS (4 * NS_PER_MS)
-/* As many messages, before it is known how long they take. */
-#define FIRST_WINDOW 16
-/* Throughput is counted in windows of that time, or longer for WINDOWS_MESSAGES. */
-#define THROUGHPUT_NS (10 * NS_PER_MS)
+/* Memory that is touched and registered in that time, if it is slow. */
+#define BYTES_PER_MS (256U << 10)
 
 static int receive(struct trial *trial, json_t **message, struct error *error)
 {
 	unsigned int timeout_ms = trial->answer_ms ? trial->answer_ms : PROTOCOL_ANSWER_MS;
 
+	/* The server has as much memory to touch, and to register. */
+	timeout_ms += (unsigned int)(trial->lane.ground.buffer_size * trial->team.n / BYTES_PER_MS);
 	return control_receive(trial->control, message, timeout_ms, error);
 }
 
@@ -45,208 +40,114 @@ static int await(struct trial *trial, const char *type, json_t **message, struct
 
 static struct meet_end own_end(const struct trial *trial)
 {
-	return (struct meet_end){trial->result->client.address, trial->result->client.port};
+	return (struct meet_end){trial->result->client.address, trial->result->client.port,
+				 control_pair_key(trial->control)};
+}
+
+/* What the threads of a case have a part in. */
+struct errand {
+	struct trial *trial;
+	const struct plan_case *wanted;
+	json_t *message;
+};
+
+static int offer_part(void *whole, unsigned int number, struct error *error)
+{
+	const struct errand *errand = whole;
+	const struct meet_end own = own_end(errand->trial);
+
+	return meet_offer(&trial_part(errand->trial, number)->lane, &own, errand->message, error);
+}
+
+static int connect_part(void *whole, unsigned int number, struct error *error)
+{
+	const struct errand *errand = whole;
+	const struct meet_end own = own_end(errand->trial);
+	struct lane *lane = &trial_part(errand->trial, number)->lane;
+	int code = meet_connect(lane, &own, errand->message, error);
+
+	return code ? code : lane_start(lane, error);
+}
+
+static int stop_part(void *whole, unsigned int number, struct error *error)
+{
+	return lane_stop(&trial_part(whole, number)->lane, error);
 }
 
 /* What the server is to be told. As long as it is not sent, nothing is under way there. */
 static int describe(struct trial *trial, const struct plan_case *wanted, json_t **message,
 		    struct error *error)
 {
-	const struct meet_end own = own_end(trial);
+	struct errand errand = {trial, wanted, NULL};
 	int code;
 
-	*message = protocol_case(&wanted->parameters, &trial->result->server);
-	code = *message ? meet_offer(&trial->lane, &own, *message, error)
+	*message = errand.message = protocol_case(&wanted->parameters, &trial->result->server);
+	code = *message ? team_each(&trial->team, offer_part, &errand, error)
 			: error_set_errno(error, -ENOMEM, "cannot describe the case");
 	if (code)
 		json_decref(*message);
 	return code;
 }
 
-/* Both ends build what the case needs and connect by RDMA. Takes over what describe made. */
-static int meet(struct trial *trial, json_t *message, struct error *error)
+/* Asks the server to make ready. Takes over what describe made. */
+static int ask(struct trial *trial, json_t *message, struct error *error)
 {
-	const struct meet_end own = own_end(trial);
-	struct lane *lane = &trial->lane;
 	int code = control_send(trial->control, message, error);
 
+	trial->is_asked = !code;
+	return code;
+}
+
+void trial_announce(struct trial *trial, const struct plan_case *wanted)
+{
+	struct error ignored = {0};
+
+	/* Queue pairs by hand are part of the message. */
+	if (wanted->parameters.connect != CONNECT_QP && !wanted->parameters.needs)
+		ask(trial, protocol_case(&wanted->parameters, &trial->result->server), &ignored);
+}
+
+/* How to connect. */
+static int hear(struct trial *trial, struct error *error)
+{
+	trial->is_asked = false;
+	json_decref(trial->listening);
+	trial->listening = NULL;
+	return await(trial, "listening", &trial->listening, error);
+}
+
+/* Both ends build what the case needs and connect by RDMA. No message: that was sent. */
+static int meet(struct trial *trial, json_t *message, struct error *error)
+{
+	struct team *team = &trial->team;
+	struct errand errand = {.trial = trial};
+	int code = 0;
+
 	trial->from_ns = trial->until_ns = 0;
-	if (!code)
-		code = await(trial, "listening", &message, error);
+	trial->is_awaited = false;
+	if (message)
+		code = ask(trial, message, error);
+	if (!code && trial->is_asked)
+		code = hear(trial, error);
 	if (code)
 		return code;
-	control_guard_end(trial->control, lane->completion->alarm);
-	code = meet_connect(lane, &own, message, error);
-	json_decref(message);
-	if (!code)
-		code = lane_start(lane, error);
+	control_guard_all(trial->control, team->alarms, team->n, true);
+	errand.message = trial->listening;
+	code = team_each(team, connect_part, &errand, error);
 	/* In every trial the same. */
 	if (!code && !trial->near_chosen.is_known[CHOSEN_CQ_DEPTH])
-		trial->near_chosen = granted_find(lane, true);
+		trial->near_chosen = granted_find(&trial->lane, true);
 	if (!code)
 		code = await(trial, "ready", &message, error);
 	if (code)
 		return code;
 	json_decref(message);
 	/* From here on the server speaks only of a failure. */
-	control_guard(trial->control, lane->completion->alarm);
-	return 0;
-}
-
-/* What is seen then comes of that: the other end has gone, or the user wants to. */
-static bool is_cause(int code)
-{
-	return code == -ECONNRESET || code == -ESHUTDOWN || code == -EINTR;
-}
-
-static int loop(struct lane *lane, const struct plan_case *wanted, const struct loop_run *run,
-		struct error *error)
-{
-	if (wanted->parameters.metric == METRIC_BW)
-		return wanted->op->bandwidth(lane, run, error);
-	return op_latency(wanted->op, wanted->kind)(lane, run, error);
-}
-
-static uint64_t ticks(const struct clock *clock, uint64_t ns)
-{
-	return (uint64_t)(((unsigned __int128)ns << 32) / clock->mult);
-}
-
-/* From now on. */
-static uint64_t tick_after(const struct clock *clock, uint64_t ns)
-{
-	return clock_ticks(clock->is_counter) + ticks(clock, ns);
-}
-
-static struct loop_run make_run(const struct trial *trial, const struct plan_case *wanted)
-{
-	const struct clock *clock = trial->clock;
-	bool is_half = wanted->parameters.metric == METRIC_LAT && wanted->kind == RESULT_HALF;
-
-	return (struct loop_run){
-		.messages = UINT64_MAX,
-		.until = UINT64_MAX,
-		.hist = trial->hist,
-		.windows = trial->windows,
-		.mult = is_half ? clock->mult / 2 : clock->mult,
-		.is_counter = clock->is_counter,
-	};
-}
-
-/* Runs one window of the warm-up and adds its figure. */
-static int warm_window(struct trial *trial, struct lane *lane, const struct plan_case *wanted,
-		       struct steady *steady, struct error *error)
-{
-	bool is_bw = wanted->parameters.metric == METRIC_BW;
-	struct loop_run run = make_run(trial, wanted);
-	uint64_t before = lane->messages;
-	uint64_t start = clock_now_ns();
-	uint64_t elapsed;
-	int code;
-
-	/* A stream that is to be counted, or timed, begins with nothing under way. */
-	if (is_bw &&
-	    (wanted->parameters.iterations != PARAMETER_AUTO || wanted->parameters.latencies))
-		run.messages = trial->window_messages;
-	else
-		run.until = tick_after(trial->clock, WINDOW_NS);
-	hist_init(trial->hist);
-	windows_init(trial->windows, THROUGHPUT_NS);
-	code = loop(lane, wanted, &run, error);
-	elapsed = clock_now_ns() - start;
-	trial->window_messages =
-		1 + (uint64_t)((double)(lane->messages - before) * WINDOW_NS / (double)elapsed);
-	if (is_bw)
-		steady_add(steady, (double)(lane->messages - before) / (double)elapsed);
-	else
-		steady_add(steady, hist_quantile(trial->hist, 500000));
-	if (!is_bw && trial->warmup)
-		hist_merge(trial->warmup, trial->hist);
+	control_guard_all(trial->control, team->alarms, team->n, false);
+	/* It has messages of its own for this end, which is ready for them only now. */
+	if (trial->lane.parameters->bidirectional)
+		code = control_send(trial->control, protocol_plain("begin"), error);
 	return code;
-}
-
-static int warm_up(struct trial *trial, struct lane *lane, const struct plan_case *wanted,
-		   struct result_warmup *warmup, struct error *error)
-{
-	struct steady steady = {0};
-	uint64_t start = clock_now_ns();
-	int code = 0;
-
-	trial->window_messages = FIRST_WINDOW;
-	if (trial->warmup)
-		hist_init(trial->warmup);
-	while (!code && warmup->duration_ns < wanted->parameters.warmup_ns &&
-	       !warmup->has_converged) {
-		code = warm_window(trial, lane, wanted, &steady, error);
-		warmup->messages = lane->messages;
-		warmup->duration_ns = clock_now_ns() - start;
-		warmup->has_converged = warmup->messages >= WARMUP_MESSAGES &&
-					warmup->duration_ns >= WARMUP_NS && steady_agrees(&steady);
-	}
-	return code;
-}
-
-/* What the loop has left in hist or windows becomes figures. */
-static void note(const struct trial *trial, const struct plan_case *wanted,
-		 struct result_trial *found)
-{
-	double seconds = (double)found->duration_ns / (double)NS_PER_S;
-
-	if (trial_has_latency(wanted))
-		statistic_fill(found->latency, trial->hist);
-	if (wanted->parameters.metric == METRIC_LAT)
-		return;
-	windows_finish(trial->windows, found->duration_ns);
-	windows_coarsen(trial->windows, WINDOWS_MESSAGES);
-	found->messages_per_s = (double)found->messages / seconds;
-	found->bytes_per_s = found->messages_per_s * (double)wanted->parameters.size;
-}
-
-/* How far it came: all that is left of a trial that failed. */
-static int fail(const struct parameters *parameters, uint64_t messages, struct error *error)
-{
-	if (is_cause(error->code))
-		return error->code;
-	if (parameters->iterations == PARAMETER_AUTO)
-		return error_append(error, "after %" PRIu64 " messages", messages);
-	return error_append(error, "%" PRIu64 " of %" PRIu64 " messages", messages,
-			    parameters->iterations);
-}
-
-static int measure(struct trial *trial, struct lane *lane, const struct plan_case *wanted,
-		   struct result_trial *found, struct error *error)
-{
-	const struct parameters *parameters = &wanted->parameters;
-	struct loop_run run = make_run(trial, wanted);
-	struct result_cost before;
-	uint64_t received;
-	uint64_t start;
-	int code = warm_up(trial, lane, wanted, &found->warmup, error);
-
-	if (code)
-		return is_cause(code) ? code : error_append(error, "while it warmed up");
-	hist_init(trial->hist);
-	windows_init(trial->windows, THROUGHPUT_NS);
-	run.messages = parameters->iterations;
-	received = lane->received;
-	before = cost_now(lane);
-	trial->from_ns = clock_now_ns();
-	start = clock_ticks(run.is_counter);
-	if (parameters->duration_ns != PARAMETER_AUTO)
-		run.until = start + ticks(trial->clock, parameters->duration_ns);
-	lane->last_tick = 0;
-	code = loop(lane, wanted, &run, error);
-	trial->until_ns = clock_now_ns();
-	trial->received = lane->received - received;
-	if (!lane->last_tick)
-		lane->last_tick = clock_ticks(run.is_counter);
-	found->duration_ns = clock_to_ns(lane->last_tick - start, trial->clock->mult);
-	found->client = cost_since(lane, &before);
-	found->messages = found->client.messages;
-	if (code)
-		return fail(parameters, found->messages, error);
-	note(trial, wanted, found);
-	return 0;
 }
 
 /* The server has said that its part of the case is over. */
@@ -266,15 +167,17 @@ static int read_done(struct trial *trial, json_t *message, struct result_trial *
 	found->server = done.cost;
 	trial->driven = done.driven;
 	trial->arrived = done.arrived;
+	trial->is_awaited = done.has_next;
 	trial->far = protocol_read_place(message);
 	trial->far_chosen = protocol_read_chosen(message);
 	return 0;
 }
 
-static json_t *say_stop(const struct trial *trial)
+static json_t *say_stop(const struct trial *trial, bool has_failed)
 {
 	uint64_t now_ns = clock_now_ns();
-	const struct protocol_stop stop = {now_ns - trial->from_ns, now_ns - trial->until_ns};
+	const struct protocol_stop stop = {now_ns - trial->from_ns, now_ns - trial->until_ns,
+					   trial->has_next && !has_failed};
 
 	return trial->until_ns ? protocol_stop(&stop) : protocol_plain("stop");
 }
@@ -292,7 +195,7 @@ static int settle(struct trial *trial, struct result_trial *found, struct error 
 	if (is_told(error->code) || trial->is_lost)
 		return error->code;
 	/* One who takes no more may have said why. */
-	control_send(trial->control, say_stop(trial), &ignored);
+	control_send(trial->control, say_stop(trial, error->code != 0), &ignored);
 	/* What came before the answer has crossed with the stop: each of the two, once. */
 	for (int crossed = 0; !code; crossed++) {
 		bool is_end;
@@ -312,9 +215,16 @@ static int settle(struct trial *trial, struct result_trial *found, struct error 
 	if (!code)
 		return 0;
 	/* A connection that broke is how a failure of the server looks from here. */
-	if (is_cause(code) || error->code == -ECANCELED || error->code == -ECONNRESET)
+	if (measure_is_cause(code) || error->code == -ECANCELED || error->code == -ECONNRESET ||
+	    error->code == -ECONNREFUSED)
 		error->code = 0;
 	return error_set(error, fault.code, "%s", fault.text);
+}
+
+/* Whether each message of a stream is one that the server's program sees. */
+static bool is_each_received(const struct op *op)
+{
+	return op->is_received && !op->shape.rings;
 }
 
 /* Whether the server's program has its share of each message. */
@@ -322,8 +232,8 @@ static bool is_shared(const struct plan_case *wanted)
 {
 	if (wanted->parameters.bidirectional)
 		return true;
-	return wanted->parameters.metric == METRIC_BW ? wanted->op->is_received
-						      : op_is_answered(wanted->kind);
+	return wanted->parameters.metric != METRIC_LAT ? is_each_received(wanted->op)
+						       : op_is_answered(wanted->op, wanted->kind);
 }
 
 /* Only what has arrived is bandwidth: where there is somebody to count it. */
@@ -334,7 +244,7 @@ static int count_arrived(struct trial *trial, const struct plan_case *wanted,
 
 	if (!wanted->op->is_received || wanted->parameters.bidirectional)
 		return 0;
-	found->sent = trial->lane.posted;
+	found->sent = gather_posted(trial);
 	found->lost = found->sent > trial->arrived ? found->sent - trial->arrived : 0;
 	if (found->lost == found->sent)
 		return error_set(error, -ETIMEDOUT,
@@ -345,9 +255,11 @@ static int count_arrived(struct trial *trial, const struct plan_case *wanted,
 		(uint64_t)((double)found->messages * (double)found->lost / (double)found->sent);
 	found->messages_per_s = (double)found->messages / seconds;
 	found->bytes_per_s = found->messages_per_s * (double)wanted->parameters.size;
-	/* Which of the windows lost them, nobody knows. */
-	if (found->lost)
+	/* Which of the windows, and of the queue pairs, lost them, nobody knows. */
+	if (found->lost) {
 		windows_forget(trial->windows, found->messages);
+		shares_close(&trial->shares);
+	}
 	return 0;
 }
 
@@ -355,7 +267,7 @@ static int count_arrived(struct trial *trial, const struct plan_case *wanted,
 static double far_rate(const struct trial *trial, const struct plan_case *wanted,
 		       const struct result_trial *found)
 {
-	double messages = wanted->op->is_received ? (double)trial->received : trial->driven;
+	double messages = is_each_received(wanted->op) ? (double)trial->received : trial->driven;
 
 	return messages * (double)NS_PER_S / (double)found->duration_ns;
 }
@@ -369,59 +281,119 @@ static int compare_notes(struct trial *trial, const struct plan_case *wanted,
 	/* Where the server takes no part, its cost is that of the client's messages. */
 	if (!is_shared(wanted))
 		found->server.messages = found->warmup.messages + found->messages;
-	found->has_far = p->bidirectional && (wanted->op->is_received || trial->driven >= 0);
+	found->has_far = p->bidirectional && (is_each_received(wanted->op) || trial->driven >= 0);
 	if (found->has_far)
 		found->far_messages_per_s = far_rate(trial, wanted, found);
 	if (!lane_is_lossy(&trial->lane))
 		return 0;
 	if (p->metric == METRIC_BW)
 		return count_arrived(trial, wanted, found, error);
-	found->lost = trial->lane.lost;
+	found->lost = gather_lost(trial);
 	found->sent = found->warmup.messages + found->messages + found->lost;
+	return 0;
+}
+
+static int open_part(void *whole, unsigned int number, struct error *error)
+{
+	const struct errand *errand = whole;
+	struct trial *trial = errand->trial;
+	struct trial *part = trial_part(trial, number);
+	const struct lane_wish wish = {
+		.device = trial->result->client.device,
+		.parameters = &errand->wanted->parameters,
+		.shape = &errand->wanted->op->shape,
+		.number = number,
+	};
+	int code = lane_open(&part->lane, &wish, error);
+
+	if (!code && number)
+		code = gather_open(part, trial, error);
+	if (!code)
+		trial->team.alarms[number] = part->lane.completion->alarm;
+	return code;
+}
+
+static int close_part(void *whole, unsigned int number, struct error *error)
+{
+	struct trial *trial = whole;
+	struct trial *part = trial_part(trial, number);
+
+	trial->team.alarms[number] = NULL;
+	lane_close(&part->lane);
+	if (number)
+		gather_close(part);
 	return 0;
 }
 
 int trial_open(struct trial *trial, const struct plan_case *wanted, struct error *error)
 {
-	int code = lane_open(&trial->lane, trial->result->client.device, &wanted->parameters,
-			     &wanted->op->shape, false, error);
+	unsigned int n = (unsigned int)wanted->parameters.threads;
+	struct errand errand = {trial, wanted, NULL};
+	int code = 0;
 
-	trial->near = placement_tell(&trial->lane.placement);
+	trial->has_next = trial->is_awaited = false;
+	trial->whole = trial;
 	trial->far = (struct result_place){.numa_node = -1};
 	trial->near_chosen = trial->far_chosen = (struct chosen){0};
+	trial->others = n > 1 ? cacheline_calloc(n - 1, sizeof(*trial->others)) : NULL;
+	if (n > 1 && !trial->others)
+		return error_set_errno(error, -ENOMEM, "cannot make threads");
+	code = team_open(&trial->team, n, error);
+	if (!code)
+		code = team_each(&trial->team, open_part, &errand, error);
+	trial->near = gather_places(trial);
 	return code;
+}
+
+/* What the server waits for is not to come. */
+static void call_off(struct trial *trial)
+{
+	struct error why = {.code = -ECANCELED};
+	struct result_trial unused;
+
+	trial->is_asked = trial->is_awaited = false;
+	trial->from_ns = trial->until_ns = 0;
+	settle(trial, &unused, &why);
 }
 
 void trial_close(struct trial *trial)
 {
-	lane_close(&trial->lane);
+	struct error ignored = {0};
+
+	if (trial->is_asked || trial->is_awaited)
+		call_off(trial);
+	json_decref(trial->listening);
+	trial->listening = NULL;
+	team_each(&trial->team, close_part, trial, &ignored);
+	team_close(&trial->team);
+	shares_close(&trial->shares);
+	free(trial->others);
+	trial->others = NULL;
 }
 
 int trial_run(struct trial *trial, const struct plan_case *wanted, struct result_trial *found,
 	      struct error *error)
 {
-	struct lane *lane = &trial->lane;
-	json_t *message;
+	json_t *message = NULL;
 	int code;
 
 	*found = (struct result_trial){0};
-	if (describe(trial, wanted, &message, error))
+	if (!trial->is_asked && !trial->is_awaited && describe(trial, wanted, &message, error))
 		return error->code;
 	code = meet(trial, message, error);
 	if (!code)
-		measure(trial, lane, wanted, found, error);
+		measure_all(trial, wanted, found, error);
 	control_guard(trial->control, NULL);
 	settle(trial, found, error);
 	code = error->code;
 	if (!code)
 		code = compare_notes(trial, wanted, found, error);
-	return code ? code : lane_stop(lane, error);
+	return code ? code : team_each(&trial->team, stop_part, trial, error);
 }
 
 int trial_probe(struct trial *trial, const struct plan_case *wanted, struct error *seen,
 		struct error *error)
 {
-	struct loop_run run = make_run(trial, wanted);
 	struct result_trial unused;
 	struct error fault = {0};
 	json_t *message;
@@ -433,10 +405,8 @@ int trial_probe(struct trial *trial, const struct plan_case *wanted, struct erro
 	/* The server may find its own fault first: here the completion is to tell. */
 	if (!code)
 		control_guard_end(trial->control, trial->lane.completion->alarm);
-	windows_init(trial->windows, THROUGHPUT_NS);
-	run.messages = 1;
 	if (!code)
-		wanted->op->bandwidth(&trial->lane, &run, seen);
+		measure_one(trial, wanted, seen);
 	control_guard(trial->control, NULL);
 	settle(trial, &unused, code ? error : &fault);
 	if (!code && trial->is_lost)

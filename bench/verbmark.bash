@@ -31,7 +31,7 @@ _verbmark_value() { # VERBMARK OPTION WORD
 	local before=""
 
 	case $2 in
-	--op | --metric | --cq | --server-cq)
+	--op | --metric | --cq | --server-cq | --arrivals)
 		[[ $3 == *,* ]] && before=${3%,*},
 		mapfile -t COMPREPLY < <(compgen -P "$before" -W "$(_verbmark_words "$1" "$2") all" \
 			-- "${3##*,}")
@@ -39,6 +39,10 @@ _verbmark_value() { # VERBMARK OPTION WORD
 	--pin | --server-pin | --numa | --server-numa)
 		[[ $3 == *,* ]] && before=${3%,*},
 		mapfile -t COMPREPLY < <(compgen -P "$before" -W "auto off" -- "${3##*,}")
+		;;
+	--access)
+		[[ $3 == *,* ]] && before=${3%,*},
+		mapfile -t COMPREPLY < <(compgen -P "$before" -W "same sequential random stride=" -- "${3##*,}")
 		;;
 	--device | -d)
 		mapfile -t COMPREPLY < <(compgen -W "soft0 auto" -- "$3")

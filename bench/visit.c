@@ -7,6 +7,7 @@
 
 #include "bench/advice.h"
 #include "bench/dial.h"
+#include "bench/greeting.h"
 #include "bench/inventory.h"
 #include "bench/protocol.h"
 
@@ -17,6 +18,7 @@ struct call {
 	const char *host;
 	uint16_t port;
 	const struct device_list *own;
+	const struct secret *secret;
 	const char *device;
 	json_t *findings;
 };
@@ -145,16 +147,10 @@ static void take_pair(struct visit *visit, const struct call *call, const json_t
 
 static int greet(struct visit *visit, const struct call *call, struct error *error)
 {
-	struct error ignored = {0};
+	const struct greeting_server server = {call->host, call->host, call->port};
 	json_t *message;
-	int code;
+	int code = greeting_say(&visit->control, call->secret, &server, &message, error);
 
-	/* One who takes no greeting may have said why. */
-	control_send(&visit->control, protocol_hello(NULL), &ignored);
-	code = control_receive(&visit->control, &message, GREETING_MS, error);
-	if (code)
-		return error_wrap(error, "%s:%u", call->host, call->port);
-	code = protocol_expect(message, "welcome", call->host, error);
 	if (!code) {
 		take_pair(visit, call, message);
 		take_facts(visit, call, message);
@@ -163,10 +159,12 @@ static int greet(struct visit *visit, const struct call *call, struct error *err
 	return code;
 }
 
-void visit_open(struct visit *visit, const char *host, uint16_t port, const struct device_list *own,
-		const char *device, json_t *findings)
+void visit_open(struct visit *visit, const struct visit_wish *wish, const struct device_list *own,
+		json_t *findings)
 {
-	const struct call call = {host, port, own, device, findings};
+	const char *host = wish->host;
+	uint16_t port = wish->port;
+	const struct call call = {host, port, own, wish->secret, wish->device, findings};
 	struct error fault = {0};
 	int fd = dial_connect(host, port, 0, &fault);
 

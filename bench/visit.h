@@ -8,6 +8,7 @@
 #define BENCH_VISIT_H
 
 #include "bench/control.h"
+#include "bench/secret.h"
 #include "core/device.h"
 #include "reports/result.h"
 
@@ -23,9 +24,17 @@ struct visit {
 	json_t *counters; /* what its device has counted since then */
 };
 
-/* own: this host's devices. device: the one wished for; NULL: any. */
-void visit_open(struct visit *visit, const char *host, uint16_t port, const struct device_list *own,
-		const char *device, json_t *findings);
+/* Where to, and how. */
+struct visit_wish {
+	const char *host;
+	uint16_t port;
+	const char *device;          /* of this end; NULL: any */
+	const struct secret *secret; /* zeroed: none */
+};
+
+/* own: this host's devices. */
+void visit_open(struct visit *visit, const struct visit_wish *wish, const struct device_list *own,
+		json_t *findings);
 /* Asks what has changed at the server's end meanwhile. One that does not tell has none. */
 void visit_note(struct visit *visit);
 void visit_close(struct visit *visit);

@@ -8,18 +8,50 @@
 
 static int take_head(struct wire_reader *reader, struct error *error)
 {
-	uint32_t length;
+	uint32_t limit = reader->limit ? reader->limit : WIRE_MAX;
+	uint32_t head;
 
-	memcpy(&length, reader->head, sizeof(length));
-	reader->length = be32toh(length);
-	if (!reader->length || reader->length > WIRE_MAX)
+	memcpy(&head, reader->head, sizeof(head));
+	head = be32toh(head);
+	reader->is_sealed = head & WIRE_SEALED;
+	reader->length = head & ~WIRE_SEALED;
+	if (reader->is_sealed)
+		limit += SEAL_SIZE;
+	if (reader->length <= (reader->is_sealed ? SEAL_SIZE : 0) || reader->length > limit)
 		return error_set(error, -EPROTO,
 				 "a control message of %u bytes: the other end is not verbmark",
-				 reader->length);
+				 head);
+	if (reader->is_sealed && !reader->seal.is_set)
+		return error_set(error, -EPROTO, "a sealed control message before any secret");
+	if (!reader->is_sealed && reader->has_sealed)
+		return error_set(error, -EBADMSG, "a control message without its seal");
 	reader->body = malloc(reader->length);
 	if (!reader->body)
 		return error_set_errno(error, -ENOMEM, "cannot take a control message");
 	return 0;
+}
+
+bool wire_is_plain(const json_t *message)
+{
+	const char *type = json_string_value(json_object_get(message, "type"));
+
+	return type && (!strcmp(type, "alive") || !strcmp(type, "refused"));
+}
+
+/* Before anything is made of it. */
+static int check_seal(struct wire_reader *reader, struct error *error)
+{
+	const uint8_t *found;
+
+	if (!reader->is_sealed)
+		return 0;
+	reader->length -= SEAL_SIZE;
+	found = (const uint8_t *)reader->body + reader->length;
+	reader->has_sealed = true;
+	if (seal_check(&reader->seal, reader->length, reader->body, reader->length, found))
+		return 0;
+	return error_set(error, -EBADMSG,
+			 "a control message was changed on its way, or is somebody else's");
 }
 
 void wire_printable(char *into, size_t size, const char *text)
@@ -35,19 +67,27 @@ static int take_body(struct wire_reader *reader, json_t **message, struct error 
 {
 	char reason[sizeof(error->text)];
 	json_error_t fault;
+	bool is_open;
 
+	if (check_seal(reader, error)) {
+		wire_finish(reader);
+		return error->code;
+	}
 	*message = json_loadb(reader->body, reader->length, JSON_REJECT_DUPLICATES, &fault);
+	is_open = !reader->is_sealed && reader->seal.is_set;
 	wire_finish(reader);
 	if (!*message) {
 		/* It quotes what it did not understand. */
 		wire_printable(reason, sizeof(reason), fault.text);
 		return error_set(error, -EPROTO, "a control message is not JSON: %s", reason);
 	}
-	if (json_is_object(*message))
+	if (json_is_object(*message) && (!is_open || wire_is_plain(*message)))
 		return 1;
+	is_open = is_open && json_is_object(*message);
 	json_decref(*message);
 	*message = NULL;
-	return error_set(error, -EPROTO, "a control message is not an object");
+	return is_open ? error_set(error, -EBADMSG, "a control message without its seal")
+		       : error_set(error, -EPROTO, "a control message is not an object");
 }
 
 int wire_read(struct wire_reader *reader, const uint8_t *bytes, size_t length, size_t *used,
@@ -81,22 +121,46 @@ int wire_read(struct wire_reader *reader, const uint8_t *bytes, size_t length, s
 void wire_finish(struct wire_reader *reader)
 {
 	free(reader->body);
-	*reader = (struct wire_reader){0};
+	reader->body = NULL;
+	reader->have = 0;
+	reader->length = 0;
 }
 
-uint8_t *wire_frame(const json_t *message, size_t *length)
+/* Behind a body that stands there already. */
+static size_t close_frame(uint8_t *frame, size_t size, struct seal *seal)
+{
+	bool is_sealed = seal && seal->is_set;
+	size_t whole = size + (is_sealed ? SEAL_SIZE : 0);
+	uint32_t head = htobe32((uint32_t)whole | (is_sealed ? WIRE_SEALED : 0));
+
+	memcpy(frame, &head, sizeof(head));
+	if (is_sealed)
+		seal_make(seal, (uint32_t)size, frame + WIRE_HEAD, size, frame + WIRE_HEAD + size);
+	return WIRE_HEAD + whole;
+}
+
+size_t wire_put(uint8_t *frame, const char *body, size_t size, struct seal *seal)
+{
+	memcpy(frame + WIRE_HEAD, body, size);
+	return close_frame(frame, size, seal);
+}
+
+uint8_t *wire_frame_sealed(const json_t *message, struct seal *seal, size_t *length)
 {
 	size_t size = json_dumpb(message, NULL, 0, JSON_COMPACT);
-	uint32_t head = htobe32((uint32_t)size);
 	uint8_t *frame;
 
 	if (!size || size > WIRE_MAX)
 		return NULL;
-	frame = malloc(WIRE_HEAD + size);
+	frame = malloc(WIRE_HEAD + size + SEAL_SIZE);
 	if (!frame)
 		return NULL;
-	memcpy(frame, &head, sizeof(head));
 	json_dumpb(message, (char *)frame + WIRE_HEAD, size, JSON_COMPACT);
-	*length = WIRE_HEAD + size;
+	*length = close_frame(frame, size, seal);
 	return frame;
+}
+
+uint8_t *wire_frame(const json_t *message, size_t *length)
+{
+	return wire_frame_sealed(message, NULL, length);
 }

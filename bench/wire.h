@@ -8,20 +8,31 @@
 #define BENCH_WIRE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bench/seal.h"
 #include "core/error.h"
 
 #define WIRE_HEAD 4
 #define WIRE_MAX  (1U << 20)
+/* Before it is known who it is: a greeting is shorter. */
+#define WIRE_GREETING (1U << 12)
+
+/* In the length: a seal stands behind the JSON, and is counted in it. */
+#define WIRE_SEALED (1U << 31)
 
 /* A frame being received: zeroed, it waits for the first byte. */
 struct wire_reader {
 	uint8_t head[WIRE_HEAD];
 	size_t have; /* bytes of the frame, head included */
 	uint32_t length;
+	uint32_t limit; /* of a frame; 0: WIRE_MAX */
 	char *body;
+	bool is_sealed;   /* this one */
+	bool has_sealed;  /* one was, and so all are from then on */
+	struct seal seal; /* where it is set nothing is taken without one but wire_is_plain */
 };
 
 /*
@@ -32,13 +43,20 @@ int wire_read(struct wire_reader *reader, const uint8_t *bytes, size_t length, s
 	      json_t **message, struct error *error);
 void wire_finish(struct wire_reader *reader);
 
+/* What says nothing that an attacker might not do by closing, or keeping, a connection. */
+bool wire_is_plain(const json_t *message);
+
 /*
  * Copies, cut to size, what the other end said: it goes to somebody's terminal, and
  * whatever is no plain text becomes '?'.
  */
 void wire_printable(char *into, size_t size, const char *text);
 
-/* A whole frame on the heap, or NULL. */
+/* A whole frame of a body, into room for that, a head and a seal. Returns its length. */
+size_t wire_put(uint8_t *frame, const char *body, size_t size, struct seal *seal);
+
+/* A whole frame on the heap, or NULL. A seal that is not set, or NULL, is none. */
 uint8_t *wire_frame(const json_t *message, size_t *length);
+uint8_t *wire_frame_sealed(const json_t *message, struct seal *seal, size_t *length);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/compiler.h"
 #include "reports/interval.h"
 #include "reports/statistic.h"
 
@@ -45,7 +46,10 @@ enum {
 	WIDTH_INTERVAL = 6,
 	WIDTH_PART = 5,
 	WIDTH_WINDOWS = 14,
+	WIDTH_RATE = 8,
 };
+
+#define LAG_QUANTILE 990000
 
 static struct cell *add(struct cells *cells, int width)
 {
@@ -110,6 +114,14 @@ static bool has_same_mtu(const struct result_case *one, const struct result_case
 	return mtu == another || json_equal(mtu, another);
 }
 
+static bool has_same_access(const struct result_case *one, const struct result_case *other)
+{
+	const json_t *access = json_object_get(one->parameters, "access");
+	const json_t *another = json_object_get(other->parameters, "access");
+
+	return access == another || json_equal(access, another);
+}
+
 static bool has_same_transport(const struct result_case *one, const struct result_case *other)
 {
 	return !strcmp(one->transport, other->transport);
@@ -155,14 +167,59 @@ static uint64_t rate_mbps(const struct result *result)
 	return lesser(result->client.rate_mbps, result->server.rate_mbps);
 }
 
-void cells_head(char text[static 512], const struct result *result)
+/* Where messages go: NULL in older documents, which do not tell. */
+static const char *access_of(const struct result_case *line)
+{
+	return json_string_value(json_object_get(line->parameters, "access"));
+}
+
+/* Of the cases of that metric that run, where they are alike; NULL: they are not. */
+static const char *metric_access(const struct result *result, const char *metric)
+{
+	const struct result_case *first = NULL;
+
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+
+		if (line->status == RESULT_SKIPPED || strcmp(line->metric, metric) != 0)
+			continue;
+		if (first && !has_same_access(first, line))
+			return NULL;
+		first = first ? first : line;
+	}
+	return first ? access_of(first) : NULL;
+}
+
+/* Of all, or where they differ, of those of each metric. */
+static void add_access(char *text, size_t size, const struct result *result)
+{
+	static const char *const metrics[] = {"lat", "bw", "load"};
+	const struct result_case *all = find_common(result, has_same_access);
+	const char *access = all ? access_of(all) : NULL;
+	const char *between = " access";
+	size_t length = 0;
+
+	if (access)
+		length = (size_t)snprintf(text, size, "%s %.32s", between, access);
+	for (size_t i = 0; !all && i < ARRAY_LENGTH(metrics) && length < size; i++) {
+		access = metric_access(result, metrics[i]);
+		if (!access)
+			continue;
+		length += (size_t)snprintf(text + length, size - length, "%s %s %.32s", between,
+					   metrics[i], access);
+		between = ",";
+	}
+}
+
+void cells_head(char text[static CELLS_HEAD], const struct result *result)
 {
 	const struct result_end *near = &result->client;
 	const struct result_end *far = &result->server;
 	const struct result_case *transport = find_common(result, has_same_transport);
 	const struct result_case *qps = find_common(result, has_same_qps);
 	const struct result_case *mtu = find_common(result, has_same_mtu);
-	char common[3][32] = {"", "", ""};
+	char common[3][64] = {"", "", ""};
+	char access[128] = "";
 
 	if (mtu)
 		snprintf(common[2], sizeof(common[2]), " MTU %u", mtu_of(result, mtu));
@@ -171,9 +228,10 @@ void cells_head(char text[static 512], const struct result *result)
 	if (qps)
 		snprintf(common[1], sizeof(common[1]), " q%" JSON_INTEGER_FORMAT,
 			 json_integer_value(json_object_get(qps->parameters, "qps")));
-	snprintf(text, 512, "%s %s/%u -> %s %s/%u  %s %g Gb/s%s%s%s", near->host, near->device,
-		 near->port, far->host, far->device, far->port, network(near),
-		 (double)rate_mbps(result) / 1000, common[2], common[0], common[1]);
+	add_access(access, sizeof(access), result);
+	snprintf(text, CELLS_HEAD, "%s %s/%u -> %s %s/%u  %s %g Gb/s%s%s%s%s", near->host,
+		 near->device, near->port, far->host, far->device, far->port, network(near),
+		 (double)rate_mbps(result) / 1000, common[2], common[0], common[1], access);
 }
 
 static double cpu_us(const struct result_cost *cost)
@@ -297,9 +355,8 @@ static void title_bandwidth(struct cells *cells, const struct table_unit *unit)
 	add_title(cells, WIDTH_WINDOWS, "windows");
 }
 
-static void add_latency(struct cells *cells, const struct result_case *line)
+static void add_times(struct cells *cells, const struct result_case *line)
 {
-	add_name(cells, "%s", result_kind_name(line->kind));
 	for (size_t i = 0; i < STATISTICS; i++) {
 		const struct statistic *statistic = &statistics[i];
 		double value = (double)NAN;
@@ -315,9 +372,8 @@ static void add_latency(struct cells *cells, const struct result_case *line)
 	}
 }
 
-static void title_latency(struct cells *cells)
+static void title_times(struct cells *cells)
 {
-	add_name(cells, "kind");
 	for (size_t i = 0; i < STATISTICS; i++) {
 		if (!statistics[i].title)
 			continue;
@@ -327,16 +383,67 @@ static void title_latency(struct cells *cells)
 	}
 }
 
+/* Messages per second. */
+static void add_rate(struct cells *cells, double rate)
+{
+	add_figure(cells, WIDTH_RATE, digits_for(rate), rate);
+}
+
+/* Whether the schedule was kept is a word, and so is seen wherever the figures are. */
+static void add_load(struct cells *cells, const struct result_case *line)
+{
+	const struct hist *lag = &line->pace->lag;
+	double lag_us = (double)NAN;
+
+	if (hist_has_quantile(lag, LAG_QUANTILE))
+		lag_us = hist_quantile(lag, LAG_QUANTILE) / NS_PER_US;
+	add_name(cells, "%s", pace_is_saturated(line) ? "saturated" : "kept");
+	add_rate(cells, pace_rate(line));
+	add_rate(cells, pace_got(line));
+	add_times(cells, line);
+	add_figure(cells, WIDTH_FIGURE, latency_digits(lag_us), lag_us);
+}
+
+static void title_load(struct cells *cells)
+{
+	add_name(cells, "schedule");
+	add_title(cells, WIDTH_RATE, "msg/s");
+	add_title(cells, WIDTH_RATE, "went");
+	title_times(cells);
+	add_title(cells, WIDTH_FIGURE, "lag p99");
+}
+
+enum cells_table cells_table(const struct result_case *line)
+{
+	if (line->windows)
+		return CELLS_BANDWIDTH;
+	return line->pace ? CELLS_LOAD : CELLS_LATENCY;
+}
+
 void cells_title(struct cells *cells, const struct table_unit *unit, const struct result_case *line)
 {
+	static const char *const titles[] = {
+		[CELLS_LATENCY] = "LATENCY us",
+		[CELLS_BANDWIDTH] = "BANDWIDTH",
+		[CELLS_LOAD] = "LOAD us",
+	};
+
 	cells->count = 0;
-	add_name(cells, "%s", line->windows ? "BANDWIDTH" : "LATENCY us");
+	add_name(cells, "%s", titles[cells_table(line)]);
 	add_title(cells, WIDTH_BYTES, "bytes");
 	add_name(cells, "cq");
-	if (line->windows)
+	switch (cells_table(line)) {
+	case CELLS_BANDWIDTH:
 		title_bandwidth(cells, unit ? unit : &units[0]);
-	else
-		title_latency(cells);
+		break;
+	case CELLS_LOAD:
+		title_load(cells);
+		break;
+	case CELLS_LATENCY:
+		add_name(cells, "kind");
+		title_times(cells);
+		break;
+	}
 	add_name(cells, "CPU us/msg near/far");
 }
 
@@ -344,10 +451,18 @@ void cells_fill(struct cells *cells, const struct table_unit *unit, const struct
 		const struct result_case *line)
 {
 	cells_names(cells, line);
-	if (line->windows)
+	switch (cells_table(line)) {
+	case CELLS_BANDWIDTH:
 		add_bandwidth(cells, unit ? unit : &units[0], result, line);
-	else
-		add_latency(cells, line);
+		break;
+	case CELLS_LOAD:
+		add_load(cells, line);
+		break;
+	case CELLS_LATENCY:
+		add_name(cells, "%s", result_kind_name(line->kind));
+		add_times(cells, line);
+		break;
+	}
 	add_name(cells, "%.2f/%.2f", cpu_us(&line->client), cpu_us(&line->server));
 }
 

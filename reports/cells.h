@@ -8,6 +8,9 @@
 
 #include "reports/result.h"
 
+/* Room for the head of a table. */
+#define CELLS_HEAD 640
+
 /* What a bandwidth is shown in, such as Gb/s. */
 struct table_unit;
 
@@ -27,6 +30,15 @@ struct cells {
 	struct cell cell[CELLS_MAX];
 };
 
+/* The tables that there are, of cases with figures. */
+enum cells_table {
+	CELLS_LATENCY,
+	CELLS_BANDWIDTH,
+	CELLS_LOAD,
+};
+
+enum cells_table cells_table(const struct result_case *line);
+
 /* What a case is called: its first three cells, without any figure. */
 void cells_names(struct cells *cells, const struct result_case *line);
 
@@ -39,7 +51,7 @@ void cells_fill(struct cells *cells, const struct table_unit *unit, const struct
 		const struct result_case *line);
 
 /* The two ends, and what all cases have in common. */
-void cells_head(char text[static 512], const struct result *result);
+void cells_head(char text[static CELLS_HEAD], const struct result *result);
 
 /* Whether cases were measured before they had become steady; then the sentence. */
 bool cells_unsteady(char text[static 256], const struct result *result);

@@ -35,6 +35,7 @@ static const struct row {
 	[CHOSEN_COMPLETION_VECTOR] = {.name = "completion_vector"                 },
 	[CHOSEN_PAGE_BYTES] = {.name = "page_bytes"},
 	[CHOSEN_BUFFER_BYTES] = {.name = "buffer_bytes"            },
+	[CHOSEN_PLACES] = {.name = "places"                             },
 };
 
 void chosen_set(struct chosen *chosen, enum chosen_member member, uint64_t value)

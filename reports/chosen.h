@@ -35,6 +35,7 @@ enum chosen_member {
 	CHOSEN_COMPLETION_VECTOR,
 	CHOSEN_PAGE_BYTES,
 	CHOSEN_BUFFER_BYTES,
+	CHOSEN_PLACES, /* of each queue pair, where messages go to several */
 	CHOSEN_MEMBERS,
 };
 

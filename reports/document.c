@@ -11,6 +11,7 @@
 
 #include "reports/hdr.h"
 #include "reports/interval.h"
+#include "reports/knee.h"
 #include "reports/save.h"
 
 /* Everything here is well below 2^63, which is as far as JSON's integers go. */
@@ -114,13 +115,27 @@ static json_t *make_latency(const struct result_case *line)
 	return latency;
 }
 
-/* Of the same kind, and no measurement: nobody reads it but to judge the warm-up. */
-static json_t *make_warmup(const struct hist *hist)
+/* Of the same kind, beside the measurement: to judge the warm-up, or a load, by. */
+static json_t *make_beside(const struct hist *hist)
 {
-	json_t *warmup = make_figures(hist);
+	json_t *beside = make_figures(hist);
 
-	json_object_set_new(warmup, "histogram", make_plain_histogram(hist, "ns"));
-	return warmup;
+	json_object_set_new(beside, "histogram", make_plain_histogram(hist, "ns"));
+	return beside;
+}
+
+static json_t *make_load(const struct result_case *line)
+{
+	const struct pace *pace = line->pace;
+	json_t *maximum = NULL;
+
+	if (pace->maximum > 0)
+		maximum = json_pack("{s:s, s:f}", "case", pace->maximum_case, "messages_per_s",
+				    pace->maximum);
+	return json_pack("{s:f, s:f, s:o, s:o*, s:o, s:o}", "rate", pace_rate(line),
+			 "messages_per_s", pace_got(line), "unsent", number(pace_unsent(line)),
+			 "maximum", maximum, "lag_ns", make_beside(&pace->lag), "uncorrected_ns",
+			 make_beside(&pace->uncorrected));
 }
 
 static json_t *make_windows(const struct result_case *line)
@@ -210,6 +225,13 @@ static json_t *make_loss(uint64_t sent, uint64_t lost)
 	return json_pack("{s:o, s:o}", "sent", number(sent), "lost", number(lost));
 }
 
+static json_t *make_trial_load(const struct result_trial *trial)
+{
+	return json_pack("{s:f, s:f, s:o, s:b}", "rate", trial->pace.rate, "messages_per_s",
+			 trial->messages_per_s, "unsent", number(trial->pace.unsent), "saturated",
+			 trial->pace.is_saturated);
+}
+
 static json_t *make_trial(const struct result_case *line, const struct result_trial *trial)
 {
 	json_t *object = json_pack("{s:{s:o, s:o, s:b}, s:o, s:o, s:o}", "warmup", "messages",
@@ -229,6 +251,8 @@ static json_t *make_trial(const struct result_case *line, const struct result_tr
 	json_decref(latency);
 	if (line->windows)
 		json_object_set_new(object, "bandwidth", make_rates(trial));
+	if (line->pace)
+		json_object_set_new(object, "load", make_trial_load(trial));
 	if (trial->sent)
 		json_object_set_new(object, "loss", make_loss(trial->sent, trial->lost));
 	return object;
@@ -313,11 +337,17 @@ static json_t *make_case(const struct result_case *line)
 	if (line->latency)
 		json_object_set_new(object, "latency_ns", make_latency(line));
 	if (line->warmup)
-		json_object_set_new(object, "warmup_latency_ns", make_warmup(line->warmup));
+		json_object_set_new(object, "warmup_latency_ns", make_beside(line->warmup));
 	if (line->windows)
 		json_object_set_new(object, "bandwidth", make_bandwidth(line));
+	if (line->pace) {
+		json_object_set_new(object, "saturated", json_boolean(pace_is_saturated(line)));
+		json_object_set_new(object, "load", make_load(line));
+	}
 	if (line->sent)
 		json_object_set_new(object, "loss", make_loss(line->sent, line->lost));
+	if (line->shares.threads)
+		json_object_set_new(object, "shares", shares_encode(&line->shares, line->size));
 	json_object_set_new(object, "cpu", make_costs(&line->client, &line->server));
 	return object;
 }
@@ -359,10 +389,13 @@ static json_t *make_head(const struct result *result)
 json_t *document_make(const struct result *result)
 {
 	json_t *document = make_head(result);
+	json_t *knees = knees_make(result);
 	json_t *cases = json_array();
 
 	for (size_t i = 0; i < result->n_cases; i++)
 		json_array_append_new(cases, make_case(&result->cases[i]));
+	if (knees)
+		json_object_set_new(document, "knees", knees);
 	if (json_object_set_new(document, "cases", cases) ||
 	    (result->warnings && json_object_set(document, "warnings", result->warnings))) {
 		json_decref(document);
@@ -397,9 +430,16 @@ static int write_case(FILE *out, const struct result_case *line)
 	return 0;
 }
 
+static void write_member(FILE *out, const char *name, const json_t *value)
+{
+	fprintf(out, ",\"%s\":", name);
+	json_dumpf(value, out, JSON_COMPACT);
+}
+
 /* The cases are long, and most of them are there as text: the rest goes around them. */
 static int write_parts(FILE *out, const char *head, const struct result *result)
 {
+	json_t *knees = knees_make(result);
 	int code = 0;
 
 	fprintf(out, "%.*s,\"cases\":[", (int)strlen(head) - 1, head);
@@ -409,10 +449,11 @@ static int write_parts(FILE *out, const char *head, const struct result *result)
 		code = write_case(out, &result->cases[i]);
 	}
 	fputc(']', out);
-	if (result->warnings) {
-		fputs(",\"warnings\":", out);
-		json_dumpf(result->warnings, out, JSON_COMPACT);
-	}
+	if (knees)
+		write_member(out, "knees", knees);
+	json_decref(knees);
+	if (result->warnings)
+		write_member(out, "warnings", result->warnings);
 	fputs("}\n", out);
 	return code;
 }

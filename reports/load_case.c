@@ -36,7 +36,8 @@ static int load_trials(struct result_case *line, const json_t *json, struct erro
 
 static int load_kind(enum result_kind *kind, const json_t *latency, struct error *error)
 {
-	static const enum result_kind kinds[] = {RESULT_HALF, RESULT_FULL, RESULT_COMPLETION};
+	static const enum result_kind kinds[] = {RESULT_HALF, RESULT_FULL, RESULT_COMPLETION,
+						 RESULT_CALL};
 	char name[32] = "";
 
 	if (member_text(latency, "kind", name, sizeof(name), error))
@@ -46,7 +47,7 @@ static int load_kind(enum result_kind *kind, const json_t *latency, struct error
 		if (!strcmp(result_kind_name(*kind), name))
 			return 0;
 	}
-	return error_set(error, -EINVAL, "\"kind\" is none of half, full, completion");
+	return error_set(error, -EINVAL, "\"kind\" is none of half, full, completion, call");
 }
 
 static int load_latency(struct result_case *line, const json_t *json, struct error *error)
@@ -122,6 +123,24 @@ static int load_bandwidth(struct result_case *line, const json_t *json, struct e
 		code = restore_windows(line->windows, bandwidth, line->size, error);
 	if (code)
 		error_wrap(error, "bandwidth");
+	return code;
+}
+
+static int load_shares(struct result_case *line, const json_t *json, struct error *error)
+{
+	struct shares *shares = &line->shares;
+	unsigned __int128 messages = 0;
+	json_t *object;
+	int code = member_object(json, "shares", &object, error);
+
+	if (!code)
+		code = shares_decode(shares, object, error);
+	for (size_t i = 0; i < (size_t)shares->threads * shares->qps && !code; i++)
+		messages += shares->messages[i];
+	if (!code && messages != line->messages)
+		code = error_set(error, -EINVAL, "the messages of its threads are not its own");
+	if (code)
+		error_wrap(error, "shares");
 	return code;
 }
 
@@ -223,18 +242,24 @@ static int load_figures(struct result_case *line, const json_t *json, struct err
 		code = load_latency(line, json, error);
 	if (has_latency && !code && json_object_get(json, "warmup_latency_ns"))
 		code = load_warmup(line, json, error);
+	if (has_latency && !code && json_object_get(json, "load"))
+		code = pace_load(line, json, error);
 	if (has_bandwidth && !code)
 		code = load_bandwidth(line, json, error);
+	if (line->n_trials && !code && json_object_get(json, "shares"))
+		code = load_shares(line, json, error);
 	return code || !line->n_trials ? code : check_costs(line, json, error);
 }
 
 /* All but what has a place of its own, under the names that options have. */
 static int load_parameters(struct result_case *line, json_t *json, struct error *error)
 {
-	static const char *const others[] = {"id",     "transport",        "trials",    "status",
-					     "error",  "latency_ns",       "bandwidth", "cpu",
-					     "loss",   "counters",         "semantics", "placement",
-					     "chosen", "warmup_latency_ns"};
+	static const char *const others[] = {
+		"id",     "transport",         "trials",    "status",
+		"error",  "latency_ns",        "bandwidth", "cpu",
+		"loss",   "counters",          "semantics", "placement",
+		"chosen", "warmup_latency_ns", "load",      "saturated",
+		"shares"};
 	const char *name;
 	json_t *value;
 	bool is_kept = (line->parameters = json_object()) != NULL;

@@ -83,6 +83,15 @@ static int load_rates(struct result_trial *trial, const json_t *json, struct err
 	return code;
 }
 
+/* What went is the messages over their time. */
+static int load_pace(struct result_trial *trial, const json_t *json, struct error *error)
+{
+	if (!trial->duration_ns)
+		return error_set(error, -EINVAL, "it has taken no time");
+	trial->messages_per_s = (double)trial->messages * 1e9 / (double)trial->duration_ns;
+	return pace_load_trial(&trial->pace, json, error);
+}
+
 /* On UC and UD, and of both directions. */
 static int load_extras(struct result_trial *trial, const json_t *json, struct error *error)
 {
@@ -118,5 +127,7 @@ int load_trial(struct result_trial *trial, const json_t *json, const json_t *of_
 		code = load_latencies(trial->latency, json, error);
 	if (!code && json_object_get(of_case, "bandwidth"))
 		code = load_rates(trial, json, error);
+	if (!code && json_object_get(of_case, "load"))
+		code = load_pace(trial, json, error);
 	return code ? code : load_extras(trial, json, error);
 }

@@ -184,7 +184,8 @@ static int check_parameters(struct result_case *line, const struct result_case *
 static int check_figures(const struct result_case *line, const struct result_case *from,
 			 struct error *error)
 {
-	if (!line->latency != !from->latency || !line->windows != !from->windows)
+	if (!line->latency != !from->latency || !line->windows != !from->windows ||
+	    !line->pace != !from->pace)
 		return error_set(error, -EINVAL, "a bandwidth and a latency are not the same case");
 	if (line->latency && line->kind != from->kind)
 		return check_text("its latency", result_kind_name(line->kind),
@@ -210,6 +211,9 @@ static int check_range(const struct result_case *line, const struct result_case 
 	if (line->warmup && from->warmup)
 		is_wrong = is_wrong || is_beyond(line->warmup->count, from->warmup->count) ||
 			   is_beyond(line->warmup->sum, from->warmup->sum);
+	if (line->pace && from->pace)
+		is_wrong = is_wrong || is_beyond(line->pace->lag.sum, from->pace->lag.sum) ||
+			   is_beyond(line->pace->uncorrected.sum, from->pace->uncorrected.sum);
 	if (!is_wrong && from->windows && line->size)
 		is_wrong = messages > INT64_MAX / line->size;
 	return is_wrong ? error_set(error, -EOVERFLOW, "these are more than can be counted") : 0;
@@ -247,7 +251,11 @@ static int add_trials(struct result_case *line, const struct result_case *from, 
 	merge_chosen(&line->client_chosen, &from->client_chosen, !line->n_trials);
 	merge_chosen(&line->server_chosen, &from->server_chosen, !line->n_trials);
 	if (!code)
+		code = result_add_shares(line, &from->shares, !line->n_trials, error);
+	if (!code)
 		code = result_add_warmup(line, from->warmup, error);
+	if (!code && from->pace)
+		code = pace_add(line, from->pace, error);
 	/* The histogram and the windows of all of them come with the first. */
 	for (size_t i = 0; i < from->n_trials && !code; i++)
 		code = result_add_trial(line, &from->trials[i], i ? NULL : from->latency,

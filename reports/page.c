@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "reports/banner.h"
+#include "reports/knee.h"
 #include "reports/member.h"
 #include "reports/semantics.h"
 
@@ -88,18 +89,23 @@ static void print_cells(FILE *out, const struct cells *cells, bool is_head)
 }
 
 static void print_metric(FILE *out, const struct table_unit *unit, const struct result *result,
-			 bool is_bandwidth)
+			 enum cells_table which)
 {
+	static const char *const titles[] = {
+		[CELLS_LATENCY] = "Latency, microseconds",
+		[CELLS_BANDWIDTH] = "Bandwidth",
+		[CELLS_LOAD] = "Load, microseconds",
+	};
 	bool is_open = false;
 
 	for (size_t i = 0; i < result->n_cases; i++) {
 		const struct result_case *line = &result->cases[i];
 		struct cells cells;
 
-		if (!cells_has_figures(line) || !line->windows != !is_bandwidth)
+		if (!cells_has_figures(line) || cells_table(line) != which)
 			continue;
 		if (!is_open) {
-			begin_table(out, is_bandwidth ? "Bandwidth" : "Latency, microseconds");
+			begin_table(out, titles[which]);
 			cells_title(&cells, unit, line);
 			fputs("<thead>", out);
 			print_cells(out, &cells, true);
@@ -144,6 +150,45 @@ static void print_others(FILE *out, const struct result *result)
 			fputs(": ", out);
 		print_text(out, line->error);
 		fputs("</li>\n", out);
+	}
+	if (is_open)
+		fputs("</ul>\n", out);
+}
+
+static void print_knees(FILE *out, const struct result *result)
+{
+	struct knees knees;
+	char text[512];
+
+	knees_open(&knees, result);
+	if (knees.count)
+		fputs("<h3>Knees</h3>\n<ul>\n", out);
+	for (size_t i = 0; i < knees.count; i++) {
+		knee_tell(&knees.knee[i], text);
+		print_element(out, "li", text);
+	}
+	if (knees.count)
+		fputs("</ul>\n", out);
+	knees_close(&knees);
+}
+
+static void print_shares(FILE *out, const struct result *result)
+{
+	bool is_open = false;
+
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+		char text[96];
+
+		if (!cells_has_figures(line) || !shares_are_several(&line->shares))
+			continue;
+		if (!is_open)
+			fputs("<h3>Fairness</h3>\n<ul>\n", out);
+		is_open = true;
+		shares_print(&line->shares, text);
+		fputs("<li>", out);
+		print_text(out, line->id);
+		fprintf(out, ": %s</li>\n", text);
 	}
 	if (is_open)
 		fputs("</ul>\n", out);
@@ -298,7 +343,7 @@ static void print_run(FILE *out, const struct result *result, const char *name)
 void page_add(FILE *out, const struct table_unit *unit, const struct result *result,
 	      const char *name)
 {
-	char head[512];
+	char head[CELLS_HEAD];
 
 	cells_head(head, result);
 	fputs("<section>\n", out);
@@ -307,11 +352,14 @@ void page_add(FILE *out, const struct table_unit *unit, const struct result *res
 	print_element(out, "h2", head);
 	print_run(out, result, name);
 	if (semantics_has_times(result)) {
-		print_metric(out, unit, result, false);
-		print_metric(out, unit, result, true);
+		print_metric(out, unit, result, CELLS_LATENCY);
+		print_metric(out, unit, result, CELLS_BANDWIDTH);
+		print_metric(out, unit, result, CELLS_LOAD);
 	}
+	print_knees(out, result);
 	print_semantics(out, result);
 	print_others(out, result);
+	print_shares(out, result);
 	print_warnings(out, result);
 	print_circumstances(out, result);
 	fputs("</section>\n", out);

@@ -22,12 +22,13 @@ const char *result_kind_name(enum result_kind kind)
 		[RESULT_HALF] = "half",
 		[RESULT_FULL] = "full",
 		[RESULT_COMPLETION] = "completion",
+		[RESULT_CALL] = "call",
 	};
 
 	return names[kind];
 }
 
-static void add_cost(struct result_cost *into, const struct result_cost *from)
+void result_add_cost(struct result_cost *into, const struct result_cost *from)
 {
 	into->messages += from->messages;
 	into->user_ns += from->user_ns;
@@ -85,8 +86,8 @@ int result_add_trial(struct result_case *line, const struct result_trial *trial,
 	line->duration_ns += trial->duration_ns;
 	line->sent += trial->sent;
 	line->lost += trial->lost;
-	add_cost(&line->client, &trial->client);
-	add_cost(&line->server, &trial->server);
+	result_add_cost(&line->client, &trial->client);
+	result_add_cost(&line->server, &trial->server);
 	return 0;
 }
 
@@ -104,15 +105,27 @@ int result_add_warmup(struct result_case *line, const struct hist *warmup, struc
 	return 0;
 }
 
+int result_add_shares(struct result_case *line, const struct shares *shares, bool is_first,
+		      struct error *error)
+{
+	if (shares_are_several(shares) && (is_first || line->shares.threads))
+		return shares_add(&line->shares, shares, error);
+	shares_close(&line->shares);
+	return 0;
+}
+
 void result_drop_trials(struct result_case *line)
 {
+	shares_close(&line->shares);
 	free(line->latency);
 	free(line->warmup);
 	free(line->windows);
+	free(line->pace);
 	free(line->trials);
 	line->latency = NULL;
 	line->warmup = NULL;
 	line->windows = NULL;
+	line->pace = NULL;
 	line->trials = NULL;
 	line->n_trials = 0;
 	line->messages = 0;

@@ -15,6 +15,8 @@
 #include "core/hist.h"
 #include "reports/chosen.h"
 #include "reports/fingerprint.h"
+#include "reports/pace.h"
+#include "reports/shares.h"
 #include "reports/statistic.h"
 #include "reports/windows.h"
 
@@ -30,6 +32,7 @@ enum result_kind {
 	RESULT_HALF,       /* half of a round trip */
 	RESULT_FULL,       /* a whole one */
 	RESULT_COMPLETION, /* from posting to the own completion */
+	RESULT_CALL,       /* a call of verbs, from its begin to its return */
 };
 
 /* What one end spent. */
@@ -62,6 +65,7 @@ struct result_trial {
 	double far_messages_per_s;
 	uint64_t sent; /* on UC and UD, with the warm-up; 0: nothing can be lost */
 	uint64_t lost;
+	struct pace_trial pace; /* of a load */
 	struct result_cost client;
 	struct result_cost server;
 };
@@ -89,6 +93,7 @@ struct result_case {
 	struct hist *latency;    /* of all trials; NULL: none was measured */
 	struct hist *warmup;     /* latencies before that, of all trials; NULL: none */
 	struct windows *windows; /* of all trials; NULL: no bandwidth was */
+	struct pace *pace;       /* of all trials; NULL: it was no load */
 	struct result_cost client;
 	struct result_cost server;
 	json_t *counters; /* {"client", "server"}: what their devices counted; or NULL */
@@ -99,6 +104,7 @@ struct result_case {
 	struct chosen server_chosen;
 	uint64_t sent; /* on UC and UD */
 	uint64_t lost;
+	struct shares shares; /* of all trials; zeroed: not known, or nothing to divide */
 	struct result_trial *trials;
 	size_t n_trials; /* that have ended well */
 	char *text;      /* its part of a document; NULL: it is not made yet */
@@ -144,6 +150,8 @@ enum result_status result_status_of_cases(const struct result *result);
 
 const char *result_kind_name(enum result_kind kind);
 
+void result_add_cost(struct result_cost *into, const struct result_cost *from);
+
 /* Adds a trial that has ended well; its histogram and windows (or NULL) are merged. */
 int result_add_trial(struct result_case *line, const struct result_trial *trial,
 		     const struct hist *latency, const struct windows *windows,
@@ -151,6 +159,13 @@ int result_add_trial(struct result_case *line, const struct result_trial *trial,
 
 /* Adds the latencies of a trial's warm-up, if there were any. */
 int result_add_warmup(struct result_case *line, const struct hist *warmup, struct error *error);
+
+/*
+ * Adds what each thread, and each queue pair, had of a trial, the first one or another. Of
+ * one alone nothing is kept; nor where it is not known of all trials: it would not add up.
+ */
+int result_add_shares(struct result_case *line, const struct shares *shares, bool is_first,
+		      struct error *error);
 
 /* What a case has that did not end well is no measurement. */
 void result_drop_trials(struct result_case *line);

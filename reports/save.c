@@ -7,6 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* What a short result takes. */
+#define LEAST_ROOM (64 << 10)
+
 int save_finish(FILE *out)
 {
 	if (fflush(out) || ferror(out))
@@ -101,6 +104,22 @@ int save_path(const char *path, save_writer *write, const void *what, struct err
 	return code ? error_set_errno(error, code, "cannot write %s", path) : 0;
 }
 
+/* A full disk takes an empty file. */
+static int try_room(int fd)
+{
+	static const char page[4096];
+
+	for (ssize_t left = LEAST_ROOM; left > 0;) {
+		size_t part = left < (ssize_t)sizeof(page) ? (size_t)left : sizeof(page);
+		ssize_t written = write(fd, page, part);
+
+		if (written <= 0)
+			return written < 0 ? -errno : -ENOSPC;
+		left -= written;
+	}
+	return 0;
+}
+
 static int try_path(const char *path)
 {
 	int special = is_special(path);
@@ -115,6 +134,7 @@ static int try_path(const char *path)
 	if (fd < 0) {
 		code = -errno;
 	} else {
+		code = try_room(fd);
 		close(fd);
 		unlink(name);
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "reports/banner.h"
+#include "reports/knee.h"
 #include "reports/member.h"
 #include "reports/semantics.h"
 
@@ -35,7 +36,7 @@ static void widen(int *width, const char *text)
 void table_open(struct table *table, FILE *out, const struct table_unit *unit,
 		const struct result *result)
 {
-	char head[512];
+	char head[CELLS_HEAD];
 
 	*table = (struct table){
 		.out = out,
@@ -85,6 +86,16 @@ static void print(const struct table *table, const struct cells *cells)
 	}
 }
 
+static void print_shares(const struct table *table, const struct result_case *line)
+{
+	char text[96];
+
+	if (!shares_are_several(&line->shares))
+		return;
+	shares_print(&line->shares, text);
+	fprintf(table->out, "  %s", text);
+}
+
 void table_line(struct table *table, const struct result_case *line)
 {
 	struct cells cells;
@@ -98,7 +109,7 @@ void table_line(struct table *table, const struct result_case *line)
 	}
 	if (!semantics_has_times(table->result))
 		return;
-	if (!table->last || !table->last->windows != !line->windows) {
+	if (!table->last || cells_table(table->last) != cells_table(line)) {
 		cells_title(&cells, table->unit, line);
 		print(table, &cells);
 		fputc('\n', table->out);
@@ -108,6 +119,7 @@ void table_line(struct table *table, const struct result_case *line)
 	print(table, &cells);
 	if (line->lost)
 		fprintf(table->out, "  lost %" PRIu64 " of %" PRIu64, line->lost, line->sent);
+	print_shares(table, line);
 	fputc('\n', table->out);
 }
 
@@ -143,11 +155,25 @@ static void print_unsteady(const struct table *table)
 		fprintf(table->out, "! %s; mend: a longer --warmup\n", text);
 }
 
+static void print_knees(const struct table *table)
+{
+	struct knees knees;
+	char text[512];
+
+	knees_open(&knees, table->result);
+	for (size_t i = 0; i < knees.count; i++) {
+		knee_tell(&knees.knee[i], text);
+		fprintf(table->out, "%s\n", text);
+	}
+	knees_close(&knees);
+}
+
 struct table_count table_foot(const struct table *table)
 {
 	const struct result *result = table->result;
 	struct table_count found = {0};
 
+	print_knees(table);
 	semantics_print(table->out, result);
 	for (size_t i = 0; i < result->n_cases; i++) {
 		const struct result_case *line = &result->cases[i];

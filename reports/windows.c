@@ -61,6 +61,21 @@ void windows_finish(struct windows *windows, uint64_t duration_ns)
 	windows->count = duration_ns / windows->window_ns;
 }
 
+void windows_lay_over(struct windows *into, const struct windows *from)
+{
+	unsigned int fold = 0; /* 2^fold windows of from to one of into */
+
+	while (into->window_ns < from->window_ns)
+		merge_pairs(into);
+	while (from->window_ns << fold < into->window_ns)
+		fold++;
+	for (size_t i = 0; i < from->count; i++)
+		into->messages[i >> fold] += from->messages[i];
+	if (from->count && ((from->count - 1) >> fold) + 1 > into->count)
+		into->count = ((from->count - 1) >> fold) + 1;
+	into->rest += from->rest;
+}
+
 void windows_forget(struct windows *windows, uint64_t messages)
 {
 	cut(windows, 0);

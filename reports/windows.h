@@ -62,6 +62,12 @@ void windows_forget(struct windows *windows, uint64_t messages);
 void windows_coarsen(struct windows *windows, uint64_t least_messages);
 
 /*
+ * Lays windows of the same time over these, those of another thread: both are not finished,
+ * began at the same moment, and with windows of one length.
+ */
+void windows_lay_over(struct windows *into, const struct windows *from);
+
+/*
  * Puts the windows of another trial behind these, merging the finer ones, and both
  * where there would be too many. Their lengths have to differ by a power of two,
  * else -EINVAL, and nothing is changed.

@@ -9,9 +9,11 @@
 
 /* Both areas and the notifications of a flow, for messages of less than a page. */
 #define FLOW_BYTES 12288
+#define AREA_BYTES (FLOW_BYTES / 3)
 #define MAX_INLINE 256
 #define STALLED_NS (5 * NS_PER_S)
 #define WINDOW_NS  (10 * NS_PER_MS)
+#define RATE       1e12
 
 /* The defaults of a case, as the command would have them. */
 static void choose(struct bed *bed)
@@ -27,6 +29,10 @@ static void choose(struct bed *bed)
 	parameters->cq = settings->cq;
 	parameters->latencies = settings->latencies;
 	parameters->bidirectional = settings->is_both;
+	parameters->sge = settings->sge ? settings->sge : 1;
+	parameters->access = settings->access;
+	/* The receiving area of a flow. */
+	parameters->buffer = settings->access ? AREA_BYTES * parameters->qps : PARAMETER_AUTO;
 	parameters->verify = settings->is_verified;
 	rules_choose(settings->op, parameters);
 }
@@ -43,7 +49,8 @@ static void fill_lane(struct bed *bed)
 	lane->batch = (unsigned int)parameters->post_list;
 	lane->signal_every = (unsigned int)parameters->cq_mod;
 	lane->stalled_ns = STALLED_NS;
-	lane->stride = FLOW_BYTES / 3;
+	lane->stride = AREA_BYTES;
+	lane->walks = walk_is_on(parameters);
 	lane->sent_slots = lane->received_slots = 1;
 	lane->ground.mr = &bed->mr;
 	lane->completion = &lane->ground.completion;
@@ -109,8 +116,8 @@ int bed_open(struct bed *bed, const struct bed_settings *settings, struct error 
 	if (!code)
 		code = alarm_open(&bed->lane.ground.alarm, error);
 	if (!code)
-		code = buffer_open(&bed->lane.ground.buffer, (size_t)n * FLOW_BYTES, false, -1,
-				   error);
+		code = buffer_open(&bed->lane.ground.buffer, (size_t)n * FLOW_BYTES,
+				   BUFFER_ORDINARY, -1, error);
 	if (!code) {
 		fill_lane(bed);
 		code = make_flows(bed, error);
@@ -140,10 +147,24 @@ void bed_close(struct bed *bed)
 	memset(bed, 0, sizeof(*bed));
 }
 
+/* Seeded anew for each run: the same instructions each time. */
+static void make_load(struct bed *bed)
+{
+	static const struct clock clock = {.mult = 1ULL << 32};
+
+	schedule_init(&bed->load.schedule, &clock, RATE, bed->settings.is_poisson);
+	schedule_seed(&bed->load.schedule, 1, 0);
+	bed->load.seen = &bed->pace;
+	bed->load.give_up = bed->load.stalled = UINT64_MAX;
+}
+
 struct loop_run bed_run(struct bed *bed, uint64_t messages)
 {
+	if (bed->settings.metric == METRIC_LOAD)
+		make_load(bed);
 	return (struct loop_run){
 		.messages = messages,
+		.load = &bed->load,
 		.until = UINT64_MAX,
 		.hist = &bed->hist,
 		.windows = &bed->windows,
@@ -155,5 +176,7 @@ struct loop_run bed_run(struct bed *bed, uint64_t messages)
 void bed_clear(struct bed *bed)
 {
 	hist_init(&bed->hist);
+	hist_init(&bed->pace.lag);
+	hist_init(&bed->pace.uncorrected);
 	windows_init(&bed->windows, WINDOW_NS);
 }

@@ -7,6 +7,7 @@
 #ifndef BENCH_MICRO_BED_H
 #define BENCH_MICRO_BED_H
 
+#include "bench/loop_load.h"
 #include "bench/micro/instant.h"
 #include "bench/op.h"
 #include "core/context.h"
@@ -21,19 +22,24 @@ struct bed_settings {
 	enum transport transport;
 	enum rdma_wait_mode cq; /* of both ends */
 	bool latencies;
+	enum access access;
+	unsigned int sge; /* 1 if 0 */
 	bool is_both;     /* ways at once */
+	bool is_poisson;  /* of a load */
 	bool is_verified; /* each message; what comes back is what was sent */
 };
 
 struct bed {
-	struct bed_settings settings;
-	struct parameters parameters;
-	struct instant instant;
+	struct lane lane;
+	struct load load; /* all of it is due at once */
+	struct hist hist;
+	struct pace pace;
 	struct rdma_state *states; /* one for each flow */
 	struct ibv_mr mr;
-	struct lane lane;
-	struct hist hist;
+	struct bed_settings settings;
+	struct parameters parameters;
 	struct windows windows;
+	struct instant instant;
 };
 
 int bed_open(struct bed *bed, const struct bed_settings *settings, struct error *error);

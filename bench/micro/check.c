@@ -62,6 +62,31 @@ static int check_flows(const struct bed *bed, struct error *error)
 	return error->code;
 }
 
+/* Each place had its turn as often as any other, there and here; and what came in how many pieces. */
+static int check_places(const struct bed *bed, uint64_t total, struct error *error)
+{
+	const struct instant_queue *queue = &bed->instant.queues[0];
+	uint64_t least = total / INSTANT_PLACES_NOTED;
+	uint64_t more = total % INSTANT_PLACES_NOTED;
+	uint64_t found[2] = {0};
+
+	if (bed->settings.peer != INSTANT_NOTES)
+		return 0;
+	expect("pieces", queue->pieces, total * bed->parameters.sge, error);
+	if (!bed->lane.walks)
+		return error->code;
+	for (size_t i = 0; i < INSTANT_PLACES_NOTED; i++) {
+		found[0] += queue->far[i] == least + 1;
+		found[1] += queue->near[i] == least + 1;
+		expect("visits of a place", queue->far[i] - (queue->far[i] == least + 1), least,
+		       error);
+		expect("visits of a place here", queue->near[i], queue->far[i], error);
+	}
+	expect("places that were visited once more", found[0], more, error);
+	expect("places here that were", found[1], more, error);
+	return error->code;
+}
+
 /* total: of all runs on this bed; now: of the last one. */
 static int check_run(const struct row *row, const struct bed *bed, uint64_t total, uint64_t now,
 		     struct error *error)
@@ -97,8 +122,8 @@ static int check_row(const struct row *row, struct bed *bed, struct error *error
 
 		bed_clear(bed);
 		total += counts[i];
-		if (!row->run(bed, &run, error))
-			check_run(row, bed, total, counts[i], error);
+		if (!row->run(bed, &run, error) && !check_run(row, bed, total, counts[i], error))
+			check_places(bed, total, error);
 	}
 	bed_close(bed);
 	return error->code;

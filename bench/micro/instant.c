@@ -87,6 +87,29 @@ static void on_one_sided_echoed(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t r
 	take_next(qpx, INSTANT_ECHOES, false);
 }
 
+static ALWAYS_INLINE void note(uint64_t places[INSTANT_PLACES_NOTED], uint64_t address)
+{
+	places[address / 64 % INSTANT_PLACES_NOTED]++;
+}
+
+static void on_one_sided_noted(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t remote)
+{
+	note(queue_of(&qpx->qp_base)->far, remote);
+	take_next(qpx, INSTANT_ABSENT, false);
+}
+
+static void on_inline_noted(struct ibv_qp_ex *qpx, void *address, size_t length)
+{
+	note(queue_of(&qpx->qp_base)->near, (uintptr_t)address);
+	queue_of(&qpx->qp_base)->pieces++;
+}
+
+static void on_sge_noted(struct ibv_qp_ex *qpx, uint32_t lkey, uint64_t address, uint32_t length)
+{
+	note(queue_of(&qpx->qp_base)->near, address);
+	queue_of(&qpx->qp_base)->pieces++;
+}
+
 static void on_write_imm(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t remote, __be32 imm)
 {
 	take_next(qpx, INSTANT_ABSENT, true);
@@ -143,6 +166,16 @@ static int post_send_answered(struct ibv_qp *qp, struct ibv_send_wr *wr, struct 
 static int post_send_placed(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	return take_list(qp, wr, INSTANT_PLACES);
+}
+
+static int post_send_noted(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	for (const struct ibv_send_wr *each = wr; each; each = each->next) {
+		note(queue_of(qp)->far, each->wr.rdma.remote_addr);
+		note(queue_of(qp)->near, each->sg_list[0].addr);
+		queue_of(qp)->pieces += (unsigned int)each->num_sge;
+	}
+	return take_list(qp, wr, INSTANT_ABSENT);
 }
 
 static int post_send_echoed(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
@@ -210,7 +243,7 @@ static struct ibv_context_ops make_ops(enum instant_peer peer)
 					struct ibv_send_wr **) = {
 		[INSTANT_ABSENT] = post_send_alone,  [INSTANT_ANSWERS] = post_send_answered,
 		[INSTANT_PLACES] = post_send_placed, [INSTANT_ECHOES] = post_send_echoed,
-		[INSTANT_SENDS] = post_send_alone,
+		[INSTANT_NOTES] = post_send_noted,   [INSTANT_SENDS] = post_send_alone,
 	};
 
 	return (struct ibv_context_ops){
@@ -240,6 +273,11 @@ static void make_queue(struct instant *instant, struct instant_queue *queue, enu
 	qpx->wr_set_ud_addr = on_ud_addr;
 	qpx->wr_set_inline_data = on_inline;
 	qpx->wr_set_sge = on_sge;
+	if (peer == INSTANT_NOTES) {
+		qpx->wr_rdma_write = qpx->wr_rdma_read = on_one_sided_noted;
+		qpx->wr_set_inline_data = on_inline_noted;
+		qpx->wr_set_sge = on_sge_noted;
+	}
 }
 
 int instant_open(struct instant *instant, unsigned int n_queues, enum instant_peer peer,

@@ -23,8 +23,12 @@ enum instant_peer {
 	INSTANT_ANSWERS, /* each post that takes a receive there brings a message into one here */
 	INSTANT_PLACES,  /* the last byte of each post comes back into memory */
 	INSTANT_ECHOES,  /* all of its bytes do, and messages as with INSTANT_ANSWERS */
+	INSTANT_NOTES,   /* nothing, but it notes where posts go, and come from */
 	INSTANT_SENDS,   /* instant_supply: so many messages, as fast as receives are posted */
 };
+
+/* Of a page, which is what an area of a bed has. */
+#define INSTANT_PLACES_NOTED 64
 
 struct instant_queue {
 	struct ibv_qp_ex qpx;
@@ -34,6 +38,9 @@ struct instant_queue {
 	const uint8_t *sent; /* what comes back, where, and how much of it there is */
 	uint8_t *received;
 	size_t size;
+	uint64_t far[INSTANT_PLACES_NOTED];  /* how often each was gone to, */
+	uint64_t near[INSTANT_PLACES_NOTED]; /* and came from */
+	uint64_t pieces;
 };
 
 struct instant {

@@ -22,6 +22,11 @@ static int run_bandwidth(struct bed *bed, const struct loop_run *run, struct err
 	return bed->settings.op->bandwidth(&bed->lane, run, error);
 }
 
+static int run_load(struct bed *bed, const struct loop_run *run, struct error *error)
+{
+	return bed->settings.op->load(&bed->lane, run, error);
+}
+
 /* The alarm that ends it is no failure. */
 static int run_sink(struct bed *bed, const struct loop_run *run, struct error *error)
 {
@@ -75,6 +80,7 @@ static int run_clock(struct bed *bed, const struct loop_run *run, struct error *
 	ROW_ON(name "/inline", POST_EXTENDED_INLINE, run, __VA_ARGS__), \
 		LISTED(name, run, __VA_ARGS__)
 #define STREAM(name, ...) INLINED(name, run_bandwidth, .metric = METRIC_BW, __VA_ARGS__)
+#define LOAD(name, ...)   INLINED(name, run_load, .metric = METRIC_LOAD, __VA_ARGS__)
 /* What is read goes inline nowhere. */
 #define FETCH(name, ...)                               \
 	LISTED(name "-lat", run_latency, __VA_ARGS__), \
@@ -117,11 +123,27 @@ const struct row rows[] = {
 	STREAM("write-notify-bw-both", .op = &op_write_notify, .peer = INSTANT_ANSWERS,
 	       .is_both = true),
 	STREAM("write-notify-bw-latencies", .op = &op_write_notify, .latencies = true),
+	STREAM("write-bw-random", .op = &op_write, .access = ACCESS_RANDOM, .peer = INSTANT_NOTES),
+	STREAM("write-bw-random-list16", .op = &op_write, .access = ACCESS_RANDOM,
+	       .peer = INSTANT_NOTES, .post_list = 16),
+	STREAM("write-bw-random-latencies", .op = &op_write, .access = ACCESS_RANDOM,
+	       .peer = INSTANT_NOTES, .latencies = true),
+	FETCH("read-random", .op = &op_read, .access = ACCESS_RANDOM, .peer = INSTANT_NOTES),
+	STREAM("send-bw-random", .op = &op_send, .access = ACCESS_RANDOM),
+	INLINED("send-lat-random", run_latency, .op = &op_send, .peer = INSTANT_ANSWERS,
+		.access = ACCESS_RANDOM),
+	ROW_ON("read-bw-sge3/classic", POST_CLASSIC, run_bandwidth, .op = &op_read,
+	       .metric = METRIC_BW, .peer = INSTANT_NOTES, .sge = 3),
 	LISTED("read-notify-bw", run_bandwidth, .metric = METRIC_BW, .op = &op_read_notify),
+	LOAD("send-load", .op = &op_send),
+	LOAD("send-load-poisson", .op = &op_send, .is_poisson = true),
+	LOAD("write-load-16qp", .op = &op_write, .qps = 16),
+	LOAD("write-notify-load", .op = &op_write_notify),
+	LISTED("read-notify-load", run_load, .metric = METRIC_LOAD, .op = &op_read_notify),
 	{.name = "sink",
-										       .run = run_sink,
-										       .calls = calls_sink,
-										       .settings = {.op = &op_send, .metric = METRIC_BW, .peer = INSTANT_SENDS}},
+										      .run = run_sink,
+										      .calls = calls_sink,
+										      .settings = {.op = &op_send, .metric = METRIC_BW, .peer = INSTANT_SENDS}},
 	{.name = "hist_add",              .run = run_hist,    .settings = {.op = &op_send}    },
 	{.name = "clock_ticks",              .run = run_clock, .settings = {.op = &op_send}},
 };
@@ -137,7 +159,8 @@ const struct row *row_find(const char *name)
 
 uint64_t row_samples(const struct row *row, uint64_t messages)
 {
-	bool has = row->run == run_latency || row->run == run_hist || row->settings.latencies;
+	bool has = row->run == run_latency || row->run == run_load || row->run == run_hist ||
+		   row->settings.latencies;
 
 	return has ? messages : 0;
 }

@@ -63,17 +63,19 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.completed("run", "--cq", ""), modes)
         self.assertEqual(self.completed("run", "--server-cq", ""), modes)
         self.assertLessEqual({"send", "write", "read", "all"}, self.completed("run", "--op", ""))
-        self.assertLessEqual({"lat", "bw", "all"}, self.completed("run", "--metric", ""))
+        self.assertLessEqual({"lat", "bw", "load", "all"}, self.completed("run", "--metric", ""))
         self.assertLessEqual(
             {"quick", "standard", "full", "semantics"}, self.completed("run", "--preset", "")
         )
         units = {"Gb/s", "Mb/s", "GB/s", "MB/s", "MiB/s"}
         self.assertEqual(self.completed("run", "--units", ""), units)
         self.assertEqual(self.completed("report", "--units", "M"), {"Mb/s", "MB/s", "MiB/s"})
+        self.assertEqual(self.completed("run", "--arrivals", ""), {"fixed", "poisson", "all"})
         self.assertEqual(self.completed("run", "--pin", ""), {"auto", "off"})
         self.assertEqual(self.completed("run", "--server-pin", "3,o"), {"3,off"})
         self.assertEqual(self.completed("run", "--numa", "a"), {"auto"})
         self.assertEqual(self.completed("run", "--server-numa", "o"), {"off"})
+        self.assertEqual(self.completed("run", "--access", "s"), {"same", "sequential", "stride="})
         for command in ("run", "serve", "devices", "doctor"):
             self.assertEqual(self.completed(command, "--device", ""), {"soft0", "auto"})
             self.assertEqual(self.completed(command, "-d", "s"), {"soft0"})

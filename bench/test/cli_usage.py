@@ -13,17 +13,24 @@ OPTIONS = {
     "run": {
         "op", "metric", "size", "cq", "server-cq", "tx-depth", "rx-depth", "inline", "cq-mod",
         "timeout", "retries", "hugepages", "iterations", "duration", "trials", "all", "events",
-        "transport", "qps", "post-list", "bidirectional", "latencies", "outstanding", "mtu",
-        "gid-index", "sl", "tos", "connect", "use-srq", "verify", "think", "receives", "needs",
-        "warmup", "pin", "server-pin", "numa", "server-numa",
+        "transport", "qps", "threads", "post-list", "bidirectional", "latencies", "outstanding",
+        "mtu", "gid-index", "sl", "tos", "secret-file", "connect", "use-srq", "verify", "think",
+        "receives", "needs", "warmup", "pin", "server-pin", "numa", "server-numa", "rate",
+        "arrivals", "seed", "sge", "buffer", "access", "doorbell-every", "mr-access",
+        "pages",
         "preset", "plan", "dry-run", "device", "device-port", "server-device", "port", "launch",
         "wait", "json", "no-save", "redact", "units", "fail-below", "fail-above", "quiet",
         "progress", "rdma-cm", "cpu-freq",
     },
-    "serve": {"device", "port", "once", "idle", "token"},
+    "serve": {
+        "device", "port", "once", "idle", "token", "bind", "allow", "secret-file",
+        "max-clients", "max-qps", "max-size", "max-memory", "max-client-memory", "max-time",
+        "max-pause", "pool", "pool-share", "pool-cq", "pool-receives", "pool-dump",
+    },
     "report": {"format", "output", "merge", "json", "redact", "units"},
     "devices": {"device", "json"},
-    "doctor": {"device", "port", "json"},
+    "doctor": {"device", "port", "json", "secret-file"},
+    "pool": {"alloc", "writes", "doorbell-every", "cq", "seed", "dump", "device", "port"},
 }
 # perftest's, where it has them.
 LETTERS = {
@@ -38,6 +45,7 @@ LETTERS = {
     "report": {"o": "output"},
     "devices": {"d": "device"},
     "doctor": {"d": "device", "p": "port"},
+    "pool": {"d": "device", "p": "port"},
 }
 LONG = " where they take long to become steady"
 QUICK = [
@@ -103,6 +111,8 @@ class Usage(unittest.TestCase):
         for command, options in OPTIONS.items():
             for name in options:
                 self.assertIn(f"--{name}", text, command)
+            for letter, name in LETTERS[command].items():
+                self.assertIn(f"*-{letter}*, *--{name}*", text, command)
 
     def test_unknown_commands(self):
         for word in ("measure", "Run", "", "-x", "--json"):
@@ -135,7 +145,7 @@ class Usage(unittest.TestCase):
             (("-s", "1:1g:+1"), "--size: '1:1g:+1' has too many members"),
             (("-I", "0:64"), "--inline: '0:64' has a range that would never leave 0"),
             (("--op", "push"), "--op: 'push' is none of send, write, read"),
-            (("--metric", "speed"), "--metric: 'speed' is none of lat, bw"),
+            (("--metric", "speed"), "--metric: 'speed' is none of lat, bw, load"),
             (("--cq", "busy"), "--cq: 'busy' is none of poll, event, adaptive"),
             (("--server-cq=poll,",), "--server-cq: 'poll,' is none of poll, event, adaptive"),
             (("-t", "0"), "--tx-depth: '0' is not from 1 to 16384"),
@@ -147,7 +157,7 @@ class Usage(unittest.TestCase):
             (("-D", "1us"), "--duration: '1us' is not from 1ms to 86400s"),
             (("--trials", "0"), "--trials: '0' is not from 1 to 1000"),
             (("--hugepages=2",), "--hugepages takes no value"),
-            (("--pin", "on"), "--pin: 'on' is neither auto nor off nor a number"),
+            (("--pin", "on"), "--pin: 'on' is neither auto nor off nor CPUs, such as 3, 0-3 or 0-6+2"),
             (("--pin", "8192"), "--pin: '8192' is not from 0 to 8191"),
             (("--numa", "1024"), "--numa: '1024' is not from 0 to 1023"),
             (("--server-numa", "on"), "--server-numa: 'on' is neither auto nor off nor a number"),
@@ -270,6 +280,11 @@ class Usage(unittest.TestCase):
             ("[" * 100000, ", line 1: "),
             ('{"a": "' + "b" * 500000 + '"}', "there is no option --a for a plan"),
             ('{"schema": "verbmark.result/1"}', " carries no plan"),
+            (
+                '{"schema": "verbmark.result/2", "run": {"plan": [{"size": 1}]}}',
+                " has another schema than verbmark.result/1",
+            ),
+            ('{"schema": 1, "run": {"plan": []}}', " has another schema than verbmark.result/1"),
             ('{"schema": "verbmark.result/1", "run": {"plan": [1]}}', "a plan is an object"),
             ("[]", "the plan is empty"),
             ("[1]", "a plan is an object of lists, or an array of them"),
@@ -295,6 +310,12 @@ class Usage(unittest.TestCase):
                 )
         self.assertEqual(
             self.refused("run", "--plan", "/dev/zero"), "/dev/zero is too long for a plan"
+        )
+
+    def test_what_is_quoted_stays_one_line(self):
+        self.assertEqual(
+            self.refused("run", "--size", "4\n\x1b[2Jé"),
+            "--size: '4??[2Jé' is not a size, such as 64 or 4k",
         )
 
     def test_the_plan_of_a_result(self):

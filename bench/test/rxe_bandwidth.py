@@ -6,6 +6,9 @@ import statistics
 from verbmark import Served, counter, measure, wait_until_settled, warmed_up
 
 OPS = ("send", "write", "read")
+STREAMS = (
+    "send,write,read,write-imm,fetch-add,compare-swap,write-notify,read-notify,doorbell"
+)
 MODES = ("poll", "event", "adaptive")
 DEPTH = 128
 # What makes rxe send something again: messages that are then counted twice by it.
@@ -178,6 +181,17 @@ class Bandwidth(Sweep):
                 self.check_packets(op, "poll", "16k", 4 + 1)
 
 
+    def test_packets_of_grants(self):
+        """Two are asked for and answered, each with its acknowledgement; nothing else goes."""
+        before = counter("sent_pkts")
+        again = [counter(name) for name in AGAIN]
+        self.cases("--op", "alloc", "-s", "1,1m", "-n", 300, "--warmup", 0, "--trials", 1)
+        sent = wait_until_settled() - before
+        self.assertGreaterEqual(sent, 2 * 300 * 8)
+        if again == [counter(name) for name in AGAIN]:
+            self.assertLess(sent, 2 * 300 * 9)
+
+
 class Options(Sweep):
     """What a case may have besides; each by so many messages, which are all there."""
 
@@ -191,13 +205,50 @@ class Options(Sweep):
         return cases
 
     def test_all_operations(self):
-        for case in self.check("--op", "all", count=8):
+        for case in self.check("--op", STREAMS, count=9):
             self.assertEqual(case["cpu"]["client"]["messages"], self.MESSAGES)
-        for case in self.cases("--op", "all", "--cq", "poll,event", "-n", 50):
+        cases = self.cases("--op", "all", "--cq", "poll,event", "-n", 50)
+        self.assertEqual(len(cases), 25)
+        for case in cases:
             self.assertEqual(case["latency_ns"]["count"], 50)
 
+    def test_doorbells(self):
+        """So many writes have one completion at either end, and the rest of them one."""
+        for every, rung in ((1, 600), (7, 86), (64, 10), (600, 1)):
+            (case,) = self.check("--op", "doorbell", "--doorbell-every", every, "--warmup", 0)
+            cpu = case["cpu"]
+            self.assertEqual(cpu["client"]["completions"], rung)
+            self.assertLessEqual(cpu["server"]["completions"], rung)
+            self.assertEqual(cpu["server"]["messages"], self.MESSAGES)
+            self.assertEqual(case["cq_mod"], every)
+        options = ("--doorbell-every", "1,16")
+        self.check("--op", "doorbell", *options, "-q", 3, "--use-srq", "--cq", "event", count=2)
+        self.check("--op", "doorbell", *options, "-s", 9000, "-b", count=2)
+        self.check("--op", "doorbell", "--latencies", "--access", "same,random", count=2)
+
+    def test_latencies_of_doorbells(self):
+        """A message is as many writes as there are to a doorbell: of all of them the time."""
+        options = ("--op", "doorbell", "--doorbell-every", "1,40", "-n", 200, "--warmup", 0)
+        for case in self.cases(*options, "--cq", "poll,event", "--access", "same,random"):
+            self.assertEqual(case["latency_ns"]["kind"], "half")
+            self.assertEqual(case["latency_ns"]["count"], 200)
+            # Its answer, and each signalled post; that of the last one nobody waits for.
+            self.assertIn(case["cpu"]["client"]["completions"], (399, 400))
+            self.assertEqual(case["cpu"]["server"]["messages"], 200)
+
+    def test_grants(self):
+        """By the size of what is granted, by messages of always the same."""
+        options = ("--op", "alloc", "-s", "1,10000,1m", "-n", 100, "--warmup", 0)
+        for case in self.cases(*options, "--cq", "poll,event"):
+            self.assertEqual(case["latency_ns"]["kind"], "full")
+            self.assertEqual(case["latency_ns"]["count"], 100)
+            self.assertEqual(case["cpu"]["client"]["messages"], 100)
+            self.assertEqual(case["cpu"]["server"]["messages"], 100)
+        (case,) = self.cases("--op", "alloc", "--threads", 2, "-n", 50, "--use-srq")
+        self.assertEqual(case["latency_ns"]["count"], 100)
+
     def test_queue_pairs(self):
-        self.check("--op", "all", "-q", 4, count=8)
+        self.check("--op", STREAMS, "-q", 4, count=9)
         self.check("--op", "send,write-imm,write-notify", "-q", "1,4", "--use-srq", count=6)
 
     def test_lists(self):
@@ -207,7 +258,7 @@ class Options(Sweep):
         self.check("--op", "write", "-l", 64, "-s", "256k")
 
     def test_both_ways(self):
-        for case in self.check("--op", "all", "-b", count=8):
+        for case in self.check("--op", STREAMS, "-b", count=9):
             total = case["bandwidth"]["total"]
             # A server that is not given a processor for so short a time has sent nothing.
             self.assertGreaterEqual(total["messages_per_s"], case["bandwidth"]["messages_per_s"])

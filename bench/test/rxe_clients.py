@@ -11,13 +11,35 @@ import unittest
 
 import documents
 from verbmark import (
-    ADDRESS, ALIVE, CASE, DEVICE, HELLO, LIMIT, Ended, Peer, Server, client, counter, frame,
+    ADDRESS, ALIVE, CASE, DEVICE, HELLO, LIMIT, Ended, Peer, Relay, Server, client, counter, frame,
     measure, resources, wait_until,
 )
 
 
 def asking(**parameters):
     return {"parameters": CASE["parameters"] | parameters}
+
+
+class NoWordToBegin(unittest.TestCase):
+    """The server is to drive its own direction, and hears something else first."""
+
+    def run_with(self, **changes):
+        with Server() as server, Relay(server, "begin") as relay:
+            program = client("-b", "--metric", "bw", "-n", 10**12, port=relay.port)
+            self.addCleanup(program.kill)
+            relay.wait()
+            relay.release(**changes)
+            self.assertEqual(program.wait(), 1)
+            measure(server, "-n", 50)
+            return program.out
+
+    def test_stop(self):
+        """As a client does that has given up."""
+        self.assertTrue([line for line in self.run_with(type="stop") if "bidirectional: " in line])
+
+    def test_another_word(self):
+        (line,) = [line for line in self.run_with(type="note") if "bidirectional: " in line]
+        self.assertRegex(line, ": the client said something else than 'stop'$")
 
 
 class Clients(unittest.TestCase):
@@ -49,7 +71,7 @@ class Clients(unittest.TestCase):
         self.assertEqual(refused["type"], "refused")
         self.assertRegex(
             refused["reason"],
-            r"^the client speaks protocol 999 \(verbmark 9\.9\), the server speaks 2 \(.+\): "
+            r"^the client speaks protocol 999 \(verbmark 9\.9\), the server speaks 3 \(.+\): "
             r"upgrade the older one$",
         )
         self.assertIsNone(peer.receive(), "the connection goes on")
@@ -163,7 +185,8 @@ class Clients(unittest.TestCase):
         self.assertEqual(ended.status, 1)
         self.assertEqual(
             ended.err,
-            f"verbmark: {ADDRESS}: 64 clients are being served, which is all it takes",
+            f"verbmark: {ADDRESS}: 64 clients are being served, which is all it takes: come back "
+            "later, or raise 'serve --max-clients' there",
         )
         for guest in guests:
             guest.close()

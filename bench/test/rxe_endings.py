@@ -56,12 +56,14 @@ class Scene:
     held = "listening"
     cq = "poll"
     metric = "lat"
+    options = ()
 
     def __init__(self, server):
         self.server = server
         self.relay = Relay(server, self.held)
         self.client = client(
-            "-n", self.messages, "--cq", self.cq, "--metric", self.metric, port=self.relay.port
+            "-n", self.messages, "--cq", self.cq, "--metric", self.metric, *self.options,
+            port=self.relay.port,
         )
 
     messages = ENDLESS
@@ -113,6 +115,14 @@ class BeforeTheFirstMessage(Scene):
 
     def reach(self, victim):
         self.relay.wait()
+
+
+class BeforeTheOtherWay(BeforeTheFirstMessage):
+    """The server is to drive its own direction, and does not know that it may."""
+
+    held = "begin"
+    metric = "bw"
+    options = ("-b",)
 
 
 class InTheLoop(Scene):
@@ -187,10 +197,10 @@ class Killed(unittest.TestCase):
                 "or its process ended$",
             )
             self.assertEqual(len(self.server.err), round_number + 1, self.server.err)
-        # The allocator keeps what threads have used, once or twice: after the second
-        # client there is nothing that a third would add but a page here and there.
+        # The allocator keeps what threads have used, once or twice, and the top of its heap
+        # comes and goes: a client's rings that stayed, in a stream, would be 70 KiB a round.
         if not IS_SANITIZED:
-            self.assertLess(memory[-1] - memory[1], 64, memory)
+            self.assertLess(memory[-1] - memory[1], 128, memory)
         measure(self.server, "-n", 50)
 
     def kill_servers(self, kind):
@@ -220,6 +230,9 @@ class Killed(unittest.TestCase):
     def test_clients_before_the_first_message(self):
         self.kill_clients(BeforeTheFirstMessage)
 
+    def test_clients_before_the_other_way(self):
+        self.kill_clients(BeforeTheOtherWay)
+
     def test_clients_in_the_loop(self):
         self.kill_clients(InTheLoop)
 
@@ -240,6 +253,9 @@ class Killed(unittest.TestCase):
 
     def test_servers_before_the_first_message(self):
         self.kill_servers(BeforeTheFirstMessage)
+
+    def test_servers_before_the_other_way(self):
+        self.kill_servers(BeforeTheOtherWay)
 
     def test_servers_in_the_loop(self):
         self.kill_servers(InTheLoop)

@@ -87,6 +87,16 @@ class Limits(Served):
             (("-I", most, most + 1),), f"inline size {most + 1} exceeds the device's limit {most}"
         )
 
+    def test_pieces(self):
+        # Those of rxe are as many as the option takes.
+        if self.limits["max_sge"] < 32:
+            self.check((("--sge", 1, 32),), self.exceeds("number of scatter-gather entries", 32, "max_sge"))
+        cases = measure(self.server, "-n", 20, "--sge", "1,2,32", "-s", "31,32").document["cases"]
+        self.assertEqual(
+            [case.get("error") for case in cases],
+            [None, None, "--sge: a message has no fewer bytes than pieces", None, None, None],
+        )
+
     def test_gids(self):
         missing = max(self.gids) + 1
         self.check(
@@ -126,7 +136,7 @@ class OfAServer(unittest.TestCase):
             peer = Peer(sock)
             peer.expect("hello")
             peer.send({
-                "type": "welcome", "protocol": 2, "version": "0", "host": "other",
+                "type": "welcome", "protocol": 3, "version": "0", "host": "other",
                 "devices": [PORT | (port or {})],
             })
             peer.expect("describe")

@@ -38,8 +38,9 @@ class Right(Served):
         return cases
 
     def test_latencies(self):
-        ops = "send,write,read,write-imm,write-notify,read-notify"
-        self.check("--op", ops, "-s", "1,9000", "-n", 100, count=12)
+        ops = "send,write,read,write-imm,write-notify,read-notify,doorbell"
+        self.check("--op", ops, "-s", "1,9000", "-n", 100, count=14)
+        self.check("--op", ops, "-s", "33,9000", "-n", 100, "--sge", "2,32", count=28)
         for transport, ops in (("uc", "send,write,write-imm"), ("ud", "send")):
             self.check("-c", transport, "--op", ops, "-s", "9,1024", "-n", 100,
                        count=2 * len(ops.split(",")))
@@ -51,6 +52,10 @@ class Right(Served):
         self.check(*ops, "send,read", "-l", 4, count=2)
         self.check(*ops, "send,read-notify", "-b", count=2)
         self.check(*ops, "send", "-c", "uc,ud", "-s", "8,4096", "-q", 2, count=4)
+        # Receives of several places as well, and datagrams with what is in front of them.
+        self.check(*ops, "send,read", "-s", "33,9000", "--sge", "2,32", "-q", 3, count=8)
+        self.check(*ops, "send", "-b", "-l", 4, "--sge", 5, count=1)
+        self.check(*ops, "send", "-c", "ud", "-s", "8,4096", "--sge", 3, count=2)
         # Ten times around all the places that there are.
         self.check(*ops, "send", "-t", 5, "-r", 7, count=1)
 

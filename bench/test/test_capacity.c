@@ -8,7 +8,7 @@
 
 /* What the rows of the tests are about is taken from this and put in its place. */
 static const char made_up_device[] =
-	"{'device':{'max_qp':16, 'max_qp_wr':1000, 'max_sge':4, 'max_cqe':4000, 'max_srq':1,"
+	"{'device':{'max_qp':16, 'max_qp_wr':1000, 'max_sge':4, 'max_cqe':4000, 'max_cq':12, 'max_mr':14, 'max_srq':1,"
 	" 'max_srq_wr':500, 'max_srq_sge':2, 'max_qp_rd_atom':16, 'max_qp_init_rd_atom':8,"
 	" 'max_mr_size':1048576, 'atomics':'hca', 'max_inline':{'RC':100, 'UC':120, 'UD':60}},"
 	" 'port':{'max_msg_sz':65536, 'gids':[0, 3, 255]}}";
@@ -34,7 +34,7 @@ static void check_end(const struct result_end *end, const char *text, const char
 	rules_choose(op, &wanted);
 	/* What no device can do is another's affair. */
 	assert_null(rules_refuse(op, &wanted));
-	capacity_read(&capacity, end, "n02");
+	capacity_read(&capacity, end, true, "n02");
 	if (!!capacity_check(&capacity, op, &wanted, &error) != !!sentence)
 		print_error("%s: %s\n", text, error.text);
 	assert_string_equal(error.text, sentence ? sentence : "");
@@ -55,15 +55,18 @@ static void test_as_much_as_there_is(void **unused)
 		"",
 		"op=fetch-add",
 		"op=read outstanding=8",
-		"metric=bw qps=16 tx-depth=8 rx-depth=8",
-		"metric=bw tx-depth=1000 rx-depth=1000",
+		"access=same metric=bw qps=16 tx-depth=8 rx-depth=8",
+		"access=same metric=bw tx-depth=1000 rx-depth=1000",
 		/* Both are in one completion queue: 4 * (500 + 500). */
-		"metric=bw qps=4 tx-depth=500 rx-depth=500",
+		"access=same metric=bw qps=4 tx-depth=500 rx-depth=500",
 		/* Two posts for each, and the receives. */
 		"op=write-notify metric=bw tx-depth=500 rx-depth=1000",
 		"use-srq=1 rx-depth=500",
+		/* Of each lane: a queue for its completions, which has as many as one alone. */
+		"threads=12",
+		"access=same metric=bw qps=4 threads=4 tx-depth=500 rx-depth=500",
 		/* Receives of a shared queue are of no queue pair. */
-		"metric=bw use-srq=1 rx-depth=500 tx-depth=1000",
+		"access=same metric=bw use-srq=1 rx-depth=500 tx-depth=1000",
 		"op=write size=64k",
 		"inline=100",
 		"inline=120 transport=UC",
@@ -79,39 +82,56 @@ static void test_as_much_as_there_is(void **unused)
 		check(made_up_device, texts[i], NULL);
 }
 
+static void test_pieces(void **unused)
+{
+	check(made_up_device, "sge=4", NULL);
+	check(made_up_device, "sge=5",
+	      OWN "number of scatter-gather entries 5 exceeds the device's limit 4");
+	check(made_up_device, "sge=2 use-srq=1 rx-depth=500", NULL);
+	check(made_up_device, "sge=3 use-srq=1 rx-depth=500",
+	      OWN "number of scatter-gather entries 3 exceeds the device's limit 2");
+}
+
 static void test_more_than_there_is(void **unused)
 {
 	static const char *const rows[][2] = {
-		{"metric=bw qps=17 tx-depth=8 rx-depth=8",
-		 OWN "number of queue pairs 17 exceeds the device's limit 16"                                                                },
-		{"metric=bw tx-depth=1001",
-		 OWN "send queue depth 1001 exceeds the device's limit 1000"                                                                 },
+		{"access=same metric=bw qps=17 tx-depth=8 rx-depth=8",
+		 OWN "number of queue pairs 17 exceeds the device's limit 16"										},
+ /* Of each lane. */
+		{"threads=17",							     OWN "number of queue pairs 17 exceeds the device's limit 16"      },
+		{"access=same metric=bw qps=6 threads=3 tx-depth=8 rx-depth=8",
+		 OWN "number of queue pairs 18 exceeds the device's limit 16"										},
+		{"threads=13",							     OWN "number of completion queues 13 exceeds the device's limit 12"},
+		{"use-srq=1 threads=2",
+		 OWN "number of shared receive queues 2 exceeds the device's limit 1"                                                                        },
+		{"access=same metric=bw tx-depth=1001",
+		 OWN "send queue depth 1001 exceeds the device's limit 1000"										 },
 		{"op=write-notify metric=bw tx-depth=501",
-		 OWN "send queue depth 1002 exceeds the device's limit 1000"                                                                 },
+		 OWN "send queue depth 1002 exceeds the device's limit 1000"										 },
 		{"tx-depth=600 cq-mod=600",
-		 OWN "send queue depth 1200 exceeds the device's limit 1000"                                                                 },
-		{"rx-depth=1001",					      OWN "receive queue depth 1001 exceeds the device's limit 1000"},
-		{"metric=bw qps=4 tx-depth=500 rx-depth=501",
-		 OWN "completion queue depth 4004 exceeds the device's limit 4000"                                                           },
+		 OWN "send queue depth 1200 exceeds the device's limit 1000"										 },
+		{"rx-depth=1001",							  OWN "receive queue depth 1001 exceeds the device's limit 1000"    },
+		{"access=same metric=bw qps=4 tx-depth=500 rx-depth=501",
+		 OWN "completion queue depth 4004 exceeds the device's limit 4000"                                                                           },
 		{"use-srq=1 rx-depth=501",
-		 OWN "shared receive queue depth 501 exceeds the device's limit 500"                                                         },
+		 OWN "shared receive queue depth 501 exceeds the device's limit 500"                                                                         },
  /* The smaller one of what it asks and what it answers. */
 		{"op=read outstanding=9",
-		 OWN "number of outstanding reads 9 exceeds the device's limit 8"                                                            },
-		{"op=write size=65537",					OWN "message size 65537 exceeds the device's limit 65536"     },
+		 OWN "number of outstanding reads 9 exceeds the device's limit 8"                                                                            },
+		{"op=write size=65537",						    OWN "message size 65537 exceeds the device's limit 65536"         },
  /* Of each queue pair two areas of 60 KiB, and a page for notifications. */
-		{"op=write metric=bw qps=16 tx-depth=4 rx-depth=4 size=60000",
-		 OWN "size of registered memory 2031616 exceeds the device's limit 1048576"                                                  },
-		{"inline=101",						 OWN "inline size 101 exceeds the device's limit 100"          },
-		{"inline=121 transport=UC",                                    OWN "inline size 121 exceeds the device's limit 120"          },
-		{"inline=61 transport=UD",                                     OWN "inline size 61 exceeds the device's limit 60"            },
-		{"transport=UD size=1025",                                     OWN
-		 "message size 1025 exceeds the MTU 1024, which is all that a datagram carries"    },
+		{"access=same op=write metric=bw qps=16 tx-depth=4 rx-depth=4 size=60000",
+		 OWN "size of registered memory 2031616 exceeds the device's limit 1048576"                                                                  },
+		{"inline=101",							     OWN "inline size 101 exceeds the device's limit 100"              },
+		{"inline=121 transport=UC",						OWN "inline size 121 exceeds the device's limit 120"              },
+		{"inline=61 transport=UD",						 OWN "inline size 61 exceeds the device's limit 60"                },
+		{"transport=UD size=1025",						 OWN
+		 "message size 1025 exceeds the MTU 1024, which is all that a datagram carries"                    },
 		{"transport=UD size=257 mtu=256",
-		 OWN "message size 257 exceeds the MTU 256, which is all that a datagram carries"                                            },
-		{"mtu=2048",						   OWN "MTU 2048 exceeds the port's 1024"                        },
-		{"gid-index=1",						OWN "the port has no GID of index 1"                          },
-		{"gid-index=254",					      OWN "the port has no GID of index 254"                        },
+		 OWN "message size 257 exceeds the MTU 256, which is all that a datagram carries"                                                            },
+		{"mtu=2048",							       OWN "MTU 2048 exceeds the port's 1024"                            },
+		{"gid-index=1",							    OWN "the port has no GID of index 1"                              },
+		{"gid-index=254",							  OWN "the port has no GID of index 254"                            },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
@@ -220,6 +240,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_as_much_as_there_is),
 		cmocka_unit_test(test_more_than_there_is),
+		cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_what_a_device_has_not),
 		cmocka_unit_test(test_iwarp),
 		cmocka_unit_test(test_what_is_not_told_is_no_limit),

@@ -150,9 +150,11 @@ static void test_messages_go(void **unused)
 	assert_int_equal(
 		control_send(&own.control, json_pack("{s:s, s:i}", "type", "case", "n", 7), &error),
 		0);
-	do
+	message = peer_receive(&own, &reader);
+	while (is_type(message, "alive")) {
+		json_decref(message);
 		message = peer_receive(&own, &reader);
-	while (is_type(message, "alive"));
+	}
 	assert_true(is_type(message, "case"));
 	assert_int_equal(json_integer_value(json_object_get(message, "n")), 7);
 	json_decref(message);
@@ -359,6 +361,28 @@ static void test_guard_of_the_end(void **unused)
 	alarm_close(&guarded);
 }
 
+static void test_guard_of_several(void **unused)
+{
+	struct alarm guarded[3];
+	struct alarm *const all[] = {&guarded[0], &guarded[1], &guarded[2]};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(guarded); i++)
+		open_alarm(&guarded[i]);
+	control_guard_all(&own.control, all, ARRAY_LENGTH(all), true);
+	peer_send(&own, HELLO, sizeof(HELLO) - 1);
+	check_message(&own, "hello");
+	for (size_t i = 0; i < ARRAY_LENGTH(guarded); i++)
+		assert_false(alarm_raised(&guarded[i]));
+	control_guard_all(&own.control, all, ARRAY_LENGTH(all) - 1, false);
+	peer_send(&own, HELLO, sizeof(HELLO) - 1);
+	check_aborted(&guarded[0], "a control message came");
+	check_aborted(&guarded[1], "a control message came");
+	assert_false(alarm_raised(&guarded[2]));
+	control_guard(&own.control, NULL);
+	for (size_t i = 0; i < ARRAY_LENGTH(guarded); i++)
+		alarm_close(&guarded[i]);
+}
+
 /* A heartbeat ends nothing, and what is not guarded is left alone. */
 static void test_guard_of_nobody(void **unused)
 {
@@ -479,6 +503,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_guard, open_own, close_all),
 		cmocka_unit_test_setup_teardown(test_guard_comes_late, open_own, close_all),
 		cmocka_unit_test_setup_teardown(test_guard_of_the_end, open_own, close_all),
+		cmocka_unit_test_setup_teardown(test_guard_of_several, open_own, close_all),
 		cmocka_unit_test_setup_teardown(test_guard_of_nobody, open_own, close_all),
 		cmocka_unit_test_setup_teardown(test_failure_from_another_thread, open_own,
 						close_all),

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "bench/counters.h"
+#include "bench/missed.h"
 #include "bench/test/made_up.h"
 #include "core/clock.h"
 
@@ -165,6 +166,42 @@ static void test_kinds(void **unused)
 	assert_int_equal(counters_kind(""), COUNTER_OTHER);
 }
 
+static void check_missed(const struct missed *missed, const struct made_up *machine,
+			 const char *wanted)
+{
+	char text[64];
+
+	missed_tell(missed, machine->root, "mlx5_0", text, sizeof(text));
+	assert_string_equal(text, wanted);
+}
+
+/* Of both ports; what else moved is left out. */
+static void test_missed(void **unused)
+{
+	struct made_up machine;
+	struct missed missed;
+
+	made_up_open(&machine);
+	missed_open(&missed, machine.root, "mlx5_0", 2);
+	check_missed(&missed, &machine, "the device does not count it");
+	missed_close(&missed);
+
+	made_up_files(&machine, files, NULL, 0);
+	made_up_file(&machine, PORT "/hw_counters/out_of_buffer", "20");
+	made_up_file(&machine, "/sys/class/infiniband/mlx5_0/ports/2/hw_counters/out_of_buffer",
+		     "1");
+	missed_open(&missed, machine.root, "mlx5_0", 2);
+	made_up_file(&machine, PORT "/hw_counters/out_of_sequence", "101");
+	check_missed(&missed, &machine, "never");
+	made_up_file(&machine, PORT "/hw_counters/out_of_buffer", "37");
+	check_missed(&missed, &machine, "out_of_buffer 17");
+	made_up_file(&machine, "/sys/class/infiniband/mlx5_0/ports/2/hw_counters/out_of_buffer",
+		     "3");
+	check_missed(&missed, &machine, "out_of_buffer 17, out_of_buffer 2");
+	missed_close(&missed);
+	made_up_close(&machine);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +210,7 @@ int main(void)
 		cmocka_unit_test(test_a_device_that_counts_nothing),
 		cmocka_unit_test(test_waiting),
 		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_missed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

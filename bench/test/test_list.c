@@ -44,6 +44,10 @@ static void check_items(const struct row *row, const char *wrong)
 }
 
 /* The numbers are as the sentence in the header reads, by hand. */
+/* As rate.h has them. */
+#define BITS(amount)     (1ULL << 60 | (amount))
+#define PER_CENT(amount) (2ULL << 60 | (amount))
+
 static const struct row good[] = {
 	ROW("size", "64", 64),
 	ROW("size", "64,4k,1m", 64, 4096, 1048576),
@@ -92,13 +96,23 @@ static const struct row good[] = {
 	ROW("retries", "0+-1", 0, 1),
 	ROW("retries", "7+-1", 6, 7),
 	ROW("timeout", "1:31:+15+-1", 1, 2, 15, 16, 17, 30, 31),
+	/* Rates: of one unit; shares are so far apart unless they say. */
+	ROW("rate", "100k,1M", 100000, 1000000),
+	ROW("rate", "1k:8k", 1000, 2000, 4000, 8000),
+	ROW("rate", "1M:3M:+1M", 1000000, 2000000, 3000000),
+	ROW("rate", "1gbit:100gbit:10", BITS(1000000000), BITS(10000000000), BITS(100000000000)),
+	ROW("rate", "10%:50%", PER_CENT(10), PER_CENT(20), PER_CENT(30), PER_CENT(40),
+	    PER_CENT(50)),
+	ROW("rate", "5%:20%:+5%", PER_CENT(5), PER_CENT(10), PER_CENT(15), PER_CENT(20)),
+	ROW("rate", "10%:80%:2", PER_CENT(10), PER_CENT(20), PER_CENT(40), PER_CENT(80)),
+	ROW("rate", "80%,1k,1gbit", PER_CENT(80), 1000, BITS(1000000000)),
 	/* Words. */
 	ROW("op", "send", 0),
 	ROW("op", "read,send", 2, 0),
 	ROW("op", "read,READ,read", 2),
-	ROW("op", "all", 0, 1, 2, 3, 4, 5, 6, 7),
-	ROW("op", "read,all", 2, 0, 1, 3, 4, 5, 6, 7),
-	ROW("metric", "all", METRIC_LAT, METRIC_BW),
+	ROW("op", "all", 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13),
+	ROW("op", "read,all", 2, 0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13),
+	ROW("metric", "all", METRIC_LAT, METRIC_BW, METRIC_LOAD),
 	ROW("cq", "all", RDMA_POLL, RDMA_EVENT, RDMA_ADAPTIVE),
 	ROW("server-cq", "event", RDMA_EVENT),
 	ROW("hugepages", "1", 1),
@@ -147,10 +161,11 @@ static const struct row good_json[] = {
 	ROW("size", "[\"64+-1\"]", 63, 64, 65),
 	ROW("op", "\"read\"", 2),
 	ROW("op", "[\"read\", \"send\"]", 2, 0),
-	ROW("op", "[\"all\"]", 0, 1, 2, 3, 4, 5, 6, 7),
-	ROW("op", "\"all\"", 0, 1, 2, 3, 4, 5, 6, 7),
+	ROW("op", "[\"all\"]", 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13),
+	ROW("op", "\"all\"", 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13),
 	ROW("hugepages", "true", 1),
 	ROW("hugepages", "[false, true, false]", 0, 1),
+	ROW("rate", "[1000, \"10%\"]", 1000, PER_CENT(10)),
 	ROW("duration", "\"10s\"", 10000000000),
 	ROW("duration", "[\"10s\", \"10000ms\"]", 10000000000),
 	ROW("iterations", "[7]", 7),
@@ -198,7 +213,7 @@ static void check_refusal(const char *name, const char *text, const char *found,
 
 #define NO_SIZE "is not a size, such as 64 or 4k"
 #define NO_OP \
-	"is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify"
+	"is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify, doorbell, alloc, register, deregister, create-qp, create-cq"
 #define NO_FACTOR "has a range whose factor is no number"
 #define LOW_STEP  "has a range whose factor is not 2 or more"
 

@@ -3,6 +3,8 @@
 
 #include "bench/test/asked.h"
 
+#define NO_PIN "is neither auto nor off nor CPUs, such as 3, 0-3 or 0-6+2"
+
 static const struct parameter *find(const char *name)
 {
 	const struct parameter *parameter = parameter_find(name);
@@ -31,42 +33,52 @@ static void test_the_interface(void **unused)
 		const char *most;
 		const char *fallback;
 	} rows[] = {
-		{"op",            0,   "send",    "read-notify",   "send"   },
-		{"metric",        0,   "lat",     "bw",            "lat"    },
-		{"size",          's', "1",       "1g",            "64"     },
-		{"cq",            0,   "poll",    "adaptive",      "poll"   },
-		{"server-cq",     0,   "poll",    "adaptive",      ""       },
-		{"transport",     'c', "RC",      "UD",            "RC"     },
-		{"qps",           'q', "1",       "1024",          "1"      },
-		{"tx-depth",      't', "1",       "16384",         ""       },
-		{"rx-depth",      'r', "1",       "16384",         ""       },
-		{"inline",        'I', "0",       "64k",           ""       },
-		{"cq-mod",        'Q', "1",       "16384",         ""       },
-		{"post-list",     'l', "1",       "64",            "1"      },
-		{"bidirectional", 'b', "0",       "1",             "0"      },
-		{"latencies",     0,   "0",       "1",             "0"      },
-		{"outstanding",   'o', "1",       "255",           ""       },
-		{"mtu",           'm', "256",     "4096",          ""       },
-		{"gid-index",     'x', "0",       "255",           ""       },
-		{"sl",            'S', "0",       "15",            "0"      },
-		{"tos",           'T', "0",       "255",           "0"      },
-		{"timeout",       'u', "1",       "31",            "14"     },
-		{"retries",       0,   "0",       "7",             "6"      },
-		{"connect",       0,   "cm",      "qp",            ""       },
-		{"use-srq",       0,   "0",       "1",             "0"      },
-		{"hugepages",     0,   "0",       "1",             "0"      },
-		{"think",         0,   "0ns",     "1s",            "0ns"    },
-		{"receives",      0,   "buffers", "none",          "buffers"},
-		{"needs",         0,   "0",       "1",             "0"      },
-		{"pin",           0,   "0",       "8191",          ""       },
-		{"server-pin",    0,   "0",       "8191",          ""       },
-		{"numa",          0,   "0",       "1023",          ""       },
-		{"server-numa",   0,   "0",       "1023",          ""       },
-		{"verify",        0,   "0",       "1000000000000", "0"      },
-		{"iterations",    'n', "1",       "1000000000000", ""       },
-		{"duration",      'D', "1ms",     "86400s",        ""       },
-		{"warmup",        0,   "0ns",     "86400s",        "2s"     },
-		{"trials",        0,   "1",       "1000",          ""       },
+		{"op",             0,   "send",    "create-cq",     "send"   },
+		{"metric",         0,   "lat",     "load",          "lat"    },
+		{"size",           's', "1",       "1g",            "64"     },
+		{"cq",             0,   "poll",    "adaptive",      "poll"   },
+		{"server-cq",      0,   "poll",    "adaptive",      ""       },
+		{"transport",      'c', "RC",      "UD",            "RC"     },
+		{"qps",            'q', "1",       "1024",          "1"      },
+		{"threads",        0,   "1",       "256",           "1"      },
+		{"tx-depth",       't', "1",       "16384",         ""       },
+		{"rx-depth",       'r', "1",       "16384",         ""       },
+		{"inline",         'I', "0",       "64k",           ""       },
+		{"cq-mod",         'Q', "1",       "16384",         ""       },
+		{"doorbell-every", 0,   "1",       "8192",          ""       },
+		{"mr-access",      0,   "local",   "atomic",        ""       },
+		{"pages",          0,   "touched", "untouched",     ""       },
+		{"post-list",      'l', "1",       "64",            "1"      },
+		{"bidirectional",  'b', "0",       "1",             "0"      },
+		{"latencies",      0,   "0",       "1",             "0"      },
+		{"rate",           0,   "1",       "1000T",         ""       },
+		{"arrivals",       0,   "fixed",   "poisson",       ""       },
+		{"seed",           0,   "0",       "4294967295",    ""       },
+		{"outstanding",    'o', "1",       "255",           ""       },
+		{"mtu",            'm', "256",     "4096",          ""       },
+		{"gid-index",      'x', "0",       "255",           ""       },
+		{"sl",             'S', "0",       "15",            "0"      },
+		{"tos",            'T', "0",       "255",           "0"      },
+		{"timeout",        'u', "1",       "31",            "14"     },
+		{"retries",        0,   "0",       "7",             "6"      },
+		{"connect",        0,   "cm",      "qp",            ""       },
+		{"use-srq",        0,   "0",       "1",             "0"      },
+		{"hugepages",      0,   "0",       "1",             "0"      },
+		{"buffer",         0,   "8",       "64g",           ""       },
+		{"access",         0,   "same",    "stride=64g",    ""       },
+		{"sge",            0,   "1",       "32",            "1"      },
+		{"think",          0,   "0ns",     "1s",            "0ns"    },
+		{"receives",       0,   "buffers", "none",          "buffers"},
+		{"needs",          0,   "0",       "1",             "0"      },
+		{"pin",            0,   "0",       "8191",          ""       },
+		{"server-pin",     0,   "0",       "8191",          ""       },
+		{"numa",           0,   "0",       "1023",          ""       },
+		{"server-numa",    0,   "0",       "1023",          ""       },
+		{"verify",         0,   "0",       "1000000000000", "0"      },
+		{"iterations",     'n', "1",       "1000000000000", ""       },
+		{"duration",       'D', "1ms",     "86400s",        ""       },
+		{"warmup",         0,   "0ns",     "86400s",        "2s"     },
+		{"trials",         0,   "1",       "1000",          ""       },
 	};
 
 	assert_int_equal(ARRAY_LENGTH(rows), PARAMETERS);
@@ -79,7 +91,7 @@ static void test_the_interface(void **unused)
 		assert_string_equal(printed(parameter, parameter->fallback), rows[i].fallback);
 		assert_null(parameter_parse(parameter, rows[i].least, &value));
 		assert_null(parameter_parse(parameter, rows[i].most, &value));
-		if (parameter->type == PARAMETER_WORD)
+		if (parameter->words)
 			continue;
 		assert_string_equal(printed(parameter, parameter->least), rows[i].least);
 		assert_string_equal(printed(parameter, parameter->most), rows[i].most);
@@ -99,6 +111,7 @@ static void test_words(void **unused)
 		{"op",        "read",     2            },
 		{"metric",    "lat",      METRIC_LAT   },
 		{"metric",    "bw",       METRIC_BW    },
+		{"metric",    "load",     METRIC_LOAD  },
 		{"cq",        "poll",     RDMA_POLL    },
 		{"cq",        "event",    RDMA_EVENT   },
 		{"cq",        "adaptive", RDMA_ADAPTIVE},
@@ -189,59 +202,111 @@ static void test_find(void **unused)
 		assert_null(parameter_find(none[i]));
 }
 
+/* Words, and behind them numbers. */
+static void test_access(void **unused)
+{
+	static const struct {
+		const char *text;
+		const char *id;
+		uint64_t value;
+	} good[] = {
+		{"same",       "send/lat/64/poll/access-same",       ACCESS_SAME         },
+		{"Sequential", "send/lat/64/poll/access-sequential", ACCESS_SEQUENTIAL   },
+		{"random",     "send/lat/64/poll/access-random",     ACCESS_RANDOM       },
+		{"stride=4k",  "send/lat/64/poll/access-stride=4k",  ACCESS_STRIDE + 4096},
+		{"stride=8",   "send/lat/64/poll/access-stride=8",   ACCESS_STRIDE + 8   },
+	};
+	static const char *const bad[][2] = {
+		{"there",                      "is none of same, sequential, random, stride=SIZE" },
+		{"stride",                     "is none of same, sequential, random, stride=SIZE" },
+		{"all",			"is none of same, sequential, random, stride=SIZE" },
+		{"stride=",                    "is a stride that is not a size, such as stride=4k"},
+		{"stride=4q",                  "is a stride that is not a size, such as stride=4k"},
+		{"stride=7",                   "is not from stride=8 to stride=64g"               },
+		{"stride=65g",                 "is not from stride=8 to stride=64g"               },
+		{"stride=9223372036854775807", "is not from stride=8 to stride=64g"               },
+	};
+	uint64_t value;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(good); i++) {
+		struct parameters p = parameters_default();
+		char id[128];
+
+		assert_null(parameter_parse(find("access"), good[i].text, &p.access));
+		assert_true(p.access == good[i].value);
+		parameters_id(&p, id, sizeof(id));
+		assert_string_equal(id, good[i].id);
+	}
+	for (size_t i = 0; i < ARRAY_LENGTH(bad); i++)
+		assert_string_equal(parameter_parse(find("access"), bad[i][0], &value), bad[i][1]);
+}
+
 static void test_refused_texts(void **unused)
 {
 	static const char *const rows[][3] = {
 		{"op",          "push",
-		 "is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify"},
+		 "is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify, doorbell, alloc, register, deregister, create-qp, create-cq"},
 		{"op",          "",
-		 "is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify"},
+		 "is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify, doorbell, alloc, register, deregister, create-qp, create-cq"},
 		{"op",          "0",
-		 "is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify"},
+		 "is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify, doorbell, alloc, register, deregister, create-qp, create-cq"},
 		{"op",          "all",
-		 "is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify"},
-		{"metric",      "speed",                "is none of lat, bw"                                  },
-		{"cq",          "busy",                 "is none of poll, event, adaptive"                    },
-		{"server-cq",   "polling",              "is none of poll, event, adaptive"                    },
-		{"size",        "4q",                   "is not a size, such as 64 or 4k"                     },
-		{"size",        "",                     "is not a size, such as 64 or 4k"                     },
-		{"size",        "-1",                   "is not a size, such as 64 or 4k"                     },
-		{"size",        "18446744073709551616", "is not a size, such as 64 or 4k"                     },
-		{"size",        "0",                    "is not from 1 to 1g"                                 },
-		{"size",        "1073741825",           "is not from 1 to 1g"                                 },
-		{"size",        "18446744073709551615", "is not from 1 to 1g"                                 },
-		{"inline",      "65537",                "is not from 0 to 64k"                                },
-		{"inline",      "off",                  "is not a size, such as 64 or 4k"                     },
-		{"tx-depth",    "0",                    "is not from 1 to 16384"                              },
-		{"tx-depth",    "16385",                "is not from 1 to 16384"                              },
-		{"tx-depth",    "4k",                   "is not a number"                                     },
-		{"rx-depth",    "0",                    "is not from 1 to 16384"                              },
-		{"cq-mod",      "16385",                "is not from 1 to 16384"                              },
-		{"timeout",     "0",                    "is not from 1 to 31"                                 },
-		{"timeout",     "32",                   "is not from 1 to 31"                                 },
-		{"retries",     "8",                    "is not from 0 to 7"                                  },
-		{"iterations",  "0",                    "is not from 1 to 1000000000000"                      },
-		{"iterations",  "1000000000001",        "is not from 1 to 1000000000000"                      },
-		{"iterations",  "18446744073709551615", "is not from 1 to 1000000000000"                      },
-		{"iterations",  "1.5",                  "is not a number"                                     },
-		{"duration",    "soon",                 "is not a time, such as 10s, 100ms or 10us"           },
-		{"duration",    "999us",                "is not from 1ms to 86400s"                           },
-		{"duration",    "86401s",               "is not from 1ms to 86400s"                           },
-		{"trials",      "0",                    "is not from 1 to 1000"                               },
-		{"trials",      "1001",                 "is not from 1 to 1000"                               },
-		{"hugepages",   "yes",                  "is neither 0 nor 1"                                  },
-		{"hugepages",   "2",                    "is neither 0 nor 1"                                  },
-		{"hugepages",   "11",                   "is neither 0 nor 1"                                  },
-		{"hugepages",   "",                     "is neither 0 nor 1"                                  },
-		{"pin",         "8192",                 "is not from 0 to 8191"                               },
-		{"pin",         "18446744073709551615", "is not from 0 to 8191"                               },
-		{"pin",         "18446744073709551614", "is not from 0 to 8191"                               },
-		{"pin",         "-1",                   "is neither auto nor off nor a number"                },
-		{"pin",         "0-3",                  "is neither auto nor off nor a number"                },
-		{"pin",         "",                     "is neither auto nor off nor a number"                },
-		{"server-pin",  "on",                   "is neither auto nor off nor a number"                },
-		{"numa",        "1024",                 "is not from 0 to 1023"                               },
-		{"server-numa", "all",                  "is neither auto nor off nor a number"                },
+		 "is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify, doorbell, alloc, register, deregister, create-qp, create-cq"},
+		{"metric",      "speed",                "is none of lat, bw, load"											 },
+		{"cq",          "busy",                 "is none of poll, event, adaptive"										 },
+		{"server-cq",   "polling",              "is none of poll, event, adaptive"										 },
+		{"size",        "4q",                   "is not a size, such as 64 or 4k"										  },
+		{"size",        "",                     "is not a size, such as 64 or 4k"										  },
+		{"size",        "-1",                   "is not a size, such as 64 or 4k"										  },
+		{"size",        "18446744073709551616", "is not a size, such as 64 or 4k"										  },
+		{"size",        "0",                    "is not from 1 to 1g"											      },
+		{"size",        "1073741825",           "is not from 1 to 1g"											      },
+		{"size",        "18446744073709551615", "is not from 1 to 1g"											      },
+		{"inline",      "65537",                "is not from 0 to 64k"											     },
+		{"inline",      "off",                  "is not a size, such as 64 or 4k"										  },
+		{"tx-depth",    "0",                    "is not from 1 to 16384"											   },
+		{"tx-depth",    "16385",                "is not from 1 to 16384"											   },
+		{"tx-depth",    "4k",                   "is not a number"												  },
+		{"rx-depth",    "0",                    "is not from 1 to 16384"											   },
+		{"cq-mod",      "16385",                "is not from 1 to 16384"											   },
+		{"timeout",     "0",                    "is not from 1 to 31"											      },
+		{"timeout",     "32",                   "is not from 1 to 31"											      },
+		{"retries",     "8",                    "is not from 0 to 7"											       },
+		{"iterations",  "0",                    "is not from 1 to 1000000000000"										   },
+		{"iterations",  "1000000000001",        "is not from 1 to 1000000000000"										   },
+		{"iterations",  "18446744073709551615", "is not from 1 to 1000000000000"                                                                                   },
+		{"iterations",  "1.5",                  "is not a number"												  },
+		{"duration",    "soon",                 "is not a time, such as 10s, 100ms or 10us"                                                                        },
+		{"duration",    "999us",                "is not from 1ms to 86400s"											},
+		{"duration",    "86401s",               "is not from 1ms to 86400s"											},
+		{"buffer",      "65g",                  "is not from 8 to 64g"											     },
+		{"sge",         "0",                    "is not from 1 to 32"											      },
+		{"sge",         "33",                   "is not from 1 to 32"											      },
+		{"trials",      "0",                    "is not from 1 to 1000"											    },
+		{"trials",      "1001",                 "is not from 1 to 1000"											    },
+		{"hugepages",   "yes",                  "is neither 0 nor 1"											       },
+		{"hugepages",   "2",                    "is neither 0 nor 1"											       },
+		{"hugepages",   "11",                   "is neither 0 nor 1"											       },
+		{"hugepages",   "",                     "is neither 0 nor 1"											       },
+		{"pin",         "8192",                 "is not from 0 to 8191"											    },
+		{"pin",         "18446744073709551615", "is not from 0 to 8191"											    },
+		{"pin",         "18446744073709551614", "is not from 0 to 8191"											    },
+		{"pin",         "-1",                   NO_PIN													     },
+		{"pin",         "3-3",                  NO_PIN													     },
+		{"pin",         "3-0",                  NO_PIN													     },
+		{"pin",         "0-8192",               NO_PIN													     },
+		{"pin",         "0-3+0",                NO_PIN													     },
+		{"pin",         "0-3+4",                NO_PIN													     },
+		{"pin",         "0-3+",                 NO_PIN													     },
+		{"pin",         "0-3-5",                NO_PIN													     },
+		{"pin",         "0+3",                  NO_PIN													     },
+		{"pin",         "",                     NO_PIN													     },
+		{"server-pin",  "on",                   NO_PIN													     },
+		{"numa",        "0-1",                  "is neither auto nor off nor a number"									     },
+		{"threads",     "0",                    "is not from 1 to 256"											     },
+		{"threads",     "257",                  "is not from 1 to 256"											     },
+		{"numa",        "1024",                 "is not from 0 to 1023"											    },
+		{"server-numa", "all",                  "is neither auto nor off nor a number"									     },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -278,6 +343,7 @@ static void test_json_values(void **unused)
 		{"duration",  "\"2\"",     2000000000    },
 		{"hugepages", "true",      1             },
 		{"hugepages", "false",     0             },
+		{"buffer",    "\"64g\"",   68719476736   },
 		{"pin",       "0",         0             },
 		{"pin",       "\"3\"",     3             },
 		{"pin",       "\"off\"",   PARAMETER_OFF },
@@ -298,34 +364,35 @@ static void test_refused_json(void **unused)
 {
 	static const char *const rows[][3] = {
 		{"op",        "0",
-		 "is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify"},
+		 "is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify, doorbell, alloc, register, deregister, create-qp, create-cq"},
 		{"op",        "null",
-		 "is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify"},
+		 "is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify, doorbell, alloc, register, deregister, create-qp, create-cq"},
 		{"op",        "[\"send\"]",
-		 "is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify"},
+		 "is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify, doorbell, alloc, register, deregister, create-qp, create-cq"},
 		{"op",        "\"\"",
-		 "is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify"},
-		{"size",      "64.0",                 "is not a number"                                       },
-		{"size",      "-1",                   "is not a number"                                       },
-		{"size",      "-9223372036854775808", "is not a number"                                       },
-		{"size",      "9223372036854775807",  "is not from 1 to 1g"                                   },
-		{"size",      "0",                    "is not from 1 to 1g"                                   },
-		{"size",      "null",                 "is not a number"                                       },
-		{"size",      "true",                 "is not a number"                                       },
-		{"size",      "[64]",                 "is not a number"                                       },
-		{"size",      "{\"a\": 64}",          "is not a number"                                       },
-		{"size",      "\"4q\"",               "is not a size, such as 64 or 4k"                       },
-		{"trials",    "1e3",                  "is not a number"                                       },
-		{"duration",  "1",                    "is not a time, such as \"10s\""                        },
-		{"duration",  "true",                 "is not a time, such as \"10s\""                        },
-		{"duration",  "\"0s\"",               "is not from 1ms to 86400s"                             },
-		{"hugepages", "1",                    "is neither true nor false"                             },
-		{"hugepages", "\"true\"",             "is neither true nor false"                             },
-		{"hugepages", "null",                 "is neither true nor false"                             },
-		{"pin",       "8192",                 "is not from 0 to 8191"                                 },
-		{"pin",       "-1",                   "is neither auto nor off nor a number"                  },
-		{"pin",       "true",                 "is neither auto nor off nor a number"                  },
-		{"pin",       "\"on\"",               "is neither auto nor off nor a number"                  },
+		 "is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify, doorbell, alloc, register, deregister, create-qp, create-cq"},
+		{"size",      "64.0",                 "is not a number"												    },
+		{"size",      "-1",                   "is not a number"												    },
+		{"size",      "-9223372036854775808", "is not a number"												    },
+		{"size",      "9223372036854775807",  "is not from 1 to 1g"												},
+		{"size",      "0",                    "is not from 1 to 1g"												},
+		{"size",      "null",                 "is not a number"												    },
+		{"size",      "true",                 "is not a number"												    },
+		{"size",      "[64]",                 "is not a number"												    },
+		{"size",      "{\"a\": 64}",          "is not a number"												    },
+		{"size",      "\"4q\"",               "is not a size, such as 64 or 4k"										    },
+		{"trials",    "1e3",                  "is not a number"												    },
+		{"duration",  "1",                    "is not a time, such as \"10s\""										     },
+		{"duration",  "true",                 "is not a time, such as \"10s\""										     },
+		{"duration",  "\"0s\"",               "is not from 1ms to 86400s"											  },
+		{"hugepages", "1",                    "is neither true nor false"											  },
+		{"hugepages", "\"true\"",             "is neither true nor false"											  },
+		{"hugepages", "null",                 "is neither true nor false"											  },
+		{"pin",       "8192",                 "is not from 0 to 8191"											      },
+		{"pin",       "-1",                   NO_PIN													       },
+		{"pin",       "true",                 NO_PIN													       },
+		{"pin",       "\"on\"",               NO_PIN													       },
+		{"pin",       "4611686018695758849",  "is not from 0 to 8191"											      },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -357,20 +424,22 @@ static void test_objects(void **unused)
 	check_encoded(
 		"",
 		"{\"op\": \"send\", \"metric\": \"lat\", \"size\": 64, \"cq\": \"poll\","
-		" \"transport\": \"RC\", \"qps\": 1, \"post-list\": 1, \"bidirectional\": false,"
+		" \"transport\": \"RC\", \"qps\": 1, \"threads\": 1, \"post-list\": 1, \"bidirectional\": false,"
 		" \"latencies\": false, \"sl\": 0, \"tos\": 0, \"timeout\": 14,"
-		" \"retries\": 6, \"use-srq\": false, \"hugepages\": false, \"think\": \"0ns\","
+		" \"retries\": 6, \"use-srq\": false, \"hugepages\": false, \"sge\": 1, \"think\": \"0ns\","
 		" \"receives\": \"buffers\", \"needs\": false, \"verify\": 0, \"warmup\": \"2s\"}");
 	check_encoded(
 		"op=read metric=bw size=1m cq=event server-cq=poll tx-depth=1 rx-depth=2"
 		" inline=0 cq-mod=3 timeout=4 retries=5 hugepages=1 iterations=6 duration=7s"
 		" trials=8 transport=UC qps=2 post-list=3 bidirectional=1 latencies=1"
 		" outstanding=4 mtu=1024 gid-index=5 sl=6 tos=7 connect=qp use-srq=1 verify=8"
-		" think=9us receives=bare needs=1 warmup=3s",
-		"{\"transport\": \"UC\", \"qps\": 2, \"post-list\": 3, \"bidirectional\": true,"
+		" think=9us receives=bare needs=1 warmup=3s sge=9 buffer=1g"
+		" access=stride=4k seed=5 threads=4 pin=3 server-pin=0-6+2",
+		"{\"transport\": \"UC\", \"qps\": 2, \"threads\": 4, \"pin\": 3, \"server-pin\": \"0-6+2\", \"post-list\": 3, \"bidirectional\": true,"
 		" \"latencies\": true, \"outstanding\": 4, \"mtu\": 1024, \"gid-index\": 5,"
 		" \"sl\": 6, \"tos\": 7, \"connect\": \"qp\", \"use-srq\": true, \"verify\": 8,"
-		" \"think\": \"9us\", \"receives\": \"bare\", \"needs\": true, \"warmup\": \"3s\","
+		" \"think\": \"9us\", \"receives\": \"bare\", \"needs\": true, \"warmup\": \"3s\", \"sge\": 9,"
+		" \"buffer\": 1073741824, \"access\": \"stride=4k\", \"seed\": 5,"
 		" \"op\": \"read\", \"metric\": \"bw\", \"size\": 1048576, \"cq\": \"event\","
 		" \"server-cq\": \"poll\", \"tx-depth\": 1, \"rx-depth\": 2, \"inline\": 0,"
 		" \"cq-mod\": 3, \"timeout\": 4, \"retries\": 5, \"hugepages\": true,"
@@ -389,6 +458,11 @@ static void test_objects_there_and_back(void **unused)
 		"pin=off server-pin=8191",
 		"numa=1 server-numa=off",
 		"pin=auto",
+		"metric=load rate=10gbit arrivals=poisson seed=7",
+		"metric=load rate=10%",
+		"pin=0-3 server-pin=1-7+2 threads=4",
+		"pin=0-8191",
+		"pin=8190-8191 server-pin=0-8191+8191",
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
@@ -413,6 +487,7 @@ static void test_refused_objects(void **unused)
 	} rows[] = {
 		{"{\"colour\": 1}",				    -EOPNOTSUPP, "there is no parameter colour"       },
 		{"{\"server_cq\": \"poll\"}",                          -EOPNOTSUPP, "there is no parameter server_cq"    },
+		{"{\"\\u001b[2J\": 1}",                                -EOPNOTSUPP, "there is no parameter ?[2J"         },
 		{"{\"\": 1}",					  -EOPNOTSUPP, "there is no parameter "             },
 		{"{\"size\": 0}",				      -EINVAL,     "size is not from 1 to 1g"           },
 		{"{\"size\": []}",				     -EINVAL,     "size is not a number"               },
@@ -432,77 +507,6 @@ static void test_refused_objects(void **unused)
 	}
 }
 
-static void test_ids(void **unused)
-{
-	static const char *const rows[][2] = {
-		{"",				     "send/lat/64/poll"					       },
-		{"op=write metric=bw size=64k cq=event", "write/bw/64k/event"                                             },
-		{"size=1",			       "send/lat/1/poll"						},
-		{"size=1000",                            "send/lat/1000/poll"                                             },
-		{"size=1023",                            "send/lat/1023/poll"                                             },
-		{"size=1024",                            "send/lat/1k/poll"                                               },
-		{"size=1536",                            "send/lat/1536/poll"                                             },
-		{"size=1048576",                         "send/lat/1m/poll"                                               },
-		{"size=1049600",                         "send/lat/1025k/poll"                                            },
-		{"size=1073741824",                      "send/lat/1g/poll"                                               },
-		{"cq=adaptive server-cq=poll",           "send/lat/64/adaptive/server-poll"                               },
-		{"tx-depth=16",                          "send/lat/64/poll/t16"                                           },
-		{"rx-depth=512",                         "send/lat/64/poll/r512"                                          },
-		{"inline=0",			     "send/lat/64/poll/I0"                                            },
-		{"inline=1k",                            "send/lat/64/poll/I1k"                                           },
-		{"cq-mod=1",			     "send/lat/64/poll/Q1"                                            },
-		{"timeout=14 retries=6 hugepages=0",     "send/lat/64/poll"                                               },
-		{"timeout=10",                           "send/lat/64/poll/u10"                                           },
-		{"retries=0",                            "send/lat/64/poll/retries0"                                      },
-		{"hugepages=1",                          "send/lat/64/poll/hugepages"                                     },
-		{"iterations=9 trials=1",                "send/lat/64/poll"                                               },
-		{"pin=auto server-pin=auto",             "send/lat/64/poll"                                               },
-		{"pin=0 server-pin=off",                 "send/lat/64/poll/pin0/server-pinoff"                            },
-		{"server-numa=1 numa=off",               "send/lat/64/poll/numaoff/server-numa1"                          },
-		{"server-pin=12 hugepages=1",            "send/lat/64/poll/hugepages/server-pin12"                        },
-		{"duration=1s trials=1000",              "send/lat/64/poll"                                               },
-		{"server-cq=event tx-depth=2 rx-depth=3 inline=4 cq-mod=5 timeout=6 retries=7"
-		 " hugepages=1",        "send/lat/64/poll/server-event/t2/r3/I4/Q5/u6/retries7/hugepages"},
-	};
-
-	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		struct parameters from = asked(rows[i][0]);
-		char id[128];
-
-		parameters_id(&from, id, sizeof(id));
-		assert_string_equal(id, rows[i][1]);
-	}
-}
-
-/* An id that has no room is cut, not written beyond. */
-static void test_ids_are_bounded(void **unused)
-{
-	struct parameters from = asked("server-cq=event hugepages=1");
-	static const char whole[] = "send/lat/64/poll/server-event/hugepages";
-
-	for (size_t size = 1; size <= sizeof(whole); size++) {
-		char *id = test_malloc(size);
-
-		parameters_id(&from, id, size);
-		assert_int_equal(strlen(id), size - 1);
-		assert_memory_equal(id, whole, size - 1);
-		test_free(id);
-	}
-}
-
-/* The longest that there is fits where ids are kept. */
-static void test_the_longest_id(void **unused)
-{
-	struct parameters from = asked("op=write metric=bw size=1073741823 cq=adaptive"
-				       " server-cq=poll tx-depth=16383 rx-depth=16383 inline=65535"
-				       " cq-mod=16383 timeout=31 retries=7 hugepages=1");
-	char id[256];
-
-	parameters_id(&from, id, sizeof(id));
-	assert_true(strlen(id) < 128);
-	assert_contains(id, "/hugepages");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -511,15 +515,13 @@ int main(void)
 		cmocka_unit_test(test_each_row_there_and_back),
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_access),
 		cmocka_unit_test(test_refused_texts),
 		cmocka_unit_test(test_json_values),
 		cmocka_unit_test(test_refused_json),
 		cmocka_unit_test(test_objects),
 		cmocka_unit_test(test_objects_there_and_back),
 		cmocka_unit_test(test_refused_objects),
-		cmocka_unit_test(test_ids),
-		cmocka_unit_test(test_ids_are_bounded),
-		cmocka_unit_test(test_the_longest_id),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,6 +108,80 @@ static void test_choices(void **unused)
 	}
 }
 
+/* Of cores with two threads each: 0 and 4, 1 and 5, and so on. */
+static void make_siblings(void)
+{
+	for (unsigned int cpu = 0; cpu < 8; cpu++) {
+		char path[128];
+		char text[32];
+
+		snprintf(path, sizeof(path),
+			 "/sys/devices/system/cpu/cpu%u/topology/thread_siblings_list", cpu);
+		snprintf(text, sizeof(text), "%u,%u", cpu % 4, cpu % 4 + 4);
+		made_up_file(&machine, path, text);
+	}
+}
+
+/* What each of some threads has, one after another. */
+static void check_threads(struct placement_wish wish, const char *allowed, const char *wanted)
+{
+	struct cpulist list = cpus(allowed);
+	char found[512] = "";
+
+	wish.root = machine.root;
+	wish.whose = "";
+	for (unsigned int i = 0; i < wish.threads; i++) {
+		struct cpulist chosen;
+		size_t used = strlen(found);
+
+		wish.number = i;
+		assert_int_equal(placement_choose(&wish, &list, &chosen, &(struct error){0}), 0);
+		snprintf(found + used, sizeof(found) - used, "%s%s", i ? " " : "",
+			 text_of(&chosen));
+	}
+	assert_string_equal(found, wanted);
+}
+
+#define THREADS(...) ((struct placement_wish){__VA_ARGS__})
+
+static void test_threads(void **unused)
+{
+	check_threads(THREADS(.threads = 3, .pin = AUTO, .device_node = -1), "0-7", "0 1 2");
+	check_threads(THREADS(.threads = 3, .is_server = true, .pin = AUTO, .device_node = -1),
+		      "0-7", "7 6 5");
+	/* Near the device, and then elsewhere, and then again. */
+	check_threads(THREADS(.threads = 6, .device_node = 1, .pin = AUTO), "2-7", "4 5 6 7 2 3");
+	check_threads(THREADS(.threads = 5, .pin = AUTO, .device_node = -1), "1,6", "1 6 1 6 1");
+	check_threads(THREADS(.threads = 2, .pin = OFF, .device_node = -1), "0-3", "0-3 0-3");
+	make_siblings();
+	check_threads(THREADS(.threads = 8, .pin = AUTO, .device_node = -1), "0-7",
+		      "0 1 2 3 4 5 6 7");
+	check_threads(THREADS(.threads = 4, .pin = AUTO, .device_node = -1), "0,1,4,5", "0 1 4 5");
+	check_threads(THREADS(.threads = 4, .is_server = true, .pin = AUTO, .device_node = -1),
+		      "0,1,4,5", "1 0 5 4");
+	/* The first thread of a core is the first that may be used. */
+	check_threads(THREADS(.threads = 4, .pin = AUTO, .device_node = -1), "2,4-6", "2 4 5 6");
+}
+
+static uint64_t pins(const char *text)
+{
+	uint64_t value;
+
+	assert_null(parameter_parse(parameter_find("pin"), text, &value));
+	return value;
+}
+
+static void test_pinned_threads(void **unused)
+{
+	check_threads(THREADS(.threads = 3, .pin = pins("2"), .device_node = -1), "0-7", "2 2 2");
+	check_threads(THREADS(.threads = 3, .pin = pins("2-4"), .device_node = -1), "0-7", "2 3 4");
+	check_threads(THREADS(.threads = 4, .pin = pins("1-5+2"), .device_node = -1), "0-7",
+		      "1 3 5 1");
+	check_threads(THREADS(.threads = 4, .pin = pins("1-6+2"), .device_node = -1), "0-7",
+		      "1 3 5 1");
+	check_threads(THREADS(.threads = 2, .pin = pins("0-7"), .device_node = -1), "0-1", "0 1");
+}
+
 static void test_a_cpu_that_is_not_there(void **unused)
 {
 	struct placement_wish wish = {.root = machine.root, .whose = "", .pin = 4};
@@ -177,7 +251,7 @@ static void test_where_a_buffer_is(void **unused)
 	struct error error = {0};
 	struct buffer buffer;
 
-	assert_int_equal(buffer_open(&buffer, 3 << 20, false, GROUND_NO_NODE, &error), 0);
+	assert_int_equal(buffer_open(&buffer, 3 << 20, BUFFER_ORDINARY, GROUND_NO_NODE, &error), 0);
 	assert_int_equal(placement_check(&placement, &wish, &buffer, &error), 0);
 	assert_int_equal(placement.node, buffer_node(&buffer));
 	assert_int_equal(placement_tell(&placement).numa_node, placement.node);
@@ -272,6 +346,8 @@ int main(void)
 		cmocka_unit_test(test_lists_there_and_back),
 		cmocka_unit_test(test_long_lists),
 		cmocka_unit_test_setup_teardown(test_choices, open_machine, close_machine),
+		cmocka_unit_test_setup_teardown(test_threads, open_machine, close_machine),
+		cmocka_unit_test_setup_teardown(test_pinned_threads, open_machine, close_machine),
 		cmocka_unit_test(test_a_cpu_that_is_not_there),
 		cmocka_unit_test_setup_teardown(test_nodes, open_machine, close_machine),
 		cmocka_unit_test_setup_teardown(test_a_kernel_without_nodes, open_machine,

@@ -176,7 +176,7 @@ static void test_metrics_stay_together(void **unused)
 {
 	check_cases("--metric|bw,lat|--op|write,send|h",
 		    "write/lat/64/poll send/lat/64/poll write/bw/64/poll send/bw/64/poll");
-	check_cases("--metric|all|-s|1,2|h",
+	check_cases("--metric|lat,bw|-s|1,2|h",
 		    "send/lat/1/poll send/lat/2/poll send/bw/1/poll send/bw/2/poll");
 }
 
@@ -200,7 +200,11 @@ static void test_kinds_of_cases(void **unused)
 		    "fetch-add/lat/8/poll fetch-add/lat/8/event "
 		    "compare-swap/lat/8/poll compare-swap/lat/8/event "
 		    "write-notify/lat/64/poll write-notify/lat/64/event "
-		    "read-notify/lat/64/poll read-notify/lat/64/event");
+		    "read-notify/lat/64/poll read-notify/lat/64/event "
+		    "doorbell/lat/64/poll doorbell/lat/64/event "
+		    "alloc/lat/64/poll alloc/lat/64/event "
+		    "register/lat/64/poll deregister/lat/64/poll create-qp/lat/1/poll "
+		    "create-cq/lat/1/poll create-cq/lat/1/event");
 	assert_int_equal(plan.cases[1].kind, RESULT_HALF);
 	assert_int_equal(plan.cases[2].kind, RESULT_HALF);
 	assert_int_equal(plan.cases[3].kind, RESULT_COMPLETION);
@@ -208,6 +212,9 @@ static void test_kinds_of_cases(void **unused)
 	assert_int_equal(plan.cases[7].kind, RESULT_HALF);
 	assert_int_equal(plan.cases[8].kind, RESULT_FULL);
 	assert_int_equal(plan.cases[15].kind, RESULT_HALF);
+	assert_int_equal(plan.cases[17].kind, RESULT_HALF);
+	assert_int_equal(plan.cases[19].kind, RESULT_FULL);
+	assert_int_equal(plan.cases[20].kind, RESULT_CALL);
 }
 
 static void test_all_sizes(void **unused)
@@ -334,14 +341,14 @@ static void test_effort_in_plan_files(void **unused)
 static void test_refused_plan_files(void **unused)
 {
 	static const char *const rows[][2] = {
-		{"[]",			      "the plan is empty"					      },
-		{"[7]",			     "a plan is an object of lists, or an array of them"              },
-		{"[{}, []]",                        "a plan is an object of lists, or an array of them"              },
-		{"{\"colour\": 1}",                 "there is no option --colour for a plan"                         },
-		{"{\"size\": [0]}",                 "\"size\" is not from 1 to 1g"                                   },
-		{"[{\"size\": 1}, {\"size\": []}]", "\"size\" is an empty list"                                      },
+		{"[]",			      "the plan is empty"													   },
+		{"[7]",			     "a plan is an object of lists, or an array of them"									   },
+		{"[{}, []]",                        "a plan is an object of lists, or an array of them"                                                                           },
+		{"{\"colour\": 1}",                 "there is no option --colour for a plan"										      },
+		{"{\"size\": [0]}",                 "\"size\" is not from 1 to 1g"												},
+		{"[{\"size\": 1}, {\"size\": []}]", "\"size\" is an empty list"												   },
 		{"[{\"op\": \"push\"}]",
-		 "\"op\" is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify"},
+		 "\"op\" is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify, doorbell, alloc, register, deregister, create-qp, create-cq"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -433,33 +440,33 @@ static void test_given_twice(void **unused)
 static void test_refusals(void **unused)
 {
 	static const char *const rows[][2] = {
-		{"-s|4q|h",			       "--size: '4q' is not a size, such as 64 or 4k"                   },
-		{"-s|64,4q|h",                            "--size: '64,4q' is not a size, such as 64 or 4k"                },
-		{"-s|64,|h",			      "--size: '64,' is not a size, such as 64 or 4k"                  },
-		{"-s|0|h",				"--size: '0' is not from 1 to 1g"                                },
-		{"-s|2g|h",			       "--size: '2g' is not from 1 to 1g"                               },
-		{"-s|8:1|h",			      "--size: '8:1' has a range whose end is below its start"         },
-		{"-n|0|h",				"--iterations: '0' is not from 1 to 1000000000000"               },
-		{"-n|4k|h",			       "--iterations: '4k' is not a number"                             },
-		{"-D|1h|h",			       "--duration: '1h' is not a time, such as 10s, 100ms or 10us"     },
-		{"-D|1us|h",			      "--duration: '1us' is not from 1ms to 86400s"                    },
-		{"--trials|0|h",                          "--trials: '0' is not from 1 to 1000"                            },
+		{"-s|4q|h",			       "--size: '4q' is not a size, such as 64 or 4k"										},
+		{"-s|64,4q|h",                            "--size: '64,4q' is not a size, such as 64 or 4k"                                                                             },
+		{"-s|64,|h",			      "--size: '64,' is not a size, such as 64 or 4k"									       },
+		{"-s|0|h",				"--size: '0' is not from 1 to 1g"											     },
+		{"-s|2g|h",			       "--size: '2g' is not from 1 to 1g"											    },
+		{"-s|8:1|h",			      "--size: '8:1' has a range whose end is below its start"                                                                      },
+		{"-n|0|h",				"--iterations: '0' is not from 1 to 1000000000000"                                                                            },
+		{"-n|4k|h",			       "--iterations: '4k' is not a number"											  },
+		{"-D|1h|h",			       "--duration: '1h' is not a time, such as 10s, 100ms or 10us"                                                                  },
+		{"-D|1us|h",			      "--duration: '1us' is not from 1ms to 86400s"										 },
+		{"--trials|0|h",                          "--trials: '0' is not from 1 to 1000"											 },
 		{"--op|push|h",
-		 "--op: 'push' is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify"},
+		 "--op: 'push' is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify, doorbell, alloc, register, deregister, create-qp, create-cq"},
 		{"--op||h",
-		 "--op: '' is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify"    },
-		{"--cq|busy|h",                           "--cq: 'busy' is none of poll, event, adaptive"                  },
+		 "--op: '' is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify, doorbell, alloc, register, deregister, create-qp, create-cq"    },
+		{"--cq|busy|h",                           "--cq: 'busy' is none of poll, event, adaptive"									       },
 		{"--server-cq|poll,,event|h",
-		 "--server-cq: 'poll,,event' is none of poll, event, adaptive"                                             },
-		{"--metric|speed|h",                      "--metric: 'speed' is none of lat, bw"                           },
-		{"-t|0|h",				"--tx-depth: '0' is not from 1 to 16384"                         },
-		{"-p|70000|h",                            "--port: '70000' is not a port: 0 to 65535"                      },
-		{"--wait|soon|h",                         "--wait: 'soon' is not a time, such as 10s or 500ms"             },
-		{"--json||h",                             "--json: '' is empty"                                            },
-		{"--hugepages=1|h",                       "--hugepages takes no value"                                     },
-		{"h|g",				   "'g' is one word too many: HOST is 'h'"                          },
-		{"--launch|ssh %h",                       "--launch needs HOST: without it all is here"                    },
-		{"-s|1:200:+1|-t|1:200:+1|-r|1:200:+1|h", "these are more than a million cases"                            },
+		 "--server-cq: 'poll,,event' is none of poll, event, adaptive"													  },
+		{"--metric|speed|h",                      "--metric: 'speed' is none of lat, bw, load"										  },
+		{"-t|0|h",				"--tx-depth: '0' is not from 1 to 16384"										      },
+		{"-p|70000|h",                            "--port: '70000' is not a port: 0 to 65535"										   },
+		{"--wait|soon|h",                         "--wait: 'soon' is not a time, such as 10s or 500ms"                                                                          },
+		{"--json||h",                             "--json: '' is empty"													 },
+		{"--hugepages=1|h",                       "--hugepages takes no value"												  },
+		{"h|g",				   "'g' is one word too many: HOST is 'h'"										       },
+		{"--launch|ssh %h",                       "--launch needs HOST: without it all is here"										 },
+		{"-s|1:200:+1|-t|1:200:+1|-r|1:200:+1|h", "these are more than a million cases"                                                                                         },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)

@@ -21,30 +21,29 @@ static void test_on_the_wire(void **unused)
 		asked("op=write metric=bw size=4k cq=event server-cq=adaptive duration=1s");
 	const struct protocol_done done = {
 		{1, 2, 3, 4, 5, 6, 7},
-                8, 9, -1
+                8, 9, -1, false
         };
-	const struct protocol_stop stop = {30, 10};
+	const struct protocol_stop stop = {30, 10, true};
 	const struct result_end server = {.device = "mlx5_1", .port = 2, .address = "192.0.2.1"};
 
 	check_equal(protocol_plain("stop"), "{\"type\":\"stop\"}");
-	check_equal(protocol_stop(&stop), "{\"type\":\"stop\",\"from_ns\":30,\"until_ns\":10}");
+	check_equal(protocol_stop(&stop),
+		    "{\"type\":\"stop\",\"from_ns\":30,\"until_ns\":10,\"next\":true}");
 	check_equal(protocol_reason("failed", "why"), "{\"type\":\"failed\",\"reason\":\"why\"}");
-	check_equal(protocol_hello(NULL), "{\"type\":\"hello\",\"protocol\":2,\"version\":\"" //
+	check_equal(protocol_hello(NULL), "{\"type\":\"hello\",\"protocol\":3,\"version\":\"" //
 		    VERBMARK_VERSION "\"}");
-	check_equal(protocol_hello(""), "{\"type\":\"hello\",\"protocol\":2,\"version\":\"" //
-		    VERBMARK_VERSION "\"}");
-	check_equal(protocol_hello("secret"),
-		    "{\"type\":\"hello\",\"protocol\":2,\"token\":\"secret\",\"version\":\"" //
+	check_equal(protocol_hello("0a1b"),
+		    "{\"type\":\"hello\",\"protocol\":3,\"nonce\":\"0a1b\",\"version\":\"" //
 		    VERBMARK_VERSION "\"}");
 	check_equal(
 		protocol_case(&wanted, &server),
 		"{\"type\":\"case\",\"address\":\"192.0.2.1\",\"device\":\"mlx5_1\","
 		"\"port\":2,\"parameters\":{"
 		"\"op\":\"write\",\"metric\":\"bw\",\"size\":4096,\"cq\":\"event\","
-		"\"server-cq\":\"adaptive\",\"transport\":\"RC\",\"qps\":1,"
+		"\"server-cq\":\"adaptive\",\"transport\":\"RC\",\"qps\":1,\"threads\":1,"
 		"\"post-list\":1,\"bidirectional\":false,\"latencies\":false,\"sl\":0,"
 		"\"tos\":0,\"timeout\":14,\"retries\":6,\"use-srq\":false,"
-		"\"hugepages\":false,\"think\":\"0ns\",\"receives\":\"buffers\",\"needs\":false,\"verify\":0,\"duration\":\"1s\",\"warmup\":\"2s\"}}");
+		"\"hugepages\":false,\"sge\":1,\"think\":\"0ns\",\"receives\":\"buffers\",\"needs\":false,\"verify\":0,\"duration\":\"1s\",\"warmup\":\"2s\"}}");
 	check_equal(protocol_describe(&server),
 		    "{\"type\":\"describe\",\"device\":\"mlx5_1\",\"port\":2}");
 	check_equal(
@@ -57,52 +56,17 @@ static void test_on_the_wire(void **unused)
 static void test_hello(void **unused)
 {
 	static const char newer[] =
-		"{\"type\":\"hello\",\"protocol\":2,\"version\":\"9.9\",\"x\":[]}";
+		"{\"type\":\"hello\",\"protocol\":3,\"version\":\"9.9\",\"x\":[]}";
 	struct error error = {0};
 	json_t *own = protocol_hello(NULL);
 	/* Only the protocol's number must match, and who knows more may say more. */
 	json_t *other = message_load(newer);
 
-	assert_int_equal(protocol_check_hello(own, NULL, &error), 0);
-	assert_int_equal(protocol_check_hello(own, "", &error), 0);
-	assert_int_equal(protocol_check_hello(other, NULL, &error), 0);
+	assert_int_equal(protocol_check_hello(own, &error), 0);
+	assert_int_equal(protocol_check_hello(other, &error), 0);
 	assert_int_equal(error.code, 0);
 	json_decref(own);
 	json_decref(other);
-}
-
-/* A server that was started for one client serves that one. */
-static void test_tokens(void **unused)
-{
-	static const struct {
-		const char *said;
-		const char *wanted;
-		bool is_right;
-	} rows[] = {
-		{"0123456789abcdef",  "0123456789abcdef", true },
-		{"0123456789abcdef",  NULL,               true },
-		{"0123456789abcdef",  "",                 true },
-		{NULL,                "0123456789abcdef", false},
-		{"",                  "0123456789abcdef", false},
-		{"0",                 "0123456789abcdef", false},
-		{"0123456789abcdeX",  "0123456789abcdef", false},
-		{"X123456789abcdef",  "0123456789abcdef", false},
-		{"0123456789abcdef0", "0123456789abcdef", false},
-		{"0123456789ABCDEF",  "0123456789abcdef", false},
-	};
-
-	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		json_t *message = protocol_hello(rows[i].said);
-		struct error error = {0};
-
-		assert_int_equal(protocol_check_hello(message, rows[i].wanted, &error),
-				 rows[i].is_right ? 0 : -EACCES);
-		assert_string_equal(error.text, rows[i].is_right
-							? ""
-							: "this server was started for one client, "
-							  "which has a token");
-		json_decref(message);
-	}
 }
 
 static void test_another_protocol(void **unused)
@@ -112,13 +76,13 @@ static void test_another_protocol(void **unused)
 		const char *text;
 	} rows[] = {
 		{"{\"type\":\"hello\",\"protocol\":1,\"version\":\"0.1\"}",
-		 "the client speaks protocol 1 (verbmark 0.1), the server speaks 2 (" //
+		 "the client speaks protocol 1 (verbmark 0.1), the server speaks 3 (" //
 		 VERBMARK_VERSION "): upgrade the older one"},
-		{"{\"type\":\"hello\",\"protocol\":3,\"version\":\"9.9\"}",
-		 "the client speaks protocol 3 (verbmark 9.9), the server speaks 2 (" //
+		{"{\"type\":\"hello\",\"protocol\":4,\"version\":\"9.9\"}",
+		 "the client speaks protocol 4 (verbmark 9.9), the server speaks 3 (" //
 		 VERBMARK_VERSION "): upgrade the older one"},
 		{"{\"type\":\"hello\",\"protocol\":-7,\"version\":\"\\u001b[2J\"}",
-		 "the client speaks protocol -7 (verbmark ?[2J), the server speaks 2 (" //
+		 "the client speaks protocol -7 (verbmark ?[2J), the server speaks 3 (" //
 		 VERBMARK_VERSION "): upgrade the older one"},
 	};
 
@@ -126,7 +90,7 @@ static void test_another_protocol(void **unused)
 		json_t *message = message_load(rows[i].message);
 		struct error error = {0};
 
-		assert_int_equal(protocol_check_hello(message, NULL, &error), -EPROTONOSUPPORT);
+		assert_int_equal(protocol_check_hello(message, &error), -EPROTONOSUPPORT);
 		assert_string_equal(error.text, rows[i].text);
 		json_decref(message);
 	}
@@ -136,21 +100,20 @@ static void test_no_hellos(void **unused)
 {
 	static const char *const texts[] = {
 		"{}",
-		"{\"type\":\"case\",\"protocol\":2,\"version\":\"1\"}",
-		"{\"type\":17,\"protocol\":2,\"version\":\"1\"}",
+		"{\"type\":\"case\",\"protocol\":3,\"version\":\"1\"}",
+		"{\"type\":17,\"protocol\":3,\"version\":\"1\"}",
 		"{\"type\":\"hello\"}",
-		"{\"type\":\"hello\",\"protocol\":2}",
-		"{\"type\":\"hello\",\"protocol\":\"2\",\"version\":\"1\"}",
-		"{\"type\":\"hello\",\"protocol\":2.0,\"version\":\"1\"}",
-		"{\"type\":\"hello\",\"protocol\":2,\"version\":null}",
-		"{\"type\":\"hello\",\"protocol\":2,\"version\":\"1\",\"token\":7}",
+		"{\"type\":\"hello\",\"protocol\":3}",
+		"{\"type\":\"hello\",\"protocol\":\"3\",\"version\":\"1\"}",
+		"{\"type\":\"hello\",\"protocol\":3.0,\"version\":\"1\"}",
+		"{\"type\":\"hello\",\"protocol\":3,\"version\":null}",
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
 		json_t *message = message_load(texts[i]);
 		struct error error = {0};
 
-		assert_int_equal(protocol_check_hello(message, NULL, &error), -EPROTO);
+		assert_int_equal(protocol_check_hello(message, &error), -EPROTO);
 		assert_contains(error.text, "this is verbmark, and that was no greeting of it");
 		json_decref(message);
 	}
@@ -233,7 +196,7 @@ static void test_cases_that_cannot_be(void **unused)
 		{"{\"op\":7}",                          "op is none of send, write, read"           },
 		{"{\"op\":[\"send\"]}",                 "op is none of send, write, read"           },
 		{"{\"op\":\"all\"}",                    "op is none of send, write, read"           },
-		{"{\"metric\":\"load\"}",               "metric is none of lat, bw"                 },
+		{"{\"metric\":\"rate\"}",               "metric is none of lat, bw, load"           },
 		{"{\"cq\":\"busy\"}",                   "cq is none of poll, event, adaptive"       },
 		{"{\"server-cq\":\"\"}",                "server-cq is none of poll, event, adaptive"},
 		{"{\"size\":0}",                        "size is not from 1 to 1g"                  },
@@ -328,13 +291,13 @@ static void test_what_was_expected(void **unused)
 		{"{\"type\":\"refused\",\"reason\":\"too many\"}",                                   -ESHUTDOWN, "n02: too many"                       },
 		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":1,\"version\":\"0.0.9\"}",
 		 -ESHUTDOWN,
-		 "n02 speaks protocol 1 (verbmark 0.0.9), we speak 2 (" VERBMARK_VERSION
+		 "n02 speaks protocol 1 (verbmark 0.0.9), we speak 3 (" VERBMARK_VERSION
 		 "): upgrade n02"														      },
-		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":3,\"version\":\"9\\u0007\"}",
+		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":4,\"version\":\"9\\u0007\"}",
 		 -ESHUTDOWN,
-		 "n02 speaks protocol 3 (verbmark 9?), we speak 2 (" VERBMARK_VERSION
+		 "n02 speaks protocol 4 (verbmark 9?), we speak 3 (" VERBMARK_VERSION
 		 "): upgrade this end"														 },
-		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":2,\"version\":\"0.0.9\"}",
+		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":3,\"version\":\"0.0.9\"}",
 		 -ESHUTDOWN,										     "n02: no"                             },
 		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":\"1\",\"version\":1}",
 		 -ESHUTDOWN,										     "n02: no"                             },
@@ -394,13 +357,15 @@ static void test_kinds(void **unused)
 		{"op=write", RDMA_ADAPTIVE, RDMA_ADAPTIVE, RESULT_COMPLETION},
 		{"op=read",  RDMA_POLL,     RDMA_POLL,     RESULT_FULL      },
 		{"op=read",  RDMA_EVENT,    RDMA_ADAPTIVE, RESULT_FULL      },
+		{"op=alloc", RDMA_POLL,     RDMA_EVENT,    RESULT_FULL      },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		const struct op *op = ops[asked(rows[i].op).op];
 
 		assert_int_equal(op->kind(rows[i].cq, rows[i].server_cq), rows[i].kind);
-		assert_int_equal(op_is_answered(rows[i].kind), rows[i].kind == RESULT_HALF);
+		assert_int_equal(op_is_answered(op, rows[i].kind),
+				 rows[i].kind == RESULT_HALF || op == &op_alloc);
 	}
 }
 
@@ -419,7 +384,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_on_the_wire),
 		cmocka_unit_test(test_hello),
-		cmocka_unit_test(test_tokens),
 		cmocka_unit_test(test_another_protocol),
 		cmocka_unit_test(test_no_hellos),
 		cmocka_unit_test(test_cases_over_the_wire),

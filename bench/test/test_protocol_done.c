@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What both ends tell each other of a trial that is over. */
 #include <errno.h>
+#include <string.h>
 
 #include "bench/protocol.h"
 #include "bench/test/message.h"
@@ -9,31 +10,34 @@ static void test_done_round_trip(void **unused)
 {
 	const struct protocol_done done = {
 		.cost = {.messages = 1,
-			 .user_ns = 1ULL << 62,
+			 .user_ns = 1ULL << 53,
 			 .system_ns = 3,
 			 .voluntary_switches = 4,
 			 .involuntary_switches = 5,
 			 .cq_events = 6,
 			 .completions = 7},
-		.elapsed_ns = 1ULL << 61,
+		.elapsed_ns = (1ULL << 53) - 1,
 		.arrived = 9,
-		.driven = 2.5
+		.driven = 2.5,
+		.has_next = true
         };
 	json_t *message = protocol_done(&done);
 	struct protocol_done read = {0};
 	struct error error = {0};
 
 	assert_int_equal(protocol_read_done(message, "n02", &read, &error), 0);
-	assert_memory_equal(&read, &done, sizeof(done));
-	/* Who does not tell what has arrived apart has counted it. */
-	json_object_del(message, "arrived");
-	assert_int_equal(protocol_read_done(message, "n02", &read, &error), 0);
-	assert_int_equal(read.arrived, 1);
-	/* And what is not told of the other direction is not known. */
+	assert_memory_equal(&read, &done, offsetof(struct protocol_done, has_next));
+	assert_true(read.has_next);
+	assert_int_equal(read.arrived, 9);
+	/* What is not told of the other direction is not known. */
 	assert_true(read.driven == 2.5);
 	json_object_del(message, "driven");
 	assert_int_equal(protocol_read_done(message, "n02", &read, &error), 0);
 	assert_true(read.driven < 0);
+	/* Nor does an older one listen for the next trial. */
+	json_object_del(message, "next");
+	assert_int_equal(protocol_read_done(message, "n02", &read, &error), 0);
+	assert_false(read.has_next);
 	json_decref(message);
 }
 
@@ -43,13 +47,17 @@ static void test_stops(void **unused)
 		const char *text;
 		uint64_t from_ns;
 		uint64_t until_ns;
+		bool has_next;
 	} rows[] = {
-		{"{\"from_ns\":30,\"until_ns\":10}",   30, 10},
-		{"{\"from_ns\":30}",                   30, 0 },
-		{"{}",				 0,  0 },
-		{"{\"from_ns\":10,\"until_ns\":30}",   0,  0 },
-		{"{\"from_ns\":10,\"until_ns\":-1}",   0,  0 },
-		{"{\"from_ns\":\"1\",\"until_ns\":1}", 0,  0 },
+		{"{\"from_ns\":30,\"until_ns\":10}",               30, 10, false},
+		{"{\"from_ns\":30}",                               30, 0,  false},
+		{"{}",					     0,  0,  false},
+		{"{\"from_ns\":10,\"until_ns\":30}",               0,  0,  false},
+		{"{\"from_ns\":10,\"until_ns\":-1}",               0,  0,  false},
+		{"{\"from_ns\":\"1\",\"until_ns\":1}",             0,  0,  false},
+		{"{\"from_ns\":30,\"until_ns\":10,\"next\":true}", 30, 10, true },
+		{"{\"from_ns\":30,\"next\":1}",                    30, 0,  false},
+		{"{\"next\":true}",                                0,  0,  true },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -58,6 +66,7 @@ static void test_stops(void **unused)
 
 		assert_int_equal(stop.from_ns, rows[i].from_ns);
 		assert_int_equal(stop.until_ns, rows[i].until_ns);
+		assert_int_equal(stop.has_next, rows[i].has_next);
 		json_decref(message);
 	}
 }
@@ -150,6 +159,9 @@ static void test_no_dones(void **unused)
 		"\"voluntary_switches\":4,\"involuntary_switches\":5,\"cq_events\":6}",
 		"{\"type\":\"done\",\"messages\":\"1\",\"user_ns\":2,\"system_ns\":3,"
 		"\"voluntary_switches\":4,\"involuntary_switches\":5,\"cq_events\":6,\"completions\":7}",
+		"{\"type\":\"done\",\"messages\":1,\"user_ns\":2,\"system_ns\":3,"
+		"\"voluntary_switches\":4,\"involuntary_switches\":5,\"cq_events\":6,\"completions\":7,"
+		"\"elapsed_ns\":8}",
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
@@ -166,12 +178,46 @@ static void test_no_dones(void **unused)
 	}
 }
 
+/* What is below 0, or would be with a thousand trials' in a document. */
+static void test_dones_that_cannot_be(void **unused)
+{
+	static const char *const names[] = {"messages",   "user_ns", "completions",
+					    "elapsed_ns", "arrived", "driven"};
+	static const json_int_t figures[] = {-2, INT64_MIN, (1LL << 53) + 2, INT64_MAX};
+	const struct protocol_done done = {.driven = 1};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(names) * ARRAY_LENGTH(figures); i++) {
+		const char *name = names[i / ARRAY_LENGTH(figures)];
+		json_int_t figure = figures[i % ARRAY_LENGTH(figures)];
+		json_t *message = protocol_done(&done);
+		struct protocol_done read = {.elapsed_ns = 98};
+		struct error error = {0};
+		int code;
+
+		json_object_set_new(message, name, json_integer(figure));
+		code = protocol_read_done(message, "n02", &read, &error);
+		json_decref(message);
+		/* Below 0 it is not known. */
+		if (figure < 0 && !strcmp(name, "driven")) {
+			assert_int_equal(code, 0);
+			continue;
+		}
+		assert_int_equal(code, -EPROTO);
+		assert_string_equal(error.text, "n02: a report of what cannot be");
+		assert_int_equal(read.elapsed_ns, 98);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_done_round_trip), cmocka_unit_test(test_stops),
-		cmocka_unit_test(test_failures),        cmocka_unit_test(test_places),
-		cmocka_unit_test(test_chosen),          cmocka_unit_test(test_no_dones),
+		cmocka_unit_test(test_done_round_trip),
+		cmocka_unit_test(test_stops),
+		cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_chosen),
+		cmocka_unit_test(test_no_dones),
+		cmocka_unit_test(test_dones_that_cannot_be),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,51 +18,68 @@ static void check_chosen(const struct op *op, const char *from, const char *want
 				 from, wanted);
 }
 
-#define LAT "connect=cm trials=6 server-cq=poll tx-depth=64 rx-depth=64 cq-mod=32 "
-#define BW  "connect=cm trials=6 metric=bw server-cq=poll tx-depth=128 rx-depth=512 cq-mod=32 "
+#define LAT    "access=same connect=cm trials=6 server-cq=poll tx-depth=64 rx-depth=64 cq-mod=32 "
+#define STREAM "connect=cm trials=6 metric=bw server-cq=poll tx-depth=128 rx-depth=512 cq-mod=32 "
+#define BW     "access=random seed=1 buffer=4m " STREAM
 
 /* What --help and the manual say of the defaults. */
 static void test_choices(void **unused)
 {
 	static const char *const rows[][2] = {
-		{"",								  LAT "iterations=5000"                            },
-		{"metric=bw",							 BW "duration=100ms"                              },
-		{"iterations=7",						      LAT "iterations=7 trials=1"                      },
-		{"duration=2s",						       LAT "duration=2s trials=1"                       },
-		{"duration=2s trials=3",					      LAT "duration=2s trials=3"                       },
-		{"metric=bw iterations=7",					    BW "iterations=7 trials=1"                       },
-		{"metric=bw duration=2s",					     BW "duration=2s trials=1"                        },
-		{"cq=event",							  LAT "cq=event server-cq=event iterations=5000"   },
-		{"cq=event server-cq=adaptive",                                       LAT "cq=event server-cq=adaptive iterations=5000"},
-		{"metric=bw tx-depth=1",					      BW "tx-depth=1 cq-mod=1 duration=100ms"          },
+		{"",								  LAT "iterations=5000"                                    },
+		{"metric=bw",							 BW "duration=100ms"                                      },
+		{"iterations=7",						      LAT "iterations=7 trials=1"                              },
+		{"duration=2s",						       LAT "duration=2s trials=1"                               },
+		{"duration=2s trials=3",					      LAT "duration=2s trials=3"                               },
+		{"metric=bw iterations=7",					    BW "iterations=7 trials=1"                               },
+		{"metric=bw duration=2s",					     BW "duration=2s trials=1"                                },
+		{"cq=event",							  LAT "cq=event server-cq=event iterations=5000"           },
+		{"cq=event server-cq=adaptive",                                       LAT "cq=event server-cq=adaptive iterations=5000"        },
+		{"metric=bw tx-depth=1",					      BW "tx-depth=1 cq-mod=1 duration=100ms"                  },
 		{"metric=bw tx-depth=7 rx-depth=9",
-		 BW "tx-depth=7 rx-depth=9 cq-mod=1 duration=100ms"								    },
-		{"metric=bw tx-depth=8 cq-mod=5",                                     BW "tx-depth=8 cq-mod=5 duration=100ms"          },
-		{"tx-depth=1",							LAT "tx-depth=1 cq-mod=1 iterations=5000"        },
-		{"metric=bw size=64k",						BW "size=64k tx-depth=32 cq-mod=8 duration=100ms"},
-		{"metric=bw size=1m",						 BW "size=1m tx-depth=2 cq-mod=1 duration=100ms"  },
-		{"metric=bw size=1g",						 BW "size=1g tx-depth=2 cq-mod=1 duration=100ms"  },
+		 BW "tx-depth=7 rx-depth=9 cq-mod=1 duration=100ms"									    },
+		{"metric=bw tx-depth=8 cq-mod=5",                                     BW "tx-depth=8 cq-mod=5 duration=100ms"                  },
+		{"tx-depth=1",							LAT "tx-depth=1 cq-mod=1 iterations=5000"                },
+		{"metric=bw size=64k",						BW "size=64k tx-depth=32 cq-mod=8 duration=100ms"        },
+		{"metric=bw size=1m",						 BW "size=1m tx-depth=2 cq-mod=1 duration=100ms"          },
+		{"metric=bw size=1g",						 BW "size=1g buffer=2g tx-depth=2 cq-mod=1 duration=100ms"},
 		{"metric=bw latencies=1 bidirectional=1",
-		 BW "latencies=1 bidirectional=1 cq-mod=1 duration=100ms"                                                              },
-		{"metric=bw verify=1",						BW "verify=1 duration=100ms"                     },
+		 BW "latencies=1 bidirectional=1 cq-mod=1 duration=100ms"                                                                      },
+		{"metric=bw verify=1",						"access=same " STREAM "verify=1 duration=100ms"          },
 		{"metric=bw verify=1 size=1m",
-		 BW "verify=1 size=1m tx-depth=2 cq-mod=1 rx-depth=8 duration=100ms"                                                   },
+		 "access=same " STREAM
+		 "verify=1 size=1m tx-depth=2 cq-mod=1 rx-depth=8 duration=100ms"                                                              },
 		{"metric=bw verify=1 size=1g",
-		 BW "verify=1 size=1g tx-depth=2 cq-mod=1 rx-depth=2 duration=100ms"                                                   },
-		{"metric=bw latencies=1",					     BW "latencies=1 cq-mod=1 duration=100ms"         },
-		{"transport=UD",						      LAT "transport=UD connect=qp iterations=5000"    },
-		{"mtu=1024",							  LAT "mtu=1024 connect=qp iterations=5000"        },
-		{"gid-index=0",						       LAT "gid-index=0 connect=qp iterations=5000"     },
-		{"sl=1",							      LAT "sl=1 connect=qp iterations=5000"            },
-		{"connect=cm sl=1",						   LAT "sl=1 iterations=5000"                       },
+		 "access=same " STREAM
+		 "verify=1 size=1g tx-depth=2 cq-mod=1 rx-depth=2 duration=100ms"                                                              },
+		{"metric=bw latencies=1",					     BW "latencies=1 cq-mod=1 duration=100ms"                 },
+		{"transport=UD",						      LAT "transport=UD connect=qp iterations=5000"            },
+		{"mtu=1024",							  LAT "mtu=1024 connect=qp iterations=5000"                },
+		{"gid-index=0",						       LAT "gid-index=0 connect=qp iterations=5000"             },
+		{"sl=1",							      LAT "sl=1 connect=qp iterations=5000"                    },
+		{"connect=cm sl=1",						   LAT "sl=1 iterations=5000"                               },
 		{"timeout=3 retries=0 hugepages=1 inline=5 trials=9 size=1m op=read",
 		 LAT "iterations=5000 timeout=3 retries=0 hugepages=1 inline=5 trials=9 size=1m"
-		     " op=read"													},
+		     " op=read"														},
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
 		check_chosen(&op_send, rows[i][0], rows[i][1]);
 	check_chosen(&atomic, "size=4k", LAT "size=8 iterations=5000");
+}
+
+#define LOAD                                                                    \
+	"access=random seed=1 buffer=4m connect=cm metric=load arrivals=fixed " \
+	"tx-depth=128 rx-depth=512 cq-mod=1 rate=1k server-cq=poll "
+
+/* As many under way as of a bandwidth, and each has a completion. */
+static void test_choices_of_loads(void **unused)
+{
+	check_chosen(&op_send, "metric=load rate=1k", LOAD "trials=6 duration=200ms");
+	check_chosen(&op_read, "metric=load rate=1k arrivals=poisson size=1m iterations=9",
+		     LOAD "arrivals=poisson seed=1 size=1m tx-depth=2 iterations=9 trials=1");
+	check_chosen(&op_send, "metric=load rate=1k arrivals=poisson seed=7 tx-depth=9",
+		     LOAD "arrivals=poisson seed=7 tx-depth=9 duration=200ms trials=6");
 }
 
 /* What is chosen once stays as it is: the server chooses again. */
@@ -94,7 +111,7 @@ static void test_refusals(void **unused)
 		{&op_write,        "tx-depth=16384 cq-mod=16384",                     NULL                                       },
 		{&op_write_notify, "metric=bw",                                       NULL                                       },
 		{&op_write_notify, "metric=bw post-list=2",
-		 "a post list is of one operation, without notifications"                                                        },
+		 "a post list is of one operation: no notifications, no doorbells"                                               },
 		{&op_send,         "tx-depth=4 cq-mod=5",
 		 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                               },
 		{&op_send,         "metric=bw cq-mod=129",
@@ -142,12 +159,220 @@ static void test_refusals(void **unused)
 	}
 }
 
+static void test_refused_loads(void **unused)
+{
+	static const struct {
+		const char *text;
+		const char *sentence;
+	} rows[] = {
+		{"rate=1k qps=16 use-srq=1", NULL						  },
+		{"rate=10% think=1us",       NULL						  },
+		{"rate=512bit",              NULL						  },
+		{"rate=1k buffer=1m",        NULL						  },
+		{"rate=511bit",              "--rate is less than a message per second"            },
+		{"",			 "load needs --rate"                                   },
+		{"rate=1k transport=UC",
+		 "load is for RC: only there a completion tells of an arrival"                     },
+		{"rate=1k post-list=2",      "a load is posted one by one: no post lists"          },
+		{"rate=1k verify=1",         "--verify is for lat and bw"                          },
+		{"rate=1k cq-mod=2",         "load needs --cq-mod 1: each message has a completion"},
+		{"rate=1k bidirectional=1",  "only bandwidth goes both ways at once"               },
+		{"rate=1k latencies=1",      "--latencies is for bw, without post lists"           },
+		{"rate=1k needs=1",          "--needs is for bw on RC, in one direction"           },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct parameters wanted = asked(rows[i].text);
+		const char *found;
+
+		wanted.metric = METRIC_LOAD;
+		rules_choose(&op_send, &wanted);
+		found = rules_refuse(&op_send, &wanted);
+		if (!found != !rows[i].sentence || (found && strcmp(found, rows[i].sentence) != 0))
+			fail_msg("%s: %s", rows[i].text, found);
+	}
+}
+
+static void check_refusals(const char *const (*rows)[3], size_t n_rows)
+{
+	for (size_t i = 0; i < n_rows; i++) {
+		char text[128];
+		struct parameters wanted;
+		const struct op *op;
+		const char *found;
+
+		snprintf(text, sizeof(text), "op=%s %s", rows[i][0], rows[i][1]);
+		wanted = asked(text);
+		op = ops[wanted.op];
+		rules_choose(op, &wanted);
+		found = rules_refuse(op, &wanted);
+		if (!found != !rows[i][2] || (found && strcmp(found, rows[i][2]) != 0))
+			fail_msg("%s: %s", text, found ? found : "is good");
+	}
+}
+
+static void test_pieces(void **unused)
+{
+	static const char *const rows[][3] = {
+		{"send",      "sge=32",                          NULL					       },
+		{"send",      "sge=32 size=31",                  "--sge: a message has no fewer bytes than pieces"  },
+		{"read",      "sge=3 size=3 verify=1 metric=bw", NULL                                               },
+		{"fetch-add", "sge=2",                           "--sge: the eight bytes of an atomic are one piece"},
+		{"write",     "sge=2 inline=0",                  NULL                                               },
+		{"write",     "sge=2 inline=1",
+		 "--sge is for what the device gathers: with --inline 0"                                            },
+		{"write",     "sge=1 inline=1",                  NULL                                               },
+	};
+
+	check_refusals(rows, ARRAY_LENGTH(rows));
+	check_chosen(&op_send, "sge=2", LAT "sge=2 inline=0 iterations=5000");
+}
+
+static void test_access(void **unused)
+{
+	static const char notified[] = "--access: a notification tells of one place: same";
+	static const char close[] = "--access: the stride is less than a message";
+	static const char full[] = "--buffer is less than a message of each queue pair";
+	static const char *const rows[][3] = {
+		{"send",         "buffer=64g",                              NULL    },
+		{"send",         "buffer=64",                               NULL    },
+		{"send",         "buffer=63",                               full    },
+		{"send",         "buffer=128 transport=UD",                 NULL    },
+		{"send",         "buffer=127 transport=UD",                 full    },
+		{"write",        "metric=bw qps=16 size=4k buffer=64k",     NULL    },
+		{"write",        "metric=bw qps=17 size=4k buffer=64k",     full    },
+		{"fetch-add",    "buffer=8",                                NULL    },
+		{"fetch-add",    "access=stride=16",                        NULL    },
+		{"fetch-add",    "access=stride=12",
+		 "--access: a stride of atomics is a multiple of 8"                 },
+		{"read",         "access=stride=64",                        NULL    },
+		{"read",         "access=stride=63",                        close   },
+		{"send",         "access=stride=103 transport=UD",          close   },
+		{"send",         "access=stride=104 transport=UD",          NULL    },
+		{"write-notify", "access=same",                             NULL    },
+		{"write-notify", "access=sequential",                       notified},
+		{"read-notify",  "buffer=1m",                               notified},
+		{"read-notify",  "buffer=1m access=same verify=1",          NULL    },
+		{"send",         "access=random verify=1",
+		 "--verify looks at messages where all go: --access same"           },
+		{"write",        "access=random transport=UC",
+		 "--access: a write's latency that may be lost has one place: same" },
+		{"write",        "access=random transport=UC metric=bw",    NULL    },
+		{"send",         "access=random use-srq=1 qps=2 metric=bw",
+		 "--access: with --use-srq all receives are of one queue pair"      },
+		{"send",         "access=random use-srq=1 metric=bw",       NULL    },
+	};
+
+	check_refusals(rows, ARRAY_LENGTH(rows));
+	check_chosen(&op_fetch_add, "op=fetch-add metric=bw",
+		     "access=same op=fetch-add size=8 " STREAM "duration=100ms");
+	check_chosen(&op_write_notify, "op=write-notify metric=bw",
+		     "access=same op=write-notify " STREAM "duration=100ms");
+	check_chosen(&op_write, "op=write metric=bw needs=1",
+		     "access=same op=write needs=1 " STREAM "duration=100ms");
+	check_chosen(&op_send, "metric=bw use-srq=1 qps=2",
+		     "access=same use-srq=1 qps=2 " STREAM "duration=100ms");
+	check_chosen(&op_send, "metric=bw seed=7", BW "seed=7 duration=100ms");
+	check_chosen(&op_send, "metric=bw access=same", "access=same " STREAM "duration=100ms");
+	check_chosen(&op_send, "buffer=1g", LAT "iterations=5000 buffer=1g access=random seed=1");
+	check_chosen(&op_send, "buffer=1g access=same",
+		     LAT "iterations=5000 buffer=1g access=same");
+	check_chosen(&op_read, "op=read access=sequential",
+		     LAT "op=read iterations=5000 buffer=64m access=sequential");
+	check_chosen(&op_send, "size=64m access=random",
+		     LAT "size=64m iterations=5000 buffer=128m access=random seed=1");
+}
+
+/* What rings is signalled, and by itself half of what is under way does not. */
+static void test_doorbells(void **unused)
+{
+	static const char apart[] =
+		"doorbell: what rings is signalled, --cq-mod is --doorbell-every";
+	static const char *const rows[][3] = {
+		{"doorbell",  "doorbell-every=8192 metric=bw",                     NULL                              },
+		{"doorbell",  "doorbell-every=8192",                               NULL                              },
+		{"doorbell",  "doorbell-every=16 bidirectional=1 metric=bw qps=4", NULL                              },
+		{"doorbell",  "latencies=1 metric=bw",                             NULL                              },
+		{"doorbell",  "verify=1",					  NULL                              },
+		{"doorbell",  "doorbell-every=16 cq-mod=8",                        apart                             },
+		{"doorbell",  "cq-mod=8 metric=bw",                                apart                             },
+		{"doorbell",  "doorbell-every=9 tx-depth=8",
+		 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                   },
+		{"doorbell",  "doorbell-every=2 latencies=1 metric=bw",
+		 "--latencies needs --cq-mod 1: each message has a completion"                                       },
+		{"doorbell",  "post-list=2 metric=bw",
+		 "a post list is of one operation: no notifications, no doorbells"                                   },
+		{"doorbell",  "metric=load rate=1k",
+		 "a load of doorbells, each with its completion, is write-imm"                                       },
+		{"doorbell",  "transport=UC",
+		 "UC has no such operation: it can send, write and write-imm"                                        },
+		{"write-imm", "doorbell-every=2",                                  "--doorbell-every is for doorbell"},
+	};
+
+	check_refusals(rows, ARRAY_LENGTH(rows));
+	check_chosen(&op_doorbell, "op=doorbell",
+		     LAT "op=doorbell doorbell-every=1 cq-mod=1 iterations=5000");
+	check_chosen(&op_doorbell, "op=doorbell doorbell-every=100",
+		     LAT "op=doorbell tx-depth=100 doorbell-every=100 cq-mod=100 iterations=5000");
+	check_chosen(&op_doorbell, "op=doorbell metric=bw",
+		     BW "op=doorbell doorbell-every=64 cq-mod=64 duration=100ms");
+	check_chosen(&op_doorbell, "op=doorbell metric=bw size=1m",
+		     BW "op=doorbell size=1m tx-depth=2 doorbell-every=1 cq-mod=1 duration=100ms");
+	check_chosen(&op_doorbell, "op=doorbell metric=bw doorbell-every=100",
+		     BW "op=doorbell tx-depth=200 doorbell-every=100 cq-mod=100 duration=100ms");
+	check_chosen(&op_doorbell, "op=doorbell metric=bw tx-depth=10",
+		     BW "op=doorbell tx-depth=10 doorbell-every=5 cq-mod=5 duration=100ms");
+	check_chosen(&op_doorbell, "op=doorbell metric=bw tx-depth=1",
+		     BW "op=doorbell tx-depth=1 doorbell-every=1 cq-mod=1 duration=100ms");
+	check_chosen(&op_doorbell, "op=doorbell metric=bw latencies=1",
+		     BW "op=doorbell latencies=1 doorbell-every=1 cq-mod=1 duration=100ms");
+}
+
+static void test_apart(void **unused)
+{
+	static const char one[] = "grants, and what sets up, are one at a time: --metric lat";
+	static const char same[] = "--access: grants, and what sets up, have one place: same";
+	static const char none[] = "--verify is for operations with a payload";
+	static const char *const rows[][3] = {
+		{"alloc",      "size=1g",					     NULL                                        },
+		{"alloc",      "sge=2 size=1 threads=3 use-srq=1",                    NULL                                        },
+		{"alloc",      "metric=bw",					   one                                         },
+		{"alloc",      "metric=load rate=1k",                                 one                                         },
+		{"alloc",      "verify=1",					    none                                        },
+		{"alloc",      "buffer=1m",					   same                                        },
+		{"alloc",      "mr-access=local",                                     "--mr-access is for register and deregister"},
+		{"register",   "mr-access=local pages=untouched hugepages=1 size=1g", NULL                                        },
+		{"register",   "metric=bw",					   one                                         },
+		{"register",   "buffer=1m",					   same                                        },
+		{"deregister", "mr-access=atomic",                                    NULL                                        },
+		{"deregister", "verify=1",					    none                                        },
+		{"deregister", "pages=touched",                                       "--pages is for register"                   },
+		{"create-qp",  "transport=UD sge=4 inline=0 tx-depth=16384",          NULL                                        },
+		{"create-qp",  "metric=bw",					   one                                         },
+		{"create-cq",  "cq=event",					    NULL                                        },
+	};
+
+	check_refusals(rows, ARRAY_LENGTH(rows));
+	/* What takes long is counted by time. */
+	check_chosen(&op_alloc, "op=alloc size=64m", LAT "op=alloc size=64m duration=100ms");
+	check_chosen(&op_register, "op=register",
+		     LAT "op=register mr-access=remote pages=touched duration=100ms");
+	check_chosen(&op_register, "op=register iterations=7 mr-access=local",
+		     LAT "op=register mr-access=local pages=touched iterations=7 trials=1");
+	check_chosen(&op_deregister, "op=deregister",
+		     LAT "op=deregister mr-access=remote duration=100ms");
+	check_chosen(&op_create_qp, "op=create-qp size=4k",
+		     LAT "op=create-qp size=1 duration=100ms");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_choices),
-		cmocka_unit_test(test_choices_last),
-		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_choices),       cmocka_unit_test(test_choices_of_loads),
+		cmocka_unit_test(test_choices_last),  cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_refused_loads), cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_access),        cmocka_unit_test(test_doorbells),
+		cmocka_unit_test(test_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,8 +148,9 @@ class Server(Program):
         return sum(read(task) != "verbmark-soft" for task in tasks)
 
     def rss_kib(self):
-        with open(f"/proc/{self.pid}/status", encoding="ascii") as status:
-            return next(int(line.split()[1]) for line in status if line.startswith("VmRSS:"))
+        """As its pages are: what the kernel has counted on the way is late by some of them."""
+        with open(f"/proc/{self.pid}/smaps_rollup", encoding="ascii") as pages:
+            return next(int(line.split()[1]) for line in pages if line.startswith("Rss:"))
 
 
 class ServedThere(unittest.TestCase):
@@ -238,7 +239,7 @@ def warmed_up(trial):
 
 # The control protocol.
 
-HELLO = {"type": "hello", "protocol": 2, "version": "0"}
+HELLO = {"type": "hello", "protocol": 3, "version": "0"}
 CASE = {
     "type": "case", "address": ADDRESS, "device": DEVICE, "port": 1,
     "parameters": {"op": "send", "iterations": 50},
@@ -510,9 +511,14 @@ def sort(netdev, *match, machine=(), protocol=17, port=4791):
     run(*machine, "tc", "filter", "add", "dev", netdev, *there.split(), *match, "flowid", "1:3")
 
 
-def lose(test, netdev, percent, *match, machine=(), **kind):
-    """So many of them are lost, until the end of the test."""
-    for command in ("root handle 1: prio", f"parent 1:3 netem loss {percent}%"):
+def spoil(test, netdev, how, *match, machine=(), **kind):
+    """What netem does with that happens to them, until the end of the test."""
+    for command in ("root handle 1: prio", f"parent 1:3 netem {how}"):
         run(*machine, "tc", "qdisc", "add", "dev", netdev, *command.split())
     test.addCleanup(run, *machine, "tc", "qdisc", "del", "dev", netdev, "root")
     sort(netdev, *match, machine=machine, **kind)
+
+
+def lose(test, netdev, percent, *match, **kind):
+    """So many of them are lost, until the end of the test."""
+    spoil(test, netdev, f"loss {percent}%", *match, **kind)

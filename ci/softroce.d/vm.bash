@@ -147,6 +147,7 @@ vm_kill() {
 		wait "$pid" 2>/dev/null || :
 	done
 	vms=()
+	rm -f "$run/data" "$run/control"
 }
 
 # Whether one of the processes has ended.
@@ -221,7 +222,7 @@ end_logs() {
 }
 
 vm_boot() {
-	local n limit=$tcg_boot_limit
+	local n limit=$((tcg_boot_limit * hosts))
 	pending=
 	[[ $accel == tcg ]] || limit=$kvm_boot_limit
 	printf '%s=%q\n' OUT "$OUT" HOSTS "$hosts" ACCEL "$accel" LIMIT $((timeout - SECONDS)) \
@@ -239,7 +240,8 @@ vm_boot_somehow() {
 		vm_kill
 		accel=tcg
 	fi
-	vm_boot || {
+	# An emulated kernel has been seen to stand still a second into its boot.
+	vm_boot || { ! ended "${vms[@]}" && vm_kill && vm_boot; } || {
 		end_logs
 		die "the kernel did not come up: $(last_words | tail -n 1)"
 	}

@@ -134,6 +134,7 @@ static inline void sample_chosen(struct result_case *line)
 		{CHOSEN_RNR_RETRIES,        7                 },
 		{CHOSEN_PAGE_BYTES,         4096              },
 		{CHOSEN_BUFFER_BYTES,       12288             },
+		{CHOSEN_PLACES,             64                },
 	};
 	static const struct row server[] = {
 		{CHOSEN_SHARED_RECEIVE_DEPTH, 1024   },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes documents of made-up results, one a line, for schema.py. */
 #include "reports/document.h"
-#include "reports/test/sample.h"
+#include "reports/test/loads.h"
 
 static struct result sample;
 
@@ -65,10 +65,41 @@ static void many_samples(void)
 		statistic_fill(line->trials[i].latency, line->latency);
 }
 
+/* Another result: rates of one sweep, with a knee. */
+static void loads(void)
+{
+	static const struct load_row rows[] = {
+		{100000, 1000, false},
+		{200000, 1500, false},
+		{300000, 2500, true },
+		{400000, 2500, true },
+	};
+
+	result_finish(&sample);
+	loads_init(&sample, rows, ARRAY_LENGTH(rows));
+	hist_init(sample.cases[3].latency);
+	hist_add(sample.cases[3].latency, 2500);
+}
+
+static void several_threads(void)
+{
+	struct result_case *line = &sample.cases[SAMPLE_BANDWIDTH];
+	struct error error = {0};
+
+	if (shares_open(&line->shares, 2, 2, &error))
+		return;
+	for (uint64_t i = 0; i < 4; i++)
+		line->shares.messages[i] = i;
+	line->shares.duration_ns[0] = line->shares.duration_ns[1] = 10;
+	json_object_set_new(line->parameters, "threads", json_integer(2));
+	json_object_set_new(line->parameters, "pin", json_string("0-6+2"));
+}
+
 int main(void)
 {
 	static void (*const changes[])(void) = {
-		plain, complete, failed, unfinished, one_trial, no_windows, no_plan, many_samples,
+		plain,      complete, failed,       unfinished,      one_trial,
+		no_windows, no_plan,  many_samples, several_threads, loads,
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(changes); i++) {

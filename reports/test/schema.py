@@ -86,6 +86,10 @@ DEFECTS = (
     ((*LAT, "timeout"), 32),
     ((*LAT, "retries"), 8),
     ((*LAT, "hugepages"), 0),
+    ((*LAT, "sge"), 0),
+    ((*LAT, "access"), "some"),
+    ((*LAT, "access"), "stride="),
+    ((*LAT, "buffer"), "1g"),
     ((*LAT, "server_pin"), -1),
     ((*LAT, "numa"), "auto"),
     ((*LAT, "server_pin"), "on"),
@@ -195,6 +199,40 @@ DEFECTS = (
 )
 
 
+# Of the last document that SAMPLE_DOCUMENTS writes.
+LOAD = ("cases", 2)
+LAG = (*LOAD, "load", "lag_ns")
+LOAD_DEFECTS = (
+    ((*LOAD, "metric"), "lat"),
+    ((*LOAD, "status"), "failed"),
+    ((*LOAD, "saturated"), DROP),
+    ((*LOAD, "saturated"), 1),
+    ((*LOAD, "load"), DROP),
+    ((*LOAD, "latency_ns"), DROP),
+    ((*LOAD, "rate"), DROP),
+    ((*LOAD, "rate"), 300000),
+    ((*LOAD, "rate"), "10 %"),
+    ((*LOAD, "arrivals"), "uniform"),
+    ((*LOAD, "load", "rate"), DROP),
+    ((*LOAD, "load", "messages_per_s"), "1M"),
+    ((*LOAD, "load", "unsent"), -1),
+    ((*LOAD, "load", "maximum", "case"), DROP),
+    ((*LOAD, "load", "uncorrected_ns"), DROP),
+    (LAG, []),
+    ((*LAG, "count"), 0),
+    ((*LAG, "histogram"), DROP),
+    ((*LAG, "histogram", "unit"), "bytes/s"),
+    ((*LOAD, "trials", 1, "load"), DROP),
+    ((*LOAD, "trials", 1, "load", "rate"), 0),
+    ((*LOAD, "trials", 1, "load", "saturated"), "no"),
+    (("knees",), []),
+    (("knees", 0, "at"), DROP),
+    (("knees", 0, "beyond", "p99_ns"), "2 us"),
+    (("knees", 0, "left_out"), []),
+    (("knees", 0, "left_out", 0, "reason"), DROP),
+)
+
+
 class Tap:
     def __init__(self):
         self.number = 0
@@ -256,7 +294,7 @@ def closed(schema):
         # Its members are a part of other objects.
         if where != ("$defs", "figures"):
             part["unevaluatedProperties"] = False
-    for name in ("latency", "warmup_latency"):
+    for name in ("latency", "warmup_latency", "beside"):
         made["$defs"][name]["unevaluatedProperties"] = False
     return made
 
@@ -300,9 +338,11 @@ def main():
         tap.check(f"document {number}", sentences(validator, document))
         tap.check(f"document {number} has only what is described",
                   sentences(make(closed(schema)), document))
-    for where, value in DEFECTS:
+    of_all = [(sample, *defect) for defect in DEFECTS]
+    of_all += [(json.loads(lines[-1]), *defect) for defect in LOAD_DEFECTS]
+    for good, where, value in of_all:
         text = f"{'/'.join(map(str, where))} {'missing' if value is DROP else repr(value)[:40]}"
-        found = sentences(validator, defective(sample, where, value))
+        found = sentences(validator, defective(good, where, value))
         tap.check(f"refused: {text}", [] if found else ["it was taken"])
     print(f"1..{tap.number}")
     sys.exit(bool(tap.bad))

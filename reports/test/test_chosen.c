@@ -11,7 +11,7 @@
 	" \"initiator_depth\": 6, \"responder_depth\": 7, \"path_mtu_bytes\": 8,"                 \
 	" \"gid_index\": 9, \"gid_type\": \"RoCE v2\", \"sl\": 10, \"traffic_class\": 11,"        \
 	" \"ack_timeout_ns\": 9223372036854775807, \"retries\": 13, \"rnr_retries\": 14,"         \
-	" \"spin_ns\": 15, \"completion_vector\": 0, \"page_bytes\": 17, \"buffer_bytes\": 18}"
+	" \"spin_ns\": 15, \"completion_vector\": 0, \"page_bytes\": 17, \"buffer_bytes\": 18, \"places\": 19}"
 
 static void check(const struct chosen *chosen, const char *wanted)
 {

@@ -115,6 +115,39 @@ static void test_chosen(void **unused)
 	assert_false(knows(&line->server_chosen, CHOSEN_SPIN_NS));
 }
 
+#define SHARES(one, other)                                                                   \
+	"{\"threads\": [{\"duration_ns\": 10, \"queue_pairs\": [{\"messages\": " #one "}]}," \
+	"{\"duration_ns\": 30, \"queue_pairs\": [{\"messages\": " #other "}]}], \"fairness\": {}}"
+
+/* Of as many messages as the case has. */
+static void test_shares(void **unused)
+{
+	const struct shares *shares;
+
+	assert_int_equal(add(changed("cases/1/shares", SHARES(6300, 60))), 0);
+	shares = &merged.cases[SAMPLE_BANDWIDTH].shares;
+	assert_int_equal(shares->threads, 2);
+	assert_int_equal(add(changed("cases/1/shares", SHARES(60, 6300))), 0);
+	assert_int_equal(shares->messages[0], 6360);
+	assert_int_equal(shares->messages[1], 6360);
+	assert_int_equal(shares->duration_ns[1], 60);
+	/* Where one does not tell, the rest would not add up. */
+	assert_int_equal(add(loading_document()), 0);
+	assert_int_equal(shares->threads, 0);
+	assert_int_equal(add(changed("cases/1/shares", SHARES(60, 6300))), 0);
+	assert_int_equal(shares->threads, 0);
+}
+
+static void test_shares_that_are_none(void **unused)
+{
+	struct result result;
+	json_t *document = changed("cases/1/shares", SHARES(6300, 61));
+
+	assert_int_equal(loading_load(&result, document, &error), -EINVAL);
+	assert_contains(error.text, "shares: the messages of its threads are not its own");
+	result_finish(&result);
+}
+
 /* Three times what sample.h has: 61 samples, 74400 + 2^37; 6360 messages, 12 windows. */
 static void test_three(void **unused)
 {
@@ -423,6 +456,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_fingerprints, reset, drop),
 		cmocka_unit_test_setup_teardown(test_places, reset, drop),
 		cmocka_unit_test_setup_teardown(test_chosen, reset, drop),
+		cmocka_unit_test_setup_teardown(test_shares, reset, drop),
+		cmocka_unit_test_setup_teardown(test_shares_that_are_none, reset, drop),
 		cmocka_unit_test_setup_teardown(test_three, reset, drop),
 		cmocka_unit_test_setup_teardown(test_squares, reset, drop),
 		cmocka_unit_test_setup_teardown(test_other_windows, reset, drop),

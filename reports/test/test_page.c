@@ -149,6 +149,22 @@ static void test_loss(void **unused)
 	assert_contains(text, "<li>send/lat/64/poll: lost 3 of 64</li>");
 }
 
+static void test_shares(void **unused)
+{
+	struct shares *shares = &sample.cases[SAMPLE_BANDWIDTH].shares;
+	struct error error = {0};
+
+	make("result.json");
+	assert_null(strstr(text, "Fairness"));
+	assert_int_equal(shares_open(shares, 2, 1, &error), 0);
+	shares->duration_ns[0] = shares->duration_ns[1] = 1;
+	shares->messages[0] = 5;
+	free(text);
+	make("result.json");
+	assert_contains(text, "<h3>Fairness</h3>");
+	assert_contains(text, ": fairness 0.500 of 2 threads</li>");
+}
+
 /* Nothing is fetched, run or styled: the strictest policy has nothing to forbid. */
 static void test_policy(void **unused)
 {
@@ -174,6 +190,7 @@ int main(void)
 		on_sample(test_text_is_no_markup),
 		on_sample(test_circumstances),
 		on_sample(test_loss),
+		on_sample(test_shares),
 		on_sample(test_policy),
 	};
 

@@ -105,14 +105,18 @@ static void test_a_failed_write_changes_nothing(void **unused)
 	signal(SIGXFSZ, SIG_IGN);
 	for (size_t i = 0; i < ARRAY_LENGTH(rooms); i++) {
 		struct error error = {0};
+		int checked;
 		int code;
 
 		limit.rlim_cur = rooms[i];
 		setrlimit(RLIMIT_FSIZE, &limit);
 		code = save_path(path, write_much, NULL, &error);
+		checked = save_check(path, NULL);
 		limit.rlim_cur = before;
 		setrlimit(RLIMIT_FSIZE, &limit);
 		assert_int_equal(code, -EFBIG);
+		/* Which is found before there is anything to write, too. */
+		assert_int_equal(checked, -EFBIG);
 		assert_contains(error.text, path);
 		assert_contains(error.text, "cannot write ");
 		check_content("old");

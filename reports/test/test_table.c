@@ -59,7 +59,6 @@ static void check_head(const char *wanted)
 	assert_string_equal(text + 30, wanted);
 }
 
-/* What all cases that run have in common is told once. */
 /* Before all else: also where only one end is told to be it. */
 static void test_banner(void **unused)
 {
@@ -91,6 +90,7 @@ static void test_needs_of_the_software_device(void **unused)
 	assert_contains(text, "no completion for 5 s");
 }
 
+/* What all cases that run have in common is told once. */
 static void test_head(void **unused)
 {
 	static const char *const types[][2] = {
@@ -132,6 +132,28 @@ static void test_mtu(void **unused)
 	check_head("Ethernet 2.5 Gb/s MTU 512 RC\n");
 	json_object_set_new(sample.cases[1].parameters, "mtu", json_integer(2048));
 	check_head("Ethernet 2.5 Gb/s RC\n");
+}
+
+static void set_access(size_t number, const char *access)
+{
+	json_object_set_new(sample.cases[number].parameters, "access", json_string(access));
+}
+
+/* Of all, or of each metric; where those of one differ, their lines tell. */
+static void test_access(void **unused)
+{
+	for (size_t i = 0; i < SAMPLE_CASES; i++) {
+		json_decref(sample.cases[i].parameters);
+		sample.cases[i].parameters = json_object();
+		set_access(i, "stride=4k");
+	}
+	check_head("Ethernet 2.5 Gb/s MTU 1024 RC access stride=4k\n");
+	set_access(SAMPLE_BANDWIDTH, "random");
+	check_head("Ethernet 2.5 Gb/s MTU 1024 RC access lat stride=4k, bw random\n");
+	set_access(SAMPLE_FAILED, "same");
+	check_head("Ethernet 2.5 Gb/s MTU 1024 RC access bw random\n");
+	sample.cases[SAMPLE_BANDWIDTH].metric = "load";
+	check_head("Ethernet 2.5 Gb/s MTU 1024 RC access load random\n");
 }
 
 static void check_foot(const char *wanted)
@@ -219,6 +241,42 @@ static void test_units(void **unused)
 		show_line(text, unit, SAMPLE_BANDWIDTH);
 		assert_contains(text, rows[i][1]);
 		assert_contains(text, rows[i][2]);
+	}
+}
+
+static void share(unsigned int threads, unsigned int qps, uint64_t last)
+{
+	struct shares *shares = &sample.cases[SAMPLE_BANDWIDTH].shares;
+	struct error error = {0};
+
+	assert_int_equal(shares_open(shares, threads, qps, &error), 0);
+	for (size_t i = 0; i < (size_t)threads * qps; i++)
+		shares->messages[i] = 1;
+	for (size_t i = 0; i < threads; i++)
+		shares->duration_ns[i] = 1000;
+	shares->messages[threads * qps - 1] = last;
+}
+
+static void test_shares(void **unused)
+{
+	static const struct {
+		unsigned int threads;
+		unsigned int qps;
+		uint64_t last;
+		const char *text;
+	} rows[] = {
+		{1, 1, 1, "0.00/0.00\n"						     },
+		{2, 1, 0, "0.00/0.00  fairness 0.500 of 2 threads\n"                        },
+		{1, 4, 1, "0.00/0.00  fairness 1.000 of 4 queue pairs\n"                    },
+		{2, 2, 3, "0.00/0.00  fairness 0.900 of 2 threads, 0.750 of 4 queue pairs\n"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		char text[1024] = "";
+
+		share(rows[i].threads, rows[i].qps, rows[i].last);
+		show_line(text, NULL, SAMPLE_BANDWIDTH);
+		assert_contains(text, rows[i].text);
 	}
 }
 
@@ -406,6 +464,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_head, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_access, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_banner, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_needs_of_the_software_device, open_sample,
 						close_sample),
@@ -414,6 +473,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_latency, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_bandwidth, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_units, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_shares, open_sample, close_sample),
 		cmocka_unit_test(test_no_units),
 		cmocka_unit_test_setup_teardown(test_cases_without_figures, open_sample,
 						close_sample),

@@ -427,10 +427,48 @@ static void test_no_message_is_lost_between_trials(void **unused)
 	}
 }
 
+/* Two threads, of which one has merged pairs once more. */
+static void test_windows_are_laid_over(void **unused)
+{
+	windows_add(&windows, 0, 1);
+	windows_add(&windows, 3 * STEP, 2);
+	windows_add(&other, STEP - 1, 10);
+	windows_add(&other, 6 * STEP, 20);
+	windows_lay_over(&windows, &other);
+	windows_finish(&windows, 8 * STEP);
+	CHECK(&windows, STEP, 0, 11, 0, 0, 2, 0, 0, 20, 0);
+	reset(NULL);
+	windows_add(&windows, 0, 1);
+	windows_add(&windows, 2 * STEP, 2);
+	windows_add(&windows, 3 * STEP, 4);
+	windows_add(&other, 0, 8);
+	windows_add(&other, WINDOWS_MAX * STEP, 16);
+	windows_lay_over(&windows, &other);
+	windows_finish(&windows, 4 * STEP);
+	CHECK(&windows, 2 * STEP, 16, 9, 6);
+	/* And the reverse. */
+	reset(NULL);
+	windows_add(&windows, WINDOWS_MAX * STEP, 16);
+	windows_add(&other, STEP, 1);
+	windows_add(&other, 2 * STEP, 2);
+	windows_add(&other, 4 * STEP, 4);
+	windows_lay_over(&windows, &other);
+	assert_int_equal(windows_total(&windows), 23);
+	windows_finish(&windows, 6 * STEP);
+	CHECK(&windows, 2 * STEP, 16, 1, 2, 4);
+	/* Of one that did nothing. */
+	reset(NULL);
+	windows_add(&windows, STEP, 3);
+	windows_lay_over(&windows, &other);
+	windows_finish(&windows, 2 * STEP);
+	CHECK(&windows, STEP, 0, 0, 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_nothing, reset),
+		cmocka_unit_test_setup(test_windows_are_laid_over, reset),
 		cmocka_unit_test_setup(test_a_trial, reset),
 		cmocka_unit_test_setup(test_edges, reset),
 		cmocka_unit_test_setup(test_gaps_are_zero, reset),

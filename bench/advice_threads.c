@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/advice_threads.h"
+
+#include <inttypes.h>
+
+#include "bench/advice.h"
+#include "bench/cpulist.h"
+
+#define WHY  "threads that take turns on a processor wait for each other"
+#define MEND "--threads of no more than there are processors, or a longer --pin"
+
+/* So many threads, on so many processors; 0: nothing is known, or there are enough. */
+static uint64_t surplus(const struct result_case *line, const struct result_place *place,
+			unsigned int *cpus)
+{
+	json_int_t threads = json_integer_value(json_object_get(line->parameters, "threads"));
+	struct cpulist list;
+
+	if (!cpulist_parse(&list, place->cpus))
+		return 0;
+	*cpus = cpulist_count(&list);
+	return threads > *cpus ? (uint64_t)threads : 0;
+}
+
+static void find(const struct result *result, bool is_server, json_t *findings)
+{
+	const struct result_end *end = is_server ? &result->server : &result->client;
+	const struct result_case *worst = NULL;
+	unsigned int on_cpus = 0;
+	uint64_t most = 0;
+	char what[256];
+
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+		unsigned int cpus;
+		uint64_t threads =
+			surplus(line, is_server ? &line->server_place : &line->client_place, &cpus);
+
+		if (threads <= most)
+			continue;
+		worst = line;
+		most = threads;
+		on_cpus = cpus;
+	}
+	if (!worst)
+		return;
+	snprintf(what, sizeof(what), "%" PRIu64 " threads of the %s on %u %s, as in %.100s", most,
+		 is_server ? "server" : "client", on_cpus, on_cpus > 1 ? "CPUs" : "CPU", worst->id);
+	json_array_append_new(findings,
+			      advice_finding("threads", true, end->host, what, WHY, MEND));
+}
+
+void advice_threads(const struct result *result, json_t *findings)
+{
+	find(result, false, findings);
+	find(result, true, findings);
+}

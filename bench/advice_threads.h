@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Findings about the cases of a run, rather than about its hosts: more threads at an end
+ * than it has processors for them.
+ */
+#ifndef BENCH_ADVICE_THREADS_H
+#define BENCH_ADVICE_THREADS_H
+
+#include "reports/result.h"
+
+/* Of each end the case with the most of them; added to an array of findings. */
+void advice_threads(const struct result *result, json_t *findings);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Networks that clients may come from: 10.0.0.0/8,192.0.2.7,fd00::/8. None at all is
+ * every one.
+ */
+#ifndef BENCH_ALLOW_H
+#define BENCH_ALLOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+
+#define ALLOW_MOST 64
+
+struct allow {
+	struct {
+		struct sockaddr_storage address;
+		unsigned int prefix;
+	} network[ALLOW_MOST];
+	size_t count;
+};
+
+/* An option's parser: adds what is in the list. Returns what is wrong, or NULL. */
+const char *allow_parse(const char *text, void *field);
+
+/* IPv4 within IPv6 is IPv4. */
+bool allow_permits(const struct allow *allow, const struct sockaddr *address);
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/allowance.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "bench/lane.h"
+#include "bench/rules.h"
+#include "bench/value.h"
+#include "core/memory.h"
+
+/*
+ * Of an entry of a queue without its pieces, and of a completion: the most that providers
+ * take. Queues are powers of two, and of soft0 as long again.
+ */
+#define SEND_BYTES       192
+#define RECEIVE_BYTES    64
+#define COMPLETION_BYTES 128
+#define QUEUE_TIMES      2
+/* A thread with its lane, and windows where it drives a direction of its own. */
+#define LANE_BYTES (128U << 10)
+/* A queue pair, its connection, and what the library keeps of both. */
+#define PAIR_BYTES (16U << 10)
+/* What the provider itself takes inline where nobody asks for less. */
+#define INLINE_BYTES 256
+/* A device's table of a region's pages has some bytes for each. */
+#define PAGE_BYTES 16
+
+#define TIME_MS  (24U * 3600 * 1000)
+#define PAUSE_MS (5U * 60 * 1000)
+
+void allowance_init(struct allowance *allowance)
+{
+	long pages = sysconf(_SC_PHYS_PAGES);
+	long page = sysconf(_SC_PAGESIZE);
+
+	*allowance = (struct allowance){
+		.clients = 64,
+		.queue_pairs = RULES_QUEUE_PAIRS,
+		.message_bytes = parameter_find("size")->most,
+		.memory = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : 1U << 30,
+		.time_ms = TIME_MS,
+		.pause_ms = PAUSE_MS,
+	};
+}
+
+int allowance_enter(struct allowance *allowance, struct error *error)
+{
+	unsigned int before = atomic_fetch_add(&allowance->served, 1);
+
+	if (before < allowance->clients)
+		return 0;
+	allowance_leave(allowance);
+	return error_set(error, -EBUSY,
+			 "%u %s being served, which is all it takes: come back later, or raise "
+			 "'serve --max-clients' there",
+			 allowance->clients, allowance->clients == 1 ? "client is" : "clients are");
+}
+
+void allowance_leave(struct allowance *allowance)
+{
+	atomic_fetch_sub(&allowance->served, 1);
+}
+
+/* Adds count * each. False: that is more than there are numbers. */
+static bool add(uint64_t *sum, uint64_t count, uint64_t each)
+{
+	uint64_t product;
+
+	return !__builtin_mul_overflow(count, each, &product) &&
+	       !__builtin_add_overflow(*sum, product, sum);
+}
+
+static uint64_t entries(uint64_t depth)
+{
+	uint64_t count = 1;
+
+	while (count < depth && count < 1ULL << 62)
+		count *= 2;
+	return QUEUE_TIMES * count;
+}
+
+/* A region is as large as its pages are. */
+static uint64_t region_bytes(const struct parameters *p, uint64_t wanted)
+{
+	uint64_t page = p->hugepages ? memory_info("", "Hugepagesize") << 10
+				     : (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t pages = page ? wanted / page + 1 : 0;
+
+	return pages * (page + PAGE_BYTES);
+}
+
+/* Requests that are posted at once are kept ready. */
+static uint64_t list_bytes(const struct parameters *p)
+{
+	uint64_t each =
+		sizeof(struct post_work) + sizeof(struct ibv_send_wr) + sizeof(struct ibv_recv_wr);
+
+	return p->post_list > 1 ? p->post_list * each : 0;
+}
+
+/* What is in it is bounded by the rules, so that no product of two is too large. */
+static bool estimate(const struct protocol_case *wanted, uint64_t *bytes)
+{
+	const struct parameters *p = &wanted->parameters;
+	const struct limits limits = lane_limits(p, &wanted->op->shape, true);
+	uint64_t inlined = p->inline_size == PARAMETER_AUTO ? INLINE_BYTES : p->inline_size;
+	uint64_t pieces = limits.sge * sizeof(struct ibv_sge);
+	uint64_t pairs = limits.queue_pairs;
+	uint64_t sends = entries(limits.send_depth) * (SEND_BYTES + pieces + inlined);
+	uint64_t receives = limits.recv_depth ? entries(limits.recv_depth) : 0;
+	uint64_t shared = limits.srqs ? entries(limits.srq_depth) : 0;
+
+	*bytes = p->threads * LANE_BYTES;
+	return add(bytes, limits.regions, region_bytes(p, limits.memory_bytes)) &&
+	       add(bytes, pairs, PAIR_BYTES + sizeof(struct flow) + list_bytes(p)) &&
+	       add(bytes, pairs, sends + 2 * sizeof(uint64_t) * limits.send_depth) &&
+	       add(bytes, pairs, receives * (RECEIVE_BYTES + pieces)) &&
+	       add(bytes, limits.srqs, shared * (RECEIVE_BYTES + pieces)) &&
+	       add(bytes, limits.completion_queues, entries(limits.cq_depth) * COMPLETION_BYTES);
+}
+
+static int check_case(const struct allowance *allowance, const struct protocol_case *wanted,
+		      struct error *error)
+{
+	const struct parameters *p = &wanted->parameters;
+	/* What has a size and is no message is memory, or is none of this end's. */
+	bool has_messages = !wanted->op->shape.is_granted && !wanted->op->shape.is_call;
+	uint64_t pairs = p->qps * p->threads;
+	char asked[32];
+	char most[32];
+
+	if (pairs > allowance->queue_pairs)
+		return error_set(error, -EOPNOTSUPP,
+				 "%" PRIu64 " queue pairs are above the %" PRIu64
+				 " that this server gives a client: ask for fewer, or raise 'serve "
+				 "--max-qps' there",
+				 pairs, allowance->queue_pairs);
+	if (!has_messages || p->size <= allowance->message_bytes)
+		return 0;
+	value_print_size(p->size, asked, sizeof(asked));
+	value_print_size(allowance->message_bytes, most, sizeof(most));
+	return error_set(error, -EOPNOTSUPP,
+			 "messages of %s are above the %s that this server takes: ask for smaller "
+			 "ones, or raise 'serve --max-size' there",
+			 asked, most);
+}
+
+static uint64_t of_client(const struct allowance *allowance)
+{
+	uint64_t most = allowance->client_memory;
+
+	return most && most < allowance->memory ? most : allowance->memory;
+}
+
+/* Sums as people read them. */
+static void print_memory(uint64_t bytes, char *text, size_t size)
+{
+	if (bytes < 1U << 20)
+		value_print_size(bytes, text, size);
+	else
+		snprintf(text, size, "%" PRIu64 "m", bytes >> 20);
+}
+
+static int refuse_memory(const struct allowance *allowance, uint64_t wanted, struct error *error)
+{
+	bool is_own = of_client(allowance) == allowance->client_memory;
+	char asked[32];
+	char most[32];
+
+	print_memory(wanted, asked, sizeof(asked));
+	print_memory(of_client(allowance), most, sizeof(most));
+	return error_set(error, -EOPNOTSUPP,
+			 "the case takes %s of memory, and this server gives %s%s: ask for smaller "
+			 "messages, queues or fewer queue pairs, or raise 'serve --%s' there",
+			 asked, is_own ? "a client " : "", most,
+			 is_own ? "max-client-memory" : "max-memory");
+}
+
+int allowance_take(struct allowance *allowance, const struct protocol_case *wanted, uint64_t *taken,
+		   struct error *error)
+{
+	uint_least64_t before = atomic_load(&allowance->taken);
+	uint64_t bytes;
+	char text[32];
+
+	*taken = 0;
+	if (check_case(allowance, wanted, error))
+		return error->code;
+	if (!estimate(wanted, &bytes))
+		bytes = UINT64_MAX;
+	if (bytes > of_client(allowance))
+		return refuse_memory(allowance, bytes, error);
+	do {
+		if (bytes > allowance->memory - before) {
+			print_memory(allowance->memory - before, text, sizeof(text));
+			return error_set(error, -EBUSY,
+					 "other clients have left %s of this server's memory: come "
+					 "back later, or raise 'serve --max-memory' there",
+					 text);
+		}
+	} while (!atomic_compare_exchange_weak(&allowance->taken, &before, before + bytes));
+	*taken = bytes;
+	return 0;
+}
+
+void allowance_give(struct allowance *allowance, uint64_t *taken)
+{
+	atomic_fetch_sub(&allowance->taken, *taken);
+	*taken = 0;
+}
+
+const char *allowance_parse_clients(const char *text, void *field)
+{
+	uint64_t count;
+
+	if (!value_count(text, 1, ALLOWANCE_CLIENTS_MOST, &count))
+		return "is not from 1 to 4096";
+	*(unsigned int *)field = (unsigned int)count;
+	return NULL;
+}
+
+const char *allowance_parse_queue_pairs(const char *text, void *field)
+{
+	return value_count(text, 1, UINT32_MAX, field) ? NULL : "is not a number above 0";
+}
+
+const char *allowance_parse_size(const char *text, void *field)
+{
+	uint64_t bytes;
+
+	if (!value_size(text, &bytes) || !bytes)
+		return "is not a size above 0, such as 64k or 4g";
+	*(uint64_t *)field = bytes;
+	return NULL;
+}
+
+const char *allowance_parse_time(const char *text, void *field)
+{
+	unsigned int ms;
+
+	if (!value_duration(text, &ms) || !ms)
+		return "is not a time above 0, such as 90s or 60m";
+	*(unsigned int *)field = ms;
+	return NULL;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a server gives its clients: how many there are at once, and what one of them, and
+ * all together, may take. A case is held against it before anything of it is made; what
+ * is above a client's limit is no case for this server (-EOPNOTSUPP), what others have
+ * taken may be free later (-EBUSY). Limits are const while there are clients; the counts
+ * are for any thread.
+ */
+#ifndef BENCH_ALLOWANCE_H
+#define BENCH_ALLOWANCE_H
+
+#include <stdatomic.h>
+
+#include "bench/protocol.h"
+
+#define ALLOWANCE_CLIENTS_MOST 4096
+/* Connections that have not greeted yet: they take nobody's place. */
+#define ALLOWANCE_STRANGERS 64
+
+struct allowance {
+	unsigned int clients;
+	uint64_t queue_pairs;   /* of one client */
+	uint64_t message_bytes; /* of one message */
+	uint64_t client_memory; /* 0: all that there is */
+	uint64_t memory;        /* of all clients */
+	unsigned int time_ms;   /* of one client */
+	unsigned int pause_ms;  /* that one says nothing, between cases */
+	atomic_uint served;
+	atomic_uint_least64_t taken; /* of the memory */
+};
+
+/* Half of the machine's memory, and else what keeps nobody from a usual run. */
+void allowance_init(struct allowance *allowance);
+
+/* One client more, or less. */
+int allowance_enter(struct allowance *allowance, struct error *error);
+void allowance_leave(struct allowance *allowance);
+
+/*
+ * Whether the case may be, and if so its memory is counted, in *taken. What a case
+ * takes is an estimate, and no low one: buffers, queues, completion queues.
+ */
+int allowance_take(struct allowance *allowance, const struct protocol_case *wanted, uint64_t *taken,
+		   struct error *error);
+void allowance_give(struct allowance *allowance, uint64_t *taken);
+
+/* Parsers of options: what is zero, or too much, is refused. */
+const char *allowance_parse_clients(const char *text, void *field);
+const char *allowance_parse_queue_pairs(const char *text, void *field);
+const char *allowance_parse_size(const char *text, void *field);
+const char *allowance_parse_time(const char *text, void *field);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls that set something up, or take it away: made by the end that drives, one after
+ * another, each undone before the next. A sample is the time of the call alone.
+ */
+#ifndef BENCH_CALLING_H
+#define BENCH_CALLING_H
+
+#include "bench/loop.h"
+
+struct calling {
+	const struct lane *lane;
+	struct ibv_mr *mr;
+	struct ibv_qp *qp;
+	struct ibv_cq *cq;
+};
+
+typedef int call(struct calling *calling, struct error *error);
+
+struct call_kind {
+	call *before; /* or NULL */
+	call *timed;
+	call *after; /* or NULL */
+};
+
+int calling_run(struct lane *lane, const struct loop_run *run, const struct call_kind *kind,
+		struct error *error);
+
+/* What several of them do. */
+call calling_register;
+call calling_deregister;
+
+#endif

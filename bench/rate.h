@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rates as people write them: messages per second (100k, 1M), bits of payload per second
+ * (10gbit), or per cent of the most that a case can (10%). One number holds any of them:
+ * an amount, and what it counts in its highest bits. Messages are the bare number.
+ */
+#ifndef BENCH_RATE_H
+#define BENCH_RATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RATE_UNIT (7ULL << 60)
+/* The largest amount of any unit. */
+#define RATE_MOST 1000000000000000ULL
+
+enum rate_unit {
+	RATE_MESSAGES,
+	RATE_BITS,
+	RATE_PER_CENT,
+};
+
+static inline enum rate_unit rate_unit(uint64_t rate)
+{
+	return (enum rate_unit)((rate & RATE_UNIT) >> 60);
+}
+
+static inline uint64_t rate_amount(uint64_t rate)
+{
+	return rate & ~RATE_UNIT;
+}
+
+/* Takes the whole text or refuses it: 1.5M, 100k, 10gbit, 2.5Gb/s, 10%. */
+bool rate_parse(const char *text, uint64_t *rate);
+
+/* The most that there is of a unit. */
+uint64_t rate_most(enum rate_unit unit);
+
+/* Back to the shortest text that says the same. */
+void rate_print(uint64_t rate, char *text, size_t size);
+
+/* Messages per second, of so many bytes; most: what 100 % are. */
+double rate_messages(uint64_t rate, uint64_t bytes, double most);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/station.h"
+
+#include <errno.h>
+#include <poll.h>
+
+#include "bench/cost.h"
+#include "bench/loop_sink.h"
+
+bool station_answers(const struct protocol_case *wanted)
+{
+	const struct parameters *p = &wanted->parameters;
+
+	return p->metric == METRIC_LAT &&
+	       op_is_answered(wanted->op, wanted->op->kind((enum rdma_wait_mode)p->cq,
+							   (enum rdma_wait_mode)p->server_cq));
+}
+
+/* The client needs nothing of this program, which may sleep, or have work of its own. */
+static int wait_for_word(struct lane *lane, struct error *error)
+{
+	struct alarm *alarm = lane->completion->alarm;
+	struct pollfd waiting = {.fd = alarm->fd, .events = POLLIN};
+
+	while (lane->parameters->think_ns && !alarm_raised(alarm))
+		lane_think(lane);
+	while (poll(&waiting, 1, -1) < 0 && errno == EINTR)
+		continue;
+	return alarm_reason(alarm, error);
+}
+
+/* Drives its own direction until the client speaks. */
+static int drive(struct station *station, const struct protocol_case *wanted, struct error *error)
+{
+	const struct loop_run run = {
+		.messages = UINT64_MAX,
+		.until = UINT64_MAX,
+		.windows = station->windows,
+		.mult = 1ULL << 32,
+	};
+	uint64_t start;
+	int code;
+
+	windows_init(station->windows, NS_PER_MS);
+	start = clock_now_ns();
+	code = wanted->op->bandwidth(&station->lane, &run, error);
+	station->driven_ns = clock_now_ns() - start;
+	return code;
+}
+
+/* Answers, or is there to be written to and read from, until the client speaks. */
+static int respond(struct station *station, const struct protocol_case *wanted, struct error *error)
+{
+	struct lane *lane = &station->lane;
+	const struct parameters *p = &wanted->parameters;
+	const struct loop_run run = {.is_responder = true};
+	int code;
+
+	if (p->bidirectional)
+		code = drive(station, wanted, error);
+	else if (p->metric != METRIC_LAT && wanted->op->is_received)
+		code = loop_sink(lane, error);
+	else if (station_answers(wanted))
+		code = wanted->op->latency(lane, &run, error);
+	else
+		code = wait_for_word(lane, error);
+	/* That is how a message of the client ends the wait. */
+	if (code != -ECANCELED)
+		return code;
+	*error = (struct error){0};
+	return 0;
+}
+
+/*
+ * What is still on its way where messages may be lost, and what is still to be looked at:
+ * its time is nobody's cost.
+ */
+static int count_rest(const struct protocol_case *wanted, struct lane *lane, uint64_t *arrived,
+		      struct error *error)
+{
+	const struct parameters *p = &wanted->parameters;
+
+	if (p->metric != METRIC_BW || !wanted->op->is_received)
+		return 0;
+	if (!p->verify && (!lane_is_lossy(lane) || p->bidirectional))
+		return 0;
+	return sink_drain(lane, arrived, error);
+}
+
+int station_respond(struct station *station, const struct protocol_case *wanted,
+		    struct error *error)
+{
+	struct protocol_done *done = &station->done;
+	struct result_cost before = cost_now(&station->lane);
+	uint64_t start = clock_now_ns();
+	int code;
+
+	station->driven_ns = 0;
+	code = respond(station, wanted, error);
+	done->cost = cost_since(&station->lane, &before);
+	done->elapsed_ns = clock_now_ns() - start;
+	done->arrived = done->cost.messages;
+	return code ? code : count_rest(wanted, &station->lane, &done->arrived, error);
+}
+
+double station_driven(const struct station *station, const struct protocol_stop *stop)
+{
+	uint64_t now_ns = station->driven_ns;
+
+	if (!now_ns)
+		return -1;
+	/* It may have begun late. */
+	return windows_between(station->windows,
+			       now_ns > stop->from_ns ? now_ns - stop->from_ns : 0,
+			       now_ns > stop->until_ns ? now_ns - stop->until_ns : 0);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The threads of a case at one end: the one that makes the team, which is number 0, and
+ * so many more, which sleep between orders. Each has a lane of its own; what one of them
+ * opens it also drives and closes. Nothing here spins: on few processors who waits leaves
+ * his to the others. A team of one is the calling thread alone, without any other.
+ */
+#ifndef BENCH_TEAM_H
+#define BENCH_TEAM_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "core/alarm.h"
+
+/* What one of them does of an order. whole is what the order is about. */
+typedef int team_job(void *whole, unsigned int number, struct error *error);
+
+struct team_member;
+
+struct team {
+	unsigned int n; /* with the one that makes it */
+	struct team_member *members;
+	struct alarm **alarms; /* of their lanes; NULL: there is none */
+	pthread_mutex_t lock;  /* of all that follows */
+	pthread_cond_t changed;
+	team_job *job;
+	void *whole;
+	unsigned int turn;   /* whose it is, or TEAM_ALL */
+	unsigned int orders; /* that were given */
+	unsigned int busy;
+	unsigned int here;     /* in team_meet */
+	unsigned int meetings; /* that are over */
+	bool is_ending;
+	struct error fault; /* the first of this order */
+};
+
+/* Accepts what is zeroed; nothing is left of one that failed. */
+int team_open(struct team *team, unsigned int n, struct error *error);
+void team_close(struct team *team);
+
+/*
+ * All of them at once, until all are done. The first one that fails says why, and raises
+ * the alarms of the others with it, so that they end too.
+ */
+int team_all(struct team *team, team_job *job, void *whole, struct error *error);
+
+/* One after another, in the order of their numbers, until one fails. */
+int team_each(struct team *team, team_job *job, void *whole, struct error *error);
+
+/*
+ * Within team_all: waits until all of them are here. The last one calls met first, alone.
+ * What another one's failure was, if it comes to that.
+ */
+int team_meet(struct team *team, void (*met)(void *whole), struct error *error);
+
+#endif

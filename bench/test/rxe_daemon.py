@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: MIT
+"""A server that is left running: what it gives its clients, and whom it takes for one."""
+
+import os
+import socket
+import struct
+import time
+import unittest
+
+import documents
+from verbmark import (
+    ADDRESS, ALIVE, CASE, DEVICE, HELLO, LIMIT, Ended, Peer, Server, client, frame, measure,
+    verbmark, wait_until,
+)
+
+
+def sweep(server, *options):
+    return Ended(client("-n", 50, *options, port=server.port))
+
+
+class Limits(unittest.TestCase):
+    def greeted(self, server):
+        peer = Peer.dial(server.port)
+        self.addCleanup(peer.close)
+        peer.send(HELLO)
+        peer.expect("welcome")
+        return peer
+
+    def check_skipped(self, limit, options, sentence):
+        """What is within the limit is measured, what is above it is left out, and told."""
+        with Server(*limit) as server:
+            path = f"{os.environ['OUT']}/limits.json"
+            ended = sweep(server, *options, "--json", path)
+            cases = documents.read(path)["cases"]
+            os.unlink(path)
+        self.assertEqual([case["status"] for case in cases], ["complete", "skipped"], ended.err)
+        self.assertEqual(cases[1]["error"], f"{ADDRESS}: {sentence}")
+        self.assertIn(sentence, ended.out)
+
+    def test_sizes(self):
+        self.check_skipped(
+            ("--max-size", "4k"), ("-s", "4k,8k"),
+            "messages of 8k are above the 4k that this server takes: ask for smaller ones, or "
+            "raise 'serve --max-size' there",
+        )
+
+    def test_queue_pairs(self):
+        self.check_skipped(
+            ("--max-qps", 2), ("--metric", "bw", "-q", "2,3"),
+            "3 queue pairs are above the 2 that this server gives a client: ask for fewer, or "
+            "raise 'serve --max-qps' there",
+        )
+
+    def test_memory(self):
+        self.check_skipped(
+            ("--max-client-memory", "4m"), ("-s", "64,4m"),
+            "the case takes 8m of memory, and this server gives a client 4m: ask for smaller "
+            "messages, queues or fewer queue pairs, or raise 'serve --max-client-memory' there",
+        )
+
+    def test_memory_of_all(self):
+        """What one has taken is the other's again when it goes."""
+        big = CASE | {"parameters": CASE["parameters"] | {"size": 16 << 20}}
+        with Server("--max-memory", "48m") as server:
+            first = self.greeted(server)
+            first.send(big)
+            first.expect("listening")
+            second = self.greeted(server)
+            second.send(big)
+            failed = second.expect("failed")
+            self.assertRegex(
+                failed["reason"],
+                "^other clients have left 1[0-9]m of this server's memory: come back later, or "
+                "raise 'serve --max-memory' there$",
+            )
+            self.assertNotIn("unsupported", failed)
+            first.close()
+            wait_until(lambda: server.threads() <= 3, LIMIT, "the end of the first")
+            second.send(big)
+            second.expect("listening")
+
+    def test_clients(self):
+        with Server("--max-clients", 1) as server:
+            # Who has not greeted is in nobody's way.
+            strangers = [Peer.dial(server.port) for _ in range(5)]
+            first = self.greeted(server)
+            ended = sweep(server)
+            self.assertEqual(ended.status, 1)
+            self.assertEqual(
+                ended.err,
+                f"verbmark: {ADDRESS}: 1 client is being served, which is all it takes: come "
+                "back later, or raise 'serve --max-clients' there",
+            )
+            first.close()
+            for stranger in strangers:
+                stranger.close()
+            wait_until(lambda: server.threads() <= 2, LIMIT, "room")
+            measure(server, "-n", 50)
+
+    def test_strangers(self):
+        """Of many that have not greeted the oldest gives way, and clients are served."""
+        with Server("--max-clients", 1) as server:
+            strangers = [Peer.dial(server.port) for _ in range(64)]
+            wait_until(lambda: server.threads() >= 64, LIMIT, "all of them")
+            measure(server, "-n", 50)
+            refused = strangers[0].expect("refused")
+            self.assertEqual(
+                refused["reason"], "others have come, and this one had not greeted yet"
+            )
+            self.assertIsNone(strangers[0].receive())
+            strangers.append(Peer.dial(server.port))
+            wait_until(lambda: server.threads() >= 64, LIMIT, "the place that was free")
+            for stranger in strangers:
+                stranger.close()
+            wait_until(lambda: server.threads() <= 2, LIMIT, "room")
+            measure(server, "-n", 50)
+
+    def test_device_that_is_not_offered(self):
+        """Whoever asks for another one all the same has neither a case nor a description."""
+        with Server("--device", DEVICE) as server:
+            for asked in (CASE, {"type": "describe"}):
+                peer = self.greeted(server)
+                peer.send({**asked, "device": "other9", "port": 1})
+                self.assertEqual(
+                    peer.expect("failed")["reason"],
+                    f"this server offers {DEVICE} and not other9/1: leave --server-device "
+                    "away, or start it with another 'serve --device'",
+                )
+            measure(server, "-n", 50)
+
+    def test_time(self):
+        """It is over during a case, which is interrupted; the next client has its own."""
+        path = f"{os.environ['OUT']}/time.json"
+        with Server("--max-time", "2s") as server:
+            ended = Ended(client("-D", "60s", "--json", path, port=server.port))
+            self.assertEqual(ended.status, 1)
+            self.assertIn(
+                f"{ADDRESS}: the 2 s that a client is served are over: 'serve --max-time' there "
+                "gives more",
+                ended.out + ended.err,
+            )
+            self.assertEqual(documents.read(path)["cases"][0]["status"], "interrupted")
+            self.assertLess(ended.seconds, LIMIT)
+            measure(server, "-n", 50)
+        os.unlink(path)
+
+    def test_pause(self):
+        """A client that lives and asks for nothing."""
+        with Server("--max-pause", "1s") as server:
+            with Peer.dial(server.port) as peer:
+                peer.send(HELLO)
+                peer.expect("welcome")
+                start = time.monotonic()
+                refused = peer.expect("refused")
+                self.assertEqual(
+                    refused["reason"],
+                    "this client has asked for nothing for 1 s: 'serve --max-pause' there gives more",
+                )
+                self.assertGreater(time.monotonic() - start, 0.9)
+                self.assertIsNone(peer.receive())
+            measure(server, "-n", 50)
+
+    def test_a_message_that_drips(self):
+        """As fast as a heartbeat, and never whole: that is not a client that lives."""
+        with Server() as server:
+            sock = socket.create_connection((ADDRESS, server.port))
+            sock.settimeout(0.01)
+            with sock:
+                sock.sendall(frame(HELLO))
+                start = time.monotonic()
+                try:
+                    for byte in struct.pack(">I", 1000) + b"x" * 1000:
+                        sock.sendall(bytes([byte]))
+                        time.sleep(0.5)
+                        self.assertLess(time.monotonic() - start, 10 + LIMIT)
+                except ConnectionError:
+                    pass
+            self.assertGreater(time.monotonic() - start, 9)
+            wait_until(
+                lambda: any("has taken longer than 10 s" in line for line in list(server.err)),
+                LIMIT, "the reason",
+            )
+            measure(server, "-n", 50)
+
+    def test_long_greetings(self):
+        """Nothing is kept for a stranger but what a greeting takes."""
+        with Server() as server:
+            with Peer.dial(server.port) as peer:
+                peer.sock.sendall(struct.pack(">I", 4097) + b" " * 100)
+                # The end of the connection may overtake the reason.
+                refused = peer.receive()
+                self.assertIn(refused and refused["type"], (None, "refused"))
+                self.assertIsNone(refused and peer.receive())
+            wait_until(lambda: server.err, LIMIT, "the reason")
+            self.assertIn("a control message of 4097 bytes", server.err[0])
+            peer = self.greeted(server)
+            # A case that is as long as cases may be.
+            peer.send(CASE | {"pairs": " " * 100000})
+            peer.expect("listening")
+            peer.send(ALIVE)
+
+
+class Networks(unittest.TestCase):
+    def test_allowed(self):
+        for networks in (f"{ADDRESS}/32", f"fd00::/8,{ADDRESS}", f"{ADDRESS}/8", "0.0.0.0/0"):
+            with self.subTest(networks), Server("--allow", networks) as server:
+                measure(server, "-n", 50)
+
+    def test_not_allowed(self):
+        with Server("--allow", "203.0.113.0/24", "--allow", "::1") as server:
+            ended = sweep(server)
+            self.assertEqual(ended.status, 1)
+            self.assertRegex(
+                ended.err,
+                rf"^verbmark: {ADDRESS}: this server serves nobody at \S+: add its network to "
+                "'serve --allow' there$",
+            )
+            with Peer.dial(server.port) as peer:
+                self.assertEqual(peer.receive()["type"], "refused")
+                self.assertIsNone(peer.receive(), "it is served")
+            # Another network's clients are served.
+            with Peer.dial(server.port, "::1") as peer:
+                peer.send(HELLO)
+                peer.expect("welcome")
+
+    def test_bound_to_one_address(self):
+        other = "127.0.0.2" if ADDRESS.startswith("127.") else "127.0.0.1"
+        with Server("--bind", ADDRESS) as server:
+            with self.assertRaises(ConnectionRefusedError):
+                Peer.dial(server.port, other)
+            with self.assertRaises(ConnectionRefusedError):
+                Peer.dial(server.port, "::1")
+            measure(server, "-n", 50)
+
+    def test_bound_to_ipv6(self):
+        with Server("--bind", "::1") as server:
+            with self.assertRaises(ConnectionRefusedError):
+                Peer.dial(server.port)
+            measure(server, "-n", 50, host="::1")
+
+    def test_addresses_that_are_none(self):
+        for options, sentence in (
+            (("--bind", "192.0.2.1"), "--bind: this host has no address 192.0.2.1: 'ip address'"),
+            (("--bind", "nobody.invalid"), "--bind: 'nobody.invalid' is not an address, such as"),
+            (("--allow", "10.0.0.0/33"), "--allow: '10.0.0.0/33' is not a list of networks"),
+        ):
+            with self.subTest(options):
+                self.assertIn(sentence, verbmark("serve", "-p", 0, *options).err)
+
+
+if not os.environ.get("SOFTROCE_ADDRESS"):
+    raise unittest.SkipTest("there is no RDMA device")

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: MIT
+"""A pool as its users have it: what both ends print, and what each makes of the other's end."""
+
+import fcntl
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+from verbmark import (
+    ADDRESS, DEVICE, PATIENCE, VERBMARK, Ended, Program, Server, below_heading, measure, verbmark,
+    wait_until,
+)
+
+GRANTED = r"granted (\d+) bytes at (0x[0-9a-f]+), rkey (0x[0-9a-f]{8})"
+SIZE = 4 << 20
+# The software device has no counters of the kernel's.
+NEVER, OFTEN = ("never", r".*\bsend_rnr_err [1-9]\d*\b.*") if DEVICE.startswith("rxe") else (
+    ("the device does not count it",) * 2
+)
+
+
+class PoolServer(Server):
+    def __init__(self, *options):
+        super().__init__("--device", DEVICE, "--pool", "4MiB", *options)
+        wait_until(lambda: len(self.out) > 1, PATIENCE, "the pool's line")
+
+    def told(self):
+        """What it has printed of its clients."""
+        return [line.removeprefix("pool: ") for line in self.out[2:]]
+
+    def wait_for(self, words):
+        wait_until(lambda: any(words in line for line in self.told()), PATIENCE, words)
+
+
+def pool_at(port, *options):
+    return Program(VERBMARK, "pool", ADDRESS, "--port", port, "--device", DEVICE, *options)
+
+
+def pool(server, *options):
+    return pool_at(server.port, *options)
+
+
+def doorbells(lines):
+    """(number, value) of each that is told, in that order."""
+    found = (re.search(r"doorbell (\d+): value (\d+)$", line) for line in lines)
+    return [(int(bell[1]), int(bell[2])) for bell in found if bell]
+
+
+class Pool(unittest.TestCase):
+    def start(self, *options):
+        server = PoolServer(*options)
+        self.addCleanup(server.kill)
+        return server
+
+    def example(self, wait):
+        """The specification's own: 10000 bytes, and what both ends say of them."""
+        server = self.start("--pool-cq", wait)
+        ended = Ended(pool(server, "--alloc", 10000, "--writes", 64, "--doorbell-every", 16))
+        self.assertEqual((ended.status, ended.err), (0, ""))
+        lines = below_heading(ended.out.splitlines())
+        self.assertEqual(lines[0], f"pool of {SIZE} bytes at {ADDRESS} port {server.port}")
+        granted = re.fullmatch(GRANTED, lines[1])
+        self.assertEqual(granted[1], "10000")
+        self.assertEqual(int(granted[2], 16) % 4096, 0)
+        self.assertEqual([number for number, _ in doorbells(lines)], [1, 2, 3, 4])
+        self.assertRegex(lines[-2], r"^64 writes, 4 doorbells in [0-9.]+ ms$")
+        server.wait_for("gone, 0 bytes")
+        told = server.told()
+        self.assertEqual(told[0].split(": ", 1)[1], "came")
+        self.assertIn(granted[0], told[1])
+        self.assertEqual(doorbells(told), doorbells(lines))
+        self.assertTrue(all(line.startswith(f"{ADDRESS} #1: ") for line in told), told)
+
+    def test_example_polling(self):
+        self.example("poll")
+
+    def test_example_sleeping(self):
+        self.example("event")
+
+    def test_values(self):
+        """1000 that are rung: what the server read is what the client wrote."""
+        with tempfile.TemporaryDirectory() as folder:
+            for wait in ("poll", "event"):
+                there, here = (f"{folder}/{end}-{wait}" for end in ("there", "here"))
+                server = self.start("--pool-cq", wait, "--pool-dump", there)
+                ended = Ended(pool(
+                    server, "--writes", 7000, "--doorbell-every", 7, "--seed", 5, "--dump", here,
+                    "--cq", wait,
+                ))
+                self.assertEqual(ended.status, 0, ended.err)
+                server.wait_for("gone")
+                server.signal(signal.SIGTERM)
+                self.assertEqual(server.wait(), 0)
+                with open(here, encoding="ascii") as wrote, open(there, encoding="ascii") as read:
+                    text = wrote.read()
+                    self.assertEqual(text, read.read())
+                self.assertEqual(len(text.splitlines()), 1000)
+                self.assertGreater(len(set(text.split())), 1990)
+
+    def test_refusals(self):
+        server = self.start("--pool-share", "64k")
+        for size, reason in (
+            ("65537", "that is more than one client may have: give some back, or a larger "
+             "'serve --pool-share' there"),
+            ("0", "nothing was asked for: at least one byte"),
+            ("5m", "that is more than the whole pool: ask for less, or for a larger 'serve --pool' there"),
+        ):
+            ended = Ended(pool(server, "--alloc", size))
+            self.assertEqual(ended.status, 1)
+            self.assertEqual(ended.err, f"verbmark: the server refused: {reason}")
+            server.wait_for(reason)
+        self.assertEqual(Ended(pool(server)).status, 0)
+
+    def test_low_receives(self):
+        """What found no receive is counted where the device counts, and is not where all is well."""
+        for receives, every, found in (("1024", 64, NEVER), ("8", 1, OFTEN)):
+            server = self.start("--pool-receives", receives)
+            ended = Ended(pool(server, "--writes", 5000, "--doorbell-every", every))
+            self.assertEqual(ended.status, 0, ended.err)
+            server.signal(signal.SIGTERM)
+            self.assertEqual(server.wait(), 0)
+            self.assertRegex(server.out[-2], "gone, 0 bytes taken back$")
+            self.assertRegex(
+                server.out[-1],
+                rf"^pool: ended: clients 1, grants 1, doorbells {5000 // every}, refusals 0; "
+                rf"receives ran low: \d+; found none: {found}$",
+            )
+
+    def test_nobody_reads(self):
+        """Lines that there is no room for are lost and counted; clients are served all the same."""
+        reading, writing = os.pipe()
+        fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+        with subprocess.Popen(
+            [VERBMARK, "serve", "--device", DEVICE, "--pool", "4MiB", "-p", "0"], stdout=writing
+        ) as server, os.fdopen(reading, encoding="utf-8") as out:
+            self.addCleanup(server.kill)
+            os.close(writing)
+            lines = [out.readline()]
+            port = lines[0].split()[1].rpartition(":")[2]
+            ended = Ended(pool_at(port, "--writes", 3000, "--doorbell-every", 1), PATIENCE)
+            self.assertEqual(ended.status, 0, ended.err)
+            self.assertEqual(len(doorbells(ended.out.splitlines())), 3000)
+            reader = threading.Thread(target=lambda: lines.extend(out))
+            reader.start()
+            self.assertEqual(Ended(pool_at(port, "--writes", 1, "--doorbell-every", 1)).status, 0)
+            server.terminate()
+            self.assertEqual(server.wait(PATIENCE), 0)
+            reader.join()
+        missing = [int(found) for found in re.findall(r"pool: (\d+) lines are missing", "".join(lines))]
+        self.assertGreater(sum(missing), 2000)
+        self.assertRegex(lines[-1], "^pool: ended: clients 2, grants 2, doorbells 3001, ")
+        # Where it is, and its end; of each client that it came, what it was granted, its
+        # doorbells, and that it gave all back and went.
+        told = 3 + (4 + 3000) + (4 + 1)
+        self.assertEqual(len(lines) - len(missing) + sum(missing), told)
+
+    def test_client_killed(self):
+        """What it had is taken back, and the next one has it."""
+        server = self.start("--pool-cq", "event")
+        for number in range(3):
+            client = pool(server, "--alloc", "4m", "--writes", 4000000000, "--doorbell-every", 1000)
+            wait_until(lambda: len(doorbells(client.out)) > number, PATIENCE, "doorbells")
+            client.kill()
+            wait_until(
+                lambda: sum(f"gone, {SIZE} bytes" in line for line in server.told()) == number + 1,
+                PATIENCE, "what the client had",
+            )
+        self.assertEqual(Ended(pool(server, "--alloc", "4m")).status, 0)
+
+    def test_server_killed(self):
+        for number in (signal.SIGKILL, signal.SIGTERM):
+            server = self.start()
+            client = pool(server, "--writes", 4000000000, "--doorbell-every", 1000)
+            self.addCleanup(client.kill)
+            wait_until(lambda: doorbells(client.out), PATIENCE, "doorbells")
+            server.signal(number)
+            start = time.monotonic()
+            self.assertEqual(client.wait(PATIENCE), 1)
+            self.assertLess(time.monotonic() - start, PATIENCE)
+            self.assertEqual(len(client.err), 1, client.err)
+
+    def test_beside_a_benchmark(self):
+        server = self.start("--pool-cq", "event")
+        client = pool(server, "--writes", 4000000000, "--doorbell-every", 1000)
+        self.addCleanup(client.kill)
+        wait_until(lambda: doorbells(client.out), PATIENCE, "doorbells")
+        measure(server, "-n", 200, "--op", "send", "--cq", "event")
+        before = len(client.out)
+        wait_until(lambda: len(client.out) > before + 2, PATIENCE, "more doorbells")
+
+    def test_who_is_allowed(self):
+        server = self.start("--allow", "203.0.113.0/24")
+        ended = Ended(pool(server))
+        self.assertEqual(ended.status, 1)
+        self.assertIn("add its network to 'serve --allow' there", ended.err)
+
+    def test_no_pool_there(self):
+        with Server("--device", DEVICE) as server:
+            ended = Ended(pool(server))
+            self.assertEqual(ended.status, 1)
+            self.assertRegex(ended.err, f"^verbmark: {ADDRESS} port {server.port}: nothing listens")
+
+
+class Calls(unittest.TestCase):
+    def refused(self, *words):
+        ended = verbmark(*words)
+        self.assertEqual(ended.status, 2, ended.err)
+        return ended.err.removeprefix("verbmark: ")
+
+    def test_usage(self):
+        self.assertEqual(self.refused("pool"), "HOST is missing: who serves the pool")
+        self.assertEqual(
+            self.refused("pool", "h", "--alloc", "-1"),
+            "--alloc: '-1' is not a size, such as 10000 or 64k",
+        )
+        self.assertEqual(
+            self.refused("pool", "h", "--writes", "4294967296"),
+            "--writes: '4294967296' is not a number to 4294967295",
+        )
+        self.assertEqual(
+            self.refused("pool", "h", "--cq", "adaptive"), "--cq: 'adaptive' is none of poll, event"
+        )
+        self.assertEqual(
+            self.refused("pool", "h", "--dump", "x", "--doorbell-every", "0"),
+            "--dump needs doorbells: --doorbell-every",
+        )
+        self.assertEqual(
+            self.refused("serve", "--pool", "0"),
+            "--pool: '0' is not a size above 0, such as 4MiB",
+        )
+        self.assertEqual(
+            self.refused("serve", "--pool-receives", "7"),
+            "--pool-receives: '7' is not a number from 8 to 32768",
+        )
+        for words in (
+            ("--pool-dump", "x"), ("--pool-cq", "poll"), ("--pool-receives", "8"),
+            ("--pool-share", "1m"),
+        ):
+            self.assertEqual(
+                self.refused("serve", *words),
+                "--pool-share, --pool-cq, --pool-receives and --pool-dump are for --pool",
+            )
+        self.assertIn(
+            "--once and --idle are not for it", self.refused("serve", "--pool", "1m", "--once")
+        )
+        self.assertIn(
+            "asks its clients for no secret",
+            self.refused("serve", "--pool", "1m", "--secret-file", os.devnull),
+        )

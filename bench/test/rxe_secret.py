@@ -1,0 +1,535 @@
+# SPDX-License-Identifier: MIT
+"""
+A secret of both ends: who does not know it gets nothing but a refusal, and what is said
+after the greeting is nobody else's. The client here is written from the manual's words,
+with Python's own BLAKE2b.
+"""
+
+import hashlib
+import json
+import os
+import socket
+import struct
+import tempfile
+import threading
+import time
+import unittest
+
+from verbmark import (
+    ADDRESS, CASE, HELLO, LIMIT, PATIENCE, VERBMARK, Ended, Impostor, Peer, Program, Server,
+    client, frame, measure, verbmark, wait_until,
+)
+
+SEALED = 1 << 31
+SECRET = b"the walls have ears, and so do wires"
+NONCE = bytes(range(32)).hex()
+
+
+def blake(data, key=b""):
+    return hashlib.blake2b(data, key=key, digest_size=32).digest()
+
+
+class Keys:
+    """What follows from a secret and both ends' words."""
+
+    def __init__(self, secret, challenge, nonce=NONCE, version="0"):
+        talk = b"".join(
+            struct.pack(">Q", len(part)) + part
+            for part in (
+                b"verbmark talk 1", struct.pack(">I", HELLO["protocol"]), version.encode(),
+                challenge["version"].encode(), bytes.fromhex(nonce),
+                bytes.fromhex(challenge["nonce"]),
+            )
+        )
+        agreed = blake(talk, blake(secret, b"verbmark secret 1"))
+        self.proof = blake(b"the client knows", agreed).hex()
+        self.to_server = blake(b"from client to server", agreed)
+        self.to_client = blake(b"from server to client", agreed)
+
+
+def seal(key, count, body):
+    return blake(struct.pack(">QI", count, len(body)) + body, key)
+
+
+class Insider(Peer):
+    """A client that knows the secret, or thinks so."""
+
+    sent = received = 0
+    keys = None
+
+    def greet(self, secret=SECRET):
+        self.send(HELLO | {"nonce": NONCE})
+        challenge = self.expect("challenge")
+        keys = Keys(secret, challenge)
+        self.send({"type": "proof", "proof": keys.proof})
+        self.keys = keys
+        return challenge
+
+    def send(self, message):
+        if not self.keys:
+            super().send(message)
+            return
+        body = json.dumps(message).encode()
+        mac = seal(self.keys.to_server, self.sent, body)
+        self.sent += 1
+        self.sock.sendall(struct.pack(">I", SEALED | (len(body) + 32)) + body + mac)
+
+    def exactly(self, length):
+        data = b""
+        while len(data) < length:
+            more = self.sock.recv(length - len(data))
+            if not more:
+                return None
+            data += more
+        return data
+
+    def hear(self):
+        """The next sealed message that is no heartbeat; None at the end."""
+        while True:
+            head = self.exactly(4)
+            if not head:
+                return None
+            length = struct.unpack(">I", head)[0]
+            body = self.exactly(length & ~SEALED)
+            if length & SEALED:
+                body, mac = body[:-32], body[-32:]
+                assert mac == seal(self.keys.to_client, self.received, body), "a wrong seal"
+                self.received += 1
+            message = json.loads(body)
+            if message["type"] != "alive":
+                return message
+
+
+class Tap(Impostor):
+    """
+    Stands between client and server, keeps what each has said, and may have its hands on
+    what passes: meddle(from_client, number of the frame, frame) is what goes on instead.
+    """
+
+    def __init__(self, port, meddle=lambda from_client, number, piece: piece):
+        self.there = port
+        self.meddle = meddle
+        self.said = {True: b"", False: b""}
+        super().__init__(self.pass_on)
+
+    def pass_on(self, near):
+        far = socket.create_connection((ADDRESS, self.there), PATIENCE)
+        self.sockets.append(far)
+        back = threading.Thread(target=self.pump, args=(far, near, False), daemon=True)
+        back.start()
+        self.pump(near, far, True)
+
+    def pump(self, source, sink, from_client):
+        data = b""
+        number = 0
+        try:
+            while True:
+                more = source.recv(65536)
+                if not more:
+                    break
+                data += more
+                while len(data) >= 4:
+                    length = 4 + (struct.unpack(">I", data[:4])[0] & ~SEALED)
+                    if len(data) < length:
+                        break
+                    piece, data = data[:length], data[length:]
+                    self.said[from_client] += piece
+                    if b'"alive"' not in piece:
+                        piece = self.meddle(from_client, number, piece)
+                        number += 1
+                    sink.sendall(piece)
+        except OSError:
+            pass
+        for sock in (source, sink):
+            try:
+                sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+
+class Secrets(unittest.TestCase):
+    def setUp(self):
+        self.file = self.secret(SECRET)
+
+    def secret(self, text):
+        file = tempfile.NamedTemporaryFile()  # mode 600
+        self.addCleanup(file.close)
+        file.write(text + b"\n")
+        file.flush()
+        return file.name
+
+    def start(self, *options):
+        server = Server("--secret-file", self.file, *options)
+        self.addCleanup(server.kill)
+        return server
+
+    def insider(self, server):
+        peer = Insider.dial(server.port)
+        self.addCleanup(peer.close)
+        return peer
+
+    def sweep(self, port, *options):
+        return Ended(client("-n", 50, *options, port=port))
+
+    def check_serves(self, server):
+        wait_until(lambda: server.threads() <= 2, LIMIT, "the end of all clients")
+        measure(server, "-n", 50, "--secret-file", self.file)
+
+
+class Both(Secrets):
+    def test_both_know_it(self):
+        server = self.start()
+        measure(server, "-n", 50, "--secret-file", self.file)
+        measure(server, "-n", 50, "--connect", "qp", "--secret-file", self.file)
+        measure(
+            server, "-n", 50, "--metric", "bw", "-q", "3", "--trials", 3, "--secret-file", self.file
+        )
+        # Line ends are no part of it.
+        measure(server, "-n", 50, "--secret-file", self.secret(SECRET + b"\r\n"))
+
+    def test_the_doctor(self):
+        server = self.start()
+        for options, is_reached in (((), False), (("--secret-file", self.file), True)):
+            words = ("doctor", ADDRESS, "-p", server.port, "--json", *options)
+            report = json.loads(verbmark(*words).out)
+            codes = [finding["code"] for finding in report["findings"]]
+            self.assertEqual("server" in report["hosts"], is_reached)
+            self.assertEqual("server" in codes, not is_reached, report["findings"])
+
+    def test_a_client_of_the_manual(self):
+        peer = self.insider(self.start())
+        peer.greet()
+        self.assertEqual(peer.hear()["type"], "welcome")
+        peer.send(CASE)
+        listening = peer.hear()
+        self.assertEqual(listening["type"], "listening")
+        self.assertEqual(len(bytes.fromhex(listening["salt"])), 32)
+
+    def test_wrong_ones(self):
+        server = self.start()
+        ended = self.sweep(server.port, "--secret-file", self.secret(SECRET + b"!"))
+        self.assertEqual(ended.status, 1)
+        self.assertEqual(
+            ended.err,
+            f"verbmark: {ADDRESS}: that is not this server's secret: --secret-file has to name the "
+            "same one at both ends",
+        )
+        self.assertLess(ended.seconds, LIMIT)
+        self.check_serves(server)
+
+    def test_none_at_the_client(self):
+        server = self.start()
+        ended = self.sweep(server.port)
+        self.assertEqual(
+            ended.err,
+            f"verbmark: {ADDRESS}: this server has a secret: --secret-file has to name the same one",
+        )
+        self.check_serves(server)
+
+    def test_none_at_the_server(self):
+        """Who does not ask for it does not know it: nothing is said to that one."""
+        with Server() as server:
+            ended = self.sweep(server.port, "--secret-file", self.file)
+            self.assertEqual(
+                ended.err,
+                f"verbmark: {ADDRESS} asks for no secret: start 'verbmark serve --secret-file' "
+                "there, or leave --secret-file out",
+            )
+            measure(server, "-n", 50)
+
+    def test_a_server_of_the_runs_own(self):
+        """Its token is a secret as well."""
+        server = Program(VERBMARK, "serve", "-p", "0", "--token")
+        self.assertEqual(server.wait(LIMIT), 1)
+        self.assertIn("standard input has no line", server.errors)
+        for token, sentence in (
+            ("0123456789abcdef0123", None), ("short", "--token: a secret of less than 16 bytes")
+        ):
+            process = f"(echo {token}; sleep 20) | {VERBMARK} serve -p 0 --token"
+            with Program("bash", "-c", process, start_new_session=True) as own:
+                wait_until(lambda: own.out or own.err, what="a word")
+                if sentence:
+                    self.assertIn(sentence, own.errors)
+                else:
+                    port = int(own.out[0].split()[1].rpartition(":")[2])
+                    ended = self.sweep(port)
+                    self.assertIn("started for one client, which has a token", ended.err)
+                os.killpg(own.pid, 9)
+
+    def test_usage(self):
+        readable = self.secret(SECRET)
+        os.chmod(readable, 0o644)
+        for words, sentence in (
+            (("serve", "--secret-file", readable), f"others can read {readable}: chmod 600 it"),
+            (("run", "n02", "--secret-file", readable), f"others can read {readable}: chmod 600 it"),
+            (("serve", "--secret-file", "/nowhere"), "cannot open /nowhere: No such file"),
+            (("serve", "--secret-file", self.secret(b"short")), "less than 16 bytes"),
+            (("serve", "--token", "--secret-file", self.file), "exclude each other"),
+            (("run", "--secret-file", self.file), "this run starts is given a secret of its own"),
+            (
+                ("run", "n02", "--launch", "ssh %h", "--secret-file", self.file),
+                "one that --launch starts is given a secret of its own",
+            ),
+            (("doctor", "--secret-file", self.file), "--secret-file needs HOST"),
+        ):
+            with self.subTest(words):
+                ended = verbmark(*words)
+                self.assertIn(sentence, ended.err)
+                self.assertEqual(len(ended.err.splitlines()), 1)
+
+
+class Strangers(Secrets):
+    """Who does not know it gets a nonce, and no further."""
+
+    def check_refused(self, server, *messages, reason):
+        peer = Peer.dial(server.port)
+        with peer:
+            for message in messages:
+                peer.sock.sendall(message)
+            answer = peer.receive()
+            if answer and answer["type"] == "challenge":
+                answer = peer.receive()
+            if answer:
+                self.assertEqual(answer["type"], "refused")
+                self.assertIn(reason, answer["reason"])
+                self.assertIsNone(peer.receive())
+        return answer
+
+    def test_what_is_no_proof(self):
+        server = self.start()
+        hello = frame(HELLO | {"nonce": NONCE})
+        for said, reason in (
+            ([frame(HELLO)], "this server has a secret"),
+            ([frame(HELLO | {"nonce": 7})], "this server has a secret"),
+            ([frame(HELLO | {"nonce": NONCE[:-2]})], "this server has a secret"),
+            ([frame(HELLO | {"nonce": "é" * 32})], "this server has a secret"),
+            ([hello, frame({"type": "proof"})], "a malformed proof"),
+            ([hello, frame({"type": "proof", "proof": 0})], "a malformed proof"),
+            ([hello, frame({"type": "proof", "proof": "0" * 63})], "a malformed proof"),
+            ([hello, frame({"type": "proof", "proof": "0" * 64})], "not this server's secret"),
+            ([hello, frame({"type": "proof", "proof": NONCE})], "not this server's secret"),
+            ([hello, frame(CASE)], "a malformed proof"),
+            ([hello, hello], "a malformed proof"),
+            ([hello, frame({"type": "bye"})], "a malformed proof"),
+        ):
+            with self.subTest(said):
+                self.assertTrue(self.check_refused(server, *said, reason=reason))
+        self.check_serves(server)
+
+    def test_garbage(self):
+        server = self.start()
+        hello = frame(HELLO | {"nonce": NONCE})
+        for said in (
+            bytes(range(255, 0, -1)) * 40,
+            hello + bytes(range(256)) * 40,
+            hello + struct.pack(">I", SEALED | 40) + b"x" * 40,
+            hello + struct.pack(">I", SEALED | 5000) + b"x" * 5000,
+            hello + struct.pack(">I", 40) + b"x" * 40,
+        ):
+            with self.subTest(said[:60]):
+                with Peer.dial(server.port) as peer:
+                    try:
+                        peer.sock.sendall(said)
+                        while peer.frames.fill():
+                            pass
+                    except ConnectionError:
+                        pass
+                    self.assertNotIn(b"welcome", peer.frames.bytes)
+        self.check_serves(server)
+
+    def test_truncated_and_slow(self):
+        """A proof that does not come, or not whole, has as long as any greeting."""
+        server = self.start()
+        proof = frame({"type": "proof", "proof": "0" * 64})
+        for part in (0, 3, 4, 20, len(proof) - 1):
+            with self.subTest(part), Peer.dial(server.port) as peer:
+                peer.send(HELLO | {"nonce": NONCE})
+                peer.expect("challenge")
+                peer.sock.sendall(proof[:part])
+                peer.sock.shutdown(socket.SHUT_WR)
+                refused = peer.receive(LIMIT)
+                self.assertIn(refused and refused["type"], (None, "refused"))
+                self.assertIsNone(peer.receive(LIMIT))
+        peer = Peer.dial(server.port)
+        start = time.monotonic()
+        with peer:
+            peer.send(HELLO | {"nonce": NONCE})
+            # With its heartbeats.
+            peer.expect("challenge")
+            self.assertEqual(peer.receive(LIMIT)["type"], "refused")
+            self.assertGreater(time.monotonic() - start, 4)
+        self.check_serves(server)
+
+    def test_work_before_the_proof(self):
+        """What comes along with it is not looked at, and nothing is made of it."""
+        server = self.start()
+        for extra in (frame(CASE), frame(CASE) * 3, frame({"type": "bye"})):
+            peer = self.insider(server)
+            peer.send(HELLO | {"nonce": NONCE})
+            challenge = peer.expect("challenge")
+            keys = Keys(SECRET, challenge)
+            peer.sock.sendall(frame({"type": "proof", "proof": keys.proof}) + extra)
+            peer.keys = keys
+            seen = []
+            try:
+                while message := peer.hear():
+                    seen.append(message["type"])
+            except ConnectionError:
+                pass
+            self.assertNotIn("listening", seen)
+        self.check_serves(server)
+
+    def test_a_transcript(self):
+        """All that a client has said is worth nothing a second time, nor what a server has."""
+        server = self.start()
+        with Tap(server.port) as tap:
+            self.assertEqual(self.sweep(tap.port, "--secret-file", self.file).status, 0)
+            said = dict(tap.said)
+        self.assertIn(b'"proof"', said[True])
+        peer = Peer.dial(server.port)
+        with peer:
+            peer.sock.sendall(said[True])
+            peer.expect("challenge")
+            self.assertIn("not this server's secret", peer.expect("refused")["reason"])
+            self.assertIsNone(peer.receive())
+
+        def play(sock):
+            sock.recv(4096)
+            sock.sendall(said[False])
+            while sock.recv(4096):
+                pass
+
+        with Impostor(play) as impostor:
+            ended = self.sweep(impostor.port, "--secret-file", self.file)
+        self.assertEqual(ended.status, 1)
+        self.assertRegex(
+            ended.err, "nobody has asked for|sealed .* before any secret|is somebody else's"
+        )
+        self.check_serves(server)
+
+    def test_a_server_that_does_not_know_it(self):
+        def welcome(sock, *answers):
+            peer = Peer(sock)
+            peer.expect("hello")
+            peer.send({"type": "challenge", "nonce": NONCE, "version": "0"})
+            peer.expect("proof")
+            for answer in answers:
+                sock.sendall(answer)
+            while peer.receive():
+                pass
+
+        plain = frame({"type": "welcome", "protocol": 3, "version": "0", "host": "x", "devices": []})
+        body = plain[4:]
+        for answer, reason in (
+            (plain, "a control message without its seal"),
+            (struct.pack(">I", SEALED | (len(body) + 32)) + body + bytes(32), "is somebody else's"),
+            (frame({"type": "alive"}) + plain, "a control message without its seal"),
+        ):
+            with Impostor(lambda sock, answer=answer: welcome(sock, answer)) as impostor:
+                ended = self.sweep(impostor.port, "--secret-file", self.file)
+                self.assertEqual(ended.status, 1)
+                self.assertIn(reason, ended.err)
+        for challenge in (
+            {"nonce": NONCE}, {"version": "0"}, {"nonce": "xyz", "version": "0"},
+            {"nonce": 7, "version": 7},
+        ):
+            def ask(sock, challenge=challenge):
+                peer = Peer(sock)
+                peer.expect("hello")
+                peer.send({"type": "challenge"} | challenge)
+                while peer.receive():
+                    pass
+
+            with Impostor(ask) as impostor:
+                ended = self.sweep(impostor.port, "--secret-file", self.file)
+                self.assertIn("a malformed challenge", ended.err)
+
+    def test_a_queue_pair(self):
+        """A port that was told to somebody else is of no use."""
+        server = self.start()
+        peer = self.insider(server)
+        peer.greet()
+        peer.hear()
+        peer.send(CASE)
+        listening = peer.hear()
+        stranger = Program(os.environ["STRANGER"], listening["address"], listening["ports"][0])
+        with stranger:
+            self.assertEqual(stranger.wait(LIMIT), 1)
+            self.assertRegex(stranger.out[0], "this queue pair is for a client that was told its ti")
+        # And without a secret anybody may: what refuses is the ticket.
+        with Server() as free, Peer.dial(free.port) as other:
+            other.send(HELLO)
+            other.expect("welcome")
+            other.send(CASE)
+            listening = other.expect("listening")
+            with Program(
+                os.environ["STRANGER"], listening["address"], listening["ports"][0]
+            ) as stranger:
+                self.assertEqual(stranger.wait(LIMIT), 0, stranger.out)
+
+
+class Meddlers(Secrets):
+    """Somebody on the way, who sees all of it and has hands."""
+
+    def check(self, meddle, reason):
+        server = self.start()
+        with Tap(server.port, meddle) as tap:
+            ended = self.sweep(tap.port, "--secret-file", self.file)
+            self.assertEqual(ended.status, 1)
+        wait_until(lambda: server.threads() <= 2, LIMIT, "the end of all clients")
+        self.assertRegex(ended.out + ended.err + server.errors, reason)
+        self.check_serves(server)
+
+    def at(self, from_client, number, change):
+        return lambda is_client, count, piece: (
+            change(piece) if (is_client, count) == (from_client, number) else piece
+        )
+
+    @staticmethod
+    def flip(piece):
+        at = len(piece) // 2
+        return piece[:at] + bytes([piece[at] ^ 1]) + piece[at + 1 :]
+
+    # Of the client: hello, proof, describe, case, stop, ...; of the server: challenge,
+    # welcome, description, listening, ready, ...
+    def test_changed(self):
+        for from_client, number in ((True, 2), (True, 3), (False, 1), (False, 2), (False, 3)):
+            with self.subTest(from_client=from_client, number=number):
+                self.check(self.at(from_client, number, self.flip), "changed on its way")
+
+    def test_repeated(self):
+        for from_client, number in ((True, 3), (False, 2)):
+            with self.subTest(from_client=from_client):
+                self.check(self.at(from_client, number, lambda piece: piece * 2), "changed on its")
+
+    def test_left_out(self):
+        self.check(self.at(False, 3, lambda piece: b""), "changed on its way")
+
+    def test_put_in(self):
+        stop = frame({"type": "stop"})
+        self.check(self.at(True, 3, lambda piece: piece + stop), "without its seal")
+        self.check(self.at(False, 2, lambda piece: stop + piece), "without its seal")
+
+    def test_downgraded(self):
+        """The client's word that it has a secret, taken away; and the server's."""
+        def without_nonce(piece):
+            message = json.loads(piece[4:])
+            del message["nonce"]
+            return frame(message)
+
+        self.check(self.at(True, 0, without_nonce), "this server has a secret")
+        welcome = {"type": "welcome", "protocol": 3, "version": "0", "host": "x", "devices": []}
+        self.check(self.at(False, 0, lambda piece: frame(welcome)), "asks for no secret")
+
+    def test_another_version(self):
+        """Both versions are in what is proved."""
+        def older(piece):
+            message = json.loads(piece[4:]) | {"version": "0.0.1"}
+            return frame(message)
+
+        for from_client in (True, False):
+            self.check(self.at(from_client, 0, older), "that is not this server's secret")
+
+
+if not os.environ.get("SOFTROCE_ADDRESS"):
+    raise unittest.SkipTest("there is no RDMA device")

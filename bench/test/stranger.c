@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* stranger ADDRESS PORT: connects as any program may that has found a port, and says how it went. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/rdma.h"
+
+int main(int argc, char *argv[])
+{
+	struct rdma_context client = {.buffer_size = 4096};
+	int code =
+		argc == 3 ? rdma_setup_client(&client, argv[1], (uint16_t)atoi(argv[2]), NULL) : -1;
+
+	if (!code)
+		code = rdma_connect_server(&client);
+	puts(code ? client.reason : "connected");
+	rdma_close(&client);
+	return code ? 1 : 0;
+}

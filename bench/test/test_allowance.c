@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <pthread.h>
+
+#include "bench/allowance.h"
+#include "bench/rules.h"
+#include "bench/test/asked.h"
+#include "reports/windows.h"
+
+#define MIB (1ULL << 20)
+
+static struct protocol_case made_case(const char *text)
+{
+	struct protocol_case made = {.parameters = asked(text)};
+
+	made.op = ops[made.parameters.op];
+	rules_choose(made.op, &made.parameters);
+	return made;
+}
+
+static void check_refused(struct allowance *allowance, const char *text, int code,
+			  const char *sentence)
+{
+	const struct protocol_case wanted = made_case(text);
+	struct error error = {0};
+	uint64_t taken = 7;
+
+	assert_int_equal(allowance_take(allowance, &wanted, &taken, &error), code);
+	assert_string_equal(error.text, sentence);
+	assert_int_equal(taken, 0);
+	assert_int_equal(atomic_load(&allowance->taken), 0);
+}
+
+static uint64_t check_taken(struct allowance *allowance, const char *text)
+{
+	const struct protocol_case wanted = made_case(text);
+	struct error error = {0};
+	uint64_t taken;
+
+	if (allowance_take(allowance, &wanted, &taken, &error))
+		fail_msg("%s: %s", text, error.text);
+	return taken;
+}
+
+static void test_what_is_above_a_limit(void **unused)
+{
+	struct allowance allowance;
+
+	allowance_init(&allowance);
+	allowance.memory = 64 * MIB;
+	allowance.queue_pairs = 8;
+	allowance.message_bytes = 64 << 10;
+	check_refused(&allowance, "metric=bw qps=9", -EOPNOTSUPP,
+		      "9 queue pairs are above the 8 that this server gives a client: ask for "
+		      "fewer, or raise 'serve --max-qps' there");
+	check_refused(&allowance, "size=65537", -EOPNOTSUPP,
+		      "messages of 65537 are above the 64k that this server takes: ask for "
+		      "smaller ones, or raise 'serve --max-size' there");
+	allowance.message_bytes = 1 << 30;
+	/* What is sent from and what is received into, with 16 bytes for each page of 4 KiB. */
+	check_refused(&allowance, "size=1g", -EOPNOTSUPP,
+		      "the case takes 2056m of memory, and this server gives 64m: ask for smaller "
+		      "messages, queues or fewer queue pairs, or raise 'serve --max-memory' there");
+	allowance.client_memory = 10 * MIB;
+	check_refused(&allowance, "size=1g", -EOPNOTSUPP,
+		      "the case takes 2056m of memory, and this server gives a client 10m: ask for "
+		      "smaller messages, queues or fewer queue pairs, or raise 'serve "
+		      "--max-client-memory' there");
+}
+
+/* As much as parameters can say: nothing wraps around to little. */
+static void test_the_most_of_all(void **unused)
+{
+	static const char *const texts[] = {
+		"metric=bw size=1g qps=1024 tx-depth=16384 rx-depth=16384 verify=1",
+		"op=read metric=bw size=1g qps=1024 tx-depth=16384 rx-depth=16384 verify=1",
+		"metric=bw size=1 qps=1024 tx-depth=16384 rx-depth=16384 inline=64k",
+		"op=write-notify metric=bw qps=1024 tx-depth=16384 rx-depth=16384",
+	};
+	struct allowance allowance;
+
+	allowance_init(&allowance);
+	allowance.memory = UINT64_MAX;
+	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
+		uint64_t taken = check_taken(&allowance, texts[i]);
+
+		/* 1024 queue pairs, each with 2 * 16384 entries of 64 bytes at the least. */
+		assert_true(taken >= 1024ULL * 2 * 16384 * 64);
+		allowance_give(&allowance, &taken);
+	}
+	assert_int_equal(atomic_load(&allowance.taken), 0);
+}
+
+static uint64_t estimate(const char *text)
+{
+	struct allowance allowance;
+
+	allowance_init(&allowance);
+	allowance.memory = UINT64_MAX;
+	return check_taken(&allowance, text);
+}
+
+/* By how much more one takes than the other. */
+static uint64_t more(const char *most, const char *less)
+{
+	uint64_t one = estimate(most);
+	uint64_t other = estimate(less);
+
+	assert_true(one >= other);
+	return one - other;
+}
+
+static uint64_t huge_page(void)
+{
+	FILE *file = fopen("/proc/meminfo", "r");
+	unsigned long long kib = 0;
+	char line[128];
+
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file))
+		sscanf(line, "Hugepagesize: %llu kB", &kib);
+	fclose(file);
+	return kib << 10;
+}
+
+/* Each by the least that verbs' structs and a device's queues have for it. */
+static void test_what_counts(void **unused)
+{
+	const size_t requests = sizeof(struct ibv_send_wr) + sizeof(struct ibv_recv_wr);
+
+	/* A page and less is a page. */
+	assert_true(estimate("size=8") >= 4096);
+	if (huge_page())
+		assert_true(estimate("size=8 hugepages=1") >= huge_page());
+	assert_true(more("metric=bw tx-depth=1024 rx-depth=1024 sge=32 size=64",
+			 "metric=bw tx-depth=1024 rx-depth=1024 size=64") >=
+		    2ULL * 1024 * 28 * sizeof(struct ibv_sge));
+	assert_true(more("metric=bw qps=16 tx-depth=256 post-list=64",
+			 "metric=bw qps=16 tx-depth=256") >= 16ULL * 64 * requests);
+	assert_true(more("metric=bw threads=4", "metric=bw") >= 3 * sizeof(struct windows));
+	/* Queues are powers of two. */
+	assert_true(estimate("metric=bw tx-depth=1025 rx-depth=1025") >= 2ULL * 2048 * 64);
+	assert_true(estimate("metric=load rate=1000 tx-depth=16384") >= 16384ULL * 2 * 8);
+}
+
+static void test_memory_is_given_back(void **unused)
+{
+	const struct protocol_case wanted = made_case("size=1m");
+	struct error error = {0};
+	struct allowance allowance;
+	uint64_t first;
+	uint64_t second;
+
+	allowance_init(&allowance);
+	allowance.memory = 5 * MIB;
+	first = check_taken(&allowance, "size=1m");
+	/* What is sent from, and what is received into. */
+	assert_in_range(first, 2 * MIB, 3 * MIB);
+	assert_int_equal(atomic_load(&allowance.taken), first);
+	allowance.memory = 2 * first - 1;
+	assert_int_equal(allowance_take(&allowance, &wanted, &second, &error), -EBUSY);
+	assert_contains(error.text, "come back later");
+	assert_int_equal(second, 0);
+	allowance.memory++;
+	second = check_taken(&allowance, "size=1m");
+	allowance_give(&allowance, &first);
+	assert_int_equal(atomic_load(&allowance.taken), second);
+	allowance_give(&allowance, &second);
+	/* Twice is once. */
+	allowance_give(&allowance, &second);
+	assert_int_equal(atomic_load(&allowance.taken), 0);
+}
+
+static void test_places(void **unused)
+{
+	struct error error = {0};
+	struct allowance allowance;
+
+	allowance_init(&allowance);
+	allowance.clients = 2;
+	assert_int_equal(allowance_enter(&allowance, &error), 0);
+	assert_int_equal(allowance_enter(&allowance, &error), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(allowance_enter(&allowance, &error), -EBUSY);
+	assert_string_equal(error.text, "2 clients are being served, which is all it takes: come "
+					"back later, or raise 'serve --max-clients' there");
+	allowance_leave(&allowance);
+	error = (struct error){0};
+	assert_int_equal(allowance_enter(&allowance, &error), 0);
+}
+
+/* Many at a time take and give: nobody is given more than there is, and all comes back. */
+static void *take_and_give(void *argument)
+{
+	const struct protocol_case wanted = made_case("size=1m");
+	struct allowance *allowance = argument;
+
+	for (int i = 0; i < 20000; i++) {
+		uint64_t taken;
+
+		if (!allowance_take(allowance, &wanted, &taken, NULL))
+			allowance_give(allowance, &taken);
+		if (atomic_load(&allowance->taken) > allowance->memory)
+			return argument;
+	}
+	return NULL;
+}
+
+static void test_many_at_a_time(void **unused)
+{
+	struct allowance allowance;
+	pthread_t threads[4];
+	void *wrong;
+
+	allowance_init(&allowance);
+	allowance.memory = 6 * MIB;
+	for (size_t i = 0; i < ARRAY_LENGTH(threads); i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, take_and_give, &allowance), 0);
+	for (size_t i = 0; i < ARRAY_LENGTH(threads); i++) {
+		assert_int_equal(pthread_join(threads[i], &wrong), 0);
+		assert_null(wrong);
+	}
+	assert_int_equal(atomic_load(&allowance.taken), 0);
+}
+
+static void test_options(void **unused)
+{
+	static const char *const nonsense[] = {"", "0", "-1", "x", "1x", "18446744073709551616"};
+	uint64_t wide = 0;
+	unsigned int narrow = 0;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(nonsense); i++) {
+		assert_non_null(allowance_parse_clients(nonsense[i], &narrow));
+		assert_non_null(allowance_parse_queue_pairs(nonsense[i], &wide));
+		assert_non_null(allowance_parse_size(nonsense[i], &wide));
+		assert_non_null(allowance_parse_time(nonsense[i], &narrow));
+	}
+	assert_non_null(allowance_parse_clients("4097", &narrow));
+	assert_non_null(allowance_parse_size("17179869184g", &wide));
+	assert_null(allowance_parse_clients("4096", &narrow));
+	assert_int_equal(narrow, 4096);
+	assert_null(allowance_parse_size("64g", &wide));
+	assert_int_equal(wide, 68719476736);
+	assert_null(allowance_parse_time("60m", &narrow));
+	assert_int_equal(narrow, 3600000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_is_above_a_limit),
+		cmocka_unit_test(test_the_most_of_all),
+		cmocka_unit_test(test_what_counts),
+		cmocka_unit_test(test_memory_is_given_back),
+		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_many_at_a_time),
+		cmocka_unit_test(test_options),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The lanes of several threads on the software device: whatever the loop of one writes,
+ * here and in the device, lies on cache lines that no other thread's loop writes.
+ */
+#include "bench/gather.h"
+#include "bench/meet.h"
+#include "bench/rules.h"
+#include "bench/test/asked.h"
+#include "core/soft/atomic.h"
+#include "core/soft/channel.h"
+#include "core/soft/cq.h"
+#include "core/soft/process.h"
+#include "core/soft/qp.h"
+#include "core/soft/srq.h"
+
+#define LINE    64
+#define THREADS 5
+#define QPS     3
+#define PIECES  4096
+
+/* What one thread writes. */
+struct piece {
+	const char *what;
+	uintptr_t first; /* numbers of lines */
+	uintptr_t last;
+	unsigned int thread;
+};
+
+static struct piece pieces[PIECES];
+static size_t n_pieces;
+static struct trial whole;
+static struct trial *parts;
+static struct lane *posts;
+static struct parameters parameters;
+
+static void add(unsigned int thread, const char *what, const void *at, size_t size)
+{
+	assert_non_null(at);
+	assert_true(n_pieces < PIECES);
+	pieces[n_pieces++] = (struct piece){.what = what,
+					    .first = (uintptr_t)at / LINE,
+					    .last = ((uintptr_t)at + size - 1) / LINE,
+					    .thread = thread};
+}
+
+#define ADD(thread, what, at) add(thread, what, at, sizeof(*(at)))
+
+static void add_lists(unsigned int thread, const struct post_list *list)
+{
+	add(thread, "works of a list", list->works, list->n * sizeof(*list->works));
+	add(thread, "requests of a list", list->sends, list->n * sizeof(*list->sends));
+	add(thread, "receives of a list", list->receives, list->n * sizeof(*list->receives));
+}
+
+static void add_lane(unsigned int thread, const struct lane *lane)
+{
+	ADD(thread, "lane", lane);
+	add(thread, "flows", lane->flows, lane->n_flows * sizeof(*lane->flows));
+	add(thread, "buffer", lane->ground.buffer.address, lane->ground.buffer_size);
+	for (unsigned int i = 0; i < lane->n_flows; i++) {
+		const struct flow *flow = &lane->flows[i];
+
+		add(thread, "ticks", flow->ticks, lane->depth * sizeof(*flow->ticks));
+		add_lists(thread, &flow->list);
+	}
+}
+
+static void add_ring(unsigned int thread, const char *what, const struct soft_ring *ring)
+{
+	add(thread, what, soft_arena_at(&soft_process.arena, ring->offset, 1),
+	    (size_t)ring->size * ring->stride);
+}
+
+static void add_qp(unsigned int thread, struct ibv_qp *verbs)
+{
+	struct soft_qp *qp = soft_qp_of(verbs);
+	const struct soft_registry *registry = &soft_process.registry;
+
+	ADD(thread, "queue pair", qp);
+	ADD(thread, "queue pair's image", qp->image);
+	add(thread, "send queue", qp->sends.ring, (size_t)qp->sends.size * qp->sends.stride);
+	if (qp->srq) {
+		ADD(thread, "shared receive queue", qp->srq);
+		ADD(thread, "shared receive queue's image", qp->srq->image);
+		add_ring(thread, "shared receives", &qp->srq->receives);
+	} else {
+		add_ring(thread, "receives", &qp->receives);
+		ADD(thread, "heard", qp->receives.heard);
+	}
+	ADD(thread, "keys in use",
+	    &soft_process.arena.image->lanes[registry->slot][qp->send_cq->sender]);
+	ADD(thread, "packets sent", &registry->file->counts[registry->slot].sent[qp->sender]);
+}
+
+static void add_device(unsigned int thread, const struct lane *lane)
+{
+	struct soft_cq *cq = soft_cq_of(lane->completion->cq);
+
+	ADD(thread, "completion queue", cq);
+	ADD(thread, "completion queue's image", cq->image);
+	add(thread, "completions", cq->ring, cq->size * sizeof(*cq->ring));
+	ADD(thread, "channel", soft_channel_of(lane->completion->channel));
+	for (unsigned int i = 0; i < lane->n_flows; i++)
+		add_qp(thread, lane->flows[i].context.qp);
+}
+
+static int order(const void *one, const void *other)
+{
+	const struct piece *a = one;
+	const struct piece *b = other;
+
+	return a->first < b->first ? -1 : a->first > b->first;
+}
+
+/* Those of one thread may share a line. */
+static void check_apart(void)
+{
+	const struct piece *furthest;
+
+	qsort(pieces, n_pieces, sizeof(*pieces), order);
+	furthest = &pieces[0];
+	for (size_t i = 1; i < n_pieces; i++) {
+		if (pieces[i].first <= furthest->last && pieces[i].thread != furthest->thread)
+			fail_msg("%s of thread %u and %s of thread %u share a line", furthest->what,
+				 furthest->thread, pieces[i].what, pieces[i].thread);
+		if (pieces[i].last > furthest->last)
+			furthest = &pieces[i];
+	}
+}
+
+static void open_lane(struct lane *lane, unsigned int number, bool is_server)
+{
+	const struct lane_wish wish = {
+		.device = "soft0",
+		.parameters = &parameters,
+		.shape = &ops[parameters.op]->shape,
+		.is_server = is_server,
+		.number = number,
+	};
+	struct error error = {0};
+
+	if (lane_open(lane, &wish, &error))
+		fail_msg("%s", error.text);
+}
+
+static void connect_lanes(void)
+{
+	static const struct meet_end own = {.address = "", .port = 1};
+	json_t *message = json_object();
+	json_t *answer = json_object();
+	struct error error = {0};
+
+	for (unsigned int i = 0; i < THREADS; i++)
+		assert_int_equal(meet_offer(&parts[i].lane, &own, message, &error), 0);
+	for (unsigned int i = 0; i < THREADS; i++)
+		assert_int_equal(meet_answer(&posts[i], &own, message, answer, &error), 0);
+	for (unsigned int i = 0; i < THREADS; i++) {
+		assert_int_equal(meet_connect(&parts[i].lane, &own, answer, &error), 0);
+		assert_int_equal(lane_start(&parts[i].lane, &error), 0);
+		assert_int_equal(lane_start(&posts[i], &error), 0);
+	}
+	json_decref(message);
+	json_decref(answer);
+}
+
+static void set_up(const char *asked_for)
+{
+	parameters = asked(asked_for);
+	parameters.threads = THREADS;
+	parameters.qps = QPS;
+	parameters.post_list = 4;
+	parameters.latencies = 1;
+	parameters.connect = CONNECT_QP;
+	parameters.tx_depth = 9;
+	rules_choose(ops[parameters.op], &parameters);
+	n_pieces = 0;
+	parts = cacheline_calloc(THREADS, sizeof(*parts));
+	posts = cacheline_calloc(THREADS, sizeof(*posts));
+	whole.warmup = (struct hist *)(void *)&whole;
+	for (unsigned int i = 0; i < THREADS; i++) {
+		open_lane(&parts[i].lane, i, false);
+		open_lane(&posts[i], i, true);
+		assert_int_equal(gather_open(&parts[i], &whole, &(struct error){0}), 0);
+	}
+	connect_lanes();
+}
+
+static void tear_down(void)
+{
+	for (unsigned int i = 0; i < THREADS; i++) {
+		lane_close(&parts[i].lane);
+		lane_close(&posts[i]);
+		gather_close(&parts[i]);
+	}
+	free(parts);
+	free(posts);
+}
+
+/* Client and server, as if they were threads of one process. */
+static void check_lines(const char *asked_for)
+{
+	set_up(asked_for);
+	for (unsigned int i = 0; i < THREADS; i++) {
+		ADD(i, "histogram", parts[i].hist);
+		ADD(i, "warm-up", parts[i].warmup);
+		ADD(i, "windows", parts[i].windows);
+		add_lane(i, &parts[i].lane);
+		add_device(i, &parts[i].lane);
+		add_lane(THREADS + i, &posts[i]);
+		add_device(THREADS + i, &posts[i]);
+	}
+	check_apart();
+	tear_down();
+}
+
+static void test_own_lines(void **unused)
+{
+	check_lines("op=send metric=bw cq=event");
+	check_lines("op=read metric=bw");
+}
+
+static void test_own_lines_of_shared_queues(void **unused)
+{
+	check_lines("op=send metric=bw use-srq=1");
+}
+
+static void test_begin_of_a_line(void **unused)
+{
+	assert_int_equal(_Alignof(struct lane) % LINE, 0);
+	assert_int_equal(sizeof(struct lane) % LINE, 0);
+	assert_int_equal(sizeof(struct trial) % LINE, 0);
+	assert_int_equal(offsetof(struct trial, lane) % LINE, 0);
+	set_up("op=send metric=bw");
+	for (unsigned int i = 0; i < THREADS; i++) {
+		assert_int_equal((uintptr_t)&parts[i].lane % LINE, 0);
+		assert_int_equal((uintptr_t)&posts[i] % LINE, 0);
+		assert_int_equal((uintptr_t)parts[i].hist % LINE, 0);
+		assert_int_equal((uintptr_t)parts[i].windows % LINE, 0);
+		assert_int_equal((uintptr_t)parts[i].lane.flows % LINE, 0);
+		for (unsigned int j = 0; j < QPS; j++) {
+			assert_int_equal((uintptr_t)parts[i].lane.flows[j].ticks % LINE, 0);
+			assert_int_equal((uintptr_t)parts[i].lane.flows[j].list.works % LINE, 0);
+			assert_int_equal((uintptr_t)parts[i].lane.flows[j].list.sends % LINE, 0);
+		}
+	}
+	tear_down();
+}
+
+/* Atomics on one word have one lock; on neighbouring lines, or pages, each another. */
+static void test_locks_of_atomics(void **unused)
+{
+	static const uint64_t steps[] = {LINE, 4096};
+	struct soft_image *image;
+
+	set_up("op=fetch-add metric=bw");
+	image = soft_process.arena.image;
+	for (size_t i = 0; i < ARRAY_LENGTH(steps); i++) {
+		uint64_t place = (uintptr_t)parts[0].lane.ground.buffer.address;
+
+		for (int j = 0; j < 16; j++, place += steps[i]) {
+			uintptr_t lock = (uintptr_t)soft_atomic_lock(image, place);
+
+			assert_int_equal(lock % LINE, 0);
+			assert_int_equal(lock, (uintptr_t)soft_atomic_lock(image, place + 8));
+			for (int k = 1; k <= j; k++)
+				assert_int_not_equal(
+					lock, (uintptr_t)soft_atomic_lock(
+						      image, place - (uint64_t)k * steps[i]));
+		}
+	}
+	tear_down();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_own_lines),
+		cmocka_unit_test(test_own_lines_of_shared_queues),
+		cmocka_unit_test(test_begin_of_a_line),
+		cmocka_unit_test(test_locks_of_atomics),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

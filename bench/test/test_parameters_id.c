@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/test/asked.h"
+
+static void test_ids(void **unused)
+{
+	static const char *const rows[][2] = {
+		{"",				     "send/lat/64/poll"					       },
+		{"op=write metric=bw size=64k cq=event", "write/bw/64k/event"                                             },
+		{"size=1",			       "send/lat/1/poll"						},
+		{"size=1000",                            "send/lat/1000/poll"                                             },
+		{"size=1023",                            "send/lat/1023/poll"                                             },
+		{"size=1024",                            "send/lat/1k/poll"                                               },
+		{"size=1536",                            "send/lat/1536/poll"                                             },
+		{"size=1048576",                         "send/lat/1m/poll"                                               },
+		{"size=1049600",                         "send/lat/1025k/poll"                                            },
+		{"size=1073741824",                      "send/lat/1g/poll"                                               },
+		{"cq=adaptive server-cq=poll",           "send/lat/64/adaptive/server-poll"                               },
+		{"tx-depth=16",                          "send/lat/64/poll/t16"                                           },
+		{"rx-depth=512",                         "send/lat/64/poll/r512"                                          },
+		{"inline=0",			     "send/lat/64/poll/I0"                                            },
+		{"inline=1k",                            "send/lat/64/poll/I1k"                                           },
+		{"cq-mod=1",			     "send/lat/64/poll/Q1"                                            },
+		{"timeout=14 retries=6 hugepages=0",     "send/lat/64/poll"                                               },
+		{"timeout=10",                           "send/lat/64/poll/u10"                                           },
+		{"retries=0",                            "send/lat/64/poll/retries0"                                      },
+		{"hugepages=1",                          "send/lat/64/poll/hugepages"                                     },
+		{"iterations=9 trials=1",                "send/lat/64/poll"                                               },
+		{"pin=auto server-pin=auto",             "send/lat/64/poll"                                               },
+		{"pin=0 server-pin=off",                 "send/lat/64/poll/pin0/server-pinoff"                            },
+		{"threads=1",                            "send/lat/64/poll"                                               },
+		{"threads=4 qps=2 pin=0-3",              "send/lat/64/poll/q2/threads4/pin0-3"                            },
+		{"threads=4 pin=0-7+2",                  "send/lat/64/poll/threads4/pin0-6+2"                             },
+		{"server-numa=1 numa=off",               "send/lat/64/poll/numaoff/server-numa1"                          },
+		{"sge=4 hugepages=1",                    "send/lat/64/poll/hugepages/sge4"                                },
+		{"server-pin=12 hugepages=1",            "send/lat/64/poll/hugepages/server-pin12"                        },
+		{"duration=1s trials=1000",              "send/lat/64/poll"                                               },
+		{"server-cq=event tx-depth=2 rx-depth=3 inline=4 cq-mod=5 timeout=6 retries=7"
+		 " hugepages=1",        "send/lat/64/poll/server-event/t2/r3/I4/Q5/u6/retries7/hugepages"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct parameters from = asked(rows[i][0]);
+		char id[128];
+
+		parameters_id(&from, id, sizeof(id));
+		assert_string_equal(id, rows[i][1]);
+	}
+}
+
+/* An id that has no room is cut, not written beyond. */
+static void test_ids_are_bounded(void **unused)
+{
+	struct parameters from = asked("server-cq=event hugepages=1");
+	static const char whole[] = "send/lat/64/poll/server-event/hugepages";
+
+	for (size_t size = 1; size <= sizeof(whole); size++) {
+		char *id = test_malloc(size);
+
+		parameters_id(&from, id, size);
+		assert_int_equal(strlen(id), size - 1);
+		assert_memory_equal(id, whole, size - 1);
+		test_free(id);
+	}
+}
+
+static void test_ids_of_loads(void **unused)
+{
+	static const char *const rows[][2] = {
+		{"metric=load rate=1500k",                       "send/load/64/poll/rate1500k"},
+		{"metric=load rate=10% arrivals=poisson seed=7",
+		 "send/load/64/poll/rate10%/poisson/seed7"                                    },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct parameters from = asked(rows[i][0]);
+		char id[128];
+
+		parameters_id(&from, id, sizeof(id));
+		assert_string_equal(id, rows[i][1]);
+	}
+}
+
+/* The longest that there is fits where ids are kept. */
+static void test_the_longest_id(void **unused)
+{
+	struct parameters from = asked("op=write metric=bw size=1073741823 cq=adaptive"
+				       " server-cq=poll tx-depth=16383 rx-depth=16383 inline=65535"
+				       " cq-mod=16383 timeout=31 retries=7 hugepages=1");
+	char id[256];
+
+	parameters_id(&from, id, sizeof(id));
+	assert_true(strlen(id) < 128);
+	assert_contains(id, "/hugepages");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ids),
+		cmocka_unit_test(test_ids_of_loads),
+		cmocka_unit_test(test_ids_are_bounded),
+		cmocka_unit_test(test_the_longest_id),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/knee.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define P99 990000
+
+size_t knee_count(const struct knee_point *points, size_t n_points)
+{
+	size_t count = 0;
+
+	while (count < n_points && !points[count].is_saturated &&
+	       points[count].p99_ns <= KNEE_TIMES * points[0].p99_ns)
+		count++;
+	return count;
+}
+
+/* NULL: it is one. */
+static const char *why_no_point(const struct result_case *line)
+{
+	if (line->status != RESULT_COMPLETE)
+		return result_status_name(line->status);
+	if (!line->pace || !line->latency || !line->n_trials)
+		return "no latencies";
+	return hist_has_quantile(line->latency, P99) ? NULL : "no p99";
+}
+
+static bool is_of_curve(const struct result_case *line)
+{
+	return !strcmp(line->metric, "load") && line->status != RESULT_SKIPPED;
+}
+
+/* All that it was told, but for the rate: the same for all points of a curve. */
+static char *curve_of(const struct result_case *line)
+{
+	json_t *others = json_copy(line->parameters);
+	char *text;
+
+	json_object_set_new(others, "transport", json_string(line->transport));
+	json_object_del(others, "rate");
+	text = json_dumps(others, JSON_COMPACT | JSON_SORT_KEYS);
+	json_decref(others);
+	return text;
+}
+
+/* The numbers of the cases of each curve. */
+static json_t *find_curves(const struct result *result)
+{
+	json_t *curves = json_object();
+
+	for (size_t i = 0; i < result->n_cases; i++) {
+		char *key = is_of_curve(&result->cases[i]) ? curve_of(&result->cases[i]) : NULL;
+
+		if (!key)
+			continue;
+		if (!json_object_get(curves, key))
+			json_object_set_new(curves, key, json_array());
+		json_array_append_new(json_object_get(curves, key), json_integer((json_int_t)i));
+		free(key);
+	}
+	return curves;
+}
+
+static int compare(const void *one, const void *other)
+{
+	const struct knee_point *a = one;
+	const struct knee_point *b = other;
+
+	return (a->rate > b->rate) - (a->rate < b->rate);
+}
+
+/* The points of a curve in the order of their rates, and its other cases. */
+static struct knee_point *find_points(const struct result *result, const json_t *numbers,
+				      size_t *n_points, json_t *left_out)
+{
+	struct knee_point *points = calloc(json_array_size(numbers), sizeof(*points));
+	const json_t *number;
+	size_t i;
+
+	*n_points = 0;
+	if (!points)
+		return NULL;
+	json_array_foreach(numbers, i, number)
+	{
+		const struct result_case *line = &result->cases[json_integer_value(number)];
+		const char *reason = why_no_point(line);
+
+		if (reason)
+			json_array_append_new(left_out, json_pack("{s:s, s:s}", "case", line->id,
+								  "reason", reason));
+		else
+			points[(*n_points)++] =
+				(struct knee_point){.rate = pace_rate(line),
+						    .p99_ns = hist_quantile(line->latency, P99),
+						    .is_saturated = pace_is_saturated(line),
+						    .line = line};
+	}
+	qsort(points, *n_points, sizeof(*points), compare);
+	return points;
+}
+
+/* Where even the lowest rate was too high, nobody knows where it is. */
+static void add_knee(struct knees *knees, const struct knee_point *points, size_t n_points,
+		     json_t *left_out)
+{
+	size_t count = n_points < KNEE_LEAST ? 0 : knee_count(points, n_points);
+	struct knee *knee = &knees->knee[knees->count];
+
+	if (!count)
+		return;
+	*knee = (struct knee){.lowest = points[0], .at = points[count - 1]};
+	knee->has_beyond = count < n_points;
+	if (knee->has_beyond)
+		knee->beyond = points[count];
+	knee->left_out = json_incref(left_out);
+	knees->count++;
+}
+
+void knees_open(struct knees *knees, const struct result *result)
+{
+	json_t *curves = find_curves(result);
+	const char *key;
+	json_t *numbers;
+
+	*knees = (struct knees){.knee = calloc(json_object_size(curves) + 1, sizeof(*knees->knee))};
+	json_object_foreach(curves, key, numbers)
+	{
+		json_t *left_out = json_array();
+		struct knee_point *points;
+		size_t n_points;
+
+		points = find_points(result, numbers, &n_points, left_out);
+		if (knees->knee && points)
+			add_knee(knees, points, n_points, left_out);
+		free(points);
+		json_decref(left_out);
+	}
+	json_decref(curves);
+}
+
+void knees_close(struct knees *knees)
+{
+	for (size_t i = 0; i < knees->count; i++)
+		json_decref(knees->knee[i].left_out);
+	free(knees->knee);
+	*knees = (struct knees){0};
+}
+
+static void tell_left_out(const json_t *left_out, char *text, size_t size)
+{
+	size_t count = json_array_size(left_out);
+	const json_t *first = json_array_get(left_out, 0);
+	char others[32] = "";
+
+	if (count > 1)
+		snprintf(others, sizeof(others), ", and %zu more", count - 1);
+	snprintf(text, size, "; left out: %s (%s)%s",
+		 json_string_value(json_object_get(first, "case")),
+		 json_string_value(json_object_get(first, "reason")), others);
+}
+
+void knee_tell(const struct knee *knee, char text[static 512])
+{
+	const struct knee_point *at = &knee->at;
+	const struct knee_point *beyond = &knee->beyond;
+	int used;
+
+	if (knee->has_beyond)
+		used = snprintf(
+			text, 512,
+			"knee: %s: %.0f msg/s with a p99 of %.4g us; beyond, %.0f msg/s: %.4g us%s",
+			at->line->id, at->rate, at->p99_ns / 1e3, beyond->rate,
+			beyond->p99_ns / 1e3, beyond->is_saturated ? ", saturated" : "");
+	else
+		used = snprintf(text, 512, "no knee up to %s: %.0f msg/s with a p99 of %.4g us",
+				at->line->id, at->rate, at->p99_ns / 1e3);
+	if (json_array_size(knee->left_out) && used < 512)
+		tell_left_out(knee->left_out, text + used, 512 - (size_t)used);
+}
+
+static json_t *make_point(const struct knee_point *point)
+{
+	return json_pack("{s:s, s:f, s:f, s:b}", "case", point->line->id, "rate", point->rate,
+			 "p99_ns", point->p99_ns, "saturated", point->is_saturated);
+}
+
+json_t *knees_make(const struct result *result)
+{
+	json_t *made = NULL;
+	struct knees knees;
+
+	knees_open(&knees, result);
+	if (knees.count)
+		made = json_array();
+	for (size_t i = 0; i < knees.count; i++) {
+		const struct knee *knee = &knees.knee[i];
+
+		json_array_append_new(
+			made,
+			json_pack("{s:o, s:o, s:o*, s:O*}", "lowest", make_point(&knee->lowest),
+				  "at", make_point(&knee->at), "beyond",
+				  knee->has_beyond ? make_point(&knee->beyond) : NULL, "left_out",
+				  json_array_size(knee->left_out) ? knee->left_out : NULL));
+	}
+	knees_close(&knees);
+	return made;
+}

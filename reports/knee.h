@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The knee of a curve of latency over load: of cases that differ in nothing but their
+ * rate, the highest one before the first whose schedule was not kept, or whose p99 is
+ * more than twice that of the lowest rate. Below three rates there is no curve. A rate of
+ * which nothing is known, as its case has failed or has too few messages for a p99, is no
+ * point of it, and told beside it.
+ */
+#ifndef REPORTS_KNEE_H
+#define REPORTS_KNEE_H
+
+#include "reports/result.h"
+
+#define KNEE_TIMES 2
+#define KNEE_LEAST 3
+
+struct knee_point {
+	double rate;
+	double p99_ns;
+	bool is_saturated;
+	const struct result_case *line;
+};
+
+struct knee {
+	struct knee_point lowest;
+	struct knee_point at;
+	bool has_beyond; /* else it is not reached by the highest rate, which at is */
+	struct knee_point beyond;
+	json_t *left_out; /* cases that are no points, and why */
+};
+
+struct knees {
+	struct knee *knee;
+	size_t count;
+};
+
+/* Of points in the order of their rates: how many lie before the knee, it included. */
+size_t knee_count(const struct knee_point *points, size_t n_points);
+
+/* Of all the curves in a result; none where there is no memory for them. */
+void knees_open(struct knees *knees, const struct result *result);
+void knees_close(struct knees *knees);
+
+/* For tables. */
+void knee_tell(const struct knee *knee, char text[static 512]);
+
+/* For documents; NULL: there is none. */
+json_t *knees_make(const struct result *result);
+
+#endif
