@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a client says, as a server reads it: a message on each line. What is refused goes
+ * back to the client, and is something that it can read and show.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "bench/capacity.h"
+#include "bench/fuzz/lines.h"
+#include "bench/meet.h"
+#include "bench/pin.h"
+#include "bench/protocol.h"
+#include "bench/rules.h"
+#include "reports/fuzz/mutate.h"
+
+MUTATE_JSON('\n')
+
+/* The client's words for it. */
+static void check_answer(json_t *answer, const char *type)
+{
+	struct error error = {0};
+	size_t length;
+	uint8_t *frame = wire_frame(answer, &length);
+	int code;
+
+	FUZZ_CHECK(frame);
+	code = protocol_expect(answer, "ready", "n02", &error);
+	fuzz_check_error(code, &error);
+	FUZZ_CHECK(code && protocol_is(answer, type) && !protocol_expect(answer, type, "", NULL));
+	free(frame);
+	json_decref(answer);
+}
+
+static void try_hello(json_t *message)
+{
+	struct error error = {0};
+	int code = protocol_check_hello(message, &error);
+
+	fuzz_check_error(code, &error);
+	if (code)
+		check_answer(protocol_refusal(error.text), "refused");
+}
+
+static void try_describe(json_t *message)
+{
+	struct protocol_describe asked;
+	struct error error = {0};
+	int code = protocol_read_describe(message, &asked, &error);
+
+	fuzz_check_error(code, &error);
+	FUZZ_CHECK(code || (!strchr(asked.device, '/') && strcmp(asked.device, "..") != 0 &&
+			    asked.port <= INT32_MAX));
+}
+
+static void try_stop(json_t *message)
+{
+	struct protocol_stop stop = protocol_read_stop(message);
+	json_t *again = protocol_stop(&stop);
+	struct protocol_stop same = protocol_read_stop(again);
+
+	FUZZ_CHECK(stop.from_ns >= stop.until_ns);
+	FUZZ_CHECK(same.from_ns == stop.from_ns && same.until_ns == stop.until_ns);
+	json_decref(again);
+}
+
+static void try_pairs(json_t *message)
+{
+	json_t *json;
+	size_t i;
+
+	json_array_foreach(json_object_get(message, "pairs"), i, json)
+	{
+		struct pair_address pair;
+		struct error error = {0};
+
+		fuzz_check_error(meet_read_pair(&pair, json, &error), &error);
+	}
+}
+
+/* CPUs of several threads: as somebody could have written them. */
+static void check_pin(uint64_t value)
+{
+	uint64_t again;
+	char text[64];
+
+	pin_print(value, text, sizeof(text));
+	FUZZ_CHECK(pin_parse(text, &again) && again == value);
+}
+
+static void check_values(const struct parameters *from)
+{
+	for (size_t i = 0; i < PARAMETERS; i++) {
+		const struct parameter *parameter = &parameter_table[i];
+		uint64_t value = parameter_get(from, parameter);
+
+		if (value == PARAMETER_AUTO || value == PARAMETER_OFF)
+			continue;
+		if (parameter->type == PARAMETER_WORD ||
+		    (parameter->type == PARAMETER_ACCESS && value < ACCESS_STRIDE))
+			for (uint64_t word = 0; word <= value; word++)
+				FUZZ_CHECK(parameter->words[word]);
+		else if (parameter->type == PARAMETER_PIN && value > parameter->most)
+			check_pin(value);
+		else
+			FUZZ_CHECK(value >= parameter->least && value <= parameter->most);
+	}
+}
+
+/* A client that asks for the same as was understood is understood in the same way. */
+static void check_again(const struct protocol_case *wanted)
+{
+	struct protocol_case again;
+	struct result_end end = {.port = wanted->port};
+	struct error error = {0};
+	json_t *message = protocol_case(&wanted->parameters, &end);
+
+	FUZZ_CHECK(message && !protocol_read_case(message, &again, &error));
+	FUZZ_CHECK(again.op == wanted->op && again.port == wanted->port);
+	FUZZ_CHECK(!memcmp(&again.parameters, &wanted->parameters, sizeof(again.parameters)));
+	json_decref(message);
+}
+
+static void try_case(json_t *message)
+{
+	/* Of a device that tells nothing: then it has whatever can be had. */
+	const struct result_end end = {.device = "rxe0", .port = 1};
+	struct capacity capacity;
+	struct protocol_case wanted;
+	struct error error = {0};
+	int code = protocol_read_case(message, &wanted, &error);
+
+	fuzz_check_error(code, &error);
+	try_pairs(message);
+	if (code) {
+		check_answer(protocol_failure(&error), "failed");
+		return;
+	}
+	check_values(&wanted.parameters);
+	check_again(&wanted);
+	capacity_read(&capacity, &end, true, "the server");
+	code = capacity_check(&capacity, wanted.op, &wanted.parameters, &error);
+	fuzz_check_error(code, &error);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	const uint8_t *end = bytes + size;
+
+	while (bytes < end) {
+		json_t *message = lines_next(&bytes, end);
+
+		if (!message)
+			continue;
+		if (protocol_is(message, "describe"))
+			try_describe(message);
+		else if (protocol_is(message, "stop"))
+			try_stop(message);
+		else if (protocol_is(message, "case"))
+			try_case(message);
+		else
+			try_hello(message);
+		json_decref(message);
+	}
+	return 0;
+}

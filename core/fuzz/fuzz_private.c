@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The private data of connections: greetings, as the server finds them in a request and
+ * the client in an answer, refusals, and the heads of messages. A first byte says which.
+ */
+#include <string.h>
+
+#include "core/fuzz/fuzz.h"
+#include "core/handshake.h"
+#include "core/message.h"
+
+/* All that a connection manager can hand over. */
+#define PRIVATE_MOST 255
+
+static void try_greeting(const uint8_t *bytes, size_t size)
+{
+	uint8_t made[HANDSHAKE_GREETING];
+	struct rdma_remote remote = {0};
+	struct rdma_remote again = {0};
+	struct error error = {0};
+	int code = handshake_read(&remote, size ? bytes : NULL, size, &error);
+
+	fuzz_check_error(code, &error);
+	if (code)
+		return;
+	FUZZ_CHECK(size >= HANDSHAKE_GREETING && remote.address <= UINT64_MAX - remote.size);
+	FUZZ_CHECK(handshake_greet(made, &remote) == HANDSHAKE_GREETING);
+	/* All but the four bytes in reserve. */
+	FUZZ_CHECK(!memcmp(made, bytes, HANDSHAKE_GREETING - 4));
+	FUZZ_CHECK(!handshake_read(&again, made, sizeof(made), &error));
+	FUZZ_CHECK(again.address == remote.address && again.size == remote.size &&
+		   again.rkey == remote.rkey);
+}
+
+static void try_refusal(const uint8_t *bytes, size_t size)
+{
+	char text[HANDSHAKE_REFUSAL];
+	char again[HANDSHAKE_REFUSAL];
+	uint8_t made[HANDSHAKE_REFUSAL];
+	const char *reason = handshake_reason(text, size ? bytes : NULL, size);
+	size_t length;
+
+	if (!reason)
+		return;
+	fuzz_check_text(reason);
+	FUZZ_CHECK(strlen(reason) < size);
+	length = handshake_refuse(made, reason);
+	FUZZ_CHECK(length <= sizeof(made));
+	reason = handshake_reason(again, made, length);
+	FUZZ_CHECK(reason && !strcmp(reason, text));
+}
+
+/* Behind the count of bytes, of 32 bits, what of them is the head. */
+static void try_message(const uint8_t *bytes, size_t size)
+{
+	uint8_t made[MESSAGE_HEAD];
+	struct rdma_message message = {0};
+	struct error error = {0};
+	uint32_t count;
+	int code;
+
+	if (size < sizeof(count) + MESSAGE_HEAD)
+		return;
+	memcpy(&count, bytes, sizeof(count));
+	bytes += sizeof(count);
+	code = message_decode(&message, bytes, count, &error);
+	fuzz_check_error(code, &error);
+	if (code)
+		return;
+	FUZZ_CHECK(message.kind >= RDMA_MESSAGE_DATA && message.kind <= RDMA_MESSAGE_READ);
+	FUZZ_CHECK(message.kind != RDMA_MESSAGE_DATA || message.length + MESSAGE_HEAD == count);
+	message_encode(made, &message);
+	FUZZ_CHECK(!memcmp(made, bytes, MESSAGE_HEAD));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	static void (*const tries[])(const uint8_t *bytes,
+				     size_t size) = {try_greeting, try_refusal, try_message};
+	uint8_t *exact;
+
+	if (!size || size > PRIVATE_MOST + 1)
+		return 0;
+	exact = malloc(size);
+	FUZZ_CHECK(exact);
+	memcpy(exact, bytes + 1, size - 1);
+	exact = realloc(exact, size - 1 ? size - 1 : 1);
+	FUZZ_CHECK(exact);
+	tries[bytes[0] % ARRAY_LENGTH(tries)](exact, size - 1);
+	free(exact);
+	return 0;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Results as 'verbmark report' takes them: loaded, shown, merged with each other. There
+ * may be two, a byte of zero between them. What was loaded makes the document that it
+ * came from, and so does what was merged.
+ */
+#include <string.h>
+
+#include "core/fuzz/fuzz.h"
+#include "reports/document.h"
+#include "reports/fuzz/mutate.h"
+#include "reports/fuzz/nowhere.h"
+#include "reports/load.h"
+#include "reports/merge.h"
+#include "reports/page.h"
+#include "reports/redact.h"
+#include "reports/table.h"
+
+MUTATE_JSON('\0')
+
+static void show(const struct result *result)
+{
+	FILE *out = nowhere();
+	struct table table;
+	struct table_count count;
+
+	table_open(&table, out, NULL, result);
+	for (size_t i = 0; i < result->n_cases; i++)
+		table_line(&table, &result->cases[i]);
+	count = table_foot(&table);
+	table_warnings(&table);
+	FUZZ_CHECK(count.complete <= count.wanted && count.wanted <= result->n_cases);
+	page_begin(out);
+	page_add(out, NULL, result, "name");
+	page_end(out);
+}
+
+/* Its document loads, and is the same again then. */
+static void check_document(const struct result *result)
+{
+	json_t *document = document_make(result);
+	struct error error = {0};
+	struct result again;
+	json_t *made;
+
+	FUZZ_CHECK(document);
+	if (load_document(&again, document, &error)) {
+		fprintf(stderr, "%s\n", error.text);
+		FUZZ_CHECK(!"a document of ours is refused");
+	}
+	made = document_make(&again);
+	FUZZ_CHECK(json_equal(made, document));
+	json_decref(made);
+	result_finish(&again);
+	json_decref(document);
+}
+
+static void check_redaction(const struct result *result)
+{
+	static const char *const words[] = {"n02", "out.json"};
+	json_t *made = document_make(result);
+	json_t *document = json_deep_copy(made);
+	struct error error = {0};
+
+	FUZZ_CHECK(!redact_document(document, words[0], words, ARRAY_LENGTH(words), &error));
+	json_decref(document);
+	json_decref(made);
+}
+
+static int add(struct result *merged, const struct result *result)
+{
+	struct error error = {0};
+	int code = merge_add(merged, result, &error);
+
+	fuzz_check_error(code, &error);
+	return code;
+}
+
+static int read_result(struct result *result, const uint8_t *bytes, size_t size)
+{
+	struct error error = {0};
+	int code = load_text(result, (const char *)bytes, size, &error);
+
+	fuzz_check_error(code, &error);
+	return code;
+}
+
+/* The second one, or the first again: into what has the first. */
+static void try_merge(struct result *merged, const uint8_t *bytes, size_t size)
+{
+	struct result result;
+
+	if (read_result(&result, bytes, size))
+		return;
+	if (!add(merged, &result)) {
+		show(merged);
+		check_document(merged);
+	}
+	result_finish(&result);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	const uint8_t *zero = size ? memchr(bytes, '\0', size) : NULL;
+	size_t length = zero ? (size_t)(zero - bytes) : size;
+	struct result merged = {0};
+	struct result result;
+
+	if (read_result(&result, bytes, length))
+		return 0;
+	show(&result);
+	check_document(&result);
+	check_redaction(&result);
+	FUZZ_CHECK(!add(&merged, &result));
+	if (zero)
+		try_merge(&merged, zero + 1, size - length - 1);
+	else
+		try_merge(&merged, bytes, size);
+	result_finish(&merged);
+	result_finish(&result);
+	return 0;
+}

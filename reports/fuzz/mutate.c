@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/fuzz/mutate.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/compiler.h"
+
+/* libFuzzer's own; where a corpus is only replayed there is none, and nobody asks. */
+size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t most) __attribute__((weak));
+
+/* More than any name that is kept. */
+#define LONG "01234567890123456789012345678901234567890123456789012345678901234567890123456789"
+
+/* A value and where it stands: in an object under a key, or in an array. */
+struct node {
+	json_t *parent; /* NULL: it is the whole */
+	const char *key;
+	size_t index;
+	json_t *value;
+};
+
+struct draw {
+	unsigned int state;
+	size_t seen;
+	struct node node;
+};
+
+static unsigned int roll(struct draw *draw, size_t below)
+{
+	draw->state = draw->state * 1664525 + 1013904223;
+	return (unsigned int)((draw->state >> 8) % below);
+}
+
+/* Each of those that are there with the same chance. */
+static void consider(struct draw *draw, const struct node *node)
+{
+	if (!roll(draw, ++draw->seen))
+		draw->node = *node;
+}
+
+static void walk(struct draw *draw, json_t *whole)
+{
+	const char *key;
+	json_t *value;
+	size_t i;
+
+	json_object_foreach(whole, key, value)
+	{
+		consider(draw, &(struct node){whole, key, 0, value});
+		walk(draw, value);
+	}
+	json_array_foreach(whole, i, value)
+	{
+		consider(draw, &(struct node){whole, NULL, i, value});
+		walk(draw, value);
+	}
+}
+
+static struct node pick(struct draw *draw, json_t *whole)
+{
+	draw->seen = 0;
+	consider(draw, &(struct node){.value = whole});
+	walk(draw, whole);
+	return draw->node;
+}
+
+static json_t *number(struct draw *draw)
+{
+	static const json_int_t numbers[] = {
+		0,         1,         -1,        2,         255,         256,
+		65535,     65536,     INT32_MAX, 1LL << 31, 1LL << 32,   1LL << 37,
+		1LL << 53, 1LL << 62, INT64_MAX, INT64_MIN, -(1LL << 53)};
+	static const double reals[] = {0.5, -0.5, 0.0, 1e300, 1e-300, 1.7976931348623157e308, 1e18};
+
+	if (!roll(draw, 4))
+		return json_real(reals[roll(draw, ARRAY_LENGTH(reals))]);
+	return json_integer(numbers[roll(draw, ARRAY_LENGTH(numbers))]);
+}
+
+static json_t *text(struct draw *draw)
+{
+	static const char *const texts[] = {
+		"",        "auto",     "off",      "all", "1:8m", "1:1g:+1", "10s",
+		"\x1b[2J", "\xc2\x85", "complete", "RC",  "64",   "%s%n",    "18446744073709551615",
+		LONG};
+
+	return json_string(texts[roll(draw, ARRAY_LENGTH(texts))]);
+}
+
+static json_t *anything(struct draw *draw)
+{
+	switch (roll(draw, 8)) {
+	case 0:
+		return json_object();
+	case 1:
+		return json_array();
+	case 2:
+		return roll(draw, 2) ? json_true() : json_false();
+	case 3:
+		return json_null();
+	case 4:
+	case 5:
+		return text(draw);
+	default:
+		return number(draw);
+	}
+}
+
+/* A byte of it is another, or it ends there: what is no UTF-8 then is left as it was. */
+static json_t *other_text(struct draw *draw, const char *from)
+{
+	char *copy = strdup(from);
+	size_t length = strlen(from);
+	json_t *made;
+
+	if (copy && length) {
+		char *at = &copy[roll(draw, length)];
+
+		*at = (char)(roll(draw, 3) ? roll(draw, 128) : 0);
+	}
+	made = copy ? json_string(copy) : NULL;
+	free(copy);
+	return made;
+}
+
+/* Somewhat more or less, where it is a number; and a text is somewhat another. */
+static json_t *nearby(struct draw *draw, const json_t *value)
+{
+	uint64_t number;
+
+	if (json_is_string(value))
+		return other_text(draw, json_string_value(value));
+	if (!json_is_integer(value))
+		return anything(draw);
+	number = (uint64_t)json_integer_value(value);
+	switch (roll(draw, 4)) {
+	case 0:
+		number++;
+		break;
+	case 1:
+		number--;
+		break;
+	case 2:
+		number *= 2;
+		break;
+	default:
+		number ^= 1ULL << roll(draw, 64);
+		break;
+	}
+	return json_integer((json_int_t)number);
+}
+
+static void put(const struct node *node, json_t *value)
+{
+	if (!value || !node->parent)
+		json_decref(value);
+	else if (node->key)
+		json_object_set_new(node->parent, node->key, value);
+	else
+		json_array_set_new(node->parent, node->index, value);
+}
+
+static void take_out(const struct node *node)
+{
+	if (node->key)
+		json_object_del(node->parent, node->key);
+	else if (node->parent)
+		json_array_remove(node->parent, node->index);
+}
+
+/* Under its own key there as well, or once more in its array. */
+static void copy(struct draw *draw, json_t *whole, const struct node *node)
+{
+	struct node other = pick(draw, whole);
+	json_t *made = json_deep_copy(node->value);
+
+	if (json_is_object(other.value) && node->key)
+		json_object_set_new(other.value, node->key, made);
+	else if (json_is_array(other.value))
+		json_array_append_new(other.value, made);
+	else
+		put(&other, made);
+}
+
+static void change(struct draw *draw, json_t *whole)
+{
+	struct node node = pick(draw, whole);
+
+	switch (roll(draw, 8)) {
+	case 0:
+		take_out(&node);
+		break;
+	case 1:
+	case 2:
+		copy(draw, whole, &node);
+		break;
+	case 3:
+	case 4:
+		put(&node, anything(draw));
+		break;
+	default:
+		put(&node, nearby(draw, node.value));
+		break;
+	}
+}
+
+/* The same text changed, or NULL: it is no JSON, or there is no memory. */
+static char *changed(struct draw *draw, const uint8_t *bytes, size_t size)
+{
+	json_t *whole = json_loadb((const char *)bytes, size, 0, NULL);
+	char *made;
+
+	if (!whole)
+		return NULL;
+	for (unsigned int i = 1 + roll(draw, 3); i; i--)
+		change(draw, whole);
+	made = json_dumps(whole, JSON_COMPACT);
+	json_decref(whole);
+	return made;
+}
+
+size_t mutate_json(uint8_t *bytes, size_t size, size_t most, unsigned int seed, char separator)
+{
+	struct draw draw = {.state = seed};
+	size_t from = 0;
+	size_t length;
+	size_t made;
+	const uint8_t *end;
+	char *text;
+
+	if (!size || roll(&draw, 2))
+		return LLVMFuzzerMutate(bytes, size, most);
+	/* The text in which a byte of any of them stands. */
+	for (size_t i = roll(&draw, size); i > 0 && !from; i--)
+		if (bytes[i - 1] == (uint8_t)separator)
+			from = i;
+	end = memchr(bytes + from, separator, size - from);
+	length = end ? (size_t)(end - bytes) - from : size - from;
+	text = changed(&draw, bytes + from, length);
+	made = text ? strlen(text) : 0;
+	if (!text || size - length + made > most) {
+		free(text);
+		return LLVMFuzzerMutate(bytes, size, most);
+	}
+	memmove(bytes + from + made, bytes + from + length, size - from - length);
+	memcpy(bytes + from, text, made);
+	free(text);
+	return size - length + made;
+}
