@@ -15,6 +15,15 @@ import exempt
 HANGS = 420
 
 
+def tell(error):
+    """What was wrong, and then where: the reader may have the first lines only."""
+    kind, value, trace = error
+    lines = traceback.format_exception_only(kind, value)
+    frames = [frame for frame in traceback.extract_tb(trace) if "unittest" not in frame.filename]
+    for line in "".join(lines + traceback.format_list(frames)).splitlines():
+        print(f"# {line}", flush=True)
+
+
 class TapResult(unittest.TestResult):
     def __init__(self):
         super().__init__()
@@ -40,8 +49,7 @@ class TapResult(unittest.TestResult):
 
     def complain(self, test, error):
         self.line(test, False)
-        for line in "".join(traceback.format_exception(*error)).splitlines():
-            print(f"# {line}", flush=True)
+        tell(error)
 
     def addSuccess(self, test):
         self.line(test, True)
@@ -59,9 +67,8 @@ class TapResult(unittest.TestResult):
         # A failed part makes its test fail, once, when the last part is done.
         if err:
             super().addSubTest(test, subtest, err)
-            for line in "".join(traceback.format_exception(*err)).splitlines():
-                print(f"# {subtest.id()}: {line}", flush=True)
             self.line(test, False, f" {subtest._subDescription()}")
+            tell(err)
 
 
 def load(path):
