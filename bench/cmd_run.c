@@ -221,6 +221,14 @@ static int choose(struct plan *plan, struct error *error)
 	return code ? code : choose_require(!plan->host && isatty(STDOUT_FILENO), error);
 }
 
+/* A tip that this machine cannot show has its reason beside the others, and is no failure. */
+static bool is_good(const struct plan *plan, const struct result *result)
+{
+	bool is_tips = plan->preset && !strcmp(plan->preset, "tips");
+
+	return result->status == RESULT_COMPLETE || (is_tips && result->status == RESULT_FAILED);
+}
+
 static int run_plan(struct plan *plan, const char *path, struct result *result, struct error *error)
 {
 	bool has_stdout = path && !strcmp(path, "-");
@@ -256,7 +264,7 @@ static int run_plan(struct plan *plan, const char *path, struct result *result, 
 		code = check_left(result, error);
 	if (screen.unsaved.code)
 		code = error_set(error, screen.unsaved.code, "%s", screen.unsaved.text);
-	return code || limits || result->status != RESULT_COMPLETE ? COMMAND_FAILED : COMMAND_GOOD;
+	return code || limits || !is_good(plan, result) ? COMMAND_FAILED : COMMAND_GOOD;
 }
 
 /* verbmark-HOST-UTC.json, and never one that there is. NULL: nothing is to be saved. */
@@ -310,14 +318,15 @@ static int measure(struct plan *plan, json_t *command, struct error *error)
 	return status;
 }
 
-static int run(int argc, char *argv[], struct error *error)
+int run_command(const struct command *command, const char *preset, int argc, char *argv[],
+		struct error *error)
 {
 	int status = COMMAND_GOOD;
 	struct plan plan;
-	int code = plan_open(&plan, argc, argv, error);
+	int code = plan_open_preset(&plan, preset, argc, argv, error);
 
 	if (code > 0)
-		command_help(&command_run);
+		command_help(command);
 	else if (code < 0)
 		status = COMMAND_USAGE;
 	else if (plan.is_dry)
@@ -326,6 +335,11 @@ static int run(int argc, char *argv[], struct error *error)
 		status = measure(&plan, command_line(argc, argv), error);
 	plan_close(&plan);
 	return status;
+}
+
+static int run(int argc, char *argv[], struct error *error)
+{
+	return run_command(&command_run, NULL, argc, argv, error);
 }
 
 const struct command command_run = {

@@ -27,6 +27,11 @@ extern const struct command command_pool;
 extern const struct command command_report;
 extern const struct command command_run;
 extern const struct command command_serve;
+extern const struct command command_tips;
+
+/* That of run, for another one that is a run of that preset; NULL: of any. */
+int run_command(const struct command *command, const char *preset, int argc, char *argv[],
+		struct error *error);
 
 /* Prints the command's usage and options. */
 void command_help(const struct command *command);

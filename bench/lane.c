@@ -94,6 +94,14 @@ static uint64_t send_depth(const struct lane *lane)
 	return lane->shape->is_notified ? 2 * depth : depth;
 }
 
+/* One with room for less than may come would overflow. */
+static uint32_t cq_depth(const struct parameters *parameters, uint64_t least)
+{
+	uint64_t asked = parameters->cq_depth;
+
+	return (uint32_t)(asked != PARAMETER_AUTO && asked > least ? asked : least);
+}
+
 static struct ground_settings ground_settings(const struct lane *lane, enum rdma_wait_mode cq)
 {
 	const struct parameters *p = lane->parameters;
@@ -102,7 +110,7 @@ static struct ground_settings ground_settings(const struct lane *lane, enum rdma
 	return (struct ground_settings){
 		.buffer_size = flow_size(lane) * lane->n_flows,
 		.huge_pages = p->hugepages,
-		.cq_depth = (uint32_t)(depth * lane->n_flows + (p->use_srq ? p->rx_depth : 0)),
+		.cq_depth = cq_depth(p, depth * lane->n_flows + (p->use_srq ? p->rx_depth : 0)),
 		.wait = cq,
 		/* Events of one thread are no other processor's interrupts. */
 		.vector = lane->number,
@@ -295,6 +303,7 @@ struct limits lane_limits(const struct parameters *parameters, const struct lane
 	bool has_reads = shape->is_read || shape->is_atomic;
 	/* A queue more, that is made and destroyed. */
 	bool makes_queues = shape->is_call && !shape->registers && !is_server;
+	bool registers_each = parameters->registration == REGISTRATION_EACH && !is_server;
 	uint32_t n_lanes = (uint32_t)parameters->threads;
 	struct lane lane = {
 		.parameters = parameters,
@@ -319,7 +328,7 @@ struct limits lane_limits(const struct parameters *parameters, const struct lane
 		.queue_pairs = (lane.n_flows + makes_queues) * n_lanes,
 		.completion_queues = (1 + makes_queues) * n_lanes,
 		.srqs = ground.srq_depth ? n_lanes : 0,
-		.regions = has_other(&lane) ? 2 * n_lanes : n_lanes,
+		.regions = (1 + (has_other(&lane) || registers_each)) * n_lanes,
 		.memory_bytes = region_bytes(&lane),
 		/* Who leaves it to the device needs one. */
 		.reads = settings.outstanding_reads ? settings.outstanding_reads : has_reads,

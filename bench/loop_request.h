@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "bench/loop_round.h"
+#include "core/verbs.h"
 
 static ALWAYS_INLINE int request_once(struct lane *lane, const struct round_kind kind,
 				      uint64_t number, struct round *round, struct error *error)
@@ -29,6 +30,46 @@ static ALWAYS_INLINE int request_once(struct lane *lane, const struct round_kind
 		return code == -ETIMEDOUT ? lane_stalled(lane, error) : code;
 	round->took = true;
 	return lane_take(lane, &wc, &is_message, error);
+}
+
+/* As a program does whose messages each have memory that is new to the device. */
+static ALWAYS_INLINE int request_registered(struct lane *lane, const struct round_kind kind,
+					    uint64_t number, struct round *round,
+					    struct error *error)
+{
+	struct ibv_sge *place = &lane->flows[0].work.sges[0];
+	uint32_t lkey = place->lkey;
+	struct ibv_mr *mr = verbs_register(lane->ground.pd, (void *)(uintptr_t)place->addr,
+					   place->length, IBV_ACCESS_LOCAL_WRITE, error);
+	int undone;
+	int code;
+
+	if (unlikely(!mr))
+		return error->code;
+	place->lkey = mr->lkey;
+	code = request_once(lane, kind, number, round, error);
+	place->lkey = lkey;
+	undone = verbs_result(ibv_dereg_mr(mr));
+	if (unlikely(undone && !code))
+		return error_set_errno(error, undone, "cannot deregister memory");
+	return code;
+}
+
+static ALWAYS_INLINE int loop_request_registering(struct lane *lane, const struct loop_run *run,
+						  enum post_operation operation,
+						  enum post_path path, bool is_counter,
+						  struct error *error)
+{
+	struct round_kind kind = {.once = request_registered,
+				  .operation = operation,
+				  .path = path,
+				  .is_counter = is_counter};
+
+	if (lane->verify.every) {
+		kind.is_verified = true;
+		return round_each(lane, run, kind, error);
+	}
+	return round_each(lane, run, kind, error);
 }
 
 static ALWAYS_INLINE int loop_request(struct lane *lane, const struct loop_run *run,

@@ -4,9 +4,17 @@
 #include "bench/loop_stream.h"
 #include "bench/op.h"
 
-LOOP_BIND_PLACES(latency, loop_request, POST_READ)
+LOOP_BIND_PLACES(registered_once, loop_request, POST_READ)
+LOOP_BIND(registered_each, loop_request_registering, POST_READ)
 LOOP_BIND_PLACES(bandwidth, loop_stream, POST_READ)
 LOOP_BIND_PLACES(load, loop_load, POST_READ)
+
+static int latency(struct lane *lane, const struct loop_run *run, struct error *error)
+{
+	return lane->parameters->registration == REGISTRATION_EACH
+		       ? registered_each(lane, run, error)
+		       : registered_once(lane, run, error);
+}
 
 const struct op op_read = {
 	.name = "read",

@@ -18,6 +18,7 @@
 #define SIZE_MOST   (1ULL << 30)
 #define BUFFER_MOST (64ULL << 30)
 #define SEED_MOST   UINT32_MAX
+#define CQ_MOST     (1ULL << 22)
 #define COUNT_MOST  1000000000000ULL
 #define DAY_NS      (86400 * NS_PER_S)
 /* As far as lists of the kernel's are read. */
@@ -34,6 +35,7 @@ static const char *const receives[] = {"buffers", "bare", "none", NULL};
 
 static const char *const mr_accesses[] = {"local", "remote", "atomic", NULL};
 static const char *const pages[] = {"touched", "untouched", NULL};
+static const char *const registrations[] = {"once", "each", NULL};
 static const char *const accesses[] = {"same", "sequential", "random", NULL};
 static const char stride[] = "stride=";
 
@@ -79,12 +81,16 @@ const struct parameter parameter_table[PARAMETERS] = {
 	ROW("cq-mod", 'Q', "LIST",
 	    "operations for each one that is signalled (bw: a quarter of -t)", PARAMETER_COUNT,
 	    NULL, 1, 16384, AUTO, "Q", TARGET(cq_mod)),
+	ROW("cq-depth", 0, "LIST", "completions that a queue has room for, at least (what can come)",
+	    PARAMETER_COUNT, NULL, 1, CQ_MOST, AUTO, "cq", TARGET(cq_depth)),
 	ROW("doorbell-every", 0, "LIST", "writes for each one that rings (lat: 1, bw: 64)",
 	    PARAMETER_COUNT, NULL, 1, 8192, AUTO, "every", TARGET(doorbell_every)),
 	ROW("mr-access", 0, "LIST", "register, deregister: local, remote, atomic (remote)",
 	    PARAMETER_WORD, mr_accesses, 0, 0, AUTO, "mr-", TARGET(mr_access)),
 	ROW("pages", 0, "LIST", "register: pages that are touched before, or untouched (touched)",
 	    PARAMETER_WORD, pages, 0, 0, AUTO, "", TARGET(pages)),
+	ROW("registration", 0, "LIST", "lat of read: of its memory, once or for each message (once)",
+	    PARAMETER_WORD, registrations, 0, 0, AUTO, "registered-", TARGET(registration)),
 	ROW("post-list", 'l', "LIST", "operations posted by one call (1)", PARAMETER_COUNT, NULL, 1,
 	    64, 1, "l", TARGET(post_list)),
 	ROW("bidirectional", 'b', NULL, "bw in both directions at once", PARAMETER_FLAG, NULL, 0, 1,
@@ -131,7 +137,7 @@ const struct parameter parameter_table[PARAMETERS] = {
 	    PARAMETER_WORD, receives, 0, 0, RECEIVES_BUFFERS, "receives-", TARGET(receives)),
 	ROW("needs", 0, NULL, "bw: find out whether it needs a receive, and a buffer",
 	    PARAMETER_FLAG, NULL, 0, 1, 0, "needs", TARGET(needs)),
-	ROW("pin", 0, "LIST", "CPUs that measure: N, N-M, N-M+STEP, off, auto (near the device)",
+	ROW("pin", 0, "LIST", "CPUs that measure: N, N-M, N-M+STEP, off, far, auto (near)",
 	    PARAMETER_PIN, NULL, 0, CPU_MOST, AUTO, "pin", TARGET(pin)),
 	ROW("server-pin", 0, "LIST", "the same at the server (auto: near its device)", PARAMETER_PIN,
 	    NULL, 0, CPU_MOST, AUTO, "server-pin", TARGET(server_pin)),
@@ -150,6 +156,8 @@ const struct parameter parameter_table[PARAMETERS] = {
 	ROW("trials", 0, "N",
 	    "runs of a case, each on fresh queue pairs (6; with -n or -D 1)",
 	    PARAMETER_COUNT, NULL, 1, 1000, AUTO, EFFORT, TARGET(trials)),
+	ROW("interleave", 0, NULL, "trials of all cases in turn, and ratios of them", PARAMETER_FLAG,
+	    NULL, 0, 1, AUTO, EFFORT, TARGET(interleave)),
 };
 // clang-format on
 
@@ -236,7 +244,7 @@ static const char *parse_flag(const char *text, uint64_t *value)
 
 static const char not_a_rate[] = "is not a rate, such as 100k, 10gbit or 10%";
 static const char place_words[] = "is neither auto nor off nor a number";
-static const char pin_words[] = "is neither auto nor off nor CPUs, such as 3, 0-3 or 0-6+2";
+static const char pin_words[] = "is neither auto nor off nor far nor CPUs, such as 3, 0-3 or 0-6+2";
 
 /* True for a word. */
 static bool parse_place(const char *text, uint64_t *value)
@@ -247,6 +255,14 @@ static bool parse_place(const char *text, uint64_t *value)
 		*value = PARAMETER_OFF;
 	else
 		return false;
+	return true;
+}
+
+static bool parse_pin(const char *text, uint64_t *value)
+{
+	if (strcasecmp(text, "far") != 0)
+		return parse_place(text, value) || pin_parse(text, value);
+	*value = PARAMETER_FAR;
 	return true;
 }
 
@@ -292,7 +308,7 @@ const char *parameter_parse(const struct parameter *parameter, const char *text,
 			return place_words;
 		break;
 	case PARAMETER_PIN:
-		if (parse_place(text, value) || pin_parse(text, value))
+		if (parse_pin(text, value))
 			return NULL;
 		if (!value_count(text, 0, UINT64_MAX, value))
 			return pin_words;
@@ -311,6 +327,17 @@ static void print_access(const struct parameter *parameter, uint64_t value, char
 	}
 	value_print_size(value - ACCESS_STRIDE, bytes, sizeof(bytes));
 	snprintf(text, size, "%s%s", stride, bytes);
+}
+
+static void print_place(uint64_t value, char *text, size_t size)
+{
+	if (value < PARAMETER_FAR)
+		pin_print(value, text, size);
+	else
+		snprintf(text, size, "%s",
+			 value == PARAMETER_FAR   ? "far"
+			 : value == PARAMETER_OFF ? "off"
+						  : "auto");
 }
 
 void parameter_print(const struct parameter *parameter, uint64_t value, char *text, size_t size)
@@ -333,10 +360,7 @@ void parameter_print(const struct parameter *parameter, uint64_t value, char *te
 		break;
 	case PARAMETER_PLACE:
 	case PARAMETER_PIN:
-		if (value < PARAMETER_OFF)
-			pin_print(value, text, size);
-		else
-			snprintf(text, size, "%s", value == PARAMETER_OFF ? "off" : "auto");
+		print_place(value, text, size);
 		break;
 	case PARAMETER_FLAG:
 	case PARAMETER_COUNT:

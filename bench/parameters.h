@@ -17,6 +17,8 @@
 #define PARAMETER_AUTO UINT64_MAX
 /* Of a PARAMETER_PLACE: the program does not choose either. */
 #define PARAMETER_OFF (UINT64_MAX - 1)
+/* Of a PARAMETER_PIN: where the device is not. */
+#define PARAMETER_FAR (UINT64_MAX - 2)
 
 enum metric {
 	METRIC_LAT,
@@ -55,6 +57,12 @@ enum pages {
 	PAGES_UNTOUCHED,
 };
 
+/* Of the memory of a read: when it is registered. */
+enum registration {
+	REGISTRATION_ONCE,
+	REGISTRATION_EACH,
+};
+
 /* Where messages go: numbers of words, or from ACCESS_STRIDE on places so many bytes apart. */
 enum access {
 	ACCESS_SAME,
@@ -78,9 +86,11 @@ struct parameters {
 	uint64_t rx_depth;
 	uint64_t inline_size;
 	uint64_t cq_mod;
+	uint64_t cq_depth;       /* of either end, at least */
 	uint64_t doorbell_every; /* of doorbell, where cq_mod is the same */
 	uint64_t mr_access;
 	uint64_t pages;
+	uint64_t registration;
 	uint64_t post_list;
 	uint64_t bidirectional;
 	uint64_t latencies;
@@ -112,6 +122,7 @@ struct parameters {
 	uint64_t duration_ns;
 	uint64_t warmup_ns; /* at most */
 	uint64_t trials;
+	uint64_t interleave; /* trials of the cases of a product in turn */
 };
 
 enum parameter_type {
@@ -121,7 +132,7 @@ enum parameter_type {
 	PARAMETER_TIME, /* in nanoseconds */
 	PARAMETER_FLAG,
 	PARAMETER_PLACE, /* a number, auto or off */
-	PARAMETER_PIN,   /* the same, or several of them: see pin.h */
+	PARAMETER_PIN,   /* the same, or far, or several of them: see pin.h */
 	PARAMETER_RATE,
 	PARAMETER_ACCESS, /* a word, or stride=SIZE */
 };
@@ -137,7 +148,7 @@ struct parameter {
 	size_t offset;
 };
 
-#define PARAMETERS 46
+#define PARAMETERS 49
 
 /* The mark of what says how long is measured, not what: it is in no id. */
 extern const char parameters_effort[];

@@ -74,6 +74,20 @@ static struct cpulist one_of_many(const struct placement_wish *wish, const struc
 	return cpulist_of(cpulist_nth(&choices[i], number));
 }
 
+static int far_from_device(const struct placement_wish *wish, const struct cpulist *allowed,
+			   struct cpulist *cpus, struct error *error)
+{
+	const struct cpulist near = near_device(wish, allowed);
+
+	*cpus = without(allowed, &near);
+	if (cpulist_count(cpus))
+		return 0;
+	return error_set(error, -EOPNOTSUPP,
+			 "--%spin far: all CPUs that may be used are near the device, or nobody "
+			 "knows which are",
+			 wish->whose);
+}
+
 int placement_choose(const struct placement_wish *wish, const struct cpulist *allowed,
 		     struct cpulist *cpus, struct error *error)
 {
@@ -81,6 +95,8 @@ int placement_choose(const struct placement_wish *wish, const struct cpulist *al
 	char text[128];
 
 	*cpus = *allowed;
+	if (wish->pin == PARAMETER_FAR)
+		return far_from_device(wish, allowed, cpus, error);
 	if (wish->pin == PARAMETER_AUTO)
 		*cpus = wish->threads > 1 ? one_of_many(wish, allowed) : near_device(wish, allowed);
 	if (wish->pin >= PARAMETER_OFF)

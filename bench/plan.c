@@ -19,7 +19,7 @@ static const struct option_row rows[] = {
 	{"all",           'a', NULL,   option_flag,     FIELD(all_sizes),     "sizes 1 to 8m in powers of two"},
 	{"events",        'e', NULL,   option_flag,     FIELD(with_events),   "the same as --cq event"},
 	{"preset",        0,   "NAME", option_text,     FIELD(preset),
-	 "quick, standard, full, semantics; lists replace its own (quick)"},
+	 "quick, standard, full, semantics, tips; lists replace its (quick)"},
 	{"plan",          0,   "FILE", option_text,     FIELD(file),          "the same from a file"},
 	{"dry-run",       0,   NULL,   option_flag,     FIELD(is_dry),        "print the cases and run none"},
 	{"device",        'd', "NAME", option_text,     FIELD(device),        "RDMA device, soft0 (in software), auto (one that leads there)"},
@@ -180,6 +180,11 @@ static void drop_of_messages(const struct op *op, struct parameters *wanted)
 	wanted->use_srq = fallback.use_srq;
 }
 
+static bool takes_registration(const struct op *op, const struct parameters *wanted)
+{
+	return op == &op_read && wanted->metric == METRIC_LAT;
+}
+
 /* What others are not told, so that they are the same whatever it is. */
 static void drop_strange(const struct op *op, struct parameters *wanted)
 {
@@ -197,6 +202,8 @@ static void drop_strange(const struct op *op, struct parameters *wanted)
 		wanted->mr_access = PARAMETER_AUTO;
 	if (op != &op_register)
 		wanted->pages = PARAMETER_AUTO;
+	if (!takes_registration(op, wanted))
+		wanted->registration = PARAMETER_AUTO;
 	if (op->shape.is_call)
 		drop_of_messages(op, wanted);
 }
@@ -246,6 +253,7 @@ static struct plan_case *add_case(struct plan *plan, json_t *ids, struct paramet
 	if (!is_new(ids, made->id, plan->n_cases))
 		return &plan->cases[json_integer_value(json_object_get(ids, made->id))];
 	plan->n_cases++;
+	made->product = json_array_size(plan->made);
 	made->is_maximum_alone = true;
 	return made;
 }
@@ -256,6 +264,24 @@ static bool is_refused(struct parameters wanted)
 
 	make_case(&made, ops[wanted.op], wanted);
 	return made.skipped[0];
+}
+
+/* Whatever is told to neither of them makes no difference. */
+static void compare(struct plan *plan, json_t *ids, const struct product *product, size_t number,
+		    struct plan_case *made)
+{
+	const struct parameter *by;
+	struct plan_case other;
+	size_t beside;
+
+	if (made->parameters.interleave != 1 || !product_beside(product, number, &beside, &by))
+		return;
+	make_case(&other, made->op, product_case(product, beside));
+	beside = (size_t)json_integer_value(json_object_get(ids, other.id));
+	if (&plan->cases[beside] == made)
+		return;
+	made->beside = beside;
+	made->by = by;
 }
 
 /* Those of one metric stay together: their table has one head. */
@@ -276,6 +302,9 @@ static void add_metric(struct plan *plan, const struct product *product, json_t 
 			continue;
 		made = add_case(plan, ids, wanted);
 		made->maximum = maximum;
+		/* One that a product before it has asked for is that one's. */
+		if (made->product == json_array_size(plan->made))
+			compare(plan, ids, product, i, made);
 		made->is_maximum_alone = false;
 	}
 }
@@ -295,6 +324,20 @@ static int add_cases(struct plan *plan, const struct product *product, json_t *i
 	for (uint64_t metric = METRIC_LAT; metric <= METRIC_LOAD; metric++)
 		add_metric(plan, product, ids, metric);
 	return 0;
+}
+
+size_t plan_turns(const struct plan *plan, size_t number)
+{
+	const struct plan_case *first = &plan->cases[number];
+	size_t count = 1;
+
+	if (first->parameters.interleave != 1 || first->parameters.metric == METRIC_LOAD ||
+	    first->parameters.needs)
+		return 1;
+	while (number + count < plan->n_cases && first[count].product == first->product &&
+	       first[count].parameters.metric == first->parameters.metric)
+		count++;
+	return count;
 }
 
 void plan_drop_maxima(struct plan *plan)
@@ -378,18 +421,21 @@ static int check_load(struct plan *plan, struct error *error)
 	return 0;
 }
 
-static bool rings(const struct op *op)
+static bool rings(const struct op *op, const struct parameters *unused)
 {
+	(void)unused;
 	return op->shape.rings;
 }
 
-static bool registers(const struct op *op)
+static bool registers(const struct op *op, const struct parameters *unused)
 {
+	(void)unused;
 	return op->shape.registers;
 }
 
-static bool takes_pages(const struct op *op)
+static bool takes_pages(const struct op *op, const struct parameters *unused)
 {
+	(void)unused;
 	return op == &op_register;
 }
 
@@ -398,19 +444,20 @@ static int check_operations(struct plan *plan, struct error *error)
 {
 	static const struct {
 		const char *name;
-		bool (*hears)(const struct op *op);
+		bool (*hears)(const struct op *op, const struct parameters *parameters);
 		const char *for_what;
 	} named[] = {
-		{"doorbell-every", rings,       "doorbell"               },
-		{"mr-access",      registers,   "register and deregister"},
-		{"pages",          takes_pages, "register"               },
+		{"doorbell-every", rings,              "doorbell"               },
+		{"mr-access",      registers,          "register and deregister"},
+		{"pages",          takes_pages,        "register"               },
+		{"registration",   takes_registration, "read, of --metric lat"  },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(named); i++) {
 		bool is_heard = !asked(plan, named[i].name)->count;
 
 		for (size_t j = 0; j < plan->n_cases && !is_heard; j++)
-			is_heard = named[i].hears(plan->cases[j].op);
+			is_heard = named[i].hears(plan->cases[j].op, &plan->cases[j].parameters);
 		if (!is_heard)
 			return error_set(error, -EINVAL, "--%s is for --op %s", named[i].name,
 					 named[i].for_what);
@@ -474,13 +521,22 @@ int plan_read(struct plan *plan, const char *text, size_t length, const char *pa
 
 int plan_open(struct plan *plan, int argc, char *argv[], struct error *error)
 {
+	return plan_open_preset(plan, NULL, argc, argv, error);
+}
+
+int plan_open_preset(struct plan *plan, const char *preset, int argc, char *argv[],
+		     struct error *error)
+{
 	json_t *base = NULL;
 	int code;
 
-	*plan = (struct plan){.port = CONTROL_PORT};
+	*plan = (struct plan){.port = CONTROL_PORT, .preset = preset};
 	code = option_parse(&plan_options, argc, argv, plan, error);
 	if (code)
 		return code;
+	if (preset && (plan->preset != preset || plan->file))
+		return error_set(error, -EINVAL,
+				 "%s has a plan of its own: no --preset and no --plan", preset);
 	code = expand(plan, error);
 	if (!code)
 		code = load(plan, &base, error);
@@ -505,70 +561,4 @@ void plan_close(struct plan *plan)
 	free(plan->cases);
 	json_decref(plan->made);
 	*plan = (struct plan){0};
-}
-
-/* Of a trial beside its messages: warm-up, and both ends' setting up. */
-#define TRIAL_NS (30 * NS_PER_MS)
-/* What a message is guessed to take where the plan gives no time. */
-#define MESSAGE_NS (10 * NS_PER_US)
-
-/* A nanosecond for each byte, 8 Gb/s; of a load as the schedule has it. */
-static unsigned __int128 message_ns(const struct parameters *p)
-{
-	if (p->metric == METRIC_LOAD && rate_unit(p->rate) != RATE_PER_CENT)
-		return (unsigned __int128)(1e9 / rate_messages(p->rate, p->size, 0));
-	return MESSAGE_NS + p->size;
-}
-
-/* In 128 bits: a million cases, of as many messages as anybody may ask for, fit. */
-static unsigned __int128 estimate_ns(const struct plan_case *line)
-{
-	const struct parameters *p = &line->parameters;
-	unsigned __int128 trial = p->duration_ns;
-	uint64_t beside = TRIAL_NS;
-
-	if (line->skipped[0])
-		return 0;
-	if (p->duration_ns == PARAMETER_AUTO)
-		trial = p->iterations * message_ns(p);
-	return p->trials * (trial + beside);
-}
-
-uint64_t plan_estimate_ns(const struct plan *plan, size_t n_cases)
-{
-	unsigned __int128 sum = 0;
-
-	for (size_t i = 0; i < n_cases; i++)
-		sum += estimate_ns(&plan->cases[i]);
-	return sum > UINT64_MAX ? UINT64_MAX : (uint64_t)sum;
-}
-
-/* What warm-ups may take beside that: those of a device that never becomes steady. */
-static double warmups_s(const struct plan *plan)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < plan->n_cases; i++) {
-		const struct parameters *p = &plan->cases[i].parameters;
-
-		if (!plan->cases[i].skipped[0])
-			sum += (double)p->trials * (double)p->warmup_ns / (double)NS_PER_S;
-	}
-	return sum;
-}
-
-void plan_print(const struct plan *plan, FILE *out)
-{
-	double seconds = (double)plan_estimate_ns(plan, plan->n_cases) / (double)NS_PER_S;
-	size_t runs = 0;
-
-	for (size_t i = 0; i < plan->n_cases; i++) {
-		const struct plan_case *line = &plan->cases[i];
-
-		runs += !line->skipped[0];
-		fprintf(out, "%s%s%s\n", line->id, line->skipped[0] ? ": skipped: " : "",
-			line->skipped);
-	}
-	fprintf(out, "%zu %s, about %.0f s, up to %.0f s where they take long to become steady\n",
-		runs, runs == 1 ? "case" : "cases", seconds, seconds + warmups_s(plan));
 }

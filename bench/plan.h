@@ -19,6 +19,9 @@ struct plan_case {
 	enum result_kind kind;
 	struct parameters parameters; /* none is PARAMETER_AUTO that has a default */
 	char skipped[256];            /* why it cannot be run; empty: it can */
+	size_t product;               /* of the plan that it is of */
+	size_t beside;                /* of those in turn: the case that it is compared with */
+	const struct parameter *by;   /* that it differs in; NULL: it is compared with none */
 	size_t maximum;               /* of a rate in per cent: the case that is its 100 % */
 	bool is_maximum_alone;        /* nobody has asked for it but such rates */
 };
@@ -56,10 +59,20 @@ extern const struct option_table plan_options;
 /* Parses a command line into a plan and makes its cases. 1: --help was asked for. */
 int plan_open(struct plan *plan, int argc, char *argv[], struct error *error);
 
+/* The same, of a preset that is not the command line's to choose. */
+int plan_open_preset(struct plan *plan, const char *preset, int argc, char *argv[],
+		     struct error *error);
+
 /* The same from a plan file's text alone; path is where that is from. */
 int plan_read(struct plan *plan, const char *text, size_t length, const char *path,
 	      struct error *error);
 void plan_close(struct plan *plan);
+
+/*
+ * Of how many cases, from this one on, the trials are to be run in turn; those that cannot
+ * be run included. 1: of none but its own.
+ */
+size_t plan_turns(const struct plan *plan, size_t number);
 
 /* Leaves out what nobody has asked for but rates that are left out themselves. */
 void plan_drop_maxima(struct plan *plan);

@@ -58,6 +58,32 @@ static const struct preset {
 	 " {\"op\": [\"write\", \"read\"], \"metric\": [\"lat\"], \"server-cq\": [\"event\"],"
 	 "  \"think\": [\"0ns\", \"10us\"], \"duration\": [\"100ms\"], \"trials\": [6],"
 	 "  \"warmup\": [\"100ms\"]}]"                               },
+ /* What each way of programming is worth beside its opposite, which is the list's first. */
+	{"tips",
+	 "[{\"op\": [\"write\"], \"metric\": [\"lat\"], \"size\": [8, 32, 64, 128, 256],"
+	 "  \"inline\": [0, 256], \"duration\": [\"30ms\"], \"trials\": [12],"
+	 "  \"warmup\": [\"30ms\"], \"interleave\": [true]},"
+	 " {\"op\": [\"write\"], \"metric\": [\"bw\"], \"post-list\": [1, 4, 16, 64],"
+	 "  \"duration\": [\"30ms\"], \"trials\": [12], \"warmup\": [\"30ms\"],"
+	 "  \"interleave\": [true]},"
+	 " {\"op\": [\"send\"], \"metric\": [\"lat\"], \"cq\": [\"poll\", \"event\", \"adaptive\"],"
+	 "  \"duration\": [\"30ms\"], \"trials\": [12], \"warmup\": [\"30ms\"],"
+	 "  \"interleave\": [true]},"
+	 " {\"op\": [\"read\"], \"metric\": [\"lat\"], \"size\": [\"4k\", \"64k\", \"1m\"],"
+	 "  \"registration\": [\"once\", \"each\"], \"duration\": [\"30ms\"], \"trials\": [12],"
+	 "  \"warmup\": [\"30ms\"], \"interleave\": [true]},"
+	 " {\"op\": [\"create-cq\"], \"metric\": [\"lat\"], \"tx-depth\": [16, 1024, 8192],"
+	 "  \"duration\": [\"30ms\"], \"trials\": [12], \"warmup\": [\"30ms\"],"
+	 "  \"interleave\": [true]},"
+	 " {\"op\": [\"send\"], \"metric\": [\"bw\"], \"cq-depth\": [1024, 4096, 16384],"
+	 "  \"duration\": [\"30ms\"], \"trials\": [12], \"warmup\": [\"30ms\"],"
+	 "  \"interleave\": [true]},"
+	 " {\"op\": [\"write\"], \"metric\": [\"lat\"], \"size\": [\"4k\"],"
+	 "  \"pin\": [\"off\", \"auto\", \"far\"], \"duration\": [\"30ms\"], \"trials\": [12],"
+	 "  \"warmup\": [\"30ms\"], \"interleave\": [true]},"
+	 " {\"op\": [\"read\"], \"metric\": [\"bw\"], \"size\": [\"4k\"], \"buffer\": [\"64m\"],"
+	 "  \"hugepages\": [false, true], \"duration\": [\"30ms\"], \"trials\": [12],"
+	 "  \"warmup\": [\"30ms\"], \"interleave\": [true]}]"        },
 };
 
 static int parse_failed(const json_error_t *fault, const char *what, struct error *error)
@@ -80,7 +106,7 @@ int preset_find(const char *name, json_t **plan, struct error *error)
 		return *plan ? 0 : parse_failed(&fault, name, error);
 	}
 	return error_set(error, -EINVAL,
-			 "--preset: '%s' is none of quick, standard, full, semantics", name);
+			 "--preset: '%s' is none of quick, standard, full, semantics, tips", name);
 }
 
 int preset_parse(const char *text, size_t length, const char *path, json_t **plan,

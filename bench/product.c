@@ -2,6 +2,7 @@
 #include "bench/product.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "bench/wire.h"
 
@@ -39,6 +40,35 @@ struct parameters product_case(const struct product *product, size_t number)
 		number /= length(list);
 	}
 	return made;
+}
+
+static bool is_compared(const struct parameter *parameter)
+{
+	static const char *const subjects[] = {"op", "metric", "size"};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(subjects); i++)
+		if (!strcmp(parameter->option.name, subjects[i]))
+			return false;
+	return parameter->mark != parameters_effort;
+}
+
+bool product_beside(const struct product *product, size_t number, size_t *beside,
+		    const struct parameter **by)
+{
+	size_t weight = 1;
+	size_t n_others = 0;
+
+	for (size_t i = PARAMETERS; i-- > 0;) {
+		size_t digit = number / weight % length(&product->lists[i]);
+
+		if (digit && is_compared(&parameter_table[i])) {
+			n_others++;
+			*by = &parameter_table[i];
+			*beside = number - digit * weight;
+		}
+		weight *= length(&product->lists[i]);
+	}
+	return n_others == 1;
 }
 
 void product_override(struct product *product, const struct product *by)

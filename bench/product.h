@@ -25,6 +25,14 @@ size_t product_count(const struct product *product);
 /* One of them, counted like the digits of a number: the last list runs fastest. */
 struct parameters product_case(const struct product *product, size_t number);
 
+/*
+ * The case that one is to be seen beside: the same, but for the one parameter of which it
+ * has another value than the list's first. false: there is none, or there are several. What
+ * is done, and to how many bytes, is no parameter of that kind, nor is any effort.
+ */
+bool product_beside(const struct product *product, size_t number, size_t *beside,
+		    const struct parameter **by);
+
 /* Lists that have members take the place of the others'. */
 void product_override(struct product *product, const struct product *by);
 

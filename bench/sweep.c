@@ -16,6 +16,7 @@
 #include "bench/greeting.h"
 #include "bench/inventory.h"
 #include "bench/needs.h"
+#include "bench/overflow.h"
 #include "bench/protocol.h"
 #include "bench/trial.h"
 #include "reports/banner.h"
@@ -72,7 +73,8 @@ static void note_skipped(const struct plan_case *wanted, struct result_case *fou
 	snprintf(found->error, sizeof(found->error), "%s", wanted->skipped);
 }
 
-static void make_case(const struct plan_case *wanted, struct result_case *found)
+static void make_case(const struct plan *plan, const struct plan_case *wanted,
+		      struct result_case *found)
 {
 	const struct parameters *p = &wanted->parameters;
 
@@ -86,6 +88,11 @@ static void make_case(const struct plan_case *wanted, struct result_case *found)
 	found->kind = p->metric == METRIC_LAT ? wanted->kind : RESULT_COMPLETION;
 	found->parameters = json_object();
 	parameters_encode(p, found->parameters);
+	if (wanted->by) {
+		snprintf(found->beside, sizeof(found->beside), "%s",
+			 plan->cases[wanted->beside].id);
+		found->by = wanted->by->option.name;
+	}
 	note_skipped(wanted, found);
 }
 
@@ -96,7 +103,7 @@ static int make_cases(const struct plan *plan, struct result *result, struct err
 		return error_set_errno(error, -ENOMEM, "cannot keep the results");
 	result->n_cases = plan->n_cases;
 	for (size_t i = 0; i < plan->n_cases; i++)
-		make_case(&plan->cases[i], &result->cases[i]);
+		make_case(plan, &plan->cases[i], &result->cases[i]);
 	return 0;
 }
 
@@ -173,11 +180,19 @@ static void say_goodbye(struct sweep *sweep)
 	control_send(&sweep->control, protocol_plain("bye"), &ignored);
 }
 
+/* A case whose trials are run in turn with others' has several parts. */
 static void keep_counters(struct sweep *sweep, struct result_case *found, json_t *near, json_t *far)
 {
+	json_t *sums[] = {NULL, NULL};
+
 	result_add_counters(&sweep->near_moved, near);
 	result_add_counters(&sweep->far_moved, far);
-	found->counters = json_pack("{s:O, s:O*}", "client", near, "server", far);
+	result_add_counters(&sums[0], json_object_get(found->counters, "client"));
+	result_add_counters(&sums[1], json_object_get(found->counters, "server"));
+	result_add_counters(&sums[0], near);
+	result_add_counters(&sums[1], far);
+	json_decref(found->counters);
+	found->counters = json_pack("{s:o, s:o*}", "client", sums[0], "server", sums[1]);
 }
 
 /*
@@ -329,28 +344,37 @@ static enum result_status status_of(const struct error *error)
 	return RESULT_FAILED;
 }
 
-/* Runs the trials of one case. The error, if any, is left in the case as well. */
-static int run_case(struct trial *trial, const struct plan_case *wanted, struct result_case *found,
-		    struct error *error)
+/* One trial, and what it has seen. */
+static int run_trial(struct trial *trial, const struct plan_case *wanted, struct result_case *found,
+		     struct error *error)
 {
 	bool is_bw = wanted->parameters.metric == METRIC_BW;
+	bool is_first = !found->n_trials;
+	struct result_trial seen;
+	int code = trial_run(trial, wanted, &seen, error);
+
+	if (!code)
+		code = result_add_trial(found, &seen,
+					trial_has_latency(wanted) ? trial->hist : NULL,
+					is_bw ? trial->windows : NULL, error);
+	if (!code && wanted->parameters.metric == METRIC_LOAD)
+		code = pace_add(found, &trial->pacing->seen, error);
+	if (!code)
+		code = result_add_shares(found, &trial->shares, is_first, error);
+	if (!code)
+		code = result_add_warmup(found, trial->warmup, error);
+	return code;
+}
+
+/* Runs so many trials of one case. The error, if any, is left in the case as well. */
+static int run_trials(struct trial *trial, const struct plan_case *wanted, uint64_t count,
+		      struct result_case *found, struct error *error)
+{
 	int code = trial_open(trial, wanted, error);
 
-	for (uint64_t i = 0; i < wanted->parameters.trials && !code; i++) {
-		struct result_trial seen;
-
-		trial->has_next = i + 1 < wanted->parameters.trials;
-		code = trial_run(trial, wanted, &seen, error);
-		if (!code)
-			code = result_add_trial(found, &seen,
-						trial_has_latency(wanted) ? trial->hist : NULL,
-						is_bw ? trial->windows : NULL, error);
-		if (!code && wanted->parameters.metric == METRIC_LOAD)
-			code = pace_add(found, &trial->pacing->seen, error);
-		if (!code)
-			code = result_add_shares(found, &trial->shares, !i, error);
-		if (!code)
-			code = result_add_warmup(found, trial->warmup, error);
+	for (uint64_t i = 0; i < count && !code; i++) {
+		trial->has_next = i + 1 < count;
+		code = run_trial(trial, wanted, found, error);
 	}
 	trial_close(trial);
 	found->client_place = trial->near;
@@ -370,7 +394,7 @@ static int run_whole(struct sweep *sweep, struct trial *trial, const struct plan
 		/* What failed on purpose is no fault of the device. */
 		note(sweep, NULL);
 	}
-	return run_case(trial, wanted, found, error);
+	return run_trials(trial, wanted, wanted->parameters.trials, found, error);
 }
 
 /* A load's rate may be a share of what was measured before. */
@@ -411,32 +435,117 @@ static void announce(struct trial *trial, const struct plan *plan, size_t next)
 		trial_announce(trial, &plan->cases[next]);
 }
 
-static int run_cases(struct sweep *sweep, struct trial *trial, const struct plan *plan,
-		     struct result *result, struct sweep_view *view, struct error *error)
-{
-	for (size_t i = 0; i < plan->n_cases && !trial->is_lost; i++) {
-		struct result_case *found = &result->cases[i];
-		struct error fault = {0};
+/* A sweep that is under way. */
+struct course {
+	struct sweep *sweep;
+	struct trial *trial;
+	const struct plan *plan;
+	struct result *result;
+	struct sweep_view *view;
+};
 
-		if (plan->cases[i].skipped[0])
+/* A case has had all its trials, or one that did not end well. */
+static void finish_case(const struct course *course, size_t number, struct error *fault)
+{
+	const struct plan_case *wanted = &course->plan->cases[number];
+	struct result_case *found = &course->result->cases[number];
+
+	/* What a case has that did not end well is no measurement. */
+	if (fault->code)
+		result_drop_trials(found);
+	blame_size(course->result, number, packet_size(&wanted->parameters, course->result), fault);
+	blame_reach(course->result, fault);
+	found->status = status_of(fault);
+	snprintf(found->error, sizeof(found->error), "%s", fault->text);
+	course->view->ends(course->view, course->result, number);
+}
+
+static void run_case(const struct course *course, size_t number, struct error *error)
+{
+	struct trial *trial = course->trial;
+	const struct plan_case *wanted = &course->plan->cases[number];
+	struct result_case *found = &course->result->cases[number];
+	struct error fault = {0};
+
+	course->view->begins(course->view, course->result, number);
+	if (!aim(trial, course->plan, number, course->result, &fault))
+		run_whole(course->sweep, trial, wanted, found, &fault);
+	/* After each, so that none is given what another one's packets did. */
+	if (!trial->is_lost) {
+		note(course->sweep, found);
+		announce(trial, course->plan, number + 1);
+	}
+	finish_case(course, number, &fault);
+	if (trial->is_lost)
+		error_set(error, fault.code, "%s", fault.text);
+}
+
+/* One trial of each of these, from the first to the last, and the next time back again. */
+static void run_round(const struct course *course, size_t first, size_t count, uint64_t round,
+		      struct error *faults)
+{
+	struct trial *trial = course->trial;
+
+	for (size_t i = 0; i < count && !trial->is_lost; i++) {
+		size_t place = round % 2 ? count - 1 - i : i;
+		const struct plan_case *wanted = &course->plan->cases[first + place];
+		struct result_case *found = &course->result->cases[first + place];
+
+		if (wanted->skipped[0] || faults[place].code || round >= wanted->parameters.trials)
 			continue;
-		view->begins(view, result, i);
-		/* What a case has that did not end well is no measurement. */
-		if (aim(trial, plan, i, result, &fault) ||
-		    run_whole(sweep, trial, &plan->cases[i], found, &fault))
+		course->view->begins(course->view, course->result, first + place);
+		run_trials(trial, wanted, 1, found, &faults[place]);
+		if (!trial->is_lost)
+			note(course->sweep, found);
+	}
+}
+
+/*
+ * What the machine does meanwhile is done to all of them alike: the trials of one round
+ * can be compared as they are.
+ */
+static void run_turns(const struct course *course, size_t first, size_t count, struct error *error)
+{
+	struct error *faults = calloc(count, sizeof(*faults));
+	const struct plan_case *wanted = &course->plan->cases[first];
+	struct trial *trial = course->trial;
+	uint64_t rounds = 0;
+
+	if (!faults) {
+		error_set_errno(error, -ENOMEM, "cannot keep the results");
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (wanted[i].parameters.trials > rounds)
+			rounds = wanted[i].parameters.trials;
+	for (uint64_t round = 0; round < rounds && !trial->is_lost; round++)
+		run_round(course, first, count, round, faults);
+	for (size_t i = 0; i < count; i++) {
+		struct result_case *found = &course->result->cases[first + i];
+
+		if (wanted[i].skipped[0])
+			continue;
+		if (faults[i].code || found->n_trials == wanted[i].parameters.trials)
+			finish_case(course, first + i, &faults[i]);
+		else
 			result_drop_trials(found);
-		blame_size(result, i, packet_size(&plan->cases[i].parameters, result), &fault);
-		blame_reach(result, &fault);
-		/* After each, so that none is given what another one's packets did. */
-		if (!trial->is_lost) {
-			note(sweep, found);
-			announce(trial, plan, i + 1);
-		}
-		found->status = status_of(&fault);
-		snprintf(found->error, sizeof(found->error), "%s", fault.text);
-		view->ends(view, result, i);
-		if (trial->is_lost)
-			error_set(error, fault.code, "%s", fault.text);
+		if (trial->is_lost && faults[i].code)
+			error_set(error, faults[i].code, "%s", faults[i].text);
+	}
+	free(faults);
+}
+
+static int run_cases(const struct course *course, struct error *error)
+{
+	const struct plan *plan = course->plan;
+	size_t turns;
+
+	for (size_t i = 0; i < plan->n_cases && !error->code; i += turns) {
+		turns = plan_turns(plan, i);
+		if (turns > 1)
+			run_turns(course, i, turns, error);
+		else if (!plan->cases[i].skipped[0])
+			run_case(course, i, error);
 	}
 	return error->code;
 }
@@ -454,12 +563,15 @@ int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *resul
 		.windows = cacheline_calloc(1, sizeof(*trial.windows)),
 		.pacing = cacheline_calloc(1, sizeof(*trial.pacing)),
 	};
+	const struct course course = {sweep, &trial, plan, result, view};
 
 	if (trial.hist && trial.warmup && trial.windows && trial.pacing)
-		run_cases(sweep, &trial, plan, result, view, error);
+		run_cases(&course, error);
 	else
 		error_set_errno(error, -ENOMEM, "cannot keep the results");
 	sweep->is_lost = trial.is_lost;
+	if (!error->code && plan->preset && !strcmp(plan->preset, "tips"))
+		overflow_provoke(&result->client, &result->overflow, error);
 	if (!sweep->is_lost)
 		note_noise(sweep);
 	free(trial.hist);

@@ -31,14 +31,14 @@ _verbmark_value() { # VERBMARK OPTION WORD
 	local before=""
 
 	case $2 in
-	--op | --metric | --cq | --server-cq | --arrivals)
+	--op | --metric | --cq | --server-cq | --arrivals | --registration)
 		[[ $3 == *,* ]] && before=${3%,*},
 		mapfile -t COMPREPLY < <(compgen -P "$before" -W "$(_verbmark_words "$1" "$2") all" \
 			-- "${3##*,}")
 		;;
 	--pin | --server-pin | --numa | --server-numa)
 		[[ $3 == *,* ]] && before=${3%,*},
-		mapfile -t COMPREPLY < <(compgen -P "$before" -W "auto off" -- "${3##*,}")
+		mapfile -t COMPREPLY < <(compgen -P "$before" -W "auto off far" -- "${3##*,}")
 		;;
 	--access)
 		[[ $3 == *,* ]] && before=${3%,*},

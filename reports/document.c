@@ -13,6 +13,7 @@
 #include "reports/interval.h"
 #include "reports/knee.h"
 #include "reports/save.h"
+#include "reports/turns.h"
 
 /* Everything here is well below 2^63, which is as far as JSON's integers go. */
 static json_t *number(uint64_t value)
@@ -324,6 +325,9 @@ static json_t *make_case(const struct result_case *line)
 	json_object_set_new(object, "status", json_string(result_status_name(line->status)));
 	if (line->error[0])
 		json_object_set_new(object, "error", json_string(line->error));
+	if (line->by)
+		json_object_set_new(object, "beside",
+				    json_pack("{s:s, s:s}", "case", line->beside, "by", line->by));
 	if (line->counters)
 		json_object_set(object, "counters", line->counters);
 	if (line->needs)
@@ -390,12 +394,17 @@ json_t *document_make(const struct result *result)
 {
 	json_t *document = make_head(result);
 	json_t *knees = knees_make(result);
+	json_t *turns = turns_make(result);
 	json_t *cases = json_array();
 
 	for (size_t i = 0; i < result->n_cases; i++)
 		json_array_append_new(cases, make_case(&result->cases[i]));
 	if (knees)
 		json_object_set_new(document, "knees", knees);
+	if (turns)
+		json_object_set_new(document, "turns", turns);
+	if (result->overflow)
+		json_object_set(document, "overflow", result->overflow);
 	if (json_object_set_new(document, "cases", cases) ||
 	    (result->warnings && json_object_set(document, "warnings", result->warnings))) {
 		json_decref(document);
@@ -439,6 +448,7 @@ static void write_member(FILE *out, const char *name, const json_t *value)
 /* The cases are long, and most of them are there as text: the rest goes around them. */
 static int write_parts(FILE *out, const char *head, const struct result *result)
 {
+	json_t *turns = turns_make(result);
 	json_t *knees = knees_make(result);
 	int code = 0;
 
@@ -452,6 +462,11 @@ static int write_parts(FILE *out, const char *head, const struct result *result)
 	if (knees)
 		write_member(out, "knees", knees);
 	json_decref(knees);
+	if (turns)
+		write_member(out, "turns", turns);
+	json_decref(turns);
+	if (result->overflow)
+		write_member(out, "overflow", result->overflow);
 	if (result->warnings)
 		write_member(out, "warnings", result->warnings);
 	fputs("}\n", out);

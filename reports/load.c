@@ -137,6 +137,15 @@ static int check_schema(const json_t *document, struct error *error)
 			 DOCUMENT_SCHEMA);
 }
 
+static int load_overflow(struct result *result, const json_t *document, struct error *error)
+{
+	char seen[512];
+	int code = member_object(document, "overflow", &result->overflow, error);
+
+	json_incref(result->overflow);
+	return code ? code : member_text(result->overflow, "seen", seen, sizeof(seen), error);
+}
+
 static int load_all(struct result *result, json_t *document, struct error *error)
 {
 	json_t *tool;
@@ -155,6 +164,8 @@ static int load_all(struct result *result, json_t *document, struct error *error
 	if (!code)
 		code = load_hosts(result, document, error);
 	result->warnings = json_incref(json_object_get(document, "warnings"));
+	if (!code && json_object_get(document, "overflow"))
+		code = load_overflow(result, document, error);
 	return code ? code : load_cases(result, document, error);
 }
 

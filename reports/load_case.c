@@ -254,12 +254,15 @@ static int load_figures(struct result_case *line, const json_t *json, struct err
 /* All but what has a place of its own, under the names that options have. */
 static int load_parameters(struct result_case *line, json_t *json, struct error *error)
 {
-	static const char *const others[] = {
-		"id",     "transport",         "trials",    "status",
-		"error",  "latency_ns",        "bandwidth", "cpu",
-		"loss",   "counters",          "semantics", "placement",
-		"chosen", "warmup_latency_ns", "load",      "saturated",
-		"shares"};
+	static const char *const others[] = {"id",        "transport",
+					     "trials",    "status",
+					     "error",     "latency_ns",
+					     "bandwidth", "cpu",
+					     "loss",      "counters",
+					     "semantics", "placement",
+					     "chosen",    "warmup_latency_ns",
+					     "load",      "saturated",
+					     "shares",    "beside"};
 	const char *name;
 	json_t *value;
 	bool is_kept = (line->parameters = json_object()) != NULL;
@@ -319,6 +322,17 @@ static int load_words(struct result_case *line, const json_t *json, json_t *text
 	return code;
 }
 
+static int load_beside(struct result_case *line, const json_t *json, json_t *texts,
+		       struct error *error)
+{
+	json_t *beside;
+	int code = member_object(json, "beside", &beside, error);
+
+	if (!code)
+		code = member_text(beside, "case", line->beside, sizeof(line->beside), error);
+	return code ? code : member_word(beside, "by", texts, &line->by, error);
+}
+
 static int load_rest(struct result_case *line, json_t *json, json_t *texts, struct error *error)
 {
 	int code = load_words(line, json, texts, error);
@@ -329,6 +343,8 @@ static int load_rest(struct result_case *line, json_t *json, json_t *texts, stru
 		code = load_status(&line->status, json, error);
 	if (!code && json_object_get(json, "error"))
 		code = member_text(json, "error", line->error, sizeof(line->error), error);
+	if (!code && json_object_get(json, "beside"))
+		code = load_beside(line, json, texts, error);
 	if (!code)
 		code = load_parameters(line, json, error);
 	if (!code)

@@ -356,6 +356,8 @@ int merge_add(struct result *into, const struct result *from, struct error *erro
 		code = merge_warnings(into, from->warnings, error);
 	if (code)
 		return code;
+	if (!into->overflow)
+		into->overflow = json_incref(from->overflow);
 	widen(into, from);
 	into->status = result_status_of_cases(into);
 	return 0;

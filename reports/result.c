@@ -182,6 +182,7 @@ void result_finish(struct result *result)
 	json_decref(result->command);
 	json_decref(result->plan);
 	json_decref(result->warnings);
+	json_decref(result->overflow);
 	json_decref(result->client.facts);
 	json_decref(result->server.facts);
 	*result = (struct result){0};

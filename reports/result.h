@@ -85,6 +85,8 @@ struct result_case {
 	const char *transport;
 	uint64_t size;
 	json_t *parameters; /* all of them, by their names */
+	char beside[128];   /* the case that its trials were run in turn with; empty: none */
+	const char *by;     /* what they differ in */
 	enum result_kind kind;
 	enum result_status status;
 	char error[256]; /* of a failed one, or why it is skipped */
@@ -131,6 +133,7 @@ struct result {
 	json_t *texts;    /* what owns the texts, if they are not the program's own */
 	json_t *command;  /* the command line: an array */
 	json_t *plan;     /* as a plan file has it */
+	json_t *overflow; /* of a completion queue that was too short; NULL: none was tried */
 	json_t *warnings; /* findings about both ends: an array, or NULL */
 	enum result_status status;
 	const char *clock;

@@ -8,6 +8,7 @@
 #include "reports/knee.h"
 #include "reports/member.h"
 #include "reports/semantics.h"
+#include "reports/turns.h"
 
 /* Of columns of words, as wide as what is in them: the case, the modes, the kind. */
 enum {
@@ -175,6 +176,7 @@ struct table_count table_foot(const struct table *table)
 
 	print_knees(table);
 	semantics_print(table->out, result);
+	turns_print(table->out, result);
 	for (size_t i = 0; i < result->n_cases; i++) {
 		const struct result_case *line = &result->cases[i];
 

@@ -54,7 +54,7 @@ class Completion(unittest.TestCase):
             self.completed("run", "--server"),
             {"--server-device", "--server-cq", "--server-pin", "--server-numa"},
         )
-        self.assertEqual(self.completed("run", "n02", "--op", "send", "--cq-"), {"--cq-mod"})
+        self.assertEqual(self.completed("run", "n02", "--op", "send", "--cq-"), {"--cq-mod", "--cq-depth"})
         self.assertEqual(self.completed("serve", "--op"), set())
         self.assertEqual(self.completed("nonsense", "--"), set())
 
@@ -71,7 +71,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.completed("run", "--units", ""), units)
         self.assertEqual(self.completed("report", "--units", "M"), {"Mb/s", "MB/s", "MiB/s"})
         self.assertEqual(self.completed("run", "--arrivals", ""), {"fixed", "poisson", "all"})
-        self.assertEqual(self.completed("run", "--pin", ""), {"auto", "off"})
+        self.assertEqual(self.completed("run", "--pin", ""), {"auto", "off", "far"})
         self.assertEqual(self.completed("run", "--server-pin", "3,o"), {"3,off"})
         self.assertEqual(self.completed("run", "--numa", "a"), {"auto"})
         self.assertEqual(self.completed("run", "--server-numa", "o"), {"off"})

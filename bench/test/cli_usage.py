@@ -17,7 +17,7 @@ OPTIONS = {
         "mtu", "gid-index", "sl", "tos", "secret-file", "connect", "use-srq", "verify", "think",
         "receives", "needs", "warmup", "pin", "server-pin", "numa", "server-numa", "rate",
         "arrivals", "seed", "sge", "buffer", "access", "doorbell-every", "mr-access",
-        "pages",
+        "pages", "cq-depth", "registration", "interleave",
         "preset", "plan", "dry-run", "device", "device-port", "server-device", "port", "launch",
         "wait", "json", "no-save", "redact", "units", "fail-below", "fail-above", "quiet",
         "progress", "rdma-cm", "cpu-freq",
@@ -32,6 +32,7 @@ OPTIONS = {
     "doctor": {"device", "port", "json", "secret-file"},
     "pool": {"alloc", "writes", "doorbell-every", "cq", "seed", "dump", "device", "port"},
 }
+OPTIONS["tips"] = OPTIONS["run"]
 # perftest's, where it has them.
 LETTERS = {
     "run": {
@@ -47,6 +48,7 @@ LETTERS = {
     "doctor": {"d": "device", "p": "port"},
     "pool": {"d": "device", "p": "port"},
 }
+LETTERS["tips"] = LETTERS["run"]
 LONG = " where they take long to become steady"
 QUICK = [
     f"{op}/{metric}/{size}/{cq}"
@@ -157,7 +159,7 @@ class Usage(unittest.TestCase):
             (("-D", "1us"), "--duration: '1us' is not from 1ms to 86400s"),
             (("--trials", "0"), "--trials: '0' is not from 1 to 1000"),
             (("--hugepages=2",), "--hugepages takes no value"),
-            (("--pin", "on"), "--pin: 'on' is neither auto nor off nor CPUs, such as 3, 0-3 or 0-6+2"),
+            (("--pin", "on"), "--pin: 'on' is neither auto nor off nor far nor CPUs, such as 3, 0-3 or 0-6+2"),
             (("--pin", "8192"), "--pin: '8192' is not from 0 to 8191"),
             (("--numa", "1024"), "--numa: '1024' is not from 0 to 1023"),
             (("--server-numa", "on"), "--server-numa: 'on' is neither auto nor off nor a number"),

@@ -3,7 +3,7 @@
 
 #include "bench/test/asked.h"
 
-#define NO_PIN "is neither auto nor off nor CPUs, such as 3, 0-3 or 0-6+2"
+#define NO_PIN "is neither auto nor off nor far nor CPUs, such as 3, 0-3 or 0-6+2"
 
 static const struct parameter *find(const char *name)
 {
@@ -45,9 +45,11 @@ static void test_the_interface(void **unused)
 		{"rx-depth",       'r', "1",       "16384",         ""       },
 		{"inline",         'I', "0",       "64k",           ""       },
 		{"cq-mod",         'Q', "1",       "16384",         ""       },
+		{"cq-depth",       0,   "1",       "4194304",       ""       },
 		{"doorbell-every", 0,   "1",       "8192",          ""       },
 		{"mr-access",      0,   "local",   "atomic",        ""       },
 		{"pages",          0,   "touched", "untouched",     ""       },
+		{"registration",   0,   "once",    "each",          ""       },
 		{"post-list",      'l', "1",       "64",            "1"      },
 		{"bidirectional",  'b', "0",       "1",             "0"      },
 		{"latencies",      0,   "0",       "1",             "0"      },
@@ -79,6 +81,7 @@ static void test_the_interface(void **unused)
 		{"duration",       'D', "1ms",     "86400s",        ""       },
 		{"warmup",         0,   "0ns",     "86400s",        "2s"     },
 		{"trials",         0,   "1",       "1000",          ""       },
+		{"interleave",     0,   "0",       "1",             ""       },
 	};
 
 	assert_int_equal(ARRAY_LENGTH(rows), PARAMETERS);
@@ -188,7 +191,7 @@ static void test_places(void **unused)
 	for (size_t i = 0; i < PARAMETERS; i++)
 		assert_int_equal(parameter_get(&set, &parameter_table[i]), 1000 + i);
 	assert_int_equal(set.op, 1000);
-	assert_int_equal(set.trials, 1000 + PARAMETERS - 1);
+	assert_int_equal(set.interleave, 1000 + PARAMETERS - 1);
 }
 
 static void test_find(void **unused)
@@ -455,6 +458,8 @@ static void test_objects_there_and_back(void **unused)
 		"tx-depth=16384 rx-depth=1 cq-mod=77 timeout=31 duration=1500ms trials=1000",
 		"iterations=1000000000000",
 		"pin=0 server-pin=off",
+		"pin=far server-pin=far",
+		"cq-depth=9 registration=each interleave=1",
 		"pin=off server-pin=8191",
 		"numa=1 server-numa=off",
 		"pin=auto",

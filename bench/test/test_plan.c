@@ -250,7 +250,8 @@ static void test_presets_with_lists(void **unused)
 		    "read/bw/8/poll read/bw/64/poll read/bw/512/poll read/bw/4k/poll "
 		    "read/bw/16k/poll read/bw/64k/poll read/bw/256k/poll read/bw/1m/poll");
 	check_refusal("--preset|slow|h",
-		      "--preset: 'slow' is none of quick, standard, full, semantics");
+		      "--preset: 'slow' is none of quick, standard, full, semantics, "
+		      "tips");
 	check_refusal("--preset||h", "--preset: '' is empty");
 }
 

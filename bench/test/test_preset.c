@@ -44,6 +44,8 @@ static void test_presets(void **unused)
 		{"--preset|full",      1029, 3600},
  /* 6 streams, 1 reply, 5 x 2 and 2 x 2 that are timed. */
 		{"--preset|semantics", 21,   60  },
+ /* 5 sizes x 2, 4 lists, 3 modes, 3 sizes x 2, 3 and 3 queues, 3 places, 2 kinds of pages. */
+		{"--preset|tips",      34,   60  },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -72,7 +74,8 @@ static void test_names(void **unused)
 
 		assert_int_equal(preset_find(none[i], &plan, &error), -EINVAL);
 		snprintf(text, sizeof(text),
-			 "--preset: '%s' is none of quick, standard, full, semantics", none[i]);
+			 "--preset: '%s' is none of quick, standard, full, semantics, tips",
+			 none[i]);
 		assert_string_equal(error.text, text);
 		assert_null(plan);
 	}

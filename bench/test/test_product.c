@@ -87,6 +87,43 @@ static void test_no_more_than_a_million(void **unused)
 	assert_int_equal(product_count(&product), 0);
 }
 
+/* Of 2 operations x 3 lists x 2 modes: number, that it is beside, and what they differ in. */
+static void test_beside(void **unused)
+{
+	static const struct {
+		size_t number;
+		size_t beside;
+		const char *by;
+	} rows[] = {
+		{1,  0, "post-list"},
+                {2,  0, "post-list"},
+                {3,  0, "cq"       },
+                {6,  0, NULL       },
+		{7,  6, "post-list"},
+                {9,  6, "cq"       },
+                {10, 0, NULL       },
+	};
+
+	put(&product, "op", "send,write");
+	put(&product, "cq", "poll,event");
+	put(&product, "post-list", "1,4,16");
+	/* Neither what is done nor for how long is anything to choose. */
+	put(&product, "trials", "7");
+	put(&product, "duration", "1s");
+	assert_int_equal(product_count(&product), 12);
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		const struct parameter *by = NULL;
+		size_t beside = 0;
+
+		assert_int_equal(product_beside(&product, rows[i].number, &beside, &by),
+				 rows[i].by != NULL);
+		if (!rows[i].by)
+			continue;
+		assert_int_equal(beside, rows[i].beside);
+		assert_string_equal(by->option.name, rows[i].by);
+	}
+}
+
 static void test_override(void **unused)
 {
 	put(&product, "size", "1,2,3");
@@ -190,6 +227,7 @@ int main(void)
 		cmocka_unit_test_setup(test_nothing_asked, reset),
 		cmocka_unit_test_setup(test_the_last_list_runs_fastest, reset),
 		cmocka_unit_test_setup(test_no_more_than_a_million, reset),
+		cmocka_unit_test_setup(test_beside, reset),
 		cmocka_unit_test_setup(test_override, reset),
 		cmocka_unit_test_setup(test_decode, reset),
 		cmocka_unit_test_setup(test_encode, reset),

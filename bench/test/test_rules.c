@@ -278,7 +278,7 @@ static void test_access(void **unused)
 	check_chosen(&op_send, "buffer=1g access=same",
 		     LAT "iterations=5000 buffer=1g access=same");
 	check_chosen(&op_read, "op=read access=sequential",
-		     LAT "op=read iterations=5000 buffer=64m access=sequential");
+		     LAT "op=read iterations=5000 buffer=64m access=sequential registration=once");
 	check_chosen(&op_send, "size=64m access=random",
 		     LAT "size=64m iterations=5000 buffer=128m access=random seed=1");
 }
@@ -351,8 +351,20 @@ static void test_apart(void **unused)
 		{"create-qp",  "metric=bw",					   one                                         },
 		{"create-cq",  "cq=event",					    NULL                                        },
 	};
+	static const char *const registered[][3] = {
+		{"read",  "registration=each size=1g",   NULL                                         },
+		{"read",  "registration=once sge=2",     NULL                                         },
+		{"read",  "registration=each metric=bw",
+		 "--registration is for read, of --metric lat"                                        },
+		{"write", "registration=each",           "--registration is for read, of --metric lat"},
+		{"read",  "registration=each sge=2",
+		 "--registration each has one place, in one piece"                                    },
+		{"read",  "registration=each buffer=1m",
+		 "--registration each has one place, in one piece"                                    },
+	};
 
 	check_refusals(rows, ARRAY_LENGTH(rows));
+	check_refusals(registered, ARRAY_LENGTH(registered));
 	/* What takes long is counted by time. */
 	check_chosen(&op_alloc, "op=alloc size=64m", LAT "op=alloc size=64m duration=100ms");
 	check_chosen(&op_register, "op=register",

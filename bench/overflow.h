@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What becomes of a completion queue that is too short: one is made, filled by more
+ * completions than it has room for, and watched.
+ */
+#ifndef BENCH_OVERFLOW_H
+#define BENCH_OVERFLOW_H
+
+#include "reports/result.h"
+
+/* On the client's device, by queue pairs of its own. *seen: what documents have of it. */
+int overflow_provoke(const struct result_end *end, json_t **seen, struct error *error);
+
+#endif

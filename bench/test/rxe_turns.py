@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MIT
+"""Trials that are run in turn, and what is told of them; the tips, which are such a run."""
+
+import json
+import os
+import re
+import signal
+import statistics
+import subprocess
+import time
+
+import documents
+from verbmark import (
+    ADDRESS, LIMIT, RUN_PATIENCE, VERBMARK, Ended, Program, Served, client, measure,
+)
+
+SHORT = ("-D", "5ms", "--warmup", "1ms")
+TIPS = ["inline", "post-list", "cq", "registration", "tx-depth", "cq-depth", "pin", "hugepages"]
+
+
+class Turns(Served):
+    def test_order(self):
+        """There, back, and there again, so that whatever drifts is as much before as behind."""
+        ended = measure(
+            self.server, "--op", "send,write,read", *SHORT, "--trials", 3, "--interleave",
+            "--progress",
+        )
+        begun = re.findall(r"\d/3 (\w+)/lat/64/poll", ended.err)
+        self.assertEqual(begun, ["send", "write", "read", "read", "write", "send", "send", "write",
+                                 "read"])
+        for case in ended.document["cases"]:
+            self.assertEqual(case["status"], "complete")
+            self.assertEqual(len(case["trials"]), 3)
+            self.assertEqual(
+                case["latency_ns"]["count"], sum(trial["messages"] for trial in case["trials"])
+            )
+        # None of them is one beside another: they do different things.
+        self.assertNotIn("turns", ended.document)
+
+    def test_ratios(self):
+        """Of the trials of each round; their median, as another implementation has it."""
+        document = measure(
+            self.server, "--op", "write", "--metric", "bw", "-l", "1,4,16", *SHORT, "--trials", 7,
+            "--interleave",
+        ).document
+        first, *others = document["cases"]
+        pairs = document["turns"][0]["pairs"]
+        self.assertEqual([turns["by"] for turns in document["turns"]], ["post-list"])
+        for case, pair in zip(others, pairs, strict=True):
+            self.assertEqual(case["beside"], {"case": first["id"], "by": "post-list"})
+            self.assertEqual((pair["case"], pair["beside"]), (case["id"], first["id"]))
+            ratios = [
+                with_it["bandwidth"]["messages_per_s"] / without["bandwidth"]["messages_per_s"]
+                for with_it, without in zip(case["trials"], first["trials"], strict=True)
+            ]
+            self.assertAlmostEqual(pair["ratio"]["median"], statistics.median(ratios), places=9)
+            self.assertIn(pair["verdict"], ("better", "worse", "no difference shown"))
+            self.assertEqual(
+                pair["verdict"] == "no difference shown",
+                pair["ratio"]["low"] <= 1 <= pair["ratio"]["high"],
+            )
+
+    def test_counters_are_of_all_turns(self):
+        """What a case's packets are, by the device: those of 7 trials, not of the last one."""
+        cases = measure(
+            self.server, "--op", "write", "-s", "64,128", "-n", 50, "--warmup", 0, "--trials", 7,
+            "--interleave",
+        ).document["cases"]
+        for case in cases:
+            counted = (case.get("counters") or {}).get("client", {}).get("sent_pkts")
+            if counted is not None:
+                self.assertGreaterEqual(counted, 7 * 50)
+
+    def test_one_that_fails(self):
+        """Its reason is told, once, and the others have all of their trials."""
+        ended = Ended(client(
+            "--op", "write,read", "-s", "64", "--buffer", "4g,64m", "--hugepages",
+            *SHORT, "--trials", 3, "--interleave", "--json", "-", port=self.server.port,
+        ), RUN_PATIENCE)  # fmt: skip
+        self.assertEqual(ended.status, 1)
+        for case in documents.parse(ended.out)["cases"]:
+            self.assertIn(case["status"], ("failed", "complete"))
+            if case["status"] == "failed":
+                self.assertIn("huge pages", case["error"])
+                self.assertEqual(case["trials"], [])
+
+    def test_interrupted(self):
+        """Who has had but some of the trials has no figures; it ends at once."""
+        path = f"{os.environ['OUT']}/turns.json"
+        program = client("--op", "write,read", "-D", "200ms", "--trials", 100, "--interleave",
+                         "--json", path, port=self.server.port)
+        self.addCleanup(program.kill)
+        time.sleep(2)
+        program.signal(signal.SIGINT)
+        self.assertEqual(program.wait(LIMIT), 1)
+        document = documents.read(path)
+        os.unlink(path)
+        self.assertEqual([case["status"] for case in document["cases"]], ["interrupted"] * 2)
+        self.assertEqual([case["trials"] for case in document["cases"]], [[], []])
+
+
+class Registered(Served):
+    def test_each_message(self):
+        """Every byte that is read comes where it is registered at that time."""
+        cases = measure(
+            self.server, "--op", "read", "--registration", "once,each", "-s", "64,100000", "-n",
+            50, "--verify", "--inline", 0,
+        ).document["cases"]
+        self.assertEqual([case["registration"] for case in cases], ["once", "each"] * 2)
+        for case in cases:
+            self.assertEqual(case["latency_ns"]["count"], 50)
+
+    def test_not_for_others(self):
+        for options in (("--op", "write"), ("--op", "read", "--metric", "bw")):
+            ended = Ended(client(*options, "--registration", "each", port=self.server.port))
+            self.assertEqual(ended.status, 2)
+            self.assertIn("--registration is for --op read, of --metric lat", ended.err)
+
+    def test_long_completion_queues(self):
+        """As long as was asked for, or as what can come; of both ends."""
+        for asked in (1, 5000):
+            case = measure(self.server, "--cq-depth", asked, "-n", 50).document["cases"][0]
+            for end in ("client", "server"):
+                self.assertGreaterEqual(case["chosen"][end]["cq_depth"], asked)
+        # No device has that many; where one has, it is measured.
+        ended = Ended(client("--cq-depth", "4194304", "-n", 50, port=self.server.port))
+        if ended.status:
+            self.assertIn("completion queue depth", ended.err)
+
+
+class Tips(Served):
+    def tips(self, *options):
+        return Ended(Program(
+            VERBMARK, "tips", ADDRESS, "-p", self.server.port, *SHORT, "--trials", 6, *options,
+        ), RUN_PATIENCE)  # fmt: skip
+
+    def test_tips(self):
+        ended = self.tips("--json", "-")
+        self.assertEqual(ended.status, 0, ended.err)
+        document = documents.parse(ended.out)
+        self.assertEqual([turns["by"] for turns in document["turns"]], TIPS)
+        for turns in document["turns"]:
+            self.assertTrue(turns["pairs"] or turns["missing"], turns)
+            self.assertIn("tip", turns)
+            self.assertTrue(turns.get("advice") or not turns["pairs"], turns)
+        # More was asked of a short queue than it has room for, and the device told of it.
+        overflow = document["overflow"]
+        self.assertGreater(overflow["posted"], overflow["entries"])
+        self.assertLessEqual(overflow["taken"], overflow["entries"] + 1)
+        self.assertTrue(overflow["told"], overflow)
+        self.assertIn("the completion queue overran", overflow["seen"])
+        # What is printed is what is in the document, then and later.
+        shown = ended.err[ended.err.index("IN TURN"):].splitlines()
+        again = subprocess.run([VERBMARK, "report", "-"], input=ended.out, capture_output=True,
+                               text=True, timeout=LIMIT, check=True).stdout
+        self.assertEqual(again[again.index("IN TURN"):].splitlines()[:10], shown[:10])
+
+    def test_what_this_machine_has(self):
+        """Where there is one node, nothing is far; the reason is there, and no failure."""
+        ended = self.tips("--json", "-")
+        turns = {each["by"]: each for each in json.loads(ended.out)["turns"]}
+        nodes = [name for name in os.listdir("/sys/devices/system/node") if name[4:].isdigit()] \
+            if os.path.isdir("/sys/devices/system/node") else []
+        if len(nodes) < 2:
+            self.assertIn("--pin far: all CPUs that may be used are near", " ".join(turns["pin"]["missing"]))
+
+    def test_its_own_plan(self):
+        for options in (("--preset", "quick"), ("--plan", "plan.json")):
+            ended = self.tips(*options)
+            self.assertEqual(ended.status, 2)
+            self.assertEqual(
+                ended.err, "verbmark: tips has a plan of its own: no --preset and no --plan"
+            )

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/document.h"
+#include "reports/load.h"
+#include "reports/table.h"
+#include "reports/test/sample.h"
+#include "reports/turns.h"
+
+#define ROUNDS 6
+
+static struct result result;
+
+static int close_result(void **unused)
+{
+	result_finish(&result);
+	return 0;
+}
+
+/* A case with trials of these medians, or rates: they are what the test says they are. */
+static struct result_case *add_case(const char *id, const char *metric, const double *values)
+{
+	struct result_case *line = &result.cases[result.n_cases++];
+	bool is_rate = !strcmp(metric, "bw");
+
+	snprintf(line->id, sizeof(line->id), "%s", id);
+	line->op = "send";
+	line->metric = metric;
+	line->cq = line->server_cq = "poll";
+	line->transport = "RC";
+	line->size = 64;
+	line->parameters = json_object();
+	line->status = values ? RESULT_COMPLETE : RESULT_SKIPPED;
+	line->trials = calloc(ROUNDS, sizeof(*line->trials));
+	assert_non_null(line->trials);
+	for (size_t i = 0; i < ROUNDS && values; i++, line->n_trials++) {
+		struct result_trial *trial = &line->trials[i];
+
+		for (size_t j = 0; j < STATISTICS; j++)
+			trial->latency[j] = (double)NAN;
+		if (is_rate)
+			trial->messages_per_s = values[i];
+		else
+			trial->latency[3] = values[i];
+		trial->client = (struct result_cost){.messages = 10,
+						     .user_ns = (uint64_t)(values[i] * 5),
+						     .system_ns = (uint64_t)(values[i] * 5)};
+	}
+	return line;
+}
+
+static void add_beside(const char *id, const char *metric, const double *values, const char *beside,
+		       const char *by)
+{
+	struct result_case *line = add_case(id, metric, values);
+
+	snprintf(line->beside, sizeof(line->beside), "%s", beside);
+	line->by = by;
+}
+
+static void open_result(void)
+{
+	result = (struct result){.cases = calloc(9, sizeof(struct result_case))};
+	assert_non_null(result.cases);
+}
+
+static json_t *pair_of(json_t *turns, size_t group, size_t number)
+{
+	return json_array_get(json_object_get(json_array_get(turns, group), "pairs"), number);
+}
+
+static double figure(json_t *pair, const char *interval, const char *name)
+{
+	return json_real_value(json_object_get(json_object_get(pair, interval), name));
+}
+
+static const char *text(json_t *object, const char *name)
+{
+	const char *found = json_string_value(json_object_get(object, name));
+
+	return found ? found : "";
+}
+
+/*
+ * A machine that gets slower by a half from round to round, under both of them alike: what is
+ * told is the ratio of a round, 2, and not that of the medians of all of them.
+ */
+static void test_drift(void **unused)
+{
+	static const double base[ROUNDS] = {100, 150, 225, 337.5, 506.25, 759.375};
+	static const double with[ROUNDS] = {200, 300, 450, 675, 1012.5, 1518.75};
+	json_t *turns;
+	json_t *pair;
+
+	open_result();
+	add_case("read/lat/64/poll/registered-once", "lat", base);
+	add_beside("read/lat/64/poll/registered-each", "lat", with,
+		   "read/lat/64/poll/registered-once", "registration");
+	turns = turns_make(&result);
+	assert_int_equal(json_array_size(turns), 1);
+	pair = pair_of(turns, 0, 0);
+	assert_string_equal(text(pair, "figure"), "p50_ns");
+	assert_string_equal(text(pair, "verdict"), "worse");
+	assert_true(figure(pair, "ratio", "low") == 2);
+	assert_true(figure(pair, "ratio", "median") == 2);
+	assert_true(figure(pair, "ratio", "high") == 2);
+	/* The medians of six: halves of 225 and 337.5, of 450 and 675. */
+	assert_true(figure(pair, "without", "median") == 281.25);
+	assert_true(figure(pair, "with", "median") == 562.5);
+	assert_string_equal(text(json_array_get(turns, 0), "advice"),
+			    "Register memory once and use it again (read/lat/64/poll/registered-"
+			    "each: 2.00 times the time of read/lat/64/poll/registered-once).");
+	json_decref(turns);
+}
+
+/* Whether more is good, or less; and the six ratios about 1 that show nothing. */
+static void test_verdicts(void **unused)
+{
+	static const double rates[ROUNDS] = {10, 10, 10, 10, 10, 10};
+	static const double more[ROUNDS] = {11, 12, 13, 14, 15, 16};
+	static const double about[ROUNDS] = {9, 11, 9, 11, 9, 11};
+	json_t *turns;
+
+	open_result();
+	add_case("write/bw/64/poll", "bw", rates);
+	add_beside("write/bw/64/poll/l4", "bw", more, "write/bw/64/poll", "post-list");
+	add_beside("write/bw/64/poll/l16", "bw", about, "write/bw/64/poll", "post-list");
+	add_case("send/lat/64/poll", "lat", rates);
+	add_beside("send/lat/64/event", "lat", more, "send/lat/64/poll", "cq");
+	result.cases[4].cq = "event";
+	turns = turns_make(&result);
+	assert_int_equal(json_array_size(turns), 2);
+	assert_string_equal(text(pair_of(turns, 0, 0), "verdict"), "better");
+	assert_true(figure(pair_of(turns, 0, 0), "ratio", "low") == 1.1);
+	assert_true(figure(pair_of(turns, 0, 0), "ratio", "high") == 1.6);
+	assert_string_equal(text(pair_of(turns, 0, 1), "verdict"), "no difference shown");
+	/* Latency, and what it costs: 5 + 5 of ten messages are each the value itself. */
+	assert_string_equal(text(pair_of(turns, 1, 0), "verdict"), "worse");
+	assert_string_equal(text(pair_of(turns, 1, 1), "figure"), "client_cpu_ns");
+	assert_true(figure(pair_of(turns, 1, 1), "without", "median") == 10);
+	assert_string_equal(text(json_array_get(turns, 0), "advice"),
+			    "Post several operations by one call (write/bw/64/poll/l4: 1.35 times "
+			    "the rate of write/bw/64/poll).");
+	json_decref(turns);
+}
+
+/* Rounds in which one of them had too few messages for a median are none. */
+static void test_rounds_that_are_missing(void **unused)
+{
+	double base[ROUNDS] = {100, (double)NAN, 100, 100, 100, 100};
+	double with[ROUNDS] = {300, 7, 300, (double)NAN, 300, 300};
+	json_t *missing;
+	json_t *turns;
+
+	open_result();
+	add_case("write/lat/64/poll/I0", "lat", base);
+	add_beside("write/lat/64/poll/I256", "lat", with, "write/lat/64/poll/I0", "inline");
+	turns = turns_make(&result);
+	assert_true(figure(pair_of(turns, 0, 0), "ratio", "high") == 3);
+	json_decref(turns);
+	for (size_t i = 0; i < ROUNDS; i++)
+		result.cases[0].trials[i].latency[3] = (double)NAN;
+	turns = turns_make(&result);
+	assert_null(pair_of(turns, 0, 0));
+	missing = json_object_get(json_array_get(turns, 0), "missing");
+	assert_int_equal(json_array_size(missing), 1);
+	assert_string_equal(json_string_value(json_array_get(missing, 0)),
+			    "write/lat/64/poll/I256: too few messages in a trial for its median");
+	json_decref(turns);
+}
+
+/* The size from which on data inline gain nothing: the ratios are 0.5, 0.5, 1, 2. */
+static void test_break_even(void **unused)
+{
+	static const double base[ROUNDS] = {100, 100, 100, 100, 100, 100};
+	static const double half[ROUNDS] = {50, 50, 50, 50, 50, 50};
+	static const double twice[ROUNDS] = {200, 200, 200, 200, 200, 200};
+	static const struct {
+		const double *with;
+		uint64_t size;
+	} rows[] = {
+		{half,  8  },
+		{half,  32 },
+		{base,  64 },
+		{twice, 128},
+	};
+	json_t *turns;
+
+	open_result();
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		char ids[2][64];
+
+		snprintf(ids[0], sizeof(ids[0]), "write/lat/%d/poll/I0", (int)rows[i].size);
+		snprintf(ids[1], sizeof(ids[1]), "write/lat/%d/poll/I256", (int)rows[i].size);
+		add_case(ids[0], "lat", base);
+		add_beside(ids[1], "lat", rows[i].with, ids[0], "inline");
+		result.cases[result.n_cases - 1].size = rows[i].size;
+	}
+	turns = turns_make(&result);
+	assert_int_equal(json_array_size(turns), 1);
+	assert_string_equal(text(json_array_get(turns, 0), "advice"),
+			    "Post messages of up to 32 bytes inline: at 64 nothing is gained any "
+			    "more.");
+	json_decref(turns);
+}
+
+static char *printed(void)
+{
+	char *found = NULL;
+	size_t length;
+	FILE *out = open_memstream(&found, &length);
+
+	assert_non_null(out);
+	turns_print(out, &result);
+	fclose(out);
+	return found;
+}
+
+/* What a machine cannot show says why, and where; and a result without turns says nothing. */
+static void test_what_cannot_be_shown(void **unused)
+{
+	static const double base[ROUNDS] = {100, 100, 100, 100, 100, 100};
+	char *found;
+
+	open_result();
+	add_case("write/lat/4k/poll/pinoff", "lat", base);
+	found = printed();
+	assert_string_equal(found, "");
+	free(found);
+	assert_null(turns_make(&result));
+	add_beside("write/lat/4k/poll/pinfar", "lat", NULL, "write/lat/4k/poll/pinoff", "pin");
+	snprintf(result.cases[1].error, sizeof(result.cases[1].error), "there is one node");
+	found = printed();
+	assert_non_null(strstr(found, "\npin: affinity\n"));
+	assert_non_null(
+		strstr(found, "\n  not shown: write/lat/4k/poll/pinfar: there is one node\n"));
+	assert_null(strstr(found, "->"));
+	free(found);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_drift, close_result),
+		cmocka_unit_test_teardown(test_verdicts, close_result),
+		cmocka_unit_test_teardown(test_rounds_that_are_missing, close_result),
+		cmocka_unit_test_teardown(test_break_even, close_result),
+		cmocka_unit_test_teardown(test_what_cannot_be_shown, close_result),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

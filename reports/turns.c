@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/turns.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/compiler.h"
+#include "reports/interval.h"
+
+#define P50         3
+#define NS_PER_US   1000.0
+#define PER_MILLION 1e6
+#define TEXT        512
+
+/* What of a trial is compared. */
+struct figure {
+	const char *key; /* in documents */
+	const char *title;
+	double unit;       /* that tables have it in */
+	bool more_is_good; /* else less is */
+	double (*value)(const struct result_trial *trial);
+};
+
+static double median(const struct result_trial *trial)
+{
+	return trial->latency[P50];
+}
+
+static double rate(const struct result_trial *trial)
+{
+	return trial->messages_per_s;
+}
+
+static double cpu(const struct result_trial *trial)
+{
+	const struct result_cost *cost = &trial->client;
+
+	return cost->messages ? (double)(cost->user_ns + cost->system_ns) / (double)cost->messages
+			      : (double)NAN;
+}
+
+static const struct figure latency = {"p50_ns", "p50 us", NS_PER_US, false, median};
+static const struct figure throughput = {"messages_per_s", "Mmsg/s", PER_MILLION, true, rate};
+static const struct figure work = {"client_cpu_ns", "CPU us", NS_PER_US, false, cpu};
+
+/* Two cases, and what one is worth beside the other. */
+struct pair {
+	const struct result_case *line;
+	const struct result_case *beside;
+	const struct figure *figure;
+	struct interval with;
+	struct interval without;
+	struct interval ratio;
+};
+
+/* All pairs of a parameter, those that could not be measured too. */
+struct turns {
+	const char *by;
+	struct pair *pairs;
+	size_t n_pairs;
+	const struct result_case **missing; /* those that have no figures */
+	size_t n_missing;
+};
+
+enum verdict {
+	VERDICT_SAME,
+	VERDICT_BETTER,
+	VERDICT_WORSE,
+};
+
+static enum verdict judge(const struct pair *pair)
+{
+	bool is_more = pair->ratio.low > 1;
+	bool is_less = pair->ratio.high < 1;
+
+	if (!is_more && !is_less)
+		return VERDICT_SAME;
+	return is_more == pair->figure->more_is_good ? VERDICT_BETTER : VERDICT_WORSE;
+}
+
+static const char *word_of(const struct pair *pair)
+{
+	static const char *const words[] = {"no difference shown", "better", "worse"};
+
+	return words[judge(pair)];
+}
+
+/* How many times as good it is. */
+static double gain(const struct pair *pair)
+{
+	return pair->figure->more_is_good ? pair->ratio.median : 1 / pair->ratio.median;
+}
+
+static const struct result_case *find(const struct result *result, const char *id)
+{
+	for (size_t i = 0; i < result->n_cases; i++)
+		if (!strcmp(result->cases[i].id, id))
+			return &result->cases[i];
+	return NULL;
+}
+
+/* Of the rounds in which both had enough messages. false: there is none. */
+static bool compare(struct pair *pair, double *values)
+{
+	size_t most = pair->line->n_trials < pair->beside->n_trials ? pair->line->n_trials
+								    : pair->beside->n_trials;
+	double *with = values;
+	double *without = values + most;
+	double *ratio = values + 2 * most;
+	struct error unused = {0};
+	size_t n = 0;
+
+	for (size_t i = 0; i < most; i++) {
+		with[n] = pair->figure->value(&pair->line->trials[i]);
+		without[n] = pair->figure->value(&pair->beside->trials[i]);
+		if (!(with[n] > 0 && without[n] > 0))
+			continue;
+		ratio[n] = with[n] / without[n];
+		n++;
+	}
+	return n && !interval_median(&pair->with, with, n, &unused) &&
+	       !interval_median(&pair->without, without, n, &unused) &&
+	       !interval_median(&pair->ratio, ratio, n, &unused);
+}
+
+/* Once, however many would be seen beside it. */
+static void add_missing(struct turns *turns, const struct result_case *line)
+{
+	const struct result_case **grown;
+
+	for (size_t i = 0; i < turns->n_missing; i++)
+		if (turns->missing[i] == line)
+			return;
+	grown = reallocarray(turns->missing, turns->n_missing + 1, sizeof(*turns->missing));
+	if (!grown)
+		return;
+	turns->missing = grown;
+	grown[turns->n_missing++] = line;
+}
+
+static void add_pair(struct turns *turns, struct pair pair)
+{
+	size_t room = 3 * (pair.line->n_trials + 1);
+	double *values = calloc(room, sizeof(*values));
+	struct pair *grown = reallocarray(turns->pairs, turns->n_pairs + 1, sizeof(*turns->pairs));
+
+	if (grown)
+		turns->pairs = grown;
+	if (grown && values && compare(&pair, values))
+		grown[turns->n_pairs++] = pair;
+	else
+		add_missing(turns, pair.line);
+	free(values);
+}
+
+static void add_case(struct turns *turns, const struct result *result,
+		     const struct result_case *line)
+{
+	const struct result_case *beside = find(result, line->beside);
+	struct pair pair = {.line = line, .beside = beside, .figure = &latency};
+
+	if (!beside || !line->n_trials || !beside->n_trials) {
+		add_missing(turns, line->n_trials && beside ? beside : line);
+		return;
+	}
+	if (!strcmp(line->metric, "bw"))
+		pair.figure = &throughput;
+	add_pair(turns, pair);
+	/* Whoever waits may be fast, or let others work. */
+	pair.figure = &work;
+	if (!strcmp(line->by, "cq"))
+		add_pair(turns, pair);
+}
+
+static void close_turns(struct turns *turns)
+{
+	free(turns->pairs);
+	free(turns->missing);
+}
+
+/* The next parameter of which there are pairs, from the one of case *number on. */
+static bool next_turns(struct turns *turns, const struct result *result, size_t *number)
+{
+	*turns = (struct turns){0};
+	while (*number < result->n_cases && !result->cases[*number].by)
+		++*number;
+	if (*number == result->n_cases)
+		return false;
+	turns->by = result->cases[*number].by;
+	while (*number < result->n_cases) {
+		const struct result_case *line = &result->cases[*number];
+
+		if (line->by && strcmp(line->by, turns->by) != 0)
+			break;
+		if (line->by)
+			add_case(turns, result, line);
+		++*number;
+	}
+	return true;
+}
+
+/*
+ * The one that gains most, or loses least; of several figures the first. NULL: no pairs. If
+ * all lose, the one that tells is the one that loses most.
+ */
+static const struct pair *telling(const struct turns *turns)
+{
+	const struct pair *best = NULL;
+	const struct pair *worst = NULL;
+
+	for (size_t i = 0; i < turns->n_pairs; i++) {
+		const struct pair *pair = &turns->pairs[i];
+
+		if (best && pair->figure != best->figure)
+			continue;
+		if (!best || gain(pair) > gain(best))
+			best = pair;
+		if (!worst || gain(pair) < gain(worst))
+			worst = pair;
+	}
+	return best && judge(best) == VERDICT_WORSE ? worst : best;
+}
+
+/* Sizes from which on data inline gain nothing. */
+static void advise_inline(const struct turns *turns, char text[static TEXT])
+{
+	uint64_t gains_to = 0;
+	uint64_t loses_from = 0;
+
+	for (size_t i = 0; i < turns->n_pairs; i++) {
+		const struct pair *pair = &turns->pairs[i];
+
+		if (judge(pair) == VERDICT_BETTER && pair->line->size > gains_to)
+			gains_to = pair->line->size;
+	}
+	for (size_t i = turns->n_pairs; i-- > 0;)
+		if (turns->pairs[i].line->size > gains_to)
+			loses_from = turns->pairs[i].line->size;
+	if (!gains_to)
+		snprintf(text, TEXT,
+			 "Data inline gain nothing that shows at any of these sizes: post them as "
+			 "is simplest.");
+	else if (loses_from)
+		snprintf(text, TEXT,
+			 "Post messages of up to %llu bytes inline: at %llu nothing is gained any "
+			 "more.",
+			 (unsigned long long)gains_to, (unsigned long long)loses_from);
+	else
+		snprintf(text, TEXT,
+			 "Post messages inline: it still gains at %llu bytes, the largest that was "
+			 "tried.",
+			 (unsigned long long)gains_to);
+}
+
+static const struct pair *find_mode(const struct turns *turns, const char *cq,
+				    const struct figure *figure)
+{
+	for (size_t i = 0; i < turns->n_pairs; i++)
+		if (turns->pairs[i].figure == figure && !strcmp(turns->pairs[i].line->cq, cq))
+			return &turns->pairs[i];
+	return NULL;
+}
+
+static void advise_cq(const struct turns *turns, char text[static TEXT])
+{
+	const struct pair *slow = find_mode(turns, "event", &latency);
+	const struct pair *idle = find_mode(turns, "event", &work);
+
+	if (!slow || !idle)
+		return;
+	snprintf(text, TEXT,
+		 "Events take %.2f times the latency of polling and %.2f times its CPU time for a "
+		 "message: %s.",
+		 slow->ratio.median, idle->ratio.median,
+		 judge(idle) == VERDICT_BETTER
+			 ? "poll where latency counts, and wait for events where the processor has "
+			   "other work"
+			 : "poll; events are for processors that wait long for each message");
+}
+
+static void advise_pin(const struct turns *turns, char text[static TEXT])
+{
+	const struct pair *good = telling(turns);
+
+	if (good && judge(good) == VERDICT_BETTER)
+		snprintf(text, TEXT, "Pin the thread as %s does: %.2f times the time of %s.",
+			 good->line->id, good->ratio.median, good->beside->id);
+	else
+		snprintf(text, TEXT,
+			 "Pinning gains nothing that shows here, while nothing else wants the "
+			 "processors.");
+}
+
+/* What each of the tips is worth: sentences for what gains, for what does not, for what loses. */
+static const struct tip {
+	const char *by;
+	const char *op; /* NULL: any */
+	const char *title;
+	void (*advise)(const struct turns *turns, char text[static TEXT]);
+	const char *says[3];
+} tips[] = {
+	{.by = "inline",       .title = "inline data",       .advise = advise_inline              },
+	{.by = "post-list",
+	 .title = "batching",
+	 .says = {"Post operations one by one: lists gain nothing that shows",
+		  "Post several operations by one call", "Post operations one by one: lists lose"}},
+	{.by = "cq",           .title = "polling or events", .advise = advise_cq                  },
+	{.by = "registration",
+	 .title = "registering once or each time",
+	 .says = {"Registering each time costs nothing that shows",
+		  "Register memory when it is needed", "Register memory once and use it again"}   },
+	{.by = "cq-depth",
+	 .title = "size of a completion queue",
+	 .says = {"Give a completion queue room for all that can be under way: more costs nothing "
+		  "that shows",
+		  "A longer completion queue is even faster",
+		  "Give a completion queue room for all that can be under way, and no more"}      },
+	{.by = "tx-depth",
+	 .op = "create-cq",
+	 .title = "making a long completion queue",
+	 .says = {"Long completion queues are made as fast as short ones",
+		  "Long completion queues are even made faster",
+		  "Make long completion queues ahead of time"}},
+	{.by = "pin",                    .title = "affinity",                                      .advise = advise_pin                                    },
+	{.by = "hugepages",
+	 .title = "huge pages",
+	 .says = {"Take the pages that are there: huge ones gain nothing that shows",
+		  "Take huge pages for buffers", "Leave huge pages: they lose"}                                                                    },
+};
+
+/* NULL: the parameter is none. */
+static const struct tip *find_tip(const struct turns *turns)
+{
+	const struct result_case *line = turns->n_pairs     ? turns->pairs[0].line
+					 : turns->n_missing ? turns->missing[0]
+							    : NULL;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(tips); i++)
+		if (!strcmp(tips[i].by, turns->by) &&
+		    (!tips[i].op || !line || !strcmp(tips[i].op, line->op)))
+			return &tips[i];
+	return NULL;
+}
+
+/* Empty: there is no advice. */
+static void advise(const struct turns *turns, char text[static TEXT])
+{
+	const struct tip *tip = find_tip(turns);
+	const struct pair *good = telling(turns);
+
+	text[0] = '\0';
+	if (!tip || !good)
+		return;
+	if (tip->advise)
+		tip->advise(turns, text);
+	else
+		snprintf(text, TEXT, "%s (%s: %.2f times the %s of %s).", tip->says[judge(good)],
+			 good->line->id, good->ratio.median,
+			 good->figure->more_is_good ? "rate" : "time", good->beside->id);
+}
+
+/* Why one is not among the pairs. */
+static void excuse(const struct result_case *line, char text[static TEXT])
+{
+	snprintf(text, TEXT, "%s: %s", line->id,
+		 line->error[0]   ? line->error
+		 : line->n_trials ? "too few messages in a trial for its median"
+				  : result_status_name(line->status));
+}
+
+static void print_pair(FILE *out, const struct pair *pair, int width)
+{
+	double unit = pair->figure->unit;
+
+	fprintf(out, "  %-*s  %-6s %9.3f %9.3f  %6.2f  %.2f to %.2f  %s\n", width, pair->line->id,
+		pair->figure->title, pair->without.median / unit, pair->with.median / unit,
+		pair->ratio.median, pair->ratio.low, pair->ratio.high, word_of(pair));
+}
+
+static void print_overflow(FILE *out, const json_t *overflow)
+{
+	fprintf(out, "  too small: %s\n", json_string_value(json_object_get(overflow, "seen")));
+}
+
+static void print_turns(FILE *out, const struct turns *turns, const json_t *overflow, int width)
+{
+	const struct tip *tip = find_tip(turns);
+	char text[TEXT];
+
+	fprintf(out, "%s%s%s\n", turns->by, tip ? ": " : "", tip ? tip->title : "");
+	for (size_t i = 0; i < turns->n_pairs; i++)
+		print_pair(out, &turns->pairs[i], width);
+	for (size_t i = 0; i < turns->n_missing; i++) {
+		excuse(turns->missing[i], text);
+		fprintf(out, "  not shown: %s\n", text);
+	}
+	if (overflow && !strcmp(turns->by, "cq-depth"))
+		print_overflow(out, overflow);
+	advise(turns, text);
+	if (text[0])
+		fprintf(out, "  -> %s\n", text);
+}
+
+static int widest(const struct result *result)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < result->n_cases; i++)
+		if (result->cases[i].by && strlen(result->cases[i].id) > width)
+			width = strlen(result->cases[i].id);
+	return (int)width;
+}
+
+void turns_print(FILE *out, const struct result *result)
+{
+	int width = widest(result);
+	struct turns turns;
+	size_t number = 0;
+
+	if (width)
+		fprintf(out, "%-*s  %-6s %9s %9s  %6s  %s\n", width + 2, "IN TURN", "", "without",
+			"with", "ratio", "95 % interval");
+	while (next_turns(&turns, result, &number)) {
+		print_turns(out, &turns, result->overflow, width);
+		close_turns(&turns);
+	}
+}
+
+static json_t *make_interval(const struct interval *interval)
+{
+	return json_pack("{s:f, s:f, s:f, s:f}", "median", interval->median, "low", interval->low,
+			 "high", interval->high, "confidence", interval->confidence);
+}
+
+static json_t *make_pair(const struct pair *pair)
+{
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s}", "case", pair->line->id, "beside",
+			 pair->beside->id, "figure", pair->figure->key, "with",
+			 make_interval(&pair->with), "without", make_interval(&pair->without),
+			 "ratio", make_interval(&pair->ratio), "verdict", word_of(pair));
+}
+
+static json_t *make_turns(const struct turns *turns)
+{
+	const struct tip *tip = find_tip(turns);
+	json_t *pairs = json_array();
+	json_t *missing = turns->n_missing ? json_array() : NULL;
+	char advice[TEXT];
+
+	for (size_t i = 0; i < turns->n_pairs; i++)
+		json_array_append_new(pairs, make_pair(&turns->pairs[i]));
+	advise(turns, advice);
+	for (size_t i = 0; i < turns->n_missing; i++) {
+		char text[TEXT];
+
+		excuse(turns->missing[i], text);
+		json_array_append_new(missing, json_string(text));
+	}
+	return json_pack("{s:s, s:s*, s:o, s:o*, s:s*}", "by", turns->by, "tip",
+			 tip ? tip->title : NULL, "pairs", pairs, "missing", missing, "advice",
+			 advice[0] ? advice : NULL);
+}
+
+json_t *turns_make(const struct result *result)
+{
+	json_t *made = NULL;
+	struct turns turns;
+	size_t number = 0;
+
+	while (next_turns(&turns, result, &number)) {
+		if (!made)
+			made = json_array();
+		json_array_append_new(made, make_turns(&turns));
+		close_turns(&turns);
+	}
+	return made;
+}
