@@ -279,12 +279,16 @@ class Asked(unittest.TestCase):
         self.addCleanup(self.server.kill)
 
     def start(self, op="send", cq="event", metric="lat"):
-        # The second size takes many times as long as the first. A stream has so many under
-        # way that a mebibyte of each would keep rxe, emulated, busy for seconds at its end.
-        sizes = "1,1m,64" if metric == "lat" else "1,64k,64"
+        # A stream has so many under way that a mebibyte of each would keep rxe, emulated, busy
+        # for seconds at its end. The second case does not end by itself.
+        parts = ((1, 3000), ("1m" if metric == "lat" else "64k", 10**9), (64, 3000))
+        plan = f"{self.path}.plan"
+        with open(plan, "w", encoding="ascii") as file:
+            json.dump([{"size": size, "iterations": count} for size, count in parts], file)
+        self.addCleanup(os.unlink, plan)
         program = client(
-            "--op", op, "--cq", cq, "--metric", metric, "-s", sizes, "-n", 3000, "--json",
-            self.path, port=self.server.port,
+            "--op", op, "--cq", cq, "--metric", metric, "--plan", plan, "--json", self.path,
+            port=self.server.port,
         )
         self.addCleanup(program.kill)
         wait_until(lambda: len(below_heading(program.out)) == 3, what="the first case")
