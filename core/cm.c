@@ -70,6 +70,14 @@ void cm_reject(struct rdma_cm_id *id, const char *reason)
 	rdma_reject(id, data, (uint8_t)length);
 }
 
+bool cm_has_gone(struct rdma_cm_id *id)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT};
+	int mask;
+
+	return rdma_init_qp_attr(id, &attr, &mask);
+}
+
 int cm_take(struct rdma_event_channel *channel, struct cm_event *event, struct error *error)
 {
 	struct rdma_cm_event *taken;

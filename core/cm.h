@@ -27,6 +27,12 @@ int cm_bind_all(struct rdma_cm_id *listener, uint16_t port);
 /* Turns a request to connect away, with a reason for the other end's user. */
 void cm_reject(struct rdma_cm_id *id, const char *reason);
 
+/*
+ * Whether the other end has given its request up. No event tells of it before it is accepted,
+ * and what fails then says nothing of it either; but it takes no queue pair any more.
+ */
+bool cm_has_gone(struct rdma_cm_id *id);
+
 /* Takes one event if there is any: 1, 0, or a negative errno. */
 int cm_take(struct rdma_event_channel *channel, struct cm_event *event, struct error *error);
 

@@ -120,16 +120,9 @@ static uint8_t least(uint8_t a, uint8_t b)
 	return a < b ? a : b;
 }
 
-/*
- * No event tells of a client that goes before it is accepted. What fails then says
- * nothing of it either; but its connection takes no queue pair any more.
- */
 static bool has_gone(struct rdma_context *ctx, struct error *error)
 {
-	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT};
-	int mask;
-
-	if (!rdma_init_qp_attr(ctx->conn, &attr, &mask))
+	if (!cm_has_gone(ctx->conn))
 		return false;
 	*error = (struct error){0};
 	error_set(error, -ECONNABORTED,
