@@ -128,7 +128,7 @@ static int check_case(const struct allowance *allowance, const struct protocol_c
 	const struct parameters *p = &wanted->parameters;
 	/* What has a size and is no message is memory, or is none of this end's. */
 	bool has_messages = !wanted->op->shape.is_granted && !wanted->op->shape.is_call;
-	uint64_t pairs = p->qps * p->threads;
+	uint64_t pairs = lane_limits(p, &wanted->op->shape, true).queue_pairs;
 	char asked[32];
 	char most[32];
 

@@ -3,7 +3,26 @@
 
 #include <errno.h>
 
+#include "core/queue.h"
 #include "core/verbs.h"
+
+struct ibv_qp_init_attr calling_queue(const struct lane *lane)
+{
+	const struct parameters *p = lane->parameters;
+
+	return (struct ibv_qp_init_attr){
+		.send_cq = lane->completion->cq,
+		.recv_cq = lane->completion->cq,
+		.srq = lane->ground.srq,
+		.cap = {.max_send_wr = (uint32_t)p->tx_depth,
+			.max_recv_wr = lane->ground.srq ? 0 : (uint32_t)p->rx_depth,
+			.max_send_sge = (uint32_t)p->sge,
+			.max_recv_sge = lane->ground.srq ? 0 : (uint32_t)p->sge,
+			.max_inline_data =
+				p->inline_size == PARAMETER_AUTO ? 0 : (uint32_t)p->inline_size},
+		.qp_type = queue_type(lane->transport),
+	};
+}
 
 int calling_register(struct calling *calling, struct error *error)
 {

@@ -26,6 +26,9 @@ struct call_kind {
 int calling_run(struct lane *lane, const struct loop_run *run, const struct call_kind *kind,
 		struct error *error);
 
+/* The queue pair that such a call makes: as the parameters have it, and nothing more. */
+struct ibv_qp_init_attr calling_queue(const struct lane *lane);
+
 /* What several of them do. */
 call calling_register;
 call calling_deregister;

@@ -45,7 +45,8 @@ struct op {
 	EACH(register, "register")         \
 	EACH(deregister, "deregister")     \
 	EACH(create_qp, "create-qp")       \
-	EACH(create_cq, "create-cq")
+	EACH(create_cq, "create-cq")       \
+	EACH(connect, "connect")
 
 #define OP_DECLARE(name, word) extern const struct op op_##name;
 OP_TABLE(OP_DECLARE)
@@ -65,10 +66,10 @@ static inline op_loop *op_latency(const struct op *op, enum result_kind kind)
 	return kind == RESULT_COMPLETION ? op->completion : op->latency;
 }
 
-/* Whether the other end's program takes part: it says the same, or grants what is asked. */
+/* Whether the other end's program takes part: it says the same, grants, or accepts. */
 static inline bool op_is_answered(const struct op *op, enum result_kind kind)
 {
-	return kind == RESULT_HALF || op->shape.is_granted;
+	return kind == RESULT_HALF || op->shape.is_granted || op->shape.connects;
 }
 
 #endif

@@ -36,6 +36,9 @@ static const char *const receives[] = {"buffers", "bare", "none", NULL};
 static const char *const mr_accesses[] = {"local", "remote", "atomic", NULL};
 static const char *const pages[] = {"touched", "untouched", NULL};
 static const char *const registrations[] = {"once", "each", NULL};
+static const char *const steps[] = {"whole",         "create",    "bind",    "resolve-address",
+				    "resolve-route", "create-qp", "connect", "disconnect",
+				    "destroy",       NULL};
 static const char *const accesses[] = {"same", "sequential", "random", NULL};
 static const char stride[] = "stride=";
 
@@ -91,6 +94,8 @@ const struct parameter parameter_table[PARAMETERS] = {
 	    PARAMETER_WORD, pages, 0, 0, AUTO, "", TARGET(pages)),
 	ROW("registration", 0, "LIST", "lat of read: of its memory, once or for each message (once)",
 	    PARAMETER_WORD, registrations, 0, 0, AUTO, "registered-", TARGET(registration)),
+	ROW("step", 0, "LIST", "connect: the step that is timed; '?' tells which there are (all)",
+	    PARAMETER_WORD, steps, 0, 0, AUTO, "", TARGET(step)),
 	ROW("post-list", 'l', "LIST", "operations posted by one call (1)", PARAMETER_COUNT, NULL, 1,
 	    64, 1, "l", TARGET(post_list)),
 	ROW("bidirectional", 'b', NULL, "bw in both directions at once", PARAMETER_FLAG, NULL, 0, 1,

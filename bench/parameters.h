@@ -63,6 +63,19 @@ enum registration {
 	REGISTRATION_EACH,
 };
 
+/* Of a connection's life: which is timed. */
+enum step {
+	STEP_WHOLE, /* all until it is connected */
+	STEP_CREATE,
+	STEP_BIND,
+	STEP_RESOLVE_ADDRESS,
+	STEP_RESOLVE_ROUTE,
+	STEP_CREATE_QP,
+	STEP_CONNECT,
+	STEP_DISCONNECT,
+	STEP_DESTROY,
+};
+
 /* Where messages go: numbers of words, or from ACCESS_STRIDE on places so many bytes apart. */
 enum access {
 	ACCESS_SAME,
@@ -91,6 +104,7 @@ struct parameters {
 	uint64_t mr_access;
 	uint64_t pages;
 	uint64_t registration;
+	uint64_t step;
 	uint64_t post_list;
 	uint64_t bidirectional;
 	uint64_t latencies;
@@ -148,7 +162,7 @@ struct parameter {
 	size_t offset;
 };
 
-#define PARAMETERS 49
+#define PARAMETERS 50
 
 /* The mark of what says how long is measured, not what: it is in no id. */
 extern const char parameters_effort[];

@@ -172,7 +172,7 @@ static void drop_of_messages(const struct op *op, struct parameters *wanted)
 		wanted->cq = fallback.cq;
 	if (op->shape.registers)
 		wanted->tx_depth = fallback.tx_depth;
-	if (op == &op_create_qp)
+	if (op == &op_create_qp || op->shape.connects)
 		return;
 	wanted->rx_depth = fallback.rx_depth;
 	wanted->inline_size = fallback.inline_size;
@@ -204,6 +204,8 @@ static void drop_strange(const struct op *op, struct parameters *wanted)
 		wanted->pages = PARAMETER_AUTO;
 	if (!takes_registration(op, wanted))
 		wanted->registration = PARAMETER_AUTO;
+	if (!op->shape.connects)
+		wanted->step = PARAMETER_AUTO;
 	if (op->shape.is_call)
 		drop_of_messages(op, wanted);
 }
@@ -402,6 +404,19 @@ static void choose_rates(struct product *product)
 		list_parse(rates, parameter_find("rate"), "10%:100%");
 }
 
+/* Who names none wants to see where the time goes. */
+static void choose_steps(struct product *product)
+{
+	struct list *steps = product_list(product, parameter_find("step"));
+	const struct list *operations = product_list(product, parameter_find("op"));
+	bool has_connect = false;
+
+	for (size_t i = 0; i < operations->count; i++)
+		has_connect |= ops[operations->item[i]]->shape.connects;
+	if (has_connect && !steps->count)
+		list_parse(steps, parameter_find("step"), "all");
+}
+
 /* Options that no case would hear of. */
 static int check_load(struct plan *plan, struct error *error)
 {
@@ -433,6 +448,12 @@ static bool registers(const struct op *op, const struct parameters *unused)
 	return op->shape.registers;
 }
 
+static bool connects(const struct op *op, const struct parameters *unused)
+{
+	(void)unused;
+	return op->shape.connects;
+}
+
 static bool takes_pages(const struct op *op, const struct parameters *unused)
 {
 	(void)unused;
@@ -451,6 +472,7 @@ static int check_operations(struct plan *plan, struct error *error)
 		{"mr-access",      registers,          "register and deregister"},
 		{"pages",          takes_pages,        "register"               },
 		{"registration",   takes_registration, "read, of --metric lat"  },
+		{"step",           connects,           "connect"                },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(named); i++) {
@@ -489,6 +511,7 @@ static int make_cases(struct plan *plan, json_t *base, struct error *error)
 			product_list(product, parameter_find("trials"))->count = 0;
 		product_override(product, &plan->asked);
 		choose_rates(product);
+		choose_steps(product);
 		settle_effort(product, &plan->asked);
 		json_array_append_new(plan->made, product_encode(product));
 		code = add_cases(plan, product, ids, error);

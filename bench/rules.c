@@ -153,6 +153,8 @@ static void choose_call(const struct op *op, struct parameters *parameters)
 		choose(&parameters->pages, PAGES_TOUCHED);
 	if (op == &op_read && parameters->metric == METRIC_LAT)
 		choose(&parameters->registration, REGISTRATION_ONCE);
+	if (op->shape.connects)
+		choose(&parameters->step, STEP_WHOLE);
 	if (op->shape.is_call && !op->shape.registers)
 		parameters->size = 1;
 }
@@ -292,6 +294,16 @@ static bool is_without_rights(const struct op *op, const struct parameters *p)
 static bool is_without_pages(const struct op *op, const struct parameters *p)
 {
 	return p->pages != PARAMETER_AUTO && op != &op_register;
+}
+
+static bool is_without_steps(const struct op *op, const struct parameters *p)
+{
+	return p->step != PARAMETER_AUTO && !op->shape.connects;
+}
+
+static bool is_connect_by_hand(const struct op *op, const struct parameters *p)
+{
+	return op->shape.connects && (p->connect == CONNECT_QP || needs_pairs(p));
 }
 
 static bool is_cm_without(const struct op *op, const struct parameters *p)
@@ -474,6 +486,8 @@ static const struct rule {
 	{is_apart_elsewhere,      "--access: grants, and what sets up, have one place: same"        },
 	{is_without_rights,       "--mr-access is for register and deregister"                      },
 	{is_without_pages,        "--pages is for register"                                         },
+	{is_without_steps,        "--step is for connect"                                           },
+	{is_connect_by_hand,      "connect is by rdma_cm: no --connect qp, nor -m, -x, -S or -T"    },
 	{is_registered_otherwise, "--registration is for read, of --metric lat"                     },
 	{is_registered_elsewhere, "--registration each has one place, in one piece"                 },
 	{is_lat_of_many,          "latency is measured on one queue pair of each thread"            },

@@ -32,7 +32,7 @@ enum result_kind {
 	RESULT_HALF,       /* half of a round trip */
 	RESULT_FULL,       /* a whole one */
 	RESULT_COMPLETION, /* from posting to the own completion */
-	RESULT_CALL,       /* a call of verbs, from its begin to its return */
+	RESULT_CALL,       /* a call of verbs, or a step of rdma_cm, from its begin to its end */
 };
 
 /* What one end spent. */

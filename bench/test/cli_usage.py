@@ -17,7 +17,7 @@ OPTIONS = {
         "mtu", "gid-index", "sl", "tos", "secret-file", "connect", "use-srq", "verify", "think",
         "receives", "needs", "warmup", "pin", "server-pin", "numa", "server-numa", "rate",
         "arrivals", "seed", "sge", "buffer", "access", "doorbell-every", "mr-access",
-        "pages", "cq-depth", "registration", "interleave",
+        "pages", "cq-depth", "registration", "interleave", "step",
         "preset", "plan", "dry-run", "device", "device-port", "server-device", "port", "launch",
         "wait", "json", "no-save", "redact", "units", "fail-below", "fail-above", "quiet",
         "progress", "rdma-cm", "cpu-freq",

@@ -184,6 +184,9 @@ class Both(Secrets):
         measure(
             server, "-n", 50, "--metric", "bw", "-q", "3", "--trials", 3, "--secret-file", self.file
         )
+        # Connections of which each has a ticket, and so have those of the trials.
+        connecting = ("--op", "connect", "--step", "whole,destroy", "--threads", 2, "--trials", 3)
+        measure(server, "-n", 20, *connecting, "--secret-file", self.file)
         # Line ends are no part of it.
         measure(server, "-n", 50, "--secret-file", self.secret(SECRET + b"\r\n"))
 

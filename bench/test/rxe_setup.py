@@ -1,20 +1,27 @@
 # SPDX-License-Identifier: MIT
 """Calls that set something up: what they are made with, and that nothing is left of them."""
 
+import os
 import resource
 import signal
 import time
 
 from verbmark import (
-    LIMIT, RUN_PATIENCE, Ended, Served, Server, client, measure,
+    LIMIT, RUN_PATIENCE, Ended, Program, Relay, Served, Server, client, measure, resources,
+    wait_until,
 )
 
 CALLS = "register,deregister,create-qp,create-cq"
+STEPS = (
+    "whole create bind resolve-address resolve-route create-qp connect disconnect destroy"
+).split()
+# What the server computes before it accepts, which is longer than all that a step takes.
+THOUGHT_MS = 100
 SIZE = 16 << 20
 CALLED = 20
 
 
-class SetUp(Served):
+class Calls(Served):
     def cases(self, *options, count=1):
         cases = measure(self.server, *options).document["cases"]
         self.assertEqual(len(cases), count)
@@ -23,6 +30,15 @@ class SetUp(Served):
             self.assertEqual(case["latency_ns"]["kind"], "call")
         return cases
 
+    def begin(self, server, op):
+        """In the middle of a minute of it: it has warmed up for 20 ms at the least."""
+        program = client("--op", op, "-D", "60s", "--warmup", "20ms", port=server.port)
+        self.addCleanup(program.kill)
+        time.sleep(1)
+        return program
+
+
+class SetUp(Calls):
     def test_all_of_them(self):
         for case in self.cases("--op", CALLS, "-n", 50, count=4):
             self.assertEqual(case["latency_ns"]["count"], 50)
@@ -71,13 +87,6 @@ class SetUp(Served):
         for case in self.cases(*options, "-D", "1ms", count=4):
             self.assertGreater(case["latency_ns"]["count"], 0)
 
-    def begin(self, server, op):
-        """In the middle of a minute of it: it has warmed up for 20 ms at the least."""
-        program = client("--op", op, "-D", "60s", "--warmup", "20ms", port=server.port)
-        self.addCleanup(program.kill)
-        time.sleep(1)
-        return program
-
     def test_interrupted(self):
         for op in CALLS.split(","):
             program = self.begin(self.server, op)
@@ -92,3 +101,108 @@ class SetUp(Served):
             server.kill()
             self.assertEqual(program.wait(LIMIT), 1)
             self.assertIn("register/lat/64/poll", program.errors + "\n".join(program.out))
+
+
+class Connecting(Calls):
+    """The steps of a connection by rdma_cm, of which each is a case."""
+
+    def check_serves(self, before):
+        """The next one, and all that the former one had is gone."""
+        self.cases("--op", "connect", "--step", "whole", "-n", 5)
+        wait_until(lambda: resources() == before, LIMIT, "the end of all that was made")
+
+    def test_steps(self):
+        before = resources()
+        cases = self.cases("--op", "connect", "-n", 20, count=len(STEPS))
+        self.assertEqual([case["step"] for case in cases], STEPS)
+        for case in cases:
+            self.assertEqual(case["latency_ns"]["count"], 20)
+            # Nothing is sent.
+            for end in ("client", "server"):
+                self.assertEqual(case["cpu"][end]["completions"], 0)
+        self.check_serves(before)
+
+    def test_which_of_them_is_timed(self):
+        """The server thinks before it accepts, and at no other time."""
+        cases = self.cases("--op", "connect", "--think", f"{THOUGHT_MS}ms", "-n", 3, "--warmup", 0,
+                           count=len(STEPS))
+        long = {case["step"] for case in cases if case["latency_ns"]["min"] >= THOUGHT_MS * 1e6}
+        self.assertEqual(long, {"whole", "connect"})
+
+    def test_queue_pairs(self):
+        """As create-qp has them."""
+        self.cases("--op", "connect", "--step", "create-qp", "-t", "1,1000", "-r", "1,1000",
+                   "--use-srq", "--sge", "1,4", "-n", 5, count=8)
+
+    def test_threads(self):
+        case, = self.cases("--op", "connect", "--step", "whole", "--threads", 2, "-n", 20)
+        self.assertEqual(case["latency_ns"]["count"], 40)
+
+    def test_trials(self):
+        """However little time there is, each has one connection."""
+        cases = self.cases("--op", "connect", "--step", "bind,destroy", "-D", "1ms", "--trials", 3,
+                           "--warmup", 0, count=2)
+        for case in cases:
+            self.assertEqual(len(case["trials"]), 3)
+            self.assertGreaterEqual(case["latency_ns"]["count"], 3)
+
+    def test_interrupted(self):
+        before = resources()
+        program = self.begin(self.server, "connect")
+        program.signal(signal.SIGINT)
+        self.assertEqual(program.wait(LIMIT), 1)
+        self.assertEqual(program.errors, "verbmark: interrupted")
+        self.check_serves(before)
+
+    def test_the_client_goes(self):
+        before = resources()
+        self.begin(self.server, "connect").kill()
+        self.check_serves(before)
+        for line in self.server.err:
+            self.assertIn("or its process ended", line)
+
+    def test_the_server_goes(self):
+        with Server() as server:
+            program = self.begin(server, "connect")
+            server.kill()
+            self.assertEqual(program.wait(LIMIT), 1)
+            self.assertIn("connect/lat/1/poll/whole", program.errors + "\n".join(program.out))
+
+    def test_the_server_is_asked_to_end(self):
+        before = resources()
+        with Server() as server:
+            program = self.begin(server, "connect")
+            server.signal(signal.SIGTERM)
+            self.assertEqual(server.wait(LIMIT), 0)
+            self.assertEqual(program.wait(LIMIT), 1)
+        self.check_serves(before)
+
+    def test_a_stranger(self):
+        """It finds the port where the client's connections come, and says what a verbmark says."""
+        listening = {}
+        with Relay(self.server, "listening") as relay:
+            program = client("--op", "connect", "--step", "whole", "-D", "4s", "--warmup", 0,
+                             port=relay.port)
+            self.addCleanup(program.kill)
+            relay.wait()
+            relay.change = listening.update
+            relay.released.set()
+            time.sleep(1)
+            for _ in range(3):
+                stranger = Program(
+                    os.environ["STRANGER"], listening["address"], listening["ports"][0]
+                )
+                with stranger:
+                    self.assertEqual(stranger.wait(LIMIT), 1)
+                    self.assertIn("this listener is for another client", stranger.out[0])
+            self.assertEqual(program.wait(RUN_PATIENCE), 0, program.errors)
+        self.assertIn("1/1 complete", "\n".join(program.out) + program.errors)
+
+    def test_a_limit_of_the_server(self):
+        """Beside the one of the case there is the one that it makes."""
+        for most, status in ((1, 1), (2, 0)):
+            with Server("--max-qps", most) as server:
+                ended = Ended(client("--op", "connect", "--step", "whole", "-n", 5,
+                                     port=server.port), RUN_PATIENCE)
+                self.assertEqual(ended.status, status, ended.err)
+                self.assertEqual("2 queue pairs are above the 1" in ended.out + ended.err, most < 2)

@@ -9,6 +9,8 @@ import unittest
 from verbmark import ADDRESS, VERBMARK, Ended, Program, wait_until
 
 CALLED = 50
+# One of those that a client makes which connects so often.
+MIDDLE = 25
 
 
 class SetUp(unittest.TestCase):
@@ -62,23 +64,96 @@ class SetUp(unittest.TestCase):
             self.assertIn(reason, ended.out + ended.err)
         self.assertEqual(self.run_at(server, "--op", "send").status, 0)
 
-    def counted(self, op):
-        """By the names of the calls, how many the client has made."""
-        ended = self.run_at(self.serve("count"), "--op", op, faults=f"count;report={self.report}")
-        self.assertEqual(ended.status, 0, ended.err)
+    def take_report(self):
+        """By the names of the calls, how many there were."""
         with open(self.report, encoding="ascii") as report:
             counts = {name: int(n) for n, name in re.findall(r"count (\d+): (\S+)", report.read())}
         os.unlink(self.report)
         return counts
 
+    def counted(self, *options):
+        """Of the client."""
+        server = self.serve("count")
+        ended = self.run_at(server, *options, faults=f"count;report={self.report}")
+        self.assertEqual(ended.status, 0, ended.err)
+        return self.take_report()
+
+    def counted_there(self, *options):
+        """Of the server, which has that one client."""
+        server = self.serve(f"count;report={self.report}")
+        ended = self.run_at(server, *options)
+        self.assertEqual(ended.status, 0, ended.err)
+        server.process.terminate()
+        self.assertEqual(server.wait(), 0)
+        return self.take_report()
+
     def test_all_is_undone(self):
-        without = self.counted("send")
+        without = self.counted("--op", "send")
         for op, make, undo in (
             ("register", "ibv_reg_mr_iova2", "ibv_dereg_mr"),
             ("deregister", "ibv_reg_mr_iova2", "ibv_dereg_mr"),
             ("create-qp", "ibv_create_qp", "ibv_destroy_qp"),
             ("create-cq", "ibv_create_cq", "ibv_destroy_cq"),
         ):
-            found = self.counted(op)
+            found = self.counted("--op", op)
             for call in (make, undo):
                 self.assertEqual(found[call] - without[call], CALLED, f"{op}: {call}")
+
+    def test_connections_are_whole(self):
+        """Whichever step is timed, all of them are made, and at the other end as many."""
+        without = self.counted("--op", "send")
+        steps = (
+            "rdma_create_id", "rdma_bind_addr", "rdma_resolve_addr", "rdma_resolve_route",
+            "rdma_create_qp", "rdma_connect", "rdma_disconnect", "rdma_destroy_id",
+        )
+        for step in ("whole", "create", "create-qp", "disconnect", "destroy"):
+            found = self.counted("--op", "connect", "--step", step)
+            made = {call: found[call] - without.get(call, 0) for call in steps}
+            self.assertEqual(made, dict.fromkeys(steps, CALLED), step)
+        without = self.counted_there("--op", "send")
+        found = self.counted_there("--op", "connect", "--step", "whole")
+        calls = ("rdma_create_qp", "rdma_accept", "rdma_disconnect", "rdma_destroy_id")
+        made = {call: found[call] - without.get(call, 0) for call in calls}
+        self.assertEqual(made, dict.fromkeys(calls, CALLED))
+
+    def test_steps_that_fail(self):
+        """At the client; the server goes on."""
+        server = self.serve("count")
+        connecting = ("--op", "connect", "--step", "whole")
+        for fault, reason in (
+            ("rdma_create_id#N=ENOMEM", "create: cannot create a connection identifier"),
+            ("rdma_bind_addr#N=EADDRINUSE", "bind: cannot bind the own address"),
+            ("rdma_resolve_addr#N=EIO", "resolve-address: cannot resolve the address"),
+            ("cm:ADDR_RESOLVED#N=ADDR_ERROR", "resolve-address: cannot resolve the address"),
+            ("rdma_resolve_route#N=EIO", "resolve-route: cannot resolve the route"),
+            ("cm:ROUTE_RESOLVED#N=ROUTE_ERROR", "resolve-route: cannot resolve the route"),
+            ("rdma_create_qp#N=ENOMEM", "create-qp: cannot create a queue pair"),
+            ("rdma_connect#N=EIO", "connect: cannot connect: Input/output error"),
+            ("cm:ESTABLISHED#N=UNREACHABLE", "connect: the other end does not answer"),
+            ("cm:ESTABLISHED#N=DEVICE_REMOVAL", "connect: the RDMA device was removed"),
+            ("rdma_disconnect#N=EIO", "disconnect: cannot disconnect: Input/output error"),
+            ("cm:DISCONNECTED#N=CONNECT_ERROR", "disconnect: the connection failed"),
+            ("rdma_destroy_id#N=EIO", "destroy: cannot destroy a connection identifier"),
+        ):
+            ended = self.run_at(server, *connecting, faults=fault.replace("#N", f"#{MIDDLE}"))
+            self.assertEqual(ended.status, 1, fault)
+            self.assertIn(reason, ended.out + ended.err, fault)
+        self.assertEqual(self.run_at(server, *connecting).status, 0)
+
+    def test_what_fails_at_the_server(self):
+        connecting = ("--op", "connect", "--step", "whole")
+        for fault, reason in (
+            ("rdma_create_qp#N=ENOMEM", f"{ADDRESS}: cannot create a queue pair"),
+            ("rdma_accept#N=EIO", f"{ADDRESS}: cannot accept a connection: Input/output error"),
+            ("rdma_destroy_id#N=EIO", f"{ADDRESS}: cannot destroy a connection identifier"),
+            ("rdma_get_cm_event#N=EIO", f"{ADDRESS}: cannot take a connection event"),
+            # The client hears of it when the identifier goes.
+            ("rdma_disconnect#N=EIO", None),
+        ):
+            server = self.serve(fault.replace("#N", f"#{MIDDLE}"))
+            ended = self.run_at(server, *connecting)
+            self.assertEqual(ended.status, 1 if reason else 0, fault + ended.err)
+            self.assertIn(reason or "", ended.out + ended.err, fault)
+            self.assertEqual(self.run_at(server, *connecting).status, 0, fault)
+            server.process.terminate()
+            self.assertEqual(server.wait(), 0)

@@ -53,6 +53,10 @@ static void test_what_is_above_a_limit(void **unused)
 	check_refused(&allowance, "metric=bw qps=9", -EOPNOTSUPP,
 		      "9 queue pairs are above the 8 that this server gives a client: ask for "
 		      "fewer, or raise 'serve --max-qps' there");
+	/* Beside that of each thread there is one that it makes and takes away. */
+	check_refused(&allowance, "op=connect threads=5", -EOPNOTSUPP,
+		      "10 queue pairs are above the 8 that this server gives a client: ask for "
+		      "fewer, or raise 'serve --max-qps' there");
 	check_refused(&allowance, "size=65537", -EOPNOTSUPP,
 		      "messages of 65537 are above the 64k that this server takes: ask for "
 		      "smaller ones, or raise 'serve --max-size' there");
@@ -138,6 +142,9 @@ static void test_what_counts(void **unused)
 	assert_true(more("metric=bw qps=16 tx-depth=256 post-list=64",
 			 "metric=bw qps=16 tx-depth=256") >= 16ULL * 64 * requests);
 	assert_true(more("metric=bw threads=4", "metric=bw") >= 3 * sizeof(struct windows));
+	/* What accepts has a queue pair more than what only listens to the client. */
+	assert_true(more("op=connect rx-depth=16384", "op=create-qp rx-depth=16384") >=
+		    16384ULL * sizeof(struct ibv_sge));
 	/* Queues are powers of two. */
 	assert_true(estimate("metric=bw tx-depth=1025 rx-depth=1025") >= 2ULL * 2048 * 64);
 	assert_true(estimate("metric=load rate=1000 tx-depth=16384") >= 16384ULL * 2 * 8);

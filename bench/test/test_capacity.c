@@ -101,6 +101,9 @@ static void test_more_than_there_is(void **unused)
 		{"threads=17",							     OWN "number of queue pairs 17 exceeds the device's limit 16"      },
 		{"access=same metric=bw qps=6 threads=3 tx-depth=8 rx-depth=8",
 		 OWN "number of queue pairs 18 exceeds the device's limit 16"										},
+ /* Of what connects, one that is made and destroyed. */
+		{"op=connect threads=9",
+		 OWN "number of queue pairs 18 exceeds the device's limit 16"										},
 		{"threads=13",							     OWN "number of completion queues 13 exceeds the device's limit 12"},
 		{"use-srq=1 threads=2",
 		 OWN "number of shared receive queues 2 exceeds the device's limit 1"                                                                        },

@@ -86,6 +86,9 @@ static void test_loads(void **unused)
 	check_refusal("--op|deregister|--pages|touched|h", "--pages is for --op register");
 	check_refusal("--op|alloc,create-qp|--mr-access|local|h",
 		      "--mr-access is for --op register and deregister");
+	check_cases("--op|connect,send|--step|destroy,whole|--cq|event|h",
+		    "connect/lat/1/poll/destroy connect/lat/1/poll/whole send/lat/64/event");
+	check_refusal("--op|create-qp|--step|create-qp|h", "--step is for --op connect");
 	check_refusal("--op|write-imm|--doorbell-every|4|h",
 		      "--doorbell-every is for --op doorbell");
 	check_refusal("--seed|1|--op|send|h", "--seed is for bw, load and --buffer");

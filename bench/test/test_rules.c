@@ -333,23 +333,35 @@ static void test_apart(void **unused)
 	static const char one[] = "grants, and what sets up, are one at a time: --metric lat";
 	static const char same[] = "--access: grants, and what sets up, have one place: same";
 	static const char none[] = "--verify is for operations with a payload";
+	static const char by_hand[] =
+		"connect is by rdma_cm: no --connect qp, nor -m, -x, -S or -T";
 	static const char *const rows[][3] = {
-		{"alloc",      "size=1g",					     NULL                                        },
-		{"alloc",      "sge=2 size=1 threads=3 use-srq=1",                    NULL                                        },
-		{"alloc",      "metric=bw",					   one                                         },
-		{"alloc",      "metric=load rate=1k",                                 one                                         },
-		{"alloc",      "verify=1",					    none                                        },
-		{"alloc",      "buffer=1m",					   same                                        },
-		{"alloc",      "mr-access=local",                                     "--mr-access is for register and deregister"},
-		{"register",   "mr-access=local pages=untouched hugepages=1 size=1g", NULL                                        },
-		{"register",   "metric=bw",					   one                                         },
-		{"register",   "buffer=1m",					   same                                        },
-		{"deregister", "mr-access=atomic",                                    NULL                                        },
-		{"deregister", "verify=1",					    none                                        },
-		{"deregister", "pages=touched",                                       "--pages is for register"                   },
-		{"create-qp",  "transport=UD sge=4 inline=0 tx-depth=16384",          NULL                                        },
-		{"create-qp",  "metric=bw",					   one                                         },
-		{"create-cq",  "cq=event",					    NULL                                        },
+		{"alloc",      "size=1g",					     NULL						  },
+		{"alloc",      "sge=2 size=1 threads=3 use-srq=1",                    NULL                                                  },
+		{"alloc",      "metric=bw",					   one						   },
+		{"alloc",      "metric=load rate=1k",                                 one                                                   },
+		{"alloc",      "verify=1",					    none						  },
+		{"alloc",      "buffer=1m",					   same						  },
+		{"alloc",      "mr-access=local",                                     "--mr-access is for register and deregister"          },
+		{"register",   "mr-access=local pages=untouched hugepages=1 size=1g", NULL                                                  },
+		{"register",   "metric=bw",					   one						   },
+		{"register",   "buffer=1m",					   same						  },
+		{"deregister", "mr-access=atomic",                                    NULL                                                  },
+		{"deregister", "verify=1",					    none						  },
+		{"deregister", "pages=touched",                                       "--pages is for register"                             },
+		{"create-qp",  "transport=UD sge=4 inline=0 tx-depth=16384",          NULL                                                  },
+		{"create-qp",  "metric=bw",					   one						   },
+		{"create-qp",  "step=create-qp",                                      "--step is for connect"                               },
+		{"connect",    "step=bind sge=4 use-srq=1 threads=2 think=1ms",       NULL                                                  },
+		{"connect",    "metric=bw",					   one						   },
+		{"connect",    "buffer=1m",					   same						  },
+		{"connect",    "verify=1",					    none						  },
+		{"connect",    "qps=2",					       "latency is measured on one queue pair of each thread"},
+		{"connect",    "post-list=2",                                         "latency is measured one at a time: no post lists"    },
+		{"connect",    "connect=qp",					  by_hand                                               },
+		{"connect",    "mtu=1024",					    by_hand					       },
+		{"connect",    "transport=UD",                                        "UD has no such operation: it can send"               },
+		{"create-cq",  "cq=event",					    NULL						  },
 	};
 	static const char *const registered[][3] = {
 		{"read",  "registration=each size=1g",   NULL                                         },
@@ -375,6 +387,9 @@ static void test_apart(void **unused)
 		     LAT "op=deregister mr-access=remote duration=100ms");
 	check_chosen(&op_create_qp, "op=create-qp size=4k",
 		     LAT "op=create-qp size=1 duration=100ms");
+	check_chosen(&op_connect, "op=connect", LAT "op=connect size=1 step=whole duration=100ms");
+	check_chosen(&op_connect, "op=connect step=destroy",
+		     LAT "op=connect size=1 step=destroy duration=100ms");
 }
 
 int main(void)

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/accepting.h"
+#include "bench/connecting.h"
+#include "bench/op.h"
+
+static int latency(struct lane *lane, const struct loop_run *run, struct error *error)
+{
+	return run->is_responder ? accepting_run(lane, error) : connecting_run(lane, run, error);
+}
+
+const struct op op_connect = {
+	.name = "connect",
+	.summary = "connect by rdma_cm, and disconnect: one step of it",
+	.transports = OP_ON(TRANSPORT_RC),
+	.shape = {.is_call = true, .connects = true},
+	.kind = op_is_call,
+	.latency = latency,
+};
