@@ -2,6 +2,7 @@
 #include "bench/accepting.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "bench/calling.h"
 #include "core/settings.h"
@@ -52,6 +53,7 @@ static int check(const struct accepting *accepting, const struct rdma_conn_param
 	code = handshake_check_ticket(asked->private_data, asked->private_data_len, ticket, error);
 	if (!code)
 		accepting->flow->tickets = tickets;
+	explicit_bzero(&tickets, sizeof(tickets));
 	return code;
 }
 

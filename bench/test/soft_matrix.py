@@ -2,7 +2,7 @@
 """
 Every fault that a plan of the soft device can make, once, at either end of each driver:
 core's own ends, verbmark run and serve over rdma_cm and over queue pairs connected by hand,
-and a pool. A fault is borne, or it ends in a sentence and an exit status, or in a failed case of
+a pool, and connections that are made again and again. A fault is borne, or it ends in a sentence and an exit status, or in a failed case of
 a valid document; in time, with nothing left behind; and a server takes the next client as
 if nothing had been. What a run calls is counted first, by the device. FAULT=substring
 picks faults, ROWS=1 shows what was said of each.
@@ -119,6 +119,7 @@ DRIVERS = [
     Run("cm", "--op", "send", "--cq", "event"),
     Run("qp", "--op", "write-imm", "--connect", "qp", "--metric", "bw"),
     Pool(),
+    Run("connecting", "--op", "connect", "--step", "whole"),
 ]
 
 
@@ -462,6 +463,9 @@ class Matrix(unittest.TestCase):
 
     def test_pool(self):
         self.faults(DRIVERS[3])
+
+    def test_connecting(self):
+        self.faults(DRIVERS[4])
 
     def test_control_channel(self):
         for driver in DRIVERS[1:3]:
