@@ -5,16 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/lane_layout.h"
 #include "core/kind.h"
 #include "core/limits.h"
 #include "core/pair.h"
-#include "core/pool/message.h"
 #include "core/settings.h"
 #include "core/verbs.h"
 
-/* Areas begin on pages of their own. */
-#define AREA 4096
-/* And slots within them as datagrams would like it. */
+/* Slots begin as datagrams would like it. */
 #define SLOT 64
 
 /* A client or a message that does not come is the control connection's affair. */
@@ -26,58 +24,20 @@
 /* An answer by a transport that may lose it is given up sooner. */
 #define LOST_NS (200 * NS_PER_MS)
 
-/* Room for a notification, and for what a datagram has in front. */
-#define LEAST_RECEIVE 64
-
-static size_t round_up(size_t size, size_t unit)
-{
-	return (size + unit - 1) / unit * unit;
-}
-
-/* What is sent at once. */
-static size_t message_bytes(const struct lane *lane)
-{
-	if (lane->shape->is_granted)
-		return POOL_MESSAGE;
-	return lane->shape->is_call ? LEAST_RECEIVE : lane->parameters->size;
-}
-
 /* A message that is looked at may not be overwritten before, nor one that is under way. */
 static void make_slots(struct lane *lane)
 {
 	const struct parameters *p = lane->parameters;
 	bool is_slotted = p->verify && p->metric == METRIC_BW;
 	bool is_read = lane->shape->is_read;
-	size_t size = message_bytes(lane) + POST_GRH;
+	size_t size = lane_message_bytes(lane) + POST_GRH;
 
 	lane->walks = walk_is_on(p);
-	lane->stride = round_up(size < LEAST_RECEIVE ? LEAST_RECEIVE : size, SLOT);
+	lane->stride = lane_round_up(size < LANE_LEAST_RECEIVE ? LANE_LEAST_RECEIVE : size, SLOT);
 	lane->sent_slots = is_slotted && !is_read ? lane->depth : 1;
 	lane->received_slots = 1;
 	if (is_slotted)
 		lane->received_slots = is_read ? lane->depth : (uint32_t)p->rx_depth;
-}
-
-static size_t area(const struct lane *lane, uint32_t n_slots)
-{
-	return round_up(lane->stride * n_slots, AREA);
-}
-
-/* With a part of the buffer that was asked for: what walks goes over that, both ways. */
-static size_t receiving_area(const struct lane *lane)
-{
-	const struct parameters *p = lane->parameters;
-	uint64_t n_flows = p->qps * p->threads;
-	size_t part = p->buffer == PARAMETER_AUTO ? 0 : round_up(p->buffer / n_flows, AREA);
-	size_t slots = area(lane, lane->received_slots);
-
-	return part > slots ? part : slots;
-}
-
-/* Both areas of a queue pair, and its notifications. */
-static size_t flow_size(const struct lane *lane)
-{
-	return area(lane, lane->sent_slots) + receiving_area(lane) + AREA;
 }
 
 /*
@@ -108,7 +68,7 @@ static struct ground_settings ground_settings(const struct lane *lane, enum rdma
 	uint64_t depth = send_depth(lane) + (p->use_srq ? 0 : p->rx_depth);
 
 	return (struct ground_settings){
-		.buffer_size = flow_size(lane) * lane->n_flows,
+		.buffer_size = lane_flow_size(lane) * lane->n_flows,
 		.huge_pages = p->hugepages,
 		.cq_depth = cq_depth(p, depth * lane->n_flows + (p->use_srq ? p->rx_depth : 0)),
 		.wait = cq,
@@ -277,7 +237,7 @@ struct rdma_settings lane_settings(const struct lane *lane)
 			      : inline_size                 ? (uint32_t)inline_size
 							    : RDMA_NO_INLINE,
 		.idle_timeout_ms = CLIENT_MS,
-		.max_message = message_bytes(lane),
+		.max_message = lane_message_bytes(lane),
 		.max_sge = (uint32_t)p->sge,
 		.outstanding_reads = p->outstanding == PARAMETER_AUTO ? 0 : (uint8_t)p->outstanding,
 		/* A stream may well be faster than its receiver: it waits, where there is one. */
@@ -292,7 +252,7 @@ struct rdma_settings lane_settings(const struct lane *lane)
 static size_t region_bytes(const struct lane *lane)
 {
 	size_t bytes = ground_settings(lane, RDMA_POLL).buffer_size;
-	size_t other = has_other(lane) ? round_up(lane->parameters->size, AREA) : 0;
+	size_t other = has_other(lane) ? lane_round_up(lane->parameters->size, LANE_AREA) : 0;
 
 	return other > bytes ? other : bytes;
 }
@@ -337,238 +297,6 @@ struct limits lane_limits(const struct parameters *parameters, const struct lane
 			       ? 0
 			       : limits_mtu((unsigned int)parameters->mtu),
 	};
-}
-
-/* The part of a flow's buffer: it sends from the first, and receives into the second. */
-static size_t sending(const struct lane *lane, const struct flow *flow)
-{
-	return flow->number * flow_size(lane);
-}
-
-static size_t receiving(const struct lane *lane, const struct flow *flow)
-{
-	return sending(lane, flow) + area(lane, lane->sent_slots);
-}
-
-/* Behind both: the notification that is sent, and the one that is received. */
-static size_t notices(const struct lane *lane, const struct flow *flow)
-{
-	return receiving(lane, flow) + receiving_area(lane);
-}
-
-static struct ibv_sge piece(const struct lane *lane, size_t offset, size_t length)
-{
-	return (struct ibv_sge){.addr = (uintptr_t)lane->ground.buffer.address + offset,
-				.length = (uint32_t)length,
-				.lkey = lane->ground.mr->lkey};
-}
-
-static uint64_t receive_id(const struct lane *lane, const struct flow *flow, uint64_t number)
-{
-	uint64_t slot = lane->shape->is_read ? 0 : number % lane->received_slots;
-
-	return LANE_RECEIVE | slot << LANE_FLOW_BITS | flow->number;
-}
-
-/* Before there is a connection: the other end may be the first to write, or to read. */
-static void start_slots(const struct lane *lane, struct flow *flow)
-{
-	struct slots *slots = &flow->slots;
-	uint8_t *buffer = (uint8_t *)lane->ground.buffer.address;
-
-	slots->first_sent = buffer + sending(lane, flow);
-	slots->first_received = buffer + receiving(lane, flow);
-	slots->next_sent = slots->next_received = 0;
-	verify_begin(&slots->sent);
-	verify_begin(&slots->received);
-	slots->sent.sent = slots->first_sent;
-	memset(slots->first_received, 0, lane->stride * lane->received_slots);
-	if (lane->shape->is_read)
-		verify_fill(&slots->sent);
-}
-
-/* Where there are pieces, they are as long as the message: it reaches all of them. */
-static struct post_work make_receive(const struct lane *lane, const struct flow *flow)
-{
-	size_t head = lane->transport == TRANSPORT_UD ? POST_GRH : 0;
-	bool is_exact = lane->parameters->sge > 1 || lane->walks;
-	size_t length = is_exact ? head + message_bytes(lane) : lane->stride;
-	struct post_work work = {.n_sges = 1};
-	struct ibv_sge place = piece(lane, receiving(lane, flow), length);
-
-	if (lane->shape->is_notified)
-		work.sges[0] = piece(lane, notices(lane, flow) + LEAST_RECEIVE, LEAST_RECEIVE);
-	else
-		post_cut(&work, &place, (unsigned int)lane->parameters->sge);
-	return work;
-}
-
-static void begin_walks(const struct lane *lane, struct flow *flow)
-{
-	const struct parameters *p = lane->parameters;
-
-	walk_init(&flow->walk, p, lane->shape->is_atomic, lane_flow_number(lane, flow->number));
-	flow->received = flow->walk;
-	flow->near = (uintptr_t)lane->ground.buffer.address + receiving(lane, flow);
-}
-
-int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
-{
-	uint64_t receives = lane->is_server ? lane->parameters->receives : RECEIVES_BUFFERS;
-	uint64_t wanted = receives == RECEIVES_NONE ? 0 : lane->parameters->rx_depth;
-	int code = 0;
-
-	flow->number = (uint32_t)(flow - lane->flows);
-	flow->queue = *context_queue(&flow->context);
-	flow->receive = make_receive(lane, flow);
-	flow->first_receive = flow->receive.sges[0].addr;
-	if (receives == RECEIVES_BARE)
-		flow->receive.n_sges = 0;
-	if (lane->walks)
-		begin_walks(lane, flow);
-	if (lane->parameters->verify && lane->parameters->metric == METRIC_BW)
-		start_slots(lane, flow);
-	/* One queue for all of them is filled once. */
-	if (flow->queue.srq && flow->number)
-		wanted = 0;
-	for (uint64_t i = 0; i < wanted && !code; i++)
-		code = lane_post_receive(lane, flow, receive_id(lane, flow, i), true);
-	return code ? lane_post_failed(code, error) : 0;
-}
-
-static void make_work(const struct lane *lane, struct flow *flow)
-{
-	const struct lane_shape *shape = lane->shape;
-	const struct rdma_context *context = &flow->context;
-	size_t size = message_bytes(lane);
-	bool is_fetched = shape->is_read || shape->is_atomic;
-	size_t local = is_fetched ? receiving(lane, flow) : sending(lane, flow);
-	/* A read fetches what the other end would send; the rest goes where it receives. */
-	bool is_sent = shape->is_read && !lane->walks;
-	size_t remote = is_sent ? sending(lane, flow) : receiving(lane, flow);
-	struct ibv_sge whole = piece(lane, local, size);
-
-	flow->work = (struct post_work){.id = flow->number, .add = 1};
-	post_cut(&flow->work, &whole, (unsigned int)lane->parameters->sge);
-	pair_aim(context, &flow->work);
-	flow->work.remote = flow->far = context->remote.address + remote;
-	if (!is_fetched && size <= context->max_inline)
-		flow->work.flags = IBV_SEND_INLINE;
-}
-
-/* What the notification says, behind the areas. */
-static void make_notice(const struct lane *lane, struct flow *flow)
-{
-	const struct lane_shape *shape = lane->shape;
-	size_t offset = notices(lane, flow);
-	const struct rdma_message message = {
-		.kind = shape->is_read ? RDMA_MESSAGE_READ : RDMA_MESSAGE_WRITTEN,
-		.length = lane->parameters->size,
-		.offset = flow->work.remote - flow->context.remote.address,
-	};
-
-	message_encode((uint8_t *)lane->ground.buffer.address + offset, &message);
-	flow->notice = (struct post_work){
-		.id = flow->number, .n_sges = 1, .sges = {piece(lane, offset, MESSAGE_HEAD)}};
-	/* Not before the data are here; a write is in order anyway. */
-	if (shape->is_read)
-		flow->notice.flags = IBV_SEND_FENCE;
-	/* Both go the same way: a path is a constant of the loop. */
-	if (flow->work.flags & IBV_SEND_INLINE && MESSAGE_HEAD <= flow->context.max_inline)
-		flow->notice.flags |= IBV_SEND_INLINE;
-	else
-		flow->work.flags &= ~(unsigned int)IBV_SEND_INLINE;
-}
-
-static int make_ticks(struct lane *lane, struct flow *flow, struct error *error)
-{
-	/* Of a load, when each of them was due as well. */
-	size_t each = lane->parameters->metric == METRIC_LOAD ? 2 : lane->parameters->latencies;
-
-	free(flow->ticks);
-	flow->ticks = each ? cacheline_calloc(lane->depth, each * sizeof(*flow->ticks)) : NULL;
-	flow->first_tick = flow->next_tick = 0;
-	if (each && !flow->ticks)
-		return error_set_errno(error, -ENOMEM, "cannot time messages");
-	return 0;
-}
-
-static int make_list(struct lane *lane, struct flow *flow, struct error *error)
-{
-	int code;
-
-	post_list_close(&flow->list);
-	if (lane->batch < 2)
-		return 0;
-	code = post_list_open(&flow->list, lane->batch, error);
-	for (unsigned int i = 0; i < flow->list.n && !code; i++)
-		flow->list.works[i] = flow->work;
-	return code;
-}
-
-/* What is only read is filled once. */
-static void start_verify(struct lane *lane)
-{
-	struct verify *verify = &lane->verify;
-
-	verify_begin(verify);
-	verify->length = message_bytes(lane);
-	verify->sent = (uint8_t *)lane->ground.buffer.address;
-	verify->received = verify->sent + receiving(lane, &lane->flows[0]);
-	if (lane->transport == TRANSPORT_UD)
-		verify->received += POST_GRH;
-	if (verify->every && lane->shape->is_read) {
-		verify_fill(verify);
-		memset((void *)(uintptr_t)verify->received, 0, verify->length);
-	}
-}
-
-/* A round that polls memory finds nothing there of the trial before. */
-static void forget_rounds(struct lane *lane)
-{
-	struct flow *flow = &lane->flows[0];
-	struct walk walk = flow->walk;
-
-	for (uint64_t i = 0; i < lane->rounds && i <= walk.mask; i++)
-		((uint8_t *)(uintptr_t)flow->near)[walk_next(&walk) + lane->parameters->size - 1] =
-			0;
-	lane->rounds = 0;
-}
-
-int lane_start(struct lane *lane, struct error *error)
-{
-	int code = 0;
-
-	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
-		struct flow *flow = &lane->flows[i];
-
-		flow->room = lane->depth;
-		flow->silent = 0;
-		make_work(lane, flow);
-		if (lane->shape->is_notified)
-			make_notice(lane, flow);
-		code = make_ticks(lane, flow, error);
-		if (!code)
-			code = make_list(lane, flow, error);
-	}
-	lane->last_sent = (uint8_t *)lane->ground.buffer.address + message_bytes(lane) - 1;
-	lane->last_received = lane->last_sent + receiving(lane, &lane->flows[0]);
-	/* A stream has slots of its own, and one that goes both ways may have begun over there. */
-	if (lane->parameters->metric == METRIC_LAT) {
-		*lane->last_sent = *(uint8_t *)(uintptr_t)lane->last_received = 0;
-		start_verify(lane);
-	}
-	if (lane->walks)
-		forget_rounds(lane);
-	lane->may_owe = lane->parameters->rx_depth > 1;
-	lane->owed = 0;
-	lane->until_signal = lane->signal_every;
-	lane->is_signal_out = false;
-	lane->posted = lane->messages = lane->received = lane->lost = lane->completions = 0;
-	lane->lost_in_a_row = 0;
-	lane->left = 0;
-	lane->path = post_choose(&lane->flows[0].queue, &lane->flows[0].work);
-	return code;
 }
 
 int lane_stop(struct lane *lane, struct error *error)
