@@ -132,7 +132,7 @@ static void add_missing(struct turns *turns, const struct result_case *line)
 	for (size_t i = 0; i < turns->n_missing; i++)
 		if (turns->missing[i] == line)
 			return;
-	grown = reallocarray(turns->missing, turns->n_missing + 1, sizeof(*turns->missing));
+	grown = reallocarray(turns->missing, turns->n_missing + 1, sizeof(line));
 	if (!grown)
 		return;
 	turns->missing = grown;
