@@ -8,6 +8,7 @@
 #include "core/compiler.h"
 #include "reports/interval.h"
 
+#define MEAN        1
 #define P50         3
 #define NS_PER_US   1000.0
 #define PER_MILLION 1e6
@@ -27,6 +28,11 @@ static double median(const struct result_trial *trial)
 	return trial->latency[P50];
 }
 
+static double mean(const struct result_trial *trial)
+{
+	return trial->latency[MEAN];
+}
+
 static double rate(const struct result_trial *trial)
 {
 	return trial->messages_per_s;
@@ -41,6 +47,8 @@ static double cpu(const struct result_trial *trial)
 }
 
 static const struct figure latency = {"p50_ns", "p50 us", NS_PER_US, false, median};
+/* Where a trial has too few messages for a median. */
+static const struct figure average = {"mean_ns", "mean us", NS_PER_US, false, mean};
 static const struct figure throughput = {"messages_per_s", "Mmsg/s", PER_MILLION, true, rate};
 static const struct figure work = {"client_cpu_ns", "CPU us", NS_PER_US, false, cpu};
 
@@ -54,13 +62,18 @@ struct pair {
 	struct interval ratio;
 };
 
+/* One that could not be measured, or not often enough. */
+struct gap {
+	const struct result_case *line;
+};
+
 /* All pairs of a parameter, those that could not be measured too. */
 struct turns {
 	const char *by;
 	struct pair *pairs;
 	size_t n_pairs;
-	const struct result_case **missing; /* those that have no figures */
-	size_t n_missing;
+	struct gap *gaps; /* those that have no figures */
+	size_t n_gaps;
 };
 
 enum verdict {
@@ -127,46 +140,59 @@ static bool compare(struct pair *pair, double *values)
 /* Once, however many would be seen beside it. */
 static void add_missing(struct turns *turns, const struct result_case *line)
 {
-	const struct result_case **grown;
+	struct gap *grown;
 
-	for (size_t i = 0; i < turns->n_missing; i++)
-		if (turns->missing[i] == line)
+	for (size_t i = 0; i < turns->n_gaps; i++)
+		if (turns->gaps[i].line == line)
 			return;
-	grown = reallocarray(turns->missing, turns->n_missing + 1, sizeof(line));
+	grown = reallocarray(turns->gaps, turns->n_gaps + 1, sizeof(*grown));
 	if (!grown)
 		return;
-	turns->missing = grown;
-	grown[turns->n_missing++] = line;
+	turns->gaps = grown;
+	grown[turns->n_gaps++] = (struct gap){line};
 }
 
-static void add_pair(struct turns *turns, struct pair pair)
+/* false: there is nothing to compare. */
+static bool add_pair(struct turns *turns, struct pair pair)
 {
 	size_t room = 3 * (pair.line->n_trials + 1);
 	double *values = calloc(room, sizeof(*values));
 	struct pair *grown = reallocarray(turns->pairs, turns->n_pairs + 1, sizeof(*turns->pairs));
+	bool is_added;
 
 	if (grown)
 		turns->pairs = grown;
-	if (grown && values && compare(&pair, values))
+	is_added = grown && values && compare(&pair, values);
+	if (is_added)
 		grown[turns->n_pairs++] = pair;
-	else
-		add_missing(turns, pair.line);
 	free(values);
+	return is_added;
+}
+
+static bool add_latency(struct turns *turns, struct pair pair)
+{
+	pair.figure = &latency;
+	if (add_pair(turns, pair))
+		return true;
+	pair.figure = &average;
+	return add_pair(turns, pair);
 }
 
 static void add_case(struct turns *turns, const struct result *result,
 		     const struct result_case *line)
 {
 	const struct result_case *beside = find(result, line->beside);
-	struct pair pair = {.line = line, .beside = beside, .figure = &latency};
+	struct pair pair = {.line = line, .beside = beside, .figure = &throughput};
+	bool is_added;
 
 	if (!beside || !line->n_trials || !beside->n_trials) {
 		add_missing(turns, line->n_trials && beside ? beside : line);
 		return;
 	}
-	if (!strcmp(line->metric, "bw"))
-		pair.figure = &throughput;
-	add_pair(turns, pair);
+	is_added =
+		strcmp(line->metric, "bw") != 0 ? add_latency(turns, pair) : add_pair(turns, pair);
+	if (!is_added)
+		add_missing(turns, line);
 	/* Whoever waits may be fast, or let others work. */
 	pair.figure = &work;
 	if (!strcmp(line->by, "cq"))
@@ -176,7 +202,7 @@ static void add_case(struct turns *turns, const struct result *result,
 static void close_turns(struct turns *turns)
 {
 	free(turns->pairs);
-	free(turns->missing);
+	free(turns->gaps);
 }
 
 /* The next parameter of which there are pairs, from the one of case *number on. */
@@ -200,26 +226,33 @@ static bool next_turns(struct turns *turns, const struct result *result, size_t 
 	return true;
 }
 
-/*
- * The one that gains most, or loses least; of several figures the first. NULL: no pairs. If
- * all lose, the one that tells is the one that loses most.
- */
-static const struct pair *telling(const struct turns *turns)
+/* Of those with that verdict the one that gains, or loses, most; NULL: there is none. */
+static const struct pair *most(const struct turns *turns, enum verdict verdict, bool is_loss)
 {
-	const struct pair *best = NULL;
-	const struct pair *worst = NULL;
+	const struct pair *found = NULL;
 
 	for (size_t i = 0; i < turns->n_pairs; i++) {
 		const struct pair *pair = &turns->pairs[i];
 
-		if (best && pair->figure != best->figure)
+		/* Processor time is no part of it. */
+		if (pair->figure == &work || judge(pair) != verdict)
 			continue;
-		if (!best || gain(pair) > gain(best))
-			best = pair;
-		if (!worst || gain(pair) < gain(worst))
-			worst = pair;
+		if (!found || (gain(pair) < gain(found)) == is_loss)
+			found = pair;
 	}
-	return best && judge(best) == VERDICT_WORSE ? worst : best;
+	return found;
+}
+
+/* What the sentence goes by: what is to gain shows in the best one, a cost in the worst. */
+static const struct pair *telling(const struct turns *turns, bool is_cost)
+{
+	enum verdict first = is_cost ? VERDICT_WORSE : VERDICT_BETTER;
+	enum verdict second = is_cost ? VERDICT_BETTER : VERDICT_WORSE;
+	const struct pair *found = most(turns, first, is_cost);
+
+	if (!found)
+		found = most(turns, VERDICT_SAME, is_cost);
+	return found ? found : most(turns, second, !is_cost);
 }
 
 /* Sizes from which on data inline gain nothing. */
@@ -281,7 +314,7 @@ static void advise_cq(const struct turns *turns, char text[static TEXT])
 
 static void advise_pin(const struct turns *turns, char text[static TEXT])
 {
-	const struct pair *good = telling(turns);
+	const struct pair *good = telling(turns, false);
 
 	if (good && judge(good) == VERDICT_BETTER)
 		snprintf(text, TEXT, "Pin the thread as %s does: %.2f times the time of %s.",
@@ -297,44 +330,48 @@ static const struct tip {
 	const char *by;
 	const char *op; /* NULL: any */
 	const char *title;
+	bool is_cost; /* of what is not to be done */
 	void (*advise)(const struct turns *turns, char text[static TEXT]);
 	const char *says[3];
 } tips[] = {
-	{.by = "inline",       .title = "inline data",       .advise = advise_inline              },
+	{.by = "inline",								      .title = "inline data",       .advise = advise_inline                                                        },
 	{.by = "post-list",
 	 .title = "batching",
 	 .says = {"Post operations one by one: lists gain nothing that shows",
-		  "Post several operations by one call", "Post operations one by one: lists lose"}},
-	{.by = "cq",           .title = "polling or events", .advise = advise_cq                  },
+		  "Post several operations by one call", "Post operations one by one: lists lose"}													 },
+	{.by = "cq",									  .title = "polling or events", .advise = advise_cq                                                            },
 	{.by = "registration",
 	 .title = "registering once or each time",
+	 .is_cost = true,
 	 .says = {"Registering each time costs nothing that shows",
-		  "Register memory when it is needed", "Register memory once and use it again"}   },
+		  "Register memory when it is needed", "Register memory once and use it again"}},
 	{.by = "cq-depth",
 	 .title = "size of a completion queue",
+	 .is_cost = true,
 	 .says = {"Give a completion queue room for all that can be under way: more costs nothing "
 		  "that shows",
 		  "A longer completion queue is even faster",
-		  "Give a completion queue room for all that can be under way, and no more"}      },
+		  "Give a completion queue room for all that can be under way, and no more"}},
 	{.by = "tx-depth",
 	 .op = "create-cq",
 	 .title = "making a long completion queue",
+	 .is_cost = true,
 	 .says = {"Long completion queues are made as fast as short ones",
 		  "Long completion queues are even made faster",
 		  "Make long completion queues ahead of time"}},
-	{.by = "pin",                    .title = "affinity",                                      .advise = advise_pin                                    },
+	{.by = "pin",					   .title = "affinity",												   .advise = advise_pin																	     },
 	{.by = "hugepages",
 	 .title = "huge pages",
 	 .says = {"Take the pages that are there: huge ones gain nothing that shows",
-		  "Take huge pages for buffers", "Leave huge pages: they lose"}                                                                    },
+		  "Take huge pages for buffers", "Leave huge pages: they lose"}},
 };
 
 /* NULL: the parameter is none. */
 static const struct tip *find_tip(const struct turns *turns)
 {
-	const struct result_case *line = turns->n_pairs     ? turns->pairs[0].line
-					 : turns->n_missing ? turns->missing[0]
-							    : NULL;
+	const struct result_case *line = turns->n_pairs  ? turns->pairs[0].line
+					 : turns->n_gaps ? turns->gaps[0].line
+							 : NULL;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(tips); i++)
 		if (!strcmp(tips[i].by, turns->by) &&
@@ -347,10 +384,10 @@ static const struct tip *find_tip(const struct turns *turns)
 static void advise(const struct turns *turns, char text[static TEXT])
 {
 	const struct tip *tip = find_tip(turns);
-	const struct pair *good = telling(turns);
+	const struct pair *good = tip ? telling(turns, tip->is_cost) : NULL;
 
 	text[0] = '\0';
-	if (!tip || !good)
+	if (!good)
 		return;
 	if (tip->advise)
 		tip->advise(turns, text);
@@ -365,7 +402,7 @@ static void excuse(const struct result_case *line, char text[static TEXT])
 {
 	snprintf(text, TEXT, "%s: %s", line->id,
 		 line->error[0]   ? line->error
-		 : line->n_trials ? "too few messages in a trial for its median"
+		 : line->n_trials ? "too few messages"
 				  : result_status_name(line->status));
 }
 
@@ -391,8 +428,8 @@ static void print_turns(FILE *out, const struct turns *turns, const json_t *over
 	fprintf(out, "%s%s%s\n", turns->by, tip ? ": " : "", tip ? tip->title : "");
 	for (size_t i = 0; i < turns->n_pairs; i++)
 		print_pair(out, &turns->pairs[i], width);
-	for (size_t i = 0; i < turns->n_missing; i++) {
-		excuse(turns->missing[i], text);
+	for (size_t i = 0; i < turns->n_gaps; i++) {
+		excuse(turns->gaps[i].line, text);
 		fprintf(out, "  not shown: %s\n", text);
 	}
 	if (overflow && !strcmp(turns->by, "cq-depth"))
@@ -445,16 +482,16 @@ static json_t *make_turns(const struct turns *turns)
 {
 	const struct tip *tip = find_tip(turns);
 	json_t *pairs = json_array();
-	json_t *missing = turns->n_missing ? json_array() : NULL;
+	json_t *missing = turns->n_gaps ? json_array() : NULL;
 	char advice[TEXT];
 
 	for (size_t i = 0; i < turns->n_pairs; i++)
 		json_array_append_new(pairs, make_pair(&turns->pairs[i]));
 	advise(turns, advice);
-	for (size_t i = 0; i < turns->n_missing; i++) {
+	for (size_t i = 0; i < turns->n_gaps; i++) {
 		char text[TEXT];
 
-		excuse(turns->missing[i], text);
+		excuse(turns->gaps[i].line, text);
 		json_array_append_new(missing, json_string(text));
 	}
 	return json_pack("{s:s, s:s*, s:o, s:o*, s:s*}", "by", turns->by, "tip",
