@@ -255,29 +255,35 @@ static const struct pair *telling(const struct turns *turns, bool is_cost)
 	return found ? found : most(turns, second, !is_cost);
 }
 
-/* Sizes from which on data inline gain nothing. */
+/* Below the first size at which data inline gain nothing, they do: above it, that is luck. */
 static void advise_inline(const struct turns *turns, char text[static TEXT])
 {
+	uint64_t loses_from = UINT64_MAX;
 	uint64_t gains_to = 0;
-	uint64_t loses_from = 0;
 
 	for (size_t i = 0; i < turns->n_pairs; i++) {
 		const struct pair *pair = &turns->pairs[i];
 
-		if (judge(pair) == VERDICT_BETTER && pair->line->size > gains_to)
-			gains_to = pair->line->size;
+		if (judge(pair) != VERDICT_BETTER && pair->line->size < loses_from)
+			loses_from = pair->line->size;
 	}
-	for (size_t i = turns->n_pairs; i-- > 0;)
-		if (turns->pairs[i].line->size > gains_to)
-			loses_from = turns->pairs[i].line->size;
+	for (size_t i = 0; i < turns->n_pairs; i++) {
+		uint64_t size = turns->pairs[i].line->size;
+
+		if (size < loses_from && size > gains_to)
+			gains_to = size;
+	}
+	if (!turns->n_pairs)
+		return;
 	if (!gains_to)
 		snprintf(text, TEXT,
-			 "Data inline gain nothing that shows at any of these sizes: post them as "
-			 "is simplest.");
-	else if (loses_from)
+			 "Data inline gain nothing that shows at %llu bytes, the least that was "
+			 "tried: post them as is simplest.",
+			 (unsigned long long)loses_from);
+	else if (loses_from != UINT64_MAX)
 		snprintf(text, TEXT,
-			 "Post messages of up to %llu bytes inline: at %llu nothing is gained any "
-			 "more.",
+			 "Post messages of up to %llu bytes inline: at %llu nothing is gained that "
+			 "shows.",
 			 (unsigned long long)gains_to, (unsigned long long)loses_from);
 	else
 		snprintf(text, TEXT,

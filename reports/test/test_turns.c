@@ -178,20 +178,19 @@ static void test_rounds_that_are_missing(void **unused)
 	json_decref(turns);
 }
 
-/* The size from which on data inline gain nothing: the ratios are 0.5, 0.5, 1, 2. */
+/* The size from which on data inline gain nothing: 0.5, 0.5, 1, and 0.5 by luck. */
 static void test_break_even(void **unused)
 {
 	static const double base[ROUNDS] = {100, 100, 100, 100, 100, 100};
 	static const double half[ROUNDS] = {50, 50, 50, 50, 50, 50};
-	static const double twice[ROUNDS] = {200, 200, 200, 200, 200, 200};
 	static const struct {
 		const double *with;
 		uint64_t size;
 	} rows[] = {
-		{half,  8  },
-		{half,  32 },
-		{base,  64 },
-		{twice, 128},
+		{half, 8  },
+		{half, 32 },
+		{base, 64 },
+		{half, 128},
 	};
 	json_t *turns;
 
@@ -208,8 +207,8 @@ static void test_break_even(void **unused)
 	turns = turns_make(&result);
 	assert_int_equal(json_array_size(turns), 1);
 	assert_string_equal(text(json_array_get(turns, 0), "advice"),
-			    "Post messages of up to 32 bytes inline: at 64 nothing is gained any "
-			    "more.");
+			    "Post messages of up to 32 bytes inline: at 64 nothing is gained that "
+			    "shows.");
 	json_decref(turns);
 }
 
