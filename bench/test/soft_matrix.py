@@ -2,10 +2,10 @@
 """
 Every fault that a plan of the soft device can make, once, at either end of each driver:
 core's own ends, verbmark run and serve over rdma_cm and over queue pairs connected by hand,
-a pool, and connections that are made again and again. A fault is borne, or it ends in a
-sentence and an exit status, or in a failed case of a valid document; in time, with nothing
-left behind; and a server takes the next client as if nothing had been. What a run calls is counted first, by the device. FAULT=substring
-picks faults, ROWS=1 shows what was said of each.
+a pool, connections that are made again and again, and grants. A fault is borne, or it ends in
+a sentence and an exit status, or in a failed case of a valid document; in time, with nothing
+left behind; and a server takes the next client as if nothing had been. What a run calls is
+counted first, by the device. FAULT=substring picks faults, ROWS=1 shows what was said of each.
 """
 
 import collections
@@ -120,6 +120,7 @@ DRIVERS = [
     Run("qp", "--op", "write-imm", "--connect", "qp", "--metric", "bw"),
     Pool(),
     Run("connecting", "--op", "connect", "--step", "whole"),
+    Run("granting", "--op", "alloc", "--cq", "event"),
 ]
 
 
@@ -471,8 +472,11 @@ class Matrix(Drivers):
             self.cuts(driver)
 
 
-class Connecting(Drivers):
-    """Long: ci/test leaves it out."""
+class Others(Drivers):
+    """They take long: ci/test leaves them out."""
 
     def test_connecting(self):
         self.faults(DRIVERS[4])
+
+    def test_granting(self):
+        self.faults(DRIVERS[5])
