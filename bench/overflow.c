@@ -97,29 +97,35 @@ static unsigned int drain(struct loop *loop)
 	return count;
 }
 
-int overflow_provoke(const struct result_end *end, json_t **seen, struct error *error)
+static json_t *provoke(struct loop *loop)
+{
+	struct error told = {0};
+	int entries = loop->ground.completion.cq->cqe;
+	unsigned int posted = fill(loop);
+	unsigned int taken;
+	char text[SENTENCE];
+
+	watch(loop, &told);
+	taken = drain(loop);
+	snprintf(text, sizeof(text),
+		 "%u writes, each to have a completion, on a queue with room for %d: %s, and %u "
+		 "completions could be taken",
+		 posted, entries, told.code ? told.text : "nothing was told", taken);
+	return json_pack("{s:i, s:i, s:i, s:b, s:s}", "entries", entries, "posted", (int)posted,
+			 "taken", (int)taken, "told", told.code != 0, "seen", text);
+}
+
+void overflow_note(const struct result_end *end, json_t **seen)
 {
 	struct loop loop = {0};
-	int code = open_loop(&loop, end, error);
+	struct error error = {0};
+	char text[SENTENCE];
 
-	if (!code) {
-		struct error told = {0};
-		int entries = loop.ground.completion.cq->cqe;
-		unsigned int posted = fill(&loop);
-		unsigned int taken;
-		char text[SENTENCE];
-
-		watch(&loop, &told);
-		taken = drain(&loop);
-		snprintf(
-			text, sizeof(text),
-			"%u writes, each to have a completion, on a queue with room for %d: %s, and %u "
-			"completions could be taken",
-			posted, entries, told.code ? told.text : "nothing was told", taken);
-		*seen = json_pack("{s:i, s:i, s:i, s:b, s:s}", "entries", entries, "posted",
-				  (int)posted, "taken", (int)taken, "told", told.code != 0, "seen",
-				  text);
+	if (!open_loop(&loop, end, &error)) {
+		*seen = provoke(&loop);
+	} else {
+		snprintf(text, sizeof(text), "it cannot be tried: %s", error.text);
+		*seen = json_pack("{s:s}", "seen", text);
 	}
 	close_loop(&loop);
-	return code;
 }

@@ -8,7 +8,10 @@
 
 #include "reports/result.h"
 
-/* On the client's device, by queue pairs of its own. *seen: what documents have of it. */
-int overflow_provoke(const struct result_end *end, json_t **seen, struct error *error);
+/*
+ * On the client's device, by queue pairs of its own. *seen: what documents have of it, if
+ * only why it could not be tried.
+ */
+void overflow_note(const struct result_end *end, json_t **seen);
 
 #endif

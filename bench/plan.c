@@ -274,13 +274,17 @@ static void compare(struct plan *plan, json_t *ids, const struct product *produc
 {
 	const struct parameter *by;
 	struct plan_case other;
+	const json_t *number_of;
 	size_t beside;
 
 	if (made->parameters.interleave != 1 || !product_beside(product, number, &beside, &by))
 		return;
 	make_case(&other, made->op, product_case(product, beside));
-	beside = (size_t)json_integer_value(json_object_get(ids, other.id));
-	if (&plan->cases[beside] == made)
+	number_of = json_object_get(ids, other.id);
+	beside = (size_t)json_integer_value(number_of);
+	/* Two kinds of latency are never compared, nor what is not run in turn with it. */
+	if (!number_of || &plan->cases[beside] == made || plan->cases[beside].kind != made->kind ||
+	    plan->cases[beside].product != made->product)
 		return;
 	made->beside = beside;
 	made->by = by;

@@ -60,8 +60,14 @@ static const struct preset {
 	 "  \"warmup\": [\"100ms\"]}]"                               },
  /* What each way of programming is worth beside its opposite, which is the list's first. */
 	{"tips",
-	 "[{\"op\": [\"write\"], \"metric\": [\"lat\"], \"size\": [8, 32, 64, 128, 256],"
-	 "  \"inline\": [0, 256], \"duration\": [\"30ms\"], \"trials\": [12],"
+	 "[{\"op\": [\"write\"], \"metric\": [\"lat\"], \"size\": [8, 32, 64], \"inline\": [0, 64],"
+	 "  \"duration\": [\"30ms\"], \"trials\": [12],"
+	 "  \"warmup\": [\"30ms\"], \"interleave\": [true]},"
+	 " {\"op\": [\"write\"], \"metric\": [\"lat\"], \"size\": [128], \"inline\": [0, 128],"
+	 "  \"duration\": [\"30ms\"], \"trials\": [12],"
+	 "  \"warmup\": [\"30ms\"], \"interleave\": [true]},"
+	 " {\"op\": [\"write\"], \"metric\": [\"lat\"], \"size\": [256], \"inline\": [0, 256],"
+	 "  \"duration\": [\"30ms\"], \"trials\": [12],"
 	 "  \"warmup\": [\"30ms\"], \"interleave\": [true]},"
 	 " {\"op\": [\"write\"], \"metric\": [\"bw\"], \"post-list\": [1, 4, 16, 64],"
 	 "  \"duration\": [\"30ms\"], \"trials\": [12], \"warmup\": [\"30ms\"],"

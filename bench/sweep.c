@@ -188,9 +188,12 @@ static void keep_counters(struct sweep *sweep, struct result_case *found, json_t
 	result_add_counters(&sweep->near_moved, near);
 	result_add_counters(&sweep->far_moved, far);
 	result_add_counters(&sums[0], json_object_get(found->counters, "client"));
-	result_add_counters(&sums[1], json_object_get(found->counters, "server"));
 	result_add_counters(&sums[0], near);
-	result_add_counters(&sums[1], far);
+	/* The server may have none to tell. */
+	if (json_object_get(found->counters, "server"))
+		result_add_counters(&sums[1], json_object_get(found->counters, "server"));
+	if (far)
+		result_add_counters(&sums[1], far);
 	json_decref(found->counters);
 	found->counters = json_pack("{s:o, s:o*}", "client", sums[0], "server", sums[1]);
 }
@@ -482,7 +485,7 @@ static void run_case(const struct course *course, size_t number, struct error *e
 
 /* One trial of each of these, from the first to the last, and the next time back again. */
 static void run_round(const struct course *course, size_t first, size_t count, uint64_t round,
-		      struct error *faults)
+		      struct error *faults, struct error *error)
 {
 	struct trial *trial = course->trial;
 
@@ -495,7 +498,9 @@ static void run_round(const struct course *course, size_t first, size_t count, u
 			continue;
 		course->view->begins(course->view, course->result, first + place);
 		run_trials(trial, wanted, 1, found, &faults[place]);
-		if (!trial->is_lost)
+		if (trial->is_lost)
+			error_set(error, faults[place].code, "%s", faults[place].text);
+		else
 			note(course->sweep, found);
 	}
 }
@@ -519,7 +524,7 @@ static void run_turns(const struct course *course, size_t first, size_t count, s
 		if (wanted[i].parameters.trials > rounds)
 			rounds = wanted[i].parameters.trials;
 	for (uint64_t round = 0; round < rounds && !trial->is_lost; round++)
-		run_round(course, first, count, round, faults);
+		run_round(course, first, count, round, faults, error);
 	for (size_t i = 0; i < count; i++) {
 		struct result_case *found = &course->result->cases[first + i];
 
@@ -529,8 +534,6 @@ static void run_turns(const struct course *course, size_t first, size_t count, s
 			finish_case(course, first + i, &faults[i]);
 		else
 			result_drop_trials(found);
-		if (trial->is_lost && faults[i].code)
-			error_set(error, faults[i].code, "%s", faults[i].text);
 	}
 	free(faults);
 }
@@ -571,7 +574,7 @@ int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *resul
 		error_set_errno(error, -ENOMEM, "cannot keep the results");
 	sweep->is_lost = trial.is_lost;
 	if (!error->code && plan->preset && !strcmp(plan->preset, "tips"))
-		overflow_provoke(&result->client, &result->overflow, error);
+		overflow_note(&result->client, &result->overflow);
 	if (!sweep->is_lost)
 		note_noise(sweep);
 	free(trial.hist);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The client's side: reaches the server, picks the devices, and runs the cases of
- * a plan one after another over one control connection.
+ * a plan, one after another or in turn, over one control connection.
  */
 #ifndef BENCH_SWEEP_H
 #define BENCH_SWEEP_H

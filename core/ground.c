@@ -56,7 +56,7 @@ static enum buffer_pages pages_of(const struct ground *ground,
 static int create_buffer(struct ground *ground, const struct ground_settings *settings,
 			 struct error *error)
 {
-	int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
+	int access = GROUND_ACCESS;
 	int node = settings->numa_node;
 	int code;
 

@@ -20,6 +20,9 @@
 /* As a node: none, wherever the kernel puts it. */
 #define GROUND_NO_NODE (-2)
 
+/* What the other end may do to a ground's memory. */
+#define GROUND_ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE)
+
 struct ground_settings {
 	size_t buffer_size; /* 4096 if 0 */
 	bool huge_pages;    /* the buffer comes from huge pages, or not at all */

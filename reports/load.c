@@ -137,13 +137,31 @@ static int check_schema(const json_t *document, struct error *error)
 			 DOCUMENT_SCHEMA);
 }
 
+/* What is told of it, and nothing else that may be there. */
 static int load_overflow(struct result *result, const json_t *document, struct error *error)
 {
+	json_t *json;
 	char seen[512];
-	int code = member_object(document, "overflow", &result->overflow, error);
+	unsigned int entries;
+	unsigned int posted;
+	unsigned int taken;
+	bool told;
 
-	json_incref(result->overflow);
-	return code ? code : member_text(result->overflow, "seen", seen, sizeof(seen), error);
+	if (member_object(document, "overflow", &json, error) ||
+	    member_text(json, "seen", seen, sizeof(seen), error))
+		return error->code;
+	if (!json_object_get(json, "entries")) {
+		result->overflow = json_pack("{s:s}", "seen", seen);
+		return 0;
+	}
+	if (member_small(json, "entries", INT_MAX, &entries, error) ||
+	    member_small(json, "posted", INT_MAX, &posted, error) ||
+	    member_small(json, "taken", INT_MAX, &taken, error) ||
+	    member_flag(json, "told", &told, error))
+		return error->code;
+	result->overflow = json_pack("{s:i, s:i, s:i, s:b, s:s}", "entries", (int)entries, "posted",
+				     (int)posted, "taken", (int)taken, "told", told, "seen", seen);
+	return 0;
 }
 
 static int load_all(struct result *result, json_t *document, struct error *error)

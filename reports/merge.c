@@ -126,10 +126,12 @@ static int add_case(struct result *into, const struct result_case *like, struct 
 				       .transport = like->transport,
 				       .size = like->size,
 				       .parameters = parameters,
+				       .by = like->by,
 				       .needs = json_incref(like->needs),
 				       .kind = like->kind,
 				       .status = like->status};
 	memcpy((*added)->id, like->id, sizeof(like->id));
+	memcpy((*added)->beside, like->beside, sizeof(like->beside));
 	memcpy((*added)->error, like->error, sizeof(like->error));
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include "reports/knee.h"
 #include "reports/member.h"
 #include "reports/semantics.h"
+#include "reports/turns.h"
 
 /* What stands for a character of markup; NULL: it is none. */
 static const char *entity(char letter)
@@ -194,7 +195,9 @@ static void print_shares(FILE *out, const struct result *result)
 		fputs("</ul>\n", out);
 }
 
-static void print_semantics(FILE *out, const struct result *result)
+/* As tables have it; nothing where they have nothing. */
+static void print_plain(FILE *out, const char *title, const struct result *result,
+			void (*print)(FILE *out, const struct result *result))
 {
 	char *text = NULL;
 	size_t length = 0;
@@ -202,9 +205,9 @@ static void print_semantics(FILE *out, const struct result *result)
 
 	if (!memory)
 		return;
-	semantics_print(memory, result);
+	print(memory, result);
 	if (!fclose(memory) && length) {
-		print_element(out, "h3", "What operations need and cost");
+		print_element(out, "h3", title);
 		print_element(out, "pre", text);
 	}
 	free(text);
@@ -357,7 +360,8 @@ void page_add(FILE *out, const struct table_unit *unit, const struct result *res
 		print_metric(out, unit, result, CELLS_LOAD);
 	}
 	print_knees(out, result);
-	print_semantics(out, result);
+	print_plain(out, "What operations need and cost", result, semantics_print);
+	print_plain(out, "In turn", result, turns_print);
 	print_others(out, result);
 	print_shares(out, result);
 	print_warnings(out, result);

@@ -7,9 +7,8 @@
 
 #include "core/compiler.h"
 #include "reports/interval.h"
+#include "reports/statistic.h"
 
-#define MEAN        1
-#define P50         3
 #define NS_PER_US   1000.0
 #define PER_MILLION 1e6
 #define TEXT        512
@@ -23,14 +22,22 @@ struct figure {
 	double (*value)(const struct result_trial *trial);
 };
 
+static double statistic(const struct result_trial *trial, const char *key)
+{
+	for (size_t i = 0; i < STATISTICS; i++)
+		if (!strcmp(statistics[i].key, key))
+			return trial->latency[i];
+	return (double)NAN;
+}
+
 static double median(const struct result_trial *trial)
 {
-	return trial->latency[P50];
+	return statistic(trial, "p50");
 }
 
 static double mean(const struct result_trial *trial)
 {
-	return trial->latency[MEAN];
+	return statistic(trial, "mean");
 }
 
 static double rate(const struct result_trial *trial)
@@ -80,13 +87,18 @@ enum verdict {
 	VERDICT_SAME,
 	VERDICT_BETTER,
 	VERDICT_WORSE,
+	VERDICT_FEW, /* rounds: there is no interval to speak of */
 };
+
+#define LEAST_CONFIDENCE 0.95
 
 static enum verdict judge(const struct pair *pair)
 {
 	bool is_more = pair->ratio.low > 1;
 	bool is_less = pair->ratio.high < 1;
 
+	if (pair->ratio.confidence < LEAST_CONFIDENCE)
+		return VERDICT_FEW;
 	if (!is_more && !is_less)
 		return VERDICT_SAME;
 	return is_more == pair->figure->more_is_good ? VERDICT_BETTER : VERDICT_WORSE;
@@ -94,7 +106,8 @@ static enum verdict judge(const struct pair *pair)
 
 static const char *word_of(const struct pair *pair)
 {
-	static const char *const words[] = {"no difference shown", "better", "worse"};
+	static const char *const words[] = {"no difference shown", "better", "worse",
+					    "too few rounds"};
 
 	return words[judge(pair)];
 }
@@ -113,26 +126,24 @@ static const struct result_case *find(const struct result *result, const char *i
 	return NULL;
 }
 
-/* Of the rounds in which both had enough messages. false: there is none. */
+/* Of all rounds: false if one of them lacks the figure, as a median of few messages. */
 static bool compare(struct pair *pair, double *values)
 {
-	size_t most = pair->line->n_trials < pair->beside->n_trials ? pair->line->n_trials
-								    : pair->beside->n_trials;
+	size_t n = pair->line->n_trials;
 	double *with = values;
-	double *without = values + most;
-	double *ratio = values + 2 * most;
+	double *without = values + n;
+	double *ratio = values + 2 * n;
 	struct error unused = {0};
-	size_t n = 0;
 
-	for (size_t i = 0; i < most; i++) {
-		with[n] = pair->figure->value(&pair->line->trials[i]);
-		without[n] = pair->figure->value(&pair->beside->trials[i]);
-		if (!(with[n] > 0 && without[n] > 0))
-			continue;
-		ratio[n] = with[n] / without[n];
-		n++;
+	for (size_t i = 0; i < n; i++) {
+		with[i] = pair->figure->value(&pair->line->trials[i]);
+		without[i] = pair->figure->value(&pair->beside->trials[i]);
+		ratio[i] = with[i] / without[i];
+		/* A document may have any numbers. */
+		if (!(with[i] > 0 && without[i] > 0 && ratio[i] > 0 && isfinite(ratio[i])))
+			return false;
 	}
-	return n && !interval_median(&pair->with, with, n, &unused) &&
+	return !interval_median(&pair->with, with, n, &unused) &&
 	       !interval_median(&pair->without, without, n, &unused) &&
 	       !interval_median(&pair->ratio, ratio, n, &unused);
 }
@@ -185,8 +196,15 @@ static void add_case(struct turns *turns, const struct result *result,
 	struct pair pair = {.line = line, .beside = beside, .figure = &throughput};
 	bool is_added;
 
-	if (!beside || !line->n_trials || !beside->n_trials) {
-		add_missing(turns, line->n_trials && beside ? beside : line);
+	if (!beside || beside->kind != line->kind)
+		return;
+	if (!line->n_trials || !beside->n_trials) {
+		add_missing(turns, line->n_trials ? beside : line);
+		return;
+	}
+	/* Of merged results, or of none that this program has made. */
+	if (line->n_trials != beside->n_trials) {
+		add_missing(turns, line);
 		return;
 	}
 	is_added =
@@ -205,24 +223,33 @@ static void close_turns(struct turns *turns)
 	free(turns->gaps);
 }
 
-/* The next parameter of which there are pairs, from the one of case *number on. */
+/* Whether case number is the first that differs from another one in that. */
+static bool is_first(const struct result *result, size_t number)
+{
+	const char *by = result->cases[number].by;
+
+	for (size_t i = 0; i < number && by; i++)
+		if (result->cases[i].by && !strcmp(result->cases[i].by, by))
+			return false;
+	return by != NULL;
+}
+
+/* All of the next parameter, from case *number on. false: there are no more. */
 static bool next_turns(struct turns *turns, const struct result *result, size_t *number)
 {
 	*turns = (struct turns){0};
-	while (*number < result->n_cases && !result->cases[*number].by)
+	while (*number < result->n_cases && !is_first(result, *number))
 		++*number;
 	if (*number == result->n_cases)
 		return false;
 	turns->by = result->cases[*number].by;
-	while (*number < result->n_cases) {
-		const struct result_case *line = &result->cases[*number];
+	for (size_t i = *number; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
 
-		if (line->by && strcmp(line->by, turns->by) != 0)
-			break;
-		if (line->by)
+		if (line->by && !strcmp(line->by, turns->by))
 			add_case(turns, result, line);
-		++*number;
 	}
+	++*number;
 	return true;
 }
 
@@ -292,19 +319,21 @@ static void advise_inline(const struct turns *turns, char text[static TEXT])
 			 (unsigned long long)gains_to);
 }
 
-static const struct pair *find_mode(const struct turns *turns, const char *cq,
-				    const struct figure *figure)
+static const struct pair *find_mode(const struct turns *turns, const char *cq, bool is_work)
 {
-	for (size_t i = 0; i < turns->n_pairs; i++)
-		if (turns->pairs[i].figure == figure && !strcmp(turns->pairs[i].line->cq, cq))
-			return &turns->pairs[i];
+	for (size_t i = 0; i < turns->n_pairs; i++) {
+		const struct pair *pair = &turns->pairs[i];
+
+		if ((pair->figure == &work) == is_work && !strcmp(pair->line->cq, cq))
+			return pair;
+	}
 	return NULL;
 }
 
 static void advise_cq(const struct turns *turns, char text[static TEXT])
 {
-	const struct pair *slow = find_mode(turns, "event", &latency);
-	const struct pair *idle = find_mode(turns, "event", &work);
+	const struct pair *slow = find_mode(turns, "event", false);
+	const struct pair *idle = find_mode(turns, "event", true);
 
 	if (!slow || !idle)
 		return;
@@ -336,18 +365,21 @@ static const struct tip {
 	const char *by;
 	const char *op; /* NULL: any */
 	const char *title;
-	bool is_cost; /* of what is not to be done */
+	const char *base; /* that the others are seen beside; NULL: a smaller number */
+	bool is_cost;     /* of what is not to be done */
 	void (*advise)(const struct turns *turns, char text[static TEXT]);
 	const char *says[3];
 } tips[] = {
-	{.by = "inline",								      .title = "inline data",       .advise = advise_inline                                                        },
+	{.by = "inline",					.title = "inline data",       .base = "0",    .advise = advise_inline},
 	{.by = "post-list",
 	 .title = "batching",
+	 .base = "1",
 	 .says = {"Post operations one by one: lists gain nothing that shows",
-		  "Post several operations by one call", "Post operations one by one: lists lose"}													 },
-	{.by = "cq",									  .title = "polling or events", .advise = advise_cq                                                            },
+		  "Post several operations by one call", "Post operations one by one: lists lose"}                                   },
+	{.by = "cq",					    .title = "polling or events", .base = "poll", .advise = advise_cq    },
 	{.by = "registration",
 	 .title = "registering once or each time",
+	 .base = "once",
 	 .is_cost = true,
 	 .says = {"Registering each time costs nothing that shows",
 		  "Register memory when it is needed", "Register memory once and use it again"}},
@@ -357,7 +389,7 @@ static const struct tip {
 	 .says = {"Give a completion queue room for all that can be under way: more costs nothing "
 		  "that shows",
 		  "A longer completion queue is even faster",
-		  "Give a completion queue room for all that can be under way, and no more"}},
+		  "Give a completion queue room for all that can be under way, and no more"}													     },
 	{.by = "tx-depth",
 	 .op = "create-cq",
 	 .title = "making a long completion queue",
@@ -365,11 +397,12 @@ static const struct tip {
 	 .says = {"Long completion queues are made as fast as short ones",
 		  "Long completion queues are even made faster",
 		  "Make long completion queues ahead of time"}},
-	{.by = "pin",					   .title = "affinity",												   .advise = advise_pin																	     },
+	{.by = "pin", .title = "affinity",                             .base = "off",                                 .advise = advise_pin                                    },
 	{.by = "hugepages",
 	 .title = "huge pages",
+	 .base = "false",
 	 .says = {"Take the pages that are there: huge ones gain nothing that shows",
-		  "Take huge pages for buffers", "Leave huge pages: they lose"}},
+		  "Take huge pages for buffers", "Leave huge pages: they lose"}												       },
 };
 
 /* NULL: the parameter is none. */
@@ -386,11 +419,35 @@ static const struct tip *find_tip(const struct turns *turns)
 	return NULL;
 }
 
+/* Whether the value is that of a case that has what the sentences call without. */
+static bool is_base(const struct tip *tip, const struct pair *pair)
+{
+	const json_t *base = json_object_get(pair->beside->parameters, tip->by);
+	const json_t *value = json_object_get(pair->line->parameters, tip->by);
+
+	if (!tip->base)
+		return json_integer_value(base) < json_integer_value(value);
+	if (json_is_boolean(base))
+		return json_is_true(base) == !strcmp(tip->base, "true");
+	if (json_is_integer(base))
+		return json_integer_value(base) == atoll(tip->base);
+	return json_is_string(base) && !strcmp(json_string_value(base), tip->base);
+}
+
+static bool has_bases(const struct tip *tip, const struct turns *turns)
+{
+	for (size_t i = 0; i < turns->n_pairs; i++)
+		if (!is_base(tip, &turns->pairs[i]) || judge(&turns->pairs[i]) == VERDICT_FEW)
+			return false;
+	return true;
+}
+
 /* Empty: there is no advice. */
 static void advise(const struct turns *turns, char text[static TEXT])
 {
 	const struct tip *tip = find_tip(turns);
-	const struct pair *good = tip ? telling(turns, tip->is_cost) : NULL;
+	bool is_told = tip && has_bases(tip, turns);
+	const struct pair *good = is_told ? telling(turns, tip->is_cost) : NULL;
 
 	text[0] = '\0';
 	if (!good)
@@ -408,7 +465,7 @@ static void excuse(const struct result_case *line, char text[static TEXT])
 {
 	snprintf(text, TEXT, "%s: %s", line->id,
 		 line->error[0]   ? line->error
-		 : line->n_trials ? "too few messages"
+		 : line->n_trials ? "too few messages, or another number of trials"
 				  : result_status_name(line->status));
 }
 

@@ -40,9 +40,10 @@ static struct result_case *add_case(const char *id, const char *metric, const do
 			trial->messages_per_s = values[i];
 		else
 			trial->latency[3] = values[i];
-		trial->client = (struct result_cost){.messages = 10,
-						     .user_ns = (uint64_t)(values[i] * 5),
-						     .system_ns = (uint64_t)(values[i] * 5)};
+		trial->client = (struct result_cost){
+			.messages = 10,
+			.user_ns = isnan(values[i]) ? 0 : (uint64_t)(values[i] * 5),
+			.system_ns = isnan(values[i]) ? 0 : (uint64_t)(values[i] * 5)};
 	}
 	return line;
 }
@@ -54,6 +55,16 @@ static void add_beside(const char *id, const char *metric, const double *values,
 
 	snprintf(line->beside, sizeof(line->beside), "%s", beside);
 	line->by = by;
+}
+
+/* What the last case, and the one that it is beside, were told. */
+static void tell(size_t beside, const char *with, const char *without)
+{
+	struct result_case *line = &result.cases[result.n_cases - 1];
+
+	json_object_set_new(line->parameters, line->by, json_loads(with, JSON_DECODE_ANY, NULL));
+	json_object_set_new(result.cases[beside].parameters, line->by,
+			    json_loads(without, JSON_DECODE_ANY, NULL));
 }
 
 static void open_result(void)
@@ -94,6 +105,7 @@ static void test_drift(void **unused)
 	add_case("read/lat/64/poll/registered-once", "lat", base);
 	add_beside("read/lat/64/poll/registered-each", "lat", with,
 		   "read/lat/64/poll/registered-once", "registration");
+	tell(0, "\"each\"", "\"once\"");
 	turns = turns_make(&result);
 	assert_int_equal(json_array_size(turns), 1);
 	pair = pair_of(turns, 0, 0);
@@ -122,7 +134,9 @@ static void test_verdicts(void **unused)
 	open_result();
 	add_case("write/bw/64/poll", "bw", rates);
 	add_beside("write/bw/64/poll/l4", "bw", more, "write/bw/64/poll", "post-list");
+	tell(0, "4", "1");
 	add_beside("write/bw/64/poll/l16", "bw", about, "write/bw/64/poll", "post-list");
+	tell(0, "16", "1");
 	add_case("send/lat/64/poll", "lat", rates);
 	add_beside("send/lat/64/event", "lat", more, "send/lat/64/poll", "cq");
 	result.cases[4].cq = "event";
@@ -142,39 +156,81 @@ static void test_verdicts(void **unused)
 	json_decref(turns);
 }
 
-/* Rounds in which one of them had too few messages for a median are none. */
-static void test_rounds_that_are_missing(void **unused)
+/* Where a round lacks a median, as of few messages, all are compared by their means. */
+static void test_few_messages(void **unused)
 {
-	double base[ROUNDS] = {100, (double)NAN, 100, 100, 100, 100};
-	double with[ROUNDS] = {300, 7, 300, (double)NAN, 300, 300};
+	static const double base[ROUNDS] = {100, 100, 100, 100, 100, 100};
+	static const double with[ROUNDS] = {300, 300, 300, (double)NAN, 300, 300};
 	json_t *missing;
 	json_t *turns;
 
 	open_result();
 	add_case("write/lat/64/poll/I0", "lat", base);
 	add_beside("write/lat/64/poll/I256", "lat", with, "write/lat/64/poll/I0", "inline");
-	turns = turns_make(&result);
-	assert_true(figure(pair_of(turns, 0, 0), "ratio", "high") == 3);
-	json_decref(turns);
-	for (size_t i = 0; i < ROUNDS; i++)
-		result.cases[0].trials[i].latency[3] = (double)NAN;
-	/* All have a mean: of those without a median that is what is left. */
 	for (size_t i = 0; i < ROUNDS; i++) {
 		result.cases[0].trials[i].latency[1] = 100;
 		result.cases[1].trials[i].latency[1] = 400;
 	}
 	turns = turns_make(&result);
 	assert_string_equal(text(pair_of(turns, 0, 0), "figure"), "mean_ns");
-	assert_true(figure(pair_of(turns, 0, 0), "ratio", "high") == 4);
+	assert_true(figure(pair_of(turns, 0, 0), "ratio", "low") == 4);
 	json_decref(turns);
-	result.cases[1].n_trials = 1;
-	result.cases[1].trials[0].latency[1] = (double)NAN;
+	/* Nor are rounds made up. */
+	result.cases[1].n_trials = ROUNDS - 1;
 	turns = turns_make(&result);
 	assert_null(pair_of(turns, 0, 0));
 	missing = json_object_get(json_array_get(turns, 0), "missing");
 	assert_int_equal(json_array_size(missing), 1);
 	assert_string_equal(json_string_value(json_array_get(missing, 0)),
-			    "write/lat/64/poll/I256: too few messages");
+			    "write/lat/64/poll/I256: too few messages, or another number of "
+			    "trials");
+	json_decref(turns);
+}
+
+/* Five rounds have no interval of 95 %: 1 - 2 / 2^5 is 93.75 %. Nothing is said of them. */
+static void test_few_rounds(void **unused)
+{
+	static const double base[ROUNDS] = {100, 100, 100, 100, 100, 100};
+	static const double twice[ROUNDS] = {200, 200, 200, 200, 200, 200};
+
+	for (size_t n = 1; n <= ROUNDS; n++) {
+		json_t *turns;
+
+		open_result();
+		add_case("read/lat/64/poll", "lat", base);
+		add_beside("read/lat/64/poll/each", "lat", twice, "read/lat/64/poll",
+			   "registration");
+		tell(0, "\"each\"", "\"once\"");
+		result.cases[0].n_trials = result.cases[1].n_trials = n;
+		turns = turns_make(&result);
+		assert_string_equal(text(pair_of(turns, 0, 0), "verdict"),
+				    n < ROUNDS ? "too few rounds" : "worse");
+		assert_int_equal(text(json_array_get(turns, 0), "advice")[0] != 0, n == ROUNDS);
+		json_decref(turns);
+		result_finish(&result);
+	}
+}
+
+/* The sentences are for one beside its opposite, and not for the reverse. */
+static void test_other_bases(void **unused)
+{
+	static const double base[ROUNDS] = {200, 200, 200, 200, 200, 200};
+	static const double half[ROUNDS] = {100, 100, 100, 100, 100, 100};
+	json_t *turns;
+
+	open_result();
+	add_case("read/lat/64/poll/registered-each", "lat", base);
+	add_beside("read/lat/64/poll/registered-once", "lat", half,
+		   "read/lat/64/poll/registered-each", "registration");
+	tell(0, "\"once\"", "\"each\"");
+	turns = turns_make(&result);
+	assert_string_equal(text(pair_of(turns, 0, 0), "verdict"), "better");
+	assert_string_equal(text(json_array_get(turns, 0), "advice"), "");
+	json_decref(turns);
+	/* Half of a round trip is not compared with a whole one. */
+	result.cases[1].kind = RESULT_FULL;
+	turns = turns_make(&result);
+	assert_null(pair_of(turns, 0, 0));
 	json_decref(turns);
 }
 
@@ -202,6 +258,7 @@ static void test_break_even(void **unused)
 		snprintf(ids[1], sizeof(ids[1]), "write/lat/%d/poll/I256", (int)rows[i].size);
 		add_case(ids[0], "lat", base);
 		add_beside(ids[1], "lat", rows[i].with, ids[0], "inline");
+		tell(2 * i, "256", "0");
 		result.cases[result.n_cases - 1].size = rows[i].size;
 	}
 	turns = turns_make(&result);
@@ -251,7 +308,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_drift, close_result),
 		cmocka_unit_test_teardown(test_verdicts, close_result),
-		cmocka_unit_test_teardown(test_rounds_that_are_missing, close_result),
+		cmocka_unit_test_teardown(test_few_messages, close_result),
+		cmocka_unit_test_teardown(test_few_rounds, close_result),
+		cmocka_unit_test_teardown(test_other_bases, close_result),
 		cmocka_unit_test_teardown(test_break_even, close_result),
 		cmocka_unit_test_teardown(test_what_cannot_be_shown, close_result),
 	};
