@@ -105,12 +105,13 @@ static void save(struct screen *screen, const struct result *result)
 	screen->save_cost_ns = screen->saved_ns - start;
 }
 
-static void case_begins(struct sweep_view *view, const struct result *result, size_t number)
+static void case_begins(struct sweep_view *view, const struct result *result, size_t number,
+			uint64_t done_ns)
 {
 	struct screen *screen = CONTAINER_OF(view, struct screen, view);
 
 	progress_show(&screen->progress, number + 1, result->n_cases, result->cases[number].id,
-		      plan_estimate_ns(screen->plan, number));
+		      done_ns);
 }
 
 /* Whether the document is written again and again. */

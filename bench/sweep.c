@@ -8,18 +8,16 @@
 
 #include "bench/advice.h"
 #include "bench/advice_threads.h"
-#include "bench/blame.h"
 #include "bench/capacity.h"
 #include "bench/choose.h"
+#include "bench/course.h"
 #include "bench/dial.h"
 #include "bench/facts.h"
 #include "bench/greeting.h"
 #include "bench/inventory.h"
-#include "bench/needs.h"
 #include "bench/overflow.h"
 #include "bench/protocol.h"
 #include "bench/trial.h"
-#include "reports/banner.h"
 
 static int pair_devices(const struct sweep *sweep, const struct plan *plan, json_t *welcome,
 			struct result *result, struct error *error)
@@ -198,11 +196,7 @@ static void keep_counters(struct sweep *sweep, struct result_case *found, json_t
 	found->counters = json_pack("{s:o, s:o*}", "client", sums[0], "server", sums[1]);
 }
 
-/*
- * What the devices have counted since the last time, as far as both ends can tell: it
- * is the case's. Without a case it is forgotten. Both look at the same time.
- */
-static void note(struct sweep *sweep, struct result_case *found)
+void sweep_note(struct sweep *sweep, struct result_case *found)
 {
 	struct error ignored = {0};
 	json_t *moved = NULL;
@@ -334,225 +328,6 @@ int sweep_open(struct sweep *sweep, struct plan *plan, struct result *result, st
 	return code;
 }
 
-static enum result_status status_of(const struct error *error)
-{
-	if (!error->code)
-		return RESULT_COMPLETE;
-	/* The user, or the server, has had enough: that is not the case's failure. */
-	if (error->code == -EINTR || error->code == -ESHUTDOWN)
-		return RESULT_INTERRUPTED;
-	/* What this device does not have is left out, as what no transport has. */
-	if (error->code == -EOPNOTSUPP || error->code == PROTOCOL_UNSUPPORTED)
-		return RESULT_SKIPPED;
-	return RESULT_FAILED;
-}
-
-/* One trial, and what it has seen. */
-static int run_trial(struct trial *trial, const struct plan_case *wanted, struct result_case *found,
-		     struct error *error)
-{
-	bool is_bw = wanted->parameters.metric == METRIC_BW;
-	bool is_first = !found->n_trials;
-	struct result_trial seen;
-	int code = trial_run(trial, wanted, &seen, error);
-
-	if (!code)
-		code = result_add_trial(found, &seen,
-					trial_has_latency(wanted) ? trial->hist : NULL,
-					is_bw ? trial->windows : NULL, error);
-	if (!code && wanted->parameters.metric == METRIC_LOAD)
-		code = pace_add(found, &trial->pacing->seen, error);
-	if (!code)
-		code = result_add_shares(found, &trial->shares, is_first, error);
-	if (!code)
-		code = result_add_warmup(found, trial->warmup, error);
-	return code;
-}
-
-/* Runs so many trials of one case. The error, if any, is left in the case as well. */
-static int run_trials(struct trial *trial, const struct plan_case *wanted, uint64_t count,
-		      struct result_case *found, struct error *error)
-{
-	int code = trial_open(trial, wanted, error);
-
-	for (uint64_t i = 0; i < count && !code; i++) {
-		trial->has_next = i + 1 < count;
-		code = run_trial(trial, wanted, found, error);
-	}
-	trial_close(trial);
-	found->client_place = trial->near;
-	found->server_place = trial->far;
-	found->client_chosen = trial->near_chosen;
-	found->server_chosen = trial->far_chosen;
-	return code;
-}
-
-/* First whether it works at all without what it may not need. */
-static int run_whole(struct sweep *sweep, struct trial *trial, const struct plan_case *wanted,
-		     struct result_case *found, struct error *error)
-{
-	if (wanted->parameters.needs) {
-		if (needs_find(trial, wanted, &found->needs, error))
-			return error->code;
-		/* What failed on purpose is no fault of the device. */
-		note(sweep, NULL);
-	}
-	return run_trials(trial, wanted, wanted->parameters.trials, found, error);
-}
-
-/* A load's rate may be a share of what was measured before. */
-static int aim(struct trial *trial, const struct plan *plan, size_t number,
-	       const struct result *result, struct error *error)
-{
-	const struct plan_case *wanted = &plan->cases[number];
-
-	if (wanted->parameters.metric != METRIC_LOAD)
-		return 0;
-	return pacing_aim(trial->pacing, plan, wanted, result, error);
-}
-
-/* What the case asked for, or what both ports agree on. */
-static unsigned int packet_size(const struct parameters *p, const struct result *result)
-{
-	unsigned int near = result->client.mtu;
-	unsigned int far = result->server.mtu;
-
-	if (p->mtu != PARAMETER_AUTO)
-		return (unsigned int)p->mtu;
-	return near < far ? near : far;
-}
-
-/* That other end is there, but its device is not the same. */
-static void blame_reach(const struct result *result, struct error *fault)
-{
-	if (banner_of(result) && fault->code == -ECONNREFUSED)
-		error_append(fault, CHOOSE_SOFT " reaches processes of one user on one machine");
-}
-
-/* While the case before it is written down. A load may turn out to have no rate. */
-static void announce(struct trial *trial, const struct plan *plan, size_t next)
-{
-	while (next < plan->n_cases && plan->cases[next].skipped[0])
-		next++;
-	if (next < plan->n_cases && plan->cases[next].parameters.metric != METRIC_LOAD)
-		trial_announce(trial, &plan->cases[next]);
-}
-
-/* A sweep that is under way. */
-struct course {
-	struct sweep *sweep;
-	struct trial *trial;
-	const struct plan *plan;
-	struct result *result;
-	struct sweep_view *view;
-};
-
-/* A case has had all its trials, or one that did not end well. */
-static void finish_case(const struct course *course, size_t number, struct error *fault)
-{
-	const struct plan_case *wanted = &course->plan->cases[number];
-	struct result_case *found = &course->result->cases[number];
-
-	/* What a case has that did not end well is no measurement. */
-	if (fault->code)
-		result_drop_trials(found);
-	blame_size(course->result, number, packet_size(&wanted->parameters, course->result), fault);
-	blame_reach(course->result, fault);
-	found->status = status_of(fault);
-	snprintf(found->error, sizeof(found->error), "%s", fault->text);
-	course->view->ends(course->view, course->result, number);
-}
-
-static void run_case(const struct course *course, size_t number, struct error *error)
-{
-	struct trial *trial = course->trial;
-	const struct plan_case *wanted = &course->plan->cases[number];
-	struct result_case *found = &course->result->cases[number];
-	struct error fault = {0};
-
-	course->view->begins(course->view, course->result, number);
-	if (!aim(trial, course->plan, number, course->result, &fault))
-		run_whole(course->sweep, trial, wanted, found, &fault);
-	/* After each, so that none is given what another one's packets did. */
-	if (!trial->is_lost) {
-		note(course->sweep, found);
-		announce(trial, course->plan, number + 1);
-	}
-	finish_case(course, number, &fault);
-	if (trial->is_lost)
-		error_set(error, fault.code, "%s", fault.text);
-}
-
-/* One trial of each of these, from the first to the last, and the next time back again. */
-static void run_round(const struct course *course, size_t first, size_t count, uint64_t round,
-		      struct error *faults, struct error *error)
-{
-	struct trial *trial = course->trial;
-
-	for (size_t i = 0; i < count && !trial->is_lost; i++) {
-		size_t place = round % 2 ? count - 1 - i : i;
-		const struct plan_case *wanted = &course->plan->cases[first + place];
-		struct result_case *found = &course->result->cases[first + place];
-
-		if (wanted->skipped[0] || faults[place].code || round >= wanted->parameters.trials)
-			continue;
-		course->view->begins(course->view, course->result, first + place);
-		run_trials(trial, wanted, 1, found, &faults[place]);
-		if (trial->is_lost)
-			error_set(error, faults[place].code, "%s", faults[place].text);
-		else
-			note(course->sweep, found);
-	}
-}
-
-/*
- * What the machine does meanwhile is done to all of them alike: the trials of one round
- * can be compared as they are.
- */
-static void run_turns(const struct course *course, size_t first, size_t count, struct error *error)
-{
-	struct error *faults = calloc(count, sizeof(*faults));
-	const struct plan_case *wanted = &course->plan->cases[first];
-	struct trial *trial = course->trial;
-	uint64_t rounds = 0;
-
-	if (!faults) {
-		error_set_errno(error, -ENOMEM, "cannot keep the results");
-		return;
-	}
-	for (size_t i = 0; i < count; i++)
-		if (wanted[i].parameters.trials > rounds)
-			rounds = wanted[i].parameters.trials;
-	for (uint64_t round = 0; round < rounds && !trial->is_lost; round++)
-		run_round(course, first, count, round, faults, error);
-	for (size_t i = 0; i < count; i++) {
-		struct result_case *found = &course->result->cases[first + i];
-
-		if (wanted[i].skipped[0])
-			continue;
-		if (faults[i].code || found->n_trials == wanted[i].parameters.trials)
-			finish_case(course, first + i, &faults[i]);
-		else
-			result_drop_trials(found);
-	}
-	free(faults);
-}
-
-static int run_cases(const struct course *course, struct error *error)
-{
-	const struct plan *plan = course->plan;
-	size_t turns;
-
-	for (size_t i = 0; i < plan->n_cases && !error->code; i += turns) {
-		turns = plan_turns(plan, i);
-		if (turns > 1)
-			run_turns(course, i, turns, error);
-		else if (!plan->cases[i].skipped[0])
-			run_case(course, i, error);
-	}
-	return error->code;
-}
-
 int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *result,
 	      struct sweep_view *view, struct error *error)
 {
@@ -569,7 +344,7 @@ int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *resul
 	const struct course course = {sweep, &trial, plan, result, view};
 
 	if (trial.hist && trial.warmup && trial.windows && trial.pacing)
-		run_cases(&course, error);
+		course_run(&course, error);
 	else
 		error_set_errno(error, -ENOMEM, "cannot keep the results");
 	sweep->is_lost = trial.is_lost;

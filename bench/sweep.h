@@ -31,7 +31,9 @@ struct sweep {
 
 /* Who wants to know how it goes. */
 struct sweep_view {
-	void (*begins)(struct sweep_view *view, const struct result *result, size_t number);
+	/* Before a case, or one of its trials; so much of the plan is done, as it is estimated. */
+	void (*begins)(struct sweep_view *view, const struct result *result, size_t number,
+		       uint64_t done_ns);
 	/* A case has ended, well or not, and is the view's from now on. */
 	void (*ends)(struct sweep_view *view, struct result *result, size_t number);
 };
@@ -48,6 +50,12 @@ int sweep_open(struct sweep *sweep, struct plan *plan, struct result *result, st
  */
 int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *result,
 	      struct sweep_view *view, struct error *error);
+
+/*
+ * What the devices have counted since the last time, as far as both ends can tell: it
+ * is the case's. Without a case it is forgotten. Both look at the same time.
+ */
+void sweep_note(struct sweep *sweep, struct result_case *found);
 
 void sweep_close(struct sweep *sweep);
 
