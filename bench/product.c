@@ -44,7 +44,7 @@ struct parameters product_case(const struct product *product, size_t number)
 
 static bool is_compared(const struct parameter *parameter)
 {
-	static const char *const subjects[] = {"op", "metric", "size"};
+	static const char *const subjects[] = {"op", "metric", "size", "step"};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(subjects); i++)
 		if (!strcmp(parameter->option.name, subjects[i]))

@@ -55,6 +55,10 @@ static void test_alike(void **unused)
 	open_plan("--op|write|--pages|touched,untouched|--op|register|--interleave|h");
 	assert_int_equal(plan.n_cases, 2);
 	assert_string_equal(plan.cases[1].by->option.name, "pages");
+	/* What is done is no matter of choice. */
+	open_plan("--op|connect|--step|create,bind|--interleave|h");
+	assert_int_equal(plan.n_cases, 2);
+	assert_null(plan.cases[1].by);
 	open_plan("--op|write,read|--registration|once,each|--interleave|h");
 	assert_int_equal(plan.n_cases, 3);
 	assert_null(plan.cases[0].by);
