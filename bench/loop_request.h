@@ -55,16 +55,10 @@ static ALWAYS_INLINE int request_registered(struct lane *lane, const struct roun
 	return code;
 }
 
-static ALWAYS_INLINE int loop_request_registering(struct lane *lane, const struct loop_run *run,
-						  enum post_operation operation,
-						  enum post_path path, bool is_counter,
-						  struct error *error)
+/* Whether they are looked at is decided once. */
+static ALWAYS_INLINE int request_each(struct lane *lane, const struct loop_run *run,
+				      struct round_kind kind, struct error *error)
 {
-	struct round_kind kind = {.once = request_registered,
-				  .operation = operation,
-				  .path = path,
-				  .is_counter = is_counter};
-
 	if (lane->verify.every) {
 		kind.is_verified = true;
 		return round_each(lane, run, kind, error);
@@ -72,20 +66,29 @@ static ALWAYS_INLINE int loop_request_registering(struct lane *lane, const struc
 	return round_each(lane, run, kind, error);
 }
 
+static ALWAYS_INLINE int loop_request_registering(struct lane *lane, const struct loop_run *run,
+						  enum post_operation operation,
+						  enum post_path path, bool is_counter,
+						  struct error *error)
+{
+	const struct round_kind kind = {.once = request_registered,
+					.operation = operation,
+					.path = path,
+					.is_counter = is_counter};
+
+	return request_each(lane, run, kind, error);
+}
+
 static ALWAYS_INLINE int loop_request(struct lane *lane, const struct loop_run *run,
 				      enum post_operation operation, enum post_path path,
 				      bool is_counter, struct error *error)
 {
-	struct round_kind kind = {.once = request_once,
-				  .operation = operation,
-				  .path = path,
-				  .is_counter = is_counter};
+	const struct round_kind kind = {.once = request_once,
+					.operation = operation,
+					.path = path,
+					.is_counter = is_counter};
 
-	if (lane->verify.every) {
-		kind.is_verified = true;
-		return round_each(lane, run, kind, error);
-	}
-	return round_each(lane, run, kind, error);
+	return request_each(lane, run, kind, error);
 }
 
 static ALWAYS_INLINE int loop_request_walking(struct lane *lane, const struct loop_run *run,

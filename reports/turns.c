@@ -91,11 +91,13 @@ enum verdict {
 };
 
 #define LEAST_CONFIDENCE 0.95
+/* What is printed as 1.00 is no difference, however sure it is. */
+#define LEAST_DIFFERENCE 0.005
 
 static enum verdict judge(const struct pair *pair)
 {
-	bool is_more = pair->ratio.low > 1;
-	bool is_less = pair->ratio.high < 1;
+	bool is_more = pair->ratio.low > 1 + LEAST_DIFFERENCE;
+	bool is_less = pair->ratio.high < 1 - LEAST_DIFFERENCE;
 
 	if (pair->ratio.confidence < LEAST_CONFIDENCE)
 		return VERDICT_FEW;
@@ -360,7 +362,8 @@ static void advise_pin(const struct turns *turns, char text[static TEXT])
 			 "processors.");
 }
 
-/* What each of the tips is worth: sentences for what gains, for what does not, for what loses. */
+/* What each of the tips is worth: sentences for what shows nothing, what gains, what loses. */
+// clang-format off
 static const struct tip {
 	const char *by;
 	const char *op; /* NULL: any */
@@ -370,26 +373,23 @@ static const struct tip {
 	void (*advise)(const struct turns *turns, char text[static TEXT]);
 	const char *says[3];
 } tips[] = {
-	{.by = "inline",					.title = "inline data",       .base = "0",    .advise = advise_inline},
-	{.by = "post-list",
-	 .title = "batching",
+	{.by = "inline", .title = "inline data", .base = "0", .advise = advise_inline},
+	{.by = "post-list", .title = "batching",
 	 .base = "1",
 	 .says = {"Post operations one by one: lists gain nothing that shows",
-		  "Post several operations by one call", "Post operations one by one: lists lose"}                                   },
-	{.by = "cq",					    .title = "polling or events", .base = "poll", .advise = advise_cq    },
-	{.by = "registration",
-	 .title = "registering once or each time",
+		  "Post several operations by one call", "Post operations one by one: lists lose"}},
+	{.by = "cq", .title = "polling or events", .base = "poll", .advise = advise_cq},
+	{.by = "registration", .title = "registering once or each time",
 	 .base = "once",
 	 .is_cost = true,
 	 .says = {"Registering each time costs nothing that shows",
 		  "Register memory when it is needed", "Register memory once and use it again"}},
-	{.by = "cq-depth",
-	 .title = "size of a completion queue",
+	{.by = "cq-depth", .title = "size of a completion queue",
 	 .is_cost = true,
 	 .says = {"Give a completion queue room for all that can be under way: more costs nothing "
 		  "that shows",
 		  "A longer completion queue is even faster",
-		  "Give a completion queue room for all that can be under way, and no more"}													     },
+		  "Give a completion queue room for all that can be under way, and no more"}},
 	{.by = "tx-depth",
 	 .op = "create-cq",
 	 .title = "making a long completion queue",
@@ -397,13 +397,13 @@ static const struct tip {
 	 .says = {"Long completion queues are made as fast as short ones",
 		  "Long completion queues are even made faster",
 		  "Make long completion queues ahead of time"}},
-	{.by = "pin", .title = "affinity",                             .base = "off",                                 .advise = advise_pin                                    },
-	{.by = "hugepages",
-	 .title = "huge pages",
+	{.by = "pin", .title = "affinity", .base = "off", .advise = advise_pin},
+	{.by = "hugepages", .title = "huge pages",
 	 .base = "false",
 	 .says = {"Take the pages that are there: huge ones gain nothing that shows",
-		  "Take huge pages for buffers", "Leave huge pages: they lose"}												       },
+		  "Take huge pages for buffers", "Leave huge pages: they lose"}},
 };
+// clang-format on
 
 /* NULL: the parameter is none. */
 static const struct tip *find_tip(const struct turns *turns)

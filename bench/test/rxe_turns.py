@@ -57,7 +57,7 @@ class Turns(Served):
             self.assertIn(pair["verdict"], ("better", "worse", "no difference shown"))
             self.assertEqual(
                 pair["verdict"] == "no difference shown",
-                pair["ratio"]["low"] <= 1 <= pair["ratio"]["high"],
+                pair["ratio"]["low"] <= 1.005 and pair["ratio"]["high"] >= 0.995,
             )
 
     def test_counters_are_of_all_turns(self):

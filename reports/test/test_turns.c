@@ -156,6 +156,24 @@ static void test_verdicts(void **unused)
 	json_decref(turns);
 }
 
+/* However sure it is: four in a thousand are printed as 1.00, six are not. */
+static void test_next_to_nothing(void **unused)
+{
+	static const double base[ROUNDS] = {1000, 1000, 1000, 1000, 1000, 1000};
+	static const double less[ROUNDS] = {996, 996, 996, 996, 996, 996};
+	static const double more[ROUNDS] = {1006, 1006, 1006, 1006, 1006, 1006};
+	json_t *turns;
+
+	open_result();
+	add_case("write/lat/4k/poll/pinoff", "lat", base);
+	add_beside("write/lat/4k/poll", "lat", less, "write/lat/4k/poll/pinoff", "pin");
+	add_beside("write/lat/4k/poll/pinfar", "lat", more, "write/lat/4k/poll/pinoff", "pin");
+	turns = turns_make(&result);
+	assert_string_equal(text(pair_of(turns, 0, 0), "verdict"), "no difference shown");
+	assert_string_equal(text(pair_of(turns, 0, 1), "verdict"), "worse");
+	json_decref(turns);
+}
+
 /* Where a round lacks a median, as of few messages, all are compared by their means. */
 static void test_few_messages(void **unused)
 {
@@ -308,6 +326,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_drift, close_result),
 		cmocka_unit_test_teardown(test_verdicts, close_result),
+		cmocka_unit_test_teardown(test_next_to_nothing, close_result),
 		cmocka_unit_test_teardown(test_few_messages, close_result),
 		cmocka_unit_test_teardown(test_few_rounds, close_result),
 		cmocka_unit_test_teardown(test_other_bases, close_result),
