@@ -181,6 +181,9 @@ static void reap(struct server *server, bool all)
 	struct client **link = &server->clients;
 	uint64_t count;
 
+	/* First: of one that is done after it was looked at, it tells again. */
+	if (read(server->done, &count, sizeof(count)) < 0 && !all)
+		return;
 	while (*link) {
 		struct client *client = *link;
 
@@ -197,8 +200,6 @@ static void reap(struct server *server, bool all)
 	/* Each thread had a heap of its own, which it leaves behind. */
 	if (!server->clients)
 		malloc_trim(0);
-	if (read(server->done, &count, sizeof(count)) < 0)
-		return; /* nobody was done */
 }
 
 static int start_client(struct server *server, struct client *client, struct error *error)

@@ -11,7 +11,7 @@ import unittest
 
 import documents
 from verbmark import (
-    ADDRESS, ALIVE, CASE, DEVICE, HELLO, LIMIT, Ended, Peer, Relay, Server, client, counter, frame,
+    ADDRESS, ALIVE, CASE, DEVICE, FAULTY, HELLO, LIMIT, Ended, Peer, Relay, Server, client, counter, frame,
     measure, resources, wait_until,
 )
 
@@ -40,6 +40,24 @@ class NoWordToBegin(unittest.TestCase):
     def test_another_word(self):
         (line,) = [line for line in self.run_with(type="note") if "bidirectional: " in line]
         self.assertRegex(line, ": the client said something else than 'stop'$")
+
+
+class GoneMeanwhile(unittest.TestCase):
+    """A client goes while the server, which is late by then, puts another one's things away."""
+
+    def test_both_are_put_away(self):
+        with Server(program=FAULTY) as server:
+            standing = lambda: (server.threads(), server.descriptors())
+            before = standing()
+            first, second = Peer.dial(server.port), Peer.dial(server.port)
+            for peer in (first, second):
+                peer.send(HELLO)
+                peer.expect("welcome")
+            number = server.threads()
+            first.close()
+            wait_until(lambda: server.threads() < number, what="the end of the first one")
+            second.close()
+            wait_until(lambda: standing() == before, LIMIT, "the end of both")
 
 
 class Clients(unittest.TestCase):
