@@ -59,6 +59,10 @@ static void end(struct calling *calling)
 		ibv_destroy_qp(calling->qp);
 	if (calling->cq)
 		ibv_destroy_cq(calling->cq);
+	if (calling->pd)
+		ibv_dealloc_pd(calling->pd);
+	if (calling->verbs)
+		ibv_close_device(calling->verbs);
 }
 
 static int once(struct calling *calling, const struct loop_run *run, const struct call_kind *kind,

@@ -13,6 +13,10 @@ struct calling {
 	struct ibv_mr *mr;
 	struct ibv_qp *qp;
 	struct ibv_cq *cq;
+	struct ibv_pd *pd;
+	struct ibv_context *verbs;
+	struct post_work receive; /* that is posted again and again, */
+	uint64_t posted;          /* so often since there was none */
 };
 
 typedef int call(struct calling *calling, struct error *error);

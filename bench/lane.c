@@ -261,8 +261,9 @@ struct limits lane_limits(const struct parameters *parameters, const struct lane
 			  bool is_server)
 {
 	bool has_reads = shape->is_read || shape->is_atomic;
-	/* A queue more, that is made and destroyed; of what connects, at either end. */
-	bool makes_queues = shape->is_call && !shape->registers && !is_server;
+	/* Of what connects, at either end. */
+	bool makes_pair = shape->makes_pair && (shape->connects || !is_server);
+	bool makes_cq = shape->makes_cq && !is_server;
 	bool registers_each = parameters->registration == REGISTRATION_EACH && !is_server;
 	uint32_t n_lanes = (uint32_t)parameters->threads;
 	struct lane lane = {
@@ -285,8 +286,8 @@ struct limits lane_limits(const struct parameters *parameters, const struct lane
 		.srq_depth = ground.srq_depth,
 		.cq_depth = ground.cq_depth,
 		.sge = settings_sges(&settings),
-		.queue_pairs = (lane.n_flows + (makes_queues || shape->connects)) * n_lanes,
-		.completion_queues = (1 + makes_queues) * n_lanes,
+		.queue_pairs = (lane.n_flows + makes_pair) * n_lanes,
+		.completion_queues = (1 + makes_cq) * n_lanes,
 		.srqs = ground.srq_depth ? n_lanes : 0,
 		.regions = (1 + (has_other(&lane) || registers_each)) * n_lanes,
 		.memory_bytes = region_bytes(&lane),

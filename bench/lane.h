@@ -45,6 +45,8 @@ struct lane_shape {
 	bool is_granted;  /* messages are words of a pool, and the size is of what they ask for */
 	bool is_call;     /* nothing is sent */
 	bool registers;   /* such a call, of memory as long as the case's size */
+	bool makes_pair;  /* such a call has a queue pair more, */
+	bool makes_cq;    /* or a completion queue */
 	bool connects;    /* such calls, to the other end, which accepts */
 };
 

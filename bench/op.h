@@ -13,12 +13,24 @@
 /* What LOOP_BIND makes. */
 typedef int op_loop(struct lane *lane, const struct loop_run *run, struct error *error);
 
+/* What a call that is timed is told of what messages have, a bit each. */
+#define OP_TAKES_SIZE   (1U << 0)
+#define OP_TAKES_CQ     (1U << 1)
+#define OP_TAKES_TX     (1U << 2)
+#define OP_TAKES_RX     (1U << 3)
+#define OP_TAKES_INLINE (1U << 4)
+#define OP_TAKES_SGE    (1U << 5)
+#define OP_TAKES_SRQ    (1U << 6)
+/* Whatever a queue pair is made of. */
+#define OP_TAKES_PAIR (OP_TAKES_TX | OP_TAKES_RX | OP_TAKES_INLINE | OP_TAKES_SGE | OP_TAKES_SRQ)
+
 struct op {
 	const char *name;
 	const char *summary;
 	unsigned int transports; /* a bit for each one that has it */
 	struct lane_shape shape;
-	bool is_received; /* each, or each that rings, takes a receive of the other end */
+	unsigned int takes; /* OP_TAKES_..., of calls */
+	bool is_received;   /* each, or each that rings, takes a receive of the other end */
 	/* What a latency is, with both ends waiting so. */
 	enum result_kind (*kind)(enum rdma_wait_mode cq, enum rdma_wait_mode server_cq);
 	op_loop *latency;    /* at either end */
@@ -46,6 +58,11 @@ struct op {
 	EACH(deregister, "deregister")     \
 	EACH(create_qp, "create-qp")       \
 	EACH(create_cq, "create-cq")       \
+	EACH(open_device, "open-device")   \
+	EACH(alloc_pd, "alloc-pd")         \
+	EACH(post_send, "post-send")       \
+	EACH(post_recv, "post-recv")       \
+	EACH(poll_cq, "poll-cq")           \
 	EACH(connect, "connect")
 
 #define OP_DECLARE(name, word) extern const struct op op_##name;
@@ -59,6 +76,12 @@ extern const char *const op_names[];
 enum result_kind op_is_full(enum rdma_wait_mode cq, enum rdma_wait_mode server_cq);
 enum result_kind op_is_half(enum rdma_wait_mode cq, enum rdma_wait_mode server_cq);
 enum result_kind op_is_call(enum rdma_wait_mode cq, enum rdma_wait_mode server_cq);
+
+/* Whether what is timed is a call of the end that drives. */
+static inline bool op_is_timed_call(const struct op *op)
+{
+	return op->kind == op_is_call;
+}
 
 /* The loop of such a latency, at the end that drives. */
 static inline op_loop *op_latency(const struct op *op, enum result_kind kind)

@@ -12,7 +12,8 @@ const struct op op_connect = {
 	.name = "connect",
 	.summary = "connect by rdma_cm, and disconnect: one step of it",
 	.transports = OP_ON(TRANSPORT_RC),
-	.shape = {.is_call = true, .connects = true},
+	.shape = {.is_call = true, .makes_pair = true, .connects = true},
+	.takes = OP_TAKES_PAIR,
 	.kind = op_is_call,
 	.latency = latency,
 };

@@ -36,7 +36,8 @@ const struct op op_create_cq = {
 	.name = "create-cq",
 	.summary = "create a completion queue: ibv_create_cq",
 	.transports = OP_ON(TRANSPORT_RC),
-	.shape = {.is_call = true},
+	.shape = {.is_call = true, .makes_cq = true},
+	.takes = OP_TAKES_CQ | OP_TAKES_TX,
 	.kind = op_is_call,
 	.latency = latency,
 };

@@ -32,7 +32,8 @@ const struct op op_create_qp = {
 	.name = "create-qp",
 	.summary = "create a queue pair: ibv_create_qp",
 	.transports = OP_ON(TRANSPORT_RC) | OP_ON(TRANSPORT_UC) | OP_ON(TRANSPORT_UD),
-	.shape = {.is_call = true},
+	.shape = {.is_call = true, .makes_pair = true},
+	.takes = OP_TAKES_PAIR,
 	.kind = op_is_call,
 	.latency = latency,
 };

@@ -15,6 +15,7 @@ const struct op op_deregister = {
 	.summary = "give registered memory back: ibv_dereg_mr",
 	.transports = OP_ON(TRANSPORT_RC),
 	.shape = {.is_call = true, .registers = true},
+	.takes = OP_TAKES_SIZE,
 	.kind = op_is_call,
 	.latency = latency,
 };

@@ -31,6 +31,7 @@ const struct op op_register = {
 	.summary = "register memory: ibv_reg_mr",
 	.transports = OP_ON(TRANSPORT_RC),
 	.shape = {.is_call = true, .registers = true},
+	.takes = OP_TAKES_SIZE,
 	.kind = op_is_call,
 	.latency = latency,
 };

@@ -168,16 +168,21 @@ static void drop_of_messages(const struct op *op, struct parameters *wanted)
 	const struct parameters fallback = parameters_default();
 
 	wanted->server_cq = fallback.server_cq;
-	if (op != &op_create_cq)
+	wanted->cq_mod = fallback.cq_mod;
+	if (!(op->takes & OP_TAKES_CQ))
 		wanted->cq = fallback.cq;
-	if (op->shape.registers)
+	if (!(op->takes & OP_TAKES_TX))
 		wanted->tx_depth = fallback.tx_depth;
-	if (op == &op_create_qp || op->shape.connects)
-		return;
-	wanted->rx_depth = fallback.rx_depth;
-	wanted->inline_size = fallback.inline_size;
-	wanted->sge = fallback.sge;
-	wanted->use_srq = fallback.use_srq;
+	if (!(op->takes & OP_TAKES_RX))
+		wanted->rx_depth = fallback.rx_depth;
+	if (!(op->takes & OP_TAKES_INLINE))
+		wanted->inline_size = fallback.inline_size;
+	if (!(op->takes & OP_TAKES_SGE))
+		wanted->sge = fallback.sge;
+	if (!(op->takes & OP_TAKES_SRQ))
+		wanted->use_srq = fallback.use_srq;
+	if (!(op->takes & OP_TAKES_SIZE))
+		wanted->size = 1;
 }
 
 static bool takes_registration(const struct op *op, const struct parameters *wanted)
@@ -206,7 +211,7 @@ static void drop_strange(const struct op *op, struct parameters *wanted)
 		wanted->registration = PARAMETER_AUTO;
 	if (!op->shape.connects)
 		wanted->step = PARAMETER_AUTO;
-	if (op->shape.is_call)
+	if (op_is_timed_call(op))
 		drop_of_messages(op, wanted);
 }
 
@@ -221,8 +226,6 @@ static void make_case(struct plan_case *made, const struct op *op, struct parame
 		wanted.server_cq = PARAMETER_AUTO;
 	if (op->shape.is_atomic)
 		wanted.size = 8;
-	if (op->shape.is_call && !op->shape.registers)
-		wanted.size = 1;
 	parameters_id(&wanted, made->id, sizeof(made->id));
 	rules_choose(op, &made->parameters);
 	made->kind = op->kind((enum rdma_wait_mode)made->parameters.cq,

@@ -155,14 +155,17 @@ static void choose_call(const struct op *op, struct parameters *parameters)
 		choose(&parameters->registration, REGISTRATION_ONCE);
 	if (op->shape.connects)
 		choose(&parameters->step, STEP_WHOLE);
-	if (op->shape.is_call && !op->shape.registers)
+	if (op_is_timed_call(op) && !(op->takes & OP_TAKES_SIZE))
 		parameters->size = 1;
+	/* What is posted is signalled, so that nothing is there when the next one is. */
+	if (op_is_timed_call(op) && !op->shape.is_call)
+		parameters->cq_mod = 1;
 }
 
 /* Neither messages of the case's size, nor several at once. */
 static bool is_apart(const struct op *op)
 {
-	return op->shape.is_granted || op->shape.is_call;
+	return op->shape.is_granted || op_is_timed_call(op);
 }
 
 void rules_choose(const struct op *op, struct parameters *parameters)

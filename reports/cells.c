@@ -263,11 +263,15 @@ static int digits_for(double value)
 	return digits;
 }
 
-/* Of microseconds: nothing is known below ten nanoseconds. */
+/*
+ * Of microseconds: nothing is known below a nanosecond, and of what takes long, below ten.
+ */
 static int latency_digits(double us)
 {
 	int digits = digits_for(us);
 
+	if (us < 0.1)
+		return 3;
 	return digits > 2 ? 2 : digits;
 }
 

@@ -11,7 +11,9 @@ from verbmark import (
     wait_until,
 )
 
-CALLS = "register,deregister,create-qp,create-cq"
+CALLS = "register,deregister,create-qp,create-cq,open-device,alloc-pd,post-recv"
+# Of a message each.
+POSTS = "post-send,poll-cq"
 STEPS = (
     "whole create bind resolve-address resolve-route create-qp connect disconnect destroy"
 ).split()
@@ -40,12 +42,26 @@ class Calls(Served):
 
 class SetUp(Calls):
     def test_all_of_them(self):
-        for case in self.cases("--op", CALLS, "-n", 50, count=4):
+        for case in self.cases("--op", CALLS, "-n", 50, count=7):
             self.assertEqual(case["latency_ns"]["count"], 50)
             # Nobody but this end does anything, and nothing is sent.
             for end in ("client", "server"):
                 self.assertEqual(case["cpu"][end]["completions"], 0)
             self.assertEqual(case["cpu"]["server"]["cq_events"], 0)
+
+    def test_posting(self):
+        """Each is signalled; the other end has nothing to do with it."""
+        for case in self.cases("--op", POSTS, "-c", "RC,UC", "-n", 50, count=4):
+            self.assertEqual(case["latency_ns"]["count"], 50)
+            self.assertEqual(case["cq_mod"], 1)
+            self.assertEqual(case["cpu"]["client"]["completions"], 50)
+            self.assertEqual(case["cpu"]["server"]["completions"], 0)
+        self.cases("--op", "post-send", "-s", "1,64k", "-I", 0, "--sge", "1,2", "-n", 50, count=4)
+
+    def test_receives_beyond_the_queue(self):
+        """It is emptied whenever it is full."""
+        self.cases("--op", "post-recv", "-r", "1,7,1000", "--sge", "1,2", "-c", "RC,UC", "-n", 2500,
+                   count=12)
 
     def test_registering(self):
         cases = self.cases(
@@ -78,7 +94,8 @@ class SetUp(Calls):
                    count=6)
 
     def test_threads(self):
-        for case in self.cases("--op", CALLS, "--threads", 2, "-n", 50, count=4):
+        both = f"{CALLS},{POSTS}"
+        for case in self.cases("--op", both, "--threads", 2, "-n", 50, count=9):
             self.assertEqual(case["latency_ns"]["count"], 100)
 
     def test_by_time(self):
@@ -88,19 +105,20 @@ class SetUp(Calls):
             self.assertGreater(case["latency_ns"]["count"], 0)
 
     def test_interrupted(self):
-        for op in CALLS.split(","):
+        for op in f"{CALLS},{POSTS}".split(","):
             program = self.begin(self.server, op)
             program.signal(signal.SIGINT)
             self.assertEqual(program.wait(LIMIT), 1)
             self.assertEqual(program.errors, "verbmark: interrupted")
-        self.cases("--op", CALLS, "-n", 20, count=4)
+        self.cases("--op", CALLS, "-n", 20, count=7)
 
     def test_the_server_goes(self):
-        with Server() as server:
-            program = self.begin(server, "register")
-            server.kill()
-            self.assertEqual(program.wait(LIMIT), 1)
-            self.assertIn("register/lat/64/poll", program.errors + "\n".join(program.out))
+        for op in ("register", "post-send"):
+            with Server() as server:
+                program = self.begin(server, op)
+                server.kill()
+                self.assertEqual(program.wait(LIMIT), 1)
+                self.assertIn(f"{op}/lat/64/poll", program.errors + "\n".join(program.out))
 
 
 class Connecting(Calls):

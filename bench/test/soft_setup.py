@@ -58,9 +58,16 @@ class SetUp(unittest.TestCase):
             ("deregister", "ibv_dereg_mr#9", "cannot deregister memory"),
             ("create-qp", "ibv_create_qp#100", "cannot create a queue pair"),
             ("create-cq", "ibv_create_cq#20", "cannot create a completion queue"),
+            ("open-device", "ibv_open_device#20", "cannot open the device"),
+            ("open-device", "ibv_close_device#20", "cannot close the device"),
+            ("alloc-pd", "ibv_alloc_pd#20", "cannot allocate a protection domain"),
+            ("alloc-pd", "ibv_dealloc_pd#20", "cannot deallocate a protection domain"),
+            ("post-send", "ibv_wr_complete#20", "cannot post"),
+            ("post-recv", "ibv_post_recv#80", "cannot post a receive"),
+            ("poll-cq", "ibv_poll_cq#20", "cannot be polled"),
         ):
             ended = self.run_at(server, "--op", op, faults=f"{call}=ENOMEM")
-            self.assertEqual(ended.status, 1)
+            self.assertEqual(ended.status, 1, call)
             self.assertIn(reason, ended.out + ended.err)
         self.assertEqual(self.run_at(server, "--op", "send").status, 0)
 
@@ -94,6 +101,8 @@ class SetUp(unittest.TestCase):
             ("deregister", "ibv_reg_mr_iova2", "ibv_dereg_mr"),
             ("create-qp", "ibv_create_qp", "ibv_destroy_qp"),
             ("create-cq", "ibv_create_cq", "ibv_destroy_cq"),
+            ("open-device", "ibv_open_device", "ibv_close_device"),
+            ("alloc-pd", "ibv_alloc_pd", "ibv_dealloc_pd"),
         ):
             found = self.counted("--op", op)
             for call in (make, undo):

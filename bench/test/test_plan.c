@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "bench/plan.h"
+#include "bench/test/no_operation.h"
 #include "bench/test/words.h"
 
 static struct plan plan;
@@ -204,7 +205,9 @@ static void test_kinds_of_cases(void **unused)
 		    "doorbell/lat/64/poll doorbell/lat/64/event "
 		    "alloc/lat/64/poll alloc/lat/64/event "
 		    "register/lat/64/poll deregister/lat/64/poll create-qp/lat/1/poll "
-		    "create-cq/lat/1/poll create-cq/lat/1/event connect/lat/1/poll/whole "
+		    "create-cq/lat/1/poll create-cq/lat/1/event open-device/lat/1/poll "
+		    "alloc-pd/lat/1/poll post-send/lat/64/poll post-recv/lat/1/poll "
+		    "poll-cq/lat/1/poll connect/lat/1/poll/whole "
 		    "connect/lat/1/poll/create connect/lat/1/poll/bind "
 		    "connect/lat/1/poll/resolve-address connect/lat/1/poll/resolve-route "
 		    "connect/lat/1/poll/create-qp connect/lat/1/poll/connect "
@@ -219,7 +222,8 @@ static void test_kinds_of_cases(void **unused)
 	assert_int_equal(plan.cases[17].kind, RESULT_HALF);
 	assert_int_equal(plan.cases[19].kind, RESULT_FULL);
 	assert_int_equal(plan.cases[20].kind, RESULT_CALL);
-	assert_int_equal(plan.cases[25].kind, RESULT_CALL);
+	assert_int_equal(plan.cases[27].kind, RESULT_CALL);
+	assert_int_equal(plan.cases[30].kind, RESULT_CALL);
 }
 
 static void test_all_sizes(void **unused)
@@ -347,14 +351,13 @@ static void test_effort_in_plan_files(void **unused)
 static void test_refused_plan_files(void **unused)
 {
 	static const char *const rows[][2] = {
-		{"[]",			      "the plan is empty"														    },
-		{"[7]",			     "a plan is an object of lists, or an array of them"										    },
-		{"[{}, []]",                        "a plan is an object of lists, or an array of them"										    },
-		{"{\"colour\": 1}",                 "there is no option --colour for a plan"											       },
-		{"{\"size\": [0]}",                 "\"size\" is not from 1 to 1g"													 },
-		{"[{\"size\": 1}, {\"size\": []}]", "\"size\" is an empty list"													    },
-		{"[{\"op\": \"push\"}]",
-		 "\"op\" is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify, doorbell, alloc, register, deregister, create-qp, create-cq, connect"},
+		{"[]",			      "the plan is empty"                                },
+		{"[7]",			     "a plan is an object of lists, or an array of them"},
+		{"[{}, []]",                        "a plan is an object of lists, or an array of them"},
+		{"{\"colour\": 1}",                 "there is no option --colour for a plan"           },
+		{"{\"size\": [0]}",                 "\"size\" is not from 1 to 1g"                     },
+		{"[{\"size\": 1}, {\"size\": []}]", "\"size\" is an empty list"                        },
+		{"[{\"op\": \"push\"}]",            "\"op\" " NO_OPERATION                             },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -446,33 +449,31 @@ static void test_given_twice(void **unused)
 static void test_refusals(void **unused)
 {
 	static const char *const rows[][2] = {
-		{"-s|4q|h",			       "--size: '4q' is not a size, such as 64 or 4k"											 },
-		{"-s|64,4q|h",                            "--size: '64,4q' is not a size, such as 64 or 4k"										      },
-		{"-s|64,|h",			      "--size: '64,' is not a size, such as 64 or 4k"											},
-		{"-s|0|h",				"--size: '0' is not from 1 to 1g"												      },
-		{"-s|2g|h",			       "--size: '2g' is not from 1 to 1g"												     },
-		{"-s|8:1|h",			      "--size: '8:1' has a range whose end is below its start"                                                                               },
-		{"-n|0|h",				"--iterations: '0' is not from 1 to 1000000000000"										     },
-		{"-n|4k|h",			       "--iterations: '4k' is not a number"												   },
-		{"-D|1h|h",			       "--duration: '1h' is not a time, such as 10s, 100ms or 10us"                                                                           },
-		{"-D|1us|h",			      "--duration: '1us' is not from 1ms to 86400s"											  },
-		{"--trials|0|h",                          "--trials: '0' is not from 1 to 1000"												  },
-		{"--op|push|h",
-		 "--op: 'push' is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify, doorbell, alloc, register, deregister, create-qp, create-cq, connect"},
-		{"--op||h",
-		 "--op: '' is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, read-notify, doorbell, alloc, register, deregister, create-qp, create-cq, connect"    },
-		{"--cq|busy|h",                           "--cq: 'busy' is none of poll, event, adaptive"											},
+		{"-s|4q|h",			       "--size: '4q' is not a size, such as 64 or 4k"              },
+		{"-s|64,4q|h",                            "--size: '64,4q' is not a size, such as 64 or 4k"           },
+		{"-s|64,|h",			      "--size: '64,' is not a size, such as 64 or 4k"             },
+		{"-s|0|h",				"--size: '0' is not from 1 to 1g"                           },
+		{"-s|2g|h",			       "--size: '2g' is not from 1 to 1g"                          },
+		{"-s|8:1|h",			      "--size: '8:1' has a range whose end is below its start"    },
+		{"-n|0|h",				"--iterations: '0' is not from 1 to 1000000000000"          },
+		{"-n|4k|h",			       "--iterations: '4k' is not a number"                        },
+		{"-D|1h|h",			       "--duration: '1h' is not a time, such as 10s, 100ms or 10us"},
+		{"-D|1us|h",			      "--duration: '1us' is not from 1ms to 86400s"               },
+		{"--trials|0|h",                          "--trials: '0' is not from 1 to 1000"                       },
+		{"--op|push|h",                           "--op: 'push' " NO_OPERATION                                },
+		{"--op||h",			       "--op: '' " NO_OPERATION                                    },
+		{"--cq|busy|h",                           "--cq: 'busy' is none of poll, event, adaptive"             },
 		{"--server-cq|poll,,event|h",
-		 "--server-cq: 'poll,,event' is none of poll, event, adaptive"														   },
-		{"--metric|speed|h",                      "--metric: 'speed' is none of lat, bw, load"											   },
-		{"-t|0|h",				"--tx-depth: '0' is not from 1 to 16384"											       },
-		{"-p|70000|h",                            "--port: '70000' is not a port: 0 to 65535"											    },
-		{"--wait|soon|h",                         "--wait: 'soon' is not a time, such as 10s or 500ms"                                                                                   },
-		{"--json||h",                             "--json: '' is empty"														  },
-		{"--hugepages=1|h",                       "--hugepages takes no value"													   },
-		{"h|g",				   "'g' is one word too many: HOST is 'h'"												},
-		{"--launch|ssh %h",                       "--launch needs HOST: without it all is here"											  },
-		{"-s|1:200:+1|-t|1:200:+1|-r|1:200:+1|h", "these are more than a million cases"												  },
+		 "--server-cq: 'poll,,event' is none of poll, event, adaptive"                                        },
+		{"--metric|speed|h",                      "--metric: 'speed' is none of lat, bw, load"                },
+		{"-t|0|h",				"--tx-depth: '0' is not from 1 to 16384"                    },
+		{"-p|70000|h",                            "--port: '70000' is not a port: 0 to 65535"                 },
+		{"--wait|soon|h",                         "--wait: 'soon' is not a time, such as 10s or 500ms"        },
+		{"--json||h",                             "--json: '' is empty"                                       },
+		{"--hugepages=1|h",                       "--hugepages takes no value"                                },
+		{"h|g",				   "'g' is one word too many: HOST is 'h'"                     },
+		{"--launch|ssh %h",                       "--launch needs HOST: without it all is here"               },
+		{"-s|1:200:+1|-t|1:200:+1|-r|1:200:+1|h", "these are more than a million cases"                       },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)

@@ -83,6 +83,12 @@ static void test_loads(void **unused)
 		    "create-cq/lat/1/poll create-cq/lat/1/event "
 		    "register/lat/64/poll/mr-atomic/untouched "
 		    "register/lat/64/poll/mr-atomic/touched read/lat/64/poll read/lat/64/event");
+	/* Of the rest of what messages have each call is told what it takes. */
+	check_cases("--op|create-qp,create-cq,open-device,alloc-pd,post-send,post-recv,poll-cq|"
+		    "-s|4k|-t|4|-r|8|-I|0|--sge|2|--use-srq|-Q|2|--cq|event|h",
+		    "create-qp/lat/1/poll/t4/r8/I0/srq/sge2 create-cq/lat/1/event/t4 "
+		    "open-device/lat/1/poll alloc-pd/lat/1/poll post-send/lat/4k/poll/I0/sge2 "
+		    "post-recv/lat/1/poll/r8/sge2 poll-cq/lat/1/poll");
 	check_refusal("--op|deregister|--pages|touched|h", "--pages is for --op register");
 	check_refusal("--op|alloc,create-qp|--mr-access|local|h",
 		      "--mr-access is for --op register and deregister");
