@@ -68,7 +68,7 @@ static const struct option_row rows[] = {
 	 "serve clients of these networks alone (all)"},
 	{"max-clients", 0, "N", allowance_parse_clients, ALLOWED(clients), "clients at once (64)"},
 	{"max-qps", 0, "N", allowance_parse_queue_pairs, ALLOWED(queue_pairs),
-	 "queue pairs of a client (4096)"},
+	 "queue pairs of a client (16384)"},
 	{"max-size", 0, "SIZE", allowance_parse_size, ALLOWED(message_bytes),
 	 "bytes of a message (1g)"},
 	{"max-memory", 0, "SIZE", allowance_parse_size, ALLOWED(memory),

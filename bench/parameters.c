@@ -70,7 +70,7 @@ const struct parameter parameter_table[PARAMETERS] = {
 	    0, 0, AUTO, "server-", TARGET(server_cq)),
 	ROW("transport", 'c', "LIST", "transport: RC, UC, UD (RC)", PARAMETER_WORD, transports, 0,
 	    0, TRANSPORT_RC, "", TARGET(transport)),
-	ROW("qps", 'q', "LIST", "queue pairs, of each thread (1)", PARAMETER_COUNT, NULL, 1, 1024, 1, "q",
+	ROW("qps", 'q', "LIST", "queue pairs, of each thread (1)", PARAMETER_COUNT, NULL, 1, 16384, 1, "q",
 	    TARGET(qps)),
 	ROW("threads", 0, "LIST", "threads of either end, each with its own -q and CPU (1)",
 	    PARAMETER_COUNT, NULL, 1, 256, 1, "threads", TARGET(threads)),

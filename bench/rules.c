@@ -11,7 +11,13 @@
 #define BW_BYTES       (2ULL << 20)
 /* The receives as perftest has them. */
 #define BW_RECEIVE 512
-#define LAT_DEPTH  64
+/*
+ * Of all queue pairs of a thread, which share a completion queue: it has room for these,
+ * and for as many notifications as sends, on devices that have no long ones.
+ */
+#define BW_SENDS    8192
+#define BW_RECEIVES 12288
+#define LAT_DEPTH   64
 /* And those that are looked at have as many bytes as a cache, of each queue pair. */
 #define VERIFIED_BYTES (8ULL << 20)
 
@@ -63,8 +69,7 @@ static uint64_t stream_depth(const struct parameters *parameters)
 {
 	uint64_t depth = at_least(BW_BYTES / parameters->size, BW_DEPTH_LEAST);
 
-	if (depth > BW_DEPTH)
-		depth = BW_DEPTH;
+	depth = least(depth, at_least(least(BW_DEPTH, BW_SENDS / parameters->qps), BW_DEPTH_LEAST));
 	depth = at_least(depth, least(parameters->post_list, BW_DEPTH));
 	if (parameters->cq_mod != PARAMETER_AUTO)
 		depth = at_least(depth, least(parameters->cq_mod, BW_DEPTH));
@@ -73,9 +78,14 @@ static uint64_t stream_depth(const struct parameters *parameters)
 
 static uint64_t stream_receives(const struct parameters *parameters)
 {
+	uint64_t most = BW_RECEIVE;
+
+	/* Those of a shared receive queue are shared. */
+	if (!parameters->use_srq)
+		most = at_least(least(most, BW_RECEIVES / parameters->qps), 1);
 	if (!parameters->verify)
-		return BW_RECEIVE;
-	return least(at_least(VERIFIED_BYTES / parameters->size, BW_DEPTH_LEAST), BW_RECEIVE);
+		return most;
+	return least(at_least(VERIFIED_BYTES / parameters->size, BW_DEPTH_LEAST), most);
 }
 
 /* One where each is timed, else half of those that are under way. */
@@ -507,7 +517,7 @@ static const struct rule {
 	{is_unseen,               "--verify: nothing tells the target of such a write when to look" },
 	{is_needs_of_lat,         "--needs is for bw on RC, in one direction"                       },
 	{is_needs_of_many,        "--needs is for one thread"                                       },
-	{is_too_many,             "--qps times --threads exceeds 4096 queue pairs"                  },
+	{is_too_many,             "--qps times --threads exceeds 16384 queue pairs"                 },
 	{is_load_rateless,        "load needs --rate"					       },
 	{is_load_elsewhere,       "load is for RC: only there a completion tells of an arrival"     },
 	{is_load_of_threads,      "load is for one thread: its schedule is not shared out"          },

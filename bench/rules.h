@@ -9,7 +9,7 @@
 #include "bench/op.h"
 
 /* Of all threads: as many as a control message holds, and more than any device is faster for. */
-#define RULES_QUEUE_PAIRS 4096
+#define RULES_QUEUE_PAIRS 16384
 
 /* Puts a value where nobody asked for one. */
 void rules_choose(const struct op *op, struct parameters *parameters);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "reports/crowd.h"
 #include "reports/hdr.h"
 #include "reports/interval.h"
 #include "reports/knee.h"
@@ -394,6 +395,7 @@ json_t *document_make(const struct result *result)
 {
 	json_t *document = make_head(result);
 	json_t *knees = knees_make(result);
+	json_t *crowds = crowds_make(result);
 	json_t *turns = turns_make(result);
 	json_t *cases = json_array();
 
@@ -401,6 +403,8 @@ json_t *document_make(const struct result *result)
 		json_array_append_new(cases, make_case(&result->cases[i]));
 	if (knees)
 		json_object_set_new(document, "knees", knees);
+	if (crowds)
+		json_object_set_new(document, "crowds", crowds);
 	if (turns)
 		json_object_set_new(document, "turns", turns);
 	if (result->overflow)
@@ -450,6 +454,7 @@ static int write_parts(FILE *out, const char *head, const struct result *result)
 {
 	json_t *turns = turns_make(result);
 	json_t *knees = knees_make(result);
+	json_t *crowds = crowds_make(result);
 	int code = 0;
 
 	fprintf(out, "%.*s,\"cases\":[", (int)strlen(head) - 1, head);
@@ -462,6 +467,9 @@ static int write_parts(FILE *out, const char *head, const struct result *result)
 	if (knees)
 		write_member(out, "knees", knees);
 	json_decref(knees);
+	if (crowds)
+		write_member(out, "crowds", crowds);
+	json_decref(crowds);
 	if (turns)
 		write_member(out, "turns", turns);
 	json_decref(turns);

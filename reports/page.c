@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "reports/banner.h"
+#include "reports/crowd.h"
 #include "reports/knee.h"
 #include "reports/member.h"
 #include "reports/semantics.h"
@@ -159,18 +160,25 @@ static void print_others(FILE *out, const struct result *result)
 static void print_knees(FILE *out, const struct result *result)
 {
 	struct knees knees;
+	struct crowds crowds;
 	char text[512];
 
 	knees_open(&knees, result);
-	if (knees.count)
+	crowds_open(&crowds, result);
+	if (knees.count + crowds.count)
 		fputs("<h3>Knees</h3>\n<ul>\n", out);
 	for (size_t i = 0; i < knees.count; i++) {
 		knee_tell(&knees.knee[i], text);
 		print_element(out, "li", text);
 	}
-	if (knees.count)
+	for (size_t i = 0; i < crowds.count; i++) {
+		crowd_tell(&crowds.crowd[i], text);
+		print_element(out, "li", text);
+	}
+	if (knees.count + crowds.count)
 		fputs("</ul>\n", out);
 	knees_close(&knees);
+	crowds_close(&crowds);
 }
 
 static void print_shares(FILE *out, const struct result *result)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "reports/banner.h"
+#include "reports/crowd.h"
 #include "reports/knee.h"
 #include "reports/member.h"
 #include "reports/semantics.h"
@@ -169,12 +170,26 @@ static void print_knees(const struct table *table)
 	knees_close(&knees);
 }
 
+static void print_crowds(const struct table *table)
+{
+	struct crowds crowds;
+	char text[512];
+
+	crowds_open(&crowds, table->result);
+	for (size_t i = 0; i < crowds.count; i++) {
+		crowd_tell(&crowds.crowd[i], text);
+		fprintf(table->out, "%s\n", text);
+	}
+	crowds_close(&crowds);
+}
+
 struct table_count table_foot(const struct table *table)
 {
 	const struct result *result = table->result;
 	struct table_count found = {0};
 
 	print_knees(table);
+	print_crowds(table);
 	semantics_print(table->out, result);
 	turns_print(table->out, result);
 	for (size_t i = 0; i < result->n_cases; i++) {

@@ -116,6 +116,22 @@ class Bandwidth(Sweep):
                     self.assertEqual(len(case["trials"]), 2)
                     self.check_case(case, 200)
 
+    def test_many_queue_pairs(self):
+        """However many, each op fits where completion queues are short."""
+        document = measure(
+            self.server, "--metric", "bw", "--op", "send,write-notify,doorbell", "-q", "1,16,128",
+            "-n", 4000, "--trials", 1, "--warmup", 0,
+        ).document
+        for case in document["cases"]:
+            self.assertEqual(case["status"], "complete", case)
+            self.assertEqual(case["bandwidth"]["messages"], 4000)
+            for end in case["chosen"].values():
+                self.assertLessEqual(end["cq_depth"], 32768)
+        self.assertEqual(len(document["crowds"]), 3)
+        for crowd in document["crowds"]:
+            self.assertEqual(crowd["fewest"]["queue_pairs"], 1)
+            self.assertIn(crowd["at"]["queue_pairs"], (1, 16, 128))
+
     def test_a_server_that_waits_differently(self):
         cases = self.cases(
             "--metric", "bw", "--op", "send", "--cq", "poll", "--server-cq", "poll,event",

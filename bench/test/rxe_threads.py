@@ -111,8 +111,8 @@ class Threads(Served):
     def test_what_does_not_go(self):
         for options, sentence in (
             (("--threads", 2, "--metric", "bw", "--needs"), "--needs is for one thread"),
-            (("--threads", 8, "--metric", "bw", "-q", 1024),
-             "--qps times --threads exceeds 4096 queue pairs"),
+            (("--threads", 8, "--metric", "bw", "-q", 4096),
+             "--qps times --threads exceeds 16384 queue pairs"),
         ):
             ended = Ended(client("-n", 10, *options, port=self.server.port))
             self.assertNotEqual(ended.status, 0)

@@ -31,6 +31,19 @@ class Stalled(OnSoft):
         self.check("read-notify", "; Soft-RoCE now and then forgets what waits behind a fence")
 
 
+class Many(OnSoft):
+    def test_four_thousand_queue_pairs(self):
+        ended = self.run_it(
+            "run", *SOFT, "--op", "write", "--metric", "bw", "-q", 4096, "-n", 20480, "--trials", 1,
+            "--warmup", 0, "--json", "-",
+        )
+        self.assertEqual(ended.status, 0, ended.err)
+        (case,) = documents.parse(ended.out)["cases"]
+        # Equal shares, by construction.
+        (thread,) = case["shares"]["threads"]
+        self.assertEqual([pair["messages"] for pair in thread["queue_pairs"]], [5] * 4096)
+
+
 class Faulty(OnSoft):
     def one_fails(self, plan, *options):
         """A case in which one thread fails, in bounded time, and the next one does not."""

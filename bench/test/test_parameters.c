@@ -40,7 +40,7 @@ static void test_the_interface(void **unused)
 		{"cq",             0,   "poll",    "adaptive",      "poll"   },
 		{"server-cq",      0,   "poll",    "adaptive",      ""       },
 		{"transport",      'c', "RC",      "UD",            "RC"     },
-		{"qps",            'q', "1",       "1024",          "1"      },
+		{"qps",            'q', "1",       "16384",         "1"      },
 		{"threads",        0,   "1",       "256",           "1"      },
 		{"tx-depth",       't', "1",       "16384",         ""       },
 		{"rx-depth",       'r', "1",       "16384",         ""       },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes documents of made-up results, one a line, for schema.py. */
 #include "reports/document.h"
+#include "reports/test/crowds.h"
 #include "reports/test/loads.h"
 
 static struct result sample;
@@ -81,6 +82,20 @@ static void loads(void)
 	hist_add(sample.cases[3].latency, 2500);
 }
 
+/* And numbers of queue pairs, one too many. */
+static void crowds(void)
+{
+	static const struct crowd_row rows[] = {
+		{1,    40000},
+                {64,   60000},
+                {256,  50000},
+                {1024, 30000}
+        };
+
+	result_finish(&sample);
+	crowds_init(&sample, rows, ARRAY_LENGTH(rows));
+}
+
 static void several_threads(void)
 {
 	struct result_case *line = &sample.cases[SAMPLE_BANDWIDTH];
@@ -98,8 +113,8 @@ static void several_threads(void)
 int main(void)
 {
 	static void (*const changes[])(void) = {
-		plain,      complete, failed,       unfinished,      one_trial,
-		no_windows, no_plan,  many_samples, several_threads, loads,
+		plain,   complete,     failed,          unfinished, one_trial, no_windows,
+		no_plan, many_samples, several_threads, crowds,     loads,
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(changes); i++) {

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How many queue pairs a device serves at its full rate. Of bandwidths that were asked for
+ * nothing else but another number of queue pairs, the largest one before the rate of
+ * messages falls for good: this one and all above it have less than 0.8 times the best of
+ * those below. That is where what a device keeps of queue pairs has no room any more.
+ * Below three numbers nothing is said.
+ */
+#ifndef REPORTS_CROWD_H
+#define REPORTS_CROWD_H
+
+#include "reports/result.h"
+
+#define CROWD_FALL  0.8
+#define CROWD_LEAST 3
+
+struct crowd_point {
+	uint64_t qps; /* of each thread */
+	double rate;  /* messages per second */
+	const struct result_case *line;
+};
+
+struct crowd {
+	struct crowd_point fewest;
+	struct crowd_point at;
+	bool has_beyond; /* else the rate does not fall up to at, which has most */
+	struct crowd_point beyond;
+};
+
+struct crowds {
+	struct crowd *crowd;
+	size_t count;
+};
+
+/* Of points in the order of their numbers: how many lie before the fall. */
+size_t crowd_count(const struct crowd_point *points, size_t n_points);
+
+/* Of all in a result; none where there is no memory for them. */
+void crowds_open(struct crowds *crowds, const struct result *result);
+void crowds_close(struct crowds *crowds);
+
+/* For tables. */
+void crowd_tell(const struct crowd *crowd, char text[static 512]);
+
+/* For documents; NULL: there is none. */
+json_t *crowds_make(const struct result *result);
+
+#endif
