@@ -224,7 +224,7 @@ class Options(Sweep):
         for case in self.check("--op", STREAMS, count=9):
             self.assertEqual(case["cpu"]["client"]["messages"], self.MESSAGES)
         cases = self.cases("--op", "all", "--cq", "poll,event", "-n", 50)
-        self.assertEqual(len(cases), 34)
+        self.assertEqual(len(cases), 39)
         for case in cases:
             self.assertEqual(case["latency_ns"]["count"], 50)
 

@@ -26,7 +26,7 @@ from verbmark import ALIVE, VERBMARK, Frames, Impostor, frame
 ENDS = os.environ["ENDS"]
 # What a fault may take until both ends have ended; sanitizers and a busy machine included.
 LIMIT = 20
-WORKERS = 3
+WORKERS = 5
 # Of a function that is called often: these calls, and the one in the middle.
 OFTEN = (1, 2, 3)
 # Of a run of one case, in both directions; nobody waits for the last one.

@@ -102,7 +102,7 @@ SOFT_EXPORT int rdma_init_qp_attr(struct rdma_cm_id *verbs, struct ibv_qp_attr *
 static int enter(struct rdma_cm_id *id, struct ibv_qp *qp, enum ibv_qp_state state)
 {
 	struct ibv_qp_attr attr = {.qp_state = state};
-	int mask;
+	int mask = 0;
 
 	if (rdma_init_qp_attr(id, &attr, &mask))
 		return -1;
