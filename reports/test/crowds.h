@@ -58,16 +58,7 @@ static inline void crowd_case_init(struct result_case *line, const struct crowd_
 
 static inline void crowds_init(struct result *result, const struct crowd_row *rows, size_t n_rows)
 {
-	sample_init(result);
-	for (size_t i = 0; i < result->n_cases; i++) {
-		result_drop_trials(&result->cases[i]);
-		json_decref(result->cases[i].parameters);
-	}
-	free(result->cases);
-	result->status = RESULT_COMPLETE;
-	result->cases = calloc(n_rows, sizeof(*result->cases));
-	assert_non_null(result->cases);
-	result->n_cases = n_rows;
+	sample_init_empty(result, n_rows);
 	for (size_t i = 0; i < n_rows; i++)
 		crowd_case_init(&result->cases[i], &rows[i], "");
 }

@@ -83,16 +83,7 @@ static inline void load_case_init(struct result_case *line, const struct load_ro
 
 static inline void loads_init(struct result *result, const struct load_row *rows, size_t n_rows)
 {
-	sample_init(result);
-	for (size_t i = 0; i < result->n_cases; i++) {
-		result_drop_trials(&result->cases[i]);
-		json_decref(result->cases[i].parameters);
-	}
-	free(result->cases);
-	result->status = RESULT_COMPLETE;
-	result->cases = calloc(n_rows, sizeof(*result->cases));
-	assert_non_null(result->cases);
-	result->n_cases = n_rows;
+	sample_init_empty(result, n_rows);
 	for (size_t i = 0; i < n_rows; i++)
 		load_case_init(&result->cases[i], &rows[i], "poll");
 }

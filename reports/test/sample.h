@@ -252,4 +252,19 @@ static inline void sample_init(struct result *result)
 	sample_cases(result->cases);
 }
 
+/* The same with n_cases others, which are the caller's to fill in, and complete. */
+static inline void sample_init_empty(struct result *result, size_t n_cases)
+{
+	sample_init(result);
+	for (size_t i = 0; i < result->n_cases; i++) {
+		result_drop_trials(&result->cases[i]);
+		json_decref(result->cases[i].parameters);
+	}
+	free(result->cases);
+	result->status = RESULT_COMPLETE;
+	result->cases = calloc(n_cases, sizeof(*result->cases));
+	assert_non_null(result->cases);
+	result->n_cases = n_cases;
+}
+
 #endif
