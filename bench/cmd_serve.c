@@ -83,6 +83,8 @@ static const struct option_row rows[] = {
 	 "grant memory of a pool, such as 4MiB, to clients of 'verbmark pool'"},
 	{"pool-share", 0, "SIZE", pooling_parse_size, POOL(share),
 	 "what one client may have of it at once (all)"},
+	{"pool-clients", 0, "N", pooling_parse_clients, POOL(clients),
+	 "clients of the pool at once (1024)"},
 	{"pool-cq", 0, "MODE", pooling_parse_wait, POOL(wait),
 	 "the pool's server looks each 100 us (poll), or sleeps (event)"},
 	{"pool-receives", 0, "N", pooling_parse_receives, POOL(receives),
@@ -494,11 +496,12 @@ static int check(const struct settings *settings, struct error *error)
 {
 	if (settings->has_token && settings->secret_file)
 		return error_set(error, -EINVAL, "--token and --secret-file exclude each other");
-	if (!settings->pool.size && (settings->pool.dump || settings->pool.receives ||
-				     settings->pool.share || settings->pool.wait != RDMA_ADAPTIVE))
-		return error_set(
-			error, -EINVAL,
-			"--pool-share, --pool-cq, --pool-receives and --pool-dump are for --pool");
+	if (!settings->pool.size &&
+	    (settings->pool.dump || settings->pool.receives || settings->pool.share ||
+	     settings->pool.clients || settings->pool.wait != RDMA_ADAPTIVE))
+		return error_set(error, -EINVAL,
+				 "--pool-share, --pool-clients, --pool-cq, --pool-receives and "
+				 "--pool-dump are for --pool");
 	if (!settings->pool.size)
 		return 0;
 	if (settings->has_token || settings->secret_file)

@@ -159,6 +159,7 @@ int pooling_open(struct pooling *pooling, const struct pooling_wish *wish,
 		.port = settings->port,
 		.size = wish->size,
 		.share = wish->share,
+		.clients = (uint32_t)wish->clients,
 		.receives = wish->receives ? (uint32_t)wish->receives : RECEIVES,
 		.wait = wish->wait == RDMA_EVENT ? RDMA_EVENT : RDMA_POLL,
 		.permits = permits,
@@ -274,6 +275,11 @@ const char *pooling_parse_wait(const char *text, void *field)
 
 	*(uint64_t *)field = is_event ? RDMA_EVENT : RDMA_POLL;
 	return is_event || !strcmp(text, "poll") ? NULL : "is none of poll, event";
+}
+
+const char *pooling_parse_clients(const char *text, void *field)
+{
+	return value_count(text, 1, POOL_GUESTS, field) ? NULL : "is not a number from 1 to 1024";
 }
 
 const char *pooling_parse_receives(const char *text, void *field)

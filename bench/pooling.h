@@ -21,6 +21,7 @@ struct pooling_wish {
 	uint64_t share;    /* of one client; 0: all of it */
 	uint64_t wait;     /* enum rdma_wait_mode: RDMA_POLL or RDMA_EVENT */
 	uint64_t receives; /* 0: the default */
+	uint64_t clients;  /* at once; 0: the default */
 	const char *dump;  /* a file, or NULL */
 };
 
@@ -62,5 +63,6 @@ void pooling_stop(struct pooling *pooling);
 const char *pooling_parse_size(const char *text, void *field);
 const char *pooling_parse_wait(const char *text, void *field);
 const char *pooling_parse_receives(const char *text, void *field);
+const char *pooling_parse_clients(const char *text, void *field);
 
 #endif

@@ -25,7 +25,7 @@ OPTIONS = {
     "serve": {
         "device", "port", "once", "idle", "token", "bind", "allow", "secret-file",
         "max-clients", "max-qps", "max-size", "max-memory", "max-client-memory", "max-time",
-        "max-pause", "pool", "pool-share", "pool-cq", "pool-receives", "pool-dump",
+        "max-pause", "pool", "pool-share", "pool-clients", "pool-cq", "pool-receives", "pool-dump",
     },
     "report": {"format", "output", "merge", "json", "redact", "units"},
     "devices": {"device", "json"},

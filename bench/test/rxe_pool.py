@@ -116,6 +116,22 @@ class Pool(unittest.TestCase):
             server.wait_for(reason)
         self.assertEqual(Ended(pool(server)).status, 0)
 
+    def test_one_client_too_many(self):
+        server = self.start("--pool-clients", 1)
+        first = pool(server, "--writes", 10**9, "--doorbell-every", 0)
+        self.addCleanup(first.kill)
+        server.wait_for("granted")
+        ended = Ended(pool(server))
+        self.assertEqual(ended.status, 1)
+        self.assertIn(
+            "1 of its clients are here: come back later, or raise 'serve --pool-clients' there",
+            ended.err,
+        )
+        self.assertIsNone(first.process.poll(), first.errors)
+        first.kill()
+        server.wait_for("gone")
+        self.assertEqual(Ended(pool(server)).status, 0)
+
     def test_low_receives(self):
         """What found no receive is counted where the device counts, and is not where all is well."""
         for receives, every, found in (("1024", 64, NEVER), ("8", 1, OFTEN)):
@@ -237,13 +253,18 @@ class Calls(unittest.TestCase):
             self.refused("serve", "--pool-receives", "7"),
             "--pool-receives: '7' is not a number from 8 to 32768",
         )
+        self.assertEqual(
+            self.refused("serve", "--pool-clients", "1025"),
+            "--pool-clients: '1025' is not a number from 1 to 1024",
+        )
         for words in (
             ("--pool-dump", "x"), ("--pool-cq", "poll"), ("--pool-receives", "8"),
-            ("--pool-share", "1m"),
+            ("--pool-share", "1m"), ("--pool-clients", "1"),
         ):
             self.assertEqual(
                 self.refused("serve", *words),
-                "--pool-share, --pool-cq, --pool-receives and --pool-dump are for --pool",
+                "--pool-share, --pool-clients, --pool-cq, --pool-receives and --pool-dump are for "
+                "--pool",
             )
         self.assertIn(
             "--once and --idle are not for it", self.refused("serve", "--pool", "1m", "--once")

@@ -77,6 +77,7 @@ static int open_device(struct pool_server *server, struct error *error)
 static int check(struct pool_server *server, struct error *error)
 {
 	uint32_t receives = server->settings.receives;
+	uint32_t clients = server->settings.clients ? server->settings.clients : POOL_GUESTS;
 	uint32_t most = (uint32_t)server->limits.max_cqe;
 
 	if (receives > (uint32_t)server->limits.max_srq_wr)
@@ -89,8 +90,8 @@ static int check(struct pool_server *server, struct error *error)
 				 "queues of %u",
 				 receives, most);
 	server->most_guests = (most - receives) / GUEST_LETTERS;
-	if (server->most_guests > POOL_GUESTS)
-		server->most_guests = POOL_GUESTS;
+	if (server->most_guests > clients)
+		server->most_guests = clients;
 	return 0;
 }
 
@@ -204,7 +205,9 @@ static int consider(const struct pool_server *server, const struct rdma_cm_id *i
 			error, -EACCES,
 			"its pool serves nobody at your address: add its network to 'serve --allow' there");
 	if (server->n_guests >= server->most_guests)
-		return error_set(error, -EBUSY, "%u clients are here: come back later",
+		return error_set(error, -EBUSY,
+				 "%u of its clients are here: come back later, or raise 'serve "
+				 "--pool-clients' there",
 				 server->n_guests);
 	return 0;
 }
