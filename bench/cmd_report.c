@@ -7,8 +7,10 @@
 
 #include "bench/command.h"
 #include "bench/redaction.h"
+#include "reports/csv.h"
 #include "reports/document.h"
 #include "reports/load.h"
+#include "reports/markdown.h"
 #include "reports/merge.h"
 #include "reports/page.h"
 #include "reports/save.h"
@@ -23,6 +25,7 @@ struct format {
 	void (*add)(const struct settings *settings, const struct result *result, const char *name,
 		    FILE *out);
 	void (*end)(FILE *out);
+	bool is_apart; /* an empty line is between two results */
 };
 
 struct settings {
@@ -40,7 +43,7 @@ static const char *parse_format(const char *text, void *field);
 
 static const struct option_row rows[] = {
 	{"format", 0,   "NAME", parse_format,     offsetof(struct settings, format),
-	 "table, or html: one page for browsers and paper (table)"           },
+	 "table, html (a page, for paper too), markdown, csv, json (table)"  },
 	{"output", 'o', "FILE", option_text,      offsetof(struct settings, output),
 	 "write what is shown there"					 },
 	{"merge",  0,   NULL,   option_flag,      offsetof(struct settings, is_merged),
@@ -93,9 +96,37 @@ static void add_page(const struct settings *settings, const struct result *resul
 	page_add(out, settings->unit, result, name);
 }
 
+static void add_markdown(const struct settings *settings, const struct result *result,
+			 const char *name, FILE *out)
+{
+	size_t n_files = settings->is_merged ? 1 : settings->n_files;
+
+	markdown_add(out, settings->unit, result, name, MARKDOWN_MOST / n_files);
+}
+
+static void add_csv(const struct settings *settings, const struct result *result, const char *name,
+		    FILE *out)
+{
+	csv_add(out, result, name);
+}
+
+/* As run leaves it, in a line. */
+static void add_json(const struct settings *settings, const struct result *result, const char *name,
+		     FILE *out)
+{
+	json_t *document = document_make(result);
+
+	json_dumpf(document, out, JSON_COMPACT);
+	fputc('\n', out);
+	json_decref(document);
+}
+
 static const struct format formats[] = {
-	{"table", NULL,       add_table, NULL    },
-	{"html",  page_begin, add_page,  page_end},
+	{"table",    NULL,       add_table,    NULL,     true },
+	{"html",     page_begin, add_page,     page_end, true },
+	{"markdown", NULL,       add_markdown, NULL,     true },
+	{"csv",      csv_begin,  add_csv,      NULL,     false},
+	{"json",     NULL,       add_json,     NULL,     false},
 };
 
 static const char *parse_format(const char *text, void *field)
@@ -106,7 +137,7 @@ static const char *parse_format(const char *text, void *field)
 		*(const struct format **)field = &formats[i];
 		return NULL;
 	}
-	return "is none of table, html";
+	return "is none of table, html, markdown, csv, json";
 }
 
 /* What is to be shown: one result, or NULL for each of the files on its own. */
@@ -134,7 +165,7 @@ static bool show_each(const struct show *show, FILE *out)
 			*show->status = COMMAND_FAILED;
 			continue;
 		}
-		if (has_shown)
+		if (has_shown && show->format->is_apart)
 			fputc('\n', out);
 		has_shown = true;
 		show->format->add(settings, &result, settings->files[i], out);
@@ -298,7 +329,7 @@ static int run(int argc, char *argv[], struct error *error)
 
 const struct command command_report = {
 	.name = "report",
-	.summary = "shows results: as tables, or as a page for browsers",
+	.summary = "shows results: as tables, as a page for browsers, as CSV, ...",
 	.options = &options,
 	.run = run,
 };

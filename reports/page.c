@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "reports/banner.h"
-#include "reports/crowd.h"
-#include "reports/knee.h"
 #include "reports/member.h"
+#include "reports/said.h"
 #include "reports/semantics.h"
 #include "reports/turns.h"
 
@@ -157,28 +156,29 @@ static void print_others(FILE *out, const struct result *result)
 		fputs("</ul>\n", out);
 }
 
+/* A list, which is begun with its title by the first item. */
+struct items {
+	FILE *out;
+	const char *title;
+	size_t count;
+};
+
+static void add_item(void *owner, const char *text)
+{
+	struct items *items = owner;
+
+	if (!items->count++)
+		fprintf(items->out, "<h3>%s</h3>\n<ul>\n", items->title);
+	print_element(items->out, "li", text);
+}
+
 static void print_knees(FILE *out, const struct result *result)
 {
-	struct knees knees;
-	struct crowds crowds;
-	char text[512];
+	struct items items = {.out = out, .title = "Knees"};
 
-	knees_open(&knees, result);
-	crowds_open(&crowds, result);
-	if (knees.count + crowds.count)
-		fputs("<h3>Knees</h3>\n<ul>\n", out);
-	for (size_t i = 0; i < knees.count; i++) {
-		knee_tell(&knees.knee[i], text);
-		print_element(out, "li", text);
-	}
-	for (size_t i = 0; i < crowds.count; i++) {
-		crowd_tell(&crowds.crowd[i], text);
-		print_element(out, "li", text);
-	}
-	if (knees.count + crowds.count)
+	said_knees(result, add_item, &items);
+	if (items.count)
 		fputs("</ul>\n", out);
-	knees_close(&knees);
-	crowds_close(&crowds);
 }
 
 static void print_shares(FILE *out, const struct result *result)

@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "reports/banner.h"
-#include "reports/crowd.h"
-#include "reports/knee.h"
 #include "reports/member.h"
+#include "reports/said.h"
 #include "reports/semantics.h"
 #include "reports/turns.h"
 
@@ -157,30 +156,11 @@ static void print_unsteady(const struct table *table)
 		fprintf(table->out, "! %s; mend: a longer --warmup\n", text);
 }
 
-static void print_knees(const struct table *table)
+static void say(void *owner, const char *text)
 {
-	struct knees knees;
-	char text[512];
+	const struct table *table = owner;
 
-	knees_open(&knees, table->result);
-	for (size_t i = 0; i < knees.count; i++) {
-		knee_tell(&knees.knee[i], text);
-		fprintf(table->out, "%s\n", text);
-	}
-	knees_close(&knees);
-}
-
-static void print_crowds(const struct table *table)
-{
-	struct crowds crowds;
-	char text[512];
-
-	crowds_open(&crowds, table->result);
-	for (size_t i = 0; i < crowds.count; i++) {
-		crowd_tell(&crowds.crowd[i], text);
-		fprintf(table->out, "%s\n", text);
-	}
-	crowds_close(&crowds);
+	fprintf(table->out, "%s\n", text);
 }
 
 struct table_count table_foot(const struct table *table)
@@ -188,8 +168,7 @@ struct table_count table_foot(const struct table *table)
 	const struct result *result = table->result;
 	struct table_count found = {0};
 
-	print_knees(table);
-	print_crowds(table);
+	said_knees(result, say, (void *)(uintptr_t)table);
 	semantics_print(table->out, result);
 	turns_print(table->out, result);
 	for (size_t i = 0; i < result->n_cases; i++) {

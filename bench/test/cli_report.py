@@ -2,7 +2,9 @@
 """Tables of results, and several results as one: documents made here, by other means."""
 
 import copy
+import csv
 import html.parser
+import io
 import json
 import os
 import statistics
@@ -197,6 +199,77 @@ class Report(unittest.TestCase):
                 self.assertEqual(" ".join(cells).split(), self.line(table, beginning))
         self.assertIn(table.splitlines()[0], page.text)
 
+    def figures(self, *words):
+        """Of csv: by case, trial and figure, its unit and value; all lines have all columns."""
+        rows = list(csv.DictReader(io.StringIO(self.shown("--format", "csv", *words).out)))
+        self.assertFalse([row for row in rows if None in row or None in row.values()])
+        found = {
+            (row["file"], row["case"], row["trial"], row["figure"]): (row["unit"], row["value"])
+            for row in rows
+        }
+        self.assertEqual(len(found), len(rows))
+        return rows, found
+
+    def test_values_separated_by_commas(self):
+        path = self.write("a,\"b.json", result(latency(FAST), bandwidth([100, 200, 300])))
+        rows, found = self.figures(path)
+        self.assertEqual({row["case"] for row in rows}, {"send/lat/64/poll", "write/bw/1000/event"})
+        sent, wrote = (path, "send/lat/64/poll"), (path, "write/bw/1000/event")
+        for figure, unit, value in (
+            ("min", "ns", 1230), ("p50", "ns", 1230), ("p99", "ns", 1250), ("max", "ns", 1400),
+            ("mean", "ns", statistics.mean(FAST)), ("stddev", "ns", statistics.stdev(FAST)),
+            ("messages", "1", 2000), ("duration", "ns", 5 * MS), ("client_cpu", "ns", 2000),
+        ):
+            self.assertEqual(found[*sent, "", figure][0], unit)
+            self.assertAlmostEqual(float(found[*sent, "", figure][1]), value, delta=value / 1000)
+        self.assertEqual(found[*sent, "1", "p50"], ("ns", "1230"))
+        # 600 messages of 1000 bytes in 30 ms.
+        self.assertEqual(found[*wrote, "", "bytes_per_s"], ("B/s", "20000000"))
+        self.assertEqual(found[*wrote, "1", "messages_per_s"], ("1/s", "20000"))
+        self.assertNotIn((*wrote, "", "p50"), found)
+        (row,) = [row for row in rows if row["figure"] == "p50" and not row["trial"]]
+        wanted = {"op": "send", "metric": "lat", "bytes": "64", "cq": "poll", "kind": "half",
+                  "transport": "RC", "status": "complete"}
+        self.assertEqual({name: row[name] for name in wanted}, wanted)
+
+    def test_values_of_several(self):
+        """One line of names; a case without figures has a line, and no value."""
+        paths = (self.write("a.json", result(*ENDED_BADLY)), self.write("b.json", result(latency(FAST))))
+        rows, _ = self.figures(*paths)
+        bad = {row["case"]: row for row in rows if row["file"] == paths[0]}
+        for ended in ENDED_BADLY:
+            row = bad[ended["id"]]
+            self.assertEqual((row["status"], row["figure"], row["value"]), (ended["status"], "", ""))
+        self.assertTrue([row for row in rows if row["file"] == paths[1]])
+
+    def test_documents(self):
+        """Shown as json they are what they were, a line each."""
+        good = self.write("a.json", result(latency(FAST), bandwidth([100, 200, 300])))
+        bad = self.write("b.json", result(*ENDED_BADLY))
+        lines = self.shown("--format", "json", good, bad).out.splitlines()
+        self.assertEqual(len(lines), 2)
+        for path, line in zip((good, bad), lines):
+            again = self.write("again.json", json.loads(line))
+            shown = [self.shown(name).out.rpartition(", ")[0] for name in (path, again)]
+            self.assertEqual(*shown)
+
+    def test_markdown_has_the_cells_of_the_table(self):
+        path = self.write("a.json", result(latency(FAST), bandwidth([100, 200, 300])))
+        table = self.shown(path).out
+        lines = self.shown("--format", "markdown", path).out.splitlines()
+        rows = [line.split("|")[1:-1] for line in lines if line.startswith("| ") and ":--" not in line]
+        for cells, start in zip(rows, ("LATENCY", "send ", "BANDWIDTH", "write "), strict=True):
+            self.assertEqual(" ".join(cells).split(), self.line(table, start))
+
+    def test_markdown_of_very_much(self):
+        """As summaries of jobs take it, of all files together."""
+        one = latency([1230, 1250])
+        cases = [one | {"id": f"send/lat/{size}/poll", "size": size} for size in range(1, 6000)]
+        paths = [self.write(f"{name}.json", result(*cases)) for name in "abc"]
+        text = self.shown("--format", "markdown", *paths).out
+        self.assertLess(len(text.encode()), 1 << 20)
+        self.assertEqual(text.count("lines are left out here"), 3)
+
     def test_a_page_of_several(self):
         bad = result(*ENDED_BADLY, latency(SLOW))
         bad["hosts"]["client"]["facts"] = {"cpu": {"model": "<b>A & B</b>"}}
@@ -340,7 +413,7 @@ class Report(unittest.TestCase):
             (("-o", path, path), "--output is a result: it would be lost"),
             (("-o", f"{self.folder.name}/./a.json", path),
              "--output is a result: it would be lost"),
-            (("--format", "pdf", path), "--format: 'pdf' is none of table, html"),
+            (("--format", "pdf", path), "--format: 'pdf' is none of table, html, markdown, csv, json"),
             (("--merge", "--json", "b", "-o", "b", path),
              "--output and --json are the same file"),
         ):
