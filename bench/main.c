@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "bench/choose.h"
@@ -55,10 +56,22 @@ static int finish(int status)
 	return error.code ? complain(&error, COMMAND_FAILED) : status;
 }
 
+/* Each queue pair has some descriptors, and the soft limit is for programs that use select. */
+static void raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int main(int argc, char *argv[])
 {
 	struct error error = {0};
 
+	raise_limit();
 	choose_begin(argv);
 	if (argc < 2) {
 		error_set(

@@ -2,6 +2,7 @@
 #include "bench/loop_single.h"
 #include "bench/op.h"
 
+/* In the place of an operation: whether it is the poll that is timed. */
 LOOP_BIND(latency, loop_single, true)
 
 const struct op op_poll_cq = {

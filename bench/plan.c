@@ -9,6 +9,7 @@
 #include "bench/preset.h"
 #include "bench/rate.h"
 #include "bench/rules.h"
+#include "bench/told.h"
 #include "reports/document.h"
 
 #define FIELD(member) offsetof(struct plan, member)
@@ -162,64 +163,11 @@ static bool is_new(json_t *ids, const char *id, size_t number)
 	return true;
 }
 
-/* A call has some of what messages have: a length, a way of waiting. */
-static void drop_of_messages(const struct op *op, struct parameters *wanted)
-{
-	const struct parameters fallback = parameters_default();
-
-	wanted->server_cq = fallback.server_cq;
-	wanted->cq_mod = fallback.cq_mod;
-	if (!(op->takes & OP_TAKES_CQ))
-		wanted->cq = fallback.cq;
-	if (!(op->takes & OP_TAKES_TX))
-		wanted->tx_depth = fallback.tx_depth;
-	if (!(op->takes & OP_TAKES_RX))
-		wanted->rx_depth = fallback.rx_depth;
-	if (!(op->takes & OP_TAKES_INLINE))
-		wanted->inline_size = fallback.inline_size;
-	if (!(op->takes & OP_TAKES_SGE))
-		wanted->sge = fallback.sge;
-	if (!(op->takes & OP_TAKES_SRQ))
-		wanted->use_srq = fallback.use_srq;
-	if (!(op->takes & OP_TAKES_SIZE))
-		wanted->size = 1;
-}
-
-static bool takes_registration(const struct op *op, const struct parameters *wanted)
-{
-	return op == &op_read && wanted->metric == METRIC_LAT;
-}
-
-/* What others are not told, so that they are the same whatever it is. */
-static void drop_strange(const struct op *op, struct parameters *wanted)
-{
-	bool is_load = wanted->metric == METRIC_LOAD;
-
-	if (!is_load)
-		wanted->rate = PARAMETER_AUTO;
-	if (!is_load || wanted->arrivals == ARRIVALS_FIXED)
-		wanted->arrivals = PARAMETER_AUTO;
-	if (wanted->arrivals == PARAMETER_AUTO && !rules_is_random(op, wanted))
-		wanted->seed = PARAMETER_AUTO;
-	if (!op->shape.rings)
-		wanted->doorbell_every = PARAMETER_AUTO;
-	if (!op->shape.registers)
-		wanted->mr_access = PARAMETER_AUTO;
-	if (op != &op_register)
-		wanted->pages = PARAMETER_AUTO;
-	if (!takes_registration(op, wanted))
-		wanted->registration = PARAMETER_AUTO;
-	if (!op->shape.connects)
-		wanted->step = PARAMETER_AUTO;
-	if (op_is_timed_call(op))
-		drop_of_messages(op, wanted);
-}
-
 static void make_case(struct plan_case *made, const struct op *op, struct parameters wanted)
 {
 	const char *refusal;
 
-	drop_strange(op, &wanted);
+	told_keep(op, &wanted);
 	*made = (struct plan_case){.op = op, .parameters = wanted};
 	/* As the client is what it is anyway. */
 	if (wanted.server_cq == wanted.cq)
@@ -249,12 +197,33 @@ static struct parameters maximum_of(struct parameters wanted)
 	return wanted;
 }
 
+/*
+ * Depths that nobody asked for are those of the most queue pairs in the product: they differ
+ * in their number alone.
+ */
+static void make_alike(const struct product *product, struct parameters wanted,
+		       struct plan_case *made)
+{
+	const struct list *qps = &product->lists[parameter_find("qps") - parameter_table];
+	struct plan_case most;
+
+	for (size_t i = 0; i < qps->count; i++)
+		wanted.qps = qps->item[i] > wanted.qps ? qps->item[i] : wanted.qps;
+	make_case(&most, made->op, wanted);
+	made->parameters.tx_depth = most.parameters.tx_depth;
+	made->parameters.rx_depth = most.parameters.rx_depth;
+	made->parameters.cq_mod = most.parameters.cq_mod;
+	made->parameters.doorbell_every = most.parameters.doorbell_every;
+}
+
 /* The case of that id, which is added if there is none. */
-static struct plan_case *add_case(struct plan *plan, json_t *ids, struct parameters wanted)
+static struct plan_case *add_case(struct plan *plan, const struct product *product, json_t *ids,
+				  struct parameters wanted)
 {
 	struct plan_case *made = &plan->cases[plan->n_cases];
 
 	make_case(made, ops[wanted.op], wanted);
+	make_alike(product, wanted, made);
 	if (!is_new(ids, made->id, plan->n_cases))
 		return &plan->cases[json_integer_value(json_object_get(ids, made->id))];
 	plan->n_cases++;
@@ -306,10 +275,11 @@ static void add_metric(struct plan *plan, const struct product *product, json_t 
 
 		/* What 100 % are is known before the shares are run. */
 		if (metric >= METRIC_BW && is_share(&wanted) && !is_refused(wanted))
-			maximum = (size_t)(add_case(plan, ids, maximum_of(wanted)) - plan->cases);
+			maximum = (size_t)(add_case(plan, product, ids, maximum_of(wanted)) -
+					   plan->cases);
 		if (wanted.metric != metric)
 			continue;
-		made = add_case(plan, ids, wanted);
+		made = add_case(plan, product, ids, wanted);
 		made->maximum = maximum;
 		/* One that a product before it has asked for is that one's. */
 		if (made->product == json_array_size(plan->made))
@@ -475,11 +445,11 @@ static int check_operations(struct plan *plan, struct error *error)
 		bool (*hears)(const struct op *op, const struct parameters *parameters);
 		const char *for_what;
 	} named[] = {
-		{"doorbell-every", rings,              "doorbell"               },
-		{"mr-access",      registers,          "register and deregister"},
-		{"pages",          takes_pages,        "register"               },
-		{"registration",   takes_registration, "read, of --metric lat"  },
-		{"step",           connects,           "connect"                },
+		{"doorbell-every", rings,             "doorbell"               },
+		{"mr-access",      registers,         "register and deregister"},
+		{"pages",          takes_pages,       "register"               },
+		{"registration",   told_registration, "read, of --metric lat"  },
+		{"step",           connects,          "connect"                },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(named); i++) {

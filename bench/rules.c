@@ -12,8 +12,8 @@
 /* The receives as perftest has them. */
 #define BW_RECEIVE 512
 /*
- * Of all queue pairs of a thread, which share a completion queue: it has room for these,
- * and for as many notifications as sends, on devices that have no long ones.
+ * Of all queue pairs of a thread, which share a completion queue: up to 4096 of them it has
+ * room for these, and for as many notifications as sends, on devices that have no long ones.
  */
 #define BW_SENDS    8192
 #define BW_RECEIVES 12288
@@ -82,7 +82,7 @@ static uint64_t stream_receives(const struct parameters *parameters)
 
 	/* Those of a shared receive queue are shared. */
 	if (!parameters->use_srq)
-		most = at_least(least(most, BW_RECEIVES / parameters->qps), 1);
+		most = at_least(least(most, BW_RECEIVES / parameters->qps), BW_DEPTH_LEAST);
 	if (!parameters->verify)
 		return most;
 	return least(at_least(VERIFIED_BYTES / parameters->size, BW_DEPTH_LEAST), most);
@@ -367,6 +367,13 @@ static bool is_too_many(const struct op *op, const struct parameters *p)
 	return p->qps * p->threads > RULES_QUEUE_PAIRS;
 }
 
+/* A control message has the addresses of all of them, some 200 bytes each. */
+static bool is_too_many_by_hand(const struct op *op, const struct parameters *p)
+{
+	return (p->connect == CONNECT_QP || needs_pairs(p)) &&
+	       p->qps * p->threads > RULES_PAIRS_BY_HAND;
+}
+
 static bool is_needs_of_many(const struct op *op, const struct parameters *p)
 {
 	return p->needs && p->threads > 1;
@@ -433,7 +440,7 @@ static bool is_both_limits(const struct op *op, const struct parameters *p)
 
 static bool is_cut_to_nothing(const struct op *op, const struct parameters *p)
 {
-	return p->sge > p->size && !is_apart(op);
+	return p->sge > p->size && !op->shape.is_granted && !op->shape.is_call;
 }
 
 static bool is_cut_atomic(const struct op *op, const struct parameters *p)
@@ -487,56 +494,58 @@ static const struct rule {
 	bool (*applies)(const struct op *op, const struct parameters *p);
 	const char *sentence;
 } rules[] = {
-	{is_missing_on_uc,        "UC has no such operation: it can send, write and write-imm"      },
-	{is_missing_on_ud,        "UD has no such operation: it can send"                           },
-	{is_no_mtu,               "an MTU is 256, 512, 1024, 2048 or 4096"                          },
-	{is_no_datagram,          "a datagram is one packet: 4096 bytes at the most"                },
-	{is_list_of_two,          "a post list is of one operation: no notifications, no doorbells" },
-	{is_without_bell,         "--doorbell-every is for doorbell"                                },
-	{is_signal_silent,        "doorbell: what rings is signalled, --cq-mod is --doorbell-every" },
-	{is_load_of_bells,        "a load of doorbells, each with its completion, is write-imm"     },
-	{is_apart_of_many,        "grants, and what sets up, are one at a time: --metric lat"       },
-	{is_apart_elsewhere,      "--access: grants, and what sets up, have one place: same"        },
-	{is_without_rights,       "--mr-access is for register and deregister"                      },
-	{is_without_pages,        "--pages is for register"                                         },
-	{is_without_steps,        "--step is for connect"                                           },
-	{is_connect_by_hand,      "connect is by rdma_cm: no --connect qp, nor -m, -x, -S or -T"    },
-	{is_registered_otherwise, "--registration is for read, of --metric lat"                     },
-	{is_registered_elsewhere, "--registration each has one place, in one piece"                 },
-	{is_lat_of_many,          "latency is measured on one queue pair of each thread"            },
-	{is_lat_of_lists,         "latency is measured one at a time: no post lists"                },
-	{is_lat_both_ways,        "only bandwidth goes both ways at once"                           },
-	{is_timed_otherwise,      "--latencies is for bw, without post lists"                       },
-	{is_cm_without,           "rdma_cm cannot carry -c, -m, -x, -S or -T: --connect qp can"     },
-	{is_list_too_long,        "--post-list exceeds --tx-depth"                                  },
-	{is_signal_too_rare,      "--cq-mod exceeds --tx-depth: the queue would fill and stay full" },
-	{is_timed_by_others,      "--latencies needs --cq-mod 1: each message has a completion"     },
-	{is_without_payload,      "--verify is for operations with a payload"                       },
-	{is_overwritten,          "--verify of bw is for send and read: a write overwrites the last"},
-	{is_nameless,             "--verify on UC and UD takes 8 bytes, of writes 9, for a number"  },
-	{is_unseen,               "--verify: nothing tells the target of such a write when to look" },
-	{is_needs_of_lat,         "--needs is for bw on RC, in one direction"                       },
-	{is_needs_of_many,        "--needs is for one thread"                                       },
-	{is_too_many,             "--qps times --threads exceeds 16384 queue pairs"                 },
-	{is_load_rateless,        "load needs --rate"					       },
-	{is_load_elsewhere,       "load is for RC: only there a completion tells of an arrival"     },
-	{is_load_of_threads,      "load is for one thread: its schedule is not shared out"          },
-	{is_load_of_lists,        "a load is posted one by one: no post lists"                      },
-	{is_load_verified,        "--verify is for lat and bw"                                      },
-	{is_load_silent,          "load needs --cq-mod 1: each message has a completion"            },
-	{is_load_too_slow,        "--rate is less than a message per second"                        },
-	{is_thinking_driver,      "--think is for a server that answers: not for both ways at once" },
-	{is_cut_atomic,           "--sge: the eight bytes of an atomic are one piece"               },
-	{is_cut_to_nothing,       "--sge: a message has no fewer bytes than pieces"                 },
-	{is_cut_inline,           "--sge is for what the device gathers: with --inline 0"           },
-	{is_without_room,         "--buffer is less than a message of each queue pair"              },
-	{is_overlapping,          "--access: the stride is less than a message"                     },
-	{is_not_aligned,          "--access: a stride of atomics is a multiple of 8"                },
-	{is_told_where,           "--access: a notification tells of one place: same"               },
-	{is_seen_at_one,          "--verify looks at messages where all go: --access same"          },
-	{is_lost_on_way,          "--access: a write's latency that may be lost has one place: same"},
-	{is_shared_by_all,        "--access: with --use-srq all receives are of one queue pair"     },
-	{is_both_limits,          "-n and -D exclude each other"                                    },
+	{is_missing_on_uc,        "UC has no such operation: it can send, write and write-imm"       },
+	{is_missing_on_ud,        "UD has no such operation: it can send"                            },
+	{is_no_mtu,               "an MTU is 256, 512, 1024, 2048 or 4096"                           },
+	{is_no_datagram,          "a datagram is one packet: 4096 bytes at the most"                 },
+	{is_list_of_two,          "a post list is of one operation: no notifications, no doorbells"  },
+	{is_without_bell,         "--doorbell-every is for doorbell"                                 },
+	{is_signal_silent,        "doorbell: what rings is signalled, --cq-mod is --doorbell-every"  },
+	{is_load_of_bells,        "a load of doorbells, each with its completion, is write-imm"      },
+	{is_apart_of_many,        "grants, and calls that are timed, are one at a time: --metric lat"},
+	{is_apart_elsewhere,      "--access: grants, and what sets up, have one place: same"         },
+	{is_without_rights,       "--mr-access is for register and deregister"                       },
+	{is_without_pages,        "--pages is for register"                                          },
+	{is_without_steps,        "--step is for connect"                                            },
+	{is_connect_by_hand,      "connect is by rdma_cm: no --connect qp, nor -m, -x, -S or -T"     },
+	{is_registered_otherwise, "--registration is for read, of --metric lat"                      },
+	{is_registered_elsewhere, "--registration each has one place, in one piece"                  },
+	{is_lat_of_many,          "latency is measured on one queue pair of each thread"             },
+	{is_lat_of_lists,         "latency is measured one at a time: no post lists"                 },
+	{is_lat_both_ways,        "only bandwidth goes both ways at once"                            },
+	{is_timed_otherwise,      "--latencies is for bw, without post lists"                        },
+	{is_cm_without,           "rdma_cm cannot carry -c, -m, -x, -S or -T: --connect qp can"      },
+	{is_list_too_long,        "--post-list exceeds --tx-depth"                                   },
+	{is_signal_too_rare,      "--cq-mod exceeds --tx-depth: the queue would fill and stay full"  },
+	{is_timed_by_others,      "--latencies needs --cq-mod 1: each message has a completion"      },
+	{is_without_payload,      "--verify is for operations with a payload"                        },
+	{is_overwritten,          "--verify of bw is for send and read: a write overwrites the last" },
+	{is_nameless,             "--verify on UC and UD takes 8 bytes, of writes 9, for a number"   },
+	{is_unseen,               "--verify: nothing tells the target of such a write when to look"  },
+	{is_needs_of_lat,         "--needs is for bw on RC, in one direction"                        },
+	{is_needs_of_many,        "--needs is for one thread"                                        },
+	{is_too_many,             "--qps times --threads exceeds 16384 queue pairs"                  },
+	{is_too_many_by_hand,
+	 "--qps times --threads exceeds 4096 queue pairs, which is what is connected by hand"        },
+	{is_load_rateless,        "load needs --rate"						},
+	{is_load_elsewhere,       "load is for RC: only there a completion tells of an arrival"      },
+	{is_load_of_threads,      "load is for one thread: its schedule is not shared out"           },
+	{is_load_of_lists,        "a load is posted one by one: no post lists"                       },
+	{is_load_verified,        "--verify is for lat and bw"                                       },
+	{is_load_silent,          "load needs --cq-mod 1: each message has a completion"             },
+	{is_load_too_slow,        "--rate is less than a message per second"                         },
+	{is_thinking_driver,      "--think is for a server that answers: not for both ways at once"  },
+	{is_cut_atomic,           "--sge: the eight bytes of an atomic are one piece"                },
+	{is_cut_to_nothing,       "--sge: a message has no fewer bytes than pieces"                  },
+	{is_cut_inline,           "--sge is for what the device gathers: with --inline 0"            },
+	{is_without_room,         "--buffer is less than a message of each queue pair"               },
+	{is_overlapping,          "--access: the stride is less than a message"                      },
+	{is_not_aligned,          "--access: a stride of atomics is a multiple of 8"                 },
+	{is_told_where,           "--access: a notification tells of one place: same"                },
+	{is_seen_at_one,          "--verify looks at messages where all go: --access same"           },
+	{is_lost_on_way,          "--access: a write's latency that may be lost has one place: same" },
+	{is_shared_by_all,        "--access: with --use-srq all receives are of one queue pair"      },
+	{is_both_limits,          "-n and -D exclude each other"                                     },
 };
 
 const char *rules_refuse(const struct op *op, const struct parameters *parameters)

@@ -8,8 +8,10 @@
 
 #include "bench/op.h"
 
-/* Of all threads: as many as a control message holds, and more than any device is faster for. */
+/* Of all threads: more than any device is faster for. */
 #define RULES_QUEUE_PAIRS 16384
+/* And of those that are connected by hand: as many as a control message holds. */
+#define RULES_PAIRS_BY_HAND 4096
 
 /* Puts a value where nobody asked for one. */
 void rules_choose(const struct op *op, struct parameters *parameters);

@@ -25,9 +25,13 @@ int cm_channel_open(struct rdma_event_channel **channel, struct error *error)
 	int flags;
 
 	*channel = rdma_create_event_channel();
-	if (!*channel)
-		return error_set_errno(error, verbs_null(),
-				       "cannot open the connection manager (modprobe rdma_ucm)");
+	if (!*channel) {
+		int code = verbs_null();
+		bool is_full = code == -EMFILE || code == -ENFILE;
+
+		return error_set_errno(error, code, "cannot open the connection manager (%s)",
+				       is_full ? "a higher 'ulimit -n'" : "modprobe rdma_ucm");
+	}
 	flags = fcntl((*channel)->fd, F_GETFL);
 	if (flags < 0 || fcntl((*channel)->fd, F_SETFL, flags | O_NONBLOCK))
 		return error_set_errno(error, -errno, "cannot set up the event channel");

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/interval.h"
+#include "reports/knee.h"
+
 static bool is_low_from(const struct crowd_point *points, size_t first, size_t n_points,
 			double best)
 {
@@ -27,15 +30,22 @@ size_t crowd_count(const struct crowd_point *points, size_t n_points)
 	return count;
 }
 
-static uint64_t queue_pairs(const struct result_case *line)
+static uint64_t parameter(const struct result_case *line, const char *name)
 {
-	return (uint64_t)json_integer_value(json_object_get(line->parameters, "qps"));
+	return (uint64_t)json_integer_value(json_object_get(line->parameters, name));
 }
 
-static bool is_point(const struct result_case *line)
+static bool is_of_crowd(const struct result_case *line)
 {
-	return !strcmp(line->metric, "bw") && line->status == RESULT_COMPLETE && line->n_trials &&
-	       line->duration_ns && queue_pairs(line);
+	return !strcmp(line->metric, "bw") && parameter(line, "qps");
+}
+
+/* NULL: it is one. */
+static const char *why_no_point(const struct result_case *line)
+{
+	if (line->status != RESULT_COMPLETE)
+		return result_status_name(line->status);
+	return line->n_trials ? NULL : "no trials";
 }
 
 /* Its id without the number, which says all that was asked for: depths go by the number. */
@@ -45,7 +55,7 @@ static void name_crowd(const struct result_case *line, char name[static sizeof(l
 	char *found;
 
 	snprintf(name, sizeof(line->id), "%s", line->id);
-	snprintf(number, sizeof(number), "/q%" PRIu64, queue_pairs(line));
+	snprintf(number, sizeof(number), "/q%" PRIu64, parameter(line, "qps"));
 	found = strstr(name, number);
 	if (found && (found[strlen(number)] == '/' || !found[strlen(number)]))
 		memmove(found, found + strlen(number), strlen(found + strlen(number)) + 1);
@@ -59,7 +69,7 @@ static json_t *find_crowds(const struct result *result)
 	for (size_t i = 0; i < result->n_cases; i++) {
 		char name[sizeof(result->cases[i].id)];
 
-		if (!is_point(&result->cases[i]))
+		if (!is_of_crowd(&result->cases[i]))
 			continue;
 		name_crowd(&result->cases[i], name);
 		if (!json_object_get(found, name))
@@ -74,36 +84,79 @@ static int compare(const void *one, const void *other)
 	const struct crowd_point *a = one;
 	const struct crowd_point *b = other;
 
-	return (a->qps > b->qps) - (a->qps < b->qps);
+	return (a->queue_pairs > b->queue_pairs) - (a->queue_pairs < b->queue_pairs);
 }
 
-static void add_crowd(struct crowds *crowds, const struct result *result, const json_t *numbers)
+/* One trial that was held up says nothing of the others. */
+static double median_rate(const struct result_case *line)
 {
-	size_t n_points = json_array_size(numbers);
-	struct crowd_point *points = calloc(n_points, sizeof(*points));
+	double *rates = calloc(line->n_trials, sizeof(*rates));
+	struct interval interval = {0};
+	struct error ignored = {0};
+	double median = 0;
+
+	if (!rates)
+		return 0;
+	for (size_t i = 0; i < line->n_trials; i++)
+		rates[i] = line->trials[i].messages_per_s;
+	if (!interval_median(&interval, rates, line->n_trials, &ignored))
+		median = interval.median;
+	free(rates);
+	return median;
+}
+
+static struct crowd_point make_of(const struct result_case *line)
+{
+	uint64_t threads = parameter(line, "threads");
+
+	return (struct crowd_point){.queue_pairs = parameter(line, "qps") * (threads ? threads : 1),
+				    .rate = median_rate(line),
+				    .line = line};
+}
+
+/* The points in the order of their numbers, and the other cases. */
+static struct crowd_point *find_points(const struct result *result, const json_t *numbers,
+				       size_t *n_points, json_t *left_out)
+{
+	struct crowd_point *points = calloc(json_array_size(numbers), sizeof(*points));
+	const json_t *number;
+	size_t i;
+
+	*n_points = 0;
+	if (!points)
+		return NULL;
+	json_array_foreach(numbers, i, number)
+	{
+		const struct result_case *line = &result->cases[json_integer_value(number)];
+		const char *reason = why_no_point(line);
+
+		if (reason)
+			json_array_append_new(left_out, json_pack("{s:s, s:s}", "case", line->id,
+								  "reason", reason));
+		else
+			points[(*n_points)++] = make_of(line);
+	}
+	qsort(points, *n_points, sizeof(*points), compare);
+	return points;
+}
+
+static void add_crowd(struct crowds *crowds, const struct crowd_point *points, size_t n_points,
+		      json_t *left_out)
+{
 	struct crowd *crowd = &crowds->crowd[crowds->count];
-	size_t count;
+	size_t count = n_points < CROWD_LEAST ? 0 : crowd_count(points, n_points);
 
-	for (size_t i = 0; i < n_points && points; i++) {
-		const struct result_case *line =
-			&result->cases[json_integer_value(json_array_get(numbers, i))];
-		double seconds = (double)line->duration_ns / 1e9;
-
-		points[i] = (struct crowd_point){.qps = queue_pairs(line),
-						 .rate = (double)line->messages / seconds,
-						 .line = line};
-	}
-	if (points) {
-		qsort(points, n_points, sizeof(*points), compare);
-		count = crowd_count(points, n_points);
-		*crowd = (struct crowd){.fewest = points[0],
-					.at = points[count ? count - 1 : 0],
-					.has_beyond = count < n_points};
-		if (crowd->has_beyond)
-			crowd->beyond = points[count];
-		crowds->count += count > 0;
-	}
-	free(points);
+	if (!count)
+		return;
+	*crowd = (struct crowd){.best = points[0], .at = points[count - 1]};
+	for (size_t i = 1; i < count; i++)
+		if (points[i].rate > crowd->best.rate)
+			crowd->best = points[i];
+	crowd->has_beyond = count < n_points;
+	if (crowd->has_beyond)
+		crowd->beyond = points[count];
+	crowd->left_out = json_incref(left_out);
+	crowds->count++;
 }
 
 void crowds_open(struct crowds *crowds, const struct result *result)
@@ -116,14 +169,22 @@ void crowds_open(struct crowds *crowds, const struct result *result)
 		.crowd = calloc(json_object_size(found) + 1, sizeof(*crowds->crowd))};
 	json_object_foreach(found, name, numbers)
 	{
-		if (crowds->crowd && json_array_size(numbers) >= CROWD_LEAST)
-			add_crowd(crowds, result, numbers);
+		json_t *left_out = json_array();
+		size_t n_points;
+		struct crowd_point *points = find_points(result, numbers, &n_points, left_out);
+
+		if (crowds->crowd && points)
+			add_crowd(crowds, points, n_points, left_out);
+		free(points);
+		json_decref(left_out);
 	}
 	json_decref(found);
 }
 
 void crowds_close(struct crowds *crowds)
 {
+	for (size_t i = 0; i < crowds->count; i++)
+		json_decref(crowds->crowd[i].left_out);
 	free(crowds->crowd);
 	*crowds = (struct crowds){0};
 }
@@ -131,19 +192,25 @@ void crowds_close(struct crowds *crowds)
 void crowd_tell(const struct crowd *crowd, char text[static 512])
 {
 	const struct crowd_point *at = &crowd->at;
+	int used;
 
 	if (crowd->has_beyond)
-		snprintf(text, 512,
-			 "knee: %s: %.4g Mmsg/s; beyond, %" PRIu64 " queue pairs: %.4g Mmsg/s",
-			 at->line->id, at->rate / 1e6, crowd->beyond.qps, crowd->beyond.rate / 1e6);
+		used = snprintf(text, 512,
+				"knee: %s: %.4g Mmsg/s; beyond, %" PRIu64
+				" queue pairs: %.4g Mmsg/s; the best: %.4g",
+				at->line->id, at->rate / 1e6, crowd->beyond.queue_pairs,
+				crowd->beyond.rate / 1e6, crowd->best.rate / 1e6);
 	else
-		snprintf(text, 512, "no knee up to %s: %.4g Mmsg/s", at->line->id, at->rate / 1e6);
+		used = snprintf(text, 512, "no knee up to %s: %.4g Mmsg/s; the best: %.4g",
+				at->line->id, at->rate / 1e6, crowd->best.rate / 1e6);
+	if (json_array_size(crowd->left_out) && used < 512)
+		knee_tell_left_out(crowd->left_out, text + used, 512 - (size_t)used);
 }
 
 static json_t *make_point(const struct crowd_point *point)
 {
 	return json_pack("{s:s, s:I, s:f}", "case", point->line->id, "queue_pairs",
-			 (json_int_t)point->qps, "messages_per_s", point->rate);
+			 (json_int_t)point->queue_pairs, "messages_per_s", point->rate);
 }
 
 json_t *crowds_make(const struct result *result)
@@ -158,9 +225,11 @@ json_t *crowds_make(const struct result *result)
 		const struct crowd *crowd = &crowds.crowd[i];
 
 		json_array_append_new(
-			made, json_pack("{s:o, s:o, s:o*}", "fewest", make_point(&crowd->fewest),
-					"at", make_point(&crowd->at), "beyond",
-					crowd->has_beyond ? make_point(&crowd->beyond) : NULL));
+			made,
+			json_pack("{s:o, s:o, s:o*, s:O*}", "best", make_point(&crowd->best), "at",
+				  make_point(&crowd->at), "beyond",
+				  crowd->has_beyond ? make_point(&crowd->beyond) : NULL, "left_out",
+				  json_array_size(crowd->left_out) ? crowd->left_out : NULL));
 	}
 	crowds_close(&crowds);
 	return made;

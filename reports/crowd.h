@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How many queue pairs a device serves at its full rate. Of bandwidths that were asked for
- * nothing else but another number of queue pairs, the largest one before the rate of
- * messages falls for good: this one and all above it have less than 0.8 times the best of
- * those below. That is where what a device keeps of queue pairs has no room any more.
- * Below three numbers nothing is said.
+ * nothing else but another number of queue pairs, the largest number before the rate of
+ * messages falls for good: the next one and all above it have less than 0.8 times the best
+ * rate of those below. That is where what a device, or its host, keeps of queue pairs has no
+ * room any more. Below three numbers nothing is said. A number whose case has failed, or
+ * could not be run, is no point, and told beside it.
  */
 #ifndef REPORTS_CROWD_H
 #define REPORTS_CROWD_H
@@ -15,16 +16,17 @@
 #define CROWD_LEAST 3
 
 struct crowd_point {
-	uint64_t qps; /* of each thread */
-	double rate;  /* messages per second */
+	uint64_t queue_pairs; /* of all threads */
+	double rate;          /* messages per second: the median of the trials */
 	const struct result_case *line;
 };
 
 struct crowd {
-	struct crowd_point fewest;
+	struct crowd_point best; /* of those up to at */
 	struct crowd_point at;
 	bool has_beyond; /* else the rate does not fall up to at, which has most */
 	struct crowd_point beyond;
+	json_t *left_out; /* cases that are no points, and why */
 };
 
 struct crowds {

@@ -147,7 +147,7 @@ void knees_close(struct knees *knees)
 	*knees = (struct knees){0};
 }
 
-static void tell_left_out(const json_t *left_out, char *text, size_t size)
+void knee_tell_left_out(const json_t *left_out, char *text, size_t size)
 {
 	size_t count = json_array_size(left_out);
 	const json_t *first = json_array_get(left_out, 0);
@@ -176,7 +176,7 @@ void knee_tell(const struct knee *knee, char text[static 512])
 		used = snprintf(text, 512, "no knee up to %s: %.0f msg/s with a p99 of %.4g us",
 				at->line->id, at->rate, at->p99_ns / 1e3);
 	if (json_array_size(knee->left_out) && used < 512)
-		tell_left_out(knee->left_out, text + used, 512 - (size_t)used);
+		knee_tell_left_out(knee->left_out, text + used, 512 - (size_t)used);
 }
 
 static json_t *make_point(const struct knee_point *point)

@@ -44,6 +44,9 @@ void knees_close(struct knees *knees);
 /* For tables. */
 void knee_tell(const struct knee *knee, char text[static 512]);
 
+/* What such cases are, behind a sentence: some, of an array of {"case", "reason"}. */
+void knee_tell_left_out(const json_t *left_out, char *text, size_t size);
+
 /* For documents; NULL: there is none. */
 json_t *knees_make(const struct result *result);
 

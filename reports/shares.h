@@ -16,7 +16,7 @@
 #include "core/error.h"
 
 /* As many threads, and as many queue pairs of each, as a document may have. */
-#define SHARES_MOST 4096
+#define SHARES_MOST 16384
 
 /* Zeroed, nothing is known. */
 struct shares {

@@ -56,7 +56,7 @@ class SetUp(Calls):
             self.assertEqual(case["cq_mod"], 1)
             self.assertEqual(case["cpu"]["client"]["completions"], 50)
             self.assertEqual(case["cpu"]["server"]["completions"], 0)
-        self.cases("--op", "post-send", "-s", "1,64k", "-I", 0, "--sge", "1,2", "-n", 50, count=4)
+        self.cases("--op", "post-send", "-s", "2,64k", "-I", 0, "--sge", "1,2", "-n", 50, count=4)
 
     def test_receives_beyond_the_queue(self):
         """It is emptied whenever it is full."""

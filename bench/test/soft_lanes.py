@@ -32,16 +32,22 @@ class Stalled(OnSoft):
 
 
 class Many(OnSoft):
-    def test_four_thousand_queue_pairs(self):
+    """More than a device of today is good at, and an ordinary limit of descriptors."""
+
+    def test_six_thousand_queue_pairs(self):
         ended = self.run_it(
-            "run", *SOFT, "--op", "write", "--metric", "bw", "-q", 4096, "-n", 20480, "--trials", 1,
-            "--warmup", 0, "--json", "-",
+            "run", *SOFT, "--op", "write", "--metric", "bw", "-q", 6000, "-n", 30000, "--trials", 1,
+            "--warmup", 0, "--json", f"{self.folder}/r.json",
+            before=("sh", "-c", 'ulimit -Sn 1024; exec "$0" "$@"'),
         )
         self.assertEqual(ended.status, 0, ended.err)
-        (case,) = documents.parse(ended.out)["cases"]
+        # It is read, and written again.
+        shown = self.run_it("report", "--format", "json", "r.json")
+        self.assertEqual((shown.status, shown.err), (0, ""))
+        (case,) = documents.parse(shown.out)["cases"]
         # Equal shares, by construction.
         (thread,) = case["shares"]["threads"]
-        self.assertEqual([pair["messages"] for pair in thread["queue_pairs"]], [5] * 4096)
+        self.assertEqual([pair["messages"] for pair in thread["queue_pairs"]], [5] * 6000)
 
 
 class Faulty(OnSoft):

@@ -35,7 +35,7 @@ class SetUp(unittest.TestCase):
             environment["VERBMARK_SOFT_FAULTS"] = faults
         return Ended(Program(
             VERBMARK, "run", ADDRESS, "-p", server.port, "-d", "soft0", "--no-save", "--quiet",
-            "--warmup", "0", "--trials", "1", "-n", CALLED, *options, env=environment,
+            "--warmup", "0", "--trials", "1", "-n", CALLED, "-r", 8, *options, env=environment,
         ))  # fmt: skip
 
     def test_a_grant_that_cannot_be_registered(self):
@@ -63,7 +63,9 @@ class SetUp(unittest.TestCase):
             ("alloc-pd", "ibv_alloc_pd#20", "cannot allocate a protection domain"),
             ("alloc-pd", "ibv_dealloc_pd#20", "cannot deallocate a protection domain"),
             ("post-send", "ibv_wr_complete#20", "cannot post"),
-            ("post-recv", "ibv_post_recv#80", "cannot post a receive"),
+            ("post-recv", "ibv_post_recv#60", "cannot post a receive"),
+            ("post-recv", "ibv_query_qp#3", "cannot empty a receive queue"),
+            ("post-recv", "ibv_modify_qp#10", "cannot empty a receive queue"),
             ("poll-cq", "ibv_poll_cq#20", "cannot be polled"),
         ):
             ended = self.run_at(server, "--op", op, faults=f"{call}=ENOMEM")

@@ -24,7 +24,8 @@ static struct result_end made_up_end(const char *facts)
 	};
 }
 
-static void check_end(const struct result_end *end, const char *text, const char *sentence)
+static void check_as(const struct result_end *end, bool is_server, const char *text,
+		     const char *sentence)
 {
 	struct parameters wanted = asked(text);
 	const struct op *op = ops[wanted.op];
@@ -34,11 +35,16 @@ static void check_end(const struct result_end *end, const char *text, const char
 	rules_choose(op, &wanted);
 	/* What no device can do is another's affair. */
 	assert_null(rules_refuse(op, &wanted));
-	capacity_read(&capacity, end, true, "n02");
+	capacity_read(&capacity, end, is_server, "n02");
 	if (!!capacity_check(&capacity, op, &wanted, &error) != !!sentence)
 		print_error("%s: %s\n", text, error.text);
 	assert_string_equal(error.text, sentence ? sentence : "");
 	assert_int_equal(error.code < 0, sentence != NULL);
+}
+
+static void check_end(const struct result_end *end, const char *text, const char *sentence)
+{
+	check_as(end, true, text, sentence);
 }
 
 static void check(const char *facts, const char *text, const char *sentence)
@@ -90,6 +96,40 @@ static void test_pieces(void **unused)
 	check(made_up_device, "sge=2 use-srq=1 rx-depth=500", NULL);
 	check(made_up_device, "sge=3 use-srq=1 rx-depth=500",
 	      OWN "number of scatter-gather entries 3 exceeds the device's limit 2");
+}
+
+static void check_calls(bool is_server, const char *text, const char *sentence)
+{
+	struct result_end end = made_up_end(made_up_device);
+
+	check_as(&end, is_server, text, sentence);
+	json_decref(end.facts);
+}
+
+/* A queue pair or a completion queue more of each thread, at the client, and no more. */
+static void test_what_calls_make(void **unused)
+{
+	static const char queue_pairs[] =
+		OWN "number of queue pairs 18 exceeds the device's limit 16";
+	static const char *const rows[][2] = {
+		{"op=create-qp threads=8",    NULL                                 },
+		{"op=create-qp threads=9",    queue_pairs                          },
+		{"op=post-recv threads=8",    NULL                                 },
+		{"op=post-recv threads=9",    queue_pairs                          },
+		{"op=connect threads=8",      NULL                                 },
+		{"op=create-cq threads=6",    NULL                                 },
+		{"op=create-cq threads=7",
+		 OWN "number of completion queues 14 exceeds the device's limit 12"},
+		{"op=open-device threads=12", NULL                                 },
+		{"op=alloc-pd threads=12",    NULL                                 },
+		{"op=poll-cq threads=12",     NULL                                 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		check_calls(false, rows[i][0], rows[i][1]);
+		if (strncmp(rows[i][0], "op=connect", 10) != 0)
+			check_calls(true, rows[i][0], NULL);
+	}
 }
 
 static void test_more_than_there_is(void **unused)
@@ -242,6 +282,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_as_much_as_there_is),
+		cmocka_unit_test(test_what_calls_make),
 		cmocka_unit_test(test_more_than_there_is),
 		cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_what_a_device_has_not),

@@ -48,7 +48,7 @@ static void test_choices(void **unused)
 		{"metric=bw qps=1024 use-srq=1",
 		 "access=same " STREAM "qps=1024 use-srq=1 tx-depth=8 cq-mod=2 duration=100ms"                                                 },
 		{"metric=bw qps=16384 tx-depth=5",
-		 BW "qps=16384 tx-depth=5 rx-depth=1 cq-mod=1 duration=100ms"                                                                  },
+		 BW "qps=16384 tx-depth=5 rx-depth=2 cq-mod=1 duration=100ms"                                                                  },
 		{"metric=bw size=64k",						BW "size=64k tx-depth=32 cq-mod=8 duration=100ms"        },
 		{"metric=bw size=1m",						 BW "size=1m tx-depth=2 cq-mod=1 duration=100ms"          },
 		{"metric=bw size=1g",						 BW "size=1g buffer=2g tx-depth=2 cq-mod=1 duration=100ms"},
@@ -109,6 +109,9 @@ static void test_choices_last(void **unused)
 
 static void test_refusals(void **unused)
 {
+	static const char by_hand[] =
+		"--qps times --threads exceeds 4096 queue pairs, which is what is connected by "
+		"hand";
 	static const struct {
 		const struct op *op;
 		const char *text;
@@ -127,6 +130,13 @@ static void test_refusals(void **unused)
 		 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                               },
 		{&op_send,         "mtu=4096",					NULL                                       },
 		{&op_send,         "mtu=1000",					"an MTU is 256, 512, 1024, 2048 or 4096"   },
+		{&op_send,         "metric=bw qps=4096 threads=4",                    NULL                                       },
+		{&op_send,         "metric=bw qps=4097 threads=4",
+		 "--qps times --threads exceeds 16384 queue pairs"                                                               },
+		{&op_send,         "metric=bw qps=4096 connect=qp",                   NULL                                       },
+		{&op_send,         "metric=bw qps=4097 connect=qp",                   by_hand                                    },
+		{&op_send,         "metric=bw qps=4097 transport=UC",                 by_hand                                    },
+		{&op_write,        "metric=bw qps=1025 threads=4 mtu=1024",           by_hand                                    },
 		{&op_send,         "metric=bw needs=1 think=1us",                     NULL                                       },
 		{&op_send,         "needs=1",					 "--needs is for bw on RC, in one direction"},
 		{&op_send,         "metric=bw needs=1 transport=UD",
@@ -339,7 +349,8 @@ static void test_doorbells(void **unused)
 
 static void test_apart(void **unused)
 {
-	static const char one[] = "grants, and what sets up, are one at a time: --metric lat";
+	static const char one[] =
+		"grants, and calls that are timed, are one at a time: --metric lat";
 	static const char same[] = "--access: grants, and what sets up, have one place: same";
 	static const char none[] = "--verify is for operations with a payload";
 	static const char by_hand[] =

@@ -61,10 +61,10 @@ static void test_result(void **unused)
 	crowds_init(&result, fall, ARRAY_LENGTH(fall));
 	crowds_open(&crowds, &result);
 	assert_int_equal(crowds.count, 1);
-	assert_string_equal(crowds.crowd[0].fewest.line->id, "write/bw/64/poll");
+	assert_string_equal(crowds.crowd[0].best.line->id, "write/bw/64/poll/q64");
 	crowd_tell(&crowds.crowd[0], text);
 	assert_string_equal(text, "knee: write/bw/64/poll/q256: 5 Mmsg/s; beyond, 1024 queue "
-				  "pairs: 3 Mmsg/s");
+				  "pairs: 3 Mmsg/s; the best: 6");
 	crowds_close(&crowds);
 }
 
@@ -80,7 +80,38 @@ static void test_no_fall(void **unused)
 	assert_int_equal(crowds.count, 1);
 	assert_false(crowds.crowd[0].has_beyond);
 	crowd_tell(&crowds.crowd[0], text);
-	assert_string_equal(text, "no knee up to write/bw/64/poll/q256: 5 Mmsg/s");
+	assert_string_equal(text,
+			    "no knee up to write/bw/64/poll/q256: 5 Mmsg/s; the best: 6; left "
+			    "out: write/bw/64/poll/q1024 (failed), and 1 more");
+	crowds_close(&crowds);
+}
+
+/* The queue pairs of all threads are told; and a trial that was held up changes nothing. */
+static void test_threads(void **unused)
+{
+	struct crowds crowds;
+	char text[512];
+
+	crowds_init(&result, fall, ARRAY_LENGTH(fall));
+	for (size_t i = 0; i < result.n_cases; i++) {
+		struct windows windows = {0};
+		struct result_trial held_up = {.messages = 1, .duration_ns = 10 * SAMPLE_MS};
+		struct result_trial again = result.cases[i].trials[0];
+
+		json_object_set_new(result.cases[i].parameters, "threads", json_integer(4));
+		windows_init(&windows, 10 * SAMPLE_MS);
+		windows_finish(&windows, 10 * SAMPLE_MS);
+		assert_int_equal(result_add_trial(&result.cases[i], &held_up, NULL, &windows,
+						  &(struct error){0}),
+				 0);
+		assert_int_equal(result_add_trial(&result.cases[i], &again, NULL, &windows,
+						  &(struct error){0}),
+				 0);
+	}
+	crowds_open(&crowds, &result);
+	crowd_tell(&crowds.crowd[0], text);
+	assert_string_equal(text, "knee: write/bw/64/poll/q256: 5 Mmsg/s; beyond, 4096 queue "
+				  "pairs: 3 Mmsg/s; the best: 6");
 	crowds_close(&crowds);
 }
 
@@ -144,6 +175,7 @@ int main(void)
 		cmocka_unit_test(test_falls),
 		cmocka_unit_test_teardown(test_result, close_result),
 		cmocka_unit_test_teardown(test_no_fall, close_result),
+		cmocka_unit_test_teardown(test_threads, close_result),
 		cmocka_unit_test_teardown(test_apart, close_result),
 		cmocka_unit_test_teardown(test_shown, close_result),
 	};
