@@ -22,8 +22,9 @@ struct settings;
 struct format {
 	const char *name;
 	void (*begin)(FILE *out);
-	void (*add)(const struct settings *settings, const struct result *result, const char *name,
-		    FILE *out);
+	/* 0, or why it could not. */
+	int (*add)(const struct settings *settings, const struct result *result, const char *name,
+		   FILE *out);
 	void (*end)(FILE *out);
 	bool is_apart; /* an empty line is between two results */
 };
@@ -75,8 +76,8 @@ static const struct option_table options = {
 };
 
 /* The cases that were run, then those that were not, then how many of them are good. */
-static void add_table(const struct settings *settings, const struct result *result,
-		      const char *name, FILE *out)
+static int add_table(const struct settings *settings, const struct result *result, const char *name,
+		     FILE *out)
 {
 	struct table_count count;
 	struct table table;
@@ -88,37 +89,43 @@ static void add_table(const struct settings *settings, const struct result *resu
 	table_warnings(&table);
 	fprintf(out, "%zu/%zu complete, %s, %s\n", count.complete, count.wanted, result->started,
 		name);
+	return 0;
 }
 
-static void add_page(const struct settings *settings, const struct result *result, const char *name,
-		     FILE *out)
+static int add_page(const struct settings *settings, const struct result *result, const char *name,
+		    FILE *out)
 {
 	page_add(out, settings->unit, result, name);
+	return 0;
 }
 
-static void add_markdown(const struct settings *settings, const struct result *result,
-			 const char *name, FILE *out)
+static int add_markdown(const struct settings *settings, const struct result *result,
+			const char *name, FILE *out)
 {
 	size_t n_files = settings->is_merged ? 1 : settings->n_files;
 
 	markdown_add(out, settings->unit, result, name, MARKDOWN_MOST / n_files);
+	return 0;
 }
 
-static void add_csv(const struct settings *settings, const struct result *result, const char *name,
-		    FILE *out)
+static int add_csv(const struct settings *settings, const struct result *result, const char *name,
+		   FILE *out)
 {
 	csv_add(out, result, name);
+	return 0;
 }
 
 /* As run leaves it, in a line. */
-static void add_json(const struct settings *settings, const struct result *result, const char *name,
-		     FILE *out)
+static int add_json(const struct settings *settings, const struct result *result, const char *name,
+		    FILE *out)
 {
 	json_t *document = document_make(result);
 
-	json_dumpf(document, out, JSON_COMPACT);
-	fputc('\n', out);
+	int code = document ? json_dumpf(document, out, JSON_COMPACT) : -1;
+
 	json_decref(document);
+	fputc('\n', out);
+	return code && !ferror(out) ? -ENOMEM : 0;
 }
 
 static const struct format formats[] = {
@@ -149,6 +156,17 @@ struct show {
 	int *status;
 };
 
+/* What could not be shown is no success. */
+static void add(const struct show *show, const struct result *result, const char *name, FILE *out)
+{
+	int code = show->format->add(show->settings, result, name, out);
+
+	if (!code)
+		return;
+	fprintf(stderr, "verbmark: %s cannot be shown: %s\n", name, strerror(-code));
+	*show->status = COMMAND_FAILED;
+}
+
 /* What cannot be read is said, and the others are shown: false if there are none. */
 static bool show_each(const struct show *show, FILE *out)
 {
@@ -168,7 +186,7 @@ static bool show_each(const struct show *show, FILE *out)
 		if (has_shown && show->format->is_apart)
 			fputc('\n', out);
 		has_shown = true;
-		show->format->add(settings, &result, settings->files[i], out);
+		add(show, &result, settings->files[i], out);
 		result_finish(&result);
 	}
 	return has_shown;
@@ -182,7 +200,7 @@ static int write_show(FILE *out, const void *what)
 	if (show->format->begin)
 		show->format->begin(out);
 	if (show->result)
-		show->format->add(show->settings, show->result, show->name, out);
+		add(show, show->result, show->name, out);
 	else if (!show_each(show, out))
 		return -ENODATA; /* and what was there before stays */
 	if (show->format->end)
@@ -296,6 +314,9 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 			return error_set(error, -EINVAL, "--output is a result: it would be lost");
 	if (settings->output && settings->json && is_same(settings->output, settings->json))
 		return error_set(error, -EINVAL, "--output and --json are the same file");
+	if (settings->is_redacted && settings->format && settings->format->add == add_json)
+		return error_set(error, -EINVAL,
+				 "--redact is for what --json writes: --format json shows all");
 	if (settings->is_redacted && !settings->json)
 		return error_set(error, -EINVAL, "--redact is for what --json writes");
 	if (settings->is_redacted && settings->n_files == 1)

@@ -197,33 +197,12 @@ static struct parameters maximum_of(struct parameters wanted)
 	return wanted;
 }
 
-/*
- * Depths that nobody asked for are those of the most queue pairs in the product: they differ
- * in their number alone.
- */
-static void make_alike(const struct product *product, struct parameters wanted,
-		       struct plan_case *made)
-{
-	const struct list *qps = &product->lists[parameter_find("qps") - parameter_table];
-	struct plan_case most;
-
-	for (size_t i = 0; i < qps->count; i++)
-		wanted.qps = qps->item[i] > wanted.qps ? qps->item[i] : wanted.qps;
-	make_case(&most, made->op, wanted);
-	made->parameters.tx_depth = most.parameters.tx_depth;
-	made->parameters.rx_depth = most.parameters.rx_depth;
-	made->parameters.cq_mod = most.parameters.cq_mod;
-	made->parameters.doorbell_every = most.parameters.doorbell_every;
-}
-
 /* The case of that id, which is added if there is none. */
-static struct plan_case *add_case(struct plan *plan, const struct product *product, json_t *ids,
-				  struct parameters wanted)
+static struct plan_case *add_case(struct plan *plan, json_t *ids, struct parameters wanted)
 {
 	struct plan_case *made = &plan->cases[plan->n_cases];
 
 	make_case(made, ops[wanted.op], wanted);
-	make_alike(product, wanted, made);
 	if (!is_new(ids, made->id, plan->n_cases))
 		return &plan->cases[json_integer_value(json_object_get(ids, made->id))];
 	plan->n_cases++;
@@ -275,11 +254,10 @@ static void add_metric(struct plan *plan, const struct product *product, json_t 
 
 		/* What 100 % are is known before the shares are run. */
 		if (metric >= METRIC_BW && is_share(&wanted) && !is_refused(wanted))
-			maximum = (size_t)(add_case(plan, product, ids, maximum_of(wanted)) -
-					   plan->cases);
+			maximum = (size_t)(add_case(plan, ids, maximum_of(wanted)) - plan->cases);
 		if (wanted.metric != metric)
 			continue;
-		made = add_case(plan, product, ids, wanted);
+		made = add_case(plan, ids, wanted);
 		made->maximum = maximum;
 		/* One that a product before it has asked for is that one's. */
 		if (made->product == json_array_size(plan->made))

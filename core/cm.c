@@ -30,7 +30,8 @@ int cm_channel_open(struct rdma_event_channel **channel, struct error *error)
 		bool is_full = code == -EMFILE || code == -ENFILE;
 
 		return error_set_errno(error, code, "cannot open the connection manager (%s)",
-				       is_full ? "a higher 'ulimit -n'" : "modprobe rdma_ucm");
+				       is_full ? "more descriptors: ulimit -Hn, LimitNOFILE"
+					       : "modprobe rdma_ucm");
 	}
 	flags = fcntl((*channel)->fd, F_GETFL);
 	if (flags < 0 || fcntl((*channel)->fd, F_SETFL, flags | O_NONBLOCK))

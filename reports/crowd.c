@@ -8,6 +8,8 @@
 #include "reports/interval.h"
 #include "reports/knee.h"
 
+#define NAME_SIZE 256
+
 static bool is_low_from(const struct crowd_point *points, size_t first, size_t n_points,
 			double best)
 {
@@ -45,20 +47,27 @@ static const char *why_no_point(const struct result_case *line)
 {
 	if (line->status != RESULT_COMPLETE)
 		return result_status_name(line->status);
-	return line->n_trials ? NULL : "no trials";
+	return line->n_trials && line->messages ? NULL : "no messages";
 }
 
-/* Its id without the number, which says all that was asked for: depths go by the number. */
-static void name_crowd(const struct result_case *line, char name[static sizeof(line->id)])
+/*
+ * Its id without the number, and the depths that it had: nobody may have asked for them, and
+ * they make as much of a difference.
+ */
+static void name_crowd(const struct result_case *line, char name[static NAME_SIZE])
 {
+	char id[sizeof(line->id)];
 	char number[32];
 	char *found;
 
-	snprintf(name, sizeof(line->id), "%s", line->id);
+	snprintf(id, sizeof(id), "%s", line->id);
 	snprintf(number, sizeof(number), "/q%" PRIu64, parameter(line, "qps"));
-	found = strstr(name, number);
+	found = strstr(id, number);
 	if (found && (found[strlen(number)] == '/' || !found[strlen(number)]))
 		memmove(found, found + strlen(number), strlen(found + strlen(number)) + 1);
+	snprintf(name, NAME_SIZE, "%s %" PRIu64 " %" PRIu64 " %" PRIu64, id,
+		 parameter(line, "tx-depth"), parameter(line, "rx-depth"),
+		 parameter(line, "cq-mod"));
 }
 
 /* The numbers of the cases of each. */
@@ -67,7 +76,7 @@ static json_t *find_crowds(const struct result *result)
 	json_t *found = json_object();
 
 	for (size_t i = 0; i < result->n_cases; i++) {
-		char name[sizeof(result->cases[i].id)];
+		char name[NAME_SIZE];
 
 		if (!is_of_crowd(&result->cases[i]))
 			continue;
@@ -129,12 +138,15 @@ static struct crowd_point *find_points(const struct result *result, const json_t
 	{
 		const struct result_case *line = &result->cases[json_integer_value(number)];
 		const char *reason = why_no_point(line);
+		struct crowd_point point = reason ? (struct crowd_point){0} : make_of(line);
 
+		if (!reason && !(point.rate > 0))
+			reason = "no rate";
 		if (reason)
 			json_array_append_new(left_out, json_pack("{s:s, s:s}", "case", line->id,
 								  "reason", reason));
 		else
-			points[(*n_points)++] = make_of(line);
+			points[(*n_points)++] = point;
 	}
 	qsort(points, *n_points, sizeof(*points), compare);
 	return points;

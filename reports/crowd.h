@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many queue pairs a device serves at its full rate. Of bandwidths that were asked for
- * nothing else but another number of queue pairs, the largest number before the rate of
+ * How many queue pairs a device serves at its full rate. Of bandwidths that differ in nothing
+ * else but the number of queue pairs, their depths included, the largest number before the rate of
  * messages falls for good: the next one and all above it have less than 0.8 times the best
  * rate of those below. That is where what a device, or its host, keeps of queue pairs has no
  * room any more. Below three numbers nothing is said. A number whose case has failed, or

@@ -51,7 +51,6 @@ static void begin_row(const struct rows *rows)
 	const struct result_case *line = rows->line;
 	const char *const names[] = {rows->name, line->id, line->op, line->metric};
 	const char *const others[] = {line->cq, line->server_cq, line->transport};
-	bool has_latency = line->latency || strcmp(line->metric, "bw") != 0;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
 		print_field(rows->out, names[i]);
@@ -66,14 +65,14 @@ static void begin_row(const struct rows *rows)
 		print_parameter(rows->out, line, parameters[i]);
 		fputc(',', rows->out);
 	}
-	fprintf(rows->out, "%s,%s,", has_latency ? result_kind_name(line->kind) : "",
+	fprintf(rows->out, "%s,%s,", line->latency ? result_kind_name(line->kind) : "",
 		result_status_name(line->status));
 	if (rows->trial)
 		fprintf(rows->out, "%zu", rows->trial);
 	fputc(',', rows->out);
 }
 
-/* As many digits as tell one from the next. */
+/* As many digits as a double has right. */
 static void add_row(const struct rows *rows, const char *figure, const char *unit, double value)
 {
 	if (isnan(value))
@@ -104,6 +103,24 @@ static void add_rates(const struct rows *rows, double bytes_per_s, double messag
 	add_row(rows, "messages_per_s", "1/s", messages_per_s);
 }
 
+static void add_losses(const struct rows *rows, uint64_t sent, uint64_t lost)
+{
+	if (!sent)
+		return;
+	add_row(rows, "sent", "1", (double)sent);
+	add_row(rows, "lost", "1", (double)lost);
+}
+
+/* What a load was to be, and how much of it was never sent. */
+static void add_pace(const struct rows *rows, const struct pace_trial *pace)
+{
+	if (!rows->line->pace)
+		return;
+	add_row(rows, "rate", "1/s", pace->rate);
+	add_row(rows, "unsent", "1", (double)pace->unsent);
+	add_row(rows, "saturated", "1", pace->is_saturated);
+}
+
 static void add_trials(struct rows *rows)
 {
 	for (size_t i = 0; i < rows->line->n_trials; i++) {
@@ -114,7 +131,12 @@ static void add_trials(struct rows *rows)
 		add_row(rows, "duration", "ns", (double)trial->duration_ns);
 		if (rows->line->latency)
 			add_latency(rows, trial->latency);
-		add_rates(rows, trial->bytes_per_s, trial->messages_per_s);
+		add_rates(rows, trial->messages_per_s * (double)rows->line->size,
+			  trial->messages_per_s);
+		if (trial->has_far)
+			add_row(rows, "far_messages_per_s", "1/s", trial->far_messages_per_s);
+		add_pace(rows, &trial->pace);
+		add_losses(rows, trial->sent, trial->lost);
 		add_cost(rows, "client_cpu", &trial->client);
 		add_cost(rows, "server_cpu", &trial->server);
 	}
@@ -141,10 +163,11 @@ static void add_case(struct rows *rows)
 		  (double)line->messages / seconds);
 	add_cost(rows, "client_cpu", &line->client);
 	add_cost(rows, "server_cpu", &line->server);
-	if (line->sent) {
-		add_row(rows, "sent", "1", (double)line->sent);
-		add_row(rows, "lost", "1", (double)line->lost);
+	if (line->pace) {
+		add_row(rows, "rate", "1/s", pace_rate(line));
+		add_row(rows, "saturated", "1", pace_is_saturated(line));
 	}
+	add_losses(rows, line->sent, line->lost);
 	add_trials(rows);
 }
 

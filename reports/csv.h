@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Results as comma-separated values (RFC 4180), tidy: a line for each figure of each case,
- * and of each of its trials, so that a program pivots them as it likes. A figure that is not
- * known has no line; a case without any figure has one, with its status and no value.
+ * Results as comma-separated values, quoted as RFC 4180 has it, tidy: a line for each figure
+ * of each case, and of each of its trials, so that a program pivots them as it likes. A figure
+ * that is not known has no line; a case without any has one, with its status and no value.
+ * Histograms and circumstances are in documents alone.
  */
 #ifndef REPORTS_CSV_H
 #define REPORTS_CSV_H

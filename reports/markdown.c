@@ -11,6 +11,9 @@
 #include "reports/semantics.h"
 #include "reports/turns.h"
 
+/* Bytes of the last line, and of what is between two results. */
+#define END 128
+
 /* Where lines go as long as there is room. */
 struct page {
 	FILE *out;
@@ -18,23 +21,32 @@ struct page {
 	size_t used;
 	size_t left_out;
 	const char *before; /* the first line of what comes next: its heading; or NULL */
+	bool is_full;       /* nothing stands behind what had no room */
 };
 
-/* As it stands in a line of text, or in a cell. */
+/* Within a line of text, or in a cell: links and formulas are none either. */
 static void print_escaped(FILE *out, const char *text)
 {
 	for (; *text; text++) {
 		if ((unsigned char)*text < ' ')
 			fputc(' ', out);
-		else if (*text == '<')
-			fputs("&lt;", out);
-		else if (*text == '&')
-			fputs("&amp;", out);
-		else if (strchr("\\`*_[]|#~>", *text))
-			fprintf(out, "\\%c", *text);
+		else if (strchr("<&$@", *text) || (*text == ':' && text[1] && text[1] != ' '))
+			fprintf(out, "&#%d;", *text);
 		else
-			fputc(*text, out);
+			fprintf(out, strchr("\\`*_[]|#~>", *text) ? "\\%c" : "%c", *text);
 	}
+}
+
+/* Where a line begins, or the item of a list: no list begins there. */
+static void print_begin(FILE *out, const char *text)
+{
+	size_t digits = strspn(text, "0123456789");
+
+	fprintf(out, "%.*s", (int)digits, text);
+	text += digits;
+	if (*text && strchr(digits ? ".)" : "-+", *text))
+		fprintf(out, "\\%c", *text++);
+	print_escaped(out, text);
 }
 
 /* A line that was put together, which is freed; NULL: there was no memory for it. */
@@ -42,7 +54,8 @@ static void put(struct page *page, char *line, size_t length)
 {
 	size_t before = page->before ? strlen(page->before) : 0;
 
-	if (!line || page->used + before + length > page->room) {
+	page->is_full |= !line || page->used + before + length > page->room;
+	if (page->is_full) {
 		page->left_out++;
 	} else {
 		fprintf(page->out, "%s%s", page->before ? page->before : "", line);
@@ -80,10 +93,12 @@ static void say(void *owner, const char *text)
 {
 	struct line line;
 
-	if (!line_open(&line))
+	if (!line_open(&line)) {
+		put(owner, NULL, 0);
 		return;
+	}
 	fputs("- ", line.out);
-	print_escaped(line.out, text);
+	print_begin(line.out, text);
 	line_put(&line, owner);
 }
 
@@ -92,24 +107,33 @@ static void say_plain(void *owner, const char *text)
 {
 	struct line line;
 
-	if (!line_open(&line))
+	if (!line_open(&line)) {
+		put(owner, NULL, 0);
 		return;
+	}
 	fprintf(line.out, "    %s", text);
 	line_put(&line, owner);
+}
+
+static void print_row(FILE *out, const struct cells *cells)
+{
+	for (size_t i = 0; i < cells->count; i++) {
+		fputs("| ", out);
+		print_escaped(out, cells->cell[i].text);
+		fputc(' ', out);
+	}
+	fputc('|', out);
 }
 
 static void add_row(struct page *page, const struct cells *cells)
 {
 	struct line line;
 
-	if (!line_open(&line))
+	if (!line_open(&line)) {
+		put(page, NULL, 0);
 		return;
-	for (size_t i = 0; i < cells->count; i++) {
-		fputs("| ", line.out);
-		print_escaped(line.out, cells->cell[i].text);
-		fputc(' ', line.out);
 	}
-	fputc('|', line.out);
+	print_row(line.out, cells);
 	line_put(&line, page);
 }
 
@@ -118,9 +142,12 @@ static void add_title(struct page *page, const struct cells *cells)
 {
 	struct line line;
 
-	add_row(page, cells);
-	if (!line_open(&line))
+	if (!line_open(&line)) {
+		put(page, NULL, 0);
 		return;
+	}
+	print_row(line.out, cells);
+	fputc('\n', line.out);
 	for (size_t i = 0; i < cells->count; i++)
 		fputs(cells->cell[i].is_name ? "| :-- " : "| --: ", line.out);
 	fputc('|', line.out);
@@ -209,8 +236,10 @@ static void add_head(struct page *page, const struct result *result, const char 
 	struct line line;
 	char head[CELLS_HEAD];
 
-	if (!line_open(&line))
+	if (!line_open(&line)) {
+		put(page, NULL, 0);
 		return;
+	}
 	cells_head(head, result);
 	fputs("### ", line.out);
 	print_escaped(line.out, head);
@@ -220,7 +249,7 @@ static void add_head(struct page *page, const struct result *result, const char 
 		print_escaped(line.out, banner_of(result));
 		fputs("**\n\n", line.out);
 	}
-	print_escaped(line.out, name);
+	print_begin(line.out, name);
 	fprintf(line.out, ": %s, ", result_status_name(result->status));
 	print_escaped(line.out, result->started);
 	fputs(", verbmark ", line.out);
@@ -231,7 +260,8 @@ static void add_head(struct page *page, const struct result *result, const char 
 void markdown_add(FILE *out, const struct table_unit *unit, const struct result *result,
 		  const char *name, size_t room)
 {
-	struct page page = {.out = out, .room = room};
+	/* What is left out is told in any case. */
+	struct page page = {.out = out, .room = room > END ? room - END : 0};
 
 	add_head(&page, result, name);
 	if (semantics_has_times(result)) {

@@ -14,8 +14,8 @@
 #define MARKDOWN_MOST 1000000
 
 /*
- * A section of its own, of no more than about room bytes: lines that are left out are
- * counted at its end. name: of the file; unit: of bandwidths; NULL: Gb/s.
+ * A section of its own, of no more than room bytes, or of one line: those that are left out
+ * are counted at its end. name: of the file; unit: of bandwidths; NULL: Gb/s.
  */
 void markdown_add(FILE *out, const struct table_unit *unit, const struct result *result,
 		  const char *name, size_t room);

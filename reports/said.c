@@ -39,7 +39,7 @@ void said_printed(const struct result *result,
 	if (!memory)
 		return;
 	print(memory, result);
-	if (!fclose(memory))
+	if (!fclose(memory) && text)
 		for (char *line = strtok_r(text, "\n", &rest); line;
 		     line = strtok_r(NULL, "\n", &rest))
 			say(owner, line);

@@ -4,6 +4,9 @@ Several threads on the software device: one of them fails, and all end. And a sw
 build with a sanitizer, such as that of threads, runs with the device linked in.
 """
 
+import resource
+import unittest
+
 import documents
 from soft_choice import OnSoft, SOFT
 from verbmark import WARMUP
@@ -31,6 +34,9 @@ class Stalled(OnSoft):
         self.check("read-notify", "; Soft-RoCE now and then forgets what waits behind a fence")
 
 
+@unittest.skipIf(
+    resource.getrlimit(resource.RLIMIT_NOFILE)[1] < 20000, "descriptors for 6000 queue pairs"
+)
 class Many(OnSoft):
     """More than a device of today is good at, and an ordinary limit of descriptors."""
 

@@ -149,24 +149,6 @@ static void test_letters(void **unused)
 }
 
 /* Operations, sizes, modes, server's modes: the last list runs fastest. */
-/* Depths that nobody asked for are those of the most queue pairs, and so alike. */
-static void test_depths_of_many(void **unused)
-{
-	check_cases("--metric|bw|-q|1024,1,64|h",
-		    "send/bw/64/poll/q1024 send/bw/64/poll send/bw/64/poll/q64");
-	for (size_t i = 0; i < 3; i++) {
-		assert_int_equal(parameters_of(i)->tx_depth, 8);
-		assert_int_equal(parameters_of(i)->rx_depth, 12);
-		assert_int_equal(parameters_of(i)->cq_mod, 2);
-	}
-	check_cases("--metric|bw|-q|1,64|-t|16|h", "send/bw/64/poll/t16 send/bw/64/poll/q64/t16");
-	for (size_t i = 0; i < 2; i++) {
-		assert_int_equal(parameters_of(i)->tx_depth, 16);
-		assert_int_equal(parameters_of(i)->rx_depth, 192);
-		assert_int_equal(parameters_of(i)->cq_mod, 4);
-	}
-}
-
 static void test_product(void **unused)
 {
 	check_cases("--op|send,read|-s|64,4k|--cq|poll,event|--server-cq|event,adaptive|h",
@@ -575,7 +557,6 @@ int main(void)
 		cmocka_unit_test_teardown(test_options, end),
 		cmocka_unit_test_teardown(test_letters, end),
 		cmocka_unit_test_teardown(test_product, end),
-		cmocka_unit_test_teardown(test_depths_of_many, end),
 		cmocka_unit_test_teardown(test_metrics_stay_together, end),
 		cmocka_unit_test_teardown(test_server_follows, end),
 		cmocka_unit_test_teardown(test_kinds_of_cases, end),

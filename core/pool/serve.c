@@ -205,10 +205,11 @@ static int consider(const struct pool_server *server, const struct rdma_cm_id *i
 			error, -EACCES,
 			"its pool serves nobody at your address: add its network to 'serve --allow' there");
 	if (server->n_guests >= server->most_guests)
-		return error_set(error, -EBUSY,
-				 "%u of its clients are here: come back later, or raise 'serve "
-				 "--pool-clients' there",
-				 server->n_guests);
+		return error_set(error, -EBUSY, "%u of its clients are here: come back later%s",
+				 server->n_guests,
+				 server->most_guests == settings->clients
+					 ? ", or raise 'serve --pool-clients' there"
+					 : "");
 	return 0;
 }
 

@@ -34,8 +34,8 @@ static inline void crowd_case_init(struct result_case *line, const struct crowd_
 	snprintf(line->id, sizeof(line->id), "write/bw/64/poll%s%s", number, end);
 	snprintf(text, sizeof(text),
 		 "{\"op\": \"write\", \"metric\": \"bw\", \"size\": 64, \"cq\": \"poll\","
-		 " \"server-cq\": \"poll\", \"qps\": %ju, \"tx-depth\": %ju, \"trials\": 2}",
-		 (uintmax_t)row->qps, (uintmax_t)(row->qps > 64 ? 8192 / row->qps : 128));
+		 " \"server-cq\": \"poll\", \"qps\": %ju, \"tx-depth\": 8, \"trials\": 2}",
+		 (uintmax_t)row->qps);
 	line->parameters = sample_json(text);
 	windows_init(windows, 10 * SAMPLE_MS);
 	windows_add(windows, 0, row->messages);

@@ -52,7 +52,7 @@ static const struct crowd_row fall[] = {
         {256,  50000},
 };
 
-/* In whatever order they were run; the depths may differ. */
+/* In whatever order they were run. */
 static void test_result(void **unused)
 {
 	struct crowds crowds;
@@ -139,6 +139,20 @@ static void test_apart(void **unused)
 	assert_null(crowds_make(&result));
 }
 
+/* Another depth makes as much of a difference. */
+static void test_depths(void **unused)
+{
+	struct crowds crowds;
+
+	crowds_init(&result, fall, ARRAY_LENGTH(fall));
+	for (size_t i = 0; i < 3; i++)
+		json_object_set_new(result.cases[i].parameters, "tx-depth",
+				    json_integer(2 + (int)i));
+	crowds_open(&crowds, &result);
+	assert_int_equal(crowds.count, 0);
+	crowds_close(&crowds);
+}
+
 /* In table, page and document. */
 static void test_shown(void **unused)
 {
@@ -177,6 +191,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_no_fall, close_result),
 		cmocka_unit_test_teardown(test_threads, close_result),
 		cmocka_unit_test_teardown(test_apart, close_result),
+		cmocka_unit_test_teardown(test_depths, close_result),
 		cmocka_unit_test_teardown(test_shown, close_result),
 	};
 
