@@ -9,6 +9,7 @@
 
 #include "core/compiler.h"
 #include "reports/interval.h"
+#include "reports/member.h"
 #include "reports/statistic.h"
 
 #define NS_PER_US 1000.0
@@ -211,10 +212,36 @@ static void add_access(char *text, size_t size, const struct result *result)
 	}
 }
 
-void cells_head(char text[static CELLS_HEAD], const struct result *result)
+/* The two ends, or all of them; what there is no room for is counted. */
+static void print_ends(char text[static CELLS_ENDS], const struct result *result)
 {
 	const struct result_end *near = &result->client;
 	const struct result_end *far = &result->server;
+	const json_t *party;
+	size_t used = 0;
+	size_t i;
+
+	text[0] = '\0';
+	if (!result->parties)
+		snprintf(text, CELLS_ENDS, "%s %s/%u -> %s %s/%u", near->host, near->device,
+			 near->port, far->host, far->device, far->port);
+	json_array_foreach(result->parties, i, party)
+	{
+		if (used + 160 > CELLS_ENDS) {
+			snprintf(text + used, CELLS_ENDS - used, " and %zu more",
+				 json_array_size(result->parties) - i);
+			return;
+		}
+		used += (size_t)snprintf(text + used, CELLS_ENDS - used, "%s%s %s", i ? ", " : "",
+					 member_or_empty(party, "name"),
+					 member_or_empty(party, "device"));
+	}
+}
+
+void cells_head(char text[static CELLS_HEAD], const struct result *result)
+{
+	const struct result_end *near = &result->client;
+	char ends[CELLS_ENDS];
 	const struct result_case *transport = find_common(result, has_same_transport);
 	const struct result_case *qps = find_common(result, has_same_qps);
 	const struct result_case *mtu = find_common(result, has_same_mtu);
@@ -229,8 +256,8 @@ void cells_head(char text[static CELLS_HEAD], const struct result *result)
 		snprintf(common[1], sizeof(common[1]), " q%" JSON_INTEGER_FORMAT,
 			 json_integer_value(json_object_get(qps->parameters, "qps")));
 	add_access(access, sizeof(access), result);
-	snprintf(text, CELLS_HEAD, "%s %s/%u -> %s %s/%u  %s %g Gb/s%s%s%s%s", near->host,
-		 near->device, near->port, far->host, far->device, far->port, network(near),
+	print_ends(ends, result);
+	snprintf(text, CELLS_HEAD, "%s  %s %g Gb/s%s%s%s%s", ends, network(near),
 		 (double)rate_mbps(result) / 1000, common[2], common[0], common[1], access);
 }
 
@@ -332,6 +359,42 @@ static void add_windows(struct cells *cells, const struct table_unit *unit,
 		 (double)least / unit->bytes, digits_for(high), high);
 }
 
+/* "fairness 0.998 of 3 flows of 20.1..20.9 Gb/s". */
+static void print_flows(char text[static 160], const struct table_unit *unit,
+			const struct result_case *line)
+{
+	double scale = (double)line->size / unit->bytes;
+	double low = flows_slowest(&line->flows) * scale;
+	double high = flows_fastest(&line->flows) * scale;
+
+	snprintf(text, 160, "fairness %.3f of %zu flow%s of %.*f..%.*f %s",
+		 flows_fairness(&line->flows), line->flows.count, line->flows.count > 1 ? "s" : "",
+		 digits_for(high), low, digits_for(high), high, unit->name);
+}
+
+bool cells_evenness(char text[static 160], const struct table_unit *unit,
+		    const struct result_case *line)
+{
+	if (line->flows.count)
+		print_flows(text, unit ? unit : &units[0], line);
+	else if (shares_are_several(&line->shares))
+		shares_print(&line->shares, text);
+	else
+		return false;
+	return true;
+}
+
+void cells_flow(char text[static FLOWS_TEXT], const struct table_unit *unit,
+		const struct result_case *line, size_t number)
+{
+	const struct flow_share *flow = &line->flows.flow[number];
+	const struct table_unit *shown = unit ? unit : &units[0];
+	double rate = flows_rate(flow) * (double)line->size / shown->bytes;
+
+	snprintf(text, FLOWS_TEXT, "%s -> %s: %.*f %s", flow->from, flow->to, digits_for(rate),
+		 rate, shown->name);
+}
+
 static void add_bandwidth(struct cells *cells, const struct table_unit *unit,
 			  const struct result *result, const struct result_case *line)
 {
@@ -339,7 +402,7 @@ static void add_bandwidth(struct cells *cells, const struct table_unit *unit,
 	double bytes_per_s = (double)(line->messages * line->size) / seconds;
 	double rate = bytes_per_s / unit->bytes;
 	double mmsg_per_s = (double)line->messages / seconds / 1e6;
-	uint64_t line_mbps = rate_mbps(result);
+	uint64_t line_mbps = result_line_mbps(result, line);
 
 	add_figure(cells, WIDTH_FIGURE, digits_for(rate), rate);
 	add_figure(cells, WIDTH_INTERVAL, digits_for(rate),

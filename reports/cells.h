@@ -10,6 +10,8 @@
 
 /* Room for the head of a table. */
 #define CELLS_HEAD 640
+/* And for who is in it. */
+#define CELLS_ENDS 400
 
 /* What a bandwidth is shown in, such as Gb/s. */
 struct table_unit;
@@ -49,6 +51,15 @@ void cells_title(struct cells *cells, const struct table_unit *unit,
 /* Of a case with trials. */
 void cells_fill(struct cells *cells, const struct table_unit *unit, const struct result *result,
 		const struct result_case *line);
+
+/* How even what has several threads, queue pairs or flows is; false: nothing has. */
+bool cells_evenness(char text[static 160], const struct table_unit *unit,
+		    const struct result_case *line);
+
+/* "n01 -> n02: 23.1 Gb/s". */
+#define FLOWS_TEXT (2 * FLOWS_NAME + 64)
+void cells_flow(char text[static FLOWS_TEXT], const struct table_unit *unit,
+		const struct result_case *line, size_t number);
 
 /* The two ends, and what all cases have in common. */
 void cells_head(char text[static CELLS_HEAD], const struct result *result);

@@ -353,11 +353,13 @@ static json_t *make_case(const struct result_case *line)
 		json_object_set_new(object, "loss", make_loss(line->sent, line->lost));
 	if (line->shares.threads)
 		json_object_set_new(object, "shares", shares_encode(&line->shares, line->size));
+	if (line->flows.count)
+		json_object_set_new(object, "flows", flows_encode(&line->flows, line->size));
 	json_object_set_new(object, "cpu", make_costs(&line->client, &line->server));
 	return object;
 }
 
-static json_t *make_end(const struct result_end *end)
+json_t *document_make_end(const struct result_end *end)
 {
 	return json_pack("{s:s, s:s, s:i, s:s*, s:s, s:s, s:o, s:i, s:O*, s:s*}", "host", end->host,
 			 "device", end->device, "port", (int)end->port, "kind", end->kind,
@@ -387,8 +389,8 @@ static json_t *make_head(const struct result *result)
 			 result->version, "run", "started", result->started, "finished",
 			 result->finished, "status", result_status_name(result->status), "command",
 			 result->command, "plan", result->plan, "clock", make_clock(result),
-			 "hosts", "client", make_end(&result->client), "server",
-			 make_end(&result->server));
+			 "hosts", "client", document_make_end(&result->client), "server",
+			 document_make_end(&result->server));
 }
 
 json_t *document_make(const struct result *result)
@@ -409,6 +411,8 @@ json_t *document_make(const struct result *result)
 		json_object_set_new(document, "turns", turns);
 	if (result->overflow)
 		json_object_set(document, "overflow", result->overflow);
+	if (result->parties)
+		json_object_set(document, "parties", result->parties);
 	if (json_object_set_new(document, "cases", cases) ||
 	    (result->warnings && json_object_set(document, "warnings", result->warnings))) {
 		json_decref(document);
@@ -475,6 +479,8 @@ static int write_parts(FILE *out, const char *head, const struct result *result)
 	json_decref(turns);
 	if (result->overflow)
 		write_member(out, "overflow", result->overflow);
+	if (result->parties)
+		write_member(out, "parties", result->parties);
 	if (result->warnings)
 		write_member(out, "warnings", result->warnings);
 	fputs("}\n", out);

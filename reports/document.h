@@ -10,6 +10,9 @@
 
 #define DOCUMENT_SCHEMA "verbmark.result/1"
 
+/* One end, as hosts has it. */
+json_t *document_make_end(const struct result_end *end);
+
 /* The whole document, or NULL without memory for it. */
 json_t *document_make(const struct result *result);
 

@@ -24,12 +24,10 @@ static double bits_per_s(const struct result *result, const struct result_case *
 	return bytes_per_s(result, line) * 8;
 }
 
-/* Of the slower end's. NAN: nobody knows how fast that is. */
+/* NAN: nobody knows how fast that is. */
 static double per_cent_of_line(const struct result *result, const struct result_case *line)
 {
-	uint64_t near = result->client.rate_mbps;
-	uint64_t far = result->server.rate_mbps;
-	uint64_t mbps = near < far ? near : far;
+	uint64_t mbps = result_line_mbps(result, line);
 
 	return mbps ? bits_per_s(result, line) * 100 / ((double)mbps * 1e6) : (double)NAN;
 }

@@ -138,6 +138,26 @@ static int check_schema(const json_t *document, struct error *error)
 }
 
 /* What is told of it, and nothing else that may be there. */
+static int load_parties(struct result *result, const json_t *document, struct error *error)
+{
+	json_t *parties;
+	const json_t *party;
+	char text[256];
+	size_t i;
+	int code = member_array(document, "parties", &parties, error);
+
+	json_array_foreach(parties, i, party)
+	{
+		if (!code)
+			code = member_text(party, "name", text, sizeof(text), error);
+		if (!code)
+			code = member_text(party, "device", text, sizeof(text), error);
+	}
+	if (!code)
+		result->parties = json_incref(parties);
+	return code ? error_wrap(error, "parties") : 0;
+}
+
 static int load_overflow(struct result *result, const json_t *document, struct error *error)
 {
 	json_t *json;
@@ -184,6 +204,8 @@ static int load_all(struct result *result, json_t *document, struct error *error
 	result->warnings = json_incref(json_object_get(document, "warnings"));
 	if (!code && json_object_get(document, "overflow"))
 		code = load_overflow(result, document, error);
+	if (!code && json_object_get(document, "parties"))
+		code = load_parties(result, document, error);
 	return code ? code : load_cases(result, document, error);
 }
 

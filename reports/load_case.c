@@ -144,6 +144,23 @@ static int load_shares(struct result_case *line, const json_t *json, struct erro
 	return code;
 }
 
+static int load_flows(struct result_case *line, const json_t *json, struct error *error)
+{
+	unsigned __int128 messages = 0;
+	json_t *object;
+	int code = member_object(json, "flows", &object, error);
+
+	if (!code)
+		code = flows_decode(&line->flows, object, error);
+	for (size_t i = 0; i < line->flows.count && !code; i++)
+		messages += line->flows.flow[i].messages;
+	if (!code && messages != line->messages)
+		code = error_set(error, -EINVAL, "the messages of its flows are not its own");
+	if (code)
+		error_wrap(error, "flows");
+	return code;
+}
+
 static int check_costs(const struct result_case *line, const json_t *json, struct error *error)
 {
 	struct result_cost client = {0};
@@ -248,6 +265,8 @@ static int load_figures(struct result_case *line, const json_t *json, struct err
 		code = load_bandwidth(line, json, error);
 	if (line->n_trials && !code && json_object_get(json, "shares"))
 		code = load_shares(line, json, error);
+	if (line->n_trials && !code && json_object_get(json, "flows"))
+		code = load_flows(line, json, error);
 	return code || !line->n_trials ? code : check_costs(line, json, error);
 }
 
@@ -262,7 +281,8 @@ static int load_parameters(struct result_case *line, json_t *json, struct error 
 					     "semantics", "placement",
 					     "chosen",    "warmup_latency_ns",
 					     "load",      "saturated",
-					     "shares",    "beside"};
+					     "shares",    "beside",
+					     "flows"};
 	const char *name;
 	json_t *value;
 	bool is_kept = (line->parameters = json_object()) != NULL;

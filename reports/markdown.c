@@ -201,13 +201,12 @@ static void add_shares(struct page *page, const struct result *result)
 	page->before = "\n**Fairness**\n\n";
 	for (size_t i = 0; i < result->n_cases; i++) {
 		const struct result_case *line = &result->cases[i];
-		char shares[96];
-		char text[256];
+		char evenness[160];
+		char text[320];
 
-		if (!cells_has_figures(line) || !shares_are_several(&line->shares))
+		if (!cells_has_figures(line) || !cells_evenness(evenness, NULL, line))
 			continue;
-		shares_print(&line->shares, shares);
-		snprintf(text, sizeof(text), "%s: %s", line->id, shares);
+		snprintf(text, sizeof(text), "%s: %s", line->id, evenness);
 		say(page, text);
 	}
 }

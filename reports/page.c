@@ -187,14 +187,13 @@ static void print_shares(FILE *out, const struct result *result)
 
 	for (size_t i = 0; i < result->n_cases; i++) {
 		const struct result_case *line = &result->cases[i];
-		char text[96];
+		char text[160];
 
-		if (!cells_has_figures(line) || !shares_are_several(&line->shares))
+		if (!cells_has_figures(line) || !cells_evenness(text, NULL, line))
 			continue;
 		if (!is_open)
 			fputs("<h3>Fairness</h3>\n<ul>\n", out);
 		is_open = true;
-		shares_print(&line->shares, text);
 		fputs("<li>", out);
 		print_text(out, line->id);
 		fprintf(out, ": %s</li>\n", text);

@@ -22,12 +22,18 @@ struct name {
 	const char *instead;
 };
 
-/* Of each end two names, and one more, each of them whole or to its first dot. */
-#define NAMES_MAX 10
+/* Of several hosts no more are told apart. */
+#define PARTIES_MAX 64
+/*
+ * Of each end two names, and one more, each of them whole or to its first dot; of each party
+ * one more, that which was given.
+ */
+#define NAMES_MAX (10 + 6 * PARTIES_MAX)
 
 struct names {
 	struct name name[NAMES_MAX];
 	size_t count;
+	char party[PARTIES_MAX][16]; /* what they are called instead */
 };
 
 static bool is_one_of(const char *text, const char *const *texts, size_t count)
@@ -89,22 +95,52 @@ static void add_name(struct names *names, const char *text, const char *instead)
 		names->name[names->count++] = (struct name){text, host, instead};
 }
 
-/* They stay those of hosts, and wanted. */
-static struct names find_names(const json_t *hosts, const char *wanted)
+/* Of an end, and of its facts. */
+static void add_end(struct names *names, const json_t *end, const char *instead)
+{
+	const json_t *facts = json_object_get(end, "facts");
+
+	add_name(names, json_string_value(json_object_get(end, "host")), instead);
+	add_name(names, json_string_value(json_object_get(facts, "host")), instead);
+}
+
+/* With its port, and without. */
+static void add_party(struct names *names, const char *text, const char *instead)
+{
+	const char *colon = text ? strchr(text, ':') : NULL;
+
+	add_name(names, text, instead);
+	if (colon && colon != text && !strchr(colon + 1, ':'))
+		names->name[names->count++] = (struct name){text, (size_t)(colon - text), instead};
+}
+
+static void add_parties(struct names *names, const json_t *parties)
+{
+	const json_t *party;
+	size_t i;
+
+	json_array_foreach(parties, i, party)
+	{
+		if (i == PARTIES_MAX)
+			break;
+		snprintf(names->party[i], sizeof(names->party[i]), "host %zu", i + 1);
+		add_party(names, json_string_value(json_object_get(party, "name")),
+			  names->party[i]);
+		add_end(names, party, names->party[i]);
+	}
+}
+
+/* They stay those of the document's copy, and wanted. */
+static void find_names(struct names *names, const json_t *before, const char *wanted)
 {
 	static const char *const ends[] = {"client", "server"};
-	struct names names = {0};
+	const json_t *hosts = json_object_get(before, "hosts");
 
-	for (size_t i = 0; i < ARRAY_LENGTH(ends); i++) {
-		const json_t *end = json_object_get(hosts, ends[i]);
-		const json_t *facts = json_object_get(end, "facts");
-
-		add_name(&names, json_string_value(json_object_get(end, "host")), ends[i]);
-		add_name(&names, json_string_value(json_object_get(facts, "host")), ends[i]);
-	}
+	add_parties(names, json_object_get(before, "parties"));
+	for (size_t i = 0; i < ARRAY_LENGTH(ends); i++)
+		add_end(names, json_object_get(hosts, ends[i]), ends[i]);
 	/* As the user wrote the host, so do messages. */
-	add_name(&names, wanted, gone);
-	return names;
+	add_name(names, wanted, gone);
 }
 
 /* The length of an address that begins here; 0: none does. It may have a port behind. */
@@ -287,6 +323,23 @@ static int redact_cases(json_t *cases, const struct names *names)
 
 		if (text)
 			code |= json_object_set_new(line, "error", scrubbed(names, text, false));
+		code |= walk(json_object_get(line, "flows"), names);
+	}
+	return code;
+}
+
+static int redact_parties(json_t *parties, const struct names *names)
+{
+	json_t *party;
+	size_t i;
+	int code = 0;
+
+	json_array_foreach(parties, i, party)
+	{
+		const char *instead = i < PARTIES_MAX ? names->party[i] : gone;
+
+		code |= redact_end(party, instead, names);
+		code |= json_object_set_new(party, "name", json_string(instead));
 	}
 	return code;
 }
@@ -323,16 +376,19 @@ int redact_document(json_t *document, const char *host, const char *const *words
 		    struct error *error)
 {
 	json_t *hosts = json_object_get(document, "hosts");
-	json_t *before = json_deep_copy(hosts);
+	json_t *before = json_pack("{s:o*, s:o*}", "hosts", json_deep_copy(hosts), "parties",
+				   json_deep_copy(json_object_get(document, "parties")));
 	json_t *command = json_object_get(json_object_get(document, "run"), "command");
-	struct names names = find_names(before, host);
+	struct names names = {0};
 	int code = before ? redact_command(command, words, n_words) : -1;
 
+	find_names(&names, before, host);
 	code |= walk(command, &names);
 	code |= redact_end(json_object_get(hosts, "client"), "client", &names);
 	code |= redact_end(json_object_get(hosts, "server"), "server", &names);
 	code |= walk(json_object_get(document, "warnings"), &names);
 	code |= redact_cases(json_object_get(document, "cases"), &names);
+	code |= redact_parties(json_object_get(document, "parties"), &names);
 	json_decref(before);
 	return code ? error_set_errno(error, -ENOMEM, "cannot redact the document") : 0;
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *result_status_name(enum result_status status)
 {
@@ -26,6 +27,20 @@ const char *result_kind_name(enum result_kind kind)
 	};
 
 	return names[kind];
+}
+
+uint64_t result_line_mbps(const struct result *result, const struct result_case *line)
+{
+	const char *pattern = json_string_value(json_object_get(line->parameters, "pattern"));
+	uint64_t near = result->client.rate_mbps;
+	uint64_t far = result->server.rate_mbps;
+
+	if (!result->parties)
+		return near < far ? near : far;
+	/* Of the one, all of the others' goes through it. */
+	if (pattern && !strcmp(pattern, "many-to-one"))
+		return far;
+	return pattern && !strcmp(pattern, "one-to-many") ? near : 0;
 }
 
 void result_add_cost(struct result_cost *into, const struct result_cost *from)
@@ -114,9 +129,19 @@ int result_add_shares(struct result_case *line, const struct shares *shares, boo
 	return 0;
 }
 
+int result_add_flows(struct result_case *line, const struct flows *flows, bool is_first,
+		     struct error *error)
+{
+	if (flows->count && (is_first || line->flows.count))
+		return flows_add(&line->flows, flows, error);
+	flows_close(&line->flows);
+	return 0;
+}
+
 void result_drop_trials(struct result_case *line)
 {
 	shares_close(&line->shares);
+	flows_close(&line->flows);
 	free(line->latency);
 	free(line->warmup);
 	free(line->windows);
@@ -182,6 +207,7 @@ void result_finish(struct result *result)
 	json_decref(result->command);
 	json_decref(result->plan);
 	json_decref(result->warnings);
+	json_decref(result->parties);
 	json_decref(result->overflow);
 	json_decref(result->client.facts);
 	json_decref(result->server.facts);

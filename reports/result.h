@@ -15,6 +15,7 @@
 #include "core/hist.h"
 #include "reports/chosen.h"
 #include "reports/fingerprint.h"
+#include "reports/flows.h"
 #include "reports/pace.h"
 #include "reports/shares.h"
 #include "reports/statistic.h"
@@ -107,6 +108,7 @@ struct result_case {
 	uint64_t sent; /* on UC and UD */
 	uint64_t lost;
 	struct shares shares; /* of all trials; zeroed: not known, or nothing to divide */
+	struct flows flows;   /* of all trials, where there is a pattern; zeroed: not known */
 	struct result_trial *trials;
 	size_t n_trials; /* that have ended well */
 	char *text;      /* its part of a document; NULL: it is not made yet */
@@ -135,6 +137,7 @@ struct result {
 	json_t *plan;     /* as a plan file has it */
 	json_t *overflow; /* of a completion queue that was too short; NULL: none was tried */
 	json_t *warnings; /* findings about both ends: an array, or NULL */
+	json_t *parties;  /* of several hosts, as a document has them: an array, or NULL */
 	enum result_status status;
 	const char *clock;
 	uint64_t clock_hz;
@@ -153,6 +156,9 @@ enum result_status result_status_of_cases(const struct result *result);
 
 const char *result_kind_name(enum result_kind kind);
 
+/* Of the slower end's link, or that of the one among several hosts; 0: not known. */
+uint64_t result_line_mbps(const struct result *result, const struct result_case *line);
+
 void result_add_cost(struct result_cost *into, const struct result_cost *from);
 
 /* Adds a trial that has ended well; its histogram and windows (or NULL) are merged. */
@@ -169,6 +175,10 @@ int result_add_warmup(struct result_case *line, const struct hist *warmup, struc
  */
 int result_add_shares(struct result_case *line, const struct shares *shares, bool is_first,
 		      struct error *error);
+
+/* Adds what each flow of a pattern had, likewise. */
+int result_add_flows(struct result_case *line, const struct flows *flows, bool is_first,
+		     struct error *error);
 
 /* What a case has that did not end well is no measurement. */
 void result_drop_trials(struct result_case *line);

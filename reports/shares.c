@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "reports/fairness.h"
 #include "reports/member.h"
 
 #define NS_PER_S 1e9
@@ -88,42 +89,23 @@ double shares_qp_rate(const struct shares *shares, unsigned int thread, unsigned
 	return rate(shares, thread, of_qp(shares, thread, qp));
 }
 
-struct sums {
-	double sum;
-	double squares;
-	double count;
-};
-
-static void take(struct sums *sums, double value)
-{
-	sums->sum += value;
-	sums->squares += value * value;
-	sums->count++;
-}
-
-static double index_of(const struct sums *sums)
-{
-	return sums->squares > 0 ? sums->sum * sums->sum / (sums->count * sums->squares)
-				 : (double)NAN;
-}
-
 double shares_thread_fairness(const struct shares *shares)
 {
-	struct sums sums = {0};
+	struct fairness fairness = {0};
 
 	for (unsigned int i = 0; i < shares->threads; i++)
-		take(&sums, shares_thread_rate(shares, i));
-	return index_of(&sums);
+		fairness_take(&fairness, shares_thread_rate(shares, i));
+	return fairness_index(&fairness);
 }
 
 double shares_qp_fairness(const struct shares *shares)
 {
-	struct sums sums = {0};
+	struct fairness fairness = {0};
 
 	for (unsigned int i = 0; i < shares->threads; i++)
 		for (unsigned int qp = 0; qp < shares->qps; qp++)
-			take(&sums, shares_qp_rate(shares, i, qp));
-	return index_of(&sums);
+			fairness_take(&fairness, shares_qp_rate(shares, i, qp));
+	return fairness_index(&fairness);
 }
 
 void shares_print(const struct shares *shares, char text[static 96])

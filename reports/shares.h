@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What each thread, and each queue pair, had of a case: messages, and for how long the
- * thread was at it. How even that is Jain's index says: the square of the sum of the rates
- * over their number times the sum of their squares, 1 where all are alike, 1/n where one
- * has all of it.
+ * thread was at it. How even that is fairness.h says.
  */
 #ifndef REPORTS_SHARES_H
 #define REPORTS_SHARES_H

@@ -59,6 +59,9 @@ void table_open(struct table *table, FILE *out, const struct table_unit *unit,
 	}
 	if (banner_of(result))
 		fprintf(out, "%s\n", banner_of(result));
+	/* Of several hosts none may have come as far as to tell what it is. */
+	if (!result->server.device[0])
+		return;
 	cells_head(head, result);
 	fprintf(out, "%s\n", head);
 }
@@ -89,12 +92,21 @@ static void print(const struct table *table, const struct cells *cells)
 
 static void print_shares(const struct table *table, const struct result_case *line)
 {
-	char text[96];
+	char text[160];
 
-	if (!shares_are_several(&line->shares))
-		return;
-	shares_print(&line->shares, text);
-	fprintf(table->out, "  %s", text);
+	if (cells_evenness(text, table->unit, line))
+		fprintf(table->out, "  %s", text);
+}
+
+/* Hosts have names; of threads it is enough how even it was. */
+static void print_flows(const struct table *table, const struct result_case *line)
+{
+	char text[FLOWS_TEXT];
+
+	for (size_t i = 0; i < line->flows.count && table->result->parties; i++) {
+		cells_flow(text, table->unit, line, i);
+		fprintf(table->out, "  %s\n", text);
+	}
 }
 
 void table_line(struct table *table, const struct result_case *line)
@@ -122,6 +134,7 @@ void table_line(struct table *table, const struct result_case *line)
 		fprintf(table->out, "  lost %" PRIu64 " of %" PRIu64, line->lost, line->sent);
 	print_shares(table, line);
 	fputc('\n', table->out);
+	print_flows(table, line);
 }
 
 /* A sweep that was stopped early has many of them. */

@@ -183,10 +183,50 @@ static void test_again(void **unused)
 	json_decref(document);
 }
 
+/* Each is called by its number, whatever it was called. */
+static void test_several_hosts(void **unused)
+{
+	json_t *document = loading_document();
+	json_t *hosts = json_object_get(document, "hosts");
+	json_t *line = json_array_get(json_object_get(document, "cases"), SAMPLE_FAILED);
+	json_t *parties = json_array();
+	struct error error = {0};
+	json_t *flow;
+
+	for (size_t i = 0; i < 2; i++) {
+		json_t *party = json_deep_copy(json_object_get(hosts, i ? "server" : "client"));
+
+		json_object_set_new(party, "name", json_string(i ? "b.lab:7500" : "a.lab"));
+		json_array_append_new(parties, party);
+	}
+	json_object_set_new(document, "parties", parties);
+	json_object_set_new(line, "error", json_string("a.lab to b.lab:7500: b.lab has gone"));
+	json_object_set_new(
+		line, "flows",
+		json_pack("{s:[{s:s, s:s}]}", "flows", "from", "a.lab", "to", "b.lab:7500"));
+	assert_int_equal(redact_document(document, NULL, NULL, 0, &error), 0);
+	assert_string_equal(json_string_value(json_object_get(line, "error")),
+			    "host 1 to host 2: host 2 has gone");
+	flow = json_array_get(json_object_get(json_object_get(line, "flows"), "flows"), 0);
+	assert_string_equal(json_string_value(json_object_get(flow, "from")), "host 1");
+	assert_string_equal(json_string_value(json_object_get(flow, "to")), "host 2");
+	for (size_t i = 0; i < 2; i++) {
+		const json_t *party = json_array_get(parties, i);
+		const char *wanted = i ? "host 2" : "host 1";
+
+		assert_string_equal(json_string_value(json_object_get(party, "name")), wanted);
+		assert_string_equal(json_string_value(json_object_get(party, "host")), wanted);
+		assert_string_equal(json_string_value(json_object_get(party, "address")),
+				    "redacted");
+	}
+	json_decref(document);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_several_hosts),
 		cmocka_unit_test(test_a_document),
 		cmocka_unit_test(test_hosts_that_are_addresses),
 		cmocka_unit_test(test_hosts_that_are_names),

@@ -280,6 +280,30 @@ static void test_shares(void **unused)
 	}
 }
 
+/* 1000 bytes each: 1000 of them in 10 ms are 0.8 Gb/s. */
+static void test_flows(void **unused)
+{
+	struct flows *flows = &sample.cases[SAMPLE_BANDWIDTH].flows;
+	struct error error = {0};
+	char head[CELLS_HEAD];
+	char text[1024] = "";
+
+	assert_int_equal(flows_open(flows, 2, &error), 0);
+	flows->flow[0] = (struct flow_share){"n01", "n03", 1000, 10000000};
+	flows->flow[1] = (struct flow_share){"n02", "n03", 500, 10000000};
+	show_line(text, NULL, SAMPLE_BANDWIDTH);
+	assert_contains(text, "  fairness 0.900 of 2 flows of 0.400..0.800 Gb/s\n");
+	assert_null(strstr(text, "n01 ->"));
+	sample.parties =
+		json_pack("[{s:s, s:s}, {s:s, s:s}, {s:s, s:s}]", "name", "n01", "device", "mlx5_0",
+			  "name", "n02", "device", "mlx5_1", "name", "n03", "device", "mlx5_2");
+	text[0] = '\0';
+	show_line(text, NULL, SAMPLE_BANDWIDTH);
+	cells_head(head, &sample);
+	assert_contains(head, "n01 mlx5_0, n02 mlx5_1, n03 mlx5_2  ");
+	assert_contains(text, "  n01 -> n03: 0.800 Gb/s\n  n02 -> n03: 0.400 Gb/s\n");
+}
+
 static void test_no_units(void **unused)
 {
 	static const char *const texts[] = {"", "gb/s", "Gbps", "Gb", "Gb/s ", "KB/s", "GiB/s"};
@@ -473,6 +497,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_latency, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_bandwidth, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_units, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_flows, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_shares, open_sample, close_sample),
 		cmocka_unit_test(test_no_units),
 		cmocka_unit_test_setup_teardown(test_cases_without_figures, open_sample,
