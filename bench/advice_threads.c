@@ -5,21 +5,32 @@
 
 #include "bench/advice.h"
 #include "bench/cpulist.h"
+#include "bench/pattern.h"
 
 #define WHY  "threads that take turns on a processor wait for each other"
 #define MEND "--threads of no more than there are processors, or a longer --pin"
 
-/* So many threads, on so many processors; 0: nothing is known, or there are enough. */
-static uint64_t surplus(const struct result_case *line, const struct result_place *place,
-			unsigned int *cpus)
+/* Of an end. */
+static unsigned int threads_of(const struct result_case *line, bool is_server)
 {
-	json_int_t threads = json_integer_value(json_object_get(line->parameters, "threads"));
+	struct parameters parameters = parameters_default();
+	struct error ignored = {0};
+
+	parameters_decode(&parameters, line->parameters, &ignored);
+	return pattern_lanes(&parameters, is_server);
+}
+
+/* So many threads, on so many processors; 0: nothing is known, or there are enough. */
+static uint64_t surplus(const struct result_case *line, bool is_server, unsigned int *cpus)
+{
+	const struct result_place *place = is_server ? &line->server_place : &line->client_place;
+	unsigned int threads = threads_of(line, is_server);
 	struct cpulist list;
 
 	if (!cpulist_parse(&list, place->cpus))
 		return 0;
 	*cpus = cpulist_count(&list);
-	return threads > *cpus ? (uint64_t)threads : 0;
+	return threads > *cpus ? threads : 0;
 }
 
 static void find(const struct result *result, bool is_server, json_t *findings)
@@ -33,8 +44,7 @@ static void find(const struct result *result, bool is_server, json_t *findings)
 	for (size_t i = 0; i < result->n_cases; i++) {
 		const struct result_case *line = &result->cases[i];
 		unsigned int cpus;
-		uint64_t threads =
-			surplus(line, is_server ? &line->server_place : &line->client_place, &cpus);
+		uint64_t threads = surplus(line, is_server, &cpus);
 
 		if (threads <= most)
 			continue;

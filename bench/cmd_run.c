@@ -9,9 +9,12 @@
 
 #include "bench/choose.h"
 #include "bench/command.h"
+#include "bench/fleet.h"
+#include "bench/hosts.h"
 #include "bench/progress.h"
 #include "bench/redaction.h"
 #include "bench/sweep.h"
+#include "bench/utc.h"
 #include "reports/document.h"
 #include "reports/save.h"
 #include "reports/table.h"
@@ -20,6 +23,7 @@
 struct interruption {
 	struct watch watch;
 	struct control *control;
+	struct fleet *fleet; /* NULL: it is the connection's to end */
 };
 
 static void interrupted(struct watch *watch)
@@ -27,12 +31,15 @@ static void interrupted(struct watch *watch)
 	struct interruption *interruption = CONTAINER_OF(watch, struct interruption, watch);
 	struct signalfd_siginfo info;
 
-	if (read(watch->fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+	if (read(watch->fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
+		return;
+	if (interruption->fleet)
+		fleet_interrupt(interruption->fleet);
+	else
 		control_fail(interruption->control, -EINTR, "interrupted");
 }
 
-static int interruption_open(struct interruption *interruption, struct control *control,
-			     struct error *error)
+static int interruption_open(struct interruption *interruption, struct error *error)
 {
 	sigset_t signals;
 	int code;
@@ -42,7 +49,6 @@ static int interruption_open(struct interruption *interruption, struct control *
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
-	interruption->control = control;
 	interruption->watch = (struct watch){
 		.fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK), .ready = interrupted};
 	if (interruption->watch.fd < 0)
@@ -57,23 +63,6 @@ static void interruption_close(struct interruption *interruption)
 {
 	watch_remove(&interruption->watch);
 	close(interruption->watch.fd);
-}
-
-/* As others read the clock: that of time() goes by ticks, and is late by one now and then. */
-static struct tm utc_now(void)
-{
-	struct timespec now;
-	struct tm utc;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return *gmtime_r(&now.tv_sec, &utc);
-}
-
-static void stamp(char text[static 32])
-{
-	struct tm utc = utc_now();
-
-	strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &utc);
 }
 
 /* What the user sees of a run, and the document that grows with it. */
@@ -166,20 +155,37 @@ static int check_limits(const struct screen *screen, const struct result *result
 static int sweep(struct plan *plan, struct result *result, struct screen *screen,
 		 struct error *error)
 {
-	struct interruption interruption = {0};
 	struct sweep sweep = {0};
+	struct interruption interruption = {.control = &sweep.control};
 	int code = sweep_open(&sweep, plan, result, error);
 
 	if (code)
 		return code;
 	/* Without what the devices turned out not to be able to run. */
 	screen->progress.estimate_ns = plan_estimate_ns(plan, plan->n_cases);
-	code = interruption_open(&interruption, &sweep.control, error);
+	code = interruption_open(&interruption, error);
 	if (!code) {
 		code = sweep_run(&sweep, plan, result, &screen->view, error);
 		interruption_close(&interruption);
 	}
 	sweep_close(&sweep);
+	return code;
+}
+
+static int sweep_hosts(struct plan *plan, struct result *result, struct screen *screen,
+		       struct error *error)
+{
+	struct interruption interruption = {0};
+	int code = fleet_open(&interruption.fleet, plan, result, error);
+
+	if (code)
+		return code;
+	code = interruption_open(&interruption, error);
+	if (!code) {
+		code = fleet_run(interruption.fleet, &screen->view, error);
+		interruption_close(&interruption);
+	}
+	fleet_close(interruption.fleet);
 	return code;
 }
 
@@ -217,8 +223,12 @@ static int check_left(const struct result *result, struct error *error)
 /* Whoever is there sees what it is; a machine that has lost its device is not to pass. */
 static int choose(struct plan *plan, struct error *error)
 {
-	int code = choose_device(&plan->device, error);
+	int code;
 
+	/* Nothing is measured here. */
+	if (hosts_are_several(plan->host))
+		return 0;
+	code = choose_device(&plan->device, error);
 	return code ? code : choose_require(!plan->host && isatty(STDOUT_FILENO), error);
 }
 
@@ -261,12 +271,12 @@ static int run_plan(struct plan *plan, const char *path, struct result *result, 
 		return COMMAND_FAILED;
 	progress_init(&screen.progress, stderr, plan->with_progress, plan->is_quiet,
 		      plan_estimate_ns(plan, plan->n_cases));
-	stamp(result->started);
-	code = sweep(plan, result, &screen, error);
+	utc_stamp(result->started);
+	code = (hosts_are_several(plan->host) ? sweep_hosts : sweep)(plan, result, &screen, error);
 	/* Found with the devices, it is still a plan of nothing. */
 	if (code && plan_check(plan, NULL))
 		return COMMAND_USAGE;
-	stamp(result->finished);
+	utc_stamp(result->finished);
 	result->status = result_status_of_cases(result);
 	/* What was measured is written down however the sweep has ended. */
 	if (result->server.device[0]) {

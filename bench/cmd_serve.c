@@ -28,6 +28,7 @@ struct settings {
 	uint16_t port;
 	bool is_once;
 	bool has_token;
+	bool drives;
 	unsigned int idle_ms;
 	const char *bind;
 	const char *secret_file;
@@ -62,6 +63,8 @@ static const struct option_row rows[] = {
 	 "serve who knows the first line of standard input, and end with it"},
 	{"secret-file", 0, "FILE", option_text, offsetof(struct settings, secret_file),
 	 "serve who proves to know that secret"},
+	{"drive", 0, NULL, option_flag, offsetof(struct settings, drives),
+	 "run cases against other servers, too, for 'run A,B,C --pattern'"},
 	{"bind", 0, "ADDRESS", parse_address, offsetof(struct settings, bind),
 	 "listen on that address alone (all of this host's)"},
 	{"allow", 0, "CIDR,...", allow_parse, offsetof(struct settings, allow),
@@ -458,8 +461,13 @@ static int server_open(struct server *server, const struct settings *settings, s
 				  .allowance = settings->allowance,
 				  .is_once = settings->is_once,
 				  .idle_ms = settings->idle_ms};
-	server->terms =
-		(struct responder_terms){settings->device, &server->secret, &server->allowance};
+	server->terms = (struct responder_terms){
+		.device = settings->device,
+		.secret = &server->secret,
+		.allowance = &server->allowance,
+		.allow = &settings->allow,
+		.drives = settings->drives,
+	};
 	if (take_secret(server, settings, error))
 		return error->code;
 	sigemptyset(&signals);

@@ -6,22 +6,25 @@
 #include <string.h>
 
 #include "bench/blame.h"
+#include "bench/cases.h"
 #include "bench/choose.h"
 #include "bench/needs.h"
 #include "bench/protocol.h"
 #include "reports/banner.h"
 
-static enum result_status status_of(const struct error *error)
+/* How even it was. */
+static int note_shares(const struct trial *trial, const struct plan_case *wanted,
+		       struct result_case *found, bool is_first, struct error *error)
 {
-	if (!error->code)
-		return RESULT_COMPLETE;
-	/* The user, or the server, has had enough: that is not the case's failure. */
-	if (error->code == -EINTR || error->code == -ESHUTDOWN)
-		return RESULT_INTERRUPTED;
-	/* What this device does not have is left out, as what no transport has. */
-	if (error->code == -EOPNOTSUPP || error->code == PROTOCOL_UNSUPPORTED)
-		return RESULT_SKIPPED;
-	return RESULT_FAILED;
+	struct flows flows = {0};
+	int code = result_add_shares(found, &trial->shares, is_first, error);
+
+	if (!code)
+		code = pattern_flows(&wanted->parameters, &trial->shares, &flows, error);
+	if (!code)
+		code = result_add_flows(found, &flows, is_first, error);
+	flows_close(&flows);
+	return code;
 }
 
 /* One trial, and what it has seen. */
@@ -40,7 +43,7 @@ static int run_trial(struct trial *trial, const struct plan_case *wanted, struct
 	if (!code && wanted->parameters.metric == METRIC_LOAD)
 		code = pace_add(found, &trial->pacing->seen, error);
 	if (!code)
-		code = result_add_shares(found, &trial->shares, is_first, error);
+		code = note_shares(trial, wanted, found, is_first, error);
 	if (!code)
 		code = result_add_warmup(found, trial->warmup, error);
 	return code;
@@ -126,7 +129,7 @@ static void finish_case(const struct course *course, size_t number, struct error
 		result_drop_trials(found);
 	blame_size(course->result, number, packet_size(&wanted->parameters, course->result), fault);
 	blame_reach(course->result, fault);
-	found->status = status_of(fault);
+	found->status = cases_status(fault);
 	snprintf(found->error, sizeof(found->error), "%s", fault->text);
 	course->view->ends(course->view, course->result, number);
 }

@@ -110,7 +110,7 @@ static struct placement_wish placement_wish(const struct lane *lane, const char 
 		.whose = is_server ? "server-" : "",
 		.device_node = device_numa_node(device),
 		.pin = is_server ? p->server_pin : p->pin,
-		.threads = (unsigned int)p->threads,
+		.threads = pattern_lanes(p, is_server),
 		.number = lane->number,
 		.is_server = is_server,
 		.numa = is_server ? p->server_numa : p->numa,
@@ -167,7 +167,7 @@ static uint64_t stalled_ns(const struct lane *lane)
 	uint64_t each_ns = p->think_ns + p->size * SLOWEST_NS_PER_BYTE;
 
 	if (p->metric != METRIC_LAT)
-		return STALLED_NS + p->cq_mod * p->qps * each_ns;
+		return STALLED_NS + p->cq_mod * lane->n_flows * each_ns;
 	if (lane->shape->rings)
 		return STALLED_NS + p->cq_mod * each_ns;
 	return (lane_is_lossy(lane) ? LOST_NS : STALLED_NS) + each_ns;
@@ -187,9 +187,9 @@ int lane_open(struct lane *lane, const struct lane_wish *wish, struct error *err
 		.depth = (uint32_t)parameters->tx_depth,
 		.batch = (unsigned int)parameters->post_list,
 		.signal_every = (unsigned int)parameters->cq_mod,
-		.n_flows = (unsigned int)parameters->qps,
-		.flows = cacheline_calloc(parameters->qps, sizeof(*lane->flows)),
+		.n_flows = pattern_lane_pairs(parameters, wish->is_server),
 	};
+	lane->flows = cacheline_calloc(lane->n_flows, sizeof(*lane->flows));
 	lane->stalled_ns = stalled_ns(lane);
 	make_slots(lane);
 	if (!lane->flows)
@@ -265,13 +265,13 @@ struct limits lane_limits(const struct parameters *parameters, const struct lane
 	bool makes_pair = shape->makes_pair && (shape->connects || !is_server);
 	bool makes_cq = shape->makes_cq && !is_server;
 	bool registers_each = parameters->registration == REGISTRATION_EACH && !is_server;
-	uint32_t n_lanes = (uint32_t)parameters->threads;
+	uint32_t n_lanes = pattern_lanes(parameters, is_server);
 	struct lane lane = {
 		.parameters = parameters,
 		.shape = shape,
 		.is_server = is_server,
 		.depth = (uint32_t)parameters->tx_depth,
-		.n_flows = (unsigned int)parameters->qps,
+		.n_flows = pattern_lane_pairs(parameters, is_server),
 	};
 	struct ground_settings ground;
 	struct rdma_settings settings;

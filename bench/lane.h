@@ -11,6 +11,7 @@
 #define BENCH_LANE_H
 
 #include "bench/parameters.h"
+#include "bench/pattern.h"
 #include "bench/placement.h"
 #include "bench/secret.h"
 #include "bench/verify.h"
@@ -185,7 +186,7 @@ COLD int lane_completion_failed(const struct ibv_wc *wc, struct error *error);
 /* That of a flow of this lane's among those of all lanes of the case. */
 static inline unsigned int lane_flow_number(const struct lane *lane, unsigned int flow)
 {
-	return lane->number * lane->n_flows + flow;
+	return pattern_number(lane->parameters, lane->is_server, lane->number, flow);
 }
 
 /* The number of the queue pair whose post, or receive, it was. */

@@ -33,9 +33,9 @@ static inline size_t lane_area(const struct lane *lane, uint32_t n_slots)
 static inline size_t lane_receiving_area(const struct lane *lane)
 {
 	const struct parameters *p = lane->parameters;
-	uint64_t n_flows = p->qps * p->threads;
-	size_t part =
-		p->buffer == PARAMETER_AUTO ? 0 : lane_round_up(p->buffer / n_flows, LANE_AREA);
+	size_t part = p->buffer == PARAMETER_AUTO
+			      ? 0
+			      : lane_round_up(p->buffer / pattern_pairs(p), LANE_AREA);
 	size_t slots = lane_area(lane, lane->received_slots);
 
 	return part > slots ? part : slots;

@@ -113,7 +113,11 @@ static void make_work(const struct lane *lane, struct flow *flow)
 	size_t local = is_fetched ? receiving(lane, flow) : sending(lane, flow);
 	/* A read fetches what the other end would send; the rest goes where it receives. */
 	bool is_sent = shape->is_read && !lane->walks;
-	size_t remote = is_sent ? sending(lane, flow) : receiving(lane, flow);
+	/* Its lane is laid out as this one is. */
+	size_t far =
+		pattern_far_pair(lane->parameters, lane->is_server, lane->number, flow->number) *
+		lane_flow_size(lane);
+	size_t remote = is_sent ? far : far + lane_area(lane, lane->sent_slots);
 	struct ibv_sge whole = piece(lane, local, size);
 
 	flow->work = (struct post_work){.id = flow->number, .add = 1};

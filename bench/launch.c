@@ -92,7 +92,7 @@ static int make_words(struct words *words, const char *command, const char *host
 	int code = command ? split(words, command, host, error) : 0;
 	const char *const last[] = {command ? name : "verbmark",
 				    "serve",
-				    "--once",
+				    server->drives ? "--drive" : "--once",
 				    "--token",
 				    "--port",
 				    number,
@@ -225,7 +225,9 @@ int launch_start(struct launch *launch, const char *command, const char *host,
 	int code = make_words(&words, command, host ? host : "", server, error);
 
 	*launch = (struct launch){.is_own = !command};
-	if (!code)
+	if (!code && server->token)
+		snprintf(launch->token, sizeof(launch->token), "%s", server->token);
+	else if (!code)
 		code = make_token(launch, error);
 	if (!code)
 		code = start(launch, &words, error);

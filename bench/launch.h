@@ -28,6 +28,8 @@ struct launch {
 struct launch_server {
 	uint16_t port;      /* 0: a free one */
 	const char *device; /* NULL: all that there are */
+	const char *token;  /* NULL: one is made */
+	bool drives;        /* others, and serves until it is ended, not one client */
 };
 
 /*

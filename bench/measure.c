@@ -196,6 +196,10 @@ static void begin_together(void *whole)
 	const struct order *order = whole;
 	struct trial *trial = order->trial;
 
+	trial->gate_fault = (struct error){0};
+	if (trial->gate &&
+	    trial->gate->open(trial->gate, trial->team.alarms, trial->team.n, &trial->gate_fault))
+		return;
 	trial->from_ns = clock_now_ns();
 	trial->origin = clock_ticks(trial->clock->is_counter);
 }
@@ -219,6 +223,9 @@ static int measure(struct trial *trial, struct lane *lane, const struct plan_cas
 	before = cost_now(lane);
 	pacing_begin(trial->pacing, wanted, trial->clock, false);
 	code = team_meet(&trial->whole->team, begin_together, error);
+	if (!code && trial->whole->gate_fault.code)
+		code = error_set(error, trial->whole->gate_fault.code, "%s",
+				 trial->whole->gate_fault.text);
 	if (code)
 		return code;
 	run.origin = trial->whole->origin;
@@ -259,6 +266,8 @@ int measure_all(struct trial *trial, const struct plan_case *wanted, struct resu
 
 	atomic_store(&trial->n_steady, 0);
 	code = team_all(&trial->team, measure_part, &order, error);
+	if (trial->gate)
+		trial->gate->close(trial->gate);
 	if (!code)
 		code = gather_parts(trial, wanted, found, error);
 	return code ? code : note(trial, wanted, found, error);

@@ -30,7 +30,7 @@ static struct pair_settings pair_settings(const struct lane *lane, const struct 
 
 static unsigned int count_all(const struct lane *lane)
 {
-	return (unsigned int)lane->parameters->threads * lane->n_flows;
+	return pattern_pairs(lane->parameters);
 }
 
 /* Nobody else connects, whoever finds the port open. */
@@ -119,7 +119,17 @@ static json_t *list_of(const struct lane *lane, json_t *message, const char *nam
 	return json_object_get(message, name);
 }
 
-/* That of a flow in a list of all lanes'. */
+/* Into a list of all lanes', at its number. */
+static void put(const struct lane *lane, json_t *list, unsigned int flow, json_t *member)
+{
+	unsigned int number = lane_flow_number(lane, flow);
+
+	while (json_array_size(list) <= number)
+		json_array_append_new(list, json_null());
+	json_array_set_new(list, number, member);
+}
+
+/* That of a flow in it. */
 static const json_t *member_of(const struct lane *lane, const json_t *list, unsigned int flow)
 {
 	return json_array_get(list, lane_flow_number(lane, flow));
@@ -135,7 +145,7 @@ static int offer_pairs(struct lane *lane, const struct meet_end *own, json_t *me
 	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
 		code = open_pair(lane, &lane->flows[i], own, error);
 		if (!code)
-			json_array_append_new(pairs, encode_pair(&lane->flows[i].context));
+			put(lane, pairs, i, encode_pair(&lane->flows[i].context));
 	}
 	return code;
 }
@@ -203,7 +213,7 @@ static int answer_ports(struct lane *lane, const struct meet_end *own, json_t *a
 	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
 		code = listen_for(lane, &lane->flows[i], own, salt, error);
 		if (!code)
-			json_array_append_new(ports, json_integer(lane->flows[i].context.port));
+			put(lane, ports, i, json_integer(lane->flows[i].context.port));
 	}
 	if (!code)
 		json_object_set_new(answer, "address", json_string(lane->flows[0].context.address));
@@ -276,13 +286,15 @@ int meet_connect(struct lane *lane, const struct meet_end *own, json_t *answer, 
 	return code;
 }
 
-int meet_accept(struct lane *lane, struct error *error)
+int meet_accept(struct lane *lane, unsigned int round, struct error *error)
 {
+	unsigned int count = lane->n_flows / pattern_rounds(lane->parameters);
+	unsigned int end = (round + 1) * count;
 	int code = 0;
 
 	if (is_by_hand(lane))
 		return 0;
-	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
+	for (unsigned int i = round * count; i < end && !code; i++) {
 		struct flow *flow = &lane->flows[i];
 
 		if (rdma_wait_for_client(&flow->context))

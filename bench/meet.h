@@ -3,7 +3,7 @@
  * How the queue pairs of two lanes find each other for one trial: by the calls of the
  * specification over rdma_cm, or by numbers that are exchanged over the control
  * connection. What a peer says is checked before it is used. Of several lanes each does
- * these in its turn: what a message lists of all of them is in the order of their numbers.
+ * these in its turn: what a message lists is in the order of the queue pairs' numbers.
  */
 #ifndef BENCH_MEET_H
 #define BENCH_MEET_H
@@ -46,7 +46,10 @@ int meet_answer(struct lane *lane, const struct meet_end *own, json_t *message, 
 int meet_connect(struct lane *lane, const struct meet_end *own, json_t *answer,
 		 struct error *error);
 
-/* At the server: waits for the client's connections, if there are to be any. */
-int meet_accept(struct lane *lane, struct error *error);
+/*
+ * At the server: waits for the client's connections, if there are to be any. Of all lanes in
+ * turn, in so many rounds as the pattern has.
+ */
+int meet_accept(struct lane *lane, unsigned int round, struct error *error);
 
 #endif

@@ -33,6 +33,8 @@ static const char *const transports[] = {"RC", "UC", "UD", NULL};
 static const char *const connects[] = {"cm", "qp", NULL};
 static const char *const receives[] = {"buffers", "bare", "none", NULL};
 
+static const char *const patterns[] = {"one-to-one", "many-to-one", "one-to-many", "all-to-all",
+				       NULL};
 static const char *const mr_accesses[] = {"local", "remote", "atomic", NULL};
 static const char *const pages[] = {"touched", "untouched", NULL};
 static const char *const registrations[] = {"once", "each", NULL};
@@ -74,6 +76,8 @@ const struct parameter parameter_table[PARAMETERS] = {
 	    TARGET(qps)),
 	ROW("threads", 0, "LIST", "threads of either end, each with its own -q and CPU (1)",
 	    PARAMETER_COUNT, NULL, 1, 256, 1, "threads", TARGET(threads)),
+	ROW("pattern", 0, "LIST", "bw: one-to-one, many-to-one, one-to-many, all-to-all, of --threads",
+	    PARAMETER_WORD, patterns, 0, 0, AUTO, "", TARGET(pattern)),
 	ROW("tx-depth", 't', "LIST", "operations under way of each queue pair (bw: 128)",
 	    PARAMETER_COUNT, NULL, 1, 16384, AUTO, "t", TARGET(tx_depth)),
 	ROW("rx-depth", 'r', "LIST", "receives posted of each queue pair (512)", PARAMETER_COUNT,

@@ -95,6 +95,7 @@ struct parameters {
 	uint64_t transport;
 	uint64_t qps;     /* of each thread */
 	uint64_t threads; /* of either end */
+	uint64_t pattern; /* enum pattern: who of them talks to whom */
 	uint64_t tx_depth;
 	uint64_t rx_depth;
 	uint64_t inline_size;
@@ -162,7 +163,7 @@ struct parameter {
 	size_t offset;
 };
 
-#define PARAMETERS 50
+#define PARAMETERS 51
 
 /* The mark of what says how long is measured, not what: it is in no id. */
 extern const char parameters_effort[];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/control.h"
+#include "bench/plan_patterns.h"
 #include "bench/preset.h"
 #include "bench/rate.h"
 #include "bench/rules.h"
@@ -86,10 +87,13 @@ static bool has_lists(const struct plan *plan)
 	return false;
 }
 
-/* -a and -e are short for lists. */
+/* -a and -e are short for lists, and patterns are of one metric. */
 static int expand(struct plan *plan, struct error *error)
 {
 	const char *wrong = NULL;
+
+	if (asked(plan, "pattern")->count && !asked(plan, "metric")->count)
+		wrong = list_parse(asked(plan, "metric"), parameter_find("metric"), "bw");
 
 	if (plan->all_sizes && asked(plan, "size")->count)
 		return error_set(error, -EINVAL, "--all and --size exclude each other");
@@ -477,6 +481,8 @@ static int make_cases(struct plan *plan, json_t *base, struct error *error)
 		code = check_load(plan, error);
 	if (!code)
 		code = check_operations(plan, error);
+	if (!code)
+		code = plan_check_patterns(plan, error);
 	return code ? code : plan_check(plan, error);
 }
 
@@ -532,6 +538,19 @@ int plan_open_preset(struct plan *plan, const char *preset, int argc, char *argv
 			"is given a secret of its own",
 			plan->launch ? "--launch" : "this run");
 	return code;
+}
+
+int plan_open_case(struct plan *plan, const struct parameters *wanted, const char *host,
+		   uint16_t port, struct error *error)
+{
+	*plan = (struct plan){.host = host, .port = port};
+	plan->made = json_array();
+	plan->cases = calloc(1, sizeof(*plan->cases));
+	if (!plan->cases || !plan->made)
+		return error_set_errno(error, -ENOMEM, "cannot make the plan");
+	plan->n_cases = 1;
+	make_case(plan->cases, ops[wanted->op], *wanted);
+	return plan_check(plan, error);
 }
 
 void plan_close(struct plan *plan)

@@ -66,6 +66,9 @@ int plan_open_preset(struct plan *plan, const char *preset, int argc, char *argv
 /* The same from a plan file's text alone; path is where that is from. */
 int plan_read(struct plan *plan, const char *text, size_t length, const char *path,
 	      struct error *error);
+/* Of that case alone, towards that host. */
+int plan_open_case(struct plan *plan, const struct parameters *wanted, const char *host,
+		   uint16_t port, struct error *error);
 void plan_close(struct plan *plan);
 
 /*

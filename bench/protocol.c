@@ -130,7 +130,8 @@ int protocol_read_describe(json_t *message, struct protocol_describe *asked, str
 	return 0;
 }
 
-json_t *protocol_case(const struct parameters *wanted, const struct result_end *server)
+/* NULL without memory. */
+static json_t *encode(const struct parameters *wanted)
 {
 	json_t *object = json_object();
 
@@ -138,35 +139,75 @@ json_t *protocol_case(const struct parameters *wanted, const struct result_end *
 		json_decref(object);
 		object = NULL;
 	}
+	return object;
+}
+
+json_t *protocol_case(const struct parameters *wanted, const struct result_end *server)
+{
 	return json_pack("{s:s, s:s, s:s, s:i, s:o}", "type", "case", "address", server->address,
-			 "device", server->device, "port", (int)server->port, "parameters", object);
+			 "device", server->device, "port", (int)server->port, "parameters",
+			 encode(wanted));
+}
+
+/* What nobody asked for is chosen; a client of ours asks for no such thing as is refused. */
+static int decode(json_t *object, const struct op **op, struct parameters *parameters,
+		  struct error *error)
+{
+	const char *refusal;
+	int code;
+
+	if (!json_is_object(object))
+		return error_set(error, -EPROTO, "a malformed case: its parameters are no object");
+	*parameters = parameters_default();
+	code = parameters_decode(parameters, object, error);
+	if (code)
+		return error_wrap(error, "this server cannot do that");
+	*op = ops[parameters->op];
+	rules_choose(*op, parameters);
+	refusal = rules_refuse(*op, parameters);
+	return refusal ? error_set(error, -EOPNOTSUPP, "%s", refusal) : 0;
 }
 
 int protocol_read_case(json_t *message, struct protocol_case *wanted, struct error *error)
 {
-	const char *refusal;
 	json_error_t fault;
 	json_t *object;
 	int port;
-	int code;
 
 	*wanted = (struct protocol_case){.parameters = parameters_default()};
 	if (json_unpack_ex(message, &fault, 0, "{s:s, s:s, s:i, s:o}", "address", &wanted->address,
-			   "device", &wanted->device, "port", &port, "parameters", &object) ||
-	    !json_is_object(object))
-		return error_set(error, -EPROTO, "a malformed case: %s",
-				 fault.text[0] ? fault.text : "its parameters are no object");
+			   "device", &wanted->device, "port", &port, "parameters", &object))
+		return error_set(error, -EPROTO, "a malformed case: %s", fault.text);
 	if (port < 1 || port > UINT8_MAX)
 		return error_set(error, -EPROTO, "a malformed case: port %d of a device", port);
 	wanted->port = (unsigned int)port;
-	code = parameters_decode(&wanted->parameters, object, error);
-	if (code)
-		return error_wrap(error, "this server cannot do that");
-	wanted->op = ops[wanted->parameters.op];
-	rules_choose(wanted->op, &wanted->parameters);
-	/* A client of ours asks for no such thing. */
-	refusal = rules_refuse(wanted->op, &wanted->parameters);
-	return refusal ? error_set(error, -EOPNOTSUPP, "%s", refusal) : 0;
+	return decode(object, &wanted->op, &wanted->parameters, error);
+}
+
+json_t *protocol_drive(const struct parameters *wanted, const char *host, uint16_t port,
+		       unsigned int wait_ms)
+{
+	return json_pack("{s:s, s:s, s:i, s:I, s:o}", "type", "drive", "host", host, "port",
+			 (int)port, "wait_ms", (json_int_t)wait_ms, "parameters", encode(wanted));
+}
+
+int protocol_read_drive(json_t *message, struct protocol_drive *wanted, struct error *error)
+{
+	json_error_t fault;
+	json_int_t wait_ms;
+	json_t *object;
+	int port;
+
+	*wanted = (struct protocol_drive){.parameters = parameters_default()};
+	if (json_unpack_ex(message, &fault, 0, "{s:s, s:i, s:I, s:o}", "host", &wanted->host,
+			   "port", &port, "wait_ms", &wait_ms, "parameters", &object))
+		return error_set(error, -EPROTO, "a malformed order to drive: %s", fault.text);
+	if (port < 1 || port > UINT16_MAX || !wanted->host[0] || wait_ms < 0 ||
+	    wait_ms > PROTOCOL_WAIT_MOST_MS)
+		return error_set(error, -EPROTO, "a malformed order to drive");
+	wanted->port = (uint16_t)port;
+	wanted->wait_ms = (unsigned int)wait_ms;
+	return decode(object, &wanted->op, &wanted->parameters, error);
 }
 
 json_t *protocol_failure(const struct error *fault)

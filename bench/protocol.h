@@ -34,6 +34,9 @@
 /* How long the server may take for each answer but its first. */
 #define PROTOCOL_ANSWER_MS 15000
 
+/* How long one server may be told to try to reach another. */
+#define PROTOCOL_WAIT_MOST_MS 60000
+
 /* {"type": type} with a reason; of any type. */
 json_t *protocol_reason(const char *type, const char *reason);
 
@@ -89,6 +92,19 @@ int protocol_read_case(json_t *message, struct protocol_case *wanted, struct err
  * library has this code: what fails here must not be taken for what was told.
  */
 #define PROTOCOL_UNSUPPORTED (-EBADRQC)
+
+/* A case that the server is to run as a client of another one. Texts are the message's own. */
+struct protocol_drive {
+	const struct op *op;
+	struct parameters parameters;
+	const char *host;
+	uint16_t port;
+	unsigned int wait_ms;
+};
+
+json_t *protocol_drive(const struct parameters *wanted, const char *host, uint16_t port,
+		       unsigned int wait_ms);
+int protocol_read_drive(json_t *message, struct protocol_drive *wanted, struct error *error);
 
 /* A case has failed, or cannot be at all. */
 json_t *protocol_failure(const struct error *fault);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/drive.h"
 #include "bench/facts.h"
 #include "bench/granted.h"
 #include "bench/greeting.h"
@@ -25,7 +26,8 @@ static void refuse(struct control *control, const struct error *why)
 	control_send(control, protocol_refusal(why->text), &ignored);
 }
 
-static int welcome(struct control *control, const char *device, struct error *error)
+static int welcome(struct control *control, const struct responder_terms *terms,
+		   struct error *error)
 {
 	struct device_list devices;
 	char host[64] = "";
@@ -33,13 +35,13 @@ static int welcome(struct control *control, const char *device, struct error *er
 
 	gethostname(host, sizeof(host) - 1);
 	if (!code)
-		code = inventory_keep(&devices, device, error);
+		code = inventory_keep(&devices, terms->device, error);
 	if (!code)
 		code = control_send(control,
-				    json_pack("{s:s, s:i, s:s, s:s, s:o}", "type", "welcome",
+				    json_pack("{s:s, s:i, s:s, s:s, s:o, s:b}", "type", "welcome",
 					      "protocol", PROTOCOL_NUMBER, "version",
 					      VERBMARK_VERSION, "host", host, "devices",
-					      inventory_encode(&devices)),
+					      inventory_encode(&devices), "drives", terms->drives),
 				    error);
 	device_list_close(&devices);
 	return code;
@@ -57,12 +59,13 @@ static int greet(struct control *control, const struct responder_terms *terms,
 		return code;
 	/* Before it is welcome: its first case may follow at once, and be long. */
 	control_widen(control);
-	return welcome(control, terms->device, error);
+	return welcome(control, terms, error);
 }
 
 /* What is kept from one trial to the next of the same case. */
 struct session {
 	struct control *control;
+	const struct responder_terms *terms;
 	const char *offered; /* the device; NULL: all are */
 	struct allowance *allowance;
 	uint64_t taken;           /* of it, by the lanes */
@@ -159,7 +162,7 @@ static void drop_lanes(struct session *session)
 static int take_lanes(struct session *session, const struct protocol_case *wanted,
 		      struct error *error)
 {
-	unsigned int n = (unsigned int)wanted->parameters.threads;
+	unsigned int n = pattern_lanes(&wanted->parameters, true);
 	struct errand errand = {.session = session, .wanted = wanted};
 	int code;
 
@@ -193,13 +196,37 @@ static int answer_part(void *whole, unsigned int number, struct error *error)
 			   error);
 }
 
+/* In the order in which the client connects. */
+struct round {
+	struct session *session;
+	unsigned int number;
+};
+
 static int accept_part(void *whole, unsigned int number, struct error *error)
 {
-	struct session *session = whole;
-	struct lane *lane = &session->stations[number].lane;
-	int code = meet_accept(lane, error);
+	const struct round *round = whole;
 
-	return code ? code : lane_start(lane, error);
+	return meet_accept(&round->session->stations[number].lane, round->number, error);
+}
+
+static int start_part(void *whole, unsigned int number, struct error *error)
+{
+	struct session *session = whole;
+
+	return lane_start(&session->stations[number].lane, error);
+}
+
+static int accept_all(struct session *session, struct error *error)
+{
+	unsigned int n_rounds = pattern_rounds(&session->parameters);
+	int code = 0;
+
+	for (unsigned int i = 0; i < n_rounds && !code; i++) {
+		struct round round = {session, i};
+
+		code = team_each(&session->team, accept_part, &round, error);
+	}
+	return code ? code : team_each(&session->team, start_part, session, error);
 }
 
 /* Makes ready, and tells the client how to connect. */
@@ -226,7 +253,7 @@ static int meet(struct session *session, const struct protocol_case *wanted, jso
 	if (code)
 		return code;
 	control_guard_all(session->control, team->alarms, team->n, false);
-	code = team_each(team, accept_part, session, error);
+	code = accept_all(session, error);
 	/* The client's word to begin is no reason to stop. */
 	if (!code && wanted->parameters.bidirectional)
 		control_guard_all(session->control, team->alarms, team->n, true);
@@ -450,6 +477,10 @@ static int answer(struct session *session, json_t *message, struct error *error)
 		drop_lanes(session);
 		return code;
 	}
+	if (protocol_is(message, "drive")) {
+		drop_lanes(session);
+		return drive_run(session->control, message, session->terms, error);
+	}
 	/* A stop here has crossed with a failure of ours. */
 	return protocol_is(message, "stop") ? 0 : run_case(session, message, error);
 }
@@ -495,8 +526,10 @@ static int serve(struct session *session, struct error *error)
 int responder_run(struct control *control, const struct responder_terms *terms,
 		  atomic_bool *is_known, struct error *error)
 {
-	struct session session = {
-		.control = control, .offered = terms->device, .allowance = terms->allowance};
+	struct session session = {.control = control,
+				  .terms = terms,
+				  .offered = terms->device,
+				  .allowance = terms->allowance};
 	int code = greet(control, terms, is_known, error);
 	bool is_refused = code;
 

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "bench/allow.h"
 #include "bench/allowance.h"
 #include "bench/control.h"
 #include "bench/secret.h"
@@ -19,6 +20,8 @@ struct responder_terms {
 	const char *device;          /* that is offered alone; NULL: all are */
 	const struct secret *secret; /* that a client has to have; zeroed: none */
 	struct allowance *allowance;
+	const struct allow *allow; /* where other servers may be that it drives */
+	bool drives;               /* it does */
 };
 
 /*

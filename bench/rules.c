@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/rules.h"
 
+#include "bench/pattern.h"
 #include "bench/rate.h"
 #include "bench/walk.h"
 #include "core/limits.h"
@@ -69,7 +70,8 @@ static uint64_t stream_depth(const struct parameters *parameters)
 {
 	uint64_t depth = at_least(BW_BYTES / parameters->size, BW_DEPTH_LEAST);
 
-	depth = least(depth, at_least(least(BW_DEPTH, BW_SENDS / parameters->qps), BW_DEPTH_LEAST));
+	depth = least(depth, at_least(least(BW_DEPTH, BW_SENDS / pattern_most_pairs(parameters)),
+				      BW_DEPTH_LEAST));
 	depth = at_least(depth, least(parameters->post_list, BW_DEPTH));
 	if (parameters->cq_mod != PARAMETER_AUTO)
 		depth = at_least(depth, least(parameters->cq_mod, BW_DEPTH));
@@ -82,7 +84,8 @@ static uint64_t stream_receives(const struct parameters *parameters)
 
 	/* Those of a shared receive queue are shared. */
 	if (!parameters->use_srq)
-		most = at_least(least(most, BW_RECEIVES / parameters->qps), BW_DEPTH_LEAST);
+		most = at_least(least(most, BW_RECEIVES / pattern_most_pairs(parameters)),
+				BW_DEPTH_LEAST);
 	if (!parameters->verify)
 		return most;
 	return least(at_least(VERIFIED_BYTES / parameters->size, BW_DEPTH_LEAST), most);
@@ -126,7 +129,7 @@ static void choose_load(struct parameters *parameters)
  */
 static bool is_spread(const struct op *op, const struct parameters *p)
 {
-	bool is_shared = p->use_srq && p->qps > 1 && op == &op_send;
+	bool is_shared = p->use_srq && pattern_lane_pairs(p, true) > 1 && op == &op_send;
 
 	return p->metric != METRIC_LAT && !op->shape.is_atomic && !op->shape.is_notified &&
 	       !p->verify && !p->needs && !is_shared;
@@ -150,7 +153,7 @@ static void choose_access(const struct op *op, struct parameters *parameters)
 		choose(&parameters->seed, 1);
 	if (!walk_is_on(parameters))
 		return;
-	all = parameters->qps * parameters->threads * walk_place(parameters, op->shape.is_atomic);
+	all = pattern_pairs(parameters) * walk_place(parameters, op->shape.is_atomic);
 	choose(&parameters->buffer, at_least(bytes, 2 * all));
 }
 
@@ -252,6 +255,19 @@ static bool is_registered_elsewhere(const struct op *op, const struct parameters
 static bool is_lat_of_many(const struct op *op, const struct parameters *p)
 {
 	return is_lat(op, p) && p->qps > 1;
+}
+
+static bool is_pattern_of_lat(const struct op *op, const struct parameters *p)
+{
+	(void)op;
+	return pattern_is_on(p) && p->metric != METRIC_BW;
+}
+
+/* Whoever is through first would leave the rest to the others. */
+static bool is_pattern_of_count(const struct op *op, const struct parameters *p)
+{
+	(void)op;
+	return pattern_is_on(p) && p->iterations != PARAMETER_AUTO;
 }
 
 static bool is_lat_of_lists(const struct op *op, const struct parameters *p)
@@ -364,14 +380,14 @@ static bool is_unseen(const struct op *op, const struct parameters *p)
 
 static bool is_too_many(const struct op *op, const struct parameters *p)
 {
-	return p->qps * p->threads > RULES_QUEUE_PAIRS;
+	return pattern_pairs(p) > RULES_QUEUE_PAIRS;
 }
 
 /* A control message has the addresses of all of them, some 200 bytes each. */
 static bool is_too_many_by_hand(const struct op *op, const struct parameters *p)
 {
 	return (p->connect == CONNECT_QP || needs_pairs(p)) &&
-	       p->qps * p->threads > RULES_PAIRS_BY_HAND;
+	       pattern_pairs(p) > RULES_PAIRS_BY_HAND;
 }
 
 static bool is_needs_of_many(const struct op *op, const struct parameters *p)
@@ -487,7 +503,7 @@ static bool is_lost_on_way(const struct op *op, const struct parameters *p)
 
 static bool is_shared_by_all(const struct op *op, const struct parameters *p)
 {
-	return walk_is_on(p) && p->use_srq && p->qps > 1 && op == &op_send;
+	return walk_is_on(p) && p->use_srq && pattern_lane_pairs(p, true) > 1 && op == &op_send;
 }
 
 static const struct rule {
@@ -511,6 +527,8 @@ static const struct rule {
 	{is_registered_otherwise, "--registration is for read, of --metric lat"                      },
 	{is_registered_elsewhere, "--registration each has one place, in one piece"                  },
 	{is_lat_of_many,          "latency is measured on one queue pair of each thread"             },
+	{is_pattern_of_lat,       "--pattern is for bw"                                              },
+	{is_pattern_of_count,     "--pattern is over the same time: -D, and no -n"                   },
 	{is_lat_of_lists,         "latency is measured one at a time: no post lists"                 },
 	{is_lat_both_ways,        "only bandwidth goes both ways at once"                            },
 	{is_timed_otherwise,      "--latencies is for bw, without post lists"                        },

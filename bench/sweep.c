@@ -9,6 +9,7 @@
 #include "bench/advice.h"
 #include "bench/advice_threads.h"
 #include "bench/capacity.h"
+#include "bench/cases.h"
 #include "bench/choose.h"
 #include "bench/course.h"
 #include "bench/dial.h"
@@ -61,48 +62,6 @@ static int greet(struct sweep *sweep, const struct plan *plan, struct result *re
 		code = pair_devices(sweep, plan, message, result, error);
 	json_decref(message);
 	return code;
-}
-
-static void note_skipped(const struct plan_case *wanted, struct result_case *found)
-{
-	if (!wanted->skipped[0])
-		return;
-	found->status = RESULT_SKIPPED;
-	snprintf(found->error, sizeof(found->error), "%s", wanted->skipped);
-}
-
-static void make_case(const struct plan *plan, const struct plan_case *wanted,
-		      struct result_case *found)
-{
-	const struct parameters *p = &wanted->parameters;
-
-	snprintf(found->id, sizeof(found->id), "%s", wanted->id);
-	found->op = wanted->op->name;
-	found->metric = parameter_word("metric", p->metric);
-	found->cq = parameter_word("cq", p->cq);
-	found->server_cq = parameter_word("cq", p->server_cq);
-	found->transport = parameter_word("transport", p->transport);
-	found->size = p->size;
-	found->kind = p->metric == METRIC_LAT ? wanted->kind : RESULT_COMPLETION;
-	found->parameters = json_object();
-	parameters_encode(p, found->parameters);
-	if (wanted->by) {
-		snprintf(found->beside, sizeof(found->beside), "%s",
-			 plan->cases[wanted->beside].id);
-		found->by = wanted->by->option.name;
-	}
-	note_skipped(wanted, found);
-}
-
-static int make_cases(const struct plan *plan, struct result *result, struct error *error)
-{
-	result->cases = calloc(plan->n_cases, sizeof(*result->cases));
-	if (!result->cases)
-		return error_set_errno(error, -ENOMEM, "cannot keep the results");
-	result->n_cases = plan->n_cases;
-	for (size_t i = 0; i < plan->n_cases; i++)
-		make_case(plan, &plan->cases[i], &result->cases[i]);
-	return 0;
 }
 
 /* What the server says to a question outside of cases. */
@@ -167,7 +126,7 @@ static int check_devices(const struct sweep *sweep, struct plan *plan, struct re
 	}
 	plan_drop_maxima(plan);
 	for (size_t i = 0; i < plan->n_cases; i++)
-		note_skipped(&plan->cases[i], &result->cases[i]);
+		cases_note_skipped(&plan->cases[i], &result->cases[i]);
 	return plan_check(plan, error);
 }
 
@@ -284,12 +243,33 @@ static void disconnect(struct sweep *sweep)
 	sweep->far_before = sweep->far_after = sweep->near_moved = sweep->far_moved = NULL;
 }
 
+/* The socket is closed where it may not be. */
+static int check_address(const struct sweep *sweep, int fd, struct error *error)
+{
+	struct sockaddr_storage address;
+	char name[ADDRESS_TEXT];
+	int code = 0;
+
+	if (!sweep->allow)
+		return 0;
+	if (!dial_peer(fd, &address, name))
+		code = error_set(error, -ECONNRESET, "%s has gone", sweep->who);
+	else if (!allow_permits(sweep->allow, (struct sockaddr *)&address))
+		code = error_set(error, -EACCES, "%s is of no network of 'serve --allow' here",
+				 sweep->who);
+	if (code)
+		close(fd);
+	return code;
+}
+
 /* A control connection to it, and both ends' names in the result. */
 static int reach(struct sweep *sweep, struct plan *plan, struct result *result, struct error *error)
 {
 	int fd = dial_connect(sweep->host, sweep->port, plan->wait_ms, error);
-	int code = fd < 0 ? fd : control_open(&sweep->control, fd, error);
+	int code = fd < 0 ? fd : check_address(sweep, fd, error);
 
+	if (!code)
+		code = control_open(&sweep->control, fd, error);
 	if (code == -ECONNREFUSED && !sweep->launch.port)
 		return error_append(error, "run 'verbmark serve' there or add --launch 'ssh %%h'");
 	if (code)
@@ -312,7 +292,7 @@ int sweep_open(struct sweep *sweep, struct plan *plan, struct result *result, st
 	int code = device_require(error);
 
 	if (!code)
-		code = make_cases(plan, result, error);
+		code = cases_make(plan, result, error);
 	if (!code)
 		code = find_server(sweep, plan, error);
 	if (code)
@@ -336,6 +316,7 @@ int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *resul
 		.clock = &sweep->clock,
 		.result = result,
 		.who = sweep->who,
+		.gate = sweep->gate,
 		.hist = cacheline_calloc(1, sizeof(*trial.hist)),
 		.warmup = cacheline_calloc(1, sizeof(*trial.warmup)),
 		.windows = cacheline_calloc(1, sizeof(*trial.windows)),

@@ -6,7 +6,9 @@
 #ifndef BENCH_SWEEP_H
 #define BENCH_SWEEP_H
 
+#include "bench/allow.h"
 #include "bench/control.h"
+#include "bench/gate.h"
 #include "bench/launch.h"
 #include "bench/plan.h"
 #include "bench/secret.h"
@@ -20,7 +22,9 @@ struct sweep {
 	uint16_t port;
 	struct secret secret; /* that both ends have to have; zeroed: none */
 	struct control control;
-	bool is_lost; /* the server, before all was done */
+	bool is_lost;              /* the server, before all was done */
+	struct gate *gate;         /* of each trial; NULL: none */
+	const struct allow *allow; /* where the server may be; NULL: anywhere */
 	struct clock clock;
 	struct witness witness; /* of this end */
 	json_t *far_before;     /* noise at the server when it began, */

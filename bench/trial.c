@@ -327,7 +327,7 @@ static int close_part(void *whole, unsigned int number, struct error *error)
 
 int trial_open(struct trial *trial, const struct plan_case *wanted, struct error *error)
 {
-	unsigned int n = (unsigned int)wanted->parameters.threads;
+	unsigned int n = pattern_lanes(&wanted->parameters, false);
 	struct errand errand = {trial, wanted, NULL};
 	int code = 0;
 

@@ -31,7 +31,7 @@ _verbmark_value() { # VERBMARK OPTION WORD
 	local before=""
 
 	case $2 in
-	--op | --step | --metric | --cq | --server-cq | --arrivals | --registration)
+	--op | --step | --metric | --cq | --server-cq | --arrivals | --registration | --pattern)
 		[[ $3 == *,* ]] && before=${3%,*},
 		mapfile -t COMPREPLY < <(compgen -P "$before" -W "$(_verbmark_words "$1" "$2") all" \
 			-- "${3##*,}")

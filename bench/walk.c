@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/walk.h"
 
+#include "bench/pattern.h"
 #include "core/post.h"
 #include "core/random.h"
 
@@ -25,7 +26,7 @@ uint64_t walk_place(const struct parameters *parameters, bool is_atomic)
 
 uint64_t walk_places(const struct parameters *parameters, bool is_atomic)
 {
-	uint64_t part = parameters->buffer / (parameters->qps * parameters->threads);
+	uint64_t part = parameters->buffer / pattern_pairs(parameters);
 	uint64_t fitting = part / walk_place(parameters, is_atomic);
 
 	return fitting ? 1ULL << (63 - __builtin_clzll(fitting)) : 0;

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/drive.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "bench/protocol.h"
+#include "bench/sweep.h"
+#include "bench/utc.h"
+#include "reports/document.h"
+
+/* The others may take as long as this to become ready. */
+#define GATE_MS 120000
+
+/* What is under way. */
+struct drive {
+	struct gate gate;
+	struct control *control; /* to who has asked for it */
+	struct sweep_view view;  /* which nobody looks at */
+	struct plan plan;
+	struct result result;
+	struct sweep sweep;
+};
+
+static int open_gate(struct gate *gate, struct alarm *const *alarms, size_t count,
+		     struct error *error)
+{
+	struct drive *drive = CONTAINER_OF(gate, struct drive, gate);
+	json_t *message;
+	int code = control_send(drive->control, protocol_plain("steady"), error);
+
+	if (!code)
+		code = control_receive(drive->control, &message, GATE_MS, error);
+	if (code)
+		return code;
+	code = protocol_expect(message, "go", "the client", error);
+	json_decref(message);
+	if (!code)
+		code = control_send(drive->control, protocol_plain("gone"), error);
+	if (!code)
+		control_guard_all(drive->control, alarms, count, false);
+	return code;
+}
+
+static void close_gate(struct gate *gate)
+{
+	const struct drive *drive = CONTAINER_OF(gate, struct drive, gate);
+
+	control_guard(drive->control, NULL);
+}
+
+static void begins(struct sweep_view *view, const struct result *result, size_t number,
+		   uint64_t done_ns)
+{
+	(void)view;
+	(void)result;
+	(void)number;
+	(void)done_ns;
+}
+
+static void ends(struct sweep_view *view, struct result *result, size_t number)
+{
+	(void)view;
+	(void)result;
+	(void)number;
+}
+
+static int measure(struct drive *drive, struct error *error)
+{
+	int code = sweep_open(&drive->sweep, &drive->plan, &drive->result, error);
+
+	if (code)
+		return code;
+	utc_stamp(drive->result.started);
+	sweep_run(&drive->sweep, &drive->plan, &drive->result, &drive->view, error);
+	utc_stamp(drive->result.finished);
+	sweep_close(&drive->sweep);
+	drive->result.status = result_status_of_cases(&drive->result);
+	/* Whatever became of the case is in its place. */
+	*error = (struct error){0};
+	return 0;
+}
+
+static int take_order(struct drive *drive, const struct responder_terms *terms,
+		      const struct protocol_drive *wanted, struct error *error)
+{
+	int code;
+
+	drive->result = (struct result){.version = VERBMARK_VERSION, .command = json_pack("[]")};
+	code = plan_open_case(&drive->plan, &wanted->parameters, wanted->host, wanted->port, error);
+	drive->plan.wait_ms = wanted->wait_ms;
+	drive->plan.device = terms->device;
+	drive->result.plan = json_incref(drive->plan.made);
+	drive->sweep.secret = *terms->secret;
+	drive->sweep.allow = terms->allow;
+	drive->sweep.gate = &drive->gate;
+	return code ? code : measure(drive, error);
+}
+
+/* Memory at this end is as much as a server's. */
+static int take(struct drive *drive, json_t *message, const struct responder_terms *terms,
+		struct error *error)
+{
+	struct protocol_drive wanted;
+	struct protocol_case as_server;
+	uint64_t taken = 0;
+	int code;
+
+	if (!terms->drives)
+		return error_set(error, -EOPNOTSUPP,
+				 "this server drives no other: start it as 'verbmark serve "
+				 "--drive'");
+	code = protocol_read_drive(message, &wanted, error);
+	if (code)
+		return code;
+	as_server = (struct protocol_case){.op = wanted.op, .parameters = wanted.parameters};
+	code = allowance_take(terms->allowance, &as_server, &taken, error);
+	if (!code)
+		code = take_order(drive, terms, &wanted, error);
+	allowance_give(terms->allowance, &taken);
+	return code;
+}
+
+int drive_run(struct control *control, json_t *message, const struct responder_terms *terms,
+	      struct error *error)
+{
+	struct drive drive = {
+		.gate = {open_gate,        close_gate  },
+		.control = control,
+		.view = {.begins = begins, .ends = ends},
+	};
+	struct error fault = {0};
+	int code = take(&drive, message, terms, &fault);
+
+	if (control_ended(control, error))
+		code = error->code;
+	else if (code)
+		code = control_send(control, protocol_failure(&fault), error);
+	else
+		code = control_send(control,
+				    json_pack("{s:s, s:o}", "type", "driven", "document",
+					      document_make(&drive.result)),
+				    error);
+	plan_close(&drive.plan);
+	result_finish(&drive.result);
+	secret_forget(&drive.sweep.secret);
+	return code;
+}

@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: MIT
+"""Several clients and servers at once: of one process, and of several hosts."""
+
+import json
+import os
+import signal
+import tempfile
+import time
+import unittest
+
+from verbmark import (
+    ADDRESS, IS_SOFT, PATIENCE, VERBMARK, Ended, Program, Served, Server, below_heading, client,
+    measure, wait_until,
+)
+
+# In which each flow has its turn, where a processor is slow and there is none for each thread.
+SPELL_MS = 30 if IS_SOFT else 200
+SPELL = ("-D", f"{SPELL_MS}ms", "-t", 8)
+
+PATTERNS = "one-to-one,many-to-one,one-to-many,all-to-all"
+
+
+def jain(rates):
+    """Of the definition: R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984."""
+    return sum(rates) ** 2 / (len(rates) * sum(rate * rate for rate in rates))
+
+
+def ends_of(case):
+    return [(flow["from"], flow["to"]) for flow in case["flows"]["flows"]]
+
+
+class Checked(unittest.TestCase):
+    def check_flows(self, case):
+        """They add up, and their index is what it is defined to be."""
+        flows = case["flows"]["flows"]
+        self.assertEqual(case["status"], "complete", case)
+        self.assertEqual(sum(flow["messages"] for flow in flows), case["bandwidth"]["messages"])
+        for flow in flows:
+            self.assertGreater(flow["messages"], 0)
+            seconds = flow["duration_ns"] / 1e9
+            self.assertAlmostEqual(flow["messages_per_s"] * seconds / flow["messages"], 1)
+            self.assertAlmostEqual(flow["bytes_per_s"], flow["messages_per_s"] * case["size"])
+        self.assertAlmostEqual(
+            case["flows"]["fairness"], jain([flow["messages_per_s"] for flow in flows])
+        )
+
+
+class InOneProcess(Checked, Served):
+    def test_patterns(self):
+        wanted = {
+            "one-to-one": [(0, 0), (1, 1), (2, 2)],
+            "many-to-one": [(0, 0), (1, 0), (2, 0)],
+            "one-to-many": [(0, 0), (0, 1), (0, 2)],
+            "all-to-all": [(client, server) for client in range(3) for server in range(3)],
+        }
+        for connect in ("cm", "qp"):
+            document = measure(
+                self.server, "--op", "write,send,read", "-s", "512", *SPELL, "-q", 2,
+                "--trials", 2, "--threads", 3, "--pattern", PATTERNS, "--connect", connect,
+            ).document
+            self.assertEqual(len(document["cases"]), 12)
+            for case in document["cases"]:
+                with self.subTest(case["id"]):
+                    self.check_flows(case)
+                    self.assertEqual(
+                        ends_of(case),
+                        [(f"client {near}", f"server {far}")
+                         for near, far in wanted[case["pattern"]]],
+                    )
+                    # All of them over the same time.
+                    self.assertNotIn("start_spread_ns", case["flows"])
+                    for flow in case["flows"]["flows"]:
+                        self.assertGreaterEqual(flow["duration_ns"], 2 * SPELL_MS * 1e6)
+
+    def test_bytes_are_those_of_the_sender(self):
+        """Each queue pair's messages come where its own are looked for."""
+        document = measure(
+            self.server, "--op", "send,read", "--verify", "-s", "100", *SPELL, "-q", 2,
+            "--threads", 3, "--pattern", PATTERNS,
+        ).document
+        for case in document["cases"]:
+            self.check_flows(case)
+
+    def test_notifications_and_both_ways(self):
+        document = measure(
+            self.server, "--op", "write-notify,write-imm,fetch-add", "-s", "64", *SPELL,
+            "--threads", 2, "--pattern", PATTERNS,
+        ).document
+        for case in document["cases"]:
+            self.check_flows(case)
+        document = measure(
+            self.server, "--op", "send,write", "-b", *SPELL, "--threads", 2, "--use-srq",
+            "--access", "same", "--pattern", PATTERNS,
+        ).document
+        for case in document["cases"]:
+            self.check_flows(case)
+            self.assertGreater(case["bandwidth"]["total"]["bytes_per_s"],
+                               case["bandwidth"]["bytes_per_s"])
+
+    def test_refusals(self):
+        for options, sentence in (
+            ((), "--pattern needs --threads, as many as there are of the many, or several hosts"),
+            (("--threads", 2, "--metric", "lat"), "--pattern is for bw"),
+            (("--threads", 2, "-n", 5), "--pattern is over the same time: -D, and no -n"),
+        ):
+            ended = Ended(client("--pattern", "many-to-one", *options, port=self.server.port))
+            self.assertEqual(ended.status, 2)
+            self.assertIn(sentence, ended.err)
+
+
+class AmongHosts(Checked):
+    """Three servers, each of which drives the others."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.servers = [Server("--drive") for _ in range(3)]
+        cls.names = [f"{ADDRESS}:{server.port}" for server in cls.servers]
+
+    @classmethod
+    def tearDownClass(cls):
+        for server in cls.servers:
+            server.kill()
+
+    def run_here(self, *options, names=None):
+        return client(*options, host=",".join(names or self.names))
+
+    def check_serving(self):
+        for server in self.servers:
+            measure(server, "-n", 10)
+
+    def test_patterns(self):
+        one, other, last = self.names
+        wanted = {
+            "many-to-one": [(one, last), (other, last)],
+            "one-to-many": [(one, other), (one, last)],
+            "all-to-all": [(near, far) for near in self.names for far in self.names if near != far],
+        }
+        document = measure(
+            None, "--op", "write,send", "-s", "1k", *SPELL, "--trials", 3, "--pattern",
+            ",".join(wanted), host=",".join(self.names),
+        ).document
+        self.assertEqual([party["name"] for party in document["parties"]], self.names)
+        self.assertEqual(len(document["cases"]), 6)
+        for case in document["cases"]:
+            with self.subTest(case["id"]):
+                self.check_flows(case)
+                self.assertEqual(ends_of(case), wanted[case["pattern"]])
+                self.assertEqual(len(case["trials"]), 3)
+                self.assertGreater(case["flows"]["start_spread_ns"], 0)
+                for flow in case["flows"]["flows"]:
+                    self.assertGreaterEqual(flow["duration_ns"], 3 * SPELL_MS * 1e6)
+        self.check_serving()
+
+    def test_pairs(self):
+        ended = measure(None, "--pattern", "one-to-one", *SPELL,
+                        host=",".join(self.names[:2]))
+        self.assertEqual(ends_of(ended.document["cases"][0]), [tuple(self.names[:2])])
+        ended = Ended(self.run_here("--pattern", "one-to-one"))
+        self.assertEqual(ended.status, 2)
+        self.assertIn("one-to-one is of pairs: it needs an even number of hosts", ended.err)
+
+    def test_table(self):
+        ended = Ended(self.run_here("--pattern", "many-to-one", *SPELL))
+        self.assertEqual(ended.status, 0, ended.err)
+        lines = below_heading(ended.out.splitlines())
+        for name in self.names:
+            self.assertIn(name, lines[0])
+        self.assertRegex(lines[2], r"^send/many-to-one/t8 .*fairness \d\.\d+ of 2 flows of ")
+        self.assertRegex(lines[3], rf"^  {self.names[0]} -> {self.names[2]}: [\d.]+ Gb/s$")
+        self.assertRegex(lines[4], rf"^  {self.names[1]} -> {self.names[2]}: [\d.]+ Gb/s$")
+
+    def test_redacted(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "r.json")
+            ended = Ended(self.run_here("--pattern", "many-to-one", *SPELL, "--redact",
+                                        "--json", path))
+            self.assertEqual(ended.status, 0, ended.err)
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+        document = json.loads(text)
+        self.assertNotIn(ADDRESS, text)
+        self.assertEqual([party["name"] for party in document["parties"]],
+                         ["host 1", "host 2", "host 3"])
+        self.assertEqual(ends_of(document["cases"][0]), [("host 1", "host 3"), ("host 2", "host 3")])
+
+    def test_who_does_not_drive(self):
+        with Server() as other:
+            name = f"{ADDRESS}:{other.port}"
+            ended = Ended(self.run_here("--pattern", "many-to-one", names=[name, self.names[0]]))
+            self.assertEqual(ended.status, 1)
+            self.assertIn(f"{name} drives no other: run 'verbmark serve --drive' there", ended.err)
+            # As the one, it need not.
+            measure(None, "--pattern", "many-to-one", *SPELL,
+                    host=f"{self.names[0]},{name}")
+
+    def test_who_may_be_driven(self):
+        """A server goes nowhere that it would not let come."""
+        with Server("--drive", "--allow", "127.0.0.1/32,::1/128") as other:
+            ended = Ended(self.run_here("--pattern", "many-to-one",
+                                        names=[f"localhost:{other.port}", self.names[0]]))
+            if ADDRESS.startswith("127."):
+                self.assertEqual(ended.status, 0, ended.err)
+                return
+            self.assertEqual(ended.status, 1)
+            self.assertIn("is of no network of 'serve --allow' here", ended.err)
+
+    def test_nobody_there(self):
+        with Server() as gone:
+            name = f"{ADDRESS}:{gone.port}"
+        ended = Ended(self.run_here("--pattern", "many-to-one", names=[self.names[0], name]))
+        self.assertEqual(ended.status, 1)
+        self.assertIn(f"nothing listens on {ADDRESS}:{gone.port}; run 'verbmark serve --drive' "
+                      "there or add --launch 'ssh %h'", ended.err)
+
+    def test_launched(self):
+        with tempfile.TemporaryDirectory() as folder:
+            # "Gets there" by staying here.
+            path = os.path.join(folder, "there")
+            with open(path, "w", encoding="ascii") as script:
+                script.write('#!/bin/sh\nshift\nexec "$@"\n')
+            os.chmod(path, 0o700)
+            document = measure(None, "--launch", f"{path} %h", "--pattern", "all-to-all", *SPELL, host=f"{ADDRESS},localhost").document
+        self.assertEqual(ends_of(document["cases"][0]),
+                         [(ADDRESS, "localhost"), ("localhost", ADDRESS)])
+
+    def test_secret(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "secret")
+            with open(path, "w", encoding="ascii") as file:
+                file.write("a secret that is long enough to be one")
+            os.chmod(path, 0o600)
+            servers = [Server("--drive", "--secret-file", path) for _ in range(2)]
+            names = [f"{ADDRESS}:{server.port}" for server in servers]
+            try:
+                measure(None, "--secret-file", path, "--pattern", "all-to-all", *SPELL,
+                        host=",".join(names))
+                ended = Ended(self.run_here("--pattern", "all-to-all", names=names))
+                self.assertEqual(ended.status, 1)
+                self.assertIn("secret", ended.err)
+            finally:
+                for server in servers:
+                    server.kill()
+
+    def test_interrupted(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "r.json")
+            with self.run_here("--pattern", "many-to-one", "-s", "1:64k", "-D", "100ms",
+                               "--trials", 2, "--json", path) as run_here:
+                wait_until(lambda: os.path.exists(path), what="the first case")
+                run_here.signal(signal.SIGINT)
+                started = time.monotonic()
+                status = run_here.process.wait(PATIENCE)
+                self.assertLess(time.monotonic() - started, 5)
+            with open(path, encoding="utf-8") as file:
+                document = json.load(file)
+        states = [case["status"] for case in document["cases"]]
+        self.assertEqual(states[0], "complete")
+        self.assertEqual((status, states[-1], document["run"]["status"]),
+                         (1, "interrupted", "interrupted"))
+        self.check_serving()
+
+    def test_one_killed(self):
+        """The case says who, the servers that are left go on, and what was measured stays."""
+        with tempfile.TemporaryDirectory() as folder, Server("--drive") as victim:
+            path = os.path.join(folder, "r.json")
+            names = [self.names[0], self.names[1], f"{ADDRESS}:{victim.port}"]
+            with self.run_here("--pattern", "many-to-one", "-s", "64,128", "-D", "1s", "--trials",
+                               3, "--json", path, names=names) as run_here:
+                wait_until(lambda: os.path.exists(path), 30, "the first case")
+                victim.kill()
+                self.assertEqual(run_here.process.wait(30), 1)
+            with open(path, encoding="utf-8") as file:
+                document = json.load(file)
+        self.assertEqual([case["status"] for case in document["cases"]], ["complete", "failed"])
+        self.assertRegex(document["cases"][1]["error"],
+                         f"^({names[0]}|{names[1]}) to {names[2]}: ")
+        self.check_serving()
+
+    def test_who_gives_the_order_dies(self):
+        with self.run_here("--pattern", "many-to-one", "-D", "60s") as run_here:
+            # A driver has its client, and the other server's session: both soon go.
+            wait_until(lambda: self.servers[0].threads() > 2, what="the drive")
+            run_here.kill()
+        wait_until(lambda: all(server.threads() <= 2 for server in self.servers), 20,
+                   "the end of all clients")
+        self.check_serving()
+
+    def test_refusals(self):
+        for options, sentence in (
+            ((), "several hosts need --pattern: who of them talks to whom"),
+            (("--pattern", "all-to-all", "--latencies"), "are for one HOST"),
+            (("--pattern", "all-to-all", "--interleave"), "are for one HOST"),
+            (("--pattern", "all-to-all", "--server-device", "x"), "are for one HOST"),
+            (("--pattern", "all-to-all", "--device", "x"), "are for one HOST"),
+        ):
+            ended = Ended(self.run_here(*options))
+            self.assertEqual(ended.status, 2, ended.err)
+            self.assertIn(sentence, ended.err)
+
+    def test_program_is_one_word(self):
+        """Of HOST alone a comma is no list where it is asked for one thing."""
+        ended = Ended(Program(VERBMARK, "doctor", ",".join(self.names)), 30)
+        self.assertEqual(ended.status, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
