@@ -6,58 +6,10 @@
 #include <string.h>
 
 #include "core/compiler.h"
+#include "reports/figure.h"
 #include "reports/interval.h"
-#include "reports/statistic.h"
 
-#define NS_PER_US   1000.0
-#define PER_MILLION 1e6
-#define TEXT        512
-
-/* What of a trial is compared. */
-struct figure {
-	const char *key; /* in documents */
-	const char *title;
-	double unit;       /* that tables have it in */
-	bool more_is_good; /* else less is */
-	double (*value)(const struct result_trial *trial);
-};
-
-static double statistic(const struct result_trial *trial, const char *key)
-{
-	for (size_t i = 0; i < STATISTICS; i++)
-		if (!strcmp(statistics[i].key, key))
-			return trial->latency[i];
-	return (double)NAN;
-}
-
-static double median(const struct result_trial *trial)
-{
-	return statistic(trial, "p50");
-}
-
-static double mean(const struct result_trial *trial)
-{
-	return statistic(trial, "mean");
-}
-
-static double rate(const struct result_trial *trial)
-{
-	return trial->messages_per_s;
-}
-
-static double cpu(const struct result_trial *trial)
-{
-	const struct result_cost *cost = &trial->client;
-
-	return cost->messages ? (double)(cost->user_ns + cost->system_ns) / (double)cost->messages
-			      : (double)NAN;
-}
-
-static const struct figure latency = {"p50_ns", "p50 us", NS_PER_US, false, median};
-/* Where a trial has too few messages for a median. */
-static const struct figure average = {"mean_ns", "mean us", NS_PER_US, false, mean};
-static const struct figure throughput = {"messages_per_s", "Mmsg/s", PER_MILLION, true, rate};
-static const struct figure work = {"client_cpu_ns", "CPU us", NS_PER_US, false, cpu};
+#define TEXT 512
 
 /* Two cases, and what one is worth beside the other. */
 struct pair {
@@ -184,10 +136,10 @@ static bool add_pair(struct turns *turns, struct pair pair)
 
 static bool add_latency(struct turns *turns, struct pair pair)
 {
-	pair.figure = &latency;
+	pair.figure = &figure_median;
 	if (add_pair(turns, pair))
 		return true;
-	pair.figure = &average;
+	pair.figure = &figure_mean;
 	return add_pair(turns, pair);
 }
 
@@ -195,7 +147,7 @@ static void add_case(struct turns *turns, const struct result *result,
 		     const struct result_case *line)
 {
 	const struct result_case *beside = find(result, line->beside);
-	struct pair pair = {.line = line, .beside = beside, .figure = &throughput};
+	struct pair pair = {.line = line, .beside = beside, .figure = &figure_messages};
 	bool is_added;
 
 	if (!beside || beside->kind != line->kind)
@@ -214,7 +166,7 @@ static void add_case(struct turns *turns, const struct result *result,
 	if (!is_added)
 		add_missing(turns, line);
 	/* Whoever waits may be fast, or let others work. */
-	pair.figure = &work;
+	pair.figure = &figure_client_cpu;
 	if (!strcmp(line->by, "cq"))
 		add_pair(turns, pair);
 }
@@ -264,7 +216,7 @@ static const struct pair *most(const struct turns *turns, enum verdict verdict, 
 		const struct pair *pair = &turns->pairs[i];
 
 		/* Processor time is no part of it. */
-		if (pair->figure == &work || judge(pair) != verdict)
+		if (pair->figure == &figure_client_cpu || judge(pair) != verdict)
 			continue;
 		if (!found || (gain(pair) < gain(found)) == is_loss)
 			found = pair;
@@ -326,7 +278,7 @@ static const struct pair *find_mode(const struct turns *turns, const char *cq, b
 	for (size_t i = 0; i < turns->n_pairs; i++) {
 		const struct pair *pair = &turns->pairs[i];
 
-		if ((pair->figure == &work) == is_work && !strcmp(pair->line->cq, cq))
+		if ((pair->figure == &figure_client_cpu) == is_work && !strcmp(pair->line->cq, cq))
 			return pair;
 	}
 	return NULL;
