@@ -3,7 +3,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "bench/command.h"
 #include "bench/redaction.h"
@@ -290,16 +289,6 @@ static int print_each(const struct settings *settings, struct error *error)
 	return print(settings, NULL, NULL, &status, error) ? COMMAND_FAILED : status;
 }
 
-static bool is_same(const char *one, const char *other)
-{
-	struct stat a;
-	struct stat b;
-
-	if (stat(one, &a) || stat(other, &b))
-		return !strcmp(one, other);
-	return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
 static int parse(struct settings *settings, int argc, char *argv[], struct error *error)
 {
 	int code = option_parse(&options, argc, argv, settings, error);
@@ -310,9 +299,9 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 		return error_set(error, -EINVAL, "FILE is missing: a result that run has left");
 	for (size_t i = 0; i < settings->n_files && settings->output; i++)
 		if (strcmp(settings->output, "-") != 0 &&
-		    is_same(settings->output, settings->files[i]))
+		    save_is_same(settings->output, settings->files[i]))
 			return error_set(error, -EINVAL, "--output is a result: it would be lost");
-	if (settings->output && settings->json && is_same(settings->output, settings->json))
+	if (settings->output && settings->json && save_is_same(settings->output, settings->json))
 		return error_set(error, -EINVAL, "--output and --json are the same file");
 	if (settings->is_redacted && settings->format && settings->format->add == add_json)
 		return error_set(error, -EINVAL,

@@ -567,3 +567,29 @@ bool cells_has_figures(const struct result_case *line)
 {
 	return line->status == RESULT_COMPLETE && line->n_trials;
 }
+
+void cells_put_name(struct cells *cells, const char *text)
+{
+	add_name(cells, "%s", text);
+}
+
+void cells_put_title(struct cells *cells, const char *text)
+{
+	add_title(cells, WIDTH_FIGURE, text);
+}
+
+void cells_put_us(struct cells *cells, double us)
+{
+	add_figure(cells, WIDTH_FIGURE, latency_digits(us), us);
+}
+
+void cells_put_amount(struct cells *cells, double amount)
+{
+	add_figure(cells, WIDTH_FIGURE, digits_for(amount), amount);
+}
+
+const char *cells_unit(const struct table_unit *unit, double *bytes)
+{
+	*bytes = (unit ? unit : &units[0])->bytes;
+	return (unit ? unit : &units[0])->name;
+}

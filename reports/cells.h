@@ -69,4 +69,13 @@ bool cells_unsteady(char text[static 256], const struct result *result);
 
 bool cells_has_figures(const struct result_case *line);
 
+/* For other tables, cells of the same kind: a word, the title of figures, and figures. */
+void cells_put_name(struct cells *cells, const char *text);
+void cells_put_title(struct cells *cells, const char *text);
+void cells_put_us(struct cells *cells, double us);
+void cells_put_amount(struct cells *cells, double amount);
+
+/* What a bandwidth is shown in, and how many bytes per second that is; NULL: Gb/s. */
+const char *cells_unit(const struct table_unit *unit, double *bytes);
+
 #endif

@@ -16,7 +16,7 @@ struct rows {
 /* Parameters that are columns of their own, as the id alone has those that were asked for. */
 static const char *const parameters[] = {"qps", "threads", "tx-depth"};
 
-static void print_field(FILE *out, const char *text)
+void csv_field(FILE *out, const char *text)
 {
 	if (!strpbrk(text, ",\"\r\n")) {
 		fputs(text, out);
@@ -53,12 +53,12 @@ static void begin_row(const struct rows *rows)
 	const char *const others[] = {line->cq, line->server_cq, line->transport};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
-		print_field(rows->out, names[i]);
+		csv_field(rows->out, names[i]);
 		fputc(',', rows->out);
 	}
 	fprintf(rows->out, "%" PRIu64 ",", line->size);
 	for (size_t i = 0; i < ARRAY_LENGTH(others); i++) {
-		print_field(rows->out, others[i]);
+		csv_field(rows->out, others[i]);
 		fputc(',', rows->out);
 	}
 	for (size_t i = 0; i < ARRAY_LENGTH(parameters); i++) {

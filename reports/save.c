@@ -148,3 +148,13 @@ int save_check(const char *path, struct error *error)
 
 	return code ? error_set_errno(error, code, "cannot write %s", path) : 0;
 }
+
+bool save_is_same(const char *path, const char *other)
+{
+	struct stat a;
+	struct stat b;
+
+	if (stat(path, &a) || stat(other, &b))
+		return !strcmp(path, other);
+	return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}

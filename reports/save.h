@@ -6,6 +6,7 @@
 #ifndef REPORTS_SAVE_H
 #define REPORTS_SAVE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "core/error.h"
@@ -18,6 +19,9 @@ int save_finish(FILE *out);
 
 /* path "-" is standard output; a device or a pipe is written to as it is. */
 int save_path(const char *path, save_writer *write, const void *what, struct error *error);
+
+/* Whether both are one file, which writing would lose; a device or a pipe is none. */
+bool save_is_same(const char *path, const char *other);
 
 /* Whether the path could be written to, before there is anything to write. */
 int save_check(const char *path, struct error *error);

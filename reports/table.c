@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "reports/aligned.h"
 #include "reports/banner.h"
 #include "reports/member.h"
 #include "reports/said.h"
@@ -17,19 +18,9 @@ enum {
 	KIND_LEAST = 4,
 };
 
-/* How many columns a text takes: bytes that go on with a character take none. */
-static int columns(const char *text)
-{
-	int count = 0;
-
-	for (; *text; text++)
-		count += (*text & 0xc0) != 0x80;
-	return count;
-}
-
 static void widen(int *width, const char *text)
 {
-	int needed = columns(text);
+	int needed = aligned_columns(text);
 
 	*width = *width < needed ? needed : *width;
 }
@@ -71,22 +62,11 @@ static void print(const struct table *table, const struct cells *cells)
 	size_t n_names = 0;
 
 	for (size_t i = 0; i < cells->count; i++) {
-		const struct cell *cell = &cells->cell[i];
-		int width = cell->width;
-		int rest;
+		int width = cells->cell[i].width;
 
-		if (cell->is_name)
+		if (cells->cell[i].is_name)
 			width = n_names < TABLE_NAMES ? table->width[n_names++] : 0;
-		rest = width - columns(cell->text);
-		if (i > 0)
-			fputc(' ', table->out);
-		/* Nothing is put behind the last one. */
-		if (!cell->is_name)
-			fprintf(table->out, "%*s%s", rest > 0 ? rest : 0, "", cell->text);
-		else if (i + 1 == cells->count)
-			fprintf(table->out, " %s", cell->text);
-		else
-			fprintf(table->out, "%s%*s", cell->text, rest > 0 ? rest : 0, "");
+		aligned_print(table->out, cells, i, width);
 	}
 }
 

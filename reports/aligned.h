@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Cells below each other, for terminals. */
+#ifndef REPORTS_ALIGNED_H
+#define REPORTS_ALIGNED_H
+
+#include <stdio.h>
+
+#include "reports/cells.h"
+
+/* How many columns a text takes: bytes that go on with a character take none. */
+int aligned_columns(const char *text);
+
+/*
+ * One cell, in a column of that width at least, behind a space if it is not the first:
+ * words begin where the column does, figures end there.
+ */
+void aligned_print(FILE *out, const struct cells *cells, size_t number, int width);
+
+#endif
