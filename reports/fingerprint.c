@@ -110,3 +110,73 @@ void fingerprint_hard(const json_t *facts, char text[static FINGERPRINT_TEXT])
 	free(sorted);
 	json_decref(taken);
 }
+
+static void tell_value(char text[static 48], const json_t *value)
+{
+	char *dumped = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_ENSURE_ASCII)
+			     : NULL;
+
+	snprintf(text, 48, "%s", dumped ? dumped : "not told");
+	if (dumped && strlen(dumped) >= 48)
+		memcpy(text + 44, "...", 4);
+	free(dumped);
+}
+
+/* Names may be anybody's as well. */
+static void tell_fact(struct fingerprint_change *change, const char *section, const char *name)
+{
+	snprintf(change->fact, sizeof(change->fact), "%s%s%s", section, *name ? " " : "", name);
+	for (char *letter = change->fact; *letter; letter++)
+		if (*letter < ' ' || *letter > '~')
+			*letter = '?';
+}
+
+static void add_change(struct fingerprint_change *change, const char *section, const char *name,
+		       const json_t *const values[static 2])
+{
+	if (values[0] == values[1] || (values[0] && values[1] && json_equal(values[0], values[1])))
+		return;
+	if (change->count++)
+		return;
+	tell_fact(change, section, name);
+	tell_value(change->before, values[0]);
+	tell_value(change->now, values[1]);
+}
+
+static void compare_section(struct fingerprint_change *change, const char *section, json_t *before,
+			    json_t *now)
+{
+	const char *name;
+	json_t *value;
+
+	if (!json_is_object(before) || !json_is_object(now)) {
+		add_change(change, section, "", (const json_t *const[]){before, now});
+		return;
+	}
+	json_object_foreach(before, name, value)
+	{
+		add_change(change, section, name,
+			   (const json_t *const[]){value, json_object_get(now, name)});
+	}
+	json_object_foreach(now, name, value)
+	{
+		if (!json_object_get(before, name))
+			add_change(change, section, name, (const json_t *const[]){NULL, value});
+	}
+}
+
+bool fingerprint_compare(struct fingerprint_change *change, const json_t *before, const json_t *now)
+{
+	json_t *first = take_hard(before);
+	json_t *second = take_hard(now);
+
+	*change = (struct fingerprint_change){0};
+	if (json_object_size(first) && json_object_size(second))
+		for (size_t i = 0; i < ARRAY_LENGTH(hard); i++)
+			compare_section(change, hard[i].section,
+					json_object_get(first, hard[i].section),
+					json_object_get(second, hard[i].section));
+	json_decref(first);
+	json_decref(second);
+	return change->count;
+}

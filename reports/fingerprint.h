@@ -9,11 +9,25 @@
 #define REPORTS_FINGERPRINT_H
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 /* 16 hexadecimal digits. */
 #define FINGERPRINT_TEXT 17
 
 /* Of an object as the document has it; empty where there are no such facts, or no memory. */
 void fingerprint_hard(const json_t *facts, char text[static FINGERPRINT_TEXT]);
+
+/* What two hosts differ in: the first fact of the table above, of how many. */
+struct fingerprint_change {
+	char fact[64];
+	char before[48]; /* as JSON of ASCII alone */
+	char now[48];
+	size_t count;
+};
+
+/* false: in none of those facts, or it is not known of both of them. */
+bool fingerprint_compare(struct fingerprint_change *change, const json_t *before,
+			 const json_t *now);
 
 #endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/alike.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/fingerprint.h"
+
+/* Of a name in a sentence, which an error has room for: its end tells most. */
+#define NAME_MOST 36
+
+struct value {
+	const char *before;
+	const char *now;
+};
+
+static const char *short_name(const struct alike *alike)
+{
+	size_t length = strlen(alike->name);
+
+	return length > NAME_MOST ? alike->name + length - NAME_MOST : alike->name;
+}
+
+static int differ(const char *what, const struct value *value, const struct alike *before,
+		  const struct alike *now, struct error *error)
+{
+	return error_set(error, -EXDEV, "%s is %s in %s and %s in %s", what, value->before,
+			 short_name(before), value->now, short_name(now));
+}
+
+/* What is not known of both is no difference. */
+static bool is_other(const char *before, const char *now)
+{
+	return before && now && strcmp(before, now) != 0;
+}
+
+static int check_number(const char *what, uint64_t one, uint64_t other, const struct alike *before,
+			const struct alike *now, struct error *error)
+{
+	char first[32];
+	char second[32];
+
+	if (one == other)
+		return 0;
+	snprintf(first, sizeof(first), "%" PRIu64, one);
+	snprintf(second, sizeof(second), "%" PRIu64, other);
+	return differ(what, &(struct value){first, second}, before, now, error);
+}
+
+/* Facts first: they say more than the hash of them, but may be left out. */
+static int check_facts(const struct result_end *one, const struct result_end *other,
+		       const struct alike *before, const struct alike *now, struct error *error)
+{
+	struct fingerprint_change change;
+	int code;
+
+	if (!one->fingerprint[0] || !other->fingerprint[0] ||
+	    !strcmp(one->fingerprint, other->fingerprint))
+		return 0;
+	if (!fingerprint_compare(&change, one->facts, other->facts))
+		return differ("hard fingerprint",
+			      &(struct value){one->fingerprint, other->fingerprint}, before, now,
+			      error);
+	code = differ(change.fact, &(struct value){change.before, change.now}, before, now, error);
+	if (change.count > 1)
+		error_append(error, "%zu facts differ in all", change.count);
+	return code;
+}
+
+static int check_end(const struct result_end *one, const struct result_end *other,
+		     const struct alike *before, const struct alike *now, struct error *error)
+{
+	int code = 0;
+
+	if (is_other(one->kind, other->kind))
+		code = differ("device", &(struct value){one->kind, other->kind}, before, now,
+			      error);
+	if (!code)
+		code = check_facts(one, other, before, now, error);
+	if (!code && is_other(one->link_layer, other->link_layer))
+		code = differ("link layer", &(struct value){one->link_layer, other->link_layer},
+			      before, now, error);
+	if (!code)
+		code = check_number("rate in Mb/s", one->rate_mbps, other->rate_mbps, before, now,
+				    error);
+	if (!code)
+		code = check_number("MTU", one->mtu, other->mtu, before, now, error);
+	return code;
+}
+
+int alike_check(const struct alike *before, const struct alike *now, struct error *error)
+{
+	const struct result *one = before->result;
+	const struct result *other = now->result;
+	int code = check_end(&one->client, &other->client, before, now, error);
+
+	if (code) {
+		error_wrap(error, "the client");
+		return code;
+	}
+	code = check_end(&one->server, &other->server, before, now, error);
+	if (code) {
+		error_wrap(error, "the server");
+		return code;
+	}
+	if (is_other(one->clock, other->clock))
+		return differ("the clock", &(struct value){one->clock, other->clock}, before, now,
+			      error);
+	return 0;
+}
+
+bool alike_is_known(const struct result *result)
+{
+	return result->client.fingerprint[0] && result->server.fingerprint[0];
+}
