@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/compare.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/alike.h"
+#include "reports/cells.h"
+#include "reports/interval.h"
+
+static const struct figure *const figures[COMPARE_FIGURES] = {
+	&figure_median,   &figure_tail,       &figure_mean,       &figure_bytes,
+	&figure_messages, &figure_client_cpu, &figure_server_cpu,
+};
+
+const struct figure *compare_figure(size_t number)
+{
+	return figures[number];
+}
+
+const char *compare_side_name(enum compare_side side)
+{
+	return side == COMPARE_BASE ? "BASE" : "NEW";
+}
+
+const char *compare_verdict_name(enum compare_verdict verdict)
+{
+	static const char *const names[] = {"UNKNOWN", "SAME", "DIFFERS"};
+
+	return names[verdict];
+}
+
+/*
+ * Of a run one value: the median over its trials. That of a tail is steadier than the tail of
+ * all messages together, which one bad trial makes. NAN if it is not known of all trials.
+ */
+static int take_median(double *median, const struct result_case *line, const struct figure *figure,
+		       struct error *error)
+{
+	double *values = calloc(line->n_trials + 1, sizeof(*values));
+	struct interval interval;
+	int code = 0;
+
+	*median = (double)NAN;
+	if (!values)
+		return error_set_errno(error, -ENOMEM, "cannot keep the figures");
+	for (size_t i = 0; i < line->n_trials; i++) {
+		values[i] = figure->value(&line->trials[i]);
+		/* A document may have any numbers. */
+		if (!(values[i] > 0 && isfinite(values[i]))) {
+			free(values);
+			return 0;
+		}
+	}
+	if (line->n_trials)
+		code = interval_median(&interval, values, line->n_trials, error);
+	if (!code && line->n_trials)
+		*median = interval.median;
+	free(values);
+	return code;
+}
+
+/* Histograms are of no use any more, and many files would have many of them. */
+static int take_figures(struct compare_run *run, struct error *error)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < run->result.n_cases && !code; i++) {
+		struct result_case *line = &run->result.cases[i];
+
+		run->has_figures[i] = cells_has_figures(line);
+		for (size_t j = 0; j < COMPARE_FIGURES && !code; j++)
+			code = take_median(&run->values[i][j], line, figures[j], error);
+		result_drop_trials(line);
+	}
+	return code;
+}
+
+/* The first of those with the same id is the one that is found. */
+static int order(const void *left, const void *right)
+{
+	const struct compare_id *a = left;
+	const struct compare_id *b = right;
+	int ids = strcmp(a->line->id, b->line->id);
+
+	return ids ? ids : (a->line > b->line) - (a->line < b->line);
+}
+
+static int fill(struct compare_run *run, const char *name, struct error *error)
+{
+	size_t n = run->result.n_cases;
+
+	run->name = strdup(name);
+	run->values = calloc(n + 1, sizeof(*run->values));
+	run->has_figures = calloc(n + 1, sizeof(*run->has_figures));
+	run->sorted = calloc(n + 1, sizeof(*run->sorted));
+	if (!run->name || !run->values || !run->has_figures || !run->sorted)
+		return error_set_errno(error, -ENOMEM, "cannot keep the result");
+	for (size_t i = 0; i < n; i++)
+		run->sorted[i].line = &run->result.cases[i];
+	qsort(run->sorted, n, sizeof(*run->sorted), order);
+	return take_figures(run, error);
+}
+
+static bool is_same_value(double one, double other)
+{
+	/* To the last digit: it is a copy, or it is none. */
+	return one == other || (isnan(one) && isnan(other));
+}
+
+/* Two files of one run would have no spread between them. */
+static bool is_same_run(const struct compare_run *one, const struct compare_run *other)
+{
+	if (strcmp(one->result.started, other->result.started) != 0 ||
+	    strcmp(one->result.finished, other->result.finished) != 0 ||
+	    one->result.n_cases != other->result.n_cases)
+		return false;
+	for (size_t i = 0; i < one->result.n_cases; i++) {
+		if (strcmp(one->result.cases[i].id, other->result.cases[i].id) != 0)
+			return false;
+		for (size_t j = 0; j < COMPARE_FIGURES; j++)
+			if (!is_same_value(one->values[i][j], other->values[i][j]))
+				return false;
+	}
+	return true;
+}
+
+/* Of one side alone: who compares a run with itself sees that it is the same. */
+static int check_twice(const struct compare_runs *side, const struct compare_run *run,
+		       struct error *error)
+{
+	for (size_t i = 0; i < side->count; i++)
+		if (is_same_run(&side->runs[i], run))
+			return error_set(error, -EEXIST, "%.80s and %.80s are the same run",
+					 side->runs[i].name, run->name);
+	return 0;
+}
+
+/* With the first one: alike is alike. */
+static int check_alike(struct comparison *comparison, const struct compare_run *run,
+		       struct error *error)
+{
+	const struct compare_runs *sides = comparison->sides;
+	const struct compare_runs *first =
+		&sides[sides[COMPARE_BASE].count ? COMPARE_BASE : COMPARE_NEW];
+	struct error found = {0};
+
+	if (!first->count ||
+	    !alike_check(&(struct alike){&first->runs[0].result, first->runs[0].name},
+			 &(struct alike){&run->result, run->name}, &found))
+		return 0;
+	if (!comparison->is_forced)
+		return error_set(error, found.code, "%s", found.text);
+	if (!comparison->difference[0])
+		memcpy(comparison->difference, found.text, sizeof(found.text));
+	return 0;
+}
+
+static void close_run(struct compare_run *run)
+{
+	result_finish(&run->result);
+	free(run->name);
+	free(run->values);
+	free(run->has_figures);
+	free(run->sorted);
+}
+
+int compare_add(struct comparison *comparison, enum compare_side side, struct result *result,
+		const char *name, struct error *error)
+{
+	struct compare_runs *runs = &comparison->sides[side];
+	struct compare_run run = {.result = *result};
+	struct compare_run *grown;
+	int code;
+
+	*result = (struct result){0};
+	code = fill(&run, name, error);
+	if (!code)
+		code = check_twice(runs, &run, error);
+	if (!code)
+		code = check_alike(comparison, &run, error);
+	if (!code) {
+		grown = reallocarray(runs->runs, runs->count + 1, sizeof(*grown));
+		if (grown) {
+			runs->runs = grown;
+			grown[runs->count++] = run;
+			return 0;
+		}
+		code = error_set_errno(error, -ENOMEM, "cannot keep the result");
+	}
+	close_run(&run);
+	return code;
+}
+
+bool compare_is_same(const struct comparison *comparison)
+{
+	for (size_t i = 0; i < comparison->n_gaps; i++)
+		if (!comparison->gaps[i].is_excused)
+			return false;
+	return !comparison->n_verdicts[COMPARE_DIFFERS] && !comparison->n_verdicts[COMPARE_UNKNOWN];
+}
+
+/* ISO 8601 sorts as text. */
+static bool is_before(const struct compare_runs *runs, const struct compare_runs *others)
+{
+	for (size_t i = 0; i < runs->count; i++)
+		for (size_t j = 0; j < others->count; j++)
+			if (strcmp(runs->runs[i].result.finished, others->runs[j].result.started) >
+			    0)
+				return false;
+	return true;
+}
+
+bool compare_is_apart(const struct comparison *comparison)
+{
+	const struct compare_runs *sides = comparison->sides;
+
+	return is_before(&sides[COMPARE_BASE], &sides[COMPARE_NEW]) ||
+	       is_before(&sides[COMPARE_NEW], &sides[COMPARE_BASE]);
+}
+
+void compare_close(struct comparison *comparison)
+{
+	for (size_t i = 0; i < COMPARE_SIDES; i++) {
+		for (size_t j = 0; j < comparison->sides[i].count; j++)
+			close_run(&comparison->sides[i].runs[j]);
+		free(comparison->sides[i].runs);
+	}
+	free(comparison->cells);
+	free(comparison->gaps);
+	*comparison = (struct comparison){0};
+}

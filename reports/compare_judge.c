@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/compare.h"
+#include "reports/holm.h"
+
+/* Their numbers in values. */
+enum {
+	MEDIAN,
+	TAIL,
+	MEAN,
+	BYTES,
+	MESSAGES,
+	CLIENT_CPU,
+	SERVER_CPU,
+};
+
+/* Of a histogram: a bin is a nanosecond wide, or that part of what is in it. */
+#define BIN_NS   1.0
+#define BIN_PART (1.0 / 1024)
+
+/* Ratios of bytes and of messages that are one ratio. */
+#define ROUNDING 1e-6
+
+#define MISSING (RESULT_SKIPPED + 1) /* behind the statuses */
+
+/* How many runs of a side have no figures of a case, by what it is there. */
+struct trouble {
+	size_t counts[MISSING + 1];
+	const char *errors[MISSING + 1]; /* of the first of them; NULL: none */
+};
+
+struct seen {
+	const struct compare_run *run;
+	const struct result_case *line;
+};
+
+/* A case, and its runs with figures. */
+struct judge {
+	struct comparison *comparison;
+	const struct result_case *line;
+	struct seen *seen[COMPARE_SIDES]; /* room for all runs, like: */
+	double *values[COMPARE_SIDES];
+	size_t n_seen[COMPARE_SIDES];
+	struct trouble trouble[COMPARE_SIDES];
+};
+
+static int order(const void *id, const void *element)
+{
+	const struct compare_id *found = element;
+
+	return strcmp(id, found->line->id);
+}
+
+/* The first one with that id; NULL: there is none. */
+static const struct result_case *find(const struct compare_run *run, const char *id)
+{
+	const struct compare_id *found =
+		bsearch(id, run->sorted, run->result.n_cases, sizeof(*run->sorted), order);
+
+	while (found && found > run->sorted && !strcmp(found[-1].line->id, id))
+		found--;
+	return found ? found->line : NULL;
+}
+
+static void look(struct judge *judge, enum compare_side side, const struct compare_run *run)
+{
+	const struct result_case *line = find(run, judge->line->id);
+	struct trouble *trouble = &judge->trouble[side];
+	size_t what = MISSING;
+
+	if (line && run->has_figures[line - run->result.cases]) {
+		judge->seen[side][judge->n_seen[side]++] = (struct seen){run, line};
+		return;
+	}
+	if (line)
+		what = line->status == RESULT_COMPLETE ? RESULT_INTERRUPTED : line->status;
+	if (!trouble->counts[what]++)
+		trouble->errors[what] = line && line->error[0] ? line->error : NULL;
+}
+
+static void look_all(struct judge *judge)
+{
+	for (enum compare_side side = 0; side < COMPARE_SIDES; side++) {
+		const struct compare_runs *runs = &judge->comparison->sides[side];
+
+		judge->n_seen[side] = 0;
+		judge->trouble[side] = (struct trouble){0};
+		for (size_t i = 0; i < runs->count; i++)
+			look(judge, side, &runs->runs[i]);
+	}
+}
+
+static int add_gap(struct judge *judge, struct compare_gap **added, struct error *error)
+{
+	struct comparison *comparison = judge->comparison;
+	struct compare_gap *grown =
+		reallocarray(comparison->gaps, comparison->n_gaps + 1, sizeof(*grown));
+
+	if (!grown)
+		return error_set_errno(error, -ENOMEM, "cannot keep what is missing");
+	comparison->gaps = grown;
+	*added = &grown[comparison->n_gaps++];
+	**added = (struct compare_gap){.line = judge->line};
+	return 0;
+}
+
+static int add_reason(struct judge *judge, const char *why, struct error *error)
+{
+	struct compare_gap *gap;
+	int code = add_gap(judge, &gap, error);
+
+	if (!code)
+		snprintf(gap->why, sizeof(gap->why), "%s", why);
+	return code;
+}
+
+/* "failed in 1 of 3 runs of NEW: no completion for 5 s" */
+static void tell(char *why, size_t size, const struct judge *judge, enum compare_side side)
+{
+	const struct trouble *trouble = &judge->trouble[side];
+	size_t n_runs = judge->comparison->sides[side].count;
+
+	for (size_t i = 0; i <= MISSING; i++) {
+		size_t length = strlen(why);
+		const char *what =
+			i == MISSING ? "missing" : result_status_name((enum result_status)i);
+		char part[64] = "";
+
+		if (!trouble->counts[i])
+			continue;
+		if (trouble->counts[i] < n_runs)
+			snprintf(part, sizeof(part), "%zu of %zu runs of ", trouble->counts[i],
+				 n_runs);
+		else if (n_runs > 1)
+			snprintf(part, sizeof(part), "all %zu runs of ", n_runs);
+		snprintf(why + length, size - length, "%s%s in %s%s%s%s", length ? "; " : "", what,
+			 part, compare_side_name(side), trouble->errors[i] ? ": " : "",
+			 trouble->errors[i] ? trouble->errors[i] : "");
+	}
+}
+
+static bool is_skipped(const struct judge *judge)
+{
+	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
+		if (judge->trouble[side].counts[RESULT_SKIPPED] !=
+		    judge->comparison->sides[side].count)
+			return false;
+	return true;
+}
+
+static int tell_gap(struct judge *judge, struct error *error)
+{
+	bool is_whole = true;
+	struct compare_gap *gap;
+
+	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
+		is_whole = is_whole && judge->n_seen[side] == judge->comparison->sides[side].count;
+	if (is_whole)
+		return 0;
+	if (add_gap(judge, &gap, error))
+		return error->code;
+	gap->is_compared = judge->n_seen[COMPARE_BASE] && judge->n_seen[COMPARE_NEW];
+	gap->is_excused = is_skipped(judge);
+	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
+		tell(gap->why, sizeof(gap->why), judge, side);
+	return 0;
+}
+
+/* How long it is measured, and how often, is no part of what is measured. */
+static bool is_effort(const char *name)
+{
+	static const char *const efforts[] = {"trials", "iterations", "duration", "warmup"};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(efforts); i++)
+		if (!strcmp(efforts[i], name))
+			return true;
+	return false;
+}
+
+/* Defaults may change from version to version; the id has none. */
+static bool has_other_parameters(const struct result_case *one, const struct result_case *other,
+				 char text[static 256])
+{
+	const char *name;
+	json_t *before;
+
+	json_object_foreach(one->parameters, name, before)
+	{
+		const json_t *now = json_object_get(other->parameters, name);
+		char *values[2];
+
+		if (!now || json_equal(before, now) || is_effort(name) || json_is_object(before) ||
+		    json_is_array(before))
+			continue;
+		values[0] = json_dumps(before, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+		values[1] = json_dumps(now, JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_COMPACT);
+		snprintf(text, 256, "its %.32s is not the same in all runs: %.64s and %.64s", name,
+			 values[0] ? values[0] : "", values[1] ? values[1] : "");
+		free(values[0]);
+		free(values[1]);
+		return true;
+	}
+	return false;
+}
+
+/* false: why not is in the text. */
+static bool is_one_thing(const struct judge *judge, char text[static 256])
+{
+	const struct result_case *first = judge->seen[COMPARE_BASE][0].line;
+
+	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
+		for (size_t i = 0; i < judge->n_seen[side]; i++) {
+			const struct result_case *line = judge->seen[side][i].line;
+
+			if (strcmp(line->metric, first->metric) != 0 || line->size != first->size) {
+				snprintf(text, 256, "it is not the same case in all runs");
+				return false;
+			}
+			if (strcmp(line->metric, "bw") != 0 && line->kind != first->kind) {
+				snprintf(
+					text, 256,
+					"its latency is %s in one run and %s in another: two kinds "
+					"are never compared",
+					result_kind_name(first->kind),
+					result_kind_name(line->kind));
+				return false;
+			}
+			if (has_other_parameters(first, line, text))
+				return false;
+		}
+	return true;
+}
+
+/* false: it is not known in all of the runs. */
+static bool take_values(struct judge *judge, size_t number)
+{
+	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
+		for (size_t i = 0; i < judge->n_seen[side]; i++) {
+			const struct seen *seen = &judge->seen[side][i];
+			size_t which = (size_t)(seen->line - seen->run->result.cases);
+
+			judge->values[side][i] = seen->run->values[which][number];
+			if (isnan(judge->values[side][i]))
+				return false;
+		}
+	return true;
+}
+
+/* Of the least of the values, which are in a histogram's bins. */
+static double resolution(const struct judge *judge, size_t number)
+{
+	double finest = 0;
+
+	if (number != MEDIAN && number != TAIL)
+		return 0;
+	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
+		for (size_t i = 0; i < judge->n_seen[side]; i++)
+			finest = fmax(finest, fmax(BIN_NS / judge->values[side][i], BIN_PART));
+	return finest;
+}
+
+/* 0, 1 if the figure is not known, or a negative errno. */
+static int add_cell(struct judge *judge, size_t number, struct error *error)
+{
+	struct comparison *comparison = judge->comparison;
+	struct compare_cell cell = {.line = judge->line, .figure = compare_figure(number)};
+	const struct compare_cell *before =
+		comparison->n_cells ? &comparison->cells[comparison->n_cells - 1] : NULL;
+	struct compare_cell *grown;
+
+	if (!take_values(judge, number))
+		return 1;
+	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
+		cell.n_runs[side] = judge->n_seen[side];
+	ratio_of(&cell.ratio,
+		 &(struct ratio_side){judge->values[COMPARE_BASE], cell.n_runs[COMPARE_BASE]},
+		 &(struct ratio_side){judge->values[COMPARE_NEW], cell.n_runs[COMPARE_NEW]},
+		 resolution(judge, number));
+	cell.corrected = (double)NAN;
+	cell.is_repeat = before && number == MESSAGES && before->line == cell.line &&
+			 before->figure == compare_figure(BYTES) &&
+			 fabs(cell.ratio.ratio / before->ratio.ratio - 1) < ROUNDING;
+	grown = reallocarray(comparison->cells, comparison->n_cells + 1, sizeof(*grown));
+	if (!grown)
+		return error_set_errno(error, -ENOMEM, "cannot keep the figures");
+	comparison->cells = grown;
+	grown[comparison->n_cells++] = cell;
+	return 0;
+}
+
+/* The same, and it is counted where it is not known. */
+static int add_figure(struct judge *judge, size_t number, struct error *error)
+{
+	struct compare_unknown *unknown = &judge->comparison->unknown[number];
+	int code = add_cell(judge, number, error);
+
+	if (code > 0 && !unknown->count++)
+		unknown->first = judge->line;
+	return code < 0 ? code : 0;
+}
+
+static int add_latency(struct judge *judge, struct error *error)
+{
+	int code = add_cell(judge, MEDIAN, error);
+
+	if (code > 0)
+		code = add_cell(judge, MEAN, error);
+	if (code > 0)
+		code = add_figure(judge, MEDIAN, error);
+	return code < 0 ? code : add_figure(judge, TAIL, error);
+}
+
+static int add_figures(struct judge *judge, struct error *error)
+{
+	const char *metric = judge->seen[COMPARE_BASE][0].line->metric;
+	bool is_bandwidth = !strcmp(metric, "bw");
+	int code = is_bandwidth ? add_figure(judge, BYTES, error) : add_latency(judge, error);
+
+	if (!code && strcmp(metric, "lat") != 0)
+		code = add_figure(judge, MESSAGES, error);
+	if (!code && judge->comparison->with_cpu)
+		code = add_figure(judge, CLIENT_CPU, error);
+	if (!code && judge->comparison->with_cpu)
+		code = add_figure(judge, SERVER_CPU, error);
+	return code;
+}
+
+static int judge_case(struct judge *judge, struct error *error)
+{
+	size_t before = judge->comparison->n_cells;
+	char text[256];
+	int code;
+
+	look_all(judge);
+	code = tell_gap(judge, error);
+	if (code || !judge->n_seen[COMPARE_BASE] || !judge->n_seen[COMPARE_NEW])
+		return code;
+	if (!is_one_thing(judge, text))
+		return add_reason(judge, text, error);
+	code = add_figures(judge, error);
+	if (!code && judge->comparison->n_cells == before)
+		return add_reason(judge, "none of its figures is known in all runs", error);
+	judge->comparison->n_compared += judge->comparison->n_cells > before;
+	return code;
+}
+
+/* Whether no run before this one has such a case, and no case before it in this one. */
+static bool is_first(const struct comparison *comparison, const struct compare_run *run,
+		     const struct result_case *line)
+{
+	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
+		for (size_t i = 0; i < comparison->sides[side].count; i++) {
+			const struct compare_run *other = &comparison->sides[side].runs[i];
+
+			if (other == run)
+				return find(run, line->id) == line;
+			if (find(other, line->id))
+				return false;
+		}
+	return true;
+}
+
+static int judge_run(struct judge *judge, const struct compare_run *run, struct error *error)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < run->result.n_cases && !code; i++) {
+		judge->line = &run->result.cases[i];
+		if (is_first(judge->comparison, run, judge->line))
+			code = judge_case(judge, error);
+	}
+	return code;
+}
+
+static int judge_runs(struct comparison *comparison, struct error *error)
+{
+	struct judge judge = {.comparison = comparison};
+	bool has_room = true;
+	int code = 0;
+
+	for (enum compare_side side = 0; side < COMPARE_SIDES; side++) {
+		size_t room = comparison->sides[side].count + 1;
+
+		judge.seen[side] = calloc(room, sizeof(*judge.seen[side]));
+		judge.values[side] = calloc(room, sizeof(*judge.values[side]));
+		has_room = has_room && judge.seen[side] && judge.values[side];
+	}
+	if (!has_room)
+		code = error_set_errno(error, -ENOMEM, "cannot compare");
+	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
+		for (size_t i = 0; i < comparison->sides[side].count && !code; i++)
+			code = judge_run(&judge, &comparison->sides[side].runs[i], error);
+	for (enum compare_side side = 0; side < COMPARE_SIDES; side++) {
+		free(judge.seen[side]);
+		free(judge.values[side]);
+	}
+	return code;
+}
+
+static enum compare_verdict verdict_of(const struct compare_cell *cell)
+{
+	bool is_large = fabs(log(cell->ratio.ratio)) > log1p(COMPARE_FLOOR);
+
+	if (!cell->ratio.is_known)
+		return COMPARE_UNKNOWN;
+	return cell->corrected <= COMPARE_LEVEL && is_large ? COMPARE_DIFFERS : COMPARE_SAME;
+}
+
+static bool is_test(const struct compare_cell *cell)
+{
+	return cell->ratio.is_known && !cell->is_repeat;
+}
+
+/* All cells of all cases are one family. */
+static int correct(struct comparison *comparison, struct error *error)
+{
+	double *chances = calloc(comparison->n_cells + 1, sizeof(*chances));
+	size_t n = 0;
+	int code;
+
+	if (!chances)
+		return error_set_errno(error, -ENOMEM, "cannot compare");
+	for (size_t i = 0; i < comparison->n_cells; i++)
+		if (is_test(&comparison->cells[i]))
+			chances[n++] = comparison->cells[i].ratio.chance;
+	comparison->n_tests = n;
+	code = holm_correct(chances, n, error);
+	n = 0;
+	for (size_t i = 0; i < comparison->n_cells; i++) {
+		struct compare_cell *cell = &comparison->cells[i];
+
+		/* The one before it is what a repeat repeats. */
+		if (is_test(cell))
+			cell->corrected = chances[n++];
+		else if (cell->is_repeat)
+			cell->corrected = cell[-1].corrected;
+	}
+	free(chances);
+	return code;
+}
+
+int compare_judge(struct comparison *comparison, struct error *error)
+{
+	int code = judge_runs(comparison, error);
+
+	if (!code)
+		code = correct(comparison, error);
+	if (code)
+		return code;
+	for (size_t i = 0; i < comparison->n_cells; i++) {
+		struct compare_cell *cell = &comparison->cells[i];
+
+		cell->verdict = verdict_of(cell);
+		comparison->n_verdicts[cell->verdict] += !cell->is_repeat;
+	}
+	if (!comparison->n_cells)
+		return error_set(error, -ENODATA, "no case can be compared");
+	return 0;
+}

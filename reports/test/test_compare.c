@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <float.h>
+
+#include "reports/compare.h"
+#include "reports/test/failing.h"
+#include "reports/test/sample.h"
+
+#define TRIALS 3
+
+static struct comparison comparison;
+static struct error error;
+static int minute; /* in which the next run begins */
+
+/* A case of a run: its median, or its rate. */
+struct row {
+	const char *id;
+	double value;
+	enum result_status status;
+};
+
+static int reset(void **unused)
+{
+	comparison = (struct comparison){0};
+	error = (struct error){0};
+	minute = 0;
+	return 0;
+}
+
+static int close_all(void **unused)
+{
+	compare_close(&comparison);
+	return 0;
+}
+
+/* Trials around the value, of which it is the median. */
+static void fill(struct result_case *line, const struct row *row)
+{
+	static const double parts[TRIALS] = {1.5, 0.7, 1};
+
+	snprintf(line->id, sizeof(line->id), "%s", row->id);
+	line->op = "send";
+	line->metric = strstr(row->id, "/bw/") ? "bw" : "lat";
+	line->cq = line->server_cq = "poll";
+	line->transport = "RC";
+	line->size = 64;
+	line->parameters = sample_json("{\"tx-depth\": 64, \"trials\": 3}");
+	line->status = row->status;
+	line->trials = calloc(TRIALS, sizeof(*line->trials));
+	assert_non_null(line->trials);
+	for (size_t i = 0; i < TRIALS && row->status == RESULT_COMPLETE; i++, line->n_trials++) {
+		struct result_trial *trial = &line->trials[i];
+
+		for (size_t j = 0; j < STATISTICS; j++)
+			trial->latency[j] = (double)NAN;
+		trial->latency[3] = row->value * parts[i];
+		trial->messages_per_s = row->value * parts[i];
+		trial->bytes_per_s = row->value * parts[i] * 64;
+		trial->client = (struct result_cost){.messages = 10, .user_ns = 20};
+	}
+}
+
+static void make(struct result *result, const struct row *rows, size_t n_rows)
+{
+	sample_init_empty(result, n_rows);
+	for (size_t i = 0; i < n_rows; i++)
+		fill(&result->cases[i], &rows[i]);
+	snprintf(result->started, sizeof(result->started), "2001-02-03T04:%02d:06Z", minute);
+	snprintf(result->finished, sizeof(result->finished), "2001-02-03T04:%02d:07Z", minute);
+	minute++;
+}
+
+static int add(enum compare_side side, const struct row *rows, size_t n_rows)
+{
+	struct result result;
+
+	make(&result, rows, n_rows);
+	return compare_add(&comparison, side, &result, "a.json", &error);
+}
+
+/* A run of one case for each of the values. */
+static void add_runs(enum compare_side side, const char *id, const double *values, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(add(side, &(struct row){id, values[i], RESULT_COMPLETE}, 1), 0);
+}
+
+static const double slow[] = {1000, 1020, 990};
+static const double slower[] = {1100, 1130, 1090};
+
+/* The figures by another program, to thirty digits, from Student's t of logarithms. */
+static void test_differs(void **unused)
+{
+	const struct compare_cell *cell;
+
+	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 3);
+	add_runs(COMPARE_NEW, "send/lat/64/poll", slower, 3);
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	assert_int_equal(comparison.n_cells, 1);
+	cell = &comparison.cells[0];
+	assert_string_equal(cell->figure->key, "p50_ns");
+	assert_near(cell->ratio.base, 1003.25605328, 1e-7);
+	assert_near(cell->ratio.now, 1106.53683498, 1e-7);
+	assert_near(cell->ratio.ratio, 1.10294558539, 1e-10);
+	assert_near(cell->ratio.low, 1.06111528951, 1e-10);
+	assert_near(cell->ratio.high, 1.14642487613, 1e-10);
+	assert_near(cell->ratio.chance, 0.00215010528139, 1e-12);
+	assert_near(cell->corrected, cell->ratio.chance, 0);
+	assert_int_equal(cell->verdict, COMPARE_DIFFERS);
+	assert_int_equal(comparison.n_verdicts[COMPARE_DIFFERS], 1);
+	assert_false(compare_is_same(&comparison));
+	/* A tail of few messages is not known, and that is told. */
+	assert_int_equal(comparison.unknown[1].count, 1);
+	assert_string_equal(comparison.unknown[1].first->id, "send/lat/64/poll");
+	assert_true(compare_is_apart(&comparison));
+}
+
+static void test_same(void **unused)
+{
+	static const double base[] = {2000, 2100, 1950};
+	static const double now[] = {2010, 2080, 2000};
+
+	add_runs(COMPARE_BASE, "send/lat/64/poll", base, 3);
+	add_runs(COMPARE_NEW, "send/lat/64/poll", now, 3);
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	assert_near(comparison.cells[0].ratio.chance, 0.795865222892, 1e-11);
+	assert_int_equal(comparison.cells[0].verdict, COMPARE_SAME);
+	assert_true(compare_is_same(&comparison));
+}
+
+/* 0.7 %, and sure to be: that is below what counts. Rates have no bins. */
+static void test_floor(void **unused)
+{
+	static const double base[] = {1e6, 1.001e6, 1.002e6};
+	static const double now[] = {1.007e6, 1.008e6, 1.009e6};
+
+	add_runs(COMPARE_BASE, "send/bw/64/poll", base, 3);
+	add_runs(COMPARE_NEW, "send/bw/64/poll", now, 3);
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	assert_near(comparison.cells[0].corrected, 0.00101671661075, 1e-12);
+	assert_int_equal(comparison.cells[0].verdict, COMPARE_SAME);
+	/* Bytes and messages are one test. */
+	assert_int_equal(comparison.n_cells, 2);
+	assert_int_equal(comparison.n_tests, 1);
+	assert_true(comparison.cells[1].is_repeat);
+	assert_near(comparison.cells[1].corrected, comparison.cells[0].corrected, 0);
+	assert_near(comparison.cells[0].ratio.base, 64 * comparison.cells[1].ratio.base, 1e-4);
+	assert_int_equal(comparison.n_verdicts[COMPARE_SAME], 1);
+}
+
+static void test_unknown(void **unused)
+{
+	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 3);
+	add_runs(COMPARE_NEW, "send/lat/64/poll", slower, 1);
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	assert_int_equal(comparison.cells[0].verdict, COMPARE_UNKNOWN);
+	assert_near(comparison.cells[0].ratio.ratio, 1100 / 1003.25605328, 1e-9);
+	assert_true(isnan(comparison.cells[0].corrected));
+	assert_int_equal(comparison.n_tests, 0);
+	assert_false(compare_is_same(&comparison));
+}
+
+/* What differs on its own is one of thirty here, and no surprise. */
+static void test_families(void **unused)
+{
+	for (size_t run = 0; run < 6; run++) {
+		struct row rows[30];
+		char ids[ARRAY_LENGTH(rows)][32];
+
+		for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+			snprintf(ids[i], sizeof(ids[i]), "send/lat/%zu/poll", i);
+			rows[i] = (struct row){ids[i],
+					       i < 4 && run > 2 ? slower[run - 3] : slow[run % 3],
+					       RESULT_COMPLETE};
+		}
+		assert_int_equal(add(run > 2, rows, ARRAY_LENGTH(rows)), 0);
+	}
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	assert_int_equal(comparison.n_tests, 30);
+	/* 30 times 0.00215 is above 5 %. */
+	assert_near(comparison.cells[0].corrected, 30 * 0.00215010528139, 1e-10);
+	assert_int_equal(comparison.n_verdicts[COMPARE_SAME], 30);
+}
+
+static void check_gap(size_t number, const char *id, const char *why, bool is_compared)
+{
+	assert_true(number < comparison.n_gaps);
+	assert_string_equal(comparison.gaps[number].line->id, id);
+	assert_string_equal(comparison.gaps[number].why, why);
+	assert_int_equal(comparison.gaps[number].is_compared, is_compared);
+}
+
+static void test_gaps(void **unused)
+{
+	static const struct row base[] = {
+		{"send/lat/1/poll", 100, RESULT_COMPLETE   },
+		{"send/lat/2/poll", 100, RESULT_FAILED     },
+		{"send/lat/3/poll", 100, RESULT_SKIPPED    },
+		{"send/lat/4/poll", 100, RESULT_COMPLETE   },
+		{"send/lat/5/poll", 100, RESULT_INTERRUPTED},
+	};
+	static const struct row now[] = {
+		{"send/lat/0/poll", 100, RESULT_COMPLETE},
+		{"send/lat/2/poll", 100, RESULT_COMPLETE},
+		{"send/lat/3/poll", 100, RESULT_SKIPPED },
+		{"send/lat/4/poll", 100, RESULT_COMPLETE},
+	};
+
+	assert_int_equal(add(COMPARE_BASE, base, 5), 0);
+	assert_int_equal(add(COMPARE_NEW, now, 4), 0);
+	assert_int_equal(add(COMPARE_NEW, now, 3), 0);
+	snprintf(comparison.sides[COMPARE_BASE].runs[0].result.cases[1].error, 32, "gone");
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	assert_int_equal(comparison.n_gaps, 6);
+	check_gap(0, "send/lat/1/poll", "missing in all 2 runs of NEW", false);
+	check_gap(1, "send/lat/2/poll", "failed in BASE: gone", false);
+	check_gap(2, "send/lat/3/poll", "skipped in BASE; skipped in all 2 runs of NEW", false);
+	check_gap(3, "send/lat/4/poll", "missing in 1 of 2 runs of NEW", true);
+	check_gap(4, "send/lat/5/poll", "interrupted in BASE; missing in all 2 runs of NEW", false);
+	check_gap(5, "send/lat/0/poll", "missing in BASE", false);
+	assert_true(comparison.gaps[2].is_excused);
+	assert_false(comparison.gaps[0].is_excused);
+	assert_int_equal(comparison.n_cells, 1);
+	assert_string_equal(comparison.cells[0].line->id, "send/lat/4/poll");
+	assert_int_equal(comparison.cells[0].n_runs[COMPARE_NEW], 1);
+}
+
+static void test_nothing_in_common(void **unused)
+{
+	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 1);
+	add_runs(COMPARE_NEW, "send/lat/65/poll", slow, 1);
+	assert_int_equal(compare_judge(&comparison, &error), -ENODATA);
+	assert_int_equal(comparison.n_gaps, 2);
+}
+
+/* Nobody forces that. */
+static void test_two_kinds(void **unused)
+{
+	comparison.is_forced = true;
+	add_runs(COMPARE_BASE, "write/lat/64/poll", slow, 2);
+	add_runs(COMPARE_NEW, "write/lat/64/poll", slower, 2);
+	comparison.sides[COMPARE_NEW].runs[1].result.cases[0].kind = RESULT_COMPLETION;
+	assert_int_equal(compare_judge(&comparison, &error), -ENODATA);
+	check_gap(0, "write/lat/64/poll",
+		  "its latency is half in one run and completion in another: two kinds are never "
+		  "compared",
+		  false);
+	assert_int_equal(comparison.n_cells, 0);
+}
+
+static void test_other_parameters(void **unused)
+{
+	json_t *parameters;
+
+	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 2);
+	add_runs(COMPARE_NEW, "send/lat/64/poll", slower, 2);
+	parameters = comparison.sides[COMPARE_NEW].runs[0].result.cases[0].parameters;
+	json_object_set_new(parameters, "trials", json_integer(7));
+	json_object_set_new(parameters, "later", json_integer(7));
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	compare_close(&comparison);
+	minute = 0;
+	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 2);
+	add_runs(COMPARE_NEW, "send/lat/64/poll", slower, 2);
+	parameters = comparison.sides[COMPARE_NEW].runs[0].result.cases[0].parameters;
+	json_object_set_new(parameters, "tx-depth", json_integer(7));
+	assert_int_equal(compare_judge(&comparison, &error), -ENODATA);
+	check_gap(0, "send/lat/64/poll", "its tx-depth is not the same in all runs: 64 and 7",
+		  false);
+}
+
+/* A median that one trial lacks is none; the mean is there in its place. */
+static void test_few_messages(void **unused)
+{
+	for (int i = 0; i < 4; i++) {
+		struct result result;
+
+		make(&result, &(struct row){"connect/lat/1/poll", slow[0], RESULT_COMPLETE}, 1);
+		result.cases[0].trials[0].latency[3] = i ? 5 : (double)NAN;
+		for (size_t j = 0; j < TRIALS; j++)
+			result.cases[0].trials[j].latency[1] = 100 + (double)i;
+		assert_int_equal(compare_add(&comparison, i > 1, &result, "a.json", &error), 0);
+	}
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	assert_int_equal(comparison.n_cells, 1);
+	assert_string_equal(comparison.cells[0].figure->key, "mean_ns");
+	assert_int_equal(comparison.unknown[0].count, 0);
+}
+
+static void test_cpu(void **unused)
+{
+	comparison.with_cpu = true;
+	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 2);
+	add_runs(COMPARE_NEW, "send/lat/64/poll", slower, 2);
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	assert_int_equal(comparison.n_cells, 2);
+	assert_string_equal(comparison.cells[1].figure->key, "client_cpu_ns");
+	assert_near(comparison.cells[1].ratio.now, 2, 1e-12);
+	assert_near(comparison.cells[1].ratio.chance, 1, 0);
+	/* The server's is not told. */
+	assert_int_equal(comparison.unknown[6].count, 1);
+}
+
+static void test_twice(void **unused)
+{
+	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 1);
+	minute = 0;
+	add_runs(COMPARE_NEW, "send/lat/64/poll", slow, 1);
+	minute = 0;
+	assert_int_equal(
+		add(COMPARE_BASE, &(struct row){"send/lat/64/poll", slow[0], RESULT_COMPLETE}, 1),
+		-EEXIST);
+	assert_string_equal(error.text, "a.json and a.json are the same run");
+	minute = 0;
+	/* Of the same second, and with other figures. */
+	assert_int_equal(
+		add(COMPARE_BASE, &(struct row){"send/lat/64/poll", 1, RESULT_COMPLETE}, 1), 0);
+}
+
+/* Of alternating runs none is told to be older; times that overlap are not either. */
+static void test_apart(void **unused)
+{
+	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 1);
+	add_runs(COMPARE_NEW, "send/lat/64/poll", slow, 1);
+	assert_true(compare_is_apart(&comparison));
+	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 1);
+	assert_false(compare_is_apart(&comparison));
+}
+
+static void set_facts(struct result_end *end, const char *fingerprint, const char *facts)
+{
+	snprintf(end->fingerprint, sizeof(end->fingerprint), "%s", fingerprint);
+	json_decref(end->facts);
+	end->facts = facts ? sample_json(facts) : NULL;
+}
+
+static int add_with(enum compare_side side, const char *fingerprint, const char *facts)
+{
+	struct result result;
+
+	make(&result, &(struct row){"send/lat/64/poll", 100, RESULT_COMPLETE}, 1);
+	set_facts(&result.server, fingerprint, facts);
+	return compare_add(&comparison, side, &result, side ? "n.json" : "b.json", &error);
+}
+
+#define HOST "{\"kernel\": {\"release\": \"6.1\"}, \"cpu\": {\"model\": \"x\"}, \"libc\": \"2.36\"}"
+#define OTHER \
+	"{\"kernel\": {\"release\": \"6.2\\u001b\"}, \"cpu\": {\"smt\": true}, \"libc\": \"2.36\"}"
+
+static void test_circumstances(void **unused)
+{
+	assert_int_equal(add_with(COMPARE_BASE, "0123", HOST), 0);
+	assert_int_equal(add_with(COMPARE_BASE, "0123", OTHER), 0);
+	/* What is not told is no difference. */
+	assert_int_equal(add_with(COMPARE_NEW, "", NULL), 0);
+	assert_int_equal(add_with(COMPARE_NEW, "4567", OTHER), -EXDEV);
+	assert_string_equal(error.text, "the server: cpu model is \"x\" in b.json and not told in "
+					"n.json; 3 facts differ in all");
+	error = (struct error){0};
+	assert_int_equal(add_with(COMPARE_NEW, "4567", NULL), -EXDEV);
+	assert_string_equal(error.text,
+			    "the server: hard fingerprint is 0123 in b.json and 4567 in n.json");
+}
+
+static void test_force(void **unused)
+{
+	comparison.is_forced = true;
+	assert_int_equal(add_with(COMPARE_BASE, "0123", HOST), 0);
+	assert_int_equal(add_with(COMPARE_NEW, "0123", HOST), 0);
+	assert_string_equal(comparison.difference, "");
+	assert_int_equal(add_with(COMPARE_NEW, "4567", NULL), 0);
+	assert_int_equal(add_with(COMPARE_NEW, "89ab", NULL), 0);
+	assert_string_equal(comparison.difference,
+			    "the server: hard fingerprint is 0123 in b.json and 4567 in n.json");
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+}
+
+static void test_ends(void **unused)
+{
+	static const char *const wanted[] = {
+		"the client: device is hardware in a.json and soft in a.json",
+		"the server: link layer is Ethernet in a.json and InfiniBand in a.json",
+		"the client: rate in Mb/s is 100000 in a.json and 1000 in a.json",
+		"the client: MTU is 4096 in a.json and 256 in a.json",
+		"the clock is tsc in a.json and monotonic_raw in a.json",
+	};
+
+	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 1);
+	for (size_t i = 0; i < ARRAY_LENGTH(wanted); i++) {
+		struct result result;
+
+		make(&result, &(struct row){"send/lat/64/poll", 100, RESULT_COMPLETE}, 1);
+		result.client.kind = i == 0 ? "soft" : "hardware";
+		result.server.link_layer = i == 1 ? "InfiniBand" : "Ethernet";
+		result.client.rate_mbps = i == 2 ? 1000 : 100000;
+		result.client.mtu = i == 3 ? 256 : 4096;
+		result.clock = i == 4 ? "monotonic_raw" : "tsc";
+		assert_int_equal(compare_add(&comparison, COMPARE_NEW, &result, "a.json", &error),
+				 -EXDEV);
+		assert_string_equal(error.text, wanted[i]);
+		error = (struct error){0};
+	}
+}
+
+/* Whichever allocation fails: it is told, and nothing leaks. */
+static void test_no_memory(void **unused)
+{
+	static const struct row rows[] = {
+		{"send/lat/64/poll", 100, RESULT_COMPLETE},
+		{"send/bw/64/poll",  100, RESULT_COMPLETE},
+		{"read/lat/64/poll", 100, RESULT_FAILED  },
+	};
+	int code = -ENOMEM;
+
+	for (int failing = 0; code; failing++) {
+		struct result results[4];
+
+		assert_true(failing < 1000);
+		reset(NULL);
+		for (size_t i = 0; i < ARRAY_LENGTH(results); i++)
+			make(&results[i], rows, ARRAY_LENGTH(rows));
+		allocations = failing;
+		code = 0;
+		for (size_t i = 0; i < ARRAY_LENGTH(results) && !code; i++)
+			code = compare_add(&comparison, i % 2, &results[i], "a.json", &error);
+		if (!code)
+			code = compare_judge(&comparison, &error);
+		allocations = -1;
+		assert_true(code == 0 || code == -ENOMEM);
+		assert_int_equal(error.code, code);
+		for (size_t i = 0; i < ARRAY_LENGTH(results); i++)
+			result_finish(&results[i]);
+		compare_close(&comparison);
+	}
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, reset, close_all)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_differs),      TEST(test_same),
+		TEST(test_floor),        TEST(test_unknown),
+		TEST(test_families),     TEST(test_gaps),
+		TEST(test_two_kinds),    TEST(test_nothing_in_common),
+		TEST(test_few_messages), TEST(test_other_parameters),
+		TEST(test_cpu),          TEST(test_twice),
+		TEST(test_apart),        TEST(test_circumstances),
+		TEST(test_force),        TEST(test_ends),
+		TEST(test_no_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
