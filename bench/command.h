@@ -12,6 +12,7 @@ enum command_status {
 	COMMAND_GOOD = 0,
 	COMMAND_FAILED = 1,
 	COMMAND_USAGE = 2,
+	COMMAND_INVALID = 3, /* a comparison of what cannot be compared */
 };
 
 struct command {
@@ -21,6 +22,7 @@ struct command {
 	int (*run)(int argc, char *argv[], struct error *error);
 };
 
+extern const struct command command_compare;
 extern const struct command command_devices;
 extern const struct command command_doctor;
 extern const struct command command_pool;

@@ -22,12 +22,18 @@ _verbmark_words() { # VERBMARK OPTION
 		tr -d ,
 }
 
+# A wrong word is refused before any file is read.
+_verbmark_formats() { # VERBMARK COMMAND
+	"$1" "$2" --format '?' 2>&1 >/dev/null | sed -n "s/^verbmark: --format: '?' is none of //p" |
+		tr -d ,
+}
+
 _verbmark_files() { # WORD
 	compopt -o filenames 2>/dev/null
 	mapfile -t COMPREPLY < <(compgen -f -- "$1")
 }
 
-_verbmark_value() { # VERBMARK OPTION WORD
+_verbmark_value() { # VERBMARK OPTION WORD COMMAND
 	local before=""
 
 	case $2 in
@@ -51,7 +57,7 @@ _verbmark_value() { # VERBMARK OPTION WORD
 		mapfile -t COMPREPLY < <(compgen -W "$(_verbmark_words "$1" "$2")" -- "$3")
 		;;
 	--format)
-		mapfile -t COMPREPLY < <(compgen -W "table html" -- "$3")
+		mapfile -t COMPREPLY < <(compgen -W "$(_verbmark_formats "$1" "$4")" -- "$3")
 		;;
 	--json | --plan | --output)
 		_verbmark_files "$3"
@@ -74,11 +80,11 @@ _verbmark() {
 		mapfile -t COMPREPLY < <(compgen -W "$(_verbmark_commands "$program") --help --version" \
 			-- "$word")
 	elif _verbmark_takes_value "$program" "$command" "$option"; then
-		_verbmark_value "$program" "$option" "$word"
+		_verbmark_value "$program" "$option" "$word" "$command"
 	elif [[ $word == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_verbmark_options "$program" "$command")" \
 			-- "$word")
-	elif [[ $command == report ]]; then
+	elif [[ $command == report || $command == compare ]]; then
 		_verbmark_files "$word"
 	elif [[ $command == run ]]; then
 		mapfile -t COMPREPLY < <(compgen -A hostname -- "$word")

@@ -44,7 +44,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.completed("x"), set())
 
     def test_options(self):
-        for command in ("run", "serve", "report", "devices"):
+        for command in ("run", "serve", "report", "compare", "devices"):
             with self.subTest(command):
                 shown = re.findall(r"(?m)^  (?:-\w, |    )(--[\w-]+)",
                                    verbmark(command, "--help").out)
@@ -98,11 +98,15 @@ class Completion(unittest.TestCase):
                     self.assertEqual(verbmark("run", "--dry-run", option, word).status, 0)
 
     def test_formats(self):
-        formats = self.completed("report", "--format", "")
-        self.assertEqual(formats, {"table", "html"})
-        for word in formats:
-            ended = verbmark("report", "--format", word, "/nowhere/at/all")
-            self.assertIn("cannot read", ended.err)
+        for command, words in (
+            ("report", {"table", "html", "markdown", "csv", "json"}),
+            ("compare", {"table", "markdown", "csv", "json"}),
+        ):
+            formats = self.completed(command, "--format", "")
+            self.assertEqual(formats, words)
+            for word in formats:
+                ended = verbmark(command, "--format", word, "/nowhere/at", "/nowhere/all")
+                self.assertIn("cannot read", ended.err)
 
     def test_files(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -113,6 +117,8 @@ class Completion(unittest.TestCase):
             self.assertEqual(self.completed("run", "--plan", "a", cwd=folder), two)
             self.assertEqual(self.completed("run", "--json", "=", "a", cwd=folder), two)
             self.assertEqual(self.completed("report", "a", cwd=folder), two)
+            self.assertEqual(self.completed("compare", "a", cwd=folder), two)
+            self.assertEqual(self.completed("compare", "c.json", "--new", "a", cwd=folder), two)
             self.assertEqual(self.completed("report", "--merge", "c.json", "a", cwd=folder), two)
             self.assertEqual(self.completed("report", "--json", "", cwd=folder),
                              two | {"c.json"})

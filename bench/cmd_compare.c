@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/command.h"
+#include "reports/compare_csv.h"
+#include "reports/compare_json.h"
+#include "reports/compare_markdown.h"
+#include "reports/compare_table.h"
+#include "reports/load.h"
+#include "reports/markdown.h"
+#include "reports/save.h"
+
+struct settings;
+
+/* What a comparison is shown as: 0, or why it could not be. */
+struct format {
+	const char *name;
+	int (*show)(FILE *out, const struct settings *settings,
+		    const struct comparison *comparison);
+};
+
+struct settings {
+	const struct format *format; /* NULL: the first one */
+	const char *output;          /* NULL: standard output */
+	bool is_new;                 /* what comes now is */
+	bool is_forced;
+	bool is_failing;
+	bool with_cpu;
+	const struct table_unit *unit;
+	const char **files[COMPARE_SIDES]; /* room for all words there are, in each */
+	size_t n_files[COMPARE_SIDES];
+};
+
+static const char *parse_format(const char *text, void *field);
+
+static const struct option_row rows[] = {
+	{"new",    0,   NULL,   option_flag,      offsetof(struct settings, is_new),
+	 "what comes behind it is NEW: several files of each side"    },
+	{"format", 0,   "NAME", parse_format,     offsetof(struct settings, format),
+	 "table, markdown, csv, json (table)"                         },
+	{"output", 'o', "FILE", option_text,      offsetof(struct settings, output),
+	 "write what is shown there"                                  },
+	{"cpu",    0,   NULL,   option_flag,      offsetof(struct settings, with_cpu),
+	 "compare the processor time of messages as well"             },
+	{"force",  0,   NULL,   option_flag,      offsetof(struct settings, is_forced),
+	 "compare results of other circumstances, and say so"         },
+	{"fail",   0,   NULL,   option_flag,      offsetof(struct settings, is_failing),
+	 "exit status 1 unless all is there, is known and is the same"},
+	{"units",  0,   "UNIT", table_parse_unit, offsetof(struct settings, unit),
+	 "Gb/s, Mb/s, GB/s, MB/s, MiB/s (Gb/s)"                       },
+};
+
+static const char *add_file(const char *text, void *target)
+{
+	struct settings *settings = target;
+	enum compare_side side = settings->is_new ? COMPARE_NEW : COMPARE_BASE;
+
+	settings->files[side][settings->n_files[side]++] = text;
+	return NULL;
+}
+
+static const struct option_table options = {
+	.rows = rows,
+	.count = ARRAY_LENGTH(rows),
+	.operand = "BASE NEW | BASE... --new NEW...",
+	.add_operand = add_file,
+};
+
+static int show_table(FILE *out, const struct settings *settings,
+		      const struct comparison *comparison)
+{
+	compare_table(out, settings->unit, comparison);
+	return 0;
+}
+
+static int show_markdown(FILE *out, const struct settings *settings,
+			 const struct comparison *comparison)
+{
+	compare_markdown(out, settings->unit, comparison, MARKDOWN_MOST);
+	return 0;
+}
+
+static int show_csv(FILE *out, const struct settings *settings, const struct comparison *comparison)
+{
+	compare_csv(out, comparison);
+	return 0;
+}
+
+static int show_json(FILE *out, const struct settings *settings,
+		     const struct comparison *comparison)
+{
+	json_t *document = compare_make(comparison, VERBMARK_VERSION);
+	int code = document ? json_dumpf(document, out, JSON_INDENT(1)) : -1;
+
+	json_decref(document);
+	fputc('\n', out);
+	return code && !ferror(out) ? -ENOMEM : 0;
+}
+
+static const struct format formats[] = {
+	{"table",    show_table   },
+	{"markdown", show_markdown},
+	{"csv",      show_csv     },
+	{"json",     show_json    },
+};
+
+static const char *parse_format(const char *text, void *field)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(formats); i++) {
+		if (strcmp(formats[i].name, text) != 0)
+			continue;
+		*(const struct format **)field = &formats[i];
+		return NULL;
+	}
+	return "is none of table, markdown, csv, json";
+}
+
+struct show {
+	const struct settings *settings;
+	const struct comparison *comparison;
+};
+
+static int write_show(FILE *out, const void *what)
+{
+	const struct show *show = what;
+	const struct format *format = show->settings->format;
+	int code;
+
+	errno = 0;
+	code = (format ? format : &formats[0])->show(out, show->settings, show->comparison);
+	return code ? code : save_finish(out);
+}
+
+static int print(const struct settings *settings, const struct comparison *comparison,
+		 struct error *error)
+{
+	const struct show show = {settings, comparison};
+	int code;
+
+	if (settings->output)
+		return save_path(settings->output, write_show, &show, error);
+	/* What standard output does not take is told at the end of all commands. */
+	code = write_show(stdout, &show);
+	return code == -ENOMEM ? error_set_errno(error, code, "the comparison cannot be shown") : 0;
+}
+
+static int load(struct comparison *comparison, const struct settings *settings, struct error *error)
+{
+	int code = 0;
+
+	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
+		for (size_t i = 0; i < settings->n_files[side] && !code; i++) {
+			const char *name = settings->files[side][i];
+			struct result result;
+
+			if (load_file(&result, name, error))
+				return COMMAND_FAILED;
+			code = compare_add(comparison, side, &result, name, error);
+		}
+	if (code == -EXDEV)
+		error_append(error, "--force compares them all the same");
+	if (code == -EXDEV || code == -EEXIST)
+		return COMMAND_INVALID;
+	return code ? COMMAND_FAILED : COMMAND_GOOD;
+}
+
+/* What could not be compared is shown even where nothing could. */
+static int judge(struct comparison *comparison, const struct settings *settings,
+		 struct error *error)
+{
+	struct error nothing = {0};
+	int code = compare_judge(comparison, &nothing);
+
+	if ((!code || code == -ENODATA) && print(settings, comparison, error))
+		return COMMAND_FAILED;
+	if (code)
+		error_set(error, code, "%s", nothing.text);
+	if (code)
+		return code == -ENODATA ? COMMAND_INVALID : COMMAND_FAILED;
+	return settings->is_failing && !compare_is_same(comparison) ? COMMAND_FAILED : COMMAND_GOOD;
+}
+
+static int compare(const struct settings *settings, struct error *error)
+{
+	struct comparison comparison = {.is_forced = settings->is_forced,
+					.with_cpu = settings->with_cpu};
+	int status = load(&comparison, settings, error);
+
+	if (status == COMMAND_GOOD)
+		status = judge(&comparison, settings, error);
+	compare_close(&comparison);
+	return status;
+}
+
+/* Two words are one of each side. */
+static int take_sides(struct settings *settings, struct error *error)
+{
+	size_t *n_files = settings->n_files;
+
+	if (!settings->is_new && n_files[COMPARE_BASE] == 2) {
+		settings->files[COMPARE_NEW][0] = settings->files[COMPARE_BASE][1];
+		n_files[COMPARE_BASE] = n_files[COMPARE_NEW] = 1;
+	}
+	if (!n_files[COMPARE_BASE])
+		return error_set(error, -EINVAL, "BASE is missing: a result that run has left");
+	if (!settings->is_new && n_files[COMPARE_BASE] > 2)
+		return error_set(error, -EINVAL,
+				 "which of %zu files are NEW? put --new before the first of them",
+				 n_files[COMPARE_BASE]);
+	if (!n_files[COMPARE_NEW])
+		return error_set(error, -EINVAL, "NEW is missing: a result that run has left");
+	return 0;
+}
+
+static int parse(struct settings *settings, int argc, char *argv[], struct error *error)
+{
+	int code = option_parse(&options, argc, argv, settings, error);
+
+	if (!code)
+		code = take_sides(settings, error);
+	if (code)
+		return code;
+	for (enum compare_side side = 0; side < COMPARE_SIDES && settings->output; side++)
+		for (size_t i = 0; i < settings->n_files[side]; i++)
+			if (strcmp(settings->output, "-") != 0 &&
+			    save_is_same(settings->output, settings->files[side][i]))
+				return error_set(error, -EINVAL,
+						 "--output is a result: it would be lost");
+	return 0;
+}
+
+static int run(int argc, char *argv[], struct error *error)
+{
+	const char **files = calloc((size_t)argc * COMPARE_SIDES, sizeof(*files));
+	struct settings settings = {
+		.files = {files, files + argc}
+        };
+	int status = COMMAND_USAGE;
+	int code;
+
+	if (!files) {
+		error_set_errno(error, -ENOMEM, "cannot keep the names");
+		return COMMAND_FAILED;
+	}
+	code = parse(&settings, argc, argv, error);
+	if (code > 0) {
+		command_help(&command_compare);
+		status = COMMAND_GOOD;
+	} else if (!code) {
+		status = compare(&settings, error);
+	}
+	free(files);
+	return status;
+}
+
+const struct command command_compare = {
+	.name = "compare",
+	.summary = "compares results: the same, or differing by more than runs do",
+	.options = &options,
+	.run = run,
+};
