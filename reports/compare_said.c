@@ -11,6 +11,9 @@
 /* Of files that are named; the document has all of them. */
 #define NAMES_MOST 3
 
+/* An interval that goes beyond has room for differences that nobody would call none. */
+#define WIDE 1.25
+
 /* From so many on, cases with one reason that follow each other are told in one line. */
 #define GAPS_LEAST 4
 
@@ -178,6 +181,35 @@ static void say_versions(const struct comparison *comparison, said *say, void *o
 		}
 }
 
+static bool is_wide(const struct compare_cell *cell)
+{
+	return cell->verdict == COMPARE_SAME && !cell->is_repeat &&
+	       (cell->ratio.high > WIDE || cell->ratio.low < 1 / WIDE);
+}
+
+/* That nothing is shown is no praise where nothing could have been. */
+static void say_wide(const struct comparison *comparison, said *say, void *owner)
+{
+	const struct compare_cell *first = NULL;
+	char text[COMPARE_TEXT];
+	size_t count = 0;
+
+	for (size_t i = 0; i < comparison->n_cells; i++) {
+		if (!is_wide(&comparison->cells[i]))
+			continue;
+		first = first ? first : &comparison->cells[i];
+		count++;
+	}
+	if (!count)
+		return;
+	snprintf(text, sizeof(text),
+		 "SAME says little of %zu figure%s whose interval goes beyond %g or %g, such as "
+		 "%s: runs differ too much; more of them tell more, and verbmark doctor what "
+		 "disturbs them",
+		 count, plural(count), 1 / WIDE, WIDE, first->line->id);
+	say(owner, text);
+}
+
 void compare_say_notes(const struct comparison *comparison, said *say, void *owner)
 {
 	char text[COMPARE_TEXT];
@@ -201,6 +233,7 @@ void compare_say_notes(const struct comparison *comparison, said *say, void *own
 			 100 * COMPARE_LEVEL);
 		say(owner, text);
 	}
+	say_wide(comparison, say, owner);
 	if (comparison->n_tests && compare_is_apart(comparison))
 		say(owner, "all runs of one side are older than those of the other: what the "
 			   "machine did meanwhile differs as well; run the two sides in turn");

@@ -11,6 +11,7 @@ import tempfile
 import time
 import unittest
 
+import documents
 from verbmark import PATIENCE, VERBMARK, verbmark
 
 SAMPLE = os.path.join(
@@ -95,7 +96,8 @@ class Compare(unittest.TestCase):
         return ended.err.removeprefix("verbmark: ")
 
     def found(self, *words, status=0):
-        return json.loads(self.compared(*words, "--format", "json", status=status))
+        shown = self.compared(*words, "--format", "json", status=status)
+        return documents.parse(shown, "verbmark.comparison-1")
 
     def verdicts(self, *words, status=0):
         return {
@@ -155,6 +157,15 @@ class Compare(unittest.TestCase):
         self.assertNotIn("forced", document)
         cpu = self.found(*base, "--new", *new, "--cpu")
         self.assertIn("client_cpu_ns", {figure["figure"] for figure in cpu["figures"]})
+
+    def test_runs_that_differ_much(self):
+        paths = [self.write(f"{i}.json", self.document(factor))
+                 for i, factor in enumerate((1, 2, 1, 2))]
+        shown = self.compared(*paths[:2], "--new", *paths[2:])
+        self.assertIn("! SAME says little of 1 figure whose interval goes beyond 0.8 or 1.25, such "
+                      "as send/lat/64/poll", shown)
+        base = self.runs("base")
+        self.assertNotIn("says little", self.compared(*base, "--new", *self.runs("new")))
 
     def test_turns(self):
         paths = []

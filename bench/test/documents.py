@@ -15,9 +15,8 @@ try:
 except ImportError:
     jsonschema = None
 
-SCHEMA = os.path.join(
-    os.path.dirname(os.path.abspath(__file__)), "../../reports/schema/verbmark.result-1.json"
-)
+SCHEMAS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../reports/schema")
+SCHEMA = f"{SCHEMAS}/verbmark.result-1.json"
 # Rows that are one like the other: a validator takes a second for a thousand of them on an
 # emulated processor.
 ROWS = 20
@@ -39,24 +38,24 @@ def refuse(word):
 
 
 class Validator:
-    made = None
+    made = {}
 
     @classmethod
-    def get(cls):
-        if not cls.made:
-            with open(SCHEMA, encoding="utf-8") as file:
+    def get(cls, name):
+        if name not in cls.made:
+            with open(f"{SCHEMAS}/{name}.json", encoding="utf-8") as file:
                 schema = json.load(file)
-            cls.made = jsonschema.validators.validator_for(schema)(schema)
-        return cls.made
+            cls.made[name] = jsonschema.validators.validator_for(schema)(schema)
+        return cls.made[name]
 
 
-def parse(text):
-    """The document that the text is; AssertionError where it is none."""
+def parse(text, name="verbmark.result-1"):
+    """The document of that schema that the text is; AssertionError where it is none."""
     document = json.loads(text, parse_constant=refuse)
     if jsonschema:
         faults = [
             f"{'/'.join(map(str, fault.absolute_path))}: {fault.message[:200]}"
-            for fault in Validator.get().iter_errors(shortened(document))
+            for fault in Validator.get(name).iter_errors(shortened(document))
         ]
         if faults:
             raise AssertionError(f"against the schema: {faults[:5]}")
