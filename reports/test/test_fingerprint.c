@@ -74,13 +74,48 @@ static void test_nothing(void **unused)
 	check("{\"host\": \"n01\"}", "");
 }
 
+static bool compare(struct fingerprint_change *change, const char *before, const char *now)
+{
+	json_t *first = sample_json(before);
+	json_t *second = sample_json(now);
+	bool found = fingerprint_compare(change, first, second);
+
+	json_decref(first);
+	json_decref(second);
+	return found;
+}
+
+static void test_changes(void **unused)
+{
+	struct fingerprint_change change;
+
+	/* What is soft is no change, and what one of them does not tell at all is none. */
+	assert_false(compare(&change, "{\"libc\": \"2.36\", \"host\": \"n01\"}",
+			     "{\"libc\": \"2.36\", \"host\": \"n02\"}"));
+	assert_false(compare(&change, "{\"libc\": \"2.36\"}", "{}"));
+	assert_true(compare(&change, "{\"libc\": \"2.36\"}", "{\"libc\": \"2.41\"}"));
+	assert_string_equal(change.fact, "libc");
+	assert_string_equal(change.before, "\"2.36\"");
+	assert_string_equal(change.now, "\"2.41\"");
+	assert_int_equal(change.count, 1);
+	/* The table's order, and not that of the facts; names are shown as letters alone. */
+	assert_true(compare(&change, "{\"cpu\": {\"model\": \"x\"}, \"flow\": {\"p\\u001b\": 1}}",
+			    "{\"cpu\": {\"smt\": true}, \"flow\": {}}"));
+	assert_string_equal(change.fact, "flow p?");
+	assert_string_equal(change.now, "not told");
+	assert_int_equal(change.count, 3);
+	/* What is long is cut. */
+	assert_true(compare(&change, "{\"libc\": \"2.36\"}",
+			    "{\"libc\": \"01234567890123456789012345678901234567890123456789\"}"));
+	assert_string_equal(change.now, "\"0123456789012345678901234567890123456789012...");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hash),
-		cmocka_unit_test(test_what_is_soft),
-		cmocka_unit_test(test_what_is_hard),
-		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_hash),         cmocka_unit_test(test_what_is_soft),
+		cmocka_unit_test(test_what_is_hard), cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_changes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
