@@ -17,14 +17,8 @@ _verbmark_takes_value() { # VERBMARK COMMAND OPTION
 }
 
 # --dry-run: whatever it thinks of the word, nothing is run.
-_verbmark_words() { # VERBMARK OPTION
-	"$1" run --dry-run "$2" '?' 2>&1 >/dev/null | sed -n "s/^verbmark: $2: '?' is none of //p" |
-		tr -d ,
-}
-
-# A wrong word is refused before any file is read.
-_verbmark_formats() { # VERBMARK COMMAND
-	"$1" "$2" --format '?' 2>&1 >/dev/null | sed -n "s/^verbmark: --format: '?' is none of //p" |
+_verbmark_words() { # VERBMARK OPTION COMMAND...
+	"$1" "${@:3}" "$2" '?' 2>&1 >/dev/null | sed -n "s/^verbmark: $2: '?' is none of //p" |
 		tr -d ,
 }
 
@@ -34,12 +28,22 @@ _verbmark_files() { # WORD
 }
 
 _verbmark_value() { # VERBMARK OPTION WORD COMMAND
-	local before=""
+	local before="" asked=(run --dry-run)
 
+	[[ $4 == report || $4 == compare || $4 == export ]] && asked=("$4")
+	case $4/$2 in
+	*/--format | export/--metric)
+		mapfile -t COMPREPLY < <(compgen -W "$(_verbmark_words "$1" "$2" "${asked[@]}")" -- "$3")
+		return
+		;;
+	report/-o | compare/-o | export/-o)
+		_verbmark_files "$3"
+		;;
+	esac
 	case $2 in
 	--op | --step | --metric | --cq | --server-cq | --arrivals | --registration | --pattern)
 		[[ $3 == *,* ]] && before=${3%,*},
-		mapfile -t COMPREPLY < <(compgen -P "$before" -W "$(_verbmark_words "$1" "$2") all" \
+		mapfile -t COMPREPLY < <(compgen -P "$before" -W "$(_verbmark_words "$1" "$2" "${asked[@]}") all" \
 			-- "${3##*,}")
 		;;
 	--pin | --server-pin | --numa | --server-numa)
@@ -54,10 +58,7 @@ _verbmark_value() { # VERBMARK OPTION WORD COMMAND
 		mapfile -t COMPREPLY < <(compgen -W "soft0 auto" -- "$3")
 		;;
 	--preset | --units)
-		mapfile -t COMPREPLY < <(compgen -W "$(_verbmark_words "$1" "$2")" -- "$3")
-		;;
-	--format)
-		mapfile -t COMPREPLY < <(compgen -W "$(_verbmark_formats "$1" "$4")" -- "$3")
+		mapfile -t COMPREPLY < <(compgen -W "$(_verbmark_words "$1" "$2" "${asked[@]}")" -- "$3")
 		;;
 	--json | --plan | --output)
 		_verbmark_files "$3"
@@ -84,7 +85,7 @@ _verbmark() {
 	elif [[ $word == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_verbmark_options "$program" "$command")" \
 			-- "$word")
-	elif [[ $command == report || $command == compare ]]; then
+	elif [[ $command == report || $command == compare || $command == export ]]; then
 		_verbmark_files "$word"
 	elif [[ $command == run ]]; then
 		mapfile -t COMPREPLY < <(compgen -A hostname -- "$word")

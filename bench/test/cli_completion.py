@@ -44,7 +44,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.completed("x"), set())
 
     def test_options(self):
-        for command in ("run", "serve", "report", "compare", "devices"):
+        for command in ("run", "serve", "report", "compare", "export", "devices"):
             with self.subTest(command):
                 shown = re.findall(r"(?m)^  (?:-\w, |    )(--[\w-]+)",
                                    verbmark(command, "--help").out)
@@ -98,15 +98,18 @@ class Completion(unittest.TestCase):
                     self.assertEqual(verbmark("run", "--dry-run", option, word).status, 0)
 
     def test_formats(self):
-        for command, words in (
+        for command, formats in (
             ("report", {"table", "html", "markdown", "csv", "json"}),
             ("compare", {"table", "markdown", "csv", "json"}),
+            ("export", {"bmf", "github-benchmark", "junit", "prometheus", "hgrm", "csv"}),
         ):
-            formats = self.completed(command, "--format", "")
-            self.assertEqual(formats, words)
+            self.assertEqual(self.completed(command, "--format", ""), formats)
             for word in formats:
-                ended = verbmark(command, "--format", word, "/nowhere/at", "/nowhere/all")
+                metric = ("--metric", "lat") if word == "github-benchmark" else ()
+                paths = ("/nowhere/at", "/nowhere/all")[: 1 if word == "hgrm" else 2]
+                ended = verbmark(command, "--format", word, *metric, *paths)
                 self.assertIn("cannot read", ended.err)
+        self.assertEqual(self.completed("export", "--metric", ""), {"lat", "bw"})
 
     def test_files(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -119,6 +122,9 @@ class Completion(unittest.TestCase):
             self.assertEqual(self.completed("report", "a", cwd=folder), two)
             self.assertEqual(self.completed("compare", "a", cwd=folder), two)
             self.assertEqual(self.completed("compare", "c.json", "--new", "a", cwd=folder), two)
+            self.assertEqual(self.completed("export", "a", cwd=folder), two)
+            self.assertEqual(self.completed("export", "-o", "a", cwd=folder), two)
+            self.assertEqual(self.completed("run", "-o", "a", cwd=folder), set())
             self.assertEqual(self.completed("report", "--merge", "c.json", "a", cwd=folder), two)
             self.assertEqual(self.completed("report", "--json", "", cwd=folder),
                              two | {"c.json"})

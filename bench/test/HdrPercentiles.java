@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.ByteBuffer;
+import java.util.Base64;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Reads strings of HdrHistogram, one a line, and prints for each what the reference
+ * implementation itself makes of it: its percentiles in units of 1000, then an empty line.
+ */
+class HdrPercentiles {
+	public static void main(String[] arguments) throws Exception {
+		BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+		for (String line = in.readLine(); line != null; line = in.readLine()) {
+			ByteBuffer bytes = ByteBuffer.wrap(Base64.getDecoder().decode(line));
+			Histogram.decodeFromCompressedByteBuffer(bytes, 1)
+				.outputPercentileDistribution(System.out, 5, 1000.0);
+			System.out.println();
+		}
+	}
+}
