@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A figure of many panels: points are added by the names of their panel and their series,
+ * in any order, and then printed, with a table of the same values. What there would be too
+ * many of is left out and counted, so that a page stays below its size whatever it is of.
+ */
+#ifndef REPORTS_CHART_H
+#define REPORTS_CHART_H
+
+#include "reports/plot.h"
+
+/* Of a page of 2 MB. */
+#define CHART_POINTS 2000
+#define CHART_PANELS 40
+#define CHART_SERIES 12
+
+struct chart_panel;
+
+struct chart {
+	const char *title;
+	const char *says; /* below the title */
+	enum plot_mark mark;
+	struct axis x; /* opened, with titles */
+	struct axis y;
+	struct plot_level level; /* name NULL: there is none */
+	bool is_shared;          /* all panels have the same axes */
+	bool has_table;          /* of its own: else its values are in others of the page */
+	size_t least;            /* points of a series that make a panel worth while */
+	size_t most;             /* points in all; 0: CHART_POINTS */
+	struct chart_panel *panels;
+	size_t n_panels;
+	size_t n_points;
+	size_t left_out;
+	char looks[CHART_SERIES][64]; /* the names of all series, in the order of their looks */
+	size_t n_looks;
+};
+
+/* Where there is no memory, the point is left out. id and note stay the caller's. */
+void chart_add(struct chart *chart, const char *panel, const char *series,
+	       const struct plot_point *point);
+
+/* Nothing of one without a panel that is worth while; and it is empty then. */
+void chart_print(FILE *out, struct chart *chart);
+
+/* Prints nothing. */
+void chart_finish(struct chart *chart);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/markup.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* What stands for a character of markup; NULL: it is none. */
+static const char *entity(char letter)
+{
+	switch (letter) {
+	case '&':
+		return "&amp;";
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '"':
+		return "&quot;";
+	default:
+		return NULL;
+	}
+}
+
+void markup_text(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		if (entity(*text))
+			fputs(entity(*text), out);
+		else
+			fputc(*text, out);
+	}
+}
+
+void markup_element(FILE *out, const char *name, const char *text)
+{
+	fprintf(out, "<%s>", name);
+	markup_text(out, text);
+	fprintf(out, "</%s>\n", name);
+}
+
+static bool is_same(const char *text, double value)
+{
+	double found = strtod(text, NULL);
+
+	return found >= value && found <= value;
+}
+
+void markup_exact(char text[static MARKUP_NUMBER], double value)
+{
+	int digits = 6;
+
+	do
+		snprintf(text, MARKUP_NUMBER, "%.*g", digits, value);
+	while (!is_same(text, value) && ++digits <= 17);
+}
+
+/* All digits before the point are shown, where %g would have an exponent. */
+void markup_short(char text[static MARKUP_NUMBER], double value, int digits)
+{
+	if (fabs(value) >= pow(10, digits) && fabs(value) < 1e10)
+		snprintf(text, MARKUP_NUMBER, "%.0f", value);
+	else
+		snprintf(text, MARKUP_NUMBER, "%.*g", digits, value);
+}
+
+void markup_size(char text[static MARKUP_NUMBER], double bytes)
+{
+	static const char letters[] = "kmg";
+	double value = bytes;
+	char letter = '\0';
+
+	for (const char *next = letters; *next && value >= 1024; next++) {
+		if (fmod(value, 1024) > 0)
+			break;
+		value /= 1024;
+		letter = *next;
+	}
+	snprintf(text, MARKUP_NUMBER, "%.0f%.1s", value, (char[]){letter, '\0'});
+}

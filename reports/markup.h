@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Text in a page: whatever a document holds stays text, and a number comes back from a
+ * page as the one that it was.
+ */
+#ifndef REPORTS_MARKUP_H
+#define REPORTS_MARKUP_H
+
+#include <stdio.h>
+
+void markup_text(FILE *out, const char *text);
+
+/* <name>text</name> and the end of the line. */
+void markup_element(FILE *out, const char *name, const char *text);
+
+#define MARKUP_NUMBER 32
+
+/* With as few digits as it takes to tell it from all others. */
+void markup_exact(char text[static MARKUP_NUMBER], double value);
+
+/* For people: digits are those that say something, and no more than ten. */
+void markup_short(char text[static MARKUP_NUMBER], double value, int digits);
+
+/* Of bytes, as ids of cases have them: 64, 4k, 1m; else the plain number. */
+void markup_size(char text[static MARKUP_NUMBER], double bytes);
+
+#endif
