@@ -41,6 +41,16 @@ const char *table_parse_unit(const char *text, void *unit)
 	return "is none of Gb/s, Mb/s, GB/s, MB/s, MiB/s";
 }
 
+const char *table_unit_name(const struct table_unit *unit)
+{
+	return (unit ? unit : &units[0])->name;
+}
+
+double table_unit_bytes(const struct table_unit *unit)
+{
+	return (unit ? unit : &units[0])->bytes;
+}
+
 enum {
 	WIDTH_BYTES = 7,
 	WIDTH_FIGURE = 7,

@@ -19,6 +19,10 @@ struct table_unit;
 /* An option's parser: a const struct table_unit *, which is NULL for Gb/s as well. */
 const char *table_parse_unit(const char *text, void *unit);
 
+/* NULL, as everywhere, is Gb/s. */
+const char *table_unit_name(const struct table_unit *unit);
+double table_unit_bytes(const struct table_unit *unit);
+
 #define CELLS_MAX 16
 
 struct cell {

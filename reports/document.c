@@ -149,23 +149,9 @@ static json_t *make_windows(const struct result_case *line)
 	return rates;
 }
 
-/* Over all trials: what arrived of what was sent, and the other direction. */
-static double rate_of_case(const struct result_case *line, bool with_far)
-{
-	double messages = 0;
-
-	for (size_t i = 0; i < line->n_trials; i++) {
-		const struct result_trial *trial = &line->trials[i];
-		double rate = trial->messages_per_s + (with_far ? trial->far_messages_per_s : 0);
-
-		messages += rate * (double)trial->duration_ns;
-	}
-	return messages / (double)line->duration_ns;
-}
-
 static json_t *make_total(const struct result_case *line)
 {
-	double rate = rate_of_case(line, true);
+	double rate = result_rate(line, true);
 	bool has_far = false;
 
 	for (size_t i = 0; i < line->n_trials; i++)
@@ -179,7 +165,7 @@ static json_t *make_total(const struct result_case *line)
 static json_t *make_bandwidth(const struct result_case *line)
 {
 	struct hist *hist = malloc(sizeof(*hist));
-	double rate = rate_of_case(line, false);
+	double rate = result_rate(line, false);
 	json_t *bandwidth;
 
 	if (!hist)

@@ -6,44 +6,12 @@
 #include <string.h>
 
 #include "reports/banner.h"
+#include "reports/figures.h"
+#include "reports/markup.h"
 #include "reports/member.h"
 #include "reports/said.h"
 #include "reports/semantics.h"
 #include "reports/turns.h"
-
-/* What stands for a character of markup; NULL: it is none. */
-static const char *entity(char letter)
-{
-	switch (letter) {
-	case '&':
-		return "&amp;";
-	case '<':
-		return "&lt;";
-	case '>':
-		return "&gt;";
-	case '"':
-		return "&quot;";
-	default:
-		return NULL;
-	}
-}
-
-static void print_text(FILE *out, const char *text)
-{
-	for (; *text; text++) {
-		if (entity(*text))
-			fputs(entity(*text), out);
-		else
-			fputc(*text, out);
-	}
-}
-
-static void print_element(FILE *out, const char *name, const char *text)
-{
-	fprintf(out, "<%s>", name);
-	print_text(out, text);
-	fprintf(out, "</%s>\n", name);
-}
 
 void page_begin(FILE *out)
 {
@@ -67,9 +35,8 @@ void page_end(FILE *out)
 	fputs("</main>\n</body>\n</html>\n", out);
 }
 
-static void begin_table(FILE *out, const char *title)
+static void begin_table(FILE *out)
 {
-	print_element(out, "h3", title);
 	fputs("<table border=\"1\" cellspacing=\"0\" cellpadding=\"4\">\n", out);
 }
 
@@ -83,7 +50,7 @@ static void print_cells(FILE *out, const struct cells *cells, bool is_head)
 		const char *scope = is_head ? " scope=\"col\"" : !i ? " scope=\"row\"" : "";
 
 		fprintf(out, "<%s%s align=\"%s\">", name, scope, cell->is_name ? "left" : "right");
-		print_text(out, cell->text);
+		markup_text(out, cell->text);
 		fprintf(out, "</%s>", name);
 	}
 	fputs("</tr>\n", out);
@@ -106,7 +73,9 @@ static void print_metric(FILE *out, const struct table_unit *unit, const struct 
 		if (!cells_has_figures(line) || cells_table(line) != which)
 			continue;
 		if (!is_open) {
-			begin_table(out, titles[which]);
+			markup_element(out, "h3", titles[which]);
+			figures_print(out, unit, result, which);
+			begin_table(out);
 			cells_title(&cells, unit, line);
 			fputs("<thead>", out);
 			print_cells(out, &cells, true);
@@ -123,7 +92,7 @@ static void print_metric(FILE *out, const struct table_unit *unit, const struct 
 static void print_loss(FILE *out, const struct result_case *line)
 {
 	fputs("<li>", out);
-	print_text(out, line->id);
+	markup_text(out, line->id);
 	fprintf(out, ": lost %" PRIu64 " of %" PRIu64 "</li>\n", line->lost, line->sent);
 }
 
@@ -145,11 +114,11 @@ static void print_others(FILE *out, const struct result *result)
 			continue;
 		}
 		fputs("<li>", out);
-		print_text(out, line->id);
+		markup_text(out, line->id);
 		fprintf(out, ": %s", result_status_name(line->status));
 		if (line->error[0])
 			fputs(": ", out);
-		print_text(out, line->error);
+		markup_text(out, line->error);
 		fputs("</li>\n", out);
 	}
 	if (is_open)
@@ -169,7 +138,7 @@ static void add_item(void *owner, const char *text)
 
 	if (!items->count++)
 		fprintf(items->out, "<h3>%s</h3>\n<ul>\n", items->title);
-	print_element(items->out, "li", text);
+	markup_element(items->out, "li", text);
 }
 
 static void print_knees(FILE *out, const struct result *result)
@@ -195,7 +164,7 @@ static void print_shares(FILE *out, const struct result *result)
 			fputs("<h3>Fairness</h3>\n<ul>\n", out);
 		is_open = true;
 		fputs("<li>", out);
-		print_text(out, line->id);
+		markup_text(out, line->id);
 		fprintf(out, ": %s</li>\n", text);
 	}
 	if (is_open)
@@ -214,8 +183,8 @@ static void print_plain(FILE *out, const char *title, const struct result *resul
 		return;
 	print(memory, result);
 	if (!fclose(memory) && length) {
-		print_element(out, "h3", title);
-		print_element(out, "pre", text);
+		markup_element(out, "h3", title);
+		markup_element(out, "pre", text);
 	}
 	free(text);
 }
@@ -232,18 +201,18 @@ static void print_warnings(FILE *out, const struct result *result)
 		return;
 	fputs("<h3>Findings</h3>\n<ul>\n", out);
 	if (is_unsteady)
-		print_element(out, "li", text);
+		markup_element(out, "li", text);
 	json_array_foreach(result->warnings, i, warning)
 	{
 		const char *mend = member_or_empty(warning, "mend");
 
 		fputs("<li>", out);
-		print_text(out, member_or_empty(warning, "host"));
+		markup_text(out, member_or_empty(warning, "host"));
 		fputs(": ", out);
-		print_text(out, member_or_empty(warning, "what"));
+		markup_text(out, member_or_empty(warning, "what"));
 		if (*mend) {
 			fputs("; mend: <code>", out);
-			print_text(out, mend);
+			markup_text(out, mend);
 			fputs("</code>", out);
 		}
 		fputs("</li>\n", out);
@@ -260,18 +229,18 @@ static void print_json(FILE *out, const json_t *value)
 		return;
 	}
 	if (json_is_string(value)) {
-		print_text(out, json_string_value(value));
+		markup_text(out, json_string_value(value));
 		return;
 	}
 	text = json_dumps(value, JSON_ENCODE_ANY | JSON_SORT_KEYS);
-	print_text(out, text ? text : "");
+	markup_text(out, text ? text : "");
 	free(text);
 }
 
 static void print_fact(FILE *out, const char *name, const json_t *near, const json_t *far)
 {
 	fputs("<tr><th scope=\"row\" align=\"left\">", out);
-	print_text(out, name);
+	markup_text(out, name);
 	fputs("</th><td>", out);
 	print_json(out, near);
 	fputs("</td><td>", out);
@@ -313,13 +282,14 @@ static void print_circumstances(FILE *out, const struct result *result)
 {
 	if (!result->client.facts && !result->server.facts)
 		return;
-	begin_table(out, "Circumstances");
+	markup_element(out, "h3", "Circumstances");
+	begin_table(out);
 	fputs("<thead><tr><th scope=\"col\" align=\"left\">fact</th><th scope=\"col\" "
 	      "align=\"left\">client: ",
 	      out);
-	print_text(out, result->client.host);
+	markup_text(out, result->client.host);
 	fputs("</th><th scope=\"col\" align=\"left\">server: ", out);
-	print_text(out, result->server.host);
+	markup_text(out, result->server.host);
 	fputs("</th></tr></thead>\n<tbody>\n", out);
 	print_facts(out, "", result->client.facts, result->server.facts, 1);
 	fputs("</tbody>\n</table>\n", out);
@@ -331,21 +301,21 @@ static void print_run(FILE *out, const struct result *result, const char *name)
 	size_t i;
 
 	fputs("<p>", out);
-	print_text(out, name);
+	markup_text(out, name);
 	fputs(": ", out);
-	print_text(out, result_status_name(result->status));
+	markup_text(out, result_status_name(result->status));
 	fputs(", from ", out);
-	print_text(out, result->started);
+	markup_text(out, result->started);
 	fputs(" to ", out);
-	print_text(out, result->finished);
+	markup_text(out, result->finished);
 	fputs(", verbmark ", out);
-	print_text(out, result->version);
+	markup_text(out, result->version);
 	fputs("</p>\n<p><code>", out);
 	json_array_foreach(result->command, i, word)
 	{
 		if (i)
 			fputc(' ', out);
-		print_text(out, json_string_value(word) ? json_string_value(word) : "");
+		markup_text(out, json_string_value(word) ? json_string_value(word) : "");
 	}
 	fputs("</code></p>\n", out);
 }
@@ -358,8 +328,8 @@ void page_add(FILE *out, const struct table_unit *unit, const struct result *res
 	cells_head(head, result);
 	fputs("<section>\n", out);
 	if (banner_of(result))
-		print_element(out, "h2", banner_of(result));
-	print_element(out, "h2", head);
+		markup_element(out, "h2", banner_of(result));
+	markup_element(out, "h2", head);
 	print_run(out, result, name);
 	if (semantics_has_times(result)) {
 		print_metric(out, unit, result, CELLS_LATENCY);

@@ -193,6 +193,19 @@ void result_add_counters(json_t **sum, const json_t *counters)
 	}
 }
 
+double result_rate(const struct result_case *line, bool with_far)
+{
+	double messages = 0;
+
+	for (size_t i = 0; i < line->n_trials; i++) {
+		const struct result_trial *trial = &line->trials[i];
+		double rate = trial->messages_per_s + (with_far ? trial->far_messages_per_s : 0);
+
+		messages += rate * (double)trial->duration_ns;
+	}
+	return messages / (double)line->duration_ns;
+}
+
 void result_finish(struct result *result)
 {
 	for (size_t i = 0; i < result->n_cases; i++) {

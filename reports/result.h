@@ -189,6 +189,12 @@ void result_drop_trials(struct result_case *line);
  */
 void result_add_counters(json_t **sum, const json_t *counters);
 
+/*
+ * Messages per second of a bandwidth, over all trials: what arrived of what was sent; and
+ * with those of the other direction.
+ */
+double result_rate(const struct result_case *line, bool with_far);
+
 void result_finish(struct result *result);
 
 #endif

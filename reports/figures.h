@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The figures of a page: which of them a result has, and what is drawn in them. Latencies
+ * of two kinds are never in one panel.
+ */
+#ifndef REPORTS_FIGURES_H
+#define REPORTS_FIGURES_H
+
+#include <stdio.h>
+
+#include "reports/cells.h"
+
+/* Those of that table, which follows. unit: of bandwidths; NULL: Gb/s. */
+void figures_print(FILE *out, const struct table_unit *unit, const struct result *result,
+		   enum cells_table which);
+
+#endif
