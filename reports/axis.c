@@ -76,7 +76,8 @@ static void fit_linear(struct axis *axis)
 {
 	double step;
 
-	axis->least = fmin(axis->least, 0);
+	if (axis->scale == AXIS_LINEAR)
+		axis->least = fmin(axis->least, 0);
 	if (axis->most <= axis->least)
 		axis->most = axis->least + axis->unit;
 	step = linear_step((axis->most - axis->least) / axis->unit) * axis->unit;
@@ -90,6 +91,7 @@ void axis_fit(struct axis *axis)
 		axis->least = axis->most = axis->unit;
 	switch (axis->scale) {
 	case AXIS_LINEAR:
+	case AXIS_RANGE:
 		fit_linear(axis);
 		break;
 	case AXIS_LOG:
@@ -118,6 +120,7 @@ static double bend(const struct axis *axis, double value)
 	case AXIS_NINES:
 		return nines(value);
 	case AXIS_LINEAR:
+	case AXIS_RANGE:
 		break;
 	}
 	return value;
@@ -136,10 +139,8 @@ double axis_at(const struct axis *axis, double value)
 const char *axis_scale_name(enum axis_scale scale)
 {
 	static const char *const names[] = {
-		[AXIS_LINEAR] = "linear",
-		[AXIS_LOG] = "log",
-		[AXIS_SIZES] = "log",
-		[AXIS_NINES] = "nines",
+		[AXIS_LINEAR] = "linear", [AXIS_RANGE] = "linear", [AXIS_LOG] = "log",
+		[AXIS_SIZES] = "log",     [AXIS_NINES] = "nines",
 	};
 
 	return names[scale];
@@ -153,9 +154,9 @@ static void label(char text[static MARKUP_NUMBER], double value)
 		double unit;
 		char letter;
 	} steps[] = {
-		{1e13, 1e12, 'T'},
-		{1e10, 1e9,  'G'},
-		{1e7,  1e6,  'M'},
+		{1e12, 1e12, 'T'},
+		{1e9,  1e9,  'G'},
+		{1e6,  1e6,  'M'},
 		{1e4,  1e3,  'k'},
 	};
 
@@ -272,20 +273,26 @@ size_t axis_ticks(const struct axis *axis, struct axis_tick ticks[static AXIS_TI
 	case AXIS_NINES:
 		return nines_ticks(axis, ticks);
 	case AXIS_LINEAR:
+	case AXIS_RANGE:
 		break;
 	}
 	return linear_ticks(axis, ticks);
+}
+
+void axis_number(const struct axis *axis, double value, char text[static MARKUP_NUMBER])
+{
+	if (axis->scale == AXIS_SIZES)
+		markup_size(text, value);
+	else if (axis->scale == AXIS_NINES)
+		snprintf(text, MARKUP_NUMBER, "%.7g%%", 100 * value);
+	else
+		markup_short(text, value / axis->unit, 4);
 }
 
 void axis_tell(const struct axis *axis, double value, char text[static AXIS_TEXT])
 {
 	char number[MARKUP_NUMBER];
 
-	if (axis->scale == AXIS_SIZES)
-		markup_size(number, value);
-	else if (axis->scale == AXIS_NINES)
-		snprintf(number, sizeof(number), "%.7g%%", 100 * value);
-	else
-		markup_short(number, value / axis->unit, 4);
+	axis_number(axis, value, number);
 	snprintf(text, AXIS_TEXT, "%s%s%s", number, *axis->unit_name ? " " : "", axis->unit_name);
 }

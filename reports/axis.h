@@ -13,6 +13,7 @@
 
 enum axis_scale {
 	AXIS_LINEAR, /* from zero */
+	AXIS_RANGE,  /* from the least value that there is */
 	AXIS_LOG,    /* what is not above zero lies at its beginning */
 	AXIS_SIZES,  /* the same, with ticks at powers of two */
 	AXIS_NINES,  /* parts of 1, each nine as wide as the one before */
@@ -53,9 +54,12 @@ struct axis_tick {
 /* How many there are, from the least to the largest. */
 size_t axis_ticks(const struct axis *axis, struct axis_tick ticks[static AXIS_TICKS]);
 
+/* A value as a sentence has it. */
+void axis_number(const struct axis *axis, double value, char text[static MARKUP_NUMBER]);
+
 #define AXIS_TEXT 64
 
-/* A value with its unit, as a sentence has it. */
+/* The same with its unit. */
 void axis_tell(const struct axis *axis, double value, char text[static AXIS_TEXT]);
 
 #endif

@@ -108,10 +108,11 @@ void chart_add(struct chart *chart, const char *panel_name, const char *series_n
 
 static bool is_worth_while(const struct chart *chart, const struct chart_panel *panel)
 {
+	bool has_enough = false;
+
 	for (size_t i = 0; i < panel->plot.n_series; i++)
-		if (panel->series[i].n_points >= chart->least)
-			return true;
-	return false;
+		has_enough = has_enough || panel->series[i].n_points >= chart->least;
+	return has_enough && panel->plot.n_series >= chart->least_series;
 }
 
 static void see(const struct chart *chart, const struct chart_panel *panel, struct axis *x,
@@ -130,16 +131,18 @@ static void see(const struct chart *chart, const struct chart_panel *panel, stru
 	}
 }
 
-static void fit(struct chart *chart, struct axis *x, struct axis *y)
+static void fit(const struct chart *chart, struct axis *x, struct axis *y)
 {
+	double rows = y->most;
+
 	if (chart->level.name)
 		axis_see(chart->mark == PLOT_INTERVALS ? x : y, chart->level.value);
 	axis_fit(x);
 	axis_fit(y);
-	/* Rows, not values. */
+	/* Rows, not values: half of one is free above the first, for its name. */
 	if (chart->mark == PLOT_INTERVALS) {
-		y->least = 0.35;
-		y->most += 0.35;
+		y->least = 0.3;
+		y->most = rows + 0.3;
 	}
 }
 
@@ -179,7 +182,7 @@ static void print_value(FILE *out, const struct chart *chart, const struct plot_
 {
 	char text[MARKUP_NUMBER];
 
-	fputs("<td align=\"right\">", out);
+	fputs("<td>", out);
 	if (point) {
 		markup_short(text, point->y / chart->y.unit, 5);
 		fputs(text, out);
@@ -198,9 +201,7 @@ static void print_row(FILE *out, const struct chart *chart, const struct chart_p
 {
 	char text[AXIS_TEXT];
 
-	fputs("<tr><th scope=\"row\" align=\"left\">", out);
-	markup_text(out, panel->plot.title);
-	fputs("</th><td align=\"right\">", out);
+	fputs("<th scope=\"row\">", out);
 	if (chart->mark == PLOT_BARS) {
 		axis_tell(&chart->x, of->low, text);
 		fprintf(out, "%s to ", text);
@@ -208,7 +209,7 @@ static void print_row(FILE *out, const struct chart *chart, const struct chart_p
 	} else {
 		axis_tell(&chart->x, of->x, text);
 	}
-	fprintf(out, "%s</td>", text);
+	fprintf(out, "%s</th>", text);
 	for (size_t look = 0; look < chart->n_looks; look++) {
 		const struct plot_series *series = series_of(panel, look);
 
@@ -227,30 +228,48 @@ static const struct plot_point *find_beyond(const struct plot_series *series,
 	return NULL;
 }
 
-/* The rows of a panel: each x that one of its series has, from the least on. */
+/* The next x that one of a panel's series has; NULL: there are no more. */
+static const struct plot_point *find_next(const struct chart_panel *panel,
+					  const struct plot_point *last)
+{
+	const struct plot_point *next = NULL;
+
+	for (size_t i = 0; i < panel->plot.n_series; i++) {
+		const struct plot_point *found = find_beyond(&panel->series[i], last);
+
+		if (found && (!next || found->x < next->x))
+			next = found;
+	}
+	return next;
+}
+
+/* A panel, with its title in front of all its rows. */
 static void print_rows(FILE *out, const struct chart *chart, const struct chart_panel *panel)
 {
-	const struct plot_point *last = NULL;
-	const struct plot_point *next;
+	const struct plot_point *point;
+	size_t count = 0;
 
-	do {
-		next = NULL;
-		for (size_t i = 0; i < panel->plot.n_series; i++) {
-			const struct plot_point *found = find_beyond(&panel->series[i], last);
-
-			if (found && (!next || found->x < next->x))
-				next = found;
-		}
-		if (next)
-			print_row(out, chart, panel, next);
-		last = next;
-	} while (next);
+	for (point = find_next(panel, NULL); point; point = find_next(panel, point))
+		count++;
+	fprintf(out,
+		"<tbody>\n<tr align=\"right\"><th scope=\"rowgroup\" rowspan=\"%zu\" "
+		"align=\"left\">",
+		count);
+	markup_text(out, panel->plot.title);
+	fputs("</th>", out);
+	for (point = find_next(panel, NULL); point; point = find_next(panel, point)) {
+		print_row(out, chart, panel, point);
+		if (--count)
+			fputs("<tr align=\"right\">", out);
+	}
+	fputs("</tbody>\n", out);
 }
 
 /* Of intervals: one for each point. */
 static void print_interval_rows(FILE *out, const struct chart *chart,
 				const struct chart_panel *panel)
 {
+	fputs("<tbody>\n", out);
 	for (size_t i = 0; i < panel->plot.n_series; i++) {
 		for (size_t j = 0; j < panel->series[i].n_points; j++) {
 			const struct plot_point *point = &panel->series[i].points[j];
@@ -267,6 +286,7 @@ static void print_interval_rows(FILE *out, const struct chart *chart,
 				text[1], text[2]);
 		}
 	}
+	fputs("</tbody>\n", out);
 }
 
 static void print_head(FILE *out, const char *text, const char *unit)
@@ -292,12 +312,12 @@ static void print_table(FILE *out, const struct chart *chart)
 		print_head(out, chart->looks[i], chart->y.unit_name);
 	if (is_intervals)
 		print_head(out, chart->x.title, "");
-	fputs("</tr></thead>\n<tbody>\n", out);
+	fputs("</tr></thead>\n", out);
 	for (size_t i = 0; i < chart->n_panels; i++)
 		if (is_worth_while(chart, &chart->panels[i]))
 			(is_intervals ? print_interval_rows : print_rows)(out, chart,
 									  &chart->panels[i]);
-	fputs("</tbody>\n</table>\n</details>\n", out);
+	fputs("</table>\n</details>\n", out);
 }
 
 static void print_panels(FILE *out, struct chart *chart)
@@ -318,6 +338,9 @@ static void print_panels(FILE *out, struct chart *chart)
 		plot_print(out, &chart->panels[i].plot);
 	}
 	fputs("</p>\n", out);
+	if (chart->is_thinned)
+		fputs("<p>Of so many cases not all sizes are drawn; the table has them.</p>\n",
+		      out);
 	if (chart->left_out)
 		fprintf(out, "<p>%zu more values have no room in this figure.</p>\n",
 			chart->left_out);

@@ -26,7 +26,9 @@ struct chart {
 	bool is_shared;          /* all panels have the same axes */
 	bool has_table;          /* of its own: else its values are in others of the page */
 	size_t least;            /* points of a series that make a panel worth while */
+	size_t least_series;     /* and so many of them */
 	size_t most;             /* points in all; 0: CHART_POINTS */
+	bool is_thinned;         /* not all sizes were added, which is said */
 	struct chart_panel *panels;
 	size_t n_panels;
 	size_t n_points;

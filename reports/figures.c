@@ -6,52 +6,199 @@
 #include <string.h>
 
 #include "core/compiler.h"
-#include "reports/chart.h"
+#include "reports/drawing.h"
 #include "reports/interval.h"
-#include "reports/statistic.h"
+#include "reports/turns.h"
 
-#define NS_PER_US   1000.0
-#define PER_MILLION 1e6
+#define NS_PER_US 1000.0
 
-/* What all figures of a page are made from. */
-struct source {
-	const struct table_unit *unit;
-	const struct result *result;
+#define BANDS "Bands: the interval of the median over trials."
+
+/* Those before the others answer what is asked first. */
+static const struct drawing figures[] = {
+	{
+         .table = CELLS_LATENCY,
+         .chart = {.title = "Latency by size", .says = BANDS, .is_shared = true, .least = 2},
+         .prepare = drawing_prepare_latency_by_size,
+         .add = drawing_add_latency_by_size,
+	 },
+	{
+         .table = CELLS_LATENCY,
+         .chart = {.title = "Latency by way of waiting",
+			  .says = BANDS,
+			  .is_shared = true,
+			  .least = 1,
+			  .least_series = 2},
+         .prepare = drawing_prepare_latency_by_size,
+         .add = drawing_add_latency_by_mode,
+	 },
+	{
+         .table = CELLS_LATENCY,
+         .chart = {.title = "Processor time by way of waiting",
+			  .says = "For each message, of a ping-pong for each round trip. What is "
+				  "zero lies at the bottom.",
+			  .is_shared = true,
+			  .least = 1,
+			  .least_series = 2},
+         .prepare = drawing_prepare_cost,
+         .add = drawing_add_cost,
+	 },
+	{
+         .table = CELLS_LATENCY,
+         .chart = {.title = "Latency by operation",
+			  .says = "Two-sided and one-sided. " BANDS,
+			  .is_shared = true,
+			  .least = 1,
+			  .least_series = 2},
+         .prepare = drawing_prepare_latency_by_size,
+         .add = drawing_add_latency_by_operation,
+	 },
+	{
+         .table = CELLS_LATENCY,
+         .chart =
+			{.title = "Percentiles",
+			 .says = "Of the least, a middle and the largest size; of very many cases the middle one. Each nine is as "
+				 "wide as the one before; a line ends where fewer than ten "
+				 "samples lie beyond.",
+			 .has_table = true,
+			 .least = 2},
+         .prepare = drawing_prepare_percentiles,
+         .add = drawing_add_percentiles,
+	 },
+	{
+         .table = CELLS_LATENCY,
+         .chart = {.title = "Histograms of latency",
+			  .says = "Of the least size, and up to p99.",
+			  .mark = PLOT_BARS,
+			  .has_table = true,
+			  .least = 2},
+         .prepare = drawing_prepare_histogram,
+         .add = drawing_add_histogram,
+	 },
+	{
+         .table = CELLS_LATENCY,
+         .chart = {.title = "Latency by trial",
+			  .says = "In the order in which they were run. Of the least, a middle and "
+				  "the largest size.",
+			  .has_table = true,
+			  .least = 2},
+         .prepare = drawing_prepare_latency_trials,
+         .add = drawing_add_latency_trials,
+	 },
+	{
+         .table = CELLS_BANDWIDTH,
+         .chart = {.title = "Bandwidth by size",
+			  .says = BANDS,
+			  .is_shared = true,
+			  .least = 2},
+         .prepare = drawing_prepare_bandwidth,
+         .add = drawing_add_bandwidth,
+	 },
+	{
+         .table = CELLS_BANDWIDTH,
+         .chart = {.title = "Message rate by size",
+			  .says = BANDS,
+			  .is_shared = true,
+			  .least = 2},
+         .prepare = drawing_prepare_message_rate,
+         .add = drawing_add_message_rate,
+	 },
+	{
+         .table = CELLS_BANDWIDTH,
+         .chart = {.title = "Processor time by way of waiting",
+			  .says = "For each message. What is zero lies at the bottom.",
+			  .is_shared = true,
+			  .least = 1,
+			  .least_series = 2},
+         .prepare = drawing_prepare_cost,
+         .add = drawing_add_cost,
+	 },
+	{
+         .table = CELLS_BANDWIDTH,
+         .chart = {.title = "Bandwidth by operation",
+			  .says = "Two-sided and one-sided. " BANDS,
+			  .is_shared = true,
+			  .least = 1,
+			  .least_series = 2},
+         .prepare = drawing_prepare_bandwidth,
+         .add = drawing_add_bandwidth_by_operation,
+	 },
+	{
+         .table = CELLS_BANDWIDTH,
+         .chart = {.title = "Throughput over time",
+			  .says = "Of the largest size, all trials one behind the other. Of many "
+				  "windows each point is the mean of some.",
+			  .has_table = true,
+			  .least = 2},
+         .prepare = drawing_prepare_windows,
+         .add = drawing_add_windows,
+	 },
+	{
+         .table = CELLS_BANDWIDTH,
+         .chart = {.title = "Bandwidth by trial",
+			  .says = "In the order in which they were run. Of the least, a middle and "
+				  "the largest size.",
+			  .has_table = true,
+			  .least = 2},
+         .prepare = drawing_prepare_bandwidth_trials,
+         .add = drawing_add_bandwidth_trials,
+	 },
+	{
+         .table = CELLS_LOAD,
+         .chart = {.title = "Latency by rate", .says = BANDS, .least = 2},
+         .prepare = drawing_prepare_load,
+         .add = drawing_add_load,
+	 },
 };
 
-struct drawing {
-	enum cells_table table; /* that it stands above */
-	struct chart chart;
-	/* Titles and scales that depend on the result; NULL: none do. */
-	void (*prepare)(struct chart *chart, const struct source *source);
-	void (*add)(struct chart *chart, const struct source *source,
-		    const struct result_case *line);
-};
-
-static struct axis latency_axis(void)
+void drawing_latency_axis(struct axis *axis)
 {
-	struct axis axis;
-
-	axis_open(&axis, AXIS_LOG);
-	axis.title = "latency";
-	axis.unit_name = "us";
-	axis.unit = NS_PER_US;
-	return axis;
+	axis_open(axis, AXIS_LOG);
+	axis->title = "latency";
+	axis->unit_name = "us";
+	axis->unit = NS_PER_US;
 }
 
-static struct axis size_axis(void)
+void drawing_bandwidth_axis(struct axis *axis, const struct drawing_source *source)
 {
-	struct axis axis;
-
-	axis_open(&axis, AXIS_SIZES);
-	axis.title = "size";
-	axis.unit_name = "bytes";
-	return axis;
+	axis_open(axis, AXIS_LOG);
+	axis->title = "bandwidth";
+	axis->unit_name = table_unit_name(source->unit);
+	axis->unit = table_unit_bytes(source->unit);
 }
 
-/* Of a figure of all trials; first is the first one's. None of a single one. */
-static void take_interval(struct plot_point *point, const struct result_case *line,
-			  const double *first)
+void drawing_size_axis(struct axis *axis)
+{
+	axis_open(axis, AXIS_SIZES);
+	axis->title = "size";
+	axis->unit_name = "bytes";
+}
+
+void drawing_name(struct drawing_names *names, const struct result_case *line)
+{
+	static const char *const kinds[] = {
+		[RESULT_HALF] = "half a round trip",
+		[RESULT_FULL] = "a whole round trip",
+		[RESULT_COMPLETION] = "to the own completion",
+		[RESULT_CALL] = "a call",
+	};
+	struct cells cells;
+
+	cells_names(&cells, line);
+	snprintf(names->operation, DRAWING_NAME, "%s", cells.cell[0].text);
+	snprintf(names->modes, DRAWING_NAME, "%s", cells.cell[2].text);
+	names->kind = kinds[line->kind];
+}
+
+void drawing_name_size(char text[static MARKUP_NUMBER], const struct result_case *line)
+{
+	char size[MARKUP_NUMBER];
+
+	markup_size(size, (double)line->size);
+	snprintf(text, MARKUP_NUMBER, "%.20s bytes", size);
+}
+
+void drawing_interval(struct plot_point *point, const struct result_case *line, const double *first)
 {
 	double *values = calloc(line->n_trials, sizeof(*values));
 	struct interval interval;
@@ -70,166 +217,192 @@ static void take_interval(struct plot_point *point, const struct result_case *li
 	free(values);
 }
 
-/* What the operation and its modes are called; the size is the axis. */
-static void name_modes(const struct result_case *line, char operation[static 160],
-		       char modes[static 160])
+static bool is_of(const struct result_case *line, enum cells_table which)
 {
-	struct cells cells;
-
-	cells_names(&cells, line);
-	snprintf(operation, 160, "%s", cells.cell[0].text);
-	snprintf(modes, 160, "%s", cells.cell[2].text);
+	return cells_has_figures(line) && cells_table(line) == which;
 }
 
-/* A latency's, in words. */
-static const char *kind_of(const struct result_case *line)
+/* NULL: there are more operations than anybody has. */
+static const struct drawing_sizes *sizes_of(const struct drawing_source *source,
+					   const struct result_case *line)
 {
-	static const char *const words[] = {
-		[RESULT_HALF] = "half a round trip",
-		[RESULT_FULL] = "a whole round trip",
-		[RESULT_COMPLETION] = "to the own completion",
-		[RESULT_CALL] = "a call",
-	};
-
-	return words[line->kind];
+	for (size_t i = 0; i < source->n_sizes; i++)
+		if (!strcmp(source->sizes[i].op, line->op))
+			return &source->sizes[i];
+	return NULL;
 }
 
-static void prepare_latency_by_size(struct chart *chart, const struct source *source)
+/* Which of its operation's sizes a case has: DRAWING_SIZES: none of them. */
+static size_t rank_of(const struct drawing_sizes *sizes, uint64_t size)
 {
-	chart->x = size_axis();
-	chart->y = latency_axis();
+	for (size_t i = 0; sizes && i < sizes->count; i++)
+		if (sizes->size[i] == size)
+			return i;
+	return DRAWING_SIZES;
 }
 
-static void add_latency_by_size(struct chart *chart, const struct source *source,
-				const struct result_case *line)
+bool drawing_is_least(const struct drawing_source *source, const struct result_case *line)
 {
-	char panel[PLOT_TITLE];
-	char operation[160];
-	char modes[160];
+	return rank_of(sizes_of(source, line), line->size) == 0;
+}
 
-	name_modes(line, operation, modes);
-	snprintf(panel, sizeof(panel), "%.140s, %.40s: %s", operation, modes, kind_of(line));
-	for (size_t i = 0; i < STATISTICS; i++) {
-		const struct statistic *statistic = &statistics[i];
-		struct plot_point point = {.x = (double)line->size, .id = line->id};
+bool drawing_is_most(const struct drawing_source *source, const struct result_case *line)
+{
+	const struct drawing_sizes *sizes = sizes_of(source, line);
 
-		if (!statistic->parts_per_million || !statistic->title ||
-		    !statistic->is_known(line->latency, statistic))
+	return sizes && rank_of(sizes, line->size) == sizes->count - 1;
+}
+
+bool drawing_is_telling(const struct drawing_source *source, const struct result_case *line)
+{
+	const struct drawing_sizes *sizes = sizes_of(source, line);
+	size_t rank = rank_of(sizes, line->size);
+
+	if (rank == DRAWING_SIZES)
+		return false;
+	if (rank == sizes->count / 2)
+		return true;
+	return source->n_cases <= DRAWING_CASES && (rank == 0 || rank == sizes->count - 1);
+}
+
+bool drawing_has_room(struct chart *chart, const struct drawing_source *source,
+		     const struct result_case *line, size_t most)
+{
+	const struct drawing_sizes *sizes = sizes_of(source, line);
+	size_t rank = rank_of(sizes, line->size);
+	size_t step = 1 + source->n_cases / most;
+
+	if (rank != DRAWING_SIZES && (rank % step == 0 || rank == sizes->count - 1))
+		return true;
+	chart->is_thinned = true;
+	return false;
+}
+
+/* In its place, once. */
+static void add_size(struct drawing_sizes *sizes, uint64_t size)
+{
+	size_t at = sizes->count;
+
+	if (rank_of(sizes, size) != DRAWING_SIZES || sizes->count == DRAWING_SIZES)
+		return;
+	for (; at && sizes->size[at - 1] > size; at--)
+		sizes->size[at] = sizes->size[at - 1];
+	sizes->size[at] = size;
+	sizes->count++;
+}
+
+static void find_sizes(struct drawing_source *source, enum cells_table which)
+{
+	for (size_t i = 0; i < source->result->n_cases; i++) {
+		const struct result_case *line = &source->result->cases[i];
+		size_t op = 0;
+
+		if (!is_of(line, which))
 			continue;
-		point.y = statistic->value(line->latency, statistic);
-		take_interval(&point, line, &line->trials->latency[i]);
-		chart_add(chart, panel, statistic->title, &point);
+		source->n_cases++;
+		while (op < source->n_sizes && strcmp(source->sizes[op].op, line->op) != 0)
+			op++;
+		if (op == DRAWING_OPS)
+			continue;
+		if (op == source->n_sizes)
+			source->sizes[source->n_sizes++].op = line->op;
+		add_size(&source->sizes[op], line->size);
 	}
 }
 
-/* Bytes per second of the slower end; 0: not known. */
-static double line_rate(const struct result *result)
+static void print(FILE *out, const struct drawing *figure, const struct drawing_source *source)
 {
-	uint64_t near = result->client.rate_mbps;
-	uint64_t far = result->server.rate_mbps;
+	const struct result *result = source->result;
+	struct chart chart = figure->chart;
 
-	return (double)(near < far ? near : far) * PER_MILLION / 8;
+	figure->prepare(&chart, source);
+	for (size_t i = 0; i < result->n_cases; i++)
+		if (is_of(&result->cases[i], figure->table))
+			figure->add(&chart, source, &result->cases[i]);
+	chart_print(out, &chart);
 }
-
-static void prepare_bandwidth(struct chart *chart, const struct source *source)
-{
-	chart->x = size_axis();
-	axis_open(&chart->y, AXIS_LOG);
-	chart->y.title = "bandwidth";
-	chart->y.unit_name = table_unit_name(source->unit);
-	chart->y.unit = table_unit_bytes(source->unit);
-	chart->level.value = line_rate(source->result);
-	chart->level.name = chart->level.value > 0 ? "the link's rate" : NULL;
-}
-
-static void add_bandwidth(struct chart *chart, const struct source *source,
-			  const struct result_case *line)
-{
-	struct plot_point point = {
-		.x = (double)line->size,
-		.y = result_rate(line, false) * (double)line->size,
-		.id = line->id,
-	};
-	char operation[160];
-	char modes[160];
-
-	name_modes(line, operation, modes);
-	take_interval(&point, line, &line->trials->bytes_per_s);
-	chart_add(chart, operation, modes, &point);
-}
-
-static void prepare_message_rate(struct chart *chart, const struct source *source)
-{
-	chart->x = size_axis();
-	axis_open(&chart->y, AXIS_LOG);
-	chart->y.title = "messages";
-	chart->y.unit_name = "million per s";
-	chart->y.unit = PER_MILLION;
-}
-
-static void add_message_rate(struct chart *chart, const struct source *source,
-			     const struct result_case *line)
-{
-	struct plot_point point = {
-		.x = (double)line->size,
-		.y = result_rate(line, false),
-		.id = line->id,
-	};
-	char operation[160];
-	char modes[160];
-
-	name_modes(line, operation, modes);
-	take_interval(&point, line, &line->trials->messages_per_s);
-	chart_add(chart, operation, modes, &point);
-}
-
-static const struct drawing figures[] = {
-	{
-         .table = CELLS_LATENCY,
-         .chart = {.title = "Latency by size",
-			  .says = "Bands: the interval of the median over trials.",
-			  .is_shared = true,
-			  .least = 2},
-         .prepare = prepare_latency_by_size,
-         .add = add_latency_by_size,
-	 },
-	{
-         .table = CELLS_BANDWIDTH,
-         .chart = {.title = "Bandwidth by size",
-			  .says = "Bands: the interval of the median over trials.",
-			  .is_shared = true,
-			  .least = 2},
-         .prepare = prepare_bandwidth,
-         .add = add_bandwidth,
-	 },
-	{
-         .table = CELLS_BANDWIDTH,
-         .chart = {.title = "Message rate by size",
-			  .says = "Bands: the interval of the median over trials.",
-			  .is_shared = true,
-			  .least = 2},
-         .prepare = prepare_message_rate,
-         .add = add_message_rate,
-	 },
-};
 
 void figures_print(FILE *out, const struct table_unit *unit, const struct result *result,
 		   enum cells_table which)
 {
-	const struct source source = {.unit = unit, .result = result};
+	struct drawing_source source = {.unit = unit, .result = result};
 
-	for (size_t i = 0; i < ARRAY_LENGTH(figures); i++) {
-		struct chart chart = figures[i].chart;
+	find_sizes(&source, which);
+	knees_open(&source.knees, result);
+	for (size_t i = 0; i < ARRAY_LENGTH(figures); i++)
+		if (figures[i].table == which)
+			print(out, &figures[i], &source);
+	knees_close(&source.knees);
+}
 
-		if (figures[i].table != which)
-			continue;
-		figures[i].prepare(&chart, &source);
-		for (size_t j = 0; j < result->n_cases; j++) {
-			const struct result_case *line = &result->cases[j];
+static const char *text_of(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
 
-			if (cells_has_figures(line) && cells_table(line) == which)
-				figures[i].add(&chart, &source, line);
-		}
-		chart_print(out, &chart);
+	return text ? text : "";
+}
+
+static double number_of(const json_t *object, const char *name)
+{
+	return json_number_value(json_object_get(object, name));
+}
+
+static void add_ratio(struct chart *chart, const char *panel, const json_t *pair, size_t row)
+{
+	static const struct {
+		const char *key;
+		const char *title;
+	} titles[] = {
+		{"p50_ns",         "p50"         },
+		{"mean_ns",        "mean"        },
+		{"messages_per_s", "message rate"},
+		{"client_cpu_ns",  "CPU"         },
+	};
+	const json_t *ratio = json_object_get(pair, "ratio");
+	const struct plot_point point = {
+		.x = number_of(ratio, "median"),
+		.y = (double)row,
+		.low = number_of(ratio, "low"),
+		.high = number_of(ratio, "high"),
+		.id = text_of(pair, "case"),
+		.note = text_of(pair, "verdict"),
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(titles); i++)
+		if (!strcmp(titles[i].key, text_of(pair, "figure")))
+			chart_add(chart, panel, titles[i].title, &point);
+}
+
+void figures_print_ratios(FILE *out, const struct result *result)
+{
+	struct chart chart = {
+		.title = "Ratios",
+		.says = "Each case to the one beside it, with the interval over rounds; the "
+			"dotted line is no difference. Of times less is better, of rates more.",
+		.mark = PLOT_INTERVALS,
+		.level = {1, "no difference"},
+		.has_table = true,
+		.least = 1,
+	};
+	json_t *turns = turns_make(result);
+	const json_t *by;
+	size_t i;
+
+	axis_open(&chart.x, AXIS_LOG);
+	chart.x.title = "ratio";
+	axis_open(&chart.y, AXIS_LINEAR);
+	json_array_foreach(turns, i, by)
+	{
+		const json_t *tip = json_object_get(by, "tip");
+		const json_t *pair;
+		char panel[PLOT_TITLE];
+		size_t j;
+
+		snprintf(panel, sizeof(panel), "%.60s%s%.120s", text_of(by, "by"), tip ? ": " : "",
+			 text_of(by, "tip"));
+		json_array_foreach(json_object_get(by, "pairs"), j, pair)
+			add_ratio(&chart, panel, pair, j + 1);
 	}
+	chart_print(out, &chart);
+	json_decref(turns);
 }

@@ -14,4 +14,7 @@
 void figures_print(FILE *out, const struct table_unit *unit, const struct result *result,
 		   enum cells_table which);
 
+/* Of cases whose trials were run in turn, if there are any. */
+void figures_print_ratios(FILE *out, const struct result *result);
+
 #endif

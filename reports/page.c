@@ -43,13 +43,13 @@ static void begin_table(FILE *out)
 /* Words on the left, figures on the right; of a body the first cell names its row. */
 static void print_cells(FILE *out, const struct cells *cells, bool is_head)
 {
-	fputs("<tr>", out);
+	fputs("<tr align=\"right\">", out);
 	for (size_t i = 0; i < cells->count; i++) {
 		const struct cell *cell = &cells->cell[i];
 		const char *name = is_head || !i ? "th" : "td";
 		const char *scope = is_head ? " scope=\"col\"" : !i ? " scope=\"row\"" : "";
 
-		fprintf(out, "<%s%s align=\"%s\">", name, scope, cell->is_name ? "left" : "right");
+		fprintf(out, "<%s%s%s>", name, scope, cell->is_name ? " align=\"left\"" : "");
 		markup_text(out, cell->text);
 		fprintf(out, "</%s>", name);
 	}
@@ -339,6 +339,7 @@ void page_add(FILE *out, const struct table_unit *unit, const struct result *res
 	print_knees(out, result);
 	print_plain(out, "What operations need and cost", result, semantics_print);
 	print_plain(out, "In turn", result, turns_print);
+	figures_print_ratios(out, result);
 	print_others(out, result);
 	print_shares(out, result);
 	print_warnings(out, result);

@@ -2,6 +2,7 @@
 #include "reports/plot.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/compiler.h"
 
@@ -20,12 +21,13 @@ enum {
 /* Letters that have room: of a title, and of a name beside its marker. */
 #define TITLE_LETTERS  54
 #define LEGEND_LETTERS 14
+#define LABEL_LETTERS  3
 
 /*
  * Colours that have three times the contrast of white and of a browser's dark, in an order
  * in which neighbours differ for the colour-blind.
  */
-static const char *const colours[] = {"#0072b2", "#d55e00", "#00895f",
+static const char *const colours[] = {"#1a7fc1", "#d55e00", "#00895f",
 				      "#b35c9e", "#937000", "#767676"};
 static const char *const dashes[] = {"none", "6 3", "2 2", "9 3 2 3", "12 4", "4 2 1 2 1 2"};
 /* From its middle. */
@@ -100,10 +102,10 @@ static void begin_axis(FILE *out, const char *name, const struct axis *axis)
 }
 
 /* Below the axis, or in front of it. */
-static void print_title(FILE *out, const struct axis *axis, double x, double y)
+static void print_title(FILE *out, const struct axis *axis, double x, double y, bool is_upright)
 {
 	fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\"", x, y);
-	if (axis->from > axis->to)
+	if (is_upright)
 		fprintf(out, " transform=\"rotate(-90 %.1f %.1f)\"", x, y);
 	fputs(">", out);
 	markup_text(out, axis->title);
@@ -120,18 +122,25 @@ static void print_x(FILE *out, const struct plot *plot)
 	const struct axis *axis = &plot->x;
 	struct axis_tick ticks[AXIS_TICKS];
 	size_t count = axis_ticks(axis, ticks);
+	double top = fmin(plot->y.from, plot->y.to);
+	double bottom = fmax(plot->y.from, plot->y.to);
 
 	begin_axis(out, "x", axis);
+	fputs("<path " GRID " d=\"", out);
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "M%.1f %.1fV%.1f", axis_at(axis, ticks[i].value), bottom + 4, top);
+	fputs("\"/>\n<g font-size=\"10\" text-anchor=\"middle\">\n", out);
 	for (size_t i = 0; i < count; i++) {
 		double at = axis_at(axis, ticks[i].value);
+		/* The last one has no more room than the margin. */
+		bool is_last = at > axis->to - RIGHT && strlen(ticks[i].label) > LABEL_LETTERS;
 
-		fprintf(out,
-			"<path d=\"M%.1f %.1fV%.1f\" " GRID "/>"
-			"<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\" "
-			"font-size=\"10\">%s</text>\n",
-			at, plot->y.from + 4, plot->y.to, at, plot->y.from + 15, ticks[i].label);
+		fprintf(out, "<text x=\"%.1f\" y=\"%.1f\"%s>%s</text>\n",
+			is_last ? PLOT_WIDTH - 2 : at, bottom + 15,
+			is_last ? " text-anchor=\"end\"" : "", ticks[i].label);
 	}
-	print_title(out, axis, (axis->from + axis->to) / 2, plot->y.from + 31);
+	fputs("</g>\n", out);
+	print_title(out, axis, (axis->from + axis->to) / 2, bottom + 31, false);
 }
 
 static void print_y(FILE *out, const struct plot *plot)
@@ -141,17 +150,16 @@ static void print_y(FILE *out, const struct plot *plot)
 	size_t count = plot->mark == PLOT_INTERVALS ? 0 : axis_ticks(axis, ticks);
 
 	begin_axis(out, "y", axis);
-	for (size_t i = 0; i < count; i++) {
-		double at = axis_at(axis, ticks[i].value);
-
-		fprintf(out,
-			"<path d=\"M%.1f %.1fH%.1f\" " GRID "/>"
-			"<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\" "
-			"font-size=\"10\">%s</text>\n",
-			plot->x.from - 4, at, plot->x.to, plot->x.from - 6, at + 3.5,
-			ticks[i].label);
-	}
-	print_title(out, axis, 11, (axis->from + axis->to) / 2);
+	fputs("<path " GRID " d=\"", out);
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "M%.1f %.1fH%.1f", plot->x.from - 4, axis_at(axis, ticks[i].value),
+			plot->x.to);
+	fputs("\"/>\n<g font-size=\"10\" text-anchor=\"end\">\n", out);
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">%s</text>\n", plot->x.from - 6,
+			axis_at(axis, ticks[i].value) + 3.5, ticks[i].label);
+	fputs("</g>\n", out);
+	print_title(out, axis, 11, (axis->from + axis->to) / 2, true);
 }
 
 static bool has_band(const struct plot_series *series)
@@ -226,30 +234,32 @@ static void tell(FILE *out, const char *before, const struct axis *axis, double 
 	fprintf(out, "%s%s", before, text);
 }
 
-/* What is seen when it is pointed at. */
+/* What is seen when it is pointed at; the title of the panel tells the rest. */
 static void print_hint(FILE *out, const struct plot *plot, const struct plot_series *series,
 		       const struct plot_point *point)
 {
 	bool is_interval = plot->mark == PLOT_INTERVALS;
 	const struct axis *axis = is_interval ? &plot->x : &plot->y;
+	char text[2][MARKUP_NUMBER];
 
-	markup_text(out, point->id);
+	markup_text(out, is_interval ? point->id : series->name);
 	if (plot->mark == PLOT_BARS) {
-		tell(out, ", ", &plot->x, point->low);
+		tell(out, " from ", &plot->x, point->low);
 		tell(out, " to ", &plot->x, point->high);
 		tell(out, ": ", &plot->y, point->y);
 		return;
 	}
-	fputs(", ", out);
-	markup_text(out, series->name);
-	/* The size is in the name of the case. */
-	if (!is_interval && plot->x.scale != AXIS_SIZES)
+	if (is_interval) {
+		fputs(", ", out);
+		markup_text(out, series->name);
+	} else {
 		tell(out, " at ", &plot->x, point->x);
+	}
 	tell(out, ": ", axis, is_interval ? point->x : point->y);
 	if (!isnan(point->low)) {
-		tell(out, " (", axis, point->low);
-		tell(out, " to ", axis, point->high);
-		fputc(')', out);
+		axis_number(axis, point->low, text[0]);
+		axis_number(axis, point->high, text[1]);
+		fprintf(out, " (%s to %s)", text[0], text[1]);
 	}
 	if (point->note) {
 		fputs(", ", out);
@@ -412,10 +422,10 @@ static void describe(FILE *out, const struct plot *plot)
 	fputs("</desc>\n", out);
 }
 
-/* One line needs no legend, and the names of intervals stand with them. */
+/* Bars have one name, and the names of intervals stand with them. */
 static bool has_legend(const struct plot *plot)
 {
-	return plot->mark == PLOT_LINES && plot->n_series > 1;
+	return plot->mark == PLOT_LINES;
 }
 
 static double tall(const struct plot *plot)

@@ -4,6 +4,7 @@ The figures of a page: every value that is drawn is the document's, and lies whe
 has it. Both are found here by other means.
 """
 
+import collections
 import html.parser
 import json
 import math
@@ -87,12 +88,15 @@ def merged(trials):
 
 
 def histogram(samples):
-    """All below 2048 ns, where a bin is one nanosecond wide."""
-    assert max(samples) < 2048
+    """Below 2048 ns a bin is one nanosecond wide, above an octave has 1024 of them."""
+    bins = collections.Counter()
+    for value in samples:
+        shift = max(value.bit_length() - 11, 0)
+        bins[value >> shift << shift, ((value >> shift) + 1) << shift] += 1
     return {
         "scheme": "log2-linear", "sub_bits": 10, "unit": "ns", "count": len(samples),
         "sum": sum(samples), "min": min(samples), "max": max(samples), "over": 0,
-        "bins": [[value, value + 1, samples.count(value)] for value in sorted(set(samples))],
+        "bins": [[*edges, count] for edges, count in sorted(bins.items())],
     }
 
 
@@ -144,6 +148,22 @@ def bandwidth(identifier, trials):
         cpu={"client": cost(messages), "server": cost(messages)},
     )
     return line
+
+
+def load(identifier, rate, trials, is_saturated):
+    """At so many messages per second."""
+    line = latency(identifier.rpartition("/")[0], trials)
+    samples = merged(trials)
+    beside = {"count": len(samples), "stddev": statistics.stdev(samples),
+              "histogram": histogram(samples)}
+    for one in line["trials"]:
+        one["load"] = {"rate": float(rate), "messages_per_s": float(rate), "unsent": 0,
+                       "saturated": is_saturated}
+    return line | {
+        "id": identifier, "saturated": is_saturated, "rate": str(rate),
+        "load": {"rate": float(rate), "messages_per_s": float(rate), "unsent": 0,
+                 "lag_ns": beside, "uncorrected_ns": beside},
+    }
 
 
 def spread(around):
@@ -207,11 +227,17 @@ class Page(unittest.TestCase):
             self.assertTrue(points)
             for point in points:
                 x, y = map(float, re.match(r"M([\d.]+) ([\d.]+)", point["d"]).groups())
+                # Of a column: the corners.
+                corners = re.search(r"V([\d.]+)H([\d.]+)V", point["d"])
+                if corners:
+                    y, right = map(float, corners.groups())
+                    self.assertAlmostEqual(
+                        right, place(panel["axes"]["x"], float(point["data-high"])), delta=PIXEL)
                 self.assertAlmostEqual(x, place(panel["axes"]["x"], float(point["data-x"])),
                                        delta=PIXEL)
                 self.assertAlmostEqual(y, place(panel["axes"]["y"], float(point["data-y"])),
                                        delta=PIXEL)
-                self.assertIn(point["data-case"], point["hint"])
+                self.assertTrue(point["hint"])
 
     def check_values(self, panel, expected):
         """expected: of a case and a series, the value and its interval or None."""
@@ -268,6 +294,154 @@ class Page(unittest.TestCase):
                 # Both ends have 1 Gb/s.
                 self.assertEqual(panel["levels"], [125e6] if key == "bytes_per_s" else [])
 
+    def kinds(self, panel):
+        lines = [self.cases[p["data-case"]] for s in panel["series"].values() for p in s]
+        return {line["latency_ns"]["kind"] for line in lines}
+
+    def test_side_by_side(self):
+        """Ways of waiting, and operations: only where there are several, of one kind."""
+        panels = self.read(sweep())
+        for figure, series, titles in (
+            ("Latency by way of waiting", "cq",
+             {"send: p50, half a round trip", "read: p50, a whole round trip",
+              "write: p50, to the own completion"}),
+            ("Latency by operation", "op", {"poll: p50, half a round trip"}),
+        ):
+            found = self.of(panels, figure)
+            self.assertEqual({panel["title"] for panel in found}, titles)
+            for panel in found:
+                self.check_values(panel, lambda line, name, point: (
+                    line["latency_ns"]["p50"], line["latency_ns"]["intervals"]["p50"]))
+                self.assertEqual(len(self.kinds(panel)), 1)
+                for name, points in panel["series"].items():
+                    self.assertEqual({self.cases[p["data-case"]][series] for p in points}, {name})
+        (poll, *_) = found = self.of(panels, "Bandwidth by operation")
+        self.assertEqual(len(found), 3)
+        self.assertEqual(list(poll["series"]), ["send", "write"])
+        for panel in found:
+            self.check_values(panel, lambda line, name, point: (
+                line["bandwidth"]["bytes_per_s"],
+                line["bandwidth"]["intervals"]["bytes_per_s"]))
+
+    def test_processor_time(self):
+        document = sweep()
+        # What a one-sided operation costs the other end is nothing.
+        for line in document["cases"]:
+            if line["op"] == "read":
+                for one in line["trials"] + [line]:
+                    one["cpu"]["server"]["user_ns"] = 0
+        found = self.of(self.read(document), "Processor time by way of waiting")
+        for panel in found:
+            operation, end = re.match(r"(.*): CPU of the (.*)", panel["title"]).groups()
+
+            def expected(line, name, point):
+                self.assertEqual((line["op"], line["cq"]), (operation, name))
+                spent = line["cpu"][end]
+                return (spent["user_ns"] + spent["system_ns"]) / spent["messages"], None
+
+            self.check_values(panel, expected)
+        self.assertEqual(len(found), 2 * 3 + 2 * 2)
+
+    def test_percentiles(self):
+        found = self.of(self.read(sweep()), "Percentiles")
+        self.assertEqual(len(found), 4 * len(SIZES))
+
+        def expected(line, name, point):
+            samples = [low for low, _, count in line["latency_ns"]["histogram"]["bins"]
+                       for _ in range(count)]
+            part = float(point["data-x"])
+            self.assertGreaterEqual(len(samples) * (1 - part), 9.99)
+            return quantile(samples, part), None
+
+        for panel in found:
+            self.check_values(panel, expected)
+            self.assertEqual(len(self.kinds(panel)), 1)
+            self.assertEqual(panel["axes"]["x"]["data-scale"], "nines")
+            for points in panel["series"].values():
+                self.assertEqual(float(points[-1]["data-x"]), 0.999)
+
+    def test_histograms(self):
+        found = self.of(self.read(sweep()), "Histograms of latency")
+        self.assertEqual(len(found), 9)
+        for panel in found:
+            (points,) = panel["series"].values()
+            bins = self.cases[points[0]["data-case"]]["latency_ns"]["histogram"]["bins"]
+            at = None
+            for point in points:
+                low, high = float(point["data-low"]), float(point["data-high"])
+                self.assertTrue(at is None or low >= at)
+                at = high
+                inside = [count for start, _, count in bins if low <= start < high]
+                self.assertEqual(float(point["data-y"]), sum(inside))
+            # 15 of 2000 lie beyond p99.
+            self.assertGreaterEqual(sum(float(p["data-y"]) for p in points), 6 * 1980)
+
+    def test_trials(self):
+        panels = self.read(sweep())
+        for figure, part, key, count in (("Latency by trial", "latency_ns", "p50", 12),
+                                         ("Bandwidth by trial", "bandwidth", "bytes_per_s", 6)):
+            found = self.of(panels, figure)
+            self.assertEqual(len(found), count)
+            for panel in found:
+                self.check_values(panel, lambda line, name, point: (
+                    line["trials"][int(point["data-x"]) - 1][part][key], None))
+                for points in panel["series"].values():
+                    self.assertEqual([p["data-x"] for p in points], [str(n + 1) for n in range(6)])
+
+    def test_throughput_over_time(self):
+        document = sweep()
+        document["cases"].append(bandwidth("read/bw/64/poll", [[n + 9 for n in range(100)]] * 2))
+        found = self.of(self.read(document), "Throughput over time")
+        self.assertEqual([panel["title"] for panel in found],
+                         ["send, 4k bytes", "write, 4k bytes", "read, 64 bytes"])
+        for panel in found:
+            # The first 12 windows all have points, of the 200 each five have one.
+            each = 5 if panel["title"].startswith("read") else 1
+
+            def expected(line, name, point):
+                windows = line["bandwidth"]["windows"]
+                first = round(float(point["data-x"]) / line["bandwidth"]["window_ns"])
+                return sum(windows[first:first + each]) / each, None
+
+            self.check_values(panel, expected)
+            for points in panel["series"].values():
+                self.assertEqual(len(points), 40 if each > 1 else 12)
+
+    def test_loads(self):
+        """With the knee, and what is saturated."""
+        around = {10000: 800, 20000: 900, 40000: 1000, 80000: 1900}
+        found = self.of(self.read(result(*(
+            load(f"send/load/64/poll/rate{rate}", rate, spread(at - 300), at > 1500)
+            for rate, at in around.items()))), "Latency by rate")
+        (panel,) = found
+        self.assertEqual(panel["title"], "send, 64 bytes, poll: half a round trip")
+        self.check_values(panel, lambda line, name, point: (
+            line["latency_ns"][name.replace(".", "_")],
+            line["latency_ns"]["intervals"].get(name.replace(".", "_"))))
+        self.assertEqual(list(panel["series"]), ["p50", "p99", "p99.9"])
+        for points in panel["series"].values():
+            self.assertEqual([float(point["data-x"]) for point in points],
+                             [self.cases[point["data-case"]]["load"]["rate"] for point in points])
+            self.assertEqual([re.sub(r".* us( \([^)]*\))?", "", point["hint"]) for point in points],
+                             ["", "", ", the knee", ", saturated"])
+
+    def test_ratios(self):
+        beside = latency("send/lat/64/poll", spread(700))
+        line = latency("send/lat/64/event", spread(1400), spent=1000)
+        line.update(beside={"case": beside["id"], "by": "cq"})
+        (panel,) = self.of(self.read(result(beside, line)), "Ratios")
+        (turns,) = self.document["turns"]
+        self.assertEqual(panel["title"], f"cq: {turns['tip']}")
+        pairs = {{"p50_ns": "p50", "client_cpu_ns": "CPU"}[pair["figure"]]: pair
+                 for pair in turns["pairs"]}
+        self.assertEqual(set(panel["series"]), set(pairs))
+        for name, (point,) in panel["series"].items():
+            ratio = pairs[name]["ratio"]
+            self.assertEqual([float(point[f"data-{key}"]) for key in ("x", "low", "high")],
+                             [ratio["median"], ratio["low"], ratio["high"]])
+            self.assertEqual(point["data-case"], line["id"])
+            self.assertIn(pairs[name]["verdict"], point["hint"])
+
     def test_a_line_has_gaps(self):
         """Where a percentile is not known of a size, nothing is drawn."""
         few = [one[:1000] + one[-2:] for one in spread(800)]
@@ -276,7 +450,8 @@ class Page(unittest.TestCase):
         (panel,) = self.of(panels, "Latency by size")
         self.assertEqual([point["data-x"] for point in panel["series"]["p99.9"]], ["8", "512"])
         self.assertEqual(len(panel["series"]["p50"]), 3)
-        lines = re.findall(r'stroke-dasharray="2 2" d="([^"]*)"', self.text)
+        first = self.text.split("<h4>")[1]
+        lines = re.findall(r'stroke-dasharray="2 2" d="([^"]*)"', first)
         self.assertEqual(lines[-1].count("M"), 2)
 
     def test_no_figure_without_data(self):
@@ -291,3 +466,23 @@ class Page(unittest.TestCase):
         panels = self.of(self.read(result(*lines)), "Latency by size")
         self.assertNotIn("<script", self.text)
         self.assertTrue(panels)
+
+    def test_a_full_sweep_is_small(self):
+        """Of nine operations, 24 sizes, three ways of waiting: 2 MB at the most."""
+        tail = [3000 + 19 * n * n for n in range(36)] * 60
+        one = latency("send/lat/8/poll", [[n + value for value in tail] for n in range(6)])
+        # No round numbers: they take as many digits as there are.
+        for n, part in enumerate(one["trials"]):
+            part["latency_ns"] = {key: value + n / 7 for key, value in part["latency_ns"].items()}
+        cases = []
+        for operation in ("send", "write", "read", "write-imm", "fetch-add", "compare-swap",
+                          "write-notify", "read-notify", "doorbell"):
+            for size in (1 << n for n in range(24)):
+                for mode in ("poll", "event", "adaptive"):
+                    names = {"id": f"{operation}/lat/{size}/{mode}", "op": operation,
+                             "size": size, "cq": mode, "server_cq": mode}
+                    cases += [one | names, bandwidth(f"{operation}/bw/{size}/{mode}", [
+                        [200 + k + n % 7 for n in range(7)] for k in range(6)])]
+        panels = self.read(result(*cases))
+        self.assertGreater(len(panels), 100)
+        self.assertLess(len(self.text.encode()), 2000000)

@@ -106,7 +106,7 @@ ENDED_BADLY = (
 
 
 class Page(html.parser.HTMLParser):
-    """The tables of a page, as lists of their rows' cells, and its other text."""
+    """The tables of a page, as lists of their rows' cells, and its other text; no figures."""
 
     VOID = ("meta",)
     CELLS = ("th", "td")
@@ -124,6 +124,8 @@ class Page(html.parser.HTMLParser):
     def handle_starttag(self, tag, attrs):
         if tag not in self.VOID:
             self.open.append(tag)
+        if "details" in self.open or "svg" in self.open:
+            return
         if tag == "table":
             self.tables.append([])
         elif tag == "tr":
@@ -136,6 +138,8 @@ class Page(html.parser.HTMLParser):
             raise AssertionError(f"{tag} ends, and another is open")
 
     def handle_data(self, data):
+        if "details" in self.open or "svg" in self.open:
+            return
         if self.open and self.open[-1] in self.CELLS:
             self.tables[-1][-1][-1] += data
         else:

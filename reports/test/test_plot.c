@@ -118,7 +118,7 @@ static void test_series(void **unused)
 			      "a&lt;b: from 5 us at 64 to 5 us at 64.</desc>");
 	assert_contains(text, "<g data-series=\"a&lt;b\"");
 	assert_contains(text, " data-x=\"64\" data-y=\"1000\" data-case=\"send/lat\">"
-			      "<title>send/lat, p50: 1 us</title></path>\n<path d=");
+			      "<title>p50 at 64: 1 us</title></path>\n<path d=");
 	assert_int_equal(count("<svg "), 2);
 	assert_int_equal(count("data-case="), 4);
 	/* A name is drawn alike wherever it is. */
@@ -138,12 +138,11 @@ static void test_table(void **unused)
 	print(&chart);
 	assert_contains(text, "<th scope=\"col\" align=\"left\">p50, us</th>"
 			      "<th scope=\"col\" align=\"left\">p99, us</th></tr>");
-	assert_contains(text, "<td align=\"right\">64</td>"
-			      "<td align=\"right\">1.5 (1.25 to 1.75)</td>"
-			      "<td align=\"right\">9</td></tr>");
-	assert_contains(text, "<td align=\"right\">4k</td><td align=\"right\">2</td>"
-			      "<td align=\"right\"></td></tr>");
-	assert_contains(text, "p50: 1.5 us (1.25 us to 1.75 us)");
+	assert_contains(text,
+			"<th scope=\"rowgroup\" rowspan=\"2\" align=\"left\">one</th>"
+			"<th scope=\"row\">64</th><td>1.5 (1.25 to 1.75)</td><td>9</td></tr>");
+	assert_contains(text, "<th scope=\"row\">4k</th><td>2</td><td></td></tr>\n</tbody>");
+	assert_contains(text, "p50 at 64: 1.5 us (1.25 to 1.75)");
 	assert_contains(text, " data-low=\"1250\" data-high=\"1750\"");
 }
 

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/compiler.h"
+#include "reports/figures.h"
+#include "reports/test/sample.h"
+
+static struct result sample;
+static char *text;
+
+static int open_sample(void **unused)
+{
+	sample_init(&sample);
+	return 0;
+}
+
+static int close_sample(void **unused)
+{
+	result_finish(&sample);
+	free(text);
+	text = NULL;
+	return 0;
+}
+
+static void print(enum cells_table which)
+{
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_non_null(out);
+	figures_print(out, NULL, &sample, which);
+	assert_int_equal(fclose(out), 0);
+}
+
+static size_t count(const char *part)
+{
+	size_t n = 0;
+
+	for (const char *at = strstr(text, part); at; at = strstr(at + 1, part))
+		n++;
+	return n;
+}
+
+/* Of one size there is no line over sizes; three trials have medians of their own. */
+static void test_latency(void **unused)
+{
+	print(CELLS_LATENCY);
+	assert_null(strstr(text, "Latency by size"));
+	assert_contains(text, "<title>send, 64 bytes: p50, half a round trip</title>");
+	assert_contains(text, " data-x=\"1\" data-y=\"1230\" data-case=\"send/lat/64/poll\"");
+	assert_contains(text, " data-x=\"2\" data-y=\"1250\" data-case=\"send/lat/64/poll\"");
+	assert_contains(text, " data-x=\"3\" data-y=\"1240\" data-case=\"send/lat/64/poll\"");
+}
+
+/* 100 and 200 messages in the first trial's windows of 10 ms, ten times 1000 bytes each. */
+static void test_bandwidth(void **unused)
+{
+	print(CELLS_BANDWIDTH);
+	assert_null(strstr(text, "Bandwidth by size"));
+	assert_contains(text, "<h4>Throughput over time</h4>");
+	assert_contains(text, " data-x=\"0\" data-y=\"1e+07\"");
+	assert_contains(text, " data-x=\"1e+07\" data-y=\"2e+07\"");
+	assert_contains(text, "event/poll at 10 ms: 0.16 Gb/s");
+	assert_contains(text, "<h4>Bandwidth by trial</h4>");
+	assert_contains(text, " data-x=\"6\" data-y=\"7.24e+07\"");
+	assert_int_equal(count("<svg role=\"img\""), 2);
+}
+
+/* Cases that failed or were not run have none. */
+static void test_nothing(void **unused)
+{
+	sample.cases[SAMPLE_LATENCY].n_trials = 0;
+	sample.cases[SAMPLE_BANDWIDTH].n_trials = 0;
+	for (int which = CELLS_LATENCY; which <= CELLS_LOAD; which++) {
+		free(text);
+		print((enum cells_table)which);
+		assert_string_equal(text, "");
+	}
+}
+
+/* Two kinds of one operation are never beside each other, whatever their modes. */
+static void test_kinds(void **unused)
+{
+	struct result_case *line = &sample.cases[SAMPLE_LATENCY];
+	struct result_case both[2] = {*line, *line};
+	struct result result = sample;
+
+	both[1].cq = both[1].server_cq = "event";
+	snprintf(both[1].id, sizeof(both[1].id), "send/lat/64/event");
+	result.cases = both;
+	result.n_cases = 2;
+	for (int i = 0; i < 2; i++) {
+		size_t length = 0;
+		FILE *out = open_memstream(&text, &length);
+
+		assert_non_null(out);
+		both[1].kind = i ? RESULT_FULL : RESULT_HALF;
+		figures_print(out, NULL, &result, CELLS_LATENCY);
+		assert_int_equal(fclose(out), 0);
+		assert_int_equal(count("<h4>Latency by way of waiting</h4>"), !i);
+		assert_int_equal(count("<title>send, 64 bytes: p50, half a round trip</title>"), 1);
+		assert_int_equal(count("<title>send, 64 bytes: p50, a whole round trip</title>"),
+				 i);
+		free(text);
+		text = NULL;
+	}
+}
+
+#define on_sample(test) cmocka_unit_test_setup_teardown(test, open_sample, close_sample)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		on_sample(test_latency),
+		on_sample(test_bandwidth),
+		on_sample(test_nothing),
+		on_sample(test_kinds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
