@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Results as one page for browsers and paper: real tables, no network, no script, and
- * nothing that the strictest content policy forbids.
+ * Results as one page for browsers and paper: figures, see figures.h, and real tables, no
+ * network, no script, and nothing that the strictest content policy forbids.
  */
 #ifndef REPORTS_PAGE_H
 #define REPORTS_PAGE_H
