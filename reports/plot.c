@@ -12,15 +12,14 @@ enum {
 	RIGHT = 12,
 	TITLE = 16,
 	LEGEND_ROW = 15,
-	LEGEND_COLUMNS = 3,
 	TALL = 164,
 	BELOW = 38,
 	INTERVAL_ROW = 30,
 };
 
 /* Letters that have room: of a title, and of a name beside its marker. */
-#define TITLE_LETTERS  54
-#define LEGEND_LETTERS 14
+#define TITLE_LETTERS  47
+#define LEGEND_LETTERS 52 /* of a whole row */
 #define LABEL_LETTERS  3
 
 /*
@@ -376,14 +375,28 @@ static void print_level(FILE *out, const struct plot *plot)
 	fputs("</g>\n", out);
 }
 
+/* As many names to a row as the longest of them leaves room for. */
+static size_t legend_columns(const struct plot *plot)
+{
+	size_t longest = 0;
+
+	for (size_t i = 0; i < plot->n_series; i++) {
+		size_t length = strlen(plot->series[i].name);
+
+		longest = length > longest ? length : longest;
+	}
+	return longest <= 14 ? 3 : longest <= 24 ? 2 : 1;
+}
+
 static void print_legend(FILE *out, const struct plot *plot)
 {
-	double column = (double)(PLOT_WIDTH - LEFT + 36) / LEGEND_COLUMNS;
+	size_t columns = legend_columns(plot);
+	double column = (double)(PLOT_WIDTH - LEFT + 36) / (double)columns;
 
 	for (size_t i = 0; i < plot->n_series; i++) {
 		const struct plot_series *series = &plot->series[i];
-		double x = LEFT - 40 + column * (double)(i % LEGEND_COLUMNS);
-		size_t row = 1 + i / LEGEND_COLUMNS;
+		double x = LEFT - 40 + column * (double)(i % columns);
+		size_t row = 1 + i / columns;
 		double y = TITLE + LEGEND_ROW * (double)row;
 
 		fprintf(out,
@@ -439,7 +452,7 @@ static double tall(const struct plot *plot)
 
 void plot_print(FILE *out, struct plot *plot)
 {
-	size_t rows = has_legend(plot) ? (plot->n_series - 1) / LEGEND_COLUMNS + 1 : 0;
+	size_t rows = has_legend(plot) ? (plot->n_series - 1) / legend_columns(plot) + 1 : 0;
 	double top = TITLE + LEGEND_ROW * (double)rows + 12;
 	double height = top + tall(plot) + BELOW;
 

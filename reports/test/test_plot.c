@@ -146,6 +146,26 @@ static void test_table(void **unused)
 	assert_contains(text, " data-low=\"1250\" data-high=\"1750\"");
 }
 
+/* What has no room is cut where it is drawn, between letters, and whole in its title. */
+static void test_long_names(void **unused)
+{
+	struct chart chart = make_chart();
+	char name[128] = "";
+
+	for (int i = 0; i < 60; i++)
+		snprintf(name + strlen(name), sizeof(name) - strlen(name), "\xc2\xb5");
+	add(&chart, name, "read/registered-once", 64, 1000);
+	add(&chart, name, "read/registered-each", 64, 1000);
+	add(&chart, name, "read", 64, 1000);
+	print(&chart);
+	snprintf(name + strlen(name), sizeof(name) - strlen(name), "</title>");
+	assert_contains(text, name);
+	assert_contains(text, "\xc2\xb5\xe2\x80\xa6</text>");
+	assert_contains(text, ">read/registered-once</text>");
+	/* Two to a row. */
+	assert_contains(text, "y=\"46.0\">read</text>");
+}
+
 static void test_bounds(void **unused)
 {
 	struct chart chart = make_chart();
@@ -200,13 +220,10 @@ static void test_level(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_sizes),
-		on_text(test_series),
-		on_text(test_table),
-		on_text(test_bounds),
-		on_text(test_not_worth_while),
-		on_text(test_level),
+		cmocka_unit_test(test_numbers), cmocka_unit_test(test_sizes),
+		on_text(test_series),           on_text(test_table),
+		on_text(test_long_names),       on_text(test_bounds),
+		on_text(test_not_worth_while),  on_text(test_level),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
