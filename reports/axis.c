@@ -30,7 +30,7 @@ static bool is_logarithmic(const struct axis *axis)
 
 void axis_see(struct axis *axis, double value)
 {
-	if (!isfinite(value) || (is_logarithmic(axis) && value <= 0))
+	if (!isfinite(value) || (is_logarithmic(axis) && value <= axis->floor))
 		return;
 	axis->least = fmin(axis->least, value);
 	axis->most = fmax(axis->most, value);

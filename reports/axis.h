@@ -14,7 +14,7 @@
 enum axis_scale {
 	AXIS_LINEAR, /* from zero */
 	AXIS_RANGE,  /* from the least value that there is */
-	AXIS_LOG,    /* what is not above zero lies at its beginning */
+	AXIS_LOG,    /* what is not above its floor lies at its beginning */
 	AXIS_SIZES,  /* the same, with ticks at powers of two */
 	AXIS_NINES,  /* parts of 1, each nine as wide as the one before */
 };
@@ -24,6 +24,7 @@ struct axis {
 	const char *title;
 	const char *unit_name; /* empty: of a number */
 	double unit;           /* in the values' own */
+	double floor;          /* values that are not above it do not make a logarithmic one */
 	double least;
 	double most;
 	double from; /* where they are, in pixels */

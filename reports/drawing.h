@@ -27,7 +27,7 @@ struct drawing_sizes {
 #define DRAWING_CASES      200
 #define DRAWING_CASES_MAIN 400
 
-/* What all figures above a table are made from. */
+/* What all figures of a table are made from. */
 struct drawing_source {
 	const struct table_unit *unit;
 	const struct result *result;
@@ -38,7 +38,7 @@ struct drawing_source {
 };
 
 struct drawing {
-	enum cells_table table; /* that it stands above */
+	enum cells_table table; /* that it stands with */
 	struct chart chart;
 	void (*prepare)(struct chart *chart, const struct drawing_source *source);
 	/* The case is in that table. */

@@ -172,6 +172,7 @@ void drawing_prepare_cost(struct chart *chart, const struct drawing_source *sour
 	drawing_size_axis(&chart->x);
 	axis_open(&chart->y, AXIS_LOG);
 	chart->y.title = "CPU per message";
+	chart->y.floor = 1;
 	chart->y.unit_name = "us";
 	chart->y.unit = NS_PER_US;
 }
@@ -188,7 +189,9 @@ static void add_cost(struct chart *chart, const struct drawing_names *names, con
 	};
 	char panel[PLOT_TITLE];
 
-	snprintf(panel, sizeof(panel), "%.160s: CPU of the %s", names->operation, end);
+	/* A message of a ping-pong costs each end more than one that is only completed. */
+	snprintf(panel, sizeof(panel), "%.140s: CPU of the %s%s%s", names->operation, end,
+		 line->windows ? "" : ", ", line->windows ? "" : names->kind);
 	chart_add(chart, panel, names->modes, &point);
 }
 

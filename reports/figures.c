@@ -36,7 +36,7 @@ static const struct drawing figures[] = {
          .table = CELLS_LATENCY,
          .chart = {.title = "Processor time by way of waiting",
 			  .says = "For each message, of a ping-pong for each round trip. What is "
-				  "zero lies at the bottom.",
+				  "no nanosecond lies at the bottom.",
 			  .is_shared = true,
 			  .least = 1,
 			  .least_series = 2},
@@ -106,7 +106,7 @@ static const struct drawing figures[] = {
 	{
          .table = CELLS_BANDWIDTH,
          .chart = {.title = "Processor time by way of waiting",
-			  .says = "For each message. What is zero lies at the bottom.",
+			  .says = "For each message. What is no nanosecond lies at the bottom.",
 			  .is_shared = true,
 			  .least = 1,
 			  .least_series = 2},
@@ -322,17 +322,29 @@ static void print(FILE *out, const struct drawing *figure, const struct drawing_
 	chart_print(out, &chart);
 }
 
-void figures_print(FILE *out, const struct table_unit *unit, const struct result *result,
-		   enum cells_table which)
+static void print_those(FILE *out, const struct drawing_source *from, enum cells_table which,
+			bool with_tables)
 {
-	struct drawing_source source = {.unit = unit, .result = result};
+	struct drawing_source source = *from;
 
 	find_sizes(&source, which);
-	knees_open(&source.knees, result);
+	knees_open(&source.knees, source.result);
 	for (size_t i = 0; i < ARRAY_LENGTH(figures); i++)
-		if (figures[i].table == which)
+		if (figures[i].table == which && figures[i].chart.has_table == with_tables)
 			print(out, &figures[i], &source);
 	knees_close(&source.knees);
+}
+
+void figures_print_before(FILE *out, const struct table_unit *unit, const struct result *result,
+			  enum cells_table which)
+{
+	print_those(out, &(struct drawing_source){.unit = unit, .result = result}, which, false);
+}
+
+void figures_print_behind(FILE *out, const struct table_unit *unit, const struct result *result,
+			  enum cells_table which)
+{
+	print_those(out, &(struct drawing_source){.unit = unit, .result = result}, which, true);
 }
 
 static const char *text_of(const json_t *object, const char *name)

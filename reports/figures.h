@@ -10,9 +10,14 @@
 
 #include "reports/cells.h"
 
-/* Those of that table, which follows. unit: of bandwidths; NULL: Gb/s. */
-void figures_print(FILE *out, const struct table_unit *unit, const struct result *result,
-		   enum cells_table which);
+/*
+ * Those of that table: before it the ones whose values it has, behind it those that have
+ * tables of their own. unit: of bandwidths; NULL: Gb/s.
+ */
+void figures_print_before(FILE *out, const struct table_unit *unit, const struct result *result,
+			  enum cells_table which);
+void figures_print_behind(FILE *out, const struct table_unit *unit, const struct result *result,
+			  enum cells_table which);
 
 /* Of cases whose trials were run in turn, if there are any. */
 void figures_print_ratios(FILE *out, const struct result *result);

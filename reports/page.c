@@ -74,7 +74,7 @@ static void print_metric(FILE *out, const struct table_unit *unit, const struct 
 			continue;
 		if (!is_open) {
 			markup_element(out, "h3", titles[which]);
-			figures_print(out, unit, result, which);
+			figures_print_before(out, unit, result, which);
 			begin_table(out);
 			cells_title(&cells, unit, line);
 			fputs("<thead>", out);
@@ -85,8 +85,10 @@ static void print_metric(FILE *out, const struct table_unit *unit, const struct 
 		cells_fill(&cells, unit, result, line);
 		print_cells(out, &cells, false);
 	}
-	if (is_open)
-		fputs("</tbody>\n</table>\n", out);
+	if (!is_open)
+		return;
+	fputs("</tbody>\n</table>\n", out);
+	figures_print_behind(out, unit, result, which);
 }
 
 static void print_loss(FILE *out, const struct result_case *line)

@@ -332,7 +332,9 @@ class Page(unittest.TestCase):
                     one["cpu"]["server"]["user_ns"] = 0
         found = self.of(self.read(document), "Processor time by way of waiting")
         for panel in found:
-            operation, end = re.match(r"(.*): CPU of the (.*)", panel["title"]).groups()
+            operation, end = re.match(r"(.*): CPU of the (\w+)", panel["title"]).groups()
+            if "," in panel["title"]:
+                self.assertEqual(len(self.kinds(panel)), 1)
 
             def expected(line, name, point):
                 self.assertEqual((line["op"], line["cq"]), (operation, name))

@@ -84,6 +84,21 @@ static void test_log_of_zero(void **unused)
 	assert_true(axis.most > axis.least);
 }
 
+/* Nor does what is nearly nothing stretch it. */
+static void test_floor(void **unused)
+{
+	struct axis axis;
+
+	axis_open(&axis, AXIS_LOG);
+	axis.floor = 1;
+	axis_see(&axis, 0.001);
+	axis_see(&axis, 30);
+	axis_see(&axis, 40);
+	axis_fit(&axis);
+	assert_near(axis.least, 20, 1e-6);
+	assert_near(axis_at(&axis, 0.001), axis_at(&axis, 20), 1e-6);
+}
+
 static void test_sizes(void **unused)
 {
 	struct axis axis = make(AXIS_SIZES, 1, 1, 8 << 20);
@@ -148,9 +163,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_linear),      cmocka_unit_test(test_log),
-		cmocka_unit_test(test_log_of_zero), cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_nines),       cmocka_unit_test(test_extremes),
-		cmocka_unit_test(test_tell),
+		cmocka_unit_test(test_log_of_zero), cmocka_unit_test(test_floor),
+		cmocka_unit_test(test_sizes),       cmocka_unit_test(test_nines),
+		cmocka_unit_test(test_extremes),    cmocka_unit_test(test_tell),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
