@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "reports/banner.h"
-#include "reports/export.h"
 #include "reports/bounded.h"
+#include "reports/export.h"
 
 struct state {
 	enum export_metric metric;
