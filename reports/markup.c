@@ -5,28 +5,15 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* What stands for a character of markup; NULL: it is none. */
-static const char *entity(char letter)
-{
-	switch (letter) {
-	case '&':
-		return "&amp;";
-	case '<':
-		return "&lt;";
-	case '>':
-		return "&gt;";
-	case '"':
-		return "&quot;";
-	default:
-		return NULL;
-	}
-}
+#include "reports/xml.h"
 
 void markup_text(FILE *out, const char *text)
 {
 	for (; *text; text++) {
-		if (entity(*text))
-			fputs(entity(*text), out);
+		const char *entity = xml_entity(*text);
+
+		if (entity)
+			fputs(entity, out);
 		else
 			fputc(*text, out);
 	}

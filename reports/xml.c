@@ -21,7 +21,7 @@ static const struct form forms[] = {
 	{4, 0xf8, 0xf0, 0x10000},
 };
 
-static const char *entity(char letter)
+const char *xml_entity(char letter)
 {
 	switch (letter) {
 	case '&':
@@ -75,8 +75,8 @@ void xml_print(FILE *out, const char *text)
 
 		if (!length)
 			fputc('?', out);
-		else if (entity(*text))
-			fputs(entity(*text), out);
+		else if (xml_entity(*text))
+			fputs(xml_entity(*text), out);
 		else
 			fwrite(text, 1, length, out);
 		text += length ? length : 1;

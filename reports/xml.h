@@ -8,6 +8,9 @@
 
 #include <stdio.h>
 
+/* What stands for a character of markup; NULL: it is none. */
+const char *xml_entity(char letter);
+
 void xml_print(FILE *out, const char *text);
 
 /* name="text", with a space in front. */
