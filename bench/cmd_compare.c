@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/command.h"
+#include "bench/inputs.h"
 #include "reports/compare_csv.h"
 #include "reports/compare_json.h"
 #include "reports/compare_markdown.h"
@@ -204,15 +205,13 @@ static int take_sides(struct settings *settings, struct error *error)
 		settings->files[COMPARE_NEW][0] = settings->files[COMPARE_BASE][1];
 		n_files[COMPARE_BASE] = n_files[COMPARE_NEW] = 1;
 	}
-	if (!n_files[COMPARE_BASE])
-		return error_set(error, -EINVAL, "BASE is missing: a result that run has left");
+	if (inputs_require(n_files[COMPARE_BASE], "BASE", error))
+		return error->code;
 	if (!settings->is_new && n_files[COMPARE_BASE] > 2)
 		return error_set(error, -EINVAL,
 				 "which of %zu files are NEW? put --new before the first of them",
 				 n_files[COMPARE_BASE]);
-	if (!n_files[COMPARE_NEW])
-		return error_set(error, -EINVAL, "NEW is missing: a result that run has left");
-	return 0;
+	return inputs_require(n_files[COMPARE_NEW], "NEW", error);
 }
 
 static int parse(struct settings *settings, int argc, char *argv[], struct error *error)
@@ -221,15 +220,10 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 
 	if (!code)
 		code = take_sides(settings, error);
-	if (code)
-		return code;
-	for (enum compare_side side = 0; side < COMPARE_SIDES && settings->output; side++)
-		for (size_t i = 0; i < settings->n_files[side]; i++)
-			if (strcmp(settings->output, "-") != 0 &&
-			    save_is_same(settings->output, settings->files[side][i]))
-				return error_set(error, -EINVAL,
-						 "--output is a result: it would be lost");
-	return 0;
+	for (enum compare_side side = 0; side < COMPARE_SIDES && !code; side++)
+		code = inputs_spare(settings->files[side], settings->n_files[side],
+				    settings->output, error);
+	return code;
 }
 
 static int run(int argc, char *argv[], struct error *error)

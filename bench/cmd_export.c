@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/command.h"
+#include "bench/inputs.h"
 #include "reports/banner.h"
 #include "reports/export.h"
 #include "reports/load.h"
@@ -164,15 +165,10 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 
 	if (!code)
 		code = check_choice(settings, error);
-	if (code)
-		return code;
-	if (!settings->n_files)
-		return error_set(error, -EINVAL, "FILE is missing: a result that run has left");
-	for (size_t i = 0; i < settings->n_files && settings->output; i++)
-		if (strcmp(settings->output, "-") != 0 &&
-		    save_is_same(settings->output, settings->files[i]))
-			return error_set(error, -EINVAL, "--output is a result: it would be lost");
-	return 0;
+	if (!code)
+		code = inputs_require(settings->n_files, "FILE", error);
+	return code ? code
+		    : inputs_spare(settings->files, settings->n_files, settings->output, error);
 }
 
 static int run(int argc, char *argv[], struct error *error)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/command.h"
+#include "bench/inputs.h"
 #include "bench/redaction.h"
 #include "reports/csv.h"
 #include "reports/document.h"
@@ -293,14 +294,12 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 {
 	int code = option_parse(&options, argc, argv, settings, error);
 
+	if (!code)
+		code = inputs_require(settings->n_files, "FILE", error);
+	if (!code)
+		code = inputs_spare(settings->files, settings->n_files, settings->output, error);
 	if (code)
 		return code;
-	if (!settings->n_files)
-		return error_set(error, -EINVAL, "FILE is missing: a result that run has left");
-	for (size_t i = 0; i < settings->n_files && settings->output; i++)
-		if (strcmp(settings->output, "-") != 0 &&
-		    save_is_same(settings->output, settings->files[i]))
-			return error_set(error, -EINVAL, "--output is a result: it would be lost");
 	if (settings->output && settings->json && save_is_same(settings->output, settings->json))
 		return error_set(error, -EINVAL, "--output and --json are the same file");
 	if (settings->is_redacted && settings->format && settings->format->add == add_json)
