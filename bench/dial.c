@@ -81,7 +81,19 @@ static bool may_come(int code)
 	       code == -ETIMEDOUT || code == -ECONNRESET;
 }
 
-int dial_connect(const char *host, uint16_t port, unsigned int wait_ms, struct error *error)
+/* Leaves out addresses to which nobody is to connect. */
+static void filter(struct address_list *list, const struct allow *allow)
+{
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < list->count; i++)
+		if (allow_permits(allow, (struct sockaddr *)&list->address[i]))
+			list->address[count++] = list->address[i];
+	list->count = count;
+}
+
+int dial_connect(const char *host, uint16_t port, unsigned int wait_ms, const struct allow *allow,
+		 struct error *error)
 {
 	const struct timespec pause = {.tv_nsec = AGAIN_MS * NS_PER_MS};
 	uint64_t deadline = clock_deadline(wait_ms);
@@ -90,6 +102,11 @@ int dial_connect(const char *host, uint16_t port, unsigned int wait_ms, struct e
 
 	if (code)
 		return code;
+	if (allow)
+		filter(&list, allow);
+	if (!list.count)
+		return error_set(error, -EACCES, "%s is of no network of 'serve --allow' here",
+				 host);
 	for (;;) {
 		code = try_all(&list);
 		if (!may_come(code) || !clock_left_ms(deadline))

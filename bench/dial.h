@@ -9,10 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bench/allow.h"
 #include "core/address.h"
 
-/* Connects, trying again for wait_ms while nothing listens there. Returns the socket. */
-int dial_connect(const char *host, uint16_t port, unsigned int wait_ms, struct error *error);
+/*
+ * Connects, trying again for wait_ms while nothing listens there. allow: only to addresses of
+ * these networks; NULL: to any. Returns the socket.
+ */
+int dial_connect(const char *host, uint16_t port, unsigned int wait_ms, const struct allow *allow,
+		 struct error *error);
 
 /*
  * Listens on that address, or on all (NULL); port 0 takes a free one, told in *port.

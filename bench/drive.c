@@ -9,44 +9,45 @@
 #include "bench/utc.h"
 #include "reports/document.h"
 
-/* The others may take as long as this to become ready. */
-#define GATE_MS 120000
-
 /* What is under way. */
 struct drive {
 	struct gate gate;
 	struct control *control; /* to who has asked for it */
+	unsigned int gate_ms;    /* as long as the others may take to become ready */
 	struct sweep_view view;  /* which nobody looks at */
 	struct plan plan;
 	struct result result;
 	struct sweep sweep;
 };
 
-static int open_gate(struct gate *gate, struct alarm *const *alarms, size_t count,
-		     struct error *error)
+/* From the first connection on, so that nothing is measured for who has gone. */
+static void enter(struct gate *gate, struct alarm *const *alarms, size_t count)
 {
-	struct drive *drive = CONTAINER_OF(gate, struct drive, gate);
-	json_t *message;
-	int code = control_send(drive->control, protocol_plain("steady"), error);
+	const struct drive *drive = CONTAINER_OF(gate, struct drive, gate);
 
-	if (!code)
-		code = control_receive(drive->control, &message, GATE_MS, error);
-	if (code)
-		return code;
-	code = protocol_expect(message, "go", "the client", error);
-	json_decref(message);
-	if (!code)
-		code = control_send(drive->control, protocol_plain("gone"), error);
-	if (!code)
-		control_guard_all(drive->control, alarms, count, false);
-	return code;
+	control_guard_all(drive->control, alarms, count, true);
 }
 
-static void close_gate(struct gate *gate)
+static void leave(struct gate *gate)
 {
 	const struct drive *drive = CONTAINER_OF(gate, struct drive, gate);
 
 	control_guard(drive->control, NULL);
+}
+
+static int open_gate(struct gate *gate, struct error *error)
+{
+	const struct drive *drive = CONTAINER_OF(gate, struct drive, gate);
+	json_t *message;
+	int code = control_send(drive->control, protocol_plain("steady"), error);
+
+	if (!code)
+		code = control_receive(drive->control, &message, drive->gate_ms, error);
+	if (code)
+		return code;
+	code = protocol_expect(message, "go", "the client", error);
+	json_decref(message);
+	return code ? code : control_send(drive->control, protocol_plain("gone"), error);
 }
 
 static void begins(struct sweep_view *view, const struct result *result, size_t number,
@@ -89,6 +90,7 @@ static int take_order(struct drive *drive, const struct responder_terms *terms,
 	drive->result = (struct result){.version = VERBMARK_VERSION, .command = json_pack("[]")};
 	code = plan_open_case(&drive->plan, &wanted->parameters, wanted->host, wanted->port, error);
 	drive->plan.wait_ms = wanted->wait_ms;
+	drive->gate_ms = protocol_drive_ms(&wanted->parameters, wanted->wait_ms);
 	drive->plan.device = terms->device;
 	drive->result.plan = json_incref(drive->plan.made);
 	drive->sweep.secret = *terms->secret;
@@ -125,9 +127,9 @@ int drive_run(struct control *control, json_t *message, const struct responder_t
 	      struct error *error)
 {
 	struct drive drive = {
-		.gate = {open_gate,        close_gate  },
+		.gate = {.enter = enter, .leave = leave, .open = open_gate},
 		.control = control,
-		.view = {.begins = begins, .ends = ends},
+		.view = {.begins = begins,              .ends = ends            },
 	};
 	struct error fault = {0};
 	int code = take(&drive, message, terms, &fault);

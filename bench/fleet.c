@@ -41,10 +41,10 @@ static int greet(const struct fleet *fleet, struct control *control, const struc
 static int reach(const struct fleet *fleet, struct control *control, const struct host *host,
 		 struct error *error)
 {
-	int fd = dial_connect(host->name, host->port, fleet->plan->wait_ms, error);
+	int fd = dial_connect(host->name, host->port, fleet->plan->wait_ms, NULL, error);
 	int code = fd < 0 ? fd : control_open(control, fd, error);
 
-	if (code == -ECONNREFUSED)
+	if (code == -ECONNREFUSED && !fleet->launches)
 		error_append(error, "run 'verbmark serve --drive' there or add --launch 'ssh %%h'");
 	return code;
 }
@@ -90,8 +90,28 @@ static void close_flow(struct fleet *fleet, struct fleet_flow *flow)
 		control_close(&flow->control);
 }
 
+/* Whether it is what was asked for; sums of all flows are to be no more than can be counted. */
+static bool is_answer(const struct fleet *fleet, const struct result_case *line)
+{
+	const struct parameters *p = &fleet->wanted->parameters;
+
+	return !strcmp(line->op, fleet->wanted->op->name) && line->size == p->size &&
+	       !strcmp(line->metric, "bw") && line->n_trials == p->trials && line->windows &&
+	       line->messages < (uint64_t)INT64_MAX / HOSTS_FLOWS / p->size &&
+	       line->duration_ns < (uint64_t)INT64_MAX / HOSTS_FLOWS;
+}
+
+static bool has_time(const struct result_case *line)
+{
+	for (size_t i = 0; i < line->n_trials; i++)
+		if (!line->trials[i].duration_ns || !line->trials[i].messages)
+			return false;
+	return true;
+}
+
 /* What became of the case there. */
-static int take(struct fleet_flow *flow, const json_t *message, struct error *error)
+static int take(const struct fleet *fleet, struct fleet_flow *flow, const json_t *message,
+		struct error *error)
 {
 	const struct result_case *line;
 
@@ -102,7 +122,13 @@ static int take(struct fleet_flow *flow, const json_t *message, struct error *er
 		return error_set(error, -EPROTO, "%s tells of other cases", flow->from->label);
 	switch (line->status) {
 	case RESULT_COMPLETE:
-		return 0;
+		if (!is_answer(fleet, line))
+			return error_set(error, -EPROTO, "%s has run another case",
+					 flow->from->label);
+		return has_time(line) ? 0
+				      : error_set(error, -ETIMEDOUT,
+						  "no message was through in one of the trials: "
+						  "give them a longer -D");
 	case RESULT_SKIPPED:
 		return error_set(error, -EOPNOTSUPP, "%s", line->error);
 	case RESULT_FAILED:
@@ -117,18 +143,16 @@ static int take(struct fleet_flow *flow, const json_t *message, struct error *er
 static int hear(struct fleet *fleet, struct fleet_flow *flow, const char *type, json_t **message,
 		struct error *error)
 {
-	const struct parameters *p = &fleet->wanted->parameters;
-	/* It reaches the other server, which has as long for its answers. */
-	uint64_t timeout_ms = 2 * PROTOCOL_ANSWER_MS + fleet->plan->wait_ms +
-			      (p->warmup_ns + p->duration_ns) / NS_PER_MS;
-	int code = control_receive(&flow->control, message, (unsigned int)timeout_ms, error);
+	unsigned int timeout_ms =
+		protocol_drive_ms(&fleet->wanted->parameters, fleet->plan->wait_ms);
+	int code = control_receive(&flow->control, message, timeout_ms, error);
 
 	if (code)
 		return code;
 	if (protocol_is(*message, type))
 		return 0;
 	if (protocol_is(*message, "driven")) {
-		code = take(flow, *message, error);
+		code = take(fleet, flow, *message, error);
 		if (!code)
 			code = error_set(error, -EPROTO, "%s has ended early", flow->from->label);
 	} else {
@@ -191,7 +215,7 @@ static int finish_flow(struct fleet *fleet, struct fleet_flow *flow, struct erro
 
 	if (code)
 		return code;
-	code = take(flow, message, error);
+	code = take(fleet, flow, message, error);
 	json_decref(message);
 	return code;
 }
@@ -200,9 +224,13 @@ static int finish_flow(struct fleet *fleet, struct fleet_flow *flow, struct erro
 static json_t *order(const struct fleet *fleet, const struct fleet_flow *flow)
 {
 	struct parameters parameters = fleet->wanted->parameters;
+	unsigned int wait_ms = fleet->plan->wait_ms;
 
+	/* Both were there before anything began. */
+	if (wait_ms > PROTOCOL_WAIT_MOST_MS)
+		wait_ms = PROTOCOL_WAIT_MOST_MS;
 	parameters.pattern = PARAMETER_AUTO;
-	return protocol_drive(&parameters, flow->to->name, flow->to->port, fleet->plan->wait_ms);
+	return protocol_drive(&parameters, flow->to->name, flow->to->port, wait_ms);
 }
 
 static int drive_flow(void *whole, unsigned int number, struct error *error)
@@ -319,7 +347,7 @@ static void run_case(struct fleet *fleet, size_t number, struct sweep_view *view
 	drop_flows(fleet);
 	order_parties(fleet);
 	found->status = cases_status(fault);
-	if (found->status != RESULT_INTERRUPTED)
+	if (fault->code != -EINTR)
 		snprintf(found->error, sizeof(found->error), "%s", fault->text);
 	view->ends(view, fleet->result, number);
 }

@@ -21,10 +21,6 @@ static void add_trial(struct result_trial *into, const struct result_trial *from
 {
 	add_warmup(&into->warmup, &from->warmup);
 	into->messages += from->messages;
-	if (from->duration_ns > into->duration_ns)
-		into->duration_ns = from->duration_ns;
-	into->has_far = into->has_far && from->has_far;
-	into->far_messages_per_s += from->far_messages_per_s;
 	into->sent += from->sent;
 	into->lost += from->lost;
 	result_add_cost(&into->client, &from->client);
@@ -36,17 +32,27 @@ static const struct result_case *case_of(const struct fleet_flow *flow)
 	return flow->result.cases;
 }
 
+static double rate_of(const struct result_trial *trial)
+{
+	return (double)trial->messages * (double)NS_PER_S / (double)trial->duration_ns;
+}
+
 static int gather_trial(struct result_case *found, const struct fleet_flow *flows, size_t count,
 			size_t number, struct error *error)
 {
 	struct windows *windows = calloc(1, sizeof(*windows));
 	struct result_trial sum = case_of(&flows[0])->trials[number];
+	double rate = rate_of(&sum);
 	int code;
 
 	if (!windows)
 		return error_set_errno(error, -ENOMEM, "cannot keep the results");
-	for (size_t i = 1; i < count; i++)
+	for (size_t i = 1; i < count; i++) {
 		add_trial(&sum, &case_of(&flows[i])->trials[number]);
+		rate += rate_of(&case_of(&flows[i])->trials[number]);
+	}
+	/* All of them flow at once: the time in which that rate makes so many. */
+	sum.duration_ns = (uint64_t)((double)sum.messages * (double)NS_PER_S / rate);
 	sum.messages_per_s = (double)sum.messages * (double)NS_PER_S / (double)sum.duration_ns;
 	sum.bytes_per_s = sum.messages_per_s * (double)found->size;
 	windows_init(windows, 10 * NS_PER_MS);
@@ -89,9 +95,10 @@ static bool are_alike(const struct fleet_flow *flows, size_t count)
 }
 
 /* Laid over each other; else when messages came, of all of them together, nobody knows. */
-static void gather_windows(struct result_case *found, const struct fleet_flow *flows, size_t count)
+static void gather_windows(struct result_case *found, const struct fleet_flow *flows, size_t count,
+			   uint64_t spread_ns)
 {
-	if (!are_alike(flows, count))
+	if (!are_alike(flows, count) || spread_ns > case_of(&flows[0])->windows->window_ns)
 		return;
 	*found->windows = *case_of(&flows[0])->windows;
 	for (size_t i = 1; i < count; i++) {
@@ -116,7 +123,7 @@ int fleet_gather_case(struct result_case *found, const struct fleet_flow *flows,
 	for (size_t i = 0; i < first->n_trials && !code; i++)
 		code = gather_trial(found, flows, count, i, error);
 	if (!code)
-		gather_windows(found, flows, count);
+		gather_windows(found, flows, count, spread_ns);
 	found->client_place = first->client_place;
 	found->server_place = first->server_place;
 	found->client_chosen = first->client_chosen;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the hosts of a pattern have seen becomes one case: counts and costs are sums, and
- * the time of a trial is that of the flow that took longest.
+ * What the hosts of a pattern have seen becomes one case: counts, costs and rates are
+ * sums, each flow's rate over its own time.
  */
 #ifndef BENCH_FLEET_GATHER_H
 #define BENCH_FLEET_GATHER_H

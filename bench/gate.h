@@ -11,10 +11,11 @@
 struct alarm;
 
 struct gate {
-	/* Waits for the others. Until it is closed whatever ends all of them raises the alarms. */
-	int (*open)(struct gate *gate, struct alarm *const *alarms, size_t count,
-		    struct error *error);
-	void (*close)(struct gate *gate);
+	/* Of a case, whose trials follow: whatever ends all of them raises the alarms. */
+	void (*enter)(struct gate *gate, struct alarm *const *alarms, size_t count);
+	void (*leave)(struct gate *gate);
+	/* Waits for the others. */
+	int (*open)(struct gate *gate, struct error *error);
 };
 
 #endif

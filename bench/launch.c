@@ -96,12 +96,19 @@ static int make_words(struct words *words, const char *command, const char *host
 				    "--token",
 				    "--port",
 				    number,
-				    "--device",
+				    server->drives ? "--max-clients" : NULL,
+				    "4096",
+				    server->device ? "--device" : NULL,
 				    server->device};
 
 	snprintf(number, sizeof(number), "%u", server->port);
-	for (size_t i = 0; i < ARRAY_LENGTH(last) - (server->device ? 0 : 2) && !code; i++)
-		code = add_word(words, last[i], strlen(last[i]), "%h", error);
+	for (size_t i = 0; i < ARRAY_LENGTH(last) && !code; i++) {
+		/* With its value. */
+		if (!last[i])
+			i++;
+		else
+			code = add_word(words, last[i], strlen(last[i]), "%h", error);
+	}
 	return code;
 }
 

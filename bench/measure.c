@@ -197,8 +197,7 @@ static void begin_together(void *whole)
 	struct trial *trial = order->trial;
 
 	trial->gate_fault = (struct error){0};
-	if (trial->gate &&
-	    trial->gate->open(trial->gate, trial->team.alarms, trial->team.n, &trial->gate_fault))
+	if (trial->gate && trial->gate->open(trial->gate, &trial->gate_fault))
 		return;
 	trial->from_ns = clock_now_ns();
 	trial->origin = clock_ticks(trial->clock->is_counter);
@@ -266,8 +265,6 @@ int measure_all(struct trial *trial, const struct plan_case *wanted, struct resu
 
 	atomic_store(&trial->n_steady, 0);
 	code = team_all(&trial->team, measure_part, &order, error);
-	if (trial->gate)
-		trial->gate->close(trial->gate);
 	if (!code)
 		code = gather_parts(trial, wanted, found, error);
 	return code ? code : note(trial, wanted, found, error);

@@ -18,8 +18,9 @@ static const char *refuse_pattern(const struct parameters *p, const struct hosts
 		return p->threads > 1 ? NULL
 				      : "--pattern needs --threads, as many as there are of the "
 					"many, or several hosts";
-	if (p->latencies || p->needs || p->interleave == 1)
-		return "--latencies, --needs and --interleave are for one HOST";
+	/* What both ends drive would be given up while one waits for the other flows. */
+	if (p->latencies || p->needs || p->interleave == 1 || p->bidirectional)
+		return "--latencies, --needs, --interleave and -b are for one HOST";
 	return hosts_flows((enum pattern)p->pattern, hosts->count, flows)
 		       ? NULL
 		       : "one-to-one is of pairs: it needs an even number of hosts";

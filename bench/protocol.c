@@ -184,6 +184,15 @@ int protocol_read_case(json_t *message, struct protocol_case *wanted, struct err
 	return decode(object, &wanted->op, &wanted->parameters, error);
 }
 
+unsigned int protocol_drive_ms(const struct parameters *wanted, unsigned int wait_ms)
+{
+	/* It reaches the other server, which has as long for its answers. */
+	uint64_t sum = 3ULL * PROTOCOL_ANSWER_MS + wait_ms +
+		       (wanted->warmup_ns + wanted->duration_ns) / NS_PER_MS;
+
+	return sum > INT_MAX ? INT_MAX : (unsigned int)sum;
+}
+
 json_t *protocol_drive(const struct parameters *wanted, const char *host, uint16_t port,
 		       unsigned int wait_ms)
 {
@@ -198,6 +207,8 @@ int protocol_read_drive(json_t *message, struct protocol_drive *wanted, struct e
 	json_t *object;
 	int port;
 
+	int code;
+
 	*wanted = (struct protocol_drive){.parameters = parameters_default()};
 	if (json_unpack_ex(message, &fault, 0, "{s:s, s:i, s:I, s:o}", "host", &wanted->host,
 			   "port", &port, "wait_ms", &wait_ms, "parameters", &object))
@@ -207,7 +218,12 @@ int protocol_read_drive(json_t *message, struct protocol_drive *wanted, struct e
 		return error_set(error, -EPROTO, "a malformed order to drive");
 	wanted->port = (uint16_t)port;
 	wanted->wait_ms = (unsigned int)wait_ms;
-	return decode(object, &wanted->op, &wanted->parameters, error);
+	code = decode(object, &wanted->op, &wanted->parameters, error);
+	/* Several flows are several orders, and a pattern has no -n. */
+	if (!code && (wanted->parameters.pattern != PARAMETER_AUTO ||
+		      wanted->parameters.duration_ns == PARAMETER_AUTO))
+		code = error_set(error, -EOPNOTSUPP, "this server drives one flow, for a time");
+	return code;
 }
 
 json_t *protocol_failure(const struct error *fault)

@@ -102,6 +102,9 @@ struct protocol_drive {
 	unsigned int wait_ms;
 };
 
+/* How long it may take until such a case is ready, and until it is over from then on. */
+unsigned int protocol_drive_ms(const struct parameters *wanted, unsigned int wait_ms);
+
 json_t *protocol_drive(const struct parameters *wanted, const char *host, uint16_t port,
 		       unsigned int wait_ms);
 int protocol_read_drive(json_t *message, struct protocol_drive *wanted, struct error *error);

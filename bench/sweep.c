@@ -243,33 +243,12 @@ static void disconnect(struct sweep *sweep)
 	sweep->far_before = sweep->far_after = sweep->near_moved = sweep->far_moved = NULL;
 }
 
-/* The socket is closed where it may not be. */
-static int check_address(const struct sweep *sweep, int fd, struct error *error)
-{
-	struct sockaddr_storage address;
-	char name[ADDRESS_TEXT];
-	int code = 0;
-
-	if (!sweep->allow)
-		return 0;
-	if (!dial_peer(fd, &address, name))
-		code = error_set(error, -ECONNRESET, "%s has gone", sweep->who);
-	else if (!allow_permits(sweep->allow, (struct sockaddr *)&address))
-		code = error_set(error, -EACCES, "%s is of no network of 'serve --allow' here",
-				 sweep->who);
-	if (code)
-		close(fd);
-	return code;
-}
-
 /* A control connection to it, and both ends' names in the result. */
 static int reach(struct sweep *sweep, struct plan *plan, struct result *result, struct error *error)
 {
-	int fd = dial_connect(sweep->host, sweep->port, plan->wait_ms, error);
-	int code = fd < 0 ? fd : check_address(sweep, fd, error);
+	int fd = dial_connect(sweep->host, sweep->port, plan->wait_ms, sweep->allow, error);
+	int code = fd < 0 ? fd : control_open(&sweep->control, fd, error);
 
-	if (!code)
-		code = control_open(&sweep->control, fd, error);
 	if (code == -ECONNREFUSED && !sweep->launch.port)
 		return error_append(error, "run 'verbmark serve' there or add --launch 'ssh %%h'");
 	if (code)

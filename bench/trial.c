@@ -342,6 +342,8 @@ int trial_open(struct trial *trial, const struct plan_case *wanted, struct error
 	if (!code)
 		code = team_each(&trial->team, open_part, &errand, error);
 	trial->near = gather_places(trial);
+	if (!code && trial->gate)
+		trial->gate->enter(trial->gate, trial->team.alarms, trial->team.n);
 	return code;
 }
 
@@ -364,6 +366,8 @@ void trial_close(struct trial *trial)
 		call_off(trial);
 	json_decref(trial->listening);
 	trial->listening = NULL;
+	if (trial->gate)
+		trial->gate->leave(trial->gate);
 	team_each(&trial->team, close_part, trial, &ignored);
 	team_close(&trial->team);
 	shares_close(&trial->shares);

@@ -166,7 +166,7 @@ void visit_open(struct visit *visit, const struct visit_wish *wish, const struct
 	uint16_t port = wish->port;
 	const struct call call = {host, port, own, wish->secret, wish->device, findings};
 	struct error fault = {0};
-	int fd = dial_connect(host, port, 0, &fault);
+	int fd = dial_connect(host, port, 0, NULL, &fault);
 
 	*visit = (struct visit){0};
 	if (fd < 0) {

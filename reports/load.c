@@ -138,6 +138,36 @@ static int check_schema(const json_t *document, struct error *error)
 }
 
 /* What is told of it, and nothing else that may be there. */
+/* They are shown as they are. */
+static int check_warning(const json_t *warning, struct error *error)
+{
+	static const char *const members[] = {"code", "host", "what", "why", "mend"};
+	char text[2048];
+	int code = 0;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(members) && !code; i++)
+		if (json_object_get(warning, members[i]))
+			code = member_text(warning, members[i], text, sizeof(text), error);
+	return code;
+}
+
+static int load_warnings(struct result *result, const json_t *document, struct error *error)
+{
+	json_t *warnings;
+	const json_t *warning;
+	size_t i;
+	int code = member_array(document, "warnings", &warnings, error);
+
+	json_array_foreach(warnings, i, warning)
+	{
+		if (!code)
+			code = check_warning(warning, error);
+	}
+	if (!code)
+		result->warnings = json_incref(warnings);
+	return code ? error_wrap(error, "warnings") : 0;
+}
+
 static int load_parties(struct result *result, const json_t *document, struct error *error)
 {
 	json_t *parties;
@@ -201,7 +231,8 @@ static int load_all(struct result *result, json_t *document, struct error *error
 		code = load_run(result, document, error);
 	if (!code)
 		code = load_hosts(result, document, error);
-	result->warnings = json_incref(json_object_get(document, "warnings"));
+	if (!code && json_object_get(document, "warnings"))
+		code = load_warnings(result, document, error);
 	if (!code && json_object_get(document, "overflow"))
 		code = load_overflow(result, document, error);
 	if (!code && json_object_get(document, "parties"))

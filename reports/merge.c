@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/member.h"
+
 static int check_text(const char *what, const char *before, const char *now, struct error *error)
 {
 	if (!strcmp(before, now))
@@ -43,6 +45,18 @@ static int check_end(const char *which, const struct result_end *before,
 	return -EINVAL;
 }
 
+/* By their names, and in their order. */
+static bool are_parties_alike(const json_t *before, const json_t *now)
+{
+	size_t count = json_array_size(before);
+
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(member_or_empty(json_array_get(before, i), "name"),
+			   member_or_empty(json_array_get(now, i), "name")) != 0)
+			return false;
+	return count == json_array_size(now);
+}
+
 static int check_circumstances(const struct result *before, const struct result *now,
 			       struct error *error)
 {
@@ -52,6 +66,8 @@ static int check_circumstances(const struct result *before, const struct result 
 		code = check_end("server", &before->server, &now->server, error);
 	if (!code)
 		code = check_text("the version of verbmark", before->version, now->version, error);
+	if (!code && !are_parties_alike(before->parties, now->parties))
+		code = error_set(error, -EINVAL, "these are not of the same hosts");
 	return code ? code : check_text("the clock", before->clock, now->clock, error);
 }
 
@@ -70,6 +86,7 @@ static int take_first(struct result *into, const struct result *from, struct err
 	json_incref(into->server.facts);
 	into->command = json_incref(from->command);
 	into->plan = json_incref(from->plan);
+	into->parties = json_incref(from->parties);
 	memcpy(into->started, from->started, sizeof(into->started));
 	memcpy(into->finished, from->finished, sizeof(into->finished));
 	return 0;

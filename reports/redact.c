@@ -26,9 +26,9 @@ struct name {
 #define PARTIES_MAX 64
 /*
  * Of each end two names, and one more, each of them whole or to its first dot; of each party
- * one more, that which was given.
+ * one more, that which was given, also without its port.
  */
-#define NAMES_MAX (10 + 6 * PARTIES_MAX)
+#define NAMES_MAX (10 + 7 * PARTIES_MAX)
 
 struct names {
 	struct name name[NAMES_MAX];
@@ -83,6 +83,12 @@ static bool is_address(const char *word)
 	       inet_pton(AF_INET6, word, &address) == 1 || is_grouped(word);
 }
 
+static void put_name(struct names *names, struct name name)
+{
+	if (names->count < NAMES_MAX)
+		names->name[names->count++] = name;
+}
+
 /* Whole, and to its first dot, which of an address is none. */
 static void add_name(struct names *names, const char *text, const char *instead)
 {
@@ -90,9 +96,9 @@ static void add_name(struct names *names, const char *text, const char *instead)
 	size_t host = text && !is_address(text) ? strcspn(text, ".") : length;
 
 	if (length)
-		names->name[names->count++] = (struct name){text, length, instead};
+		put_name(names, (struct name){text, length, instead});
 	if (host && host < length)
-		names->name[names->count++] = (struct name){text, host, instead};
+		put_name(names, (struct name){text, host, instead});
 }
 
 /* Of an end, and of its facts. */
@@ -111,7 +117,7 @@ static void add_party(struct names *names, const char *text, const char *instead
 
 	add_name(names, text, instead);
 	if (colon && colon != text && !strchr(colon + 1, ':'))
-		names->name[names->count++] = (struct name){text, (size_t)(colon - text), instead};
+		put_name(names, (struct name){text, (size_t)(colon - text), instead});
 }
 
 static void add_parties(struct names *names, const json_t *parties)
@@ -311,6 +317,33 @@ static int redact_end(json_t *end, const char *instead, const struct names *name
 	return code;
 }
 
+/* Hosts have names, and threads of one process have none. */
+static bool is_thread(const char *text)
+{
+	return !strncmp(text, "client ", 7) || !strncmp(text, "server ", 7) ||
+	       !strncmp(text, "host ", 5);
+}
+
+/* A host that is no party has no number either. */
+static int redact_flows(json_t *flows, const struct names *names)
+{
+	static const char *const ends[] = {"from", "to"};
+	int code = walk(flows, names);
+	json_t *flow;
+	size_t i;
+
+	json_array_foreach(json_object_get(flows, "flows"), i, flow)
+	{
+		for (size_t j = 0; j < ARRAY_LENGTH(ends); j++) {
+			const char *text = json_string_value(json_object_get(flow, ends[j]));
+
+			if (text && !is_thread(text))
+				code |= json_object_set_new(flow, ends[j], json_string(gone));
+		}
+	}
+	return code;
+}
+
 static int redact_cases(json_t *cases, const struct names *names)
 {
 	json_t *line;
@@ -323,7 +356,7 @@ static int redact_cases(json_t *cases, const struct names *names)
 
 		if (text)
 			code |= json_object_set_new(line, "error", scrubbed(names, text, false));
-		code |= walk(json_object_get(line, "flows"), names);
+		code |= redact_flows(json_object_get(line, "flows"), names);
 	}
 	return code;
 }

@@ -9,8 +9,8 @@ import time
 import unittest
 
 from verbmark import (
-    ADDRESS, IS_SOFT, PATIENCE, VERBMARK, Ended, Program, Served, Server, below_heading, client,
-    measure, wait_until,
+    ADDRESS, HELLO, IS_SOFT, PATIENCE, PORT, VERBMARK, Ended, Impostor, Peer, Program, Served,
+    Server, below_heading, client, measure, wait_until,
 )
 
 # In which each flow has its turn, where a processor is slow and there is none for each thread.
@@ -204,6 +204,47 @@ class AmongHosts(Checked):
             self.assertEqual(ended.status, 1)
             self.assertIn("is of no network of 'serve --allow' here", ended.err)
 
+    def test_ports_of_others_are_not_told(self):
+        """Where it may not go it does not look who listens."""
+        with Server("--drive", "--allow", "127.0.0.1/32,::1/128") as other, Server() as gone:
+            gone.kill()
+            for port in (self.servers[0].port, gone.port):
+                # As no client of ours would ask: it has been there itself.
+                with Peer.dial(other.port, "127.0.0.1") as peer:
+                    peer.send(HELLO)
+                    peer.expect("welcome")
+                    peer.send({"type": "drive", "host": "192.0.2.99", "port": port, "wait_ms": 0,
+                               "parameters": {"op": "write", "metric": "bw"}})
+                    answer = peer.receive()
+                self.assertEqual(answer["type"], "failed")
+                self.assertEqual(
+                    answer["reason"], "192.0.2.99 is of no network of 'serve --allow' here"
+                )
+
+    def test_who_tells_of_another_case(self):
+        """What is shown is what was asked for, or nothing."""
+        document = measure(self.servers[0], "--metric", "bw", *SPELL).document
+
+        def drive(sock):
+            peer = Peer(sock)
+            peer.expect("hello")
+            peer.send({"type": "welcome", "protocol": 3, "version": "0", "host": "n9",
+                       "devices": [PORT], "drives": True})
+            if peer.receive()["type"] != "drive":
+                return
+            peer.send({"type": "steady"})
+            peer.expect("go")
+            peer.send({"type": "gone"})
+            peer.send({"type": "driven", "document": document})
+            peer.receive()
+
+        with Impostor(drive) as other:
+            name = f"{ADDRESS}:{other.port}"
+            ended = Ended(self.run_here("--op", "write", "--pattern", "many-to-one", "-D", "30ms",
+                                        names=[name, self.names[0]]))
+        self.assertEqual(ended.status, 1)
+        self.assertIn(f"{name} to {self.names[0]}: {name} has run another case", ended.out)
+
     def test_nobody_there(self):
         with Server() as gone:
             name = f"{ADDRESS}:{gone.port}"
@@ -285,11 +326,23 @@ class AmongHosts(Checked):
                    "the end of all clients")
         self.check_serving()
 
+    def test_who_gives_the_order_dies_early(self):
+        """While they warm up, which would take 20 s."""
+        with self.run_here("--pattern", "many-to-one", "--think", "200ms", "--warmup", "60s", "-D",
+                           "1s") as run_here:
+            wait_until(lambda: self.servers[0].threads() > 2, what="the drive")
+            time.sleep(0.5)
+            run_here.kill()
+        wait_until(lambda: all(server.threads() <= 2 for server in self.servers), 10,
+                   "the end of all clients")
+        self.check_serving()
+
     def test_refusals(self):
         for options, sentence in (
             ((), "several hosts need --pattern: who of them talks to whom"),
             (("--pattern", "all-to-all", "--latencies"), "are for one HOST"),
             (("--pattern", "all-to-all", "--interleave"), "are for one HOST"),
+            (("--pattern", "all-to-all", "-b"), "are for one HOST"),
             (("--pattern", "all-to-all", "--server-device", "x"), "are for one HOST"),
             (("--pattern", "all-to-all", "--device", "x"), "are for one HOST"),
         ):

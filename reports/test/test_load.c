@@ -187,6 +187,10 @@ static void check_changes(const struct change *rows, size_t count)
 static void test_refusals(void **unused)
 {
 	static const struct change rows[] = {
+		{"warnings",                           "7",				      "\"warnings\" is no array"                       },
+		{"warnings",                           "[{\"host\": \"\\u001b[31m\"}]",
+		 "warnings: \"host\" is not all printable"											},
+		{"parties",			    "[{\"name\": \"n01\"}]",                  "parties: there is no \"device\""                },
 		{"schema",			     NULL,				     "this is no result of verbmark"                  },
 		{"schema",			     "1",				      "this is no result of verbmark"                  },
 		{"schema",			     "\"fio\"",                                "this is no result of verbmark"                  },

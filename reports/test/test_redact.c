@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "reports/redact.h"
 #include "reports/test/loading.h"
@@ -183,6 +186,37 @@ static void test_again(void **unused)
 	json_decref(document);
 }
 
+/* As many as there may be, each with all the names that one can have. */
+static void test_very_many_hosts(void **unused)
+{
+	json_t *document = loading_document();
+	json_t *parties = json_array();
+	struct error error = {0};
+	char *text;
+
+	for (int i = 0; i < 66; i++) {
+		json_t *party = json_deep_copy(
+			json_object_get(json_object_get(document, "hosts"), "client"));
+		char name[64];
+
+		snprintf(name, sizeof(name), "node%d.example:7471", i);
+		json_object_set_new(party, "name", json_string(name));
+		snprintf(name, sizeof(name), "rack%d.example", i);
+		json_object_set_new(party, "host", json_string(name));
+		snprintf(name, sizeof(name), "real%d.example", i);
+		json_object_set_new(party, "facts", json_pack("{s:s}", "host", name));
+		json_array_append_new(parties, party);
+	}
+	json_object_set_new(document, "parties", parties);
+	assert_int_equal(redact_document(document, NULL, NULL, 0, &error), 0);
+	text = json_dumps(parties, 0);
+	assert_null(strstr(text, "node"));
+	assert_null(strstr(text, "rack"));
+	assert_null(strstr(text, "real63"));
+	free(text);
+	json_decref(document);
+}
+
 /* Each is called by its number, whatever it was called. */
 static void test_several_hosts(void **unused)
 {
@@ -227,6 +261,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_texts),
 		cmocka_unit_test(test_several_hosts),
+		cmocka_unit_test(test_very_many_hosts),
 		cmocka_unit_test(test_a_document),
 		cmocka_unit_test(test_hosts_that_are_addresses),
 		cmocka_unit_test(test_hosts_that_are_names),
