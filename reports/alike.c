@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reports/fingerprint.h"
+#include "reports/member.h"
 
 /* Of a name in a sentence, which an error has room for: its end tells most. */
 #define NAME_MOST 36
@@ -90,6 +91,26 @@ static int check_end(const struct result_end *one, const struct result_end *othe
 	return code;
 }
 
+/* Whatever they are called: each by its place. */
+static int check_parties(const struct alike *before, const struct alike *now, struct error *error)
+{
+	const json_t *ones = before->result->parties;
+	const json_t *others = now->result->parties;
+	int code = check_number("number of hosts", json_array_size(ones), json_array_size(others),
+				before, now, error);
+
+	for (size_t i = 0; i < json_array_size(ones) && !code; i++) {
+		const struct value value = {
+			member_or_empty(json_array_get(ones, i), "hard_fingerprint"),
+			member_or_empty(json_array_get(others, i), "hard_fingerprint"),
+		};
+
+		if (*value.before && *value.now && is_other(value.before, value.now))
+			code = differ("the hard fingerprint of a host", &value, before, now, error);
+	}
+	return code;
+}
+
 int alike_check(const struct alike *before, const struct alike *now, struct error *error)
 {
 	const struct result *one = before->result;
@@ -108,7 +129,7 @@ int alike_check(const struct alike *before, const struct alike *now, struct erro
 	if (is_other(one->clock, other->clock))
 		return differ("the clock", &(struct value){one->clock, other->clock}, before, now,
 			      error);
-	return 0;
+	return check_parties(before, now, error);
 }
 
 bool alike_is_known(const struct result *result)

@@ -362,6 +362,35 @@ static void test_circumstances(void **unused)
 			    "the server: hard fingerprint is 0123 in b.json and 4567 in n.json");
 }
 
+static int add_hosts(enum compare_side side, const char *parties)
+{
+	struct result result;
+
+	make(&result, &(struct row){"send/lat/64/poll", 100, RESULT_COMPLETE}, 1);
+	result.parties = sample_json(parties);
+	return compare_add(&comparison, side, &result, side ? "n.json" : "b.json", &error);
+}
+
+/* However they are called. */
+static void test_several_hosts(void **unused)
+{
+	assert_int_equal(add_hosts(COMPARE_BASE, "[{\"name\": \"a\", \"hard_fingerprint\": \"01\"},"
+						 " {\"name\": \"b\"}]"),
+			 0);
+	assert_int_equal(add_hosts(COMPARE_BASE,
+				   "[{\"name\": \"c\", \"hard_fingerprint\": \"01\"},"
+				   " {\"name\": \"d\", \"hard_fingerprint\": \"02\"}]"),
+			 0);
+	assert_int_equal(add_hosts(COMPARE_NEW, "[{\"name\": \"a\"}]"), -EXDEV);
+	assert_string_equal(error.text, "number of hosts is 2 in b.json and 1 in n.json");
+	error = (struct error){0};
+	assert_int_equal(add_hosts(COMPARE_NEW, "[{\"name\": \"a\", \"hard_fingerprint\": \"03\"},"
+						" {\"name\": \"b\"}]"),
+			 -EXDEV);
+	assert_string_equal(error.text,
+			    "the hard fingerprint of a host is 01 in b.json and 03 in n.json");
+}
+
 static void test_force(void **unused)
 {
 	comparison.is_forced = true;
@@ -439,14 +468,15 @@ static void test_no_memory(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_differs),      TEST(test_same),
-		TEST(test_floor),        TEST(test_unknown),
-		TEST(test_families),     TEST(test_gaps),
-		TEST(test_two_kinds),    TEST(test_nothing_in_common),
-		TEST(test_few_messages), TEST(test_other_parameters),
-		TEST(test_cpu),          TEST(test_twice),
-		TEST(test_apart),        TEST(test_circumstances),
-		TEST(test_force),        TEST(test_ends),
+		TEST(test_differs),       TEST(test_same),
+		TEST(test_floor),         TEST(test_unknown),
+		TEST(test_families),      TEST(test_gaps),
+		TEST(test_two_kinds),     TEST(test_nothing_in_common),
+		TEST(test_few_messages),  TEST(test_other_parameters),
+		TEST(test_cpu),           TEST(test_twice),
+		TEST(test_apart),         TEST(test_circumstances),
+		TEST(test_several_hosts), TEST(test_ends),
+		TEST(test_force),         TEST(test_ends),
 		TEST(test_no_memory),
 	};
 
