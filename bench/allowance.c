@@ -113,7 +113,7 @@ static bool estimate(const struct protocol_case *wanted, uint64_t *bytes)
 	uint64_t receives = limits.recv_depth ? entries(limits.recv_depth) : 0;
 	uint64_t shared = limits.srqs ? entries(limits.srq_depth) : 0;
 
-	*bytes = pattern_lanes(p, true) * LANE_BYTES;
+	*bytes = (uint64_t)pattern_lanes(p, true) * LANE_BYTES;
 	return add(bytes, limits.regions, region_bytes(p, limits.memory_bytes)) &&
 	       add(bytes, pairs, PAIR_BYTES + sizeof(struct flow) + list_bytes(p)) &&
 	       add(bytes, pairs, sends + 2 * sizeof(uint64_t) * limits.send_depth) &&

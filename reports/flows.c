@@ -74,7 +74,7 @@ double flows_fairness(const struct flows *flows)
 
 double flows_slowest(const struct flows *flows)
 {
-	double least = INFINITY;
+	double least = (double)INFINITY;
 
 	for (size_t i = 0; i < flows->count; i++)
 		least = fmin(least, flows_rate(&flows->flow[i]));
