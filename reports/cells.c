@@ -237,14 +237,18 @@ static void print_ends(char text[static CELLS_ENDS], const struct result *result
 			 near->port, far->host, far->device, far->port);
 	json_array_foreach(result->parties, i, party)
 	{
-		if (used + 160 > CELLS_ENDS) {
-			snprintf(text + used, CELLS_ENDS - used, " and %zu more",
+		size_t left = CELLS_ENDS - used;
+		int length =
+			snprintf(text + used, left, "%s%s %s", i ? ", " : "",
+				 member_or_empty(party, "name"), member_or_empty(party, "device"));
+
+		/* The count has its place, whatever they are called. */
+		if ((size_t)length + CELLS_MORE > left) {
+			snprintf(text + used, left, "%s%zu more", i ? " and " : "",
 				 json_array_size(result->parties) - i);
 			return;
 		}
-		used += (size_t)snprintf(text + used, CELLS_ENDS - used, "%s%s %s", i ? ", " : "",
-					 member_or_empty(party, "name"),
-					 member_or_empty(party, "device"));
+		used += (size_t)length;
 	}
 }
 

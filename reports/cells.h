@@ -9,9 +9,11 @@
 #include "reports/result.h"
 
 /* Room for the head of a table. */
-#define CELLS_HEAD 640
+#define CELLS_HEAD 960
 /* And for who is in it. */
 #define CELLS_ENDS 400
+/* And, in that, for how many there was none for. */
+#define CELLS_MORE 32
 
 /* What a bandwidth is shown in, such as Gb/s. */
 struct table_unit;

@@ -304,6 +304,30 @@ static void test_flows(void **unused)
 	assert_contains(text, "  n01 -> n03: 0.800 Gb/s\n  n02 -> n03: 0.400 Gb/s\n");
 }
 
+/* Whatever they are called, what there is no room for is counted. */
+static void test_very_many_hosts(void **unused)
+{
+	char head[CELLS_HEAD];
+	char name[250];
+
+	memset(name, 'n', sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	sample.parties = json_array();
+	for (int i = 0; i < 64; i++)
+		json_array_append_new(
+			sample.parties,
+			json_pack("{s:s, s:s}", "name", i ? "n02" : "n01", "device", "mlx5_0"));
+	cells_head(head, &sample);
+	assert_contains(head, "n01 mlx5_0, n02 mlx5_0, n02 mlx5_0");
+	assert_contains(head, " and 34 more  ");
+	json_array_clear(sample.parties);
+	for (int i = 0; i < 3; i++)
+		json_array_append_new(sample.parties,
+				      json_pack("{s:s, s:s}", "name", name, "device", name));
+	cells_head(head, &sample);
+	assert_contains(head, "3 more  ");
+}
+
 static void test_no_units(void **unused)
 {
 	static const char *const texts[] = {"", "gb/s", "Gbps", "Gb", "Gb/s ", "KB/s", "GiB/s"};
@@ -498,6 +522,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_bandwidth, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_units, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_flows, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_very_many_hosts, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_shares, open_sample, close_sample),
 		cmocka_unit_test(test_no_units),
 		cmocka_unit_test_setup_teardown(test_cases_without_figures, open_sample,
