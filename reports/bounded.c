@@ -2,33 +2,28 @@
 #include "reports/bounded.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "reports/interval.h"
-
-#define CONFIDENCE 0.95
+#include "reports/trials.h"
 
 static const struct bounded unknown = {(double)NAN, (double)NAN, (double)NAN};
 
-/* first: that of the first trial. */
-static void add_interval(struct bounded *figure, const struct result_case *line, const double *first)
+void bounded_of(struct bounded *figure, const struct result_case *line, const double *first,
+		double pooled)
 {
-	double *values = calloc(line->n_trials + 1, sizeof(*values));
 	struct interval interval;
 	struct error ignored = {0};
 
-	if (!values)
+	*figure = unknown;
+	if (trials_interval(&interval, line, first, &ignored)) {
+		figure->value = pooled;
 		return;
-	for (size_t i = 0; i < line->n_trials; i++)
-		memcpy(&values[i], (const char *)first + i * sizeof(*line->trials),
-		       sizeof(*values));
-	if (!interval_median(&interval, values, line->n_trials, &ignored) &&
-	    interval.confidence >= CONFIDENCE) {
-		figure->low = interval.low;
-		figure->high = interval.high;
 	}
-	free(values);
+	figure->value = interval.median;
+	if (!interval_is_sure(&interval))
+		return;
+	figure->low = interval.low;
+	figure->high = interval.high;
 }
 
 void bounded_latency(struct bounded *figure, const struct result_case *line, const char *key)
@@ -42,23 +37,18 @@ void bounded_latency(struct bounded *figure, const struct result_case *line, con
 		if (strcmp(statistic->key, key) != 0 ||
 		    !statistic->is_known(line->latency, statistic))
 			continue;
-		figure->value = statistic->value(line->latency, statistic);
-		add_interval(figure, line, &line->trials->latency[i]);
+		bounded_of(figure, line, &line->trials->latency[i],
+			   statistic->value(line->latency, statistic));
 	}
 }
 
 void bounded_rate(struct bounded *figure, const struct result_case *line)
 {
-	double messages = 0;
-
 	*figure = unknown;
 	if (line->status != RESULT_COMPLETE || !line->n_trials || !line->windows ||
 	    !line->duration_ns)
 		return;
-	for (size_t i = 0; i < line->n_trials; i++)
-		messages += line->trials[i].messages_per_s * (double)line->trials[i].duration_ns;
-	figure->value = messages / (double)line->duration_ns;
-	add_interval(figure, line, &line->trials->messages_per_s);
+	bounded_of(figure, line, &line->trials->messages_per_s, result_rate(line, false));
 }
 
 void bounded_scale(struct bounded *figure, double factor)

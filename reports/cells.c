@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "core/compiler.h"
-#include "reports/interval.h"
 #include "reports/member.h"
 #include "reports/statistic.h"
+#include "reports/trials.h"
 
 #define NS_PER_US 1000.0
 
@@ -275,22 +275,15 @@ void cells_head(char text[static CELLS_HEAD], const struct result *result)
 		 (double)rate_mbps(result) / 1000, common[2], common[0], common[1], access);
 }
 
-static double cpu_us(const struct result_cost *cost)
+static void add_costs(struct cells *cells, const struct result_case *line)
 {
-	uint64_t spent = cost->user_ns + cost->system_ns;
+	const double ns[] = {result_cpu_ns(&line->client), result_cpu_ns(&line->server)};
+	char text[ARRAY_LENGTH(ns)][32] = {"-", "-"};
 
-	return cost->messages ? (double)spent / (double)cost->messages / NS_PER_US : 0;
-}
-
-/* Half of what the interval of the median over trials spans; NAN without one. */
-static double half_width(const double *values, size_t n_values)
-{
-	struct interval interval;
-	struct error ignored = {0};
-
-	if (interval_median(&interval, values, n_values, &ignored) || interval.confidence < 0.95)
-		return (double)NAN;
-	return (interval.high - interval.low) / 2;
+	for (size_t i = 0; i < ARRAY_LENGTH(ns); i++)
+		if (!isnan(ns[i]))
+			snprintf(text[i], sizeof(text[i]), "%.2f", ns[i] / NS_PER_US);
+	add_name(cells, "%s/%s", text[0], text[1]);
 }
 
 /* Three digits that say something, whatever the scale. */
@@ -316,20 +309,15 @@ static int latency_digits(double us)
 	return digits > 2 ? 2 : digits;
 }
 
-/* Of a figure of all trials: first is the first one's. */
+/* Half of what the interval of the median over trials spans; NAN without one. */
 static double width_over_trials(const struct result_case *line, const double *first)
 {
-	double *values = calloc(line->n_trials, sizeof(*values));
-	double width;
+	struct interval interval;
+	struct error ignored = {0};
 
-	if (!values)
+	if (trials_interval(&interval, line, first, &ignored) || !interval_is_sure(&interval))
 		return (double)NAN;
-	for (size_t i = 0; i < line->n_trials; i++)
-		memcpy(&values[i], (const char *)first + i * sizeof(*line->trials),
-		       sizeof(*values));
-	width = half_width(values, line->n_trials);
-	free(values);
-	return width;
+	return (interval.high - interval.low) / 2;
 }
 
 /* The operation with whatever of the case is not at its default, the size, the modes. */
@@ -544,7 +532,7 @@ void cells_fill(struct cells *cells, const struct table_unit *unit, const struct
 		add_times(cells, line);
 		break;
 	}
-	add_name(cells, "%.2f/%.2f", cpu_us(&line->client), cpu_us(&line->server));
+	add_costs(cells, line);
 }
 
 /* Most of its trials were measured before their warm-up had come to an end. */

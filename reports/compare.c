@@ -8,7 +8,7 @@
 
 #include "reports/alike.h"
 #include "reports/cells.h"
-#include "reports/interval.h"
+#include "reports/trials.h"
 
 static const struct figure *const figures[COMPARE_FIGURES] = {
 	&figure_median,   &figure_tail,       &figure_mean,       &figure_bytes,
@@ -32,6 +32,15 @@ const char *compare_verdict_name(enum compare_verdict verdict)
 	return names[verdict];
 }
 
+/* A document may have any numbers; a ratio is of those above 0. */
+static double value_of(const struct result_trial *trial, const void *of)
+{
+	const struct figure *figure = of;
+	double value = figure->value(trial);
+
+	return value > 0 && isfinite(value) ? value : (double)NAN;
+}
+
 /*
  * Of a run one value: the median over its trials. That of a tail is steadier than the tail of
  * all messages together, which one bad trial makes. NAN if it is not known of all trials.
@@ -39,27 +48,12 @@ const char *compare_verdict_name(enum compare_verdict verdict)
 static int take_median(double *median, const struct result_case *line, const struct figure *figure,
 		       struct error *error)
 {
-	double *values = calloc(line->n_trials + 1, sizeof(*values));
 	struct interval interval;
-	int code = 0;
+	struct error unknown = {0};
+	int code = trials_interval_of(&interval, line, value_of, figure, &unknown);
 
-	*median = (double)NAN;
-	if (!values)
-		return error_set_errno(error, -ENOMEM, "cannot keep the figures");
-	for (size_t i = 0; i < line->n_trials; i++) {
-		values[i] = figure->value(&line->trials[i]);
-		/* A document may have any numbers. */
-		if (!(values[i] > 0 && isfinite(values[i]))) {
-			free(values);
-			return 0;
-		}
-	}
-	if (line->n_trials)
-		code = interval_median(&interval, values, line->n_trials, error);
-	if (!code && line->n_trials)
-		*median = interval.median;
-	free(values);
-	return code;
+	*median = code ? (double)NAN : interval.median;
+	return code == -ENOMEM ? error_set(error, code, "%s", unknown.text) : 0;
 }
 
 /* Histograms are of no use any more, and many files would have many of them. */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/interval.h"
 #include "reports/knee.h"
+#include "reports/trials.h"
 
 #define NAME_SIZE 256
 
@@ -99,19 +99,12 @@ static int compare(const void *one, const void *other)
 /* One trial that was held up says nothing of the others. */
 static double median_rate(const struct result_case *line)
 {
-	double *rates = calloc(line->n_trials, sizeof(*rates));
-	struct interval interval = {0};
+	struct interval interval;
 	struct error ignored = {0};
-	double median = 0;
 
-	if (!rates)
-		return 0;
-	for (size_t i = 0; i < line->n_trials; i++)
-		rates[i] = line->trials[i].messages_per_s;
-	if (!interval_median(&interval, rates, line->n_trials, &ignored))
-		median = interval.median;
-	free(rates);
-	return median;
+	return trials_interval(&interval, line, &line->trials->messages_per_s, &ignored)
+		       ? 0
+		       : interval.median;
 }
 
 static struct crowd_point make_of(const struct result_case *line)

@@ -90,9 +90,7 @@ static void add_latency(const struct rows *rows, const double values[static STAT
 /* What one message cost at an end. */
 static void add_cost(const struct rows *rows, const char *figure, const struct result_cost *cost)
 {
-	if (cost->messages)
-		add_row(rows, figure, "ns",
-			(double)(cost->user_ns + cost->system_ns) / (double)cost->messages);
+	add_row(rows, figure, "ns", result_cpu_ns(cost));
 }
 
 static void add_rates(const struct rows *rows, double bytes_per_s, double messages_per_s)

@@ -11,9 +11,9 @@
 
 #include "reports/crowd.h"
 #include "reports/hdr.h"
-#include "reports/interval.h"
 #include "reports/knee.h"
 #include "reports/save.h"
+#include "reports/trials.h"
 #include "reports/turns.h"
 
 /* Everything here is well below 2^63, which is as far as JSON's integers go. */
@@ -56,37 +56,16 @@ static json_t *make_histogram(const struct hist *hist, const char *unit)
 	return histogram;
 }
 
-/* The median over trials of one of their figures, with its interval; NULL: not known. */
-static json_t *make_interval(const struct result_case *line,
-			     double (*figure)(const struct result_trial *trial, size_t which),
-			     size_t which)
+/* The median over trials of a figure, the first one's of which is first; NULL: not known. */
+static json_t *make_interval(const struct result_case *line, const double *first)
 {
 	struct interval interval;
 	struct error ignored = {0};
-	double *values = calloc(line->n_trials + 1, sizeof(*values));
-	json_t *made = NULL;
-	bool is_known = values != NULL;
 
-	for (size_t i = 0; i < line->n_trials && is_known; i++) {
-		values[i] = figure(&line->trials[i], which);
-		is_known = !isnan(values[i]);
-	}
-	if (is_known && !interval_median(&interval, values, line->n_trials, &ignored))
-		made = json_pack("{s:f, s:f, s:f, s:f}", "median", interval.median, "low",
-				 interval.low, "high", interval.high, "confidence",
-				 interval.confidence);
-	free(values);
-	return made;
-}
-
-static double latency_figure(const struct result_trial *trial, size_t which)
-{
-	return trial->latency[which];
-}
-
-static double rate_figure(const struct result_trial *trial, size_t which)
-{
-	return which ? trial->messages_per_s : trial->bytes_per_s;
+	if (trials_interval(&interval, line, first, &ignored))
+		return NULL;
+	return json_pack("{s:f, s:f, s:f, s:f}", "median", interval.median, "low", interval.low,
+			 "high", interval.high, "confidence", interval.confidence);
 }
 
 static json_t *make_figures(const struct hist *hist)
@@ -106,7 +85,7 @@ static json_t *make_latency(const struct result_case *line)
 	json_t *latency = make_figures(line->latency);
 
 	for (size_t i = 0; i < STATISTICS; i++) {
-		json_t *interval = make_interval(line, latency_figure, i);
+		json_t *interval = make_interval(line, &line->trials->latency[i]);
 
 		if (interval)
 			json_object_set_new(intervals, statistics[i].key, interval);
@@ -171,14 +150,15 @@ static json_t *make_bandwidth(const struct result_case *line)
 	if (!hist)
 		return NULL;
 	windows_fill(line->windows, line->size, hist);
-	bandwidth = json_pack(
-		"{s:o, s:o, s:o, s:f, s:f, s:o*, s:{s:o*, s:o*}, s:o, s:o, s:o}", "bytes",
-		number(line->messages * line->size), "messages", number(line->messages),
-		"duration_ns", number(line->duration_ns), "bytes_per_s", rate * (double)line->size,
-		"messages_per_s", rate, "total", make_total(line), "intervals", "bytes_per_s",
-		make_interval(line, rate_figure, 0), "messages_per_s",
-		make_interval(line, rate_figure, 1), "window_ns", number(line->windows->window_ns),
-		"windows", make_windows(line), "histogram", make_histogram(hist, "bytes/s"));
+	bandwidth = json_pack("{s:o, s:o, s:o, s:f, s:f, s:o*, s:{s:o*, s:o*}, s:o, s:o, s:o}",
+			      "bytes", number(line->messages * line->size), "messages",
+			      number(line->messages), "duration_ns", number(line->duration_ns),
+			      "bytes_per_s", rate * (double)line->size, "messages_per_s", rate,
+			      "total", make_total(line), "intervals", "bytes_per_s",
+			      make_interval(line, &line->trials->bytes_per_s), "messages_per_s",
+			      make_interval(line, &line->trials->messages_per_s), "window_ns",
+			      number(line->windows->window_ns), "windows", make_windows(line),
+			      "histogram", make_histogram(hist, "bytes/s"));
 	free(hist);
 	return bandwidth;
 }

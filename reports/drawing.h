@@ -75,53 +75,51 @@ bool drawing_is_telling(const struct drawing_source *source, const struct result
  * where not for all; where there is none, the chart is thinned.
  */
 bool drawing_has_room(struct chart *chart, const struct drawing_source *source,
-		     const struct result_case *line, size_t most);
+		      const struct result_case *line, size_t most);
 
-/*
- * The interval over trials of one of their figures: first is the first trial's. None of a
- * single one.
- */
-void drawing_interval(struct plot_point *point, const struct result_case *line, const double *first);
+/* Where the point is, and its interval: see bounded_of. */
+void drawing_over_trials(struct plot_point *point, const struct result_case *line,
+			 const double *first, double pooled);
 
 /* Processor time of both ends for each message, ns. */
 void drawing_add_cost(struct chart *chart, const struct drawing_source *source,
-		     const struct result_case *line);
+		      const struct result_case *line);
 void drawing_prepare_cost(struct chart *chart, const struct drawing_source *source);
 
 void drawing_prepare_latency_by_size(struct chart *chart, const struct drawing_source *source);
 void drawing_add_latency_by_size(struct chart *chart, const struct drawing_source *source,
-				const struct result_case *line);
+				 const struct result_case *line);
 void drawing_add_latency_by_mode(struct chart *chart, const struct drawing_source *source,
-				const struct result_case *line);
+				 const struct result_case *line);
 void drawing_add_latency_by_operation(struct chart *chart, const struct drawing_source *source,
-				     const struct result_case *line);
+				      const struct result_case *line);
 void drawing_prepare_percentiles(struct chart *chart, const struct drawing_source *source);
 void drawing_add_percentiles(struct chart *chart, const struct drawing_source *source,
-			    const struct result_case *line);
+			     const struct result_case *line);
 void drawing_prepare_histogram(struct chart *chart, const struct drawing_source *source);
 void drawing_add_histogram(struct chart *chart, const struct drawing_source *source,
-			  const struct result_case *line);
+			   const struct result_case *line);
 void drawing_prepare_latency_trials(struct chart *chart, const struct drawing_source *source);
 void drawing_add_latency_trials(struct chart *chart, const struct drawing_source *source,
-			       const struct result_case *line);
+				const struct result_case *line);
 
 void drawing_prepare_bandwidth(struct chart *chart, const struct drawing_source *source);
 void drawing_add_bandwidth(struct chart *chart, const struct drawing_source *source,
-			  const struct result_case *line);
+			   const struct result_case *line);
 void drawing_add_bandwidth_by_operation(struct chart *chart, const struct drawing_source *source,
-				       const struct result_case *line);
+					const struct result_case *line);
 void drawing_prepare_message_rate(struct chart *chart, const struct drawing_source *source);
 void drawing_add_message_rate(struct chart *chart, const struct drawing_source *source,
-			     const struct result_case *line);
+			      const struct result_case *line);
 void drawing_prepare_windows(struct chart *chart, const struct drawing_source *source);
 void drawing_add_windows(struct chart *chart, const struct drawing_source *source,
-			const struct result_case *line);
+			 const struct result_case *line);
 void drawing_prepare_bandwidth_trials(struct chart *chart, const struct drawing_source *source);
 void drawing_add_bandwidth_trials(struct chart *chart, const struct drawing_source *source,
-				 const struct result_case *line);
+				  const struct result_case *line);
 
 void drawing_prepare_load(struct chart *chart, const struct drawing_source *source);
 void drawing_add_load(struct chart *chart, const struct drawing_source *source,
-		     const struct result_case *line);
+		      const struct result_case *line);
 
 #endif

@@ -22,13 +22,13 @@ static void add_statistic(struct chart *chart, const char *panel, const char *se
 
 	if (!statistic->is_known(line->latency, statistic))
 		return;
-	point.y = statistic->value(line->latency, statistic);
-	drawing_interval(&point, line, &line->trials->latency[which]);
+	drawing_over_trials(&point, line, &line->trials->latency[which],
+			    statistic->value(line->latency, statistic));
 	chart_add(chart, panel, series, &point);
 }
 
 void drawing_add_latency_by_size(struct chart *chart, const struct drawing_source *source,
-				const struct result_case *line)
+				 const struct result_case *line)
 {
 	struct drawing_names names;
 	char panel[PLOT_TITLE];
@@ -53,7 +53,7 @@ static size_t find_statistic(const char *key)
 }
 
 void drawing_add_latency_by_mode(struct chart *chart, const struct drawing_source *source,
-				const struct result_case *line)
+				 const struct result_case *line)
 {
 	struct drawing_names names;
 	char panel[PLOT_TITLE];
@@ -66,7 +66,7 @@ void drawing_add_latency_by_mode(struct chart *chart, const struct drawing_sourc
 }
 
 void drawing_add_latency_by_operation(struct chart *chart, const struct drawing_source *source,
-				     const struct result_case *line)
+				      const struct result_case *line)
 {
 	struct drawing_names names;
 	char panel[PLOT_TITLE];
@@ -86,7 +86,7 @@ void drawing_prepare_percentiles(struct chart *chart, const struct drawing_sourc
 }
 
 void drawing_add_percentiles(struct chart *chart, const struct drawing_source *source,
-			    const struct result_case *line)
+			     const struct result_case *line)
 {
 	static const uint32_t parts[] = {100000, 250000, 500000, 750000, 900000, 950000, 990000,
 					 995000, 999000, 999500, 999900, 999950, 999990, 999999};
@@ -154,7 +154,7 @@ static void add_column(struct chart *chart, const char *panel, const struct resu
 
 /* Of the least of an operation's sizes: a column is as wide as its bins are. */
 void drawing_add_histogram(struct chart *chart, const struct drawing_source *source,
-			  const struct result_case *line)
+			   const struct result_case *line)
 {
 	const struct hist *hist = line->latency;
 	uint64_t upper =
@@ -187,7 +187,7 @@ void drawing_prepare_latency_trials(struct chart *chart, const struct drawing_so
 }
 
 void drawing_add_latency_trials(struct chart *chart, const struct drawing_source *source,
-			       const struct result_case *line)
+				const struct result_case *line)
 {
 	size_t which = find_statistic("p50");
 	struct drawing_names names;

@@ -28,18 +28,15 @@ void drawing_prepare_bandwidth(struct chart *chart, const struct drawing_source 
 static void add_bandwidth(struct chart *chart, const char *panel, const char *series,
 			  const struct result_case *line)
 {
-	struct plot_point point = {
-		.x = (double)line->size,
-		.y = result_rate(line, false) * (double)line->size,
-		.id = line->id,
-	};
+	struct plot_point point = {.x = (double)line->size, .id = line->id};
 
-	drawing_interval(&point, line, &line->trials->bytes_per_s);
+	drawing_over_trials(&point, line, &line->trials->bytes_per_s,
+			    result_rate(line, false) * (double)line->size);
 	chart_add(chart, panel, series, &point);
 }
 
 void drawing_add_bandwidth(struct chart *chart, const struct drawing_source *source,
-			  const struct result_case *line)
+			   const struct result_case *line)
 {
 	struct drawing_names names;
 
@@ -50,7 +47,7 @@ void drawing_add_bandwidth(struct chart *chart, const struct drawing_source *sou
 }
 
 void drawing_add_bandwidth_by_operation(struct chart *chart, const struct drawing_source *source,
-				       const struct result_case *line)
+					const struct result_case *line)
 {
 	struct drawing_names names;
 
@@ -70,19 +67,15 @@ void drawing_prepare_message_rate(struct chart *chart, const struct drawing_sour
 }
 
 void drawing_add_message_rate(struct chart *chart, const struct drawing_source *source,
-			     const struct result_case *line)
+			      const struct result_case *line)
 {
-	struct plot_point point = {
-		.x = (double)line->size,
-		.y = result_rate(line, false),
-		.id = line->id,
-	};
+	struct plot_point point = {.x = (double)line->size, .id = line->id};
 	struct drawing_names names;
 
 	if (!drawing_has_room(chart, source, line, DRAWING_CASES_MAIN))
 		return;
 	drawing_name(&names, line);
-	drawing_interval(&point, line, &line->trials->messages_per_s);
+	drawing_over_trials(&point, line, &line->trials->messages_per_s, result_rate(line, false));
 	chart_add(chart, names.operation, names.modes, &point);
 }
 
@@ -122,7 +115,7 @@ static void add_windows(struct chart *chart, const char *panel, const char *seri
 
 /* Of the largest of an operation's sizes. */
 void drawing_add_windows(struct chart *chart, const struct drawing_source *source,
-			const struct result_case *line)
+			 const struct result_case *line)
 {
 	struct drawing_names names;
 	char size[MARKUP_NUMBER];
@@ -145,7 +138,7 @@ void drawing_prepare_bandwidth_trials(struct chart *chart, const struct drawing_
 }
 
 void drawing_add_bandwidth_trials(struct chart *chart, const struct drawing_source *source,
-				 const struct result_case *line)
+				  const struct result_case *line)
 {
 	struct drawing_names names;
 	char size[MARKUP_NUMBER];
@@ -182,7 +175,7 @@ static void add_cost(struct chart *chart, const struct drawing_names *names, con
 {
 	const struct plot_point point = {
 		.x = (double)line->size,
-		.y = (double)(cost->user_ns + cost->system_ns) / (double)cost->messages,
+		.y = result_cpu_ns(cost),
 		.low = (double)NAN,
 		.high = (double)NAN,
 		.id = line->id,
@@ -196,7 +189,7 @@ static void add_cost(struct chart *chart, const struct drawing_names *names, con
 }
 
 void drawing_add_cost(struct chart *chart, const struct drawing_source *source,
-		     const struct result_case *line)
+		      const struct result_case *line)
 {
 	struct drawing_names names;
 
@@ -241,7 +234,7 @@ static void name_curve(const struct result_case *line, char panel[static PLOT_TI
 }
 
 void drawing_add_load(struct chart *chart, const struct drawing_source *source,
-		     const struct result_case *line)
+		      const struct result_case *line)
 {
 	char panel[PLOT_TITLE];
 
@@ -254,8 +247,8 @@ void drawing_add_load(struct chart *chart, const struct drawing_source *source,
 		if (!statistic->parts_per_million || !statistic->title ||
 		    !statistic->is_known(line->latency, statistic))
 			continue;
-		point.y = statistic->value(line->latency, statistic);
-		drawing_interval(&point, line, &line->trials->latency[i]);
+		drawing_over_trials(&point, line, &line->trials->latency[i],
+				    statistic->value(line->latency, statistic));
 		chart_add(chart, panel, statistic->title, &point);
 	}
 }

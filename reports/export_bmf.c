@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "reports/export.h"
 #include "reports/bounded.h"
+#include "reports/export.h"
 
 struct state {
 	json_t *benchmarks;

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "reports/banner.h"
-#include "reports/export.h"
 #include "reports/bounded.h"
+#include "reports/export.h"
 #include "reports/xml.h"
 
 struct count {
@@ -75,19 +75,25 @@ static void print_figures(FILE *out, const struct result_case *line)
 	for (size_t i = 0; i < STATISTICS; i++) {
 		char name[32];
 
-		bounded_latency(&figure, line, statistics[i].key);
-		snprintf(name, sizeof(name), "%s_ns", statistics[i].key);
-		print_figure(out, name, figure.value);
-		if (strcmp(statistics[i].key, "p50") != 0)
+		if (!line->latency || !statistics[i].is_known(line->latency, &statistics[i]))
 			continue;
+		snprintf(name, sizeof(name), "%s_ns", statistics[i].key);
+		if (strcmp(statistics[i].key, "p50") != 0) {
+			print_figure(out, name, statistics[i].value(line->latency, &statistics[i]));
+			continue;
+		}
+		/* With bounds, it is the median over trials. */
+		bounded_latency(&figure, line, "p50");
+		print_figure(out, name, figure.value);
 		print_figure(out, "p50_low_ns", figure.low);
 		print_figure(out, "p50_high_ns", figure.high);
 	}
 	if (line->latency)
 		print_property(out, "kind", result_kind_name(line->kind));
-	bounded_rate(&figure, line);
-	print_figure(out, "bytes_per_s", figure.value * (double)line->size);
-	print_figure(out, "messages_per_s", figure.value);
+	if (line->windows && line->duration_ns) {
+		print_figure(out, "bytes_per_s", result_rate(line, false) * (double)line->size);
+		print_figure(out, "messages_per_s", result_rate(line, false));
+	}
 	print_figure(out, "messages", (double)line->messages);
 	print_figure(out, "trials", (double)line->n_trials);
 	fputs("</properties>\n", out);

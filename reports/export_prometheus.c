@@ -12,8 +12,8 @@
 #include <time.h>
 
 #include "reports/banner.h"
-#include "reports/export.h"
 #include "reports/bounded.h"
+#include "reports/export.h"
 
 enum metric {
 	RUN_INFO,
@@ -22,6 +22,7 @@ enum metric {
 	LATENCY,
 	LATENCY_MIN,
 	LATENCY_MAX,
+	LATENCY_MEDIAN,
 	LATENCY_LOW,
 	LATENCY_HIGH,
 	BANDWIDTH,
@@ -50,6 +51,8 @@ static const struct row rows[METRICS] = {
 	[LATENCY] = {"verbmark_latency_seconds",             "summary", "Latency of a message, of all trials."    },
 	[LATENCY_MIN] = {"verbmark_latency_min_seconds",         "gauge",   "The least latency."                      },
 	[LATENCY_MAX] = {"verbmark_latency_max_seconds",         "gauge",   "The largest latency."                    },
+	[LATENCY_MEDIAN] = {"verbmark_latency_median_seconds",      "gauge",
+                      "Median over trials of their medians."                                                       },
 	[LATENCY_LOW] = {"verbmark_latency_median_low_seconds",  "gauge",
                       "Lower end of the 95 % interval of the median over trials."                                  },
 	[LATENCY_HIGH] = {"verbmark_latency_median_high_seconds", "gauge",
@@ -214,25 +217,23 @@ static void add_latency(const struct series *series, const struct result_case *l
 	add_as(series, LATENCY_MIN, "", kind, (double)line->latency->min / 1e9);
 	add_as(series, LATENCY_MAX, "", kind, (double)line->latency->max / 1e9);
 	bounded_latency(&median, line, "p50");
+	add_as(series, LATENCY_MEDIAN, "", kind, median.value / 1e9);
 	add_as(series, LATENCY_LOW, "", kind, median.low / 1e9);
 	add_as(series, LATENCY_HIGH, "", kind, median.high / 1e9);
 }
 
 static void add_cost(const struct series *series, const char *more, const struct result_cost *cost)
 {
-	if (cost->messages)
-		add_as(series, CPU, "", more,
-		       (double)(cost->user_ns + cost->system_ns) / (double)cost->messages / 1e9);
+	add_as(series, CPU, "", more, result_cpu_ns(cost) / 1e9);
 }
 
 static void add_figures(const struct series *series, const struct result_case *line)
 {
-	struct bounded rate;
-
 	add_latency(series, line);
-	bounded_rate(&rate, line);
-	add(series, BANDWIDTH, rate.value * (double)line->size);
-	add(series, MESSAGES, rate.value);
+	if (line->windows && line->duration_ns) {
+		add(series, BANDWIDTH, result_rate(line, false) * (double)line->size);
+		add(series, MESSAGES, result_rate(line, false));
+	}
 	if (line->sent) {
 		add(series, SENT, (double)line->sent);
 		add(series, LOST, (double)line->lost);

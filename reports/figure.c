@@ -43,20 +43,14 @@ static double messages(const struct result_trial *trial)
 	return trial->messages_per_s;
 }
 
-static double cpu(const struct result_cost *cost)
-{
-	return cost->messages ? (double)(cost->user_ns + cost->system_ns) / (double)cost->messages
-			      : (double)NAN;
-}
-
 static double client_cpu(const struct result_trial *trial)
 {
-	return cpu(&trial->client);
+	return result_cpu_ns(&trial->client);
 }
 
 static double server_cpu(const struct result_trial *trial)
 {
-	return cpu(&trial->server);
+	return result_cpu_ns(&trial->server);
 }
 
 const struct figure figure_median = {"p50_ns", "p50 us", "ns", NS_PER_US, false, median};

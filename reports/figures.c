@@ -2,17 +2,18 @@
 #include "reports/figures.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/compiler.h"
+#include "reports/bounded.h"
 #include "reports/drawing.h"
-#include "reports/interval.h"
 #include "reports/turns.h"
 
 #define NS_PER_US 1000.0
 
-#define BANDS "Bands: the interval of the median over trials."
+#define BANDS                                                                                  \
+	"Medians over trials; a percentile that single trials do not have is of all messages " \
+	"together. Bands: the 95 % interval of the median, of six trials and more."
 
 /* Those before the others answer what is asked first. */
 static const struct drawing figures[] = {
@@ -198,23 +199,15 @@ void drawing_name_size(char text[static MARKUP_NUMBER], const struct result_case
 	snprintf(text, MARKUP_NUMBER, "%.20s bytes", size);
 }
 
-void drawing_interval(struct plot_point *point, const struct result_case *line, const double *first)
+void drawing_over_trials(struct plot_point *point, const struct result_case *line,
+			 const double *first, double pooled)
 {
-	double *values = calloc(line->n_trials, sizeof(*values));
-	struct interval interval;
-	struct error ignored = {0};
+	struct bounded figure;
 
-	point->low = (double)NAN;
-	point->high = (double)NAN;
-	for (size_t i = 0; values && i < line->n_trials; i++)
-		memcpy(&values[i], (const char *)first + i * sizeof(*line->trials),
-		       sizeof(*values));
-	if (values && line->n_trials > 1 &&
-	    !interval_median(&interval, values, line->n_trials, &ignored)) {
-		point->low = interval.low;
-		point->high = interval.high;
-	}
-	free(values);
+	bounded_of(&figure, line, first, pooled);
+	point->y = figure.value;
+	point->low = figure.low;
+	point->high = figure.high;
 }
 
 static bool is_of(const struct result_case *line, enum cells_table which)
@@ -224,7 +217,7 @@ static bool is_of(const struct result_case *line, enum cells_table which)
 
 /* NULL: there are more operations than anybody has. */
 static const struct drawing_sizes *sizes_of(const struct drawing_source *source,
-					   const struct result_case *line)
+					    const struct result_case *line)
 {
 	for (size_t i = 0; i < source->n_sizes; i++)
 		if (!strcmp(source->sizes[i].op, line->op))
@@ -266,7 +259,7 @@ bool drawing_is_telling(const struct drawing_source *source, const struct result
 }
 
 bool drawing_has_room(struct chart *chart, const struct drawing_source *source,
-		     const struct result_case *line, size_t most)
+		      const struct result_case *line, size_t most)
 {
 	const struct drawing_sizes *sizes = sizes_of(source, line);
 	size_t rank = rank_of(sizes, line->size);

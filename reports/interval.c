@@ -41,6 +41,11 @@ static size_t find_margin(size_t n, double *confidence)
 	return margin;
 }
 
+bool interval_is_sure(const struct interval *interval)
+{
+	return interval->confidence >= CONFIDENCE;
+}
+
 static int check(const double *values, size_t n_values, struct error *error)
 {
 	if (!n_values)

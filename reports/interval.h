@@ -7,6 +7,7 @@
 #ifndef REPORTS_INTERVAL_H
 #define REPORTS_INTERVAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/error.h"
@@ -17,6 +18,9 @@ struct interval {
 	double median;
 	double confidence; /* of 1: at least 0.95 for 6 values and more, 0 for one */
 };
+
+/* Whether that is 95 % at least: what has less of it is not shown as bounds. */
+bool interval_is_sure(const struct interval *interval);
 
 /*
  * The narrowest interval of ranks, as far from one end as from the other, that covers

@@ -2,6 +2,7 @@
 #include "reports/result.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,13 @@ uint64_t result_line_mbps(const struct result *result, const struct result_case 
 	if (pattern && !strcmp(pattern, "many-to-one"))
 		return far;
 	return pattern && !strcmp(pattern, "one-to-many") ? near : 0;
+}
+
+double result_cpu_ns(const struct result_cost *cost)
+{
+	return cost->messages
+		       ? ((double)cost->user_ns + (double)cost->system_ns) / (double)cost->messages
+		       : (double)NAN;
 }
 
 void result_add_cost(struct result_cost *into, const struct result_cost *from)

@@ -159,6 +159,9 @@ const char *result_kind_name(enum result_kind kind);
 /* Of the slower end's link, or that of the one among several hosts; 0: not known. */
 uint64_t result_line_mbps(const struct result *result, const struct result_case *line);
 
+/* Processor time for a message, in nanoseconds; NAN: there were none. */
+double result_cpu_ns(const struct result_cost *cost);
+
 void result_add_cost(struct result_cost *into, const struct result_cost *from);
 
 /* Adds a trial that has ended well; its histogram and windows (or NULL) are merged. */

@@ -162,12 +162,8 @@ static double far_cpu_us(const struct row *row, const struct sources *sources)
 	/* An end that polls its memory spends all its time so, for both messages of a round. */
 	bool is_polled = row->way == ROW_TOLD && !strcmp(row->op, "write");
 	const struct result_case *line = is_polled ? sources->idle : sources->counts;
-	const struct result_cost *cost = line ? &line->server : NULL;
 
-	if (!cost || !cost->messages)
-		return (double)NAN;
-	return (double)(cost->user_ns + cost->system_ns) / (double)cost->messages / NS_PER_US /
-	       (is_polled ? 2 : 1);
+	return line ? result_cpu_ns(&line->server) / NS_PER_US / (is_polled ? 2 : 1) : (double)NAN;
 }
 
 static void print_times(FILE *out, const struct row *row, const struct sources *sources)

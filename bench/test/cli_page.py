@@ -240,11 +240,15 @@ class Page(unittest.TestCase):
                 self.assertTrue(point["hint"])
 
     def check_values(self, panel, expected):
-        """expected: of a case and a series, the value and its interval or None."""
+        """
+        expected: of a case and a series, the value of all trials together and the interval over
+        them or None: the median of which is the value where there is one.
+        """
         for name, points in panel["series"].items():
             for point in points:
                 line = self.cases[point["data-case"]]
                 value, interval = expected(line, name, point)
+                value = interval["median"] if interval else value
                 self.assertEqual(float(point["data-y"]), value, point)
                 edges = (point.get("data-low"), point.get("data-high"))
                 if interval:

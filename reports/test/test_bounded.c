@@ -45,12 +45,35 @@ static void test_rate(void **unused)
 	assert_near(figure.value, 21200, 1e-9);
 	assert_near(figure.low, 6200, 0);
 	assert_near(figure.high, 36200, 0);
-	/* What has arrived, where that is less than what was sent. */
-	line->trials[5].messages_per_s -= 6;
+	/* Whatever the last one has, the two in the middle are 36400 and 48400. */
+	line->trials[5].messages_per_s *= 10;
 	bounded_rate(&figure, line);
-	assert_near(figure.value, 42399, 1e-9);
+	assert_near(figure.value, 42400, 1e-9);
 	bounded_rate(&figure, &sample.cases[SAMPLE_LATENCY]);
 	assert_true(isnan(figure.value));
+}
+
+/*
+ * Nine values are bounded by the second and the eighth, as tables of the sign test have it.
+ * All messages together are mostly of the last trial, which is beyond.
+ */
+static void test_value_is_within(void **unused)
+{
+	struct result_trial trials[9] = {0};
+	struct result_case line = {.trials = trials, .n_trials = 9};
+	struct bounded figure;
+
+	for (size_t i = 0; i < 9; i++)
+		trials[i].messages_per_s = (double)(10 * i + 10);
+	bounded_of(&figure, &line, &trials->messages_per_s, 89);
+	assert_near(figure.value, 50, 0);
+	assert_near(figure.low, 20, 0);
+	assert_near(figure.high, 80, 0);
+	/* Where one of them has too few messages for it, nobody knows a median over trials. */
+	trials[3].messages_per_s = (double)NAN;
+	bounded_of(&figure, &line, &trials->messages_per_s, 89);
+	assert_near(figure.value, 89, 0);
+	assert_true(isnan(figure.low) && isnan(figure.high));
 }
 
 static void test_incomplete(void **unused)
@@ -71,6 +94,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_latency, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_rate, open_sample, close_sample),
+		cmocka_unit_test(test_value_is_within),
 		cmocka_unit_test_setup_teardown(test_incomplete, open_sample, close_sample),
 	};
 
