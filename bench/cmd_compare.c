@@ -49,7 +49,7 @@ static const struct option_row rows[] = {
 	{"force",  0,   NULL,   option_flag,      offsetof(struct settings, is_forced),
 	 "compare results of other circumstances, and say so"         },
 	{"fail",   0,   NULL,   option_flag,      offsetof(struct settings, is_failing),
-	 "exit status 1 unless all is there, is known and is the same"},
+	 "exit status 1 unless all is there and known, and nothing DIFFERS"},
 	{"units",  0,   "UNIT", table_parse_unit, offsetof(struct settings, unit),
 	 "Gb/s, Mb/s, GB/s, MB/s, MiB/s (Gb/s)"                       },
 };

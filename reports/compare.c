@@ -193,7 +193,8 @@ bool compare_is_same(const struct comparison *comparison)
 	for (size_t i = 0; i < comparison->n_gaps; i++)
 		if (!comparison->gaps[i].is_excused)
 			return false;
-	return !comparison->n_verdicts[COMPARE_DIFFERS] && !comparison->n_verdicts[COMPARE_UNKNOWN];
+	return !comparison->n_unknown && !comparison->n_verdicts[COMPARE_DIFFERS] &&
+	       !comparison->n_verdicts[COMPARE_UNKNOWN];
 }
 
 /* ISO 8601 sorts as text. */
@@ -224,5 +225,6 @@ void compare_close(struct comparison *comparison)
 	}
 	free(comparison->cells);
 	free(comparison->gaps);
+	free(comparison->unknown);
 	*comparison = (struct comparison){0};
 }

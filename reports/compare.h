@@ -74,10 +74,11 @@ struct compare_gap {
 	bool is_excused;  /* it cannot be run at either side */
 };
 
-/* Cases of which a figure is not known in all runs. */
+/* A figure of a case that is compared without it. */
 struct compare_unknown {
-	size_t count;
-	const struct result_case *first;
+	const struct result_case *line;
+	size_t number; /* of the figure */
+	char why[128];
 };
 
 struct comparison {
@@ -90,7 +91,8 @@ struct comparison {
 	size_t n_compared; /* cases with cells */
 	struct compare_gap *gaps;
 	size_t n_gaps;
-	struct compare_unknown unknown[COMPARE_FIGURES];
+	struct compare_unknown *unknown;
+	size_t n_unknown;
 	size_t n_tests;                         /* cells without repeats, of known spread */
 	size_t n_verdicts[COMPARE_DIFFERS + 1]; /* cells without repeats */
 };
@@ -106,13 +108,16 @@ int compare_add(struct comparison *comparison, enum compare_side side, struct re
 /* Once all are there. -ENODATA: nothing could be compared; the gaps tell why. */
 int compare_judge(struct comparison *comparison, struct error *error);
 
-/* What figures there are, by their number in values and unknown. */
+/* What figures there are, by their number in values. */
 const struct figure *compare_figure(size_t number);
 
 const char *compare_side_name(enum compare_side side);
 const char *compare_verdict_name(enum compare_verdict verdict);
 
-/* All that could be compared is the same, and nothing is missing or unknown. */
+/*
+ * Nothing is shown to differ, and nothing is missing or unknown: neither a case, nor a figure of
+ * one, nor a verdict. An interval may be as wide as it likes.
+ */
 bool compare_is_same(const struct comparison *comparison);
 
 /* All runs of one side are older than those of the other one. */

@@ -46,6 +46,14 @@ static void print_ends(FILE *out, const struct comparison *comparison)
 	fputc('\n', out);
 }
 
+/* Kind, figure and unit. */
+static void print_figure(FILE *out, const struct result_case *line, const struct figure *figure)
+{
+	fprintf(out, "%s,%s,%s,",
+		strcmp(line->metric, "bw") != 0 ? result_kind_name(line->kind) : "", figure->key,
+		figure->measure);
+}
+
 static void print_cell(FILE *out, const struct compare_cell *cell)
 {
 	const struct ratio *ratio = &cell->ratio;
@@ -53,13 +61,20 @@ static void print_cell(FILE *out, const struct compare_cell *cell)
 				 ratio->high, ratio->chance, cell->corrected};
 
 	print_case(out, cell->line);
-	fprintf(out, "%s,%s,%s,",
-		strcmp(cell->line->metric, "bw") != 0 ? result_kind_name(cell->line->kind) : "",
-		cell->figure->key, cell->figure->measure);
+	print_figure(out, cell->line, cell->figure);
 	for (size_t i = 0; i < ARRAY_LENGTH(values); i++)
 		print_value(out, values[i]);
 	fprintf(out, "%zu,%zu,%s,,", cell->n_runs[COMPARE_BASE], cell->n_runs[COMPARE_NEW],
 		compare_verdict_name(cell->verdict));
+}
+
+/* In place of values. */
+static void print_reason(FILE *out, const struct comparison *comparison, const char *why)
+{
+	fputs(",,,,,,,,,,", out);
+	csv_field(out, why);
+	fputc(',', out);
+	print_ends(out, comparison);
 }
 
 void compare_csv(FILE *out, const struct comparison *comparison)
@@ -73,9 +88,14 @@ void compare_csv(FILE *out, const struct comparison *comparison)
 	}
 	for (size_t i = 0; i < comparison->n_gaps; i++) {
 		print_case(out, comparison->gaps[i].line);
-		fputs(",,,,,,,,,,,,,", out);
-		csv_field(out, comparison->gaps[i].why);
-		fputc(',', out);
-		print_ends(out, comparison);
+		fputs(",,,", out);
+		print_reason(out, comparison, comparison->gaps[i].why);
+	}
+	for (size_t i = 0; i < comparison->n_unknown; i++) {
+		const struct compare_unknown *unknown = &comparison->unknown[i];
+
+		print_case(out, unknown->line);
+		print_figure(out, unknown->line, compare_figure(unknown->number));
+		print_reason(out, comparison, unknown->why);
 	}
 }

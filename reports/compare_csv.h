@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A comparison as comma-separated values: a line for each figure of each case, and for each
- * case that is not compared, or not in all runs, with its reason. What has to stand over all
+ * case that is not compared, or not in all runs, and each figure that is not known in all of
+ * them, with its reason. What has to stand over all
  * figures stands in each line.
  */
 #ifndef REPORTS_COMPARE_CSV_H

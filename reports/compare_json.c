@@ -88,6 +88,12 @@ static json_t *make_gap(const struct compare_gap *gap)
 			 "compared", gap->is_compared);
 }
 
+static json_t *make_unknown(const struct compare_unknown *unknown)
+{
+	return json_pack("{s:s, s:s, s:s}", "case", unknown->line->id, "figure",
+			 compare_figure(unknown->number)->key, "reason", unknown->why);
+}
+
 static void say(void *owner, const char *text)
 {
 	json_array_append_new(owner, json_string(text));
@@ -107,15 +113,19 @@ static void add_lists(json_t *made, const struct comparison *comparison)
 {
 	json_t *cells = json_array();
 	json_t *gaps = json_array();
+	json_t *unknown = json_array();
 	json_t *notes = json_array();
 
 	for (size_t i = 0; i < comparison->n_cells; i++)
 		json_array_append_new(cells, make_cell(&comparison->cells[i]));
 	for (size_t i = 0; i < comparison->n_gaps; i++)
 		json_array_append_new(gaps, make_gap(&comparison->gaps[i]));
+	for (size_t i = 0; i < comparison->n_unknown; i++)
+		json_array_append_new(unknown, make_unknown(&comparison->unknown[i]));
 	compare_say_notes(comparison, say, notes);
 	json_object_set_new(made, "figures", cells);
 	json_object_set_new(made, "missing", gaps);
+	json_object_set_new(made, "unknown", unknown);
 	json_object_set_new(made, "notes", notes);
 }
 

@@ -236,19 +236,29 @@ static bool is_one_thing(const struct judge *judge, char text[static 256])
 	return true;
 }
 
+/* Returns in how many of the side's runs it is not known. */
+static size_t take_side(struct judge *judge, enum compare_side side, size_t number)
+{
+	size_t unknown = 0;
+
+	for (size_t i = 0; i < judge->n_seen[side]; i++) {
+		const struct seen *seen = &judge->seen[side][i];
+		size_t which = (size_t)(seen->line - seen->run->result.cases);
+
+		judge->values[side][i] = seen->run->values[which][number];
+		unknown += isnan(judge->values[side][i]);
+	}
+	return unknown;
+}
+
 /* false: it is not known in all of the runs. */
 static bool take_values(struct judge *judge, size_t number)
 {
-	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
-		for (size_t i = 0; i < judge->n_seen[side]; i++) {
-			const struct seen *seen = &judge->seen[side][i];
-			size_t which = (size_t)(seen->line - seen->run->result.cases);
+	size_t unknown = 0;
 
-			judge->values[side][i] = seen->run->values[which][number];
-			if (isnan(judge->values[side][i]))
-				return false;
-		}
-	return true;
+	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
+		unknown += take_side(judge, side, number);
+	return !unknown;
 }
 
 /* Of the least of the values, which are in a histogram's bins. */
@@ -293,15 +303,40 @@ static int add_cell(struct judge *judge, size_t number, struct error *error)
 	return 0;
 }
 
-/* The same, and it is counted where it is not known. */
+/* "not known in 2 of 3 runs of BASE and 1 of 1 runs of NEW" */
+static int add_unknown(struct judge *judge, size_t number, struct error *error)
+{
+	struct comparison *comparison = judge->comparison;
+	struct compare_unknown *grown =
+		reallocarray(comparison->unknown, comparison->n_unknown + 1, sizeof(*grown));
+	struct compare_unknown *added;
+	const char *before = "not known in";
+
+	if (!grown)
+		return error_set_errno(error, -ENOMEM, "cannot keep what is not known");
+	comparison->unknown = grown;
+	added = &grown[comparison->n_unknown++];
+	*added = (struct compare_unknown){.line = judge->line, .number = number};
+	for (enum compare_side side = 0; side < COMPARE_SIDES; side++) {
+		size_t length = strlen(added->why);
+		size_t count = take_side(judge, side, number);
+
+		if (!count)
+			continue;
+		snprintf(added->why + length, sizeof(added->why) - length,
+			 "%s %zu of %zu runs of %s", before, count, judge->n_seen[side],
+			 compare_side_name(side));
+		before = " and";
+	}
+	return 0;
+}
+
+/* The same, and it is kept where it is not known. */
 static int add_figure(struct judge *judge, size_t number, struct error *error)
 {
-	struct compare_unknown *unknown = &judge->comparison->unknown[number];
 	int code = add_cell(judge, number, error);
 
-	if (code > 0 && !unknown->count++)
-		unknown->first = judge->line;
-	return code < 0 ? code : 0;
+	return code > 0 ? add_unknown(judge, number, error) : code;
 }
 
 static int add_latency(struct judge *judge, struct error *error)

@@ -112,6 +112,23 @@ static size_t count_alike(const struct comparison *comparison, size_t first)
 	return count < GAPS_LEAST ? 1 : count;
 }
 
+/* Of one figure: all its cases in one line. */
+static void say_unknown(const struct comparison *comparison, size_t number, said *say, void *owner)
+{
+	const struct result_case *first = NULL;
+	char text[COMPARE_TEXT];
+	size_t count = 0;
+
+	for (size_t i = 0; i < comparison->n_unknown; i++)
+		if (comparison->unknown[i].number == number && !count++)
+			first = comparison->unknown[i].line;
+	if (!count)
+		return;
+	snprintf(text, sizeof(text), "%s: of %zu case%s not known in all runs, such as %s",
+		 compare_figure(number)->title, count, plural(count), first->id);
+	say(owner, text);
+}
+
 void compare_say_gaps(const struct comparison *comparison, said *say, void *owner)
 {
 	const struct compare_gap *gaps = comparison->gaps;
@@ -130,16 +147,8 @@ void compare_say_gaps(const struct comparison *comparison, said *say, void *owne
 				 rest);
 		say(owner, text);
 	}
-	for (size_t i = 0; i < COMPARE_FIGURES; i++) {
-		const struct compare_unknown *unknown = &comparison->unknown[i];
-
-		if (!unknown->count)
-			continue;
-		snprintf(text, sizeof(text), "%s: of %zu case%s not known in all runs, such as %s",
-			 compare_figure(i)->title, unknown->count, plural(unknown->count),
-			 unknown->first->id);
-		say(owner, text);
-	}
+	for (size_t i = 0; i < COMPARE_FIGURES; i++)
+		say_unknown(comparison, i, say, owner);
 }
 
 static void say_circumstances(const struct comparison *comparison, said *say, void *owner)

@@ -175,10 +175,21 @@ class Compare(unittest.TestCase):
         self.assertNotIn("older", shown)
 
     def test_exit_status(self):
-        base = self.runs("base")
-        self.compared(*base, "--new", *self.runs("new", latency=1.3), "--fail", status=1)
-        self.compared(*base, "--new", *self.runs("same"), "--fail")
+        def tailed(document):
+            for trial in document["cases"][0]["trials"]:
+                trial["latency_ns"]["p99"] = 1.5 * trial["latency_ns"]["p50"]
+
+        base = self.runs("base", change=tailed)
+        self.compared(*base, "--new", *self.runs("new", latency=1.3, change=tailed), "--fail",
+                      status=1)
+        self.compared(*base, "--new", *self.runs("same", change=tailed), "--fail")
         self.compared(base[0], base[1], "--fail", status=1)
+        # All that is known is the same, and there is no tail to know: of which nothing is shown.
+        document = self.found(*base, "--new", *self.runs("short"), "--fail", status=1)
+        self.assertEqual((document["counts"]["differs"], document["counts"]["unknown"]), (0, 0))
+        self.assertEqual(document["unknown"], [{
+            "case": LATENCY, "figure": "p99_ns", "reason": "not known in 3 of 3 runs of NEW",
+        }])
         less = self.runs("less", change=lambda document: document["cases"].pop())
         self.compared(*base, "--new", *less, "--fail", status=1)
         self.compared(*base, "--new", *less)
@@ -278,7 +289,12 @@ class Compare(unittest.TestCase):
         rows = list(csv.DictReader(io.StringIO(
             self.compared(*base, "--new", *new, "--format", "csv"))))
         found = self.found(*base, "--new", *new)["figures"]
-        self.assertEqual(len(rows), len(found))
+        self.assertEqual(len(rows), len(found) + 1)
+        self.assertEqual(
+            (rows[-1]["case"], rows[-1]["figure"], rows[-1]["unit"], rows[-1]["reason"]),
+            (LATENCY, "p99_ns", "ns",
+             "not known in 3 of 3 runs of BASE and 3 of 3 runs of NEW"))
+        self.assertEqual((rows[-1]["verdict"], rows[-1]["ratio"], rows[-1]["banner"]), ("", "", ""))
         for row, figure in zip(rows, found):
             self.assertNotIn(None, row)
             self.assertNotIn(None, row.values())
@@ -287,7 +303,7 @@ class Compare(unittest.TestCase):
             for name in ("base", "new", "ratio", "p", "p_corrected"):
                 self.assertAlmostEqual(float(row[name]) / figure[name], 1, places=12)
             self.assertAlmostEqual(float(row["low"]), figure["interval"]["low"])
-        self.assertEqual([row["kind"] for row in rows], ["half", "", ""])
+        self.assertEqual([row["kind"] for row in rows], ["half", "", "", "half"])
 
     def test_markdown(self):
         base = self.runs("base")
