@@ -28,34 +28,79 @@ static double squares(const struct ratio_side *side, double mean)
 	return sum;
 }
 
-/*
- * Student's t of two samples, on logarithms: noise of a machine is so many per cent, not so
- * many nanoseconds. Each value is a median over trials, which tames its tails. The spread is
- * taken of both sides together, as both ran on alike machines, else they are not compared: of
- * two runs and two that leaves two degrees of freedom, where each side of its own would have
- * one. Ranks would need no distribution, but of three runs and three no test by ranks can ever
- * fall below p = 0.1, and none is left of that after a correction for many cases. The price is
- * an honest one: of few runs the interval is wide.
- */
-static void judge(struct ratio *ratio, double away, double variance, size_t freedom)
-{
-	double error = sqrt(variance);
-	double reach = student_bound(MISSED, freedom) * error;
+/* Two samples, what of a mean's square is not known, and by how many degrees of freedom. */
+struct spread {
+	double variance;
+	double freedom;
+};
 
-	ratio->low = exp(away - reach);
-	ratio->high = exp(away + reach);
-	ratio->chance = 1;
+/*
+ * On logarithms: noise of a machine is so many per cent, not so many nanoseconds. Each value
+ * is a median over trials, which tames its tails. Ranks would need no distribution, but of
+ * three runs and three no test by ranks can ever fall below p = 0.1, and none is left of that
+ * after a correction for many cases. The price is an honest one: of few runs the interval is
+ * wide.
+ */
+static void widen(struct ratio *ratio, double away, const struct spread *spread)
+{
+	double error = sqrt(spread->variance);
+	double reach = student_bound(MISSED, spread->freedom) * error;
+	double chance = 1;
+
 	if (away != 0)
-		ratio->chance = student_beyond(error > 0 ? away / error : HUGE_VAL, freedom);
+		chance = student_beyond(error > 0 ? away / error : HUGE_VAL, spread->freedom);
+	ratio->low = fmin(ratio->low, exp(away - reach));
+	ratio->high = fmax(ratio->high, exp(away + reach));
+	ratio->chance = fmax(ratio->chance, chance);
 }
 
+/* Student's, as if the spread of both sides were one. */
+static struct spread pooled(const double squares[], const double counts[], double least)
+{
+	double freedom = counts[0] + counts[1] - 2;
+	double variance = fmax((squares[0] + squares[1]) / freedom, least);
+
+	return (struct spread){variance * (1 / counts[0] + 1 / counts[1]), freedom};
+}
+
+/*
+ * Welch's, where each side has its own, with the degrees of freedom of Satterthwaite. Two runs
+ * beside more of them may be even by luck, which would count as if all were: 9 % of alarms
+ * where 5 were to be. So few have but their own degree.
+ */
+static struct spread separate(const double squares[], const double counts[], double least)
+{
+	double freedom = counts[0] + counts[1] - 2;
+	double sum = 0;
+	double parts = 0;
+
+	for (int i = 0; i < 2; i++) {
+		double part = fmax(squares[i] / (counts[i] - 1), least) / counts[i];
+
+		sum += part;
+		parts += part * part / (counts[i] - 1);
+	}
+	if (fmin(counts[0], counts[1]) < 3 && freedom > 2)
+		freedom = 1;
+	else if (parts > 0)
+		freedom = fmax(1, fmin(freedom, sum * sum / parts));
+	return (struct spread){sum, freedom};
+}
+
+/*
+ * The wider one of both intervals: Student's alone is too narrow where the side of fewer runs
+ * has more of the spread, and Welch's alone where that side is even by luck.
+ */
 void ratio_of(struct ratio *ratio, const struct ratio_side *base, const struct ratio_side *now,
 	      double resolution)
 {
 	double before = mean_of_logs(base);
 	double after = mean_of_logs(now);
-	size_t freedom = base->count + now->count - 2;
-	double variance;
+	const double sums[] = {squares(base, before), squares(now, after)};
+	const double counts[] = {(double)base->count, (double)now->count};
+	/* What is rounded to a grid is anywhere in a step of it: a twelfth of its square. */
+	double least = resolution * resolution / 12;
+	struct spread spread;
 
 	*ratio = (struct ratio){.base = exp(before),
 				.now = exp(after),
@@ -66,9 +111,8 @@ void ratio_of(struct ratio *ratio, const struct ratio_side *base, const struct r
 	if (base->count < RATIO_RUNS_LEAST || now->count < RATIO_RUNS_LEAST)
 		return;
 	ratio->is_known = true;
-	variance = (squares(base, before) + squares(now, after)) / (double)freedom;
-	/* What is rounded to a grid is anywhere in a step of it: that is a twelfth of its square. */
-	variance = fmax(variance, resolution * resolution / 12);
-	judge(ratio, after - before, variance * (1 / (double)base->count + 1 / (double)now->count),
-	      freedom);
+	spread = pooled(sums, counts, least);
+	widen(ratio, after - before, &spread);
+	spread = separate(sums, counts, least);
+	widen(ratio, after - before, &spread);
 }

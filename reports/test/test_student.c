@@ -67,6 +67,24 @@ static void test_more_digits(void **unused)
 	assert_near(student_bound(0.05, 1000), 1.96233908082641, 1e-12);
 }
 
+/* Integrals of the density over its angle, by another program. */
+static void test_parts_of_degrees(void **unused)
+{
+	assert_near(student_beyond(2.5, 2.5), 0.1045699630781553, 1e-13);
+	assert_near(student_beyond(0.3, 3.75), 0.7800645317150897, 1e-13);
+	assert_near(student_beyond(8, 1.2), 0.05484447395161048, 1e-13);
+	assert_near(student_beyond(-5, 17.776473516178495), 9.625313669086124e-05, 1e-15);
+	assert_near(student_beyond(100, 1.5), 0.0007541098899248878, 1e-15);
+	assert_near(student_bound(0.05, 3.835919153093), 2.823915553575, 1e-10);
+	/* Nothing leaps where the degrees are whole. */
+	for (int freedom = 2; freedom < 200; freedom += 9)
+		for (double t = 0; t < 20; t += 0.7)
+			assert_near(student_beyond(t, freedom + 1e-9), student_beyond(t, freedom),
+				    1e-8);
+	assert_near(student_beyond(0, 2.5), 1, 0);
+	assert_near(student_beyond(HUGE_VAL, 2.5), DBL_EPSILON, 0);
+}
+
 static void test_ends(void **unused)
 {
 	for (size_t freedom = 1; freedom < 40; freedom++) {
@@ -84,6 +102,7 @@ int main(void)
 		cmocka_unit_test(test_published_tables),
 		cmocka_unit_test(test_closed_forms),
 		cmocka_unit_test(test_more_digits),
+		cmocka_unit_test(test_parts_of_degrees),
 		cmocka_unit_test(test_ends),
 	};
 
