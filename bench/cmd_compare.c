@@ -39,19 +39,19 @@ static const char *parse_format(const char *text, void *field);
 
 static const struct option_row rows[] = {
 	{"new",    0,   NULL,   option_flag,      offsetof(struct settings, is_new),
-	 "what comes behind it is NEW: several files of each side"    },
+	 "what comes behind it is NEW: several files of each side"         },
 	{"format", 0,   "NAME", parse_format,     offsetof(struct settings, format),
-	 "table, markdown, csv, json (table)"                         },
+	 "table, markdown, csv, json (table)"                              },
 	{"output", 'o', "FILE", option_text,      offsetof(struct settings, output),
-	 "write what is shown there"                                  },
+	 "write what is shown there"				       },
 	{"cpu",    0,   NULL,   option_flag,      offsetof(struct settings, with_cpu),
-	 "compare the processor time of messages as well"             },
+	 "compare the processor time of messages as well"                  },
 	{"force",  0,   NULL,   option_flag,      offsetof(struct settings, is_forced),
-	 "compare results of other circumstances, and say so"         },
+	 "compare results of other circumstances, and say so"              },
 	{"fail",   0,   NULL,   option_flag,      offsetof(struct settings, is_failing),
 	 "exit status 1 unless all is there and known, and nothing DIFFERS"},
 	{"units",  0,   "UNIT", table_parse_unit, offsetof(struct settings, unit),
-	 "Gb/s, Mb/s, GB/s, MB/s, MiB/s (Gb/s)"                       },
+	 "Gb/s, Mb/s, GB/s, MB/s, MiB/s (Gb/s)"                            },
 };
 
 static const char *add_file(const char *text, void *target)
@@ -180,7 +180,7 @@ static int judge(struct comparison *comparison, const struct settings *settings,
 	if (code)
 		error_set(error, code, "%s", nothing.text);
 	if (code)
-		return code == -ENODATA ? COMMAND_INVALID : COMMAND_FAILED;
+		return code == -ENODATA || code == -EEXIST ? COMMAND_INVALID : COMMAND_FAILED;
 	return settings->is_failing && !compare_is_same(comparison) ? COMMAND_FAILED : COMMAND_GOOD;
 }
 

@@ -132,6 +132,30 @@ static int check_twice(const struct compare_runs *side, const struct compare_run
 	return 0;
 }
 
+bool compare_is_itself(const struct comparison *comparison)
+{
+	const struct compare_runs *base = &comparison->sides[COMPARE_BASE];
+	const struct compare_runs *now = &comparison->sides[COMPARE_NEW];
+
+	return base->count == 1 && now->count == 1 && is_same_run(base->runs, now->runs);
+}
+
+int compare_check_sides(const struct comparison *comparison, struct error *error)
+{
+	const struct compare_runs *base = &comparison->sides[COMPARE_BASE];
+	const struct compare_runs *now = &comparison->sides[COMPARE_NEW];
+
+	if (base->count < 2 && now->count < 2)
+		return 0;
+	for (size_t i = 0; i < base->count; i++)
+		for (size_t j = 0; j < now->count; j++)
+			if (is_same_run(&base->runs[i], &now->runs[j]))
+				return error_set(error, -EEXIST,
+						 "%.80s of BASE and %.80s of NEW are the same run",
+						 base->runs[i].name, now->runs[j].name);
+	return 0;
+}
+
 /* With the first one: alike is alike. */
 static int check_alike(struct comparison *comparison, const struct compare_run *run,
 		       struct error *error)

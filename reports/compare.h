@@ -105,7 +105,10 @@ struct comparison {
 int compare_add(struct comparison *comparison, enum compare_side side, struct result *result,
 		const char *name, struct error *error);
 
-/* Once all are there. -ENODATA: nothing could be compared; the gaps tell why. */
+/*
+ * Once all are there. -ENODATA: nothing could be compared; the gaps tell why. -EEXIST: a run is
+ * of both sides, one of which has more.
+ */
 int compare_judge(struct comparison *comparison, struct error *error);
 
 /* What figures there are, by their number in values. */
@@ -119,6 +122,12 @@ const char *compare_verdict_name(enum compare_verdict verdict);
  * one, nor a verdict. An interval may be as wide as it likes.
  */
 bool compare_is_same(const struct comparison *comparison);
+
+/* The run is that of both sides, each of which has no other. */
+bool compare_is_itself(const struct comparison *comparison);
+
+/* Whether no run of several is of both sides; -EEXIST: one is. */
+int compare_check_sides(const struct comparison *comparison, struct error *error);
 
 /* All runs of one side are older than those of the other one. */
 bool compare_is_apart(const struct comparison *comparison);

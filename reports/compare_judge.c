@@ -481,8 +481,10 @@ static int correct(struct comparison *comparison, struct error *error)
 
 int compare_judge(struct comparison *comparison, struct error *error)
 {
-	int code = judge_runs(comparison, error);
+	int code = compare_check_sides(comparison, error);
 
+	if (!code)
+		code = judge_runs(comparison, error);
 	if (!code)
 		code = correct(comparison, error);
 	if (code)

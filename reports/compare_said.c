@@ -223,6 +223,9 @@ void compare_say_notes(const struct comparison *comparison, said *say, void *own
 {
 	char text[COMPARE_TEXT];
 
+	if (compare_is_itself(comparison))
+		say(owner,
+		    "BASE and NEW are the same run: what is compared with itself is the same");
 	say_circumstances(comparison, say, owner);
 	if (comparison->sides[COMPARE_BASE].count)
 		say_versions(comparison, say, owner);

@@ -364,6 +364,14 @@ class Compare(unittest.TestCase):
             copied = self.write("copy.json", file.read())
         self.assertIn("are the same run", self.refused("--force", base[0], copied, "--new", base[1]))
 
+    def test_a_run_of_both_sides(self):
+        base = self.runs("base", 2)
+        new = self.runs("new", 2)
+        self.assertRegex(self.refused(*base, "--new", base[1], *new),
+                         r"^\S+base-1\.json of BASE and \S+base-1\.json of NEW are the same run$")
+        self.assertIn("! BASE and NEW are the same run", self.compared(base[0], base[0]))
+        self.assertNotIn("are the same run", self.compared(base[0], new[0]))
+
     def test_broken_files(self):
         good = self.write("good.json", self.document())
         for text, sentence in (

@@ -329,6 +329,21 @@ static void test_twice(void **unused)
 		add(COMPARE_BASE, &(struct row){"send/lat/64/poll", 1, RESULT_COMPLETE}, 1), 0);
 }
 
+/* One against itself is a trial of the command; among several it would make them alike. */
+static void test_both_sides(void **unused)
+{
+	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 1);
+	assert_false(compare_is_itself(&comparison));
+	minute = 0;
+	add_runs(COMPARE_NEW, "send/lat/64/poll", slow, 1);
+	assert_true(compare_is_itself(&comparison));
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	add_runs(COMPARE_NEW, "send/lat/64/poll", slower, 1);
+	assert_false(compare_is_itself(&comparison));
+	assert_int_equal(compare_judge(&comparison, &error), -EEXIST);
+	assert_string_equal(error.text, "a.json of BASE and a.json of NEW are the same run");
+}
+
 /* Of alternating runs none is told to be older; times that overlap are not either. */
 static void test_apart(void **unused)
 {
@@ -486,9 +501,9 @@ int main(void)
 		TEST(test_two_kinds),     TEST(test_nothing_in_common),
 		TEST(test_few_messages),  TEST(test_other_parameters),
 		TEST(test_cpu),           TEST(test_twice),
-		TEST(test_apart),         TEST(test_circumstances),
-		TEST(test_several_hosts), TEST(test_ends),
-		TEST(test_force),         TEST(test_ends),
+		TEST(test_apart),         TEST(test_both_sides),
+		TEST(test_circumstances), TEST(test_several_hosts),
+		TEST(test_ends),          TEST(test_force),
 		TEST(test_no_memory),
 	};
 
