@@ -56,6 +56,44 @@ static int take_median(double *median, const struct result_case *line, const str
 	return code == -ENOMEM ? error_set(error, code, "%s", unknown.text) : 0;
 }
 
+/* From there, the distance to the next bin with samples, up or down; 0: there is none. */
+static double distance(const struct hist *hist, size_t bin, bool is_up, size_t *next)
+{
+	for (*next = bin; is_up ? *next + 1 < HIST_BINS : *next > 0;) {
+		*next += is_up ? 1 : (size_t)-1;
+		if (hist->bins[*next])
+			return fabs((double)hist_low(*next) - (double)hist_low(bin));
+	}
+	return 0;
+}
+
+/* On either side of the median. */
+#define NEIGHBOURS 4
+
+/*
+ * What a clock of coarse steps leaves of latencies are bins far apart. The least distance of
+ * some neighbours, since where there are few samples others are apart by luck.
+ */
+static double step_of(const struct hist *hist)
+{
+	double least = 0;
+	size_t first;
+
+	if (!hist || hist->count == hist->over)
+		return 0;
+	first = hist_index((uint64_t)hist_quantile(hist, 500000));
+	first = first < HIST_BINS ? first : HIST_BINS - 1;
+	for (int is_up = 0; is_up < 2; is_up++)
+		for (size_t i = 0, bin = first, next; i < NEIGHBOURS; i++, bin = next) {
+			double found = distance(hist, bin, is_up, &next);
+
+			/* The median may lie between two bins, and is no sample then. */
+			if (hist->bins[bin] && found > 0 && (!(least > 0) || found < least))
+				least = found;
+		}
+	return least;
+}
+
 /* Histograms are of no use any more, and many files would have many of them. */
 static int take_figures(struct compare_run *run, struct error *error)
 {
@@ -63,10 +101,16 @@ static int take_figures(struct compare_run *run, struct error *error)
 
 	for (size_t i = 0; i < run->result.n_cases && !code; i++) {
 		struct result_case *line = &run->result.cases[i];
+		struct compare_known *known = &run->known[i];
 
-		run->has_figures[i] = cells_has_figures(line);
+		known->has_figures = cells_has_figures(line);
+		known->step_ns = fmax(step_of(line->latency), run->result.clock_resolution_ns);
+		if (line->pace && known->has_figures) {
+			known->rate = pace_rate(line);
+			known->is_saturated = pace_is_saturated(line);
+		}
 		for (size_t j = 0; j < COMPARE_FIGURES && !code; j++)
-			code = take_median(&run->values[i][j], line, figures[j], error);
+			code = take_median(&known->values[j], line, figures[j], error);
 		result_drop_trials(line);
 	}
 	return code;
@@ -87,10 +131,9 @@ static int fill(struct compare_run *run, const char *name, struct error *error)
 	size_t n = run->result.n_cases;
 
 	run->name = strdup(name);
-	run->values = calloc(n + 1, sizeof(*run->values));
-	run->has_figures = calloc(n + 1, sizeof(*run->has_figures));
+	run->known = calloc(n + 1, sizeof(*run->known));
 	run->sorted = calloc(n + 1, sizeof(*run->sorted));
-	if (!run->name || !run->values || !run->has_figures || !run->sorted)
+	if (!run->name || !run->known || !run->sorted)
 		return error_set_errno(error, -ENOMEM, "cannot keep the result");
 	for (size_t i = 0; i < n; i++)
 		run->sorted[i].line = &run->result.cases[i];
@@ -115,7 +158,7 @@ static bool is_same_run(const struct compare_run *one, const struct compare_run 
 		if (strcmp(one->result.cases[i].id, other->result.cases[i].id) != 0)
 			return false;
 		for (size_t j = 0; j < COMPARE_FIGURES; j++)
-			if (!is_same_value(one->values[i][j], other->values[i][j]))
+			if (!is_same_value(one->known[i].values[j], other->known[i].values[j]))
 				return false;
 	}
 	return true;
@@ -180,8 +223,7 @@ static void close_run(struct compare_run *run)
 {
 	result_finish(&run->result);
 	free(run->name);
-	free(run->values);
-	free(run->has_figures);
+	free(run->known);
 	free(run->sorted);
 }
 

@@ -41,13 +41,21 @@ struct compare_id {
 	const struct result_case *line;
 };
 
+/* What is kept of a case of a run, or of one without figures nothing. */
+struct compare_known {
+	bool has_figures;               /* it is complete */
+	double values[COMPARE_FIGURES]; /* medians over trials; NAN: unknown */
+	double step_ns;    /* in which latencies come there, at the least; 0: unknown */
+	double rate;       /* that was offered, of a load; else 0 */
+	bool is_saturated; /* of a load: its schedule was not kept */
+};
+
 /* A result that has left its histograms and trials. */
 struct compare_run {
 	struct result result;
-	char *name;                        /* of its file */
-	double (*values)[COMPARE_FIGURES]; /* of each case: medians over trials; NAN: unknown */
-	bool *has_figures;                 /* each case: it is complete */
-	struct compare_id *sorted;         /* the cases by their ids */
+	char *name;                  /* of its file */
+	struct compare_known *known; /* of each case */
+	struct compare_id *sorted;   /* the cases by their ids */
 };
 
 struct compare_runs {
@@ -61,7 +69,8 @@ struct compare_cell {
 	const struct figure *figure;
 	size_t n_runs[COMPARE_SIDES];
 	struct ratio ratio;
-	double corrected; /* the chance, among that of all others; NAN: unknown */
+	double corrected;  /* the chance, among that of all others; NAN: unknown */
+	double resolution; /* of its values, as a part of them; 0: that of a number */
 	enum compare_verdict verdict;
 	bool is_repeat; /* of the cell before, in another unit: no test of its own */
 };

@@ -19,10 +19,6 @@ enum {
 	SERVER_CPU,
 };
 
-/* Of a histogram: a bin is a nanosecond wide, or that part of what is in it. */
-#define BIN_NS   1.0
-#define BIN_PART (1.0 / 1024)
-
 /* Ratios of bytes and of messages that are one ratio. */
 #define ROUNDING 1e-6
 
@@ -73,7 +69,7 @@ static void look(struct judge *judge, enum compare_side side, const struct compa
 	struct trouble *trouble = &judge->trouble[side];
 	size_t what = MISSING;
 
-	if (line && run->has_figures[line - run->result.cases]) {
+	if (line && run->known[line - run->result.cases].has_figures) {
 		judge->seen[side][judge->n_seen[side]++] = (struct seen){run, line};
 		return;
 	}
@@ -236,6 +232,11 @@ static bool is_one_thing(const struct judge *judge, char text[static 256])
 	return true;
 }
 
+static const struct compare_known *known_of(const struct seen *seen)
+{
+	return &seen->run->known[seen->line - seen->run->result.cases];
+}
+
 /* Returns in how many of the side's runs it is not known. */
 static size_t take_side(struct judge *judge, enum compare_side side, size_t number)
 {
@@ -243,9 +244,8 @@ static size_t take_side(struct judge *judge, enum compare_side side, size_t numb
 
 	for (size_t i = 0; i < judge->n_seen[side]; i++) {
 		const struct seen *seen = &judge->seen[side][i];
-		size_t which = (size_t)(seen->line - seen->run->result.cases);
 
-		judge->values[side][i] = seen->run->values[which][number];
+		judge->values[side][i] = known_of(seen)->values[number];
 		unknown += isnan(judge->values[side][i]);
 	}
 	return unknown;
@@ -261,17 +261,31 @@ static bool take_values(struct judge *judge, size_t number)
 	return !unknown;
 }
 
-/* Of the least of the values, which are in a histogram's bins. */
+/* Of the histogram's bin that it is in, which is a nanosecond at the least. */
+static double bin_ns(double value)
+{
+	size_t bin = hist_index((uint64_t)fmin(value, 1e18));
+
+	return bin < HIST_BINS ? (double)(hist_high(bin) - hist_low(bin)) : 0;
+}
+
+static double step_of(const struct seen *seen, double value)
+{
+	return fmax(bin_ns(value), known_of(seen)->step_ns) / value;
+}
+
+/* The coarsest of the values, as a part of it: of its bin, of the clock, of what was seen. */
 static double resolution(const struct judge *judge, size_t number)
 {
-	double finest = 0;
+	double coarsest = 0;
 
 	if (number != MEDIAN && number != TAIL)
 		return 0;
 	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
 		for (size_t i = 0; i < judge->n_seen[side]; i++)
-			finest = fmax(finest, fmax(BIN_NS / judge->values[side][i], BIN_PART));
-	return finest;
+			coarsest = fmax(coarsest,
+					step_of(&judge->seen[side][i], judge->values[side][i]));
+	return coarsest;
 }
 
 /* 0, 1 if the figure is not known, or a negative errno. */
@@ -287,10 +301,11 @@ static int add_cell(struct judge *judge, size_t number, struct error *error)
 		return 1;
 	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
 		cell.n_runs[side] = judge->n_seen[side];
+	cell.resolution = resolution(judge, number);
 	ratio_of(&cell.ratio,
 		 &(struct ratio_side){judge->values[COMPARE_BASE], cell.n_runs[COMPARE_BASE]},
 		 &(struct ratio_side){judge->values[COMPARE_NEW], cell.n_runs[COMPARE_NEW]},
-		 resolution(judge, number));
+		 cell.resolution);
 	cell.corrected = (double)NAN;
 	cell.is_repeat = before && number == MESSAGES && before->line == cell.line &&
 			 before->figure == compare_figure(BYTES) &&
@@ -439,7 +454,9 @@ static int judge_runs(struct comparison *comparison, struct error *error)
 
 static enum compare_verdict verdict_of(const struct compare_cell *cell)
 {
-	bool is_large = fabs(log(cell->ratio.ratio)) > log1p(COMPARE_FLOOR);
+	/* All runs of a side may have been rounded the same way: a step apart is no distance. */
+	double floor = fmax(COMPARE_FLOOR, cell->resolution * (1 + ROUNDING));
+	bool is_large = fabs(log(cell->ratio.ratio)) > log1p(floor);
 
 	if (!cell->ratio.is_known)
 		return COMPARE_UNKNOWN;

@@ -237,12 +237,14 @@ void compare_say_notes(const struct comparison *comparison, said *say, void *own
 		say(owner, text);
 	}
 	if (comparison->n_tests) {
-		snprintf(text, sizeof(text),
-			 "DIFFERS: by more than %g %% and than runs do among themselves, of %zu "
-			 "test%s together (Holm, %g %%); SAME: not shown to; each interval is of "
-			 "95 %%",
-			 100 * COMPARE_FLOOR, comparison->n_tests, plural(comparison->n_tests),
-			 100 * COMPARE_LEVEL);
+		snprintf(
+			text, sizeof(text),
+			"DIFFERS: by more than %g %%, than a step of the clock and than runs do among "
+			"themselves, of %zu "
+			"test%s together (Holm, %g %%); SAME: not shown to; each interval is of "
+			"95 %%",
+			100 * COMPARE_FLOOR, comparison->n_tests, plural(comparison->n_tests),
+			100 * COMPARE_LEVEL);
 		say(owner, text);
 	}
 	say_wide(comparison, say, owner);

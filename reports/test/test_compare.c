@@ -138,6 +138,52 @@ static void test_same(void **unused)
 	assert_true(compare_is_same(&comparison));
 }
 
+/* A histogram of the values that a clock of such steps has, around the one in the middle. */
+static void set_steps(struct result_case *line, uint64_t middle, uint64_t step)
+{
+	line->latency = calloc(1, sizeof(*line->latency));
+	assert_non_null(line->latency);
+	hist_init(line->latency);
+	for (uint64_t i = 0; i < 50; i++)
+		hist_add(line->latency, middle + (i % 5) * step - 2 * step);
+}
+
+/*
+ * A step of 10 ns is what 80 and 90 are apart, in all runs alike: nobody knows whether that is
+ * 1 ns or 19. Whether the histogram or the document tells of it; of 1 ns it is a difference.
+ */
+static void test_steps(void **unused)
+{
+	static const struct {
+		uint64_t step;
+		double clock;
+		double now;
+		enum compare_verdict verdict;
+	} rows[] = {
+		{10, 0,  90,  COMPARE_SAME   },
+		{1,  10, 90,  COMPARE_SAME   },
+		{1,  0,  90,  COMPARE_DIFFERS},
+		{10, 1,  120, COMPARE_DIFFERS},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		reset(NULL);
+		for (int run = 0; run < 6; run++) {
+			double value = run < 3 ? 80 : rows[i].now;
+			struct result result;
+
+			make(&result, &(struct row){"send/lat/64/poll", value, RESULT_COMPLETE}, 1);
+			set_steps(result.cases, (uint64_t)value, rows[i].step);
+			result.clock_resolution_ns = rows[i].clock;
+			assert_int_equal(
+				compare_add(&comparison, run > 2, &result, "a.json", &error), 0);
+		}
+		assert_int_equal(compare_judge(&comparison, &error), 0);
+		assert_int_equal(comparison.cells[0].verdict, rows[i].verdict);
+		compare_close(&comparison);
+	}
+}
+
 /* 0.7 %, and sure to be: that is below what counts. Rates have no bins. */
 static void test_floor(void **unused)
 {
@@ -504,7 +550,7 @@ int main(void)
 		TEST(test_apart),         TEST(test_both_sides),
 		TEST(test_circumstances), TEST(test_several_hosts),
 		TEST(test_ends),          TEST(test_force),
-		TEST(test_no_memory),
+		TEST(test_steps),         TEST(test_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
