@@ -22,6 +22,9 @@ enum {
 /* Ratios of bytes and of messages that are one ratio. */
 #define ROUNDING 1e-6
 
+/* Offered rates of a load that are two. */
+#define RATES_APART 0.02
+
 #define MISSING (RESULT_SKIPPED + 1) /* behind the statuses */
 
 /* How many runs of a side have no figures of a case, by what it is there. */
@@ -44,6 +47,11 @@ struct judge {
 	size_t n_seen[COMPARE_SIDES];
 	struct trouble trouble[COMPARE_SIDES];
 };
+
+static const struct compare_known *known_of(const struct seen *seen)
+{
+	return &seen->run->known[seen->line - seen->run->result.cases];
+}
 
 static int order(const void *id, const void *element)
 {
@@ -204,6 +212,36 @@ static bool has_other_parameters(const struct result_case *one, const struct res
 	return false;
 }
 
+/* Of a load in per cent of a maximum that was not the same: latencies of two loads. */
+static bool has_other_rates(const struct judge *judge, char text[static 256])
+{
+	double low = HUGE_VAL;
+	double high = 0;
+
+	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
+		for (size_t i = 0; i < judge->n_seen[side]; i++) {
+			double rate = known_of(&judge->seen[side][i])->rate;
+
+			low = fmin(low, rate);
+			high = fmax(high, rate);
+		}
+	if (high <= low * (1 + RATES_APART))
+		return false;
+	snprintf(text, 256, "its rate is not the same in all runs: %.0f and %.0f messages/s", low,
+		 high);
+	return true;
+}
+
+/* Where the schedule of a load was kept, what went is what was asked for. */
+static bool is_saturated(const struct judge *judge)
+{
+	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
+		for (size_t i = 0; i < judge->n_seen[side]; i++)
+			if (known_of(&judge->seen[side][i])->is_saturated)
+				return true;
+	return false;
+}
+
 /* false: why not is in the text. */
 static bool is_one_thing(const struct judge *judge, char text[static 256])
 {
@@ -229,12 +267,7 @@ static bool is_one_thing(const struct judge *judge, char text[static 256])
 			if (has_other_parameters(first, line, text))
 				return false;
 		}
-	return true;
-}
-
-static const struct compare_known *known_of(const struct seen *seen)
-{
-	return &seen->run->known[seen->line - seen->run->result.cases];
+	return !has_other_rates(judge, text);
 }
 
 /* Returns in how many of the side's runs it is not known. */
@@ -371,7 +404,7 @@ static int add_figures(struct judge *judge, struct error *error)
 	bool is_bandwidth = !strcmp(metric, "bw");
 	int code = is_bandwidth ? add_figure(judge, BYTES, error) : add_latency(judge, error);
 
-	if (!code && strcmp(metric, "lat") != 0)
+	if (!code && (is_bandwidth || is_saturated(judge)))
 		code = add_figure(judge, MESSAGES, error);
 	if (!code && judge->comparison->with_cpu)
 		code = add_figure(judge, CLIENT_CPU, error);

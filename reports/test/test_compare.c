@@ -4,6 +4,7 @@
 
 #include "reports/compare.h"
 #include "reports/test/failing.h"
+#include "reports/test/loads.h"
 #include "reports/test/sample.h"
 
 #define TRIALS 3
@@ -390,6 +391,40 @@ static void test_both_sides(void **unused)
 	assert_string_equal(error.text, "a.json of BASE and a.json of NEW are the same run");
 }
 
+static void add_load(enum compare_side side, double rate, double took_ns, bool is_saturated)
+{
+	struct load_row row = {rate, took_ns, is_saturated};
+	struct result result;
+
+	loads_init(&result, &row, 1);
+	snprintf(result.cases[0].id, sizeof(result.cases[0].id), "send/load/64/poll/rate50%%");
+	json_object_set_new(result.cases[0].parameters, "rate", json_string("50%"));
+	snprintf(result.started, sizeof(result.started), "2001-02-03T04:%02d:06Z", minute++);
+	assert_int_equal(compare_add(&comparison, side, &result, "a.json", &error), 0);
+}
+
+/* Half of a maximum is another rate when the maximum is; what was asked for is no finding. */
+static void test_loads(void **unused)
+{
+	for (int saturated = 0; saturated < 2; saturated++) {
+		reset(NULL);
+		add_load(COMPARE_BASE, 100000, 1500, false);
+		add_load(COMPARE_NEW, 101900, 1600, saturated);
+		assert_int_equal(compare_judge(&comparison, &error), 0);
+		assert_int_equal(comparison.n_gaps, 0);
+		assert_int_equal(comparison.n_cells, 2 + saturated);
+		assert_string_equal(comparison.cells[0].figure->key, "p50_ns");
+		assert_string_equal(comparison.cells[1].figure->key, "p99_ns");
+		compare_close(&comparison);
+	}
+	reset(NULL);
+	add_load(COMPARE_BASE, 100000, 1500, false);
+	add_load(COMPARE_NEW, 102100, 1500, false);
+	assert_int_equal(compare_judge(&comparison, &error), -ENODATA);
+	check_gap(0, "send/load/64/poll/rate50%",
+		  "its rate is not the same in all runs: 100000 and 102100 messages/s", false);
+}
+
 /* Of alternating runs none is told to be older; times that overlap are not either. */
 static void test_apart(void **unused)
 {
@@ -551,6 +586,7 @@ int main(void)
 		TEST(test_circumstances), TEST(test_several_hosts),
 		TEST(test_ends),          TEST(test_force),
 		TEST(test_steps),         TEST(test_no_memory),
+		TEST(test_loads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
