@@ -92,23 +92,24 @@ void drawing_prepare_windows(struct chart *chart, const struct drawing_source *s
 #define WINDOWS_SHOWN     40
 #define WINDOWS_SHOWN_FEW 20
 
-/* The mean of neighbours, where there are many: x is where they begin. */
+/* The mean of neighbours, where there are many, and of those that are left: x is where they begin. */
 static void add_windows(struct chart *chart, const char *panel, const char *series,
 			const struct result_case *line, size_t most)
 {
 	const struct windows *windows = line->windows;
 	size_t together = (windows->count + most - 1) / most;
 
-	for (size_t i = 0; i + together <= windows->count && together; i += together) {
+	for (size_t i = 0; i < windows->count; i += together) {
 		struct plot_point point = {.x = (double)(i * windows->window_ns),
 					   .low = (double)NAN,
 					   .high = (double)NAN,
 					   .id = line->id};
-		uint64_t sum = 0;
+		size_t end = i + together < windows->count ? i + together : windows->count;
+		double sum = 0;
 
-		for (size_t j = i; j < i + together; j++)
-			sum += windows_rate(windows, j, line->size);
-		point.y = (double)sum / (double)together;
+		for (size_t j = i; j < end; j++)
+			sum += (double)windows_rate(windows, j, line->size);
+		point.y = sum / (double)(end - i);
 		chart_add(chart, panel, series, &point);
 	}
 }
