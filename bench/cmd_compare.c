@@ -10,7 +10,6 @@
 #include "reports/compare_json.h"
 #include "reports/compare_markdown.h"
 #include "reports/compare_table.h"
-#include "reports/load.h"
 #include "reports/markdown.h"
 #include "reports/save.h"
 
@@ -27,6 +26,7 @@ struct settings {
 	const struct format *format; /* NULL: the first one */
 	const char *output;          /* NULL: standard output */
 	bool is_new;                 /* what comes now is */
+	bool has_standard;           /* input among the files */
 	bool is_forced;
 	bool is_failing;
 	bool with_cpu;
@@ -59,6 +59,9 @@ static const char *add_file(const char *text, void *target)
 	struct settings *settings = target;
 	enum compare_side side = settings->is_new ? COMPARE_NEW : COMPARE_BASE;
 
+	if (!strcmp(text, "-") && settings->has_standard)
+		return "is there twice";
+	settings->has_standard = settings->has_standard || !strcmp(text, "-");
 	settings->files[side][settings->n_files[side]++] = text;
 	return NULL;
 }
@@ -154,11 +157,13 @@ static int load(struct comparison *comparison, const struct settings *settings, 
 
 	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
 		for (size_t i = 0; i < settings->n_files[side] && !code; i++) {
-			const char *name = settings->files[side][i];
+			const char *path = settings->files[side][i];
+			char name[INPUTS_NAME];
 			struct result result;
 
-			if (load_file(&result, name, error))
+			if (inputs_load(&result, path, error))
 				return COMMAND_FAILED;
+			inputs_name(name, path);
 			code = compare_add(comparison, side, &result, name, error);
 		}
 	if (code == -EXDEV)

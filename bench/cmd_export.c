@@ -8,7 +8,6 @@
 #include "bench/inputs.h"
 #include "reports/banner.h"
 #include "reports/export.h"
-#include "reports/load.h"
 #include "reports/save.h"
 
 #define NAMES "bmf, github-benchmark, junit, prometheus, hgrm, csv"
@@ -82,12 +81,14 @@ static int add_files(const struct settings *settings, void *state, int *status, 
 	bool has_any = false;
 
 	for (size_t i = 0; i < settings->n_files; i++) {
-		const char *name = settings->files[i];
+		const char *path = settings->files[i];
+		char name[INPUTS_NAME];
 		struct error unread = {0};
 		struct result result;
 		int code;
 
-		if (load_file(&result, name, &unread)) {
+		inputs_name(name, path);
+		if (inputs_load(&result, path, &unread)) {
 			fprintf(stderr, "verbmark: %s\n", unread.text);
 			*status = COMMAND_FAILED;
 			continue;
@@ -194,7 +195,7 @@ static int run(int argc, char *argv[], struct error *error)
 
 const struct command command_export = {
 	.name = "export",
-	.summary = "makes of results what other tools read: Bencher, GitHub, JUnit",
+	.summary = "makes of results what other tools read, such as Bencher, JUnit, Prometheus",
 	.options = &options,
 	.run = run,
 };

@@ -9,7 +9,6 @@
 #include "bench/redaction.h"
 #include "reports/csv.h"
 #include "reports/document.h"
-#include "reports/load.h"
 #include "reports/markdown.h"
 #include "reports/merge.h"
 #include "reports/page.h"
@@ -175,9 +174,10 @@ static bool show_each(const struct show *show, FILE *out)
 
 	for (size_t i = 0; i < settings->n_files; i++) {
 		struct error error = {0};
+		char name[INPUTS_NAME];
 		struct result result;
 
-		if (load_file(&result, settings->files[i], &error)) {
+		if (inputs_load(&result, settings->files[i], &error)) {
 			fflush(out);
 			fprintf(stderr, "verbmark: %s\n", error.text);
 			*show->status = COMMAND_FAILED;
@@ -186,7 +186,8 @@ static bool show_each(const struct show *show, FILE *out)
 		if (has_shown && show->format->is_apart)
 			fputc('\n', out);
 		has_shown = true;
-		add(show, &result, settings->files[i], out);
+		inputs_name(name, settings->files[i]);
+		add(show, &result, name, out);
 		result_finish(&result);
 	}
 	return has_shown;
@@ -240,14 +241,16 @@ static int merge(struct result *merged, const struct settings *settings, struct 
 	int code = 0;
 
 	for (size_t i = 0; i < settings->n_files && !code; i++) {
+		char name[INPUTS_NAME];
 		struct result result;
 
-		code = load_file(&result, settings->files[i], error);
+		code = inputs_load(&result, settings->files[i], error);
 		if (code)
 			break;
 		code = merge_add(merged, &result, error);
+		inputs_name(name, settings->files[i]);
 		if (code)
-			error_wrap(error, "%s", settings->files[i]);
+			error_wrap(error, "%s", name);
 		result_finish(&result);
 	}
 	return code;
@@ -265,16 +268,14 @@ static int save(const struct settings *settings, const struct result *result, st
 static int print_one(const struct settings *settings, struct error *error)
 {
 	struct result result = {0};
-	const char *name = settings->files[0];
+	char name[INPUTS_NAME];
 	int status = COMMAND_GOOD;
-	char text[64];
 	int code = settings->is_merged ? merge(&result, settings, error)
-				       : load_file(&result, name, error);
+				       : inputs_load(&result, settings->files[0], error);
 
-	if (settings->is_merged) {
-		snprintf(text, sizeof(text), "%zu results", settings->n_files);
-		name = text;
-	}
+	inputs_name(name, settings->files[0]);
+	if (settings->is_merged)
+		snprintf(name, sizeof(name), "%zu results", settings->n_files);
 	if (!code)
 		code = print(settings, &result, name, &status, error);
 	if (!code)

@@ -4,7 +4,44 @@
 #include <errno.h>
 #include <string.h>
 
+#include "reports/load.h"
 #include "reports/save.h"
+#include "reports/xml.h"
+
+/* Both may be one. */
+static void make_printable(char *into, size_t size, const char *text)
+{
+	size_t at = 0;
+
+	while (*text) {
+		size_t length = xml_measure(text);
+		size_t read = length ? length : 1;
+
+		if (at + read >= size)
+			break;
+		if (length)
+			memmove(into + at, text, length);
+		else
+			into[at] = '?';
+		at += read;
+		text += read;
+	}
+	into[at] = '\0';
+}
+
+void inputs_name(char name[static INPUTS_NAME], const char *path)
+{
+	make_printable(name, INPUTS_NAME, path);
+}
+
+int inputs_load(struct result *result, const char *path, struct error *error)
+{
+	int code = load_file(result, path, error);
+
+	if (code)
+		make_printable(error->text, sizeof(error->text), error->text);
+	return code;
+}
 
 int inputs_require(size_t count, const char *what, struct error *error)
 {

@@ -6,6 +6,15 @@
 #include <stddef.h>
 
 #include "core/error.h"
+#include "reports/result.h"
+
+#define INPUTS_NAME 4096 /* as long as a path may be */
+
+/* The path as it is shown: what would do something to a terminal, or is no UTF-8, is '?'. */
+void inputs_name(char name[static INPUTS_NAME], const char *path);
+
+/* As load_file, and so is the sentence shown. */
+int inputs_load(struct result *result, const char *path, struct error *error);
 
 /* There is one at least; called what, in the sentence. */
 int inputs_require(size_t count, const char *what, struct error *error);

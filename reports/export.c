@@ -44,8 +44,9 @@ int export_once(json_t *seen, const char *key, const char *name, struct error *e
 
 	if (before)
 		return error_set(error, -EEXIST,
-				 "%s: %s was in %s already, and there is room for one", name, key,
-				 before);
+				 "%s: %s was in %s already, and there is room for one; report "
+				 "--merge makes one of both",
+				 name, key, before);
 	/* Names of files need not be UTF-8. */
 	if (json_object_set_new(seen, key, json_string_nocheck(name)))
 		return export_no_memory(error);

@@ -299,9 +299,7 @@ static int check_ends(struct state *state, const struct result *result, const ch
 	snprintf(pair, sizeof(pair), "%s %s/%u -> %s %s/%u", result->client.host,
 		 result->client.device, result->client.port, result->server.host,
 		 result->server.device, result->server.port);
-	if (export_once(state->ends, pair, name, error))
-		return error_append(error, "report --merge makes one of both");
-	return 0;
+	return export_once(state->ends, pair, name, error);
 }
 
 static int add_prometheus(void *owner, const struct result *result, const char *name,

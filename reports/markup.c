@@ -9,14 +9,7 @@
 
 void markup_text(FILE *out, const char *text)
 {
-	for (; *text; text++) {
-		const char *entity = xml_entity(*text);
-
-		if (entity)
-			fputs(entity, out);
-		else
-			fputc(*text, out);
-	}
+	xml_print_but(out, text, "\n\t");
 }
 
 void markup_element(FILE *out, const char *name, const char *text)

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+/* As xml_print has it, but with line feeds and tabs. */
 void markup_text(FILE *out, const char *text);
 
 /* <name>text</name> and the end of the line. */

@@ -7,6 +7,9 @@
 
 #define WORD_MOST 63
 
+/* As counts have it. Sums and products of larger ones may be beyond what a double holds. */
+#define FIGURE_MOST 0x1p63
+
 static int wrong(const json_t *object, const char *name, const char *what, struct error *error)
 {
 	if (!json_object_get(object, name))
@@ -52,7 +55,9 @@ int member_figure(const json_t *object, const char *name, double *figure, struct
 {
 	int code = member_number(object, name, figure, error);
 
-	return !code && *figure < 0 ? wrong(object, name, "negative", error) : code;
+	if (!code && *figure < 0)
+		return wrong(object, name, "negative", error);
+	return !code && *figure >= FIGURE_MOST ? wrong(object, name, "beyond 2^63", error) : code;
 }
 
 int member_flag(const json_t *object, const char *name, bool *flag, struct error *error)

@@ -25,7 +25,7 @@ int member_small(const json_t *object, const char *name, unsigned int most, unsi
 /* An integer will do. */
 int member_number(const json_t *object, const char *name, double *number, struct error *error);
 
-/* The same, and not negative. */
+/* The same, and from 0 to below 2^63. */
 int member_figure(const json_t *object, const char *name, double *figure, struct error *error);
 
 int member_flag(const json_t *object, const char *name, bool *flag, struct error *error);

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "core/compiler.h"
 
@@ -45,8 +46,7 @@ static bool is_character(uint32_t character)
 	       (character >= 0x10000 && character < 0x110000);
 }
 
-/* Bytes of the character that the text begins with; 0: none that may be there. */
-static size_t measure(const char *text)
+size_t xml_measure(const char *text)
 {
 	const unsigned char *bytes = (const unsigned char *)text;
 
@@ -70,8 +70,13 @@ static size_t measure(const char *text)
 
 void xml_print(FILE *out, const char *text)
 {
+	xml_print_but(out, text, "");
+}
+
+void xml_print_but(FILE *out, const char *text, const char *kept)
+{
 	while (*text) {
-		size_t length = measure(text);
+		size_t length = strchr(kept, *text) ? 1 : xml_measure(text);
 
 		if (!length)
 			fputc('?', out);

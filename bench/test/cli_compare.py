@@ -388,7 +388,7 @@ class Compare(unittest.TestCase):
 
         def nothing(document):
             scale(document["cases"][0], 0, 0)
-            document["cases"][1]["trials"][0]["bandwidth"]["bytes_per_s"] = 1e308
+            document["cases"][1]["trials"][0]["bandwidth"]["bytes_per_s"] = 9e18
 
         new = self.runs("new", 2, change=nothing)
         document = self.found(*base, "--new", *new)
@@ -402,6 +402,8 @@ class Compare(unittest.TestCase):
             capture_output=True, text=True, timeout=PATIENCE, check=True,
         )
         self.assertIn("0 DIFFER", ended.stdout)
+        for words in (("-", "-"), (base, "-", "--new", "-")):
+            self.assertEqual(self.refused(*words, status=2), "'-' is there twice")
 
     def test_names_of_any_bytes(self):
         base = self.write("b\x1b\udcff|.json".encode("utf-8", "surrogateescape").decode(
@@ -410,6 +412,11 @@ class Compare(unittest.TestCase):
         ended = subprocess.run([VERBMARK, "compare", base, new, "--format", "json"],
                                capture_output=True, timeout=PATIENCE, check=True)
         self.assertEqual(len(json.loads(ended.stdout)["base"]["runs"]), 1)
+        for words in ((base, new), (base, base, "--new", new), (base + "x", new)):
+            ended = subprocess.run([VERBMARK, "compare", *words], capture_output=True,
+                                   timeout=PATIENCE, check=False)
+            self.assertNotRegex(ended.stdout + ended.stderr, rb"[\x1b\xff]")
+            self.assertRegex(ended.stdout + ended.stderr, rb"b\?\?\|\.json")
 
     def test_many_cases(self):
         def many(document):

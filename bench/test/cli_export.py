@@ -412,7 +412,8 @@ class Export(unittest.TestCase):
             identifier = "write/bw/1000/event" if "bw" in words else "send/lat/64/poll"
             self.assertEqual(
                 self.refused(*words, one, other),
-                f"{other}: {identifier} was in {one} already, and there is room for one",
+                f"{other}: {identifier} was in {one} already, and there is room for one; "
+                "report --merge makes one of both",
             )
 
     def test_nothing_to_tell(self):

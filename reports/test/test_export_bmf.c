@@ -64,7 +64,8 @@ static void test_several(void **unused)
 	result_finish(&other);
 	exporting_refused(
 		code, -EEXIST,
-		"c.json: send/lat/8/poll was in b.json already, and there is room for one");
+		"c.json: send/lat/8/poll was in b.json already, and there is room for one; "
+		"report --merge makes one of both");
 	assert_int_equal(exporting_finish(), 0);
 	assert_contains(exporting.text, "\"send/lat/64/poll\": {");
 	assert_contains(exporting.text, "\"send/lat/8/poll\": {");

@@ -46,7 +46,8 @@ static void test_twice(void **unused)
 	assert_int_equal(exporting_add(&sample, "a.json"), 0);
 	exporting_refused(
 		exporting_add(&sample, "b.json"), -EEXIST,
-		"b.json: send/lat/64/poll was in a.json already, and there is room for one");
+		"b.json: send/lat/64/poll was in a.json already, and there is room for one; "
+		"report --merge makes one of both");
 }
 
 static void test_nothing(void **unused)

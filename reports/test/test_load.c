@@ -253,6 +253,7 @@ static void test_refused_figures(void **unused)
 		{"cases/0/trials/1",                       "3",                   "send/lat/64/poll: trial 2: there is no \"warmup\""},
 		{"cases/0/trials/1/warmup/converged",      "1",                   "\"converged\" is neither true nor"                },
 		{"cases/0/trials/1/latency_ns",            NULL,                  "trial 2: there is no \"latency_ns\""              },
+		{"cases/0/trials/1/latency_ns/p50",        "1.7e308",             "trial 2: \"p50\" is beyond 2^63"                  },
 		{"cases/0/trials/1/latency_ns/p50",        "-1250.0",             "trial 2: \"p50\" is negative"                     },
 		{"cases/0/trials/1/latency_ns/p50",        "\"1250\"",            "trial 2: \"p50\" is no number"                    },
 		{"cases/1/trials/0/bandwidth/bytes_per_s", NULL,                  "there is no \"bytes_per_s\""                      },

@@ -25,6 +25,19 @@ static void test_text(void **unused)
 	check("1\x01\x1b[2J\t\n\x7f", "1??[2J???");
 }
 
+static void test_kept(void **unused)
+{
+	char *made = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&made, &length);
+
+	assert_non_null(out);
+	xml_print_but(out, "a\n\tb\r\x1b<\xff", "\n\t");
+	assert_int_equal(fclose(out), 0);
+	assert_string_equal(made, "a\n\tb??&lt;?");
+	free(made);
+}
+
 static void test_utf8(void **unused)
 {
 	/* Of two, three and four bytes. */
@@ -61,6 +74,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_utf8),
+		cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_attribute),
 	};
 
