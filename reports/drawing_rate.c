@@ -92,7 +92,7 @@ void drawing_prepare_windows(struct chart *chart, const struct drawing_source *s
 #define WINDOWS_SHOWN     40
 #define WINDOWS_SHOWN_FEW 20
 
-/* The mean of neighbours, where there are many, and of those that are left: x is where they begin. */
+/* The mean of neighbours, where there are many, and of what is left: x is where they begin. */
 static void add_windows(struct chart *chart, const char *panel, const char *series,
 			const struct result_case *line, size_t most)
 {

@@ -56,13 +56,12 @@ static const struct drawing figures[] = {
 	 },
 	{
          .table = CELLS_LATENCY,
-         .chart =
-			{.title = "Percentiles",
-			 .says = "Of the least, a middle and the largest size; of very many cases the middle one. Each nine is as "
-				 "wide as the one before; a line ends where fewer than ten "
-				 "samples lie beyond.",
-			 .has_table = true,
-			 .least = 2},
+         .chart = {.title = "Percentiles",
+			  .says = "Of the least, a middle and the largest size; of very many "
+				  "cases the middle one. Each nine is as wide as the one "
+				  "before; a line ends where fewer than ten samples lie beyond.",
+			  .has_table = true,
+			  .least = 2},
          .prepare = drawing_prepare_percentiles,
          .add = drawing_add_percentiles,
 	 },

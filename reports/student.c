@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /*
- * For whole degrees of freedom the finite sums of Abramowitz and Stegun, 26.7.3 and 26.7.4, with t = tan(theta) *
- * sqrt(freedom): the probability to be within t is
+ * For whole degrees of freedom the finite sums of Abramowitz and Stegun, 26.7.3 and 26.7.4, with
+ * t = tan(theta) * sqrt(freedom): the probability to be within t is
  *   sin (1 + 1/2 cos^2 + 1*3/(2*4) cos^4 + ...)                for even degrees,
  *   2/pi (theta + sin (cos + 2/3 cos^3 + 2*4/(3*5) cos^5 ...)) for odd ones,
  * with as many terms as there are degrees of freedom in pairs.
