@@ -195,7 +195,8 @@ static int run(int argc, char *argv[], struct error *error)
 
 const struct command command_export = {
 	.name = "export",
-	.summary = "makes of results what Bencher, GitHub, JUnit, Prometheus, HdrHistogram read; CSV",
+	.summary =
+		"makes of results what Bencher, GitHub, JUnit, Prometheus, HdrHistogram read; CSV",
 	.options = &options,
 	.run = run,
 };
