@@ -77,6 +77,7 @@ static void test_add(void **unused)
 static void test_there_and_back(void **unused)
 {
 	json_t *json;
+	json_t *list;
 
 	fill(&flows, 3, (const uint64_t[]){100, 200, 300}, 2);
 	flows.spread_ns = 1234;
@@ -86,11 +87,12 @@ static void test_there_and_back(void **unused)
 	assert_int_equal(other.spread_ns, 1234);
 	for (size_t i = 0; i < 3; i++)
 		assert_memory_equal(&flows.flow[i], &other.flow[i], sizeof(flows.flow[i]));
-	json = json_object_get(json, "flows");
-	assert_true(json_real_value(json_object_get(json_array_get(json, 1), "messages_per_s")) ==
+	list = json_object_get(json, "flows");
+	assert_true(json_real_value(json_object_get(json_array_get(list, 1), "messages_per_s")) ==
 		    100);
-	assert_true(json_real_value(json_object_get(json_array_get(json, 1), "bytes_per_s")) ==
+	assert_true(json_real_value(json_object_get(json_array_get(list, 1), "bytes_per_s")) ==
 		    6400);
+	json_decref(json);
 }
 
 static void check_refusal(const char *text, const char *sentence)
