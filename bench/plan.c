@@ -21,7 +21,7 @@ static const struct option_row rows[] = {
 	{"all",           'a', NULL,   option_flag,     FIELD(all_sizes),     "sizes 1 to 8m in powers of two"},
 	{"events",        'e', NULL,   option_flag,     FIELD(with_events),   "the same as --cq event"},
 	{"preset",        0,   "NAME", option_text,     FIELD(preset),
-	 "quick, standard, full, semantics, tips; lists replace its (quick)"},
+	 "quick, standard, full, semantics, tips, gate; lists win (quick)"},
 	{"plan",          0,   "FILE", option_text,     FIELD(file),          "the same from a file"},
 	{"dry-run",       0,   NULL,   option_flag,     FIELD(is_dry),        "print the cases and run none"},
 	{"device",        'd', "NAME", option_text,     FIELD(device),        "RDMA device, soft0 (in software), auto (one that leads there)"},
@@ -59,7 +59,7 @@ static const char *take_list(const struct option_row *row, const char *text, voi
 	return list_parse(product_list(&plan->asked, parameter), parameter, text ? text : "1");
 }
 
-static const struct option_table parameter_options = {
+const struct option_table plan_case_options = {
 	.rows = &parameter_table[0].option,
 	.count = PARAMETERS,
 	.stride = sizeof(parameter_table[0]),
@@ -71,7 +71,7 @@ const struct option_table plan_options = {
 	.count = ARRAY_LENGTH(rows),
 	.operand = "[HOST]",
 	.operand_offset = FIELD(host),
-	.next = &parameter_options,
+	.next = &plan_case_options,
 };
 
 static struct list *asked(struct plan *plan, const char *name)
@@ -139,7 +139,7 @@ static int unfold(const char *path, json_t *whole, json_t **base, struct error *
 }
 
 /* The plan that the lists of the command line change. */
-static int load(struct plan *plan, json_t **base, struct error *error)
+static int load(struct plan *plan, const char *preset, json_t **base, struct error *error)
 {
 	json_t *whole;
 	int code;
@@ -149,7 +149,7 @@ static int load(struct plan *plan, json_t **base, struct error *error)
 	if (plan->file)
 		code = preset_load(plan->file, &whole, error);
 	else if (plan->preset || !has_lists(plan))
-		code = preset_find(plan->preset ? plan->preset : "quick", &whole, error);
+		code = preset_find(plan->preset ? plan->preset : preset, &whole, error);
 	else
 		code = (whole = json_object()) ? 0 : -ENOMEM;
 	return code ? code : unfold(plan->file, whole, base, error);
@@ -508,10 +508,22 @@ int plan_open(struct plan *plan, int argc, char *argv[], struct error *error)
 	return plan_open_preset(plan, NULL, argc, argv, error);
 }
 
+int plan_finish(struct plan *plan, const char *preset, struct error *error)
+{
+	json_t *base = NULL;
+	int code = expand(plan, error);
+
+	if (!code)
+		code = load(plan, preset, &base, error);
+	if (!code)
+		code = make_cases(plan, base, error);
+	json_decref(base);
+	return code;
+}
+
 int plan_open_preset(struct plan *plan, const char *preset, int argc, char *argv[],
 		     struct error *error)
 {
-	json_t *base = NULL;
 	int code;
 
 	*plan = (struct plan){.port = CONTROL_PORT, .preset = preset};
@@ -521,12 +533,7 @@ int plan_open_preset(struct plan *plan, const char *preset, int argc, char *argv
 	if (preset && (plan->preset != preset || plan->file))
 		return error_set(error, -EINVAL,
 				 "%s has a plan of its own: no --preset and no --plan", preset);
-	code = expand(plan, error);
-	if (!code)
-		code = load(plan, &base, error);
-	if (!code)
-		code = make_cases(plan, base, error);
-	json_decref(base);
+	code = plan_finish(plan, "quick", error);
 	if (!code && plan->no_save && plan->json)
 		code = error_set(error, -EINVAL, "--no-save and --json exclude each other");
 	if (!code && plan->launch && !plan->host)

@@ -63,6 +63,14 @@ int plan_open(struct plan *plan, int argc, char *argv[], struct error *error);
 int plan_open_preset(struct plan *plan, const char *preset, int argc, char *argv[],
 		     struct error *error);
 
+/*
+ * The options of cases alone, for commands whose own options end in a plan: next of their
+ * table, whose target begins with a struct plan. plan_finish then makes its cases, of the
+ * preset where neither lists nor a plan were asked for.
+ */
+extern const struct option_table plan_case_options;
+int plan_finish(struct plan *plan, const char *preset, struct error *error);
+
 /* The same from a plan file's text alone; path is where that is from. */
 int plan_read(struct plan *plan, const char *text, size_t length, const char *path,
 	      struct error *error);

@@ -24,12 +24,12 @@ static const struct preset {
 	 " {\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"bw\"],"
 	 "  \"size\": [64, 65536, 1048576], \"cq\": [\"poll\", \"event\"],"
 	 "  \"duration\": [\"100ms\"], \"trials\": [6],"
-	 "  \"warmup\": [\"100ms\"]}]"                               },
+	 "  \"warmup\": [\"100ms\"]}]"					  },
 	{"standard",  "[{\"op\": [\"send\", \"write\", \"read\", \"write-imm\"],"
 		     "  \"metric\": [\"lat\", \"bw\"],"
 		     "  \"size\": [8, 64, 512, 4096, 16384, 65536, 262144, 1048576],"
 		     "  \"cq\": [\"poll\", \"event\"], \"duration\": [\"100ms\"], \"trials\": [6],"
-		     "  \"warmup\": [\"50ms\"]}]"},
+		     "  \"warmup\": [\"50ms\"]}]"           },
 	{"full",
 	 "[{\"op\": [\"send\", \"write\", \"read\", \"write-imm\", \"fetch-add\","
 	 "  \"compare-swap\", \"write-notify\", \"read-notify\", \"doorbell\"],"
@@ -40,7 +40,13 @@ static const struct preset {
 	 " {\"op\": [\"alloc\"], \"metric\": [\"lat\"], \"size\": [\"4k\", \"64k\", \"1m\"],"
 	 "  \"cq\": [\"poll\", \"event\", \"adaptive\"], \"duration\": [\"100ms\"],"
 	 "  \"trials\": [6],"
-	 "  \"warmup\": [\"500ms\"]}]"                               },
+	 "  \"warmup\": [\"500ms\"]}]"					  },
+ /* What a gate looks at: little of each, as it has it many times. */
+	{"gate",
+	 "[{\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"lat\"], \"size\": [64, 4096],"
+	 "  \"duration\": [\"30ms\"], \"trials\": [6], \"warmup\": [\"30ms\"]},"
+	 " {\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"bw\"], \"size\": [64, 65536],"
+	 "  \"duration\": [\"30ms\"], \"trials\": [6], \"warmup\": [\"30ms\"]}]"},
  /* What operations need and cost, one at a time and with events; then how fast they are. */
 	{"semantics",
 	 "[{\"op\": [\"send\", \"write-imm\", \"write\", \"read\", \"write-notify\","
@@ -57,7 +63,7 @@ static const struct preset {
 	 "  \"warmup\": [\"100ms\"]},"
 	 " {\"op\": [\"write\", \"read\"], \"metric\": [\"lat\"], \"server-cq\": [\"event\"],"
 	 "  \"think\": [\"0ns\", \"10us\"], \"duration\": [\"100ms\"], \"trials\": [6],"
-	 "  \"warmup\": [\"100ms\"]}]"                               },
+	 "  \"warmup\": [\"100ms\"]}]"					  },
  /* What each way of programming is worth beside its opposite, which is the list's first. */
 	{"tips",
 	 "[{\"op\": [\"write\"], \"metric\": [\"lat\"], \"size\": [8, 32, 64], \"inline\": [0, 64],"
@@ -89,7 +95,7 @@ static const struct preset {
 	 "  \"warmup\": [\"30ms\"], \"interleave\": [true]},"
 	 " {\"op\": [\"read\"], \"metric\": [\"bw\"], \"size\": [\"4k\"], \"buffer\": [\"64m\"],"
 	 "  \"hugepages\": [false, true], \"duration\": [\"30ms\"], \"trials\": [12],"
-	 "  \"warmup\": [\"30ms\"], \"interleave\": [true]}]"        },
+	 "  \"warmup\": [\"30ms\"], \"interleave\": [true]}]"                   },
 };
 
 static int parse_failed(const json_error_t *fault, const char *what, struct error *error)
@@ -112,7 +118,8 @@ int preset_find(const char *name, json_t **plan, struct error *error)
 		return *plan ? 0 : parse_failed(&fault, name, error);
 	}
 	return error_set(error, -EINVAL,
-			 "--preset: '%s' is none of quick, standard, full, semantics, tips", name);
+			 "--preset: '%s' is none of quick, standard, full, semantics, tips, gate",
+			 name);
 }
 
 int preset_parse(const char *text, size_t length, const char *path, json_t **plan,

@@ -30,6 +30,7 @@ _verbmark_files() { # WORD
 _verbmark_value() { # VERBMARK OPTION WORD COMMAND
 	local before="" asked=(run --dry-run)
 
+	[[ $4 == gate ]] && asked=(gate --base a/b --head a/b --dry-run)
 	[[ $4 == report || $4 == compare || $4 == export ]] && asked=("$4")
 	case $4/$2 in
 	*/--format | export/--metric)
@@ -60,7 +61,7 @@ _verbmark_value() { # VERBMARK OPTION WORD COMMAND
 	--preset | --units)
 		mapfile -t COMPREPLY < <(compgen -W "$(_verbmark_words "$1" "$2" "${asked[@]}")" -- "$3")
 		;;
-	--json | --plan | --output)
+	--json | --plan | --output | --markdown | --junit)
 		_verbmark_files "$3"
 		;;
 	esac

@@ -35,6 +35,13 @@ OPTIONS = {
     "pool": {"alloc", "writes", "doorbell-every", "cq", "seed", "dump", "device", "port"},
 }
 OPTIONS["tips"] = OPTIONS["run"]
+OPTIONS["gate"] = OPTIONS["run"] - {
+    "all", "events", "device-port", "launch", "wait", "no-save", "redact", "units", "fail-below",
+    "fail-above", "rdma-cm", "cpu-freq",
+} | {
+    "base", "head", "base-device", "head-device", "rounds", "floor", "differs", "time-limit",
+    "order-seed", "markdown", "junit", "annotations", "bisect",
+}
 # perftest's, where it has them.
 LETTERS = {
     "run": {
@@ -53,6 +60,8 @@ LETTERS = {
     "pool": {"d": "device", "p": "port"},
 }
 LETTERS["tips"] = LETTERS["run"]
+LETTERS["gate"] = {letter: name for letter, name in LETTERS["run"].items()
+                   if name in OPTIONS["gate"]}
 LONG = " where they take long to become steady"
 QUICK = [
     f"{op}/{metric}/{size}/{cq}"

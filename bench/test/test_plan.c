@@ -260,7 +260,7 @@ static void test_presets_with_lists(void **unused)
 		    "read/bw/16k/poll read/bw/64k/poll read/bw/256k/poll read/bw/1m/poll");
 	check_refusal("--preset|slow|h",
 		      "--preset: 'slow' is none of quick, standard, full, semantics, "
-		      "tips");
+		      "tips, gate");
 	check_refusal("--preset||h", "--preset: '' is empty");
 }
 

@@ -74,7 +74,8 @@ static void test_names(void **unused)
 
 		assert_int_equal(preset_find(none[i], &plan, &error), -EINVAL);
 		snprintf(text, sizeof(text),
-			 "--preset: '%s' is none of quick, standard, full, semantics, tips",
+			 "--preset: '%s' is none of quick, standard, full, semantics, tips, "
+			 "gate",
 			 none[i]);
 		assert_string_equal(error.text, text);
 		assert_null(plan);

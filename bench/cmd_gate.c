@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "bench/command.h"
+#include "bench/gating.h"
+#include "bench/interrupt.h"
+#include "bench/plan.h"
+#include "bench/progress.h"
+#include "bench/utc.h"
+#include "bench/value.h"
+#include "core/clock.h"
+#include "reports/bout_show.h"
+#include "reports/markdown.h"
+#include "reports/save.h"
+
+/* What git bisect is to leave out, and to stop at. */
+#define BISECT_SKIP  125
+#define BISECT_ABORT 128
+
+struct settings {
+	struct plan plan; /* first: its options are parsed into it */
+	struct gating gating;
+	const char *json;
+	const char *markdown;
+	const char *junit;
+	bool with_annotations;
+	bool is_bisecting;
+};
+
+static const char *parse_rounds(const char *text, void *field);
+static const char *parse_seed(const char *text, void *field);
+
+#define FIELD(member) offsetof(struct settings, member)
+
+// clang-format off
+static const struct option_row rows[] = {
+	{"base",          0,   "ARM",  option_text,     FIELD(gating.arms[DUEL_BASE].what),
+	 "what is known to be good: a command (build/verbmark), or a host"},
+	{"head",          0,   "ARM",  option_text,     FIELD(gating.arms[DUEL_HEAD].what),
+	 "what is to be no worse"},
+	{"rounds",        0,   "N",    parse_rounds,    FIELD(gating.rounds),
+	 "how often both run all cases, 12 at least (60)"},
+	{"floor",         0,   "LIST", gating_parse_floors, FIELD(gating.floors),
+	 "no regression below that, or off (p50=5%,bw=5%,p99=10%)"},
+	{"differs",       0,   "LIST", gating_parse_differs, FIELD(gating.differs),
+	 "facts in which the arms may differ: rdma_core, kernel, ... (tool)"},
+	{"time-limit",    0,   "TIME", option_duration, FIELD(gating.limit_ms),
+	 "no round begins after that (none)"},
+	{"order-seed",          0,   "N",    parse_seed,      FIELD(gating.seed),
+	 "of the order of arms and cases (another one each time)"},
+	{"json",          0,   "FILE", option_text,     FIELD(json),
+	 "where the document goes, with all trials; - for standard output"},
+	{"markdown",      0,   "FILE", option_text,     FIELD(markdown), "where a job's summary goes"},
+	{"junit",         0,   "FILE", option_text,     FIELD(junit),    "where JUnit's XML goes"},
+	{"annotations",   0,   NULL,   option_flag,     FIELD(with_annotations),
+	 "lines that GitHub shows beside a job"},
+	{"bisect",        0,   NULL,   option_flag,     FIELD(is_bisecting),
+	 "exit status as 'git bisect run' wants it: an invalid gate is 125"},
+	{"preset",        0,   "NAME", option_text,     FIELD(plan.preset),
+	 "the cases of one (gate: 12 of send, write and read)"},
+	{"plan",          0,   "FILE", option_text,     FIELD(plan.file), "the same from a file"},
+	{"dry-run",       0,   NULL,   option_flag,     FIELD(plan.is_dry), "print the cases and run none"},
+	{"device",        'd', "NAME", option_text,     FIELD(gating.device), "RDMA device of both arms"},
+	{"base-device",   0,   "NAME", option_text,     FIELD(gating.arms[DUEL_BASE].device),
+	 "that of the base"},
+	{"head-device",   0,   "NAME", option_text,     FIELD(gating.arms[DUEL_HEAD].device),
+	 "that of the head"},
+	{"server-device", 0,   "NAME", option_text,     FIELD(gating.server_device),
+	 "the server's RDMA device"},
+	{"port",          'p', "PORT", option_port,     FIELD(gating.port), "the server's TCP port (7471)"},
+	{"secret-file",   0,   "FILE", option_text,     FIELD(gating.secret_file),
+	 "the secret that the server wants to have proved"},
+	{"quiet",         0,   NULL,   option_flag,     FIELD(plan.is_quiet), "no progress on a terminal"},
+	{"progress",      0,   NULL,   option_flag,     FIELD(plan.with_progress),
+	 "progress, terminal or not"},
+};
+// clang-format on
+
+static const struct option_table options = {
+	.rows = rows,
+	.count = ARRAY_LENGTH(rows),
+	.operand = "[HOST]",
+	.operand_offset = FIELD(plan.host),
+	.next = &plan_case_options,
+};
+
+static const char *parse_rounds(const char *text, void *field)
+{
+	uint64_t count;
+
+	if (!value_count(text, DUEL_ROUNDS_LEAST, 100000, &count))
+		return "is no number of rounds: 12 to 100000";
+	*(size_t *)field = count;
+	return NULL;
+}
+
+static const char *parse_seed(const char *text, void *field)
+{
+	return value_count(text, 1, GATING_SEED_MOST, field) ? NULL : "is no seed: 1 to 2^53";
+}
+
+/* The line at the bottom of a terminal. */
+struct screen {
+	struct rounds_view view;
+	struct progress progress;
+};
+
+static void round_begins(struct rounds_view *view, size_t number, size_t count)
+{
+	struct screen *screen = CONTAINER_OF(view, struct screen, view);
+
+	/* Time is left as rounds are. */
+	screen->progress.estimate_ns = count * NS_PER_S;
+	progress_show(&screen->progress, number + 1, count, "rounds", number * NS_PER_S);
+}
+
+static int write_json(FILE *out, const void *what)
+{
+	json_t *document = bout_make(what, VERBMARK_VERSION);
+	int code = document ? json_dumpf(document, out, JSON_INDENT(1)) : -1;
+
+	json_decref(document);
+	fputc('\n', out);
+	return code && !ferror(out) ? -ENOMEM : save_finish(out);
+}
+
+static int write_markdown(FILE *out, const void *what)
+{
+	bout_markdown(out, what, MARKDOWN_MOST);
+	return save_finish(out);
+}
+
+static int write_junit(FILE *out, const void *what)
+{
+	bout_junit(out, what);
+	return save_finish(out);
+}
+
+/* Whatever comes of one of them, the others are written too. */
+static int write_files(const struct settings *settings, const struct bout *bout,
+		       struct error *error)
+{
+	const struct {
+		const char *path;
+		save_writer *write;
+	} files[] = {
+		{settings->json,     write_json    },
+		{settings->markdown, write_markdown},
+		{settings->junit,    write_junit   },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(files); i++) {
+		errno = 0;
+		if (files[i].path)
+			save_path(files[i].path, files[i].write, bout, error);
+	}
+	return error->code;
+}
+
+/* Before there is anything to write. */
+static int check_files(const struct settings *settings, struct error *error)
+{
+	const char *const paths[] = {settings->json, settings->markdown, settings->junit};
+	int code = 0;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(paths) && !code; i++)
+		if (paths[i] && strcmp(paths[i], "-") != 0)
+			code = save_check(paths[i], error);
+	return code;
+}
+
+static int status_of(const struct bout *bout)
+{
+	static const int statuses[] = {
+		[BOUT_PASSED] = COMMAND_GOOD,
+		[BOUT_REGRESSED] = COMMAND_FAILED,
+		[BOUT_INVALID] = COMMAND_INVALID,
+	};
+
+	return statuses[bout_end(bout)];
+}
+
+static int measure(struct settings *settings, struct error *error)
+{
+	struct screen screen = {.view = {.begins = round_begins}};
+	bool has_stdout = settings->json && !strcmp(settings->json, "-");
+	struct bout bout = {0};
+	struct interrupt interrupt;
+	int code = check_files(settings, error);
+
+	if (!code)
+		code = interrupt_open(&interrupt, error);
+	if (code)
+		return COMMAND_FAILED;
+	progress_init(&screen.progress, stderr, settings->plan.with_progress,
+		      settings->plan.is_quiet, 0);
+	settings->gating.view = &screen.view;
+	settings->gating.stop = interrupt.fd;
+	code = gating_run(&settings->gating, &settings->plan, &bout, error);
+	progress_wipe(&screen.progress);
+	interrupt_close(&interrupt);
+	if (!code) {
+		bout_table(has_stdout ? stderr : stdout, &bout);
+		if (settings->with_annotations)
+			bout_annotations(has_stdout ? stderr : stdout, &bout);
+		code = write_files(settings, &bout, error);
+	}
+	if (!code)
+		code = status_of(&bout);
+	bout_close(&bout);
+	return code < 0 ? COMMAND_FAILED : code;
+}
+
+static int check(const struct settings *settings, struct error *error)
+{
+	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++)
+		if (!settings->gating.arms[arm].what)
+			return error_set(error, -EINVAL,
+					 "--%s is missing: see verbmark gate --help",
+					 duel_arm_name(arm));
+	return 0;
+}
+
+/* What says how often each case is run is the gate's own. */
+static int check_efforts(struct plan *plan, struct error *error)
+{
+	static const char *const efforts[] = {"trials", "interleave", "needs"};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(efforts); i++)
+		if (product_list(&plan->asked, parameter_find(efforts[i]))->count)
+			return error_set(
+				error, -EINVAL,
+				"--%s: a gate runs each case once in every round: --rounds",
+				efforts[i]);
+	return 0;
+}
+
+static int parse(struct settings *settings, int argc, char *argv[], struct error *error)
+{
+	int code = option_parse(&options, argc, argv, settings, error);
+
+	settings->gating.host = settings->plan.host;
+	if (!code)
+		code = check(settings, error);
+	if (!code)
+		code = check_efforts(&settings->plan, error);
+	if (!code)
+		code = plan_finish(&settings->plan, "gate", error);
+	return code;
+}
+
+/* Any other failure would make git take the revision for a bad one. */
+static int bisect_status(int status)
+{
+	if (status == COMMAND_INVALID)
+		return BISECT_SKIP;
+	return status == COMMAND_USAGE ? BISECT_ABORT : status;
+}
+
+static int run(int argc, char *argv[], struct error *error)
+{
+	struct settings settings = {.gating = GATING_DEFAULTS};
+	int status = COMMAND_USAGE;
+	int code;
+
+	for (int i = 1; i < argc; i++)
+		settings.is_bisecting |= !strcmp(argv[i], "--bisect");
+	if (getrandom(&settings.gating.seed, sizeof(settings.gating.seed), 0) < 0)
+		settings.gating.seed = clock_now_ns();
+	settings.gating.seed = settings.gating.seed % GATING_SEED_MOST + 1;
+	code = parse(&settings, argc, argv, error);
+	if (code > 0)
+		command_help(&command_gate);
+	if (code > 0)
+		status = COMMAND_GOOD;
+	else if (!code && settings.plan.is_dry)
+		status = gating_print(&settings.gating, &settings.plan, stdout, error)
+				 ? COMMAND_USAGE
+				 : COMMAND_GOOD;
+	else if (!code)
+		status = measure(&settings, error);
+	plan_close(&settings.plan);
+	/* What could not be written, or begun, says nothing of the revision. */
+	if (settings.is_bisecting && error->code)
+		return BISECT_ABORT;
+	return settings.is_bisecting ? bisect_status(status) : status;
+}
+
+const struct command command_gate = {
+	.name = "gate",
+	.summary = "two builds or two hosts in turn: whether the one is worse than the other",
+	.options = &options,
+	.run = run,
+};

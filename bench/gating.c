@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/gating.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/utc.h"
+#include "core/clock.h"
+#include "reports/document.h"
+
+/* Of a trial, where the plan tells none. */
+#define MEASURE_NS (30 * NS_PER_MS)
+#define WARMUP_NS  (30 * NS_PER_MS)
+
+static const char *parse_floor(const char *word, size_t length, double *floors)
+{
+	const char *sign = memchr(word, '=', length);
+
+	for (enum bout_figure figure = 0; sign && figure < BOUT_FIGURES; figure++) {
+		const char *name = bout_figure_name(figure);
+		size_t rest = length - (size_t)(sign + 1 - word);
+		char *end;
+		double value;
+
+		if (strlen(name) != (size_t)(sign - word) || strncmp(name, word, strlen(name)) != 0)
+			continue;
+		if (rest == strlen("off") && !strncmp(sign + 1, "off", rest)) {
+			floors[figure] = (double)NAN;
+			return NULL;
+		}
+		value = strtod(sign + 1, &end);
+		if (end == sign + 1 || end + 1 != word + length || *end != '%' || !(value >= 1) ||
+		    !(value <= 1000))
+			return "has a floor that is none: 1% to 1000%, or off";
+		floors[figure] = value / 100;
+		return NULL;
+	}
+	return "is no list such as p50=5%,bw=5%,p99=10%";
+}
+
+const char *gating_parse_floors(const char *text, void *field)
+{
+	double *floors = field;
+	const char *wrong = NULL;
+	bool has_any = false;
+
+	while (!wrong) {
+		size_t length = strcspn(text, ",");
+
+		wrong = parse_floor(text, length, floors);
+		if (!text[length])
+			break;
+		text += length + 1;
+	}
+	for (enum bout_figure figure = 0; figure < BOUT_FIGURES; figure++)
+		has_any = has_any || !isnan(floors[figure]);
+	return wrong || has_any ? wrong : "leaves no figure";
+}
+
+static bool is_section(const char *word)
+{
+	static const char *const sections[] = {
+		"device",    "port",   "netdev", "flow",   "pcie",           "iommu",
+		"rdma_core", "libc",   "tool",   "cpu",    "frequency",      "idle",
+		"numa",      "kernel", "clock",  "cgroup", "virtualization", "environment",
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(sections); i++)
+		if (!strcmp(word, sections[i]))
+			return true;
+	return false;
+}
+
+const char *gating_parse_differs(const char *text, void *field)
+{
+	struct gating_differs *differs = field;
+	char *rest = differs->text;
+	size_t count = 0;
+
+	if (strlen(text) >= sizeof(differs->text))
+		return "is too long";
+	strcpy(differs->text, text);
+	for (char *word = strsep(&rest, ","); word; word = strsep(&rest, ",")) {
+		if (!is_section(word))
+			return "is no list of facts such as tool,rdma_core,kernel,device,port";
+		if (count == GATING_FACTS)
+			return "has too many of them";
+		differs->sections[count++] = word;
+	}
+	differs->sections[count] = NULL;
+	return NULL;
+}
+
+/* Processes, connections and the control channel, beside what is measured. */
+#define EXTRA_NS (60 * NS_PER_MS)
+
+int gating_print(const struct gating *gating, const struct plan *plan, FILE *out,
+		 struct error *error)
+{
+	struct single_list singles;
+	int code = single_open(&singles, plan, error);
+	double each = (double)(MEASURE_NS + WARMUP_NS + EXTRA_NS) / (double)NS_PER_S;
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < singles.count; i++)
+		fprintf(out, "%s\n", singles.singles[i].id);
+	fprintf(out, "%zu cases, %zu rounds of two arms, some %.0f s\n", singles.count,
+		gating->rounds, each * 2 * (double)gating->rounds * (double)singles.count);
+	single_close(&singles);
+	return 0;
+}
+
+static int open_arms(struct rounds *rounds, const struct gating *gating, struct error *error)
+{
+	int code = 0;
+
+	for (enum duel_arm arm = 0; arm < DUEL_ARMS && !code; arm++) {
+		const struct gating_arm *wanted = &gating->arms[arm];
+		const struct arm_options options = {
+			.host = gating->host,
+			.device = wanted->device ? wanted->device : gating->device,
+			.server_device = gating->server_device,
+			.secret_file = gating->secret_file,
+			.port = gating->port,
+		};
+
+		code = arm_open(&rounds->arms[arm], wanted->what, &options, error);
+		if (code)
+			error_wrap(error, "--%s", duel_arm_name(arm));
+		rounds->bout->arms[arm].words = strdup(wanted->what);
+		if (!code && !rounds->bout->arms[arm].words)
+			code = error_set_errno(error, -ENOMEM, "cannot keep the arms");
+	}
+	return code;
+}
+
+/* What ends a gate early makes it invalid, and is told in it. */
+static void put_invalid(struct bout *bout, const struct error *fault)
+{
+	if (!bout->invalid[0])
+		snprintf(bout->invalid, sizeof(bout->invalid), "%s", fault->text);
+}
+
+/* Too few rounds for a verdict are none, whatever they say. */
+static void check_time(const struct gating *gating, struct bout *bout)
+{
+	if (bout->n_rounds == gating->rounds || bout->invalid[0])
+		return;
+	if (bout->n_rounds < DUEL_ROUNDS_LEAST)
+		snprintf(
+			bout->invalid, sizeof(bout->invalid),
+			"the time was over after %zu of %zu rounds, %d are the least: fewer cases, "
+			"or a longer --time-limit",
+			bout->n_rounds, gating->rounds, DUEL_ROUNDS_LEAST);
+	else
+		bout_note(bout, "the time was over after %zu of %zu rounds", bout->n_rounds,
+			  gating->rounds);
+}
+
+static bool has_failed(const struct bout *bout)
+{
+	for (size_t i = 0; i < bout->n_cells; i++)
+		if (bout->cells[i].has_failed)
+			return true;
+	return false;
+}
+
+static int fight(struct rounds *rounds, const struct gating *gating, struct error *error)
+{
+	struct bout *bout = rounds->bout;
+	struct error fault = {0};
+	int code = rounds_open(rounds, &fault);
+
+	if (!code)
+		code = rounds_run(rounds, gating->rounds, false, &fault);
+	if (code == -ENOMEM)
+		return error_set(error, code, "%s", fault.text);
+	if (code)
+		put_invalid(bout, &fault);
+	check_time(gating, bout);
+	if (!bout->n_rounds)
+		return 0;
+	code = bout_judge(bout, error);
+	if (!code && !bout->invalid[0] && has_failed(bout)) {
+		if (rounds_run(rounds, gating->rounds, true, &fault))
+			put_invalid(bout, &fault);
+		code = bout_confirm(bout, error);
+	}
+	rounds_finish(rounds);
+	return code;
+}
+
+static json_t *make_plan(const struct single_list *singles)
+{
+	json_t *plan = json_array();
+
+	for (size_t i = 0; i < singles->count; i++)
+		json_array_append(plan, singles->singles[i].product);
+	return plan;
+}
+
+int gating_run(const struct gating *gating, const struct plan *plan, struct bout *bout,
+	       struct error *error)
+{
+	struct rounds rounds = {
+		.bout = bout,
+		.measure_ns = MEASURE_NS,
+		.warmup_ns = WARMUP_NS,
+		.until_ns = gating->limit_ms ? clock_deadline(gating->limit_ms) : 0,
+		.stop = gating->stop,
+		.forgiven = gating->differs.sections,
+		.view = gating->view,
+	};
+	int code = single_open(&rounds.singles, plan, error);
+
+	bout->seed = gating->seed;
+	bout->asked = gating->rounds;
+	memcpy(bout->floors, gating->floors, sizeof(bout->floors));
+	utc_stamp(bout->started);
+	if (!code)
+		code = open_arms(&rounds, gating, error);
+	if (!code) {
+		bout->plan = make_plan(&rounds.singles);
+		code = fight(&rounds, gating, error);
+	}
+	utc_stamp(bout->finished);
+	rounds_close(&rounds);
+	return code;
+}

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/rounds.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/counters.h"
+#include "bench/facts.h"
+#include "core/clock.h"
+#include "core/compiler.h"
+#include "reports/alike.h"
+#include "reports/banner.h"
+#include "reports/document.h"
+#include "reports/member.h"
+
+/* A run whose messages need more than ten times what they needed at first has hung. */
+#define RUN_MS_LEAST 30000
+/* A machine that gives no results will not begin to. */
+#define LOST_MOST 3
+/* A tail needs a thousand messages, if that does not take ten times as long. */
+#define TAIL_MESSAGES  1100
+#define TAIL_TIMES     4
+#define MESSAGES_LEAST 60
+/* Of the processors' time: what a hypervisor may have taken away. */
+#define STEAL_MOST 0.01
+
+/* The plan of one run: these cases in that order. */
+struct order {
+	size_t *cases;
+	size_t count;
+};
+
+static uint64_t draw(struct rounds *rounds)
+{
+	uint64_t mixed = rounds->random += 0x9e3779b97f4a7c15ULL;
+
+	mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebULL;
+	return mixed ^ (mixed >> 31);
+}
+
+static void shuffle(struct rounds *rounds, struct order *order)
+{
+	for (size_t i = order->count; i > 1; i--) {
+		size_t other = draw(rounds) % i;
+		size_t kept = order->cases[i - 1];
+
+		order->cases[i - 1] = order->cases[other];
+		order->cases[other] = kept;
+	}
+}
+
+static json_t *time_value(uint64_t ns)
+{
+	return parameter_encode(parameter_find("warmup"), ns);
+}
+
+/* iterations: 0 to measure by time, and find out how many they are. */
+static json_t *plan_case(const struct rounds *rounds, size_t number, uint64_t iterations)
+{
+	const struct single *single = &rounds->singles.singles[number];
+	uint64_t warmup = single->warmup_ns ? single->warmup_ns : rounds->warmup_ns;
+	json_t *made = json_copy(single->product);
+
+	json_object_set_new(made, "trials", json_pack("[i]", 1));
+	json_object_set_new(made, "warmup", json_pack("[o]", time_value(warmup)));
+	if (iterations)
+		json_object_set_new(made, "iterations", json_pack("[I]", (json_int_t)iterations));
+	else
+		json_object_set_new(
+			made, "duration",
+			json_pack("[o]", time_value(single->duration_ns ? single->duration_ns
+									: rounds->measure_ns)));
+	return made;
+}
+
+static char *plan_text(const struct rounds *rounds, const struct order *order)
+{
+	json_t *plan = json_array();
+	char *text;
+
+	for (size_t i = 0; i < order->count; i++) {
+		size_t number = order->cases[i];
+
+		json_array_append_new(
+			plan, plan_case(rounds, number, rounds->bout->cases[number].iterations));
+	}
+	text = json_dumps(plan, JSON_COMPACT);
+	json_decref(plan);
+	return text;
+}
+
+static const struct result_case *find(const struct result *result, const char *id)
+{
+	for (size_t i = 0; i < result->n_cases; i++)
+		if (!strcmp(result->cases[i].id, id))
+			return &result->cases[i];
+	return NULL;
+}
+
+/* A run's deadline: as long as all may take that take ten times what they are to. */
+static unsigned int run_ms(const struct rounds *rounds, size_t n_cases)
+{
+	return RUN_MS_LEAST +
+	       (unsigned int)(10 * n_cases * (rounds->measure_ns + rounds->warmup_ns) / NS_PER_MS);
+}
+
+static int run_arm(const struct rounds *rounds, enum duel_arm arm, const struct order *order,
+		   struct result *result, struct error *error)
+{
+	char *plan = plan_text(rounds, order);
+	int code;
+
+	if (!plan)
+		return error_set_errno(error, -ENOMEM, "cannot make the plan");
+	code = arm_run(&rounds->arms[arm], plan, run_ms(rounds, order->count), rounds->stop, result,
+		       error);
+	free(plan);
+	return code;
+}
+
+/* Whatever of both ends the arms are meant to differ in is taken out of what they are. */
+static void forgive(struct result *result, const char *const *forgiven)
+{
+	struct result_end *ends[] = {&result->client, &result->server};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(ends); i++) {
+		json_t *facts = json_copy(ends[i]->facts);
+
+		for (const char *const *section = forgiven; facts && *section; section++)
+			json_object_del(facts, *section);
+		json_decref(ends[i]->facts);
+		ends[i]->facts = facts;
+		fingerprint_hard(facts, ends[i]->fingerprint);
+	}
+}
+
+static bool is_forgiven(const struct rounds *rounds, const char *section)
+{
+	for (const char *const *name = rounds->forgiven; *name; name++)
+		if (!strcmp(*name, section))
+			return true;
+	return false;
+}
+
+static int check_alike(const struct rounds *rounds, struct result results[static DUEL_ARMS],
+		       struct error *error)
+{
+	struct result *base = &results[DUEL_BASE];
+	struct result *head = &results[DUEL_HEAD];
+	int code;
+
+	/* Their documents tell the whole of it. */
+	forgive(base, rounds->forgiven);
+	forgive(head, rounds->forgiven);
+	if (is_forgiven(rounds, "device")) {
+		head->client.kind = base->client.kind;
+		head->server.kind = base->server.kind;
+	}
+	code = alike_check(&(struct alike){base, "the base"}, &(struct alike){head, "the head"},
+			   error);
+	if (code)
+		error_append(error, "say what they are to differ in: --differs");
+	return code;
+}
+
+static void note_arm(struct rounds *rounds, enum duel_arm number, const struct result *result)
+{
+	struct bout_arm *arm = &rounds->bout->arms[number];
+	const json_t *tool = json_object_get(result->client.facts, "tool");
+
+	snprintf(arm->version, sizeof(arm->version), "%s", result->version);
+	snprintf(arm->revision, sizeof(arm->revision), "%s", member_or_empty(tool, "revision"));
+	json_decref(arm->ends);
+	arm->ends = json_pack("{s:o, s:o}", "client", document_make_end(&result->client), "server",
+			      document_make_end(&result->server));
+	snprintf(rounds->fingerprints[number][0], FINGERPRINT_TEXT, "%s",
+		 result->client.fingerprint);
+	snprintf(rounds->fingerprints[number][1], FINGERPRINT_TEXT, "%s",
+		 result->server.fingerprint);
+	rounds->bout->banner = banner_of(result);
+}
+
+/* As many as fit into the time, and a thousand for a tail's sake where that is not too long. */
+static uint64_t choose_iterations(const struct rounds *rounds, const struct single *single,
+				  const struct result_trial *trial)
+{
+	uint64_t wanted = single->duration_ns ? single->duration_ns : rounds->measure_ns;
+	double each = (double)trial->duration_ns / fmax(1, (double)trial->messages);
+	double fit = fmax(MESSAGES_LEAST, (double)wanted / fmax(1, each));
+
+	if (single->iterations)
+		return single->iterations;
+	if (!single->is_bandwidth && fit < TAIL_MESSAGES && fit * TAIL_TIMES > TAIL_MESSAGES)
+		fit = TAIL_MESSAGES;
+	return (uint64_t)fit;
+}
+
+/* Cases that the base does not run well are none of the gate's; what is left keeps its place. */
+static void calibrate(struct rounds *rounds, const struct result *result)
+{
+	struct bout *bout = rounds->bout;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < bout->n_cases; i++) {
+		const struct result_case *line = find(result, bout->cases[i].id);
+		struct single *single = &rounds->singles.singles[i];
+
+		if (!line || line->status != RESULT_COMPLETE || !line->n_trials) {
+			bout_note(bout, "%s is left out: the base does not run it: %s",
+				  bout->cases[i].id,
+				  line && line->error[0] ? line->error : "it is not in its result");
+			json_decref(single->product);
+			continue;
+		}
+		rounds->singles.singles[kept] = *single;
+		bout->cases[kept] = bout->cases[i];
+		bout->cases[kept].resolution_ns = result->clock_resolution_ns;
+		bout->cases[kept].iterations = choose_iterations(rounds, single, &line->trials[0]);
+		kept++;
+	}
+	bout->n_cases = rounds->singles.count = kept;
+}
+
+static int order_open(struct order *order, const struct rounds *rounds, bool is_again,
+		      struct error *error)
+{
+	const struct bout *bout = rounds->bout;
+
+	*order = (struct order){.cases = calloc(bout->n_cases + 1, sizeof(*order->cases))};
+	if (!order->cases)
+		return error_set_errno(error, -ENOMEM, "cannot order %zu cases", bout->n_cases);
+	for (size_t i = 0; i < bout->n_cases; i++)
+		if (!is_again || bout_has_failed(bout, i))
+			order->cases[order->count++] = i;
+	return 0;
+}
+
+static int make_cases(struct rounds *rounds, struct error *error)
+{
+	struct bout *bout = rounds->bout;
+
+	bout->cases = calloc(rounds->singles.count + 1, sizeof(*bout->cases));
+	if (!bout->cases)
+		return error_set_errno(error, -ENOMEM, "cannot keep %zu cases",
+				       rounds->singles.count);
+	bout->n_cases = rounds->singles.count;
+	for (size_t i = 0; i < bout->n_cases; i++) {
+		snprintf(bout->cases[i].id, sizeof(bout->cases[i].id), "%s",
+			 rounds->singles.singles[i].id);
+		bout->cases[i].is_bandwidth = rounds->singles.singles[i].is_bandwidth;
+	}
+	return 0;
+}
+
+/* The base first: its speed decides how many messages the head has too. */
+static int open_arm(struct rounds *rounds, enum duel_arm arm, struct result *result,
+		    struct error *error)
+{
+	struct order order = {0};
+	int code = order_open(&order, rounds, false, error);
+
+	if (!code)
+		code = run_arm(rounds, arm, &order, result, error);
+	free(order.cases);
+	if (code) {
+		error_wrap(error, "the %s cannot run", duel_arm_name(arm));
+		return code;
+	}
+	note_arm(rounds, arm, result);
+	if (arm == DUEL_BASE)
+		calibrate(rounds, result);
+	if (!rounds->bout->n_cases)
+		code = error_set(error, -ENODATA, "the base runs none of the cases: %s",
+				 result->n_cases ? result->cases[0].error : "there are none");
+	return code;
+}
+
+int rounds_open(struct rounds *rounds, struct error *error)
+{
+	struct result results[DUEL_ARMS] = {0};
+	int code = make_cases(rounds, error);
+
+	rounds->start_ns = clock_now_ns();
+	rounds->noise = facts_noise("");
+	rounds->random = rounds->bout->seed;
+	for (enum duel_arm arm = 0; arm < DUEL_ARMS && !code; arm++)
+		code = open_arm(rounds, arm, &results[arm], error);
+	if (!code)
+		code = check_alike(rounds, results, error);
+	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++)
+		result_finish(&results[arm]);
+	return code;
+}
+
+/* Whether what the devices of both ends counted tells of messages lost on the way. */
+static bool is_troubled(const struct result_case *line)
+{
+	const char *end;
+	json_t *counters;
+
+	json_object_foreach(line->counters, end, counters)
+	{
+		const char *name;
+		json_t *count;
+
+		json_object_foreach(counters, name, count)
+		{
+			enum counter_kind kind = counters_kind(name);
+
+			if (json_integer_value(count) > 0 &&
+			    (kind == COUNTER_LOSS || kind == COUNTER_NOT_READY))
+				return true;
+		}
+	}
+	return false;
+}
+
+static void take_failure(struct bout_case *line, enum duel_arm arm, const char *why)
+{
+	line->failures[arm]++;
+	if (!line->errors[arm][0])
+		snprintf(line->errors[arm], sizeof(line->errors[arm]), "%s", why);
+}
+
+static void take_case(struct bout_case *line, enum duel_arm arm, size_t round,
+		      const struct result *result)
+{
+	const struct result_case *found = find(result, line->id);
+
+	line->trials[arm]++;
+	if (!found || found->status != RESULT_COMPLETE || !found->n_trials) {
+		take_failure(line, arm,
+			     found && found->error[0] ? found->error : "it has no figures");
+		return;
+	}
+	line->unsteady[arm] += !found->trials[0].warmup.has_converged;
+	line->troubled[arm] += is_troubled(found);
+	for (enum bout_figure figure = 0; figure < BOUT_FIGURES; figure++)
+		if (line->is_bandwidth == (figure == BOUT_BANDWIDTH))
+			line->figures[figure].values[arm][round] =
+				bout_figure(figure)->value(&found->trials[0]);
+}
+
+/* What was to stay as it is has changed under way. */
+static bool has_changed(const struct rounds *rounds, enum duel_arm arm, const struct result *result)
+{
+	return strcmp(rounds->fingerprints[arm][0], result->client.fingerprint) != 0 ||
+	       strcmp(rounds->fingerprints[arm][1], result->server.fingerprint) != 0;
+}
+
+static int take_run(struct rounds *rounds, enum duel_arm arm, size_t round,
+		    const struct order *order, struct error *error)
+{
+	struct bout *bout = rounds->bout;
+	struct error fault = {0};
+	struct result result;
+	int code = run_arm(rounds, arm, order, &result, &fault);
+
+	if (code == -EINTR)
+		return error_set(error, code, "%s", fault.text);
+	rounds->n_lost[arm] = code ? rounds->n_lost[arm] + 1 : 0;
+	for (size_t i = 0; i < order->count; i++) {
+		struct bout_case *line = &bout->cases[order->cases[i]];
+
+		if (!code) {
+			take_case(line, arm, round, &result);
+			continue;
+		}
+		line->trials[arm]++;
+		take_failure(line, arm, fault.text);
+	}
+	if (!code && has_changed(rounds, arm, &result) && !bout->invalid[0])
+		snprintf(bout->invalid, sizeof(bout->invalid),
+			 "the %s was no more the same in round %zu: another kernel, firmware, "
+			 "governor, ... than at first",
+			 duel_arm_name(arm), round + 1);
+	result_finish(&result);
+	if (rounds->n_lost[arm] == LOST_MOST)
+		return error_set(error, -ECHILD, "the %s gave no result %d times in a row: %s",
+				 duel_arm_name(arm), LOST_MOST, fault.text);
+	return 0;
+}
+
+static int run_round(struct rounds *rounds, struct bout_round *round, size_t number,
+		     const struct order *order, struct error *error)
+{
+	int code = 0;
+
+	for (int turn = 0; turn < DUEL_ARMS && !code; turn++) {
+		enum duel_arm arm = (turn == 0) == round->is_head_first ? DUEL_HEAD : DUEL_BASE;
+		uint64_t began = clock_now_ns();
+
+		code = take_run(rounds, arm, number, order, error);
+		round->took_ns[arm] = clock_now_ns() - began;
+	}
+	return code;
+}
+
+static bool is_over(const struct rounds *rounds)
+{
+	return rounds->until_ns && clock_now_ns() >= rounds->until_ns;
+}
+
+static int run_rounds(struct rounds *rounds, size_t count, bool is_again, struct order *order,
+		      struct error *error)
+{
+	struct bout *bout = rounds->bout;
+	bool is_head_first = false;
+	int code = 0;
+
+	for (size_t i = 0; i < count && !is_over(rounds); i++) {
+		size_t number = bout->n_rounds + bout->n_again;
+		struct bout_round *round = &bout->rounds[number];
+
+		if (rounds->view)
+			rounds->view->begins(rounds->view, i, count);
+		/* Of two rounds the second has it the other way round. */
+		is_head_first = i % 2 ? !is_head_first : draw(rounds) & 1;
+		*round = (struct bout_round){.is_again = is_again,
+					     .is_head_first = is_head_first,
+					     .began_ns = clock_now_ns() - rounds->start_ns};
+		shuffle(rounds, order);
+		code = run_round(rounds, round, number, order, error);
+		/* Half a round is none. */
+		if (code)
+			break;
+		bout->n_rounds += !is_again;
+		bout->n_again += is_again;
+	}
+	return code;
+}
+
+int rounds_run(struct rounds *rounds, size_t count, bool is_again, struct error *error)
+{
+	struct bout *bout = rounds->bout;
+	struct order order = {0};
+	int code = bout_reserve(bout, bout->n_rounds + bout->n_again + count, error);
+
+	if (!code)
+		code = order_open(&order, rounds, is_again, error);
+	if (!code)
+		code = run_rounds(rounds, count, is_again, &order, error);
+	free(order.cases);
+	return code;
+}
+
+static double growth(const json_t *before, const json_t *after, const char *name)
+{
+	const json_t *from = json_object_get(before, name);
+	const json_t *to = json_object_get(after, name);
+
+	if (!json_is_integer(from) || !json_is_integer(to))
+		return 0;
+	return (double)(json_integer_value(to) - json_integer_value(from));
+}
+
+void rounds_finish(struct rounds *rounds)
+{
+	struct bout *bout = rounds->bout;
+	json_t *after = facts_noise("");
+	double total = growth(rounds->noise, after, "total_ticks");
+	double stolen = growth(rounds->noise, after, "steal_ticks");
+	double throttled = growth(rounds->noise, after, "nr_throttled");
+
+	if (total > 0 && stolen / total > STEAL_MOST && !bout->invalid[0])
+		snprintf(bout->invalid, sizeof(bout->invalid),
+			 "the hypervisor took %.1f %% of the processors' time meanwhile",
+			 100 * stolen / total);
+	if (throttled > 0 && !bout->invalid[0])
+		snprintf(bout->invalid, sizeof(bout->invalid),
+			 "the control group was throttled %.0f times meanwhile: more cpu.max, or "
+			 "another group",
+			 throttled);
+	json_decref(after);
+}
+
+void rounds_close(struct rounds *rounds)
+{
+	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++)
+		arm_close(&rounds->arms[arm]);
+	single_close(&rounds->singles);
+	json_decref(rounds->noise);
+	rounds->noise = NULL;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The cases of a plan, each as a plan of its own, so that they can be run in any order and
+ * each as often as its own speed wants. What no device could run is left out.
+ */
+#ifndef BENCH_SINGLE_H
+#define BENCH_SINGLE_H
+
+#include "bench/plan.h"
+
+struct single {
+	char id[128];
+	bool is_bandwidth;
+	uint64_t iterations;  /* of a trial, that were asked for; 0: none were, like: */
+	uint64_t duration_ns; /* of what is measured */
+	uint64_t warmup_ns;
+	json_t *product; /* its plan: an object, without those */
+};
+
+struct single_list {
+	struct single *singles;
+	size_t count;
+};
+
+/* -EINVAL: a case has a metric that is not gated, or none is left. */
+int single_open(struct single_list *list, const struct plan *plan, struct error *error);
+void single_close(struct single_list *list);
+
+#endif

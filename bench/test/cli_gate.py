@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: MIT
+"""The gate, its arms being stand-ins whose figures are known: see gate_arm.py."""
+
+import json
+import os
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import documents
+from verbmark import PATIENCE, VERBMARK, Ended, Program, verbmark, wait_until
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ARM = os.path.join(HERE, "gate_arm.py")
+ROUNDS = 12
+CASES = ("--op", "send", "--metric", "lat,bw", "-s", "64,4k")
+IDS = ("send/lat/64/poll", "send/lat/4k/poll", "send/bw/64/poll", "send/bw/4k/poll")
+
+
+class Gate(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.count = 0
+
+    def arm(self, *words):
+        """Of its own noise."""
+        self.count += 1
+        return " ".join((sys.executable, "-I", "-S", ARM, f"{self.folder.name}/arm{self.count}",
+                         *words))
+
+    def words(self, base, head, *options, cases=CASES):
+        return ("gate", "--base", base, "--head", head, "--rounds", ROUNDS, "--order-seed", "7",
+                *cases, *options)
+
+    def gate(self, *options, base=None, head=None, status=0, cases=CASES):
+        """The document, and what was shown."""
+        path = f"{self.folder.name}/gate.json"
+        ended = verbmark(*self.words(base or self.arm(), head or self.arm(), "--json", path,
+                                     *options, cases=cases))
+        self.assertEqual(ended.status, status, ended.out + ended.err)
+        self.assertEqual(ended.err, "")
+        with open(path, encoding="utf-8") as file:
+            return documents.parse(file.read(), "verbmark.gate-1"), ended.out
+
+    def verdicts(self, document):
+        return {(each["case"], each["figure"]): each["verdict"] for each in document["figures"]}
+
+    def test_the_same_twice(self):
+        for i in range(3):
+            document, shown = self.gate("--order-seed", str(i + 1))
+            self.assertEqual(document["verdict"], "PASSED")
+            self.assertEqual(len(document["figures"]), 4)
+            self.assertNotIn("REGRESSED", shown)
+            self.assertEqual(len(document["rounds"]), ROUNDS)
+
+    def test_planted(self):
+        document, shown = self.gate(head=self.arm("lat=1.2"), status=1)
+        self.assertEqual(document["verdict"], "REGRESSED")
+        self.assertEqual(self.verdicts(document), {
+            (IDS[0], "p50_ns"): "REGRESSED", (IDS[1], "p50_ns"): "REGRESSED",
+            (IDS[2], "bytes_per_s"): "OK", (IDS[3], "bytes_per_s"): "OK",
+        })
+        # What had failed was run again, and nothing else.
+        self.assertEqual([each["again"] for each in document["rounds"]],
+                         [False] * ROUNDS + [True] * ROUNDS)
+        for case in document["cases"]:
+            extra = ROUNDS if "/lat/" in case["id"] else 0
+            self.assertEqual(case["head"]["trials"], ROUNDS + extra)
+        self.assertRegex(shown, r"(?m)^send/lat/64/poll +p50 us +10\.\d +12\.\d +1\.\d+ +\S+\.\.\S+ "
+                                r"+12\+12 +REGRESSED$")
+        self.assertTrue(shown.endswith("REGRESSED: 4 figures of 4 cases in 12 rounds: 2 OK "
+                                       "2 REGRESSED; 12 rounds more of what had failed"), shown)
+
+    def test_planted_bandwidth(self):
+        document, _ = self.gate(head=self.arm("bw=0.8"), status=1)
+        self.assertEqual(self.verdicts(document)[IDS[2], "bytes_per_s"], "REGRESSED")
+
+    def test_faster_is_no_failure(self):
+        document, _ = self.gate(head=self.arm("lat=0.7", "bw=1.5"))
+        self.assertEqual(set(self.verdicts(document).values()), {"IMPROVED"})
+        self.assertEqual(len(document["rounds"]), ROUNDS)
+
+    def test_below_the_floor(self):
+        self.assertEqual(self.gate(head=self.arm("lat=1.02", "noise=0.01"))[0]["verdict"], "PASSED")
+        head = self.arm("lat=1.2", "noise=0.01")
+        document, _ = self.gate("--floor", "p50=40%,bw=off", head=head)
+        self.assertEqual(document["floors"], {"p50_ns": 0.4, "p99_ns": 0.1})
+        self.assertEqual({figure for _, figure in self.verdicts(document)}, {"p50_ns"})
+
+    def test_one_trial_of_ten_times(self):
+        document, _ = self.gate(head=self.arm("outlier=9"))
+        self.assertEqual(document["verdict"], "PASSED")
+        values = document["cases"][0]["values"]["p50_ns"]["head"]
+        self.assertGreater(max(values), 5 * statistics.median(values))
+
+    def test_rounds(self):
+        """Each arm is first as often as the other; figures are those of the trials."""
+        document, _ = self.gate(head=self.arm("lat=1.01"))
+        firsts = [each["first"] for each in document["rounds"]]
+        for pair in range(0, ROUNDS, 2):
+            self.assertEqual(set(firsts[pair : pair + 2]), {"base", "head"})
+        figure = document["figures"][0]
+        values = next(case["values"] for case in document["cases"] if case["id"] == IDS[0])
+        ratios = sorted(head / base for base, head in
+                        zip(values["p50_ns"]["base"], values["p50_ns"]["head"]))
+        self.assertAlmostEqual(figure["first"]["ratio"], statistics.geometric_mean(
+            ratios[ROUNDS // 2 - 1 : ROUNDS // 2 + 1]), places=9)
+        # Of 12 coins 1 or fewer show heads in 0.3 %, 2 or fewer in 1.9 %.
+        self.assertAlmostEqual(figure["first"]["low"], ratios[1], places=9)
+        self.assertAlmostEqual(figure["first"]["high"], ratios[-2], places=9)
+        again, _ = self.gate(head=self.arm("lat=1.01"))
+        self.assertEqual([each["first"] for each in again["rounds"]], firsts)
+
+    def test_a_head_that_breaks(self):
+        document, shown = self.gate(head=self.arm("broken=5"), status=1)
+        self.assertEqual(document["verdict"], "REGRESSED")
+        self.assertRegex(shown, r"fails in \d+ of 12 rounds of the head: no completion for 5 s")
+
+    def test_a_base_that_breaks(self):
+        document, shown = self.gate(base=self.arm("broken=5"), status=3)
+        self.assertEqual(document["verdict"], "INVALID")
+        self.assertRegex(shown, r"fails in \d+ of 12 rounds of the base: no completion for 5 s")
+
+    def test_arms_that_cannot_run(self):
+        for words, reason in (
+            (("dies=1",), "the head cannot run: the card has caught fire"),
+            (("garbage=1",), "the head cannot run: "),
+        ):
+            document, shown = self.gate(head=self.arm(*words), status=3)
+            self.assertIn(reason, document["reason"])
+            self.assertIn("! " + reason, shown)
+        document, _ = self.gate(head="/no/such/verbmark", status=3)
+        self.assertIn("cannot run /no/such/verbmark: No such file", document["reason"])
+
+    def test_an_arm_that_ends_for_good(self):
+        document, _ = self.gate(head=self.arm("dies=6"), status=3)
+        self.assertIn("the head gave no result 3 times in a row: the card has caught fire",
+                      document["reason"])
+        self.assertLess(len(document["rounds"]), ROUNDS)
+
+    def test_other_circumstances(self):
+        head = self.arm("kernel=6.9")
+        document, _ = self.gate(head=head, status=3)
+        self.assertRegex(document["reason"], r'kernel.release is "6\.1" in the base and "6\.9"')
+        self.assertIn("--differs", document["reason"])
+        document, _ = self.gate("--differs", "tool,kernel", head=head)
+        self.assertEqual(document["verdict"], "PASSED")
+
+    def test_time_limit(self):
+        document, _ = self.gate("--time-limit", "1ms", status=3)
+        self.assertIn("the time was over after 0 of 12 rounds", document["reason"])
+
+    def test_interrupted(self):
+        path = f"{self.folder.name}/gate.json"
+        base = self.arm()
+        with Program(VERBMARK, *self.words(base, self.arm("hangs=5"), "--json", path)) as program:
+            state = f"{self.folder.name}/arm2"
+            wait_until(lambda: os.path.exists(state) and os.path.getsize(state) >= 5)
+            program.signal(signal.SIGTERM)
+            self.assertEqual(program.wait(), 3, program.errors)
+            self.assertLess(time.monotonic() - program.started, PATIENCE)
+        with open(path, encoding="utf-8") as file:
+            document = documents.parse(file.read(), "verbmark.gate-1")
+        self.assertEqual(document["reason"], "interrupted")
+        self.assertGreaterEqual(len(document["rounds"]), 1)
+        # It has left nobody behind.
+        found = subprocess.run(("pgrep", "-f", state), capture_output=True, check=False)
+        self.assertEqual(found.stdout, b"")
+
+    def test_bisect(self):
+        self.gate("--bisect")
+        self.gate("--bisect", head=self.arm("lat=1.3"), status=1)
+        self.gate("--bisect", head=self.arm("dies=1"), status=125)
+        ended = verbmark(*self.words(self.arm(), self.arm(), "--bisect", "--json", "/no/such/x"))
+        self.assertEqual(ended.status, 128, ended.err)
+        self.assertEqual(verbmark("gate", "--bisect", "--base", "x/y").status, 128)
+
+    def test_markdown_junit_annotations(self):
+        markdown, junit = (f"{self.folder.name}/{name}" for name in ("gate.md", "gate.xml"))
+        document, shown = self.gate("--markdown", markdown, "--junit", junit, "--annotations",
+                                    head=self.arm("lat=1.2"), status=1)
+        with open(markdown, encoding="utf-8") as file:
+            text = file.read()
+        self.assertTrue(text.startswith("### Gate: REGRESSED\n"))
+        self.assertRegex(text, r"(?m)^\| send/lat/64/poll \| p50 us \| .* \| REGRESSED \|$")
+        errors = [line for line in shown.splitlines() if line.startswith("::error ")]
+        self.assertEqual(len(errors), 3)
+        self.assertRegex(errors[0], r"^::error title=verbmark gate::send/lat/64/poll p50 us of the "
+                                    r"head is \d+\.\d %25 more than the base's")
+        found = subprocess.run(
+            ("xmllint", "--noout", "--schema", f"{HERE}/junit.xsd", junit),
+            capture_output=True, text=True, check=False)
+        self.assertEqual(found.returncode, 0, found.stderr)
+        with open(junit, encoding="utf-8") as file:
+            text = file.read()
+        self.assertEqual(len(re.findall("<failure ", text)), 2)
+        self.assertIn('tests="4" failures="2" errors="0" skipped="0"', text)
+        self.assertEqual(document["figures"][0]["verdict"], "REGRESSED")
+
+    def test_what_arms_are_told(self):
+        base = self.arm()
+        self.gate("-d", "dev0", "--head-device", "dev1", "-p", "7777", "n02", base=base)
+        for number, device in ((1, "dev0"), (2, "dev1")):
+            with open(f"{self.folder.name}/arm{number}.words", encoding="utf-8") as file:
+                words = json.load(file)
+            self.assertEqual(words[words.index("run") :], [
+                "run", "--plan", "/dev/stdin", "--json", "-", "--quiet", "--device", device,
+                "--port", "7777", "n02"])
+
+    def test_files_are_tried_before(self):
+        for option in ("--json", "--markdown", "--junit"):
+            base = self.arm()
+            ended = verbmark(*self.words(base, self.arm(), option, "/no/such/folder/x"))
+            self.assertEqual(ended.status, 1)
+            self.assertIn("/no/such/folder/x", ended.err)
+            self.assertFalse(os.path.exists(f"{self.folder.name}/arm{self.count}"))
+        ended = Ended(Program("sh", "-c", '"$@" >/dev/full', "sh", VERBMARK,
+                              *self.words(self.arm(), self.arm(), "--json", "-")))
+        self.assertEqual(ended.status, 1, ended.err)
+
+    def test_usage(self):
+        arms = ("--base", "a/b", "--head", "a/b")
+        for words, reason in (
+            ((), "--base is missing"),
+            (("--base", "a/b"), "--head is missing"),
+            ((*arms, "--rounds", "11"), "--rounds: '11' is no number of rounds"),
+            ((*arms, "--floor", "p50=0%"), "--floor: 'p50=0%' has a floor that is none"),
+            ((*arms, "--floor", "p51=5%"), "--floor: 'p51=5%' is no list"),
+            ((*arms, "--floor", "p50=off,bw=off,p99=off"), "leaves no figure"),
+            ((*arms, "--differs", "colour"), "--differs: 'colour' is no list of facts"),
+            ((*arms, "--order-seed", "0"), "--order-seed: '0' is no seed"),
+            ((*arms, "--trials", "3"), "--trials: a gate runs each case once in every round"),
+            ((*arms, "--preset", "slow"), "--preset: 'slow' is none of"),
+            ((*arms, "--metric", "load", "--rate", "100k"), "a gate is for lat and bw"),
+            (("--base", "n01", "--head", "n02", "n03"), "'n01' is a host"),
+            (("--base", " ", "--head", "a/b"), "an arm has no words"),
+            (("--base", "a/b " + "x " * 80, "--head", "a/b"), "more than 64 words"),
+        ):
+            ended = verbmark("gate", *words)
+            self.assertEqual(len(ended.err.splitlines()), 1, words)
+            self.assertIn(reason, ended.err)
+            self.assertIn(ended.status, (1, 2), words)
+        ended = verbmark("gate", *arms, "--dry-run")
+        self.assertEqual(ended.status, 0)
+        self.assertRegex(ended.out, r"\n12 cases, 60 rounds of two arms, some \d+ s$")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/bout.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/compiler.h"
+#include "core/hist.h"
+
+/* Of an arm's trials: one that fails now and then is a machine's, and there are others. */
+#define FAILURES_MOST 0.1
+/* A machine on which nothing becomes steady measures its own unrest. */
+#define UNSTEADY_MOST 0.5
+/* Half of the rounds differ by more than a third: their median says something else each time. */
+#define SPREAD_MOST 0.5
+
+static const struct {
+	const char *name;
+	const struct figure *figure;
+	double spread_most;
+} figures[BOUT_FIGURES] = {
+	[BOUT_MEDIAN] = {"p50", &figure_median, SPREAD_MOST},
+ /* A few messages of each trial: it is what it is, and has wide bounds. */
+	[BOUT_TAIL] = {"p99", &figure_tail,   0          },
+	[BOUT_BANDWIDTH] = {"bw",  &figure_bytes,  SPREAD_MOST},
+};
+
+const char *bout_figure_name(enum bout_figure figure)
+{
+	return figures[figure].name;
+}
+
+const struct figure *bout_figure(enum bout_figure figure)
+{
+	return figures[figure].figure;
+}
+
+const char *bout_end_name(enum bout_end end)
+{
+	static const char *const names[] = {
+		[BOUT_PASSED] = "PASSED",
+		[BOUT_REGRESSED] = "REGRESSED",
+		[BOUT_INVALID] = "INVALID",
+	};
+
+	return names[end];
+}
+
+void bout_note(struct bout *bout, const char *format, ...)
+{
+	char text[512];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	if (!bout->notes)
+		bout->notes = json_array();
+	json_array_append_new(bout->notes, json_string(text));
+}
+
+static int reserve(double **values, size_t before, size_t count)
+{
+	double *grown = reallocarray(*values, count + 1, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	*values = grown;
+	for (size_t i = before; i < count; i++)
+		grown[i] = (double)NAN;
+	return 0;
+}
+
+int bout_reserve(struct bout *bout, size_t n_rounds, struct error *error)
+{
+	size_t before = bout->n_rounds + bout->n_again;
+	struct bout_round *grown = reallocarray(bout->rounds, n_rounds + 1, sizeof(*grown));
+	int code = grown ? 0 : -ENOMEM;
+
+	if (grown)
+		bout->rounds = grown;
+	for (size_t i = 0; i < bout->n_cases && !code; i++)
+		for (size_t j = 0; j < BOUT_FIGURES && !code; j++)
+			for (enum duel_arm arm = 0; arm < DUEL_ARMS && !code; arm++)
+				code = reserve(&bout->cases[i].figures[j].values[arm], before,
+					       n_rounds);
+	return code ? error_set_errno(error, code, "cannot keep %zu rounds", n_rounds) : 0;
+}
+
+static bool is_known(const struct bout_values *values, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!isnan(values->values[DUEL_BASE][i]) && !isnan(values->values[DUEL_HEAD][i]))
+			return true;
+	return false;
+}
+
+/* Of the histogram's bin that it is in, and the clock's step. */
+static double resolution_of(const struct bout_case *line, const struct bout_values *values,
+			    size_t count)
+{
+	double coarsest = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		double value = values->values[DUEL_BASE][i];
+		size_t bin = value > 0 ? hist_index((uint64_t)fmin(value, 1e18)) : HIST_BINS;
+		double step = line->resolution_ns;
+
+		if (bin >= HIST_BINS)
+			continue;
+		step = fmax(step, (double)(hist_high(bin) - hist_low(bin)));
+		coarsest = fmax(coarsest, step / value);
+	}
+	return coarsest;
+}
+
+static bool is_many(size_t some, size_t all, double most)
+{
+	return (double)some > fmax(1, most * (double)all);
+}
+
+static bool fails(const struct bout_case *line, enum duel_arm arm)
+{
+	return is_many(line->failures[arm], line->trials[arm], FAILURES_MOST);
+}
+
+static void tell_failures(const struct bout_case *line, enum duel_arm arm, char reason[static 160])
+{
+	snprintf(reason, 160, "fails in %zu of %zu rounds of the %s: %.90s", line->failures[arm],
+		 line->trials[arm], duel_arm_name(arm), line->errors[arm]);
+}
+
+/* What fails at the head alone is worse; what fails, or is disturbed, at both says nothing. */
+static void find_fault(const struct bout_case *line, struct duel_cell *cell,
+		       char reason[static 160])
+{
+	reason[0] = '\0';
+	if (fails(line, DUEL_BASE)) {
+		tell_failures(line, DUEL_BASE, reason);
+		cell->fault = reason;
+	} else if (fails(line, DUEL_HEAD)) {
+		tell_failures(line, DUEL_HEAD, reason);
+		cell->broken = reason;
+	} else if (is_many(line->troubled[DUEL_BASE], line->trials[DUEL_BASE], FAILURES_MOST)) {
+		snprintf(reason, 160,
+			 "messages were lost and sent again in %zu of %zu rounds of the base",
+			 line->troubled[DUEL_BASE], line->trials[DUEL_BASE]);
+		cell->fault = reason;
+	} else if (is_many(line->unsteady[DUEL_BASE], line->trials[DUEL_BASE], UNSTEADY_MOST)) {
+		snprintf(reason, 160,
+			 "not steady after the warm-up in %zu of %zu rounds of the base: a longer "
+			 "--warmup, or less else on the machine",
+			 line->unsteady[DUEL_BASE], line->trials[DUEL_BASE]);
+		cell->fault = reason;
+	}
+}
+
+static bool is_gated(const struct bout *bout, const struct bout_case *line, enum bout_figure figure)
+{
+	if (isnan(bout->floors[figure]) || line->is_bandwidth != (figure == BOUT_BANDWIDTH))
+		return false;
+	/* Without a single tail there are too few messages for one, which is no fault. */
+	return figure != BOUT_TAIL || is_known(&line->figures[figure], bout->n_rounds);
+}
+
+static void add_cell(struct bout *bout, const struct bout_case *line, enum bout_figure figure)
+{
+	const struct bout_values *values = &line->figures[figure];
+	struct duel_cell *cell = &bout->cells[bout->n_cells];
+
+	*cell = (struct duel_cell){
+		.id = line->id,
+		.figure = figures[figure].figure,
+		.floor = bout->floors[figure],
+		.spread_most = figures[figure].spread_most,
+		.rounds = {{values->values[DUEL_BASE], values->values[DUEL_HEAD]}, bout->n_rounds},
+	};
+	if (figure != BOUT_BANDWIDTH)
+		cell->resolution = resolution_of(line, values, bout->n_rounds);
+	find_fault(line, cell, bout->reasons[bout->n_cells]);
+	bout->n_cells++;
+}
+
+int bout_judge(struct bout *bout, struct error *error)
+{
+	free(bout->cells);
+	free(bout->reasons);
+	bout->n_cells = 0;
+	bout->cells = calloc(bout->n_cases * BOUT_FIGURES + 1, sizeof(*bout->cells));
+	bout->reasons = calloc(bout->n_cases * BOUT_FIGURES + 1, sizeof(*bout->reasons));
+	if (!bout->cells || !bout->reasons)
+		return error_set_errno(error, -ENOMEM, "cannot judge %zu cases", bout->n_cases);
+	for (size_t i = 0; i < bout->n_cases; i++)
+		for (enum bout_figure figure = 0; figure < BOUT_FIGURES; figure++)
+			if (is_gated(bout, &bout->cases[i], figure))
+				add_cell(bout, &bout->cases[i], figure);
+	return duel_judge(bout->cells, bout->n_cells, error);
+}
+
+bool bout_has_failed(const struct bout *bout, size_t number)
+{
+	for (size_t i = 0; i < bout->n_cells; i++)
+		if (bout->cells[i].id == bout->cases[number].id && bout->cells[i].has_failed)
+			return true;
+	return false;
+}
+
+static const struct bout_values *values_of(const struct bout *bout, const struct duel_cell *cell)
+{
+	for (size_t i = 0; i < bout->n_cases; i++)
+		for (enum bout_figure figure = 0; figure < BOUT_FIGURES; figure++)
+			if (bout->cases[i].id == cell->id && figures[figure].figure == cell->figure)
+				return &bout->cases[i].figures[figure];
+	return NULL;
+}
+
+int bout_confirm(struct bout *bout, struct error *error)
+{
+	for (size_t i = 0; i < bout->n_cells; i++) {
+		struct duel_cell *cell = &bout->cells[i];
+		const struct bout_values *values = values_of(bout, cell);
+
+		/* Room for more rounds may have moved those that there were. */
+		for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++) {
+			cell->rounds.values[arm] = values->values[arm];
+			cell->again.values[arm] = values->values[arm] + bout->n_rounds;
+		}
+		cell->again.count = cell->has_failed ? bout->n_again : 0;
+	}
+	return duel_confirm(bout->cells, bout->n_cells, error);
+}
+
+enum bout_end bout_end(const struct bout *bout)
+{
+	enum duel_verdict whole = duel_whole(bout->cells, bout->n_cells);
+
+	if (bout->invalid[0] || !bout->n_cells)
+		return BOUT_INVALID;
+	if (whole == DUEL_REGRESSED)
+		return BOUT_REGRESSED;
+	return whole == DUEL_INVALID ? BOUT_INVALID : BOUT_PASSED;
+}
+
+void bout_close(struct bout *bout)
+{
+	for (size_t i = 0; i < bout->n_cases; i++)
+		for (size_t j = 0; j < BOUT_FIGURES; j++)
+			for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++)
+				free(bout->cases[i].figures[j].values[arm]);
+	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++) {
+		free(bout->arms[arm].words);
+		json_decref(bout->arms[arm].ends);
+	}
+	free(bout->cases);
+	free(bout->rounds);
+	free(bout->cells);
+	free(bout->reasons);
+	json_decref(bout->plan);
+	json_decref(bout->notes);
+	*bout = (struct bout){0};
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* What all that shows a gate has alike: its table's cells, and sentences told to say. */
+#ifndef REPORTS_BOUT_SAID_H
+#define REPORTS_BOUT_SAID_H
+
+#include "reports/bout.h"
+#include "reports/cells.h"
+#include "reports/said.h"
+
+#define BOUT_TEXT 768
+
+void bout_cells_title(struct cells *cells);
+void bout_cells_fill(struct cells *cells, const struct duel_cell *cell);
+
+/* "p50 is 9.8 % worse than the base's (8.7 to 11.0)", and why a verdict is what it is. */
+void bout_tell_cell(char text[static BOUT_TEXT], const struct duel_cell *cell);
+
+/* The banner, and both arms. */
+void bout_say_head(const struct bout *bout, said *say, void *owner);
+
+/* What the rounds do not tell, and what is to be known. */
+void bout_say_notes(const struct bout *bout, said *say, void *owner);
+
+/* How it ends, of how many cells and rounds. */
+void bout_sum(const struct bout *bout, char text[static BOUT_TEXT]);
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/duel.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/compiler.h"
+#include "reports/holm.h"
+#include "reports/sign.h"
+#include "reports/student.h"
+
+/* Of either bound that is shown. */
+#define BOUND_LEVEL 0.01
+/* Times so often the standard error is beyond what a normal distribution has above it: */
+#define BOUND_ERRORS 2.3263
+/* and what four of five times is found is so far beyond what is found at all. */
+#define FOUND_ERRORS 0.8416
+/* The quartiles of a normal distribution are so many standard deviations apart. */
+#define QUARTILES_APART 1.349
+/* What has so many degrees of freedom is as good as normal. */
+#define NORMAL_FREEDOM 1000
+/* More rounds without any difference to the digit tell of a clock, not of the arms. */
+#define TIED_MOST 0.25
+
+const char *duel_verdict_name(enum duel_verdict verdict)
+{
+	static const char *const names[] = {
+		[DUEL_OK] = "OK",
+		[DUEL_IMPROVED] = "IMPROVED",
+		[DUEL_INCONCLUSIVE] = "INCONCLUSIVE",
+		[DUEL_REGRESSED] = "REGRESSED",
+		[DUEL_INVALID] = "INVALID",
+	};
+
+	return names[verdict];
+}
+
+const char *duel_arm_name(enum duel_arm arm)
+{
+	return arm == DUEL_BASE ? "base" : "head";
+}
+
+double duel_worse(const struct duel_cell *cell, double ratio)
+{
+	return cell->figure->more_is_good ? 1 / ratio : ratio;
+}
+
+static int order(const void *left, const void *right)
+{
+	const double *a = left;
+	const double *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static double median_of_sorted(const double *sorted, size_t count)
+{
+	return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+}
+
+/* Room for one value of each round. */
+struct scratch {
+	double *logs; /* of how many times worse the head was */
+	double *values;
+};
+
+static bool has_pair(const struct duel_rounds *rounds, size_t round)
+{
+	double base = rounds->values[DUEL_BASE][round];
+	double head = rounds->values[DUEL_HEAD][round];
+
+	return base > 0 && head > 0 && isfinite(base) && isfinite(head);
+}
+
+static size_t take_logs(const struct duel_cell *cell, const struct duel_rounds *rounds,
+			double *logs)
+{
+	size_t pairs = 0;
+
+	for (size_t i = 0; i < rounds->count; i++)
+		if (has_pair(rounds, i))
+			logs[pairs++] = log(duel_worse(cell, rounds->values[DUEL_HEAD][i] /
+								     rounds->values[DUEL_BASE][i]));
+	qsort(logs, pairs, sizeof(*logs), order);
+	return pairs;
+}
+
+static double median_of_arm(const struct duel_rounds *rounds, enum duel_arm arm, double *values)
+{
+	size_t pairs = 0;
+
+	for (size_t i = 0; i < rounds->count; i++)
+		if (has_pair(rounds, i))
+			values[pairs++] = rounds->values[arm][i];
+	qsort(values, pairs, sizeof(*values), order);
+	return median_of_sorted(values, pairs);
+}
+
+/* Of sorted logs: how many are above the bound, and below it. */
+static size_t count_above(const double *logs, size_t count, double bound)
+{
+	size_t above = 0;
+
+	for (size_t i = 0; i < count; i++)
+		above += logs[i] > bound;
+	return above;
+}
+
+static size_t count_below(const double *logs, size_t count, double bound)
+{
+	size_t below = 0;
+
+	for (size_t i = 0; i < count; i++)
+		below += logs[i] < bound;
+	return below;
+}
+
+/* As head / base again, whichever way is worse. */
+static void put_bounds(struct duel_finding *finding, const struct duel_cell *cell, double low,
+		       double high)
+{
+	finding->low = fmin(duel_worse(cell, exp(low)), duel_worse(cell, exp(high)));
+	finding->high = fmax(duel_worse(cell, exp(low)), duel_worse(cell, exp(high)));
+}
+
+/*
+ * By the interval's width, as if medians were normal, which those of some ten rounds nearly
+ * are. n_cells: of the family, in which the most that any of them has to overcome counts.
+ */
+static double find_seen(const struct duel_cell *cell, double width, size_t n_cells)
+{
+	double deviation = width / (2 * BOUND_ERRORS);
+	double level = DUEL_LEVEL / (double)n_cells;
+
+	return (1 + cell->floor) *
+	       exp(deviation * (student_bound(2 * level, NORMAL_FREEDOM) + FOUND_ERRORS));
+}
+
+static void find(const struct duel_cell *cell, const struct duel_rounds *rounds, size_t n_cells,
+		 struct scratch *scratch, struct duel_finding *finding)
+{
+	const double *logs = scratch->logs;
+	double floor = log1p(cell->floor);
+	size_t pairs = take_logs(cell, rounds, scratch->logs);
+	size_t rank = sign_rank(pairs, BOUND_LEVEL);
+
+	*finding = (struct duel_finding){.pairs = pairs,
+					 .ratio = (double)NAN,
+					 .low = (double)NAN,
+					 .high = (double)NAN,
+					 .seen = (double)NAN,
+					 .corrected = (double)NAN,
+					 .corrected_better = (double)NAN,
+					 .worse = 1,
+					 .better = 1};
+	if (!pairs)
+		return;
+	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++)
+		finding->medians[arm] = median_of_arm(rounds, arm, scratch->values);
+	finding->ratio = duel_worse(cell, exp(median_of_sorted(logs, pairs)));
+	finding->worse = sign_chance(count_above(logs, pairs, floor), pairs);
+	finding->better = sign_chance(count_below(logs, pairs, -floor), pairs);
+	finding->spread = expm1((logs[pairs - 1 - pairs / 4] - logs[pairs / 4]) / QUARTILES_APART);
+	finding->tied =
+		(double)(pairs - count_above(logs, pairs, 0) - count_below(logs, pairs, 0)) /
+		(double)pairs;
+	if (!rank)
+		return;
+	put_bounds(finding, cell, logs[rank - 1], logs[pairs - rank]);
+	finding->seen = find_seen(cell, logs[pairs - rank] - logs[rank - 1], n_cells);
+}
+
+/* Whether there is nothing to be judged, and why. */
+static bool is_invalid(struct duel_cell *cell, const struct duel_rounds *rounds,
+		       const struct duel_finding *finding)
+{
+	if (cell->fault || cell->broken)
+		snprintf(cell->why, sizeof(cell->why), "%s",
+			 cell->fault ? cell->fault : cell->broken);
+	else if (finding->pairs < DUEL_ROUNDS_LEAST)
+		snprintf(cell->why, sizeof(cell->why), "only %zu of %zu rounds have both arms'",
+			 finding->pairs, rounds->count);
+	else if (finding->tied > TIED_MOST && cell->resolution > cell->floor)
+		snprintf(cell->why, sizeof(cell->why),
+			 "the clock's steps are %.0f %% of it, and %.0f %% of the rounds are equal",
+			 cell->resolution * 100, finding->tied * 100);
+	else if (cell->spread_most > 0 && finding->spread > cell->spread_most)
+		snprintf(cell->why, sizeof(cell->why),
+			 "too noisy: a third of the rounds differ by more than %.0f %%",
+			 finding->spread * 100);
+	return cell->why[0];
+}
+
+/* By Holm, over those that can be judged. */
+static int correct(struct duel_cell *cells, size_t count, bool is_again, struct error *error)
+{
+	double *chances = calloc(2 * count + 1, sizeof(*chances));
+	double *better = chances + count;
+	size_t n = 0;
+	int code;
+
+	if (!chances)
+		return error_set_errno(error, -ENOMEM, "cannot judge %zu cells", count);
+	for (size_t i = 0; i < count; i++) {
+		const struct duel_finding *finding =
+			is_again ? &cells[i].confirmed : &cells[i].finding;
+
+		if (cells[i].why[0] || (is_again && !cells[i].has_failed))
+			continue;
+		chances[n] = finding->worse;
+		better[n++] = finding->better;
+	}
+	code = holm_correct(chances, n, error);
+	if (!code)
+		code = holm_correct(better, n, error);
+	n = 0;
+	for (size_t i = 0; i < count && !code; i++) {
+		struct duel_finding *finding = is_again ? &cells[i].confirmed : &cells[i].finding;
+
+		if (cells[i].why[0] || (is_again && !cells[i].has_failed))
+			continue;
+		finding->corrected = chances[n];
+		finding->corrected_better = better[n++];
+	}
+	free(chances);
+	return code;
+}
+
+static bool is_beyond(const struct duel_cell *cell, const struct duel_finding *finding)
+{
+	double least = fmin(duel_worse(cell, finding->low), duel_worse(cell, finding->high));
+
+	return finding->corrected <= DUEL_LEVEL && least > 1 + cell->floor;
+}
+
+static enum duel_verdict judge(const struct duel_cell *cell)
+{
+	const struct duel_finding *finding = &cell->finding;
+	double most = fmax(duel_worse(cell, finding->low), duel_worse(cell, finding->high));
+
+	if (cell->why[0])
+		return cell->fault || !cell->broken ? DUEL_INVALID : DUEL_REGRESSED;
+	if (cell->has_failed)
+		return DUEL_REGRESSED;
+	if (finding->corrected_better <= DUEL_LEVEL && most < 1 / (1 + cell->floor))
+		return DUEL_IMPROVED;
+	return most < 1 + cell->floor ? DUEL_OK : DUEL_INCONCLUSIVE;
+}
+
+static int scratch_open(struct scratch *scratch, const struct duel_cell *cells, size_t count,
+			struct error *error)
+{
+	size_t most = 1;
+
+	for (size_t i = 0; i < count; i++) {
+		most = cells[i].rounds.count > most ? cells[i].rounds.count : most;
+		most = cells[i].again.count > most ? cells[i].again.count : most;
+	}
+	scratch->logs = calloc(2 * most, sizeof(*scratch->logs));
+	scratch->values = scratch->logs + most;
+	return scratch->logs ? 0 : error_set_errno(error, -ENOMEM, "cannot judge %zu rounds", most);
+}
+
+int duel_judge(struct duel_cell *cells, size_t count, struct error *error)
+{
+	struct scratch scratch;
+	int code = scratch_open(&scratch, cells, count, error);
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < count; i++) {
+		struct duel_cell *cell = &cells[i];
+
+		cell->why[0] = '\0';
+		find(cell, &cell->rounds, count, &scratch, &cell->finding);
+		is_invalid(cell, &cell->rounds, &cell->finding);
+	}
+	free(scratch.logs);
+	code = correct(cells, count, false, error);
+	for (size_t i = 0; i < count && !code; i++) {
+		cells[i].has_failed = !cells[i].why[0] && is_beyond(&cells[i], &cells[i].finding);
+		cells[i].verdict = judge(&cells[i]);
+	}
+	return code;
+}
+
+static void confirm(struct duel_cell *cell)
+{
+	if (!cell->has_failed || cell->why[0] || is_beyond(cell, &cell->confirmed))
+		return;
+	cell->verdict = DUEL_INCONCLUSIVE;
+	snprintf(cell->why, sizeof(cell->why),
+		 "worse than the floor at first, but not when it was run again");
+}
+
+int duel_confirm(struct duel_cell *cells, size_t count, struct error *error)
+{
+	struct scratch scratch;
+	int code = scratch_open(&scratch, cells, count, error);
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < count; i++) {
+		struct duel_cell *cell = &cells[i];
+
+		if (!cell->has_failed)
+			continue;
+		find(cell, &cell->again, count, &scratch, &cell->confirmed);
+		if (is_invalid(cell, &cell->again, &cell->confirmed))
+			cell->verdict = DUEL_INVALID;
+	}
+	free(scratch.logs);
+	code = correct(cells, count, true, error);
+	for (size_t i = 0; i < count && !code; i++)
+		confirm(&cells[i]);
+	return code;
+}
+
+enum duel_verdict duel_whole(const struct duel_cell *cells, size_t count)
+{
+	enum duel_verdict whole = DUEL_OK;
+
+	for (size_t i = 0; i < count; i++) {
+		if (cells[i].verdict == DUEL_REGRESSED)
+			return DUEL_REGRESSED;
+		if (cells[i].verdict == DUEL_INVALID)
+			whole = DUEL_INVALID;
+	}
+	return whole;
+}
