@@ -225,20 +225,6 @@ static int check(const struct settings *settings, struct error *error)
 	return 0;
 }
 
-/* What says how often each case is run is the gate's own. */
-static int check_efforts(struct plan *plan, struct error *error)
-{
-	static const char *const efforts[] = {"trials", "interleave", "needs"};
-
-	for (size_t i = 0; i < ARRAY_LENGTH(efforts); i++)
-		if (product_list(&plan->asked, parameter_find(efforts[i]))->count)
-			return error_set(
-				error, -EINVAL,
-				"--%s: a gate runs each case once in every round: --rounds",
-				efforts[i]);
-	return 0;
-}
-
 static int parse(struct settings *settings, int argc, char *argv[], struct error *error)
 {
 	int code = option_parse(&options, argc, argv, settings, error);
@@ -247,9 +233,7 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 	if (!code)
 		code = check(settings, error);
 	if (!code)
-		code = check_efforts(&settings->plan, error);
-	if (!code)
-		code = plan_finish(&settings->plan, "gate", error);
+		code = gating_check_plan(&settings->plan, error);
 	return code;
 }
 

@@ -113,6 +113,20 @@ int gating_print(const struct gating *gating, const struct plan *plan, FILE *out
 	return 0;
 }
 
+/* What says how often each case is run is the gate's own. */
+int gating_check_plan(struct plan *plan, struct error *error)
+{
+	static const char *const efforts[] = {"trials", "interleave", "needs"};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(efforts); i++)
+		if (product_list(&plan->asked, parameter_find(efforts[i]))->count)
+			return error_set(
+				error, -EINVAL,
+				"--%s: a gate runs each case once in every round: --rounds",
+				efforts[i]);
+	return plan_finish(plan, "gate", error);
+}
+
 static int open_arms(struct rounds *rounds, const struct gating *gating, struct error *error)
 {
 	int code = 0;
@@ -160,6 +174,31 @@ static void check_time(const struct gating *gating, struct bout *bout)
 			  gating->rounds);
 }
 
+/*
+ * Both arms measure in the same unrest, so that it is no fault of either; but where there is
+ * less of it, less is found.
+ */
+static void note_unsteady(struct bout *bout)
+{
+	const char *such = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < bout->n_cases; i++) {
+		const struct bout_case *line = &bout->cases[i];
+
+		if (2 * line->unsteady[DUEL_BASE] <= line->trials[DUEL_BASE])
+			continue;
+		such = line->id;
+		count++;
+	}
+	if (count)
+		bout_note(
+			bout,
+			"%zu of %zu cases, such as %s, had mostly not become steady when they "
+			"were measured: a longer --warmup, or less else on the machine, finds smaller differences",
+			count, bout->n_cases, such);
+}
+
 static bool has_failed(const struct bout *bout)
 {
 	for (size_t i = 0; i < bout->n_cells; i++)
@@ -181,6 +220,7 @@ static int fight(struct rounds *rounds, const struct gating *gating, struct erro
 	if (code)
 		put_invalid(bout, &fault);
 	check_time(gating, bout);
+	note_unsteady(bout);
 	if (!bout->n_rounds)
 		return 0;
 	code = bout_judge(bout, error);
@@ -202,8 +242,11 @@ static json_t *make_plan(const struct single_list *singles)
 	return plan;
 }
 
-int gating_run(const struct gating *gating, const struct plan *plan, struct bout *bout,
-	       struct error *error)
+/* What is run of a bout, from its arms and cases on. */
+typedef int fighting(struct rounds *rounds, const struct gating *gating, struct error *error);
+
+static int run(const struct gating *gating, const struct plan *plan, struct bout *bout,
+	       fighting *how, struct error *error)
 {
 	struct rounds rounds = {
 		.bout = bout,
@@ -224,9 +267,29 @@ int gating_run(const struct gating *gating, const struct plan *plan, struct bout
 		code = open_arms(&rounds, gating, error);
 	if (!code) {
 		bout->plan = make_plan(&rounds.singles);
-		code = fight(&rounds, gating, error);
+		code = how(&rounds, gating, error);
 	}
 	utc_stamp(bout->finished);
 	rounds_close(&rounds);
 	return code;
+}
+
+int gating_run(const struct gating *gating, const struct plan *plan, struct bout *bout,
+	       struct error *error)
+{
+	return run(gating, plan, bout, fight, error);
+}
+
+/* Whatever ends it is an error here, and the rounds before it stay. */
+static int record(struct rounds *rounds, const struct gating *gating, struct error *error)
+{
+	int code = rounds_open(rounds, error);
+
+	return code ? code : rounds_run(rounds, gating->rounds, false, error);
+}
+
+int gating_record(const struct gating *gating, const struct plan *plan, struct bout *bout,
+		  struct error *error)
+{
+	return run(gating, plan, bout, record, error);
 }

@@ -49,6 +49,9 @@ struct gating {
 const char *gating_parse_floors(const char *text, void *field);
 const char *gating_parse_differs(const char *text, void *field);
 
+/* Once its options are parsed: makes its cases, of the preset gate by themselves. */
+int gating_check_plan(struct plan *plan, struct error *error);
+
 /* The cases, and about how long it takes. */
 int gating_print(const struct gating *gating, const struct plan *plan, FILE *out,
 		 struct error *error);
@@ -56,5 +59,12 @@ int gating_print(const struct gating *gating, const struct plan *plan, FILE *out
 /* The bout is zeroed before, and bout_close's afterwards. -ENOMEM, -EINVAL of the plan. */
 int gating_run(const struct gating *gating, const struct plan *plan, struct bout *bout,
 	       struct error *error);
+
+/*
+ * The rounds alone, as many as there are to be of the first time, and nothing is judged. -EINTR,
+ * -ECHILD and the like: the rounds until then are in the bout.
+ */
+int gating_record(const struct gating *gating, const struct plan *plan, struct bout *bout,
+		  struct error *error);
 
 #endif

@@ -25,3 +25,20 @@ void aligned_print(FILE *out, const struct cells *cells, size_t number, int widt
 	else
 		fprintf(out, "%s%*s", cell->text, rest > 0 ? rest : 0, "");
 }
+
+void aligned_widen(int width[static CELLS_MAX], const struct cells *cells)
+{
+	for (size_t i = 0; i < cells->count; i++) {
+		int needed = aligned_columns(cells->cell[i].text);
+
+		if (needed > width[i])
+			width[i] = needed;
+	}
+}
+
+void aligned_row(FILE *out, const struct cells *cells, const int width[static CELLS_MAX])
+{
+	for (size_t i = 0; i < cells->count; i++)
+		aligned_print(out, cells, i, width[i]);
+	fputc('\n', out);
+}

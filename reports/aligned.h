@@ -16,4 +16,8 @@ int aligned_columns(const char *text);
  */
 void aligned_print(FILE *out, const struct cells *cells, size_t number, int width);
 
+/* Of columns as wide as what is in them: one row more, and then each of them as a line. */
+void aligned_widen(int width[static CELLS_MAX], const struct cells *cells);
+void aligned_row(FILE *out, const struct cells *cells, const int width[static CELLS_MAX]);
+
 #endif

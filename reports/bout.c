@@ -13,9 +13,7 @@
 
 /* Of an arm's trials: one that fails now and then is a machine's, and there are others. */
 #define FAILURES_MOST 0.1
-/* A machine on which nothing becomes steady measures its own unrest. */
-#define UNSTEADY_MOST 0.5
-/* Half of the rounds differ by more than a third: their median says something else each time. */
+/* Of the rounds' ratios: where they differ by more, their median is another one each time. */
 #define SPREAD_MOST 0.5
 
 static const struct {
@@ -81,8 +79,11 @@ int bout_reserve(struct bout *bout, size_t n_rounds, struct error *error)
 	struct bout_round *grown = reallocarray(bout->rounds, n_rounds + 1, sizeof(*grown));
 	int code = grown ? 0 : -ENOMEM;
 
-	if (grown)
+	if (grown) {
 		bout->rounds = grown;
+		for (size_t i = before; i < n_rounds; i++)
+			grown[i] = (struct bout_round){0};
+	}
 	for (size_t i = 0; i < bout->n_cases && !code; i++)
 		for (size_t j = 0; j < BOUT_FIGURES && !code; j++)
 			for (enum duel_arm arm = 0; arm < DUEL_ARMS && !code; arm++)
@@ -149,12 +150,6 @@ static void find_fault(const struct bout_case *line, struct duel_cell *cell,
 		snprintf(reason, 160,
 			 "messages were lost and sent again in %zu of %zu rounds of the base",
 			 line->troubled[DUEL_BASE], line->trials[DUEL_BASE]);
-		cell->fault = reason;
-	} else if (is_many(line->unsteady[DUEL_BASE], line->trials[DUEL_BASE], UNSTEADY_MOST)) {
-		snprintf(reason, 160,
-			 "not steady after the warm-up in %zu of %zu rounds of the base: a longer "
-			 "--warmup, or less else on the machine",
-			 line->unsteady[DUEL_BASE], line->trials[DUEL_BASE]);
 		cell->fault = reason;
 	}
 }

@@ -13,38 +13,22 @@ static void say_note(void *owner, const char *text)
 	fprintf(owner, "! %s\n", text);
 }
 
-static void widen(int width[static CELLS_MAX], const struct cells *cells)
-{
-	for (size_t i = 0; i < cells->count; i++) {
-		int needed = aligned_columns(cells->cell[i].text);
-
-		width[i] = needed > width[i] ? needed : width[i];
-	}
-}
-
-static void print(FILE *out, const struct cells *cells, const int width[static CELLS_MAX])
-{
-	for (size_t i = 0; i < cells->count; i++)
-		aligned_print(out, cells, i, width[i]);
-	fputc('\n', out);
-}
-
 static void print_cells(FILE *out, const struct bout *bout)
 {
 	int width[CELLS_MAX] = {0};
 	struct cells cells;
 
 	bout_cells_title(&cells);
-	widen(width, &cells);
+	aligned_widen(width, &cells);
 	for (size_t i = 0; i < bout->n_cells; i++) {
 		bout_cells_fill(&cells, &bout->cells[i]);
-		widen(width, &cells);
+		aligned_widen(width, &cells);
 	}
 	bout_cells_title(&cells);
-	print(out, &cells, width);
+	aligned_row(out, &cells, width);
 	for (size_t i = 0; i < bout->n_cells; i++) {
 		bout_cells_fill(&cells, &bout->cells[i]);
-		print(out, &cells, width);
+		aligned_row(out, &cells, width);
 	}
 }
 

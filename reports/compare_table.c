@@ -39,23 +39,6 @@ static void say_below(void *owner, const char *text)
 	fprintf(list->out, "  %s\n", text);
 }
 
-static void widen(struct table *table, const struct cells *cells)
-{
-	for (size_t i = 0; i < cells->count; i++) {
-		int needed = aligned_columns(cells->cell[i].text);
-
-		if (needed > table->width[i])
-			table->width[i] = needed;
-	}
-}
-
-static void print(const struct table *table, const struct cells *cells)
-{
-	for (size_t i = 0; i < cells->count; i++)
-		aligned_print(table->out, cells, i, table->width[i]);
-	fputc('\n', table->out);
-}
-
 static void print_table(struct table *table, enum cells_table which)
 {
 	const struct comparison *comparison = table->comparison;
@@ -65,22 +48,22 @@ static void print_table(struct table *table, enum cells_table which)
 	compare_cells_title(&cells, which);
 	for (size_t i = 0; i < cells.count; i++)
 		table->width[i] = cells.cell[i].width;
-	widen(table, &cells);
+	aligned_widen(table->width, &cells);
 	for (size_t i = 0; i < comparison->n_cells; i++) {
 		if (compare_cells_table(&comparison->cells[i]) != which)
 			continue;
 		compare_cells_fill(&cells, table->unit, &comparison->cells[i]);
-		widen(table, &cells);
+		aligned_widen(table->width, &cells);
 	}
 	for (size_t i = 0; i < comparison->n_cells; i++) {
 		if (compare_cells_table(&comparison->cells[i]) != which)
 			continue;
 		compare_cells_title(&cells, which);
 		if (!is_open)
-			print(table, &cells);
+			aligned_row(table->out, &cells, table->width);
 		is_open = true;
 		compare_cells_fill(&cells, table->unit, &comparison->cells[i]);
-		print(table, &cells);
+		aligned_row(table->out, &cells, table->width);
 	}
 }
 

@@ -187,9 +187,10 @@ static bool is_invalid(struct duel_cell *cell, const struct duel_rounds *rounds,
 			 "the clock's steps are %.0f %% of it, and %.0f %% of the rounds are equal",
 			 cell->resolution * 100, finding->tied * 100);
 	else if (cell->spread_most > 0 && finding->spread > cell->spread_most)
-		snprintf(cell->why, sizeof(cell->why),
-			 "too noisy: a third of the rounds differ by more than %.0f %%",
-			 finding->spread * 100);
+		snprintf(
+			cell->why, sizeof(cell->why),
+			"too noisy: ratios of rounds differ by %.0f %%, two thirds of them by less",
+			finding->spread * 100);
 	return cell->why[0];
 }
 

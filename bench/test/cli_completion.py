@@ -36,7 +36,7 @@ class Completion(unittest.TestCase):
         return set(ended.stdout.splitlines())
 
     def test_commands(self):
-        shown = set(re.findall(r"(?m)^  ([a-z]+)", verbmark("--help").out))
+        shown = set(re.findall(r"(?m)^  ([a-z-]+)", verbmark("--help").out))
         self.assertIn("run", shown)
         self.assertEqual(self.completed(""), shown | {"--help", "--version"})
         self.assertEqual(self.completed("re"), {"report"})
@@ -44,7 +44,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.completed("x"), set())
 
     def test_options(self):
-        for command in ("run", "serve", "report", "compare", "gate", "export", "devices"):
+        for command in ("run", "serve", "report", "compare", "gate", "gate-check", "export", "devices"):
             with self.subTest(command):
                 shown = re.findall(r"(?m)^  (?:-\w, |    )(--[\w-]+)",
                                    verbmark(command, "--help").out)

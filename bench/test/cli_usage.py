@@ -42,6 +42,10 @@ OPTIONS["gate"] = OPTIONS["run"] - {
     "base", "head", "base-device", "head-device", "rounds", "floor", "differs", "time-limit",
     "order-seed", "markdown", "junit", "annotations", "bisect",
 }
+OPTIONS["gate-check"] = OPTIONS["gate"] - {
+    "base-device", "head-device", "differs", "time-limit", "order-seed", "markdown", "junit",
+    "annotations", "bisect", "dry-run", "port", "server-device", "secret-file",
+} | {"doses", "gates", "noisy", "replay"}
 # perftest's, where it has them.
 LETTERS = {
     "run": {
@@ -60,8 +64,9 @@ LETTERS = {
     "pool": {"d": "device", "p": "port"},
 }
 LETTERS["tips"] = LETTERS["run"]
-LETTERS["gate"] = {letter: name for letter, name in LETTERS["run"].items()
-                   if name in OPTIONS["gate"]}
+for command in ("gate", "gate-check"):
+    LETTERS[command] = {letter: name for letter, name in LETTERS["run"].items()
+                        if name in OPTIONS[command]}
 LONG = " where they take long to become steady"
 QUICK = [
     f"{op}/{metric}/{size}/{cq}"

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/choose.h"
+#include "bench/command.h"
+#include "bench/gating.h"
+#include "bench/interrupt.h"
+#include "bench/neighbour.h"
+#include "bench/progress.h"
+#include "bench/utc.h"
+#include "bench/value.h"
+#include "core/clock.h"
+#include "reports/save.h"
+#include "reports/worth.h"
+
+/* Of the link that is made slower: far above what a processor adds to it. */
+#define LATENCY_NS  50000
+#define BITS_PER_S  1e9
+#define PERCENT_MAX 1000
+
+struct doses {
+	double percent[WORTH_DOSES_MOST / 2];
+	size_t count;
+};
+
+struct settings {
+	struct plan plan; /* first: its options are parsed into it */
+	struct gating gating;
+	struct doses doses;
+	size_t gates;
+	bool is_noisy;
+	const char *json;
+	const char *replay;
+};
+
+/* What is recorded, as it is shown. */
+struct recording {
+	struct rounds_view view;
+	struct progress progress;
+	struct worth *worth;
+	const struct settings *settings;
+};
+
+static const char *parse_count(const char *text, void *field)
+{
+	uint64_t count;
+
+	if (!value_count(text, 1, 10000, &count))
+		return "is no number of gates: 1 to 10000";
+	*(size_t *)field = count;
+	return NULL;
+}
+
+static const char *parse_rounds(const char *text, void *field)
+{
+	uint64_t count;
+
+	if (!value_count(text, DUEL_ROUNDS_LEAST, 10000, &count))
+		return "is no number of rounds: 12 to 10000";
+	*(size_t *)field = count;
+	return NULL;
+}
+
+static const char *parse_doses(const char *text, void *field)
+{
+	struct doses *doses = field;
+
+	doses->count = 0;
+	for (;;) {
+		char *end;
+		double percent = strtod(text, &end);
+
+		if (end == text || (*end && *end != ',') || !(percent > -90) ||
+		    !(percent <= PERCENT_MAX))
+			return "is no list of per cent, such as 0,2,5,10,20,40 or -20";
+		if (doses->count == ARRAY_LENGTH(doses->percent))
+			return "has too many doses";
+		doses->percent[doses->count++] = percent;
+		if (!*end)
+			return NULL;
+		text = end + 1;
+	}
+}
+
+#define FIELD(member) offsetof(struct settings, member)
+
+// clang-format off
+static const struct option_row rows[] = {
+	{"doses",         0,   "LIST", parse_doses,  FIELD(doses),
+	 "by how many per cent the head is to be worse (0,2,5,10,20,40,-20)"},
+	{"gates",         0,   "N",    parse_count,  FIELD(gates), "gates of each dose, about (20)"},
+	{"rounds",        0,   "N",    parse_rounds, FIELD(gating.rounds), "of a gate (60)"},
+	{"noisy",         0,   NULL,   option_flag,  FIELD(is_noisy),
+	 "doses of 0 a second time beside a neighbour that comes and goes"},
+	{"base",          0,   "ARM",  option_text,  FIELD(gating.arms[DUEL_BASE].what),
+	 "record this, as gate does, and plant nothing"},
+	{"head",          0,   "ARM",  option_text,  FIELD(gating.arms[DUEL_HEAD].what),
+	 "and this, which is worse by the dose of --doses"},
+	{"floor",         0,   "LIST", gating_parse_floors, FIELD(gating.floors), "as that of gate"},
+	{"json",          0,   "FILE", option_text,  FIELD(json), "where all that is recorded goes"},
+	{"replay",        0,   "FILE", option_text,  FIELD(replay),
+	 "judge what was recorded there, and measure nothing"},
+	{"device",        'd', "NAME", option_text,  FIELD(gating.device), "RDMA device of both arms"},
+	{"preset",        0,   "NAME", option_text,  FIELD(plan.preset), "the cases of one (gate)"},
+	{"plan",          0,   "FILE", option_text,  FIELD(plan.file), "the same from a file"},
+	{"quiet",         0,   NULL,   option_flag,  FIELD(plan.is_quiet), "no progress on a terminal"},
+	{"progress",      0,   NULL,   option_flag,  FIELD(plan.with_progress),
+	 "progress, terminal or not"},
+};
+// clang-format on
+
+static const struct option_table options = {
+	.rows = rows,
+	.count = ARRAY_LENGTH(rows),
+	.operand = "[HOST]",
+	.operand_offset = FIELD(plan.host),
+	.next = &plan_case_options,
+};
+
+static void round_begins(struct rounds_view *view, size_t number, size_t count)
+{
+	struct recording *recording = CONTAINER_OF(view, struct recording, view);
+
+	recording->progress.estimate_ns = count * NS_PER_S;
+	progress_show(&recording->progress, number + 1, count, "rounds", number * NS_PER_S);
+}
+
+static int write_json(FILE *out, const void *what)
+{
+	json_t *document = worth_make(what, VERBMARK_VERSION);
+	int code = document ? json_dumpf(document, out, JSON_COMPACT) : -1;
+
+	json_decref(document);
+	fputc('\n', out);
+	return code && !ferror(out) ? -ENOMEM : save_finish(out);
+}
+
+/* This program on a link: worse by so many per cent in its latency and in its rate. */
+static int make_arm(char text[static PATH_MAX], double percent, struct error *error)
+{
+	char path[PATH_MAX / 2];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	double factor = 1 + percent / 100;
+
+	if (length <= 0)
+		return error_set_errno(error, -errno, "cannot find this program");
+	path[length] = '\0';
+	if (strpbrk(path, " \t"))
+		return error_set(error, -EINVAL, "the path of this program has blanks: %.128s",
+				 path);
+	snprintf(text, PATH_MAX, "env VERBMARK_SOFT=latency=%.0fns,bandwidth=%.0fbit %s",
+		 LATENCY_NS * factor, BITS_PER_S / factor, path);
+	return 0;
+}
+
+/* A gate that fails has twice the rounds; the last one may be such a one. */
+static size_t rounds_of(const struct settings *settings, double percent)
+{
+	bool is_found = percent >= 100 * settings->gating.floors[BOUT_MEDIAN];
+
+	return settings->gating.rounds * (settings->gates * (is_found ? 2 : 1) + !is_found);
+}
+
+static int record(struct recording *recording, struct worth_dose *dose, struct error *error)
+{
+	struct gating gating = recording->settings->gating;
+	char words[DUEL_ARMS][PATH_MAX];
+	pid_t neighbour = 0;
+	int code = 0;
+
+	for (enum duel_arm arm = 0; arm < DUEL_ARMS && !code; arm++) {
+		if (gating.arms[arm].what)
+			continue;
+		code = make_arm(words[arm], arm == DUEL_HEAD ? dose->percent : 0, error);
+		gating.arms[arm].what = words[arm];
+	}
+	if (!code && dose->is_noisy) {
+		neighbour = neighbour_start(error);
+		code = neighbour < 0 ? (int)neighbour : 0;
+	}
+	gating.rounds = rounds_of(recording->settings, dose->percent);
+	gating.view = &recording->view;
+	gating.seed += recording->worth->n_doses;
+	if (!code)
+		code = gating_record(&gating, &recording->settings->plan, &dose->bout, error);
+	neighbour_stop(neighbour);
+	progress_wipe(&recording->progress);
+	return code;
+}
+
+/* What there is is kept, whatever comes next. */
+static int add_dose(struct recording *recording, double percent, bool is_noisy, struct error *error)
+{
+	struct worth *worth = recording->worth;
+	struct worth_dose *dose = &worth->doses[worth->n_doses++];
+	int code;
+
+	*dose = (struct worth_dose){.percent = percent, .is_noisy = is_noisy};
+	code = record(recording, dose, error);
+	utc_stamp(worth->finished);
+	if (!code || code == -EINTR)
+		code = worth_judge(worth, error) ? error->code : code;
+	if (recording->settings->json && (!code || code == -EINTR)) {
+		struct error unsaved = {0};
+
+		errno = 0;
+		if (save_path(recording->settings->json, write_json, worth, &unsaved))
+			code = error_set(error, unsaved.code, "%s", unsaved.text);
+	}
+	return code;
+}
+
+static int record_all(struct recording *recording, struct error *error)
+{
+	const struct doses *doses = &recording->settings->doses;
+	int code = 0;
+
+	for (size_t i = 0; i < doses->count && !code; i++) {
+		code = add_dose(recording, doses->percent[i], false, error);
+		if (!code && recording->settings->is_noisy && doses->percent[i] == 0)
+			code = add_dose(recording, doses->percent[i], true, error);
+	}
+	return code;
+}
+
+static int measure(struct settings *settings, struct error *error)
+{
+	struct worth *worth = calloc(1, sizeof(*worth));
+	struct recording recording = {
+		.view = {.begins = round_begins}, .worth = worth, .settings = settings};
+	struct interrupt interrupt;
+	int code = worth ? 0 : error_set_errno(error, -ENOMEM, "cannot keep what is recorded");
+
+	if (!code && settings->json && strcmp(settings->json, "-") != 0)
+		code = save_check(settings->json, error);
+	if (!code)
+		code = interrupt_open(&interrupt, error);
+	if (code) {
+		free(worth);
+		return COMMAND_FAILED;
+	}
+	worth->rounds = settings->gating.rounds;
+	snprintf(worth->plant, sizeof(worth->plant), "%s",
+		 settings->gating.arms[DUEL_BASE].what ? "arms of their own" : "the link of soft0");
+	utc_stamp(worth->started);
+	settings->gating.stop = interrupt.fd;
+	progress_init(&recording.progress, stderr, settings->plan.with_progress,
+		      settings->plan.is_quiet, 0);
+	code = record_all(&recording, error);
+	interrupt_close(&interrupt);
+	worth_table(stdout, worth);
+	worth_close(worth);
+	free(worth);
+	return code ? COMMAND_FAILED : COMMAND_GOOD;
+}
+
+static int replay(const struct settings *settings, struct error *error)
+{
+	struct worth *worth = calloc(1, sizeof(*worth));
+	int code = worth ? worth_load(worth, settings->replay, error) : -ENOMEM;
+
+	if (!worth)
+		error_set_errno(error, code, "cannot keep what was recorded");
+	if (!code)
+		code = worth_judge(worth, error);
+	if (!code)
+		worth_table(stdout, worth);
+	if (worth)
+		worth_close(worth);
+	free(worth);
+	return code ? COMMAND_FAILED : COMMAND_GOOD;
+}
+
+static int check(const struct settings *settings, struct error *error)
+{
+	const struct gating_arm *arms = settings->gating.arms;
+	const char *device = settings->gating.device;
+
+	if (settings->replay)
+		return settings->json
+			       ? error_set(error, -EINVAL, "--replay and --json exclude each other")
+			       : 0;
+	if (!arms[DUEL_BASE].what != !arms[DUEL_HEAD].what)
+		return error_set(error, -EINVAL, "--base and --head go together");
+	if (arms[DUEL_BASE].what)
+		return settings->doses.count == 1
+			       ? 0
+			       : error_set(error, -EINVAL,
+					   "--base and --head are one dose: --doses 10, say");
+	if (settings->plan.host || !device || strcmp(device, CHOOSE_SOFT) != 0)
+		return error_set(error, -EINVAL,
+				 "doses are planted in the link of --device soft0; elsewhere give "
+				 "--base and --head");
+	return 0;
+}
+
+static int parse(struct settings *settings, int argc, char *argv[], struct error *error)
+{
+	int code = option_parse(&options, argc, argv, settings, error);
+
+	settings->gating.host = settings->plan.host;
+	if (!code)
+		code = check(settings, error);
+	if (!code)
+		code = gating_check_plan(&settings->plan, error);
+	return code;
+}
+
+static int run(int argc, char *argv[], struct error *error)
+{
+	struct settings settings = {
+		.gating = GATING_DEFAULTS,
+		.doses = {{0, 2, 5, 10, 20, 40, -20}, 7},
+		.gates = 20,
+	};
+	int status = COMMAND_USAGE;
+	int code;
+
+	settings.gating.seed = 1;
+	code = parse(&settings, argc, argv, error);
+	if (code > 0) {
+		command_help(&command_gate_check);
+		status = COMMAND_GOOD;
+	} else if (!code) {
+		status = settings.replay ? replay(&settings, error) : measure(&settings, error);
+	}
+	plan_close(&settings.plan);
+	return status;
+}
+
+const struct command command_gate_check = {
+	.name = "gate-check",
+	.summary = "what that gate is worth: its false alarms, and what it finds",
+	.options = &options,
+	.run = run,
+};

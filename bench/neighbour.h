@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A noisy neighbour: a process that computes for a while, sleeps for a while, and so on, as
+ * what else runs on a shared machine does. It ends with the process that started it.
+ */
+#ifndef BENCH_NEIGHBOUR_H
+#define BENCH_NEIGHBOUR_H
+
+#include <sys/types.h>
+
+#include "core/error.h"
+
+/* A process, or a negative errno. */
+pid_t neighbour_start(struct error *error);
+/* 0: there is none. */
+void neighbour_stop(pid_t neighbour);
+
+#endif

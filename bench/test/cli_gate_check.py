@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""What a gate is worth, by stand-ins of known noise and known slowness: see gate_arm.py."""
+
+import json
+import os
+import re
+import sys
+import tempfile
+import unittest
+
+import documents
+from verbmark import verbmark
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CASES = ("--op", "send", "--metric", "lat,bw", "-s", "64")
+ROUNDS = 12
+
+
+class GateCheck(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = f"{self.folder.name}/record.json"
+
+    def arm(self, name, *words):
+        return " ".join((sys.executable, "-I", "-S", f"{HERE}/gate_arm.py",
+                         f"{self.folder.name}/{name}", *words))
+
+    def record(self, dose, *words, gates=2):
+        ended = verbmark("gate-check", "--base", self.arm("base"), "--head",
+                         self.arm("head", *words), "--doses", dose, "--gates", gates,
+                         "--rounds", ROUNDS, "--json", self.path, *CASES)
+        self.assertEqual((ended.status, ended.err), (0, ""))
+        with open(self.path, encoding="utf-8") as file:
+            return documents.parse(file.read(), "verbmark.gate-check-1"), ended.out
+
+    def test_equal(self):
+        document, shown = self.record(0)
+        dose = document["doses"][0]
+        # Room for one of twice the rounds is left.
+        self.assertEqual((dose["gates"], dose["regressed"], dose["invalid"]), (3, 0, 0))
+        self.assertEqual(len(dose["record"]["rounds"]), 3 * ROUNDS)
+        self.assertRegex(shown, r"(?m)^\+0 % +\S+ % +3 +0 +0\.0\.\.70\.8 % +0/6 +0 +0$")
+
+    def test_worse(self):
+        document, shown = self.record(20, "lat=1.2", "bw=0.8")
+        dose = document["doses"][0]
+        self.assertEqual((dose["gates"], dose["regressed"]), (2, 2))
+        self.assertEqual(dose["regressed_in"], {"send/lat/64/poll": 2, "send/bw/64/poll": 2})
+        # What is recorded can be judged again, and is the same.
+        again = verbmark("gate-check", "--replay", self.path)
+        self.assertEqual((again.status, again.out), (0, shown))
+
+    def test_better(self):
+        document, _ = self.record(-20, "lat=0.8", "bw=1.2")
+        self.assertEqual(document["doses"][0]["regressed"], 0)
+
+    def test_usage(self):
+        for words, reason in (
+            ((), "planted in the link of --device soft0"),
+            (("-d", "soft0", "n02"), "planted in the link of --device soft0"),
+            (("--base", "a/b"), "--base and --head go together"),
+            (("--base", "a/b", "--head", "a/b"), "--base and --head are one dose"),
+            (("--doses", "x"), "--doses: 'x' is no list of per cent"),
+            (("--doses", "5,"), "--doses: '5,' is no list of per cent"),
+            (("--gates", "0"), "--gates: '0' is no number of gates"),
+            (("--rounds", "3"), "--rounds: '3' is no number of rounds"),
+            (("--replay", "x", "--json", "y"), "--replay and --json exclude each other"),
+        ):
+            ended = verbmark("gate-check", *words)
+            self.assertEqual((ended.status, ended.out), (2, ""), words)
+            self.assertIn(reason, ended.err)
+
+    def test_records_that_are_none(self):
+        good, _ = self.record(0, gates=1)
+        for text, reason in (
+            ("", "it is no JSON"),
+            ("{}", "it is no document of verbmark.gate-check/1"),
+            ("[" * 100000, "it is no JSON"),
+            (json.dumps(good)[:-100], "it is no JSON"),
+            (json.dumps(good | {"rounds": 1 << 60}), "rounds"),
+        ):
+            with open(self.path, "w", encoding="utf-8") as file:
+                file.write(text)
+            ended = verbmark("gate-check", "--replay", self.path)
+            self.assertEqual((ended.status, ended.out), (1, ""), reason)
+            self.assertIn(reason, ended.err)
+            self.assertEqual(len(ended.err.splitlines()), 1)
+        ended = verbmark("gate-check", "--replay", "/no/such/file")
+        self.assertEqual(ended.status, 1)
+        self.assertTrue(re.search("/no/such/file: cannot read it: No such file", ended.err))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/worth.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A gate of the recorded rounds, from one of them on: values are the record's own. */
+static int view_open(struct bout *view, const struct bout *bout, size_t start, size_t rounds,
+		     struct error *error)
+{
+	*view = (struct bout){.n_rounds = rounds, .n_cases = bout->n_cases};
+	memcpy(view->floors, bout->floors, sizeof(view->floors));
+	view->cases = calloc(bout->n_cases + 1, sizeof(*view->cases));
+	if (!view->cases)
+		return error_set_errno(error, -ENOMEM, "cannot judge %zu cases", bout->n_cases);
+	for (size_t i = 0; i < bout->n_cases; i++) {
+		struct bout_case *line = &view->cases[i];
+
+		*line = bout->cases[i];
+		for (size_t j = 0; j < BOUT_FIGURES; j++)
+			for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++)
+				line->figures[j].values[arm] += start;
+		/* Of all rounds together: of these nobody knows. */
+		memset(line->trials, 0, sizeof(line->trials));
+		memset(line->failures, 0, sizeof(line->failures));
+		memset(line->unsteady, 0, sizeof(line->unsteady));
+		memset(line->troubled, 0, sizeof(line->troubled));
+	}
+	return 0;
+}
+
+static void view_close(struct bout *view)
+{
+	free(view->cases);
+	free(view->cells);
+	free(view->reasons);
+}
+
+static bool has_failed(const struct bout *view)
+{
+	for (size_t i = 0; i < view->n_cases; i++)
+		if (bout_has_failed(view, i))
+			return true;
+	return false;
+}
+
+static void count_cells(struct worth_dose *dose, const struct bout *view, bool *is_unclear)
+{
+	for (size_t i = 0; i < view->n_cases; i++) {
+		bool is_found = false;
+
+		for (size_t j = 0; j < view->n_cells; j++) {
+			*is_unclear |= view->cells[j].verdict == DUEL_INCONCLUSIVE;
+			is_found |= view->cells[j].id == view->cases[i].id &&
+				    view->cells[j].verdict == DUEL_REGRESSED;
+		}
+		dose->found[i] += is_found;
+	}
+}
+
+static void count(struct worth_dose *dose, const struct bout *view)
+{
+	enum bout_end end = bout_end(view);
+	bool is_unclear = false;
+
+	count_cells(dose, view, &is_unclear);
+	dose->count.gates++;
+	dose->count.regressed += end == BOUT_REGRESSED;
+	dose->count.invalid += end == BOUT_INVALID;
+	dose->count.inconclusive += end == BOUT_PASSED && is_unclear;
+}
+
+/* One gate. next: where the one after it begins; unchanged: there was no room for it. */
+static int draw(struct worth_dose *dose, size_t rounds, size_t *next, struct error *error)
+{
+	const struct bout *bout = &dose->bout;
+	size_t start = *next;
+	struct bout view;
+	int code = view_open(&view, bout, start, rounds, error);
+
+	if (!code)
+		code = bout_judge(&view, error);
+	if (!code && has_failed(&view)) {
+		/* What is run again has rounds of its own. */
+		if (start + 2 * rounds > bout->n_rounds)
+			goto out;
+		view.n_again = rounds;
+		code = bout_confirm(&view, error);
+	}
+	if (!code) {
+		*next = start + rounds + view.n_again;
+		count(dose, &view);
+	}
+out:
+	view_close(&view);
+	return code;
+}
+
+static int order(const void *left, const void *right)
+{
+	const double *a = left;
+	const double *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* The median of all rounds' ratios, as more for worse. */
+static double planted(const struct bout_case *line, size_t n_rounds, double *room)
+{
+	enum bout_figure figure = line->is_bandwidth ? BOUT_BANDWIDTH : BOUT_MEDIAN;
+	double *const *values = line->figures[figure].values;
+	size_t count = 0;
+
+	for (size_t i = 0; i < n_rounds; i++) {
+		double ratio = values[DUEL_HEAD][i] / values[DUEL_BASE][i];
+
+		if (ratio > 0 && isfinite(ratio))
+			room[count++] = line->is_bandwidth ? 1 / ratio : ratio;
+	}
+	qsort(room, count, sizeof(*room), order);
+	return count ? room[count / 2] : (double)NAN;
+}
+
+static int judge_dose(struct worth_dose *dose, size_t rounds, struct error *error)
+{
+	const struct bout *bout = &dose->bout;
+	double *room = calloc(bout->n_rounds + 1, sizeof(*room));
+	size_t next = 0;
+	size_t before;
+	int code = 0;
+
+	free(dose->found);
+	free(dose->planted);
+	dose->count = (struct worth_count){0};
+	dose->found = calloc(bout->n_cases + 1, sizeof(*dose->found));
+	dose->planted = calloc(bout->n_cases + 1, sizeof(*dose->planted));
+	if (!room || !dose->found || !dose->planted)
+		code = error_set_errno(error, -ENOMEM, "cannot count gates");
+	for (size_t i = 0; i < bout->n_cases && !code; i++)
+		dose->planted[i] = planted(&bout->cases[i], bout->n_rounds, room);
+	free(room);
+	do {
+		before = next;
+		if (!code && next + rounds <= bout->n_rounds)
+			code = draw(dose, rounds, &next, error);
+	} while (!code && next > before);
+	return code;
+}
+
+int worth_judge(struct worth *worth, struct error *error)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < worth->n_doses && !code; i++)
+		code = judge_dose(&worth->doses[i], worth->rounds, error);
+	return code;
+}
+
+void worth_close(struct worth *worth)
+{
+	for (size_t i = 0; i < worth->n_doses; i++) {
+		bout_close(&worth->doses[i].bout);
+		free(worth->doses[i].found);
+		free(worth->doses[i].planted);
+	}
+	*worth = (struct worth){0};
+}

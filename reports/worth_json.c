@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/banner.h"
+#include "reports/bout_show.h"
+#include "reports/member.h"
+#include "reports/worth.h"
+
+/* A record of more than that is not read: 300 gates of 12 cases have some 20 MiB. */
+#define BYTES_MOST  (256 << 20)
+#define CASES_MOST  1000
+#define ROUNDS_MOST 1000000
+
+static json_t *make_dose(const struct worth_dose *dose, const char *version)
+{
+	struct proportion found = proportion_of(dose->count.regressed, dose->count.gates);
+	json_t *cases = json_object();
+
+	for (size_t i = 0; i < dose->bout.n_cases; i++)
+		json_object_set_new(cases, dose->bout.cases[i].id,
+				    json_integer((json_int_t)dose->found[i]));
+	return json_pack(
+		"{s:f, s:b, s:I, s:I, s:I, s:I, s:f, s:f, s:o, s:o*}", "percent", dose->percent,
+		"noisy", dose->is_noisy, "gates", (json_int_t)dose->count.gates, "regressed",
+		(json_int_t)dose->count.regressed, "invalid", (json_int_t)dose->count.invalid,
+		"inconclusive", (json_int_t)dose->count.inconclusive, "low", found.low, "high",
+		found.high, "regressed_in", cases, "record", bout_make(&dose->bout, version));
+}
+
+json_t *worth_make(const struct worth *worth, const char *version)
+{
+	json_t *doses = json_array();
+
+	for (size_t i = 0; i < worth->n_doses; i++)
+		json_array_append_new(doses, make_dose(&worth->doses[i], version));
+	return json_pack("{s:s, s:{s:s, s:s}, s:s, s:s, s:s, s:I, s:o}", "schema", WORTH_SCHEMA,
+			 "tool", "name", "verbmark", "version", version, "started", worth->started,
+			 "finished", worth->finished, "plant", worth->plant, "rounds",
+			 (json_int_t)worth->rounds, "doses", doses);
+}
+
+static int take_values(double *values, const json_t *array, size_t count, struct error *error)
+{
+	if (json_array_size(array) != count)
+		return error_set(error, -EINVAL, "%zu values of %zu rounds", json_array_size(array),
+				 count);
+	for (size_t i = 0; i < count; i++) {
+		const json_t *value = json_array_get(array, i);
+
+		if (!json_is_number(value) && !json_is_null(value))
+			return error_set(error, -EINVAL, "value %zu is no number", i + 1);
+		values[i] = json_is_null(value) ? (double)NAN : json_number_value(value);
+	}
+	return 0;
+}
+
+static int read_figure(struct bout_values *values, const json_t *both, size_t count,
+		       struct error *error)
+{
+	int code = 0;
+
+	for (enum duel_arm arm = 0; arm < DUEL_ARMS && !code; arm++)
+		code = take_values(values->values[arm], json_object_get(both, duel_arm_name(arm)),
+				   count, error);
+	return code;
+}
+
+static int read_case(struct bout *bout, struct bout_case *line, const json_t *json,
+		     struct error *error)
+{
+	const json_t *values = json_object_get(json, "values");
+	char metric[8];
+	int code = member_text(json, "id", line->id, sizeof(line->id), error);
+
+	if (!code)
+		code = member_text(json, "metric", metric, sizeof(metric), error);
+	if (!code)
+		code = member_count(json, "iterations", &line->iterations, error);
+	if (!code)
+		code = member_figure(json, "resolution_ns", &line->resolution_ns, error);
+	if (code)
+		return code;
+	line->is_bandwidth = !strcmp(metric, "bw");
+	if (!line->is_bandwidth && strcmp(metric, "lat") != 0)
+		return error_set(error, -EINVAL, "metric is neither lat nor bw");
+	for (enum bout_figure figure = 0; figure < BOUT_FIGURES && !code; figure++) {
+		const json_t *both = json_object_get(values, bout_figure(figure)->key);
+
+		if (line->is_bandwidth == (figure == BOUT_BANDWIDTH))
+			code = read_figure(&line->figures[figure], both, bout->n_rounds, error);
+		if (code)
+			error_wrap(error, "%s", bout_figure(figure)->key);
+	}
+	return code;
+}
+
+/* As json has it, 0.05: 5 per cent; what is not there is not gated. */
+static int read_floors(struct bout *bout, const json_t *record, struct error *error)
+{
+	json_t *floors;
+	int code = member_object(record, "floors", &floors, error);
+
+	for (enum bout_figure figure = 0; figure < BOUT_FIGURES && !code; figure++) {
+		const char *key = bout_figure(figure)->key;
+
+		bout->floors[figure] = (double)NAN;
+		if (json_object_get(floors, key))
+			code = member_figure(floors, key, &bout->floors[figure], error);
+	}
+	return code;
+}
+
+static int read_cases(struct bout *bout, const json_t *cases, struct error *error)
+{
+	size_t count = json_array_size(cases);
+	size_t n_rounds = bout->n_rounds;
+	int code = 0;
+
+	bout->cases = calloc(count + 1, sizeof(*bout->cases));
+	if (!bout->cases)
+		return error_set_errno(error, -ENOMEM, "cannot keep %zu cases", count);
+	bout->n_cases = count;
+	bout->n_rounds = 0;
+	code = bout_reserve(bout, n_rounds, error);
+	bout->n_rounds = n_rounds;
+	for (size_t i = 0; i < count && !code; i++)
+		if (read_case(bout, &bout->cases[i], json_array_get(cases, i), error))
+			code = error_wrap(error, "case %zu", i + 1);
+	return code;
+}
+
+/* Only what gates are drawn from: the rounds' times are not needed for that. */
+static int read_bout(struct bout *bout, const json_t *record, struct error *error)
+{
+	json_t *rounds;
+	json_t *cases;
+	int code = read_floors(bout, record, error);
+
+	if (!code)
+		code = member_array(record, "rounds", &rounds, error);
+	if (!code)
+		code = member_array(record, "cases", &cases, error);
+	if (code)
+		return code;
+	/* So many values as there are in it: no number allocates what is not there. */
+	if (json_array_size(rounds) > ROUNDS_MOST || json_array_size(cases) > CASES_MOST)
+		return error_set(error, -EFBIG, "more than %d rounds, or %d cases", ROUNDS_MOST,
+				 CASES_MOST);
+	bout->n_rounds = json_array_size(rounds);
+	if (!strcmp(member_or_empty(record, "banner"), BANNER_SOFT))
+		bout->banner = BANNER_SOFT;
+	return read_cases(bout, cases, error);
+}
+
+static int read_dose(struct worth_dose *dose, const json_t *json, struct error *error)
+{
+	json_t *record;
+	int code = member_number(json, "percent", &dose->percent, error);
+
+	if (!code)
+		code = member_flag(json, "noisy", &dose->is_noisy, error);
+	if (!code)
+		code = member_object(json, "record", &record, error);
+	return code ? code : read_bout(&dose->bout, record, error);
+}
+
+int worth_read(struct worth *worth, const json_t *document, struct error *error)
+{
+	json_t *doses;
+	uint64_t rounds = 0;
+	int code;
+
+	if (strcmp(member_or_empty(document, "schema"), WORTH_SCHEMA) != 0)
+		return error_set(error, -EINVAL, "it is no document of " WORTH_SCHEMA);
+	code = member_count(document, "rounds", &rounds, error);
+	if (!code)
+		code = member_text(document, "plant", worth->plant, sizeof(worth->plant), error);
+	if (!code)
+		code = member_array(document, "doses", &doses, error);
+	if (!code && (rounds < DUEL_ROUNDS_LEAST || rounds > ROUNDS_MOST))
+		code = error_set(error, -EINVAL, "gates of %" JSON_INTEGER_FORMAT " rounds",
+				 (json_int_t)rounds);
+	if (!code && json_array_size(doses) > WORTH_DOSES_MOST)
+		code = error_set(error, -EINVAL, "more than %d doses", WORTH_DOSES_MOST);
+	worth->rounds = rounds;
+	for (size_t i = 0; !code && i < json_array_size(doses); i++) {
+		worth->n_doses = i + 1;
+		if (read_dose(&worth->doses[i], json_array_get(doses, i), error))
+			code = error_wrap(error, "dose %zu", i + 1);
+	}
+	return code;
+}
+
+int worth_load(struct worth *worth, const char *path, struct error *error)
+{
+	FILE *file = fopen(path, "re");
+	char *text = file ? malloc(BYTES_MOST) : NULL;
+	size_t length = text ? fread(text, 1, BYTES_MOST, file) : 0;
+	json_error_t fault;
+	json_t *document;
+
+	if (!file || !text || ferror(file))
+		error_set_errno(error, errno ? -errno : -EIO, "cannot read it");
+	else if (length == BYTES_MOST)
+		error_set(error, -EFBIG, "it is longer than 256 MiB");
+	if (file)
+		fclose(file);
+	document = error->code ? NULL : json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
+	free(text);
+	if (!error->code && !document)
+		error_set(error, -EINVAL, "it is no JSON, line %d", fault.line);
+	if (document)
+		worth_read(worth, document, error);
+	json_decref(document);
+	return error->code ? error_wrap(error, "%.100s", path) : 0;
+}
