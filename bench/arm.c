@@ -19,7 +19,7 @@
 
 /* From a signal to the next and ruder one. */
 #define GOODBYE_MS 3000
-#define PIECE      65536
+#define PIECE      65536UL
 #define SAID_MOST  2048
 
 /* What comes of a run, as it comes. */

@@ -184,9 +184,10 @@ static int status_of(const struct bout *bout)
 	return statuses[bout_end(bout)];
 }
 
-static int measure(struct settings *settings, struct error *error)
+static int measure(const struct settings *settings, struct error *error)
 {
 	struct screen screen = {.view = {.begins = round_begins}};
+	struct gating gating = settings->gating;
 	bool has_stdout = settings->json && !strcmp(settings->json, "-");
 	struct bout bout = {0};
 	struct interrupt interrupt;
@@ -198,9 +199,9 @@ static int measure(struct settings *settings, struct error *error)
 		return COMMAND_FAILED;
 	progress_init(&screen.progress, stderr, settings->plan.with_progress,
 		      settings->plan.is_quiet, 0);
-	settings->gating.view = &screen.view;
-	settings->gating.stop = interrupt.fd;
-	code = gating_run(&settings->gating, &settings->plan, &bout, error);
+	gating.view = &screen.view;
+	gating.stop = interrupt.fd;
+	code = gating_run(&gating, &settings->plan, &bout, error);
 	progress_wipe(&screen.progress);
 	interrupt_close(&interrupt);
 	if (!code) {

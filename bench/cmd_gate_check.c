@@ -227,51 +227,49 @@ static int record_all(struct recording *recording, struct error *error)
 	return code;
 }
 
+static int open_files(const struct settings *settings, struct interrupt *interrupt,
+		      struct error *error)
+{
+	int code = 0;
+
+	if (settings->json && strcmp(settings->json, "-") != 0)
+		code = save_check(settings->json, error);
+	return code ? code : interrupt_open(interrupt, error);
+}
+
 static int measure(struct settings *settings, struct error *error)
 {
-	struct worth *worth = calloc(1, sizeof(*worth));
+	struct worth worth = {.rounds = settings->gating.rounds};
 	struct recording recording = {
-		.view = {.begins = round_begins}, .worth = worth, .settings = settings};
+		.view = {.begins = round_begins}, .worth = &worth, .settings = settings};
 	struct interrupt interrupt;
-	int code = worth ? 0 : error_set_errno(error, -ENOMEM, "cannot keep what is recorded");
+	int code;
 
-	if (!code && settings->json && strcmp(settings->json, "-") != 0)
-		code = save_check(settings->json, error);
-	if (!code)
-		code = interrupt_open(&interrupt, error);
-	if (code) {
-		free(worth);
+	if (open_files(settings, &interrupt, error))
 		return COMMAND_FAILED;
-	}
-	worth->rounds = settings->gating.rounds;
-	snprintf(worth->plant, sizeof(worth->plant), "%s",
+	snprintf(worth.plant, sizeof(worth.plant), "%s",
 		 settings->gating.arms[DUEL_BASE].what ? "arms of their own" : "the link of soft0");
-	utc_stamp(worth->started);
+	utc_stamp(worth.started);
 	settings->gating.stop = interrupt.fd;
 	progress_init(&recording.progress, stderr, settings->plan.with_progress,
 		      settings->plan.is_quiet, 0);
 	code = record_all(&recording, error);
 	interrupt_close(&interrupt);
-	worth_table(stdout, worth);
-	worth_close(worth);
-	free(worth);
+	worth_table(settings->json && !strcmp(settings->json, "-") ? stderr : stdout, &worth);
+	worth_close(&worth);
 	return code ? COMMAND_FAILED : COMMAND_GOOD;
 }
 
 static int replay(const struct settings *settings, struct error *error)
 {
-	struct worth *worth = calloc(1, sizeof(*worth));
-	int code = worth ? worth_load(worth, settings->replay, error) : -ENOMEM;
+	struct worth worth = {0};
+	int code = worth_load(&worth, settings->replay, error);
 
-	if (!worth)
-		error_set_errno(error, code, "cannot keep what was recorded");
 	if (!code)
-		code = worth_judge(worth, error);
+		code = worth_judge(&worth, error);
 	if (!code)
-		worth_table(stdout, worth);
-	if (worth)
-		worth_close(worth);
-	free(worth);
+		worth_table(stdout, &worth);
+	worth_close(&worth);
 	return code ? COMMAND_FAILED : COMMAND_GOOD;
 }
 

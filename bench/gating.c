@@ -81,7 +81,7 @@ const char *gating_parse_differs(const char *text, void *field)
 
 	if (strlen(text) >= sizeof(differs->text))
 		return "is too long";
-	strcpy(differs->text, text);
+	memcpy(differs->text, text, strlen(text) + 1);
 	for (char *word = strsep(&rest, ","); word; word = strsep(&rest, ",")) {
 		if (!is_section(word))
 			return "is no list of facts such as tool,rdma_core,kernel,device,port";

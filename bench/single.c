@@ -64,9 +64,8 @@ static int add(struct single_list *list, json_t *product, struct error *error)
 	if (code == -ENOMEM)
 		return error_set_errno(error, code, "cannot make the plan");
 	if (!code && plan.cases[0].parameters.metric == METRIC_LOAD)
-		code = error_set(error, -EINVAL,
-				 "%s: a gate is for lat and bw: of loads, compare runs",
-				 plan.cases[0].id);
+		error_set(error, -EINVAL, "%s: a gate is for lat and bw: of loads, compare runs",
+			  plan.cases[0].id);
 	else if (!code && !plan.cases[0].skipped[0] && !is_there(list, plan.cases[0].id)) {
 		snprintf(single->id, sizeof(single->id), "%s", plan.cases[0].id);
 		single->is_bandwidth = plan.cases[0].parameters.metric == METRIC_BW;
@@ -104,9 +103,11 @@ int single_open(struct single_list *list, const struct plan *plan, struct error 
 	struct product *product = malloc(2 * sizeof(*product));
 	json_t *part;
 	size_t i;
-	int code = product ? 0 : error_set_errno(error, -ENOMEM, "cannot make the plan");
+	int code = 0;
 
 	*list = (struct single_list){0};
+	if (!product)
+		return error_set_errno(error, -ENOMEM, "cannot make the plan");
 	json_array_foreach(plan->made, i, part)
 	{
 		if (!code)

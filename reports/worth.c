@@ -123,27 +123,37 @@ static double planted(const struct bout_case *line, size_t n_rounds, double *roo
 	return count ? room[count / 2] : (double)NAN;
 }
 
-static int judge_dose(struct worth_dose *dose, size_t rounds, struct error *error)
+static int measure_planted(struct worth_dose *dose, struct error *error)
 {
 	const struct bout *bout = &dose->bout;
 	double *room = calloc(bout->n_rounds + 1, sizeof(*room));
+
+	if (!room)
+		return error_set_errno(error, -ENOMEM, "cannot sort %zu rounds", bout->n_rounds);
+	for (size_t i = 0; i < bout->n_cases; i++)
+		dose->planted[i] = planted(&bout->cases[i], bout->n_rounds, room);
+	free(room);
+	return 0;
+}
+
+static int judge_dose(struct worth_dose *dose, size_t rounds, struct error *error)
+{
+	size_t room = dose->bout.n_cases + 1;
 	size_t next = 0;
 	size_t before;
-	int code = 0;
+	int code;
 
 	free(dose->found);
 	free(dose->planted);
 	dose->count = (struct worth_count){0};
-	dose->found = calloc(bout->n_cases + 1, sizeof(*dose->found));
-	dose->planted = calloc(bout->n_cases + 1, sizeof(*dose->planted));
-	if (!room || !dose->found || !dose->planted)
-		code = error_set_errno(error, -ENOMEM, "cannot count gates");
-	for (size_t i = 0; i < bout->n_cases && !code; i++)
-		dose->planted[i] = planted(&bout->cases[i], bout->n_rounds, room);
-	free(room);
+	dose->found = calloc(room, sizeof(*dose->found));
+	dose->planted = calloc(room, sizeof(*dose->planted));
+	if (!dose->found || !dose->planted)
+		return error_set_errno(error, -ENOMEM, "cannot count gates");
+	code = measure_planted(dose, error);
 	do {
 		before = next;
-		if (!code && next + rounds <= bout->n_rounds)
+		if (!code && next + rounds <= dose->bout.n_rounds)
 			code = draw(dose, rounds, &next, error);
 	} while (!code && next > before);
 	return code;

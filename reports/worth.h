@@ -14,7 +14,7 @@
 #include "reports/proportion.h"
 
 #define WORTH_SCHEMA     "verbmark.gate-check/1"
-#define WORTH_DOSES_MOST 64
+#define WORTH_DOSES_MOST 32
 
 /* Gates that have ended so. */
 struct worth_count {

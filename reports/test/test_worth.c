@@ -6,8 +6,8 @@
 #include "core/test/check.h"
 #include "reports/worth.h"
 
-#define ROUNDS 12
-#define GATES  5
+#define ROUNDS 12UL
+#define GATES  5UL
 
 static struct error error;
 
