@@ -17,13 +17,19 @@
 
 struct settings;
 
+/* One result of those that are. */
+struct shown {
+	const struct result *result;
+	const char *name;
+	size_t number; /* from 0 */
+};
+
 /* What results are shown as. */
 struct format {
 	const char *name;
 	void (*begin)(FILE *out);
 	/* 0, or why it could not. */
-	int (*add)(const struct settings *settings, const struct result *result, const char *name,
-		   FILE *out);
+	int (*add)(const struct settings *settings, const struct shown *shown, FILE *out);
 	void (*end)(FILE *out);
 	bool is_apart; /* an empty line is between two results */
 };
@@ -75,9 +81,9 @@ static const struct option_table options = {
 };
 
 /* The cases that were run, then those that were not, then how many of them are good. */
-static int add_table(const struct settings *settings, const struct result *result, const char *name,
-		     FILE *out)
+static int add_table(const struct settings *settings, const struct shown *shown, FILE *out)
 {
+	const struct result *result = shown->result;
 	struct table_count count;
 	struct table table;
 
@@ -87,39 +93,34 @@ static int add_table(const struct settings *settings, const struct result *resul
 	count = table_foot(&table);
 	table_warnings(&table);
 	fprintf(out, "%zu/%zu complete, %s, %s\n", count.complete, count.wanted, result->started,
-		name);
+		shown->name);
 	return 0;
 }
 
-static int add_page(const struct settings *settings, const struct result *result, const char *name,
-		    FILE *out)
+static int add_page(const struct settings *settings, const struct shown *shown, FILE *out)
 {
-	page_add(out, settings->unit, result, name);
+	page_add(out, &(struct figures){shown->result, settings->unit, shown->number}, shown->name);
 	return 0;
 }
 
-static int add_markdown(const struct settings *settings, const struct result *result,
-			const char *name, FILE *out)
+static int add_markdown(const struct settings *settings, const struct shown *shown, FILE *out)
 {
 	size_t n_files = settings->is_merged ? 1 : settings->n_files;
 
-	markdown_add(out, settings->unit, result, name, MARKDOWN_MOST / n_files);
+	markdown_add(out, settings->unit, shown->result, shown->name, MARKDOWN_MOST / n_files);
 	return 0;
 }
 
-static int add_csv(const struct settings *settings, const struct result *result, const char *name,
-		   FILE *out)
+static int add_csv(const struct settings *settings, const struct shown *shown, FILE *out)
 {
-	csv_add(out, result, name);
+	csv_add(out, shown->result, shown->name);
 	return 0;
 }
 
 /* As run leaves it, in a line. */
-static int add_json(const struct settings *settings, const struct result *result, const char *name,
-		    FILE *out)
+static int add_json(const struct settings *settings, const struct shown *shown, FILE *out)
 {
-	json_t *document = document_make(result);
-
+	json_t *document = document_make(shown->result);
 	int code = document ? json_dumpf(document, out, JSON_COMPACT) : -1;
 
 	json_decref(document);
@@ -156,13 +157,13 @@ struct show {
 };
 
 /* What could not be shown is no success. */
-static void add(const struct show *show, const struct result *result, const char *name, FILE *out)
+static void add(const struct show *show, const struct shown *shown, FILE *out)
 {
-	int code = show->format->add(show->settings, result, name, out);
+	int code = show->format->add(show->settings, shown, out);
 
 	if (!code)
 		return;
-	fprintf(stderr, "verbmark: %s cannot be shown: %s\n", name, strerror(-code));
+	fprintf(stderr, "verbmark: %s cannot be shown: %s\n", shown->name, strerror(-code));
 	*show->status = COMMAND_FAILED;
 }
 
@@ -187,7 +188,7 @@ static bool show_each(const struct show *show, FILE *out)
 			fputc('\n', out);
 		has_shown = true;
 		inputs_name(name, settings->files[i]);
-		add(show, &result, name, out);
+		add(show, &(struct shown){&result, name, i}, out);
 		result_finish(&result);
 	}
 	return has_shown;
@@ -201,7 +202,7 @@ static int write_show(FILE *out, const void *what)
 	if (show->format->begin)
 		show->format->begin(out);
 	if (show->result)
-		add(show, show->result, show->name, out);
+		add(show, &(struct shown){show->result, show->name, 0}, out);
 	else if (!show_each(show, out))
 		return -ENODATA; /* and what was there before stays */
 	if (show->format->end)

@@ -25,6 +25,7 @@ struct axis {
 	const char *unit_name; /* empty: of a number */
 	double unit;           /* in the values' own */
 	double floor;          /* values that are not above it do not make a logarithmic one */
+	bool is_counted;       /* of numbers of things: it is never to be logarithmic */
 	double least;
 	double most;
 	double from; /* where they are, in pixels */

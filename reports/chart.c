@@ -146,12 +146,19 @@ static void fit(const struct chart *chart, struct axis *x, struct axis *y)
 	}
 }
 
+/* Whether there is something to be hidden, and something else to be seen better then. */
+static bool has_switches(const struct chart *chart)
+{
+	return *chart->key && chart->n_looks > 1;
+}
+
 /* Those of one panel, or of all. */
 static void lay_out(struct chart *chart, struct chart_panel *panel, struct axis *x, struct axis *y)
 {
 	struct plot *plot = &panel->plot;
 
 	plot->mark = chart->mark;
+	plot->key = has_switches(chart) ? chart->key : NULL;
 	plot->series = panel->series;
 	plot->level = chart->level.name ? &chart->level : NULL;
 	plot->x = *x;
@@ -320,6 +327,45 @@ static void print_table(FILE *out, const struct chart *chart)
 	fputs("</table>\n</details>\n", out);
 }
 
+static void print_switch(FILE *out, const char *id, const char *word, bool is_on)
+{
+	fprintf(out,
+		"<label><input type=\"radio\" name=\"%s\" id=\"%s%c\" autocomplete=\"off\"%s> "
+		"%s</label>\n",
+		id, id, *word, is_on ? " checked" : "", word);
+}
+
+/* A panel that has that series is one that is worth while. */
+static bool is_drawn(const struct chart *chart, size_t look)
+{
+	for (size_t i = 0; i < chart->n_panels; i++)
+		if (is_worth_while(chart, &chart->panels[i]) && series_of(&chart->panels[i], look))
+			return true;
+	return false;
+}
+
+/* Browsers are to forget what was chosen: a page that is loaded again shows all. */
+static void print_switches(FILE *out, const struct chart *chart)
+{
+	fputs("<details>\n<summary>Series</summary>\n", out);
+	for (size_t look = 0; look < chart->n_looks; look++) {
+		char id[PLOT_KEY];
+
+		if (!is_drawn(chart, look))
+			continue;
+		plot_switch(id, chart->key, look);
+		fputs("<div role=\"radiogroup\" aria-label=\"", out);
+		markup_text(out, chart->looks[look]);
+		fputs("\">\n", out);
+		print_switch(out, id, "shown", true);
+		print_switch(out, id, "hidden", false);
+		fputs("<b>", out);
+		markup_text(out, chart->looks[look]);
+		fputs("</b></div>\n", out);
+	}
+	fputs("</details>\n", out);
+}
+
 static void print_panels(FILE *out, struct chart *chart)
 {
 	struct axis x = chart->x;
@@ -330,6 +376,8 @@ static void print_panels(FILE *out, struct chart *chart)
 			see(chart, &chart->panels[i], &x, &y);
 	if (chart->is_shared)
 		fit(chart, &x, &y);
+	if (has_switches(chart))
+		print_switches(out, chart);
 	fputs("<p>\n", out);
 	for (size_t i = 0; i < chart->n_panels; i++) {
 		if (!is_worth_while(chart, &chart->panels[i]))
@@ -355,10 +403,12 @@ void chart_print(FILE *out, struct chart *chart)
 	for (size_t i = 0; i < chart->n_panels; i++)
 		is_worth = is_worth || is_worth_while(chart, &chart->panels[i]);
 	if (is_worth) {
+		fputs("<div data-figure>\n", out);
 		markup_element(out, "h4", chart->title);
 		if (chart->says)
 			markup_element(out, "p", chart->says);
 		print_panels(out, chart);
+		fputs("</div>\n", out);
 	}
 	chart_finish(chart);
 }

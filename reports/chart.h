@@ -17,6 +17,7 @@
 struct chart_panel;
 
 struct chart {
+	char key[PLOT_KEY]; /* of its own, in the page */
 	const char *title;
 	const char *says; /* below the title */
 	enum plot_mark mark;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "page_script.h"
 #include "reports/banner.h"
-#include "reports/figures.h"
 #include "reports/markup.h"
 #include "reports/member.h"
 #include "reports/said.h"
@@ -19,7 +19,8 @@ void page_begin(FILE *out)
 	      "<html lang=\"en\">\n"
 	      "<head>\n"
 	      "<meta charset=\"utf-8\">\n"
-	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'\">\n"
+	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+	      "script-src '" PAGE_SCRIPT_HASH "'\">\n"
 	      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	      "<meta name=\"color-scheme\" content=\"light dark\">\n"
 	      "<title>verbmark</title>\n"
@@ -32,7 +33,7 @@ void page_begin(FILE *out)
 
 void page_end(FILE *out)
 {
-	fputs("</main>\n</body>\n</html>\n", out);
+	fprintf(out, "</main>\n<script>%s</script>\n</body>\n</html>\n", page_script);
 }
 
 static void begin_table(FILE *out)
@@ -56,14 +57,14 @@ static void print_cells(FILE *out, const struct cells *cells, bool is_head)
 	fputs("</tr>\n", out);
 }
 
-static void print_metric(FILE *out, const struct table_unit *unit, const struct result *result,
-			 enum cells_table which)
+static void print_metric(FILE *out, const struct figures *figures, enum cells_table which)
 {
 	static const char *const titles[] = {
 		[CELLS_LATENCY] = "Latency, microseconds",
 		[CELLS_BANDWIDTH] = "Bandwidth",
 		[CELLS_LOAD] = "Load, microseconds",
 	};
+	const struct result *result = figures->result;
 	bool is_open = false;
 
 	for (size_t i = 0; i < result->n_cases; i++) {
@@ -74,21 +75,21 @@ static void print_metric(FILE *out, const struct table_unit *unit, const struct 
 			continue;
 		if (!is_open) {
 			markup_element(out, "h3", titles[which]);
-			figures_print_before(out, unit, result, which);
+			figures_print_before(out, figures, which);
 			begin_table(out);
-			cells_title(&cells, unit, line);
+			cells_title(&cells, figures->unit, line);
 			fputs("<thead>", out);
 			print_cells(out, &cells, true);
 			fputs("</thead>\n<tbody>\n", out);
 			is_open = true;
 		}
-		cells_fill(&cells, unit, result, line);
+		cells_fill(&cells, figures->unit, result, line);
 		print_cells(out, &cells, false);
 	}
 	if (!is_open)
 		return;
 	fputs("</tbody>\n</table>\n", out);
-	figures_print_behind(out, unit, result, which);
+	figures_print_behind(out, figures, which);
 }
 
 static void print_loss(FILE *out, const struct result_case *line)
@@ -322,9 +323,9 @@ static void print_run(FILE *out, const struct result *result, const char *name)
 	fputs("</code></p>\n", out);
 }
 
-void page_add(FILE *out, const struct table_unit *unit, const struct result *result,
-	      const char *name)
+void page_add(FILE *out, const struct figures *figures, const char *name)
 {
+	const struct result *result = figures->result;
 	char head[CELLS_HEAD];
 
 	cells_head(head, result);
@@ -334,14 +335,14 @@ void page_add(FILE *out, const struct table_unit *unit, const struct result *res
 	markup_element(out, "h2", head);
 	print_run(out, result, name);
 	if (semantics_has_times(result)) {
-		print_metric(out, unit, result, CELLS_LATENCY);
-		print_metric(out, unit, result, CELLS_BANDWIDTH);
-		print_metric(out, unit, result, CELLS_LOAD);
+		print_metric(out, figures, CELLS_LATENCY);
+		print_metric(out, figures, CELLS_BANDWIDTH);
+		print_metric(out, figures, CELLS_LOAD);
 	}
 	print_knees(out, result);
 	print_plain(out, "What operations need and cost", result, semantics_print);
 	print_plain(out, "In turn", result, turns_print);
-	figures_print_ratios(out, result);
+	figures_print_ratios(out, figures);
 	print_others(out, result);
 	print_shares(out, result);
 	print_warnings(out, result);
