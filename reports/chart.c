@@ -366,11 +366,29 @@ static void print_switches(FILE *out, const struct chart *chart)
 	fputs("</details>\n", out);
 }
 
-static void print_panels(FILE *out, struct chart *chart)
+/* All panels have the same scale, whether or not they have the same axes. */
+static void settle(struct chart *chart)
 {
 	struct axis x = chart->x;
 	struct axis y = chart->y;
 
+	for (size_t i = 0; i < chart->n_panels; i++)
+		if (is_worth_while(chart, &chart->panels[i]))
+			see(chart, &chart->panels[i], &x, &y);
+	axis_settle(&x);
+	axis_settle(&y);
+	chart->x.scale = x.scale;
+	chart->y.scale = y.scale;
+}
+
+static void print_panels(FILE *out, struct chart *chart)
+{
+	struct axis x;
+	struct axis y;
+
+	settle(chart);
+	x = chart->x;
+	y = chart->y;
 	for (size_t i = 0; i < chart->n_panels && chart->is_shared; i++)
 		if (is_worth_while(chart, &chart->panels[i]))
 			see(chart, &chart->panels[i], &x, &y);

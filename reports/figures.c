@@ -399,7 +399,7 @@ void figures_print_ratios(FILE *out, const struct figures *figures)
 	size_t i;
 
 	name_chart(&chart, figures->section, ARRAY_LENGTH(drawings));
-	axis_open(&chart.x, AXIS_LOG);
+	axis_open(&chart.x, AXIS_RATIO);
 	chart.x.title = "ratio";
 	axis_open(&chart.y, AXIS_LINEAR);
 	json_array_foreach(turns, i, by)

@@ -29,7 +29,7 @@ function readAxis(panel, name) {
 	const group = panel.querySelector(`[data-axis=${name}]`);
 	const [grid, labels, title] = group.children;
 	const axis = {
-		name, labels, grid,
+		name, group, labels, grid,
 		title: title.textContent,
 		isSizes: "sizes" in group.dataset,
 		isFixed: "counted" in group.dataset || group.dataset.scale === "nines" ||
@@ -98,6 +98,9 @@ function linearTicks(axis) {
 
 function logTicks(axis) {
 	const decades = Math.log10(axis.most / axis.least);
+	// So narrow that hardly a round number lies within: there it is nearly linear.
+	if (decades < 0.3)
+		return linearTicks(axis);
 	const leads = decades > 2.2 ? [1] : decades > 0.5 ? [1, 2, 5]
 		: [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8];
 	const step = decades > 2.2 ? Math.ceil(decades / LABELS) : 1;
@@ -114,6 +117,8 @@ function logTicks(axis) {
 
 function drawAxis(axis, across) {
 	const top = Math.min(across.from, across.to), bottom = Math.max(across.from, across.to);
+	for (const key of ["scale", "least", "most"])
+		axis.group.dataset[key] = axis[key];
 	if (axis.scale === axis.own.scale) {
 		axis.grid.setAttribute("d", axis.drawn.grid);
 		axis.labels.replaceChildren(...axis.drawn.labels);

@@ -339,10 +339,12 @@ static void print_intervals(FILE *out, const struct plot *plot, const struct plo
 		const struct plot_point *point = &series->points[i];
 		double y = axis_at(&plot->y, point->y);
 
-		fprintf(out,
-			"<path d=\"M%.1f %.1fv8m0-4H%.1fm0-4v8\" fill=\"none\" "
-			"stroke-width=\"2\"/>",
-			axis_at(&plot->x, point->low), y - 4, axis_at(&plot->x, point->high));
+		if (!isnan(point->low))
+			fprintf(out,
+				"<path d=\"M%.1f %.1fv8m0-4H%.1fm0-4v8\" fill=\"none\" "
+				"stroke-width=\"2\"/>",
+				axis_at(&plot->x, point->low), y - 4,
+				axis_at(&plot->x, point->high));
 		fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" stroke=\"none\" fill=\"currentColor\">",
 			plot->x.from, y - 7);
 		print_start(out, point->id, TITLE_LETTERS - 12);

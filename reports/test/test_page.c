@@ -137,10 +137,20 @@ static void test_circumstances(void **unused)
 	sample.server.facts =
 		sample_json("{\"cpu\": {\"model\": \"B\", \"cores\": 4}, \"far\": null}");
 	make("result.json");
-	assert_contains(text, ">cpu model</th><td>A</td><td>B</td>");
-	assert_contains(text, ">cpu cores</th><td>2</td><td>4</td>");
-	assert_contains(text, ">near</th><td>true</td><td>-</td>");
-	assert_contains(text, ">far</th><td>-</td><td>-</td>");
+	assert_contains(text, ">cpu model</th><td>A</td><td>B</td><td>differs, hard</td>");
+	assert_contains(text, ">cpu cores</th><td>2</td><td>4</td><td>differs</td>");
+	assert_contains(text, ">near</th><td>true</td><td>-</td><td>differs</td>");
+	assert_contains(text, ">far</th><td>-</td><td>-</td><td></td>");
+	free(text);
+	sample.client.fingerprint[0] = sample.server.fingerprint[0] = '\0';
+	make("result.json");
+	assert_contains(text, ">hard fingerprint</th><td>-</td><td>-</td><td></td>");
+	free(text);
+	snprintf(sample.client.fingerprint, sizeof(sample.client.fingerprint), "0123456789abcdef");
+	snprintf(sample.server.fingerprint, sizeof(sample.server.fingerprint), "0123456789abcdee");
+	make("result.json");
+	assert_contains(text, ">hard fingerprint</th><td>0123456789abcdef</td>"
+			      "<td>0123456789abcdee</td><td>differs</td>");
 }
 
 static void test_loss(void **unused)
