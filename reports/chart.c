@@ -405,12 +405,13 @@ static void print_panels(FILE *out, struct chart *chart)
 	}
 	fputs("</p>\n", out);
 	if (chart->is_thinned)
-		fputs("<p>Of so many cases not all sizes are drawn; the table below has them.</p>\n",
+		fputs("<p>Of so many cases not all sizes are drawn; the table of all cases has "
+		      "them.</p>\n",
 		      out);
 	if (chart->left_out)
 		fprintf(out, "<p>%zu more values have no room in this figure.</p>\n",
 			chart->left_out);
-	if (chart->has_table)
+	if (!chart->is_told_elsewhere)
 		print_table(out, chart);
 }
 

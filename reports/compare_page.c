@@ -11,7 +11,7 @@
 #include "reports/page_table.h"
 
 /* What is drawn at the most, and the lines of tables: a page is to stay below 2 MB. */
-#define DRAWN_MOST 200
+#define DRAWN_MOST 24 /* of a panel */
 #define LINES_MOST 1000
 
 #define TITLE "NEW against BASE"
@@ -96,6 +96,11 @@ static void add_point(struct chart *chart, const struct compare_cell *cell, stru
 	size_t before = chart->n_points;
 	char panel[PLOT_TITLE];
 
+	if (*row == DRAWN_MOST) {
+		chart->left_out++;
+		return;
+	}
+
 	snprintf(panel, sizeof(panel), "%s: %s, %s is better", tables[table], names[number],
 		 cell->figure->more_is_good ? "more" : "less");
 	chart_add(chart, panel, compare_verdict_name(cell->verdict), &point);
@@ -111,8 +116,8 @@ static void print_figure(FILE *out, const struct comparison *comparison)
 			"much they differ among themselves. The dotted line is no difference.",
 		.mark = PLOT_INTERVALS,
 		.level = {1, "no difference"},
+		.is_told_elsewhere = true,
 		.least = 1,
-		.most = DRAWN_MOST,
 	};
 	struct rows rows = {{{0}}};
 

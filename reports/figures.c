@@ -56,31 +56,31 @@ static const struct drawing drawings[] = {
 	 },
 	{
          .table = CELLS_LATENCY,
+         .is_behind = true,
          .chart = {.title = "Percentiles",
 			  .says = "Of the least, a middle and the largest size; of very many "
 				  "cases the middle one. Each nine is as wide as the one "
 				  "before; a line ends where fewer than ten samples lie beyond.",
-			  .has_table = true,
 			  .least = 2},
          .prepare = drawing_prepare_percentiles,
          .add = drawing_add_percentiles,
 	 },
 	{
          .table = CELLS_LATENCY,
+         .is_behind = true,
          .chart = {.title = "Histograms of latency",
 			  .says = "Of the least size, and up to p99.",
 			  .mark = PLOT_BARS,
-			  .has_table = true,
 			  .least = 2},
          .prepare = drawing_prepare_histogram,
          .add = drawing_add_histogram,
 	 },
 	{
          .table = CELLS_LATENCY,
+         .is_behind = true,
          .chart = {.title = "Latency by trial",
 			  .says = "In the order in which they were run. Of the least, a middle and "
 				  "the largest size.",
-			  .has_table = true,
 			  .least = 2},
          .prepare = drawing_prepare_latency_trials,
          .add = drawing_add_latency_trials,
@@ -125,20 +125,20 @@ static const struct drawing drawings[] = {
 	 },
 	{
          .table = CELLS_BANDWIDTH,
+         .is_behind = true,
          .chart = {.title = "Throughput over time",
 			  .says = "Of the largest size, all trials one behind the other. Of many "
 				  "windows each point is the mean of some.",
-			  .has_table = true,
 			  .least = 2},
          .prepare = drawing_prepare_windows,
          .add = drawing_add_windows,
 	 },
 	{
          .table = CELLS_BANDWIDTH,
+         .is_behind = true,
          .chart = {.title = "Bandwidth by trial",
 			  .says = "In the order in which they were run. Of the least, a middle and "
 				  "the largest size.",
-			  .has_table = true,
 			  .least = 2},
          .prepare = drawing_prepare_bandwidth_trials,
          .add = drawing_add_bandwidth_trials,
@@ -323,14 +323,14 @@ static void print(FILE *out, const struct drawing_source *source, enum cells_tab
 }
 
 static void print_those(FILE *out, const struct figures *figures, enum cells_table which,
-			bool with_tables)
+			bool is_behind)
 {
 	struct drawing_source source = {.unit = figures->unit, .result = figures->result};
 
 	find_sizes(&source, which);
 	knees_open(&source.knees, source.result);
 	for (size_t i = 0; i < ARRAY_LENGTH(drawings); i++)
-		if (drawings[i].table == which && drawings[i].chart.has_table == with_tables)
+		if (drawings[i].table == which && drawings[i].is_behind == is_behind)
 			print(out, &source, which, figures->section, i);
 	knees_close(&source.knees);
 }
@@ -391,7 +391,6 @@ void figures_print_ratios(FILE *out, const struct figures *figures)
 			"dotted line is no difference. Of times less is better, of rates more.",
 		.mark = PLOT_INTERVALS,
 		.level = {1, "no difference"},
-		.has_table = true,
 		.least = 1,
 	};
 	json_t *turns = turns_make(figures->result);

@@ -17,10 +17,7 @@ struct figures {
 	size_t section;                /* which one of the page, for ids that no other one has */
 };
 
-/*
- * Those of that table: before it the ones whose values it has, behind it those that have
- * tables of their own.
- */
+/* Those of that table: before it the ones of what it has, behind it those that go further. */
 void figures_print_before(FILE *out, const struct figures *figures, enum cells_table which);
 void figures_print_behind(FILE *out, const struct figures *figures, enum cells_table which);
 

@@ -132,6 +132,16 @@ def document():
     return made
 
 
+def baseline(number):
+    """Cases that are there as well, which take longer, and one that is not."""
+    made = sweep()
+    made["cases"] = [latency(f"{operation}/lat/64/poll", spread(1200 + 10 * number))
+                     for operation in ("send", "read", "write", "write-imm")]
+    made["run"] |= {"started": f"2001-02-03T03:0{number}:06Z",
+                    "finished": f"2001-02-03T03:0{number}:07Z"}
+    return made
+
+
 def pixels(path):
     """Of a PNG with 8 bits to a channel: its width, and its rows of (red, green, blue)."""
     with open(path, "rb") as file:
@@ -173,7 +183,12 @@ class Browser(unittest.TestCase):
         cls.page = f"{cls.folder}/page.html"
         with open(f"{cls.folder}/a.json", "w", encoding="utf-8") as file:
             json.dump(document(), file)
-        ended = verbmark("report", "--format", "html", f"{cls.folder}/a.json", "-o", cls.page)
+        words = []
+        for n in range(2):
+            words += ["--baseline", f"{cls.folder}/base-{n}.json"]
+            with open(words[-1], "w", encoding="utf-8") as file:
+                json.dump(baseline(n), file)
+        ended = verbmark("report", "--format", "html", f"{cls.folder}/a.json", "-o", cls.page, *words)
         assert not ended.status, ended.err
         cls.browser = Chromium()
         cls.addClassCleanup(cls.browser.close)
@@ -195,7 +210,7 @@ class Browser(unittest.TestCase):
         with open(self.page, encoding="utf-8") as file:
             wanted = Figures(file.read()).panels
         found = Figures(self.browse("--dump-dom")).panels
-        self.assertEqual(len({panel["figure"] for panel in found}), 14)
+        self.assertEqual(len({panel["figure"] for panel in found}), 15)
         for one, other in zip(found, wanted, strict=True):
             self.assertEqual(one["title"], other["title"])
             self.assertEqual(
@@ -257,8 +272,11 @@ class Browser(unittest.TestCase):
 
     def check_hiding(self, browser):
         """By mouse and by keys, one series of all panels of its figure."""
+        figure = "[data-figure]:has(#r0f0s0h)"
+
         def shown():
-            return browser.style("[data-series]", "display"), browser.style("svg g", "opacity")
+            return (browser.style(f"{figure} [data-series]", "display"),
+                    browser.style(f"{figure} svg g", "opacity"))
 
         def wait(wanted):
             end = time.monotonic() + PATIENCE
@@ -267,17 +285,18 @@ class Browser(unittest.TestCase):
             self.assertEqual(shown(), wanted)
 
         wait(("inline", "1"))
-        browser.click("summary")
+        browser.click(f"{figure} summary")
         for _ in range(2):
-            browser.click("[role=radiogroup] input[id$=h]")
+            browser.click("#r0f0s0h")
             wait(("none", "0.3"))
-            browser.click("[role=radiogroup] input[id$=s]")
+            browser.click("#r0f0s0s")
             wait(("inline", "1"))
-        browser.press("[role=radiogroup] input[id$=s]", "ArrowRight", 39)
+        browser.press("#r0f0s0s", "ArrowRight", 39)
         wait(("none", "0.3"))
         panels = Figures(browser.evaluate("document.documentElement.outerHTML")).panels
-        name, *others = panels[0]["series"]
-        wanted = [panel["figure"] == panels[0]["figure"] and series == name
+        first = next(panel for panel in panels if panel["figure"] == "Latency by size")
+        name, *others = first["series"]
+        wanted = [panel["figure"] == first["figure"] and series == name
                   for panel in panels for series in panel["series"]]
         hidden = browser.evaluate("""[...document.querySelectorAll("[data-series]")].map(
             series => getComputedStyle(series).display === "none")""")

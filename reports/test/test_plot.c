@@ -107,6 +107,7 @@ static void test_series(void **unused)
 {
 	struct chart chart = make_chart();
 
+	chart.is_told_elsewhere = true;
 	add(&chart, "<one>", "p50", 4096, 2000);
 	add(&chart, "two", "p99", 64, 3000);
 	add(&chart, "<one>", "p50", 64, 1000);
@@ -131,7 +132,6 @@ static void test_table(void **unused)
 	struct chart chart = make_chart();
 	const struct plot_point with = {64, 1500, 1250, 1750, "send/lat", NULL};
 
-	chart.has_table = true;
 	add(&chart, "one", "p50", 4096, 2000);
 	chart_add(&chart, "one", "p50", &with);
 	add(&chart, "one", "p99", 64, 9000);
@@ -247,6 +247,7 @@ static void test_intervals(void **unused)
 	const struct plot_point without = {3, 2, (double)NAN, (double)NAN, "read/lat", NULL};
 
 	chart.mark = PLOT_INTERVALS;
+	chart.is_told_elsewhere = true;
 	axis_open(&chart.x, AXIS_RATIO);
 	chart_add(&chart, "one", "p50", &with);
 	chart_add(&chart, "one", "p50", &without);
