@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench/against.h"
 #include "bench/command.h"
@@ -94,6 +95,17 @@ static const struct option_table options = {
 	.add_operand = add_file,
 };
 
+/* no-color.org: whatever NO_COLOR is, unless empty. */
+static bool wants_colour(FILE *out)
+{
+	const char *refused = getenv("NO_COLOR");
+	const char *terminal = getenv("TERM");
+
+	if ((refused && *refused) || !terminal || !strcmp(terminal, "dumb"))
+		return false;
+	return isatty(fileno(out));
+}
+
 /* The cases that were run, then those that were not, then how many of them are good. */
 static int add_table(const struct settings *settings, const struct shown *shown, FILE *out)
 {
@@ -102,6 +114,7 @@ static int add_table(const struct settings *settings, const struct shown *shown,
 	struct table table;
 
 	table_open(&table, out, settings->unit, result);
+	table.is_coloured = wants_colour(out);
 	for (size_t i = 0; i < result->n_cases; i++)
 		table_line(&table, &result->cases[i]);
 	count = table_foot(&table);

@@ -31,12 +31,8 @@ static const char *const colours[] = {"#1a7fc1", "#d55e00", "#00895f",
 static const char *const dashes[] = {"none", "6 3", "2 2", "9 3 2 3", "12 4", "4 2 1 2 1 2"};
 /* From its middle. */
 static const char *const markers[] = {
-	"m0-3a3 3 0 1 1-.01 0z",
-	"m-3-3h6v6h-6z",
-	"m0-4l4 7h-8z",
-	"m0-4l4 4l-4 4l-4-4z",
-	"m0 4l4-7h-8z",
-	"m-1-4h2v3h3v2h-3v3h-2v-3h-3v-2h3z",
+	"m0-3a3 3 0 1 1-.01 0z", "m-3-3h6v6h-6z", "m0-4l4 7h-8z",
+	"m0-4l4 4l-4 4l-4-4z",   "m0 4l4-7h-8z",  "m-1-4h2v3h3v2h-3v3h-2v-3h-3v-2h3z",
 };
 
 static const char *colour_of(const struct plot_series *series)
