@@ -340,7 +340,7 @@ class Report(unittest.TestCase):
         bad["hosts"]["client"]["facts"] = {"cpu": {"model": "<b>A & B</b>"}}
         page = self.page(self.write("a.json", bad), self.write("b.json", result(latency(FAST))))
         self.assertEqual(len(page.tables), 3)
-        self.assertIn(["cpu model", "<b>A & B</b>", "-"], page.tables[1])
+        self.assertIn(["cpu model", "<b>A & B</b>", "-", "differs, hard"], page.tables[1])
         for ended in ENDED_BADLY:
             self.assertIn(f"{ended['id']}: {ended['status']}", page.text)
             self.assertIn(ended.get("error", ""), page.text)
