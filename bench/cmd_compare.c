@@ -6,11 +6,14 @@
 
 #include "bench/command.h"
 #include "bench/inputs.h"
+#include "bench/sides.h"
 #include "reports/compare_csv.h"
 #include "reports/compare_json.h"
 #include "reports/compare_markdown.h"
+#include "reports/compare_page.h"
 #include "reports/compare_table.h"
 #include "reports/markdown.h"
+#include "reports/page.h"
 #include "reports/save.h"
 
 struct settings;
@@ -31,8 +34,7 @@ struct settings {
 	bool is_failing;
 	bool with_cpu;
 	const struct table_unit *unit;
-	const char **files[COMPARE_SIDES]; /* room for all words there are, in each */
-	size_t n_files[COMPARE_SIDES];
+	struct sides sides; /* room for all words there are, in each */
 };
 
 static const char *parse_format(const char *text, void *field);
@@ -41,7 +43,7 @@ static const struct option_row rows[] = {
 	{"new",    0,   NULL,   option_flag,      offsetof(struct settings, is_new),
 	 "what comes behind it is NEW: several files of each side"         },
 	{"format", 0,   "NAME", parse_format,     offsetof(struct settings, format),
-	 "table, markdown, csv, json (table)"                              },
+	 "table, html (a page), markdown, csv, json (table)"               },
 	{"output", 'o', "FILE", option_text,      offsetof(struct settings, output),
 	 "write what is shown there"				       },
 	{"cpu",    0,   NULL,   option_flag,      offsetof(struct settings, with_cpu),
@@ -62,7 +64,7 @@ static const char *add_file(const char *text, void *target)
 	if (!strcmp(text, "-") && settings->has_standard)
 		return "is there twice";
 	settings->has_standard = settings->has_standard || !strcmp(text, "-");
-	settings->files[side][settings->n_files[side]++] = text;
+	settings->sides.files[side][settings->sides.count[side]++] = text;
 	return NULL;
 }
 
@@ -77,6 +79,15 @@ static int show_table(FILE *out, const struct settings *settings,
 		      const struct comparison *comparison)
 {
 	compare_table(out, settings->unit, comparison);
+	return 0;
+}
+
+static int show_page(FILE *out, const struct settings *settings,
+		     const struct comparison *comparison)
+{
+	page_begin(out);
+	compare_page(out, settings->unit, comparison);
+	page_end(out);
 	return 0;
 }
 
@@ -106,9 +117,10 @@ static int show_json(FILE *out, const struct settings *settings,
 
 static const struct format formats[] = {
 	{"table",    show_table   },
-	{"markdown", show_markdown},
+        {"html",     show_page    },
+        {"markdown", show_markdown},
 	{"csv",      show_csv     },
-	{"json",     show_json    },
+        {"json",     show_json    },
 };
 
 static const char *parse_format(const char *text, void *field)
@@ -119,7 +131,7 @@ static const char *parse_format(const char *text, void *field)
 		*(const struct format **)field = &formats[i];
 		return NULL;
 	}
-	return "is none of table, markdown, csv, json";
+	return "is none of table, html, markdown, csv, json";
 }
 
 struct show {
@@ -151,28 +163,6 @@ static int print(const struct settings *settings, const struct comparison *compa
 	return code == -ENOMEM ? error_set_errno(error, code, "the comparison cannot be shown") : 0;
 }
 
-static int load(struct comparison *comparison, const struct settings *settings, struct error *error)
-{
-	int code = 0;
-
-	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
-		for (size_t i = 0; i < settings->n_files[side] && !code; i++) {
-			const char *path = settings->files[side][i];
-			char name[INPUTS_NAME];
-			struct result result;
-
-			if (inputs_load(&result, path, error))
-				return COMMAND_FAILED;
-			inputs_name(name, path);
-			code = compare_add(comparison, side, &result, name, error);
-		}
-	if (code == -EXDEV)
-		error_append(error, "--force compares them all the same");
-	if (code == -EXDEV || code == -EEXIST)
-		return COMMAND_INVALID;
-	return code ? COMMAND_FAILED : COMMAND_GOOD;
-}
-
 /* What could not be compared is shown even where nothing could. */
 static int judge(struct comparison *comparison, const struct settings *settings,
 		 struct error *error)
@@ -193,8 +183,12 @@ static int compare(const struct settings *settings, struct error *error)
 {
 	struct comparison comparison = {.is_forced = settings->is_forced,
 					.with_cpu = settings->with_cpu};
-	int status = load(&comparison, settings, error);
+	int status = sides_load(&comparison, &settings->sides, COMPARE_BASE, error);
 
+	if (status == COMMAND_GOOD)
+		status = sides_load(&comparison, &settings->sides, COMPARE_NEW, error);
+	if (error->code == -EXDEV)
+		error_append(error, "--force compares them all the same");
 	if (status == COMMAND_GOOD)
 		status = judge(&comparison, settings, error);
 	compare_close(&comparison);
@@ -204,10 +198,10 @@ static int compare(const struct settings *settings, struct error *error)
 /* Two words are one of each side. */
 static int take_sides(struct settings *settings, struct error *error)
 {
-	size_t *n_files = settings->n_files;
+	size_t *n_files = settings->sides.count;
 
 	if (!settings->is_new && n_files[COMPARE_BASE] == 2) {
-		settings->files[COMPARE_NEW][0] = settings->files[COMPARE_BASE][1];
+		settings->sides.files[COMPARE_NEW][0] = settings->sides.files[COMPARE_BASE][1];
 		n_files[COMPARE_BASE] = n_files[COMPARE_NEW] = 1;
 	}
 	if (inputs_require(n_files[COMPARE_BASE], "BASE", error))
@@ -226,7 +220,7 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 	if (!code)
 		code = take_sides(settings, error);
 	for (enum compare_side side = 0; side < COMPARE_SIDES && !code; side++)
-		code = inputs_spare(settings->files[side], settings->n_files[side],
+		code = inputs_spare(settings->sides.files[side], settings->sides.count[side],
 				    settings->output, error);
 	return code;
 }
@@ -234,9 +228,7 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 static int run(int argc, char *argv[], struct error *error)
 {
 	const char **files = calloc((size_t)argc * COMPARE_SIDES, sizeof(*files));
-	struct settings settings = {
-		.files = {files, files + argc}
-        };
+	struct settings settings = {.sides = {.files = {files, files + argc}}};
 	int status = COMMAND_USAGE;
 	int code;
 

@@ -3,7 +3,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "bench/against.h"
 #include "bench/command.h"
 #include "bench/inputs.h"
 #include "bench/redaction.h"
@@ -17,15 +19,22 @@
 
 struct settings;
 
+/* One result of those that are. */
+struct shown {
+	const struct result *result;
+	const char *name;
+	size_t number; /* from 0 */
+};
+
 /* What results are shown as. */
 struct format {
 	const char *name;
 	void (*begin)(FILE *out);
 	/* 0, or why it could not. */
-	int (*add)(const struct settings *settings, const struct result *result, const char *name,
-		   FILE *out);
+	int (*add)(const struct settings *settings, const struct shown *shown, FILE *out);
 	void (*end)(FILE *out);
 	bool is_apart; /* an empty line is between two results */
+	bool is_page;  /* where comparisons have a place */
 };
 
 struct settings {
@@ -37,24 +46,36 @@ struct settings {
 	const struct table_unit *unit;
 	const char **files; /* room for all words there are */
 	size_t n_files;
+	struct sides baseline; /* BASE alone, with as much room */
 };
 
 static const char *parse_format(const char *text, void *field);
+static const char *parse_baseline(const char *text, void *field);
 
 static const struct option_row rows[] = {
-	{"format", 0,   "NAME", parse_format,     offsetof(struct settings, format),
+	{"format",   0,   "NAME", parse_format,     offsetof(struct settings, format),
 	 "table, html (a page, for paper too), markdown, csv, json (table)"  },
-	{"output", 'o', "FILE", option_text,      offsetof(struct settings, output),
+	{"baseline", 0,   "FILE", parse_baseline,   offsetof(struct settings, baseline),
+	 "html: what ratios are to; several times: runs of it"               },
+	{"output",   'o', "FILE", option_text,      offsetof(struct settings, output),
 	 "write what is shown there"					 },
-	{"merge",  0,   NULL,   option_flag,      offsetof(struct settings, is_merged),
+	{"merge",    0,   NULL,   option_flag,      offsetof(struct settings, is_merged),
 	 "runs of the same cases as one: all trials, all histograms"         },
-	{"json",   0,   "FILE", option_text,      offsetof(struct settings, json),
+	{"json",     0,   "FILE", option_text,      offsetof(struct settings, json),
 	 "write what was merged there; - is standard output"                 },
-	{"redact", 0,   NULL,   option_flag,      offsetof(struct settings, is_redacted),
+	{"redact",   0,   NULL,   option_flag,      offsetof(struct settings, is_redacted),
 	 "write it without names of hosts and addresses: of one FILE as well"},
-	{"units",  0,   "UNIT", table_parse_unit, offsetof(struct settings, unit),
+	{"units",    0,   "UNIT", table_parse_unit, offsetof(struct settings, unit),
 	 "Gb/s, Mb/s, GB/s, MB/s, MiB/s (Gb/s)"                              },
 };
+
+static const char *parse_baseline(const char *text, void *field)
+{
+	struct sides *baseline = field;
+
+	baseline->files[COMPARE_BASE][baseline->count[COMPARE_BASE]++] = text;
+	return NULL;
+}
 
 static const char *add_file(const char *text, void *target)
 {
@@ -74,52 +95,59 @@ static const struct option_table options = {
 	.add_operand = add_file,
 };
 
-/* The cases that were run, then those that were not, then how many of them are good. */
-static int add_table(const struct settings *settings, const struct result *result, const char *name,
-		     FILE *out)
+/* no-color.org: whatever NO_COLOR is, unless empty. */
+static bool wants_colour(FILE *out)
 {
+	const char *refused = getenv("NO_COLOR");
+	const char *terminal = getenv("TERM");
+
+	if ((refused && *refused) || !terminal || !strcmp(terminal, "dumb"))
+		return false;
+	return isatty(fileno(out));
+}
+
+/* The cases that were run, then those that were not, then how many of them are good. */
+static int add_table(const struct settings *settings, const struct shown *shown, FILE *out)
+{
+	const struct result *result = shown->result;
 	struct table_count count;
 	struct table table;
 
 	table_open(&table, out, settings->unit, result);
+	table.is_coloured = wants_colour(out);
 	for (size_t i = 0; i < result->n_cases; i++)
 		table_line(&table, &result->cases[i]);
 	count = table_foot(&table);
 	table_warnings(&table);
 	fprintf(out, "%zu/%zu complete, %s, %s\n", count.complete, count.wanted, result->started,
-		name);
+		shown->name);
 	return 0;
 }
 
-static int add_page(const struct settings *settings, const struct result *result, const char *name,
-		    FILE *out)
+static int add_page(const struct settings *settings, const struct shown *shown, FILE *out)
 {
-	page_add(out, settings->unit, result, name);
+	page_add(out, &(struct figures){shown->result, settings->unit, shown->number}, shown->name);
 	return 0;
 }
 
-static int add_markdown(const struct settings *settings, const struct result *result,
-			const char *name, FILE *out)
+static int add_markdown(const struct settings *settings, const struct shown *shown, FILE *out)
 {
 	size_t n_files = settings->is_merged ? 1 : settings->n_files;
 
-	markdown_add(out, settings->unit, result, name, MARKDOWN_MOST / n_files);
+	markdown_add(out, settings->unit, shown->result, shown->name, MARKDOWN_MOST / n_files);
 	return 0;
 }
 
-static int add_csv(const struct settings *settings, const struct result *result, const char *name,
-		   FILE *out)
+static int add_csv(const struct settings *settings, const struct shown *shown, FILE *out)
 {
-	csv_add(out, result, name);
+	csv_add(out, shown->result, shown->name);
 	return 0;
 }
 
 /* As run leaves it, in a line. */
-static int add_json(const struct settings *settings, const struct result *result, const char *name,
-		    FILE *out)
+static int add_json(const struct settings *settings, const struct shown *shown, FILE *out)
 {
-	json_t *document = document_make(result);
-
+	json_t *document = document_make(shown->result);
 	int code = document ? json_dumpf(document, out, JSON_COMPACT) : -1;
 
 	json_decref(document);
@@ -128,11 +156,11 @@ static int add_json(const struct settings *settings, const struct result *result
 }
 
 static const struct format formats[] = {
-	{"table",    NULL,       add_table,    NULL,     true },
-	{"html",     page_begin, add_page,     page_end, true },
-	{"markdown", NULL,       add_markdown, NULL,     true },
-	{"csv",      csv_begin,  add_csv,      NULL,     false},
-	{"json",     NULL,       add_json,     NULL,     false},
+	{"table",    NULL,       add_table,    NULL,     true,  false},
+	{"html",     page_begin, add_page,     page_end, true,  true },
+	{"markdown", NULL,       add_markdown, NULL,     true,  false},
+	{"csv",      csv_begin,  add_csv,      NULL,     false, false},
+	{"json",     NULL,       add_json,     NULL,     false, false},
 };
 
 static const char *parse_format(const char *text, void *field)
@@ -153,16 +181,17 @@ struct show {
 	const struct result *result;
 	const char *name;
 	int *status;
+	struct against *against; /* NULL: there is no baseline */
 };
 
 /* What could not be shown is no success. */
-static void add(const struct show *show, const struct result *result, const char *name, FILE *out)
+static void add(const struct show *show, const struct shown *shown, FILE *out)
 {
-	int code = show->format->add(show->settings, result, name, out);
+	int code = show->format->add(show->settings, shown, out);
 
 	if (!code)
 		return;
-	fprintf(stderr, "verbmark: %s cannot be shown: %s\n", name, strerror(-code));
+	fprintf(stderr, "verbmark: %s cannot be shown: %s\n", shown->name, strerror(-code));
 	*show->status = COMMAND_FAILED;
 }
 
@@ -187,23 +216,57 @@ static bool show_each(const struct show *show, FILE *out)
 			fputc('\n', out);
 		has_shown = true;
 		inputs_name(name, settings->files[i]);
-		add(show, &result, name, out);
-		result_finish(&result);
+		add(show, &(struct shown){&result, name, i}, out);
+		if (show->against)
+			against_add(show->against, &result, settings->files[i]);
+		else
+			result_finish(&result);
 	}
 	return has_shown;
+}
+
+/* The comparison comes first, and is known last. */
+static int show_against(const struct show *from, FILE *out)
+{
+	struct show show = *from;
+	struct against against;
+	char *text = NULL;
+	size_t length = 0;
+	FILE *memory = open_memstream(&text, &length);
+	bool has_shown;
+
+	if (!memory)
+		return -ENOMEM;
+	against_open(&against, &show.settings->baseline);
+	show.against = &against;
+	has_shown = show_each(&show, memory);
+	if (!fclose(memory) && has_shown) {
+		enum command_status status = against_print(out, show.settings->unit, &against);
+
+		*show.status = *show.status == COMMAND_GOOD ? (int)status : *show.status;
+		fwrite(text, 1, length, out);
+	}
+	against_close(&against);
+	free(text);
+	return has_shown ? 0 : -ENODATA;
 }
 
 static int write_show(FILE *out, const void *what)
 {
 	const struct show *show = what;
+	int code = 0;
 
 	errno = 0;
 	if (show->format->begin)
 		show->format->begin(out);
 	if (show->result)
-		add(show, show->result, show->name, out);
-	else if (!show_each(show, out))
-		return -ENODATA; /* and what was there before stays */
+		add(show, &(struct shown){show->result, show->name, 0}, out);
+	else if (show->settings->baseline.count[COMPARE_BASE])
+		code = show_against(show, out);
+	else
+		code = show_each(show, out) ? 0 : -ENODATA;
+	if (code)
+		return code; /* and what was there before stays */
 	if (show->format->end)
 		show->format->end(out);
 	return save_finish(out);
@@ -291,6 +354,26 @@ static int print_each(const struct settings *settings, struct error *error)
 	return print(settings, NULL, NULL, &status, error) ? COMMAND_FAILED : status;
 }
 
+static int check_baseline(const struct settings *settings, struct error *error)
+{
+	const struct sides *baseline = &settings->baseline;
+	size_t count = baseline->count[COMPARE_BASE];
+
+	if (!count)
+		return 0;
+	if (!settings->format || !settings->format->is_page)
+		return error_set(error, -EINVAL,
+				 "--baseline is for --format html: verbmark compare has tables");
+	if (settings->is_merged || settings->json)
+		return error_set(
+			error, -EINVAL,
+			"--baseline compares runs one by one: leave out --merge and --json");
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(baseline->files[COMPARE_BASE][i], "-"))
+			return error_set(error, -EINVAL, "--baseline: '-' is no file");
+	return inputs_spare(baseline->files[COMPARE_BASE], count, settings->output, error);
+}
+
 static int parse(struct settings *settings, int argc, char *argv[], struct error *error)
 {
 	int code = option_parse(&options, argc, argv, settings, error);
@@ -299,6 +382,9 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 		code = inputs_require(settings->n_files, "FILE", error);
 	if (!code)
 		code = inputs_spare(settings->files, settings->n_files, settings->output, error);
+	if (code)
+		return code;
+	code = check_baseline(settings, error);
 	if (code)
 		return code;
 	if (settings->output && settings->json && save_is_same(settings->output, settings->json))
@@ -317,11 +403,13 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 
 static int run(int argc, char *argv[], struct error *error)
 {
-	struct settings settings = {.files = calloc((size_t)argc, sizeof(*settings.files))};
+	const char **files = calloc((size_t)argc * 2, sizeof(*files));
+	struct settings settings = {.files = files,
+				    .baseline = {.files = {[COMPARE_BASE] = files + argc}}};
 	int status = COMMAND_USAGE;
 	int code;
 
-	if (!settings.files) {
+	if (!files) {
 		error_set_errno(error, -ENOMEM, "cannot keep the names");
 		return COMMAND_FAILED;
 	}
@@ -333,7 +421,7 @@ static int run(int argc, char *argv[], struct error *error)
 		status = settings.is_merged || settings.json ? print_one(&settings, error)
 							     : print_each(&settings, error);
 	}
-	free(settings.files);
+	free(files);
 	return status;
 }
 

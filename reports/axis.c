@@ -10,6 +10,8 @@
 #define LABELS 6
 /* Past this there is no quantile, and the scale has no end. */
 #define NINES_MOST 6
+/* Below it, a linear axis tells ratios well. */
+#define MANY_TIMES 4
 
 void axis_open(struct axis *axis, enum axis_scale scale)
 {
@@ -85,13 +87,21 @@ static void fit_linear(struct axis *axis)
 	axis->most = ceil(axis->most / step - 1e-9) * step;
 }
 
+void axis_settle(struct axis *axis)
+{
+	if (axis->scale == AXIS_RATIO)
+		axis->scale = axis->most > MANY_TIMES * axis->least ? AXIS_LOG : AXIS_RANGE;
+}
+
 void axis_fit(struct axis *axis)
 {
 	if (axis->least > axis->most)
 		axis->least = axis->most = axis->unit;
+	axis_settle(axis);
 	switch (axis->scale) {
 	case AXIS_LINEAR:
 	case AXIS_RANGE:
+	case AXIS_RATIO:
 		fit_linear(axis);
 		break;
 	case AXIS_LOG:
@@ -121,6 +131,7 @@ static double bend(const struct axis *axis, double value)
 		return nines(value);
 	case AXIS_LINEAR:
 	case AXIS_RANGE:
+	case AXIS_RATIO:
 		break;
 	}
 	return value;
@@ -140,7 +151,7 @@ const char *axis_scale_name(enum axis_scale scale)
 {
 	static const char *const names[] = {
 		[AXIS_LINEAR] = "linear", [AXIS_RANGE] = "linear", [AXIS_LOG] = "log",
-		[AXIS_SIZES] = "log",     [AXIS_NINES] = "nines",
+		[AXIS_SIZES] = "log",     [AXIS_NINES] = "nines",  [AXIS_RATIO] = "linear",
 	};
 
 	return names[scale];
@@ -274,6 +285,7 @@ size_t axis_ticks(const struct axis *axis, struct axis_tick ticks[static AXIS_TI
 		return nines_ticks(axis, ticks);
 	case AXIS_LINEAR:
 	case AXIS_RANGE:
+	case AXIS_RATIO:
 		break;
 	}
 	return linear_ticks(axis, ticks);

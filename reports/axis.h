@@ -17,6 +17,7 @@ enum axis_scale {
 	AXIS_LOG,    /* what is not above its floor lies at its beginning */
 	AXIS_SIZES,  /* the same, with ticks at powers of two */
 	AXIS_NINES,  /* parts of 1, each nine as wide as the one before */
+	AXIS_RATIO,  /* to be one of the others by what is seen, see axis_settle */
 };
 
 struct axis {
@@ -25,6 +26,7 @@ struct axis {
 	const char *unit_name; /* empty: of a number */
 	double unit;           /* in the values' own */
 	double floor;          /* values that are not above it do not make a logarithmic one */
+	bool is_counted;       /* of numbers of things: it is never to be logarithmic */
 	double least;
 	double most;
 	double from; /* where they are, in pixels */
@@ -36,6 +38,12 @@ void axis_open(struct axis *axis, enum axis_scale scale);
 
 /* It is to reach as far as this value. */
 void axis_see(struct axis *axis, double value);
+
+/*
+ * Once all were seen, one of ratios becomes logarithmic, where some are many times others, or
+ * else shows what lies close together.
+ */
+void axis_settle(struct axis *axis);
 
 /* Once all were seen: to values that are round, and apart from each other. */
 void axis_fit(struct axis *axis);

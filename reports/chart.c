@@ -146,12 +146,19 @@ static void fit(const struct chart *chart, struct axis *x, struct axis *y)
 	}
 }
 
+/* Whether there is something to be hidden, and something else to be seen better then. */
+static bool has_switches(const struct chart *chart)
+{
+	return *chart->key && chart->n_looks > 1;
+}
+
 /* Those of one panel, or of all. */
 static void lay_out(struct chart *chart, struct chart_panel *panel, struct axis *x, struct axis *y)
 {
 	struct plot *plot = &panel->plot;
 
 	plot->mark = chart->mark;
+	plot->key = has_switches(chart) ? chart->key : NULL;
 	plot->series = panel->series;
 	plot->level = chart->level.name ? &chart->level : NULL;
 	plot->x = *x;
@@ -320,16 +327,75 @@ static void print_table(FILE *out, const struct chart *chart)
 	fputs("</table>\n</details>\n", out);
 }
 
-static void print_panels(FILE *out, struct chart *chart)
+static void print_switch(FILE *out, const char *id, const char *word, bool is_on)
+{
+	fprintf(out,
+		"<label><input type=\"radio\" name=\"%s\" id=\"%s%c\" autocomplete=\"off\"%s> "
+		"%s</label>\n",
+		id, id, *word, is_on ? " checked" : "", word);
+}
+
+/* A panel that has that series is one that is worth while. */
+static bool is_drawn(const struct chart *chart, size_t look)
+{
+	for (size_t i = 0; i < chart->n_panels; i++)
+		if (is_worth_while(chart, &chart->panels[i]) && series_of(&chart->panels[i], look))
+			return true;
+	return false;
+}
+
+/* Browsers are to forget what was chosen: a page that is loaded again shows all. */
+static void print_switches(FILE *out, const struct chart *chart)
+{
+	fputs("<details>\n<summary>Series</summary>\n", out);
+	for (size_t look = 0; look < chart->n_looks; look++) {
+		char id[PLOT_KEY];
+
+		if (!is_drawn(chart, look))
+			continue;
+		plot_switch(id, chart->key, look);
+		fputs("<div role=\"radiogroup\" aria-label=\"", out);
+		markup_text(out, chart->looks[look]);
+		fputs("\">\n", out);
+		print_switch(out, id, "shown", true);
+		print_switch(out, id, "hidden", false);
+		fputs("<b>", out);
+		markup_text(out, chart->looks[look]);
+		fputs("</b></div>\n", out);
+	}
+	fputs("</details>\n", out);
+}
+
+/* All panels have the same scale, whether or not they have the same axes. */
+static void settle(struct chart *chart)
 {
 	struct axis x = chart->x;
 	struct axis y = chart->y;
 
+	for (size_t i = 0; i < chart->n_panels; i++)
+		if (is_worth_while(chart, &chart->panels[i]))
+			see(chart, &chart->panels[i], &x, &y);
+	axis_settle(&x);
+	axis_settle(&y);
+	chart->x.scale = x.scale;
+	chart->y.scale = y.scale;
+}
+
+static void print_panels(FILE *out, struct chart *chart)
+{
+	struct axis x;
+	struct axis y;
+
+	settle(chart);
+	x = chart->x;
+	y = chart->y;
 	for (size_t i = 0; i < chart->n_panels && chart->is_shared; i++)
 		if (is_worth_while(chart, &chart->panels[i]))
 			see(chart, &chart->panels[i], &x, &y);
 	if (chart->is_shared)
 		fit(chart, &x, &y);
+	if (has_switches(chart))
+		print_switches(out, chart);
 	fputs("<p>\n", out);
 	for (size_t i = 0; i < chart->n_panels; i++) {
 		if (!is_worth_while(chart, &chart->panels[i]))
@@ -339,12 +405,13 @@ static void print_panels(FILE *out, struct chart *chart)
 	}
 	fputs("</p>\n", out);
 	if (chart->is_thinned)
-		fputs("<p>Of so many cases not all sizes are drawn; the table below has them.</p>\n",
+		fputs("<p>Of so many cases not all sizes are drawn; the table of all cases has "
+		      "them.</p>\n",
 		      out);
 	if (chart->left_out)
 		fprintf(out, "<p>%zu more values have no room in this figure.</p>\n",
 			chart->left_out);
-	if (chart->has_table)
+	if (!chart->is_told_elsewhere)
 		print_table(out, chart);
 }
 
@@ -355,10 +422,12 @@ void chart_print(FILE *out, struct chart *chart)
 	for (size_t i = 0; i < chart->n_panels; i++)
 		is_worth = is_worth || is_worth_while(chart, &chart->panels[i]);
 	if (is_worth) {
+		fputs("<div data-figure>\n", out);
 		markup_element(out, "h4", chart->title);
 		if (chart->says)
 			markup_element(out, "p", chart->says);
 		print_panels(out, chart);
+		fputs("</div>\n", out);
 	}
 	chart_finish(chart);
 }

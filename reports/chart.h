@@ -17,6 +17,7 @@
 struct chart_panel;
 
 struct chart {
+	char key[PLOT_KEY]; /* of its own, in the page */
 	const char *title;
 	const char *says; /* below the title */
 	enum plot_mark mark;
@@ -24,7 +25,7 @@ struct chart {
 	struct axis y;
 	struct plot_level level; /* name NULL: there is none */
 	bool is_shared;          /* all panels have the same axes */
-	bool has_table;          /* of its own: else its values are in others of the page */
+	bool is_told_elsewhere;  /* by tables of the page: it has none of its own */
 	size_t least;            /* points of a series that make a panel worth while */
 	size_t least_series;     /* and so many of them */
 	size_t most;             /* points in all; 0: CHART_POINTS */

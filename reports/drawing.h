@@ -39,6 +39,7 @@ struct drawing_source {
 
 struct drawing {
 	enum cells_table table; /* that it stands with */
+	bool is_behind;         /* that, and else before it */
 	struct chart chart;
 	void (*prepare)(struct chart *chart, const struct drawing_source *source);
 	/* The case is in that table. */

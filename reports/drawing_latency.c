@@ -183,6 +183,7 @@ void drawing_prepare_latency_trials(struct chart *chart, const struct drawing_so
 {
 	axis_open(&chart->x, AXIS_LINEAR);
 	chart->x.title = "trial";
+	chart->x.is_counted = true;
 	drawing_latency_axis(&chart->y);
 }
 

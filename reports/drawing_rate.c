@@ -135,6 +135,7 @@ void drawing_prepare_bandwidth_trials(struct chart *chart, const struct drawing_
 {
 	axis_open(&chart->x, AXIS_LINEAR);
 	chart->x.title = "trial";
+	chart->x.is_counted = true;
 	drawing_bandwidth_axis(&chart->y, source);
 }
 

@@ -16,7 +16,7 @@
 	"together. Bands: the 95 % interval of the median, of six trials and more."
 
 /* Those before the others answer what is asked first. */
-static const struct drawing figures[] = {
+static const struct drawing drawings[] = {
 	{
          .table = CELLS_LATENCY,
          .chart = {.title = "Latency by size", .says = BANDS, .is_shared = true, .least = 2},
@@ -56,31 +56,31 @@ static const struct drawing figures[] = {
 	 },
 	{
          .table = CELLS_LATENCY,
+         .is_behind = true,
          .chart = {.title = "Percentiles",
 			  .says = "Of the least, a middle and the largest size; of very many "
 				  "cases the middle one. Each nine is as wide as the one "
 				  "before; a line ends where fewer than ten samples lie beyond.",
-			  .has_table = true,
 			  .least = 2},
          .prepare = drawing_prepare_percentiles,
          .add = drawing_add_percentiles,
 	 },
 	{
          .table = CELLS_LATENCY,
+         .is_behind = true,
          .chart = {.title = "Histograms of latency",
 			  .says = "Of the least size, and up to p99.",
 			  .mark = PLOT_BARS,
-			  .has_table = true,
 			  .least = 2},
          .prepare = drawing_prepare_histogram,
          .add = drawing_add_histogram,
 	 },
 	{
          .table = CELLS_LATENCY,
+         .is_behind = true,
          .chart = {.title = "Latency by trial",
 			  .says = "In the order in which they were run. Of the least, a middle and "
 				  "the largest size.",
-			  .has_table = true,
 			  .least = 2},
          .prepare = drawing_prepare_latency_trials,
          .add = drawing_add_latency_trials,
@@ -125,20 +125,20 @@ static const struct drawing figures[] = {
 	 },
 	{
          .table = CELLS_BANDWIDTH,
+         .is_behind = true,
          .chart = {.title = "Throughput over time",
 			  .says = "Of the largest size, all trials one behind the other. Of many "
 				  "windows each point is the mean of some.",
-			  .has_table = true,
 			  .least = 2},
          .prepare = drawing_prepare_windows,
          .add = drawing_add_windows,
 	 },
 	{
          .table = CELLS_BANDWIDTH,
+         .is_behind = true,
          .chart = {.title = "Bandwidth by trial",
 			  .says = "In the order in which they were run. Of the least, a middle and "
 				  "the largest size.",
-			  .has_table = true,
 			  .least = 2},
          .prepare = drawing_prepare_bandwidth_trials,
          .add = drawing_add_bandwidth_trials,
@@ -302,41 +302,47 @@ static void find_sizes(struct drawing_source *source, enum cells_table which)
 	}
 }
 
-static void print(FILE *out, const struct drawing *figure, const struct drawing_source *source)
+static void name_chart(struct chart *chart, size_t section, size_t number)
+{
+	snprintf(chart->key, sizeof(chart->key), "r%zuf%zu", section, number);
+}
+
+static void print(FILE *out, const struct drawing_source *source, enum cells_table which,
+		  size_t section, size_t number)
 {
 	const struct result *result = source->result;
+	const struct drawing *figure = &drawings[number];
 	struct chart chart = figure->chart;
 
+	name_chart(&chart, section, number);
 	figure->prepare(&chart, source);
 	for (size_t i = 0; i < result->n_cases; i++)
-		if (is_of(&result->cases[i], figure->table))
+		if (is_of(&result->cases[i], which))
 			figure->add(&chart, source, &result->cases[i]);
 	chart_print(out, &chart);
 }
 
-static void print_those(FILE *out, const struct drawing_source *from, enum cells_table which,
-			bool with_tables)
+static void print_those(FILE *out, const struct figures *figures, enum cells_table which,
+			bool is_behind)
 {
-	struct drawing_source source = *from;
+	struct drawing_source source = {.unit = figures->unit, .result = figures->result};
 
 	find_sizes(&source, which);
 	knees_open(&source.knees, source.result);
-	for (size_t i = 0; i < ARRAY_LENGTH(figures); i++)
-		if (figures[i].table == which && figures[i].chart.has_table == with_tables)
-			print(out, &figures[i], &source);
+	for (size_t i = 0; i < ARRAY_LENGTH(drawings); i++)
+		if (drawings[i].table == which && drawings[i].is_behind == is_behind)
+			print(out, &source, which, figures->section, i);
 	knees_close(&source.knees);
 }
 
-void figures_print_before(FILE *out, const struct table_unit *unit, const struct result *result,
-			  enum cells_table which)
+void figures_print_before(FILE *out, const struct figures *figures, enum cells_table which)
 {
-	print_those(out, &(struct drawing_source){.unit = unit, .result = result}, which, false);
+	print_those(out, figures, which, false);
 }
 
-void figures_print_behind(FILE *out, const struct table_unit *unit, const struct result *result,
-			  enum cells_table which)
+void figures_print_behind(FILE *out, const struct figures *figures, enum cells_table which)
 {
-	print_those(out, &(struct drawing_source){.unit = unit, .result = result}, which, true);
+	print_those(out, figures, which, true);
 }
 
 static const char *text_of(const json_t *object, const char *name)
@@ -377,7 +383,7 @@ static void add_ratio(struct chart *chart, const char *panel, const json_t *pair
 			chart_add(chart, panel, titles[i].title, &point);
 }
 
-void figures_print_ratios(FILE *out, const struct result *result)
+void figures_print_ratios(FILE *out, const struct figures *figures)
 {
 	struct chart chart = {
 		.title = "Ratios",
@@ -385,14 +391,14 @@ void figures_print_ratios(FILE *out, const struct result *result)
 			"dotted line is no difference. Of times less is better, of rates more.",
 		.mark = PLOT_INTERVALS,
 		.level = {1, "no difference"},
-		.has_table = true,
 		.least = 1,
 	};
-	json_t *turns = turns_make(result);
+	json_t *turns = turns_make(figures->result);
 	const json_t *by;
 	size_t i;
 
-	axis_open(&chart.x, AXIS_LOG);
+	name_chart(&chart, figures->section, ARRAY_LENGTH(drawings));
+	axis_open(&chart.x, AXIS_RATIO);
 	chart.x.title = "ratio";
 	axis_open(&chart.y, AXIS_LINEAR);
 	json_array_foreach(turns, i, by)

@@ -180,3 +180,19 @@ bool fingerprint_compare(struct fingerprint_change *change, const json_t *before
 	json_decref(second);
 	return change->count;
 }
+
+bool fingerprint_has(const char *section, const char *member)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(hard); i++) {
+		const char *const *members = hard[i].members;
+
+		if (strcmp(hard[i].section, section) != 0)
+			continue;
+		if (!members[0])
+			return true;
+		for (size_t j = 0; member && j < MEMBERS_MAX && members[j]; j++)
+			if (!strcmp(members[j], member))
+				return true;
+	}
+	return false;
+}

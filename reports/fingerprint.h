@@ -30,4 +30,7 @@ struct fingerprint_change {
 bool fingerprint_compare(struct fingerprint_change *change, const json_t *before,
 			 const json_t *now);
 
+/* Whether that is one of those facts. member NULL: all of the section. */
+bool fingerprint_has(const char *section, const char *member);
+
 #endif

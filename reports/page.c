@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "page_script.h"
 #include "reports/banner.h"
-#include "reports/figures.h"
+#include "reports/circumstances.h"
 #include "reports/markup.h"
 #include "reports/member.h"
+#include "reports/page_table.h"
 #include "reports/said.h"
 #include "reports/semantics.h"
 #include "reports/turns.h"
@@ -19,7 +21,8 @@ void page_begin(FILE *out)
 	      "<html lang=\"en\">\n"
 	      "<head>\n"
 	      "<meta charset=\"utf-8\">\n"
-	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'\">\n"
+	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+	      "script-src '" PAGE_SCRIPT_HASH "'\">\n"
 	      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	      "<meta name=\"color-scheme\" content=\"light dark\">\n"
 	      "<title>verbmark</title>\n"
@@ -32,38 +35,17 @@ void page_begin(FILE *out)
 
 void page_end(FILE *out)
 {
-	fputs("</main>\n</body>\n</html>\n", out);
+	fprintf(out, "</main>\n<script>%s</script>\n</body>\n</html>\n", page_script);
 }
 
-static void begin_table(FILE *out)
-{
-	fputs("<table border=\"1\" cellspacing=\"0\" cellpadding=\"4\">\n", out);
-}
-
-/* Words on the left, figures on the right; of a body the first cell names its row. */
-static void print_cells(FILE *out, const struct cells *cells, bool is_head)
-{
-	fputs("<tr align=\"right\">", out);
-	for (size_t i = 0; i < cells->count; i++) {
-		const struct cell *cell = &cells->cell[i];
-		const char *name = is_head || !i ? "th" : "td";
-		const char *scope = is_head ? " scope=\"col\"" : !i ? " scope=\"row\"" : "";
-
-		fprintf(out, "<%s%s%s>", name, scope, cell->is_name ? " align=\"left\"" : "");
-		markup_text(out, cell->text);
-		fprintf(out, "</%s>", name);
-	}
-	fputs("</tr>\n", out);
-}
-
-static void print_metric(FILE *out, const struct table_unit *unit, const struct result *result,
-			 enum cells_table which)
+static void print_metric(FILE *out, const struct figures *figures, enum cells_table which)
 {
 	static const char *const titles[] = {
 		[CELLS_LATENCY] = "Latency, microseconds",
 		[CELLS_BANDWIDTH] = "Bandwidth",
 		[CELLS_LOAD] = "Load, microseconds",
 	};
+	const struct result *result = figures->result;
 	bool is_open = false;
 
 	for (size_t i = 0; i < result->n_cases; i++) {
@@ -74,21 +56,18 @@ static void print_metric(FILE *out, const struct table_unit *unit, const struct 
 			continue;
 		if (!is_open) {
 			markup_element(out, "h3", titles[which]);
-			figures_print_before(out, unit, result, which);
-			begin_table(out);
-			cells_title(&cells, unit, line);
-			fputs("<thead>", out);
-			print_cells(out, &cells, true);
-			fputs("</thead>\n<tbody>\n", out);
+			figures_print_before(out, figures, which);
+			cells_title(&cells, figures->unit, line);
+			page_table_begin(out, &cells);
 			is_open = true;
 		}
-		cells_fill(&cells, unit, result, line);
-		print_cells(out, &cells, false);
+		cells_fill(&cells, figures->unit, result, line);
+		page_table_row(out, &cells);
 	}
 	if (!is_open)
 		return;
-	fputs("</tbody>\n</table>\n", out);
-	figures_print_behind(out, unit, result, which);
+	page_table_end(out);
+	figures_print_behind(out, figures, which);
 }
 
 static void print_loss(FILE *out, const struct result_case *line)
@@ -222,81 +201,6 @@ static void print_warnings(FILE *out, const struct result *result)
 	fputs("</ul>\n", out);
 }
 
-static void print_json(FILE *out, const json_t *value)
-{
-	char *text;
-
-	if (!value || json_is_null(value)) {
-		fputs("-", out);
-		return;
-	}
-	if (json_is_string(value)) {
-		markup_text(out, json_string_value(value));
-		return;
-	}
-	text = json_dumps(value, JSON_ENCODE_ANY | JSON_SORT_KEYS);
-	markup_text(out, text ? text : "");
-	free(text);
-}
-
-static void print_fact(FILE *out, const char *name, const json_t *near, const json_t *far)
-{
-	fputs("<tr><th scope=\"row\" align=\"left\">", out);
-	markup_text(out, name);
-	fputs("</th><td>", out);
-	print_json(out, near);
-	fputs("</td><td>", out);
-	print_json(out, far);
-	fputs("</td></tr>\n", out);
-}
-
-/* How deep facts lie: a document of somebody else's may be deeper. */
-#define DEPTH_MAX 4
-
-/* Those of both ends side by side, under the names that lead to them. */
-static void print_facts(FILE *out, const char *path, const json_t *near, const json_t *far,
-			int depth)
-{
-	json_t *names = json_object();
-	const char *key;
-	json_t *unused;
-
-	json_object_update(names, (json_t *)(uintptr_t)near);
-	json_object_update_missing(names, (json_t *)(uintptr_t)far);
-	json_object_foreach(names, key, unused)
-	{
-		const json_t *here = json_object_get(near, key);
-		const json_t *there = json_object_get(far, key);
-		char *name;
-
-		if (asprintf(&name, "%s%s%s", path, *path ? " " : "", key) < 0)
-			continue;
-		if ((json_is_object(here) || json_is_object(there)) && depth < DEPTH_MAX)
-			print_facts(out, name, here, there, depth + 1);
-		else
-			print_fact(out, name, here, there);
-		free(name);
-	}
-	json_decref(names);
-}
-
-static void print_circumstances(FILE *out, const struct result *result)
-{
-	if (!result->client.facts && !result->server.facts)
-		return;
-	markup_element(out, "h3", "Circumstances");
-	begin_table(out);
-	fputs("<thead><tr><th scope=\"col\" align=\"left\">fact</th><th scope=\"col\" "
-	      "align=\"left\">client: ",
-	      out);
-	markup_text(out, result->client.host);
-	fputs("</th><th scope=\"col\" align=\"left\">server: ", out);
-	markup_text(out, result->server.host);
-	fputs("</th></tr></thead>\n<tbody>\n", out);
-	print_facts(out, "", result->client.facts, result->server.facts, 1);
-	fputs("</tbody>\n</table>\n", out);
-}
-
 static void print_run(FILE *out, const struct result *result, const char *name)
 {
 	const json_t *word;
@@ -322,9 +226,9 @@ static void print_run(FILE *out, const struct result *result, const char *name)
 	fputs("</code></p>\n", out);
 }
 
-void page_add(FILE *out, const struct table_unit *unit, const struct result *result,
-	      const char *name)
+void page_add(FILE *out, const struct figures *figures, const char *name)
 {
+	const struct result *result = figures->result;
 	char head[CELLS_HEAD];
 
 	cells_head(head, result);
@@ -334,17 +238,17 @@ void page_add(FILE *out, const struct table_unit *unit, const struct result *res
 	markup_element(out, "h2", head);
 	print_run(out, result, name);
 	if (semantics_has_times(result)) {
-		print_metric(out, unit, result, CELLS_LATENCY);
-		print_metric(out, unit, result, CELLS_BANDWIDTH);
-		print_metric(out, unit, result, CELLS_LOAD);
+		print_metric(out, figures, CELLS_LATENCY);
+		print_metric(out, figures, CELLS_BANDWIDTH);
+		print_metric(out, figures, CELLS_LOAD);
 	}
 	print_knees(out, result);
 	print_plain(out, "What operations need and cost", result, semantics_print);
 	print_plain(out, "In turn", result, turns_print);
-	figures_print_ratios(out, result);
+	figures_print_ratios(out, figures);
 	print_others(out, result);
 	print_shares(out, result);
 	print_warnings(out, result);
-	print_circumstances(out, result);
+	circumstances_print(out, result);
 	fputs("</section>\n", out);
 }

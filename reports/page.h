@@ -8,13 +8,12 @@
 
 #include <stdio.h>
 
-#include "reports/cells.h"
+#include "reports/figures.h"
 
 void page_begin(FILE *out);
 
-/* A section of its own. name: of the file; unit: of bandwidths; NULL: Gb/s. */
-void page_add(FILE *out, const struct table_unit *unit, const struct result *result,
-	      const char *name);
+/* A section of its own. name: of the file. */
+void page_add(FILE *out, const struct figures *figures, const char *name);
 
 void page_end(FILE *out);
 

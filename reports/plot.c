@@ -31,12 +31,8 @@ static const char *const colours[] = {"#1a7fc1", "#d55e00", "#00895f",
 static const char *const dashes[] = {"none", "6 3", "2 2", "9 3 2 3", "12 4", "4 2 1 2 1 2"};
 /* From its middle. */
 static const char *const markers[] = {
-	"m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0",
-	"m-3-3h6v6h-6z",
-	"m0-4l4 7h-8z",
-	"m0-4l4 4l-4 4l-4-4z",
-	"m0 4l4-7h-8z",
-	"m-1-4h2v3h3v2h-3v3h-2v-3h-3v-2h3z",
+	"m0-3a3 3 0 1 1-.01 0z", "m-3-3h6v6h-6z", "m0-4l4 7h-8z",
+	"m0-4l4 4l-4 4l-4-4z",   "m0 4l4-7h-8z",  "m-1-4h2v3h3v2h-3v3h-2v-3h-3v-2h3z",
 };
 
 static const char *colour_of(const struct plot_series *series)
@@ -90,9 +86,30 @@ static void print_attribute(FILE *out, const char *name, double value)
 	fprintf(out, " data-%s=\"%s\"", name, text);
 }
 
+void plot_switch(char id[static PLOT_KEY], const char *key, size_t look)
+{
+	snprintf(id, PLOT_KEY, "%.16ss%zu", key, look % 100);
+}
+
+/* Becomes that while the series is hidden. */
+static void print_set(FILE *out, const struct plot *plot, const struct plot_series *series,
+		      const char *becomes)
+{
+	char id[PLOT_KEY];
+
+	if (!plot->key)
+		return;
+	plot_switch(id, plot->key, series->look);
+	fprintf(out, "<set %s begin=\"%sh.click\" end=\"%ss.click\"/>", becomes, id, id);
+}
+
 static void begin_axis(FILE *out, const char *name, const struct axis *axis)
 {
-	fprintf(out, "<g data-axis=\"%s\" data-scale=\"%s\"", name, axis_scale_name(axis->scale));
+	fprintf(out, "<g data-axis=\"%s\" data-scale=\"%s\"%s", name, axis_scale_name(axis->scale),
+		axis->is_counted ? " data-counted" : "");
+	if (axis->scale == AXIS_SIZES)
+		fputs(" data-sizes", out);
+	print_attribute(out, "unit", axis->unit);
 	print_attribute(out, "least", axis->least);
 	print_attribute(out, "most", axis->most);
 	print_attribute(out, "from", axis->from);
@@ -318,10 +335,12 @@ static void print_intervals(FILE *out, const struct plot *plot, const struct plo
 		const struct plot_point *point = &series->points[i];
 		double y = axis_at(&plot->y, point->y);
 
-		fprintf(out,
-			"<path d=\"M%.1f %.1fv8m0-4H%.1fm0-4v8\" fill=\"none\" "
-			"stroke-width=\"2\"/>",
-			axis_at(&plot->x, point->low), y - 4, axis_at(&plot->x, point->high));
+		if (!isnan(point->low))
+			fprintf(out,
+				"<path d=\"M%.1f %.1fv8m0-4H%.1fm0-4v8\" fill=\"none\" "
+				"stroke-width=\"2\"/>",
+				axis_at(&plot->x, point->low), y - 4,
+				axis_at(&plot->x, point->high));
 		fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" stroke=\"none\" fill=\"currentColor\">",
 			plot->x.from, y - 7);
 		print_start(out, point->id, TITLE_LETTERS - 12);
@@ -338,6 +357,7 @@ static void print_series(FILE *out, const struct plot *plot, const struct plot_s
 	fputs("<g data-series=\"", out);
 	markup_text(out, series->name);
 	fprintf(out, "\" fill=\"%s\" stroke=\"%s\">\n", colour_of(series), colour_of(series));
+	print_set(out, plot, series, "attributeName=\"display\" to=\"none\"");
 	switch (plot->mark) {
 	case PLOT_LINES:
 		print_lines(out, plot, series);
@@ -400,13 +420,15 @@ static void print_legend(FILE *out, const struct plot *plot)
 		double y = TITLE + LEGEND_ROW * (double)row;
 
 		fprintf(out,
-			"<path d=\"M%.1f %.1fh22\" stroke=\"%s\" stroke-width=\"1.5\" "
+			"<g><path d=\"M%.1f %.1fh22\" stroke=\"%s\" stroke-width=\"1.5\" "
 			"stroke-dasharray=\"%s\"/><path d=\"M%.1f %.1f%s\" fill=\"%s\"/>"
 			"<text x=\"%.1f\" y=\"%.1f\">",
 			x, y - 4, colour_of(series), dash_of(series), x + 11, y - 4,
 			marker_of(series), colour_of(series), x + 26, y);
 		print_start(out, series->name, LEGEND_LETTERS);
-		fputs("</text>\n", out);
+		fputs("</text>", out);
+		print_set(out, plot, series, "attributeName=\"opacity\" to=\"0.3\"");
+		fputs("</g>\n", out);
 	}
 }
 
@@ -452,6 +474,8 @@ static double tall(const struct plot *plot)
 
 void plot_print(FILE *out, struct plot *plot)
 {
+	static const char *const marks[] = {
+		[PLOT_LINES] = "lines", [PLOT_BARS] = "bars", [PLOT_INTERVALS] = "intervals"};
 	size_t rows = has_legend(plot) ? (plot->n_series - 1) / legend_columns(plot) + 1 : 0;
 	double top = TITLE + LEGEND_ROW * (double)rows + 12;
 	double height = top + tall(plot) + BELOW;
@@ -465,9 +489,9 @@ void plot_print(FILE *out, struct plot *plot)
 		plot->y.to = top + tall(plot);
 	}
 	fprintf(out,
-		"<svg role=\"img\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\" "
+		"<svg role=\"img\" data-mark=\"%s\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\" "
 		"font-family=\"sans-serif\" font-size=\"11\" fill=\"currentColor\">\n<title>",
-		PLOT_WIDTH, height, PLOT_WIDTH, height);
+		marks[plot->mark], PLOT_WIDTH, height, PLOT_WIDTH, height);
 	markup_text(out, plot->title);
 	fputs("</title>\n", out);
 	describe(out, plot);

@@ -4,6 +4,7 @@
  * and no script: attributes alone, in colours that are seen on light and dark and are told
  * apart by the shape of their markers and lines as well. Each marker carries its values
  * exactly, in data-x, data-y, data-low, data-high, data-case, and tells them in its title.
+ * What page.js draws anew on other axes, it finds in such attributes, too.
  */
 #ifndef REPORTS_PLOT_H
 #define REPORTS_PLOT_H
@@ -42,8 +43,12 @@ struct plot_level {
 
 #define PLOT_TITLE 224
 
+/* Letters and digits alone: in what ids of elements are made of, others have a meaning. */
+#define PLOT_KEY 24
+
 struct plot {
 	char title[PLOT_TITLE];
+	const char *key; /* of what hides series, see plot_switch; NULL: nothing does */
 	enum plot_mark mark;
 	struct axis x;
 	struct axis y;
@@ -53,6 +58,13 @@ struct plot {
 };
 
 #define PLOT_WIDTH 360
+
+/*
+ * The ids of the two controls that show and hide the series of that look, in all panels of the
+ * key: "s" and "h" behind this. They work by SMIL, which asks for neither script nor style; it
+ * has no memory, and so one control cannot do both.
+ */
+void plot_switch(char id[static PLOT_KEY], const char *key, size_t look);
 
 /* Lays out the axes, which are fitted, and prints it. */
 void plot_print(FILE *out, struct plot *plot);

@@ -70,6 +70,23 @@ static void print(const struct table *table, const struct cells *cells)
 	}
 }
 
+static const char bold[] = "1";
+static const char red[] = "31";
+static const char yellow[] = "33";
+
+static void colour(const struct table *table, const char *code)
+{
+	if (table->is_coloured)
+		fprintf(table->out, "\033[%sm", code);
+}
+
+/* And the end of the line. */
+static void end_colour(const struct table *table)
+{
+	colour(table, "");
+	fputc('\n', table->out);
+}
+
 static void print_shares(const struct table *table, const struct result_case *line)
 {
 	char text[160];
@@ -96,16 +113,19 @@ void table_line(struct table *table, const struct result_case *line)
 	if (line->status == RESULT_INTERRUPTED || line->status == RESULT_SKIPPED)
 		return;
 	if (!cells_has_figures(line)) {
-		fprintf(table->out, "%s: %s\n", line->id,
+		colour(table, red);
+		fprintf(table->out, "%s: %s", line->id,
 			line->error[0] ? line->error : result_status_name(line->status));
+		end_colour(table);
 		return;
 	}
 	if (!semantics_has_times(table->result))
 		return;
 	if (!table->last || cells_table(table->last) != cells_table(line)) {
 		cells_title(&cells, table->unit, line);
+		colour(table, bold);
 		print(table, &cells);
-		fputc('\n', table->out);
+		end_colour(table);
 	}
 	table->last = line;
 	cells_fill(&cells, table->unit, table->result, line);
@@ -145,8 +165,11 @@ static void print_unsteady(const struct table *table)
 {
 	char text[256];
 
-	if (semantics_has_times(table->result) && cells_unsteady(text, table->result))
-		fprintf(table->out, "! %s; mend: a longer --warmup\n", text);
+	if (!semantics_has_times(table->result) || !cells_unsteady(text, table->result))
+		return;
+	colour(table, yellow);
+	fprintf(table->out, "! %s; mend: a longer --warmup", text);
+	end_colour(table);
 }
 
 static void say(void *owner, const char *text)
@@ -186,8 +209,11 @@ void table_warnings(const struct table *table)
 	{
 		const char *mend = member_or_empty(warning, "mend");
 
-		if (json_is_true(json_object_get(warning, "spoils")))
-			fprintf(table->out, "! %s: %s%s%s\n", member_or_empty(warning, "host"),
-				member_or_empty(warning, "what"), *mend ? "; mend: " : "", mend);
+		if (!json_is_true(json_object_get(warning, "spoils")))
+			continue;
+		colour(table, yellow);
+		fprintf(table->out, "! %s: %s%s%s", member_or_empty(warning, "host"),
+			member_or_empty(warning, "what"), *mend ? "; mend: " : "", mend);
+		end_colour(table);
 	}
 }

@@ -347,8 +347,8 @@ class Compare(unittest.TestCase):
             ((base[0],), "NEW is missing: a result that run has left"),
             ((*base, "--new"), "NEW is missing: a result that run has left"),
             (base, "which of 3 files are NEW? put --new before the first of them"),
-            ((*base, "--format", "html"),
-             "--format: 'html' is none of table, markdown, csv, json"),
+            ((*base, "--format", "pdf"),
+             "--format: 'pdf' is none of table, html, markdown, csv, json"),
         ):
             with self.subTest(words):
                 self.assertEqual(self.refused(*words, status=2), sentence)

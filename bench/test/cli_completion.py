@@ -100,7 +100,7 @@ class Completion(unittest.TestCase):
     def test_formats(self):
         for command, formats in (
             ("report", {"table", "html", "markdown", "csv", "json"}),
-            ("compare", {"table", "markdown", "csv", "json"}),
+            ("compare", {"table", "html", "markdown", "csv", "json"}),
             ("export", {"bmf", "github-benchmark", "junit", "prometheus", "hgrm", "csv"}),
         ):
             self.assertEqual(self.completed(command, "--format", ""), formats)
@@ -129,6 +129,7 @@ class Completion(unittest.TestCase):
             self.assertEqual(self.completed("report", "--json", "", cwd=folder),
                              two | {"c.json"})
             self.assertEqual(self.completed("report", "--output", "a", cwd=folder), two)
+            self.assertEqual(self.completed("report", "--baseline", "a", cwd=folder), two)
             # Neither is a file of devices, and nothing is run to find out.
             self.assertEqual(self.completed("devices", "a", cwd=folder), set())
             self.assertEqual(self.completed("run", "-s", "a", cwd=folder), set())

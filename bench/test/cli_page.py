@@ -10,11 +10,12 @@ import json
 import math
 import re
 import statistics
+import subprocess
 import tempfile
 import unittest
 
 from cli_report import MS, case, cost, result, trial
-from verbmark import verbmark
+from verbmark import VERBMARK, verbmark
 
 # Coordinates have one digit behind the point.
 PIXEL = 0.051
@@ -448,6 +449,105 @@ class Page(unittest.TestCase):
             self.assertEqual(point["data-case"], line["id"])
             self.assertIn(pairs[name]["verdict"], point["hint"])
 
+    def runs(self, name, scale, count=3):
+        """Files of runs that differ by some per cent among themselves, one after the other."""
+        paths = []
+        for n in range(count):
+            around = scale * (1000 + 10 * n)
+            document = result(
+                *(latency(f"send/lat/{size}/poll", spread(round(around))) for size in (8, 64)),
+                bandwidth("write/bw/64/poll", [[200 + n, 200 - n]] * 6))
+            document["run"] |= {"started": f"2001-02-03T04:0{n}:0{round(scale)}Z",
+                                "finished": f"2001-02-03T04:0{n}:3{round(scale)}Z"}
+            for end in ("client", "server"):
+                document["hosts"][end] |= {"hard_fingerprint": "0123456789abcdef", "facts": {
+                    "kernel": {"release": "6.1.0"}, "load": {"average": scale * 0.5}}}
+            paths.append(f"{self.folder.name}/{name}-{n}.json")
+            with open(paths[-1], "w", encoding="utf-8") as file:
+                json.dump(document, file)
+        return paths
+
+    def against(self, base, new):
+        return [word for path in base for word in ("--baseline", path)] + new
+
+    def check_comparison(self, text, base, new):
+        found = json.loads(subprocess.run(
+            [VERBMARK, "compare", *base, "--new", *new, "--format", "json"],
+            capture_output=True, check=True).stdout)
+        wanted = {}
+        for one in found["figures"]:
+            if not one["tested_with_the_one_before"]:
+                wanted[one["case"], one["figure"]] = (
+                    one["ratio"], one["interval"]["low"], one["interval"]["high"], one["verdict"])
+        names = {"p50": "p50_ns", "p99": "p99_ns", "mean": "mean_ns", "bandwidth": "bytes_per_s"}
+        drawn = {}
+        for panel in self.of(Figures(text).panels, "NEW / BASE"):
+            self.assertEqual(panel["levels"], [1])
+            title = re.fullmatch(r"\w+: (.*), (less|more) is better", panel["title"])
+            self.assertEqual(title[2], "more" if title[1] == "bandwidth" else "less")
+            for verdict, points in panel["series"].items():
+                for point in points:
+                    drawn[point["data-case"], names[title[1]]] = (
+                        *(float(point[f"data-{key}"]) for key in ("x", "low", "high")), verdict)
+        self.assertEqual(drawn, wanted)
+        return {key: verdict for key, (*_, verdict) in drawn.items()}
+
+    def test_a_baseline(self):
+        base, new = self.runs("base", 1), self.runs("new", 2)
+        text = self.shown("--format", "html", *self.against(base, new))
+        verdicts = self.check_comparison(text, base, new)
+        self.assertEqual({case: verdict for (case, _), verdict in verdicts.items()},
+                         {"send/lat/8/poll": "DIFFERS", "send/lat/64/poll": "DIFFERS",
+                          "write/bw/64/poll": "SAME"})
+        # It comes first, and then all files; ids are those of one element.
+        self.assertEqual(re.findall("<section>\n<h2>([^<]*)", text)[0], "NEW against BASE")
+        self.assertEqual(text.count("<section>"), 4)
+        ids = re.findall(r' id="([^"]*)"', text)
+        self.assertEqual(len(ids), len(set(ids)))
+        self.assertTrue(set(re.findall(r'begin="(\w+).click"', text)) <= set(ids))
+        compared = self.shown("--format", "html", *self.against(base, new), "-o", "/dev/stdout")
+        self.assertEqual(compared, text)
+        ended = verbmark("compare", "--format", "html", *base, "--new", *new)
+        self.assertEqual(self.check_comparison(ended.out, base, new), verdicts)
+
+    def test_circumstances_that_differ(self):
+        base, new = self.runs("base", 1, 2), self.runs("new", 2, 2)
+        text = self.shown("--format", "html", *self.against(base, new))
+        (table,) = re.findall(r"<h3>Circumstances that differ</h3>(.*?)</table>", text, re.S)
+        rows = [[re.sub("<[^>]*>", "", cell) for cell in re.findall("<t[hd].*?</t[hd]>", row)]
+                for row in table.split("<tr>")[1:]]
+        self.assertEqual(rows[1:], [[f"{end} load average", "0.5", "1.0", "differs"]
+                                    for end in ("client", "server")])
+
+    def test_no_baseline(self):
+        """What is not alike is shown, and not compared; what has no place is refused."""
+        base, new = self.runs("base", 1, 1), self.runs("new", 2, 1)
+        with open(base[0], encoding="utf-8") as file:
+            document = json.load(file)
+        document["hosts"]["client"]["facts"]["kernel"]["release"] = "5.10.0"
+        document["hosts"]["client"]["hard_fingerprint"] = "fedcba9876543210"
+        with open(base[0], "w", encoding="utf-8") as file:
+            json.dump(document, file)
+        ended = verbmark("report", "--format", "html", *self.against(base, new))
+        self.assertEqual(ended.status, 3, ended.err)
+        self.assertIn("5.10.0", ended.err)
+        self.assertIn("<h2>NEW against BASE</h2>\n<p>Not compared: ", ended.out)
+        self.assertIn("compare --force", ended.out)
+        self.assertEqual(ended.out.count("<section>"), 2)
+        missing = f"{self.folder.name}/none.json"
+        ended = verbmark("report", "--format", "html", *self.against([missing], new))
+        self.assertEqual(ended.status, 1)
+        self.assertEqual(ended.out.count("<section>"), 2)
+        for words, reason in (
+            (self.against(base, new), "--baseline is for --format html"),
+            (["--format", "html", "--merge", *self.against(base, new)], "leave out --merge"),
+            (["--format", "html", *self.against(["-"], new)], "'-' is no file"),
+            (["--format", "html", "-o", base[0], *self.against(base, new)], "would be lost"),
+        ):
+            ended = verbmark("report", *words)
+            self.assertEqual((ended.status, ended.out), (2, ""))
+            self.assertIn(reason, ended.err)
+
     def test_a_line_has_gaps(self):
         """Where a percentile is not known of a size, nothing is drawn."""
         few = [one[:1000] + one[-2:] for one in spread(800)]
@@ -470,7 +570,9 @@ class Page(unittest.TestCase):
         for line in lines:
             line["id"] += '/"><script>'
         panels = self.of(self.read(result(*lines)), "Latency by size")
-        self.assertNotIn("<script", self.text)
+        # The page's own, which comes last.
+        self.assertEqual(self.text.count("<script"), 1)
+        self.assertEqual(self.text.count("</script"), 1)
         self.assertTrue(panels)
 
     def test_a_full_sweep_is_small(self):

@@ -7,6 +7,9 @@ import html.parser
 import io
 import json
 import os
+import pty
+import re
+import shutil
 import statistics
 import subprocess
 import tempfile
@@ -14,6 +17,9 @@ import unittest
 
 from verbmark import PATIENCE, VERBMARK, verbmark
 
+SAMPLE = os.path.join(
+    os.path.dirname(os.path.abspath(__file__)), "../../reports/test/sample.json"
+)
 # 2000 samples, all below 2048 ns, where a bin is one nanosecond wide.
 FAST = [1230] * 1500 + [1250] * 480 + [1400] * 20
 SLOW = [1230] * 1000 + [1300] * 980 + [2000] * 20
@@ -236,6 +242,58 @@ class Report(unittest.TestCase):
                   "transport": "RC", "status": "complete"}
         self.assertEqual({name: row[name] for name in wanted}, wanted)
 
+    @unittest.skipUnless(shutil.which("Rscript"), "there is no R; r-base-core has it")
+    def test_values_in_r(self):
+        """Numbers are numbers there, words words, and what is empty is NA."""
+        path = f"{self.folder.name}/a.csv"
+        self.shown(SAMPLE, "--format", "csv", "-o", path)
+        script = f"""x <- read.csv("{path}")
+            cat(sapply(x[c("op", "bytes", "trial", "figure", "value")], class), "\n")
+            cat(nrow(x), sum(is.na(x$trial)), sum(is.na(x$value)), "\n")
+            y <- subset(x, case == "send/lat/64/poll" & figure == "p50" & !is.na(trial))
+            cat(format(y$value, digits = 10), "\n")"""
+        told = subprocess.run(["Rscript", "-e", script], capture_output=True, timeout=PATIENCE,
+                              check=True).stdout.decode().splitlines()
+        with open(path, encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        with open(SAMPLE, encoding="utf-8") as file:
+            case = next(one for one in json.load(file)["cases"] if one["id"] == "send/lat/64/poll")
+        self.assertEqual(told[0].split(), ["character", "integer", "integer", "character",
+                                           "numeric"])
+        self.assertEqual(list(map(int, told[1].split())), [
+            len(rows), sum(not row["trial"] for row in rows),
+            sum(not row["value"] for row in rows)])
+        self.assertEqual(list(map(float, told[2].split())),
+                         [trial["latency_ns"]["p50"] for trial in case["trials"]])
+
+    def on_a_terminal(self, *words, **environment):
+        near, far = pty.openpty()
+        process = subprocess.Popen([VERBMARK, "report", *words], stdin=subprocess.DEVNULL,
+                                   stdout=far, stderr=far,
+                                   env=os.environ | {"TERM": "xterm"} | environment)
+        os.close(far)
+        shown = b""
+        try:
+            while more := os.read(near, 65536):
+                shown += more
+        except OSError:
+            pass  # nobody has the other end any more
+        os.close(near)
+        self.assertEqual(process.wait(PATIENCE), 0, shown)
+        return shown.decode().replace("\r\n", "\n")
+
+    def test_colours(self):
+        """On terminals alone, of titles, what failed and warnings; and of no other format."""
+        plain = self.shown(SAMPLE).out
+        self.assertNotIn("\033", plain)
+        shown = self.on_a_terminal(SAMPLE, NO_COLOR="")
+        self.assertRegex(shown, r"(?m)^\033\[1mLATENCY us .*\033\[m$")
+        self.assertRegex(shown, r"(?m)^\033\[31mwrite/lat/4k\S*: no completion.*\033\[m$")
+        self.assertEqual(re.sub(r"\033\[\d*m", "", shown).rstrip(), plain)
+        for words, environment in (((), {"NO_COLOR": "1"}), ((), {"TERM": "dumb"}),
+                                   (("--format", "markdown"), {}), (("--format", "csv"), {})):
+            self.assertNotIn("\033", self.on_a_terminal(SAMPLE, *words, **environment))
+
     def test_values_of_several(self):
         """One line of names; a case without figures has a line, and no value."""
         paths = (self.write("a.json", result(*ENDED_BADLY)), self.write("b.json", result(latency(FAST))))
@@ -282,7 +340,7 @@ class Report(unittest.TestCase):
         bad["hosts"]["client"]["facts"] = {"cpu": {"model": "<b>A & B</b>"}}
         page = self.page(self.write("a.json", bad), self.write("b.json", result(latency(FAST))))
         self.assertEqual(len(page.tables), 3)
-        self.assertIn(["cpu model", "<b>A & B</b>", "-"], page.tables[1])
+        self.assertIn(["cpu model", "<b>A & B</b>", "-", "differs, hard"], page.tables[1])
         for ended in ENDED_BADLY:
             self.assertIn(f"{ended['id']}: {ended['status']}", page.text)
             self.assertIn(ended.get("error", ""), page.text)

@@ -27,7 +27,7 @@ OPTIONS = {
         "max-clients", "max-qps", "max-size", "max-memory", "max-client-memory", "max-time",
         "max-pause", "pool", "pool-share", "pool-clients", "pool-cq", "pool-receives", "pool-dump",
     },
-    "report": {"format", "output", "merge", "json", "redact", "units"},
+    "report": {"format", "baseline", "output", "merge", "json", "redact", "units"},
     "compare": {"new", "format", "output", "cpu", "force", "fail", "units"},
     "export": {"format", "metric", "case", "output"},
     "devices": {"device", "json"},

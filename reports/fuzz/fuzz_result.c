@@ -31,7 +31,7 @@ static void show(const struct result *result)
 	table_warnings(&table);
 	FUZZ_CHECK(count.complete <= count.wanted && count.wanted <= result->n_cases);
 	page_begin(out);
-	page_add(out, NULL, result, "name");
+	page_add(out, &(struct figures){.result = result}, "name");
 	page_end(out);
 }
 

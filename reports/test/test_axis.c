@@ -123,13 +123,27 @@ static void test_nines(void **unused)
 	assert_near(axis_at(&axis, 0.9), 100 / 3., 1e-6);
 }
 
+/* Linear between values that are close together, and else logarithmic. */
+static void test_ratio(void **unused)
+{
+	struct axis axis = make(AXIS_RATIO, 1, 0.97, 1.05);
+
+	assert_ticks(&axis, "0.96 0.98 1 1.02 1.04 1.06 ");
+	assert_near(axis_at(&axis, 1.01), 50, 1e-6);
+	assert_string_equal(axis_scale_name(axis.scale), "linear");
+	axis = make(AXIS_RATIO, 1, 0.1, 10);
+	assert_ticks(&axis, "0.1 0.2 0.5 1 2 5 10 ");
+	assert_near(axis_at(&axis, 1), 50, 1e-6);
+	assert_string_equal(axis_scale_name(axis.scale), "log");
+}
+
 /* Whatever a document holds, ticks come to an end. */
 static void test_extremes(void **unused)
 {
 	static const double values[] = {5e-324, 1e-300, 1, 1e300, 1.7e308};
 	struct axis_tick ticks[AXIS_TICKS];
 
-	for (int scale = AXIS_LINEAR; scale <= AXIS_NINES; scale++) {
+	for (int scale = AXIS_LINEAR; scale <= AXIS_RATIO; scale++) {
 		for (size_t i = 0; i < ARRAY_LENGTH(values); i++) {
 			struct axis axis = make((enum axis_scale)scale, 1e3, values[i],
 						values[ARRAY_LENGTH(values) - 1 - i]);
@@ -165,7 +179,8 @@ int main(void)
 		cmocka_unit_test(test_linear),      cmocka_unit_test(test_log),
 		cmocka_unit_test(test_log_of_zero), cmocka_unit_test(test_floor),
 		cmocka_unit_test(test_sizes),       cmocka_unit_test(test_nines),
-		cmocka_unit_test(test_extremes),    cmocka_unit_test(test_tell),
+		cmocka_unit_test(test_ratio),       cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_tell),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -166,7 +166,7 @@ static void test_shown(void **unused)
 	crowds_init(&result, fall, ARRAY_LENGTH(fall));
 	table_open(&table, out, NULL, &result);
 	table_foot(&table);
-	page_add(out, NULL, &result, "it");
+	page_add(out, &(struct figures){.result = &result}, "it");
 	fclose(out);
 	assert_contains(text, "\nknee: write/bw/64/poll/q256: 5 Mmsg/s");
 	assert_contains(text, "<li>knee: write/bw/64/poll/q256: 5 Mmsg/s");

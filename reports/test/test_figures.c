@@ -26,8 +26,8 @@ static void print(enum cells_table which)
 	FILE *out = open_memstream(&text, &length);
 
 	assert_non_null(out);
-	figures_print_before(out, NULL, &sample, which);
-	figures_print_behind(out, NULL, &sample, which);
+	figures_print_before(out, &(struct figures){.result = &sample}, which);
+	figures_print_behind(out, &(struct figures){.result = &sample}, which);
 	assert_int_equal(fclose(out), 0);
 }
 
@@ -94,8 +94,8 @@ static void test_kinds(void **unused)
 
 		assert_non_null(out);
 		both[1].kind = i ? RESULT_FULL : RESULT_HALF;
-		figures_print_before(out, NULL, &result, CELLS_LATENCY);
-		figures_print_behind(out, NULL, &result, CELLS_LATENCY);
+		figures_print_before(out, &(struct figures){.result = &result}, CELLS_LATENCY);
+		figures_print_behind(out, &(struct figures){.result = &result}, CELLS_LATENCY);
 		assert_int_equal(fclose(out), 0);
 		assert_int_equal(count("<h4>Latency by way of waiting</h4>"), !i);
 		assert_int_equal(count("<title>send, 64 bytes: p50, half a round trip</title>"), 1);

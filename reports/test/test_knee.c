@@ -196,7 +196,7 @@ static void test_shown(void **unused)
 	loads_init(&result, curve, ARRAY_LENGTH(curve));
 	table_open(&table, out, NULL, &result);
 	table_foot(&table);
-	page_add(out, NULL, &result, "it");
+	page_add(out, &(struct figures){.result = &result}, "it");
 	fclose(out);
 	assert_contains(text, "\nknee: send/load/64/poll/rate400000: 400000 msg/s");
 	assert_contains(text, "<li>knee: send/load/64/poll/rate400000: 400000 msg/s");

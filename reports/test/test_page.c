@@ -26,7 +26,7 @@ static void make(const char *name)
 
 	assert_non_null(out);
 	page_begin(out);
-	page_add(out, NULL, &sample, name);
+	page_add(out, &(struct figures){.result = &sample}, name);
 	page_end(out);
 	assert_int_equal(fclose(out), 0);
 }
@@ -57,7 +57,7 @@ static void test_figures(void **unused)
 			      "<td>0.339</td><td>0.240</td>"
 			      "<td>13.6</td>");
 	/* Beside those of figures. */
-	assert_int_equal(count("<table") - count("<details>"), 2);
+	assert_int_equal(count("<table") - count("<summary>Values of this figure"), 2);
 }
 
 static void test_the_software_device(void **unused)
@@ -125,7 +125,8 @@ static void test_text_is_no_markup(void **unused)
 	assert_contains(text, "align=\"left\">&lt;i&gt;</th><td>&lt;/table&gt;</td><td>-</td>");
 	assert_contains(text, "[&quot;&lt;u&gt;&quot;]");
 	assert_contains(text, "<p>a&amp;b: ");
-	assert_int_equal(count("<script") + count("<img") + count("<b>") + count("<u>"), 0);
+	assert_int_equal(count("<img") + count("<b>") + count("<u>"), 0);
+	assert_int_equal(count("<script"), 1);
 }
 
 /* Facts of both ends stand side by side, by the names that lead to them. */
@@ -136,10 +137,20 @@ static void test_circumstances(void **unused)
 	sample.server.facts =
 		sample_json("{\"cpu\": {\"model\": \"B\", \"cores\": 4}, \"far\": null}");
 	make("result.json");
-	assert_contains(text, ">cpu model</th><td>A</td><td>B</td>");
-	assert_contains(text, ">cpu cores</th><td>2</td><td>4</td>");
-	assert_contains(text, ">near</th><td>true</td><td>-</td>");
-	assert_contains(text, ">far</th><td>-</td><td>-</td>");
+	assert_contains(text, ">cpu model</th><td>A</td><td>B</td><td>differs, hard</td>");
+	assert_contains(text, ">cpu cores</th><td>2</td><td>4</td><td>differs</td>");
+	assert_contains(text, ">near</th><td>true</td><td>-</td><td>differs</td>");
+	assert_contains(text, ">far</th><td>-</td><td>-</td><td></td>");
+	free(text);
+	sample.client.fingerprint[0] = sample.server.fingerprint[0] = '\0';
+	make("result.json");
+	assert_contains(text, ">hard fingerprint</th><td>-</td><td>-</td><td></td>");
+	free(text);
+	snprintf(sample.client.fingerprint, sizeof(sample.client.fingerprint), "0123456789abcdef");
+	snprintf(sample.server.fingerprint, sizeof(sample.server.fingerprint), "0123456789abcdee");
+	make("result.json");
+	assert_contains(text, ">hard fingerprint</th><td>0123456789abcdef</td>"
+			      "<td>0123456789abcdee</td><td>differs</td>");
 }
 
 static void test_loss(void **unused)
@@ -166,14 +177,16 @@ static void test_shares(void **unused)
 	assert_contains(text, ": fairness 0.500 of 2 threads</li>");
 }
 
-/* Nothing is fetched, run or styled: the strictest policy has nothing to forbid. */
+/* Nothing is fetched or styled, and what is run is one script, by its hash: a stricter policy
+ * that forbids that one, too, takes nothing away. */
 static void test_policy(void **unused)
 {
 	static const char *const forbidden[] = {
-		"<script", "<style", "style=", "src=", "href=", "http:", "https:", "onclick"};
+		"<style", "style=", "src=", "href=", "https:", "onclick", "unsafe"};
 
 	make("result.json");
-	assert_contains(text, "content=\"default-src 'none'\"");
+	assert_contains(text, "content=\"default-src 'none'; script-src 'sha256-");
+	assert_int_equal(count("<script>"), 1);
 	for (size_t i = 0; i < ARRAY_LENGTH(forbidden); i++)
 		assert_null(strstr(text, forbidden[i]));
 }

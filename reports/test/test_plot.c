@@ -107,6 +107,7 @@ static void test_series(void **unused)
 {
 	struct chart chart = make_chart();
 
+	chart.is_told_elsewhere = true;
 	add(&chart, "<one>", "p50", 4096, 2000);
 	add(&chart, "two", "p99", 64, 3000);
 	add(&chart, "<one>", "p50", 64, 1000);
@@ -131,7 +132,6 @@ static void test_table(void **unused)
 	struct chart chart = make_chart();
 	const struct plot_point with = {64, 1500, 1250, 1750, "send/lat", NULL};
 
-	chart.has_table = true;
 	add(&chart, "one", "p50", 4096, 2000);
 	chart_add(&chart, "one", "p50", &with);
 	add(&chart, "one", "p99", 64, 9000);
@@ -215,6 +215,50 @@ static void test_level(void **unused)
 	assert_contains(text, ">the limit</text>");
 }
 
+/* Of each series one pair, which all panels listen to; one series alone is not to be hidden. */
+static void test_switches(void **unused)
+{
+	struct chart chart = make_chart();
+
+	snprintf(chart.key, sizeof(chart.key), "r1f2");
+	add(&chart, "one", "p50", 64, 1000);
+	print(&chart);
+	assert_int_equal(count("<input") + count("<set"), 0);
+	free(text);
+	chart = make_chart();
+	snprintf(chart.key, sizeof(chart.key), "r1f2");
+	add(&chart, "one", "p50", 64, 1000);
+	add(&chart, "one", "<", 64, 2000);
+	add(&chart, "two", "p50", 64, 1000);
+	print(&chart);
+	assert_int_equal(count("<input"), 4);
+	assert_contains(text, "<div role=\"radiogroup\" aria-label=\"&lt;\">\n"
+			      "<label><input type=\"radio\" name=\"r1f2s1\" id=\"r1f2s1s\"");
+	/* Itself, and its name in the legend. */
+	assert_int_equal(count(" begin=\"r1f2s0h.click\" end=\"r1f2s0s.click\"/>"), 4);
+	assert_int_equal(count(" begin=\"r1f2s1h.click\" end=\"r1f2s1s.click\"/>"), 2);
+}
+
+/* An interval that is not known is none: the point alone is drawn. */
+static void test_intervals(void **unused)
+{
+	struct chart chart = make_chart();
+	const struct plot_point with = {2, 1, 1.5, 2.5, "send/lat", NULL};
+	const struct plot_point without = {3, 2, (double)NAN, (double)NAN, "read/lat", NULL};
+
+	chart.mark = PLOT_INTERVALS;
+	chart.is_told_elsewhere = true;
+	axis_open(&chart.x, AXIS_RATIO);
+	chart_add(&chart, "one", "p50", &with);
+	chart_add(&chart, "one", "p50", &without);
+	print(&chart);
+	assert_int_equal(count("data-case="), 2);
+	assert_int_equal(count("stroke-width=\"2\""), 1);
+	assert_contains(text, "<title>send/lat, p50: 2 (1.5 to 2.5)</title>");
+	assert_contains(text, "<title>read/lat, p50: 3</title>");
+	assert_null(strstr(text, "nan"));
+}
+
 #define on_text(test) cmocka_unit_test_teardown(test, release)
 
 int main(void)
@@ -224,6 +268,7 @@ int main(void)
 		on_text(test_series),           on_text(test_table),
 		on_text(test_long_names),       on_text(test_bounds),
 		on_text(test_not_worth_while),  on_text(test_level),
+		on_text(test_switches),         on_text(test_intervals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
