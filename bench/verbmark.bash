@@ -22,6 +22,10 @@ _verbmark_words() { # VERBMARK OPTION COMMAND...
 		tr -d ,
 }
 
+_verbmark_verbs() { # VERBMARK COMMAND
+	"$1" "$2" '?' 2>&1 >/dev/null | sed -n "s/^verbmark: '?' is none of //p" | tr -d ,
+}
+
 _verbmark_files() { # WORD
 	compopt -o filenames 2>/dev/null
 	mapfile -t COMPREPLY < <(compgen -f -- "$1")
@@ -31,13 +35,13 @@ _verbmark_value() { # VERBMARK OPTION WORD COMMAND
 	local before="" asked=(run --dry-run)
 
 	[[ $4 == gate ]] && asked=(gate --base a/b --head a/b --dry-run)
-	[[ $4 == report || $4 == compare || $4 == export ]] && asked=("$4")
+	[[ $4 == report || $4 == compare || $4 == export || $4 == history ]] && asked=("$4")
 	case $4/$2 in
 	*/--format | export/--metric)
 		mapfile -t COMPREPLY < <(compgen -W "$(_verbmark_words "$1" "$2" "${asked[@]}")" -- "$3")
 		return
 		;;
-	report/-o | compare/-o | export/-o)
+	report/-o | compare/-o | export/-o | history/-o | history/--dir)
 		_verbmark_files "$3"
 		;;
 	esac
@@ -87,6 +91,10 @@ _verbmark() {
 		mapfile -t COMPREPLY < <(compgen -W "$(_verbmark_options "$program" "$command")" \
 			-- "$word")
 	elif [[ $command == report || $command == compare || $command == export ]]; then
+		_verbmark_files "$word"
+	elif [[ $command == history ]] && ((COMP_CWORD == 2)); then
+		mapfile -t COMPREPLY < <(compgen -W "$(_verbmark_verbs "$program" "$command")" -- "$word")
+	elif [[ $command == history && ${COMP_WORDS[2]} == add ]]; then
 		_verbmark_files "$word"
 	elif [[ $command == run ]]; then
 		mapfile -t COMPREPLY < <(compgen -A hostname -- "$word")

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "reports/fingerprint.h"
@@ -130,6 +131,47 @@ int alike_check(const struct alike *before, const struct alike *now, struct erro
 		return differ("the clock", &(struct value){one->clock, other->clock}, before, now,
 			      error);
 	return check_parties(before, now, error);
+}
+
+/* What check_end looks at. */
+static json_t *tell_end(const struct result_end *end)
+{
+	bool is_known = end->fingerprint[0];
+
+	return json_pack("[s, s, s, s, I, I]", is_known ? end->fingerprint : end->host,
+			 is_known ? "" : end->device, end->kind ? end->kind : "", end->link_layer,
+			 (json_int_t)end->rate_mbps, (json_int_t)end->mtu);
+}
+
+static json_t *tell_parties(const struct result *result)
+{
+	json_t *told = json_array();
+	const json_t *party;
+	size_t i;
+
+	json_array_foreach(result->parties, i, party)
+	{
+		const char *fingerprint = member_or_empty(party, "hard_fingerprint");
+
+		json_array_append_new(
+			told,
+			json_string(*fingerprint ? fingerprint : member_or_empty(party, "name")));
+	}
+	return told;
+}
+
+int alike_key(char key[static ALIKE_KEY], const struct result *result, struct error *error)
+{
+	json_t *told = json_pack("[o, o, s, o]", tell_end(&result->client),
+				 tell_end(&result->server), result->clock, tell_parties(result));
+	char *text = json_dumps(told, JSON_COMPACT);
+
+	json_decref(told);
+	if (!text)
+		return error_set_errno(error, -ENOMEM, "cannot keep what was measured on");
+	snprintf(key, ALIKE_KEY, "%016" PRIx64, fingerprint_hash(text, strlen(text)));
+	free(text);
+	return 0;
 }
 
 bool alike_is_known(const struct result *result)

@@ -20,6 +20,15 @@ struct alike {
  */
 int alike_check(const struct alike *before, const struct alike *now, struct error *error);
 
+#define ALIKE_KEY 17
+
+/*
+ * The same for results that are alike, as long as they tell all their circumstances, and
+ * another one for others: 16 hexadecimal digits. Where an end does not tell them, it is its
+ * name that has to be the same. -ENOMEM.
+ */
+int alike_key(char key[static ALIKE_KEY], const struct result *result, struct error *error);
+
 /* Whether both ends have told their circumstances. */
 bool alike_is_known(const struct result *result);
 

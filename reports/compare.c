@@ -8,7 +8,6 @@
 
 #include "reports/alike.h"
 #include "reports/cells.h"
-#include "reports/trials.h"
 
 static const struct figure *const figures[COMPARE_FIGURES] = {
 	&figure_median,   &figure_tail,       &figure_mean,       &figure_bytes,
@@ -30,30 +29,6 @@ const char *compare_verdict_name(enum compare_verdict verdict)
 	static const char *const names[] = {"UNKNOWN", "SAME", "DIFFERS"};
 
 	return names[verdict];
-}
-
-/* A document may have any numbers; a ratio is of those above 0. */
-static double value_of(const struct result_trial *trial, const void *of)
-{
-	const struct figure *figure = of;
-	double value = figure->value(trial);
-
-	return value > 0 && isfinite(value) ? value : (double)NAN;
-}
-
-/*
- * Of a run one value: the median over its trials. That of a tail is steadier than the tail of
- * all messages together, which one bad trial makes. NAN if it is not known of all trials.
- */
-static int take_median(double *median, const struct result_case *line, const struct figure *figure,
-		       struct error *error)
-{
-	struct interval interval;
-	struct error unknown = {0};
-	int code = trials_interval_of(&interval, line, value_of, figure, &unknown);
-
-	*median = code ? (double)NAN : interval.median;
-	return code == -ENOMEM ? error_set(error, code, "%s", unknown.text) : 0;
 }
 
 /* From there, the distance to the next bin with samples, up or down; 0: there is none. */
@@ -110,7 +85,7 @@ static int take_figures(struct compare_run *run, struct error *error)
 			known->is_saturated = pace_is_saturated(line);
 		}
 		for (size_t j = 0; j < COMPARE_FIGURES && !code; j++)
-			code = take_median(&known->values[j], line, figures[j], error);
+			code = figure_over_trials(&known->values[j], line, figures[j], error);
 		result_drop_trials(line);
 	}
 	return code;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/figure.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
 #include "reports/statistic.h"
+#include "reports/trials.h"
 
 #define NS_PER_US    1000.0
 #define PER_MILLION  1e6
@@ -51,6 +53,26 @@ static double client_cpu(const struct result_trial *trial)
 static double server_cpu(const struct result_trial *trial)
 {
 	return result_cpu_ns(&trial->server);
+}
+
+/* A document may have any numbers; a ratio is of those above 0. */
+static double value_of(const struct result_trial *trial, const void *of)
+{
+	const struct figure *figure = of;
+	double value = figure->value(trial);
+
+	return value > 0 && isfinite(value) ? value : (double)NAN;
+}
+
+int figure_over_trials(double *median_of, const struct result_case *line,
+		       const struct figure *figure, struct error *error)
+{
+	struct interval interval;
+	struct error unknown = {0};
+	int code = trials_interval_of(&interval, line, value_of, figure, &unknown);
+
+	*median_of = code ? (double)NAN : interval.median;
+	return code == -ENOMEM ? error_set(error, code, "%s", unknown.text) : 0;
 }
 
 const struct figure figure_median = {"p50_ns", "p50 us", "ns", NS_PER_US, false, median};

@@ -18,6 +18,14 @@ struct figure {
 	double (*value)(const struct result_trial *trial);
 };
 
+/*
+ * Of a run one value: the median over its trials. That of a tail is steadier than the tail of
+ * all messages together, which one bad trial makes. NAN if it is not known of all trials, and
+ * above 0 in all of them. -ENOMEM.
+ */
+int figure_over_trials(double *median, const struct result_case *line, const struct figure *figure,
+		       struct error *error);
+
 extern const struct figure figure_median;
 extern const struct figure figure_tail; /* the 99th percentile */
 /* Where a trial has too few messages for a median. */

@@ -90,12 +90,12 @@ static json_t *take_hard(const json_t *facts)
 	return taken;
 }
 
-static uint64_t hash(const char *text)
+uint64_t fingerprint_hash(const char *bytes, size_t length)
 {
 	uint64_t sum = FNV_OFFSET;
 
-	for (const unsigned char *byte = (const unsigned char *)text; *byte; byte++)
-		sum = (sum ^ *byte) * FNV_PRIME;
+	for (size_t i = 0; i < length; i++)
+		sum = (sum ^ (unsigned char)bytes[i]) * FNV_PRIME;
 	return sum;
 }
 
@@ -106,7 +106,8 @@ void fingerprint_hard(const json_t *facts, char text[static FINGERPRINT_TEXT])
 
 	text[0] = '\0';
 	if (sorted && json_object_size(taken))
-		snprintf(text, FINGERPRINT_TEXT, "%016" PRIx64, hash(sorted));
+		snprintf(text, FINGERPRINT_TEXT, "%016" PRIx64,
+			 fingerprint_hash(sorted, strlen(sorted)));
 	free(sorted);
 	json_decref(taken);
 }

@@ -11,12 +11,16 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* 16 hexadecimal digits. */
 #define FINGERPRINT_TEXT 17
 
 /* Of an object as the document has it; empty where there are no such facts, or no memory. */
 void fingerprint_hard(const json_t *facts, char text[static FINGERPRINT_TEXT]);
+
+/* The hash that it is, of any bytes. */
+uint64_t fingerprint_hash(const char *bytes, size_t length);
 
 /* What two hosts differ in: the first fact of the table above, of how many. */
 struct fingerprint_change {

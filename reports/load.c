@@ -320,24 +320,35 @@ static int read_stream(FILE *in, char **text, size_t *length, struct error *erro
 	return 0;
 }
 
-int load_file(struct result *result, const char *path, struct error *error)
+int load_read(const char *path, char **text, size_t *length, struct error *error)
 {
 	bool is_standard = !strcmp(path, "-");
 	FILE *in = is_standard ? stdin : fopen(path, "re");
+	int code;
+
+	*text = NULL;
+	*length = 0;
+	if (!in)
+		return error_set_errno(error, -errno, "cannot read %s", path);
+	code = read_stream(in, text, length, error);
+	if (!is_standard)
+		fclose(in);
+	return code ? error_wrap(error, "%s", is_standard ? "standard input" : path) : 0;
+}
+
+int load_file(struct result *result, const char *path, struct error *error)
+{
 	size_t length;
 	char *text;
 	int code;
 
 	*result = (struct result){0};
-	if (!in)
-		return error_set_errno(error, -errno, "cannot read %s", path);
-	code = read_stream(in, &text, &length, error);
-	if (!is_standard)
-		fclose(in);
-	if (!code)
+	code = load_read(path, &text, &length, error);
+	if (!code) {
 		code = load_text(result, text, length, error);
+		if (code)
+			error_wrap(error, "%s", strcmp(path, "-") ? path : "standard input");
+	}
 	free(text);
-	if (code)
-		error_wrap(error, "%s", is_standard ? "standard input" : path);
 	return code;
 }

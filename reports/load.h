@@ -20,6 +20,9 @@
 /* path "-" is standard input. The result is zeroed where it fails. */
 int load_file(struct result *result, const char *path, struct error *error);
 
+/* The bytes of such a file, which the caller frees, whatever comes of it. */
+int load_read(const char *path, char **text, size_t *length, struct error *error);
+
 /* The same from text in memory, and from JSON, which stays the caller's. */
 int load_text(struct result *result, const char *text, size_t length, struct error *error);
 int load_document(struct result *result, json_t *document, struct error *error);

@@ -44,7 +44,8 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.completed("x"), set())
 
     def test_options(self):
-        for command in ("run", "serve", "report", "compare", "gate", "gate-check", "export", "devices"):
+        for command in ("run", "serve", "report", "compare", "gate", "gate-check", "history",
+                        "export", "devices"):
             with self.subTest(command):
                 shown = re.findall(r"(?m)^  (?:-\w, |    )(--[\w-]+)",
                                    verbmark(command, "--help").out)
@@ -110,6 +111,19 @@ class Completion(unittest.TestCase):
                 ended = verbmark(command, "--format", word, *metric, *paths)
                 self.assertIn("cannot read", ended.err)
         self.assertEqual(self.completed("export", "--metric", ""), {"lat", "bw"})
+
+    def test_verbs(self):
+        verbs = {"add", "list", "show", "check", "rebuild"}
+        self.assertEqual(self.completed("history", ""), verbs)
+        self.assertEqual(self.completed("history", "re"), {"rebuild"})
+        self.assertEqual(self.completed("history", "show", "--format", ""),
+                         {"table", "html", "csv", "json"})
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/a.json", "w", encoding="ascii"):
+                pass
+            for words in (("add",), ("list", "--dir"), ("show", "-o")):
+                self.assertEqual(self.completed("history", *words, "a", cwd=folder), {"a.json"})
+            self.assertEqual(self.completed("history", "show", "a", cwd=folder), set())
 
     def test_files(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -30,6 +30,10 @@ OPTIONS = {
     "report": {"format", "baseline", "output", "merge", "json", "redact", "units"},
     "compare": {"new", "format", "output", "cpu", "force", "fail", "units"},
     "export": {"format", "metric", "case", "output"},
+    "history": {
+        "dir", "version", "commit", "format", "output", "last", "worse", "window", "significance",
+        "magnitude",
+    },
     "devices": {"device", "json"},
     "doctor": {"device", "port", "json", "secret-file"},
     "pool": {"alloc", "writes", "doorbell-every", "cq", "seed", "dump", "device", "port"},
@@ -59,6 +63,7 @@ LETTERS = {
     "report": {"o": "output"},
     "compare": {"o": "output"},
     "export": {"o": "output"},
+    "history": {"o": "output"},
     "devices": {"d": "device"},
     "doctor": {"d": "device", "p": "port"},
     "pool": {"d": "device", "p": "port"},

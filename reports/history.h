@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Results over time: a folder of documents (history_files.h), and index.sqlite beside them,
+ * which is made of them, and made anew where it is missing, damaged, or of another version.
+ * Who uses a history has it alone, for as long as the work takes; where the folder or the
+ * disk takes no writing, the index of readers is in memory. Who is killed leaves it usable.
+ */
+#ifndef REPORTS_HISTORY_H
+#define REPORTS_HISTORY_H
+
+#include <sqlite3.h>
+
+#include "core/error.h"
+#include "reports/said.h"
+
+struct history {
+	const char *folder;
+	sqlite3 *db;
+	said *say; /* what was skipped, and whether the index was made anew */
+	void *owner;
+	size_t n_skipped;
+};
+
+enum history_use {
+	HISTORY_READ,
+	HISTORY_ADD,     /* the index is to be on the disk */
+	HISTORY_REBUILD, /* and none of what is in it is believed */
+};
+
+/* 0 or a negative errno; it may be called once more where the index was damaged. */
+typedef int history_work(struct history *history, void *of, struct error *error);
+
+/*
+ * Brings the index up to the files, and does the work with it. history has folder, say and
+ * owner. work NULL: that was all.
+ */
+int history_do(struct history *history, enum history_use use, history_work *work, void *of,
+	       struct error *error);
+
+#endif

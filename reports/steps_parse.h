@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* Parsers of options, as bench/option.h has them: what is wrong with the text, or NULL. */
+#ifndef REPORTS_STEPS_PARSE_H
+#define REPORTS_STEPS_PARSE_H
+
+const char *steps_parse_window(const char *text, void *window);       /* size_t */
+const char *steps_parse_level(const char *text, void *level);         /* double */
+const char *steps_parse_magnitude(const char *text, void *magnitude); /* double: 3% is 0.03 */
+
+#endif
