@@ -34,7 +34,8 @@ OPTIONS = {
     "doctor": {"device", "port", "json", "secret-file"},
     "pool": {"alloc", "writes", "doorbell-every", "cq", "seed", "dump", "device", "port"},
 }
-OPTIONS["tips"] = OPTIONS["run"]
+# It has a plan of its own.
+OPTIONS["tips"] = OPTIONS["run"] - {"preset", "plan"}
 # perftest's, where it has them.
 LETTERS = {
     "run": {
