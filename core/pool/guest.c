@@ -79,6 +79,7 @@ static int build(struct guest *guest, struct error *error)
 		.send_cq = server->completion.cq,
 		.recv_cq = server->completion.cq,
 		.srq = server->mailbox.srq,
+		.qp_context = &guest->has_last,
 		.qp_type = IBV_QPT_RC,
 		.cap = {.max_send_wr = GUEST_LETTERS, .max_send_sge = 1},
 	};

@@ -7,6 +7,8 @@
 #ifndef CORE_POOL_GUEST_H
 #define CORE_POOL_GUEST_H
 
+#include <stdatomic.h>
+
 #include "core/pool/serve.h"
 
 /* Answers under way at once: a client that has not taken more of them is none of ours. */
@@ -36,7 +38,8 @@ struct guest {
 	bool is_probing;
 	bool is_welcome; /* it has been told of */
 	bool is_leaving;
-	uint64_t leaving_ns; /* since when */
+	uint64_t leaving_ns;  /* since when */
+	atomic_bool has_last; /* its queue pair takes no more of the receives */
 	char name[ADDRESS_TEXT + 16];
 };
 

@@ -65,6 +65,7 @@ struct pool_server {
 	struct device_handle device;
 	struct ibv_device_attr limits;
 	bool has_domains; /* each client has a protection domain of its own */
+	bool tells_last;  /* the device says which queue pair takes no more receives */
 	struct alarm alarm;
 	struct completion completion;
 	uint32_t depth;    /* of its queue */
