@@ -396,6 +396,7 @@ static int open_pool(struct server *server, const struct settings *settings,
 		.device = settings->device && devices->n_ports ? devices->ports[0].device : NULL,
 		.address = settings->bind,
 		.port = port,
+		.time_ms = settings->allowance.time_ms,
 	};
 
 	server->pooling.allow = server->allow;

@@ -181,6 +181,18 @@ class Pool(unittest.TestCase):
         told = n_heads + 2 + (4 + 3000) + (4 + 1)
         self.assertEqual(len(lines) - len(missing) + sum(missing), told)
 
+    def test_time(self):
+        """Who is served for longer than --max-time is told so, and goes; the next one is served."""
+        for wait in ("poll", "event"):
+            server = self.start("--pool-cq", wait, "--max-time", "1s")
+            ended = Ended(pool(server, "--writes", 2**32 - 1, "--doorbell-every", 0), PATIENCE)
+            sentence = "the time that a client is served is over: 'serve --max-time' there gives more"
+            self.assertEqual(ended.status, 1)
+            self.assertEqual(ended.err, f"verbmark: the server refused: {sentence}")
+            server.wait_for("gone, 10000 bytes taken back")
+            self.assertIn(f"{ADDRESS} #1: refused: {sentence}", server.told())
+            self.assertEqual(Ended(pool(server, "--writes", 1)).status, 0)
+
     def test_client_killed(self):
         """What it had is taken back, and the next one has it."""
         server = self.start("--pool-cq", "event")

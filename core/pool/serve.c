@@ -411,8 +411,10 @@ static void probe(struct pool_server *server)
 
 	if (read(server->timer, &count, sizeof(count)) < 0)
 		return;
-	for (struct guest *guest = server->guests; guest; guest = guest->next)
+	for (struct guest *guest = server->guests; guest; guest = guest->next) {
 		guest_probe(guest, now_ns);
+		guest_expire(guest, now_ns);
+	}
 }
 
 /*
