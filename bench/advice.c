@@ -100,6 +100,19 @@ bool advice_has(const json_t *array, const json_t *value)
 	return false;
 }
 
+/* Two ends on one machine have counted the same, and not up to the same moment. */
+static bool is_told(const json_t *findings, const json_t *finding)
+{
+	for (size_t i = 0; i < json_array_size(findings); i++) {
+		const json_t *other = json_array_get(findings, i);
+
+		if (json_equal(json_object_get(other, "code"), json_object_get(finding, "code")) &&
+		    json_equal(json_object_get(other, "host"), json_object_get(finding, "host")))
+			return true;
+	}
+	return false;
+}
+
 static void apply(json_t *findings, const struct advice_table *table, const struct advice_end *near,
 		  const struct advice_end *far)
 {
@@ -115,7 +128,8 @@ static void apply(json_t *findings, const struct advice_table *table, const stru
 		finding = advice_finding(rule->code, rule->spoils, host ? host : "this host",
 					 words.what, rule->why,
 					 words.mend[0] || !rule->mend ? words.mend : rule->mend);
-		if (!advice_has(findings, finding))
+		if (table == &advice_of_machine ? !is_told(findings, finding)
+						: !advice_has(findings, finding))
 			json_array_append(findings, finding);
 		json_decref(finding);
 	}
@@ -124,7 +138,8 @@ static void apply(json_t *findings, const struct advice_table *table, const stru
 json_t *advice_make(const struct advice_end *client, const struct advice_end *server)
 {
 	static const struct advice_table *const tables[] = {&advice_of_device, &advice_of_bus,
-							    &advice_of_host, &advice_of_change};
+							    &advice_of_host, &advice_of_machine,
+							    &advice_of_change};
 	const struct advice_end *ends[] = {client, server};
 	json_t *findings = json_array();
 

@@ -92,16 +92,19 @@ static bool congestion(const struct advice_end *near, const struct advice_end *f
 }
 
 // clang-format off
-static const struct advice_rule rules[] = {
+static const struct advice_rule machine[] = {
 	{"steal", true, steal,
 	 "the hypervisor ran something else on this machine's processors",
 	 "dedicated processors for the virtual machine, or measure on the host"},
-	{"throttled", true, throttled,
-	 "the group had used up its share, and stood still",
-	 "run outside of that group, or systemctl set-property SLICE CPUQuota="},
 	{"heat", true, heat,
 	 "the frequency was lowered meanwhile",
 	 "cooling, or less work: see turbostat"},
+};
+
+static const struct advice_rule rules[] = {
+	{"throttled", true, throttled,
+	 "the group had used up its share, and stood still",
+	 "run outside of that group, or systemctl set-property SLICE CPUQuota="},
 	{"lost-packets", true, loss,
 	 "packets were lost or overtaken, and sent again",
 	 "flow control from end to end (dcb pfc show), the MTU of the switches, the cable"},
@@ -117,4 +120,5 @@ static const struct advice_rule rules[] = {
 };
 // clang-format on
 
+const struct advice_table advice_of_machine = {machine, ARRAY_LENGTH(machine)};
 const struct advice_table advice_of_change = {rules, ARRAY_LENGTH(rules)};

@@ -33,11 +33,12 @@ struct advice_table {
 	size_t count;
 };
 
-extern const struct advice_table advice_of_device; /* the device and its port */
-extern const struct advice_table advice_of_bus;    /* where it is: PCIe, NUMA, IOMMU */
-extern const struct advice_table advice_of_host;   /* processors, memory, kernel */
-extern const struct advice_table advice_of_change; /* what happened meanwhile */
-extern const struct advice_table advice_of_pair;   /* both ends together */
+extern const struct advice_table advice_of_device;  /* the device and its port */
+extern const struct advice_table advice_of_bus;     /* where it is: PCIe, NUMA, IOMMU */
+extern const struct advice_table advice_of_host;    /* processors, memory, kernel */
+extern const struct advice_table advice_of_machine; /* what its machine did meanwhile */
+extern const struct advice_table advice_of_change;  /* what else happened meanwhile */
+extern const struct advice_table advice_of_pair;    /* both ends together */
 
 /* Write a text, and return true. */
 bool advice_what(struct advice_words *words, const char *format, ...) FORMAT(2, 3);

@@ -235,14 +235,22 @@ static int check_parameters(const struct capacity *capacity, const struct parame
 	return 0;
 }
 
+/* Both ends are made alike where atomics are posted; memory is registered at the client. */
+static bool needs_atomics(const struct capacity *capacity, const struct op *op,
+			  const struct parameters *p)
+{
+	return op->shape.is_atomic ||
+	       (op->shape.registers && !capacity->is_server && p->mr_access == MR_ATOMIC);
+}
+
 int capacity_check(const struct capacity *capacity, const struct op *op,
 		   const struct parameters *parameters, struct error *error)
 {
 	const struct limits wanted = lane_limits(parameters, &op->shape, capacity->is_server);
 	int code = check_transport(capacity, parameters, error);
 
-	/* A device that answers no atomics posts none: both ends are made alike. */
-	if (!code && op->shape.is_atomic)
+	/* A device that answers no atomics posts none. */
+	if (!code && needs_atomics(capacity, op, parameters))
 		code = limits_operation(wanted.transport, POST_FETCH_ADD, &capacity->device, error);
 	if (!code)
 		code = limits_check(&wanted, &capacity->device, &capacity->port, error);

@@ -163,7 +163,7 @@ int choose_device(const char **device, struct error *error)
 	return has_usable() ? 0 : become_soft(error);
 }
 
-int choose_require(bool may_be_soft, struct error *error)
+int choose_require(const char *device, bool may_be_soft, struct error *error)
 {
 	struct error fault = {0};
 	int code = device_require(&fault);
@@ -172,8 +172,8 @@ int choose_require(bool may_be_soft, struct error *error)
 		return 0;
 	if (code != -ENODEV)
 		return error_set(error, code, "%s", fault.text);
-	if (may_be_soft)
+	if (may_be_soft && !device)
 		return become_soft(error);
-	return error_set(error, code, "%s, or --device " CHOOSE_SOFT " (not a measurement)",
-			 fault.text);
+	error_set(error, code, "%s, or --device " CHOOSE_SOFT " (not a measurement)", fault.text);
+	return device ? error_wrap(error, "no device '%.40s'", device) : code;
 }

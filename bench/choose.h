@@ -23,8 +23,11 @@ void choose_begin(char *argv[]);
  */
 int choose_device(const char **device, struct error *error);
 
-/* Fails where there is no device at all, unless soft0 may take its place and does. */
-int choose_require(bool may_be_soft, struct error *error);
+/*
+ * Fails where there is no device at all, unless soft0 may take its place and does; not that
+ * of one that was asked for by name (NULL: any).
+ */
+int choose_require(const char *device, bool may_be_soft, struct error *error);
 
 /* Whether libibverbs, or what stands in for it, has a device of that name here. */
 bool choose_has_soft(void);

@@ -91,7 +91,7 @@ static int run(int argc, char *argv[], struct error *error)
 		command_help(&command_devices);
 		return COMMAND_GOOD;
 	}
-	if (choose_device(&settings.device, error) || choose_require(false, error))
+	if (choose_device(&settings.device, error) || choose_require(settings.device, false, error))
 		return COMMAND_FAILED;
 	return print(&settings, error) ? COMMAND_FAILED : COMMAND_GOOD;
 }

@@ -174,7 +174,7 @@ static int run(int argc, char *argv[], struct error *error)
 	}
 	if (code || check(&settings, error))
 		return COMMAND_USAGE;
-	if (choose_device(&settings.device, error) || choose_require(false, error))
+	if (choose_device(&settings.device, error) || choose_require(settings.device, false, error))
 		return COMMAND_FAILED;
 	return run_client(&settings, error) ? COMMAND_FAILED : COMMAND_GOOD;
 }

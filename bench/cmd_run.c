@@ -229,7 +229,8 @@ static int choose(struct plan *plan, struct error *error)
 	if (hosts_are_several(plan->host))
 		return 0;
 	code = choose_device(&plan->device, error);
-	return code ? code : choose_require(!plan->host && isatty(STDOUT_FILENO), error);
+	return code ? code
+		    : choose_require(plan->device, !plan->host && isatty(STDOUT_FILENO), error);
 }
 
 /*

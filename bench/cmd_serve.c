@@ -22,6 +22,7 @@
 #include "bench/protocol.h"
 #include "bench/removal.h"
 #include "bench/responder.h"
+#include "reports/banner.h"
 
 struct settings {
 	const char *device;
@@ -372,7 +373,12 @@ static int serve(struct server *server, struct error *error)
 static void print_ready(const struct device_list *devices, uint16_t port)
 {
 	char host[64] = "";
+	bool has_soft = false;
 
+	for (size_t i = 0; i < devices->n_ports; i++)
+		has_soft = has_soft || devices->ports[i].kind == KIND_SOFT;
+	if (has_soft)
+		puts(BANNER_SOFT);
 	gethostname(host, sizeof(host) - 1);
 	printf("ready %s:%u", host, port);
 	for (size_t i = 0; i < devices->n_ports; i++)
@@ -390,6 +396,7 @@ static int open_pool(struct server *server, const struct settings *settings,
 		.device = settings->device && devices->n_ports ? devices->ports[0].device : NULL,
 		.address = settings->bind,
 		.port = port,
+		.time_ms = settings->allowance.time_ms,
 	};
 
 	server->pooling.allow = server->allow;
@@ -401,7 +408,7 @@ static int take_devices(struct server *server, const struct settings *settings, 
 			struct error *error)
 {
 	struct device_list devices = {0};
-	int code = choose_require(false, error);
+	int code = choose_require(settings->device, false, error);
 
 	if (!code)
 		code = device_list_open(&devices, error);

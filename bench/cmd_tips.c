@@ -11,6 +11,6 @@ static int tips(int argc, char *argv[], struct error *error)
 const struct command command_tips = {
 	.name = "tips",
 	.summary = "measures what inline, batching, events, ... are worth on this device",
-	.options = &plan_options,
+	.options = &plan_preset_options,
 	.run = tips,
 };

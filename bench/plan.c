@@ -17,12 +17,15 @@
 
 /* Aligned, these would be wider than any screen. */
 // clang-format off
-static const struct option_row rows[] = {
-	{"all",           'a', NULL,   option_flag,     FIELD(all_sizes),     "sizes 1 to 8m in powers of two"},
-	{"events",        'e', NULL,   option_flag,     FIELD(with_events),   "the same as --cq event"},
+static const struct option_row sources[] = {
 	{"preset",        0,   "NAME", option_text,     FIELD(preset),
 	 "quick, standard, full, semantics, tips, gate; lists win (quick)"},
 	{"plan",          0,   "FILE", option_text,     FIELD(file),          "the same from a file"},
+};
+
+static const struct option_row rows[] = {
+	{"all",           'a', NULL,   option_flag,     FIELD(all_sizes),     "sizes 1 to 8m in powers of two"},
+	{"events",        'e', NULL,   option_flag,     FIELD(with_events),   "the same as --cq event"},
 	{"dry-run",       0,   NULL,   option_flag,     FIELD(is_dry),        "print the cases and run none"},
 	{"device",        'd', "NAME", option_text,     FIELD(device),        "RDMA device, soft0 (in software), auto (one that leads there)"},
 	{"device-port",   'i', "PORT", option_device_port, FIELD(device_port), "port of that device (one that leads there)"},
@@ -66,12 +69,20 @@ const struct option_table plan_case_options = {
 	.parse = take_list,
 };
 
-const struct option_table plan_options = {
+const struct option_table plan_preset_options = {
 	.rows = rows,
 	.count = ARRAY_LENGTH(rows),
 	.operand = "[HOST]",
 	.operand_offset = FIELD(host),
 	.next = &plan_case_options,
+};
+
+const struct option_table plan_options = {
+	.rows = sources,
+	.count = ARRAY_LENGTH(sources),
+	.operand = "[HOST]",
+	.operand_offset = FIELD(host),
+	.next = &plan_preset_options,
 };
 
 static struct list *asked(struct plan *plan, const char *name)
@@ -527,12 +538,9 @@ int plan_open_preset(struct plan *plan, const char *preset, int argc, char *argv
 	int code;
 
 	*plan = (struct plan){.port = CONTROL_PORT, .preset = preset};
-	code = option_parse(&plan_options, argc, argv, plan, error);
+	code = option_parse(preset ? &plan_preset_options : &plan_options, argc, argv, plan, error);
 	if (code)
 		return code;
-	if (preset && (plan->preset != preset || plan->file))
-		return error_set(error, -EINVAL,
-				 "%s has a plan of its own: no --preset and no --plan", preset);
 	code = plan_finish(plan, "quick", error);
 	if (!code && plan->no_save && plan->json)
 		code = error_set(error, -EINVAL, "--no-save and --json exclude each other");

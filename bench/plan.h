@@ -55,6 +55,8 @@ struct plan {
 };
 
 extern const struct option_table plan_options;
+/* Without those that choose a plan. */
+extern const struct option_table plan_preset_options;
 
 /* Parses a command line into a plan and makes its cases. 1: --help was asked for. */
 int plan_open(struct plan *plan, int argc, char *argv[], struct error *error);

@@ -297,9 +297,7 @@ static int digits_for(double value)
 	return digits;
 }
 
-/*
- * Of microseconds: nothing is known below a nanosecond, and of what takes long, below ten.
- */
+/* Of microseconds: nothing is known below a nanosecond, and of what takes long, below ten. */
 static int latency_digits(double us)
 {
 	int digits = digits_for(us);
@@ -406,12 +404,12 @@ static void add_bandwidth(struct cells *cells, const struct table_unit *unit,
 	double mmsg_per_s = (double)line->messages / seconds / 1e6;
 	uint64_t line_mbps = result_line_mbps(result, line);
 
-	add_figure(cells, WIDTH_FIGURE, digits_for(rate), rate);
+	cells_put_amount(cells, rate);
 	add_figure(cells, WIDTH_INTERVAL, digits_for(rate),
 		   width_over_trials(line, &line->trials->bytes_per_s) / unit->bytes);
 	add_figure(cells, WIDTH_PART, 1,
 		   line_mbps ? bytes_per_s * 8e-4 / (double)line_mbps : (double)NAN);
-	add_figure(cells, WIDTH_FIGURE, digits_for(mmsg_per_s), mmsg_per_s);
+	cells_put_amount(cells, mmsg_per_s);
 	add_windows(cells, unit, line);
 }
 
@@ -587,7 +585,11 @@ void cells_put_us(struct cells *cells, double us)
 
 void cells_put_amount(struct cells *cells, double amount)
 {
-	add_figure(cells, WIDTH_FIGURE, digits_for(amount), amount);
+	/* What is small is not shown as nothing. */
+	if (amount > 0 && amount < 0.001)
+		snprintf(add(cells, WIDTH_FIGURE)->text, sizeof(cells->cell->text), "%.1e", amount);
+	else
+		add_figure(cells, WIDTH_FIGURE, digits_for(amount), amount);
 }
 
 const char *cells_unit(const struct table_unit *unit, double *bytes)

@@ -18,6 +18,9 @@ enum {
 	KIND_LEAST = 4,
 };
 
+/* Of one reason so many are named one by one. */
+#define SKIPPED_MOST 4
+
 static void widen(int *width, const char *text)
 {
 	int needed = aligned_columns(text);
@@ -157,8 +160,51 @@ static void print_interrupted(const struct table *table)
 			last->id);
 	else
 		fprintf(table->out, "%s: interrupted", first->id);
-	/* The first of them was under way, if any was. */
-	fprintf(table->out, "%s%s\n", first->error[0] ? ": " : "", first->error);
+	/* The first of them was under way, if any was; who has ended it by hand knows. */
+	if (first->error[0] && strcmp(first->error, result_status_name(RESULT_INTERRUPTED)) != 0)
+		fprintf(table->out, ": %s", first->error);
+	fputc('\n', table->out);
+}
+
+/* How many are skipped for each reason; NULL where there is no memory for it. */
+static json_t *count_skipped(const struct result *result)
+{
+	json_t *reasons = json_object();
+
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+		json_int_t n;
+
+		if (line->status != RESULT_SKIPPED)
+			continue;
+		n = json_integer_value(json_object_get(reasons, line->error));
+		json_object_set_new_nocheck(reasons, line->error, json_integer(n + 1));
+	}
+	return reasons;
+}
+
+/* A product of many lists leaves out many for one reason: the document names all of them. */
+static void print_skipped(const struct table *table)
+{
+	json_t *reasons = count_skipped(table->result);
+
+	for (size_t i = 0; i < table->result->n_cases; i++) {
+		const struct result_case *line = &table->result->cases[i];
+		json_int_t n;
+
+		if (line->status != RESULT_SKIPPED)
+			continue;
+		n = json_integer_value(json_object_get(reasons, line->error));
+		if (n > SKIPPED_MOST)
+			fprintf(table->out, "%s and %lld more: skipped: %s\n", line->id, n - 1,
+				line->error);
+		else if (n >= 0)
+			fprintf(table->out, "%s: skipped: %s\n", line->id, line->error);
+		/* Those that are told together are told once. */
+		if (n > SKIPPED_MOST)
+			json_object_set_new_nocheck(reasons, line->error, json_integer(-1));
+	}
+	json_decref(reasons);
 }
 
 static void print_unsteady(const struct table *table)
@@ -192,9 +238,8 @@ struct table_count table_foot(const struct table *table)
 
 		found.complete += line->status == RESULT_COMPLETE;
 		found.wanted += line->status != RESULT_SKIPPED;
-		if (line->status == RESULT_SKIPPED)
-			fprintf(table->out, "%s: skipped: %s\n", line->id, line->error);
 	}
+	print_skipped(table);
 	print_interrupted(table);
 	print_unsteady(table);
 	return found;

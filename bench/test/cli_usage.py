@@ -38,7 +38,8 @@ OPTIONS = {
     "doctor": {"device", "port", "json", "secret-file"},
     "pool": {"alloc", "writes", "doorbell-every", "cq", "seed", "dump", "device", "port"},
 }
-OPTIONS["tips"] = OPTIONS["run"]
+# It has a plan of its own.
+OPTIONS["tips"] = OPTIONS["run"] - {"preset", "plan"}
 OPTIONS["gate"] = OPTIONS["run"] - {
     "all", "events", "device-port", "launch", "wait", "no-save", "redact", "units", "fail-below",
     "fail-above", "rdma-cm", "cpu-freq",

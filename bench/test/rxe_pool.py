@@ -27,11 +27,14 @@ NEVER, OFTEN = ("never", r".*\bsend_rnr_err [1-9]\d*\b.*") if DEVICE.startswith(
 class PoolServer(Server):
     def __init__(self, *options):
         super().__init__("--device", DEVICE, "--pool", "4MiB", *options)
-        wait_until(lambda: len(self.out) > 1, PATIENCE, "the pool's line")
+        wait_until(lambda: self.lines(), PATIENCE, "the pool's line")
+
+    def lines(self):
+        return [line.removeprefix("pool: ") for line in list(self.out) if line.startswith("pool: ")]
 
     def told(self):
-        """What it has printed of its clients."""
-        return [line.removeprefix("pool: ") for line in self.out[2:]]
+        """What it has printed of its clients, behind where it is."""
+        return self.lines()[1:]
 
     def wait_for(self, words):
         wait_until(lambda: any(words in line for line in self.told()), PATIENCE, words)
@@ -157,7 +160,10 @@ class Pool(unittest.TestCase):
             self.addCleanup(server.kill)
             os.close(writing)
             lines = [out.readline()]
-            port = lines[0].split()[1].rpartition(":")[2]
+            while not lines[-1].startswith("ready "):
+                lines.append(out.readline())
+            n_heads = len(lines)
+            port = lines[-1].split()[1].rpartition(":")[2]
             ended = Ended(pool_at(port, "--writes", 3000, "--doorbell-every", 1), PATIENCE)
             self.assertEqual(ended.status, 0, ended.err)
             self.assertEqual(len(doorbells(ended.out.splitlines())), 3000)
@@ -170,10 +176,22 @@ class Pool(unittest.TestCase):
         missing = [int(found) for found in re.findall(r"pool: (\d+) lines are missing", "".join(lines))]
         self.assertGreater(sum(missing), 2000)
         self.assertRegex(lines[-1], "^pool: ended: clients 2, grants 2, doorbells 3001, ")
-        # Where it is, and its end; of each client that it came, what it was granted, its
-        # doorbells, and that it gave all back and went.
-        told = 3 + (4 + 3000) + (4 + 1)
+        # Its heads, where it is, and its end; of each client that it came, what it was granted,
+        # its doorbells, and that it gave all back and went.
+        told = n_heads + 2 + (4 + 3000) + (4 + 1)
         self.assertEqual(len(lines) - len(missing) + sum(missing), told)
+
+    def test_time(self):
+        """Who is served for longer than --max-time is told so, and goes; the next one is served."""
+        for wait in ("poll", "event"):
+            server = self.start("--pool-cq", wait, "--max-time", "1s")
+            ended = Ended(pool(server, "--writes", 2**32 - 1, "--doorbell-every", 0), PATIENCE)
+            sentence = "the time that a client is served is over: 'serve --max-time' there gives more"
+            self.assertEqual(ended.status, 1)
+            self.assertEqual(ended.err, f"verbmark: the server refused: {sentence}")
+            server.wait_for("gone, 10000 bytes taken back")
+            self.assertIn(f"{ADDRESS} #1: refused: {sentence}", server.told())
+            self.assertEqual(Ended(pool(server, "--writes", 1)).status, 0)
 
     def test_client_killed(self):
         """What it had is taken back, and the next one has it."""

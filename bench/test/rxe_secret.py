@@ -17,7 +17,7 @@ import unittest
 
 from verbmark import (
     ADDRESS, CASE, HELLO, LIMIT, PATIENCE, VERBMARK, Ended, Impostor, Peer, Program, Server,
-    client, frame, measure, verbmark, wait_until,
+    client, frame, measure, ready_line, verbmark, wait_until,
 )
 
 SEALED = 1 << 31
@@ -250,11 +250,11 @@ class Both(Secrets):
         ):
             process = f"(echo {token}; sleep 20) | {VERBMARK} serve -p 0 --token"
             with Program("bash", "-c", process, start_new_session=True) as own:
-                wait_until(lambda: own.out or own.err, what="a word")
+                wait_until(lambda: ready_line(own.out) or own.err, what="a word")
                 if sentence:
                     self.assertIn(sentence, own.errors)
                 else:
-                    port = int(own.out[0].split()[1].rpartition(":")[2])
+                    port = int(ready_line(own.out).split()[1].rpartition(":")[2])
                     ended = self.sweep(port)
                     self.assertIn("started for one client, which has a token", ended.err)
                 os.killpg(own.pid, 9)

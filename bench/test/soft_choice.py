@@ -85,6 +85,7 @@ class Chosen(OnSoft):
     def test_a_server_elsewhere(self):
         server = self.server()
         self.assertEqual(server.ready[2:], ["soft0/1"])
+        self.assertTrue(server.out[0].startswith(HEAD), server.out)
         self.document("127.0.0.1", "-p", server.port, *SOFT, *SHORT)
         self.document("127.0.0.1", "-p", server.port, *SOFT, *SHORT, "--connect", "qp")
 
@@ -170,6 +171,12 @@ class Unasked(OnSoft):
     def test_a_host_is_no_matter_of_this_machine(self):
         status, shown = self.on_terminal("run", "127.0.0.1", *SHORT, "--no-save")
         self.assertEqual((status, shown), (1, NO_DEVICE + "\n"))
+
+    def test_a_device_by_its_name(self):
+        """No other takes its place, whoever looks on."""
+        missing = NO_DEVICE.replace("verbmark: ", "verbmark: no device 'mlx5_0': ")
+        for words in (("run", "--no-save"), ("devices",), ("serve", "-p", 0), ("pool", "n02")):
+            self.assertEqual(self.on_terminal(*words, "-d", "mlx5_0"), (1, missing + "\n"), words)
 
     def test_others_than_run(self):
         for words in (("devices",), ("serve", "-p", 0)):

@@ -204,9 +204,12 @@ class Process:
     def port(self):
         """That the server has said, or None if it ended without."""
         while time.monotonic() < self.row.deadline:
-            words = self.read("out").partition("\n")
-            if words[1]:
-                return int(re.search(r"(\d+)( |$)", words[0].replace("ready", ""))[1])
+            lines = self.read("out").split("\n")[:-1]
+            # What is on the software device says so first.
+            if lines and lines[0].startswith("SOFTWARE DEVICE"):
+                del lines[0]
+            if lines:
+                return int(re.search(r"(\d+)( |$)", lines[0].replace("ready", ""))[1])
             if self.process.poll() is not None:
                 return None
             time.sleep(0.002)

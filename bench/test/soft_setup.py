@@ -6,7 +6,7 @@ import re
 import tempfile
 import unittest
 
-from verbmark import ADDRESS, VERBMARK, Ended, Program, wait_until
+from verbmark import ADDRESS, VERBMARK, Ended, Program, ready_line, wait_until
 
 CALLED = 50
 # One of those that a client makes which connects so often.
@@ -25,8 +25,8 @@ class SetUp(unittest.TestCase):
         environment = dict(self.environment, VERBMARK_SOFT_FAULTS=faults)
         server = Program(VERBMARK, "serve", "-d", "soft0", "-p", "0", env=environment)
         self.addCleanup(server.kill)
-        wait_until(lambda: server.out, what="the ready line")
-        server.port = server.out[-1].split()[1].rpartition(":")[2]
+        wait_until(lambda: ready_line(server.out), what="the ready line")
+        server.port = ready_line(server.out).split()[1].rpartition(":")[2]
         return server
 
     def run_at(self, server, *options, faults=None):

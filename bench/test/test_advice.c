@@ -45,6 +45,32 @@ static void test_pairs(void **unused)
 		   " 'what':'verbmark 0.4 here, and 0.6 on b'}]");
 }
 
+/* Both ends count what their machine does, each up to a moment of its own. */
+static void test_one_machine(void **unused)
+{
+	struct known ends[] = {
+		{.facts = "{'host':'a'}",
+		 .before = "{'steal_ticks':0, 'total_ticks':0, 'nr_throttled':0}",
+		 .after = "{'steal_ticks':10, 'total_ticks':1000, 'nr_throttled':1}"},
+		{.facts = "{'host':'a'}",
+		 .before = "{'steal_ticks':0, 'total_ticks':0, 'nr_throttled':0}",
+		 .after = "{'steal_ticks':12, 'total_ticks':1010, 'nr_throttled':2}"},
+	};
+	json_t *findings = advise(&ends[0], &ends[1]);
+
+	/* Control groups are each end's own. */
+	assert_int_equal(json_array_size(findings), 3);
+	assert_string_equal(text(json_array_get(findings, 0), "what"),
+			    "steal time: 1.00 % of the processors' time");
+	assert_string_equal(text(json_array_get(findings, 1), "code"), "throttled");
+	assert_string_equal(text(json_array_get(findings, 2), "code"), "throttled");
+	json_decref(findings);
+	ends[1].facts = "{'host':'b'}";
+	findings = advise(&ends[0], &ends[1]);
+	assert_int_equal(json_array_size(findings), 4);
+	json_decref(findings);
+}
+
 static void test_both_ends(void **unused)
 {
 	/* Each end has findings of its own. */
@@ -202,6 +228,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_both_ends),
+		cmocka_unit_test(test_one_machine),
 		cmocka_unit_test(test_a_machine_with_nothing_to_mend),
 		cmocka_unit_test(test_facts_of_any_type),
 		cmocka_unit_test(test_counting),

@@ -132,6 +132,19 @@ static void test_what_calls_make(void **unused)
 	}
 }
 
+/* Of what is registered at the client the device has to know all rights. */
+static void test_rights_of_memory(void **unused)
+{
+	static const char without[] = "{'device':{'atomics':'none'}}";
+	struct result_end end = made_up_end(without);
+
+	check_as(&end, false, "op=register mr-access=atomic", OWN "the device has no atomics");
+	check_as(&end, false, "op=deregister mr-access=atomic", OWN "the device has no atomics");
+	check_as(&end, false, "op=register mr-access=remote", NULL);
+	check_as(&end, true, "op=register mr-access=atomic", NULL);
+	json_decref(end.facts);
+}
+
 static void test_more_than_there_is(void **unused)
 {
 	static const char *const rows[][2] = {
@@ -283,6 +296,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_as_much_as_there_is),
 		cmocka_unit_test(test_what_calls_make),
+		cmocka_unit_test(test_rights_of_memory),
 		cmocka_unit_test(test_more_than_there_is),
 		cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_what_a_device_has_not),

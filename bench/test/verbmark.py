@@ -126,16 +126,23 @@ class Program:
         self.kill()
 
 
+def ready_line(lines):
+    """That of a server, which on the software device says first what it is on; or None."""
+    return next((line for line in list(lines) if line.startswith("ready ")), None)
+
+
 class Server(Program):
     """verbmark serve on a free port, once it is ready."""
 
     def __init__(self, *options, before=(), program=VERBMARK):
         super().__init__(*before, program, "serve", "-p", "0", *options)
         try:
-            wait_until(lambda: self.out or self.process.poll() is not None, what="the ready line")
-            self.ready = self.out[0].split()
+            wait_until(
+                lambda: ready_line(self.out) or self.process.poll() is not None, what="the ready line"
+            )
+            self.ready = ready_line(self.out).split()
             self.port = int(self.ready[1].rpartition(":")[2])
-        except (AssertionError, IndexError, ValueError):
+        except (AssertionError, AttributeError, IndexError, ValueError):
             self.kill()
             raise AssertionError(f"no ready line: {self.out} {self.err}") from None
 

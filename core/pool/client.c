@@ -109,13 +109,21 @@ uint64_t pool_client_size(const struct pool_client *client)
 	return client->context.remote.size;
 }
 
+/* What the server says unasked is no answer, whatever is being asked meanwhile. */
 static int take_answer(struct pool_client *client, const struct ibv_wc *wc, struct error *error)
 {
 	const uint8_t *bytes = (const uint8_t *)client->context.buffer + RECEIVED_AT;
+	struct pool_message message;
 
-	if (client->has_answer || pool_decode(&client->answer, bytes, wc->byte_len))
+	if (pool_decode(&message, bytes, wc->byte_len) ||
+	    (message.type == POOL_REFUSED ? !message.status : client->has_answer))
 		return error_set(error, -EPROTO, "the server's answer is none of a pool");
-	client->has_answer = true;
+	if (message.type == POOL_REFUSED) {
+		client->refusal = message.status;
+	} else {
+		client->answer = message;
+		client->has_answer = true;
+	}
 	return post_answer(client, error);
 }
 
@@ -151,14 +159,24 @@ static int step(struct pool_client *client, struct error *error)
 	return 0;
 }
 
-/* What the server says unasked is a refusal. */
+/* Each refusal is told once. */
 static int check_unasked(struct pool_client *client, struct error *error)
 {
-	if (!client->has_answer)
-		return 0;
-	client->has_answer = false;
-	return error_set(error, -EACCES, "the server refused: %s",
-			 pool_status_text(client->answer.status));
+	uint32_t refusal = client->refusal;
+
+	client->refusal = POOL_OK;
+	return refusal ? error_set(error, -EACCES, "the server refused: %s",
+				   pool_status_text(refusal))
+		       : 0;
+}
+
+/* Of a connection that has ended the server may have said why, which is more. */
+static int lose(struct pool_client *client, struct error *error)
+{
+	if (!client->refusal)
+		return error->code;
+	*error = (struct error){0};
+	return check_unasked(client, error);
 }
 
 static int send_request(struct pool_client *client, const struct pool_message *request,
@@ -190,7 +208,7 @@ static int ask(struct pool_client *client, const struct pool_message *request, s
 	while (!code && (client->is_sending || !client->has_answer))
 		code = step(client, error);
 	if (code)
-		return code;
+		return lose(client, error);
 	client->has_answer = false;
 	if (client->answer.status)
 		return error_set(error, -EACCES, "the server refused: %s",
@@ -230,8 +248,10 @@ int pool_client_free(struct pool_client *client, uint64_t address, struct error 
 int pool_client_sync(struct pool_client *client, struct error *error)
 {
 	const struct pool_message request = {.type = POOL_REQ_SYNC};
+	int code = ask(client, &request, error);
 
-	return ask(client, &request, error);
+	/* What was wrong with all before it has been said before its answer. */
+	return code ? code : check_unasked(client, error);
 }
 
 /* With the number of the doorbell, if it is one. Its value stays until it is complete. */
@@ -277,8 +297,7 @@ int pool_client_write(struct pool_client *client, uint32_t value, struct error *
 		code = post(client, value, is_bell ? client->rung + 1 : 0, error);
 	while (!code && client->is_writing)
 		code = step(client, error);
-	if (!code)
-		code = check_unasked(client, error);
+	code = code ? lose(client, error) : check_unasked(client, error);
 	if (code)
 		return code;
 	client->written++;

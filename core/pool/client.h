@@ -18,8 +18,9 @@ struct pool_client {
 	struct pool_message grant; /* size 0: there is none */
 	struct pool_message answer;
 	bool has_answer;
-	bool is_sending;            /* a request is not complete */
-	bool is_writing;            /* a signalled write is not */
+	uint32_t refusal; /* enum pool_status: what the server said unasked; POOL_OK: nothing */
+	bool is_sending;  /* a request is not complete */
+	bool is_writing;  /* a signalled write is not */
 	unsigned int n_unsignalled; /* since the last one that was */
 	uint64_t written;
 	uint32_t rung;

@@ -79,6 +79,7 @@ static int build(struct guest *guest, struct error *error)
 		.send_cq = server->completion.cq,
 		.recv_cq = server->completion.cq,
 		.srq = server->mailbox.srq,
+		.qp_context = &guest->has_last,
 		.qp_type = IBV_QPT_RC,
 		.cap = {.max_send_wr = GUEST_LETTERS, .max_send_sge = 1},
 	};
@@ -120,7 +121,7 @@ int guest_admit(struct guest *guest, const struct rdma_conn_param *asked, struct
 	code = build(guest, error);
 	if (code)
 		return code;
-	guest->heard_ns = clock_now_ns();
+	guest->heard_ns = guest->since_ns = clock_now_ns();
 	code = verbs_result(rdma_accept(guest->id, &param));
 	return code ? error_set_errno(error, code, "cannot accept the client") : 0;
 }
@@ -270,6 +271,21 @@ static void deny(struct guest *guest, uint32_t type, enum pool_status status)
 	answer(guest, &(struct pool_message){.type = type, .status = status});
 }
 
+void guest_expire(struct guest *guest, uint64_t now_ns)
+{
+	uint64_t time_ns = guest->server->settings.time_ms * NS_PER_MS;
+
+	if (!time_ns || guest->is_leaving || now_ns - guest->since_ns < time_ns)
+		return;
+	if (guest->is_expired) {
+		guest_leave(guest, NULL);
+		return;
+	}
+	guest_welcome(guest);
+	guest->is_expired = true;
+	deny(guest, POOL_REFUSED, POOL_TIME);
+}
+
 static void allocate(struct guest *guest, const struct pool_message *asked)
 {
 	struct pool_message granted = {.type = POOL_RESP_ALLOC};
@@ -344,7 +360,7 @@ void guest_hear(struct guest *guest, const uint8_t *bytes, size_t length)
 	struct pool_message asked;
 
 	guest_welcome(guest);
-	if (guest->is_leaving)
+	if (guest->is_leaving || guest->is_expired)
 		return;
 	guest->heard_ns = clock_now_ns();
 	if (pool_decode(&asked, bytes, length)) {
@@ -372,7 +388,7 @@ void guest_ring(struct guest *guest, uint32_t number)
 	const struct grant *grant = guest->grants;
 
 	guest_welcome(guest);
-	if (guest->is_leaving)
+	if (guest->is_leaving || guest->is_expired)
 		return;
 	guest->heard_ns = clock_now_ns();
 	if (!grant || !grant->every || grant->mr->length < sizeof(uint32_t))

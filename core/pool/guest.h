@@ -7,6 +7,8 @@
 #ifndef CORE_POOL_GUEST_H
 #define CORE_POOL_GUEST_H
 
+#include <stdatomic.h>
+
 #include "core/pool/serve.h"
 
 /* Answers under way at once: a client that has not taken more of them is none of ours. */
@@ -35,8 +37,11 @@ struct guest {
 	uint64_t heard_ns;
 	bool is_probing;
 	bool is_welcome; /* it has been told of */
+	bool is_expired; /* it has been told that its time is over */
 	bool is_leaving;
-	uint64_t leaving_ns; /* since when */
+	uint64_t since_ns;
+	uint64_t leaving_ns;  /* since when */
+	atomic_bool has_last; /* its queue pair takes no more of the receives */
 	char name[ADDRESS_TEXT + 16];
 };
 
@@ -65,6 +70,9 @@ void guest_sent(struct letter *letter, enum ibv_wc_status status);
 
 /* After a while of silence: asks its device whether it is still there. */
 void guest_probe(struct guest *guest, uint64_t now_ns);
+
+/* Whose time is over is told so, and the next time leaves. */
+void guest_expire(struct guest *guest, uint64_t now_ns);
 
 struct guest *guest_find(const struct pool_server *server, uint32_t qp_num);
 

@@ -33,6 +33,10 @@ static void hear(struct async *async, const struct ibv_async_event *event)
 	struct mailbox *mailbox = CONTAINER_OF(async, struct mailbox, async);
 	uint64_t one = 1;
 
+	/* It is there until this is acknowledged. */
+	if (event && event->event_type == IBV_EVENT_QP_LAST_WQE_REACHED &&
+	    event->element.qp->srq == mailbox->srq)
+		atomic_store((atomic_bool *)event->element.qp->qp_context, true);
 	if (event && !concerns(mailbox, event))
 		return;
 	if (!event || event->event_type != IBV_EVENT_SRQ_LIMIT_REACHED)

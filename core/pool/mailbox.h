@@ -2,8 +2,9 @@
 /*
  * The receives that all clients of a pool share. Some are kept back: when more are taken at
  * once than are being given back, the device says that they run low, and these are posted,
- * before anything that has come is looked at. One thread has it; only its event comes by
- * another.
+ * before anything that has come is looked at. The qp_context of a queue pair that takes of
+ * them is an atomic_bool: true once it has taken its last, where the device tells that. One
+ * thread has all this; only events come by another.
  */
 #ifndef CORE_POOL_MAILBOX_H
 #define CORE_POOL_MAILBOX_H

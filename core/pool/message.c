@@ -68,6 +68,8 @@ const char *pool_status_text(uint32_t status)
 		[POOL_HELD] = "the server's device does not let go of it",
 		[POOL_SHARE] =
 			"that is more than one client may have: give some back, or a larger 'serve --pool-share' there",
+		[POOL_TIME] =
+			"the time that a client is served is over: 'serve --max-time' there gives more",
 	};
 
 	return status < ARRAY_LENGTH(texts) ? texts[status] : "for a reason of another version";

@@ -20,7 +20,7 @@ enum pool_type {
 	POOL_RESP_FREE = 4,
 	POOL_REQ_SYNC = 5, /* nothing but the answer, which follows all that was rung before */
 	POOL_RESP_SYNC = 6,
-	POOL_REFUSED = 7, /* what came that was no request: status tells why */
+	POOL_REFUSED = 7, /* what came that was no request, or any more: status tells why */
 };
 
 enum pool_status {
@@ -35,6 +35,7 @@ enum pool_status {
 	POOL_MALFORMED,
 	POOL_HELD,
 	POOL_SHARE,
+	POOL_TIME,
 	POOL_STATUSES
 };
 

@@ -22,10 +22,12 @@
 #define DRAINS 64
 #define EVENTS 16
 /*
- * After the end of a connection, until nothing of it is under way any more: a receive that is
- * taken and has no completion yet would be lost with its queue pair.
+ * A receive that is taken and has no completion yet would be lost with its queue pair. After
+ * the end of a connection that goes when its device says that it has taken its last one; of
+ * rxe, which says no such thing, after a while; and so of one that has not said it for long.
  */
-#define GRACE_MS 20
+#define GRACE_MS  20
+#define SILENT_MS 1000
 
 static int choose_device(struct pool_server *server, char name[static IBV_SYSFS_NAME_MAX],
 			 struct error *error)
@@ -44,6 +46,7 @@ static int choose_device(struct pool_server *server, char name[static IBV_SYSFS_
 			 * queue pair that it came by: there is one domain for all.
 			 */
 			server->has_domains = list.ports[i].kind != KIND_RXE;
+			server->tells_last = list.ports[i].kind != KIND_RXE;
 		}
 	if (!name[0] && server->settings.device)
 		code = device_unknown(&list, server->settings.device, error);
@@ -333,6 +336,14 @@ static int drain(struct pool_server *server, struct error *error)
 	return 1;
 }
 
+static bool is_through(const struct pool_server *server, const struct guest *guest, uint64_t now_ns)
+{
+	uint64_t grace_ms = server->tells_last ? SILENT_MS : GRACE_MS;
+
+	return guest->is_leaving && (atomic_load(&guest->has_last) ||
+				     now_ns - guest->leaving_ns >= grace_ms * NS_PER_MS);
+}
+
 /* Takes those whose time is over out of the list: all of them, or those that leave. */
 static struct guest *part(struct pool_server *server, bool all)
 {
@@ -343,8 +354,7 @@ static struct guest *part(struct pool_server *server, bool all)
 	while (*link) {
 		struct guest *guest = *link;
 
-		if (!all &&
-		    (!guest->is_leaving || now_ns - guest->leaving_ns < GRACE_MS * NS_PER_MS)) {
+		if (!all && !is_through(server, guest, now_ns)) {
 			link = &guest->next;
 			continue;
 		}
@@ -401,8 +411,10 @@ static void probe(struct pool_server *server)
 
 	if (read(server->timer, &count, sizeof(count)) < 0)
 		return;
-	for (struct guest *guest = server->guests; guest; guest = guest->next)
+	for (struct guest *guest = server->guests; guest; guest = guest->next) {
 		guest_probe(guest, now_ns);
+		guest_expire(guest, now_ns);
+	}
 }
 
 /*

@@ -52,6 +52,7 @@ struct pool_settings {
 	uint64_t share;           /* of one client at most, in whole chunks; 0: all of it */
 	uint32_t receives;        /* that clients share */
 	uint32_t clients;         /* at once, POOL_GUESTS at most; 0: that many */
+	uint32_t time_ms;         /* for which one is served, to a second; 0: for ever */
 	enum rdma_wait_mode wait; /* RDMA_POLL: looks each tick; RDMA_EVENT: sleeps */
 	bool (*permits)(void *owner, const struct sockaddr *client); /* NULL: all */
 	void (*tell)(void *owner, const struct pool_report *report);
@@ -65,6 +66,7 @@ struct pool_server {
 	struct device_handle device;
 	struct ibv_device_attr limits;
 	bool has_domains; /* each client has a protection domain of its own */
+	bool tells_last;  /* the device says which queue pair takes no more receives */
 	struct alarm alarm;
 	struct completion completion;
 	uint32_t depth;    /* of its queue */

@@ -288,16 +288,35 @@ static void test_what_is_malformed(void **state)
 }
 
 /* Of no bytes, so that nothing but its number comes. */
-static void check_no_bell(struct pool_client *client)
+static void ring_without_a_grant(struct pool_client *client)
 {
 	struct post_work work = {.id = STRAY, .imm = 1};
-	struct error error = {0};
 
 	assert_int_equal(
 		post_send(context_queue(&client->context), &work, POST_WRITE_IMM, POST_CLASSIC, 0),
 		0);
+}
+
+static void check_no_bell(struct pool_client *client)
+{
+	struct error error = {0};
+
+	ring_without_a_grant(client);
 	assert_int_equal(pool_client_sync(client, &error), -EACCES);
 	assert_contains(error.text, pool_status_text(POOL_NO_BELL));
+}
+
+/* What the server says unasked is told by the call after the one that it came in. */
+static void check_answers_stay(struct pool_client *client)
+{
+	struct error error = {0};
+
+	ring_without_a_grant(client);
+	pooled_allocate(client, PAGE_BYTES, 1);
+	assert_int_equal(pool_client_free(client, client->grant.address, &error), -EACCES);
+	assert_contains(error.text, pool_status_text(POOL_NO_BELL));
+	pooled_ring(client, 10, 8);
+	pooled_release(client, client->grant.address);
 }
 
 /* A doorbell without a grant, or with one that has no room for a value. */
@@ -309,6 +328,7 @@ static void test_what_is_none(void **state)
 	pooled_start(mode(state), 64, 0);
 	pooled_client(&client);
 	check_no_bell(&client);
+	check_answers_stay(&client);
 	pool_client_close(&client);
 	pooled_client(&client);
 	pooled_allocate(&client, 3, 1);

@@ -183,6 +183,9 @@ static void test_foot(void **unused)
 
 	snprintf(wanted, sizeof(wanted), "%sread/lat/1m/adaptive: interrupted\n", skipped);
 	check_foot(wanted);
+	/* A status says as much as this reason. */
+	snprintf(sample.cases[SAMPLE_NOT_RUN].error, sizeof(sample.cases->error), "interrupted");
+	check_foot(wanted);
 	/* The one that was under way has a reason. */
 	sample.cases[SAMPLE_FAILED].status = RESULT_INTERRUPTED;
 	trials[1].warmup.has_converged = false;
@@ -193,6 +196,38 @@ static void test_foot(void **unused)
 		 "send/lat/64/poll; mend: a longer --warmup\n",
 		 skipped);
 	check_foot(wanted);
+}
+
+/* Few are named one by one, and many together with the first, in that order. */
+static void test_many_skipped(void **unused)
+{
+	static const char *const reasons[] = {"UC cannot", "UD cannot",  "UC cannot", "it is none",
+					      "UC cannot", "it is none", "UC cannot", "UC cannot"};
+	char text[1024] = "";
+	FILE *out = fmemopen(text, sizeof(text), "w");
+	struct result result;
+	struct table table;
+	long head;
+
+	assert_non_null(out);
+	sample_init_empty(&result, ARRAY_LENGTH(reasons));
+	for (size_t i = 0; i < result.n_cases; i++) {
+		struct result_case *line = &result.cases[i];
+
+		line->status = RESULT_SKIPPED;
+		line->metric = "lat";
+		snprintf(line->id, sizeof(line->id), "read/lat/%zu", i);
+		snprintf(line->error, sizeof(line->error), "%s", reasons[i]);
+	}
+	table_open(&table, out, NULL, &result);
+	head = ftell(out);
+	assert_int_equal(table_foot(&table).wanted, 0);
+	fclose(out);
+	assert_string_equal(text + head, "read/lat/0 and 4 more: skipped: UC cannot\n"
+					 "read/lat/1: skipped: UD cannot\n"
+					 "read/lat/3: skipped: it is none\n"
+					 "read/lat/5: skipped: it is none\n");
+	result_finish(&result);
 }
 
 /*
@@ -215,6 +250,15 @@ static void test_bandwidth(void **unused)
 	check_line(
 		SAMPLE_BANDWIDTH, BANDWIDTH
 		"write/t16           1000 event/poll   0.339  0.240  13.6  0.0424   0.080..0.960  0.00/0.00\n");
+}
+
+/* A thousandth of that: 339.2 kb/s, and 42.4 messages a second. */
+static void test_little_bandwidth(void **unused)
+{
+	sample.cases[SAMPLE_BANDWIDTH].duration_ns *= 1000;
+	check_line(
+		SAMPLE_BANDWIDTH, BANDWIDTH
+		"write/t16           1000 event/poll 3.4e-04 0.2400   0.0 4.2e-05   0.080..0.960  0.00/0.00\n");
 }
 
 /* 42.4 MB/s: 339.2 Mb/s, and 40.435791015625 MiB/s; the windows are 10 to 120 MB/s. */
@@ -520,6 +564,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_foot, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_latency, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_bandwidth, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_little_bandwidth, open_sample, close_sample),
+		cmocka_unit_test(test_many_skipped),
 		cmocka_unit_test_setup_teardown(test_units, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_flows, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_very_many_hosts, open_sample, close_sample),

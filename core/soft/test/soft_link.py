@@ -150,6 +150,7 @@ class Verbmark(OnLink):
         """For each operation, the best of its trials."""
         path = os.path.join(self.directory, "result.json")
         server = self.start(VERBMARK, "serve", "-p", str(port))
+        self.assertIn("SOFTWARE DEVICE", server.stdout.readline())
         self.assertIn("ready", server.stdout.readline())
         words = "--trials 5 -n 1000 --warmup 20ms --quiet".split()
         operations = ",".join(OPERATIONS)
