@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "reports/fingerprint.h"
 #include "reports/markup.h"

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,12 +94,12 @@ static int print_figure(FILE *out, const struct history_view *view, size_t setup
 {
 	struct chart chart = {.title = drawn[which].title,
 			      .says = "Medians over the trials of each run, in the order of runs.",
-			      .has_table = true,
 			      .least = 1,
 			      .most = POINTS_MOST};
 	struct notes notes = {0};
 	int code = 0;
 
+	snprintf(chart.key, sizeof(chart.key), "s%zuf%zu", setup, which);
 	axis_open(&chart.x, AXIS_RANGE);
 	chart.x.title = "run";
 	axis_open(&chart.y, AXIS_RANGE);
