@@ -338,12 +338,12 @@ class Browser(unittest.TestCase):
         self.assertLessEqual(max(wide), 390)
 
     def test_screens(self):
-        for width in (390, 1280):
+        for width, height in ((390, 3400), (1280, 2400)):
             for words, background in (
                 ((), LIGHT), (("--blink-settings=preferredColorScheme=0",), DARK)
             ):
                 path = f"{self.folder}/screen.png"
-                self.browse(f"--screenshot={path}", f"--window-size={width},700", *words)
+                self.browse(f"--screenshot={path}", f"--window-size={width},{height}", *words)
                 wide, rows = pixels(path)
                 self.assertEqual(wide, width)
                 every = collections.Counter(pixel for row in rows for pixel in row)
