@@ -86,8 +86,8 @@ static int add_table(const struct settings *settings, const struct result *resul
 		table_line(&table, &result->cases[i]);
 	count = table_foot(&table);
 	table_warnings(&table);
-	fprintf(out, "%zu/%zu complete, %s, %s\n", count.complete, count.wanted, result->started,
-		name);
+	fprintf(out, "%zu/%zu complete, %s%s%s\n", count.complete, count.wanted, result->started,
+		result->imported ? "" : ", ", name);
 	return 0;
 }
 

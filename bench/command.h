@@ -26,6 +26,7 @@ extern const struct command command_compare;
 extern const struct command command_devices;
 extern const struct command command_doctor;
 extern const struct command command_export;
+extern const struct command command_import;
 extern const struct command command_pool;
 extern const struct command command_report;
 extern const struct command command_run;
