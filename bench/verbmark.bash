@@ -87,6 +87,10 @@ _verbmark() {
 			-- "$word")
 	elif [[ $command == report || $command == compare || $command == export ]]; then
 		_verbmark_files "$word"
+	elif [[ $command == import ]] && ((COMP_CWORD == 2)); then
+		mapfile -t COMPREPLY < <(compgen -W "perftest" -- "$word")
+	elif [[ $command == import ]]; then
+		_verbmark_files "$word"
 	elif [[ $command == run ]]; then
 		mapfile -t COMPREPLY < <(compgen -A hostname -- "$word")
 	fi

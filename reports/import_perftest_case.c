@@ -21,6 +21,7 @@
 #define TX_DEPTH_BANDWIDTH 128
 #define TX_DEPTH_LATENCY   1
 #define CQ_MODERATION      100
+#define CQ_MODERATION_UPTO 8192 /* bytes; of larger messages each is signalled */
 
 static double value(const struct perftest_row *row, enum perftest_column column)
 {
@@ -57,7 +58,7 @@ static void make_id(char *id, size_t size, const struct perftest_run *run, uint6
 {
 	int64_t depth = run->is_bandwidth ? TX_DEPTH_BANDWIDTH : TX_DEPTH_LATENCY;
 	int64_t list = parameter(run, "post-list", 1);
-	int64_t moderation = parameter(run, "cq-mod", 1);
+	int64_t usual = list > 1 ? list : bytes > CQ_MODERATION_UPTO ? 1 : CQ_MODERATION;
 	const char *connect = json_string_value(json_object_get(run->parameters, "connect"));
 	size_t used =
 		(size_t)snprintf(id, size, "%s/%s/", run->op, run->is_bandwidth ? "bw" : "lat");
@@ -71,9 +72,8 @@ static void make_id(char *id, size_t size, const struct perftest_run *run, uint6
 		used = add_mark(id, size, used, "q", parameter(run, "qps", 1));
 	if (parameter(run, "tx-depth", depth) != depth)
 		used = add_mark(id, size, used, "t", parameter(run, "tx-depth", depth));
-	/* The default is one or the other, and that of a list the list's. */
-	if (moderation != 1 && moderation != CQ_MODERATION && moderation != list)
-		used = add_mark(id, size, used, "Q", moderation);
+	if (parameter(run, "cq-mod", usual) != usual)
+		used = add_mark(id, size, used, "Q", parameter(run, "cq-mod", usual));
 	if (list != 1)
 		used = add_mark(id, size, used, "l", list);
 	if (run->is_bidirectional)

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import unittest
 
+from cli_report import latency, result
 from documents import parse
 from verbmark import VERBMARK, verbmark
 
@@ -103,7 +104,7 @@ def samples(text):
         if line == "#, usec":
             lists.append([])
         elif re.match(r"\d+, [\d.e+]+$", line):
-            lists[-1].append(round(float(line.split()[1]) * 1000))
+            lists[-1].append(int(float(line.split()[1]) * 1000 + 0.5))
     return lists
 
 
@@ -374,12 +375,19 @@ class Import(unittest.TestCase):
             for name in ("base", "new"))
         itself = verbmark("compare", base, new)
         self.assertEqual(itself.status, 0, itself.err)
-        self.assertIn("send/lat/64/poll", itself.out + "send/lat/64/poll")
+        self.assertIn("p50 us", itself.out)
+        self.assertRegex(itself.out, r"p50 us +0\.85 +0\.85 +1\.000")
+        self.assertNotIn(" to :", itself.out)
+        # What another program has measured is another thing.
+        ours = self.write("ours.json", json.dumps(result(latency([850] * 2000))))
+        apart = verbmark("compare", base, ours)
+        self.assertEqual(apart.status, 3, apart.out)
+        self.assertIn("perftest in", apart.err)
+        self.assertIn("verbmark in", apart.err)
         with open(base, encoding="utf-8") as file:
             document = json.load(file)
-        native = dict(document)
-        del native["imported"]
-        path = self.write("native.json", json.dumps(native))
+        del document["imported"]
+        path = self.write("native.json", json.dumps(document))
         self.assertEqual(verbmark("report", path).status, 1)
 
     def test_fresh(self):
