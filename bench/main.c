@@ -10,8 +10,8 @@
 #include "bench/command.h"
 
 static const struct command *const commands[] = {
-	&command_run,     &command_serve,  &command_report, &command_compare, &command_export, &command_import,
-	&command_devices, &command_doctor, &command_pool,   &command_tips,
+	&command_run,    &command_serve,   &command_report, &command_compare, &command_export,
+	&command_import, &command_devices, &command_doctor, &command_pool,    &command_tips,
 };
 
 void command_help(const struct command *command)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 
+#include "reports/compare_said.h"
+
+#include <stdio.h>
+#include <string.h>
 
 #include "reports/alike.h"
 #include "reports/banner.h"
 #include "reports/cells.h"
-#include "reports/compare_said.h"
 #include "reports/member.h"
-#include <stdio.h>
-#include <string.h>
 
 /* Of files that are named; the document has all of them. */
 #define NAMES_MOST 3
@@ -71,8 +72,9 @@ static void tell_runs(const struct comparison *comparison, enum compare_side sid
 
 	/* When they were, nobody has told. */
 	if (first->imported)
-		length = (size_t)snprintf(text, COMPARE_TEXT, "%-4s %zu result%s of %.32s:",
-					  compare_side_name(side), runs->count, plural(runs->count),
+		length = (size_t)snprintf(text, COMPARE_TEXT,
+					  "%-4s %zu result%s of %.32s:", compare_side_name(side),
+					  runs->count, plural(runs->count),
 					  member_or_empty(first->imported, "format"));
 	else
 		length = (size_t)snprintf(text, COMPARE_TEXT,

@@ -93,8 +93,8 @@ static json_t *make_known_figures(const double values[static STATISTICS])
 static json_t *make_latency(const struct result_case *line)
 {
 	json_t *intervals = json_object();
-	json_t *latency = line->latency ? make_figures(line->latency)
-					: make_known_figures(line->figures);
+	json_t *latency =
+		line->latency ? make_figures(line->latency) : make_known_figures(line->figures);
 
 	for (size_t i = 0; i < STATISTICS; i++) {
 		json_t *interval = make_interval(line, &line->trials->latency[i]);
@@ -305,11 +305,10 @@ static json_t *make_chosen(const struct result_case *line)
 static json_t *make_case(const struct result_case *line)
 {
 	json_t *chosen = make_chosen(line);
-	json_t *object = json_pack("{s:s, s:s, s:s, s:o, s:s, s:s*, s:s}", "id", line->id, "op",
-				   line->op, "metric", line->metric, "size", number(line->size),
-				   "cq", line->cq, "server_cq",
-				   line->is_imported ? NULL : line->server_cq, "transport",
-				   line->transport);
+	json_t *object = json_pack(
+		"{s:s, s:s, s:s, s:o, s:s, s:s*, s:s}", "id", line->id, "op", line->op, "metric",
+		line->metric, "size", number(line->size), "cq", line->cq, "server_cq",
+		line->is_imported ? NULL : line->server_cq, "transport", line->transport);
 
 	add_parameters(object, line->parameters);
 	json_object_set_new(object, "trials", make_trials(line));

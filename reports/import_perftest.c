@@ -8,13 +8,20 @@
 #include <string.h>
 
 const char *const perftest_keys[PERFTEST_COLUMNS] = {
-	[PERFTEST_SIZE] = "MsgSize",        [PERFTEST_ITERATIONS] = "n_iterations",
-	[PERFTEST_MIN] = "t_min",           [PERFTEST_MAX] = "t_max",
-	[PERFTEST_TYPICAL] = "t_typical",   [PERFTEST_AVERAGE] = "t_avg",
-	[PERFTEST_STDEV] = "t_stdev",       [PERFTEST_P99] = "percentile_99",
-	[PERFTEST_P99_9] = "percentile_99.9", [PERFTEST_TPS] = "tps_average",
-	[PERFTEST_BW_PEAK] = "BW_peak",     [PERFTEST_BW_AVERAGE] = "BW_average",
-	[PERFTEST_MSG_RATE] = "MsgRate",    [PERFTEST_CPU] = "CPU_util",
+	[PERFTEST_SIZE] = "MsgSize",
+	[PERFTEST_ITERATIONS] = "n_iterations",
+	[PERFTEST_MIN] = "t_min",
+	[PERFTEST_MAX] = "t_max",
+	[PERFTEST_TYPICAL] = "t_typical",
+	[PERFTEST_AVERAGE] = "t_avg",
+	[PERFTEST_STDEV] = "t_stdev",
+	[PERFTEST_P99] = "percentile_99",
+	[PERFTEST_P99_9] = "percentile_99.9",
+	[PERFTEST_TPS] = "tps_average",
+	[PERFTEST_BW_PEAK] = "BW_peak",
+	[PERFTEST_BW_AVERAGE] = "BW_average",
+	[PERFTEST_MSG_RATE] = "MsgRate",
+	[PERFTEST_CPU] = "CPU_util",
 };
 
 struct word {
@@ -45,15 +52,15 @@ static const struct word links[] = {
 /* Their numbers, and our options that mean the same. */
 static const struct word counts[] = {
 	{"Number of qps",   "qps"        },
-	{"TX depth",        "tx-depth"   },
+        {"TX depth",        "tx-depth"   },
 	{"RX depth",        "rx-depth"   },
-	{"CQ Moderation",   "cq-mod"     },
+        {"CQ Moderation",   "cq-mod"     },
 	{"Post List",       "post-list"  },
-	{"Mtu",             "mtu"        },
+        {"Mtu",             "mtu"        },
 	{"GID index",       "gid-index"  },
-	{"Max inline data", "inline"     },
+        {"Max inline data", "inline"     },
 	{"Outstand reads",  "outstanding"},
-	{"TOS",             "tos"        },
+        {"TOS",             "tos"        },
 };
 
 void perftest_row_init(struct perftest_row *row)
@@ -217,8 +224,7 @@ bool perftest_number(const char *text, size_t length, double *number)
 	return *number < 1e18;
 }
 
-static int add(struct import *import, const char *text, size_t length,
-			 struct error *error)
+static int add(struct import *import, const char *text, size_t length, struct error *error)
 {
 	size_t at = 0;
 
@@ -242,28 +248,26 @@ static const struct {
 	const char *mend;
 } notes[PERFTEST_NOTES] = {
 	[PERFTEST_TRIMMED] =
-		{"perftest-trimmed", true,
-		 "means leave out the two longest times of a run, and the longest one is not known: "
-		 "t_max is the longest but one",
-		 "perftest takes the two largest samples away before it adds up and sorts out",
-		 "-U of perftest's latency programs prints all samples"},
+		{"perftest-trimmed",  true,
+				    "means leave out the two longest times of a run, and the longest one is not known: "
+		 "t_max is the longest but one",								     "perftest takes the two largest samples away before it adds up and sorts out",
+				    "-U of perftest's latency programs prints all samples"																			},
 	[PERFTEST_NO_STDEV] =
-		{"perftest-stdev", false,
-		 "standard deviations are not taken over: t_stdev has none below a microsecond",
-		 "perftest cuts each difference to whole microseconds before it squares it",
-		 "-U of perftest's latency programs prints all samples"},
+		{"perftest-stdev",    false,
+				    "standard deviations are not taken over: t_stdev has none below a microsecond",
+				    "perftest cuts each difference to whole microseconds before it squares it",
+				    "-U of perftest's latency programs prints all samples"																			},
 	[PERFTEST_HALVES] =
-		{"perftest-halves", true,
-		 "of both directions only the sum was told: each is shown with half of it",
-		 "perftest adds the two ends up", "--report-both of perftest tells each of them"},
+		{"perftest-halves",   true,
+				    "of both directions only the sum was told: each is shown with half of it",
+				    "perftest adds the two ends up",																"--report-both of perftest tells each of them"},
 	[PERFTEST_DERIVED] =
 		{"perftest-duration", false,
-		 "how long a bandwidth took is what its messages take at the rate that was told",
-		 "perftest tells rates, and no times", "none: figures are as they were told"},
-	[PERFTEST_AT_SERVER] =
-		{"perftest-server", false, "figures are those that the server has printed",
-		 "they were in what it has written, and not the client",
-		 "the client's own, where both are there"},
+				    "how long a bandwidth took is what its messages take at the rate that was told",
+				    "perftest tells rates, and no times",															   "none: figures are as they were told"         },
+	[PERFTEST_AT_SERVER] = {"perftest-server",   false,
+				    "figures are those that the server has printed",				 "they were in what it has written, and not the client",
+				    "the client's own, where both are there"																				      },
 };
 
 static int finish(struct import *import, struct error *error)

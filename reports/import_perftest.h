@@ -61,9 +61,9 @@ struct perftest_run {
 struct perftest_row {
 	double values[PERFTEST_COLUMNS]; /* NAN: there is no such column */
 	enum perftest_unit unit;
-	bool has_both;             /* of two directions each on its own: */
-	double both[2];            /* messages per microsecond, here and there */
-	const struct hist *hist;   /* of all samples; NULL: they are not there */
+	bool has_both;           /* of two directions each on its own: */
+	double both[2];          /* messages per microsecond, here and there */
+	const struct hist *hist; /* of all samples; NULL: they are not there */
 };
 
 /* As JSON has them. */

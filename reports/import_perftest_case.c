@@ -42,15 +42,14 @@ static size_t add_mark(char *id, size_t size, size_t used, const char *mark, int
 
 static size_t add_size(char *id, size_t size, uint64_t bytes)
 {
-	static const char units[] = "kmg";
+	static const char *const units[] = {"", "k", "m", "g"};
 	size_t unit = 0;
 
-	while (unit < 3 && bytes % 1024 == 0) {
+	while (unit + 1 < ARRAY_LENGTH(units) && bytes % 1024 == 0) {
 		bytes /= 1024;
 		unit++;
 	}
-	return (size_t)snprintf(id, size, "%" PRIu64 "%.*s", bytes, unit ? 1 : 0,
-				unit ? &units[unit - 1] : "");
+	return (size_t)snprintf(id, size, "%" PRIu64 "%s", bytes, units[unit]);
 }
 
 /* As run would have it, where that has an option for it. */
@@ -107,8 +106,8 @@ static int check_order(const struct perftest_row *row, struct error *error)
  */
 static bool is_in_cycles(const struct perftest_row *row)
 {
-	static const enum perftest_column samples[] = {
-		PERFTEST_MIN, PERFTEST_TYPICAL, PERFTEST_P99, PERFTEST_P99_9, PERFTEST_MAX};
+	static const enum perftest_column samples[] = {PERFTEST_MIN, PERFTEST_TYPICAL, PERFTEST_P99,
+						       PERFTEST_P99_9, PERFTEST_MAX};
 
 	if (value(row, PERFTEST_MIN) < 1)
 		return false;
@@ -179,8 +178,8 @@ static bool go_together(const struct perftest_row *row, double unit)
 /* The bytes of the unit; 0: nobody knows, and the other column alone will do. */
 static int find_unit(const struct perftest_row *row, double *unit, struct error *error)
 {
-	static const double units[] = {[PERFTEST_MIB] = BYTES_PER_MIB,
-				       [PERFTEST_GBIT] = BYTES_PER_GBIT};
+	static const double units[] = {
+		[PERFTEST_MIB] = BYTES_PER_MIB, [PERFTEST_GBIT] = BYTES_PER_GBIT};
 	bool is_mib = row->unit != PERFTEST_GBIT && go_together(row, BYTES_PER_MIB);
 	bool is_gbit = row->unit != PERFTEST_MIB && go_together(row, BYTES_PER_GBIT);
 
@@ -276,8 +275,9 @@ static int check_counts(const struct perftest_run *run, const struct perftest_ro
 /* As they were printed, under their names in JSON. */
 static json_t *make_printed(const struct perftest_run *run, const struct perftest_row *row)
 {
-	static const char *const ends[] = {
-		[PERFTEST_ANY_END] = NULL, [PERFTEST_CLIENT] = "client", [PERFTEST_SERVER] = "server"};
+	static const char *const ends[] = {[PERFTEST_ANY_END] = NULL,
+					   [PERFTEST_CLIENT] = "client",
+					   [PERFTEST_SERVER] = "server"};
 	json_t *printed = json_object();
 
 	for (size_t i = 0; i < PERFTEST_COLUMNS; i++) {
@@ -322,8 +322,8 @@ static int open_case(struct result_case *line, const struct perftest_run *run, u
 	line->cq = line->server_cq = run->has_events ? "event" : "poll";
 	line->transport = run->transport;
 	line->size = size;
-	line->kind = !strcmp(run->op, "send") || !strcmp(run->op, "write") ? RESULT_HALF
-									   : RESULT_FULL;
+	line->kind =
+		!strcmp(run->op, "send") || !strcmp(run->op, "write") ? RESULT_HALF : RESULT_FULL;
 	line->parameters = json_deep_copy(run->parameters);
 	if (!line->parameters ||
 	    (run->is_bidirectional &&

@@ -13,8 +13,8 @@
 #include "reports/member.h"
 #include "reports/slurp.h"
 
-/* Of memory that JSON takes, in pieces of 64 bytes: 6 GiB. */
-#define PIECES_MOST 100663296
+/* Of memory that JSON takes, in pieces of 64 bytes. */
+#define PIECES_MOST ((size_t)LOAD_VALUES_MIB << 14)
 
 static int load_end(struct result_end *end, const json_t *hosts, const char *name, json_t *texts,
 		    struct error *error)
@@ -143,6 +143,22 @@ static int load_run(struct result *result, const json_t *document, struct error 
 	return 0;
 }
 
+/* Before any of them is there: a case of a hundred bytes may ask for four. */
+static size_t count_histograms(const json_t *cases)
+{
+	const json_t *json;
+	size_t count = 0;
+	size_t i;
+
+	json_array_foreach(cases, i, json)
+	{
+		count += json_object_get(json, "latency_ns") != NULL;
+		count += json_object_get(json, "warmup_latency_ns") != NULL;
+		count += json_object_get(json, "load") ? 2 : 0;
+	}
+	return count;
+}
+
 static int load_cases(struct result *result, const json_t *document, struct error *error)
 {
 	json_t *cases;
@@ -155,6 +171,9 @@ static int load_cases(struct result *result, const json_t *document, struct erro
 	if (json_array_size(cases) > LOAD_CASES_MOST)
 		return error_set(error, -E2BIG, "%zu cases are more than %d",
 				 json_array_size(cases), LOAD_CASES_MOST);
+	if (count_histograms(cases) > LOAD_HISTOGRAMS_MOST)
+		return error_set(error, -E2BIG, "%zu histograms are more than %d",
+				 count_histograms(cases), LOAD_HISTOGRAMS_MOST);
 	result->cases = calloc(json_array_size(cases) + 1, sizeof(*result->cases));
 	if (!result->cases)
 		return error_set_errno(error, -ENOMEM, "cannot keep the cases");
@@ -338,7 +357,10 @@ int load_text(struct result *result, const char *text, size_t length, struct err
 
 	*result = (struct result){0};
 	if (is_too_rich(text, length))
-		return error_set(error, -E2BIG, "this has too many values for a result");
+		return error_set(error, -E2BIG,
+				 "this has too many values for a result: they may take %d MiB of "
+				 "memory",
+				 LOAD_VALUES_MIB);
 	document = json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
 	if (!document)
 		return not_json(&fault, error);

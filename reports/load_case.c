@@ -275,21 +275,27 @@ static int load_figures(struct result_case *line, const json_t *json, struct err
 		code = load_shares(line, json, error);
 	if (line->n_trials && !code && json_object_get(json, "flows"))
 		code = load_flows(line, json, error);
-	return code || !line->n_trials || line->is_imported ? code
-							    : check_costs(line, json, error);
+	return code || !line->n_trials || line->is_imported ? code : check_costs(line, json, error);
 }
 
 /* What no other program tells. */
 static int check_imported(const json_t *json, struct error *error)
 {
-	static const char *const ours[] = {"beside", "chosen",    "counters", "cpu",
-					   "flows",  "load",      "loss",     "placement",
-					   "shares", "semantics", "warmup_latency_ns"};
+	static const char *const ours[] = {"beside",
+					   "chosen",
+					   "counters",
+					   "cpu",
+					   "flows",
+					   "load",
+					   "loss",
+					   "placement",
+					   "shares",
+					   "semantics",
+					   "warmup_latency_ns"};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(ours); i++)
 		if (json_object_get(json, ours[i]))
-			return error_set(error, -EINVAL, "it is imported, and has \"%s\"",
-					 ours[i]);
+			return error_set(error, -EINVAL, "it is imported, and has \"%s\"", ours[i]);
 	return 0;
 }
 

@@ -371,8 +371,7 @@ int merge_add(struct result *into, const struct result *from, struct error *erro
 	if (from->imported)
 		return error_set(error, -EINVAL,
 				 "it is imported: import takes the files of several runs at once");
-	code = into->texts ? check_circumstances(into, from, error)
-			   : take_first(into, from, error);
+	code = into->texts ? check_circumstances(into, from, error) : take_first(into, from, error);
 
 	if (!code && from->texts && json_array_append(into->texts, from->texts))
 		code = error_set_errno(error, -ENOMEM, "cannot merge");

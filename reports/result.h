@@ -92,14 +92,14 @@ struct result_case {
 	enum result_status status;
 	char error[256]; /* of a failed one, or why it is skipped */
 	uint64_t messages;
-	uint64_t duration_ns;    /* the sum over trials */
-	bool is_imported;        /* another program has measured it: no warm-up, no costs */
-	bool has_figures;        /* of latencies, without their histogram: figures */
+	uint64_t duration_ns;       /* the sum over trials */
+	bool is_imported;           /* another program has measured it: no warm-up, no costs */
+	bool has_figures;           /* of latencies, without their histogram: figures */
 	double figures[STATISTICS]; /* NAN: not known; see result_take_figures */
-	struct hist *latency;    /* of all trials; NULL: none was measured */
-	struct hist *warmup;     /* latencies before that, of all trials; NULL: none */
-	struct windows *windows; /* of all trials; NULL: no bandwidth was */
-	struct pace *pace;       /* of all trials; NULL: it was no load */
+	struct hist *latency;       /* of all trials; NULL: none was measured */
+	struct hist *warmup;        /* latencies before that, of all trials; NULL: none */
+	struct windows *windows;    /* of all trials; NULL: no bandwidth was */
+	struct pace *pace;          /* of all trials; NULL: it was no load */
 	struct result_cost client;
 	struct result_cost server;
 	json_t *counters; /* {"client", "server"}: what their devices counted; or NULL */

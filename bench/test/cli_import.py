@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -23,10 +24,17 @@ JSONS = f"{CORPUS}/import_json"
 SOFTRDMA = os.path.join(os.path.dirname(VERBMARK), "../core/soft/softrdma")
 MIB = 1 << 20
 GBIT = 1e9 / 8
+# Of what reads a file of 256 MiB, with the room in which it grew, and what sanitizers add.
+MOST_MIB = 700
 OPERATIONS = {
     "Send": "send", "RDMA_Write": "write", "RDMA_Read": "read",
     "Atomic FETCH_AND_ADD": "fetch-add", "Atomic CMP_AND_SWAP": "compare-swap",
 }
+# Every command that reads results.
+READERS = (
+    ("report",), ("export", "--format", "csv"), ("compare", "/dev/null"), ("import", "perftest"),
+    ("run", "--device", "soft0", "--dry-run", "--plan"),
+)
 # What cannot be understood, and a word of why.
 REFUSED = {
     "real-send-lat-C": "-C", "real-read-lat-CU": "cycles", "real-out-lat": "nothing of perftest",
@@ -389,6 +397,89 @@ class Import(unittest.TestCase):
         del document["imported"]
         path = self.write("native.json", json.dumps(document))
         self.assertEqual(verbmark("report", path).status, 1)
+
+    def measured(self, *words):
+        """Status, what it said, and the most memory that it had, in MiB."""
+        with open(f"{self.folder.name}/err", "w+b") as err:
+            with subprocess.Popen([VERBMARK, *words], stdout=subprocess.DEVNULL, stderr=err) as run:
+                _, status, usage = os.wait4(run.pid, 0)
+                run.returncode = os.waitstatus_to_exitcode(status)
+            err.seek(0)
+            return run.returncode, err.read().decode(), usage.ru_maxrss >> 10
+
+    def refused_large(self, path, word, commands=READERS):
+        """In a sentence, and with little memory."""
+        for words in commands:
+            with self.subTest(words):
+                status, said, mib = self.measured(*words, path)
+                self.assertIn(status, (1, 2), said)
+                self.assertLess(len(said), 600)
+                self.assertLess(mib, MOST_MIB)
+                if words[0] in ("report", "export"):
+                    self.assertIn(word, said)
+
+    def test_large(self):
+        path = self.write("large", b"")
+        os.truncate(path, 257 * MIB)
+        self.refused_large(path, "longer than a result may be: 256 MiB")
+        self.refused_large("/dev/zero", "longer than a result may be: 256 MiB")
+        # As text, whole, and as far as it can be read; a value of JSON takes 64 bytes and more.
+        for start, part, word in (
+            (b"[", b"{},", "too many values"), (b"", b"[", "too many values"),
+            (b'{"a":"', b"x", "premature end"), (b"", b"\0", "line 1"),
+        ):
+            with open(path, "wb") as file:
+                file.write(start)
+                for _ in range(100):
+                    file.write(part * (MIB // len(part)))
+            self.refused_large(path, word, READERS[:1])
+
+    def test_large_result(self):
+        """100 MB that are one, of two thousand cases and bins: read in the memory that it may take."""
+        with open(VERBMARK, "rb") as file:
+            if b"libasan" in file.read():
+                self.skipTest("what a sanitizer adds is no memory of ours")
+        line = json.dumps(latency([value for value in range(48, 2048) for _ in range(2)]))
+        head, foot = json.dumps(result(None)).split("null")
+        path = f"{self.folder.name}/large"
+        count = 100000000 // len(line)
+        with open(path, "w", encoding="ascii") as file:
+            file.write(head)
+            for i in range(count):
+                file.write(("," if i else "") + line.replace("/poll", f"/poll/t{i}", 1))
+            file.write(foot)
+        self.assertGreater(os.path.getsize(path), 95000000)
+        status, said, mib = self.measured("report", "--format", "csv", path)
+        self.assertEqual(status, 0, said)
+        self.assertLess(mib, 3072 + MOST_MIB)
+
+    def test_large_import(self):
+        """A log of 100 MB, and rows and samples without end."""
+        path = f"{self.folder.name}/large"
+        run = HEAD + TITLES + ROW + LINE
+        for text, word in (
+            ("# a shell has written this line\n" * 3000000 + run, None),
+            ("x" * 100000000 + "\n" + run, None),
+            (HEAD + TITLES + ROW * 20000 + LINE, "more than 10000 rows"),
+            (HEAD + TITLES + "#, usec\n" + "".join(
+                f"{i}, 1.5\n" for i in range(1, 3000001)), "break off"),
+            (HEAD + TITLES + ("#, usec\n1, 1.5\n" + LINE + TITLES + ROW.replace(" 1000 ", " 2 "))
+             * 1100 + LINE, "more than 1000 rows with samples"),
+        ):
+            with self.subTest(word), open(path, "w", encoding="ascii") as file:
+                file.write(text)
+                file.flush()
+                status, said, mib = self.measured("import", "perftest", path)
+                self.assertEqual(status, 1 if word else 0, said)
+                self.assertIn(word or "", said)
+                self.assertLess(mib, MOST_MIB)
+
+    def test_pipe(self):
+        with open(f"{TEXTS}/real-send-lat", "rb") as file:
+            ended = subprocess.run([VERBMARK, "import", "perftest", "-", "--json", "-"],
+                                   input=file.read(), capture_output=True, check=False)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual(parse(ended.stdout)["cases"][0]["id"], "send/lat/2/poll")
 
     def test_fresh(self):
         """The programs of this machine print what the samples have."""
