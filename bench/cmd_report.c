@@ -119,8 +119,8 @@ static int add_table(const struct settings *settings, const struct shown *shown,
 		table_line(&table, &result->cases[i]);
 	count = table_foot(&table);
 	table_warnings(&table);
-	fprintf(out, "%zu/%zu complete, %s, %s\n", count.complete, count.wanted, result->started,
-		shown->name);
+	fprintf(out, "%zu/%zu complete, %s%s%s\n", count.complete, count.wanted, result->started,
+		result->imported ? "" : ", ", shown->name);
 	return 0;
 }
 

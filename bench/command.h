@@ -29,6 +29,7 @@ extern const struct command command_export;
 extern const struct command command_gate;
 extern const struct command command_gate_check;
 extern const struct command command_history;
+extern const struct command command_import;
 extern const struct command command_pool;
 extern const struct command command_report;
 extern const struct command command_run;

@@ -34,12 +34,17 @@ void inputs_name(char name[static INPUTS_NAME], const char *path)
 	make_printable(name, INPUTS_NAME, path);
 }
 
+void inputs_name_error(struct error *error)
+{
+	make_printable(error->text, sizeof(error->text), error->text);
+}
+
 int inputs_load(struct result *result, const char *path, struct error *error)
 {
 	int code = load_file(result, path, error);
 
 	if (code)
-		make_printable(error->text, sizeof(error->text), error->text);
+		inputs_name_error(error);
 	return code;
 }
 

@@ -13,6 +13,9 @@
 /* The path as it is shown: what would do something to a terminal, or is no UTF-8, is '?'. */
 void inputs_name(char name[static INPUTS_NAME], const char *path);
 
+/* The same of a sentence that names files. */
+void inputs_name_error(struct error *error);
+
 /* As load_file, and so is the sentence shown. */
 int inputs_load(struct result *result, const char *path, struct error *error);
 

@@ -10,9 +10,9 @@
 #include "bench/command.h"
 
 static const struct command *const commands[] = {
-	&command_run,     &command_serve,      &command_report,  &command_compare,
-	&command_gate,    &command_gate_check, &command_history, &command_export,
-	&command_devices, &command_doctor,     &command_pool,    &command_tips,
+	&command_run,        &command_serve,   &command_report, &command_compare, &command_gate,
+	&command_gate_check, &command_history, &command_export, &command_import,  &command_devices,
+	&command_doctor,     &command_pool,    &command_tips,
 };
 
 void command_help(const struct command *command)
@@ -77,7 +77,7 @@ int main(int argc, char *argv[])
 	if (argc < 2) {
 		error_set(
 			&error, -1,
-			"a command is missing: run, serve, report, compare, gate, gate-check, history, export, devices, doctor, pool or tips; see --help");
+			"a command is missing: run, serve, report, compare, gate, gate-check, history, export, import, devices, doctor, pool or tips; see --help");
 		return complain(&error, COMMAND_USAGE);
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {

@@ -94,7 +94,9 @@ _verbmark() {
 		_verbmark_files "$word"
 	elif [[ $command == history ]] && ((COMP_CWORD == 2)); then
 		mapfile -t COMPREPLY < <(compgen -W "$(_verbmark_verbs "$program" "$command")" -- "$word")
-	elif [[ $command == history && ${COMP_WORDS[2]} == add ]]; then
+	elif [[ $command == import ]] && ((COMP_CWORD == 2)); then
+		mapfile -t COMPREPLY < <(compgen -W "perftest" -- "$word")
+	elif [[ $command == import || ($command == history && ${COMP_WORDS[2]} == add) ]]; then
 		_verbmark_files "$word"
 	elif [[ $command == run ]]; then
 		mapfile -t COMPREPLY < <(compgen -A hostname -- "$word")

@@ -112,12 +112,22 @@ static int check_parties(const struct alike *before, const struct alike *now, st
 	return code;
 }
 
+static const char *program_of(const struct result *result)
+{
+	return result->imported ? member_or_empty(result->imported, "format") : "verbmark";
+}
+
 int alike_check(const struct alike *before, const struct alike *now, struct error *error)
 {
 	const struct result *one = before->result;
 	const struct result *other = now->result;
-	int code = check_end(&one->client, &other->client, before, now, error);
+	const struct value programs = {program_of(one), program_of(other)};
+	int code;
 
+	/* They measure other things under the same names. */
+	if (is_other(programs.before, programs.now))
+		return differ("the program that has measured", &programs, before, now, error);
+	code = check_end(&one->client, &other->client, before, now, error);
 	if (code) {
 		error_wrap(error, "the client");
 		return code;

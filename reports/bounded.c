@@ -29,16 +29,13 @@ void bounded_of(struct bounded *figure, const struct result_case *line, const do
 void bounded_latency(struct bounded *figure, const struct result_case *line, const char *key)
 {
 	*figure = unknown;
-	if (line->status != RESULT_COMPLETE || !line->n_trials || !line->latency)
+	if (line->status != RESULT_COMPLETE || !line->n_trials || !result_has_latency(line))
 		return;
 	for (size_t i = 0; i < STATISTICS; i++) {
-		const struct statistic *statistic = &statistics[i];
+		double pooled = result_statistic(line, i);
 
-		if (strcmp(statistic->key, key) != 0 ||
-		    !statistic->is_known(line->latency, statistic))
-			continue;
-		bounded_of(figure, line, &line->trials->latency[i],
-			   statistic->value(line->latency, statistic));
+		if (!strcmp(statistics[i].key, key) && !isnan(pooled))
+			bounded_of(figure, line, &line->trials->latency[i], pooled);
 	}
 }
 

@@ -232,7 +232,11 @@ static void print_ends(char text[static CELLS_ENDS], const struct result *result
 	size_t i;
 
 	text[0] = '\0';
-	if (!result->parties)
+	if (result->imported)
+		snprintf(text, CELLS_ENDS, "imported from %.32s: %s",
+			 member_or_empty(result->imported, "format"),
+			 near->device[0] ? near->device : far->device);
+	else if (!result->parties)
 		snprintf(text, CELLS_ENDS, "%s %s/%u -> %s %s/%u", near->host, near->device,
 			 near->port, far->host, far->device, far->port);
 	json_array_foreach(result->parties, i, party)
@@ -261,18 +265,22 @@ void cells_head(char text[static CELLS_HEAD], const struct result *result)
 	const struct result_case *mtu = find_common(result, has_same_mtu);
 	char common[3][64] = {"", "", ""};
 	char access[128] = "";
+	char rate[32] = "";
 
-	if (mtu)
+	if (mtu && mtu_of(result, mtu))
 		snprintf(common[2], sizeof(common[2]), " MTU %u", mtu_of(result, mtu));
 	if (transport)
 		snprintf(common[0], sizeof(common[0]), " %s", transport->transport);
-	if (qps)
+	if (qps && json_object_get(qps->parameters, "qps"))
 		snprintf(common[1], sizeof(common[1]), " q%" JSON_INTEGER_FORMAT,
 			 json_integer_value(json_object_get(qps->parameters, "qps")));
 	add_access(access, sizeof(access), result);
 	print_ends(ends, result);
-	snprintf(text, CELLS_HEAD, "%s  %s %g Gb/s%s%s%s%s", ends, network(near),
-		 (double)rate_mbps(result) / 1000, common[2], common[0], common[1], access);
+	/* Another program need not have told it. */
+	if (!result->imported)
+		snprintf(rate, sizeof(rate), " %g Gb/s", (double)rate_mbps(result) / 1000);
+	snprintf(text, CELLS_HEAD, "%s  %s%s%s%s%s%s", ends, network(near), rate, common[2],
+		 common[0], common[1], access);
 }
 
 static void add_costs(struct cells *cells, const struct result_case *line)
@@ -426,12 +434,10 @@ static void add_times(struct cells *cells, const struct result_case *line)
 {
 	for (size_t i = 0; i < STATISTICS; i++) {
 		const struct statistic *statistic = &statistics[i];
-		double value = (double)NAN;
+		double value = result_statistic(line, i) / NS_PER_US;
 
 		if (!statistic->title)
 			continue;
-		if (statistic->is_known(line->latency, statistic))
-			value = statistic->value(line->latency, statistic) / NS_PER_US;
 		add_figure(cells, WIDTH_FIGURE, latency_digits(value), value);
 		if (!strcmp(statistic->key, "p50"))
 			add_figure(cells, WIDTH_INTERVAL, latency_digits(value),
@@ -540,7 +546,7 @@ static bool is_unsteady(const struct result_case *line)
 
 	for (size_t i = 0; i < line->n_trials; i++)
 		count += !line->trials[i].warmup.has_converged;
-	return cells_has_figures(line) && 2 * count > line->n_trials;
+	return cells_has_figures(line) && !line->is_imported && 2 * count > line->n_trials;
 }
 
 bool cells_unsteady(char text[static 256], const struct result *result)

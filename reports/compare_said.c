@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+
 #include "reports/compare_said.h"
 
 #include <stdio.h>
@@ -7,6 +8,7 @@
 #include "reports/alike.h"
 #include "reports/banner.h"
 #include "reports/cells.h"
+#include "reports/member.h"
 
 /* Of files that are named; the document has all of them. */
 #define NAMES_MOST 3
@@ -65,11 +67,20 @@ static void tell_runs(const struct comparison *comparison, enum compare_side sid
 		      char text[static COMPARE_TEXT])
 {
 	const struct compare_runs *runs = &comparison->sides[side];
-	size_t length = (size_t)snprintf(
-		text, COMPARE_TEXT,
-		"%-4s %zu run%s of verbmark %s, %s to %s:", compare_side_name(side), runs->count,
-		plural(runs->count), runs->runs[0].result.version, first_started(runs),
-		last_finished(runs));
+	const struct result *first = &runs->runs[0].result;
+	size_t length;
+
+	/* When they were, nobody has told. */
+	if (first->imported)
+		length = (size_t)snprintf(text, COMPARE_TEXT,
+					  "%-4s %zu result%s of %.32s:", compare_side_name(side),
+					  runs->count, plural(runs->count),
+					  member_or_empty(first->imported, "format"));
+	else
+		length = (size_t)snprintf(text, COMPARE_TEXT,
+					  "%-4s %zu run%s of verbmark %s, %s to %s:",
+					  compare_side_name(side), runs->count, plural(runs->count),
+					  first->version, first_started(runs), last_finished(runs));
 
 	for (size_t i = 0; i < runs->count && i < NAMES_MOST && length < COMPARE_TEXT; i++)
 		length += (size_t)snprintf(text + length, COMPARE_TEXT - length, "%s %.60s",
@@ -179,7 +190,8 @@ static void say_versions(const struct comparison *comparison, said *say, void *o
 		for (size_t i = 0; i < comparison->sides[side].count; i++) {
 			const char *version = comparison->sides[side].runs[i].result.version;
 
-			if (!strcmp(version, first))
+			if (comparison->sides[side].runs[i].result.imported ||
+			    !strcmp(version, first))
 				continue;
 			snprintf(text, sizeof(text),
 				 "%s is of verbmark %s, %s of %s: what measures differs as well",

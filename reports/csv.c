@@ -65,7 +65,7 @@ static void begin_row(const struct rows *rows)
 		print_parameter(rows->out, line, parameters[i]);
 		fputc(',', rows->out);
 	}
-	fprintf(rows->out, "%s,%s,", line->latency ? result_kind_name(line->kind) : "",
+	fprintf(rows->out, "%s,%s,", result_has_latency(line) ? result_kind_name(line->kind) : "",
 		result_status_name(line->status));
 	if (rows->trial)
 		fprintf(rows->out, "%zu", rows->trial);
@@ -126,8 +126,9 @@ static void add_trials(struct rows *rows)
 
 		rows->trial = i + 1;
 		add_row(rows, "messages", "1", (double)trial->messages);
-		add_row(rows, "duration", "ns", (double)trial->duration_ns);
-		if (rows->line->latency)
+		if (trial->duration_ns)
+			add_row(rows, "duration", "ns", (double)trial->duration_ns);
+		if (result_has_latency(rows->line))
 			add_latency(rows, trial->latency);
 		add_rates(rows, trial->messages_per_s * (double)rows->line->size,
 			  trial->messages_per_s);
@@ -144,7 +145,6 @@ static void add_case(struct rows *rows)
 {
 	const struct result_case *line = rows->line;
 	double seconds = (double)line->duration_ns / 1e9;
-	double values[STATISTICS];
 
 	if (line->status != RESULT_COMPLETE || !line->n_trials) {
 		begin_row(rows);
@@ -152,11 +152,10 @@ static void add_case(struct rows *rows)
 		return;
 	}
 	add_row(rows, "messages", "1", (double)line->messages);
-	add_row(rows, "duration", "ns", (double)line->duration_ns);
-	if (line->latency) {
-		statistic_fill(values, line->latency);
-		add_latency(rows, values);
-	}
+	if (line->duration_ns)
+		add_row(rows, "duration", "ns", (double)line->duration_ns);
+	for (size_t i = 0; i < STATISTICS; i++)
+		add_row(rows, statistics[i].key, "ns", result_statistic(line, i));
 	add_rates(rows, (double)line->messages * (double)line->size / seconds,
 		  (double)line->messages / seconds);
 	add_cost(rows, "client_cpu", &line->client);

@@ -79,10 +79,22 @@ static json_t *make_figures(const struct hist *hist)
 	return figures;
 }
 
+/* Of latencies without a histogram. */
+static json_t *make_known_figures(const double values[static STATISTICS])
+{
+	json_t *figures = json_object();
+
+	for (size_t i = 0; i < STATISTICS; i++)
+		if (!isnan(values[i]))
+			json_object_set_new(figures, statistics[i].key, json_real(values[i]));
+	return figures;
+}
+
 static json_t *make_latency(const struct result_case *line)
 {
 	json_t *intervals = json_object();
-	json_t *latency = make_figures(line->latency);
+	json_t *latency =
+		line->latency ? make_figures(line->latency) : make_known_figures(line->figures);
 
 	for (size_t i = 0; i < STATISTICS; i++) {
 		json_t *interval = make_interval(line, &line->trials->latency[i]);
@@ -92,7 +104,8 @@ static json_t *make_latency(const struct result_case *line)
 	}
 	json_object_set_new(latency, "kind", json_string(result_kind_name(line->kind)));
 	json_object_set_new(latency, "intervals", intervals);
-	json_object_set_new(latency, "histogram", make_histogram(line->latency, "ns"));
+	if (line->latency)
+		json_object_set_new(latency, "histogram", make_histogram(line->latency, "ns"));
 	return latency;
 }
 
@@ -141,24 +154,31 @@ static json_t *make_total(const struct result_case *line)
 			 rate);
 }
 
+static json_t *make_rates_of_case(const struct result_case *line)
+{
+	double rate = result_rate(line, false);
+
+	return json_pack("{s:o, s:o, s:o, s:f, s:f, s:o*, s:{s:o*, s:o*}}", "bytes",
+			 number(line->messages * line->size), "messages", number(line->messages),
+			 "duration_ns", number(line->duration_ns), "bytes_per_s",
+			 rate * (double)line->size, "messages_per_s", rate, "total",
+			 make_total(line), "intervals", "bytes_per_s",
+			 make_interval(line, &line->trials->bytes_per_s), "messages_per_s",
+			 make_interval(line, &line->trials->messages_per_s));
+}
+
 static json_t *make_bandwidth(const struct result_case *line)
 {
 	struct hist *hist = malloc(sizeof(*hist));
-	double rate = result_rate(line, false);
-	json_t *bandwidth;
+	json_t *bandwidth = hist ? make_rates_of_case(line) : NULL;
 
-	if (!hist)
-		return NULL;
-	windows_fill(line->windows, line->size, hist);
-	bandwidth = json_pack("{s:o, s:o, s:o, s:f, s:f, s:o*, s:{s:o*, s:o*}, s:o, s:o, s:o}",
-			      "bytes", number(line->messages * line->size), "messages",
-			      number(line->messages), "duration_ns", number(line->duration_ns),
-			      "bytes_per_s", rate * (double)line->size, "messages_per_s", rate,
-			      "total", make_total(line), "intervals", "bytes_per_s",
-			      make_interval(line, &line->trials->bytes_per_s), "messages_per_s",
-			      make_interval(line, &line->trials->messages_per_s), "window_ns",
-			      number(line->windows->window_ns), "windows", make_windows(line),
-			      "histogram", make_histogram(hist, "bytes/s"));
+	/* Other programs tell of no windows. */
+	if (bandwidth && !line->is_imported) {
+		windows_fill(line->windows, line->size, hist);
+		json_object_set_new(bandwidth, "window_ns", number(line->windows->window_ns));
+		json_object_set_new(bandwidth, "windows", make_windows(line));
+		json_object_set_new(bandwidth, "histogram", make_histogram(hist, "bytes/s"));
+	}
 	free(hist);
 	return bandwidth;
 }
@@ -200,23 +220,26 @@ static json_t *make_trial_load(const struct result_trial *trial)
 			 trial->pace.is_saturated);
 }
 
+/* What another program has measured it tells less of. */
+static json_t *make_effort(const struct result_case *line, const struct result_trial *trial)
+{
+	if (line->is_imported)
+		return json_pack("{s:o, s:o*}", "messages", number(trial->messages), "duration_ns",
+				 trial->duration_ns ? number(trial->duration_ns) : NULL);
+	return json_pack("{s:{s:o, s:o, s:b}, s:o, s:o, s:o}", "warmup", "messages",
+			 number(trial->warmup.messages), "duration_ns",
+			 number(trial->warmup.duration_ns), "converged",
+			 trial->warmup.has_converged, "messages", number(trial->messages),
+			 "duration_ns", number(trial->duration_ns), "cpu",
+			 make_costs(&trial->client, &trial->server));
+}
+
 static json_t *make_trial(const struct result_case *line, const struct result_trial *trial)
 {
-	json_t *object = json_pack("{s:{s:o, s:o, s:b}, s:o, s:o, s:o}", "warmup", "messages",
-				   number(trial->warmup.messages), "duration_ns",
-				   number(trial->warmup.duration_ns), "converged",
-				   trial->warmup.has_converged, "messages", number(trial->messages),
-				   "duration_ns", number(trial->duration_ns), "cpu",
-				   make_costs(&trial->client, &trial->server));
-	json_t *latency = json_object();
+	json_t *object = make_effort(line, trial);
 
-	for (size_t i = 0; i < STATISTICS; i++)
-		if (line->latency && !isnan(trial->latency[i]))
-			json_object_set_new(latency, statistics[i].key,
-					    json_real(trial->latency[i]));
-	if (line->latency)
-		json_object_set(object, "latency_ns", latency);
-	json_decref(latency);
+	if (result_has_latency(line))
+		json_object_set_new(object, "latency_ns", make_known_figures(trial->latency));
 	if (line->windows)
 		json_object_set_new(object, "bandwidth", make_rates(trial));
 	if (line->pace)
@@ -282,10 +305,10 @@ static json_t *make_chosen(const struct result_case *line)
 static json_t *make_case(const struct result_case *line)
 {
 	json_t *chosen = make_chosen(line);
-	json_t *object =
-		json_pack("{s:s, s:s, s:s, s:o, s:s, s:s, s:s}", "id", line->id, "op", line->op,
-			  "metric", line->metric, "size", number(line->size), "cq", line->cq,
-			  "server_cq", line->server_cq, "transport", line->transport);
+	json_t *object = json_pack(
+		"{s:s, s:s, s:s, s:o, s:s, s:s*, s:s}", "id", line->id, "op", line->op, "metric",
+		line->metric, "size", number(line->size), "cq", line->cq, "server_cq",
+		line->is_imported ? NULL : line->server_cq, "transport", line->transport);
 
 	add_parameters(object, line->parameters);
 	json_object_set_new(object, "trials", make_trials(line));
@@ -305,7 +328,7 @@ static json_t *make_case(const struct result_case *line)
 		json_object_set_new(object, "chosen", chosen);
 	if (!line->n_trials)
 		return object;
-	if (line->latency)
+	if (result_has_latency(line))
 		json_object_set_new(object, "latency_ns", make_latency(line));
 	if (line->warmup)
 		json_object_set_new(object, "warmup_latency_ns", make_beside(line->warmup));
@@ -321,7 +344,8 @@ static json_t *make_case(const struct result_case *line)
 		json_object_set_new(object, "shares", shares_encode(&line->shares, line->size));
 	if (line->flows.count)
 		json_object_set_new(object, "flows", flows_encode(&line->flows, line->size));
-	json_object_set_new(object, "cpu", make_costs(&line->client, &line->server));
+	if (!line->is_imported)
+		json_object_set_new(object, "cpu", make_costs(&line->client, &line->server));
 	return object;
 }
 
@@ -332,6 +356,26 @@ json_t *document_make_end(const struct result_end *end)
 			 "address", end->address, "link_layer", end->link_layer, "rate_mbps",
 			 number(end->rate_mbps), "mtu", (int)end->mtu, "facts", end->facts,
 			 "hard_fingerprint", end->fingerprint[0] ? end->fingerprint : NULL);
+}
+
+/* The end that another program has told of: what it tells. */
+static json_t *make_imported_end(const struct result_end *end)
+{
+	if (!end->device[0])
+		return NULL;
+	return json_pack("{s:s, s:s*, s:o*}", "device", end->device, "link_layer", end->link_layer,
+			 "mtu", end->mtu ? json_integer(end->mtu) : NULL);
+}
+
+/* Neither when it ran, nor how it was called, nor by what clock. */
+static json_t *make_imported_head(const struct result *result)
+{
+	return json_pack("{s:s, s:{s:s, s:s}, s:O, s:{s:s}, s:{s:o*, s:o*}}", "schema",
+			 DOCUMENT_SCHEMA, "tool", "name", "verbmark", "version", result->version,
+			 "imported", result->imported, "run", "status",
+			 result_status_name(result->status), "hosts", "client",
+			 make_imported_end(&result->client), "server",
+			 make_imported_end(&result->server));
 }
 
 static json_t *make_clock(const struct result *result)
@@ -349,6 +393,8 @@ static json_t *make_clock(const struct result *result)
 /* All but the cases, and what comes behind them. */
 static json_t *make_head(const struct result *result)
 {
+	if (result->imported)
+		return make_imported_head(result);
 	return json_pack("{s:s, s:{s:s, s:s}, s:{s:s, s:s, s:s, s:O, s:O*, s:o}, "
 			 "s:{s:o, s:o}}",
 			 "schema", DOCUMENT_SCHEMA, "tool", "name", "verbmark", "version",

@@ -17,13 +17,12 @@ void drawing_prepare_latency_by_size(struct chart *chart, const struct drawing_s
 static void add_statistic(struct chart *chart, const char *panel, const char *series,
 			  const struct result_case *line, size_t which)
 {
-	const struct statistic *statistic = &statistics[which];
 	struct plot_point point = {.x = (double)line->size, .id = line->id};
+	double value = result_statistic(line, which);
 
-	if (!statistic->is_known(line->latency, statistic))
+	if (isnan(value))
 		return;
-	drawing_over_trials(&point, line, &line->trials->latency[which],
-			    statistic->value(line->latency, statistic));
+	drawing_over_trials(&point, line, &line->trials->latency[which], value);
 	chart_add(chart, panel, series, &point);
 }
 
@@ -94,7 +93,7 @@ void drawing_add_percentiles(struct chart *chart, const struct drawing_source *s
 	char size[MARKUP_NUMBER];
 	char panel[PLOT_TITLE];
 
-	if (!drawing_is_telling(source, line))
+	if (!line->latency || !drawing_is_telling(source, line))
 		return;
 	drawing_name(&names, line);
 	drawing_name_size(size, line);
@@ -157,8 +156,7 @@ void drawing_add_histogram(struct chart *chart, const struct drawing_source *sou
 			   const struct result_case *line)
 {
 	const struct hist *hist = line->latency;
-	uint64_t upper =
-		hist_has_quantile(hist, UP_TO) ? (uint64_t)hist_quantile(hist, UP_TO) : hist->max;
+	uint64_t upper;
 	struct drawing_names names;
 	char size[MARKUP_NUMBER];
 	char panel[PLOT_TITLE];
@@ -166,8 +164,9 @@ void drawing_add_histogram(struct chart *chart, const struct drawing_source *sou
 	size_t first;
 	size_t last;
 
-	if (!drawing_is_least(source, line) || hist->min > LAST_IN_BINS)
+	if (!hist || !drawing_is_least(source, line) || hist->min > LAST_IN_BINS)
 		return;
+	upper = hist_has_quantile(hist, UP_TO) ? (uint64_t)hist_quantile(hist, UP_TO) : hist->max;
 	first = hist_index(hist->min);
 	last = hist_index(upper < LAST_IN_BINS ? upper : LAST_IN_BINS);
 	shift = find_shift(first, last, source->n_cases > DRAWING_CASES ? FEW_COLUMNS : COLUMNS);
@@ -207,6 +206,7 @@ void drawing_add_latency_trials(struct chart *chart, const struct drawing_source
 						 .high = (double)NAN,
 						 .id = line->id};
 
-		chart_add(chart, panel, names.modes, &point);
+		if (!isnan(point.y))
+			chart_add(chart, panel, names.modes, &point);
 	}
 }

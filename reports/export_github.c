@@ -59,9 +59,9 @@ static json_t *make_extra(const struct result *result, const struct result_case 
 	const char *banner = banner_of(result);
 
 	return json_sprintf("trials: %zu%s%s%s%s", line->n_trials,
-			    line->latency ? ", latency: " : "",
-			    line->latency ? result_kind_name(line->kind) : "", banner ? "\n" : "",
-			    banner ? banner : "");
+			    result_has_latency(line) ? ", latency: " : "",
+			    result_has_latency(line) ? result_kind_name(line->kind) : "",
+			    banner ? "\n" : "", banner ? banner : "");
 }
 
 /* Half of what the interval spans, as others' tools write it. */

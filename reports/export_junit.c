@@ -73,13 +73,14 @@ static void print_figures(FILE *out, const struct result_case *line)
 
 	fputs("<properties>\n", out);
 	for (size_t i = 0; i < STATISTICS; i++) {
+		double value = result_statistic(line, i);
 		char name[32];
 
-		if (!line->latency || !statistics[i].is_known(line->latency, &statistics[i]))
+		if (isnan(value))
 			continue;
 		snprintf(name, sizeof(name), "%s_ns", statistics[i].key);
 		if (strcmp(statistics[i].key, "p50") != 0) {
-			print_figure(out, name, statistics[i].value(line->latency, &statistics[i]));
+			print_figure(out, name, value);
 			continue;
 		}
 		/* With bounds, it is the median over trials. */
@@ -88,7 +89,7 @@ static void print_figures(FILE *out, const struct result_case *line)
 		print_figure(out, "p50_low_ns", figure.low);
 		print_figure(out, "p50_high_ns", figure.high);
 	}
-	if (line->latency)
+	if (result_has_latency(line))
 		print_property(out, "kind", result_kind_name(line->kind));
 	if (line->windows && line->duration_ns) {
 		print_figure(out, "bytes_per_s", result_rate(line, false) * (double)line->size);
@@ -186,7 +187,9 @@ static void print_suite(FILE *out, const struct result *result, const char *name
 	fputs("<testsuite", out);
 	xml_attribute(out, "name", name);
 	print_count(out, count);
-	xml_attribute(out, "timestamp", time);
+	/* Who has imported it does not know. */
+	if (time[0])
+		xml_attribute(out, "timestamp", time);
 	xml_attribute(out, "hostname", result->client.host);
 	fputs(">\n<properties>\n", out);
 	print_property(out, "verbmark", result->version);

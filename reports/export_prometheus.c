@@ -195,11 +195,11 @@ static void add_quantiles(const struct series *series, const struct result_case 
 		const struct statistic *statistic = &statistics[i];
 		char more[64];
 
-		if (!statistic->parts_per_million || !statistic->is_known(line->latency, statistic))
+		if (!statistic->parts_per_million || isnan(result_statistic(line, i)))
 			continue;
 		snprintf(more, sizeof(more), "%s,quantile=\"%g\"", kind,
 			 statistic->parts_per_million / 1e6);
-		add_as(series, LATENCY, "", more, statistic->value(line->latency, statistic) / 1e9);
+		add_as(series, LATENCY, "", more, result_statistic(line, i) / 1e9);
 	}
 }
 
@@ -208,14 +208,16 @@ static void add_latency(const struct series *series, const struct result_case *l
 	struct bounded median;
 	char kind[32];
 
-	if (!line->latency || !line->latency->count)
+	if (!result_has_latency(line) || (line->latency && !line->latency->count))
 		return;
 	snprintf(kind, sizeof(kind), ",kind=\"%s\"", result_kind_name(line->kind));
 	add_quantiles(series, line, kind);
-	add_as(series, LATENCY, "_sum", kind, (double)line->latency->sum / 1e9);
-	add_as(series, LATENCY, "_count", kind, (double)line->latency->count);
-	add_as(series, LATENCY_MIN, "", kind, (double)line->latency->min / 1e9);
-	add_as(series, LATENCY_MAX, "", kind, (double)line->latency->max / 1e9);
+	if (line->latency)
+		add_as(series, LATENCY, "_sum", kind, (double)line->latency->sum / 1e9);
+	if (line->latency)
+		add_as(series, LATENCY, "_count", kind, (double)line->latency->count);
+	add_as(series, LATENCY_MIN, "", kind, result_named(line, "min") / 1e9);
+	add_as(series, LATENCY_MAX, "", kind, result_named(line, "max") / 1e9);
 	bounded_latency(&median, line, "p50");
 	add_as(series, LATENCY_MEDIAN, "", kind, median.value / 1e9);
 	add_as(series, LATENCY_LOW, "", kind, median.low / 1e9);

@@ -172,7 +172,7 @@ bool limit_applies(const struct limit *limit, const struct result_case *line)
 {
 	if (line->status != RESULT_COMPLETE || !line->n_trials)
 		return false;
-	return limit->statistic ? line->latency != NULL : line->windows != NULL;
+	return limit->statistic ? result_has_latency(line) : line->windows != NULL;
 }
 
 static bool is_crossed(const struct limit *limit, double value)
@@ -203,7 +203,7 @@ static int not_known(const struct limit *limit, const struct result_case *line, 
 	if (!statistic)
 		return error_set(error, -ERANGE, "%s: nobody knows the line's rate, for %s",
 				 line->id, limit->text);
-	if (!statistic->parts_per_million)
+	if (!statistic->parts_per_million || !line->latency)
 		return error_set(error, -ERANGE, "%s: %s is not known", line->id,
 				 name_of(statistic));
 	beyond = MILLION - statistic->parts_per_million;
@@ -221,9 +221,7 @@ static double value_of(const struct limit *limit, const struct result *result,
 
 	if (!statistic)
 		return limit->unit->value(result, line) / limit->unit->size;
-	if (!statistic->is_known(line->latency, statistic))
-		return (double)NAN;
-	return statistic->value(line->latency, statistic) / limit->unit->size;
+	return result_statistic(line, (size_t)(statistic - statistics)) / limit->unit->size;
 }
 
 int limit_check(const struct limit *limit, const struct result *result,

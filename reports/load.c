@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "reports/document.h"
+#include "reports/import.h"
 #include "reports/load_case.h"
 #include "reports/member.h"
+#include "reports/slurp.h"
 
-/* Of memory that JSON takes, in pieces of 64 bytes: 6 GiB. */
-#define PIECES_MOST 100663296
+/* Of memory that JSON takes, in pieces of 64 bytes. */
+#define PIECES_MOST ((size_t)LOAD_VALUES_MIB << 14)
 
 static int load_end(struct result_end *end, const json_t *hosts, const char *name, json_t *texts,
 		    struct error *error)
@@ -35,6 +37,53 @@ static int load_end(struct result_end *end, const json_t *hosts, const char *nam
 		return -EINVAL;
 	end->facts = json_incref(json_object_get(json, "facts"));
 	return member_word(json, "link_layer", texts, &end->link_layer, error);
+}
+
+/* The other end is as this one, as far as figures go: nobody has told otherwise. */
+static int load_imported_hosts(struct result *result, const json_t *document, struct error *error)
+{
+	struct result_end *ends[] = {&result->client, &result->server};
+	static const char *const names[] = {"client", "server"};
+	json_t *hosts;
+	int code = member_object(document, "hosts", &hosts, error);
+
+	for (size_t i = 0; i < ARRAY_LENGTH(ends) && !code; i++) {
+		struct result_end *end = ends[i];
+		json_t *json = json_object_get(hosts, names[i]);
+
+		if (!json)
+			continue;
+		code = member_text(json, "device", end->device, sizeof(end->device), error);
+		if (!code && json_object_get(json, "link_layer"))
+			code = member_word(json, "link_layer", result->texts, &end->link_layer,
+					   error);
+		if (!code && json_object_get(json, "mtu"))
+			code = member_small(json, "mtu", INT_MAX, &end->mtu, error);
+	}
+	for (size_t i = 0; i < ARRAY_LENGTH(ends) && !code; i++)
+		import_fill_end(ends[i], ends[!i]);
+	return code ? error_wrap(error, "hosts") : 0;
+}
+
+static int load_imported(struct result *result, const json_t *document, struct error *error)
+{
+	json_t *imported;
+	json_t *run;
+	char format[64];
+	int code = member_object(document, "imported", &imported, error);
+
+	if (!code)
+		code = member_text(imported, "format", format, sizeof(format), error);
+	if (!code && json_object_get(imported, "resolution_ns"))
+		code = member_figure(imported, "resolution_ns", &result->clock_resolution_ns,
+				     error);
+	if (code)
+		return error_wrap(error, "imported");
+	result->imported = json_incref(imported);
+	code = member_object(document, "run", &run, error);
+	if (!code)
+		code = load_status(&result->status, run, error);
+	return code ? error_wrap(error, "run") : load_imported_hosts(result, document, error);
 }
 
 static int load_hosts(struct result *result, const json_t *document, struct error *error)
@@ -94,6 +143,22 @@ static int load_run(struct result *result, const json_t *document, struct error 
 	return 0;
 }
 
+/* Before any of them is there: a case of a hundred bytes may ask for four. */
+static size_t count_histograms(const json_t *cases)
+{
+	const json_t *json;
+	size_t count = 0;
+	size_t i;
+
+	json_array_foreach(cases, i, json)
+	{
+		count += json_object_get(json, "latency_ns") != NULL;
+		count += json_object_get(json, "warmup_latency_ns") != NULL;
+		count += json_object_get(json, "load") ? 2 : 0;
+	}
+	return count;
+}
+
 static int load_cases(struct result *result, const json_t *document, struct error *error)
 {
 	json_t *cases;
@@ -106,12 +171,16 @@ static int load_cases(struct result *result, const json_t *document, struct erro
 	if (json_array_size(cases) > LOAD_CASES_MOST)
 		return error_set(error, -E2BIG, "%zu cases are more than %d",
 				 json_array_size(cases), LOAD_CASES_MOST);
+	if (count_histograms(cases) > LOAD_HISTOGRAMS_MOST)
+		return error_set(error, -E2BIG, "%zu histograms are more than %d",
+				 count_histograms(cases), LOAD_HISTOGRAMS_MOST);
 	result->cases = calloc(json_array_size(cases) + 1, sizeof(*result->cases));
 	if (!result->cases)
 		return error_set_errno(error, -ENOMEM, "cannot keep the cases");
 	json_array_foreach(cases, i, json)
 	{
 		result->n_cases = i + 1;
+		result->cases[i].is_imported = result->imported;
 		code = load_case(&result->cases[i], json, result->texts, error);
 		if (code && !result->cases[i].id[0])
 			error_wrap(error, "case %zu", i + 1);
@@ -227,9 +296,11 @@ static int load_all(struct result *result, json_t *document, struct error *error
 	code = member_object(document, "tool", &tool, error);
 	if (!code)
 		code = member_word(tool, "version", result->texts, &result->version, error);
-	if (!code)
+	if (!code && json_object_get(document, "imported"))
+		code = load_imported(result, document, error);
+	if (!code && !result->imported)
 		code = load_run(result, document, error);
-	if (!code)
+	if (!code && !result->imported)
 		code = load_hosts(result, document, error);
 	if (!code && json_object_get(document, "warnings"))
 		code = load_warnings(result, document, error);
@@ -286,7 +357,10 @@ int load_text(struct result *result, const char *text, size_t length, struct err
 
 	*result = (struct result){0};
 	if (is_too_rich(text, length))
-		return error_set(error, -E2BIG, "this has too many values for a result");
+		return error_set(error, -E2BIG,
+				 "this has too many values for a result: they may take %d MiB of "
+				 "memory",
+				 LOAD_VALUES_MIB);
 	document = json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
 	if (!document)
 		return not_json(&fault, error);
@@ -295,60 +369,20 @@ int load_text(struct result *result, const char *text, size_t length, struct err
 	return code;
 }
 
-/* Doubles the room as it reads: nobody knows how long a pipe is. */
-static int read_stream(FILE *in, char **text, size_t *length, struct error *error)
-{
-	size_t room = (1 << 16) + 1;
-
-	*text = NULL;
-	for (*length = 0; *length <= LOAD_BYTES_MOST; room *= 2) {
-		char *grown = realloc(*text, room);
-
-		if (!grown)
-			return error_set_errno(error, -ENOMEM, "cannot keep the text");
-		*text = grown;
-		errno = 0;
-		*length += fread(*text + *length, 1, room - *length, in);
-		if (ferror(in))
-			return error_set_errno(error, errno ? -errno : -EIO, "cannot read it");
-		if (*length < room)
-			break;
-	}
-	if (*length > LOAD_BYTES_MOST)
-		return error_set(error, -EFBIG, "this is longer than a result may be: %d MiB",
-				 LOAD_BYTES_MOST >> 20);
-	return 0;
-}
-
 int load_read(const char *path, char **text, size_t *length, struct error *error)
 {
-	bool is_standard = !strcmp(path, "-");
-	FILE *in = is_standard ? stdin : fopen(path, "re");
-	int code;
-
-	*text = NULL;
-	*length = 0;
-	if (!in)
-		return error_set_errno(error, -errno, "cannot read %s", path);
-	code = read_stream(in, text, length, error);
-	if (!is_standard)
-		fclose(in);
-	return code ? error_wrap(error, "%s", is_standard ? "standard input" : path) : 0;
+	return slurp_file(path, "a result", LOAD_BYTES_MOST, text, length, error);
 }
 
 int load_file(struct result *result, const char *path, struct error *error)
 {
-	size_t length;
 	char *text;
-	int code;
+	size_t length;
+	int code = load_read(path, &text, &length, error);
 
 	*result = (struct result){0};
-	code = load_read(path, &text, &length, error);
-	if (!code) {
-		code = load_text(result, text, length, error);
-		if (code)
-			error_wrap(error, "%s", strcmp(path, "-") ? path : "standard input");
-	}
+	if (!code && load_text(result, text, length, error))
+		code = error_wrap(error, "%s", slurp_name(path));
 	free(text);
 	return code;
 }

@@ -23,7 +23,7 @@ static int load_trials(struct result_case *line, const json_t *json, struct erro
 	{
 		struct result_trial trial = {0};
 
-		if (load_trial(&trial, member, json, error)) {
+		if (load_trial(&trial, member, json, line->is_imported, error)) {
 			error_wrap(error, "trial %zu", i + 1);
 			return -EINVAL;
 		}
@@ -57,6 +57,11 @@ static int load_latency(struct result_case *line, const json_t *json, struct err
 
 	if (code)
 		return code;
+	/* What all trials together have follows from theirs. */
+	if (line->is_imported && !json_object_get(latency, "histogram")) {
+		code = load_kind(&line->kind, latency, error);
+		return code ? error_wrap(error, "latency_ns") : result_take_figures(line, error);
+	}
 	line->latency = malloc(sizeof(*line->latency));
 	if (!line->latency)
 		return error_set_errno(error, -ENOMEM, "cannot keep a histogram");
@@ -119,7 +124,10 @@ static int load_bandwidth(struct result_case *line, const json_t *json, struct e
 	if (!line->windows)
 		return error_set_errno(error, -ENOMEM, "cannot keep the windows");
 	code = check_bandwidth(line, bandwidth, error);
-	if (!code)
+	if (!code && line->is_imported) {
+		windows_init(line->windows, 1);
+		windows_forget(line->windows, line->messages);
+	} else if (!code)
 		code = restore_windows(line->windows, bandwidth, line->size, error);
 	if (code)
 		error_wrap(error, "bandwidth");
@@ -267,7 +275,28 @@ static int load_figures(struct result_case *line, const json_t *json, struct err
 		code = load_shares(line, json, error);
 	if (line->n_trials && !code && json_object_get(json, "flows"))
 		code = load_flows(line, json, error);
-	return code || !line->n_trials ? code : check_costs(line, json, error);
+	return code || !line->n_trials || line->is_imported ? code : check_costs(line, json, error);
+}
+
+/* What no other program tells. */
+static int check_imported(const json_t *json, struct error *error)
+{
+	static const char *const ours[] = {"beside",
+					   "chosen",
+					   "counters",
+					   "cpu",
+					   "flows",
+					   "load",
+					   "loss",
+					   "placement",
+					   "shares",
+					   "semantics",
+					   "warmup_latency_ns"};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(ours); i++)
+		if (json_object_get(json, ours[i]))
+			return error_set(error, -EINVAL, "it is imported, and has \"%s\"", ours[i]);
+	return 0;
 }
 
 /* All but what has a place of its own, under the names that options have. */
@@ -338,7 +367,10 @@ static int load_words(struct result_case *line, const json_t *json, json_t *text
 	int code = 0;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows) && !code; i++)
-		code = member_word(json, rows[i].name, texts, rows[i].word, error);
+		if (!line->is_imported || rows[i].word != &line->server_cq)
+			code = member_word(json, rows[i].name, texts, rows[i].word, error);
+	if (line->is_imported)
+		line->server_cq = line->cq;
 	return code;
 }
 
@@ -355,8 +387,10 @@ static int load_beside(struct result_case *line, const json_t *json, json_t *tex
 
 static int load_rest(struct result_case *line, json_t *json, json_t *texts, struct error *error)
 {
-	int code = load_words(line, json, texts, error);
+	int code = line->is_imported ? check_imported(json, error) : 0;
 
+	if (!code)
+		code = load_words(line, json, texts, error);
 	if (!code)
 		code = member_count(json, "size", &line->size, error);
 	if (!code)

@@ -111,17 +111,17 @@ static int load_extras(struct result_trial *trial, const json_t *json, struct er
 }
 
 int load_trial(struct result_trial *trial, const json_t *json, const json_t *of_case,
-	       struct error *error)
+	       bool is_imported, struct error *error)
 {
-	int code = load_warmup(&trial->warmup, json, error);
+	int code = is_imported ? 0 : load_warmup(&trial->warmup, json, error);
 
 	for (size_t i = 0; i < STATISTICS; i++)
 		trial->latency[i] = (double)NAN;
 	if (!code)
 		code = member_count(json, "messages", &trial->messages, error);
-	if (!code)
+	if (!code && (!is_imported || json_object_get(json, "duration_ns")))
 		code = member_count(json, "duration_ns", &trial->duration_ns, error);
-	if (!code)
+	if (!code && !is_imported)
 		code = load_trial_costs(&trial->client, &trial->server, json, error);
 	if (!code && json_object_get(of_case, "latency_ns"))
 		code = load_latencies(trial->latency, json, error);

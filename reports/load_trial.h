@@ -7,13 +7,17 @@
 #define REPORTS_LOAD_TRIAL_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "core/error.h"
 #include "reports/result.h"
 
-/* trial is zeroed. It has latencies and rates if the case of_case has. */
+/*
+ * trial is zeroed. It has latencies and rates if the case of_case has; what is imported has
+ * no warm-up and no costs, and need not have taken a time that is known.
+ */
 int load_trial(struct result_trial *trial, const json_t *json, const json_t *of_case,
-	       struct error *error);
+	       bool is_imported, struct error *error);
 
 /* From "cpu" of a trial or of a case. */
 int load_trial_costs(struct result_cost *client, struct result_cost *server, const json_t *from,

@@ -366,8 +366,12 @@ static int merge_case(struct result *into, const struct result_case *from, struc
 
 int merge_add(struct result *into, const struct result *from, struct error *error)
 {
-	int code = into->texts ? check_circumstances(into, from, error)
-			       : take_first(into, from, error);
+	int code;
+
+	if (from->imported)
+		return error_set(error, -EINVAL,
+				 "it is imported: import takes the files of several runs at once");
+	code = into->texts ? check_circumstances(into, from, error) : take_first(into, from, error);
 
 	if (!code && from->texts && json_array_append(into->texts, from->texts))
 		code = error_set_errno(error, -ENOMEM, "cannot merge");

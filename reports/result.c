@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/trials.h"
+
 const char *result_status_name(enum result_status status)
 {
 	static const char *const names[] = {
@@ -42,6 +44,68 @@ uint64_t result_line_mbps(const struct result *result, const struct result_case 
 	if (pattern && !strcmp(pattern, "many-to-one"))
 		return far;
 	return pattern && !strcmp(pattern, "one-to-many") ? near : 0;
+}
+
+bool result_has_latency(const struct result_case *line)
+{
+	return line->latency || line->has_figures;
+}
+
+double result_statistic(const struct result_case *line, size_t number)
+{
+	const struct statistic *statistic = &statistics[number];
+
+	if (!line->latency)
+		return line->has_figures ? line->figures[number] : (double)NAN;
+	return statistic->is_known(line->latency, statistic)
+		       ? statistic->value(line->latency, statistic)
+		       : (double)NAN;
+}
+
+double result_named(const struct result_case *line, const char *key)
+{
+	size_t i = 0;
+
+	while (strcmp(statistics[i].key, key) != 0)
+		i++;
+	return result_statistic(line, i);
+}
+
+static double least_of(const struct result_case *line, size_t number)
+{
+	double least = line->trials->latency[number];
+
+	for (size_t i = 1; i < line->n_trials; i++)
+		least = fmin(least, line->trials[i].latency[number]);
+	return least;
+}
+
+static double mean_of(const struct result_case *line, size_t number)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < line->n_trials; i++)
+		sum += line->trials[i].latency[number] * (double)line->trials[i].messages;
+	return sum / (double)line->messages;
+}
+
+int result_take_figures(struct result_case *line, struct error *error)
+{
+	line->has_figures = true;
+	for (size_t i = 0; i < STATISTICS; i++) {
+		struct interval interval;
+		struct error unknown = {0};
+		int code = trials_interval(&interval, line, &line->trials->latency[i], &unknown);
+
+		if (code == -ENOMEM)
+			return error_set(error, code, "%s", unknown.text);
+		line->figures[i] = code ? (double)NAN : interval.median;
+		if (!code && !strcmp(statistics[i].key, "min"))
+			line->figures[i] = least_of(line, i);
+		if (!code && !strcmp(statistics[i].key, "mean") && line->messages)
+			line->figures[i] = mean_of(line, i);
+	}
+	return 0;
 }
 
 double result_cpu_ns(const struct result_cost *cost)
@@ -161,6 +225,7 @@ void result_drop_trials(struct result_case *line)
 	line->pace = NULL;
 	line->trials = NULL;
 	line->n_trials = 0;
+	line->has_figures = false;
 	line->messages = 0;
 	line->duration_ns = 0;
 	line->sent = 0;
@@ -225,6 +290,7 @@ void result_finish(struct result *result)
 	}
 	free(result->cases);
 	json_decref(result->texts);
+	json_decref(result->imported);
 	json_decref(result->command);
 	json_decref(result->plan);
 	json_decref(result->warnings);

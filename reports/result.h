@@ -92,11 +92,14 @@ struct result_case {
 	enum result_status status;
 	char error[256]; /* of a failed one, or why it is skipped */
 	uint64_t messages;
-	uint64_t duration_ns;    /* the sum over trials */
-	struct hist *latency;    /* of all trials; NULL: none was measured */
-	struct hist *warmup;     /* latencies before that, of all trials; NULL: none */
-	struct windows *windows; /* of all trials; NULL: no bandwidth was */
-	struct pace *pace;       /* of all trials; NULL: it was no load */
+	uint64_t duration_ns;       /* the sum over trials */
+	bool is_imported;           /* another program has measured it: no warm-up, no costs */
+	bool has_figures;           /* of latencies, without their histogram: figures */
+	double figures[STATISTICS]; /* NAN: not known; see result_take_figures */
+	struct hist *latency;       /* of all trials; NULL: none was measured */
+	struct hist *warmup;        /* latencies before that, of all trials; NULL: none */
+	struct windows *windows;    /* of all trials; NULL: no bandwidth was */
+	struct pace *pace;          /* of all trials; NULL: it was no load */
 	struct result_cost client;
 	struct result_cost server;
 	json_t *counters; /* {"client", "server"}: what their devices counted; or NULL */
@@ -133,6 +136,7 @@ struct result {
 	char started[32];    /* ISO 8601, UTC */
 	char finished[32];
 	json_t *texts;    /* what owns the texts, if they are not the program's own */
+	json_t *imported; /* of what it was made, as a document has it; NULL: by run */
 	json_t *command;  /* the command line: an array */
 	json_t *plan;     /* as a plan file has it */
 	json_t *overflow; /* of a completion queue that was too short; NULL: none was tried */
@@ -158,6 +162,21 @@ const char *result_kind_name(enum result_kind kind);
 
 /* Of the slower end's link, or that of the one among several hosts; 0: not known. */
 uint64_t result_line_mbps(const struct result *result, const struct result_case *line);
+
+/* Whether there are latencies, with their histogram or without. */
+bool result_has_latency(const struct result_case *line);
+
+/* The one of that number in statistics[], of all trials; NAN: not known. */
+double result_statistic(const struct result_case *line, size_t number);
+
+/* The same by its key. */
+double result_named(const struct result_case *line, const char *key);
+
+/*
+ * Of latencies that came without a histogram what can be told of all trials together: the
+ * least, the mean by messages, and of all else the median over trials, where all have it.
+ */
+int result_take_figures(struct result_case *line, struct error *error);
 
 /* Processor time for a message, in nanoseconds; NAN: there were none. */
 double result_cpu_ns(const struct result_cost *cost);

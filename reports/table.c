@@ -2,6 +2,7 @@
 #include "reports/table.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "reports/aligned.h"
@@ -54,7 +55,7 @@ void table_open(struct table *table, FILE *out, const struct table_unit *unit,
 	if (banner_of(result))
 		fprintf(out, "%s\n", banner_of(result));
 	/* Of several hosts none may have come as far as to tell what it is. */
-	if (!result->server.device[0])
+	if (!result->server.device[0] && !result->imported)
 		return;
 	cells_head(head, result);
 	fprintf(out, "%s\n", head);
@@ -98,6 +99,15 @@ static void print_shares(const struct table *table, const struct result_case *li
 		fprintf(table->out, "  %s", text);
 }
 
+/* Of what another program has measured for some time, there may be nothing else. */
+static void print_mean(const struct table *table, const struct result_case *line)
+{
+	double mean = result_named(line, "mean");
+
+	if (line->is_imported && isnan(result_named(line, "p50")) && !isnan(mean))
+		fprintf(table->out, "  mean %.2f", mean / 1000);
+}
+
 /* Hosts have names; of threads it is enough how even it was. */
 static void print_flows(const struct table *table, const struct result_case *line)
 {
@@ -136,6 +146,7 @@ void table_line(struct table *table, const struct result_case *line)
 	if (line->lost)
 		fprintf(table->out, "  lost %" PRIu64 " of %" PRIu64, line->lost, line->sent);
 	print_shares(table, line);
+	print_mean(table, line);
 	fputc('\n', table->out);
 	print_flows(table, line);
 }

@@ -7,6 +7,7 @@
 #include "reports/banner.h"
 #include "reports/bout_show.h"
 #include "reports/member.h"
+#include "reports/slurp.h"
 #include "reports/worth.h"
 
 /* A record of more than that is not read: 300 gates of 12 cases have some 20 MiB. */
@@ -196,24 +197,21 @@ int worth_read(struct worth *worth, const json_t *document, struct error *error)
 
 int worth_load(struct worth *worth, const char *path, struct error *error)
 {
-	FILE *file = fopen(path, "re");
-	char *text = file ? malloc(BYTES_MOST) : NULL;
-	size_t length = text ? fread(text, 1, BYTES_MOST, file) : 0;
+	json_t *document = NULL;
 	json_error_t fault;
-	json_t *document;
+	size_t length;
+	char *text;
+	int code = slurp_file(path, "a record of gates", BYTES_MOST, &text, &length, error);
 
-	if (!file || !text || ferror(file))
-		error_set_errno(error, errno ? -errno : -EIO, "cannot read it");
-	else if (length == BYTES_MOST)
-		error_set(error, -EFBIG, "it is longer than 256 MiB");
-	if (file)
-		fclose(file);
-	document = error->code ? NULL : json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
+	if (!code)
+		document = json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
 	free(text);
-	if (!error->code && !document)
-		error_set(error, -EINVAL, "it is no JSON, line %d", fault.line);
+	if (code)
+		return code;
 	if (document)
 		worth_read(worth, document, error);
+	else
+		error_set(error, -EINVAL, "it is no JSON, line %d", fault.line);
 	json_decref(document);
-	return error->code ? error_wrap(error, "%.100s", path) : 0;
+	return error->code ? error_wrap(error, "%s", slurp_name(path)) : 0;
 }

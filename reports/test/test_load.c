@@ -307,6 +307,25 @@ static void test_no_time(void **unused)
 	assert_contains(error.text, "it has taken no time");
 }
 
+/* In little text there may be many of them, each of 224 KiB: none is made before they count. */
+static void test_too_many_histograms(void **unused)
+{
+	json_t *document = loading_document();
+	json_t *cases = json_object_get(document, "cases");
+	json_t *both = json_pack("{s:{}, s:{}}", "latency_ns", "warmup_latency_ns");
+
+	json_array_clear(cases);
+	while (json_array_size(cases) < LOAD_HISTOGRAMS_MOST / 2)
+		json_array_append(cases, both);
+	assert_int_equal(load_document(&result, document, &error), -EINVAL);
+	assert_contains(error.text, "case 1: there is no \"id\"");
+	json_array_append_new(cases, json_pack("{s:{}}", "load"));
+	error = (struct error){0};
+	assert_int_equal(load_document(&result, document, &error), -E2BIG);
+	assert_string_equal(error.text, "10002 histograms are more than 10000");
+	json_decref(both);
+}
+
 static void test_too_many_cases(void **unused)
 {
 	json_t *document = loading_document();
@@ -384,7 +403,8 @@ static void test_too_rich(void **unused)
 		text[i] = "{},"[i % 3];
 	text[0] = '[';
 	assert_int_equal(load_text(&result, text, length, &error), -E2BIG);
-	assert_string_equal(error.text, "this has too many values for a result");
+	assert_string_equal(error.text, "this has too many values for a result: they may take 3072 "
+					"MiB of memory");
 	free(text);
 }
 
@@ -592,6 +612,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_text, reset, drop),
 		cmocka_unit_test_setup_teardown(test_cut_off, reset, drop),
 		cmocka_unit_test_setup_teardown(test_too_rich, reset, drop),
+		cmocka_unit_test_setup_teardown(test_too_many_histograms, reset, drop),
 		cmocka_unit_test_setup_teardown(test_files, reset, drop),
 		cmocka_unit_test_setup_teardown(test_no_memory, reset, drop),
 		cmocka_unit_test_setup_teardown(test_no_memory_for_json, reset, drop),

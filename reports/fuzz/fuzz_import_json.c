@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* What perftest calls JSON; see fuzz_import_text.c. */
+#include "reports/fuzz/imported.h"
+#include "reports/import_perftest.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	return imported_try(perftest_add_json, bytes, size);
+}

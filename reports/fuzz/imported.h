@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* What fuzzers of formats that are imported have in common: the way of a text to a table. */
+#ifndef REPORTS_FUZZ_IMPORTED_H
+#define REPORTS_FUZZ_IMPORTED_H
+
+#include "core/fuzz/fuzz.h"
+#include "reports/document.h"
+#include "reports/fuzz/nowhere.h"
+#include "reports/import.h"
+#include "reports/load.h"
+#include "reports/page.h"
+#include "reports/table.h"
+
+typedef int imported_adder(struct import *import, const char *text, size_t length,
+			   struct error *error);
+
+static inline void imported_show(const struct result *result)
+{
+	struct table table;
+
+	table_open(&table, nowhere(), NULL, result);
+	for (size_t i = 0; i < result->n_cases; i++)
+		table_line(&table, &result->cases[i]);
+	table_foot(&table);
+	table_warnings(&table);
+	page_begin(nowhere());
+	page_add(nowhere(), NULL, result, "name");
+	page_end(nowhere());
+}
+
+/* Its document loads, and is the same again then. */
+static inline void imported_check(const struct result *result)
+{
+	json_t *document = document_make(result);
+	struct error error = {0};
+	struct result again;
+	json_t *made;
+
+	FUZZ_CHECK(document);
+	if (load_document(&again, document, &error)) {
+		fprintf(stderr, "%s\n", error.text);
+		FUZZ_CHECK(!"a document of ours is refused");
+	}
+	made = document_make(&again);
+	FUZZ_CHECK(json_equal(made, document));
+	json_decref(made);
+	result_finish(&again);
+	json_decref(document);
+}
+
+static inline int imported_try(imported_adder *add, const uint8_t *bytes, size_t size)
+{
+	struct error error = {0};
+	struct import import;
+	struct result result;
+	int code = import_begin(&import, &import_perftest, "0.0.0", &error);
+
+	FUZZ_CHECK(!code);
+	code = add(&import, (const char *)bytes, size, &error);
+	if (!code)
+		code = import_finish(&import, &import_perftest, &result, &error);
+	/* What was wrong may quote any bytes: who shows it makes them printable. */
+	FUZZ_CHECK(code <= 0 && code == error.code && !code == !error.text[0]);
+	if (!code) {
+		imported_show(&result);
+		imported_check(&result);
+		result_finish(&result);
+	}
+	import_close(&import);
+	return 0;
+}
+
+#endif
