@@ -303,17 +303,20 @@ static int shorten_cmdline(json_t *facts)
 					: json_object_set_new(kernel, "cmdline", json_string(kept));
 }
 
+/* Of what was imported an end may be unknown, and so may its device. */
 static int redact_end(json_t *end, const char *instead, const struct names *names)
 {
+	const char *device = json_string_value(json_object_get(end, "device"));
 	json_t *facts = json_object_get(end, "facts");
 	int code = shorten_cmdline(facts);
 
+	if (!end)
+		return 0;
 	code |= walk(facts, names);
 	code |= json_object_set_new(end, "host", json_string(instead));
 	code |= json_object_set_new(end, "address", json_string(gone));
-	code |= json_object_set_new(
-		end, "device",
-		scrubbed(names, json_string_value(json_object_get(end, "device")), false));
+	if (device)
+		code |= json_object_set_new(end, "device", scrubbed(names, device, false));
 	return code;
 }
 

@@ -24,7 +24,7 @@ static inline void imported_show(const struct result *result)
 	table_foot(&table);
 	table_warnings(&table);
 	page_begin(nowhere());
-	page_add(nowhere(), NULL, result, "name");
+	page_add(nowhere(), &(struct figures){.result = result}, "name");
 	page_end(nowhere());
 }
 
