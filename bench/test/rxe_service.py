@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""
+What the unit for systemd leaves to a server, beside what a server of that command line does
+while it is measured: its system calls, its sockets, and what it opens to write.
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from verbmark import IS_SOFT, Server, measure
+
+with open(os.environ["UNIT"], encoding="ascii") as unit:
+    TEXT = unit.read()
+STRACE = ("strace", "-f", "-qq", "-s", "256", "-o")
+# Those of the unit itself; a variable has an administrator's.
+OPTIONS = [
+    word for word in re.findall(r"^ExecStart=\S+ serve(.*)$", TEXT, re.MULTILINE)[0].split()
+    if not word.startswith("$")
+]
+# What is written to nowhere, and to devices that the unit allows.
+WRITTEN = r"/dev/(null|infiniband/(uverbs\d+|rdma_cm))"
+# The software device is no part of the unit: it takes other processes' memory by descriptors,
+# and names its thread.
+SOFT_CALLS = {"pidfd_getfd"} if IS_SOFT else set()
+SOFT_WRITTEN = r"/proc/self/task/\d+/comm|" + re.escape(os.environ.get("VERBMARK_SOFT_DIR", "")) + "/.*"
+
+
+def words(key):
+    """Of all lines of that key."""
+    return [word for line in re.findall(rf"^{key}=(.*)$", TEXT, re.MULTILINE) for word in line.split()]
+
+
+def groups():
+    """What is in each group of system calls: calls, and other groups."""
+    said = subprocess.run(
+        ["systemd-analyze", "syscall-filter", "--no-pager"], capture_output=True, text=True, check=True
+    )
+    found = {}
+    for line in said.stdout.splitlines():
+        if line.startswith("@"):
+            members = found.setdefault(line.strip(), [])
+        elif line.startswith(" ") and not line.strip().startswith("#"):
+            members.append(line.strip())
+        elif line.startswith("#"):
+            members = []  # those that the kernel has, and no group
+    return found
+
+
+def allowed_calls():
+    known = groups()
+
+    def calls_of(name):
+        return set().union(*map(calls_of, known[name])) if name in known else {name}
+
+    allowed = set()
+    for word in words("SystemCallFilter"):
+        calls = calls_of(word.lstrip("~"))
+        allowed = allowed - calls if word.startswith("~") else allowed | calls
+    return allowed
+
+
+@unittest.skipUnless(shutil.which("strace"), "strace is not installed")
+@unittest.skipUnless(shutil.which("systemd-analyze"), "systemd-analyze is not installed")
+class Confined(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/trace"
+            with Server(*OPTIONS, before=(*STRACE, path)) as server:
+                # strace keeps what would end it from itself, and ends with what it traces.
+                with open(path, encoding="utf-8", errors="replace") as trace:
+                    traced = int(trace.readline().split()[0])
+                try:
+                    cls.drive(server)
+                    os.kill(traced, signal.SIGTERM)
+                    cls.status = server.wait()
+                except BaseException:
+                    os.kill(traced, signal.SIGKILL)
+                    raise
+            with open(path, encoding="utf-8", errors="replace") as trace:
+                cls.trace = trace.read()
+
+    @classmethod
+    def drive(cls, server):
+        few = ("--trials", 1, "-n", 20, "--warmup", 0)
+        measure(server, "--op", "send,write,read,fetch-add,write-notify", "--metric", "lat,bw",
+                "--cq", "poll,event,adaptive", *few)
+        measure(server, "--op", "send", "--metric", "bw", "--connect", "cm,qp", "-q", 4, "--threads", 2, *few)
+        measure(server, "--op", "send", "-c", "UC,UD", "--use-srq", *few)
+        measure(server, "--op", "connect,alloc,register", *few)
+
+    def test_it_ended_well(self):
+        """What is below is of all that it did."""
+        self.assertEqual(self.status, 0)
+
+    def test_system_calls(self):
+        made = set(re.findall(r"(?m)^\d+ +(\w+)\(", self.trace))
+        # Without that nothing was seen.
+        self.assertLessEqual({"execve", "socket", "accept4", "mmap", "poll"}, made)
+        self.assertEqual(made - allowed_calls() - SOFT_CALLS, set())
+
+    def test_families_of_sockets(self):
+        made = set(re.findall(r"(?m)^\d+ +socket(?:pair)?\((AF_\w+)", self.trace))
+        self.assertTrue(made)
+        self.assertLessEqual(made, set(words("RestrictAddressFamilies")))
+
+    def test_nothing_is_written(self):
+        opened = re.findall(
+            r'(?m)^\d+ +(?:openat\(\S+ |open\()"([^"]*)", [^)]*O_(?:WRONLY|RDWR)\b.*\) += \d+', self.trace
+        )
+        fine = f"{WRITTEN}|{SOFT_WRITTEN}" if IS_SOFT else WRITTEN
+        self.assertEqual([path for path in opened if not re.fullmatch(fine, path)], [])
+
+    def test_no_memory_is_written_and_executed(self):
+        self.assertEqual(words("MemoryDenyWriteExecute"), ["yes"])
+        self.assertNotRegex(self.trace, r"(?m)^\d+ +(mmap|mprotect)\([^)]*PROT_WRITE\|PROT_EXEC")
+        self.assertNotRegex(self.trace, r"(?m)^\d+ +sched_setscheduler\(")
