@@ -233,7 +233,7 @@ static int take_all(struct child *child, uint64_t deadline, int stop, struct err
 
 		if (got < 0 && errno != EINTR)
 			return error_set_errno(error, -errno, "cannot wait for an arm");
-		if (!got)
+		if (!got || clock_now_ns() >= deadline)
 			return error_set(error, -ETIMEDOUT, "it has not ended in time");
 		if (got > 0 && waiting[2].revents)
 			return error_set(error, -EINTR, "interrupted");

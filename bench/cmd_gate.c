@@ -196,7 +196,7 @@ static int measure(const struct settings *settings, struct error *error)
 	if (!code)
 		code = interrupt_open(&interrupt, error);
 	if (code)
-		return COMMAND_FAILED;
+		return COMMAND_INVALID;
 	progress_init(&screen.progress, stderr, settings->plan.with_progress,
 		      settings->plan.is_quiet, 0);
 	gating.view = &screen.view;
@@ -213,7 +213,10 @@ static int measure(const struct settings *settings, struct error *error)
 	if (!code)
 		code = status_of(&bout);
 	bout_close(&bout);
-	return code < 0 ? COMMAND_FAILED : code;
+	/* 1 is for regressions alone. */
+	if (code == -EINVAL || code == -E2BIG)
+		return COMMAND_USAGE;
+	return code < 0 ? COMMAND_INVALID : code;
 }
 
 static int check(const struct settings *settings, struct error *error)

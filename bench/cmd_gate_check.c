@@ -192,7 +192,6 @@ static int record(struct recording *recording, struct worth_dose *dose, struct e
 	return code;
 }
 
-/* What there is is kept, whatever comes next. */
 static int add_dose(struct recording *recording, double percent, bool is_noisy, struct error *error)
 {
 	struct worth *worth = recording->worth;
@@ -202,16 +201,24 @@ static int add_dose(struct recording *recording, double percent, bool is_noisy, 
 	*dose = (struct worth_dose){.percent = percent, .is_noisy = is_noisy};
 	code = record(recording, dose, error);
 	utc_stamp(worth->finished);
-	if (!code || code == -EINTR)
-		code = worth_judge(worth, error) ? error->code : code;
-	if (recording->settings->json && (!code || code == -EINTR)) {
-		struct error unsaved = {0};
-
-		errno = 0;
-		if (save_path(recording->settings->json, write_json, worth, &unsaved))
-			code = error_set(error, unsaved.code, "%s", unsaved.text);
-	}
 	return code;
+}
+
+static int save(const struct recording *recording, struct error *error)
+{
+	const char *path = recording->settings->json;
+	struct error fault = {0};
+
+	errno = 0;
+	if (worth_judge(recording->worth, &fault) ||
+	    (path && save_path(path, write_json, recording->worth, &fault)))
+		return error_set(error, fault.code, "%s", fault.text);
+	return 0;
+}
+
+static bool is_file(const struct settings *settings)
+{
+	return settings->json && strcmp(settings->json, "-") != 0;
 }
 
 static int record_all(struct recording *recording, struct error *error)
@@ -223,8 +230,11 @@ static int record_all(struct recording *recording, struct error *error)
 		code = add_dose(recording, doses->percent[i], false, error);
 		if (!code && recording->settings->is_noisy && doses->percent[i] == 0)
 			code = add_dose(recording, doses->percent[i], true, error);
+		if (!code && is_file(recording->settings))
+			code = save(recording, error);
 	}
-	return code;
+	/* What there is, however it has ended. */
+	return save(recording, error) ? error->code : code;
 }
 
 static int open_files(const struct settings *settings, struct interrupt *interrupt,
@@ -232,7 +242,7 @@ static int open_files(const struct settings *settings, struct interrupt *interru
 {
 	int code = 0;
 
-	if (settings->json && strcmp(settings->json, "-") != 0)
+	if (is_file(settings))
 		code = save_check(settings->json, error);
 	return code ? code : interrupt_open(interrupt, error);
 }
@@ -255,7 +265,8 @@ static int measure(struct settings *settings, struct error *error)
 		      settings->plan.is_quiet, 0);
 	code = record_all(&recording, error);
 	interrupt_close(&interrupt);
-	worth_table(settings->json && !strcmp(settings->json, "-") ? stderr : stdout, &worth);
+	if (code != -ENOMEM)
+		worth_table(settings->json && !is_file(settings) ? stderr : stdout, &worth);
 	worth_close(&worth);
 	return code ? COMMAND_FAILED : COMMAND_GOOD;
 }

@@ -2,6 +2,7 @@
 #include "bench/rounds.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,11 +101,23 @@ static const struct result_case *find(const struct result *result, const char *i
 	return NULL;
 }
 
+/* Of -n it is not known before it is run: as long as a case may take in all. */
+#define COUNTED_MS 60000
+
 /* A run's deadline: as long as all may take that take ten times what they are to. */
-static unsigned int run_ms(const struct rounds *rounds, size_t n_cases)
+static unsigned int run_ms(const struct rounds *rounds, const struct order *order)
 {
-	return RUN_MS_LEAST +
-	       (unsigned int)(10 * n_cases * (rounds->measure_ns + rounds->warmup_ns) / NS_PER_MS);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < order->count; i++) {
+		const struct single *single = &rounds->singles.singles[order->cases[i]];
+
+		sum += single->duration_ns ? single->duration_ns : rounds->measure_ns;
+		sum += single->warmup_ns ? single->warmup_ns : rounds->warmup_ns;
+		sum += single->iterations ? COUNTED_MS * NS_PER_MS / 10 : 0;
+	}
+	sum = RUN_MS_LEAST + 10 * (sum / NS_PER_MS);
+	return sum < INT_MAX ? (unsigned int)sum : INT_MAX;
 }
 
 static int run_arm(const struct rounds *rounds, enum duel_arm arm, const struct order *order,
@@ -115,7 +128,7 @@ static int run_arm(const struct rounds *rounds, enum duel_arm arm, const struct 
 
 	if (!plan)
 		return error_set_errno(error, -ENOMEM, "cannot make the plan");
-	code = arm_run(&rounds->arms[arm], plan, run_ms(rounds, order->count), rounds->stop, result,
+	code = arm_run(&rounds->arms[arm], plan, run_ms(rounds, order), rounds->stop, result,
 		       error);
 	free(plan);
 	return code;
@@ -145,6 +158,13 @@ static bool is_forgiven(const struct rounds *rounds, const char *section)
 	return false;
 }
 
+static void forgive_link(struct result_end *end, const struct result_end *base)
+{
+	end->link_layer = base->link_layer;
+	end->rate_mbps = base->rate_mbps;
+	end->mtu = base->mtu;
+}
+
 static int check_alike(const struct rounds *rounds, struct result results[static DUEL_ARMS],
 		       struct error *error)
 {
@@ -159,6 +179,12 @@ static int check_alike(const struct rounds *rounds, struct result results[static
 		head->client.kind = base->client.kind;
 		head->server.kind = base->server.kind;
 	}
+	if (is_forgiven(rounds, "port")) {
+		forgive_link(&head->client, &base->client);
+		forgive_link(&head->server, &base->server);
+	}
+	if (is_forgiven(rounds, "clock"))
+		head->clock = base->clock;
 	code = alike_check(&(struct alike){base, "the base"}, &(struct alike){head, "the head"},
 			   error);
 	if (code)
@@ -180,7 +206,8 @@ static void note_arm(struct rounds *rounds, enum duel_arm number, const struct r
 		 result->client.fingerprint);
 	snprintf(rounds->fingerprints[number][1], FINGERPRINT_TEXT, "%s",
 		 result->server.fingerprint);
-	rounds->bout->banner = banner_of(result);
+	if (banner_of(result))
+		rounds->bout->banner = banner_of(result);
 }
 
 /* As many as fit into the time, and a thousand for a tail's sake where that is not too long. */

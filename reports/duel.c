@@ -172,9 +172,9 @@ static void find(const struct duel_cell *cell, const struct duel_rounds *rounds,
 	finding->seen = find_seen(cell, logs[pairs - rank] - logs[rank - 1], n_cells);
 }
 
-/* Whether there is nothing to be judged, and why. */
+/* Whether there is nothing to be judged, among so many cells, and why. */
 static bool is_invalid(struct duel_cell *cell, const struct duel_rounds *rounds,
-		       const struct duel_finding *finding)
+		       const struct duel_finding *finding, size_t n_cells)
 {
 	if (cell->fault || cell->broken)
 		snprintf(cell->why, sizeof(cell->why), "%s",
@@ -182,6 +182,11 @@ static bool is_invalid(struct duel_cell *cell, const struct duel_rounds *rounds,
 	else if (finding->pairs < DUEL_ROUNDS_LEAST)
 		snprintf(cell->why, sizeof(cell->why), "only %zu of %zu rounds have both arms'",
 			 finding->pairs, rounds->count);
+	/* Not if all of them were worse. */
+	else if ((double)n_cells * sign_chance(finding->pairs, finding->pairs) > DUEL_LEVEL)
+		snprintf(cell->why, sizeof(cell->why),
+			 "%zu rounds are too few for %zu figures: more --rounds", finding->pairs,
+			 n_cells);
 	else if (finding->tied > TIED_MOST && cell->resolution > cell->floor)
 		snprintf(cell->why, sizeof(cell->why),
 			 "the clock's steps are %.0f %% of it, and %.0f %% of the rounds are equal",
@@ -243,8 +248,6 @@ static enum duel_verdict judge(const struct duel_cell *cell)
 
 	if (cell->why[0])
 		return cell->fault || !cell->broken ? DUEL_INVALID : DUEL_REGRESSED;
-	if (cell->has_failed)
-		return DUEL_REGRESSED;
 	if (finding->corrected_better <= DUEL_LEVEL && most < 1 / (1 + cell->floor))
 		return DUEL_IMPROVED;
 	return most < 1 + cell->floor ? DUEL_OK : DUEL_INCONCLUSIVE;
@@ -276,24 +279,30 @@ int duel_judge(struct duel_cell *cells, size_t count, struct error *error)
 
 		cell->why[0] = '\0';
 		find(cell, &cell->rounds, count, &scratch, &cell->finding);
-		is_invalid(cell, &cell->rounds, &cell->finding);
+		is_invalid(cell, &cell->rounds, &cell->finding, count);
 	}
 	free(scratch.logs);
 	code = correct(cells, count, false, error);
 	for (size_t i = 0; i < count && !code; i++) {
 		cells[i].has_failed = !cells[i].why[0] && is_beyond(&cells[i], &cells[i].finding);
 		cells[i].verdict = judge(&cells[i]);
+		if (!cells[i].has_failed)
+			continue;
+		cells[i].verdict = DUEL_INCONCLUSIVE;
+		snprintf(cells[i].why, sizeof(cells[i].why),
+			 "worse than the floor, and was not run again");
 	}
 	return code;
 }
 
 static void confirm(struct duel_cell *cell)
 {
-	if (!cell->has_failed || cell->why[0] || is_beyond(cell, &cell->confirmed))
+	if (cell->verdict == DUEL_INVALID)
 		return;
-	cell->verdict = DUEL_INCONCLUSIVE;
-	snprintf(cell->why, sizeof(cell->why),
-		 "worse than the floor at first, but not when it was run again");
+	cell->verdict = is_beyond(cell, &cell->confirmed) ? DUEL_REGRESSED : DUEL_INCONCLUSIVE;
+	if (cell->verdict == DUEL_INCONCLUSIVE)
+		snprintf(cell->why, sizeof(cell->why),
+			 "worse than the floor at first, but not when it was run again");
 }
 
 int duel_confirm(struct duel_cell *cells, size_t count, struct error *error)
@@ -308,14 +317,16 @@ int duel_confirm(struct duel_cell *cells, size_t count, struct error *error)
 
 		if (!cell->has_failed)
 			continue;
+		cell->why[0] = '\0';
 		find(cell, &cell->again, count, &scratch, &cell->confirmed);
-		if (is_invalid(cell, &cell->again, &cell->confirmed))
+		if (is_invalid(cell, &cell->again, &cell->confirmed, 1))
 			cell->verdict = DUEL_INVALID;
 	}
 	free(scratch.logs);
 	code = correct(cells, count, true, error);
 	for (size_t i = 0; i < count && !code; i++)
-		confirm(&cells[i]);
+		if (cells[i].has_failed)
+			confirm(&cells[i]);
 	return code;
 }
 

@@ -84,8 +84,6 @@ static int draw(struct worth_dose *dose, size_t rounds, size_t *next, struct err
 		code = bout_judge(&view, error);
 	if (!code && has_failed(&view)) {
 		/* What is run again has rounds of its own. */
-		if (start + 2 * rounds > bout->n_rounds)
-			goto out;
 		view.n_again = rounds;
 		code = bout_confirm(&view, error);
 	}
@@ -93,7 +91,6 @@ static int draw(struct worth_dose *dose, size_t rounds, size_t *next, struct err
 		*next = start + rounds + view.n_again;
 		count(dose, &view);
 	}
-out:
 	view_close(&view);
 	return code;
 }
@@ -153,7 +150,8 @@ static int judge_dose(struct worth_dose *dose, size_t rounds, struct error *erro
 	code = measure_planted(dose, error);
 	do {
 		before = next;
-		if (!code && next + rounds <= dose->bout.n_rounds)
+		/* Whether it passes or not: there is room for its second time. */
+		if (!code && next + 2 * rounds <= dose->bout.n_rounds)
 			code = draw(dose, rounds, &next, error);
 	} while (!code && next > before);
 	return code;

@@ -37,9 +37,9 @@ class GateCheck(unittest.TestCase):
         document, shown = self.record(0)
         dose = document["doses"][0]
         # Room for one of twice the rounds is left.
-        self.assertEqual((dose["gates"], dose["regressed"], dose["invalid"]), (3, 0, 0))
+        self.assertEqual((dose["gates"], dose["regressed"], dose["invalid"]), (2, 0, 0))
         self.assertEqual(len(dose["record"]["rounds"]), 3 * ROUNDS)
-        self.assertRegex(shown, r"(?m)^\+0 % +\S+ % +3 +0 +0\.0\.\.70\.8 % +0/6 +0 +0$")
+        self.assertRegex(shown, r"(?m)^\+0 % +\S+ % +2 +0 +0\.0\.\.84\.2 % +0/4 +0 +0$")
 
     def test_worse(self):
         document, shown = self.record(20, "lat=1.2", "bw=0.8")
@@ -53,6 +53,17 @@ class GateCheck(unittest.TestCase):
     def test_better(self):
         document, _ = self.record(-20, "lat=0.8", "bw=1.2")
         self.assertEqual(document["doses"][0]["regressed"], 0)
+
+    def test_arms_that_end(self):
+        for words, count in (("dies=1", 0), ("dies=6", 4)):
+            ended = verbmark("gate-check", "--base", self.arm(f"base{count}"), "--head",
+                             self.arm(f"head{count}", words), "--doses", "0", "--gates", 1,
+                             "--rounds", ROUNDS, "--json", self.path, *CASES)
+            self.assertEqual(ended.status, 1, ended.err)
+            self.assertIn("the card has caught fire", ended.err)
+            with open(self.path, encoding="utf-8") as file:
+                record = json.load(file)["doses"][0]["record"]
+            self.assertGreaterEqual(len(record["rounds"]), count)
 
     def test_usage(self):
         for words, reason in (

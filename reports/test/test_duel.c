@@ -64,7 +64,8 @@ static void test_worse(void **unused)
 	rise(head, 0.06);
 	judge(&cell);
 	assert_true(cell.has_failed);
-	assert_int_equal(cell.verdict, DUEL_REGRESSED);
+	assert_int_equal(cell.verdict, DUEL_INCONCLUSIVE);
+	assert_contains(cell.why, "was not run again");
 	/* What is not so the second time is not told as one. */
 	rise(again, -0.10);
 	cell.again = (struct duel_rounds){
@@ -93,7 +94,7 @@ static void test_directions(void **unused)
 	for (size_t i = 0; i < ROUNDS; i++)
 		head[i] = 70 + (double)(i % 3);
 	judge(&rate);
-	assert_int_equal(rate.verdict, DUEL_REGRESSED);
+	assert_true(rate.has_failed);
 	assert_near(rate.finding.ratio, 0.71, 1e-12);
 	assert_true(rate.finding.low <= rate.finding.ratio &&
 		    rate.finding.ratio <= rate.finding.high);
@@ -214,7 +215,7 @@ static void test_family(void **unused)
 		assert_near(cells[0].finding.worse, 0.0012884140014648, 1e-12);
 		assert_near(cells[0].finding.corrected, 0.0012884140014648 * (double)count, 1e-9);
 		assert_int_equal(cells[0].has_failed, count == 38);
-		assert_int_equal(duel_whole(cells, count), count == 38 ? DUEL_REGRESSED : DUEL_OK);
+		assert_int_equal(duel_whole(cells, count), DUEL_OK);
 	}
 }
 
