@@ -16,7 +16,7 @@ import time
 import unittest
 
 import documents
-from verbmark import PATIENCE, VERBMARK, Ended, Program, verbmark
+from verbmark import IS_SANITIZED, PATIENCE, VERBMARK, Ended, Program, verbmark
 
 SAMPLE = os.path.join(
     os.path.dirname(os.path.abspath(__file__)), "../../reports/test/sample.json"
@@ -419,6 +419,7 @@ class History(unittest.TestCase):
         self.assertIn("anew from the runs: no such table: ", ended.err)
         self.assertEqual(self.shown(), before)
 
+    @unittest.skipIf(IS_SANITIZED, "with sanitizers that takes minutes")
     def test_killed_writer(self):
         """At any moment: what was said to be added is there, and the rest works."""
         paths = self.runs(*range(40))

@@ -12,7 +12,7 @@ import unittest
 
 from cli_report import latency, result
 from documents import parse
-from verbmark import VERBMARK, verbmark
+from verbmark import IS_SANITIZED, VERBMARK, verbmark
 
 ROOT = os.path.abspath(f"{os.path.dirname(os.path.abspath(__file__))}/../..")
 sys.path.insert(0, f"{ROOT}/ci")
@@ -418,6 +418,7 @@ class Import(unittest.TestCase):
                 if words[0] in ("report", "export"):
                     self.assertIn(word, said)
 
+    @unittest.skipIf(IS_SANITIZED, "with sanitizers that takes minutes")
     def test_large(self):
         path = self.write("large", b"")
         os.truncate(path, 257 * MIB)
@@ -453,6 +454,7 @@ class Import(unittest.TestCase):
         self.assertEqual(status, 0, said)
         self.assertLess(mib, 3072 + MOST_MIB)
 
+    @unittest.skipIf(IS_SANITIZED, "with sanitizers that takes minutes")
     def test_large_import(self):
         """A log of 100 MB, and rows and samples without end."""
         path = f"{self.folder.name}/large"
@@ -481,6 +483,7 @@ class Import(unittest.TestCase):
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertEqual(parse(ended.stdout)["cases"][0]["id"], "send/lat/2/poll")
 
+    @unittest.skipIf(IS_SANITIZED, "others' programs are without them")
     def test_fresh(self):
         """The programs of this machine print what the samples have."""
         programs = [f"ib_{op}_{metric}" for op in ("send", "write", "read", "atomic")
