@@ -269,8 +269,10 @@ static int take_steps(struct history_view *view, struct history_series *series, 
 	if (code)
 		return code;
 	series->steps = calloc(founds.count + 1, sizeof(*series->steps));
-	if (!series->steps)
-		code = no_memory(error);
+	if (!series->steps) {
+		history_founds_finish(&founds);
+		return no_memory(error);
+	}
 	for (size_t i = 0; i < founds.count && !code; i++) {
 		struct history_step *step = &series->steps[series->n_steps++];
 		const struct history_found *found = &founds.list[i];

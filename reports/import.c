@@ -98,14 +98,14 @@ struct result_case *import_case(struct import *import, const char *id, struct er
 	return grown;
 }
 
-int import_warn(struct import *import, const char *code, bool spoils, const char *what,
-		const char *why, const char *mend, struct error *error)
+int import_warn(struct import *import, const struct import_warning *warning, struct error *error)
 {
 	const char *format = json_string_value(json_object_get(import->result.imported, "format"));
-	json_t *warning = json_pack("{s:s, s:b, s:s, s:s, s:s, s:s}", "code", code, "spoils",
-				    spoils, "host", format, "what", what, "why", why, "mend", mend);
+	json_t *made = json_pack("{s:s, s:b, s:s, s:s, s:s, s:s}", "code", warning->code, "spoils",
+				 warning->spoils, "host", format, "what", warning->what, "why",
+				 warning->why, "mend", warning->mend);
 
-	if (!warning || json_array_append_new(import->result.warnings, warning))
+	if (!made || json_array_append_new(import->result.warnings, made))
 		return error_set_errno(error, -ENOMEM, "cannot keep the warnings");
 	return 0;
 }

@@ -54,9 +54,16 @@ void import_close(struct import *import);
 /* The case of that id, or a new one, which has the id alone; NULL: no memory, or too many. */
 struct result_case *import_case(struct import *import, const char *id, struct error *error);
 
+struct import_warning {
+	const char *code;
+	bool spoils;
+	const char *what;
+	const char *why;
+	const char *mend;
+};
+
 /* Adds a warning: spoils tells whether tables show it. */
-int import_warn(struct import *import, const char *code, bool spoils, const char *what,
-		const char *why, const char *mend, struct error *error);
+int import_warn(struct import *import, const struct import_warning *warning, struct error *error);
 
 /* What one end has told holds for the other one as far as both have to be alike. */
 void import_fill_end(struct result_end *end, const struct result_end *other);

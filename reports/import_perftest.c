@@ -240,13 +240,7 @@ static int add(struct import *import, const char *text, size_t length, struct er
 	return perftest_add_text(import, text, length, error);
 }
 
-static const struct {
-	const char *code;
-	bool spoils;
-	const char *what;
-	const char *why;
-	const char *mend;
-} notes[PERFTEST_NOTES] = {
+static const struct import_warning notes[PERFTEST_NOTES] = {
 	[PERFTEST_TRIMMED] =
 		{"perftest-trimmed",  true,
 				    "means leave out the two longest times of a run, and the longest one is not known: "
@@ -276,8 +270,7 @@ static int finish(struct import *import, struct error *error)
 
 	for (size_t i = 0; i < PERFTEST_NOTES && !code; i++)
 		if (import->notes & 1U << i)
-			code = import_warn(import, notes[i].code, notes[i].spoils, notes[i].what,
-					   notes[i].why, notes[i].mend, error);
+			code = import_warn(import, &notes[i], error);
 	return code;
 }
 
