@@ -104,6 +104,9 @@ static int read_runs(struct history_view *view, sqlite3 *db, struct error *error
 
 static void count_runs(struct history_view *view)
 {
+	/* No run is without a setup. */
+	if (!view->setups)
+		return;
 	for (size_t i = view->n_runs; i > 0; i--) {
 		struct history_run *run = &view->runs[i - 1];
 		struct history_setup *setup = &view->setups[run->setup];
