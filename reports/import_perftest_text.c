@@ -262,6 +262,8 @@ static int begin_samples(struct text *text, const char *unit, struct error *erro
 				 "the samples are in %.20s: without -C perftest prints "
 				 "microseconds",
 				 unit);
+	if (text->samples)
+		return error_set(error, -EINVAL, "there are samples without their figures");
 	/* What is in them before is another row's, which is told now. */
 	code = flush_row(text, error);
 	if (code)
