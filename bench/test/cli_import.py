@@ -487,7 +487,6 @@ class Import(unittest.TestCase):
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertEqual(parse(ended.stdout)["cases"][0]["id"], "send/lat/2/poll")
 
-    @unittest.skipIf(IS_SANITIZED, "others' programs are without them")
     def test_fresh(self):
         """The programs of this machine print what the samples have."""
         programs = [f"ib_{op}_{metric}" for op in ("send", "write", "read", "atomic")
