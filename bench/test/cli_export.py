@@ -293,6 +293,44 @@ class Export(unittest.TestCase):
         for line in ENDED_BADLY:
             self.assertEqual(sum(line["id"] in key for key in found), 1)
 
+    @unittest.skipUnless(shutil.which("promtool"), "no promtool: ci/setup test")
+    def test_promtool_refuses(self):
+        good = self.exported("prometheus", self.write("a.json", result(*WHOLE))).out
+        for old, new in (("verbmark_messages_per_second", "verbmark messages"),
+                         ("# TYPE verbmark_latency_seconds summary", "# TYPE verbmark_latency_seconds"),
+                         ('quantile="0.5"', 'quantile="half"'), ("} 20000", "} fast"),
+                         ("# HELP verbmark_bandwidth_bytes_per_second", "# HELPS verbmark_rate")):
+            with self.subTest(new):
+                self.assertIn(old, good)
+                ended = subprocess.run(
+                    ["promtool", "check", "metrics"], input=good.replace(old, new),
+                    capture_output=True, text=True, timeout=PATIENCE, check=False,
+                )
+                self.assertNotEqual((ended.returncode, ended.stdout + ended.stderr), (0, ""))
+
+    def test_what_was_imported(self):
+        """It has less, and is what other tools take all the same."""
+        path = f"{self.folder.name}/imported.json"
+        texts = f"{HERE}/../../reports/fuzz/corpus/import_text/real-"
+        for name, wanted in (
+            ("read-lat-many", {"latency": {"value": 2930}, "latency-p99": {"value": 8420},
+                               "latency-p99-9": {"value": 64620}}),
+            ("send-bw-gbits", {"throughput": {"value": 116206},
+                               "bandwidth": {"value": 60.93e9 / 8}}),
+        ):
+            ended = verbmark("import", "perftest", texts + name, "--json", path)
+            self.assertEqual(ended.status, 0, ended.err)
+            ((_, measures),) = self.bmf(path).items()
+            self.assertEqual(set(measures), set(wanted))
+            for measure, value in wanted.items():
+                # As many digits as were printed.
+                self.assertAlmostEqual(measures[measure]["value"] / value["value"], 1, delta=1e-4)
+            self.assertTrue(self.prometheus(path))
+            (suite,) = self.junit(path)
+            self.assertEqual((suite.tests, suite.failures, suite.timestamp), (1, 0, None))
+            self.assertTrue(self.github("--metric", "bw" if "-bw" in name else "lat", path))
+        self.assertIn("has no latency", self.refused("hgrm", path, "--case", "send/bw/64k/poll"))
+
     def test_prometheus_of_several_and_strange_words(self):
         document = result(latency(FAST))
         strange = "a\\b\"c{},\u20ac"
