@@ -172,12 +172,6 @@ static unsigned int mtu_of(const struct result *result, const struct result_case
 	return (unsigned int)lesser(result->client.mtu, result->server.mtu);
 }
 
-/* Of the slower end. */
-static uint64_t rate_mbps(const struct result *result)
-{
-	return lesser(result->client.rate_mbps, result->server.rate_mbps);
-}
-
 /* Where messages go: NULL in older documents, which do not tell. */
 static const char *access_of(const struct result_case *line)
 {
@@ -259,6 +253,7 @@ static void print_ends(char text[static CELLS_ENDS], const struct result *result
 void cells_head(char text[static CELLS_HEAD], const struct result *result)
 {
 	const struct result_end *near = &result->client;
+	uint64_t mbps = lesser(near->rate_mbps, result->server.rate_mbps); /* of the slower */
 	char ends[CELLS_ENDS];
 	const struct result_case *transport = find_common(result, has_same_transport);
 	const struct result_case *qps = find_common(result, has_same_qps);
@@ -278,7 +273,7 @@ void cells_head(char text[static CELLS_HEAD], const struct result *result)
 	print_ends(ends, result);
 	/* Another program need not have told it. */
 	if (!result->imported)
-		snprintf(rate, sizeof(rate), " %g Gb/s", (double)rate_mbps(result) / 1000);
+		snprintf(rate, sizeof(rate), " %g Gb/s", (double)mbps / 1000);
 	snprintf(text, CELLS_HEAD, "%s  %s%s%s%s%s%s", ends, network(near), rate, common[2],
 		 common[0], common[1], access);
 }
