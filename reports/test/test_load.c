@@ -323,6 +323,7 @@ static void test_too_many_histograms(void **unused)
 	error = (struct error){0};
 	assert_int_equal(load_document(&result, document, &error), -E2BIG);
 	assert_string_equal(error.text, "10002 histograms are more than 10000");
+	json_decref(document);
 	json_decref(both);
 }
 
