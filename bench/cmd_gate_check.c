@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,12 +19,19 @@
 #include "reports/worth.h"
 
 /* Of the link that is made slower: far above what a processor adds to it. */
-#define LATENCY_NS  50000
-#define BITS_PER_S  1e9
-#define PERCENT_MAX 1000
+#define LATENCY_NS   50000
+#define BITS_PER_S   1e9
+#define PERCENT_MAX  1000
+#define RECORDS_MOST WORTH_DOSES_MOST
 
 struct doses {
 	double percent[WORTH_DOSES_MOST / 2];
+	size_t count;
+};
+
+/* Files of what was recorded. */
+struct records {
+	const char *paths[RECORDS_MOST];
 	size_t count;
 };
 
@@ -34,7 +42,7 @@ struct settings {
 	size_t gates;
 	bool is_noisy;
 	const char *json;
-	const char *replay;
+	struct records records;
 };
 
 /* What is recorded, as it is shown. */
@@ -86,6 +94,16 @@ static const char *parse_doses(const char *text, void *field)
 	}
 }
 
+static const char *parse_record(const char *text, void *field)
+{
+	struct records *records = field;
+
+	if (records->count == ARRAY_LENGTH(records->paths))
+		return "is one record too many";
+	records->paths[records->count++] = text;
+	return NULL;
+}
+
 #define FIELD(member) offsetof(struct settings, member)
 
 // clang-format off
@@ -102,8 +120,8 @@ static const struct option_row rows[] = {
 	 "and this, which is worse by the dose of --doses"},
 	{"floor",         0,   "LIST", gating_parse_floors, FIELD(gating.floors), "as that of gate"},
 	{"json",          0,   "FILE", option_text,  FIELD(json), "where all that is recorded goes"},
-	{"replay",        0,   "FILE", option_text,  FIELD(replay),
-	 "judge what was recorded there, and measure nothing"},
+	{"replay",        0,   "FILE", parse_record, FIELD(records),
+	 "judge what was recorded there, and measure nothing; several add up"},
 	{"device",        'd', "NAME", option_text,  FIELD(gating.device), "RDMA device of both arms"},
 	{"preset",        0,   "NAME", option_text,  FIELD(plan.preset), "the cases of one (gate)"},
 	{"plan",          0,   "FILE", option_text,  FIELD(plan.file), "the same from a file"},
@@ -157,10 +175,20 @@ static int make_arm(char text[static PATH_MAX], double percent, struct error *er
 	return 0;
 }
 
+/* The least of the floors that there are. */
+static double floor_of(const struct settings *settings)
+{
+	double least = HUGE_VAL;
+
+	for (enum bout_figure figure = 0; figure < BOUT_FIGURES; figure++)
+		least = fmin(least, settings->gating.floors[figure]);
+	return least;
+}
+
 /* A gate that fails has twice the rounds; the last one may be such a one. */
 static size_t rounds_of(const struct settings *settings, double percent)
 {
-	bool is_found = percent >= 100 * settings->gating.floors[BOUT_MEDIAN];
+	bool is_found = percent >= 100 * floor_of(settings);
 
 	return settings->gating.rounds * (settings->gates * (is_found ? 2 : 1) + !is_found);
 }
@@ -274,8 +302,10 @@ static int measure(struct settings *settings, struct error *error)
 static int replay(const struct settings *settings, struct error *error)
 {
 	struct worth worth = {0};
-	int code = worth_load(&worth, settings->replay, error);
+	int code = 0;
 
+	for (size_t i = 0; i < settings->records.count && !code; i++)
+		code = worth_load(&worth, settings->records.paths[i], error);
 	if (!code)
 		code = worth_judge(&worth, error);
 	if (!code)
@@ -289,7 +319,7 @@ static int check(const struct settings *settings, struct error *error)
 	const struct gating_arm *arms = settings->gating.arms;
 	const char *device = settings->gating.device;
 
-	if (settings->replay)
+	if (settings->records.count)
 		return settings->json
 			       ? error_set(error, -EINVAL, "--replay and --json exclude each other")
 			       : 0;
@@ -335,7 +365,8 @@ static int run(int argc, char *argv[], struct error *error)
 		command_help(&command_gate_check);
 		status = COMMAND_GOOD;
 	} else if (!code) {
-		status = settings.replay ? replay(&settings, error) : measure(&settings, error);
+		status = settings.records.count ? replay(&settings, error)
+						: measure(&settings, error);
 	}
 	plan_close(&settings.plan);
 	return status;

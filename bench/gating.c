@@ -285,7 +285,12 @@ static int record(struct rounds *rounds, const struct gating *gating, struct err
 {
 	int code = rounds_open(rounds, error);
 
-	return code ? code : rounds_run(rounds, gating->rounds, false, error);
+	if (!code) {
+		code = rounds_run(rounds, gating->rounds, false, error);
+		note_unsteady(rounds->bout);
+		rounds_finish(rounds);
+	}
+	return code;
 }
 
 int gating_record(const struct gating *gating, const struct plan *plan, struct bout *bout,

@@ -6,6 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of a gate's own rounds: what gave no figure has failed. */
+static void count_failures(struct bout_case *line, size_t rounds)
+{
+	enum bout_figure figure = line->is_bandwidth ? BOUT_BANDWIDTH : BOUT_MEDIAN;
+
+	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++) {
+		line->trials[arm] = rounds;
+		line->failures[arm] = 0;
+		for (size_t i = 0; i < rounds; i++)
+			line->failures[arm] += isnan(line->figures[figure].values[arm][i]);
+		if (line->failures[arm] && !line->errors[arm][0])
+			snprintf(line->errors[arm], sizeof(line->errors[arm]), "it has no figures");
+	}
+}
+
 /* A gate of the recorded rounds, from one of them on: values are the record's own. */
 static int view_open(struct bout *view, const struct bout *bout, size_t start, size_t rounds,
 		     struct error *error)
@@ -22,9 +37,8 @@ static int view_open(struct bout *view, const struct bout *bout, size_t start, s
 		for (size_t j = 0; j < BOUT_FIGURES; j++)
 			for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++)
 				line->figures[j].values[arm] += start;
+		count_failures(line, rounds);
 		/* Of all rounds together: of these nobody knows. */
-		memset(line->trials, 0, sizeof(line->trials));
-		memset(line->failures, 0, sizeof(line->failures));
 		memset(line->unsteady, 0, sizeof(line->unsteady));
 		memset(line->troubled, 0, sizeof(line->troubled));
 	}

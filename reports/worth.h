@@ -46,15 +46,16 @@ struct worth {
 /* Counts all gates that the rounds have room for. -ENOMEM. */
 int worth_judge(struct worth *worth, struct error *error);
 
-/* A table for terminals, and for documentation. */
+/* A table for terminals, and for documentation; doses of one kind are a row together. */
 void worth_table(FILE *out, const struct worth *worth);
 
 /* The document, with all rounds. NULL: no memory. */
 json_t *worth_make(const struct worth *worth, const char *version);
 
 /*
- * The other way round: what is no such document is refused with -EINVAL and a sentence. The
- * worth is zeroed before, and worth_close's whatever comes of it.
+ * The other way round: its doses are added to those that there are, from gates of as many
+ * rounds; what is no such document is refused with -EINVAL and a sentence. The worth was
+ * zeroed before the first of them, and is worth_close's whatever comes of it.
  */
 int worth_load(struct worth *worth, const char *path, struct error *error);
 int worth_read(struct worth *worth, const json_t *document, struct error *error);

@@ -184,14 +184,16 @@ int worth_read(struct worth *worth, const json_t *document, struct error *error)
 	if (!code && (rounds < DUEL_ROUNDS_LEAST || rounds > ROUNDS_MOST))
 		code = error_set(error, -EINVAL, "gates of %" JSON_INTEGER_FORMAT " rounds",
 				 (json_int_t)rounds);
-	if (!code && json_array_size(doses) > WORTH_DOSES_MOST)
+	if (!code && worth->n_doses && rounds != worth->rounds)
+		code = error_set(error, -EINVAL, "gates of %zu rounds, those before it of %zu",
+				 (size_t)rounds, worth->rounds);
+	if (!code && json_array_size(doses) > WORTH_DOSES_MOST - worth->n_doses)
 		code = error_set(error, -EINVAL, "more than %d doses", WORTH_DOSES_MOST);
-	worth->rounds = rounds;
-	for (size_t i = 0; !code && i < json_array_size(doses); i++) {
-		worth->n_doses = i + 1;
-		if (read_dose(&worth->doses[i], json_array_get(doses, i), error))
+	if (!code)
+		worth->rounds = rounds;
+	for (size_t i = 0; !code && i < json_array_size(doses); i++)
+		if (read_dose(&worth->doses[worth->n_doses++], json_array_get(doses, i), error))
 			code = error_wrap(error, "dose %zu", i + 1);
-	}
 	return code;
 }
 

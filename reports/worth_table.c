@@ -4,6 +4,52 @@
 #include "reports/aligned.h"
 #include "reports/worth.h"
 
+/* Doses of one kind, together. */
+struct row {
+	const struct worth_dose *first;
+	struct worth_count count;
+	size_t cells; /* cases of all gates, */
+	size_t found; /* and those that regressed */
+	/* Of the cases' first figures: the least and the most they were worse by, over all rounds */
+	double least;
+	double most;
+};
+
+static bool is_same(const struct worth_dose *left, const struct worth_dose *right)
+{
+	return left->percent == right->percent && left->is_noisy == right->is_noisy;
+}
+
+static void add_dose(struct row *row, const struct worth_dose *dose)
+{
+	row->count.gates += dose->count.gates;
+	row->count.regressed += dose->count.regressed;
+	row->count.invalid += dose->count.invalid;
+	row->count.inconclusive += dose->count.inconclusive;
+	row->cells += dose->count.gates * dose->bout.n_cases;
+	for (size_t i = 0; i < dose->bout.n_cases; i++) {
+		row->found += dose->found[i];
+		if (isnan(dose->planted[i]))
+			continue;
+		row->least = fmin(row->least, dose->planted[i]);
+		row->most = fmax(row->most, dose->planted[i]);
+	}
+}
+
+/* false: an earlier one has it. */
+static bool take_row(struct row *row, const struct worth *worth, size_t number)
+{
+	*row = (struct row){.first = &worth->doses[number], .least = HUGE_VAL, .most = -HUGE_VAL};
+	for (size_t i = 0; i < worth->n_doses; i++) {
+		if (!is_same(&worth->doses[i], row->first))
+			continue;
+		if (i < number)
+			return false;
+		add_dose(row, &worth->doses[i]);
+	}
+	return true;
+}
+
 static void put_dose(struct cells *cells, const struct worth_dose *dose)
 {
 	char text[64];
@@ -13,22 +59,13 @@ static void put_dose(struct cells *cells, const struct worth_dose *dose)
 	cells_put_name(cells, text);
 }
 
-/* Of the cases' first figures: the least and the most that they were worse by, over all rounds. */
-static void put_planted(struct cells *cells, const struct worth_dose *dose)
+static void put_planted(struct cells *cells, const struct row *row)
 {
-	double least = HUGE_VAL;
-	double most = -HUGE_VAL;
 	char text[64] = "-";
 
-	for (size_t i = 0; i < dose->bout.n_cases; i++) {
-		if (isnan(dose->planted[i]))
-			continue;
-		least = fmin(least, dose->planted[i]);
-		most = fmax(most, dose->planted[i]);
-	}
-	if (least <= most)
-		snprintf(text, sizeof(text), "%+.1f..%+.1f %%", 100 * (least - 1),
-			 100 * (most - 1));
+	if (row->least <= row->most)
+		snprintf(text, sizeof(text), "%+.1f..%+.1f %%", 100 * (row->least - 1),
+			 100 * (row->most - 1));
 	cells_put_title(cells, text);
 }
 
@@ -40,24 +77,21 @@ static void put_count(struct cells *cells, size_t some)
 	cells_put_title(cells, text);
 }
 
-static void fill(struct cells *cells, const struct worth_dose *dose)
+static void fill(struct cells *cells, const struct row *row)
 {
-	struct proportion found = proportion_of(dose->count.regressed, dose->count.gates);
-	size_t in_cases = 0;
+	struct proportion found = proportion_of(row->count.regressed, row->count.gates);
 	char text[64];
 
-	for (size_t i = 0; i < dose->bout.n_cases; i++)
-		in_cases += dose->found[i];
-	put_dose(cells, dose);
-	put_planted(cells, dose);
-	put_count(cells, dose->count.gates);
-	put_count(cells, dose->count.regressed);
+	put_dose(cells, row->first);
+	put_planted(cells, row);
+	put_count(cells, row->count.gates);
+	put_count(cells, row->count.regressed);
 	snprintf(text, sizeof(text), "%.1f..%.1f %%", 100 * found.low, 100 * found.high);
 	cells_put_title(cells, text);
-	snprintf(text, sizeof(text), "%zu/%zu", in_cases, dose->count.gates * dose->bout.n_cases);
+	snprintf(text, sizeof(text), "%zu/%zu", row->found, row->cells);
 	cells_put_title(cells, text);
-	put_count(cells, dose->count.inconclusive);
-	put_count(cells, dose->count.invalid);
+	put_count(cells, row->count.inconclusive);
+	put_count(cells, row->count.invalid);
 }
 
 static void title(struct cells *cells)
@@ -78,6 +112,7 @@ void worth_table(FILE *out, const struct worth *worth)
 	const struct bout *first = &worth->doses[0].bout;
 	int width[CELLS_MAX] = {0};
 	struct cells cells;
+	struct row row;
 
 	if (!worth->n_doses)
 		return;
@@ -88,13 +123,17 @@ void worth_table(FILE *out, const struct worth *worth)
 	title(&cells);
 	aligned_widen(width, &cells);
 	for (size_t i = 0; i < worth->n_doses; i++) {
-		fill(&cells, &worth->doses[i]);
+		if (!take_row(&row, worth, i))
+			continue;
+		fill(&cells, &row);
 		aligned_widen(width, &cells);
 	}
 	title(&cells);
 	aligned_row(out, &cells, width);
 	for (size_t i = 0; i < worth->n_doses; i++) {
-		fill(&cells, &worth->doses[i]);
+		if (!take_row(&row, worth, i))
+			continue;
+		fill(&cells, &row);
 		aligned_row(out, &cells, width);
 	}
 }
