@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,6 +30,7 @@ struct child {
 	int plan;   /* its standard input; -1: closed, like: */
 	int output; /* where the document comes from, */
 	int said;   /* and its complaints */
+	int life;   /* readable once it has ended, whoever else may hold those open */
 	char *text; /* of the document */
 	size_t length;
 	size_t room;
@@ -117,10 +120,15 @@ void arm_close(struct arm *arm)
 }
 
 /* In the child. */
-static void __attribute__((noreturn)) become(const struct arm *arm, int plan, int output, int said)
+static void __attribute__((noreturn))
+become(const struct arm *arm, int plan, int output, int said, pid_t parent)
 {
 	sigset_t none;
 
+	/* A gate that is killed leaves none behind that measures on. */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(127);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	/* It is ended with all that it started, and a Ctrl-C is the gate's to answer. */
@@ -158,11 +166,13 @@ static int start(struct child *child, const struct arm *arm, const char *plan, s
 {
 	int output[2] = {-1, -1};
 	int said[2] = {-1, -1};
+	pid_t parent = getpid();
 
 	child->plan = make_input(plan, error);
 	if (child->plan < 0)
 		return error->code;
-	if (pipe2(output, O_CLOEXEC) || pipe2(said, O_CLOEXEC)) {
+	if (pipe2(output, O_CLOEXEC) || pipe2(said, O_CLOEXEC) ||
+	    fcntl(output[0], F_SETFL, O_NONBLOCK) || fcntl(said[0], F_SETFL, O_NONBLOCK)) {
 		error_set_errno(error, -errno, "cannot start an arm");
 		close_end(&output[0]);
 		close_end(&output[1]);
@@ -172,11 +182,13 @@ static int start(struct child *child, const struct arm *arm, const char *plan, s
 	child->said = said[0];
 	child->pid = fork();
 	if (!child->pid)
-		become(arm, child->plan, output[1], said[1]);
-	if (child->pid < 0)
-		error_set_errno(error, -errno, "cannot start an arm");
-	else
+		become(arm, child->plan, output[1], said[1], parent);
+	if (child->pid > 0) {
 		setpgid(child->pid, child->pid);
+		child->life = pidfd_open(child->pid, 0);
+	}
+	if (child->pid < 0 || child->life < 0)
+		error_set_errno(error, -errno, "cannot start an arm");
 	close(output[1]);
 	close(said[1]);
 	return error->code;
@@ -223,11 +235,14 @@ static bool take_words(struct child *child)
 
 static int take_all(struct child *child, uint64_t deadline, int stop, struct error *error)
 {
-	while (child->output >= 0 || child->said >= 0) {
+	bool has_ended = false;
+
+	while (!has_ended && (child->output >= 0 || child->said >= 0)) {
 		struct pollfd waiting[] = {
 			{.fd = child->output, .events = POLLIN},
 			{.fd = child->said,   .events = POLLIN},
 			{.fd = stop,          .events = POLLIN},
+			{.fd = child->life,   .events = POLLIN},
 		};
 		int got = poll(waiting, ARRAY_LENGTH(waiting), clock_left_ms(deadline));
 
@@ -241,7 +256,13 @@ static int take_all(struct child *child, uint64_t deadline, int stop, struct err
 			close_end(&child->output);
 		if (got > 0 && waiting[1].revents && !take_words(child))
 			close_end(&child->said);
+		has_ended = got > 0 && waiting[3].revents;
 	}
+	/* What it wrote last: a descendant that has its output open would keep us for ever. */
+	while (child->output >= 0 && take_output(child, error))
+		continue;
+	while (child->said >= 0 && take_words(child))
+		continue;
 	return error->code;
 }
 
@@ -288,7 +309,7 @@ static int tell(struct child *child, int status, struct error *error)
 int arm_run(const struct arm *arm, const char *plan, unsigned int timeout_ms, int stop,
 	    struct result *result, struct error *error)
 {
-	struct child child = {.plan = -1, .output = -1, .said = -1};
+	struct child child = {.plan = -1, .output = -1, .said = -1, .life = -1};
 	int code = start(&child, arm, plan, error);
 	int status = -1;
 
@@ -304,6 +325,7 @@ int arm_run(const struct arm *arm, const char *plan, unsigned int timeout_ms, in
 	close_end(&child.plan);
 	close_end(&child.output);
 	close_end(&child.said);
+	close_end(&child.life);
 	free(child.text);
 	return code;
 }

@@ -161,6 +161,11 @@ static int write_files(const struct settings *settings, const struct bout *bout,
 	return error->code;
 }
 
+static bool is_stdout(const char *path)
+{
+	return path && !strcmp(path, "-");
+}
+
 /* Before there is anything to write. */
 static int check_files(const struct settings *settings, struct error *error)
 {
@@ -188,9 +193,11 @@ static int measure(const struct settings *settings, struct error *error)
 {
 	struct screen screen = {.view = {.begins = round_begins}};
 	struct gating gating = settings->gating;
-	bool has_stdout = settings->json && !strcmp(settings->json, "-");
+	bool has_stdout = is_stdout(settings->json) || is_stdout(settings->markdown) ||
+			  is_stdout(settings->junit);
 	struct bout bout = {0};
 	struct interrupt interrupt;
+	bool was_interrupted;
 	int code = check_files(settings, error);
 
 	if (!code)
@@ -203,6 +210,7 @@ static int measure(const struct settings *settings, struct error *error)
 	gating.stop = interrupt.fd;
 	code = gating_run(&gating, &settings->plan, &bout, error);
 	progress_wipe(&screen.progress);
+	was_interrupted = interrupt_has_come(&interrupt);
 	interrupt_close(&interrupt);
 	if (!code) {
 		bout_table(has_stdout ? stderr : stdout, &bout);
@@ -210,6 +218,9 @@ static int measure(const struct settings *settings, struct error *error)
 			bout_annotations(has_stdout ? stderr : stdout, &bout);
 		code = write_files(settings, &bout, error);
 	}
+	/* Whoever ends one gate of a bisection wants it to end. */
+	if (!code && was_interrupted && settings->is_bisecting)
+		code = error_set(error, -EINTR, "interrupted");
 	if (!code)
 		code = status_of(&bout);
 	bout_close(&bout);
@@ -226,6 +237,9 @@ static int check(const struct settings *settings, struct error *error)
 			return error_set(error, -EINVAL,
 					 "--%s is missing: see verbmark gate --help",
 					 duel_arm_name(arm));
+	if (is_stdout(settings->json) + is_stdout(settings->markdown) + is_stdout(settings->junit) >
+	    1)
+		return error_set(error, -EINVAL, "only one of --json, --markdown and --junit is -");
 	return 0;
 }
 

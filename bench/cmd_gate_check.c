@@ -293,7 +293,7 @@ static int measure(struct settings *settings, struct error *error)
 		      settings->plan.is_quiet, 0);
 	code = record_all(&recording, error);
 	interrupt_close(&interrupt);
-	if (code != -ENOMEM)
+	if (code != -ENOMEM && worth.doses[0].bout.n_rounds)
 		worth_table(settings->json && !is_file(settings) ? stderr : stdout, &worth);
 	worth_close(&worth);
 	return code ? COMMAND_FAILED : COMMAND_GOOD;

@@ -11,6 +11,7 @@
 #include "bench/command.h"
 #include "bench/fleet.h"
 #include "bench/hosts.h"
+#include "bench/interrupt.h"
 #include "bench/progress.h"
 #include "bench/redaction.h"
 #include "bench/sweep.h"
@@ -44,10 +45,7 @@ static int interruption_open(struct interruption *interruption, struct error *er
 	sigset_t signals;
 	int code;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
+	interrupt_signals(&signals);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	interruption->watch = (struct watch){
 		.fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK), .ready = interrupted};

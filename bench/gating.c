@@ -101,14 +101,20 @@ int gating_print(const struct gating *gating, const struct plan *plan, FILE *out
 {
 	struct single_list singles;
 	int code = single_open(&singles, plan, error);
-	double each = (double)(MEASURE_NS + WARMUP_NS + EXTRA_NS) / (double)NS_PER_S;
+	double round_ns = 0;
 
 	if (code)
 		return code;
-	for (size_t i = 0; i < singles.count; i++)
-		fprintf(out, "%s\n", singles.singles[i].id);
+	for (size_t i = 0; i < singles.count; i++) {
+		const struct single *single = &singles.singles[i];
+
+		fprintf(out, "%s\n", single->id);
+		round_ns += (double)(single->duration_ns ? single->duration_ns : MEASURE_NS);
+		round_ns += (double)(single->warmup_ns ? single->warmup_ns : WARMUP_NS);
+		round_ns += EXTRA_NS;
+	}
 	fprintf(out, "%zu cases, %zu rounds of two arms, some %.0f s\n", singles.count,
-		gating->rounds, each * 2 * (double)gating->rounds * (double)singles.count);
+		gating->rounds, 2 * (double)gating->rounds * round_ns / (double)NS_PER_S);
 	single_close(&singles);
 	return 0;
 }
@@ -207,6 +213,12 @@ static bool has_failed(const struct bout *bout)
 	return false;
 }
 
+/* Of the time, what the rounds may take before anything is run again. */
+static uint64_t first_ns(const struct gating *gating)
+{
+	return gating->limit_ms * NS_PER_MS / 3 * 2;
+}
+
 static int fight(struct rounds *rounds, const struct gating *gating, struct error *error)
 {
 	struct bout *bout = rounds->bout;
@@ -224,9 +236,18 @@ static int fight(struct rounds *rounds, const struct gating *gating, struct erro
 	if (!bout->n_rounds)
 		return 0;
 	code = bout_judge(bout, error);
+	if (!code && !bout->n_cells && !bout->invalid[0])
+		snprintf(bout->invalid, sizeof(bout->invalid),
+			 "none of the cases has a figure that --floor leaves");
 	if (!code && !bout->invalid[0] && has_failed(bout)) {
+		if (gating->limit_ms)
+			rounds->until_ns += gating->limit_ms * NS_PER_MS - first_ns(gating);
 		if (rounds_run(rounds, gating->rounds, true, &fault))
 			put_invalid(bout, &fault);
+		else if (bout->n_again < gating->rounds)
+			bout_note(bout,
+				  "the time was over after %zu of %zu rounds, the second time",
+				  bout->n_again, gating->rounds);
 		code = bout_confirm(bout, error);
 	}
 	rounds_finish(rounds);
@@ -252,7 +273,7 @@ static int run(const struct gating *gating, const struct plan *plan, struct bout
 		.bout = bout,
 		.measure_ns = MEASURE_NS,
 		.warmup_ns = WARMUP_NS,
-		.until_ns = gating->limit_ms ? clock_deadline(gating->limit_ms) : 0,
+		.until_ns = gating->limit_ms ? clock_now_ns() + first_ns(gating) : 0,
 		.stop = gating->stop,
 		.forgiven = gating->differs.sections,
 		.view = gating->view,

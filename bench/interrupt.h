@@ -7,6 +7,7 @@
 #define BENCH_INTERRUPT_H
 
 #include <signal.h>
+#include <stdbool.h>
 
 #include "core/error.h"
 
@@ -15,7 +16,12 @@ struct interrupt {
 	sigset_t before;
 };
 
+/* Those signals, but what the starter of this program has them ignored: nohup, say. */
+void interrupt_signals(sigset_t *signals);
+
 int interrupt_open(struct interrupt *interrupt, struct error *error);
+
+bool interrupt_has_come(const struct interrupt *interrupt);
 
 /* As it was before: what has come meanwhile and was read by nobody is forgotten. */
 void interrupt_close(struct interrupt *interrupt);

@@ -491,6 +491,7 @@ void rounds_finish(struct rounds *rounds)
 	double total = growth(rounds->noise, after, "total_ticks");
 	double stolen = growth(rounds->noise, after, "steal_ticks");
 	double throttled = growth(rounds->noise, after, "nr_throttled");
+	double hot = growth(rounds->noise, after, "core_throttles");
 
 	if (total > 0 && stolen / total > STEAL_MOST && !bout->invalid[0])
 		snprintf(bout->invalid, sizeof(bout->invalid),
@@ -501,6 +502,9 @@ void rounds_finish(struct rounds *rounds)
 			 "the control group was throttled %.0f times meanwhile: more cpu.max, or "
 			 "another group",
 			 throttled);
+	if (hot > 0 && !bout->invalid[0])
+		snprintf(bout->invalid, sizeof(bout->invalid),
+			 "processors were slowed down %.0f times for their heat meanwhile", hot);
 	json_decref(after);
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/compiler.h"
 #include "core/hist.h"
+#include "reports/sign.h"
 
 /* Of an arm's trials: one that fails now and then is a machine's, and there are others. */
 #define FAILURES_MOST 0.1
@@ -135,8 +136,41 @@ static void tell_failures(const struct bout_case *line, enum duel_arm arm, char 
 		 line->trials[arm], duel_arm_name(arm), line->errors[arm]);
 }
 
-/* What fails at the head alone is worse; what fails, or is disturbed, at both says nothing. */
-static void find_fault(const struct bout_case *line, struct duel_cell *cell,
+static bool has_lost(const struct bout *bout, enum duel_arm arm, size_t round)
+{
+	for (size_t i = 0; i < bout->n_cases; i++) {
+		const struct bout_case *line = &bout->cases[i];
+		enum bout_figure figure = line->is_bandwidth ? BOUT_BANDWIDTH : BOUT_MEDIAN;
+
+		if (isnan(line->figures[figure].values[arm][round]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Were both arms alike, a round in which only one of them fails would be the head's as often
+ * as the base's, whatever case it is and however many of them at once.
+ */
+static bool is_head_broken(const struct bout *bout)
+{
+	size_t alone[DUEL_ARMS] = {0};
+
+	for (size_t i = 0; i < bout->n_rounds; i++) {
+		bool base = has_lost(bout, DUEL_BASE, i);
+		bool head = has_lost(bout, DUEL_HEAD, i);
+
+		alone[DUEL_BASE] += base && !head;
+		alone[DUEL_HEAD] += head && !base;
+	}
+	return sign_chance(alone[DUEL_HEAD], alone[DUEL_BASE] + alone[DUEL_HEAD]) <= DUEL_LEVEL;
+}
+
+/*
+ * What fails at the head alone is worse, once that is no chance; what fails seldom, or is
+ * disturbed, or fails at the base, says nothing.
+ */
+static void find_fault(const struct bout_case *line, bool is_broken, struct duel_cell *cell,
 		       char reason[static 160])
 {
 	reason[0] = '\0';
@@ -145,7 +179,10 @@ static void find_fault(const struct bout_case *line, struct duel_cell *cell,
 		cell->fault = reason;
 	} else if (fails(line, DUEL_HEAD)) {
 		tell_failures(line, DUEL_HEAD, reason);
-		cell->broken = reason;
+		if (is_broken)
+			cell->broken = reason;
+		else
+			cell->fault = reason;
 	} else if (is_many(line->troubled[DUEL_BASE], line->trials[DUEL_BASE], FAILURES_MOST)) {
 		snprintf(reason, 160,
 			 "messages were lost and sent again in %zu of %zu rounds of the base",
@@ -162,7 +199,8 @@ static bool is_gated(const struct bout *bout, const struct bout_case *line, enum
 	return figure != BOUT_TAIL || is_known(&line->figures[figure], bout->n_rounds);
 }
 
-static void add_cell(struct bout *bout, const struct bout_case *line, enum bout_figure figure)
+static void add_cell(struct bout *bout, const struct bout_case *line, enum bout_figure figure,
+		     bool is_broken)
 {
 	const struct bout_values *values = &line->figures[figure];
 	struct duel_cell *cell = &bout->cells[bout->n_cells];
@@ -176,12 +214,14 @@ static void add_cell(struct bout *bout, const struct bout_case *line, enum bout_
 	};
 	if (figure != BOUT_BANDWIDTH)
 		cell->resolution = resolution_of(line, values, bout->n_rounds);
-	find_fault(line, cell, bout->reasons[bout->n_cells]);
+	find_fault(line, is_broken, cell, bout->reasons[bout->n_cells]);
 	bout->n_cells++;
 }
 
 int bout_judge(struct bout *bout, struct error *error)
 {
+	bool is_broken = is_head_broken(bout);
+
 	free(bout->cells);
 	free(bout->reasons);
 	bout->n_cells = 0;
@@ -192,7 +232,7 @@ int bout_judge(struct bout *bout, struct error *error)
 	for (size_t i = 0; i < bout->n_cases; i++)
 		for (enum bout_figure figure = 0; figure < BOUT_FIGURES; figure++)
 			if (is_gated(bout, &bout->cases[i], figure))
-				add_cell(bout, &bout->cases[i], figure);
+				add_cell(bout, &bout->cases[i], figure, is_broken);
 	return duel_judge(bout->cells, bout->n_cells, error);
 }
 

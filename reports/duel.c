@@ -9,18 +9,15 @@
 #include "core/compiler.h"
 #include "reports/holm.h"
 #include "reports/sign.h"
-#include "reports/student.h"
 
 /* Of either bound that is shown. */
 #define BOUND_LEVEL 0.01
 /* Times so often the standard error is beyond what a normal distribution has above it: */
 #define BOUND_ERRORS 2.3263
-/* and what four of five times is found is so far beyond what is found at all. */
-#define FOUND_ERRORS 0.8416
+/* and what is found nine of ten times is so far beyond what is found at all: both times 0.8. */
+#define FOUND_ERRORS 1.2816
 /* The quartiles of a normal distribution are so many standard deviations apart. */
 #define QUARTILES_APART 1.349
-/* What has so many degrees of freedom is as good as normal. */
-#define NORMAL_FREEDOM 1000
 /* More rounds without any difference to the digit tell of a clock, not of the arms. */
 #define TIED_MOST 0.25
 
@@ -126,16 +123,24 @@ static void put_bounds(struct duel_finding *finding, const struct duel_cell *cel
 }
 
 /*
- * By the interval's width, as if medians were normal, which those of some ten rounds nearly
- * are. n_cells: of the family, in which the most that any of them has to overcome counts.
+ * What is found has all rounds but a few above the floor, so that as much is wanted as those
+ * few lie below the median, and the error of that, by the interval's width as if it were
+ * normal, twice over: it has to be found again. n_cells: of the family, of which each may be
+ * the first that has to overcome Holm's correction. NAN: nothing is found by so few rounds.
  */
-static double find_seen(const struct duel_cell *cell, double width, size_t n_cells)
+static double find_seen(const struct duel_cell *cell, const double *logs, size_t pairs,
+			size_t n_cells)
 {
-	double deviation = width / (2 * BOUND_ERRORS);
-	double level = DUEL_LEVEL / (double)n_cells;
+	size_t bound = sign_rank(pairs, BOUND_LEVEL);
+	size_t few = sign_rank(pairs, DUEL_LEVEL / (double)n_cells);
+	double deviation;
 
+	few = few < bound ? few : bound;
+	if (!few)
+		return (double)NAN;
+	deviation = (logs[pairs - bound] - logs[bound - 1]) / (2 * BOUND_ERRORS);
 	return (1 + cell->floor) *
-	       exp(deviation * (student_bound(2 * level, NORMAL_FREEDOM) + FOUND_ERRORS));
+	       exp(median_of_sorted(logs, pairs) - logs[few - 1] + FOUND_ERRORS * deviation);
 }
 
 static void find(const struct duel_cell *cell, const struct duel_rounds *rounds, size_t n_cells,
@@ -169,7 +174,7 @@ static void find(const struct duel_cell *cell, const struct duel_rounds *rounds,
 	if (!rank)
 		return;
 	put_bounds(finding, cell, logs[rank - 1], logs[pairs - rank]);
-	finding->seen = find_seen(cell, logs[pairs - rank] - logs[rank - 1], n_cells);
+	finding->seen = find_seen(cell, logs, pairs, n_cells);
 }
 
 /* Whether there is nothing to be judged, among so many cells, and why. */

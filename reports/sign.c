@@ -24,9 +24,15 @@ double sign_chance(size_t heads, size_t count)
 /* The k-th smallest is above the median where fewer than k of all are below it. */
 size_t sign_rank(size_t count, double level)
 {
+	double log_term = -(double)count;
+	double sum = exp2(log_term);
 	size_t rank = 0;
 
-	while (rank < count && sign_chance(count - rank, count) <= level)
+	/* sum: sign_chance(count - rank, count), from one to the next. */
+	while (rank < count && sum <= level) {
+		log_term += log2((double)(count - rank) / (double)(rank + 1));
+		sum += exp2(log_term);
 		rank++;
+	}
 	return rank;
 }

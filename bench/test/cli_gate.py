@@ -121,6 +121,9 @@ class Gate(unittest.TestCase):
         document, shown = self.gate(head=self.arm("broken=5"), status=1)
         self.assertEqual(document["verdict"], "REGRESSED")
         self.assertRegex(shown, r"fails in \d+ of 12 rounds of the head: no completion for 5 s")
+        # Four times it is the head that fails, which four coins do in one of 16 tries.
+        document, _ = self.gate(head=self.arm("broken=10"), status=3)
+        self.assertEqual(document["verdict"], "INVALID")
 
     def test_a_base_that_breaks(self):
         document, shown = self.gate(base=self.arm("broken=5"), status=3)
@@ -173,6 +176,40 @@ class Gate(unittest.TestCase):
         found = subprocess.run(("pgrep", "-f", state), capture_output=True, check=False)
         self.assertEqual(found.stdout, b"")
 
+    def test_a_gate_that_is_killed(self):
+        """Its arms do not measure on."""
+        state = f"{self.folder.name}/arm2"
+        with Program(VERBMARK, *self.words(self.arm(), self.arm("hangs=3"))) as program:
+            wait_until(lambda: os.path.exists(state) and os.path.getsize(state) >= 3)
+            program.kill()
+        wait_until(lambda: not subprocess.run(("pgrep", "-f", state), capture_output=True,
+                                              check=False).stdout)
+
+    def test_nohup(self):
+        """What is ignored by whoever starts it does not end it."""
+        before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        try:
+            program = Program(VERBMARK, *self.words(self.arm(), self.arm()))
+        finally:
+            signal.signal(signal.SIGHUP, before)
+        with program:
+            state = f"{self.folder.name}/arm2"
+            wait_until(lambda: os.path.exists(state) and os.path.getsize(state) >= 2)
+            program.signal(signal.SIGHUP)
+            self.assertEqual(program.wait(), 0, program.errors)
+
+    def test_a_child_that_lingers(self):
+        """Of each run, longer than all may take together."""
+        started = time.monotonic()
+        document, _ = self.gate(head=self.arm("lingers=1"))
+        self.assertEqual(document["verdict"], "PASSED")
+        self.assertLess(time.monotonic() - started, 6 * ROUNDS)
+
+    def test_no_figure_left(self):
+        document, _ = self.gate("--floor", "bw=off",
+                                cases=("--op", "send", "--metric", "bw", "-s", "64"), status=3)
+        self.assertEqual(document["reason"], "none of the cases has a figure that --floor leaves")
+
     def test_bisect(self):
         self.gate("--bisect")
         self.gate("--bisect", head=self.arm("lat=1.3"), status=1)
@@ -180,6 +217,12 @@ class Gate(unittest.TestCase):
         ended = verbmark(*self.words(self.arm(), self.arm(), "--bisect", "--json", "/no/such/x"))
         self.assertEqual(ended.status, 128, ended.err)
         self.assertEqual(verbmark("gate", "--bisect", "--base", "x/y").status, 128)
+        state = f"{self.folder.name}/arm{self.count + 2}"
+        words = self.words(self.arm(), self.arm("hangs=3"), "--bisect")
+        with Program(VERBMARK, *words) as program:
+            wait_until(lambda: os.path.exists(state) and os.path.getsize(state) >= 3)
+            program.signal(signal.SIGINT)
+            self.assertEqual(program.wait(), 128, program.errors)
 
     def test_markdown_junit_annotations(self):
         markdown, junit = (f"{self.folder.name}/{name}" for name in ("gate.md", "gate.xml"))

@@ -2,6 +2,7 @@
 """What a gate is worth, by stand-ins of known noise and known slowness: see gate_arm.py."""
 
 import json
+import lzma
 import os
 import sys
 import tempfile
@@ -80,6 +81,35 @@ class GateCheck(unittest.TestCase):
             ended = verbmark("gate-check", *words)
             self.assertEqual((ended.status, ended.out), (2, ""), words)
             self.assertIn(reason, ended.err)
+
+    def test_records_add_up(self):
+        self.record(0, gates=1)
+        ended = verbmark("gate-check", "--replay", self.path, "--replay", self.path)
+        self.assertEqual(ended.status, 0, ended.err)
+        # Of one gate both bounds would be 0 and 97.5 %: 1 - 0.025^(1/2) of two.
+        self.assertRegex(ended.out, r"(?m)^\+0 % +\S+ % +2 +0 0\.0\.\.84\.2 % +0/4 ")
+        self.assertEqual(len(ended.out.splitlines()), 3)
+        other = f"{self.path}.other"
+        with open(self.path, encoding="utf-8") as file:
+            document = json.load(file) | {"rounds": 13}
+        with open(other, "w", encoding="utf-8") as file:
+            json.dump(document, file)
+        ended = verbmark("gate-check", "--replay", self.path, "--replay", other)
+        self.assertEqual(ended.status, 1)
+        self.assertIn("gates of 13 rounds, those before it of 12", ended.err)
+
+    def test_what_was_recorded(self):
+        """The table in the documentation is what comes of its record."""
+        kept = f"{HERE}/../../reports/records/gate-check-soft0.json.xz"
+        with lzma.open(kept, "rt", encoding="utf-8") as packed, \
+                open(self.path, "w", encoding="utf-8") as file:
+            file.write(packed.read())
+        ended = verbmark("gate-check", "--replay", self.path)
+        self.assertEqual(ended.status, 0, ended.err)
+        with open(f"{HERE}/../../.github/CONTRIBUTING.md", encoding="utf-8") as file:
+            lines = {line.strip() for line in file}
+        for line in ended.out.splitlines():
+            self.assertIn(line, lines)
 
     def test_records_that_are_none(self):
         good, _ = self.record(0, gates=1)

@@ -5,13 +5,15 @@ reads the plan from standard input and writes a result of it, whose figures are 
 formula: lat= and bw= are factors, noise= is a standard deviation, and the n-th run of a STATE
 has noise of its own, the same each time. outlier=N: the N-th run is ten times as slow;
 broken=N: all from the N-th on have a case that failed; dies=N: it says why and is gone;
-garbage=N: it writes no result; hangs=N: it does neither; kernel=NAME: of the hosts.
+garbage=N: it writes no result; hangs=N: it does neither; lingers=N: a child of its outlives it
+and has its standard error; kernel=NAME: of the hosts.
 """
 
 import copy
 import json
 import os
 import random
+import subprocess
 import sys
 import time
 
@@ -67,6 +69,8 @@ def main():
         sys.exit("verbmark: the card has caught fire\n")
     if "hangs" in after:
         time.sleep(600)
+    if "lingers" in after:
+        subprocess.Popen(("sleep", "6"), stdout=subprocess.DEVNULL, start_new_session=True)
     if "garbage" in after:
         print("perhaps")
         return
