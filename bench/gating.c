@@ -12,7 +12,7 @@
 
 /* Of a trial, where the plan tells none. */
 #define MEASURE_NS (30 * NS_PER_MS)
-#define WARMUP_NS  (30 * NS_PER_MS)
+#define WARMUP_NS  (20 * NS_PER_MS)
 
 static const char *parse_floor(const char *word, size_t length, double *floors)
 {
@@ -205,6 +205,26 @@ static void note_unsteady(struct bout *bout)
 			count, bout->n_cases, such);
 }
 
+static void note_troubled(struct bout *bout)
+{
+	const char *such = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < bout->n_cases; i++) {
+		const struct bout_case *line = &bout->cases[i];
+
+		if (line->troubled[DUEL_BASE] + line->troubled[DUEL_HEAD] == 0)
+			continue;
+		such = line->id;
+		count++;
+	}
+	if (count)
+		bout_note(bout,
+			  "in %zu of %zu cases, such as %s, messages were lost and sent again: the "
+			  "document tells in how many rounds of each arm",
+			  count, bout->n_cases, such);
+}
+
 static bool has_failed(const struct bout *bout)
 {
 	for (size_t i = 0; i < bout->n_cells; i++)
@@ -233,6 +253,7 @@ static int fight(struct rounds *rounds, const struct gating *gating, struct erro
 		put_invalid(bout, &fault);
 	check_time(gating, bout);
 	note_unsteady(bout);
+	note_troubled(bout);
 	if (!bout->n_rounds)
 		return 0;
 	code = bout_judge(bout, error);
@@ -309,6 +330,7 @@ static int record(struct rounds *rounds, const struct gating *gating, struct err
 	if (!code) {
 		code = rounds_run(rounds, gating->rounds, false, error);
 		note_unsteady(rounds->bout);
+		note_troubled(rounds->bout);
 		rounds_finish(rounds);
 	}
 	return code;

@@ -20,9 +20,9 @@
 #define RUN_MS_LEAST 30000
 /* A machine that gives no results will not begin to. */
 #define LOST_MOST 3
-/* A tail needs a thousand messages, if that does not take ten times as long. */
+/* A tail needs a thousand messages, if that does not take twice as long. */
 #define TAIL_MESSAGES  1100
-#define TAIL_TIMES     4
+#define TAIL_TIMES     2
 #define MESSAGES_LEAST 60
 /* Of the processors' time: what a hypervisor may have taken away. */
 #define STEAL_MOST 0.01

@@ -136,6 +136,19 @@ static void tell_failures(const struct bout_case *line, enum duel_arm arm, char 
 		 line->trials[arm], duel_arm_name(arm), line->errors[arm]);
 }
 
+/*
+ * Losses of both arms alike are a path's, whose noise the rounds have in them: Soft-RoCE hardly
+ * goes without. What mostly meets the base makes a head look good that is not.
+ */
+static bool is_disturbed(const struct bout_case *line)
+{
+	size_t base = line->troubled[DUEL_BASE];
+	size_t both = base + line->troubled[DUEL_HEAD];
+
+	return is_many(base, line->trials[DUEL_BASE], FAILURES_MOST) &&
+	       sign_chance(base, both) <= DUEL_LEVEL;
+}
+
 static bool has_lost(const struct bout *bout, enum duel_arm arm, size_t round)
 {
 	for (size_t i = 0; i < bout->n_cases; i++) {
@@ -183,10 +196,12 @@ static void find_fault(const struct bout_case *line, bool is_broken, struct duel
 			cell->broken = reason;
 		else
 			cell->fault = reason;
-	} else if (is_many(line->troubled[DUEL_BASE], line->trials[DUEL_BASE], FAILURES_MOST)) {
+	} else if (is_disturbed(line)) {
 		snprintf(reason, 160,
-			 "messages were lost and sent again in %zu of %zu rounds of the base",
-			 line->troubled[DUEL_BASE], line->trials[DUEL_BASE]);
+			 "messages were lost and sent again in %zu of %zu rounds of the base, and "
+			 "in %zu of the head",
+			 line->troubled[DUEL_BASE], line->trials[DUEL_BASE],
+			 line->troubled[DUEL_HEAD]);
 		cell->fault = reason;
 	}
 }

@@ -130,6 +130,17 @@ class Gate(unittest.TestCase):
         self.assertEqual(document["verdict"], "INVALID")
         self.assertRegex(shown, r"fails in \d+ of 12 rounds of the base: no completion for 5 s")
 
+    def test_losses(self):
+        """Of both arms they are the path's; those of the base alone make it look slow."""
+        document, shown = self.gate(base=self.arm("losses=1"), head=self.arm("losses=1"))
+        self.assertEqual(document["verdict"], "PASSED")
+        self.assertIn("! in 4 of 4 cases, such as ", shown)
+        document, shown = self.gate(base=self.arm("losses=1"), status=3)
+        self.assertEqual(document["verdict"], "INVALID")
+        self.assertIn("messages were lost and sent again in 12 of 12 rounds of the base, and in 0 "
+                      "of the head", shown)
+        self.assertEqual(self.gate(head=self.arm("losses=1"))[0]["verdict"], "PASSED")
+
     def test_arms_that_cannot_run(self):
         for words, reason in (
             (("dies=1",), "the head cannot run: the card has caught fire"),

@@ -6,7 +6,7 @@ formula: lat= and bw= are factors, noise= is a standard deviation, and the n-th 
 has noise of its own, the same each time. outlier=N: the N-th run is ten times as slow;
 broken=N: all from the N-th on have a case that failed; dies=N: it says why and is gone;
 garbage=N: it writes no result; hangs=N: it does neither; lingers=N: a child of its outlives it
-and has its standard error; kernel=NAME: of the hosts.
+and has its standard error; losses=N: its device counts some; kernel=NAME: of the hosts.
 """
 
 import copy
@@ -86,6 +86,9 @@ def main():
         cases[0] = {key: value for key, value in cases[0].items()
                     if key not in ("latency_ns", "bandwidth", "trials")}
         cases[0] |= {"status": "failed", "error": "no completion for 5 s", "trials": []}
+    if "losses" in after:
+        for case in cases:
+            case["counters"] = {"client": {"packet_seq_err": 3}, "server": {}}
     for end in sample["hosts"].values():
         end["facts"] = {"kernel": {"release": events.get("kernel", "6.1")},
                         "tool": {"compiler": state}}
