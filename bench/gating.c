@@ -180,23 +180,41 @@ static void check_time(const struct gating *gating, struct bout *bout)
 			  gating->rounds);
 }
 
+static bool is_unsteady(const struct bout_case *line)
+{
+	return 2 * line->unsteady[DUEL_BASE] > line->trials[DUEL_BASE];
+}
+
+static bool is_troubled(const struct bout_case *line)
+{
+	return line->troubled[DUEL_BASE] + line->troubled[DUEL_HEAD] > 0;
+}
+
+/* such: the id of one of them. */
+static size_t count_cases(const struct bout *bout, bool is_such(const struct bout_case *line),
+			  const char **such)
+{
+	size_t count = 0;
+
+	*such = NULL;
+	for (size_t i = 0; i < bout->n_cases; i++) {
+		if (!is_such(&bout->cases[i]))
+			continue;
+		*such = bout->cases[i].id;
+		count++;
+	}
+	return count;
+}
+
 /*
  * Both arms measure in the same unrest, so that it is no fault of either; but where there is
  * less of it, less is found.
  */
 static void note_unsteady(struct bout *bout)
 {
-	const char *such = NULL;
-	size_t count = 0;
+	const char *such;
+	size_t count = count_cases(bout, is_unsteady, &such);
 
-	for (size_t i = 0; i < bout->n_cases; i++) {
-		const struct bout_case *line = &bout->cases[i];
-
-		if (2 * line->unsteady[DUEL_BASE] <= line->trials[DUEL_BASE])
-			continue;
-		such = line->id;
-		count++;
-	}
 	if (count)
 		bout_note(
 			bout,
@@ -207,17 +225,9 @@ static void note_unsteady(struct bout *bout)
 
 static void note_troubled(struct bout *bout)
 {
-	const char *such = NULL;
-	size_t count = 0;
+	const char *such;
+	size_t count = count_cases(bout, is_troubled, &such);
 
-	for (size_t i = 0; i < bout->n_cases; i++) {
-		const struct bout_case *line = &bout->cases[i];
-
-		if (line->troubled[DUEL_BASE] + line->troubled[DUEL_HEAD] == 0)
-			continue;
-		such = line->id;
-		count++;
-	}
 	if (count)
 		bout_note(bout,
 			  "in %zu of %zu cases, such as %s, messages were lost and sent again: the "

@@ -38,6 +38,11 @@ const struct figure *bout_figure(enum bout_figure figure)
 	return figures[figure].figure;
 }
 
+enum bout_figure bout_first_figure(const struct bout_case *line)
+{
+	return line->is_bandwidth ? BOUT_BANDWIDTH : BOUT_MEDIAN;
+}
+
 const char *bout_end_name(enum bout_end end)
 {
 	static const char *const names[] = {
@@ -153,7 +158,7 @@ static bool has_lost(const struct bout *bout, enum duel_arm arm, size_t round)
 {
 	for (size_t i = 0; i < bout->n_cases; i++) {
 		const struct bout_case *line = &bout->cases[i];
-		enum bout_figure figure = line->is_bandwidth ? BOUT_BANDWIDTH : BOUT_MEDIAN;
+		enum bout_figure figure = bout_first_figure(line);
 
 		if (isnan(line->figures[figure].values[arm][round]))
 			return true;

@@ -94,6 +94,9 @@ int bout_confirm(struct bout *bout, struct error *error);
 
 enum bout_end bout_end(const struct bout *bout);
 const char *bout_end_name(enum bout_end end);
+/* What every trial of a case has that has not failed. */
+enum bout_figure bout_first_figure(const struct bout_case *line);
+
 const char *bout_figure_name(enum bout_figure figure);
 const struct figure *bout_figure(enum bout_figure figure);
 

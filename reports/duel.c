@@ -125,13 +125,12 @@ static void put_bounds(struct duel_finding *finding, const struct duel_cell *cel
 /*
  * What is found has all rounds but a few above the floor, so that as much is wanted as those
  * few lie below the median, and the error of that, by the interval's width as if it were
- * normal, twice over: it has to be found again. n_cells: of the family, of which each may be
+ * normal, twice over: it has to be found again. bound: the rank of either bound; n_cells: of the family, of which each may be
  * the first that has to overcome Holm's correction. NAN: nothing is found by so few rounds.
  */
 static double find_seen(const struct duel_cell *cell, const double *logs, size_t pairs,
-			size_t n_cells)
+			size_t bound, size_t n_cells)
 {
-	size_t bound = sign_rank(pairs, BOUND_LEVEL);
 	size_t few = sign_rank(pairs, DUEL_LEVEL / (double)n_cells);
 	double deviation;
 
@@ -174,7 +173,7 @@ static void find(const struct duel_cell *cell, const struct duel_rounds *rounds,
 	if (!rank)
 		return;
 	put_bounds(finding, cell, logs[rank - 1], logs[pairs - rank]);
-	finding->seen = find_seen(cell, logs, pairs, n_cells);
+	finding->seen = find_seen(cell, logs, pairs, rank, n_cells);
 }
 
 /* Whether there is nothing to be judged, among so many cells, and why. */

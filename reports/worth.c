@@ -9,7 +9,7 @@
 /* Of a gate's own rounds: what gave no figure has failed. */
 static void count_failures(struct bout_case *line, size_t rounds)
 {
-	enum bout_figure figure = line->is_bandwidth ? BOUT_BANDWIDTH : BOUT_MEDIAN;
+	enum bout_figure figure = bout_first_figure(line);
 
 	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++) {
 		line->trials[arm] = rounds;
@@ -120,7 +120,7 @@ static int order(const void *left, const void *right)
 /* The median of all rounds' ratios, as more for worse. */
 static double planted(const struct bout_case *line, size_t n_rounds, double *room)
 {
-	enum bout_figure figure = line->is_bandwidth ? BOUT_BANDWIDTH : BOUT_MEDIAN;
+	enum bout_figure figure = bout_first_figure(line);
 	double *const *values = line->figures[figure].values;
 	size_t count = 0;
 

@@ -171,6 +171,7 @@ static int read_dose(struct worth_dose *dose, const json_t *json, struct error *
 int worth_read(struct worth *worth, const json_t *document, struct error *error)
 {
 	json_t *doses;
+	char plant[sizeof(worth->plant)];
 	uint64_t rounds = 0;
 	int code;
 
@@ -178,7 +179,7 @@ int worth_read(struct worth *worth, const json_t *document, struct error *error)
 		return error_set(error, -EINVAL, "it is no document of " WORTH_SCHEMA);
 	code = member_count(document, "rounds", &rounds, error);
 	if (!code)
-		code = member_text(document, "plant", worth->plant, sizeof(worth->plant), error);
+		code = member_text(document, "plant", plant, sizeof(plant), error);
 	if (!code)
 		code = member_array(document, "doses", &doses, error);
 	if (!code && (rounds < DUEL_ROUNDS_LEAST || rounds > ROUNDS_MOST))
@@ -187,10 +188,15 @@ int worth_read(struct worth *worth, const json_t *document, struct error *error)
 	if (!code && worth->n_doses && rounds != worth->rounds)
 		code = error_set(error, -EINVAL, "gates of %zu rounds, those before it of %zu",
 				 (size_t)rounds, worth->rounds);
+	if (!code && worth->n_doses && strcmp(plant, worth->plant) != 0)
+		code = error_set(error, -EINVAL, "planted by %s, those before it by %s", plant,
+				 worth->plant);
 	if (!code && json_array_size(doses) > WORTH_DOSES_MOST - worth->n_doses)
 		code = error_set(error, -EINVAL, "more than %d doses", WORTH_DOSES_MOST);
-	if (!code)
+	if (!code) {
 		worth->rounds = rounds;
+		memcpy(worth->plant, plant, sizeof(plant));
+	}
 	for (size_t i = 0; !code && i < json_array_size(doses); i++)
 		if (read_dose(&worth->doses[worth->n_doses++], json_array_get(doses, i), error))
 			code = error_wrap(error, "dose %zu", i + 1);

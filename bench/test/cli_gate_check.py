@@ -91,12 +91,16 @@ class GateCheck(unittest.TestCase):
         self.assertEqual(len(ended.out.splitlines()), 3)
         other = f"{self.path}.other"
         with open(self.path, encoding="utf-8") as file:
-            document = json.load(file) | {"rounds": 13}
-        with open(other, "w", encoding="utf-8") as file:
-            json.dump(document, file)
-        ended = verbmark("gate-check", "--replay", self.path, "--replay", other)
-        self.assertEqual(ended.status, 1)
-        self.assertIn("gates of 13 rounds, those before it of 12", ended.err)
+            good = json.load(file)
+        for change, reason in (
+            ({"rounds": 13}, "gates of 13 rounds, those before it of 12"),
+            ({"plant": "hand"}, "planted by hand, those before it by arms of their own"),
+        ):
+            with open(other, "w", encoding="utf-8") as file:
+                json.dump(good | change, file)
+            ended = verbmark("gate-check", "--replay", self.path, "--replay", other)
+            self.assertEqual(ended.status, 1)
+            self.assertIn(reason, ended.err)
 
     def test_what_was_recorded(self):
         """The table in the documentation is what comes of its record."""
