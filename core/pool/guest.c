@@ -32,6 +32,11 @@ struct guest *guest_find(const struct pool_server *server, uint32_t qp_num)
 	return guest;
 }
 
+struct mailbox *guest_mailbox(struct guest *guest)
+{
+	return guest->mailbox.srq ? &guest->mailbox : &guest->server->mailbox;
+}
+
 struct guest *guest_create(struct pool_server *server, struct rdma_cm_id *id)
 {
 	struct guest *guest = calloc(1, sizeof(*guest));
@@ -72,25 +77,39 @@ static void unlist(struct guest *guest)
 		*link = guest->next_queue;
 }
 
+/* Its domain, and what is in it. */
+static int furnish(struct guest *guest, struct error *error)
+{
+	struct pool_server *server = guest->server;
+	int code = 0;
+
+	guest->pd = ibv_alloc_pd(server->device.verbs);
+	if (!guest->pd)
+		return error_set_errno(error, verbs_null(), "cannot allocate a protection domain");
+	if (!server->mailbox.srq)
+		code = mailbox_open(&guest->mailbox, guest->pd, server->completion.cq,
+				    server->receives, &server->news, error);
+	if (code)
+		return code;
+	guest->mr = verbs_register(guest->pd, guest->letters, sizeof(guest->letters), 0, error);
+	return guest->mr ? 0 : error->code;
+}
+
 static int build(struct guest *guest, struct error *error)
 {
 	struct pool_server *server = guest->server;
 	struct ibv_qp_init_attr attr = {
 		.send_cq = server->completion.cq,
 		.recv_cq = server->completion.cq,
-		.srq = server->mailbox.srq,
 		.qp_context = &guest->has_last,
 		.qp_type = IBV_QPT_RC,
 		.cap = {.max_send_wr = GUEST_LETTERS, .max_send_sge = 1},
 	};
-	int code;
+	int code = furnish(guest, error);
 
-	guest->pd = server->has_domains ? ibv_alloc_pd(server->device.verbs) : server->pd;
-	if (!guest->pd)
-		return error_set_errno(error, verbs_null(), "cannot allocate a protection domain");
-	guest->mr = verbs_register(guest->pd, guest->letters, sizeof(guest->letters), 0, error);
-	if (!guest->mr)
-		return error->code;
+	if (code)
+		return code;
+	attr.srq = guest_mailbox(guest)->srq;
 	code = verbs_result(rdma_create_qp(guest->id, guest->pd, &attr));
 	if (code)
 		return verbs_memory_error(error, code, "create a queue pair");
@@ -180,7 +199,8 @@ void guest_destroy(struct guest *guest)
 		report(guest, (struct pool_report){.event = POOL_WENT, .size = size});
 	if (guest->mr)
 		ibv_dereg_mr(guest->mr);
-	if (guest->pd && guest->pd != server->pd)
+	mailbox_close(&guest->mailbox);
+	if (guest->pd)
 		ibv_dealloc_pd(guest->pd);
 	/* Where it does not go, its events are nobody's. */
 	guest->id->context = NULL;

@@ -27,9 +27,10 @@ struct guest {
 	struct guest *next_queue; /* in the same bucket */
 	struct rdma_cm_id *id;
 	struct ibv_pd *pd;
-	struct ibv_mr *mr;    /* of the letters */
-	struct grant *grants; /* the newest first */
-	uint64_t granted;     /* bytes of their chunks */
+	struct mailbox mailbox; /* its own, where clients do not share one */
+	struct ibv_mr *mr;      /* of the letters */
+	struct grant *grants;   /* the newest first */
+	uint64_t granted;       /* bytes of their chunks */
 	struct letter letters[GUEST_LETTERS];
 	struct letter *free;
 	unsigned int n_free;
@@ -73,6 +74,9 @@ void guest_probe(struct guest *guest, uint64_t now_ns);
 
 /* Whose time is over is told so, and the next time leaves. */
 void guest_expire(struct guest *guest, uint64_t now_ns);
+
+/* Where its receives are. */
+struct mailbox *guest_mailbox(struct guest *guest);
 
 struct guest *guest_find(const struct pool_server *server, uint32_t qp_num);
 
