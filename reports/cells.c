@@ -481,11 +481,19 @@ static void title_load(struct cells *cells)
 	add_title(cells, WIDTH_FIGURE, "lag p99");
 }
 
+/* Of one after another, with nothing between them. */
+static double calls_per_second(const struct result_case *line)
+{
+	return 1e9 / result_named(line, "mean");
+}
+
 enum cells_table cells_table(const struct result_case *line)
 {
 	if (line->windows)
 		return CELLS_BANDWIDTH;
-	return line->pace ? CELLS_LOAD : CELLS_LATENCY;
+	if (line->pace)
+		return CELLS_LOAD;
+	return line->kind == RESULT_CALL ? CELLS_CALLS : CELLS_LATENCY;
 }
 
 void cells_title(struct cells *cells, const struct table_unit *unit, const struct result_case *line)
@@ -494,6 +502,7 @@ void cells_title(struct cells *cells, const struct table_unit *unit, const struc
 		[CELLS_LATENCY] = "LATENCY us",
 		[CELLS_BANDWIDTH] = "BANDWIDTH",
 		[CELLS_LOAD] = "LOAD us",
+		[CELLS_CALLS] = "CALLS us",
 	};
 
 	cells->count = 0;
@@ -510,6 +519,10 @@ void cells_title(struct cells *cells, const struct table_unit *unit, const struc
 	case CELLS_LATENCY:
 		add_name(cells, "kind");
 		title_times(cells);
+		break;
+	case CELLS_CALLS:
+		title_times(cells);
+		add_title(cells, WIDTH_RATE, "calls/s");
 		break;
 	}
 	add_name(cells, "CPU us/msg near/far");
@@ -529,6 +542,10 @@ void cells_fill(struct cells *cells, const struct table_unit *unit, const struct
 	case CELLS_LATENCY:
 		add_name(cells, "%s", result_kind_name(line->kind));
 		add_times(cells, line);
+		break;
+	case CELLS_CALLS:
+		add_times(cells, line);
+		add_rate(cells, calls_per_second(line));
 		break;
 	}
 	add_costs(cells, line);

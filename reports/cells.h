@@ -43,6 +43,7 @@ enum cells_table {
 	CELLS_LATENCY,
 	CELLS_BANDWIDTH,
 	CELLS_LOAD,
+	CELLS_CALLS, /* latencies of what a program calls, and its rate */
 };
 
 enum cells_table cells_table(const struct result_case *line);

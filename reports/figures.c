@@ -307,6 +307,12 @@ static void name_chart(struct chart *chart, size_t section, size_t number)
 	snprintf(chart->key, sizeof(chart->key), "r%zuf%zu", section, number);
 }
 
+/* What is drawn of calls is what is drawn of other latencies, in figures of their own. */
+static enum cells_table drawn_of(enum cells_table which)
+{
+	return which == CELLS_CALLS ? CELLS_LATENCY : which;
+}
+
 static void print(FILE *out, const struct drawing_source *source, enum cells_table which,
 		  size_t section, size_t number)
 {
@@ -314,7 +320,8 @@ static void print(FILE *out, const struct drawing_source *source, enum cells_tab
 	const struct drawing *figure = &drawings[number];
 	struct chart chart = figure->chart;
 
-	name_chart(&chart, section, number);
+	name_chart(&chart, section,
+		   number + (drawn_of(which) == which ? 0 : ARRAY_LENGTH(drawings)));
 	figure->prepare(&chart, source);
 	for (size_t i = 0; i < result->n_cases; i++)
 		if (is_of(&result->cases[i], which))
@@ -330,7 +337,7 @@ static void print_those(FILE *out, const struct figures *figures, enum cells_tab
 	find_sizes(&source, which);
 	knees_open(&source.knees, source.result);
 	for (size_t i = 0; i < ARRAY_LENGTH(drawings); i++)
-		if (drawings[i].table == which && drawings[i].is_behind == is_behind)
+		if (drawings[i].table == drawn_of(which) && drawings[i].is_behind == is_behind)
 			print(out, &source, which, figures->section, i);
 	knees_close(&source.knees);
 }

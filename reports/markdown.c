@@ -121,6 +121,7 @@ void markdown_add(FILE *out, const struct table_unit *unit, const struct result 
 	add_head(&page, result, name);
 	if (semantics_has_times(result)) {
 		add_metric(&page, unit, result, CELLS_LATENCY);
+		add_metric(&page, unit, result, CELLS_CALLS);
 		add_metric(&page, unit, result, CELLS_BANDWIDTH);
 		add_metric(&page, unit, result, CELLS_LOAD);
 	}

@@ -44,6 +44,7 @@ static void print_metric(FILE *out, const struct figures *figures, enum cells_ta
 		[CELLS_LATENCY] = "Latency, microseconds",
 		[CELLS_BANDWIDTH] = "Bandwidth",
 		[CELLS_LOAD] = "Load, microseconds",
+		[CELLS_CALLS] = "Calls, microseconds",
 	};
 	const struct result *result = figures->result;
 	bool is_open = false;
@@ -239,6 +240,7 @@ void page_add(FILE *out, const struct figures *figures, const char *name)
 	print_run(out, result, name);
 	if (semantics_has_times(result)) {
 		print_metric(out, figures, CELLS_LATENCY);
+		print_metric(out, figures, CELLS_CALLS);
 		print_metric(out, figures, CELLS_BANDWIDTH);
 		print_metric(out, figures, CELLS_LOAD);
 	}

@@ -20,15 +20,20 @@ static int close_sample(void **unused)
 	return 0;
 }
 
-static void print(enum cells_table which)
+static void print_of(const struct result *result, enum cells_table which)
 {
 	size_t length = 0;
 	FILE *out = open_memstream(&text, &length);
 
 	assert_non_null(out);
-	figures_print_before(out, &(struct figures){.result = &sample}, which);
-	figures_print_behind(out, &(struct figures){.result = &sample}, which);
+	figures_print_before(out, &(struct figures){.result = result}, which);
+	figures_print_behind(out, &(struct figures){.result = result}, which);
 	assert_int_equal(fclose(out), 0);
+}
+
+static void print(enum cells_table which)
+{
+	print_of(&sample, which);
 }
 
 static size_t count(const char *part)
@@ -70,7 +75,7 @@ static void test_nothing(void **unused)
 {
 	sample.cases[SAMPLE_LATENCY].n_trials = 0;
 	sample.cases[SAMPLE_BANDWIDTH].n_trials = 0;
-	for (int which = CELLS_LATENCY; which <= CELLS_LOAD; which++) {
+	for (int which = CELLS_LATENCY; which <= CELLS_CALLS; which++) {
 		free(text);
 		print((enum cells_table)which);
 		assert_string_equal(text, "");
@@ -89,14 +94,8 @@ static void test_kinds(void **unused)
 	result.cases = both;
 	result.n_cases = 2;
 	for (int i = 0; i < 2; i++) {
-		size_t length = 0;
-		FILE *out = open_memstream(&text, &length);
-
-		assert_non_null(out);
 		both[1].kind = i ? RESULT_FULL : RESULT_HALF;
-		figures_print_before(out, &(struct figures){.result = &result}, CELLS_LATENCY);
-		figures_print_behind(out, &(struct figures){.result = &result}, CELLS_LATENCY);
-		assert_int_equal(fclose(out), 0);
+		print_of(&result, CELLS_LATENCY);
 		assert_int_equal(count("<h4>Latency by way of waiting</h4>"), !i);
 		assert_int_equal(count("<title>send, 64 bytes: p50, half a round trip</title>"), 1);
 		assert_int_equal(count("<title>send, 64 bytes: p50, a whole round trip</title>"),
@@ -106,15 +105,46 @@ static void test_kinds(void **unused)
 	}
 }
 
+/* Calls are drawn as other latencies are, apart from them, and with ids of their own. */
+static void test_calls(void **unused)
+{
+	struct result_case *line = &sample.cases[SAMPLE_LATENCY];
+	struct result_case both[2] = {*line, *line};
+	struct result result = sample;
+	char *before;
+
+	both[1].cq = both[1].server_cq = "event";
+	snprintf(both[1].id, sizeof(both[1].id), "send/lat/64/event");
+	result.cases = both;
+	result.n_cases = 2;
+	print_of(&result, CELLS_CALLS);
+	assert_string_equal(text, "");
+	free(text);
+	print_of(&result, CELLS_LATENCY);
+	before = text;
+	both[0].kind = both[1].kind = RESULT_CALL;
+	print_of(&result, CELLS_CALLS);
+	assert_contains(text, "<title>send, 64 bytes: p50, a call</title>");
+	assert_true(count(" id=\"r0f") > 0);
+	for (const char *id = strstr(text, " id=\"r0f"); id; id = strstr(id + 1, " id=\"r0f")) {
+		char one[32] = "";
+
+		snprintf(one, sizeof(one), "%.*s\"", (int)strcspn(id + 5, "\"") + 5, id);
+		assert_null(strstr(before, one));
+	}
+	free(before);
+	free(text);
+	print_of(&result, CELLS_LATENCY);
+	assert_string_equal(text, "");
+}
+
 #define on_sample(test) cmocka_unit_test_setup_teardown(test, open_sample, close_sample)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		on_sample(test_latency),
-		on_sample(test_bandwidth),
-		on_sample(test_nothing),
-		on_sample(test_kinds),
+		on_sample(test_latency), on_sample(test_bandwidth), on_sample(test_nothing),
+		on_sample(test_kinds),   on_sample(test_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -523,6 +523,32 @@ static void test_digits_of_latencies(void **unused)
 	}
 }
 
+/* Of calls their rate as well: of a mean of 820 ns, and one of 2.05 ms. */
+static void test_calls(void **unused)
+{
+	static const char title[] = "CALLS us           bytes cq             p50      \xc2\xb1"
+				    "     p99   p99.9     max  calls/s  CPU us/msg near/far\n";
+	static const struct {
+		uint64_t value;
+		uint64_t step;
+		const char *figures;
+	} rows[] = {
+		{800,     8,     "   0.82   0.02    0.84    0.84    0.84  1219512"},
+		{2000000, 20000, "   2041     50    2100    2100    2100    487.8"},
+	};
+
+	sample.cases[SAMPLE_LATENCY].kind = RESULT_CALL;
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		char wanted[512];
+
+		fill(&sample.cases[SAMPLE_LATENCY], rows[i].value, rows[i].step);
+		snprintf(wanted, sizeof(wanted),
+			 "%ssend                  64 poll       %s  0.00/-\n", title,
+			 rows[i].figures);
+		check_line(SAMPLE_LATENCY, wanted);
+	}
+}
+
 /* Of a link whose rate nobody knows there is no part; without windows none is shown. */
 static void test_what_is_not_known(void **unused)
 {
@@ -557,6 +583,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_head, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_access, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_calls, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_banner, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_needs_of_the_software_device, open_sample,
 						close_sample),
