@@ -314,15 +314,82 @@ static int replay(const struct settings *settings, struct error *error)
 	return code ? COMMAND_FAILED : COMMAND_GOOD;
 }
 
+static bool has_none(const struct doses *doses)
+{
+	for (size_t i = 0; i < doses->count; i++)
+		if (doses->percent[i] == 0)
+			return true;
+	return false;
+}
+
+static bool has_floors(const struct gating *gating)
+{
+	static const struct gating defaults = GATING_DEFAULTS;
+
+	for (enum bout_figure figure = 0; figure < BOUT_FIGURES; figure++)
+		if (!(gating->floors[figure] == defaults.floors[figure]))
+			return true;
+	return false;
+}
+
+/* What was recorded tells all the rest. */
+static int check_replay(const struct settings *settings, struct error *error)
+{
+	const struct gating *gating = &settings->gating;
+	const struct {
+		const char *name;
+		bool is_given;
+	} others[] = {
+		{"json",   settings->json != NULL              },
+		{"doses",  settings->doses.count               },
+		{"gates",  settings->gates != 0                },
+		{"rounds", gating->rounds != 0                 },
+		{"noisy",  settings->is_noisy                  },
+		{"base",   gating->arms[DUEL_BASE].what != NULL},
+		{"head",   gating->arms[DUEL_HEAD].what != NULL},
+		{"floor",  has_floors(gating)                  },
+		{"device", gating->device != NULL              },
+		{"preset", settings->plan.preset != NULL       },
+		{"plan",   settings->plan.file != NULL         },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
+		if (others[i].is_given)
+			return error_set(error, -EINVAL, "--replay and --%s exclude each other",
+					 others[i].name);
+	for (size_t i = 0; i < PARAMETERS; i++)
+		if (settings->plan.asked.lists[i].count)
+			return error_set(error, -EINVAL, "--replay and --%s exclude each other",
+					 parameter_table[i].option.name);
+	return settings->plan.host
+		       ? error_set(error, -EINVAL, "--replay and a host exclude each other")
+		       : 0;
+}
+
+static void choose(struct settings *settings)
+{
+	static const struct doses doses = {
+		{0, 2, 5, 10, 20, 40, -20},
+                7
+        };
+	static const struct gating gating = GATING_DEFAULTS;
+
+	if (!settings->doses.count)
+		settings->doses = doses;
+	if (!settings->gates)
+		settings->gates = 20;
+	if (!settings->gating.rounds)
+		settings->gating.rounds = gating.rounds;
+}
+
 static int check(const struct settings *settings, struct error *error)
 {
 	const struct gating_arm *arms = settings->gating.arms;
 	const char *device = settings->gating.device;
 
-	if (settings->records.count)
-		return settings->json
-			       ? error_set(error, -EINVAL, "--replay and --json exclude each other")
-			       : 0;
+	if (settings->is_noisy && !has_none(&settings->doses))
+		return error_set(error, -EINVAL,
+				 "--noisy is for doses of 0, and there is none: --doses 0,10, say");
 	if (!arms[DUEL_BASE].what != !arms[DUEL_HEAD].what)
 		return error_set(error, -EINVAL, "--base and --head go together");
 	if (arms[DUEL_BASE].what)
@@ -342,6 +409,9 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 	int code = option_parse(&options, argc, argv, settings, error);
 
 	settings->gating.host = settings->plan.host;
+	if (!code && settings->records.count)
+		return check_replay(settings, error);
+	choose(settings);
 	if (!code)
 		code = check(settings, error);
 	if (!code)
@@ -351,15 +421,12 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 
 static int run(int argc, char *argv[], struct error *error)
 {
-	struct settings settings = {
-		.gating = GATING_DEFAULTS,
-		.doses = {{0, 2, 5, 10, 20, 40, -20}, 7},
-		.gates = 20,
-	};
+	struct settings settings = {.gating = GATING_DEFAULTS};
 	int status = COMMAND_USAGE;
 	int code;
 
 	settings.gating.seed = 1;
+	settings.gating.rounds = 0;
 	code = parse(&settings, argc, argv, error);
 	if (code > 0) {
 		command_help(&command_gate_check);

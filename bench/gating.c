@@ -102,6 +102,7 @@ int gating_print(const struct gating *gating, const struct plan *plan, FILE *out
 	struct single_list singles;
 	int code = single_open(&singles, plan, error);
 	double round_ns = 0;
+	char skipped[SINGLE_TEXT];
 
 	if (code)
 		return code;
@@ -113,6 +114,8 @@ int gating_print(const struct gating *gating, const struct plan *plan, FILE *out
 		round_ns += (double)(single->warmup_ns ? single->warmup_ns : WARMUP_NS);
 		round_ns += EXTRA_NS;
 	}
+	if (single_skipped(&singles, skipped))
+		fprintf(out, "%s\n", skipped);
 	fprintf(out, "%zu cases, %zu rounds of two arms, some %.0f s\n", singles.count,
 		gating->rounds, 2 * (double)gating->rounds * round_ns / (double)NS_PER_S);
 	single_close(&singles);
@@ -309,6 +312,7 @@ static int run(const struct gating *gating, const struct plan *plan, struct bout
 		.forgiven = gating->differs.sections,
 		.view = gating->view,
 	};
+	char skipped[SINGLE_TEXT];
 	int code = single_open(&rounds.singles, plan, error);
 
 	bout->seed = gating->seed;
@@ -318,6 +322,8 @@ static int run(const struct gating *gating, const struct plan *plan, struct bout
 	if (!code)
 		code = open_arms(&rounds, gating, error);
 	if (!code) {
+		if (single_skipped(&rounds.singles, skipped))
+			bout_note(bout, "%s", skipped);
 		bout->plan = make_plan(&rounds.singles);
 		code = how(&rounds, gating, error);
 	}

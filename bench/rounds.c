@@ -225,17 +225,28 @@ static uint64_t choose_iterations(const struct rounds *rounds, const struct sing
 	return (uint64_t)fit;
 }
 
-/* Cases that the base does not run well are none of the gate's; what is left keeps its place. */
-static void calibrate(struct rounds *rounds, const struct result *result)
+static bool has_trial(const struct result_case *line)
+{
+	return line && line->status == RESULT_COMPLETE && line->n_trials;
+}
+
+/*
+ * Cases that the base does not run well, twice, are none of the gate's; what is left keeps its
+ * place.
+ */
+static void calibrate(struct rounds *rounds, const struct result *result,
+		      const struct result *second)
 {
 	struct bout *bout = rounds->bout;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < bout->n_cases; i++) {
 		const struct result_case *line = find(result, bout->cases[i].id);
+		const struct result_case *again = find(second, bout->cases[i].id);
 		struct single *single = &rounds->singles.singles[i];
 
-		if (!line || line->status != RESULT_COMPLETE || !line->n_trials) {
+		line = has_trial(line) || !again ? line : again;
+		if (!has_trial(line)) {
 			bout_note(bout, "%s is left out: the base does not run it: %s",
 				  bout->cases[i].id,
 				  line && line->error[0] ? line->error : "it is not in its result");
@@ -282,6 +293,31 @@ static int make_cases(struct rounds *rounds, struct error *error)
 	return 0;
 }
 
+/* What failed once may be an accident, and is run once more before it is left out. */
+static int calibrate_all(struct rounds *rounds, const struct result *result, struct error *error)
+{
+	const struct bout *bout = rounds->bout;
+	struct result second = {0};
+	struct order order = {0};
+	struct error fault = {0};
+	int code = order_open(&order, rounds, false, error);
+
+	if (code)
+		return code;
+	order.count = 0;
+	for (size_t i = 0; i < bout->n_cases; i++)
+		if (!has_trial(find(result, bout->cases[i].id)))
+			order.cases[order.count++] = i;
+	if (order.count)
+		code = run_arm(rounds, DUEL_BASE, &order, &second, &fault);
+	free(order.cases);
+	if (code == -EINTR || code == -ENOMEM)
+		return error_set(error, code, "%s", fault.text);
+	calibrate(rounds, result, &second);
+	result_finish(&second);
+	return 0;
+}
+
 /* The base first: its speed decides how many messages the head has too. */
 static int open_arm(struct rounds *rounds, enum duel_arm arm, struct result *result,
 		    struct error *error)
@@ -298,8 +334,8 @@ static int open_arm(struct rounds *rounds, enum duel_arm arm, struct result *res
 	}
 	note_arm(rounds, arm, result);
 	if (arm == DUEL_BASE)
-		calibrate(rounds, result);
-	if (!rounds->bout->n_cases)
+		code = calibrate_all(rounds, result, error);
+	if (!code && !rounds->bout->n_cases)
 		code = error_set(error, -ENODATA, "the base runs none of the cases: %s",
 				 result->n_cases ? result->cases[0].error : "there are none");
 	return code;
@@ -358,7 +394,7 @@ static void take_case(struct bout_case *line, enum duel_arm arm, size_t round,
 	const struct result_case *found = find(result, line->id);
 
 	line->trials[arm]++;
-	if (!found || found->status != RESULT_COMPLETE || !found->n_trials) {
+	if (!has_trial(found)) {
 		take_failure(line, arm,
 			     found && found->error[0] ? found->error : "it has no figures");
 		return;

@@ -51,6 +51,25 @@ static bool is_there(const struct single_list *list, const char *id)
 	return false;
 }
 
+static void note_skipped(struct single_list *list, const struct plan_case *skipped)
+{
+	if (!list->n_skipped++)
+		snprintf(list->skipped, sizeof(list->skipped), "%s: %s", skipped->id,
+			 skipped->skipped);
+}
+
+static int check_gated(const struct plan_case *found, struct error *error)
+{
+	if (found->parameters.metric == METRIC_LOAD)
+		return error_set(error, -EINVAL,
+				 "%s: a gate is for lat and bw: of loads, compare runs", found->id);
+	if (found->parameters.needs)
+		return error_set(error, -EINVAL,
+				 "%s: a gate is for times: what operations need, run tells",
+				 found->id);
+	return 0;
+}
+
 /* Its id, and whether it can be run, are the plan's to tell that is made of it alone. */
 static int add(struct single_list *list, json_t *product, struct error *error)
 {
@@ -63,10 +82,11 @@ static int add(struct single_list *list, json_t *product, struct error *error)
 	free(text);
 	if (code == -ENOMEM)
 		return error_set_errno(error, code, "cannot make the plan");
-	if (!code && plan.cases[0].parameters.metric == METRIC_LOAD)
-		error_set(error, -EINVAL, "%s: a gate is for lat and bw: of loads, compare runs",
-			  plan.cases[0].id);
-	else if (!code && !plan.cases[0].skipped[0] && !is_there(list, plan.cases[0].id)) {
+	/* One that is alone and cannot be run is no plan. */
+	if (plan.n_cases && plan.cases[0].skipped[0]) {
+		note_skipped(list, &plan.cases[0]);
+	} else if (!code && !check_gated(&plan.cases[0], error) &&
+		   !is_there(list, plan.cases[0].id)) {
 		snprintf(single->id, sizeof(single->id), "%s", plan.cases[0].id);
 		single->is_bandwidth = plan.cases[0].parameters.metric == METRIC_BW;
 		single->product = json_incref(product);
@@ -74,7 +94,6 @@ static int add(struct single_list *list, json_t *product, struct error *error)
 		list->count++;
 	}
 	plan_close(&plan);
-	/* What cannot be run has been told with the whole plan. */
 	return error->code;
 }
 
@@ -117,10 +136,20 @@ int single_open(struct single_list *list, const struct plan *plan, struct error 
 	}
 	free(product);
 	if (!code && !list->count)
-		code = error_set(error, -EINVAL, "nothing is left to run");
+		code = error_set(error, -EINVAL, "nothing is left to run: %s", list->skipped);
 	if (code)
 		single_close(list);
 	return code;
+}
+
+bool single_skipped(const struct single_list *list, char text[static SINGLE_TEXT])
+{
+	bool is_one = list->n_skipped == 1;
+
+	snprintf(text, SINGLE_TEXT, "%zu case%s left out, as %s cannot be run%s %s",
+		 list->n_skipped, is_one ? "" : "s", is_one ? "it" : "they",
+		 is_one ? ":" : ", such as", list->skipped);
+	return list->n_skipped;
 }
 
 void single_close(struct single_list *list)

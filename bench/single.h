@@ -8,6 +8,8 @@
 
 #include "bench/plan.h"
 
+#define SINGLE_TEXT 512
+
 struct single {
 	char id[128];
 	bool is_bandwidth;
@@ -20,10 +22,15 @@ struct single {
 struct single_list {
 	struct single *singles;
 	size_t count;
+	size_t n_skipped;  /* left out, as no device could run them; */
+	char skipped[400]; /* the first of them, and why */
 };
 
-/* -EINVAL: a case has a metric that is not gated, or none is left. */
+/* -EINVAL: a case has no figures that are gated, or none is left. */
 int single_open(struct single_list *list, const struct plan *plan, struct error *error);
+/* What is left out, as a sentence; false: nothing is. */
+bool single_skipped(const struct single_list *list, char text[static SINGLE_TEXT]);
+
 void single_close(struct single_list *list);
 
 #endif

@@ -125,6 +125,27 @@ class Gate(unittest.TestCase):
         document, _ = self.gate(head=self.arm("broken=10"), status=3)
         self.assertEqual(document["verdict"], "INVALID")
 
+    def test_an_accident(self):
+        """What fails once, before it is known how long it takes, is run once more."""
+        document, _ = self.gate(base=self.arm("once=1"))
+        self.assertEqual([case["id"] for case in document["cases"]], list(IDS))
+        self.assertEqual(document["cases"][0]["base"]["failed"], 0)
+
+    def test_what_cannot_be_run(self):
+        """Is told, and the rest is run."""
+        cases = (*CASES, "-c", "RC,UC", "--op", "send,read")
+        ended = verbmark(*self.words("a/b", "a/b", "--dry-run", cases=cases))
+        said = "4 cases left out, as they cannot be run, such as read/lat/64/poll/UC: UC has no "
+        self.assertIn(said, ended.out)
+        document, shown = self.gate(cases=("--op", "send,fetch-add", "--metric", "lat", "-c", "UC"),
+                                    status=3)
+        said = "1 case left out, as it cannot be run: fetch-add/lat/8/poll/UC: UC has no "
+        self.assertIn(said, shown)
+        self.assertTrue(any(note.startswith(said) for note in document["notes"]), document["notes"])
+        ended = verbmark(*self.words("a/b", "a/b", cases=("--preset", "semantics")))
+        self.assertEqual(ended.status, 2)
+        self.assertIn("a gate is for times: what operations need, run tells", ended.err)
+
     def test_a_base_that_breaks(self):
         document, shown = self.gate(base=self.arm("broken=5"), status=3)
         self.assertEqual(document["verdict"], "INVALID")

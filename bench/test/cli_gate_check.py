@@ -77,6 +77,11 @@ class GateCheck(unittest.TestCase):
             (("--gates", "0"), "--gates: '0' is no number of gates"),
             (("--rounds", "3"), "--rounds: '3' is no number of rounds"),
             (("--replay", "x", "--json", "y"), "--replay and --json exclude each other"),
+            (("--replay", "x", "--doses", "5"), "--replay and --doses exclude each other"),
+            (("--replay", "x", "--floor", "p50=7%"), "--replay and --floor exclude each other"),
+            (("--replay", "x", "-D", "5ms"), "--replay and --duration exclude each other"),
+            (("--replay", "x", "n02"), "--replay and a host exclude each other"),
+            (("-d", "soft0", "--noisy", "--doses", "5"), "--noisy is for doses of 0, and there "),
         ):
             ended = verbmark("gate-check", *words)
             self.assertEqual((ended.status, ended.out), (2, ""), words)

@@ -4,9 +4,10 @@ gate_arm.py STATE [KEY=VALUE...] run ...: stands in for a verbmark that is an ar
 reads the plan from standard input and writes a result of it, whose figures are those of a
 formula: lat= and bw= are factors, noise= is a standard deviation, and the n-th run of a STATE
 has noise of its own, the same each time. outlier=N: the N-th run is ten times as slow;
-broken=N: all from the N-th on have a case that failed; dies=N: it says why and is gone;
-garbage=N: it writes no result; hangs=N: it does neither; lingers=N: a child of its outlives it
-and has its standard error; losses=N: its device counts some; kernel=NAME: of the hosts.
+broken=N: all from the N-th on have a case that failed; once=N: the N-th alone; dies=N: it says
+why and is gone; garbage=N: it writes no result; hangs=N: it does neither; lingers=N: a child of
+its outlives it and has its standard error; losses=N: its device counts some; kernel=NAME: of
+the hosts.
 """
 
 import copy
@@ -82,7 +83,7 @@ def main():
     plan = json.load(sys.stdin)
     noise = random.Random(f"{os.path.basename(state)} {number}")
     cases = [made(sample, product, factors, noise) for product in plan]
-    if "broken" in after:
+    if "broken" in after or number == int(events.get("once", 0)):
         cases[0] = {key: value for key, value in cases[0].items()
                     if key not in ("latency_ns", "bandwidth", "trials")}
         cases[0] |= {"status": "failed", "error": "no completion for 5 s", "trials": []}
