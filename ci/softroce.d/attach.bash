@@ -15,7 +15,9 @@ attach_run() { # COMMAND...
 	new=$(mktemp -d "$jobs/making.XXXXXX") || die "cannot write in $jobs"
 	job=$jobs/job.${new##*.}
 	describe "$new" "$@"
-	touch "$new/out" "$new/err"
+	touch "$new/in" "$new/out" "$new/err"
+	# What is no file may never end.
+	[[ ! -f /dev/stdin ]] || cat >"$new/in"
 	trap ': 2>/dev/null >"$job/stop"' EXIT
 	mv "$new" "$jobs/new.${new##*.}"
 	while [[ -d $jobs && ! -e $job/out ]]; do
