@@ -88,11 +88,11 @@ static const struct option_row rows[] = {
 	{"pool-share", 0, "SIZE", pooling_parse_size, POOL(share),
 	 "what one client may have of it at once (all)"},
 	{"pool-clients", 0, "N", pooling_parse_clients, POOL(clients),
-	 "clients of the pool at once (1024; rxe: 256)"},
+	 "clients of the pool at once (1024)"},
 	{"pool-cq", 0, "MODE", pooling_parse_wait, POOL(wait),
 	 "the pool's server looks each 100 us (poll), or sleeps (event)"},
 	{"pool-receives", 0, "N", pooling_parse_receives, POOL(receives),
-	 "receives that the pool's clients share (1024), or each has on rxe (what fits)"},
+	 "receives that the pool's clients share (1024)"},
 	{"pool-dump", 0, "FILE", option_text, POOL(dump),
 	 "write numbers and values of doorbells there, a line each"},
 };

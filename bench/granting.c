@@ -2,6 +2,7 @@
 #include "bench/granting.h"
 
 #include <errno.h>
+
 int granting_open(struct granting *granting, const struct lane *lane, struct error *error)
 {
 	*granting = (struct granting){0};

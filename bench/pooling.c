@@ -12,7 +12,9 @@
 #include "bench/value.h"
 #include "core/clock.h"
 
-#define RECEIVES_MOST 32768
+#define RECEIVES       1024
+#define RECEIVES_LEAST 8
+#define RECEIVES_MOST  32768
 /* So often in a row it may fail that soon. */
 #define QUICK_NS   (100 * NS_PER_MS)
 #define QUICK_MOST 3
@@ -106,7 +108,7 @@ static int begin_again(struct pooling *pooling)
 
 	fprintf(stderr, "verbmark: the pool: %s; it begins again\n", pooling->reason.text);
 	pthread_mutex_lock(&pooling->lock);
-	pooling->n_low += pooling->server.news.n_low;
+	pooling->n_low += pooling->server.mailbox.n_low;
 	pool_close(&pooling->server);
 	pooling->reason = (struct error){0};
 	if (!pooling->is_ending)
@@ -159,7 +161,7 @@ int pooling_open(struct pooling *pooling, const struct pooling_wish *wish,
 		.share = wish->share,
 		.time_ms = settings->time_ms,
 		.clients = (uint32_t)wish->clients,
-		.receives = (uint32_t)wish->receives,
+		.receives = wish->receives ? (uint32_t)wish->receives : RECEIVES,
 		.wait = wish->wait == RDMA_EVENT ? RDMA_EVENT : RDMA_POLL,
 		.permits = permits,
 		.tell = tell,
@@ -188,12 +190,11 @@ static const char *name_of(const struct pool_server *server)
 
 static void print_place(const struct pool_server *server)
 {
-	printf("pool: %zu bytes on %s, port %u of rdma_cm, %s; a region for each grant, in a "
-	       "protection domain of its client's; %u receives %s\n",
+	printf("pool: %zu bytes on %s, port %u of rdma_cm, %s; a region for each grant, %s\n",
 	       server->grants.size, name_of(server), server->port,
 	       server->settings.wait == RDMA_POLL ? "looking each 100 us" : "sleeping for events",
-	       server->receives,
-	       server->is_shared ? "that clients share" : "of each client, as rxe needs it");
+	       server->has_domains ? "in a protection domain of its client's"
+				   : "and a window that is its client's alone");
 }
 
 static void print_end(const struct pooling *pooling, const char *missed)
@@ -243,7 +244,7 @@ void pooling_stop(struct pooling *pooling)
 		pthread_mutex_unlock(&pooling->lock);
 		pthread_join(pooling->thread, NULL);
 		pthread_mutex_destroy(&pooling->lock);
-		pooling->n_low += server->news.n_low;
+		pooling->n_low += server->mailbox.n_low;
 		if (server->device.verbs)
 			missed_tell(&pooling->missed, "", name_of(server), missed, sizeof(missed));
 	}
@@ -284,7 +285,7 @@ const char *pooling_parse_clients(const char *text, void *field)
 
 const char *pooling_parse_receives(const char *text, void *field)
 {
-	return value_count(text, POOL_RECEIVES_LEAST, RECEIVES_MOST, field)
+	return value_count(text, RECEIVES_LEAST, RECEIVES_MOST, field)
 		       ? NULL
 		       : "is not a number from 8 to 32768";
 }

@@ -28,19 +28,36 @@ static char *address_of(const struct grants *grants, const struct grant *grant)
 	return grants->buffer->address + grant->first * grants->buffer->page;
 }
 
+static int open_region(struct grants *grants, struct ibv_pd *pd, uint64_t size, struct grant *grant)
+{
+	const int rights = grants->has_windows ? IBV_ACCESS_MW_BIND
+					       : IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+
+	grant->mr =
+		ibv_reg_mr(pd, address_of(grants, grant), size, IBV_ACCESS_LOCAL_WRITE | rights);
+	if (!grant->mr)
+		return verbs_null();
+	grant->rkey = grant->mr->rkey;
+	if (!grants->has_windows)
+		return 0;
+	grant->mw = ibv_alloc_mw(pd, IBV_MW_TYPE_2);
+	if (grant->mw) {
+		grant->rkey = ibv_inc_rkey(grant->mw->rkey);
+		return 0;
+	}
+	ibv_dereg_mr(grant->mr);
+	return verbs_null();
+}
+
 static enum pool_status fill(struct grants *grants, struct ibv_pd *pd, uint64_t size,
 			     struct grant *grant)
 {
-	const int access =
-		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
-
 	grant->n_chunks = grants_taken_by(grants, size) / grants->buffer->page;
 	grant->first = chunks_take(&grants->chunks, grant->n_chunks);
 	if (grant->first == SIZE_MAX)
 		return POOL_EXHAUSTED;
 	memset(address_of(grants, grant), 0, grant->n_chunks * grants->buffer->page);
-	grant->mr = ibv_reg_mr(pd, address_of(grants, grant), size, access);
-	if (grant->mr)
+	if (!open_region(grants, pd, size, grant))
 		return POOL_OK;
 	chunks_give(&grants->chunks, grant->first, grant->n_chunks);
 	return POOL_NO_REGION;
@@ -77,10 +94,19 @@ enum pool_status grants_take(struct grants *grants, struct ibv_pd *pd,
 	return POOL_OK;
 }
 
+void grant_shut(struct grant *grant)
+{
+	if (grant->mw && !ibv_dealloc_mw(grant->mw))
+		grant->mw = NULL;
+}
+
 int grants_give(struct grants *grants, struct grant *grant)
 {
-	int code = verbs_result(ibv_dereg_mr(grant->mr));
+	int code;
 
+	/* A region that a window is bound to does not go. */
+	grant_shut(grant);
+	code = verbs_result(ibv_dereg_mr(grant->mr));
 	if (code)
 		return code;
 	chunks_give(&grants->chunks, grant->first, grant->n_chunks);

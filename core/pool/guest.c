@@ -32,11 +32,6 @@ struct guest *guest_find(const struct pool_server *server, uint32_t qp_num)
 	return guest;
 }
 
-struct mailbox *guest_mailbox(struct guest *guest)
-{
-	return guest->mailbox.srq ? &guest->mailbox : &guest->server->mailbox;
-}
-
 struct guest *guest_create(struct pool_server *server, struct rdma_cm_id *id)
 {
 	struct guest *guest = calloc(1, sizeof(*guest));
@@ -77,39 +72,25 @@ static void unlist(struct guest *guest)
 		*link = guest->next_queue;
 }
 
-/* Its domain, and what is in it. */
-static int furnish(struct guest *guest, struct error *error)
-{
-	struct pool_server *server = guest->server;
-	int code = 0;
-
-	guest->pd = ibv_alloc_pd(server->device.verbs);
-	if (!guest->pd)
-		return error_set_errno(error, verbs_null(), "cannot allocate a protection domain");
-	if (!server->mailbox.srq)
-		code = mailbox_open(&guest->mailbox, guest->pd, server->completion.cq,
-				    server->receives, &server->news, error);
-	if (code)
-		return code;
-	guest->mr = verbs_register(guest->pd, guest->letters, sizeof(guest->letters), 0, error);
-	return guest->mr ? 0 : error->code;
-}
-
 static int build(struct guest *guest, struct error *error)
 {
 	struct pool_server *server = guest->server;
 	struct ibv_qp_init_attr attr = {
 		.send_cq = server->completion.cq,
 		.recv_cq = server->completion.cq,
+		.srq = server->mailbox.srq,
 		.qp_context = &guest->has_last,
 		.qp_type = IBV_QPT_RC,
-		.cap = {.max_send_wr = GUEST_LETTERS, .max_send_sge = 1},
+		.cap = {.max_send_wr = GUEST_REQUESTS, .max_send_sge = 1},
 	};
-	int code = furnish(guest, error);
+	int code;
 
-	if (code)
-		return code;
-	attr.srq = guest_mailbox(guest)->srq;
+	guest->pd = server->has_domains ? ibv_alloc_pd(server->device.verbs) : server->pd;
+	if (!guest->pd)
+		return error_set_errno(error, verbs_null(), "cannot allocate a protection domain");
+	guest->mr = verbs_register(guest->pd, guest->letters, sizeof(guest->letters), 0, error);
+	if (!guest->mr)
+		return error->code;
 	code = verbs_result(rdma_create_qp(guest->id, guest->pd, &attr));
 	if (code)
 		return verbs_memory_error(error, code, "create a queue pair");
@@ -177,6 +158,8 @@ void guest_part(struct guest *guest)
 	if (!guest->id->qp)
 		return;
 	unlist(guest);
+	for (struct grant *grant = guest->grants; grant; grant = grant->next)
+		grant_shut(grant);
 	rdma_destroy_qp(guest->id);
 }
 
@@ -199,8 +182,7 @@ void guest_destroy(struct guest *guest)
 		report(guest, (struct pool_report){.event = POOL_WENT, .size = size});
 	if (guest->mr)
 		ibv_dereg_mr(guest->mr);
-	mailbox_close(&guest->mailbox);
-	if (guest->pd)
+	if (guest->pd && guest->pd != server->pd)
 		ibv_dealloc_pd(guest->pd);
 	/* Where it does not go, its events are nobody's. */
 	guest->id->context = NULL;
@@ -284,8 +266,15 @@ void guest_probe(struct guest *guest, uint64_t now_ns)
 	post(letter, &wr);
 }
 
+void guest_unbound(struct guest *guest, enum ibv_wc_status status)
+{
+	guest_leave(guest, status == IBV_WC_WR_FLUSH_ERR ? NULL : verbs_hint(status));
+}
+
 static void deny(struct guest *guest, uint32_t type, enum pool_status status)
 {
+	if (guest->is_leaving)
+		return;
 	report(guest,
 	       (struct pool_report){.event = POOL_DENIED, .reason = pool_status_text(status)});
 	answer(guest, &(struct pool_message){.type = type, .status = status});
@@ -306,6 +295,33 @@ void guest_expire(struct guest *guest, uint64_t now_ns)
 	deny(guest, POOL_REFUSED, POOL_TIME);
 }
 
+/* The answer is behind it on the same queue pair, and not sent where this fails. */
+static int bind_window(struct guest *guest, const struct grant *grant)
+{
+	struct ibv_send_wr wr = {
+		.opcode = IBV_WR_BIND_MW,
+		.bind_mw = {.mw = grant->mw,
+			    .rkey = grant->rkey,
+			    .bind_info = {grant->mr, (uintptr_t)grant->mr->addr, grant->mr->length,
+					  IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ}},
+	};
+	struct ibv_send_wr *bad;
+
+	return grant->mw ? verbs_result(ibv_post_send(guest->id->qp, &wr, &bad)) : 0;
+}
+
+static enum pool_status take_grant(struct guest *guest, const struct pool_message *asked,
+				   uint64_t left, struct grant **grant)
+{
+	struct grants *grants = &guest->server->grants;
+	enum pool_status status = grants_take(grants, guest->pd, asked, left, grant);
+
+	if (status != POOL_OK || !bind_window(guest, *grant))
+		return status;
+	grants_give(grants, *grant);
+	return POOL_NO_REGION;
+}
+
 static void allocate(struct guest *guest, const struct pool_message *asked)
 {
 	struct pool_message granted = {.type = POOL_RESP_ALLOC};
@@ -313,7 +329,7 @@ static void allocate(struct guest *guest, const struct pool_message *asked)
 	struct pool_server *server = guest->server;
 	uint64_t left =
 		server->settings.share ? server->settings.share - guest->granted : UINT64_MAX;
-	enum pool_status status = grants_take(&server->grants, guest->pd, asked, left, &grant);
+	enum pool_status status = take_grant(guest, asked, left, &grant);
 
 	if (status != POOL_OK) {
 		deny(guest, POOL_RESP_ALLOC, status);
@@ -324,7 +340,7 @@ static void allocate(struct guest *guest, const struct pool_message *asked)
 	granted.size = grant->mr->length;
 	guest->granted += grants_taken_by(&server->grants, granted.size);
 	granted.address = (uintptr_t)grant->mr->addr;
-	granted.rkey = grant->mr->rkey;
+	granted.rkey = grant->rkey;
 	granted.every = grant->every;
 	report(guest, (struct pool_report){.event = POOL_GRANTED,
 					   .size = granted.size,
@@ -408,9 +424,10 @@ void guest_ring(struct guest *guest, uint32_t number)
 	const struct grant *grant = guest->grants;
 
 	guest_welcome(guest);
-	if (guest->is_leaving || guest->is_expired)
+	if (guest->is_expired)
 		return;
 	guest->heard_ns = clock_now_ns();
+	/* What it has rung before it left was written, and is complete at its end. */
 	if (!grant || !grant->every || grant->mr->length < sizeof(uint32_t))
 		deny(guest, POOL_REFUSED, POOL_NO_BELL);
 	else

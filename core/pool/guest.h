@@ -13,6 +13,8 @@
 
 /* Answers under way at once: a client that has not taken more of them is none of ours. */
 #define GUEST_LETTERS 16
+/* And a window is bound before each of them. */
+#define GUEST_REQUESTS (2 * GUEST_LETTERS)
 
 /* An answer, until it is complete: its address is the wr_id. */
 struct letter {
@@ -27,10 +29,9 @@ struct guest {
 	struct guest *next_queue; /* in the same bucket */
 	struct rdma_cm_id *id;
 	struct ibv_pd *pd;
-	struct mailbox mailbox; /* its own, where clients do not share one */
-	struct ibv_mr *mr;      /* of the letters */
-	struct grant *grants;   /* the newest first */
-	uint64_t granted;       /* bytes of their chunks */
+	struct ibv_mr *mr;    /* of the letters */
+	struct grant *grants; /* the newest first */
+	uint64_t granted;     /* bytes of their chunks */
 	struct letter letters[GUEST_LETTERS];
 	struct letter *free;
 	unsigned int n_free;
@@ -66,6 +67,9 @@ void guest_leave(struct guest *guest, const char *reason);
 void guest_hear(struct guest *guest, const uint8_t *bytes, size_t length);
 void guest_ring(struct guest *guest, uint32_t number);
 
+/* A window of its could not be bound: nothing was granted. */
+void guest_unbound(struct guest *guest, enum ibv_wc_status status);
+
 /* An answer, or a probe, is complete. */
 void guest_sent(struct letter *letter, enum ibv_wc_status status);
 
@@ -74,9 +78,6 @@ void guest_probe(struct guest *guest, uint64_t now_ns);
 
 /* Whose time is over is told so, and the next time leaves. */
 void guest_expire(struct guest *guest, uint64_t now_ns);
-
-/* Where its receives are. */
-struct mailbox *guest_mailbox(struct guest *guest);
 
 struct guest *guest_find(const struct pool_server *server, uint32_t qp_num);
 

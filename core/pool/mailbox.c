@@ -13,35 +13,6 @@
 #define KEPT 4
 #define LOW  4
 
-int mailbox_news_open(struct mailbox_news *news, struct error *error)
-{
-	*news = (struct mailbox_news){.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-	if (news->fd >= 0)
-		return 0;
-	news->fd = 0;
-	return error_set_errno(error, -errno, "cannot create an eventfd");
-}
-
-void mailbox_news_close(struct mailbox_news *news)
-{
-	if (news->fd)
-		close(news->fd);
-	*news = (struct mailbox_news){0};
-}
-
-int mailbox_news_take(struct mailbox_news *news, struct error *error)
-{
-	uint64_t count;
-
-	if (read(news->fd, &count, sizeof(count)) < 0)
-		return 0;
-	if (atomic_load(&news->is_broken))
-		return error_set(error, -EIO,
-				 "the completion queue overran, or a shared receive queue or the "
-				 "device failed");
-	return 1;
-}
-
 static bool concerns(const struct mailbox *mailbox, const struct ibv_async_event *event)
 {
 	switch ((int)event->event_type) {
@@ -69,10 +40,8 @@ static void hear(struct async *async, const struct ibv_async_event *event)
 	if (event && !concerns(mailbox, event))
 		return;
 	if (!event || event->event_type != IBV_EVENT_SRQ_LIMIT_REACHED)
-		atomic_store(&mailbox->news->is_broken, true);
-	else
-		atomic_store(&mailbox->is_low, true);
-	if (write(mailbox->news->fd, &one, sizeof(one)) < 0)
+		atomic_store(&mailbox->is_broken, true);
+	if (write(mailbox->low, &one, sizeof(one)) < 0)
 		return; /* it is readable already */
 }
 
@@ -143,11 +112,16 @@ static int build(struct mailbox *mailbox, struct ibv_pd *pd, struct error *error
 }
 
 int mailbox_open(struct mailbox *mailbox, struct ibv_pd *pd, const struct ibv_cq *cq,
-		 uint32_t depth, struct mailbox_news *news, struct error *error)
+		 uint32_t depth, struct error *error)
 {
 	int code;
 
-	*mailbox = (struct mailbox){.depth = depth, .cq = cq, .news = news};
+	*mailbox = (struct mailbox){.depth = depth, .cq = cq};
+	mailbox->low = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (mailbox->low < 0) {
+		mailbox->low = 0;
+		return error_set_errno(error, -errno, "cannot create an eventfd");
+	}
 	code = build(mailbox, pd, error);
 	if (code)
 		mailbox_close(mailbox);
@@ -166,17 +140,24 @@ int mailbox_close(struct mailbox *mailbox)
 		code = verbs_result(ibv_dereg_mr(mailbox->mr));
 	free(mailbox->reserve);
 	buffer_close(&mailbox->buffer);
+	if (mailbox->low)
+		close(mailbox->low);
 	*mailbox = (struct mailbox){0};
 	return first ? first : code;
 }
 
 int mailbox_look(struct mailbox *mailbox, struct error *error)
 {
+	uint64_t count;
 	int code = 0;
 
-	if (!atomic_exchange(&mailbox->is_low, false))
+	if (read(mailbox->low, &count, sizeof(count)) < 0)
 		return 0;
-	mailbox->news->n_low++;
+	if (atomic_load(&mailbox->is_broken))
+		return error_set(
+			error, -EIO,
+			"the completion queue overran, or the shared receive queue or the device failed");
+	mailbox->n_low++;
 	while (mailbox->n_reserve && !code)
 		code = post(mailbox, mailbox->reserve[--mailbox->n_reserve]);
 	return code ? fail(error, code) : 0;

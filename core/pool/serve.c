@@ -22,14 +22,12 @@
 #define DRAINS 64
 #define EVENTS 16
 /*
- * A shared receive that is taken and has no completion yet would be lost with its queue pair.
- * That goes, after the end of a connection, when its device says that it has taken its last
- * one, or has not said so for long.
+ * A receive that is taken and has no completion yet would be lost with its queue pair. After
+ * the end of a connection that goes when its device says that it has taken its last one; of
+ * rxe, which says no such thing, after a while; and so of one that has not said it for long.
  */
-#define LOOK_MS   20
+#define GRACE_MS  20
 #define SILENT_MS 1000
-/* Of a mailbox, where nobody says how many. */
-#define RECEIVES 1024
 
 static int choose_device(struct pool_server *server, char name[static IBV_SYSFS_NAME_MAX],
 			 struct error *error)
@@ -45,9 +43,12 @@ static int choose_device(struct pool_server *server, char name[static IBV_SYSFS_
 			snprintf(name, IBV_SYSFS_NAME_MAX, "%s", list.ports[i].device);
 			/*
 			 * Of a shared receive, rxe looks its memory up in the domain of the
-			 * queue pair that it came by: those of two domains cannot share.
+			 * queue pair that it came by: there is one domain for all. It lets
+			 * no other queue pair through a window, but looks at the bounds of
+			 * the region alone, so that both are there, and the same.
 			 */
-			server->is_shared = list.ports[i].kind != KIND_RXE;
+			server->has_domains = list.ports[i].kind != KIND_RXE;
+			server->tells_last = list.ports[i].kind != KIND_RXE;
 		}
 	if (!name[0] && server->settings.device)
 		code = device_unknown(&list, server->settings.device, error);
@@ -77,68 +78,45 @@ static int open_device(struct pool_server *server, struct error *error)
 	return code ? error_set_errno(error, code, "cannot query the device") : 0;
 }
 
-/* As many as leave room for all clients that there may be. */
-static uint32_t choose_receives(const struct pool_server *server, uint32_t clients)
+/* A client has so many requests under way, and all together the receives: no queue overruns. */
+static int check(struct pool_server *server, struct error *error)
 {
-	uint32_t receives = (uint32_t)server->limits.max_srq_wr;
-	uint32_t room = (uint32_t)server->limits.max_cqe / clients;
-
-	if (receives > RECEIVES)
-		receives = RECEIVES;
-	if (server->is_shared || room >= receives + GUEST_LETTERS)
-		return receives;
-	return room > POOL_RECEIVES_LEAST + GUEST_LETTERS ? room - GUEST_LETTERS
-							  : POOL_RECEIVES_LEAST;
-}
-
-/* A client has so many answers under way, and a mailbox its receives: no queue overruns. */
-static int measure(struct pool_server *server, struct error *error)
-{
-	uint32_t wanted = server->settings.clients;
-	uint32_t clients = wanted ? wanted : server->is_shared ? POOL_GUESTS : POOL_APART;
-	uint32_t receives = server->settings.receives ? server->settings.receives
-						      : choose_receives(server, clients);
+	uint32_t receives = server->settings.receives;
+	uint32_t clients = server->settings.clients ? server->settings.clients : POOL_GUESTS;
 	uint32_t most = (uint32_t)server->limits.max_cqe;
 
 	if (receives > (uint32_t)server->limits.max_srq_wr)
 		return error_set(error, -EINVAL,
 				 "%u shared receives are above the device's limit %d", receives,
 				 server->limits.max_srq_wr);
-	if (most < receives + GUEST_LETTERS)
+	if (most < receives + GUEST_REQUESTS)
 		return error_set(error, -EINVAL,
 				 "%u shared receives are too many for the device's completion "
 				 "queues of %u",
 				 receives, most);
-	server->most_guests = server->is_shared ? (most - receives) / GUEST_LETTERS
-						: most / (receives + GUEST_LETTERS);
+	server->most_guests = (most - receives) / GUEST_REQUESTS;
 	if (server->most_guests > clients)
 		server->most_guests = clients;
-	server->receives = receives;
-	server->depth = server->most_guests * GUEST_LETTERS;
-	server->depth += server->is_shared ? receives : server->most_guests * receives;
 	return 0;
-}
-
-static int open_shared(struct pool_server *server, struct error *error)
-{
-	server->pd = ibv_alloc_pd(server->device.verbs);
-	if (!server->pd)
-		return error_set_errno(error, verbs_null(), "cannot allocate a protection domain");
-	return mailbox_open(&server->mailbox, server->pd, server->completion.cq, server->receives,
-			    &server->news, error);
 }
 
 static int build(struct pool_server *server, struct error *error)
 {
+	struct ibv_context *verbs = server->device.verbs;
 	const struct pool_settings *settings = &server->settings;
-	int code = measure(server, error);
+	int code = check(server, error);
 
+	if (code)
+		return code;
+	server->depth = settings->receives + server->most_guests * GUEST_REQUESTS;
+	server->pd = ibv_alloc_pd(verbs);
+	if (!server->pd)
+		return error_set_errno(error, verbs_null(), "cannot allocate a protection domain");
 	server->completion.mode = settings->wait;
+	code = completion_open(&server->completion, verbs, server->depth, &server->alarm, error);
 	if (!code)
-		code = completion_open(&server->completion, server->device.verbs, server->depth,
-				       &server->alarm, error);
-	if (!code && server->is_shared)
-		code = open_shared(server, error);
+		code = mailbox_open(&server->mailbox, server->pd, server->completion.cq,
+				    settings->receives, error);
 	/* The software device likes memory that others may map. */
 	if (!code)
 		code = buffer_open(&server->buffer, settings->size,
@@ -146,6 +124,7 @@ static int build(struct pool_server *server, struct error *error)
 				   -1, error);
 	if (!code)
 		code = grants_open(&server->grants, &server->buffer, error);
+	server->grants.has_windows = !server->has_domains;
 	return code;
 }
 
@@ -198,8 +177,6 @@ int pool_open(struct pool_server *server, const struct pool_settings *settings, 
 	server->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (!code && server->timer < 0)
 		code = error_set_errno(error, -errno, "cannot create a timer");
-	if (!code)
-		code = mailbox_news_open(&server->news, error);
 	if (!code)
 		code = open_device(server, error);
 	if (!code)
@@ -325,37 +302,22 @@ static int handle(struct pool_server *server, const struct ibv_wc *wc, struct er
 {
 	struct guest *guest;
 
+	guest = guest_find(server, wc->qp_num);
 	if (!(wc->wr_id & MAILBOX_RECEIVE)) {
-		guest_sent((struct letter *)(uintptr_t)wc->wr_id, wc->status);
+		if (wc->wr_id)
+			guest_sent((struct letter *)(uintptr_t)wc->wr_id, wc->status);
+		else if (guest)
+			guest_unbound(guest, wc->status);
 		return 0;
 	}
-	guest = guest_find(server, wc->qp_num);
 	if (guest && wc->status != IBV_WC_SUCCESS)
 		guest_leave(guest,
 			    wc->status == IBV_WC_WR_FLUSH_ERR ? NULL : verbs_hint(wc->status));
 	else if (guest && wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM)
 		guest_ring(guest, post_imm(wc));
 	else if (guest)
-		guest_hear(guest, mailbox_at(guest_mailbox(guest), wc->wr_id), wc->byte_len);
-	if (guest)
-		return mailbox_give(guest_mailbox(guest), wc->wr_id, error);
-	/* What was its own goes with it. */
-	return server->is_shared ? mailbox_give(&server->mailbox, wc->wr_id, error) : 0;
-}
-
-/* Whatever mailbox it is that the device has said something of. */
-static int look(struct pool_server *server, struct error *error)
-{
-	int code = mailbox_news_take(&server->news, error);
-
-	if (code <= 0)
-		return code;
-	if (server->is_shared)
-		return mailbox_look(&server->mailbox, error);
-	code = 0;
-	for (struct guest *guest = server->guests; guest && !code; guest = guest->next)
-		code = mailbox_look(&guest->mailbox, error);
-	return code;
+		guest_hear(guest, mailbox_at(&server->mailbox, wc->wr_id), wc->byte_len);
+	return mailbox_give(&server->mailbox, wc->wr_id, error);
 }
 
 /*
@@ -367,7 +329,7 @@ static int drain(struct pool_server *server, struct error *error)
 	struct ibv_wc wc[BATCH];
 
 	for (int i = 0; i < DRAINS; i++) {
-		int code = look(server, error);
+		int code = mailbox_look(&server->mailbox, error);
 		int got = code ? code : completion_poll(&server->completion, BATCH, wc);
 
 		if (got < 0)
@@ -382,8 +344,10 @@ static int drain(struct pool_server *server, struct error *error)
 
 static bool is_through(const struct pool_server *server, const struct guest *guest, uint64_t now_ns)
 {
-	return guest->is_leaving && (!server->is_shared || atomic_load(&guest->has_last) ||
-				     now_ns - guest->leaving_ns >= SILENT_MS * NS_PER_MS);
+	uint64_t grace_ms = server->tells_last ? SILENT_MS : GRACE_MS;
+
+	return guest->is_leaving && (atomic_load(&guest->has_last) ||
+				     now_ns - guest->leaving_ns >= grace_ms * NS_PER_MS);
 }
 
 /* Takes those whose time is over out of the list: all of them, or those that leave. */
@@ -468,13 +432,13 @@ static int sleep_once(struct pool_server *server, struct error *error)
 	struct pollfd fds[] = {
 		{.fd = server->channel->fd,            .events = POLLIN},
 		{.fd = server->completion.channel->fd, .events = POLLIN},
-		{.fd = server->news.fd,                .events = POLLIN},
+		{.fd = server->mailbox.low,            .events = POLLIN},
 		{.fd = server->timer,                  .events = POLLIN},
 		{.fd = server->alarm.fd,               .events = POLLIN},
 	};
 	int got = 0;
 
-	if (poll(fds, ARRAY_LENGTH(fds), server->n_leaving ? LOOK_MS : -1) < 0)
+	if (poll(fds, ARRAY_LENGTH(fds), server->n_leaving ? GRACE_MS : -1) < 0)
 		return errno == EINTR ? 0 : error_set_errno(error, -errno, "cannot sleep");
 	if (fds[1].revents)
 		got = completion_take_event(&server->completion, error);
@@ -550,7 +514,6 @@ int pool_close(struct pool_server *server)
 	device_close(&server->device);
 	if (server->timer > 0)
 		close(server->timer);
-	mailbox_news_close(&server->news);
 	alarm_close(&server->alarm);
 	*server = (struct pool_server){0};
 	return first;

@@ -18,12 +18,9 @@
 #include "core/pool/grants.h"
 #include "core/pool/mailbox.h"
 
-/* Clients at once; and where each has receives of its own, by themselves. */
-#define POOL_GUESTS 1024
-#define POOL_APART  256
-/* Of a mailbox. */
-#define POOL_RECEIVES_LEAST 8
-#define POOL_BUCKETS        256
+/* Clients at once. */
+#define POOL_GUESTS  1024
+#define POOL_BUCKETS 256
 
 enum pool_event {
 	POOL_CAME,
@@ -53,8 +50,8 @@ struct pool_settings {
 	uint16_t port;       /* 0: a free one */
 	uint64_t size;
 	uint64_t share;           /* of one client at most, in whole chunks; 0: all of it */
-	uint32_t receives;        /* that clients share, or that each has; 0: enough */
-	uint32_t clients;         /* at once, POOL_GUESTS at most; 0: as many as can be */
+	uint32_t receives;        /* that clients share */
+	uint32_t clients;         /* at once, POOL_GUESTS at most; 0: that many */
 	uint32_t time_ms;         /* for which one is served, to a second; 0: for ever */
 	enum rdma_wait_mode wait; /* RDMA_POLL: looks each tick; RDMA_EVENT: sleeps */
 	bool (*permits)(void *owner, const struct sockaddr *client); /* NULL: all */
@@ -68,13 +65,12 @@ struct pool_server {
 	struct pool_settings settings;
 	struct device_handle device;
 	struct ibv_device_attr limits;
-	bool is_shared; /* clients share the receives */
+	bool has_domains; /* each client has a protection domain of its own, and no windows */
+	bool tells_last;  /* the device says which queue pair takes no more receives */
 	struct alarm alarm;
 	struct completion completion;
 	uint32_t depth;    /* of its queue */
-	uint32_t receives; /* of a mailbox */
-	struct mailbox_news news;
-	struct ibv_pd *pd; /* of the mailbox that clients share, if they do: */
+	struct ibv_pd *pd; /* of the mailbox; and of clients that have none of their own */
 	struct mailbox mailbox;
 	struct buffer buffer; /* all of the pool */
 	struct grants grants;

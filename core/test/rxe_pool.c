@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/context.h"
+#include "core/pool/guest.h"
 #include "core/random.h"
 #include "core/test/check.h"
 #include "core/test/exempt.h"
@@ -16,6 +17,9 @@
 #define MANY  256
 #define STRAY 77
 #define TRIES 3
+/* Who ring and leave, and how often each rings. */
+#define VISITORS 20
+#define RINGS    8
 
 static const enum rdma_wait_mode polling = RDMA_POLL;
 static const enum rdma_wait_mode sleeping = RDMA_EVENT;
@@ -219,6 +223,9 @@ static void test_what_is_not_theirs(void **state)
 	/* Another client's place, with its key and with none. */
 	check_closed(place, rkey, 4);
 	check_closed(place, rkey + 1, 4);
+	/* And the region that is beneath a window. */
+	if (pooled_server.grants.has_windows)
+		check_closed(place, pooled_server.guests->grants->mr->rkey, 4);
 	pooled_ring(&owner, 100, 4);
 	/* What was given back. */
 	pooled_release(&owner, place);
@@ -341,7 +348,7 @@ static void test_many(void **state)
 {
 	static struct pool_client clients[MANY];
 
-	pooled_start(mode(state), 0, 0);
+	pooled_start(mode(state), 1024, 0);
 	for (size_t i = 0; i < MANY; i++) {
 		pooled_client(&clients[i]);
 		pooled_allocate(&clients[i], 1 + i * 40, 4);
@@ -381,19 +388,16 @@ static void test_visits(void **state)
 static void test_low_water(void **state)
 {
 	struct pool_client clients[8];
-	/* Who has receives of its own takes all of them. */
-	size_t each;
 
 	pooled_start(mode(state), 16, 0);
 	for (size_t i = 0; i < ARRAY_LENGTH(clients); i++) {
 		pooled_client(&clients[i]);
 		pooled_allocate(&clients[i], PAGE_BYTES, 1);
 	}
-	each = pooled_server.is_shared ? 2 : 2 * ARRAY_LENGTH(clients);
 	/* The server is kept from going on with the first one. */
 	pooled_hold();
 	for (size_t i = 0; i < 2 * ARRAY_LENGTH(clients); i++) {
-		struct pool_client *client = &clients[i / each];
+		struct pool_client *client = &clients[i / 2];
 
 		assert_int_equal(post_stray(client, POST_WRITE_IMM, client->grant.address,
 					    client->grant.rkey, 4),
@@ -402,14 +406,36 @@ static void test_low_water(void **state)
 	usleep(200000);
 	pooled_let_go();
 	for (size_t i = 0; i < 2 * ARRAY_LENGTH(clients); i++)
-		assert_int_equal(take_stray(&clients[i / each]), IBV_WC_SUCCESS);
+		assert_int_equal(take_stray(&clients[i / 2]), IBV_WC_SUCCESS);
 	pooled_wait_for(POOL_RUNG, 2 * ARRAY_LENGTH(clients));
 	for (size_t i = 0; i < ARRAY_LENGTH(clients); i++) {
 		pooled_ring(&clients[i], 10, i);
 		pool_client_close(&clients[i]);
 	}
 	pooled_wait_for(POOL_WENT, ARRAY_LENGTH(clients));
-	assert_true(pooled_server.news.n_low > 0);
+	assert_true(pooled_server.mailbox.n_low > 0);
+	pooled_stop();
+}
+
+/* Who leaves without a word more has rung all the same, once it knows that it has. */
+static void test_who_rings_and_leaves(void **state)
+{
+	pooled_start(mode(state), 64, 0);
+	for (unsigned int i = 0; i < VISITORS; i++) {
+		struct pool_client client;
+
+		pooled_client(&client);
+		pooled_allocate(&client, PAGE_BYTES, 1);
+		for (unsigned int j = 0; j < RINGS; j++)
+			assert_int_equal(post_stray(&client, POST_WRITE_IMM, client.grant.address,
+						    client.grant.rkey, 4),
+					 0);
+		for (unsigned int j = 0; j < RINGS; j++)
+			assert_int_equal(take_stray(&client), IBV_WC_SUCCESS);
+		pool_client_close(&client);
+	}
+	pooled_wait_for(POOL_WENT, VISITORS);
+	assert_int_equal(pooled_count(POOL_RUNG), VISITORS * RINGS);
 	pooled_stop();
 }
 
@@ -461,6 +487,8 @@ int main(void)
 		WITH(test_low_water, polling),
 		WITH(test_low_water, sleeping),
 		WITH(test_who_takes_no_answers, sleeping),
+		WITH(test_who_rings_and_leaves, polling),
+		WITH(test_who_rings_and_leaves, sleeping),
 	};
 	int left = exempt(tests, ARRAY_LENGTH(tests));
 
