@@ -135,6 +135,19 @@ class Pool(unittest.TestCase):
         server.wait_for("gone")
         self.assertEqual(Ended(pool(server)).status, 0)
 
+    def test_many_clients(self):
+        """As many as are asked for, or none where there is no room for their completions."""
+        words = ("--pool-clients", 1024, "--pool-receives", 16384)
+        if not DEVICE.startswith("rxe"):
+            self.start(*words)
+            return
+        ended = verbmark("serve", "--device", DEVICE, "--pool", "4MiB", *words)
+        self.assertEqual(ended.status, 1)
+        self.assertIn(
+            "1024 clients and 16384 shared receives are too many for the device's completion "
+            "queues of 32767: 511 clients fit", ended.err,
+        )
+
     def test_low_receives(self):
         """What found no receive is counted where the device counts, and is not where all is well."""
         for receives, every, found in (("1024", 64, NEVER), ("8", 1, OFTEN)):

@@ -95,6 +95,11 @@ static int check(struct pool_server *server, struct error *error)
 				 "queues of %u",
 				 receives, most);
 	server->most_guests = (most - receives) / GUEST_REQUESTS;
+	if (server->most_guests < server->settings.clients)
+		return error_set(error, -EINVAL,
+				 "%u clients and %u shared receives are too many for the device's "
+				 "completion queues of %u: %u clients fit",
+				 clients, receives, most, server->most_guests);
 	if (server->most_guests > clients)
 		server->most_guests = clients;
 	return 0;
