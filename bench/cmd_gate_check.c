@@ -314,7 +314,7 @@ static int replay(const struct settings *settings, struct error *error)
 	return code ? COMMAND_FAILED : COMMAND_GOOD;
 }
 
-static bool has_none(const struct doses *doses)
+static bool has_zero(const struct doses *doses)
 {
 	for (size_t i = 0; i < doses->count; i++)
 		if (doses->percent[i] == 0)
@@ -387,7 +387,7 @@ static int check(const struct settings *settings, struct error *error)
 	const struct gating_arm *arms = settings->gating.arms;
 	const char *device = settings->gating.device;
 
-	if (settings->is_noisy && !has_none(&settings->doses))
+	if (settings->is_noisy && !has_zero(&settings->doses))
 		return error_set(error, -EINVAL,
 				 "--noisy is for doses of 0, and there is none: --doses 0,10, say");
 	if (!arms[DUEL_BASE].what != !arms[DUEL_HEAD].what)

@@ -494,6 +494,24 @@ static void fill(struct result_case *line, uint64_t value, uint64_t step)
 	free(hist);
 }
 
+/* Of what six trials hold, in a line of that table. */
+struct latency_row {
+	uint64_t value;
+	uint64_t step;
+	const char *figures;
+};
+
+static void check_rows(const struct latency_row *rows, size_t count, const char *before)
+{
+	for (size_t i = 0; i < count; i++) {
+		char wanted[512];
+
+		fill(&sample.cases[SAMPLE_LATENCY], rows[i].value, rows[i].step);
+		snprintf(wanted, sizeof(wanted), "%s%s  0.00/-\n", before, rows[i].figures);
+		check_line(SAMPLE_LATENCY, wanted);
+	}
+}
+
 /*
  * Three digits that say something, but nothing below ten nanoseconds. The median is the
  * last sample of the third trial, at the end of its bin: of 8 ns above 8192, 1024 ns
@@ -501,52 +519,31 @@ static void fill(struct result_case *line, uint64_t value, uint64_t step)
  */
 static void test_digits_of_latencies(void **unused)
 {
-	static const struct {
-		uint64_t value;
-		uint64_t step;
-		const char *figures;
-	} rows[] = {
+	static const struct latency_row rows[] = {
 		{800,     8,     "   0.82   0.02    0.84    0.84    0.84"},
 		{9000,    100,   "   9.21   0.25    9.50    9.50    9.50"},
 		{50000,   400,   "   50.8    1.0    52.0    52.0    52.0"},
 		{2000000, 20000, "   2041     50    2100    2100    2100"},
 	};
 
-	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		char wanted[512];
-
-		fill(&sample.cases[SAMPLE_LATENCY], rows[i].value, rows[i].step);
-		snprintf(wanted, sizeof(wanted),
-			 LATENCY "send                  64 poll       half       %s  0.00/-\n",
-			 rows[i].figures);
-		check_line(SAMPLE_LATENCY, wanted);
-	}
+	check_rows(rows, ARRAY_LENGTH(rows),
+		   LATENCY "send                  64 poll       half       ");
 }
+
+#define CALLS                                                       \
+	"CALLS us           bytes cq             p50      \xc2\xb1" \
+	"     p99   p99.9     max  calls/s  CPU us/msg near/far\n"
 
 /* Of calls their rate as well: of a mean of 820 ns, and one of 2.05 ms. */
 static void test_calls(void **unused)
 {
-	static const char title[] = "CALLS us           bytes cq             p50      \xc2\xb1"
-				    "     p99   p99.9     max  calls/s  CPU us/msg near/far\n";
-	static const struct {
-		uint64_t value;
-		uint64_t step;
-		const char *figures;
-	} rows[] = {
+	static const struct latency_row rows[] = {
 		{800,     8,     "   0.82   0.02    0.84    0.84    0.84  1219512"},
 		{2000000, 20000, "   2041     50    2100    2100    2100    487.8"},
 	};
 
 	sample.cases[SAMPLE_LATENCY].kind = RESULT_CALL;
-	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		char wanted[512];
-
-		fill(&sample.cases[SAMPLE_LATENCY], rows[i].value, rows[i].step);
-		snprintf(wanted, sizeof(wanted),
-			 "%ssend                  64 poll       %s  0.00/-\n", title,
-			 rows[i].figures);
-		check_line(SAMPLE_LATENCY, wanted);
-	}
+	check_rows(rows, ARRAY_LENGTH(rows), CALLS "send                  64 poll       ");
 }
 
 /* Of a link whose rate nobody knows there is no part; without windows none is shown. */
