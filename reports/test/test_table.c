@@ -46,19 +46,6 @@ static void check_line(size_t number, const char *wanted)
 	assert_string_equal(text, wanted);
 }
 
-static void check_head(const char *wanted)
-{
-	char text[1024] = "";
-	FILE *out = fmemopen(text, sizeof(text), "w");
-	struct table table;
-
-	assert_non_null(out);
-	table_open(&table, out, NULL, &sample);
-	fclose(out);
-	assert_int_equal(strncmp(text, "n01 mlx5_0/1 -> n02 mlx5_1/2  ", 30), 0);
-	assert_string_equal(text + 30, wanted);
-}
-
 /* Before all else: also where only one end is told to be it. */
 static void test_banner(void **unused)
 {
@@ -88,72 +75,6 @@ static void test_needs_of_the_software_device(void **unused)
 	assert_string_equal(text, "");
 	show_line(text, NULL, SAMPLE_FAILED);
 	assert_contains(text, "no completion for 5 s");
-}
-
-/* What all cases that run have in common is told once. */
-static void test_head(void **unused)
-{
-	static const char *const types[][2] = {
-		{"[\"RoCE v2\"]",                 "RoCEv2"  },
-		{"[\"IB/RoCE v1\"]",              "RoCEv1"  },
-		{"[\"IB/RoCE v1\", \"RoCE v2\"]", "RoCE"    },
-		{"[]",			    "Ethernet"},
-	};
-
-	check_head("Ethernet 2.5 Gb/s MTU 1024 RC\n");
-	for (size_t i = 0; i < SAMPLE_CASES; i++) {
-		json_decref(sample.cases[i].parameters);
-		sample.cases[i].parameters = sample_json("{\"qps\": 4}");
-	}
-	for (size_t i = 0; i < ARRAY_LENGTH(types); i++) {
-		char facts[128];
-		char wanted[64];
-
-		snprintf(facts, sizeof(facts), "{\"port\": {\"gid_types\": %s}}", types[i][0]);
-		snprintf(wanted, sizeof(wanted), "%s 2.5 Gb/s MTU 1024 RC q4\n", types[i][1]);
-		sample.client.facts = sample_json(facts);
-		check_head(wanted);
-		json_decref(sample.client.facts);
-		sample.client.facts = NULL;
-	}
-	sample.cases[SAMPLE_FAILED].transport = "UC";
-	check_head("Ethernet 2.5 Gb/s MTU 1024 q4\n");
-	sample.cases[SAMPLE_FAILED].status = RESULT_SKIPPED;
-	check_head("Ethernet 2.5 Gb/s MTU 1024 RC q4\n");
-}
-
-/* The MTU is the lesser port's unless all cases asked for another; of several none is told. */
-static void test_mtu(void **unused)
-{
-	for (size_t i = 0; i < SAMPLE_CASES; i++) {
-		json_decref(sample.cases[i].parameters);
-		sample.cases[i].parameters = sample_json("{\"mtu\": 512}");
-	}
-	check_head("Ethernet 2.5 Gb/s MTU 512 RC\n");
-	json_object_set_new(sample.cases[1].parameters, "mtu", json_integer(2048));
-	check_head("Ethernet 2.5 Gb/s RC\n");
-}
-
-static void set_access(size_t number, const char *access)
-{
-	json_object_set_new(sample.cases[number].parameters, "access", json_string(access));
-}
-
-/* Of all, or of each metric; where those of one differ, their lines tell. */
-static void test_access(void **unused)
-{
-	for (size_t i = 0; i < SAMPLE_CASES; i++) {
-		json_decref(sample.cases[i].parameters);
-		sample.cases[i].parameters = json_object();
-		set_access(i, "stride=4k");
-	}
-	check_head("Ethernet 2.5 Gb/s MTU 1024 RC access stride=4k\n");
-	set_access(SAMPLE_BANDWIDTH, "random");
-	check_head("Ethernet 2.5 Gb/s MTU 1024 RC access lat stride=4k, bw random\n");
-	set_access(SAMPLE_FAILED, "same");
-	check_head("Ethernet 2.5 Gb/s MTU 1024 RC access bw random\n");
-	sample.cases[SAMPLE_BANDWIDTH].metric = "load";
-	check_head("Ethernet 2.5 Gb/s MTU 1024 RC access load random\n");
 }
 
 static void check_foot(const char *wanted)
@@ -578,13 +499,10 @@ static void test_a_fast_link(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_head, open_sample, close_sample),
-		cmocka_unit_test_setup_teardown(test_access, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_calls, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_banner, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_needs_of_the_software_device, open_sample,
 						close_sample),
-		cmocka_unit_test_setup_teardown(test_mtu, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_foot, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_latency, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_bandwidth, open_sample, close_sample),
