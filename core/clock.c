@@ -9,6 +9,8 @@
 static const char clocksource[] =
 	"/sys/devices/system/clocksource/clocksource0/current_clocksource";
 
+/* The rate is right to so many parts per million, or was looked at for so long. */
+#define UNSURE_PPM     20
 #define CALIBRATION_NS (20 * NS_PER_MS)
 #define READINGS       64
 #define ROUNDS         16
@@ -44,8 +46,11 @@ static bool kernel_trusts(const char *name)
 	return !strcmp(line, name);
 }
 
-/* Both clocks at one moment: of several tries the one with the least time between. */
-static void read_both(uint64_t *tick, uint64_t *ns)
+/*
+ * Both clocks at one moment: of several tries the one with the least time between,
+ * by half of which, and a tick, they may be apart. That is what it returns, in ticks.
+ */
+static uint64_t read_both(uint64_t *tick, uint64_t *ns)
 {
 	uint64_t best = UINT64_MAX;
 
@@ -60,16 +65,28 @@ static void read_both(uint64_t *tick, uint64_t *ns)
 			*ns = now;
 		}
 	}
+	return best / 2 + 1;
 }
 
-static uint64_t rate(const struct clock *clock)
+static uint64_t rate(const struct clock *clock, uint64_t tick, uint64_t ns)
 {
-	uint64_t tick = 0;
-	uint64_t ns = 0;
-
-	read_both(&tick, &ns);
 	return (uint64_t)((unsigned __int128)(tick - clock->first_tick) * NS_PER_S /
 			  (ns - clock->first_ns));
+}
+
+/* Each process waits for it: a run of some milliseconds is not to be longer by twenty. */
+static void calibrate(struct clock *clock)
+{
+	uint64_t unsure = read_both(&clock->first_tick, &clock->first_ns);
+	uint64_t tick = 0;
+	uint64_t ns = 0;
+	uint64_t off;
+
+	do
+		off = unsure + read_both(&tick, &ns);
+	while (off * 1000000 > (tick - clock->first_tick) * UNSURE_PPM &&
+	       ns - clock->first_ns < CALIBRATION_NS);
+	clock->hz = rate(clock, tick, ns);
 }
 
 static uint64_t ticks_of_readings(bool is_counter)
@@ -106,24 +123,21 @@ void clock_init(struct clock *clock)
 	if (clock->is_counter)
 		clock->kind = "cntvct";
 #endif
-	if (clock->is_counter) {
-		uint64_t end;
-
-		read_both(&clock->first_tick, &clock->first_ns);
-		end = clock->first_ns + CALIBRATION_NS;
-		while (clock_read(CLOCK_MONOTONIC_RAW) < end)
-			cpu_relax();
-		clock->hz = rate(clock);
-	}
+	if (clock->is_counter)
+		calibrate(clock);
 	clock->mult = (uint64_t)(((unsigned __int128)NS_PER_S << 32) / clock->hz);
 	clock->cost_ns = measure_cost(clock);
 }
 
 double clock_drift_ppm(const struct clock *clock)
 {
+	uint64_t tick = 0;
+	uint64_t ns = 0;
+
 	if (!clock->is_counter)
 		return 0;
-	return ((double)rate(clock) / (double)clock->hz - 1) * 1e6;
+	read_both(&tick, &ns);
+	return ((double)rate(clock, tick, ns) / (double)clock->hz - 1) * 1e6;
 }
 
 double clock_resolution_ns(const struct clock *clock)

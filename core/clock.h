@@ -76,7 +76,7 @@ static ALWAYS_INLINE uint64_t clock_to_ns(uint64_t ticks, uint64_t mult)
 	return (uint64_t)(((unsigned __int128)ticks * mult + (1ULL << 31)) >> 32);
 }
 
-/* Chooses the clock and calibrates it for some 20 ms. */
+/* Chooses the clock and calibrates it: for some 2 ms, for 20 where reading it takes long. */
 void clock_init(struct clock *clock);
 
 /*
