@@ -81,7 +81,7 @@ static int build(struct guest *guest, struct error *error)
 		.srq = server->mailbox.srq,
 		.qp_context = &guest->has_last,
 		.qp_type = IBV_QPT_RC,
-		.cap = {.max_send_wr = GUEST_REQUESTS, .max_send_sge = 1},
+		.cap = {.max_send_wr = guest_requests(server), .max_send_sge = 1},
 	};
 	int code;
 

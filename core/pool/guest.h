@@ -13,8 +13,11 @@
 
 /* Answers under way at once: a client that has not taken more of them is none of ours. */
 #define GUEST_LETTERS 16
-/* And a window is bound before each of them. */
-#define GUEST_REQUESTS (2 * GUEST_LETTERS)
+/* Requests under way: where clients have no domains, a window is bound before each answer. */
+static inline uint32_t guest_requests(const struct pool_server *server)
+{
+	return server->has_domains ? GUEST_LETTERS : 2 * GUEST_LETTERS;
+}
 
 /* An answer, until it is complete: its address is the wr_id. */
 struct letter {

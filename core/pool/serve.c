@@ -84,17 +84,18 @@ static int check(struct pool_server *server, struct error *error)
 	uint32_t receives = server->settings.receives;
 	uint32_t clients = server->settings.clients ? server->settings.clients : POOL_GUESTS;
 	uint32_t most = (uint32_t)server->limits.max_cqe;
+	uint32_t requests = guest_requests(server);
 
 	if (receives > (uint32_t)server->limits.max_srq_wr)
 		return error_set(error, -EINVAL,
 				 "%u shared receives are above the device's limit %d", receives,
 				 server->limits.max_srq_wr);
-	if (most < receives + GUEST_REQUESTS)
+	if (most < receives + requests)
 		return error_set(error, -EINVAL,
 				 "%u shared receives are too many for the device's completion "
 				 "queues of %u",
 				 receives, most);
-	server->most_guests = (most - receives) / GUEST_REQUESTS;
+	server->most_guests = (most - receives) / requests;
 	if (server->most_guests < server->settings.clients)
 		return error_set(error, -EINVAL,
 				 "%u clients and %u shared receives are too many for the device's "
@@ -113,7 +114,7 @@ static int build(struct pool_server *server, struct error *error)
 
 	if (code)
 		return code;
-	server->depth = settings->receives + server->most_guests * GUEST_REQUESTS;
+	server->depth = settings->receives + server->most_guests * guest_requests(server);
 	server->pd = ibv_alloc_pd(verbs);
 	if (!server->pd)
 		return error_set_errno(error, verbs_null(), "cannot allocate a protection domain");
