@@ -20,6 +20,7 @@
 
 static char **words;
 static bool is_again;
+static const char *loaded; /* what was in LD_PRELOAD then */
 
 void choose_begin(char *argv[])
 {
@@ -29,11 +30,22 @@ void choose_begin(char *argv[])
 	is_again = before != NULL;
 	if (!is_again)
 		return;
+	loaded = getenv(PRELOAD);
 	if (*before)
 		setenv(PRELOAD, before, 1);
 	else
 		unsetenv(PRELOAD);
 	unsetenv(AGAIN);
+}
+
+void choose_pass_on(void)
+{
+	const char *before = getenv(PRELOAD);
+
+	if (!is_again || !loaded)
+		return;
+	setenv(AGAIN, before ? before : "", 1);
+	setenv(PRELOAD, loaded, 1);
 }
 
 bool choose_has_soft(void)

@@ -3,7 +3,8 @@
  * Whether a command runs on the machine's own devices or on the software device, soft0.
  * That is a library which has to be loaded in front of all others: where it is wanted and
  * not there, the program is executed again with it in LD_PRELOAD, once. What the program
- * starts in turn does not inherit it. All of this is the main thread's, before any other.
+ * starts in turn does not inherit it, but for itself. All of this is the main thread's, before
+ * any other.
  */
 #ifndef BENCH_CHOOSE_H
 #define BENCH_CHOOSE_H
@@ -16,6 +17,9 @@
 
 /* First of all in main: keeps the words, and tidies up after being executed again. */
 void choose_begin(char *argv[]);
+
+/* In a child that is to execute this program: it need not do so twice. */
+void choose_pass_on(void);
 
 /*
  * Settles a --device that is soft0 or auto; auto is NULL then: any. Does not return where

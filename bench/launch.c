@@ -9,10 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/choose.h"
 #include "bench/value.h"
 #include "core/clock.h"
 #include "core/compiler.h"
@@ -124,6 +126,8 @@ become(const struct launch *launch, const struct words *words, int input, int ou
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	/* Ctrl-C is the run's to answer; its server, and an ssh to it, end when it does. */
 	signal(SIGINT, SIG_IGN);
+	if (launch->is_own)
+		choose_pass_on();
 	if (dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0)
 		execvp(program, words->word);
 	dprintf(STDERR_FILENO, "verbmark: cannot run %s: %s\n", program, strerror(errno));
@@ -258,18 +262,23 @@ void launch_stop(struct launch *launch)
 {
 	static const int signals[] = {SIGTERM, SIGKILL};
 	uint64_t deadline = clock_deadline(GOODBYE_MS);
+	struct pollfd life = {.events = POLLIN};
 	size_t next = 0;
 
 	if (!launch->pid)
 		return;
 	close(launch->input);
+	/* Where there is none, what ended is seen a little later. */
+	life.fd = pidfd_open(launch->pid, 0);
 	while (!has_ended(launch)) {
 		if (next < ARRAY_LENGTH(signals) && clock_now_ns() >= deadline) {
 			kill(launch->pid, signals[next++]);
 			deadline = clock_deadline(GOODBYE_MS);
 		}
-		nanosleep(&(struct timespec){.tv_nsec = 5 * NS_PER_MS}, NULL);
+		poll(&life, 1, 5);
 	}
+	if (life.fd >= 0)
+		close(life.fd);
 	close(launch->output);
 	*launch = (struct launch){0};
 }
