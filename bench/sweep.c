@@ -270,13 +270,14 @@ int sweep_open(struct sweep *sweep, struct plan *plan, struct result *result, st
 {
 	int code = device_require(error);
 
+	clock_begin(&sweep->clock);
 	if (!code)
 		code = cases_make(plan, result, error);
 	if (!code)
 		code = find_server(sweep, plan, error);
 	if (code)
 		return code;
-	clock_init(&sweep->clock);
+	clock_finish(&sweep->clock);
 	result->clock = sweep->clock.kind;
 	result->clock_hz = sweep->clock.hz;
 	result->clock_resolution_ns = clock_resolution_ns(&sweep->clock);

@@ -74,21 +74,6 @@ static uint64_t rate(const struct clock *clock, uint64_t tick, uint64_t ns)
 			  (ns - clock->first_ns));
 }
 
-/* Each process waits for it: a run of some milliseconds is not to be longer by twenty. */
-static void calibrate(struct clock *clock)
-{
-	uint64_t unsure = read_both(&clock->first_tick, &clock->first_ns);
-	uint64_t tick = 0;
-	uint64_t ns = 0;
-	uint64_t off;
-
-	do
-		off = unsure + read_both(&tick, &ns);
-	while (off * 1000000 > (tick - clock->first_tick) * UNSURE_PPM &&
-	       ns - clock->first_ns < CALIBRATION_NS);
-	clock->hz = rate(clock, tick, ns);
-}
-
 static uint64_t ticks_of_readings(bool is_counter)
 {
 	uint64_t start = clock_ticks(is_counter);
@@ -111,7 +96,7 @@ static uint64_t measure_cost(const struct clock *clock)
 	return clock_to_ns(best, clock->mult) / READINGS;
 }
 
-void clock_init(struct clock *clock)
+void clock_begin(struct clock *clock)
 {
 	*clock = (struct clock){.kind = "monotonic_raw", .hz = NS_PER_S};
 #if defined(__x86_64__)
@@ -124,9 +109,35 @@ void clock_init(struct clock *clock)
 		clock->kind = "cntvct";
 #endif
 	if (clock->is_counter)
-		calibrate(clock);
+		clock->first_off = read_both(&clock->first_tick, &clock->first_ns);
+}
+
+/* Each process waits for it: a run of some milliseconds is not to be longer by twenty. */
+static uint64_t calibrate(const struct clock *clock)
+{
+	uint64_t tick = 0;
+	uint64_t ns = 0;
+	uint64_t off;
+
+	do
+		off = clock->first_off + read_both(&tick, &ns);
+	while (off * 1000000 > (tick - clock->first_tick) * UNSURE_PPM &&
+	       ns - clock->first_ns < CALIBRATION_NS);
+	return rate(clock, tick, ns);
+}
+
+void clock_finish(struct clock *clock)
+{
+	if (clock->is_counter)
+		clock->hz = calibrate(clock);
 	clock->mult = (uint64_t)(((unsigned __int128)NS_PER_S << 32) / clock->hz);
 	clock->cost_ns = measure_cost(clock);
+}
+
+void clock_init(struct clock *clock)
+{
+	clock_begin(clock);
+	clock_finish(clock);
 }
 
 double clock_drift_ppm(const struct clock *clock)

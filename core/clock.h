@@ -26,6 +26,7 @@ struct clock {
 	uint64_t cost_ns;    /* of one reading, undisturbed */
 	uint64_t first_tick; /* where calibration began */
 	uint64_t first_ns;
+	uint64_t first_off; /* ticks by which the two may be apart */
 };
 
 static inline uint64_t clock_read(clockid_t id)
@@ -76,11 +77,18 @@ static ALWAYS_INLINE uint64_t clock_to_ns(uint64_t ticks, uint64_t mult)
 	return (uint64_t)(((unsigned __int128)ticks * mult + (1ULL << 31)) >> 32);
 }
 
-/* Chooses the clock and calibrates it: for some 2 ms, for 20 where reading it takes long. */
+/*
+ * Chooses the clock and calibrates it: for some 2 ms, for 20 where reading it takes long.
+ * What is done between begin and finish is not waited for.
+ */
+void clock_begin(struct clock *clock);
+void clock_finish(struct clock *clock);
+
+/* Both in turn. */
 void clock_init(struct clock *clock);
 
 /*
- * Measures the rate again over all the time since clock_init, and returns by how
+ * Measures the rate again over all the time since it began, and returns by how
  * many parts per million it differs from the one in use.
  */
 double clock_drift_ppm(const struct clock *clock);
