@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "bench/choose.h"
 #include "bench/command.h"
@@ -140,7 +141,8 @@ static int run_client(const struct settings *settings, struct error *error)
 	/* Each doorbell is seen when it was rung, by who reads a pipe, too. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	code = pool_client_open(&client, &wanted, error);
-	if (code == -ECONNREFUSED)
+	/* Who says why is there. */
+	if (code == -ECONNREFUSED && !strstr(error->text, "the server refused"))
 		error_append(error, "is 'verbmark serve --pool SIZE' running there?");
 	if (code)
 		return code;

@@ -477,6 +477,8 @@ static int server_open(struct server *server, const struct settings *settings, s
 	};
 	if (take_secret(server, settings, error))
 		return error->code;
+	/* Clients are served when nobody reads any more what is printed of them. */
+	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);

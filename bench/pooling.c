@@ -28,7 +28,7 @@ static bool permits(void *owner, const struct sockaddr *client)
 	return allow_permits(pooling->allow, client);
 }
 
-/* Room for a line: where nobody reads any more writing tells so. */
+/* Room for a line, and somebody who may read it. */
 static bool has_room(int timeout_ms)
 {
 	struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
@@ -37,7 +37,7 @@ static bool has_room(int timeout_ms)
 	do
 		got = poll(&out, 1, timeout_ms);
 	while (got < 0 && errno == EINTR);
-	return got > 0;
+	return got > 0 && !(out.revents & (POLLERR | POLLNVAL));
 }
 
 /*
@@ -167,17 +167,18 @@ int pooling_open(struct pooling *pooling, const struct pooling_wish *wish,
 		.tell = tell,
 		.owner = pooling,
 	};
+	pooling->ended = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (pooling->ended < 0)
+		return error_set_errno(error, -errno, "cannot create an eventfd");
+	if (pool_open(&pooling->server, &pooling->settings, error))
+		return error_wrap(error, "the pool");
+	/* What is in that file stays until there is a pool. */
 	if (wish->dump) {
 		pooling->dump = fopen(wish->dump, "we");
 		if (!pooling->dump)
 			return error_set_errno(error, -errno, "cannot write %s", wish->dump);
 		setvbuf(pooling->dump, NULL, _IOLBF, 0);
 	}
-	pooling->ended = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (pooling->ended < 0)
-		return error_set_errno(error, -errno, "cannot create an eventfd");
-	if (pool_open(&pooling->server, &pooling->settings, error))
-		return error_wrap(error, "the pool");
 	/* Whoever takes its place is where it was. */
 	pooling->settings.port = pooling->server.port;
 	return 0;

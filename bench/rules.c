@@ -345,6 +345,11 @@ static bool is_list_too_long(const struct op *op, const struct parameters *p)
 	return p->post_list > p->tx_depth;
 }
 
+static bool is_bell_too_rare(const struct op *op, const struct parameters *p)
+{
+	return op->shape.rings && p->doorbell_every > p->tx_depth;
+}
+
 static bool is_signal_too_rare(const struct op *op, const struct parameters *p)
 {
 	return p->cq_mod > p->tx_depth;
@@ -534,6 +539,8 @@ static const struct rule {
 	{is_timed_otherwise,      "--latencies is for bw, without post lists"                        },
 	{is_cm_without,           "rdma_cm cannot carry -c, -m, -x, -S or -T: --connect qp can"      },
 	{is_list_too_long,        "--post-list exceeds --tx-depth"                                   },
+	{is_bell_too_rare,
+	 "--doorbell-every exceeds --tx-depth: the queue would fill and stay full"                   },
 	{is_signal_too_rare,      "--cq-mod exceeds --tx-depth: the queue would fill and stay full"  },
 	{is_timed_by_others,      "--latencies needs --cq-mod 1: each message has a completion"      },
 	{is_without_payload,      "--verify is for operations with a payload"                        },

@@ -236,41 +236,69 @@ static const struct pair *telling(const struct turns *turns, bool is_cost)
 	return found ? found : most(turns, second, !is_cost);
 }
 
-/* Below the first size at which data inline gain nothing, they do: above it, that is luck. */
-static void advise_inline(const struct turns *turns, char text[static TEXT])
+/* Sizes at which data inline gain, and at which they do not. */
+struct inlined {
+	size_t n_gains;
+	size_t n_losses; /* that show */
+	uint64_t gains_to;
+	uint64_t least_without;
+};
+
+static struct inlined look_inline(const struct turns *turns)
 {
-	uint64_t loses_from = UINT64_MAX;
-	uint64_t gains_to = 0;
+	struct inlined found = {.least_without = UINT64_MAX};
 
 	for (size_t i = 0; i < turns->n_pairs; i++) {
-		const struct pair *pair = &turns->pairs[i];
+		uint64_t size = turns->pairs[i].line->size;
+		enum verdict verdict = judge(&turns->pairs[i]);
 
-		if (judge(pair) != VERDICT_BETTER && pair->line->size < loses_from)
-			loses_from = pair->line->size;
+		found.n_gains += verdict == VERDICT_BETTER;
+		found.n_losses += verdict == VERDICT_WORSE;
+		if (verdict != VERDICT_BETTER && size < found.least_without)
+			found.least_without = size;
 	}
 	for (size_t i = 0; i < turns->n_pairs; i++) {
 		uint64_t size = turns->pairs[i].line->size;
 
-		if (size < loses_from && size > gains_to)
-			gains_to = size;
+		if (size < found.least_without && size > found.gains_to)
+			found.gains_to = size;
 	}
+	return found;
+}
+
+/* Below the first size at which data inline gain nothing, they do: above it, that is luck. */
+static void advise_inline(const struct turns *turns, char text[static TEXT])
+{
+	const struct inlined found = look_inline(turns);
+
 	if (!turns->n_pairs)
 		return;
-	if (!gains_to)
+	if (!found.n_gains && !found.n_losses)
 		snprintf(text, TEXT,
-			 "Data inline gain nothing that shows at %llu bytes, the least that was "
-			 "tried: post them as is simplest.",
-			 (unsigned long long)loses_from);
-	else if (loses_from != UINT64_MAX)
+			 "Data inline gain nothing that shows at any size that was tried: post "
+			 "them as is simplest.");
+	else if (!found.n_gains)
+		snprintf(text, TEXT,
+			 "Do not post data inline: they lose at %zu of the %zu sizes that were "
+			 "tried, and gain at none.",
+			 found.n_losses, turns->n_pairs);
+	else if (!found.gains_to)
+		snprintf(
+			text, TEXT,
+			"Data inline gain at %zu of the %zu sizes that were tried, but not at %llu "
+			"bytes, the least: there is no size up to which to go.",
+			found.n_gains, turns->n_pairs, (unsigned long long)found.least_without);
+	else if (found.least_without != UINT64_MAX)
 		snprintf(text, TEXT,
 			 "Post messages of up to %llu bytes inline: at %llu nothing is gained that "
 			 "shows.",
-			 (unsigned long long)gains_to, (unsigned long long)loses_from);
+			 (unsigned long long)found.gains_to,
+			 (unsigned long long)found.least_without);
 	else
 		snprintf(text, TEXT,
 			 "Post messages inline: it still gains at %llu bytes, the largest that was "
 			 "tried.",
-			 (unsigned long long)gains_to);
+			 (unsigned long long)found.gains_to);
 }
 
 static const struct pair *find_mode(const struct turns *turns, const char *cq, bool is_work)
@@ -288,13 +316,19 @@ static void advise_cq(const struct turns *turns, char text[static TEXT])
 {
 	const struct pair *slow = find_mode(turns, "event", false);
 	const struct pair *idle = find_mode(turns, "event", true);
+	const struct pair *both = find_mode(turns, "adaptive", false);
+	const struct pair *work = find_mode(turns, "adaptive", true);
+	char adaptive[64] = "";
 
 	if (!slow || !idle)
 		return;
+	if (both && work)
+		snprintf(adaptive, sizeof(adaptive), ", adaptive waits %.2f and %.2f times",
+			 both->ratio.median, work->ratio.median);
 	snprintf(text, TEXT,
 		 "Events take %.2f times the latency of polling and %.2f times its CPU time for a "
-		 "message: %s.",
-		 slow->ratio.median, idle->ratio.median,
+		 "message%s: %s.",
+		 slow->ratio.median, idle->ratio.median, adaptive,
 		 judge(idle) == VERDICT_BETTER
 			 ? "poll where latency counts, and wait for events where the processor has "
 			   "other work"
@@ -307,6 +341,10 @@ static void advise_pin(const struct turns *turns, char text[static TEXT])
 
 	if (good && judge(good) == VERDICT_BETTER)
 		snprintf(text, TEXT, "Pin the thread as %s does: %.2f times the time of %s.",
+			 good->line->id, good->ratio.median, good->beside->id);
+	else if (good && judge(good) == VERDICT_WORSE)
+		snprintf(text, TEXT,
+			 "Leave the thread to the scheduler: %s takes %.2f times the time of %s.",
 			 good->line->id, good->ratio.median, good->beside->id);
 	else
 		snprintf(text, TEXT,

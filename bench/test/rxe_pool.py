@@ -130,10 +130,51 @@ class Pool(unittest.TestCase):
             "1 of its clients are here: come back later, or raise 'serve --pool-clients' there",
             ended.err,
         )
+        # That is for who found nobody.
+        self.assertNotIn("running there", ended.err)
         self.assertIsNone(first.process.poll(), first.errors)
         first.kill()
         server.wait_for("gone")
         self.assertEqual(Ended(pool(server)).status, 0)
+
+    def test_one_after_another(self):
+        """Who has left is none of those that are here."""
+        for wait in ("poll", "event"):
+            server = self.start("--pool-clients", 1, "--pool-cq", wait)
+            for _ in range(10):
+                ended = Ended(pool(server, "--writes", 1))
+                self.assertEqual((ended.status, ended.err), (0, ""), wait)
+
+    def test_reader_that_ends(self):
+        """Who reads what is printed may go; the clients stay."""
+        server = subprocess.Popen(
+            [VERBMARK, "serve", "--device", DEVICE, "--port", "0", "--pool", "4MiB"],
+            stdout=subprocess.PIPE, text=True)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.terminate)
+        while not (ready := re.match(r"ready \S+:(\d+) ", server.stdout.readline())):
+            pass
+        server.stdout.close()
+        for _ in range(2):
+            ended = Ended(pool_at(ready[1], "--writes", 128))
+            self.assertEqual((ended.status, ended.err), (0, ""))
+
+    def test_pools_that_are_none(self):
+        """And what was in a file stays there."""
+        with tempfile.NamedTemporaryFile("w+", encoding="ascii") as dump:
+            dump.write("precious")
+            dump.flush()
+            for words, reason in (
+                (("--pool", "17000000000000000000"), "memory"),
+                (("--pool", "4MiB", "--pool-share", 1000),
+                 "a share of 1000 bytes is less than a page of 4096, the least that is granted"),
+            ):
+                ended = verbmark("serve", "--device", DEVICE, "--port", 0, "--pool-dump",
+                                 dump.name, *words)
+                self.assertEqual(ended.status, 1)
+                self.assertIn(reason, ended.err)
+            dump.seek(0)
+            self.assertEqual(dump.read(), "precious")
 
     def test_many_clients(self):
         """As many as are asked for, or none where there is no room for their completions."""

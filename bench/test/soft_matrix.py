@@ -65,6 +65,7 @@ SAID = {
     "link#3=down:60s": r"transport retry counter exceeded|the port of the device went down",
     "device#3=removed": r"the RDMA device .*(was removed|failed)|Flushed",
 }
+HELD = "the pool has not so much left in one piece: come back later"
 DIRT = re.compile(r"Sanitizer|runtime error|Assertion|dumped|Traceback")
 
 
@@ -100,17 +101,22 @@ class Run:
 
 
 class Pool:
-    """verbmark pool, and serve with one: a grant, and some doorbells."""
+    """
+    verbmark pool, and serve with one: a grant of all of it, which the next client gets only if
+    nothing of it has been left, and some doorbells.
+    """
 
-    name = "pool"
+    def __init__(self, wait):
+        self.name = f"pool/{wait}"
+        self.wait = wait
 
     def server(self):
-        return [VERBMARK, "serve", "-p", "0", "--pool", "1m", "--pool-cq", "event"]
+        return [VERBMARK, "serve", "-p", "0", "--pool", "1m", "--pool-cq", self.wait]
 
     def client(self, port, document):
         return [
-            VERBMARK, "pool", "127.0.0.1", "-p", str(port), "--writes", "30", "--doorbell-every",
-            "5", "--cq", "event",
+            VERBMARK, "pool", "127.0.0.1", "-p", str(port), "--alloc", "1m", "--writes", "30",
+            "--doorbell-every", "5", "--cq", self.wait,
         ]  # fmt: skip
 
 
@@ -118,9 +124,10 @@ DRIVERS = [
     Core("event"),
     Run("cm", "--op", "send", "--cq", "event"),
     Run("qp", "--op", "write-imm", "--connect", "qp", "--metric", "bw"),
-    Pool(),
+    Pool("event"),
     Run("connecting", "--op", "connect", "--step", "whole"),
     Run("granting", "--op", "alloc", "--cq", "event"),
+    Pool("poll"),
 ]
 
 
@@ -287,6 +294,10 @@ class Row:
         elif not LASTING.search(self.plan) and self.plan != "count":
             second = self.connect("next", port, None)
             status = second.wait()
+            # The one before is on its way out.
+            while status and HELD in second.read("err") and time.monotonic() < self.deadline:
+                second = self.connect("next", port, None)
+                status = second.wait()
             ended = isinstance(self.driver, Core) and server.process.poll() == 0
             # What a pool has of its device is for all of its clients: it may be this one's turn.
             held = isinstance(self.driver, Pool) and REFUSED.search(self.plan)
@@ -483,3 +494,6 @@ class Others(Drivers):
 
     def test_granting(self):
         self.faults(DRIVERS[5])
+
+    def test_polling_pool(self):
+        self.faults(DRIVERS[6])

@@ -316,7 +316,7 @@ static void test_doorbells(void **unused)
 		{"doorbell",  "doorbell-every=16 cq-mod=8",                        apart                             },
 		{"doorbell",  "cq-mod=8 metric=bw",                                apart                             },
 		{"doorbell",  "doorbell-every=9 tx-depth=8",
-		 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                   },
+		 "--doorbell-every exceeds --tx-depth: the queue would fill and stay full"                           },
 		{"doorbell",  "doorbell-every=2 latencies=1 metric=bw",
 		 "--latencies needs --cq-mod 1: each message has a completion"                                       },
 		{"doorbell",  "post-list=2 metric=bw",

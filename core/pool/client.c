@@ -297,10 +297,9 @@ int pool_client_write(struct pool_client *client, uint32_t value, struct error *
 		code = post(client, value, is_bell ? client->rung + 1 : 0, error);
 	while (!code && client->is_writing)
 		code = step(client, error);
-	code = code ? lose(client, error) : check_unasked(client, error);
 	if (code)
-		return code;
+		return lose(client, error);
 	client->written++;
 	client->rung += is_bell;
-	return 0;
+	return check_unasked(client, error);
 }

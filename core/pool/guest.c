@@ -421,17 +421,21 @@ void guest_hear(struct guest *guest, const uint8_t *bytes, size_t length)
 
 void guest_ring(struct guest *guest, uint32_t number)
 {
-	const struct grant *grant = guest->grants;
+	struct grant *grant = guest->grants;
 
 	guest_welcome(guest);
 	if (guest->is_expired)
 		return;
 	guest->heard_ns = clock_now_ns();
 	/* What it has rung before it left was written, and is complete at its end. */
-	if (!grant || !grant->every || grant->mr->length < sizeof(uint32_t))
+	if (!grant || !grant->every || grant->mr->length < sizeof(uint32_t)) {
 		deny(guest, POOL_REFUSED, POOL_NO_BELL);
-	else
+	} else if (number != grant->rung + 1) {
+		deny(guest, POOL_REFUSED, POOL_OUT_OF_TURN);
+	} else {
+		grant->rung = number;
 		report(guest, (struct pool_report){.event = POOL_RUNG,
 						   .number = number,
 						   .value = grant_value(grant, number)});
+	}
 }

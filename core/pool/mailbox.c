@@ -19,6 +19,8 @@ static bool concerns(const struct mailbox *mailbox, const struct ibv_async_event
 	case IBV_EVENT_SRQ_ERR:
 	case IBV_EVENT_SRQ_LIMIT_REACHED:
 		return event->element.srq == mailbox->srq;
+	case IBV_EVENT_QP_LAST_WQE_REACHED:
+		return event->element.qp->srq == mailbox->srq;
 	case IBV_EVENT_CQ_ERR:
 		return event->element.cq == mailbox->cq;
 	case IBV_EVENT_DEVICE_FATAL:
@@ -33,15 +35,16 @@ static void hear(struct async *async, const struct ibv_async_event *event)
 	struct mailbox *mailbox = CONTAINER_OF(async, struct mailbox, async);
 	uint64_t one = 1;
 
-	/* It is there until this is acknowledged. */
-	if (event && event->event_type == IBV_EVENT_QP_LAST_WQE_REACHED &&
-	    event->element.qp->srq == mailbox->srq)
-		atomic_store((atomic_bool *)event->element.qp->qp_context, true);
 	if (event && !concerns(mailbox, event))
 		return;
-	if (!event || event->event_type != IBV_EVENT_SRQ_LIMIT_REACHED)
+	/* Its queue pair is there until this is acknowledged. */
+	if (event && event->event_type == IBV_EVENT_QP_LAST_WQE_REACHED)
+		atomic_store((atomic_bool *)event->element.qp->qp_context, true);
+	else if (event && event->event_type == IBV_EVENT_SRQ_LIMIT_REACHED)
+		atomic_store(&mailbox->is_low, true);
+	else
 		atomic_store(&mailbox->is_broken, true);
-	if (write(mailbox->low, &one, sizeof(one)) < 0)
+	if (write(mailbox->wake, &one, sizeof(one)) < 0)
 		return; /* it is readable already */
 }
 
@@ -117,9 +120,9 @@ int mailbox_open(struct mailbox *mailbox, struct ibv_pd *pd, const struct ibv_cq
 	int code;
 
 	*mailbox = (struct mailbox){.depth = depth, .cq = cq};
-	mailbox->low = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (mailbox->low < 0) {
-		mailbox->low = 0;
+	mailbox->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (mailbox->wake < 0) {
+		mailbox->wake = 0;
 		return error_set_errno(error, -errno, "cannot create an eventfd");
 	}
 	code = build(mailbox, pd, error);
@@ -140,8 +143,8 @@ int mailbox_close(struct mailbox *mailbox)
 		code = verbs_result(ibv_dereg_mr(mailbox->mr));
 	free(mailbox->reserve);
 	buffer_close(&mailbox->buffer);
-	if (mailbox->low)
-		close(mailbox->low);
+	if (mailbox->wake)
+		close(mailbox->wake);
 	*mailbox = (struct mailbox){0};
 	return first ? first : code;
 }
@@ -151,12 +154,14 @@ int mailbox_look(struct mailbox *mailbox, struct error *error)
 	uint64_t count;
 	int code = 0;
 
-	if (read(mailbox->low, &count, sizeof(count)) < 0)
+	if (read(mailbox->wake, &count, sizeof(count)) < 0)
 		return 0;
 	if (atomic_load(&mailbox->is_broken))
 		return error_set(
 			error, -EIO,
 			"the completion queue overran, or the shared receive queue or the device failed");
+	if (!atomic_exchange(&mailbox->is_low, false))
+		return 0;
 	mailbox->n_low++;
 	while (mailbox->n_reserve && !code)
 		code = post(mailbox, mailbox->reserve[--mailbox->n_reserve]);

@@ -27,7 +27,8 @@ struct mailbox {
 	uint32_t *reserve; /* numbers of those that are kept back */
 	const struct ibv_cq *cq;
 	struct async async;
-	int low; /* an eventfd: the device has said so */
+	int wake; /* an eventfd: the device has said something */
+	atomic_bool is_low;
 	uint64_t n_low;
 	atomic_bool is_broken;
 };

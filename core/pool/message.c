@@ -70,6 +70,7 @@ const char *pool_status_text(uint32_t status)
 			"that is more than one client may have: give some back, or a larger 'serve --pool-share' there",
 		[POOL_TIME] =
 			"the time that a client is served is over: 'serve --max-time' there gives more",
+		[POOL_OUT_OF_TURN] = "a doorbell was rung that is not the next one of its grant",
 	};
 
 	return status < ARRAY_LENGTH(texts) ? texts[status] : "for a reason of another version";

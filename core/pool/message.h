@@ -36,6 +36,7 @@ enum pool_status {
 	POOL_HELD,
 	POOL_SHARE,
 	POOL_TIME,
+	POOL_OUT_OF_TURN,
 	POOL_STATUSES
 };
 

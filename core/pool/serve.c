@@ -2,6 +2,7 @@
 #include "core/pool/serve.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
@@ -128,6 +129,12 @@ static int build(struct pool_server *server, struct error *error)
 		code = buffer_open(&server->buffer, settings->size,
 				   kind_is_soft(&server->limits) ? BUFFER_SHARED : BUFFER_ORDINARY,
 				   -1, error);
+	if (!code && settings->share && settings->share < server->buffer.page)
+		code = error_set(error, -EINVAL,
+				 "a share of %" PRIu64
+				 " bytes is less than a page of %zu, the least "
+				 "that is granted",
+				 settings->share, server->buffer.page);
 	if (!code)
 		code = grants_open(&server->grants, &server->buffer, error);
 	server->grants.has_windows = !server->has_domains;
@@ -430,15 +437,16 @@ static void probe(struct pool_server *server)
 }
 
 /*
- * The five steps of a sleeper: take the events, acknowledge them, arm the queue, and take what
- * it has until it is empty; what comes after that raises the next event.
+ * The five steps of a sleeper: take the events, acknowledge them (many at once, and the rest
+ * before the queue goes), arm the queue, and take what it has until it is empty; what comes
+ * after that raises the next event.
  */
 static int sleep_once(struct pool_server *server, struct error *error)
 {
 	struct pollfd fds[] = {
 		{.fd = server->channel->fd,            .events = POLLIN},
 		{.fd = server->completion.channel->fd, .events = POLLIN},
-		{.fd = server->mailbox.low,            .events = POLLIN},
+		{.fd = server->mailbox.wake,           .events = POLLIN},
 		{.fd = server->timer,                  .events = POLLIN},
 		{.fd = server->alarm.fd,               .events = POLLIN},
 	};

@@ -137,12 +137,16 @@ static int post_stray(struct pool_client *client, enum post_operation operation,
 		.id = STRAY,
 		.remote = place,
 		.rkey = rkey,
-		.imm = 1,
 		.n_sges = length != 0,
 		.sges = {{(uintptr_t)client->context.buffer, length, client->context.mr->lkey}},
 	};
 	const struct post_queue *queue = context_queue(&client->context);
 
+	/* As if the client had rung itself, with a grant of which each write rings. */
+	if (operation == POST_WRITE_IMM) {
+		work.imm = ++client->rung;
+		client->written++;
+	}
 	if (operation == POST_WRITE)
 		return post_send(queue, &work, POST_WRITE, POST_CLASSIC, IBV_SEND_SIGNALED);
 	if (operation == POST_READ)
@@ -196,6 +200,15 @@ static void check_closed(uint64_t place, uint32_t rkey, uint32_t length)
 				 IBV_WC_REM_ACCESS_ERR);
 }
 
+/* Of the region that is beneath its window, while nobody else is here; 0: there is no window. */
+static uint32_t key_beneath(void)
+{
+	const struct ibv_mr *mr = pooled_server.guests->grants->mr;
+
+	/* Where it has none for others it is tried with what the device calls it. */
+	return !pooled_server.grants.has_windows ? 0 : mr->rkey ? mr->rkey : mr->lkey;
+}
+
 /* With a key of its own, to where that one begins and beyond. */
 static void check_own_key(int64_t offset, uint32_t length, enum ibv_wc_status wanted)
 {
@@ -207,12 +220,14 @@ static void test_what_is_not_theirs(void **state)
 	struct pool_client owner;
 	uint64_t place;
 	uint32_t rkey;
+	uint32_t beneath;
 
 	pooled_start(mode(state), 64, 0);
 	pooled_client(&owner);
 	pooled_allocate(&owner, 10000, 2);
 	place = owner.grant.address;
 	rkey = owner.grant.rkey;
+	beneath = key_beneath();
 	/* To the byte. */
 	check_own_key(0, 10000, IBV_WC_SUCCESS);
 	check_own_key(9996, 4, IBV_WC_SUCCESS);
@@ -223,9 +238,8 @@ static void test_what_is_not_theirs(void **state)
 	/* Another client's place, with its key and with none. */
 	check_closed(place, rkey, 4);
 	check_closed(place, rkey + 1, 4);
-	/* And the region that is beneath a window. */
-	if (pooled_server.grants.has_windows)
-		check_closed(place, pooled_server.guests->grants->mr->rkey, 4);
+	if (beneath)
+		check_closed(place, beneath, 4);
 	pooled_ring(&owner, 100, 4);
 	/* What was given back. */
 	pooled_release(&owner, place);
@@ -323,6 +337,38 @@ static void check_answers_stay(struct pool_client *client)
 	assert_contains(error.text, pool_status_text(POOL_NO_BELL));
 	pooled_ring(client, 10, 8);
 	pooled_release(client, client->grant.address);
+}
+
+/* A number that is not the next one: nothing is read, and the client may go on. */
+static void test_out_of_turn(void **state)
+{
+	struct error error = {0};
+	struct pool_client client;
+
+	pooled_start(mode(state), 64, 0);
+	pooled_client(&client);
+	pooled_allocate(&client, PAGE_BYTES, 1);
+	pooled_ring(&client, 10, 3);
+	for (uint32_t last = 8; last <= 10; last++) {
+		client.rung = last;
+		assert_int_equal(post_stray(&client, POST_WRITE_IMM, client.grant.address,
+					    client.grant.rkey, 4),
+				 0);
+		/* 9 and 10 were before, and 11 is next. */
+		assert_int_equal(pool_client_sync(&client, &error), last == 10 ? 0 : -EACCES);
+	}
+	assert_contains(error.text, pool_status_text(POOL_OUT_OF_TURN));
+	assert_int_equal(pooled_count(POOL_RUNG), 11);
+	client.rung = 99;
+	assert_int_equal(
+		post_stray(&client, POST_WRITE_IMM, client.grant.address, client.grant.rkey, 4), 0);
+	assert_int_equal(pool_client_sync(&client, &error), -EACCES);
+	assert_int_equal(pooled_count(POOL_RUNG), 11);
+	client.rung = 11;
+	client.written = 11;
+	pooled_ring(&client, 10, 4);
+	pool_client_close(&client);
+	pooled_stop();
 }
 
 /* A doorbell without a grant, or with one that has no room for a value. */
@@ -479,6 +525,8 @@ int main(void)
 		WITH(test_what_is_not_theirs, sleeping),
 		WITH(test_what_is_malformed, polling),
 		WITH(test_what_is_malformed, sleeping),
+		WITH(test_out_of_turn, polling),
+		WITH(test_out_of_turn, sleeping),
 		WITH(test_what_is_none, polling),
 		WITH(test_what_is_none, sleeping),
 		WITH(test_many, polling),

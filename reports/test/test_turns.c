@@ -252,39 +252,57 @@ static void test_other_bases(void **unused)
 	json_decref(turns);
 }
 
-/* The size from which on data inline gain nothing: 0.5, 0.5, 1, and 0.5 by luck. */
-static void test_break_even(void **unused)
+/* Of four sizes, from what each takes inline, and not inline always 100. */
+static void check_inline(const double *const with[4], const char *advice)
 {
 	static const double base[ROUNDS] = {100, 100, 100, 100, 100, 100};
-	static const double half[ROUNDS] = {50, 50, 50, 50, 50, 50};
-	static const struct {
-		const double *with;
-		uint64_t size;
-	} rows[] = {
-		{half, 8  },
-		{half, 32 },
-		{base, 64 },
-		{half, 128},
-	};
+	static const int sizes[] = {8, 32, 64, 128};
 	json_t *turns;
 
 	open_result();
-	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+	for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
 		char ids[2][64];
 
-		snprintf(ids[0], sizeof(ids[0]), "write/lat/%d/poll/I0", (int)rows[i].size);
-		snprintf(ids[1], sizeof(ids[1]), "write/lat/%d/poll/I256", (int)rows[i].size);
+		snprintf(ids[0], sizeof(ids[0]), "write/lat/%d/poll/I0", sizes[i]);
+		snprintf(ids[1], sizeof(ids[1]), "write/lat/%d/poll/I256", sizes[i]);
 		add_case(ids[0], "lat", base);
-		add_beside(ids[1], "lat", rows[i].with, ids[0], "inline");
+		add_beside(ids[1], "lat", with[i], ids[0], "inline");
 		tell(2 * i, "256", "0");
-		result.cases[result.n_cases - 1].size = rows[i].size;
+		result.cases[result.n_cases - 1].size = (uint64_t)sizes[i];
 	}
 	turns = turns_make(&result);
 	assert_int_equal(json_array_size(turns), 1);
-	assert_string_equal(text(json_array_get(turns, 0), "advice"),
-			    "Post messages of up to 32 bytes inline: at 64 nothing is gained that "
-			    "shows.");
+	assert_string_equal(text(json_array_get(turns, 0), "advice"), advice);
 	json_decref(turns);
+}
+
+/* The size from which on data inline gain nothing; what gains above it is luck. */
+static void test_break_even(void **unused)
+{
+	static const double same[ROUNDS] = {100, 100, 100, 100, 100, 100};
+	static const double half[ROUNDS] = {50, 50, 50, 50, 50, 50};
+	static const double more[ROUNDS] = {150, 150, 150, 150, 150, 150};
+	static const struct {
+		const double *with[4];
+		const char *advice;
+	} rows[] = {
+		{{half, half, same, half},
+		 "Post messages of up to 32 bytes inline: at 64 nothing is gained that shows."   },
+		{{half, half, half, half},
+		 "Post messages inline: it still gains at 128 bytes, the largest that was tried."},
+		{{same, same, same, same},
+		 "Data inline gain nothing that shows at any size that was tried: post them as is "
+		 "simplest."								     },
+		{{more, more, same, more},
+		 "Do not post data inline: they lose at 3 of the 4 sizes that were tried, and gain "
+		 "at none."								      },
+		{{same, half, more, half},
+		 "Data inline gain at 2 of the 4 sizes that were tried, but not at 8 bytes, the "
+		 "least: there is no size up to which to go."                                    },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+		check_inline(rows[i].with, rows[i].advice);
 }
 
 static char *printed(void)
