@@ -195,7 +195,7 @@ static void print_place(const struct pool_server *server)
 	       server->grants.size, name_of(server), server->port,
 	       server->settings.wait == RDMA_POLL ? "looking each 100 us" : "sleeping for events",
 	       server->has_domains ? "in a protection domain of its client's"
-				   : "and a window that is its client's alone");
+				   : "and a window that is its client's alone, as was tried");
 }
 
 static void print_end(const struct pooling *pooling, const char *missed)

@@ -12,6 +12,7 @@
 
 #include "core/kind.h"
 #include "core/pool/guest.h"
+#include "core/pool/windows.h"
 #include "core/post.h"
 #include "core/verbs.h"
 
@@ -42,11 +43,13 @@ static int choose_device(struct pool_server *server, char name[static IBV_SYSFS_
 		if (server->settings.device ? !strcmp(list.ports[i].device, server->settings.device)
 					    : list.ports[i].state == IBV_PORT_ACTIVE) {
 			snprintf(name, IBV_SYSFS_NAME_MAX, "%s", list.ports[i].device);
+			server->device_port = list.ports[i].port;
 			/*
 			 * Of a shared receive, rxe looks its memory up in the domain of the
 			 * queue pair that it came by: there is one domain for all. It lets
-			 * no other queue pair through a window, but looks at the bounds of
-			 * the region alone, so that both are there, and the same.
+			 * no other queue pair through a window, as is tried first, but looks
+			 * at the bounds of the region alone, so that both are there, and the
+			 * same.
 			 */
 			server->has_domains = list.ports[i].kind != KIND_RXE;
 			server->tells_last = list.ports[i].kind != KIND_RXE;
@@ -76,7 +79,11 @@ static int open_device(struct pool_server *server, struct error *error)
 		return error_set(error, -ENODEV,
 				 "clients connect by rdma_cm, which does not have %s", name);
 	code = verbs_result(ibv_query_device(server->device.verbs, &server->limits));
-	return code ? error_set_errno(error, code, "cannot query the device") : 0;
+	if (code)
+		return error_set_errno(error, code, "cannot query the device");
+	if (server->has_domains || !windows_check(server->device.verbs, server->device_port, error))
+		return 0;
+	return error_wrap(error, "%s cannot keep clients apart", name);
 }
 
 /* A client has so many requests under way, and all together the receives: no queue overruns. */

@@ -64,6 +64,7 @@ struct guest;
 struct pool_server {
 	struct pool_settings settings;
 	struct device_handle device;
+	uint8_t device_port; /* the first one of the device, or the one that is active */
 	struct ibv_device_attr limits;
 	bool has_domains; /* each client has a protection domain of its own, and no windows */
 	bool tells_last;  /* the device says which queue pair takes no more receives */

@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "core/context.h"
+#include "core/kind.h"
 #include "core/pool/guest.h"
+#include "core/pool/windows.h"
 #include "core/random.h"
 #include "core/test/check.h"
 #include "core/test/exempt.h"
@@ -249,6 +251,18 @@ static void test_what_is_not_theirs(void **state)
 	assert_int_equal(post_stray(&owner, POST_WRITE, place, rkey, 4), 0);
 	assert_int_equal(take_stray(&owner), IBV_WC_REM_ACCESS_ERR);
 	pool_client_close(&owner);
+	pooled_stop();
+}
+
+/* Windows keep clients apart that have no domains; soft0 has none, and says so. */
+static void test_windows(void **state)
+{
+	struct error error = {0};
+	int code;
+
+	pooled_start(mode(state), 64, 0);
+	code = windows_check(pooled_server.device.verbs, pooled_server.device_port, &error);
+	assert_int_equal(code, kind_is_soft(&pooled_server.limits) ? -EOPNOTSUPP : 0);
 	pooled_stop();
 }
 
@@ -523,6 +537,7 @@ int main(void)
 		WITH(test_fragments, sleeping),
 		WITH(test_what_is_not_theirs, polling),
 		WITH(test_what_is_not_theirs, sleeping),
+		WITH(test_windows, sleeping),
 		WITH(test_what_is_malformed, polling),
 		WITH(test_what_is_malformed, sleeping),
 		WITH(test_out_of_turn, polling),
