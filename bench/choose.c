@@ -30,7 +30,7 @@ void choose_begin(char *argv[])
 	is_again = before != NULL;
 	if (!is_again)
 		return;
-	loaded = getenv(PRELOAD);
+	loaded = strdup(getenv(PRELOAD) ? getenv(PRELOAD) : "");
 	if (*before)
 		setenv(PRELOAD, before, 1);
 	else

@@ -323,7 +323,7 @@ static void advise_cq(const struct turns *turns, char text[static TEXT])
 	if (!slow || !idle)
 		return;
 	if (both && work)
-		snprintf(adaptive, sizeof(adaptive), ", adaptive waits %.2f and %.2f times",
+		snprintf(adaptive, sizeof(adaptive), ", adaptive waiting %.2f and %.2f times",
 			 both->ratio.median, work->ratio.median);
 	snprintf(text, TEXT,
 		 "Events take %.2f times the latency of polling and %.2f times its CPU time for a "

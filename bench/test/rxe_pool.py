@@ -138,11 +138,14 @@ class Pool(unittest.TestCase):
         self.assertEqual(Ended(pool(server)).status, 0)
 
     def test_one_after_another(self):
-        """Who has left is none of those that are here."""
+        """Who has left is none of those that are here; on rxe, which tells less, not for long."""
         for wait in ("poll", "event"):
             server = self.start("--pool-clients", 1, "--pool-cq", wait)
             for _ in range(10):
                 ended = Ended(pool(server, "--writes", 1))
+                if DEVICE.startswith("rxe") and "come back later" in ended.err:
+                    time.sleep(1)
+                    ended = Ended(pool(server, "--writes", 1))
                 self.assertEqual((ended.status, ended.err), (0, ""), wait)
 
     def test_reader_that_ends(self):
@@ -150,14 +153,19 @@ class Pool(unittest.TestCase):
         server = subprocess.Popen(
             [VERBMARK, "serve", "--device", DEVICE, "--port", "0", "--pool", "4MiB"],
             stdout=subprocess.PIPE, text=True)
-        self.addCleanup(server.wait)
-        self.addCleanup(server.terminate)
-        while not (ready := re.match(r"ready \S+:(\d+) ", server.stdout.readline())):
-            pass
+        self.addCleanup(server.kill)
+        ready = None
+        while not ready:
+            line = server.stdout.readline()
+            self.assertTrue(line, "it has ended")
+            ready = re.match(r"ready \S+:(\d+) ", line)
         server.stdout.close()
         for _ in range(2):
             ended = Ended(pool_at(ready[1], "--writes", 128))
             self.assertEqual((ended.status, ended.err), (0, ""))
+        server.terminate()
+        # Its last lines are nobody's, which is no death by a signal.
+        self.assertGreaterEqual(server.wait(PATIENCE), 0)
 
     def test_pools_that_are_none(self):
         """And what was in a file stays there."""
@@ -167,7 +175,7 @@ class Pool(unittest.TestCase):
             for words, reason in (
                 (("--pool", "17000000000000000000"), "memory"),
                 (("--pool", "4MiB", "--pool-share", 1000),
-                 "a share of 1000 bytes is less than a page of 4096, the least that is granted"),
+                 "a share of 1000 bytes is less than a page of "),
             ):
                 ended = verbmark("serve", "--device", DEVICE, "--port", 0, "--pool-dump",
                                  dump.name, *words)

@@ -292,26 +292,30 @@ class Row:
         if isinstance(self.driver, Core) and status == 0 and self.ends_soon(server):
             pass
         elif not LASTING.search(self.plan) and self.plan != "count":
-            second = self.connect("next", port, None)
-            status = second.wait()
-            # The one before is on its way out.
-            while status and HELD in second.read("err") and time.monotonic() < self.deadline:
-                second = self.connect("next", port, None)
-                status = second.wait()
+            second, status = self.come("next", port)
             ended = isinstance(self.driver, Core) and server.process.poll() == 0
             # What a pool has of its device is for all of its clients: it may be this one's turn.
             held = isinstance(self.driver, Pool) and REFUSED.search(self.plan)
             # A server that slept while its messages came waits, and polls, less often for them.
             late = self.role == "server" and self.borne and WAITING.match(self.plan)
             if status and (held or late):
-                second = self.connect("third", port, None)
-                status = second.wait()
+                second, status = self.come("third", port)
             if status and not ended:
                 self.fail(f"the next client: {status}: {second.read('err')}")
             self.look(second)
         if server.process.poll() is None and not isinstance(self.driver, Core):
             server.process.terminate()
         self.judge(server, server.wait())
+
+    def come(self, who, port):
+        """Another client, and its status: again, while one before it is on its way out."""
+        while True:
+            client = self.connect(who, port, None)
+            status = client.wait()
+            if not status or HELD not in client.read("err") or time.monotonic() > self.deadline:
+                return client, status
+            self.look(client)
+            time.sleep(0.02)
 
     @staticmethod
     def ends_soon(server):

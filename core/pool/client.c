@@ -291,6 +291,9 @@ int pool_client_write(struct pool_client *client, uint32_t value, struct error *
 		return error_set(error, -EINVAL,
 				 "a value takes 4 bytes, and the grant has %" PRIu64,
 				 client->grant.size);
+	if (is_bell && client->rung == UINT32_MAX)
+		return error_set(error, -EOVERFLOW,
+				 "all numbers of doorbells are used: ask for another grant");
 	if (client->written && !grant_slot(client->grant.size, client->written))
 		code = pool_client_sync(client, error);
 	if (!code)

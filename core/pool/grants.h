@@ -33,7 +33,7 @@ struct grant {
 	size_t first;
 	size_t n_chunks;
 	uint32_t every;
-	uint32_t rung; /* the number of the last doorbell, from 1; it goes round */
+	uint32_t rung; /* the number of the last doorbell, from 1 */
 };
 
 /* Of a buffer that stays the caller's. */

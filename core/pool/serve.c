@@ -83,7 +83,10 @@ static int open_device(struct pool_server *server, struct error *error)
 		return error_set_errno(error, code, "cannot query the device");
 	if (server->has_domains || !windows_check(server->device.verbs, server->device_port, error))
 		return 0;
-	return error_wrap(error, "%s cannot keep clients apart", name);
+	return error_wrap(error,
+			  error->code == -EOPNOTSUPP ? "%s cannot keep clients apart"
+						     : "whether %s keeps clients apart",
+			  name);
 }
 
 /* A client has so many requests under way, and all together the receives: no queue overruns. */

@@ -8,11 +8,10 @@
 #include "core/post.h"
 #include "core/verbs.h"
 
-#define DEPTH      16
-#define LENGTH     8
+#define DEPTH  16
+#define LENGTH 8
+/* For so long a machine that has no time may give no answer. */
 #define TIMEOUT_NS (5 * NS_PER_S)
-/* A machine that has no time gives no answer. */
-#define TRIES 5
 
 /* The ends: of a client, with the server's, and of another client, with the server's. */
 enum {
@@ -30,6 +29,7 @@ struct stand {
 	struct ibv_mr *mr;
 	struct ibv_mw *mw;
 	uint32_t rkey; /* of the window, once it is bound */
+	uint64_t deadline;
 };
 
 static int connect_ends(struct stand *stand, uint8_t port, struct error *error)
@@ -96,10 +96,9 @@ static void close_stand(struct stand *stand)
 /* Of the one request that is under way. */
 static enum ibv_wc_status take(struct stand *stand)
 {
-	uint64_t deadline = clock_now_ns() + TIMEOUT_NS;
 	struct ibv_wc wc;
 
-	while (clock_now_ns() < deadline)
+	while (clock_now_ns() < stand->deadline)
 		if (completion_poll(&stand->ground.completion, 1, &wc) == 1)
 			return wc.status;
 	return IBV_WC_RETRY_EXC_ERR;
@@ -168,10 +167,11 @@ static int try_window(struct stand *stand, struct error *error)
 
 int windows_check(struct ibv_context *verbs, uint8_t port, struct error *error)
 {
+	uint64_t deadline = clock_now_ns() + TIMEOUT_NS;
 	int code = -EAGAIN;
 
-	for (int i = 0; i < TRIES && code == -EAGAIN; i++) {
-		struct stand stand = {0};
+	while (code == -EAGAIN && clock_now_ns() < deadline) {
+		struct stand stand = {.deadline = deadline};
 
 		*error = (struct error){0};
 		code = open_stand(&stand, verbs, port, error);

@@ -12,8 +12,9 @@
 #include "core/error.h"
 
 /*
- * 0: a window opens a region to the queue pair that it is bound to, and neither it nor the
- * region beneath it lets another key or queue pair in. -EOPNOTSUPP: what of this is not so.
+ * 0: a window opens a region to the queue pair that it is bound to, and what another queue pair
+ * writes by its key, or its own by that of the region, is refused. -EOPNOTSUPP: what of this is
+ * not so; else it could not be found out.
  */
 int windows_check(struct ibv_context *verbs, uint8_t port, struct error *error);
 

@@ -77,6 +77,22 @@ static void test_calibration(void **unused)
 	}
 }
 
+/* A rate that was found in little time is that of a longer one, by the kernel's own clock. */
+static void test_calibration_holds(void **unused)
+{
+	const struct timespec while_it_starts = {.tv_nsec = 5 * NS_PER_MS};
+	const struct timespec longer = {.tv_nsec = 100 * NS_PER_MS};
+	struct clock clocks[2];
+
+	clock_init(&clocks[0]);
+	clock_begin(&clocks[1]);
+	nanosleep(&while_it_starts, NULL);
+	clock_finish(&clocks[1]);
+	nanosleep(&longer, NULL);
+	for (size_t i = 0; i < ARRAY_LENGTH(clocks); i++)
+		assert_near(clock_drift_ppm(&clocks[i]), 0, 500);
+}
+
 /* A tick of 2.5 GHz is 0.4 ns, one of arm64's 24 MHz 41.67 ns; else the kernel tells. */
 static void test_resolution(void **unused)
 {
@@ -170,6 +186,7 @@ int main(void)
 		cmocka_unit_test(test_ticks_to_nanoseconds),
 		cmocka_unit_test(test_clocks_do_not_go_back),
 		cmocka_unit_test(test_calibration),
+		cmocka_unit_test(test_calibration_holds),
 		cmocka_unit_test(test_resolution),
 		cmocka_unit_test(test_cost),
 		cmocka_unit_test(test_rate_agrees_with_the_kernel),
