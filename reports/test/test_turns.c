@@ -252,12 +252,21 @@ static void test_other_bases(void **unused)
 	json_decref(turns);
 }
 
+static void check_advice(const char *advice)
+{
+	json_t *turns = turns_make(&result);
+
+	assert_int_equal(json_array_size(turns), 1);
+	assert_string_equal(text(json_array_get(turns, 0), "advice"), advice);
+	json_decref(turns);
+	close_result(NULL);
+}
+
 /* Of four sizes, from what each takes inline, and not inline always 100. */
 static void check_inline(const double *const with[4], const char *advice)
 {
 	static const double base[ROUNDS] = {100, 100, 100, 100, 100, 100};
 	static const int sizes[] = {8, 32, 64, 128};
-	json_t *turns;
 
 	open_result();
 	for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
@@ -270,11 +279,7 @@ static void check_inline(const double *const with[4], const char *advice)
 		tell(2 * i, "256", "0");
 		result.cases[result.n_cases - 1].size = (uint64_t)sizes[i];
 	}
-	turns = turns_make(&result);
-	assert_int_equal(json_array_size(turns), 1);
-	assert_string_equal(text(json_array_get(turns, 0), "advice"), advice);
-	json_decref(turns);
-	close_result(NULL);
+	check_advice(advice);
 }
 
 /* The size from which on data inline gain nothing; what gains above it is luck. */
@@ -304,6 +309,52 @@ static void test_break_even(void **unused)
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
 		check_inline(rows[i].with, rows[i].advice);
+}
+
+/* A sentence for what gains, for what loses, and for what shows nothing. */
+static void test_pinning(void **unused)
+{
+	static const double base[ROUNDS] = {100, 100, 100, 100, 100, 100};
+	static const double half[ROUNDS] = {50, 50, 50, 50, 50, 50};
+	static const double more[ROUNDS] = {150, 150, 150, 150, 150, 150};
+	static const struct {
+		const double *with;
+		const char *advice;
+	} rows[] = {
+		{half, "Pin the thread as near does: 0.50 times the time of off."                 },
+		{more, "Leave the thread to the scheduler: near takes 1.50 times the time of off."},
+		{base, "Pinning gains nothing that shows here, while nothing else wants the "
+		       "processors."					},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		open_result();
+		add_case("off", "lat", base);
+		add_beside("near", "lat", rows[i].with, "off", "pin");
+		tell(0, "\"auto\"", "\"off\"");
+		check_advice(rows[i].advice);
+	}
+}
+
+/* The sentence has the latencies, and what each takes of the processor, of both other modes. */
+static void test_waiting(void **unused)
+{
+	static const double base[ROUNDS] = {100, 100, 100, 100, 100, 100};
+	static const double half[ROUNDS] = {50, 50, 50, 50, 50, 50};
+	static const double more[ROUNDS] = {150, 150, 150, 150, 150, 150};
+
+	open_result();
+	add_case("poll", "lat", base);
+	add_beside("event", "lat", more, "poll", "cq");
+	result.cases[1].cq = "event";
+	tell(0, "\"event\"", "\"poll\"");
+	add_beside("adaptive", "lat", half, "poll", "cq");
+	result.cases[2].cq = "adaptive";
+	tell(0, "\"adaptive\"", "\"poll\"");
+	check_advice(
+		"Events take 1.50 times the latency of polling and 1.50 times its CPU time for a "
+		"message, adaptive waiting 0.50 and 0.50 times: poll; events are for processors "
+		"that wait long for each message.");
 }
 
 static char *printed(void)
@@ -350,6 +401,8 @@ int main(void)
 		cmocka_unit_test_teardown(test_few_rounds, close_result),
 		cmocka_unit_test_teardown(test_other_bases, close_result),
 		cmocka_unit_test(test_break_even),
+		cmocka_unit_test(test_pinning),
+		cmocka_unit_test(test_waiting),
 		cmocka_unit_test_teardown(test_what_cannot_be_shown, close_result),
 	};
 
