@@ -25,12 +25,13 @@ static const char *loaded; /* what was in LD_PRELOAD then */
 void choose_begin(char *argv[])
 {
 	const char *before = getenv(AGAIN);
+	const char *with = getenv(PRELOAD);
 
 	words = argv;
 	is_again = before != NULL;
 	if (!is_again)
 		return;
-	loaded = strdup(getenv(PRELOAD) ? getenv(PRELOAD) : "");
+	loaded = with ? strdup(with) : NULL;
 	if (*before)
 		setenv(PRELOAD, before, 1);
 	else
