@@ -77,7 +77,7 @@ struct screen {
 };
 
 /* Of all the time so much goes to writing what there is so far. */
-#define SAVE_SHARE 20
+#define SAVE_SHARE 100
 
 static void save(struct screen *screen, const struct result *result)
 {

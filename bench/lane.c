@@ -133,15 +133,18 @@ static enum buffer_pages other_pages(const struct lane *lane)
 }
 
 /* The thread moves first: what it touches first is near it. */
-static int build(struct lane *lane, const char *device, bool is_server, struct error *error)
+static int build(struct lane *lane, const struct lane_wish *wanted, struct error *error)
 {
 	const struct parameters *p = lane->parameters;
+	const char *device = wanted->device;
+	bool is_server = wanted->is_server;
 	const struct placement_wish wish = placement_wish(lane, device, is_server);
 	struct ground_settings settings =
 		ground_settings(lane, (enum rdma_wait_mode)(is_server ? p->server_cq : p->cq));
 	struct placement *placement = &lane->placement;
 	int code = device_open(&lane->device, device, error);
 
+	settings.spare = wanted->spare;
 	if (!code)
 		code = placement_node(&wish, &settings.numa_node, error);
 	if (!code)
@@ -194,7 +197,7 @@ int lane_open(struct lane *lane, const struct lane_wish *wish, struct error *err
 	make_slots(lane);
 	if (!lane->flows)
 		return error_set_errno(error, -ENOMEM, "cannot make queue pairs");
-	code = build(lane, wish->device, wish->is_server, error);
+	code = build(lane, wish, error);
 	lane->completion = &lane->ground.completion;
 	begin_verify(lane, wish->is_server);
 	if (code)

@@ -83,7 +83,8 @@ struct lane_wish {
 	const struct parameters *parameters;
 	const struct lane_shape *shape;
 	bool is_server;
-	unsigned int number; /* of the thread, from 0 */
+	unsigned int number;  /* of the thread, from 0 */
+	struct buffer *spare; /* as a ground's: that of the lane before; NULL: none */
 };
 
 struct lane {

@@ -92,7 +92,7 @@ static int warm_window(struct trial *trial, struct lane *lane, const struct plan
 	uint64_t from;
 	int code;
 
-	hist_init(trial->hist);
+	hist_clear(trial->hist);
 	windows_init(trial->windows, THROUGHPUT_NS);
 	pacing_clear(trial->pacing, wanted);
 	from = clock_ticks(run.is_counter);
@@ -139,7 +139,7 @@ static int warm_up(struct trial *trial, struct lane *lane, const struct plan_cas
 	trial->window_messages = FIRST_WINDOW;
 	pacing_begin(trial->pacing, wanted, trial->clock, true);
 	if (trial->warmup)
-		hist_init(trial->warmup);
+		hist_clear(trial->warmup);
 	while (!code && warmup->duration_ns < wanted->parameters.warmup_ns && !is_over) {
 		code = warm_window(trial, lane, wanted, &steady, error);
 		warmup->messages = lane->messages;
@@ -214,7 +214,7 @@ static int measure(struct trial *trial, struct lane *lane, const struct plan_cas
 
 	if (code)
 		return measure_is_cause(code) ? code : error_append(error, "while it warmed up");
-	hist_init(trial->hist);
+	hist_clear(trial->hist);
 	windows_init(trial->windows, THROUGHPUT_NS);
 	pacing_clear(trial->pacing, wanted);
 	run.messages = parameters->iterations;

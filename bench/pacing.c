@@ -77,8 +77,8 @@ void pacing_clear(struct pacing *pacing, const struct plan_case *wanted)
 {
 	if (wanted->parameters.metric != METRIC_LOAD)
 		return;
-	hist_init(&pacing->seen.lag);
-	hist_init(&pacing->seen.uncorrected);
+	hist_clear(&pacing->seen.lag);
+	hist_clear(&pacing->seen.uncorrected);
 }
 
 void pacing_span(struct pacing *pacing, const struct plan_case *wanted, uint64_t from,

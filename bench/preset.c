@@ -36,11 +36,11 @@ static const struct preset {
 	 "  \"metric\": [\"lat\", \"bw\"], \"size\": [\"1:8m\"],"
 	 "  \"cq\": [\"poll\", \"event\", \"adaptive\"], \"duration\": [\"100ms\"],"
 	 "  \"trials\": [6],"
-	 "  \"warmup\": [\"500ms\"]},"
+	 "  \"warmup\": [\"400ms\"]},"
 	 " {\"op\": [\"alloc\"], \"metric\": [\"lat\"], \"size\": [\"4k\", \"64k\", \"1m\"],"
 	 "  \"cq\": [\"poll\", \"event\", \"adaptive\"], \"duration\": [\"100ms\"],"
 	 "  \"trials\": [6],"
-	 "  \"warmup\": [\"500ms\"]}]"					  },
+	 "  \"warmup\": [\"400ms\"]}]"					  },
  /* What a gate looks at: little of each, as it has it many times. */
 	{"gate",
 	 "[{\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"lat\"], \"size\": [64, 4096],"

@@ -70,6 +70,7 @@ struct session {
 	struct allowance *allowance;
 	uint64_t taken;           /* of it, by the lanes */
 	struct team team;         /* zeroed: there is none */
+	struct buffer spare;      /* of the lanes before, while others are made */
 	struct station *stations; /* one of each of its threads */
 	struct parameters parameters;
 	char device[64];        /* that they are on */
@@ -121,6 +122,7 @@ static int open_station(void *whole, unsigned int number, struct error *error)
 		.shape = &errand->wanted->op->shape,
 		.is_server = true,
 		.number = number,
+		.spare = number ? NULL : &session->spare,
 	};
 	int code = lane_open(lane, &wish, error);
 
@@ -147,7 +149,8 @@ static int stop_station(void *whole, unsigned int number, struct error *error)
 	return lane_stop(&session->stations[number].lane, error);
 }
 
-static void drop_lanes(struct session *session)
+/* The first one's buffer stays, for who is next to ask for such a one. */
+static void close_lanes(struct session *session)
 {
 	struct error ignored = {0};
 
@@ -158,18 +161,19 @@ static void drop_lanes(struct session *session)
 	allowance_give(session->allowance, &session->taken);
 }
 
-/* Lanes for the case: those that there are, if they were made for the same. */
-static int take_lanes(struct session *session, const struct protocol_case *wanted,
+static void drop_lanes(struct session *session)
+{
+	close_lanes(session);
+	buffer_close(&session->spare);
+}
+
+static int make_lanes(struct session *session, const struct protocol_case *wanted,
 		      struct error *error)
 {
 	unsigned int n = pattern_lanes(&wanted->parameters, true);
 	struct errand errand = {.session = session, .wanted = wanted};
 	int code;
 
-	if (session->stations && !strcmp(session->device, wanted->device) &&
-	    !memcmp(&session->parameters, &wanted->parameters, sizeof(session->parameters)))
-		return 0;
-	drop_lanes(session);
 	if (allowance_take(session->allowance, wanted, &session->taken, error))
 		return error->code;
 	session->chosen = (struct chosen){0};
@@ -181,7 +185,23 @@ static int take_lanes(struct session *session, const struct protocol_case *wante
 	if (!code)
 		code = team_each(&session->team, open_station, &errand, error);
 	if (code)
-		drop_lanes(session);
+		close_lanes(session);
+	return code;
+}
+
+/* Lanes for the case: those that there are, if they were made for the same. */
+static int take_lanes(struct session *session, const struct protocol_case *wanted,
+		      struct error *error)
+{
+	int code;
+
+	if (session->stations && !strcmp(session->device, wanted->device) &&
+	    !memcmp(&session->parameters, &wanted->parameters, sizeof(session->parameters)))
+		return 0;
+	close_lanes(session);
+	code = make_lanes(session, wanted, error);
+	/* It is not to hold what the case was not allowed. */
+	buffer_close(&session->spare);
 	return code;
 }
 

@@ -303,6 +303,7 @@ static int open_part(void *whole, unsigned int number, struct error *error)
 		.parameters = &errand->wanted->parameters,
 		.shape = &errand->wanted->op->shape,
 		.number = number,
+		.spare = number ? NULL : &trial->spare,
 	};
 	int code = lane_open(&part->lane, &wish, error);
 

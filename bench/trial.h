@@ -21,7 +21,8 @@
  * lane and room for what it sees, which is gathered in the whole one.
  */
 struct trial {
-	struct lane lane; /* of the case that is under way */
+	struct lane lane;    /* of the case that is under way */
+	struct buffer spare; /* and of the case before it */
 	struct control *control;
 	const struct clock *clock;
 	const struct result *result; /* the two ends */

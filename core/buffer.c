@@ -74,7 +74,7 @@ static int map(struct buffer *buffer, size_t size, enum buffer_pages pages, stru
 	size_t page = is_huge ? meminfo("Hugepagesize") * 1024 : (size_t)sysconf(_SC_PAGESIZE);
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS | (is_huge ? MAP_HUGETLB : 0);
 
-	*buffer = (struct buffer){0};
+	*buffer = (struct buffer){.pages = pages};
 	if (!page)
 		return error_set(error, -EOPNOTSUPP, "this kernel has no huge pages");
 	if (!size || size > SIZE_MAX - page)
@@ -122,6 +122,7 @@ int buffer_open(struct buffer *buffer, size_t size, enum buffer_pages pages, int
 		buffer_close(buffer);
 		return code;
 	}
+	buffer->numa_node = numa_node;
 	prefer(buffer, numa_node);
 	/* Pages come here, not as faults in the middle of a measurement. */
 	memset(buffer->address, 0, buffer->mapped);
@@ -145,6 +146,34 @@ int buffer_node(const struct buffer *buffer)
 		return -1;
 	node = node_of(buffer->address);
 	return node == node_of(buffer->address + buffer->mapped - 1) ? node : -1;
+}
+
+static bool is_as_wanted(const struct buffer *buffer, size_t size, enum buffer_pages pages,
+			 int numa_node)
+{
+	return buffer->address && buffer->pages == pages && buffer->numa_node == numa_node &&
+	       size <= buffer->mapped && buffer->mapped - size < buffer->page;
+}
+
+int buffer_take(struct buffer *buffer, struct buffer *spare, size_t size, enum buffer_pages pages,
+		int numa_node, struct error *error)
+{
+	if (!is_as_wanted(spare, size, pages, numa_node)) {
+		/* What it has may be what the other needs. */
+		buffer_close(spare);
+		return buffer_open(buffer, size, pages, numa_node, error);
+	}
+	*buffer = *spare;
+	*spare = (struct buffer){0};
+	memset(buffer->address, 0, buffer->mapped);
+	return 0;
+}
+
+void buffer_keep(struct buffer *buffer, struct buffer *spare)
+{
+	buffer_close(spare);
+	*spare = *buffer;
+	*buffer = (struct buffer){0};
 }
 
 void buffer_close(struct buffer *buffer)

@@ -53,6 +53,15 @@ static enum buffer_pages pages_of(const struct ground *ground,
 	return kind_is_soft(&ground->device) ? BUFFER_SHARED : BUFFER_ORDINARY;
 }
 
+static int take_buffer(struct ground *ground, enum buffer_pages pages, int node,
+		       struct error *error)
+{
+	struct buffer none = {0};
+	struct buffer *spare = ground->spare ? ground->spare : &none;
+
+	return buffer_take(&ground->buffer, spare, ground->buffer_size, pages, node, error);
+}
+
 static int create_buffer(struct ground *ground, const struct ground_settings *settings,
 			 struct error *error)
 {
@@ -65,8 +74,7 @@ static int create_buffer(struct ground *ground, const struct ground_settings *se
 	if (limits_has_atomics(&ground->device))
 		access |= IBV_ACCESS_REMOTE_ATOMIC;
 	ground->buffer_size = settings->buffer_size ? settings->buffer_size : DEFAULT_BUFFER;
-	code = buffer_open(&ground->buffer, ground->buffer_size, pages_of(ground, settings), node,
-			   error);
+	code = take_buffer(ground, pages_of(ground, settings), node, error);
 	if (code)
 		return code;
 	ground->mr = verbs_register(ground->pd, ground->buffer.address, ground->buffer_size, access,
@@ -101,6 +109,7 @@ int ground_build(struct ground *ground, struct ibv_context *verbs,
 	code = completion_open(completion, verbs, settings->cq_depth, &ground->alarm, error);
 	ground->srq_depth = settings->srq_depth;
 	ground->sges = sges(settings);
+	ground->spare = settings->spare;
 	if (!code && ground->srq_depth)
 		code = create_srq(ground, error);
 	if (!code)
@@ -142,6 +151,8 @@ int ground_strip(struct ground *ground)
 		keep(&first, verbs_result(ibv_dereg_mr(ground->mr)));
 	if (ground->pd)
 		keep(&first, verbs_result(ibv_dealloc_pd(ground->pd)));
+	if (ground->spare)
+		buffer_keep(&ground->buffer, ground->spare);
 	buffer_close(&ground->buffer);
 	ground->verbs = NULL;
 	ground->srq = NULL;

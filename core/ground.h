@@ -33,6 +33,7 @@ struct ground_settings {
 	unsigned int spin_us; /* RDMA_ADAPTIVE polls so long before it sleeps: 50 if 0 */
 	uint32_t srq_depth;   /* receives that all queue pairs share; 0: each has its own */
 	uint32_t sges;        /* pieces of such a receive; POST_SGES if fewer */
+	struct buffer *spare; /* taken if it fits, and its buffer's place afterwards; NULL: none */
 };
 
 struct ground {
@@ -42,6 +43,7 @@ struct ground {
 	struct ibv_pd *pd;
 	struct completion completion;
 	struct buffer buffer;
+	struct buffer *spare; /* or NULL */
 	size_t buffer_size;
 	struct ibv_mr *mr;   /* of the buffer: the other end reads, writes, and adds to it */
 	struct ibv_srq *srq; /* or NULL */

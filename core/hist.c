@@ -14,6 +14,35 @@ void hist_init(struct hist *hist)
 	hist->min = UINT64_MAX;
 }
 
+static size_t place(uint64_t value)
+{
+	return value < 1ULL << HIST_MAX_BITS ? hist_index(value) : HIST_BINS;
+}
+
+/* What is outside of its extremes is empty. */
+static size_t first_bin(const struct hist *hist)
+{
+	return hist->count ? place(hist->min) : HIST_BINS;
+}
+
+static size_t end_bin(const struct hist *hist)
+{
+	size_t last = place(hist->max);
+
+	return last < HIST_BINS ? last + 1 : HIST_BINS;
+}
+
+void hist_clear(struct hist *hist)
+{
+	size_t first = first_bin(hist);
+
+	if (first < HIST_BINS)
+		memset(&hist->bins[first], 0, (end_bin(hist) - first) * sizeof(hist->bins[0]));
+	hist->count = hist->over = hist->max = hist->sum = 0;
+	hist->sum_squares = 0;
+	hist->min = UINT64_MAX;
+}
+
 uint64_t hist_low(size_t index)
 {
 	uint64_t group = index >> HIST_SUB_BITS;
@@ -40,23 +69,25 @@ void hist_merge(struct hist *into, const struct hist *from)
 		into->min = from->min;
 	if (from->max > into->max)
 		into->max = from->max;
-	for (size_t i = 0; i < HIST_BINS; i++)
+	for (size_t i = first_bin(from); i < end_bin(from); i++)
 		into->bins[i] += from->bins[i];
 }
 
 /* The sample of that rank, counted from 1, is in this bin; HIST_BINS: beyond. */
 static size_t find_rank(const struct hist *hist, uint64_t rank, uint64_t *before)
 {
+	size_t end = end_bin(hist);
 	uint64_t seen = 0;
-	size_t i;
 
-	for (i = 0; i < HIST_BINS; i++) {
-		if (seen + hist->bins[i] >= rank)
-			break;
+	for (size_t i = first_bin(hist); i < end; i++) {
+		if (seen + hist->bins[i] >= rank) {
+			*before = seen;
+			return i;
+		}
 		seen += hist->bins[i];
 	}
 	*before = seen;
-	return i;
+	return HIST_BINS;
 }
 
 static double clamp(double value, double low, double high)

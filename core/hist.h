@@ -30,6 +30,9 @@ struct hist {
 
 void hist_init(struct hist *hist);
 
+/* The same for one that was initialised, or zeroed: it takes no longer than it had bins. */
+void hist_clear(struct hist *hist);
+
 static ALWAYS_INLINE size_t hist_index(uint64_t value)
 {
 	unsigned int shift;

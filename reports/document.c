@@ -25,12 +25,16 @@ static json_t *number(uint64_t value)
 static json_t *make_bins(const struct hist *hist)
 {
 	json_t *bins = json_array();
+	json_t *bin;
 
 	for (size_t i = 0; i < HIST_BINS; i++) {
 		if (!hist->bins[i])
 			continue;
-		json_array_append_new(bins, json_pack("[o, o, o]", number(hist_low(i)),
-						      number(hist_high(i)), number(hist->bins[i])));
+		bin = json_array();
+		json_array_append_new(bin, number(hist_low(i)));
+		json_array_append_new(bin, number(hist_high(i)));
+		json_array_append_new(bin, number(hist->bins[i]));
+		json_array_append_new(bins, bin);
 	}
 	return bins;
 }

@@ -70,6 +70,77 @@ static void test_shared_pages(void **unused)
 	assert_int_equal(buffer.file, 0);
 }
 
+static struct buffer taken(struct buffer *spare, size_t size, enum buffer_pages pages, int node)
+{
+	struct buffer buffer;
+	struct error error = {0};
+
+	assert_int_equal(buffer_take(&buffer, spare, size, pages, node, &error), 0);
+	assert_null(spare->address);
+	for (size_t i = 0; i < buffer.mapped; i++)
+		assert_int_equal(buffer.address[i], 0);
+	memset(buffer.address, 0xa5, buffer.mapped);
+	return buffer;
+}
+
+/* The same pages as long as the same is asked for, and no others' leftovers in them. */
+static void test_spare(void **unused)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct buffer spare = {0};
+	struct buffer buffer = taken(&spare, 5 * page, BUFFER_ORDINARY, -1);
+	struct buffer other = {0};
+	const char *address = buffer.address;
+	unsigned char present[5];
+
+	buffer_keep(&buffer, &spare);
+	assert_null(buffer.address);
+	assert_ptr_equal(spare.address, address);
+	buffer = taken(&spare, 4 * page + 1, BUFFER_ORDINARY, -1);
+	assert_ptr_equal(buffer.address, address);
+	/* What is kept takes the place of what was. */
+	other = taken(&spare, page, BUFFER_ORDINARY, -1);
+	buffer_keep(&buffer, &spare);
+	buffer_keep(&other, &spare);
+	assert_int_equal(spare.mapped, page);
+	assert_int_equal(mincore((void *)(uintptr_t)address, 5 * page, present), -1);
+	assert_int_equal(errno, ENOMEM);
+	buffer_close(&spare);
+}
+
+static void test_a_spare_that_does_not_fit(void **unused)
+{
+	static const struct {
+		size_t pages;
+		enum buffer_pages kind;
+		int node;
+	} rows[] = {
+		{5, BUFFER_ORDINARY, -1},
+                {4, BUFFER_ORDINARY, -1},
+                {6, BUFFER_ORDINARY, -1},
+		{5, BUFFER_SHARED,   -1},
+                {5, BUFFER_ORDINARY, 0 },
+	};
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct buffer spare = {0};
+		struct buffer buffer = taken(&spare, 5 * page, BUFFER_ORDINARY, -1);
+		struct error error = {0};
+
+		buffer_keep(&buffer, &spare);
+		buffer = taken(&spare, rows[i].pages * page, rows[i].kind, rows[i].node);
+		assert_int_equal(buffer.mapped, rows[i].pages * page);
+		assert_int_equal(buffer.file > 0, rows[i].kind == BUFFER_SHARED);
+		assert_int_equal(buffer.numa_node, rows[i].node);
+		/* It is gone even where nothing takes its place. */
+		buffer_keep(&buffer, &spare);
+		assert_int_not_equal(
+			buffer_take(&buffer, &spare, SIZE_MAX, BUFFER_ORDINARY, -1, &error), 0);
+		assert_null(spare.address);
+	}
+}
+
 static void test_absurd_sizes(void **unused)
 {
 	static const size_t sizes[] = {
@@ -147,6 +218,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_whole_zeroed_pages),
+		cmocka_unit_test(test_spare),
+		cmocka_unit_test(test_a_spare_that_does_not_fit),
 		cmocka_unit_test(test_absurd_sizes),
 		cmocka_unit_test(test_shared_pages),
 		cmocka_unit_test(test_more_than_there_is),

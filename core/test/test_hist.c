@@ -220,6 +220,27 @@ static void test_merge(void **unused)
 	assert_memory_equal(&low, &hist, sizeof(hist));
 }
 
+/* One sample more of each at a time, so that each bin was once the first and once the last. */
+static void test_clear(void **unused)
+{
+	static const uint64_t values[] = {0, 1, 100, 2047, 2048, 5000000, TOP - 1, TOP, 5 * TOP};
+	static struct hist fresh;
+
+	hist_init(&fresh);
+	memset(&hist, 0, sizeof(hist));
+	hist_clear(&hist);
+	assert_memory_equal(&hist, &fresh, sizeof(hist));
+	for (size_t i = 0; i < ARRAY_LENGTH(values); i++) {
+		for (size_t j = i; j < ARRAY_LENGTH(values); j++) {
+			for (size_t k = i; k <= j; k++)
+				hist_add(&hist, values[k]);
+			assert_int_equal(hist.count, j - i + 1);
+			hist_clear(&hist);
+			assert_memory_equal(&hist, &fresh, sizeof(hist));
+		}
+	}
+}
+
 static void test_tail_of_ten(void **unused)
 {
 	static const struct {
@@ -262,6 +283,7 @@ int main(void)
 		cmocka_unit_test(test_over),
 		cmocka_unit_test(test_bins_and_over_make_the_count),
 		cmocka_unit_test(test_merge),
+		cmocka_unit_test(test_clear),
 		cmocka_unit_test(test_tail_of_ten),
 	};
 
