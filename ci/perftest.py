@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs perftest's programs: a server, which does not say when it listens, and its client."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -22,6 +23,28 @@ def places(size, qps):
     return ["--access", "sequential", "--buffer", str(PAGE * qps)]
 
 
+def siblings(cpu):
+    """Those that share its core."""
+    try:
+        with open("/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list" % cpu,
+                  encoding="ascii") as file:
+            ranges = [part.split("-") for part in file.read().strip().split(",")]
+    except OSError:
+        return {cpu}
+    return {one for part in ranges for one in range(int(part[0]), int(part[-1]) + 1)}
+
+
+def processors():
+    """One for the server and one for the client, each on a core of its own; or None."""
+    cpus = sorted(os.sched_getaffinity(0))
+    others = [cpu for cpu in cpus if cpu not in siblings(cpus[0])] or cpus[1:]
+    return (cpus[0], others[0]) if others else None
+
+
+def pinned(command, cpu):
+    return ["taskset", "-c", str(cpu), *command]
+
+
 def listens(port):
     needle = ":%04X " % port
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
@@ -36,7 +59,7 @@ def listens(port):
     return re.search(r"state LISTEN.*:%d\b" % port, found.stdout) is not None
 
 
-def wait_for_listener(process, port):
+def wait_for_listener(process, port, name):
     """False when it has broken before."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
@@ -45,21 +68,25 @@ def wait_for_listener(process, port):
         if listens(port):
             return True
         time.sleep(0.01)
-    sys.exit("%s does not listen" % process.args[0])
+    sys.exit("%s does not listen" % name)
 
 
-def run(command, address, port):
-    """What the client printed; None when one of them broke, as they do now and then."""
+def run(command, address, port, cpus=None):
+    """
+    What the client printed; None when one of them broke, as they do now and then. cpus, of
+    server and client, or None: wherever the kernel puts them.
+    """
     if not shutil.which(command[0]):
         sys.exit("there is no %s: install perftest, or name its folder by PERFTEST" % command[0])
+    far, near = [pinned(command, cpu) for cpu in cpus] if cpus else [command, command]
     with subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        far, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as server:
         try:
-            if not wait_for_listener(server, port):
+            if not wait_for_listener(server, port, command[0]):
                 return None
             client = subprocess.run(
-                [*command, address], capture_output=True, text=True, timeout=DEADLINE_S,
+                [*near, address], capture_output=True, text=True, timeout=DEADLINE_S,
                 check=False,
             )
         finally:
