@@ -274,6 +274,9 @@ class Row:
             port = server.port()
             if port:
                 self.meet(server, port, plan.get("client"))
+            elif "server" not in plan:
+                self.fail(f"the server, which has no fault, has no port: {server.read('err')}")
+                return
             elif server.process.poll() is not None:
                 self.judge(server, server.wait(), must_fail=True)
         finally:
