@@ -8,6 +8,7 @@
 
 #include "core/cacheline.h"
 #include "core/soft/cq.h"
+#include "core/soft/event.h"
 #include "core/soft/export.h"
 #include "core/soft/process.h"
 
@@ -26,13 +27,16 @@ static void set_own(uint32_t number, int fd, uint32_t generation)
 SOFT_EXPORT struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 {
 	struct soft_channel *channel = cacheline_calloc(1, sizeof(*channel));
+	int result = ENOMEM;
 
 	if (!channel)
 		goto fail;
 	channel->verbs.context = context;
 	channel->verbs.fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
-	if (channel->verbs.fd < 0)
+	if (channel->verbs.fd < 0) {
+		result = errno;
 		goto free;
+	}
 	pthread_mutex_init(&channel->mutex, NULL);
 	channel->generation = atomic_fetch_add(&soft_process.next_channel_generation, 1) + 1;
 	channel->number = soft_table_take(&soft_process.channels);
@@ -49,7 +53,7 @@ close:
 free:
 	free(channel);
 fail:
-	errno = ENOMEM;
+	errno = result;
 	return NULL;
 }
 
@@ -87,6 +91,8 @@ void soft_channel_remove(struct soft_channel *channel, struct soft_cq *cq)
 		at = &(*at)->next;
 	*at = cq->next;
 	channel->verbs.refcnt--;
+	/* With the queue its events go: who waits for the descriptor is not to wake for them. */
+	soft_event_unring(channel->verbs.fd, soft_image_read(&cq->image->rung) - cq->fetched);
 	pthread_mutex_unlock(&channel->mutex);
 }
 

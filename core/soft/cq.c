@@ -202,7 +202,7 @@ SOFT_EXPORT int ibv_resize_cq(struct ibv_cq *verbs, int cqe)
 	if (!offset)
 		return ENOMEM;
 	soft_lock_take(&cq->lock);
-	soft_lock_take(&cq->image->lock);
+	soft_cq_hold(cq);
 	count = count_entries(cq);
 	if (count > size)
 		result = EINVAL;
@@ -225,7 +225,7 @@ int soft_cq_arm(struct ibv_cq *verbs, int solicited_only)
 	bool is_empty;
 
 	/* All completions after one solicited one include it. */
-	soft_lock_take(&image->lock);
+	soft_cq_hold(cq);
 	if (image->armed < wanted)
 		image->armed = wanted;
 	is_empty = image->tail == atomic_load(&cq->head);
@@ -246,7 +246,7 @@ void soft_cq_purge(struct soft_cq *cq, uint32_t qp_num)
 	uint32_t to;
 
 	soft_lock_take(&cq->lock);
-	soft_lock_take(&image->lock);
+	soft_cq_hold(cq);
 	to = cq->head;
 	end = to + count_entries(cq);
 	for (uint32_t i = to; i != end; i++) {

@@ -54,6 +54,7 @@ struct soft_cq_entry {
 	struct soft_completion completion;
 	unsigned char *grh;           /* 40 bytes in front of the data, or NULL */
 	const struct soft_span *data; /* or NULL */
+	_Atomic uint32_t *owed;       /* zeroed when it is put, and if it is, nothing is; or NULL */
 	bool is_solicited;
 };
 
@@ -73,6 +74,7 @@ static inline void soft_cq_begin(struct soft_cq_entry *entry)
 	memset(&entry->completion, 0, offsetof(struct soft_completion, payload));
 	entry->grh = NULL;
 	entry->data = NULL;
+	entry->owed = NULL;
 	entry->is_solicited = false;
 }
 
@@ -93,6 +95,9 @@ static inline bool soft_cq_is_early(const struct soft_completion *entry)
 
 /* Puts into a queue of the owner's, and raises its event where that is asked for. */
 void soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_entry *entry);
+
+/* Takes the lock of who puts. */
+void soft_cq_hold(struct soft_cq *cq);
 
 /* A peer that died may have left its work on a queue of this process half done. */
 void soft_cq_mend(struct soft_cq *cq);

@@ -43,8 +43,8 @@ static void ring(struct soft_peer *owner, struct soft_cq_image *image)
 }
 
 /*
- * A peer that was killed may have put its entry, and not said so; or have raised an
- * event, and not rung.
+ * A peer that was killed may have put its entry, and not said so, nor raised an event; or have
+ * raised one, and not rung. An event too many does no harm.
  */
 static void mend(struct soft_peer *owner, struct soft_cq_image *image,
 		 const struct soft_completion *entries, uint32_t size)
@@ -53,6 +53,10 @@ static void mend(struct soft_peer *owner, struct soft_cq_image *image,
 
 	if (atomic_load(&last->sequence) == image->tail + 1)
 		image->tail++;
+	if (image->armed && image->tail != atomic_load(&image->head)) {
+		image->armed = SOFT_UNARMED;
+		atomic_fetch_add(&image->raised, 1);
+	}
 	ring(owner, image);
 }
 
@@ -93,6 +97,15 @@ static void raise_event(struct soft_peer *owner, struct soft_cq_image *image,
 	ring(owner, image);
 }
 
+/* False: who took over while this process was stopped has put another one in its place. */
+static ALWAYS_INLINE bool pay(_Atomic uint32_t *owed)
+{
+	if (unlikely(!atomic_load_explicit(owed, memory_order_relaxed)))
+		return false;
+	atomic_store_explicit(owed, 0, memory_order_relaxed);
+	return true;
+}
+
 enum result {
 	PUT,
 	OVERRUN, /* for the first time */
@@ -122,6 +135,8 @@ static enum result put(struct soft_peer *owner, struct soft_cq_image *image,
 	fill(to, entry, image->is_timed);
 	if (unlikely(!soft_lock_is_held(&image->lock)))
 		return AGAIN;
+	if (entry->owed && !pay(entry->owed))
+		return PUT;
 	atomic_store_explicit(&to->sequence, image->tail + 1, memory_order_release);
 	image->tail++;
 	__builtin_prefetch(entries[image->tail & (size - 1)].payload, 1);
@@ -145,13 +160,16 @@ void soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_
 		soft_event_leave(owner, IBV_EVENT_CQ_ERR, number);
 }
 
+void soft_cq_hold(struct soft_cq *cq)
+{
+	if (soft_lock_take(&cq->image->lock))
+		mend(&soft_process.self, cq->image, cq->ring, cq->size);
+}
+
 void soft_cq_mend(struct soft_cq *cq)
 {
-	struct soft_cq_image *image = cq->image;
-
-	soft_lock_take(&image->lock);
-	mend(&soft_process.self, image, cq->ring, cq->size);
-	soft_lock_release(&image->lock);
+	soft_cq_hold(cq);
+	soft_lock_release(&cq->image->lock);
 }
 
 struct early {
@@ -190,7 +208,7 @@ void soft_cq_await_early(struct soft_cq *cq)
 	struct soft_cq_entry entry;
 	struct early early;
 
-	soft_lock_take(&image->lock);
+	soft_cq_hold(cq);
 	early = find_early(cq);
 	soft_lock_release(&image->lock);
 	if (!early.until_ns)
@@ -199,7 +217,7 @@ void soft_cq_await_early(struct soft_cq *cq)
 		cpu_relax();
 	soft_cq_begin(&entry);
 	entry.is_solicited = early.is_solicited;
-	soft_lock_take(&image->lock);
+	soft_cq_hold(cq);
 	if (image->armed)
 		raise_event(&soft_process.self, image, &entry);
 	soft_lock_release(&image->lock);

@@ -67,8 +67,7 @@ static bool consume(const struct delivery *delivery, struct soft_cq_entry *entry
 	if (unlikely(!soft_lock_is_held(&queue->lock) ||
 		     !soft_lock_is_held(&delivery->target->qp->queue.lock)))
 		return false;
-	entry->completion.taken = soft_queue_advance(queue);
-	soft_cq_put(peer, delivery->target->qp->recv_cq, entry);
+	soft_queue_complete(peer, queue, delivery->target->qp->recv_cq, entry);
 	if (delivery->srq && limit && soft_queue_count(queue) < limit) {
 		atomic_store(&queue->limit, 0);
 		soft_event_leave(peer, IBV_EVENT_SRQ_LIMIT_REACHED, delivery->target->qp->srq);
@@ -228,10 +227,10 @@ enum soft_outcome soft_deliver(struct soft_qp *qp, const struct soft_target *tar
 	enum soft_outcome outcome = SOFT_SILENT;
 
 	prepare(&delivery);
-	soft_lock_take(&target->qp->queue.lock);
+	soft_queue_hold(target->peer, &target->qp->queue);
 	if (soft_execute_is_open(qp, target, operation)) {
 		if (delivery.srq)
-			soft_lock_take(&delivery.srq->queue.lock);
+			soft_queue_hold(target->peer, &delivery.srq->queue);
 		outcome = deliver(&delivery);
 		if (delivery.srq)
 			soft_lock_release(&delivery.srq->queue.lock);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "core/soft/cq.h"
@@ -187,9 +188,20 @@ void soft_event_distribute(void)
 	}
 }
 
+/* Without waiting: whoever fetches may have been quicker. */
+void soft_event_unring(int fd, uint32_t count)
+{
+	uint64_t one;
+	const struct iovec room = {.iov_base = &one, .iov_len = sizeof(one)};
+
+	while (count-- && preadv2(fd, &room, 1, -1, RWF_NOWAIT) == sizeof(one))
+		;
+}
+
 void soft_event_drop(struct soft_events *events, const void *object)
 {
 	struct soft_event **at = &events->first;
+	uint32_t count = 0;
 
 	pthread_mutex_lock(&events->mutex);
 	while (*at) {
@@ -201,8 +213,10 @@ void soft_event_drop(struct soft_events *events, const void *object)
 		}
 		*at = event->next;
 		free(event);
+		count++;
 	}
 	events->last = at;
+	soft_event_unring(events->fd, count);
 	pthread_mutex_unlock(&events->mutex);
 }
 

@@ -37,6 +37,9 @@ void soft_event_distribute(void);
 /* Before a context goes: what is left of its objects is found no more, and gets no events. */
 void soft_event_orphan(const struct ibv_context *context);
 
+/* So many events of a descriptor will not be fetched. */
+void soft_event_unring(int fd, uint32_t count);
+
 /* Before an object goes: its events that were not fetched go, too. */
 void soft_event_drop(struct soft_events *events, const void *object);
 

@@ -315,11 +315,9 @@ static enum soft_outcome hold_and_settle(const struct soft_qp *qp, const struct 
 					 const struct soft_operation *operation,
 					 enum soft_outcome outcome)
 {
-	struct soft_lock *lock = &target->qp->queue.lock;
-
-	soft_lock_take(lock);
+	soft_queue_hold(target->peer, &target->qp->queue);
 	outcome = soft_execute_settle(qp, target, operation, outcome);
-	soft_lock_release(lock);
+	soft_lock_release(&target->qp->queue.lock);
 	return outcome;
 }
 

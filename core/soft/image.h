@@ -59,6 +59,10 @@ struct soft_queue {
 	uint32_t tail_seen;
 	_Atomic uint32_t psn;   /* of a queue pair: the next that it expects */
 	_Atomic uint32_t limit; /* of a shared receive queue: below it, an event; 0: none */
+	/* While a receive is taken and its completion is not there: */
+	_Atomic uint32_t owed; /* the completion queue's number and 1; 0: there is none */
+	uint32_t owed_qp;      /* its number */
+	uint32_t owed_head;    /* and the head behind the receive */
 	_Alignas(SOFT_LINE) uint64_t offset;
 	uint32_t size;
 	uint32_t stride;

@@ -118,9 +118,10 @@ int soft_qp_post_send(struct ibv_qp *verbs, struct ibv_send_wr *wr, struct ibv_s
 /* What was posted to a queue pair in error comes back at once. */
 static void flush_if_failed(struct soft_qp *qp)
 {
-	if (likely(atomic_load_explicit(&qp->image->state, memory_order_relaxed) != IBV_QPS_ERR))
+	/* After the receive: who stops the queue pair sees that, or this sees the state. */
+	if (likely(atomic_load(&qp->image->state) != IBV_QPS_ERR))
 		return;
-	soft_lock_take(&qp->image->queue.lock);
+	soft_queue_hold(&soft_process.self, &qp->image->queue);
 	soft_qp_flush(&soft_process.self, qp->image);
 	soft_lock_release(&qp->image->queue.lock);
 }

@@ -11,10 +11,13 @@
 
 #include "core/soft/cm_link.h"
 #include "core/soft/cq.h"
+#include "core/soft/event.h"
 #include "core/soft/fault.h"
 #include "core/soft/port.h"
 #include "core/soft/progress.h"
 #include "core/soft/qp.h"
+#include "core/soft/queue.h"
+#include "core/soft/srq.h"
 
 struct soft_process soft_process = {
 	.mutex = PTHREAD_MUTEX_INITIALIZER,
@@ -226,7 +229,7 @@ static void for_each_cq(void (*what)(struct soft_cq *cq))
 	pthread_mutex_unlock(&cqs->mutex);
 }
 
-void soft_process_quiesce(void)
+static void for_each_qp(void (*what)(struct soft_qp *qp))
 {
 	struct soft_table *qps = &soft_process.qps;
 
@@ -235,15 +238,40 @@ void soft_process_quiesce(void)
 		struct soft_qp *qp = soft_table_get(qps, i);
 
 		if (qp)
-			soft_qp_pass(qp);
+			what(qp);
 	}
 	pthread_mutex_unlock(&qps->mutex);
+}
+
+static void mend_srqs(void)
+{
+	struct soft_table *srqs = &soft_process.srqs;
+
+	pthread_mutex_lock(&srqs->mutex);
+	for (uint32_t i = 0; i < srqs->size; i++) {
+		struct soft_srq *srq = soft_table_get(srqs, i);
+
+		if (!srq)
+			continue;
+		soft_queue_hold(&soft_process.self, &srq->image->queue);
+		soft_lock_release(&srq->image->queue.lock);
+	}
+	pthread_mutex_unlock(&srqs->mutex);
+}
+
+void soft_process_quiesce(void)
+{
+	for_each_qp(soft_qp_pass);
 	for_each_cq(soft_cq_pass);
 }
 
 void soft_process_mend(void)
 {
 	for_each_cq(soft_cq_mend);
+	mend_srqs();
+	for_each_qp(soft_qp_mend);
+	soft_event_distribute();
+	soft_progress_failed();
 }
 
 /* Many a program ends without closing its device. */

@@ -163,7 +163,7 @@ SOFT_EXPORT struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
 static void retire(struct soft_qp *qp)
 {
 	soft_lock_take(&qp->lock);
-	soft_lock_take(&qp->image->queue.lock);
+	soft_queue_hold(&soft_process.self, &qp->image->queue);
 	atomic_store(&qp->image->state, IBV_QPS_RESET);
 	qp->image->number = 0;
 	soft_lock_release(&qp->image->queue.lock);
@@ -211,18 +211,22 @@ void soft_qp_flush(struct soft_peer *owner, struct soft_qp_image *image)
 	entry.completion.qp_num = image->number;
 	while (!image->srq && soft_queue_first(owner->arena, &image->queue, &receive)) {
 		entry.completion.wr_id = receive.wr_id;
-		entry.completion.taken = soft_queue_advance(&image->queue);
-		soft_cq_put(owner, image->recv_cq, &entry);
+		soft_queue_complete(owner, &image->queue, image->recv_cq, &entry);
 	}
 }
 
 void soft_qp_fail_held(struct soft_peer *owner, uint32_t index, int event)
 {
 	struct soft_qp_image *image = &owner->arena->image->qp[index];
+	uint32_t state = atomic_load(&image->state);
 
-	if (atomic_load(&image->state) == IBV_QPS_ERR ||
-	    atomic_load(&image->state) == IBV_QPS_RESET)
+	if (state == IBV_QPS_RESET)
 		return;
+	/* Who stopped it may have been killed before he was through. */
+	if (state == IBV_QPS_ERR) {
+		soft_qp_flush(owner, image);
+		return;
+	}
 	atomic_store(&image->state, IBV_QPS_ERR);
 	/* Whoever posts a receive sees the state, or this sees the receive. */
 	atomic_thread_fence(memory_order_seq_cst);
@@ -236,16 +240,24 @@ void soft_qp_fail_held(struct soft_peer *owner, uint32_t index, int event)
 
 void soft_qp_fail(struct soft_peer *owner, uint32_t index, int event)
 {
-	struct soft_lock *lock = &owner->arena->image->qp[index].queue.lock;
+	struct soft_queue *queue = &owner->arena->image->qp[index].queue;
 
-	soft_lock_take(lock);
+	soft_queue_hold(owner, queue);
 	soft_qp_fail_held(owner, index, event);
-	soft_lock_release(lock);
+	soft_lock_release(&queue->lock);
+}
+
+void soft_qp_mend(struct soft_qp *qp)
+{
+	soft_queue_hold(&soft_process.self, &qp->image->queue);
+	if (atomic_load(&qp->image->state) == IBV_QPS_ERR)
+		soft_qp_flush(&soft_process.self, qp->image);
+	soft_lock_release(&qp->image->queue.lock);
 }
 
 void soft_qp_stop_sending(struct soft_qp *qp)
 {
-	soft_lock_take(&qp->image->queue.lock);
+	soft_queue_hold(&soft_process.self, &qp->image->queue);
 	if (atomic_load(&qp->image->state) == IBV_QPS_RTS)
 		atomic_store(&qp->image->state, IBV_QPS_SQE);
 	soft_lock_release(&qp->image->queue.lock);
@@ -254,7 +266,8 @@ void soft_qp_stop_sending(struct soft_qp *qp)
 void soft_qp_pass(struct soft_qp *qp)
 {
 	soft_lock_pass(&qp->lock);
-	soft_lock_pass(&qp->image->queue.lock);
+	soft_queue_hold(&soft_process.self, &qp->image->queue);
+	soft_lock_release(&qp->image->queue.lock);
 }
 
 void soft_qp_await_peer(struct soft_qp *qp)

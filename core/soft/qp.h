@@ -79,6 +79,9 @@ void soft_qp_fail(struct soft_peer *owner, uint32_t index, int event);
 /* The same, under the image's lock. */
 void soft_qp_fail_held(struct soft_peer *owner, uint32_t index, int event);
 
+/* A peer that died may have left it half stopped, or a receive of it without its completion. */
+void soft_qp_mend(struct soft_qp *qp);
+
 /* After an error, what is not reliable goes on receiving. Under the private lock. */
 void soft_qp_stop_sending(struct soft_qp *qp);
 

@@ -197,7 +197,7 @@ static void reset(struct soft_qp *qp)
 	qp->wait_until_ns = 0;
 	soft_wire_reset(qp);
 	soft_lock_take(&qp->receive_lock);
-	soft_lock_take(&qp->image->queue.lock);
+	soft_queue_hold(&soft_process.self, &qp->image->queue);
 	soft_queue_clear(&qp->image->queue);
 	soft_lock_release(&qp->image->queue.lock);
 	soft_lock_release(&qp->receive_lock);
@@ -212,7 +212,7 @@ static void enter(struct soft_qp *qp, enum ibv_qp_state to)
 	if (to == IBV_QPS_ERR) {
 		soft_qp_fail(&soft_process.self, qp->index, SOFT_QP_NO_EVENT);
 	} else {
-		soft_lock_take(&qp->image->queue.lock);
+		soft_queue_hold(&soft_process.self, &qp->image->queue);
 		atomic_store(&qp->image->state, to);
 		soft_lock_release(&qp->image->queue.lock);
 	}

@@ -156,10 +156,44 @@ bool soft_queue_first(const struct soft_arena *arena, struct soft_queue *queue,
 	return true;
 }
 
-uint32_t soft_queue_advance(struct soft_queue *queue)
+void soft_queue_complete(struct soft_peer *owner, struct soft_queue *queue, uint32_t cq,
+			 struct soft_cq_entry *entry)
 {
 	uint32_t head = atomic_load_explicit(&queue->head, memory_order_relaxed) + 1;
 
+	queue->owed_qp = entry->completion.qp_num;
+	queue->owed_head = head;
+	atomic_store_explicit(&queue->owed, cq + 1, memory_order_release);
 	atomic_store_explicit(&queue->head, head, memory_order_release);
-	return head;
+	entry->completion.taken = head;
+	entry->owed = &queue->owed;
+	soft_cq_put(owner, cq, entry);
+	/* Where there was no room for it. */
+	atomic_store_explicit(&queue->owed, 0, memory_order_release);
+}
+
+/* The receive is still where it was: a ring has twice the places. */
+void soft_queue_mend(struct soft_peer *owner, struct soft_queue *queue)
+{
+	const struct soft_ring ring = {
+		.offset = soft_image_read_long(&queue->offset),
+		.size = soft_image_read(&queue->size),
+		.stride = soft_image_read(&queue->stride),
+	};
+	uint32_t owed = atomic_load(&queue->owed);
+	uint32_t head = atomic_load(&queue->head);
+	const struct soft_receive *receive = at(owner->arena, &ring, head - 1);
+	struct soft_cq_entry entry;
+
+	atomic_store(&queue->owed, 0);
+	/* Or it was not taken yet. */
+	if (!owed || !receive || head != soft_image_read(&queue->owed_head))
+		return;
+	soft_cq_begin(&entry);
+	entry.completion.status = IBV_WC_WR_FLUSH_ERR;
+	entry.completion.opcode = IBV_WC_RECV;
+	entry.completion.qp_num = soft_image_read(&queue->owed_qp);
+	entry.completion.wr_id = receive->wr_id;
+	entry.completion.taken = head;
+	soft_cq_put(owner, owed - 1, &entry);
 }

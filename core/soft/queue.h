@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "core/soft/arena.h"
+#include "core/soft/cq.h"
 #include "core/soft/device.h"
 #include "core/soft/image.h"
 
@@ -52,8 +53,22 @@ void soft_queue_hear(const struct soft_queue *queue, _Atomic uint32_t *heard, ui
 /* The first; false: none. Under the queue's lock, of a queue in anybody's arena. */
 bool soft_queue_first(const struct soft_arena *arena, struct soft_queue *queue,
 		      struct soft_taken *taken);
-/* Returns the new head. */
-uint32_t soft_queue_advance(struct soft_queue *queue);
+/*
+ * Takes the first, and puts its completion into a queue of the same owner's. Whoever is killed
+ * between the two leaves it owed.
+ */
+void soft_queue_complete(struct soft_peer *owner, struct soft_queue *queue, uint32_t cq,
+			 struct soft_cq_entry *entry);
+
+/* With the lock taken over from a dead process: what is owed is put, as flushed. */
+void soft_queue_mend(struct soft_peer *owner, struct soft_queue *queue);
+
+/* Takes the lock. */
+static ALWAYS_INLINE void soft_queue_hold(struct soft_peer *owner, struct soft_queue *queue)
+{
+	if (unlikely(soft_lock_take(&queue->lock)))
+		soft_queue_mend(owner, queue);
+}
 
 static inline uint32_t soft_queue_count(const struct soft_queue *queue)
 {

@@ -207,7 +207,7 @@ SOFT_EXPORT struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *address, siz
 }
 
 /*
- * A peer that is stopped with all its threads is in no copy of the kernel's, which ends first.
+ * One that is dead copies no more, whoever still has its sockets. A peer that is stopped with all its threads is in no copy of the kernel's, which ends first.
  * In one through a window it may be; then the end of that message comes later, which is better
  * than to wait until somebody lets the peer go on. Who leaves a lane that is free changes
  * nothing.
@@ -216,13 +216,15 @@ static void await_lane(uint32_t slot, const _Atomic uint32_t *lane, uint32_t key
 {
 	const struct soft_registry *registry = &soft_process.registry;
 	uint64_t look_ns = soft_time_ns() + SOFT_SECOND_NS;
+	uint32_t generation;
 
 	while (atomic_load(lane) == key) {
 		sched_yield();
 		if (soft_time_ns() < look_ns)
 			continue;
-		if (soft_registry_is_stopped(registry, slot,
-					     soft_registry_generation(registry, slot)))
+		generation = soft_registry_generation(registry, slot);
+		if (soft_registry_is_stopped(registry, slot, generation) ||
+		    !soft_registry_is_alive(registry, slot, generation))
 			return;
 		look_ns = soft_time_ns() + SOFT_SECOND_NS;
 	}

@@ -73,7 +73,7 @@ SOFT_EXPORT int ibv_modify_srq(struct ibv_srq *verbs, struct ibv_srq_attr *attr,
 		return 0;
 	if (attr->srq_limit > srq->receives.room)
 		return EINVAL;
-	soft_lock_take(&image->queue.lock);
+	soft_queue_hold(&soft_process.self, &image->queue);
 	atomic_store(&image->queue.limit, attr->srq_limit);
 	soft_lock_release(&image->queue.lock);
 	return 0;
@@ -118,7 +118,9 @@ int soft_srq_post(struct ibv_srq *verbs, struct ibv_recv_wr *wr, struct ibv_recv
 
 	soft_lock_take(&srq->lock);
 	for (; wr; wr = wr->next) {
-		result = soft_queue_put(&srq->image->queue, &srq->receives, wr);
+		result = wr->num_sge > (int)srq->max_sge
+				 ? EINVAL
+				 : soft_queue_put(&srq->image->queue, &srq->receives, wr);
 		if (result) {
 			*bad = wr;
 			break;

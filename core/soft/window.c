@@ -11,6 +11,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "core/soft/image.h"
 #include "core/soft/peer.h"
 #include "core/soft/region.h"
 
@@ -21,7 +22,8 @@ enum {
 
 struct window {
 	_Atomic uint32_t key; /* of the region; 0: it is free */
-	uint64_t address;     /* of the region, in its owner */
+	uint64_t address;     /* of the region, in its owner, */
+	uint64_t length;      /* as it was when it was mapped */
 	char *at;             /* and here; NULL: it cannot be mapped */
 	void *mapped;
 	size_t size;
@@ -77,8 +79,28 @@ static int fetch(pid_t pid, int number)
 	return fd;
 }
 
+/* Of a region, as it was once: its owner may write something else there at any time. */
+struct extent {
+	uint64_t address;
+	uint64_t length;
+	uint64_t inode;
+	uint64_t offset;
+	uint32_t file;
+};
+
+static struct extent read_extent(const struct soft_region_image *region)
+{
+	return (struct extent){
+		.address = soft_image_read_long(&region->address),
+		.length = soft_image_read_long(&region->length),
+		.inode = soft_image_read_long(&region->inode),
+		.offset = soft_image_read_long(&region->offset),
+		.file = soft_image_read(&region->file),
+	};
+}
+
 /* That very file, in memory, and for ever as long as it has to be. */
-static bool is_right(int fd, const struct soft_region_image *region)
+static bool is_right(int fd, const struct extent *region)
 {
 	struct stat status;
 	struct statfs system;
@@ -132,14 +154,15 @@ static void sweep(const struct soft_peer *peer)
 /* What does not work is tried once. */
 static void open_window(const struct soft_peer *peer, struct window *window, uint32_t key)
 {
-	const struct soft_region_image *region = region_of(peer, key);
-	int fd = fetch(peer->pid, (int)region->file - 1);
+	const struct extent region = read_extent(region_of(peer, key));
+	int fd = fetch(peer->pid, (int)region.file - 1);
 
-	if (fd >= 0 && is_right(fd, region))
-		map(window, fd, region->offset, region->length);
+	if (fd >= 0 && is_right(fd, &region))
+		map(window, fd, region.offset, region.length);
 	if (fd >= 0)
 		close(fd);
-	window->address = region->address;
+	window->address = region.address;
+	window->length = region.length;
 	atomic_store_explicit(&window->key, key, memory_order_release);
 }
 
@@ -154,8 +177,9 @@ static COLD void open_if_free(const struct soft_peer *peer, struct window *windo
 	pthread_mutex_unlock(&peer->windows->mutex);
 }
 
-/* NULL: it has none. */
-static ALWAYS_INLINE char *place_of(const struct soft_peer *peer, uint32_t key, uint64_t address)
+/* NULL: it has none. What the region says now is its owner's to change: the window is not. */
+static ALWAYS_INLINE char *place_of(const struct soft_peer *peer, uint32_t key, uint64_t address,
+				    uint64_t length)
 {
 	struct window *window = &peer->windows->window[soft_region_number(key) % WINDOWS];
 
@@ -168,7 +192,10 @@ static ALWAYS_INLINE char *place_of(const struct soft_peer *peer, uint32_t key, 
 		if (atomic_load_explicit(&window->key, memory_order_acquire) != key)
 			return NULL;
 	}
-	return window->at ? window->at + (address - window->address) : NULL;
+	address -= window->address;
+	if (unlikely(!window->at || address > window->length || length > window->length - address))
+		return NULL;
+	return window->at + address;
 }
 
 bool soft_window_span(const struct soft_peer *peer, const struct soft_span *there,
@@ -179,11 +206,13 @@ bool soft_window_span(const struct soft_peer *peer, const struct soft_span *ther
 	near->count = there->count;
 	near->length = there->length;
 	for (unsigned int i = 0; i < there->count; i++) {
-		char *at = place_of(peer, there->key[i], (uintptr_t)there->piece[i].iov_base);
+		const struct iovec *piece = &there->piece[i];
+		char *at =
+			place_of(peer, there->key[i], (uintptr_t)piece->iov_base, piece->iov_len);
 
 		if (!at)
 			return false;
-		near->piece[i] = (struct iovec){at, there->piece[i].iov_len};
+		near->piece[i] = (struct iovec){at, piece->iov_len};
 	}
 	return true;
 }

@@ -290,6 +290,58 @@ static void end_holding(int signal)
 	close(pair.socket);
 }
 
+/* Takes a receive of the other process's, and dies before there is a completion. */
+static void die_owing(struct pair *pair)
+{
+	struct soft_peer *peer;
+	struct soft_qp_image *qp;
+
+	pair_sleep(pair);
+	peer = soft_peer_find(soft_image_slot(pair->there.number));
+	if (!peer)
+		_exit(1);
+	qp = &peer->arena->image->qp[soft_image_index(pair->there.number)];
+	soft_lock_take(&qp->queue.lock);
+	qp->queue.owed_qp = pair->there.number;
+	qp->queue.owed_head = atomic_load(&qp->queue.head) + 1;
+	atomic_store(&qp->queue.owed, qp->recv_cq + 1);
+	atomic_fetch_add(&qp->queue.head, 1);
+	/* And one that it was about to stop. */
+	atomic_store(&qp->state, IBV_QPS_ERR);
+	pair_tell(pair->socket, "h", 1);
+	pause();
+}
+
+/* Each receive that was posted comes back, whoever was at work on it. */
+static void test_a_receive_of_one_that_is_killed(void **unused)
+{
+	struct pair pair;
+	struct stage_end *end = &pair.stage.end[0];
+	char word;
+
+	pair_set_up(&pair, die_owing, &(struct stage_ways){0});
+	for (uint64_t i = 0; i < 4; i++) {
+		struct ibv_sge sge = {(uintptr_t)end->buffer, 64, pair.stage.mr->lkey};
+		struct ibv_recv_wr wr = {.wr_id = i, .sg_list = &sge, .num_sge = 1};
+		struct ibv_recv_wr *bad;
+
+		assert_int_equal(ibv_post_recv(end->qp, &wr, &bad), 0);
+	}
+	pair_tell(pair.socket, "g", 1);
+	pair_hear(pair.socket, &word, 1);
+	kill(pair.child, SIGKILL);
+	waitpid(pair.child, NULL, 0);
+	for (uint64_t i = 0; i < 4; i++) {
+		struct ibv_wc wc = stage_await(end->cq);
+
+		assert_int_equal(wc.status, IBV_WC_WR_FLUSH_ERR);
+		assert_int_equal(wc.wr_id, i);
+	}
+	assert_true(stage_is_empty(end->cq));
+	stage_close(&pair.stage);
+	close(pair.socket);
+}
+
 static void test_locks_of_one_that_is_killed(void **unused)
 {
 	end_holding(SIGKILL);
@@ -468,6 +520,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_messages_and_events, pair_end_child),
 		cmocka_unit_test_teardown(test_a_target_that_is_killed, pair_end_child),
 		cmocka_unit_test_teardown(test_locks_of_one_that_is_killed, pair_end_child),
+		cmocka_unit_test_teardown(test_a_receive_of_one_that_is_killed, pair_end_child),
 		cmocka_unit_test_teardown(test_locks_of_one_that_is_stopped, pair_end_child),
 		cmocka_unit_test_teardown(test_a_successor, pair_end_child),
 		cmocka_unit_test_teardown(test_a_forked_child, pair_end_child),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Receives: how many there is room for, and what of them completions tell. */
+/* Receives: how many there is room for, and what completions, and events, tell of them. */
 #include <errno.h>
 #include <infiniband/verbs.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -203,6 +204,77 @@ static void test_a_region_that_goes_meanwhile(void **unused)
 	close_receiver(&receiver);
 }
 
+static bool has_event(struct stage *stage)
+{
+	struct pollfd readable = {.fd = stage->channel->fd, .events = POLLIN};
+
+	return poll(&readable, 1, 0) == 1;
+}
+
+/* With a queue that goes the event goes that nobody has fetched: the descriptor is at rest. */
+static void test_events_of_a_queue_that_goes(void **unused)
+{
+	struct ibv_qp_attr begin = {.qp_state = IBV_QPS_INIT, .port_num = 1};
+	struct ibv_qp_attr end = {.qp_state = IBV_QPS_ERR};
+	struct ibv_recv_wr wr = {.wr_id = 1};
+	struct ibv_recv_wr *bad;
+	struct stage stage;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+
+	stage_open(&stage, &(struct stage_ways){0});
+	cq = ibv_create_cq(stage.context, 16, NULL, stage.channel, 0);
+	assert_non_null(cq);
+	qp = ibv_create_qp(stage.pd,
+			   &(struct ibv_qp_init_attr){
+				   .send_cq = cq,
+				   .recv_cq = cq,
+				   .cap = {.max_send_wr = 4, .max_recv_wr = 4, .max_recv_sge = 1},
+				   .qp_type = IBV_QPT_RC
+        });
+	assert_non_null(qp);
+	assert_int_equal(
+		ibv_modify_qp(qp, &begin,
+			      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
+		0);
+	assert_int_equal(ibv_post_recv(qp, &wr, &bad), 0);
+	assert_int_equal(ibv_req_notify_cq(cq, 0), 0);
+	assert_int_equal(ibv_modify_qp(qp, &end, IBV_QP_STATE), 0);
+	assert_true(has_event(&stage));
+	assert_int_equal(ibv_destroy_qp(qp), 0);
+	assert_int_equal(ibv_destroy_cq(cq), 0);
+	assert_false(has_event(&stage));
+	/* Those of others are still there. */
+	assert_int_equal(ibv_req_notify_cq(stage.end[1].cq, 0), 0);
+	stage_receive(&stage, 64, 0);
+	assert_int_equal(stage_post(&stage, &(struct ibv_send_wr){.opcode = IBV_WR_SEND}, 8), 0);
+	assert_true(has_event(&stage));
+	stage_close(&stage);
+}
+
+/* It takes no more pieces than were asked for, although its ring has the room. */
+static void test_pieces_of_a_shared_receive(void **unused)
+{
+	struct ibv_srq_init_attr init = {
+		.attr = {.max_wr = 4, .max_sge = 1}
+        };
+	struct ibv_sge sge[2] = {0};
+	struct ibv_recv_wr wr = {.sg_list = sge, .num_sge = 2};
+	struct ibv_recv_wr *bad = NULL;
+	struct stage stage;
+	struct ibv_srq *srq;
+
+	stage_open(&stage, &(struct stage_ways){0});
+	srq = ibv_create_srq(stage.pd, &init);
+	assert_non_null(srq);
+	assert_int_equal(ibv_post_srq_recv(srq, &wr, &bad), EINVAL);
+	assert_ptr_equal(bad, &wr);
+	wr.num_sge = (int)init.attr.max_sge;
+	assert_int_equal(ibv_post_srq_recv(srq, &wr, &bad), 0);
+	assert_int_equal(ibv_destroy_srq(srq), 0);
+	stage_close(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +283,8 @@ int main(void)
 		cmocka_unit_test(test_a_reset),
 		cmocka_unit_test(test_more_than_32_bits_tell),
 		cmocka_unit_test(test_a_region_that_goes_meanwhile),
+		cmocka_unit_test(test_events_of_a_queue_that_goes),
+		cmocka_unit_test(test_pieces_of_a_shared_receive),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/compiler.h"
+#include "core/soft/process.h"
 #include "core/soft/test/pair.h"
 
 enum {
@@ -313,6 +314,65 @@ static void test_rights(void **unused)
 	pair_tear_down(&pair);
 }
 
+/* What a region is said to be once there is a window, which it is not. */
+static const struct lie {
+	uint64_t away;   /* so far from where it is */
+	uint64_t longer; /* and by so much */
+	uint64_t at;     /* where the peer then writes */
+} lies[] = {
+	{1 << 20, 0,       0            },
+	{0,       1 << 20, LENGTH + PAGE},
+	{0,       1 << 20, LENGTH - 8   },
+};
+static const struct lie *lie;
+
+static void move_about(struct pair *pair)
+{
+	struct file file = open_file(F_SEAL_SHRINK);
+	struct ibv_mr *mr = show(pair, file.memory + OFFSET);
+	struct soft_region_image *region = &soft_process.arena.memory->region[mr->handle];
+
+	pair_sleep(pair);
+	region->address += lie->away;
+	region->length += lie->longer;
+	pair_tell(pair->socket, "m", 1);
+	pair_sleep(pair);
+	assert_int_equal(ibv_dereg_mr(mr), 0);
+	close_file(&file);
+}
+
+/* What is beyond the window is the kernel's to reach, in the other process, if it is there. */
+static void test_a_region_that_moves(void **unused)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(lies); i++) {
+		struct pair pair;
+		size_t length = (size_t)PAGES * PAGE;
+		unsigned char *behind;
+		char word;
+
+		lie = &lies[i];
+		pair_set_up(&pair, move_about, &(struct stage_ways){.retry_cnt = 1});
+		look(&pair);
+		bring(&pair, 1, 64);
+		assert_int_equal(count_mappings("memfd:shared"), 1);
+		/* Whatever is next to the window here, most often. */
+		behind = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			      0);
+		assert_true(behind != MAP_FAILED);
+		pair_tell(pair.socket, "m", 1);
+		pair_hear(pair.socket, &word, 1);
+		memset(pair.stage.end[0].buffer, 0xa5, 64);
+		pair.there.address += lie->at;
+		pair_post(&pair, IBV_WR_RDMA_WRITE, 64);
+		pair_status(&pair);
+		for (size_t j = 0; j < length; j++)
+			assert_int_equal(behind[j], 0);
+		munmap(behind, length);
+		pair_tell(pair.socket, "e", 1);
+		pair_tear_down(&pair);
+	}
+}
+
 /* Where that is asked for, the kernel copies this memory as any other. */
 static void test_copies_by_the_kernel(void **unused)
 {
@@ -347,6 +407,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_a_file_that_shrinks, pair_end_child),
 		cmocka_unit_test_teardown(test_a_file_that_is_closed, pair_end_child),
 		cmocka_unit_test_teardown(test_rights, pair_end_child),
+		cmocka_unit_test_teardown(test_a_region_that_moves, pair_end_child),
 		cmocka_unit_test_teardown(test_copies_by_the_kernel, pair_end_child),
 		cmocka_unit_test_teardown(test_copies_by_nobody, pair_end_child),
 	};
