@@ -221,7 +221,7 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 		code = take_sides(settings, error);
 	for (enum compare_side side = 0; side < COMPARE_SIDES && !code; side++)
 		code = inputs_spare(settings->sides.files[side], settings->sides.count[side],
-				    settings->output, error);
+				    "--output", settings->output, error);
 	return code;
 }
 

@@ -169,7 +169,8 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 	if (!code)
 		code = inputs_require(settings->n_files, "FILE", error);
 	return code ? code
-		    : inputs_spare(settings->files, settings->n_files, settings->output, error);
+		    : inputs_spare(settings->files, settings->n_files, "--output", settings->output,
+				   error);
 }
 
 static int run(int argc, char *argv[], struct error *error)

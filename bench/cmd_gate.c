@@ -163,7 +163,7 @@ static int write_files(const struct settings *settings, const struct bout *bout,
 
 static bool is_stdout(const char *path)
 {
-	return path && !strcmp(path, "-");
+	return path && save_is_stdout(path);
 }
 
 /* Before there is anything to write. */
@@ -173,7 +173,7 @@ static int check_files(const struct settings *settings, struct error *error)
 	int code = 0;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(paths) && !code; i++)
-		if (paths[i] && strcmp(paths[i], "-") != 0)
+		if (paths[i])
 			code = save_check(paths[i], error);
 	return code;
 }
@@ -232,11 +232,26 @@ static int measure(const struct settings *settings, struct error *error)
 
 static int check(const struct settings *settings, struct error *error)
 {
+	const struct {
+		const char *option;
+		const char *path;
+	} files[] = {
+		{"--json",     settings->json    },
+		{"--markdown", settings->markdown},
+		{"--junit",    settings->junit   },
+	};
+
 	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++)
 		if (!settings->gating.arms[arm].what)
 			return error_set(error, -EINVAL,
 					 "--%s is missing: see verbmark gate --help",
 					 duel_arm_name(arm));
+	for (size_t i = 0; i < ARRAY_LENGTH(files); i++)
+		for (size_t j = 0; j < i; j++)
+			if (files[i].path && files[j].path &&
+			    save_is_same(files[i].path, files[j].path) && !is_stdout(files[i].path))
+				return error_set(error, -EINVAL, "%s and %s are the same file",
+						 files[j].option, files[i].option);
 	if (is_stdout(settings->json) + is_stdout(settings->markdown) + is_stdout(settings->junit) >
 	    1)
 		return error_set(error, -EINVAL, "only one of --json, --markdown and --junit is -");

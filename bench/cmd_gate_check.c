@@ -244,21 +244,17 @@ static int save(const struct recording *recording, struct error *error)
 	return 0;
 }
 
-static bool is_file(const struct settings *settings)
-{
-	return settings->json && strcmp(settings->json, "-") != 0;
-}
-
 static int record_all(struct recording *recording, struct error *error)
 {
 	const struct doses *doses = &recording->settings->doses;
+	const char *path = recording->settings->json;
 	int code = 0;
 
 	for (size_t i = 0; i < doses->count && !code; i++) {
 		code = add_dose(recording, doses->percent[i], false, error);
 		if (!code && recording->settings->is_noisy && doses->percent[i] == 0)
 			code = add_dose(recording, doses->percent[i], true, error);
-		if (!code && is_file(recording->settings))
+		if (!code && path && save_replaces(path))
 			code = save(recording, error);
 	}
 	/* What there is, however it has ended. */
@@ -268,10 +264,8 @@ static int record_all(struct recording *recording, struct error *error)
 static int open_files(const struct settings *settings, struct interrupt *interrupt,
 		      struct error *error)
 {
-	int code = 0;
+	int code = settings->json ? save_check(settings->json, error) : 0;
 
-	if (is_file(settings))
-		code = save_check(settings->json, error);
 	return code ? code : interrupt_open(interrupt, error);
 }
 
@@ -280,6 +274,7 @@ static int measure(struct settings *settings, struct error *error)
 	struct worth worth = {.rounds = settings->gating.rounds};
 	struct recording recording = {
 		.view = {.begins = round_begins}, .worth = &worth, .settings = settings};
+	bool has_stdout = settings->json && save_is_stdout(settings->json);
 	struct interrupt interrupt;
 	int code;
 
@@ -294,7 +289,7 @@ static int measure(struct settings *settings, struct error *error)
 	code = record_all(&recording, error);
 	interrupt_close(&interrupt);
 	if (code != -ENOMEM && worth.doses[0].bout.n_rounds)
-		worth_table(settings->json && !is_file(settings) ? stderr : stdout, &worth);
+		worth_table(has_stdout ? stderr : stdout, &worth);
 	worth_close(&worth);
 	return code ? COMMAND_FAILED : COMMAND_GOOD;
 }

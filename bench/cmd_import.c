@@ -97,7 +97,7 @@ static int import_and_save(const struct settings *settings, struct error *error)
 		inputs_name_error(error);
 		return COMMAND_FAILED;
 	}
-	if (!settings->json || strcmp(settings->json, "-") != 0)
+	if (!settings->json || !save_is_stdout(settings->json))
 		show(&result);
 	if (settings->json)
 		code = document_write(&result, settings->json, error);

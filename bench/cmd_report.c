@@ -82,7 +82,7 @@ static const char *add_file(const char *text, void *target)
 	struct settings *settings = target;
 
 	for (size_t i = 0; i < settings->n_files; i++)
-		if (!strcmp(settings->files[i], text))
+		if (save_is_same(settings->files[i], text))
 			return "is there twice";
 	settings->files[settings->n_files++] = text;
 	return NULL;
@@ -283,7 +283,7 @@ static int print(const struct settings *settings, const struct result *result, c
 		.name = name,
 		.status = status,
 	};
-	bool has_document = settings->json && !strcmp(settings->json, "-");
+	bool has_document = settings->json && save_is_stdout(settings->json);
 
 	if (settings->output) {
 		struct error unsaved = {0};
@@ -305,12 +305,17 @@ static int merge(struct result *merged, const struct settings *settings, struct 
 
 	for (size_t i = 0; i < settings->n_files && !code; i++) {
 		char name[INPUTS_NAME];
+		struct error twice = {0};
 		struct result result;
+		bool is_twice;
 
 		code = inputs_load(&result, settings->files[i], error);
 		if (code)
 			break;
+		is_twice = merge_check_new(merged, &result, &twice);
 		code = merge_add(merged, &result, error);
+		if (!code && is_twice)
+			code = error_set(error, twice.code, "%s", twice.text);
 		inputs_name(name, settings->files[i]);
 		if (code)
 			error_wrap(error, "%s", name);
@@ -371,7 +376,8 @@ static int check_baseline(const struct settings *settings, struct error *error)
 	for (size_t i = 0; i < count; i++)
 		if (!strcmp(baseline->files[COMPARE_BASE][i], "-"))
 			return error_set(error, -EINVAL, "--baseline: '-' is no file");
-	return inputs_spare(baseline->files[COMPARE_BASE], count, settings->output, error);
+	return inputs_spare(baseline->files[COMPARE_BASE], count, "--output", settings->output,
+			    error);
 }
 
 static int parse(struct settings *settings, int argc, char *argv[], struct error *error)
@@ -381,7 +387,11 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 	if (!code)
 		code = inputs_require(settings->n_files, "FILE", error);
 	if (!code)
-		code = inputs_spare(settings->files, settings->n_files, settings->output, error);
+		code = inputs_spare(settings->files, settings->n_files, "--output",
+				    settings->output, error);
+	if (!code)
+		code = inputs_spare(settings->files, settings->n_files, "--json", settings->json,
+				    error);
 	if (code)
 		return code;
 	code = check_baseline(settings, error);

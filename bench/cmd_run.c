@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,7 @@ struct screen {
 	struct sweep_view view;
 	const struct plan *plan;
 	const char *path; /* of the document; NULL: there is none */
+	char *chosen;     /* where that is, until it is there; NULL: it was named */
 	FILE *out;
 	struct table table; /* once there is a case to show */
 	struct progress progress;
@@ -76,8 +78,24 @@ struct screen {
 	struct error unsaved;
 };
 
+#define PATH_SIZE 256
+
 /* Of all the time so much goes to writing what there is so far. */
 #define SAVE_SHARE 100
+
+/* One that nobody has: others may choose theirs just now. What cannot be is told later. */
+static void claim(char path[static PATH_SIZE])
+{
+	char *end = strrchr(path, '.');
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+	for (unsigned int i = 2; fd < 0 && errno == EEXIST; i++) {
+		snprintf(end, (size_t)(path + PATH_SIZE - end), "-%u.json", i);
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	}
+	if (fd >= 0)
+		close(fd);
+}
 
 static void save(struct screen *screen, const struct result *result)
 {
@@ -85,6 +103,9 @@ static void save(struct screen *screen, const struct result *result)
 
 	if (!screen->path)
 		return;
+	if (screen->chosen)
+		claim(screen->chosen);
+	screen->chosen = NULL;
 	screen->unsaved = (struct error){0};
 	(screen->plan->is_redacted ? redaction_write : document_write)(result, screen->path,
 								       &screen->unsaved);
@@ -101,10 +122,10 @@ static void case_begins(struct sweep_view *view, const struct result *result, si
 		      done_ns);
 }
 
-/* Whether the document is written again and again. */
+/* Whether the document may be written again and again. */
 static bool is_file(const struct screen *screen)
 {
-	return screen->path && strcmp(screen->path, "-") != 0;
+	return screen->path && save_replaces(screen->path);
 }
 
 static void case_ends(struct sweep_view *view, struct result *result, size_t number)
@@ -198,7 +219,7 @@ static void conclude(struct screen *screen, const struct result *result)
 	table_warnings(&screen->table);
 	fprintf(screen->out, "%zu/%zu complete, %.0f s", count.complete, count.wanted,
 		(double)(clock_now_ns() - screen->progress.start_ns) / (double)NS_PER_S);
-	if (is_file(screen) && !screen->unsaved.code)
+	if (screen->path && !save_is_stdout(screen->path) && !screen->unsaved.code)
 		fprintf(screen->out, " -> %s", screen->path);
 	fputc('\n', screen->out);
 	fflush(screen->out);
@@ -218,6 +239,11 @@ static int check_left(const struct result *result, struct error *error)
 			 last ? last->error : "no case");
 }
 
+static bool may_be_soft(const struct plan *plan)
+{
+	return !plan->host && isatty(STDOUT_FILENO);
+}
+
 /* Whoever is there sees what it is; a machine that has lost its device is not to pass. */
 static int choose(struct plan *plan, struct error *error)
 {
@@ -227,8 +253,18 @@ static int choose(struct plan *plan, struct error *error)
 	if (hosts_are_several(plan->host))
 		return 0;
 	code = choose_device(&plan->device, error);
-	return code ? code
-		    : choose_require(plan->device, !plan->host && isatty(STDOUT_FILENO), error);
+	return code ? code : choose_require(plan->device, may_be_soft(plan), error);
+}
+
+/*
+ * Where this program is executed again for it: what comes from a pipe is to be read only then.
+ * What else is wrong is told once all is known that was asked for.
+ */
+static int choose_early(struct plan *plan, struct error *error)
+{
+	if (plan->is_dry || hosts_are_several(plan->host))
+		return 0;
+	return !plan->device && !may_be_soft(plan) ? 0 : choose(plan, error);
 }
 
 /*
@@ -252,13 +288,15 @@ static bool is_good(const struct plan *plan, const struct result *result)
 	return n_complete > 0;
 }
 
-static int run_plan(struct plan *plan, const char *path, struct result *result, struct error *error)
+static int run_plan(struct plan *plan, const char *path, char *chosen, struct result *result,
+		    struct error *error)
 {
-	bool has_stdout = path && !strcmp(path, "-");
+	bool has_stdout = path && save_is_stdout(path);
 	struct screen screen = {
 		.view = {.begins = case_begins, .ends = case_ends},
 		.plan = plan,
 		.path = path,
+		.chosen = chosen,
 		.out = has_stdout ? stderr : stdout,
 	};
 	int limits = 0;
@@ -290,15 +328,13 @@ static int run_plan(struct plan *plan, const char *path, struct result *result, 
 	return code || limits || !is_good(plan, result) ? COMMAND_FAILED : COMMAND_GOOD;
 }
 
-/* verbmark-HOST-UTC.json, and never one that there is. NULL: nothing is to be saved. */
-static const char *choose_path(const struct plan *plan, char *path, size_t size)
+/* verbmark-HOST-UTC.json. */
+static void choose_path(const struct plan *plan, char path[static PATH_SIZE])
 {
 	struct tm utc = utc_now();
 	char text[32];
 	char host[128];
 
-	if (plan->json || plan->no_save)
-		return plan->no_save ? NULL : plan->json;
 	strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &utc);
 	/* A name is seen by whoever is given the file. */
 	snprintf(host, sizeof(host), "%s",
@@ -309,10 +345,7 @@ static const char *choose_path(const struct plan *plan, char *path, size_t size)
 		if (*letter == '/')
 			*letter = '_';
 	}
-	snprintf(path, size, "verbmark-%s-%s.json", host, text);
-	for (unsigned int i = 2; !access(path, F_OK); i++)
-		snprintf(path, size, "verbmark-%s-%s-%u.json", host, text, i);
-	return path;
+	snprintf(path, PATH_SIZE, "verbmark-%s-%s.json", host, text);
 }
 
 static json_t *command_line(int argc, char *argv[])
@@ -334,9 +367,15 @@ static int measure(struct plan *plan, json_t *command, struct error *error)
 {
 	struct result result = {
 		.version = VERBMARK_VERSION, .command = command, .plan = json_incref(plan->made)};
-	char path[256];
-	int status = run_plan(plan, choose_path(plan, path, sizeof(path)), &result, error);
+	char chosen[PATH_SIZE];
+	bool is_chosen = !plan->json && !plan->no_save;
+	const char *path = plan->no_save ? NULL : plan->json;
+	int status;
 
+	if (is_chosen)
+		choose_path(plan, chosen);
+	status = run_plan(plan, is_chosen ? chosen : path, is_chosen ? chosen : NULL, &result,
+			  error);
 	result_finish(&result);
 	return status;
 }
@@ -346,8 +385,14 @@ int run_command(const struct command *command, const char *preset, int argc, cha
 {
 	int status = COMMAND_GOOD;
 	struct plan plan;
-	int code = plan_open_preset(&plan, preset, argc, argv, error);
+	int code = plan_parse(&plan, preset, argc, argv, error);
 
+	if (!code && choose_early(&plan, error)) {
+		plan_close(&plan);
+		return COMMAND_FAILED;
+	}
+	if (!code)
+		code = plan_complete(&plan, error);
 	if (code > 0)
 		command_help(command);
 	else if (code < 0)

@@ -22,7 +22,8 @@ int inputs_load(struct result *result, const char *path, struct error *error);
 /* There is one at least; called what, in the sentence. */
 int inputs_require(size_t count, const char *what, struct error *error);
 
-/* None of them is where the output goes; NULL: that is standard output. */
-int inputs_spare(const char *const *paths, size_t count, const char *output, struct error *error);
+/* None of them is where the output of that option goes; NULL: that is standard output. */
+int inputs_spare(const char *const *paths, size_t count, const char *option, const char *output,
+		 struct error *error);
 
 #endif

@@ -516,7 +516,9 @@ int plan_read(struct plan *plan, const char *text, size_t length, const char *pa
 
 int plan_open(struct plan *plan, int argc, char *argv[], struct error *error)
 {
-	return plan_open_preset(plan, NULL, argc, argv, error);
+	int code = plan_parse(plan, NULL, argc, argv, error);
+
+	return code ? code : plan_complete(plan, error);
 }
 
 int plan_finish(struct plan *plan, const char *preset, struct error *error)
@@ -532,16 +534,16 @@ int plan_finish(struct plan *plan, const char *preset, struct error *error)
 	return code;
 }
 
-int plan_open_preset(struct plan *plan, const char *preset, int argc, char *argv[],
-		     struct error *error)
+int plan_parse(struct plan *plan, const char *preset, int argc, char *argv[], struct error *error)
 {
-	int code;
-
 	*plan = (struct plan){.port = CONTROL_PORT, .preset = preset};
-	code = option_parse(preset ? &plan_preset_options : &plan_options, argc, argv, plan, error);
-	if (code)
-		return code;
-	code = plan_finish(plan, "quick", error);
+	return option_parse(preset ? &plan_preset_options : &plan_options, argc, argv, plan, error);
+}
+
+int plan_complete(struct plan *plan, struct error *error)
+{
+	int code = plan_finish(plan, "quick", error);
+
 	if (!code && plan->no_save && plan->json)
 		code = error_set(error, -EINVAL, "--no-save and --json exclude each other");
 	if (!code && plan->launch && !plan->host)

@@ -61,9 +61,12 @@ extern const struct option_table plan_preset_options;
 /* Parses a command line into a plan and makes its cases. 1: --help was asked for. */
 int plan_open(struct plan *plan, int argc, char *argv[], struct error *error);
 
-/* The same, of a preset that is not the command line's to choose. */
-int plan_open_preset(struct plan *plan, const char *preset, int argc, char *argv[],
-		     struct error *error);
+/*
+ * The same in two steps, of a preset that is not the command line's to choose, or of none:
+ * what is on the command line, and then what it names, which can be read only once.
+ */
+int plan_parse(struct plan *plan, const char *preset, int argc, char *argv[], struct error *error);
+int plan_complete(struct plan *plan, struct error *error);
 
 /*
  * The options of cases alone, for commands whose own options end in a plan: next of their

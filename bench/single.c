@@ -70,6 +70,16 @@ static int check_gated(const struct plan_case *found, struct error *error)
 	return 0;
 }
 
+/* In front of a share of a maximum there is the maximum. */
+static int check_all_gated(const struct plan *plan, struct error *error)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < plan->n_cases && !code; i++)
+		code = check_gated(&plan->cases[i], error);
+	return code;
+}
+
 /* Its id, and whether it can be run, are the plan's to tell that is made of it alone. */
 static int add(struct single_list *list, json_t *product, struct error *error)
 {
@@ -85,8 +95,7 @@ static int add(struct single_list *list, json_t *product, struct error *error)
 	/* One that is alone and cannot be run is no plan. */
 	if (plan.n_cases && plan.cases[0].skipped[0]) {
 		note_skipped(list, &plan.cases[0]);
-	} else if (!code && !check_gated(&plan.cases[0], error) &&
-		   !is_there(list, plan.cases[0].id)) {
+	} else if (!code && !check_all_gated(&plan, error) && !is_there(list, plan.cases[0].id)) {
 		snprintf(single->id, sizeof(single->id), "%s", plan.cases[0].id);
 		single->is_bandwidth = plan.cases[0].parameters.metric == METRIC_BW;
 		single->product = json_incref(product);

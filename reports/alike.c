@@ -21,8 +21,12 @@ struct value {
 static const char *short_name(const struct alike *alike)
 {
 	size_t length = strlen(alike->name);
+	const char *at = length > NAME_MOST ? alike->name + length - NAME_MOST : alike->name;
 
-	return length > NAME_MOST ? alike->name + length - NAME_MOST : alike->name;
+	/* Not from within a character of UTF-8. */
+	while ((*at & 0xc0) == 0x80)
+		at++;
+	return at;
 }
 
 static int differ(const char *what, const struct value *value, const struct alike *before,

@@ -21,6 +21,8 @@
 #define BUCKETS   (HIST_MAX_BITS - HIST_SUB_BITS)
 #define SUB_BINS  (2 << HIST_SUB_BITS)
 
+#define NO_SAMPLES "perftest prints all samples with -U, which are one"
+
 struct state {
 	const char *id; /* NULL: the only one */
 	struct export_text text;
@@ -142,36 +144,50 @@ static void print_hist(FILE *out, const struct hist *hist)
 	print_foot(&table, hist);
 }
 
-static bool has_latency(const struct result_case *line)
+static bool has_histogram(const struct result_case *line)
 {
 	return line->status == RESULT_COMPLETE && line->n_trials && line->latency;
+}
+
+/* Of what perftest printed without its samples there are percentiles, and no more. */
+static bool has_figures_only(const struct result_case *line)
+{
+	return line->status == RESULT_COMPLETE && !line->latency && result_has_latency(line);
 }
 
 static const struct result_case *find_named(const struct result *result, const char *id,
 					    struct error *error)
 {
 	bool is_there = false;
+	bool has_figures = false;
 
 	for (size_t i = 0; i < result->n_cases; i++) {
 		const struct result_case *line = &result->cases[i];
 
 		if (strcmp(line->id, id) != 0)
 			continue;
-		if (has_latency(line))
+		if (has_histogram(line))
 			return line;
 		is_there = true;
+		has_figures = has_figures || has_figures_only(line);
 	}
-	error_set(error, -ENODATA, is_there ? "%s has no latency" : "there is no case %s", id);
+	error_set(error, -ENODATA,
+		  has_figures ? "%s has no histogram: " NO_SAMPLES
+		  : is_there  ? "%s has no latency"
+			      : "there is no case %s",
+		  id);
 	return NULL;
 }
 
 static const struct result_case *find_only(const struct result *result, struct error *error)
 {
 	const struct result_case *found = NULL;
+	bool has_figures = false;
 	size_t count = 0;
 
 	for (size_t i = 0; i < result->n_cases; i++) {
-		if (!has_latency(&result->cases[i]))
+		has_figures = has_figures || has_figures_only(&result->cases[i]);
+		if (!has_histogram(&result->cases[i]))
 			continue;
 		if (!count++)
 			found = &result->cases[i];
@@ -183,7 +199,9 @@ static const struct result_case *find_only(const struct result *result, struct e
 			  "%zu cases have a latency, such as %s: --case says which one", count,
 			  found->id);
 	else
-		error_set(error, -ENODATA, "no case has a latency");
+		error_set(error, -ENODATA,
+			  has_figures ? "no case has a histogram: " NO_SAMPLES
+				      : "no case has a latency");
 	return NULL;
 }
 

@@ -364,6 +364,7 @@ static int take_files(struct history *history, bool is_again, struct error *erro
 				      history->owner, error);
 
 	history->n_skipped = 0;
+	history->has_no_files = code != 0;
 	if (!code)
 		code = known_files(&known, history->db, error);
 	if (!code) {
@@ -423,7 +424,7 @@ static int use_written(struct history *history, enum history_use wanted, history
 		found = (struct error){0};
 		code = use(history, true, true, work, of, &found);
 	}
-	if (wanted == HISTORY_READ && is_unwritable(code))
+	if (wanted == HISTORY_READ && is_unwritable(code) && !history->has_no_files)
 		return use_memory(history, &found, work, of, error);
 	return code ? error_set(error, code, "%s", found.text) : 0;
 }

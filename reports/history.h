@@ -19,6 +19,7 @@ struct history {
 	said *say; /* what was skipped, and whether the index was made anew */
 	void *owner;
 	size_t n_skipped;
+	bool has_no_files; /* they could not be read: no fault of the index */
 };
 
 enum history_use {

@@ -175,14 +175,17 @@ int history_files_keep(enum history_kept *kept, const char *folder,
 	struct error ignored = {0};
 	struct history_label before;
 	char *path = path_of(folder, document->name, ".json");
+	bool is_spoiled;
 	int code = 0;
 
 	if (!path)
 		return no_memory(error);
-	if (history_files_label(&before, folder, document->name, &ignored))
+	/* One that is spoiled is written anew, and says what is said now. */
+	is_spoiled = history_files_label(&before, folder, document->name, &ignored) == -EINVAL;
+	if (ignored.code)
 		before = (struct history_label){0};
 	*kept = is_there(folder, document->name) ? HISTORY_THERE : HISTORY_NEW;
-	if (add_label(&before, document->label)) {
+	if (add_label(&before, document->label) || is_spoiled) {
 		code = place_label(folder, document->name, &before, error);
 		*kept = *kept == HISTORY_THERE ? HISTORY_LABELLED : *kept;
 	}

@@ -87,16 +87,17 @@ size_t history_recent(const struct history_view *view, bool with_better)
 void history_tell_sum(char text[static HISTORY_TEXT], const struct history_view *view)
 {
 	size_t recent = history_recent(view, true);
+	char where[48] = "all of them";
 	size_t all = 0;
 
 	for (size_t i = 0; i < view->n_series; i++)
 		all += view->series[i].n_steps;
+	if (view->choice.recent < SIZE_MAX)
+		snprintf(where, sizeof(where), "the newest %zu runs", view->choice.recent);
 	snprintf(text, HISTORY_TEXT,
-		 "%zu run%s, %zu series: %zu step%s in the newest %zu runs, %zu of them worse; %zu "
-		 "older",
+		 "%zu run%s, %zu series: %zu step%s in %s, %zu of them worse; %zu older",
 		 view->n_runs, view->n_runs == 1 ? "" : "s", view->n_series, recent,
-		 recent == 1 ? "" : "s", view->choice.recent, history_recent(view, false),
-		 all - recent);
+		 recent == 1 ? "" : "s", where, history_recent(view, false), all - recent);
 }
 
 void history_tell_rule(char text[static HISTORY_TEXT], const struct history_view *view)

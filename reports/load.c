@@ -251,6 +251,8 @@ static int load_parties(struct result *result, const json_t *document, struct er
 			code = member_text(party, "name", text, sizeof(text), error);
 		if (!code)
 			code = member_text(party, "device", text, sizeof(text), error);
+		if (!code && json_object_get(party, "hard_fingerprint"))
+			code = member_text(party, "hard_fingerprint", text, sizeof(text), error);
 	}
 	if (!code)
 		result->parties = json_incref(parties);

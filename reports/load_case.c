@@ -325,6 +325,9 @@ static int load_parameters(struct result_case *line, json_t *json, struct error 
 			i++;
 		if (i < ARRAY_LENGTH(others) || strlen(name) >= sizeof(key))
 			continue;
+		if (!member_is_printable(name) ||
+		    (json_is_string(value) && !member_is_printable(json_string_value(value))))
+			return error_set(error, -EINVAL, "a parameter is not all printable");
 		snprintf(key, sizeof(key), "%s", name);
 		for (char *mark = strchr(key, '_'); mark; mark = strchr(mark, '_'))
 			*mark = '-';

@@ -71,7 +71,7 @@ int member_flag(const json_t *object, const char *name, bool *flag, struct error
 }
 
 /* Control characters are those of ASCII, and in UTF-8 the C1 ones: C2 80 to C2 9F. */
-static bool is_printable(const char *text)
+bool member_is_printable(const char *text)
 {
 	for (const unsigned char *byte = (const unsigned char *)text; *byte; byte++)
 		if (*byte < 0x20 || *byte == 0x7f || (byte[0] == 0xc2 && byte[1] < 0xa0))
@@ -87,7 +87,7 @@ static json_t *find_text(const json_t *object, const char *name, size_t most, st
 		wrong(object, name, "no text", error);
 	else if (json_string_length(json) > most)
 		error_set(error, -EINVAL, "\"%s\" is longer than %zu bytes", name, most);
-	else if (!is_printable(json_string_value(json)))
+	else if (!member_is_printable(json_string_value(json)))
 		wrong(object, name, "not all printable", error);
 	else
 		return json;

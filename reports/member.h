@@ -38,6 +38,9 @@ int member_text(const json_t *object, const char *name, char *text, size_t size,
 int member_word(const json_t *object, const char *name, json_t *texts, const char **word,
 		struct error *error);
 
+/* Whether a terminal would only show it. */
+bool member_is_printable(const char *text);
+
 /* To show it, whatever there is: nothing is refused, and what is missing is empty. */
 const char *member_or_empty(const json_t *object, const char *name);
 

@@ -257,6 +257,14 @@ static void merge_chosen(struct chosen *into, const struct chosen *from, bool is
 		chosen_merge(into, from);
 }
 
+/* Nanoseconds are the same by chance of no two. */
+static bool is_same_trial(const struct result_trial *one, const struct result_trial *other)
+{
+	return one->messages == other->messages && one->duration_ns == other->duration_ns &&
+	       one->warmup.duration_ns == other->warmup.duration_ns &&
+	       !memcmp(one->latency, other->latency, sizeof(one->latency));
+}
+
 static int add_trials(struct result_case *line, const struct result_case *from, struct error *error)
 {
 	int code = line->n_trials ? check_figures(line, from, error) : 0;
@@ -361,6 +369,29 @@ static int merge_case(struct result *into, const struct result_case *from, struc
 	}
 	if (line->status == RESULT_FAILED)
 		result_drop_trials(line);
+	return 0;
+}
+
+static int check_new(const struct result_case *line, const struct result_case *from,
+		     struct error *error)
+{
+	for (size_t i = 0; i < from->n_trials; i++)
+		for (size_t j = 0; j < line->n_trials; j++)
+			if (is_same_trial(&from->trials[i], &line->trials[j]))
+				return error_set(error, -EEXIST,
+						 "its trial %zu was there before: the same run "
+						 "twice, or one that was merged already",
+						 i + 1);
+	return 0;
+}
+
+int merge_check_new(const struct result *into, const struct result *from, struct error *error)
+{
+	for (size_t i = 0; i < from->n_cases; i++)
+		for (size_t j = 0; j < into->n_cases; j++)
+			if (!strcmp(into->cases[j].id, from->cases[i].id) &&
+			    check_new(&into->cases[j], &from->cases[i], error))
+				return error_wrap(error, "%s", from->cases[i].id);
 	return 0;
 }
 

@@ -11,6 +11,9 @@
 #include "core/error.h"
 #include "reports/result.h"
 
+/* Counted twice, trials would say that they are more certain than they are: -EEXIST. */
+int merge_check_new(const struct result *into, const struct result *from, struct error *error);
+
 /*
  * into is zeroed at first; from stays as it is, and may be finished afterwards if its
  * texts are in from->texts or the program's. Command line and plan are the first one's.

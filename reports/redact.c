@@ -415,7 +415,10 @@ int redact_document(json_t *document, const char *host, const char *const *words
 	json_t *before = json_pack("{s:o*, s:o*}", "hosts", json_deep_copy(hosts), "parties",
 				   json_deep_copy(json_object_get(document, "parties")));
 	json_t *command = json_object_get(json_object_get(document, "run"), "command");
+	const json_t *turns = json_object_get(document, "turns");
 	struct names names = {0};
+	const json_t *turn;
+	size_t i;
 	int code = before ? redact_command(command, words, n_words) : -1;
 
 	find_names(&names, before, host);
@@ -425,6 +428,7 @@ int redact_document(json_t *document, const char *host, const char *const *words
 	code |= walk(json_object_get(document, "warnings"), &names);
 	code |= redact_cases(json_object_get(document, "cases"), &names);
 	code |= redact_parties(json_object_get(document, "parties"), &names);
+	json_array_foreach(turns, i, turn) code |= walk(json_object_get(turn, "missing"), &names);
 	json_decref(before);
 	return code ? error_set_errno(error, -ENOMEM, "cannot redact the document") : 0;
 }

@@ -86,15 +86,48 @@ static int write_file(const char *path, save_writer *write, const void *what)
 	return code;
 }
 
+bool save_is_stdout(const char *path)
+{
+	struct stat link;
+	struct stat there;
+	struct stat own;
+
+	if (!strcmp(path, "-"))
+		return true;
+	return !lstat(path, &link) && S_ISLNK(link.st_mode) && !stat(path, &there) &&
+	       !fstat(STDOUT_FILENO, &own) && there.st_dev == own.st_dev &&
+	       there.st_ino == own.st_ino;
+}
+
+bool save_replaces(const char *path)
+{
+	return !save_is_stdout(path) && !is_special(path);
+}
+
+/* A link stays one: what it leads to is replaced, if there is such a file. */
+static char *follow(const char *path)
+{
+	char *place = realpath(path, NULL);
+
+	return place ? place : strdup(path);
+}
+
 static int write_path(const char *path, save_writer *write, const void *what)
 {
 	int special = is_special(path);
+	char *place;
+	int code;
 
-	if (!strcmp(path, "-"))
+	if (save_is_stdout(path))
 		return write(stdout, what);
 	if (special < 0)
 		return special;
-	return special ? write_special(path, write, what) : write_file(path, write, what);
+	if (special)
+		return write_special(path, write, what);
+	place = follow(path);
+	code = place ? write_file(place, write, what) : -ENOMEM;
+	free(place);
+	return code;
 }
 
 int save_path(const char *path, save_writer *write, const void *what, struct error *error)
@@ -124,12 +157,14 @@ static int try_path(const char *path)
 {
 	int special = is_special(path);
 	int code = 0;
+	char *place;
 	char *name;
 	int fd;
 
 	if (special)
 		return special < 0 ? special : access(path, W_OK) ? -errno : 0;
-	name = temporary_name(path);
+	place = follow(path);
+	name = place ? temporary_name(place) : NULL;
 	fd = name ? mkstemp(name) : -1;
 	if (fd < 0) {
 		code = -errno;
@@ -139,12 +174,13 @@ static int try_path(const char *path)
 		unlink(name);
 	}
 	free(name);
+	free(place);
 	return code;
 }
 
 int save_check(const char *path, struct error *error)
 {
-	int code = strcmp(path, "-") ? try_path(path) : 0;
+	int code = save_is_stdout(path) ? 0 : try_path(path);
 
 	return code ? error_set_errno(error, code, "cannot write %s", path) : 0;
 }

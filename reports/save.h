@@ -17,8 +17,17 @@ typedef int save_writer(FILE *out, const void *what);
 /* Flushes it: 0 if it has taken all that was written since errno was 0. */
 int save_finish(FILE *out);
 
-/* path "-" is standard output; a device or a pipe is written to as it is. */
+/*
+ * path "-" is standard output, and so is a link to it: a file there may have more in it. A
+ * device or a pipe is written to as it is. Of any other link the file that it leads to is
+ * replaced.
+ */
 int save_path(const char *path, save_writer *write, const void *what, struct error *error);
+
+bool save_is_stdout(const char *path);
+
+/* Whether what is written replaces what was: else all of it is there, one after the other. */
+bool save_replaces(const char *path);
 
 /* Whether both are one file, which writing would lose; a device or a pipe is none. */
 bool save_is_same(const char *path, const char *other);

@@ -45,15 +45,28 @@ json_t *worth_make(const struct worth *worth, const char *version)
 
 static int take_values(double *values, const json_t *array, size_t count, struct error *error)
 {
-	if (json_array_size(array) != count)
-		return error_set(error, -EINVAL, "%zu values of %zu rounds", json_array_size(array),
-				 count);
 	for (size_t i = 0; i < count; i++) {
 		const json_t *value = json_array_get(array, i);
 
 		if (!json_is_number(value) && !json_is_null(value))
 			return error_set(error, -EINVAL, "value %zu is no number", i + 1);
 		values[i] = json_is_null(value) ? (double)NAN : json_number_value(value);
+	}
+	return 0;
+}
+
+static const json_t *values_of(const json_t *json, enum bout_figure figure)
+{
+	return json_object_get(json_object_get(json, "values"), bout_figure(figure)->key);
+}
+
+static int check_figure(const json_t *both, size_t count, struct error *error)
+{
+	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++) {
+		size_t found = json_array_size(json_object_get(both, duel_arm_name(arm)));
+
+		if (found != count)
+			return error_set(error, -EINVAL, "%zu values of %zu rounds", found, count);
 	}
 	return 0;
 }
@@ -69,10 +82,10 @@ static int read_figure(struct bout_values *values, const json_t *both, size_t co
 	return code;
 }
 
-static int read_case(struct bout *bout, struct bout_case *line, const json_t *json,
+/* A case without its values: that they are there as they should be is known then. */
+static int read_case(struct bout_case *line, const json_t *json, size_t n_rounds,
 		     struct error *error)
 {
-	const json_t *values = json_object_get(json, "values");
 	char metric[8];
 	int code = member_text(json, "id", line->id, sizeof(line->id), error);
 
@@ -88,10 +101,23 @@ static int read_case(struct bout *bout, struct bout_case *line, const json_t *js
 	if (!line->is_bandwidth && strcmp(metric, "lat") != 0)
 		return error_set(error, -EINVAL, "metric is neither lat nor bw");
 	for (enum bout_figure figure = 0; figure < BOUT_FIGURES && !code; figure++) {
-		const json_t *both = json_object_get(values, bout_figure(figure)->key);
-
 		if (line->is_bandwidth == (figure == BOUT_BANDWIDTH))
-			code = read_figure(&line->figures[figure], both, bout->n_rounds, error);
+			code = check_figure(values_of(json, figure), n_rounds, error);
+		if (code)
+			error_wrap(error, "%s", bout_figure(figure)->key);
+	}
+	return code;
+}
+
+static int read_values(struct bout_case *line, const json_t *json, size_t n_rounds,
+		       struct error *error)
+{
+	int code = 0;
+
+	for (enum bout_figure figure = 0; figure < BOUT_FIGURES && !code; figure++) {
+		if (line->is_bandwidth == (figure == BOUT_BANDWIDTH))
+			code = read_figure(&line->figures[figure], values_of(json, figure),
+					   n_rounds, error);
 		if (code)
 			error_wrap(error, "%s", bout_figure(figure)->key);
 	}
@@ -124,11 +150,16 @@ static int read_cases(struct bout *bout, const json_t *cases, struct error *erro
 	if (!bout->cases)
 		return error_set_errno(error, -ENOMEM, "cannot keep %zu cases", count);
 	bout->n_cases = count;
+	for (size_t i = 0; i < count && !code; i++)
+		if (read_case(&bout->cases[i], json_array_get(cases, i), n_rounds, error))
+			code = error_wrap(error, "case %zu", i + 1);
+	if (code)
+		return code;
 	bout->n_rounds = 0;
 	code = bout_reserve(bout, n_rounds, error);
 	bout->n_rounds = n_rounds;
 	for (size_t i = 0; i < count && !code; i++)
-		if (read_case(bout, &bout->cases[i], json_array_get(cases, i), error))
+		if (read_values(&bout->cases[i], json_array_get(cases, i), n_rounds, error))
 			code = error_wrap(error, "case %zu", i + 1);
 	return code;
 }
@@ -146,7 +177,6 @@ static int read_bout(struct bout *bout, const json_t *record, struct error *erro
 		code = member_array(record, "cases", &cases, error);
 	if (code)
 		return code;
-	/* So many values as there are in it: no number allocates what is not there. */
 	if (json_array_size(rounds) > ROUNDS_MOST || json_array_size(cases) > CASES_MOST)
 		return error_set(error, -EFBIG, "more than %d rounds, or %d cases", ROUNDS_MOST,
 				 CASES_MOST);

@@ -329,6 +329,12 @@ class Export(unittest.TestCase):
             (suite,) = self.junit(path)
             self.assertEqual((suite.tests, suite.failures, suite.timestamp), (1, 0, None))
             self.assertTrue(self.github("--metric", "bw" if "-bw" in name else "lat", path))
+            if "-lat" in name:
+                with open(path, encoding="utf-8") as file:
+                    identifier = json.load(file)["cases"][0]["id"]
+                for chosen in ((), ("--case", identifier)):
+                    self.assertIn("has no histogram: perftest prints all samples with -U",
+                                  self.refused("hgrm", path, *chosen))
         self.assertIn("has no latency", self.refused("hgrm", path, "--case", "send/bw/64k/poll"))
 
     def test_prometheus_of_several_and_strange_words(self):

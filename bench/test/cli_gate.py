@@ -313,6 +313,8 @@ class Gate(unittest.TestCase):
             ((*arms, "--trials", "3"), "--trials: a gate runs each case once in every round"),
             ((*arms, "--preset", "slow"), "--preset: 'slow' is none of"),
             ((*arms, "--metric", "load", "--rate", "100k"), "a gate is for lat and bw"),
+            ((*arms, "--metric", "load", "--rate", "50%"), "a gate is for lat and bw"),
+            ((*arms, "--metric", "bw,load"), "a gate is for lat and bw"),
             (("--base", "n01", "--head", "n02", "n03"), "'n01' is a host"),
             (("--base", " ", "--head", "a/b"), "an arm has no words"),
             (("--base", "a/b " + "x " * 80, "--head", "a/b"), "more than 64 words"),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a gate is worth, by stand-ins of known noise and known slowness: see gate_arm.py."""
 
+import copy
 import glob
 import json
 import lzma
@@ -10,7 +11,7 @@ import tempfile
 import unittest
 
 import documents
-from verbmark import verbmark
+from verbmark import IS_SANITIZED, VERBMARK, Ended, Program, verbmark
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CASES = ("--op", "send", "--metric", "lat,bw", "-s", "64")
@@ -139,6 +140,16 @@ class GateCheck(unittest.TestCase):
             self.assertEqual((ended.status, ended.out), (1, ""), reason)
             self.assertIn(reason, ended.err)
             self.assertEqual(len(ended.err.splitlines()), 1)
+        # Nothing is kept for values that are not there.
+        (dose,) = copy.deepcopy(good["doses"])
+        dose["record"] |= {"rounds": [0] * 10**6, "cases": dose["record"]["cases"][:1] * 1000}
+        with open(self.path, "w", encoding="utf-8") as file:
+            json.dump(good | {"doses": [dose]}, file)
+        ended = Ended(Program("sh", "-c", 'ulimit -v 4000000 && exec "$@"', "sh", VERBMARK,
+                              "gate-check", "--replay", self.path) if not IS_SANITIZED else
+                      Program(VERBMARK, "gate-check", "--replay", self.path))
+        self.assertEqual(ended.status, 1)
+        self.assertRegex(ended.err, r"case 1: \S+: \d+ values of 1000000 rounds")
         ended = verbmark("gate-check", "--replay", "/no/such/file")
         self.assertEqual(ended.status, 1)
         self.assertRegex(ended.err, "/no/such/file.*: No such file")

@@ -206,6 +206,8 @@ class History(unittest.TestCase):
         # Older than is asked for; another rule; and of a pattern that is not there.
         self.assertNotIn("times", self.called("check", "--last", "7"))
         self.called("check", "--last", "8", status=1)
+        self.assertTrue(self.called("check", "--last", "0", status=1).endswith(
+            "38 runs, 2 series: 2 steps in all of them, 2 of them worse; 0 older"))
         self.called("check", "--magnitude", "30%")
         self.assertIn("no run has a complete case like x*", self.refused("show", "x*"))
         self.assertEqual(len(self.shown("send/*")["series"]), 1)
@@ -376,8 +378,8 @@ class History(unittest.TestCase):
         self.assertEqual(ended.out, "2 runs, 2 series, 3 skipped")
         # To add it again mends it.
         os.unlink(f"{self.dir}/runs/mine.json")
-        os.unlink(f"{self.dir}/runs/{names[4].removesuffix('json')}label")
-        self.assertEqual(self.add(*paths).count(" added"), 2)
+        told = self.add(*paths)
+        self.assertEqual((told.count(" added"), told.count("labelled anew")), (2, 1))
         self.assertEqual(len(self.shown()["runs"]), 5)
 
     def test_corrupt_index(self):

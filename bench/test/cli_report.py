@@ -55,7 +55,9 @@ def latency(samples, identifier="send/lat/64/poll", kind="half"):
     bins = [[value, value + 1, samples.count(value)] for value in sorted(set(samples))]
     return case(
         identifier,
-        trials=[trial(len(samples), 5 * MS, latency_ns={"p50": statistics.median(samples)})],
+        trials=[trial(len(samples), 5 * MS, latency_ns={"p50": statistics.median(samples)},
+                      warmup={"messages": 100, "duration_ns": 20 * MS + sum(samples),
+                              "converged": True})],
         latency_ns={
             "count": len(samples),
             "kind": kind,
@@ -386,7 +388,16 @@ class Report(unittest.TestCase):
         stream = bandwidth([100])
         stream.update(semantics={"receive": True, "buffer": True, "seen": "x"},
                       think="\x1b]0;pwned\x07")
-        self.assertNotIn("\x1b", self.shown(self.write("a.json", result(stream))).out)
+        self.assert_refused(result(stream))
+        for more in ({"access": "\x1b[2J"}, {"\x1b[2J": 1}, {"access": "\u009b2J"}):
+            self.assert_refused(result(latency(FAST) | more))
+        party = {"name": "n01", "device": "mlx5_0", "hard_fingerprint": "\x1b[2J"}
+        self.assert_refused(result(latency(FAST)) | {"parties": [party]})
+
+    def assert_refused(self, document):
+        ended = self.shown(self.write("a.json", document), status=1)
+        self.assertNotIn("\x1b", ended.out + ended.err)
+        self.assertIn("not all printable", ended.err)
 
     def test_units(self):
         path = self.write("a.json", result(bandwidth([100, 200, 300])))
@@ -475,6 +486,8 @@ class Report(unittest.TestCase):
              "--json is for what --merge makes of several"),
             (("--units", "bits", path), "--units: 'bits' is none of Gb/s, Mb/s, GB/s, MB/s, MiB/s"),
             (("--merge", path, path), f"'{path}' is there twice"),
+            (("--merge", path, f"{self.folder.name}/./a.json"),
+             f"'{self.folder.name}/./a.json' is there twice"),
             (("-o", path, path), "--output is a result: it would be lost"),
             (("-o", f"{self.folder.name}/./a.json", path),
              "--output is a result: it would be lost"),
@@ -555,6 +568,7 @@ class Report(unittest.TestCase):
         whole["hosts"]["server"]["facts"] = {
             "host": "n02.example", "device": {"node_guid": "0002:c903:0012:3456", "fw_ver": "1.2"}
         }
+        whole["turns"] = [{"by": "post-list", "pairs": [], "missing": ["read: n02-mgmt's mlx5_0"]}]
         path = self.write("a.json", whole)
         document, made, ended = self.redacted(path)
         # What is shown is for who has it anyway.
@@ -574,7 +588,9 @@ class Report(unittest.TestCase):
         self.assertTrue(shown.startswith("client mlx5_0/1 -> server mlx5_1/1"), shown)
         self.assertEqual(shown.splitlines()[1:-1], self.shown(path).out.replace(
             "n02 is gone", "server is gone").splitlines()[1:-1])
-        self.assertEqual(self.redacted(made)[0], document)
+        again = f"{self.folder.name}/again.json"
+        shutil.copy(made, again)
+        self.assertEqual(self.redacted(again)[0], document)
         other = self.write("b.json", result(latency(SLOW)))
         merged, _, _ = self.redacted("--merge", path, other)
         self.assertEqual(merged["cases"][0]["latency_ns"]["count"], len(FAST) + len(SLOW))
@@ -587,13 +603,15 @@ class Report(unittest.TestCase):
 
     def test_what_is_not_merged(self):
         good = self.write("good.json", result(latency(FAST)))
-        elsewhere = result(latency(FAST))
+        elsewhere = result(latency(SLOW))
         elsewhere["hosts"]["server"]["host"] = "n03"
-        told = copy.deepcopy(result(latency(FAST)))
+        told = copy.deepcopy(result(latency(SLOW)))
         told["cases"][0]["tx_depth"] = 7
         for document, sentence in (
+            (result(latency(FAST), bandwidth([5])), "send/lat/64/poll: its trial 1 was there before: "
+             "the same run twice, or one that was merged already"),
             (elsewhere, "the server's: host is n03, and was n02 before"),
-            (result(latency(FAST, kind="full")), "send/lat/64/poll: its latency is full, and was "
+            (result(latency(SLOW, kind="full")), "send/lat/64/poll: its latency is full, and was "
              "half before"),
             (told, "send/lat/64/poll: tx-depth is 7, and was not given before"),
         ):

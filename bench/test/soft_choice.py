@@ -221,6 +221,37 @@ class Refused(OnSoft):
 
 
 class Shown(OnSoft):
+    def test_a_plan_from_a_pipe(self):
+        """The program is executed again, and what it reads is still there."""
+        words = "cat - | exec \"$@\""
+        plan = json.dumps([{"size": 8, "iterations": 50}, {"size": 16, "iterations": 50}])
+        path = f"{self.folder}/r.json"
+        ended = subprocess.run(
+            ["sh", "-c", words, "sh", VERBMARK, "run", *SOFT, "--plan", "/dev/stdin", "--json",
+             path, "--trials", "1", "--warmup", "0ms"],
+            input=plan, env=self.environment, cwd=self.folder, capture_output=True, text=True,
+            timeout=RUN_PATIENCE, check=False,
+        )
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual([case["size"] for case in json.load(file)["cases"]], [8, 16])
+
+    def test_several_runs_at_once(self):
+        """Each has a file of its own, whenever it began."""
+        programs = [
+            Program(VERBMARK, "run", *SOFT, *SHORT, "-s", size, env=self.environment,
+                    cwd=self.folder)
+            for size in (8, 16, 24)
+        ]
+        for program in programs:
+            self.assertEqual(program.wait(RUN_PATIENCE), 0, program.errors)
+        sizes = []
+        for path in sorted(os.listdir(self.folder)):
+            if path.startswith("verbmark-local-"):
+                with open(f"{self.folder}/{path}", encoding="utf-8") as file:
+                    sizes.append(json.load(file)["cases"][0]["size"])
+        self.assertEqual(sorted(sizes), [8, 16, 24])
+
     def test_devices(self):
         ended = self.good("devices", *SOFT)
         self.assertTrue(ended.out.startswith(HEAD), ended.out)
