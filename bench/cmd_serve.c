@@ -394,6 +394,9 @@ static int open_pool(struct server *server, const struct settings *settings,
 	const struct pool_settings wanted = {
 		/* One that is named, or any: then one that is up. */
 		.device = settings->device && devices->n_ports ? devices->ports[0].device : NULL,
+		.device_port = settings->device && devices->n_ports == 1
+				       ? (uint8_t)devices->ports[0].port
+				       : 0,
 		.address = settings->bind,
 		.port = port,
 		.time_ms = settings->allowance.time_ms,
@@ -521,6 +524,10 @@ static int check(const struct settings *settings, struct error *error)
 				 "--pool-dump are for --pool");
 	if (!settings->pool.size)
 		return 0;
+	if (settings->pool.share > settings->pool.size)
+		return error_set(error, -EINVAL,
+				 "--pool-share is more than --pool: leave it away, and a client "
+				 "may have all of it");
 	if (settings->has_token || settings->secret_file)
 		return error_set(error, -EINVAL,
 				 "--pool asks its clients for no secret: leave --token and "

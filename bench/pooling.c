@@ -155,6 +155,7 @@ int pooling_open(struct pooling *pooling, const struct pooling_wish *wish,
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	pooling->settings = (struct pool_settings){
 		.device = keep(pooling->device, sizeof(pooling->device), settings->device),
+		.device_port = settings->device_port,
 		.address = keep(pooling->address, sizeof(pooling->address), settings->address),
 		.port = settings->port,
 		.size = wish->size,

@@ -132,6 +132,7 @@ class Pool(unittest.TestCase):
         )
         # That is for who found nobody.
         self.assertNotIn("running there", ended.err)
+        server.wait_for("refused: 1 of its clients are here")
         self.assertIsNone(first.process.poll(), first.errors)
         first.kill()
         server.wait_for("gone")
@@ -294,6 +295,8 @@ class Pool(unittest.TestCase):
         ended = Ended(pool(server))
         self.assertEqual(ended.status, 1)
         self.assertIn("add its network to 'serve --allow' there", ended.err)
+        # Strangers do not fill what it tells.
+        self.assertNotIn("refused", " ".join(server.told()))
 
     def test_no_pool_there(self):
         with Server("--device", DEVICE) as server:
@@ -348,6 +351,10 @@ class Calls(unittest.TestCase):
             )
         self.assertIn(
             "--once and --idle are not for it", self.refused("serve", "--pool", "1m", "--once")
+        )
+        self.assertEqual(
+            self.refused("serve", "--pool", "1m", "--pool-share", "1048577"),
+            "--pool-share is more than --pool: leave it away, and a client may have all of it",
         )
         self.assertIn(
             "asks its clients for no secret",

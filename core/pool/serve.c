@@ -31,6 +31,15 @@
 #define GRACE_MS  20
 #define SILENT_MS 1000
 
+/* The one that is named, or any that is up. */
+static bool is_meant(const struct pool_settings *settings, const struct device_port *port)
+{
+	if (!settings->device)
+		return port->state == IBV_PORT_ACTIVE;
+	return !strcmp(port->device, settings->device) &&
+	       (!settings->device_port || port->port == settings->device_port);
+}
+
 static int choose_device(struct pool_server *server, char name[static IBV_SYSFS_NAME_MAX],
 			 struct error *error)
 {
@@ -40,8 +49,7 @@ static int choose_device(struct pool_server *server, char name[static IBV_SYSFS_
 	if (code)
 		return code;
 	for (size_t i = 0; i < list.n_ports && !name[0]; i++)
-		if (server->settings.device ? !strcmp(list.ports[i].device, server->settings.device)
-					    : list.ports[i].state == IBV_PORT_ACTIVE) {
+		if (is_meant(&server->settings, &list.ports[i])) {
 			snprintf(name, IBV_SYSFS_NAME_MAX, "%s", list.ports[i].device);
 			server->device_port = list.ports[i].port;
 			/*
@@ -229,6 +237,9 @@ static int consider(const struct pool_server *server, const struct rdma_cm_id *i
 	if (id->verbs != server->device.verbs)
 		return error_set(error, -ENODEV, "the pool is on %s alone",
 				 ibv_get_device_name(server->device.verbs->device));
+	if (settings->device_port && id->port_num != settings->device_port)
+		return error_set(error, -ENODEV, "the pool is on port %u of %s alone",
+				 settings->device_port, settings->device);
 	if (settings->permits && !settings->permits(settings->owner, client))
 		return error_set(
 			error, -EACCES,
@@ -240,6 +251,22 @@ static int consider(const struct pool_server *server, const struct rdma_cm_id *i
 					 ? ", or raise 'serve --pool-clients' there"
 					 : "");
 	return 0;
+}
+
+/* Nothing is told of who is not allowed here: he could fill a log as fast as he knocks. */
+static void turn_away(const struct pool_server *server, struct rdma_cm_id *id,
+		      const struct error *error)
+{
+	const struct pool_settings *settings = &server->settings;
+	char who[ADDRESS_TEXT];
+
+	cm_reject(id, error->text);
+	if (!settings->tell || error->code == -EACCES)
+		return;
+	address_text(rdma_get_peer_addr(id), who);
+	settings->tell(
+		settings->owner,
+		&(struct pool_report){.event = POOL_DENIED, .who = who, .reason = error->text});
 }
 
 /* A request to connect: of one that is not taken nothing stays. */
@@ -263,7 +290,7 @@ static void take_in(struct pool_server *server, const struct cm_event *event)
 			set_timer(server);
 		return;
 	}
-	cm_reject(id, error.text);
+	turn_away(server, id, &error);
 	if (guest)
 		guest_destroy(guest);
 	else
@@ -373,17 +400,39 @@ static bool is_through(const struct pool_server *server, const struct guest *gue
 				     now_ns - guest->leaving_ns >= grace_ms * NS_PER_MS);
 }
 
-/* Takes those whose time is over out of the list: all of them, or those that leave. */
-static struct guest *part(struct pool_server *server, bool all)
+/* Whether there are any: what comes of theirs is in the queue. */
+static bool mark(struct pool_server *server)
 {
 	uint64_t now_ns = clock_now_ns();
+	bool has_any = false;
+
+	for (struct guest *guest = server->guests; guest; guest = guest->next) {
+		guest->is_through = is_through(server, guest, now_ns);
+		has_any = has_any || guest->is_through;
+	}
+	return has_any;
+}
+
+/* All that is in the queue now: no more than it has room for. */
+static int drain_all(struct pool_server *server, struct error *error)
+{
+	int code = 1;
+
+	for (uint32_t i = 0; i <= server->depth && code > 0; i += DRAINS * BATCH)
+		code = drain(server, error);
+	return code < 0 ? code : 0;
+}
+
+/* Takes those that are through out of the list, or all of them. */
+static struct guest *part(struct pool_server *server, bool all)
+{
 	struct guest **link = &server->guests;
 	struct guest *parted = NULL;
 
 	while (*link) {
 		struct guest *guest = *link;
 
-		if (!all && !is_through(server, guest, now_ns)) {
+		if (!all && !guest->is_through) {
 			link = &guest->next;
 			continue;
 		}
@@ -409,19 +458,24 @@ static void forget(struct pool_server *server, struct guest *parted)
 		set_timer(server);
 }
 
-/* Of a queue pair that has gone there may still be completions: only then its guest goes. */
+/*
+ * With a queue pair some devices take out its completions, of others there may still be some:
+ * all are taken before it goes, and only then its guest does.
+ */
 static int bury(struct pool_server *server, struct error *error)
 {
-	struct guest *parted = part(server, false);
-	struct guest *last = parted;
-	int code = 1;
+	struct guest *parted;
+	struct guest *last;
+	int code;
 
-	if (!parted)
+	if (!mark(server))
 		return 0;
-	/* No more of them can be there than the queue has room for. */
-	for (uint32_t i = 0; i <= server->depth && code > 0; i += DRAINS * BATCH)
-		code = drain(server, error);
-	if (code >= 0) {
+	code = drain_all(server, error);
+	if (code)
+		return code;
+	parted = last = part(server, false);
+	code = drain_all(server, error);
+	if (!code) {
 		forget(server, parted);
 		return 0;
 	}

@@ -35,7 +35,7 @@ enum pool_event {
 /* What has become of a client. Texts live as long as the call. */
 struct pool_report {
 	enum pool_event event;
-	const char *who; /* its address, and its number, from 1 */
+	const char *who; /* its address, and its number, from 1: none is who is not let in */
 	uint64_t size;
 	uint64_t address;
 	uint32_t rkey;
@@ -45,7 +45,8 @@ struct pool_report {
 };
 
 struct pool_settings {
-	const char *device;  /* NULL: the first one that there is */
+	const char *device;  /* NULL: the first one that there is, */
+	uint8_t device_port; /* by which clients come; 0: any of its ports */
 	const char *address; /* to listen on; NULL: all of the device's */
 	uint16_t port;       /* 0: a free one */
 	uint64_t size;
