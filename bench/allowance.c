@@ -206,10 +206,17 @@ int allowance_take(struct allowance *allowance, const struct protocol_case *want
 	return 0;
 }
 
+void allowance_keep(struct allowance *allowance, uint64_t *taken, uint64_t kept)
+{
+	if (kept >= *taken)
+		return;
+	atomic_fetch_sub(&allowance->taken, *taken - kept);
+	*taken = kept;
+}
+
 void allowance_give(struct allowance *allowance, uint64_t *taken)
 {
-	atomic_fetch_sub(&allowance->taken, *taken);
-	*taken = 0;
+	allowance_keep(allowance, taken, 0);
 }
 
 const char *allowance_parse_clients(const char *text, void *field)

@@ -43,6 +43,8 @@ void allowance_leave(struct allowance *allowance);
 int allowance_take(struct allowance *allowance, const struct protocol_case *wanted, uint64_t *taken,
 		   struct error *error);
 void allowance_give(struct allowance *allowance, uint64_t *taken);
+/* Gives the rest. */
+void allowance_keep(struct allowance *allowance, uint64_t *taken, uint64_t kept);
 
 /* Parsers of options: what is zero, or too much, is refused. */
 const char *allowance_parse_clients(const char *text, void *field);

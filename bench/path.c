@@ -7,6 +7,7 @@
 
 #include "bench/rules.h"
 #include "bench/trial.h"
+#include "core/cacheline.h"
 
 #define SMALL    64
 #define LARGE    (64 << 10)
@@ -138,8 +139,8 @@ int path_prove(struct path *path, struct control *control, struct error *error)
 		.result = &ends,
 		.who = "the server",
 		.answer_ms = ANSWER_MS,
-		.hist = malloc(sizeof(*trial.hist)),
-		.windows = malloc(sizeof(*trial.windows)),
+		.hist = cacheline_calloc(1, sizeof(*trial.hist)),
+		.windows = cacheline_calloc(1, sizeof(*trial.windows)),
 	};
 	int code = 0;
 
@@ -148,6 +149,7 @@ int path_prove(struct path *path, struct control *control, struct error *error)
 		prove(&trial, path);
 	else
 		code = error_set_errno(error, -ENOMEM, "cannot prove the path");
+	buffer_close(&trial.spare);
 	free(trial.hist);
 	free(trial.windows);
 	return code;

@@ -68,9 +68,9 @@ struct session {
 	const struct responder_terms *terms;
 	const char *offered; /* the device; NULL: all are */
 	struct allowance *allowance;
-	uint64_t taken;           /* of it, by the lanes */
+	uint64_t taken;           /* of it, by the lanes and the spare */
 	struct team team;         /* zeroed: there is none */
-	struct buffer spare;      /* of the lanes before, while others are made */
+	struct buffer spare;      /* of the lanes before, until there are others */
 	struct station *stations; /* one of each of its threads */
 	struct parameters parameters;
 	char device[64];        /* that they are on */
@@ -149,7 +149,7 @@ static int stop_station(void *whole, unsigned int number, struct error *error)
 	return lane_stop(&session->stations[number].lane, error);
 }
 
-/* The first one's buffer stays, for who is next to ask for such a one. */
+/* The first one's buffer stays for the next case, which most often asks for such a one. */
 static void close_lanes(struct session *session)
 {
 	struct error ignored = {0};
@@ -158,13 +158,14 @@ static void close_lanes(struct session *session)
 	team_close(&session->team);
 	free(session->stations);
 	session->stations = NULL;
-	allowance_give(session->allowance, &session->taken);
+	allowance_keep(session->allowance, &session->taken, session->spare.mapped);
 }
 
 static void drop_lanes(struct session *session)
 {
 	close_lanes(session);
 	buffer_close(&session->spare);
+	allowance_give(session->allowance, &session->taken);
 }
 
 static int make_lanes(struct session *session, const struct protocol_case *wanted,
@@ -174,6 +175,8 @@ static int make_lanes(struct session *session, const struct protocol_case *wante
 	struct errand errand = {.session = session, .wanted = wanted};
 	int code;
 
+	/* The spare one is the case's, or it goes. */
+	allowance_give(session->allowance, &session->taken);
 	if (allowance_take(session->allowance, wanted, &session->taken, error))
 		return error->code;
 	session->chosen = (struct chosen){0};
@@ -200,8 +203,10 @@ static int take_lanes(struct session *session, const struct protocol_case *wante
 		return 0;
 	close_lanes(session);
 	code = make_lanes(session, wanted, error);
-	/* It is not to hold what the case was not allowed. */
+	/* It is not to hold what the case was not allowed, or has no use for. */
 	buffer_close(&session->spare);
+	if (code)
+		allowance_give(session->allowance, &session->taken);
 	return code;
 }
 
@@ -494,7 +499,7 @@ static int answer(struct session *session, json_t *message, struct error *error)
 		int code = note(session, message, error);
 
 		/* The case is over, and the client has something else to do just now. */
-		drop_lanes(session);
+		close_lanes(session);
 		return code;
 	}
 	if (protocol_is(message, "drive")) {

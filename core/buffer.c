@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/mempolicy.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -148,11 +149,24 @@ int buffer_node(const struct buffer *buffer)
 	return node == node_of(buffer->address + buffer->mapped - 1) ? node : -1;
 }
 
+/* Whether its pages are where new ones would be asked to be: near this thread, or on a node. */
+static bool is_in_place(const struct buffer *buffer)
+{
+	unsigned int node = (unsigned int)buffer->numa_node;
+
+	if (node_of(buffer->address) < 0)
+		return true; /* nothing is known of nodes here */
+	if (buffer->numa_node < 0 && getcpu(NULL, &node))
+		return false;
+	return buffer_node(buffer) == (int)node;
+}
+
 static bool is_as_wanted(const struct buffer *buffer, size_t size, enum buffer_pages pages,
 			 int numa_node)
 {
 	return buffer->address && buffer->pages == pages && buffer->numa_node == numa_node &&
-	       size <= buffer->mapped && buffer->mapped - size < buffer->page;
+	       size <= buffer->mapped && buffer->mapped - size < buffer->page &&
+	       is_in_place(buffer);
 }
 
 int buffer_take(struct buffer *buffer, struct buffer *spare, size_t size, enum buffer_pages pages,

@@ -151,7 +151,8 @@ int ground_strip(struct ground *ground)
 		keep(&first, verbs_result(ibv_dereg_mr(ground->mr)));
 	if (ground->pd)
 		keep(&first, verbs_result(ibv_dealloc_pd(ground->pd)));
-	if (ground->spare)
+	/* What a region still holds is nobody else's. */
+	if (ground->spare && !first)
 		buffer_keep(&ground->buffer, ground->spare);
 	buffer_close(&ground->buffer);
 	ground->verbs = NULL;

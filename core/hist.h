@@ -18,6 +18,7 @@
 #define HIST_MAX_BITS 37
 #define HIST_BINS     ((size_t)(HIST_MAX_BITS - HIST_SUB_BITS + 1) << HIST_SUB_BITS)
 
+/* Bins below that of min, and above that of max, are empty. */
 struct hist {
 	uint64_t count; /* with those in over */
 	uint64_t over;
@@ -30,7 +31,7 @@ struct hist {
 
 void hist_init(struct hist *hist);
 
-/* The same for one that was initialised, or zeroed: it takes no longer than it had bins. */
+/* The same for one that was initialised, or zeroed: it takes as long as min and max are apart. */
 void hist_clear(struct hist *hist);
 
 static ALWAYS_INLINE size_t hist_index(uint64_t value)

@@ -176,6 +176,13 @@ static void test_memory_is_given_back(void **unused)
 	/* Twice is once. */
 	allowance_give(&allowance, &second);
 	assert_int_equal(atomic_load(&allowance.taken), 0);
+	/* More than was taken is not kept. */
+	first = check_taken(&allowance, "size=1m");
+	allowance_keep(&allowance, &first, 2 * first);
+	assert_int_equal(atomic_load(&allowance.taken), first);
+	allowance_keep(&allowance, &first, MIB);
+	assert_int_equal(first, MIB);
+	assert_int_equal(atomic_load(&allowance.taken), MIB);
 }
 
 static void test_places(void **unused)

@@ -129,19 +129,30 @@ static void check_apart(void)
 	}
 }
 
-static void open_lane(struct lane *lane, unsigned int number, bool is_server)
+static struct lane_wish wish_of(unsigned int number, bool is_server)
 {
-	const struct lane_wish wish = {
+	return (struct lane_wish){
 		.device = "soft0",
 		.parameters = &parameters,
 		.shape = &ops[parameters.op]->shape,
 		.is_server = is_server,
 		.number = number,
 	};
+}
+
+static void open_as_wished(struct lane *lane, const struct lane_wish *wish)
+{
 	struct error error = {0};
 
-	if (lane_open(lane, &wish, &error))
+	if (lane_open(lane, wish, &error))
 		fail_msg("%s", error.text);
+}
+
+static void open_lane(struct lane *lane, unsigned int number, bool is_server)
+{
+	const struct lane_wish wish = wish_of(number, is_server);
+
+	open_as_wished(lane, &wish);
 }
 
 static void connect_lanes(void)
@@ -272,6 +283,46 @@ static void test_locks_of_atomics(void **unused)
 	tear_down();
 }
 
+/* The pages of the lane before, as new, while the next one has use for such. */
+static void check_spare(const char *asked_for, bool is_server, bool is_same)
+{
+	struct lane_wish wish = wish_of(0, is_server);
+	struct buffer spare = {0};
+	struct lane lane;
+	const char *address;
+	uint64_t key;
+
+	parameters = asked("op=send metric=bw");
+	rules_choose(ops[parameters.op], &parameters);
+	wish.spare = &spare;
+	open_as_wished(&lane, &wish);
+	address = lane.ground.buffer.address;
+	memset(lane.ground.buffer.address, 0xa5, lane.ground.buffer.mapped);
+	key = lane.ground.mr->rkey;
+	lane_close(&lane);
+	assert_ptr_equal(spare.address, address);
+	parameters = asked(asked_for);
+	rules_choose(ops[parameters.op], &parameters);
+	wish.shape = &ops[parameters.op]->shape;
+	open_as_wished(&lane, &wish);
+	assert_null(spare.address);
+	assert_int_equal(lane.ground.buffer.address == address, is_same);
+	for (size_t i = 0; i < lane.ground.buffer.mapped; i++)
+		assert_int_equal(lane.ground.buffer.address[i], 0);
+	/* Who could reach it no longer can. */
+	assert_int_not_equal(lane.ground.mr->rkey, key);
+	lane_close(&lane);
+	buffer_close(&spare);
+}
+
+static void test_spare_buffers(void **unused)
+{
+	check_spare("op=send metric=bw", false, true);
+	check_spare("op=send metric=bw", true, true);
+	check_spare("op=send metric=bw size=128", true, true);
+	check_spare("op=send metric=bw size=16m", true, false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -279,6 +330,7 @@ int main(void)
 		cmocka_unit_test(test_own_lines_of_shared_queues),
 		cmocka_unit_test(test_begin_of_a_line),
 		cmocka_unit_test(test_locks_of_atomics),
+		cmocka_unit_test(test_spare_buffers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

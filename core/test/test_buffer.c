@@ -115,11 +115,10 @@ static void test_a_spare_that_does_not_fit(void **unused)
 		enum buffer_pages kind;
 		int node;
 	} rows[] = {
-		{5, BUFFER_ORDINARY, -1},
-                {4, BUFFER_ORDINARY, -1},
-                {6, BUFFER_ORDINARY, -1},
+		{4, BUFFER_ORDINARY, -1},
+		{6, BUFFER_ORDINARY, -1},
 		{5, BUFFER_SHARED,   -1},
-                {5, BUFFER_ORDINARY, 0 },
+		{5, BUFFER_ORDINARY, 0 },
 	};
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
