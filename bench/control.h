@@ -17,7 +17,7 @@
 #include "core/watch.h"
 
 #define CONTROL_PORT  7471
-#define CONTROL_INBOX 8
+#define CONTROL_INBOX 4
 
 struct control {
 	int fd;
@@ -34,6 +34,7 @@ struct control {
 	uint64_t heard_ns;
 	uint64_t begun_ns; /* the frame that is being received */
 	uint64_t beat_ns;
+	uint64_t ticked_ns;
 	struct error failure;
 	struct alarm *single;         /* of one guarded alarm */
 	struct alarm *const *guarded; /* so many: */

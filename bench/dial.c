@@ -74,8 +74,7 @@ static int try_all(const struct address_list *list)
 	return code;
 }
 
-/* What may be otherwise once the server is up. */
-static bool may_come(int code)
+bool dial_may_come(int code)
 {
 	return code == -ECONNREFUSED || code == -EHOSTUNREACH || code == -ENETUNREACH ||
 	       code == -ETIMEDOUT || code == -ECONNRESET;
@@ -109,7 +108,7 @@ int dial_connect(const char *host, uint16_t port, unsigned int wait_ms, const st
 				 host);
 	for (;;) {
 		code = try_all(&list);
-		if (!may_come(code) || !clock_left_ms(deadline))
+		if (!dial_may_come(code) || !clock_left_ms(deadline))
 			break;
 		nanosleep(&pause, NULL);
 	}

@@ -12,6 +12,9 @@
 #include "bench/allow.h"
 #include "core/address.h"
 
+/* Whether what failed with that code may be otherwise once the server is up. */
+bool dial_may_come(int code);
+
 /*
  * Connects, trying again for wait_ms while nothing listens there. allow: only to addresses of
  * these networks; NULL: to any. Returns the socket.

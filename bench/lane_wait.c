@@ -55,15 +55,25 @@ int lane_settle(struct lane *lane, struct error *error)
 	return 0;
 }
 
+/* Seen with rxe of Linux 6.1, and with fences alone. */
+static const char fenced[] = "; Soft-RoCE now and then forgets what waits behind a fence";
+/* It takes nothing any more. */
+static const char early[] =
+	"; with -b a thread may be through long before others: -D instead of -n";
+
 int lane_stalled(const struct lane *lane, struct error *error)
 {
-	bool is_fenced = lane->flows[0].notice.flags & IBV_SEND_FENCE;
+	const struct parameters *p = lane->parameters;
+	bool is_counted = p->bidirectional && p->threads > 1 && p->iterations != PARAMETER_AUTO;
+	const char *hint = "";
 
-	/* Seen with rxe of Linux 6.1, and with fences alone. */
-	return error_set(
-		error, -ETIMEDOUT, "nothing has come for %.3g s, while the other end is alive%s",
-		(double)lane->stalled_ns / (double)NS_PER_S,
-		is_fenced ? "; Soft-RoCE now and then forgets what waits behind a fence" : "");
+	if (lane->flows[0].notice.flags & IBV_SEND_FENCE)
+		hint = fenced;
+	else if (is_counted)
+		hint = early;
+	return error_set(error, -ETIMEDOUT,
+			 "nothing has come for %.3g s, while the other end is alive%s",
+			 (double)lane->stalled_ns / (double)NS_PER_S, hint);
 }
 
 int lane_missed(struct lane *lane, uint64_t number, int code, struct error *error)

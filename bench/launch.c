@@ -229,6 +229,28 @@ static int await_ready(struct launch *launch, struct error *error)
 	}
 }
 
+/* A command that has ended already reads nothing: await_ready tells of it. */
+static int tell_token(const struct launch *launch, struct error *error)
+{
+	const struct timespec now = {0};
+	sigset_t broken;
+	sigset_t before;
+	int code = 0;
+
+	sigemptyset(&broken);
+	sigaddset(&broken, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &broken, &before);
+	if (dprintf(launch->input, "%s\n", launch->token) < 0) {
+		if (errno != EPIPE)
+			code = error_set_errno(error, -errno,
+					       "cannot talk to the server that was started");
+		else if (!sigismember(&before, SIGPIPE))
+			sigtimedwait(&broken, NULL, &now);
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return code;
+}
+
 int launch_start(struct launch *launch, const char *command, const char *host,
 		 const struct launch_server *server, struct error *error)
 {
@@ -244,9 +266,8 @@ int launch_start(struct launch *launch, const char *command, const char *host,
 		code = start(launch, &words, error);
 	if (code)
 		return code;
-	if (dprintf(launch->input, "%s\n", launch->token) < 0)
-		code = error_set_errno(error, -errno, "cannot talk to the server that was started");
-	else
+	code = tell_token(launch, error);
+	if (!code)
 		code = await_ready(launch, error);
 	if (code)
 		launch_stop(launch);

@@ -12,6 +12,7 @@
 #include <errno.h>
 
 #include "bench/loop.h"
+#include "bench/loop_sink.h"
 #include "bench/slots.h"
 
 /* Completions taken at once. */
@@ -129,7 +130,7 @@ static ALWAYS_INLINE int64_t stream_take(struct lane *lane, const struct stream_
 
 			if (unlikely(lane_take_moved(lane, &wc[i], &is_message,
 						     kind.is_verified || kind.walks, error)))
-				return error->code;
+				return sink_leave(lane, &wc[i], n_wc - i, error);
 			continue;
 		}
 		if (unlikely(wc[i].status != IBV_WC_SUCCESS))

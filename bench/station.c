@@ -82,7 +82,7 @@ static int count_rest(const struct protocol_case *wanted, struct lane *lane, uin
 
 	if (p->metric != METRIC_BW || !wanted->op->is_received)
 		return 0;
-	if (!p->verify && (!lane_is_lossy(lane) || p->bidirectional))
+	if (!p->verify && !lane_is_lossy(lane))
 		return 0;
 	return sink_drain(lane, arrived, error);
 }
@@ -99,7 +99,9 @@ int station_respond(struct station *station, const struct protocol_case *wanted,
 	code = respond(station, wanted, error);
 	done->cost = cost_since(&station->lane, &before);
 	done->elapsed_ns = clock_now_ns() - start;
-	done->arrived = done->cost.messages;
+	/* Both ways, those of its cost are its own. */
+	done->arrived =
+		wanted->parameters.bidirectional ? station->lane.received : done->cost.messages;
 	return code ? code : count_rest(wanted, &station->lane, &done->arrived, error);
 }
 

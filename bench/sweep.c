@@ -20,6 +20,9 @@
 #include "bench/protocol.h"
 #include "bench/trial.h"
 
+/* What a case has is taken down before that is answered. */
+#define NOTE_MS 180000
+
 static int pair_devices(const struct sweep *sweep, const struct plan *plan, json_t *welcome,
 			struct result *result, struct error *error)
 {
@@ -65,9 +68,10 @@ static int greet(struct sweep *sweep, const struct plan *plan, struct result *re
 }
 
 /* What the server says to a question outside of cases. */
-static int hear(struct sweep *sweep, const char *type, json_t **answer, struct error *error)
+static int hear(struct sweep *sweep, const char *type, json_t **answer, unsigned int timeout_ms,
+		struct error *error)
 {
-	int code = control_receive(&sweep->control, answer, PROTOCOL_ANSWER_MS, error);
+	int code = control_receive(&sweep->control, answer, timeout_ms, error);
 
 	if (code)
 		return code;
@@ -82,7 +86,7 @@ static int ask(struct sweep *sweep, json_t *question, const char *type, json_t *
 {
 	int code = control_send(&sweep->control, question, error);
 
-	return code ? code : hear(sweep, type, answer, error);
+	return code ? code : hear(sweep, type, answer, PROTOCOL_ANSWER_MS, error);
 }
 
 /* The circumstances of both ends, on the devices that were picked. */
@@ -164,7 +168,7 @@ void sweep_note(struct sweep *sweep, struct result_case *found)
 	if (control_send(&sweep->control, protocol_note(false), &ignored))
 		return;
 	witness_note(&sweep->witness, &moved, &ignored);
-	if (!hear(sweep, "noted", &answer, &ignored)) {
+	if (!hear(sweep, "noted", &answer, NOTE_MS, &ignored)) {
 		if (found && moved)
 			keep_counters(sweep, found, moved, json_object_get(answer, "counters"));
 		json_decref(answer);

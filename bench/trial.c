@@ -242,7 +242,7 @@ static int count_arrived(struct trial *trial, const struct plan_case *wanted,
 {
 	double seconds = (double)found->duration_ns / (double)NS_PER_S;
 
-	if (!wanted->op->is_received || wanted->parameters.bidirectional)
+	if (!wanted->op->is_received)
 		return 0;
 	found->sent = gather_posted(trial);
 	found->lost = found->sent > trial->arrived ? found->sent - trial->arrived : 0;
@@ -281,6 +281,9 @@ static int compare_notes(struct trial *trial, const struct plan_case *wanted,
 	/* Where the server takes no part, its cost is that of the client's messages. */
 	if (!is_shared(wanted))
 		found->server.messages = found->warmup.messages + found->messages;
+	/* While the client waited for others, it polled for nobody's messages. */
+	else if (trial->gate && p->server_cq == RDMA_POLL)
+		found->server = (struct result_cost){0};
 	found->has_far = p->bidirectional && (is_each_received(wanted->op) || trial->driven >= 0);
 	if (found->has_far)
 		found->far_messages_per_s = far_rate(trial, wanted, found);

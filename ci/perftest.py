@@ -23,21 +23,41 @@ def places(size, qps):
     return ["--access", "sequential", "--buffer", str(PAGE * qps)]
 
 
+def numbers(text):
+    """Those of a list such as 0-3,8."""
+    ranges = [part.split("-") for part in text.strip().split(",") if part]
+    return {one for part in ranges for one in range(int(part[0]), int(part[-1]) + 1)}
+
+
 def siblings(cpu):
     """Those that share its core."""
     try:
         with open("/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list" % cpu,
                   encoding="ascii") as file:
-            ranges = [part.split("-") for part in file.read().strip().split(",")]
+            return numbers(file.read())
     except OSError:
         return {cpu}
-    return {one for part in ranges for one in range(int(part[0]), int(part[-1]) + 1)}
 
 
-def processors():
-    """One for the server and one for the client, each on a core of its own; or None."""
-    cpus = sorted(os.sched_getaffinity(0))
-    others = [cpu for cpu in cpus if cpu not in siblings(cpus[0])] or cpus[1:]
+def close_to(device):
+    """The processors near it, as far as they are known, that may be used here."""
+    allowed = os.sched_getaffinity(0)
+    try:
+        with open("/sys/class/infiniband/%s/device/local_cpulist" % device,
+                  encoding="ascii") as file:
+            return sorted(numbers(file.read()) & allowed) or sorted(allowed)
+    except OSError:
+        return sorted(allowed)
+
+
+def processors(device):
+    """
+    One for the server and one for the client, near the device, and of two cores where there
+    are so many; None where there is one only.
+    """
+    cpus = close_to(device)
+    same = siblings(cpus[0])
+    others = [cpu for cpu in cpus if cpu not in same] or cpus[1:]
     return (cpus[0], others[0]) if others else None
 
 

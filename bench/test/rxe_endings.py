@@ -423,6 +423,22 @@ class Asked(unittest.TestCase):
     def test_sigstop_of_a_server_that_takes_a_stream(self):
         self.check_stalled(metric="bw")
 
+    def test_sigstop_of_both(self):
+        """Each of them was away itself: none is taken for dead, and it goes on."""
+        program = self.start()
+        ends = (program, self.server)
+        for end in ends:
+            stop(end)
+        time.sleep(4.4)
+        for end in ends:
+            end.signal(signal.SIGCONT)
+        time.sleep(1)
+        self.assertIsNone(program.process.poll(), program.errors)
+        program.signal(signal.SIGINT)
+        program.wait()
+        self.assertNotIn("silent", program.errors + self.server.errors)
+        measure(self.server, "-n", 50)
+
     def test_sigstop_of_the_client(self):
         program = self.start()
         stop(program)

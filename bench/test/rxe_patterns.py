@@ -254,6 +254,16 @@ class AmongHosts(Checked):
         self.assertIn(f"nothing listens on {ADDRESS}:{gone.port}; run 'verbmark serve --drive' "
                       "there or add --launch 'ssh %h'", ended.err)
 
+    def test_interrupted_while_it_waits(self):
+        with Server() as gone:
+            name = f"{ADDRESS}:{gone.port}"
+        with self.run_here("--pattern", "many-to-one", "--wait", "10m",
+                           names=[self.names[0], name]) as run_here:
+            time.sleep(1)
+            self.assertIsNone(run_here.process.poll(), run_here.errors)
+            run_here.signal(signal.SIGINT)
+            self.assertNotEqual(run_here.wait(), 0)
+
     def test_launched(self):
         with tempfile.TemporaryDirectory() as folder:
             # "Gets there" by staying here.

@@ -197,6 +197,31 @@ class Verbmark(OnLink):
             self.assertEqual(far, [], best)
 
 
+class Losses(OnLink):
+    confines = False
+
+    def test_both_ways(self):
+        """Only what has arrived is bandwidth, with the other way under way, too."""
+        self.set_link("latency=2us,loss=0.1,seed=5")
+        path = os.path.join(self.directory, "result.json")
+        client = self.start(
+            VERBMARK, "run", "-d", "soft0", "--op", "send", "--metric", "bw", "-s", "64", "-c",
+            "UC,UD", "-b", "-n", "20000", "--trials", "1", "--quiet", "--json", path,
+        )  # fmt: skip
+        output, _ = client.communicate(timeout=soft_programs.PATIENCE)
+        self.assertEqual(client.returncode, 0, output)
+        with open(path, encoding="utf-8") as document:
+            cases = json.load(document)["cases"]
+        self.assertEqual(len(cases), 2)
+        for case in cases:
+            loss = case["loss"]
+            self.assertGreater(loss["sent"], 20000)
+            # A receiver that is late has more of them.
+            self.assertGreater(loss["lost"] / loss["sent"], 0.09)
+            arrived = case["bandwidth"]["messages"] / 20000
+            self.assertAlmostEqual(arrived, 1 - loss["lost"] / loss["sent"], delta=0.001)
+
+
 class Rough(OnLink):
     """What arrives is right, whatever the link is like."""
 
