@@ -84,7 +84,7 @@ struct screen {
 #define SAVE_SHARE 100
 
 /* One that nobody has: others may choose theirs just now. What cannot be is told later. */
-static void claim(char path[static PATH_SIZE])
+static bool claim(char path[static PATH_SIZE])
 {
 	char *end = strrchr(path, '.');
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -95,20 +95,24 @@ static void claim(char path[static PATH_SIZE])
 	}
 	if (fd >= 0)
 		close(fd);
+	return fd >= 0;
 }
 
 static void save(struct screen *screen, const struct result *result)
 {
 	uint64_t start = clock_now_ns();
+	bool is_claimed;
 
 	if (!screen->path)
 		return;
-	if (screen->chosen)
-		claim(screen->chosen);
+	is_claimed = screen->chosen && claim(screen->chosen);
 	screen->chosen = NULL;
 	screen->unsaved = (struct error){0};
 	(screen->plan->is_redacted ? redaction_write : document_write)(result, screen->path,
 								       &screen->unsaved);
+	/* No empty file stays. */
+	if (screen->unsaved.code && is_claimed)
+		unlink(screen->path);
 	screen->saved_ns = clock_now_ns();
 	screen->save_cost_ns = screen->saved_ns - start;
 }
@@ -258,13 +262,15 @@ static int choose(struct plan *plan, struct error *error)
 
 /*
  * Where this program is executed again for it: what comes from a pipe is to be read only then.
- * What else is wrong is told once all is known that was asked for.
+ * What is wrong is told once all is known that was asked for.
  */
-static int choose_early(struct plan *plan, struct error *error)
+static void choose_early(const struct plan *plan)
 {
-	if (plan->is_dry || hosts_are_several(plan->host))
-		return 0;
-	return !plan->device && !may_be_soft(plan) ? 0 : choose(plan, error);
+	struct plan copy = *plan;
+	struct error ignored = {0};
+
+	if (!plan->is_dry)
+		choose(&copy, &ignored);
 }
 
 /*
@@ -387,10 +393,8 @@ int run_command(const struct command *command, const char *preset, int argc, cha
 	struct plan plan;
 	int code = plan_parse(&plan, preset, argc, argv, error);
 
-	if (!code && choose_early(&plan, error)) {
-		plan_close(&plan);
-		return COMMAND_FAILED;
-	}
+	if (!code)
+		choose_early(&plan);
 	if (!code)
 		code = plan_complete(&plan, error);
 	if (code > 0)

@@ -16,6 +16,7 @@
 
 #define STEP_MS  5000
 #define AGAIN_MS 50
+#define LOOK_MS  200
 #define BACKLOG  64
 
 /* Small messages that somebody waits for: no delay to gather more. */
@@ -26,16 +27,25 @@ static int tune(int fd)
 	return setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
 
-static int finish_connect(int fd, uint64_t deadline)
+static bool is_over(const struct dial_stop *stop)
+{
+	return stop && stop->is_over(stop->owner);
+}
+
+static int finish_connect(int fd, uint64_t deadline, const struct dial_stop *stop)
 {
 	struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
 	int code = 0;
 	socklen_t length = sizeof(code);
+	int left_ms;
 	int got;
 
-	do
-		got = poll(&poll_fd, 1, clock_left_ms(deadline));
-	while (got < 0 && errno == EINTR);
+	do {
+		if (is_over(stop))
+			return -EINTR;
+		left_ms = clock_left_ms(deadline);
+		got = poll(&poll_fd, 1, left_ms < LOOK_MS ? left_ms : LOOK_MS);
+	} while ((!got && left_ms) || (got < 0 && errno == EINTR));
 	if (!got)
 		return -ETIMEDOUT;
 	if (got < 0 || getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &length))
@@ -43,7 +53,8 @@ static int finish_connect(int fd, uint64_t deadline)
 	return -code;
 }
 
-static int connect_to(const struct sockaddr *address, uint64_t deadline)
+static int connect_to(const struct sockaddr *address, uint64_t deadline,
+		      const struct dial_stop *stop)
 {
 	int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int code = 0;
@@ -51,7 +62,7 @@ static int connect_to(const struct sockaddr *address, uint64_t deadline)
 	if (fd < 0)
 		return -errno;
 	if (connect(fd, address, address_length(address)))
-		code = errno == EINPROGRESS ? finish_connect(fd, deadline) : -errno;
+		code = errno == EINPROGRESS ? finish_connect(fd, deadline, stop) : -errno;
 	if (!code && tune(fd))
 		code = -errno;
 	if (code) {
@@ -61,20 +72,21 @@ static int connect_to(const struct sockaddr *address, uint64_t deadline)
 	return fd;
 }
 
-static int try_all(const struct address_list *list)
+static int try_all(const struct address_list *list, const struct dial_stop *stop)
 {
 	int code = -ENOENT;
 
 	for (unsigned int i = 0; i < list->count; i++) {
 		code = connect_to((const struct sockaddr *)&list->address[i],
-				  clock_deadline(STEP_MS));
-		if (code >= 0)
+				  clock_deadline(STEP_MS), stop);
+		if (code >= 0 || code == -EINTR)
 			break;
 	}
 	return code;
 }
 
-bool dial_may_come(int code)
+/* What may be otherwise once the server is up. */
+static bool may_come(int code)
 {
 	return code == -ECONNREFUSED || code == -EHOSTUNREACH || code == -ENETUNREACH ||
 	       code == -ETIMEDOUT || code == -ECONNRESET;
@@ -94,6 +106,12 @@ static void filter(struct address_list *list, const struct allow *allow)
 int dial_connect(const char *host, uint16_t port, unsigned int wait_ms, const struct allow *allow,
 		 struct error *error)
 {
+	return dial_until(host, port, wait_ms, allow, NULL, error);
+}
+
+int dial_until(const char *host, uint16_t port, unsigned int wait_ms, const struct allow *allow,
+	       const struct dial_stop *stop, struct error *error)
+{
 	const struct timespec pause = {.tv_nsec = AGAIN_MS * NS_PER_MS};
 	uint64_t deadline = clock_deadline(wait_ms);
 	struct address_list list;
@@ -107,11 +125,13 @@ int dial_connect(const char *host, uint16_t port, unsigned int wait_ms, const st
 		return error_set(error, -EACCES, "%s is of no network of 'serve --allow' here",
 				 host);
 	for (;;) {
-		code = try_all(&list);
-		if (!dial_may_come(code) || !clock_left_ms(deadline))
+		code = is_over(stop) ? -EINTR : try_all(&list, stop);
+		if (!may_come(code) || !clock_left_ms(deadline))
 			break;
 		nanosleep(&pause, NULL);
 	}
+	if (code == -EINTR)
+		return error_set(error, code, "interrupted");
 	if (code == -ECONNREFUSED)
 		return error_set(error, code, "nothing listens on %s:%u", host, port);
 	if (code == -ETIMEDOUT)

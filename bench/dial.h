@@ -12,13 +12,20 @@
 #include "bench/allow.h"
 #include "core/address.h"
 
-/* Whether what failed with that code may be otherwise once the server is up. */
-bool dial_may_come(int code);
+/* Who may have to stop meanwhile. */
+struct dial_stop {
+	bool (*is_over)(void *owner);
+	void *owner;
+};
 
 /*
  * Connects, trying again for wait_ms while nothing listens there. allow: only to addresses of
- * these networks; NULL: to any. Returns the socket.
+ * these networks; NULL: to any. Returns the socket. With a stop, -EINTR soon after it is over.
  */
+int dial_until(const char *host, uint16_t port, unsigned int wait_ms, const struct allow *allow,
+	       const struct dial_stop *stop, struct error *error);
+
+/* The same without. */
 int dial_connect(const char *host, uint16_t port, unsigned int wait_ms, const struct allow *allow,
 		 struct error *error);
 

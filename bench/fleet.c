@@ -13,9 +13,6 @@
 #include "bench/team.h"
 #include "reports/load.h"
 
-/* How often somebody who dials looks whether all is over. */
-#define LOOK_MS 500
-
 struct fleet {
 	const struct plan *plan;
 	struct result *result;
@@ -41,8 +38,9 @@ static int greet(const struct fleet *fleet, struct control *control, const struc
 	return greeting_say(control, &fleet->secret, &server, welcome, error);
 }
 
-static bool is_interrupted(struct fleet *fleet)
+static bool is_interrupted(void *owner)
 {
+	struct fleet *fleet = owner;
 	bool is;
 
 	pthread_mutex_lock(&fleet->lock);
@@ -51,30 +49,11 @@ static bool is_interrupted(struct fleet *fleet)
 	return is;
 }
 
-/* In parts: an interruption is not to wait for a host that does not come. */
-static int dial(struct fleet *fleet, const struct host *host, struct error *error)
-{
-	uint64_t deadline = clock_deadline(fleet->plan->wait_ms);
-
-	for (;;) {
-		struct error fault = {0};
-		int left_ms = clock_left_ms(deadline);
-		unsigned int part_ms = left_ms < LOOK_MS ? (unsigned int)left_ms : LOOK_MS;
-		int fd = dial_connect(host->name, host->port, part_ms, NULL, &fault);
-
-		if (fd >= 0)
-			return fd;
-		if (is_interrupted(fleet))
-			return error_set(error, -EINTR, "interrupted");
-		if (!dial_may_come(fd) || !clock_left_ms(deadline))
-			return error_set(error, fd, "%s", fault.text);
-	}
-}
-
 static int reach(struct fleet *fleet, struct control *control, const struct host *host,
 		 struct error *error)
 {
-	int fd = dial(fleet, host, error);
+	const struct dial_stop stop = {is_interrupted, fleet};
+	int fd = dial_until(host->name, host->port, fleet->plan->wait_ms, NULL, &stop, error);
 	int code = fd < 0 ? fd : control_open(control, fd, error);
 
 	if (code == -ECONNREFUSED && !fleet->launches)

@@ -260,9 +260,13 @@ static void merge_chosen(struct chosen *into, const struct chosen *from, bool is
 /* Nanoseconds are the same by chance of no two. */
 static bool is_same_trial(const struct result_trial *one, const struct result_trial *other)
 {
-	return one->messages == other->messages && one->duration_ns == other->duration_ns &&
-	       one->warmup.duration_ns == other->warmup.duration_ns &&
-	       !memcmp(one->latency, other->latency, sizeof(one->latency));
+	bool is_same = one->messages == other->messages && one->duration_ns == other->duration_ns &&
+		       one->warmup.duration_ns == other->warmup.duration_ns;
+
+	/* What is not known of either is no difference. */
+	for (size_t i = 0; i < ARRAY_LENGTH(one->latency) && is_same; i++)
+		is_same = !islessgreater(one->latency[i], other->latency[i]);
+	return is_same;
 }
 
 static int add_trials(struct result_case *line, const struct result_case *from, struct error *error)

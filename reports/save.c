@@ -2,13 +2,17 @@
 #include "reports/save.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* What a short result takes. */
 #define LEAST_ROOM (64 << 10)
+#define LINKS_MOST 40
 
 int save_finish(FILE *out)
 {
@@ -17,22 +21,78 @@ int save_finish(FILE *out)
 	return 0;
 }
 
+/* What a path leads to. */
+struct place {
+	char *path;  /* link by link, so that links stay; to be freed */
+	bool is_own; /* a descriptor of a process: a file there may have more in it */
+};
+
+/* What a link is in, as long as the path of it has a folder. */
+static char *folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("");
+}
+
+static bool is_descriptor(const char *folder)
+{
+	struct statfs found;
+
+	return *folder && !statfs(folder, &found) && found.f_type == PROC_SUPER_MAGIC;
+}
+
+/* One link further: 0 where it is none, nothing is there, or it is a descriptor. */
+static int follow(struct place *place)
+{
+	char target[PATH_MAX];
+	ssize_t length = readlink(place->path, target, sizeof(target) - 1);
+	char *folder = length < 0 ? NULL : folder_of(place->path);
+	char *next = NULL;
+	int code = 0;
+
+	if (length < 0)
+		return 0;
+	target[length] = '\0';
+	place->is_own = folder && is_descriptor(folder);
+	if (!folder ||
+	    (!place->is_own && asprintf(&next, "%s%s", *target == '/' ? "" : folder, target) < 0)) {
+		code = -ENOMEM;
+	} else if (!place->is_own) {
+		free(place->path);
+		place->path = next;
+		code = 1;
+	}
+	free(folder);
+	return code;
+}
+
 /*
- * A device or a pipe is written to as it is: a file renamed over it would take its
- * place. -EISDIR is for a folder.
+ * 0: a file, that is there or is to be; 1: what is written to as it is, for a file renamed over
+ * it would take its place: a device, a pipe, a descriptor. -EISDIR is for a folder.
  */
-static int is_special(const char *path)
+static int find(const char *path, struct place *place)
 {
 	struct stat found;
+	int code = 1;
 
-	if (stat(path, &found) || S_ISREG(found.st_mode))
-		return 0;
-	return S_ISDIR(found.st_mode) ? -EISDIR : 1;
+	*place = (struct place){.path = strdup(path)};
+	if (!place->path)
+		return -ENOMEM;
+	for (int i = 0; i < LINKS_MOST && code > 0; i++)
+		code = follow(place);
+	if (code)
+		return code < 0 ? code : -ELOOP;
+	if (stat(place->path, &found))
+		return place->is_own ? -errno : 0;
+	if (S_ISDIR(found.st_mode))
+		return -EISDIR;
+	return place->is_own || !S_ISREG(found.st_mode);
 }
 
 static int write_special(const char *path, save_writer *write, const void *what)
 {
-	FILE *out = fopen(path, "we");
+	FILE *out = fopen(path, "ae");
 	int code;
 
 	if (!out)
@@ -101,32 +161,24 @@ bool save_is_stdout(const char *path)
 
 bool save_replaces(const char *path)
 {
-	return !save_is_stdout(path) && !is_special(path);
-}
+	struct place place = {0};
+	bool is_file = !save_is_stdout(path) && !find(path, &place);
 
-/* A link stays one: what it leads to is replaced, if there is such a file. */
-static char *follow(const char *path)
-{
-	char *place = realpath(path, NULL);
-
-	return place ? place : strdup(path);
+	free(place.path);
+	return is_file;
 }
 
 static int write_path(const char *path, save_writer *write, const void *what)
 {
-	int special = is_special(path);
-	char *place;
+	struct place place;
 	int code;
 
 	if (save_is_stdout(path))
 		return write(stdout, what);
-	if (special < 0)
-		return special;
-	if (special)
-		return write_special(path, write, what);
-	place = follow(path);
-	code = place ? write_file(place, write, what) : -ENOMEM;
-	free(place);
+	code = find(path, &place);
+	if (code >= 0)
+		code = (code ? write_special : write_file)(place.path, write, what);
+	free(place.path);
 	return code;
 }
 
@@ -153,19 +205,12 @@ static int try_room(int fd)
 	return 0;
 }
 
-static int try_path(const char *path)
+static int try_file(const char *path)
 {
-	int special = is_special(path);
+	char *name = temporary_name(path);
+	int fd = name ? mkstemp(name) : -1;
 	int code = 0;
-	char *place;
-	char *name;
-	int fd;
 
-	if (special)
-		return special < 0 ? special : access(path, W_OK) ? -errno : 0;
-	place = follow(path);
-	name = place ? temporary_name(place) : NULL;
-	fd = name ? mkstemp(name) : -1;
 	if (fd < 0) {
 		code = -errno;
 	} else {
@@ -174,7 +219,19 @@ static int try_path(const char *path)
 		unlink(name);
 	}
 	free(name);
-	free(place);
+	return code;
+}
+
+static int try_path(const char *path)
+{
+	struct place place;
+	int code = find(path, &place);
+
+	if (!code)
+		code = try_file(place.path);
+	else if (code > 0)
+		code = access(place.path, W_OK) ? -errno : 0;
+	free(place.path);
 	return code;
 }
 

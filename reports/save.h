@@ -18,9 +18,9 @@ typedef int save_writer(FILE *out, const void *what);
 int save_finish(FILE *out);
 
 /*
- * path "-" is standard output, and so is a link to it: a file there may have more in it. A
- * device or a pipe is written to as it is. Of any other link the file that it leads to is
- * replaced.
+ * path "-" is standard output, and so is a link to it. A device, a pipe, or what a process has
+ * open (/dev/fd/3) is written to as it is, behind what is there. Of any other link the file that
+ * it leads to is made, or replaced.
  */
 int save_path(const char *path, save_writer *write, const void *what, struct error *error);
 

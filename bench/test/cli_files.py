@@ -53,12 +53,17 @@ class Files(unittest.TestCase):
         self.assertIn("send/lat/64/poll", read(there))
         self.assertNotEqual(os.stat(there).st_ino, before)
         self.assertEqual(sorted(os.listdir(self.path("there"))), ["b.csv"])
-        # One that leads nowhere is replaced itself.
+        # There need not be one yet.
         os.symlink("nowhere", self.path("link3"))
         self.assertEqual(
             verbmark("report", "--format", "csv", self.result, "-o", self.path("link3")).status, 0
         )
-        self.assertEqual(read(self.path("link3")), read(there))
+        self.assertEqual(os.readlink(self.path("link3")), "nowhere")
+        self.assertEqual(read(self.path("nowhere")), read(there))
+        os.symlink("link4", self.path("link4"))
+        ended = verbmark("report", self.result, "-o", self.path("link4"))
+        self.assertEqual(ended.status, 1)
+        self.assertIn("Too many levels of symbolic links", ended.err)
 
     def test_standard_output_by_its_name(self):
         """A file there keeps what it has, and what is appended comes behind it."""
@@ -73,6 +78,21 @@ class Files(unittest.TestCase):
                     stdout=out, check=True, timeout=PATIENCE,
                 )
         self.assertEqual(read(summary), f"before\n{wanted}\n{wanted}\n")
+        self.assertTrue(os.path.islink("/dev/stdout"))
+        # Nor does what else is open there.
+        with open(summary, "a", encoding="ascii") as out:
+            for name in ("/dev/stderr", "/proc/self/fd/2"):
+                subprocess.run(
+                    [VERBMARK, "report", "--format", "markdown", self.result, "-o", name],
+                    stderr=out, check=True, timeout=PATIENCE,
+                )
+        self.assertEqual(read(summary), "before\n" + 4 * f"{wanted}\n")
+        ended = subprocess.run(
+            ["sh", "-c", 'exec "$@" >&-', "sh", VERBMARK, "report", self.result, "-o",
+             "/dev/stdout"], capture_output=True, text=True, timeout=PATIENCE, check=False,
+        )
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("cannot write /dev/stdout", ended.stderr)
         self.assertTrue(os.path.islink("/dev/stdout"))
 
     def test_one_document(self):

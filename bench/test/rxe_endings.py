@@ -429,7 +429,7 @@ class Asked(unittest.TestCase):
         ends = (program, self.server)
         for end in ends:
             stop(end)
-        time.sleep(4.4)
+        time.sleep(4.2)
         for end in ends:
             end.signal(signal.SIGCONT)
         time.sleep(1)

@@ -44,7 +44,7 @@ struct guest {
 	bool is_welcome; /* it has been told of */
 	bool is_expired; /* it has been told that its time is over */
 	bool is_leaving;
-	bool is_through;
+	bool is_through; /* nothing of its queue pair's comes any more */
 	uint64_t since_ns;
 	uint64_t leaving_ns;  /* since when */
 	atomic_bool has_last; /* its queue pair takes no more of the receives */

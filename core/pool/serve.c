@@ -260,13 +260,12 @@ static void turn_away(const struct pool_server *server, struct rdma_cm_id *id,
 	const struct pool_settings *settings = &server->settings;
 	char who[ADDRESS_TEXT];
 
-	cm_reject(id, error->text);
-	if (!settings->tell || error->code == -EACCES)
-		return;
 	address_text(rdma_get_peer_addr(id), who);
-	settings->tell(
-		settings->owner,
-		&(struct pool_report){.event = POOL_DENIED, .who = who, .reason = error->text});
+	if (settings->tell && error->code != -EACCES)
+		settings->tell(settings->owner, &(struct pool_report){.event = POOL_DENIED,
+								      .who = who,
+								      .reason = error->text});
+	cm_reject(id, error->text);
 }
 
 /* A request to connect: of one that is not taken nothing stays. */

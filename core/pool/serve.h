@@ -35,7 +35,7 @@ enum pool_event {
 /* What has become of a client. Texts live as long as the call. */
 struct pool_report {
 	enum pool_event event;
-	const char *who; /* its address, and its number, from 1: none is who is not let in */
+	const char *who; /* its address, and its number, from 1; who is not let in has none */
 	uint64_t size;
 	uint64_t address;
 	uint32_t rkey;

@@ -85,6 +85,7 @@ void soft_channel_add(struct soft_channel *channel, struct soft_cq *cq)
 void soft_channel_remove(struct soft_channel *channel, struct soft_cq *cq)
 {
 	struct soft_cq **at = &channel->cqs;
+	int32_t left;
 
 	pthread_mutex_lock(&channel->mutex);
 	while (*at != cq)
@@ -92,7 +93,9 @@ void soft_channel_remove(struct soft_channel *channel, struct soft_cq *cq)
 	*at = cq->next;
 	channel->verbs.refcnt--;
 	/* With the queue its events go: who waits for the descriptor is not to wake for them. */
-	soft_event_unring(channel->verbs.fd, soft_image_read(&cq->image->rung) - cq->fetched);
+	left = (int32_t)(soft_image_read(&cq->image->rung) - cq->fetched);
+	if (left > 0)
+		soft_event_unring(channel->verbs.fd, (uint32_t)left);
 	pthread_mutex_unlock(&channel->mutex);
 }
 

@@ -54,7 +54,7 @@ struct soft_cq_entry {
 	struct soft_completion completion;
 	unsigned char *grh;           /* 40 bytes in front of the data, or NULL */
 	const struct soft_span *data; /* or NULL */
-	_Atomic uint32_t *owed;       /* zeroed when it is put, and if it is, nothing is; or NULL */
+	struct soft_queue *queue;     /* that owes it, whose lock is held; or NULL */
 	bool is_solicited;
 };
 
@@ -74,7 +74,7 @@ static inline void soft_cq_begin(struct soft_cq_entry *entry)
 	memset(&entry->completion, 0, offsetof(struct soft_completion, payload));
 	entry->grh = NULL;
 	entry->data = NULL;
-	entry->owed = NULL;
+	entry->queue = NULL;
 	entry->is_solicited = false;
 }
 
@@ -93,8 +93,11 @@ static inline bool soft_cq_is_early(const struct soft_completion *entry)
 	       entry->time_ns - soft_time_ns() - 1 < SOFT_CQ_EARLY_NS;
 }
 
-/* Puts into a queue of the owner's, and raises its event where that is asked for. */
-void soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_entry *entry);
+/*
+ * Puts into a queue of the owner's, and raises its event where that is asked for. False: the
+ * lock of the queue that owed it was taken over meanwhile, and nothing is put.
+ */
+bool soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_entry *entry);
 
 /* Takes the lock of who puts. */
 void soft_cq_hold(struct soft_cq *cq);

@@ -10,6 +10,10 @@
 #include "core/soft/region.h"
 #include "core/soft/time.h"
 
+enum {
+	SIGHT = 64, /* entries that a poll looks at */
+};
+
 /*
  * The memory was the receiver's when the message was sent. If its region has gone
  * since, nobody looks for the data there.
@@ -46,6 +50,38 @@ void soft_cq_set_place(struct soft_cq *cq)
 	atomic_store(&cq->place, cq->offset | (uint64_t)__builtin_ctz(cq->size));
 }
 
+static bool is_valid(const struct soft_completion *entry, uint32_t index)
+{
+	return atomic_load_explicit(&entry->sequence, memory_order_acquire) == index + 1;
+}
+
+/* Of one queue of a queue pair: the order of such is kept. */
+static bool is_of_same_queue(const struct soft_completion *one, const struct soft_completion *other)
+{
+	return one->qp_num == other->qp_num &&
+	       !(one->opcode & IBV_WC_RECV) == !(other->opcode & IBV_WC_RECV);
+}
+
+/*
+ * Behind a first one that is early, how far the next one is that is due, and whose queue's
+ * others are not in front of it; 0: there is none within sight.
+ */
+static COLD uint32_t find_due(const struct soft_completion *ring, uint32_t head, uint32_t mask)
+{
+	for (uint32_t i = 1; i <= mask && i < SIGHT; i++) {
+		const struct soft_completion *entry = &ring[(head + i) & mask];
+		uint32_t j = 0;
+
+		if (!is_valid(entry, head + i))
+			return 0;
+		while (j < i && !is_of_same_queue(&ring[(head + j) & mask], entry))
+			j++;
+		if (j == i && !soft_cq_is_early(entry))
+			return i;
+	}
+	return 0;
+}
+
 /*
  * Whether there is nothing to be taken, which most polls find. Without the lock: a
  * program that polls leaves the memory alone that others need.
@@ -55,12 +91,35 @@ static bool is_empty(const struct soft_cq *cq)
 	uint64_t place = atomic_load_explicit(&cq->place, memory_order_relaxed);
 	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
 	uint32_t mask = (UINT32_C(1) << (place & 31)) - 1;
-	const char *ring = (const char *)soft_process.arena.image + (place & ~UINT64_C(31));
-	const struct soft_completion *entry = (const void *)ring;
+	const char *at = (const char *)soft_process.arena.image + (place & ~UINT64_C(31));
+	const struct soft_completion *ring = (const void *)at;
+	const struct soft_completion *entry = &ring[head & mask];
 
-	entry += head & mask;
-	return atomic_load_explicit(&entry->sequence, memory_order_acquire) != head + 1 ||
-	       soft_cq_is_early(entry);
+	if (!is_valid(entry, head))
+		return true;
+	return soft_cq_is_early(entry) && !find_due(ring, head, mask);
+}
+
+/* What is due comes first, and the others behind it as they were. Under the private lock. */
+static COLD bool bring_forward(struct soft_cq *cq, uint32_t head)
+{
+	uint32_t mask = cq->size - 1;
+	struct soft_completion due;
+	uint32_t count;
+
+	soft_cq_hold(cq);
+	count = find_due(cq->ring, head, mask);
+	if (count) {
+		due = cq->ring[(head + count) & mask];
+		for (uint32_t i = count; i; i--) {
+			cq->ring[(head + i) & mask] = cq->ring[(head + i - 1) & mask];
+			cq->ring[(head + i) & mask].sequence = head + i + 1;
+		}
+		due.sequence = head + 1;
+		cq->ring[head & mask] = due;
+	}
+	soft_lock_release(&cq->image->lock);
+	return count;
 }
 
 const struct soft_completion *soft_cq_look(struct soft_cq *cq)
@@ -68,8 +127,7 @@ const struct soft_completion *soft_cq_look(struct soft_cq *cq)
 	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
 	struct soft_completion *entry = &cq->ring[head & (cq->size - 1)];
 
-	if (atomic_load_explicit(&entry->sequence, memory_order_acquire) != head + 1 ||
-	    soft_cq_is_early(entry))
+	if (!is_valid(entry, head) || (soft_cq_is_early(entry) && !bring_forward(cq, head)))
 		return NULL;
 	if (unlikely(soft_fault_is_planned))
 		soft_fault_poll(entry);

@@ -54,8 +54,8 @@ static void mend(struct soft_peer *owner, struct soft_cq_image *image,
 	if (atomic_load(&last->sequence) == image->tail + 1)
 		image->tail++;
 	if (image->armed && image->tail != atomic_load(&image->head)) {
-		image->armed = SOFT_UNARMED;
 		atomic_fetch_add(&image->raised, 1);
+		image->armed = SOFT_UNARMED;
 	}
 	ring(owner, image);
 }
@@ -92,17 +92,18 @@ static void raise_event(struct soft_peer *owner, struct soft_cq_image *image,
 
 	if (image->armed == SOFT_ARMED_SOLICITED && !entry->is_solicited && !is_error)
 		return;
-	image->armed = SOFT_UNARMED;
+	/* In this order: an event too many does no harm. */
 	atomic_fetch_add(&image->raised, 1);
+	image->armed = SOFT_UNARMED;
 	ring(owner, image);
 }
 
 /* False: who took over while this process was stopped has put another one in its place. */
-static ALWAYS_INLINE bool pay(_Atomic uint32_t *owed)
+static ALWAYS_INLINE bool pay(struct soft_queue *queue)
 {
-	if (unlikely(!atomic_load_explicit(owed, memory_order_relaxed)))
+	if (unlikely(!soft_lock_is_held(&queue->lock)))
 		return false;
-	atomic_store_explicit(owed, 0, memory_order_relaxed);
+	atomic_store_explicit(&queue->owed, 0, memory_order_relaxed);
 	return true;
 }
 
@@ -110,6 +111,7 @@ enum result {
 	PUT,
 	OVERRUN, /* for the first time */
 	AGAIN,   /* the lock was lost */
+	LOST,    /* that of who owed it */
 };
 
 static enum result put(struct soft_peer *owner, struct soft_cq_image *image,
@@ -135,8 +137,9 @@ static enum result put(struct soft_peer *owner, struct soft_cq_image *image,
 	fill(to, entry, image->is_timed);
 	if (unlikely(!soft_lock_is_held(&image->lock)))
 		return AGAIN;
-	if (entry->owed && !pay(entry->owed))
-		return PUT;
+	/* Who is killed between the two takes the receive along. */
+	if (entry->queue && !pay(entry->queue))
+		return LOST;
 	atomic_store_explicit(&to->sequence, image->tail + 1, memory_order_release);
 	image->tail++;
 	__builtin_prefetch(entries[image->tail & (size - 1)].payload, 1);
@@ -145,7 +148,7 @@ static enum result put(struct soft_peer *owner, struct soft_cq_image *image,
 	return PUT;
 }
 
-void soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_entry *entry)
+bool soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_entry *entry)
 {
 	struct soft_cq_image *image = &owner->arena->image->cq[number % SOFT_CQS];
 	enum result result;
@@ -158,6 +161,7 @@ void soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_
 	} while (unlikely(result == AGAIN));
 	if (unlikely(result == OVERRUN))
 		soft_event_leave(owner, IBV_EVENT_CQ_ERR, number);
+	return result != LOST;
 }
 
 void soft_cq_hold(struct soft_cq *cq)

@@ -67,7 +67,8 @@ static bool consume(const struct delivery *delivery, struct soft_cq_entry *entry
 	if (unlikely(!soft_lock_is_held(&queue->lock) ||
 		     !soft_lock_is_held(&delivery->target->qp->queue.lock)))
 		return false;
-	soft_queue_complete(peer, queue, delivery->target->qp->recv_cq, entry);
+	if (unlikely(!soft_queue_complete(peer, queue, delivery->target->qp->recv_cq, entry)))
+		return false;
 	if (delivery->srq && limit && soft_queue_count(queue) < limit) {
 		atomic_store(&queue->limit, 0);
 		soft_event_leave(peer, IBV_EVENT_SRQ_LIMIT_REACHED, delivery->target->qp->srq);

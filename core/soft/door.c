@@ -180,8 +180,15 @@ static void on_guest(struct soft_source *source, uint32_t events)
 {
 	struct soft_guest *guest = CONTAINER_OF(source, struct soft_guest, source);
 
-	if (listen_to(guest))
-		remove_guest(&soft_process.door, guest);
+	bool is_peer;
+
+	if (!listen_to(guest))
+		return;
+	is_peer = guest->slot;
+	remove_guest(&soft_process.door, guest);
+	/* Who only sends datagrams here is met by nobody. */
+	if (is_peer)
+		soft_process_mend();
 }
 
 static int is_of_this_user(int fd)

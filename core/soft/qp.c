@@ -211,7 +211,8 @@ void soft_qp_flush(struct soft_peer *owner, struct soft_qp_image *image)
 	entry.completion.qp_num = image->number;
 	while (!image->srq && soft_queue_first(owner->arena, &image->queue, &receive)) {
 		entry.completion.wr_id = receive.wr_id;
-		soft_queue_complete(owner, &image->queue, image->recv_cq, &entry);
+		if (!soft_queue_complete(owner, &image->queue, image->recv_cq, &entry))
+			return;
 	}
 }
 

@@ -156,7 +156,19 @@ bool soft_queue_first(const struct soft_arena *arena, struct soft_queue *queue,
 	return true;
 }
 
-void soft_queue_complete(struct soft_peer *owner, struct soft_queue *queue, uint32_t cq,
+static bool pay(struct soft_peer *owner, struct soft_queue *queue, uint32_t cq,
+		struct soft_cq_entry *entry)
+{
+	entry->queue = queue;
+	if (unlikely(!soft_cq_put(owner, cq, entry)))
+		return false;
+	/* Where there was no room for it. What another one owes by now is his. */
+	if (likely(soft_lock_is_held(&queue->lock)))
+		atomic_store_explicit(&queue->owed, 0, memory_order_release);
+	return true;
+}
+
+bool soft_queue_complete(struct soft_peer *owner, struct soft_queue *queue, uint32_t cq,
 			 struct soft_cq_entry *entry)
 {
 	uint32_t head = atomic_load_explicit(&queue->head, memory_order_relaxed) + 1;
@@ -166,10 +178,7 @@ void soft_queue_complete(struct soft_peer *owner, struct soft_queue *queue, uint
 	atomic_store_explicit(&queue->owed, cq + 1, memory_order_release);
 	atomic_store_explicit(&queue->head, head, memory_order_release);
 	entry->completion.taken = head;
-	entry->owed = &queue->owed;
-	soft_cq_put(owner, cq, entry);
-	/* Where there was no room for it. */
-	atomic_store_explicit(&queue->owed, 0, memory_order_release);
+	return pay(owner, queue, cq, entry);
 }
 
 /* The receive is still where it was: a ring has twice the places. */
@@ -185,15 +194,16 @@ void soft_queue_mend(struct soft_peer *owner, struct soft_queue *queue)
 	const struct soft_receive *receive = at(owner->arena, &ring, head - 1);
 	struct soft_cq_entry entry;
 
-	atomic_store(&queue->owed, 0);
 	/* Or it was not taken yet. */
-	if (!owed || !receive || head != soft_image_read(&queue->owed_head))
+	if (!owed || !receive || head != soft_image_read(&queue->owed_head)) {
+		atomic_store(&queue->owed, 0);
 		return;
+	}
 	soft_cq_begin(&entry);
 	entry.completion.status = IBV_WC_WR_FLUSH_ERR;
 	entry.completion.opcode = IBV_WC_RECV;
 	entry.completion.qp_num = soft_image_read(&queue->owed_qp);
 	entry.completion.wr_id = receive->wr_id;
 	entry.completion.taken = head;
-	soft_cq_put(owner, owed - 1, &entry);
+	pay(owner, queue, owed - 1, &entry);
 }

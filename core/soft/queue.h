@@ -55,9 +55,9 @@ bool soft_queue_first(const struct soft_arena *arena, struct soft_queue *queue,
 		      struct soft_taken *taken);
 /*
  * Takes the first, and puts its completion into a queue of the same owner's. Whoever is killed
- * between the two leaves it owed.
+ * between the two leaves it owed. False: who took the lock over has put another one.
  */
-void soft_queue_complete(struct soft_peer *owner, struct soft_queue *queue, uint32_t cq,
+bool soft_queue_complete(struct soft_peer *owner, struct soft_queue *queue, uint32_t cq,
 			 struct soft_cq_entry *entry);
 
 /* With the lock taken over from a dead process: what is owed is put, as flushed. */
