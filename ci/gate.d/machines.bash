@@ -8,6 +8,7 @@ boot() { # NAME KERNEL
 	local kernel=(--vm) log=$OUT/machine-$1.log line='' tries
 	[[ $2 == - ]] || kernel=(--kernel "${2%%:*}")
 	[[ $2 != *:* ]] || kernel+=(--modules "${2#*:}")
+	: >"$log" # that is looked at before there is anything in it
 	OUT=$OUT/machine-$1 "$ci/softroce" "${kernel[@]}" --cpus 2 --memory "$memory" --keep -- true \
 		</dev/null >"$log" 2>&1 &
 	machines[$1]=$!
