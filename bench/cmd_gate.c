@@ -140,42 +140,81 @@ static int write_junit(FILE *out, const void *what)
 	return save_finish(out);
 }
 
+/* What is written once all is known. */
+struct output {
+	const char *option;
+	const char *path; /* NULL: it is not asked for */
+	save_writer *write;
+};
+
+#define OUTPUTS 3
+
+static void list_outputs(const struct settings *settings, struct output outputs[static OUTPUTS])
+{
+	outputs[0] = (struct output){"--json", settings->json, write_json};
+	outputs[1] = (struct output){"--markdown", settings->markdown, write_markdown};
+	outputs[2] = (struct output){"--junit", settings->junit, write_junit};
+}
+
 /* Whatever comes of one of them, the others are written too. */
 static int write_files(const struct settings *settings, const struct bout *bout,
 		       struct error *error)
 {
-	const struct {
-		const char *path;
-		save_writer *write;
-	} files[] = {
-		{settings->json,     write_json    },
-		{settings->markdown, write_markdown},
-		{settings->junit,    write_junit   },
-	};
+	struct output outputs[OUTPUTS];
 
-	for (size_t i = 0; i < ARRAY_LENGTH(files); i++) {
+	list_outputs(settings, outputs);
+	for (size_t i = 0; i < OUTPUTS; i++) {
 		errno = 0;
-		if (files[i].path)
-			save_path(files[i].path, files[i].write, bout, error);
+		if (outputs[i].path)
+			save_path(outputs[i].path, outputs[i].write, bout, error);
 	}
 	return error->code;
 }
 
-static bool is_stdout(const char *path)
+static bool is_stdout(const struct output *output)
 {
-	return path && save_is_stdout(path);
+	return output->path && save_is_stdout(output->path);
+}
+
+static unsigned int count_stdout(const struct settings *settings)
+{
+	struct output outputs[OUTPUTS];
+	unsigned int count = 0;
+
+	list_outputs(settings, outputs);
+	for (size_t i = 0; i < OUTPUTS; i++)
+		count += is_stdout(&outputs[i]);
+	return count;
 }
 
 /* Before there is anything to write. */
 static int check_files(const struct settings *settings, struct error *error)
 {
-	const char *const paths[] = {settings->json, settings->markdown, settings->junit};
+	struct output outputs[OUTPUTS];
 	int code = 0;
 
-	for (size_t i = 0; i < ARRAY_LENGTH(paths) && !code; i++)
-		if (paths[i])
-			code = save_check(paths[i], error);
+	list_outputs(settings, outputs);
+	for (size_t i = 0; i < OUTPUTS && !code; i++)
+		if (outputs[i].path)
+			code = save_check(outputs[i].path, error);
 	return code;
+}
+
+/* Of two in one file the first would be lost. */
+static int check_apart(const struct settings *settings, struct error *error)
+{
+	struct output outputs[OUTPUTS];
+
+	if (count_stdout(settings) > 1)
+		return error_set(error, -EINVAL, "only one of --json, --markdown and --junit is -");
+	list_outputs(settings, outputs);
+	for (size_t i = 1; i < OUTPUTS; i++)
+		for (size_t j = 0; j < i; j++)
+			if (outputs[i].path && outputs[j].path &&
+			    save_is_same(outputs[i].path, outputs[j].path))
+				return error_set(error, -EINVAL, "%s and %s are the same file",
+						 outputs[j].option, outputs[i].option);
+	return 0;
 }
 
 static int status_of(const struct bout *bout)
@@ -193,8 +232,7 @@ static int measure(const struct settings *settings, struct error *error)
 {
 	struct screen screen = {.view = {.begins = round_begins}};
 	struct gating gating = settings->gating;
-	bool has_stdout = is_stdout(settings->json) || is_stdout(settings->markdown) ||
-			  is_stdout(settings->junit);
+	bool has_stdout = count_stdout(settings) > 0;
 	struct bout bout = {0};
 	struct interrupt interrupt;
 	bool was_interrupted;
@@ -232,30 +270,12 @@ static int measure(const struct settings *settings, struct error *error)
 
 static int check(const struct settings *settings, struct error *error)
 {
-	const struct {
-		const char *option;
-		const char *path;
-	} files[] = {
-		{"--json",     settings->json    },
-		{"--markdown", settings->markdown},
-		{"--junit",    settings->junit   },
-	};
-
 	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++)
 		if (!settings->gating.arms[arm].what)
 			return error_set(error, -EINVAL,
 					 "--%s is missing: see verbmark gate --help",
 					 duel_arm_name(arm));
-	for (size_t i = 0; i < ARRAY_LENGTH(files); i++)
-		for (size_t j = 0; j < i; j++)
-			if (files[i].path && files[j].path &&
-			    save_is_same(files[i].path, files[j].path) && !is_stdout(files[i].path))
-				return error_set(error, -EINVAL, "%s and %s are the same file",
-						 files[j].option, files[i].option);
-	if (is_stdout(settings->json) + is_stdout(settings->markdown) + is_stdout(settings->junit) >
-	    1)
-		return error_set(error, -EINVAL, "only one of --json, --markdown and --junit is -");
-	return 0;
+	return check_apart(settings, error);
 }
 
 static int parse(struct settings *settings, int argc, char *argv[], struct error *error)

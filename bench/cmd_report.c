@@ -312,6 +312,7 @@ static int merge(struct result *merged, const struct settings *settings, struct 
 		code = inputs_load(&result, settings->files[i], error);
 		if (code)
 			break;
+		/* What runs it cannot be merged with is told first. */
 		is_twice = merge_check_new(merged, &result, &twice);
 		code = merge_add(merged, &result, error);
 		if (!code && is_twice)

@@ -243,11 +243,6 @@ static int check_left(const struct result *result, struct error *error)
 			 last ? last->error : "no case");
 }
 
-static bool may_be_soft(const struct plan *plan)
-{
-	return !plan->host && isatty(STDOUT_FILENO);
-}
-
 /* Whoever is there sees what it is; a machine that has lost its device is not to pass. */
 static int choose(struct plan *plan, struct error *error)
 {
@@ -257,7 +252,8 @@ static int choose(struct plan *plan, struct error *error)
 	if (hosts_are_several(plan->host))
 		return 0;
 	code = choose_device(&plan->device, error);
-	return code ? code : choose_require(plan->device, may_be_soft(plan), error);
+	return code ? code
+		    : choose_require(plan->device, !plan->host && isatty(STDOUT_FILENO), error);
 }
 
 /*
@@ -294,20 +290,46 @@ static bool is_good(const struct plan *plan, const struct result *result)
 	return n_complete > 0;
 }
 
-static int run_plan(struct plan *plan, const char *path, char *chosen, struct result *result,
-		    struct error *error)
+/* verbmark-HOST-UTC.json. */
+static void choose_path(const struct plan *plan, char path[static PATH_SIZE])
 {
-	bool has_stdout = path && save_is_stdout(path);
+	struct tm utc = utc_now();
+	char text[32];
+	char host[128];
+
+	strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &utc);
+	/* A name is seen by whoever is given the file. */
+	snprintf(host, sizeof(host), "%s",
+		 plan->is_redacted ? "redacted"
+		 : plan->host      ? plan->host
+				   : "local");
+	for (char *letter = host; *letter; letter++) {
+		if (*letter == '/')
+			*letter = '_';
+	}
+	snprintf(path, PATH_SIZE, "verbmark-%s-%s.json", host, text);
+}
+
+static int run_plan(struct plan *plan, struct result *result, struct error *error)
+{
+	bool is_chosen = !plan->json && !plan->no_save;
+	char chosen[PATH_SIZE];
+	const char *path = is_chosen ? chosen : plan->json;
+	bool has_stdout = plan->json && save_is_stdout(plan->json);
 	struct screen screen = {
 		.view = {.begins = case_begins, .ends = case_ends},
 		.plan = plan,
 		.path = path,
-		.chosen = chosen,
+		.chosen = is_chosen ? chosen : NULL,
 		.out = has_stdout ? stderr : stdout,
 	};
 	int limits = 0;
-	int code = path ? save_check(path, error) : 0;
+	int code = 0;
 
+	if (is_chosen)
+		choose_path(plan, chosen);
+	if (path)
+		code = save_check(path, error);
 	if (!code)
 		code = choose(plan, error);
 	if (code)
@@ -334,26 +356,6 @@ static int run_plan(struct plan *plan, const char *path, char *chosen, struct re
 	return code || limits || !is_good(plan, result) ? COMMAND_FAILED : COMMAND_GOOD;
 }
 
-/* verbmark-HOST-UTC.json. */
-static void choose_path(const struct plan *plan, char path[static PATH_SIZE])
-{
-	struct tm utc = utc_now();
-	char text[32];
-	char host[128];
-
-	strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &utc);
-	/* A name is seen by whoever is given the file. */
-	snprintf(host, sizeof(host), "%s",
-		 plan->is_redacted ? "redacted"
-		 : plan->host      ? plan->host
-				   : "local");
-	for (char *letter = host; *letter; letter++) {
-		if (*letter == '/')
-			*letter = '_';
-	}
-	snprintf(path, PATH_SIZE, "verbmark-%s-%s.json", host, text);
-}
-
 static json_t *command_line(int argc, char *argv[])
 {
 	json_t *words = json_pack("[s]", "verbmark");
@@ -373,15 +375,8 @@ static int measure(struct plan *plan, json_t *command, struct error *error)
 {
 	struct result result = {
 		.version = VERBMARK_VERSION, .command = command, .plan = json_incref(plan->made)};
-	char chosen[PATH_SIZE];
-	bool is_chosen = !plan->json && !plan->no_save;
-	const char *path = plan->no_save ? NULL : plan->json;
-	int status;
+	int status = run_plan(plan, &result, error);
 
-	if (is_chosen)
-		choose_path(plan, chosen);
-	status = run_plan(plan, is_chosen ? chosen : path, is_chosen ? chosen : NULL, &result,
-			  error);
 	result_finish(&result);
 	return status;
 }

@@ -9,8 +9,8 @@ import time
 import unittest
 
 from verbmark import (
-    ADDRESS, HELLO, IS_SOFT, PATIENCE, PORT, VERBMARK, Ended, Impostor, Peer, Program, Served,
-    Server, below_heading, client, measure, wait_until,
+    ADDRESS, HELLO, IS_SOFT, LIMIT, PATIENCE, PORT, VERBMARK, Ended, Impostor, Peer, Program,
+    Served, Server, below_heading, client, measure, wait_until,
 )
 
 # In which each flow has its turn, where a processor is slow and there is none for each thread.
@@ -255,14 +255,18 @@ class AmongHosts(Checked):
                       "there or add --launch 'ssh %h'", ended.err)
 
     def test_interrupted_while_it_waits(self):
-        with Server() as gone:
-            name = f"{ADDRESS}:{gone.port}"
-        with self.run_here("--pattern", "many-to-one", "--wait", "10m",
-                           names=[self.names[0], name]) as run_here:
-            time.sleep(1)
+        """For a host that has gone in the first case, and is to drive in the second."""
+        with Server("--drive") as gone, self.run_here(
+            "--pattern", "many-to-one", "-s", "64,128", "-D", "60s", "--wait", "10m",
+            names=[f"{ADDRESS}:{gone.port}", self.names[0]],
+        ) as run_here:
+            wait_until(lambda: gone.threads() > 2, what="the drive")
+            gone.kill()
+            wait_until(lambda: below_heading(run_here.out), what="the end of the first case")
+            time.sleep(0.5)
             self.assertIsNone(run_here.process.poll(), run_here.errors)
             run_here.signal(signal.SIGINT)
-            self.assertNotEqual(run_here.wait(), 0)
+            self.assertNotEqual(run_here.wait(LIMIT), 0)
 
     def test_launched(self):
         with tempfile.TemporaryDirectory() as folder:

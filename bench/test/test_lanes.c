@@ -323,6 +323,33 @@ static void test_spare_buffers(void **unused)
 	check_spare("op=send metric=bw size=16m", true, false);
 }
 
+/* A count ends one thread's lane before another's: its receives are posted no more. */
+static void test_a_hint_for_lanes_that_stall(void **unused)
+{
+	static const struct {
+		const char *asked_for;
+		bool has_hint;
+	} rows[] = {
+		{"op=send metric=bw bidirectional=1 threads=2 iterations=100", true },
+		{"op=send metric=bw bidirectional=1 threads=2",                false},
+		{"op=send metric=bw bidirectional=1 iterations=100",           false},
+		{"op=send metric=bw threads=2 iterations=100",                 false},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		const struct lane_wish wish = wish_of(0, true);
+		struct error error = {0};
+		struct lane lane;
+
+		parameters = asked(rows[i].asked_for);
+		rules_choose(ops[parameters.op], &parameters);
+		open_as_wished(&lane, &wish);
+		assert_int_equal(lane_stalled(&lane, &error), -ETIMEDOUT);
+		assert_int_equal(strstr(error.text, "-D instead of -n") != NULL, rows[i].has_hint);
+		lane_close(&lane);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -331,6 +358,7 @@ int main(void)
 		cmocka_unit_test(test_begin_of_a_line),
 		cmocka_unit_test(test_locks_of_atomics),
 		cmocka_unit_test(test_spare_buffers),
+		cmocka_unit_test(test_a_hint_for_lanes_that_stall),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -179,7 +179,6 @@ static int listen_to(struct soft_guest *guest)
 static void on_guest(struct soft_source *source, uint32_t events)
 {
 	struct soft_guest *guest = CONTAINER_OF(source, struct soft_guest, source);
-
 	bool is_peer;
 
 	if (!listen_to(guest))

@@ -215,61 +215,45 @@ void soft_process_count(enum soft_kind kind, int by)
 		atomic_fetch_add(&registry->file->counts[registry->slot].of[kind], (uint32_t)by);
 }
 
-static void for_each_cq(void (*what)(struct soft_cq *cq))
+static void pass_qp(void *qp)
 {
-	struct soft_table *cqs = &soft_process.cqs;
-
-	pthread_mutex_lock(&cqs->mutex);
-	for (uint32_t i = 0; i < cqs->size; i++) {
-		struct soft_cq *cq = soft_table_get(cqs, i);
-
-		if (cq)
-			what(cq);
-	}
-	pthread_mutex_unlock(&cqs->mutex);
+	soft_qp_pass(qp);
 }
 
-static void for_each_qp(void (*what)(struct soft_qp *qp))
+static void pass_cq(void *cq)
 {
-	struct soft_table *qps = &soft_process.qps;
-
-	pthread_mutex_lock(&qps->mutex);
-	for (uint32_t i = 0; i < qps->size; i++) {
-		struct soft_qp *qp = soft_table_get(qps, i);
-
-		if (qp)
-			what(qp);
-	}
-	pthread_mutex_unlock(&qps->mutex);
+	soft_cq_pass(cq);
 }
 
-static void mend_srqs(void)
+static void mend_cq(void *cq)
 {
-	struct soft_table *srqs = &soft_process.srqs;
+	soft_cq_mend(cq);
+}
 
-	pthread_mutex_lock(&srqs->mutex);
-	for (uint32_t i = 0; i < srqs->size; i++) {
-		struct soft_srq *srq = soft_table_get(srqs, i);
+static void mend_srq(void *object)
+{
+	struct soft_queue *queue = &((struct soft_srq *)object)->image->queue;
 
-		if (!srq)
-			continue;
-		soft_queue_hold(&soft_process.self, &srq->image->queue);
-		soft_lock_release(&srq->image->queue.lock);
-	}
-	pthread_mutex_unlock(&srqs->mutex);
+	soft_queue_hold(&soft_process.self, queue);
+	soft_lock_release(&queue->lock);
+}
+
+static void mend_qp(void *qp)
+{
+	soft_qp_mend(qp);
 }
 
 void soft_process_quiesce(void)
 {
-	for_each_qp(soft_qp_pass);
-	for_each_cq(soft_cq_pass);
+	soft_table_each(&soft_process.qps, pass_qp);
+	soft_table_each(&soft_process.cqs, pass_cq);
 }
 
 void soft_process_mend(void)
 {
-	for_each_cq(soft_cq_mend);
-	mend_srqs();
-	for_each_qp(soft_qp_mend);
+	soft_table_each(&soft_process.cqs, mend_cq);
+	soft_table_each(&soft_process.srqs, mend_srq);
+	soft_table_each(&soft_process.qps, mend_qp);
 	soft_event_distribute();
 	soft_progress_failed();
 }

@@ -82,3 +82,15 @@ void soft_table_put_back(struct soft_table *table, uint32_t number)
 		table->next = number;
 	pthread_mutex_unlock(&table->mutex);
 }
+
+void soft_table_each(struct soft_table *table, void (*what)(void *object))
+{
+	pthread_mutex_lock(&table->mutex);
+	for (uint32_t i = 0; i < table->size; i++) {
+		void *object = soft_table_get(table, i);
+
+		if (object)
+			what(object);
+	}
+	pthread_mutex_unlock(&table->mutex);
+}
