@@ -109,8 +109,23 @@ static json_t *anything(struct draw *draw)
 	}
 }
 
+/* The same over and over: longer than some place for it, if not at once. */
+static json_t *repeated(struct draw *draw, const char *from)
+{
+	size_t length = strlen(from);
+	size_t times = 2 + roll(draw, 30);
+	char *whole = length ? malloc(times * length) : NULL;
+	json_t *made;
+
+	for (size_t i = 0; whole && i < times; i++)
+		memcpy(&whole[i * length], from, length);
+	made = whole ? json_stringn(whole, times * length) : NULL;
+	free(whole);
+	return made;
+}
+
 /* A byte of it is another, or it ends there: what is no UTF-8 then is left as it was. */
-static json_t *other_text(struct draw *draw, const char *from)
+static json_t *spoilt(struct draw *draw, const char *from)
 {
 	char *copy = strdup(from);
 	size_t length = strlen(from);
@@ -124,6 +139,11 @@ static json_t *other_text(struct draw *draw, const char *from)
 	made = copy ? json_string(copy) : NULL;
 	free(copy);
 	return made;
+}
+
+static json_t *other_text(struct draw *draw, const char *from)
+{
+	return roll(draw, 3) ? spoilt(draw, from) : repeated(draw, from);
 }
 
 /* Somewhat more or less, where it is a number; and a text is somewhat another. */
@@ -185,13 +205,26 @@ static void copy(struct draw *draw, json_t *whole, const struct node *node)
 		put(&other, made);
 }
 
+/* Under another key, of which nobody may have heard. */
+static void rename_key(struct draw *draw, const struct node *node)
+{
+	json_t *name = node->key ? other_text(draw, node->key) : NULL;
+
+	if (name && json_object_set(node->parent, json_string_value(name), node->value) == 0)
+		json_object_del(node->parent, node->key);
+	json_decref(name);
+}
+
 static void change(struct draw *draw, json_t *whole)
 {
 	struct node node = pick(draw, whole);
 
-	switch (roll(draw, 8)) {
+	switch (roll(draw, 9)) {
 	case 0:
 		take_out(&node);
+		break;
+	case 8:
+		rename_key(draw, &node);
 		break;
 	case 1:
 	case 2:
