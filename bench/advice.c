@@ -64,6 +64,13 @@ const char *advice_device(const json_t *facts)
 	return name ? name : "the device";
 }
 
+bool advice_is_link(const json_t *facts, const char *link_layer)
+{
+	const char *found = advice_text(facts, "port", "link_layer");
+
+	return found && !strcmp(found, link_layer);
+}
+
 bool advice_is_soft(const json_t *facts)
 {
 	const char *kind = advice_text(facts, "device", "kind");

@@ -91,8 +91,10 @@ static bool numa_mend(const json_t *facts, struct advice_words *words)
 
 	if (!advice_number(facts, "pcie", "numa_node", &node) || node < 0)
 		return true;
-	return advice_mend(words, "numactl --cpunodebind=%lld --membind=%lld verbmark ...", node,
-			   node);
+	return advice_mend(words,
+			   "--pin near, which is what one thread has; else numactl "
+			   "--cpunodebind=%lld --membind=%lld verbmark ...",
+			   node, node);
 }
 
 static bool numa_far(const struct advice_end *near, const struct advice_end *far,
@@ -155,7 +157,7 @@ static const struct advice_rule rules[] = {
 	 "pin it to the device's processors: taskset -c"},
 	{"iommu", false, iommu,
 	 "each access of the device is looked up, and registering is slower",
-	 "iommu=pt on the kernel's command line"},
+	 "iommu.passthrough=1 on the kernel's command line, or on x86 iommu=pt"},
 	{"virtual-function", false, virtual_function,
 	 "other functions of the card share its port, its bus and its caches",
 	 "the physical function, or keep the others idle"},

@@ -18,16 +18,30 @@ static json_int_t growth(const struct advice_end *end, const char *key)
 	return to - from;
 }
 
-static bool steal(const struct advice_end *near, const struct advice_end *far,
-		  struct advice_words *words)
+/* More than a machine may lose of it, or less. */
+static bool steal_is(const struct advice_end *near, bool is_much, struct advice_words *words)
 {
 	json_int_t stolen = growth(near, "steal_ticks");
 	json_int_t total = growth(near, "total_ticks");
 
 	/* The bound keeps what another host says from overflowing. */
 	return stolen > 0 && total >= stolen && total > 0 && stolen < INT32_MAX &&
+	       (stolen * 100 / ADVICE_STEAL_MOST > total) == is_much &&
 	       advice_what(words, "steal time: %lld.%02lld %% of the processors' time",
 			   stolen * 10000 / total / 100, stolen * 10000 / total % 100);
+}
+
+static bool steal(const struct advice_end *near, const struct advice_end *far,
+		  struct advice_words *words)
+{
+	return steal_is(near, true, words);
+}
+
+/* Some ticks of minutes are in the longest of the latencies, and nowhere else. */
+static bool some_steal(const struct advice_end *near, const struct advice_end *far,
+		       struct advice_words *words)
+{
+	return steal_is(near, false, words);
 }
 
 static bool throttled(const struct advice_end *near, const struct advice_end *far,
@@ -95,6 +109,9 @@ static bool congestion(const struct advice_end *near, const struct advice_end *f
 static const struct advice_rule machine[] = {
 	{"steal", true, steal,
 	 "the hypervisor ran something else on this machine's processors",
+	 "dedicated processors for the virtual machine, or measure on the host"},
+	{"steal", false, some_steal,
+	 "the hypervisor ran something else on this machine's processors: see the longest latencies",
 	 "dedicated processors for the virtual machine, or measure on the host"},
 	{"heat", true, heat,
 	 "the frequency was lowered meanwhile",

@@ -32,6 +32,13 @@ static bool no_device(const struct advice_end *near, const struct advice_end *fa
 	if (!module || advice_text(near->facts, "device", "name"))
 		return false;
 	netdev = netdev ? netdev : "eth0";
+	if (!strcmp(module, "unknown")) {
+		advice_mend(words,
+			    SOFT_ROCE ", on the host of a container, and --device /dev/infiniband "
+				      "for it" NOT_MEASURED,
+			    netdev);
+		return advice_what(words, "no RDMA device");
+	}
 	if (!strcmp(module, "absent")) {
 		advice_mend(words,
 			    "a kernel with rdma_rxe (Debian: linux-image-amd64, Ubuntu: "
@@ -113,15 +120,20 @@ static bool port_down(const struct advice_end *near, const struct advice_end *fa
 {
 	const char *state = advice_text(near->facts, "port", "state");
 	const char *physical = advice_text(near->facts, "port", "phys_state");
-	const char *link_layer = advice_text(near->facts, "port", "link_layer");
+	const char *driver = advice_text(near->facts, "device", "driver");
 
 	if (!state || !strcmp(state, "ACTIVE"))
 		return false;
-	if (link_layer && !strcmp(link_layer, "InfiniBand") && strcmp(state, "DOWN") != 0)
-		advice_mend(words, "systemctl start opensm, on one machine of the fabric");
-	else
+	if (!advice_is_link(near->facts, "InfiniBand"))
 		advice_mend(words, "ip link set dev %.15s up, and look at the cable",
 			    interface_name(near->facts));
+	else if (!strcmp(state, "DOWN"))
+		advice_mend(words, "the cable, its transceivers and the switch's port: ibstat, "
+				   "iblinkinfo, ibportstate LID PORT enable");
+	else
+		/* Omni-Path has a manager of its own. */
+		advice_mend(words, "systemctl start %s, on one machine of the fabric",
+			    driver && !strcmp(driver, "hfi1") ? "opafm" : "opensm");
 	return advice_what(words, "%.60s/%lld is %.20s (%.20s)", advice_device(near->facts),
 			   port_number(near->facts), state, physical ? physical : "?");
 }
@@ -129,14 +141,15 @@ static bool port_down(const struct advice_end *near, const struct advice_end *fa
 static bool small_mtu(const struct advice_end *near, const struct advice_end *far,
 		      struct advice_words *words)
 {
-	const char *link_layer = advice_text(near->facts, "port", "link_layer");
 	json_int_t active;
 	json_int_t max;
 
-	if (!advice_number(near->facts, "port", "active_mtu", &active) ||
+	/* TCP cuts iWARP's messages as it likes. */
+	if (advice_is_link(near->facts, "iWARP") ||
+	    !advice_number(near->facts, "port", "active_mtu", &active) ||
 	    !advice_number(near->facts, "port", "max_mtu", &max) || active < 1 || active >= max)
 		return false;
-	if (link_layer && !strcmp(link_layer, "InfiniBand"))
+	if (advice_is_link(near->facts, "InfiniBand"))
 		advice_mend(words, "mtu=5 for the partition, in the subnet manager's "
 				   "partitions.conf");
 	else
@@ -151,10 +164,9 @@ static bool small_mtu(const struct advice_end *near, const struct advice_end *fa
 static bool no_roce_v2(const struct advice_end *near, const struct advice_end *far,
 		       struct advice_words *words)
 {
-	const char *link_layer = advice_text(near->facts, "port", "link_layer");
 	const json_t *types = json_object_get(json_object_get(near->facts, "port"), "gid_types");
 
-	if (!link_layer || strcmp(link_layer, "Ethernet") != 0 || !json_array_size(types))
+	if (!advice_is_link(near->facts, "Ethernet") || !json_array_size(types))
 		return false;
 	for (size_t i = 0; i < json_array_size(types); i++) {
 		const char *type = json_string_value(json_array_get(types, i));
@@ -166,23 +178,50 @@ static bool no_roce_v2(const struct advice_end *near, const struct advice_end *f
 			   port_number(near->facts));
 }
 
+/* The priorities that have flow control; NULL: not known, or pause frames are for all. */
+static const json_t *flow_control(const json_t *facts)
+{
+	const json_t *pfc = json_object_get(json_object_get(facts, "flow"), "pfc");
+
+	return advice_is_link(facts, "Ethernet") && json_is_array(pfc) &&
+			       advice_is_false(facts, "flow", "pause_receive") &&
+			       advice_is_false(facts, "flow", "pause_send")
+		       ? pfc
+		       : NULL;
+}
+
 static bool no_flow_control(const struct advice_end *near, const struct advice_end *far,
 			    struct advice_words *words)
 {
-	const json_t *facts = near->facts;
-	const json_t *pfc = json_object_get(json_object_get(facts, "flow"), "pfc");
-	const char *link_layer = advice_text(facts, "port", "link_layer");
+	const json_t *pfc = flow_control(near->facts);
 
-	if (!link_layer || strcmp(link_layer, "Ethernet") != 0 || !json_is_array(pfc) ||
-	    json_array_size(pfc) || !advice_is_false(facts, "flow", "pause_receive") ||
-	    !advice_is_false(facts, "flow", "pause_send"))
+	if (!pfc || json_array_size(pfc))
 		return false;
+	/* The upper bits of DSCP are the priority where nobody has said otherwise. */
 	advice_mend(words,
-		    "dcb pfc set dev %.15s prio-pfc all:off 3:on, and the same in the "
-		    "switches",
-		    interface_name(facts));
+		    "dcb pfc set dev %.15s prio-pfc all:off 3:on, the same in the switches, and "
+		    "--tos 96, which is priority 3 where DSCP decides",
+		    interface_name(near->facts));
 	return advice_what(words, "%.15s has neither priority flow control nor pause frames",
-			   interface_name(facts));
+			   interface_name(near->facts));
+}
+
+/* Messages are of priority 0, unless they are told another. */
+static bool other_flow_control(const struct advice_end *near, const struct advice_end *far,
+			       struct advice_words *words)
+{
+	const json_t *pfc = flow_control(near->facts);
+	json_int_t first = json_integer_value(json_array_get(pfc, 0));
+
+	for (size_t i = 0; i < json_array_size(pfc); i++)
+		if (!json_integer_value(json_array_get(pfc, i)))
+			return false;
+	if (first < 1 || first > 7)
+		return false;
+	advice_mend(words, "--tos %lld, which is priority %lld where DSCP decides", 32 * first,
+		    first);
+	return advice_what(words, "%.15s has flow control of priority %lld, and none of 0",
+			   interface_name(near->facts), first);
 }
 
 static bool software_device(const struct advice_end *near, const struct advice_end *far,
@@ -237,6 +276,9 @@ static const struct advice_rule rules[] = {
 	 "ip address add ADDRESS/PREFIX to its interface"},
 	{"flow-control", false, no_flow_control,
 	 "a full buffer on the way loses packets, and RoCE sends again from there",
+	 NULL},
+	{"flow-control", false, other_flow_control,
+	 "messages without --tos are of priority 0, which a full buffer on the way loses",
 	 NULL},
 };
 // clang-format on

@@ -10,6 +10,7 @@
 #define IDLE_LATENCY_US       10
 #define CPU_DMA_UNLIMITED     2000000000LL
 #define PROCESSORS_OF_ONE_RUN 2
+#define HUGE_KIB              (512LL << 10)
 
 static bool governor(const struct advice_end *near, const struct advice_end *far,
 		     struct advice_words *words)
@@ -20,6 +21,21 @@ static bool governor(const struct advice_end *near, const struct advice_end *far
 	if (!found || !strcmp(found, "performance") || !strcmp(found, "userspace"))
 		return false;
 	return advice_what(words, "governor %.60s", found);
+}
+
+/* Whether it is among words that blanks part. */
+static bool has_word(const char *text, const char *word)
+{
+	size_t length = strlen(word);
+
+	while (text && *text) {
+		size_t next = strcspn(text, " ");
+
+		if (next == length && !strncmp(text, word, length))
+			return true;
+		text += next + (text[next] == ' ');
+	}
+	return false;
 }
 
 static bool slow_clock(const struct advice_end *near, const struct advice_end *far,
@@ -35,7 +51,7 @@ static bool slow_clock(const struct advice_end *near, const struct advice_end *f
 		found = found || !strcmp(source, slow[i]);
 	if (!found)
 		return false;
-	if (available && strstr(available, "tsc"))
+	if (has_word(available, "tsc"))
 		advice_mend(words, "echo tsc > /sys/devices/system/clocksource/clocksource0/"
 				   "current_clocksource");
 	return advice_what(words, "clock source %.40s", source);
@@ -89,7 +105,8 @@ static bool turbo(const struct advice_end *near, const struct advice_end *far,
 
 	if (!advice_is_true(near->facts, "frequency", "turbo"))
 		return false;
-	if (driver && strstr(driver, "intel_pstate"))
+	/* Passive, it calls itself intel_cpufreq. */
+	if (driver && (strstr(driver, "intel_pstate") || strstr(driver, "intel_cpufreq")))
 		advice_mend(words, "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo");
 	return advice_what(words, "the processor's turbo is on");
 }
@@ -105,11 +122,15 @@ static bool idle_states(const struct advice_end *near, const struct advice_end *
 	if (!advice_number(idle, "deepest", "latency_us", &latency_us) ||
 	    latency_us <= IDLE_LATENCY_US)
 		return false;
-	/* Somebody keeps processors awake already. */
-	if (advice_number(near->facts, "idle", "cpu_dma_latency_us", &allowed_us) &&
-	    allowed_us < latency_us)
-		return false;
-	return advice_what(words, "leaving idle state %.20s takes %lld us", name ? name : "?",
+	/* Somebody keeps processors awake already, or may do so. */
+	if (!advice_number(near->facts, "idle", "cpu_dma_latency_us", &allowed_us))
+		return advice_what(
+			words,
+			"leaving idle state %.20s takes %lld us, unless someone forbids it "
+			"by /dev/cpu_dma_latency, which is not to be read here",
+			name ? name : "?", latency_us);
+	return allowed_us >= latency_us &&
+	       advice_what(words, "leaving idle state %.20s takes %lld us", name ? name : "?",
 			   latency_us);
 }
 
@@ -124,13 +145,21 @@ static bool no_hugepages(const struct advice_end *near, const struct advice_end 
 			 struct advice_words *words)
 {
 	const json_t *sizes = json_object_get(json_object_get(near->facts, "hugepages"), "sizes");
+	json_int_t kib;
 
-	if (!json_array_size(sizes) || !advice_is_hardware(near->facts))
+	if (!advice_is_hardware(near->facts) ||
+	    !advice_number(near->facts, "hugepages", "default_kib", &kib) || kib < 1)
 		return false;
-	for (size_t i = 0; i < json_array_size(sizes); i++)
-		if (json_integer_value(json_object_get(json_array_get(sizes, i), "free")) > 0)
+	for (size_t i = 0; i < json_array_size(sizes); i++) {
+		const json_t *size = json_array_get(sizes, i);
+
+		if (json_integer_value(json_object_get(size, "kib")) == kib &&
+		    json_integer_value(json_object_get(size, "free")) > 0)
 			return false;
-	return advice_what(words, "no huge page is free");
+	}
+	advice_mend(words, "sysctl vm.nr_hugepages=%lld, and --hugepages",
+		    (HUGE_KIB + kib - 1) / kib);
+	return advice_what(words, "no huge page of %lld KiB is free", kib);
 }
 
 static bool cpu_quota(const struct advice_end *near, const struct advice_end *far,
@@ -182,7 +211,8 @@ static const struct advice_rule rules[] = {
 	 "sysctl kernel.numa_balancing=0"},
 	{"memlock", true, memlock,
 	 "buffers and queues of devices are locked memory",
-	 "ulimit -l unlimited, or LimitMEMLOCK=infinity for the service that starts it"},
+	 "'* - memlock unlimited' in a file of /etc/security/limits.d and a new login, "
+	 "LimitMEMLOCK=infinity for a service, or ulimit -l unlimited as root"},
 	{"clock", false, virtual_clock,
 	 "samples are taken with CLOCK_MONOTONIC_RAW, whose reading costs more",
 	 "clocksource=tsc on the kernel's command line, if the hypervisor offers it"},
@@ -197,7 +227,7 @@ static const struct advice_rule rules[] = {
 	 "echo off > /sys/devices/system/cpu/smt/control, or pin to cores whose other processor is idle"},
 	{"hugepages", false, no_hugepages,
 	 "large buffers in small pages need more of the device's translation cache",
-	 "sysctl vm.nr_hugepages=256"},
+	 NULL},
 	{"cpu-quota", false, cpu_quota,
 	 "an end that polls uses a processor all the time, and is stopped when the share is used up",
 	 "run outside of that group, or systemctl set-property SLICE CPUQuota="},

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +23,8 @@ static bool differ(const struct advice_end *near, const struct advice_end *far, 
 	return here && there && strcmp(here, there) != 0;
 }
 
-static bool mtu(const struct advice_end *near, const struct advice_end *far,
-		struct advice_words *words)
+static bool mtus_differ(const struct advice_end *near, const struct advice_end *far,
+			struct advice_words *words)
 {
 	json_int_t here;
 	json_int_t there;
@@ -32,6 +33,20 @@ static bool mtu(const struct advice_end *near, const struct advice_end *far,
 	       advice_number(far->facts, "port", "active_mtu", &there) && here > 0 && there > 0 &&
 	       here != there &&
 	       advice_what(words, "MTU %lld here, and %lld on %.60s", here, there, host_name(far));
+}
+
+/* Where both find out about the way by themselves, or TCP does, nothing gets lost. */
+static bool mtu(const struct advice_end *near, const struct advice_end *far,
+		struct advice_words *words)
+{
+	return !advice_is_link(near->facts, "InfiniBand") &&
+	       !advice_is_link(near->facts, "iWARP") && mtus_differ(near, far, words);
+}
+
+static bool fabric_mtu(const struct advice_end *near, const struct advice_end *far,
+		       struct advice_words *words)
+{
+	return advice_is_link(near->facts, "InfiniBand") && mtus_differ(near, far, words);
 }
 
 static bool link_layer(const struct advice_end *near, const struct advice_end *far,
@@ -73,10 +88,12 @@ static bool gid_type(const struct advice_end *near, const struct advice_end *far
 static bool rate(const struct advice_end *near, const struct advice_end *far,
 		 struct advice_words *words)
 {
-	return differ(near, far, "port", "rate") &&
-	       advice_what(words, "%.40s here, and %.40s on %.60s",
-			   advice_text(near->facts, "port", "rate"),
-			   advice_text(far->facts, "port", "rate"), host_name(far));
+	const char *here = advice_text(near->facts, "port", "rate");
+	const char *there = advice_text(far->facts, "port", "rate");
+
+	/* "100 Gb/sec (4X EDR)", which is as fast as (2X HDR). */
+	return here && there && fabs(strtod(here, NULL) - strtod(there, NULL)) > 0 &&
+	       advice_what(words, "%.40s here, and %.40s on %.60s", here, there, host_name(far));
 }
 
 static bool version(const struct advice_end *near, const struct advice_end *far,
@@ -93,6 +110,9 @@ static const struct advice_rule rules[] = {
 	{"mtu", true, mtu,
 	 "messages as large as one end allows may be lost at the other one",
 	 "ip link set dev NETDEV mtu, the same at both ends and in the switches"},
+	{"mtu", false, fabric_mtu,
+	 "the smaller one holds, and messages of the other take more packets",
+	 "mtu=5 for the partition, in the subnet manager's partitions.conf"},
 	{"link-layer", true, link_layer,
 	 "two kinds of links do not talk to each other",
 	 "--device and --server-device, to pick ports of one kind"},

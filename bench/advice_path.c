@@ -62,7 +62,7 @@ static const struct carrier {
 	 "let TCP between the two addresses pass, at both ends and whatever is between them"                                         },
 	{NULL,
 	 "RoCE v2 goes over UDP port 4791, which something drops: for Soft-RoCE the filter of "
-	 "either host, for cards, which pass that by, a switch, a hypervisor or a security group", "firewall-cmd --add-port=4791/udp, nft add rule inet filter input udp dport 4791 accept, "
+	 "either host, for cards, which pass that by, a switch, a hypervisor or a security group", "firewall-cmd --add-port=4791/udp, nft insert rule inet filter input udp dport 4791 accept, "
 	 "or iptables -I INPUT -p udp --dport 4791 -j ACCEPT: at both ends, and in what is between "
 	 "them, in both directions"},
 };
@@ -251,13 +251,16 @@ static void tell_good(const struct path *path, json_t *findings)
 	char small[SIZE_TEXT];
 	char several[SIZE_TEXT];
 	char large[SIZE_TEXT];
+	char mtu[32] = "";
 	bool both = has_passed(path, PATH_PAIRS) && has_passed(path, PATH_CM);
 
+	/* TCP's segments are none of the port's. */
+	if (!is_link(path, "iWARP"))
+		snprintf(mtu, sizeof(mtu), ", with an MTU of %u", path_mtu(path));
 	advice_what(&words,
-		    "messages of %s, %s and %s bytes get to %.60s and back, with an MTU of %u; "
-		    "connected by %s",
+		    "messages of %s, %s and %s bytes get to %.60s and back%s; connected by %s",
 		    size_of(path, PATH_CM, small), size_of(path, PATH_SEVERAL, several),
-		    size_of(path, PATH_LARGE, large), far_host(path), path_mtu(path),
+		    size_of(path, PATH_LARGE, large), far_host(path), mtu,
 		    both                        ? "rdma_cm and by queue pairs"
 		    : has_passed(path, PATH_CM) ? "rdma_cm"
 						: "queue pairs");
@@ -269,7 +272,8 @@ static void tell_size(const struct path *path, json_t *findings)
 {
 	enum path_step step = is_broken(path, PATH_SEVERAL) ? PATH_SEVERAL : PATH_LARGE;
 	/* Where the MTU can be tried, one that is small enough must help. */
-	bool is_mtu = step == PATH_SEVERAL && (path->mtu_passed || !path->mtu_tried);
+	bool is_mtu = step == PATH_SEVERAL && !is_link(path, "iWARP") &&
+		      (path->mtu_passed || !path->mtu_tried);
 
 	if (has_passed(path, step))
 		tell_good(path, findings);

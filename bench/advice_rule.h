@@ -55,6 +55,9 @@ bool advice_has(const json_t *array, const json_t *value);
 /* The device's name in a sentence. */
 const char *advice_device(const json_t *facts);
 
+/* Whether its port's link is of that kind: Ethernet, InfiniBand, iWARP. */
+bool advice_is_link(const json_t *facts, const char *link_layer);
+
 /* The software device, which has no part in the kernel. */
 bool advice_is_soft(const json_t *facts);
 

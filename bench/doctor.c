@@ -10,6 +10,7 @@
 #include "bench/advice_path.h"
 #include "bench/counters.h"
 #include "bench/facts.h"
+#include "bench/inventory.h"
 #include "bench/tree.h"
 #include "bench/visit.h"
 #include "bench/wire.h"
@@ -30,34 +31,6 @@ struct choice {
 	unsigned int port;
 };
 
-/* DEVICE, or DEVICE/PORT. */
-static bool is_wished(const struct device_port *port, const char *wish)
-{
-	char full[IBV_SYSFS_NAME_MAX + 8];
-
-	snprintf(full, sizeof(full), "%s/%u", port->device, port->port);
-	return !wish || !strcmp(port->device, wish) || !strcmp(full, wish);
-}
-
-/* An active one with an address before others. */
-static const struct device_port *best_port(const struct device_list *devices, const char *wish)
-{
-	const struct device_port *best = NULL;
-	unsigned int best_rank = 0;
-
-	for (size_t i = 0; i < devices->n_ports; i++) {
-		const struct device_port *port = &devices->ports[i];
-		unsigned int rank =
-			1 + 2 * (port->state == IBV_PORT_ACTIVE) + (port->n_addresses > 0);
-
-		if (is_wished(port, wish) && rank > best_rank) {
-			best = port;
-			best_rank = rank;
-		}
-	}
-	return best;
-}
-
 /* One that the kernel has, and libibverbs does not offer to this process. */
 static void choose_hidden(struct choice *choice, const char *wish)
 {
@@ -71,7 +44,7 @@ static void choose_hidden(struct choice *choice, const char *wish)
 		snprintf(port.device, sizeof(port.device), "%s", names.name[i]);
 		if (wish && !strncmp(wish, port.device, length) && wish[length] == '/')
 			port.port = (uint8_t)strtoul(wish + length + 1, NULL, 10);
-		if (!is_wished(&port, wish) ||
+		if ((wish && !inventory_names(wish, port.device, port.port)) ||
 		    !tree_exists(HERE, CLASS "/%s/ports/%u", port.device, port.port))
 			continue;
 		snprintf(choice->device, sizeof(choice->device), "%s", port.device);
@@ -83,7 +56,7 @@ static void choose_hidden(struct choice *choice, const char *wish)
 static int choose(struct choice *choice, const struct device_list *devices, const char *wish,
 		  struct error *error)
 {
-	const struct device_port *port = best_port(devices, wish);
+	const struct device_port *port = inventory_best(devices, wish);
 
 	if (port) {
 		snprintf(choice->device, sizeof(choice->device), "%s", port->device);
@@ -99,7 +72,10 @@ static void check_address(const struct doctor *doctor, const struct choice *choi
 			  const struct device_list *devices)
 {
 	const char *host = json_string_value(json_object_get(doctor->near, "host"));
+	const char *netdev =
+		json_string_value(json_object_get(json_object_get(doctor->near, "netdev"), "name"));
 	char what[128];
+	char mend[128];
 
 	for (size_t i = 0; i < devices->n_ports; i++) {
 		const struct device_port *port = &devices->ports[i];
@@ -108,10 +84,16 @@ static void check_address(const struct doctor *doctor, const struct choice *choi
 		    port->n_addresses)
 			continue;
 		snprintf(what, sizeof(what), "%s/%u has no IP address", port->device, port->port);
+		/* InfiniBand has an interface when IPoIB makes one. */
+		snprintf(mend, sizeof(mend), "%sip address add ADDRESS/PREFIX dev %.15s",
+			 !netdev && !strcmp(port->link_layer, "InfiniBand")
+				 ? "modprobe ib_ipoib, and "
+				 : "",
+			 netdev ? netdev : "NETDEV");
 		json_array_append_new(doctor->findings,
 				      advice_finding("address", true, host ? host : "this host",
 						     what, "connections are made by address",
-						     "ip address add ADDRESS/PREFIX dev NETDEV"));
+						     mend));
 	}
 }
 

@@ -72,7 +72,9 @@ json_t *facts_pcie(const struct facts_place *place)
 		return section;
 	snprintf(folder, sizeof(folder), DEVICE, place->device);
 	facts_read(section, place->root, folder, rows, ARRAY_LENGTH(rows));
-	add_control(section, place);
+	/* Of a virtual function these are reserved, and zero. */
+	if (!tree_exists(place->root, DEVICE "/physfn", place->device))
+		add_control(section, place);
 	return section;
 }
 

@@ -35,8 +35,14 @@ static void add_driver(json_t *section, const struct facts_place *place, const c
 		{"driver_version",    "version",    fact_text},
 		{"driver_srcversion", "srcversion", fact_text},
 	};
+	/* The card's driver is one, and the one that makes an RDMA device of it mostly another. */
+	static const struct fact rdma_rows[] = {
+		{"rdma_driver_version",    "version",    fact_text},
+		{"rdma_driver_srcversion", "srcversion", fact_text},
+	};
 	char folder[FOLDER_MAX];
 	char driver[TREE_NAME];
+	const char *rdma;
 
 	if (module)
 		snprintf(driver, sizeof(driver), "%s", module);
@@ -46,6 +52,21 @@ static void add_driver(json_t *section, const struct facts_place *place, const c
 	facts_set(section, "driver", driver);
 	snprintf(folder, sizeof(folder), "/sys/module/%s", driver);
 	facts_read(section, place->root, folder, rows, ARRAY_LENGTH(rows));
+	rdma = facts_rdma_module(driver);
+	if (!rdma)
+		return;
+	facts_set(section, "rdma_driver", rdma);
+	snprintf(folder, sizeof(folder), "/sys/module/%s", rdma);
+	facts_read(section, place->root, folder, rdma_rows, ARRAY_LENGTH(rdma_rows));
+}
+
+/* Where the physical function is another machine's, it cannot be told from here. */
+static void add_function(json_t *section, const struct facts_place *place)
+{
+	bool is_virtual = tree_exists(place->root, CLASS "/%s/device/physfn", place->device);
+
+	if (is_virtual || facts_cpu_flag(place->root, "hypervisor") <= 0)
+		json_object_set_new(section, "virtual_function", json_boolean(is_virtual));
 }
 
 json_t *facts_device(const struct facts_place *place)
@@ -70,9 +91,7 @@ json_t *facts_device(const struct facts_place *place)
 	json_object_set_new(section, "software", json_boolean(is_software));
 	add_driver(section, place, module_of(kind));
 	if (!is_software)
-		json_object_set_new(
-			section, "virtual_function",
-			json_boolean(tree_exists(place->root, "%s/device/physfn", folder)));
+		add_function(section, place);
 	return section;
 }
 

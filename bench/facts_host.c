@@ -112,10 +112,15 @@ json_t *facts_hugepages(const struct facts_place *place)
 	static const char prefix[] = "hugepages-";
 	json_t *section = json_object();
 	json_t *sizes = json_array();
+	char *memory = tree_text(place->root, PROC_SIZE, "/proc/meminfo");
 	struct tree_names names;
+	char value[TREE_TEXT];
 
 	facts_read(section, place->root, "/sys/kernel/mm/transparent_hugepage", rows,
 		   ARRAY_LENGTH(rows));
+	if (tree_field(memory, "Hugepagesize", value, sizeof(value)))
+		json_object_set_new(section, "default_kib", json_integer(strtoll(value, NULL, 10)));
+	free(memory);
 	tree_names_open(&names, place->root, HUGEPAGES);
 	for (size_t i = 0; i < names.count; i++)
 		if (!strncmp(names.name[i], prefix, sizeof(prefix) - 1))

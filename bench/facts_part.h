@@ -66,6 +66,9 @@ facts_section facts_virtualization;
 /* Whether the processor has a flag such as "hypervisor"; -1: it tells no flags. */
 int facts_cpu_flag(const char *root, const char *flag);
 
+/* What makes an RDMA device of a card with that network driver; NULL: nothing that is known. */
+const char *facts_rdma_module(const char *driver);
+
 /* The network interface of the port. */
 bool facts_interface(const struct facts_place *place, char *name, size_t size);
 

@@ -8,10 +8,11 @@
 #define MODULES     "/lib/modules"
 #define MODULES_MAX (4U << 20)
 
-static bool lists(const char *root, const char *release, const char *file, const char *module)
+/* 1: it does; 0: it does not; -1: there is no such list. */
+static int lists(const char *root, const char *release, const char *file, const char *module)
 {
 	char *text = tree_text(root, MODULES_MAX, MODULES "/%s/%s", release, file);
-	bool found = text && strstr(text, module);
+	int found = text ? strstr(text, module) != NULL : -1;
 
 	free(text);
 	return found;
@@ -20,62 +21,101 @@ static bool lists(const char *root, const char *release, const char *file, const
 static const char *soft_roce(const char *root)
 {
 	char release[TREE_NAME];
+	int module = -1;
+	int builtin = -1;
 
 	if (tree_exists(root, "/sys/module/rdma_rxe"))
 		return "loaded";
-	if (tree_line(root, release, sizeof(release), "/proc/sys/kernel/osrelease") &&
-	    (lists(root, release, "modules.dep", "/rdma_rxe.ko") ||
-	     lists(root, release, "modules.builtin", "/rdma_rxe.ko")))
+	if (tree_line(root, release, sizeof(release), "/proc/sys/kernel/osrelease")) {
+		module = lists(root, release, "modules.dep", "/rdma_rxe.ko");
+		builtin = lists(root, release, "modules.builtin", "/rdma_rxe.ko");
+	}
+	if (module > 0 || builtin > 0)
 		return "available";
-	return "absent";
+	/* A container mostly has none of its host's lists. */
+	return module < 0 && builtin < 0 ? "unknown" : "absent";
 }
 
-/* Which module makes an RDMA device of a card whose network driver is there. */
-static const char *rdma_module(const char *driver)
-{
-	static const struct {
-		const char *driver;
-		const char *module;
-	} rows[] = {
-		{"mlx5_core", "mlx5_ib"       },
-                {"mlx4_en",   "mlx4_ib"       },
-                {"mlx4_core", "mlx4_ib"       },
-		{"bnxt_en",   "bnxt_re"       },
-                {"ice",       "irdma"         },
-                {"i40e",      "irdma"         },
-		{"idpf",      "irdma"         },
-                {"qede",      "qedr"          },
-                {"cxgb4",     "iw_cxgb4"      },
-		{"hns3",      "hns_roce_hw_v2"},
-                {"mana",      "mana_ib"       },
-                {"ionic",     "ionic_rdma"    },
-		{"vmxnet3",   "vmw_pvrdma"    },
-	};
+/* Of a card's network driver, which makes no device: what does. */
+static const struct card {
+	const char *driver;
+	const char *module;
+	bool is_told; /* not all its cards can: the driver offers it of those that can */
+} cards[] = {
+	{"mlx5_core", "mlx5_ib",    false},
+        {"mlx4_en",   "mlx4_ib",    false},
+	{"mlx4_core", "mlx4_ib",    false},
+        {"cxgb4",     "iw_cxgb4",   false},
+	{"bnxt_en",   "bnxt_re",    true },
+        {"ice",       "irdma",      true },
+	{"i40e",      "irdma",      true },
+        {"idpf",      "irdma",      true },
+	{"mana",      "mana_ib",    true },
+        {"ionic",     "ionic_rdma", true },
+};
 
-	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
-		if (!strcmp(driver, rows[i].driver))
-			return rows[i].module;
+static const struct card *find_card(const char *driver)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(cards); i++)
+		if (!strcmp(driver, cards[i].driver))
+			return &cards[i];
 	return NULL;
 }
 
-/* A card that could do RDMA, and an interface that Soft-RoCE could use. */
+const char *facts_rdma_module(const char *driver)
+{
+	const struct card *card = find_card(driver);
+
+	return card ? card->module : NULL;
+}
+
+/* "i40e.iwarp.0": what a driver offers to others of a card. */
+static bool offers_rdma(const char *root, const char *driver)
+{
+	static const char *const kinds[] = {"rdma", "roce", "iwarp"};
+	size_t length = strlen(driver);
+	struct tree_names names;
+	bool found = false;
+
+	tree_names_open(&names, root, "/sys/bus/auxiliary/devices");
+	for (size_t i = 0; i < names.count; i++)
+		for (size_t j = 0; j < ARRAY_LENGTH(kinds); j++)
+			found = found || (!strncmp(names.name[i], driver, length) &&
+					  names.name[i][length] == '.' &&
+					  strstr(names.name[i] + length, kinds[j]));
+	tree_names_close(&names);
+	return found;
+}
+
+/* The first card before what no card is behind, and neither loopback nor a bridge. */
+static void offer_interface(json_t *section, const char *root, const char *name, bool is_card)
+{
+	char text[TREE_NAME];
+
+	if (json_object_get(section, "netdev") || !strcmp(name, "lo") ||
+	    tree_exists(root, NET "/%s/bridge", name) ||
+	    tree_exists(root, NET "/%s/device", name) != is_card)
+		return;
+	if (tree_line(root, text, sizeof(text), NET "/%s/operstate", name) && !strcmp(text, "up"))
+		facts_set(section, "netdev", name);
+}
+
+/* A card that could do RDMA. */
 static void look_at(json_t *section, const char *root, const char *name)
 {
 	char text[TREE_NAME];
-	const char *module;
+	const struct card *card;
 
-	if (!json_object_get(section, "netdev") && strcmp(name, "lo") != 0 &&
-	    tree_line(root, text, sizeof(text), NET "/%s/operstate", name) && !strcmp(text, "up"))
-		facts_set(section, "netdev", name);
 	if (!tree_link(root, text, sizeof(text), NET "/%s/device/driver", name))
 		return;
-	module = rdma_module(text);
-	if (!module || json_object_get(section, "card") ||
-	    tree_exists(root, "/sys/module/%s", module))
+	card = find_card(text);
+	if (!card || json_object_get(section, "card") ||
+	    tree_exists(root, "/sys/module/%s", card->module) ||
+	    (card->is_told && !offers_rdma(root, text)))
 		return;
-	json_object_set_new(
-		section, "card",
-		json_pack("{s:s, s:s, s:s}", "netdev", name, "driver", text, "module", module));
+	json_object_set_new(section, "card",
+			    json_pack("{s:s, s:s, s:s}", "netdev", name, "driver", text, "module",
+				      card->module));
 }
 
 json_t *facts_soft_roce(const struct facts_place *place)
@@ -85,7 +125,11 @@ json_t *facts_soft_roce(const struct facts_place *place)
 
 	tree_names_open(&names, place->root, NET);
 	for (size_t i = 0; i < names.count; i++)
+		offer_interface(section, place->root, names.name[i], true);
+	for (size_t i = 0; i < names.count; i++) {
+		offer_interface(section, place->root, names.name[i], false);
 		look_at(section, place->root, names.name[i]);
+	}
 	tree_names_close(&names);
 	return section;
 }

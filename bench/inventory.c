@@ -268,6 +268,23 @@ static void consider_all(struct search *search, const struct device_list *local,
 	}
 }
 
+const struct device_port *inventory_best(const struct device_list *list, const char *wish)
+{
+	const struct device_port *best = NULL;
+	unsigned int best_rank = 0;
+
+	for (size_t i = 0; i < list->n_ports; i++) {
+		const struct device_port *port = &list->ports[i];
+		unsigned int rank = 1 + 2 * is_active(port) + (port->n_addresses > 0);
+
+		if (is_wanted(port, wish) && rank > best_rank) {
+			best = port;
+			best_rank = rank;
+		}
+	}
+	return best;
+}
+
 static bool has_device(const struct device_list *list, const char *wish)
 {
 	for (size_t i = 0; i < list->n_ports; i++)

@@ -23,6 +23,9 @@ bool inventory_names(const char *wish, const char *device, unsigned int port);
 /* Leaves the ports of DEVICE or DEVICE/PORT, of which there has to be one; NULL: all. */
 int inventory_keep(struct device_list *list, const char *wish, struct error *error);
 
+/* An active one with an address before others, of DEVICE or DEVICE/PORT, or any; NULL: none. */
+const struct device_port *inventory_best(const struct device_list *list, const char *wish);
+
 /* What was asked for. A device is DEVICE or DEVICE/PORT; NULL: any. */
 struct inventory_wish {
 	const char *device;

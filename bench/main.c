@@ -57,22 +57,28 @@ static int finish(int status)
 	return error.code ? complain(&error, COMMAND_FAILED) : status;
 }
 
-/* Each queue pair has some descriptors, and the soft limit is for programs that use select. */
-static void raise_limit(void)
+/*
+ * Each queue pair has some descriptors, and the soft limit is for programs that use select;
+ * devices have their queues and buffers in memory that is locked.
+ */
+static void raise_limits(void)
 {
+	static const int kinds[] = {RLIMIT_NOFILE, RLIMIT_MEMLOCK};
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
+	for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++) {
+		if (getrlimit(kinds[i], &limit))
+			continue;
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(kinds[i], &limit);
+	}
 }
 
 int main(int argc, char *argv[])
 {
 	struct error error = {0};
 
-	raise_limit();
+	raise_limits();
 	choose_begin(argv);
 	if (argc < 2) {
 		error_set(

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/advice.h"
 #include "bench/counters.h"
 #include "bench/facts.h"
 #include "core/clock.h"
@@ -24,8 +25,6 @@
 #define TAIL_MESSAGES  1100
 #define TAIL_TIMES     2
 #define MESSAGES_LEAST 60
-/* Of the processors' time: what a hypervisor may have taken away. */
-#define STEAL_MOST 0.01
 
 /* The plan of one run: these cases in that order. */
 struct order {
@@ -529,7 +528,7 @@ void rounds_finish(struct rounds *rounds)
 	double throttled = growth(rounds->noise, after, "nr_throttled");
 	double hot = growth(rounds->noise, after, "core_throttles");
 
-	if (total > 0 && stolen / total > STEAL_MOST && !bout->invalid[0])
+	if (total > 0 && 100 * stolen / total > ADVICE_STEAL_MOST && !bout->invalid[0])
 		snprintf(bout->invalid, sizeof(bout->invalid),
 			 "the hypervisor took %.1f %% of the processors' time meanwhile",
 			 100 * stolen / total);

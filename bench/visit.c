@@ -10,6 +10,7 @@
 #include "bench/greeting.h"
 #include "bench/inventory.h"
 #include "bench/protocol.h"
+#include "core/kind.h"
 
 #define GREETING_MS 5000
 
@@ -47,8 +48,8 @@ static void blame_way(const struct call *call, const struct error *fault)
 		     mend);
 	} else if (is_filtered(fault->code)) {
 		snprintf(mend, sizeof(mend),
-			 "firewall-cmd --add-port=%u/tcp --add-port=4791/udp, or nft add rule inet "
-			 "filter input tcp dport %u accept, on %.60s",
+			 "firewall-cmd --add-port=%u/tcp --add-port=4791/udp, or nft insert rule "
+			 "inet filter input tcp dport %u accept, and udp dport 4791, on %.60s",
 			 call->port, call->port, call->host);
 		find(call, "firewall", fault->text,
 		     "the host is down, or a filter drops TCP, over which the two ends talk; RoCE v2 "
@@ -74,7 +75,7 @@ static void blame_server(const struct call *call, const struct error *fault)
 static void keep_facts_of(json_t *facts, const struct result_end *far)
 {
 	static const char *const sections[] = {"device", "port",  "netdev", "flow",
-					       "pcie",   "iommu", "access"};
+					       "pcie",   "iommu", "access", "soft_roce"};
 	const json_t *device = json_object_get(facts, "device");
 	const char *name = json_string_value(json_object_get(device, "name"));
 
@@ -118,8 +119,20 @@ static void take_facts(struct visit *visit, const struct call *call, json_t *wel
 		json_object_set_new(visit->facts, "host", json_string(host ? host : call->host));
 	if (!json_object_get(visit->facts, "tool") && json_is_string(version))
 		json_object_set_new(visit->facts, "tool", json_pack("{s:O}", "version", version));
-	if (visit->has_pair)
+	if (visit->far.device[0])
 		keep_facts_of(visit->facts, &visit->far);
+}
+
+/* Of the port that the server is most likely to be asked for: its own faults are told. */
+static void take_best(struct result_end *far, const struct device_list *remote)
+{
+	const struct device_port *port = inventory_best(remote, NULL);
+
+	snprintf(far->device, sizeof(far->device), "%s", port->device);
+	far->port = port->port;
+	far->kind = kind_name(port->kind);
+	far->link_layer = port->link_layer;
+	far->mtu = port->active_mtu;
 }
 
 static void take_pair(struct visit *visit, const struct call *call, const json_t *welcome)
@@ -138,6 +151,8 @@ static void take_pair(struct visit *visit, const struct call *call, const json_t
 	if (call->own->n_ports)
 		code = inventory_pair(call->own, &remote, &wish, &visit->near, &visit->far, &fault);
 	visit->has_pair = call->own->n_ports && !code;
+	if (!visit->has_pair)
+		take_best(&visit->far, &remote);
 	device_list_close(&remote);
 	if (code)
 		find(call, "network", fault.text,

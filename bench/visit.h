@@ -17,11 +17,11 @@ struct visit {
 	bool is_open;  /* there is a connection */
 	bool has_pair; /* near and far are two ports that share a network */
 	struct result_end near;
-	struct result_end far;
-	json_t *facts;    /* of the server's end; NULL: not reached */
-	json_t *before;   /* its noise when it was reached; NULL, as the next two: not told */
-	json_t *after;    /* its noise at the last note */
-	json_t *counters; /* what its device has counted since then */
+	struct result_end far; /* without a pair: its best port */
+	json_t *facts;         /* of the server's end; NULL: not reached */
+	json_t *before;        /* its noise when it was reached; NULL, as the next two: not told */
+	json_t *after;         /* its noise at the last note */
+	json_t *counters;      /* what its device has counted since then */
 };
 
 /* Where to, and how. */

@@ -24,6 +24,11 @@ void bout_annotations(FILE *out, const struct bout *bout)
 {
 	char text[BOUT_TEXT];
 
+	/* The sum first: of each kind ten are shown, of a step. */
+	bout_sum(bout, text);
+	print(out, bout_end(bout) == BOUT_PASSED ? "notice" : "error", "verbmark gate", text);
+	if (bout->invalid[0])
+		print(out, "error", "verbmark gate", bout->invalid);
 	for (size_t i = 0; i < bout->n_cells; i++) {
 		enum duel_verdict verdict = bout->cells[i].verdict;
 
@@ -33,8 +38,4 @@ void bout_annotations(FILE *out, const struct bout *bout)
 		else if (verdict == DUEL_INVALID || verdict == DUEL_INCONCLUSIVE)
 			print(out, "warning", "verbmark gate", text);
 	}
-	bout_sum(bout, text);
-	print(out, bout_end(bout) == BOUT_PASSED ? "notice" : "error", "verbmark gate", text);
-	if (bout->invalid[0])
-		print(out, "error", "verbmark gate", bout->invalid);
 }

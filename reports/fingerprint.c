@@ -14,7 +14,7 @@
 #define FNV_OFFSET 0xcbf29ce484222325ULL
 #define FNV_PRIME  0x100000001b3ULL
 
-#define MEMBERS_MAX 14
+#define MEMBERS_MAX 17
 
 /* A section, and those of its members that count; none: all of it. */
 static const struct {
@@ -24,28 +24,28 @@ static const struct {
 	{"device",
 	 {"kind", "node_type", "vendor_id", "vendor_part_id", "hw_ver", "hw_rev", "fw_ver",
 	  "board_id", "hca_type", "software", "virtual_function", "driver", "driver_version",
-	  "driver_srcversion"}							      },
+	  "driver_srcversion", "rdma_driver", "rdma_driver_version", "rdma_driver_srcversion"}},
 	{"port",
-	 {"link_layer", "state", "phys_state", "rate", "active_mtu", "max_mtu", "gid_types"}},
-	{"netdev",         {"mtu", "driver"}						},
-	{"flow",           {NULL}							   },
+	 {"link_layer", "state", "phys_state", "rate", "active_mtu", "max_mtu", "gid_types"}  },
+	{"netdev",         {"mtu", "driver"}						  },
+	{"flow",           {NULL}							     },
  /* Not what is in the configuration space, of which a user sees the beginning. */
-	{"pcie",           {"current_link_speed", "current_link_width", "numa_node"}        },
-	{"iommu",          {"type"}							 },
-	{"rdma_core",      {"library", "version", "provider"}                               },
-	{"libc",           {NULL}							   },
-	{"tool",           {"compiler", "build_type", "flags"}                              },
+	{"pcie",           {"current_link_speed", "current_link_width", "numa_node"}          },
+	{"iommu",          {"type"}							   },
+	{"rdma_core",      {"library", "version", "provider"}                                 },
+	{"libc",           {NULL}							     },
+	{"tool",           {"compiler", "build_type", "flags"}                                },
 	{"cpu",
 	 {"model", "vendor", "family", "model_number", "stepping", "microcode", "implementer",
-	  "part", "revision", "online", "smt", "isolated", "nohz_full"}                     },
-	{"frequency",      {"driver", "governor", "energy_preference", "turbo"}             },
-	{"idle",           {"driver"}						       },
-	{"numa",           {"nodes", "distances", "balancing"}                              },
-	{"kernel",         {"release", "version", "cmdline"}                                },
-	{"clock",          {"source"}						       },
-	{"cgroup",         {"cpu_max"}						      },
-	{"virtualization", {NULL}							   },
-	{"environment",    {"softroce_accel"}					       },
+	  "part", "revision", "online", "smt", "isolated", "nohz_full"}                       },
+	{"frequency",      {"driver", "governor", "energy_preference", "turbo"}               },
+	{"idle",           {"driver"}							 },
+	{"numa",           {"nodes", "distances", "balancing"}                                },
+	{"kernel",         {"release", "version", "cmdline"}                                  },
+	{"clock",          {"source"}							 },
+	{"cgroup",         {"cpu_max"}							},
+	{"virtualization", {NULL}							     },
+	{"environment",    {"softroce_accel"}						 },
 };
 
 static json_t *take_members(json_t *section, const char *const *members)

@@ -241,8 +241,18 @@ static json_t *scrubbed(const struct names *names, const char *text, bool is_ver
 static bool is_version(const char *key)
 {
 	static const char *const keys[] = {
-		"fw_ver",   "driver_version", "driver_srcversion", "version", "library",
-		"provider", "libc",           "compiler",          "release", "revision",
+		"fw_ver",
+		"driver_version",
+		"driver_srcversion",
+		"version",
+		"library",
+		"provider",
+		"libc",
+		"compiler",
+		"release",
+		"revision",
+		"rdma_driver_version",
+		"rdma_driver_srcversion",
 	};
 
 	return is_one_of(key, keys, ARRAY_LENGTH(keys));

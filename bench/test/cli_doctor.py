@@ -41,8 +41,9 @@ class Doctor(unittest.TestCase):
         self.assertEqual(facts["cpu"]["count"], os.cpu_count())
         self.assertEqual(facts["libc"], os.confstr("CS_GNU_LIBC_VERSION").split()[1])
         # It takes all that it may.
-        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-        self.assertEqual(facts["limits"]["nofile"], hard)
+        for name, kind in (("nofile", resource.RLIMIT_NOFILE), ("memlock", resource.RLIMIT_MEMLOCK)):
+            hard = resource.getrlimit(kind)[1]
+            self.assertEqual(facts["limits"][name], "unlimited" if hard < 0 else hard)
         self.assertRegex(facts["rdma_core"]["library"], r"^libibverbs\.so\.1\.")
 
     @unittest.skipIf(has_device(), "this machine has an RDMA device")
@@ -117,6 +118,7 @@ class Doctor(unittest.TestCase):
             peer.expect("hello")
             peer.send(answer)
             message = peer.receive()
+            self.described = message
             if message and message["type"] == "describe" and facts is not None:
                 peer.send({"type": "description", "facts": facts})
             elif message and message["type"] == "describe":
@@ -159,10 +161,37 @@ class Doctor(unittest.TestCase):
         self.assertEqual(found["governor"]["mend"], "cpupower frequency-set -g performance")
         self.assertEqual(found["memlock"]["what"], "memlock is 64 KiB")
 
+    def test_a_fault_of_a_server_that_no_port_here_suits(self):
+        """What this end lacks does not hide what is wrong there."""
+        down = {**self.WELCOME["devices"][0], "device": "mlx5_1", "state": "DOWN", "addresses": []}
+        facts = {
+            "host": "n02", "soft_roce": {"module": "absent", "netdev": "eth0"},
+            "device": {"name": "mlx5_1", "software": False},
+            "port": {"number": 1, "state": "DOWN", "phys_state": "Disabled"},
+        }
+        document = self.greeted({**self.WELCOME, "devices": [down]}, facts=facts)
+        self.assertEqual((self.described["device"], self.described["port"]), ("mlx5_1", 1))
+        found = {row["code"]: row for row in document["findings"] if row["host"] == "n02"}
+        self.assertEqual(found["port"]["what"], "mlx5_1/1 is DOWN (Disabled)")
+        self.assertNotIn("no-device", found)
+        # Of two the one that would be taken; and of a server that tells of no device no fault.
+        document = self.greeted(
+            {**self.WELCOME, "devices": [down, *self.WELCOME["devices"]]},
+            facts={"host": "n02", "soft_roce": {"module": "absent"}},
+        )
+        self.assertEqual(self.described["device"], "mlx5_0")
+        self.assertEqual(document["hosts"]["server"]["device"], {"name": "mlx5_0"})
+        found = [row["code"] for row in document["findings"] if row["host"] == "n02"]
+        self.assertNotIn("no-device", found)
+
     def test_facts_that_are_none(self):
         for facts in ("x", {"device": [], "host": {}}, {"port": {"number": "\x07"}}):
             with self.subTest(facts):
-                self.greeted(self.WELCOME, facts=facts)
+                server = self.greeted(self.WELCOME, facts=facts)["hosts"]["server"]
+                # What the welcome told is there in the place of what is none.
+                self.assertEqual(server["host"], "n02")
+                self.assertEqual(server["device"], {"name": "mlx5_0"})
+                self.assertEqual(server["port"]["active_mtu"], 1024)
 
     def test_a_malformed_list_of_devices(self):
         for devices in (None, [{"device": 1}]):

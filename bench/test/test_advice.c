@@ -27,6 +27,18 @@ static void test_pairs(void **unused)
 	check_pair("{'host':'a', 'port':{'active_mtu':1024}}",
 		   "{'host':'b', 'port':{'active_mtu':1024}}", "[]");
 	check_pair("{'host':'a', 'port':{'active_mtu':1024}}", "{'host':'b'}", "[]");
+	check_pair("{'host':'a', 'port':{'active_mtu':2048, 'link_layer':'InfiniBand'}}",
+		   "{'host':'b', 'port':{'active_mtu':4096, 'link_layer':'InfiniBand'}}",
+		   "[{'code':'mtu', 'spoils':false, 'host':'a',"
+		   " 'what':'MTU 2048 here, and 4096 on b'}]");
+	check_pair("{'host':'a', 'port':{'active_mtu':1024, 'link_layer':'iWARP'}}",
+		   "{'host':'b', 'port':{'active_mtu':4096, 'link_layer':'iWARP'}}", "[]");
+	check_pair("{'host':'a', 'port':{'rate':'100 Gb/sec (4X EDR)'}}",
+		   "{'host':'b', 'port':{'rate':'100 Gb/sec (2X HDR)'}}", "[]");
+	check_pair("{'host':'a', 'port':{'rate':'2.5 Gb/sec (1X SDR)'}}",
+		   "{'host':'b', 'port':{'rate':'2 Gb/sec (1X SDR)'}}",
+		   "[{'code':'rate', 'spoils':false, 'host':'a',"
+		   " 'what':'2.5 Gb/sec (1X SDR) here, and 2 Gb/sec (1X SDR) on b'}]");
 	check_pair("{'host':'a', 'port':{'link_layer':'Ethernet'}}",
 		   "{'host':'b', 'port':{'link_layer':'iWARP'}}",
 		   "[{'code':'link-layer', 'spoils':true, 'host':'a',"

@@ -204,7 +204,7 @@ static void test_silence(void **unused)
 	} while (strstr(error.text, "no answer within"));
 	assert_contains(error.text, "the other end has been silent for 4 s");
 	assert_true(clock_now_ns() - start >= SILENCE_MS * NS_PER_MS);
-	assert_true(clock_now_ns() - start <= LIMIT_MS * NS_PER_MS);
+	assert_true(clock_now_ns() - start <= 2 * LIMIT_MS * NS_PER_MS);
 	peer_send(&own, HELLO, sizeof(HELLO) - 1);
 	check_message(&own, "hello");
 	/* It stays dead: what comes late is not read. */
@@ -485,7 +485,7 @@ static void test_a_peer_that_does_not_read(void **unused)
 		assert_true(clock_now_ns() - start < PATIENCE_MS * NS_PER_MS);
 	assert_int_equal(error.code, -ETIMEDOUT);
 	assert_string_equal(error.text, "the other end takes no messages");
-	assert_true(clock_now_ns() - start <= (LIMIT_MS + 500) * NS_PER_MS);
+	assert_true(clock_now_ns() - start <= 2 * LIMIT_MS * NS_PER_MS);
 	test_free(text);
 }
 

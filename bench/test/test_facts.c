@@ -72,6 +72,8 @@ static const char hardware[] =
 	"/sys/kernel/mm/hugepages/hugepages-1048576kB/free_hugepages 0\n"
 	"/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages 512\n"
 	"/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages 500\n"
+	"/proc/meminfo MemTotal:       263780000 kB|Hugepagesize:       2048 kB|Hugetlb: 1 kB\n"
+	"/sys/module/mlx5_ib/version 23.10-1.1.8\n"
 	"/sys/fs/cgroup/cgroup.controllers cpuset cpu\n"
 	"/sys/fs/cgroup/slurm/cpu.max 200000 100000\n"
 	"/sys/fs/cgroup/slurm/job_7/cpu.max max 100000\n"
@@ -113,7 +115,8 @@ static const char wanted_of_hardware[] =
 	" 'device':{'name':'mlx5_0', 'node_type':'CA', 'fw_ver':'20.39.2048',"
 	"  'board_id':'MT_0000000594', 'hca_type':'MT4123', 'hw_rev':'0', 'kind':'hardware', 'software':false,"
 	"  'driver':'mlx5_core', 'driver_version':'23.10-1.1.9',"
-	"  'driver_srcversion':'0123456789ABCDEF', 'virtual_function':false},"
+	"  'driver_srcversion':'0123456789ABCDEF', 'rdma_driver':'mlx5_ib',"
+	"  'rdma_driver_version':'23.10-1.1.8', 'virtual_function':false},"
 	" 'port':{'number':1, 'link_layer':'Ethernet', 'state':'ACTIVE',"
 	"  'phys_state':'LinkUp', 'rate':'100 Gb/sec (4X EDR)', 'gid_types':['IB/RoCE v1',"
 	"  'RoCE v2']},"
@@ -141,7 +144,7 @@ static const char wanted_of_hardware[] =
 	" 'clock':{'source':'tsc', 'available':'tsc hpet acpi_pm', 'constant_tsc':true,"
 	"  'nonstop_tsc':true},"
 	" 'limits':{'memlock':67108864, 'nofile':1024, 'memlock_exempt':false},"
-	" 'hugepages':{'transparent':'madvise', 'sizes':[{'kib':2048, 'total':512,"
+	" 'hugepages':{'transparent':'madvise', 'default_kib':2048, 'sizes':[{'kib':2048, 'total':512,"
 	"  'free':500}, {'kib':1048576, 'total':0, 'free':0}]},"
 	" 'cgroup':{'cpus':'0-39', 'memory_max':'max', 'cpu_max':'200000 100000',"
 	"  'nr_throttled':4},"
@@ -253,6 +256,13 @@ static void test_infiniband(void **unused)
 		&machine, "mlx5_0", "device",
 		"{'name':'mlx5_0', 'software':false, 'kind':'hardware', 'virtual_function':true}");
 	made_up_close(&machine);
+	/* Handed to a guest, a function does not tell of which kind it is. */
+	made_up_open(&machine);
+	made_up_file(&machine, "/sys/class/infiniband/mlx5_0/device/vendor", "0x15b3");
+	made_up_file(&machine, "/proc/cpuinfo", "flags\t\t: fpu tsc hypervisor");
+	check_section(&machine, "mlx5_0", "device",
+		      "{'name':'mlx5_0', 'software':false, 'kind':'hardware'}");
+	made_up_close(&machine);
 }
 
 static void test_processors_of_other_architectures(void **unused)
@@ -341,8 +351,10 @@ static void test_no_device(void **unused)
 	made_up_open(&machine);
 	check_section(&machine, NULL, "device", NULL);
 	check_section(&machine, NULL, "access", NULL);
-	check_section(&machine, NULL, "soft_roce", "{'module':'absent'}");
+	check_section(&machine, NULL, "soft_roce", "{'module':'unknown'}");
 	made_up_file(&machine, "/sys/class/net/lo/operstate", "up");
+	made_up_file(&machine, "/sys/class/net/br-1/operstate", "up");
+	made_up_folder(&machine, "/sys/class/net/br-1/bridge");
 	made_up_file(&machine, "/sys/class/net/eth0/operstate", "down");
 	made_up_file(&machine, "/sys/class/net/eth10/operstate", "up");
 	made_up_file(&machine, "/sys/class/net/eth9/operstate", "up");
@@ -360,6 +372,28 @@ static void test_no_device(void **unused)
 		      " 'driver':'mlx5_core', 'module':'mlx5_ib'}}");
 	made_up_folder(&machine, "/sys/module/mlx5_ib");
 	check_section(&machine, NULL, "soft_roce", "{'module':'loaded', 'netdev':'eth9'}");
+	made_up_close(&machine);
+}
+
+/* A card of a driver whose cards do not all do RDMA; and one before what is no card. */
+static void test_cards(void **unused)
+{
+	struct made_up machine;
+
+	made_up_open(&machine);
+	made_up_file(&machine, "/sys/class/net/docker0/operstate", "up");
+	made_up_folder(&machine, "/sys/class/net/docker0/bridge");
+	made_up_file(&machine, "/sys/class/net/ens1/operstate", "up");
+	made_up_file(&machine, "/sys/class/net/ens3/operstate", "up");
+	made_up_link(&machine, "/sys/class/net/ens3/device/driver", "/x/i40e");
+	made_up_folder(&machine, "/sys/module/rdma_rxe");
+	made_up_folder(&machine, "/sys/bus/auxiliary/devices/ice.roce.0");
+	made_up_folder(&machine, "/sys/bus/auxiliary/devices/i40e.ptp.0");
+	check_section(&machine, NULL, "soft_roce", "{'module':'loaded', 'netdev':'ens3'}");
+	made_up_folder(&machine, "/sys/bus/auxiliary/devices/i40e.iwarp.0");
+	check_section(&machine, NULL, "soft_roce",
+		      "{'module':'loaded', 'netdev':'ens3', 'card':{'netdev':'ens3',"
+		      " 'driver':'i40e', 'module':'irdma'}}");
 	made_up_close(&machine);
 }
 
@@ -508,6 +542,7 @@ int main(void)
 		cmocka_unit_test(test_locked_memory),
 		cmocka_unit_test(test_control_groups),
 		cmocka_unit_test(test_no_device),
+		cmocka_unit_test(test_cards),
 		cmocka_unit_test(test_noise),
 		cmocka_unit_test(test_nonsense),
 		cmocka_unit_test(test_empty_files),
