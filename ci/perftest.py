@@ -4,6 +4,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -61,6 +62,12 @@ def processors(device):
     return (cpus[0], others[0]) if others else None
 
 
+def end_by_signals():
+    """What is started ends with this program, however that is ended."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
+
+
 def pinned(command, cpu):
     return ["taskset", "-c", str(cpu), *command]
 
@@ -68,9 +75,11 @@ def pinned(command, cpu):
 def listens(port):
     needle = ":%04X " % port
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        with open(table, encoding="ascii") as lines:
-            if any(needle in line and " 0A " in line for line in lines):
-                return True
+        # Without IPv6 there is no such table.
+        if os.path.exists(table):
+            with open(table, encoding="ascii") as lines:
+                if any(needle in line and " 0A " in line for line in lines):
+                    return True
     if not shutil.which("rdma"):
         return False
     found = subprocess.run(
@@ -109,6 +118,8 @@ def run(command, address, port, cpus=None):
                 [*near, address], capture_output=True, text=True, timeout=DEADLINE_S,
                 check=False,
             )
+        except subprocess.TimeoutExpired:
+            return None
         finally:
             server.kill()
     return client.stdout

@@ -14,6 +14,7 @@ find_repository() {
 	objects=$(git --git-dir="$repository" rev-parse --git-path objects 2>/dev/null) ||
 		refuse "--project: $project is no git repository"
 	objects=$(cd -- "$objects" && pwd)
+	how=$(how_built | sha256sum)
 	[[ $repository == "$project" ]] ||
 		git --git-dir="$repository" --work-tree="$project" diff --quiet HEAD -- 2>/dev/null ||
 		say "what is not committed in $project is not measured"
@@ -29,10 +30,17 @@ is_shallow() {
 	[[ $(git --git-dir="$repository" rev-parse --is-shallow-repository) == true ]]
 }
 
-# A build of other commands, or by another compiler, is another build.
+# A build of other commands, by another compiler or on another system, is another build.
+how_built() {
+	printf '%s\n' "${build:-$default_build}" "$project" "${CC:-gcc}" "${CXX-}" "${CFLAGS-}" \
+		"${CXXFLAGS-}" "${CPPFLAGS-}" "${LDFLAGS-}" "${PKG_CONFIG_PATH-}"
+	# shellcheck disable=SC2086 # a compiler, and a cache before it
+	${CC:-gcc} --version 2>/dev/null || :
+	uname -m
+	cat /etc/os-release 2>/dev/null || :
+}
+
 folder_of() { # COMMIT
-	local how
-	how=$(printf '%s\n' "${build:-$default_build}" "$project" "${CC:-gcc}" "${CFLAGS-}" | sha256sum)
 	echo "$cache/$1-${how:0:12}"
 }
 
@@ -65,16 +73,32 @@ find_driver() {
 	}
 }
 
-# Until the next one, or the end: what is run has no part of it.
+# Until the next one, or unlock.
 lock() { # FILE
-	exec 9>"$1" && flock 9 || refuse "--cache: $1 cannot be locked"
+	exec 9>"$1" || refuse "--cache: $1 cannot be locked"
+	flock -n 9 || {
+		say "waiting for another build: $1"
+		flock 9 || refuse "--cache: $1 cannot be locked"
+	}
 }
 
-# As git clone --shared does it, which would ask whose repository it is.
+# What is run then has no part of it.
+unlock() {
+	exec 9>&-
+}
+
+# As git clone --shared does it, which would ask whose repository it is. A build may want to
+# know what the revision is called, and where it is from.
 check_out() { # COMMIT TREE
+	local origin
+	origin=$(git --git-dir="$repository" config --get remote.origin.url) || origin=$project
 	git init -q "$2" && echo "$objects" >"$2/.git/objects/info/alternates" &&
 		{ ! is_shallow || cp -- "$objects/../shallow" "$2/.git/shallow"; } &&
-		git -C "$2" -c advice.detachedHead=false checkout -q --detach "$1"
+		git --git-dir="$repository" for-each-ref --format='create %(refname) %(objectname)' \
+			refs/tags | git -C "$2" update-ref --stdin &&
+		git -C "$2" config remote.origin.url "$origin" &&
+		git -C "$2" -c advice.detachedHead=false checkout -q --detach "$1" || return
+	[[ ! -e $2/.gitmodules ]] || git -C "$2" submodule --quiet update --init --recursive
 }
 
 build_revision() { # COMMIT
@@ -88,12 +112,13 @@ build_revision() { # COMMIT
 		{ check_out "$1" "$folder/tree" && build_tree "$folder/tree"; } \
 			>"$folder/log" 2>&1 </dev/null 9>&- || {
 			tail -n 20 "$folder/log" >&2
-			invalid "${1:0:12} cannot be built: see above, and $folder/log"
+			invalid "$1" "${1:0:12} cannot be built: see above, and $folder/log"
 		}
 		touch "$folder/built"
 	fi
 	[[ $arm || -x $folder/tree/$program ]] ||
-		invalid "${1:0:12} was built, but made no $program; --program tells what it makes"
+		invalid "$1" \
+			"${1:0:12} was built, but made no $program; --program tells what it makes"
 }
 
 build_tree() { # TREE

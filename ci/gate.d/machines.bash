@@ -2,7 +2,8 @@
 # shellcheck shell=bash disable=SC2154 # ci/gate-kernels sets the variables
 # Machines that stay, each the process of a ci/softroce, and gates between two of them.
 
-declare -A machines=() places=()
+declare -A machines=() places=() kernels_of=()
+faulty=()
 
 boot() { # NAME KERNEL
 	local kernel=(--vm) log=$OUT/machine-$1.log line='' tries
@@ -13,7 +14,7 @@ boot() { # NAME KERNEL
 		</dev/null >"$log" 2>&1 &
 	machines[$1]=$!
 	for ((tries = 0; tries < 3000; tries++)); do
-		line=$(sed -n 's/.*ci\/softroce --attach \([^ ]*\) -- COMMAND$/\1/p' "$log")
+		line=$(sed -n 's/.*ci\/softroce --attach \(.*\) -- COMMAND$/\1/p' "$log")
 		[[ ! $line ]] || break
 		kill -0 "${machines[$1]}" 2>/dev/null || break
 		sleep 0.1
@@ -23,13 +24,21 @@ boot() { # NAME KERNEL
 		say "the machine of $2 did not come up"
 		exit 125
 	}
+	[[ $line != *[[:blank:]]* ]] || refuse "commands are split at blanks: TMPDIR, $line"
 	places[$1]=$line
+	kernels_of[$1]=$2
 }
 
 end_machine() { # NAME
+	local status=0
 	kill -TERM "${machines[$1]}" 2>/dev/null || :
-	wait "${machines[$1]}" || :
-	unset "machines[$1]" "places[$1]"
+	wait "${machines[$1]}" || status=$?
+	# Its kernel has told of a fault, whatever the gate found.
+	((status != 123)) || {
+		grep '^softroce: ' "$OUT/machine-$1.log" | tail -n 1 >&2
+		faulty+=("${kernels_of[$1]-}")
+	}
+	unset "machines[$1]" "places[$1]" "kernels_of[$1]"
 }
 
 end_machines() {
@@ -37,6 +46,23 @@ end_machines() {
 	for name in "${!machines[@]}"; do
 		end_machine "$name"
 	done
+}
+
+# A head that is no slower and faulty is worse, and beside a faulty base nothing is known.
+finish() {
+	local status=$? kernel worst=0
+	end_machines
+	for kernel in ${faulty[@]+"${faulty[@]}"}; do
+		if [[ $kernel != "$base" ]]; then
+			say "the kernel $kernel has faults: see $OUT/machine-*/console.txt"
+			worst=1
+		elif ((!worst)); then
+			say "the base's kernel has faults: see $OUT/machine-*/console.txt"
+			worst=3
+		fi
+	done
+	((status)) || status=$worst
+	exit "$status"
 }
 
 gate() { # FOLDER BASE HEAD

@@ -70,7 +70,7 @@ package_control() {
 	printf 'libverbmark 0 verbmark (>= %s)\n' "$version" >"$control/shlibs"
 	printf 'activate-noawait ldconfig\n' >"$control/triggers"
 	install -m 755 "$parts/postinst" "$parts/prerm" "$parts/postrm" "$control/"
-	depends=$(package_depends)
+	depends=$(package_depends) || :
 	[[ $depends ]] || { cat "$work/log" >&2 && die "dpkg-shlibdeps failed: see above"; }
 	sed -e "s|@VERSION@|$version|; s|@ARCH@|$(dpkg --print-architecture)|" \
 		-e "s|@MAINTAINER@|$maintainer|; s|@DEPENDS@|$depends|" \

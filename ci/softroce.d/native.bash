@@ -15,11 +15,23 @@ native_device() {
 		device=${port#/sys/class/infiniband/} device=${device%%/*}
 		[[ $device != softroce* ]] || continue
 		grep -qs ACTIVE "$port/state" || continue
+		native_opens "$device" || continue
 		netdev=$(cat "$port/gid_attrs/ndevs/0" 2>/dev/null) ||
 			netdev=$(basename "$port"/../../device/net/*)
 		native_address "$netdev" && return
 	done
 	native_make
+}
+
+# A container sees its host's devices, and may not have their nodes.
+native_opens() { # DEVICE
+	local node
+	for node in /sys/class/infiniband_verbs/uverbs*; do
+		[[ $(cat "$node/ibdev" 2>/dev/null) == "$1" ]] || continue
+		node=/dev/infiniband/${node##*/}
+		[[ -r $node && -w $node ]] && return
+	done
+	return 1
 }
 
 native_address() { # NETDEV
@@ -65,6 +77,8 @@ native_unmake() {
 native_cleanup() { # STATUS
 	kill -TERM "$command" 2>/dev/null || :
 	wait "$command" || :
+	# timeout leads a group, of which all ends with the command.
+	kill -KILL -- "-$command" 2>/dev/null || :
 	kill "$follower" 2>/dev/null || :
 	native_unmake
 	name_results "$1"
@@ -82,6 +96,8 @@ native_run() { # COMMAND...
 	trap 'native_cleanup $?' EXIT
 	wait "$command" || status=$?
 	sleep 0.1
+	# Who does not end by that is killed.
+	((status != 137 || SECONDS < timeout)) || status=124
 	((status != 124)) || say "the time was over after $timeout s"
 	fault=$(fault_in "$OUT/dmesg.txt") || :
 	if [[ $fault ]]; then
