@@ -30,7 +30,7 @@ def hand_over(commands, answers):
 
 class Chromium:
     def __init__(self):
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         read_commands, self.commands = os.pipe()
         self.answers, write_answers = os.pipe()
         self.process = subprocess.Popen(
@@ -39,7 +39,7 @@ class Chromium:
              f"--user-data-dir={self.folder.name}", "about:blank"],
             preexec_fn=lambda: hand_over(read_commands, write_answers), close_fds=False,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            start_new_session=True,
+            start_new_session=True, env=dict(os.environ, TMPDIR=self.folder.name),
         )
         os.close(read_commands)
         os.close(write_answers)

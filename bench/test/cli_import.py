@@ -496,7 +496,7 @@ class Import(unittest.TestCase):
         if is_sanitized():
             self.skipTest("a sanitizer's library cannot be put in front of others' programs")
         for number, program in enumerate(programs):
-            port = 21000 + os.getpid() % 400 * 24 + number
+            port = 22000 + os.getpid() % 400 * 24 + number
             words = [SOFTRDMA, program, "-d", "soft0", "-n", "1000", "-s", "8", "-F"]
             # One of the two breaks now and then.
             text = None

@@ -14,6 +14,7 @@ try:
         import jsonschema
 except ImportError:
     jsonschema = None
+    print("# documents are held against no schema: there is no python3-jsonschema", flush=True)
 
 SCHEMAS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../reports/schema")
 SCHEMA = f"{SCHEMAS}/verbmark.result-1.json"

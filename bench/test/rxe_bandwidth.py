@@ -105,7 +105,7 @@ class Bandwidth(Sweep):
         for size in ("64", "4k"):
             cases = self.cases(
                 "--metric", "bw", "--op", ",".join(OPS), "--cq", ",".join(MODES), "-s", size,
-                "-D", "200ms", "--trials", 2,
+                "-D", "100ms", "--trials", 2,
             )
             self.assertEqual(
                 [case["id"] for case in cases],
@@ -114,7 +114,7 @@ class Bandwidth(Sweep):
             for case in cases:
                 with self.subTest(case["id"]):
                     self.assertEqual(len(case["trials"]), 2)
-                    self.check_case(case, 200)
+                    self.check_case(case, 100)
 
     def many(self, *options):
         document = measure(

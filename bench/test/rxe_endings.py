@@ -435,7 +435,8 @@ class Asked(unittest.TestCase):
         time.sleep(1)
         self.assertIsNone(program.process.poll(), program.errors)
         program.signal(signal.SIGINT)
-        program.wait()
+        self.assertEqual(program.wait(LIMIT), 1)
+        self.assertIn("verbmark: interrupted", program.errors)
         self.assertNotIn("silent", program.errors + self.server.errors)
         measure(self.server, "-n", 50)
 

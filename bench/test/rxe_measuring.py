@@ -205,7 +205,7 @@ class Truth(Served):
         the other, so that the least of each is compared; a mistake would be half of it.
         """
         _, first = self.run_for(op, cq, 1000)
-        messages = math.ceil(1.5e9 / (first["mean"] * factor))
+        messages = math.ceil(0.5e9 / (first["mean"] * factor))
         short, long = [], []
         while not short or abs(min(long) - min(short)) > 0.2 * measured:
             self.assertLess(len(short), 16, (short, long))

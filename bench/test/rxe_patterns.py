@@ -266,7 +266,8 @@ class AmongHosts(Checked):
             time.sleep(0.5)
             self.assertIsNone(run_here.process.poll(), run_here.errors)
             run_here.signal(signal.SIGINT)
-            self.assertNotEqual(run_here.wait(LIMIT), 0)
+            self.assertEqual(run_here.wait(LIMIT), 1, run_here.errors)
+            self.assertIn("verbmark: interrupted", run_here.errors)
 
     def test_launched(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -367,8 +368,12 @@ class AmongHosts(Checked):
 
     def test_program_is_one_word(self):
         """Of HOST alone a comma is no list where it is asked for one thing."""
-        ended = Ended(Program(VERBMARK, "doctor", ",".join(self.names)), 30)
+        program = Program(VERBMARK, "doctor", "--json", ",".join(self.names))
+        ended = Ended(program, 30)
         self.assertEqual(ended.status, 1)
+        found = [row for row in json.loads("\n".join(program.out))["findings"]
+                 if row["code"] == "unreachable"]
+        self.assertEqual([row["host"] for row in found], [",".join(self.names)[:63]])
 
 
 if __name__ == "__main__":

@@ -249,7 +249,8 @@ class Both(Secrets):
             ("0123456789abcdef0123", None), ("short", "--token: a secret of less than 16 bytes")
         ):
             process = f"(echo {token}; sleep 20) | {VERBMARK} serve -p 0 --token"
-            with Program("bash", "-c", process, start_new_session=True) as own:
+            own = Program("bash", "-c", process, start_new_session=True)
+            try:
                 wait_until(lambda: ready_line(own.out) or own.err, what="a word")
                 if sentence:
                     self.assertIn(sentence, own.errors)
@@ -257,7 +258,9 @@ class Both(Secrets):
                     port = int(ready_line(own.out).split()[1].rpartition(":")[2])
                     ended = self.sweep(port)
                     self.assertIn("started for one client, which has a token", ended.err)
+            finally:
                 os.killpg(own.pid, 9)
+                own.kill()
 
     def test_usage(self):
         readable = self.secret(SECRET)

@@ -57,7 +57,9 @@ class Semantics(Served):
             self.assertEqual(cpu["server"]["completions"], far * cpu["server"]["messages"])
 
     def test_what_failed_on_purpose_is_no_warning(self):
-        for case in self.ended.document["cases"]:
+        document = self.ended.document
+        self.assertNotIn("receiver-not-ready", [row["code"] for row in document["warnings"]])
+        for case in document["cases"]:
             for end in ("client", "server"):
                 self.assertFalse(case["counters"][end].get("retry_rnr_exceeded_err"))
 

@@ -8,7 +8,7 @@ import time
 
 from verbmark import (
     LIMIT, RUN_PATIENCE, Ended, Program, Relay, Served, Server, client, measure, resources,
-    wait_until,
+    wait_for_work, wait_until,
 )
 
 CALLS = "register,deregister,create-qp,create-cq,open-device,alloc-pd,post-recv"
@@ -36,7 +36,7 @@ class Calls(Served):
         """In the middle of a minute of it: it has warmed up for 20 ms at the least."""
         program = client("--op", op, "-D", "60s", "--warmup", "20ms", port=server.port)
         self.addCleanup(program.kill)
-        time.sleep(1)
+        wait_for_work(program)
         return program
 
 
@@ -206,7 +206,7 @@ class Connecting(Calls):
             relay.wait()
             relay.change = listening.update
             relay.released.set()
-            time.sleep(1)
+            wait_for_work(program)
             for _ in range(3):
                 stranger = Program(
                     os.environ["STRANGER"], listening["address"], listening["ports"][0]

@@ -165,7 +165,8 @@ class Endings(unittest.TestCase):
             program = self.run_with(server)
             server.signal(signal.SIGKILL)
             ended = Ended(program, LIMIT)
-        self.assertNotEqual(ended.status, 0)
+        self.assertEqual(ended.status, 1)
+        self.assertIn("closed the control connection", ended.err)
 
     def test_a_client_that_dies(self):
         """Its threads over there go, and the next one is served."""
@@ -181,5 +182,6 @@ class Endings(unittest.TestCase):
         with Server() as server:
             program = self.run_with(server)
             program.signal(signal.SIGINT)
-            Ended(program, LIMIT)
+            ended = Ended(program, LIMIT)
+            self.assertEqual((ended.status, ended.err), (1, "verbmark: interrupted"))
             measure(server, "--threads", 2, "-n", 40)

@@ -159,9 +159,9 @@ class Truths(unittest.TestCase):
         self.assertLess(self.subject.duration_ns(case), 300e6 + 2 * figures["max"] + 1e6)
 
     def by_the_wall(self, *options):
-        """What 2 s more of it take, and how many messages more they are: twice, the nearer."""
+        """What 2 s more of it take, and how many messages more they are; of two, the nearer."""
         tries = []
-        for _ in range(2):
+        while not tries or (len(tries) < 2 and abs(tries[0][0] - 2) > 0.25):
             short, one = self.subject.wall_s("-D", "1s", *options)
             long, other = self.subject.wall_s("-D", "3s", *options)
             tries.append((long - short, self.subject.messages(other) - self.subject.messages(one)))

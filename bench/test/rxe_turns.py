@@ -7,6 +7,7 @@ import re
 import signal
 import statistics
 import subprocess
+import unittest
 
 import documents
 from verbmark import (
@@ -60,6 +61,7 @@ class Turns(Served):
                 pair["ratio"]["low"] <= 1.005 and pair["ratio"]["high"] >= 0.995,
             )
 
+    @unittest.skipIf(IS_SOFT, "soft0 has no counters")
     def test_counters_are_of_all_turns(self):
         """What a case's packets are, by the device: those of 7 trials, not of the last one."""
         cases = measure(
@@ -67,8 +69,7 @@ class Turns(Served):
             "--interleave",
         ).document["cases"]
         for case in cases:
-            if not IS_SOFT:
-                self.assertGreaterEqual(case["counters"]["client"]["sent_pkts"], 7 * 50)
+            self.assertGreaterEqual(case["counters"]["client"]["sent_pkts"], 7 * 50)
 
     def test_one_that_fails(self):
         """It has its reason, and the others have all of their trials."""

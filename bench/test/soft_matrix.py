@@ -251,8 +251,10 @@ class Row:
             self.complaints = []
             self.fired = True
             self.run_once()
-            if self.fired:
-                break
+            # What went wrong is told, whether the fault came about before it or not.
+            if self.fired or self.complaints:
+                return self
+        self.fail(self.missed)
         return self
 
     def run_once(self):
@@ -370,7 +372,7 @@ class Row:
             self.counts[name] = int(count)
         if "never fired" in report or (self.plan != "count" and "fired" not in report):
             self.fired = False
-            self.fail(f"the fault did not come about: {report}{process.read('err')[-300:]}")
+            self.missed = f"the fault did not come about: {report}{process.read('err')[-300:]}"
 
 
 class _Nothing:

@@ -66,9 +66,9 @@ class Program:
 
     def __init__(self, *command, **options):
         self.started = time.monotonic()
+        options.setdefault("stdin", subprocess.DEVNULL)
         self.process = subprocess.Popen(
             [str(word) for word in command],
-            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -491,6 +491,18 @@ def connection_states(pid):
         ["rdma", "-j", "resource", "show", "cm_id"], check=True, capture_output=True
     )
     return [row.get("state") for row in json.loads(shown.stdout) if row.get("pid") == pid]
+
+
+def wait_for_work(program, seconds=0.15):
+    """Until it has used so much of a processor: it is no more about to begin."""
+    ticks = os.sysconf("SC_CLK_TCK")
+
+    def has_worked():
+        with open(f"/proc/{program.pid}/stat", encoding="ascii") as stat:
+            words = stat.read().rpartition(")")[2].split()
+        return (int(words[11]) + int(words[12])) / ticks >= seconds
+
+    wait_until(has_worked, what="its work")
 
 
 def stop(program):
