@@ -20,6 +20,7 @@ struct advice_end {
 	const json_t *before; /* of facts_noise */
 	const json_t *after;  /* of facts_noise */
 	json_t *counters;     /* of counters_moved; it is only read */
+	bool is_lone;         /* its port is not one that the other end's talks to */
 };
 
 /*

@@ -85,16 +85,15 @@ static bool count_near(const json_t *facts, unsigned int *near, unsigned int *al
 	return true;
 }
 
-static bool numa_mend(const json_t *facts, struct advice_words *words)
+/* before: what does it without another program, or nothing. */
+static bool numa_mend(const json_t *facts, const char *before, struct advice_words *words)
 {
 	json_int_t node;
 
 	if (!advice_number(facts, "pcie", "numa_node", &node) || node < 0)
 		return true;
-	return advice_mend(words,
-			   "--pin near, which is what one thread has; else numactl "
-			   "--cpunodebind=%lld --membind=%lld verbmark ...",
-			   node, node);
+	return advice_mend(words, "%snumactl --cpunodebind=%lld --membind=%lld verbmark ...",
+			   before, node, node);
 }
 
 static bool numa_far(const struct advice_end *near, const struct advice_end *far,
@@ -103,7 +102,7 @@ static bool numa_far(const struct advice_end *near, const struct advice_end *far
 	unsigned int own;
 	unsigned int all;
 
-	return count_near(near->facts, &own, &all) && !own && numa_mend(near->facts, words) &&
+	return count_near(near->facts, &own, &all) && !own && numa_mend(near->facts, "", words) &&
 	       advice_what(words, "it may run on processors %.60s, and %.60s is at %.60s",
 			   advice_text(near->facts, "cpu", "allowed"), advice_device(near->facts),
 			   advice_text(near->facts, "pcie", "local_cpulist"));
@@ -116,7 +115,8 @@ static bool numa_either(const struct advice_end *near, const struct advice_end *
 	unsigned int all;
 
 	return count_near(near->facts, &own, &all) && own && own < all &&
-	       numa_mend(near->facts, words) &&
+	       numa_mend(near->facts, "--pin auto, as it is by itself, for as many threads; or ",
+			 words) &&
 	       advice_what(words, "%u of %u processors it may run on are far from %.60s", all - own,
 			   all, advice_device(near->facts));
 }

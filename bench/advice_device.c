@@ -178,50 +178,23 @@ static bool no_roce_v2(const struct advice_end *near, const struct advice_end *f
 			   port_number(near->facts));
 }
 
-/* The priorities that have flow control; NULL: not known, or pause frames are for all. */
-static const json_t *flow_control(const json_t *facts)
-{
-	const json_t *pfc = json_object_get(json_object_get(facts, "flow"), "pfc");
-
-	return advice_is_link(facts, "Ethernet") && json_is_array(pfc) &&
-			       advice_is_false(facts, "flow", "pause_receive") &&
-			       advice_is_false(facts, "flow", "pause_send")
-		       ? pfc
-		       : NULL;
-}
-
 static bool no_flow_control(const struct advice_end *near, const struct advice_end *far,
 			    struct advice_words *words)
 {
-	const json_t *pfc = flow_control(near->facts);
+	const json_t *facts = near->facts;
+	const json_t *pfc = json_object_get(json_object_get(facts, "flow"), "pfc");
 
-	if (!pfc || json_array_size(pfc))
+	if (!advice_is_link(facts, "Ethernet") || !json_is_array(pfc) || json_array_size(pfc) ||
+	    !advice_is_false(facts, "flow", "pause_receive") ||
+	    !advice_is_false(facts, "flow", "pause_send"))
 		return false;
 	/* The upper bits of DSCP are the priority where nobody has said otherwise. */
 	advice_mend(words,
 		    "dcb pfc set dev %.15s prio-pfc all:off 3:on, the same in the switches, and "
 		    "--tos 96, which is priority 3 where DSCP decides",
-		    interface_name(near->facts));
+		    interface_name(facts));
 	return advice_what(words, "%.15s has neither priority flow control nor pause frames",
-			   interface_name(near->facts));
-}
-
-/* Messages are of priority 0, unless they are told another. */
-static bool other_flow_control(const struct advice_end *near, const struct advice_end *far,
-			       struct advice_words *words)
-{
-	const json_t *pfc = flow_control(near->facts);
-	json_int_t first = json_integer_value(json_array_get(pfc, 0));
-
-	for (size_t i = 0; i < json_array_size(pfc); i++)
-		if (!json_integer_value(json_array_get(pfc, i)))
-			return false;
-	if (first < 1 || first > 7)
-		return false;
-	advice_mend(words, "--tos %lld, which is priority %lld where DSCP decides", 32 * first,
-		    first);
-	return advice_what(words, "%.15s has flow control of priority %lld, and none of 0",
-			   interface_name(near->facts), first);
+			   interface_name(facts));
 }
 
 static bool software_device(const struct advice_end *near, const struct advice_end *far,
@@ -276,9 +249,6 @@ static const struct advice_rule rules[] = {
 	 "ip address add ADDRESS/PREFIX to its interface"},
 	{"flow-control", false, no_flow_control,
 	 "a full buffer on the way loses packets, and RoCE sends again from there",
-	 NULL},
-	{"flow-control", false, other_flow_control,
-	 "messages without --tos are of priority 0, which a full buffer on the way loses",
 	 NULL},
 };
 // clang-format on

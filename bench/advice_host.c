@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,7 +149,8 @@ static bool no_hugepages(const struct advice_end *near, const struct advice_end 
 	json_int_t kib;
 
 	if (!advice_is_hardware(near->facts) ||
-	    !advice_number(near->facts, "hugepages", "default_kib", &kib) || kib < 1)
+	    !advice_number(near->facts, "hugepages", "default_kib", &kib) || kib < 1 ||
+	    kib > INT32_MAX)
 		return false;
 	for (size_t i = 0; i < json_array_size(sizes); i++) {
 		const json_t *size = json_array_get(sizes, i);

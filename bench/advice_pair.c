@@ -29,7 +29,7 @@ static bool mtus_differ(const struct advice_end *near, const struct advice_end *
 	json_int_t here;
 	json_int_t there;
 
-	return advice_number(near->facts, "port", "active_mtu", &here) &&
+	return !far->is_lone && advice_number(near->facts, "port", "active_mtu", &here) &&
 	       advice_number(far->facts, "port", "active_mtu", &there) && here > 0 && there > 0 &&
 	       here != there &&
 	       advice_what(words, "MTU %lld here, and %lld on %.60s", here, there, host_name(far));
@@ -52,7 +52,7 @@ static bool fabric_mtu(const struct advice_end *near, const struct advice_end *f
 static bool link_layer(const struct advice_end *near, const struct advice_end *far,
 		       struct advice_words *words)
 {
-	return differ(near, far, "port", "link_layer") &&
+	return !far->is_lone && differ(near, far, "port", "link_layer") &&
 	       advice_what(words, "%.20s here, and %.20s on %.60s",
 			   advice_text(near->facts, "port", "link_layer"),
 			   advice_text(far->facts, "port", "link_layer"), host_name(far));
@@ -76,7 +76,7 @@ static bool gid_type(const struct advice_end *near, const struct advice_end *far
 	const json_t *here = gid_types(near);
 	const json_t *there = gid_types(far);
 
-	if (!json_array_size(here) || !json_array_size(there))
+	if (far->is_lone || !json_array_size(here) || !json_array_size(there))
 		return false;
 	for (size_t i = 0; i < json_array_size(here); i++)
 		if (advice_has(there, json_array_get(here, i)))
@@ -92,7 +92,8 @@ static bool rate(const struct advice_end *near, const struct advice_end *far,
 	const char *there = advice_text(far->facts, "port", "rate");
 
 	/* "100 Gb/sec (4X EDR)", which is as fast as (2X HDR). */
-	return here && there && fabs(strtod(here, NULL) - strtod(there, NULL)) > 0 &&
+	return !far->is_lone && here && there &&
+	       fabs(strtod(here, NULL) - strtod(there, NULL)) > 0 &&
 	       advice_what(words, "%.40s here, and %.40s on %.60s", here, there, host_name(far));
 }
 

@@ -162,8 +162,15 @@ static int examine(struct doctor *doctor, const struct choice *choice, struct vi
 	json_t *before = facts_noise(HERE);
 	int code = watch_counters(doctor, choice, visit, error);
 	json_t *after = facts_noise(HERE);
-	const struct advice_end near = {doctor->near, before, after, doctor->counters};
-	const struct advice_end far = {doctor->far, visit->before, visit->after, visit->counters};
+	const struct advice_end near = {.facts = doctor->near,
+					.before = before,
+					.after = after,
+					.counters = doctor->counters};
+	const struct advice_end far = {.facts = doctor->far,
+				       .before = visit->before,
+				       .after = visit->after,
+				       .counters = visit->counters,
+				       .is_lone = !visit->has_pair};
 	json_t *advice = code ? NULL : advice_make(&near, doctor->far ? &far : NULL);
 
 	if (!code && (!advice || json_array_extend(doctor->findings, advice)))

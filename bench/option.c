@@ -76,16 +76,17 @@ static int need_value(const struct option_row *row, struct cursor *cursor, const
 	return 0;
 }
 
-static int unknown(const char *name, size_t length, struct error *error)
+/* dashes: as many as it was written with, one in front of letters. */
+static int unknown(const char *dashes, const char *name, size_t length, struct error *error)
 {
 	const char *instead = perftest_option(name, length);
 
 	if (instead)
 		return error_set(error, -EINVAL,
-				 "there is no option --%.*s; in the place of perftest's: %s",
-				 (int)length, name, instead);
-	return error_set(error, -EINVAL, "there is no option --%.*s; see --help", (int)length,
-			 name);
+				 "there is no option %s%.*s; in the place of perftest's: %s",
+				 dashes, (int)length, name, instead);
+	return error_set(error, -EINVAL, "there is no option %s%.*s; see --help", dashes,
+			 (int)length, name);
 }
 
 static int parse_long(const struct option_table *table, const char *text, struct cursor *cursor,
@@ -96,7 +97,7 @@ static int parse_long(const struct option_table *table, const char *text, struct
 	const char *value = text[length] ? text + length + 1 : NULL;
 
 	if (!found.row)
-		return unknown(text, length, error);
+		return unknown("--", text, length, error);
 	if (!found.row->argument && value)
 		return error_set(error, -EINVAL, "--%s takes no value", found.row->name);
 	if (!may_be_alone(found.row) && !value && need_value(found.row, cursor, &value, error))
@@ -113,8 +114,7 @@ static int parse_letters(const struct option_table *table, const char *letters,
 		int code;
 
 		if (!found.row)
-			return error_set(error, -EINVAL, "there is no option -%c; see --help",
-					 *letters);
+			return unknown("-", letters, 1, error);
 		if (!may_be_alone(found.row) && letters[1])
 			value = letters + 1;
 		else if (!may_be_alone(found.row) && need_value(found.row, cursor, &value, error))

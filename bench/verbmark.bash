@@ -37,6 +37,10 @@ _verbmark_value() { # VERBMARK OPTION WORD COMMAND
 	[[ $4 == gate ]] && asked=(gate --base a/b --head a/b --dry-run)
 	[[ $4 == report || $4 == compare || $4 == export || $4 == history ]] && asked=("$4")
 	case $4/$2 in
+	pool/--cq)
+		mapfile -t COMPREPLY < <(compgen -W "poll event" -- "$3")
+		return
+		;;
 	*/--format | export/--metric)
 		mapfile -t COMPREPLY < <(compgen -W "$(_verbmark_words "$1" "$2" "${asked[@]}")" -- "$3")
 		return
@@ -46,14 +50,19 @@ _verbmark_value() { # VERBMARK OPTION WORD COMMAND
 		;;
 	esac
 	case $2 in
-	--op | --step | --metric | --cq | --server-cq | --arrivals | --registration | --pattern)
+	--op | --step | --metric | --cq | --server-cq | --arrivals | --registration | --pattern | \
+		--transport | -c | --connect | --receives | --mr-access | --pages)
 		[[ $3 == *,* ]] && before=${3%,*},
 		mapfile -t COMPREPLY < <(compgen -P "$before" -W "$(_verbmark_words "$1" "$2" "${asked[@]}") all" \
 			-- "${3##*,}")
 		;;
-	--pin | --server-pin | --numa | --server-numa)
+	--pin | --server-pin)
 		[[ $3 == *,* ]] && before=${3%,*},
 		mapfile -t COMPREPLY < <(compgen -P "$before" -W "auto off far" -- "${3##*,}")
+		;;
+	--numa | --server-numa)
+		[[ $3 == *,* ]] && before=${3%,*},
+		mapfile -t COMPREPLY < <(compgen -P "$before" -W "auto off" -- "${3##*,}")
 		;;
 	--access)
 		[[ $3 == *,* ]] && before=${3%,*},
@@ -65,7 +74,7 @@ _verbmark_value() { # VERBMARK OPTION WORD COMMAND
 	--preset | --units)
 		mapfile -t COMPREPLY < <(compgen -W "$(_verbmark_words "$1" "$2" "${asked[@]}")" -- "$3")
 		;;
-	--json | --plan | --output | --baseline | --markdown | --junit | --replay)
+	--json | --plan | --output | --baseline | --markdown | --junit | --replay | --secret-file)
 		_verbmark_files "$3"
 		;;
 	esac

@@ -15,6 +15,7 @@ struct known {
 	const char *before;
 	const char *after;
 	const char *counters;
+	bool is_lone;
 };
 
 struct end {
@@ -28,7 +29,8 @@ static inline void end_open(struct end *end, const struct known *known)
 
 	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++)
 		end->json[i] = texts[i] ? made_up_json(texts[i]) : NULL;
-	end->end = (struct advice_end){end->json[0], end->json[1], end->json[2], end->json[3]};
+	end->end = (struct advice_end){end->json[0], end->json[1], end->json[2], end->json[3],
+				       known->is_lone};
 }
 
 static inline void end_close(struct end *end)

@@ -338,7 +338,7 @@ class Browser(unittest.TestCase):
         self.assertLessEqual(max(wide), 390)
 
     def test_screens(self):
-        for width, height in ((390, 1700), (1280, 1200)):
+        for width, height in ((390, 3400), (1280, 1600)):
             for words, background in (
                 ((), LIGHT), (("--blink-settings=preferredColorScheme=0",), DARK)
             ):

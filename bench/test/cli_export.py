@@ -332,8 +332,10 @@ class Export(unittest.TestCase):
             if "-lat" in name:
                 with open(path, encoding="utf-8") as file:
                     identifier = json.load(file)["cases"][0]["id"]
-                for chosen in ((), ("--case", identifier)):
-                    self.assertIn("has no histogram: perftest prints all samples with -U",
+                for chosen, words in (
+                    ((), "no case has a histogram"), (("--case", identifier), "has no histogram")
+                ):
+                    self.assertIn(f"{words}: perftest prints all samples with -U",
                                   self.refused("hgrm", path, *chosen))
         self.assertIn("has no latency", self.refused("hgrm", path, "--case", "send/bw/64k/poll"))
 

@@ -155,6 +155,8 @@ class Usage(unittest.TestCase):
                 "nothing: bandwidth is in Gb/s",
             )
             self.assertEqual(self.refused(command, "-Z"), "there is no option -Z; see --help")
+            self.assertEqual(self.refused(command, "-w"),
+                             "there is no option -w; in the place of perftest's: --fail-below")
 
     def test_wrong_values(self):
         for words, sentence in (

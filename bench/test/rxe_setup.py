@@ -34,8 +34,9 @@ class Calls(Served):
 
     def begin(self, server, op):
         """In the middle of a minute of it: it has warmed up for 20 ms at the least."""
-        program = client("--op", op, "-D", "60s", "--warmup", "20ms", port=server.port)
+        program = client("--op", op, "-D", "60s", "--warmup", "20ms", "--progress", port=server.port)
         self.addCleanup(program.kill)
+        wait_until(lambda: program.errors, what="its first case")
         wait_for_work(program)
         return program
 

@@ -83,6 +83,26 @@ static void test_one_machine(void **unused)
 	json_decref(findings);
 }
 
+/* Ports that do not talk to each other may be as different as they like. */
+static void test_no_pair(void **unused)
+{
+	static const char near[] =
+		"{'host':'a', 'tool':{'version':'0.4'}, 'port':{'active_mtu':1024,"
+		" 'link_layer':'Ethernet', 'rate':'100 Gb/sec', 'gid_types':['RoCE v2']}}";
+	static const char far[] =
+		"{'host':'b', 'tool':{'version':'0.6'}, 'port':{'active_mtu':4096,"
+		" 'link_layer':'InfiniBand', 'rate':'25 Gb/sec', 'gid_types':['IB/RoCE v1']}}";
+	json_t *findings = advise(&(struct known){.facts = near},
+				  &(struct known){.facts = far, .is_lone = true});
+
+	assert_int_equal(json_array_size(findings), 1);
+	assert_string_equal(text(json_array_get(findings, 0), "code"), "version");
+	json_decref(findings);
+	findings = advise(&(struct known){.facts = near}, &(struct known){.facts = far});
+	assert_int_equal(json_array_size(findings), 5);
+	json_decref(findings);
+}
+
 static void test_both_ends(void **unused)
 {
 	/* Each end has findings of its own. */
@@ -190,7 +210,8 @@ static void check_value(const char *of_any_type)
 	json_t *value = made_up_json(of_any_type);
 	json_t *section = json_object();
 	json_t *facts = json_object();
-	struct advice_end end = {facts, section, section, section};
+	struct advice_end end = {
+		.facts = facts, .before = section, .after = section, .counters = section};
 	json_t *findings;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
@@ -239,6 +260,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_no_pair),
 		cmocka_unit_test(test_both_ends),
 		cmocka_unit_test(test_one_machine),
 		cmocka_unit_test(test_a_machine_with_nothing_to_mend),

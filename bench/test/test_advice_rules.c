@@ -126,6 +126,12 @@ static const struct row of_hosts[] = {
 	 "sysctl vm.nr_hugepages=1, and",
 	 {.facts = "{'device':{'software':false}, 'hugepages':{'default_kib':524288}}"},
 	 {.facts = "{'device':{'software':false}, 'hugepages':{'sizes':[{'kib':2048}]}}"}},
+	{"hugepages", false,
+	 "no huge page of 64 KiB is free",
+	 "sysctl vm.nr_hugepages=8192, and",
+	 {.facts = "{'device':{'software':false}, 'hugepages':{'default_kib':64}}"},
+	 {.facts = "{'device':{'software':false},"
+		   " 'hugepages':{'default_kib':9223372036854775807}}"}},
 	{"cpu-quota", false,
 	 "its control group may use 150000 us of each 100000 us",
 	 "CPUQuota",
@@ -259,14 +265,7 @@ static const struct row of_devices[] = {
 	 {.facts = "{'port':{'link_layer':'Ethernet'}, 'netdev':{'name':'eth2'},"
 		   " 'flow':{'pause_receive':false, 'pause_send':false, 'pfc':[]}}"},
 	 {.facts = "{'port':{'link_layer':'Ethernet'}, 'netdev':{'name':'eth2'},"
-		   " 'flow':{'pause_receive':false, 'pause_send':false, 'pfc':[0, 3]}}"}},
-	{"flow-control", false,
-	 "eth2 has flow control of priority 3, and none of 0",
-	 "--tos 96",
-	 {.facts = "{'port':{'link_layer':'Ethernet'}, 'netdev':{'name':'eth2'},"
-		   " 'flow':{'pause_receive':false, 'pause_send':false, 'pfc':[3, 4]}}"},
-	 {.facts = "{'port':{'link_layer':'Ethernet'}, 'netdev':{'name':'eth2'},"
-		   " 'flow':{'pause_receive':true, 'pause_send':false, 'pfc':[3, 4]}}"}},
+		   " 'flow':{'pause_receive':false, 'pause_send':false, 'pfc':[3]}}"}},
 	{"flow-control", false,
 	 "eth2 has neither priority flow control nor pause frames",
 	 "--tos 96",
@@ -340,7 +339,7 @@ static const struct row of_buses[] = {
 	 {.facts = NUMA("2", "40-79", "41,50-60")}},
 	{"numa", false,
 	 "40 of 80 processors it may run on are far from mlx5_0",
-	 "numactl --cpunodebind=1 --membind=1",
+	 "--pin auto, as it is by itself, for as many threads; or numactl --cpunodebind=1",
 	 {.facts = NUMA("2", "40-79", "0-79")},
 	 {.facts = NUMA("1", "40-79", "0-79")}},
 	/* A device that is no card has no place. */

@@ -92,13 +92,17 @@ unlock() {
 check_out() { # COMMIT TREE
 	local origin
 	origin=$(git --git-dir="$repository" config --get remote.origin.url) || origin=$project
+	[[ $origin == *:* || $origin == /* ]] || origin=$project/$origin
 	git init -q "$2" && echo "$objects" >"$2/.git/objects/info/alternates" &&
 		{ ! is_shallow || cp -- "$objects/../shallow" "$2/.git/shallow"; } &&
 		git --git-dir="$repository" for-each-ref --format='create %(refname) %(objectname)' \
 			refs/tags | git -C "$2" update-ref --stdin &&
 		git -C "$2" config remote.origin.url "$origin" &&
 		git -C "$2" -c advice.detachedHead=false checkout -q --detach "$1" || return
-	[[ ! -e $2/.gitmodules ]] || git -C "$2" submodule --quiet update --init --recursive
+	# It may do without them.
+	[[ ! -e $2/.gitmodules ]] ||
+		git -C "$2" -c protocol.file.allow=always submodule --quiet update --init --recursive ||
+		echo "submodules of $1 cannot be had: see above"
 }
 
 build_revision() { # COMMIT

@@ -48,20 +48,20 @@ end_machines() {
 	done
 }
 
-# A head that is no slower and faulty is worse, and beside a faulty base nothing is known.
+# A faulty head is worse, whatever the gates say, if they say anything, and beside a faulty
+# base nothing is known of it.
 finish() {
-	local status=$? kernel worst=0
+	local status=$? kernel whose=
 	end_machines
 	for kernel in ${faulty[@]+"${faulty[@]}"}; do
-		if [[ $kernel != "$base" ]]; then
-			say "the kernel $kernel has faults: see $OUT/machine-*/console.txt"
-			worst=1
-		elif ((!worst)); then
-			say "the base's kernel has faults: see $OUT/machine-*/console.txt"
-			worst=3
-		fi
+		[[ $whose == head ]] || whose=base
+		[[ $kernel == "$base" ]] || whose=head
 	done
-	((status)) || status=$worst
+	[[ ! $whose ]] || say "the kernel of the $whose has faults: see $OUT/machine-*/console.txt"
+	case $whose:$status in
+	head:[03]) status=1 ;;
+	base:[01]) status=3 ;;
+	esac
 	exit "$status"
 }
 

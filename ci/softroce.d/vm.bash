@@ -81,8 +81,6 @@ choose_accel() {
 	# It may have been busy, or slow for once.
 	[[ ! $(find "$kvm_fails" -mmin +1440 2>/dev/null) ]] || rm -f "$kvm_fails"
 	[[ -e $kvm_fails ]] || accel=kvm
-	[[ $accel == kvm ]] ||
-		say "emulated, as KVM did not boot this kernel here today; to try again: rm $kvm_fails"
 }
 
 share_of() { # ID FOLDER OPTIONS: QEMU doubles a comma
@@ -252,7 +250,8 @@ vm_boot_somehow() {
 		die "the kernel did not come up: $(last_words | tail -n 1)"
 	}
 	[[ ${kvm_fails-} && ! -e $kvm_fails ]] || return 0
-	say "KVM does not boot this kernel here, which is remembered for a day: going on with emulation"
+	say "KVM does not boot this kernel here, which is remembered for a day: going on with" \
+		"emulation; to try again before that, rm $kvm_fails"
 	{ mkdir -p "${kvm_fails%/*}" && : >"$kvm_fails"; } 2>/dev/null || :
 }
 

@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,14 +113,17 @@ static json_t *anything(struct draw *draw)
 /* The same over and over: longer than some place for it, if not at once. */
 static json_t *repeated(struct draw *draw, const char *from)
 {
-	size_t length = strlen(from);
-	size_t times = 2 + roll(draw, 30);
-	char *whole = length ? malloc(times * length) : NULL;
+	unsigned int times = 2 + roll(draw, 30);
+	char *whole = NULL;
+	size_t length;
+	FILE *out = open_memstream(&whole, &length);
 	json_t *made;
 
-	for (size_t i = 0; whole && i < times; i++)
-		memcpy(&whole[i * length], from, length);
-	made = whole ? json_stringn(whole, times * length) : NULL;
+	if (!out)
+		return NULL;
+	while (times--)
+		fputs(from, out);
+	made = fclose(out) ? NULL : json_string(whole);
 	free(whole);
 	return made;
 }
