@@ -86,6 +86,7 @@ static const struct option_table options = {
 	.operand = "[HOST]",
 	.operand_offset = FIELD(plan.host),
 	.next = &plan_case_options,
+	.hides = gating_refuses,
 };
 
 static const char *parse_rounds(const char *text, void *field)

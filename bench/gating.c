@@ -123,10 +123,23 @@ int gating_print(const struct gating *gating, const struct plan *plan, FILE *out
 }
 
 /* What says how often each case is run is the gate's own. */
+static const char *const efforts[] = {"trials", "interleave", "needs"};
+
+bool gating_refuses(const struct option_row *row)
+{
+	/* And loads are none of its cases. */
+	static const char *const loads[] = {"rate", "arrivals"};
+	bool found = false;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(efforts); i++)
+		found = found || !strcmp(row->name, efforts[i]);
+	for (size_t i = 0; i < ARRAY_LENGTH(loads); i++)
+		found = found || !strcmp(row->name, loads[i]);
+	return found;
+}
+
 int gating_check_plan(struct plan *plan, struct error *error)
 {
-	static const char *const efforts[] = {"trials", "interleave", "needs"};
-
 	for (size_t i = 0; i < ARRAY_LENGTH(efforts); i++)
 		if (product_list(&plan->asked, parameter_find(efforts[i]))->count)
 			return error_set(

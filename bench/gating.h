@@ -49,6 +49,9 @@ struct gating {
 const char *gating_parse_floors(const char *text, void *field);
 const char *gating_parse_differs(const char *text, void *field);
 
+/* Options of cases that no gate takes. */
+bool gating_refuses(const struct option_row *row);
+
 /* Once its options are parsed: makes its cases, of the preset gate by themselves. */
 int gating_check_plan(struct plan *plan, struct error *error);
 

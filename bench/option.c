@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/option.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -67,6 +68,15 @@ static bool may_be_alone(const struct option_row *row)
 	return !row->argument || row->argument[0] == '[';
 }
 
+/* The next word where it may be one. */
+static const char *find_value(const struct option_row *row, struct cursor *cursor)
+{
+	if (!row->argument || strncmp(row->argument, "[ ", 2) != 0 ||
+	    cursor->next >= cursor->argc || !isdigit((unsigned char)cursor->argv[cursor->next][0]))
+		return NULL;
+	return cursor->argv[cursor->next++];
+}
+
 static int need_value(const struct option_row *row, struct cursor *cursor, const char **value,
 		      struct error *error)
 {
@@ -102,6 +112,8 @@ static int parse_long(const struct option_table *table, const char *text, struct
 		return error_set(error, -EINVAL, "--%s takes no value", found.row->name);
 	if (!may_be_alone(found.row) && !value && need_value(found.row, cursor, &value, error))
 		return error->code;
+	if (!value)
+		value = find_value(found.row, cursor);
 	return apply(&found, value, target, error);
 }
 
@@ -174,22 +186,24 @@ int option_parse(const struct option_table *table, int argc, char *argv[], void 
 
 static void print_row(const struct option_row *row, FILE *out)
 {
-	const char *gap = !row->argument ? "" : may_be_alone(row) ? "[=" : " ";
+	bool may_follow = row->argument && !strncmp(row->argument, "[ ", 2);
+	const char *gap = !row->argument ? "" : may_follow ? " [" : may_be_alone(row) ? "[=" : " ";
 	char letter[8] = "    ";
 	char left[64];
 
 	if (row->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
 	snprintf(left, sizeof(left), "%s--%s%s%s", letter, row->name, gap,
-		 !row->argument ? "" : row->argument + may_be_alone(row));
+		 !row->argument ? "" : row->argument + may_be_alone(row) + may_follow);
 	fprintf(out, "  %-30s %s\n", left, row->help);
 }
 
 void option_print(const struct option_table *table, FILE *out)
 {
-	for (; table; table = table->next)
-		for (size_t i = 0; i < table->count; i++)
-			print_row(row_at(table, i), out);
+	for (const struct option_table *part = table; part; part = part->next)
+		for (size_t i = 0; i < part->count; i++)
+			if (!table->hides || !table->hides(row_at(part, i)))
+				print_row(row_at(part, i), out);
 	fprintf(out, "  %-30s %s\n", "-h, --help", "this text");
 }
 

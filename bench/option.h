@@ -7,6 +7,7 @@
 #ifndef BENCH_OPTION_H
 #define BENCH_OPTION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -16,9 +17,11 @@
 typedef const char *option_parser(const char *text, void *field);
 
 struct option_row {
-	const char *name;     /* without dashes */
-	char letter;          /* or 0 */
-	const char *argument; /* as --help shows it; NULL: a flag; [N]: may be left out */
+	const char *name; /* without dashes */
+	char letter;      /* or 0 */
+	/* As --help shows it; NULL: a flag. "[N]": may be left out, and stands behind '=';
+	 * "[ N]": or is the next word, if that begins with a digit. */
+	const char *argument;
 	option_parser *parse; /* of a flag: text is NULL */
 	size_t offset;
 	const char *help;
@@ -35,6 +38,8 @@ struct option_table {
 	size_t operand_offset;           /* a const char * in the target */
 	/* Takes the place of that where there may be several: it is called for each. */
 	const char *(*add_operand)(const char *text, void *target);
+	/* Of all rows, the next tables' too, what --help leaves out: it is refused by a sentence. */
+	bool (*hides)(const struct option_row *row);
 };
 
 /*

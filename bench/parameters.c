@@ -80,7 +80,7 @@ const struct parameter parameter_table[PARAMETERS] = {
 	    PARAMETER_WORD, patterns, 0, 0, AUTO, "", TARGET(pattern)),
 	ROW("tx-depth", 't', "LIST", "operations under way of each queue pair (bw: 128)",
 	    PARAMETER_COUNT, NULL, 1, 16384, AUTO, "t", TARGET(tx_depth)),
-	ROW("rx-depth", 'r', "LIST", "receives posted of each queue pair (512)", PARAMETER_COUNT,
+	ROW("rx-depth", 'r', "LIST", "receives posted of each queue pair (bw: 512, lat: 64)", PARAMETER_COUNT,
 	    NULL, 1, 16384, AUTO, "r", TARGET(rx_depth)),
 	ROW("inline", 'I', "LIST",
 	    "bytes up to which data go inline (what the device takes, to 256)", PARAMETER_SIZE,

@@ -12,6 +12,7 @@
 #include "bench/value.h"
 #include "core/clock.h"
 
+#define POOL_SIZE      (4U << 20)
 #define RECEIVES       1024
 #define RECEIVES_LEAST 8
 #define RECEIVES_MOST  32768
@@ -264,9 +265,9 @@ void pooling_stop(struct pooling *pooling)
 
 const char *pooling_parse_size(const char *text, void *field)
 {
-	uint64_t size;
+	uint64_t size = POOL_SIZE;
 
-	if (!value_size(text, &size) || !size)
+	if (text && (!value_size(text, &size) || !size))
 		return "is not a size above 0, such as 4MiB";
 	*(uint64_t *)field = size;
 	return NULL;

@@ -59,8 +59,13 @@ int cm_bind(struct rdma_cm_id *listener, struct sockaddr_storage *address, uint1
 int cm_bind_all(struct rdma_cm_id *listener, uint16_t port)
 {
 	struct sockaddr_storage any = {.ss_family = AF_INET6};
-	int code = cm_bind(listener, &any, port);
+	int is_alone = 0;
+	int code;
 
+	/* Whatever net.ipv6.bindv6only says; where that cannot be asked for, it says so. */
+	rdma_set_option(listener, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &is_alone,
+			sizeof(is_alone));
+	code = cm_bind(listener, &any, port);
 	if (code != -EAFNOSUPPORT && code != -EADDRNOTAVAIL)
 		return code;
 	any = (struct sockaddr_storage){.ss_family = AF_INET};

@@ -92,7 +92,8 @@ struct rdma_state;
 struct rdma_context {
 	/* The specification's fields. buffer_size (4096 if 0) and cq_notify are set by
 	 * the caller before set-up. */
-	struct rdma_event_channel *ec;
+	struct rdma_event_channel
+		*ec; /* a server's: connection requests; what follows is not there */
 	struct rdma_cm_id *listener; /* server only */
 	struct rdma_cm_id *conn;
 	struct ibv_pd *pd;
@@ -101,7 +102,7 @@ struct rdma_context {
 	struct ibv_qp *qp;
 	char *buffer;
 	size_t buffer_size;
-	struct rdma_cm_event *event; /* the last one: a copy, acknowledged already */
+	struct rdma_cm_event *event; /* the last one of set-up: a copy, acknowledged; NULL: none */
 	int cq_notify;
 
 	struct rdma_settings settings;

@@ -61,9 +61,12 @@ static double nines(double part)
 	return part < 1 ? fmin(-log10(1 - part), NINES_MOST) : NINES_MOST;
 }
 
-static double linear_step(double span)
+/* In the axis' own values, as they are. */
+static double linear_step(const struct axis *axis)
 {
-	return round_up(span / LABELS);
+	double step = round_up((axis->most - axis->least) / axis->unit / LABELS);
+
+	return (axis->is_counted ? fmax(1, step) : step) * axis->unit;
 }
 
 static void fit_log(struct axis *axis)
@@ -74,17 +77,20 @@ static void fit_log(struct axis *axis)
 		axis->most = round_up(axis->least / axis->unit * 1.5) * axis->unit;
 }
 
+/* Ends that are round may make it longer, and the step another one, which they have to fit. */
 static void fit_linear(struct axis *axis)
 {
-	double step;
+	double step = 0;
 
 	if (axis->scale == AXIS_LINEAR)
 		axis->least = fmin(axis->least, 0);
 	if (axis->most <= axis->least)
 		axis->most = axis->least + axis->unit;
-	step = linear_step((axis->most - axis->least) / axis->unit) * axis->unit;
-	axis->least = floor(axis->least / step) * step;
-	axis->most = ceil(axis->most / step - 1e-9) * step;
+	while (linear_step(axis) > step) {
+		step = linear_step(axis);
+		axis->least = floor(axis->least / step + 1e-9) * step;
+		axis->most = ceil(axis->most / step - 1e-9) * step;
+	}
 }
 
 void axis_settle(struct axis *axis)
@@ -174,10 +180,10 @@ static void label(char text[static MARKUP_NUMBER], double value)
 	for (size_t i = 0; i < ARRAY_LENGTH(steps); i++) {
 		if (value < steps[i].least * (1 - 1e-9))
 			continue;
-		snprintf(text, MARKUP_NUMBER, "%.4g%c", value / steps[i].unit, steps[i].letter);
+		snprintf(text, MARKUP_NUMBER, "%.6g%c", value / steps[i].unit, steps[i].letter);
 		return;
 	}
-	snprintf(text, MARKUP_NUMBER, "%.4g", value);
+	snprintf(text, MARKUP_NUMBER, "%.6g", value);
 }
 
 /* false: there is no room. */
@@ -193,7 +199,7 @@ static bool add(struct axis_tick *ticks, size_t *count, double value, const char
 
 static size_t linear_ticks(const struct axis *axis, struct axis_tick *ticks)
 {
-	double step = linear_step((axis->most - axis->least) / axis->unit) * axis->unit;
+	double step = linear_step(axis);
 	size_t count = 0;
 	char text[MARKUP_NUMBER];
 
@@ -251,6 +257,14 @@ static size_t size_ticks(const struct axis *axis, struct axis_tick *ticks)
 			break;
 		markup_size(text, exp2(power));
 		add(ticks, &count, exp2(power), text);
+	}
+	/* All of it lies between two of them. */
+	for (int end = 0; end < 2 && first > last; end++) {
+		double value = end ? axis->most : axis->least;
+		char text[MARKUP_NUMBER];
+
+		markup_size(text, value);
+		add(ticks, &count, value, text);
 	}
 	return count;
 }

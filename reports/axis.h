@@ -26,7 +26,8 @@ struct axis {
 	const char *unit_name; /* empty: of a number */
 	double unit;           /* in the values' own */
 	double floor;          /* values that are not above it do not make a logarithmic one */
-	bool is_counted;       /* of numbers of things: it is never to be logarithmic */
+	bool is_counted;       /* of numbers of things: whole ones, and never to be logarithmic */
+	bool is_continuous;    /* a line goes on over what others have between its points */
 	double least;
 	double most;
 	double from; /* where they are, in pixels */

@@ -218,6 +218,16 @@ void cells_flow(char text[static FLOWS_TEXT], const struct table_unit *unit,
 		 rate, shown->name);
 }
 
+bool cells_lone_mean(const struct result_case *line, char text[static 64])
+{
+	double mean = result_named(line, "mean");
+
+	if (!line->is_imported || !isnan(result_named(line, "p50")) || isnan(mean))
+		return false;
+	snprintf(text, 64, "mean %.2f", mean / 1000);
+	return true;
+}
+
 static void add_bandwidth(struct cells *cells, const struct table_unit *unit,
 			  const struct result *result, const struct result_case *line)
 {

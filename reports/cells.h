@@ -68,6 +68,9 @@ bool cells_evenness(char text[static 160], const struct table_unit *unit,
 void cells_flow(char text[static FLOWS_TEXT], const struct table_unit *unit,
 		const struct result_case *line, size_t number);
 
+/* "mean 12.34", of what another program has measured for some time: there may be nothing else. */
+bool cells_lone_mean(const struct result_case *line, char text[static 64]);
+
 /* The two ends, and what all cases have in common. */
 void cells_head(char text[static CELLS_HEAD], const struct result *result);
 

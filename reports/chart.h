@@ -34,7 +34,8 @@ struct chart {
 	size_t n_panels;
 	size_t n_points;
 	size_t left_out;
-	char looks[CHART_SERIES][64]; /* the names of all series, in the order of their looks */
+	char looks[CHART_SERIES]
+		  [PLOT_NAME]; /* the names of all series, in the order of their looks */
 	size_t n_looks;
 };
 

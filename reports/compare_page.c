@@ -134,22 +134,39 @@ static void print_figure(FILE *out, const struct comparison *comparison)
 	chart_print(out, &chart);
 }
 
+/* Lines that there is room for, and those that are to come of what differs. */
+struct room {
+	size_t lines;
+	size_t differing;
+};
+
+static struct room room_of(const struct comparison *comparison)
+{
+	struct room room = {.lines = LINES_MOST};
+
+	for (size_t i = 0; i < comparison->n_cells; i++)
+		room.differing += comparison->cells[i].verdict == COMPARE_DIFFERS;
+	return room;
+}
+
 /* Of so many lines not all: then what differs, and others as long as there is room. */
 static bool has_room(const struct comparison *comparison, const struct compare_cell *cell,
-		     size_t *room)
+		     struct room *room)
 {
+	bool differs = cell->verdict == COMPARE_DIFFERS;
+
 	if (comparison->n_cells <= LINES_MOST)
 		return true;
-	if (cell->verdict != COMPARE_DIFFERS && *room <= comparison->n_verdicts[COMPARE_DIFFERS])
+	room->differing -= differs;
+	if (!room->lines || (!differs && room->lines <= room->differing))
 		return false;
-	if (!*room)
-		return false;
-	--*room;
+	room->lines--;
 	return true;
 }
 
 static size_t print_table(FILE *out, const struct table_unit *unit,
-			  const struct comparison *comparison, enum cells_table which, size_t *room)
+			  const struct comparison *comparison, enum cells_table which,
+			  struct room *room)
 {
 	struct cells cells;
 	bool is_open = false;
@@ -181,7 +198,7 @@ static size_t print_table(FILE *out, const struct table_unit *unit,
 static void print_tables(FILE *out, const struct table_unit *unit,
 			 const struct comparison *comparison)
 {
-	size_t room = LINES_MOST;
+	struct room room = room_of(comparison);
 	size_t left_out = 0;
 
 	for (enum cells_table which = CELLS_LATENCY; which <= CELLS_LOAD; which++)

@@ -8,13 +8,22 @@
 #define NS_PER_US   1e3
 #define NS_PER_S    1e9
 
-/* Bytes per second of the slower end; 0: not known. */
+/* Bytes per second of the link, for all its cases; 0: not known, or of each another. */
 static double line_rate(const struct result *result)
 {
-	uint64_t near = result->client.rate_mbps;
-	uint64_t far = result->server.rate_mbps;
+	uint64_t rate = 0;
 
-	return (double)(near < far ? near : far) * PER_MILLION / 8;
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+		uint64_t own = result_line_mbps(result, line);
+
+		if (strcmp(line->metric, "bw") != 0 || !line->n_trials)
+			continue;
+		if (!own || (rate && own != rate))
+			return 0;
+		rate = own;
+	}
+	return (double)rate * PER_MILLION / 8;
 }
 
 void drawing_prepare_bandwidth(struct chart *chart, const struct drawing_source *source)
@@ -85,6 +94,8 @@ void drawing_prepare_windows(struct chart *chart, const struct drawing_source *s
 	chart->x.title = "time";
 	chart->x.unit_name = "ms";
 	chart->x.unit = PER_MILLION;
+	/* Each has windows of its own. */
+	chart->x.is_continuous = true;
 	drawing_bandwidth_axis(&chart->y, source);
 	chart->y.scale = AXIS_LINEAR;
 }

@@ -69,6 +69,9 @@ static json_t *make_range(const struct bounded *figure)
 {
 	double half = (figure->high - figure->low) / 2;
 
+	/* Or it would read as none. */
+	if (half > 0 && half < 1e-3)
+		return json_sprintf("\xc2\xb1 %.2g", half);
 	return json_sprintf("\xc2\xb1 %.*f", half < 1 ? 4 : half < 1000 ? 1 : 0, half);
 }
 

@@ -102,6 +102,7 @@ static int print_figure(FILE *out, const struct history_view *view, size_t setup
 	snprintf(chart.key, sizeof(chart.key), "s%zuf%zu", setup, which);
 	axis_open(&chart.x, AXIS_RANGE);
 	chart.x.title = "run";
+	chart.x.is_counted = true;
 	axis_open(&chart.y, AXIS_RANGE);
 	chart.y.title = drawn[which].axis;
 	chart.y.unit_name = drawn[which].unit;
@@ -185,6 +186,7 @@ static void print_runs(FILE *out, const struct history_view *view, size_t setup)
 {
 	static const char *const titles[] = {"run", "started", "version", "commit", "status"};
 	size_t most = view->choice.newest;
+	size_t left_out = 0;
 
 	markup_element(out, "h3", "Runs");
 	begin_table(out, titles, ARRAY_LENGTH(titles));
@@ -194,12 +196,18 @@ static void print_runs(FILE *out, const struct history_view *view, size_t setup)
 		const char *const words[] = {number, run->started, run->version, run->revision,
 					     run->status};
 
-		if (run->setup != setup || (most && run->newer >= most))
+		if (run->setup != setup)
 			continue;
+		if (most && run->newer >= most) {
+			left_out++;
+			continue;
+		}
 		snprintf(number, sizeof(number), "%zu", number_of(view, i));
 		print_row(out, words, ARRAY_LENGTH(words));
 	}
 	fputs("</tbody>\n</table>\n", out);
+	if (left_out)
+		fprintf(out, "<p>%zu older runs; <code>--last 0</code> shows all</p>\n", left_out);
 }
 
 static bool has_series(const struct history_view *view, size_t setup)

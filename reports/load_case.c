@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/load_case.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -419,6 +420,10 @@ int load_case(struct result_case *line, json_t *json, json_t *texts, struct erro
 
 	if (code)
 		return code;
+	/* A spreadsheet takes others for formulas. */
+	if (!isalnum((unsigned char)line->id[0]))
+		return error_set(error, -EINVAL,
+				 "id: '%.60s' does not begin with a letter or a digit", line->id);
 	code = load_rest(line, json, texts, error);
 	if (code)
 		error_wrap(error, "%s", line->id);

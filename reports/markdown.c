@@ -12,6 +12,9 @@
 #include "reports/semantics.h"
 #include "reports/turns.h"
 
+/* Of a document's three texts, each as long as they may be. */
+#define FINDING_TEXT 8192
+
 static void add_metric(struct markdown *page, const struct table_unit *unit,
 		       const struct result *result, enum cells_table which)
 {
@@ -54,25 +57,10 @@ static void add_others(struct markdown *page, const struct result *result)
 	}
 }
 
-static void add_shares(struct markdown *page, const struct result *result)
-{
-	page->before = "\n**Fairness**\n\n";
-	for (size_t i = 0; i < result->n_cases; i++) {
-		const struct result_case *line = &result->cases[i];
-		char evenness[160];
-		char text[320];
-
-		if (!cells_has_figures(line) || !cells_evenness(evenness, NULL, line))
-			continue;
-		snprintf(text, sizeof(text), "%s: %s", line->id, evenness);
-		markdown_say(page, text);
-	}
-}
-
 static void add_warnings(struct markdown *page, const struct result *result)
 {
 	const json_t *warning;
-	char text[1024];
+	char text[FINDING_TEXT];
 	size_t i;
 
 	page->before = "\n**Findings**\n\n";
@@ -106,8 +94,8 @@ static void add_head(struct markdown *page, const struct result *result, const c
 	}
 	markdown_begin(line.out, name);
 	fprintf(line.out, ": %s, ", result_status_name(result->status));
-	markdown_escape(line.out, result->started);
-	fputs(", verbmark ", line.out);
+	markdown_escape(line.out, result->imported ? "imported by" : result->started);
+	fputs(result->imported ? " verbmark " : ", verbmark ", line.out);
 	markdown_escape(line.out, result->version);
 	markdown_put(&line, page);
 }
@@ -132,7 +120,10 @@ void markdown_add(FILE *out, const struct table_unit *unit, const struct result 
 	page.before = "\n**In turn**\n\n";
 	said_printed(result, turns_print, markdown_say_plain, &page);
 	add_others(&page, result);
-	add_shares(&page, result);
+	page.before = "\n**Fairness**\n\n";
+	said_shares(result, markdown_say, &page);
+	page.before = "\n**Means alone**\n\n";
+	said_means(result, markdown_say, &page);
 	add_warnings(&page, result);
 	if (page.left_out)
 		fprintf(out, "\n%zu lines are left out here: `verbmark report` shows all of them\n",

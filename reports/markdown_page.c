@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/markdown_page.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Within a line of text, or in a cell: links and formulas are none either. */
 void markdown_escape(FILE *out, const char *text)
 {
-	for (; *text; text++) {
+	for (const char *begin = text; *text; text++) {
+		/* "www." is one without more. */
+		bool is_link =
+			*text == '.' && text - begin >= 3 && !strncasecmp(text - 3, "www", 3);
+
 		if ((unsigned char)*text < ' ')
 			fputc(' ', out);
-		else if (strchr("<&$@", *text) || (*text == ':' && text[1] && text[1] != ' '))
+		else if (is_link || strchr("<&$@", *text) ||
+			 (*text == ':' && text[1] && text[1] != ' '))
 			fprintf(out, "&#%d;", *text);
 		else
 			fprintf(out, strchr("\\`*_[]|#~>", *text) ? "\\%c" : "%c", *text);

@@ -38,7 +38,8 @@ void markup_exact(char text[static MARKUP_NUMBER], double value)
 /* All digits before the point are shown, where %g would have an exponent. */
 void markup_short(char text[static MARKUP_NUMBER], double value, int digits)
 {
-	if (fabs(value) >= pow(10, digits) && fabs(value) < 1e10)
+	/* What is rounded up to one more digit has that many as well. */
+	if (fabs(value) >= pow(10, digits) - 0.5 && fabs(value) < 1e10)
 		snprintf(text, MARKUP_NUMBER, "%.0f", value);
 	else
 		snprintf(text, MARKUP_NUMBER, "%.*g", digits, value);

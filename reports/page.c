@@ -123,33 +123,14 @@ static void add_item(void *owner, const char *text)
 	markup_element(items->out, "li", text);
 }
 
-static void print_knees(FILE *out, const struct result *result)
+/* A list of what is said, and nothing where nothing is. */
+static void print_said(FILE *out, const char *title, const struct result *result,
+		       void (*tell)(const struct result *result, said *say, void *owner))
 {
-	struct items items = {.out = out, .title = "Knees"};
+	struct items items = {.out = out, .title = title};
 
-	said_knees(result, add_item, &items);
+	tell(result, add_item, &items);
 	if (items.count)
-		fputs("</ul>\n", out);
-}
-
-static void print_shares(FILE *out, const struct result *result)
-{
-	bool is_open = false;
-
-	for (size_t i = 0; i < result->n_cases; i++) {
-		const struct result_case *line = &result->cases[i];
-		char text[160];
-
-		if (!cells_has_figures(line) || !cells_evenness(text, NULL, line))
-			continue;
-		if (!is_open)
-			fputs("<h3>Fairness</h3>\n<ul>\n", out);
-		is_open = true;
-		fputs("<li>", out);
-		markup_text(out, line->id);
-		fprintf(out, ": %s</li>\n", text);
-	}
-	if (is_open)
 		fputs("</ul>\n", out);
 }
 
@@ -211,6 +192,13 @@ static void print_run(FILE *out, const struct result *result, const char *name)
 	markup_text(out, name);
 	fputs(": ", out);
 	markup_text(out, result_status_name(result->status));
+	/* Nobody knows when another program has measured it, nor how it was told to. */
+	if (result->imported) {
+		fputs(", imported by verbmark ", out);
+		markup_text(out, result->version);
+		fputs("</p>\n", out);
+		return;
+	}
 	fputs(", from ", out);
 	markup_text(out, result->started);
 	fputs(" to ", out);
@@ -244,12 +232,13 @@ void page_add(FILE *out, const struct figures *figures, const char *name)
 		print_metric(out, figures, CELLS_BANDWIDTH);
 		print_metric(out, figures, CELLS_LOAD);
 	}
-	print_knees(out, result);
+	print_said(out, "Knees", result, said_knees);
 	print_plain(out, "What operations need and cost", result, semantics_print);
 	print_plain(out, "In turn", result, turns_print);
 	figures_print_ratios(out, figures);
 	print_others(out, result);
-	print_shares(out, result);
+	print_said(out, "Fairness", result, said_shares);
+	print_said(out, "Means alone", result, said_means);
 	print_warnings(out, result);
 	circumstances_print(out, result);
 	fputs("</section>\n", out);

@@ -81,10 +81,10 @@ function label(axis, value) {
 	value /= axis.unit;
 	for (const [letter, unit] of [["T", 1e12], ["G", 1e9], ["M", 1e6]])
 		if (value >= unit * (1 - 1e-9))
-			return Number((value / unit).toPrecision(4)) + letter;
+			return Number((value / unit).toPrecision(6)) + letter;
 	if (value >= 1e4 * (1 - 1e-9))
-		return Number((value / 1e3).toPrecision(4)) + "k";
-	return String(Number(value.toPrecision(4)));
+		return Number((value / 1e3).toPrecision(6)) + "k";
+	return String(Number(value.toPrecision(6)));
 }
 
 function linearTicks(axis) {
@@ -160,9 +160,11 @@ function rescale(panel, name, scale) {
 	axis.most = own.most;
 	if (scale === own.scale)
 		return;
+	// A column as low as the axis begins would be none.
+	const lowest = leastPositive(panel, name) / (panel.mark === "bars" && name === "y" ? 2 : 1);
 	axis.least = scale === "linear" ? 0
 		: own.least > 0 ? own.least
-		: roundDown(leastPositive(panel, name) / axis.unit) * axis.unit;
+		: roundDown(lowest / axis.unit) * axis.unit;
 	if (axis.least >= axis.most)
 		axis.least = axis.most / 10;
 }

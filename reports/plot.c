@@ -190,6 +190,8 @@ static bool has_band(const struct plot_series *series)
 static bool is_gap(const struct plot *plot, const struct plot_point *one,
 		   const struct plot_point *next)
 {
+	if (plot->x.is_continuous)
+		return false;
 	for (size_t i = 0; i < plot->n_series; i++) {
 		const struct plot_series *series = &plot->series[i];
 

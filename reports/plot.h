@@ -22,8 +22,11 @@ struct plot_point {
 	const char *note; /* behind its values, or NULL */
 };
 
+/* Of a series: with all that a case was asked for. */
+#define PLOT_NAME 160
+
 struct plot_series {
-	char name[64];
+	char name[PLOT_NAME];
 	size_t look; /* colour, dashes, marker */
 	struct plot_point *points;
 	size_t n_points;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/cells.h"
 #include "reports/crowd.h"
 #include "reports/knee.h"
 
@@ -26,6 +27,39 @@ void said_knees(const struct result *result, said *say, void *owner)
 		say(owner, text);
 	}
 	crowds_close(&crowds);
+}
+
+void said_shares(const struct result *result, said *say, void *owner)
+{
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+		char share[FLOWS_TEXT];
+		char text[sizeof(line->id) + sizeof(share) + 4];
+
+		if (!cells_has_figures(line) || !cells_evenness(share, NULL, line))
+			continue;
+		snprintf(text, sizeof(text), "%s: %s", line->id, share);
+		say(owner, text);
+		for (size_t j = 0; j < line->flows.count && result->parties; j++) {
+			cells_flow(share, NULL, line, j);
+			snprintf(text, sizeof(text), "%s: %s", line->id, share);
+			say(owner, text);
+		}
+	}
+}
+
+void said_means(const struct result *result, said *say, void *owner)
+{
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+		char mean[64];
+		char text[sizeof(line->id) + sizeof(mean) + 4];
+
+		if (!cells_lone_mean(line, mean))
+			continue;
+		snprintf(text, sizeof(text), "%s: %s us", line->id, mean);
+		say(owner, text);
+	}
 }
 
 void said_printed(const struct result *result,

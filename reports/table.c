@@ -2,7 +2,6 @@
 #include "reports/table.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "reports/aligned.h"
@@ -99,13 +98,12 @@ static void print_shares(const struct table *table, const struct result_case *li
 		fprintf(table->out, "  %s", text);
 }
 
-/* Of what another program has measured for some time, there may be nothing else. */
 static void print_mean(const struct table *table, const struct result_case *line)
 {
-	double mean = result_named(line, "mean");
+	char text[64];
 
-	if (line->is_imported && isnan(result_named(line, "p50")) && !isnan(mean))
-		fprintf(table->out, "  mean %.2f", mean / 1000);
+	if (cells_lone_mean(line, text))
+		fprintf(table->out, "  %s", text);
 }
 
 /* Hosts have names; of threads it is enough how even it was. */

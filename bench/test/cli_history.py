@@ -272,6 +272,10 @@ class History(unittest.TestCase):
     def test_page(self):
         self.stepped()
         page = self.called("show", "--format", "html")
+        older = "older runs; <code>--last 0</code> shows all"
+        self.assertNotIn(older, page)
+        self.assertTrue(f"<p>18 {older}</p>" in
+                        self.called("show", "--format", "html", "--last", "20"))
         # Its only script is the page's own, which cli_browser.py tries.
         self.assertRegex(page, r"content=\"default-src 'none'; script-src 'sha256-[\w+/=]+'\"")
         self.assertEqual(page.count("<script"), 1)

@@ -41,6 +41,7 @@ OPTIONS = {
 # It has a plan of its own.
 OPTIONS["tips"] = OPTIONS["run"] - {"preset", "plan"}
 OPTIONS["gate"] = OPTIONS["run"] - {
+    "trials", "interleave", "needs", "rate", "arrivals",
     "all", "events", "device-port", "launch", "wait", "no-save", "redact", "units", "fail-below",
     "fail-above", "rdma-cm", "cpu-freq",
 } | {
@@ -125,6 +126,10 @@ class Usage(unittest.TestCase):
                     LETTERS[command] | {"h": "help"},
                 )
                 self.assertLessEqual(max(map(len, ended.out.splitlines())), 100)
+
+    def test_what_perftest_asks_for(self):
+        ended = verbmark("run", "--dry-run", "-R", "-F", "n02", "--op", "send")
+        self.assertEqual((ended.status, ended.err), (0, ""))
 
     def test_help_comes_first(self):
         self.assertEqual(verbmark("run", "--help", "--nonsense").status, 0)

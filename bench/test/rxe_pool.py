@@ -25,8 +25,8 @@ NEVER, OFTEN = ("never", r".*\bsend_rnr_err [1-9]\d*\b.*") if DEVICE.startswith(
 
 
 class PoolServer(Server):
-    def __init__(self, *options):
-        super().__init__("--device", DEVICE, "--pool", "4MiB", *options)
+    def __init__(self, *options, size=("4MiB",)):
+        super().__init__("--device", DEVICE, "--pool", *size, *options)
         wait_until(lambda: self.lines(), PATIENCE, "the pool's line")
 
     def lines(self):
@@ -255,6 +255,15 @@ class Pool(unittest.TestCase):
             server.wait_for("gone, 10000 bytes taken back")
             self.assertIn(f"{ADDRESS} #1: refused: {sentence}", server.told())
             self.assertEqual(Ended(pool(server, "--writes", 1)).status, 0)
+
+    def test_its_size_by_itself(self):
+        """The specification's: 4MiB."""
+        server = PoolServer(size=())
+        self.addCleanup(server.kill)
+        self.assertEqual(Ended(pool(server, "--alloc", "4m", "--writes", 1)).status, 0)
+        ended = Ended(pool(server, "--alloc", (4 << 20) + 1))
+        self.assertEqual(ended.status, 1)
+        self.assertIn("that is more than the whole pool", ended.err)
 
     def test_client_killed(self):
         """What it had is taken back, and the next one has it."""

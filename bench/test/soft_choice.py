@@ -118,6 +118,15 @@ class Chosen(OnSoft):
         server.process.stdin.close()
         self.assertEqual(server.wait(LIMIT), 0, server.errors)
 
+    def test_faults_of_a_file(self):
+        plan = f"{self.folder}/plan"
+        with open(plan, "w", encoding="ascii") as file:
+            file.write("ibv_alloc_pd#2=ENOMEM\n")
+        ended = self.run_it("run", *SOFT, *SHORT, "--no-save",
+                            env=dict(self.environment, VERBMARK_SOFT_FAULTS=f"@{plan}"))
+        self.assertEqual(ended.status, 1, ended.err)
+        self.assertIn("Cannot allocate memory", ended.out)
+
     def test_device_and_port(self):
         self.document("--device", "soft0/1", *SHORT)
 

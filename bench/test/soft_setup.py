@@ -21,9 +21,9 @@ class SetUp(unittest.TestCase):
         self.report = f"{folder.name}/report"
         self.environment = {**os.environ, "VERBMARK_SOFT_DIR": f"{folder.name}/soft"}
 
-    def serve(self, faults):
+    def serve(self, faults, *options):
         environment = dict(self.environment, VERBMARK_SOFT_FAULTS=faults)
-        server = Program(VERBMARK, "serve", "-d", "soft0", "-p", "0", env=environment)
+        server = Program(VERBMARK, "serve", "-d", "soft0", "-p", "0", *options, env=environment)
         self.addCleanup(server.kill)
         wait_until(lambda: ready_line(server.out), what="the ready line")
         server.port = ready_line(server.out).split()[1].rpartition(":")[2]
@@ -37,6 +37,19 @@ class SetUp(unittest.TestCase):
             VERBMARK, "run", ADDRESS, "-p", server.port, "-d", "soft0", "--no-save", "--quiet",
             "--warmup", "0", "--trials", "1", "-n", CALLED, "-r", 8, *options, env=environment,
         ))  # fmt: skip
+
+    def test_a_pool_that_can_register_no_more(self):
+        """Its client is turned away, and the server says why."""
+        # The first one is of the mailbox; a client's grant and its letters are in one of two orders.
+        server = self.serve("ibv_reg_mr_iova2#3=ENOMEM", "--pool")
+        words = (VERBMARK, "pool", ADDRESS, "-p", server.port, "--device", "soft0", "--alloc", "4m",
+                 "--writes", 1)
+        ended = Ended(Program(*words, env=self.environment))
+        self.assertEqual(ended.status, 1)
+        self.assertIn("the server's device registers no more memory", ended.err)
+        wait_until(lambda: any("refused" in line for line in server.out), what="why")
+        self.assertRegex("\n".join(server.out), r"refused: cannot register 4 MiB: (memlock|Cannot)")
+        self.assertEqual(Ended(Program(*words, env=self.environment)).status, 0)
 
     def test_a_grant_that_cannot_be_registered(self):
         """The header of verbs calls one function or the other, as the compiler sees the rights."""

@@ -179,6 +179,7 @@ struct part {
 static const struct part parts[] = {
 	{{.name = "list", .letter = 'l', .argument = "[N]", .help = "may be alone"}, 7},
 	{{.name = "size", .letter = 's', .argument = "SIZE", .help = "may not"},     8},
+	{{.name = "room", .argument = "[ SIZE]", .help = "may be the next word"},    9},
 };
 
 /* What the parser of the parts was given last. */
@@ -209,7 +210,7 @@ static const struct option_table chained = {.rows = rows,
 					    .operand_offset = offsetof(struct target, operand),
 					    .next = &second};
 
-/* A value that may be left out is never the next word. */
+/* A value that may be left out is the next word only where the row says so. */
 static void test_a_second_table(void **unused)
 {
 	static const struct {
@@ -231,6 +232,12 @@ static void test_a_second_table(void **unused)
 		{"--list|3",  NULL, "3",  7, false, false},
 		{"-l|3",      NULL, "3",  7, false, false},
 		{"-la",       NULL, NULL, 7, true,  false},
+		{"--room",    NULL, NULL, 9, false, false},
+		{"--room|4k", "4k", NULL, 9, false, false},
+		{"--room=4k", "4k", NULL, 9, false, false},
+		{"--room|h4", NULL, "h4", 9, false, false},
+		{"h4|--room", NULL, "h4", 9, false, false},
+		{"--room|-a", NULL, NULL, 9, true,  false},
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(good); i++) {
@@ -269,6 +276,14 @@ static void test_a_second_table_refuses(void **unused)
 		check_refusal(&chained, bad[i][0], bad[i][1]);
 }
 
+static bool is_other_than_list(const struct option_row *row)
+{
+	return strcmp(row->name, "list") != 0;
+}
+
+/* Its other rows are taken, and not shown. */
+static const struct option_table first_of_second = {.next = &second, .hides = is_other_than_list};
+
 static void check_printed(const struct option_table *table, const char *wanted)
 {
 	char text[1024] = "";
@@ -290,7 +305,10 @@ static void test_printed_options(void **unused)
 				     "  -h, --help                     this text\n");
 	check_printed(&second, "  -l, --list[=N]                 may be alone\n"
 			       "  -s, --size SIZE                may not\n"
+			       "      --room [SIZE]              may be the next word\n"
 			       "  -h, --help                     this text\n");
+	check_printed(&first_of_second, "  -l, --list[=N]                 may be alone\n"
+					"  -h, --help                     this text\n");
 	check_printed(&chained, "  -a, --all                      everything\n"
 				"  -b, --bare                     without extra\n"
 				"  -n, --name NAME                what to call\n"
@@ -298,6 +316,7 @@ static void test_printed_options(void **unused)
 				"      --wait TIME                how long\n"
 				"  -l, --list[=N]                 may be alone\n"
 				"  -s, --size SIZE                may not\n"
+				"      --room [SIZE]              may be the next word\n"
 				"  -h, --help                     this text\n");
 }
 

@@ -33,10 +33,11 @@ static int open_region(struct grants *grants, struct ibv_pd *pd, uint64_t size, 
 	const int rights = grants->has_windows ? IBV_ACCESS_MW_BIND
 					       : IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 
-	grant->mr =
-		ibv_reg_mr(pd, address_of(grants, grant), size, IBV_ACCESS_LOCAL_WRITE | rights);
+	grants->fault = (struct error){0};
+	grant->mr = verbs_register(pd, address_of(grants, grant), size,
+				   IBV_ACCESS_LOCAL_WRITE | rights, &grants->fault);
 	if (!grant->mr)
-		return verbs_null();
+		return grants->fault.code;
 	grant->rkey = grant->mr->rkey;
 	if (!grants->has_windows)
 		return 0;
@@ -45,8 +46,9 @@ static int open_region(struct grants *grants, struct ibv_pd *pd, uint64_t size, 
 		grant->rkey = ibv_inc_rkey(grant->mw->rkey);
 		return 0;
 	}
+	error_set_errno(&grants->fault, verbs_null(), "cannot make a memory window");
 	ibv_dereg_mr(grant->mr);
-	return verbs_null();
+	return grants->fault.code;
 }
 
 static enum pool_status fill(struct grants *grants, struct ibv_pd *pd, uint64_t size,
@@ -81,8 +83,10 @@ enum pool_status grants_take(struct grants *grants, struct ibv_pd *pd,
 	if (grants_taken_by(grants, asked->size) > left)
 		return POOL_SHARE;
 	made = calloc(1, sizeof(*made));
-	if (!made)
+	if (!made) {
+		error_set_errno(&grants->fault, -ENOMEM, "cannot keep a grant");
 		return POOL_NO_REGION;
+	}
 	made->every = asked->every;
 	status = fill(grants, pd, asked->size, made);
 	if (status != POOL_OK) {

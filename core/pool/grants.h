@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "core/buffer.h"
+#include "core/error.h"
 #include "core/pool/chunks.h"
 #include "core/pool/message.h"
 
@@ -21,7 +22,8 @@ struct grants {
 	struct chunks chunks;
 	size_t size; /* of all of it: whole chunks */
 	size_t count;
-	bool has_windows; /* all have one domain; to be set after grants_open */
+	bool has_windows;   /* all have one domain; to be set after grants_open */
+	struct error fault; /* of the last POOL_NO_REGION: why */
 };
 
 /* Owned by whom it is for. */

@@ -271,13 +271,19 @@ void guest_unbound(struct guest *guest, enum ibv_wc_status status)
 	guest_leave(guest, status == IBV_WC_WR_FLUSH_ERR ? NULL : verbs_hint(status));
 }
 
-static void deny(struct guest *guest, uint32_t type, enum pool_status status)
+/* reason: what it is here; the client hears what the status says. */
+static void deny_for(struct guest *guest, uint32_t type, enum pool_status status,
+		     const char *reason)
 {
 	if (guest->is_leaving)
 		return;
-	report(guest,
-	       (struct pool_report){.event = POOL_DENIED, .reason = pool_status_text(status)});
+	report(guest, (struct pool_report){.event = POOL_DENIED, .reason = reason});
 	answer(guest, &(struct pool_message){.type = type, .status = status});
+}
+
+static void deny(struct guest *guest, uint32_t type, enum pool_status status)
+{
+	deny_for(guest, type, status, pool_status_text(status));
 }
 
 void guest_expire(struct guest *guest, uint64_t now_ns)
@@ -315,9 +321,11 @@ static enum pool_status take_grant(struct guest *guest, const struct pool_messag
 {
 	struct grants *grants = &guest->server->grants;
 	enum pool_status status = grants_take(grants, guest->pd, asked, left, grant);
+	int code = status == POOL_OK ? bind_window(guest, *grant) : 0;
 
-	if (status != POOL_OK || !bind_window(guest, *grant))
+	if (!code)
 		return status;
+	error_set_errno(&grants->fault, code, "cannot bind a memory window");
 	grants_give(grants, *grant);
 	return POOL_NO_REGION;
 }
@@ -331,6 +339,10 @@ static void allocate(struct guest *guest, const struct pool_message *asked)
 		server->settings.share ? server->settings.share - guest->granted : UINT64_MAX;
 	enum pool_status status = take_grant(guest, asked, left, &grant);
 
+	if (status == POOL_NO_REGION) {
+		deny_for(guest, POOL_RESP_ALLOC, status, server->grants.fault.text);
+		return;
+	}
 	if (status != POOL_OK) {
 		deny(guest, POOL_RESP_ALLOC, status);
 		return;

@@ -52,6 +52,34 @@ static void test_linear(void **unused)
 	assert_near(axis.most, 5, 1e-6);
 }
 
+/* Ends that are round make it longer: the ticks fit what it is then. */
+static void test_range(void **unused)
+{
+	struct axis axis = make(AXIS_RANGE, 1, 0.93, 1.52);
+
+	assert_ticks(&axis, "0.8 1 1.2 1.4 1.6 ");
+	assert_near(axis.most, 1.6, 1e-9);
+	axis = make(AXIS_RANGE, 1, 35, 150);
+	assert_ticks(&axis, "0 50 100 150 200 ");
+	axis = make(AXIS_RANGE, 1, 1234, 1236);
+	assert_ticks(&axis, "1234 1234.5 1235 1235.5 1236 ");
+}
+
+/* There is no half of a trial. */
+static void test_counted(void **unused)
+{
+	struct axis axis;
+
+	axis_open(&axis, AXIS_RANGE);
+	axis.is_counted = true;
+	axis_see(&axis, 1);
+	axis_see(&axis, 3);
+	axis.from = 0;
+	axis.to = 100;
+	axis_fit(&axis);
+	assert_ticks(&axis, "1 2 3 ");
+}
+
 static void test_log(void **unused)
 {
 	struct axis axis = make(AXIS_LOG, 1000, 1230, 140000);
@@ -109,6 +137,8 @@ static void test_sizes(void **unused)
 	assert_ticks(&axis, "64 128 256 ");
 	axis = make(AXIS_SIZES, 1, 64, 64);
 	assert_near(axis_at(&axis, 64), 50, 1e-6);
+	axis = make(AXIS_SIZES, 1, 1500, 2000);
+	assert_ticks(&axis, "1500 2000 ");
 }
 
 static void test_nines(void **unused)
@@ -176,6 +206,7 @@ static void test_tell(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_range),       cmocka_unit_test(test_counted),
 		cmocka_unit_test(test_linear),      cmocka_unit_test(test_log),
 		cmocka_unit_test(test_log_of_zero), cmocka_unit_test(test_floor),
 		cmocka_unit_test(test_sizes),       cmocka_unit_test(test_nines),

@@ -66,9 +66,10 @@ static void test_escaped(void **unused)
 			": failed: &#60;img\\> &#38; \\`x\\` \\[a\\](b) \\*c\\* \\| d \\# e\\\\\n");
 	assert_contains(text, "\n**Findings**\n\n- n\\_1: a\\|b c; mend: do \\`it\\`\n");
 	json_decref(sample.warnings);
-	sample.warnings = sample_json("[{\"host\": \"12. n\", \"what\": \"- $a$ @b :c: d://e\"}]");
+	sample.warnings =
+		sample_json("[{\"host\": \"12. n\", \"what\": \"- $a$ @b :c: d://e Www.f.g\"}]");
 	make(MARKDOWN_MOST);
-	assert_contains(text, "\n- 12\\. n: - &#36;a&#36; &#64;b &#58;c: d&#58;//e\n");
+	assert_contains(text, "\n- 12\\. n: - &#36;a&#36; &#64;b &#58;c: d&#58;//e Www&#46;f.g\n");
 }
 
 static void test_knees(void **unused)
