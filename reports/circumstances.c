@@ -7,6 +7,7 @@
 
 #include "reports/fingerprint.h"
 #include "reports/markup.h"
+#include "reports/member.h"
 
 /* How deep facts lie: a document of somebody else's may be deeper. */
 #define DEPTH_MAX 4
@@ -193,7 +194,36 @@ static void end_table(FILE *out)
 	fputs("</tbody>\n</table>\n", out);
 }
 
-void circumstances_print(FILE *out, const struct result *result)
+/* Of several hosts each, as many as there is room for. */
+static void print_parties(FILE *out, const json_t *parties)
+{
+	struct facts facts = {.out = out, .end = ""};
+	size_t all = json_array_size(parties);
+	bool is_known = false;
+
+	facts.count = all < CIRCUMSTANCES_MOST ? all : CIRCUMSTANCES_MOST;
+	for (size_t i = 0; i < facts.count; i++) {
+		const json_t *party = json_array_get(parties, i);
+
+		facts.column[i] = find(party, "facts");
+		facts.fingerprint[i] = member_or_empty(party, "hard_fingerprint");
+		is_known = is_known || facts.column[i];
+	}
+	if (!is_known)
+		return;
+	markup_element(out, "h3", "Circumstances");
+	if (all > facts.count)
+		fprintf(out, "<p>Of the first %zu of %zu hosts.</p>\n", facts.count, all);
+	begin_table(out);
+	for (size_t i = 0; i < facts.count; i++)
+		print_head(out, "", member_or_empty(json_array_get(parties, i), "name"));
+	end_head(out);
+	print_fingerprints(&facts);
+	print_facts(&facts, NULL);
+	end_table(out);
+}
+
+static void print_ends(FILE *out, const struct result *result)
 {
 	struct facts facts = {
 		.out = out,
@@ -213,6 +243,14 @@ void circumstances_print(FILE *out, const struct result *result)
 	print_fingerprints(&facts);
 	print_facts(&facts, NULL);
 	end_table(out);
+}
+
+void circumstances_print(FILE *out, const struct result *result)
+{
+	if (result->parties)
+		print_parties(out, result->parties);
+	else
+		print_ends(out, result);
 }
 
 static void print_end(struct facts *facts, const struct circumstances_of *results, bool is_server)
