@@ -20,7 +20,7 @@ struct option_row {
 	const char *name; /* without dashes */
 	char letter;      /* or 0 */
 	/* As --help shows it; NULL: a flag. "[N]": may be left out, and stands behind '=';
-	 * "[ N]": or is the next word, if that begins with a digit. */
+	 * "[ N]", of a row without a letter: or is the next word, if that begins with a digit. */
 	const char *argument;
 	option_parser *parse; /* of a flag: text is NULL */
 	size_t offset;

@@ -52,6 +52,8 @@ _verbmark_value() { # VERBMARK OPTION WORD COMMAND
 	case $2 in
 	--op | --step | --metric | --cq | --server-cq | --arrivals | --registration | --pattern | \
 		--transport | -c | --connect | --receives | --mr-access | --pages)
+		# What is said of a letter has the long name.
+		[[ $2 == -c ]] && set -- "$1" --transport "${@:3}"
 		[[ $3 == *,* ]] && before=${3%,*},
 		mapfile -t COMPREPLY < <(compgen -P "$before" -W "$(_verbmark_words "$1" "$2" "${asked[@]}") all" \
 			-- "${3##*,}")

@@ -65,6 +65,9 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.completed("run", "--server-cq", ""), modes)
         self.assertLessEqual({"send", "write", "read", "all"}, self.completed("run", "--op", ""))
         self.assertLessEqual({"lat", "bw", "load", "all"}, self.completed("run", "--metric", ""))
+        for option in ("-c", "--transport"):
+            self.assertLessEqual({"RC", "UC", "UD"}, self.completed("run", option, ""))
+        self.assertEqual(self.completed("pool", "--cq", ""), {"poll", "event"})
         self.assertLessEqual(
             {"quick", "standard", "full", "semantics"}, self.completed("run", "--preset", "")
         )

@@ -67,9 +67,11 @@ class Doctor(unittest.TestCase):
         self.assertRegex(lines[-1], r"^\d+ of \d+ findings would spoil a measurement \(!\)$")
 
     def test_nobody_listens(self):
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            port = listener.getsockname()[1]
-        found = self.finding("server", "127.0.0.1", "-p", port)
+        # Kept, so that nobody else has it meanwhile.
+        with socket.socket() as kept:
+            kept.bind(("127.0.0.1", 0))
+            port = kept.getsockname()[1]
+            found = self.finding("server", "127.0.0.1", "-p", port)
         self.assertEqual(found["what"], f"nothing listens on 127.0.0.1:{port}")
         self.assertEqual(found["host"], "127.0.0.1")
         self.assertIn("verbmark serve", found["mend"])

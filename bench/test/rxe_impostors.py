@@ -98,18 +98,20 @@ class Impostors(unittest.TestCase):
             self.check(impostor.port, f"^verbmark: {sentence}")
 
     def test_nothing_listens(self):
-        with socket.create_server((ADDRESS, 0)) as once:
-            port = once.getsockname()[1]
-        self.check(
-            port,
-            f"^verbmark: nothing listens on {ADDRESS}:{port}; run 'verbmark serve' there "
-            "or add --launch 'ssh %h'$",
-        )
+        # Kept, so that nobody else has it meanwhile.
+        with socket.socket() as kept:
+            kept.bind((ADDRESS, 0))
+            port = kept.getsockname()[1]
+            self.check(
+                port,
+                f"^verbmark: nothing listens on {ADDRESS}:{port}; run 'verbmark serve' there "
+                "or add --launch 'ssh %h'$",
+            )
 
     def test_nothing_comes_to_listen(self):
-        with socket.create_server((ADDRESS, 0)) as once:
-            port = once.getsockname()[1]
-        self.check(port, "nothing listens", least=1, options=("--wait", "1s"))
+        with socket.socket() as kept:
+            kept.bind((ADDRESS, 0))
+            self.check(kept.getsockname()[1], "nothing listens", least=1, options=("--wait", "1s"))
 
     def test_a_name_that_is_none(self):
         self.check(7471, "^verbmark: cannot resolve 'nobody.invalid': ", host="nobody.invalid")

@@ -493,19 +493,6 @@ def connection_states(pid):
     return [row.get("state") for row in json.loads(shown.stdout) if row.get("pid") == pid]
 
 
-def wait_for_work(program, seconds=0.1):
-    """Until it has used so much more of a processor than it had."""
-    ticks = os.sysconf("SC_CLK_TCK")
-
-    def used():
-        with open(f"/proc/{program.pid}/stat", encoding="ascii") as stat:
-            words = stat.read().rpartition(")")[2].split()
-        return (int(words[11]) + int(words[12])) / ticks
-
-    before = used()
-    wait_until(lambda: used() >= before + seconds, what="its work")
-
-
 def stop(program):
     """SIGSTOP, and no thread of it runs any more."""
     program.signal(signal.SIGSTOP)

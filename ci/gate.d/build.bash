@@ -99,10 +99,9 @@ check_out() { # COMMIT TREE
 			refs/tags | git -C "$2" update-ref --stdin &&
 		git -C "$2" config remote.origin.url "$origin" &&
 		git -C "$2" -c advice.detachedHead=false checkout -q --detach "$1" || return
-	# It may do without them.
+	# Without all of them it would be another build. Those of a folder are the project's own.
 	[[ ! -e $2/.gitmodules ]] ||
-		git -C "$2" -c protocol.file.allow=always submodule --quiet update --init --recursive ||
-		echo "submodules of $1 cannot be had: see above"
+		git -C "$2" -c protocol.file.allow=always submodule --quiet update --init --recursive
 }
 
 build_revision() { # COMMIT

@@ -48,19 +48,19 @@ end_machines() {
 	done
 }
 
-# A faulty head is worse, whatever the gates say, if they say anything, and beside a faulty
-# base nothing is known of it.
+# A faulty head is worse, though it has taken the gates with it. Beside a faulty base nothing is
+# known of it, which may have the same fault.
 finish() {
-	local status=$? kernel whose=
+	local status=$? kernel of_base='' of_head=''
 	end_machines
 	for kernel in ${faulty[@]+"${faulty[@]}"}; do
-		[[ $whose == head ]] || whose=base
-		[[ $kernel == "$base" ]] || whose=head
+		if [[ $kernel == "$base" ]]; then of_base=1; else of_head=1; fi
 	done
-	[[ ! $whose ]] || say "the kernel of the $whose has faults: see $OUT/machine-*/console.txt"
-	case $whose:$status in
-	head:[03]) status=1 ;;
-	base:[01]) status=3 ;;
+	[[ ! $of_head ]] || say "the kernel of the head has faults: see $OUT/machine-*/console.txt"
+	[[ ! $of_base ]] || say "the kernel of the base has faults: see $OUT/machine-*/console.txt"
+	case $of_base:$of_head:$status in
+	1:*:[01]) status=3 ;;
+	:1:[03]) status=1 ;;
 	esac
 	exit "$status"
 }

@@ -33,7 +33,6 @@ static int open_region(struct grants *grants, struct ibv_pd *pd, uint64_t size, 
 	const int rights = grants->has_windows ? IBV_ACCESS_MW_BIND
 					       : IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 
-	grants->fault = (struct error){0};
 	grant->mr = verbs_register(pd, address_of(grants, grant), size,
 				   IBV_ACCESS_LOCAL_WRITE | rights, &grants->fault);
 	if (!grant->mr)
@@ -76,6 +75,7 @@ enum pool_status grants_take(struct grants *grants, struct ibv_pd *pd,
 	enum pool_status status;
 	struct grant *made;
 
+	grants->fault = (struct error){0};
 	if (!asked->size)
 		return POOL_ZERO;
 	if (asked->size > grants->size)

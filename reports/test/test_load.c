@@ -219,6 +219,8 @@ static void test_refusals(void **unused)
 		{"cases/1",			    "{}",				     "case 2: there is no \"id\""                     },
 		{"cases/1",			    "null",                                   "case 2: there is no \"id\""                     },
 		{"cases/0/id",                         "[]",				     "case 1: \"id\" is no text"                      },
+		{"cases/0/id",                         "\"=x/lat/64/poll\"",
+		 "'=x/lat/64/poll' does not begin with a letter"										  },
 		{"cases/0/op",                         NULL,				     "send/lat/64/poll: there is no \"op\""           },
 		{"cases/0/size",                       "\"64\"",                                 "send/lat/64/poll: \"size\" is no count"         },
 		{"cases/0/status",                     "1",                                      "\"status\" is no text"                          },
