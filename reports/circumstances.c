@@ -194,6 +194,15 @@ static void end_table(FILE *out)
 	fputs("</tbody>\n</table>\n", out);
 }
 
+/* Behind the heads of its columns. */
+static void print_all(struct facts *facts)
+{
+	end_head(facts->out);
+	print_fingerprints(facts);
+	print_facts(facts, NULL);
+	end_table(facts->out);
+}
+
 /* Of several hosts each, as many as there is room for. */
 static void print_parties(FILE *out, const json_t *parties)
 {
@@ -217,10 +226,7 @@ static void print_parties(FILE *out, const json_t *parties)
 	begin_table(out);
 	for (size_t i = 0; i < facts.count; i++)
 		print_head(out, "", member_or_empty(json_array_get(parties, i), "name"));
-	end_head(out);
-	print_fingerprints(&facts);
-	print_facts(&facts, NULL);
-	end_table(out);
+	print_all(&facts);
 }
 
 static void print_ends(FILE *out, const struct result *result)
@@ -239,10 +245,7 @@ static void print_ends(FILE *out, const struct result *result)
 	begin_table(out);
 	print_head(out, "client: ", result->client.host);
 	print_head(out, "server: ", result->server.host);
-	end_head(out);
-	print_fingerprints(&facts);
-	print_facts(&facts, NULL);
-	end_table(out);
+	print_all(&facts);
 }
 
 void circumstances_print(FILE *out, const struct result *result)
