@@ -129,6 +129,10 @@ class AmongHosts(Checked):
         for server in self.servers:
             measure(server, "-n", 10)
 
+    def wait_for_drive(self, driver, target):
+        """They are asked what they have one after the other, and run a case together."""
+        wait_until(lambda: driver.threads() > 2 and target.threads() > 2, what="the drive")
+
     def test_patterns(self):
         one, other, last = self.names
         wanted = {
@@ -255,12 +259,12 @@ class AmongHosts(Checked):
                       "there or add --launch 'ssh %h'", ended.err)
 
     def test_interrupted_while_it_waits(self):
-        """For a host that has gone in the first case, and is to drive in the second."""
+        """For a host that has gone in the first case, and may still listen in the second."""
         with Server("--drive") as gone, self.run_here(
-            "--pattern", "many-to-one", "-s", "64,128", "-D", "60s", "--wait", "10m",
+            "--pattern", "many-to-one", "-s", "64,128,256,512", "-D", "60s", "--wait", "10m",
             names=[f"{ADDRESS}:{gone.port}", self.names[0]],
         ) as run_here:
-            wait_until(lambda: gone.threads() > 2, what="the drive")
+            self.wait_for_drive(gone, self.servers[0])
             gone.kill()
             wait_until(lambda: below_heading(run_here.out), what="the end of the first case")
             time.sleep(0.5)
@@ -336,7 +340,7 @@ class AmongHosts(Checked):
     def test_who_gives_the_order_dies(self):
         with self.run_here("--pattern", "many-to-one", "-D", "60s") as run_here:
             # A driver has its client, and the other server's session: both soon go.
-            wait_until(lambda: self.servers[0].threads() > 2, what="the drive")
+            self.wait_for_drive(self.servers[0], self.servers[-1])
             run_here.kill()
         wait_until(lambda: all(server.threads() <= 2 for server in self.servers), 20,
                    "the end of all clients")
@@ -346,7 +350,7 @@ class AmongHosts(Checked):
         """While they warm up, which would take 20 s."""
         with self.run_here("--pattern", "many-to-one", "--think", "200ms", "--warmup", "60s", "-D",
                            "1s") as run_here:
-            wait_until(lambda: self.servers[0].threads() > 2, what="the drive")
+            self.wait_for_drive(self.servers[0], self.servers[-1])
             time.sleep(0.5)
             run_here.kill()
         wait_until(lambda: all(server.threads() <= 2 for server in self.servers), 10,
