@@ -30,4 +30,18 @@ static inline void cpu_relax(void)
 #endif
 }
 
+/*
+ * Fetches a cache line for this processor alone. For x86-64 at large, compilers make of
+ * __builtin_prefetch() an instruction that leaves the line with others, too; this one does
+ * nothing on the few old processors that do not know it.
+ */
+static inline void prefetch_to_write(const void *address)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)address));
+#else
+	__builtin_prefetch(address, 1);
+#endif
+}
+
 #endif

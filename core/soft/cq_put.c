@@ -68,21 +68,25 @@ static bool is_full(struct soft_cq_image *image, uint32_t size)
 	return image->tail - image->head_seen >= size;
 }
 
+/*
+ * The line of the head comes last. Its owner polls it, and has it back after each store, so that
+ * whatever is stored between two of its own makes it travel twice.
+ */
 static void fill(struct soft_completion *to, const struct soft_cq_entry *entry, bool is_timed)
 {
 	size_t head = offsetof(struct soft_completion, status);
 	unsigned char *at = to->payload;
 
-	memcpy((char *)to + head, (const char *)&entry->completion + head,
-	       offsetof(struct soft_completion, payload) - head);
-	if (is_timed && !to->time_ns)
-		to->time_ns = soft_time_ns();
 	if (entry->grh) {
 		memcpy(at, entry->grh, SOFT_GRH);
 		at += SOFT_GRH;
 	}
 	if (entry->data)
 		soft_copy_gather(at, entry->data);
+	memcpy((char *)to + head, (const char *)&entry->completion + head,
+	       offsetof(struct soft_completion, payload) - head);
+	if (is_timed && !to->time_ns)
+		to->time_ns = soft_time_ns();
 }
 
 static void raise_event(struct soft_peer *owner, struct soft_cq_image *image,
@@ -133,7 +137,7 @@ static enum result put(struct soft_peer *owner, struct soft_cq_image *image,
 	}
 	to = &entries[image->tail & (size - 1)];
 	/* Its data lie in lines of their own, which the owner had last. */
-	__builtin_prefetch(to->payload, 1);
+	prefetch_to_write(to->payload);
 	fill(to, entry, image->is_timed);
 	if (unlikely(!soft_lock_is_held(&image->lock)))
 		return AGAIN;
@@ -142,7 +146,7 @@ static enum result put(struct soft_peer *owner, struct soft_cq_image *image,
 		return LOST;
 	atomic_store_explicit(&to->sequence, image->tail + 1, memory_order_release);
 	image->tail++;
-	__builtin_prefetch(entries[image->tail & (size - 1)].payload, 1);
+	prefetch_to_write(entries[image->tail & (size - 1)].payload);
 	if (unlikely(image->armed))
 		raise_event(owner, image, entry);
 	return PUT;

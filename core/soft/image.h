@@ -19,7 +19,7 @@
 #include "core/soft/lock.h"
 
 #define SOFT_IMAGE_MAGIC   0x766d7366 /* "vmsf" */
-#define SOFT_IMAGE_VERSION 6
+#define SOFT_IMAGE_VERSION 7
 
 enum {
 	SOFT_SLOT_BITS = 11,
@@ -83,7 +83,8 @@ struct soft_qp_image {
 	_Atomic uint32_t qkey;
 	_Atomic uint32_t min_rnr_timer;
 	_Atomic uint32_t max_dest_rd_atomic;
-	struct soft_lock work; /* who writes or reads memory through it, without a receive */
+	/* Who writes or reads memory through it, without a receive; its owner looks at the state. */
+	_Alignas(SOFT_LINE) struct soft_lock work;
 };
 
 struct soft_srq_image {

@@ -107,7 +107,7 @@ int soft_queue_put(struct soft_queue *queue, const struct soft_ring *ring,
 	receive->length = length < UINT32_MAX ? (uint32_t)length : UINT32_MAX;
 	/* Who asks afterwards for the state of the queue pair asks later than this is seen. */
 	atomic_exchange(&queue->tail, tail + 1);
-	__builtin_prefetch(at(&soft_process.arena, ring, tail + 1), 1);
+	prefetch_to_write(at(&soft_process.arena, ring, tail + 1));
 	return 0;
 }
 
