@@ -37,9 +37,16 @@ enum side {
 	FAR,
 };
 
+/* From one to the other: what it says, and that it is there, in a line of its own. */
+struct letter {
+	_Alignas(LINE) _Atomic uint32_t turn;
+	_Alignas(LINE) unsigned char data[SMALL];
+};
+
 /* Between the two. */
 struct shared {
 	_Alignas(LINE) _Atomic uint32_t turn[2];
+	struct letter letter[2];
 	_Alignas(LINE) unsigned char there[LARGE];
 };
 
@@ -60,18 +67,47 @@ struct floor_way {
 	uint64_t bytes; /* moved in a round, where the rate is what counts */
 };
 
+static void await_turn(const _Atomic uint32_t *turn, uint32_t number)
+{
+	unsigned int spins = 0;
+
+	while (atomic_load_explicit(turn, memory_order_acquire) != number)
+		if (++spins % SPINS_TO_YIELD == 0)
+			sched_yield();
+}
+
+/* Both directions have one line. */
 static int by_flag(struct floor_state *state, enum side side, uint32_t number)
 {
 	struct shared *shared = state->shared;
-	unsigned int spins = 0;
 
 	if (side == NEAR)
 		atomic_store_explicit(&shared->turn[0], number, memory_order_release);
-	while (atomic_load_explicit(&shared->turn[side == NEAR], memory_order_acquire) != number)
-		if (++spins % SPINS_TO_YIELD == 0)
-			sched_yield();
+	await_turn(&shared->turn[side == NEAR], number);
 	if (side == FAR)
 		atomic_store_explicit(&shared->turn[1], number, memory_order_release);
+	return 0;
+}
+
+static void post_letter(struct floor_state *state, enum side side, uint32_t number)
+{
+	struct letter *letter = &state->shared->letter[side];
+
+	memcpy(letter->data, state->here, SMALL);
+	atomic_store_explicit(&letter->turn, number, memory_order_release);
+}
+
+/* As a message travels: its data, and its completion, which the other side polls. */
+static int by_letter(struct floor_state *state, enum side side, uint32_t number)
+{
+	struct letter *from = &state->shared->letter[side == NEAR];
+
+	if (side == NEAR)
+		post_letter(state, side, number);
+	await_turn(&from->turn, number);
+	memcpy(state->here, from->data, SMALL);
+	if (side == FAR)
+		post_letter(state, side, number);
 	return 0;
 }
 
@@ -136,6 +172,7 @@ static int by_memcpy(struct floor_state *state, enum side side, uint32_t number)
 
 static const struct floor_way ways[] = {
 	{"flag",		     by_flag,       20000, false, 0    },
+	{"flag and 64 B",            by_letter,     20000, false, 0    },
 	{"eventfd",                  by_event,      2000,  false, 0    },
 	{"tcp",		      by_tcp,        2000,  false, 0    },
 	{"process_vm_writev",        by_small_copy, 20000, true,  0    },
@@ -216,6 +253,8 @@ static int measure(struct floor_state *state, const struct floor_way *way)
 
 	atomic_store(&state->shared->turn[0], 0);
 	atomic_store(&state->shared->turn[1], 0);
+	atomic_store(&state->shared->letter[NEAR].turn, 0);
+	atomic_store(&state->shared->letter[FAR].turn, 0);
 	state->far = fork();
 	if (state->far < 0)
 		return -1;
