@@ -206,6 +206,11 @@ static bool is_troubled(const struct bout_case *line)
 	return line->troubled[DUEL_BASE] + line->troubled[DUEL_HEAD] > 0;
 }
 
+static bool is_failing(const struct bout_case *line)
+{
+	return line->failures[DUEL_BASE] + line->failures[DUEL_HEAD] > 0;
+}
+
 /* such: the id of one of them. */
 static size_t count_cases(const struct bout *bout, bool is_such(const struct bout_case *line),
 			  const char **such)
@@ -251,6 +256,23 @@ static void note_troubled(struct bout *bout)
 			  count, bout->n_cases, such);
 }
 
+/* Few of them decide nothing, and are to be known all the same. */
+static void note_failing(struct bout *bout)
+{
+	const char *such;
+	size_t count = count_cases(bout, is_failing, &such);
+	size_t failures[DUEL_ARMS] = {0};
+
+	for (size_t i = 0; i < bout->n_cases; i++)
+		for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++)
+			failures[arm] += bout->cases[i].failures[arm];
+	if (count)
+		bout_note(bout,
+			  "in %zu of %zu cases, such as %s, trials failed: %zu of the base and %zu "
+			  "of the head; the document tells why",
+			  count, bout->n_cases, such, failures[DUEL_BASE], failures[DUEL_HEAD]);
+}
+
 static bool has_failed(const struct bout *bout)
 {
 	for (size_t i = 0; i < bout->n_cells; i++)
@@ -280,6 +302,7 @@ static int fight(struct rounds *rounds, const struct gating *gating, struct erro
 	check_time(gating, bout);
 	note_unsteady(bout);
 	note_troubled(bout);
+	note_failing(bout);
 	if (!bout->n_rounds)
 		return 0;
 	code = bout_judge(bout, error);
@@ -360,6 +383,7 @@ static int record(struct rounds *rounds, const struct gating *gating, struct err
 		code = rounds_run(rounds, gating->rounds, false, error);
 		note_unsteady(rounds->bout);
 		note_troubled(rounds->bout);
+		note_failing(rounds->bout);
 		rounds_finish(rounds);
 	}
 	return code;

@@ -25,6 +25,8 @@
 #define TAIL_MESSAGES  1100
 #define TAIL_TIMES     2
 #define MESSAGES_LEAST 60
+/* Ticks are of 10 ms: fewer of them are a hundredth of hardly anything. */
+#define STOLEN_LEAST 10
 
 /* The plan of one run: these cases in that order. */
 struct order {
@@ -418,7 +420,7 @@ static int take_run(struct rounds *rounds, enum duel_arm arm, size_t round,
 {
 	struct bout *bout = rounds->bout;
 	struct error fault = {0};
-	struct result result;
+	struct result result = {0};
 	int code = run_arm(rounds, arm, order, &result, &fault);
 
 	if (code == -EINTR)
@@ -528,7 +530,7 @@ void rounds_finish(struct rounds *rounds)
 	double throttled = growth(rounds->noise, after, "nr_throttled");
 	double hot = growth(rounds->noise, after, "core_throttles");
 
-	if (total > 0 && 100 * stolen / total > ADVICE_STEAL_MOST && !bout->invalid[0])
+	if (stolen >= STOLEN_LEAST && 100 * stolen / total > ADVICE_STEAL_MOST && !bout->invalid[0])
 		snprintf(bout->invalid, sizeof(bout->invalid),
 			 "the hypervisor took %.1f %% of the processors' time meanwhile",
 			 100 * stolen / total);

@@ -14,6 +14,8 @@
 
 /* Of an arm's trials: one that fails now and then is a machine's, and there are others. */
 #define FAILURES_MOST 0.1
+/* A figure has to be worse at its level twice. */
+#define BROKEN_LEVEL (DUEL_LEVEL * DUEL_LEVEL)
 /* Of the rounds' ratios: where they differ by more, their median is another one each time. */
 #define SPREAD_MOST 0.5
 
@@ -145,13 +147,13 @@ static void tell_failures(const struct bout_case *line, enum duel_arm arm, char 
  * Losses of both arms alike are a path's, whose noise the rounds have in them: Soft-RoCE hardly
  * goes without. What mostly meets the base makes a head look good that is not.
  */
-static bool is_disturbed(const struct bout_case *line)
+static bool is_disturbed(const struct bout *bout, const struct bout_case *line)
 {
 	size_t base = line->troubled[DUEL_BASE];
 	size_t both = base + line->troubled[DUEL_HEAD];
 
 	return is_many(base, line->trials[DUEL_BASE], FAILURES_MOST) &&
-	       sign_chance(base, both) <= DUEL_LEVEL;
+	       (double)bout->n_cases * sign_chance(base, both) <= DUEL_LEVEL;
 }
 
 static bool has_lost(const struct bout *bout, enum duel_arm arm, size_t round)
@@ -181,27 +183,36 @@ static bool is_head_broken(const struct bout *bout)
 		alone[DUEL_BASE] += base && !head;
 		alone[DUEL_HEAD] += head && !base;
 	}
-	return sign_chance(alone[DUEL_HEAD], alone[DUEL_BASE] + alone[DUEL_HEAD]) <= DUEL_LEVEL;
+	return sign_chance(alone[DUEL_HEAD], alone[DUEL_BASE] + alone[DUEL_HEAD]) <= BROKEN_LEVEL;
+}
+
+/* Of a head that is broken, whether this case is one of those by which it is. */
+static bool is_part_of_it(const struct bout_case *line)
+{
+	size_t head = line->failures[DUEL_HEAD];
+
+	return fails(line, DUEL_HEAD) ||
+	       sign_chance(head, line->failures[DUEL_BASE] + head) <= DUEL_LEVEL;
 }
 
 /*
- * What fails at the head alone is worse, once that is no chance; what fails seldom, or is
- * disturbed, or fails at the base, says nothing.
+ * What fails at the head alone is worse, once that is no chance; what fails so often otherwise,
+ * or is disturbed, or fails at the base, says nothing.
  */
-static void find_fault(const struct bout_case *line, bool is_broken, struct duel_cell *cell,
-		       char reason[static 160])
+static void find_fault(const struct bout *bout, const struct bout_case *line, bool is_broken,
+		       struct duel_cell *cell, char reason[static 160])
 {
 	reason[0] = '\0';
 	if (fails(line, DUEL_BASE)) {
 		tell_failures(line, DUEL_BASE, reason);
 		cell->fault = reason;
+	} else if (is_broken && is_part_of_it(line)) {
+		tell_failures(line, DUEL_HEAD, reason);
+		cell->broken = reason;
 	} else if (fails(line, DUEL_HEAD)) {
 		tell_failures(line, DUEL_HEAD, reason);
-		if (is_broken)
-			cell->broken = reason;
-		else
-			cell->fault = reason;
-	} else if (is_disturbed(line)) {
+		cell->fault = reason;
+	} else if (is_disturbed(bout, line)) {
 		snprintf(reason, 160,
 			 "messages were lost and sent again in %zu of %zu rounds of the base, and "
 			 "in %zu of the head",
@@ -234,7 +245,7 @@ static void add_cell(struct bout *bout, const struct bout_case *line, enum bout_
 	};
 	if (figure != BOUT_BANDWIDTH)
 		cell->resolution = resolution_of(line, values, bout->n_rounds);
-	find_fault(line, is_broken, cell, bout->reasons[bout->n_cells]);
+	find_fault(bout, line, is_broken, cell, bout->reasons[bout->n_cells]);
 	bout->n_cells++;
 }
 

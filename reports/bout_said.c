@@ -54,8 +54,8 @@ void bout_cells_fill(struct cells *cells, const struct duel_cell *cell)
 	snprintf(text, sizeof(text), finding->pairs ? "%.3f" : "-", finding->ratio);
 	cells_put_title(cells, text);
 	put_bounds(cells, finding);
-	snprintf(text, sizeof(text), cell->again.count ? "%zu+%zu" : "%zu", cell->rounds.count,
-		 cell->again.count);
+	snprintf(text, sizeof(text), cell->again.count ? "%zu+%zu" : "%zu", cell->finding.pairs,
+		 cell->confirmed.pairs);
 	cells_put_title(cells, text);
 	cells_put_name(cells, duel_verdict_name(cell->verdict));
 }

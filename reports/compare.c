@@ -181,17 +181,21 @@ int compare_check_sides(const struct comparison *comparison, struct error *error
 }
 
 /* With the first one: alike is alike. */
+/* To all that there are: of one, nothing of its circumstances may be known. */
 static int check_alike(struct comparison *comparison, const struct compare_run *run,
 		       struct error *error)
 {
-	const struct compare_runs *sides = comparison->sides;
-	const struct compare_runs *first =
-		&sides[sides[COMPARE_BASE].count ? COMPARE_BASE : COMPARE_NEW];
+	const struct alike now = {&run->result, run->name};
 	struct error found = {0};
 
-	if (!first->count ||
-	    !alike_check(&(struct alike){&first->runs[0].result, first->runs[0].name},
-			 &(struct alike){&run->result, run->name}, &found))
+	for (enum compare_side side = 0; side < COMPARE_SIDES; side++) {
+		const struct compare_runs *runs = &comparison->sides[side];
+
+		for (size_t i = 0; i < runs->count && !found.code; i++)
+			alike_check(&(struct alike){&runs->runs[i].result, runs->runs[i].name},
+				    &now, &found);
+	}
+	if (!found.code)
 		return 0;
 	if (!comparison->is_forced)
 		return error_set(error, found.code, "%s", found.text);

@@ -176,6 +176,24 @@ static void find(const struct duel_cell *cell, const struct duel_rounds *rounds,
 	finding->seen = find_seen(cell, logs, pairs, rank, n_cells);
 }
 
+/* The worst that it may be, and the least: NAN where too few rounds have a bound. */
+static double most_of(const struct duel_cell *cell, const struct duel_finding *finding)
+{
+	return fmax(duel_worse(cell, finding->low), duel_worse(cell, finding->high));
+}
+
+static double least_of(const struct duel_cell *cell, const struct duel_finding *finding)
+{
+	return fmin(duel_worse(cell, finding->low), duel_worse(cell, finding->high));
+}
+
+static bool is_undecided(const struct duel_cell *cell, const struct duel_finding *finding)
+{
+	double bound = 1 + cell->floor;
+
+	return !(least_of(cell, finding) > bound) && !(most_of(cell, finding) < bound);
+}
+
 /* Whether there is nothing to be judged, among so many cells, and why. */
 static bool is_invalid(struct duel_cell *cell, const struct duel_rounds *rounds,
 		       const struct duel_finding *finding, size_t n_cells)
@@ -195,7 +213,9 @@ static bool is_invalid(struct duel_cell *cell, const struct duel_rounds *rounds,
 		snprintf(cell->why, sizeof(cell->why),
 			 "the clock's steps are %.0f %% of it, and %.0f %% of the rounds are equal",
 			 cell->resolution * 100, finding->tied * 100);
-	else if (cell->spread_most > 0 && finding->spread > cell->spread_most)
+	/* On one side of the floor they may be wherever they want. */
+	else if (cell->spread_most > 0 && finding->spread > cell->spread_most &&
+		 is_undecided(cell, finding))
 		snprintf(
 			cell->why, sizeof(cell->why),
 			"too noisy: ratios of rounds differ by %.0f %%, two thirds of them by less",
@@ -240,15 +260,13 @@ static int correct(struct duel_cell *cells, size_t count, bool is_again, struct 
 
 static bool is_beyond(const struct duel_cell *cell, const struct duel_finding *finding)
 {
-	double least = fmin(duel_worse(cell, finding->low), duel_worse(cell, finding->high));
-
-	return finding->corrected <= DUEL_LEVEL && least > 1 + cell->floor;
+	return finding->corrected <= DUEL_LEVEL && least_of(cell, finding) > 1 + cell->floor;
 }
 
 static enum duel_verdict judge(const struct duel_cell *cell)
 {
 	const struct duel_finding *finding = &cell->finding;
-	double most = fmax(duel_worse(cell, finding->low), duel_worse(cell, finding->high));
+	double most = most_of(cell, finding);
 
 	if (cell->why[0])
 		return cell->fault || !cell->broken ? DUEL_INVALID : DUEL_REGRESSED;
@@ -321,6 +339,11 @@ int duel_confirm(struct duel_cell *cells, size_t count, struct error *error)
 
 		if (!cell->has_failed)
 			continue;
+		/* So few are none: the time was over. */
+		if (cell->again.count < DUEL_ROUNDS_LEAST) {
+			cell->again.count = 0;
+			continue;
+		}
 		cell->why[0] = '\0';
 		find(cell, &cell->again, count, &scratch, &cell->confirmed);
 		if (is_invalid(cell, &cell->again, &cell->confirmed, 1))
@@ -329,7 +352,7 @@ int duel_confirm(struct duel_cell *cells, size_t count, struct error *error)
 	free(scratch.logs);
 	code = correct(cells, count, true, error);
 	for (size_t i = 0; i < count && !code; i++)
-		if (cells[i].has_failed)
+		if (cells[i].has_failed && cells[i].again.count)
 			confirm(&cells[i]);
 	return code;
 }

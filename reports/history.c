@@ -158,7 +158,8 @@ static int open_memory(struct history *history, struct error *error)
 
 	if (result != SQLITE_OK)
 		return sql_fail(history->db, result, error);
-	copy_written(history, history->db);
+	if (!history->is_damaged)
+		copy_written(history, history->db);
 	code = history_index_check(history->db, &ignored);
 	if (code < 0) {
 		/* Half a copy. */
@@ -179,12 +180,12 @@ static bool is_same(const struct history_file *one, const struct history_file *o
 /* What the index knows of files, by their names, those that were skipped too. */
 static int known_files(struct history_files *known, sqlite3 *db, struct error *error)
 {
-	sqlite3_stmt *found =
-		sql_start(db, error,
-			  "SELECT name, size, changed_ns, label_size, label_changed_ns FROM runs "
-			  "UNION ALL SELECT name, size, changed_ns, label_size, label_changed_ns "
-			  "FROM skipped ORDER BY name",
-			  "");
+	sqlite3_stmt *found = sql_start(
+		db, error,
+		"SELECT name, size, changed_ns, label_size, label_changed_ns, 0 FROM runs "
+		"UNION ALL SELECT name, size, changed_ns, label_size, label_changed_ns, 1 "
+		"FROM skipped ORDER BY name",
+		"");
 	size_t room = 0;
 	int code;
 
@@ -195,6 +196,7 @@ static int known_files(struct history_files *known, sqlite3 *db, struct error *e
 			.changed_ns = sqlite3_column_int64(found, 2),
 			.label_size = sqlite3_column_int64(found, 3),
 			.label_changed_ns = sqlite3_column_int64(found, 4),
+			.is_skipped = sqlite3_column_int64(found, 5),
 		};
 
 		if (known->count == room) {
@@ -234,21 +236,40 @@ static int skip(struct history *history, const struct history_file *file, struct
 	return history_index_skip(history->db, file, why->text, error);
 }
 
+static int read_file(struct result *result, struct history_label *label,
+		     const struct history *history, const struct history_file *file,
+		     struct error *error)
+{
+	size_t length;
+	char *text;
+	int code = history_files_read(history->folder, file->name, &text, &length, error);
+
+	if (!code)
+		code = load_text(result, text, length, error);
+	free(text);
+	return code ? code : history_files_label(label, history->folder, file->name, error);
+}
+
+/* One that was skipped may be as it was, and who may read it, or what reads it, another. */
+static bool is_good_by_now(const struct history *history, const struct history_file *file)
+{
+	struct history_label label;
+	struct error ignored = {0};
+	struct result result = {0};
+	int code = read_file(&result, &label, history, file, &ignored);
+
+	result_finish(&result);
+	return !code;
+}
+
 /* Of a file that cannot be read the reason is kept; it is no failure. */
 static int add_file(struct history *history, const struct history_file *file, struct error *error)
 {
 	struct history_label label;
 	struct error why = {0};
 	struct result result = {0};
-	size_t length;
-	char *text;
-	int code = history_files_read(history->folder, file->name, &text, &length, &why);
+	int code = read_file(&result, &label, history, file, &why);
 
-	if (!code)
-		code = load_text(&result, text, length, &why);
-	free(text);
-	if (!code)
-		code = history_files_label(&label, history->folder, file->name, &why);
 	if (code == -ENOMEM || code == -EMFILE || code == -ENFILE)
 		error_set(error, code, "%s: %s", file->name, why.text);
 	else if (code)
@@ -303,7 +324,8 @@ static int take_changes(struct history *history, const struct history_files *kno
 	int code = 0;
 
 	while (!code && next_pair(&pair, known, &i, files, &j)) {
-		if (pair.known && pair.file && is_same(pair.known, pair.file))
+		if (pair.known && pair.file && is_same(pair.known, pair.file) &&
+		    !(pair.known->is_skipped && is_good_by_now(history, pair.file)))
 			continue;
 		if (taken % BATCH == 0)
 			code = sql_do(history->db, error, "BEGIN IMMEDIATE", "");
@@ -405,8 +427,17 @@ static bool is_unwritable(int code)
 static int use_memory(struct history *history, const struct error *why, history_work *work,
 		      void *of, struct error *error)
 {
+	struct error found = {0};
+	int code;
+
 	tell(history, "the index cannot be written, and is made in memory this time: ", why->text);
-	return use(history, false, true, work, of, error);
+	code = use(history, false, true, work, of, &found);
+	if (is_damaged(code)) {
+		history->is_damaged = true;
+		found = (struct error){0};
+		code = use(history, false, true, work, of, &found);
+	}
+	return code ? error_set(error, code, "%s", found.text) : 0;
 }
 
 static int use_written(struct history *history, enum history_use wanted, history_work *work,

@@ -20,6 +20,7 @@ struct history {
 	void *owner;
 	size_t n_skipped;
 	bool has_no_files; /* they could not be read: no fault of the index */
+	bool is_damaged;   /* the index on the disk, in what is found late: nothing of it is used */
 };
 
 enum history_use {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -169,8 +170,23 @@ static bool is_there(const char *folder, const char *name)
 	return is_whole;
 }
 
-int history_files_keep(enum history_kept *kept, const char *folder,
-		       const struct history_document *document, struct error *error)
+/*
+ * Of two that label one run, the second adds to what the first has said. Held for moments, and
+ * no matter where a file system has no locks. -1: there is none.
+ */
+static int hold_labels(const char *folder)
+{
+	char *path = path_of(folder, "", "");
+	int fd = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	free(path);
+	while (fd >= 0 && flock(fd, LOCK_EX) && errno == EINTR)
+		;
+	return fd;
+}
+
+static int keep(enum history_kept *kept, const char *folder,
+		const struct history_document *document, struct error *error)
 {
 	struct error ignored = {0};
 	struct history_label before;
@@ -195,6 +211,17 @@ int history_files_keep(enum history_kept *kept, const char *folder,
 			error_set_errno(error, code, "cannot keep the run in %s", folder);
 	}
 	free(path);
+	return code;
+}
+
+int history_files_keep(enum history_kept *kept, const char *folder,
+		       const struct history_document *document, struct error *error)
+{
+	int held = hold_labels(folder);
+	int code = keep(kept, folder, document, error);
+
+	if (held >= 0)
+		close(held);
 	return code;
 }
 

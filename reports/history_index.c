@@ -127,6 +127,12 @@ static int add_case(struct adding *adding, const struct result_case *line, struc
 	return code;
 }
 
+/* A load in per cent of what can be sent, which is another load in each run. */
+static bool is_of_a_share(const struct result_case *line)
+{
+	return strchr(line->id, '%') != NULL;
+}
+
 static int add_cases(struct adding *adding, const struct result *result, struct error *error)
 {
 	int code = 0;
@@ -141,7 +147,7 @@ static int add_cases(struct adding *adding, const struct result *result, struct 
 				      "case_id = ? AND kind = ? AND figure = ?",
 				      "");
 	for (size_t i = 0; i < result->n_cases && !code; i++)
-		if (cells_has_figures(&result->cases[i]))
+		if (cells_has_figures(&result->cases[i]) && !is_of_a_share(&result->cases[i]))
 			code = add_case(adding, &result->cases[i], error);
 	sqlite3_finalize(adding->add_series);
 	sqlite3_finalize(adding->add_point);

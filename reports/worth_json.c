@@ -181,6 +181,9 @@ static int read_bout(struct bout *bout, const json_t *record, struct error *erro
 		return error_set(error, -EFBIG, "more than %d rounds, or %d cases", ROUNDS_MOST,
 				 CASES_MOST);
 	bout->n_rounds = json_array_size(rounds);
+	if (json_is_string(json_object_get(record, "reason")) &&
+	    member_text(record, "reason", bout->invalid, sizeof(bout->invalid), error))
+		return error->code;
 	if (!strcmp(member_or_empty(record, "banner"), BANNER_SOFT))
 		bout->banner = BANNER_SOFT;
 	return read_cases(bout, cases, error);

@@ -50,12 +50,17 @@ static bool take_row(struct row *row, const struct worth *worth, size_t number)
 	return true;
 }
 
+static void tell_dose(char text[static 64], const struct worth_dose *dose)
+{
+	snprintf(text, 64, "%+.0f %%%s", dose->percent, dose->is_noisy ? ", noisy" : "");
+}
+
 static void put_dose(struct cells *cells, const struct worth_dose *dose)
 {
 	char text[64];
 
 	cells->count = 0;
-	snprintf(text, sizeof(text), "%+.0f %%%s", dose->percent, dose->is_noisy ? ", noisy" : "");
+	tell_dose(text, dose);
 	cells_put_name(cells, text);
 }
 
@@ -107,17 +112,41 @@ static void title(struct cells *cells)
 	cells_put_title(cells, "INVALID");
 }
 
+/* One that was recorded on a software device is enough. */
+static const char *banner_of_all(const struct worth *worth)
+{
+	for (size_t i = 0; i < worth->n_doses; i++)
+		if (worth->doses[i].bout.banner)
+			return worth->doses[i].bout.banner;
+	return NULL;
+}
+
+/* Which gates that are counted would not have been believed. */
+static void print_faults(FILE *out, const struct worth *worth)
+{
+	for (size_t i = 0; i < worth->n_doses; i++) {
+		char text[64];
+
+		if (!worth->doses[i].bout.invalid[0])
+			continue;
+		tell_dose(text, &worth->doses[i]);
+		fprintf(out, "! %s: %s: a gate would have been INVALID\n", text,
+			worth->doses[i].bout.invalid);
+	}
+}
+
 void worth_table(FILE *out, const struct worth *worth)
 {
 	const struct bout *first = &worth->doses[0].bout;
+	const char *banner = banner_of_all(worth);
 	int width[CELLS_MAX] = {0};
 	struct cells cells;
 	struct row row;
 
 	if (!worth->n_doses)
 		return;
-	if (first->banner)
-		fprintf(out, "%s\n", first->banner);
+	if (banner)
+		fprintf(out, "%s\n", banner);
 	fprintf(out, "gates of %zu cases and %zu rounds, planted by %s\n", first->n_cases,
 		worth->rounds, worth->plant);
 	title(&cells);
@@ -136,4 +165,5 @@ void worth_table(FILE *out, const struct worth *worth)
 		fill(&cells, &row);
 		aligned_row(out, &cells, width);
 	}
+	print_faults(out, worth);
 }

@@ -121,6 +121,8 @@ class Gate(unittest.TestCase):
         document, shown = self.gate(head=self.arm("broken=5"), status=1)
         self.assertEqual(document["verdict"], "REGRESSED")
         self.assertRegex(shown, r"fails in \d+ of 12 rounds of the head: no completion for 5 s")
+        self.assertRegex(shown, r"in 4 of 4 cases, such as \S+, trials failed: 0 of the base and "
+                                r"\d+ of the head; the document tells why")
         # Four times it is the head that fails, which four coins do in one of 16 tries.
         document, _ = self.gate(head=self.arm("broken=10"), status=3)
         self.assertEqual(document["verdict"], "INVALID")

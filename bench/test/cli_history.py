@@ -26,7 +26,8 @@ RATE = "write/bw/1000/event/server-poll/t16"
 BANNER = "SOFTWARE DEVICE: processors copy memory; not a measurement of RDMA hardware"
 NAME = re.compile(r"^\d{8}T\d{6}Z-[0-9a-f]{16}$")
 IS_ROOT = os.geteuid() == 0
-NOBODY = 65534
+# One who may write only what all may.
+ANYBODY = {"user": 65534, "group": 65534, "extra_groups": ()} if IS_ROOT else {}
 
 
 def scale(case, factor):
@@ -35,6 +36,13 @@ def scale(case, factor):
             trial["latency_ns"][name] *= factor
         for name in trial.get("bandwidth", {}):
             trial["bandwidth"][name] /= factor
+
+
+def scratch(file):
+    """All pages of an index but its first."""
+    for page in range(1, os.path.getsize(file.name) // 4096):
+        file.seek(4096 * page)
+        file.write(b"\xff" * 512)
 
 
 class History(unittest.TestCase):
@@ -401,11 +409,6 @@ class History(unittest.TestCase):
         def cut(file):
             file.truncate(os.path.getsize(path) // 2)
 
-        def scratch(file):
-            for page in range(1, os.path.getsize(path) // 4096):
-                file.seek(4096 * page)
-                file.write(b"\xff" * 512)
-
         for how in (fill, cut, scratch):
             spoil(how)
             ended = Ended(Program(*self.command("show", "--format", "json")))
@@ -417,7 +420,7 @@ class History(unittest.TestCase):
         with sqlite3.connect(path) as index:
             index.execute("PRAGMA user_version = 99")
         ended = Ended(Program(*self.command("show", "--format", "json")))
-        self.assertIn("anew from the runs: the index is of version 99, and this is 1", ended.err)
+        self.assertIn("anew from the runs: the index is of version 99, and this is 2", ended.err)
         self.assertEqual(json.loads(ended.out), before)
         with sqlite3.connect(path) as index:
             index.execute("DROP TABLE points")
@@ -535,11 +538,39 @@ class History(unittest.TestCase):
             self.assertEqual(ended.returncode, 1)
             self.assertIn("cannot write to standard output", ended.stderr)
 
+    def test_read_again(self):
+        """What could not be read is, once it can be, though the file is as it was."""
+        self.add(*self.runs(0, 1))
+        before = self.shown()
+        os.chmod(self.folder, 0o755)
+        for name in (self.dir, f"{self.dir}/runs", f"{self.dir}/lock"):
+            os.chmod(name, 0o777)
+        os.unlink(f"{self.dir}/index.sqlite")
+        path = f"{self.dir}/runs/{self.kept()[0]}"
+        os.chmod(path, 0)
+        ended = Ended(Program(*self.command("show", "--format", "json"), **ANYBODY))
+        self.assertEqual(ended.status, 0, ended.err)
+        self.assertIn("Permission denied", ended.err)
+        self.assertEqual(json.loads(ended.out)["skipped"], 1)
+        os.chmod(path, 0o644)
+        ended = Ended(Program(*self.command("show", "--format", "json"), **ANYBODY))
+        self.assertEqual((json.loads(ended.out), ended.err), (before, ""))
+
+    def test_loads_of_a_share(self):
+        """20 % of another maximum is another load."""
+        document = self.document(0)
+        case = next(case for case in document["cases"] if case["id"] == LATENCY)
+        for rate in ("20%", "100k"):
+            document["cases"].append(case | {"id": f"send/load/64/poll/{rate}"})
+        self.add(self.write("loads.json", document))
+        cases = {series["case"] for series in self.shown()["series"]}
+        self.assertIn("send/load/64/poll/100k", cases)
+        self.assertNotIn("send/load/64/poll/20%", cases)
+
     def test_read_only(self):
         self.stepped()
         before = self.shown()
         extra, = self.runs(50)
-        user = {"user": NOBODY, "group": NOBODY, "extra_groups": ()} if IS_ROOT else {}
         os.chmod(self.folder, 0o755)
         for folder in (self.dir, f"{self.dir}/runs"):
             os.chmod(folder, 0o555)
@@ -547,16 +578,23 @@ class History(unittest.TestCase):
         os.chmod(f"{self.dir}/index.sqlite", 0o444)
         self.addCleanup(os.chmod, self.dir, 0o755)
         self.addCleanup(os.chmod, f"{self.dir}/runs", 0o755)
-        ended = Ended(Program(*self.command("show", "--format", "json"), **user))
+        ended = Ended(Program(*self.command("show", "--format", "json"), **ANYBODY))
         self.assertEqual(ended.status, 0, ended.err)
         self.assertEqual(json.loads(ended.out), before)
         self.assertEqual(len(ended.err.splitlines()), 1)
         self.assertIn("made in memory this time", ended.err)
-        self.assertEqual(Ended(Program(*self.command("check"), **user)).status, 1)
-        ended = Ended(Program(*self.command("add", extra), **user))
+        self.assertEqual(Ended(Program(*self.command("check"), **ANYBODY)).status, 1)
+        # Damaged where it is found late.
+        os.chmod(f"{self.dir}/index.sqlite", 0o644)
+        with open(f"{self.dir}/index.sqlite", "r+b") as file:
+            scratch(file)
+        ended = Ended(Program(*self.command("show", "--format", "json"), **ANYBODY))
+        self.assertEqual(ended.status, 0, ended.err)
+        self.assertEqual(json.loads(ended.out), before)
+        ended = Ended(Program(*self.command("add", extra), **ANYBODY))
         self.assertEqual(ended.status, 1)
         self.assertEqual(ended.err,
                          f"verbmark: cannot keep runs in {self.dir}: Permission denied")
-        ended = Ended(Program(*self.command("rebuild"), **user))
+        ended = Ended(Program(*self.command("rebuild"), **ANYBODY))
         self.assertEqual(ended.status, 1)
         self.assertIn(f"cannot lock {self.dir}: Permission denied", ended.err)

@@ -470,6 +470,15 @@ static void test_circumstances(void **unused)
 			    "the server: hard fingerprint is 0123 in b.json and 4567 in n.json");
 }
 
+/* A first run of which nothing is known is like any other, and makes no others alike. */
+static void test_unknown_circumstances(void **unused)
+{
+	assert_int_equal(add_with(COMPARE_BASE, "", NULL), 0);
+	assert_int_equal(add_with(COMPARE_BASE, "0123", HOST), 0);
+	error = (struct error){0};
+	assert_int_equal(add_with(COMPARE_NEW, "4567", OTHER), -EXDEV);
+}
+
 static int add_hosts(enum compare_side side, const char *parties)
 {
 	struct result result;
@@ -583,10 +592,10 @@ int main(void)
 		TEST(test_few_messages),  TEST(test_other_parameters),
 		TEST(test_cpu),           TEST(test_twice),
 		TEST(test_apart),         TEST(test_both_sides),
-		TEST(test_circumstances), TEST(test_several_hosts),
-		TEST(test_ends),          TEST(test_force),
-		TEST(test_steps),         TEST(test_no_memory),
-		TEST(test_loads),
+		TEST(test_circumstances), TEST(test_unknown_circumstances),
+		TEST(test_several_hosts), TEST(test_ends),
+		TEST(test_force),         TEST(test_steps),
+		TEST(test_no_memory),     TEST(test_loads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,6 +79,13 @@ static void test_worse(void **unused)
 	rise(again, 0.06);
 	assert_int_equal(duel_confirm(&cell, 1, &error), 0);
 	assert_int_equal(cell.verdict, DUEL_REGRESSED);
+	/* The time was over: that is no second time. */
+	judge(&cell);
+	cell.again.count = DUEL_ROUNDS_LEAST - 1;
+	assert_int_equal(duel_confirm(&cell, 1, &error), 0);
+	assert_int_equal(cell.verdict, DUEL_INCONCLUSIVE);
+	assert_contains(cell.why, "was not run again");
+	assert_int_equal(cell.again.count, 0);
 }
 
 /* Of a rate less is worse; and what is better is never a failure, however much it is. */
@@ -191,6 +198,17 @@ static void test_noise(void **unused)
 	judge(&cell);
 	assert_int_equal(cell.verdict, DUEL_INVALID);
 	assert_contains(cell.why, "too noisy");
+	/* However far apart, all of them are worse, or none is. */
+	for (size_t i = 0; i < ROUNDS; i++)
+		head[i] = i % 2 ? 300 : 120;
+	judge(&cell);
+	assert_true(cell.finding.spread > cell.spread_most);
+	assert_true(cell.has_failed);
+	for (size_t i = 0; i < ROUNDS; i++)
+		head[i] = i % 2 ? 98 : 30;
+	judge(&cell);
+	assert_true(cell.finding.spread > cell.spread_most);
+	assert_int_equal(cell.verdict, DUEL_OK);
 }
 
 /*

@@ -4,6 +4,7 @@
 
 #include "core/compiler.h"
 #include "core/test/check.h"
+#include "reports/banner.h"
 #include "reports/worth.h"
 
 #define ROUNDS 12UL
@@ -117,6 +118,41 @@ static void test_there_and_back(void **unused)
 	free(read);
 }
 
+/* What would have made a gate invalid is told of what was recorded, then and later. */
+static void test_faults(void **unused)
+{
+	struct worth *worth = calloc(1, sizeof(*worth));
+	struct worth *read = calloc(1, sizeof(*read));
+	json_t *document;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out;
+
+	worth->rounds = ROUNDS;
+	worth->n_doses = 2;
+	snprintf(worth->plant, sizeof(worth->plant), "hand");
+	for (size_t i = 0; i < 2; i++)
+		record(&worth->doses[i], 2 * ROUNDS, 1, 0);
+	worth->doses[1].is_noisy = true;
+	worth->doses[1].bout.banner = BANNER_SOFT;
+	snprintf(worth->doses[1].bout.invalid, sizeof(worth->doses[1].bout.invalid), "too hot");
+	assert_int_equal(worth_judge(worth, &error), 0);
+	document = worth_make(worth, "0.1.0");
+	assert_int_equal(worth_read(read, document, &error), 0);
+	json_decref(document);
+	assert_int_equal(worth_judge(read, &error), 0);
+	out = open_memstream(&text, &size);
+	worth_table(out, read);
+	fclose(out);
+	assert_contains(text, BANNER_SOFT "\ngates of 1 cases and 12 rounds");
+	assert_contains(text, "\n! +0 %, noisy: too hot: a gate would have been INVALID\n");
+	free(text);
+	worth_close(worth);
+	worth_close(read);
+	free(worth);
+	free(read);
+}
+
 static void test_what_is_none(void **unused)
 {
 	static const struct {
@@ -158,7 +194,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_equal),         cmocka_unit_test(test_worse),
 		cmocka_unit_test(test_not_confirmed), cmocka_unit_test(test_there_and_back),
-		cmocka_unit_test(test_what_is_none),
+		cmocka_unit_test(test_faults),        cmocka_unit_test(test_what_is_none),
 	};
 
 	return cmocka_run_group_tests_name("worth", tests, NULL, NULL);
