@@ -24,6 +24,7 @@
 /* What the signals that end a run are read from. */
 struct interruption {
 	struct watch watch;
+	sigset_t before; /* what was blocked */
 	struct control *control;
 	struct fleet *fleet; /* NULL: it is the connection's to end */
 };
@@ -47,7 +48,7 @@ static int interruption_open(struct interruption *interruption, struct error *er
 	int code;
 
 	interrupt_signals(&signals);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
+	sigprocmask(SIG_BLOCK, &signals, &interruption->before);
 	interruption->watch = (struct watch){
 		.fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK), .ready = interrupted};
 	if (interruption->watch.fd < 0)
@@ -58,10 +59,16 @@ static int interruption_open(struct interruption *interruption, struct error *er
 	return code;
 }
 
+/* From then on they end the program, which may have a disk or a reader to wait for. */
 static void interruption_close(struct interruption *interruption)
 {
+	struct signalfd_siginfo info;
+
 	watch_remove(&interruption->watch);
+	while (read(interruption->watch.fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		continue;
 	close(interruption->watch.fd);
+	sigprocmask(SIG_SETMASK, &interruption->before, NULL);
 }
 
 /* What the user sees of a run, and the document that grows with it. */

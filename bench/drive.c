@@ -50,6 +50,14 @@ static int open_gate(struct gate *gate, struct error *error)
 	return code ? code : control_send(drive->control, protocol_plain("gone"), error);
 }
 
+/* Who asked for it, or this server, has ended. */
+static bool is_over(void *owner)
+{
+	struct error ignored = {0};
+
+	return control_ended(owner, &ignored);
+}
+
 static void begins(struct sweep_view *view, const struct result *result, size_t number,
 		   uint64_t done_ns)
 {
@@ -68,7 +76,11 @@ static void ends(struct sweep_view *view, struct result *result, size_t number)
 
 static int measure(struct drive *drive, struct error *error)
 {
-	int code = sweep_open(&drive->sweep, &drive->plan, &drive->result, error);
+	const struct dial_stop stop = {is_over, drive->control};
+	int code;
+
+	drive->sweep.stop = &stop;
+	code = sweep_open(&drive->sweep, &drive->plan, &drive->result, error);
 
 	if (code)
 		return code;

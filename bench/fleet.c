@@ -424,7 +424,7 @@ static int visit(struct fleet *fleet, size_t number, struct error *error)
 	const struct host *host = &fleet->hosts.host[number];
 	struct error ignored = {0};
 	struct control control;
-	json_t *welcome;
+	json_t *welcome = NULL;
 	int code = reach(fleet, &control, host, error);
 
 	if (code)
@@ -434,8 +434,7 @@ static int visit(struct fleet *fleet, size_t number, struct error *error)
 		code = error_set(error, -EOPNOTSUPP,
 				 "%s drives no other: run 'verbmark serve --drive' there",
 				 host->label);
-	if (!code)
-		json_decref(welcome);
+	json_decref(welcome);
 	control_send(&control, protocol_plain("bye"), &ignored);
 	control_close(&control);
 	return code;

@@ -65,6 +65,23 @@ static void share(struct shares *shares, const struct trial *part, bool is_bw)
 		messages[0] = part->seen.messages;
 }
 
+/*
+ * By time, each thread ends with a completion of its own, and those that go on have the link
+ * for themselves: so long all messages would have taken at the rates of all of them.
+ */
+static uint64_t duration_at_rates(struct trial *trial, const struct result_trial *found)
+{
+	double rate = 0;
+
+	for (unsigned int i = 0; i < trial->team.n; i++) {
+		const struct result_trial *seen = &trial_part(trial, i)->seen;
+
+		if (seen->duration_ns)
+			rate += (double)seen->messages / (double)seen->duration_ns;
+	}
+	return rate > 0 ? (uint64_t)((double)found->messages / rate) : found->duration_ns;
+}
+
 int gather_parts(struct trial *trial, const struct plan_case *wanted, struct result_trial *found,
 		 struct error *error)
 {
@@ -77,6 +94,8 @@ int gather_parts(struct trial *trial, const struct plan_case *wanted, struct res
 	*found = trial->seen;
 	for (unsigned int i = 1; i < trial->team.n; i++)
 		add_part(trial, trial_part(trial, i), found);
+	if (is_bw && trial->team.n > 1 && wanted->parameters.iterations == PARAMETER_AUTO)
+		found->duration_ns = duration_at_rates(trial, found);
 	for (unsigned int i = 0; i < trial->team.n && is_shared; i++)
 		share(&trial->shares, trial_part(trial, i), is_bw);
 	return 0;

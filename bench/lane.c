@@ -15,8 +15,11 @@
 /* Slots begin as datagrams would like it. */
 #define SLOT 64
 
-/* A client or a message that does not come is the control connection's affair. */
-#define CLIENT_MS 10000
+/*
+ * A client that does not come is the control connection's affair, which tells of one that has
+ * gone. One that is there may have much memory to touch, or a disk to wait for, before it comes.
+ */
+#define CLIENT_MS 60000
 
 /* A completion takes no longer than this: on a link of 100 Mb/s, say. */
 #define STALLED_NS          (5 * NS_PER_S)
@@ -170,7 +173,7 @@ static uint64_t stalled_ns(const struct lane *lane)
 	uint64_t each_ns = p->think_ns + p->size * SLOWEST_NS_PER_BYTE;
 
 	if (p->metric != METRIC_LAT)
-		return STALLED_NS + p->cq_mod * lane->n_flows * each_ns;
+		return STALLED_NS + p->cq_mod * pattern_most_pairs(p) * each_ns;
 	if (lane->shape->rings)
 		return STALLED_NS + p->cq_mod * each_ns;
 	return (lane_is_lossy(lane) ? LOST_NS : STALLED_NS) + each_ns;

@@ -5,6 +5,8 @@
 
 /* Nothing for so long: nothing more comes. */
 #define QUIET_NS (10 * NS_PER_MS)
+/* One who goes on after stop is not waited for. */
+#define DRAIN_NS (5 * NS_PER_S)
 
 uint64_t sink_count(const struct ibv_wc *wc, int n_wc)
 {
@@ -27,13 +29,27 @@ int sink_leave(struct lane *lane, const struct ibv_wc *wc, int n_wc, struct erro
 	return error->code;
 }
 
+/* More may be on its way than there are receives. */
+static int post_again(struct lane *lane, const struct ibv_wc *wc, int n_wc, struct error *error)
+{
+	bool is_moved = lane->walks || lane->parameters->verify;
+	int code = 0;
+
+	for (int i = 0; i < n_wc && !code; i++)
+		if (wc[i].status == IBV_WC_SUCCESS && wc[i].wr_id & LANE_RECEIVE)
+			code = lane_post_receive(lane, &lane->flows[lane_flow(&wc[i])], wc[i].wr_id,
+						 is_moved);
+	return code ? lane_post_failed(code, error) : 0;
+}
+
 int sink_drain(struct lane *lane, uint64_t *messages, struct error *error)
 {
-	uint64_t last = clock_now_ns();
+	uint64_t start = clock_now_ns();
+	uint64_t last = start;
 
 	*messages += lane->left;
 	lane->left = 0;
-	while (clock_now_ns() - last < QUIET_NS) {
+	while (clock_now_ns() - last < QUIET_NS && last - start < DRAIN_NS) {
 		struct ibv_wc wc[SINK_BATCH];
 		int got = completion_poll(lane->completion, SINK_BATCH, wc);
 
@@ -41,7 +57,8 @@ int sink_drain(struct lane *lane, uint64_t *messages, struct error *error)
 			return error_set(error, -EIO, "the completion queue cannot be polled");
 		if (lane->parameters->verify && slots_check(lane, wc, got, error))
 			return error->code;
-		/* No receive is posted again: those that there are hold what is under way. */
+		if (post_again(lane, wc, got, error))
+			return error->code;
 		*messages += sink_count(wc, got);
 		if (got)
 			last = clock_now_ns();

@@ -13,6 +13,8 @@
 #define WARMUP_NS       (20 * NS_PER_MS)
 /* It looks after each window of that time whether the last ones agree. */
 #define WINDOW_NS (4 * NS_PER_MS)
+/* Of a thread that is steady and waits for others: what it sends when they are is lost. */
+#define WAITING_NS (200 * NS_PER_US)
 /* As many messages, before it is known how long they take. */
 #define FIRST_WINDOW 16
 /* Throughput is counted in windows of that time, or longer for WINDOWS_MESSAGES. */
@@ -65,8 +67,12 @@ static struct loop_run make_run(const struct trial *trial, const struct plan_cas
 	};
 }
 
-static uint64_t window_ns(const struct trial *trial, const struct plan_case *wanted)
+/* steady NULL: it waits for the others, and is to see soon that they are steady as well. */
+static uint64_t window_ns(const struct trial *trial, const struct plan_case *wanted,
+			  const struct steady *steady)
 {
+	if (!steady)
+		return WAITING_NS;
 	if (wanted->parameters.metric != METRIC_LOAD)
 		return WINDOW_NS;
 	return pacing_window_ns(trial->pacing, WINDOW_NS,
@@ -80,7 +86,7 @@ static const struct hist *warm_hist(const struct trial *trial, const struct plan
 							: trial->hist;
 }
 
-/* Runs one window of the warm-up and adds its figure. */
+/* Runs one window of the warm-up and adds its figure, where that is wanted. */
 static int warm_window(struct trial *trial, struct lane *lane, const struct plan_case *wanted,
 		       struct steady *steady, struct error *error)
 {
@@ -101,16 +107,17 @@ static int warm_window(struct trial *trial, struct lane *lane, const struct plan
 	    (wanted->parameters.iterations != PARAMETER_AUTO || wanted->parameters.latencies))
 		run.messages = trial->window_messages;
 	else
-		run.until = from + ticks(trial->clock, window_ns(trial, wanted));
+		run.until = from + ticks(trial->clock, window_ns(trial, wanted, steady));
 	pacing_span(trial->pacing, wanted, from, run.until);
 	code = loop(trial, wanted, &run, error);
 	elapsed = clock_now_ns() - start;
-	trial->window_messages =
-		1 + (uint64_t)((double)(lane->messages - before) * WINDOW_NS / (double)elapsed);
-	if (is_bw)
-		steady_add(steady, (double)(lane->messages - before) / (double)elapsed);
-	else
-		steady_add(steady, hist_quantile(warm_hist(trial, wanted), 500000));
+	if (steady) {
+		double messages = (double)(lane->messages - before);
+
+		trial->window_messages = 1 + (uint64_t)(messages * WINDOW_NS / (double)elapsed);
+		steady_add(steady, is_bw ? messages / (double)elapsed
+					 : hist_quantile(warm_hist(trial, wanted), 500000));
+	}
 	if (!is_bw && trial->warmup)
 		hist_merge(trial->warmup, trial->hist);
 	return code;
@@ -141,7 +148,8 @@ static int warm_up(struct trial *trial, struct lane *lane, const struct plan_cas
 	if (trial->warmup)
 		hist_clear(trial->warmup);
 	while (!code && warmup->duration_ns < wanted->parameters.warmup_ns && !is_over) {
-		code = warm_window(trial, lane, wanted, &steady, error);
+		code = warm_window(trial, lane, wanted, warmup->has_converged ? NULL : &steady,
+				   error);
 		warmup->messages = lane->messages;
 		warmup->duration_ns = clock_now_ns() - start;
 		is_over = are_all_steady(trial, warmup,

@@ -250,7 +250,8 @@ static void disconnect(struct sweep *sweep)
 /* A control connection to it, and both ends' names in the result. */
 static int reach(struct sweep *sweep, struct plan *plan, struct result *result, struct error *error)
 {
-	int fd = dial_connect(sweep->host, sweep->port, plan->wait_ms, sweep->allow, error);
+	int fd = dial_until(sweep->host, sweep->port, plan->wait_ms, sweep->allow, sweep->stop,
+			    error);
 	int code = fd < 0 ? fd : control_open(&sweep->control, fd, error);
 
 	if (code == -ECONNREFUSED && !sweep->launch.port)

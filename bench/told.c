@@ -31,10 +31,22 @@ bool told_registration(const struct op *op, const struct parameters *wanted)
 	return op == &op_read && wanted->metric == METRIC_LAT;
 }
 
+/* Nothing is waited for, sent again or fetched where nothing is acknowledged. */
+static void drop_of_reliable(struct parameters *wanted)
+{
+	const struct parameters fallback = parameters_default();
+
+	wanted->timeout = fallback.timeout;
+	wanted->retries = fallback.retries;
+	wanted->outstanding = fallback.outstanding;
+}
+
 void told_keep(const struct op *op, struct parameters *wanted)
 {
 	bool is_load = wanted->metric == METRIC_LOAD;
 
+	if (wanted->transport != TRANSPORT_RC)
+		drop_of_reliable(wanted);
 	if (!is_load)
 		wanted->rate = PARAMETER_AUTO;
 	if (!is_load || wanted->arrivals == ARRIVALS_FIXED)

@@ -267,9 +267,10 @@ static int count_arrived(struct trial *trial, const struct plan_case *wanted,
 static double far_rate(const struct trial *trial, const struct plan_case *wanted,
 		       const struct result_trial *found)
 {
-	double messages = is_each_received(wanted->op) ? (double)trial->received : trial->driven;
-
-	return messages * (double)NS_PER_S / (double)found->duration_ns;
+	if (is_each_received(wanted->op))
+		return (double)trial->received * (double)NS_PER_S / (double)found->duration_ns;
+	/* From the first moment to the last one of any thread. */
+	return trial->driven * (double)NS_PER_S / (double)(trial->until_ns - trial->from_ns);
 }
 
 /* What only both ends together can tell. */

@@ -80,8 +80,13 @@ static int choose_gid(struct rdma_state *state, struct error *error)
 	size_t count;
 	int code;
 
-	if (settings->gid_index < 0 && !is_ethernet(state))
+	if (settings->gid_index < 0 && !is_ethernet(state)) {
+		if (settings->traffic_class)
+			return error_set(error, -EINVAL,
+					 "packets of InfiniBand have a type of service with a GID "
+					 "only: -x names one");
 		return 0;
+	}
 	code = device_gids(state->ground->verbs, state->device.phys_port_cnt, &gids, &count, error);
 	if (!code) {
 		found = find_gid(state, gids, count);

@@ -146,17 +146,14 @@ class Verbmark(OnLink):
     confines = False
     pins = ("--pin", "1", "--server-pin", "0") if OnLink.confines else ()
 
-    def p50_us(self, port):
-        """For each operation, the best of its trials."""
+    def cases(self, port, words):
         path = os.path.join(self.directory, "result.json")
         server = self.start(VERBMARK, "serve", "-p", str(port))
         self.assertIn("SOFTWARE DEVICE", server.stdout.readline())
         self.assertIn("ready", server.stdout.readline())
-        words = "--trials 5 -n 1000 --warmup 20ms --quiet".split()
-        operations = ",".join(OPERATIONS)
         client = self.start(
-            VERBMARK, "run", "127.0.0.1", "-p", str(port), "--op", operations, *words,
-            *self.pins, "--json", path,
+            VERBMARK, "run", "127.0.0.1", "-p", str(port), *words.split(), "--quiet",
+            "--json", path,
         )  # fmt: skip
         output, _ = client.communicate(timeout=soft_programs.PATIENCE)
         self.assertEqual(client.returncode, 0, output)
@@ -164,11 +161,39 @@ class Verbmark(OnLink):
         server.wait()
         with open(path, encoding="utf-8") as document:
             cases = json.load(document)["cases"]
+        os.unlink(path)
+        return cases
+
+    def p50_us(self, port):
+        """For each operation, the best of its trials."""
+        words = " ".join(("--trials 5 -n 1000 --warmup 20ms --op", ",".join(OPERATIONS), *self.pins))
+        cases = self.cases(port, words)
         self.assertEqual([case["op"] for case in cases], list(OPERATIONS))
         return {
             case["op"]: min(trial["latency_ns"]["p50"] for trial in case["trials"]) / 1000
             for case in cases
         }
+
+    def test_threads_that_wait_for_each_other(self):
+        """What comes meanwhile is none of what is measured, of either direction."""
+        self.set_link("bandwidth=10gbit")
+        words = "--op write,send --metric bw -s 64k --threads 4 -D 100ms --warmup 50ms --trials 8"
+        for number, both in enumerate(("", " -b")):
+            for case in self.cases(27100 + number, words + both):
+                rates = [
+                    trial["bandwidth"][name] * 65536 * 8 / 1e10
+                    for trial in case["trials"]
+                    for name in ("messages_per_s", "far_messages_per_s")[: 2 if both else 1]
+                ]
+                mean = sum(rates) / len(rates)
+                print(
+                    f"# verbmark {case['id']}, bandwidth=10gbit: "
+                    f"{mean:.3f} of it, {max(rates):.3f} at most",
+                    flush=True,
+                )
+                # Some of 1900 messages had begun before, as others had when it was over.
+                self.assertLessEqual(max(rates), 1.02, case["id"])
+                self.assertLessEqual(mean, 1.005, case["id"])
 
     def test_latency(self):
         port = 27000
