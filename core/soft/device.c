@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/soft/cq.h"
 #include "core/soft/export.h"
@@ -172,6 +173,7 @@ SOFT_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
 	result = soft_event_init(&context->events);
 	if (result)
 		goto leave;
+	context->pid = getpid();
 	fill_operations(&context->verbs);
 	context->verbs.sz = sizeof(context->verbs);
 	context->verbs.context.device = device;
@@ -193,12 +195,15 @@ free:
 SOFT_EXPORT int ibv_close_device(struct ibv_context *verbs)
 {
 	struct soft_context *context = soft_device_context(verbs);
+	bool is_own = context->pid == getpid();
 
 	soft_fault_close(verbs);
-	soft_event_orphan(verbs);
+	if (is_own)
+		soft_event_orphan(verbs);
 	soft_event_finish(&context->events);
 	pthread_mutex_destroy(&verbs->mutex);
-	soft_process_leave();
+	if (is_own)
+		soft_process_leave();
 	free(context);
 	return 0;
 }

@@ -8,6 +8,7 @@
 
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 
 #include "core/compiler.h"
 #include "core/soft/event.h"
@@ -25,6 +26,7 @@ enum {
 struct soft_context {
 	struct soft_events events;
 	struct verbs_context verbs;
+	pid_t pid; /* of who opened it: a forked child closes its copy, and no more */
 	struct soft_context *next; /* where faults are planned */
 };
 

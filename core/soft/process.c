@@ -200,6 +200,9 @@ int soft_process_enter(void)
 
 void soft_process_leave(void)
 {
+	/* The arena, the porters and the socket are the parent's, which uses them. */
+	if (soft_process.pid != getpid())
+		return;
 	pthread_mutex_lock(&soft_process.mutex);
 	if (!--soft_process.users)
 		finish();
