@@ -207,17 +207,39 @@ static void reset(struct soft_qp *qp)
 	publish(qp);
 }
 
-static void enter(struct soft_qp *qp, enum ibv_qp_state to)
+/* A peer may have put it into the error state meanwhile, which only a reset undoes. */
+static int change(struct soft_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to)
 {
-	if (to == IBV_QPS_ERR) {
-		soft_qp_fail(&soft_process.self, qp->index, SOFT_QP_NO_EVENT);
-	} else {
-		soft_queue_hold(&soft_process.self, &qp->image->queue);
+	int result = 0;
+
+	soft_queue_hold(&soft_process.self, &qp->image->queue);
+	if (to != IBV_QPS_RESET && atomic_load(&qp->image->state) != from)
+		result = EINVAL;
+	else
 		atomic_store(&qp->image->state, to);
-		soft_lock_release(&qp->image->queue.lock);
-	}
+	soft_lock_release(&qp->image->queue.lock);
+	return result;
+}
+
+static int enter(struct soft_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to)
+{
+	int result = 0;
+
+	if (to == IBV_QPS_ERR)
+		soft_qp_fail(&soft_process.self, qp->index, SOFT_QP_NO_EVENT);
+	else
+		result = change(qp, from, to);
 	if (to == IBV_QPS_RESET)
 		reset(qp);
+	return result;
+}
+
+/* Without a link nothing that is sent is under way: the queue is drained at once. */
+static void tell_drained(struct soft_qp *qp)
+{
+	qp->tells_drained = true;
+	if (!soft_flight_is_under_way(qp))
+		soft_send_drained(qp);
 }
 
 static int modify(struct soft_qp *qp, const struct ibv_qp_attr *attr, int mask)
@@ -238,14 +260,12 @@ static int modify(struct soft_qp *qp, const struct ibv_qp_attr *attr, int mask)
 		return result;
 	take_values(qp, attr, mask);
 	publish(qp);
-	/* Without a link nothing that is sent is under way: the queue is drained at once. */
-	if (to == IBV_QPS_SQD && mask & IBV_QP_EN_SQD_ASYNC_NOTIFY && attr->en_sqd_async_notify) {
-		qp->tells_drained = true;
-		if (!soft_flight_is_under_way(qp))
-			soft_send_drained(qp);
-	}
 	if (to != from)
-		enter(qp, to);
+		result = enter(qp, from, to);
+	if (result)
+		return result;
+	if (to == IBV_QPS_SQD && mask & IBV_QP_EN_SQD_ASYNC_NOTIFY && attr->en_sqd_async_notify)
+		tell_drained(qp);
 	if (to == IBV_QPS_ERR || to == IBV_QPS_RESET)
 		soft_qp_await_peer(qp);
 	qp->verbs.qp_base.state = to;
