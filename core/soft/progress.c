@@ -19,6 +19,8 @@ enum {
 	GRACE_NS = 1000000,
 };
 
+#define EVERY_ROUND UINT64_MAX
+
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
 static struct soft_qp *waiting;
@@ -28,6 +30,7 @@ static _Atomic uint32_t polls;
 static uint32_t polls_seen;
 static bool is_polled; /* the timer is there in case that this ends */
 static uint64_t timer_ns = UINT64_MAX;
+static uint64_t last_round;
 
 /* A message each few microseconds would be as many system calls, and as many wake-ups. */
 static void set_timer(uint64_t time_ns)
@@ -89,37 +92,60 @@ void soft_progress_leave(struct soft_qp *qp)
 	pthread_mutex_unlock(&mutex);
 }
 
-static struct soft_qp *find_due(uint64_t now_ns)
+/* What was missed in that round, or a later one, is not looked at again in it. */
+static struct soft_qp *find_due(uint64_t now_ns, uint64_t round)
 {
 	struct soft_qp *qp = waiting;
 
-	while (qp && (qp->is_tried ||
+	while (qp && (qp->is_tried || qp->missed_in >= round ||
 		      (qp->due_ns > now_ns && atomic_load(&qp->image->state) != IBV_QPS_ERR)))
 		qp = qp->next_waiting;
 	return qp;
 }
 
-/* The list is let go while one is tried: the order of locks is the queue pair's first. */
-static void try(struct soft_qp *qp)
+/*
+ * Between ibv_wr_start and its end the lock is the program's, which may poll meanwhile: only
+ * the service thread waits for it.
+ */
+static bool hold(struct soft_qp *qp)
 {
+	if (!soft_service_is_this_thread())
+		return soft_lock_try(&qp->lock);
+	soft_lock_take(&qp->lock);
+	return true;
+}
+
+/* The list is let go while one is tried: the order of locks is the queue pair's first. */
+static bool try(struct soft_qp *qp)
+{
+	bool is_held;
+
 	unlist(qp);
 	qp->is_tried = true;
 	pthread_mutex_unlock(&mutex);
-	soft_lock_take(&qp->lock);
-	soft_send_run(qp);
-	soft_lock_release(&qp->lock);
+	is_held = hold(qp);
+	if (is_held) {
+		soft_send_run(qp);
+		soft_lock_release(&qp->lock);
+	}
 	pthread_mutex_lock(&mutex);
 	qp->is_tried = false;
 	pthread_cond_broadcast(&idle);
+	return is_held;
 }
 
 static void try_all(uint64_t now_ns)
 {
+	uint64_t round = ++last_round;
 	uint64_t earliest = UINT64_MAX;
 	struct soft_qp *qp;
 
-	while ((qp = find_due(now_ns)))
-		try(qp);
+	while ((qp = find_due(now_ns, round))) {
+		if (try(qp))
+			continue;
+		qp->missed_in = round;
+		list(qp, qp->due_ns < now_ns ? qp->due_ns : now_ns);
+	}
 	for (qp = waiting; qp; qp = qp->next_waiting)
 		if (qp->due_ns < earliest)
 			earliest = qp->due_ns;
@@ -141,7 +167,7 @@ void soft_progress_timer(uint64_t now_ns)
 	timer_ns = UINT64_MAX;
 	polls_seen = atomic_load(&polls);
 	is_polled = soft_process.link.is_on && polls_seen - seen >= OFTEN &&
-		    !find_due(now_ns - LATE_NS);
+		    !find_due(now_ns - LATE_NS, EVERY_ROUND);
 	if (is_polled)
 		set_earliest(atomic_load(&earliest_ns));
 	else
@@ -201,7 +227,7 @@ void soft_progress_poll(uint32_t idle_polls)
 	now_ns = soft_time_ns();
 	if (now_ns < earliest || pthread_mutex_trylock(&mutex))
 		return;
-	if (find_due(now_ns))
+	if (find_due(now_ns, EVERY_ROUND))
 		atomic_fetch_add(&polls, OFTEN);
 	try_all(now_ns);
 	pthread_mutex_unlock(&mutex);

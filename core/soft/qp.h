@@ -51,6 +51,7 @@ struct soft_qp {
 	/* Of progress: */
 	uint64_t wait_until_ns; /* 0: the first operation does not wait */
 	uint64_t due_ns;
+	uint64_t missed_in; /* the last round in which somebody else had its lock */
 	struct soft_qp *next_waiting;
 	bool is_waiting;
 	bool is_tried;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "core/compiler.h"
 #include "core/soft/test/stage.h"
@@ -315,6 +316,29 @@ static void test_waiting_for_a_receive(void **unused)
 	stage_close(&stage);
 }
 
+/* Who polls while he puts the next ones together does not wait for himself. */
+static void test_polls_between_start_and_end(void **unused)
+{
+	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_qp_ex *qp;
+	struct stage stage;
+
+	stage_open(&stage, &(struct stage_ways){.rnr_retry = 7});
+	qp = ibv_qp_to_qp_ex(stage.end[0].qp);
+	assert_int_equal(stage_post(&stage, &wr, 8), 0);
+	alarm(20);
+	for (int i = 0; i < 300; i++) {
+		ibv_wr_start(qp);
+		for (int polls = 0; polls < 300; polls++)
+			assert_true(stage_is_empty(stage.end[0].cq));
+		ibv_wr_abort(qp);
+	}
+	alarm(0);
+	stage_receive(&stage, 8, 0);
+	assert_int_equal(stage_await(stage.end[0].cq).status, IBV_WC_SUCCESS);
+	stage_close(&stage);
+}
+
 static void test_flush(void **unused)
 {
 	struct ibv_qp_attr error = {.qp_state = IBV_QPS_ERR};
@@ -551,6 +575,7 @@ int main(void)
 		cmocka_unit_test(test_silence),
 		cmocka_unit_test(test_a_foreign_gid),
 		cmocka_unit_test(test_waiting_for_a_receive),
+		cmocka_unit_test(test_polls_between_start_and_end),
 		cmocka_unit_test(test_flush),
 		cmocka_unit_test(test_overrun),
 		cmocka_unit_test(test_unreliable_ones),
