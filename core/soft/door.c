@@ -43,8 +43,9 @@ static void remove_guest(struct soft_door *door, struct soft_guest *guest)
 	pthread_mutex_unlock(&door->mutex);
 	soft_service_remove(&soft_process.service, &guest->source);
 	close(guest->source.fd);
-	/* It is dead, or has left: it copies nothing any more. */
-	if (guest->slot)
+	/* What is dead copies nothing any more. One that lives leaves its lanes by itself. */
+	if (guest->slot &&
+	    !soft_registry_is_alive(&soft_process.registry, guest->slot, guest->generation))
 		soft_region_forget(guest->slot);
 	free(guest);
 }
@@ -82,7 +83,10 @@ static int tell_channel(struct soft_guest *guest, uint32_t number, uint32_t gene
 	return tell(guest, &message, fds);
 }
 
-/* Whoever was here in the name of this slot is so no more; what is dead copies nothing. */
+/*
+ * Whoever was here in the name of this slot is so no more. Its holder before this one copies
+ * nothing, though it may not have been seen to be dead when its guest went.
+ */
 static void replace(struct soft_door *door, uint32_t slot, uint32_t generation)
 {
 	for (struct soft_guest *guest = door->guests; guest; guest = guest->next) {
@@ -90,9 +94,10 @@ static void replace(struct soft_door *door, uint32_t slot, uint32_t generation)
 			continue;
 		guest->slot = 0;
 		shutdown(guest->source.fd, SHUT_RDWR);
-		if (guest->generation != generation)
-			soft_region_forget(slot);
 	}
+	if (door->generation[slot] != generation)
+		soft_region_forget(slot);
+	door->generation[slot] = generation;
 }
 
 /* Channels come first, so that who has the arena has them. */

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "core/soft/image.h"
 #include "core/soft/service.h"
 
 struct soft_guest;
@@ -19,6 +20,7 @@ struct soft_door {
 	struct soft_source source;
 	pthread_mutex_t mutex;
 	struct soft_guest *guests;
+	uint32_t generation[SOFT_SLOTS]; /* of who came last in the name of each */
 	int spare; /* let go to show out whoever knocks when there is no descriptor left */
 };
 
