@@ -184,10 +184,15 @@ void soft_cm_announce(struct soft_cm_id *request)
 
 void soft_cm_drop_events(struct soft_cm_id *id)
 {
-	struct soft_cm_channel *channel = soft_cm_channel_of(id->verbs.channel);
-	struct soft_cm_event **at = &channel->first;
+	struct soft_cm_channel *channel;
+	struct soft_cm_event **at;
 
 	soft_fault_drop_events(id);
+	/* Gone before its identifiers, and its events with it: a fault kept those. */
+	if (!id->verbs.channel)
+		return;
+	channel = soft_cm_channel_of(id->verbs.channel);
+	at = &channel->first;
 	while (*at) {
 		if ((*at)->owner == id)
 			free(take(channel, at));
@@ -198,9 +203,13 @@ void soft_cm_drop_events(struct soft_cm_id *id)
 
 void soft_cm_move_events(struct soft_cm_id *id, struct rdma_event_channel *to)
 {
-	struct soft_cm_channel *channel = soft_cm_channel_of(id->verbs.channel);
-	struct soft_cm_event **at = &channel->first;
+	struct soft_cm_channel *channel;
+	struct soft_cm_event **at;
 
+	if (!id->verbs.channel)
+		return;
+	channel = soft_cm_channel_of(id->verbs.channel);
+	at = &channel->first;
 	while (*at) {
 		if ((*at)->owner == id)
 			append(soft_cm_channel_of(to), take(channel, at));

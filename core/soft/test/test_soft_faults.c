@@ -476,6 +476,27 @@ static void test_events(void **unused)
 	assert_int_equal(status, -ETIMEDOUT);
 }
 
+/* Where a fault keeps a program from destroying an identifier in time, its channel goes first. */
+static void test_a_channel_that_goes_first(void **unused)
+{
+	struct rdma_event_channel *channel;
+	struct rdma_event_channel *other;
+	struct rdma_cm_id *id[2];
+
+	soft_fault_load("rdma_destroy_id#9=ENOMEM");
+	channel = rdma_create_event_channel();
+	other = rdma_create_event_channel();
+	assert_non_null(channel);
+	assert_non_null(other);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(rdma_create_id(channel, &id[i], NULL, RDMA_PS_TCP), 0);
+	rdma_destroy_event_channel(channel);
+	assert_int_equal(rdma_migrate_id(id[0], other), 0);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(rdma_destroy_id(id[i]), 0);
+	rdma_destroy_event_channel(other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -496,6 +517,7 @@ int main(void)
 		cmocka_unit_test(test_removal_in_time),
 		cmocka_unit_test(test_stall),
 		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_a_channel_that_goes_first),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);
