@@ -178,6 +178,8 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *verbs)
 	retire(qp);
 	soft_progress_leave(qp);
 	soft_table_hide(&soft_process.qps, qp->index);
+	/* A peer may have called it failed meanwhile, and had it listed again. */
+	soft_progress_leave(qp);
 	soft_event_drop(&soft_device_context(verbs->context)->events, verbs);
 	soft_event_await(&verbs->mutex, &verbs->cond, &verbs->events_completed,
 			 &qp->fetched_events);
@@ -231,11 +233,12 @@ void soft_qp_fail_held(struct soft_peer *owner, uint32_t index, int event)
 	atomic_store(&image->state, IBV_QPS_ERR);
 	/* Whoever posts a receive sees the state, or this sees the receive. */
 	atomic_thread_fence(memory_order_seq_cst);
-	soft_qp_flush(owner, image);
+	/* First: who finds a flush that was not ended goes on with it, and leaves no event. */
 	if (event != SOFT_QP_NO_EVENT)
 		soft_event_leave(owner, (enum ibv_event_type)event, index);
 	if (image->srq)
 		soft_event_leave(owner, IBV_EVENT_QP_LAST_WQE_REACHED, index);
+	soft_qp_flush(owner, image);
 	soft_peer_ring(owner);
 }
 

@@ -9,12 +9,18 @@
 #include <poll.h>
 #include <pthread.h>
 #include <rdma/rdma_cma.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "core/compiler.h"
 #include "core/soft/fault.h"
+#include "core/soft/process.h"
+#include "core/soft/progress.h"
+#include "core/soft/qp.h"
 #include "core/soft/test/stage.h"
+#include "core/soft/time.h"
 
 enum {
 	POSTERS = 3,
@@ -340,6 +346,102 @@ static void test_a_channel_that_has_gone(void **unused)
 	assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
+enum {
+	RACES = 2000,
+};
+
+static _Atomic unsigned int turn;
+static _Atomic unsigned int over;
+
+/* What a peer does that finds a fault. */
+static void *fail_each(void *index)
+{
+	for (unsigned int i = 1; i <= RACES; i++) {
+		while (atomic_load(&turn) != i)
+			sched_yield();
+		soft_qp_fail(&soft_process.self, *(uint32_t *)index, SOFT_QP_NO_EVENT);
+		atomic_store(&over, i);
+	}
+	return NULL;
+}
+
+static int bring_to(struct ibv_qp *qp, enum ibv_qp_state to, int mask)
+{
+	struct ibv_qp_attr attr = {.qp_state = to, .port_num = 1, .qkey = STAGE_QKEY};
+
+	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | mask);
+}
+
+/* Who is about to bring a queue pair on does not undo that it failed meanwhile. */
+static void test_one_that_fails_on_its_way(void **unused)
+{
+	struct stage stage;
+	struct ibv_qp *qp;
+	uint32_t index;
+	pthread_t thread;
+
+	stage_open(&stage, &(struct stage_ways){.type = IBV_QPT_UD});
+	qp = stage.end[0].qp;
+	index = soft_image_index(qp->qp_num);
+	thread = start(fail_each, &index);
+	for (unsigned int i = 1; i <= RACES; i++) {
+		assert_int_equal(bring_to(qp, IBV_QPS_RESET, 0), 0);
+		assert_int_equal(
+			bring_to(qp, IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY),
+			0);
+		atomic_store(&turn, i);
+		if (!bring_to(qp, IBV_QPS_RTR, 0))
+			bring_to(qp, IBV_QPS_RTS, IBV_QP_SQ_PSN);
+		while (atomic_load(&over) != i)
+			sched_yield();
+		assert_int_equal(stage_state(qp), IBV_QPS_ERR);
+	}
+	pthread_join(thread, NULL);
+	stage_close(&stage);
+}
+
+static void *destroy(void *qp)
+{
+	return ibv_destroy_qp(qp) ? qp : NULL;
+}
+
+/*
+ * One that a peer calls failed while it goes comes into the list once more, and is in none
+ * afterwards: sanitizers see that.
+ */
+static void test_one_that_fails_as_it_goes(void **unused)
+{
+	struct ibv_qp_init_attr init = {.qp_type = IBV_QPT_RC};
+	struct soft_qp_image *image;
+	struct stage stage;
+	struct soft_qp *qp;
+	pthread_t thread;
+	void *failed;
+
+	stage_open(&stage, &(struct stage_ways){0});
+	init.send_cq = init.recv_cq = stage.end[0].cq;
+	qp = soft_qp_of(ibv_create_qp(stage.pd, &init));
+	image = qp->image;
+	assert_int_equal(bring_to(&qp->verbs.qp_base, IBV_QPS_INIT,
+				  IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
+			 0);
+	/* It gets as far as to where others do not find it any more. */
+	pthread_mutex_lock(&soft_process.qps.mutex);
+	thread = start(destroy, &qp->verbs.qp_base);
+	while (atomic_load(&image->state) != IBV_QPS_RESET)
+		sched_yield();
+	usleep(20000);
+	soft_lock_take(&qp->lock);
+	soft_progress_wait(qp, soft_time_ns() + 50000000);
+	soft_lock_release(&qp->lock);
+	pthread_mutex_unlock(&soft_process.qps.mutex);
+	pthread_join(thread, &failed);
+	assert_null(failed);
+	/* The timer fires meanwhile. */
+	usleep(100000);
+	stage_close(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -349,6 +451,8 @@ int main(void)
 		cmocka_unit_test(test_objects),
 		cmocka_unit_test(test_connections),
 		cmocka_unit_test(test_a_channel_that_has_gone),
+		cmocka_unit_test(test_one_that_fails_on_its_way),
+		cmocka_unit_test(test_one_that_fails_as_it_goes),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);
