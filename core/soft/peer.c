@@ -323,6 +323,13 @@ static struct soft_peer *known(uint32_t slot)
 	return peer;
 }
 
+struct soft_peer *soft_peer_known(uint32_t slot)
+{
+	struct soft_peer *peer = atomic_load(&soft_process.peer[slot]);
+
+	return peer == &coming ? NULL : peer;
+}
+
 static void introduce(uint32_t slot)
 {
 	const struct soft_registry *registry = &soft_process.registry;

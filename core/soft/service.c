@@ -13,6 +13,7 @@
 #include "core/soft/event.h"
 #include "core/soft/progress.h"
 #include "core/soft/time.h"
+#include "core/soft/window.h"
 
 static _Thread_local bool is_this_thread;
 
@@ -28,6 +29,7 @@ static uint64_t drain(int fd)
 static void on_doorbell(struct soft_source *source, uint32_t events)
 {
 	drain(source->fd);
+	soft_windows_sweep();
 	soft_event_distribute();
 	soft_progress_failed();
 }

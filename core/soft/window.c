@@ -13,6 +13,7 @@
 
 #include "core/soft/image.h"
 #include "core/soft/peer.h"
+#include "core/soft/process.h"
 #include "core/soft/region.h"
 
 enum {
@@ -27,12 +28,19 @@ struct window {
 	char *at;             /* and here; NULL: it cannot be mapped */
 	void *mapped;
 	size_t size;
+	enum {
+		HERE,
+		RETIRED, /* nobody comes into it any more; others may be in it still */
+		PARTING, /* since before the operations that are under way */
+	} part;
 };
 
 struct soft_windows {
 	pthread_mutex_t mutex; /* who opens one */
 	struct window window[WINDOWS];
 };
+
+static _Atomic bool has_retired;
 
 struct soft_windows *soft_windows_open(void)
 {
@@ -137,18 +145,68 @@ static bool is_taken(const struct soft_peer *peer, const struct window *window)
 	return key && atomic_load(&region_of(peer, key)->key) == key;
 }
 
-/* What was deregistered takes no memory for longer than until the next one comes. */
+/*
+ * What was deregistered takes no memory for longer than until the next one comes. That nobody
+ * is in it any more is the peer's word, and it is unmapped by who does not rely on that.
+ */
 static void sweep(const struct soft_peer *peer)
 {
+	bool is_any = false;
+
 	for (unsigned int i = 0; i < WINDOWS; i++) {
 		struct window *window = &peer->windows->window[i];
 		uint32_t key = atomic_load(&window->key);
 
 		if (!key || is_taken(peer, window) || soft_region_is_held(peer->arena, key))
 			continue;
+		window->part = RETIRED;
 		atomic_store(&window->key, 0);
-		unmap(window);
+		is_any = true;
 	}
+	if (!is_any)
+		return;
+	atomic_store(&has_retired, true);
+	soft_peer_ring(&soft_process.self);
+}
+
+static void part(struct soft_windows *windows)
+{
+	pthread_mutex_lock(&windows->mutex);
+	for (unsigned int i = 0; i < WINDOWS; i++)
+		if (windows->window[i].part == RETIRED)
+			windows->window[i].part = PARTING;
+	pthread_mutex_unlock(&windows->mutex);
+}
+
+static void clear(struct soft_windows *windows)
+{
+	pthread_mutex_lock(&windows->mutex);
+	for (unsigned int i = 0; i < WINDOWS; i++) {
+		if (windows->window[i].part != PARTING)
+			continue;
+		unmap(&windows->window[i]);
+		windows->window[i].part = HERE;
+	}
+	pthread_mutex_unlock(&windows->mutex);
+}
+
+static void each(void what(struct soft_windows *windows))
+{
+	for (uint32_t slot = 0; slot < SOFT_SLOTS; slot++) {
+		struct soft_peer *peer = soft_peer_known(slot);
+
+		if (peer && peer->windows)
+			what(peer->windows);
+	}
+}
+
+void soft_windows_sweep(void)
+{
+	if (!atomic_exchange(&has_retired, false))
+		return;
+	each(part);
+	soft_process_quiesce();
+	each(clear);
 }
 
 /* What does not work is tried once. */
@@ -171,7 +229,7 @@ static COLD void open_if_free(const struct soft_peer *peer, struct window *windo
 	pthread_mutex_lock(&peer->windows->mutex);
 	if (atomic_load(&window->key) != key) {
 		sweep(peer);
-		if (!atomic_load(&window->key))
+		if (!atomic_load(&window->key) && window->part == HERE)
 			open_window(peer, window, key);
 	}
 	pthread_mutex_unlock(&peer->windows->mutex);

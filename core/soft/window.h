@@ -19,6 +19,9 @@ struct soft_windows *soft_windows_open(void);
 /* When nobody uses them any more. Accepts NULL. */
 void soft_windows_close(struct soft_windows *windows);
 
+/* The service thread's: unmaps what nobody uses any more. */
+void soft_windows_sweep(void);
+
 /*
  * Where the pieces of a span of the peer's are here: false where one is not. Lanes hold
  * their regions until that is used no more.
