@@ -24,7 +24,6 @@
 /* What the signals that end a run are read from. */
 struct interruption {
 	struct watch watch;
-	sigset_t before; /* what was blocked */
 	struct control *control;
 	struct fleet *fleet; /* NULL: it is the connection's to end */
 };
@@ -48,7 +47,7 @@ static int interruption_open(struct interruption *interruption, struct error *er
 	int code;
 
 	interrupt_signals(&signals);
-	sigprocmask(SIG_BLOCK, &signals, &interruption->before);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
 	interruption->watch = (struct watch){
 		.fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK), .ready = interrupted};
 	if (interruption->watch.fd < 0)
@@ -59,16 +58,11 @@ static int interruption_open(struct interruption *interruption, struct error *er
 	return code;
 }
 
-/* From then on they end the program, which may have a disk or a reader to wait for. */
+/* They stay blocked: what was measured is to be on the disk first. */
 static void interruption_close(struct interruption *interruption)
 {
-	struct signalfd_siginfo info;
-
 	watch_remove(&interruption->watch);
-	while (read(interruption->watch.fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
-		continue;
 	close(interruption->watch.fd);
-	sigprocmask(SIG_SETMASK, &interruption->before, NULL);
 }
 
 /* What the user sees of a run, and the document that grows with it. */
@@ -137,6 +131,15 @@ static void case_begins(struct sweep_view *view, const struct result *result, si
 static bool is_file(const struct screen *screen)
 {
 	return screen->path && save_replaces(screen->path);
+}
+
+/* Who reads a pipe may never come: then signals end the program. */
+static void save_last(struct screen *screen, const struct result *result, const sigset_t *before)
+{
+	if (!is_file(screen))
+		sigprocmask(SIG_SETMASK, before, NULL);
+	save(screen, result);
+	sigprocmask(SIG_SETMASK, before, NULL);
 }
 
 static void case_ends(struct sweep_view *view, struct result *result, size_t number)
@@ -332,6 +335,7 @@ static int run_plan(struct plan *plan, struct result *result, struct error *erro
 	};
 	int limits = 0;
 	int code = 0;
+	sigset_t before; /* what was blocked */
 
 	if (is_chosen)
 		choose_path(plan, chosen);
@@ -344,6 +348,7 @@ static int run_plan(struct plan *plan, struct result *result, struct error *erro
 	progress_init(&screen.progress, stderr, plan->with_progress, plan->is_quiet,
 		      plan_estimate_ns(plan, plan->n_cases));
 	utc_stamp(result->started);
+	sigprocmask(SIG_SETMASK, NULL, &before);
 	code = (hosts_are_several(plan->host) ? sweep_hosts : sweep)(plan, result, &screen, error);
 	/* Found with the devices, it is still a plan of nothing. */
 	if (code && plan_check(plan, NULL))
@@ -352,7 +357,7 @@ static int run_plan(struct plan *plan, struct result *result, struct error *erro
 	result->status = result_status_of_cases(result);
 	/* What was measured is written down however the sweep has ended. */
 	if (result->server.device[0]) {
-		save(&screen, result);
+		save_last(&screen, result, &before);
 		limits = check_limits(&screen, result);
 		conclude(&screen, result);
 	}

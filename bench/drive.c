@@ -17,6 +17,7 @@ struct drive {
 	struct sweep_view view;  /* which nobody looks at */
 	struct plan plan;
 	struct result result;
+	struct dial_stop stop;
 	struct sweep sweep;
 };
 
@@ -76,10 +77,10 @@ static void ends(struct sweep_view *view, struct result *result, size_t number)
 
 static int measure(struct drive *drive, struct error *error)
 {
-	const struct dial_stop stop = {is_over, drive->control};
 	int code;
 
-	drive->sweep.stop = &stop;
+	drive->stop = (struct dial_stop){is_over, drive->control};
+	drive->sweep.stop = &drive->stop;
 	code = sweep_open(&drive->sweep, &drive->plan, &drive->result, error);
 
 	if (code)

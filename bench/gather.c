@@ -47,7 +47,7 @@ static void add_part(struct trial *trial, const struct trial *part, struct resul
 	windows_lay_over(trial->windows, part->windows);
 	if (trial->warmup && part->warmup)
 		hist_merge(trial->warmup, part->warmup);
-	trial->received += part->received;
+	trial->received_per_s += part->received_per_s;
 	if (part->until_ns > trial->until_ns)
 		trial->until_ns = part->until_ns;
 }
@@ -66,8 +66,8 @@ static void share(struct shares *shares, const struct trial *part, bool is_bw)
 }
 
 /*
- * By time, each thread ends with a completion of its own, and those that go on have the link
- * for themselves: so long all messages would have taken at the rates of all of them.
+ * By time, each thread begins and ends with a completion of its own: so long all messages would
+ * have taken at the rates of all of them.
  */
 static uint64_t duration_at_rates(struct trial *trial, const struct result_trial *found)
 {

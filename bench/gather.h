@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the threads of a trial have seen becomes that of the trial: counts and costs are
- * sums, histograms are merged, windows laid over each other by time, and the time goes
- * from the common begin to the end of the last one.
+ * sums, histograms are merged, windows laid over each other by time. Of a number of messages
+ * the time goes from the common begin to the end of the last one; by time, it is what all of
+ * them take at the sum of the threads' rates.
  */
 #ifndef BENCH_GATHER_H
 #define BENCH_GATHER_H

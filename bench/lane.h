@@ -115,7 +115,8 @@ struct lane {
 	uint64_t lost;     /* of those that were waited for, on UC and UD */
 	uint64_t lost_at;  /* the number of the message that the last one of them was */
 	uint64_t completions;
-	uint64_t last_tick; /* when the last of a stream were seen to be through */
+	uint64_t first_tick; /* when a stream's time began */
+	uint64_t last_tick;  /* when the last of a stream were seen to be through */
 	const struct parameters *parameters;
 	const struct lane_shape *shape;
 	bool is_server;
@@ -163,6 +164,9 @@ void lane_share_out(struct lane *lane, uint64_t messages);
 
 /* Of the last loop: operations of a flow that are done. Those of all add up to its messages. */
 uint64_t lane_flow_done(const struct flow *flow);
+
+/* Counts that anew for all of them. */
+COLD void lane_forget_done(struct lane *lane);
 
 /* A context refused: its reason becomes the error. */
 int lane_failed(const struct flow *flow, struct error *error);

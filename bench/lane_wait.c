@@ -30,6 +30,12 @@ uint64_t lane_flow_done(const struct flow *flow)
 	return flow->share - flow->left + flow->room - flow->room_before;
 }
 
+void lane_forget_done(struct lane *lane)
+{
+	for (unsigned int i = 0; i < lane->n_flows; i++)
+		lane->flows[i].room_before += (uint32_t)lane_flow_done(&lane->flows[i]);
+}
+
 void lane_compute(uint64_t ns)
 {
 	uint64_t end = clock_now_ns() + ns;

@@ -25,6 +25,7 @@ struct loop_run {
 	uint64_t mult;           /* of clock_to_ns, halved for half round trips */
 	bool is_counter;         /* the clock is a counter of the processor */
 	bool is_responder;       /* until the alarm; nothing else here is used */
+	bool has_waited;         /* for others, since the loop before, and those did for it */
 };
 
 typedef int loop_function(struct lane *lane, const struct loop_run *run, enum post_path path,

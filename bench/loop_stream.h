@@ -198,6 +198,15 @@ static ALWAYS_INLINE int stream_refill(struct lane *lane, const struct stream_ki
 	return 0;
 }
 
+/* Whether posts of any queue pair have not been told of yet. */
+static inline bool stream_is_under_way(const struct lane *lane)
+{
+	for (unsigned int i = 0; i < lane->n_flows; i++)
+		if (lane->flows[i].room != lane->depth)
+			return true;
+	return false;
+}
+
 /*
  * What was under way of the warm-up has come while this thread waited for the others, and took
  * none of the time that is measured. Whoever sends goes on, so that there is an end to it.
@@ -223,18 +232,54 @@ static COLD int stream_forget(struct lane *lane, const struct stream_kind kind, 
 	return 0;
 }
 
+/*
+ * The time of a stream that goes on begins where one of its messages is through, as it ends: of
+ * what is half way then, as much is counted as is not.
+ */
+static COLD int stream_enter(struct lane *lane, const struct stream_kind kind, struct error *error)
+{
+	uint64_t received = lane->received;
+	uint64_t completions = lane->completions;
+	int64_t done = 0;
+
+	while (!done) {
+		struct ibv_wc wc[STREAM_BATCH];
+		int got = completion_wait(lane->completion, STREAM_BATCH, wc, lane->stalled_ns,
+					  error);
+
+		if (got < 0)
+			return got == -ETIMEDOUT ? lane_stalled(lane, error) : got;
+		lane->first_tick = lane->last_tick = clock_ticks(kind.is_counter);
+		done = stream_take(lane, kind, wc, got, error);
+		if (done < 0)
+			return (int)done;
+		if (alarm_raised(lane->completion->alarm))
+			return alarm_reason(lane->completion->alarm, error);
+		if (done)
+			lane_forget_done(lane);
+		if (stream_refill(lane, kind, wc, got, error))
+			return error->code;
+	}
+	lane->received = received;
+	lane->completions = completions;
+	return 0;
+}
+
 static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 				const struct stream_kind kind, struct error *error)
 {
 	uint64_t start = run->origin ? run->origin : clock_ticks(kind.is_counter);
 	uint64_t end = lane->messages + run->messages;
+	bool goes_on = false;
 
 	if (end < run->messages)
 		end = UINT64_MAX;
-	lane->last_tick = start;
-	if (run->origin && stream_forget(lane, kind, error))
+	lane->first_tick = lane->last_tick = start;
+	if (run->has_waited && stream_forget(lane, kind, error))
 		return error->code;
-	if (stream_begin(lane, run, kind, error))
+	if (run->has_waited)
+		goes_on = stream_is_under_way(lane);
+	if (stream_begin(lane, run, kind, error) || (goes_on && stream_enter(lane, kind, error)))
 		return error->code;
 	for (;;) {
 		struct ibv_wc wc[STREAM_BATCH];

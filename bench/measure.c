@@ -240,13 +240,19 @@ static int measure(struct trial *trial, struct lane *lane, const struct plan_cas
 		run.until = run.origin + ticks(trial->clock, parameters->duration_ns);
 	pacing_span(trial->pacing, wanted, run.origin,
 		    behind(trial->clock, run.until, parameters->duration_ns));
-	lane->last_tick = 0;
+	lane->first_tick = lane->last_tick = 0;
+	run.has_waited = trial->whole->team.n > 1 || trial->whole->gate;
 	code = loop(trial, wanted, &run, error);
 	trial->until_ns = clock_now_ns();
-	trial->received = lane->received - received;
 	if (!lane->last_tick)
 		lane->last_tick = clock_ticks(run.is_counter);
-	found->duration_ns = clock_to_ns(lane->last_tick - run.origin, trial->clock->mult);
+	if (!lane->first_tick)
+		lane->first_tick = run.origin;
+	found->duration_ns = clock_to_ns(lane->last_tick - lane->first_tick, trial->clock->mult);
+	trial->received_per_s = 0;
+	if (found->duration_ns)
+		trial->received_per_s = (double)(lane->received - received) * (double)NS_PER_S /
+					(double)found->duration_ns;
 	found->client = cost_since(lane, &before);
 	found->messages = found->client.messages;
 	return code ? fail(parameters, found->messages, error) : 0;

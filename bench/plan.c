@@ -424,6 +424,12 @@ static bool connects(const struct op *op, const struct parameters *unused)
 	return op->shape.connects;
 }
 
+static bool is_reliable(const struct op *unused, const struct parameters *parameters)
+{
+	(void)unused;
+	return parameters->transport == TRANSPORT_RC;
+}
+
 static bool takes_pages(const struct op *op, const struct parameters *unused)
 {
 	(void)unused;
@@ -438,11 +444,14 @@ static int check_operations(struct plan *plan, struct error *error)
 		bool (*hears)(const struct op *op, const struct parameters *parameters);
 		const char *for_what;
 	} named[] = {
-		{"doorbell-every", rings,             "doorbell"               },
-		{"mr-access",      registers,         "register and deregister"},
-		{"pages",          takes_pages,       "register"               },
-		{"registration",   told_registration, "read, of --metric lat"  },
-		{"step",           connects,          "connect"                },
+		{"doorbell-every", rings,             "--op doorbell"               },
+		{"mr-access",      registers,         "--op register and deregister"},
+		{"pages",          takes_pages,       "--op register"               },
+		{"registration",   told_registration, "--op read, of --metric lat"  },
+		{"step",           connects,          "--op connect"                },
+		{"outstanding",    is_reliable,       "-c RC"                       },
+		{"timeout",        is_reliable,       "-c RC"                       },
+		{"retries",        is_reliable,       "-c RC"                       },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(named); i++) {
@@ -451,7 +460,7 @@ static int check_operations(struct plan *plan, struct error *error)
 		for (size_t j = 0; j < plan->n_cases && !is_heard; j++)
 			is_heard = named[i].hears(plan->cases[j].op, &plan->cases[j].parameters);
 		if (!is_heard)
-			return error_set(error, -EINVAL, "--%s is for --op %s", named[i].name,
+			return error_set(error, -EINVAL, "--%s is for %s", named[i].name,
 					 named[i].for_what);
 	}
 	return 0;

@@ -264,11 +264,10 @@ static int count_arrived(struct trial *trial, const struct plan_case *wanted,
 }
 
 /* The other direction, over the same time: as it was seen here, where it can be. */
-static double far_rate(const struct trial *trial, const struct plan_case *wanted,
-		       const struct result_trial *found)
+static double far_rate(const struct trial *trial, const struct plan_case *wanted)
 {
 	if (is_each_received(wanted->op))
-		return (double)trial->received * (double)NS_PER_S / (double)found->duration_ns;
+		return trial->received_per_s;
 	/* From the first moment to the last one of any thread. */
 	return trial->driven * (double)NS_PER_S / (double)(trial->until_ns - trial->from_ns);
 }
@@ -287,7 +286,7 @@ static int compare_notes(struct trial *trial, const struct plan_case *wanted,
 		found->server = (struct result_cost){0};
 	found->has_far = p->bidirectional && (is_each_received(wanted->op) || trial->driven >= 0);
 	if (found->has_far)
-		found->far_messages_per_s = far_rate(trial, wanted, found);
+		found->far_messages_per_s = far_rate(trial, wanted);
 	if (!lane_is_lossy(&trial->lane))
 		return 0;
 	if (p->metric == METRIC_BW)

@@ -29,10 +29,10 @@ struct trial {
 	const char *who;             /* the server is, in what fails */
 	struct gate *gate;           /* before what is measured; NULL: none */
 	struct error gate_fault;
-	uint64_t arrived;  /* of the last trial's messages, at the server */
-	double driven;     /* and of the server's own, as it says */
-	uint64_t received; /* of these, here, while it measured: */
-	uint64_t from_ns;  /* from then; 0: it has not */
+	uint64_t arrived;      /* of the last trial's messages, at the server */
+	double driven;         /* and of the server's own, as it says */
+	double received_per_s; /* of these, here, while it measured: */
+	uint64_t from_ns;      /* from then; 0: it has not */
 	uint64_t until_ns;
 	struct hist *hist;
 	struct hist *warmup; /* latencies before that; NULL: nobody asks for them */

@@ -186,12 +186,25 @@ static bool is_head_broken(const struct bout *bout)
 	return sign_chance(alone[DUEL_HEAD], alone[DUEL_BASE] + alone[DUEL_HEAD]) <= BROKEN_LEVEL;
 }
 
-/* Of a head that is broken, whether this case is one of those by which it is. */
-static bool is_part_of_it(const struct bout_case *line)
+/* How many more of the trials fail at the head. */
+static double surplus(const struct bout_case *line)
+{
+	return (double)line->failures[DUEL_HEAD] - (double)line->failures[DUEL_BASE];
+}
+
+/*
+ * Of a head that is broken, whether this case is one of those by which it is. Where each fails
+ * seldom, it is the one that does most often.
+ */
+static bool is_part_of_it(const struct bout *bout, const struct bout_case *line)
 {
 	size_t head = line->failures[DUEL_HEAD];
+	const struct bout_case *most = bout->cases;
 
-	return fails(line, DUEL_HEAD) ||
+	for (size_t i = 1; i < bout->n_cases; i++)
+		if (surplus(&bout->cases[i]) > surplus(most))
+			most = &bout->cases[i];
+	return line == most || fails(line, DUEL_HEAD) ||
 	       sign_chance(head, line->failures[DUEL_BASE] + head) <= DUEL_LEVEL;
 }
 
@@ -206,7 +219,7 @@ static void find_fault(const struct bout *bout, const struct bout_case *line, bo
 	if (fails(line, DUEL_BASE)) {
 		tell_failures(line, DUEL_BASE, reason);
 		cell->fault = reason;
-	} else if (is_broken && is_part_of_it(line)) {
+	} else if (is_broken && is_part_of_it(bout, line)) {
 		tell_failures(line, DUEL_HEAD, reason);
 		cell->broken = reason;
 	} else if (fails(line, DUEL_HEAD)) {

@@ -180,7 +180,6 @@ int compare_check_sides(const struct comparison *comparison, struct error *error
 	return 0;
 }
 
-/* With the first one: alike is alike. */
 /* To all that there are: of one, nothing of its circumstances may be known. */
 static int check_alike(struct comparison *comparison, const struct compare_run *run,
 		       struct error *error)

@@ -180,12 +180,12 @@ static bool is_same(const struct history_file *one, const struct history_file *o
 /* What the index knows of files, by their names, those that were skipped too. */
 static int known_files(struct history_files *known, sqlite3 *db, struct error *error)
 {
-	sqlite3_stmt *found = sql_start(
-		db, error,
-		"SELECT name, size, changed_ns, label_size, label_changed_ns, 0 FROM runs "
-		"UNION ALL SELECT name, size, changed_ns, label_size, label_changed_ns, 1 "
-		"FROM skipped ORDER BY name",
-		"");
+	sqlite3_stmt *found =
+		sql_start(db, error,
+			  "SELECT name, size, changed_ns, label_size, label_changed_ns FROM runs "
+			  "UNION ALL SELECT name, size, changed_ns, label_size, label_changed_ns "
+			  "FROM skipped ORDER BY name",
+			  "");
 	size_t room = 0;
 	int code;
 
@@ -196,7 +196,6 @@ static int known_files(struct history_files *known, sqlite3 *db, struct error *e
 			.changed_ns = sqlite3_column_int64(found, 2),
 			.label_size = sqlite3_column_int64(found, 3),
 			.label_changed_ns = sqlite3_column_int64(found, 4),
-			.is_skipped = sqlite3_column_int64(found, 5),
 		};
 
 		if (known->count == room) {
@@ -229,11 +228,22 @@ static void make_printable(char *text)
 			*letter = '?';
 }
 
+/* What is no fault of the file's may be over while that is as it was. */
+static bool is_of_the_moment(int code)
+{
+	return code == -EACCES || code == -EPERM || code == -EIO || code == -ESTALE;
+}
+
 static int skip(struct history *history, const struct history_file *file, struct error *why,
 		struct error *error)
 {
+	struct history_file kept = *file;
+
+	/* As no file is: it is tried again. */
+	if (is_of_the_moment(why->code))
+		kept.size = -1;
 	make_printable(why->text);
-	return history_index_skip(history->db, file, why->text, error);
+	return history_index_skip(history->db, &kept, why->text, error);
 }
 
 static int read_file(struct result *result, struct history_label *label,
@@ -248,18 +258,6 @@ static int read_file(struct result *result, struct history_label *label,
 		code = load_text(result, text, length, error);
 	free(text);
 	return code ? code : history_files_label(label, history->folder, file->name, error);
-}
-
-/* One that was skipped may be as it was, and who may read it, or what reads it, another. */
-static bool is_good_by_now(const struct history *history, const struct history_file *file)
-{
-	struct history_label label;
-	struct error ignored = {0};
-	struct result result = {0};
-	int code = read_file(&result, &label, history, file, &ignored);
-
-	result_finish(&result);
-	return !code;
 }
 
 /* Of a file that cannot be read the reason is kept; it is no failure. */
@@ -324,8 +322,7 @@ static int take_changes(struct history *history, const struct history_files *kno
 	int code = 0;
 
 	while (!code && next_pair(&pair, known, &i, files, &j)) {
-		if (pair.known && pair.file && is_same(pair.known, pair.file) &&
-		    !(pair.known->is_skipped && is_good_by_now(history, pair.file)))
+		if (pair.known && pair.file && is_same(pair.known, pair.file))
 			continue;
 		if (taken % BATCH == 0)
 			code = sql_do(history->db, error, "BEGIN IMMEDIATE", "");

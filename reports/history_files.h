@@ -18,7 +18,6 @@ struct history_file {
 	int64_t changed_ns;
 	int64_t label_size; /* -1: it has none */
 	int64_t label_changed_ns;
-	bool is_skipped; /* of one that the index knows: it was not to be read */
 };
 
 struct history_files {

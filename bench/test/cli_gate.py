@@ -123,6 +123,10 @@ class Gate(unittest.TestCase):
         self.assertRegex(shown, r"fails in \d+ of 12 rounds of the head: no completion for 5 s")
         self.assertRegex(shown, r"in 4 of 4 cases, such as \S+, trials failed: 0 of the base and "
                                 r"\d+ of the head; the document tells why")
+        # However few of each: in another case each time, by chance.
+        cases = ("--op", "send", "--metric", "lat", "-s", "1:64k")
+        document, _ = self.gate(head=self.arm("broken=5"), status=1, cases=cases)
+        self.assertEqual(document["verdict"], "REGRESSED")
         # Four times it is the head that fails, which four coins do in one of 16 tries.
         document, _ = self.gate(head=self.arm("broken=10"), status=3)
         self.assertEqual(document["verdict"], "INVALID")

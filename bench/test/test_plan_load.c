@@ -97,6 +97,8 @@ static void test_loads(void **unused)
 	check_refusal("--op|create-qp|--step|create-qp|h", "--step is for --op connect");
 	check_refusal("--op|write-imm|--doorbell-every|4|h",
 		      "--doorbell-every is for --op doorbell");
+	check_refusal("--op|send|-c|UD|-u|10,14|h", "--timeout is for -c RC");
+	check_refusal("--op|send|-c|UC|--retries|3|h", "--retries is for -c RC");
 	check_refusal("--seed|1|--op|send|h", "--seed is for bw, load and --buffer");
 	check_refusal("--metric|load|--rate|fast|h",
 		      "--rate: 'fast' is not a rate, such as 100k, 10gbit or 10%");

@@ -29,9 +29,9 @@ static uint64_t drain(int fd)
 static void on_doorbell(struct soft_source *source, uint32_t events)
 {
 	drain(source->fd);
-	soft_windows_sweep();
 	soft_event_distribute();
 	soft_progress_failed();
+	soft_windows_sweep();
 }
 
 static void on_timer(struct soft_source *source, uint32_t events)

@@ -205,8 +205,10 @@ void soft_windows_sweep(void)
 	if (!atomic_exchange(&has_retired, false))
 		return;
 	each(part);
-	soft_process_quiesce();
-	each(clear);
+	if (soft_process_is_quiet())
+		each(clear);
+	else
+		atomic_store(&has_retired, true);
 }
 
 /* What does not work is tried once. */
