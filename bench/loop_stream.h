@@ -270,6 +270,7 @@ static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 {
 	uint64_t start = run->origin ? run->origin : clock_ticks(kind.is_counter);
 	uint64_t end = lane->messages + run->messages;
+	uint64_t until = run->until;
 	bool goes_on = false;
 
 	if (end < run->messages)
@@ -281,6 +282,9 @@ static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 		goes_on = stream_is_under_way(lane);
 	if (stream_begin(lane, run, kind, error) || (goes_on && stream_enter(lane, kind, error)))
 		return error->code;
+	/* As long as was asked for, from then on. */
+	if (goes_on && until != UINT64_MAX)
+		until += lane->first_tick - start;
 	for (;;) {
 		struct ibv_wc wc[STREAM_BATCH];
 		int64_t done;
@@ -301,7 +305,7 @@ static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 		windows_add(run->windows, clock_to_ns(lane->last_tick - start, run->mult),
 			    (uint64_t)done);
 		lane->messages += (uint64_t)done;
-		if (lane->messages >= end || lane->last_tick >= run->until)
+		if (lane->messages >= end || lane->last_tick >= until)
 			return 0;
 		if (unlikely(stream_refill(lane, kind, wc, got, error)))
 			return error->code;

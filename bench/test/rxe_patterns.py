@@ -130,8 +130,11 @@ class AmongHosts(Checked):
             measure(server, "-n", 10)
 
     def wait_for_drive(self, driver, target):
-        """They are asked what they have one after the other, and run a case together."""
-        wait_until(lambda: driver.threads() > 2 and target.threads() > 2, what="the drive")
+        """They are asked what they have one after the other, and run a case together, for long."""
+        def drives():
+            return driver.threads() > 2 and target.threads() > 2
+
+        wait_until(lambda: drives() and not time.sleep(0.2) and drives(), what="the drive")
 
     def test_patterns(self):
         one, other, last = self.names
