@@ -31,9 +31,6 @@ static void ring(struct soft_peer *owner, struct soft_cq_image *image)
 	uint32_t raised = atomic_load(&image->raised);
 	uint32_t count = raised - soft_image_read(&image->rung);
 
-	/* Its descriptor did not come: the owner rings it, as soon as he hears that this one left. */
-	if (unlikely(fd < 0 && image->channel_generation))
-		return;
 	/*
 	 * Each is rung before the next is raised, unless who raised it was killed, or stopped
 	 * for so long that another one took over, and counts on.
@@ -141,8 +138,6 @@ static enum result put(struct soft_peer *owner, struct soft_cq_image *image,
 	to = &entries[image->tail & (size - 1)];
 	/* Its data lie in lines of their own, which the owner had last. */
 	prefetch_to_write(to->payload);
-	if (unlikely(!soft_lock_is_held(&image->lock)))
-		return AGAIN;
 	fill(to, entry, image->is_timed);
 	if (unlikely(!soft_lock_is_held(&image->lock)))
 		return AGAIN;
@@ -182,8 +177,6 @@ void soft_cq_hold(struct soft_cq *cq)
 void soft_cq_mend(struct soft_cq *cq)
 {
 	soft_cq_hold(cq);
-	/* Who raised an event may have had no descriptor to ring it with. */
-	ring(&soft_process.self, cq->image);
 	soft_lock_release(&cq->image->lock);
 }
 

@@ -2,7 +2,6 @@
 #include "core/soft/peer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +32,8 @@ static void destroy(struct soft_peer *peer)
 	if (peer->doorbell > 0)
 		close(peer->doorbell);
 	for (uint32_t i = 0; peer->channel && i < SOFT_CHANNELS; i++)
-		if (peer->channel[i].place)
-			close(peer->channel[i].place - 1);
+		if (peer->channel[i].generation)
+			close(peer->channel[i].fd);
 	free(peer->channel);
 	soft_errand_close(peer->errands);
 	soft_windows_close(peer->windows);
@@ -69,46 +68,26 @@ void soft_peer_set_channel(struct soft_peer_channel *channel, int fd, uint32_t g
 	atomic_store(&channel->generation, generation);
 }
 
-/*
- * A number that some thread may be about to write to stays taken until the peer goes: what
- * comes there next is the channel's successor, or this process's own doorbell.
- */
-static int put_in_place(struct soft_peer_channel *channel, int fd)
-{
-	return dup3(fd, channel->place - 1, O_CLOEXEC) < 0 ? -errno : 0;
-}
-
-static void take_first(struct soft_peer_channel *channel, int *fd)
-{
-	channel->place = *fd + 1;
-	*fd = -1;
-}
-
 /* A descriptor that is kept is -1 afterwards. */
 static int take_channel(struct soft_peer *peer, const struct soft_message *message, int *fd)
 {
 	struct soft_peer_channel *channel;
-	int result = 0;
+	int before;
 
 	if (!message->slot || message->slot >= SOFT_CHANNELS)
 		return -EPROTO;
 	channel = &peer->channel[message->slot];
+	before = channel->generation ? channel->fd : -1;
 	soft_peer_set_channel(channel, -1, 0);
-	if (message->kind == SOFT_MESSAGE_CHANNEL_GONE) {
-		/* Where that fails, the number is taken by the old one still. */
-		if (channel->place)
-			put_in_place(channel, soft_process.service.doorbell.fd);
+	if (before >= 0)
+		close(before);
+	if (message->kind == SOFT_MESSAGE_CHANNEL_GONE)
 		return 0;
-	}
 	if (!message->generation || !is_anonymous(fd[0]))
 		return -EPROTO;
-	if (channel->place)
-		result = put_in_place(channel, fd[0]);
-	else
-		take_first(channel, &fd[0]);
-	if (!result)
-		soft_peer_set_channel(channel, channel->place - 1, message->generation);
-	return result;
+	soft_peer_set_channel(channel, fd[0], message->generation);
+	fd[0] = -1;
+	return 0;
 }
 
 static int take_arena(struct soft_peer *peer, const struct soft_message *message, int *fd)
@@ -382,8 +361,8 @@ int soft_peer_channel(struct soft_peer *peer, uint32_t number, uint32_t generati
 	fd = -1;
 	pthread_mutex_lock(&peer->mutex);
 	/* It was announced before there was a completion queue on it. */
-	if (!peer->is_self && channel->generation != generation && hear(peer))
-		soft_peer_leave(peer);
+	if (!peer->is_self && channel->generation != generation)
+		hear(peer);
 	if (channel->generation == generation)
 		fd = channel->fd;
 	pthread_mutex_unlock(&peer->mutex);

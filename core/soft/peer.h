@@ -22,7 +22,6 @@ struct soft_windows;
 struct soft_peer_channel {
 	_Atomic int fd;
 	_Atomic uint32_t generation; /* 0: none */
-	int place;                   /* of a peer's: its descriptor, and 1; 0: never had one */
 };
 
 struct soft_peer {

@@ -252,33 +252,6 @@ void soft_process_quiesce(void)
 	soft_table_each(&soft_process.cqs, pass_cq);
 }
 
-/* An operation is over by then, unless it is a program's that makes another one of it. */
-#define TRIES 1000
-
-/* The lock is a program's from ibv_wr_start on, which may make a queue pair meanwhile. */
-bool soft_process_is_quiet(void)
-{
-	struct soft_table *qps = &soft_process.qps;
-	bool is_quiet = true;
-
-	pthread_mutex_lock(&qps->mutex);
-	for (uint32_t i = 0; i < qps->size && is_quiet; i++) {
-		struct soft_qp *qp = soft_table_get(qps, i);
-
-		if (!qp)
-			continue;
-		is_quiet = false;
-		for (unsigned int tries = 0; tries < TRIES && !is_quiet; tries++) {
-			is_quiet = soft_lock_try(&qp->lock);
-			cpu_relax();
-		}
-		if (is_quiet)
-			soft_lock_release(&qp->lock);
-	}
-	pthread_mutex_unlock(&qps->mutex);
-	return is_quiet;
-}
-
 void soft_process_mend(void)
 {
 	soft_table_each(&soft_process.cqs, mend_cq);

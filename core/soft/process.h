@@ -65,9 +65,6 @@ void soft_process_count(enum soft_kind kind, int by);
 /* Returns when every operation that was under way in this process on entry is over. */
 void soft_process_quiesce(void);
 
-/* Whether no sender is at work that was when this was called: it waits for none. */
-bool soft_process_is_quiet(void);
-
 /* A peer has died: what it left half done is mended. */
 void soft_process_mend(void);
 

@@ -205,10 +205,8 @@ void soft_windows_sweep(void)
 	if (!atomic_exchange(&has_retired, false))
 		return;
 	each(part);
-	if (soft_process_is_quiet())
-		each(clear);
-	else
-		atomic_store(&has_retired, true);
+	soft_process_quiesce();
+	each(clear);
 }
 
 /* What does not work is tried once. */
