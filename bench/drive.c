@@ -82,7 +82,6 @@ static int measure(struct drive *drive, struct error *error)
 	drive->stop = (struct dial_stop){is_over, drive->control};
 	drive->sweep.stop = &drive->stop;
 	code = sweep_open(&drive->sweep, &drive->plan, &drive->result, error);
-
 	if (code)
 		return code;
 	utc_stamp(drive->result.started);

@@ -273,6 +273,13 @@ static void note_failing(struct bout *bout)
 			  count, bout->n_cases, such, failures[DUEL_BASE], failures[DUEL_HEAD]);
 }
 
+static void note_trials(struct bout *bout)
+{
+	note_unsteady(bout);
+	note_troubled(bout);
+	note_failing(bout);
+}
+
 static bool has_failed(const struct bout *bout)
 {
 	for (size_t i = 0; i < bout->n_cells; i++)
@@ -300,9 +307,7 @@ static int fight(struct rounds *rounds, const struct gating *gating, struct erro
 	if (code)
 		put_invalid(bout, &fault);
 	check_time(gating, bout);
-	note_unsteady(bout);
-	note_troubled(bout);
-	note_failing(bout);
+	note_trials(bout);
 	if (!bout->n_rounds)
 		return 0;
 	code = bout_judge(bout, error);
@@ -381,9 +386,7 @@ static int record(struct rounds *rounds, const struct gating *gating, struct err
 
 	if (!code) {
 		code = rounds_run(rounds, gating->rounds, false, error);
-		note_unsteady(rounds->bout);
-		note_troubled(rounds->bout);
-		note_failing(rounds->bout);
+		note_trials(rounds->bout);
 		rounds_finish(rounds);
 	}
 	return code;

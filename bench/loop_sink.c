@@ -54,7 +54,7 @@ int sink_drain(struct lane *lane, uint64_t *messages, struct error *error)
 		int got = completion_poll(lane->completion, SINK_BATCH, wc);
 
 		if (got < 0)
-			return error_set(error, -EIO, "the completion queue cannot be polled");
+			return completion_poll_failed(error);
 		if (lane->parameters->verify && slots_check(lane, wc, got, error))
 			return error->code;
 		if (post_again(lane, wc, got, error))

@@ -435,92 +435,6 @@ static void test_apart(void **unused)
 	assert_false(compare_is_apart(&comparison));
 }
 
-static void set_facts(struct result_end *end, const char *fingerprint, const char *facts)
-{
-	snprintf(end->fingerprint, sizeof(end->fingerprint), "%s", fingerprint);
-	json_decref(end->facts);
-	end->facts = facts ? sample_json(facts) : NULL;
-}
-
-static int add_with(enum compare_side side, const char *fingerprint, const char *facts)
-{
-	struct result result;
-
-	make(&result, &(struct row){"send/lat/64/poll", 100, RESULT_COMPLETE}, 1);
-	set_facts(&result.server, fingerprint, facts);
-	return compare_add(&comparison, side, &result, side ? "n.json" : "b.json", &error);
-}
-
-#define HOST "{\"kernel\": {\"release\": \"6.1\"}, \"cpu\": {\"model\": \"x\"}, \"libc\": \"2.36\"}"
-#define OTHER \
-	"{\"kernel\": {\"release\": \"6.2\\u001b\"}, \"cpu\": {\"smt\": true}, \"libc\": \"2.36\"}"
-
-static void test_circumstances(void **unused)
-{
-	assert_int_equal(add_with(COMPARE_BASE, "0123", HOST), 0);
-	assert_int_equal(add_with(COMPARE_BASE, "0123", OTHER), 0);
-	/* What is not told is no difference. */
-	assert_int_equal(add_with(COMPARE_NEW, "", NULL), 0);
-	assert_int_equal(add_with(COMPARE_NEW, "4567", OTHER), -EXDEV);
-	assert_string_equal(error.text, "the server: cpu model is \"x\" in b.json and not told in "
-					"n.json; 3 facts differ in all");
-	error = (struct error){0};
-	assert_int_equal(add_with(COMPARE_NEW, "4567", NULL), -EXDEV);
-	assert_string_equal(error.text,
-			    "the server: hard fingerprint is 0123 in b.json and 4567 in n.json");
-}
-
-/* A first run of which nothing is known is like any other, and makes no others alike. */
-static void test_unknown_circumstances(void **unused)
-{
-	assert_int_equal(add_with(COMPARE_BASE, "", NULL), 0);
-	assert_int_equal(add_with(COMPARE_BASE, "0123", HOST), 0);
-	error = (struct error){0};
-	assert_int_equal(add_with(COMPARE_NEW, "4567", OTHER), -EXDEV);
-}
-
-static int add_hosts(enum compare_side side, const char *parties)
-{
-	struct result result;
-
-	make(&result, &(struct row){"send/lat/64/poll", 100, RESULT_COMPLETE}, 1);
-	result.parties = sample_json(parties);
-	return compare_add(&comparison, side, &result, side ? "n.json" : "b.json", &error);
-}
-
-/* However they are called. */
-static void test_several_hosts(void **unused)
-{
-	assert_int_equal(add_hosts(COMPARE_BASE, "[{\"name\": \"a\", \"hard_fingerprint\": \"01\"},"
-						 " {\"name\": \"b\"}]"),
-			 0);
-	assert_int_equal(add_hosts(COMPARE_BASE,
-				   "[{\"name\": \"c\", \"hard_fingerprint\": \"01\"},"
-				   " {\"name\": \"d\", \"hard_fingerprint\": \"02\"}]"),
-			 0);
-	assert_int_equal(add_hosts(COMPARE_NEW, "[{\"name\": \"a\"}]"), -EXDEV);
-	assert_string_equal(error.text, "number of hosts is 2 in b.json and 1 in n.json");
-	error = (struct error){0};
-	assert_int_equal(add_hosts(COMPARE_NEW, "[{\"name\": \"a\", \"hard_fingerprint\": \"03\"},"
-						" {\"name\": \"b\"}]"),
-			 -EXDEV);
-	assert_string_equal(error.text,
-			    "the hard fingerprint of a host is 01 in b.json and 03 in n.json");
-}
-
-static void test_force(void **unused)
-{
-	comparison.is_forced = true;
-	assert_int_equal(add_with(COMPARE_BASE, "0123", HOST), 0);
-	assert_int_equal(add_with(COMPARE_NEW, "0123", HOST), 0);
-	assert_string_equal(comparison.difference, "");
-	assert_int_equal(add_with(COMPARE_NEW, "4567", NULL), 0);
-	assert_int_equal(add_with(COMPARE_NEW, "89ab", NULL), 0);
-	assert_string_equal(comparison.difference,
-			    "the server: hard fingerprint is 0123 in b.json and 4567 in n.json");
-	assert_int_equal(compare_judge(&comparison, &error), 0);
-}
-
 static void test_ends(void **unused)
 {
 	static const char *const wanted[] = {
@@ -585,17 +499,15 @@ static void test_no_memory(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_differs),       TEST(test_same),
-		TEST(test_floor),         TEST(test_unknown),
-		TEST(test_families),      TEST(test_gaps),
-		TEST(test_two_kinds),     TEST(test_nothing_in_common),
-		TEST(test_few_messages),  TEST(test_other_parameters),
-		TEST(test_cpu),           TEST(test_twice),
-		TEST(test_apart),         TEST(test_both_sides),
-		TEST(test_circumstances), TEST(test_unknown_circumstances),
-		TEST(test_several_hosts), TEST(test_ends),
-		TEST(test_force),         TEST(test_steps),
-		TEST(test_no_memory),     TEST(test_loads),
+		TEST(test_differs),      TEST(test_same),
+		TEST(test_floor),        TEST(test_unknown),
+		TEST(test_families),     TEST(test_gaps),
+		TEST(test_two_kinds),    TEST(test_nothing_in_common),
+		TEST(test_few_messages), TEST(test_other_parameters),
+		TEST(test_cpu),          TEST(test_twice),
+		TEST(test_apart),        TEST(test_both_sides),
+		TEST(test_ends),         TEST(test_steps),
+		TEST(test_no_memory),    TEST(test_loads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
