@@ -22,6 +22,8 @@ static void put(char *to, const char *from, size_t size)
 		width /= 2;
 	if (!width)
 		return;
+	/* Its line, which somebody may be polling, comes while the others are written. */
+	prefetch_to_write(to + size - width);
 	size -= width;
 	memcpy(&last, from + size, width);
 	memmove(to, from, size);
@@ -118,6 +120,10 @@ void soft_copy_gather(void *to, const struct soft_span *span)
 {
 	char *at = to;
 
+	if (likely(span->count == 1)) {
+		memcpy(to, span->piece[0].iov_base, span->piece[0].iov_len);
+		return;
+	}
 	for (unsigned int i = 0; i < span->count; i++) {
 		memcpy(at, span->piece[i].iov_base, span->piece[i].iov_len);
 		at += span->piece[i].iov_len;

@@ -177,7 +177,7 @@ static void move(struct soft_cq *cq, uint32_t count, uint64_t offset, uint32_t s
 	cq->ring = ring;
 	cq->offset = image->offset = offset;
 	cq->size = image->size = size;
-	image->tail = count;
+	soft_image_write(&image->tail, count);
 	image->head_seen = 0;
 	atomic_store(&cq->head, 0);
 	atomic_store(&image->head, 0);
@@ -262,7 +262,7 @@ void soft_cq_purge(struct soft_cq *cq, uint32_t qp_num)
 	}
 	for (uint32_t i = to; i != end; i++)
 		cq->ring[i & mask].sequence = 0;
-	image->tail = to;
+	soft_image_write(&image->tail, to);
 	soft_lock_release(&image->lock);
 	soft_lock_release(&cq->lock);
 }

@@ -99,6 +99,12 @@ static inline bool soft_cq_is_early(const struct soft_completion *entry)
  */
 bool soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_entry *entry);
 
+/*
+ * A completion is about to be put there. Its lines, which the owner polls, or had last, come while
+ * that is made; much sooner, the next poll would have them back.
+ */
+void soft_cq_expect(const struct soft_peer *owner, uint32_t number);
+
 /* Takes the lock of who puts. */
 void soft_cq_hold(struct soft_cq *cq);
 

@@ -39,7 +39,7 @@ static void hear(const struct soft_cq *cq, const struct soft_completion *entry)
 	uint32_t index = soft_image_index(soft_image_read(&entry->qp_num));
 	const struct soft_qp_image *image = &soft_process.arena.image->qp[index];
 
-	if (likely(image->number == entry->qp_num))
+	if (likely(atomic_load_explicit(&image->number, memory_order_relaxed) == entry->qp_num))
 		soft_queue_hear(&image->queue, &soft_process.heard[cq->sender][index],
 				entry->taken);
 }

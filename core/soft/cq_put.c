@@ -39,7 +39,7 @@ static void ring(struct soft_peer *owner, struct soft_cq_image *image)
 		count = RINGS_MAX;
 	for (; count && fd >= 0; count--)
 		soft_service_ring(fd);
-	image->rung = raised;
+	soft_image_write(&image->rung, raised);
 }
 
 /*
@@ -52,7 +52,7 @@ static void mend(struct soft_peer *owner, struct soft_cq_image *image,
 	const struct soft_completion *last = &entries[image->tail & (size - 1)];
 
 	if (atomic_load(&last->sequence) == image->tail + 1)
-		image->tail++;
+		soft_image_write(&image->tail, image->tail + 1);
 	if (image->armed && image->tail != atomic_load(&image->head)) {
 		atomic_fetch_add(&image->raised, 1);
 		image->armed = SOFT_UNARMED;
@@ -124,6 +124,7 @@ static enum result put(struct soft_peer *owner, struct soft_cq_image *image,
 	uint32_t size;
 	struct soft_completion *entries = ring_of(owner, image, &size);
 	struct soft_completion *to;
+	uint32_t tail;
 
 	if (!entries)
 		return PUT;
@@ -136,20 +137,33 @@ static enum result put(struct soft_peer *owner, struct soft_cq_image *image,
 		return is_first ? OVERRUN : PUT;
 	}
 	to = &entries[image->tail & (size - 1)];
-	/* Its data lie in lines of their own, which the owner had last. */
-	prefetch_to_write(to->payload);
 	fill(to, entry, image->is_timed);
 	if (unlikely(!soft_lock_is_held(&image->lock)))
 		return AGAIN;
 	/* Who is killed between the two takes the receive along. */
 	if (entry->queue && !pay(entry->queue))
 		return LOST;
-	atomic_store_explicit(&to->sequence, image->tail + 1, memory_order_release);
-	image->tail++;
-	prefetch_to_write(entries[image->tail & (size - 1)].payload);
+	tail = image->tail + 1;
+	atomic_store_explicit(&to->sequence, tail, memory_order_release);
+	soft_image_write(&image->tail, tail);
+	prefetch_to_write(entries[tail & (size - 1)].payload);
 	if (unlikely(image->armed))
 		raise_event(owner, image, entry);
 	return PUT;
+}
+
+void soft_cq_expect(const struct soft_peer *owner, uint32_t number)
+{
+	const struct soft_cq_image *image = &owner->arena->image->cq[number % SOFT_CQS];
+	uint32_t size;
+	struct soft_completion *entries = ring_of(owner, image, &size);
+	struct soft_completion *to;
+
+	if (!entries)
+		return;
+	to = &entries[soft_image_read(&image->tail) & (size - 1)];
+	prefetch_to_write(to);
+	prefetch_to_write(to->payload);
 }
 
 bool soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_entry *entry)

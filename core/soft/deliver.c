@@ -32,7 +32,7 @@ static bool is_write(const struct delivery *delivery)
 	return delivery->operation->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 }
 
-static void describe(const struct delivery *delivery, struct soft_cq_entry *entry)
+static ALWAYS_INLINE void describe(const struct delivery *delivery, struct soft_cq_entry *entry)
 {
 	const struct soft_operation *operation = delivery->operation;
 	struct soft_completion *completion = &entry->completion;
@@ -41,7 +41,8 @@ static void describe(const struct delivery *delivery, struct soft_cq_entry *entr
 	completion->wr_id = delivery->receive->wr_id;
 	completion->opcode = is_write(delivery) ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV;
 	completion->byte_len = (uint32_t)delivery->length;
-	completion->qp_num = delivery->target->qp->number;
+	completion->qp_num =
+		atomic_load_explicit(&delivery->target->qp->number, memory_order_relaxed);
 	completion->src_qp = delivery->qp->verbs.qp_base.qp_num;
 	if (delivery->has_grh)
 		completion->flags |= IBV_WC_GRH;
@@ -58,7 +59,7 @@ static void describe(const struct delivery *delivery, struct soft_cq_entry *entr
  * The receive is used up: by a message, or by its fault. False: who took over while this
  * process was stopped may have it now.
  */
-static bool consume(const struct delivery *delivery, struct soft_cq_entry *entry)
+static ALWAYS_INLINE bool consume(const struct delivery *delivery, struct soft_cq_entry *entry)
 {
 	struct soft_peer *peer = delivery->target->peer;
 	struct soft_queue *queue = delivery->queue;
@@ -229,6 +230,7 @@ enum soft_outcome soft_deliver(struct soft_qp *qp, const struct soft_target *tar
 
 	prepare(&delivery);
 	soft_queue_hold(target->peer, &target->qp->queue);
+	soft_cq_expect(target->peer, target->qp->recv_cq);
 	if (soft_execute_is_open(qp, target, operation)) {
 		if (delivery.srq)
 			soft_queue_hold(target->peer, &delivery.srq->queue);

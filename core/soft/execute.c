@@ -47,7 +47,8 @@ bool soft_execute_is_open(const struct soft_qp *qp, const struct soft_target *ta
 	uint32_t number = is_datagram(qp) ? operation->remote_qp : qp->attr.dest_qp_num;
 
 	if (!is_receiving(atomic_load_explicit(&there->state, memory_order_acquire)) ||
-	    there->number != number || there->type != (uint32_t)here->qp_type)
+	    atomic_load_explicit(&there->number, memory_order_relaxed) != number ||
+	    there->type != (uint32_t)here->qp_type)
 		return false;
 	if (is_datagram(qp))
 		return atomic_load(&there->qkey) == qkey_of(qp, operation);
@@ -57,6 +58,7 @@ bool soft_execute_is_open(const struct soft_qp *qp, const struct soft_target *ta
 	       atomic_load_explicit(&there->queue.psn, memory_order_relaxed) == qp->attr.sq_psn;
 }
 
+/* Where it goes to, whatever that queue pair does there by now. */
 static ALWAYS_INLINE bool find(const struct soft_qp *qp, const struct soft_operation *operation,
 			       struct soft_target *target)
 {
@@ -72,7 +74,13 @@ static ALWAYS_INLINE bool find(const struct soft_qp *qp, const struct soft_opera
 	if (unlikely(atomic_load_explicit(&target->peer->arena->image->is_down,
 					  memory_order_relaxed)))
 		return false;
-	return soft_peer_has_gid(target->peer, gid) && soft_execute_is_open(qp, target, operation);
+	return soft_peer_has_gid(target->peer, gid);
+}
+
+static bool find_open(const struct soft_qp *qp, const struct soft_operation *operation,
+		      struct soft_target *target)
+{
+	return find(qp, operation, target) && soft_execute_is_open(qp, target, operation);
 }
 
 bool soft_execute_is_ready(const struct soft_qp *qp, const struct soft_operation *operation)
@@ -83,7 +91,7 @@ bool soft_execute_is_ready(const struct soft_qp *qp, const struct soft_operation
 
 	if (operation->opcode == IBV_WR_RDMA_WRITE || soft_wire_is_fetch(operation))
 		return true;
-	if (!find(qp, operation, &target))
+	if (!find_open(qp, operation, &target))
 		return false;
 	image = target.peer->arena->image;
 	queue = target.qp->srq ? &image->srq[target.qp->srq % SOFT_SRQS].queue : &target.qp->queue;
@@ -389,7 +397,7 @@ enum soft_outcome soft_execute_refuse(const struct soft_qp *qp,
 
 	if (!soft_qp_is_reliable(qp))
 		return outcome == SOFT_REFUSED ? SOFT_DONE : outcome;
-	if (!find(qp, operation, &target))
+	if (!find_open(qp, operation, &target))
 		return outcome == SOFT_REFUSED ? SOFT_SILENT : outcome;
 	*rnr_timer = atomic_load(&target.qp->min_rnr_timer);
 	return hold_and_settle(qp, &target, operation, outcome);

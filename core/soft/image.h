@@ -74,7 +74,7 @@ struct soft_qp_image {
 	struct soft_queue queue;
 	_Alignas(SOFT_LINE) _Atomic uint32_t state;
 	uint32_t type;
-	uint32_t number;
+	_Atomic uint32_t number; /* 0: it is nobody's */
 	_Atomic uint32_t peer;
 	uint32_t pd;
 	uint32_t recv_cq;
@@ -208,6 +208,12 @@ static inline uint32_t soft_image_read(const uint32_t *value)
 static inline uint64_t soft_image_read_long(const uint64_t *value)
 {
 	return __atomic_load_n(value, __ATOMIC_RELAXED);
+}
+
+/* What somebody may read meanwhile. */
+static inline void soft_image_write(uint32_t *value, uint32_t to)
+{
+	__atomic_store_n(value, to, __ATOMIC_RELAXED);
 }
 
 static inline uint32_t soft_image_slot(uint32_t qp_num)

@@ -66,7 +66,7 @@ static void publish(struct soft_qp *qp)
 	struct soft_qp_image *image = qp->image;
 
 	image->type = qp->verbs.qp_base.qp_type;
-	image->number = qp->verbs.qp_base.qp_num;
+	atomic_store(&image->number, qp->verbs.qp_base.qp_num);
 	image->pd = qp->verbs.qp_base.pd->handle;
 	image->recv_cq = qp->recv_cq->number;
 	image->srq = qp->srq ? qp->srq->number : 0;
@@ -165,7 +165,7 @@ static void retire(struct soft_qp *qp)
 	soft_lock_take(&qp->lock);
 	soft_queue_hold(&soft_process.self, &qp->image->queue);
 	atomic_store(&qp->image->state, IBV_QPS_RESET);
-	qp->image->number = 0;
+	atomic_store(&qp->image->number, 0);
 	soft_lock_release(&qp->image->queue.lock);
 	soft_qp_await_peer(qp);
 	soft_lock_release(&qp->lock);

@@ -49,17 +49,19 @@ void soft_queue_clear(struct soft_queue *queue)
 	atomic_store(&queue->head, atomic_load(&queue->tail));
 }
 
-/* NULL if the ring is none, or not inside of the arena. */
-static struct soft_receive *at(const struct soft_arena *arena, const struct soft_ring *ring,
-			       uint32_t index)
+/* The places of a ring; NULL if it is none, or not inside of the arena. */
+static ALWAYS_INLINE char *places_of(const struct soft_arena *arena, const struct soft_ring *ring)
 {
-	char *from = soft_arena_at(arena, ring->offset, bytes(ring));
-
-	if (unlikely(!from || !ring->size || ring->size & (ring->size - 1) ||
+	if (unlikely(!ring->size || ring->size & (ring->size - 1) ||
 		     ring->stride < sizeof(struct soft_receive) + sizeof(struct ibv_sge) ||
 		     (ring->offset | ring->stride) % _Alignof(struct soft_receive)))
 		return NULL;
-	return (struct soft_receive *)(void *)(from +
+	return soft_arena_at(arena, ring->offset, bytes(ring));
+}
+
+static inline struct soft_receive *at(char *places, const struct soft_ring *ring, uint32_t index)
+{
+	return (struct soft_receive *)(void *)(places +
 					       (uint64_t)(index & (ring->size - 1)) * ring->stride);
 }
 
@@ -89,14 +91,16 @@ int soft_queue_put(struct soft_queue *queue, const struct soft_ring *ring,
 		   const struct ibv_recv_wr *wr)
 {
 	uint32_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
-	struct soft_receive *receive = at(&soft_process.arena, ring, tail);
+	struct soft_receive *receive;
+	char *places = places_of(&soft_process.arena, ring);
 	size_t size = sizeof(*receive) + (size_t)wr->num_sge * sizeof(struct ibv_sge);
 	uint64_t length = 0;
 
-	if (wr->num_sge < 0 || size > ring->stride || !receive)
+	if (wr->num_sge < 0 || size > ring->stride || !places)
 		return EINVAL;
 	if (is_full(queue, ring, tail))
 		return ENOMEM;
+	receive = at(places, ring, tail);
 	receive->wr_id = wr->wr_id;
 	receive->count = (uint32_t)wr->num_sge;
 	for (int i = 0; i < wr->num_sge; i++) {
@@ -107,7 +111,7 @@ int soft_queue_put(struct soft_queue *queue, const struct soft_ring *ring,
 	receive->length = length < UINT32_MAX ? (uint32_t)length : UINT32_MAX;
 	/* Who asks afterwards for the state of the queue pair asks later than this is seen. */
 	atomic_exchange(&queue->tail, tail + 1);
-	prefetch_to_write(at(&soft_process.arena, ring, tail + 1));
+	prefetch_to_write(at(places, ring, tail + 1));
 	return 0;
 }
 
@@ -120,7 +124,8 @@ static bool take(const struct soft_receive *receive, uint32_t stride, struct sof
 	if (taken->count > SOFT_SGE_MAX ||
 	    sizeof(*receive) + taken->count * sizeof(struct ibv_sge) > stride)
 		return false;
-	memcpy(taken->sge, receive->sge, taken->count * sizeof(struct ibv_sge));
+	for (uint32_t i = 0; i < taken->count; i++)
+		taken->sge[i] = receive->sge[i];
 	return true;
 }
 
@@ -140,7 +145,7 @@ bool soft_queue_first(const struct soft_arena *arena, struct soft_queue *queue,
 	};
 	uint32_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
 	uint32_t tail = soft_image_read(&queue->tail_seen);
-	const struct soft_receive *receive;
+	char *places = places_of(arena, &ring);
 
 	if (!is_within(head, tail, ring.size)) {
 		tail = atomic_load_explicit(&queue->tail, memory_order_acquire);
@@ -148,11 +153,10 @@ bool soft_queue_first(const struct soft_arena *arena, struct soft_queue *queue,
 		if (!is_within(head, tail, ring.size))
 			return false;
 	}
-	receive = at(arena, &ring, head);
-	if (unlikely(!receive || !take(receive, ring.stride, taken)))
+	if (unlikely(!places || !take(at(places, &ring, head), ring.stride, taken)))
 		return false;
 	/* The next message finds its receive here already. */
-	__builtin_prefetch(at(arena, &ring, head + 1));
+	__builtin_prefetch(at(places, &ring, head + 1));
 	return true;
 }
 
@@ -191,11 +195,12 @@ void soft_queue_mend(struct soft_peer *owner, struct soft_queue *queue)
 	};
 	uint32_t owed = atomic_load(&queue->owed);
 	uint32_t head = atomic_load(&queue->head);
-	const struct soft_receive *receive = at(owner->arena, &ring, head - 1);
+	char *places = places_of(owner->arena, &ring);
 	struct soft_cq_entry entry;
 
 	/* Or it was not taken yet. */
-	if (!owed || !receive || head != soft_image_read(&queue->owed_head)) {
+	if (!owed || !places || head != soft_image_read(&queue->owed_head) ||
+	    !is_within(head - 1, atomic_load(&queue->tail), ring.size)) {
 		atomic_store(&queue->owed, 0);
 		return;
 	}
@@ -203,7 +208,7 @@ void soft_queue_mend(struct soft_peer *owner, struct soft_queue *queue)
 	entry.completion.status = IBV_WC_WR_FLUSH_ERR;
 	entry.completion.opcode = IBV_WC_RECV;
 	entry.completion.qp_num = soft_image_read(&queue->owed_qp);
-	entry.completion.wr_id = receive->wr_id;
+	entry.completion.wr_id = at(places, &ring, head - 1)->wr_id;
 	entry.completion.taken = head;
 	pay(owner, queue, owed - 1, &entry);
 }

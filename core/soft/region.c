@@ -20,21 +20,25 @@ struct soft_mr {
 	struct soft_memory memory;
 };
 
-bool soft_region_allows(const struct soft_arena *arena, const struct soft_reach *reach,
-			uint64_t *place)
+static ALWAYS_INLINE bool allows(const struct soft_arena *arena, const struct soft_reach *reach,
+				 uint64_t *place)
 {
 	const struct soft_region_image *region =
 		&arena->memory->region[soft_region_number(reach->key)];
+	uint64_t offset;
 
 	if (!reach->key || atomic_load(&region->key) != reach->key || region->pd != reach->pd)
 		return false;
-	if ((region->access & reach->access) != reach->access)
-		return false;
-	if (reach->address < region->iova || reach->length > region->length ||
-	    reach->address - region->iova > region->length - reach->length)
-		return false;
-	*place = region->address + (reach->address - region->iova);
-	return true;
+	offset = reach->address - region->iova;
+	*place = region->address + offset;
+	return (region->access & reach->access) == reach->access && offset <= region->length &&
+	       reach->length <= region->length - offset;
+}
+
+bool soft_region_allows(const struct soft_arena *arena, const struct soft_reach *reach,
+			uint64_t *place)
+{
+	return allows(arena, reach, place);
 }
 
 /* From then on, whoever deregisters sees the lane, or who is in it sees no key. */
@@ -89,31 +93,43 @@ bool soft_region_is_held(const struct soft_arena *arena, uint32_t key)
 	return false;
 }
 
+/* The same of a piece, which becomes the next of the span. */
+static ALWAYS_INLINE bool add(const struct soft_arena *arena, const struct ibv_sge *sge,
+			      const struct soft_reach *wanted, struct soft_span *span)
+{
+	uint64_t left = wanted->length - span->length;
+	const struct soft_reach reach = {
+		.address = sge->addr,
+		.length = sge->length < left ? sge->length : left,
+		.key = sge->lkey,
+		.pd = wanted->pd,
+		.access = wanted->access,
+	};
+	uint64_t place;
+
+	if (!reach.length)
+		return true;
+	if (!allows(arena, &reach, &place))
+		return false;
+	span->key[span->count] = reach.key;
+	span->piece[span->count++] = (struct iovec){(void *)(uintptr_t)place, (size_t)reach.length};
+	span->length += reach.length;
+	return true;
+}
+
 bool soft_region_span(const struct soft_arena *arena, const struct ibv_sge *sge, uint32_t count,
 		      const struct soft_reach *wanted, struct soft_span *span)
 {
-	struct soft_reach reach = *wanted;
-
 	span->count = 0;
 	span->length = 0;
 	span->access = wanted->access;
 	span->is_held = false;
-	for (uint32_t i = 0; i < count && span->length < wanted->length; i++) {
-		uint64_t left = wanted->length - span->length;
-		uint64_t place;
-
-		reach.address = sge[i].addr;
-		reach.length = sge[i].length < left ? sge[i].length : left;
-		reach.key = sge[i].lkey;
-		if (!reach.length)
-			continue;
-		if (!soft_region_allows(arena, &reach, &place))
+	/* Most have one. */
+	if (likely(count == 1))
+		return add(arena, sge, wanted, span);
+	for (uint32_t i = 0; i < count && span->length < wanted->length; i++)
+		if (!add(arena, &sge[i], wanted, span))
 			return false;
-		span->key[span->count] = reach.key;
-		span->piece[span->count++] =
-			(struct iovec){(void *)(uintptr_t)place, (size_t)reach.length};
-		span->length += reach.length;
-	}
 	return true;
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/soft/peer.h"
+#include "core/soft/process.h"
 #include "core/soft/test/network.h"
 
 static bool is_child;
@@ -33,25 +34,27 @@ static bool is_refused(void)
 }
 
 /* The device's thread may not have seen yet that the slot's last holder is gone. */
-static const struct soft_peer *find(const struct card *there)
+static bool is_found(const struct card *there)
 {
-	const struct soft_peer *peer = NULL;
-
-	for (int tries = 0; !peer && tries < 2000; tries++) {
-		peer = soft_peer_find(soft_image_slot(there->number));
-		if (!peer)
-			usleep(1000);
+	for (int tries = 0; tries < 2000; tries++) {
+		if (soft_peer_find(soft_image_slot(there->number)))
+			return true;
+		usleep(1000);
 	}
-	return peer;
+	return false;
 }
 
 /* The peer is asked where this process may not copy itself, and nowhere else. */
 static void check_way(const struct card *there)
 {
-	const struct soft_peer *peer = find(there);
+	const struct soft_peer *peer;
 
+	assert_true(is_found(there));
+	pthread_mutex_lock(&soft_process.looking);
+	peer = soft_peer_known(soft_image_slot(there->number));
 	assert_non_null(peer);
 	assert_int_equal(peer->errands != NULL, is_refused());
+	pthread_mutex_unlock(&soft_process.looking);
 }
 
 void pair_meet(struct pair *pair, const struct stage_ways *ways)

@@ -209,7 +209,7 @@ static void test_a_write_is_not_seen_early(void **unused)
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		struct stage stage;
-		volatile unsigned char *byte;
+		unsigned char *byte;
 
 		open_link(&stage, rows[i].link, &(struct stage_ways){.type = IBV_QPT_UC});
 		byte = stage.end[1].buffer + 63;
@@ -218,7 +218,7 @@ static void test_a_write_is_not_seen_early(void **unused)
 
 			*byte = 0;
 			post(&stage, IBV_WR_RDMA_WRITE, 64);
-			while (!*byte)
+			while (!__atomic_load_n(byte, __ATOMIC_ACQUIRE))
 				;
 			assert_true(soft_time_ns() - begin_ns >= rows[i].latency_ns);
 			await_success(stage.end[0].cq);

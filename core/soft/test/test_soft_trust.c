@@ -132,7 +132,7 @@ static void wrong_entries(struct soft_image *image, struct soft_qp_image *qp,
 		completion[i].carried = i % 5 ? 128 : UINT32_MAX;
 		/* Of its queue pair, and of others that there are not. */
 		completion[i].opcode = IBV_WC_RECV;
-		completion[i].qp_num = qp->number + (i % 3 ? i : 0);
+		completion[i].qp_num = atomic_load(&qp->number) + (i % 3 ? i : 0);
 		completion[i].taken = i * UINT32_C(0x1000001);
 		atomic_store(&completion[i].sequence, i + 1);
 	}
