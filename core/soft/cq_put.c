@@ -155,15 +155,13 @@ static enum result put(struct soft_peer *owner, struct soft_cq_image *image,
 void soft_cq_expect(const struct soft_peer *owner, uint32_t number)
 {
 	const struct soft_cq_image *image = &owner->arena->image->cq[number % SOFT_CQS];
-	uint32_t size;
-	struct soft_completion *entries = ring_of(owner, image, &size);
-	struct soft_completion *to;
+	uint32_t place = soft_image_read(&image->tail) & (soft_image_read(&image->size) - 1);
+	/* Of an address that is none, nothing comes. */
+	uintptr_t to = (uintptr_t)owner->arena->image + soft_image_read_long(&image->offset) +
+		       place * sizeof(struct soft_completion);
 
-	if (!entries)
-		return;
-	to = &entries[soft_image_read(&image->tail) & (size - 1)];
-	prefetch_to_write(to);
-	prefetch_to_write(to->payload);
+	prefetch_to_write((const void *)to);
+	prefetch_to_write((const void *)(to + offsetof(struct soft_completion, payload)));
 }
 
 bool soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_entry *entry)

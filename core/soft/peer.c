@@ -291,7 +291,7 @@ static void meet(uint32_t slot)
 }
 
 /* The peer of a slot, if it is known and no other has the slot by now. */
-static struct soft_peer *known(uint32_t slot)
+static ALWAYS_INLINE struct soft_peer *known(uint32_t slot)
 {
 	struct soft_peer *peer =
 		atomic_load_explicit(&soft_process.peer[slot], memory_order_acquire);
@@ -323,14 +323,17 @@ static void introduce(uint32_t slot)
 	pthread_mutex_unlock(&soft_process.meeting);
 }
 
+static COLD struct soft_peer *meet_and_find(uint32_t slot)
+{
+	introduce(slot);
+	return known(slot);
+}
+
 struct soft_peer *soft_peer_find(uint32_t slot)
 {
 	struct soft_peer *peer = known(slot);
 
-	if (likely(peer))
-		return peer;
-	introduce(slot);
-	return known(slot);
+	return likely(peer) ? peer : meet_and_find(slot);
 }
 
 void soft_peer_leave(const struct soft_peer *peer)

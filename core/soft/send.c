@@ -155,7 +155,7 @@ void soft_send_fail(struct soft_qp *qp)
 }
 
 /* Whether the next can be looked at. */
-static bool run_first(struct soft_qp *qp)
+static ALWAYS_INLINE bool run_first(struct soft_qp *qp)
 {
 	struct soft_operation *operation = soft_send_at(&qp->sends, qp->sends.head);
 	uint32_t rnr_timer = 0;

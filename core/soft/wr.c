@@ -176,8 +176,8 @@ static void wr_set_sge(struct ibv_qp_ex *verbs, uint32_t lkey, uint64_t address,
 	operation->sge[0] = (struct ibv_sge){.addr = address, .length = length, .lkey = lkey};
 }
 
-static void wr_set_inline_data_list(struct ibv_qp_ex *verbs, size_t count,
-				    const struct ibv_data_buf *list)
+static ALWAYS_INLINE void set_inline_data(struct ibv_qp_ex *verbs, size_t count,
+					  const struct ibv_data_buf *list)
 {
 	struct soft_qp *qp = of(verbs);
 	struct soft_operation *operation = qp->building;
@@ -202,11 +202,17 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *verbs, size_t count,
 	}
 }
 
+static void wr_set_inline_data_list(struct ibv_qp_ex *verbs, size_t count,
+				    const struct ibv_data_buf *list)
+{
+	set_inline_data(verbs, count, list);
+}
+
 static void wr_set_inline_data(struct ibv_qp_ex *verbs, void *address, size_t length)
 {
 	const struct ibv_data_buf one = {.addr = address, .length = length};
 
-	wr_set_inline_data_list(verbs, 1, &one);
+	set_inline_data(verbs, 1, &one);
 }
 
 static int wr_complete(struct ibv_qp_ex *verbs)
