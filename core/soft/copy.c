@@ -8,6 +8,10 @@
 #include "core/soft/peer.h"
 #include "core/soft/window.h"
 
+enum {
+	SHORT = 4096, /* bytes that take no longer to write than a line to come */
+};
+
 /*
  * Whoever waits for the last of the bytes finds the others there, and no half of a number that
  * is aligned. The memory may overlap, as a device's may.
@@ -18,12 +22,13 @@ static void put(char *to, const char *from, size_t size)
 	uint64_t last = 0;
 	size_t width = sizeof(last);
 
+	if (!size)
+		return;
 	while (width > size || end % width)
 		width /= 2;
-	if (!width)
-		return;
 	/* Its line, which somebody may be polling, comes while the others are written. */
-	prefetch_to_write(to + size - width);
+	if (size <= SHORT)
+		prefetch_to_write(to + size - width);
 	size -= width;
 	memcpy(&last, from + size, width);
 	memmove(to, from, size);

@@ -175,8 +175,10 @@ static void move(struct soft_cq *cq, uint32_t count, uint64_t offset, uint32_t s
 		ring[i].sequence = i + 1;
 	}
 	cq->ring = ring;
-	cq->offset = image->offset = offset;
-	cq->size = image->size = size;
+	cq->offset = offset;
+	cq->size = size;
+	soft_image_write_long(&image->offset, offset);
+	soft_image_write(&image->size, size);
 	soft_image_write(&image->tail, count);
 	image->head_seen = 0;
 	atomic_store(&cq->head, 0);
@@ -227,7 +229,7 @@ int soft_cq_arm(struct ibv_cq *verbs, int solicited_only)
 	/* All completions after one solicited one include it. */
 	soft_cq_hold(cq);
 	if (image->armed < wanted)
-		image->armed = wanted;
+		soft_image_write(&image->armed, wanted);
 	is_empty = image->tail == atomic_load(&cq->head);
 	soft_lock_release(&image->lock);
 	if (!is_empty)

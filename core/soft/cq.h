@@ -100,8 +100,8 @@ static inline bool soft_cq_is_early(const struct soft_completion *entry)
 bool soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_entry *entry);
 
 /*
- * A completion is about to be put there. Its lines, which the owner polls, or had last, come while
- * that is made; much sooner, the next poll would have them back.
+ * A completion with its data is about to be put there. The lines, which the owner polls, or had
+ * last, come while that is made; much sooner, the next poll would have them back.
  */
 void soft_cq_expect(const struct soft_peer *owner, uint32_t number);
 

@@ -55,7 +55,7 @@ static void mend(struct soft_peer *owner, struct soft_cq_image *image,
 		soft_image_write(&image->tail, image->tail + 1);
 	if (image->armed && image->tail != atomic_load(&image->head)) {
 		atomic_fetch_add(&image->raised, 1);
-		image->armed = SOFT_UNARMED;
+		soft_image_write(&image->armed, SOFT_UNARMED);
 	}
 	ring(owner, image);
 }
@@ -69,7 +69,7 @@ static bool is_full(struct soft_cq_image *image, uint32_t size)
 }
 
 /*
- * The line of the head comes last. Its owner polls it, and has it back after each store, so that
+ * The line of the head is stored last. Its owner polls it, and has it back after each store, so that
  * whatever is stored between two of its own makes it travel twice.
  */
 static void fill(struct soft_completion *to, const struct soft_cq_entry *entry, bool is_timed)
@@ -98,7 +98,7 @@ static void raise_event(struct soft_peer *owner, struct soft_cq_image *image,
 		return;
 	/* In this order: an event too many does no harm. */
 	atomic_fetch_add(&image->raised, 1);
-	image->armed = SOFT_UNARMED;
+	soft_image_write(&image->armed, SOFT_UNARMED);
 	ring(owner, image);
 }
 

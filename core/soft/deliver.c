@@ -72,14 +72,15 @@ static ALWAYS_INLINE bool consume(const struct delivery *delivery, struct soft_c
 		return false;
 	if (delivery->srq && limit && soft_queue_count(queue) < limit) {
 		atomic_store(&queue->limit, 0);
-		soft_event_leave(peer, IBV_EVENT_SRQ_LIMIT_REACHED, delivery->target->qp->srq);
+		soft_event_leave(peer, IBV_EVENT_SRQ_LIMIT_REACHED,
+				 (uint32_t)(delivery->srq - peer->arena->image->srq));
 	}
 	return true;
 }
 
 /* The target finds fault with its own receive; its queue pair stops. */
-static enum soft_outcome spoil(const struct delivery *delivery, enum ibv_wc_status there,
-			       enum ibv_wc_status here)
+static COLD enum soft_outcome spoil(const struct delivery *delivery, enum ibv_wc_status there,
+				    enum ibv_wc_status here)
 {
 	struct soft_cq_entry entry;
 
@@ -198,10 +199,11 @@ static enum soft_outcome deliver(struct delivery *delivery)
 	return is_write(delivery) ? deliver_write(delivery) : deliver_send(delivery);
 }
 
+/* With the target's queue pair held, which is open. */
 static void prepare(struct delivery *delivery)
 {
 	struct soft_image *image = delivery->target->peer->arena->image;
-	uint32_t srq = delivery->target->qp->srq;
+	uint32_t srq = soft_image_read(&delivery->target->qp->srq);
 	const struct soft_operation *operation = delivery->operation;
 	const union ibv_gid *from;
 
@@ -228,10 +230,11 @@ enum soft_outcome soft_deliver(struct soft_qp *qp, const struct soft_target *tar
 				    .receive = &taken};
 	enum soft_outcome outcome = SOFT_SILENT;
 
-	prepare(&delivery);
 	soft_queue_hold(target->peer, &target->qp->queue);
-	soft_cq_expect(target->peer, target->qp->recv_cq);
+	if (operation->length <= SOFT_SMALL && operation->opcode != IBV_WR_RDMA_WRITE_WITH_IMM)
+		soft_cq_expect(target->peer, soft_image_read(&target->qp->recv_cq));
 	if (soft_execute_is_open(qp, target, operation)) {
+		prepare(&delivery);
 		if (delivery.srq)
 			soft_queue_hold(target->peer, &delivery.srq->queue);
 		outcome = deliver(&delivery);

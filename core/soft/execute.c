@@ -58,7 +58,7 @@ bool soft_execute_is_open(const struct soft_qp *qp, const struct soft_target *ta
 	       atomic_load_explicit(&there->queue.psn, memory_order_relaxed) == qp->attr.sq_psn;
 }
 
-/* Where it goes to, whatever that queue pair does there by now. */
+/* Where it goes to: some queue pair that receives, though perhaps another's by now. */
 static ALWAYS_INLINE bool find(const struct soft_qp *qp, const struct soft_operation *operation,
 			       struct soft_target *target)
 {
@@ -74,7 +74,8 @@ static ALWAYS_INLINE bool find(const struct soft_qp *qp, const struct soft_opera
 	if (unlikely(atomic_load_explicit(&target->peer->arena->image->is_down,
 					  memory_order_relaxed)))
 		return false;
-	return soft_peer_has_gid(target->peer, gid);
+	return soft_peer_has_gid(target->peer, gid) &&
+	       is_receiving(atomic_load_explicit(&target->qp->state, memory_order_acquire));
 }
 
 static bool find_open(const struct soft_qp *qp, const struct soft_operation *operation,
@@ -96,7 +97,7 @@ bool soft_execute_is_ready(const struct soft_qp *qp, const struct soft_operation
 	image = target.peer->arena->image;
 	queue = target.qp->srq ? &image->srq[target.qp->srq % SOFT_SRQS].queue : &target.qp->queue;
 	return soft_queue_count(queue) &&
-	       !__atomic_load_n(&image->cq[target.qp->recv_cq % SOFT_CQS].armed, __ATOMIC_RELAXED);
+	       !soft_image_read(&image->cq[target.qp->recv_cq % SOFT_CQS].armed);
 }
 
 enum soft_outcome soft_execute_copied(int result)

@@ -216,6 +216,11 @@ static inline void soft_image_write(uint32_t *value, uint32_t to)
 	__atomic_store_n(value, to, __ATOMIC_RELAXED);
 }
 
+static inline void soft_image_write_long(uint64_t *value, uint64_t to)
+{
+	__atomic_store_n(value, to, __ATOMIC_RELAXED);
+}
+
 static inline uint32_t soft_image_slot(uint32_t qp_num)
 {
 	return qp_num >> SOFT_INDEX_BITS & (SOFT_SLOTS - 1);

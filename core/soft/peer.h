@@ -53,7 +53,10 @@ struct soft_peer *soft_peer_find(uint32_t slot);
  */
 int soft_peer_knock(uint32_t slot, uint32_t kind, pid_t *pid);
 
-/* The service thread's: the peer of a slot, whoever has the slot by now; NULL: none. */
+/*
+ * The peer of a slot, whoever has it by now; NULL: none. For the service thread, or with the mutex
+ * of who looks at one without a queue pair.
+ */
 struct soft_peer *soft_peer_known(uint32_t slot);
 
 /* The service thread takes it for dead; if it is not, whoever looks for it meets it anew. */

@@ -14,7 +14,15 @@ static uint64_t bytes(const struct soft_ring *ring)
 int soft_queue_init(struct soft_queue *queue, struct soft_ring *ring, uint32_t *count,
 		    uint32_t sges)
 {
-	memset(queue, 0, sizeof(*queue));
+	/* Whoever is late may have the lock for a moment. */
+	queue->tail_seen = 0;
+	queue->owed_qp = 0;
+	queue->owed_head = 0;
+	atomic_store(&queue->head, 0);
+	atomic_store(&queue->psn, 0);
+	atomic_store(&queue->limit, 0);
+	atomic_store(&queue->owed, 0);
+	atomic_store(&queue->tail, 0);
 	atomic_store(ring->heard, 0);
 	if (*count > SOFT_WR_MAX || sges > SOFT_SGE_MAX)
 		return EINVAL;
@@ -198,7 +206,7 @@ void soft_queue_mend(struct soft_peer *owner, struct soft_queue *queue)
 	char *places = places_of(owner->arena, &ring);
 	struct soft_cq_entry entry;
 
-	/* Or it was not taken yet. */
+	/* Or it was not taken yet, or what is said there is no receive of this queue's. */
 	if (!owed || !places || head != soft_image_read(&queue->owed_head) ||
 	    !is_within(head - 1, atomic_load(&queue->tail), ring.size)) {
 		atomic_store(&queue->owed, 0);

@@ -30,9 +30,11 @@ static ALWAYS_INLINE bool allows(const struct soft_arena *arena, const struct so
 	if (!reach->key || atomic_load(&region->key) != reach->key || region->pd != reach->pd)
 		return false;
 	offset = reach->address - region->iova;
+	if ((region->access & reach->access) != reach->access || offset > region->length ||
+	    reach->length > region->length - offset)
+		return false;
 	*place = region->address + offset;
-	return (region->access & reach->access) == reach->access && offset <= region->length &&
-	       reach->length <= region->length - offset;
+	return true;
 }
 
 bool soft_region_allows(const struct soft_arena *arena, const struct soft_reach *reach,
@@ -60,8 +62,12 @@ static _Atomic uint32_t *take_lane(const struct soft_arena *arena, uint32_t send
 _Atomic uint32_t *soft_region_enter(const struct soft_arena *arena, const struct soft_reach *reach,
 				    uint32_t sender, uint64_t *place)
 {
-	_Atomic uint32_t *lane = take_lane(arena, sender, reach->key);
+	_Atomic uint32_t *lane;
 
+	/* It would hold nothing, and whoever left it what another one holds. */
+	if (!reach->key)
+		return NULL;
+	lane = take_lane(arena, sender, reach->key);
 	if (soft_region_allows(arena, reach, place))
 		return lane;
 	soft_region_leave(lane);
@@ -93,7 +99,7 @@ bool soft_region_is_held(const struct soft_arena *arena, uint32_t key)
 	return false;
 }
 
-/* The same of a piece, which becomes the next of the span. */
+/* What is allowed of one piece becomes the next of the span; false: it is not. */
 static ALWAYS_INLINE bool add(const struct soft_arena *arena, const struct ibv_sge *sge,
 			      const struct soft_reach *wanted, struct soft_span *span)
 {
@@ -175,6 +181,8 @@ SOFT_EXPORT struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, si
 	uint32_t number;
 	int result = check_access(access);
 
+	if (!result && length && iova + (length - 1) < iova)
+		result = EINVAL;
 	if (!result)
 		result =
 			soft_memory_find(address, length, access & IBV_ACCESS_LOCAL_WRITE, &memory);

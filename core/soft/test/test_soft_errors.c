@@ -450,6 +450,8 @@ static void test_what_is_refused_at_once(void **unused)
 	assert_int_equal(errno, EINVAL);
 	assert_null(ibv_reg_mr(stage.pd, NULL, 8, 0));
 	assert_int_equal(errno, EFAULT);
+	assert_null(ibv_reg_mr_iova(stage.pd, stage.buffer, 8, UINT64_MAX - 6, 0));
+	assert_int_equal(errno, EINVAL);
 	assert_null(ibv_create_cq(stage.context, 0, NULL, NULL, 0));
 	assert_int_equal(ibv_destroy_cq(stage.end[0].cq), EBUSY);
 	assert_int_equal(ibv_destroy_comp_channel(stage.channel), EBUSY);
