@@ -2,6 +2,8 @@
 #include "bench/advice_threads.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "bench/advice.h"
 #include "bench/cpulist.h"
@@ -9,6 +11,13 @@
 
 #define WHY  "threads that take turns on a processor wait for each other"
 #define MEND "--threads of no more than there are processors, or a longer --pin"
+
+#define WHY_LOST  "another thread ran there, such as the other end's, and nothing was seen meanwhile"
+#define MEND_LOST "--pin and --server-pin, a CPU each that has nothing else to do"
+
+enum {
+	LOST_PERCENT = 5,
+};
 
 /* Of an end. */
 static unsigned int threads_of(const struct result_case *line, bool is_server)
@@ -60,8 +69,51 @@ static void find(const struct result *result, bool is_server, json_t *findings)
 			      advice_finding("threads", true, end->host, what, WHY, MEND));
 }
 
+/*
+ * Of a hundred messages, how many saw the thread that polls for them lose its processor; 0: it is
+ * not known. Soft-RoCE works on the processor of who polls, each time.
+ */
+static uint64_t lost_percent(const struct result_case *line, const struct result_end *end,
+			     bool is_server)
+{
+	const struct result_cost *cost = is_server ? &line->server : &line->client;
+	const char *cq = is_server ? line->server_cq : line->cq;
+
+	if (!cq || strcmp(cq, "poll") != 0 || !cost->messages ||
+	    (end->kind && !strcmp(end->kind, "rxe")))
+		return 0;
+	return cost->involuntary_switches * 100 / cost->messages;
+}
+
+static void find_lost(const struct result *result, bool is_server, json_t *findings)
+{
+	const struct result_end *end = is_server ? &result->server : &result->client;
+	const struct result_case *worst = NULL;
+	uint64_t most = LOST_PERCENT - 1;
+	char what[256];
+
+	for (size_t i = 0; i < result->n_cases; i++) {
+		uint64_t lost = lost_percent(&result->cases[i], end, is_server);
+
+		if (lost <= most)
+			continue;
+		worst = &result->cases[i];
+		most = lost;
+	}
+	if (!worst)
+		return;
+	snprintf(what, sizeof(what),
+		 "the %s's polling thread lost its CPU in %" PRIu64
+		 " of 100 messages, as in %.100s",
+		 is_server ? "server" : "client", most, worst->id);
+	json_array_append_new(
+		findings, advice_finding("shared-cpu", true, end->host, what, WHY_LOST, MEND_LOST));
+}
+
 void advice_threads(const struct result *result, json_t *findings)
 {
 	find(result, false, findings);
 	find(result, true, findings);
+	find_lost(result, false, findings);
+	find_lost(result, true, findings);
 }

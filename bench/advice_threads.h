@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Findings about the cases of a run, rather than about its hosts: more threads at an end
- * than it has processors for them.
+ * than it has processors for them, and a thread that polled and lost its processor.
  */
 #ifndef BENCH_ADVICE_THREADS_H
 #define BENCH_ADVICE_THREADS_H
