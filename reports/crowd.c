@@ -202,11 +202,12 @@ void crowd_tell(const struct crowd *crowd, char text[static 512])
 	if (crowd->has_beyond)
 		used = snprintf(text, 512,
 				"knee: %s: %.4g Mmsg/s; beyond, %" PRIu64
-				" queue pairs: %.4g Mmsg/s; the best: %.4g",
+				" queue pairs: %.4g Mmsg/s; the best: %.4g (medians of trials)",
 				at->line->id, at->rate / 1e6, crowd->beyond.queue_pairs,
 				crowd->beyond.rate / 1e6, crowd->best.rate / 1e6);
 	else
-		used = snprintf(text, 512, "no knee up to %s: %.4g Mmsg/s; the best: %.4g",
+		used = snprintf(text, 512,
+				"no knee up to %s: %.4g Mmsg/s; the best: %.4g (medians of trials)",
 				at->line->id, at->rate / 1e6, crowd->best.rate / 1e6);
 	if (json_array_size(crowd->left_out) && used < 512)
 		knee_tell_left_out(crowd->left_out, text + used, 512 - (size_t)used);
