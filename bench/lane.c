@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/choose.h"
 #include "bench/lane_layout.h"
 #include "core/kind.h"
 #include "core/limits.h"
@@ -107,6 +108,7 @@ static struct placement_wish placement_wish(const struct lane *lane, const char 
 					    bool is_server)
 {
 	const struct parameters *p = lane->parameters;
+	enum rdma_wait_mode cq = (enum rdma_wait_mode)(is_server ? p->server_cq : p->cq);
 
 	return (struct placement_wish){
 		.root = "",
@@ -116,6 +118,8 @@ static struct placement_wish placement_wish(const struct lane *lane, const char 
 		.threads = pattern_lanes(p, is_server),
 		.number = lane->number,
 		.is_server = is_server,
+		/* The software device has both. */
+		.is_shared = !strcmp(device, CHOOSE_SOFT) && cq != RDMA_EVENT,
 		.numa = is_server ? p->server_numa : p->numa,
 	};
 }

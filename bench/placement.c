@@ -24,7 +24,21 @@ static struct cpulist near_device(const struct placement_wish *wish, const struc
 	return cpulist_both(&local, allowed);
 }
 
-/* Those of them that are the first of their core; where that is not told, all. */
+/* Those of them on the core of one of them; where that is not told, this one. */
+static struct cpulist of_core(const struct placement_wish *wish, const struct cpulist *from,
+			      unsigned int cpu)
+{
+	struct cpulist siblings;
+	char text[TREE_TEXT];
+
+	if (!tree_line(wish->root, text, sizeof(text), SIBLINGS, cpu) ||
+	    !cpulist_parse(&siblings, text))
+		return cpulist_of(cpu);
+	siblings = cpulist_both(&siblings, from);
+	return cpulist_count(&siblings) ? siblings : cpulist_of(cpu);
+}
+
+/* Those of them that are the first of their core. */
 static struct cpulist first_of_cores(const struct placement_wish *wish, const struct cpulist *from)
 {
 	struct cpulist found = {0};
@@ -32,16 +46,10 @@ static struct cpulist first_of_cores(const struct placement_wish *wish, const st
 
 	for (unsigned int i = 0; i < count; i++) {
 		unsigned int cpu = cpulist_nth(from, i);
-		struct cpulist siblings;
-		char text[TREE_TEXT];
+		const struct cpulist core = of_core(wish, from, cpu);
 
-		if (tree_line(wish->root, text, sizeof(text), SIBLINGS, cpu) &&
-		    cpulist_parse(&siblings, text)) {
-			siblings = cpulist_both(&siblings, from);
-			if (cpulist_count(&siblings) && cpulist_nth(&siblings, 0) != cpu)
-				continue;
-		}
-		cpulist_add(&found, cpu);
+		if (cpulist_nth(&core, 0) == cpu)
+			cpulist_add(&found, cpu);
 	}
 	return found;
 }
@@ -74,6 +82,37 @@ static struct cpulist one_of_many(const struct placement_wish *wish, const struc
 	return cpulist_of(cpulist_nth(&choices[i], number));
 }
 
+/*
+ * Half of them for each end: of the cores, or of the processors of a lone core. Each end may still
+ * move, so that several runs at once get out of each other's way.
+ */
+static struct cpulist half_of(const struct placement_wish *wish, const struct cpulist *allowed)
+{
+	struct cpulist from = near_device(wish, allowed);
+	struct cpulist cores;
+	struct cpulist half = {0};
+	unsigned int count;
+
+	if (cpulist_count(&from) < 2)
+		from = *allowed;
+	cores = first_of_cores(wish, &from);
+	if (cpulist_count(&cores) < 2)
+		cores = from;
+	count = cpulist_count(&cores);
+	if (count < 2)
+		return from;
+	for (unsigned int i = 0; i < count; i++) {
+		unsigned int cpu = cpulist_nth(&cores, i);
+		const struct cpulist core = cpulist_count(&cores) == cpulist_count(&from)
+						    ? cpulist_of(cpu)
+						    : of_core(wish, &from, cpu);
+
+		if (wish->is_server == (i >= count / 2))
+			cpulist_join(&half, &core);
+	}
+	return half;
+}
+
 static int far_from_device(const struct placement_wish *wish, const struct cpulist *allowed,
 			   struct cpulist *cpus, struct error *error)
 {
@@ -98,7 +137,9 @@ int placement_choose(const struct placement_wish *wish, const struct cpulist *al
 	if (wish->pin == PARAMETER_FAR)
 		return far_from_device(wish, allowed, cpus, error);
 	if (wish->pin == PARAMETER_AUTO)
-		*cpus = wish->threads > 1 ? one_of_many(wish, allowed) : near_device(wish, allowed);
+		*cpus = wish->threads > 1 ? one_of_many(wish, allowed)
+			: wish->is_shared ? half_of(wish, allowed)
+					  : near_device(wish, allowed);
 	if (wish->pin >= PARAMETER_OFF)
 		return 0;
 	cpu = pin_cpu(wish->pin, wish->number);

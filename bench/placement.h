@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where the thread of a lane runs: on the processors near the device, on the one that
- * was asked for, or wherever it could before. Where a case has several threads, each has
+ * was asked for, or wherever it could before; and where both ends spin on one machine, on one half
+ * of them. Where a case has several threads, each has
  * one processor, and as far as they go one of its own: near the device before others, a
  * whole core before a second thread of one, and the server's from the other end, in case
  * that both are on one machine. It holds for the calling thread and no
@@ -27,6 +28,7 @@ struct placement_wish {
 	unsigned int threads; /* of the case at this end */
 	unsigned int number;  /* of this one */
 	bool is_server;
+	bool is_shared; /* both ends are on this machine, and this one spins */
 };
 
 struct placement {

@@ -163,6 +163,40 @@ static void test_threads(void **unused)
 	check_threads(THREADS(.threads = 4, .pin = AUTO, .device_node = -1), "2,4-6", "2 4 5 6");
 }
 
+/* Each end of two on one machine has a half, and no core is in both. */
+static void test_halves(void **unused)
+{
+	static const struct {
+		int device_node;
+		const char *allowed;
+		const char *client;
+		const char *server;
+	} rows[] = {
+  /* Cores of 0 and 4, 1 and 5, 2 and 6, 3 and 7. */
+		{-1, "0-7", "0-1,4-5", "2-3,6-7"},
+		{-1, "0-3", "0-1",     "2-3"    },
+		{-1, "0-2", "0",       "1-2"    },
+		{-1, "0,4", "0",       "4"      },
+		{0,  "0-7", "0-1",     "2-3"    },
+		{1,  "0-4", "0-1,4",   "2-3"    }, /* one that is near is too few */
+		{-1, "6",   "6",       "6"      },
+	};
+
+	make_siblings();
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct placement_wish wish = {.threads = 1,
+					      .device_node = rows[i].device_node,
+					      .pin = AUTO,
+					      .is_shared = true};
+
+		check_threads(wish, rows[i].allowed, rows[i].client);
+		wish.is_server = true;
+		check_threads(wish, rows[i].allowed, rows[i].server);
+	}
+	check_threads(THREADS(.threads = 1, .device_node = -1, .pin = OFF, .is_shared = true),
+		      "0-7", "0-7");
+}
+
 static uint64_t pins(const char *text)
 {
 	uint64_t value;
@@ -347,6 +381,7 @@ int main(void)
 		cmocka_unit_test(test_long_lists),
 		cmocka_unit_test_setup_teardown(test_choices, open_machine, close_machine),
 		cmocka_unit_test_setup_teardown(test_threads, open_machine, close_machine),
+		cmocka_unit_test_setup_teardown(test_halves, open_machine, close_machine),
 		cmocka_unit_test_setup_teardown(test_pinned_threads, open_machine, close_machine),
 		cmocka_unit_test(test_a_cpu_that_is_not_there),
 		cmocka_unit_test_setup_teardown(test_nodes, open_machine, close_machine),
