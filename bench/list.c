@@ -242,19 +242,24 @@ static const char *decode_member(struct list *list, const struct parameter *para
 	return wrong ? wrong : add(list, value);
 }
 
-const char *list_decode(struct list *list, const struct parameter *parameter, const json_t *json)
+const char *list_decode(struct list *list, const struct parameter *parameter, const json_t *json,
+			const json_t **culprit)
 {
 	const char *wrong = NULL;
 	const json_t *member;
 	size_t i;
 
+	*culprit = json;
 	list->count = 0;
 	if (!json_is_array(json))
 		wrong = decode_member(list, parameter, json);
 	json_array_foreach(json, i, member)
 	{
-		if (!wrong)
-			wrong = decode_member(list, parameter, member);
+		wrong = decode_member(list, parameter, member);
+		if (wrong) {
+			*culprit = member;
+			return wrong;
+		}
 	}
 	if (!wrong && !list->count)
 		wrong = "is an empty list";

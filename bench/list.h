@@ -21,8 +21,12 @@ struct list {
 /* Takes the place of what the list had. Returns what is wrong with the text, or NULL. */
 const char *list_parse(struct list *list, const struct parameter *parameter, const char *text);
 
-/* From JSON: one value or an array of them. Returns what is wrong, or NULL. */
-const char *list_decode(struct list *list, const struct parameter *parameter, const json_t *json);
+/*
+ * From JSON: one value or an array of them. Returns what is wrong, or NULL; culprit is then the
+ * value that it is about, the array where it is about all of it.
+ */
+const char *list_decode(struct list *list, const struct parameter *parameter, const json_t *json,
+			const json_t **culprit);
 
 /* To JSON: always an array. */
 json_t *list_encode(const struct list *list, const struct parameter *parameter);

@@ -145,7 +145,7 @@ static int unfold(const char *path, json_t *whole, json_t **base, struct error *
 	*base = json_is_array(whole) ? json_incref(whole) : json_pack("[O]", whole);
 	json_decref(whole);
 	if (!json_array_size(*base))
-		return error_set(error, -EINVAL, "the plan is empty");
+		return error_set(error, -EINVAL, "%s: the plan is empty", path);
 	return 0;
 }
 
@@ -466,6 +466,14 @@ static int check_operations(struct plan *plan, struct error *error)
 	return 0;
 }
 
+static int decode_part(const struct plan *plan, struct product *product, json_t *part,
+		       struct error *error)
+{
+	int code = product_decode(product, part, error);
+
+	return code && plan->file ? preset_blame(plan->file, error) : code;
+}
+
 static int make_cases(struct plan *plan, json_t *base, struct error *error)
 {
 	struct product *product = malloc(sizeof(*product));
@@ -482,7 +490,7 @@ static int make_cases(struct plan *plan, json_t *base, struct error *error)
 	json_array_foreach(base, i, part)
 	{
 		if (!code)
-			code = product_decode(product, part, error);
+			code = decode_part(plan, product, part, error);
 		if (code)
 			break;
 		/* Who names neither plan nor preset wants that effort, and no more. */

@@ -11,6 +11,8 @@
 
 /* A plan is short, and the result that carries one has some mebibytes. */
 #define PLAN_MOST (64 << 20)
+/* Letters of its path that are told in any case. */
+#define PATH_LEAST 24
 
 /* Each keeps to a time: where nothing is ever steady, warming up would take most of it. */
 static const struct preset {
@@ -120,6 +122,19 @@ int preset_find(const char *name, json_t **plan, struct error *error)
 	return error_set(error, -EINVAL,
 			 "--preset: '%s' is none of quick, standard, full, semantics, tips, gate",
 			 name);
+}
+
+int preset_blame(const char *path, struct error *error)
+{
+	size_t length = strlen(path);
+	size_t used = strlen(error->text) + strlen("...: ");
+	size_t room = sizeof(error->text) - 1;
+
+	/* Of a long path the end tells most, as long as what is wrong is told as well. */
+	room = used + PATH_LEAST < room ? room - used : PATH_LEAST;
+	if (length <= room)
+		return error_wrap(error, "%s", path);
+	return error_wrap(error, "...%s", path + length - room);
 }
 
 int preset_parse(const char *text, size_t length, const char *path, json_t **plan,

@@ -19,4 +19,7 @@ int preset_parse(const char *text, size_t length, const char *path, json_t **pla
 /* The same from a file. */
 int preset_load(const char *path, json_t **plan, struct error *error);
 
+/* Puts the path in front of what is wrong in a plan that was read. Returns the error's code. */
+int preset_blame(const char *path, struct error *error);
+
 #endif

@@ -2,9 +2,14 @@
 #include "bench/product.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "bench/near.h"
 #include "bench/wire.h"
+
+/* Letters of a value that is wrong. */
+#define VALUE_MOST 40
 
 struct list *product_list(struct product *product, const struct parameter *parameter)
 {
@@ -78,13 +83,52 @@ void product_override(struct product *product, const struct product *by)
 			product->lists[i] = by->lists[i];
 }
 
-static int no_such_option(const char *name, struct error *error)
+/* The key that may have been meant: by its letter, or with a letter in three wrong. NULL: none. */
+static const char *near_key(const char *name)
 {
+	const char *nearest = NULL;
+	unsigned int least = NEAR_LONGEST;
+
+	for (size_t i = 0; i < PARAMETERS; i++) {
+		const struct option_row *row = &parameter_table[i].option;
+		size_t longer = strlen(name) > strlen(row->name) ? strlen(name) : strlen(row->name);
+		unsigned int distance = near_distance(name, row->name);
+
+		if (row->letter && row->letter == name[0] && !name[1])
+			return row->name;
+		if (distance >= least || distance > longer / 3)
+			continue;
+		nearest = row->name;
+		least = distance;
+	}
+	return nearest;
+}
+
+static int no_such_key(const char *name, struct error *error)
+{
+	const char *near = near_key(name);
 	char text[41];
 
 	/* The plan may be from anywhere, and this goes to a terminal. */
 	wire_printable(text, sizeof(text), name);
-	return error_set(error, -EINVAL, "there is no option --%s for a plan", text);
+	if (near)
+		return error_set(error, -EINVAL, "\"%s\" is no key of a plan, but \"%s\" is", text,
+				 near);
+	return error_set(error, -EINVAL, "\"%s\" is no key of a plan", text);
+}
+
+/* As the plan has it, if that is short. */
+static int no_such_value(const char *name, const json_t *value, const char *wrong,
+			 struct error *error)
+{
+	char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_ENSURE_ASCII);
+	bool is_long = text && strlen(text) > VALUE_MOST;
+	char shown[VALUE_MOST + 1];
+
+	wire_printable(shown, sizeof(shown), text ? text : "");
+	error_set(error, -EINVAL, "\"%s\": %s%s %s", name, shown, is_long ? "..." : "", wrong);
+	free(text);
+	return -EINVAL;
 }
 
 int product_decode(struct product *product, json_t *object, struct error *error)
@@ -99,13 +143,14 @@ int product_decode(struct product *product, json_t *object, struct error *error)
 	json_object_foreach(object, name, json)
 	{
 		const struct parameter *parameter = parameter_find(name);
+		const json_t *culprit;
 		const char *wrong;
 
 		if (!parameter)
-			return no_such_option(name, error);
-		wrong = list_decode(product_list(product, parameter), parameter, json);
+			return no_such_key(name, error);
+		wrong = list_decode(product_list(product, parameter), parameter, json, &culprit);
 		if (wrong)
-			return error_set(error, -EINVAL, "\"%s\" %s", name, wrong);
+			return no_such_value(name, culprit, wrong, error);
 	}
 	return 0;
 }

@@ -46,6 +46,7 @@ static void try_list(const char *word, const struct parameter *parameter)
 	static struct list list;
 	static struct list again;
 	const char *wrong = list_parse(&list, parameter, word);
+	const json_t *culprit;
 	json_t *json;
 
 	if (wrong)
@@ -56,7 +57,7 @@ static void try_list(const char *word, const struct parameter *parameter)
 			FUZZ_CHECK(list.item[i] != list.item[j]);
 	json = list_encode(&list, parameter);
 	/* As plans have it, flags are no numbers, and times no plain ones. */
-	FUZZ_CHECK(!list_decode(&again, parameter, json));
+	FUZZ_CHECK(!list_decode(&again, parameter, json, &culprit));
 	FUZZ_CHECK(again.count == list.count &&
 		   !memcmp(again.item, list.item, list.count * sizeof(list.item[0])));
 	json_decref(json);

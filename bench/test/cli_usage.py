@@ -311,7 +311,7 @@ class Usage(unittest.TestCase):
             (b"\xff\xfe", ", line 1: "),
             (bytes(range(256)), ", line 1: "),
             ("[" * 100000, ", line 1: "),
-            ('{"a": "' + "b" * 500000 + '"}', "there is no option --a for a plan"),
+            ('{"a": "' + "b" * 500000 + '"}', ': "a" is no key of a plan'),
             ('{"schema": "verbmark.result/1"}', " carries no plan"),
             (
                 '{"schema": "verbmark.result/2", "run": {"plan": [{"size": 1}]}}',
@@ -321,14 +321,14 @@ class Usage(unittest.TestCase):
             ('{"schema": "verbmark.result/1", "run": {"plan": [1]}}', "a plan is an object"),
             ("[]", "the plan is empty"),
             ("[1]", "a plan is an object of lists, or an array of them"),
-            ('{"colour": ["red"]}', "there is no option --colour for a plan"),
-            ('{"host": "n02"}', "there is no option --host for a plan"),
-            ('{"size": []}', '"size" is an empty list'),
-            ('{"size": ["4q"]}', '"size" is not a size, such as 64 or 4k'),
-            ('{"size": [{"from": 1}]}', '"size" is not a number'),
-            ('{"op": ["push"]}', '"op" is none of send, write, read'),
-            ('{"hugepages": ["no"]}', '"hugepages" is neither true nor false'),
-            ('{"iterations": [1, 2]}', '"iterations" is more than one value'),
+            ('{"colour": ["red"]}', ': "colour" is no key of a plan'),
+            ('{"host": "n02"}', ': "host" is no key of a plan'),
+            ('{"size": []}', ': "size": [] is an empty list'),
+            ('{"size": ["4q"]}', ': "size": "4q" is not a size, such as 64 or 4k'),
+            ('{"size": [{"from": 1}]}', ': "size": {"from":1} is not a number'),
+            ('{"op": ["push"]}', ': "op": "push" is none of send, write, read'),
+            ('{"hugepages": ["no"]}', ': "hugepages": "no" is neither true nor false'),
+            ('{"iterations": [1, 2]}', ': "iterations": [1,2] is more than one value'),
         ):
             with self.subTest(text[:40]):
                 self.assertIn(sentence, self.refused("run", "n02", "--plan", self.plan(text)))

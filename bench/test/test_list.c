@@ -6,6 +6,7 @@
 #define ITEMS 32
 
 static struct list list;
+static const json_t *culprit;
 
 static const struct parameter *find(const char *name)
 {
@@ -149,7 +150,7 @@ static void test_texts_in_json(void **unused)
 
 		/* Members are parted by JSON, and flags have values of JSON. */
 		if (!strchr(good[i].text, ',') && parameter->type != PARAMETER_FLAG)
-			check_items(&good[i], list_decode(&list, parameter, json));
+			check_items(&good[i], list_decode(&list, parameter, json, &culprit));
 		json_decref(json);
 	}
 }
@@ -186,7 +187,8 @@ static void test_json(void **unused)
 	for (size_t i = 0; i < ARRAY_LENGTH(good_json); i++) {
 		json_t *json = load(good_json[i].text);
 
-		check_items(&good_json[i], list_decode(&list, find(good_json[i].name), json));
+		check_items(&good_json[i],
+			    list_decode(&list, find(good_json[i].name), json, &culprit));
 		json_decref(json);
 	}
 }
@@ -202,7 +204,7 @@ static void test_json_there_and_back(void **unused)
 		json = list_encode(&list, parameter);
 		assert_int_equal(json_array_size(json), good[i].count);
 		memset(&list, 0, sizeof(list));
-		check_items(&good[i], list_decode(&list, parameter, json));
+		check_items(&good[i], list_decode(&list, parameter, json, &culprit));
 		json_decref(json);
 	}
 }
@@ -326,8 +328,8 @@ static void test_refused_json(void **unused)
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		json_t *json = load(rows[i][1]);
 
-		check_refusal(rows[i][0], rows[i][1], list_decode(&list, find(rows[i][0]), json),
-			      rows[i][2]);
+		check_refusal(rows[i][0], rows[i][1],
+			      list_decode(&list, find(rows[i][0]), json, &culprit), rows[i][2]);
 		json_decref(json);
 	}
 }
@@ -353,12 +355,14 @@ static void test_limits(void **unused)
 	snprintf(text + used, sizeof(text) - used, "1");
 	assert_null(list_parse(&list, find("size"), text));
 	assert_int_equal(list.count, 256);
-	assert_null(list_decode(&list, find("size"), json));
+	assert_null(list_decode(&list, find("size"), json, &culprit));
 	assert_int_equal(list.count, 256);
 	snprintf(text + used, sizeof(text) - used, "257");
 	json_array_append_new(json, json_integer(257));
 	assert_string_equal(list_parse(&list, find("size"), text), "has too many members");
-	assert_string_equal(list_decode(&list, find("size"), json), "has too many members");
+	assert_string_equal(list_decode(&list, find("size"), json, &culprit),
+			    "has too many members");
+	assert_ptr_equal(culprit, json_array_get(json, 256));
 	json_decref(json);
 }
 

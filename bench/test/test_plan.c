@@ -354,15 +354,17 @@ static void test_refused_plan_files(void **unused)
 		{"[]",			      "the plan is empty"                                },
 		{"[7]",			     "a plan is an object of lists, or an array of them"},
 		{"[{}, []]",                        "a plan is an object of lists, or an array of them"},
-		{"{\"colour\": 1}",                 "there is no option --colour for a plan"           },
-		{"{\"size\": [0]}",                 "\"size\" is not from 1 to 1g"                     },
-		{"[{\"size\": 1}, {\"size\": []}]", "\"size\" is an empty list"                        },
-		{"[{\"op\": \"push\"}]",            "\"op\" " NO_OPERATION                             },
+		{"{\"colour\": 1}",                 "\"colour\" is no key of a plan"                   },
+		{"{\"size\": [0]}",                 "\"size\": 0 is not from 1 to 1g"                  },
+		{"[{\"size\": 1}, {\"size\": []}]", "\"size\": [] is an empty list"                    },
+		{"[{\"op\": \"push\"}]",            "\"op\": \"push\" " NO_OPERATION                   },
 	};
+	char wanted[512];
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		put(rows[i][0]);
-		check_refusal(with_file("--plan|%|h"), rows[i][1]);
+		snprintf(wanted, sizeof(wanted), "%s: %s", path, rows[i][1]);
+		check_refusal(with_file("--plan|%|h"), wanted);
 	}
 	put("{");
 	assert_true(open_plan(with_file("--plan|%|h")) < 0);

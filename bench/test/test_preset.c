@@ -190,6 +190,26 @@ static void test_an_endless_file(void **unused)
 	assert_string_equal(error.text, "/dev/zero is too long for a plan");
 }
 
+/* What is wrong is told as a whole, as far as it goes, and the path's end. */
+static void test_blame(void **unused)
+{
+	struct error fault = {.code = -EINVAL, .text = "it is wrong"};
+	char long_path[512];
+
+	assert_int_equal(preset_blame("plan.json", &fault), -EINVAL);
+	assert_string_equal(fault.text, "plan.json: it is wrong");
+	memset(long_path, 'x', sizeof(long_path));
+	strcpy(long_path + sizeof(long_path) - sizeof("/plan.json"), "/plan.json");
+	fault = (struct error){.code = -EINVAL, .text = "it is wrong"};
+	preset_blame(long_path, &fault);
+	assert_int_equal(strlen(fault.text), sizeof(fault.text) - 1);
+	assert_memory_equal(fault.text, "...xxx", 6);
+	assert_contains(fault.text, "xxx/plan.json: it is wrong");
+	memset(fault.text, 'y', sizeof(fault.text) - 1);
+	preset_blame(long_path, &fault);
+	assert_memory_equal(fault.text, "...xxxxxxxxxxxxxx/plan.json: yyy", 32);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +223,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_files_that_cannot_be_read, make_folder,
 						remove_folder),
 		cmocka_unit_test(test_an_endless_file),
+		cmocka_unit_test(test_blame),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

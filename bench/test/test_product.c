@@ -195,20 +195,28 @@ static void test_encode(void **unused)
 static void test_refusals(void **unused)
 {
 	static const char *const rows[][2] = {
-		{"[]",						 "a plan is an object of lists, or an array of them"},
-		{"7",						  "a plan is an object of lists, or an array of them"},
-		{"null",					       "a plan is an object of lists, or an array of them"},
-		{"{\"colour\": [1]}",                                  "there is no option --colour for a plan"           },
-		{"{\"\\u001b[2J\": 1}",                                "there is no option --?[2J for a plan"             },
-		{"{\"json\": \"x\"}",                                  "there is no option --json for a plan"             },
-		{"{\"s\": [1]}",				       "there is no option --s for a plan"                },
-		{"{\"size\": []}",				     "\"size\" is an empty list"                        },
-		{"{\"size\": [0]}",				    "\"size\" is not from 1 to 1g"                     },
-		{"{\"size\": \"64,128\"}",                             "\"size\" is not a size, such as 64 or 4k"         },
-		{"{\"op\": [\"push\"]}",                               "\"op\" " NO_OPERATION                             },
-		{"{\"trials\": [1, 2]}",                               "\"trials\" is more than one value"                },
+		{"[]",							    "a plan is an object of lists, or an array of them"    },
+		{"7",							     "a plan is an object of lists, or an array of them"    },
+		{"null",							  "a plan is an object of lists, or an array of them"    },
+		{"{\"colour\": [1]}",					     "\"colour\" is no key of a plan"                       },
+		{"{\"\\u001b[2J\": 1}",					   "\"?[2J\" is no key of a plan"                         },
+		{"{\"json\": \"x\"}",					     "\"json\" is no key of a plan"                         },
+		{"{\"s\": [1]}",						  "\"s\" is no key of a plan, but \"size\" is"           },
+		{"{\"sizes\": [1]}",					      "\"sizes\" is no key of a plan, but \"size\" is"       },
+		{"{\"qp\": [1]}",						 "\"qp\" is no key of a plan, but \"qps\" is"           },
+		{"{\"tx_depht\": [1]}",					   "\"tx_depht\" is no key of a plan, but \"tx-depth\" is"},
+		{"{\"size\": []}",						"\"size\": [] is an empty list"                        },
+		{"{\"size\": [1, 0]}",					    "\"size\": 0 is not from 1 to 1g"                      },
+		{"{\"size\": \"64,128\"}",                                        "\"size\": \"64,128\" is not a size, such as 64 or 4k" },
+		{"{\"size\": [\"\\u001b[2J\"]}",
+		 "\"size\": \"\\u001B[2J\" is not a size, such as 64 or 4k"                                                              },
+		{"{\"op\": [\"push\"]}",					  "\"op\": \"push\" " NO_OPERATION                       },
+		{"{\"trials\": [1, 2]}",					  "\"trials\": [1,2] is more than one value"             },
+		{"{\"hugepages\": \"0123456789012345678901234567890123456789\"}",
+		 "\"hugepages\": \"012345678901234567890123456789012345678... is neither true nor "
+		 "false"														 },
 		{"{\"0123456789012345678901234567890123456789x\": 1}",
-		 "there is no option --0123456789012345678901234567890123456789 for a plan"                               },
+		 "\"0123456789012345678901234567890123456789\" is no key of a plan"                                                      },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
