@@ -110,6 +110,8 @@ static int expand(struct plan *plan, struct error *error)
 		return error_set(error, -EINVAL, "--all and --size exclude each other");
 	if (plan->with_events && asked(plan, "cq")->count)
 		return error_set(error, -EINVAL, "--events and --cq exclude each other");
+	if (asked(plan, "iterations")->count && asked(plan, "duration")->count)
+		return error_set(error, -EINVAL, "-n and -D exclude each other");
 	if (plan->all_sizes)
 		wrong = list_parse(asked(plan, "size"), parameter_find("size"), "1:8m");
 	if (plan->with_events && !wrong)

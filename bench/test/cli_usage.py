@@ -223,7 +223,7 @@ class Usage(unittest.TestCase):
             (("-a", "-s", "64"), "--all and --size exclude each other"),
             (("-e", "--cq", "poll"), "--events and --cq exclude each other"),
             (("--plan", "x", "--preset", "quick"), "--plan and --preset exclude each other"),
-            (("-n", "5", "-D", "1s"), "nothing is left to run: send/lat/64/poll: -n and -D exclude"),
+            (("-n", "5", "-D", "1s"), "-n and -D exclude each other"),
             (("-t", "4", "-Q", "5"), "nothing is left to run: send/lat/64/poll/t4/Q5: --cq-mod"),
             (("-s", "1:250:+1", "-t", "1:250:+1", "-r", "1:250:+1"),
              "these are more than a million cases"),
