@@ -164,11 +164,19 @@ static bool has_usable(void)
 	return !code;
 }
 
+/* Whether it has that port is told where its ports are known. */
+static bool is_soft(const char *device)
+{
+	size_t length = strlen(CHOOSE_SOFT);
+
+	return !strncmp(device, CHOOSE_SOFT, length) && (!device[length] || device[length] == '/');
+}
+
 int choose_device(const char **device, struct error *error)
 {
 	const char *asked = *device;
 
-	if (asked && (!strcmp(asked, CHOOSE_SOFT) || !strcmp(asked, CHOOSE_SOFT "/1")))
+	if (asked && is_soft(asked))
 		return become_soft(error);
 	if (!asked || strcmp(asked, "auto") != 0)
 		return 0;

@@ -185,6 +185,14 @@ class Chosen(OnSoft):
         err = self.fails("serve", "-p", 0, "--device", "mlx5_0", before=(SOFTRDMA,))
         self.assertEqual(err, "verbmark: no device 'mlx5_0'; there is soft0")
 
+    def test_a_port_that_it_has_not(self):
+        for words in (("run", "--no-save", "-d", "soft0/3"), ("devices", "-d", "soft0/3"),
+                      ("run", "--no-save", "-d", "soft0", "-i", 3)):
+            # What the server says comes before it.
+            self.assertEqual(self.fails(*words).splitlines()[-1],
+                             "verbmark: soft0 has no port 3; there is soft0/1", words)
+
+
 
 @unittest.skipIf(has_device(), "this machine has an RDMA device")
 class Unasked(OnSoft):

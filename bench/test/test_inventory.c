@@ -479,6 +479,8 @@ static void test_unknown_ports(void **unused)
 	found = pair(&local, &remote,
 		     &(struct inventory_wish){.device = "mlx5_0", .device_port = 2});
 	assert_string_equal(found.error.text, "no device 'mlx5_0'; there is mlx4_0, mlx4_1");
+	found = pair(&local, &remote, &(struct inventory_wish){.device = "mlx4_1/3"});
+	assert_string_equal(found.error.text, "mlx4_1 has no port 3; there is mlx4_1/1, mlx4_1/2");
 	/* One that is down is there, and of no use. */
 	local.ports[1].state = local.ports[3].state = IBV_PORT_DOWN;
 	found = pair(&local, &remote, &(struct inventory_wish){.device_port = 2});

@@ -86,17 +86,18 @@ static void test_addresses_of_devices(void **unused)
 		int code;
 		const char *text; /* the address, or a part of the error */
 	} rows[] = {
-		{"x0", AF_UNSPEC, 0,              "10.1.0.1"                                    },
-		{"x0", AF_INET,   0,              "10.1.0.1"                                    },
-		{"x0", AF_INET6,  0,              "fd00::1"                                     },
-		{"x2", AF_UNSPEC, 0,              "fd01::2"                                     },
-		{"x2", AF_INET,   -EADDRNOTAVAIL,
-		 "device x2 has no active port with an IPv4 address"                            },
-		{"x1", AF_UNSPEC, -EADDRNOTAVAIL, "device x1 has no active port with an address"},
-		{"x1", AF_INET6,  -EADDRNOTAVAIL,
-		 "device x1 has no active port with an IPv6 address"                            },
-		{"y0", AF_UNSPEC, -ENODEV,        "no device 'y0'; there is x0, x1, x2"         },
-		{"",   AF_UNSPEC, -ENODEV,        "no device ''; there is x0, x1, x2"           },
+		{"x0",   AF_UNSPEC, 0,              "10.1.0.1"                                    },
+		{"x0",   AF_INET,   0,              "10.1.0.1"                                    },
+		{"x0",   AF_INET6,  0,              "fd00::1"                                     },
+		{"x2",   AF_UNSPEC, 0,              "fd01::2"                                     },
+		{"x2",   AF_INET,   -EADDRNOTAVAIL,
+		 "device x2 has no active port with an IPv4 address"                              },
+		{"x1",   AF_UNSPEC, -EADDRNOTAVAIL, "device x1 has no active port with an address"},
+		{"x1",   AF_INET6,  -EADDRNOTAVAIL,
+		 "device x1 has no active port with an IPv6 address"                              },
+		{"y0",   AF_UNSPEC, -ENODEV,        "no device 'y0'; there is x0, x1, x2"         },
+		{"",     AF_UNSPEC, -ENODEV,        "no device ''; there is x0, x1, x2"           },
+		{"x1/7", AF_UNSPEC, -ENODEV,        "x1 has no port 7; there is x1/1"             },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
