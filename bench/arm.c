@@ -24,6 +24,9 @@
 #define PIECE      65536UL
 #define SAID_MOST  2048
 
+/* What begins the complaint of a name that is no host's. */
+#define UNRESOLVED "cannot resolve '"
+
 /* What comes of a run, as it comes. */
 struct child {
 	pid_t pid;
@@ -102,6 +105,7 @@ int arm_open(struct arm *arm, const char *what, const struct arm_options *option
 				 "'%s' is a host: there is no other one to be measured; a command "
 				 "has a '/' or blanks",
 				 what);
+	arm->is_host = !is_command;
 	code = add_words(arm, is_command ? what : "/proc/self/exe", error);
 	if (!code)
 		code = add_words(arm, "run --plan /dev/stdin --json - --quiet", error);
@@ -306,6 +310,13 @@ static int tell(struct child *child, int status, struct error *error)
 	return error_set(error, -ECHILD, "it ended with status %d and no result", status);
 }
 
+/* The name of a program alone is a host's. */
+static void blame_name(const struct arm *arm, struct error *error)
+{
+	if (arm->is_host && !strncmp(error->text, UNRESOLVED, strlen(UNRESOLVED)))
+		error_append(error, "a command has a '/', such as ./verbmark");
+}
+
 int arm_run(const struct arm *arm, const char *plan, unsigned int timeout_ms, int stop,
 	    struct result *result, struct error *error)
 {
@@ -318,8 +329,10 @@ int arm_run(const struct arm *arm, const char *plan, unsigned int timeout_ms, in
 		code = take_all(&child, clock_deadline(timeout_ms), stop, error);
 	if (child.pid > 0)
 		status = end(&child, !code);
-	if (!code && !child.length)
+	if (!code && !child.length) {
 		code = tell(&child, status, error);
+		blame_name(arm, error);
+	}
 	if (!code)
 		code = load_text(result, child.text, child.length, error);
 	close_end(&child.plan);

@@ -18,6 +18,7 @@
 struct arm {
 	char *words[ARM_WORDS_MOST + 1]; /* as execvp wants them, ended by NULL; its own */
 	size_t n_words;
+	bool is_host;
 };
 
 /* What all its runs are told; NULL and 0: not at all. */

@@ -39,7 +39,7 @@ static const char *parse_seed(const char *text, void *field);
 // clang-format off
 static const struct option_row rows[] = {
 	{"base",          0,   "ARM",  option_text,     FIELD(gating.arms[DUEL_BASE].what),
-	 "what is known to be good: a command (build/verbmark), or a host"},
+	 "known to be good: a command, with a '/' (./verbmark), or a host"},
 	{"head",          0,   "ARM",  option_text,     FIELD(gating.arms[DUEL_HEAD].what),
 	 "what is to be no worse"},
 	{"rounds",        0,   "N",    parse_rounds,    FIELD(gating.rounds),

@@ -113,6 +113,25 @@ void bout_say_head(const struct bout *bout, said *say, void *owner)
 		say_arm(bout, arm, say, owner);
 }
 
+/* Of a gate that was ended early: why it says nothing, which is the same of all figures. */
+static bool is_short(const struct bout *bout, const struct duel_cell *cell)
+{
+	return bout->n_rounds < DUEL_ROUNDS_LEAST && !cell->fault && !cell->broken;
+}
+
+static void say_short(const struct bout *bout, said *say, void *owner)
+{
+	char text[BOUT_TEXT];
+
+	for (size_t i = 0; i < bout->n_cells; i++) {
+		if (!is_short(bout, &bout->cells[i]))
+			continue;
+		snprintf(text, sizeof(text), "%s", bout->cells[i].why);
+		say(owner, text);
+		return;
+	}
+}
+
 void bout_say_notes(const struct bout *bout, said *say, void *owner)
 {
 	char text[BOUT_TEXT];
@@ -122,11 +141,13 @@ void bout_say_notes(const struct bout *bout, said *say, void *owner)
 	for (size_t j = 0; j < bout->n_cells; j++) {
 		enum duel_verdict verdict = bout->cells[j].verdict;
 
-		if (verdict == DUEL_OK || verdict == DUEL_IMPROVED)
+		if (verdict == DUEL_OK || verdict == DUEL_IMPROVED ||
+		    is_short(bout, &bout->cells[j]))
 			continue;
 		bout_tell_cell(text, &bout->cells[j]);
 		say(owner, text);
 	}
+	say_short(bout, say, owner);
 	json_array_foreach(bout->notes, i, note) say(owner, json_string_value(note));
 	if (bout->invalid[0])
 		say(owner, bout->invalid);
@@ -139,9 +160,10 @@ void bout_sum(const struct bout *bout, char text[static BOUT_TEXT])
 
 	for (size_t i = 0; i < bout->n_cells; i++)
 		counts[bout->cells[i].verdict]++;
-	length = (size_t)snprintf(text, BOUT_TEXT, "%s: %zu figures of %zu cases in %zu rounds:",
+	length = (size_t)snprintf(text, BOUT_TEXT, "%s: %zu figures of %zu cases in %zu round%s%s",
 				  bout_end_name(bout_end(bout)), bout->n_cells, bout->n_cases,
-				  bout->n_rounds);
+				  bout->n_rounds, bout->n_rounds == 1 ? "" : "s",
+				  bout->n_cells ? ":" : "");
 	for (enum duel_verdict verdict = DUEL_OK; verdict <= DUEL_INVALID; verdict++)
 		if (counts[verdict] && length < BOUT_TEXT)
 			length += (size_t)snprintf(text + length, BOUT_TEXT - length, " %zu %s",

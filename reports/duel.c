@@ -201,9 +201,14 @@ static bool is_invalid(struct duel_cell *cell, const struct duel_rounds *rounds,
 	if (cell->fault || cell->broken)
 		snprintf(cell->why, sizeof(cell->why), "%s",
 			 cell->fault ? cell->fault : cell->broken);
+	else if (rounds->count < DUEL_ROUNDS_LEAST)
+		snprintf(cell->why, sizeof(cell->why),
+			 "too few rounds for a verdict: %zu, where %d are the least", rounds->count,
+			 DUEL_ROUNDS_LEAST);
 	else if (finding->pairs < DUEL_ROUNDS_LEAST)
-		snprintf(cell->why, sizeof(cell->why), "only %zu of %zu rounds have both arms'",
-			 finding->pairs, rounds->count);
+		snprintf(cell->why, sizeof(cell->why),
+			 "only %zu of %zu rounds have both arms', where %d are the least",
+			 finding->pairs, rounds->count, DUEL_ROUNDS_LEAST);
 	/* Not if all of them were worse. */
 	else if ((double)n_cells * sign_chance(finding->pairs, finding->pairs) > DUEL_LEVEL)
 		snprintf(cell->why, sizeof(cell->why),

@@ -262,6 +262,24 @@ class Gate(unittest.TestCase):
             program.signal(signal.SIGINT)
             self.assertEqual(program.wait(), 128, program.errors)
 
+    def test_ended_early(self):
+        """Why figures say nothing is said once, and not of each of them."""
+        state = f"{self.folder.name}/arm{self.count + 2}"
+        words = self.words(self.arm(), self.arm("hangs=5"))
+        with Program(VERBMARK, *words) as program:
+            wait_until(lambda: os.path.exists(state) and os.path.getsize(state) >= 5)
+            program.signal(signal.SIGINT)
+            self.assertEqual(program.wait(), 3, program.errors)
+            shown = "\n".join(program.out)
+        self.assertRegex(shown, r"(?m)^! too few rounds for a verdict: \d, where 12 are the least$")
+        self.assertEqual(shown.count("too few rounds"), 1, shown)
+        self.assertIn("\n! interrupted\n", shown)
+
+    def test_no_arm(self):
+        ended = verbmark("gate", "--base", "/no/such/program", "--head", "/no/such/program")
+        self.assertEqual(ended.status, 3)
+        self.assertRegex(ended.out, r"INVALID: 0 figures of \d+ cases in 0 rounds$")
+
     def test_markdown_junit_annotations(self):
         markdown, junit = (f"{self.folder.name}/{name}" for name in ("gate.md", "gate.xml"))
         document, shown = self.gate("--markdown", markdown, "--junit", junit, "--annotations",

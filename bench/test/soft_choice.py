@@ -192,6 +192,14 @@ class Chosen(OnSoft):
             self.assertEqual(self.fails(*words).splitlines()[-1],
                              "verbmark: soft0 has no port 3; there is soft0/1", words)
 
+    def test_a_gate_of_names_that_are_no_hosts(self):
+        """Of a program in this folder, more likely than not."""
+        name = "nobody.invalid"
+        ended = self.run_it("gate", "-d", "soft0", "--base", name, "--head", name)
+        self.assertEqual(ended.status, 3, ended.err)
+        self.assertIn(f"cannot resolve '{name}': ", ended.out)
+        self.assertIn("; a command has a '/', such as ./verbmark\n", ended.out)
+
 
 
 @unittest.skipIf(has_device(), "this machine has an RDMA device")

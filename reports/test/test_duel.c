@@ -137,13 +137,25 @@ static void test_missing_rounds(void **unused)
 		(i % 2 ? base : head)[i] = (double)NAN;
 	judge(&cell);
 	assert_int_equal(cell.verdict, DUEL_INVALID);
-	assert_string_equal(cell.why, "only 11 of 20 rounds have both arms'");
+	assert_string_equal(cell.why,
+			    "only 11 of 20 rounds have both arms', where 12 are the least");
 	rise(head, 0.30);
 	for (size_t i = 0; i < ROUNDS; i++)
 		base[i] = (double)NAN;
 	judge(&cell);
 	assert_int_equal(cell.verdict, DUEL_INVALID);
 	assert_int_equal(cell.finding.pairs, 0);
+}
+
+static void test_too_few_rounds(void **unused)
+{
+	struct duel_cell cell = cell_of(&figure_median, 0.05);
+
+	rise(head, 0.30);
+	cell.rounds.count = 1;
+	judge(&cell);
+	assert_int_equal(cell.verdict, DUEL_INVALID);
+	assert_string_equal(cell.why, "too few rounds for a verdict: 1, where 12 are the least");
 }
 
 static void test_faults(void **unused)
@@ -272,10 +284,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_by_hand),        cmocka_unit_test(test_worse),
 		cmocka_unit_test(test_directions),     cmocka_unit_test(test_outlier),
-		cmocka_unit_test(test_missing_rounds), cmocka_unit_test(test_faults),
-		cmocka_unit_test(test_coarse_clock),   cmocka_unit_test(test_noise),
-		cmocka_unit_test(test_family),         cmocka_unit_test(test_whole),
-		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_missing_rounds), cmocka_unit_test(test_too_few_rounds),
+		cmocka_unit_test(test_faults),         cmocka_unit_test(test_coarse_clock),
+		cmocka_unit_test(test_noise),          cmocka_unit_test(test_family),
+		cmocka_unit_test(test_whole),          cmocka_unit_test(test_no_memory),
 	};
 
 	return cmocka_run_group_tests_name("duel", tests, NULL, NULL);
