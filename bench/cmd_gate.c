@@ -87,6 +87,7 @@ static const struct option_table options = {
 	.operand_offset = FIELD(plan.host),
 	.next = &plan_case_options,
 	.hides = gating_refuses,
+	.says = gating_says,
 };
 
 static const char *parse_rounds(const char *text, void *field)

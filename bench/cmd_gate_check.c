@@ -138,6 +138,7 @@ static const struct option_table options = {
 	.operand_offset = FIELD(plan.host),
 	.next = &plan_case_options,
 	.hides = gating_refuses,
+	.says = gating_says,
 };
 
 static void round_begins(struct rounds_view *view, size_t number, size_t count)

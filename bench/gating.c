@@ -138,6 +138,11 @@ bool gating_refuses(const struct option_row *row)
 	return found;
 }
 
+const char *gating_says(const struct option_row *row)
+{
+	return strcmp(row->name, "metric") != 0 ? NULL : "lat, bw (lat)";
+}
+
 int gating_check_plan(struct plan *plan, struct error *error)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(efforts); i++)

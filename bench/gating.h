@@ -52,6 +52,9 @@ const char *gating_parse_differs(const char *text, void *field);
 /* Options of cases that no gate takes. */
 bool gating_refuses(const struct option_row *row);
 
+/* What --help says of one that takes less than that of run; NULL: the same. */
+const char *gating_says(const struct option_row *row);
+
 /* Once its options are parsed: makes its cases, of the preset gate by themselves. */
 int gating_check_plan(struct plan *plan, struct error *error);
 

@@ -184,7 +184,7 @@ int option_parse(const struct option_table *table, int argc, char *argv[], void 
 	return code;
 }
 
-static void print_row(const struct option_row *row, FILE *out)
+static void print_row(const struct option_row *row, const char *help, FILE *out)
 {
 	bool may_follow = row->argument && !strncmp(row->argument, "[ ", 2);
 	const char *gap = !row->argument ? "" : may_follow ? " [" : may_be_alone(row) ? "[=" : " ";
@@ -195,15 +195,19 @@ static void print_row(const struct option_row *row, FILE *out)
 		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
 	snprintf(left, sizeof(left), "%s--%s%s%s", letter, row->name, gap,
 		 !row->argument ? "" : row->argument + may_be_alone(row) + may_follow);
-	fprintf(out, "  %-30s %s\n", left, row->help);
+	fprintf(out, "  %-30s %s\n", left, help);
 }
 
 void option_print(const struct option_table *table, FILE *out)
 {
 	for (const struct option_table *part = table; part; part = part->next)
-		for (size_t i = 0; i < part->count; i++)
-			if (!table->hides || !table->hides(row_at(part, i)))
-				print_row(row_at(part, i), out);
+		for (size_t i = 0; i < part->count; i++) {
+			const struct option_row *row = row_at(part, i);
+			const char *said = table->says ? table->says(row) : NULL;
+
+			if (!table->hides || !table->hides(row))
+				print_row(row, said ? said : row->help, out);
+		}
 	fprintf(out, "  %-30s %s\n", "-h, --help", "this text");
 }
 

@@ -40,6 +40,8 @@ struct option_table {
 	const char *(*add_operand)(const char *text, void *target);
 	/* Of all rows, the next tables' too, what --help leaves out: it is refused by a sentence. */
 	bool (*hides)(const struct option_row *row);
+	/* Of all rows, what --help says of one in the place of its help; NULL: that. */
+	const char *(*says)(const struct option_row *row);
 };
 
 /*

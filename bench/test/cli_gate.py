@@ -280,6 +280,11 @@ class Gate(unittest.TestCase):
         self.assertEqual(ended.status, 3)
         self.assertRegex(ended.out, r"INVALID: 0 figures of \d+ cases in 0 rounds$")
 
+    def test_help_has_what_is_taken(self):
+        for command in ("gate", "gate-check"):
+            shown = verbmark(command, "--help").out
+            self.assertRegex(shown, r"(?m)^ +--metric LIST +lat, bw \(lat\)$")
+
     def test_markdown_junit_annotations(self):
         markdown, junit = (f"{self.folder.name}/{name}" for name in ("gate.md", "gate.xml"))
         document, shown = self.gate("--markdown", markdown, "--junit", junit, "--annotations",

@@ -282,7 +282,14 @@ static bool is_other_than_list(const struct option_row *row)
 }
 
 /* Its other rows are taken, and not shown. */
+static const char *say_less(const struct option_row *row)
+{
+	return strcmp(row->name, "list") != 0 ? NULL : "less than that";
+}
+
 static const struct option_table first_of_second = {.next = &second, .hides = is_other_than_list};
+static const struct option_table less_of_second = {
+	.next = &second, .hides = is_other_than_list, .says = say_less};
 
 static void check_printed(const struct option_table *table, const char *wanted)
 {
@@ -309,6 +316,8 @@ static void test_printed_options(void **unused)
 			       "  -h, --help                     this text\n");
 	check_printed(&first_of_second, "  -l, --list[=N]                 may be alone\n"
 					"  -h, --help                     this text\n");
+	check_printed(&less_of_second, "  -l, --list[=N]                 less than that\n"
+				       "  -h, --help                     this text\n");
 	check_printed(&chained, "  -a, --all                      everything\n"
 				"  -b, --bare                     without extra\n"
 				"  -n, --name NAME                what to call\n"
