@@ -109,6 +109,14 @@ int dial_connect(const char *host, uint16_t port, unsigned int wait_ms, const st
 	return dial_until(host, port, wait_ms, allow, NULL, error);
 }
 
+/* HOST:PORT, as other programs have it; an IPv6 address has several colons. */
+static bool is_with_port(const char *host)
+{
+	const char *colon = strchr(host, ':');
+
+	return colon && colon[1] && !colon[1 + strspn(colon + 1, "0123456789")];
+}
+
 int dial_until(const char *host, uint16_t port, unsigned int wait_ms, const struct allow *allow,
 	       const struct dial_stop *stop, struct error *error)
 {
@@ -117,6 +125,8 @@ int dial_until(const char *host, uint16_t port, unsigned int wait_ms, const stru
 	struct address_list list;
 	int code = address_resolve(&list, host, port, clock_deadline(STEP_MS), error);
 
+	if (code && is_with_port(host))
+		error_append(error, "a port is given by -p");
 	if (code)
 		return code;
 	if (allow)

@@ -364,6 +364,18 @@ class Usage(unittest.TestCase):
             "--no-save and --json exclude each other",
         )
 
+    def test_a_port_behind_a_host(self):
+        for host, has_hint in (
+            ("127.0.0.256:7471", True),
+            ("127.0.0.256", False),
+            ("127.0.0.256:", False),
+            ("127.0.0.256:ssh", False),
+            ("fe80::256:g:1", False),
+        ):
+            ended = verbmark("doctor", host)
+            self.assertIn(f"cannot resolve '{host}': ", ended.out + ended.err)
+            self.assertEqual("; a port is given by -p" in ended.out + ended.err, has_hint, host)
+
     def test_effort_without_a_plan(self):
         """Ten seconds are ten seconds for each case of what is run by itself; presets have trials."""
         def trials(*words):
