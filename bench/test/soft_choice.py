@@ -200,6 +200,14 @@ class Chosen(OnSoft):
         self.assertIn(f"cannot resolve '{name}': ", ended.out)
         self.assertIn("; a command has a '/', such as ./verbmark\n", ended.out)
 
+    def test_the_wrapper_tells_its_usage(self):
+        for word in ("--help", "-h"):
+            ended = Ended(Program(SOFTRDMA, word))
+            self.assertEqual((ended.status, ended.err), (0, ""), word)
+            self.assertTrue(ended.out.startswith("usage: softrdma COMMAND"), ended.out)
+            self.assertIn("verbmark(1)", ended.out)
+        ended = Ended(Program(SOFTRDMA))
+        self.assertEqual((ended.status, ended.out), (2, ""), ended.err)
 
 
 @unittest.skipIf(has_device(), "this machine has an RDMA device")
