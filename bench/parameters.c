@@ -60,7 +60,7 @@ const char parameters_effort[] = "effort";
 /* Aligned, these would be wider than any screen. */
 // clang-format off
 const struct parameter parameter_table[PARAMETERS] = {
-	ROW("op", 0, "LIST", "such as send,write; '?' tells which there are (send)", PARAMETER_WORD, op_names, 0, 0, 0, NULL,
+	ROW("op", 0, "LIST", "such as send,write; '?' is refused with all of them (send)", PARAMETER_WORD, op_names, 0, 0, 0, NULL,
 	    TARGET(op)),
 	ROW("metric", 0, "LIST", "lat, bw, load (lat)", PARAMETER_WORD, metrics, 0, 0, METRIC_LAT, NULL,
 	    TARGET(metric)),
@@ -98,7 +98,7 @@ const struct parameter parameter_table[PARAMETERS] = {
 	    PARAMETER_WORD, pages, 0, 0, AUTO, "", TARGET(pages)),
 	ROW("registration", 0, "LIST", "lat of read: of its memory, once or for each message (once)",
 	    PARAMETER_WORD, registrations, 0, 0, AUTO, "registered-", TARGET(registration)),
-	ROW("step", 0, "LIST", "connect: the step that is timed; '?' tells which there are (all)",
+	ROW("step", 0, "LIST", "connect: step that is timed; '?' is refused with all of them (all)",
 	    PARAMETER_WORD, steps, 0, 0, AUTO, "", TARGET(step)),
 	ROW("post-list", 'l', "LIST", "operations posted by one call (1)", PARAMETER_COUNT, NULL, 1,
 	    64, 1, "l", TARGET(post_list)),
