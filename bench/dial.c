@@ -109,12 +109,14 @@ int dial_connect(const char *host, uint16_t port, unsigned int wait_ms, const st
 	return dial_until(host, port, wait_ms, allow, NULL, error);
 }
 
-/* HOST:PORT, as other programs have it; an IPv6 address has several colons. */
+/* HOST:PORT, as other programs have it; an IPv6 address has several colons, or brackets. */
 static bool is_with_port(const char *host)
 {
-	const char *colon = strchr(host, ':');
+	const char *colon = strrchr(host, ':');
 
-	return colon && colon[1] && !colon[1 + strspn(colon + 1, "0123456789")];
+	if (!colon || (host[0] == '[' ? colon[-1] != ']' : strchr(host, ':') != colon))
+		return false;
+	return colon[1] && !colon[1 + strspn(colon + 1, "0123456789")];
 }
 
 int dial_until(const char *host, uint16_t port, unsigned int wait_ms, const struct allow *allow,

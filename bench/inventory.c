@@ -300,7 +300,7 @@ int inventory_keep(struct device_list *list, const char *wish, struct error *err
 	if (!wish)
 		return 0;
 	if (!has_device(list, wish))
-		return device_unknown(list, wish, error);
+		return device_unknown_port(list, wish, error);
 	for (size_t i = 0; i < list->n_ports; i++) {
 		if (is_named(&list->ports[i], wish))
 			list->ports[kept++] = list->ports[i];
@@ -404,11 +404,11 @@ int inventory_pair(const struct device_list *local, const struct device_list *re
 	struct search search = {.wish = wish};
 
 	if (wish->device && !has_device(local, wish->device))
-		return device_unknown(local, wish->device, error);
+		return device_unknown_port(local, wish->device, error);
 	if (!has_port(local, wish))
 		return no_port(local, wish, error);
 	if (wish->server_device && !has_device(remote, wish->server_device)) {
-		device_unknown(remote, wish->server_device, error);
+		device_unknown_port(remote, wish->server_device, error);
 		return error_wrap(error, "%s", wish->who);
 	}
 	if (!address_parse(&search.host, wish->host))

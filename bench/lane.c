@@ -120,6 +120,7 @@ static struct placement_wish placement_wish(const struct lane *lane, const char 
 		.is_server = is_server,
 		/* The software device has both. */
 		.is_shared = !strcmp(device, CHOOSE_SOFT) && cq != RDMA_EVENT,
+		.other_pin = is_server ? p->pin : p->server_pin,
 		.numa = is_server ? p->server_numa : p->numa,
 	};
 }

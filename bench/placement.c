@@ -113,6 +113,27 @@ static struct cpulist half_of(const struct placement_wish *wish, const struct cp
 	return half;
 }
 
+/* Those of them that the other end is not kept to. */
+static struct cpulist beside(const struct placement_wish *wish, const struct cpulist *allowed)
+{
+	const struct cpulist other = cpulist_of(pin_cpu(wish->other_pin, 0));
+	const struct cpulist rest = without(allowed, &other);
+
+	return cpulist_count(&rest) ? rest : *allowed;
+}
+
+/* Where nothing was asked for. */
+static struct cpulist by_itself(const struct placement_wish *wish, const struct cpulist *allowed)
+{
+	if (wish->threads > 1)
+		return one_of_many(wish, allowed);
+	if (wish->is_shared && wish->other_pin == PARAMETER_AUTO)
+		return half_of(wish, allowed);
+	if (wish->is_shared && wish->other_pin < PARAMETER_FAR)
+		return beside(wish, allowed);
+	return near_device(wish, allowed);
+}
+
 static int far_from_device(const struct placement_wish *wish, const struct cpulist *allowed,
 			   struct cpulist *cpus, struct error *error)
 {
@@ -137,9 +158,7 @@ int placement_choose(const struct placement_wish *wish, const struct cpulist *al
 	if (wish->pin == PARAMETER_FAR)
 		return far_from_device(wish, allowed, cpus, error);
 	if (wish->pin == PARAMETER_AUTO)
-		*cpus = wish->threads > 1 ? one_of_many(wish, allowed)
-			: wish->is_shared ? half_of(wish, allowed)
-					  : near_device(wish, allowed);
+		*cpus = by_itself(wish, allowed);
 	if (wish->pin >= PARAMETER_OFF)
 		return 0;
 	cpu = pin_cpu(wish->pin, wish->number);

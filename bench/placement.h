@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the thread of a lane runs: on the processors near the device, on the one that
- * was asked for, or wherever it could before; and where both ends spin on one machine, on one half
- * of them. Where a case has several threads, each has
- * one processor, and as far as they go one of its own: near the device before others, a
- * whole core before a second thread of one, and the server's from the other end, in case
- * that both are on one machine. It holds for the calling thread and no
- * other, from open to close, which have to come from that thread. And where its buffer
- * lives, which the ground sees to: here it is only told which node, and checked. root
- * stands before what is read of /sys: "" but in tests.
+ * Where the thread of a lane runs: on the processors near the device, on the one that was asked
+ * for, or wherever it could before; on a half of them, or beside the other end's, where that is on
+ * this machine and spins. Of several threads each has one processor: near the device before others,
+ * a core before its second thread, the server's from the other end. It holds for the calling thread,
+ * from open to close. And where its buffer lives, which the ground sees to: here it is only told
+ * which node, and checked. root stands before what is read of /sys: "" but in tests.
  */
 #ifndef BENCH_PLACEMENT_H
 #define BENCH_PLACEMENT_H
@@ -28,7 +25,8 @@ struct placement_wish {
 	unsigned int threads; /* of the case at this end */
 	unsigned int number;  /* of this one */
 	bool is_server;
-	bool is_shared; /* both ends are on this machine, and this one spins */
+	bool is_shared;     /* both ends are on this machine, and this one spins */
+	uint64_t other_pin; /* of the other end */
 };
 
 struct placement {

@@ -9,7 +9,7 @@
 #include "bench/wire.h"
 
 /* Letters of a value that is wrong. */
-#define VALUE_MOST 40
+#define VALUE_MOST 24
 
 struct list *product_list(struct product *product, const struct parameter *parameter)
 {

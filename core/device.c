@@ -418,7 +418,7 @@ static bool is_port_of(const char *wish, const char *device)
 {
 	size_t length = strlen(device);
 
-	return !strncmp(wish, device, length) && wish[length] == '/';
+	return !strncmp(wish, device, length) && wish[length] == '/' && wish[length + 1];
 }
 
 /* It has others, which are told. */
@@ -441,10 +441,6 @@ int device_unknown(const struct device_list *list, const char *device, struct er
 	char names[160] = "";
 	size_t used = 0;
 
-	for (size_t i = 0; i < list->n_ports; i++)
-		if (is_port_of(device, list->ports[i].device))
-			return no_port(list, list->ports[i].device, strrchr(device, '/') + 1,
-				       error);
 	for (size_t i = 0; i < list->n_ports && used < sizeof(names); i++) {
 		const char *name = list->ports[i].device;
 
@@ -454,6 +450,17 @@ int device_unknown(const struct device_list *list, const char *device, struct er
 					 used ? ", " : "", name);
 	}
 	return error_set(error, -ENODEV, "no device '%.40s'; there is %s", device, names);
+}
+
+int device_unknown_port(const struct device_list *list, const char *wish, struct error *error)
+{
+	for (size_t i = 0; i < list->n_ports; i++) {
+		const char *device = list->ports[i].device;
+
+		if (is_port_of(wish, device))
+			return no_port(list, device, wish + strlen(device) + 1, error);
+	}
+	return device_unknown(list, wish, error);
 }
 
 /*

@@ -40,6 +40,7 @@ int error_wrap(struct error *error, const char *format, ...)
 {
 	char inner[sizeof(error->text)];
 	size_t used;
+	size_t room;
 	va_list args;
 
 	if (!error || !error->code)
@@ -49,7 +50,11 @@ int error_wrap(struct error *error, const char *format, ...)
 	vsnprintf(error->text, sizeof(error->text), format, args);
 	va_end(args);
 	used = strlen(error->text);
-	snprintf(error->text + used, sizeof(error->text) - used, ": %s", inner);
+	room = sizeof(error->text) - used;
+	/* What was there is seen to be cut, as long as anything of it is left. */
+	if ((size_t)snprintf(error->text + used, room, ": %s", inner) >= room &&
+	    room > sizeof(": ...") + sizeof("..."))
+		memcpy(error->text + sizeof(error->text) - sizeof("..."), "...", sizeof("..."));
 	return error->code;
 }
 

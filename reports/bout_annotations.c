@@ -23,6 +23,7 @@ static void print(FILE *out, const char *level, const char *title, const char *t
 void bout_annotations(FILE *out, const struct bout *bout)
 {
 	char text[BOUT_TEXT];
+	bool is_told = false;
 
 	/* The sum first: of each kind ten are shown, of a step. */
 	bout_sum(bout, text);
@@ -33,6 +34,12 @@ void bout_annotations(FILE *out, const struct bout *bout)
 		enum duel_verdict verdict = bout->cells[i].verdict;
 
 		bout_tell_cell(text, &bout->cells[i]);
+		if (bout_is_short(bout, &bout->cells[i])) {
+			if (!is_told)
+				print(out, "warning", "verbmark gate", bout->cells[i].why);
+			is_told = true;
+			continue;
+		}
 		if (verdict == DUEL_REGRESSED)
 			print(out, "error", "verbmark gate", text);
 		else if (verdict == DUEL_INVALID || verdict == DUEL_INCONCLUSIVE)

@@ -113,8 +113,7 @@ void bout_say_head(const struct bout *bout, said *say, void *owner)
 		say_arm(bout, arm, say, owner);
 }
 
-/* Of a gate that was ended early: why it says nothing, which is the same of all figures. */
-static bool is_short(const struct bout *bout, const struct duel_cell *cell)
+bool bout_is_short(const struct bout *bout, const struct duel_cell *cell)
 {
 	return bout->n_rounds < DUEL_ROUNDS_LEAST && !cell->fault && !cell->broken;
 }
@@ -124,7 +123,7 @@ static void say_short(const struct bout *bout, said *say, void *owner)
 	char text[BOUT_TEXT];
 
 	for (size_t i = 0; i < bout->n_cells; i++) {
-		if (!is_short(bout, &bout->cells[i]))
+		if (!bout_is_short(bout, &bout->cells[i]))
 			continue;
 		snprintf(text, sizeof(text), "%s", bout->cells[i].why);
 		say(owner, text);
@@ -142,7 +141,7 @@ void bout_say_notes(const struct bout *bout, said *say, void *owner)
 		enum duel_verdict verdict = bout->cells[j].verdict;
 
 		if (verdict == DUEL_OK || verdict == DUEL_IMPROVED ||
-		    is_short(bout, &bout->cells[j]))
+		    bout_is_short(bout, &bout->cells[j]))
 			continue;
 		bout_tell_cell(text, &bout->cells[j]);
 		say(owner, text);

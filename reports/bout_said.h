@@ -15,6 +15,9 @@ void bout_cells_fill(struct cells *cells, const struct duel_cell *cell);
 /* "p50 is 9.8 % worse than the base's (8.7 to 11.0)", and why a verdict is what it is. */
 void bout_tell_cell(char text[static BOUT_TEXT], const struct duel_cell *cell);
 
+/* A gate was ended early: why that figure says nothing is the same of all. */
+bool bout_is_short(const struct bout *bout, const struct duel_cell *cell);
+
 /* The banner, and both arms. */
 void bout_say_head(const struct bout *bout, said *say, void *owner);
 

@@ -371,6 +371,8 @@ class Usage(unittest.TestCase):
             ("127.0.0.256:", False),
             ("127.0.0.256:ssh", False),
             ("fe80::256:g:1", False),
+            ("[fe80::256]:7471", True),
+            ("[fe80::256]", False),
         ):
             ended = verbmark("doctor", host)
             self.assertIn(f"cannot resolve '{host}': ", ended.out + ended.err)

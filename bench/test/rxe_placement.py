@@ -75,6 +75,8 @@ class Pinned(Served):
             [case["placement"]["client"]["cpus"] for case in cases[:3]],
             [str(CPUS[0]), str(last), listed(CPUS)],
         )
+        auto = CPUS[:-1] if HAS_HALVES else CPUS
+        self.assertEqual(cases[3]["placement"]["client"]["cpus"], listed(auto))
         self.assertEqual([case.get("pin") for case in cases], [CPUS[0], last, "off", None])
         for case in cases:
             self.assertEqual(case["placement"]["server"]["cpus"], str(last))
@@ -102,6 +104,8 @@ class Pinned(Served):
             self.server, "-n", 50, "--pin", f"{CPUS[-1]},auto", "--server-pin", "auto"
         ).document["cases"]
         self.assertEqual(first["placement"]["client"]["cpus"], str(CPUS[-1]))
+        if HAS_HALVES:
+            self.assertEqual(first["placement"]["server"]["cpus"], listed(CPUS[:-1]))
         near, far = (of_list(second["placement"][end]["cpus"]) for end in ("client", "server"))
         self.assertEqual(near | far, set(CPUS))
         if HAS_HALVES:

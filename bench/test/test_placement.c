@@ -187,6 +187,7 @@ static void test_halves(void **unused)
 		struct placement_wish wish = {.threads = 1,
 					      .device_node = rows[i].device_node,
 					      .pin = AUTO,
+					      .other_pin = AUTO,
 					      .is_shared = true};
 
 		check_threads(wish, rows[i].allowed, rows[i].client);
@@ -195,6 +196,24 @@ static void test_halves(void **unused)
 	}
 	check_threads(THREADS(.threads = 1, .device_node = -1, .pin = OFF, .is_shared = true),
 		      "0-7", "0-7");
+}
+
+/* One end is kept to a processor: the other has those that are left. */
+static void test_beside(void **unused)
+{
+	struct placement_wish wish = {
+		.threads = 1, .device_node = -1, .pin = AUTO, .is_shared = true, .other_pin = 1};
+
+	check_threads(wish, "0-1", "0");
+	check_threads(wish, "0-7", "0,2-7");
+	check_threads(wish, "1", "1");
+	wish.other_pin = 0;
+	check_threads(wish, "0-1", "1");
+	wish.other_pin = OFF;
+	check_threads(wish, "0-1", "0-1");
+	wish.is_shared = false;
+	wish.other_pin = 1;
+	check_threads(wish, "0-1", "0-1");
 }
 
 static uint64_t pins(const char *text)
@@ -382,6 +401,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_choices, open_machine, close_machine),
 		cmocka_unit_test_setup_teardown(test_threads, open_machine, close_machine),
 		cmocka_unit_test_setup_teardown(test_halves, open_machine, close_machine),
+		cmocka_unit_test_setup_teardown(test_beside, open_machine, close_machine),
 		cmocka_unit_test_setup_teardown(test_pinned_threads, open_machine, close_machine),
 		cmocka_unit_test(test_a_cpu_that_is_not_there),
 		cmocka_unit_test_setup_teardown(test_nodes, open_machine, close_machine),

@@ -213,8 +213,7 @@ static void test_refusals(void **unused)
 		{"{\"op\": [\"push\"]}",					  "\"op\": \"push\" " NO_OPERATION                       },
 		{"{\"trials\": [1, 2]}",					  "\"trials\": [1,2] is more than one value"             },
 		{"{\"hugepages\": \"0123456789012345678901234567890123456789\"}",
-		 "\"hugepages\": \"012345678901234567890123456789012345678... is neither true nor "
-		 "false"														 },
+		 "\"hugepages\": \"01234567890123456789012... is neither true nor false"                                                 },
 		{"{\"0123456789012345678901234567890123456789x\": 1}",
 		 "\"0123456789012345678901234567890123456789\" is no key of a plan"                                                      },
 	};

@@ -97,7 +97,7 @@ static void test_addresses_of_devices(void **unused)
 		 "device x1 has no active port with an IPv6 address"                              },
 		{"y0",   AF_UNSPEC, -ENODEV,        "no device 'y0'; there is x0, x1, x2"         },
 		{"",     AF_UNSPEC, -ENODEV,        "no device ''; there is x0, x1, x2"           },
-		{"x1/7", AF_UNSPEC, -ENODEV,        "x1 has no port 7; there is x1/1"             },
+		{"x1/7", AF_UNSPEC, -ENODEV,        "no device 'x1/7'; there is x0, x1, x2"       },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {

@@ -48,6 +48,20 @@ static void test_wrap_goes_in_front(void **unused)
 	assert_string_equal(error.text, "device x0: queue 3: it failed");
 }
 
+static void test_what_is_wrapped_is_seen_to_be_cut(void **unused)
+{
+	struct error error = {0};
+	char filled[ROOM];
+
+	memset(filled, 'x', sizeof(filled) - 1);
+	filled[sizeof(filled) - 1] = '\0';
+	error_set(&error, -EIO, "%s", filled);
+	error_wrap(&error, "it");
+	assert_int_equal(strlen(error.text), ROOM - 1);
+	assert_memory_equal(error.text, "it: xxx", 7);
+	assert_string_equal(error.text + ROOM - 5, "x...");
+}
+
 static void test_append_goes_behind(void **unused)
 {
 	struct error error = {0};
@@ -116,6 +130,7 @@ int main(void)
 		cmocka_unit_test(test_first_one_wins),
 		cmocka_unit_test(test_errno_has_its_text),
 		cmocka_unit_test(test_wrap_goes_in_front),
+		cmocka_unit_test(test_what_is_wrapped_is_seen_to_be_cut),
 		cmocka_unit_test(test_append_goes_behind),
 		cmocka_unit_test(test_no_error_is_left_alone),
 		cmocka_unit_test(test_null_is_allowed),
