@@ -64,8 +64,7 @@ static int choose(struct choice *choice, const struct device_list *devices, cons
 		return 0;
 	}
 	choose_hidden(choice, wish);
-	return choice->device[0] || !devices->n_ports ? 0
-						      : device_unknown_port(devices, wish, error);
+	return choice->device[0] || !devices->n_ports ? 0 : inventory_unknown(devices, wish, error);
 }
 
 /* A port that nothing can be connected from. */

@@ -293,24 +293,6 @@ static bool has_device(const struct device_list *list, const char *wish)
 	return false;
 }
 
-int inventory_keep(struct device_list *list, const char *wish, struct error *error)
-{
-	size_t kept = 0;
-
-	if (!wish)
-		return 0;
-	if (!has_device(list, wish))
-		return device_unknown_port(list, wish, error);
-	for (size_t i = 0; i < list->n_ports; i++) {
-		if (is_named(&list->ports[i], wish))
-			list->ports[kept++] = list->ports[i];
-		else
-			free(list->ports[i].addresses);
-	}
-	list->n_ports = kept;
-	return 0;
-}
-
 /* The ports of what is wished for are told, or all that there are. */
 static int no_port(const struct device_list *list, const struct inventory_wish *wish,
 		   struct error *error)
@@ -328,6 +310,40 @@ static int no_port(const struct device_list *list, const struct inventory_wish *
 				 wish->device_port, ports);
 	return error_set(error, -ENODEV, "no device has a port %u; there is %s", wish->device_port,
 			 ports);
+}
+
+int inventory_unknown(const struct device_list *list, const char *wish, struct error *error)
+{
+	const char *slash = strrchr(wish, '/');
+	char device[64] = "";
+	struct inventory_wish of = {.device = device};
+	char *end;
+
+	if (slash) {
+		snprintf(device, sizeof(device), "%.*s", (int)(slash - wish), wish);
+		of.device_port = (unsigned int)strtoul(slash + 1, &end, 10);
+		if (of.device_port && !*end && has_device(list, device))
+			return no_port(list, &of, error);
+	}
+	return device_unknown(list, wish, error);
+}
+
+int inventory_keep(struct device_list *list, const char *wish, struct error *error)
+{
+	size_t kept = 0;
+
+	if (!wish)
+		return 0;
+	if (!has_device(list, wish))
+		return inventory_unknown(list, wish, error);
+	for (size_t i = 0; i < list->n_ports; i++) {
+		if (is_named(&list->ports[i], wish))
+			list->ports[kept++] = list->ports[i];
+		else
+			free(list->ports[i].addresses);
+	}
+	list->n_ports = kept;
+	return 0;
 }
 
 static bool has_port(const struct device_list *list, const struct inventory_wish *wish)
@@ -404,11 +420,11 @@ int inventory_pair(const struct device_list *local, const struct device_list *re
 	struct search search = {.wish = wish};
 
 	if (wish->device && !has_device(local, wish->device))
-		return device_unknown_port(local, wish->device, error);
+		return inventory_unknown(local, wish->device, error);
 	if (!has_port(local, wish))
 		return no_port(local, wish, error);
 	if (wish->server_device && !has_device(remote, wish->server_device)) {
-		device_unknown_port(remote, wish->server_device, error);
+		inventory_unknown(remote, wish->server_device, error);
 		return error_wrap(error, "%s", wish->who);
 	}
 	if (!address_parse(&search.host, wish->host))

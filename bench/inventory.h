@@ -20,6 +20,9 @@ int inventory_decode(struct device_list *list, const json_t *json, struct error 
 /* Whether DEVICE, or DEVICE/PORT as everything prints it, is a name of that port. */
 bool inventory_names(const char *wish, const char *device, unsigned int port);
 
+/* Says that it is not there: of a DEVICE that is, which ports it has. */
+int inventory_unknown(const struct device_list *list, const char *wish, struct error *error);
+
 /* Leaves the ports of DEVICE or DEVICE/PORT, of which there has to be one; NULL: all. */
 int inventory_keep(struct device_list *list, const char *wish, struct error *error);
 

@@ -413,29 +413,6 @@ void device_close(struct device_handle *handle)
 	*handle = (struct device_handle){0};
 }
 
-/* Whether DEVICE/PORT is meant to be of that device. */
-static bool is_port_of(const char *wish, const char *device)
-{
-	size_t length = strlen(device);
-
-	return !strncmp(wish, device, length) && wish[length] == '/' && wish[length + 1];
-}
-
-/* It has others, which are told. */
-static int no_port(const struct device_list *list, const char *device, const char *port,
-		   struct error *error)
-{
-	char ports[160] = "";
-	size_t used = 0;
-
-	for (size_t i = 0; i < list->n_ports && used < sizeof(ports); i++)
-		if (!strcmp(list->ports[i].device, device))
-			used += (size_t)snprintf(ports + used, sizeof(ports) - used, "%s%s/%u",
-						 used ? ", " : "", device, list->ports[i].port);
-	return error_set(error, -ENODEV, "%.40s has no port %.10s; there is %s", device, port,
-			 ports);
-}
-
 int device_unknown(const struct device_list *list, const char *device, struct error *error)
 {
 	char names[160] = "";
@@ -450,17 +427,6 @@ int device_unknown(const struct device_list *list, const char *device, struct er
 					 used ? ", " : "", name);
 	}
 	return error_set(error, -ENODEV, "no device '%.40s'; there is %s", device, names);
-}
-
-int device_unknown_port(const struct device_list *list, const char *wish, struct error *error)
-{
-	for (size_t i = 0; i < list->n_ports; i++) {
-		const char *device = list->ports[i].device;
-
-		if (is_port_of(wish, device))
-			return no_port(list, device, wish + strlen(device) + 1, error);
-	}
-	return device_unknown(list, wish, error);
 }
 
 /*

@@ -60,9 +60,6 @@ int device_require(struct error *error);
 /* Says that there is no such device, and which there are. */
 int device_unknown(const struct device_list *list, const char *device, struct error *error);
 
-/* The same where DEVICE/PORT may be named: of a device that is there, which ports it has. */
-int device_unknown_port(const struct device_list *list, const char *wish, struct error *error);
-
 /*
  * An address of an active port of the device. With a remote one (NULL is allowed):
  * of its family, and on its network if there is such. An unknown device is told with

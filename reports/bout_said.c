@@ -120,15 +120,11 @@ bool bout_is_short(const struct bout *bout, const struct duel_cell *cell)
 
 static void say_short(const struct bout *bout, said *say, void *owner)
 {
-	char text[BOUT_TEXT];
-
-	for (size_t i = 0; i < bout->n_cells; i++) {
-		if (!bout_is_short(bout, &bout->cells[i]))
-			continue;
-		snprintf(text, sizeof(text), "%s", bout->cells[i].why);
-		say(owner, text);
-		return;
-	}
+	for (size_t i = 0; i < bout->n_cells; i++)
+		if (bout_is_short(bout, &bout->cells[i])) {
+			say(owner, bout->cells[i].why);
+			return;
+		}
 }
 
 void bout_say_notes(const struct bout *bout, said *say, void *owner)
