@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "core/soft/errand.h"
 #include "core/soft/peer.h"
@@ -10,6 +12,7 @@
 
 enum {
 	SHORT = 4096, /* bytes that take no longer to write than a line to come */
+	PAGE = 4096,  /* the least that there are */
 };
 
 /*
@@ -81,6 +84,52 @@ static int result_of(ssize_t copied, const struct soft_span *span)
 	return (uint64_t)copied == span->length ? 0 : -EFAULT;
 }
 
+/*
+ * What lies in one page the kernel copies sooner by the file of the memory than by
+ * process_vm_writev, which has the page pinned; more than that later, page by page.
+ */
+static bool is_by_file(const struct soft_peer *peer, const struct soft_span *there,
+		       const struct soft_span *here)
+{
+	uintptr_t within = (uintptr_t)there->piece[0].iov_base % PAGE;
+
+	return peer->memory >= 0 && there->count == 1 && here->count == 1 &&
+	       here->length <= PAGE - within;
+}
+
+/* By pread64 or pwrite64; those of libc are places where a thread is cancelled. */
+static int by_file(long number, const struct soft_peer *peer, const struct soft_span *there,
+		   const struct soft_span *here)
+{
+	long copied = syscall(number, peer->memory, here->piece[0].iov_base, here->length,
+			      there->piece[0].iov_base);
+
+	if (likely(copied == (long)here->length))
+		return 0;
+	/* There is nothing of the memory of a process that is gone. */
+	return copied ? -EFAULT : -ESRCH;
+}
+
+static int kernel_to(const struct soft_peer *peer, const struct soft_span *there,
+		     const struct soft_span *here)
+{
+	if (is_by_file(peer, there, here))
+		return by_file(SYS_pwrite64, peer, there, here);
+	return result_of(process_vm_writev(peer->pid, here->piece, here->count, there->piece,
+					   there->count, 0),
+			 here);
+}
+
+static int kernel_from(const struct soft_peer *peer, const struct soft_span *there,
+		       const struct soft_span *here)
+{
+	if (is_by_file(peer, there, here))
+		return by_file(SYS_pread64, peer, there, here);
+	return result_of(process_vm_readv(peer->pid, here->piece, here->count, there->piece,
+					  there->count, 0),
+			 here);
+}
+
 int soft_copy_to(const struct soft_peer *peer, const struct soft_span *there,
 		 const struct soft_span *here)
 {
@@ -95,9 +144,7 @@ int soft_copy_to(const struct soft_peer *peer, const struct soft_span *there,
 	else if (peer->is_self)
 		move(there, here);
 	else
-		return result_of(process_vm_writev(peer->pid, here->piece, here->count,
-						   there->piece, there->count, 0),
-				 here);
+		return kernel_to(peer, there, here);
 	return 0;
 }
 
@@ -115,9 +162,7 @@ int soft_copy_from(const struct soft_peer *peer, const struct soft_span *there,
 	else if (peer->is_self)
 		move(here, there);
 	else
-		return result_of(process_vm_readv(peer->pid, here->piece, here->count, there->piece,
-						  there->count, 0),
-				 here);
+		return kernel_from(peer, there, here);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <rdma/rdma_cma.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -29,7 +30,8 @@
 
 enum {
 	PATIENCE_S = 20,
-	BYTES = 5000,
+	BYTES = 5000, /* not in one page */
+	FEW = 64,
 };
 
 /* Another process with the device open: a child that does what it is told. */
@@ -123,14 +125,49 @@ static void start(struct other *other)
 /* The kernel lets this process into no other one's memory. */
 static bool is_kept_out;
 
+/* How often it was asked for some of it. */
+static unsigned int asked;
+
 ssize_t process_vm_readv(pid_t pid, const struct iovec *here, unsigned long here_count,
 			 const struct iovec *there, unsigned long there_count, unsigned long flags)
 {
+	asked++;
 	if (!is_kept_out)
 		return syscall(SYS_process_vm_readv, pid, here, here_count, there, there_count,
 			       flags);
 	errno = EPERM;
 	return -1;
+}
+
+/* The process whose memory /proc has for another one's: its own, none, or this one. */
+static enum {
+	ITS,
+	NOBODYS,
+	OURS
+} whose;
+
+/* How often it was opened. */
+static unsigned int opened;
+
+int open64(const char *path, int flags, ...)
+{
+	mode_t mode;
+	va_list more;
+
+	va_start(more, flags);
+	mode = flags & O_CREAT ? va_arg(more, mode_t) : 0;
+	va_end(more);
+	if (!strncmp(path, "/proc/", 6) && strlen(path) > 4 &&
+	    !strcmp(path + strlen(path) - 4, "/mem")) {
+		opened++;
+		if (whose == NOBODYS) {
+			errno = ENOENT;
+			return -1;
+		}
+		if (whose == OURS)
+			path = "/proc/self/mem";
+	}
+	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
 /* Who dies as soon as the service thread looks at it; 0: nobody. */
@@ -217,6 +254,17 @@ static void test_a_port_that_is_another_by_now(void **unused)
 	assert_int_equal(ibv_close_device(context), 0);
 }
 
+static void end(const struct other *other)
+{
+	const struct card none = {.number = 0};
+	int result;
+
+	tell(other->socket, &none, sizeof(none));
+	assert_int_equal(waitpid(other->pid, &result, 0), other->pid);
+	assert_int_equal(result, 0);
+	close(other->socket);
+}
+
 static void connect_both(struct stage *stage, const struct other *other)
 {
 	const struct card card = card_of(stage);
@@ -228,25 +276,26 @@ static void connect_both(struct stage *stage, const struct other *other)
 }
 
 static enum ibv_wc_status copy(struct stage *stage, const struct other *other,
-			       enum ibv_wr_opcode opcode)
+			       enum ibv_wr_opcode opcode, uint32_t bytes)
 {
 	struct ibv_send_wr wr = {.opcode = opcode, .send_flags = IBV_SEND_SIGNALED};
 
 	wr.wr.rdma.remote_addr = other->card.address;
 	wr.wr.rdma.rkey = other->card.rkey;
-	assert_int_equal(stage_post(stage, &wr, BYTES), 0);
+	assert_int_equal(stage_post(stage, &wr, bytes), 0);
 	return stage_await(stage->end[0].cq).status;
 }
 
-static void write_and_read(struct stage *stage, const struct other *other, int value)
+static void write_and_read(struct stage *stage, const struct other *other, uint32_t bytes,
+			   int value)
 {
 	unsigned char *buffer = stage->end[0].buffer;
 
-	memset(buffer, value, BYTES);
-	assert_int_equal(copy(stage, other, IBV_WR_RDMA_WRITE), IBV_WC_SUCCESS);
-	memset(buffer, 0, BYTES);
-	assert_int_equal(copy(stage, other, IBV_WR_RDMA_READ), IBV_WC_SUCCESS);
-	for (int i = 0; i < BYTES; i++)
+	memset(buffer, value, bytes);
+	assert_int_equal(copy(stage, other, IBV_WR_RDMA_WRITE, bytes), IBV_WC_SUCCESS);
+	memset(buffer, 0, bytes);
+	assert_int_equal(copy(stage, other, IBV_WR_RDMA_READ, bytes), IBV_WC_SUCCESS);
+	for (uint32_t i = 0; i < bytes; i++)
 		assert_int_equal(buffer[i], value);
 }
 
@@ -263,7 +312,6 @@ static void await_left(uint32_t slot)
 /* Its porter answers nothing meanwhile, and all again as soon as it runs. */
 static void test_one_that_was_stopped(void **unused)
 {
-	const struct card end = {.number = 0};
 	struct other other;
 	struct stage stage;
 	int result;
@@ -273,20 +321,44 @@ static void test_one_that_was_stopped(void **unused)
 	stage_open(&stage, &(struct stage_ways){.is_apart = true});
 	connect_both(&stage, &other);
 	assert_non_null(soft_peer_find(soft_image_slot(other.card.number))->errands);
-	write_and_read(&stage, &other, 1);
+	write_and_read(&stage, &other, BYTES, 1);
 	kill(other.pid, SIGSTOP);
 	assert_int_equal(waitpid(other.pid, &result, WUNTRACED), other.pid);
-	assert_int_equal(copy(&stage, &other, IBV_WR_RDMA_READ), IBV_WC_RETRY_EXC_ERR);
+	assert_int_equal(copy(&stage, &other, IBV_WR_RDMA_READ, BYTES), IBV_WC_RETRY_EXC_ERR);
 	kill(other.pid, SIGCONT);
 	await_left(soft_image_slot(other.card.number));
 	connect_both(&stage, &other);
-	write_and_read(&stage, &other, 2);
+	write_and_read(&stage, &other, BYTES, 2);
 	stage_close(&stage);
 	is_kept_out = false;
-	tell(other.socket, &end, sizeof(end));
-	assert_int_equal(waitpid(other.pid, &result, 0), other.pid);
-	assert_int_equal(result, 0);
-	close(other.socket);
+	end(&other);
+}
+
+/* By the file of its memory what is in one page: of its own, and of nobody else's. */
+static void test_whose_memory_it_is(void **unused)
+{
+	struct other other;
+	struct stage stage;
+	const struct soft_peer *peer;
+
+	for (whose = ITS; whose <= OURS; whose++) {
+		start(&other);
+		opened = 0;
+		stage_open(&stage, &(struct stage_ways){.is_apart = true});
+		connect_both(&stage, &other);
+		peer = soft_peer_find(soft_image_slot(other.card.number));
+		assert_non_null(peer);
+		assert_int_equal(opened, 1);
+		assert_int_equal(peer->memory >= 0, whose == ITS);
+		asked = 0;
+		write_and_read(&stage, &other, FEW, 1);
+		assert_int_equal(asked, whose != ITS);
+		write_and_read(&stage, &other, BYTES, 2);
+		assert_int_equal(asked, 1 + (whose != ITS));
+		stage_close(&stage);
+		end(&other);
+	}
+	whose = ITS;
 }
 
 /* Where it stays, for sanitizers that look for what is lost. */
@@ -363,6 +435,7 @@ int main(void)
 		cmocka_unit_test(test_messages),
 		cmocka_unit_test(test_a_word_to_one_who_has_gone),
 		cmocka_unit_test_teardown(test_one_that_was_stopped, end_child),
+		cmocka_unit_test_teardown(test_whose_memory_it_is, end_child),
 		cmocka_unit_test(test_a_context_that_goes_first),
 	};
 
