@@ -86,11 +86,17 @@ static inline void soft_cq_postpone(struct soft_cq_entry *entry, uint64_t due_ns
 		(uint8_t)(SOFT_MARK_DUE | (entry->is_solicited ? SOFT_MARK_SOLICITED : 0));
 }
 
-/* Whether its time is still to come. What is put far too early is not: a peer's mistake. */
-static inline bool soft_cq_is_early(const struct soft_completion *entry)
+/*
+ * Whether its time is still to come. What is put far too early is not: a peer's mistake. The
+ * clock is read where *now_ns is 0, and stays as it was read.
+ */
+static inline bool soft_cq_is_early(const struct soft_completion *entry, uint64_t *now_ns)
 {
-	return unlikely(entry->marks & SOFT_MARK_DUE) &&
-	       entry->time_ns - soft_time_ns() - 1 < SOFT_CQ_EARLY_NS;
+	if (likely(!(entry->marks & SOFT_MARK_DUE)))
+		return false;
+	if (!*now_ns)
+		*now_ns = soft_time_ns();
+	return entry->time_ns - *now_ns - 1 < SOFT_CQ_EARLY_NS;
 }
 
 /*
@@ -126,8 +132,11 @@ void soft_cq_pass(struct soft_cq *cq);
 /* Tells polls that hold no lock where the ring is. */
 void soft_cq_set_place(struct soft_cq *cq);
 
-/* The next completion, its data where it belongs; NULL: none. Under the private lock. */
-const struct soft_completion *soft_cq_look(struct soft_cq *cq);
+/*
+ * The next completion, its data where it belongs; NULL: none. Under the private lock; now_ns as
+ * for soft_cq_is_early().
+ */
+const struct soft_completion *soft_cq_look(struct soft_cq *cq, uint64_t *now_ns);
 void soft_cq_advance(struct soft_cq *cq);
 
 /* The verbs of the context. */

@@ -66,7 +66,8 @@ static bool is_of_same_queue(const struct soft_completion *one, const struct sof
  * Behind a first one that is early, how far the next one is that is due, and whose queue's
  * others are not in front of it; 0: there is none within sight.
  */
-static COLD uint32_t find_due(const struct soft_completion *ring, uint32_t head, uint32_t mask)
+static COLD uint32_t find_due(const struct soft_completion *ring, uint32_t head, uint32_t mask,
+			      uint64_t *now_ns)
 {
 	for (uint32_t i = 1; i <= mask && i < SIGHT; i++) {
 		const struct soft_completion *entry = &ring[(head + i) & mask];
@@ -76,7 +77,7 @@ static COLD uint32_t find_due(const struct soft_completion *ring, uint32_t head,
 			return 0;
 		while (j < i && !is_of_same_queue(&ring[(head + j) & mask], entry))
 			j++;
-		if (j == i && !soft_cq_is_early(entry))
+		if (j == i && !soft_cq_is_early(entry, now_ns))
 			return i;
 	}
 	return 0;
@@ -86,7 +87,7 @@ static COLD uint32_t find_due(const struct soft_completion *ring, uint32_t head,
  * Whether there is nothing to be taken, which most polls find. Without the lock: a
  * program that polls leaves the memory alone that others need.
  */
-static bool is_empty(const struct soft_cq *cq)
+static bool is_empty(const struct soft_cq *cq, uint64_t *now_ns)
 {
 	uint64_t place = atomic_load_explicit(&cq->place, memory_order_relaxed);
 	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
@@ -97,18 +98,23 @@ static bool is_empty(const struct soft_cq *cq)
 
 	if (!is_valid(entry, head))
 		return true;
-	return soft_cq_is_early(entry) && !find_due(ring, head, mask);
+	if (!soft_cq_is_early(entry, now_ns))
+		return false;
+	/* It is taken from the other core's cache meanwhile. */
+	__builtin_prefetch(entry->payload);
+	__builtin_prefetch(entry->payload + SOFT_LINE);
+	return !find_due(ring, head, mask, now_ns);
 }
 
 /* What is due comes first, and the others behind it as they were. Under the private lock. */
-static COLD bool bring_forward(struct soft_cq *cq, uint32_t head)
+static COLD bool bring_forward(struct soft_cq *cq, uint32_t head, uint64_t *now_ns)
 {
 	uint32_t mask = cq->size - 1;
 	struct soft_completion due;
 	uint32_t count;
 
 	soft_cq_hold(cq);
-	count = find_due(cq->ring, head, mask);
+	count = find_due(cq->ring, head, mask, now_ns);
 	if (count) {
 		due = cq->ring[(head + count) & mask];
 		for (uint32_t i = count; i; i--) {
@@ -122,12 +128,13 @@ static COLD bool bring_forward(struct soft_cq *cq, uint32_t head)
 	return count;
 }
 
-const struct soft_completion *soft_cq_look(struct soft_cq *cq)
+const struct soft_completion *soft_cq_look(struct soft_cq *cq, uint64_t *now_ns)
 {
 	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
 	struct soft_completion *entry = &cq->ring[head & (cq->size - 1)];
 
-	if (!is_valid(entry, head) || (soft_cq_is_early(entry) && !bring_forward(cq, head)))
+	if (!is_valid(entry, head) ||
+	    (soft_cq_is_early(entry, now_ns) && !bring_forward(cq, head, now_ns)))
 		return NULL;
 	if (unlikely(soft_fault_is_planned))
 		soft_fault_poll(entry);
@@ -160,26 +167,26 @@ static void to_wc(const struct soft_completion *entry, struct ibv_wc *wc)
 	};
 }
 
-static void idle(struct soft_cq *cq)
+/* Whether something came of what was due meanwhile. */
+static bool idle(struct soft_cq *cq)
 {
 	uint32_t polls = atomic_load_explicit(&cq->idle_polls, memory_order_relaxed) + 1;
 
 	atomic_store_explicit(&cq->idle_polls, polls, memory_order_relaxed);
-	soft_progress_poll(polls);
+	return soft_progress_poll(polls);
 }
 
 int soft_cq_poll(struct ibv_cq *verbs, int count, struct ibv_wc *wc)
 {
 	struct soft_cq *cq = soft_cq_of(verbs);
+	uint64_t now_ns = 0;
 	int taken = 0;
 
-	if (is_empty(cq)) {
-		idle(cq);
+	if (is_empty(cq, &now_ns) && (likely(!idle(cq)) || is_empty(cq, &now_ns)))
 		return 0;
-	}
 	soft_lock_take(&cq->lock);
 	while (taken < count) {
-		const struct soft_completion *entry = soft_cq_look(cq);
+		const struct soft_completion *entry = soft_cq_look(cq, &now_ns);
 
 		if (!entry)
 			break;
@@ -191,9 +198,9 @@ int soft_cq_poll(struct ibv_cq *verbs, int count, struct ibv_wc *wc)
 	return taken;
 }
 
-static int load(struct soft_cq *cq)
+static int load(struct soft_cq *cq, uint64_t now_ns)
 {
-	cq->current = soft_cq_look(cq);
+	cq->current = soft_cq_look(cq, &now_ns);
 	atomic_store_explicit(&cq->is_resting, true, memory_order_release);
 	if (!cq->current)
 		return ENOENT;
@@ -207,16 +214,15 @@ static int load(struct soft_cq *cq)
 static int start_poll(struct ibv_cq_ex *verbs, struct ibv_poll_cq_attr *attr)
 {
 	struct soft_cq *cq = CONTAINER_OF(verbs, struct soft_cq, verbs);
+	uint64_t now_ns = 0;
 	int result;
 
 	if (attr && attr->comp_mask)
 		return EINVAL;
-	if (is_empty(cq)) {
-		idle(cq);
+	if (is_empty(cq, &now_ns) && (likely(!idle(cq)) || is_empty(cq, &now_ns)))
 		return ENOENT;
-	}
 	soft_lock_take(&cq->lock);
-	result = load(cq);
+	result = load(cq, now_ns);
 	if (result) {
 		atomic_store_explicit(&cq->is_resting, false, memory_order_relaxed);
 		soft_lock_release(&cq->lock);
@@ -240,7 +246,7 @@ static int next_poll(struct ibv_cq_ex *verbs)
 	atomic_exchange(&cq->is_resting, false);
 	if (cq->current)
 		soft_cq_advance(cq);
-	return load(cq);
+	return load(cq, 0);
 }
 
 static void end_poll(struct ibv_cq_ex *verbs)

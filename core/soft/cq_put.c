@@ -203,7 +203,8 @@ struct early {
  */
 static struct early find_early(const struct soft_cq *cq)
 {
-	uint64_t most_ns = soft_time_ns() + SOFT_CQ_EARLY_NS;
+	uint64_t now_ns = soft_time_ns();
+	uint64_t most_ns = now_ns + SOFT_CQ_EARLY_NS;
 	uint32_t head = atomic_load(&cq->head);
 	uint32_t count = soft_image_read(&cq->image->tail) - head;
 	struct early early = {0};
@@ -211,7 +212,7 @@ static struct early find_early(const struct soft_cq *cq)
 	for (uint32_t i = 0; i < count && i < cq->size; i++) {
 		const struct soft_completion *entry = &cq->ring[(head + i) & (cq->size - 1)];
 
-		if (!soft_cq_is_early(entry))
+		if (!soft_cq_is_early(entry, &now_ns))
 			continue;
 		if (entry->time_ns > early.until_ns)
 			early.until_ns = entry->time_ns;

@@ -154,7 +154,7 @@ static uint64_t begin_ns(const struct soft_qp *qp)
 	       soft_wire_lead_ns(qp, operation_at(qp, qp->wire->executed), flight);
 }
 
-static void execute_due(struct soft_qp *qp, uint64_t now_ns)
+static uint64_t execute_due(struct soft_qp *qp, uint64_t now_ns)
 {
 	struct soft_wire *wire = qp->wire;
 	bool has_stayed = wire->stayed_ns == now_ns;
@@ -165,6 +165,7 @@ static void execute_due(struct soft_qp *qp, uint64_t now_ns)
 	}
 	if (has_stayed)
 		wire->stayed_ns = now_ns;
+	return now_ns;
 }
 
 /* False: one has failed, and so has the queue pair. */
@@ -240,35 +241,36 @@ static uint64_t stay(const struct soft_qp *qp, uint64_t now_ns)
 	return now_ns;
 }
 
-/* False: nothing is to be done any more. */
-static bool run(struct soft_qp *qp, uint64_t now_ns)
+/* False: nothing is to be done any more. What took a while has read the clock again. */
+static bool run(struct soft_qp *qp, uint64_t *now_ns)
 {
 	uint32_t state = atomic_load_explicit(&qp->image->state, memory_order_acquire);
 
 	if (state == IBV_QPS_RESET || state == IBV_QPS_INIT || state == IBV_QPS_RTR)
 		return false;
-	if (state == IBV_QPS_ERR || state == IBV_QPS_SQE || !end_due(qp, now_ns)) {
+	if (state == IBV_QPS_ERR || state == IBV_QPS_SQE || !end_due(qp, *now_ns)) {
 		flush(qp);
 		return false;
 	}
 	if (state == IBV_QPS_RTS) {
-		launch(qp, now_ns);
-		now_ns = stay(qp, now_ns);
+		launch(qp, *now_ns);
+		*now_ns = stay(qp, *now_ns);
 	}
-	execute_due(qp, now_ns);
+	*now_ns = execute_due(qp, *now_ns);
 	return true;
 }
 
-void soft_flight_run(struct soft_qp *qp)
+void soft_flight_run(struct soft_qp *qp, uint64_t now_ns)
 {
-	uint64_t now_ns = soft_time_ns();
 	uint64_t until_ns;
 
+	/* What is launched was posted before that time. */
+	if (!now_ns || qp->wire->launched != qp->sends.tail)
+		now_ns = soft_time_ns();
 	do {
 		until_ns = UINT64_MAX;
-		if (!run(qp, now_ns))
+		if (!run(qp, &now_ns))
 			break;
-		now_ns = soft_time_ns();
 		until_ns = next_ns(qp, now_ns);
 	} while (until_ns <= now_ns);
 	if (!soft_flight_is_under_way(qp))

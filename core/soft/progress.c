@@ -116,7 +116,7 @@ static bool hold(struct soft_qp *qp)
 }
 
 /* The list is let go while one is tried: the order of locks is the queue pair's first. */
-static bool try(struct soft_qp *qp)
+static bool try(struct soft_qp *qp, uint64_t now_ns)
 {
 	bool is_held;
 
@@ -125,7 +125,7 @@ static bool try(struct soft_qp *qp)
 	pthread_mutex_unlock(&mutex);
 	is_held = hold(qp);
 	if (is_held) {
-		soft_send_run(qp);
+		soft_send_run(qp, now_ns);
 		soft_lock_release(&qp->lock);
 	}
 	pthread_mutex_lock(&mutex);
@@ -141,7 +141,7 @@ static void try_all(uint64_t now_ns)
 	struct soft_qp *qp;
 
 	while ((qp = find_due(now_ns, round))) {
-		if (try(qp))
+		if (try(qp, now_ns))
 			continue;
 		qp->missed_in = round;
 		list(qp, qp->due_ns < now_ns ? qp->due_ns : now_ns);
@@ -215,7 +215,7 @@ void soft_progress_failed(void)
 	soft_progress_due(0);
 }
 
-void soft_progress_poll(uint32_t idle_polls)
+bool soft_progress_poll(uint32_t idle_polls)
 {
 	uint64_t earliest = atomic_load_explicit(&earliest_ns, memory_order_relaxed);
 	uint64_t now_ns;
@@ -223,14 +223,15 @@ void soft_progress_poll(uint32_t idle_polls)
 	if (unlikely(idle_polls % POLLS_TO_YIELD == 0))
 		sched_yield();
 	if (likely(earliest == UINT64_MAX))
-		return;
+		return false;
 	now_ns = soft_time_ns();
 	if (now_ns < earliest || pthread_mutex_trylock(&mutex))
-		return;
+		return false;
 	if (find_due(now_ns, EVERY_ROUND))
 		atomic_fetch_add(&polls, OFTEN);
 	try_all(now_ns);
 	pthread_mutex_unlock(&mutex);
+	return true;
 }
 
 void soft_progress_forget(void)

@@ -7,6 +7,7 @@
 #ifndef CORE_SOFT_PROGRESS_H
 #define CORE_SOFT_PROGRESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct soft_qp;
@@ -24,11 +25,11 @@ void soft_progress_due(uint64_t now_ns);
 void soft_progress_failed(void);
 
 /*
- * For an empty poll, of which there were that many in a row. Tries those that are due;
- * and since whoever is to fill the queue may need this very processor, now and then
- * somebody else gets it.
+ * For an empty poll, of which there were that many in a row. Tries those that are due, and
+ * says whether some may have been; and since whoever is to fill the queue may need this very
+ * processor, now and then somebody else gets it.
  */
-void soft_progress_poll(uint32_t idle_polls);
+bool soft_progress_poll(uint32_t idle_polls);
 
 /*
  * On a link: the program is about to sleep, so that the timer has to be on time. While it
