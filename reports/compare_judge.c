@@ -264,10 +264,28 @@ static bool is_one_thing(const struct judge *judge, char text[static 256])
 					result_kind_name(line->kind));
 				return false;
 			}
-			if (has_other_parameters(first, line, text))
-				return false;
 		}
 	return !has_other_rates(judge, text);
+}
+
+/* true: which is in the text. */
+static bool is_set_otherwise(const struct judge *judge, char text[static 256])
+{
+	const struct result_case *first = judge->seen[COMPARE_BASE][0].line;
+
+	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
+		for (size_t i = 0; i < judge->n_seen[side]; i++)
+			if (has_other_parameters(first, judge->seen[side][i].line, text))
+				return true;
+	return false;
+}
+
+static void look_past(struct comparison *comparison, const struct result_case *line,
+		      const char *text)
+{
+	if (!comparison->difference[0])
+		snprintf(comparison->difference, sizeof(comparison->difference), "%.100s: %.150s",
+			 line->id, text);
 }
 
 /* Returns in how many of the side's runs it is not known. */
@@ -425,6 +443,11 @@ static int judge_case(struct judge *judge, struct error *error)
 		return code;
 	if (!is_one_thing(judge, text))
 		return add_reason(judge, text, error);
+	if (is_set_otherwise(judge, text)) {
+		if (!judge->comparison->is_forced)
+			return add_reason(judge, text, error);
+		look_past(judge->comparison, judge->line, text);
+	}
 	code = add_figures(judge, error);
 	if (!code && judge->comparison->n_cells == before)
 		return add_reason(judge, "none of its figures is known in all runs", error);

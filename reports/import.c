@@ -10,6 +10,9 @@
 /* What figures come in: hundredths of microseconds. */
 #define RESOLUTION_NS 10.0
 
+/* Of what a device is made is not told; this name is the software device's. */
+#define SOFT "soft0"
+
 int import_begin(struct import *import, const struct import_format *format, const char *version,
 		 struct error *error)
 {
@@ -46,6 +49,8 @@ void import_fill_end(struct result_end *end, const struct result_end *other)
 		end->link_layer = other->link_layer ? other->link_layer : "unspecified";
 	if (!end->mtu)
 		end->mtu = other->mtu;
+	if (!strcmp(end->device, SOFT))
+		end->kind = "soft";
 }
 
 int import_finish(struct import *import, const struct import_format *format, struct result *result,

@@ -367,6 +367,7 @@ class Import(unittest.TestCase):
             shown = verbmark("report", path)
             self.assertEqual(shown.status, 0, shown.err)
             self.assertIn("imported from perftest: soft0", shown.out)
+            self.assertTrue(shown.out.startswith("SOFTWARE DEVICE"), shown.out)
             for form in ("html", "markdown", "csv", "json"):
                 self.assertEqual(verbmark("report", "--format", form, path).status, 0)
             again = verbmark("report", "--format", "json", path).out
@@ -397,6 +398,9 @@ class Import(unittest.TestCase):
         self.assertEqual(apart.status, 3, apart.out)
         self.assertIn("perftest in", apart.err)
         self.assertIn("verbmark in", apart.err)
+        forced = verbmark("compare", "--force", base, ours)
+        self.assertEqual(forced.status, 0, forced.err)
+        self.assertIn("FORCED", forced.out)
         with open(base, encoding="utf-8") as file:
             document = json.load(file)
         del document["imported"]

@@ -324,6 +324,18 @@ static void test_other_parameters(void **unused)
 	assert_int_equal(compare_judge(&comparison, &error), -ENODATA);
 	check_gap(0, "send/lat/64/poll", "its tx-depth is not the same in all runs: 64 and 7",
 		  false);
+	compare_close(&comparison);
+	minute = 0;
+	error = (struct error){0};
+	comparison.is_forced = true;
+	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 2);
+	add_runs(COMPARE_NEW, "send/lat/64/poll", slower, 2);
+	parameters = comparison.sides[COMPARE_NEW].runs[0].result.cases[0].parameters;
+	json_object_set_new(parameters, "tx-depth", json_integer(7));
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	assert_int_equal(comparison.n_compared, 1);
+	assert_string_equal(comparison.difference,
+			    "send/lat/64/poll: its tx-depth is not the same in all runs: 64 and 7");
 }
 
 /* A median that one trial lacks is none; the mean is there in its place. */
