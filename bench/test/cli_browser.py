@@ -8,116 +8,19 @@ reach.
 """
 
 import collections
-import contextlib
-import html
-import http.server
 import json
-import re
-import shutil
 import struct
-import subprocess
-import tempfile
-import threading
 import time
-import unittest
 import zlib
 
-from chromium import PATH as CHROMIUM, Chromium
-from cli_page import Figures, bend, latency, load, spread, sweep
+import browsing
+from browsing import DRAWN, JENKINS, READ, SWITCH, SWITCHES, plain, served
+from cli_page import Figures, latency, load, spread, sweep
 from verbmark import PATIENCE, verbmark
 
-NPM = shutil.which("npm")
-AXE = "axe-core@4"
 # Of the first series, as it is drawn on both backgrounds.
 BLUE = (0x1A, 0x7F, 0xC1)
 LIGHT, DARK = (255, 255, 255), (0x12, 0x12, 0x12)
-# What of axe-core's result is told.
-RUN = """axe.run().then(found => {
-    const told = document.createElement("pre");
-    told.id = "axe";
-    told.textContent = JSON.stringify({passes: found.passes.length,
-        violations: found.violations.map(one => [one.id, one.help, one.nodes[0].html])});
-    document.body.append(told);
-});"""
-
-
-# What Jenkins serves files under, unless its administrator says otherwise.
-JENKINS = "sandbox; default-src 'none'; img-src 'self'; style-src 'self';"
-# Of each panel where the browser has its marks, and what it has written beside its ticks. Of a
-# triangle the middle is not that of its box.
-READ = r"""[...document.querySelectorAll("svg")].map(svg => ({
-    title: svg.querySelector("title").textContent,
-    mark: svg.dataset.mark,
-    axes: Object.fromEntries([...svg.querySelectorAll("[data-axis]")].map(group => {
-        const [grid, labels] = group.children;
-        const name = group.dataset.axis;
-        const at = [...grid.getAttribute("d").matchAll(/M(\S+) ([^HV]+)[HV]/g)];
-        return [name, {
-            scale: group.dataset.scale, least: group.dataset.least, most: group.dataset.most,
-            unit: +group.dataset.unit, sizes: "sizes" in group.dataset,
-            ticks: [...labels.children].map((label, i) => {
-                const box = label.getBBox();
-                return {text: label.textContent, at: +at[i][name === "x" ? 1 : 2],
-                        label: name === "x" ? box.x + box.width / 2 : box.y + box.height / 2};
-            }),
-        }];
-    })),
-    points: [...svg.querySelectorAll("[data-case]")].map(path => {
-        const box = path.getBBox(), d = path.getAttribute("d");
-        const above = d.includes("m0-4l4 7") ? 4 : d.includes("m0 4l4-7") ? 3 : box.height / 2;
-        return {...path.dataset, at: {x: box.x + box.width / 2, y: box.y + above},
-                box: [box.x, box.y, box.x + box.width, box.y + box.height]};
-    }),
-}))"""
-SWITCHES = "[role=radiogroup][aria-label^='axis of']"
-# All axes that can be switched, to what they are not.
-SWITCH = f"""document.querySelectorAll("{SWITCHES}").forEach(
-    group => group.querySelector("input:not(:checked)").click())"""
-DRAWN = """[...document.querySelectorAll("svg path")].map(path => path.getAttribute("d"))"""
-
-
-@contextlib.contextmanager
-def served(folder, policy):
-    """The folder, by HTTP, under a policy: its address."""
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def __init__(self, *args):
-            super().__init__(*args, directory=folder)
-
-        def end_headers(self):
-            self.send_header("Content-Security-Policy", policy)
-            super().end_headers()
-
-        def log_message(self, *args):
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
-def number(axis, text):
-    """What a label stands for, in the values' own unit."""
-    digits, letter = re.fullmatch(r"([\d.e+-]+)(\D?)", text).groups()
-    if letter == "%":
-        return float(digits) / 100
-    steps = {"": 0, "k": 1, "m": 2, "g": 3} if axis["sizes"] else \
-        {"": 0, "k": 1, "M": 2, "G": 3, "T": 4}
-    return float(digits) * (1024 if axis["sizes"] else 1000) ** steps[letter] * axis["unit"]
-
-
-def place(axis, value):
-    """Where a reader of the first and the last tick would put it."""
-    scale = {"data-scale": axis["scale"]}
-    inside = min(max(value, float(axis["least"])), float(axis["most"]))
-    first, last = axis["ticks"][0], axis["ticks"][-1]
-    low, high = (bend(scale, number(axis, one["text"])) for one in (first, last))
-    return first["at"] + (last["at"] - first["at"]) * (bend(scale, inside) - low) / (high - low)
-
-
-def plain(panels):
-    """An attribute without a value is written with an empty one."""
-    return json.loads(json.dumps(panels).replace("null", '""'))
 
 
 def document():
@@ -173,13 +76,10 @@ def pixels(path):
     return width, rows
 
 
-@unittest.skipUnless(CHROMIUM, "there is no chromium; ci/setup test installs it")
-class Browser(unittest.TestCase):
+class Browser(browsing.Browsing):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = folder.name
+        super().setUpClass()
         cls.page = f"{cls.folder}/page.html"
         with open(f"{cls.folder}/a.json", "w", encoding="utf-8") as file:
             json.dump(document(), file)
@@ -190,26 +90,12 @@ class Browser(unittest.TestCase):
                 json.dump(baseline(n), file)
         ended = verbmark("report", "--format", "html", f"{cls.folder}/a.json", "-o", cls.page, *words)
         assert not ended.status, ended.err
-        cls.browser = Chromium()
-        cls.addClassCleanup(cls.browser.close)
-
-    def browse(self, *words, page=None):
-        """What it prints; whatever a page complains of goes to standard error."""
-        ended = subprocess.run(
-            [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-             "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr",
-             f"--user-data-dir={self.folder}/profile", *words, f"file://{page or self.page}"],
-            capture_output=True, timeout=2 * PATIENCE, check=True,
-        )
-        told = ended.stderr.decode(errors="replace").splitlines()
-        self.assertEqual([line for line in told if "CONSOLE" in line], [])
-        return ended.stdout.decode()
 
     def test_what_is_drawn(self):
         """The browser has each panel and each series that the page has."""
         with open(self.page, encoding="utf-8") as file:
             wanted = Figures(file.read()).panels
-        found = Figures(self.browse("--dump-dom")).panels
+        found = Figures(self.browse(self.page, "--dump-dom")).panels
         self.assertEqual(len({panel["figure"] for panel in found}), 15)
         for one, other in zip(found, wanted, strict=True):
             self.assertEqual(one["title"], other["title"])
@@ -217,25 +103,6 @@ class Browser(unittest.TestCase):
                 {name: len(points) for name, points in one["series"].items()},
                 {name: len(points) for name, points in other["series"].items()},
             )
-
-    def check_places(self, panels):
-        """As those who look at it read it, from the labels of the axes."""
-        for panel in panels:
-            axes = {name: axis for name, axis in panel["axes"].items() if axis["ticks"]}
-            for axis in axes.values():
-                self.assertGreater(len(axis["ticks"]), 1, panel["title"])
-                for tick in axis["ticks"][:-1]:
-                    self.assertAlmostEqual(tick["at"], tick["label"], delta=2)
-            for point in panel["points"]:
-                for name, axis in axes.items():
-                    if panel["mark"] == "bars":
-                        ends = ("low", "high") if name == "x" else ("y",)
-                        at = point["box"][:3:2] if name == "x" else point["box"][1:2]
-                    else:
-                        ends, at = (name,), (point["at"][name],)
-                    for end, found in zip(ends, at, strict=True):
-                        self.assertAlmostEqual(place(axis, float(point[end])), found, delta=0.16,
-                                               msg=f"{panel['title']}: {name} of {point}")
 
     def test_places(self):
         """Both as it is drawn first, and on the other axes; and there is a way back."""
@@ -326,16 +193,7 @@ class Browser(unittest.TestCase):
             self.assertRegex(text, "(?i)script|favicon|404")
 
     def test_narrow(self):
-        """No figure, and no control of one, is wider than a small screen."""
-        browser = self.browser
-        browser("Emulation.setDeviceMetricsOverride", width=390, height=800,
-                deviceScaleFactor=1, mobile=False)
-        self.addCleanup(browser, "Emulation.clearDeviceMetricsOverride")
-        browser.open(f"file://{self.page}")
-        browser.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-        wide = browser.evaluate("""[...document.querySelectorAll("svg, [role=radiogroup] *")].map(
-            one => one.getBoundingClientRect().right)""")
-        self.assertLessEqual(max(wide), 390)
+        self.check_narrow(self.page)
 
     def test_screens(self):
         for width, height in ((390, 3400), (1280, 1600)):
@@ -343,7 +201,8 @@ class Browser(unittest.TestCase):
                 ((), LIGHT), (("--blink-settings=preferredColorScheme=0",), DARK)
             ):
                 path = f"{self.folder}/screen.png"
-                self.browse(f"--screenshot={path}", f"--window-size={width},{height}", *words)
+                self.browse(self.page, f"--screenshot={path}",
+                            f"--window-size={width},{height}", *words)
                 wide, rows = pixels(path)
                 self.assertEqual(wide, width)
                 every = collections.Counter(pixel for row in rows for pixel in row)
@@ -354,23 +213,5 @@ class Browser(unittest.TestCase):
                 self.assertLess(right, width - 8)
                 self.assertGreater(right, width - 200)
 
-    @unittest.skipUnless(NPM, "there is no npm")
     def test_accessibility(self):
-        got = subprocess.run(
-            [NPM, "install", "--prefix", self.folder, "--no-audit", "--no-fund",
-             "--ignore-scripts", "--fetch-retries=0", AXE],
-            capture_output=True, timeout=PATIENCE, check=False,
-        )
-        if got.returncode:
-            self.skipTest(f"{AXE} is not within reach")
-        with open(f"{self.folder}/node_modules/axe-core/axe.min.js", encoding="utf-8") as file:
-            script = file.read()
-        with open(self.page, encoding="utf-8") as file:
-            text = re.sub(r"<meta http-equiv[^>]*>", "", file.read())
-        page = f"{self.folder}/checked.html"
-        with open(page, "w", encoding="utf-8") as file:
-            file.write(text.replace("</body>", f"<script>{script}{RUN}</script></body>"))
-        shown = self.browse("--dump-dom", "--virtual-time-budget=60000", page=page)
-        told = json.loads(html.unescape(re.search('<pre id="axe">(.*?)</pre>', shown).group(1)))
-        self.assertEqual(told["violations"], [])
-        self.assertGreater(told["passes"], 10)
+        self.check_accessibility(self.page)

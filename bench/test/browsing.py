@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: MIT
+"""
+What is asked of each page in a real browser, whatever it shows: axes that are right, room on a
+small screen, and what axe-core checks of accessibility.
+"""
+
+import contextlib
+import html
+import http.server
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+import threading
+import unittest
+
+from chromium import PATH as CHROMIUM, Chromium
+from cli_page import bend
+from verbmark import PATIENCE
+
+NPM = shutil.which("npm")
+AXE = "axe-core@4"
+# What of axe-core's result is told.
+RUN = """axe.run().then(found => {
+    const told = document.createElement("pre");
+    told.id = "axe";
+    told.textContent = JSON.stringify({passes: found.passes.length,
+        violations: found.violations.map(one => [one.id, one.help, one.nodes[0].html])});
+    document.body.append(told);
+});"""
+
+
+# What Jenkins serves files under, unless its administrator says otherwise.
+JENKINS = "sandbox; default-src 'none'; img-src 'self'; style-src 'self';"
+# Of each panel where the browser has its marks, and what it has written beside its ticks. Of a
+# triangle the middle is not that of its box.
+READ = r"""[...document.querySelectorAll("svg")].map(svg => ({
+    title: svg.querySelector("title").textContent,
+    mark: svg.dataset.mark,
+    axes: Object.fromEntries([...svg.querySelectorAll("[data-axis]")].map(group => {
+        const [grid, labels] = group.children;
+        const name = group.dataset.axis;
+        const at = [...grid.getAttribute("d").matchAll(/M(\S+) ([^HV]+)[HV]/g)];
+        return [name, {
+            scale: group.dataset.scale, least: group.dataset.least, most: group.dataset.most,
+            unit: +group.dataset.unit, sizes: "sizes" in group.dataset,
+            ticks: [...labels.children].map((label, i) => {
+                const box = label.getBBox();
+                return {text: label.textContent, at: +at[i][name === "x" ? 1 : 2],
+                        label: name === "x" ? box.x + box.width / 2 : box.y + box.height / 2};
+            }),
+        }];
+    })),
+    points: [...svg.querySelectorAll("[data-case]")].map(path => {
+        const box = path.getBBox(), d = path.getAttribute("d");
+        const above = d.includes("m0-4l4 7") ? 4 : d.includes("m0 4l4-7") ? 3 : box.height / 2;
+        return {...path.dataset, at: {x: box.x + box.width / 2, y: box.y + above},
+                box: [box.x, box.y, box.x + box.width, box.y + box.height]};
+    }),
+}))"""
+SWITCHES = "[role=radiogroup][aria-label^='axis of']"
+# All axes that can be switched, to what they are not.
+SWITCH = f"""document.querySelectorAll("{SWITCHES}").forEach(
+    group => group.querySelector("input:not(:checked)").click())"""
+DRAWN = """[...document.querySelectorAll("svg path")].map(path => path.getAttribute("d"))"""
+
+
+@contextlib.contextmanager
+def served(folder, policy):
+    """The folder, by HTTP, under a policy: its address."""
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *args):
+            super().__init__(*args, directory=folder)
+
+        def end_headers(self):
+            self.send_header("Content-Security-Policy", policy)
+            super().end_headers()
+
+        def log_message(self, *args):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def number(axis, text):
+    """What a label stands for, in the values' own unit."""
+    digits, letter = re.fullmatch(r"([\d.e+-]+)(\D?)", text).groups()
+    if letter == "%":
+        return float(digits) / 100
+    steps = {"": 0, "k": 1, "m": 2, "g": 3} if axis["sizes"] else \
+        {"": 0, "k": 1, "M": 2, "G": 3, "T": 4}
+    return float(digits) * (1024 if axis["sizes"] else 1000) ** steps[letter] * axis["unit"]
+
+
+def place(axis, value):
+    """Where a reader of the first and the last tick would put it."""
+    scale = {"data-scale": axis["scale"]}
+    inside = min(max(value, float(axis["least"])), float(axis["most"]))
+    first, last = axis["ticks"][0], axis["ticks"][-1]
+    low, high = (bend(scale, number(axis, one["text"])) for one in (first, last))
+    return first["at"] + (last["at"] - first["at"]) * (bend(scale, inside) - low) / (high - low)
+
+
+def plain(panels):
+    """An attribute without a value is written with an empty one."""
+    return json.loads(json.dumps(panels).replace("null", '""'))
+
+
+@unittest.skipUnless(CHROMIUM, "there is no chromium; ci/setup test installs it")
+class Browsing(unittest.TestCase):
+    """Its pages are files in its folder."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = folder.name
+        cls.browser = Chromium()
+        cls.addClassCleanup(cls.browser.close)
+
+    def browse(self, page, *words):
+        """What it prints; whatever a page complains of goes to standard error."""
+        ended = subprocess.run(
+            [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+             "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr",
+             f"--user-data-dir={self.folder}/profile", *words, f"file://{page}"],
+            capture_output=True, timeout=2 * PATIENCE, check=True,
+        )
+        told = ended.stderr.decode(errors="replace").splitlines()
+        self.assertEqual([line for line in told if "CONSOLE" in line], [])
+        return ended.stdout.decode()
+
+    def check_places(self, panels):
+        """As those who look at it read it, from the labels of the axes."""
+        for panel in panels:
+            axes = {name: axis for name, axis in panel["axes"].items() if axis["ticks"]}
+            for axis in axes.values():
+                self.assertGreater(len(axis["ticks"]), 1, panel["title"])
+                for tick in axis["ticks"][:-1]:
+                    self.assertAlmostEqual(tick["at"], tick["label"], delta=2)
+            for point in panel["points"]:
+                for name, axis in axes.items():
+                    if panel["mark"] == "bars":
+                        ends = ("low", "high") if name == "x" else ("y",)
+                        at = point["box"][:3:2] if name == "x" else point["box"][1:2]
+                    else:
+                        ends, at = (name,), (point["at"][name],)
+                    for end, found in zip(ends, at, strict=True):
+                        self.assertAlmostEqual(place(axis, float(point[end])), found, delta=0.16,
+                                               msg=f"{panel['title']}: {name} of {point}")
+
+    def check_narrow(self, page):
+        """No figure, and no control of one, is wider than a small screen."""
+        browser = self.browser
+        browser("Emulation.setDeviceMetricsOverride", width=390, height=800,
+                deviceScaleFactor=1, mobile=False)
+        self.addCleanup(browser, "Emulation.clearDeviceMetricsOverride")
+        browser.open(f"file://{page}")
+        browser.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+        wide = browser.evaluate("""[...document.querySelectorAll("svg, [role=radiogroup] *")].map(
+            one => one.getBoundingClientRect().right)""")
+        self.assertLessEqual(max(wide), 390)
+
+    def check_accessibility(self, page):
+        if not NPM:
+            self.skipTest("there is no npm")
+        got = subprocess.run(
+            [NPM, "install", "--prefix", self.folder, "--no-audit", "--no-fund",
+             "--ignore-scripts", "--fetch-retries=0", AXE],
+            capture_output=True, timeout=PATIENCE, check=False,
+        )
+        if got.returncode:
+            self.skipTest(f"{AXE} is not within reach")
+        with open(f"{self.folder}/node_modules/axe-core/axe.min.js", encoding="utf-8") as file:
+            script = file.read()
+        with open(page, encoding="utf-8") as file:
+            text = re.sub(r"<meta http-equiv[^>]*>", "", file.read())
+        checked = f"{self.folder}/checked.html"
+        with open(checked, "w", encoding="utf-8") as file:
+            file.write(text.replace("</body>", f"<script>{script}{RUN}</script></body>"))
+        shown = self.browse(checked, "--dump-dom", "--virtual-time-budget=60000")
+        told = json.loads(html.unescape(re.search('<pre id="axe">(.*?)</pre>', shown).group(1)))
+        self.assertEqual(told["violations"], [])
+        self.assertGreater(told["passes"], 10)
