@@ -93,7 +93,7 @@ static bool is_by_file(const struct soft_peer *peer, const struct soft_span *the
 {
 	uintptr_t within = (uintptr_t)there->piece[0].iov_base % PAGE;
 
-	return peer->memory >= 0 && there->count == 1 && here->count == 1 &&
+	return peer->memory && there->count == 1 && here->count == 1 &&
 	       here->length <= PAGE - within;
 }
 

@@ -34,7 +34,7 @@ static void destroy(struct soft_peer *peer)
 		close(peer->source.fd);
 	if (peer->doorbell > 0)
 		close(peer->doorbell);
-	if (peer->memory >= 0)
+	if (peer->memory)
 		close(peer->memory);
 	for (uint32_t i = 0; peer->channel && i < SOFT_CHANNELS; i++)
 		if (peer->channel[i].generation)
@@ -198,14 +198,14 @@ static int open_memory(const struct soft_peer *peer)
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)peer->pid);
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
-		return -1;
+		return 0;
 	if (pread(fd, &found, sizeof(found), (off_t)peer->arena->image->address) ==
 		    (ssize_t)sizeof(found) &&
 	    found.magic == SOFT_IMAGE_MAGIC && found.slot == peer->slot &&
 	    found.generation == peer->generation)
 		return fd;
 	close(fd);
-	return -1;
+	return 0;
 }
 
 /* Who listens there is the process that holds the slot. */
@@ -317,7 +317,6 @@ static void meet(uint32_t slot)
 		return;
 	pthread_mutex_init(&peer->mutex, NULL);
 	peer->slot = slot;
-	peer->memory = -1;
 	peer->source.ready = on_peer;
 	peer->channel = calloc(SOFT_CHANNELS, sizeof(*peer->channel));
 	result = peer->channel ? knock(peer) : -ENOMEM;
@@ -451,7 +450,6 @@ void soft_peer_init_self(struct soft_peer *peer)
 	peer->generation = soft_process.registry.generation;
 	peer->pid = getpid();
 	peer->is_self = true;
-	peer->memory = -1;
 	peer->doorbell = soft_process.service.doorbell.fd;
 	peer->arena = &soft_process.arena;
 	peer->channel = soft_process.own_channels;

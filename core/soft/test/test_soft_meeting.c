@@ -349,7 +349,7 @@ static void test_whose_memory_it_is(void **unused)
 		peer = soft_peer_find(soft_image_slot(other.card.number));
 		assert_non_null(peer);
 		assert_int_equal(opened, 1);
-		assert_int_equal(peer->memory >= 0, whose == ITS);
+		assert_int_equal(peer->memory > 0, whose == ITS);
 		asked = 0;
 		write_and_read(&stage, &other, FEW, 1);
 		assert_int_equal(asked, whose != ITS);
