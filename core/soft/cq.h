@@ -106,10 +106,11 @@ static inline bool soft_cq_is_early(const struct soft_completion *entry, uint64_
 bool soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_entry *entry);
 
 /*
- * A completion with its data is about to be put there. The lines, which the owner polls, or had
- * last, come while that is made; much sooner, the next poll would have them back.
+ * A completion with its data is about to be put there, that many behind the next one. The lines,
+ * which the owner polls, or had last, come while that is made; much sooner, the next poll would
+ * have them back.
  */
-void soft_cq_expect(const struct soft_peer *owner, uint32_t number);
+void soft_cq_expect(const struct soft_peer *owner, uint32_t number, uint32_t ahead);
 
 /* Takes the lock of who puts. */
 void soft_cq_hold(struct soft_cq *cq);

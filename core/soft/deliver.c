@@ -13,6 +13,10 @@
 #include "core/soft/queue.h"
 #include "core/soft/region.h"
 
+enum {
+	AHEAD = 4, /* completions: the next one's lines are where the target polls */
+};
+
 /* One message on its way into one receive. */
 struct delivery {
 	struct soft_qp *qp;
@@ -219,6 +223,19 @@ static void prepare(struct delivery *delivery)
 		       (uint8_t)operation->traffic_class, (uint32_t)operation->length);
 }
 
+/*
+ * What is sent again before anything was received is a stream: lines of a completion to come
+ * are fetched while others are made. Of what is answered, that would take longer.
+ */
+static bool is_stream(struct soft_qp *qp)
+{
+	uint32_t heard = atomic_load_explicit(&qp->recv_cq->head, memory_order_relaxed);
+	bool is_unheard = heard == qp->heard;
+
+	qp->heard = heard;
+	return is_unheard;
+}
+
 enum soft_outcome soft_deliver(struct soft_qp *qp, const struct soft_target *target,
 			       struct soft_operation *operation, const struct soft_span *data)
 {
@@ -229,10 +246,12 @@ enum soft_outcome soft_deliver(struct soft_qp *qp, const struct soft_target *tar
 				    .data = data,
 				    .receive = &taken};
 	enum soft_outcome outcome = SOFT_SILENT;
+	bool is_small =
+		operation->length <= SOFT_SMALL && operation->opcode != IBV_WR_RDMA_WRITE_WITH_IMM;
 
 	soft_queue_hold(target->peer, &target->qp->queue);
-	if (operation->length <= SOFT_SMALL && operation->opcode != IBV_WR_RDMA_WRITE_WITH_IMM)
-		soft_cq_expect(target->peer, soft_image_read(&target->qp->recv_cq));
+	if (is_small)
+		soft_cq_expect(target->peer, soft_image_read(&target->qp->recv_cq), 0);
 	if (soft_execute_is_open(qp, target, operation)) {
 		prepare(&delivery);
 		if (delivery.srq)
@@ -243,5 +262,7 @@ enum soft_outcome soft_deliver(struct soft_qp *qp, const struct soft_target *tar
 	}
 	outcome = soft_execute_settle(qp, target, operation, outcome);
 	soft_lock_release(&target->qp->queue.lock);
+	if (is_small && is_stream(qp))
+		soft_cq_expect(target->peer, soft_image_read(&target->qp->recv_cq), AHEAD);
 	return outcome;
 }

@@ -43,6 +43,7 @@ struct soft_qp {
 	struct soft_cq *send_cq;
 	uint32_t sender; /* its */
 	struct soft_cq *recv_cq;
+	uint32_t heard; /* how much had been taken of it at the last send */
 	struct soft_srq *srq;
 	uint32_t fetched_events;
 	/* Of a modelled link: */
