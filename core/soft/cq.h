@@ -88,14 +88,17 @@ static inline void soft_cq_postpone(struct soft_cq_entry *entry, uint64_t due_ns
 
 /*
  * Whether its time is still to come. What is put far too early is not: a peer's mistake. The
- * clock is read where *now_ns is 0, and stays as it was read.
+ * clock is read where *now_ns is 0, and once more where it may have been long ago.
  */
 static inline bool soft_cq_is_early(const struct soft_completion *entry, uint64_t *now_ns)
 {
 	if (likely(!(entry->marks & SOFT_MARK_DUE)))
 		return false;
-	if (!*now_ns)
-		*now_ns = soft_time_ns();
+	if (*now_ns && entry->time_ns - *now_ns - 1 < SOFT_CQ_EARLY_NS)
+		return true;
+	if (*now_ns && entry->time_ns <= *now_ns)
+		return false;
+	*now_ns = soft_time_ns();
 	return entry->time_ns - *now_ns - 1 < SOFT_CQ_EARLY_NS;
 }
 

@@ -78,6 +78,7 @@ static void launch(struct soft_qp *qp, uint64_t now_ns)
 
 	if (wire->has_failed || now_ns < wire->retry_ns)
 		return;
+	wire->retry_ns = 0;
 	if (unlikely(wire->launched == wire->executed && soft_send_has_given_up(qp))) {
 		give_up(qp, now_ns);
 		return;
@@ -202,8 +203,15 @@ static uint64_t sooner(uint64_t one, uint64_t other)
 	return one < other ? one : other;
 }
 
+/* Its time may have come since it was set: then launch() was not there yet. */
+static bool awaits_retry(const struct soft_qp *qp)
+{
+	return qp->wire->retry_ns && qp->wire->launched != qp->sends.tail &&
+	       atomic_load_explicit(&qp->image->state, memory_order_relaxed) == IBV_QPS_RTS;
+}
+
 /* When there will be something to be done; UINT64_MAX: not before something else happens. */
-static uint64_t next_ns(const struct soft_qp *qp, uint64_t now_ns)
+static uint64_t next_ns(const struct soft_qp *qp)
 {
 	const struct soft_wire *wire = qp->wire;
 	uint64_t time_ns = UINT64_MAX;
@@ -212,7 +220,7 @@ static uint64_t next_ns(const struct soft_qp *qp, uint64_t now_ns)
 		time_ns = flight_at(qp, qp->sends.head)->ends_ns;
 	if (wire->executed != wire->launched)
 		time_ns = sooner(time_ns, begin_ns(qp));
-	if (wire->launched != qp->sends.tail && wire->retry_ns > now_ns)
+	if (awaits_retry(qp))
 		time_ns = sooner(time_ns, wire->retry_ns);
 	return time_ns;
 }
@@ -260,18 +268,16 @@ static bool run(struct soft_qp *qp, uint64_t *now_ns)
 	return true;
 }
 
-void soft_flight_run(struct soft_qp *qp, uint64_t now_ns)
+void soft_flight_run(struct soft_qp *qp)
 {
+	uint64_t now_ns = soft_time_ns();
 	uint64_t until_ns;
 
-	/* What is launched was posted before that time. */
-	if (!now_ns || qp->wire->launched != qp->sends.tail)
-		now_ns = soft_time_ns();
 	do {
 		until_ns = UINT64_MAX;
 		if (!run(qp, &now_ns))
 			break;
-		until_ns = next_ns(qp, now_ns);
+		until_ns = next_ns(qp);
 	} while (until_ns <= now_ns);
 	if (!soft_flight_is_under_way(qp))
 		soft_send_drained(qp);

@@ -23,7 +23,7 @@ enum {
 };
 
 /* What soft_send_run() is on a link. Under the private lock. */
-void soft_flight_run(struct soft_qp *qp, uint64_t now_ns);
+void soft_flight_run(struct soft_qp *qp);
 
 /* Whether something of it is still under way. */
 bool soft_flight_is_under_way(const struct soft_qp *qp);

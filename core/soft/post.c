@@ -86,7 +86,7 @@ static int post(struct soft_qp *qp, const struct ibv_send_wr *wr)
 	if (unlikely(!can_send(atomic_load_explicit(&qp->image->state, memory_order_relaxed))))
 		return EINVAL;
 	if (!operation) {
-		soft_send_run(qp, 0);
+		soft_send_run(qp);
 		operation = soft_send_next(&qp->sends);
 	}
 	if (!operation)
@@ -110,7 +110,7 @@ int soft_qp_post_send(struct ibv_qp *verbs, struct ibv_send_wr *wr, struct ibv_s
 			break;
 		}
 	}
-	soft_send_run(qp, 0);
+	soft_send_run(qp);
 	soft_lock_release(&qp->lock);
 	return result;
 }

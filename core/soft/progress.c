@@ -116,7 +116,7 @@ static bool hold(struct soft_qp *qp)
 }
 
 /* The list is let go while one is tried: the order of locks is the queue pair's first. */
-static bool try(struct soft_qp *qp, uint64_t now_ns)
+static bool try(struct soft_qp *qp)
 {
 	bool is_held;
 
@@ -125,7 +125,7 @@ static bool try(struct soft_qp *qp, uint64_t now_ns)
 	pthread_mutex_unlock(&mutex);
 	is_held = hold(qp);
 	if (is_held) {
-		soft_send_run(qp, now_ns);
+		soft_send_run(qp);
 		soft_lock_release(&qp->lock);
 	}
 	pthread_mutex_lock(&mutex);
@@ -141,7 +141,7 @@ static void try_all(uint64_t now_ns)
 	struct soft_qp *qp;
 
 	while ((qp = find_due(now_ns, round))) {
-		if (try(qp, now_ns))
+		if (try(qp))
 			continue;
 		qp->missed_in = round;
 		list(qp, qp->due_ns < now_ns ? qp->due_ns : now_ns);

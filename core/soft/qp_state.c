@@ -269,7 +269,7 @@ static int modify(struct soft_qp *qp, const struct ibv_qp_attr *attr, int mask)
 	if (to == IBV_QPS_ERR || to == IBV_QPS_RESET)
 		soft_qp_await_peer(qp);
 	qp->verbs.qp_base.state = to;
-	soft_send_run(qp, 0);
+	soft_send_run(qp);
 	return 0;
 }
 

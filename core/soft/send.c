@@ -194,10 +194,10 @@ void soft_send_drained(struct soft_qp *qp)
 	soft_event_leave(&soft_process.self, IBV_EVENT_SQ_DRAINED, qp->index);
 }
 
-void soft_send_run(struct soft_qp *qp, uint64_t now_ns)
+void soft_send_run(struct soft_qp *qp)
 {
 	if (unlikely(qp->wire)) {
-		soft_flight_run(qp, now_ns);
+		soft_flight_run(qp);
 		return;
 	}
 	while (qp->sends.head != qp->sends.tail) {

@@ -69,8 +69,8 @@ static inline void soft_send_add(struct soft_sends *sends)
 	sends->tail++;
 }
 
-/* Does what can be done. The time, if it has just been read; else 0. */
-void soft_send_run(struct soft_qp *qp, uint64_t now_ns);
+/* Does what can be done. */
+void soft_send_run(struct soft_qp *qp);
 
 /* Completes an operation of that queue pair, if it is one that completes. */
 void soft_send_complete(struct soft_qp *qp, const struct soft_operation *operation,

@@ -12,6 +12,7 @@
 #include "core/soft/time.h"
 
 enum {
+	FEW_BYTES = 4096, /* all such take the kernel about as long */
 	MANY_BYTES = 65536,
 };
 
@@ -118,8 +119,9 @@ void soft_wire_launch(struct soft_qp *qp, const struct soft_operation *operation
 /*
  * A receiver sees nothing of its message before its completion, which says when it is
  * due: it may be there before. A write is seen as soon as it is there; its copying is
- * begun so that it does not end too early. In the first 7/8 of the time that the kernel
- * takes for a short one, or 9/10 for a long one, its last byte was never seen.
+ * begun so that it does not end too early. In the first 4/5 of the time that the kernel takes
+ * for a short one, or 9/10 for a long one, its last byte was never seen: 2/3 is on the safe
+ * side. An atomic is a read before it.
  */
 uint64_t soft_wire_lead_ns(const struct soft_qp *qp, const struct soft_operation *operation,
 			   const struct soft_flight *flight)
@@ -134,7 +136,7 @@ uint64_t soft_wire_lead_ns(const struct soft_qp *qp, const struct soft_operation
 		return pace->least_atomic_ns / 8 * 7;
 	if (operation->opcode == IBV_WR_RDMA_WRITE ||
 	    operation->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
-		return operation->length < MANY_BYTES ? pace->least_ns / 8 * 7
+		return operation->length < MANY_BYTES ? pace->least_ns / 3 * 2
 						      : operation->length * pace->least_ps / 1000;
 	if (way_ns > SOFT_FLIGHT_LEAD_NS)
 		way_ns = SOFT_FLIGHT_LEAD_NS;
@@ -153,7 +155,8 @@ void soft_wire_learn(struct soft_qp *qp, const struct soft_operation *operation,
 		return;
 	if (soft_wire_is_fetch(operation) && operation->opcode != IBV_WR_RDMA_READ)
 		least = &pace->least_atomic_ns;
-	else if (operation->opcode != IBV_WR_RDMA_WRITE)
+	else if (operation->opcode != IBV_WR_RDMA_WRITE ||
+		 (operation->length > FEW_BYTES && operation->length < MANY_BYTES))
 		return;
 	elapsed_ns = soft_time_ns() - begun_ns;
 	if (operation->length >= MANY_BYTES) {

@@ -223,7 +223,7 @@ static int wr_complete(struct ibv_qp_ex *verbs)
 	if (result)
 		qp->sends.tail = qp->tail_before;
 	else
-		soft_send_run(qp, 0);
+		soft_send_run(qp);
 	qp->building = NULL;
 	soft_lock_release(&qp->lock);
 	return result;

@@ -7,8 +7,10 @@
 #include <sys/mman.h>
 
 #include "core/compiler.h"
+#include "core/soft/cq.h"
 #include "core/soft/device.h"
 #include "core/soft/test/stage.h"
+#include "core/soft/time.h"
 
 enum {
 	DEEP = SOFT_WR_MAX,
@@ -275,6 +277,28 @@ static void test_pieces_of_a_shared_receive(void **unused)
 	stage_close(&stage);
 }
 
+/* A clock that was read long ago makes nothing that is early far too early, and so due. */
+static void test_an_old_clock(void **unused)
+{
+	struct soft_completion entry = {.marks = SOFT_MARK_DUE};
+	uint64_t now_ns = soft_time_ns();
+	uint64_t old_ns = now_ns - 2 * SOFT_CQ_EARLY_NS;
+
+	entry.time_ns = now_ns + SOFT_CQ_EARLY_NS / 2;
+	assert_true(soft_cq_is_early(&entry, &old_ns) || soft_time_ns() >= entry.time_ns);
+	assert_true(old_ns >= now_ns);
+	old_ns = now_ns;
+	entry.time_ns = now_ns;
+	assert_false(soft_cq_is_early(&entry, &old_ns));
+	assert_int_equal(old_ns, now_ns);
+	/* A peer's mistake. */
+	entry.time_ns = now_ns + 60 * SOFT_SECOND_NS;
+	assert_false(soft_cq_is_early(&entry, &old_ns));
+	entry.marks = 0;
+	entry.time_ns = now_ns + SOFT_CQ_EARLY_NS / 2;
+	assert_false(soft_cq_is_early(&entry, &old_ns));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -285,6 +309,7 @@ int main(void)
 		cmocka_unit_test(test_a_region_that_goes_meanwhile),
 		cmocka_unit_test(test_events_of_a_queue_that_goes),
 		cmocka_unit_test(test_pieces_of_a_shared_receive),
+		cmocka_unit_test(test_an_old_clock),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);
