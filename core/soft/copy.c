@@ -86,35 +86,35 @@ static int result_of(ssize_t copied, const struct soft_span *span)
 
 /*
  * What lies in one page the kernel copies sooner by the file of the memory than by
- * process_vm_writev, which has the page pinned; more than that later, page by page.
+ * process_vm_writev, which has the page pinned; more than that later, page by page. 1: that way
+ * is none, or is refused, and the other one decides. The system call by its number: those of
+ * libc are places where a thread is cancelled.
  */
-static bool is_by_file(const struct soft_peer *peer, const struct soft_span *there,
-		       const struct soft_span *here)
-{
-	uintptr_t within = (uintptr_t)there->piece[0].iov_base % PAGE;
-
-	return peer->memory && there->count == 1 && here->count == 1 &&
-	       here->length <= PAGE - within;
-}
-
-/* By pread64 or pwrite64; those of libc are places where a thread is cancelled. */
 static int by_file(long number, const struct soft_peer *peer, const struct soft_span *there,
 		   const struct soft_span *here)
 {
-	long copied = syscall(number, peer->memory, here->piece[0].iov_base, here->length,
-			      there->piece[0].iov_base);
+	char *to = there->piece[0].iov_base;
+	long copied;
 
+	if (!peer->memory || there->count != 1 || here->count != 1 ||
+	    here->length > PAGE - (uintptr_t)to % PAGE)
+		return 1;
+	if (number == SYS_pwrite64 && !peer->has_order)
+		return 1;
+	copied = syscall(number, peer->memory, here->piece[0].iov_base, here->length, to);
 	if (likely(copied == (long)here->length))
 		return 0;
 	/* There is nothing of the memory of a process that is gone. */
-	return copied ? -EFAULT : -ESRCH;
+	return copied ? 1 : -ESRCH;
 }
 
 static int kernel_to(const struct soft_peer *peer, const struct soft_span *there,
 		     const struct soft_span *here)
 {
-	if (is_by_file(peer, there, here))
-		return by_file(SYS_pwrite64, peer, there, here);
+	int result = by_file(SYS_pwrite64, peer, there, here);
+
+	if (likely(result <= 0))
+		return result;
 	return result_of(process_vm_writev(peer->pid, here->piece, here->count, there->piece,
 					   there->count, 0),
 			 here);
@@ -123,8 +123,10 @@ static int kernel_to(const struct soft_peer *peer, const struct soft_span *there
 static int kernel_from(const struct soft_peer *peer, const struct soft_span *there,
 		       const struct soft_span *here)
 {
-	if (is_by_file(peer, there, here))
-		return by_file(SYS_pread64, peer, there, here);
+	int result = by_file(SYS_pread64, peer, there, here);
+
+	if (likely(result <= 0))
+		return result;
 	return result_of(process_vm_readv(peer->pid, here->piece, here->count, there->piece,
 					  there->count, 0),
 			 here);

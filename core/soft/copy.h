@@ -2,7 +2,8 @@
 /*
  * One copy between this process's memory and a peer's, or its own; where the kernel
  * keeps the peer's closed, its porter makes it. Functions return 0 or a negative errno:
- * -ESRCH of a process that died, -EFAULT of memory that is not there any more.
+ * -ESRCH of a process that died, -EFAULT of memory that is not there any more. As an adapter
+ * does, a short one may go past what a process has forbidden itself meanwhile (mprotect(2)).
  */
 #ifndef CORE_SOFT_COPY_H
 #define CORE_SOFT_COPY_H

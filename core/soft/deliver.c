@@ -224,8 +224,9 @@ static void prepare(struct delivery *delivery)
 }
 
 /*
- * What is sent again before anything was received is a stream: lines of a completion to come
- * are fetched while others are made. Of what is answered, that would take longer.
+ * What is sent again before anything was taken of the queue of what is received is a stream:
+ * lines of a completion to come are fetched while others are made. Of what is answered, that
+ * would take longer.
  */
 static bool is_stream(struct soft_qp *qp)
 {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/soft/peer.h"
 
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -301,11 +304,31 @@ static void show(struct soft_peer *peer)
 	destroy(peer);
 }
 
+/*
+ * Whether the kernel's memcpy, by which it writes to a file of memory, goes forward: on x86 it
+ * begins with the last bytes now and then where the processor has no fast short moves.
+ */
+static bool copies_forward(void)
+{
+#ifdef __x86_64__
+	const unsigned int fast_short_moves = 1U << 4;
+	unsigned int a;
+	unsigned int b;
+	unsigned int c;
+	unsigned int d;
+
+	return __get_cpuid_count(7, 0, &a, &b, &c, &d) && d & fast_short_moves;
+#else
+	return true;
+#endif
+}
+
 /* What is faster than process_vm_writev; none of it has to be. */
 static void open_ways(struct soft_peer *peer)
 {
 	peer->windows = soft_windows_open();
 	peer->memory = open_memory(peer);
+	peer->has_order = copies_forward();
 }
 
 static void meet(uint32_t slot)

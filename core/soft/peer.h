@@ -31,6 +31,7 @@ struct soft_peer {
 	pid_t pid;
 	bool is_self;
 	int memory;                   /* a descriptor of it, by which the kernel copies; 0: none */
+	bool has_order;               /* and does so from the first byte to the last */
 	int copy_error;               /* why nothing can be copied: 0, or a negative errno */
 	struct soft_errands *errands; /* NULL: the kernel lets this process copy itself */
 	struct soft_windows *windows; /* NULL: none */
