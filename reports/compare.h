@@ -75,12 +75,12 @@ struct compare_cell {
 	bool is_repeat; /* of the cell before, in another unit: no test of its own */
 };
 
-/* A case that some runs do not have, or not complete. */
+/* A case that some runs do not have, not complete, or not the same one. */
 struct compare_gap {
 	const struct result_case *line;
 	char why[512];
-	bool is_compared; /* from other runs, all the same */
-	bool is_excused;  /* it cannot be run at either side */
+	bool is_compared; /* all the same: from other runs, or by force */
+	bool is_excused;  /* it cannot be run at either side, or is forced */
 };
 
 /* A figure of a case that is compared without it. */

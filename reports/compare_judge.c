@@ -280,12 +280,21 @@ static bool is_set_otherwise(const struct judge *judge, char text[static 256])
 	return false;
 }
 
-static void look_past(struct comparison *comparison, const struct result_case *line,
-		      const char *text)
+/* What force looks past is told with each case, and above all of them. */
+static int look_past(struct judge *judge, const char *text, struct error *error)
 {
+	struct comparison *comparison = judge->comparison;
+	struct compare_gap *gap;
+	int code = add_reason(judge, text, error);
+
+	if (code)
+		return code;
+	gap = &comparison->gaps[comparison->n_gaps - 1];
+	gap->is_compared = gap->is_excused = true;
 	if (!comparison->difference[0])
 		snprintf(comparison->difference, sizeof(comparison->difference), "%.100s: %.150s",
-			 line->id, text);
+			 judge->line->id, text);
+	return 0;
 }
 
 /* Returns in how many of the side's runs it is not known. */
@@ -446,7 +455,9 @@ static int judge_case(struct judge *judge, struct error *error)
 	if (is_set_otherwise(judge, text)) {
 		if (!judge->comparison->is_forced)
 			return add_reason(judge, text, error);
-		look_past(judge->comparison, judge->line, text);
+		code = look_past(judge, text, error);
+		if (code)
+			return code;
 	}
 	code = add_figures(judge, error);
 	if (!code && judge->comparison->n_cells == before)

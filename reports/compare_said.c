@@ -147,7 +147,7 @@ void compare_say_gaps(const struct comparison *comparison, said *say, void *owne
 	size_t count;
 
 	for (size_t i = 0; i < comparison->n_gaps; i += count) {
-		const char *rest = gaps[i].is_compared ? " (compared without that)" : "";
+		const char *rest = gaps[i].is_compared ? " (compared all the same)" : "";
 
 		count = count_alike(comparison, i);
 		if (count > 1)

@@ -12,7 +12,7 @@
 #include "reports/sql.h"
 
 /* In user_version: of another one nothing is read. */
-#define HISTORY_INDEX_VERSION 2
+#define HISTORY_INDEX_VERSION 3
 
 int history_index_create(sqlite3 *db, struct error *error);
 

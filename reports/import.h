@@ -65,7 +65,10 @@ struct import_warning {
 /* Adds a warning: spoils tells whether tables show it. */
 int import_warn(struct import *import, const struct import_warning *warning, struct error *error);
 
-/* What one end has told holds for the other one as far as both have to be alike. */
+/*
+ * What one end has told holds for the other one as far as both have to be alike; and what the
+ * device is made of where its name tells.
+ */
 void import_fill_end(struct result_end *end, const struct result_end *other);
 
 #endif

@@ -398,9 +398,13 @@ class Import(unittest.TestCase):
         self.assertEqual(apart.status, 3, apart.out)
         self.assertIn("perftest in", apart.err)
         self.assertIn("verbmark in", apart.err)
+        made = result(latency([850] * 2000))
+        made["cases"][0]["use_srq"] = True
+        ours = self.write("shared.json", json.dumps(made))
         forced = verbmark("compare", "--force", base, ours)
         self.assertEqual(forced.status, 0, forced.err)
         self.assertIn("FORCED", forced.out)
+        self.assertRegex(forced.out, r"use.srq is not the same in all runs.*compared all the same")
         with open(base, encoding="utf-8") as file:
             document = json.load(file)
         del document["imported"]
