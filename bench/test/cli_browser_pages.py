@@ -15,6 +15,8 @@ from verbmark import verbmark
 BEFORE, AFTER = 30, 8
 # The step: a fifth more.
 PLANTED = 1.2
+# Of each page, what has to be among what is drawn.
+SERIES = {"history": {"runs", "a step came"}, "compare": {"DIFFERS"}}
 
 
 class Pages(browsing.Browsing):
@@ -55,44 +57,43 @@ class Pages(browsing.Browsing):
             json.dump(made, file)
         return path
 
-    def each(self):
-        for name, page in self.pages.items():
-            with self.subTest(name):
-                yield name, page
-
     def test_what_is_drawn(self):
         """The browser has each panel and each series that the page has; and the step is there."""
-        for name, page in self.each():
-            with open(page, encoding="utf-8") as file:
-                wanted = Figures(file.read()).panels
-            found = Figures(self.browse(page, "--dump-dom")).panels
-            self.assertEqual([panel["title"] for panel in found],
-                             [panel["title"] for panel in wanted])
-            for one, other in zip(found, wanted):
-                self.assertEqual({series: len(points) for series, points in one["series"].items()},
-                                 {series: len(points) for series, points in other["series"].items()})
-            series = {series for panel in found for series in panel["series"]}
-            self.assertLessEqual({"history": {"runs", "a step came"}, "compare": {"DIFFERS"}}[name],
-                                 series)
+        for name, page in self.pages.items():
+            with self.subTest(name):
+                with open(page, encoding="utf-8") as file:
+                    wanted = Figures(file.read()).panels
+                found = Figures(self.browse(page, "--dump-dom")).panels
+                self.assertEqual([panel["title"] for panel in found],
+                                 [panel["title"] for panel in wanted])
+                for one, other in zip(found, wanted):
+                    self.assertEqual(
+                        {series: len(points) for series, points in one["series"].items()},
+                        {series: len(points) for series, points in other["series"].items()})
+                series = {series for panel in found for series in panel["series"]}
+                self.assertLessEqual(SERIES[name], series)
 
     def test_places(self):
         browser = self.browser
-        for _, page in self.each():
-            browser.open(f"file://{page}")
-            panels = browser.evaluate(READ)
-            self.assertGreater(sum(len(panel["points"]) for panel in panels), 2)
-            self.check_places(panels)
-            drawn = browser.evaluate(DRAWN)
-            browser.evaluate(SWITCH)
-            self.check_places(browser.evaluate(READ))
-            browser.evaluate(SWITCH)
-            self.assertEqual(browser.evaluate(DRAWN), drawn)
-            self.assertEqual(browser.complaints(), [])
+        for name, page in self.pages.items():
+            with self.subTest(name):
+                browser.open(f"file://{page}")
+                panels = browser.evaluate(READ)
+                self.assertGreater(sum(len(panel["points"]) for panel in panels), 2)
+                self.check_places(panels)
+                drawn = browser.evaluate(DRAWN)
+                browser.evaluate(SWITCH)
+                self.check_places(browser.evaluate(READ))
+                browser.evaluate(SWITCH)
+                self.assertEqual(browser.evaluate(DRAWN), drawn)
+                self.assertEqual(browser.complaints(), [])
 
     def test_narrow(self):
-        for _, page in self.each():
-            self.check_narrow(page)
+        for name, page in self.pages.items():
+            with self.subTest(name):
+                self.check_narrow(page)
 
     def test_accessibility(self):
-        for _, page in self.each():
-            self.check_accessibility(page)
+        for name, page in self.pages.items():
+            with self.subTest(name):
+                self.check_accessibility(page)

@@ -27,7 +27,8 @@ WRITTEN = r"/dev/(null|infiniband/(uverbs\d+|rdma_cm))"
 # The software device is no part of the unit: it takes other processes' memory by descriptors,
 # and names its thread.
 SOFT_CALLS = {"pidfd_getfd"} if IS_SOFT else set()
-SOFT_WRITTEN = r"/proc/self/task/\d+/comm|/proc/\d+/mem|" + re.escape(os.environ.get("VERBMARK_SOFT_DIR", "")) + "/.*"
+SOFT_WRITTEN = (r"/proc/self/task/\d+/comm|/proc/\d+/mem|"
+                + re.escape(os.environ.get("VERBMARK_SOFT_DIR", "")) + "/.*")
 
 
 def words(key):
