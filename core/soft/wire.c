@@ -7,12 +7,14 @@
 
 #include "core/random.h"
 #include "core/soft/flight.h"
+#include "core/soft/peer.h"
 #include "core/soft/process.h"
 #include "core/soft/qp.h"
 #include "core/soft/time.h"
 
 enum {
 	FEW_BYTES = 4096, /* all such take the kernel about as long */
+	CALL_NS = 120,    /* and this long at the least */
 	MANY_BYTES = 65536,
 };
 
@@ -116,6 +118,20 @@ void soft_wire_launch(struct soft_qp *qp, const struct soft_operation *operation
 	wire->ended_ns = flight->ends_ns;
 }
 
+/* Of the first there is more in it than copying: a window comes, memory is touched. */
+#define SEEN_ONCE UINT64_MAX
+
+static uint64_t known(uint64_t least)
+{
+	return least == SEEN_ONCE ? 0 : least;
+}
+
+/* Where it is not the kernel that copies, nothing is done behind the last byte. */
+static uint64_t lead_of_few(uint64_t least_ns)
+{
+	return least_ns < CALL_NS ? least_ns / 8 * 7 : least_ns / 3 * 2;
+}
+
 /*
  * A receiver sees nothing of its message before its completion, which says when it is
  * due: it may be there before. A write is seen as soon as it is there; its copying is
@@ -133,11 +149,12 @@ uint64_t soft_wire_lead_ns(const struct soft_qp *qp, const struct soft_operation
 	if (flight->is_exact || operation->opcode == IBV_WR_RDMA_READ)
 		return 0;
 	if (soft_wire_is_fetch(operation))
-		return pace->least_atomic_ns / 8 * 7;
+		return known(pace->least_atomic_ns) / 8 * 7;
 	if (operation->opcode == IBV_WR_RDMA_WRITE ||
 	    operation->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
-		return operation->length < MANY_BYTES ? pace->least_ns / 3 * 2
-						      : operation->length * pace->least_ps / 1000;
+		return operation->length <= FEW_BYTES
+			       ? lead_of_few(known(pace->least_ns))
+			       : operation->length * known(pace->least_ps) / 1000;
 	if (way_ns > SOFT_FLIGHT_LEAD_NS)
 		way_ns = SOFT_FLIGHT_LEAD_NS;
 	return way_ns + (copy_ns < SOFT_FLIGHT_COPY_NS ? copy_ns : SOFT_FLIGHT_COPY_NS);
@@ -145,24 +162,26 @@ uint64_t soft_wire_lead_ns(const struct soft_qp *qp, const struct soft_operation
 
 void soft_wire_learn(struct soft_qp *qp, const struct soft_operation *operation, uint64_t begun_ns)
 {
+	const struct soft_peer *peer = soft_peer_find(soft_image_slot(qp->attr.dest_qp_num));
 	struct soft_pace *pace = &qp->wire->pace;
 	uint64_t *least = &pace->least_ns;
 	uint64_t elapsed_ns;
 
-	/* Within a process it is a matter of nanoseconds. */
-	if (!operation->length ||
-	    soft_image_slot(qp->attr.dest_qp_num) == soft_process.registry.slot)
+	/* Within a process it is a matter of nanoseconds; a porter answers long after. */
+	if (!operation->length || !peer || peer->is_self || peer->errands)
 		return;
 	if (soft_wire_is_fetch(operation) && operation->opcode != IBV_WR_RDMA_READ)
 		least = &pace->least_atomic_ns;
-	else if (operation->opcode != IBV_WR_RDMA_WRITE ||
-		 (operation->length > FEW_BYTES && operation->length < MANY_BYTES))
+	else if (operation->opcode != IBV_WR_RDMA_WRITE)
 		return;
 	elapsed_ns = soft_time_ns() - begun_ns;
-	if (operation->length >= MANY_BYTES) {
-		elapsed_ns = elapsed_ns * 900 / operation->length;
+	if (operation->length > FEW_BYTES) {
+		elapsed_ns = elapsed_ns * (operation->length < MANY_BYTES ? 667 : 900) /
+			     operation->length;
 		least = &pace->least_ps;
 	}
-	if (!*least || elapsed_ns < *least)
+	if (!*least)
+		*least = SEEN_ONCE;
+	else if (elapsed_ns < *least)
 		*least = elapsed_ns;
 }
