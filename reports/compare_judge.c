@@ -99,28 +99,31 @@ static void look_all(struct judge *judge)
 	}
 }
 
-static int add_gap(struct judge *judge, struct compare_gap **added, struct error *error)
+/* NULL: there is no memory, and the error is set. */
+static struct compare_gap *add_gap(struct judge *judge, struct error *error)
 {
 	struct comparison *comparison = judge->comparison;
 	struct compare_gap *grown =
 		reallocarray(comparison->gaps, comparison->n_gaps + 1, sizeof(*grown));
 
-	if (!grown)
-		return error_set_errno(error, -ENOMEM, "cannot keep what is missing");
+	if (!grown) {
+		error_set_errno(error, -ENOMEM, "cannot keep what is missing");
+		return NULL;
+	}
 	comparison->gaps = grown;
-	*added = &grown[comparison->n_gaps++];
-	**added = (struct compare_gap){.line = judge->line};
-	return 0;
+	grown += comparison->n_gaps++;
+	*grown = (struct compare_gap){.line = judge->line};
+	return grown;
 }
 
 static int add_reason(struct judge *judge, const char *why, struct error *error)
 {
-	struct compare_gap *gap;
-	int code = add_gap(judge, &gap, error);
+	struct compare_gap *gap = add_gap(judge, error);
 
-	if (!code)
-		snprintf(gap->why, sizeof(gap->why), "%s", why);
-	return code;
+	if (!gap)
+		return error->code;
+	snprintf(gap->why, sizeof(gap->why), "%s", why);
+	return 0;
 }
 
 /* "failed in 1 of 3 runs of NEW: no completion for 5 s" */
@@ -166,7 +169,8 @@ static int tell_gap(struct judge *judge, struct error *error)
 		is_whole = is_whole && judge->n_seen[side] == judge->comparison->sides[side].count;
 	if (is_whole)
 		return 0;
-	if (add_gap(judge, &gap, error))
+	gap = add_gap(judge, error);
+	if (!gap)
 		return error->code;
 	gap->is_compared = judge->n_seen[COMPARE_BASE] && judge->n_seen[COMPARE_NEW];
 	gap->is_excused = is_skipped(judge);
@@ -186,6 +190,21 @@ static bool is_effort(const char *name)
 	return false;
 }
 
+/* Which they are is added to the text. */
+static void tell_parameter(const char *name, const json_t *before, const json_t *now,
+			   char text[static 256])
+{
+	size_t length = strlen(text);
+	char *values[] = {json_dumps(before, JSON_ENCODE_ANY | JSON_ENSURE_ASCII),
+			  json_dumps(now, JSON_ENCODE_ANY | JSON_ENSURE_ASCII)};
+
+	snprintf(text + length, 256 - length,
+		 "%sits %.32s is not the same in all runs: %.64s and %.64s", length ? "; " : "",
+		 name, values[0] ? values[0] : "", values[1] ? values[1] : "");
+	free(values[0]);
+	free(values[1]);
+}
+
 /* Defaults may change from version to version; the id has none. */
 static bool has_other_parameters(const struct result_case *one, const struct result_case *other,
 				 char text[static 256])
@@ -193,23 +212,16 @@ static bool has_other_parameters(const struct result_case *one, const struct res
 	const char *name;
 	json_t *before;
 
+	text[0] = '\0';
 	json_object_foreach(one->parameters, name, before)
 	{
 		const json_t *now = json_object_get(other->parameters, name);
-		char *values[2];
 
-		if (!now || json_equal(before, now) || is_effort(name) || json_is_object(before) ||
-		    json_is_array(before))
-			continue;
-		values[0] = json_dumps(before, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
-		values[1] = json_dumps(now, JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_COMPACT);
-		snprintf(text, 256, "its %.32s is not the same in all runs: %.64s and %.64s", name,
-			 values[0] ? values[0] : "", values[1] ? values[1] : "");
-		free(values[0]);
-		free(values[1]);
-		return true;
+		if (now && !json_equal(before, now) && !is_effort(name) &&
+		    !json_is_object(before) && !json_is_array(before))
+			tell_parameter(name, before, now, text);
 	}
-	return false;
+	return text[0];
 }
 
 /* Of a load in per cent of a maximum that was not the same: latencies of two loads. */
@@ -284,12 +296,11 @@ static bool is_set_otherwise(const struct judge *judge, char text[static 256])
 static int look_past(struct judge *judge, const char *text, struct error *error)
 {
 	struct comparison *comparison = judge->comparison;
-	struct compare_gap *gap;
-	int code = add_reason(judge, text, error);
+	struct compare_gap *gap = add_gap(judge, error);
 
-	if (code)
-		return code;
-	gap = &comparison->gaps[comparison->n_gaps - 1];
+	if (!gap)
+		return error->code;
+	snprintf(gap->why, sizeof(gap->why), "%s", text);
 	gap->is_compared = gap->is_excused = true;
 	if (!comparison->difference[0])
 		snprintf(comparison->difference, sizeof(comparison->difference), "%.100s: %.150s",
@@ -443,6 +454,7 @@ static int add_figures(struct judge *judge, struct error *error)
 static int judge_case(struct judge *judge, struct error *error)
 {
 	size_t before = judge->comparison->n_cells;
+	bool is_forced;
 	char text[256];
 	int code;
 
@@ -452,16 +464,14 @@ static int judge_case(struct judge *judge, struct error *error)
 		return code;
 	if (!is_one_thing(judge, text))
 		return add_reason(judge, text, error);
-	if (is_set_otherwise(judge, text)) {
-		if (!judge->comparison->is_forced)
-			return add_reason(judge, text, error);
-		code = look_past(judge, text, error);
-		if (code)
-			return code;
-	}
+	is_forced = is_set_otherwise(judge, text);
+	if (is_forced && !judge->comparison->is_forced)
+		return add_reason(judge, text, error);
 	code = add_figures(judge, error);
 	if (!code && judge->comparison->n_cells == before)
 		return add_reason(judge, "none of its figures is known in all runs", error);
+	if (!code && is_forced)
+		code = look_past(judge, text, error);
 	judge->comparison->n_compared += judge->comparison->n_cells > before;
 	return code;
 }

@@ -45,7 +45,7 @@ static void fill(struct result_case *line, const struct row *row)
 	line->cq = line->server_cq = "poll";
 	line->transport = "RC";
 	line->size = 64;
-	line->parameters = sample_json("{\"tx-depth\": 64, \"trials\": 3}");
+	line->parameters = sample_json("{\"tx-depth\": 64, \"rx-depth\": 9, \"trials\": 3}");
 	line->status = row->status;
 	line->trials = calloc(TRIALS, sizeof(*line->trials));
 	assert_non_null(line->trials);
@@ -332,10 +332,17 @@ static void test_other_parameters(void **unused)
 	add_runs(COMPARE_NEW, "send/lat/64/poll", slower, 2);
 	parameters = comparison.sides[COMPARE_NEW].runs[0].result.cases[0].parameters;
 	json_object_set_new(parameters, "tx-depth", json_integer(7));
+	json_object_set_new(parameters, "rx-depth", json_integer(3));
 	assert_int_equal(compare_judge(&comparison, &error), 0);
 	assert_int_equal(comparison.n_compared, 1);
+	check_gap(0, "send/lat/64/poll",
+		  "its tx-depth is not the same in all runs: 64 and 7; "
+		  "its rx-depth is not the same in all runs: 9 and 3",
+		  true);
+	assert_true(comparison.gaps[0].is_excused);
 	assert_string_equal(comparison.difference,
-			    "send/lat/64/poll: its tx-depth is not the same in all runs: 64 and 7");
+			    "send/lat/64/poll: its tx-depth is not the same in all runs: 64 and 7; "
+			    "its rx-depth is not the same in all runs: 9 and 3");
 }
 
 /* A median that one trial lacks is none; the mean is there in its place. */
