@@ -305,32 +305,31 @@ static void test_two_kinds(void **unused)
 	assert_int_equal(comparison.n_cells, 0);
 }
 
-static void test_other_parameters(void **unused)
+/* Two runs at either side; the parameters of the first new one. */
+static json_t *runs_anew(void)
 {
-	json_t *parameters;
-
+	compare_close(&comparison);
+	minute = 0;
+	error = (struct error){0};
 	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 2);
 	add_runs(COMPARE_NEW, "send/lat/64/poll", slower, 2);
-	parameters = comparison.sides[COMPARE_NEW].runs[0].result.cases[0].parameters;
+	return comparison.sides[COMPARE_NEW].runs[0].result.cases[0].parameters;
+}
+
+static void test_other_parameters(void **unused)
+{
+	json_t *parameters = runs_anew();
+
 	json_object_set_new(parameters, "trials", json_integer(7));
 	json_object_set_new(parameters, "later", json_integer(7));
 	assert_int_equal(compare_judge(&comparison, &error), 0);
-	compare_close(&comparison);
-	minute = 0;
-	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 2);
-	add_runs(COMPARE_NEW, "send/lat/64/poll", slower, 2);
-	parameters = comparison.sides[COMPARE_NEW].runs[0].result.cases[0].parameters;
+	parameters = runs_anew();
 	json_object_set_new(parameters, "tx-depth", json_integer(7));
 	assert_int_equal(compare_judge(&comparison, &error), -ENODATA);
 	check_gap(0, "send/lat/64/poll", "its tx-depth is not the same in all runs: 64 and 7",
 		  false);
-	compare_close(&comparison);
-	minute = 0;
-	error = (struct error){0};
+	parameters = runs_anew();
 	comparison.is_forced = true;
-	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 2);
-	add_runs(COMPARE_NEW, "send/lat/64/poll", slower, 2);
-	parameters = comparison.sides[COMPARE_NEW].runs[0].result.cases[0].parameters;
 	json_object_set_new(parameters, "tx-depth", json_integer(7));
 	json_object_set_new(parameters, "rx-depth", json_integer(3));
 	assert_int_equal(compare_judge(&comparison, &error), 0);
