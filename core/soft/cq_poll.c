@@ -176,13 +176,19 @@ static bool idle(struct soft_cq *cq)
 	return soft_progress_poll(polls);
 }
 
+/* Nor after what was due meanwhile. */
+static ALWAYS_INLINE bool stays_empty(struct soft_cq *cq, uint64_t *now_ns)
+{
+	return is_empty(cq, now_ns) && (likely(!idle(cq)) || is_empty(cq, now_ns));
+}
+
 int soft_cq_poll(struct ibv_cq *verbs, int count, struct ibv_wc *wc)
 {
 	struct soft_cq *cq = soft_cq_of(verbs);
 	uint64_t now_ns = 0;
 	int taken = 0;
 
-	if (is_empty(cq, &now_ns) && (likely(!idle(cq)) || is_empty(cq, &now_ns)))
+	if (stays_empty(cq, &now_ns))
 		return 0;
 	soft_lock_take(&cq->lock);
 	while (taken < count) {
@@ -219,7 +225,7 @@ static int start_poll(struct ibv_cq_ex *verbs, struct ibv_poll_cq_attr *attr)
 
 	if (attr && attr->comp_mask)
 		return EINVAL;
-	if (is_empty(cq, &now_ns) && (likely(!idle(cq)) || is_empty(cq, &now_ns)))
+	if (stays_empty(cq, &now_ns))
 		return ENOENT;
 	soft_lock_take(&cq->lock);
 	result = load(cq, now_ns);

@@ -14,8 +14,7 @@
 
 enum {
 	FEW_BYTES = 4096, /* all such take the kernel about as long */
-	CALL_NS = 120,    /* and this long at the least */
-	MANY_BYTES = 65536,
+	CALL_NS = 120,    /* of what was copied sooner, it was not the kernel that did it */
 };
 
 /*
@@ -136,8 +135,8 @@ static uint64_t lead_of_few(uint64_t least_ns)
  * A receiver sees nothing of its message before its completion, which says when it is
  * due: it may be there before. A write is seen as soon as it is there; its copying is
  * begun so that it does not end too early. In the first 4/5 of the time that the kernel takes
- * for a short one, or 9/10 for a long one, its last byte was never seen: 2/3 is on the safe
- * side. An atomic is a read before it.
+ * for a short one, or 9/10 for one beyond a page, its last byte was never seen: 2/3 is on the
+ * safe side for short ones of all ways. An atomic is a read before it.
  */
 uint64_t soft_wire_lead_ns(const struct soft_qp *qp, const struct soft_operation *operation,
 			   const struct soft_flight *flight)
@@ -162,22 +161,22 @@ uint64_t soft_wire_lead_ns(const struct soft_qp *qp, const struct soft_operation
 
 void soft_wire_learn(struct soft_qp *qp, const struct soft_operation *operation, uint64_t begun_ns)
 {
-	const struct soft_peer *peer = soft_peer_find(soft_image_slot(qp->attr.dest_qp_num));
+	const struct soft_peer *peer;
 	struct soft_pace *pace = &qp->wire->pace;
 	uint64_t *least = &pace->least_ns;
 	uint64_t elapsed_ns;
 
-	/* Within a process it is a matter of nanoseconds; a porter answers long after. */
-	if (!operation->length || !peer || peer->is_self || peer->errands)
-		return;
 	if (soft_wire_is_fetch(operation) && operation->opcode != IBV_WR_RDMA_READ)
 		least = &pace->least_atomic_ns;
-	else if (operation->opcode != IBV_WR_RDMA_WRITE)
+	else if (operation->opcode != IBV_WR_RDMA_WRITE || !operation->length)
 		return;
 	elapsed_ns = soft_time_ns() - begun_ns;
+	/* Within a process it is a matter of nanoseconds; a porter answers long after. */
+	peer = soft_peer_find(soft_image_slot(qp->attr.dest_qp_num));
+	if (!peer || peer->is_self || peer->errands)
+		return;
 	if (operation->length > FEW_BYTES) {
-		elapsed_ns = elapsed_ns * (operation->length < MANY_BYTES ? 667 : 900) /
-			     operation->length;
+		elapsed_ns = elapsed_ns * 900 / operation->length;
 		least = &pace->least_ps;
 	}
 	if (!*least)
