@@ -44,4 +44,17 @@ static inline void prefetch_to_write(const void *address)
 #endif
 }
 
+/*
+ * Of a line that was written for another processor, which waits for it: it is put where that has it
+ * sooner. It takes longer than to leave it, and is nothing on processors that do not know it.
+ */
+static inline void hand_over(const void *address)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("cldemote %0" : : "m"(*(const char *)address));
+#else
+	(void)address;
+#endif
+}
+
 #endif

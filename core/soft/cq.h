@@ -109,11 +109,35 @@ static inline bool soft_cq_is_early(const struct soft_completion *entry, uint64_
 bool soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_entry *entry);
 
 /*
- * A completion with its data is about to be put there, that many behind the next one. The lines,
- * which the owner polls, or had last, come while that is made; much sooner, the next poll would
- * have them back.
+ * Where a completion will be put, that many behind the next one; NULL: nowhere. It is another
+ * process's, and may be gone by the time that it is expected.
  */
-void soft_cq_expect(const struct soft_peer *owner, uint32_t number, uint32_t ahead);
+const void *soft_cq_place(const struct soft_peer *owner, uint32_t number, uint32_t ahead);
+
+/*
+ * A completion with its data is about to be put at such a place. Its lines, which the owner polls,
+ * or had last, come while that is made.
+ */
+static inline void soft_cq_expect(const void *place)
+{
+	const struct soft_completion *completion = place;
+
+	if (!completion)
+		return;
+	prefetch_to_write(completion);
+	prefetch_to_write(completion->payload);
+}
+
+/* It was put there, and its owner waits for it. */
+static inline void soft_cq_hand_over(const void *place)
+{
+	const struct soft_completion *completion = place;
+
+	if (!completion)
+		return;
+	hand_over(completion);
+	hand_over(completion->payload);
+}
 
 /* Takes the lock of who puts. */
 void soft_cq_hold(struct soft_cq *cq);

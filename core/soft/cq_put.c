@@ -152,19 +152,18 @@ static enum result put(struct soft_peer *owner, struct soft_cq_image *image,
 	return PUT;
 }
 
-void soft_cq_expect(const struct soft_peer *owner, uint32_t number, uint32_t ahead)
+const void *soft_cq_place(const struct soft_peer *owner, uint32_t number, uint32_t ahead)
 {
 	const struct soft_cq_image *image = &owner->arena->image->cq[number % SOFT_CQS];
 	uint32_t size = soft_image_read(&image->size);
 	uint32_t place = (soft_image_read(&image->tail) + ahead) & (size - 1);
-	/* Of an address that is none, nothing comes. */
-	uintptr_t to = (uintptr_t)owner->arena->image + soft_image_read_long(&image->offset) +
-		       place * sizeof(struct soft_completion);
 
 	if (unlikely(size <= ahead))
-		return;
-	prefetch_to_write((const void *)to);
-	prefetch_to_write((const void *)(to + offsetof(struct soft_completion, payload)));
+		return NULL;
+	/* Of an address that is none, nothing comes. */
+	return (const void *)((uintptr_t)owner->arena->image +
+			      soft_image_read_long(&image->offset) +
+			      place * sizeof(struct soft_completion));
 }
 
 bool soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_entry *entry)

@@ -223,11 +223,7 @@ static void prepare(struct delivery *delivery)
 		       (uint8_t)operation->traffic_class, (uint32_t)operation->length);
 }
 
-/*
- * What is sent again before anything was taken of the queue of what is received is a stream:
- * lines of a completion to come are fetched while others are made. Of what is answered, that
- * would take longer.
- */
+/* What is sent again before anything was taken of the queue of what is received is a stream. */
 static bool is_stream(struct soft_qp *qp)
 {
 	uint32_t heard = atomic_load_explicit(&qp->recv_cq->head, memory_order_relaxed);
@@ -235,6 +231,30 @@ static bool is_stream(struct soft_qp *qp)
 
 	qp->heard = heard;
 	return is_unheard;
+}
+
+static ALWAYS_INLINE const void *place_at(const struct soft_target *target, uint32_t ahead)
+{
+	return soft_cq_place(target->peer, soft_image_read(&target->qp->recv_cq), ahead);
+}
+
+/*
+ * Of a stream, lines of a completion to come are fetched while others are made. Of what is
+ * answered, those of the next one as soon as that is begun: by now, its owner would have them
+ * back before.
+ */
+static ALWAYS_INLINE void look_ahead(struct soft_qp *qp, const struct soft_target *target,
+				     const void *place)
+{
+	const void *next = NULL;
+
+	if (is_stream(qp)) {
+		soft_cq_expect(place_at(target, AHEAD));
+	} else {
+		soft_cq_hand_over(place);
+		next = place_at(target, 0);
+	}
+	atomic_store_explicit(&qp->next_place, next, memory_order_relaxed);
 }
 
 enum soft_outcome soft_deliver(struct soft_qp *qp, const struct soft_target *target,
@@ -249,10 +269,13 @@ enum soft_outcome soft_deliver(struct soft_qp *qp, const struct soft_target *tar
 	enum soft_outcome outcome = SOFT_SILENT;
 	bool is_small =
 		operation->length <= SOFT_SMALL && operation->opcode != IBV_WR_RDMA_WRITE_WITH_IMM;
+	const void *place = NULL;
 
 	soft_queue_hold(target->peer, &target->qp->queue);
-	if (is_small)
-		soft_cq_expect(target->peer, soft_image_read(&target->qp->recv_cq), 0);
+	if (is_small) {
+		place = place_at(target, 0);
+		soft_cq_expect(place);
+	}
 	if (soft_execute_is_open(qp, target, operation)) {
 		prepare(&delivery);
 		if (delivery.srq)
@@ -263,7 +286,7 @@ enum soft_outcome soft_deliver(struct soft_qp *qp, const struct soft_target *tar
 	}
 	outcome = soft_execute_settle(qp, target, operation, outcome);
 	soft_lock_release(&target->qp->queue.lock);
-	if (is_small && is_stream(qp))
-		soft_cq_expect(target->peer, soft_image_read(&target->qp->recv_cq), AHEAD);
+	if (is_small)
+		look_ahead(qp, target, place);
 	return outcome;
 }

@@ -102,6 +102,7 @@ int soft_qp_post_send(struct ibv_qp *verbs, struct ibv_send_wr *wr, struct ibv_s
 	struct soft_qp *qp = soft_qp_of(verbs);
 	int result = 0;
 
+	soft_qp_expect(qp);
 	soft_lock_take(&qp->lock);
 	for (; wr; wr = wr->next) {
 		result = post(qp, wr);

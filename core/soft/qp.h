@@ -44,6 +44,8 @@ struct soft_qp {
 	uint32_t sender; /* its */
 	struct soft_cq *recv_cq;
 	uint32_t heard; /* how much had been taken of it at the last send */
+	/* soft_cq_place() of what may be sent next; or NULL. Looked at without the lock. */
+	const void *_Atomic next_place;
 	struct soft_srq *srq;
 	uint32_t fetched_events;
 	/* Of a modelled link: */
@@ -65,6 +67,12 @@ struct soft_qp {
 static inline struct soft_qp *soft_qp_of(struct ibv_qp *qp)
 {
 	return CONTAINER_OF((struct ibv_qp_ex *)(void *)qp, struct soft_qp, verbs);
+}
+
+/* Something is about to be posted. */
+static inline void soft_qp_expect(const struct soft_qp *qp)
+{
+	soft_cq_expect(atomic_load_explicit(&qp->next_place, memory_order_relaxed));
 }
 
 static inline bool soft_qp_is_reliable(const struct soft_qp *qp)

@@ -16,6 +16,7 @@ static void wr_start(struct ibv_qp_ex *verbs)
 {
 	struct soft_qp *qp = of(verbs);
 
+	soft_qp_expect(qp);
 	soft_lock_take(&qp->lock);
 	qp->tail_before = qp->sends.tail;
 	qp->building = NULL;
