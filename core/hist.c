@@ -138,12 +138,15 @@ double hist_stddev(const struct hist *hist)
 	unsigned __int128 centre;
 	unsigned __int128 squares;
 	double rest;
+	double variance;
 
 	if (hist->count < 2)
 		return 0;
 	centre = hist->sum / hist->count;
 	rest = (double)(hist->sum % hist->count);
 	squares = hist->sum_squares + hist->count * centre * centre - 2 * centre * hist->sum;
-	return sqrt(((double)squares - rest * rest / (double)hist->count) /
-		    (double)(hist->count - 1));
+	variance =
+		((double)squares - rest * rest / (double)hist->count) / (double)(hist->count - 1);
+	/* Of sums as large as a document may have, nothing comes out as a little less. */
+	return variance > 0 ? sqrt(variance) : 0;
 }

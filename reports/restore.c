@@ -129,7 +129,8 @@ static wide step_at(double value)
 
 static int restore_squares(struct hist *hist, double deviation, struct error *error)
 {
-	double rest = (double)(hist->sum % hist->count);
+	uint64_t least = hist->sum % hist->count; /* whole numbers: so many of them are 1 above */
+	double rest = (double)least;
 	double about = deviation * deviation * (double)(hist->count - 1) +
 		       rest * rest / (double)hist->count;
 	wide squares;
@@ -138,13 +139,15 @@ static int restore_squares(struct hist *hist, double deviation, struct error *er
 	if (about > (double)hist->max * (double)hist->sum * (1 + 1e-9))
 		return error_set(error, -EINVAL, "no such values have a stddev of %g", deviation);
 	squares = (wide)(about + 0.5);
+	if (squares < least)
+		squares = least;
 	for (wide i = 0; i < SLACK; i++) {
 		wide off = i * step_at(about);
 
 		set_squares(hist, squares + off);
 		if (hist_stddev(hist) == deviation)
 			return 0;
-		set_squares(hist, squares > off ? squares - off : 0);
+		set_squares(hist, squares - least > off ? squares - off : least);
 		if (hist_stddev(hist) == deviation)
 			return 0;
 	}

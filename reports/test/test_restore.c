@@ -79,6 +79,23 @@ static void test_by_hand(void **unused)
 	assert_true(after.sum_squares == 30654800);
 }
 
+/* What is said of the deviation cannot be: the least that those values have is taken. */
+static void test_no_such_deviation(void **unused)
+{
+	assert_int_equal(restore("{\"count\": 3, \"stddev\": 0, \"histogram\": {"
+				 " \"scheme\": \"log2-linear\", \"sub_bits\": 10, \"unit\": \"ns\","
+				 " \"count\": 3, \"sum\": 4, \"min\": 1, \"max\": 2, \"over\": 0,"
+				 " \"bins\": [[1, 2, 2], [2, 3, 1]]}}"),
+			 0);
+	assert_true(after.sum_squares == 1 + 1 + 4);
+	assert_int_equal(restore("{\"count\": 4, \"stddev\": 0, \"histogram\": {"
+				 " \"scheme\": \"log2-linear\", \"sub_bits\": 10, \"unit\": \"ns\","
+				 " \"count\": 4, \"sum\": 38, \"min\": 9, \"max\": 10, \"over\": 0,"
+				 " \"bins\": [[9, 10, 2], [10, 11, 2]]}}"),
+			 0);
+	assert_true(after.sum_squares == 81 + 81 + 100 + 100);
+}
+
 static void test_nothing_and_one(void **unused)
 {
 	check_again();
@@ -332,6 +349,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_by_hand, reset),
+		cmocka_unit_test_setup(test_no_such_deviation, reset),
 		cmocka_unit_test_setup(test_nothing_and_one, reset),
 		cmocka_unit_test_setup(test_any, reset),
 		cmocka_unit_test_setup(test_what_does_not_add_up, reset),
