@@ -33,7 +33,8 @@ static inline void cpu_relax(void)
 /*
  * Fetches a cache line for this processor alone. For x86-64 at large, compilers make of
  * __builtin_prefetch() an instruction that leaves the line with others, too; this one does
- * nothing on the few old processors that do not know it.
+ * nothing on the few old processors that do not know it. Neither this nor what follows minds an
+ * address where nothing is.
  */
 static inline void prefetch_to_write(const void *address)
 {
@@ -45,10 +46,10 @@ static inline void prefetch_to_write(const void *address)
 }
 
 /*
- * Of a line that was written for another processor, which waits for it: it is put where that has it
- * sooner. It takes longer than to leave it, and is nothing on processors that do not know it.
+ * Moves a line that this processor wrote, and another one waits for, to the cache that both share.
+ * It takes this one longer than to leave it where it is.
  */
-static inline void hand_over(const void *address)
+static inline void demote(const void *address)
 {
 #if defined(__x86_64__)
 	__asm__ volatile("cldemote %0" : : "m"(*(const char *)address));

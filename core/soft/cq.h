@@ -42,6 +42,7 @@ struct soft_cq {
 	uint32_t sender;
 	_Atomic uint32_t head;
 	_Atomic uint32_t idle_polls; /* in a row */
+	_Atomic uint32_t answered;   /* the head when a queue pair that receives here last sent */
 	uint32_t fetched;            /* events of the channel */
 	uint32_t fetched_events;
 	_Atomic uint32_t users;
@@ -109,34 +110,31 @@ static inline bool soft_cq_is_early(const struct soft_completion *entry, uint64_
 bool soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_entry *entry);
 
 /*
- * Where a completion will be put, that many behind the next one; NULL: nowhere. It is another
- * process's, and may be gone by the time that it is expected.
+ * Where a completion will be put, that many behind the next one; NULL: nowhere. It is what another
+ * process says, and may be gone by the time that it is expected: for what follows alone, to which
+ * no address does harm.
  */
-const void *soft_cq_place(const struct soft_peer *owner, uint32_t number, uint32_t ahead);
+const void *soft_cq_coming(const struct soft_peer *owner, uint32_t number, uint32_t ahead);
 
 /*
- * A completion with its data is about to be put at such a place. Its lines, which the owner polls,
- * or had last, come while that is made.
+ * A completion is about to be put at such a place. Its lines, that of its head and the first one of
+ * its data, which the owner polls, or had last, come while it is made.
  */
 static inline void soft_cq_expect(const void *place)
 {
-	const struct soft_completion *completion = place;
-
-	if (!completion)
+	if (!place)
 		return;
-	prefetch_to_write(completion);
-	prefetch_to_write(completion->payload);
+	prefetch_to_write(place);
+	prefetch_to_write((const char *)place + offsetof(struct soft_completion, payload));
 }
 
 /* It was put there, and its owner waits for it. */
 static inline void soft_cq_hand_over(const void *place)
 {
-	const struct soft_completion *completion = place;
-
-	if (!completion)
+	if (!place)
 		return;
-	hand_over(completion);
-	hand_over(completion->payload);
+	demote(place);
+	demote((const char *)place + offsetof(struct soft_completion, payload));
 }
 
 /* Takes the lock of who puts. */

@@ -152,7 +152,7 @@ static enum result put(struct soft_peer *owner, struct soft_cq_image *image,
 	return PUT;
 }
 
-const void *soft_cq_place(const struct soft_peer *owner, uint32_t number, uint32_t ahead)
+const void *soft_cq_coming(const struct soft_peer *owner, uint32_t number, uint32_t ahead)
 {
 	const struct soft_cq_image *image = &owner->arena->image->cq[number % SOFT_CQS];
 	uint32_t size = soft_image_read(&image->size);
@@ -160,7 +160,6 @@ const void *soft_cq_place(const struct soft_peer *owner, uint32_t number, uint32
 
 	if (unlikely(size <= ahead))
 		return NULL;
-	/* Of an address that is none, nothing comes. */
 	return (const void *)((uintptr_t)owner->arena->image +
 			      soft_image_read_long(&image->offset) +
 			      place * sizeof(struct soft_completion));

@@ -223,38 +223,41 @@ static void prepare(struct delivery *delivery)
 		       (uint8_t)operation->traffic_class, (uint32_t)operation->length);
 }
 
-/* What is sent again before anything was taken of the queue of what is received is a stream. */
-static bool is_stream(struct soft_qp *qp)
+/*
+ * What is sent after one or two completions of the queue of what is received, a message and
+ * perhaps its own last send, is an answer, and somebody waits for it. After none, or many, it is
+ * of a stream.
+ */
+static bool is_answer(struct soft_cq *cq)
 {
-	uint32_t heard = atomic_load_explicit(&qp->recv_cq->head, memory_order_relaxed);
-	bool is_unheard = heard == qp->heard;
+	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
+	uint32_t taken = head - atomic_load_explicit(&cq->answered, memory_order_relaxed);
 
-	qp->heard = heard;
-	return is_unheard;
+	atomic_store_explicit(&cq->answered, head, memory_order_relaxed);
+	return taken == 1 || taken == 2;
 }
 
-static ALWAYS_INLINE const void *place_at(const struct soft_target *target, uint32_t ahead)
+static ALWAYS_INLINE const void *coming(const struct soft_target *target, uint32_t ahead)
 {
-	return soft_cq_place(target->peer, soft_image_read(&target->qp->recv_cq), ahead);
+	return soft_cq_coming(target->peer, soft_image_read(&target->qp->recv_cq), ahead);
 }
 
 /*
- * Of a stream, lines of a completion to come are fetched while others are made. Of what is
- * answered, those of the next one as soon as that is begun: by now, its owner would have them
- * back before.
+ * Behind a message that was put at that place. Who waits for an answer is to have it soon, and the
+ * lines of the next one are fetched once that is being posted: were it now, his polls would have
+ * them back before. Of a stream, lines of a completion to come are fetched while others are made.
  */
 static ALWAYS_INLINE void look_ahead(struct soft_qp *qp, const struct soft_target *target,
 				     const void *place)
 {
-	const void *next = NULL;
-
-	if (is_stream(qp)) {
-		soft_cq_expect(place_at(target, AHEAD));
-	} else {
-		soft_cq_hand_over(place);
-		next = place_at(target, 0);
+	if (!is_answer(qp->recv_cq)) {
+		soft_cq_expect(coming(target, AHEAD));
+		return;
 	}
-	atomic_store_explicit(&qp->next_place, next, memory_order_relaxed);
+	soft_cq_hand_over(place);
+	/* A datagram may be somebody else's, and what is on a link is put later. */
+	if (qp->verbs.qp_base.qp_type != IBV_QPT_UD && !qp->wire)
+		atomic_store_explicit(&qp->coming, coming(target, 0), memory_order_relaxed);
 }
 
 enum soft_outcome soft_deliver(struct soft_qp *qp, const struct soft_target *target,
@@ -273,7 +276,7 @@ enum soft_outcome soft_deliver(struct soft_qp *qp, const struct soft_target *tar
 
 	soft_queue_hold(target->peer, &target->qp->queue);
 	if (is_small) {
-		place = place_at(target, 0);
+		place = coming(target, 0);
 		soft_cq_expect(place);
 	}
 	if (soft_execute_is_open(qp, target, operation)) {
@@ -286,7 +289,7 @@ enum soft_outcome soft_deliver(struct soft_qp *qp, const struct soft_target *tar
 	}
 	outcome = soft_execute_settle(qp, target, operation, outcome);
 	soft_lock_release(&target->qp->queue.lock);
-	if (is_small)
+	if (is_small && outcome == SOFT_DONE)
 		look_ahead(qp, target, place);
 	return outcome;
 }

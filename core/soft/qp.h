@@ -14,12 +14,12 @@
 #include <stdint.h>
 
 #include "core/compiler.h"
+#include "core/soft/cq.h"
 #include "core/soft/image.h"
 #include "core/soft/queue.h"
 #include "core/soft/send.h"
 #include "core/soft/wire.h"
 
-struct soft_cq;
 struct soft_peer;
 struct soft_srq;
 
@@ -43,9 +43,8 @@ struct soft_qp {
 	struct soft_cq *send_cq;
 	uint32_t sender; /* its */
 	struct soft_cq *recv_cq;
-	uint32_t heard; /* how much had been taken of it at the last send */
-	/* soft_cq_place() of what may be sent next; or NULL. Looked at without the lock. */
-	const void *_Atomic next_place;
+	/* Of what may be sent next: soft_cq_coming(), or NULL. Taken without the lock. */
+	_Atomic(const void *) coming;
 	struct soft_srq *srq;
 	uint32_t fetched_events;
 	/* Of a modelled link: */
@@ -69,10 +68,11 @@ static inline struct soft_qp *soft_qp_of(struct ibv_qp *qp)
 	return CONTAINER_OF((struct ibv_qp_ex *)(void *)qp, struct soft_qp, verbs);
 }
 
-/* Something is about to be posted. */
-static inline void soft_qp_expect(const struct soft_qp *qp)
+/* Something is about to be posted; once, as it may be what needs no completion there. */
+static inline void soft_qp_expect(struct soft_qp *qp)
 {
-	soft_cq_expect(atomic_load_explicit(&qp->next_place, memory_order_relaxed));
+	soft_cq_expect(atomic_load_explicit(&qp->coming, memory_order_relaxed));
+	atomic_store_explicit(&qp->coming, NULL, memory_order_relaxed);
 }
 
 static inline bool soft_qp_is_reliable(const struct soft_qp *qp)
