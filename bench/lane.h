@@ -71,7 +71,8 @@ struct flow {
 	struct slots slots;
 	struct walk walk;     /* of its posts, */
 	struct walk received; /* and of its receives; where the lane walks */
-	uint64_t near;        /* the first place here, and there */
+	uint64_t landing;     /* the first place of those, */
+	uint64_t near;        /* of the posts here, and there */
 	uint64_t far;
 	struct rdma_context context;
 	struct secret_tickets tickets; /* that its connections show; where there is a secret */
@@ -217,7 +218,7 @@ static ALWAYS_INLINE int lane_post_receive(const struct lane *lane, struct flow 
 
 	flow->receive.id = id;
 	if (is_moved && lane->walks)
-		post_move(&flow->receive, flow->near + walk_next(&flow->received));
+		post_move(&flow->receive, flow->landing + walk_next(&flow->received));
 	else if (is_moved)
 		post_move(&flow->receive, place);
 	else

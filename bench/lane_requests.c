@@ -71,6 +71,12 @@ static struct post_work make_receive(const struct lane *lane, const struct flow 
 	return work;
 }
 
+/* From what this end asks for to what the other end does, where a lane walks. */
+static uint64_t theirs(const struct lane *lane, const struct flow *flow)
+{
+	return lane->parameters->bidirectional ? walk_bytes(&flow->walk) : 0;
+}
+
 static void begin_walks(const struct lane *lane, struct flow *flow)
 {
 	const struct parameters *p = lane->parameters;
@@ -78,6 +84,7 @@ static void begin_walks(const struct lane *lane, struct flow *flow)
 	walk_init(&flow->walk, p, lane->shape->is_atomic, lane_flow_number(lane, flow->number));
 	flow->received = flow->walk;
 	flow->near = (uintptr_t)lane->ground.buffer.address + receiving(lane, flow);
+	flow->landing = flow->near + theirs(lane, flow);
 }
 
 int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
@@ -123,6 +130,8 @@ static void make_work(const struct lane *lane, struct flow *flow)
 	flow->work = (struct post_work){.id = flow->number, .add = 1};
 	post_cut(&flow->work, &whole, (unsigned int)lane->parameters->sge);
 	pair_aim(context, &flow->work);
+	if (lane->walks)
+		remote += theirs(lane, flow);
 	flow->work.remote = flow->far = context->remote.address + remote;
 	if (!is_fetched && size <= context->max_inline)
 		flow->work.flags = IBV_SEND_INLINE;

@@ -153,7 +153,8 @@ static void choose_access(const struct op *op, struct parameters *parameters)
 		choose(&parameters->seed, 1);
 	if (!walk_is_on(parameters))
 		return;
-	all = pattern_pairs(parameters) * walk_place(parameters, op->shape.is_atomic);
+	all = pattern_pairs(parameters) * walk_ways(parameters) *
+	      walk_place(parameters, op->shape.is_atomic);
 	choose(&parameters->buffer, at_least(bytes, 2 * all));
 }
 
@@ -563,7 +564,7 @@ static const struct rule {
 	{is_cut_atomic,           "--sge: the eight bytes of an atomic are one piece"                },
 	{is_cut_to_nothing,       "--sge: a message has no fewer bytes than pieces"                  },
 	{is_cut_inline,           "--sge is for what the device gathers: with --inline 0"            },
-	{is_without_room,         "--buffer is less than a message of each queue pair"               },
+	{is_without_room,         "--buffer is less than a message of each queue pair and direction" },
 	{is_overlapping,          "--access: the stride is less than a message"                      },
 	{is_not_aligned,          "--access: a stride of atomics is a multiple of 8"                 },
 	{is_told_where,           "--access: a notification tells of one place: same"                },

@@ -24,9 +24,14 @@ uint64_t walk_place(const struct parameters *parameters, bool is_atomic)
 	return (parameters->size + head + unit - 1) / unit * unit;
 }
 
+uint64_t walk_ways(const struct parameters *parameters)
+{
+	return parameters->bidirectional ? 2 : 1;
+}
+
 uint64_t walk_places(const struct parameters *parameters, bool is_atomic)
 {
-	uint64_t part = parameters->buffer / pattern_pairs(parameters);
+	uint64_t part = parameters->buffer / pattern_pairs(parameters) / walk_ways(parameters);
 	uint64_t fitting = part / walk_place(parameters, is_atomic);
 
 	return fitting ? 1ULL << (63 - __builtin_clzll(fitting)) : 0;

@@ -38,12 +38,24 @@ static inline uint64_t walk_stride(const struct parameters *parameters)
 /* Bytes from one place to the next: a line of a cache at the least, of atomics eight. */
 uint64_t walk_place(const struct parameters *parameters, bool is_atomic);
 
-/* How many each queue pair has: the largest power of two that its part of the buffer holds. */
+/*
+ * The parts that a queue pair's part of the buffer is of: in both directions, what this end asks
+ * for has one, and what the other end asks for has another, which lies behind it.
+ */
+uint64_t walk_ways(const struct parameters *parameters);
+
+/* How many places each has of a queue pair: the largest power of two that it holds. */
 uint64_t walk_places(const struct parameters *parameters, bool is_atomic);
 
 /* At its first place, for the queue pair of that number among those of all threads. */
 void walk_init(struct walk *walk, const struct parameters *parameters, bool is_atomic,
 	       unsigned int flow);
+
+/* From the one part to the other. */
+static inline uint64_t walk_bytes(const struct walk *walk)
+{
+	return (walk->mask + 1) * walk->place;
+}
 
 /* Where the next place is, in bytes from the first one. */
 static ALWAYS_INLINE uint64_t walk_next(struct walk *walk)

@@ -14,14 +14,14 @@ DEADLINE_S = 120
 PAGE = 4096
 
 
-def places(size, qps):
+def places(size, qps, is_both=False):
     """
-    verbmark's options for where perftest's streams go: over a page of each queue pair that
-    holds two messages, and larger ones to one place.
+    verbmark's options for where perftest's streams go: over a page of each queue pair, and
+    direction, that holds two messages, and larger ones to one place.
     """
     if size > PAGE // 2:
         return ["--access", "same"]
-    return ["--access", "sequential", "--buffer", str(PAGE * qps)]
+    return ["--access", "sequential", "--buffer", str(PAGE * qps * (2 if is_both else 1))]
 
 
 def numbers(text):

@@ -251,7 +251,8 @@ static void test_access(void **unused)
 {
 	static const char notified[] = "--access: a notification tells of one place: same";
 	static const char close[] = "--access: the stride is less than a message";
-	static const char full[] = "--buffer is less than a message of each queue pair";
+	static const char full[] =
+		"--buffer is less than a message of each queue pair and direction";
 	static const char *const rows[][3] = {
 		{"send",         "buffer=64g",                              NULL    },
 		{"send",         "buffer=64",                               NULL    },

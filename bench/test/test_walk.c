@@ -147,6 +147,18 @@ static void test_the_largest(void **unused)
 	assert_true(is_high);
 }
 
+/* What each end asks for lies beside what the other one does: 8192 / 2 of 64. */
+static void test_both_directions(void **unused)
+{
+	struct walk walk =
+		begin("size=64 access=sequential buffer=8192 metric=bw bidirectional=1", false, 0);
+
+	assert_int_equal(walk.mask + 1, 64);
+	assert_int_equal(walk_bytes(&walk), 4096);
+	walk = begin("size=64 access=sequential buffer=8192 metric=bw", false, 0);
+	assert_int_equal(walk.mask + 1, 128);
+}
+
 static void test_no_room(void **unused)
 {
 	struct parameters p = asked("size=65 access=random buffer=127");
@@ -156,6 +168,8 @@ static void test_no_room(void **unused)
 	assert_int_equal(walk_places(&p, false), 0);
 	p = asked("size=64 buffer=127");
 	assert_int_equal(walk_places(&p, false), 1);
+	p = asked("size=64 access=random buffer=127 metric=bw bidirectional=1");
+	assert_int_equal(walk_places(&p, false), 0);
 }
 
 int main(void)
@@ -167,6 +181,7 @@ int main(void)
 		cmocka_unit_test(test_seeds),
 		cmocka_unit_test(test_random_order),
 		cmocka_unit_test(test_the_largest),
+		cmocka_unit_test(test_both_directions),
 		cmocka_unit_test(test_no_room),
 	};
 
