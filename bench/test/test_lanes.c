@@ -236,6 +236,40 @@ static void test_own_lines_of_shared_queues(void **unused)
 	check_lines("op=send metric=bw use-srq=1");
 }
 
+/* What one end writes from, and the other end writes to: of its buffer. */
+static void check_parts(const struct lane *lane, const struct lane *other, bool is_both)
+{
+	const struct buffer *buffer = &lane->ground.buffer;
+
+	for (unsigned int i = 0; i < QPS; i++) {
+		const struct flow *flow = &lane->flows[i];
+		uint64_t bytes = walk_bytes(&flow->walk);
+		uint64_t theirs = flow->near + (is_both ? bytes : 0);
+
+		/* 1m / 15 holds 1024 places of 64, and half of that 512. */
+		assert_int_equal(bytes, is_both ? 32768 : 65536);
+		assert_int_equal(flow->landing, theirs);
+		assert_int_equal(other->flows[i].far, theirs);
+		assert_true(flow->near >= (uintptr_t)buffer->address);
+		assert_true(theirs + bytes <= (uintptr_t)buffer->address + buffer->mapped);
+	}
+}
+
+static void test_parts_of_the_buffer(void **unused)
+{
+	static const char both[] =
+		"op=write metric=bw bidirectional=1 access=random buffer=1m size=64";
+
+	for (int is_both = 0; is_both < 2; is_both++) {
+		set_up(is_both ? both : "op=write metric=bw access=random buffer=1m size=64");
+		for (unsigned int i = 0; i < THREADS; i++) {
+			check_parts(&parts[i].lane, &posts[i], is_both);
+			check_parts(&posts[i], &parts[i].lane, is_both);
+		}
+		tear_down();
+	}
+}
+
 static void test_begin_of_a_line(void **unused)
 {
 	assert_int_equal(_Alignof(struct lane) % LINE, 0);
@@ -355,6 +389,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_own_lines),
 		cmocka_unit_test(test_own_lines_of_shared_queues),
+		cmocka_unit_test(test_parts_of_the_buffer),
 		cmocka_unit_test(test_begin_of_a_line),
 		cmocka_unit_test(test_locks_of_atomics),
 		cmocka_unit_test(test_spare_buffers),
