@@ -29,7 +29,7 @@ static inline size_t lane_area(const struct lane *lane, uint32_t n_slots)
 	return lane_round_up(lane->stride * n_slots, LANE_AREA);
 }
 
-/* With a part of the buffer that was asked for: what walks goes over that, both ways. */
+/* With a part of the buffer that was asked for: what walks comes from there and goes there. */
 static inline size_t lane_receiving_area(const struct lane *lane)
 {
 	const struct parameters *p = lane->parameters;

@@ -71,8 +71,8 @@ static struct post_work make_receive(const struct lane *lane, const struct flow 
 	return work;
 }
 
-/* From what this end asks for to what the other end does, where a lane walks. */
-static uint64_t theirs(const struct lane *lane, const struct flow *flow)
+/* From the part that this end asks for to the one that the other end does, where a lane walks. */
+static uint64_t their_part(const struct lane *lane, const struct flow *flow)
 {
 	return lane->parameters->bidirectional ? walk_bytes(&flow->walk) : 0;
 }
@@ -84,7 +84,7 @@ static void begin_walks(const struct lane *lane, struct flow *flow)
 	walk_init(&flow->walk, p, lane->shape->is_atomic, lane_flow_number(lane, flow->number));
 	flow->received = flow->walk;
 	flow->near = (uintptr_t)lane->ground.buffer.address + receiving(lane, flow);
-	flow->landing = flow->near + theirs(lane, flow);
+	flow->landing = flow->near + their_part(lane, flow);
 }
 
 int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
@@ -117,7 +117,8 @@ static void make_work(const struct lane *lane, struct flow *flow)
 	const struct rdma_context *context = &flow->context;
 	size_t size = lane_message_bytes(lane);
 	bool is_fetched = shape->is_read || shape->is_atomic;
-	size_t local = is_fetched ? receiving(lane, flow) : sending(lane, flow);
+	/* Of an atomic the other end may change what is received into meanwhile. */
+	size_t local = shape->is_read ? receiving(lane, flow) : sending(lane, flow);
 	/* A read fetches what the other end would send; the rest goes where it receives. */
 	bool is_sent = shape->is_read && !lane->walks;
 	/* Its lane is laid out as this one is. */
@@ -131,7 +132,7 @@ static void make_work(const struct lane *lane, struct flow *flow)
 	post_cut(&flow->work, &whole, (unsigned int)lane->parameters->sge);
 	pair_aim(context, &flow->work);
 	if (lane->walks)
-		remote += theirs(lane, flow);
+		remote += their_part(lane, flow);
 	flow->work.remote = flow->far = context->remote.address + remote;
 	if (!is_fetched && size <= context->max_inline)
 		flow->work.flags = IBV_SEND_INLINE;

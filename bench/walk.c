@@ -26,7 +26,7 @@ uint64_t walk_place(const struct parameters *parameters, bool is_atomic)
 
 uint64_t walk_ways(const struct parameters *parameters)
 {
-	return parameters->bidirectional ? 2 : 1;
+	return walk_is_on(parameters) && parameters->bidirectional ? 2 : 1;
 }
 
 uint64_t walk_places(const struct parameters *parameters, bool is_atomic)

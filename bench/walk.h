@@ -39,19 +39,19 @@ static inline uint64_t walk_stride(const struct parameters *parameters)
 uint64_t walk_place(const struct parameters *parameters, bool is_atomic);
 
 /*
- * The parts that a queue pair's part of the buffer is of: in both directions, what this end asks
- * for has one, and what the other end asks for has another, which lies behind it.
+ * Into so many parts the buffer of a queue pair is divided: in both directions, the first is for
+ * what this end asks for, and the other one for what the other end does.
  */
 uint64_t walk_ways(const struct parameters *parameters);
 
-/* How many places each has of a queue pair: the largest power of two that it holds. */
+/* How many places each part has: the largest power of two that it holds. */
 uint64_t walk_places(const struct parameters *parameters, bool is_atomic);
 
 /* At its first place, for the queue pair of that number among those of all threads. */
 void walk_init(struct walk *walk, const struct parameters *parameters, bool is_atomic,
 	       unsigned int flow);
 
-/* From the one part to the other. */
+/* All places: the size of such a part. */
 static inline uint64_t walk_bytes(const struct walk *walk)
 {
 	return (walk->mask + 1) * walk->place;

@@ -47,7 +47,8 @@ static inline void prefetch_to_write(const void *address)
 
 /*
  * Moves a line that this processor wrote, and another one waits for, to the cache that both share.
- * It takes this one longer than to leave it where it is.
+ * It takes this one longer than to leave it where it is, the more so if it needs the line soon.
+ * Processors that do not know it do nothing.
  */
 static inline void demote(const void *address)
 {

@@ -270,6 +270,21 @@ static void test_parts_of_the_buffer(void **unused)
 	}
 }
 
+/* What comes back of an atomic is not where the other end's goes. */
+static void test_atomics_both_ways(void **unused)
+{
+	set_up("op=fetch-add metric=bw bidirectional=1");
+	for (unsigned int i = 0; i < THREADS; i++)
+		for (unsigned int j = 0; j < QPS; j++) {
+			const struct flow *near = &parts[i].lane.flows[j];
+			const struct flow *far = &posts[i].flows[j];
+
+			assert_int_not_equal(near->work.sges[0].addr, far->far);
+			assert_int_not_equal(far->work.sges[0].addr, near->far);
+		}
+	tear_down();
+}
+
 static void test_begin_of_a_line(void **unused)
 {
 	assert_int_equal(_Alignof(struct lane) % LINE, 0);
@@ -390,6 +405,7 @@ int main(void)
 		cmocka_unit_test(test_own_lines),
 		cmocka_unit_test(test_own_lines_of_shared_queues),
 		cmocka_unit_test(test_parts_of_the_buffer),
+		cmocka_unit_test(test_atomics_both_ways),
 		cmocka_unit_test(test_begin_of_a_line),
 		cmocka_unit_test(test_locks_of_atomics),
 		cmocka_unit_test(test_spare_buffers),

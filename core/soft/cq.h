@@ -110,31 +110,31 @@ static inline bool soft_cq_is_early(const struct soft_completion *entry, uint64_
 bool soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_entry *entry);
 
 /*
- * Where a completion will be put, that many behind the next one; NULL: nowhere. It is what another
- * process says, and may be gone by the time that it is expected: for what follows alone, to which
- * no address does harm.
+ * Where a completion will be put, that many behind the next one; 0: nowhere. It is what another
+ * process says, and may be gone by the time that it is expected: no pointer, and for what follows
+ * alone, to which no address does harm.
  */
-const void *soft_cq_coming(const struct soft_peer *owner, uint32_t number, uint32_t ahead);
+uintptr_t soft_cq_coming(const struct soft_peer *owner, uint32_t number, uint32_t ahead);
 
 /*
  * A completion is about to be put at such a place. Its lines, that of its head and the first one of
  * its data, which the owner polls, or had last, come while it is made.
  */
-static inline void soft_cq_expect(const void *place)
+static inline void soft_cq_expect(uintptr_t place)
 {
 	if (!place)
 		return;
-	prefetch_to_write(place);
-	prefetch_to_write((const char *)place + offsetof(struct soft_completion, payload));
+	prefetch_to_write((const void *)place);
+	prefetch_to_write((const void *)(place + offsetof(struct soft_completion, payload)));
 }
 
-/* It was put there, and its owner waits for it. */
-static inline void soft_cq_hand_over(const void *place)
+/* It was put there, unless another one's came between, and its owner waits for it. */
+static inline void soft_cq_hand_over(uintptr_t place)
 {
 	if (!place)
 		return;
-	demote(place);
-	demote((const char *)place + offsetof(struct soft_completion, payload));
+	demote((const void *)place);
+	demote((const void *)(place + offsetof(struct soft_completion, payload)));
 }
 
 /* Takes the lock of who puts. */

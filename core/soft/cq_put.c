@@ -152,17 +152,16 @@ static enum result put(struct soft_peer *owner, struct soft_cq_image *image,
 	return PUT;
 }
 
-const void *soft_cq_coming(const struct soft_peer *owner, uint32_t number, uint32_t ahead)
+uintptr_t soft_cq_coming(const struct soft_peer *owner, uint32_t number, uint32_t ahead)
 {
 	const struct soft_cq_image *image = &owner->arena->image->cq[number % SOFT_CQS];
 	uint32_t size = soft_image_read(&image->size);
 	uint32_t place = (soft_image_read(&image->tail) + ahead) & (size - 1);
 
 	if (unlikely(size <= ahead))
-		return NULL;
-	return (const void *)((uintptr_t)owner->arena->image +
-			      soft_image_read_long(&image->offset) +
-			      place * sizeof(struct soft_completion));
+		return 0;
+	return (uintptr_t)owner->arena->image + soft_image_read_long(&image->offset) +
+	       place * sizeof(struct soft_completion);
 }
 
 bool soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_entry *entry)

@@ -225,19 +225,20 @@ static void prepare(struct delivery *delivery)
 
 /*
  * What is sent after one or two completions of the queue of what is received, a message and
- * perhaps its own last send, is an answer, and somebody waits for it. After none, or many, it is
- * of a stream.
+ * perhaps its own last send, is taken for an answer, which somebody waits for. After none, or
+ * many, it is taken for a part of a stream.
  */
-static bool is_answer(struct soft_cq *cq)
+static bool take_answer(struct soft_cq *cq)
 {
 	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
 	uint32_t taken = head - atomic_load_explicit(&cq->answered, memory_order_relaxed);
 
-	atomic_store_explicit(&cq->answered, head, memory_order_relaxed);
+	if (taken)
+		atomic_store_explicit(&cq->answered, head, memory_order_relaxed);
 	return taken == 1 || taken == 2;
 }
 
-static ALWAYS_INLINE const void *coming(const struct soft_target *target, uint32_t ahead)
+static ALWAYS_INLINE uintptr_t coming(const struct soft_target *target, uint32_t ahead)
 {
 	return soft_cq_coming(target->peer, soft_image_read(&target->qp->recv_cq), ahead);
 }
@@ -248,9 +249,9 @@ static ALWAYS_INLINE const void *coming(const struct soft_target *target, uint32
  * them back before. Of a stream, lines of a completion to come are fetched while others are made.
  */
 static ALWAYS_INLINE void look_ahead(struct soft_qp *qp, const struct soft_target *target,
-				     const void *place)
+				     uintptr_t place)
 {
-	if (!is_answer(qp->recv_cq)) {
+	if (!take_answer(qp->recv_cq)) {
 		soft_cq_expect(coming(target, AHEAD));
 		return;
 	}
@@ -272,7 +273,7 @@ enum soft_outcome soft_deliver(struct soft_qp *qp, const struct soft_target *tar
 	enum soft_outcome outcome = SOFT_SILENT;
 	bool is_small =
 		operation->length <= SOFT_SMALL && operation->opcode != IBV_WR_RDMA_WRITE_WITH_IMM;
-	const void *place = NULL;
+	uintptr_t place = 0;
 
 	soft_queue_hold(target->peer, &target->qp->queue);
 	if (is_small) {

@@ -43,8 +43,8 @@ struct soft_qp {
 	struct soft_cq *send_cq;
 	uint32_t sender; /* its */
 	struct soft_cq *recv_cq;
-	/* Of what may be sent next: soft_cq_coming(), or NULL. Taken without the lock. */
-	_Atomic(const void *) coming;
+	/* Of what may be sent next: soft_cq_coming(), a guess, or 0. Taken without the lock. */
+	_Atomic uintptr_t coming;
 	struct soft_srq *srq;
 	uint32_t fetched_events;
 	/* Of a modelled link: */
@@ -68,11 +68,15 @@ static inline struct soft_qp *soft_qp_of(struct ibv_qp *qp)
 	return CONTAINER_OF((struct ibv_qp_ex *)(void *)qp, struct soft_qp, verbs);
 }
 
-/* Something is about to be posted; once, as it may be what needs no completion there. */
+/* Something is about to be posted. It is forgotten then: the next one may be a WRITE. */
 static inline void soft_qp_expect(struct soft_qp *qp)
 {
-	soft_cq_expect(atomic_load_explicit(&qp->coming, memory_order_relaxed));
-	atomic_store_explicit(&qp->coming, NULL, memory_order_relaxed);
+	uintptr_t coming = atomic_load_explicit(&qp->coming, memory_order_relaxed);
+
+	if (!coming)
+		return;
+	soft_cq_expect(coming);
+	atomic_store_explicit(&qp->coming, 0, memory_order_relaxed);
 }
 
 static inline bool soft_qp_is_reliable(const struct soft_qp *qp)
