@@ -29,6 +29,10 @@ static int load_trials(struct result_case *line, const json_t *json, struct erro
 			return -EINVAL;
 		}
 		code = result_add_trial(line, &trial, NULL, NULL, error);
+		/* JSON has 63 bits. */
+		if (!code && (line->messages > INT64_MAX || line->duration_ns > INT64_MAX))
+			code = error_set(error, -EINVAL,
+					 "trial %zu: these are more than can be counted", i + 1);
 		if (code)
 			return code;
 	}
