@@ -71,10 +71,10 @@ static struct post_work make_receive(const struct lane *lane, const struct flow 
 	return work;
 }
 
-/* From the part that this end asks for to the one that the other end does, where a lane walks. */
+/* From the part that this end asks for to the one that the other end does: 0 where none walks. */
 static uint64_t their_part(const struct lane *lane, const struct flow *flow)
 {
-	return lane->parameters->bidirectional ? walk_bytes(&flow->walk) : 0;
+	return (walk_ways(lane->parameters) - 1) * walk_bytes(&flow->walk);
 }
 
 static void begin_walks(const struct lane *lane, struct flow *flow)
@@ -131,8 +131,7 @@ static void make_work(const struct lane *lane, struct flow *flow)
 	flow->work = (struct post_work){.id = flow->number, .add = 1};
 	post_cut(&flow->work, &whole, (unsigned int)lane->parameters->sge);
 	pair_aim(context, &flow->work);
-	if (lane->walks)
-		remote += their_part(lane, flow);
+	remote += their_part(lane, flow);
 	flow->work.remote = flow->far = context->remote.address + remote;
 	if (!is_fetched && size <= context->max_inline)
 		flow->work.flags = IBV_SEND_INLINE;
