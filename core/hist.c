@@ -2,6 +2,7 @@
 #include "core/hist.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MILLION    1000000
@@ -14,30 +15,39 @@ void hist_init(struct hist *hist)
 	hist->min = UINT64_MAX;
 }
 
+struct hist *hist_create(void)
+{
+	struct hist *hist = calloc(1, sizeof(*hist));
+
+	if (hist)
+		hist->min = UINT64_MAX;
+	return hist;
+}
+
 static size_t place(uint64_t value)
 {
 	return value < 1ULL << HIST_MAX_BITS ? hist_index(value) : HIST_BINS;
 }
 
-/* What is outside of its extremes is empty. */
-static size_t first_bin(const struct hist *hist)
+size_t hist_first(const struct hist *hist)
 {
-	return hist->count ? place(hist->min) : HIST_BINS;
+	return hist->count ? place(hist->min) : 0;
 }
 
-static size_t end_bin(const struct hist *hist)
+size_t hist_end(const struct hist *hist)
 {
 	size_t last = place(hist->max);
 
+	if (!hist->count)
+		return 0;
 	return last < HIST_BINS ? last + 1 : HIST_BINS;
 }
 
 void hist_clear(struct hist *hist)
 {
-	size_t first = first_bin(hist);
+	size_t first = hist_first(hist);
 
-	if (first < HIST_BINS)
-		memset(&hist->bins[first], 0, (end_bin(hist) - first) * sizeof(hist->bins[0]));
+	memset(hist->bins + first, 0, (hist_end(hist) - first) * sizeof(hist->bins[0]));
 	hist->count = hist->over = hist->max = hist->sum = 0;
 	hist->sum_squares = 0;
 	hist->min = UINT64_MAX;
@@ -69,17 +79,17 @@ void hist_merge(struct hist *into, const struct hist *from)
 		into->min = from->min;
 	if (from->max > into->max)
 		into->max = from->max;
-	for (size_t i = first_bin(from); i < end_bin(from); i++)
+	for (size_t i = hist_first(from), end = hist_end(from); i < end; i++)
 		into->bins[i] += from->bins[i];
 }
 
 /* The sample of that rank, counted from 1, is in this bin; HIST_BINS: beyond. */
 static size_t find_rank(const struct hist *hist, uint64_t rank, uint64_t *before)
 {
-	size_t end = end_bin(hist);
+	size_t end = hist_end(hist);
 	uint64_t seen = 0;
 
-	for (size_t i = first_bin(hist); i < end; i++) {
+	for (size_t i = hist_first(hist); i < end; i++) {
 		if (seen + hist->bins[i] >= rank) {
 			*before = seen;
 			return i;

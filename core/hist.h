@@ -18,7 +18,7 @@
 #define HIST_MAX_BITS 37
 #define HIST_BINS     ((size_t)(HIST_MAX_BITS - HIST_SUB_BITS + 1) << HIST_SUB_BITS)
 
-/* Bins below that of min, and above that of max, are empty. */
+/* Bins below that of min, and above that of max, are empty: whoever walks over them need not. */
 struct hist {
 	uint64_t count; /* with those in over */
 	uint64_t over;
@@ -30,6 +30,9 @@ struct hist {
 };
 
 void hist_init(struct hist *hist);
+
+/* On the heap, empty: memory of bins that are never used is never touched. NULL: there is none. */
+struct hist *hist_create(void);
 
 /* The same for one that was initialised, or zeroed: it takes as long as min and max are apart. */
 void hist_clear(struct hist *hist);
@@ -59,6 +62,10 @@ static ALWAYS_INLINE void hist_add(struct hist *hist, uint64_t value)
 	else
 		hist->over++;
 }
+
+/* Bins with samples are from the first to before the end; first <= end <= HIST_BINS. */
+size_t hist_first(const struct hist *hist);
+size_t hist_end(const struct hist *hist);
 
 /* The least value of a bin, and the first one above it. */
 uint64_t hist_low(size_t index);

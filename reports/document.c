@@ -27,7 +27,7 @@ static json_t *make_bins(const struct hist *hist)
 	json_t *bins = json_array();
 	json_t *bin;
 
-	for (size_t i = 0; i < HIST_BINS; i++) {
+	for (size_t i = hist_first(hist), end = hist_end(hist); i < end; i++) {
 		if (!hist->bins[i])
 			continue;
 		bin = json_array();
@@ -173,7 +173,7 @@ static json_t *make_rates_of_case(const struct result_case *line)
 
 static json_t *make_bandwidth(const struct result_case *line)
 {
-	struct hist *hist = malloc(sizeof(*hist));
+	struct hist *hist = hist_create();
 	json_t *bandwidth = hist ? make_rates_of_case(line) : NULL;
 
 	/* Other programs tell of no windows. */

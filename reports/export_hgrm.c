@@ -115,12 +115,12 @@ static void print_foot(const struct table *table, const struct hist *hist)
 	size_t last = 0;
 	double mean;
 
-	for (size_t i = 0; i < HIST_BINS; i++) {
+	for (size_t i = hist_first(hist), end = hist_end(hist); i < end; i++) {
 		sum += middle(i) * (double)hist->bins[i];
 		last = hist->bins[i] ? i : last;
 	}
 	mean = table->count ? sum / (double)table->count : 0;
-	for (size_t i = 0; i < HIST_BINS; i++)
+	for (size_t i = hist_first(hist), end = hist_end(hist); i < end; i++)
 		squares += (middle(i) - mean) * (middle(i) - mean) * (double)hist->bins[i];
 	if (table->count)
 		squares /= (double)table->count;
@@ -135,11 +135,11 @@ static void print_hist(FILE *out, const struct hist *hist)
 {
 	struct table table = {.out = out};
 
-	for (size_t i = 0; i < HIST_BINS; i++)
+	for (size_t i = hist_first(hist), end = hist_end(hist); i < end; i++)
 		table.count += hist->bins[i];
 	fprintf(out, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount",
 		"1/(1-Percentile)");
-	for (size_t i = 0; i < HIST_BINS; i++)
+	for (size_t i = hist_first(hist), end = hist_end(hist); i < end; i++)
 		print_bin(&table, i, hist->bins[i]);
 	print_foot(&table, hist);
 }

@@ -127,25 +127,33 @@ static const uint8_t *get_count(const uint8_t *at, const uint8_t *end, int64_t *
 	return at;
 }
 
-/* As the reference does: to the last bin in use, and at least one; a lone zero is 0. */
+/* Bins without samples between others; a lone one is a 0. */
+static uint8_t *put_gap(uint8_t *at, size_t bins)
+{
+	if (!bins)
+		return at;
+	return put_count(at, bins == 1 ? 0 : -(int64_t)bins);
+}
+
+/* As the reference does: to the last bin in use, and at least one. */
 static uint8_t *put_counts(uint8_t *at, const struct hist *hist)
 {
-	size_t used = HIST_BINS;
-	size_t i = 0;
+	size_t next = 0;
 
-	while (used > 1 && !hist->bins[used - 1])
-		used--;
-	while (i < used) {
-		size_t first = i;
-
-		while (i < used && !hist->bins[i])
-			i++;
-		if (i == first)
-			at = put_count(at, (int64_t)hist->bins[i++]);
-		else
-			at = put_count(at, i - first == 1 ? 0 : -(int64_t)(i - first));
+	for (size_t i = hist_first(hist), end = hist_end(hist); i < end; i++) {
+		if (!hist->bins[i])
+			continue;
+		at = put_gap(at, i - next);
+		at = put_count(at, (int64_t)hist->bins[i]);
+		next = i + 1;
 	}
-	return at;
+	return next ? at : put_gap(at, 1);
+}
+
+/* At most: a count of each bin, and the gap before the first. */
+static size_t payload_room(const struct hist *hist)
+{
+	return sizeof(struct head) + (hist_end(hist) - hist_first(hist) + 1) * COUNT_BYTES;
 }
 
 static size_t put_payload(uint8_t *bytes, const struct hist *hist)
@@ -167,7 +175,7 @@ static size_t put_payload(uint8_t *bytes, const struct hist *hist)
 
 static int check_counts(const struct hist *hist, struct error *error)
 {
-	for (size_t i = 0; i < HIST_BINS; i++)
+	for (size_t i = hist_first(hist), end = hist_end(hist); i < end; i++)
 		if (hist->bins[i] > INT64_MAX)
 			return error_set(error, -EOVERFLOW,
 					 "HdrHistogram: %" PRIu64 " samples of %" PRIu64
@@ -178,7 +186,8 @@ static int check_counts(const struct hist *hist, struct error *error)
 
 char *hdr_encode(const struct hist *hist, struct error *error)
 {
-	uLongf packed_size = compressBound(MOST_BYTES);
+	size_t room = payload_room(hist);
+	uLongf packed_size = compressBound(room);
 	struct envelope envelope = {.cookie = htobe32(COOKIE_COMPRESSED)};
 	uint8_t *payload;
 	uint8_t *packed;
@@ -186,7 +195,7 @@ char *hdr_encode(const struct hist *hist, struct error *error)
 
 	if (check_counts(hist, error))
 		return NULL;
-	payload = malloc(MOST_BYTES);
+	payload = malloc(room);
 	packed = malloc(sizeof(envelope) + packed_size);
 	if (payload && packed &&
 	    compress2(packed + sizeof(envelope), &packed_size, payload, put_payload(payload, hist),
@@ -252,11 +261,13 @@ static int add_up(struct hist *hist, struct error *error)
 
 	for (size_t i = 0; i < HIST_BINS; i++) {
 		uint64_t count = hist->bins[i];
-		uint64_t low = hist_low(i);
-		uint64_t middle = low + (hist_high(i) - low) / 2;
+		uint64_t low;
+		uint64_t middle;
 
 		if (!count)
 			continue;
+		low = hist_low(i);
+		middle = low + (hist_high(i) - low) / 2;
 		sum += (unsigned __int128)count * middle;
 		if (sum > INT64_MAX)
 			return error_set(error, -EINVAL, "its samples add up to more than 2^63");

@@ -268,11 +268,11 @@ static int begin_samples(struct text *text, const char *unit, struct error *erro
 	code = flush_row(text, error);
 	if (code)
 		return code;
-	text->samples = text->spare ? text->spare : malloc(sizeof(*text->samples));
+	text->samples = text->spare ? text->spare : hist_create();
 	text->spare = NULL;
 	if (!text->samples)
 		return error_set_errno(error, -ENOMEM, "cannot keep the samples");
-	hist_init(text->samples);
+	hist_clear(text->samples);
 	text->place = IN_SAMPLES;
 	return 0;
 }

@@ -67,7 +67,7 @@ static int load_latency(struct result_case *line, const json_t *json, struct err
 		code = load_kind(&line->kind, latency, error);
 		return code ? error_wrap(error, "latency_ns") : result_take_figures(line, error);
 	}
-	line->latency = malloc(sizeof(*line->latency));
+	line->latency = hist_create();
 	if (!line->latency)
 		return error_set_errno(error, -ENOMEM, "cannot keep a histogram");
 	code = load_kind(&line->kind, latency, error);
@@ -85,7 +85,7 @@ static int load_warmup(struct result_case *line, const json_t *json, struct erro
 
 	if (code)
 		return code;
-	line->warmup = malloc(sizeof(*line->warmup));
+	line->warmup = hist_create();
 	if (!line->warmup)
 		return error_set_errno(error, -ENOMEM, "cannot keep a histogram");
 	code = restore_hist(line->warmup, warmup, error);

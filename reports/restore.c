@@ -21,6 +21,8 @@ struct bounds {
 	wide count;
 	wide least;
 	wide most;
+	size_t first; /* bin that has any */
+	size_t end;
 };
 
 static int check_scheme(const json_t *histogram, struct error *error)
@@ -39,7 +41,7 @@ static int check_scheme(const json_t *histogram, struct error *error)
 	return 0;
 }
 
-static bool take_bin(struct hist *hist, const json_t *bin, size_t *next, struct bounds *bounds)
+static bool take_bin(struct hist *hist, const json_t *bin, struct bounds *bounds)
 {
 	json_int_t low = json_integer_value(json_array_get(bin, 0));
 	json_int_t high = json_integer_value(json_array_get(bin, 1));
@@ -50,10 +52,12 @@ static bool take_bin(struct hist *hist, const json_t *bin, size_t *next, struct 
 	    count < 1)
 		return false;
 	index = hist_index((uint64_t)low);
-	if (index < *next || hist_low(index) != (uint64_t)low ||
+	if (index < bounds->end || hist_low(index) != (uint64_t)low ||
 	    hist_high(index) != (uint64_t)high || !json_is_integer(json_array_get(bin, 0)))
 		return false;
-	*next = index + 1;
+	if (!bounds->end)
+		bounds->first = index;
+	bounds->end = index + 1;
 	hist->bins[index] = (uint64_t)count;
 	bounds->count += (wide)count;
 	bounds->least += (wide)low * (wide)count;
@@ -65,12 +69,11 @@ static int take_bins(struct hist *hist, const json_t *bins, struct bounds *bound
 		     struct error *error)
 {
 	const json_t *bin;
-	size_t next = 0;
 	size_t i;
 
 	json_array_foreach(bins, i, bin)
 	{
-		if (!take_bin(hist, bin, &next, bounds))
+		if (!take_bin(hist, bin, bounds))
 			return error_set(error, -EINVAL, "bin %zu is none of ours, or out of order",
 					 i);
 	}
@@ -83,17 +86,12 @@ static size_t place(uint64_t value)
 	return value < 1ULL << HIST_MAX_BITS ? hist_index(value) : HIST_BINS;
 }
 
-static bool are_extremes_right(const struct hist *hist)
+static bool are_extremes_right(const struct hist *hist, const struct bounds *bounds)
 {
-	size_t first = 0;
-	size_t last = HIST_BINS;
+	size_t first = bounds->end ? bounds->first : HIST_BINS;
 
-	while (first < HIST_BINS && !hist->bins[first])
-		first++;
-	while (!hist->over && last > 0 && !hist->bins[last - 1])
-		last--;
 	return hist->min <= hist->max && place(hist->min) == first &&
-	       place(hist->max) == (hist->over ? HIST_BINS : last - 1);
+	       place(hist->max) == (hist->over ? HIST_BINS : bounds->end - 1);
 }
 
 static int check_sums(const struct hist *hist, struct bounds bounds, struct error *error)
@@ -107,7 +105,7 @@ static int check_sums(const struct hist *hist, struct bounds bounds, struct erro
 	if (hist->sum < bounds.least || hist->sum > bounds.most)
 		return error_set(error, -EINVAL, "the bins cannot have the sum %" PRIu64,
 				 hist->sum);
-	if (hist->count && !are_extremes_right(hist))
+	if (hist->count && !are_extremes_right(hist, &bounds))
 		return error_set(error, -EINVAL, "the outermost bins have no such min and max");
 	return 0;
 }
@@ -171,19 +169,18 @@ static int take_histogram(struct hist *hist, const json_t *histogram, struct err
 	code = take_bins(hist, bins, &bounds, error);
 	if (!code)
 		code = check_sums(hist, bounds, error);
-	if (!hist->count)
-		hist_init(hist);
+	if (!code && !hist->count)
+		hist_clear(hist);
 	return code;
 }
 
-int restore_hist(struct hist *hist, const json_t *latency, struct error *error)
+static int restore(struct hist *hist, const json_t *latency, struct error *error)
 {
 	json_t *histogram;
 	uint64_t count;
 	double deviation = 0;
 	int code;
 
-	hist_init(hist);
 	if (member_count(latency, "count", &count, error) ||
 	    member_object(latency, "histogram", &histogram, error))
 		return -EINVAL;
@@ -197,6 +194,17 @@ int restore_hist(struct hist *hist, const json_t *latency, struct error *error)
 	if (count > 1 && member_figure(latency, "stddev", &deviation, error))
 		return -EINVAL;
 	return restore_squares(hist, deviation, error);
+}
+
+int restore_hist(struct hist *hist, const json_t *latency, struct error *error)
+{
+	int code;
+
+	hist_clear(hist);
+	code = restore(hist, latency, error);
+	if (code)
+		hist_init(hist);
+	return code;
 }
 
 /* The least number of messages of that rate in a window, or UINT64_MAX. */

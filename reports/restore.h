@@ -18,7 +18,8 @@
  * were. A document has no squares: theirs is the sum from which hist_stddev has the
  * document's own figure again, to the last digit, and it is the very sum as long as
  * that is below 2^50 about the mean, else off by some parts in 2^52. All other figures
- * follow from the bins, whatever the document says of them.
+ * follow from the bins, whatever the document says of them. hist was initialised, or is zeroed,
+ * and is empty where it is refused.
  */
 int restore_hist(struct hist *hist, const json_t *latency, struct error *error);
 

@@ -136,10 +136,9 @@ static int reserve(struct result_case *line, const struct hist *latency,
 		return -ENOMEM;
 	line->trials = grown;
 	if (latency && !line->latency) {
-		line->latency = malloc(sizeof(*line->latency));
+		line->latency = hist_create();
 		if (!line->latency)
 			return -ENOMEM;
-		hist_init(line->latency);
 	}
 	if (windows && !line->windows)
 		line->windows = calloc(1, sizeof(*line->windows));
@@ -183,10 +182,9 @@ int result_add_warmup(struct result_case *line, const struct hist *warmup, struc
 	if (!warmup || !warmup->count)
 		return 0;
 	if (!line->warmup) {
-		line->warmup = malloc(sizeof(*line->warmup));
+		line->warmup = hist_create();
 		if (!line->warmup)
 			return error_set_errno(error, -ENOMEM, "cannot keep the results");
-		hist_init(line->warmup);
 	}
 	hist_merge(line->warmup, warmup);
 	return 0;

@@ -172,7 +172,7 @@ uint64_t windows_rate(const struct windows *windows, size_t window, uint64_t mes
 
 void windows_fill(const struct windows *windows, uint64_t message_bytes, struct hist *hist)
 {
-	hist_init(hist);
+	hist_clear(hist);
 	for (size_t i = 0; i < windows->count; i++)
 		hist_add(hist, windows_rate(windows, i, message_bytes));
 }

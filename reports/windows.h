@@ -83,7 +83,7 @@ uint64_t windows_total(const struct windows *windows);
 /* Bytes per second of one window. */
 uint64_t windows_rate(const struct windows *windows, size_t window, uint64_t message_bytes);
 
-/* The distribution of that; hist is overwritten. */
+/* The distribution of that; hist, initialised or zeroed, is overwritten. */
 void windows_fill(const struct windows *windows, uint64_t message_bytes, struct hist *hist);
 
 #endif

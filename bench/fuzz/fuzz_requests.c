@@ -94,7 +94,8 @@ static void check_values(const struct parameters *from)
 		const struct parameter *parameter = &parameter_table[i];
 		uint64_t value = parameter_get(from, parameter);
 
-		if (value == PARAMETER_AUTO || value == PARAMETER_OFF)
+		if (value == PARAMETER_AUTO || value == PARAMETER_OFF ||
+		    (parameter->type == PARAMETER_PIN && value == PARAMETER_FAR))
 			continue;
 		if (parameter->type == PARAMETER_WORD ||
 		    (parameter->type == PARAMETER_ACCESS && value < ACCESS_STRIDE))

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
 #include "core/hist.h"
 #include "core/test/check.h"
 
@@ -241,6 +243,40 @@ static void test_clear(void **unused)
 	}
 }
 
+static void check_range(size_t first, size_t end)
+{
+	assert_int_equal(hist_first(&hist), first);
+	assert_int_equal(hist_end(&hist), end);
+}
+
+static void test_bins_in_use(void **unused)
+{
+	struct hist *made = hist_create();
+
+	assert_non_null(made);
+	hist_init(&hist);
+	assert_memory_equal(made, &hist, sizeof(hist));
+	free(made);
+	check_range(0, 0);
+	memset(&hist, 0, sizeof(hist));
+	check_range(0, 0);
+	hist_clear(&hist);
+	hist_add(&hist, 2047);
+	check_range(2047, 2048);
+	hist_add(&hist, 2049); /* shares its bin with 2048 */
+	check_range(2047, 2049);
+	hist_add(&hist, 0);
+	check_range(0, 2049);
+	hist_add(&hist, TOP);
+	check_range(0, HIST_BINS);
+	hist_clear(&hist);
+	hist_add(&hist, TOP);
+	check_range(HIST_BINS, HIST_BINS);
+	hist_clear(&hist);
+	hist_add(&hist, TOP - 1);
+	check_range(HIST_BINS - 1, HIST_BINS);
+}
+
 static void test_tail_of_ten(void **unused)
 {
 	static const struct {
@@ -284,6 +320,7 @@ int main(void)
 		cmocka_unit_test(test_bins_and_over_make_the_count),
 		cmocka_unit_test(test_merge),
 		cmocka_unit_test(test_clear),
+		cmocka_unit_test(test_bins_in_use),
 		cmocka_unit_test(test_tail_of_ten),
 	};
 

@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,18 +245,59 @@ static void change(struct draw *draw, json_t *whole)
 	}
 }
 
-/* The same text changed, or NULL: it is no JSON, or there is no memory. */
-static char *changed(struct draw *draw, const uint8_t *bytes, size_t size)
+/*
+ * What JSON takes while it is changed. It is not what is tested, and sanitizers that watch
+ * it would take more time than all that is.
+ */
+static struct {
+	_Alignas(max_align_t) unsigned char bytes[4 << 20];
+	size_t used;
+} arena;
+
+static void *arena_take(size_t size)
+{
+	size_t rounded =
+		(size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
+	void *taken = arena.bytes + arena.used;
+
+	if (rounded > sizeof(arena.bytes) - arena.used)
+		return NULL;
+	arena.used += rounded;
+	return taken;
+}
+
+/* All of it is left at once. */
+static void arena_leave(void *unused)
+{
+	(void)unused;
+}
+
+static char *changed_in_arena(struct draw *draw, const uint8_t *bytes, size_t size)
 {
 	json_t *whole = json_loadb((const char *)bytes, size, 0, NULL);
-	char *made;
 
 	if (!whole)
 		return NULL;
 	for (unsigned int i = 1 + roll(draw, 3); i; i--)
 		change(draw, whole);
-	made = json_dumps(whole, JSON_COMPACT);
-	json_decref(whole);
+	return json_dumps(whole, JSON_COMPACT);
+}
+
+/*
+ * The same text changed, which stays until the next one, or NULL: it is no JSON, or there
+ * is no memory.
+ */
+static char *changed(struct draw *draw, const uint8_t *bytes, size_t size)
+{
+	json_malloc_t before_malloc;
+	json_free_t before_free;
+	char *made;
+
+	json_get_alloc_funcs(&before_malloc, &before_free);
+	arena.used = 0;
+	json_set_alloc_funcs(arena_take, arena_leave);
+	made = changed_in_arena(draw, bytes, size);
+	json_set_alloc_funcs(before_malloc, before_free);
 	return made;
 }
 
@@ -278,12 +320,9 @@ size_t mutate_json(uint8_t *bytes, size_t size, size_t most, unsigned int seed, 
 	length = end ? (size_t)(end - bytes) - from : size - from;
 	text = changed(&draw, bytes + from, length);
 	made = text ? strlen(text) : 0;
-	if (!text || size - length + made > most) {
-		free(text);
+	if (!text || size - length + made > most)
 		return LLVMFuzzerMutate(bytes, size, most);
-	}
 	memmove(bytes + from + made, bytes + from + length, size - from - length);
 	memcpy(bytes + from, text, made);
-	free(text);
 	return size - length + made;
 }

@@ -23,6 +23,11 @@ static void begin(const char *of)
 static void add(uint64_t value, uint64_t count)
 {
 	hist.bins[hist_index(value)] += count;
+	hist.count += count;
+	if (value < hist.min)
+		hist.min = value;
+	if (value > hist.max)
+		hist.max = value;
 	printf("%s %" PRIu64 " %" PRIu64 "\n", name, value, count);
 }
 

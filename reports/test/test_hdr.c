@@ -127,10 +127,13 @@ static void test_large_counts(void **unused)
 		hist.bins[3] = 1ULL << bit >> 3;
 		hist.bins[5] = 1;
 		hist.count = hist.bins[0] + hist.bins[3] + 1;
+		hist.min = 0;
+		hist.max = 5;
 		check_round_trip();
 	}
 	hist_init(&hist);
 	hist.bins[0] = hist.count = INT64_MAX;
+	hist.min = 0;
 	check_round_trip();
 	hist.bins[0]++;
 	assert_null(hdr_encode(&hist, &error));
