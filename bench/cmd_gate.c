@@ -115,7 +115,9 @@ static void round_begins(struct rounds_view *view, size_t number, size_t count)
 {
 	struct screen *screen = CONTAINER_OF(view, struct screen, view);
 
-	/* Time is left as rounds are. */
+	/* Time is left as rounds are, of which those of the second time begin anew. */
+	if (!number)
+		screen->progress.start_ns = clock_now_ns();
 	screen->progress.estimate_ns = count * NS_PER_S;
 	progress_show(&screen->progress, number + 1, count, "rounds", number * NS_PER_S);
 }
@@ -230,11 +232,26 @@ static int status_of(const struct bout *bout)
 	return statuses[bout_end(bout)];
 }
 
+/* Files first: whoever reads what is shown may leave at any time. */
+static int show(const struct settings *settings, const struct bout *bout, struct error *error)
+{
+	bool has_stdout = count_stdout(settings) > 0;
+	FILE *out = has_stdout ? stderr : stdout;
+	int code = write_files(settings, bout, error);
+
+	errno = 0;
+	bout_table(out, bout);
+	if (settings->with_annotations)
+		bout_annotations(out, bout);
+	if (!has_stdout && save_finish(stdout) && !code)
+		code = error_set_errno(error, -EIO, "cannot write to standard output");
+	return code;
+}
+
 static int measure(const struct settings *settings, struct error *error)
 {
 	struct screen screen = {.view = {.begins = round_begins}};
 	struct gating gating = settings->gating;
-	bool has_stdout = count_stdout(settings) > 0;
 	struct bout bout = {0};
 	struct interrupt interrupt;
 	bool was_interrupted;
@@ -251,13 +268,9 @@ static int measure(const struct settings *settings, struct error *error)
 	code = gating_run(&gating, &settings->plan, &bout, error);
 	progress_wipe(&screen.progress);
 	was_interrupted = interrupt_has_come(&interrupt);
+	if (!code)
+		code = show(settings, &bout, error);
 	interrupt_close(&interrupt);
-	if (!code) {
-		bout_table(has_stdout ? stderr : stdout, &bout);
-		if (settings->with_annotations)
-			bout_annotations(has_stdout ? stderr : stdout, &bout);
-		code = write_files(settings, &bout, error);
-	}
 	/* Whoever ends one gate of a bisection wants it to end. */
 	if (!code && was_interrupted && settings->is_bisecting)
 		code = error_set(error, -EINTR, "interrupted");

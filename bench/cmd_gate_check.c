@@ -51,6 +51,9 @@ struct recording {
 	struct progress progress;
 	struct worth *worth;
 	const struct settings *settings;
+	size_t n_before; /* rounds of other doses, */
+	size_t n_rounds; /* and of all */
+	char dose[32];   /* under way */
 };
 
 static const char *parse_count(const char *text, void *field)
@@ -144,9 +147,13 @@ static const struct option_table options = {
 static void round_begins(struct rounds_view *view, size_t number, size_t count)
 {
 	struct recording *recording = CONTAINER_OF(view, struct recording, view);
+	size_t done = recording->n_before + number;
 
-	recording->progress.estimate_ns = count * NS_PER_S;
-	progress_show(&recording->progress, number + 1, count, "rounds", number * NS_PER_S);
+	(void)count;
+	/* Time is left as rounds are. */
+	recording->progress.estimate_ns = recording->n_rounds * NS_PER_S;
+	progress_show(&recording->progress, done + 1, recording->n_rounds, recording->dose,
+		      done * NS_PER_S);
 }
 
 static int write_json(FILE *out, const void *what)
@@ -195,6 +202,17 @@ static size_t rounds_of(const struct settings *settings, double percent)
 	return settings->gating.rounds * (settings->gates * (is_found ? 2 : 1) + !is_found);
 }
 
+static void begin_dose(struct recording *recording, const struct worth_dose *dose)
+{
+	const struct worth *worth = recording->worth;
+
+	recording->n_before = 0;
+	for (size_t i = 0; i + 1 < worth->n_doses; i++)
+		recording->n_before += rounds_of(recording->settings, worth->doses[i].percent);
+	snprintf(recording->dose, sizeof(recording->dose), "rounds, %+g %%%s", dose->percent,
+		 dose->is_noisy ? ", noisy" : "");
+}
+
 static int record(struct recording *recording, struct worth_dose *dose, struct error *error)
 {
 	struct gating gating = recording->settings->gating;
@@ -212,6 +230,7 @@ static int record(struct recording *recording, struct worth_dose *dose, struct e
 		neighbour = neighbour_start(error);
 		code = neighbour < 0 ? (int)neighbour : 0;
 	}
+	begin_dose(recording, dose);
 	gating.rounds = rounds_of(recording->settings, dose->percent);
 	gating.view = &recording->view;
 	gating.seed += recording->worth->n_doses;
@@ -246,21 +265,49 @@ static int save(const struct recording *recording, struct error *error)
 	return 0;
 }
 
+/* A dose of 0 may be there twice. */
+static bool is_twice(const struct settings *settings, double percent)
+{
+	return settings->is_noisy && percent == 0;
+}
+
+static void count_rounds(struct recording *recording)
+{
+	const struct settings *settings = recording->settings;
+	const struct doses *doses = &settings->doses;
+
+	for (size_t i = 0; i < doses->count; i++)
+		recording->n_rounds += rounds_of(settings, doses->percent[i]) *
+				       (is_twice(settings, doses->percent[i]) ? 2 : 1);
+}
+
+/* What there is, however it has ended; without a round it is no reason to lose what was there. */
+static bool is_worth_saving(const struct worth *worth, const char *path)
+{
+	for (size_t i = 0; i < worth->n_doses; i++)
+		if (worth->doses[i].bout.n_rounds)
+			return true;
+	return path && (!save_replaces(path) || access(path, F_OK) != 0);
+}
+
 static int record_all(struct recording *recording, struct error *error)
 {
 	const struct doses *doses = &recording->settings->doses;
 	const char *path = recording->settings->json;
 	int code = 0;
 
+	count_rounds(recording);
+
 	for (size_t i = 0; i < doses->count && !code; i++) {
 		code = add_dose(recording, doses->percent[i], false, error);
-		if (!code && recording->settings->is_noisy && doses->percent[i] == 0)
+		if (!code && is_twice(recording->settings, doses->percent[i]))
 			code = add_dose(recording, doses->percent[i], true, error);
 		if (!code && path && save_replaces(path))
 			code = save(recording, error);
 	}
-	/* What there is, however it has ended. */
-	return save(recording, error) ? error->code : code;
+	if (is_worth_saving(recording->worth, path) && save(recording, error))
+		return error->code;
+	return code;
 }
 
 static int open_files(const struct settings *settings, struct interrupt *interrupt,
@@ -293,6 +340,8 @@ static int measure(struct settings *settings, struct error *error)
 	if (code != -ENOMEM && worth.doses[0].bout.n_rounds)
 		worth_table(has_stdout ? stderr : stdout, &worth);
 	worth_close(&worth);
+	if (code == -EINVAL || code == -E2BIG)
+		return COMMAND_USAGE;
 	return code ? COMMAND_FAILED : COMMAND_GOOD;
 }
 

@@ -127,14 +127,14 @@ static const char *const efforts[] = {"trials", "interleave", "needs"};
 
 bool gating_refuses(const struct option_row *row)
 {
-	/* And loads are none of its cases. */
-	static const char *const loads[] = {"rate", "arrivals"};
+	/* And loads, and patterns, are none of its cases. */
+	static const char *const others[] = {"rate", "arrivals", "pattern"};
 	bool found = false;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(efforts); i++)
 		found = found || !strcmp(row->name, efforts[i]);
-	for (size_t i = 0; i < ARRAY_LENGTH(loads); i++)
-		found = found || !strcmp(row->name, loads[i]);
+	for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
+		found = found || !strcmp(row->name, others[i]);
 	return found;
 }
 
@@ -299,6 +299,34 @@ static uint64_t first_ns(const struct gating *gating)
 	return gating->limit_ms * NS_PER_MS / 3 * 2;
 }
 
+/* What was worse by too few rounds for a verdict is not to pass for that. */
+static void check_time_again(const struct gating *gating, struct bout *bout)
+{
+	if (bout->n_again < DUEL_ROUNDS_LEAST)
+		snprintf(bout->invalid, sizeof(bout->invalid),
+			 "what was worse than the floor was to be run again, and the time was over "
+			 "after %zu rounds of that, %d are the least: fewer cases, or a longer "
+			 "--time-limit",
+			 bout->n_again, DUEL_ROUNDS_LEAST);
+	else if (bout->n_again < gating->rounds)
+		bout_note(bout, "the time was over after %zu of %zu rounds, the second time",
+			  bout->n_again, gating->rounds);
+}
+
+static int fight_again(struct rounds *rounds, const struct gating *gating, struct error *error)
+{
+	struct bout *bout = rounds->bout;
+	struct error fault = {0};
+
+	if (gating->limit_ms)
+		rounds->until_ns += gating->limit_ms * NS_PER_MS - first_ns(gating);
+	if (rounds_run(rounds, gating->rounds, true, &fault))
+		put_invalid(bout, &fault);
+	else
+		check_time_again(gating, bout);
+	return bout_confirm(bout, error);
+}
+
 static int fight(struct rounds *rounds, const struct gating *gating, struct error *error)
 {
 	struct bout *bout = rounds->bout;
@@ -312,24 +340,15 @@ static int fight(struct rounds *rounds, const struct gating *gating, struct erro
 	if (code)
 		put_invalid(bout, &fault);
 	check_time(gating, bout);
-	note_trials(bout);
 	if (!bout->n_rounds)
 		return 0;
 	code = bout_judge(bout, error);
 	if (!code && !bout->n_cells && !bout->invalid[0])
 		snprintf(bout->invalid, sizeof(bout->invalid),
 			 "none of the cases has a figure that --floor leaves");
-	if (!code && !bout->invalid[0] && has_failed(bout)) {
-		if (gating->limit_ms)
-			rounds->until_ns += gating->limit_ms * NS_PER_MS - first_ns(gating);
-		if (rounds_run(rounds, gating->rounds, true, &fault))
-			put_invalid(bout, &fault);
-		else if (bout->n_again < gating->rounds)
-			bout_note(bout,
-				  "the time was over after %zu of %zu rounds, the second time",
-				  bout->n_again, gating->rounds);
-		code = bout_confirm(bout, error);
-	}
+	if (!code && !bout->invalid[0] && has_failed(bout))
+		code = fight_again(rounds, gating, error);
+	note_trials(bout);
 	rounds_finish(rounds);
 	return code;
 }

@@ -103,7 +103,21 @@ static const struct result_case *find(const struct result *result, const char *i
 }
 
 /* Of -n it is not known before it is run: as long as a case may take in all. */
-#define COUNTED_MS 60000
+#define COUNTED_NS (60000 * NS_PER_MS / 10)
+
+static uint64_t wanted_ns(const struct rounds *rounds, const struct single *single)
+{
+	return single->duration_ns ? single->duration_ns : rounds->measure_ns;
+}
+
+static uint64_t takes_ns(const struct rounds *rounds, size_t number)
+{
+	const struct single *single = &rounds->singles.singles[number];
+
+	if (rounds->takes_ns)
+		return rounds->takes_ns[number];
+	return wanted_ns(rounds, single) + (single->iterations ? COUNTED_NS : 0);
+}
 
 /* A run's deadline: as long as all may take that take ten times what they are to. */
 static unsigned int run_ms(const struct rounds *rounds, const struct order *order)
@@ -113,9 +127,8 @@ static unsigned int run_ms(const struct rounds *rounds, const struct order *orde
 	for (size_t i = 0; i < order->count; i++) {
 		const struct single *single = &rounds->singles.singles[order->cases[i]];
 
-		sum += single->duration_ns ? single->duration_ns : rounds->measure_ns;
+		sum += takes_ns(rounds, order->cases[i]);
 		sum += single->warmup_ns ? single->warmup_ns : rounds->warmup_ns;
-		sum += single->iterations ? COUNTED_MS * NS_PER_MS / 10 : 0;
 	}
 	sum = RUN_MS_LEAST + 10 * (sum / NS_PER_MS);
 	return sum < INT_MAX ? (unsigned int)sum : INT_MAX;
@@ -211,19 +224,32 @@ static void note_arm(struct rounds *rounds, enum duel_arm number, const struct r
 		rounds->bout->banner = banner_of(result);
 }
 
-/* As many as fit into the time, and a thousand for a tail's sake where that is not too long. */
+/*
+ * Of each thread as many as fit into the time together, and a thousand of all for a tail's sake
+ * where that is not too long.
+ */
 static uint64_t choose_iterations(const struct rounds *rounds, const struct single *single,
-				  const struct result_trial *trial)
+				  double each_ns)
 {
-	uint64_t wanted = single->duration_ns ? single->duration_ns : rounds->measure_ns;
-	double each = (double)trial->duration_ns / fmax(1, (double)trial->messages);
-	double fit = fmax(MESSAGES_LEAST, (double)wanted / fmax(1, each));
+	double fit = fmax(MESSAGES_LEAST, (double)wanted_ns(rounds, single) / each_ns);
 
 	if (single->iterations)
 		return single->iterations;
 	if (!single->is_bandwidth && fit < TAIL_MESSAGES && fit * TAIL_TIMES > TAIL_MESSAGES)
 		fit = TAIL_MESSAGES;
-	return (uint64_t)fit;
+	return (uint64_t)ceil(floor(fit) / (double)single->threads);
+}
+
+/* What it has from now on, by its first trial. */
+static void calibrate_case(struct rounds *rounds, size_t number, const struct result_trial *trial)
+{
+	const struct single *single = &rounds->singles.singles[number];
+	double each_ns = fmax(1, (double)trial->duration_ns / fmax(1, (double)trial->messages));
+	uint64_t iterations = choose_iterations(rounds, single, each_ns);
+
+	rounds->bout->cases[number].iterations = iterations;
+	rounds->takes_ns[number] =
+		(uint64_t)(each_ns * (double)iterations * (double)single->threads);
 }
 
 static bool has_trial(const struct result_case *line)
@@ -257,7 +283,7 @@ static void calibrate(struct rounds *rounds, const struct result *result,
 		rounds->singles.singles[kept] = *single;
 		bout->cases[kept] = bout->cases[i];
 		bout->cases[kept].resolution_ns = result->clock_resolution_ns;
-		bout->cases[kept].iterations = choose_iterations(rounds, single, &line->trials[0]);
+		calibrate_case(rounds, kept, &line->trials[0]);
 		kept++;
 	}
 	bout->n_cases = rounds->singles.count = kept;
@@ -314,9 +340,13 @@ static int calibrate_all(struct rounds *rounds, const struct result *result, str
 	free(order.cases);
 	if (code == -EINTR || code == -ENOMEM)
 		return error_set(error, code, "%s", fault.text);
-	calibrate(rounds, result, &second);
+	rounds->takes_ns = calloc(bout->n_cases + 1, sizeof(*rounds->takes_ns));
+	if (rounds->takes_ns)
+		calibrate(rounds, result, &second);
+	else
+		code = error_set_errno(error, -ENOMEM, "cannot keep %zu times", bout->n_cases);
 	result_finish(&second);
-	return 0;
+	return rounds->takes_ns ? 0 : code;
 }
 
 /* The base first: its speed decides how many messages the head has too. */
@@ -550,6 +580,8 @@ void rounds_close(struct rounds *rounds)
 	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++)
 		arm_close(&rounds->arms[arm]);
 	single_close(&rounds->singles);
+	free(rounds->takes_ns);
+	rounds->takes_ns = NULL;
 	json_decref(rounds->noise);
 	rounds->noise = NULL;
 }

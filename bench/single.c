@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/pattern.h"
+
 /* The digits of a number, the last list's fastest, as product_case has them. */
 static json_t *take(const struct product *product, size_t number, struct product *room)
 {
@@ -63,6 +65,11 @@ static int check_gated(const struct plan_case *found, struct error *error)
 	if (found->parameters.metric == METRIC_LOAD)
 		return error_set(error, -EINVAL,
 				 "%s: a gate is for lat and bw: of loads, compare runs", found->id);
+	if (pattern_is_on(&found->parameters))
+		return error_set(error, -EINVAL,
+				 "%s: a gate counts messages, and those of a --pattern are of one "
+				 "time: compare runs",
+				 found->id);
 	if (found->parameters.needs)
 		return error_set(error, -EINVAL,
 				 "%s: a gate is for times: what operations need, run tells",
@@ -98,6 +105,7 @@ static int add(struct single_list *list, json_t *product, struct error *error)
 	} else if (!code && !check_all_gated(&plan, error) && !is_there(list, plan.cases[0].id)) {
 		snprintf(single->id, sizeof(single->id), "%s", plan.cases[0].id);
 		single->is_bandwidth = plan.cases[0].parameters.metric == METRIC_BW;
+		single->threads = plan.cases[0].parameters.threads;
 		single->product = json_incref(product);
 		take_efforts(single, product);
 		list->count++;

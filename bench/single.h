@@ -16,7 +16,8 @@ struct single {
 	uint64_t iterations;  /* of a trial, that were asked for; 0: none were, like: */
 	uint64_t duration_ns; /* of what is measured */
 	uint64_t warmup_ns;
-	json_t *product; /* its plan: an object, without those */
+	uint64_t threads; /* each has its own iterations */
+	json_t *product;  /* its plan: an object, without those */
 };
 
 struct single_list {

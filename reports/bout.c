@@ -156,15 +156,18 @@ static bool is_disturbed(const struct bout *bout, const struct bout_case *line)
 	       (double)bout->n_cases * sign_chance(base, both) <= DUEL_LEVEL;
 }
 
+static bool has_lost_case(const struct bout_case *line, enum duel_arm arm, size_t round)
+{
+	return isnan(line->figures[bout_first_figure(line)].values[arm][round]);
+}
+
+/* The second time, there is only what had failed. */
 static bool has_lost(const struct bout *bout, enum duel_arm arm, size_t round)
 {
-	for (size_t i = 0; i < bout->n_cases; i++) {
-		const struct bout_case *line = &bout->cases[i];
-		enum bout_figure figure = bout_first_figure(line);
-
-		if (isnan(line->figures[figure].values[arm][round]))
+	for (size_t i = 0; i < bout->n_cases; i++)
+		if ((round < bout->n_rounds || bout_has_failed(bout, i)) &&
+		    has_lost_case(&bout->cases[i], arm, round))
 			return true;
-	}
 	return false;
 }
 
@@ -172,11 +175,11 @@ static bool has_lost(const struct bout *bout, enum duel_arm arm, size_t round)
  * Were both arms alike, a round in which only one of them fails would be the head's as often
  * as the base's, whatever case it is and however many of them at once.
  */
-static bool is_head_broken(const struct bout *bout)
+static bool is_head_broken(const struct bout *bout, size_t from, size_t end)
 {
 	size_t alone[DUEL_ARMS] = {0};
 
-	for (size_t i = 0; i < bout->n_rounds; i++) {
+	for (size_t i = from; i < end; i++) {
 		bool base = has_lost(bout, DUEL_BASE, i);
 		bool head = has_lost(bout, DUEL_HEAD, i);
 
@@ -264,7 +267,7 @@ static void add_cell(struct bout *bout, const struct bout_case *line, enum bout_
 
 int bout_judge(struct bout *bout, struct error *error)
 {
-	bool is_broken = is_head_broken(bout);
+	bool is_broken = is_head_broken(bout, 0, bout->n_rounds);
 
 	free(bout->cells);
 	free(bout->reasons);
@@ -288,17 +291,54 @@ bool bout_has_failed(const struct bout *bout, size_t number)
 	return false;
 }
 
+static const struct bout_case *line_of(const struct bout *bout, const struct duel_cell *cell)
+{
+	const struct bout_case *line = bout->cases;
+
+	while (line->id != cell->id)
+		line++;
+	return line;
+}
+
 static const struct bout_values *values_of(const struct bout *bout, const struct duel_cell *cell)
 {
-	for (size_t i = 0; i < bout->n_cases; i++)
-		for (enum bout_figure figure = 0; figure < BOUT_FIGURES; figure++)
-			if (bout->cases[i].id == cell->id && figures[figure].figure == cell->figure)
-				return &bout->cases[i].figures[figure];
-	return NULL;
+	enum bout_figure figure = 0;
+
+	while (figures[figure].figure != cell->figure)
+		figure++;
+	return &line_of(bout, cell)->figures[figure];
+}
+
+static size_t count_lost_again(const struct bout *bout, const struct bout_case *line,
+			       enum duel_arm arm)
+{
+	size_t count = 0;
+
+	for (size_t i = bout->n_rounds; i < bout->n_rounds + bout->n_again; i++)
+		count += has_lost_case(line, arm, i);
+	return count;
+}
+
+/* What was worse at first, and fails when it is run again, at the head alone. */
+static void find_broken_again(const struct bout *bout, struct duel_cell *cell,
+			      char reason[static 160])
+{
+	const struct bout_case *line = line_of(bout, cell);
+	size_t lost = count_lost_again(bout, line, DUEL_HEAD);
+
+	if (!cell->has_failed || !is_many(lost, bout->n_again, FAILURES_MOST) ||
+	    is_many(count_lost_again(bout, line, DUEL_BASE), bout->n_again, FAILURES_MOST))
+		return;
+	snprintf(reason, 160,
+		 "worse than the floor at first, and fails in %zu of %zu rounds: %.70s", lost,
+		 bout->n_again, line->errors[DUEL_HEAD]);
+	cell->broken = reason;
 }
 
 int bout_confirm(struct bout *bout, struct error *error)
 {
+	bool is_broken = is_head_broken(bout, bout->n_rounds, bout->n_rounds + bout->n_again);
+
 	for (size_t i = 0; i < bout->n_cells; i++) {
 		struct duel_cell *cell = &bout->cells[i];
 		const struct bout_values *values = values_of(bout, cell);
@@ -309,6 +349,8 @@ int bout_confirm(struct bout *bout, struct error *error)
 			cell->again.values[arm] = values->values[arm] + bout->n_rounds;
 		}
 		cell->again.count = cell->has_failed ? bout->n_again : 0;
+		if (is_broken)
+			find_broken_again(bout, cell, bout->reasons[i]);
 	}
 	return duel_confirm(bout->cells, bout->n_cells, error);
 }

@@ -24,6 +24,8 @@ void bout_annotations(FILE *out, const struct bout *bout)
 {
 	char text[BOUT_TEXT];
 	bool is_told = false;
+	const json_t *note;
+	size_t number;
 
 	/* The sum first: of each kind ten are shown, of a step. */
 	bout_sum(bout, text);
@@ -45,4 +47,6 @@ void bout_annotations(FILE *out, const struct bout *bout)
 		else if (verdict == DUEL_INVALID || verdict == DUEL_INCONCLUSIVE)
 			print(out, "warning", "verbmark gate", text);
 	}
+	json_array_foreach(bout->notes, number, note)
+		print(out, "warning", "verbmark gate", json_string_value(note));
 }

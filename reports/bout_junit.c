@@ -112,6 +112,7 @@ void bout_junit(FILE *out, const struct bout *bout)
 		print_whole(out, why);
 	fputs("<system-out>", out);
 	bout_say_head(bout, say, out);
+	bout_say_notes(bout, say, out);
 	bout_sum(bout, sum);
 	say(out, sum);
 	fputs("</system-out>\n</testsuite>\n</testsuites>\n", out);

@@ -194,9 +194,9 @@ static bool is_undecided(const struct duel_cell *cell, const struct duel_finding
 	return !(least_of(cell, finding) > bound) && !(most_of(cell, finding) < bound);
 }
 
-/* Whether there is nothing to be judged, among so many cells, and why. */
-static bool is_invalid(struct duel_cell *cell, const struct duel_rounds *rounds,
-		       const struct duel_finding *finding, size_t n_cells)
+/* Why there is nothing to be judged, among so many cells; or nothing. */
+static void find_invalid(struct duel_cell *cell, const struct duel_rounds *rounds,
+			 const struct duel_finding *finding, size_t n_cells)
 {
 	if (cell->fault || cell->broken)
 		snprintf(cell->why, sizeof(cell->why), "%s",
@@ -225,7 +225,6 @@ static bool is_invalid(struct duel_cell *cell, const struct duel_rounds *rounds,
 			cell->why, sizeof(cell->why),
 			"too noisy: ratios of rounds differ by %.0f %%, two thirds of them by less",
 			finding->spread * 100);
-	return cell->why[0];
 }
 
 /* By Holm, over those that can be judged. */
@@ -268,13 +267,19 @@ static bool is_beyond(const struct duel_cell *cell, const struct duel_finding *f
 	return finding->corrected <= DUEL_LEVEL && least_of(cell, finding) > 1 + cell->floor;
 }
 
+/* Of what is not to be judged by its figures. */
+static enum duel_verdict verdict_without(const struct duel_cell *cell)
+{
+	return cell->fault || !cell->broken ? DUEL_INVALID : DUEL_REGRESSED;
+}
+
 static enum duel_verdict judge(const struct duel_cell *cell)
 {
 	const struct duel_finding *finding = &cell->finding;
 	double most = most_of(cell, finding);
 
 	if (cell->why[0])
-		return cell->fault || !cell->broken ? DUEL_INVALID : DUEL_REGRESSED;
+		return verdict_without(cell);
 	if (finding->corrected_better <= DUEL_LEVEL && most < 1 / (1 + cell->floor))
 		return DUEL_IMPROVED;
 	return most < 1 + cell->floor ? DUEL_OK : DUEL_INCONCLUSIVE;
@@ -306,7 +311,7 @@ int duel_judge(struct duel_cell *cells, size_t count, struct error *error)
 
 		cell->why[0] = '\0';
 		find(cell, &cell->rounds, count, &scratch, &cell->finding);
-		is_invalid(cell, &cell->rounds, &cell->finding, count);
+		find_invalid(cell, &cell->rounds, &cell->finding, count);
 	}
 	free(scratch.logs);
 	code = correct(cells, count, false, error);
@@ -324,8 +329,10 @@ int duel_judge(struct duel_cell *cells, size_t count, struct error *error)
 
 static void confirm(struct duel_cell *cell)
 {
-	if (cell->verdict == DUEL_INVALID)
+	if (cell->why[0]) {
+		cell->verdict = verdict_without(cell);
 		return;
+	}
 	cell->verdict = is_beyond(cell, &cell->confirmed) ? DUEL_REGRESSED : DUEL_INCONCLUSIVE;
 	if (cell->verdict == DUEL_INCONCLUSIVE)
 		snprintf(cell->why, sizeof(cell->why),
@@ -351,8 +358,7 @@ int duel_confirm(struct duel_cell *cells, size_t count, struct error *error)
 		}
 		cell->why[0] = '\0';
 		find(cell, &cell->again, count, &scratch, &cell->confirmed);
-		if (is_invalid(cell, &cell->again, &cell->confirmed, 1))
-			cell->verdict = DUEL_INVALID;
+		find_invalid(cell, &cell->again, &cell->confirmed, 1);
 	}
 	free(scratch.logs);
 	code = correct(cells, count, true, error);

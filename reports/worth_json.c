@@ -189,6 +189,61 @@ static int read_bout(struct bout *bout, const json_t *record, struct error *erro
 	return read_cases(bout, cases, error);
 }
 
+static bool is_same(double left, double right)
+{
+	return left == right || (isnan(left) && isnan(right));
+}
+
+static bool has_same_floors(const struct bout *left, const struct bout *right)
+{
+	for (enum bout_figure figure = 0; figure < BOUT_FIGURES; figure++)
+		if (!is_same(left->floors[figure], right->floors[figure]))
+			return false;
+	return true;
+}
+
+static bool has_same_cases(const struct bout *left, const struct bout *right)
+{
+	if (left->n_cases != right->n_cases)
+		return false;
+	for (size_t i = 0; i < left->n_cases; i++)
+		if (strcmp(left->cases[i].id, right->cases[i].id) != 0)
+			return false;
+	return true;
+}
+
+/* Of the same cases: no two are the same to the last digit. */
+static bool has_same_values(const struct bout *left, const struct bout *right)
+{
+	enum bout_figure figure = left->n_cases ? bout_first_figure(left->cases) : 0;
+
+	if (!left->n_cases || left->n_rounds != right->n_rounds)
+		return false;
+	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++)
+		for (size_t i = 0; i < left->n_rounds; i++)
+			if (!is_same(left->cases->figures[figure].values[arm][i],
+				     right->cases->figures[figure].values[arm][i]))
+				return false;
+	return left->n_rounds > 0;
+}
+
+/* Gates that are counted together are gates of one kind, and each is counted once. */
+static int check_beside(const struct worth *worth, const struct worth_dose *dose,
+			struct error *error)
+{
+	for (const struct worth_dose *other = worth->doses; other < dose; other++) {
+		if (!has_same_floors(&other->bout, &dose->bout))
+			return error_set(error, -EINVAL,
+					 "its floors are not those of what is before it");
+		if (!has_same_cases(&other->bout, &dose->bout))
+			return error_set(error, -EINVAL,
+					 "its cases are not those of what is before it");
+		if (has_same_values(&other->bout, &dose->bout))
+			return error_set(error, -EINVAL, "its rounds are there already");
+	}
+	return 0;
+}
+
 static int read_dose(struct worth_dose *dose, const json_t *json, struct error *error)
 {
 	json_t *record;
@@ -230,9 +285,15 @@ int worth_read(struct worth *worth, const json_t *document, struct error *error)
 		worth->rounds = rounds;
 		memcpy(worth->plant, plant, sizeof(plant));
 	}
-	for (size_t i = 0; !code && i < json_array_size(doses); i++)
-		if (read_dose(&worth->doses[worth->n_doses++], json_array_get(doses, i), error))
-			code = error_wrap(error, "dose %zu", i + 1);
+	for (size_t i = 0; !code && i < json_array_size(doses); i++) {
+		struct worth_dose *dose = &worth->doses[worth->n_doses++];
+
+		code = read_dose(dose, json_array_get(doses, i), error);
+		if (!code)
+			code = check_beside(worth, dose, error);
+		if (code)
+			error_wrap(error, "dose %zu", i + 1);
+	}
 	return code;
 }
 

@@ -52,7 +52,7 @@ static bool take_row(struct row *row, const struct worth *worth, size_t number)
 
 static void tell_dose(char text[static 64], const struct worth_dose *dose)
 {
-	snprintf(text, 64, "%+.0f %%%s", dose->percent, dose->is_noisy ? ", noisy" : "");
+	snprintf(text, 64, "%+g %%%s", dose->percent, dose->is_noisy ? ", noisy" : "");
 }
 
 static void put_dose(struct cells *cells, const struct worth_dose *dose)

@@ -130,6 +130,17 @@ class Gate(unittest.TestCase):
         # Four times it is the head that fails, which four coins do in one of 16 tries.
         document, _ = self.gate(head=self.arm("broken=10"), status=3)
         self.assertEqual(document["verdict"], "INVALID")
+        # Worse at first, and broken the second time: of one case, which runs first of all.
+        cases = ("--op", "send", "--metric", "lat", "-s", "64")
+        document, shown = self.gate(head=self.arm("lat=1.4", "broken=14"), status=1, cases=cases)
+        self.assertEqual(document["verdict"], "REGRESSED")
+        self.assertIn("worse than the floor at first, and fails in 12 of 12 rounds: no completion",
+                      shown)
+        self.assertIn("trials failed: 0 of the base and 12 of the head", shown)
+        # What fails at both is the machine's.
+        document, _ = self.gate(base=self.arm("broken=14"), head=self.arm("lat=1.4", "broken=14"),
+                                status=3, cases=cases)
+        self.assertEqual(document["verdict"], "INVALID")
 
     def test_an_accident(self):
         """What fails once, before it is known how long it takes, is run once more."""
@@ -148,6 +159,13 @@ class Gate(unittest.TestCase):
         said = "1 case left out, as it cannot be run: fetch-add/lat/8/poll/UC: UC has no "
         self.assertIn(said, shown)
         self.assertTrue(any(note.startswith(said) for note in document["notes"]), document["notes"])
+        junit = f"{self.folder.name}/gate.xml"
+        document, shown = self.gate("--junit", junit, "--annotations", base=self.arm("broken=1"),
+                                    status=3)
+        said = f"{IDS[0]} is left out: the base does not run it: no completion for 5 s"
+        with open(junit, encoding="utf-8") as file:
+            self.assertIn(said, file.read())
+        self.assertIn(f"::warning title=verbmark gate::{said}", shown)
         ended = verbmark(*self.words("a/b", "a/b", cases=("--preset", "semantics")))
         self.assertEqual(ended.status, 2)
         self.assertIn("a gate is for times: what operations need, run tells", ended.err)
@@ -196,6 +214,11 @@ class Gate(unittest.TestCase):
     def test_time_limit(self):
         document, _ = self.gate("--time-limit", "1ms", status=3)
         self.assertIn("the time was over after 0 of 12 rounds", document["reason"])
+        # The first run, 12 rounds, and the first of the second time. However worse it was.
+        document, _ = self.gate("--time-limit", "9s", head=self.arm("lat=1.4", "late=14"), status=3)
+        self.assertEqual(document["verdict"], "INVALID")
+        self.assertIn("what was worse than the floor was to be run again, and the time was over "
+                      "after ", document["reason"])
 
     def test_interrupted(self):
         path = f"{self.folder.name}/gate.json"
@@ -330,6 +353,19 @@ class Gate(unittest.TestCase):
                               *self.words(self.arm(), self.arm(), "--json", "-")))
         self.assertEqual(ended.status, 3, ended.err)
 
+    def test_output_that_takes_nothing(self):
+        """Is no regression; and what is written elsewhere is there."""
+        path = f"{self.folder.name}/gate.json"
+        for script, options, status in (('"$@" >/dev/full', (), 3),
+                                        ('"$@" >/dev/full', ("--bisect",), 128),
+                                        ('"$@" | true; exit 3', (), 3)):
+            ended = Ended(Program("sh", "-c", script, "sh", VERBMARK, *self.words(
+                self.arm(), self.arm(), "--json", path, *options)))
+            self.assertEqual(ended.status, status, ended.err)
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["verdict"], "PASSED")
+            os.unlink(path)
+
     def test_usage(self):
         arms = ("--base", "a/b", "--head", "a/b")
         for words, reason in (
@@ -346,6 +382,8 @@ class Gate(unittest.TestCase):
             ((*arms, "--metric", "load", "--rate", "100k"), "a gate is for lat and bw"),
             ((*arms, "--metric", "load", "--rate", "50%"), "a gate is for lat and bw"),
             ((*arms, "--metric", "bw,load"), "a gate is for lat and bw"),
+            ((*arms, "--metric", "bw", "--threads", "2", "--pattern", "many-to-one"),
+             "a gate counts messages"),
             (("--base", "n01", "--head", "n02", "n03"), "'n01' is a host"),
             (("--base", " ", "--head", "a/b"), "an arm has no words"),
             (("--base", "a/b " + "x " * 80, "--head", "a/b"), "more than 64 words"),

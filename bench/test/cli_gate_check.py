@@ -68,6 +68,30 @@ class GateCheck(unittest.TestCase):
                 record = json.load(file)["doses"][0]["record"]
             self.assertGreaterEqual(len(record["rounds"]), count)
 
+    def test_what_was_there(self):
+        """Is not lost for a record of nothing."""
+        for options, status, reason in (
+            (("--metric", "load", "--rate", "100k"), 2, "a gate is for lat and bw"),
+            (CASES, 1, "the card has caught fire"),
+        ):
+            with open(self.path, "w", encoding="utf-8") as file:
+                file.write("{}")
+            ended = verbmark("gate-check", "--base", self.arm("base"), "--head",
+                             self.arm(f"head{status}", "dies=1"), "--doses", "0", "--gates", 1,
+                             "--rounds", ROUNDS, "--json", self.path, *options)
+            self.assertEqual(ended.status, status, ended.err)
+            self.assertIn(reason, ended.err)
+            with open(self.path, encoding="utf-8") as file:
+                self.assertEqual(file.read(), "{}")
+
+    def test_progress(self):
+        """Of all doses together."""
+        ended = verbmark("gate-check", "--base", self.arm("base"), "--head", self.arm("head"),
+                         "--doses", "2.5", "--gates", 1, "--rounds", ROUNDS, "--progress", *CASES)
+        self.assertEqual(ended.status, 0, ended.err)
+        self.assertIn("1/24 rounds, +2.5 %  ", ended.err)
+        self.assertRegex(ended.out, r"(?m)^\+2\.5 % ")
+
     def test_usage(self):
         for words, reason in (
             ((), "planted in the link of --device soft0"),
@@ -90,8 +114,11 @@ class GateCheck(unittest.TestCase):
             self.assertIn(reason, ended.err)
 
     def test_records_add_up(self):
+        first = f"{self.path}.first"
         self.record(0, gates=1)
-        ended = verbmark("gate-check", "--replay", self.path, "--replay", self.path)
+        os.rename(self.path, first)
+        self.record(0, "noise=0.011", gates=1)
+        ended = verbmark("gate-check", "--replay", first, "--replay", self.path)
         self.assertEqual(ended.status, 0, ended.err)
         # Of one gate both bounds would be 0 and 97.5 %: 1 - 0.025^(1/2) of two.
         self.assertRegex(ended.out, r"(?m)^\+0 % +\S+ % +2 +0 0\.0\.\.84\.2 % +0/4 ")
@@ -99,9 +126,15 @@ class GateCheck(unittest.TestCase):
         other = f"{self.path}.other"
         with open(self.path, encoding="utf-8") as file:
             good = json.load(file)
+        floors, cases = copy.deepcopy(good["doses"]), copy.deepcopy(good["doses"])
+        floors[0]["record"]["floors"]["p50_ns"] = 0.07
+        cases[0]["record"]["cases"][0]["id"] = "send/lat/65/poll"
         for change, reason in (
             ({"rounds": 13}, "gates of 13 rounds, those before it of 12"),
             ({"plant": "hand"}, "planted by hand, those before it by arms of their own"),
+            ({}, "dose 1: its rounds are there already"),
+            ({"doses": floors}, "dose 1: its floors are not those of what is before it"),
+            ({"doses": cases}, "dose 1: its cases are not those of what is before it"),
         ):
             with open(other, "w", encoding="utf-8") as file:
                 json.dump(good | change, file)

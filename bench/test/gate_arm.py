@@ -6,8 +6,8 @@ formula: lat= and bw= are factors, noise= is a standard deviation, and the n-th 
 has noise of its own, the same each time. outlier=N: the N-th run is ten times as slow;
 broken=N: all from the N-th on have a case that failed; once=N: the N-th alone; dies=N: it says
 why and is gone; garbage=N: it writes no result; hangs=N: it does neither; lingers=N: a child of
-its outlives it and has its standard error; losses=N: its device counts some; kernel=NAME: of
-the hosts.
+its outlives it and has its standard error; losses=N: its device counts some; late=N: it takes ten
+seconds; kernel=NAME: of the hosts.
 """
 
 import copy
@@ -70,6 +70,8 @@ def main():
         sys.exit("verbmark: the card has caught fire\n")
     if "hangs" in after:
         time.sleep(600)
+    if "late" in after:
+        time.sleep(10)
     if "lingers" in after:
         subprocess.Popen(("sleep", "6"), stdout=subprocess.DEVNULL, start_new_session=True)
     if "garbage" in after:
