@@ -246,6 +246,24 @@ static int skip(struct history *history, const struct history_file *file, struct
 	return history_index_skip(history->db, &kept, why->text, error);
 }
 
+/* Anybody may lay a document there: what 'add' would refuse, or call otherwise, is no run. */
+static int check_run(const struct result *result, const char *name, const char *text, size_t length,
+		     struct error *error)
+{
+	char wanted[HISTORY_NAME];
+	int code;
+
+	if (result->imported)
+		return error_set(error, -EINVAL,
+				 "it is imported: a history is of what verbmark has measured");
+	code = history_name(wanted, result->started, text, length, error);
+	if (!code && strcmp(wanted, name) != 0)
+		code = error_set(error, -EINVAL,
+				 "it was started at %s, and its name has another time",
+				 result->started);
+	return code;
+}
+
 static int read_file(struct result *result, struct history_label *label,
 		     const struct history *history, const struct history_file *file,
 		     struct error *error)
@@ -256,6 +274,8 @@ static int read_file(struct result *result, struct history_label *label,
 
 	if (!code)
 		code = load_text(result, text, length, error);
+	if (!code)
+		code = check_run(result, file->name, text, length, error);
 	free(text);
 	return code ? code : history_files_label(label, history->folder, file->name, error);
 }

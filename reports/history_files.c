@@ -286,7 +286,8 @@ static int add_entry(struct history_files *files, size_t *room, const struct ent
 	struct history_file file = {.size = -1, .label_size = -1};
 	const char *ending = ending_of(entry->name, file.name, &file.number);
 
-	if (!ending || !S_ISREG(entry->found.st_mode)) {
+	/* A label that is no file spoils its run, until it has gone. */
+	if (!ending || (strcmp(ending, ".label") != 0 && !S_ISREG(entry->found.st_mode))) {
 		if (entry->name[0] != '.')
 			say_stranger(entry, say, owner);
 		return 0;
@@ -386,6 +387,16 @@ void history_files_finish(struct history_files *files)
 	*files = (struct history_files){0};
 }
 
+/* To open a pipe is to wait for who writes into it. */
+static int check_file(const char *path, struct error *error)
+{
+	struct stat found;
+
+	if (!stat(path, &found) && !S_ISREG(found.st_mode))
+		return error_set(error, -EINVAL, "it is no file");
+	return 0;
+}
+
 int history_files_read(const char *folder, const char *name, char **text, size_t *length,
 		       struct error *error)
 {
@@ -395,7 +406,9 @@ int history_files_read(const char *folder, const char *name, char **text, size_t
 	*text = NULL;
 	if (!path)
 		return no_memory(error);
-	code = load_read(path, text, length, error);
+	code = check_file(path, error);
+	if (!code)
+		code = load_read(path, text, length, error);
 	free(path);
 	if (!code && !history_name_is_of(name, *text, *length))
 		code = error_set(error, -EBADMSG,
@@ -403,25 +416,42 @@ int history_files_read(const char *folder, const char *name, char **text, size_t
 	return code;
 }
 
+/* A pipe is not waited for, and no label. */
+static int read_label(struct history_label *label, int fd, struct error *error)
+{
+	struct stat found;
+	ssize_t length;
+	char *text;
+	int code;
+
+	if (!fstat(fd, &found) && !S_ISREG(found.st_mode))
+		return error_set(error, -EINVAL, "its label is no file");
+	text = malloc(LABEL_BYTES_MOST);
+	length = text ? read(fd, text, LABEL_BYTES_MOST) : 0;
+	if (!text || length < 0)
+		code = error_set_errno(error, text ? -errno : -ENOMEM, "cannot read its label");
+	else
+		code = history_label_read(label, text, (size_t)length, error);
+	free(text);
+	return code;
+}
+
 int history_files_label(struct history_label *label, const char *folder, const char *name,
 			struct error *error)
 {
 	char *path = path_of(folder, name, ".label");
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	char *text = fd >= 0 ? malloc(LABEL_BYTES_MOST) : NULL;
-	ssize_t length = text ? read(fd, text, LABEL_BYTES_MOST) : 0;
+	int fd = path ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
 	int code = 0;
 
 	*label = (struct history_label){0};
-	if (fd < 0 && errno != ENOENT)
-		code = error_set_errno(error, -errno, "cannot read its label");
-	else if (fd >= 0 && (!text || length < 0))
-		code = error_set_errno(error, text ? -errno : -ENOMEM, "cannot read its label");
+	if (!path)
+		code = no_memory(error);
 	else if (fd >= 0)
-		code = history_label_read(label, text, (size_t)length, error);
+		code = read_label(label, fd, error);
+	else if (errno != ENOENT)
+		code = error_set_errno(error, -errno, "cannot read its label");
 	if (fd >= 0)
 		close(fd);
-	free(text);
 	free(path);
 	return code;
 }

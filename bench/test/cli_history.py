@@ -1,26 +1,21 @@
 # SPDX-License-Identifier: MIT
 """Results over time: what is kept, what is found in it, and what it survives."""
 
-import copy
 import csv
 import io
 import json
 import os
-import random
 import re
 import signal
 import sqlite3
 import subprocess
-import tempfile
 import time
 import unittest
 
 import documents
+from histories import Histories
 from verbmark import IS_SANITIZED, PATIENCE, VERBMARK, Ended, Program, verbmark
 
-SAMPLE = os.path.join(
-    os.path.dirname(os.path.abspath(__file__)), "../../reports/test/sample.json"
-)
 LATENCY = "send/lat/64/poll"
 RATE = "write/bw/1000/event/server-poll/t16"
 BANNER = "SOFTWARE DEVICE: processors copy memory; not a measurement of RDMA hardware"
@@ -30,14 +25,6 @@ IS_ROOT = os.geteuid() == 0
 ANYBODY = {"user": 65534, "group": 65534, "extra_groups": ()} if IS_ROOT else {}
 
 
-def scale(case, factor):
-    for trial in case.get("trials") or []:
-        for name in trial.get("latency_ns", {}):
-            trial["latency_ns"][name] *= factor
-        for name in trial.get("bandwidth", {}):
-            trial["bandwidth"][name] /= factor
-
-
 def scratch(file):
     """All pages of an index but its first."""
     for page in range(1, os.path.getsize(file.name) // 4096):
@@ -45,69 +32,7 @@ def scratch(file):
         file.write(b"\xff" * 512)
 
 
-class History(unittest.TestCase):
-    def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(self.temporary.cleanup)
-        self.folder = self.temporary.name
-        self.dir = f"{self.folder}/history"
-        self.chance = random.Random(1)
-        with open(SAMPLE, encoding="utf-8") as file:
-            self.sample = json.load(file)
-
-    def document(self, number, factor=1.0, spread=0.005, **client):
-        """The run of that minute."""
-        made = copy.deepcopy(self.sample)
-        made["cases"] = [case for case in made["cases"] if case["status"] == "complete"]
-        for case in made["cases"]:
-            scale(case, factor * self.chance.gauss(1, spread))
-        for end in ("client", "server"):
-            made["hosts"][end] |= {"hard_fingerprint": "0123456789abcdef"} | client
-        when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(1000000000 + 60 * number))
-        made["run"] |= {"started": when, "finished": when, "status": "complete"}
-        return made
-
-    def write(self, name, document):
-        path = f"{self.folder}/{name}"
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(document, file)
-        return path
-
-    def runs(self, *numbers, **how):
-        return [self.write(f"{number}.json", self.document(number, **how)) for number in numbers]
-
-    def command(self, verb, *words):
-        return (VERBMARK, "history", verb, "--dir", self.dir, *map(str, words))
-
-    def called(self, verb, *words, status=0, err=""):
-        ended = Ended(Program(*self.command(verb, *words)))
-        self.assertEqual(ended.status, status, ended.out + ended.err)
-        self.assertEqual(ended.err, err)
-        return ended.out
-
-    def refused(self, verb, *words, status=1):
-        ended = Ended(Program(*self.command(verb, *words)))
-        self.assertEqual((ended.status, ended.out), (status, ""), ended.err)
-        self.assertEqual(len(ended.err.splitlines()), 1, ended.err)
-        return ended.err.removeprefix("verbmark: ")
-
-    def add(self, *paths, **options):
-        words = [word for name, text in options.items() for word in (f"--{name}", text)]
-        return self.called("add", *paths, *words)
-
-    def shown(self, *words, **options):
-        out = self.called("show", "--format", "json", *words, **options)
-        return documents.parse(out, "verbmark.history-1")
-
-    def stepped(self, before=30, after=8, factor=1.2):
-        """A history with a step, and its two versions."""
-        self.add(*self.runs(*range(before)), version="1.0", commit="aaa")
-        self.add(*self.runs(*range(before, before + after), factor=factor),
-                 version="1.1", commit="bbb")
-
-    def kept(self):
-        return sorted(name for name in os.listdir(f"{self.dir}/runs") if name.endswith(".json"))
-
+class History(Histories):
     def test_add(self):
         path, = self.runs(0)
         told = self.add(path)
