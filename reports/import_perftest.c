@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 const char *const perftest_keys[PERFTEST_COLUMNS] = {
 	[PERFTEST_SIZE] = "MsgSize",
@@ -81,10 +82,11 @@ static bool skip(const char **text, const char *word)
 	return true;
 }
 
+/* Versions differ in capitals: "GID index" was "Gid index". */
 static const char *find(const struct word *words, size_t count, const char *text)
 {
 	for (size_t i = 0; i < count; i++)
-		if (!strcmp(words[i].theirs, text))
+		if (!strcasecmp(words[i].theirs, text))
 			return words[i].ours;
 	return NULL;
 }
@@ -182,19 +184,19 @@ int perftest_tell(struct perftest_run *run, const char *name, const char *value,
 	ours = find(counts, ARRAY_LENGTH(counts), plain);
 	if (ours)
 		return tell_count(run, ours, value, error);
-	if (!strcmp(plain, "Connection type"))
+	if (!strcasecmp(plain, "Connection type"))
 		return tell_transport(run, value, error);
-	if (!strcmp(plain, "Using SRQ"))
+	if (!strcasecmp(plain, "Using SRQ"))
 		return keep(run, "use-srq", json_boolean(!strcmp(value, "ON")), error);
-	if (!strcmp(plain, "rdma cm QPs"))
+	if (!strcasecmp(plain, "rdma cm QPs"))
 		return keep(run, "connect", json_string(strcmp(value, "ON") ? "qp" : "cm"), error);
-	if (!strcmp(plain, "Dual-port") || !strcmp(plain, "Dual port"))
+	if (!strcasecmp(plain, "Dual-port") || !strcasecmp(plain, "Dual port"))
 		return strcmp(value, "ON") ? 0
 					   : error_set(error, -EINVAL,
 						       "of two ports at once nothing is imported");
-	if (!strcmp(plain, "Device"))
+	if (!strcasecmp(plain, "Device"))
 		return tell_device(run, value, error);
-	if (!strcmp(plain, "Link type"))
+	if (!strcasecmp(plain, "Link type"))
 		run->link_layer = find(links, ARRAY_LENGTH(links), value);
 	return 0;
 }

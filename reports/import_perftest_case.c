@@ -294,22 +294,36 @@ static json_t *make_printed(const struct perftest_run *run, const struct perftes
 	return printed;
 }
 
+/* What a case has that its runs have not told. */
+static bool is_ours(const char *name)
+{
+	return !strcmp(name, "bidirectional") || !strcmp(name, "imported");
+}
+
 /* Runs of one case were made in one way: those of two ways need a file each. */
 static int check_parameters(const struct result_case *line, const struct perftest_run *run,
 			    struct error *error)
 {
+	const char *other = NULL;
 	const char *name;
-	json_t *now;
+	json_t *value;
 
-	json_object_foreach(run->parameters, name, now)
+	json_object_foreach(run->parameters, name, value)
 	{
-		if (!json_equal(now, json_object_get(line->parameters, name)))
-			return error_set(error, -EINVAL,
-					 "the %s is another than in a run before: import the two "
-					 "into two results",
-					 name);
+		if (!json_equal(value, json_object_get(line->parameters, name)))
+			other = name;
 	}
-	return 0;
+	/* Not to be told of it is another way, too. */
+	json_object_foreach(line->parameters, name, value)
+	{
+		if (!is_ours(name) && !json_object_get(run->parameters, name))
+			other = name;
+	}
+	if (!other)
+		return 0;
+	return error_set(error, -EINVAL,
+			 "the %s is another than in a run before: import the two into two results",
+			 other);
 }
 
 static int open_case(struct result_case *line, const struct perftest_run *run, uint64_t size,

@@ -43,6 +43,7 @@ struct text {
 	size_t number; /* of the line */
 };
 
+/* As versions have them: what was called MB until 2024 is called MiB since, and was it before. */
 static const struct {
 	const char *title;
 	enum perftest_column column;
@@ -60,6 +61,8 @@ static const struct {
 	{"tps average",            PERFTEST_TPS,        PERFTEST_NO_UNIT},
 	{"BW peak[MB/sec]",        PERFTEST_BW_PEAK,    PERFTEST_MIB    },
 	{"BW average[MB/sec]",     PERFTEST_BW_AVERAGE, PERFTEST_MIB    },
+	{"BW peak[MiB/sec]",       PERFTEST_BW_PEAK,    PERFTEST_MIB    },
+	{"BW average[MiB/sec]",    PERFTEST_BW_AVERAGE, PERFTEST_MIB    },
 	{"BW peak[Gb/sec]",        PERFTEST_BW_PEAK,    PERFTEST_GBIT   },
 	{"BW average[Gb/sec]",     PERFTEST_BW_AVERAGE, PERFTEST_GBIT   },
 	{"MsgRate[Mpps]",          PERFTEST_MSG_RATE,   PERFTEST_NO_UNIT},
@@ -301,7 +304,8 @@ static int add_inside(struct text *text, char *line, struct error *error)
 		text->place = OUTSIDE;
 		return 0;
 	}
-	if (!*line)
+	/* What goes to standard error comes between them, where a log has both. */
+	if (!*line || begins(line, "Conflicting CPU frequency values detected"))
 		return 0;
 	if (text->place == IN_SAMPLES)
 		return add_sample(text, line, error);

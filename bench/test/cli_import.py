@@ -75,6 +75,10 @@ def is_sanitized():
         return b"libasan" in file.read()
 
 
+def latency_of(document):
+    return document["cases"][0]["latency_ns"]
+
+
 class Row:
     """One row of a table, read by regular expressions: nothing of it is ours."""
 
@@ -269,6 +273,16 @@ class Import(unittest.TestCase):
         self.assertAlmostEqual(trial["far_messages_per_s"] / 1e6, ends[2])
         self.assertNotIn("perftest-halves", [one["code"] for one in document["warnings"]])
 
+    def test_of_other_versions(self):
+        """Since April 2024 the unit is called what it is; a log may have standard error, too."""
+        before = self.imported(f"{TEXTS}/real-send-bw")
+        self.assertEqual(self.imported(f"{TEXTS}/mib")["cases"], before["cases"])
+        told = ("Conflicting CPU frequency values detected: 2300.000000 != 3200.000000. "
+                "CPU Frequency is not max.\n")
+        row = latency_of(self.imported(self.write("a", HEAD + TITLES + ROW + LINE)))
+        self.assertEqual(row, latency_of(self.imported(
+            self.write("b", told + HEAD + told + TITLES + told + ROW + told + LINE + told))))
+
     def test_says_where_from(self):
         document = self.imported(f"{TEXTS}/real-send-lat")
         codes = {one["code"]: one for one in document["warnings"]}
@@ -296,6 +310,23 @@ class Import(unittest.TestCase):
         self.assertEqual(len(line["imported"]), 6)
         self.assertAlmostEqual(line["latency_ns"]["intervals"]["p50"]["low"], 820)
         self.assertAlmostEqual(line["latency_ns"]["intervals"]["p50"]["high"], 870)
+
+    def test_another_way(self):
+        """What one run of a case has told, and another one not, is no trial of the same."""
+        plain = HEAD + TITLES + ROW + LINE
+        for told, name in (("TOS             : 105", "tos"), ("GID index       : 3", "gid-index"),
+                           ("Gid index       : 3", "gid-index")):
+            with self.subTest(told):
+                marked = HEAD + f" {told}\n" + TITLES + ROW + LINE
+                for text in (marked + plain, plain + marked):
+                    self.refused(text, f"the {name} is another than in a run before")
+                line, = self.imported(self.write("a", marked + marked))["cases"]
+                self.assertEqual(line[name.replace("-", "_")], int(told.split()[-1]))
+                self.assertEqual(len(line["trials"]), 2)
+        # The older one's capitals are no other parameter.
+        mixed = "".join(HEAD + f" {word} index : 3\n" + TITLES + ROW + LINE
+                        for word in ("GID", "Gid"))
+        self.assertEqual(len(self.imported(self.write("a", mixed))["cases"][0]["trials"]), 2)
 
     def test_refused(self):
         table = HEAD + TITLES + ROW
