@@ -86,7 +86,10 @@ static int take_first(struct result *into, const struct result *from, struct err
 	json_incref(into->server.facts);
 	into->command = json_incref(from->command);
 	into->plan = json_incref(from->plan);
-	into->parties = json_incref(from->parties);
+	/* What differs in runs that follow is taken out of it. */
+	into->parties = json_deep_copy(from->parties);
+	if (from->parties && !into->parties)
+		return error_set_errno(error, -ENOMEM, "cannot keep the hosts");
 	memcpy(into->started, from->started, sizeof(into->started));
 	memcpy(into->finished, from->finished, sizeof(into->finished));
 	return 0;
@@ -99,11 +102,25 @@ static void widen_end(struct result_end *into, const struct result_end *from)
 		into->fingerprint[0] = '\0';
 }
 
+static void widen_parties(json_t *into, const json_t *from)
+{
+	json_t *party;
+	size_t i;
+
+	json_array_foreach(into, i, party)
+	{
+		if (strcmp(member_or_empty(party, "hard_fingerprint"),
+			   member_or_empty(json_array_get(from, i), "hard_fingerprint")) != 0)
+			json_object_del(party, "hard_fingerprint");
+	}
+}
+
 /* ISO 8601 sorts as text. */
 static void widen(struct result *into, const struct result *from)
 {
 	widen_end(&into->client, &from->client);
 	widen_end(&into->server, &from->server);
+	widen_parties(into->parties, from->parties);
 	if (strcmp(from->started, into->started) < 0)
 		memcpy(into->started, from->started, sizeof(into->started));
 	if (strcmp(from->finished, into->finished) > 0)

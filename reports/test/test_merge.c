@@ -40,6 +40,14 @@ static json_t *changed(const char *path, const char *value)
 	return document;
 }
 
+static void check_json(const json_t *json, const char *text)
+{
+	json_t *wanted = sample_json(text);
+
+	assert_true(json_equal(json, wanted));
+	json_decref(wanted);
+}
+
 /* One alone is what it was. */
 static void test_one(void **unused)
 {
@@ -77,6 +85,39 @@ static void test_fingerprints(void **unused)
 	assert_string_equal(merged.client.fingerprint, "");
 	assert_int_equal(add(loading_document()), 0);
 	assert_string_equal(merged.client.fingerprint, "");
+}
+
+static json_t *of_parties(const char *fingerprint)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		 "[{\"name\": \"n01\", \"device\": \"a\", \"hard_fingerprint\": \"1\"},"
+		 " {\"name\": \"n02\", \"device\": \"b\"%s}]",
+		 fingerprint);
+	return changed("parties", text);
+}
+
+/* Of each host its own: what was another one in some run is none of the merged one's. */
+static void test_parties(void **unused)
+{
+	struct result first;
+
+	assert_int_equal(loading_load(&first, of_parties(", \"hard_fingerprint\": \"2\""), &error),
+			 0);
+	assert_int_equal(merge_add(&merged, &first, &error), 0);
+	assert_int_equal(add(of_parties(", \"hard_fingerprint\": \"2\"")), 0);
+	assert_true(json_equal(merged.parties, first.parties));
+	assert_int_equal(add(of_parties(", \"hard_fingerprint\": \"3\"")), 0);
+	check_json(merged.parties,
+		   "[{\"name\": \"n01\", \"device\": \"a\", \"hard_fingerprint\": \"1\"},"
+		   " {\"name\": \"n02\", \"device\": \"b\"}]");
+	/* The one that was added still has its own. */
+	assert_non_null(json_object_get(json_array_get(first.parties, 1), "hard_fingerprint"));
+	assert_int_equal(add(of_parties("")), 0);
+	assert_int_equal(add(of_parties(", \"hard_fingerprint\": \"2\"")), 0);
+	assert_null(json_object_get(json_array_get(merged.parties, 1), "hard_fingerprint"));
+	result_finish(&first);
 }
 
 /* Where they differ nobody has been in one place. */
@@ -413,14 +454,6 @@ static void test_more_than_can_be_counted(void **unused)
 	assert_string_equal(error.text, "send/lat/64/poll: these are more than can be counted");
 }
 
-static void check_json(const json_t *json, const char *text)
-{
-	json_t *wanted = sample_json(text);
-
-	assert_true(json_equal(json, wanted));
-	json_decref(wanted);
-}
-
 /* 7 + 5 and 3; what only one of them knows stays. A warning is there once. */
 static void test_counters_and_warnings(void **unused)
 {
@@ -456,6 +489,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_one, reset, drop),
 		cmocka_unit_test_setup_teardown(test_facts, reset, drop),
 		cmocka_unit_test_setup_teardown(test_fingerprints, reset, drop),
+		cmocka_unit_test_setup_teardown(test_parties, reset, drop),
 		cmocka_unit_test_setup_teardown(test_places, reset, drop),
 		cmocka_unit_test_setup_teardown(test_chosen, reset, drop),
 		cmocka_unit_test_setup_teardown(test_shares, reset, drop),
