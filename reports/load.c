@@ -159,11 +159,45 @@ static size_t count_histograms(const json_t *cases)
 	return count;
 }
 
+/* ids: those before it. Runs have each case once, and what merges them finds it by its id. */
+static int load_new_case(struct result *result, json_t *json, json_t *ids, struct error *error)
+{
+	struct result_case *line = &result->cases[result->n_cases++];
+	int code;
+
+	line->is_imported = result->imported;
+	code = load_case(line, json, result->texts, error);
+	if (code && !line->id[0])
+		error_wrap(error, "case %zu", result->n_cases);
+	if (code)
+		return code;
+	if (json_object_get(ids, line->id))
+		return error_set(error, -EINVAL, "case %zu has the id of another one: %s",
+				 result->n_cases, line->id);
+	if (json_object_set_new(ids, line->id, json_true()))
+		return error_set_errno(error, -ENOMEM, "cannot keep the cases");
+	return 0;
+}
+
+static int load_all_cases(struct result *result, const json_t *cases, struct error *error)
+{
+	json_t *ids = json_object();
+	json_t *json;
+	size_t i;
+	int code = ids ? 0 : error_set_errno(error, -ENOMEM, "cannot keep the cases");
+
+	json_array_foreach(cases, i, json)
+	{
+		if (!code)
+			code = load_new_case(result, json, ids, error);
+	}
+	json_decref(ids);
+	return code;
+}
+
 static int load_cases(struct result *result, const json_t *document, struct error *error)
 {
 	json_t *cases;
-	json_t *json;
-	size_t i;
 	int code = member_array(document, "cases", &cases, error);
 
 	if (code)
@@ -177,17 +211,7 @@ static int load_cases(struct result *result, const json_t *document, struct erro
 	result->cases = calloc(json_array_size(cases) + 1, sizeof(*result->cases));
 	if (!result->cases)
 		return error_set_errno(error, -ENOMEM, "cannot keep the cases");
-	json_array_foreach(cases, i, json)
-	{
-		result->n_cases = i + 1;
-		result->cases[i].is_imported = result->imported;
-		code = load_case(&result->cases[i], json, result->texts, error);
-		if (code && !result->cases[i].id[0])
-			error_wrap(error, "case %zu", i + 1);
-		if (code)
-			return code;
-	}
-	return 0;
+	return load_all_cases(result, cases, error);
 }
 
 static int check_schema(const json_t *document, struct error *error)

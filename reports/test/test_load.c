@@ -332,14 +332,31 @@ static void test_too_many_cases(void **unused)
 	json_t *document = loading_document();
 	json_t *cases = json_object_get(document, "cases");
 
-	while (json_array_size(cases) <= LOAD_CASES_MOST)
-		json_array_append(cases, json_array_get(cases, SAMPLE_FAILED));
+	while (json_array_size(cases) <= LOAD_CASES_MOST) {
+		json_t *json = json_copy(json_array_get(cases, SAMPLE_FAILED));
+
+		json_object_set_new(json, "id", json_sprintf("id%zu", json_array_size(cases)));
+		json_array_append_new(cases, json);
+	}
 	assert_int_equal(load_document(&result, document, &error), -E2BIG);
 	assert_string_equal(error.text, "10001 cases are more than 10000");
 	json_array_remove(cases, 0);
 	error = (struct error){0};
 	assert_int_equal(loading_load(&result, document, &error), 0);
 	assert_int_equal(result.n_cases, 10000);
+}
+
+/* The second one of an id, wherever the first one is. */
+static void test_twice(void **unused)
+{
+	json_t *document = loading_document();
+	json_t *cases = json_object_get(document, "cases");
+
+	json_array_append(cases, json_array_get(cases, SAMPLE_BANDWIDTH));
+	assert_int_equal(loading_load(&result, document, &error), -EINVAL);
+	assert_string_equal(
+		error.text,
+		"case 6 has the id of another one: write/bw/1000/event/server-poll/t16");
 }
 
 static void test_text(void **unused)
@@ -501,6 +518,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_another_schema, reset, drop),
 		cmocka_unit_test_setup_teardown(test_no_time, reset, drop),
 		cmocka_unit_test_setup_teardown(test_too_many_cases, reset, drop),
+		cmocka_unit_test_setup_teardown(test_twice, reset, drop),
 		cmocka_unit_test_setup_teardown(test_text, reset, drop),
 		cmocka_unit_test_setup_teardown(test_cut_off, reset, drop),
 		cmocka_unit_test_setup_teardown(test_too_rich, reset, drop),
