@@ -48,7 +48,7 @@ static const char *add_word(const char *text, void *target)
 	if (!settings->format)
 		return find_format(text, settings);
 	for (size_t i = 0; i < settings->n_files; i++)
-		if (!strcmp(settings->files[i], text))
+		if (save_is_same(settings->files[i], text))
 			return "is there twice";
 	settings->files[settings->n_files++] = text;
 	return NULL;

@@ -508,6 +508,9 @@ class Export(unittest.TestCase):
 
     def test_usage(self):
         path = self.write("a.json", result())
+        dotted = f"{self.folder.name}/./a.json"
+        link = f"{self.folder.name}/link"
+        os.symlink("a.json", link)
         for words, sentence in (
             (("export", path), f"--format is missing: {NAMES}"),
             (("export", "--format", "pdf", path), f"--format: 'pdf' is none of {NAMES}"),
@@ -523,6 +526,8 @@ class Export(unittest.TestCase):
             (("export", "--format", "hgrm", path, f"{path}2"),
              "hgrm is of one FILE: report --merge makes one"),
             (("export", "--format", "bmf", path, path), f"'{path}' is there twice"),
+            (("export", "--format", "bmf", path, dotted), f"'{dotted}' is there twice"),
+            (("export", "--format", "bmf", path, link), f"'{link}' is there twice"),
             (("export", "--format", "bmf", path, "-o", path),
              "--output is a result: it would be lost"),
         ):

@@ -378,6 +378,11 @@ class Import(unittest.TestCase):
             self.assertIn(word, ended.err)
         path = self.write("a.txt", HEAD + TITLES + ROW + LINE)
         self.assertEqual(verbmark("import", "perftest", path, "--json", path).status, 2)
+        link = f"{self.folder.name}/link"
+        os.symlink("a.txt", link)
+        for again in (link, f"{self.folder.name}/./a.txt"):
+            ended = verbmark("import", "perftest", path, again)
+            self.assertEqual((ended.status, ended.err), (2, f"verbmark: '{again}' is there twice"))
         for wrong in (self.folder.name, f"{self.folder.name}/none", "/dev/null"):
             self.assertEqual(verbmark("import", "perftest", wrong).status, 1)
         ended = verbmark("import", "perftest", path, "--json", "/dev/full")
