@@ -10,6 +10,7 @@
 #include "bench/inputs.h"
 #include "reports/history_files.h"
 #include "reports/load.h"
+#include "reports/member.h"
 
 static int take_label(char label[static HISTORY_LABEL], const char *text, const char *name,
 		      struct error *error)
@@ -20,6 +21,10 @@ static int take_label(char label[static HISTORY_LABEL], const char *text, const 
 	if (length >= HISTORY_LABEL)
 		return error_set(error, -EINVAL, "--%s is longer than %d bytes", name,
 				 HISTORY_LABEL - 1);
+	if (text && member_is_formula(text))
+		return error_set(error, -EINVAL,
+				 "--%s begins as a formula of spreadsheets does: with =, +, - or @",
+				 name);
 	if (text)
 		memcpy(label, text, length + 1);
 	return 0;

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "reports/member.h"
+
 /* What all lines of a case begin with. */
 struct rows {
 	FILE *out;
@@ -16,19 +18,30 @@ struct rows {
 /* Parameters that are columns of their own, as the id alone has those that were asked for. */
 static const char *const parameters[] = {"qps", "threads", "tx-depth"};
 
-void csv_field(FILE *out, const char *text)
+static void print_field(FILE *out, const char *before, const char *text)
 {
 	if (!strpbrk(text, ",\"\r\n")) {
-		fputs(text, out);
+		fprintf(out, "%s%s", before, text);
 		return;
 	}
-	fputc('"', out);
+	fprintf(out, "\"%s", before);
 	for (; *text; text++) {
 		if (*text == '"')
 			fputc('"', out);
 		fputc(*text, out);
 	}
 	fputc('"', out);
+}
+
+void csv_field(FILE *out, const char *text)
+{
+	print_field(out, "", text);
+}
+
+/* The same file under a name that is no formula to a spreadsheet; "-" is none. */
+static void print_file(FILE *out, const char *name)
+{
+	print_field(out, member_is_formula(name) && name[1] ? "./" : "", name);
 }
 
 static void print_parameter(FILE *out, const struct result_case *line, const char *name)
@@ -49,9 +62,11 @@ void csv_begin(FILE *out)
 static void begin_row(const struct rows *rows)
 {
 	const struct result_case *line = rows->line;
-	const char *const names[] = {rows->name, line->id, line->op, line->metric};
+	const char *const names[] = {line->id, line->op, line->metric};
 	const char *const others[] = {line->cq, line->server_cq, line->transport};
 
+	print_file(rows->out, rows->name);
+	fputc(',', rows->out);
 	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
 		csv_field(rows->out, names[i]);
 		fputc(',', rows->out);

@@ -223,13 +223,14 @@ static int add_setup(sqlite3 *db, const struct history_file *file, const struct 
 	return code;
 }
 
-/* Facts may have anything; what could not be shown is none. */
+/* Facts may have anything; what could not be shown, in a spreadsheet too, is none. */
 static void take_revision(char text[static HISTORY_LABEL], const struct result *result)
 {
 	struct error ignored = {0};
 
 	if (member_text(json_object_get(result->client.facts, "tool"), "revision", text,
-			HISTORY_LABEL, &ignored))
+			HISTORY_LABEL, &ignored) ||
+	    member_is_formula(text))
 		text[0] = '\0';
 }
 

@@ -117,9 +117,16 @@ bool history_name_is_of(const char *name, const char *document, size_t length)
 static int read_member(const json_t *json, const char *name, char text[static HISTORY_LABEL],
 		       struct error *error)
 {
+	int code = 0;
+
 	text[0] = '\0';
-	return json_object_get(json, name) ? member_text(json, name, text, HISTORY_LABEL, error)
-					   : 0;
+	if (json_object_get(json, name))
+		code = member_text(json, name, text, HISTORY_LABEL, error);
+	if (!code && member_is_formula(text))
+		code = error_set(
+			error, -EINVAL,
+			"\"%s\" begins as a formula of spreadsheets does: with =, +, - or @", name);
+	return code;
 }
 
 int history_label_read(struct history_label *label, const char *text, size_t length,

@@ -321,7 +321,7 @@ static int load_all(struct result *result, json_t *document, struct error *error
 		return error_set_errno(error, -ENOMEM, "cannot keep the result");
 	code = member_object(document, "tool", &tool, error);
 	if (!code)
-		code = member_word(tool, "version", result->texts, &result->version, error);
+		code = member_plain_word(tool, "version", result->texts, &result->version, error);
 	if (!code && json_object_get(document, "imported"))
 		code = load_imported(result, document, error);
 	if (!code && !result->imported)

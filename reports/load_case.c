@@ -376,7 +376,7 @@ static int load_words(struct result_case *line, const json_t *json, json_t *text
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows) && !code; i++)
 		if (!line->is_imported || rows[i].word != &line->server_cq)
-			code = member_word(json, rows[i].name, texts, rows[i].word, error);
+			code = member_plain_word(json, rows[i].name, texts, rows[i].word, error);
 	if (line->is_imported)
 		line->server_cq = line->cq;
 	return code;

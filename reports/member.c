@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/member.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -116,6 +117,21 @@ int member_word(const json_t *object, const char *name, json_t *texts, const cha
 		return error_set_errno(error, -ENOMEM, "cannot keep \"%s\"", name);
 	*word = json_string_value(json);
 	return 0;
+}
+
+int member_plain_word(const json_t *object, const char *name, json_t *texts, const char **word,
+		      struct error *error)
+{
+	int code = member_word(object, name, texts, word, error);
+
+	if (code || isalnum((unsigned char)**word))
+		return code;
+	return error_set(error, -EINVAL, "\"%s\" does not begin with a letter or a digit", name);
+}
+
+bool member_is_formula(const char *text)
+{
+	return *text && strchr("=+-@", *text);
 }
 
 const char *member_or_empty(const json_t *object, const char *name)

@@ -38,6 +38,13 @@ int member_text(const json_t *object, const char *name, char *text, size_t size,
 int member_word(const json_t *object, const char *name, json_t *texts, const char **word,
 		struct error *error);
 
+/* One that begins with a letter or a digit: a spreadsheet takes others for formulas. */
+int member_plain_word(const json_t *object, const char *name, json_t *texts, const char **word,
+		      struct error *error);
+
+/* Whether a spreadsheet that reads it may do something else than show it. */
+bool member_is_formula(const char *text);
+
 /* Whether a terminal would only show it. */
 bool member_is_printable(const char *text);
 

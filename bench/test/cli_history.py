@@ -61,11 +61,16 @@ class History(Histories):
         # They are the runs', not the index's.
         os.unlink(f"{self.dir}/index.sqlite")
         self.assertEqual(self.shown()["runs"], [run])
-        for words in (("--version", "x" * 128), ("--commit", "\x1b[2J")):
+        for words in (("--version", "x" * 128), ("--commit", "\x1b[2J"), ("--version", "=1+1"),
+                      ("--version", "@1"), ("--commit", "+1"), ("--commit=-1",)):
             self.refused("add", path, *words, status=2)
         document = self.document(1, facts={"tool": {"revision": "0123abc"}})
         self.add(self.write("told.json", document))
         self.assertEqual(self.shown()["runs"][1]["commit"], "0123abc")
+        # No formula of a spreadsheet.
+        document = self.document(2, facts={"tool": {"revision": "=1+1"}})
+        self.add(self.write("formula.json", document))
+        self.assertNotIn("commit", self.shown()["runs"][2])
 
     def test_what_is_no_result(self):
         good, = self.runs(0)

@@ -47,6 +47,30 @@ static void test_loads(void **unused)
 	assert_contains(text, FIRST ",max,ns,1500\n");
 }
 
+/* No spreadsheet takes it for a formula, and it is the same file. */
+static void test_names(void **unused)
+{
+	static const struct {
+		const char *name;
+		const char *row;
+	} rows[] = {
+		{"=1+1.json", "\n./=1+1.json,send/"    },
+		{"+a,b.json", "\n\"./+a,b.json\",send/"},
+		{"-a.json",   "\n./-a.json,send/"      },
+		{"@a.json",   "\n./@a.json,send/"      },
+		{"-",         "\n-,send/"              },
+		{"/a/=b",     "\n/a/=b,send/"          },
+	};
+
+	sample_init(&sample);
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		make(rows[i].name);
+		assert_contains(text, rows[i].row);
+		free(text);
+		text = NULL;
+	}
+}
+
 /* Nothing is made up of a case that has no figures, and lost messages are told. */
 static void test_others(void **unused)
 {
@@ -73,6 +97,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_loads, close_sample),
 		cmocka_unit_test_teardown(test_others, close_sample),
+		cmocka_unit_test_teardown(test_names, close_sample),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

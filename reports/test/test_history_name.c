@@ -105,6 +105,11 @@ static void test_labels(void **unused)
 	check_label("{\"version\": 1}", -EINVAL);
 	check_label("{\"commit\": \"\\u001b[2J\"}", -EINVAL);
 	check_label("{\"commit\": \"a\", \"commit\": \"b\"}", -EINVAL);
+	check_label("{\"commit\": \"~a=+-@\"}", 0);
+	check_label("{\"commit\": \"=a\"}", -EINVAL);
+	check_label("{\"version\": \"+1\"}", -EINVAL);
+	check_label("{\"version\": \"-1\"}", -EINVAL);
+	check_label("{\"version\": \"@1\"}", -EINVAL);
 }
 
 int main(void)
