@@ -230,7 +230,6 @@ static int check_schema(const json_t *document, struct error *error)
 			 DOCUMENT_SCHEMA);
 }
 
-/* What is told of it, and nothing else that may be there. */
 /* They are shown as they are. */
 static int check_warning(const json_t *warning, struct error *error)
 {
@@ -238,6 +237,8 @@ static int check_warning(const json_t *warning, struct error *error)
 	char text[2048];
 	int code = 0;
 
+	if (!json_is_object(warning))
+		return error_set(error, -EINVAL, "one of them is no object");
 	for (size_t i = 0; i < ARRAY_LENGTH(members) && !code; i++)
 		if (json_object_get(warning, members[i]))
 			code = member_text(warning, members[i], text, sizeof(text), error);
@@ -251,6 +252,10 @@ static int load_warnings(struct result *result, const json_t *document, struct e
 	size_t i;
 	int code = member_array(document, "warnings", &warnings, error);
 
+	/* Who merges holds each of them against all others. */
+	if (!code && json_array_size(warnings) > LOAD_WARNINGS_MOST)
+		code = error_set(error, -E2BIG, "%zu are more than %d", json_array_size(warnings),
+				 LOAD_WARNINGS_MOST);
 	json_array_foreach(warnings, i, warning)
 	{
 		if (!code)
@@ -283,6 +288,7 @@ static int load_parties(struct result *result, const json_t *document, struct er
 	return code ? error_wrap(error, "parties") : 0;
 }
 
+/* What is told of it, and nothing else that may be there. */
 static int load_overflow(struct result *result, const json_t *document, struct error *error)
 {
 	json_t *json;

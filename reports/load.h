@@ -17,7 +17,9 @@
 #define LOAD_BYTES_MOST      268435456 /* of a file: 256 MiB */
 #define LOAD_CASES_MOST      10000
 #define LOAD_HISTOGRAMS_MOST 10000 /* of all cases: 2.1 GiB */
-#define LOAD_VALUES_MIB      3072  /* that all values of the JSON may take, as they come */
+#define LOAD_TRIALS_MOST     20000 /* of a case, of which merged runs have 1000 each at the most */
+#define LOAD_WARNINGS_MOST   4096
+#define LOAD_VALUES_MIB      3072 /* that all values of the JSON may take, as they come */
 
 /* path "-" is standard input. The result is zeroed where it fails. */
 int load_file(struct result *result, const char *path, struct error *error);

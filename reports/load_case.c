@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/load.h"
 #include "reports/load_trial.h"
 #include "reports/member.h"
 #include "reports/restore.h"
@@ -20,6 +21,9 @@ static int load_trials(struct result_case *line, const json_t *json, struct erro
 	size_t i;
 	int code = member_array(json, "trials", &trials, error);
 
+	if (!code && json_array_size(trials) > LOAD_TRIALS_MOST)
+		return error_set(error, -E2BIG, "%zu trials are more than %d",
+				 json_array_size(trials), LOAD_TRIALS_MOST);
 	json_array_foreach(trials, i, member)
 	{
 		struct result_trial trial = {0};

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/load.h"
 #include "reports/member.h"
 
 static int check_text(const char *what, const char *before, const char *now, struct error *error)
@@ -290,6 +291,8 @@ static int add_trials(struct result_case *line, const struct result_case *from, 
 {
 	int code = line->n_trials ? check_figures(line, from, error) : 0;
 
+	if (!code && line->n_trials + from->n_trials > LOAD_TRIALS_MOST)
+		code = error_set(error, -E2BIG, "these are more than %d trials", LOAD_TRIALS_MOST);
 	if (!code)
 		code = check_range(line, from, error);
 	if (!line->n_trials)
@@ -365,6 +368,9 @@ static int merge_warnings(struct result *into, const json_t *warnings, struct er
 
 		json_array_foreach(into->warnings, j, known) is_known =
 			is_known || json_equal(known, warning);
+		if (!is_known && json_array_size(into->warnings) == LOAD_WARNINGS_MOST)
+			return error_set(error, -E2BIG, "these are more than %d warnings",
+					 LOAD_WARNINGS_MOST);
 		if (!is_known && json_array_append(into->warnings, (json_t *)(uintptr_t)warning))
 			return error_set_errno(error, -ENOMEM, "cannot keep the warnings");
 	}

@@ -188,6 +188,7 @@ static void test_refusals(void **unused)
 		{"warnings",                           "7",				      "\"warnings\" is no array"                       },
 		{"warnings",                           "[{\"host\": \"\\u001b[31m\"}]",
 		 "warnings: \"host\" is not all printable"											},
+		{"warnings",                           "[{}, 7]",                                "warnings: one of them is no object"             },
 		{"parties",			    "[{\"name\": \"n01\"}]",                  "parties: there is no \"device\""                },
 		{"schema",			     NULL,				     "this is no result of verbmark"                  },
 		{"schema",			     "1",				      "this is no result of verbmark"                  },
@@ -350,6 +351,36 @@ static void test_too_many_cases(void **unused)
 	error = (struct error){0};
 	assert_int_equal(loading_load(&result, document, &error), 0);
 	assert_int_equal(result.n_cases, 10000);
+}
+
+/* As many as are read, and one more. */
+static void check_too_many(const char *path, size_t most, const char *sentence)
+{
+	json_t *document = loading_document();
+	char last[64];
+	json_t *parent = loading_parent(document, path, last);
+	json_t *list = json_array();
+	json_t *one = json_object();
+
+	while (json_array_size(list) <= most)
+		json_array_append(list, one);
+	json_object_set_new(parent, last, list);
+	assert_int_equal(load_document(&result, document, &error), -E2BIG);
+	assert_string_equal(error.text, sentence);
+	error = (struct error){0};
+	json_array_remove(list, 0);
+	assert_int_not_equal(load_document(&result, document, &error), -E2BIG);
+	result_finish(&result);
+	error = (struct error){0};
+	json_decref(document);
+	json_decref(one);
+}
+
+static void test_too_many_of_others(void **unused)
+{
+	check_too_many("warnings", 4096, "warnings: 4097 are more than 4096");
+	check_too_many("cases/0/trials", 20000,
+		       "send/lat/64/poll: 20001 trials are more than 20000");
 }
 
 /* The second one of an id, wherever the first one is. */
@@ -525,6 +556,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_no_time, reset, drop),
 		cmocka_unit_test_setup_teardown(test_too_many_cases, reset, drop),
 		cmocka_unit_test_setup_teardown(test_twice, reset, drop),
+		cmocka_unit_test_setup_teardown(test_too_many_of_others, reset, drop),
 		cmocka_unit_test_setup_teardown(test_text, reset, drop),
 		cmocka_unit_test_setup_teardown(test_cut_off, reset, drop),
 		cmocka_unit_test_setup_teardown(test_too_rich, reset, drop),

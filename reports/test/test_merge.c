@@ -482,6 +482,41 @@ static void test_counters_and_warnings(void **unused)
 	assert_null(merged.cases[SAMPLE_BANDWIDTH].counters);
 }
 
+/* Warnings that no other document has. */
+static json_t *with_warnings(int from, int count)
+{
+	json_t *document = loading_document();
+	json_t *warnings = json_array();
+
+	for (int i = 0; i < count; i++)
+		json_array_append_new(warnings,
+				      json_pack("{s:o}", "code", json_sprintf("w%d", from + i)));
+	json_object_set_new(document, "warnings", warnings);
+	return document;
+}
+
+/* What is merged can be read again: there is no more of anything than that takes. */
+static void test_too_many(void **unused)
+{
+	struct result result;
+
+	assert_int_equal(add(with_warnings(0, 4096)), 0);
+	assert_int_equal(add(with_warnings(0, 4096)), 0);
+	assert_int_equal(add(with_warnings(4096, 1)), -E2BIG);
+	assert_string_equal(error.text, "these are more than 4096 warnings");
+	error = (struct error){0};
+	/* It has three of its own; no other one is looked at. */
+	assert_int_equal(loading_load(&result, loading_document(), &error), 0);
+	result_finish(&merged);
+	merged = (struct result){0};
+	assert_int_equal(merge_add(&merged, &result, &error), 0);
+	result.cases[SAMPLE_LATENCY].n_trials = 19998;
+	assert_int_equal(merge_add(&merged, &result, &error), -E2BIG);
+	assert_string_equal(error.text, "send/lat/64/poll: these are more than 20000 trials");
+	result.cases[SAMPLE_LATENCY].n_trials = 3;
+	result_finish(&result);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -505,6 +540,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_refusals, reset, drop),
 		cmocka_unit_test_setup_teardown(test_another_sort, reset, drop),
 		cmocka_unit_test_setup_teardown(test_more_than_can_be_counted, reset, drop),
+		cmocka_unit_test_setup_teardown(test_too_many, reset, drop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
