@@ -35,6 +35,7 @@ struct format {
 	void (*end)(FILE *out);
 	bool is_apart; /* an empty line is between two results */
 	bool is_page;  /* where comparisons have a place */
+	bool has_unit; /* and not bytes per second */
 };
 
 struct settings {
@@ -66,7 +67,7 @@ static const struct option_row rows[] = {
 	{"redact",   0,   NULL,   option_flag,      offsetof(struct settings, is_redacted),
 	 "write it without names of hosts and addresses: of one FILE as well"},
 	{"units",    0,   "UNIT", table_parse_unit, offsetof(struct settings, unit),
-	 "Gb/s, Mb/s, GB/s, MB/s, MiB/s (Gb/s)"                              },
+	 "of table, html, markdown: Gb/s, Mb/s, GB/s, MB/s, MiB/s (Gb/s)"    },
 };
 
 static const char *parse_baseline(const char *text, void *field)
@@ -156,11 +157,11 @@ static int add_json(const struct settings *settings, const struct shown *shown, 
 }
 
 static const struct format formats[] = {
-	{"table",    NULL,       add_table,    NULL,     true,  false},
-	{"html",     page_begin, add_page,     page_end, true,  true },
-	{"markdown", NULL,       add_markdown, NULL,     true,  false},
-	{"csv",      csv_begin,  add_csv,      NULL,     false, false},
-	{"json",     NULL,       add_json,     NULL,     false, false},
+	{"table",    NULL,       add_table,    NULL,     true,  false, true },
+	{"html",     page_begin, add_page,     page_end, true,  true,  true },
+	{"markdown", NULL,       add_markdown, NULL,     true,  false, true },
+	{"csv",      csv_begin,  add_csv,      NULL,     false, false, false},
+	{"json",     NULL,       add_json,     NULL,     false, false, false},
 };
 
 static const char *parse_format(const char *text, void *field)
@@ -398,6 +399,10 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 	code = check_baseline(settings, error);
 	if (code)
 		return code;
+	if (settings->unit && settings->format && !settings->format->has_unit)
+		return error_set(error, -EINVAL,
+				 "--units is for table, html and markdown: %s has bytes per second",
+				 settings->format->name);
 	if (settings->output && settings->json && save_is_same(settings->output, settings->json))
 		return error_set(error, -EINVAL, "--output and --json are the same file");
 	if (settings->is_redacted && settings->format && settings->format->add == add_json)
