@@ -181,7 +181,8 @@ static void say(void *owner, const char *text)
 
 static struct history history_of(const struct settings *settings)
 {
-	return (struct history){.folder = settings->folder, .say = say};
+	return (struct history){
+		.folder = settings->folder, .version = VERBMARK_VERSION, .say = say};
 }
 
 static struct history_view view_of(const struct settings *settings)

@@ -177,15 +177,19 @@ static bool is_same(const struct history_file *one, const struct history_file *o
 	       (one->label_size < 0 || one->label_changed_ns == other->label_changed_ns);
 }
 
-/* What the index knows of files, by their names, those that were skipped too. */
-static int known_files(struct history_files *known, sqlite3 *db, struct error *error)
+/*
+ * What the index knows of files, by their names, those that were skipped too. One that is to be
+ * tried again is as no file is.
+ */
+static int known_files(struct history_files *known, const struct history *history,
+		       struct error *error)
 {
 	sqlite3_stmt *found =
-		sql_start(db, error,
+		sql_start(history->db, error,
 			  "SELECT name, size, changed_ns, label_size, label_changed_ns FROM runs "
-			  "UNION ALL SELECT name, size, changed_ns, label_size, label_changed_ns "
-			  "FROM skipped ORDER BY name",
-			  "");
+			  "UNION ALL SELECT name, CASE program WHEN ? THEN size ELSE -1 END, "
+			  "changed_ns, label_size, label_changed_ns FROM skipped ORDER BY name",
+			  "t", history->is_trying ? "" : history->version);
 	size_t room = 0;
 	int code;
 
@@ -243,7 +247,7 @@ static int skip(struct history *history, const struct history_file *file, struct
 	if (is_of_the_moment(why->code))
 		kept.size = -1;
 	make_printable(why->text);
-	return history_index_skip(history->db, &kept, why->text, error);
+	return history_index_skip(history->db, &kept, history->version, why->text, error);
 }
 
 /* Anybody may lay a document there: what 'add' would refuse, or call otherwise, is no run. */
@@ -405,7 +409,7 @@ static int take_files(struct history *history, bool is_again, struct error *erro
 	history->n_skipped = 0;
 	history->has_no_files = code != 0;
 	if (!code)
-		code = known_files(&known, history->db, error);
+		code = known_files(&known, history, error);
 	if (!code) {
 		drop_twins(history, &files);
 		code = take_changes(history, &known, &files, error);
@@ -501,6 +505,7 @@ int history_do(struct history *history, enum history_use wanted, history_work *w
 
 	if (code)
 		return code;
+	history->is_trying = wanted == HISTORY_ADD;
 	code = lock(&fd, history, &why);
 
 	if (!code)

@@ -15,11 +15,13 @@
 
 struct history {
 	const char *folder;
+	const char *version; /* of the program: what another one has skipped is tried again */
 	sqlite3 *db;
 	said *say; /* what was skipped, and whether the index was made anew */
 	void *owner;
 	size_t n_skipped;
 	bool has_no_files; /* they could not be read: no fault of the index */
+	bool is_trying;    /* all that was skipped once more: it was added, maybe */
 	bool is_damaged;   /* the index on the disk, in what is found late: nothing of it is used */
 };
 
@@ -33,8 +35,8 @@ enum history_use {
 typedef int history_work(struct history *history, void *of, struct error *error);
 
 /*
- * Brings the index up to the files, and does the work with it. history has folder, say and
- * owner. work NULL: that was all.
+ * Brings the index up to the files, and does the work with it. history has folder,
+ * version, say and owner. work NULL: that was all.
  */
 int history_do(struct history *history, enum history_use use, history_work *work, void *of,
 	       struct error *error);

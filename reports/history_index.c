@@ -27,7 +27,7 @@ static const char *const tables[] = {
 	"CREATE INDEX runs_of_setup ON runs(setup, id)",
 	"CREATE TABLE skipped(name TEXT PRIMARY KEY, why TEXT NOT NULL, size INTEGER NOT NULL, "
 	"changed_ns INTEGER NOT NULL, label_size INTEGER NOT NULL, "
-	"label_changed_ns INTEGER NOT NULL) WITHOUT ROWID",
+	"label_changed_ns INTEGER NOT NULL, program TEXT NOT NULL) WITHOUT ROWID",
 	"CREATE TABLE series(id INTEGER PRIMARY KEY, setup INTEGER NOT NULL, "
 	"case_id TEXT NOT NULL, kind TEXT NOT NULL, figure TEXT NOT NULL, "
 	"windows INTEGER NOT NULL DEFAULT 0, settled_run INTEGER NOT NULL DEFAULT 0, "
@@ -258,12 +258,12 @@ int history_index_add(sqlite3 *db, const struct history_file *file, const struct
 	return code ? code : forget_found(db, adding.setup, adding.run, error);
 }
 
-int history_index_skip(sqlite3 *db, const struct history_file *file, const char *why,
-		       struct error *error)
+int history_index_skip(sqlite3 *db, const struct history_file *file, const char *version,
+		       const char *why, struct error *error)
 {
-	return sql_do(db, error, "INSERT OR REPLACE INTO skipped VALUES(?, ?, ?, ?, ?, ?)",
-		      "ttiiii", file->name, why, file->size, file->changed_ns, file->label_size,
-		      file->label_changed_ns);
+	return sql_do(db, error, "INSERT OR REPLACE INTO skipped VALUES(?, ?, ?, ?, ?, ?, ?)",
+		      "ttiiiit", file->name, why, file->size, file->changed_ns, file->label_size,
+		      file->label_changed_ns, version);
 }
 
 static int remove_points(sqlite3 *db, int64_t setup, int64_t run, struct error *error)

@@ -12,7 +12,7 @@
 #include "reports/sql.h"
 
 /* In user_version: of another one nothing is read. */
-#define HISTORY_INDEX_VERSION 3
+#define HISTORY_INDEX_VERSION 4
 
 int history_index_create(sqlite3 *db, struct error *error);
 
@@ -23,9 +23,9 @@ int history_index_check(sqlite3 *db, struct error *error);
 int history_index_add(sqlite3 *db, const struct history_file *file, const struct result *result,
 		      const struct history_label *label, struct error *error);
 
-/* That it cannot be read, and why, until it changes. */
-int history_index_skip(sqlite3 *db, const struct history_file *file, const char *why,
-		       struct error *error);
+/* That this version of the program cannot read it, and why, until it changes. */
+int history_index_skip(sqlite3 *db, const struct history_file *file, const char *version,
+		       const char *why, struct error *error);
 
 /* Whatever the index has of it. */
 int history_index_remove(sqlite3 *db, const struct history_file *file, struct error *error);

@@ -350,7 +350,7 @@ class History(Histories):
         with sqlite3.connect(path) as index:
             index.execute("PRAGMA user_version = 99")
         ended = Ended(Program(*self.command("show", "--format", "json")))
-        self.assertIn("anew from the runs: the index is of version 99, and this is 3", ended.err)
+        self.assertIn("anew from the runs: the index is of version 99, and this is 4", ended.err)
         self.assertEqual(json.loads(ended.out), before)
         with sqlite3.connect(path) as index:
             index.execute("DROP TABLE points")

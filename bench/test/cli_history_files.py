@@ -3,6 +3,7 @@
 
 import json
 import os
+import sqlite3
 import unittest
 
 from histories import Histories
@@ -72,6 +73,31 @@ class Files(Histories):
         os.rename(f"{self.dir}/runs/{moved}",
                   f"{self.dir}/runs/20010909T014740Z-{moved.split('-')[1]}")
         self.assertEqual(len(self.shown()["runs"]), 2)
+
+    def skip(self, name, program):
+        """As if that version of the program could not have read it."""
+        with sqlite3.connect(f"{self.dir}/index.sqlite") as index:
+            index.execute("INSERT INTO skipped SELECT name, 'it is new', size, changed_ns, "
+                          "label_size, label_changed_ns, ? FROM runs WHERE name = ?",
+                          (program, name))
+            index.execute("DELETE FROM points WHERE run = (SELECT id FROM runs WHERE name = ?)",
+                          (name,))
+            index.execute("DELETE FROM runs WHERE name = ?", (name,))
+
+    def test_tried_again(self):
+        """What another version could not read, and what is added once more."""
+        paths = self.runs(0, 1)
+        self.add(*paths)
+        before = self.shown()
+        name = self.kept()[0].removesuffix(".json")
+        self.skip(name, "0.0.1")
+        self.assertEqual(self.shown(), before)
+        for _ in range(2):
+            self.skip(name, before["tool"]["version"])
+            self.skipped(f"{name}.json: it is new")
+            self.skipped(f"{name}.json: it is new")
+            self.assertIn("is there already", self.add(paths[0]))
+            self.assertEqual(self.shown(), before)
 
 
 if __name__ == "__main__":
