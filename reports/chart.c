@@ -86,16 +86,29 @@ static bool insert(struct plot_series *series, size_t *room, const struct plot_p
 	return true;
 }
 
+static size_t most_of(const struct chart *chart)
+{
+	return chart->most ? chart->most : CHART_POINTS;
+}
+
+bool chart_has_room(const struct chart *chart, const char *panel, size_t n_points)
+{
+	bool has_panel = chart->n_panels < CHART_PANELS;
+
+	for (size_t i = 0; i < chart->n_panels && !has_panel; i++)
+		has_panel = !strcmp(chart->panels[i].plot.title, panel);
+	return has_panel && chart->n_points + n_points <= most_of(chart);
+}
+
 void chart_add(struct chart *chart, const char *panel_name, const char *series_name,
 	       const struct plot_point *point)
 {
-	size_t most = chart->most ? chart->most : CHART_POINTS;
 	struct chart_panel *panel = NULL;
 	struct plot_series *series = NULL;
 
 	if (!isfinite(point->x) || !isfinite(point->y))
 		return;
-	if (chart->n_points < most)
+	if (chart->n_points < most_of(chart))
 		panel = find_panel(chart, panel_name);
 	if (panel)
 		series = find_series(chart, panel, series_name);

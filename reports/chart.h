@@ -39,6 +39,9 @@ struct chart {
 	size_t n_looks;
 };
 
+/* Whether so many points of a panel would all be drawn. */
+bool chart_has_room(const struct chart *chart, const char *panel, size_t n_points);
+
 /* Where there is no memory, the point is left out. id and note stay the caller's. */
 void chart_add(struct chart *chart, const char *panel, const char *series,
 	       const struct plot_point *point);

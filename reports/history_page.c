@@ -13,6 +13,8 @@
 
 /* Of one figure of a setup: a page of all of them stays below 2 MB. */
 #define POINTS_MOST 1200
+/* Of those that have no room in it. */
+#define NAMED_MOST 200
 
 /* A figure of the page for each of these that some series has. */
 static const struct {
@@ -28,9 +30,9 @@ static const struct {
 	{&figure_messages, "Message rate, run by run",                   "rate", "Mmsg/s"},
 };
 
-/* What points say, which has to stay until they are printed. */
+/* What points say, of runs and of steps, or which series are not drawn: until they are printed. */
 struct notes {
-	char **list; /* of runs, and then of steps */
+	char **list;
 	size_t count;
 };
 
@@ -90,12 +92,53 @@ static int add_point(struct chart *chart, struct notes *notes, const struct hist
 	return 0;
 }
 
+/* Of runs, and of the steps that came at them. */
+static size_t count_points(const struct history_series *series)
+{
+	size_t count = series->n_points;
+
+	for (size_t i = 0; i < series->n_points; i++)
+		count += history_step_at(series, series->points[i].run) != NULL;
+	return count;
+}
+
+/* All of it or nothing: what there is no room for would be its newest runs. */
+static int add_series(struct chart *chart, struct notes *notes, struct notes *undrawn,
+		      const struct history_view *view, const struct history_series *series)
+{
+	char name[HISTORY_TEXT];
+	int code = 0;
+
+	history_tell_case(name, series);
+	if (!chart_has_room(chart, name, count_points(series)))
+		return keep(undrawn, name) ? 0 : -ENOMEM;
+	for (size_t i = 0; i < series->n_points && !code; i++)
+		code = add_point(chart, notes, view, series, &series->points[i]);
+	return code;
+}
+
+static void print_undrawn(FILE *out, const char *title, const struct notes *undrawn)
+{
+	if (!undrawn->count)
+		return;
+	fprintf(out,
+		"<p>%s: %zu series have no room among %d values and %d cases. <code>--last</code> "
+		"with fewer runs, or their names, show them:</p>\n<ul>\n",
+		title, undrawn->count, POINTS_MOST, CHART_PANELS);
+	for (size_t i = 0; i < undrawn->count && i < NAMED_MOST; i++)
+		markup_element(out, "li", undrawn->list[i]);
+	if (undrawn->count > NAMED_MOST)
+		fprintf(out, "<li>and %zu more</li>\n", undrawn->count - NAMED_MOST);
+	fputs("</ul>\n", out);
+}
+
 static int print_figure(FILE *out, const struct history_view *view, size_t setup, size_t which)
 {
 	struct chart chart = {.title = drawn[which].title,
 			      .says = "Medians over the trials of each run, in the order of runs.",
 			      .least = 1,
 			      .most = POINTS_MOST};
+	struct notes undrawn = {0};
 	struct notes notes = {0};
 	int code = 0;
 
@@ -110,15 +153,16 @@ static int print_figure(FILE *out, const struct history_view *view, size_t setup
 	for (size_t i = 0; i < view->n_series && !code; i++) {
 		const struct history_series *series = &view->series[i];
 
-		if (series->setup != setup || series->figure != drawn[which].figure)
-			continue;
-		for (size_t j = 0; j < series->n_points && !code; j++)
-			code = add_point(&chart, &notes, view, series, &series->points[j]);
+		if (series->setup == setup && series->figure == drawn[which].figure)
+			code = add_series(&chart, &notes, &undrawn, view, series);
 	}
 	if (code)
 		chart_finish(&chart);
 	else
 		chart_print(out, &chart);
+	if (!code)
+		print_undrawn(out, drawn[which].title, &undrawn);
+	finish(&undrawn);
 	finish(&notes);
 	return code;
 }

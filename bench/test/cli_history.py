@@ -230,6 +230,39 @@ class History(Histories):
         self.assertEqual(page.count("<summary>Values of this figure</summary>"), 2)
         self.assertIn("version 1.1, commit bbb; the run before: version 1.0, commit aaa", page)
 
+    def many_cases(self, number, count):
+        """So many of them, all as one is."""
+        made = self.document(number)
+        case = next(case for case in made["cases"] if case["id"] == LATENCY)
+        made["cases"] = [case | {"id": f"{LATENCY}/t{i}"} for i in range(10, 10 + count)]
+        return self.write(f"{number}.json", made)
+
+    def drawn(self, *words):
+        """Runs that are drawn of each case, and the cases that are told to have no room."""
+        page = self.called("show", "--format", "html", *words)
+        runs = {}
+        for run, case in re.findall(r'data-x="(\d+)" data-y="[^"]+" data-case="([^"]+)"', page):
+            runs.setdefault(case, []).append(int(run))
+        self.assertFalse("more values have no room" in page)
+        return runs, re.findall(f"<li>({LATENCY}.*) half</li>", page)
+
+    def test_page_without_room(self):
+        """A series is drawn as far as its newest run, or named: 24 times 49 values are below 1200."""
+        self.add(*(self.many_cases(number, 26) for number in range(49)))
+        runs, named = self.drawn()
+        self.assertEqual(len(runs), 24)
+        for drawn in runs.values():
+            self.assertEqual(drawn, list(range(1, 50)))
+        self.assertEqual(named, [f"{LATENCY}/t34", f"{LATENCY}/t35"])
+        for words in (("--last", "40"), ("*/t34", "*/t35")):
+            runs, others = self.drawn(*words)
+            self.assertEqual((set(named) - set(runs), others), (set(), []))
+        # There is room for 40 cases, whatever they have.
+        self.dir = f"{self.folder}/wide"
+        self.add(self.many_cases(0, 42))
+        runs, named = self.drawn()
+        self.assertEqual((len(runs), named), (40, [f"{LATENCY}/t50", f"{LATENCY}/t51"]))
+
     def test_text_of_others(self):
         document = self.document(0, host="<b>&\"n01")
         self.add(self.write("0.json", document), version="<script>alert(1)</script>")
