@@ -25,6 +25,8 @@
 /* A completion takes no longer than this: on a link of 100 Mb/s, say. */
 #define STALLED_NS          (5 * NS_PER_S)
 #define SLOWEST_NS_PER_BYTE 80
+/* What --timeout is so many doublings of. */
+#define ACK_TICK_NS 4096ULL
 /* An answer by a transport that may lose it is given up sooner. */
 #define LOST_NS (200 * NS_PER_MS)
 
@@ -171,17 +173,30 @@ static int build(struct lane *lane, const struct lane_wish *wanted, struct error
 			       has_other(lane) ? &lane->other : &lane->ground.buffer, error);
 }
 
+static uint64_t each_ns(const struct parameters *p)
+{
+	return p->think_ns + p->size * SLOWEST_NS_PER_BYTE;
+}
+
+/* Whoever tries again is not to be given up before: a device may wait four times as long. */
+static uint64_t patience_ns(const struct parameters *p)
+{
+	uint64_t retry_ns = (p->retries + 1) * 4 * (ACK_TICK_NS << p->timeout);
+
+	return p->transport == TRANSPORT_RC && retry_ns > STALLED_NS ? retry_ns : STALLED_NS;
+}
+
 /* Until the next completion there is: of a stream that of all that it stands for. */
 static uint64_t stalled_ns(const struct lane *lane)
 {
 	const struct parameters *p = lane->parameters;
-	uint64_t each_ns = p->think_ns + p->size * SLOWEST_NS_PER_BYTE;
+	uint64_t count = 1;
 
 	if (p->metric != METRIC_LAT)
-		return STALLED_NS + p->cq_mod * pattern_most_pairs(p) * each_ns;
-	if (lane->shape->rings)
-		return STALLED_NS + p->cq_mod * each_ns;
-	return (lane_is_lossy(lane) ? LOST_NS : STALLED_NS) + each_ns;
+		count = p->cq_mod * pattern_most_pairs(p);
+	else if (lane->shape->rings)
+		count = p->cq_mod;
+	return patience_ns(p) + count * each_ns(p);
 }
 
 int lane_open(struct lane *lane, const struct lane_wish *wish, struct error *error)
@@ -202,6 +217,7 @@ int lane_open(struct lane *lane, const struct lane_wish *wish, struct error *err
 	};
 	lane->flows = cacheline_calloc(lane->n_flows, sizeof(*lane->flows));
 	lane->stalled_ns = stalled_ns(lane);
+	lane->lost_ns = lane_is_lossy(lane) ? LOST_NS + each_ns(parameters) : lane->stalled_ns;
 	make_slots(lane);
 	if (!lane->flows)
 		return error_set_errno(error, -ENOMEM, "cannot make queue pairs");

@@ -109,6 +109,7 @@ struct lane {
 	bool may_owe;       /* there are more receives than the one that is looked at */
 	uint64_t owed;      /* a receive that is posted again once there is an answer; 0: none */
 	uint64_t stalled_ns;
+	uint64_t lost_ns;  /* without the answer to a message: it is missed */
 	uint64_t posted;   /* messages, of all loops since the queue pairs were made */
 	uint64_t messages; /* operations done */
 	uint64_t received; /* messages that have come */

@@ -67,12 +67,12 @@ static ALWAYS_INLINE int pingpong_await(struct lane *lane, const struct round_ki
 static inline int pingpong_missed(struct lane *lane, uint64_t number, int code, struct error *error)
 {
 	const struct round_kind kind = {.walks = lane->walks};
-	uint64_t deadline = clock_now_ns() + PINGPONG_LATE * lane->stalled_ns;
+	uint64_t deadline = clock_now_ns() + PINGPONG_LATE * lane->lost_ns;
 
 	if (lane_missed(lane, number, code, error))
 		return error->code;
 	do
-		code = pingpong_await(lane, kind, lane->stalled_ns, error);
+		code = pingpong_await(lane, kind, lane->lost_ns, error);
 	while (!code && clock_now_ns() < deadline);
 	if (!code)
 		return error_set(error, -EPROTO, "more answers come than messages were sent");
@@ -102,7 +102,7 @@ static ALWAYS_INLINE int pingpong_once(struct lane *lane, const struct round_kin
 	if (unlikely(pingpong_post(lane, kind, error)))
 		return error->code;
 	round_record(round);
-	code = pingpong_await(lane, kind, lane->stalled_ns, error);
+	code = pingpong_await(lane, kind, lane->lost_ns, error);
 	round->took = likely(!code);
 	return unlikely(code) ? pingpong_missed(lane, number, code, error) : 0;
 }

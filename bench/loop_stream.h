@@ -282,9 +282,10 @@ static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 		goes_on = stream_is_under_way(lane);
 	if (stream_begin(lane, run, kind, error) || (goes_on && stream_enter(lane, kind, error)))
 		return error->code;
-	/* As long as was asked for, from then on. */
+	/* As long as was asked for, from then on, and so are windows. */
 	if (goes_on && until != UINT64_MAX)
 		until += lane->first_tick - start;
+	start = lane->first_tick;
 	for (;;) {
 		struct ibv_wc wc[STREAM_BATCH];
 		int64_t done;

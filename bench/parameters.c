@@ -15,12 +15,11 @@
 #include "bench/wire.h"
 
 /* 1 GiB: both areas of a lane must fit a buffer, and a request has 32 bits of length. */
-#define SIZE_MOST   (1ULL << 30)
-#define BUFFER_MOST (64ULL << 30)
-#define SEED_MOST   UINT32_MAX
-#define CQ_MOST     (1ULL << 22)
-#define COUNT_MOST  1000000000000ULL
-#define DAY_NS      (86400 * NS_PER_S)
+#define SIZE_MOST  (1ULL << 30)
+#define SEED_MOST  UINT32_MAX
+#define CQ_MOST    (1ULL << 22)
+#define COUNT_MOST 1000000000000ULL
+#define DAY_NS     (86400 * NS_PER_S)
 /* As far as lists of the kernel's are read. */
 #define CPU_MOST (CPULIST_MAX - 1)
 /* As the kernel has them. */
@@ -134,9 +133,9 @@ const struct parameter parameter_table[PARAMETERS] = {
 	ROW("hugepages", 0, NULL, "buffers in huge pages", PARAMETER_FLAG, NULL, 0, 1, 0,
 	    "hugepages", TARGET(hugepages)),
 	ROW("buffer", 0, "LIST", "what messages go over at each end, such as 64k:1g",
-	    PARAMETER_SIZE, NULL, 8, BUFFER_MOST, AUTO, "buffer", TARGET(buffer)),
+	    PARAMETER_SIZE, NULL, 8, PARAMETER_BUFFER_MOST, AUTO, "buffer", TARGET(buffer)),
 	ROW("access", 0, "LIST", "same, sequential, random, stride=SIZE (random; lat, atomics: same)",
-	    PARAMETER_ACCESS, accesses, ACCESS_STRIDE + 8, ACCESS_STRIDE + BUFFER_MOST, AUTO, "access-",
+	    PARAMETER_ACCESS, accesses, ACCESS_STRIDE + 8, ACCESS_STRIDE + PARAMETER_BUFFER_MOST, AUTO, "access-",
 	    TARGET(access)),
 	ROW("sge", 0, "LIST", "pieces that the buffer of a message has at its own end (1)",
 	    PARAMETER_COUNT, NULL, 1, POST_SGES_MOST, 1, "sge", TARGET(sge)),

@@ -20,6 +20,8 @@
 /* Of a PARAMETER_PIN: where the device is not. */
 #define PARAMETER_FAR (UINT64_MAX - 2)
 
+#define PARAMETER_BUFFER_MOST (64ULL << 30)
+
 enum metric {
 	METRIC_LAT,
 	METRIC_BW,

@@ -122,6 +122,13 @@ static void choose_load(struct parameters *parameters)
 		parameters->duration_ns = LOAD_NS;
 }
 
+/* Of several queue pairs of a lane, at an end to which messages come. */
+static bool has_shared_receives(const struct parameters *p)
+{
+	return pattern_lane_pairs(p, true) > 1 ||
+	       (p->bidirectional && pattern_lane_pairs(p, false) > 1);
+}
+
 /*
  * Many messages at once to one place are as fast as it gets: what caches and tables of
  * translations cost is not in it. One at a time, and where a counter or a flag is shared,
@@ -129,10 +136,16 @@ static void choose_load(struct parameters *parameters)
  */
 static bool is_spread(const struct op *op, const struct parameters *p)
 {
-	bool is_shared = p->use_srq && pattern_lane_pairs(p, true) > 1 && op == &op_send;
+	bool is_shared = p->use_srq && has_shared_receives(p) && op == &op_send;
 
 	return p->metric != METRIC_LAT && !op->shape.is_atomic && !op->shape.is_notified &&
 	       !p->verify && !p->needs && !is_shared;
+}
+
+/* For a place of each queue pair in each direction: nobody asked for so much of it. */
+static bool is_beyond_buffers(const struct op *op, const struct parameters *p)
+{
+	return 2 * pattern_pairs(p) * walk_place(p, op->shape.is_atomic) > PARAMETER_BUFFER_MOST;
 }
 
 bool rules_is_random(const struct op *op, const struct parameters *parameters)
@@ -140,7 +153,8 @@ bool rules_is_random(const struct op *op, const struct parameters *parameters)
 	if (parameters->access != PARAMETER_AUTO)
 		return parameters->access == ACCESS_RANDOM;
 	/* Who gives a buffer wants to see what it costs. */
-	return parameters->buffer != PARAMETER_AUTO || is_spread(op, parameters);
+	return parameters->buffer != PARAMETER_AUTO ||
+	       (is_spread(op, parameters) && !is_beyond_buffers(op, parameters));
 }
 
 static void choose_access(const struct op *op, struct parameters *parameters)
@@ -155,7 +169,7 @@ static void choose_access(const struct op *op, struct parameters *parameters)
 		return;
 	all = pattern_pairs(parameters) * walk_ways(parameters) *
 	      walk_place(parameters, op->shape.is_atomic);
-	choose(&parameters->buffer, at_least(bytes, 2 * all));
+	choose(&parameters->buffer, least(at_least(bytes, 2 * all), PARAMETER_BUFFER_MOST));
 }
 
 /* What a call has nothing to do with is always the same. */
@@ -509,7 +523,7 @@ static bool is_lost_on_way(const struct op *op, const struct parameters *p)
 
 static bool is_shared_by_all(const struct op *op, const struct parameters *p)
 {
-	return walk_is_on(p) && p->use_srq && pattern_lane_pairs(p, true) > 1 && op == &op_send;
+	return walk_is_on(p) && p->use_srq && has_shared_receives(p) && op == &op_send;
 }
 
 static const struct rule {

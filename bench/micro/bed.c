@@ -48,7 +48,7 @@ static void fill_lane(struct bed *bed)
 	lane->depth = (uint32_t)parameters->tx_depth;
 	lane->batch = (unsigned int)parameters->post_list;
 	lane->signal_every = (unsigned int)parameters->cq_mod;
-	lane->stalled_ns = STALLED_NS;
+	lane->stalled_ns = lane->lost_ns = STALLED_NS;
 	lane->stride = AREA_BYTES;
 	lane->walks = walk_is_on(parameters);
 	lane->sent_slots = lane->received_slots = 1;

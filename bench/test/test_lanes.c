@@ -373,6 +373,34 @@ static void test_spare_buffers(void **unused)
 }
 
 /* A count ends one thread's lane before another's: its receives are posted no more. */
+/* As long as the device may take to give up: 4.096 us * 2^N, four times that, each time. */
+static void test_patience(void **unused)
+{
+	static const struct {
+		const char *asked_for;
+		uint64_t stalled_ns;
+		uint64_t lost_ns;
+	} rows[] = {
+		{"size=1",					 5000000080,   5000000080  },
+		{"size=1 timeout=20 retries=7",                    137438953552, 137438953552},
+		{"size=1 timeout=20 transport=UC",                 5000000080,   200000080   },
+		{"metric=bw cq-mod=2 timeout=19 retries=0 size=1", 8589934752,   8589934752  },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct lane_wish wish;
+		struct lane lane;
+
+		parameters = asked(rows[i].asked_for);
+		rules_choose(&op_send, &parameters);
+		wish = wish_of(0, false);
+		open_as_wished(&lane, &wish);
+		assert_int_equal(lane.stalled_ns, rows[i].stalled_ns);
+		assert_int_equal(lane.lost_ns, rows[i].lost_ns);
+		lane_close(&lane);
+	}
+}
+
 static void test_a_hint_for_lanes_that_stall(void **unused)
 {
 	static const struct {
@@ -409,6 +437,7 @@ int main(void)
 		cmocka_unit_test(test_begin_of_a_line),
 		cmocka_unit_test(test_locks_of_atomics),
 		cmocka_unit_test(test_spare_buffers),
+		cmocka_unit_test(test_patience),
 		cmocka_unit_test(test_a_hint_for_lanes_that_stall),
 	};
 
