@@ -57,7 +57,7 @@ static void test_choices(void **unused)
 		 "size=1g qps=33 rx-depth=372 tx-depth=2 cq-mod=1 duration=100ms"                                                              },
 		{"metric=bw size=1g qps=33 access=sequential",
 		 "access=sequential buffer=64g " STREAM
-		 "size=1g qps=33 tx-depth=2 cq-mod=1 duration=100ms"									   },
+		 "size=1g qps=33 rx-depth=372 tx-depth=2 cq-mod=1 duration=100ms"                                                              },
 		{"metric=bw latencies=1 bidirectional=1",
 		 BW "latencies=1 bidirectional=1 cq-mod=1 duration=100ms"                                                                      },
 		{"metric=bw verify=1",						"access=same " STREAM "verify=1 duration=100ms"          },
