@@ -7,6 +7,8 @@
 #define BENCH_LOOP_SINK_H
 
 #include "bench/slots.h"
+#include "core/clock.h"
+#include "reports/windows.h"
 
 #define SINK_BATCH 16
 
@@ -34,11 +36,17 @@ static ALWAYS_INLINE int sink_take(struct lane *lane, const struct ibv_wc *wc, i
 	return 0;
 }
 
-/* Constants at the call: whether its receives have several places, and are looked at. */
+/*
+ * Constants at the call: whether its receives have several places, are looked at, and when they
+ * come is kept: windows NULL, it is not.
+ */
 static ALWAYS_INLINE int sink(struct lane *lane, bool is_moved, bool is_verified,
-			      struct error *error)
+			      struct windows *windows, struct error *error)
 {
+	uint64_t start = windows ? clock_now_ns() : 0;
+
 	for (;;) {
+		uint64_t before = lane->messages;
 		struct ibv_wc wc[SINK_BATCH];
 		int got = completion_wait(lane->completion, SINK_BATCH, wc, UINT64_MAX, error);
 
@@ -47,17 +55,27 @@ static ALWAYS_INLINE int sink(struct lane *lane, bool is_moved, bool is_verified
 			return error->code;
 		if (got > 0)
 			got = sink_take(lane, wc, got, is_moved, error);
+		if (windows)
+			windows_add(windows, clock_now_ns() - start, lane->messages - before);
 		if (unlikely(got < 0))
 			return got;
+		/* There may always be more, and the client's word says how long ago it is. */
+		if (windows && unlikely(alarm_raised(lane->completion->alarm)))
+			return alarm_reason(lane->completion->alarm, error);
 	}
 }
 
-static inline int loop_sink(struct lane *lane, struct error *error)
+/* windows NULL: nothing is lost on its way, and the client knows when each one came. */
+static inline int loop_sink(struct lane *lane, struct windows *windows, struct error *error)
 {
+	bool is_verified = lane->parameters->verify;
+
+	if (windows)
+		return sink(lane, lane->walks || is_verified, is_verified, windows, error);
 	if (lane->walks)
-		return sink(lane, true, false, error);
-	return lane->parameters->verify ? sink(lane, true, true, error)
-					: sink(lane, false, false, error);
+		return sink(lane, true, false, NULL, error);
+	return is_verified ? sink(lane, true, true, NULL, error)
+			   : sink(lane, false, false, NULL, error);
 }
 
 /*

@@ -129,7 +129,7 @@ static int open_station(void *whole, unsigned int number, struct error *error)
 	if (code)
 		return code;
 	session->team.alarms[number] = lane->completion->alarm;
-	if (!session->parameters.bidirectional)
+	if (!station_counts(station, errand->wanted))
 		return 0;
 	station->windows = cacheline_calloc(1, sizeof(*station->windows));
 	return station->windows ? 0 : error_set_errno(error, -ENOMEM, "cannot answer");
@@ -294,7 +294,7 @@ static double driven(const struct session *session, const struct protocol_stop *
 	double sum = 0;
 
 	for (unsigned int i = 0; i < session->team.n; i++) {
-		double messages = station_driven(&session->stations[i], stop);
+		double messages = station_counted(&session->stations[i], stop);
 
 		if (messages < 0)
 			return messages;

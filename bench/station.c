@@ -16,6 +16,14 @@ bool station_answers(const struct protocol_case *wanted)
 							   (enum rdma_wait_mode)p->server_cq));
 }
 
+bool station_counts(const struct station *station, const struct protocol_case *wanted)
+{
+	const struct parameters *p = &wanted->parameters;
+
+	return p->bidirectional ||
+	       (p->metric == METRIC_BW && wanted->op->is_received && lane_is_lossy(&station->lane));
+}
+
 /* The client needs nothing of this program, which may sleep, or have work of its own. */
 static int wait_for_word(struct lane *lane, struct error *error)
 {
@@ -44,7 +52,21 @@ static int drive(struct station *station, const struct protocol_case *wanted, st
 	windows_init(station->windows, NS_PER_MS);
 	start = clock_now_ns();
 	code = wanted->op->bandwidth(&station->lane, &run, error);
-	station->driven_ns = clock_now_ns() - start;
+	station->counted_ns = clock_now_ns() - start;
+	return code;
+}
+
+/* Takes what comes until the client speaks: of what may be lost, only this end knows when. */
+static int take_in(struct station *station, struct error *error)
+{
+	uint64_t start = clock_now_ns();
+	int code;
+
+	if (station->windows)
+		windows_init(station->windows, NS_PER_MS);
+	code = loop_sink(&station->lane, station->windows, error);
+	if (station->windows)
+		station->counted_ns = clock_now_ns() - start;
 	return code;
 }
 
@@ -59,7 +81,7 @@ static int respond(struct station *station, const struct protocol_case *wanted, 
 	if (p->bidirectional)
 		code = drive(station, wanted, error);
 	else if (p->metric != METRIC_LAT && wanted->op->is_received)
-		code = loop_sink(lane, error);
+		code = take_in(station, error);
 	else if (station_answers(wanted))
 		code = wanted->op->latency(lane, &run, error);
 	else
@@ -95,7 +117,7 @@ int station_respond(struct station *station, const struct protocol_case *wanted,
 	uint64_t start = clock_now_ns();
 	int code;
 
-	station->driven_ns = 0;
+	station->counted_ns = 0;
 	code = respond(station, wanted, error);
 	done->cost = cost_since(&station->lane, &before);
 	done->elapsed_ns = clock_now_ns() - start;
@@ -105,9 +127,9 @@ int station_respond(struct station *station, const struct protocol_case *wanted,
 	return code ? code : count_rest(wanted, &station->lane, &done->arrived, error);
 }
 
-double station_driven(const struct station *station, const struct protocol_stop *stop)
+double station_counted(const struct station *station, const struct protocol_stop *stop)
 {
-	uint64_t now_ns = station->driven_ns;
+	uint64_t now_ns = station->counted_ns;
 
 	if (!now_ns)
 		return -1;

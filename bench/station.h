@@ -9,10 +9,16 @@
 
 struct station {
 	struct lane lane;
-	struct windows *windows; /* of its own direction, where it has one, */
-	uint64_t driven_ns;      /* and for how long it was driven; 0: it was not */
+	struct windows *windows; /* of what station_counts, where it does, */
+	uint64_t counted_ns;     /* and for how long; 0: it did not */
 	struct protocol_done done;
 };
+
+/*
+ * Whether it keeps when messages came: those of its own direction, where it has one, or those
+ * that come to it, where others may be lost.
+ */
+bool station_counts(const struct station *station, const struct protocol_case *wanted);
 
 /* Whether it throws messages back, rather than only receives them or sleeps. */
 bool station_answers(const struct protocol_case *wanted);
@@ -22,9 +28,9 @@ int station_respond(struct station *station, const struct protocol_case *wanted,
 		    struct error *error);
 
 /*
- * How many it drove while the client measured, as long ago as the word of it says. Below
- * 0: it drove none.
+ * How many of those there were while the client measured, as long ago as the word of it says.
+ * Below 0: it kept none.
  */
-double station_driven(const struct station *station, const struct protocol_stop *stop);
+double station_counted(const struct station *station, const struct protocol_stop *stop);
 
 #endif

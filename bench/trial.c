@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "bench/gather.h"
@@ -236,6 +237,21 @@ static bool is_shared(const struct plan_case *wanted)
 						       : op_is_answered(wanted->op, wanted->kind);
 }
 
+/*
+ * Of what was sent meanwhile, what the server has seen come meanwhile. Both ways it counts its
+ * own, and what is known is the share of all that was sent, with the warm-up.
+ */
+static uint64_t arrived_of(const struct trial *trial, const struct plan_case *wanted,
+			   const struct result_trial *found)
+{
+	double messages = (double)found->messages;
+	double share = 1 - (double)found->lost / (double)found->sent;
+
+	if (wanted->parameters.bidirectional || trial->driven < 0)
+		return (uint64_t)(messages * share);
+	return (uint64_t)fmin(messages, trial->driven);
+}
+
 /* Only what has arrived is bandwidth: where there is somebody to count it. */
 static int count_arrived(struct trial *trial, const struct plan_case *wanted,
 			 struct result_trial *found, struct error *error)
@@ -251,8 +267,8 @@ static int count_arrived(struct trial *trial, const struct plan_case *wanted,
 				 "none of %" PRIu64 " messages has arrived: on RC they would be "
 				 "sent again",
 				 found->sent);
-	found->messages -=
-		(uint64_t)((double)found->messages * (double)found->lost / (double)found->sent);
+	if (found->lost)
+		found->messages = arrived_of(trial, wanted, found);
 	found->messages_per_s = (double)found->messages / seconds;
 	found->bytes_per_s = found->messages_per_s * (double)wanted->parameters.size;
 	/* Which of the windows, and of the queue pairs, lost them, nobody knows. */

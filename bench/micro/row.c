@@ -35,7 +35,7 @@ static int run_sink(struct bed *bed, const struct loop_run *run, struct error *e
 
 	alarm_clear(&bed->lane.ground.alarm);
 	instant_supply(&bed->instant, run->messages);
-	code = loop_sink(&bed->lane, &end);
+	code = loop_sink(&bed->lane, NULL, &end);
 	return code == -ESHUTDOWN ? 0 : error_set(error, code, "%s", end.text);
 }
 

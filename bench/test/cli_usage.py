@@ -41,7 +41,7 @@ OPTIONS = {
 # It has a plan of its own.
 OPTIONS["tips"] = OPTIONS["run"] - {"preset", "plan"}
 OPTIONS["gate"] = OPTIONS["run"] - {
-    "trials", "interleave", "needs", "rate", "arrivals",
+    "trials", "interleave", "needs", "rate", "arrivals", "pattern",
     "all", "events", "device-port", "launch", "wait", "no-save", "redact", "units", "fail-below",
     "fail-above", "rdma-cm", "cpu-freq",
 } | {

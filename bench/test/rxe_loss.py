@@ -39,6 +39,17 @@ class Loss(Wire):
         # Nobody knows which of them lost how many.
         self.assertEqual(case["bandwidth"]["windows"], [])
 
+    def test_a_receiver_that_is_too_slow(self):
+        """Whatever was lost before it was measured: it takes 5000 messages a second at the most."""
+        document = measure(
+            "--connect", "qp", "--transport", "ud", "--metric", "bw", "--think", "200us", "-D", "100ms"
+        )
+        (case,) = document["cases"]
+        self.check_counted(case, 200)
+        for trial in case["trials"]:
+            # The time is cut to windows of 1 ms at both ends of it.
+            self.assertLess(trial["bandwidth"]["messages_per_s"], 5000 * 1.05)
+
     def test_reliable_ones_lose_nothing(self):
         self.lose(2)
         document = measure("--connect", "qp", "--op", "send,read", "-n", 400)

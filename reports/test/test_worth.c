@@ -132,7 +132,7 @@ static void test_faults(void **unused)
 	worth->n_doses = 2;
 	snprintf(worth->plant, sizeof(worth->plant), "hand");
 	for (size_t i = 0; i < 2; i++)
-		record(&worth->doses[i], 2 * ROUNDS, 1, 0);
+		record(&worth->doses[i], 2 * ROUNDS, 1 + (double)i / 1000, 0);
 	worth->doses[1].is_noisy = true;
 	worth->doses[1].bout.banner = BANNER_SOFT;
 	snprintf(worth->doses[1].bout.invalid, sizeof(worth->doses[1].bout.invalid), "too hot");
