@@ -160,8 +160,11 @@ int soft_errand_run(const struct soft_peer *peer, enum soft_errand_kind kind,
 	};
 	struct soft_errands *errands = peer->errands;
 	struct cursor cursor = {.span = here};
+	int cancelled;
 	int result = 0;
 
+	/* A post is no cancellation point, whatever it waits for. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelled);
 	pthread_mutex_lock(&errands->mutex);
 	for (unsigned int i = 0; i < there->count && !result; i++) {
 		errand.key = there->key[i];
@@ -173,5 +176,6 @@ int soft_errand_run(const struct soft_peer *peer, enum soft_errand_kind kind,
 		soft_peer_leave(peer);
 	}
 	pthread_mutex_unlock(&errands->mutex);
+	pthread_setcancelstate(cancelled, NULL);
 	return result == -EPIPE ? -ESRCH : result;
 }

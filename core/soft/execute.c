@@ -112,6 +112,12 @@ enum soft_outcome soft_execute_copied(int result)
 	}
 }
 
+/* What its queue pair takes at all: asked before lengths and keys are. */
+static bool is_taken(const struct soft_target *target, uint32_t access)
+{
+	return atomic_load_explicit(&target->qp->access, memory_order_relaxed) & access;
+}
+
 /* A piece of the target's memory, held in a lane; NULL: not allowed. */
 static _Atomic uint32_t *reach(const struct soft_target *target,
 			       const struct soft_operation *operation, uint32_t access,
@@ -127,8 +133,6 @@ static _Atomic uint32_t *reach(const struct soft_target *target,
 	uint64_t place;
 	_Atomic uint32_t *lane;
 
-	if (!(atomic_load_explicit(&target->qp->access, memory_order_relaxed) & access))
-		return NULL;
 	lane = soft_region_enter(target->peer->arena, &reach, target->sender, &place);
 	if (lane) {
 		there->count = 1;
@@ -151,6 +155,8 @@ enum soft_outcome soft_execute_write(const struct soft_target *target,
 	_Atomic uint32_t *lane;
 	int result;
 
+	if (!is_taken(target, IBV_ACCESS_REMOTE_WRITE))
+		return (enum soft_outcome)IBV_WC_REM_INV_REQ_ERR;
 	/* No key is looked at where there is nothing to write. */
 	if (!operation->length)
 		return SOFT_DONE;
@@ -162,14 +168,15 @@ enum soft_outcome soft_execute_write(const struct soft_target *target,
 	return soft_execute_copied(result);
 }
 
-static bool may_read(const struct soft_qp *qp, const struct soft_target *target,
+static bool may_read(const struct soft_qp *qp, const struct soft_target *target, uint32_t access,
 		     enum soft_outcome *outcome)
 {
 	if (!qp->attr.max_rd_atomic) {
 		*outcome = (enum soft_outcome)IBV_WC_LOC_QP_OP_ERR;
 		return false;
 	}
-	if (!atomic_load_explicit(&target->qp->max_dest_rd_atomic, memory_order_relaxed)) {
+	if (!is_taken(target, access) ||
+	    !atomic_load_explicit(&target->qp->max_dest_rd_atomic, memory_order_relaxed)) {
 		*outcome = (enum soft_outcome)IBV_WC_REM_INV_REQ_ERR;
 		return false;
 	}
@@ -185,7 +192,7 @@ static enum soft_outcome read_from(const struct soft_qp *qp, const struct soft_t
 	enum soft_outcome outcome;
 	int result;
 
-	if (!may_read(qp, target, &outcome))
+	if (!may_read(qp, target, IBV_ACCESS_REMOTE_READ, &outcome))
 		return outcome;
 	if (!operation->length)
 		return SOFT_DONE;
@@ -207,7 +214,7 @@ static enum soft_outcome do_atomic(const struct soft_qp *qp, const struct soft_t
 	uint64_t before;
 	int result;
 
-	if (!may_read(qp, target, &outcome))
+	if (!may_read(qp, target, IBV_ACCESS_REMOTE_ATOMIC, &outcome))
 		return outcome;
 	if (operation->length != sizeof(uint64_t))
 		return (enum soft_outcome)IBV_WC_LOC_LEN_ERR;

@@ -2,7 +2,9 @@
 #include "core/soft/lock.h"
 
 #include <sched.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
 	SPINS = 200,
@@ -54,7 +56,8 @@ bool soft_lock_wait(struct soft_lock *lock)
 			if ((is_dead(holder) || is_stopped(holder, round - SPINS - YIELDS)) &&
 			    atomic_compare_exchange_strong(&lock->holder, &holder, soft_lock_self))
 				return true;
-			nanosleep(&nap, NULL);
+			/* No cancellation point: there may be other locks. */
+			syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &nap, NULL);
 		}
 	}
 }

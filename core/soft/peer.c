@@ -382,14 +382,18 @@ static void introduce(uint32_t slot)
 {
 	const struct soft_registry *registry = &soft_process.registry;
 	const struct soft_peer *peer = atomic_load(&soft_process.peer[slot]);
+	int cancelled;
 
 	if ((peer && peer != &coming) || !slot || soft_service_is_this_thread())
 		return;
+	/* A post that meets somebody is no cancellation point. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelled);
 	pthread_mutex_lock(&soft_process.meeting);
 	if (!atomic_load(&soft_process.peer[slot]) &&
 	    soft_registry_is_alive(registry, slot, soft_registry_generation(registry, slot)))
 		meet(slot);
 	pthread_mutex_unlock(&soft_process.meeting);
+	pthread_setcancelstate(cancelled, NULL);
 }
 
 static COLD struct soft_peer *meet_and_find(uint32_t slot)

@@ -346,6 +346,33 @@ static void test_a_channel_that_has_gone(void **unused)
 	assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
+/* Wakes who waits for the other end's completions, and says so, though it is to end. */
+static void *post_cancelled(void *stage)
+{
+	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
+
+	pthread_cancel(pthread_self());
+	assert_int_equal(stage_post(stage, &wr, 8), 0);
+	pthread_testcancel();
+	return NULL;
+}
+
+/* Whoever is cancelled leaves no lock behind: that is at his own cancellation points. */
+static void test_a_post_is_no_cancellation_point(void **unused)
+{
+	struct stage stage;
+	pthread_t thread;
+
+	stage_open(&stage, &(struct stage_ways){.is_shared = true});
+	stage_receive(&stage, 8, 1);
+	assert_int_equal(ibv_req_notify_cq(stage.end[1].cq, 0), 0);
+	thread = start(post_cancelled, &stage);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(stage_await(stage.end[0].cq).status, IBV_WC_SUCCESS);
+	assert_int_equal(stage_await(stage.end[1].cq).status, IBV_WC_SUCCESS);
+	stage_close(&stage);
+}
+
 enum {
 	RACES = 2000,
 };
@@ -451,6 +478,7 @@ int main(void)
 		cmocka_unit_test(test_objects),
 		cmocka_unit_test(test_connections),
 		cmocka_unit_test(test_a_channel_that_has_gone),
+		cmocka_unit_test(test_a_post_is_no_cancellation_point),
 		cmocka_unit_test(test_one_that_fails_on_its_way),
 		cmocka_unit_test(test_one_that_fails_as_it_goes),
 	};
