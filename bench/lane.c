@@ -142,21 +142,26 @@ static enum buffer_pages other_pages(const struct lane *lane)
 								     : BUFFER_ORDINARY;
 }
 
-/* The thread moves first: what it touches first is near it. */
+/*
+ * The thread moves first: what it touches first is near it. What is read of a device is read
+ * once there is one of that name.
+ */
 static int build(struct lane *lane, const struct lane_wish *wanted, struct error *error)
 {
 	const struct parameters *p = lane->parameters;
 	const char *device = wanted->device;
 	bool is_server = wanted->is_server;
-	const struct placement_wish wish = placement_wish(lane, device, is_server);
+	struct placement_wish wish;
 	struct ground_settings settings =
 		ground_settings(lane, (enum rdma_wait_mode)(is_server ? p->server_cq : p->cq));
 	struct placement *placement = &lane->placement;
 	int code = device_open(&lane->device, device, error);
 
+	if (code)
+		return code;
 	settings.spare = wanted->spare;
-	if (!code)
-		code = placement_node(&wish, &settings.numa_node, error);
+	wish = placement_wish(lane, device, is_server);
+	code = placement_node(&wish, &settings.numa_node, error);
 	if (!code)
 		code = placement_open(placement, &wish, error);
 	if (!code)

@@ -118,13 +118,19 @@ bool protocol_is_noise_wanted(const json_t *note)
 	return !json_is_false(json_object_get(note, "noise"));
 }
 
+/* It becomes part of a path: it leads out of no folder, and is no longer than devices' names are. */
+static bool is_name(const char *device)
+{
+	return !strchr(device, '/') && device[0] != '.' && strlen(device) < IBV_SYSFS_NAME_MAX;
+}
+
 int protocol_read_describe(json_t *message, struct protocol_describe *asked, struct error *error)
 {
 	const char *device;
 	int port;
 
 	if (json_unpack(message, "{s:s, s:i}", "device", &device, "port", &port) || port < 0 ||
-	    strchr(device, '/') || device[0] == '.')
+	    !is_name(device))
 		return error_set(error, -EPROTO, "a malformed question for facts");
 	*asked = (struct protocol_describe){device, (unsigned int)port};
 	return 0;
@@ -178,6 +184,8 @@ int protocol_read_case(json_t *message, struct protocol_case *wanted, struct err
 	if (json_unpack_ex(message, &fault, 0, "{s:s, s:s, s:i, s:o}", "address", &wanted->address,
 			   "device", &wanted->device, "port", &port, "parameters", &object))
 		return error_set(error, -EPROTO, "a malformed case: %s", fault.text);
+	if (!wanted->device[0] || !is_name(wanted->device))
+		return error_set(error, -EPROTO, "a malformed case: that is no name of a device");
 	if (port < 1 || port > UINT8_MAX)
 		return error_set(error, -EPROTO, "a malformed case: port %d of a device", port);
 	wanted->port = (unsigned int)port;

@@ -79,7 +79,7 @@ int protocol_read_describe(json_t *message, struct protocol_describe *asked, str
 struct protocol_case {
 	const struct op *op;
 	struct parameters parameters; /* what nobody asked for is chosen */
-	const char *device;           /* the server's */
+	const char *device;           /* the server's, a name that leads out of no folder */
 	unsigned int port;            /* of the device */
 	const char *address;
 };

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
 #include <rdma/rdma_cma.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/address.h"
 #include "core/limits.h"
@@ -37,25 +39,31 @@ struct scan {
 	size_t n_gids;
 };
 
+/* Nothing here is waited for, whatever the path leads to. */
 static int read_number(const char *path, int fallback)
 {
-	FILE *file = fopen(path, "re");
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	char line[32];
+	ssize_t got;
 
-	if (!file)
+	if (fd < 0)
 		return fallback;
-	if (fgets(line, sizeof(line), file))
-		fallback = (int)strtol(line, NULL, 0);
-	fclose(file);
-	return fallback;
+	got = read(fd, line, sizeof(line) - 1);
+	close(fd);
+	if (got <= 0)
+		return fallback;
+	line[got] = '\0';
+	return (int)strtol(line, NULL, 0);
 }
 
 int device_numa_node(const char *device)
 {
 	char path[128];
+	int length =
+		snprintf(path, sizeof(path), "/sys/class/infiniband/%s/device/numa_node", device);
 
-	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/device/numa_node", device);
-	return read_number(path, -1);
+	/* Cut, it would be the path of something else. */
+	return length < (int)sizeof(path) ? read_number(path, -1) : -1;
 }
 
 static void interfaces_add(struct interfaces *interfaces, unsigned int index)

@@ -114,10 +114,13 @@ static void check_again(const struct protocol_case *wanted)
 	struct protocol_case again;
 	struct result_end end = {.port = wanted->port};
 	struct error error = {0};
-	json_t *message = protocol_case(&wanted->parameters, &end);
+	json_t *message;
 
+	snprintf(end.device, sizeof(end.device), "%s", wanted->device);
+	message = protocol_case(&wanted->parameters, &end);
 	FUZZ_CHECK(message && !protocol_read_case(message, &again, &error));
 	FUZZ_CHECK(again.op == wanted->op && again.port == wanted->port);
+	FUZZ_CHECK(!strcmp(again.device, wanted->device) && !strchr(wanted->device, '/'));
 	FUZZ_CHECK(!memcmp(&again.parameters, &wanted->parameters, sizeof(again.parameters)));
 	json_decref(message);
 }

@@ -141,6 +141,12 @@ class Clients(unittest.TestCase):
             ({"address": "mlx5_0"}, f"no device 'mlx5_0'; there is {DEVICE}"),
             ({"device": "mlx5_0"}, f"no device 'mlx5_0'; there is {DEVICE}"),
             ({"device": 7}, "a malformed case"),
+            ({"device": ""}, "a malformed case: that is no name of a device"),
+            # Cut to the 127 bytes that a path had, it was that of a terminal, which blocks.
+            (
+                {"device": "../../../" + "./" * 44 + "dev/ptmx"},
+                "a malformed case: that is no name of a device",
+            ),
             ({"port": 0}, "a malformed case: port 0 of a device"),
             ({"type": "ready"}, "the client said something else than 'case'"),
         ]

@@ -278,6 +278,54 @@ static void test_malformed_cases(void **unused)
 	check_case_fails(CASE_AT("256", "{}"), -EPROTO, "a malformed case: port 256 of a device");
 }
 
+/* What becomes part of a path; a name has less than 64 bytes, as the kernel's have. */
+static void test_names_of_devices(void **unused)
+{
+	static const struct {
+		const char *device;
+		bool is_name;
+	} rows[] = {
+		{"mlx5_0",							   true },
+		{"a23456789012345678901234567890123456789012345678901234567890123",  true },
+		{"a234567890123456789012345678901234567890123456789012345678901234", false},
+		{"../../../dev/ptmx",						false},
+		{"mlx5_0/..",							false},
+		{"/dev/ptmx",							false},
+		{"..",							       false},
+		{".",								false},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		json_t *message = message_load(CASE("{}"));
+		struct error error = {0};
+		struct protocol_describe asked;
+		struct protocol_case read;
+
+		json_object_set_new(message, "device", json_string(rows[i].device));
+		assert_int_equal(protocol_read_case(message, &read, &error),
+				 rows[i].is_name ? 0 : -EPROTO);
+		assert_string_equal(
+			error.text,
+			rows[i].is_name ? "" : "a malformed case: that is no name of a device");
+		assert_int_equal(protocol_read_describe(message, &asked, &(struct error){0}),
+				 rows[i].is_name ? 0 : -EPROTO);
+		json_decref(message);
+	}
+}
+
+/* Facts may be of the host alone, and a case is on a device. */
+static void test_no_name_of_a_device(void **unused)
+{
+	json_t *message = message_load(CASE("{}"));
+	struct protocol_describe asked;
+	struct protocol_case read;
+
+	json_object_set_new(message, "device", json_string(""));
+	assert_int_equal(protocol_read_describe(message, &asked, &(struct error){0}), 0);
+	assert_int_equal(protocol_read_case(message, &read, &(struct error){0}), -EPROTO);
+	json_decref(message);
+}
+
 static void test_what_was_expected(void **unused)
 {
 	static const struct {
@@ -392,6 +440,8 @@ int main(void)
 		cmocka_unit_test(test_cases_that_no_plan_has),
 		cmocka_unit_test(test_unknown_parameters),
 		cmocka_unit_test(test_malformed_cases),
+		cmocka_unit_test(test_names_of_devices),
+		cmocka_unit_test(test_no_name_of_a_device),
 		cmocka_unit_test(test_what_was_expected),
 		cmocka_unit_test(test_long_reasons),
 		cmocka_unit_test(test_kinds),

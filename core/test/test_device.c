@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "core/address.h"
 #include "core/device.h"
@@ -20,6 +22,38 @@ struct ibv_device **ibv_get_device_list(int *count)
 void ibv_free_device_list(struct ibv_device **list)
 {
 	free(list);
+}
+
+/* The one file that core opens here has a 3 in it. */
+static char opened[256];
+static int opened_with;
+
+int open(const char *path, int flags, ...)
+{
+	int ends[2];
+
+	snprintf(opened, sizeof(opened), "%s", path);
+	opened_with = flags;
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], "3\n", 2), 2);
+	close(ends[1]);
+	return ends[0];
+}
+
+static void test_nodes_of_devices(void **unused)
+{
+	char long_name[200];
+
+	assert_int_equal(device_numa_node("x0"), 3);
+	assert_string_equal(opened, "/sys/class/infiniband/x0/device/numa_node");
+	assert_true(opened_with & O_NONBLOCK);
+	assert_true(opened_with & O_CLOEXEC);
+	/* Of one that is too long nothing is opened, whatever the first part of it leads to. */
+	memset(long_name, 'x', sizeof(long_name) - 1);
+	long_name[sizeof(long_name) - 1] = '\0';
+	opened[0] = '\0';
+	assert_int_equal(device_numa_node(long_name), -1);
+	assert_string_equal(opened, "");
 }
 
 static void test_no_device(void **unused)
@@ -170,6 +204,7 @@ int main(void)
 		cmocka_unit_test(test_addresses_of_devices),
 		cmocka_unit_test(test_sources),
 		cmocka_unit_test(test_many_names_are_cut),
+		cmocka_unit_test(test_nodes_of_devices),
 	};
 
 	return cmocka_run_group_tests(tests, make_devices, NULL);
