@@ -8,16 +8,17 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "bench/allow.h"
 #include "bench/allowance.h"
+#include "bench/away.h"
 #include "bench/choose.h"
 #include "bench/command.h"
 #include "bench/control.h"
 #include "bench/dial.h"
 #include "bench/inventory.h"
+#include "bench/journal.h"
 #include "bench/pooling.h"
 #include "bench/protocol.h"
 #include "bench/removal.h"
@@ -124,6 +125,7 @@ struct server {
 	const struct allow *allow;
 	struct responder_terms terms;
 	struct allowance allowance;
+	struct away away;
 	bool is_once;
 	bool has_served;
 	unsigned int idle_ms; /* 0: for ever */
@@ -134,7 +136,7 @@ struct server {
 
 static void complain(const struct client *client, const struct error *error)
 {
-	fprintf(stderr, "verbmark: client %s: %s\n", client->name, error->text);
+	journal_say("client %s: %s", client->name, error->text);
 }
 
 static void *serve_client(void *argument)
@@ -232,26 +234,6 @@ static int start_client(struct server *server, struct client *client, struct err
 	return 0;
 }
 
-/* Told in one sentence, for which nothing is kept: it goes at once, or not at all. */
-static void turn_away(int fd, const char *name)
-{
-	char reason[160];
-	size_t length;
-	uint8_t *frame;
-	json_t *message;
-
-	snprintf(reason, sizeof(reason),
-		 "this server serves nobody at %s: add its network to 'serve --allow' there", name);
-	fprintf(stderr, "verbmark: client %s: not of a network of --allow\n", name);
-	message = protocol_refusal(reason);
-	frame = wire_frame(message, &length);
-	if (frame && send(fd, frame, length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		length = 0; /* it has gone */
-	free(frame);
-	json_decref(message);
-	close(fd);
-}
-
 /* Whatever goes wrong with one client is no reason to end. */
 static void admit(struct server *server)
 {
@@ -262,7 +244,7 @@ static void admit(struct server *server)
 	int fd = dial_accept(server->listener, &error);
 
 	if (fd < 0) {
-		fprintf(stderr, "verbmark: %s\n", error.text);
+		journal_say("%s", error.text);
 		/* Out of descriptors, say: not again at once. */
 		nanosleep(&(struct timespec){.tv_nsec = 100 * NS_PER_MS}, NULL);
 		return;
@@ -272,7 +254,7 @@ static void admit(struct server *server)
 		return;
 	}
 	if (!allow_permits(server->allow, (struct sockaddr *)&address)) {
-		turn_away(fd, name);
+		away_turn(&server->away, fd, name);
 		return;
 	}
 	client = calloc(1, sizeof(*client));

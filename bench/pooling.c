@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "bench/journal.h"
 #include "bench/value.h"
 #include "core/clock.h"
 
@@ -107,7 +108,7 @@ static int begin_again(struct pooling *pooling)
 {
 	int code = -ECANCELED;
 
-	fprintf(stderr, "verbmark: the pool: %s; it begins again\n", pooling->reason.text);
+	journal_say("the pool: %s; it begins again", pooling->reason.text);
 	pthread_mutex_lock(&pooling->lock);
 	pooling->n_low += pooling->server.mailbox.n_low;
 	pool_close(&pooling->server);
@@ -259,7 +260,7 @@ void pooling_stop(struct pooling *pooling)
 	if (pooling->ended > 0)
 		close(pooling->ended);
 	if (pooling->dump && (ferror(pooling->dump) | fclose(pooling->dump)))
-		fputs("verbmark: the pool: not all of --pool-dump could be written\n", stderr);
+		journal_say("the pool: not all of --pool-dump could be written");
 	*pooling = (struct pooling){0};
 }
 

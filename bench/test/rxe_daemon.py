@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: MIT
 """A server that is left running: what it gives its clients, and whom it takes for one."""
 
+import fcntl
 import os
+import re
 import socket
 import struct
+import subprocess
+import threading
 import time
 import unittest
 
 import documents
 from verbmark import (
-    ADDRESS, ALIVE, CASE, DEVICE, HELLO, LIMIT, Ended, Peer, Server, client, frame, measure,
-    verbmark, wait_until,
+    ADDRESS, ALIVE, CASE, DEVICE, HELLO, LIMIT, PATIENCE, VERBMARK, Ended, Peer, Server, client,
+    frame, measure, verbmark, wait_until,
 )
 
 
@@ -198,6 +202,63 @@ class Limits(unittest.TestCase):
             peer.send(CASE | {"pairs": " " * 100000})
             peer.expect("listening")
             peer.send(ALIVE)
+
+
+class Readers(unittest.TestCase):
+    """What the server says of its clients goes to standard error, which somebody reads, or not."""
+
+    def stranger(self, port, host=ADDRESS):
+        with Peer.dial(port, host) as peer:
+            peer.send({"type": "nonsense"})
+            self.assertEqual(peer.receive()["type"], "refused")
+
+    def test_nobody_reads(self):
+        """Clients are served all the same, and lines that were lost are counted."""
+        reading, writing = os.pipe()
+        fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+        with subprocess.Popen(
+            [VERBMARK, "serve", "-p", "0"], stdout=subprocess.PIPE, stderr=writing, text=True
+        ) as server, os.fdopen(reading, encoding="utf-8") as err:
+            self.addCleanup(server.kill)
+            os.close(writing)
+            words = []
+            while not words or words[0] != "ready":
+                words = server.stdout.readline().split()
+            port = int(words[1].rpartition(":")[2])
+            for _ in range(300):
+                self.stranger(port)
+            ended = Ended(client("-n", 50, port=port))
+            self.assertEqual(ended.status, 0, ended.err)
+            lines = []
+            reader = threading.Thread(target=lambda: lines.extend(err))
+            reader.start()
+            wait_until(lambda: lines, LIMIT, "what there was room for")
+            self.stranger(port)
+            wait_until(lambda: "lines more" in "".join(lines), LIMIT, "the count")
+            server.terminate()
+            self.assertEqual(server.wait(PATIENCE), 0)
+            reader.join()
+        lost = re.findall(r"verbmark: (\d+) lines more were lost here: nobody read this", "".join(lines))
+        self.assertEqual(len(lost), 1)
+        self.assertGreater(int(lost[0]), 100)
+        self.assertEqual(len(lines) - 1 + int(lost[0]), 301)
+
+    def test_who_knocks(self):
+        """Who is turned away is told of once a second at most."""
+        with Server("--allow", "203.0.113.0/24") as server:
+            start = time.monotonic()
+            for _ in range(200):
+                with Peer.dial(server.port) as peer:
+                    self.assertEqual(peer.receive()["type"], "refused")
+            time.sleep(1)
+            with Peer.dial(server.port) as peer:
+                self.assertEqual(peer.receive()["type"], "refused")
+            most = 1 + int(time.monotonic() - start)
+            wait_until(lambda: " others before" in server.err[-1], LIMIT, "the count")
+        self.assertIn("not of a network of --allow", server.err[0])
+        self.assertLessEqual(len(server.err), most)
+        others = re.findall(r"nor were (\d+) others before", "".join(server.err))
+        self.assertEqual(len(server.err) + sum(map(int, others)), 201)
 
 
 class Networks(unittest.TestCase):

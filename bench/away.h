@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who is of no network that a server serves is turned away: told why in one sentence, for
+ * which nothing is kept, so that it goes at once or not at all. The journal tells of them.
+ */
+#ifndef BENCH_AWAY_H
+#define BENCH_AWAY_H
+
+#include <stdint.h>
+
+/* Zeroed: nobody was. */
+struct away {
+	uint64_t told_ns;  /* when one of them was told of */
+	uint64_t n_untold; /* since then */
+};
+
+/* Closes the socket of who goes by that name. */
+void away_turn(struct away *away, int fd, const char *name);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a server says on standard error, a line each time. It waits for nobody who reads that:
+ * clients would wait as well. A line for which there is no room is lost, and the next one that
+ * there is room for tells how many were. For any thread.
+ */
+#ifndef BENCH_JOURNAL_H
+#define BENCH_JOURNAL_H
+
+#include "core/compiler.h"
+
+void journal_say(const char *format, ...) FORMAT(1, 2);
+
+#endif
