@@ -52,16 +52,9 @@ void control_fail(struct control *control, int code, const char *reason)
 	pthread_mutex_unlock(&control->lock);
 }
 
-static bool is_beat(const json_t *message)
-{
-	const char *type = json_string_value(json_object_get(message, "type"));
-
-	return type && !strcmp(type, "alive");
-}
-
 static void deliver(struct control *control, json_t *message)
 {
-	if (is_beat(message)) {
+	if (wire_is_beat(message)) {
 		json_decref(message);
 	} else if (control->n_inbox == CONTROL_INBOX) {
 		json_decref(message);

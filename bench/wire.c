@@ -31,11 +31,21 @@ static int take_head(struct wire_reader *reader, struct error *error)
 	return 0;
 }
 
+static bool is_type(const json_t *message, const char *type)
+{
+	const char *found = json_string_value(json_object_get(message, "type"));
+
+	return found && !strcmp(found, type);
+}
+
+bool wire_is_beat(const json_t *message)
+{
+	return is_type(message, "alive");
+}
+
 bool wire_is_plain(const json_t *message)
 {
-	const char *type = json_string_value(json_object_get(message, "type"));
-
-	return type && (!strcmp(type, "alive") || !strcmp(type, "refused"));
+	return wire_is_beat(message) || is_type(message, "refused");
 }
 
 /* Before anything is made of it. */
@@ -63,31 +73,63 @@ void wire_printable(char *into, size_t size, const char *text)
 	into[i] = '\0';
 }
 
-static int take_body(struct wire_reader *reader, json_t **message, struct error *error)
+/* Those in texts are counted as well: there are few. */
+static uint32_t count_members(const char *text, size_t length)
 {
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < length; i++)
+		count += text[i] == '{' || text[i] == '[' || text[i] == ',';
+	return count;
+}
+
+static int parse(const struct wire_reader *reader, json_t **message, struct error *error)
+{
+	uint32_t n_members = count_members(reader->body, reader->length);
 	char reason[sizeof(error->text)];
 	json_error_t fault;
-	bool is_open;
 
-	if (check_seal(reader, error)) {
-		wire_finish(reader);
-		return error->code;
-	}
+	if (n_members > WIRE_MEMBERS)
+		return error_set(error, -EPROTO,
+				 "a control message of %u members: the other end is not verbmark",
+				 n_members);
 	*message = json_loadb(reader->body, reader->length, JSON_REJECT_DUPLICATES, &fault);
-	is_open = !reader->is_sealed && reader->seal.is_set;
+	if (*message)
+		return 0;
+	/* It quotes what it did not understand. */
+	wire_printable(reason, sizeof(reason), fault.text);
+	return error_set(error, -EPROTO, "a control message is not JSON: %s", reason);
+}
+
+static int check(const struct wire_reader *reader, const json_t *message, struct error *error)
+{
+	bool is_open = !reader->is_sealed && reader->seal.is_set;
+
+	if (!json_is_object(message))
+		return error_set(error, -EPROTO, "a control message is not an object");
+	if (is_open && !wire_is_plain(message))
+		return error_set(error, -EBADMSG, "a control message without its seal");
+	if (wire_is_beat(message) && reader->length > WIRE_BEAT)
+		return error_set(error, -EPROTO,
+				 "a heartbeat of %u bytes: the other end is not verbmark",
+				 reader->length);
+	return 0;
+}
+
+static int take_body(struct wire_reader *reader, json_t **message, struct error *error)
+{
+	int code = check_seal(reader, error);
+
+	if (!code)
+		code = parse(reader, message, error);
+	if (!code)
+		code = check(reader, *message, error);
 	wire_finish(reader);
-	if (!*message) {
-		/* It quotes what it did not understand. */
-		wire_printable(reason, sizeof(reason), fault.text);
-		return error_set(error, -EPROTO, "a control message is not JSON: %s", reason);
-	}
-	if (json_is_object(*message) && (!is_open || wire_is_plain(*message)))
+	if (!code)
 		return 1;
-	is_open = is_open && json_is_object(*message);
 	json_decref(*message);
 	*message = NULL;
-	return is_open ? error_set(error, -EBADMSG, "a control message without its seal")
-		       : error_set(error, -EPROTO, "a control message is not an object");
+	return code;
 }
 
 int wire_read(struct wire_reader *reader, const uint8_t *bytes, size_t length, size_t *used,

@@ -20,6 +20,14 @@
 /* Before it is known who it is: a greeting is shorter. */
 #define WIRE_GREETING (1U << 12)
 
+/*
+ * Brackets and commas of a message: made a tree, each costs far more memory than its byte. The most
+ * that there is are 4096 queue pairs that are connected by hand, of 11 each.
+ */
+#define WIRE_MEMBERS (1U << 16)
+/* A heartbeat is shorter. */
+#define WIRE_BEAT 64
+
 /* In the length: a seal stands behind the JSON, and is counted in it. */
 #define WIRE_SEALED (1U << 31)
 
@@ -42,6 +50,9 @@ struct wire_reader {
 int wire_read(struct wire_reader *reader, const uint8_t *bytes, size_t length, size_t *used,
 	      json_t **message, struct error *error);
 void wire_finish(struct wire_reader *reader);
+
+/* A heartbeat, of which nobody hears. */
+bool wire_is_beat(const json_t *message);
 
 /* What says nothing that an attacker might not do by closing, or keeping, a connection. */
 bool wire_is_plain(const json_t *message);

@@ -260,10 +260,71 @@ static void test_deep(void **unused)
 			json_decref(message);
 		} else {
 			assert_int_equal(code, -EPROTO);
-			assert_contains(error.text, "depth");
+			assert_contains(error.text, depths[i] <= 65536 ? "depth" : "members");
 		}
 		test_free(text);
 	}
+}
+
+/* {"a":[{},{}]}: twice as many brackets and commas as there are objects, and one. */
+static char *make_members(size_t count, size_t *length)
+{
+	char *text = test_malloc(6 + 3 * count + 1);
+
+	memcpy(text, "{\"a\":[", 6);
+	for (size_t i = 0; i < count; i++)
+		memcpy(text + 6 + 3 * i, "{},", 3);
+	/* Behind the last one there is no comma. */
+	*length = 6 + 3 * count + 1;
+	memcpy(text + *length - 2, "]}", 2);
+	return text;
+}
+
+/* Frames that are no longer than others, and would take 70 times as much memory. */
+static void test_many_members(void **unused)
+{
+	static const struct {
+		size_t count;
+		int code;
+		const char *text;
+	} rows[] = {
+		{32767,  1,       ""						 },
+		{32768,  -EPROTO,
+		 "a control message of 65537 members: the other end is not verbmark" },
+		{349520, -EPROTO,
+		 "a control message of 699041 members: the other end is not verbmark"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		size_t length;
+		char *text = make_members(rows[i].count, &length);
+		struct error error;
+		json_t *message;
+
+		assert_int_equal(read_text(text, length, &message, &error), rows[i].code);
+		assert_string_equal(error.text, rows[i].text);
+		assert_int_equal(json_array_size(json_object_get(message, "a")),
+				 rows[i].code == 1 ? rows[i].count : 0);
+		json_decref(message);
+		test_free(text);
+	}
+}
+
+/* Nothing else keeps who says nothing, and nobody looks at what else is in it. */
+static void test_heartbeats(void **unused)
+{
+	static const char longest[] =
+		"{\"type\":\"alive\",\"x\":\"01234567890123456789012345678901234567890\"}";
+	static const char longer[] =
+		"{\"type\":\"alive\",\"x\":\"012345678901234567890123456789012345678901\"}";
+	struct error error;
+	json_t *message;
+
+	assert_int_equal(read_text(longest, 64, &message, &error), 1);
+	json_decref(message);
+	assert_int_equal(read_text(longer, 65, &message, &error), -EPROTO);
+	assert_string_equal(error.text, "a heartbeat of 65 bytes: the other end is not verbmark");
+	assert_null(message);
 }
 
 /* What the other end sent may stand in an error, and that goes to a terminal. */
@@ -397,6 +458,8 @@ int main(void)
 		cmocka_unit_test(test_no_objects),
 		cmocka_unit_test(test_nul_bytes),
 		cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_many_members),
+		cmocka_unit_test(test_heartbeats),
 		cmocka_unit_test(test_errors_are_printable),
 		cmocka_unit_test(test_a_frame_is_made),
 		cmocka_unit_test(test_no_frame_is_too_long),
