@@ -7,9 +7,12 @@
 #include <unistd.h>
 
 #include "bench/lane.h"
+#include "bench/pacing.h"
 #include "bench/rules.h"
 #include "bench/value.h"
+#include "core/hist.h"
 #include "core/memory.h"
+#include "reports/windows.h"
 
 /*
  * Of an entry of a queue without its pieces, and of a completion: the most that providers
@@ -19,8 +22,10 @@
 #define RECEIVE_BYTES    64
 #define COMPLETION_BYTES 128
 #define QUEUE_TIMES      2
-/* A thread with its lane, and windows where it drives a direction of its own. */
+/* A thread with its lane, and windows where a server's drives a direction of its own. */
 #define LANE_BYTES (128U << 10)
+/* What a client's thread sees, which is gathered in as much again. */
+#define SEEN_BYTES (2 * sizeof(struct hist) + sizeof(struct windows))
 /* A queue pair, its connection, and what the library keeps of both. */
 #define PAIR_BYTES (16U << 10)
 /* What the provider itself takes inline where nobody asks for less. */
@@ -102,10 +107,10 @@ static uint64_t list_bytes(const struct parameters *p)
 }
 
 /* What is in it is bounded by the rules, so that no product of two is too large. */
-static bool estimate(const struct protocol_case *wanted, uint64_t *bytes)
+static bool estimate(const struct protocol_case *wanted, bool is_server, uint64_t *bytes)
 {
 	const struct parameters *p = &wanted->parameters;
-	const struct limits limits = lane_limits(p, &wanted->op->shape, true);
+	const struct limits limits = lane_limits(p, &wanted->op->shape, is_server);
 	uint64_t inlined = p->inline_size == PARAMETER_AUTO ? INLINE_BYTES : p->inline_size;
 	uint64_t pieces = limits.sge * sizeof(struct ibv_sge);
 	uint64_t pairs = limits.queue_pairs;
@@ -113,7 +118,9 @@ static bool estimate(const struct protocol_case *wanted, uint64_t *bytes)
 	uint64_t receives = limits.recv_depth ? entries(limits.recv_depth) : 0;
 	uint64_t shared = limits.srqs ? entries(limits.srq_depth) : 0;
 
-	*bytes = (uint64_t)pattern_lanes(p, true) * LANE_BYTES;
+	*bytes = (uint64_t)pattern_lanes(p, is_server) * LANE_BYTES;
+	if (!is_server)
+		*bytes += (pattern_lanes(p, false) + 1) * SEEN_BYTES + sizeof(struct pacing);
 	return add(bytes, limits.regions, region_bytes(p, limits.memory_bytes)) &&
 	       add(bytes, pairs, PAIR_BYTES + sizeof(struct flow) + list_bytes(p)) &&
 	       add(bytes, pairs, sends + 2 * sizeof(uint64_t) * limits.send_depth) &&
@@ -123,12 +130,14 @@ static bool estimate(const struct protocol_case *wanted, uint64_t *bytes)
 }
 
 static int check_case(const struct allowance *allowance, const struct protocol_case *wanted,
-		      struct error *error)
+		      bool is_server, struct error *error)
 {
 	const struct parameters *p = &wanted->parameters;
+	const struct lane_shape *shape = &wanted->op->shape;
 	/* What has a size and is no message is memory, or is none of this end's. */
-	bool has_messages = !wanted->op->shape.is_granted && !wanted->op->shape.is_call;
-	uint64_t pairs = lane_limits(p, &wanted->op->shape, true).queue_pairs;
+	bool has_messages = !shape->is_granted && !shape->is_call;
+	bool has_regions = shape->registers && !is_server;
+	uint64_t pairs = lane_limits(p, shape, is_server).queue_pairs;
 	char asked[32];
 	char most[32];
 
@@ -138,14 +147,14 @@ static int check_case(const struct allowance *allowance, const struct protocol_c
 				 " that this server gives a client: ask for fewer, or raise 'serve "
 				 "--max-qps' there",
 				 pairs, allowance->queue_pairs);
-	if (!has_messages || p->size <= allowance->message_bytes)
+	if ((!has_messages && !has_regions) || p->size <= allowance->message_bytes)
 		return 0;
 	value_print_size(p->size, asked, sizeof(asked));
 	value_print_size(allowance->message_bytes, most, sizeof(most));
 	return error_set(error, -EOPNOTSUPP,
-			 "messages of %s are above the %s that this server takes: ask for smaller "
-			 "ones, or raise 'serve --max-size' there",
-			 asked, most);
+			 "%s of %s are above the %s that this server takes: ask for smaller ones, "
+			 "or raise 'serve --max-size' there",
+			 has_messages ? "messages" : "regions", asked, most);
 }
 
 static uint64_t of_client(const struct allowance *allowance)
@@ -179,17 +188,17 @@ static int refuse_memory(const struct allowance *allowance, uint64_t wanted, str
 			 is_own ? "max-client-memory" : "max-memory");
 }
 
-int allowance_take(struct allowance *allowance, const struct protocol_case *wanted, uint64_t *taken,
-		   struct error *error)
+int allowance_take(struct allowance *allowance, const struct protocol_case *wanted, bool is_server,
+		   uint64_t *taken, struct error *error)
 {
 	uint_least64_t before = atomic_load(&allowance->taken);
 	uint64_t bytes;
 	char text[32];
 
 	*taken = 0;
-	if (check_case(allowance, wanted, error))
+	if (check_case(allowance, wanted, is_server, error))
 		return error->code;
-	if (!estimate(wanted, &bytes))
+	if (!estimate(wanted, is_server, &bytes))
 		bytes = UINT64_MAX;
 	if (bytes > of_client(allowance))
 		return refuse_memory(allowance, bytes, error);

@@ -38,10 +38,11 @@ void allowance_leave(struct allowance *allowance);
 
 /*
  * Whether the case may be, and if so its memory is counted, in *taken. What a case
- * takes is an estimate, and no low one: buffers, queues, completion queues.
+ * takes is an estimate, and no low one: buffers, queues, completion queues, and what a client
+ * sees. is_server: which end of it this server is.
  */
-int allowance_take(struct allowance *allowance, const struct protocol_case *wanted, uint64_t *taken,
-		   struct error *error);
+int allowance_take(struct allowance *allowance, const struct protocol_case *wanted, bool is_server,
+		   uint64_t *taken, struct error *error);
 void allowance_give(struct allowance *allowance, uint64_t *taken);
 /* Gives the rest. */
 void allowance_keep(struct allowance *allowance, uint64_t *taken, uint64_t kept);

@@ -111,12 +111,12 @@ static int take_order(struct drive *drive, const struct responder_terms *terms,
 	return code ? code : measure(drive, error);
 }
 
-/* Memory at this end is as much as a server's. */
+/* This server is the case's client: memory is that of one. */
 static int take(struct drive *drive, json_t *message, const struct responder_terms *terms,
 		struct error *error)
 {
 	struct protocol_drive wanted;
-	struct protocol_case as_server;
+	struct protocol_case as_client;
 	uint64_t taken = 0;
 	int code;
 
@@ -127,8 +127,8 @@ static int take(struct drive *drive, json_t *message, const struct responder_ter
 	code = protocol_read_drive(message, &wanted, error);
 	if (code)
 		return code;
-	as_server = (struct protocol_case){.op = wanted.op, .parameters = wanted.parameters};
-	code = allowance_take(terms->allowance, &as_server, &taken, error);
+	as_client = (struct protocol_case){.op = wanted.op, .parameters = wanted.parameters};
+	code = allowance_take(terms->allowance, &as_client, false, &taken, error);
 	if (!code)
 		code = take_order(drive, terms, &wanted, error);
 	allowance_give(terms->allowance, &taken);

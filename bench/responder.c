@@ -177,7 +177,7 @@ static int make_lanes(struct session *session, const struct protocol_case *wante
 
 	/* The spare one is the case's, or it goes. */
 	allowance_give(session->allowance, &session->taken);
-	if (allowance_take(session->allowance, wanted, &session->taken, error))
+	if (allowance_take(session->allowance, wanted, true, &session->taken, error))
 		return error->code;
 	session->chosen = (struct chosen){0};
 	session->parameters = wanted->parameters;

@@ -25,7 +25,7 @@ static void check_refused(struct allowance *allowance, const char *text, int cod
 	struct error error = {0};
 	uint64_t taken = 7;
 
-	assert_int_equal(allowance_take(allowance, &wanted, &taken, &error), code);
+	assert_int_equal(allowance_take(allowance, &wanted, true, &taken, &error), code);
 	assert_string_equal(error.text, sentence);
 	assert_int_equal(taken, 0);
 	assert_int_equal(atomic_load(&allowance->taken), 0);
@@ -37,7 +37,7 @@ static uint64_t check_taken(struct allowance *allowance, const char *text)
 	struct error error = {0};
 	uint64_t taken;
 
-	if (allowance_take(allowance, &wanted, &taken, &error))
+	if (allowance_take(allowance, &wanted, true, &taken, &error))
 		fail_msg("%s: %s", text, error.text);
 	return taken;
 }
@@ -150,6 +150,44 @@ static void test_what_counts(void **unused)
 	assert_true(estimate("metric=load rate=1000 tx-depth=16384") >= 16384ULL * 2 * 8);
 }
 
+static uint64_t of_a_client(const char *text)
+{
+	const struct protocol_case wanted = made_case(text);
+	struct allowance allowance;
+	struct error error = {0};
+	uint64_t taken;
+
+	allowance_init(&allowance);
+	allowance.memory = UINT64_MAX;
+	assert_int_equal(allowance_take(&allowance, &wanted, false, &taken, &error), 0);
+	return taken;
+}
+
+/* A server that drives has what a client has. */
+static void test_what_counts_at_a_client(void **unused)
+{
+	const struct protocol_case wanted = made_case("op=register size=8m threads=2");
+	struct allowance allowance;
+	struct error error = {0};
+	uint64_t taken;
+
+	/* Each thread registers as much, of which a server that only listens has nothing. */
+	assert_true(of_a_client("op=register size=1g threads=256") >= 256ULL << 30);
+	assert_true(estimate("op=register size=1g threads=256") < 1ULL << 30);
+	assert_true(of_a_client("metric=bw threads=8") >=
+		    8 * (2 * sizeof(struct hist) + sizeof(struct windows)));
+	/* A queue pair that is made again and again is the client's. */
+	assert_true(of_a_client("op=create-qp rx-depth=16384") >=
+		    of_a_client("op=alloc-pd rx-depth=16384") + 16384ULL * sizeof(struct ibv_sge));
+	allowance_init(&allowance);
+	allowance.message_bytes = 4 * MIB;
+	assert_int_equal(allowance_take(&allowance, &wanted, false, &taken, &error), -EOPNOTSUPP);
+	assert_string_equal(error.text,
+			    "regions of 8m are above the 4m that this server takes: ask "
+			    "for smaller ones, or raise 'serve --max-size' there");
+	assert_int_equal(allowance_take(&allowance, &wanted, true, &taken, &error), 0);
+}
+
 static void test_memory_is_given_back(void **unused)
 {
 	const struct protocol_case wanted = made_case("size=1m");
@@ -165,7 +203,7 @@ static void test_memory_is_given_back(void **unused)
 	assert_in_range(first, 2 * MIB, 3 * MIB);
 	assert_int_equal(atomic_load(&allowance.taken), first);
 	allowance.memory = 2 * first - 1;
-	assert_int_equal(allowance_take(&allowance, &wanted, &second, &error), -EBUSY);
+	assert_int_equal(allowance_take(&allowance, &wanted, true, &second, &error), -EBUSY);
 	assert_contains(error.text, "come back later");
 	assert_int_equal(second, 0);
 	allowance.memory++;
@@ -212,7 +250,7 @@ static void *take_and_give(void *argument)
 	for (int i = 0; i < 20000; i++) {
 		uint64_t taken;
 
-		if (!allowance_take(allowance, &wanted, &taken, NULL))
+		if (!allowance_take(allowance, &wanted, true, &taken, NULL))
 			allowance_give(allowance, &taken);
 		if (atomic_load(&allowance->taken) > allowance->memory)
 			return argument;
@@ -265,6 +303,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_above_a_limit),
 		cmocka_unit_test(test_the_most_of_all),
 		cmocka_unit_test(test_what_counts),
+		cmocka_unit_test(test_what_counts_at_a_client),
 		cmocka_unit_test(test_memory_is_given_back),
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_many_at_a_time),
