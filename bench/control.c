@@ -226,15 +226,15 @@ static int send_all(int fd, const uint8_t *bytes, size_t length, struct error *e
 
 int control_send(struct control *control, json_t *message, struct error *error)
 {
+	uint8_t *frame = NULL;
 	size_t length = 0;
-	uint8_t *frame;
 	int code;
 
 	/* Seals are counted in the order in which they are sent. */
 	pthread_mutex_lock(&control->send_lock);
-	frame = message ? wire_frame_sealed(message, &control->seal, &length) : NULL;
-	code = frame ? send_all(control->fd, frame, length, error)
-		     : error_set_errno(error, -ENOMEM, "cannot send a control message");
+	code = wire_frame_sealed(message, &control->seal, &frame, &length, error);
+	if (!code)
+		code = send_all(control->fd, frame, length, error);
 	pthread_mutex_unlock(&control->send_lock);
 	json_decref(message);
 	free(frame);

@@ -60,7 +60,10 @@ void control_seal(struct control *control);
 /* For who connects a queue pair; NULL: there are no seals. */
 const uint8_t *control_pair_key(const struct control *control);
 
-/* Sends a message, which it takes over; NULL is one for which there was no memory. */
+/*
+ * Sends a message, which it takes over; NULL is one for which there was no memory. Of one that
+ * is longer than may be (-EMSGSIZE) nothing is sent, and another one may be.
+ */
 int control_send(struct control *control, json_t *message, struct error *error);
 
 /* Waits for a message; -ETIMEDOUT with an error after timeout_ms (0: never). */

@@ -187,22 +187,46 @@ size_t wire_put(uint8_t *frame, const char *body, size_t size, struct seal *seal
 	return close_frame(frame, size, seal);
 }
 
-uint8_t *wire_frame_sealed(const json_t *message, struct seal *seal, size_t *length)
+/* What the other end would not take is not to be sent. */
+static int check_length(const uint8_t *body, size_t size, struct error *error)
+{
+	uint32_t n_members = count_members((const char *)body, size);
+
+	if (n_members <= WIRE_MEMBERS)
+		return 0;
+	return error_set(error, -EMSGSIZE, "a control message of %u members is above %u", n_members,
+			 WIRE_MEMBERS);
+}
+
+int wire_frame_sealed(const json_t *message, struct seal *seal, uint8_t **frame, size_t *length,
+		      struct error *error)
 {
 	size_t size = json_dumpb(message, NULL, 0, JSON_COMPACT);
-	uint8_t *frame;
+	int code;
 
-	if (!size || size > WIRE_MAX)
-		return NULL;
-	frame = malloc(WIRE_HEAD + size + SEAL_SIZE);
-	if (!frame)
-		return NULL;
-	json_dumpb(message, (char *)frame + WIRE_HEAD, size, JSON_COMPACT);
-	*length = close_frame(frame, size, seal);
-	return frame;
+	*frame = NULL;
+	if (size > WIRE_MAX)
+		return error_set(error, -EMSGSIZE, "a control message of %zu bytes is above %u",
+				 size, WIRE_MAX);
+	*frame = size ? malloc(WIRE_HEAD + size + SEAL_SIZE) : NULL;
+	if (!*frame)
+		return error_set_errno(error, -ENOMEM, "cannot send a control message");
+	json_dumpb(message, (char *)*frame + WIRE_HEAD, size, JSON_COMPACT);
+	code = check_length(*frame + WIRE_HEAD, size, error);
+	if (!code) {
+		*length = close_frame(*frame, size, seal);
+		return 0;
+	}
+	free(*frame);
+	*frame = NULL;
+	return code;
 }
 
 uint8_t *wire_frame(const json_t *message, size_t *length)
 {
-	return wire_frame_sealed(message, NULL, length);
+	struct error ignored = {0};
+	uint8_t *frame;
+
+	wire_frame_sealed(message, NULL, &frame, length, &ignored);
+	return frame;
 }

@@ -66,8 +66,12 @@ void wire_printable(char *into, size_t size, const char *text);
 /* A whole frame of a body, into room for that, a head and a seal. Returns its length. */
 size_t wire_put(uint8_t *frame, const char *body, size_t size, struct seal *seal);
 
-/* A whole frame on the heap, or NULL. A seal that is not set, or NULL, is none. */
+/*
+ * A whole frame on the heap; NULL after a failure. One that is longer than may be is -EMSGSIZE. A
+ * seal that is not set, or NULL, is none.
+ */
+int wire_frame_sealed(const json_t *message, struct seal *seal, uint8_t **frame, size_t *length,
+		      struct error *error);
 uint8_t *wire_frame(const json_t *message, size_t *length);
-uint8_t *wire_frame_sealed(const json_t *message, struct seal *seal, size_t *length);
 
 #endif

@@ -191,6 +191,24 @@ class AmongHosts(Checked):
                          ["host 1", "host 2", "host 3"])
         self.assertEqual(ends_of(document["cases"][0]), [("host 1", "host 3"), ("host 2", "host 3")])
 
+    def test_what_is_sent(self):
+        """Whoever drives tells what is added up, and not what each queue pair and message took."""
+        order = {"type": "drive", "host": ADDRESS, "port": self.servers[1].port, "wait_ms": 0,
+                 "parameters": {"op": "write", "metric": "bw", "qps": 2, "latencies": True,
+                                "cq-mod": 1, "duration": "100ms", "warmup": "0ns", "trials": 1}}
+        with Peer.dial(self.servers[0].port) as peer:
+            peer.send(HELLO)
+            peer.expect("welcome")
+            peer.send(order)
+            peer.expect("steady")
+            peer.send({"type": "go"})
+            peer.expect("gone")
+            case, = peer.expect("driven")["document"]["cases"]
+        self.assertEqual(case["status"], "complete")
+        self.assertGreater(case["bandwidth"]["messages"], 0)
+        for left_out in ("shares", "latency_ns", "warmup_latency_ns"):
+            self.assertNotIn(left_out, list(case))
+
     def test_who_does_not_drive(self):
         with Server() as other:
             name = f"{ADDRESS}:{other.port}"

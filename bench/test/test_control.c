@@ -125,6 +125,39 @@ static void check_failure(struct connection *from, int code, const char *text)
 	assert_null(message);
 }
 
+/* Each is above what a frame may be by one; the next message goes through all the same. */
+static void test_messages_that_are_too_long(void **unused)
+{
+	struct wire_reader reader = {0};
+	char *text = test_malloc((1 << 20) - 7);
+	struct error error = {0};
+	json_t *list = json_array();
+	json_t *message;
+
+	/* {"a":""} around it. */
+	memset(text, 'x', (1 << 20) - 7);
+	message = json_pack("{s:s%}", "a", text, (size_t)(1 << 20) - 7);
+	assert_int_equal(control_send(&own.control, message, &error), -EMSGSIZE);
+	assert_string_equal(error.text, "a control message of 1048577 bytes is above 1048576");
+	test_free(text);
+	/* {"a":[0,0]}: as many members as numbers, and the object. */
+	for (int i = 0; i < 65536; i++)
+		json_array_append_new(list, json_integer(0));
+	error = (struct error){0};
+	assert_int_equal(control_send(&own.control, json_pack("{s:o}", "a", list), &error),
+			 -EMSGSIZE);
+	assert_string_equal(error.text, "a control message of 65537 members is above 65536");
+	error = (struct error){0};
+	assert_int_equal(control_send(&own.control, json_pack("{s:s}", "type", "next"), &error), 0);
+	message = peer_receive(&own, &reader);
+	while (is_type(message, "alive")) {
+		json_decref(message);
+		message = peer_receive(&own, &reader);
+	}
+	assert_true(is_type(message, "next"));
+	json_decref(message);
+}
+
 static void test_messages_come(void **unused)
 {
 	static const char three[] = HELLO "\0\0\0\x0e{\"type\":\"two\"}"
@@ -494,6 +527,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_messages_come, open_own, close_all),
 		cmocka_unit_test_setup_teardown(test_messages_go, open_own, close_all),
+		cmocka_unit_test_setup_teardown(test_messages_that_are_too_long, open_own,
+						close_all),
 		cmocka_unit_test_setup_teardown(test_no_message, open_own, close_all),
 		cmocka_unit_test_setup_teardown(test_heartbeat, open_own, close_all),
 		cmocka_unit_test_setup_teardown(test_silence, open_own, close_all),
