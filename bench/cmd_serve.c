@@ -128,8 +128,9 @@ struct server {
 	struct away away;
 	bool is_once;
 	bool has_served;
-	unsigned int idle_ms; /* 0: for ever */
-	struct secret secret; /* that clients have to have; zeroed: none */
+	unsigned int idle_ms;   /* 0: for ever */
+	uint64_t idle_until_ns; /* where there is no client that is known */
+	struct secret secret;   /* that clients have to have; zeroed: none */
 	struct removal removal;
 	struct pooling pooling;
 };
@@ -183,6 +184,14 @@ static void make_room(struct server *server)
 		end_client(oldest, "others have come, and this one had not greeted yet");
 }
 
+static void note_served(struct server *server, const struct client *client)
+{
+	if (!atomic_load(&client->is_known))
+		return;
+	server->has_served = true;
+	server->idle_until_ns = clock_deadline(server->idle_ms);
+}
+
 /* Releases clients that are done, or all of them. */
 static void reap(struct server *server, bool all)
 {
@@ -199,7 +208,7 @@ static void reap(struct server *server, bool all)
 			*link = client->next;
 			server->n_clients--;
 			pthread_join(client->thread, NULL);
-			server->has_served = server->has_served || atomic_load(&client->is_known);
+			note_served(server, client);
 			client_destroy(client);
 		} else {
 			link = &client->next;
@@ -288,19 +297,31 @@ static bool has_input_ended(const struct server *server)
 	return read(server->input, bytes, sizeof(bytes)) <= 0;
 }
 
+/* Who only knocks is none: neither waited for, nor a reason to stay. */
+static size_t count_known(const struct server *server)
+{
+	size_t count = 0;
+
+	for (const struct client *client = server->clients; client; client = client->next)
+		count += atomic_load(&client->is_known);
+	return count;
+}
+
 static bool is_through(const struct server *server)
 {
-	return server->is_once && server->has_served && !server->n_clients;
+	if (count_known(server))
+		return false;
+	return (server->is_once && server->has_served) ||
+	       (server->idle_ms && clock_now_ns() >= server->idle_until_ns);
 }
 
 /* Ends those whose time is over. Until the next one's is, or without clients the server's. */
 static int next_timeout(struct server *server)
 {
-	uint64_t next_ns = UINT64_MAX;
+	bool is_idle = server->idle_ms && !count_known(server);
+	uint64_t next_ns = is_idle ? server->idle_until_ns : UINT64_MAX;
 	char reason[128];
 
-	if (!server->n_clients)
-		return server->idle_ms ? (int)server->idle_ms : -1;
 	snprintf(reason, sizeof(reason),
 		 "the %.3g s that a client is served are over: 'serve --max-time' there gives more",
 		 server->allowance.time_ms / 1e3);
@@ -325,13 +346,10 @@ static int serve(struct server *server, struct error *error)
 		{.fd = pooling_fd(&server->pooling), .events = POLLIN},
 	};
 
+	server->idle_until_ns = clock_deadline(server->idle_ms);
 	while (!fds[0].revents && !is_through(server)) {
-		int got = poll(fds, ARRAY_LENGTH(fds), next_timeout(server));
-
-		if (got < 0 && errno != EINTR)
+		if (poll(fds, ARRAY_LENGTH(fds), next_timeout(server)) < 0 && errno != EINTR)
 			return error_set_errno(error, -errno, "cannot wait for clients");
-		if (!got && !server->n_clients)
-			break;
 		if (fds[2].revents)
 			reap(server, false);
 		if (fds[1].revents)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A server and what may come to its control port while it works for others."""
 
+import contextlib
 import os
 import random
 import socket
@@ -307,3 +308,42 @@ class Ends(unittest.TestCase):
                 self.assertIsNone(server.process.poll())
             self.assertEqual(server.wait(LIMIT), 0)
             self.assertGreater(time.monotonic() - start, 5)
+
+    def test_idle_and_who_knocks(self):
+        """There is always somebody who has not greeted: none of them is a client."""
+        with Server("--idle", "2s") as server:
+            strangers = []
+            start = time.monotonic()
+            try:
+                while server.process.poll() is None and time.monotonic() < start + LIMIT:
+                    strangers.append(Peer.dial(server.port))
+                    time.sleep(0.2)
+            except ConnectionError:
+                pass
+            self.assertEqual(server.wait(LIMIT), 0)
+            self.assertLess(server.ended - start, LIMIT)
+            for stranger in strangers:
+                stranger.close()
+
+    def test_once_and_who_knocks(self):
+        """Who has not greeted when the one has been served is sent away."""
+        with Server("--once") as server:
+            measured = threading.Event()
+            strangers = [Peer.dial(server.port)]
+
+            def knock():
+                with contextlib.suppress(ConnectionError):
+                    while not measured.wait(0.2):
+                        strangers.append(Peer.dial(server.port))
+
+            knocking = threading.Thread(target=knock)
+            knocking.start()
+            try:
+                measure(server, "-n", 50)
+                self.assertEqual(server.wait(4), 0)
+            finally:
+                measured.set()
+                knocking.join()
+            self.assertEqual(strangers[0].receive()["type"], "refused")
+            for stranger in strangers:
+                stranger.close()
