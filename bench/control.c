@@ -15,6 +15,8 @@
 #define SEND_MS 5000
 /* Ticks come several times as often. */
 #define ASLEEP_NS (1 * NS_PER_S)
+/* So long after it is over a stop is seen. */
+#define SLICE_MS 200
 /* A message is on its way no longer, however it drips. */
 #define FRAME_NS (10 * NS_PER_S)
 
@@ -266,20 +268,47 @@ const uint8_t *control_pair_key(const struct control *control)
 	return control->seal.is_set ? control->pair_key : NULL;
 }
 
-int control_receive(struct control *control, json_t **message, unsigned int timeout_ms,
-		    struct error *error)
+/* With the lock held: until something has come. -ETIMEDOUT: nothing has. */
+static int wait_until(struct control *control, uint64_t deadline_ns)
 {
-	uint64_t deadline_ns = timeout_ms ? clock_deadline(timeout_ms) : UINT64_MAX;
 	const struct timespec deadline = {.tv_sec = (time_t)(deadline_ns / NS_PER_S),
 					  .tv_nsec = (long)(deadline_ns % NS_PER_S)};
 	int code = 0;
 
+	while (!control->n_inbox && !control->failure.code && !code)
+		code = deadline_ns != UINT64_MAX
+			       ? -pthread_cond_timedwait(&control->changed, &control->lock,
+							 &deadline)
+			       : -pthread_cond_wait(&control->changed, &control->lock);
+	return code;
+}
+
+/* With the lock held: the same, and -EINTR soon after the stop is over. */
+static int wait_for(struct control *control, uint64_t deadline_ns, const struct dial_stop *stop)
+{
+	int code = -ETIMEDOUT;
+
+	while (stop && code == -ETIMEDOUT) {
+		uint64_t slice_ns = clock_deadline(SLICE_MS);
+
+		if (slice_ns >= deadline_ns)
+			break;
+		code = wait_until(control, slice_ns);
+		if (code && stop->is_over(stop->owner))
+			return -EINTR;
+	}
+	return code == -ETIMEDOUT ? wait_until(control, deadline_ns) : code;
+}
+
+int control_await(struct control *control, json_t **message, unsigned int timeout_ms,
+		  const struct dial_stop *stop, struct error *error)
+{
+	uint64_t deadline_ns = timeout_ms ? clock_deadline(timeout_ms) : UINT64_MAX;
+	int code;
+
 	*message = NULL;
 	pthread_mutex_lock(&control->lock);
-	while (!control->n_inbox && !control->failure.code && !code)
-		code = timeout_ms ? -pthread_cond_timedwait(&control->changed, &control->lock,
-							    &deadline)
-				  : -pthread_cond_wait(&control->changed, &control->lock);
+	code = wait_for(control, deadline_ns, stop);
 	if (control->n_inbox) {
 		code = 0;
 		*message = control->inbox[0];
@@ -287,11 +316,19 @@ int control_receive(struct control *control, json_t **message, unsigned int time
 		memmove(control->inbox, control->inbox + 1, control->n_inbox * sizeof(json_t *));
 	} else if (control->failure.code) {
 		code = error_set(error, control->failure.code, "%s", control->failure.text);
+	} else if (code == -EINTR) {
+		error_set(error, code, "nobody waits for an answer any more");
 	} else {
 		code = error_set(error, code, "no answer within %u ms", timeout_ms);
 	}
 	pthread_mutex_unlock(&control->lock);
 	return code;
+}
+
+int control_receive(struct control *control, json_t **message, unsigned int timeout_ms,
+		    struct error *error)
+{
+	return control_await(control, message, timeout_ms, NULL, error);
 }
 
 int control_ended(struct control *control, struct error *error)

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "bench/dial.h"
 #include "bench/wire.h"
 #include "core/alarm.h"
 #include "core/watch.h"
@@ -69,6 +70,10 @@ int control_send(struct control *control, json_t *message, struct error *error);
 /* Waits for a message; -ETIMEDOUT with an error after timeout_ms (0: never). */
 int control_receive(struct control *control, json_t **message, unsigned int timeout_ms,
 		    struct error *error);
+
+/* The same with a stop, or NULL: -EINTR soon after that is over. */
+int control_await(struct control *control, json_t **message, unsigned int timeout_ms,
+		  const struct dial_stop *stop, struct error *error);
 
 /* What has come, as it stands. With the lock held: it is for who reads the socket. */
 void control_take(struct control *control, const uint8_t *bytes, size_t length);

@@ -71,7 +71,7 @@ static int greet(struct sweep *sweep, const struct plan *plan, struct result *re
 static int hear(struct sweep *sweep, const char *type, json_t **answer, unsigned int timeout_ms,
 		struct error *error)
 {
-	int code = control_receive(&sweep->control, answer, timeout_ms, error);
+	int code = control_await(&sweep->control, answer, timeout_ms, sweep->stop, error);
 
 	if (code)
 		return code;
@@ -302,6 +302,7 @@ int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *resul
 		.result = result,
 		.who = sweep->who,
 		.gate = sweep->gate,
+		.stop = sweep->stop,
 		.hist = cacheline_calloc(1, sizeof(*trial.hist)),
 		.warmup = cacheline_calloc(1, sizeof(*trial.warmup)),
 		.windows = cacheline_calloc(1, sizeof(*trial.windows)),

@@ -21,7 +21,7 @@ static int receive(struct trial *trial, json_t **message, struct error *error)
 
 	/* The server has as much memory to touch, and to register. */
 	timeout_ms += (unsigned int)(trial->lane.ground.buffer_size * trial->team.n / BYTES_PER_MS);
-	return control_receive(trial->control, message, timeout_ms, error);
+	return control_await(trial->control, message, timeout_ms, trial->stop, error);
 }
 
 /* Waits for an answer of that type, during a case. */

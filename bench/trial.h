@@ -25,9 +25,10 @@ struct trial {
 	struct buffer spare; /* and of the case before it */
 	struct control *control;
 	const struct clock *clock;
-	const struct result *result; /* the two ends */
-	const char *who;             /* the server is, in what fails */
-	struct gate *gate;           /* before what is measured; NULL: none */
+	const struct result *result;  /* the two ends */
+	const char *who;              /* the server is, in what fails */
+	struct gate *gate;            /* before what is measured; NULL: none */
+	const struct dial_stop *stop; /* what ends the wait for an answer; NULL: nothing */
 	struct error gate_fault;
 	uint64_t arrived;      /* of the last trial's messages, at the server */
 	double driven;         /* and of the server's own, or what came there, as it says */

@@ -5,11 +5,12 @@ import json
 import os
 import signal
 import tempfile
+import threading
 import time
 import unittest
 
 from verbmark import (
-    ADDRESS, HELLO, IS_SOFT, LIMIT, PATIENCE, PORT, VERBMARK, Ended, Impostor, Peer, Program,
+    ADDRESS, ALIVE, HELLO, IS_SOFT, LIMIT, PATIENCE, PORT, VERBMARK, Ended, Impostor, Peer, Program,
     Served, Server, below_heading, client, measure, wait_until,
 )
 
@@ -208,6 +209,34 @@ class AmongHosts(Checked):
         self.assertGreater(case["bandwidth"]["messages"], 0)
         for left_out in ("shares", "latency_ns", "warmup_latency_ns"):
             self.assertNotIn(left_out, list(case))
+
+    def test_gone_while_the_other_end_says_nothing(self):
+        """Who asked for a drive goes: no answer of the other end is waited for any more."""
+        held = threading.Event()
+
+        def hold(sock):
+            peer = Peer(sock)
+            peer.expect("hello")
+            peer.send({"type": "welcome", "protocol": 3, "version": "0", "host": "n9",
+                       "devices": [PORT]})
+            peer.expect("describe")
+            peer.send({"type": "description", "facts": {}, "noise": {}})
+            peer.expect("case")
+            peer.send({"type": "failed", "reason": "not here"})
+            peer.expect("note")
+            held.set()
+            # It lives, and that is all.
+            peer.receive()
+
+        with Impostor(hold) as other, Server("--drive") as server:
+            before = server.threads()
+            with Peer.dial(server.port) as peer:
+                peer.send(HELLO)
+                peer.expect("welcome")
+                peer.send({"type": "drive", "host": ADDRESS, "port": other.port, "wait_ms": 0,
+                           "parameters": {"op": "write", "metric": "bw"}})
+                wait_until(lambda: held.is_set() or peer.send(ALIVE), LIMIT, "the question")
+            wait_until(lambda: server.threads() == before, LIMIT, "the end of the drive")
 
     def test_who_does_not_drive(self):
         with Server() as other:

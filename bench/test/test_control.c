@@ -158,6 +158,35 @@ static void test_messages_that_are_too_long(void **unused)
 	json_decref(message);
 }
 
+static bool is_over(void *owner)
+{
+	return *(const bool *)owner;
+}
+
+/* What has come is taken all the same; what has not is not waited for. */
+static void test_a_stop(void **unused)
+{
+	bool is_stopped = false;
+	const struct dial_stop stop = {is_over, &is_stopped};
+	uint64_t begun_ns = clock_now_ns();
+	struct error error = {0};
+	json_t *message;
+
+	/* Longer than it waits before it looks. */
+	assert_int_equal(control_await(&own.control, &message, 500, &stop, &error), -ETIMEDOUT);
+	assert_string_equal(error.text, "no answer within 500 ms");
+	assert_true(clock_now_ns() >= begun_ns + 500 * NS_PER_MS);
+	is_stopped = true;
+	error = (struct error){0};
+	begun_ns = clock_now_ns();
+	assert_int_equal(control_await(&own.control, &message, PATIENCE_MS, &stop, &error), -EINTR);
+	assert_int_equal(error.code, -EINTR);
+	assert_true(clock_now_ns() < begun_ns + LIMIT_MS * NS_PER_MS);
+	peer_send(&own, HELLO, sizeof(HELLO) - 1);
+	assert_int_equal(control_await(&own.control, &message, PATIENCE_MS, &stop, &error), 0);
+	json_decref(message);
+}
+
 static void test_messages_come(void **unused)
 {
 	static const char three[] = HELLO "\0\0\0\x0e{\"type\":\"two\"}"
@@ -526,6 +555,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_messages_come, open_own, close_all),
+		cmocka_unit_test_setup_teardown(test_a_stop, open_own, close_all),
 		cmocka_unit_test_setup_teardown(test_messages_go, open_own, close_all),
 		cmocka_unit_test_setup_teardown(test_messages_that_are_too_long, open_own,
 						close_all),
