@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "bench/lane.h"
 #include "bench/pacing.h"
 #include "bench/rules.h"
+#include "bench/tree.h"
 #include "bench/value.h"
 #include "core/hist.h"
 #include "core/memory.h"
@@ -33,8 +35,44 @@
 /* A device's table of a region's pages has some bytes for each. */
 #define PAGE_BYTES 16
 
+/* Both ends of a connection that rdma_cm makes, the one that listens among them. */
+#define CONNECTED_DESCRIPTORS 2
+/* Descriptors that clients, devices and the server itself have. */
+#define OWN_DESCRIPTORS 256
+
 #define TIME_MS  (24U * 3600 * 1000)
 #define PAUSE_MS (5U * 60 * 1000)
+
+static uint64_t limit_of(int kind)
+{
+	struct rlimit limit;
+
+	return getrlimit(kind, &limit) || limit.rlim_cur == RLIM_INFINITY ? UINT32_MAX
+									  : limit.rlim_cur;
+}
+
+/* Half of those that there are: others on this machine need some, and they are not free at once. */
+static uint64_t count_ports(void)
+{
+	unsigned int low = 32768;
+	unsigned int high = 60999;
+	char text[TREE_TEXT];
+
+	if (tree_line("", text, sizeof(text), "/proc/sys/net/ipv4/ip_local_port_range"))
+		sscanf(text, "%u %u", &low, &high);
+	return high > low ? (high - low + 1) / 2 : 1;
+}
+
+/* Each has a port of its own to listen on. */
+static uint64_t count_connected(void)
+{
+	uint64_t descriptors = limit_of(RLIMIT_NOFILE);
+	uint64_t own = descriptors / 4 < OWN_DESCRIPTORS ? descriptors / 4 : OWN_DESCRIPTORS;
+	uint64_t pairs = (descriptors - own) / CONNECTED_DESCRIPTORS;
+	uint64_t ports = count_ports();
+
+	return pairs < ports ? pairs : ports;
+}
 
 void allowance_init(struct allowance *allowance)
 {
@@ -46,6 +84,9 @@ void allowance_init(struct allowance *allowance)
 		.queue_pairs = RULES_QUEUE_PAIRS,
 		.message_bytes = parameter_find("size")->most,
 		.memory = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : 1U << 30,
+		.connected = count_connected(),
+		/* Half of what this user may have. */
+		.threads = limit_of(RLIMIT_NPROC) / 2,
 		.time_ms = TIME_MS,
 		.pause_ms = PAUSE_MS,
 	};
@@ -188,42 +229,121 @@ static int refuse_memory(const struct allowance *allowance, uint64_t wanted, str
 			 is_own ? "max-client-memory" : "max-memory");
 }
 
-int allowance_take(struct allowance *allowance, const struct protocol_case *wanted, bool is_server,
-		   uint64_t *taken, struct error *error)
+/* By itself, with no other client there. */
+static int check_sums(const struct allowance *allowance, const struct allowance_share *wanted,
+		      struct error *error)
 {
-	uint_least64_t before = atomic_load(&allowance->taken);
-	uint64_t bytes;
-	char text[32];
-
-	*taken = 0;
-	if (check_case(allowance, wanted, is_server, error))
-		return error->code;
-	if (!estimate(wanted, is_server, &bytes))
-		bytes = UINT64_MAX;
-	if (bytes > of_client(allowance))
-		return refuse_memory(allowance, bytes, error);
-	do {
-		if (bytes > allowance->memory - before) {
-			print_memory(allowance->memory - before, text, sizeof(text));
-			return error_set(error, -EBUSY,
-					 "other clients have left %s of this server's memory: come "
-					 "back later, or raise 'serve --max-memory' there",
-					 text);
-		}
-	} while (!atomic_compare_exchange_weak(&allowance->taken, &before, before + bytes));
-	*taken = bytes;
+	if (wanted->bytes > of_client(allowance))
+		return refuse_memory(allowance, wanted->bytes, error);
+	if (wanted->connected > allowance->connected)
+		return error_set(
+			error, -EOPNOTSUPP,
+			"%" PRIu64 " queue pairs are above the %" PRIu64
+			" that this server has descriptors and ports for: ask for fewer, or for "
+			"--connect qp, or raise LimitNOFILE and ip_local_port_range there",
+			wanted->connected, allowance->connected);
+	if (wanted->threads > allowance->threads)
+		return error_set(
+			error, -EOPNOTSUPP,
+			"%" PRIu64 " threads are above the %" PRIu64
+			" that this server may have: ask for fewer, or raise LimitNPROC there",
+			wanted->threads, allowance->threads);
 	return 0;
 }
 
-void allowance_keep(struct allowance *allowance, uint64_t *taken, uint64_t kept)
+/* Adds to a sum; false: it would be above the most, of which *left is left. */
+static bool add_to(atomic_uint_least64_t *sum, uint64_t most, uint64_t wanted, uint64_t *left)
 {
-	if (kept >= *taken)
-		return;
-	atomic_fetch_sub(&allowance->taken, *taken - kept);
-	*taken = kept;
+	uint_least64_t before = atomic_load(sum);
+
+	do {
+		*left = most - before;
+		if (wanted > *left)
+			return false;
+	} while (!atomic_compare_exchange_weak(sum, &before, before + wanted));
+	return true;
 }
 
-void allowance_give(struct allowance *allowance, uint64_t *taken)
+static int take_memory(struct allowance *allowance, uint64_t bytes, struct error *error)
+{
+	uint64_t left;
+	char text[32];
+
+	if (add_to(&allowance->taken, allowance->memory, bytes, &left))
+		return 0;
+	print_memory(left, text, sizeof(text));
+	return error_set(error, -EBUSY,
+			 "other clients have left %s of this server's memory: come back later, or "
+			 "raise 'serve --max-memory' there",
+			 text);
+}
+
+static int take_others(struct allowance *allowance, const struct allowance_share *wanted,
+		       struct allowance_share *taken, struct error *error)
+{
+	uint64_t left;
+
+	if (!add_to(&allowance->n_connected, allowance->connected, wanted->connected, &left))
+		return error_set(
+			error, -EBUSY,
+			"other clients have left descriptors and ports for %" PRIu64
+			" queue pairs of this server: come back later, or raise LimitNOFILE "
+			"and ip_local_port_range there",
+			left);
+	taken->connected = wanted->connected;
+	if (!add_to(&allowance->n_threads, allowance->threads, wanted->threads, &left))
+		return error_set(error, -EBUSY,
+				 "other clients have left %" PRIu64 " threads of this server: come "
+				 "back later, or raise LimitNPROC there",
+				 left);
+	taken->threads = wanted->threads;
+	return 0;
+}
+
+static struct allowance_share share_of(const struct protocol_case *wanted, bool is_server)
+{
+	const struct parameters *p = &wanted->parameters;
+	struct allowance_share share = {.threads = pattern_lanes(p, is_server)};
+
+	if (p->connect != CONNECT_QP)
+		share.connected = lane_limits(p, &wanted->op->shape, is_server).queue_pairs;
+	if (!estimate(wanted, is_server, &share.bytes))
+		share.bytes = UINT64_MAX;
+	return share;
+}
+
+int allowance_take(struct allowance *allowance, const struct protocol_case *wanted, bool is_server,
+		   struct allowance_share *taken, struct error *error)
+{
+	const struct allowance_share share = share_of(wanted, is_server);
+	int code = check_case(allowance, wanted, is_server, error);
+
+	*taken = (struct allowance_share){0};
+	if (!code)
+		code = check_sums(allowance, &share, error);
+	if (!code)
+		code = take_memory(allowance, share.bytes, error);
+	if (code)
+		return code;
+	taken->bytes = share.bytes;
+	code = take_others(allowance, &share, taken, error);
+	if (code)
+		allowance_give(allowance, taken);
+	return code;
+}
+
+void allowance_keep(struct allowance *allowance, struct allowance_share *taken, uint64_t kept)
+{
+	atomic_fetch_sub(&allowance->n_connected, taken->connected);
+	atomic_fetch_sub(&allowance->n_threads, taken->threads);
+	taken->connected = taken->threads = 0;
+	if (kept >= taken->bytes)
+		return;
+	atomic_fetch_sub(&allowance->taken, taken->bytes - kept);
+	taken->bytes = kept;
+}
+
+void allowance_give(struct allowance *allowance, struct allowance_share *taken)
 {
 	allowance_keep(allowance, taken, 0);
 }

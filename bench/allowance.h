@@ -25,11 +25,25 @@ struct allowance {
 	uint64_t memory;        /* of all clients */
 	unsigned int time_ms;   /* of one client */
 	unsigned int pause_ms;  /* that one says nothing, between cases */
+	uint64_t connected;     /* queue pairs of all clients that rdma_cm connects */
+	uint64_t threads;       /* of all clients' cases */
 	atomic_uint served;
-	atomic_uint_least64_t taken; /* of the memory */
+	atomic_uint_least64_t taken; /* of the memory, */
+	atomic_uint_least64_t n_connected;
+	atomic_uint_least64_t n_threads;
 };
 
-/* Half of the machine's memory, and else what keeps nobody from a usual run. */
+/* Of them, what one case has; zeroed: nothing. */
+struct allowance_share {
+	uint64_t bytes;
+	uint64_t connected;
+	uint64_t threads;
+};
+
+/*
+ * Half of the machine's memory, what descriptors, ports and threads are enough for, and else what
+ * keeps nobody from a usual run.
+ */
 void allowance_init(struct allowance *allowance);
 
 /* One client more, or less. */
@@ -37,15 +51,15 @@ int allowance_enter(struct allowance *allowance, struct error *error);
 void allowance_leave(struct allowance *allowance);
 
 /*
- * Whether the case may be, and if so its memory is counted, in *taken. What a case
+ * Whether the case may be, and if so its share is counted, in *taken. The memory that a case
  * takes is an estimate, and no low one: buffers, queues, completion queues, and what a client
  * sees. is_server: which end of it this server is.
  */
 int allowance_take(struct allowance *allowance, const struct protocol_case *wanted, bool is_server,
-		   uint64_t *taken, struct error *error);
-void allowance_give(struct allowance *allowance, uint64_t *taken);
-/* Gives the rest. */
-void allowance_keep(struct allowance *allowance, uint64_t *taken, uint64_t kept);
+		   struct allowance_share *taken, struct error *error);
+void allowance_give(struct allowance *allowance, struct allowance_share *taken);
+/* Gives all but so much memory. */
+void allowance_keep(struct allowance *allowance, struct allowance_share *taken, uint64_t kept);
 
 /* Parsers of options: what is zero, or too much, is refused. */
 const char *allowance_parse_clients(const char *text, void *field);

@@ -219,23 +219,25 @@ static void reap(struct server *server, bool all)
 		malloc_trim(0);
 }
 
-static int start_client(struct server *server, struct client *client, struct error *error)
+/* It may have gone again. */
+static int decline(struct client *client, const char *reason, struct error *error)
 {
 	struct error ignored = {0};
-	struct error full = {0};
-	int code;
 
+	control_send(&client->control, protocol_refusal(reason), &ignored);
+	return error_set(error, -EBUSY, "%s", reason);
+}
+
+static int start_client(struct server *server, struct client *client, struct error *error)
+{
 	make_room(server);
 	/* Those that have to go may take a moment to. */
-	if (server->n_clients >= server->allowance.clients + 2 * ALLOWANCE_STRANGERS) {
-		error_set(&full, -EBUSY, "too many clients at once: come back later");
-		/* It may have gone again. */
-		control_send(&client->control, protocol_refusal(full.text), &ignored);
-		return error_set(error, full.code, "%s", full.text);
-	}
-	code = -pthread_create(&client->thread, NULL, serve_client, client);
-	if (code)
-		return error_set_errno(error, code, "cannot start a thread");
+	if (server->n_clients >= server->allowance.clients + 2 * ALLOWANCE_STRANGERS)
+		return decline(client, "too many clients at once: come back later", error);
+	if (pthread_create(&client->thread, NULL, serve_client, client))
+		return decline(client,
+			       "no thread could be started for this client: come back later",
+			       error);
 	client->deadline_ns = clock_deadline(server->allowance.time_ms);
 	client->next = server->clients;
 	server->clients = client;

@@ -117,7 +117,7 @@ static int take(struct drive *drive, json_t *message, const struct responder_ter
 {
 	struct protocol_drive wanted;
 	struct protocol_case as_client;
-	uint64_t taken = 0;
+	struct allowance_share taken = {0};
 	int code;
 
 	if (!terms->drives)

@@ -68,10 +68,10 @@ struct session {
 	const struct responder_terms *terms;
 	const char *offered; /* the device; NULL: all are */
 	struct allowance *allowance;
-	uint64_t taken;           /* of it, by the lanes and the spare */
-	struct team team;         /* zeroed: there is none */
-	struct buffer spare;      /* of the lanes before, until there are others */
-	struct station *stations; /* one of each of its threads */
+	struct allowance_share taken; /* of it, by the lanes and the spare */
+	struct team team;             /* zeroed: there is none */
+	struct buffer spare;          /* of the lanes before, until there are others */
+	struct station *stations;     /* one of each of its threads */
 	struct parameters parameters;
 	char device[64];        /* that they are on */
 	struct witness witness; /* zeroed until the client asks */

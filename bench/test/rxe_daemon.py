@@ -55,6 +55,23 @@ class Limits(unittest.TestCase):
             "raise 'serve --max-qps' there",
         )
 
+    def test_descriptors(self):
+        """Of 300 a quarter is the server's own, and a queue pair has two."""
+        path = f"{os.environ['OUT']}/descriptors.json"
+        few = ("sh", "-c", 'ulimit -n 300 && exec "$0" "$@"')
+        with Server(before=few) as server:
+            ended = sweep(server, "--metric", "bw", "-q", "50,113", "--json", path)
+            cases = documents.read(path)["cases"]
+            measure(server, "-n", 50)
+        os.unlink(path)
+        self.assertEqual([case["status"] for case in cases], ["complete", "skipped"], ended.err)
+        self.assertEqual(
+            cases[1]["error"],
+            f"{ADDRESS}: 113 queue pairs are above the 112 that this server has descriptors and "
+            "ports for: ask for fewer, or for --connect qp, or raise LimitNOFILE and "
+            "ip_local_port_range there",
+        )
+
     def test_memory(self):
         self.check_skipped(
             ("--max-client-memory", "4m"), ("-s", "64,4m"),

@@ -18,24 +18,34 @@ static struct protocol_case made_case(const char *text)
 	return made;
 }
 
+/* Whatever descriptors and threads there are where this runs. */
+static void make_allowance(struct allowance *allowance)
+{
+	allowance_init(allowance);
+	allowance->connected = UINT32_MAX;
+	allowance->threads = UINT32_MAX;
+}
+
 static void check_refused(struct allowance *allowance, const char *text, int code,
 			  const char *sentence)
 {
 	const struct protocol_case wanted = made_case(text);
 	struct error error = {0};
-	uint64_t taken = 7;
+	struct allowance_share taken = {7, 7, 7};
 
 	assert_int_equal(allowance_take(allowance, &wanted, true, &taken, &error), code);
 	assert_string_equal(error.text, sentence);
-	assert_int_equal(taken, 0);
+	assert_int_equal(taken.bytes + taken.connected + taken.threads, 0);
 	assert_int_equal(atomic_load(&allowance->taken), 0);
+	assert_int_equal(atomic_load(&allowance->n_connected), 0);
+	assert_int_equal(atomic_load(&allowance->n_threads), 0);
 }
 
-static uint64_t check_taken(struct allowance *allowance, const char *text)
+static struct allowance_share check_taken(struct allowance *allowance, const char *text)
 {
 	const struct protocol_case wanted = made_case(text);
 	struct error error = {0};
-	uint64_t taken;
+	struct allowance_share taken;
 
 	if (allowance_take(allowance, &wanted, true, &taken, &error))
 		fail_msg("%s: %s", text, error.text);
@@ -46,7 +56,7 @@ static void test_what_is_above_a_limit(void **unused)
 {
 	struct allowance allowance;
 
-	allowance_init(&allowance);
+	make_allowance(&allowance);
 	allowance.memory = 64 * MIB;
 	allowance.queue_pairs = 8;
 	allowance.message_bytes = 64 << 10;
@@ -83,13 +93,13 @@ static void test_the_most_of_all(void **unused)
 	};
 	struct allowance allowance;
 
-	allowance_init(&allowance);
+	make_allowance(&allowance);
 	allowance.memory = UINT64_MAX;
 	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
-		uint64_t taken = check_taken(&allowance, texts[i]);
+		struct allowance_share taken = check_taken(&allowance, texts[i]);
 
 		/* 1024 queue pairs, each with 2 * 16384 entries of 64 bytes at the least. */
-		assert_true(taken >= 1024ULL * 2 * 16384 * 64);
+		assert_true(taken.bytes >= 1024ULL * 2 * 16384 * 64);
 		allowance_give(&allowance, &taken);
 	}
 	assert_int_equal(atomic_load(&allowance.taken), 0);
@@ -99,9 +109,9 @@ static uint64_t estimate(const char *text)
 {
 	struct allowance allowance;
 
-	allowance_init(&allowance);
+	make_allowance(&allowance);
 	allowance.memory = UINT64_MAX;
-	return check_taken(&allowance, text);
+	return check_taken(&allowance, text).bytes;
 }
 
 /* By how much more one takes than the other. */
@@ -155,12 +165,12 @@ static uint64_t of_a_client(const char *text)
 	const struct protocol_case wanted = made_case(text);
 	struct allowance allowance;
 	struct error error = {0};
-	uint64_t taken;
+	struct allowance_share taken;
 
-	allowance_init(&allowance);
+	make_allowance(&allowance);
 	allowance.memory = UINT64_MAX;
 	assert_int_equal(allowance_take(&allowance, &wanted, false, &taken, &error), 0);
-	return taken;
+	return taken.bytes;
 }
 
 /* A server that drives has what a client has. */
@@ -169,7 +179,7 @@ static void test_what_counts_at_a_client(void **unused)
 	const struct protocol_case wanted = made_case("op=register size=8m threads=2");
 	struct allowance allowance;
 	struct error error = {0};
-	uint64_t taken;
+	struct allowance_share taken;
 
 	/* Each thread registers as much, of which a server that only listens has nothing. */
 	assert_true(of_a_client("op=register size=1g threads=256") >= 256ULL << 30);
@@ -179,7 +189,7 @@ static void test_what_counts_at_a_client(void **unused)
 	/* A queue pair that is made again and again is the client's. */
 	assert_true(of_a_client("op=create-qp rx-depth=16384") >=
 		    of_a_client("op=alloc-pd rx-depth=16384") + 16384ULL * sizeof(struct ibv_sge));
-	allowance_init(&allowance);
+	make_allowance(&allowance);
 	allowance.message_bytes = 4 * MIB;
 	assert_int_equal(allowance_take(&allowance, &wanted, false, &taken, &error), -EOPNOTSUPP);
 	assert_string_equal(error.text,
@@ -188,39 +198,91 @@ static void test_what_counts_at_a_client(void **unused)
 	assert_int_equal(allowance_take(&allowance, &wanted, true, &taken, &error), 0);
 }
 
+/* It would be no more than one client may have; nothing of it stays counted. */
+static void check_busy(struct allowance *allowance, const char *text, const char *sentence)
+{
+	const struct protocol_case wanted = made_case(text);
+	const uint64_t before = atomic_load(&allowance->taken);
+	struct allowance_share taken;
+	struct error error = {0};
+
+	assert_int_equal(allowance_take(allowance, &wanted, true, &taken, &error), -EBUSY);
+	assert_string_equal(error.text, sentence);
+	assert_int_equal(atomic_load(&allowance->taken), before);
+}
+
 static void test_memory_is_given_back(void **unused)
 {
 	const struct protocol_case wanted = made_case("size=1m");
 	struct error error = {0};
 	struct allowance allowance;
-	uint64_t first;
-	uint64_t second;
+	struct allowance_share first;
+	struct allowance_share second;
 
-	allowance_init(&allowance);
+	make_allowance(&allowance);
 	allowance.memory = 5 * MIB;
 	first = check_taken(&allowance, "size=1m");
 	/* What is sent from, and what is received into. */
-	assert_in_range(first, 2 * MIB, 3 * MIB);
-	assert_int_equal(atomic_load(&allowance.taken), first);
-	allowance.memory = 2 * first - 1;
+	assert_in_range(first.bytes, 2 * MIB, 3 * MIB);
+	assert_int_equal(atomic_load(&allowance.taken), first.bytes);
+	allowance.memory = 2 * first.bytes - 1;
 	assert_int_equal(allowance_take(&allowance, &wanted, true, &second, &error), -EBUSY);
 	assert_contains(error.text, "come back later");
-	assert_int_equal(second, 0);
+	assert_int_equal(second.bytes, 0);
 	allowance.memory++;
 	second = check_taken(&allowance, "size=1m");
 	allowance_give(&allowance, &first);
-	assert_int_equal(atomic_load(&allowance.taken), second);
+	assert_int_equal(atomic_load(&allowance.taken), second.bytes);
 	allowance_give(&allowance, &second);
 	/* Twice is once. */
 	allowance_give(&allowance, &second);
 	assert_int_equal(atomic_load(&allowance.taken), 0);
 	/* More than was taken is not kept. */
 	first = check_taken(&allowance, "size=1m");
-	allowance_keep(&allowance, &first, 2 * first);
-	assert_int_equal(atomic_load(&allowance.taken), first);
+	allowance_keep(&allowance, &first, 2 * first.bytes);
+	assert_int_equal(atomic_load(&allowance.taken), first.bytes);
 	allowance_keep(&allowance, &first, MIB);
-	assert_int_equal(first, MIB);
+	assert_int_equal(first.bytes, MIB);
 	assert_int_equal(atomic_load(&allowance.taken), MIB);
+}
+
+/* What all clients share: their queue pairs' descriptors and ports, and threads. */
+static void test_what_others_have_taken(void **unused)
+{
+	struct allowance allowance;
+	struct allowance_share first;
+	struct allowance_share others;
+
+	make_allowance(&allowance);
+	allowance.connected = 8;
+	allowance.threads = 4;
+	check_refused(&allowance, "metric=bw qps=9", -EOPNOTSUPP,
+		      "9 queue pairs are above the 8 that this server has descriptors and ports "
+		      "for: ask for fewer, or for --connect qp, or raise LimitNOFILE and "
+		      "ip_local_port_range there");
+	check_refused(
+		&allowance, "metric=bw threads=5", -EOPNOTSUPP,
+		"5 threads are above the 4 that this server may have: ask for fewer, or raise "
+		"LimitNPROC there");
+	first = check_taken(&allowance, "metric=bw qps=2 threads=3");
+	check_busy(
+		&allowance, "metric=bw qps=3",
+		"other clients have left descriptors and ports for 2 queue pairs of this server: "
+		"come back later, or raise LimitNOFILE and ip_local_port_range there");
+	check_busy(&allowance, "metric=bw threads=2",
+		   "other clients have left 1 threads of this server: come back later, or raise "
+		   "LimitNPROC there");
+	/* By hand they have neither. */
+	others = check_taken(&allowance, "metric=bw qps=64 connect=qp");
+	allowance_give(&allowance, &others);
+	/* A buffer that is kept for the next case has none of them. */
+	allowance_keep(&allowance, &first, 4096);
+	assert_int_equal(atomic_load(&allowance.n_connected), 0);
+	assert_int_equal(atomic_load(&allowance.n_threads), 0);
+	others = check_taken(&allowance, "metric=bw qps=2 threads=4");
+	allowance_give(&allowance, &others);
+	allowance_give(&allowance, &first);
+	assert_int_equal(atomic_load(&allowance.taken), 0);
 }
 
 static void test_places(void **unused)
@@ -228,7 +290,7 @@ static void test_places(void **unused)
 	struct error error = {0};
 	struct allowance allowance;
 
-	allowance_init(&allowance);
+	make_allowance(&allowance);
 	allowance.clients = 2;
 	assert_int_equal(allowance_enter(&allowance, &error), 0);
 	assert_int_equal(allowance_enter(&allowance, &error), 0);
@@ -248,7 +310,7 @@ static void *take_and_give(void *argument)
 	struct allowance *allowance = argument;
 
 	for (int i = 0; i < 20000; i++) {
-		uint64_t taken;
+		struct allowance_share taken;
 
 		if (!allowance_take(allowance, &wanted, true, &taken, NULL))
 			allowance_give(allowance, &taken);
@@ -264,7 +326,7 @@ static void test_many_at_a_time(void **unused)
 	pthread_t threads[4];
 	void *wrong;
 
-	allowance_init(&allowance);
+	make_allowance(&allowance);
 	allowance.memory = 6 * MIB;
 	for (size_t i = 0; i < ARRAY_LENGTH(threads); i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, take_and_give, &allowance), 0);
@@ -305,6 +367,7 @@ int main(void)
 		cmocka_unit_test(test_what_counts),
 		cmocka_unit_test(test_what_counts_at_a_client),
 		cmocka_unit_test(test_memory_is_given_back),
+		cmocka_unit_test(test_what_others_have_taken),
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_many_at_a_time),
 		cmocka_unit_test(test_options),
