@@ -3,10 +3,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <netinet/in.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "bench/secret.h"
 #include "core/address.h"
+#include "core/context.h"
 #include "core/pair.h"
 
 static bool is_by_hand(const struct lane *lane)
@@ -150,7 +153,28 @@ static int offer_pairs(struct lane *lane, const struct meet_end *own, json_t *me
 	return code;
 }
 
-static int connect_pairs(struct lane *lane, json_t *message, struct error *error)
+/* On Ethernet a GID is the address that all which is sent goes to, whoever is there. */
+static int check_place(const struct flow *flow, const struct meet_end *own,
+		       const struct pair_address *other, struct error *error)
+{
+	bool is_ethernet = flow->context.state->port.link_layer == IBV_LINK_LAYER_ETHERNET;
+	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6};
+	struct sockaddr_storage place = {0};
+	char text[ADDRESS_TEXT];
+
+	memcpy(&in6.sin6_addr, other->gid, sizeof(other->gid));
+	memcpy(&place, &in6, sizeof(in6));
+	address_unmap(&place);
+	if (!own->allow || !is_ethernet || allow_permits(own->allow, (struct sockaddr *)&place))
+		return 0;
+	return error_set(error, -EACCES,
+			 "the other end's queue pairs are at %s, which is of no network of 'serve "
+			 "--allow' here: take another --gid-index, or add it there",
+			 address_text((struct sockaddr *)&place, text));
+}
+
+static int connect_pairs(struct lane *lane, const struct meet_end *own, json_t *message,
+			 struct error *error)
 {
 	const json_t *pairs = json_object_get(message, "pairs");
 	int code = 0;
@@ -162,6 +186,8 @@ static int connect_pairs(struct lane *lane, json_t *message, struct error *error
 		struct pair_address other;
 
 		code = meet_read_pair(&other, member_of(lane, pairs, i), error);
+		if (!code)
+			code = check_place(&lane->flows[i], own, &other, error);
 		if (!code)
 			code = pair_connect(&lane->flows[i].context, &other, error);
 	}
@@ -228,7 +254,7 @@ int meet_answer(struct lane *lane, const struct meet_end *own, json_t *message, 
 	if (!is_by_hand(lane))
 		return answer_ports(lane, own, answer, error);
 	code = offer_pairs(lane, own, answer, error);
-	return code ? code : connect_pairs(lane, message, error);
+	return code ? code : connect_pairs(lane, own, message, error);
 }
 
 int meet_read_target(struct meet_target *target, const json_t *answer, unsigned int flow,
@@ -272,7 +298,7 @@ int meet_connect(struct lane *lane, const struct meet_end *own, json_t *answer, 
 	int code = 0;
 
 	if (is_by_hand(lane))
-		return connect_pairs(lane, answer, error);
+		return connect_pairs(lane, own, answer, error);
 	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
 		struct meet_target target;
 

@@ -10,15 +10,17 @@
 
 #include <jansson.h>
 
+#include "bench/allow.h"
 #include "bench/lane.h"
 #include "bench/secret.h"
 #include "core/pair.h"
 
 /* One end of it. */
 struct meet_end {
-	const char *address; /* of the port */
-	unsigned int port;   /* of the device */
-	const uint8_t *key;  /* for tickets of rdma_cm; NULL: there are none */
+	const char *address;       /* of the port */
+	unsigned int port;         /* of the device */
+	const uint8_t *key;        /* for tickets of rdma_cm; NULL: there are none */
+	const struct allow *allow; /* where the other end's queue pairs may be; NULL: anywhere */
 };
 
 /* What the other end says of one queue pair. */

@@ -215,7 +215,7 @@ static int answer_part(void *whole, unsigned int number, struct error *error)
 	const struct errand *errand = whole;
 	struct session *session = errand->session;
 	const struct meet_end own = {errand->wanted->address, errand->wanted->port,
-				     control_pair_key(session->control)};
+				     control_pair_key(session->control), session->terms->allow};
 
 	return meet_answer(&session->stations[number].lane, &own, errand->message, errand->answer,
 			   error);

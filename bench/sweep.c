@@ -302,6 +302,7 @@ int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *resul
 		.result = result,
 		.who = sweep->who,
 		.gate = sweep->gate,
+		.allow = sweep->allow,
 		.stop = sweep->stop,
 		.hist = cacheline_calloc(1, sizeof(*trial.hist)),
 		.warmup = cacheline_calloc(1, sizeof(*trial.warmup)),

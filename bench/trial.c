@@ -42,7 +42,7 @@ static int await(struct trial *trial, const char *type, json_t **message, struct
 static struct meet_end own_end(const struct trial *trial)
 {
 	return (struct meet_end){trial->result->client.address, trial->result->client.port,
-				 control_pair_key(trial->control)};
+				 control_pair_key(trial->control), trial->allow};
 }
 
 /* What the threads of a case have a part in. */

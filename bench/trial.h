@@ -28,6 +28,7 @@ struct trial {
 	const struct result *result;  /* the two ends */
 	const char *who;              /* the server is, in what fails */
 	struct gate *gate;            /* before what is measured; NULL: none */
+	const struct allow *allow;    /* where the server's queue pairs may be; NULL: anywhere */
 	const struct dial_stop *stop; /* what ends the wait for an answer; NULL: nothing */
 	struct error gate_fault;
 	uint64_t arrived;      /* of the last trial's messages, at the server */

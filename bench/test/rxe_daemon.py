@@ -301,6 +301,30 @@ class Networks(unittest.TestCase):
                 peer.send(HELLO)
                 peer.expect("welcome")
 
+    def test_queue_pairs_of_others(self):
+        """Whoever is served says where queue pairs are: what is sent goes to allowed ones alone."""
+        pair = {"lid": 0, "qpn": 4711, "psn": 1, "mtu": 1024, "reads": 1, "qkey": 1, "address": 0,
+                "size": 64, "rkey": 1}
+        parameters = {"op": "send", "metric": "lat", "transport": "UD", "connect": "qp"}
+        with Server("--allow", f"{ADDRESS}/32,2001:db8::/32") as server:
+            for place, gid in (
+                ("192.0.2.99", "00000000000000000000ffffc0000263"),
+                ("2001:db9::7", "20010db9000000000000000000000007"),
+            ):
+                with Peer.dial(server.port) as peer:
+                    peer.send(HELLO)
+                    peer.expect("welcome")
+                    peer.send(CASE | {"parameters": parameters, "pairs": [pair | {"gid": gid}]})
+                    self.assertEqual(
+                        peer.expect("failed")["reason"],
+                        f"the other end's queue pairs are at {place}, which is of no network of "
+                        "'serve --allow' here: take another --gid-index, or add it there",
+                    )
+                    peer.send(CASE | {"parameters": parameters, "pairs": [
+                        pair | {"gid": "20010db8000000000000000000000007"}]})
+                    self.assertNotIn("--allow", peer.receive().get("reason", ""))
+            measure(server, "-n", 50, "--connect", "qp")
+
     def test_bound_to_one_address(self):
         other = "127.0.0.2" if ADDRESS.startswith("127.") else "127.0.0.1"
         with Server("--bind", ADDRESS) as server:
