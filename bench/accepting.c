@@ -31,18 +31,21 @@ static int drop(struct accepting *accepting, struct error *error)
 }
 
 /*
- * Who says what the lane's own client has said, of a buffer that others know nothing of; and
- * where there is a secret, with the next ticket, which is worth one connection.
+ * Who may be served, and says what the lane's own client has said, of a buffer that others know
+ * nothing of; and where there is a secret, with the next ticket, which is worth one connection.
  */
-static int check(const struct accepting *accepting, const struct rdma_conn_param *asked,
+static int check(const struct accepting *accepting, const struct rdma_cm_event *event,
 		 struct error *error)
 {
+	const struct rdma_conn_param *asked = &event->param.conn;
 	const struct rdma_remote *own = &accepting->flow->context.remote;
 	struct secret_tickets tickets = accepting->flow->tickets;
 	uint8_t ticket[HANDSHAKE_TICKET];
 	struct rdma_remote found;
-	int code = handshake_read(&found, asked->private_data, asked->private_data_len, error);
+	int code = context_check_client(&accepting->flow->context, event->id, error);
 
+	if (!code)
+		code = handshake_read(&found, asked->private_data, asked->private_data_len, error);
 	if (code)
 		return code;
 	if (found.address != own->address || found.size != own->size || found.rkey != own->rkey)
@@ -88,7 +91,7 @@ static int take(struct accepting *accepting, const struct cm_event *event, struc
 	struct error fault = {0};
 	int code;
 
-	if (check(accepting, &event->event.param.conn, &fault)) {
+	if (check(accepting, &event->event, &fault)) {
 		cm_reject(id, fault.text);
 		rdma_destroy_id(id);
 		return 0;

@@ -199,6 +199,11 @@ int meet_offer(struct lane *lane, const struct meet_end *own, json_t *message, s
 	return is_by_hand(lane) ? offer_pairs(lane, own, message, error) : 0;
 }
 
+static bool permits(const void *owner, const struct sockaddr *client)
+{
+	return allow_permits(owner, client);
+}
+
 static int listen_for(struct lane *lane, struct flow *flow, const struct meet_end *own,
 		      const uint8_t *salt, struct error *error)
 {
@@ -210,6 +215,8 @@ static int listen_for(struct lane *lane, struct flow *flow, const struct meet_en
 	if (code)
 		return code;
 	show_ticket(lane, flow, own, salt);
+	if (own->allow)
+		context_set_permits(&flow->context, permits, own->allow);
 	return rdma_setup_server(&flow->context, 0, address) ? lane_failed(flow, error) : 0;
 }
 

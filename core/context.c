@@ -87,6 +87,23 @@ void context_set_ticket(struct rdma_context *ctx, const uint8_t ticket[static HA
 	ctx->state->has_ticket = true;
 }
 
+void context_set_permits(struct rdma_context *ctx, context_permits *permits, const void *owner)
+{
+	ctx->state->permits = permits;
+	ctx->state->owner = owner;
+}
+
+int context_check_client(const struct rdma_context *ctx, struct rdma_cm_id *id, struct error *error)
+{
+	const struct rdma_state *state = ctx->state;
+
+	if (!state->permits || state->permits(state->owner, rdma_get_peer_addr(id)))
+		return 0;
+	return error_set(error, -EACCES,
+			 "this server serves nobody at your address: add its network to 'serve "
+			 "--allow' there");
+}
+
 int context_begin(struct rdma_context *ctx, struct error *error)
 {
 	int code;

@@ -43,6 +43,9 @@ struct context_path {
 	struct ibv_ah *ah; /* to the other end, of datagrams */
 };
 
+/* Whether one at that address may be a server's client. */
+typedef bool context_permits(const void *owner, const struct sockaddr *client);
+
 struct rdma_state {
 	bool begun;            /* set-up has, beyond a borrowed ground */
 	struct ground own;     /* closed, if one is borrowed */
@@ -70,6 +73,8 @@ struct rdma_state {
 	struct rdma_message message;
 	bool has_ticket;
 	uint8_t ticket[HANDSHAKE_TICKET];
+	context_permits *permits; /* NULL: everybody is */
+	const void *owner;
 };
 
 /*
@@ -88,6 +93,12 @@ int context_use(struct rdma_context *ctx, struct ground *ground, struct error *e
  * server takes nobody without it.
  */
 void context_set_ticket(struct rdma_context *ctx, const uint8_t ticket[static HANDSHAKE_TICKET]);
+
+/* Between context_use and set-up: a server takes nobody but those. */
+void context_set_permits(struct rdma_context *ctx, context_permits *permits, const void *owner);
+/* Of who asks to connect. -EACCES: is not to. */
+int context_check_client(const struct rdma_context *ctx, struct rdma_cm_id *id,
+			 struct error *error);
 
 /* What a loop needs of a context that is set up. */
 struct completion *context_completion(const struct rdma_context *ctx);

@@ -101,8 +101,10 @@ static int wait_for_request(struct rdma_context *ctx, struct rdma_conn_param *as
 		if (ctx->event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
 			continue;
 		*asked = ctx->event->param.conn;
-		code = handshake_read(&ctx->remote, asked->private_data, asked->private_data_len,
-				      &fault);
+		code = context_check_client(ctx, ctx->event->id, &fault);
+		if (!code)
+			code = handshake_read(&ctx->remote, asked->private_data,
+					      asked->private_data_len, &fault);
 		if (!code && state->has_ticket)
 			code = handshake_check_ticket(asked->private_data, asked->private_data_len,
 						      state->ticket, &fault);

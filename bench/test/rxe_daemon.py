@@ -13,8 +13,8 @@ import unittest
 
 import documents
 from verbmark import (
-    ADDRESS, ALIVE, CASE, DEVICE, HELLO, LIMIT, PATIENCE, VERBMARK, Ended, Peer, Server, client,
-    frame, measure, verbmark, wait_until,
+    ADDRESS, ALIVE, CASE, DEVICE, HELLO, LIMIT, PATIENCE, VERBMARK, Ended, Peer, Program, Server,
+    client, frame, measure, verbmark, wait_until,
 )
 
 
@@ -282,7 +282,7 @@ class Networks(unittest.TestCase):
     def test_allowed(self):
         for networks in (f"{ADDRESS}/32", f"fd00::/8,{ADDRESS}", f"{ADDRESS}/8", "0.0.0.0/0"):
             with self.subTest(networks), Server("--allow", networks) as server:
-                measure(server, "-n", 50)
+                measure(server, "-n", 50, "--op", "send,connect")
 
     def test_not_allowed(self):
         with Server("--allow", "203.0.113.0/24", "--allow", "::1") as server:
@@ -324,6 +324,23 @@ class Networks(unittest.TestCase):
                         pair | {"gid": "20010db8000000000000000000000007"}]})
                     self.assertNotIn("--allow", peer.receive().get("reason", ""))
             measure(server, "-n", 50, "--connect", "qp")
+
+    def test_who_connects(self):
+        """What listens for a client's queue pairs is for allowed addresses, too."""
+        for networks, status, sentence in (
+            ("::1", 1, "this server serves nobody at your address: add its network to 'serve"),
+            (f"::1,{ADDRESS}", 0, "connected"),
+        ):
+            with Server("--allow", networks) as server, Peer.dial(server.port, "::1") as peer:
+                peer.send(HELLO)
+                peer.expect("welcome")
+                peer.send(CASE)
+                listening = peer.expect("listening")
+                with Program(
+                    os.environ["STRANGER"], listening["address"], listening["ports"][0]
+                ) as stranger:
+                    self.assertEqual(stranger.wait(LIMIT), status)
+                    self.assertIn(sentence, stranger.out[0])
 
     def test_bound_to_one_address(self):
         other = "127.0.0.2" if ADDRESS.startswith("127.") else "127.0.0.1"
