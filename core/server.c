@@ -207,7 +207,8 @@ int rdma_wait_for_client(struct rdma_context *sctx)
 	struct error error = {0};
 	int code = wait_for_client(sctx, &error);
 
-	if (code && sctx->state)
+	/* A client's connection is none of this function's. */
+	if (code && sctx->state && sctx->listener)
 		context_drop(sctx);
 	return context_end(sctx, code, &error);
 }

@@ -38,6 +38,26 @@ static void test_before_there_is_a_connection(void **unused)
 	agent_stop(agent);
 }
 
+/* What is refused takes nothing away from a client, before it connects or after. */
+static void test_a_client_that_would_listen(void **unused)
+{
+	struct agent *server = agent_start(NULL);
+	struct agent *client = agent_start(NULL);
+	static const char words[] = "does not listen: rdma_setup_server";
+	uint16_t port = agent_must(server, task_setup_server(0, NULL)).port;
+	struct outcome outcome;
+
+	agent_begin(server, task_wait_for_client());
+	agent_must(client, task_setup_client(device_host(), port, NULL));
+	agent_must_fail(client, task_wait_for_client(), words);
+	agent_must(client, task_connect());
+	outcome = agent_end(server);
+	assert_succeeded(&outcome);
+	agent_must_fail(client, task_wait_for_client(), words);
+	agents_talk(server, client);
+	agents_stop(server, client);
+}
+
 static int run_tell_address(struct rdma_context *ctx, const struct task *task, size_t *value)
 {
 	snprintf(ctx->reason, sizeof(ctx->reason), "%s by %s", ctx->address,
@@ -328,6 +348,7 @@ static void test_two_contexts_in_one_process(void **unused)
 
 static const struct CMUnitTest tests[] = {
 	ALONE(test_before_there_is_a_connection),
+	ALONE(test_a_client_that_would_listen),
 	ALONE(test_named_devices),
 	ALONE(test_fields),
 	ALONE(test_an_unknown_mode),
