@@ -56,6 +56,15 @@ static bool breaks_ground(enum ibv_event_type type)
 	       type == IBV_EVENT_DEVICE_FATAL;
 }
 
+/* The kernel keeps what nobody fetches: an event may be from before there was a queue pair. */
+static bool is_port_up(const struct rdma_state *state)
+{
+	struct ibv_port_attr port;
+
+	return !ibv_query_port(state->ground->verbs, state->port_num, &port) &&
+	       port.state == IBV_PORT_ACTIVE;
+}
+
 /*
  * What was under way fails by itself, on RC: unless the port comes back in time. By hand,
  * nothing else tells an end that only waits, and datagrams are lost in silence.
@@ -64,7 +73,7 @@ static void tell_of_port(struct rdma_state *state)
 {
 	static const char reason[] = "the port of the device went down";
 
-	if (state->conn)
+	if (state->conn || is_port_up(state))
 		alarm_note(&state->ground->alarm, reason);
 	else
 		alarm_raise(&state->ground->alarm, -ENETDOWN, reason);

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* What the events of a device do to a connection. The device is made up. */
+#include <errno.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "core/clock.h"
+#include "core/guard.h"
+#include "core/test/check.h"
+
+#define PATIENCE_MS 10000
+
+static struct {
+	int fds[2]; /* of a pipe: an event is a byte in it */
+	atomic_int n_told;
+	_Atomic enum ibv_port_state port;
+} device;
+
+int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
+{
+	uint8_t type;
+
+	if (read(context->async_fd, &type, sizeof(type)) != sizeof(type))
+		return -1;
+	*event = (struct ibv_async_event){.event_type = type, .element.port_num = 1};
+	return 0;
+}
+
+void ibv_ack_async_event(struct ibv_async_event *event)
+{
+	atomic_fetch_add(&device.n_told, 1);
+}
+
+#undef ibv_query_port
+int ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *attr)
+{
+	((struct ibv_port_attr *)(void *)attr)->state = atomic_load(&device.port);
+	return 0;
+}
+
+static void happen(enum ibv_event_type type)
+{
+	uint8_t byte = (uint8_t)type;
+
+	assert_int_equal(write(device.fds[1], &byte, sizeof(byte)), sizeof(byte));
+}
+
+static void await_told(int n)
+{
+	uint64_t deadline = clock_deadline(PATIENCE_MS);
+
+	while (atomic_load(&device.n_told) < n && clock_left_ms(deadline))
+		usleep(1000);
+	assert_int_equal(atomic_load(&device.n_told), n);
+}
+
+struct scene {
+	struct ibv_context verbs;
+	struct rdma_state state;
+	struct rdma_context context;
+};
+
+/* The device has had an event before anybody watches. */
+static void open_scene(struct scene *scene, struct rdma_cm_id *conn, enum ibv_port_state port)
+{
+	struct rdma_state *state = &scene->state;
+	struct error error = {0};
+
+	assert_int_equal(pipe(device.fds), 0);
+	atomic_store(&device.n_told, 0);
+	atomic_store(&device.port, port);
+	happen(IBV_EVENT_PORT_ERR);
+	scene->verbs.async_fd = device.fds[0];
+	state->ground = &state->own;
+	state->port_num = 1;
+	assert_int_equal(ground_begin(&state->own, &error), 0);
+	state->own.verbs = &scene->verbs;
+	scene->context = (struct rdma_context){.conn = conn, .state = state};
+	assert_int_equal(guard_device(&scene->context, &error), 0);
+	await_told(1);
+}
+
+static void close_scene(struct scene *scene)
+{
+	guard_release(&scene->context);
+	alarm_close(&scene->state.own.alarm);
+	close(device.fds[0]);
+	close(device.fds[1]);
+}
+
+static void test_a_port_that_is_down(void **unused)
+{
+	struct scene scene = {0};
+	struct error error = {0};
+
+	open_scene(&scene, NULL, IBV_PORT_DOWN);
+	assert_int_equal(alarm_reason(&scene.state.own.alarm, &error), -ENETDOWN);
+	assert_string_equal(error.text, "the port of the device went down");
+	close_scene(&scene);
+}
+
+/* What it had before there was a connection is no failure of this one. */
+static void test_a_port_that_was_down(void **unused)
+{
+	struct scene scene = {0};
+	struct alarm *alarm = &scene.state.own.alarm;
+	struct error error = {0};
+
+	open_scene(&scene, NULL, IBV_PORT_ACTIVE);
+	assert_false(alarm_raised(alarm));
+	assert_string_equal(alarm->note, "the port of the device went down");
+	happen(IBV_EVENT_PORT_ACTIVE);
+	await_told(2);
+	assert_string_equal(alarm->note, "");
+	atomic_store(&device.port, IBV_PORT_DOWN);
+	happen(IBV_EVENT_PORT_ERR);
+	await_told(3);
+	assert_int_equal(alarm_reason(alarm, &error), -ENETDOWN);
+	close_scene(&scene);
+}
+
+/* By rdma_cm what is under way fails by itself. */
+static void test_the_port_of_a_connection_by_rdma_cm(void **unused)
+{
+	struct rdma_cm_id conn = {0};
+	struct scene scene = {0};
+
+	open_scene(&scene, &conn, IBV_PORT_DOWN);
+	assert_false(alarm_raised(&scene.state.own.alarm));
+	assert_string_equal(scene.state.own.alarm.note, "the port of the device went down");
+	close_scene(&scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_port_that_is_down),
+		cmocka_unit_test(test_a_port_that_was_down),
+		cmocka_unit_test(test_the_port_of_a_connection_by_rdma_cm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
