@@ -109,7 +109,8 @@ int guest_admit(struct guest *guest, const struct rdma_conn_param *asked, struct
 		.private_data_len = (uint8_t)handshake_greet(greeting, &own),
 		.rnr_retry_count = settings_rnr_retry(&defaults),
 		.retry_count = settings_retry_count(&defaults),
-		.responder_resources = asked->initiator_depth ? 1 : 0,
+		/* What an event has of it is the client's initiator depth: rdma_get_cm_event(3). */
+		.responder_resources = asked->responder_resources ? 1 : 0,
 	};
 	int code =
 		handshake_read(&guest->remote, asked->private_data, asked->private_data_len, error);
