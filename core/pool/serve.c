@@ -233,13 +233,13 @@ static int consider(const struct pool_server *server, const struct rdma_cm_id *i
 {
 	const struct pool_settings *settings = &server->settings;
 	const struct sockaddr *client = rdma_get_peer_addr((struct rdma_cm_id *)(uintptr_t)id);
+	const char *device = ibv_get_device_name(server->device.verbs->device);
 
 	if (id->verbs != server->device.verbs)
-		return error_set(error, -ENODEV, "the pool is on %s alone",
-				 ibv_get_device_name(server->device.verbs->device));
+		return error_set(error, -ENODEV, "the pool is on %s alone", device);
 	if (settings->device_port && id->port_num != settings->device_port)
 		return error_set(error, -ENODEV, "the pool is on port %u of %s alone",
-				 settings->device_port, settings->device);
+				 settings->device_port, device);
 	if (settings->permits && !settings->permits(settings->owner, client))
 		return error_set(
 			error, -EACCES,
