@@ -16,6 +16,10 @@
 
 #include "core/memory.h"
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 static size_t meminfo(const char *name)
 {
 	return memory_info("", name);
@@ -114,17 +118,35 @@ static void prefer(const struct buffer *buffer, int node)
 		sizeof(mask) * 8 + 1, 0);
 }
 
+/*
+ * A control group is asked for huge pages when they are touched, not when they are mapped,
+ * and who is over its limit is killed. Here it is told. Kernels before 5.14 cannot.
+ */
+static int populate(const struct buffer *buffer, size_t size, struct error *error)
+{
+	if (!madvise(buffer->address, buffer->mapped, MADV_POPULATE_WRITE) || errno == EINVAL)
+		return 0;
+	return error_set(error, -ENOMEM,
+			 "no memory for a buffer of %zu bytes: huge pages are limited here, see "
+			 "hugetlb.*.max of the control group",
+			 size);
+}
+
 int buffer_open(struct buffer *buffer, size_t size, enum buffer_pages pages, int numa_node,
 		struct error *error)
 {
 	int code = map(buffer, size, pages, error);
 
-	if (!buffer->address) {
+	if (!code) {
+		buffer->numa_node = numa_node;
+		prefer(buffer, numa_node);
+	}
+	if (!code && pages == BUFFER_HUGE)
+		code = populate(buffer, size, error);
+	if (code) {
 		buffer_close(buffer);
 		return code;
 	}
-	buffer->numa_node = numa_node;
-	prefer(buffer, numa_node);
 	/* Pages come here, not as faults in the middle of a measurement. */
 	memset(buffer->address, 0, buffer->mapped);
 	return 0;

@@ -7,6 +7,32 @@
 #include "core/buffer.h"
 #include "core/test/check.h"
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+/* Huge pages that are made up, of ordinary ones: what fetching them comes to. 0: none are. */
+static int made_up;
+
+void *__real_mmap64(void *address, size_t length, int protection, int flags, int fd, off_t offset);
+void *__wrap_mmap64(void *address, size_t length, int protection, int flags, int fd, off_t offset);
+void *__wrap_mmap64(void *address, size_t length, int protection, int flags, int fd, off_t offset)
+{
+	if (made_up)
+		flags &= ~MAP_HUGETLB;
+	return __real_mmap64(address, length, protection, flags, fd, offset);
+}
+
+int __real_madvise(void *address, size_t length, int advice);
+int __wrap_madvise(void *address, size_t length, int advice);
+int __wrap_madvise(void *address, size_t length, int advice)
+{
+	if (!made_up || advice != MADV_POPULATE_WRITE)
+		return __real_madvise(address, length, advice);
+	errno = made_up;
+	return -1;
+}
+
 /* What /proc/meminfo says, or -1. */
 static long meminfo(const char *name)
 {
@@ -213,6 +239,27 @@ static void test_too_few_huge_pages(void **unused)
 	assert_null(buffer.address);
 }
 
+/* It is refused before a page is touched, which would end the process. */
+static void test_limited_huge_pages(void **unused)
+{
+	struct buffer buffer = {0};
+	struct error error = {0};
+
+	if (meminfo("Hugepagesize") <= 0)
+		return;
+	made_up = EFAULT;
+	assert_int_equal(buffer_open(&buffer, 5000, BUFFER_HUGE, -1, &error), -ENOMEM);
+	assert_string_equal(error.text, "no memory for a buffer of 5000 bytes: huge pages are "
+					"limited here, see hugetlb.*.max of the control group");
+	assert_null(buffer.address);
+	/* So say kernels that do not know it. */
+	made_up = EINVAL;
+	assert_int_equal(buffer_open(&buffer, 5000, BUFFER_HUGE, -1, &error), 0);
+	assert_int_equal(buffer.address[4999], 0);
+	buffer_close(&buffer);
+	made_up = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +271,7 @@ int main(void)
 		cmocka_unit_test(test_more_than_there_is),
 		cmocka_unit_test(test_numa_nodes),
 		cmocka_unit_test(test_too_few_huge_pages),
+		cmocka_unit_test(test_limited_huge_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
