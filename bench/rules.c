@@ -145,7 +145,7 @@ static bool is_spread(const struct op *op, const struct parameters *p)
 /* For a place of each queue pair in each direction: nobody asked for so much of it. */
 static bool is_beyond_buffers(const struct op *op, const struct parameters *p)
 {
-	return 2 * pattern_pairs(p) * walk_place(p, op->shape.is_atomic) > PARAMETER_BUFFER_MOST;
+	return 2ULL * pattern_pairs(p) * walk_place(p, op->shape.is_atomic) > PARAMETER_BUFFER_MOST;
 }
 
 bool rules_is_random(const struct op *op, const struct parameters *parameters)

@@ -137,15 +137,15 @@ int buffer_open(struct buffer *buffer, size_t size, enum buffer_pages pages, int
 {
 	int code = map(buffer, size, pages, error);
 
-	if (!code) {
-		buffer->numa_node = numa_node;
-		prefer(buffer, numa_node);
-	}
-	if (!code && pages == BUFFER_HUGE)
-		code = populate(buffer, size, error);
-	if (code) {
+	if (!buffer->address) {
 		buffer_close(buffer);
 		return code;
+	}
+	buffer->numa_node = numa_node;
+	prefer(buffer, numa_node);
+	if (pages == BUFFER_HUGE && populate(buffer, size, error)) {
+		buffer_close(buffer);
+		return error->code;
 	}
 	/* Pages come here, not as faults in the middle of a measurement. */
 	memset(buffer->address, 0, buffer->mapped);
