@@ -59,9 +59,11 @@ struct rdma_settings {
 	uint64_t max_message;         /* bytes, checked before connecting: not checked */
 	uint8_t outstanding_reads;    /* reads and atomics under way: what it takes, to 16 */
 	uint8_t ack_timeout;          /* 4.096 us * 2^n for an acknowledgement: 14, 67 ms */
-	uint8_t retry_count;          /* without an acknowledgement: 6 */
+	uint8_t retry_count;          /* without an acknowledgement: 6; by rdma_cm a server
+				       * has its client's: rdma_accept(3) ignores it */
 	uint8_t rnr_retry;            /* by the other end, of what finds no receive here: 7,
-				       * for ever; 6 with own_receives; RDMA_NONE */
+				       * for ever; 6 with own_receives; RDMA_NONE; of a pair
+				       * by hand what this end retries itself */
 	uint8_t min_rnr_timer;        /* between these: 12, which is 0.64 ms */
 	bool huge_pages;              /* the buffer comes from huge pages, or not at all */
 	bool own_receives;            /* the caller posts receives and takes their completions:
