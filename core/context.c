@@ -353,9 +353,10 @@ int context_drop(struct rdma_context *ctx)
 	struct rdma_state *state = ctx->state;
 	int first = 0;
 
+	/* First: the end of one's own connection is no alarm for others on the ground. */
+	guard_release(ctx);
 	if (state->connected && ctx->conn)
 		rdma_disconnect(ctx->conn); /* fails if the other end was first */
-	guard_release(ctx);
 	keep(&first, queue_close(ctx));
 	if (state->path.ah)
 		keep(&first, verbs_result(ibv_destroy_ah(state->path.ah)));
