@@ -14,6 +14,7 @@ native_device() {
 	for port in /sys/class/infiniband/*/ports/*; do
 		device=${port#/sys/class/infiniband/} device=${device%%/*}
 		[[ $device != softroce* ]] || continue
+		[[ $native ]] || native_is_software "$device" || continue
 		grep -qs ACTIVE "$port/state" || continue
 		native_opens "$device" || continue
 		netdev=$(cat "$port/gid_attrs/ndevs/0" 2>/dev/null) ||
@@ -21,6 +22,13 @@ native_device() {
 		native_address "$netdev" && return
 	done
 	native_make
+}
+
+# What runs may change a device: a card is for who asked for this machine. Soft-RoCE alone has
+# "parent", as core/kind.c knows.
+native_is_software() { # DEVICE
+	local class=/sys/class/infiniband/$1
+	[[ -e $class/parent || $(cat "$class/node_desc" 2>/dev/null) == "Software iWARP stack" ]]
 }
 
 # A container sees its host's devices, and may not have their nodes.
