@@ -15,6 +15,7 @@
 
 #include "core/address.h"
 #include "core/limits.h"
+#include "core/link.h"
 #include "core/verbs.h"
 
 #define INTERFACES_MAX 64
@@ -173,35 +174,6 @@ static int add_addresses(struct device_port *port, const struct scan *scan, stru
 	return code ? code : add_some(port, scan->own, &interfaces, true, error);
 }
 
-/* Megabits per second of one lane, by the bit of active_speed. */
-static uint64_t lane_mbps(uint8_t speed)
-{
-	static const uint64_t mbps[] = {2500, 5000, 10000, 10000, 14000, 25000, 50000, 100000};
-
-	for (size_t i = 0; i < ARRAY_LENGTH(mbps); i++)
-		if (speed == 1U << i)
-			return mbps[i];
-	return 0;
-}
-
-static uint64_t lanes(uint8_t width)
-{
-	switch (width) {
-	case 1:
-		return 1;
-	case 2:
-		return 4;
-	case 4:
-		return 8;
-	case 8:
-		return 12;
-	case 16:
-		return 2;
-	default:
-		return 0;
-	}
-}
-
 static const char *link_layer_name(const struct scan *scan, uint8_t link_layer)
 {
 	if (scan->context->device->transport_type == IBV_TRANSPORT_IWARP)
@@ -236,7 +208,8 @@ static int add_port(struct device_list *list, const struct scan *scan, uint8_t n
 		.kind = scan->kind,
 		.state = attr.state,
 		.link_layer = link_layer_name(scan, attr.link_layer),
-		.rate_mbps = lanes(attr.active_width) * lane_mbps(attr.active_speed),
+		.rate_mbps = link_rate_mbps("", scan->device, number, attr.active_width,
+					    attr.active_speed),
 		.active_mtu = limits_mtu_bytes(attr.active_mtu),
 		.max_mtu = limits_mtu_bytes(attr.max_mtu),
 		.numa_node = device_numa_node(scan->device),
