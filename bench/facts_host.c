@@ -7,7 +7,6 @@
 
 #define CLOCK     "/sys/devices/system/clocksource/clocksource0"
 #define HUGEPAGES "/sys/kernel/mm/hugepages"
-#define CGROUPS   "/sys/fs/cgroup"
 
 #define PROC_SIZE       8192
 #define CAP_IPC_LOCK    14
@@ -132,71 +131,6 @@ json_t *facts_hugepages(const struct facts_place *place)
 	if (json_array_size(sizes))
 		json_object_set(section, "sizes", sizes);
 	json_decref(sizes);
-	return section;
-}
-
-bool facts_cgroup_own(const char *root, char folder[static TREE_TEXT])
-{
-	char *text = tree_text(root, PROC_SIZE, "/proc/self/cgroup");
-	const char *mount = CGROUPS;
-	char path[TREE_TEXT / 2];
-	bool found = tree_field(text, "0:", path, sizeof(path));
-
-	free(text);
-	if (!tree_exists(root, "%s/cgroup.controllers", mount))
-		mount = CGROUPS "/unified";
-	if (!found || path[0] != '/' || !tree_exists(root, "%s/cgroup.controllers", mount))
-		return false;
-	snprintf(folder, TREE_TEXT, "%s%s", mount, path[1] ? path : "");
-	return true;
-}
-
-bool facts_cgroup_parent(char *folder)
-{
-	char *last = strrchr(folder, '/');
-
-	if (!last || (size_t)(last - folder) < strlen(CGROUPS))
-		return false;
-	*last = '\0';
-	return true;
-}
-
-/* The nearest limit: one of a group around this one holds as well. */
-static void add_cpu_max(json_t *section, const char *root, const char *own)
-{
-	char folder[TREE_TEXT];
-	char limit[TREE_NAME];
-
-	snprintf(folder, sizeof(folder), "%s", own);
-	do {
-		if (!tree_line(root, limit, sizeof(limit), "%s/cpu.max", folder))
-			continue;
-		if (strncmp(limit, "max", 3) != 0 || !json_object_get(section, "cpu_max"))
-			facts_set(section, "cpu_max", limit);
-		if (strncmp(limit, "max", 3) != 0)
-			return;
-	} while (facts_cgroup_parent(folder));
-}
-
-json_t *facts_cgroup(const struct facts_place *place)
-{
-	static const struct fact rows[] = {
-		{"cpus",       "cpuset.cpus.effective", fact_text},
-		{"memory_max", "memory.max",            fact_text},
-	};
-	json_t *section = json_object();
-	char folder[TREE_TEXT];
-	char value[TREE_NAME];
-	char *stat;
-
-	if (!facts_cgroup_own(place->root, folder))
-		return section;
-	facts_read(section, place->root, folder, rows, ARRAY_LENGTH(rows));
-	add_cpu_max(section, place->root, folder);
-	stat = tree_text(place->root, PROC_SIZE, "%s/cpu.stat", folder);
-	if (tree_field(stat, "nr_throttled", value, sizeof(value)))
-		json_object_set_new(section, "nr_throttled", fact_number(value));
-	free(stat);
 	return section;
 }
 

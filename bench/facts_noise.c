@@ -61,7 +61,7 @@ static void add_throttled(json_t *noise, const char *root)
 	json_int_t sum = 0;
 	bool known = false;
 
-	if (!facts_cgroup_own(root, folder))
+	if (!facts_cgroup_cpu(root, folder))
 		return;
 	do {
 		char *text = tree_text(root, PROC_SIZE, "%s/cpu.stat", folder);

@@ -82,10 +82,10 @@ bool facts_take_pfc(void *answer, size_t length, unsigned int *mask);
 void facts_verbs(json_t *facts, const struct facts_place *place);
 
 /*
- * This process's control group as a folder of the unified hierarchy, and then the ones
- * around it; false where there is none.
+ * The control group that this process has its processor time from, as a folder of whichever
+ * version has that controller, and then the ones around it; false where there is none.
  */
-bool facts_cgroup_own(const char *root, char folder[static TREE_TEXT]);
+bool facts_cgroup_cpu(const char *root, char folder[static TREE_TEXT]);
 bool facts_cgroup_parent(char *folder);
 
 #endif

@@ -316,34 +316,6 @@ static void test_locked_memory(void **unused)
 	made_up_close(&machine);
 }
 
-static void test_control_groups(void **unused)
-{
-	static const struct {
-		const char *cgroup;
-		const char *wanted;
-	} rows[] = {
-		{"0::/",        "{'cpu_max':'150000 100000'}"           },
-		{"0::/a",       "{'cpu_max':'50000 100000'}"            },
-		{"0::/a/b",     "{'cpu_max':'50000 100000', 'cpus':'3'}"},
-		{"0::/c",       "{'cpu_max':'150000 100000'}"           },
-		{"4:cpu:/a",    NULL				    },
-		{"0::relative", NULL				    },
-	};
-	struct made_up machine;
-
-	made_up_open(&machine);
-	made_up_file(&machine, "/sys/fs/cgroup/unified/cgroup.controllers", "cpu");
-	made_up_file(&machine, "/sys/fs/cgroup/unified/cpu.max", "150000 100000");
-	made_up_file(&machine, "/sys/fs/cgroup/unified/a/cpu.max", "50000 100000");
-	made_up_file(&machine, "/sys/fs/cgroup/unified/a/b/cpu.max", "max 100000");
-	made_up_file(&machine, "/sys/fs/cgroup/unified/a/b/cpuset.cpus.effective", "3");
-	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		made_up_file(&machine, "/proc/self/cgroup", rows[i].cgroup);
-		check_section(&machine, NULL, "cgroup", rows[i].wanted);
-	}
-	made_up_close(&machine);
-}
-
 static void test_no_device(void **unused)
 {
 	struct made_up machine;
@@ -540,7 +512,6 @@ int main(void)
 		cmocka_unit_test(test_infiniband),
 		cmocka_unit_test(test_processors_of_other_architectures),
 		cmocka_unit_test(test_locked_memory),
-		cmocka_unit_test(test_control_groups),
 		cmocka_unit_test(test_no_device),
 		cmocka_unit_test(test_cards),
 		cmocka_unit_test(test_noise),
