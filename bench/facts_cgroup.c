@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,21 +103,32 @@ static bool read_limit(const char *root, const char *folder, char limit[static T
 	return true;
 }
 
-/* The nearest limit: one of a group around this one holds as well. */
+/* How many processors a limit is of. */
+static double processors(const char *limit)
+{
+	long long quota;
+	long long period;
+
+	if (sscanf(limit, "%lld %lld", &quota, &period) != 2 || period <= 0)
+		return (double)INFINITY;
+	return (double)quota / (double)period;
+}
+
+/* Of all groups around this one, whose limits hold as well, the one that binds. */
 static void add_cpu_max(json_t *section, const char *root, const char *own)
 {
 	char folder[TREE_TEXT];
 	char limit[TREE_NAME];
+	char least[TREE_NAME] = "";
 
 	snprintf(folder, sizeof(folder), "%s", own);
 	do {
 		if (!read_limit(root, folder, limit))
 			continue;
-		if (strncmp(limit, "max", 3) != 0 || !json_object_get(section, "cpu_max"))
-			facts_set(section, "cpu_max", limit);
-		if (strncmp(limit, "max", 3) != 0)
-			return;
+		if (!least[0] || processors(limit) < processors(least))
+			memcpy(least, limit, sizeof(least));
 	} while (facts_cgroup_parent(folder));
+	facts_set(section, "cpu_max", least);
 }
 
 static void add_cpu(json_t *section, const char *root)

@@ -3,6 +3,7 @@
 #include "bench/facts_part.h"
 #include "bench/test/section.h"
 
+/* The limit that binds may be that of a group around; of two alike the nearest is told. */
 static void test_control_groups(void **unused)
 {
 	static const struct {
@@ -13,6 +14,9 @@ static void test_control_groups(void **unused)
 		{"0::/a",       "{'cpu_max':'50000 100000'}"            },
 		{"0::/a/b",     "{'cpu_max':'50000 100000', 'cpus':'3'}"},
 		{"0::/c",       "{'cpu_max':'150000 100000'}"           },
+		{"0::/a/d",     "{'cpu_max':'50000 100000'}"            },
+		{"0::/a/e",     "{'cpu_max':'20000 40000'}"             },
+		{"0::/a/f",     "{'cpu_max':'100000 400000'}"           },
 		{"4:cpu:/a",    NULL				    },
 		{"0::relative", NULL				    },
 	};
@@ -24,6 +28,9 @@ static void test_control_groups(void **unused)
 	made_up_file(&machine, "/sys/fs/cgroup/unified/a/cpu.max", "50000 100000");
 	made_up_file(&machine, "/sys/fs/cgroup/unified/a/b/cpu.max", "max 100000");
 	made_up_file(&machine, "/sys/fs/cgroup/unified/a/b/cpuset.cpus.effective", "3");
+	made_up_file(&machine, "/sys/fs/cgroup/unified/a/d/cpu.max", "90000 100000");
+	made_up_file(&machine, "/sys/fs/cgroup/unified/a/e/cpu.max", "20000 40000");
+	made_up_file(&machine, "/sys/fs/cgroup/unified/a/f/cpu.max", "100000 400000");
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		made_up_file(&machine, "/proc/self/cgroup", rows[i].cgroup);
 		check_section(&machine, NULL, "cgroup", rows[i].wanted);
