@@ -135,6 +135,31 @@ class Job(unittest.TestCase):
         done = self.job("run", status=2, VERBMARK_OPTIONS="--op 'send")
         self.assertRegex(done.stderr, r"\Ajob: VERBMARK_OPTIONS: [^\n]*quote is not closed\n\Z")
 
+    def install(self, **settings):
+        """What it asked for, with all that would change the machine in the hands of this test."""
+        for path, script in {
+            "tools/apt-get": 'echo apt-get "$@" >>"$OUT/asked"',
+            "tools/sudo": 'shift && exec "$@"',
+            "top/ci/setup": 'echo setup "$@" >>"$OUT/asked"',
+        }.items():
+            os.makedirs(os.path.dirname(self.path(path)), exist_ok=True)
+            written(self.path(path), f"#!/bin/sh\n{script}\n", 0o755)
+        if not os.path.exists(self.path("tools/verbmark")):
+            os.symlink(VERBMARK, self.path("tools/verbmark"))
+        written(self.path("verbmark.deb"), "")
+        self.job("install", PATH=f"{self.path('tools')}:{os.environ['PATH']}", **settings)
+        asked = read(self.path("out/asked")).splitlines()
+        os.unlink(self.path("out/asked"))
+        return asked
+
+    def test_install_of_a_package_brings_what_a_device_needs(self):
+        deb = self.path("verbmark.deb")
+        apt = ["apt-get -qq update", f"apt-get -qq -y --no-install-recommends install {deb} python3"]
+        for on, more in (("here", ["setup native"]), ("soft-roce", ["setup softroce"]),
+                         ("soft0", [])):
+            asked = self.install(VERBMARK_DEB="verbmark.deb", VERBMARK_ON=on)
+            self.assertEqual(asked, apt + more)
+
     def test_wrong_words_are_a_sentence(self):
         for words, settings, said in (
             ((), {}, "one of install, run and gate is wanted"),
