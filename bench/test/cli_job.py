@@ -140,6 +140,8 @@ class Job(unittest.TestCase):
         for path, script in {
             "tools/apt-get": 'echo apt-get "$@" >>"$OUT/asked"',
             "tools/sudo": 'shift && exec "$@"',
+            "tools/meson": 'echo meson "$@" >>"$OUT/asked" && mkdir -p build-job/bench &&\n'
+                           ': >build-job/build.ninja && ln -fs "$VERBMARK" build-job/bench/verbmark',
             "top/ci/setup": 'echo setup "$@" >>"$OUT/asked"',
         }.items():
             os.makedirs(os.path.dirname(self.path(path)), exist_ok=True)
@@ -147,10 +149,19 @@ class Job(unittest.TestCase):
         if not os.path.exists(self.path("tools/verbmark")):
             os.symlink(VERBMARK, self.path("tools/verbmark"))
         written(self.path("verbmark.deb"), "")
-        self.job("install", PATH=f"{self.path('tools')}:{os.environ['PATH']}", **settings)
+        self.job("install", PATH=f"{self.path('tools')}:{os.environ['PATH']}", VERBMARK=VERBMARK,
+                 **settings)
         asked = read(self.path("out/asked")).splitlines()
         os.unlink(self.path("out/asked"))
         return asked
+
+    def test_install_begins_anew_where_a_setup_was_interrupted(self):
+        setup = "meson setup build-job -Dbuildtype=release"
+        os.makedirs(self.path("top/build-job/meson-private"))
+        first = self.install()
+        self.assertEqual(first[:2], ["setup build", setup])
+        self.assertFalse(os.path.exists(self.path("top/build-job/meson-private")))
+        self.assertEqual(self.install(), [line for line in first if line != setup])
 
     def test_install_of_a_package_brings_what_a_device_needs(self):
         deb = self.path("verbmark.deb")

@@ -3,7 +3,7 @@
 # Revisions and their builds. A build is a folder KEY of the cache: tree, where it was made
 # and stays, built, which is there once it is whole, and log.
 
-default_build='test -d build || meson setup build -Dbuildtype=release
+default_build='test -f build/build.ninja || meson setup build -Dbuildtype=release
 meson compile -C build bench/verbmark:executable verbmark-soft'
 
 # The repository is named to git, which looks into none that belongs to another user.
@@ -63,9 +63,10 @@ find_driver() {
 	driver=$top/build-gate/bench/verbmark
 	lock "$cache/driver.lock"
 	say "building the driver, in $top/build-gate"
+	# A setup that was interrupted leaves a folder that nothing can be built in.
 	(
-		cd -- "$top" && ci/setup build && { test -d build-gate ||
-			CC=${CC:-gcc} meson setup build-gate -Dbuildtype=release; } &&
+		cd -- "$top" && ci/setup build && { test -f build-gate/build.ninja ||
+			{ rm -rf build-gate && CC=${CC:-gcc} meson setup build-gate -Dbuildtype=release; }; } &&
 			meson compile -C build-gate bench/verbmark:executable verbmark-soft
 	) >"$cache/driver.log" 2>&1 </dev/null 9>&- || {
 		tail -n 20 "$cache/driver.log" >&2
