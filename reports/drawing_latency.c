@@ -123,14 +123,17 @@ void drawing_prepare_histogram(struct chart *chart, const struct drawing_source 
 #define UP_TO        990000
 #define LAST_IN_BINS ((1ULL << HIST_MAX_BITS) - 1)
 
-/* So many bins to a column, as a power of two, that there are no more columns. */
-static unsigned int find_shift(size_t first, size_t last, size_t columns)
+/*
+ * A power of two: bins are such and begin at multiples of theirs, so that a column has whole
+ * ones. Not less than the widest of them, nor so little that there were too many columns.
+ */
+static uint64_t find_width(size_t first, size_t last, size_t columns)
 {
-	unsigned int shift = 0;
+	uint64_t width = hist_high(last) - hist_low(last);
 
-	while ((last >> shift) - (first >> shift) >= columns)
-		shift++;
-	return shift;
+	while (hist_low(last) / width - hist_low(first) / width >= columns)
+		width *= 2;
+	return width;
 }
 
 static void add_column(struct chart *chart, const char *panel, const struct result_case *line,
@@ -151,7 +154,10 @@ static void add_column(struct chart *chart, const char *panel, const struct resu
 		chart_add(chart, panel, "messages", &point);
 }
 
-/* Of the least of an operation's sizes: a column is as wide as its bins are. */
+/*
+ * Of the least of an operation's sizes. Columns are as wide as each other, so that as high as
+ * each other is as many messages to the nanosecond.
+ */
 void drawing_add_histogram(struct chart *chart, const struct drawing_source *source,
 			   const struct result_case *line)
 {
@@ -160,7 +166,7 @@ void drawing_add_histogram(struct chart *chart, const struct drawing_source *sou
 	struct drawing_names names;
 	char size[MARKUP_NUMBER];
 	char panel[PLOT_TITLE];
-	unsigned int shift;
+	uint64_t width;
 	size_t first;
 	size_t last;
 
@@ -169,13 +175,14 @@ void drawing_add_histogram(struct chart *chart, const struct drawing_source *sou
 	upper = hist_has_quantile(hist, UP_TO) ? (uint64_t)hist_quantile(hist, UP_TO) : hist->max;
 	first = hist_index(hist->min);
 	last = hist_index(upper < LAST_IN_BINS ? upper : LAST_IN_BINS);
-	shift = find_shift(first, last, source->n_cases > DRAWING_CASES ? FEW_COLUMNS : COLUMNS);
+	width = find_width(first, last, source->n_cases > DRAWING_CASES ? FEW_COLUMNS : COLUMNS);
 	drawing_name(&names, line);
 	drawing_name_size(size, line);
 	snprintf(panel, sizeof(panel), "%.120s, %s, %.40s: %s", names.operation, size, names.modes,
 		 names.kind);
-	for (size_t i = first >> shift; i <= last >> shift; i++)
-		add_column(chart, panel, line, i << shift, ((i + 1) << shift) - 1);
+	for (uint64_t at = hist_low(first) / width; at <= hist_low(last) / width; at++)
+		add_column(chart, panel, line, hist_index(at * width),
+			   hist_index((at + 1) * width - 1));
 }
 
 void drawing_prepare_latency_trials(struct chart *chart, const struct drawing_source *source)

@@ -374,6 +374,7 @@ class Page(unittest.TestCase):
             (points,) = panel["series"].values()
             bins = self.cases[points[0]["data-case"]]["latency_ns"]["histogram"]["bins"]
             at = None
+            self.assertEqual(len({float(p["data-high"]) - float(p["data-low"]) for p in points}), 1)
             for point in points:
                 low, high = float(point["data-low"]), float(point["data-high"])
                 self.assertTrue(at is None or low >= at)

@@ -138,13 +138,52 @@ static void test_calls(void **unused)
 	assert_string_equal(text, "");
 }
 
+/* One message at each ns on both sides of 4096, where bins become twice as wide. */
+static void test_histogram_of_a_uniform_density(void **unused)
+{
+	struct hist *hist = sample.cases[SAMPLE_LATENCY].latency;
+	char corners[64];
+
+	hist_clear(hist);
+	for (uint64_t ns = 3072; ns < 5120; ns++)
+		hist_add(hist, ns);
+	print(CELLS_LATENCY);
+	for (int low = 3072; low < 5120; low += 64) {
+		snprintf(corners, sizeof(corners),
+			 " data-y=\"64\" data-low=\"%d\" data-high=\"%d\"", low, low + 64);
+		assert_contains(text, corners);
+	}
+	assert_int_equal(count("<title>messages from "), 32);
+}
+
+/* Below bins of one ns, above 137 s no bins at all. */
+static void test_histogram_of_extremes(void **unused)
+{
+	struct hist *hist = sample.cases[SAMPLE_LATENCY].latency;
+
+	hist_clear(hist);
+	hist_add(hist, 0);
+	hist_add(hist, (1ULL << HIST_MAX_BITS) - 1);
+	hist_add(hist, 1ULL << HIST_MAX_BITS);
+	print(CELLS_LATENCY);
+	/* Of 2^37 ns 32 columns. */
+	assert_contains(text, " data-y=\"1\" data-low=\"0\" data-high=\"4294967296\"");
+	assert_contains(text, " data-y=\"1\" data-low=\"133143986176\" data-high=\"137438953472\"");
+	assert_int_equal(count("<title>messages from "), 2);
+}
+
 #define on_sample(test) cmocka_unit_test_setup_teardown(test, open_sample, close_sample)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		on_sample(test_latency), on_sample(test_bandwidth), on_sample(test_nothing),
-		on_sample(test_kinds),   on_sample(test_calls),
+		on_sample(test_latency),
+		on_sample(test_bandwidth),
+		on_sample(test_nothing),
+		on_sample(test_kinds),
+		on_sample(test_calls),
+		on_sample(test_histogram_of_a_uniform_density),
+		on_sample(test_histogram_of_extremes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
