@@ -62,6 +62,11 @@ package_depends() {
 		sed -n 's/^shlibs:Depends=//p'
 }
 
+# A text as what sed puts in the place of another, between bars.
+package_literal() { # TEXT
+	sed 's/[\\&|]/\\&/g' <<<"$1"
+}
+
 package_control() {
 	local depends control=$stage/DEBIAN
 	mkdir "$control"
@@ -73,7 +78,8 @@ package_control() {
 	depends=$(package_depends) || :
 	[[ $depends ]] || { cat "$work/log" >&2 && die "dpkg-shlibdeps failed: see above"; }
 	sed -e "s|@VERSION@|$version|; s|@ARCH@|$(dpkg --print-architecture)|" \
-		-e "s|@MAINTAINER@|$maintainer|; s|@DEPENDS@|$depends|" \
+		-e "s|@MAINTAINER@|$(package_literal "$maintainer")|" \
+		-e "s|@DEPENDS@|$(package_literal "$depends")|" \
 		-e "s|@SIZE@|$(package_size)|" "$parts/control.in" >"$control/control"
 }
 
