@@ -51,7 +51,7 @@ static uint64_t limit_of(int kind)
 									  : limit.rlim_cur;
 }
 
-/* Half of those that there are: others on this machine need some, and they are not free at once. */
+/* Three of four: others on this machine need some, and they are not free at once. */
 static uint64_t count_ports(void)
 {
 	unsigned int low = 32768;
@@ -60,7 +60,7 @@ static uint64_t count_ports(void)
 
 	if (tree_line("", text, sizeof(text), "/proc/sys/net/ipv4/ip_local_port_range"))
 		sscanf(text, "%u %u", &low, &high);
-	return high > low ? (high - low + 1) / 2 : 1;
+	return high > low ? (uint64_t)(high - low + 1) * 3 / 4 : 1;
 }
 
 /* Each has a port of its own to listen on. */
@@ -74,6 +74,14 @@ static uint64_t count_connected(void)
 	return pairs < ports ? pairs : ports;
 }
 
+/* Half of what this user may have; root has no limit. */
+static uint64_t count_threads(void)
+{
+	uint64_t most = geteuid() ? limit_of(RLIMIT_NPROC) / 2 : UINT32_MAX;
+
+	return most ? most : 1;
+}
+
 void allowance_init(struct allowance *allowance)
 {
 	long pages = sysconf(_SC_PHYS_PAGES);
@@ -85,8 +93,7 @@ void allowance_init(struct allowance *allowance)
 		.message_bytes = parameter_find("size")->most,
 		.memory = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : 1U << 30,
 		.connected = count_connected(),
-		/* Half of what this user may have. */
-		.threads = limit_of(RLIMIT_NPROC) / 2,
+		.threads = count_threads(),
 		.time_ms = TIME_MS,
 		.pause_ms = PAUSE_MS,
 	};

@@ -44,11 +44,13 @@ static ALWAYS_INLINE int sink(struct lane *lane, bool is_moved, bool is_verified
 			      struct windows *windows, struct error *error)
 {
 	uint64_t start = windows ? clock_now_ns() : 0;
+	/* Those of a batch would all come when the last of them has been thought about. */
+	int most = windows && lane->parameters->think_ns ? 1 : SINK_BATCH;
 
 	for (;;) {
 		uint64_t before = lane->messages;
 		struct ibv_wc wc[SINK_BATCH];
-		int got = completion_wait(lane->completion, SINK_BATCH, wc, UINT64_MAX, error);
+		int got = completion_wait(lane->completion, most, wc, UINT64_MAX, error);
 
 		/* Before their receives are posted again. */
 		if (is_verified && got > 0 && slots_check(lane, wc, got, error))

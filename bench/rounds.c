@@ -110,13 +110,17 @@ static uint64_t wanted_ns(const struct rounds *rounds, const struct single *sing
 	return single->duration_ns ? single->duration_ns : rounds->measure_ns;
 }
 
+/* Before it was run. */
+static uint64_t first_ns(const struct rounds *rounds, const struct single *single)
+{
+	return wanted_ns(rounds, single) + (single->iterations ? COUNTED_NS : 0);
+}
+
 static uint64_t takes_ns(const struct rounds *rounds, size_t number)
 {
-	const struct single *single = &rounds->singles.singles[number];
-
 	if (rounds->takes_ns)
 		return rounds->takes_ns[number];
-	return wanted_ns(rounds, single) + (single->iterations ? COUNTED_NS : 0);
+	return first_ns(rounds, &rounds->singles.singles[number]);
 }
 
 /* A run's deadline: as long as all may take that take ten times what they are to. */
@@ -249,7 +253,8 @@ static void calibrate_case(struct rounds *rounds, size_t number, const struct re
 
 	rounds->bout->cases[number].iterations = iterations;
 	rounds->takes_ns[number] =
-		(uint64_t)(each_ns * (double)iterations * (double)single->threads);
+		(uint64_t)fmax((double)first_ns(rounds, single),
+			       each_ns * (double)iterations * (double)single->threads);
 }
 
 static bool has_trial(const struct result_case *line)

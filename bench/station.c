@@ -59,11 +59,12 @@ static int drive(struct station *station, const struct protocol_case *wanted, st
 /* Takes what comes until the client speaks: of what may be lost, only this end knows when. */
 static int take_in(struct station *station, struct error *error)
 {
-	uint64_t start = clock_now_ns();
+	uint64_t start;
 	int code;
 
 	if (station->windows)
 		windows_init(station->windows, NS_PER_MS);
+	start = clock_now_ns();
 	code = loop_sink(&station->lane, station->windows, error);
 	if (station->windows)
 		station->counted_ns = clock_now_ns() - start;

@@ -250,9 +250,9 @@ static uint64_t arrived_of(const struct trial *trial, const struct plan_case *wa
 	double messages = (double)found->messages;
 	double share = 1 - (double)found->lost / (double)found->sent;
 
-	if (wanted->parameters.bidirectional || trial->driven < 1 ||
+	if (wanted->parameters.bidirectional || trial->driven < 0 ||
 	    trial->until_ns - trial->from_ns < COUNTED_LEAST_NS)
-		return (uint64_t)(messages * share);
+		return (uint64_t)fmax(1, messages * share);
 	return (uint64_t)fmin(messages, trial->driven);
 }
 
@@ -273,6 +273,12 @@ static int count_arrived(struct trial *trial, const struct plan_case *wanted,
 				 found->sent);
 	if (found->lost)
 		found->messages = arrived_of(trial, wanted, found);
+	if (!found->messages)
+		return error_set(error, -ETIMEDOUT,
+				 "none of the messages has arrived while it was measured, of all "
+				 "%" PRIu64 " that were sent %" PRIu64 ": on RC they would be sent "
+				 "again",
+				 found->sent, trial->arrived);
 	found->messages_per_s = (double)found->messages / seconds;
 	found->bytes_per_s = found->messages_per_s * (double)wanted->parameters.size;
 	/* Which of the windows, and of the queue pairs, lost them, nobody knows. */

@@ -215,7 +215,7 @@ class Gate(unittest.TestCase):
         document, _ = self.gate("--time-limit", "1ms", status=3)
         self.assertIn("the time was over after 0 of 12 rounds", document["reason"])
         # The first run, 12 rounds, and the first of the second time. However worse it was.
-        document, _ = self.gate("--time-limit", "9s", head=self.arm("lat=1.4", "late=14"), status=3)
+        document, _ = self.gate("--time-limit", "16s", head=self.arm("lat=1.4", "late=14"), status=3)
         self.assertEqual(document["verdict"], "INVALID")
         self.assertIn("what was worse than the floor was to be run again, and the time was over "
                       "after ", document["reason"])

@@ -165,7 +165,8 @@ class Job(unittest.TestCase):
 
     def test_install_of_a_package_brings_what_a_device_needs(self):
         deb = self.path("verbmark.deb")
-        apt = ["apt-get -qq update", f"apt-get -qq -y --no-install-recommends install {deb} python3"]
+        apt = ["apt-get -qq update",
+               f"apt-get -qq -y --no-install-recommends install {deb} python3"]
         for on, more in (("here", ["setup native"]), ("soft-roce", ["setup softroce"]),
                          ("soft0", [])):
             asked = self.install(VERBMARK_DEB="verbmark.deb", VERBMARK_ON=on)

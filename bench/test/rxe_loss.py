@@ -42,7 +42,8 @@ class Loss(Wire):
     def test_a_receiver_that_is_too_slow(self):
         """Whatever was lost before it was measured: it takes 5000 messages a second at the most."""
         document = measure(
-            "--connect", "qp", "--transport", "ud", "--metric", "bw", "--think", "200us", "-D", "100ms"
+            "--connect", "qp", "--transport", "ud", "--metric", "bw", "--think", "200us",
+            "-D", "100ms"
         )
         (case,) = document["cases"]
         self.check_counted(case, 200)
