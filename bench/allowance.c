@@ -24,7 +24,7 @@
 #define RECEIVE_BYTES    64
 #define COMPLETION_BYTES 128
 #define QUEUE_TIMES      2
-/* A thread with its lane, and windows where a server's drives a direction of its own. */
+/* A thread with its lane, and windows where a server's keeps when messages came or went. */
 #define LANE_BYTES (128U << 10)
 /* What a client's thread sees, which is gathered in as much again. */
 #define SEEN_BYTES (2 * sizeof(struct hist) + sizeof(struct windows))

@@ -110,17 +110,10 @@ static uint64_t wanted_ns(const struct rounds *rounds, const struct single *sing
 	return single->duration_ns ? single->duration_ns : rounds->measure_ns;
 }
 
-/* Before it was run. */
-static uint64_t first_ns(const struct rounds *rounds, const struct single *single)
+/* A trial that nobody has seen. */
+static uint64_t guessed_ns(const struct rounds *rounds, const struct single *single)
 {
 	return wanted_ns(rounds, single) + (single->iterations ? COUNTED_NS : 0);
-}
-
-static uint64_t takes_ns(const struct rounds *rounds, size_t number)
-{
-	if (rounds->takes_ns)
-		return rounds->takes_ns[number];
-	return first_ns(rounds, &rounds->singles.singles[number]);
 }
 
 /* A run's deadline: as long as all may take that take ten times what they are to. */
@@ -131,7 +124,7 @@ static unsigned int run_ms(const struct rounds *rounds, const struct order *orde
 	for (size_t i = 0; i < order->count; i++) {
 		const struct single *single = &rounds->singles.singles[order->cases[i]];
 
-		sum += takes_ns(rounds, order->cases[i]);
+		sum += single->takes_ns ? single->takes_ns : guessed_ns(rounds, single);
 		sum += single->warmup_ns ? single->warmup_ns : rounds->warmup_ns;
 	}
 	sum = RUN_MS_LEAST + 10 * (sum / NS_PER_MS);
@@ -245,16 +238,15 @@ static uint64_t choose_iterations(const struct rounds *rounds, const struct sing
 }
 
 /* What it has from now on, by its first trial. */
-static void calibrate_case(struct rounds *rounds, size_t number, const struct result_trial *trial)
+static void calibrate_case(const struct rounds *rounds, struct single *single,
+			   struct bout_case *line, const struct result_trial *trial)
 {
-	const struct single *single = &rounds->singles.singles[number];
 	double each_ns = fmax(1, (double)trial->duration_ns / fmax(1, (double)trial->messages));
-	uint64_t iterations = choose_iterations(rounds, single, each_ns);
 
-	rounds->bout->cases[number].iterations = iterations;
-	rounds->takes_ns[number] =
-		(uint64_t)fmax((double)first_ns(rounds, single),
-			       each_ns * (double)iterations * (double)single->threads);
+	line->iterations = choose_iterations(rounds, single, each_ns);
+	single->takes_ns =
+		(uint64_t)fmax((double)guessed_ns(rounds, single),
+			       each_ns * (double)line->iterations * (double)single->threads);
 }
 
 static bool has_trial(const struct result_case *line)
@@ -288,7 +280,8 @@ static void calibrate(struct rounds *rounds, const struct result *result,
 		rounds->singles.singles[kept] = *single;
 		bout->cases[kept] = bout->cases[i];
 		bout->cases[kept].resolution_ns = result->clock_resolution_ns;
-		calibrate_case(rounds, kept, &line->trials[0]);
+		calibrate_case(rounds, &rounds->singles.singles[kept], &bout->cases[kept],
+			       &line->trials[0]);
 		kept++;
 	}
 	bout->n_cases = rounds->singles.count = kept;
@@ -345,13 +338,9 @@ static int calibrate_all(struct rounds *rounds, const struct result *result, str
 	free(order.cases);
 	if (code == -EINTR || code == -ENOMEM)
 		return error_set(error, code, "%s", fault.text);
-	rounds->takes_ns = calloc(bout->n_cases + 1, sizeof(*rounds->takes_ns));
-	if (rounds->takes_ns)
-		calibrate(rounds, result, &second);
-	else
-		code = error_set_errno(error, -ENOMEM, "cannot keep %zu times", bout->n_cases);
+	calibrate(rounds, result, &second);
 	result_finish(&second);
-	return rounds->takes_ns ? 0 : code;
+	return 0;
 }
 
 /* The base first: its speed decides how many messages the head has too. */
@@ -585,8 +574,6 @@ void rounds_close(struct rounds *rounds)
 	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++)
 		arm_close(&rounds->arms[arm]);
 	single_close(&rounds->singles);
-	free(rounds->takes_ns);
-	rounds->takes_ns = NULL;
 	json_decref(rounds->noise);
 	rounds->noise = NULL;
 }

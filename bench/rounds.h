@@ -20,7 +20,6 @@ struct rounds_view {
 struct rounds {
 	struct arm arms[DUEL_ARMS]; /* to be opened by the caller, like: */
 	struct single_list singles;
-	uint64_t *takes_ns; /* a trial of each case, when it was run first; NULL: none was yet */
 	struct bout *bout;
 	uint64_t measure_ns; /* of each trial, roughly */
 	uint64_t warmup_ns;  /* at most */

@@ -103,10 +103,12 @@ static int add(struct single_list *list, json_t *product, struct error *error)
 	if (plan.n_cases && plan.cases[0].skipped[0]) {
 		note_skipped(list, &plan.cases[0]);
 	} else if (!code && !check_all_gated(&plan, error) && !is_there(list, plan.cases[0].id)) {
+		*single = (struct single){
+			.is_bandwidth = plan.cases[0].parameters.metric == METRIC_BW,
+			.threads = plan.cases[0].parameters.threads,
+			.product = json_incref(product),
+		};
 		snprintf(single->id, sizeof(single->id), "%s", plan.cases[0].id);
-		single->is_bandwidth = plan.cases[0].parameters.metric == METRIC_BW;
-		single->threads = plan.cases[0].parameters.threads;
-		single->product = json_incref(product);
 		take_efforts(single, product);
 		list->count++;
 	}

@@ -16,8 +16,9 @@ struct single {
 	uint64_t iterations;  /* of a trial, that were asked for; 0: none were, like: */
 	uint64_t duration_ns; /* of what is measured */
 	uint64_t warmup_ns;
-	uint64_t threads; /* each has its own iterations */
-	json_t *product;  /* its plan: an object, without those */
+	uint64_t threads;  /* each has its own iterations */
+	uint64_t takes_ns; /* a trial, as far as it is known from one; 0: it is not */
+	json_t *product;   /* its plan: an object, without those */
 };
 
 struct single_list {
