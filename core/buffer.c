@@ -73,6 +73,13 @@ static int share(size_t size)
 	return 0;
 }
 
+/*
+ * A hint: below a program and its heap, where the kernel, which looks for a mapping from the
+ * lowest on, has it first. Among libraries it is by chance sooner or later, and so would be what
+ * is copied by the kernel.
+ */
+#define LOW ((void *)(1UL << 28))
+
 static int map(struct buffer *buffer, size_t size, enum buffer_pages pages, struct error *error)
 {
 	bool is_huge = pages == BUFFER_HUGE;
@@ -92,7 +99,7 @@ static int map(struct buffer *buffer, size_t size, enum buffer_pages pages, stru
 		buffer->file = share(buffer->mapped);
 	if (buffer->file)
 		flags = MAP_SHARED;
-	buffer->address = mmap(NULL, buffer->mapped, PROT_READ | PROT_WRITE, flags,
+	buffer->address = mmap(LOW, buffer->mapped, PROT_READ | PROT_WRITE, flags,
 			       buffer->file ? buffer->file : -1, 0);
 	if (buffer->address != MAP_FAILED)
 		return 0;

@@ -96,6 +96,22 @@ static void test_shared_pages(void **unused)
 	assert_int_equal(buffer.file, 0);
 }
 
+/* Where the kernel finds it first: below what any library and the heap are in. */
+static void test_lowest(void **unused)
+{
+	const enum buffer_pages pages[] = {BUFFER_ORDINARY, BUFFER_SHARED};
+	void *heap = sbrk(0);
+
+	for (size_t i = 0; i < ARRAY_LENGTH(pages); i++) {
+		struct buffer buffer;
+		struct error error = {0};
+
+		assert_int_equal(buffer_open(&buffer, 1 << 20, pages[i], -1, &error), 0);
+		assert_true(buffer.address < (char *)heap);
+		buffer_close(&buffer);
+	}
+}
+
 static struct buffer taken(struct buffer *spare, size_t size, enum buffer_pages pages, int node)
 {
 	struct buffer buffer;
@@ -268,6 +284,7 @@ int main(void)
 		cmocka_unit_test(test_a_spare_that_does_not_fit),
 		cmocka_unit_test(test_absurd_sizes),
 		cmocka_unit_test(test_shared_pages),
+		cmocka_unit_test(test_lowest),
 		cmocka_unit_test(test_more_than_there_is),
 		cmocka_unit_test(test_numa_nodes),
 		cmocka_unit_test(test_too_few_huge_pages),
