@@ -63,7 +63,7 @@ static uint64_t later(uint64_t one, uint64_t other)
 	return one > other ? one : other;
 }
 
-/* A message that is ready at that time: when it has passed the line. */
+/* A message that is ready at that time: when it has passed the line. What is empty waits, too. */
 static uint64_t pass(_Atomic uint64_t *line, uint64_t length, uint64_t ready_ns)
 {
 	uint64_t rate = soft_process.link.bits_per_second;
@@ -71,7 +71,7 @@ static uint64_t pass(_Atomic uint64_t *line, uint64_t length, uint64_t ready_ns)
 	uint64_t bits = length * 8 * SOFT_SECOND_NS;
 	uint64_t after;
 
-	if (!rate || !length)
+	if (!rate)
 		return ready_ns;
 	do
 		after = later(before, ready_ns) + (bits + rate - 1) / rate;

@@ -171,28 +171,44 @@ static void test_nothing_is_early(void **unused)
 	}
 }
 
-/* Messages of two queue pairs share what the process may send. */
+/*
+ * Messages of two queue pairs share what the process may send: one of nothing, and the
+ * question for what is read, leave behind the others as well.
+ */
 static void test_one_line(void **unused)
 {
-	struct stage stage;
-	uint64_t begin_ns;
-	struct ibv_sge sge;
-	struct ibv_send_wr wr;
-	struct ibv_send_wr *bad;
+	static const struct {
+		enum ibv_wr_opcode opcode;
+		uint32_t length;
+		uint64_t least_ms;
+	} rows[] = {
+		{IBV_WR_RDMA_WRITE, 2000, 32},
+		{IBV_WR_RDMA_WRITE, 0,    16},
+		{IBV_WR_RDMA_READ,  2000, 32},
+	};
 
-	open_link(&stage, "bandwidth=1mbit", &(struct stage_ways){0});
-	begin_ns = soft_time_ns();
-	post(&stage, IBV_WR_RDMA_WRITE, 2000);
-	sge = (struct ibv_sge){(uintptr_t)stage.end[1].buffer, 2000, stage.mr->lkey};
-	wr = request(&stage, IBV_WR_RDMA_WRITE);
-	wr.sg_list = &sge;
-	wr.num_sge = 1;
-	wr.wr.rdma.remote_addr = (uintptr_t)stage.end[0].buffer;
-	assert_int_equal(ibv_post_send(stage.end[1].qp, &wr, &bad), 0);
-	await_success(stage.end[1].cq);
-	assert_true(soft_time_ns() - begin_ns >= 32 * MS);
-	await_success(stage.end[0].cq);
-	stage_close(&stage);
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct stage stage;
+		uint64_t begin_ns;
+		struct ibv_sge sge;
+		struct ibv_send_wr wr;
+		struct ibv_send_wr *bad;
+
+		open_link(&stage, "bandwidth=1mbit", &(struct stage_ways){0});
+		begin_ns = soft_time_ns();
+		post(&stage, IBV_WR_RDMA_WRITE, 2000);
+		sge = (struct ibv_sge){(uintptr_t)stage.end[1].buffer, rows[i].length,
+				       stage.mr->lkey};
+		wr = request(&stage, rows[i].opcode);
+		wr.sg_list = &sge;
+		wr.num_sge = rows[i].length > 0;
+		wr.wr.rdma.remote_addr = (uintptr_t)stage.end[0].buffer;
+		assert_int_equal(ibv_post_send(stage.end[1].qp, &wr, &bad), 0);
+		await_success(stage.end[1].cq);
+		assert_true(soft_time_ns() - begin_ns >= rows[i].least_ms * MS);
+		await_success(stage.end[0].cq);
+		stage_close(&stage);
+	}
 }
 
 /* The first is done with nobody but the service thread at work, the second in the post. */
