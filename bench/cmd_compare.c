@@ -23,6 +23,7 @@ struct format {
 	const char *name;
 	int (*show)(FILE *out, const struct settings *settings,
 		    const struct comparison *comparison);
+	bool has_unit; /* of --units */
 };
 
 struct settings {
@@ -116,11 +117,11 @@ static int show_json(FILE *out, const struct settings *settings,
 }
 
 static const struct format formats[] = {
-	{"table",    show_table   },
-        {"html",     show_page    },
-        {"markdown", show_markdown},
-	{"csv",      show_csv     },
-        {"json",     show_json    },
+	{"table",    show_table,    true },
+        {"html",     show_page,     true },
+        {"markdown", show_markdown, true },
+	{"csv",      show_csv,      false},
+        {"json",     show_json,     false},
 };
 
 static const char *parse_format(const char *text, void *field)
@@ -222,6 +223,10 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 	for (enum compare_side side = 0; side < COMPARE_SIDES && !code; side++)
 		code = inputs_spare(settings->sides.files[side], settings->sides.count[side],
 				    "--output", settings->output, error);
+	if (!code && settings->unit && settings->format && !settings->format->has_unit)
+		code = error_set(error, -EINVAL,
+				 "--units is for table, html and markdown: %s has bytes per second",
+				 settings->format->name);
 	return code;
 }
 

@@ -327,6 +327,9 @@ class Compare(unittest.TestCase):
         new = self.runs("new", 2)
         self.assertRegex(self.compared(*base, "--new", *new, "--units", "MB/s"),
                          r"(?m)^write/t16 +1000 event/poll MB/s +4\d\.\d")
+        for name in ("table", "html", "markdown"):
+            self.assertIn("MB/s", self.compared(*base, "--new", *new, "--format", name,
+                                                "--units", "MB/s"))
 
     def test_output(self):
         base = self.runs("base", 1)[0]
@@ -349,6 +352,10 @@ class Compare(unittest.TestCase):
             (base, "which of 3 files are NEW? put --new before the first of them"),
             ((*base, "--format", "pdf"),
              "--format: 'pdf' is none of table, html, markdown, csv, json"),
+            ((*base[:2], "--units", "MB/s", "--format", "csv"),
+             "--units is for table, html and markdown: csv has bytes per second"),
+            ((*base[:2], "--format", "json", "--units", "Gb/s"),
+             "--units is for table, html and markdown: json has bytes per second"),
         ):
             with self.subTest(words):
                 self.assertEqual(self.refused(*words, status=2), sentence)
