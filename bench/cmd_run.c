@@ -142,13 +142,23 @@ static void save_last(struct screen *screen, const struct result *result, const 
 	sigprocmask(SIG_SETMASK, before, NULL);
 }
 
+/* Who says -n alone may not know of how many cases that is. */
+static void open_table(struct screen *screen, const struct result *result)
+{
+	table_open(&screen->table, screen->out, screen->plan->unit, result);
+	if (screen->plan->usual)
+		fprintf(screen->out,
+			"preset %s, as no option such as --op or --size says what is measured\n",
+			screen->plan->usual);
+}
+
 static void case_ends(struct sweep_view *view, struct result *result, size_t number)
 {
 	struct screen *screen = CONTAINER_OF(view, struct screen, view);
 
 	progress_wipe(&screen->progress);
 	if (!screen->table.out)
-		table_open(&screen->table, screen->out, screen->plan->unit, result);
+		open_table(screen, result);
 	table_line(&screen->table, &result->cases[number]);
 	fflush(screen->out);
 	if (!is_file(screen))
@@ -228,7 +238,7 @@ static void conclude(struct screen *screen, const struct result *result)
 	struct table_count count;
 
 	if (!screen->table.out)
-		table_open(&screen->table, screen->out, screen->plan->unit, result);
+		open_table(screen, result);
 	count = table_foot(&screen->table);
 	table_warnings(&screen->table);
 	fprintf(screen->out, "%zu/%zu complete, %.0f s", count.complete, count.wanted,

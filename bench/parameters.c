@@ -155,7 +155,7 @@ const struct parameter parameter_table[PARAMETERS] = {
 	    NULL, 0, NODE_MOST, AUTO, "server-numa", TARGET(server_numa)),
 	ROW("verify", 0, "[N]", "check the bytes of every message, or of one in N", PARAMETER_COUNT,
 	    NULL, 0, COUNT_MOST, 0, "verify", TARGET(verify)),
-	ROW("iterations", 'n', "N", "messages of a trial (lat: 5000)", PARAMETER_COUNT, NULL, 1,
+	ROW("iterations", 'n', "N", "messages of a trial (lat: 5000); no LIST: the preset's cases stay", PARAMETER_COUNT, NULL, 1,
 	    COUNT_MOST, AUTO, EFFORT, TARGET(iterations)),
 	ROW("duration", 'D', "TIME", "measure for that long instead, each trial (bw: 100ms)",
 	    PARAMETER_TIME, NULL, NS_PER_MS, DAY_NS, AUTO, EFFORT, TARGET(duration_ns)),

@@ -19,7 +19,7 @@
 // clang-format off
 static const struct option_row sources[] = {
 	{"preset",        0,   "NAME", option_text,     FIELD(preset),
-	 "quick, standard, full, semantics, tips, gate; lists win (quick)"},
+	 "quick, standard, full, semantics, tips, gate (quick, without LISTs)"},
 	{"plan",          0,   "FILE", option_text,     FIELD(file),          "the same from a file"},
 };
 
@@ -159,9 +159,11 @@ static int load(struct plan *plan, const char *preset, json_t **base, struct err
 
 	if (plan->file && plan->preset)
 		return error_set(error, -EINVAL, "--plan and --preset exclude each other");
+	if (!plan->file && !plan->preset && !has_lists(plan))
+		plan->usual = preset;
 	if (plan->file)
 		code = preset_load(plan->file, &whole, error);
-	else if (plan->preset || !has_lists(plan))
+	else if (plan->preset || plan->usual)
 		code = preset_find(plan->preset ? plan->preset : preset, &whole, error);
 	else
 		code = (whole = json_object()) ? 0 : -ENOMEM;

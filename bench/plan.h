@@ -36,6 +36,7 @@ struct plan {
 	const char *json;
 	const char *file;
 	const char *preset;
+	const char *usual; /* the preset where nothing says what is measured; else NULL */
 	uint16_t port;
 	unsigned int wait_ms;
 	bool no_save;

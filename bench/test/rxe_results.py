@@ -84,6 +84,16 @@ class Results(Served):
         self.assertEqual(document["run"]["status"], "complete")
         self.assertEqual(document["hosts"]["client"], document["hosts"]["server"])
 
+    def test_the_preset_that_nobody_named(self):
+        """Of -n alone the table says which cases these are; it stays silent where lists do."""
+        said = "preset quick, as no option such as --op or --size says what is measured"
+        short = ("-p", self.server.port, "-n", 5, "--warmup", "0ms", "--no-save")
+        for options, count in ((), 1), (("--op", "send"), 0), (("--preset", "quick"), 0):
+            ended = Ended(Program(VERBMARK, "run", ADDRESS, *short, *options), RUN_PATIENCE)
+            self.assertEqual((ended.status, ended.err), (0, ""), ended.out)
+            self.assertEqual(ended.out.splitlines().count(said), count, ended.out)
+            self.assertIn("1/1 complete" if "--op" in options else "30/30 complete", ended.out)
+
     def test_nothing_is_overwritten(self):
         begin = time.time()
         old = names(begin, begin + 120)
