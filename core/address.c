@@ -194,6 +194,13 @@ const char *address_text(const struct sockaddr *address, char text[static ADDRES
 	return text;
 }
 
+const char *address_text_bare(const struct sockaddr *address, char text[static ADDRESS_TEXT])
+{
+	address_text(address, text);
+	text[strcspn(text, "%")] = '\0';
+	return text;
+}
+
 socklen_t address_length(const struct sockaddr *address)
 {
 	return address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)

@@ -32,6 +32,9 @@ bool address_parse(struct sockaddr_storage *address, const char *text);
 /* Address without port; an IPv6 one with its zone. Returns text. */
 const char *address_text(const struct sockaddr *address, char text[static ADDRESS_TEXT]);
 
+/* The same for whoever has it: without the zone, which is what this machine calls its own port. */
+const char *address_text_bare(const struct sockaddr *address, char text[static ADDRESS_TEXT]);
+
 socklen_t address_length(const struct sockaddr *address);
 uint16_t address_port(const struct sockaddr *address);
 void address_set_port(struct sockaddr_storage *address, uint16_t port);

@@ -96,12 +96,15 @@ void context_set_permits(struct rdma_context *ctx, context_permits *permits, con
 int context_check_client(const struct rdma_context *ctx, struct rdma_cm_id *id, struct error *error)
 {
 	const struct rdma_state *state = ctx->state;
+	const struct sockaddr *client = rdma_get_peer_addr(id);
+	char text[ADDRESS_TEXT];
 
-	if (!state->permits || state->permits(state->owner, rdma_get_peer_addr(id)))
+	if (!state->permits || state->permits(state->owner, client))
 		return 0;
 	return error_set(error, -EACCES,
-			 "this server serves nobody at your address: add its network to 'serve "
-			 "--allow' there");
+			 "this server serves nobody at %s: add its network to 'serve --allow' "
+			 "there",
+			 address_text_bare(client, text));
 }
 
 int context_begin(struct rdma_context *ctx, struct error *error)

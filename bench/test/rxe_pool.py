@@ -303,7 +303,8 @@ class Pool(unittest.TestCase):
         server = self.start("--allow", "203.0.113.0/24")
         ended = Ended(pool(server))
         self.assertEqual(ended.status, 1)
-        self.assertIn("add its network to 'serve --allow' there", ended.err)
+        self.assertIn(f"its pool serves nobody at {ADDRESS}: add its network to 'serve --allow' "
+                      "there", ended.err)
         # Strangers do not fill what it tells.
         self.assertNotIn("refused", " ".join(server.told()))
 

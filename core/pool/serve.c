@@ -234,6 +234,7 @@ static int consider(const struct pool_server *server, const struct rdma_cm_id *i
 	const struct pool_settings *settings = &server->settings;
 	const struct sockaddr *client = rdma_get_peer_addr((struct rdma_cm_id *)(uintptr_t)id);
 	const char *device = ibv_get_device_name(server->device.verbs->device);
+	char text[ADDRESS_TEXT];
 
 	if (id->verbs != server->device.verbs)
 		return error_set(error, -ENODEV, "the pool is on %s alone", device);
@@ -241,9 +242,10 @@ static int consider(const struct pool_server *server, const struct rdma_cm_id *i
 		return error_set(error, -ENODEV, "the pool is on port %u of %s alone",
 				 settings->device_port, device);
 	if (settings->permits && !settings->permits(settings->owner, client))
-		return error_set(
-			error, -EACCES,
-			"its pool serves nobody at your address: add its network to 'serve --allow' there");
+		return error_set(error, -EACCES,
+				 "its pool serves nobody at %s: add its network to 'serve --allow' "
+				 "there",
+				 address_text_bare(client, text));
 	if (server->n_guests >= server->most_guests)
 		return error_set(error, -EBUSY, "%u of its clients are here: come back later%s",
 				 server->n_guests,

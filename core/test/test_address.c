@@ -150,6 +150,7 @@ static void test_zones(void **unused)
 	assert_int_equal(((struct sockaddr_in6 *)&address)->sin6_scope_id, 1);
 	assert_true(address_is_link_local((struct sockaddr *)&address));
 	assert_string_equal(address_text((struct sockaddr *)&address, text), "fe80::1%lo");
+	assert_string_equal(address_text_bare((struct sockaddr *)&address, text), "fe80::1");
 	/* An interface that is not there any more has no name. */
 	((struct sockaddr_in6 *)&address)->sin6_scope_id = INT32_MAX;
 	assert_string_equal(address_text((struct sockaddr *)&address, text), "fe80::1");
