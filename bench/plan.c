@@ -38,7 +38,7 @@ static const struct option_row rows[] = {
 	{"wait",          0,   "TIME", option_duration, FIELD(wait_ms),
 	 "how long to try to reach a server, such as 10s (0s)"},
 	{"json",          0,   "FILE", option_text,     FIELD(json),
-	 "where the result goes, - to see it (verbmark-HOST-UTC.json)"},
+	 "replaces FILE by the result, - shows it (verbmark-HOST-UTC.json)"},
 	{"no-save",       0,   NULL,   option_flag,     FIELD(no_save),       "write no result"},
 	{"redact",        0,   NULL,   option_flag,     FIELD(is_redacted),   "write the result without names of hosts and addresses"},
 	{"units",         0,   "UNIT", table_parse_unit, FIELD(unit),         "of the table: Gb/s, Mb/s, GB/s, MB/s, MiB/s (Gb/s)"},

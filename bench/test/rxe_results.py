@@ -5,14 +5,17 @@ import json
 import os
 import pty
 import re
+import signal
+import socket
 import subprocess
 import tempfile
+import threading
 import time
 
 import documents
 from verbmark import (
-    ADDRESS, DEVICE, RUN_PATIENCE, VERBMARK, WARMUP, Ended, Program, Served, below_heading,
-    client, measure, run, verbmark,
+    ADDRESS, DEVICE, PATIENCE, RUN_PATIENCE, VERBMARK, WARMUP, Ended, Impostor, Peer, Program,
+    Served, below_heading, client, measure, run, verbmark,
 )
 
 STAMP = "%Y%m%dT%H%M%SZ"
@@ -145,6 +148,44 @@ class Results(Served):
             self.run_here("--json", "x.json")
             self.assertEqual(os.listdir(self.folder), ["x.json"])
             self.assertEqual(self.load("x.json")["run"]["status"], "complete")
+
+    def check_left(self, *options, host=(ADDRESS,), interrupt=None):
+        """What is in the file while a run does not come as far as a case."""
+        path = f"{self.folder}/x.json"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("old")
+        with Program(VERBMARK, "run", *host, "-n", 50, *options, "--json", path) as program:
+            if interrupt:
+                self.assertTrue(interrupt.wait(PATIENCE))
+                program.signal(signal.SIGINT)
+            self.assertNotEqual(program.wait(), 0)
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "old", options)
+        self.assertEqual(os.listdir(self.folder), ["x.json"])
+
+    def test_a_name_where_nothing_is_measured(self):
+        here = ("-p", self.server.port)
+        self.check_left(host=("nobody.invalid",))
+        self.check_left(*here, "--op", "nothing")
+        self.check_left(*here, "--device", "nothing0")
+        self.check_left(*here, "--server-device", "nothing0")
+        with socket.socket() as other:
+            other.bind((ADDRESS, 0))
+            self.check_left("-p", other.getsockname()[1])
+        came = threading.Event()
+
+        def go(sock):
+            Peer(sock).receive()
+
+        def stay(sock):
+            Peer(sock).receive()
+            came.set()
+            sock.recv(1)
+
+        with Impostor(go) as impostor:
+            self.check_left("-p", impostor.port)
+        with Impostor(stay) as impostor:
+            self.check_left("-p", impostor.port, interrupt=came)
 
     def test_a_document_that_cannot_be_kept(self):
         # Full only when it is written: the table is there, and what went wrong.
