@@ -7,6 +7,7 @@
 #include "bench/command.h"
 #include "bench/inputs.h"
 #include "reports/document.h"
+#include "reports/history_name.h"
 #include "reports/import.h"
 #include "reports/save.h"
 #include "reports/table.h"
@@ -16,6 +17,7 @@
 struct settings {
 	const struct import_format *format; /* the first word */
 	const char *json;                   /* NULL: the table alone */
+	const char *started;                /* NULL: nobody knows */
 	const char **files;                 /* room for all words there are */
 	size_t n_files;
 };
@@ -24,9 +26,19 @@ static const struct import_format *const formats[] = {
 	&import_perftest,
 };
 
+static const char *parse_started(const char *text, void *field)
+{
+	if (!history_name_time(text))
+		return "is no time such as 2026-11-23T10:12:44Z";
+	*(const char **)field = text;
+	return NULL;
+}
+
 static const struct option_row rows[] = {
-	{"json", 0, "FILE", option_text, offsetof(struct settings, json),
+	{"json",    0, "FILE", option_text,   offsetof(struct settings, json),
 	 "save the result there; - is standard output, in the place of the table"},
+	{"started", 0, "TIME", parse_started, offsetof(struct settings, started),
+	 "when it was measured, such as 2026-11-23T10:12:44Z, for a history"     },
 };
 
 static const char *find_format(const char *text, struct settings *settings)
@@ -97,6 +109,8 @@ static int import_and_save(const struct settings *settings, struct error *error)
 		inputs_name_error(error);
 		return COMMAND_FAILED;
 	}
+	if (settings->started)
+		snprintf(result.started, sizeof(result.started), "%s", settings->started);
 	if (!settings->json || !save_is_stdout(settings->json))
 		show(&result);
 	if (settings->json)
@@ -116,6 +130,8 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 	if (!settings->n_files)
 		return error_set(error, -EINVAL, "FILE is missing: what %s has printed",
 				 settings->format->name);
+	if (settings->started && !settings->json)
+		return error_set(error, -EINVAL, "--started is for what --json writes");
 	if (!settings->json || !strcmp(settings->json, "-"))
 		return 0;
 	for (size_t i = 0; i < settings->n_files; i++)

@@ -67,7 +67,7 @@ static int name_file(char name[static HISTORY_NAME], const char *text, size_t le
 	int code = load_text(&result, text, length, error);
 
 	if (!code)
-		code = history_name(name, result.started, text, length, error);
+		code = history_name_result(name, &result, text, length, error);
 	result_finish(&result);
 	return code;
 }

@@ -174,11 +174,42 @@ static json_t *tell_parties(const struct result *result)
 	return told;
 }
 
+/* Of what was imported an id has only what is not at that program's defaults. */
+static json_t *tell_parameters(const struct result *result)
+{
+	json_t *told = json_object();
+
+	for (size_t i = 0; i < result->n_cases; i++) {
+		json_t *all = json_copy(result->cases[i].parameters);
+		char *text;
+
+		json_object_del(all, "imported"); /* what was printed, figures too */
+		json_object_del(all, "bidirectional");
+		text = json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS);
+		if (!text || json_object_set_new(told, text, json_true())) {
+			json_decref(told);
+			told = NULL;
+		}
+		free(text);
+		json_decref(all);
+	}
+	return told;
+}
+
+/* The name of a program stands where others have an end: no key of theirs is the same. */
+static json_t *tell_imported(const struct result *result)
+{
+	return json_pack("[s, o, o, o]", program_of(result), tell_end(&result->client),
+			 tell_end(&result->server), tell_parameters(result));
+}
+
 int alike_key(char key[static ALIKE_KEY], const struct result *result, struct error *error)
 {
-	json_t *told = json_pack("[o, o, s, o]", tell_end(&result->client),
-				 tell_end(&result->server), result->clock, tell_parties(result));
-	char *text = json_dumps(told, JSON_COMPACT);
+	json_t *told = result->imported ? tell_imported(result)
+					: json_pack("[o, o, s, o]", tell_end(&result->client),
+						    tell_end(&result->server), result->clock,
+						    tell_parties(result));
+	char *text = json_dumps(told, JSON_COMPACT | JSON_SORT_KEYS);
 
 	json_decref(told);
 	if (!text)

@@ -25,7 +25,8 @@ int alike_check(const struct alike *before, const struct alike *now, struct erro
 /*
  * The same for results that are alike, as long as they tell all their circumstances, and
  * another one for others: 16 hexadecimal digits. Where an end does not tell them, it is its
- * name that has to be the same. -ENOMEM.
+ * name that has to be the same. What was imported is like nothing that verbmark has measured,
+ * and has its parameters in the key. -ENOMEM.
  */
 int alike_key(char key[static ALIKE_KEY], const struct result *result, struct error *error);
 

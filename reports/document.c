@@ -371,15 +371,15 @@ static json_t *make_imported_end(const struct result_end *end)
 			 "mtu", end->mtu ? json_integer(end->mtu) : NULL);
 }
 
-/* Neither when it ran, nor how it was called, nor by what clock. */
+/* Neither how it was called, nor by what clock; and when it ran if somebody has said so. */
 static json_t *make_imported_head(const struct result *result)
 {
-	return json_pack("{s:s, s:{s:s, s:s}, s:O, s:{s:s}, s:{s:o*, s:o*}}", "schema",
-			 DOCUMENT_SCHEMA, "tool", "name", "verbmark", "version", result->version,
-			 "imported", result->imported, "run", "status",
-			 result_status_name(result->status), "hosts", "client",
-			 make_imported_end(&result->client), "server",
-			 make_imported_end(&result->server));
+	return json_pack(
+		"{s:s, s:{s:s, s:s}, s:O, s:{s:s*, s:s}, s:{s:o*, s:o*}}", "schema",
+		DOCUMENT_SCHEMA, "tool", "name", "verbmark", "version", result->version, "imported",
+		result->imported, "run", "started", result->started[0] ? result->started : NULL,
+		"status", result_status_name(result->status), "hosts", "client",
+		make_imported_end(&result->client), "server", make_imported_end(&result->server));
 }
 
 static json_t *make_clock(const struct result *result)

@@ -250,17 +250,24 @@ static int skip(struct history *history, const struct history_file *file, struct
 	return history_index_skip(history->db, &kept, history->version, why->text, error);
 }
 
+int history_name_result(char name[static HISTORY_NAME], const struct result *result,
+			const char *document, size_t length, struct error *error)
+{
+	/* No program that is imported prints it, and its order is what a history is about. */
+	if (result->imported && !result->started[0])
+		return error_set(error, -EINVAL,
+				 "it is imported, and does not tell when it was measured: import "
+				 "it with --started");
+	return history_name(name, result->started, document, length, error);
+}
+
 /* Anybody may lay a document there: what 'add' would refuse, or call otherwise, is no run. */
 static int check_run(const struct result *result, const char *name, const char *text, size_t length,
 		     struct error *error)
 {
 	char wanted[HISTORY_NAME];
-	int code;
+	int code = history_name_result(wanted, result, text, length, error);
 
-	if (result->imported)
-		return error_set(error, -EINVAL,
-				 "it is imported: a history is of what verbmark has measured");
-	code = history_name(wanted, result->started, text, length, error);
 	if (!code && strcmp(wanted, name) != 0)
 		code = error_set(error, -EINVAL,
 				 "it was started at %s, and its name has another time",

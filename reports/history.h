@@ -11,6 +11,8 @@
 #include <sqlite3.h>
 
 #include "core/error.h"
+#include "reports/history_name.h"
+#include "reports/result.h"
 #include "reports/said.h"
 
 struct history {
@@ -30,6 +32,10 @@ enum history_use {
 	HISTORY_ADD,     /* the index is to be on the disk */
 	HISTORY_REBUILD, /* and none of what is in it is believed */
 };
+
+/* What the document of that result is called. -EINVAL: it does not tell when it was measured. */
+int history_name_result(char name[static HISTORY_NAME], const struct result *result,
+			const char *document, size_t length, struct error *error);
 
 /* 0 or a negative errno; it may be called once more where the index was damaged. */
 typedef int history_work(struct history *history, void *of, struct error *error);

@@ -183,6 +183,10 @@ static void make_title(char text[static CELLS_HEAD], const struct result *result
 	const struct result_end *far = &result->server;
 	uint64_t rate = near->rate_mbps < far->rate_mbps ? near->rate_mbps : far->rate_mbps;
 
+	if (result->imported) {
+		cells_head(text, result);
+		return;
+	}
 	snprintf(text, CELLS_HEAD, "%s %s/%u -> %s %s/%u  %s %g Gb/s MTU %u", near->host,
 		 near->device, near->port, far->host, far->device, far->port, near->link_layer,
 		 (double)rate / 1000, near->mtu < far->mtu ? near->mtu : far->mtu);
@@ -237,7 +241,9 @@ static void take_revision(char text[static HISTORY_LABEL], const struct result *
 int history_index_add(sqlite3 *db, const struct history_file *file, const struct result *result,
 		      const struct history_label *label, struct error *error)
 {
-	const char *version = label->version[0] ? label->version : result->version;
+	/* What has imported it has not measured it. */
+	const char *own = result->imported ? "" : result->version;
+	const char *version = label->version[0] ? label->version : own;
 	struct adding adding = {.db = db, .run = file->number};
 	char revision[HISTORY_LABEL];
 	int code = add_setup(db, file, result, &adding.setup, error);

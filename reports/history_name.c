@@ -58,15 +58,21 @@ static bool take_time(const char **text, char dash, char colon, int64_t *seconds
 	return again.tm_mday == utc.tm_mday;
 }
 
+bool history_name_time(const char *started)
+{
+	int64_t seconds;
+
+	return take_time(&started, '-', ':', &seconds) && !*started;
+}
+
 int history_name(char name[static HISTORY_NAME], const char *started, const char *document,
 		 size_t length, struct error *error)
 {
-	const char *next = started;
+	const char *next;
 	char digits[TIME_LENGTH + 1];
-	int64_t seconds;
 	size_t count = 0;
 
-	if (!take_time(&next, '-', ':', &seconds) || *next)
+	if (!history_name_time(started))
 		return error_set(error, -EINVAL,
 				 "it was started at '%s', and that is no time such as "
 				 "2026-11-23T10:12:44Z",

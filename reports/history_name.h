@@ -23,6 +23,9 @@ struct history_label {
 	char commit[HISTORY_LABEL];
 };
 
+/* Whether a text is a time that names are made of, such as 2026-11-23T10:12:44Z. */
+bool history_name_time(const char *started);
+
 /* Of a document and its run.started. -EINVAL: that is no time such as 2026-11-23T10:12:44Z. */
 int history_name(char name[static HISTORY_NAME], const char *started, const char *document,
 		 size_t length, struct error *error);

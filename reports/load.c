@@ -83,6 +83,8 @@ static int load_imported(struct result *result, const json_t *document, struct e
 	code = member_object(document, "run", &run, error);
 	if (!code)
 		code = load_status(&result->status, run, error);
+	if (!code && json_object_get(run, "started"))
+		code = member_text(run, "started", result->started, sizeof(result->started), error);
 	return code ? error_wrap(error, "run") : load_imported_hosts(result, document, error);
 }
 

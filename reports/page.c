@@ -192,8 +192,12 @@ static void print_run(FILE *out, const struct result *result, const char *name)
 	markup_text(out, name);
 	fputs(": ", out);
 	markup_text(out, result_status_name(result->status));
-	/* Nobody knows when another program has measured it, nor how it was told to. */
+	/* Nobody knows how another program was told to, and few say when. */
 	if (result->imported) {
+		if (result->started[0]) {
+			fputs(", measured at ", out);
+			markup_text(out, result->started);
+		}
 		fputs(", imported by verbmark ", out);
 		markup_text(out, result->version);
 		fputs("</p>\n", out);

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Files of a history that nobody has added, or that could not be read, and how they are mended."""
+"""
+Files of a history that nobody has added, that could not be read, and how they are mended; and
+those that another program has measured.
+"""
 
 import json
 import os
@@ -64,7 +67,7 @@ class Files(Histories):
         ended = verbmark("import", "perftest", f"{TEXTS}/real-send-lat", "--json", "-")
         imported = self.laid(json.loads(ended.out), "20261123T101244Z")
         moved = self.laid(self.document(1), "20261123T101245Z")
-        sentences = (f"{imported}: it is imported: ",
+        sentences = (f"{imported}: it is imported, and does not tell when it was measured",
                      f"{moved}: it was started at 2001-09-09T01:47:40Z, and its name has another")
         for verb in ("list", "show", "check", "rebuild"):
             self.skipped(*sentences, verb=verb)
@@ -98,6 +101,88 @@ class Files(Histories):
             self.skipped(f"{name}.json: it is new")
             self.assertIn("is there already", self.add(paths[0]))
             self.assertEqual(self.shown(), before)
+
+
+class Imported(Histories):
+    def text(self, name="real-send-lat", **changes):
+        """What perftest has printed, with other words in the place of some of it."""
+        with open(f"{TEXTS}/{name}", encoding="utf-8") as file:
+            text = file.read()
+        for before, after in changes.values():
+            self.assertIn(before, text)
+            text = text.replace(before, after)
+        path = f"{self.folder}/{name}-{'-'.join(changes)}.txt"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def imported(self, number, printed):
+        """Of the minute of that run; None: nobody says when."""
+        path = f"{self.folder}/imported-{number}.json"
+        started = () if number is None else (
+            "--started", self.document(number)["run"]["started"])
+        ended = verbmark("import", "perftest", printed, *started, "--json", path)
+        self.assertEqual(ended.status, 0, ended.err)
+        return path
+
+    def test_without_a_time(self):
+        path = self.imported(None, self.text())
+        self.assertEqual(self.refused("add", path),
+                         f"{path}: it is imported, and does not tell when it was measured: import "
+                         "it with --started")
+
+    def test_beside_others(self):
+        """In the order of their times, and in a setup of their own."""
+        ours = self.document(1)
+        for end in ours["hosts"].values():
+            end.pop("hard_fingerprint")
+            end.update(host="", device="soft0", kind="soft", rate_mbps=0, mtu=4096,
+                       link_layer="Ethernet")
+        self.add(self.write("ours.json", ours))
+        for number in (2, 0):
+            self.add(self.imported(number, self.text()))
+        shown = self.shown()
+        self.assertEqual([run["setup"] for run in shown["runs"]], [1, 2, 1])
+        self.assertEqual([run["started"] for run in shown["runs"]],
+                         [self.document(number)["run"]["started"] for number in range(3)])
+        title = shown["setups"][0]["title"]
+        self.assertTrue(title.startswith("imported from perftest: soft0  Ethernet MTU 4096"), title)
+        # It is not known which version of what that was.
+        self.assertEqual(["version" in run for run in shown["runs"]], [False, True, False])
+        series = [one for one in shown["series"] if one["setup"] == 1]
+        self.assertEqual({(one["case"], one["figure"]): [point["value"] for point in one["points"]]
+                          for one in series},
+                         {("send/lat/2/poll", "p50_ns"): [6250, 6250],
+                          ("send/lat/2/poll", "p99_ns"): [363690, 363690]})
+        self.assertIn("imported from perftest: soft0", self.called("list"))
+        self.called("check")
+        before = self.shown()
+        self.called("rebuild")
+        self.assertEqual(self.shown(), before)
+
+    def test_in_another_way(self):
+        """What has the same id, and was not called in the same way, is another series."""
+        self.add(*(self.imported(number, printed) for number, printed in (
+            (0, self.text()),
+            (1, self.text(gid=("GID index       : 0", "GID index       : 3"))),
+            (2, self.text(device=("soft0", "soft1"))),
+            (3, self.text("real-server-send-lat")),
+            (4, self.text()),
+        )), version="1.0")
+        runs = self.shown()["runs"]
+        self.assertEqual([run["setup"] for run in runs], [1, 2, 3, 4, 1])
+        self.assertEqual({run["version"] for run in runs}, {"1.0"})
+
+    def test_a_step(self):
+        """In the order in which they were measured, and in no other."""
+        numbers = [*range(20)]
+        self.chance.shuffle(numbers)
+        for number in numbers:
+            median = f"{6.25 + number % 5 / 100 if number < 12 else 7.25 + number % 5 / 100:.2f}"
+            self.add(self.imported(number, self.text(median=("6.25", median))))
+        said = self.called("check", status=1)
+        self.assertRegex(said, r"send/lat/2/poll half: p50 us 6\.\d+ -> 7\.\d+, 1\.1\d+ times, worse")
+        self.assertIn(self.document(12)["run"]["started"], said)
 
 
 if __name__ == "__main__":

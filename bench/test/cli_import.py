@@ -417,6 +417,33 @@ class Import(unittest.TestCase):
         self.assertEqual(merged.status, 1)
         self.assertIn("import takes the files", merged.err)
 
+    def test_when_it_was(self):
+        """As who imports it says: perftest does not print it."""
+        path = f"{TEXTS}/real-send-lat"
+        self.assertNotIn("started", self.imported(path)["run"])
+        words = ("import", "perftest", path, "--started", "2025-11-23T10:12:44Z")
+        out = f"{self.folder.name}/out.json"
+        ended = verbmark(*words, "--json", out)
+        self.assertEqual(ended.status, 0, ended.err)
+        with open(out, encoding="utf-8") as file:
+            document = parse(file.read())
+        self.assertEqual(document["run"]["started"], "2025-11-23T10:12:44Z")
+        self.assertEqual(parse(verbmark("report", "--format", "json", out).out), document)
+        self.assertIn("measured at 2025-11-23T10:12:44Z",
+                      verbmark("report", "--format", "html", out).out)
+        self.assertIn('timestamp="2025-11-23T10:12:44"',
+                      verbmark("export", "--format", "junit", out).out)
+        for words, sentence in (
+            (words, "--started is for what --json writes"),
+            ((*words[:-1], "yesterday", "--json", out),
+             "--started: 'yesterday' is no time such as 2026-11-23T10:12:44Z"),
+            ((*words[:-1], "2025-02-30T10:12:44Z", "--json", out),
+             "--started: '2025-02-30T10:12:44Z' is no time such as 2026-11-23T10:12:44Z"),
+        ):
+            ended = verbmark(*words)
+            self.assertEqual((ended.status, ended.out, ended.err),
+                             (2, "", f"verbmark: {sentence}"))
+
     def test_compare(self):
         base, new = (
             self.save(f"{name}.json", *(
