@@ -36,9 +36,9 @@ static const char *parse_started(const char *text, void *field)
 
 static const struct option_row rows[] = {
 	{"json",    0, "FILE", option_text,   offsetof(struct settings, json),
-	 "save the result there; - is standard output, in the place of the table"},
+	 "save the result there; - is standard output, instead of the table"},
 	{"started", 0, "TIME", parse_started, offsetof(struct settings, started),
-	 "when it was measured, such as 2026-11-23T10:12:44Z, for a history"     },
+	 "when it was measured, such as 2026-11-23T10:12:44Z, for a history"},
 };
 
 static const char *find_format(const char *text, struct settings *settings)
