@@ -61,24 +61,30 @@ static void tell_attributes(json_t *section, const struct ibv_device_attr *attr)
 }
 
 /* Of the smallest queue pair that any case has: others take that much, or less. */
-static uint32_t most_inline(struct ibv_pd *pd, enum ibv_qp_type type)
+static uint32_t most_inline(struct ibv_pd *pd, enum transport transport,
+			    const struct ibv_device_attr *device)
 {
-	const struct ibv_qp_cap least = {
-		.max_send_wr = 1,
-		.max_recv_wr = 1,
-		.max_send_sge = POST_SGES,
-		.max_recv_sge = POST_SGES,
-		.max_inline_data = INLINE_MOST,
+	const struct ibv_qp_init_attr_ex least = {
+		.qp_type = queue_type(transport),
+		.cap = {.max_send_wr = 1,
+			.max_recv_wr = 1,
+			.max_send_sge = POST_SGES,
+			.max_recv_sge = POST_SGES,
+			.max_inline_data = INLINE_MOST},
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.pd = pd,
+		.send_ops_flags = queue_operations(transport, device),
 	};
 
-	return limits_inline(pd, type, &least);
+	return limits_inline(&least);
 }
 
 /*
  * A device of which no queue pair at all can be made now has told nothing; nor has one
  * where trying one of them failed for another reason.
  */
-static void tell_transports(json_t *section, struct ibv_context *verbs)
+static void tell_transports(json_t *section, struct ibv_context *verbs,
+			    const struct ibv_device_attr *device)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(verbs);
 	json_t *found = json_object();
@@ -87,8 +93,7 @@ static void tell_transports(json_t *section, struct ibv_context *verbs)
 	for (enum transport i = TRANSPORT_RC; i < CAPACITY_TRANSPORTS && pd && code >= 0; i++) {
 		code = limits_has_type(pd, queue_type(i));
 		if (code > 0)
-			tell_number(found, limits_transport_name(i),
-				    most_inline(pd, queue_type(i)));
+			tell_number(found, limits_transport_name(i), most_inline(pd, i, device));
 	}
 	if (pd)
 		ibv_dealloc_pd(pd);
@@ -124,7 +129,7 @@ void capacity_tell(json_t *device, json_t *port, struct ibv_context *verbs, unsi
 	if (verbs_result(ibv_query_device(verbs, &attr)))
 		return;
 	tell_attributes(device, &attr);
-	tell_transports(device, verbs);
+	tell_transports(device, verbs, &attr);
 	tell_gids(port, verbs, attr.phys_port_cnt, number);
 	if (!verbs_result(ibv_query_port(verbs, (uint8_t)number, &port_attr)))
 		tell_number(port, "max_msg_sz", port_attr.max_msg_sz);

@@ -138,40 +138,48 @@ int limits_operation(enum transport transport, enum post_operation operation,
 	return 0;
 }
 
-/* Whether such a queue pair can be made with that much inline. */
-static bool takes_inline(struct ibv_pd *pd, const struct ibv_qp_init_attr *wanted, uint32_t bytes)
+/* Of a queue pair that cannot be made: whether it is for what it is. */
+static bool is_refusal(int code)
 {
-	struct ibv_qp_init_attr attr = *wanted;
+	return code == -EOPNOTSUPP || code == -ENOSYS || code == -EINVAL;
+}
+
+/* Whether such a queue pair can be made with that much inline. */
+static bool takes_inline(const struct ibv_qp_init_attr_ex *wanted, uint32_t bytes)
+{
+	struct ibv_qp_init_attr_ex attr = *wanted;
 	struct ibv_qp *qp;
 
 	attr.cap.max_inline_data = bytes;
-	qp = ibv_create_qp(pd, &attr);
+	qp = ibv_create_qp_ex(attr.pd->context, &attr);
+	if (!qp && attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS && is_refusal(verbs_null())) {
+		attr = *wanted;
+		attr.comp_mask = IBV_QP_INIT_ATTR_PD;
+		attr.cap.max_inline_data = bytes;
+		qp = ibv_create_qp_ex(attr.pd->context, &attr);
+	}
 	if (!qp)
 		return false;
 	ibv_destroy_qp(qp);
 	return attr.cap.max_inline_data >= bytes;
 }
 
-/* Of a queue pair that cannot be made: whether its type is why. */
-static bool is_refusal(int code)
-{
-	return code == -EOPNOTSUPP || code == -ENOSYS || code == -EINVAL;
-}
-
 int limits_has_type(struct ibv_pd *pd, enum ibv_qp_type type)
 {
 	struct ibv_cq *cq = ibv_create_cq(pd->context, 2, NULL, NULL, 0);
-	const struct ibv_qp_init_attr attr = {
+	const struct ibv_qp_init_attr_ex attr = {
 		.send_cq = cq,
 		.recv_cq = cq,
 		.qp_type = type,
 		.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = pd,
 	};
 	int result = 1;
 
 	if (!cq)
 		return verbs_null();
-	if (!takes_inline(pd, &attr, 0)) {
+	if (!takes_inline(&attr, 0)) {
 		int code = verbs_null();
 
 		result = is_refusal(code) ? 0 : code;
@@ -180,21 +188,23 @@ int limits_has_type(struct ibv_pd *pd, enum ibv_qp_type type)
 	return result;
 }
 
-uint32_t limits_inline(struct ibv_pd *pd, enum ibv_qp_type type, const struct ibv_qp_cap *cap)
+uint32_t limits_inline(const struct ibv_qp_init_attr_ex *wanted)
 {
-	struct ibv_cq *cq = ibv_create_cq(pd->context, 2, NULL, NULL, 0);
-	struct ibv_qp_init_attr attr = {.send_cq = cq, .recv_cq = cq, .qp_type = type, .cap = *cap};
+	struct ibv_cq *cq = ibv_create_cq(wanted->pd->context, 2, NULL, NULL, 0);
+	struct ibv_qp_init_attr_ex attr = *wanted;
 	uint32_t good = 0;
-	uint32_t bad = cap->max_inline_data;
+	uint32_t bad = wanted->cap.max_inline_data;
 
 	if (!cq)
 		return 0;
-	if (bad && takes_inline(pd, &attr, bad))
+	attr.send_cq = cq;
+	attr.recv_cq = cq;
+	if (bad && takes_inline(&attr, bad))
 		good = bad;
 	while (good + 1 < bad) {
 		uint32_t middle = good + (bad - good) / 2;
 
-		if (takes_inline(pd, &attr, middle))
+		if (takes_inline(&attr, middle))
 			good = middle;
 		else
 			bad = middle;

@@ -69,10 +69,12 @@ struct limits_inline {
 int limits_has_type(struct ibv_pd *pd, enum ibv_qp_type type);
 
 /*
- * Bytes that a queue pair of these capabilities takes inline, at most those that it
- * names. No attribute tells: it is found with queue pairs made and thrown away.
+ * Bytes that such a queue pair takes inline, at most those that its capabilities name. No
+ * attribute tells: it is found with queue pairs made and thrown away. Those take room as their
+ * kind, depth and pieces do, so that all of it has to be that of the one to be made; only their
+ * completion queue is another. Where there is no extended interface, it is left out.
  */
-uint32_t limits_inline(struct ibv_pd *pd, enum ibv_qp_type type, const struct ibv_qp_cap *cap);
+uint32_t limits_inline(const struct ibv_qp_init_attr_ex *wanted);
 
 /* Bytes of an MTU, and the MTU of so many bytes: 0 if there is none. */
 unsigned int limits_mtu_bytes(enum ibv_mtu mtu);

@@ -29,52 +29,51 @@ static struct ibv_qp_cap capabilities(const struct rdma_context *ctx)
 		.max_recv_wr = ctx->state->ground->srq ? 0 : settings_recv_depth(&ctx->settings),
 		.max_send_sge = settings_sges(&ctx->settings),
 		.max_recv_sge = settings_sges(&ctx->settings),
-		.max_inline_data = ctx->max_inline,
 	};
 }
 
 /* Queue pairs on one ground are mostly alike: then it was found with the first. */
-static uint32_t find_inline(struct rdma_context *ctx, const struct ibv_qp_cap *cap)
+static uint32_t find_inline(struct ground *ground, const struct ibv_qp_init_attr_ex *wanted)
 {
-	struct limits_inline *found = &ctx->state->ground->taken_inline;
-	enum ibv_qp_type type = queue_type(ctx->state->transport);
+	struct limits_inline *found = &ground->taken_inline;
 
 	/* Nothing at all may have been a failure of the moment. */
-	if (!found->bytes || found->type != type || memcmp(&found->cap, cap, sizeof(*cap)) != 0)
-		*found = (struct limits_inline){type, *cap, limits_inline(ctx->pd, type, cap)};
+	if (!found->bytes || found->type != wanted->qp_type ||
+	    memcmp(&found->cap, &wanted->cap, sizeof(wanted->cap)) != 0)
+		*found =
+			(struct limits_inline){wanted->qp_type, wanted->cap, limits_inline(wanted)};
 	return found->bytes;
 }
 
 /* Finds how much goes inline: as asked, or not at all; unasked, what there is. */
-static int choose_inline(struct rdma_context *ctx, struct error *error)
+static int choose_inline(struct rdma_context *ctx, struct ibv_qp_init_attr_ex *attr,
+			 struct error *error)
 {
 	uint32_t asked = ctx->settings.max_inline;
-	struct ibv_qp_cap cap = capabilities(ctx);
 
-	if (asked == RDMA_NO_INLINE) {
-		ctx->max_inline = 0;
+	ctx->max_inline = 0;
+	if (asked == RDMA_NO_INLINE)
 		return 0;
-	}
-	cap.max_inline_data = asked ? asked : DEFAULT_INLINE;
-	ctx->max_inline = find_inline(ctx, &cap);
+	attr->cap.max_inline_data = asked ? asked : DEFAULT_INLINE;
+	ctx->max_inline = find_inline(ctx->state->ground, attr);
+	attr->cap.max_inline_data = ctx->max_inline;
 	if (ctx->max_inline < asked)
 		return error_set(error, -EINVAL, "inline size %u exceeds the device's limit %u",
 				 asked, ctx->max_inline);
 	return 0;
 }
 
-/* All operations of core/post.h that the transport has, and the device. */
-static uint64_t operations(const struct rdma_state *state)
+uint64_t queue_operations(enum transport transport, const struct ibv_device_attr *device)
 {
 	uint64_t flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
 
-	if (state->transport == TRANSPORT_UD)
+	if (transport == TRANSPORT_UD)
 		return flags;
 	flags |= IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
-	if (state->transport == TRANSPORT_UC)
+	if (transport == TRANSPORT_UC)
 		return flags;
 	flags |= IBV_QP_EX_WITH_RDMA_READ;
-	if (limits_has_atomics(&state->device))
+	if (limits_has_atomics(device))
 		flags |= IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP;
 	return flags;
 }
@@ -96,7 +95,6 @@ static int create(struct rdma_context *ctx, struct ibv_qp_init_attr_ex *attr)
 int queue_open(struct rdma_context *ctx, struct error *error)
 {
 	struct rdma_state *state = ctx->state;
-	int code = choose_inline(ctx, error);
 	struct ibv_qp_init_attr_ex attr = {
 		.send_cq = ctx->cq,
 		.recv_cq = ctx->cq,
@@ -105,8 +103,9 @@ int queue_open(struct rdma_context *ctx, struct error *error)
 		.cap = capabilities(ctx),
 		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
 		.pd = ctx->pd,
-		.send_ops_flags = operations(state),
+		.send_ops_flags = queue_operations(state->transport, &state->device),
 	};
+	int code = choose_inline(ctx, &attr, error);
 
 	if (code)
 		return code;

@@ -61,8 +61,6 @@ FAILING(CREATE_CQ, struct ibv_cq *, ibv_create_cq,
 	(struct ibv_context * context, int cqe, void *cq_context, struct ibv_comp_channel *channel,
 	 int vector),
 	(context, cqe, cq_context, channel, vector), NULL)
-FAILING(CREATE_QP, struct ibv_qp *, ibv_create_qp,
-	(struct ibv_pd * pd, struct ibv_qp_init_attr *attr), (pd, attr), NULL)
 FAILING(MODIFY_QP, int, ibv_modify_qp, (struct ibv_qp * qp, struct ibv_qp_attr *attr, int mask),
 	(qp, attr, mask), ENOMEM)
 FAILING(CREATE_SRQ, struct ibv_srq *, ibv_create_srq,

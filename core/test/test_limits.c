@@ -245,11 +245,13 @@ static void test_mtus(void **unused)
 /* A made-up device: it takes so much inline and grants it in steps; of one type it has none. */
 static struct {
 	uint32_t limit;
+	uint32_t extended_limit; /* of queue pairs with the extended interface */
 	uint32_t step;
 	int queues;
 	int pairs;
 	enum ibv_qp_type missing;
-	int error; /* of what is missing; 0: EINVAL */
+	int error;           /* of what is missing, or too much; 0: EINVAL */
+	struct ibv_srq *srq; /* of the last one that was made */
 } inline_device;
 
 static struct ibv_cq made_up_cq;
@@ -268,11 +270,9 @@ int ibv_destroy_cq(struct ibv_cq *cq)
 	return 0;
 }
 
-struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+static struct ibv_qp *make(enum ibv_qp_type type, uint32_t *bytes, uint32_t limit)
 {
-	uint32_t *bytes = &attr->cap.max_inline_data;
-
-	if (*bytes > inline_device.limit || attr->qp_type == inline_device.missing) {
+	if (*bytes > limit || type == inline_device.missing) {
 		errno = inline_device.error ? inline_device.error : EINVAL;
 		return NULL;
 	}
@@ -281,10 +281,44 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 	return &made_up_qp;
 }
 
+struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	inline_device.srq = attr->srq;
+	return make(attr->qp_type, &attr->cap.max_inline_data, inline_device.limit);
+}
+
+static struct ibv_qp *create_extended(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
+{
+	assert_int_equal(attr->send_ops_flags, IBV_QP_EX_WITH_SEND);
+	inline_device.srq = attr->srq;
+	return make(attr->qp_type, &attr->cap.max_inline_data, inline_device.extended_limit);
+}
+
 int ibv_destroy_qp(struct ibv_qp *qp)
 {
 	inline_device.pairs--;
 	return 0;
+}
+
+static void check_inline(struct ibv_context *context, uint32_t wanted, uint32_t found)
+{
+	struct ibv_pd pd = {.context = context};
+	struct ibv_srq srq = {0};
+	const struct ibv_qp_init_attr_ex attr = {
+		.qp_type = IBV_QPT_RC,
+		.srq = &srq,
+		.cap = {.max_inline_data = wanted},
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.pd = &pd,
+		.send_ops_flags = IBV_QP_EX_WITH_SEND,
+	};
+
+	inline_device.srq = NULL;
+	assert_int_equal(limits_inline(&attr), found);
+	if (wanted)
+		assert_ptr_equal(inline_device.srq, &srq);
+	assert_int_equal(inline_device.queues, 0);
+	assert_int_equal(inline_device.pairs, 0);
 }
 
 static void test_inline_is_found(void **unused)
@@ -293,7 +327,6 @@ static void test_inline_is_found(void **unused)
 	static const uint32_t steps[] = {1, 4, 64};
 	static const uint32_t wants[] = {0, 1, 63, 64, 256, 512, 100000};
 	struct ibv_context context = {0};
-	struct ibv_pd pd = {.context = &context};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(limits) * ARRAY_LENGTH(steps); i++) {
 		inline_device.limit = limits[i % ARRAY_LENGTH(limits)];
@@ -301,14 +334,33 @@ static void test_inline_is_found(void **unused)
 		for (size_t j = 0; j < ARRAY_LENGTH(wants); j++) {
 			uint32_t limit = inline_device.limit;
 
-			const struct ibv_qp_cap cap = {.max_inline_data = wants[j]};
-
-			assert_int_equal(limits_inline(&pd, IBV_QPT_RC, &cap),
-					 wants[j] < limit ? wants[j] : limit);
-			assert_int_equal(inline_device.queues, 0);
-			assert_int_equal(inline_device.pairs, 0);
+			check_inline(&context, wants[j], wants[j] < limit ? wants[j] : limit);
 		}
 	}
+}
+
+/*
+ * What a queue pair has room for is a matter of its operations. With the extended interface
+ * those are told; without it a device may think of more, as mlx5 does, or of fewer.
+ */
+static void test_inline_of_the_kind_that_is_made(void **unused)
+{
+	struct verbs_context extended = {
+		.context = {.abi_compat = __VERBS_ABI_IS_EXTENDED},
+		.create_qp_ex = create_extended,
+		.sz = sizeof(extended),
+	};
+
+	inline_device.step = 1;
+	inline_device.limit = 0;
+	inline_device.extended_limit = 76;
+	check_inline(&extended.context, 256, 76);
+	check_inline(&extended.context, 64, 64);
+	inline_device.limit = 60;
+	inline_device.extended_limit = 28;
+	inline_device.error = ENOMEM;
+	check_inline(&extended.context, 256, 28);
+	inline_device.error = 0;
 }
 
 static void test_types_are_tried(void **unused)
@@ -346,6 +398,7 @@ int main(void)
 		cmocka_unit_test(test_devices_without_atomics),
 		cmocka_unit_test(test_mtus),
 		cmocka_unit_test(test_inline_is_found),
+		cmocka_unit_test(test_inline_of_the_kind_that_is_made),
 		cmocka_unit_test(test_types_are_tried),
 	};
 
