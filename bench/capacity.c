@@ -113,7 +113,7 @@ static void tell_gids(json_t *section, struct ibv_context *verbs, unsigned int p
 	device_gids(verbs, ports, &gids, &count, &ignored);
 	for (size_t i = 0; i < count; i++)
 		if (gids[i].port_num == number && gids[i].gid_index < CAPACITY_GIDS &&
-		    pair_rank_gid(&gids[i]))
+		    pair_rank_gid(&gids[i], NULL))
 			json_array_append_new(found, json_integer(gids[i].gid_index));
 	free(gids);
 	if (json_array_size(found))

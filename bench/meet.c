@@ -20,8 +20,7 @@ static bool is_by_hand(const struct lane *lane)
 static struct pair_settings pair_settings(const struct lane *lane, const struct meet_end *own)
 {
 	const struct parameters *p = lane->parameters;
-
-	return (struct pair_settings){
+	struct pair_settings settings = {
 		.transport = lane->transport,
 		.port = (uint8_t)own->port,
 		.gid_index = p->gid_index == PARAMETER_AUTO ? PAIR_GID_BEST : (int)p->gid_index,
@@ -29,6 +28,11 @@ static struct pair_settings pair_settings(const struct lane *lane, const struct 
 		.sl = (uint8_t)p->sl,
 		.traffic_class = (uint8_t)p->tos,
 	};
+
+	/* What is no address here, as one with a zone that is not, has no GID either. */
+	if (!address_parse(&settings.address, own->address))
+		settings.address.ss_family = AF_UNSPEC;
+	return settings;
 }
 
 static unsigned int count_all(const struct lane *lane)

@@ -44,30 +44,57 @@ static struct in6_addr gid_address(const uint8_t gid[static 16])
 	return address;
 }
 
-unsigned int pair_rank_gid(const struct ibv_gid_entry *entry)
+/* Of RoCE an address is a GID: an IPv4 one is mapped. */
+static bool is_of(const struct in6_addr *gid, const struct sockaddr_storage *address)
 {
-	const struct in6_addr address = gid_address(entry->gid.raw);
-	unsigned int type = entry->gid_type == IBV_GID_TYPE_ROCE_V2 ? 4 : 0;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
 
-	if (IN6_IS_ADDR_UNSPECIFIED(&address))
+	switch (address->ss_family) {
+	case AF_INET:
+		memcpy(&in, address, sizeof(in));
+		return IN6_IS_ADDR_V4MAPPED(gid) &&
+		       !memcmp(&gid->s6_addr[12], &in.sin_addr, sizeof(in.sin_addr));
+	case AF_INET6:
+		memcpy(&in6, address, sizeof(in6));
+		return IN6_ARE_ADDR_EQUAL(gid, &in6.sin6_addr);
+	default:
+		return false;
+	}
+}
+
+unsigned int pair_rank_gid(const struct ibv_gid_entry *entry,
+			   const struct sockaddr_storage *address)
+{
+	const struct in6_addr gid = gid_address(entry->gid.raw);
+	unsigned int rank = entry->gid_type == IBV_GID_TYPE_ROCE_V2 ? 8 : 0;
+
+	if (IN6_IS_ADDR_UNSPECIFIED(&gid))
 		return 0;
-	if (IN6_IS_ADDR_V4MAPPED(&address))
-		return type + 3;
-	return IN6_IS_ADDR_LINKLOCAL(&address) ? type + 1 : type + 2;
+	if (address && is_of(&gid, address))
+		rank += 4;
+	if (IN6_IS_ADDR_V4MAPPED(&gid))
+		return rank + 3;
+	return IN6_IS_ADDR_LINKLOCAL(&gid) ? rank + 1 : rank + 2;
 }
 
 static const struct ibv_gid_entry *find_gid(const struct rdma_state *state,
 					    const struct ibv_gid_entry *gids, size_t count)
 {
+	const struct sockaddr_storage *address = &state->path.settings.address;
 	int wanted = state->path.settings.gid_index;
 	const struct ibv_gid_entry *found = NULL;
+	unsigned int best = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (gids[i].port_num != state->port_num || !pair_rank_gid(&gids[i]))
+		unsigned int rank = pair_rank_gid(&gids[i], address);
+
+		if (gids[i].port_num != state->port_num || !rank)
 			continue;
-		if (wanted >= 0 ? gids[i].gid_index == (uint32_t)wanted
-				: !found || pair_rank_gid(&gids[i]) > pair_rank_gid(found))
+		if (wanted >= 0 ? gids[i].gid_index == (uint32_t)wanted : rank > best) {
 			found = &gids[i];
+			best = rank;
+		}
 	}
 	return found;
 }

@@ -21,10 +21,12 @@ struct pair_settings {
 	enum transport transport;
 	uint8_t port; /* 1 if 0 */
 	/*
-	 * PAIR_GID_BEST on Ethernet: RoCE v2 before v1, then IPv4-mapped, global and
-	 * link-local, then the lowest; on InfiniBand: LIDs only, without a GID.
+	 * PAIR_GID_BEST on Ethernet: RoCE v2 before v1, then that of the address, then
+	 * IPv4-mapped, global and link-local, then the lowest; on InfiniBand: LIDs only,
+	 * without a GID.
 	 */
 	int gid_index;
+	struct sockaddr_storage address; /* by which the other end knows this one, or none */
 	enum ibv_mtu mtu; /* the port's active one if 0; of both ends the smaller is used */
 	uint8_t sl;
 	uint8_t traffic_class; /* the whole byte: DSCP in its upper six bits */
@@ -63,8 +65,12 @@ void pair_local(const struct rdma_context *ctx, struct pair_address *address);
  */
 int pair_connect(struct rdma_context *ctx, const struct pair_address *remote, struct error *error);
 
-/* How well a GID on Ethernet suits, as PAIR_GID_BEST sees it: more is better, 0 is none. */
-unsigned int pair_rank_gid(const struct ibv_gid_entry *entry);
+/*
+ * How well a GID on Ethernet suits, as PAIR_GID_BEST sees it, of an end of that address (NULL:
+ * any): more is better, 0 is none.
+ */
+unsigned int pair_rank_gid(const struct ibv_gid_entry *entry,
+			   const struct sockaddr_storage *address);
 
 /* Aims a request at the other end: buffer and key, and on UD its address handle. */
 void pair_aim(const struct rdma_context *ctx, struct post_work *work);

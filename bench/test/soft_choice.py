@@ -137,6 +137,21 @@ class Chosen(OnSoft):
         self.document("127.0.0.1", "-p", server.port, *SOFT, *SHORT)
         self.document("127.0.0.1", "-p", server.port, *SOFT, *SHORT, "--connect", "qp")
 
+    def test_the_gid_of_an_address(self):
+        """By hand as by rdma_cm: of several, that of the address which was named."""
+        (port,) = json.loads(self.good("devices", "--json", *SOFT).out)
+        hosts = [known["address"] for known in port["addresses"] if "%" not in known["address"]]
+        if len(hosts) < 2:
+            self.skipTest("this machine has one address only")
+        server = self.server()
+        found = {}
+        for host in hosts[:4]:
+            document = self.document(host, "-p", server.port, *SOFT, *SHORT, "--connect", "cm,qp")
+            self.assertEqual({end["address"] for end in document["hosts"].values()}, {host})
+            ends = [end for case in document["cases"] for end in case["chosen"].values()]
+            (found[host],) = {end["gid_index"] for end in ends}
+        self.assertEqual(len(set(found.values())), len(found), found)
+
     def test_a_server_of_another_directory(self):
         server = self.server()
         other = f"{self.folder}/other"

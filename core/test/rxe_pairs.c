@@ -438,7 +438,7 @@ static void test_path(void **unused)
 	stand_stop(agents);
 }
 
-/* In value the index of the first GID that is not the one that was chosen. */
+/* In value the index of the first GID that is not the one that was chosen, and that itself. */
 static int run_find_another(struct rdma_context *ctx, const struct task *task, size_t *value)
 {
 	const uint8_t *chosen = board->addresses[NEAR][0].gid;
@@ -446,8 +446,10 @@ static int run_find_another(struct rdma_context *ctx, const struct task *task, s
 
 	*value = 0;
 	while (!ibv_query_gid(here.ground.verbs, 1, (int)*value, &gid)) {
-		if (memcmp(gid.raw, chosen, sizeof(gid)) != 0)
+		if (memcmp(gid.raw, chosen, sizeof(gid)) != 0) {
+			memcpy(board->gid, gid.raw, sizeof(board->gid));
 			return 0;
+		}
 		++*value;
 	}
 	return -1;
@@ -470,6 +472,28 @@ static void test_gids(void **unused)
 	stand_part(agents);
 	board->plan.pair.gid_index = (int)another.value;
 	stand_join(agents, 1);
+	assert_memory_not_equal(board->addresses[NEAR][0].gid, chosen, sizeof(chosen));
+	stand_send(agents.near, agents.far, 0, 500);
+	stand_stop(agents);
+}
+
+/* The address that the other end knows is the one that is used, of several of a kind, too. */
+static void test_gid_of_an_address(void **unused)
+{
+	uint8_t chosen[sizeof(union ibv_gid)];
+	struct sockaddr_in6 address = {.sin6_family = AF_INET6};
+	struct stand_agents agents;
+
+	stand_plan(TRANSPORT_RC, RDMA_POLL, 1);
+	agents = stand_grounds();
+	stand_join(agents, 1);
+	memcpy(chosen, board->addresses[NEAR][0].gid, sizeof(chosen));
+	agent_must(agents.near, (struct task){.run = run_find_another});
+	stand_part(agents);
+	memcpy(&address.sin6_addr, board->gid, sizeof(address.sin6_addr));
+	memcpy(&board->plan.pair.address, &address, sizeof(address));
+	stand_join(agents, 1);
+	assert_memory_equal(board->addresses[NEAR][0].gid, board->gid, sizeof(chosen));
 	assert_memory_not_equal(board->addresses[NEAR][0].gid, chosen, sizeof(chosen));
 	stand_send(agents.near, agents.far, 0, 500);
 	stand_stop(agents);
@@ -517,6 +541,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(test_refusals, spare_make, spare_remove),
 		ALONE(test_path),
 		ALONE(test_gids),
+		ALONE(test_gid_of_an_address),
 	};
 	const struct rows rows = ROWS(tests);
 

@@ -53,6 +53,7 @@ struct stand_board {
 	struct stand_order order;
 	struct pair_address addresses[2][STAND_MAX];
 	uint16_t ports[STAND_MAX];
+	uint8_t gid[sizeof(union ibv_gid)]; /* another that an end has found */
 };
 
 extern struct stand_board *board;

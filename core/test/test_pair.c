@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "core/address.h"
 #include "core/pair.h"
 #include "core/test/check.h"
 
@@ -29,14 +30,53 @@ static void test_ranks(void **unused)
 	};
 
 	for (size_t i = 0; i + 1 < ARRAY_LENGTH(gids); i++)
-		assert_true(pair_rank_gid(&gids[i]) > pair_rank_gid(&gids[i + 1]));
-	assert_int_equal(pair_rank_gid(&gids[ARRAY_LENGTH(gids) - 1]), 0);
+		assert_true(pair_rank_gid(&gids[i], NULL) > pair_rank_gid(&gids[i + 1], NULL));
+	assert_int_equal(pair_rank_gid(&gids[ARRAY_LENGTH(gids) - 1], NULL), 0);
+}
+
+static unsigned int rank(union ibv_gid gid, uint32_t type, const char *address)
+{
+	const struct ibv_gid_entry entry = {.gid = gid, .gid_type = type};
+	struct sockaddr_storage parsed;
+
+	assert_true(address_parse(&parsed, address));
+	return pair_rank_gid(&entry, &parsed);
+}
+
+/* That of the address before all others of its type, and of none before one of a better type. */
+static void test_ranks_of_an_address(void **unused)
+{
+	static const struct {
+		union ibv_gid gid;
+		const char *address;
+		const char *other;
+	} rows[] = {
+		{V4,     "10.88.0.1",  "10.88.0.2"},
+		{GLOBAL, "fd88::1",    "fd88::2"  },
+		{LINK,   "fe80::1%lo", "fe80::2"  },
+		{V4,     "10.88.0.1",  "fd88::1"  },
+	};
+	static const union ibv_gid best = V4;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		unsigned int own = rank(rows[i].gid, IBV_GID_TYPE_ROCE_V2, rows[i].address);
+		unsigned int old = rank(rows[i].gid, IBV_GID_TYPE_ROCE_V1, rows[i].address);
+		unsigned int another = rank(best, IBV_GID_TYPE_ROCE_V2, rows[i].other);
+
+		assert_true(own > another);
+		assert_true(another > old);
+		assert_true(old > rank(best, IBV_GID_TYPE_ROCE_V1, rows[i].other));
+		assert_int_equal(
+			pair_rank_gid(&(struct ibv_gid_entry){0}, &(struct sockaddr_storage){0}),
+			0);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ranks),
+		cmocka_unit_test(test_ranks_of_an_address),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
