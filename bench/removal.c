@@ -4,21 +4,23 @@
 #include <errno.h>
 
 #include "core/cm.h"
-#include "core/verbs.h"
+#include "core/guard.h"
 
+/* An address that is going just now is no reason not to serve the others. */
 static int watch_port(struct removal *removal, const struct device_port *port, struct error *error)
 {
-	struct rdma_cm_id *id;
-	int code;
+	struct rdma_cm_id *id = NULL;
+	int code = 0;
 
-	if (!port->n_addresses || removal->n_ids == REMOVAL_MAX)
+	if (removal->n_ids == REMOVAL_MAX)
 		return 0;
-	code = verbs_result(rdma_create_id(removal->channel, &id, NULL, RDMA_PS_TCP));
+	for (size_t i = 0; i < port->n_addresses && !code && !id; i++)
+		code = guard_removal(&id, removal->channel, port->device,
+				     &port->addresses[i].address);
 	if (code)
 		return error_set_errno(error, code, "cannot create a connection identifier");
-	removal->ids[removal->n_ids++] = id;
-	/* An address that is going just now is no reason not to serve the others. */
-	rdma_bind_addr(id, (struct sockaddr *)&port->addresses[0].address);
+	if (id)
+		removal->ids[removal->n_ids++] = id;
 	return 0;
 }
 

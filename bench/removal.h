@@ -19,7 +19,7 @@ struct removal {
 	size_t n_ids;
 };
 
-/* Binds an identifier to each port that has an address. */
+/* Binds an identifier to each port by an address of its own, unless all lead to other devices. */
 int removal_open(struct removal *removal, const struct device_list *devices, struct error *error);
 void removal_close(struct removal *removal);
 

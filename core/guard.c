@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/device.h"
+#include "core/verbs.h"
 
 /* What is over with it; NULL: nothing. */
 static const char *fatal_reason(enum ibv_event_type type)
@@ -175,10 +176,35 @@ static void removal_ready(struct watch *watch)
 		watch->fd = -1;
 }
 
+int guard_removal(struct rdma_cm_id **id, struct rdma_event_channel *channel, const char *device,
+		  struct sockaddr_storage *address)
+{
+	int code = verbs_result(rdma_create_id(channel, id, NULL, RDMA_PS_TCP));
+
+	if (code) {
+		*id = NULL;
+		return code;
+	}
+	if (!rdma_bind_addr(*id, (struct sockaddr *)address) && (*id)->verbs &&
+	    !strcmp(ibv_get_device_name((*id)->verbs->device), device))
+		return 0;
+	rdma_destroy_id(*id);
+	*id = NULL;
+	return 0;
+}
+
+static bool bind_by(struct ground *ground, struct sockaddr_storage *address)
+{
+	const char *device = ibv_get_device_name(ground->verbs->device);
+
+	return !guard_removal(&ground->id, ground->channel, device, address) && ground->id;
+}
+
 /* Of RoCE a GID is an internet address, which is sooner found than all the devices. */
 static bool bind_by_gid(struct ground *ground)
 {
-	struct sockaddr_in address = {.sin_family = AF_INET};
+	struct sockaddr_in in = {.sin_family = AF_INET};
+	struct sockaddr_storage address = {0};
 	struct ibv_gid_entry *gids;
 	struct error ignored = {0};
 	bool is_bound = false;
@@ -191,8 +217,9 @@ static bool bind_by_gid(struct ground *ground)
 		memcpy(&gid, gids[i].gid.raw, sizeof(gid));
 		if (gids[i].gid_type != IBV_GID_TYPE_ROCE_V2 || !IN6_IS_ADDR_V4MAPPED(&gid))
 			continue;
-		memcpy(&address.sin_addr, &gid.s6_addr[12], sizeof(address.sin_addr));
-		is_bound = !rdma_bind_addr(ground->id, (struct sockaddr *)&address);
+		memcpy(&in.sin_addr, &gid.s6_addr[12], sizeof(in.sin_addr));
+		memcpy(&address, &in, sizeof(in));
+		is_bound = bind_by(ground, &address);
 	}
 	free(gids);
 	return is_bound;
@@ -203,15 +230,13 @@ static bool bind_by_address(struct ground *ground)
 	const char *device = ibv_get_device_name(ground->verbs->device);
 	struct sockaddr_storage address;
 
-	return !device_address(device, NULL, &address, NULL) &&
-	       !rdma_bind_addr(ground->id, (struct sockaddr *)&address);
+	return !device_address(device, NULL, &address, NULL) && bind_by(ground, &address);
 }
 
 int guard_ground(struct ground *ground, struct error *error)
 {
 	/* Fabrics without any of these are what connections by hand are for. */
 	if (cm_channel_open(&ground->channel, NULL) ||
-	    rdma_create_id(ground->channel, &ground->id, NULL, RDMA_PS_TCP) ||
 	    (!bind_by_gid(ground) && !bind_by_address(ground)))
 		return 0;
 	ground->watch = (struct watch){.fd = ground->channel->fd, .ready = removal_ready};

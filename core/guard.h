@@ -20,10 +20,18 @@ void guard_release(struct rdma_context *ctx);
 
 /*
  * The removal of the device, which the kernel tells to those that are bound to it by
- * rdma_cm. Where that cannot be, for want of an address, an asynchronous event tells, of
- * a device that has such; rxe has not.
+ * rdma_cm. Where that cannot be, for want of an address that leads to it, an asynchronous
+ * event tells, of a device that has such; rxe has not.
  */
 int guard_ground(struct ground *ground, struct error *error);
 void guard_release_ground(struct ground *ground);
+
+/*
+ * Makes an identifier that is told of the removal of a device, by one of its addresses. The kernel
+ * binds whatever device has an address, and one in software may have a card's: *id is NULL where
+ * it leads to another, or to none. A negative errno only where no identifier can be made.
+ */
+int guard_removal(struct rdma_cm_id **id, struct rdma_event_channel *channel, const char *device,
+		  struct sockaddr_storage *address);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What the events of a device do to a connection. The device is made up. */
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "core/clock.h"
@@ -15,6 +17,23 @@ static struct {
 	atomic_int n_told;
 	_Atomic enum ibv_port_state port;
 } device;
+
+/* A card and a device in software on the same interface. Of its addresses the kernel gives some. */
+static struct ibv_device card = {.name = "card0"};
+static struct ibv_device soft = {.name = "soft0"};
+
+static struct {
+	struct ibv_context card;
+	struct ibv_context soft;
+	const uint8_t
+		*of_card; /* that the kernel gives the card; of what there is else, the other */
+	int n_ids;
+} kernel = {.card = {.device = &card}, .soft = {.device = &soft}};
+
+static const uint8_t addresses[2][4] = {
+	{10, 88, 0, 1},
+        {10, 89, 0, 1}
+};
 
 int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 {
@@ -35,7 +54,88 @@ void ibv_ack_async_event(struct ibv_async_event *event)
 int ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *attr)
 {
 	((struct ibv_port_attr *)(void *)attr)->state = atomic_load(&device.port);
+	((struct ibv_port_attr *)(void *)attr)->gid_tbl_len = ARRAY_LENGTH(addresses);
 	return 0;
+}
+
+ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries, size_t max,
+			     uint32_t flags, size_t size)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(addresses) && i < max; i++) {
+		entries[i] = (struct ibv_gid_entry){.gid_type = IBV_GID_TYPE_ROCE_V2};
+		memset(&entries[i].gid.raw[10], 0xff, 2);
+		memcpy(&entries[i].gid.raw[12], addresses[i], sizeof(addresses[i]));
+	}
+	return ARRAY_LENGTH(addresses);
+}
+
+int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
+		   enum rdma_port_space space)
+{
+	*id = calloc(1, sizeof(**id));
+	kernel.n_ids++;
+	return *id ? 0 : -1;
+}
+
+int rdma_destroy_id(struct rdma_cm_id *id)
+{
+	free(id);
+	kernel.n_ids--;
+	return 0;
+}
+
+int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *address)
+{
+	const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)address;
+	bool is_cards = kernel.of_card && !memcmp(&in->sin_addr, kernel.of_card, 4);
+
+	id->verbs = is_cards ? &kernel.card : &kernel.soft;
+	return 0;
+}
+
+struct rdma_event_channel *rdma_create_event_channel(void)
+{
+	struct rdma_event_channel *channel = calloc(1, sizeof(*channel));
+
+	if (channel)
+		channel->fd = dup(device.fds[0]);
+	return channel;
+}
+
+void rdma_destroy_event_channel(struct rdma_event_channel *channel)
+{
+	close(channel->fd);
+	free(channel);
+}
+
+/* Of a ground on the card: what it is bound to. */
+static void check_watched(const uint8_t *of_card)
+{
+	struct ground ground = {.verbs = &kernel.card, .device = {.phys_port_cnt = 1}};
+	struct error error = {0};
+
+	kernel.of_card = of_card;
+	assert_int_equal(pipe(device.fds), 0);
+	assert_int_equal(guard_ground(&ground, &error), 0);
+	if (of_card) {
+		assert_non_null(ground.id);
+		assert_ptr_equal(ground.id->verbs, &kernel.card);
+	} else {
+		assert_null(ground.id);
+	}
+	assert_int_equal(kernel.n_ids, !!of_card);
+	guard_release_ground(&ground);
+	assert_int_equal(kernel.n_ids, 0);
+	close(device.fds[0]);
+	close(device.fds[1]);
+}
+
+/* The removal of another device that has the same addresses is none of this one. */
+static void test_the_device_of_a_ground(void **unused)
+{
+	check_watched(addresses[0]);
+	check_watched(addresses[1]);
+	check_watched(NULL);
 }
 
 static void happen(enum ibv_event_type type)
@@ -137,6 +237,7 @@ int main(void)
 		cmocka_unit_test(test_a_port_that_is_down),
 		cmocka_unit_test(test_a_port_that_was_down),
 		cmocka_unit_test(test_the_port_of_a_connection_by_rdma_cm),
+		cmocka_unit_test(test_the_device_of_a_ground),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
