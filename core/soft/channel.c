@@ -24,6 +24,13 @@ static void set_own(uint32_t number, int fd, uint32_t generation)
 	pthread_mutex_unlock(&soft_process.self.mutex);
 }
 
+static void part_own(uint32_t number)
+{
+	pthread_mutex_lock(&soft_process.self.mutex);
+	soft_peer_part_channel(own_entry(number));
+	pthread_mutex_unlock(&soft_process.self.mutex);
+}
+
 SOFT_EXPORT struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 {
 	struct soft_channel *channel = cacheline_calloc(1, sizeof(*channel));
@@ -65,9 +72,8 @@ SOFT_EXPORT int ibv_destroy_comp_channel(struct ibv_comp_channel *verbs)
 		return EBUSY;
 	soft_table_hide(&soft_process.channels, channel->number);
 	soft_door_announce(&soft_process.door, channel->number, channel->generation, -1);
-	set_own(channel->number, -1, 0);
+	part_own(channel->number);
 	soft_table_remove(&soft_process.channels, channel->number);
-	close(verbs->fd);
 	pthread_mutex_destroy(&channel->mutex);
 	free(channel);
 	return 0;

@@ -27,7 +27,6 @@ static struct soft_completion *ring_of(const struct soft_peer *owner,
 /* Whatever was raised and not rung: under the lock, so that nobody rings it twice. */
 static void ring(struct soft_peer *owner, struct soft_cq_image *image)
 {
-	int fd = soft_peer_channel(owner, image->channel, image->channel_generation);
 	uint32_t raised = atomic_load(&image->raised);
 	uint32_t count = raised - soft_image_read(&image->rung);
 
@@ -37,8 +36,7 @@ static void ring(struct soft_peer *owner, struct soft_cq_image *image)
 	 */
 	if (unlikely(count > RINGS_MAX))
 		count = RINGS_MAX;
-	for (; count && fd >= 0; count--)
-		soft_service_ring(fd);
+	soft_peer_ring_channel(owner, image->channel, image->channel_generation, count);
 	soft_image_write(&image->rung, raised);
 }
 

@@ -76,19 +76,33 @@ void soft_peer_set_channel(struct soft_peer_channel *channel, int fd, uint32_t g
 	atomic_store(&channel->generation, generation);
 }
 
+void soft_peer_part_channel(struct soft_peer_channel *channel)
+{
+	int fd = channel->fd;
+	uint64_t writers;
+
+	if (!channel->generation)
+		return;
+	soft_peer_set_channel(channel, -1, 0);
+	writers = atomic_load(&channel->writers);
+	/* Behind one whose writers are stuck, another is left open. */
+	while (writers && !(writers >> SOFT_PARTING))
+		if (atomic_compare_exchange_weak(&channel->writers, &writers,
+						 writers | (uint64_t)(fd + 1) << SOFT_PARTING))
+			return;
+	if (!writers)
+		close(fd);
+}
+
 /* A descriptor that is kept is -1 afterwards. */
 static int take_channel(struct soft_peer *peer, const struct soft_message *message, int *fd)
 {
 	struct soft_peer_channel *channel;
-	int before;
 
 	if (!message->slot || message->slot >= SOFT_CHANNELS)
 		return -EPROTO;
 	channel = &peer->channel[message->slot];
-	before = channel->generation ? channel->fd : -1;
-	soft_peer_set_channel(channel, -1, 0);
-	if (before >= 0)
-		close(before);
+	soft_peer_part_channel(channel);
 	if (message->kind == SOFT_MESSAGE_CHANNEL_GONE)
 		return 0;
 	if (!message->generation || !is_anonymous(fd[0]))
@@ -419,30 +433,67 @@ void soft_peer_ring(const struct soft_peer *peer)
 	soft_service_ring(peer->doorbell);
 }
 
-int soft_peer_channel(struct soft_peer *peer, uint32_t number, uint32_t generation)
+static COLD void close_parting(struct soft_peer_channel *channel, uint64_t parting)
 {
-	struct soft_peer_channel *channel;
-	int fd = -1;
+	if (atomic_compare_exchange_strong(&channel->writers, &parting, 0))
+		close((int)(parting >> SOFT_PARTING) - 1);
+}
 
-	/* Of a completion queue without one there is nothing to ring. */
-	if (!generation || number >= SOFT_CHANNELS)
-		return -1;
-	channel = &peer->channel[number];
-	/* Threads that wake another's threads do not wait for each other. */
+static ALWAYS_INLINE void leave(struct soft_peer_channel *channel)
+{
+	uint64_t writers = atomic_fetch_sub(&channel->writers, 1) - 1;
+
+	if (unlikely(writers && !(uint32_t)writers))
+		close_parting(channel, writers);
+}
+
+/*
+ * The descriptor of a channel, open until leave(); -1: it is not there. Threads that wake
+ * another's threads do not wait for each other.
+ */
+static ALWAYS_INLINE int enter(struct soft_peer_channel *channel, uint32_t generation)
+{
+	int fd;
+
+	atomic_fetch_add(&channel->writers, 1);
 	if (likely(atomic_load(&channel->generation) == generation)) {
 		fd = atomic_load(&channel->fd);
 		if (likely(atomic_load(&channel->generation) == generation))
 			return fd;
 	}
-	fd = -1;
+	leave(channel);
+	return -1;
+}
+
+/* It was announced before there was a completion queue on it. */
+static COLD int learn_and_enter(struct soft_peer *peer, struct soft_peer_channel *channel,
+				uint32_t generation)
+{
 	pthread_mutex_lock(&peer->mutex);
-	/* It was announced before there was a completion queue on it. */
 	if (!peer->is_self && channel->generation != generation)
 		hear(peer);
-	if (channel->generation == generation)
-		fd = channel->fd;
 	pthread_mutex_unlock(&peer->mutex);
-	return fd;
+	return enter(channel, generation);
+}
+
+void soft_peer_ring_channel(struct soft_peer *peer, uint32_t number, uint32_t generation,
+			    uint32_t count)
+{
+	struct soft_peer_channel *channel;
+	int fd;
+
+	/* Of a completion queue without one there is nothing to ring. */
+	if (!generation || number >= SOFT_CHANNELS || !count)
+		return;
+	channel = &peer->channel[number];
+	fd = enter(channel, generation);
+	if (unlikely(fd < 0))
+		fd = learn_and_enter(peer, channel, generation);
+	if (fd < 0)
+		return;
+	for (; count; count--)
+		soft_service_ring(fd);
+	leave(channel);
 }
 
 bool soft_peer_has_gid(const struct soft_peer *peer, const union ibv_gid *gid)
