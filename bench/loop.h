@@ -20,7 +20,8 @@ struct loop_run {
 	uint64_t until;          /* ticks; UINT64_MAX: until all messages are through */
 	uint64_t origin;         /* ticks that windows begin with; 0: with the loop */
 	struct hist *hist;       /* of nanoseconds; latency */
-	struct windows *windows; /* bandwidth */
+	struct windows *windows; /* bandwidth: of messages that are done here, */
+	bool counts_received;    /* or, both ways, of those that have come */
 	struct load *load;       /* of a load */
 	uint64_t mult;           /* of clock_to_ns, halved for half round trips */
 	bool is_counter;         /* the clock is a counter of the processor */

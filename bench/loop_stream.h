@@ -288,6 +288,8 @@ static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 	start = lane->first_tick;
 	for (;;) {
 		struct ibv_wc wc[STREAM_BATCH];
+		uint64_t received = lane->received;
+		uint64_t counted;
 		int64_t done;
 		int got;
 
@@ -303,8 +305,10 @@ static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 			return alarm_reason(lane->completion->alarm, error);
 		if (kind.has_latencies)
 			stream_time(lane, run, kind, wc, got);
-		windows_add(run->windows, clock_to_ns(lane->last_tick - start, run->mult),
-			    (uint64_t)done);
+		counted = (uint64_t)done;
+		if (kind.is_both && run->counts_received)
+			counted = lane->received - received;
+		windows_add(run->windows, clock_to_ns(lane->last_tick - start, run->mult), counted);
 		lane->messages += (uint64_t)done;
 		if (lane->messages >= end || lane->last_tick >= until)
 			return 0;

@@ -128,7 +128,7 @@ struct protocol_done {
 	struct result_cost cost;
 	uint64_t elapsed_ns; /* for how long it was at it */
 	uint64_t arrived;    /* messages, with those that came after that time */
-	double driven; /* while the client measured: its own, or what came; below 0: it cannot tell */
+	double driven; /* while the client measured: as station_counts has it; below 0: it cannot tell */
 	bool has_next; /* it goes on listening, for the next trial */
 };
 

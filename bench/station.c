@@ -16,12 +16,16 @@ bool station_answers(const struct protocol_case *wanted)
 							   (enum rdma_wait_mode)p->server_cq));
 }
 
+/* Whether messages of the client's stream may be lost, and only this end knows when they came. */
+static bool counts_received(const struct station *station, const struct protocol_case *wanted)
+{
+	return wanted->parameters.metric == METRIC_BW && wanted->op->is_received &&
+	       lane_is_lossy(&station->lane);
+}
+
 bool station_counts(const struct station *station, const struct protocol_case *wanted)
 {
-	const struct parameters *p = &wanted->parameters;
-
-	return p->bidirectional ||
-	       (p->metric == METRIC_BW && wanted->op->is_received && lane_is_lossy(&station->lane));
+	return wanted->parameters.bidirectional || counts_received(station, wanted);
 }
 
 /* The client needs nothing of this program, which may sleep, or have work of its own. */
@@ -44,6 +48,7 @@ static int drive(struct station *station, const struct protocol_case *wanted, st
 		.messages = UINT64_MAX,
 		.until = UINT64_MAX,
 		.windows = station->windows,
+		.counts_received = counts_received(station, wanted),
 		.mult = 1ULL << 32,
 	};
 	uint64_t start;
@@ -56,7 +61,7 @@ static int drive(struct station *station, const struct protocol_case *wanted, st
 	return code;
 }
 
-/* Takes what comes until the client speaks: of what may be lost, only this end knows when. */
+/* Takes what comes until the client speaks. */
 static int take_in(struct station *station, struct error *error)
 {
 	uint64_t start;

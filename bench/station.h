@@ -15,8 +15,8 @@ struct station {
 };
 
 /*
- * Whether it keeps when messages came: those of its own direction, where it has one, or those
- * that come to it, where others may be lost.
+ * Whether it keeps when messages were through: those that come to it, where others may be lost,
+ * else those of its own direction, where it has one.
  */
 bool station_counts(const struct station *station, const struct protocol_case *wanted);
 

@@ -241,17 +241,15 @@ static bool is_shared(const struct plan_case *wanted)
 #define COUNTED_LEAST_NS (20 * NS_PER_MS)
 
 /*
- * Of what was sent meanwhile, what the server has seen come meanwhile. Both ways it counts its
- * own, and what is known is the share of all that was sent, with the warm-up.
+ * Of what was sent meanwhile, what the server has seen come meanwhile; or else the share of all
+ * that was sent, with the warm-up.
  */
-static uint64_t arrived_of(const struct trial *trial, const struct plan_case *wanted,
-			   const struct result_trial *found)
+static uint64_t arrived_of(const struct trial *trial, const struct result_trial *found)
 {
 	double messages = (double)found->messages;
 	double share = 1 - (double)found->lost / (double)found->sent;
 
-	if (wanted->parameters.bidirectional || trial->driven < 0 ||
-	    trial->until_ns - trial->from_ns < COUNTED_LEAST_NS)
+	if (trial->driven < 0 || trial->until_ns - trial->from_ns < COUNTED_LEAST_NS)
 		return (uint64_t)fmax(1, messages * share);
 	return (uint64_t)fmin(messages, trial->driven);
 }
@@ -272,7 +270,7 @@ static int count_arrived(struct trial *trial, const struct plan_case *wanted,
 				 "sent again",
 				 found->sent);
 	if (found->lost)
-		found->messages = arrived_of(trial, wanted, found);
+		found->messages = arrived_of(trial, found);
 	if (!found->messages)
 		return error_set(error, -ETIMEDOUT,
 				 "none of the messages has arrived while it was measured, of all "

@@ -32,7 +32,7 @@ struct trial {
 	const struct dial_stop *stop; /* what ends the wait for an answer; NULL: nothing */
 	struct error gate_fault;
 	uint64_t arrived;      /* of the last trial's messages, at the server */
-	double driven;         /* and of the server's own, or what came there, as it says */
+	double driven;         /* while it measured: what came there, or its own, as it says */
 	double received_per_s; /* of these, here, while it measured: */
 	uint64_t from_ns;      /* from then; 0: it has not */
 	uint64_t until_ns;
