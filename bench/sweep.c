@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "bench/advice.h"
+#include "bench/advice_loss.h"
 #include "bench/advice_threads.h"
 #include "bench/capacity.h"
 #include "bench/cases.h"
@@ -203,6 +204,7 @@ static void advise(struct sweep *sweep, struct result *result)
 
 	result->warnings = advice_make(&near, &far);
 	advice_threads(result, result->warnings);
+	advice_loss(result, result->warnings);
 	json_decref(after);
 }
 

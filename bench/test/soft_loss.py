@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Datagrams on the software device: what of them is bandwidth."""
+"""Datagrams on the software device: what of them is bandwidth, and what is told of what is lost."""
 
 import documents
 from soft_choice import OnSoft, SOFT
@@ -37,3 +37,20 @@ class Measured(OnSoft):
 
     def test_both_ways(self):
         self.check("-b")
+
+
+class Told(OnSoft):
+    def test_most_are_lost(self):
+        """A receiver that takes one in 200 us. The worst share is told, once."""
+        ended = self.good(
+            "run", *DATAGRAMS, "--think", "200us", "-s", "64,1k", "-D", "50ms", "--json", "r.json"
+        )
+        document = documents.parse(self.good("report", "--format", "json", "r.json").out)
+        losses = [case["loss"] for case in document["cases"]]
+        worst = max(loss["lost"] * 1000 // loss["sent"] for loss in losses)
+        (finding,) = [row for row in document["warnings"] if row["code"] == "lost-messages"]
+        self.assertTrue(finding["spoils"])
+        (line,) = [row for row in ended.out.splitlines() if "never came" in row]
+        self.assertIn(f": {worst // 10}.{worst % 10} % of the messages never came", line)
+        for text in (finding["what"], finding["mend"]):
+            self.assertIn(text, line)
