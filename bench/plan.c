@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/control.h"
+#include "bench/plan_heard.h"
 #include "bench/plan_patterns.h"
 #include "bench/preset.h"
 #include "bench/rate.h"
@@ -391,85 +392,6 @@ static void choose_steps(struct product *product)
 		list_parse(steps, parameter_find("step"), "all");
 }
 
-/* Options that no case would hear of. */
-static int check_load(struct plan *plan, struct error *error)
-{
-	static const char *const names[] = {"rate", "arrivals"};
-	bool has_seed = false;
-
-	for (size_t i = 0; i < plan->n_cases; i++) {
-		if (plan->cases[i].parameters.metric == METRIC_LOAD)
-			return 0;
-		has_seed |= plan->cases[i].parameters.seed != PARAMETER_AUTO;
-	}
-	if (!has_seed && asked(plan, "seed")->count)
-		return error_set(error, -EINVAL, "--seed is for bw, load and --buffer");
-	for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
-		if (asked(plan, names[i])->count)
-			return error_set(error, -EINVAL, "--%s is for --metric load", names[i]);
-	return 0;
-}
-
-static bool rings(const struct op *op, const struct parameters *unused)
-{
-	(void)unused;
-	return op->shape.rings;
-}
-
-static bool registers(const struct op *op, const struct parameters *unused)
-{
-	(void)unused;
-	return op->shape.registers;
-}
-
-static bool connects(const struct op *op, const struct parameters *unused)
-{
-	(void)unused;
-	return op->shape.connects;
-}
-
-static bool is_reliable(const struct op *unused, const struct parameters *parameters)
-{
-	(void)unused;
-	return parameters->transport == TRANSPORT_RC;
-}
-
-static bool takes_pages(const struct op *op, const struct parameters *unused)
-{
-	(void)unused;
-	return op == &op_register;
-}
-
-/* Those of some operations, of which none is there. */
-static int check_operations(struct plan *plan, struct error *error)
-{
-	static const struct {
-		const char *name;
-		bool (*hears)(const struct op *op, const struct parameters *parameters);
-		const char *for_what;
-	} named[] = {
-		{"doorbell-every", rings,             "--op doorbell"               },
-		{"mr-access",      registers,         "--op register and deregister"},
-		{"pages",          takes_pages,       "--op register"               },
-		{"registration",   told_registration, "--op read, of --metric lat"  },
-		{"step",           connects,          "--op connect"                },
-		{"outstanding",    is_reliable,       "-c RC"                       },
-		{"timeout",        is_reliable,       "-c RC"                       },
-		{"retries",        is_reliable,       "-c RC"                       },
-	};
-
-	for (size_t i = 0; i < ARRAY_LENGTH(named); i++) {
-		bool is_heard = !asked(plan, named[i].name)->count;
-
-		for (size_t j = 0; j < plan->n_cases && !is_heard; j++)
-			is_heard = named[i].hears(plan->cases[j].op, &plan->cases[j].parameters);
-		if (!is_heard)
-			return error_set(error, -EINVAL, "--%s is for %s", named[i].name,
-					 named[i].for_what);
-	}
-	return 0;
-}
-
 static int decode_part(const struct plan *plan, struct product *product, json_t *part,
 		       struct error *error)
 {
@@ -510,9 +432,7 @@ static int make_cases(struct plan *plan, json_t *base, struct error *error)
 	json_decref(ids);
 	free(product);
 	if (!code)
-		code = check_load(plan, error);
-	if (!code)
-		code = check_operations(plan, error);
+		code = plan_check_heard(plan, error);
 	if (!code)
 		code = plan_check_patterns(plan, error);
 	return code ? code : plan_check(plan, error);
