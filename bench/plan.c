@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "bench/control.h"
+#include "bench/hosts.h"
+#include "bench/pattern.h"
 #include "bench/plan_heard.h"
 #include "bench/plan_patterns.h"
 #include "bench/preset.h"
@@ -183,10 +185,24 @@ static bool is_new(json_t *ids, const char *id, size_t number)
 	return true;
 }
 
-static void make_case(struct plan_case *made, const struct op *op, struct parameters wanted)
+/*
+ * What ends are asked for: of several hosts each pair has a flow of its own, where every thread
+ * has one at the other end, whatever the pattern of the hosts is.
+ */
+static uint64_t pattern_of_ends(const struct plan *plan, const struct parameters *wanted)
 {
+	bool is_of_hosts = pattern_is_on(wanted) && hosts_are_several(plan->host);
+
+	return is_of_hosts ? PATTERN_ONE_TO_ONE : wanted->pattern;
+}
+
+static void make_case(const struct plan *plan, struct plan_case *made, const struct op *op,
+		      struct parameters wanted)
+{
+	uint64_t pattern = wanted.pattern;
 	const char *refusal;
 
+	wanted.pattern = pattern_of_ends(plan, &wanted);
 	told_keep(op, &wanted);
 	*made = (struct plan_case){.op = op, .parameters = wanted};
 	/* As the client is what it is anyway. */
@@ -194,11 +210,13 @@ static void make_case(struct plan_case *made, const struct op *op, struct parame
 		wanted.server_cq = PARAMETER_AUTO;
 	if (op->shape.is_atomic)
 		wanted.size = 8;
+	wanted.pattern = pattern;
 	parameters_id(&wanted, made->id, sizeof(made->id));
 	rules_choose(op, &made->parameters);
 	made->kind = op->kind((enum rdma_wait_mode)made->parameters.cq,
 			      (enum rdma_wait_mode)made->parameters.server_cq);
 	refusal = rules_refuse(op, &made->parameters);
+	made->parameters.pattern = pattern;
 	if (refusal)
 		snprintf(made->skipped, sizeof(made->skipped), "%s", refusal);
 }
@@ -222,7 +240,7 @@ static struct plan_case *add_case(struct plan *plan, json_t *ids, struct paramet
 {
 	struct plan_case *made = &plan->cases[plan->n_cases];
 
-	make_case(made, ops[wanted.op], wanted);
+	make_case(plan, made, ops[wanted.op], wanted);
 	if (!is_new(ids, made->id, plan->n_cases))
 		return &plan->cases[json_integer_value(json_object_get(ids, made->id))];
 	plan->n_cases++;
@@ -231,11 +249,11 @@ static struct plan_case *add_case(struct plan *plan, json_t *ids, struct paramet
 	return made;
 }
 
-static bool is_refused(struct parameters wanted)
+static bool is_refused(const struct plan *plan, struct parameters wanted)
 {
 	struct plan_case made;
 
-	make_case(&made, ops[wanted.op], wanted);
+	make_case(plan, &made, ops[wanted.op], wanted);
 	return made.skipped[0];
 }
 
@@ -250,7 +268,7 @@ static void compare(struct plan *plan, json_t *ids, const struct product *produc
 
 	if (made->parameters.interleave != 1 || !product_beside(product, number, &beside, &by))
 		return;
-	make_case(&other, made->op, product_case(product, beside));
+	make_case(plan, &other, made->op, product_case(product, beside));
 	number_of = json_object_get(ids, other.id);
 	beside = (size_t)json_integer_value(number_of);
 	/* Two kinds of latency are never compared, nor what is not run in turn with it. */
@@ -273,7 +291,7 @@ static void add_metric(struct plan *plan, const struct product *product, json_t 
 		struct plan_case *made;
 
 		/* What 100 % are is known before the shares are run. */
-		if (metric >= METRIC_BW && is_share(&wanted) && !is_refused(wanted))
+		if (metric >= METRIC_BW && is_share(&wanted) && !is_refused(plan, wanted))
 			maximum = (size_t)(add_case(plan, ids, maximum_of(wanted)) - plan->cases);
 		if (wanted.metric != metric)
 			continue;
@@ -507,7 +525,7 @@ int plan_open_case(struct plan *plan, const struct parameters *wanted, const cha
 	if (!plan->cases || !plan->made)
 		return error_set_errno(error, -ENOMEM, "cannot make the plan");
 	plan->n_cases = 1;
-	make_case(plan->cases, ops[wanted->op], *wanted);
+	make_case(plan, plan->cases, ops[wanted->op], *wanted);
 	return plan_check(plan, error);
 }
 
