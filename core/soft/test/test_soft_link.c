@@ -197,12 +197,12 @@ static void test_one_line(void **unused)
 		open_link(&stage, "bandwidth=1mbit", &(struct stage_ways){0});
 		begin_ns = soft_time_ns();
 		post(&stage, IBV_WR_RDMA_WRITE, 2000);
-		sge = (struct ibv_sge){(uintptr_t)stage.end[1].buffer, rows[i].length,
+		sge = (struct ibv_sge){(uintptr_t)stage.end[1].buffer + 4096, rows[i].length,
 				       stage.mr->lkey};
 		wr = request(&stage, rows[i].opcode);
 		wr.sg_list = &sge;
 		wr.num_sge = rows[i].length > 0;
-		wr.wr.rdma.remote_addr = (uintptr_t)stage.end[0].buffer;
+		wr.wr.rdma.remote_addr = (uintptr_t)stage.end[0].buffer + 4096;
 		assert_int_equal(ibv_post_send(stage.end[1].qp, &wr, &bad), 0);
 		await_success(stage.end[1].cq);
 		assert_true(soft_time_ns() - begin_ns >= rows[i].least_ms * MS);
