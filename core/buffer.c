@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <linux/mempolicy.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -74,11 +75,26 @@ static int share(size_t size)
 }
 
 /*
- * A hint: below a program and its heap, where the kernel, which looks for a mapping from the
- * lowest on, has it first. Among libraries it is by chance sooner or later, and so would be what
- * is copied by the kernel.
+ * A hint: below all libraries, where the kernel, which looks for a mapping from the lowest on,
+ * has it sooner. Among them it is by chance sooner or later, and so would be what is copied by
+ * the kernel. Each buffer has a place behind the one before, or the kernel finds it another.
  */
-#define LOW ((void *)(1UL << 28))
+#define LOWEST  ((uintptr_t)1 << 28)
+#define HIGHEST ((uintptr_t)1 << 40)
+#define APART   ((uintptr_t)2 << 20) /* and huge pages fit */
+
+static void *find_place(size_t size)
+{
+	static _Atomic uintptr_t next = LOWEST;
+	uintptr_t length = size < HIGHEST ? (size + APART - 1) / APART * APART : HIGHEST;
+	uintptr_t place = atomic_fetch_add(&next, length);
+
+	if (place < HIGHEST)
+		return (void *)place;
+	/* Those of long ago are gone. */
+	atomic_store(&next, LOWEST + length);
+	return (void *)LOWEST;
+}
 
 static int map(struct buffer *buffer, size_t size, enum buffer_pages pages, struct error *error)
 {
@@ -99,8 +115,8 @@ static int map(struct buffer *buffer, size_t size, enum buffer_pages pages, stru
 		buffer->file = share(buffer->mapped);
 	if (buffer->file)
 		flags = MAP_SHARED;
-	buffer->address = mmap(LOW, buffer->mapped, PROT_READ | PROT_WRITE, flags,
-			       buffer->file ? buffer->file : -1, 0);
+	buffer->address = mmap(find_place(buffer->mapped), buffer->mapped, PROT_READ | PROT_WRITE,
+			       flags, buffer->file ? buffer->file : -1, 0);
 	if (buffer->address != MAP_FAILED)
 		return 0;
 	buffer->address = NULL;
