@@ -9,17 +9,12 @@
 /* An address that is going just now is no reason not to serve the others. */
 static int watch_port(struct removal *removal, const struct device_port *port, struct error *error)
 {
-	struct rdma_cm_id *id = NULL;
-	int code = 0;
+	struct rdma_cm_id *id;
+	int code = removal->n_ids < REMOVAL_MAX ? guard_port(&id, removal->channel, port) : 0;
 
-	if (removal->n_ids == REMOVAL_MAX)
-		return 0;
-	for (size_t i = 0; i < port->n_addresses && !code && !id; i++)
-		code = guard_removal(&id, removal->channel, port->device,
-				     &port->addresses[i].address);
-	if (code)
+	if (code < 0)
 		return error_set_errno(error, code, "cannot create a connection identifier");
-	if (id)
+	if (code)
 		removal->ids[removal->n_ids++] = id;
 	return 0;
 }

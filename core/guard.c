@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/device.h"
 #include "core/verbs.h"
 
 /* What is over with it; NULL: nothing. */
@@ -176,8 +175,9 @@ static void removal_ready(struct watch *watch)
 		watch->fd = -1;
 }
 
-int guard_removal(struct rdma_cm_id **id, struct rdma_event_channel *channel, const char *device,
-		  struct sockaddr_storage *address)
+/* 1: it is bound to the device; 0: the address leads to another, or to none. */
+static int bind_removal(struct rdma_cm_id **id, struct rdma_event_channel *channel,
+			const char *device, struct sockaddr_storage *address)
 {
 	int code = verbs_result(rdma_create_id(channel, id, NULL, RDMA_PS_TCP));
 
@@ -187,22 +187,26 @@ int guard_removal(struct rdma_cm_id **id, struct rdma_event_channel *channel, co
 	}
 	if (!rdma_bind_addr(*id, (struct sockaddr *)address) && (*id)->verbs &&
 	    !strcmp(ibv_get_device_name((*id)->verbs->device), device))
-		return 0;
+		return 1;
 	rdma_destroy_id(*id);
 	*id = NULL;
 	return 0;
 }
 
-static bool bind_by(struct ground *ground, struct sockaddr_storage *address)
+int guard_port(struct rdma_cm_id **id, struct rdma_event_channel *channel,
+	       const struct device_port *port)
 {
-	const char *device = ibv_get_device_name(ground->verbs->device);
+	int bound = 0;
 
-	return !guard_removal(&ground->id, ground->channel, device, address) && ground->id;
+	for (size_t i = 0; i < port->n_addresses && !bound; i++)
+		bound = bind_removal(id, channel, port->device, &port->addresses[i].address);
+	return bound;
 }
 
 /* Of RoCE a GID is an internet address, which is sooner found than all the devices. */
 static bool bind_by_gid(struct ground *ground)
 {
+	const char *device = ibv_get_device_name(ground->verbs->device);
 	struct sockaddr_in in = {.sin_family = AF_INET};
 	struct sockaddr_storage address = {0};
 	struct ibv_gid_entry *gids;
@@ -219,7 +223,7 @@ static bool bind_by_gid(struct ground *ground)
 			continue;
 		memcpy(&in.sin_addr, &gid.s6_addr[12], sizeof(in.sin_addr));
 		memcpy(&address, &in, sizeof(in));
-		is_bound = bind_by(ground, &address);
+		is_bound = bind_removal(&ground->id, ground->channel, device, &address) > 0;
 	}
 	free(gids);
 	return is_bound;
@@ -228,9 +232,17 @@ static bool bind_by_gid(struct ground *ground)
 static bool bind_by_address(struct ground *ground)
 {
 	const char *device = ibv_get_device_name(ground->verbs->device);
-	struct sockaddr_storage address;
+	struct error ignored = {0};
+	struct device_list list;
+	bool is_bound = false;
 
-	return !device_address(device, NULL, &address, NULL) && bind_by(ground, &address);
+	if (device_list_open(&list, &ignored))
+		return false;
+	for (size_t i = 0; i < list.n_ports && !is_bound; i++)
+		is_bound = !strcmp(list.ports[i].device, device) &&
+			   guard_port(&ground->id, ground->channel, &list.ports[i]) > 0;
+	device_list_close(&list);
+	return is_bound;
 }
 
 int guard_ground(struct ground *ground, struct error *error)

@@ -7,6 +7,7 @@
 #define CORE_GUARD_H
 
 #include "core/context.h"
+#include "core/device.h"
 
 /* Once conn has a device and the queues are made. */
 int guard_device(struct rdma_context *ctx, struct error *error);
@@ -27,11 +28,11 @@ int guard_ground(struct ground *ground, struct error *error);
 void guard_release_ground(struct ground *ground);
 
 /*
- * Makes an identifier that is told of the removal of a device, by one of its addresses. The kernel
- * binds whatever device has an address, and one in software may have a card's: *id is NULL where
- * it leads to another, or to none. A negative errno only where no identifier can be made.
+ * Makes an identifier that is told of the removal of a port's device, by one of its addresses.
+ * The kernel binds whatever device has an address, and one in software may have a card's. 1: it
+ * is made; 0: none of them leads to the device; else a negative errno.
  */
-int guard_removal(struct rdma_cm_id **id, struct rdma_event_channel *channel, const char *device,
-		  struct sockaddr_storage *address);
+int guard_port(struct rdma_cm_id **id, struct rdma_event_channel *channel,
+	       const struct device_port *port);
 
 #endif
