@@ -45,19 +45,22 @@ static struct in6_addr gid_address(const uint8_t gid[static 16])
 }
 
 /* Of RoCE an address is a GID: an IPv4 one is mapped. */
-static bool is_of(const struct in6_addr *gid, const struct sockaddr_storage *address)
+static bool is_of(const struct ibv_gid_entry *entry, const struct sockaddr_storage *address)
 {
+	const struct in6_addr gid = gid_address(entry->gid.raw);
 	struct sockaddr_in in;
 	struct sockaddr_in6 in6;
 
 	switch (address->ss_family) {
 	case AF_INET:
 		memcpy(&in, address, sizeof(in));
-		return IN6_IS_ADDR_V4MAPPED(gid) &&
-		       !memcmp(&gid->s6_addr[12], &in.sin_addr, sizeof(in.sin_addr));
+		return IN6_IS_ADDR_V4MAPPED(&gid) &&
+		       !memcmp(&gid.s6_addr[12], &in.sin_addr, sizeof(in.sin_addr));
 	case AF_INET6:
 		memcpy(&in6, address, sizeof(in6));
-		return IN6_ARE_ADDR_EQUAL(gid, &in6.sin6_addr);
+		/* With a zone it may be on other interfaces as well, as those of a card's VLANs. */
+		return IN6_ARE_ADDR_EQUAL(&gid, &in6.sin6_addr) &&
+		       (!in6.sin6_scope_id || in6.sin6_scope_id == entry->ndev_ifindex);
 	default:
 		return false;
 	}
@@ -71,7 +74,7 @@ unsigned int pair_rank_gid(const struct ibv_gid_entry *entry,
 
 	if (IN6_IS_ADDR_UNSPECIFIED(&gid))
 		return 0;
-	if (address && is_of(&gid, address))
+	if (address && is_of(entry, address))
 		rank += 4;
 	if (IN6_IS_ADDR_V4MAPPED(&gid))
 		return rank + 3;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <net/if.h>
+
 #include "core/address.h"
 #include "core/pair.h"
 #include "core/test/check.h"
@@ -36,7 +38,8 @@ static void test_ranks(void **unused)
 
 static unsigned int rank(union ibv_gid gid, uint32_t type, const char *address)
 {
-	const struct ibv_gid_entry entry = {.gid = gid, .gid_type = type};
+	const struct ibv_gid_entry entry = {
+		.gid = gid, .gid_type = type, .ndev_ifindex = if_nametoindex("lo")};
 	struct sockaddr_storage parsed;
 
 	assert_true(address_parse(&parsed, address));
@@ -72,11 +75,27 @@ static void test_ranks_of_an_address(void **unused)
 	}
 }
 
+/* The same one of another interface, as a card's VLANs have it, is another. */
+static void test_rank_in_a_zone(void **unused)
+{
+	static const union ibv_gid gid = LINK;
+	struct ibv_gid_entry entry = {.gid = gid, .gid_type = IBV_GID_TYPE_ROCE_V2};
+	struct sockaddr_storage address;
+	unsigned int own;
+
+	assert_true(address_parse(&address, "fe80::1%lo"));
+	entry.ndev_ifindex = if_nametoindex("lo");
+	own = pair_rank_gid(&entry, &address);
+	entry.ndev_ifindex++;
+	assert_true(own > pair_rank_gid(&entry, &address));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ranks),
 		cmocka_unit_test(test_ranks_of_an_address),
+		cmocka_unit_test(test_rank_in_a_zone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
