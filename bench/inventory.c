@@ -200,6 +200,8 @@ static void consider(struct search *search, const struct end *near, const struct
 	if (search->host.ss_family == far->address->address.ss_family &&
 	    address_equal((struct sockaddr *)&search->host, plain(far->address)))
 		score += 2;
+	/* One address of this machine is as near as any other, and it has one name. */
+	score += address_equal(plain(near->address), plain(far->address));
 	if (score > search->score) {
 		search->score = score;
 		search->near = *near;
