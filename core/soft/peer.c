@@ -31,6 +31,18 @@ enum {
 /* In the table, it stands for one that is being met. */
 static struct soft_peer coming;
 
+/* Whether somebody is still at one: stopped for long, he counts himself out when he goes on. */
+static bool close_channels(const struct soft_peer *peer)
+{
+	bool has_writers = false;
+
+	for (uint32_t i = 0; i < SOFT_CHANNELS; i++) {
+		soft_peer_part_channel(&peer->channel[i]);
+		has_writers = has_writers || atomic_load(&peer->channel[i].writers);
+	}
+	return has_writers;
+}
+
 static void destroy(struct soft_peer *peer)
 {
 	if (peer->source.fd > 0)
@@ -39,10 +51,8 @@ static void destroy(struct soft_peer *peer)
 		close(peer->doorbell);
 	if (peer->memory)
 		close(peer->memory);
-	for (uint32_t i = 0; peer->channel && i < SOFT_CHANNELS; i++)
-		if (peer->channel[i].generation)
-			close(peer->channel[i].fd);
-	free(peer->channel);
+	if (peer->channel && !close_channels(peer))
+		free(peer->channel);
 	soft_errand_close(peer->errands);
 	soft_windows_close(peer->windows);
 	soft_arena_finish(&peer->mapped);
@@ -76,6 +86,12 @@ void soft_peer_set_channel(struct soft_peer_channel *channel, int fd, uint32_t g
 	atomic_store(&channel->generation, generation);
 }
 
+static COLD void close_parting(struct soft_peer_channel *channel, uint64_t parting)
+{
+	if (atomic_compare_exchange_strong(&channel->writers, &parting, 0))
+		close((int)(parting >> SOFT_PARTING) - 1);
+}
+
 void soft_peer_part_channel(struct soft_peer_channel *channel)
 {
 	int fd = channel->fd;
@@ -84,14 +100,19 @@ void soft_peer_part_channel(struct soft_peer_channel *channel)
 	if (!channel->generation)
 		return;
 	soft_peer_set_channel(channel, -1, 0);
-	writers = atomic_load(&channel->writers);
-	/* Behind one whose writers are stuck, another is left open. */
-	while (writers && !(writers >> SOFT_PARTING))
-		if (atomic_compare_exchange_weak(&channel->writers, &writers,
+	while ((writers = atomic_load(&channel->writers))) {
+		if (!(uint32_t)writers) {
+			/* The last one has just left. */
+			close_parting(channel, writers);
+			continue;
+		}
+		/* Behind one whose writers are stuck, another is left open. */
+		if (writers >> SOFT_PARTING ||
+		    atomic_compare_exchange_weak(&channel->writers, &writers,
 						 writers | (uint64_t)(fd + 1) << SOFT_PARTING))
 			return;
-	if (!writers)
-		close(fd);
+	}
+	close(fd);
 }
 
 /* A descriptor that is kept is -1 afterwards. */
@@ -431,12 +452,6 @@ void soft_peer_leave(const struct soft_peer *peer)
 void soft_peer_ring(const struct soft_peer *peer)
 {
 	soft_service_ring(peer->doorbell);
-}
-
-static COLD void close_parting(struct soft_peer_channel *channel, uint64_t parting)
-{
-	if (atomic_compare_exchange_strong(&channel->writers, &parting, 0))
-		close((int)(parting >> SOFT_PARTING) - 1);
 }
 
 static ALWAYS_INLINE void leave(struct soft_peer_channel *channel)
