@@ -44,6 +44,9 @@ void advice_loss(const struct result *result, json_t *findings)
 	snprintf(why, sizeof(why),
 		 "on %.8s a message for which no receive is there is lost, and no sender waits",
 		 worst->transport);
-	json_array_append_new(findings, advice_finding("lost-messages", true, result->server.host,
-						       what, why, MEND));
+	json_array_append_new(
+		findings,
+		advice_finding(ADVICE_LOSS, true,
+			       json_array_size(result->parties) ? "all hosts" : result->server.host,
+			       what, why, MEND));
 }

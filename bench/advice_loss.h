@@ -5,6 +5,8 @@
 
 #include "reports/result.h"
 
+#define ADVICE_LOSS "lost-messages"
+
 /* Of the case that lost the largest share; added to an array of findings. */
 void advice_loss(const struct result *result, json_t *findings);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/advice_loss.h"
 #include "bench/cases.h"
 #include "bench/dial.h"
 #include "bench/fleet_gather.h"
@@ -374,6 +375,8 @@ int fleet_run(struct fleet *fleet, struct sweep_view *view, struct error *error)
 		fault = (struct error){0};
 		run_case(fleet, i, view, &fault);
 	}
+	if (fleet->result->warnings)
+		advice_loss(fleet->result, fleet->result->warnings);
 	/* Nothing is known of any host but what is wrong. */
 	if (fault.code == -EINTR || (fault.code && !fleet->result->server.device[0]))
 		error_set(error, fault.code, "%s", fault.text);

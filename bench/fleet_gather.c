@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/advice_loss.h"
 #include "core/clock.h"
 #include "reports/document.h"
 #include "reports/member.h"
@@ -180,7 +181,10 @@ static bool is_known(const json_t *warnings, const json_t *warning)
 	return false;
 }
 
-/* Each flow of a host, and each case, tells of the same again: once is enough. */
+/*
+ * Each flow of a host, and each case, tells of the same again: once is enough. What was lost is
+ * a matter of all flows together.
+ */
 static int add_warnings(struct result *result, const json_t *warnings, struct error *error)
 {
 	json_t *warning;
@@ -190,7 +194,8 @@ static int add_warnings(struct result *result, const json_t *warnings, struct er
 		result->warnings = json_array();
 	json_array_foreach(warnings, i, warning)
 	{
-		if (!is_known(result->warnings, warning) &&
+		if (strcmp(member_or_empty(warning, "code"), ADVICE_LOSS) != 0 &&
+		    !is_known(result->warnings, warning) &&
 		    json_array_append(result->warnings, warning))
 			return error_set_errno(error, -ENOMEM, "cannot keep the warnings");
 	}

@@ -160,6 +160,21 @@ class AmongHosts(Checked):
                     self.assertGreaterEqual(flow["duration_ns"], 3 * SPELL_MS * 1e6)
         self.check_serving()
 
+    def test_what_is_lost(self):
+        """Of all flows together, and once, by the case that the document has."""
+        document = measure(
+            None, "--op", "send", "--transport", "ud", "--think", "200us", "-s", "64,1k", *SPELL,
+            "--pattern", "many-to-one", host=",".join(self.names),
+        ).document
+        case = max(document["cases"], key=lambda case: case["loss"]["lost"] / case["loss"]["sent"])
+        per_mille = case["loss"]["lost"] * 1000 // case["loss"]["sent"]
+        self.assertGreaterEqual(per_mille, 500)
+        (finding,) = [row for row in document["warnings"] if row["code"] == "lost-messages"]
+        self.assertEqual(finding["host"], "all hosts")
+        self.assertTrue(finding["what"].startswith(
+            f"{per_mille // 10}.{per_mille % 10} % of the messages never came, as in {case['id']}:"
+        ), finding)
+
     def test_pairs(self):
         ended = measure(None, "--pattern", "one-to-one", *SPELL,
                         host=",".join(self.names[:2]))
@@ -217,7 +232,7 @@ class AmongHosts(Checked):
         def hold(sock):
             peer = Peer(sock)
             peer.expect("hello")
-            peer.send({"type": "welcome", "protocol": 3, "version": "0", "host": "n9",
+            peer.send({"type": "welcome", "protocol": 4, "version": "0", "host": "n9",
                        "devices": [PORT]})
             peer.expect("describe")
             peer.send({"type": "description", "facts": {}, "noise": {}})
@@ -283,7 +298,7 @@ class AmongHosts(Checked):
         def drive(sock):
             peer = Peer(sock)
             peer.expect("hello")
-            peer.send({"type": "welcome", "protocol": 3, "version": "0", "host": "n9",
+            peer.send({"type": "welcome", "protocol": 4, "version": "0", "host": "n9",
                        "devices": [PORT], "drives": True})
             if peer.receive()["type"] != "drive":
                 return
