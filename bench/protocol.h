@@ -29,7 +29,7 @@
 
 #include "bench/plan.h"
 
-#define PROTOCOL_NUMBER 3
+#define PROTOCOL_NUMBER 4
 
 /* How long the server may take for each answer but its first. */
 #define PROTOCOL_ANSWER_MS 15000
@@ -128,7 +128,11 @@ struct protocol_done {
 	struct result_cost cost;
 	uint64_t elapsed_ns; /* for how long it was at it */
 	uint64_t arrived;    /* messages, with those that came after that time */
-	double driven; /* while the client measured: as station_counts has it; below 0: it cannot tell */
+	/*
+	 * While the client measured: what came of the client's, where it may be lost, else its
+	 * own; below 0: it cannot tell.
+	 */
+	double driven;
 	bool has_next; /* it goes on listening, for the next trial */
 };
 

@@ -17,7 +17,7 @@ def welcome():
     """As a server here would say it."""
     devices = json.loads(verbmark("devices", "--json").out)
     return {
-        "type": "welcome", "protocol": 3, "version": "0", "host": "n02", "devices": devices,
+        "type": "welcome", "protocol": 4, "version": "0", "host": "n02", "devices": devices,
     }
 
 

@@ -136,7 +136,7 @@ class OfAServer(unittest.TestCase):
             peer = Peer(sock)
             peer.expect("hello")
             peer.send({
-                "type": "welcome", "protocol": 3, "version": "0", "host": "other",
+                "type": "welcome", "protocol": 4, "version": "0", "host": "other",
                 "devices": [PORT | (port or {})],
             })
             peer.expect("describe")

@@ -424,7 +424,7 @@ class Strangers(Secrets):
             while peer.receive():
                 pass
 
-        plain = frame({"type": "welcome", "protocol": 3, "version": "0", "host": "x", "devices": []})
+        plain = frame({"type": "welcome", "protocol": 4, "version": "0", "host": "x", "devices": []})
         body = plain[4:]
         for answer, reason in (
             (plain, "a control message without its seal"),
@@ -524,7 +524,7 @@ class Meddlers(Secrets):
             return frame(message)
 
         self.check(self.at(True, 0, without_nonce), "this server has a secret")
-        welcome = {"type": "welcome", "protocol": 3, "version": "0", "host": "x", "devices": []}
+        welcome = {"type": "welcome", "protocol": 4, "version": "0", "host": "x", "devices": []}
         self.check(self.at(False, 0, lambda piece: frame(welcome)), "asks for no secret")
 
     def test_another_version(self):

@@ -30,10 +30,10 @@ static void test_on_the_wire(void **unused)
 	check_equal(protocol_stop(&stop),
 		    "{\"type\":\"stop\",\"from_ns\":30,\"until_ns\":10,\"next\":true}");
 	check_equal(protocol_reason("failed", "why"), "{\"type\":\"failed\",\"reason\":\"why\"}");
-	check_equal(protocol_hello(NULL), "{\"type\":\"hello\",\"protocol\":3,\"version\":\"" //
+	check_equal(protocol_hello(NULL), "{\"type\":\"hello\",\"protocol\":4,\"version\":\"" //
 		    VERBMARK_VERSION "\"}");
 	check_equal(protocol_hello("0a1b"),
-		    "{\"type\":\"hello\",\"protocol\":3,\"nonce\":\"0a1b\",\"version\":\"" //
+		    "{\"type\":\"hello\",\"protocol\":4,\"nonce\":\"0a1b\",\"version\":\"" //
 		    VERBMARK_VERSION "\"}");
 	check_equal(
 		protocol_case(&wanted, &server),
@@ -56,7 +56,7 @@ static void test_on_the_wire(void **unused)
 static void test_hello(void **unused)
 {
 	static const char newer[] =
-		"{\"type\":\"hello\",\"protocol\":3,\"version\":\"9.9\",\"x\":[]}";
+		"{\"type\":\"hello\",\"protocol\":4,\"version\":\"9.9\",\"x\":[]}";
 	struct error error = {0};
 	json_t *own = protocol_hello(NULL);
 	/* Only the protocol's number must match, and who knows more may say more. */
@@ -76,13 +76,13 @@ static void test_another_protocol(void **unused)
 		const char *text;
 	} rows[] = {
 		{"{\"type\":\"hello\",\"protocol\":1,\"version\":\"0.1\"}",
-		 "the client speaks protocol 1 (verbmark 0.1), the server speaks 3 (" //
+		 "the client speaks protocol 1 (verbmark 0.1), the server speaks 4 (" //
 		 VERBMARK_VERSION "): upgrade the older one"},
-		{"{\"type\":\"hello\",\"protocol\":4,\"version\":\"9.9\"}",
-		 "the client speaks protocol 4 (verbmark 9.9), the server speaks 3 (" //
+		{"{\"type\":\"hello\",\"protocol\":5,\"version\":\"9.9\"}",
+		 "the client speaks protocol 5 (verbmark 9.9), the server speaks 4 (" //
 		 VERBMARK_VERSION "): upgrade the older one"},
 		{"{\"type\":\"hello\",\"protocol\":-7,\"version\":\"\\u001b[2J\"}",
-		 "the client speaks protocol -7 (verbmark ?[2J), the server speaks 3 (" //
+		 "the client speaks protocol -7 (verbmark ?[2J), the server speaks 4 (" //
 		 VERBMARK_VERSION "): upgrade the older one"},
 	};
 
@@ -100,13 +100,13 @@ static void test_no_hellos(void **unused)
 {
 	static const char *const texts[] = {
 		"{}",
-		"{\"type\":\"case\",\"protocol\":3,\"version\":\"1\"}",
-		"{\"type\":17,\"protocol\":3,\"version\":\"1\"}",
+		"{\"type\":\"case\",\"protocol\":4,\"version\":\"1\"}",
+		"{\"type\":17,\"protocol\":4,\"version\":\"1\"}",
 		"{\"type\":\"hello\"}",
-		"{\"type\":\"hello\",\"protocol\":3}",
-		"{\"type\":\"hello\",\"protocol\":\"3\",\"version\":\"1\"}",
-		"{\"type\":\"hello\",\"protocol\":3.0,\"version\":\"1\"}",
-		"{\"type\":\"hello\",\"protocol\":3,\"version\":null}",
+		"{\"type\":\"hello\",\"protocol\":4}",
+		"{\"type\":\"hello\",\"protocol\":\"4\",\"version\":\"1\"}",
+		"{\"type\":\"hello\",\"protocol\":4.0,\"version\":\"1\"}",
+		"{\"type\":\"hello\",\"protocol\":4,\"version\":null}",
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
@@ -339,13 +339,13 @@ static void test_what_was_expected(void **unused)
 		{"{\"type\":\"refused\",\"reason\":\"too many\"}",                                   -ESHUTDOWN, "n02: too many"                       },
 		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":1,\"version\":\"0.0.9\"}",
 		 -ESHUTDOWN,
-		 "n02 speaks protocol 1 (verbmark 0.0.9), we speak 3 (" VERBMARK_VERSION
+		 "n02 speaks protocol 1 (verbmark 0.0.9), we speak 4 (" VERBMARK_VERSION
 		 "): upgrade n02"														      },
-		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":4,\"version\":\"9\\u0007\"}",
+		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":5,\"version\":\"9\\u0007\"}",
 		 -ESHUTDOWN,
-		 "n02 speaks protocol 4 (verbmark 9?), we speak 3 (" VERBMARK_VERSION
+		 "n02 speaks protocol 5 (verbmark 9?), we speak 4 (" VERBMARK_VERSION
 		 "): upgrade this end"														 },
-		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":3,\"version\":\"0.0.9\"}",
+		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":4,\"version\":\"0.0.9\"}",
 		 -ESHUTDOWN,										     "n02: no"                             },
 		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":\"1\",\"version\":1}",
 		 -ESHUTDOWN,										     "n02: no"                             },

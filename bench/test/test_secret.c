@@ -35,10 +35,10 @@ static struct secret_talk talk(void)
 static void test_keys(void **unused)
 {
 	static const char *const wanted[] = {
-		"a85c3f78a8a8b79f66911570ef10e453adaaf39afb7bb7cb0f7afa7f2ae1e978",
-		"990e0f35e72c5002ceed1ae01e218f32c236aa843d777d9c1b4b578a1735acfc",
-		"2ef17d446e0040f8a9e0a64b48503035e3aac9a07cf45f43ec9ddf28f08b0cd7",
-		"3e8c64a8764bacd807a6560301db831ddcbcaed17924b7baddc59b75ec6ea4fc",
+		"4535acf7a0136f45a6e1fc2af37a5493252bcd3a5c32d42d99e4b908ce0ef020",
+		"be5cfd68b1192487c014c621bce5406cfae89c6eb8eccac1299b32d856b5064c",
+		"6b286821769972efedadd212ddde137d38b8801768227aa9985857f345ef975d",
+		"691e18bd4e3d74650f70f922513afe986665ab8f74d4dfa2cb69bfa74948c956",
 	};
 	const struct secret secret = made(TEXT "\n");
 	const struct secret_talk said = talk();
