@@ -262,7 +262,7 @@ bool compare_is_apart(const struct comparison *comparison)
 {
 	const struct compare_runs *sides = comparison->sides;
 
-	/* Nobody knows when what is imported was run. */
+	/* When what is imported was run, and for how long, is known from hearsay at the most. */
 	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
 		for (size_t i = 0; i < sides[side].count; i++)
 			if (sides[side].runs[i].result.imported)

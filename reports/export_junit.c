@@ -187,7 +187,7 @@ static void print_suite(FILE *out, const struct result *result, const char *name
 	fputs("<testsuite", out);
 	xml_attribute(out, "name", name);
 	print_count(out, count);
-	/* Who has imported it does not know. */
+	/* Who has imported it may not know. */
 	if (time[0])
 		xml_attribute(out, "timestamp", time);
 	xml_attribute(out, "hostname", result->client.host);
