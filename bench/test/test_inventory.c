@@ -409,6 +409,26 @@ static void test_the_hosts_own_address(void **unused)
 	assert_string_equal(found.far.address, "192.0.2.2");
 }
 
+/* On one machine both ends have it. */
+static void test_one_machine(void **unused)
+{
+	static const char *const hosts[] = {"192.0.2.1", "192.0.2.2", "2001:db8::2"};
+	struct machine machine = {0};
+
+	add_port(&machine, "rxe0", "Ethernet", 2500);
+	add_address(&machine, "192.0.2.1", 24);
+	add_address(&machine, "192.0.2.2", 24);
+	add_address(&machine, "2001:db8::1", 64);
+	add_address(&machine, "2001:db8::2", 64);
+	for (size_t i = 0; i < ARRAY_LENGTH(hosts); i++) {
+		const struct inventory_wish wish = {.host = hosts[i]};
+		struct pairing found = pair(&machine, &machine, &wish);
+
+		assert_string_equal(found.near.address, hosts[i]);
+		assert_string_equal(found.far.address, hosts[i]);
+	}
+}
+
 /* A link-local address needs a zone of this machine, so any other is better. */
 static void test_link_local_comes_last(void **unused)
 {
@@ -488,6 +508,7 @@ int main(void)
 		cmocka_unit_test(test_device_ports),
 		cmocka_unit_test(test_unknown_ports),
 		cmocka_unit_test(test_the_hosts_own_address),
+		cmocka_unit_test(test_one_machine),
 		cmocka_unit_test(test_link_local_comes_last),
 		cmocka_unit_test(test_the_software_device),
 		cmocka_unit_test(test_kept),
