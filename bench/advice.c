@@ -99,6 +99,23 @@ json_t *advice_finding(const char *code, bool spoils, const char *host, const ch
 			 name, "what", found, "why", reason, "mend", command);
 }
 
+const struct result_case *advice_worst(const struct result *result, advice_measure *measure,
+				       const void *of, uint64_t least, uint64_t *most)
+{
+	const struct result_case *worst = NULL;
+
+	*most = 0;
+	for (size_t i = 0; i < result->n_cases; i++) {
+		uint64_t found = measure(&result->cases[i], of);
+
+		if (found < least || found <= *most)
+			continue;
+		worst = &result->cases[i];
+		*most = found;
+	}
+	return worst;
+}
+
 bool advice_has(const json_t *array, const json_t *value)
 {
 	for (size_t i = 0; i < json_array_size(array); i++)

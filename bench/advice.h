@@ -10,6 +10,9 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
+
+#include "reports/result.h"
 
 /* Of the processors' time, in per cent: what a hypervisor may have taken from a measurement. */
 #define ADVICE_STEAL_MOST 1
@@ -36,5 +39,12 @@ json_t *advice_finding(const char *code, bool spoils, const char *host, const ch
 
 /* How many of them spoil a measurement. */
 size_t advice_count_spoiling(const json_t *findings);
+
+/* How much there is of something in a case. */
+typedef uint64_t advice_measure(const struct result_case *line, const void *of);
+
+/* The first of the cases that have most of it, and how much; NULL: none has that much. */
+const struct result_case *advice_worst(const struct result *result, advice_measure *measure,
+				       const void *of, uint64_t least, uint64_t *most);
 
 #endif

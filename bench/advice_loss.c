@@ -13,7 +13,7 @@
 #define LOST_PER_MILLE 500
 
 /* Of a thousand messages; what a latency has lost it waited for, one at a time. */
-static uint64_t lost_of(const struct result_case *line)
+static uint64_t lost_of(const struct result_case *line, const void *unused)
 {
 	if (strcmp(line->metric, "bw") != 0 || !line->sent || line->lost > line->sent)
 		return 0;
@@ -22,19 +22,12 @@ static uint64_t lost_of(const struct result_case *line)
 
 void advice_loss(const struct result *result, json_t *findings)
 {
-	const struct result_case *worst = NULL;
-	uint64_t most = LOST_PER_MILLE - 1;
+	uint64_t most;
+	const struct result_case *worst =
+		advice_worst(result, lost_of, NULL, LOST_PER_MILLE, &most);
 	char what[256];
 	char why[128];
 
-	for (size_t i = 0; i < result->n_cases; i++) {
-		uint64_t lost = lost_of(&result->cases[i]);
-
-		if (lost <= most)
-			continue;
-		worst = &result->cases[i];
-		most = lost;
-	}
 	if (!worst)
 		return;
 	snprintf(what, sizeof(what),

@@ -22,7 +22,11 @@ enum {
 	LOST_PER_S = 50,
 };
 
-/* Of an end. */
+struct side {
+	const struct result_end *end;
+	bool is_server;
+};
+
 static unsigned int threads_of(const struct result_case *line, bool is_server)
 {
 	struct parameters parameters = parameters_default();
@@ -32,58 +36,53 @@ static unsigned int threads_of(const struct result_case *line, bool is_server)
 	return pattern_lanes(&parameters, is_server);
 }
 
-/* So many threads, on so many processors; 0: nothing is known, or there are enough. */
-static uint64_t surplus(const struct result_case *line, bool is_server, unsigned int *cpus)
+/* 0: it is not known. */
+static unsigned int cpus_of(const struct result_case *line, bool is_server)
 {
 	const struct result_place *place = is_server ? &line->server_place : &line->client_place;
-	unsigned int threads = threads_of(line, is_server);
 	struct cpulist list;
 
-	if (!cpulist_parse(&list, place->cpus))
-		return 0;
-	*cpus = cpulist_count(&list);
-	return threads > *cpus ? threads : 0;
+	return cpulist_parse(&list, place->cpus) ? cpulist_count(&list) : 0;
 }
 
-static void find(const struct result *result, bool is_server, json_t *findings)
+/* So many threads on fewer processors; 0: nothing is known, or there are enough. */
+static uint64_t surplus(const struct result_case *line, const void *of)
 {
-	const struct result_end *end = is_server ? &result->server : &result->client;
-	const struct result_case *worst = NULL;
-	unsigned int on_cpus = 0;
-	uint64_t most = 0;
+	const struct side *side = of;
+	unsigned int threads = threads_of(line, side->is_server);
+	unsigned int cpus = cpus_of(line, side->is_server);
+
+	return cpus && threads > cpus ? threads : 0;
+}
+
+static void find(const struct result *result, const struct side *side, json_t *findings)
+{
+	uint64_t most;
+	const struct result_case *worst = advice_worst(result, surplus, side, 1, &most);
+	unsigned int cpus;
 	char what[256];
 
-	for (size_t i = 0; i < result->n_cases; i++) {
-		const struct result_case *line = &result->cases[i];
-		unsigned int cpus;
-		uint64_t threads = surplus(line, is_server, &cpus);
-
-		if (threads <= most)
-			continue;
-		worst = line;
-		most = threads;
-		on_cpus = cpus;
-	}
 	if (!worst)
 		return;
+	cpus = cpus_of(worst, side->is_server);
 	snprintf(what, sizeof(what), "%" PRIu64 " threads of the %s on %u %s, as in %.100s", most,
-		 is_server ? "server" : "client", on_cpus, on_cpus > 1 ? "CPUs" : "CPU", worst->id);
+		 side->is_server ? "server" : "client", cpus, cpus > 1 ? "CPUs" : "CPU", worst->id);
 	json_array_append_new(findings,
-			      advice_finding("threads", true, end->host, what, WHY, MEND));
+			      advice_finding("threads", true, side->end->host, what, WHY, MEND));
 }
 
 /*
  * Of a hundred messages, how many saw the thread that polls for them lose its processor; 0: it is
  * not known. Soft-RoCE works on the processor of who polls, each time.
  */
-static uint64_t lost_percent(const struct result_case *line, const struct result_end *end,
-			     bool is_server)
+static uint64_t lost_percent(const struct result_case *line, const void *of)
 {
-	const struct result_cost *cost = is_server ? &line->server : &line->client;
-	const char *cq = is_server ? line->server_cq : line->cq;
+	const struct side *side = of;
+	const struct result_cost *cost = side->is_server ? &line->server : &line->client;
+	const char *cq = side->is_server ? line->server_cq : line->cq;
 
 	if (!cq || strcmp(cq, "poll") != 0 || !cost->messages ||
-	    (end->kind && !strcmp(end->kind, "rxe")))
+	    (side->end->kind && !strcmp(side->end->kind, "rxe")))
 		return 0;
 	/* What keeps a machine's house comes some times in a second. */
 	if (cost->involuntary_switches < LOST_LEAST ||
@@ -92,35 +91,30 @@ static uint64_t lost_percent(const struct result_case *line, const struct result
 	return cost->involuntary_switches * 100 / cost->messages;
 }
 
-static void find_lost(const struct result *result, bool is_server, json_t *findings)
+static void find_lost(const struct result *result, const struct side *side, json_t *findings)
 {
-	const struct result_end *end = is_server ? &result->server : &result->client;
-	const struct result_case *worst = NULL;
-	uint64_t most = LOST_PERCENT - 1;
+	uint64_t most;
+	const struct result_case *worst =
+		advice_worst(result, lost_percent, side, LOST_PERCENT, &most);
 	char what[256];
 
-	for (size_t i = 0; i < result->n_cases; i++) {
-		uint64_t lost = lost_percent(&result->cases[i], end, is_server);
-
-		if (lost <= most)
-			continue;
-		worst = &result->cases[i];
-		most = lost;
-	}
 	if (!worst)
 		return;
 	snprintf(what, sizeof(what),
 		 "the %s's polling thread lost its CPU %" PRIu64
 		 " times in 100 messages, as in %.100s",
-		 is_server ? "server" : "client", most, worst->id);
-	json_array_append_new(
-		findings, advice_finding("shared-cpu", true, end->host, what, WHY_LOST, MEND_LOST));
+		 side->is_server ? "server" : "client", most, worst->id);
+	json_array_append_new(findings, advice_finding("shared-cpu", true, side->end->host, what,
+						       WHY_LOST, MEND_LOST));
 }
 
 void advice_threads(const struct result *result, json_t *findings)
 {
-	find(result, false, findings);
-	find(result, true, findings);
-	find_lost(result, false, findings);
-	find_lost(result, true, findings);
+	const struct side near = {&result->client, false};
+	const struct side far = {&result->server, true};
+
+	find(result, &near, findings);
+	find(result, &far, findings);
+	find_lost(result, &near, findings);
+	find_lost(result, &far, findings);
 }
