@@ -42,6 +42,9 @@ struct settings {
 #define POOL(member)    offsetof(struct settings, pool.member)
 #define ALLOWED(member) offsetof(struct settings, allowance.member)
 
+/* So many that TCP has free may be in use at rdma_cm, where any port will do. */
+#define PORT_TRIES 32
+
 static const char *parse_address(const char *text, void *field)
 {
 	struct sockaddr_storage address;
@@ -389,23 +392,51 @@ static void print_ready(const struct device_list *devices, uint16_t port)
 	fflush(stdout);
 }
 
-/* On the port of rdma_cm that has the number of the server's own. */
-static int open_pool(struct server *server, const struct settings *settings,
-		     const struct device_list *devices, uint16_t port, struct error *error)
+/* On another free port. The old one is closed last, or it might be the same again. */
+static int listen_elsewhere(struct server *server, const struct settings *settings, uint16_t *port,
+			    struct error *error)
 {
-	const struct pool_settings wanted = {
+	int listener;
+
+	*port = 0;
+	listener = dial_listen(settings->bind, port, error);
+	if (listener < 0)
+		return listener;
+	close(server->listener);
+	server->listener = listener;
+	return 0;
+}
+
+/*
+ * On the port of rdma_cm that has the number of the server's own. What TCP has free may be in
+ * use there: where any will do, others are tried.
+ */
+static int open_pool(struct server *server, const struct settings *settings,
+		     const struct device_list *devices, uint16_t *port, struct error *error)
+{
+	struct pool_settings wanted = {
 		/* One that is named, or any: then one that is up. */
 		.device = settings->device && devices->n_ports ? devices->ports[0].device : NULL,
 		.device_port = settings->device && devices->n_ports == 1
 				       ? (uint8_t)devices->ports[0].port
 				       : 0,
 		.address = settings->bind,
-		.port = port,
 		.time_ms = settings->allowance.time_ms,
 	};
 
-	server->pooling.allow = server->allow;
-	return pooling_open(&server->pooling, &settings->pool, &wanted, error);
+	for (int tries = settings->port ? 1 : PORT_TRIES;; tries--) {
+		int code;
+
+		wanted.port = *port;
+		server->pooling.allow = server->allow;
+		code = pooling_open(&server->pooling, &settings->pool, &wanted, error);
+		if (code != -EADDRINUSE || tries == 1)
+			return code;
+		pooling_stop(&server->pooling);
+		*error = (struct error){0};
+		if (listen_elsewhere(server, settings, port, error))
+			return error->code;
+	}
 }
 
 /* The devices that there are, and then the word that all is ready. */
@@ -422,7 +453,7 @@ static int take_devices(struct server *server, const struct settings *settings, 
 	if (!code)
 		code = removal_open(&server->removal, &devices, error);
 	if (!code)
-		code = open_pool(server, settings, &devices, port, error);
+		code = open_pool(server, settings, &devices, &port, error);
 	if (!code) {
 		print_ready(&devices, port);
 		code = pooling_start(&server->pooling, error);

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 """A pool as its users have it: what both ends print, and what each makes of the other's end."""
 
+import ctypes
 import fcntl
 import os
 import re
 import signal
+import socket
+import struct
 import subprocess
 import tempfile
 import threading
@@ -313,6 +316,54 @@ class Pool(unittest.TestCase):
             ended = Ended(pool(server))
             self.assertEqual(ended.status, 1)
             self.assertRegex(ended.err, f"^verbmark: {ADDRESS} port {server.port}: nothing listens")
+
+
+class Ports(unittest.TestCase):
+    """TCP and rdma_cm have numbers of their own, and a server with a pool has the same of both."""
+
+    RANGE = "/proc/sys/net/ipv4/ip_local_port_range"
+    PORTS = (45678, 45679)
+    RDMA_PS_TCP = 0x0106
+
+    def give(self, first, last):
+        with open(self.RANGE, "w", encoding="ascii") as file:
+            file.write(f"{first} {last}")
+
+    def start_between(self, first, last):
+        with open(self.RANGE, encoding="ascii") as file:
+            usual = file.read().split()
+        self.give(first, last)
+        try:
+            return PoolServer()
+        finally:
+            self.give(*usual)
+
+    def take_from_rdma_cm(self, port):
+        # Whose symbols those are that come first: with softrdma not that library's.
+        ctypes.CDLL("librdmacm.so.1", ctypes.RTLD_GLOBAL)
+        library = ctypes.CDLL(None, use_errno=True)
+        identifier = ctypes.c_void_p()
+        made = library.rdma_create_id(None, ctypes.byref(identifier), None, self.RDMA_PS_TCP)
+        self.assertEqual(made, 0, os.strerror(ctypes.get_errno()))
+        self.addCleanup(library.rdma_destroy_id, identifier)
+        any_address = struct.pack("=H", socket.AF_INET) + struct.pack(">H12x", port)
+        taken = library.rdma_bind_addr(identifier, any_address)
+        self.assertEqual(taken, 0, os.strerror(ctypes.get_errno()))
+
+    def check_other(self, taken, free):
+        self.take_from_rdma_cm(taken)
+        with self.start_between(*self.PORTS) as server:
+            self.assertEqual(server.port, free)
+            self.assertIn(f"port {free} of rdma_cm", server.lines()[0])
+            ended = Ended(pool(server, "--alloc", 64))
+            self.assertEqual((ended.status, ended.err), (0, ""))
+
+    # TCP gives one of the two first, and which one is its own affair.
+    def test_first_is_taken(self):
+        self.check_other(*self.PORTS)
+
+    def test_second_is_taken(self):
+        self.check_other(*self.PORTS[::-1])
 
 
 class Calls(unittest.TestCase):
