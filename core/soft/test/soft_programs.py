@@ -104,7 +104,7 @@ BY_CONNECTION = [
     "ib_read_bw -R -n 300 -e",
     "ib_send_lat -R -n 300 -c UD -s 64",
     "ib_send_bw -R -n 300 -c UD -s 2048 -r 512 -t 64",
-    "ib_write_lat -R -n 20 -a",
+    "ib_write_lat -R -n 20 -s 8388608",
 ]
 
 
