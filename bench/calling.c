@@ -35,8 +35,9 @@ int calling_register(struct calling *calling, struct error *error)
 	};
 	const struct parameters *p = calling->lane->parameters;
 
-	calling->mr = verbs_register(calling->lane->ground.pd, calling->lane->other.address,
-				     p->size, rights[p->mr_access], error);
+	calling->mr =
+		verbs_register(calling->lane->ground.pd, calling->lane->other.address, p->size,
+			       rights[p->mr_access] | calling->lane->ground.ordering, error);
 	return calling->mr ? 0 : error->code;
 }
 

@@ -76,6 +76,7 @@ static struct ground_settings ground_settings(const struct lane *lane, enum rdma
 	return (struct ground_settings){
 		.buffer_size = lane_flow_size(lane) * lane->n_flows,
 		.huge_pages = p->hugepages,
+		.is_relaxed = p->relaxed_ordering == ORDERING_RELAXED,
 		.cq_depth = cq_depth(p, depth * lane->n_flows + (p->use_srq ? p->rx_depth : 0)),
 		.wait = cq,
 		/* Events of one thread are no other processor's interrupts. */

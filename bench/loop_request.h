@@ -39,8 +39,9 @@ static ALWAYS_INLINE int request_registered(struct lane *lane, const struct roun
 {
 	struct ibv_sge *place = &lane->flows[0].work.sges[0];
 	uint32_t lkey = place->lkey;
-	struct ibv_mr *mr = verbs_register(lane->ground.pd, (void *)(uintptr_t)place->addr,
-					   place->length, GROUND_ACCESS, error);
+	struct ibv_mr *mr =
+		verbs_register(lane->ground.pd, (void *)(uintptr_t)place->addr, place->length,
+			       GROUND_ACCESS | lane->ground.ordering, error);
 	int undone;
 	int code;
 

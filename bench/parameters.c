@@ -37,6 +37,7 @@ static const char *const patterns[] = {"one-to-one", "many-to-one", "one-to-many
 static const char *const mr_accesses[] = {"local", "remote", "atomic", NULL};
 static const char *const pages[] = {"touched", "untouched", NULL};
 static const char *const registrations[] = {"once", "each", NULL};
+static const char *const orderings[] = {"off", "on", NULL};
 static const char *const steps[] = {"whole",         "create",    "bind",    "resolve-address",
 				    "resolve-route", "create-qp", "connect", "disconnect",
 				    "destroy",       NULL};
@@ -132,6 +133,8 @@ const struct parameter parameter_table[PARAMETERS] = {
 	    PARAMETER_FLAG, NULL, 0, 1, 0, "srq", TARGET(use_srq)),
 	ROW("hugepages", 0, NULL, "buffers in huge pages", PARAMETER_FLAG, NULL, 0, 1, 0,
 	    "hugepages", TARGET(hugepages)),
+	ROW("relaxed-ordering", 0, "LIST", "PCIe may reorder what devices write to memory: off, on (off)",
+	    PARAMETER_WORD, orderings, 0, 0, AUTO, "relaxed-", TARGET(relaxed_ordering)),
 	ROW("buffer", 0, "LIST", "what messages go over at each end, such as 64k:1g",
 	    PARAMETER_SIZE, NULL, 8, PARAMETER_BUFFER_MOST, AUTO, "buffer", TARGET(buffer)),
 	ROW("access", 0, "LIST", "same, sequential, random, stride=SIZE (random; lat, atomics: same)",

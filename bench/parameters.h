@@ -78,6 +78,12 @@ enum step {
 	STEP_DESTROY,
 };
 
+/* Of what devices write to memory, as PCIe carries it. */
+enum ordering {
+	ORDERING_STRICT,
+	ORDERING_RELAXED,
+};
+
 /* Where messages go: numbers of words, or from ACCESS_STRIDE on places so many bytes apart. */
 enum access {
 	ACCESS_SAME,
@@ -124,15 +130,16 @@ struct parameters {
 	uint64_t connect;
 	uint64_t use_srq;
 	uint64_t hugepages;
-	uint64_t buffer;     /* that messages go over, of all queue pairs of an end */
-	uint64_t access;     /* enum access */
-	uint64_t sge;        /* pieces of a message's local buffer, at both ends */
-	uint64_t think_ns;   /* what the server computes before each answer */
-	uint64_t receives;   /* of the server */
-	uint64_t needs;      /* find out what the operation needs of the server */
-	uint64_t pin;        /* a PARAMETER_PIN */
-	uint64_t server_pin; /* as pin */
-	uint64_t numa;       /* the number of a node, or PARAMETER_OFF */
+	uint64_t relaxed_ordering; /* enum ordering; AUTO: strict */
+	uint64_t buffer;           /* that messages go over, of all queue pairs of an end */
+	uint64_t access;           /* enum access */
+	uint64_t sge;              /* pieces of a message's local buffer, at both ends */
+	uint64_t think_ns;         /* what the server computes before each answer */
+	uint64_t receives;         /* of the server */
+	uint64_t needs;            /* find out what the operation needs of the server */
+	uint64_t pin;              /* a PARAMETER_PIN */
+	uint64_t server_pin;       /* as pin */
+	uint64_t numa;             /* the number of a node, or PARAMETER_OFF */
 	uint64_t server_numa;
 	uint64_t verify;     /* one message in so many; 0: none */
 	uint64_t iterations; /* of a trial; AUTO: by time */
@@ -165,7 +172,7 @@ struct parameter {
 	size_t offset;
 };
 
-#define PARAMETERS 51
+#define PARAMETERS 52
 
 /* The mark of what says how long is measured, not what: it is in no id. */
 extern const char parameters_effort[];

@@ -322,10 +322,21 @@ static bool is_without_payload(const struct op *op, const struct parameters *p)
 	return p->verify && (op->shape.is_atomic || is_apart(op));
 }
 
+static enum result_kind kind_of(const struct op *op, const struct parameters *p)
+{
+	return op->kind((enum rdma_wait_mode)p->cq, (enum rdma_wait_mode)p->server_cq);
+}
+
 static bool is_unseen(const struct op *op, const struct parameters *p)
 {
-	return p->verify && op->kind((enum rdma_wait_mode)p->cq,
-				     (enum rdma_wait_mode)p->server_cq) == RESULT_COMPLETION;
+	return p->verify && kind_of(op, p) == RESULT_COMPLETION;
+}
+
+/* Where bytes may come in any order, the last one says nothing of the others. */
+static bool is_seen_unordered(const struct op *op, const struct parameters *p)
+{
+	return p->relaxed_ordering == ORDERING_RELAXED && op == &op_write && is_lat(op, p) &&
+	       kind_of(op, p) == RESULT_HALF;
 }
 
 static bool is_too_many(const struct op *op, const struct parameters *p)
@@ -492,6 +503,8 @@ static const struct rule {
 	{is_overwritten,          "--verify of bw is for send and read: a write overwrites the last" },
 	{is_nameless,             "--verify on UC and UD takes 8 bytes, of writes 9, for a number"   },
 	{is_unseen,               "--verify: nothing tells the target of such a write when to look"  },
+	{is_seen_unordered,
+	 "--relaxed-ordering: a write's latency polls for its last byte, which then may come first"  },
 	{is_needs_of_lat,         "--needs is for bw on RC, in one direction"                        },
 	{is_needs_of_many,        "--needs is for one thread"                                        },
 	{is_too_many,             "--qps times --threads exceeds 16384 queue pairs"                  },

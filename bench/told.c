@@ -24,6 +24,14 @@ static void drop_of_messages(const struct op *op, struct parameters *wanted)
 		wanted->use_srq = fallback.use_srq;
 	if (!(op->takes & OP_TAKES_SIZE))
 		wanted->size = 1;
+	if (!told_ordering(op, wanted))
+		wanted->relaxed_ordering = fallback.relaxed_ordering;
+}
+
+bool told_ordering(const struct op *op, const struct parameters *wanted)
+{
+	(void)wanted;
+	return !op->shape.is_call || op->shape.registers;
 }
 
 bool told_registration(const struct op *op, const struct parameters *wanted)
@@ -63,6 +71,9 @@ void told_keep(const struct op *op, struct parameters *wanted)
 		wanted->registration = PARAMETER_AUTO;
 	if (!op->shape.connects)
 		wanted->step = PARAMETER_AUTO;
+	/* As where nobody asks: a server of before knows of none, and results of then tell of none. */
+	if (wanted->relaxed_ordering == ORDERING_STRICT)
+		wanted->relaxed_ordering = PARAMETER_AUTO;
 	if (op_is_timed_call(op))
 		drop_of_messages(op, wanted);
 }

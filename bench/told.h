@@ -10,4 +10,7 @@ void told_keep(const struct op *op, struct parameters *wanted);
 
 bool told_registration(const struct op *op, const struct parameters *wanted);
 
+/* Whether it has memory that a device writes to, or registers some. */
+bool told_ordering(const struct op *op, const struct parameters *wanted);
+
 #endif

@@ -51,7 +51,8 @@ _verbmark_value() { # VERBMARK OPTION WORD COMMAND
 	esac
 	case $2 in
 	--op | --step | --metric | --cq | --server-cq | --arrivals | --registration | --pattern | \
-		--transport | -c | --connect | --receives | --mr-access | --pages)
+		--transport | -c | --connect | --receives | --mr-access | --pages | \
+		--relaxed-ordering)
 		# What is said of a letter has the long name.
 		[[ $2 == -c ]] && set -- "$1" --transport "${@:3}"
 		[[ $3 == *,* ]] && before=${3%,*},

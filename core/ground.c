@@ -65,7 +65,7 @@ static int take_buffer(struct ground *ground, enum buffer_pages pages, int node,
 static int create_buffer(struct ground *ground, const struct ground_settings *settings,
 			 struct error *error)
 {
-	int access = GROUND_ACCESS;
+	int access = GROUND_ACCESS | ground->ordering;
 	int node = settings->numa_node;
 	int code;
 
@@ -110,6 +110,7 @@ int ground_build(struct ground *ground, struct ibv_context *verbs,
 	ground->srq_depth = settings->srq_depth;
 	ground->sges = sges(settings);
 	ground->spare = settings->spare;
+	ground->ordering = settings->is_relaxed ? IBV_ACCESS_RELAXED_ORDERING : 0;
 	if (!code && ground->srq_depth)
 		code = create_srq(ground, error);
 	if (!code)

@@ -26,6 +26,7 @@
 struct ground_settings {
 	size_t buffer_size; /* 4096 if 0 */
 	bool huge_pages;    /* the buffer comes from huge pages, or not at all */
+	bool is_relaxed;    /* it is registered with IBV_ACCESS_RELAXED_ORDERING */
 	int numa_node;      /* of the buffer; -1: the device's; or GROUND_NO_NODE */
 	uint32_t cq_depth;  /* completions that can be outstanding, of all queue pairs together */
 	enum rdma_wait_mode wait;
@@ -46,6 +47,7 @@ struct ground {
 	struct buffer *spare; /* or NULL */
 	size_t buffer_size;
 	struct ibv_mr *mr;   /* of the buffer: the other end reads, writes, and adds to it */
+	int ordering;        /* of that region: IBV_ACCESS_RELAXED_ORDERING, or 0 */
 	struct ibv_srq *srq; /* or NULL */
 	uint32_t srq_depth;
 	uint32_t sges;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/resource.h>
 
@@ -82,16 +83,35 @@ int verbs_memory_error(struct error *error, int code, const char *what)
 			 what, size_text(allowed, sizeof(allowed), limit.rlim_cur));
 }
 
+/* Libraries drop the flag above kernels that do not know it; a device may refuse it even so. */
+static bool is_relaxing_refused(struct ibv_pd *pd, void *address, size_t length, int access)
+{
+	struct ibv_mr *mr = NULL;
+
+	if (access & IBV_ACCESS_RELAXED_ORDERING)
+		mr = ibv_reg_mr(pd, address, length, access & ~IBV_ACCESS_RELAXED_ORDERING);
+	if (mr)
+		ibv_dereg_mr(mr);
+	return mr != NULL;
+}
+
 struct ibv_mr *verbs_register(struct ibv_pd *pd, void *address, size_t length, int access,
 			      struct error *error)
 {
 	struct ibv_mr *mr = ibv_reg_mr(pd, address, length, access);
+	int code = verbs_null();
 	char size[32];
 	char what[48];
 
 	if (mr)
 		return mr;
+	if (is_relaxing_refused(pd, address, length, access)) {
+		error_set(error, -EOPNOTSUPP,
+			  "the device takes no memory of relaxed ordering: "
+			  "--relaxed-ordering off");
+		return NULL;
+	}
 	snprintf(what, sizeof(what), "register %s", size_text(size, sizeof(size), length));
-	verbs_memory_error(error, verbs_null(), what);
+	verbs_memory_error(error, code, what);
 	return NULL;
 }

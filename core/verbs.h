@@ -29,7 +29,10 @@ int verbs_completion_error(struct error *error, const char *what, const struct i
  */
 int verbs_memory_error(struct error *error, int code, const char *what);
 
-/* Registers memory. */
+/*
+ * Registers memory. -EOPNOTSUPP where it is IBV_ACCESS_RELAXED_ORDERING that the device does
+ * not take; a kernel that does not know the flag is not asked for it, and nobody tells.
+ */
 struct ibv_mr *verbs_register(struct ibv_pd *pd, void *address, size_t length, int access,
 			      struct error *error);
 

@@ -79,6 +79,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.completed("run", "--server-pin", "3,o"), {"3,off"})
         self.assertEqual(self.completed("run", "--numa", "a"), {"auto"})
         self.assertEqual(self.completed("run", "--server-numa", "o"), {"off"})
+        self.assertEqual(self.completed("run", "--relaxed-ordering", "o"), {"off", "on"})
         self.assertEqual(self.completed("run", "--access", "s"), {"same", "sequential", "stride="})
         for command in ("run", "serve", "devices", "doctor"):
             self.assertEqual(self.completed(command, "--device", ""), {"soft0", "auto"})

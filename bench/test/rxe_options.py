@@ -16,6 +16,8 @@ from verbmark import (
 
 WATCHING = os.environ["WATCHING"]
 PRELOAD = ":".join(filter(None, (WATCHING, os.environ.get("LD_PRELOAD"))))
+# As verbs.h has them.
+REMOTE_WRITE, RELAXED = 1 << 1, 1 << 20
 HUGE = "/proc/sys/vm/nr_hugepages"
 
 
@@ -28,22 +30,64 @@ def resources(kind, pid):
     return [row for row in json.loads(shown.stdout) if row.get("pid") in threads]
 
 
+def watched(file):
+    """What has a program watched that is told behind it."""
+    before = ("env", f"LD_PRELOAD={PRELOAD}", f"WATCHED={file.name}")
+    return (*before, "ASAN_OPTIONS=verify_asan_link_order=0") if IS_SANITIZED else before
+
+
 class Watched(Served):
     """Between the client and its library stands another one, which writes down what it is told."""
 
     def watch(self, *options):
         """Each queue pair as the device has it, and how often the kernel was told to send."""
+        lines = self.lines(self.server, *options)
+        return [line for line in lines if "mtu" in line], lines[-1]["posts"]
+
+    def lines(self, server, *options):
+        """All that was written down."""
         with tempfile.NamedTemporaryFile("r", encoding="ascii") as file:
-            before = ("env", f"LD_PRELOAD={PRELOAD}", f"WATCHED={file.name}")
-            if IS_SANITIZED:
-                before += ("ASAN_OPTIONS=verify_asan_link_order=0",)
             ended = Ended(
-                client("--warmup", "0ms", *options, port=self.server.port, before=before),
+                client("--warmup", "0ms", *options, port=server.port, before=watched(file)),
                 RUN_PATIENCE,
             )
             self.assertEqual(ended.status, 0, ended.err)
-            lines = [json.loads(line) for line in file]
-        return lines[:-1], lines[-1]["posts"]
+            return [json.loads(line) for line in file]
+
+    def orders(self, *options):
+        """Of all memory that others may write to, whether its ordering is relaxed: of each end."""
+        with tempfile.NamedTemporaryFile("r", encoding="ascii") as file:
+            with Server(before=watched(file)) as server:
+                ends = [self.lines(server, "-n", 20, *options), map(json.loads, file)]
+                ends = [[line["access"] for line in end if "access" in line] for end in ends]
+        return [{bool(access & RELAXED) for access in end if access & REMOTE_WRITE} for end in ends]
+
+    def test_relaxed_ordering(self):
+        for options in (("--op", "send"), ("--op", "read", "--registration", "each")):
+            self.assertEqual(self.orders(*options), [{False}] * 2)
+            self.assertEqual(self.orders(*options, "--relaxed-ordering", "on"), [{True}] * 2)
+            self.assertEqual(self.orders(*options, "--relaxed-ordering", "off"), [{False}] * 2)
+        registered = self.lines(self.server, "--op", "register", "-n", 20, "--relaxed-ordering", "on")
+        self.assertGreater(sum(line.get("access", 0) & RELAXED != 0 for line in registered), 20)
+
+    def test_both_orderings(self):
+        """In one run each is a case of its own, which no other is taken for."""
+        document = measure(
+            self.server, "-n", 200, "--op", "send,write", "--metric", "lat,bw", "--verify",
+            "--relaxed-ordering", "off,on",
+        ).document
+        told = {case["id"]: (case["status"], case.get("relaxed_ordering"))
+                for case in document["cases"]}
+        self.assertEqual(told, {
+            "send/lat/64/poll/verify1": ("complete", None),
+            "send/lat/64/poll/relaxed-on/verify1": ("complete", "on"),
+            "write/lat/64/poll/verify1": ("complete", None),
+            "write/lat/64/poll/relaxed-on/verify1": ("skipped", "on"),
+            "send/bw/64/poll/verify1": ("complete", None),
+            "send/bw/64/poll/relaxed-on/verify1": ("complete", "on"),
+            "write/bw/64/poll/verify1": ("skipped", None),
+            "write/bw/64/poll/relaxed-on/verify1": ("skipped", "on"),
+        })
 
     def check(self, key, values, *options):
         """Of each value of a list there is a case, with one queue pair."""

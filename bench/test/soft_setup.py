@@ -63,6 +63,20 @@ class SetUp(unittest.TestCase):
         server.process.terminate()
         self.assertEqual(server.wait(), 0)
 
+    def test_relaxed_ordering_that_is_refused(self):
+        """What the device takes without the flag it refuses with it: left out, and nothing ends."""
+        refused = "the device takes no memory of relaxed ordering: --relaxed-ordering off"
+        case = ("--op", "send", "--relaxed-ordering", "on,off")
+        line = "send/lat/64/poll/r8/relaxed-on: skipped: "
+        server = self.serve("ibv_reg_mr_iova2#1=EINVAL")
+        ended = self.run_at(server, *case)
+        self.assertIn(f"{line}{ADDRESS}: {refused}", ended.out)
+        self.assertEqual(ended.status, 0, ended.out)
+        self.assertNotIn(line, self.run_at(server, *case).out)
+        ended = self.run_at(server, *case, faults="ibv_reg_mr_iova2#1=EOPNOTSUPP")
+        self.assertIn(f"{line}{refused}", ended.out)
+        self.assertEqual(ended.status, 0, ended.out)
+
     def test_calls_that_fail(self):
         """At the client; the server goes on."""
         server = self.serve("count")

@@ -94,6 +94,15 @@ static void test_loads(void **unused)
 		      "--mr-access is for --op register and deregister");
 	check_cases("--op|connect,send|--step|destroy,whole|--cq|event|h",
 		    "connect/lat/1/poll/destroy connect/lat/1/poll/whole send/lat/64/event");
+	/* What is not asked of devices is as where nobody says so, whoever it was told to. */
+	check_cases("--op|send,create-qp,register|--relaxed-ordering|off,on|h",
+		    "send/lat/64/poll send/lat/64/poll/relaxed-on create-qp/lat/1/poll "
+		    "register/lat/64/poll register/lat/64/poll/relaxed-on");
+	assert_int_equal(plan.cases[0].parameters.relaxed_ordering, PARAMETER_AUTO);
+	assert_int_equal(plan.cases[1].parameters.relaxed_ordering, ORDERING_RELAXED);
+	assert_int_equal(plan.cases[2].parameters.relaxed_ordering, PARAMETER_AUTO);
+	check_refusal("--op|create-qp|--relaxed-ordering|on|h",
+		      "--relaxed-ordering is for messages, --op register and deregister");
 	check_refusal("--op|create-qp|--step|create-qp|h", "--step is for --op connect");
 	check_refusal("--op|write-imm|--doorbell-every|4|h",
 		      "--doorbell-every is for --op doorbell");

@@ -442,6 +442,31 @@ static void test_apart(void **unused)
 		     LAT "op=connect size=1 step=destroy duration=100ms");
 }
 
+/* A latency that polls for the last byte of a message takes the others to be there. */
+static void test_ordering(void **unused)
+{
+	static const char last[] = "--relaxed-ordering: a write's latency polls for its last byte, "
+				   "which then may come first";
+	static const char *const rows[][3] = {
+		{"write",        "relaxed-ordering=on",                            last},
+		{"write",        "relaxed-ordering=on transport=UC verify=1",      last},
+		{"write",        "relaxed-ordering=off",                           NULL},
+		{"write",        "relaxed-ordering=on cq=event",                   NULL},
+		{"write",        "relaxed-ordering=on server-cq=adaptive",         NULL},
+		{"write",        "relaxed-ordering=on metric=bw",                  NULL},
+		{"write",        "relaxed-ordering=on metric=load rate=1k",        NULL},
+		{"write-imm",    "relaxed-ordering=on verify=1",                   NULL},
+		{"write-notify", "relaxed-ordering=on verify=1",                   NULL},
+		{"send",         "relaxed-ordering=on verify=1",                   NULL},
+		{"read",         "relaxed-ordering=on verify=1 registration=each", NULL},
+		{"fetch-add",    "relaxed-ordering=on",                            NULL},
+		{"post-send",    "relaxed-ordering=on",                            NULL},
+		{"register",     "relaxed-ordering=on",                            NULL},
+	};
+
+	check_refusals(rows, ARRAY_LENGTH(rows));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -449,7 +474,7 @@ int main(void)
 		cmocka_unit_test(test_choices_last),  cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_refused_loads), cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_access),        cmocka_unit_test(test_doorbells),
-		cmocka_unit_test(test_apart),
+		cmocka_unit_test(test_apart),         cmocka_unit_test(test_ordering),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * To be put in front of libibverbs: what the device has of each queue pair that is made
- * ready to send, and at the end how often the kernel was told to send, go to the file
- * that WATCHED names, an object of JSON in each line. The program above knows nothing.
+ * ready to send, what the device may do with each piece of memory, and at the end how
+ * often the kernel was told to send, go to the file that WATCHED names, an object of JSON
+ * in each line. The program above knows nothing.
  * The service level is as the library was told: Soft-RoCE does not keep it.
  */
 #include <dlfcn.h>
@@ -19,6 +20,8 @@
 	 IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC)
 
 typedef int modify_function(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
+typedef struct ibv_mr *register_function(struct ibv_pd *pd, void *address, size_t length,
+					 uint64_t iova, unsigned int access);
 typedef ssize_t write_function(int fd, const void *bytes, size_t size);
 
 static uint64_t posts;
@@ -61,6 +64,17 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	if (!code && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RTS)
 		describe(qp);
 	return code;
+}
+
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, size_t length, uint64_t iova,
+				unsigned int access)
+{
+	register_function *real = (register_function *)dlsym(RTLD_NEXT, "ibv_reg_mr_iova2");
+	char line[64];
+
+	snprintf(line, sizeof(line), "{\"access\": %u}\n", access);
+	tell(line);
+	return real(pd, address, length, iova, access);
 }
 
 /* How Soft-RoCE's part of the library tells the kernel that there is something to send. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <stdbool.h>
 #include <sys/resource.h>
 
 #include "core/test/check.h"
@@ -80,8 +81,10 @@ static void test_every_status_has_a_hint(void **unused)
 	assert_non_null(verbs_hint((enum ibv_wc_status) - 1));
 }
 
-/* A made-up device that refuses all memory. */
+/* A made-up device that refuses all memory, or all of relaxed ordering. */
 static int refusal;
+static bool takes_strict;
+static unsigned int n_registered;
 
 #undef ibv_reg_mr
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int access)
@@ -93,8 +96,21 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int a
 struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, size_t length, uint64_t iova,
 				unsigned int access)
 {
+	static struct ibv_mr mr;
+
+	if (takes_strict && !(access & IBV_ACCESS_RELAXED_ORDERING)) {
+		n_registered++;
+		return &mr;
+	}
 	errno = refusal;
 	return NULL;
+}
+
+int ibv_dereg_mr(struct ibv_mr *mr)
+{
+	n_registered--;
+	errno = EBUSY;
+	return 0;
 }
 
 static void test_memory_that_cannot_be_registered(void **unused)
@@ -130,6 +146,26 @@ static void test_memory_that_cannot_be_registered(void **unused)
 	assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &before), 0);
 }
 
+/* Which of the two it is that a device does not take is tried, and nothing stays of that. */
+static void test_relaxed_ordering_that_is_refused(void **unused)
+{
+	const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_RELAXED_ORDERING;
+	struct error error = {0};
+
+	takes_strict = true;
+	refusal = EINVAL;
+	assert_null(verbs_register(NULL, NULL, 4096, access, &error));
+	assert_int_equal(error.code, -EOPNOTSUPP);
+	assert_string_equal(error.text, "the device takes no memory of relaxed ordering: "
+					"--relaxed-ordering off");
+	assert_int_equal(n_registered, 0);
+	takes_strict = false;
+	error = (struct error){0};
+	assert_null(verbs_register(NULL, NULL, 4096, access, &error));
+	assert_int_equal(error.code, -EINVAL);
+	assert_string_equal(error.text, "cannot register 4 KiB: Invalid argument");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -138,6 +174,7 @@ int main(void)
 		cmocka_unit_test(test_a_vendors_own_error),
 		cmocka_unit_test(test_every_status_has_a_hint),
 		cmocka_unit_test(test_memory_that_cannot_be_registered),
+		cmocka_unit_test(test_relaxed_ordering_that_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

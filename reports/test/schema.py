@@ -86,6 +86,7 @@ DEFECTS = (
     ((*LAT, "timeout"), 32),
     ((*LAT, "retries"), 8),
     ((*LAT, "hugepages"), 0),
+    ((*LAT, "relaxed_ordering"), True),
     ((*LAT, "sge"), 0),
     ((*LAT, "access"), "some"),
     ((*LAT, "access"), "stride="),
