@@ -139,7 +139,8 @@ static void tell_pairs(const struct path *path, json_t *findings)
 	if (path->steps[PATH_PAIRS].end == PATH_FAILED)
 		advice_mend(&words, "what it says, and verbmark doctor on %.60s", far_host(path));
 	else
-		advice_mend(&words, "another row of the GID tables, with -x: ibv_devinfo -v");
+		advice_mend(&words, "another row of the GID tables, with -x and "
+				    "--server-gid-index: ibv_devinfo -v");
 	find(findings, path, "connect-qp", true, &words,
 	     "-c, -m, -x, -S and -T connect so, by the best row of each GID table, whose address "
 	     "or VLAN the other end may not reach");

@@ -229,14 +229,15 @@ static int check_parameters(const struct capacity *capacity, const struct parame
 			    struct error *error)
 {
 	uint64_t bytes = capacity->inline_bytes[p->transport];
+	uint64_t gid_index = parameters_gid_index(p, capacity->is_server);
 
 	if (p->inline_size != PARAMETER_AUTO && p->inline_size > bytes)
 		return error_set(error, -EINVAL,
 				 "inline size %" PRIu64 " exceeds the device's limit %" PRIu64,
 				 p->inline_size, bytes);
-	if (p->gid_index < CAPACITY_GIDS && !capacity->gids[p->gid_index])
+	if (gid_index < CAPACITY_GIDS && !capacity->gids[gid_index])
 		return error_set(error, -EINVAL, "the port has no GID of index %" PRIu64,
-				 p->gid_index);
+				 gid_index);
 	return 0;
 }
 

@@ -17,13 +17,24 @@ static bool is_by_hand(const struct lane *lane)
 	return lane->parameters->connect == CONNECT_QP;
 }
 
+/* Where one end has a GID, packets are to have one of both, which InfiniBand needs to be told. */
+static int gid_index(const struct lane *lane)
+{
+	const struct parameters *p = lane->parameters;
+	uint64_t index = parameters_gid_index(p, lane->is_server);
+
+	if (index != PARAMETER_AUTO)
+		return (int)index;
+	return p->server_gid_index == PARAMETER_AUTO ? PAIR_GID_BEST : PAIR_GID_ANY;
+}
+
 static struct pair_settings pair_settings(const struct lane *lane, const struct meet_end *own)
 {
 	const struct parameters *p = lane->parameters;
 	struct pair_settings settings = {
 		.transport = lane->transport,
 		.port = (uint8_t)own->port,
-		.gid_index = p->gid_index == PARAMETER_AUTO ? PAIR_GID_BEST : (int)p->gid_index,
+		.gid_index = gid_index(lane),
 		.mtu = p->mtu == PARAMETER_AUTO ? 0 : limits_mtu((unsigned int)p->mtu),
 		.sl = (uint8_t)p->sl,
 		.traffic_class = (uint8_t)p->tos,

@@ -119,6 +119,8 @@ const struct parameter parameter_table[PARAMETERS] = {
 	    "m", TARGET(mtu)),
 	ROW("gid-index", 'x', "LIST", "row of the port's GID table (the best one)", PARAMETER_COUNT,
 	    NULL, 0, 255, AUTO, "x", TARGET(gid_index)),
+	ROW("server-gid-index", 0, "LIST", "the same at the server (as -x)", PARAMETER_COUNT,
+	    NULL, 0, 255, AUTO, "server-x", TARGET(server_gid_index)),
 	ROW("sl", 'S', "LIST", "service level (0)", PARAMETER_COUNT, NULL, 0, 15, 0, "S",
 	    TARGET(sl)),
 	ROW("tos", 'T', "LIST", "type of service in the IP header (0)", PARAMETER_COUNT, NULL, 0,

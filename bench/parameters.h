@@ -123,6 +123,7 @@ struct parameters {
 	uint64_t outstanding;
 	uint64_t mtu;
 	uint64_t gid_index;
+	uint64_t server_gid_index; /* AUTO: gid_index */
 	uint64_t sl;
 	uint64_t tos;
 	uint64_t timeout;
@@ -172,7 +173,7 @@ struct parameter {
 	size_t offset;
 };
 
-#define PARAMETERS 52
+#define PARAMETERS 53
 
 /* The mark of what says how long is measured, not what: it is in no id. */
 extern const char parameters_effort[];
@@ -187,6 +188,14 @@ void parameter_set(struct parameters *into, const struct parameter *parameter, u
 
 /* Reads one value. Returns what is wrong with the text, or NULL: until the next call. */
 const char *parameter_parse(const struct parameter *parameter, const char *text, uint64_t *value);
+
+/* The row of an end's table of GIDs; PARAMETER_AUTO: none is named. */
+static inline uint64_t parameters_gid_index(const struct parameters *from, bool is_server)
+{
+	bool is_own = is_server && from->server_gid_index != PARAMETER_AUTO;
+
+	return is_own ? from->server_gid_index : from->gid_index;
+}
 
 /* The value as it is written on a command line. */
 void parameter_print(const struct parameter *parameter, uint64_t value, char *text, size_t size);

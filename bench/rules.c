@@ -36,7 +36,8 @@ static uint64_t least(uint64_t one, uint64_t other)
 static bool needs_pairs(const struct parameters *parameters)
 {
 	return parameters->transport != TRANSPORT_RC || parameters->mtu != PARAMETER_AUTO ||
-	       parameters->gid_index != PARAMETER_AUTO || parameters->sl || parameters->tos;
+	       parameters->gid_index != PARAMETER_AUTO ||
+	       parameters->server_gid_index != PARAMETER_AUTO || parameters->sl || parameters->tos;
 }
 
 static bool has_effort(const struct parameters *parameters)
@@ -484,7 +485,8 @@ static const struct rule {
 	{is_without_rights,       "--mr-access is for register and deregister"                       },
 	{is_without_pages,        "--pages is for register"                                          },
 	{is_without_steps,        "--step is for connect"                                            },
-	{is_connect_by_hand,      "connect is by rdma_cm: no --connect qp, nor -m, -x, -S or -T"     },
+	{is_connect_by_hand,
+	 "connect is by rdma_cm: no --connect qp, nor -m, -x, --server-gid-index, -S or -T"          },
 	{is_registered_otherwise, "--registration is for read, of --metric lat"                      },
 	{is_registered_elsewhere, "--registration each has one place, in one piece"                  },
 	{is_lat_of_many,          "latency is measured on one queue pair of each thread"             },
@@ -493,7 +495,8 @@ static const struct rule {
 	{is_lat_of_lists,         "latency is measured one at a time: no post lists"                 },
 	{is_lat_both_ways,        "only bandwidth goes both ways at once"                            },
 	{is_timed_otherwise,      "--latencies is for bw, without post lists"                        },
-	{is_cm_without,           "rdma_cm cannot carry -c, -m, -x, -S or -T: --connect qp can"      },
+	{is_cm_without,
+	 "rdma_cm cannot carry -c, -m, -x, --server-gid-index, -S or -T: --connect qp can"           },
 	{is_list_too_long,        "--post-list exceeds --tx-depth"                                   },
 	{is_bell_too_rare,
 	 "--doorbell-every exceeds --tx-depth: the queue would fill and stay full"                   },

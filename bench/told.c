@@ -71,6 +71,9 @@ void told_keep(const struct op *op, struct parameters *wanted)
 		wanted->registration = PARAMETER_AUTO;
 	if (!op->shape.connects)
 		wanted->step = PARAMETER_AUTO;
+	/* As the client is what it is anyway. */
+	if (wanted->server_gid_index == wanted->gid_index)
+		wanted->server_gid_index = PARAMETER_AUTO;
 	/* As where nobody asks: a server of before knows of none, and results of then tell of none. */
 	if (wanted->relaxed_ordering == ORDERING_STRICT)
 		wanted->relaxed_ordering = PARAMETER_AUTO;

@@ -110,7 +110,7 @@ static int choose_gid(struct rdma_state *state, struct error *error)
 	size_t count;
 	int code;
 
-	if (settings->gid_index < 0 && !is_ethernet(state)) {
+	if (settings->gid_index == PAIR_GID_BEST && !is_ethernet(state)) {
 		if (settings->traffic_class)
 			return error_set(error, -EINVAL,
 					 "packets of InfiniBand have a type of service with a GID "

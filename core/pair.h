@@ -16,6 +16,7 @@
 #include "core/rdma.h"
 
 #define PAIR_GID_BEST (-1)
+#define PAIR_GID_ANY  (-2)
 
 struct pair_settings {
 	enum transport transport;
@@ -23,7 +24,7 @@ struct pair_settings {
 	/*
 	 * PAIR_GID_BEST on Ethernet: RoCE v2 before v1, then that of the address, then
 	 * IPv4-mapped, global and link-local, then the lowest; on InfiniBand: LIDs only,
-	 * without a GID.
+	 * without a GID. PAIR_GID_ANY: such a one there, too.
 	 */
 	int gid_index;
 	struct sockaddr_storage address; /* by which the other end knows this one, or none */

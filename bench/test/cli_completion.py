@@ -53,7 +53,7 @@ class Completion(unittest.TestCase):
                 self.assertEqual(self.completed(command, "--"), set(shown))
         self.assertEqual(
             self.completed("run", "--server"),
-            {"--server-device", "--server-cq", "--server-pin", "--server-numa"},
+            {"--server-device", "--server-cq", "--server-pin", "--server-numa", "--server-gid-index"},
         )
         self.assertEqual(self.completed("run", "n02", "--op", "send", "--cq-"), {"--cq-mod", "--cq-depth"})
         self.assertEqual(self.completed("serve", "--op"), set())

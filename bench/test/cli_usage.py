@@ -15,7 +15,7 @@ OPTIONS = {
         "timeout", "retries", "hugepages", "iterations", "duration", "trials", "all", "events",
         "transport", "qps", "threads", "post-list", "bidirectional", "latencies", "outstanding",
         "mtu", "gid-index", "sl", "tos", "secret-file", "connect", "use-srq", "verify", "think",
-        "relaxed-ordering",
+        "server-gid-index", "relaxed-ordering",
         "receives", "needs", "warmup", "pin", "server-pin", "numa", "server-numa", "rate",
         "arrivals", "seed", "sge", "buffer", "access", "doorbell-every", "mr-access",
         "pages", "cq-depth", "registration", "interleave", "step", "pattern",

@@ -13,7 +13,7 @@ import tempfile
 import time
 
 from verbmark import (
-    ADDRESS, DEVICE, RUN_PATIENCE, Served, client, measure, wait_until,
+    ADDRESS, DEVICE, RUN_PATIENCE, Ended, Served, client, measure, wait_until,
 )
 
 PAGE = os.sysconf("SC_PAGESIZE")
@@ -102,6 +102,25 @@ class Chosen(Served):
                 gid, kind = gids()[end["gid_index"]]
                 self.assertEqual(end["gid_type"], kind)
                 self.assertEqual(str(ipaddress.IPv6Address(gid).ipv4_mapped), ADDRESS)
+
+    def test_the_gid_of_each_end(self):
+        """The server's row is its own, and where it alone is named the client's is the best one."""
+        rows = {index: ipaddress.IPv6Address(gid).ipv4_mapped for index, (gid, _) in gids().items()}
+        best, _ = (end["gid_index"] for end in self.ends("--connect", "qp"))
+        others = [index for index, address in rows.items() if address and index != best]
+        for other in others[:2]:
+            for options, wanted in (
+                (("--server-gid-index", other), (best, other)),
+                (("-x", other, "--server-gid-index", best), (other, best)),
+                (("-x", other), (other, other)),
+            ):
+                found = [end["gid_index"] for end in self.ends(*options)]
+                self.assertEqual(tuple(found), wanted, options)
+        # Of another family there is no way, which the server's own row is known by.
+        for index in (index for index, address in rows.items() if not address):
+            ended = Ended(client("-n", 20, "--server-gid-index", index, port=self.server.port))
+            self.assertEqual(ended.status, 1, ended.out)
+            self.assertIn("the other end's GID is of IPv4, ours of IPv6", ended.out)
 
     def test_the_clock(self):
         """A counter has ticks, and the kernel's clock nanoseconds."""

@@ -35,14 +35,14 @@ class Limits(Served):
         super().setUpClass()
         cls.limits, cls.gids = shown()
 
-    def check(self, options, sentence, skipped=None):
+    def check(self, options, sentence, whose="the client's"):
         """Of a list of two the one that cannot be is skipped; alone it is an error."""
         *plain, (option, good, bad) = options
         ended = measure(self.server, "-n", 20, *plain, option, f"{bad},{good}")
         cases = {case["status"]: case for case in ended.document["cases"]}
         self.assertEqual(set(cases), {"skipped", "complete"}, ended.err)
         case = cases["skipped"]
-        self.assertEqual(case["error"], f"the client's {WHERE}: {sentence}")
+        self.assertEqual(case["error"], f"{whose} {WHERE}: {sentence}")
         self.assertIn(f"{case['id']}: skipped: {case['error']}", ended.err.splitlines())
         self.assertEqual(ended.document["run"]["status"], "complete")
         before = wait_until_settled()
@@ -101,6 +101,11 @@ class Limits(Served):
         missing = max(self.gids) + 1
         self.check(
             (("-x", max(self.gids), missing),), f"the port has no GID of index {missing}"
+        )
+        (best,) = measure(self.server, "-n", 20, "--connect", "qp").document["cases"]
+        self.check(
+            (("--server-gid-index", best["chosen"]["server"]["gid_index"], missing),),
+            f"the port has no GID of index {missing}", f"{ADDRESS}'s",
         )
 
     def test_datagrams(self):

@@ -140,6 +140,20 @@ class Wire(ServedThere):
             self.assertEqual(len({packet.source for packet in found}), 2)
         self.assertGreater(len(NEAR), 1)
 
+    def test_gid_index_of_each_end(self):
+        """A row that only this end's table has: an address that it alone is given."""
+        (plain,) = [address for address in NEAR if address.version == 4]
+        more = plain + 100
+        verbmark.run("ip", "address", "add", f"{more}/24", "dev", NETDEV)
+        self.addCleanup(verbmark.run, "ip", "address", "del", f"{more}/24", "dev", NETDEV)
+        verbmark.wait_until(lambda: more in gids(), what="the row of the address")
+        row = gids().index(more)
+        self.assertGreaterEqual(row, len(NEAR))
+        far = NEAR.index(plain)  # the tables were alike
+        found = self.packets("-x", row, "--server-gid-index", far)
+        self.assertEqual({packet.source for packet in found},
+                         {more, ipaddress.ip_address(PEER)})
+
     def test_outstanding_reads(self):
         for most in (1, 4):
             under_way, seen = set(), 0

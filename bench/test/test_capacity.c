@@ -145,6 +145,19 @@ static void test_rights_of_memory(void **unused)
 	json_decref(end.facts);
 }
 
+/* Of each end the row that is its own. */
+static void test_rows_of_gids(void **unused)
+{
+	static const char lacks[] = OWN "the port has no GID of index 1";
+
+	check_calls(false, "gid-index=3 server-gid-index=1", NULL);
+	check_calls(true, "gid-index=3 server-gid-index=1", lacks);
+	check_calls(false, "gid-index=1 server-gid-index=3", lacks);
+	check_calls(true, "gid-index=1 server-gid-index=3", NULL);
+	check_calls(false, "server-gid-index=1", NULL);
+	check_calls(true, "server-gid-index=1", lacks);
+}
+
 static void test_more_than_there_is(void **unused)
 {
 	static const char *const rows[][2] = {
@@ -297,6 +310,7 @@ int main(void)
 		cmocka_unit_test(test_as_much_as_there_is),
 		cmocka_unit_test(test_what_calls_make),
 		cmocka_unit_test(test_rights_of_memory),
+		cmocka_unit_test(test_rows_of_gids),
 		cmocka_unit_test(test_more_than_there_is),
 		cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_what_a_device_has_not),

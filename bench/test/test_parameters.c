@@ -62,6 +62,7 @@ static void test_the_interface(void **unused)
 		{"outstanding",      'o', "1",          "255",           ""       },
 		{"mtu",              'm', "256",        "4096",          ""       },
 		{"gid-index",        'x', "0",          "255",           ""       },
+		{"server-gid-index", 0,   "0",          "255",           ""       },
 		{"sl",               'S', "0",          "15",            "0"      },
 		{"tos",              'T', "0",          "255",           "0"      },
 		{"timeout",          'u', "1",          "31",            "14"     },
@@ -312,6 +313,7 @@ static void test_refused_texts(void **unused)
 		{"threads",          "257",                  "is not from 1 to 256"                     },
 		{"numa",             "1024",                 "is not from 0 to 1023"                    },
 		{"relaxed-ordering", "1",                    "is none of off, on"                       },
+		{"server-gid-index", "256",                  "is not from 0 to 255"                     },
 		{"server-numa",      "all",                  "is neither auto nor off nor a number"     },
 	};
 
@@ -434,12 +436,12 @@ static void test_objects(void **unused)
 		"op=read metric=bw size=1m cq=event server-cq=poll tx-depth=1 rx-depth=2"
 		" inline=0 cq-mod=3 timeout=4 retries=5 hugepages=1 iterations=6 duration=7s"
 		" trials=8 transport=UC qps=2 post-list=3 bidirectional=1 latencies=1"
-		" outstanding=4 mtu=1024 gid-index=5 relaxed-ordering=on sl=6 tos=7 connect=qp use-srq=1 verify=8"
+		" outstanding=4 mtu=1024 gid-index=5 server-gid-index=0 relaxed-ordering=on sl=6 tos=7 connect=qp use-srq=1 verify=8"
 		" think=9us receives=bare needs=1 warmup=3s sge=9 buffer=1g"
 		" access=stride=4k seed=5 threads=4 pin=3 server-pin=0-6+2",
 		"{\"transport\": \"UC\", \"qps\": 2, \"threads\": 4, \"pin\": 3, \"server-pin\": \"0-6+2\", \"post-list\": 3, \"bidirectional\": true,"
 		" \"latencies\": true, \"outstanding\": 4, \"mtu\": 1024, \"gid-index\": 5,"
-		" \"relaxed-ordering\": \"on\","
+		" \"server-gid-index\": 0, \"relaxed-ordering\": \"on\","
 		" \"sl\": 6, \"tos\": 7, \"connect\": \"qp\", \"use-srq\": true, \"verify\": 8,"
 		" \"think\": \"9us\", \"receives\": \"bare\", \"needs\": true, \"warmup\": \"3s\", \"sge\": 9,"
 		" \"buffer\": 1073741824, \"access\": \"stride=4k\", \"seed\": 5,"
@@ -462,6 +464,7 @@ static void test_objects_there_and_back(void **unused)
 		"cq-depth=9 registration=each interleave=1",
 		"pin=off server-pin=8191",
 		"numa=1 server-numa=off",
+		"gid-index=0 server-gid-index=255",
 		"relaxed-ordering=off",
 		"pin=auto",
 		"metric=load rate=10gbit arrivals=poisson seed=7",

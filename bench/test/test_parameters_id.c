@@ -34,6 +34,7 @@ static void test_ids(void **unused)
 		{"sge=4 hugepages=1",                    "send/lat/64/poll/hugepages/sge4"                                },
 		{"server-pin=12 hugepages=1",            "send/lat/64/poll/hugepages/server-pin12"                        },
 		{"relaxed-ordering=on sge=4",            "send/lat/64/poll/relaxed-on/sge4"                               },
+		{"gid-index=1 server-gid-index=0 sl=2",  "send/lat/64/poll/x1/server-x0/S2"                               },
 		{"duration=1s trials=1000",              "send/lat/64/poll"                                               },
 		{"server-cq=event tx-depth=2 rx-depth=3 inline=4 cq-mod=5 timeout=6 retries=7"
 		 " hugepages=1",        "send/lat/64/poll/server-event/t2/r3/I4/Q5/u6/retries7/hugepages"},

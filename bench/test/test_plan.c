@@ -190,6 +190,8 @@ static void test_server_follows(void **unused)
 		assert_int_equal(parameters_of(i)->server_cq, parameters_of(i)->cq);
 	check_cases("--cq|event|--server-cq|event|h", "send/lat/64/event");
 	assert_int_equal(parameters_of(0)->server_cq, RDMA_EVENT);
+	check_cases("-x|1,3|--server-gid-index|3|h",
+		    "send/lat/64/poll/x1/server-x3 send/lat/64/poll/x3");
 }
 
 static void test_kinds_of_cases(void **unused)

@@ -130,7 +130,7 @@ static void test_cases_over_the_wire(void **unused)
 		"metric=bw inline=64k duration=1500ms trials=1000",
 		"iterations=1000000000000 trials=1",
 		"duration=86400s",
-		"metric=bw relaxed-ordering=on",
+		"metric=bw relaxed-ordering=on gid-index=1 server-gid-index=0",
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {

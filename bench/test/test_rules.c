@@ -71,6 +71,7 @@ static void test_choices(void **unused)
 		{"transport=UD",						      LAT "transport=UD connect=qp iterations=5000"            },
 		{"mtu=1024",							  LAT "mtu=1024 connect=qp iterations=5000"                },
 		{"gid-index=0",						       LAT "gid-index=0 connect=qp iterations=5000"             },
+		{"server-gid-index=0",						LAT "server-gid-index=0 connect=qp iterations=5000"      },
 		{"sl=1",							      LAT "sl=1 connect=qp iterations=5000"                    },
 		{"connect=cm sl=1",						   LAT "sl=1 iterations=5000"                               },
 		{"timeout=3 retries=0 hugepages=1 inline=5 trials=9 size=1m op=read",
@@ -367,7 +368,7 @@ static void test_apart(void **unused)
 	static const char same[] = "--access: grants, and what sets up, have one place: same";
 	static const char none[] = "--verify is for operations with a payload";
 	static const char by_hand[] =
-		"connect is by rdma_cm: no --connect qp, nor -m, -x, -S or -T";
+		"connect is by rdma_cm: no --connect qp, nor -m, -x, --server-gid-index, -S or -T";
 	static const char *const rows[][3] = {
 		{"alloc",       "size=1g",					     NULL						  },
 		{"alloc",       "sge=2 size=1 threads=3 use-srq=1",                    NULL                                                  },
@@ -393,6 +394,7 @@ static void test_apart(void **unused)
 		{"connect",     "post-list=2",                                         "latency is measured one at a time: no post lists"    },
 		{"connect",     "connect=qp",					  by_hand                                               },
 		{"connect",     "mtu=1024",					    by_hand					       },
+		{"connect",     "server-gid-index=0",                                  by_hand                                               },
 		{"connect",     "transport=UD",                                        "UD has no such operation: it can send"               },
 		{"open-device", "metric=bw",                                           one						   },
 		{"open-device", "transport=UD",                                        "UD has no such operation: it can send"               },

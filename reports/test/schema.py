@@ -87,6 +87,7 @@ DEFECTS = (
     ((*LAT, "retries"), 8),
     ((*LAT, "hugepages"), 0),
     ((*LAT, "relaxed_ordering"), True),
+    ((*LAT, "server_gid_index"), -1),
     ((*LAT, "sge"), 0),
     ((*LAT, "access"), "some"),
     ((*LAT, "access"), "stride="),
