@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <malloc.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "bench/allow.h"
 #include "bench/allowance.h"
-#include "bench/away.h"
 #include "bench/choose.h"
+#include "bench/clients.h"
 #include "bench/command.h"
-#include "bench/control.h"
 #include "bench/dial.h"
 #include "bench/inventory.h"
-#include "bench/journal.h"
 #include "bench/pooling.h"
 #include "bench/protocol.h"
 #include "bench/removal.h"
@@ -104,195 +98,17 @@ static const struct option_row rows[] = {
 
 static const struct option_table options = {.rows = rows, .count = ARRAY_LENGTH(rows)};
 
-/* One client and its thread. */
-struct client {
-	struct server *server;
-	struct control control;
-	char name[ADDRESS_TEXT];
-	pthread_t thread;
-	uint64_t deadline_ns; /* for how long it is served */
-	bool is_ended;        /* it was told that it has to go */
-	atomic_bool is_known; /* it has greeted, and is one to be served */
-	atomic_bool is_done;
-	struct client *next;
-};
-
-/* The list is the main thread's, the latest one first. */
 struct server {
-	struct client *clients;
-	size_t n_clients;
+	struct clients clients;
 	int listener;
 	int signals;
-	int done;  /* an eventfd: some client is done */
 	int input; /* that tells of the end of who started this; -1: nobody waits for that */
-	const struct allow *allow;
 	struct responder_terms terms;
 	struct allowance allowance;
-	struct away away;
-	bool is_once;
-	bool has_served;
-	unsigned int idle_ms;   /* 0: for ever */
-	uint64_t idle_until_ns; /* where there is no client that is known */
-	struct secret secret;   /* that clients have to have; zeroed: none */
+	struct secret secret; /* that clients have to have; zeroed: none */
 	struct removal removal;
 	struct pooling pooling;
 };
-
-static void complain(const struct client *client, const struct error *error)
-{
-	journal_say("client %s: %s", client->name, error->text);
-}
-
-static void *serve_client(void *argument)
-{
-	struct client *client = argument;
-	struct error error = {0};
-	uint64_t one = 1;
-	int code;
-
-	code = responder_run(&client->control, &client->server->terms, &client->is_known, &error);
-	/* Who has started this for himself, and ends it, knows. */
-	if (code && (code != -ECANCELED || client->server->input < 0))
-		complain(client, &error);
-	atomic_store(&client->is_done, true);
-	if (write(client->server->done, &one, sizeof(one)) < 0)
-		return NULL; /* only a full counter refuses, and that one is readable */
-	return NULL;
-}
-
-static void client_destroy(struct client *client)
-{
-	control_close(&client->control);
-	free(client);
-}
-
-static void end_client(struct client *client, const char *reason)
-{
-	client->is_ended = true;
-	responder_end(&client->control, reason);
-}
-
-/* Whoever says nothing gives way to who comes: it may be one to be served. */
-static void make_room(struct server *server)
-{
-	struct client *oldest = NULL;
-	size_t n_strangers = 0;
-
-	for (struct client *client = server->clients; client; client = client->next)
-		if (!client->is_ended && !atomic_load(&client->is_known)) {
-			oldest = client;
-			n_strangers++;
-		}
-	if (n_strangers >= ALLOWANCE_STRANGERS)
-		end_client(oldest, "others have come, and this one had not greeted yet");
-}
-
-static void note_served(struct server *server, const struct client *client)
-{
-	if (!atomic_load(&client->is_known))
-		return;
-	server->has_served = true;
-	server->idle_until_ns = clock_deadline(server->idle_ms);
-}
-
-/* Releases clients that are done, or all of them. */
-static void reap(struct server *server, bool all)
-{
-	struct client **link = &server->clients;
-	uint64_t count;
-
-	/* First: of one that is done after it was looked at, it tells again. */
-	if (read(server->done, &count, sizeof(count)) < 0 && !all)
-		return;
-	while (*link) {
-		struct client *client = *link;
-
-		if (all || atomic_load(&client->is_done)) {
-			*link = client->next;
-			server->n_clients--;
-			pthread_join(client->thread, NULL);
-			note_served(server, client);
-			client_destroy(client);
-		} else {
-			link = &client->next;
-		}
-	}
-	/* Each thread had a heap of its own, which it leaves behind. */
-	if (!server->clients)
-		malloc_trim(0);
-}
-
-/* It may have gone again. */
-static int decline(struct client *client, const char *reason, struct error *error)
-{
-	struct error ignored = {0};
-
-	control_send(&client->control, protocol_refusal(reason), &ignored);
-	return error_set(error, -EBUSY, "%s", reason);
-}
-
-static int start_client(struct server *server, struct client *client, struct error *error)
-{
-	make_room(server);
-	/* Those that have to go may take a moment to. */
-	if (server->n_clients >= server->allowance.clients + 2 * ALLOWANCE_STRANGERS)
-		return decline(client, "too many clients at once: come back later", error);
-	if (pthread_create(&client->thread, NULL, serve_client, client))
-		return decline(client,
-			       "no thread could be started for this client: come back later",
-			       error);
-	client->deadline_ns = clock_deadline(server->allowance.time_ms);
-	client->next = server->clients;
-	server->clients = client;
-	server->n_clients++;
-	return 0;
-}
-
-/* Whatever goes wrong with one client is no reason to end. */
-static void admit(struct server *server)
-{
-	struct error error = {0};
-	struct client *client;
-	struct sockaddr_storage address;
-	char name[ADDRESS_TEXT];
-	int fd = dial_accept(server->listener, &error);
-
-	if (fd < 0) {
-		journal_say("%s", error.text);
-		/* Out of descriptors, say: not again at once. */
-		nanosleep(&(struct timespec){.tv_nsec = 100 * NS_PER_MS}, NULL);
-		return;
-	}
-	if (!dial_peer(fd, &address, name)) {
-		close(fd);
-		return;
-	}
-	if (!allow_permits(server->allow, (struct sockaddr *)&address)) {
-		away_turn(&server->away, fd, name);
-		return;
-	}
-	client = calloc(1, sizeof(*client));
-	if (!client) {
-		close(fd);
-		return;
-	}
-	client->server = server;
-	snprintf(client->name, sizeof(client->name), "%s", name);
-	if (control_open_narrow(&client->control, fd, &error)) {
-		complain(client, &error);
-		free(client);
-	} else if (start_client(server, client, &error)) {
-		complain(client, &error);
-		control_close(&client->control);
-		free(client);
-	}
-}
-
-static void end_clients(struct server *server, const char *reason)
-{
-	for (struct client *client = server->clients; client; client = client->next)
-		end_client(client, reason);
-}
 
 /* Nothing is expected from there but the end. */
 static bool has_input_ended(const struct server *server)
@@ -302,76 +118,40 @@ static bool has_input_ended(const struct server *server)
 	return read(server->input, bytes, sizeof(bytes)) <= 0;
 }
 
-/* Who only knocks is none: neither waited for, nor a reason to stay. */
-static size_t count_known(const struct server *server)
-{
-	size_t count = 0;
-
-	for (const struct client *client = server->clients; client; client = client->next)
-		count += atomic_load(&client->is_known);
-	return count;
-}
-
-static bool is_through(const struct server *server)
-{
-	if (count_known(server))
-		return false;
-	return (server->is_once && server->has_served) ||
-	       (server->idle_ms && clock_now_ns() >= server->idle_until_ns);
-}
-
-/* Ends those whose time is over. Until the next one's is, or without clients the server's. */
-static int next_timeout(struct server *server)
-{
-	bool is_idle = server->idle_ms && !count_known(server);
-	uint64_t next_ns = is_idle ? server->idle_until_ns : UINT64_MAX;
-	char reason[128];
-
-	snprintf(reason, sizeof(reason),
-		 "the %.3g s that a client is served are over: 'serve --max-time' there gives more",
-		 server->allowance.time_ms / 1e3);
-	for (struct client *client = server->clients; client; client = client->next) {
-		if (!client->is_ended && clock_now_ns() >= client->deadline_ns)
-			end_client(client, reason);
-		if (!client->is_ended && client->deadline_ns < next_ns)
-			next_ns = client->deadline_ns;
-	}
-	return next_ns == UINT64_MAX ? -1 : clock_left_ms(next_ns);
-}
-
 /* Serves until a signal, until its time is over, or until a device is taken away. */
 static int serve(struct server *server, struct error *error)
 {
 	struct pollfd fds[] = {
 		{.fd = server->signals,              .events = POLLIN},
 		{.fd = server->listener,             .events = POLLIN},
-		{.fd = server->done,                 .events = POLLIN},
+		{.fd = server->clients.done,         .events = POLLIN},
 		{.fd = removal_fd(&server->removal), .events = POLLIN},
 		{.fd = server->input,                .events = POLLIN},
 		{.fd = pooling_fd(&server->pooling), .events = POLLIN},
 	};
 
-	server->idle_until_ns = clock_deadline(server->idle_ms);
-	while (!fds[0].revents && !is_through(server)) {
-		if (poll(fds, ARRAY_LENGTH(fds), next_timeout(server)) < 0 && errno != EINTR)
+	clients_begin(&server->clients);
+	while (!fds[0].revents && !clients_are_through(&server->clients)) {
+		if (poll(fds, ARRAY_LENGTH(fds), clients_timeout(&server->clients)) < 0 &&
+		    errno != EINTR)
 			return error_set_errno(error, -errno, "cannot wait for clients");
 		if (fds[2].revents)
-			reap(server, false);
+			clients_reap(&server->clients);
 		if (fds[1].revents)
-			admit(server);
+			clients_admit(&server->clients, server->listener);
 		if (fds[4].revents && has_input_ended(server))
 			break;
 		if (fds[3].revents && removal_check(&server->removal, error)) {
-			end_clients(server, error->text);
+			clients_end(&server->clients, error->text);
 			return error->code;
 		}
 		if (fds[5].revents) {
 			pooling_reason(&server->pooling, error);
-			end_clients(server, error->text);
+			clients_end(&server->clients, error->text);
 			return error->code;
 		}
 	}
-	end_clients(server, "the server was stopped");
+	clients_end(&server->clients, "the server was stopped");
 	return 0;
 }
 
@@ -428,7 +208,7 @@ static int open_pool(struct server *server, const struct settings *settings,
 		int code;
 
 		wanted.port = *port;
-		server->pooling.allow = server->allow;
+		server->pooling.allow = server->terms.allow;
 		code = pooling_open(&server->pooling, &settings->pool, &wanted, error);
 		if (code != -EADDRINUSE || tries == 1)
 			return code;
@@ -496,20 +276,22 @@ static int server_open(struct server *server, const struct settings *settings, s
 	uint16_t port = settings->port;
 	sigset_t signals;
 
-	*server = (struct server){.listener = -1,
-				  .signals = -1,
-				  .done = -1,
-				  .input = -1,
-				  .allow = &settings->allow,
-				  .allowance = settings->allowance,
-				  .is_once = settings->is_once,
-				  .idle_ms = settings->idle_ms};
+	*server = (struct server){
+		.listener = -1, .signals = -1, .input = -1, .allowance = settings->allowance};
 	server->terms = (struct responder_terms){
 		.device = settings->device,
 		.secret = &server->secret,
 		.allowance = &server->allowance,
 		.allow = &settings->allow,
 		.drives = settings->drives,
+	};
+	server->clients = (struct clients){
+		.done = -1,
+		.terms = &server->terms,
+		/* A token is of who has started this for himself. */
+		.is_private = settings->has_token,
+		.is_once = settings->is_once,
+		.idle_ms = settings->idle_ms,
 	};
 	if (take_secret(server, settings, error))
 		return error->code;
@@ -523,9 +305,8 @@ static int server_open(struct server *server, const struct settings *settings, s
 	server->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (server->signals < 0)
 		return error_set_errno(error, -errno, "cannot wait for signals");
-	server->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (server->done < 0)
-		return error_set_errno(error, -errno, "cannot create an eventfd");
+	if (clients_open(&server->clients, error))
+		return error->code;
 	server->listener = dial_listen(settings->bind, &port, error);
 	return server->listener < 0 ? server->listener
 				    : take_devices(server, settings, port, error);
@@ -533,14 +314,12 @@ static int server_open(struct server *server, const struct settings *settings, s
 
 static void server_close(struct server *server)
 {
-	reap(server, true);
+	clients_close(&server->clients);
 	pooling_stop(&server->pooling);
 	secret_forget(&server->secret);
 	removal_close(&server->removal);
 	if (server->listener >= 0)
 		close(server->listener);
-	if (server->done >= 0)
-		close(server->done);
 	if (server->signals >= 0)
 		close(server->signals);
 }
