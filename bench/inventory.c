@@ -148,22 +148,26 @@ int inventory_decode(struct device_list *list, const json_t *json, struct error 
 	return code;
 }
 
-/* A port with one of its addresses. */
+/* A port with one of its addresses; NULL: with none. */
 struct end {
 	const struct device_port *port;
 	const struct device_address *address;
 };
 
-/* The best pair so far, and the last that failed for want of a common network. */
-struct search {
-	const struct inventory_wish *wish;
-	struct sockaddr_storage host; /* AF_UNSPEC: a name */
+/* Two of them, and how well they suit; 0: there are none. */
+struct choice {
 	struct end near;
 	struct end far;
 	uint64_t score;
-	bool is_mixed; /* one of two ends is the software device */
-	struct end lone_near;
-	struct end lone_far;
+};
+
+/* The best ones so far. */
+struct search {
+	const struct inventory_wish *wish;
+	struct sockaddr_storage host; /* AF_UNSPEC: a name */
+	struct choice shared;         /* of one network */
+	struct choice routed;         /* of two, between which there may be a route */
+	bool is_mixed;                /* one of two ends is the software device */
 };
 
 static const struct sockaddr *plain(const struct device_address *address)
@@ -176,37 +180,65 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static bool is_link_local(const struct device_address *address)
+{
+	return address_is_link_local(plain(address));
+}
+
+static bool is_one_family(const struct device_address *a, const struct device_address *b)
+{
+	return a->address.ss_family == b->address.ss_family && a->address.ss_family != AF_UNSPEC;
+}
+
+/* The address that the user wrote down. */
+static bool is_the_hosts(const struct search *search, const struct device_address *far)
+{
+	return search->host.ss_family == far->address.ss_family &&
+	       address_equal((const struct sockaddr *)&search->host, plain(far));
+}
+
+/* Addresses of which the prefix says where they are. */
+static bool has_global(const struct device_port *near, const struct device_port *far)
+{
+	for (size_t i = 0; i < near->n_addresses; i++)
+		for (size_t j = 0; j < far->n_addresses; j++)
+			if (is_one_family(&near->addresses[i], &far->addresses[j]) &&
+			    !is_link_local(&near->addresses[i]) &&
+			    !is_link_local(&far->addresses[j]))
+				return true;
+	return false;
+}
+
+static void keep(const struct search *search, struct choice *best, const struct end *near,
+		 const struct end *far)
+{
+	uint64_t score = 1 + 4 * least(near->port->rate_mbps, far->port->rate_mbps);
+	bool is_local = is_link_local(near->address) || is_link_local(far->address);
+
+	score += !strcmp(near->port->link_layer, far->port->link_layer) ? 1ULL << 60 : 0;
+	score += is_local ? 0 : 1ULL << 59;
+	if (is_the_hosts(search, far->address))
+		score += 2;
+	/* One address of this machine is as near as any other, and it has one name. */
+	score += address_equal(plain(near->address), plain(far->address));
+	if (score > best->score)
+		*best = (struct choice){*near, *far, score};
+}
+
 static void consider(struct search *search, const struct end *near, const struct end *far)
 {
-	uint64_t score;
-
-	if (near->address->address.ss_family != far->address->address.ss_family ||
-	    near->address->address.ss_family == AF_UNSPEC)
+	if (!is_one_family(near->address, far->address))
 		return;
 	if ((near->port->kind == KIND_SOFT) != (far->port->kind == KIND_SOFT)) {
 		search->is_mixed = true;
 		return;
 	}
-	if (!address_same_network(plain(near->address), plain(far->address),
-				  near->address->prefix)) {
-		search->lone_near = *near;
-		search->lone_far = *far;
-		return;
-	}
-	score = 1 + 4 * least(near->port->rate_mbps, far->port->rate_mbps);
-	/* Link-local prefixes are all alike, and say nothing of a common network. */
-	score += !strcmp(near->port->link_layer, far->port->link_layer) ? 1ULL << 60 : 0;
-	score += address_is_link_local(plain(near->address)) ? 0 : 1ULL << 59;
-	if (search->host.ss_family == far->address->address.ss_family &&
-	    address_equal((struct sockaddr *)&search->host, plain(far->address)))
-		score += 2;
-	/* One address of this machine is as near as any other, and it has one name. */
-	score += address_equal(plain(near->address), plain(far->address));
-	if (score > search->score) {
-		search->score = score;
-		search->near = *near;
-		search->far = *far;
-	}
+	if (!address_same_network(plain(near->address), plain(far->address), near->address->prefix))
+		keep(search, &search->routed, near, far);
+	/* Link-local prefixes are all alike, and say nothing where there are others. */
+	else if (!is_link_local(near->address) || is_the_hosts(search, far->address) ||
+		 !has_global(near->port, far->port))
+		keep(search, &search->shared, near, far);
 }
 
 bool inventory_names(const char *wish, const char *device, unsigned int port)
@@ -377,42 +409,54 @@ static void find_remedy(char text[128], const struct device_list *local,
 	snprintf(text, 128, "where there is a route, name both: -d and --server-device");
 	other.server_device = NULL;
 	consider_all(&search, local, remote);
-	if (search.score) {
-		snprintf(text, 128, "try --server-device %s", search.far.port->device);
+	if (search.shared.score) {
+		snprintf(text, 128, "try --server-device %s", search.shared.far.port->device);
 		return;
 	}
 	other.server_device = wish->server_device;
 	other.device = NULL;
 	other.device_port = 0;
 	consider_all(&search, local, remote);
-	if (search.score && wish->device_port)
-		snprintf(text, 128, "try -d %s -i %u", search.near.port->device,
-			 search.near.port->port);
-	else if (search.score)
-		snprintf(text, 128, "try -d %s", search.near.port->device);
+	if (search.shared.score && wish->device_port)
+		snprintf(text, 128, "try -d %s -i %u", search.shared.near.port->device,
+			 search.shared.near.port->port);
+	else if (search.shared.score)
+		snprintf(text, 128, "try -d %s", search.shared.near.port->device);
 }
 
 static int no_pair(const struct search *search, const char *remedy, struct error *error)
 {
+	const struct choice *routed = &search->routed;
 	char near[ADDRESS_TEXT];
 	char far[ADDRESS_TEXT];
 
-	if (!search->lone_near.port && search->is_mixed)
+	if (!routed->score && search->is_mixed)
 		return error_set(error, -ENETUNREACH,
 				 "soft0, the software device, reaches no other kind of device: "
 				 "--device soft0 at both ends, which are on one machine");
-	if (!search->lone_near.port)
+	if (!routed->score)
 		return error_set(
 			error, -ENETUNREACH,
 			"no two active ports have addresses of one family, here and there; "
 			"see verbmark devices on both");
 	return error_set(error, -ENETUNREACH, "%s (%s/%u) and %s's %s (%s/%u) share no network; %s",
-			 search->lone_near.port->device,
-			 address_text(plain(search->lone_near.address), near),
-			 search->lone_near.address->prefix, search->wish->who,
-			 search->lone_far.port->device,
-			 address_text(plain(search->lone_far.address), far),
-			 search->lone_far.address->prefix, remedy);
+			 routed->near.port->device, address_text(plain(routed->near.address), near),
+			 routed->near.address->prefix, search->wish->who, routed->far.port->device,
+			 address_text(plain(routed->far.address), far), routed->far.address->prefix,
+			 remedy);
+}
+
+/* NULL: there is none. */
+static const struct choice *choose(const struct search *search)
+{
+	const struct inventory_wish *wish = search->wish;
+
+	if (search->shared.score)
+		return &search->shared;
+	/* Who names both ends knows of a route between their networks. */
+	if (wish->device && wish->server_device && search->routed.score)
+		return &search->routed;
+	return NULL;
 }
 
 int inventory_pair(const struct device_list *local, const struct device_list *remote,
@@ -420,6 +464,8 @@ int inventory_pair(const struct device_list *local, const struct device_list *re
 		   struct result_end *far, struct error *error)
 {
 	struct search search = {.wish = wish};
+	const struct choice *found;
+	char remedy[128];
 
 	if (wish->device && !has_device(local, wish->device))
 		return inventory_unknown(local, wish->device, error);
@@ -432,17 +478,12 @@ int inventory_pair(const struct device_list *local, const struct device_list *re
 	if (!address_parse(&search.host, wish->host))
 		search.host.ss_family = AF_UNSPEC;
 	consider_all(&search, local, remote);
-	/* Who names both ends knows of a route between their networks. */
-	if (!search.score && wish->device && wish->server_device && search.lone_near.port) {
-		search.near = search.lone_near;
-		search.far = search.lone_far;
-	} else if (!search.score) {
-		char remedy[128];
-
+	found = choose(&search);
+	if (!found) {
 		find_remedy(remedy, local, remote, wish);
 		return no_pair(&search, remedy, error);
 	}
-	fill(near, &search.near);
-	fill(far, &search.far);
+	fill(near, &found->near);
+	fill(far, &found->far);
 	return 0;
 }

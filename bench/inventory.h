@@ -40,8 +40,10 @@ struct inventory_wish {
 
 /*
  * Picks two active ports whose addresses share a network: on a link of one kind,
- * the fastest; the host's own address before others. Two devices that are both
- * wished for need share none. The software device reaches its own kind alone. Fills in both ends but their host names.
+ * the fastest; the host's own address before others. Link-local ones, which always do,
+ * count where it is one of them, or where the two ports have no others. Two devices that
+ * are both wished for need share none. The software device reaches its own kind alone.
+ * Fills in both ends but their host names.
  */
 int inventory_pair(const struct device_list *local, const struct device_list *remote,
 		   const struct inventory_wish *wish, struct result_end *near,

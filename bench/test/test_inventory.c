@@ -448,6 +448,45 @@ static void test_link_local_comes_last(void **unused)
 	assert_string_equal(found.near.address, "2001:db8::1");
 }
 
+/*
+ * A leaf and a spine: each host on a network of its own, with a route between them. Link-local
+ * prefixes are alike there as well, and lead nowhere.
+ */
+static void test_link_local_beside_a_route(void **unused)
+{
+	const struct inventory_wish any = {0};
+	const struct inventory_wish both = {.device = "mlx5_0", .server_device = "mlx5_0/1"};
+	const struct inventory_wish written = {.host = "fe80::2"};
+	struct machine local = {0};
+	struct machine remote = {0};
+	struct pairing found;
+
+	add_port(&local, "mlx5_0", "Ethernet", 100000);
+	add_address(&local, "fe80::1", 64);
+	add_port(&remote, "mlx5_0", "Ethernet", 100000);
+	add_address(&remote, "fe80::2", 64);
+	/* The only ones that there are, at one end. */
+	assert_string_equal(pair(&local, &remote, &any).far.address, "fe80::2");
+	add_address(&local, "192.0.2.1", 24);
+	assert_string_equal(pair(&local, &remote, &any).far.address, "fe80::2");
+	add_address(&remote, "198.51.100.2", 24);
+	add_address(&remote, "fe80::3", 64);
+	found = pair(&local, &remote, &any);
+	assert_int_equal(found.code, -ENETUNREACH);
+	assert_string_equal(found.error.text,
+			    "mlx5_0 (192.0.2.1/24) and a.example's mlx5_0 (198.51.100.2/24) share "
+			    "no network; where there is a route, name both: -d and "
+			    "--server-device");
+	found = pair(&local, &remote, &both);
+	assert_int_equal(found.code, 0);
+	assert_string_equal(found.near.address, "192.0.2.1");
+	assert_string_equal(found.far.address, "198.51.100.2");
+	/* Who writes that down means it. */
+	found = pair(&local, &remote, &written);
+	assert_string_equal(found.near.address, "fe80::1");
+	assert_string_equal(found.far.address, "fe80::2");
+}
+
 /* Whatever networks they share: the software device is reached by nobody else. */
 static void test_the_software_device(void **unused)
 {
@@ -510,6 +549,7 @@ int main(void)
 		cmocka_unit_test(test_the_hosts_own_address),
 		cmocka_unit_test(test_one_machine),
 		cmocka_unit_test(test_link_local_comes_last),
+		cmocka_unit_test(test_link_local_beside_a_route),
 		cmocka_unit_test(test_the_software_device),
 		cmocka_unit_test(test_kept),
 	};
