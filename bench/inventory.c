@@ -137,7 +137,10 @@ int inventory_decode(struct device_list *list, const json_t *json, struct error 
 
 	*list = (struct device_list){0};
 	if (!count || count > PORTS_MAX)
-		return error_set(error, -EPROTO, "the other end lists %zu ports of devices", count);
+		return error_set(
+			error, -EPROTO, "the other end lists %zu ports of devices%s", count,
+			count ? ", more than are understood: 'serve --device' there offers those of one"
+			      : "");
 	list->ports = calloc(count, sizeof(*list->ports));
 	if (!list->ports)
 		return error_set_errno(error, -ENOMEM, "cannot list devices");

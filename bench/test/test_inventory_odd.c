@@ -71,6 +71,7 @@ static void test_lists_are_bounded(void **unused)
 
 	assert_int_equal(inventory_decode(&list, many, &error), -EPROTO);
 	assert_contains(error.text, "257 ports");
+	assert_contains(error.text, "'serve --device' there");
 	json_array_remove(many, 0);
 	error = (struct error){0};
 	assert_int_equal(inventory_decode(&list, many, &error), 0);
