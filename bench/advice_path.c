@@ -260,8 +260,9 @@ static void tell_good(const struct path *path, json_t *findings)
 		snprintf(mtu, sizeof(mtu), ", with an MTU of %u", path_mtu(path));
 	advice_what(&words,
 		    "messages of %s, %s and %s bytes get to %.60s and back%s; connected by %s",
-		    size_of(path, PATH_CM, small), size_of(path, PATH_SEVERAL, several),
-		    size_of(path, PATH_LARGE, large), far_host(path), mtu,
+		    size_of(path, has_passed(path, PATH_CM) ? PATH_CM : PATH_PAIRS, small),
+		    size_of(path, PATH_SEVERAL, several), size_of(path, PATH_LARGE, large),
+		    far_host(path), mtu,
 		    both                        ? "rdma_cm and by queue pairs"
 		    : has_passed(path, PATH_CM) ? "rdma_cm"
 						: "queue pairs");
@@ -286,9 +287,18 @@ static void tell_size(const struct path *path, json_t *findings)
 		tell_burst(path, step, findings);
 }
 
+/* In each way that was tried. */
+static bool is_silent(const struct path *path)
+{
+	enum path_end pairs = path->steps[PATH_PAIRS].end;
+	enum path_end cm = path->steps[PATH_CM].end;
+
+	return cm == PATH_UNTRIED ? pairs == PATH_SILENT
+				  : cm == PATH_SILENT && pairs != PATH_FAILED;
+}
+
 void advice_path(const struct path *path, json_t *findings)
 {
-	const struct path_outcome *pairs = &path->steps[PATH_PAIRS];
 	const struct path_outcome *cm = &path->steps[PATH_CM];
 	bool any = has_passed(path, PATH_PAIRS) || has_passed(path, PATH_CM);
 
@@ -296,7 +306,7 @@ void advice_path(const struct path *path, json_t *findings)
 		tell_lost(path, findings);
 	else if (!any && cm->end == PATH_UNRESOLVED)
 		tell_unresolved(path, findings);
-	else if (!any && cm->end == PATH_SILENT && pairs->end != PATH_FAILED)
+	else if (!any && is_silent(path))
 		tell_blocked(path, findings);
 	else
 		tell_connecting(path, findings);

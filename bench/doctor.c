@@ -67,33 +67,39 @@ static int choose(struct choice *choice, const struct device_list *devices, cons
 	return choice->device[0] || !devices->n_ports ? 0 : inventory_unknown(devices, wish, error);
 }
 
-/* A port that nothing can be connected from. */
+/* InfiniBand has an interface when IPoIB makes one, and messages without. */
+static json_t *no_address(const struct device_port *port, const char *host, const char *netdev)
+{
+	bool is_infiniband = !strcmp(port->link_layer, "InfiniBand");
+	char what[128];
+	char mend[160];
+
+	snprintf(what, sizeof(what), "%s/%u has no IP address", port->device, port->port);
+	snprintf(mend, sizeof(mend), "%sip address add ADDRESS/PREFIX dev %.15s%s",
+		 !netdev && is_infiniband ? "modprobe ib_ipoib, and " : "",
+		 netdev ? netdev : "NETDEV", is_infiniband ? "; until then --connect qp" : "");
+	return advice_finding("address", !is_infiniband, host, what,
+			      is_infiniband ? "rdma_cm connects by address, queue pairs that are "
+					      "connected by hand take none"
+					    : "connections are made by address",
+			      mend);
+}
+
+/* A port that nothing can be connected from, by rdma_cm at least. */
 static void check_address(const struct doctor *doctor, const struct choice *choice,
 			  const struct device_list *devices)
 {
 	const char *host = json_string_value(json_object_get(doctor->near, "host"));
 	const char *netdev =
 		json_string_value(json_object_get(json_object_get(doctor->near, "netdev"), "name"));
-	char what[128];
-	char mend[128];
 
 	for (size_t i = 0; i < devices->n_ports; i++) {
 		const struct device_port *port = &devices->ports[i];
 
-		if (strcmp(port->device, choice->device) != 0 || port->port != choice->port ||
-		    port->n_addresses)
-			continue;
-		snprintf(what, sizeof(what), "%s/%u has no IP address", port->device, port->port);
-		/* InfiniBand has an interface when IPoIB makes one. */
-		snprintf(mend, sizeof(mend), "%sip address add ADDRESS/PREFIX dev %.15s",
-			 !netdev && !strcmp(port->link_layer, "InfiniBand")
-				 ? "modprobe ib_ipoib, and "
-				 : "",
-			 netdev ? netdev : "NETDEV");
-		json_array_append_new(doctor->findings,
-				      advice_finding("address", true, host ? host : "this host",
-						     what, "connections are made by address",
-						     mend));
+		if (!strcmp(port->device, choice->device) && port->port == choice->port &&
+		    !port->n_addresses)
+			json_array_append_new(doctor->findings,
+					      no_address(port, host ? host : "this host", netdev));
 	}
 }
 

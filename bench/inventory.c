@@ -12,6 +12,9 @@
 #define PORTS_MAX     256
 #define ADDRESSES_MAX 256
 
+/* Room for what to try. */
+#define REMEDY 128
+
 static json_t *encode_address(const struct device_address *address)
 {
 	char text[ADDRESS_TEXT];
@@ -70,7 +73,10 @@ static int decode_address(struct device_address *address, json_t *json, struct e
 
 static enum ibv_port_state decode_state(const char *name)
 {
-	return strcmp(name, device_state_name(IBV_PORT_ACTIVE)) ? IBV_PORT_DOWN : IBV_PORT_ACTIVE;
+	for (enum ibv_port_state i = IBV_PORT_NOP; i <= IBV_PORT_ACTIVE_DEFER; i++)
+		if (!strcmp(name, device_state_name(i)))
+			return i;
+	return IBV_PORT_DOWN;
 }
 
 /* One of the names that are known: the list must not keep pointers into the message. */
@@ -170,6 +176,7 @@ struct search {
 	struct sockaddr_storage host; /* AF_UNSPEC: a name */
 	struct choice shared;         /* of one network */
 	struct choice routed;         /* of two, between which there may be a route */
+	struct choice bare;           /* of none: for queue pairs that are connected by hand */
 	bool is_mixed;                /* one of two ends is the software device */
 };
 
@@ -193,6 +200,15 @@ static bool is_one_family(const struct device_address *a, const struct device_ad
 	return a->address.ss_family == b->address.ss_family && a->address.ss_family != AF_UNSPEC;
 }
 
+/* One that means anything here. */
+static bool has_address(const struct device_port *port)
+{
+	for (size_t i = 0; i < port->n_addresses; i++)
+		if (port->addresses[i].address.ss_family != AF_UNSPEC)
+			return true;
+	return false;
+}
+
 /* The address that the user wrote down. */
 static bool is_the_hosts(const struct search *search, const struct device_address *far)
 {
@@ -212,10 +228,14 @@ static bool has_global(const struct device_port *near, const struct device_port 
 	return false;
 }
 
-static void keep(const struct search *search, struct choice *best, const struct end *near,
-		 const struct end *far)
+static uint64_t rate_of(const struct end *near, const struct end *far)
 {
-	uint64_t score = 1 + 4 * least(near->port->rate_mbps, far->port->rate_mbps);
+	return 1 + 4 * least(near->port->rate_mbps, far->port->rate_mbps);
+}
+
+static uint64_t rank(const struct search *search, const struct end *near, const struct end *far)
+{
+	uint64_t score = rate_of(near, far);
 	bool is_local = is_link_local(near->address) || is_link_local(far->address);
 
 	score += !strcmp(near->port->link_layer, far->port->link_layer) ? 1ULL << 60 : 0;
@@ -223,25 +243,57 @@ static void keep(const struct search *search, struct choice *best, const struct 
 	if (is_the_hosts(search, far->address))
 		score += 2;
 	/* One address of this machine is as near as any other, and it has one name. */
-	score += address_equal(plain(near->address), plain(far->address));
+	return score + address_equal(plain(near->address), plain(far->address));
+}
+
+static void keep(struct choice *best, const struct end *near, const struct end *far, uint64_t score)
+{
 	if (score > best->score)
 		*best = (struct choice){*near, *far, score};
 }
 
-static void consider(struct search *search, const struct end *near, const struct end *far)
+static void consider_addresses(struct search *search, const struct end *near, const struct end *far)
 {
 	if (!is_one_family(near->address, far->address))
 		return;
-	if ((near->port->kind == KIND_SOFT) != (far->port->kind == KIND_SOFT)) {
-		search->is_mixed = true;
-		return;
-	}
 	if (!address_same_network(plain(near->address), plain(far->address), near->address->prefix))
-		keep(search, &search->routed, near, far);
+		keep(&search->routed, near, far, rank(search, near, far));
 	/* Link-local prefixes are all alike, and say nothing where there are others. */
 	else if (!is_link_local(near->address) || is_the_hosts(search, far->address) ||
 		 !has_global(near->port, far->port))
-		keep(search, &search->shared, near, far);
+		keep(&search->shared, near, far, rank(search, near, far));
+}
+
+/* Fabrics have addresses of their own: of InfiniBand there need be no others. */
+static void consider_bare(struct search *search, const struct end *near, const struct end *far)
+{
+	const char *link_layer = near->port->link_layer;
+
+	if (!strcmp(link_layer, far->port->link_layer) && strcmp(link_layer, "iWARP") != 0)
+		keep(&search->bare, near, far, rate_of(near, far));
+}
+
+static void consider_ports(struct search *search, const struct device_port *a,
+			   const struct device_port *b)
+{
+	struct end near = {.port = a};
+	struct end far = {.port = b};
+
+	if ((a->kind == KIND_SOFT) != (b->kind == KIND_SOFT)) {
+		search->is_mixed = true;
+		return;
+	}
+	if (!has_address(a) || !has_address(b)) {
+		consider_bare(search, &near, &far);
+		return;
+	}
+	for (size_t i = 0; i < a->n_addresses; i++) {
+		near.address = &a->addresses[i];
+		for (size_t j = 0; j < b->n_addresses; j++) {
+			far.address = &b->addresses[j];
+			consider_addresses(search, &near, &far);
+		}
+	}
 }
 
 bool inventory_names(const char *wish, const char *device, unsigned int port)
@@ -258,16 +310,17 @@ static bool is_named(const struct device_port *port, const char *wish)
 	return inventory_names(wish, port->device, port->port);
 }
 
-static bool is_wanted(const struct device_port *port, const char *wish)
+/* The port can be told as well. */
+static bool is_wanted(const struct device_port *port, const struct inventory_wish *wish)
 {
-	return !wish || is_named(port, wish);
+	return (!wish->device || is_named(port, wish->device)) &&
+	       (!wish->device_port || port->port == wish->device_port);
 }
 
-/* Of this end, of which the port can be told as well. */
-static bool is_near_wanted(const struct device_port *port, const struct inventory_wish *wish)
+/* What is wished for of the other end. */
+static struct inventory_wish far_wish(const struct inventory_wish *wish)
 {
-	return is_wanted(port, wish->device) &&
-	       (!wish->device_port || port->port == wish->device_port);
+	return (struct inventory_wish){.device = wish->server_device};
 }
 
 static bool is_active(const struct device_port *port)
@@ -275,51 +328,43 @@ static bool is_active(const struct device_port *port)
 	return port->state == IBV_PORT_ACTIVE;
 }
 
-static void consider_far(struct search *search, const struct end *near,
-			 const struct device_list *remote)
-{
-	for (size_t i = 0; i < remote->n_ports; i++) {
-		struct end far = {.port = &remote->ports[i]};
-
-		if (!is_active(far.port) || !is_wanted(far.port, search->wish->server_device))
-			continue;
-		for (size_t j = 0; j < far.port->n_addresses; j++) {
-			far.address = &far.port->addresses[j];
-			consider(search, near, &far);
-		}
-	}
-}
-
 static void consider_all(struct search *search, const struct device_list *local,
 			 const struct device_list *remote)
 {
-	for (size_t i = 0; i < local->n_ports; i++) {
-		struct end near = {.port = &local->ports[i]};
+	const struct inventory_wish far = far_wish(search->wish);
 
-		if (!is_active(near.port) || !is_near_wanted(near.port, search->wish))
+	for (size_t i = 0; i < local->n_ports; i++) {
+		const struct device_port *port = &local->ports[i];
+
+		if (!is_active(port) || !is_wanted(port, search->wish))
 			continue;
-		for (size_t j = 0; j < near.port->n_addresses; j++) {
-			near.address = &near.port->addresses[j];
-			consider_far(search, &near, remote);
-		}
+		for (size_t j = 0; j < remote->n_ports; j++)
+			if (is_active(&remote->ports[j]) && is_wanted(&remote->ports[j], &far))
+				consider_ports(search, port, &remote->ports[j]);
 	}
 }
 
-const struct device_port *inventory_best(const struct device_list *list, const char *wish)
+static const struct device_port *best_of(const struct device_list *list,
+					 const struct inventory_wish *wish)
 {
 	const struct device_port *best = NULL;
 	unsigned int best_rank = 0;
 
 	for (size_t i = 0; i < list->n_ports; i++) {
 		const struct device_port *port = &list->ports[i];
-		unsigned int rank = 1 + 2 * is_active(port) + (port->n_addresses > 0);
+		unsigned int rank_of = 1 + 2 * is_active(port) + has_address(port);
 
-		if (is_wanted(port, wish) && rank > best_rank) {
+		if (is_wanted(port, wish) && rank_of > best_rank) {
 			best = port;
-			best_rank = rank;
+			best_rank = rank_of;
 		}
 	}
 	return best;
+}
+
+const struct device_port *inventory_best(const struct device_list *list, const char *wish)
+{
+	return best_of(list, &(struct inventory_wish){.device = wish});
 }
 
 static bool has_device(const struct device_list *list, const char *wish)
@@ -338,7 +383,7 @@ static int no_port(const struct device_list *list, const struct inventory_wish *
 	size_t used = 0;
 
 	for (size_t i = 0; i < list->n_ports && used < sizeof(ports); i++)
-		if (is_wanted(&list->ports[i], wish->device))
+		if (!wish->device || is_named(&list->ports[i], wish->device))
 			used += (size_t)snprintf(ports + used, sizeof(ports) - used, "%s%s/%u",
 						 used ? ", " : "", list->ports[i].device,
 						 list->ports[i].port);
@@ -386,7 +431,7 @@ int inventory_keep(struct device_list *list, const char *wish, struct error *err
 static bool has_port(const struct device_list *list, const struct inventory_wish *wish)
 {
 	for (size_t i = 0; i < list->n_ports; i++)
-		if (is_near_wanted(&list->ports[i], wish))
+		if (is_wanted(&list->ports[i], wish))
 			return true;
 	return false;
 }
@@ -394,7 +439,9 @@ static bool has_port(const struct device_list *list, const struct inventory_wish
 static void fill(struct result_end *end, const struct end *from)
 {
 	snprintf(end->device, sizeof(end->device), "%s", from->port->device);
-	address_text(plain(from->address), end->address);
+	end->address[0] = '\0';
+	if (from->address)
+		address_text(plain(from->address), end->address);
 	end->port = from->port->port;
 	end->kind = kind_name(from->port->kind);
 	end->link_layer = from->port->link_layer;
@@ -403,28 +450,75 @@ static void fill(struct result_end *end, const struct end *from)
 }
 
 /* What to try: another device, of one end alone, that shares a network with the other's. */
-static void find_remedy(char text[128], const struct device_list *local,
+static bool find_remedy(char text[static REMEDY], const struct device_list *local,
 			const struct device_list *remote, const struct inventory_wish *wish)
 {
 	struct inventory_wish other = *wish;
 	struct search search = {.wish = &other};
 
-	snprintf(text, 128, "where there is a route, name both: -d and --server-device");
 	other.server_device = NULL;
 	consider_all(&search, local, remote);
 	if (search.shared.score) {
-		snprintf(text, 128, "try --server-device %s", search.shared.far.port->device);
-		return;
+		snprintf(text, REMEDY, "try --server-device %s", search.shared.far.port->device);
+		return true;
 	}
 	other.server_device = wish->server_device;
 	other.device = NULL;
 	other.device_port = 0;
 	consider_all(&search, local, remote);
 	if (search.shared.score && wish->device_port)
-		snprintf(text, 128, "try -d %s -i %u", search.shared.near.port->device,
+		snprintf(text, REMEDY, "try -d %s -i %u", search.shared.near.port->device,
 			 search.shared.near.port->port);
 	else if (search.shared.score)
-		snprintf(text, 128, "try -d %s", search.shared.near.port->device);
+		snprintf(text, REMEDY, "try -d %s", search.shared.near.port->device);
+	return search.shared.score;
+}
+
+/* What a port needs that has no address. */
+static const char *need_of(const struct device_port *port)
+{
+	if (!strcmp(port->link_layer, "InfiniBand"))
+		return "modprobe ib_ipoib and ip address add, or --connect qp";
+	return strcmp(port->link_layer, "iWARP") ? "ip address add, or --connect qp"
+						 : "ip address add";
+}
+
+/* Of ports that were named the best one, where even that cannot be connected from. */
+static const struct device_port *useless(const struct device_list *list,
+					 const struct inventory_wish *wish, bool is_by_hand)
+{
+	const struct device_port *port = best_of(list, wish);
+
+	if (!port || (!wish->device && !wish->device_port))
+		return NULL;
+	return is_active(port) && (is_by_hand || has_address(port)) ? NULL : port;
+}
+
+/* Whose it is, with a blank behind, or nothing. */
+static int blame_port(const struct device_port *port, const char *whose, const char *remedy,
+		      struct error *error)
+{
+	if (!is_active(port))
+		return error_set(error, -ENETUNREACH, "%s%s/%u is %s; %s", whose, port->device,
+				 port->port, device_state_name(port->state),
+				 remedy ? remedy : "verbmark doctor on that host tells more");
+	return error_set(error, -ENETUNREACH, "%s%s/%u has no IP address; %s", whose, port->device,
+			 port->port, remedy ? remedy : need_of(port));
+}
+
+/* Where it is for what a port is that was named; 0: it is not. */
+static int blame_ports(const struct device_list *local, const struct device_list *remote,
+		       const struct inventory_wish *wish, const char *remedy, struct error *error)
+{
+	const struct inventory_wish far = far_wish(wish);
+	const struct device_port *port = useless(local, wish, wish->is_by_hand);
+	char whose[80];
+
+	if (port)
+		return blame_port(port, "", remedy, error);
+	port = useless(remote, &far, wish->is_by_hand);
+	snprintf(whose, sizeof(whose), "%.60s's ", wish->who);
+	return port ? blame_port(port, whose, remedy, error) : 0;
 }
 
 static int no_pair(const struct search *search, const char *remedy, struct error *error)
@@ -440,13 +534,15 @@ static int no_pair(const struct search *search, const char *remedy, struct error
 	if (!routed->score)
 		return error_set(
 			error, -ENETUNREACH,
-			"no two active ports have addresses of one family, here and there; "
-			"see verbmark devices on both");
+			"no two active ports have addresses of one family, here and there; %s",
+			search->bare.score ? need_of(search->bare.near.port)
+					   : "see verbmark devices on both");
 	return error_set(error, -ENETUNREACH, "%s (%s/%u) and %s's %s (%s/%u) share no network; %s",
 			 routed->near.port->device, address_text(plain(routed->near.address), near),
 			 routed->near.address->prefix, search->wish->who, routed->far.port->device,
 			 address_text(plain(routed->far.address), far), routed->far.address->prefix,
-			 remedy);
+			 remedy ? remedy
+				: "where there is a route, name both: -d and --server-device");
 }
 
 /* NULL: there is none. */
@@ -459,7 +555,7 @@ static const struct choice *choose(const struct search *search)
 	/* Who names both ends knows of a route between their networks. */
 	if (wish->device && wish->server_device && search->routed.score)
 		return &search->routed;
-	return NULL;
+	return wish->is_by_hand && search->bare.score ? &search->bare : NULL;
 }
 
 int inventory_pair(const struct device_list *local, const struct device_list *remote,
@@ -468,7 +564,8 @@ int inventory_pair(const struct device_list *local, const struct device_list *re
 {
 	struct search search = {.wish = wish};
 	const struct choice *found;
-	char remedy[128];
+	const char *remedy = NULL;
+	char text[REMEDY];
 
 	if (wish->device && !has_device(local, wish->device))
 		return inventory_unknown(local, wish->device, error);
@@ -483,7 +580,10 @@ int inventory_pair(const struct device_list *local, const struct device_list *re
 	consider_all(&search, local, remote);
 	found = choose(&search);
 	if (!found) {
-		find_remedy(remedy, local, remote, wish);
+		if (find_remedy(text, local, remote, wish))
+			remedy = text;
+		if (blame_ports(local, remote, wish, remedy, error))
+			return error->code;
 		return no_pair(&search, remedy, error);
 	}
 	fill(near, &found->near);

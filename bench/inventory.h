@@ -36,14 +36,15 @@ struct inventory_wish {
 	uint8_t device_port; /* of any device, or of the one that is named; 0: any */
 	const char *host;    /* as the user wrote it: its address is preferred */
 	const char *who;     /* the other end is, in what fails */
+	bool is_by_hand;     /* queue pairs are connected so alone, which takes no address */
 };
 
 /*
  * Picks two active ports whose addresses share a network: on a link of one kind,
  * the fastest; the host's own address before others. Link-local ones, which always do,
  * count where it is one of them, or where the two ports have no others. Two devices that
- * are both wished for need share none. The software device reaches its own kind alone.
- * Fills in both ends but their host names.
+ * are both wished for need share none; by hand, there need be no address at all. The
+ * software device reaches its own kind alone. Fills in both ends but their host names.
  */
 int inventory_pair(const struct device_list *local, const struct device_list *remote,
 		   const struct inventory_wish *wish, struct result_end *near,

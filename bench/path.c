@@ -116,7 +116,7 @@ static void prove(struct trial *trial, struct path *path)
 	/* There, queue pairs belong to connections of TCP, which only rdma_cm makes. */
 	bool has_pairs = !path->near.link_layer || strcmp(path->near.link_layer, "iWARP") != 0;
 	bool by_hand = has_pairs && step(trial, &small[0], path, PATH_PAIRS);
-	bool by_cm = step(trial, &small[1], path, PATH_CM);
+	bool by_cm = path->near.address[0] && step(trial, &small[1], path, PATH_CM);
 	const struct attempt several = {by_hand ? CONNECT_QP : CONNECT_CM,
 					(uint64_t)PACKETS * path_mtu(path), PARAMETER_AUTO};
 	const struct attempt large = {several.connect, LARGE, PARAMETER_AUTO};

@@ -14,7 +14,7 @@
 /* In the order in which they are tried. */
 enum path_step {
 	PATH_PAIRS,   /* small, the queue pairs connected by exchanged numbers */
-	PATH_CM,      /* small, connected by rdma_cm */
+	PATH_CM,      /* small, connected by rdma_cm: where the ports have addresses */
 	PATH_SEVERAL, /* of a few packets, connected in the way that works */
 	PATH_LARGE,   /* of many packets */
 	PATH_STEPS,

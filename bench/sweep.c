@@ -24,6 +24,15 @@
 /* What a case has is taken down before that is answered. */
 #define NOTE_MS 180000
 
+/* All that is left to run: then the two ends need no addresses. */
+static bool is_by_hand(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->n_cases; i++)
+		if (!plan->cases[i].skipped[0] && plan->cases[i].parameters.connect != CONNECT_QP)
+			return false;
+	return true;
+}
+
 static int pair_devices(const struct sweep *sweep, const struct plan *plan, json_t *welcome,
 			struct result *result, struct error *error)
 {
@@ -33,6 +42,7 @@ static int pair_devices(const struct sweep *sweep, const struct plan *plan, json
 		.server_device = plan->server_device,
 		.host = sweep->host,
 		.who = sweep->who,
+		.is_by_hand = is_by_hand(plan),
 	};
 	struct device_list remote = {0};
 	struct device_list local = {0};

@@ -135,12 +135,24 @@ static void take_best(struct result_end *far, const struct device_list *remote)
 	far->mtu = port->active_mtu;
 }
 
+/* Without them some runs are possible, or none. */
+static void blame_addresses(const struct call *call, const struct error *fault, bool has_pair)
+{
+	json_t *finding = advice_finding(
+		"network", !has_pair, call->host, fault->text,
+		"rdma_cm connects from one address to another of the same network",
+		"ip address add ADDRESS/PREFIX dev NETDEV, of one network at both ends");
+
+	json_array_append_new(call->findings, finding);
+}
+
 static void take_pair(struct visit *visit, const struct call *call, const json_t *welcome)
 {
-	const struct inventory_wish wish = {
+	struct inventory_wish wish = {
 		.device = call->device, .host = call->host, .who = call->host};
 	struct device_list remote;
 	struct error fault = {0};
+	struct error ignored = {0};
 	int code = inventory_decode(&remote, json_object_get(welcome, "devices"), &fault);
 
 	if (code) {
@@ -151,13 +163,16 @@ static void take_pair(struct visit *visit, const struct call *call, const json_t
 	if (call->own->n_ports)
 		code = inventory_pair(call->own, &remote, &wish, &visit->near, &visit->far, &fault);
 	visit->has_pair = call->own->n_ports && !code;
+	/* What needs no addresses can be proved without. */
+	wish.is_by_hand = true;
+	if (code)
+		visit->has_pair = !inventory_pair(call->own, &remote, &wish, &visit->near,
+						  &visit->far, &ignored);
 	if (!visit->has_pair)
 		take_best(&visit->far, &remote);
 	device_list_close(&remote);
 	if (code)
-		find(call, "network", fault.text,
-		     "the two ends connect from one address to another of the same network",
-		     "ip address add ADDRESS/PREFIX dev NETDEV, of one network at both ends");
+		blame_addresses(call, &fault, visit->has_pair);
 }
 
 static int greet(struct visit *visit, const struct call *call, struct error *error)

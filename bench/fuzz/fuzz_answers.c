@@ -67,6 +67,7 @@ static void hear_devices(struct heard *heard, json_t *message)
 	FUZZ_CHECK(address_parse(&address.address, "192.168.1.1"));
 	wish.device_port = (uint8_t)json_is_true(json_object_get(message, "port"));
 	wish.server_device = json_string_value(json_object_get(message, "wish"));
+	wish.is_by_hand = json_is_true(json_object_get(message, "hand"));
 	code = inventory_pair(&local, &remote, &wish, near, far, &error);
 	fuzz_check_error(code, &error);
 	fuzz_check_text(far->device);

@@ -1,46 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/inventory.h"
-#include "core/address.h"
-#include "core/test/check.h"
-
-/* A machine for tests: up to four ports of up to four addresses each. */
-struct machine {
-	struct device_list list;
-	struct device_port ports[4];
-	struct device_address addresses[4][4];
-};
-
-static void add_port(struct machine *machine, const char *device, const char *link_layer,
-		     uint64_t rate_mbps)
-{
-	size_t n = machine->list.n_ports++;
-	struct device_port *port = &machine->ports[n];
-
-	machine->list.ports = machine->ports;
-	*port = (struct device_port){.port = 1,
-				     .state = IBV_PORT_ACTIVE,
-				     .link_layer = link_layer,
-				     .rate_mbps = rate_mbps,
-				     .active_mtu = 1024,
-				     .max_mtu = 4096,
-				     .numa_node = -1,
-				     .addresses = machine->addresses[n]};
-	snprintf(port->device, sizeof(port->device), "%s", device);
-}
-
-/* To the last port. */
-static void add_address(struct machine *machine, const char *text, unsigned int prefix)
-{
-	struct device_port *port = &machine->ports[machine->list.n_ports - 1];
-	struct device_address *address = &port->addresses[port->n_addresses++];
-
-	*address = (struct device_address){.prefix = prefix, .interface = "eth7"};
-	assert_true(address_parse(&address->address, text));
-}
+#include "bench/test/machines.h"
 
 static void test_round_trip(void **unused)
 {
@@ -65,7 +27,7 @@ static void test_round_trip(void **unused)
 	assert_int_equal(back.n_ports, 2);
 	assert_string_equal(back.ports[0].device, "mlx5_0");
 	assert_int_equal(back.ports[0].port, 2);
-	assert_int_not_equal(back.ports[0].state, IBV_PORT_ACTIVE);
+	assert_int_equal(back.ports[0].state, IBV_PORT_INIT);
 	assert_string_equal(back.ports[0].link_layer, "InfiniBand");
 	assert_int_equal(back.ports[0].rate_mbps, 400000);
 	assert_int_equal(back.ports[0].n_addresses, 0);
@@ -103,28 +65,6 @@ static void test_encoded(void **unused)
 	assert_true(json_equal(json, wanted));
 	json_decref(json);
 	json_decref(wanted);
-}
-
-/* A pair, or the error. */
-struct pairing {
-	struct result_end near;
-	struct result_end far;
-	struct error error;
-	int code;
-};
-
-static struct pairing pair(const struct machine *local, const struct machine *remote,
-			   const struct inventory_wish *wish)
-{
-	struct inventory_wish wished = *wish;
-	struct pairing found = {0};
-
-	if (!wished.host)
-		wished.host = "a.example";
-	wished.who = "a.example";
-	found.code = inventory_pair(&local->list, &remote->list, &wished, &found.near, &found.far,
-				    &found.error);
-	return found;
 }
 
 static void test_common_network(void **unused)
@@ -215,19 +155,6 @@ static void test_ports_that_are_down(void **unused)
 	remote.ports[0].state = IBV_PORT_ACTIVE;
 	local.ports[0].state = IBV_PORT_INIT;
 	assert_int_equal(pair(&local, &remote, &any).code, -ENETUNREACH);
-}
-
-static void two_each(struct machine *local, struct machine *remote)
-{
-	*local = *remote = (struct machine){0};
-	add_port(local, "slow0", "Ethernet", 10000);
-	add_address(local, "192.0.2.1", 24);
-	add_port(local, "fast0", "Ethernet", 100000);
-	add_address(local, "198.51.100.1", 24);
-	add_port(remote, "slow1", "Ethernet", 10000);
-	add_address(remote, "192.0.2.2", 24);
-	add_port(remote, "fast1", "Ethernet", 200000);
-	add_address(remote, "198.51.100.2", 24);
 }
 
 static void test_the_fastest(void **unused)
@@ -448,45 +375,6 @@ static void test_link_local_comes_last(void **unused)
 	assert_string_equal(found.near.address, "2001:db8::1");
 }
 
-/*
- * A leaf and a spine: each host on a network of its own, with a route between them. Link-local
- * prefixes are alike there as well, and lead nowhere.
- */
-static void test_link_local_beside_a_route(void **unused)
-{
-	const struct inventory_wish any = {0};
-	const struct inventory_wish both = {.device = "mlx5_0", .server_device = "mlx5_0/1"};
-	const struct inventory_wish written = {.host = "fe80::2"};
-	struct machine local = {0};
-	struct machine remote = {0};
-	struct pairing found;
-
-	add_port(&local, "mlx5_0", "Ethernet", 100000);
-	add_address(&local, "fe80::1", 64);
-	add_port(&remote, "mlx5_0", "Ethernet", 100000);
-	add_address(&remote, "fe80::2", 64);
-	/* The only ones that there are, at one end. */
-	assert_string_equal(pair(&local, &remote, &any).far.address, "fe80::2");
-	add_address(&local, "192.0.2.1", 24);
-	assert_string_equal(pair(&local, &remote, &any).far.address, "fe80::2");
-	add_address(&remote, "198.51.100.2", 24);
-	add_address(&remote, "fe80::3", 64);
-	found = pair(&local, &remote, &any);
-	assert_int_equal(found.code, -ENETUNREACH);
-	assert_string_equal(found.error.text,
-			    "mlx5_0 (192.0.2.1/24) and a.example's mlx5_0 (198.51.100.2/24) share "
-			    "no network; where there is a route, name both: -d and "
-			    "--server-device");
-	found = pair(&local, &remote, &both);
-	assert_int_equal(found.code, 0);
-	assert_string_equal(found.near.address, "192.0.2.1");
-	assert_string_equal(found.far.address, "198.51.100.2");
-	/* Who writes that down means it. */
-	found = pair(&local, &remote, &written);
-	assert_string_equal(found.near.address, "fe80::1");
-	assert_string_equal(found.far.address, "fe80::2");
-}
-
 /* Whatever networks they share: the software device is reached by nobody else. */
 static void test_the_software_device(void **unused)
 {
@@ -549,7 +437,6 @@ int main(void)
 		cmocka_unit_test(test_the_hosts_own_address),
 		cmocka_unit_test(test_one_machine),
 		cmocka_unit_test(test_link_local_comes_last),
-		cmocka_unit_test(test_link_local_beside_a_route),
 		cmocka_unit_test(test_the_software_device),
 		cmocka_unit_test(test_kept),
 	};
