@@ -12,6 +12,7 @@
 #include "core/pair.h"
 #include "core/settings.h"
 #include "core/verbs.h"
+#include "reports/case_id.h"
 
 /* Slots begin as datagrams would like it. */
 #define SLOT 64
@@ -89,7 +90,7 @@ static struct ground_settings ground_settings(const struct lane *lane, enum rdma
 /* Both ends go by the case's id: what is at its default, or chosen, is in it or not alike. */
 static void begin_verify(struct lane *lane, bool is_server)
 {
-	char id[128];
+	char id[CASE_ID];
 
 	parameters_id(lane->parameters, id, sizeof(id));
 	verify_init(&lane->verify, lane->parameters->verify, id, is_server, lane->number);

@@ -24,8 +24,8 @@ static int find_maximum(struct pace *seen, const struct result_case *most, struc
 	double seconds = (double)most->duration_ns / (double)NS_PER_S;
 
 	if (most->status != RESULT_COMPLETE || !most->messages)
-		return error_set(error, -ENODATA, "nobody knows what 100 %% are: %s: %s", most->id,
-				 result_status_name(most->status));
+		return error_set(error, -ENODATA, "nobody knows what 100 %% are: %.100s: %s",
+				 most->id, result_status_name(most->status));
 	memcpy(seen->maximum_case, most->id, sizeof(seen->maximum_case));
 	seen->maximum = (double)most->messages / seconds;
 	return 0;

@@ -354,7 +354,7 @@ int plan_check(const struct plan *plan, struct error *error)
 	for (size_t i = 0; i < plan->n_cases; i++)
 		if (!plan->cases[i].skipped[0])
 			return 0;
-	return error_set(error, -EINVAL, "nothing is left to run: %s: %s", plan->cases[0].id,
+	return error_set(error, -EINVAL, "nothing is left to run: %.120s: %s", plan->cases[0].id,
 			 plan->cases[0].skipped);
 }
 

@@ -14,7 +14,7 @@
 
 /* One case. Its figures are those of this and nothing else. */
 struct plan_case {
-	char id[128];
+	char id[CASE_ID];
 	const struct op *op;
 	enum result_kind kind;
 	struct parameters parameters; /* none is PARAMETER_AUTO that has a default */

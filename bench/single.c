@@ -56,7 +56,7 @@ static bool is_there(const struct single_list *list, const char *id)
 static void note_skipped(struct single_list *list, const struct plan_case *skipped)
 {
 	if (!list->n_skipped++)
-		snprintf(list->skipped, sizeof(list->skipped), "%s: %s", skipped->id,
+		snprintf(list->skipped, sizeof(list->skipped), "%.120s: %s", skipped->id,
 			 skipped->skipped);
 }
 

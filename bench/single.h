@@ -11,7 +11,7 @@
 #define SINGLE_TEXT 512
 
 struct single {
-	char id[128];
+	char id[CASE_ID];
 	bool is_bandwidth;
 	uint64_t iterations;  /* of a trial, that were asked for; 0: none were, like: */
 	uint64_t duration_ns; /* of what is measured */

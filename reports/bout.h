@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 
+#include "reports/case_id.h"
 #include "reports/duel.h"
 
 /* Of a latency, of a bandwidth, of a tail: what a gate does not look at below it. */
@@ -32,7 +33,7 @@ struct bout_values {
 };
 
 struct bout_case {
-	char id[128];
+	char id[CASE_ID];
 	bool is_bandwidth;
 	uint64_t iterations;         /* of each trial */
 	size_t trials[DUEL_ARMS];    /* that were tried, */

@@ -406,7 +406,7 @@ bool cells_unsteady(char text[static 256], const struct result *result)
 	if (first)
 		snprintf(text, 256,
 			 "%zu of %zu cases had not become steady when they were measured, "
-			 "such as %s",
+			 "such as %.120s",
 			 unsteady, with_figures, first->id);
 	return first;
 }

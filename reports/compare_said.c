@@ -151,10 +151,11 @@ void compare_say_gaps(const struct comparison *comparison, said *say, void *owne
 
 		count = count_alike(comparison, i);
 		if (count > 1)
-			snprintf(text, sizeof(text), "%zu cases, from %s to %s: %s%s", count,
-				 gaps[i].line->id, gaps[i + count - 1].line->id, gaps[i].why, rest);
+			snprintf(text, sizeof(text), "%zu cases, from %.200s to %.200s: %s%s",
+				 count, gaps[i].line->id, gaps[i + count - 1].line->id, gaps[i].why,
+				 rest);
 		else
-			snprintf(text, sizeof(text), "%s: %s%s", gaps[i].line->id, gaps[i].why,
+			snprintf(text, sizeof(text), "%.400s: %s%s", gaps[i].line->id, gaps[i].why,
 				 rest);
 		say(owner, text);
 	}

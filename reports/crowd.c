@@ -8,7 +8,7 @@
 #include "reports/knee.h"
 #include "reports/trials.h"
 
-#define NAME_SIZE 256
+#define NAME_SIZE (CASE_ID + 64)
 
 static bool is_low_from(const struct crowd_point *points, size_t first, size_t n_points,
 			double best)

@@ -201,14 +201,14 @@ static int not_known(const struct limit *limit, const struct result_case *line, 
 	uint32_t beyond;
 
 	if (!statistic)
-		return error_set(error, -ERANGE, "%s: nobody knows the line's rate, for %s",
+		return error_set(error, -ERANGE, "%.120s: nobody knows the line's rate, for %s",
 				 line->id, limit->text);
 	if (!statistic->parts_per_million || !line->latency)
-		return error_set(error, -ERANGE, "%s: %s is not known", line->id,
+		return error_set(error, -ERANGE, "%.120s: %s is not known", line->id,
 				 name_of(statistic));
 	beyond = MILLION - statistic->parts_per_million;
 	return error_set(error, -ERANGE,
-			 "%s: %s is not known: %" PRIu64 " samples are fewer than %" PRIu32,
+			 "%.120s: %s is not known: %" PRIu64 " samples are fewer than %" PRIu32,
 			 line->id, name_of(statistic), line->latency->count,
 			 (10 * MILLION + beyond - 1) / beyond);
 }
@@ -239,9 +239,9 @@ int limit_check(const struct limit *limit, const struct result *result,
 		return 0;
 	print_value(limit, value, text);
 	if (!limit->statistic)
-		return error_set(error, -ERANGE, "%s: %s%s is below %s", line->id, text,
+		return error_set(error, -ERANGE, "%.120s: %s%s is below %s", line->id, text,
 				 limit->unit->shown, limit->text);
-	return error_set(error, -ERANGE, "%s: %s %s%s is above %s", line->id,
+	return error_set(error, -ERANGE, "%.120s: %s %s%s is above %s", line->id,
 			 name_of(limit->statistic), text, limit->unit->shown, limit->text);
 }
 

@@ -174,7 +174,7 @@ static int load_new_case(struct result *result, json_t *json, json_t *ids, struc
 	if (code)
 		return code;
 	if (json_object_get(ids, line->id))
-		return error_set(error, -EINVAL, "case %zu has the id of another one: %s",
+		return error_set(error, -EINVAL, "case %zu has the id of another one: %.120s",
 				 result->n_cases, line->id);
 	if (json_object_set_new(ids, line->id, json_true()))
 		return error_set_errno(error, -ENOMEM, "cannot keep the cases");

@@ -434,6 +434,6 @@ int load_case(struct result_case *line, json_t *json, json_t *texts, struct erro
 				 "id: '%.60s' does not begin with a letter or a digit", line->id);
 	code = load_rest(line, json, texts, error);
 	if (code)
-		error_wrap(error, "%s", line->id);
+		error_wrap(error, "%.120s", line->id);
 	return code;
 }

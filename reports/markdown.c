@@ -42,7 +42,7 @@ static void add_others(struct markdown *page, const struct result *result)
 	page->before = "\n**Failed, lost, not run**\n\n";
 	for (size_t i = 0; i < result->n_cases; i++) {
 		const struct result_case *line = &result->cases[i];
-		char text[512];
+		char text[CASE_ID + 512];
 
 		if (cells_has_figures(line) && !line->lost)
 			continue;

@@ -387,7 +387,7 @@ static int merge_case(struct result *into, const struct result_case *from, struc
 	if (!code)
 		code = merge_counters(line, from->counters, error);
 	if (code) {
-		error_wrap(error, "%s", from->id);
+		error_wrap(error, "%.120s", from->id);
 		return code;
 	}
 	if (rank(from->status) > rank(line->status)) {
@@ -418,7 +418,7 @@ int merge_check_new(const struct result *into, const struct result *from, struct
 		for (size_t j = 0; j < into->n_cases; j++)
 			if (!strcmp(into->cases[j].id, from->cases[i].id) &&
 			    check_new(&into->cases[j], &from->cases[i], error))
-				return error_wrap(error, "%s", from->cases[i].id);
+				return error_wrap(error, "%.120s", from->cases[i].id);
 	return 0;
 }
 

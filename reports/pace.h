@@ -11,14 +11,15 @@
 
 #include "core/error.h"
 #include "core/hist.h"
+#include "reports/case_id.h"
 
 struct result_case;
 
 struct pace {
-	struct hist lag;         /* from when they were due to their posts, nanoseconds */
-	struct hist uncorrected; /* from their posts */
-	char maximum_case[128];  /* that has measured what 100 % are; empty: not needed */
-	double maximum;          /* its messages per second */
+	struct hist lag;            /* from when they were due to their posts, nanoseconds */
+	struct hist uncorrected;    /* from their posts */
+	char maximum_case[CASE_ID]; /* that has measured what 100 % are; empty: not needed */
+	double maximum;             /* its messages per second */
 };
 
 /* Of a trial. */

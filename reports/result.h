@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "core/hist.h"
+#include "reports/case_id.h"
 #include "reports/chosen.h"
 #include "reports/fingerprint.h"
 #include "reports/flows.h"
@@ -78,16 +79,16 @@ struct result_place {
 };
 
 struct result_case {
-	char id[128];
+	char id[CASE_ID];
 	const char *op;
 	const char *metric;
 	const char *cq;
 	const char *server_cq;
 	const char *transport;
 	uint64_t size;
-	json_t *parameters; /* all of them, by their names */
-	char beside[128];   /* the case that its trials were run in turn with; empty: none */
-	const char *by;     /* what they differ in */
+	json_t *parameters;   /* all of them, by their names */
+	char beside[CASE_ID]; /* the case that its trials were run in turn with; empty: none */
+	const char *by;       /* what they differ in */
 	enum result_kind kind;
 	enum result_status status;
 	char error[256]; /* of a failed one, or why it is skipped */

@@ -9,7 +9,7 @@
 #include "reports/figure.h"
 #include "reports/interval.h"
 
-#define TEXT 512
+#define TEXT (2 * CASE_ID + 512)
 
 /* Two cases, and what one is worth beside the other. */
 struct pair {
