@@ -24,6 +24,7 @@ static const struct row {
 	{"max_qp",              FIELD(max_qp)             },
 	{"max_qp_wr",           FIELD(max_qp_wr)          },
 	{"max_sge",             FIELD(max_sge)            },
+	{"max_sge_rd",          FIELD(max_sge_rd)         },
 	{"max_cqe",             FIELD(max_cqe)            },
 	{"max_cq",              FIELD(max_cq)             },
 	{"max_mr",              FIELD(max_mr)             },
@@ -197,11 +198,14 @@ void capacity_read(struct capacity *capacity, const struct result_end *end, bool
 		   const char *whose)
 {
 	const json_t *device = json_object_get(end->facts, "device");
+	const char *provider = json_string_value(
+		json_object_get(json_object_get(end->facts, "rdma_core"), "provider"));
 
 	*capacity = (struct capacity){
 		.whose = whose,
 		.is_server = is_server,
 		.is_iwarp = end->link_layer && !strcmp(end->link_layer, "iWARP"),
+		.is_chelsio = provider && strstr(provider, "cxgb4"),
 	};
 	snprintf(capacity->name, sizeof(capacity->name), "%s/%u", end->device, end->port);
 	read_attributes(&capacity->device, device);
@@ -209,8 +213,13 @@ void capacity_read(struct capacity *capacity, const struct result_end *end, bool
 	read_port(capacity, end, json_object_get(end->facts, "port"));
 }
 
-static int check_transport(const struct capacity *capacity, const struct parameters *p,
-			   struct error *error)
+static bool has_immediate(const struct op *op)
+{
+	return op == &op_write_imm || op->shape.rings;
+}
+
+static int check_transport(const struct capacity *capacity, const struct op *op,
+			   const struct parameters *p, struct error *error)
 {
 	enum transport transport = (enum transport)p->transport;
 	/* What finds out about needs connects by hand as well. */
@@ -222,6 +231,9 @@ static int check_transport(const struct capacity *capacity, const struct paramet
 	if (is_by_hand && capacity->is_iwarp)
 		return error_set(error, -EOPNOTSUPP,
 				 "the device is iWARP, which is connected by rdma_cm only");
+	if (has_immediate(op) && capacity->is_iwarp && !capacity->is_chelsio)
+		return error_set(error, -EOPNOTSUPP,
+				 "the device is iWARP, whose writes have no immediate data");
 	return 0;
 }
 
@@ -253,7 +265,7 @@ int capacity_check(const struct capacity *capacity, const struct op *op,
 		   const struct parameters *parameters, struct error *error)
 {
 	const struct limits wanted = lane_limits(parameters, &op->shape, capacity->is_server);
-	int code = check_transport(capacity, parameters, error);
+	int code = check_transport(capacity, op, parameters, error);
 
 	/* A device that answers no atomics posts none. */
 	if (!code && needs_atomics(capacity, op, parameters))

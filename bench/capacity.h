@@ -20,6 +20,7 @@ struct capacity {
 	char name[80];     /* of device and port */
 	bool is_server;
 	bool is_iwarp;
+	bool is_chelsio; /* by its provider: of iWARP the one that may have immediate data */
 	struct ibv_device_attr device;
 	struct ibv_port_attr port;
 	unsigned int transports;                    /* a bit for each one that it has */

@@ -298,6 +298,7 @@ struct limits lane_limits(const struct parameters *parameters, const struct lane
 	/* Of what connects, at either end. */
 	bool makes_pair = shape->makes_pair && (shape->connects || !is_server);
 	bool makes_cq = shape->makes_cq && !is_server;
+	bool posts_reads = shape->is_read && (!is_server || parameters->bidirectional);
 	bool registers_each = parameters->registration == REGISTRATION_EACH && !is_server;
 	uint32_t n_lanes = pattern_lanes(parameters, is_server);
 	struct lane lane = {
@@ -320,6 +321,7 @@ struct limits lane_limits(const struct parameters *parameters, const struct lane
 		.srq_depth = ground.srq_depth,
 		.cq_depth = ground.cq_depth,
 		.sge = settings_sges(&settings),
+		.read_sge = posts_reads ? (uint32_t)parameters->sge : 0,
 		.queue_pairs = (lane.n_flows + makes_pair) * n_lanes,
 		.completion_queues = (1 + makes_cq) * n_lanes,
 		.srqs = ground.srq_depth ? n_lanes : 0,

@@ -71,6 +71,8 @@ int limits_check(const struct limits *wanted, const struct ibv_device_attr *devi
 	check_srq(wanted, device, error);
 	check(error, "completion queue depth", wanted->cq_depth, least(device->max_cqe, INT32_MAX));
 	check(error, "number of scatter-gather entries", wanted->sge, least(device->max_sge, sge));
+	check(error, "number of scatter-gather entries of a read", wanted->read_sge,
+	      if_told(least(device->max_sge_rd, INT32_MAX)));
 	check(error, "number of queue pairs", wanted->queue_pairs,
 	      if_told(least(device->max_qp, INT32_MAX)));
 	check(error, "number of completion queues", wanted->completion_queues,

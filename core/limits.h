@@ -26,6 +26,7 @@ struct limits {
 	uint32_t srq_depth;
 	uint64_t cq_depth;
 	uint32_t sge;
+	uint32_t read_sge; /* where those of reads are counted; 0: there are none */
 	uint32_t queue_pairs;
 	uint32_t completion_queues;
 	uint32_t srqs;

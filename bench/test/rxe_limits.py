@@ -120,7 +120,8 @@ class Limits(Served):
             device = end["facts"]["device"]
             for name in (
                 "max_qp", "max_qp_wr", "max_sge", "max_cqe", "max_srq", "max_srq_wr",
-                "max_srq_sge", "max_qp_rd_atom", "max_qp_init_rd_atom",
+                "max_srq_sge", "max_sge_rd", "max_qp_rd_atom",
+                "max_qp_init_rd_atom",
             ):
                 self.assertEqual(device[name], self.limits[name], name)
             # JSON's integers here have 63 bits.

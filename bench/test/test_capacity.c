@@ -8,7 +8,7 @@
 
 /* What the rows of the tests are about is taken from this and put in its place. */
 static const char made_up_device[] =
-	"{'device':{'max_qp':16, 'max_qp_wr':1000, 'max_sge':4, 'max_cqe':4000, 'max_cq':12, 'max_mr':14, 'max_srq':1,"
+	"{'device':{'max_qp':16, 'max_qp_wr':1000, 'max_sge':4, 'max_sge_rd':3, 'max_cqe':4000, 'max_cq':12, 'max_mr':14, 'max_srq':1,"
 	" 'max_srq_wr':500, 'max_srq_sge':2, 'max_qp_rd_atom':16, 'max_qp_init_rd_atom':8,"
 	" 'max_mr_size':1048576, 'atomics':'hca', 'max_inline':{'RC':100, 'UC':120, 'UD':60}},"
 	" 'port':{'max_msg_sz':65536, 'gids':[0, 3, 255]}}";
@@ -106,23 +106,38 @@ static void check_calls(bool is_server, const char *text, const char *sentence)
 	json_decref(end.facts);
 }
 
+/* Of a read each end has limits of its own, and who answers it none. */
+static void test_pieces_of_reads(void **unused)
+{
+	static const char sentence[] =
+		OWN "number of scatter-gather entries of a read 4 exceeds the device's limit 3";
+
+	check_calls(false, "op=read sge=3", NULL);
+	check_calls(false, "op=read sge=4", sentence);
+	check_calls(false, "op=read-notify sge=4", sentence);
+	check_calls(false, "op=write sge=4", NULL);
+	check_calls(true, "op=read sge=4", NULL);
+	check_calls(true, "op=read metric=bw sge=4 bidirectional=1 access=same", sentence);
+	check("{'device':{'max_sge_rd':0}}", "op=read metric=bw sge=4 bidirectional=1", NULL);
+}
+
 /* A queue pair or a completion queue more of each thread, at the client, and no more. */
 static void test_what_calls_make(void **unused)
 {
 	static const char queue_pairs[] =
 		OWN "number of queue pairs 18 exceeds the device's limit 16";
 	static const char *const rows[][2] = {
-		{"op=create-qp threads=8",    NULL                                 },
-		{"op=create-qp threads=9",    queue_pairs                          },
-		{"op=post-recv threads=8",    NULL                                 },
-		{"op=post-recv threads=9",    queue_pairs                          },
-		{"op=connect threads=8",      NULL                                 },
-		{"op=create-cq threads=6",    NULL                                 },
+		{"op=create-qp threads=8",     NULL                                },
+		{"op=create-qp threads=9",     queue_pairs                         },
+		{"op=post-recv threads=8",     NULL                                },
+		{"op=post-recv threads=9",     queue_pairs                         },
+		{"op=connect threads=8",       NULL                                },
+		{"op=create-cq threads=6",     NULL                                },
 		{"op=create-cq threads=7",
 		 OWN "number of completion queues 14 exceeds the device's limit 12"},
-		{"op=open-device threads=12", NULL                                 },
-		{"op=alloc-pd threads=12",    NULL                                 },
-		{"op=poll-cq threads=12",     NULL                                 },
+		{"op=open-device threads=12",  NULL                                },
+		{"op=alloc-pd threads=12",     NULL                                },
+		{"op=poll-cq threads=12",      NULL                                },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -249,6 +264,27 @@ static void test_iwarp(void **unused)
 	json_decref(end.facts);
 }
 
+/* Its writes have none, but for those of one maker's cards. */
+static void test_immediate_data_on_iwarp(void **unused)
+{
+	static const char sentence[] =
+		OWN "the device is iWARP, whose writes have no immediate data";
+	static const char *const texts[] = {"op=write-imm", "op=write-imm metric=bw", "op=doorbell",
+					    "op=doorbell metric=bw"};
+	struct result_end plain = made_up_end("{'rdma_core':{'provider':'libsiw-rdmav34.so'}}");
+	struct result_end able = made_up_end("{'rdma_core':{'provider':'libcxgb4-rdmav34.so'}}");
+
+	plain.link_layer = able.link_layer = "iWARP";
+	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
+		check_end(&plain, texts[i], sentence);
+		check_end(&able, texts[i], NULL);
+	}
+	check_end(&plain, "op=write-notify", NULL);
+	check_end(&plain, "op=read metric=bw", NULL);
+	json_decref(plain.facts);
+	json_decref(able.facts);
+}
+
 /* An older one, one without its device, or one that does not make sense. */
 static void test_what_is_not_told_is_no_limit(void **unused)
 {
@@ -313,8 +349,10 @@ int main(void)
 		cmocka_unit_test(test_rows_of_gids),
 		cmocka_unit_test(test_more_than_there_is),
 		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_pieces_of_reads),
 		cmocka_unit_test(test_what_a_device_has_not),
 		cmocka_unit_test(test_iwarp),
+		cmocka_unit_test(test_immediate_data_on_iwarp),
 		cmocka_unit_test(test_what_is_not_told_is_no_limit),
 		cmocka_unit_test(test_an_mtu_that_is_not_told),
 		cmocka_unit_test(test_nonsense),

@@ -15,6 +15,7 @@ static const struct ibv_device_attr device = {
 	.max_srq_sge = 20,
 	.max_cqe = 1500,
 	.max_sge = 30,
+	.max_sge_rd = 20,
 	.max_qp_rd_atom = 16,
 	.max_qp_init_rd_atom = 128,
 };
@@ -57,6 +58,8 @@ static void test_one_more_than_allowed(void **unused)
 		{{.memory_bytes = (1 << 20) + 1},
 		 "size of registered memory 1048577 exceeds the device's limit 1048576"                                                   },
 		{{.sge = 31},					  "number of scatter-gather entries 31 exceeds the device's limit 30"},
+		{{.read_sge = 21},
+		 "number of scatter-gather entries of a read 21 exceeds the device's limit 20"                                            },
 		{{.reads = 17},					"number of outstanding reads 17 exceeds the device's limit 16"     },
 		{{.message_bytes = 8388609},
 		 "message size 8388609 exceeds the device's limit 8388608"                                                                },
