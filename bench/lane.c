@@ -31,6 +31,9 @@
 /* An answer by a transport that may lose it is given up sooner. */
 #define LOST_NS (200 * NS_PER_MS)
 
+/* Of a queue pair that nothing is sent by: what is asked for is of what the call makes. */
+#define CALL_DEPTH 64
+
 /* A message that is looked at may not be overwritten before, nor one that is under way. */
 static void make_slots(struct lane *lane)
 {
@@ -56,6 +59,8 @@ static uint64_t send_depth(const struct lane *lane)
 	const struct parameters *p = lane->parameters;
 	uint64_t depth = p->tx_depth;
 
+	if (lane->shape->is_call && !lane->shape->makes_pair)
+		return CALL_DEPTH;
 	if (p->metric == METRIC_LAT && depth < 2 * p->cq_mod)
 		depth = 2 * p->cq_mod;
 	return lane->shape->is_notified ? 2 * depth : depth;
@@ -319,7 +324,9 @@ struct limits lane_limits(const struct parameters *parameters, const struct lane
 		.send_depth = settings_send_depth(&settings),
 		.recv_depth = ground.srq_depth ? 0 : settings_recv_depth(&settings),
 		.srq_depth = ground.srq_depth,
-		.cq_depth = ground.cq_depth,
+		.cq_depth = makes_cq && parameters->tx_depth > ground.cq_depth
+				    ? parameters->tx_depth
+				    : ground.cq_depth,
 		.sge = settings_sges(&settings),
 		.read_sge = posts_reads ? (uint32_t)parameters->sge : 0,
 		.queue_pairs = (lane.n_flows + makes_pair) * n_lanes,
