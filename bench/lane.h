@@ -5,7 +5,8 @@
  * ready. Buffer and completion queue live as long as the lane, the queue pairs for one
  * trial: meet.h makes them. A lane belongs to the thread that runs it. Whatever a loop
  * writes is in the lane, or hangs on it alone: each is on cache lines of its own, so that
- * the threads of a case write none of another's.
+ * the threads of a case write none of another's. What the provider has once for each
+ * context of a device, as doorbells, is shared: all lanes have librdmacm's.
  */
 #ifndef BENCH_LANE_H
 #define BENCH_LANE_H
