@@ -14,6 +14,8 @@
 
 /* Memory that is touched and registered in that time, if it is slow. */
 #define BYTES_PER_MS (256U << 10)
+/* What a queue pair takes to be made, and listened for. */
+#define PAIR_MS 10
 
 static int receive(struct trial *trial, json_t **message, struct error *error)
 {
@@ -21,6 +23,9 @@ static int receive(struct trial *trial, json_t **message, struct error *error)
 
 	/* The server has as much memory to touch, and to register. */
 	timeout_ms += (unsigned int)(trial->lane.ground.buffer_size * trial->team.n / BYTES_PER_MS);
+	/* And as many queue pairs. */
+	if (trial->lane.parameters)
+		timeout_ms += pattern_pairs(trial->lane.parameters) * PAIR_MS;
 	return control_await(trial->control, message, timeout_ms, trial->stop, error);
 }
 
