@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/verify.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -56,15 +57,18 @@ void verify_begin(struct verify *verify)
 #define STEP         0x9e3779b97f4a7c15ULL
 #define STEP_INVERSE 0xf1de83e19937733dULL
 
-/* Eight bytes of the pattern: those of the place offset, which is a multiple of eight. */
+/*
+ * Eight bytes of the pattern: those of the place offset, which is a multiple of eight. They are
+ * the same wherever they are made: the two ends may have different orders of bytes.
+ */
 static uint64_t word_at(uint64_t sender, uint64_t sequence, size_t offset)
 {
-	return mix(sender + mix(sequence * STEP + offset));
+	return htole64(mix(sender + mix(sequence * STEP + offset)));
 }
 
 static uint64_t sequence_of(uint64_t sender, uint64_t word, size_t offset)
 {
-	return (unmix(unmix(word) - sender) - offset) * STEP_INVERSE;
+	return (unmix(unmix(le64toh(word)) - sender) - offset) * STEP_INVERSE;
 }
 
 static uint64_t pattern_of(const struct verify *verify)

@@ -51,6 +51,23 @@ static void test_what_is_right(void **unused)
 	}
 }
 
+/* Computed elsewhere, in the order that both ends have, whatever their own is. */
+static void test_the_bytes(void **unused)
+{
+	static const uint8_t first[] = {0x1b, 0x92, 0x7f, 0x9c, 0x18, 0x62, 0xfd, 0x78};
+	static const uint8_t last[] = {0x16, 0x8d, 0x4d, 0x99, 0x49};
+	struct ends ends;
+
+	begin(&ends, 1);
+	send_number(&ends, 0);
+	assert_memory_equal(ends.bytes, first, sizeof(first));
+	send_number(&ends, 0x123);
+	assert_memory_equal(ends.bytes + 56, last, sizeof(last));
+	ends.to.length = LENGTH;
+	verify_find(&ends.to);
+	assert_int_equal(ends.to.sequence, 0x123);
+}
+
 /* Whichever byte it is: its place, what it is, and what it was. */
 static void test_a_wrong_byte(void **unused)
 {
@@ -181,6 +198,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_right),
+		cmocka_unit_test(test_the_bytes),
 		cmocka_unit_test(test_a_wrong_byte),
 		cmocka_unit_test(test_what_a_pattern_names),
 		cmocka_unit_test(test_after_a_loss),
