@@ -12,6 +12,7 @@
 #include "bench/facts.h"
 #include "core/clock.h"
 #include "core/compiler.h"
+#include "core/random.h"
 #include "reports/alike.h"
 #include "reports/banner.h"
 #include "reports/document.h"
@@ -34,19 +35,10 @@ struct order {
 	size_t count;
 };
 
-static uint64_t draw(struct rounds *rounds)
-{
-	uint64_t mixed = rounds->random += 0x9e3779b97f4a7c15ULL;
-
-	mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebULL;
-	return mixed ^ (mixed >> 31);
-}
-
 static void shuffle(struct rounds *rounds, struct order *order)
 {
 	for (size_t i = order->count; i > 1; i--) {
-		size_t other = draw(rounds) % i;
+		size_t other = random_next(&rounds->random) % i;
 		size_t kept = order->cases[i - 1];
 
 		order->cases[i - 1] = order->cases[other];
@@ -506,7 +498,7 @@ static int run_rounds(struct rounds *rounds, size_t count, bool is_again, struct
 		if (rounds->view)
 			rounds->view->begins(rounds->view, i, count);
 		/* Of two rounds the second has it the other way round. */
-		is_head_first = i % 2 ? !is_head_first : draw(rounds) & 1;
+		is_head_first = i % 2 ? !is_head_first : random_next(&rounds->random) & 1;
 		*round = (struct bout_round){.is_again = is_again,
 					     .is_head_first = is_head_first,
 					     .began_ns = clock_now_ns() - rounds->start_ns};

@@ -6,17 +6,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* A permutation of 64 bits in which every bit of the input moves half of the output. */
-static uint64_t mix(uint64_t value)
-{
-	value ^= value >> 30;
-	value *= 0xbf58476d1ce4e5b9ULL;
-	value ^= value >> 27;
-	value *= 0x94d049bb133111ebULL;
-	return value ^ value >> 31;
-}
+#include "core/random.h"
 
-/* Its inverse. */
+/* The inverse of random_mix. */
 static uint64_t unmix(uint64_t value)
 {
 	value ^= value >> 31 ^ value >> 62;
@@ -31,7 +23,7 @@ static uint64_t hash(const char *text)
 	uint64_t value = 0;
 
 	for (; *text; text++)
-		value = mix(value + (unsigned char)*text);
+		value = random_mix(value + (unsigned char)*text);
 	return value;
 }
 
@@ -43,8 +35,8 @@ void verify_init(struct verify *verify, uint64_t every, const char *id, bool is_
 	*verify = (struct verify){
 		.every = every,
 		.until = 1,
-		.near = mix(name + is_server),
-		.far = mix(name + !is_server),
+		.near = random_mix(name + is_server),
+		.far = random_mix(name + !is_server),
 	};
 }
 
@@ -63,7 +55,7 @@ void verify_begin(struct verify *verify)
  */
 static uint64_t word_at(uint64_t sender, uint64_t sequence, size_t offset)
 {
-	return htole64(mix(sender + mix(sequence * STEP + offset)));
+	return htole64(random_mix(sender + random_mix(sequence * STEP + offset)));
 }
 
 static uint64_t sequence_of(uint64_t sender, uint64_t word, size_t offset)
