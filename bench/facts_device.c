@@ -60,12 +60,15 @@ static void add_driver(json_t *section, const struct facts_place *place, const c
 	facts_read(section, place->root, folder, rdma_rows, ARRAY_LENGTH(rdma_rows));
 }
 
-/* Where the physical function is another machine's, it cannot be told from here. */
+/*
+ * Where the physical function is another machine's, it cannot be told from here; nor where
+ * processors do not tell whether there is one, as those of arm64.
+ */
 static void add_function(json_t *section, const struct facts_place *place)
 {
 	bool is_virtual = tree_exists(place->root, CLASS "/%s/device/physfn", place->device);
 
-	if (is_virtual || facts_cpu_flag(place->root, "hypervisor") <= 0)
+	if (is_virtual || facts_cpu_flag(place->root, "hypervisor") == 0)
 		json_object_set_new(section, "virtual_function", json_boolean(is_virtual));
 }
 

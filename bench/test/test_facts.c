@@ -262,6 +262,14 @@ static void test_infiniband(void **unused)
 	made_up_file(&machine, "/proc/cpuinfo", "flags\t\t: fpu tsc hypervisor");
 	check_section(&machine, "mlx5_0", "device",
 		      "{'name':'mlx5_0', 'software':false, 'kind':'hardware'}");
+	/* No processor of arm64 says whether it is a guest's. */
+	made_up_file(&machine, "/proc/cpuinfo", "processor\t: 0\nFeatures\t: fp asimd");
+	check_section(&machine, "mlx5_0", "device",
+		      "{'name':'mlx5_0', 'software':false, 'kind':'hardware'}");
+	made_up_file(&machine, "/proc/cpuinfo", "flags\t\t: fpu tsc");
+	check_section(
+		&machine, "mlx5_0", "device",
+		"{'name':'mlx5_0', 'software':false, 'kind':'hardware', 'virtual_function':false}");
 	made_up_close(&machine);
 }
 
