@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "bench/inputs.h"
+#include "bench/journal.h"
 #include "core/clock.h"
 #include "core/compiler.h"
 #include "reports/load.h"
@@ -270,7 +271,7 @@ static int take_all(struct child *child, uint64_t deadline, int stop, struct err
 	return error->code;
 }
 
-/* Its status, or -1: it was ended by force. */
+/* Its status, or -1: it was ended by force, or could not even be. */
 static int end(struct child *child, bool is_wanted)
 {
 	static const int signals[] = {SIGTERM, SIGKILL};
@@ -279,7 +280,16 @@ static int end(struct child *child, bool is_wanted)
 	int status = -1;
 
 	while (!waitpid(child->pid, &status, WNOHANG)) {
-		if (next < ARRAY_LENGTH(signals) && clock_now_ns() >= deadline) {
+		bool is_time = clock_now_ns() >= deadline;
+
+		/* One that waits for a device, or for a disk, ends when the kernel lets it. */
+		if (is_time && next == ARRAY_LENGTH(signals)) {
+			journal_say("an arm, process %d, has not ended by SIGKILL: it is left "
+				    "behind",
+				    child->pid);
+			return -1;
+		}
+		if (is_time) {
 			kill(-child->pid, signals[next++]);
 			deadline = clock_deadline(GOODBYE_MS);
 		}

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "bench/choose.h"
+#include "bench/journal.h"
 #include "bench/value.h"
 #include "core/clock.h"
 #include "core/compiler.h"
@@ -284,6 +285,7 @@ void launch_stop(struct launch *launch)
 	static const int signals[] = {SIGTERM, SIGKILL};
 	uint64_t deadline = clock_deadline(GOODBYE_MS);
 	struct pollfd life = {.events = POLLIN};
+	bool is_left = false;
 	size_t next = 0;
 
 	if (!launch->pid)
@@ -291,13 +293,21 @@ void launch_stop(struct launch *launch)
 	close(launch->input);
 	/* Where there is none, what ended is seen a little later. */
 	life.fd = pidfd_open(launch->pid, 0);
-	while (!has_ended(launch)) {
-		if (next < ARRAY_LENGTH(signals) && clock_now_ns() >= deadline) {
+	while (!has_ended(launch) && !is_left) {
+		bool is_time = clock_now_ns() >= deadline;
+
+		/* One that waits for a device, or for a disk, ends when the kernel lets it. */
+		is_left = is_time && next == ARRAY_LENGTH(signals);
+		if (is_time && !is_left) {
 			kill(launch->pid, signals[next++]);
 			deadline = clock_deadline(GOODBYE_MS);
 		}
 		poll(&life, 1, 5);
 	}
+	if (is_left)
+		journal_say("the server that was started, process %d, has not ended by SIGKILL: it "
+			    "is left behind",
+			    launch->pid);
 	if (life.fd >= 0)
 		close(life.fd);
 	close(launch->output);

@@ -39,7 +39,10 @@ struct launch_server {
 int launch_start(struct launch *launch, const char *command, const char *host,
 		 const struct launch_server *server, struct error *error);
 
-/* Ends it: politely first. A zeroed one is fine. */
+/*
+ * Ends it: politely first. One that the kernel does not let go is left behind after some
+ * seconds, and told of. A zeroed one is fine.
+ */
 void launch_stop(struct launch *launch);
 
 #endif
