@@ -62,10 +62,18 @@ static void blame_way(const struct call *call, const struct error *fault)
 	}
 }
 
+/* Who refuses says what would help: a secret, a network of --allow, another version. */
+static bool is_refusal(int code)
+{
+	return code == -ESHUTDOWN || code == -EACCES;
+}
+
 static void blame_server(const struct call *call, const struct error *fault)
 {
 	find(call, "server", fault->text, "a run would end here as well",
-	     "verbmark doctor there, and verbmark of the same version at both ends");
+	     is_refusal(fault->code)
+		     ? ""
+		     : "verbmark doctor there, and verbmark of the same version at both ends");
 }
 
 /*

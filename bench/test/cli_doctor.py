@@ -134,6 +134,8 @@ class Doctor(unittest.TestCase):
         document = self.greeted({"type": "refused", "reason": "upgrade\x1b[2J the older one"})
         found = [row for row in document["findings"] if row["code"] == "server"]
         self.assertEqual([row["what"] for row in found], ["127.0.0.1: upgrade?[2J the older one"])
+        # It has said what to do.
+        self.assertEqual([row["mend"] for row in found], [""])
         self.assertNotIn("server", document["hosts"])
 
     WELCOME = {
