@@ -20,7 +20,7 @@ static int take_head(struct wire_reader *reader, struct error *error)
 	if (reader->length <= (reader->is_sealed ? SEAL_SIZE : 0) || reader->length > limit)
 		return error_set(error, -EPROTO,
 				 "a control message of %u bytes: the other end is not verbmark",
-				 head);
+				 reader->length);
 	if (reader->is_sealed && !reader->seal.is_set)
 		return error_set(error, -EPROTO, "a sealed control message before any secret");
 	if (!reader->is_sealed && reader->has_sealed)

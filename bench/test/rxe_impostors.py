@@ -176,7 +176,7 @@ class Impostors(unittest.TestCase):
 
     def test_four_gib(self):
         self.check_impostor(
-            four_gib, ".*a control message of 4294967295 bytes: the other end is not verbmark"
+            four_gib, ".*a control message of 2147483647 bytes: the other end is not verbmark"
         )
 
     def test_half_a_frame(self):

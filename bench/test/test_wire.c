@@ -126,7 +126,10 @@ static void test_lengths_that_cannot_be(void **unused)
 		{"\0\0\0\0",         "a control message of 0 bytes: the other end is not verbmark"         },
 		{"\0\x10\0\1",       "a control message of 1048577 bytes: the other end is not verbmark"   },
 		{"\xff\xff\xff\xff",
-		 "a control message of 4294967295 bytes: the other end is not verbmark"                    },
+		 "a control message of 2147483647 bytes: the other end is not verbmark"                    },
+ /* Of one with a seal, too, it is how many there are. */
+		{"\x80\x20\0\0",
+		 "a control message of 2097152 bytes: the other end is not verbmark"                       },
 		{"HTTP",             "a control message of 1213486160 bytes: the other end is not verbmark"},
 		{"SSH-",             "the other end is not verbmark"                                       },
 		{"\x16\3\1\2",       "the other end is not verbmark"                                       },
