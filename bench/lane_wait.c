@@ -16,7 +16,9 @@ int lane_failed(const struct flow *flow, struct error *error)
 
 int lane_post_failed(int code, struct error *error)
 {
-	return error_set_errno(error, verbs_result(code), "cannot post");
+	error_set_errno(error, verbs_result(code), "cannot post");
+	return error_append(error, "a limit that the device does not tell: dmesg may, and smaller "
+				   "-t, -I or --sge may pass");
 }
 
 int lane_completion_failed(const struct ibv_wc *wc, struct error *error)
@@ -63,6 +65,7 @@ int lane_settle(struct lane *lane, struct error *error)
 
 /* Seen with rxe of Linux 6.1, and with fences alone. */
 static const char fenced[] = "; Soft-RoCE now and then forgets what waits behind a fence";
+static const char path[] = "; verbmark doctor HOST says what the path between them loses";
 /* It takes nothing any more. */
 static const char early[] =
 	"; with -b a thread may be through long before others: -D instead of -n";
@@ -71,7 +74,7 @@ int lane_stalled(const struct lane *lane, struct error *error)
 {
 	const struct parameters *p = lane->parameters;
 	bool is_counted = p->bidirectional && p->threads > 1 && p->iterations != PARAMETER_AUTO;
-	const char *hint = "";
+	const char *hint = path;
 
 	if (lane->flows[0].notice.flags & IBV_SEND_FENCE)
 		hint = fenced;

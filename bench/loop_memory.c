@@ -14,7 +14,7 @@ int memory_look(struct lane *lane, uint64_t *since_ns, bool is_responder, struct
 	got = completion_poll(lane->completion, 1, &wc);
 	if (got)
 		return got > 0 ? lane_take(lane, &wc, &is_message, error)
-			       : error_set(error, -EIO, "the completion queue cannot be polled");
+			       : completion_poll_failed(error);
 	if (is_responder)
 		return 0;
 	now = clock_now_ns();

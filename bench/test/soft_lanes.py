@@ -34,9 +34,11 @@ class Stalled(OnSoft):
 
     def test_a_stream_and_behind_a_fence(self):
         """Both at once: they wait."""
+        path = "; verbmark doctor HOST says what the path between them loses"
         fence = "; Soft-RoCE now and then forgets what waits behind a fence"
+        rows = ("write", path), ("read-notify", fence)
         with concurrent.futures.ThreadPoolExecutor() as pool:
-            tries = [pool.submit(self.check, *row) for row in (("write", ""), ("read-notify", fence))]
+            tries = [pool.submit(self.check, *row) for row in rows]
         for one in tries:
             one.result()
 
