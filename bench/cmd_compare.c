@@ -108,12 +108,7 @@ static int show_csv(FILE *out, const struct settings *settings, const struct com
 static int show_json(FILE *out, const struct settings *settings,
 		     const struct comparison *comparison)
 {
-	json_t *document = compare_make(comparison, VERBMARK_VERSION);
-	int code = document ? json_dumpf(document, out, JSON_INDENT(1)) : -1;
-
-	json_decref(document);
-	fputc('\n', out);
-	return code && !ferror(out) ? -ENOMEM : 0;
+	return save_json(out, compare_make(comparison, VERBMARK_VERSION), JSON_INDENT(1));
 }
 
 static const struct format formats[] = {
@@ -126,13 +121,7 @@ static const struct format formats[] = {
 
 static const char *parse_format(const char *text, void *field)
 {
-	for (size_t i = 0; i < ARRAY_LENGTH(formats); i++) {
-		if (strcmp(formats[i].name, text) != 0)
-			continue;
-		*(const struct format **)field = &formats[i];
-		return NULL;
-	}
-	return "is none of table, html, markdown, csv, json";
+	return INPUTS_CHOOSE(formats, text, field);
 }
 
 struct show {

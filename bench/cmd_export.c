@@ -61,11 +61,7 @@ static const char *add_file(const char *text, void *target)
 {
 	struct settings *settings = target;
 
-	for (size_t i = 0; i < settings->n_files; i++)
-		if (save_is_same(settings->files[i], text))
-			return "is there twice";
-	settings->files[settings->n_files++] = text;
-	return NULL;
+	return inputs_add(settings->files, &settings->n_files, text);
 }
 
 static const struct option_table options = {

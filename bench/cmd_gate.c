@@ -124,12 +124,9 @@ static void round_begins(struct rounds_view *view, size_t number, size_t count)
 
 static int write_json(FILE *out, const void *what)
 {
-	json_t *document = bout_make(what, VERBMARK_VERSION);
-	int code = document ? json_dumpf(document, out, JSON_INDENT(1)) : -1;
+	int code = save_json(out, bout_make(what, VERBMARK_VERSION), JSON_INDENT(1));
 
-	json_decref(document);
-	fputc('\n', out);
-	return code && !ferror(out) ? -ENOMEM : save_finish(out);
+	return code ? code : save_finish(out);
 }
 
 static int write_markdown(FILE *out, const void *what)

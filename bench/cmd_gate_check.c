@@ -158,12 +158,9 @@ static void round_begins(struct rounds_view *view, size_t number, size_t count)
 
 static int write_json(FILE *out, const void *what)
 {
-	json_t *document = worth_make(what, VERBMARK_VERSION);
-	int code = document ? json_dumpf(document, out, JSON_COMPACT) : -1;
+	int code = save_json(out, worth_make(what, VERBMARK_VERSION), JSON_COMPACT);
 
-	json_decref(document);
-	fputc('\n', out);
-	return code && !ferror(out) ? -ENOMEM : save_finish(out);
+	return code ? code : save_finish(out);
 }
 
 /* This program on a link: worse by so many per cent in its latency and in its rate. */

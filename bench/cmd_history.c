@@ -6,6 +6,7 @@
 
 #include "bench/command.h"
 #include "bench/history_add.h"
+#include "bench/inputs.h"
 #include "bench/value.h"
 #include "reports/history_data.h"
 #include "reports/history_page.h"
@@ -148,12 +149,7 @@ static int show_csv(FILE *out, const struct history_view *view)
 
 static int show_json(FILE *out, const struct history_view *view)
 {
-	json_t *document = history_make(view, VERBMARK_VERSION);
-	int code = document ? json_dumpf(document, out, JSON_INDENT(1)) : -1;
-
-	json_decref(document);
-	fputc('\n', out);
-	return code && !ferror(out) ? -ENOMEM : 0;
+	return save_json(out, history_make(view, VERBMARK_VERSION), JSON_INDENT(1));
 }
 
 static const struct format formats[] = {
@@ -165,13 +161,7 @@ static const struct format formats[] = {
 
 static const char *parse_format(const char *text, void *field)
 {
-	for (size_t i = 0; i < ARRAY_LENGTH(formats); i++) {
-		if (strcmp(formats[i].name, text) != 0)
-			continue;
-		*(const struct format **)field = &formats[i];
-		return NULL;
-	}
-	return "is none of table, html, csv, json";
+	return INPUTS_CHOOSE(formats, text, field);
 }
 
 static void say(void *owner, const char *text)

@@ -57,13 +57,8 @@ static const char *add_word(const char *text, void *target)
 {
 	struct settings *settings = target;
 
-	if (!settings->format)
-		return find_format(text, settings);
-	for (size_t i = 0; i < settings->n_files; i++)
-		if (save_is_same(settings->files[i], text))
-			return "is there twice";
-	settings->files[settings->n_files++] = text;
-	return NULL;
+	return settings->format ? inputs_add(settings->files, &settings->n_files, text)
+				: find_format(text, settings);
 }
 
 static const struct option_table options = {

@@ -82,11 +82,7 @@ static const char *add_file(const char *text, void *target)
 {
 	struct settings *settings = target;
 
-	for (size_t i = 0; i < settings->n_files; i++)
-		if (save_is_same(settings->files[i], text))
-			return "is there twice";
-	settings->files[settings->n_files++] = text;
-	return NULL;
+	return inputs_add(settings->files, &settings->n_files, text);
 }
 
 static const struct option_table options = {
@@ -148,12 +144,7 @@ static int add_csv(const struct settings *settings, const struct shown *shown, F
 /* As run leaves it, in a line. */
 static int add_json(const struct settings *settings, const struct shown *shown, FILE *out)
 {
-	json_t *document = document_make(shown->result);
-	int code = document ? json_dumpf(document, out, JSON_COMPACT) : -1;
-
-	json_decref(document);
-	fputc('\n', out);
-	return code && !ferror(out) ? -ENOMEM : 0;
+	return save_json(out, document_make(shown->result), JSON_COMPACT);
 }
 
 static const struct format formats[] = {
@@ -166,13 +157,7 @@ static const struct format formats[] = {
 
 static const char *parse_format(const char *text, void *field)
 {
-	for (size_t i = 0; i < ARRAY_LENGTH(formats); i++) {
-		if (strcmp(formats[i].name, text) != 0)
-			continue;
-		*(const struct format **)field = &formats[i];
-		return NULL;
-	}
-	return "is none of table, html, markdown, csv, json";
+	return INPUTS_CHOOSE(formats, text, field);
 }
 
 /* What is to be shown: one result, or NULL for each of the files on its own. */

@@ -2,6 +2,7 @@
 #include "bench/inputs.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "reports/load.h"
@@ -46,6 +47,37 @@ int inputs_load(struct result *result, const char *path, struct error *error)
 	if (code)
 		inputs_name_error(error);
 	return code;
+}
+
+const char *inputs_choose(const void *rows, size_t count, size_t size, const char *name,
+			  void *field)
+{
+	static _Thread_local char wrong[160];
+	size_t used = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *row = (const char *)rows + i * size;
+		const char *found;
+
+		memcpy(&found, row, sizeof(found));
+		if (!strcmp(found, name)) {
+			memcpy(field, &row, sizeof(row));
+			return NULL;
+		}
+		if (used < sizeof(wrong))
+			used += (size_t)snprintf(wrong + used, sizeof(wrong) - used, "%s%s",
+						 used ? ", " : "is none of ", found);
+	}
+	return wrong;
+}
+
+const char *inputs_add(const char **paths, size_t *count, const char *path)
+{
+	for (size_t i = 0; i < *count; i++)
+		if (save_is_same(paths[i], path))
+			return "is there twice";
+	paths[(*count)++] = path;
+	return NULL;
 }
 
 int inputs_require(size_t count, const char *what, struct error *error)

@@ -14,6 +14,15 @@
 #define LEAST_ROOM (64 << 10)
 #define LINKS_MOST 40
 
+int save_json(FILE *out, json_t *document, size_t flags)
+{
+	int code = document ? json_dumpf(document, out, flags) : -1;
+
+	json_decref(document);
+	fputc('\n', out);
+	return code && !ferror(out) ? -ENOMEM : 0;
+}
+
 int save_finish(FILE *out)
 {
 	if (fflush(out) || ferror(out))

@@ -6,6 +6,7 @@
 #ifndef REPORTS_SAVE_H
 #define REPORTS_SAVE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -13,6 +14,12 @@
 
 /* 0, or a negative errno: also of what is found out only when out is flushed. */
 typedef int save_writer(FILE *out, const void *what);
+
+/*
+ * Writes a document, which is its from then on, with a line's end. 0, or -ENOMEM, also for NULL:
+ * what is wrong with out is for save_finish to tell.
+ */
+int save_json(FILE *out, json_t *document, size_t flags);
 
 /* Flushes it: 0 if it has taken all that was written since errno was 0. */
 int save_finish(FILE *out);
