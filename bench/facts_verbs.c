@@ -7,12 +7,8 @@
 #include "bench/capacity.h"
 #include "bench/facts_part.h"
 #include "core/device.h"
+#include "core/limits.h"
 #include "core/verbs.h"
-
-static unsigned int mtu_bytes(enum ibv_mtu mtu)
-{
-	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128U << mtu : 0;
-}
 
 /* There even where libibverbs tells of a device that /sys has not. */
 static json_t *section_of(json_t *facts, const char *name)
@@ -52,8 +48,8 @@ static void add_mtu(json_t *facts, struct ibv_context *context, unsigned int por
 
 	if (verbs_result(ibv_query_port(context, (uint8_t)port, &attr)))
 		return;
-	json_object_set_new(section, "active_mtu", json_integer(mtu_bytes(attr.active_mtu)));
-	json_object_set_new(section, "max_mtu", json_integer(mtu_bytes(attr.max_mtu)));
+	json_object_set_new(section, "active_mtu", json_integer(limits_mtu_bytes(attr.active_mtu)));
+	json_object_set_new(section, "max_mtu", json_integer(limits_mtu_bytes(attr.max_mtu)));
 	if (!json_object_get(section, "state"))
 		facts_set(section, "state", device_state_name(attr.state));
 	if (!json_object_get(section, "link_layer") && attr.link_layer == IBV_LINK_LAYER_ETHERNET)

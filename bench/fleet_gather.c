@@ -10,17 +10,9 @@
 #include "reports/document.h"
 #include "reports/member.h"
 
-static void add_warmup(struct result_warmup *into, const struct result_warmup *from)
-{
-	into->messages += from->messages;
-	if (from->duration_ns > into->duration_ns)
-		into->duration_ns = from->duration_ns;
-	into->has_converged = into->has_converged && from->has_converged;
-}
-
 static void add_trial(struct result_trial *into, const struct result_trial *from)
 {
-	add_warmup(&into->warmup, &from->warmup);
+	result_join_warmup(&into->warmup, &from->warmup);
 	into->messages += from->messages;
 	into->sent += from->sent;
 	into->lost += from->lost;

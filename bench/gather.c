@@ -26,19 +26,11 @@ void gather_close(struct trial *part)
 	part->windows = NULL;
 }
 
-static void add_warmup(struct result_warmup *into, const struct result_warmup *from)
-{
-	into->messages += from->messages;
-	if (from->duration_ns > into->duration_ns)
-		into->duration_ns = from->duration_ns;
-	into->has_converged = into->has_converged && from->has_converged;
-}
-
 static void add_part(struct trial *trial, const struct trial *part, struct result_trial *found)
 {
 	const struct result_trial *seen = &part->seen;
 
-	add_warmup(&found->warmup, &seen->warmup);
+	result_join_warmup(&found->warmup, &seen->warmup);
 	found->messages += seen->messages;
 	if (seen->duration_ns > found->duration_ns)
 		found->duration_ns = seen->duration_ns;

@@ -126,6 +126,14 @@ void result_add_cost(struct result_cost *into, const struct result_cost *from)
 	into->completions += from->completions;
 }
 
+void result_join_warmup(struct result_warmup *into, const struct result_warmup *from)
+{
+	into->messages += from->messages;
+	if (from->duration_ns > into->duration_ns)
+		into->duration_ns = from->duration_ns;
+	into->has_converged = into->has_converged && from->has_converged;
+}
+
 /* Room for one trial more, and for what is merged. */
 static int reserve(struct result_case *line, const struct hist *latency,
 		   const struct windows *windows)

@@ -184,6 +184,9 @@ double result_cpu_ns(const struct result_cost *cost);
 
 void result_add_cost(struct result_cost *into, const struct result_cost *from);
 
+/* Of warm-ups at the same time: the longest one, steady where all of them are. */
+void result_join_warmup(struct result_warmup *into, const struct result_warmup *from);
+
 /* Adds a trial that has ended well; its histogram and windows (or NULL) are merged. */
 int result_add_trial(struct result_case *line, const struct result_trial *trial,
 		     const struct hist *latency, const struct windows *windows,
