@@ -33,6 +33,19 @@ static void print_help(void)
 	printf("\nverbmark COMMAND --help tells the options of one; verbmark --version the version.\n");
 }
 
+/* As a sentence has them. */
+static void list_commands(char *names, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(commands) && used < size; i++)
+		used += (size_t)snprintf(names + used, size - used, "%s%s",
+					 !i                               ? ""
+					 : i + 1 < ARRAY_LENGTH(commands) ? ", "
+									  : " or ",
+					 commands[i]->name);
+}
+
 /* It quotes what was given to it, which may be anything, and stays one line for all that. */
 static int complain(struct error *error, int status)
 {
@@ -77,13 +90,13 @@ static void raise_limits(void)
 int main(int argc, char *argv[])
 {
 	struct error error = {0};
+	char names[200];
 
 	raise_limits();
 	choose_begin(argv);
 	if (argc < 2) {
-		error_set(
-			&error, -1,
-			"a command is missing: run, serve, report, compare, gate, gate-check, history, export, import, devices, doctor, pool or tips; see --help");
+		list_commands(names, sizeof(names));
+		error_set(&error, -1, "a command is missing: %s; see --help", names);
 		return complain(&error, COMMAND_USAGE);
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {

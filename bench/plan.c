@@ -22,7 +22,7 @@
 // clang-format off
 static const struct option_row sources[] = {
 	{"preset",        0,   "NAME", option_text,     FIELD(preset),
-	 "quick, standard, full, semantics, tips, gate (quick, without LISTs)"},
+	 PRESET_NAMES " (quick, without LISTs)"},
 	{"plan",          0,   "FILE", option_text,     FIELD(file),          "the same from a file"},
 };
 

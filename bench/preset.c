@@ -43,12 +43,6 @@ static const struct preset {
 	 "  \"cq\": [\"poll\", \"event\", \"adaptive\"], \"duration\": [\"100ms\"],"
 	 "  \"trials\": [6],"
 	 "  \"warmup\": [\"400ms\"]}]"					  },
- /* What a gate looks at: little of each, as it has it many times. */
-	{"gate",
-	 "[{\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"lat\"], \"size\": [64, 4096],"
-	 "  \"duration\": [\"30ms\"], \"trials\": [6], \"warmup\": [\"30ms\"]},"
-	 " {\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"bw\"], \"size\": [64, 65536],"
-	 "  \"duration\": [\"30ms\"], \"trials\": [6], \"warmup\": [\"30ms\"]}]"},
  /* What operations need and cost, one at a time and with events; then how fast they are. */
 	{"semantics",
 	 "[{\"op\": [\"send\", \"write-imm\", \"write\", \"read\", \"write-notify\","
@@ -98,6 +92,12 @@ static const struct preset {
 	 " {\"op\": [\"read\"], \"metric\": [\"bw\"], \"size\": [\"4k\"], \"buffer\": [\"64m\"],"
 	 "  \"hugepages\": [false, true], \"duration\": [\"30ms\"], \"trials\": [12],"
 	 "  \"warmup\": [\"30ms\"], \"interleave\": [true]}]"                   },
+ /* What a gate looks at: little of each, as it has it many times. */
+	{"gate",
+	 "[{\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"lat\"], \"size\": [64, 4096],"
+	 "  \"duration\": [\"30ms\"], \"trials\": [6], \"warmup\": [\"30ms\"]},"
+	 " {\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"bw\"], \"size\": [64, 65536],"
+	 "  \"duration\": [\"30ms\"], \"trials\": [6], \"warmup\": [\"30ms\"]}]"},
 };
 
 static int parse_failed(const json_error_t *fault, const char *what, struct error *error)
@@ -112,16 +112,19 @@ static int parse_failed(const json_error_t *fault, const char *what, struct erro
 int preset_find(const char *name, json_t **plan, struct error *error)
 {
 	json_error_t fault;
+	char names[80] = "";
+	size_t used = 0;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(presets); i++) {
-		if (strcmp(presets[i].name, name) != 0)
-			continue;
-		*plan = json_loads(presets[i].text, 0, &fault);
-		return *plan ? 0 : parse_failed(&fault, name, error);
+		if (!strcmp(presets[i].name, name)) {
+			*plan = json_loads(presets[i].text, 0, &fault);
+			return *plan ? 0 : parse_failed(&fault, name, error);
+		}
+		if (used < sizeof(names))
+			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
+						 used ? ", " : "", presets[i].name);
 	}
-	return error_set(error, -EINVAL,
-			 "--preset: '%s' is none of quick, standard, full, semantics, tips, gate",
-			 name);
+	return error_set(error, -EINVAL, "--preset: '%s' is none of %s", name, names);
 }
 
 int preset_blame(const char *path, struct error *error)

@@ -9,6 +9,9 @@
 
 #include "core/error.h"
 
+/* Those that there are, as help has them. */
+#define PRESET_NAMES "quick, standard, full, semantics, tips, gate"
+
 /* The plan of that name, or -EINVAL with the names that there are. */
 int preset_find(const char *name, json_t **plan, struct error *error);
 
