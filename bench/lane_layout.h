@@ -6,7 +6,7 @@
 #include "bench/lane.h"
 #include "core/pool/message.h"
 
-/* Areas begin on pages of their own. */
+/* Areas begin at pages of the usual size; of larger ones, several may share one. */
 #define LANE_AREA 4096
 /* Room for a notification, and for what a datagram has in front. */
 #define LANE_LEAST_RECEIVE 64

@@ -33,7 +33,7 @@ struct launch_server {
 };
 
 /*
- * Starts 'verbmark serve --once' by the words of command, in which %h is the host
+ * Starts 'verbmark serve --once', or with --drive, by the words of command, in which %h is the host
  * (NULL: on this machine, directly), and waits for its ready line.
  */
 int launch_start(struct launch *launch, const char *command, const char *host,

@@ -26,7 +26,8 @@ struct loop {
 
 static int open_loop(struct loop *loop, const struct result_end *end, struct error *error)
 {
-	const struct ground_settings settings = {.cq_depth = ENTRIES, .wait = RDMA_POLL};
+	const struct ground_settings settings = {
+		.cq_depth = ENTRIES, .wait = RDMA_POLL, .numa_node = -1};
 	const struct pair_settings pair = {
 		.transport = TRANSPORT_RC, .port = (uint8_t)end->port, .gid_index = PAIR_GID_BEST};
 	int code = device_open(&loop->device, end->device, error);

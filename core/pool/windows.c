@@ -72,7 +72,8 @@ static int make_window(struct stand *stand, struct error *error)
 static int open_stand(struct stand *stand, struct ibv_context *verbs, uint8_t port,
 		      struct error *error)
 {
-	const struct ground_settings settings = {.cq_depth = ENDS * DEPTH, .wait = RDMA_POLL};
+	const struct ground_settings settings = {
+		.cq_depth = ENDS * DEPTH, .wait = RDMA_POLL, .numa_node = -1};
 	int code = ground_open(&stand->ground, verbs, &settings, error);
 
 	if (!code)
