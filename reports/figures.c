@@ -302,9 +302,10 @@ static void find_sizes(struct drawing_source *source, enum cells_table which)
 	}
 }
 
-static void name_chart(struct chart *chart, size_t section, size_t number)
+/* No other figure of the page has that name. */
+static void name_chart(struct chart *chart, size_t section, char kind, size_t number)
 {
-	snprintf(chart->key, sizeof(chart->key), "r%zuf%zu", section, number);
+	snprintf(chart->key, sizeof(chart->key), "r%zu%c%zu", section, kind, number);
 }
 
 /* What is drawn of calls is what is drawn of other latencies, in figures of their own. */
@@ -320,8 +321,7 @@ static void print(FILE *out, const struct drawing_source *source, enum cells_tab
 	const struct drawing *figure = &drawings[number];
 	struct chart chart = figure->chart;
 
-	name_chart(&chart, section,
-		   number + (drawn_of(which) == which ? 0 : ARRAY_LENGTH(drawings)));
+	name_chart(&chart, section, drawn_of(which) == which ? 'f' : 'c', number);
 	figure->prepare(&chart, source);
 	for (size_t i = 0; i < result->n_cases; i++)
 		if (is_of(&result->cases[i], which))
@@ -404,7 +404,7 @@ void figures_print_ratios(FILE *out, const struct figures *figures)
 	const json_t *by;
 	size_t i;
 
-	name_chart(&chart, figures->section, ARRAY_LENGTH(drawings));
+	name_chart(&chart, figures->section, 't', 0);
 	axis_open(&chart.x, AXIS_RATIO);
 	chart.x.title = "ratio";
 	axis_open(&chart.y, AXIS_LINEAR);

@@ -16,7 +16,7 @@ import threading
 import unittest
 
 from chromium import PATH as CHROMIUM, Chromium
-from cli_page import bend
+from figures import bend
 from verbmark import PATIENCE
 
 NPM = shutil.which("npm")

@@ -15,7 +15,8 @@ import zlib
 
 import browsing
 from browsing import DRAWN, JENKINS, READ, SWITCH, SWITCHES, plain, served
-from cli_page import Figures, latency, load, spread, sweep
+from cli_page import latency, load, spread, sweep
+from figures import Figures
 from verbmark import PATIENCE, verbmark
 
 # Of the first series, as it is drawn on both backgrounds.

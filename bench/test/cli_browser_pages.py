@@ -9,7 +9,8 @@ import json
 
 import browsing
 from browsing import DRAWN, READ, SWITCH
-from cli_page import Figures, bandwidth, latency, result, spread
+from cli_page import bandwidth, latency, result, spread
+from figures import Figures
 from verbmark import verbmark
 
 BEFORE, AFTER = 30, 8

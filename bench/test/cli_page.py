@@ -5,7 +5,6 @@ has it. Both are found here by other means.
 """
 
 import collections
-import html.parser
 import json
 import math
 import re
@@ -15,73 +14,11 @@ import tempfile
 import unittest
 
 from cli_report import MS, case, cost, result, trial
+from figures import Figures, place
 from verbmark import VERBMARK, verbmark
 
 # Coordinates have one digit behind the point.
 PIXEL = 0.051
-
-
-class Figures(html.parser.HTMLParser):
-    """The panels of a page: their headings, axes, and series of points."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.panels = []
-        self.heading = self.into = None
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        attrs = dict(attrs)
-        if tag == "h4":
-            self.heading, self.into = "", "heading"
-        elif tag == "svg":
-            self.panels.append({"figure": self.heading, "axes": {}, "series": {}, "levels": [],
-                                "title": "", "desc": "", "attrs": attrs})
-            self.into = "panel"
-        elif tag in ("title", "desc") and self.into == "panel":
-            self.into = tag
-        elif "data-axis" in attrs:
-            self.panels[-1]["axes"][attrs["data-axis"]] = attrs
-        elif "data-series" in attrs:
-            self.points = self.panels[-1]["series"].setdefault(attrs["data-series"], [])
-        elif "data-level" in attrs:
-            self.panels[-1]["levels"].append(float(attrs["data-value"]))
-        elif "data-case" in attrs:
-            self.points.append(attrs)
-            self.into = "hint"
-            attrs["hint"] = ""
-
-    def handle_endtag(self, tag):
-        if tag in ("title", "desc") and self.into in ("title", "desc"):
-            self.into = "panel"
-        elif tag == "h4" or self.into == "hint":
-            self.into = None
-
-    def handle_data(self, data):
-        if self.into == "heading":
-            self.heading += data
-        elif self.into in ("title", "desc"):
-            self.panels[-1][self.into] += data
-        elif self.into == "hint":
-            self.points[-1]["hint"] += data
-
-
-def bend(axis, value):
-    if axis["data-scale"] == "log":
-        return math.log(value)
-    if axis["data-scale"] == "nines":
-        return -math.log10(1 - value)
-    return value
-
-
-def place(axis, value):
-    least, most, first, last = (
-        float(axis[f"data-{name}"]) for name in ("least", "most", "from", "to")
-    )
-    value = min(max(value, least), most)
-    span = bend(axis, most) - bend(axis, least)
-    return first + (last - first) * (bend(axis, value) - bend(axis, least)) / span
 
 
 def merged(trials):
@@ -211,7 +148,14 @@ class Page(unittest.TestCase):
         self.text = self.shown("--format", "html", path)
         self.cases = {line["id"]: line for line in written["cases"]}
         self.document = written
+        self.check_ids(self.text)
         return Figures(self.text).panels
+
+    def check_ids(self, text):
+        """An id is that of one element, and what is asked for is there."""
+        ids = re.findall(r' id="([^"]*)"', text)
+        self.assertEqual(len(ids), len(set(ids)))
+        self.assertLessEqual(set(re.findall(r'begin="(\w+).click"', text)), set(ids))
 
     def of(self, panels, figure):
         found = [panel for panel in panels if panel["figure"] == figure]
@@ -437,7 +381,11 @@ class Page(unittest.TestCase):
         beside = latency("send/lat/64/poll", spread(700))
         line = latency("send/lat/64/event", spread(1400), spent=1000)
         line.update(beside={"case": beside["id"], "by": "cq"})
-        (panel,) = self.of(self.read(result(beside, line)), "Ratios")
+        # With figures of calls, which have series of their own.
+        calls = [latency(f"register/lat/{size}/poll", spread(900), kind="call") for size in SIZES]
+        panels = self.read(result(beside, line, *calls))
+        self.of(panels, "Latency by size")
+        (panel,) = self.of(panels, "Ratios")
         (turns,) = self.document["turns"]
         self.assertEqual(panel["title"], f"cq: {turns['tip']}")
         pairs = {{"p50_ns": "p50", "client_cpu_ns": "CPU"}[pair["figure"]]: pair
@@ -500,12 +448,10 @@ class Page(unittest.TestCase):
         self.assertEqual({case: verdict for (case, _), verdict in verdicts.items()},
                          {"send/lat/8/poll": "DIFFERS", "send/lat/64/poll": "DIFFERS",
                           "write/bw/64/poll": "SAME"})
-        # It comes first, and then all files; ids are those of one element.
+        # It comes first, and then all files.
         self.assertEqual(re.findall("<section>\n<h2>([^<]*)", text)[0], "NEW against BASE")
         self.assertEqual(text.count("<section>"), 4)
-        ids = re.findall(r' id="([^"]*)"', text)
-        self.assertEqual(len(ids), len(set(ids)))
-        self.assertTrue(set(re.findall(r'begin="(\w+).click"', text)) <= set(ids))
+        self.check_ids(text)
         compared = self.shown("--format", "html", *self.against(base, new), "-o", "/dev/stdout")
         self.assertEqual(compared, text)
         ended = verbmark("compare", "--format", "html", *base, "--new", *new)

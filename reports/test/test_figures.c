@@ -125,8 +125,8 @@ static void test_calls(void **unused)
 	both[0].kind = both[1].kind = RESULT_CALL;
 	print_of(&result, CELLS_CALLS);
 	assert_contains(text, "<title>send, 64 bytes: p50, a call</title>");
-	assert_true(count(" id=\"r0f") > 0);
-	for (const char *id = strstr(text, " id=\"r0f"); id; id = strstr(id + 1, " id=\"r0f")) {
+	assert_true(count(" id=\"r0c") > 0);
+	for (const char *id = strstr(text, " id=\"r0c"); id; id = strstr(id + 1, " id=\"r0c")) {
 		char one[32] = "";
 
 		snprintf(one, sizeof(one), "%.*s\"", (int)strcspn(id + 5, "\"") + 5, id);
