@@ -50,6 +50,13 @@ static void print_list(FILE *out, const char *title, const struct comparison *co
 	end_list(&list);
 }
 
+static void print_bold(FILE *out, const char *text)
+{
+	fputs("<p><b>", out);
+	markup_text(out, text);
+	fputs("</b></p>\n", out);
+}
+
 /* What differs comes first, since it is what has to have room. */
 static bool is_in_turn(const struct compare_cell *cell, bool is_second)
 {
@@ -232,9 +239,7 @@ void compare_page(FILE *out, const struct table_unit *unit, const struct compari
 
 	fputs("<section>\n<h2>" TITLE "</h2>\n", out);
 	compare_sum(comparison, text);
-	fputs("<p><b>", out);
-	markup_text(out, text);
-	fputs("</b></p>\n", out);
+	print_bold(out, text);
 	print_list(out, NULL, comparison, compare_say_head);
 	markup_element(out, "h3", "Ratios");
 	print_figure(out, comparison);
@@ -242,6 +247,9 @@ void compare_page(FILE *out, const struct table_unit *unit, const struct compari
 	print_list(out, "Not compared, or not in all runs", comparison, compare_say_gaps);
 	print_list(out, "Notes", comparison, compare_say_notes);
 	print_circumstances(out, comparison);
+	/* It is seen by those who see the end of it alone. */
+	if (compare_forced(comparison, text))
+		print_bold(out, text);
 	fputs("</section>\n", out);
 }
 

@@ -213,6 +213,9 @@ class Compare(unittest.TestCase):
         self.assertEqual(shown[-2], shown[0])
         shown = self.compared("--force", base, new, "--format", "markdown").splitlines()
         self.assertEqual(len([line for line in shown if "FORCED" in line]), 2)
+        shown = self.compared("--force", base, new, "--format", "html")
+        self.assertRegex(shown, r"(?s)<li>FORCED: .*<h3>Ratios</h3>.*</table>\n"
+                                r".*<p><b>FORCED: .*</b></p>\n</section>")
         rows = list(csv.DictReader(io.StringIO(
             self.compared("--force", base, new, "--format", "csv"))))
         self.assertEqual({row["forced"][:7] for row in rows}, {"FORCED:"})
