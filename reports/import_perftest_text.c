@@ -28,7 +28,8 @@ enum place {
 struct text {
 	struct import *import;
 	struct perftest_run run;
-	size_t begun; /* the line of its name; 0: there is none */
+	enum perftest_end next; /* which end the run that is next is of */
+	size_t begun;           /* the line of its name; 0: there is none */
 	size_t n_rows;
 	enum place place;
 	enum part part; /* of the table that is next, or open */
@@ -127,14 +128,14 @@ static int finish_run(struct text *text, struct error *error)
 	return code;
 }
 
-static int begin_run(struct text *text, const char *name, enum perftest_end end,
-		     struct error *error)
+static int begin_run(struct text *text, const char *name, struct error *error)
 {
 	int code = finish_run(text, error);
 
 	if (code)
 		return code;
-	text->run.end = end;
+	text->run.end = text->next;
+	text->next = PERFTEST_ANY_END;
 	text->begun = text->number;
 	text->n_rows = 0;
 	text->part = PART_WHOLE;
@@ -322,12 +323,11 @@ static int add_outside(struct text *text, char *line, struct error *error)
 	if (begins(line, "#bytes"))
 		return open_table(text, line, error);
 	if (ends(line, " BW Test") || ends(line, " Latency Test"))
-		return begin_run(text, line, text->run.end, error);
+		return begin_run(text, line, error);
+	/* A server says that each time, and a client never, which may be next in the same log. */
 	if (!strcmp(line, "* Waiting for client to connect... *")) {
-		int code = finish_run(text, error);
-
-		text->run.end = PERFTEST_SERVER;
-		return code;
+		text->next = PERFTEST_SERVER;
+		return finish_run(text, error);
 	}
 	if (!strcmp(line, "Local results:"))
 		text->part = PART_LOCAL;

@@ -297,6 +297,15 @@ class Import(unittest.TestCase):
         self.assertEqual(list(server["hosts"]), ["server"])
         self.assertIn("perftest-server", [one["code"] for one in server["warnings"]])
 
+    def test_both_ends_in_one_log(self):
+        """One measurement, and not two: whichever is first."""
+        client = HEAD + TITLES + ROW + LINE
+        server = "* Waiting for client to connect... *\n" + client
+        for both in (server + client, client + server):
+            self.refused(both, "of another device, link, MTU or end")
+        (line,) = self.imported(self.write("servers", server + server))["cases"]
+        self.assertEqual(len(line["trials"]), 2)
+
     def test_several_runs(self):
         """Those of one case are its trials, whether in one file or in several."""
         logs = [HEAD + TITLES + ROW.replace("0.85", f"0.8{i}") + LINE for i in range(2, 8)]
