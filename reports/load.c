@@ -383,22 +383,28 @@ static int not_json(json_error_t *fault, struct error *error)
 			 fault->text);
 }
 
-int load_text(struct result *result, const char *text, size_t length, struct error *error)
+int load_json(const char *text, size_t length, const char *is, json_t **document,
+	      struct error *error)
 {
 	json_error_t fault;
-	json_t *document;
-	int code;
 
-	*result = (struct result){0};
+	*document = NULL;
 	if (is_too_rich(text, length))
 		return error_set(error, -E2BIG,
-				 "this has too many values for a result: they may take %d MiB of "
-				 "memory",
-				 LOAD_VALUES_MIB);
-	document = json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
-	if (!document)
-		return not_json(&fault, error);
-	code = load_document(result, document, error);
+				 "this has too many values for %s: they may take %d MiB of memory",
+				 is, LOAD_VALUES_MIB);
+	*document = json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
+	return *document ? 0 : not_json(&fault, error);
+}
+
+int load_text(struct result *result, const char *text, size_t length, struct error *error)
+{
+	json_t *document;
+	int code = load_json(text, length, "a result", &document, error);
+
+	*result = (struct result){0};
+	if (!code)
+		code = load_document(result, document, error);
 	json_decref(document);
 	return code;
 }

@@ -31,4 +31,11 @@ int load_read(const char *path, char **text, size_t *length, struct error *error
 int load_text(struct result *result, const char *text, size_t length, struct error *error);
 int load_document(struct result *result, json_t *document, struct error *error);
 
+/*
+ * The values of a text that anybody may have written, in no more memory than is told above; is:
+ * what it was to be, such as "a result". The document is NULL where it fails.
+ */
+int load_json(const char *text, size_t length, const char *is, json_t **document,
+	      struct error *error);
+
 #endif

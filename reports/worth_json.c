@@ -6,6 +6,7 @@
 
 #include "reports/banner.h"
 #include "reports/bout_show.h"
+#include "reports/load.h"
 #include "reports/member.h"
 #include "reports/slurp.h"
 #include "reports/worth.h"
@@ -14,6 +15,7 @@
 #define BYTES_MOST  (256 << 20)
 #define CASES_MOST  1000
 #define ROUNDS_MOST 1000000
+#define KIND        "a record of gates"
 
 static json_t *make_dose(const struct worth_dose *dose, const char *version)
 {
@@ -300,20 +302,18 @@ int worth_read(struct worth *worth, const json_t *document, struct error *error)
 int worth_load(struct worth *worth, const char *path, struct error *error)
 {
 	json_t *document = NULL;
-	json_error_t fault;
 	size_t length;
 	char *text;
-	int code = slurp_file(path, "a record of gates", BYTES_MOST, &text, &length, error);
+	int code = slurp_file(path, KIND, BYTES_MOST, &text, &length, error);
 
-	if (!code)
-		document = json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
-	free(text);
-	if (code)
+	if (code) {
+		free(text);
 		return code;
-	if (document)
-		worth_read(worth, document, error);
-	else
-		error_set(error, -EINVAL, "it is no JSON, line %d", fault.line);
+	}
+	code = load_json(text, length, KIND, &document, error);
+	free(text);
+	if (!code)
+		code = worth_read(worth, document, error);
 	json_decref(document);
-	return error->code ? error_wrap(error, "%s", slurp_name(path)) : 0;
+	return code ? error_wrap(error, "%s", slurp_name(path)) : 0;
 }

@@ -159,13 +159,18 @@ class GateCheck(unittest.TestCase):
             for line in ended.out.splitlines():
                 self.assertIn(line, lines)
 
+    def replay_in(self, kib):
+        """With so much memory, where that can be told."""
+        limit = ("sh", "-c", f'ulimit -v {kib} && exec "$@"', "sh") if not IS_SANITIZED else ()
+        return Ended(Program(*limit, VERBMARK, "gate-check", "--replay", self.path))
+
     def test_records_that_are_none(self):
         good, _ = self.record(0, gates=1)
         for text, reason in (
-            ("", "it is no JSON"),
+            ("", "line 1, column 0: "),
             ("{}", "it is no document of verbmark.gate-check/1"),
-            ("[" * 100000, "it is no JSON"),
-            (json.dumps(good)[:-100], "it is no JSON"),
+            ("[" * 100000, "maximum parsing depth"),
+            (json.dumps(good)[:-100], "line 1, column "),
             (json.dumps(good | {"rounds": 1 << 60}), "rounds"),
         ):
             with open(self.path, "w", encoding="utf-8") as file:
@@ -179,11 +184,15 @@ class GateCheck(unittest.TestCase):
         dose["record"] |= {"rounds": [0] * 10**6, "cases": dose["record"]["cases"][:1] * 1000}
         with open(self.path, "w", encoding="utf-8") as file:
             json.dump(good | {"doses": [dose]}, file)
-        ended = Ended(Program("sh", "-c", 'ulimit -v 4000000 && exec "$@"', "sh", VERBMARK,
-                              "gate-check", "--replay", self.path) if not IS_SANITIZED else
-                      Program(VERBMARK, "gate-check", "--replay", self.path))
+        ended = self.replay_in(4000000)
         self.assertEqual(ended.status, 1)
         self.assertRegex(ended.err, r"case 1: \S+: \d+ values of 1000000 rounds")
+        # Nor for more of them than records have, of which three bytes are hundreds of memory.
+        with open(self.path, "w", encoding="ascii") as file:
+            file.write("[" + "{}," * 13000000)
+        ended = self.replay_in(1000000)
+        self.assertEqual(ended.status, 1)
+        self.assertRegex(ended.err, "record.json: this has too many values for a record of gates")
         ended = verbmark("gate-check", "--replay", "/no/such/file")
         self.assertEqual(ended.status, 1)
         self.assertRegex(ended.err, "/no/such/file.*: No such file")
