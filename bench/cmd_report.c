@@ -181,6 +181,13 @@ static void add(const struct show *show, const struct shown *shown, FILE *out)
 	*show->status = COMMAND_FAILED;
 }
 
+/* Of nothing that could be read there is no page, and half of one is none. */
+static void begin(const struct show *show, FILE *out)
+{
+	if (show->format->begin)
+		show->format->begin(out);
+}
+
 /* What cannot be read is said, and the others are shown: false if there are none. */
 static bool show_each(const struct show *show, FILE *out)
 {
@@ -198,6 +205,8 @@ static bool show_each(const struct show *show, FILE *out)
 			*show->status = COMMAND_FAILED;
 			continue;
 		}
+		if (!has_shown && !show->against)
+			begin(show, out);
 		if (has_shown && show->format->is_apart)
 			fputc('\n', out);
 		has_shown = true;
@@ -226,6 +235,8 @@ static int show_against(const struct show *from, FILE *out)
 	against_open(&against, &show.settings->baseline);
 	show.against = &against;
 	has_shown = show_each(&show, memory);
+	if (has_shown)
+		begin(from, out);
 	if (!fclose(memory) && has_shown) {
 		enum command_status status = against_print(out, show.settings->unit, &against);
 
@@ -243,14 +254,14 @@ static int write_show(FILE *out, const void *what)
 	int code = 0;
 
 	errno = 0;
-	if (show->format->begin)
-		show->format->begin(out);
-	if (show->result)
+	if (show->result) {
+		begin(show, out);
 		add(show, &(struct shown){show->result, show->name, 0}, out);
-	else if (show->settings->baseline.count[COMPARE_BASE])
+	} else if (show->settings->baseline.count[COMPARE_BASE]) {
 		code = show_against(show, out);
-	else
+	} else {
 		code = show_each(show, out) ? 0 : -ENODATA;
+	}
 	if (code)
 		return code; /* and what was there before stays */
 	if (show->format->end)

@@ -369,6 +369,14 @@ class Report(unittest.TestCase):
         with open(old, encoding="utf-8") as file:
             self.assertEqual(file.read(), "old")
 
+    def test_nothing_to_show(self):
+        """Neither half a page, nor a heading of nothing."""
+        base = ("--baseline", self.write("base.json", result(latency(FAST))))
+        for words in (("table",), ("html",), ("html", *base), ("markdown",), ("csv",), ("json",)):
+            ended = verbmark("report", "--format", *words, "/nowhere/at/all", "/nowhere/else")
+            self.assertEqual((ended.status, ended.out), (1, ""), words)
+            self.assertEqual(len(ended.err.splitlines()), 2, ended.err)
+
     def test_what_spoils_it(self):
         document = result(latency(FAST))
         document["warnings"] = [
