@@ -431,50 +431,66 @@ static bool has_changed(const struct rounds *rounds, enum duel_arm arm, const st
 	       strcmp(rounds->fingerprints[arm][1], result->server.fingerprint) != 0;
 }
 
-static int take_run(struct rounds *rounds, enum duel_arm arm, size_t round,
-		    const struct order *order, struct error *error)
+/* What came of one arm in a round. */
+struct attempt {
+	int code; /* 0: there is a result; else why there is none is in the fault */
+	struct error fault;
+	struct result result;
+};
+
+static int try_arm(struct rounds *rounds, enum duel_arm arm, const struct order *order,
+		   struct attempt *attempt, struct error *error)
+{
+	attempt->code = run_arm(rounds, arm, order, &attempt->result, &attempt->fault);
+	if (attempt->code == -EINTR)
+		return error_set(error, -EINTR, "%s", attempt->fault.text);
+	rounds->n_lost[arm] = attempt->code ? rounds->n_lost[arm] + 1 : 0;
+	if (rounds->n_lost[arm] == LOST_MOST)
+		return error_set(error, -ECHILD, "the %s gave no result %d times in a row: %s",
+				 duel_arm_name(arm), LOST_MOST, attempt->fault.text);
+	return 0;
+}
+
+static void take_attempt(struct rounds *rounds, enum duel_arm arm, size_t round,
+			 const struct order *order, const struct attempt *attempt)
 {
 	struct bout *bout = rounds->bout;
-	struct error fault = {0};
-	struct result result = {0};
-	int code = run_arm(rounds, arm, order, &result, &fault);
 
-	if (code == -EINTR)
-		return error_set(error, code, "%s", fault.text);
-	rounds->n_lost[arm] = code ? rounds->n_lost[arm] + 1 : 0;
 	for (size_t i = 0; i < order->count; i++) {
 		struct bout_case *line = &bout->cases[order->cases[i]];
 
-		if (!code) {
-			take_case(line, arm, round, &result);
+		if (!attempt->code) {
+			take_case(line, arm, round, &attempt->result);
 			continue;
 		}
 		line->trials[arm]++;
-		take_failure(line, arm, fault.text);
+		take_failure(line, arm, attempt->fault.text);
 	}
-	if (!code && has_changed(rounds, arm, &result) && !bout->invalid[0])
+	if (!attempt->code && has_changed(rounds, arm, &attempt->result) && !bout->invalid[0])
 		snprintf(bout->invalid, sizeof(bout->invalid),
 			 "the %s was no more the same in round %zu: another kernel, firmware, "
 			 "governor, ... than at first",
 			 duel_arm_name(arm), round + 1);
-	result_finish(&result);
-	if (rounds->n_lost[arm] == LOST_MOST)
-		return error_set(error, -ECHILD, "the %s gave no result %d times in a row: %s",
-				 duel_arm_name(arm), LOST_MOST, fault.text);
-	return 0;
 }
 
+/* Half a round is none, and counts nowhere. */
 static int run_round(struct rounds *rounds, struct bout_round *round, size_t number,
 		     const struct order *order, struct error *error)
 {
+	struct attempt attempts[DUEL_ARMS] = {0};
 	int code = 0;
 
 	for (int turn = 0; turn < DUEL_ARMS && !code; turn++) {
 		enum duel_arm arm = (turn == 0) == round->is_head_first ? DUEL_HEAD : DUEL_BASE;
 		uint64_t began = clock_now_ns();
 
-		code = take_run(rounds, arm, number, order, error);
+		code = try_arm(rounds, arm, order, &attempts[arm], error);
 		round->took_ns[arm] = clock_now_ns() - began;
+	}
+	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++) {
+		if (!code)
+			take_attempt(rounds, arm, number, order, &attempts[arm]);
+		result_finish(&attempts[arm].result);
 	}
 	return code;
 }
@@ -504,7 +520,6 @@ static int run_rounds(struct rounds *rounds, size_t count, bool is_again, struct
 					     .began_ns = clock_now_ns() - rounds->start_ns};
 		shuffle(rounds, order);
 		code = run_round(rounds, round, number, order, error);
-		/* Half a round is none. */
 		if (code)
 			break;
 		bout->n_rounds += !is_again;

@@ -202,6 +202,13 @@ class Gate(unittest.TestCase):
         self.assertIn("the head gave no result 3 times in a row: the card has caught fire",
                       document["reason"])
         self.assertLess(len(document["rounds"]), ROUNDS)
+        self.check_counts(document)
+
+    def check_counts(self, document):
+        """What is counted is what there are rounds of: half a round is none."""
+        self.assertEqual([(case["base"]["trials"], case["head"]["trials"])
+                          for case in document["cases"]],
+                         [(len(document["rounds"]),) * 2] * len(IDS))
 
     def test_other_circumstances(self):
         head = self.arm("kernel=6.9")
@@ -223,9 +230,10 @@ class Gate(unittest.TestCase):
     def test_interrupted(self):
         path = f"{self.folder.name}/gate.json"
         base = self.arm()
-        with Program(VERBMARK, *self.words(base, self.arm("hangs=5"), "--json", path)) as program:
+        # Its third round, of which the base has run already: it is the head that is second.
+        with Program(VERBMARK, *self.words(base, self.arm("hangs=4"), "--json", path)) as program:
             state = f"{self.folder.name}/arm2"
-            wait_until(lambda: os.path.exists(state) and os.path.getsize(state) >= 5)
+            wait_until(lambda: os.path.exists(state) and os.path.getsize(state) >= 4)
             program.signal(signal.SIGTERM)
             self.assertEqual(program.wait(), 3, program.errors)
             self.assertLess(time.monotonic() - program.started, PATIENCE)
@@ -233,6 +241,7 @@ class Gate(unittest.TestCase):
             document = documents.parse(file.read(), "verbmark.gate-1")
         self.assertEqual(document["reason"], "interrupted")
         self.assertGreaterEqual(len(document["rounds"]), 1)
+        self.check_counts(document)
         # It has left nobody behind.
         found = subprocess.run(("pgrep", "-f", state), capture_output=True, check=False)
         self.assertEqual(found.stdout, b"")
