@@ -366,6 +366,11 @@ enum bout_end bout_end(const struct bout *bout)
 	return whole == DUEL_INVALID ? BOUT_INVALID : BOUT_PASSED;
 }
 
+enum duel_verdict bout_verdict(const struct bout *bout, const struct duel_cell *cell)
+{
+	return bout->invalid[0] ? DUEL_INVALID : cell->verdict;
+}
+
 void bout_close(struct bout *bout)
 {
 	for (size_t i = 0; i < bout->n_cases; i++)

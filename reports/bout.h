@@ -94,6 +94,10 @@ bool bout_has_failed(const struct bout *bout, size_t number);
 int bout_confirm(struct bout *bout, struct error *error);
 
 enum bout_end bout_end(const struct bout *bout);
+
+/* What is shown of a cell: no figure of a gate that is invalid has a verdict of its own. */
+enum duel_verdict bout_verdict(const struct bout *bout, const struct duel_cell *cell);
+
 const char *bout_end_name(enum bout_end end);
 /* What every trial of a case has that has not failed. */
 enum bout_figure bout_first_figure(const struct bout_case *line);

@@ -20,10 +20,14 @@ static void print(FILE *out, const char *level, const char *title, const char *t
 	fputc('\n', out);
 }
 
+static void warn(void *owner, const char *text)
+{
+	print(owner, "warning", "verbmark gate", text);
+}
+
 void bout_annotations(FILE *out, const struct bout *bout)
 {
 	char text[BOUT_TEXT];
-	bool is_told = false;
 	const json_t *note;
 	size_t number;
 
@@ -33,20 +37,14 @@ void bout_annotations(FILE *out, const struct bout *bout)
 	if (bout->invalid[0])
 		print(out, "error", "verbmark gate", bout->invalid);
 	for (size_t i = 0; i < bout->n_cells; i++) {
-		enum duel_verdict verdict = bout->cells[i].verdict;
+		const struct duel_cell *cell = &bout->cells[i];
+		bool is_worse = bout_verdict(bout, cell) == DUEL_REGRESSED;
 
-		bout_tell_cell(text, &bout->cells[i]);
-		if (bout_is_short(bout, &bout->cells[i])) {
-			if (!is_told)
-				print(out, "warning", "verbmark gate", bout->cells[i].why);
-			is_told = true;
+		if (!bout_is_told(bout, cell))
 			continue;
-		}
-		if (verdict == DUEL_REGRESSED)
-			print(out, "error", "verbmark gate", text);
-		else if (verdict == DUEL_INVALID || verdict == DUEL_INCONCLUSIVE)
-			print(out, "warning", "verbmark gate", text);
+		bout_tell_cell(text, cell);
+		print(out, is_worse ? "error" : "warning", "verbmark gate", text);
 	}
-	json_array_foreach(bout->notes, number, note)
-		print(out, "warning", "verbmark gate", json_string_value(note));
+	bout_say_others(bout, warn, out);
+	json_array_foreach(bout->notes, number, note) warn(out, json_string_value(note));
 }

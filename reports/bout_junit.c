@@ -29,6 +29,10 @@ static struct count count_cells(const struct bout *bout)
 {
 	struct count count = {0};
 
+	if (bout->invalid[0]) {
+		count.skipped = bout->n_cells;
+		return count;
+	}
 	for (size_t i = 0; i < bout->n_cells; i++) {
 		count.failures += bout->cells[i].verdict == DUEL_REGRESSED;
 		count.errors += bout->cells[i].verdict == DUEL_INVALID;
@@ -43,11 +47,36 @@ static void print_property(FILE *out, const char *name, double value)
 		fprintf(out, "<property name=\"%s\" value=\"%.9g\"/>\n", name, value);
 }
 
-static void print_cell(FILE *out, const struct duel_cell *cell)
+static void print_verdict(FILE *out, const struct duel_cell *cell)
 {
-	const struct duel_finding *finding = cell->again.count ? &cell->confirmed : &cell->finding;
 	const char *element = element_of(cell->verdict);
 	char text[BOUT_TEXT];
+
+	if (!element)
+		return;
+	bout_tell_cell(text, cell);
+	fprintf(out, "<%s", element);
+	xml_attribute(out, "message", text);
+	if (cell->verdict != DUEL_INCONCLUSIVE)
+		xml_attribute(out, "type",
+			      cell->verdict == DUEL_REGRESSED ? "PerfRegression" : "Invalid");
+	fputs("/>\n", out);
+}
+
+/* What figures seem to say is no test that has failed, nor one that has passed. */
+static void print_skipped(FILE *out, const struct bout *bout)
+{
+	char text[BOUT_TEXT];
+
+	snprintf(text, sizeof(text), "the gate is invalid: %s", bout->invalid);
+	fputs("<skipped", out);
+	xml_attribute(out, "message", text);
+	fputs("/>\n", out);
+}
+
+static void print_cell(FILE *out, const struct bout *bout, const struct duel_cell *cell)
+{
+	const struct duel_finding *finding = cell->again.count ? &cell->confirmed : &cell->finding;
 
 	fputs("<testcase", out);
 	xml_attribute(out, "name", cell->id);
@@ -60,16 +89,10 @@ static void print_cell(FILE *out, const struct duel_cell *cell)
 	print_property(out, "ratio_low", finding->low);
 	print_property(out, "ratio_high", finding->high);
 	fputs("</properties>\n", out);
-	if (element) {
-		bout_tell_cell(text, cell);
-		fprintf(out, "<%s", element);
-		xml_attribute(out, "message", text);
-		if (cell->verdict != DUEL_INCONCLUSIVE)
-			xml_attribute(out, "type",
-				      cell->verdict == DUEL_REGRESSED ? "PerfRegression"
-								      : "Invalid");
-		fputs("/>\n", out);
-	}
+	if (bout->invalid[0])
+		print_skipped(out, bout);
+	else
+		print_verdict(out, cell);
 	fputs("</testcase>\n", out);
 }
 
@@ -107,7 +130,7 @@ void bout_junit(FILE *out, const struct bout *bout)
 		"<testsuite name=\"gate\"%s timestamp=\"%.19s\">\n",
 		counts, counts, bout->started);
 	for (size_t i = 0; i < bout->n_cells; i++)
-		print_cell(out, &bout->cells[i]);
+		print_cell(out, bout, &bout->cells[i]);
 	if (why)
 		print_whole(out, why);
 	fputs("<system-out>", out);

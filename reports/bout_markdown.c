@@ -16,7 +16,7 @@ static void add_table(struct markdown *page, const struct bout *bout)
 	bout_cells_title(&cells);
 	markdown_title(page, &cells);
 	for (size_t i = 0; i < bout->n_cells; i++) {
-		bout_cells_fill(&cells, &bout->cells[i]);
+		bout_cells_fill(&cells, bout, &bout->cells[i]);
 		markdown_row(page, &cells);
 	}
 }

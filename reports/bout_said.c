@@ -33,7 +33,7 @@ static const struct duel_finding *last_of(const struct duel_cell *cell)
 	return cell->again.count ? &cell->confirmed : &cell->finding;
 }
 
-void bout_cells_fill(struct cells *cells, const struct duel_cell *cell)
+void bout_cells_fill(struct cells *cells, const struct bout *bout, const struct duel_cell *cell)
 {
 	const struct duel_finding *finding = last_of(cell);
 	char text[64];
@@ -57,7 +57,7 @@ void bout_cells_fill(struct cells *cells, const struct duel_cell *cell)
 	snprintf(text, sizeof(text), cell->again.count ? "%zu+%zu" : "%zu", cell->finding.pairs,
 		 cell->confirmed.pairs);
 	cells_put_title(cells, text);
-	cells_put_name(cells, duel_verdict_name(cell->verdict));
+	cells_put_name(cells, duel_verdict_name(bout_verdict(bout, cell)));
 }
 
 static double per_cent(double ratio)
@@ -113,7 +113,8 @@ void bout_say_head(const struct bout *bout, said *say, void *owner)
 		say_arm(bout, arm, say, owner);
 }
 
-bool bout_is_short(const struct bout *bout, const struct duel_cell *cell)
+/* A gate was ended early: why that figure says nothing is the same of all. */
+static bool is_short(const struct bout *bout, const struct duel_cell *cell)
 {
 	return bout->n_rounds < DUEL_ROUNDS_LEAST && !cell->fault && !cell->broken;
 }
@@ -121,10 +122,49 @@ bool bout_is_short(const struct bout *bout, const struct duel_cell *cell)
 static void say_short(const struct bout *bout, said *say, void *owner)
 {
 	for (size_t i = 0; i < bout->n_cells; i++)
-		if (bout_is_short(bout, &bout->cells[i])) {
+		if (is_short(bout, &bout->cells[i])) {
 			say(owner, bout->cells[i].why);
 			return;
 		}
+}
+
+/* Whoever sees the ratios in the table is to know what they are not. */
+static void say_unproven(const struct bout *bout, said *say, void *owner)
+{
+	const struct duel_cell *such = NULL;
+	char text[BOUT_TEXT];
+	size_t count = 0;
+
+	for (size_t i = 0; i < bout->n_cells; i++) {
+		const struct duel_cell *cell = &bout->cells[i];
+
+		if (cell->verdict != DUEL_REGRESSED || cell->broken)
+			continue;
+		such = cell;
+		count++;
+	}
+	if (!count)
+		return;
+	snprintf(text, sizeof(text),
+		 "%zu of %zu figures, such as %s %s, were worse than their floor both times: in a "
+		 "gate that is invalid that proves nothing",
+		 count, bout->n_cells, such->id, such->figure->title);
+	say(owner, text);
+}
+
+bool bout_is_told(const struct bout *bout, const struct duel_cell *cell)
+{
+	if (bout->invalid[0])
+		return cell->why[0] && (cell->fault || cell->broken);
+	return cell->verdict != DUEL_OK && cell->verdict != DUEL_IMPROVED;
+}
+
+void bout_say_others(const struct bout *bout, said *say, void *owner)
+{
+	if (!bout->invalid[0])
+		return;
+	say_short(bout, say, owner);
+	say_unproven(bout, say, owner);
 }
 
 void bout_say_notes(const struct bout *bout, said *say, void *owner)
@@ -134,15 +174,12 @@ void bout_say_notes(const struct bout *bout, said *say, void *owner)
 	json_t *note;
 
 	for (size_t j = 0; j < bout->n_cells; j++) {
-		enum duel_verdict verdict = bout->cells[j].verdict;
-
-		if (verdict == DUEL_OK || verdict == DUEL_IMPROVED ||
-		    bout_is_short(bout, &bout->cells[j]))
+		if (!bout_is_told(bout, &bout->cells[j]))
 			continue;
 		bout_tell_cell(text, &bout->cells[j]);
 		say(owner, text);
 	}
-	say_short(bout, say, owner);
+	bout_say_others(bout, say, owner);
 	json_array_foreach(bout->notes, i, note) say(owner, json_string_value(note));
 	if (bout->invalid[0])
 		say(owner, bout->invalid);
@@ -154,7 +191,7 @@ void bout_sum(const struct bout *bout, char text[static BOUT_TEXT])
 	size_t length;
 
 	for (size_t i = 0; i < bout->n_cells; i++)
-		counts[bout->cells[i].verdict]++;
+		counts[bout_verdict(bout, &bout->cells[i])]++;
 	length = (size_t)snprintf(text, BOUT_TEXT, "%s: %zu figures of %zu cases in %zu round%s%s",
 				  bout_end_name(bout_end(bout)), bout->n_cells, bout->n_cases,
 				  bout->n_rounds, bout->n_rounds == 1 ? "" : "s",

@@ -10,18 +10,21 @@
 #define BOUT_TEXT 768
 
 void bout_cells_title(struct cells *cells);
-void bout_cells_fill(struct cells *cells, const struct duel_cell *cell);
+void bout_cells_fill(struct cells *cells, const struct bout *bout, const struct duel_cell *cell);
 
 /* "p50 is 9.8 % worse than the base's (8.7 to 11.0)", and why a verdict is what it is. */
 void bout_tell_cell(char text[static BOUT_TEXT], const struct duel_cell *cell);
 
-/* A gate was ended early: why that figure says nothing is the same of all. */
-bool bout_is_short(const struct bout *bout, const struct duel_cell *cell);
+/* Whether that is to be told. Of a gate that is invalid only what fails is, which is no figure. */
+bool bout_is_told(const struct bout *bout, const struct duel_cell *cell);
+
+/* What is to be known of all other cells together. */
+void bout_say_others(const struct bout *bout, said *say, void *owner);
 
 /* The banner, and both arms. */
 void bout_say_head(const struct bout *bout, said *say, void *owner);
 
-/* What the rounds do not tell, and what is to be known. */
+/* All that, and what else is to be known. */
 void bout_say_notes(const struct bout *bout, said *say, void *owner);
 
 /* How it ends, of how many cells and rounds. */

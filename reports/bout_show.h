@@ -15,13 +15,19 @@ void bout_table(FILE *out, const struct bout *bout);
 /* For summaries of jobs, of no more than room bytes. */
 void bout_markdown(FILE *out, const struct bout *bout, size_t room);
 
-/* A test for each figure: REGRESSED is a failure, INVALID an error, INCONCLUSIVE is skipped. */
+/*
+ * A test for each figure: REGRESSED is a failure, INVALID an error, INCONCLUSIVE is skipped. Of a
+ * gate that is invalid each is skipped, and the gate itself an error.
+ */
 void bout_junit(FILE *out, const struct bout *bout);
 
 /* Lines that GitHub shows beside a job. */
 void bout_annotations(FILE *out, const struct bout *bout);
 
-/* The document, with the values of all rounds. NULL: no memory. */
+/*
+ * The document, with the values of all rounds. Figures have the verdicts that these would have
+ * led to, also where the whole is INVALID. NULL: no memory.
+ */
 json_t *bout_make(const struct bout *bout, const char *version);
 
 #endif

@@ -21,13 +21,13 @@ static void print_cells(FILE *out, const struct bout *bout)
 	bout_cells_title(&cells);
 	aligned_widen(width, &cells);
 	for (size_t i = 0; i < bout->n_cells; i++) {
-		bout_cells_fill(&cells, &bout->cells[i]);
+		bout_cells_fill(&cells, bout, &bout->cells[i]);
 		aligned_widen(width, &cells);
 	}
 	bout_cells_title(&cells);
 	aligned_row(out, &cells, width);
 	for (size_t i = 0; i < bout->n_cells; i++) {
-		bout_cells_fill(&cells, &bout->cells[i]);
+		bout_cells_fill(&cells, bout, &bout->cells[i]);
 		aligned_row(out, &cells, width);
 	}
 }

@@ -341,6 +341,37 @@ class Gate(unittest.TestCase):
         self.assertIn('tests="4" failures="2" errors="0" skipped="0"', text)
         self.assertEqual(document["figures"][0]["verdict"], "REGRESSED")
 
+    def test_invalid_proves_nothing(self):
+        """Whatever its figures seem to say: no format has them for a regression."""
+        markdown, junit = (f"{self.folder.name}/{name}" for name in ("gate.md", "gate.xml"))
+        # Both times it is worse, and the last runs are on another machine.
+        head = self.arm("lat=1.2", f"moves={2 * ROUNDS}")
+        document, shown = self.gate("--markdown", markdown, "--junit", junit, "--annotations",
+                                    head=head, status=3)
+        self.assertEqual(document["verdict"], "INVALID")
+        self.assertEqual(self.verdicts(document)[IDS[0], "p50_ns"], "REGRESSED")
+        reason = "the head was no more the same in round "
+        self.assertIn(reason, document["reason"])
+        with open(markdown, encoding="utf-8") as file:
+            summary = file.read()
+        with open(junit, encoding="utf-8") as file:
+            tests = file.read()
+        for text in (shown, summary, tests):
+            for word in ("REGRESSED", "PerfRegression", "<failure", "more than the base's"):
+                self.assertNotIn(word, text)
+            self.assertIn("2 of 4 figures, such as send/lat/4k/poll p50 us, were worse than "
+                          "their floor both times: in a gate that is invalid that proves nothing",
+                          text)
+            self.assertIn("INVALID: 4 figures of 4 cases in 12 rounds: 4 INVALID; 12 rounds", text)
+            self.assertIn(reason, text)
+        self.assertEqual(len(re.findall(r"(?m)^send/.* INVALID$", shown)), 4)
+        self.assertEqual(len(re.findall(r"(?m)^\| send/.* \| INVALID \|$", summary)), 4)
+        levels = [line.split(" ")[0] for line in shown.splitlines() if line.startswith("::")]
+        self.assertEqual(levels, ["::error", "::error", "::warning"])
+        self.assertIn('tests="5" failures="0" errors="1" skipped="4"', tests)
+        self.assertEqual(tests.count(f'<skipped message="the gate is invalid: {reason}'), 4)
+        self.assertEqual(len(re.findall("<error ", tests)), 1)
+
     def test_what_arms_are_told(self):
         base = self.arm()
         self.gate("-d", "dev0", "--head-device", "dev1", "-p", "7777", "n02", base=base)

@@ -7,7 +7,7 @@ has noise of its own, the same each time. outlier=N: the N-th run is ten times a
 broken=N: all from the N-th on have a case that failed; once=N: the N-th alone; dies=N: it says
 why and is gone; garbage=N: it writes no result; hangs=N: it does neither; lingers=N: a child of
 its outlives it and has its standard error; losses=N: its device counts some; late=N: it takes ten
-seconds; kernel=NAME: of the hosts.
+seconds; moves=N: from then on its hosts are others; kernel=NAME: of the hosts.
 """
 
 import copy
@@ -96,7 +96,7 @@ def main():
         end["facts"] = {"kernel": {"release": events.get("kernel", "6.1")},
                         "tool": {"compiler": state}}
         end["hard_fingerprint"] = "0123456789abcdef"
-        if "kernel" in events:
+        if "kernel" in events or "moves" in after:
             end["hard_fingerprint"] = "fedcba9876543210"
     sample["cases"] = cases
     sample["run"]["status"] = "complete"
