@@ -290,7 +290,10 @@ class Workflows(unittest.TestCase):
         jobs = self.load("gitlab/verbmark.gitlab-ci.yml")
         self.assertEqual(set(jobs), {".verbmark", ".verbmark-run", ".verbmark-gate"})
         made = read(f"{TOP}/ci/job") + read(f"{TOP}/ci/gate")
-        out = jobs[".verbmark"]["variables"]["OUT"]
+        variables = jobs[".verbmark"]["variables"]
+        out = variables["OUT"]
+        # What is installed can be said there, and is nothing by itself.
+        self.assertEqual(variables["VERBMARK_DEB"], "")
         for name in (".verbmark-run", ".verbmark-gate"):
             self.assertEqual(jobs[name]["extends"], ".verbmark")
             for path in jobs[name]["artifacts"]["reports"].values():
