@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "bench/command.h"
 #include "bench/gating.h"
@@ -32,7 +31,6 @@ struct settings {
 };
 
 static const char *parse_rounds(const char *text, void *field);
-static const char *parse_seed(const char *text, void *field);
 
 #define FIELD(member) offsetof(struct settings, member)
 
@@ -50,7 +48,7 @@ static const struct option_row rows[] = {
 	 "facts in which the arms may differ: rdma_core, kernel, ... (tool)"},
 	{"time-limit",    0,   "TIME", option_duration, FIELD(gating.limit_ms),
 	 "no round begins after that (none)"},
-	{"order-seed",          0,   "N",    parse_seed,      FIELD(gating.seed),
+	{"order-seed",    0,   "N",    gating_parse_seed, FIELD(gating.seed),
 	 "of the order of arms and cases (another one each time)"},
 	{"json",          0,   "FILE", option_text,     FIELD(json),
 	 "where the document goes, with all trials; - for standard output"},
@@ -98,11 +96,6 @@ static const char *parse_rounds(const char *text, void *field)
 		return "is no number of rounds: 12 to 100000";
 	*(size_t *)field = count;
 	return NULL;
-}
-
-static const char *parse_seed(const char *text, void *field)
-{
-	return value_count(text, 1, GATING_SEED_MOST, field) ? NULL : "is no seed: 1 to 2^53";
 }
 
 /* The line at the bottom of a terminal. */
@@ -318,9 +311,7 @@ static int run(int argc, char *argv[], struct error *error)
 
 	for (int i = 1; i < argc; i++)
 		settings.is_bisecting |= !strcmp(argv[i], "--bisect");
-	if (getrandom(&settings.gating.seed, sizeof(settings.gating.seed), 0) < 0)
-		settings.gating.seed = clock_now_ns();
-	settings.gating.seed = settings.gating.seed % GATING_SEED_MOST + 1;
+	settings.gating.seed = gating_draw_seed();
 	code = parse(&settings, argc, argv, error);
 	if (code > 0)
 		command_help(&command_gate);

@@ -122,6 +122,8 @@ static const struct option_row rows[] = {
 	{"head",          0,   "ARM",  option_text,  FIELD(gating.arms[DUEL_HEAD].what),
 	 "and this, which is worse by the dose of --doses"},
 	{"floor",         0,   "LIST", gating_parse_floors, FIELD(gating.floors), "as that of gate"},
+	{"order-seed",    0,   "N",    gating_parse_seed, FIELD(gating.seed),
+	 "of the order of arms and cases (another one each time)"},
 	{"json",          0,   "FILE", option_text,  FIELD(json), "where all that is recorded goes"},
 	{"replay",        0,   "FILE", parse_record, FIELD(records),
 	 "judge what was recorded there, and measure nothing; several add up"},
@@ -230,7 +232,7 @@ static int record(struct recording *recording, struct worth_dose *dose, struct e
 	begin_dose(recording, dose);
 	gating.rounds = rounds_of(recording->settings, dose->percent);
 	gating.view = &recording->view;
-	gating.seed += recording->worth->n_doses;
+	gating.seed += recording->worth->n_doses - 1;
 	if (!code)
 		code = gating_record(&gating, &recording->settings->plan, &dose->bout, error);
 	neighbour_stop(neighbour);
@@ -383,17 +385,18 @@ static int check_replay(const struct settings *settings, struct error *error)
 		const char *name;
 		bool is_given;
 	} others[] = {
-		{"json",   settings->json != NULL              },
-		{"doses",  settings->doses.count               },
-		{"gates",  settings->gates != 0                },
-		{"rounds", gating->rounds != 0                 },
-		{"noisy",  settings->is_noisy                  },
-		{"base",   gating->arms[DUEL_BASE].what != NULL},
-		{"head",   gating->arms[DUEL_HEAD].what != NULL},
-		{"floor",  has_floors(gating)                  },
-		{"device", gating->device != NULL              },
-		{"preset", settings->plan.preset != NULL       },
-		{"plan",   settings->plan.file != NULL         },
+		{"json",       settings->json != NULL              },
+		{"doses",      settings->doses.count               },
+		{"gates",      settings->gates != 0                },
+		{"rounds",     gating->rounds != 0                 },
+		{"noisy",      settings->is_noisy                  },
+		{"base",       gating->arms[DUEL_BASE].what != NULL},
+		{"head",       gating->arms[DUEL_HEAD].what != NULL},
+		{"floor",      has_floors(gating)                  },
+		{"order-seed", gating->seed != 0                   },
+		{"device",     gating->device != NULL              },
+		{"preset",     settings->plan.preset != NULL       },
+		{"plan",       settings->plan.file != NULL         },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
@@ -423,6 +426,8 @@ static void choose(struct settings *settings)
 		settings->gates = 20;
 	if (!settings->gating.rounds)
 		settings->gating.rounds = gating.rounds;
+	if (!settings->gating.seed)
+		settings->gating.seed = gating_draw_seed();
 }
 
 static int check(const struct settings *settings, struct error *error)
@@ -468,7 +473,6 @@ static int run(int argc, char *argv[], struct error *error)
 	int status = COMMAND_USAGE;
 	int code;
 
-	settings.gating.seed = 1;
 	settings.gating.rounds = 0;
 	code = parse(&settings, argc, argv, error);
 	if (code > 0) {

@@ -5,14 +5,18 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "bench/utc.h"
+#include "bench/value.h"
 #include "core/clock.h"
 #include "reports/document.h"
 
 /* Of a trial, where the plan tells none. */
 #define MEASURE_NS (30 * NS_PER_MS)
 #define WARMUP_NS  (20 * NS_PER_MS)
+/* That JSON's readers have them all to the last digit. */
+#define SEED_MOST (1ULL << 53)
 
 static const char *parse_floor(const char *word, size_t length, double *floors)
 {
@@ -91,6 +95,20 @@ const char *gating_parse_differs(const char *text, void *field)
 	}
 	differs->sections[count] = NULL;
 	return NULL;
+}
+
+const char *gating_parse_seed(const char *text, void *field)
+{
+	return value_count(text, 1, SEED_MOST, field) ? NULL : "is no seed: 1 to 2^53";
+}
+
+uint64_t gating_draw_seed(void)
+{
+	uint64_t seed;
+
+	if (getrandom(&seed, sizeof(seed), 0) < 0)
+		seed = clock_now_ns();
+	return seed % SEED_MOST + 1;
 }
 
 /* Processes, connections and the control channel, beside what is measured. */

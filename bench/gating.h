@@ -10,8 +10,7 @@
 #include "bench/plan.h"
 #include "bench/rounds.h"
 
-#define GATING_SEED_MOST (1ULL << 53)
-#define GATING_FACTS     16
+#define GATING_FACTS 16
 
 struct gating_arm {
 	const char *what;   /* a command, or a host */
@@ -45,9 +44,13 @@ struct gating {
 		.rounds = 60, .floors = {0.05, 0.10, 0.05}, .differs = {.sections = {"tool"}}, \
 	}
 
-/* Parsers of options: of floors, and of a struct gating_differs. */
+/* Parsers of options: of floors, of a struct gating_differs, and of the order's seed. */
 const char *gating_parse_floors(const char *text, void *field);
 const char *gating_parse_differs(const char *text, void *field);
+const char *gating_parse_seed(const char *text, void *field);
+
+/* Of an order that nobody asked for: another one each time. */
+uint64_t gating_draw_seed(void);
 
 /* Options of cases that no gate takes. */
 bool gating_refuses(const struct option_row *row);

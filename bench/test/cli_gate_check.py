@@ -31,7 +31,7 @@ class GateCheck(unittest.TestCase):
     def record(self, dose, *words, gates=2):
         ended = verbmark("gate-check", "--base", self.arm("base"), "--head",
                          self.arm("head", *words), "--doses", dose, "--gates", gates,
-                         "--rounds", ROUNDS, "--json", self.path, *CASES)
+                         "--rounds", ROUNDS, "--order-seed", "7", "--json", self.path, *CASES)
         self.assertEqual((ended.status, ended.err), (0, ""))
         with open(self.path, encoding="utf-8") as file:
             return documents.parse(file.read(), "verbmark.gate-check-1"), ended.out
@@ -52,6 +52,21 @@ class GateCheck(unittest.TestCase):
         # What is recorded can be judged again, and is the same.
         again = verbmark("gate-check", "--replay", self.path)
         self.assertEqual((again.status, again.out), (0, shown))
+
+    def test_order(self):
+        """Another one each time, which is told, and can be had again."""
+        def recorded(*words):
+            ended = verbmark("gate-check", "--base", self.arm("base"), "--head", self.arm("head"),
+                             "--doses", 0, "--gates", 1, "--rounds", ROUNDS, "--json", self.path,
+                             *words, *CASES)
+            self.assertEqual(ended.status, 0, ended.err)
+            with open(self.path, encoding="utf-8") as file:
+                record = json.load(file)["doses"][0]["record"]
+            return record["seed"], [each["first"] for each in record["rounds"]]
+
+        seed, order = recorded()
+        self.assertNotEqual(recorded()[0], seed)
+        self.assertEqual(recorded("--order-seed", seed), (seed, order))
 
     def test_better(self):
         document, _ = self.record(-20, "lat=0.8", "bw=1.2")
@@ -105,6 +120,8 @@ class GateCheck(unittest.TestCase):
             (("--replay", "x", "--json", "y"), "--replay and --json exclude each other"),
             (("--replay", "x", "--doses", "5"), "--replay and --doses exclude each other"),
             (("--replay", "x", "--floor", "p50=7%"), "--replay and --floor exclude each other"),
+            (("--replay", "x", "--order-seed", "5"), "--replay and --order-seed exclude each "),
+            (("--order-seed", "0"), "--order-seed: '0' is no seed"),
             (("--replay", "x", "-D", "5ms"), "--replay and --duration exclude each other"),
             (("--replay", "x", "n02"), "--replay and a host exclude each other"),
             (("-d", "soft0", "--noisy", "--doses", "5"), "--noisy is for doses of 0, and there "),

@@ -51,8 +51,8 @@ OPTIONS["gate"] = OPTIONS["run"] - {
     "order-seed", "markdown", "junit", "annotations", "bisect",
 }
 OPTIONS["gate-check"] = OPTIONS["gate"] - {
-    "base-device", "head-device", "differs", "time-limit", "order-seed", "markdown", "junit",
-    "annotations", "bisect", "dry-run", "port", "server-device", "secret-file",
+    "base-device", "head-device", "differs", "time-limit", "markdown", "junit", "annotations",
+    "bisect", "dry-run", "port", "server-device", "secret-file",
 } | {"doses", "gates", "noisy", "replay"}
 # perftest's, where it has them.
 LETTERS = {
