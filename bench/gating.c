@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "bench/tally.h"
 #include "bench/utc.h"
 #include "bench/value.h"
 #include "core/clock.h"
@@ -279,6 +280,49 @@ static void note_troubled(struct bout *bout)
 			  count, bout->n_cases, such);
 }
 
+static bool is_lengthy(const struct bout_case *line)
+{
+	return 2 * (line->lengthy[DUEL_BASE] + line->lengthy[DUEL_HEAD]) >
+	       line->trials[DUEL_BASE] + line->trials[DUEL_HEAD];
+}
+
+/* Of its trials with figures, on the average. */
+static double seconds_of(const struct bout_case *line)
+{
+	size_t count = 0;
+	uint64_t sum = 0;
+
+	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++) {
+		count += line->trials[arm] - line->failures[arm];
+		sum += line->took_ns[arm];
+	}
+	return count ? (double)sum / (double)count / (double)NS_PER_S : 0;
+}
+
+/* The longer a trial is, the more of what a machine does now and then is in one arm alone. */
+static void note_lengthy(struct bout *bout)
+{
+	const struct bout_case *most = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < bout->n_cases; i++) {
+		const struct bout_case *line = &bout->cases[i];
+
+		if (!is_lengthy(line))
+			continue;
+		count++;
+		if (!most || seconds_of(line) > seconds_of(most))
+			most = line;
+	}
+	if (most)
+		bout_note(bout,
+			  "trials of %zu of %zu cases mostly took longer than %.1f s, their share "
+			  "of the process included, those of %s %.2f s: a shorter -D or --warmup, "
+			  "or smaller sizes, leave less of what else happens to one arm alone",
+			  count, bout->n_cases, (double)TALLY_LONG_NS / (double)NS_PER_S, most->id,
+			  seconds_of(most));
+}
+
 /* Few of them decide nothing, and are to be known all the same. */
 static void note_failing(struct bout *bout)
 {
@@ -301,6 +345,7 @@ static void note_trials(struct bout *bout)
 	note_unsteady(bout);
 	note_troubled(bout);
 	note_failing(bout);
+	note_lengthy(bout);
 }
 
 static bool has_failed(const struct bout *bout)

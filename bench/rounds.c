@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "bench/advice.h"
-#include "bench/counters.h"
 #include "bench/facts.h"
+#include "bench/tally.h"
 #include "core/clock.h"
 #include "core/compiler.h"
 #include "core/random.h"
@@ -241,11 +241,6 @@ static void calibrate_case(const struct rounds *rounds, struct single *single,
 			       each_ns * (double)line->iterations * (double)single->threads);
 }
 
-static bool has_trial(const struct result_case *line)
-{
-	return line && line->status == RESULT_COMPLETE && line->n_trials;
-}
-
 /*
  * Cases that the base does not run well, twice, are none of the gate's; what is left keeps its
  * place.
@@ -261,8 +256,8 @@ static void calibrate(struct rounds *rounds, const struct result *result,
 		const struct result_case *again = find(second, bout->cases[i].id);
 		struct single *single = &rounds->singles.singles[i];
 
-		line = has_trial(line) || !again ? line : again;
-		if (!has_trial(line)) {
+		line = tally_has_trial(line) || !again ? line : again;
+		if (!tally_has_trial(line)) {
 			bout_note(bout, "%s is left out: the base does not run it: %s",
 				  bout->cases[i].id,
 				  line && line->error[0] ? line->error : "it is not in its result");
@@ -323,7 +318,7 @@ static int calibrate_all(struct rounds *rounds, const struct result *result, str
 		return code;
 	order.count = 0;
 	for (size_t i = 0; i < bout->n_cases; i++)
-		if (!has_trial(find(result, bout->cases[i].id)))
+		if (!tally_has_trial(find(result, bout->cases[i].id)))
 			order.cases[order.count++] = i;
 	if (order.count)
 		code = run_arm(rounds, DUEL_BASE, &order, &second, &fault);
@@ -375,55 +370,6 @@ int rounds_open(struct rounds *rounds, struct error *error)
 	return code;
 }
 
-/* Whether what the devices of both ends counted tells of messages lost on the way. */
-static bool is_troubled(const struct result_case *line)
-{
-	const char *end;
-	json_t *counters;
-
-	json_object_foreach(line->counters, end, counters)
-	{
-		const char *name;
-		json_t *count;
-
-		json_object_foreach(counters, name, count)
-		{
-			enum counter_kind kind = counters_kind(name);
-
-			if (json_integer_value(count) > 0 &&
-			    (kind == COUNTER_LOSS || kind == COUNTER_NOT_READY))
-				return true;
-		}
-	}
-	return false;
-}
-
-static void take_failure(struct bout_case *line, enum duel_arm arm, const char *why)
-{
-	line->failures[arm]++;
-	if (!line->errors[arm][0])
-		snprintf(line->errors[arm], sizeof(line->errors[arm]), "%s", why);
-}
-
-static void take_case(struct bout_case *line, enum duel_arm arm, size_t round,
-		      const struct result *result)
-{
-	const struct result_case *found = find(result, line->id);
-
-	line->trials[arm]++;
-	if (!has_trial(found)) {
-		take_failure(line, arm,
-			     found && found->error[0] ? found->error : "it has no figures");
-		return;
-	}
-	line->unsteady[arm] += !found->trials[0].warmup.has_converged;
-	line->troubled[arm] += is_troubled(found);
-	for (enum bout_figure figure = 0; figure < BOUT_FIGURES; figure++)
-		if (line->is_bandwidth == (figure == BOUT_BANDWIDTH))
-			line->figures[figure].values[arm][round] =
-				bout_figure(figure)->value(&found->trials[0]);
-}
-
 /* What was to stay as it is has changed under way. */
 static bool has_changed(const struct rounds *rounds, enum duel_arm arm, const struct result *result)
 {
@@ -436,12 +382,16 @@ struct attempt {
 	int code; /* 0: there is a result; else why there is none is in the fault */
 	struct error fault;
 	struct result result;
+	uint64_t took_ns;
 };
 
 static int try_arm(struct rounds *rounds, enum duel_arm arm, const struct order *order,
 		   struct attempt *attempt, struct error *error)
 {
+	uint64_t began = clock_now_ns();
+
 	attempt->code = run_arm(rounds, arm, order, &attempt->result, &attempt->fault);
+	attempt->took_ns = clock_now_ns() - began;
 	if (attempt->code == -EINTR)
 		return error_set(error, -EINTR, "%s", attempt->fault.text);
 	rounds->n_lost[arm] = attempt->code ? rounds->n_lost[arm] + 1 : 0;
@@ -455,16 +405,15 @@ static void take_attempt(struct rounds *rounds, enum duel_arm arm, size_t round,
 			 const struct order *order, const struct attempt *attempt)
 {
 	struct bout *bout = rounds->bout;
+	uint64_t share_ns = tally_share(&attempt->result, attempt->took_ns, order->count);
 
 	for (size_t i = 0; i < order->count; i++) {
 		struct bout_case *line = &bout->cases[order->cases[i]];
 
-		if (!attempt->code) {
-			take_case(line, arm, round, &attempt->result);
-			continue;
-		}
-		line->trials[arm]++;
-		take_failure(line, arm, attempt->fault.text);
+		if (attempt->code)
+			tally_failure(line, arm, attempt->fault.text);
+		else
+			tally_trial(line, arm, round, find(&attempt->result, line->id), share_ns);
 	}
 	if (!attempt->code && has_changed(rounds, arm, &attempt->result) && !bout->invalid[0])
 		snprintf(bout->invalid, sizeof(bout->invalid),
@@ -482,10 +431,9 @@ static int run_round(struct rounds *rounds, struct bout_round *round, size_t num
 
 	for (int turn = 0; turn < DUEL_ARMS && !code; turn++) {
 		enum duel_arm arm = (turn == 0) == round->is_head_first ? DUEL_HEAD : DUEL_BASE;
-		uint64_t began = clock_now_ns();
 
 		code = try_arm(rounds, arm, order, &attempts[arm], error);
-		round->took_ns[arm] = clock_now_ns() - began;
+		round->took_ns[arm] = attempts[arm].took_ns;
 	}
 	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++) {
 		if (!code)

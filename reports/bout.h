@@ -39,7 +39,9 @@ struct bout_case {
 	size_t trials[DUEL_ARMS];    /* that were tried, */
 	size_t failures[DUEL_ARMS];  /* of them without figures, */
 	size_t unsteady[DUEL_ARMS];  /* measured before the warm-up was steady, */
-	size_t troubled[DUEL_ARMS];  /* and with counters of losses that moved */
+	size_t troubled[DUEL_ARMS];  /* with counters of losses that moved, */
+	size_t lengthy[DUEL_ARMS];   /* and longer than one is to take; */
+	uint64_t took_ns[DUEL_ARMS]; /* all those with figures together */
 	char errors[DUEL_ARMS][256]; /* the first failure; or empty */
 	double resolution_ns;        /* of its latencies: a step of the clock */
 	struct bout_values figures[BOUT_FIGURES];

@@ -2,7 +2,8 @@
 """
 gate_arm.py STATE [KEY=VALUE...] run ...: stands in for a verbmark that is an arm of a gate. It
 reads the plan from standard input and writes a result of it, whose figures are those of a
-formula: lat= and bw= are factors, noise= is a standard deviation, and the n-th run of a STATE
+formula: lat= and bw= are factors, noise= is a standard deviation, warm= is for how many
+seconds 4k says that it has warmed up, and the n-th run of a STATE
 has noise of its own, the same each time. outlier=N: the N-th run is ten times as slow;
 broken=N: all from the N-th on have a case that failed; once=N: the N-th alone; dies=N: it says
 why and is gone; garbage=N: it writes no result; hangs=N: it does neither; lingers=N: a child of
@@ -44,6 +45,9 @@ def made(sample, product, factors, noise):
     case |= {"op": product["op"][0],
              "id": f"{product['op'][0]}/{metric}/{text}/poll"}
     wanted = LATENCY_NS if metric == "lat" else BYTES_PER_S
+    if size == 4096 and factors["warm"]:
+        for trial in case["trials"]:
+            trial["warmup"]["duration_ns"] = round(1e9 * factors["warm"])
     scale(case, metric, wanted * factors[metric] * noise.gauss(1, factors["noise"]))
     return case
 
@@ -51,7 +55,7 @@ def made(sample, product, factors, noise):
 def main():
     state = sys.argv[1]
     words = sys.argv[2 : sys.argv.index("run")]
-    factors = {"lat": 1.0, "bw": 1.0, "noise": 0.01}
+    factors = {"lat": 1.0, "bw": 1.0, "noise": 0.01, "warm": 0.0}
     events = {}
     for word in words:
         key, value = word.split("=")
