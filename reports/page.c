@@ -147,7 +147,10 @@ static void print_plain(FILE *out, const char *title, const struct result *resul
 	print(memory, result);
 	if (!fclose(memory) && length) {
 		markup_element(out, "h3", title);
-		markup_element(out, "pre", text);
+		/* There are sentences among the lines, of which paper would have no end. */
+		fputs("<pre wrap>", out);
+		markup_text(out, text);
+		fputs("</pre>\n", out);
 	}
 	free(text);
 }

@@ -196,6 +196,9 @@ class Browser(browsing.Browsing):
     def test_narrow(self):
         self.check_narrow(self.page)
 
+    def test_paper(self):
+        self.check_paper(self.page)
+
     def test_screens(self):
         for width, height in ((390, 3400), (1280, 1600)):
             for words, background in (

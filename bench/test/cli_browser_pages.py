@@ -94,6 +94,11 @@ class Pages(browsing.Browsing):
             with self.subTest(name):
                 self.check_narrow(page)
 
+    def test_paper(self):
+        for name, page in self.pages.items():
+            with self.subTest(name):
+                self.check_paper(page)
+
     def test_accessibility(self):
         for name, page in self.pages.items():
             with self.subTest(name):
