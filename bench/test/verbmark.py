@@ -394,6 +394,7 @@ class Relay(Impostor):
         self.held = held
         self.caught = threading.Event()
         self.released = threading.Event()
+        self.over = threading.Event()  # one of both ends has gone
         self.change = lambda message: None
         super().__init__(self.relay)
 
@@ -420,6 +421,7 @@ class Relay(Impostor):
                     message = frames.take()
         except OSError:
             pass
+        self.over.set()
         for sock in (source, sink):
             try:
                 sock.shutdown(socket.SHUT_RDWR)
