@@ -101,6 +101,8 @@ static const char *parse_record(const char *text, void *field)
 {
 	struct records *records = field;
 
+	if (!*text)
+		return "is empty";
 	if (records->count == ARRAY_LENGTH(records->paths))
 		return "is one record too many";
 	records->paths[records->count++] = text;

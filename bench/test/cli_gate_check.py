@@ -117,6 +117,7 @@ class GateCheck(unittest.TestCase):
             (("--doses", "5,"), "--doses: '5,' is no list of per cent"),
             (("--gates", "0"), "--gates: '0' is no number of gates"),
             (("--rounds", "3"), "--rounds: '3' is no number of rounds"),
+            (("--replay", ""), "--replay: '' is empty"),
             (("--replay", "x", "--json", "y"), "--replay and --json exclude each other"),
             (("--replay", "x", "--doses", "5"), "--replay and --doses exclude each other"),
             (("--replay", "x", "--floor", "p50=7%"), "--replay and --floor exclude each other"),
