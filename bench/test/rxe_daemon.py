@@ -12,9 +12,10 @@ import time
 import unittest
 
 import documents
+from limits import FEW_DESCRIPTORS, LIMITS, check_left_out
 from verbmark import (
     ADDRESS, ALIVE, CASE, DEVICE, HELLO, LIMIT, PATIENCE, VERBMARK, Ended, Peer, Program, Server,
-    client, frame, measure, verbmark, wait_until,
+    by_hand, client, frame, measure, verbmark, wait_until,
 )
 
 
@@ -24,60 +25,26 @@ def sweep(server, *options):
 
 class Limits(unittest.TestCase):
     def greeted(self, server):
-        peer = Peer.dial(server.port)
+        peer = Peer.greeted(server.port)
         self.addCleanup(peer.close)
-        peer.send(HELLO)
-        peer.expect("welcome")
         return peer
 
-    def check_skipped(self, limit, options, sentence):
-        """What is within the limit is measured, what is above it is left out, and told."""
-        with Server(*limit) as server:
-            path = f"{os.environ['OUT']}/limits.json"
-            ended = sweep(server, *options, "--json", path)
-            cases = documents.read(path)["cases"]
-            os.unlink(path)
-        self.assertEqual([case["status"] for case in cases], ["complete", "skipped"], ended.err)
-        self.assertEqual(cases[1]["error"], f"{ADDRESS}: {sentence}")
-        self.assertIn(sentence, ended.out)
+    def check_left_out(self, name, **settings):
+        with Server(*LIMITS[name][0], **settings) as server:
+            check_left_out(server, name)
+            measure(server, "-n", 50)
 
     def test_sizes(self):
-        self.check_skipped(
-            ("--max-size", "4k"), ("-s", "4k,8k"),
-            "messages of 8k are above the 4k that this server takes: ask for smaller ones, or "
-            "raise 'serve --max-size' there",
-        )
+        self.check_left_out("sizes")
 
     def test_queue_pairs(self):
-        self.check_skipped(
-            ("--max-qps", 2), ("--metric", "bw", "-q", "2,3"),
-            "3 queue pairs are above the 2 that this server gives a client: ask for fewer, or "
-            "raise 'serve --max-qps' there",
-        )
-
-    def test_descriptors(self):
-        """Of 300 a quarter is the server's own, and a queue pair has two."""
-        path = f"{os.environ['OUT']}/descriptors.json"
-        few = ("sh", "-c", 'ulimit -n 300 && exec "$0" "$@"')
-        with Server(before=few) as server:
-            ended = sweep(server, "--metric", "bw", "-q", "50,113", "--json", path)
-            cases = documents.read(path)["cases"]
-            measure(server, "-n", 50)
-        os.unlink(path)
-        self.assertEqual([case["status"] for case in cases], ["complete", "skipped"], ended.err)
-        self.assertEqual(
-            cases[1]["error"],
-            f"{ADDRESS}: 113 queue pairs are above the 112 that this server has descriptors and "
-            "ports for: ask for fewer, or for --connect qp, or raise LimitNOFILE and "
-            "ip_local_port_range there",
-        )
+        self.check_left_out("queue pairs")
 
     def test_memory(self):
-        self.check_skipped(
-            ("--max-client-memory", "4m"), ("-s", "64,4m"),
-            "the case takes 8m of memory, and this server gives a client 4m: ask for smaller "
-            "messages, queues or fewer queue pairs, or raise 'serve --max-client-memory' there",
-        )
+        self.check_left_out("memory")
+
+    def test_descriptors(self):
+        self.check_left_out("descriptors", before=FEW_DESCRIPTORS)
 
     def test_memory_of_all(self):
         """What one has taken is the other's again when it goes."""
@@ -303,25 +270,19 @@ class Networks(unittest.TestCase):
 
     def test_queue_pairs_of_others(self):
         """Whoever is served says where queue pairs are: what is sent goes to allowed ones alone."""
-        pair = {"lid": 0, "qpn": 4711, "psn": 1, "mtu": 1024, "reads": 1, "qkey": 1, "address": 0,
-                "size": 64, "rkey": 1}
-        parameters = {"op": "send", "metric": "lat", "transport": "UD", "connect": "qp"}
         with Server("--allow", f"{ADDRESS}/32,2001:db8::/32") as server:
             for place, gid in (
                 ("192.0.2.99", "00000000000000000000ffffc0000263"),
                 ("2001:db9::7", "20010db9000000000000000000000007"),
             ):
-                with Peer.dial(server.port) as peer:
-                    peer.send(HELLO)
-                    peer.expect("welcome")
-                    peer.send(CASE | {"parameters": parameters, "pairs": [pair | {"gid": gid}]})
+                with Peer.greeted(server.port) as peer:
+                    peer.send(by_hand(gid, transport="UD"))
                     self.assertEqual(
                         peer.expect("failed")["reason"],
                         f"the other end's queue pairs are at {place}, which is of no network of "
                         "'serve --allow' here: take another --gid-index, or add it there",
                     )
-                    peer.send(CASE | {"parameters": parameters, "pairs": [
-                        pair | {"gid": "20010db8000000000000000000000007"}]})
+                    peer.send(by_hand("20010db8000000000000000000000007", transport="UD"))
                     self.assertNotIn("--allow", peer.receive().get("reason", ""))
             measure(server, "-n", 50, "--connect", "qp")
 

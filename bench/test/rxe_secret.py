@@ -1,151 +1,22 @@
 # SPDX-License-Identifier: MIT
 """
 A secret of both ends: who does not know it gets nothing but a refusal, and what is said
-after the greeting is nobody else's. The client here is written from the manual's words,
-with Python's own BLAKE2b.
+after the greeting is nobody else's.
 """
 
-import hashlib
 import json
 import os
 import socket
 import struct
 import tempfile
-import threading
 import time
 import unittest
 
+from insider import NO_PROOFS, NONCE, SEALED, SECRET, Insider, Keys, Tap, flip, refusal
 from verbmark import (
     ADDRESS, CASE, HELLO, LIMIT, PATIENCE, VERBMARK, Ended, Impostor, Peer, Program, Server,
     client, frame, measure, ready_line, verbmark, wait_until,
 )
-
-SEALED = 1 << 31
-SECRET = b"the walls have ears, and so do wires"
-NONCE = bytes(range(32)).hex()
-
-
-def blake(data, key=b""):
-    return hashlib.blake2b(data, key=key, digest_size=32).digest()
-
-
-class Keys:
-    """What follows from a secret and both ends' words."""
-
-    def __init__(self, secret, challenge, nonce=NONCE, version="0"):
-        talk = b"".join(
-            struct.pack(">Q", len(part)) + part
-            for part in (
-                b"verbmark talk 1", struct.pack(">I", HELLO["protocol"]), version.encode(),
-                challenge["version"].encode(), bytes.fromhex(nonce),
-                bytes.fromhex(challenge["nonce"]),
-            )
-        )
-        agreed = blake(talk, blake(secret, b"verbmark secret 1"))
-        self.proof = blake(b"the client knows", agreed).hex()
-        self.to_server = blake(b"from client to server", agreed)
-        self.to_client = blake(b"from server to client", agreed)
-
-
-def seal(key, count, body):
-    return blake(struct.pack(">QI", count, len(body)) + body, key)
-
-
-class Insider(Peer):
-    """A client that knows the secret, or thinks so."""
-
-    sent = received = 0
-    keys = None
-
-    def greet(self, secret=SECRET):
-        self.send(HELLO | {"nonce": NONCE})
-        challenge = self.expect("challenge")
-        keys = Keys(secret, challenge)
-        self.send({"type": "proof", "proof": keys.proof})
-        self.keys = keys
-        return challenge
-
-    def send(self, message):
-        if not self.keys:
-            super().send(message)
-            return
-        body = json.dumps(message).encode()
-        mac = seal(self.keys.to_server, self.sent, body)
-        self.sent += 1
-        self.sock.sendall(struct.pack(">I", SEALED | (len(body) + 32)) + body + mac)
-
-    def exactly(self, length):
-        data = b""
-        while len(data) < length:
-            more = self.sock.recv(length - len(data))
-            if not more:
-                return None
-            data += more
-        return data
-
-    def hear(self):
-        """The next sealed message that is no heartbeat; None at the end."""
-        while True:
-            head = self.exactly(4)
-            if not head:
-                return None
-            length = struct.unpack(">I", head)[0]
-            body = self.exactly(length & ~SEALED)
-            if length & SEALED:
-                body, mac = body[:-32], body[-32:]
-                assert mac == seal(self.keys.to_client, self.received, body), "a wrong seal"
-                self.received += 1
-            message = json.loads(body)
-            if message["type"] != "alive":
-                return message
-
-
-class Tap(Impostor):
-    """
-    Stands between client and server, keeps what each has said, and may have its hands on
-    what passes: meddle(from_client, number of the frame, frame) is what goes on instead.
-    """
-
-    def __init__(self, port, meddle=lambda from_client, number, piece: piece):
-        self.there = port
-        self.meddle = meddle
-        self.said = {True: b"", False: b""}
-        super().__init__(self.pass_on)
-
-    def pass_on(self, near):
-        far = socket.create_connection((ADDRESS, self.there), PATIENCE)
-        self.sockets.append(far)
-        back = threading.Thread(target=self.pump, args=(far, near, False), daemon=True)
-        back.start()
-        self.pump(near, far, True)
-
-    def pump(self, source, sink, from_client):
-        data = b""
-        number = 0
-        try:
-            while True:
-                more = source.recv(65536)
-                if not more:
-                    break
-                data += more
-                while len(data) >= 4:
-                    length = 4 + (struct.unpack(">I", data[:4])[0] & ~SEALED)
-                    if len(data) < length:
-                        break
-                    piece, data = data[:length], data[length:]
-                    self.said[from_client] += piece
-                    if b'"alive"' not in piece:
-                        piece = self.meddle(from_client, number, piece)
-                        number += 1
-                    sink.sendall(piece)
-        except OSError:
-            pass
-        for sock in (source, sink):
-            try:
-                sock.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-
 
 class Secrets(unittest.TestCase):
     def setUp(self):
@@ -287,39 +158,11 @@ class Both(Secrets):
 class Strangers(Secrets):
     """Who does not know it gets a nonce, and no further."""
 
-    def check_refused(self, server, *messages, reason):
-        peer = Peer.dial(server.port)
-        with peer:
-            for message in messages:
-                peer.sock.sendall(message)
-            answer = peer.receive()
-            if answer and answer["type"] == "challenge":
-                answer = peer.receive()
-            if answer:
-                self.assertEqual(answer["type"], "refused")
-                self.assertIn(reason, answer["reason"])
-                self.assertIsNone(peer.receive())
-        return answer
-
     def test_what_is_no_proof(self):
         server = self.start()
-        hello = frame(HELLO | {"nonce": NONCE})
-        for said, reason in (
-            ([frame(HELLO)], "this server has a secret"),
-            ([frame(HELLO | {"nonce": 7})], "this server has a secret"),
-            ([frame(HELLO | {"nonce": NONCE[:-2]})], "this server has a secret"),
-            ([frame(HELLO | {"nonce": "é" * 32})], "this server has a secret"),
-            ([hello, frame({"type": "proof"})], "a malformed proof"),
-            ([hello, frame({"type": "proof", "proof": 0})], "a malformed proof"),
-            ([hello, frame({"type": "proof", "proof": "0" * 63})], "a malformed proof"),
-            ([hello, frame({"type": "proof", "proof": "0" * 64})], "not this server's secret"),
-            ([hello, frame({"type": "proof", "proof": NONCE})], "not this server's secret"),
-            ([hello, frame(CASE)], "a malformed proof"),
-            ([hello, hello], "a malformed proof"),
-            ([hello, frame({"type": "bye"})], "a malformed proof"),
-        ):
+        for said, reason in NO_PROOFS:
             with self.subTest(said):
-                self.assertTrue(self.check_refused(server, *said, reason=reason))
+                self.assertIn(reason, refusal(server.port, said))
         self.check_serves(server)
 
     def test_garbage(self):
@@ -392,12 +235,7 @@ class Strangers(Secrets):
             self.assertEqual(self.sweep(tap.port, "--secret-file", self.file).status, 0)
             said = dict(tap.said)
         self.assertIn(b'"proof"', said[True])
-        peer = Peer.dial(server.port)
-        with peer:
-            peer.sock.sendall(said[True])
-            peer.expect("challenge")
-            self.assertIn("not this server's secret", peer.expect("refused")["reason"])
-            self.assertIsNone(peer.receive())
+        self.assertIn("not this server's secret", refusal(server.port, [said[True]]))
 
         def play(sock):
             sock.recv(4096)
@@ -491,17 +329,12 @@ class Meddlers(Secrets):
             change(piece) if (is_client, count) == (from_client, number) else piece
         )
 
-    @staticmethod
-    def flip(piece):
-        at = len(piece) // 2
-        return piece[:at] + bytes([piece[at] ^ 1]) + piece[at + 1 :]
-
     # Of the client: hello, proof, describe, case, stop, ...; of the server: challenge,
     # welcome, description, listening, ready, ...
     def test_changed(self):
         for from_client, number in ((True, 2), (True, 3), (False, 1), (False, 2), (False, 3)):
             with self.subTest(from_client=from_client, number=number):
-                self.check(self.at(from_client, number, self.flip), "changed on its way")
+                self.check(self.at(from_client, number, flip), "changed on its way")
 
     def test_repeated(self):
         for from_client, number in ((True, 3), (False, 2)):

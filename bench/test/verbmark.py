@@ -253,6 +253,21 @@ CASE = {
 }
 
 
+def gid_of(address):
+    """As a port's table has an IPv4 address."""
+    return "0" * 20 + "ffff" + socket.inet_aton(address).hex()
+
+
+def by_hand(gid=gid_of(ADDRESS), **parameters):
+    """A case with a queue pair at this end that is none: packets to it find nobody."""
+    pair = {
+        "lid": 0, "gid": gid, "qpn": 4711, "psn": 1, "mtu": 1024, "reads": 1, "qkey": 1,
+        "address": 0, "size": 64, "rkey": 1,
+    }
+    plain = {"op": "send", "metric": "lat", "connect": "qp"}
+    return CASE | {"parameters": plain | parameters, "pairs": [pair]}
+
+
 # What a server that a test stands in for says of its device: one that ours can reach.
 PORT = {
     "device": DEVICE, "port": 1, "kind": "soft" if IS_SOFT else "rxe", "state": "ACTIVE",
@@ -307,6 +322,13 @@ class Peer:
     @classmethod
     def dial(cls, port, host=ADDRESS):
         return cls(socket.create_connection((host, port), PATIENCE))
+
+    @classmethod
+    def greeted(cls, port, host=ADDRESS):
+        peer = cls.dial(port, host)
+        peer.send(HELLO)
+        peer.expect("welcome")
+        return peer
 
     def send(self, message):
         self.sock.sendall(frame(message))
