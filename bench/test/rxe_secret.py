@@ -14,7 +14,7 @@ import unittest
 
 from insider import NO_PROOFS, NONCE, SEALED, SECRET, Insider, Keys, Tap, flip, refusal
 from verbmark import (
-    ADDRESS, CASE, HELLO, LIMIT, PATIENCE, VERBMARK, Ended, Impostor, Peer, Program, Server,
+    ADDRESS, CASE, HELLO, LIMIT, VERBMARK, Ended, Impostor, Peer, Program, Server,
     client, frame, measure, ready_line, verbmark, wait_until,
 )
 

@@ -8,6 +8,7 @@ import time
 import verbmark as v
 from scene import OPERATIONS, PATIENCE, ROOM_KIB, THREAD_KIB, Stage, Tally, check, endless, item
 
+
 @item("the client is killed at any moment of a case", 200)
 def client_killed(tally, count, dice):
     with Stage() as stage:

@@ -10,6 +10,7 @@ import tempfile
 import verbmark as v
 from scene import Stage, check, item, told
 
+
 @item("plans that are none, or too much", 1)
 def plans(tally, count, dice):
     good = '{"op": ["send"], "size": [64]}'

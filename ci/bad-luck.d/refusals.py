@@ -11,6 +11,7 @@ import verbmark as v
 from scene import BUILD, PATIENCE, ROOM_KIB, THREAD_KIB, Stage, check, item, told
 from states import LIMITS, PAUSE, TIME, case, drive
 
+
 @contextlib.contextmanager
 def guarding(tally, *options, room=ROOM_KIB, **settings):
     """A server with limits, which serves who keeps to them, and of which nothing is left."""
@@ -35,8 +36,11 @@ def failed(stage, message, sentence):
 def refusals(tally, count, dice):
     for name, (limit, *_) in limits.LIMITS.items():
         few = limits.FEW_DESCRIPTORS if name == "descriptors" else ()
-        with guarding(tally, *limit, before=few) as stage, tally.attempt(name):
+        with Stage(*limit, before=few) as stage:
+            # What many queue pairs leave of a heap the next ones are given.
             limits.check_left_out(stage.server, name)
+            with stage.nothing_left(tally), tally.attempt(name):
+                limits.check_left_out(stage.server, name)
     for refuse in (
         refuse_memory, refuse_clients, refuse_time, refuse_words, refuse_places, refuse_ignorance,
     ):

@@ -98,8 +98,7 @@ class Stage:
         v.measure(self.server, "-n", 20, "--cq", "event", *self.client)
 
     def greets(self):
-        with v.Peer.dial(self.server.port) as peer:
-            reach(self, peer, ("hello",))
+        with v.Peer.greeted(self.server.port) as peer:
             peer.send({"type": "bye"})
 
     def settle(self, before):

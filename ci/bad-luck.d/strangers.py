@@ -6,8 +6,9 @@ import socket
 import struct
 
 import verbmark as v
-from scene import Stage, check, item, told
+from scene import Stage, item, told
 from states import case
+
 
 @item("bytes without sense to the server's port", 200)
 def strangers(tally, count, dice):
