@@ -17,7 +17,7 @@ PATIENCE = 20
 # thing that it has had of it.
 ROOM_KIB = 256
 EACH_BYTES = 64
-# What each of many threads at once may leave of its stack.
+# What each of several threads at once may leave of its stack.
 THREAD_KIB = 24
 # A drive takes megabytes, and leaves holes where they were.
 DRIVEN_KIB = 3072

@@ -10,14 +10,18 @@ import threading
 import time
 
 import verbmark as v
-from scene import DRIVEN_KIB, PATIENCE, Stage, Tally, check, endless, item
+from scene import (
+    DRIVEN_KIB, PATIENCE, ROOM_KIB, THREAD_KIB, Stage, Tally, check, endless, item,
+)
 
+# So many stall at a time.
+AT_ONCE = 8
 # Such as a test can wait for: they are what ends a client that lives.
-LIMITS = ("--max-pause", "2s", "--max-time", "10s")
+LIMITS = ("--max-pause", "3s", "--max-time", "12s")
 # What does, in the server's words.
 GREETING = "no answer within 5000 ms"
-PAUSE = "has asked for nothing for 2 s"
-TIME = "the 10 s that a client is served are over"
+PAUSE = "has asked for nothing for 3 s"
+TIME = "the 12 s that a client is served are over"
 
 # What is said until then, and what ends it.
 STATES = {
@@ -113,11 +117,12 @@ class Stages:
         return self.driving if "drive" in words else self.plain
 
     @contextlib.contextmanager
-    def nothing_left(self, tally, clients):
+    def nothing_left(self, tally, clients, at_once=0):
+        room = ROOM_KIB + at_once * THREAD_KIB
         with (
             self.driving.nothing_left(tally, clients, DRIVEN_KIB),
-            self.guarded.nothing_left(tally, clients),
-            self.plain.nothing_left(tally, clients),
+            self.guarded.nothing_left(tally, clients, room),
+            self.plain.nothing_left(tally, clients, room),
         ):
             yield
 
@@ -143,7 +148,7 @@ def stalls(tally, count, dice):
     with Stages(*LIMITS) as stages:
         # So many threads at once leave stacks and heaps, which the next ones are given.
         stall_all(Tally(), (False,), stages)
-        with stages.nothing_left(tally, 2 * count * (len(STATES) + len(HELD))):
+        with stages.nothing_left(tally, 2 * count * (len(STATES) + len(HELD)), AT_ONCE):
             stall_all(tally, (False, True) * count, stages)
             for stopped in range(2 * count):
                 with tally.attempt("stopped within a case"):
@@ -152,7 +157,7 @@ def stalls(tally, count, dice):
 
 def stall_all(tally, lives, stages):
     """Some at once, so that it takes no longer than it has to."""
-    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         waits = []
         for is_alive in lives:
             for state, (words, _) in STATES.items():
@@ -224,7 +229,8 @@ def stop_client(stage, dice, seconds):
 
 @item("a client that sends a byte each 0.3 s", 8)
 def drips(tally, count, dice):
-    with Stage() as stage, stage.nothing_left(tally, count):
+    room = ROOM_KIB + count * THREAD_KIB
+    with Stage() as stage, stage.nothing_left(tally, count, room):
         threads = [
             threading.Thread(target=drip, args=(tally, stage, number % 2), daemon=True)
             for number in range(count)

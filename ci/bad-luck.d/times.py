@@ -15,6 +15,8 @@ from scene import BUILD, TOP, Stage, check, item
 # What latencies may be at the end of many sweeps, in the place of what they were.
 DRIFT = 1.25
 SWEEP_PATIENCE = 1800
+# Of thousands of cases with all sizes; a hundred bytes of each would be more.
+SWEPT_KIB = 512
 NETEM_PATIENCE = 1200
 
 
@@ -75,7 +77,7 @@ def sweeps(tally, count, dice):
     with Stage() as stage, tempfile.TemporaryDirectory() as folder:
         # What a server has done once it may keep the room for.
         sweep(stage, f"{folder}/x.json")
-        with stage.nothing_left(tally):
+        with stage.nothing_left(tally, room=SWEPT_KIB):
             over = time.monotonic() + 60 * count
             while not seen or time.monotonic() < over:
                 with tally.attempt(f"sweep {len(seen) + 1}"):
