@@ -131,7 +131,8 @@ class Stages:
 def hang_ups(tally, count, dice):
     with Stages() as stages:
         hang_up_all(Tally(), stages, 5)
-        with stages.nothing_left(tally, len(STATES) * count):
+        # The next one is there before the one before has quite gone.
+        with stages.nothing_left(tally, len(STATES) * count, AT_ONCE):
             hang_up_all(tally, stages, count)
 
 
