@@ -131,8 +131,7 @@ class Stages:
 def hang_ups(tally, count, dice):
     with Stages() as stages:
         hang_up_all(Tally(), stages, 5)
-        # The next one is there before the one before has quite gone.
-        with stages.nothing_left(tally, len(STATES) * count, AT_ONCE):
+        with stages.nothing_left(tally, len(STATES) * count):
             hang_up_all(tally, stages, count)
 
 
@@ -140,8 +139,11 @@ def hang_up_all(tally, stages, count):
     for state, (words, _) in STATES.items():
         stage = stages.of(words)
         for _ in range(count):
-            with tally.attempt(state), v.Peer.dial(stage.server.port) as peer:
-                reach(stage, peer, words)
+            with tally.attempt(state):
+                with v.Peer.dial(stage.server.port) as peer:
+                    reach(stage, peer, words)
+                # A drive has a thread at either end, which here is one server.
+                v.wait_until(lambda: stage.server.threads() <= 2, PATIENCE, "its end")
 
 
 @item("a client that stalls in each state, dead or alive", 1)
