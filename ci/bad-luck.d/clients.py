@@ -14,7 +14,8 @@ def client_killed(tally, count, dice):
     with Stage() as stage:
         # What the heap keeps of several operations at once is there from then on.
         kill_clients(Tally(), stage, 10, dice)
-        with stage.nothing_left(tally, count):
+        # The one that is killed, its lanes, and who greets meanwhile.
+        with stage.nothing_left(tally, count, ROOM_KIB + 4 * THREAD_KIB):
             kill_clients(tally, stage, count, dice)
 
 
