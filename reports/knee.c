@@ -100,16 +100,19 @@ static struct knee_point *find_points(const struct result *result, const json_t 
 	return points;
 }
 
-/* Where even the lowest rate was too high, nobody knows where it is. */
 static void add_knee(struct knees *knees, const struct knee_point *points, size_t n_points,
 		     json_t *left_out)
 {
-	size_t count = n_points < KNEE_LEAST ? 0 : knee_count(points, n_points);
 	struct knee *knee = &knees->knee[knees->count];
+	size_t count;
 
-	if (!count)
+	if (n_points < KNEE_LEAST)
 		return;
-	*knee = (struct knee){.lowest = points[0], .at = points[count - 1]};
+	count = knee_count(points, n_points);
+	*knee = (struct knee){.lowest = points[0]};
+	knee->is_below = !count;
+	if (count)
+		knee->at = points[count - 1];
 	knee->has_beyond = count < n_points;
 	if (knee->has_beyond)
 		knee->beyond = points[count];
@@ -166,7 +169,12 @@ void knee_tell(const struct knee *knee, char text[static 512])
 	const struct knee_point *beyond = &knee->beyond;
 	int used;
 
-	if (knee->has_beyond)
+	if (knee->is_below)
+		used = snprintf(
+			text, 512,
+			"the knee is below %s: at %.0f msg/s, the lowest rate, the schedule was not kept",
+			beyond->line->id, beyond->rate);
+	else if (knee->has_beyond)
 		used = snprintf(
 			text, 512,
 			"knee: %s: %.0f msg/s with a p99 of %.4g us; beyond, %.0f msg/s: %.4g us%s",
@@ -185,6 +193,19 @@ static json_t *make_point(const struct knee_point *point)
 			 "p99_ns", point->p99_ns, "saturated", point->is_saturated);
 }
 
+static json_t *make_knee(const struct knee *knee)
+{
+	json_t *made = knee->is_below
+			       ? json_pack("{s:o}", "below", make_point(&knee->lowest))
+			       : json_pack("{s:o, s:o, s:o*}", "lowest", make_point(&knee->lowest),
+					   "at", make_point(&knee->at), "beyond",
+					   knee->has_beyond ? make_point(&knee->beyond) : NULL);
+
+	if (json_array_size(knee->left_out))
+		json_object_set(made, "left_out", knee->left_out);
+	return made;
+}
+
 json_t *knees_make(const struct result *result)
 {
 	json_t *made = NULL;
@@ -193,16 +214,8 @@ json_t *knees_make(const struct result *result)
 	knees_open(&knees, result);
 	if (knees.count)
 		made = json_array();
-	for (size_t i = 0; i < knees.count; i++) {
-		const struct knee *knee = &knees.knee[i];
-
-		json_array_append_new(
-			made,
-			json_pack("{s:o, s:o, s:o*, s:O*}", "lowest", make_point(&knee->lowest),
-				  "at", make_point(&knee->at), "beyond",
-				  knee->has_beyond ? make_point(&knee->beyond) : NULL, "left_out",
-				  json_array_size(knee->left_out) ? knee->left_out : NULL));
-	}
+	for (size_t i = 0; i < knees.count; i++)
+		json_array_append_new(made, make_knee(&knees.knee[i]));
 	knees_close(&knees);
 	return made;
 }

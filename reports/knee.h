@@ -2,9 +2,10 @@
 /*
  * The knee of a curve of latency over load: of cases that differ in nothing but their
  * rate, the highest one before the first whose schedule was not kept, or whose p99 is
- * more than twice that of the lowest rate. Below three rates there is no curve. A rate of
- * which nothing is known, as its case has failed or has too few messages for a p99, is no
- * point of it, and told beside it.
+ * more than twice that of the lowest rate. Where the schedule of the lowest rate was not
+ * kept, it is below that. Below three rates there is no curve. A rate of which nothing is
+ * known, as its case has failed or has too few messages for a p99, is no point of it, and
+ * told beside it.
  */
 #ifndef REPORTS_KNEE_H
 #define REPORTS_KNEE_H
@@ -23,8 +24,9 @@ struct knee_point {
 
 struct knee {
 	struct knee_point lowest;
-	struct knee_point at;
-	bool has_beyond; /* else it is not reached by the highest rate, which at is */
+	bool is_below;        /* it is below the lowest rate, which is beyond, too */
+	struct knee_point at; /* zeroed where it is below */
+	bool has_beyond;      /* else it is not reached by the highest rate, which at is */
 	struct knee_point beyond;
 	json_t *left_out; /* cases that are no points, and why */
 };

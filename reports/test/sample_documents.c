@@ -82,6 +82,19 @@ static void loads(void)
 	hist_add(sample.cases[3].latency, 2500);
 }
 
+/* And one whose lowest rate was too high. */
+static void loads_beyond(void)
+{
+	static const struct load_row rows[] = {
+		{100000, 1000, true},
+		{200000, 1500, true},
+		{300000, 2500, true},
+	};
+
+	result_finish(&sample);
+	loads_init(&sample, rows, ARRAY_LENGTH(rows));
+}
+
 /* And numbers of queue pairs, one too many. */
 static void crowds(void)
 {
@@ -132,8 +145,9 @@ static void several_hosts(void)
 int main(void)
 {
 	static void (*const changes[])(void) = {
-		plain,   complete,     failed,          unfinished,    one_trial, no_windows,
-		no_plan, many_samples, several_threads, several_hosts, crowds,    loads,
+		plain,         complete, failed,       unfinished,   one_trial,
+		no_windows,    no_plan,  many_samples, loads_beyond, several_threads,
+		several_hosts, crowds,   loads,
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(changes); i++) {

@@ -236,6 +236,7 @@ LOAD_DEFECTS = (
     ((*LOAD, "trials", 1, "load", "saturated"), "no"),
     (("knees",), []),
     (("knees", 0, "at"), DROP),
+    (("knees", 0, "below"), {"case": "a", "rate": 1, "p99_ns": 1, "saturated": True}),
     (("knees", 0, "beyond", "p99_ns"), "2 us"),
     (("knees", 0, "left_out"), []),
     (("knees", 0, "left_out", 0, "reason"), DROP),

@@ -169,6 +169,61 @@ static void test_left_out(void **unused)
 	json_decref(made);
 }
 
+/* Of rates that all are too high it is known that it is below them. */
+static void test_below(void **unused)
+{
+	static const struct load_row rows[] = {
+		{300000, 9000, true },
+		{100000, 3000, true },
+		{200000, 4000, false},
+		{400000, 9000, true },
+	};
+	struct knees knees;
+	char text[512];
+	json_t *made;
+	const json_t *below;
+
+	loads_init(&result, rows, ARRAY_LENGTH(rows));
+	result.cases[3].status = RESULT_FAILED;
+	knees_open(&knees, &result);
+	assert_int_equal(knees.count, 1);
+	knee_tell(&knees.knee[0], text);
+	assert_string_equal(text, "the knee is below send/load/64/poll/rate100000: at 100000 "
+				  "msg/s, the lowest rate, the schedule was not kept; left out: "
+				  "send/load/64/poll/rate400000 (failed)");
+	knees_close(&knees);
+	made = knees_make(&result);
+	assert_int_equal(json_array_size(made), 1);
+	assert_int_equal(json_object_size(json_array_get(made, 0)), 2);
+	below = json_object_get(json_array_get(made, 0), "below");
+	assert_near(json_number_value(json_object_get(below, "rate")), 100000, 0);
+	assert_int_equal(json_array_size(json_object_get(json_array_get(made, 0), "left_out")), 1);
+	json_decref(made);
+}
+
+/* In table and page as well. */
+static void test_below_shown(void **unused)
+{
+	static const struct load_row rows[] = {
+		{100000, 3000, true},
+		{200000, 4000, true},
+		{300000, 9000, true},
+	};
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	struct table table;
+
+	loads_init(&result, rows, ARRAY_LENGTH(rows));
+	table_open(&table, out, NULL, &result);
+	table_foot(&table);
+	page_add(out, &(struct figures){.result = &result}, "it");
+	fclose(out);
+	assert_contains(text, "\nthe knee is below send/load/64/poll/rate100000: ");
+	assert_contains(text, "<li>the knee is below send/load/64/poll/rate100000: ");
+	free(text);
+}
+
 /* Two rates are no curve, and what failed is no point. */
 static void test_no_curve(void **unused)
 {
@@ -220,6 +275,8 @@ int main(void)
 		cmocka_unit_test_teardown(test_result, close_result),
 		cmocka_unit_test_teardown(test_two_curves, close_result),
 		cmocka_unit_test_teardown(test_left_out, close_result),
+		cmocka_unit_test_teardown(test_below, close_result),
+		cmocka_unit_test_teardown(test_below_shown, close_result),
 		cmocka_unit_test_teardown(test_no_curve, close_result),
 		cmocka_unit_test_teardown(test_shown, close_result),
 	};
