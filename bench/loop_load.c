@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/loop_load.h"
 
-static uint64_t find_half(const struct load *load, const struct loop_run *run)
+/* Of the messages that are expected. */
+static uint64_t find_part(const struct load *load, const struct loop_run *run)
 {
-	double ticks = (double)run->messages * load->schedule.ticks_per_message;
-	double most = (double)(run->until - load->from);
+	double most = (double)(run->until - load->from) / load->schedule.ticks_per_message;
+	double count = (double)run->messages < most ? (double)run->messages : most;
 
-	return load->from + (uint64_t)((ticks < most ? ticks : most) / 2);
+	return count < LOAD_PARTS ? 1 : (uint64_t)(count / LOAD_PARTS);
+}
+
+void load_turn(struct load *load)
+{
+	load->least_before = load->least;
+	load->least = UINT64_MAX;
+	load->part_left = ++load->part < LOAD_PARTS ? load->part_size : UINT64_MAX;
 }
 
 void load_begin(struct load *load, struct lane *lane, const struct loop_run *run)
@@ -16,8 +24,11 @@ void load_begin(struct load *load, struct lane *lane, const struct loop_run *run
 	if (load->due > run->until || !run->messages)
 		load->due = UINT64_MAX;
 	load->left = run->messages;
-	load->half = find_half(load, run);
-	load->unsent = load->late = load->late_half = load->out = 0;
+	load->part_size = find_part(load, run);
+	load->part = 0;
+	load->part_left = 0;
+	load->least = load->least_before = 0;
+	load->unsent = load->out = 0;
 	load->flow = lane->flows;
 	load->room = (uint64_t)lane->depth * lane->n_flows;
 	lane->last_tick = load->last = load->from;

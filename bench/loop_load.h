@@ -17,6 +17,9 @@
 /* Completions taken at once, and posts at the most between two looks for them. */
 #define LOAD_BATCH 16
 
+/* What is due is looked at in so many parts, one after the other: the last one has what is left. */
+#define LOAD_PARTS 4
+
 /* What a loop is told beside loop_run, and what it leaves; with the room it has. */
 struct load {
 	struct schedule schedule;
@@ -25,10 +28,13 @@ struct load {
 	uint64_t give_up;  /* where what is still due then is never sent */
 	uint64_t stalled;  /* ticks without a completion that are a failure */
 	uint64_t unsent;
-	uint64_t late;      /* ticks, of the last message */
-	uint64_t late_half; /* of the last one that was due in the first half */
+	/* Ticks that a message was late at the least: in the last part, and in the one before. */
+	uint64_t least;
+	uint64_t least_before;
 	/* While it runs. */
-	uint64_t half; /* the tick where half of the schedule is over */
+	unsigned int part;  /* which one it is, from 1 */
+	uint64_t part_size; /* messages of each but the last */
+	uint64_t part_left;
 	uint64_t due;  /* of the next message; UINT64_MAX: there is none */
 	uint64_t left; /* with that */
 	uint64_t room; /* of all queue pairs */
@@ -51,6 +57,9 @@ void load_begin(struct load *load, struct lane *lane, const struct loop_run *run
 
 /* What is due and cannot be sent any more is counted, and the schedule is over. */
 COLD void load_give_up(struct load *load, const struct loop_run *run);
+
+/* Another part begins. */
+COLD void load_turn(struct load *load);
 
 /* Nothing has come, and nothing is due: sleeps, where the lane does, until one of it. */
 COLD int load_idle(struct load *load, struct lane *lane, const struct loop_run *run,
@@ -95,6 +104,15 @@ static ALWAYS_INLINE void load_advance(struct load *load, const struct loop_run 
 	load->due = load->left && next <= run->until ? next : UINT64_MAX;
 }
 
+static ALWAYS_INLINE void load_slip(struct load *load, const struct loop_run *run, uint64_t late)
+{
+	if (unlikely(!load->part_left))
+		load_turn(load);
+	load->part_left--;
+	load->least = late < load->least ? late : load->least;
+	hist_add(&load->seen->lag, clock_to_ns(late, run->mult));
+}
+
 /* Posts what is due by now, as far as there is room. */
 static ALWAYS_INLINE int load_post(struct load *load, struct lane *lane, const struct loop_run *run,
 				   const struct load_kind kind, struct error *error)
@@ -112,9 +130,7 @@ static ALWAYS_INLINE int load_post(struct load *load, struct lane *lane, const s
 		if (unlikely(loop_post_flow(flow, kind.operation, kind.path, kind.is_notified,
 					    IBV_SEND_SIGNALED, error)))
 			return error->code;
-		load->late = now - load->due;
-		load->late_half = load->due <= load->half ? load->late : load->late_half;
-		hist_add(&load->seen->lag, clock_to_ns(load->late, run->mult));
+		load_slip(load, run, now - load->due);
 		load->last = load->out++ ? load->last : now;
 		flow->room--;
 		load->room--;

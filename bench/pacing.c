@@ -10,11 +10,13 @@
 
 /* A window of the warm-up has so many messages. */
 #define WINDOW_MESSAGES 16
-/* A schedule was kept if it ended no later than by that part of it. */
-#define LATE_PART 100
-/* Who falls behind steadily has half of it half way; this much less is still the same. */
-#define LATE_HALF 4
-#define HICCUP_S  0.01
+/* A schedule was kept if some message at its end was no later than by that part of it. */
+#define LATE_PART 200
+/*
+ * Who falls behind steadily is, at the least, two thirds as late in the third quarter as in the
+ * last one; with so little of it, it may have begun there.
+ */
+#define LATE_BEFORE 4
 
 /* Slower than any schedule can be told. */
 #define RATE_LEAST 1e-3
@@ -105,23 +107,21 @@ int pacing_loop(struct pacing *pacing, struct lane *lane, const struct plan_case
 }
 
 /*
- * It was not kept where its end came late, by a message at least and by more than a machine
- * hiccups, and half way through it was late already: a stall alone is made up for, if there
- * is as much time again.
+ * It was not kept where the sender never came up with it in the last part, and was further behind
+ * than in the part before. However long a stall is, from its end on messages are less and less
+ * late where there is time to make up for it: nothing else tells it from what is too much.
  */
 static bool is_saturated(const struct pacing *pacing, uint64_t messages)
 {
 	const struct load *load = &pacing->load;
 	double each = load->schedule.ticks_per_message;
-	double late = (double)load->late;
-	double length = (double)messages * each;
-	double hiccup = HICCUP_S * pacing->rate * each;
+	double least = (double)load->least;
+	double before = (double)load->least_before;
 
 	if (load->unsent)
 		return true;
-	return late * LATE_PART > length && late >= each &&
-	       (late > hiccup || late > length / LATE_HALF) &&
-	       load->late_half > load->late / LATE_HALF;
+	return least >= each && least * LATE_PART > (double)messages * each && before < least &&
+	       before * LATE_BEFORE >= least;
 }
 
 int pacing_note(struct pacing *pacing, struct result_trial *found, struct error *error)
