@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/mempolicy.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -45,20 +46,43 @@ static int no_huge_pages(size_t mapped, size_t page, struct error *error)
 #define UNASKED (16UL << 20)
 #define KEPT    16
 
-/* Pages that are touched and not there have somebody killed. */
-static int check_available(size_t size, struct error *error)
-{
-	uint64_t available;
+/*
+ * What was found to be there and is not touched yet, by all buffers of this process that are
+ * being made: it is there for nobody else.
+ */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static size_t promised;
 
-	if (size <= UNASKED)
-		return 0;
-	available = memory_available("");
-	if (available == UINT64_MAX || size <= available - available / KEPT)
+/* At once, so that meanwhile it is counted twice at the most, and that briefly. */
+#define TOUCHED_AT_ONCE (16UL << 20)
+
+/* Pages that are touched and not there have somebody killed. */
+static int promise(const struct buffer *buffer, size_t size, struct error *error)
+{
+	uint64_t available = UINT64_MAX;
+	bool is_there;
+
+	pthread_mutex_lock(&lock);
+	if (size > UNASKED)
+		available = memory_available("");
+	if (available != UINT64_MAX)
+		available -= available < promised ? available : promised;
+	is_there = available == UINT64_MAX || size <= available - available / KEPT;
+	promised += is_there ? buffer->mapped : 0;
+	pthread_mutex_unlock(&lock);
+	if (is_there)
 		return 0;
 	return error_set(error, -ENOMEM,
 			 "no memory for a buffer of %zu bytes: this machine has %" PRIu64
 			 " MiB left, of which a sixteenth is kept",
 			 size, available >> 20);
+}
+
+static void keep_promise(size_t size)
+{
+	pthread_mutex_lock(&lock);
+	promised -= size;
+	pthread_mutex_unlock(&lock);
 }
 
 /* What may be mapped by others is never shorter than they believe. */
@@ -101,16 +125,17 @@ static int map(struct buffer *buffer, size_t size, enum buffer_pages pages, stru
 	bool is_huge = pages == BUFFER_HUGE;
 	size_t page = is_huge ? meminfo("Hugepagesize") * 1024 : (size_t)sysconf(_SC_PAGESIZE);
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS | (is_huge ? MAP_HUGETLB : 0);
+	int code;
 
 	*buffer = (struct buffer){.pages = pages};
 	if (!page)
 		return error_set(error, -EOPNOTSUPP, "this kernel has no huge pages");
 	if (!size || size > SIZE_MAX - page)
 		return error_set(error, -EINVAL, "a buffer of %zu bytes cannot be", size);
-	if (!is_huge && check_available(size, error))
-		return error->code;
 	buffer->page = page;
 	buffer->mapped = (size + page - 1) / page * page;
+	if (!is_huge && promise(buffer, size, error))
+		return error->code;
 	if (pages == BUFFER_SHARED)
 		buffer->file = share(buffer->mapped);
 	if (buffer->file)
@@ -119,10 +144,13 @@ static int map(struct buffer *buffer, size_t size, enum buffer_pages pages, stru
 			       flags, buffer->file ? buffer->file : -1, 0);
 	if (buffer->address != MAP_FAILED)
 		return 0;
+	code = -errno;
 	buffer->address = NULL;
-	if (is_huge && errno == ENOMEM && free_huge_pages() < buffer->mapped / page)
+	if (!is_huge)
+		keep_promise(buffer->mapped);
+	if (is_huge && code == -ENOMEM && free_huge_pages() < buffer->mapped / page)
 		return no_huge_pages(buffer->mapped, page, error);
-	return error_set_errno(error, -errno, "no memory for a buffer of %zu bytes", size);
+	return error_set_errno(error, code, "no memory for a buffer of %zu bytes", size);
 }
 
 /*
@@ -155,6 +183,19 @@ static int populate(const struct buffer *buffer, size_t size, struct error *erro
 			 size);
 }
 
+/* Pages come here, not as faults in the middle of a measurement. */
+static void touch(const struct buffer *buffer)
+{
+	for (size_t i = 0; i < buffer->mapped; i += TOUCHED_AT_ONCE) {
+		size_t rest = buffer->mapped - i;
+		size_t size = rest < TOUCHED_AT_ONCE ? rest : TOUCHED_AT_ONCE;
+
+		memset(buffer->address + i, 0, size);
+		if (buffer->pages != BUFFER_HUGE)
+			keep_promise(size);
+	}
+}
+
 int buffer_open(struct buffer *buffer, size_t size, enum buffer_pages pages, int numa_node,
 		struct error *error)
 {
@@ -170,8 +211,7 @@ int buffer_open(struct buffer *buffer, size_t size, enum buffer_pages pages, int
 		buffer_close(buffer);
 		return error->code;
 	}
-	/* Pages come here, not as faults in the middle of a measurement. */
-	memset(buffer->address, 0, buffer->mapped);
+	touch(buffer);
 	return 0;
 }
 

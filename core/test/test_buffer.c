@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -14,12 +15,37 @@
 /* Huge pages that are made up, of ordinary ones: what fetching them comes to. 0: none are. */
 static int made_up;
 
+/* Memory that is said to be left; 0: as it is. */
+static uint64_t left;
+
+uint64_t __real_memory_available(const char *root);
+uint64_t __wrap_memory_available(const char *root);
+uint64_t __wrap_memory_available(const char *root)
+{
+	return left ? left : __real_memory_available(root);
+}
+
+static bool is_full; /* nothing more can be mapped */
+
+/* What another thread does between the look at what there is, and the first touch of it. */
+static void (*meanwhile)(void);
+
 void *__real_mmap64(void *address, size_t length, int protection, int flags, int fd, off_t offset);
 void *__wrap_mmap64(void *address, size_t length, int protection, int flags, int fd, off_t offset);
 void *__wrap_mmap64(void *address, size_t length, int protection, int flags, int fd, off_t offset)
 {
 	if (made_up)
 		flags &= ~MAP_HUGETLB;
+	if (meanwhile) {
+		void (*other)(void) = meanwhile;
+
+		meanwhile = NULL;
+		other();
+	}
+	if (is_full) {
+		errno = ENOMEM;
+		return MAP_FAILED;
+	}
 	return __real_mmap64(address, length, protection, flags, fd, offset);
 }
 
@@ -223,6 +249,59 @@ static void test_more_than_there_is(void **unused)
 	assert_null(buffer.address);
 }
 
+#define PART (40UL << 20)
+
+static struct buffer second;
+static int second_code;
+
+static void open_second(void)
+{
+	struct error error = {0};
+
+	second_code = buffer_open(&second, PART, BUFFER_ORDINARY, -1, &error);
+	if (second_code)
+		assert_contains(error.text, "this machine has 24 MiB left");
+}
+
+/* Half is left by the one that has looked and not touched, and all once that is over. */
+static void test_two_at_once(void **unused)
+{
+	struct buffer first;
+	struct error error = {0};
+
+	left = PART + (24 << 20);
+	for (int i = 0; i < 3; i++) {
+		meanwhile = open_second;
+		assert_int_equal(buffer_open(&first, PART, BUFFER_ORDINARY, -1, &error), 0);
+		assert_int_equal(second_code, -ENOMEM);
+		/* That it has been touched is seen in what is left. */
+		open_second();
+		assert_int_equal(second_code, 0);
+		buffer_close(&second);
+		buffer_close(&first);
+	}
+	left = 0;
+}
+
+/* Of what could not be mapped nothing is kept. */
+static void test_no_mapping(void **unused)
+{
+	struct buffer buffer;
+	struct error error = {0};
+
+	left = PART + (24 << 20);
+	for (int i = 0; i < 3; i++) {
+		is_full = true;
+		assert_int_equal(buffer_open(&buffer, PART, BUFFER_ORDINARY, -1, &error), -ENOMEM);
+		is_full = false;
+		assert_contains(error.text, "no memory for a buffer of 41943040 bytes: ");
+		open_second();
+		assert_int_equal(second_code, 0);
+		buffer_close(&second);
+	}
+	left = 0;
+}
+
 static void test_numa_nodes(void **unused)
 {
 	/* Node 0 is always there; the others, and those that cannot be, are only wishes. */
@@ -294,6 +373,8 @@ int main(void)
 		cmocka_unit_test(test_shared_pages),
 		cmocka_unit_test(test_low),
 		cmocka_unit_test(test_more_than_there_is),
+		cmocka_unit_test(test_two_at_once),
+		cmocka_unit_test(test_no_mapping),
 		cmocka_unit_test(test_numa_nodes),
 		cmocka_unit_test(test_too_few_huge_pages),
 		cmocka_unit_test(test_limited_huge_pages),
