@@ -271,14 +271,16 @@ static bool add_to(atomic_uint_least64_t *sum, uint64_t most, uint64_t wanted, u
 	return true;
 }
 
-static int take_memory(struct allowance *allowance, uint64_t bytes, struct error *error)
+/* own: what who asks has already. */
+static int take_memory(struct allowance *allowance, uint64_t bytes, uint64_t own,
+		       struct error *error)
 {
 	uint64_t left;
 	char text[32];
 
 	if (add_to(&allowance->taken, allowance->memory, bytes, &left))
 		return 0;
-	print_memory(left, text, sizeof(text));
+	print_memory(left + own, text, sizeof(text));
 	return error_set(error, -EBUSY,
 			 "other clients have left %s of this server's memory: come back later, or "
 			 "raise 'serve --max-memory' there",
@@ -319,24 +321,37 @@ static struct allowance_share share_of(const struct protocol_case *wanted, bool 
 	return share;
 }
 
-int allowance_take(struct allowance *allowance, const struct protocol_case *wanted, bool is_server,
-		   struct allowance_share *taken, struct error *error)
+uint64_t allowance_bytes(const struct protocol_case *wanted, bool is_server)
+{
+	return share_of(wanted, is_server).bytes;
+}
+
+int allowance_take_more(struct allowance *allowance, const struct protocol_case *wanted,
+			bool is_server, struct allowance_share *taken, struct error *error)
 {
 	const struct allowance_share share = share_of(wanted, is_server);
+	uint64_t before = taken->bytes;
+	uint64_t more = share.bytes > before ? share.bytes - before : 0;
 	int code = check_case(allowance, wanted, is_server, error);
 
-	*taken = (struct allowance_share){0};
 	if (!code)
 		code = check_sums(allowance, &share, error);
 	if (!code)
-		code = take_memory(allowance, share.bytes, error);
+		code = take_memory(allowance, more, before, error);
 	if (code)
 		return code;
-	taken->bytes = share.bytes;
+	taken->bytes += more;
 	code = take_others(allowance, &share, taken, error);
 	if (code)
-		allowance_give(allowance, taken);
+		allowance_keep(allowance, taken, before);
 	return code;
+}
+
+int allowance_take(struct allowance *allowance, const struct protocol_case *wanted, bool is_server,
+		   struct allowance_share *taken, struct error *error)
+{
+	*taken = (struct allowance_share){0};
+	return allowance_take_more(allowance, wanted, is_server, taken, error);
 }
 
 void allowance_keep(struct allowance *allowance, struct allowance_share *taken, uint64_t kept)

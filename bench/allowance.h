@@ -57,6 +57,14 @@ void allowance_leave(struct allowance *allowance);
  */
 int allowance_take(struct allowance *allowance, const struct protocol_case *wanted, bool is_server,
 		   struct allowance_share *taken, struct error *error);
+/*
+ * The same where the memory in *taken, and nothing else, has been taken already: that is never
+ * given back meanwhile, and if the case may not be, it is still there. What takes less has it all.
+ */
+int allowance_take_more(struct allowance *allowance, const struct protocol_case *wanted,
+			bool is_server, struct allowance_share *taken, struct error *error);
+/* The memory alone. */
+uint64_t allowance_bytes(const struct protocol_case *wanted, bool is_server);
 void allowance_give(struct allowance *allowance, struct allowance_share *taken);
 /* Gives all but so much memory. */
 void allowance_keep(struct allowance *allowance, struct allowance_share *taken, uint64_t kept);

@@ -175,9 +175,10 @@ static int make_lanes(struct session *session, const struct protocol_case *wante
 	struct errand errand = {.session = session, .wanted = wanted};
 	int code;
 
-	/* The spare one is the case's, or it goes. */
-	allowance_give(session->allowance, &session->taken);
-	if (allowance_take(session->allowance, wanted, true, &session->taken, error))
+	/* So large a one is not what the case has. Else it counts as long as it is there. */
+	if (session->spare.mapped > allowance_bytes(wanted, true))
+		drop_lanes(session);
+	if (allowance_take_more(session->allowance, wanted, true, &session->taken, error))
 		return error->code;
 	session->chosen = (struct chosen){0};
 	session->parameters = wanted->parameters;

@@ -246,6 +246,85 @@ static void test_memory_is_given_back(void **unused)
 	assert_int_equal(atomic_load(&allowance.taken), MIB);
 }
 
+/* Whose buffer is kept, and whose next case is a larger or a smaller one. */
+static void test_what_one_has_already(void **unused)
+{
+	const struct protocol_case wanted = made_case("size=2m");
+	struct error error = {0};
+	struct allowance allowance;
+	struct allowance_share first;
+	struct allowance_share other;
+	uint64_t most = estimate("size=2m");
+
+	make_allowance(&allowance);
+	allowance.memory = most;
+	first = check_taken(&allowance, "size=1m");
+	allowance_keep(&allowance, &first, 2 * MIB);
+	/* It is refused with what is left beside others' memory, and has what it had. */
+	other = check_taken(&allowance, "size=64");
+	assert_int_equal(allowance_take_more(&allowance, &wanted, true, &first, &error), -EBUSY);
+	assert_contains(error.text, "other clients have left 4m of this server's memory");
+	assert_int_equal(first.bytes, 2 * MIB);
+	assert_int_equal(first.threads, 0);
+	assert_int_equal(atomic_load(&allowance.taken), 2 * MIB + other.bytes);
+	allowance_give(&allowance, &other);
+	/* What is kept counts as part of it. */
+	assert_int_equal(allowance_take_more(&allowance, &wanted, true, &first, &error), 0);
+	assert_int_equal(first.bytes, most);
+	assert_int_equal(atomic_load(&allowance.taken), most);
+	allowance_keep(&allowance, &first, most - 1);
+	error = (struct error){0};
+	/* And so it does if threads are what is short. */
+	allowance.threads = 0;
+	assert_int_equal(allowance_take_more(&allowance, &wanted, true, &first, &error),
+			 -EOPNOTSUPP);
+	assert_int_equal(first.bytes, most - 1);
+	allowance_give(&allowance, &first);
+	assert_int_equal(atomic_load(&allowance.taken), 0);
+}
+
+/* One that looks while another goes from case to case, and always has a buffer. */
+struct goer {
+	struct allowance allowance;
+	atomic_bool is_over;
+};
+
+static void *go_on(void *argument)
+{
+	const struct protocol_case wanted = made_case("size=2m");
+	struct goer *goer = argument;
+	struct allowance_share taken = {0};
+
+	while (!atomic_load(&goer->is_over)) {
+		if (allowance_take_more(&goer->allowance, &wanted, true, &taken, NULL))
+			return argument;
+		allowance_keep(&goer->allowance, &taken, 4 * MIB);
+	}
+	return NULL;
+}
+
+static void test_what_is_kept_counts_all_the_time(void **unused)
+{
+	struct goer goer = {0};
+	pthread_t thread;
+	uint64_t least = UINT64_MAX;
+	void *failed;
+
+	make_allowance(&goer.allowance);
+	assert_int_equal(pthread_create(&thread, NULL, go_on, &goer), 0);
+	while (!atomic_load(&goer.allowance.taken))
+		;
+	for (int i = 0; i < 200000; i++) {
+		uint64_t taken = atomic_load(&goer.allowance.taken);
+
+		least = taken < least ? taken : least;
+	}
+	atomic_store(&goer.is_over, true);
+	assert_int_equal(pthread_join(thread, &failed), 0);
+	assert_null(failed);
+	assert_true(least >= 4 * MIB);
+}
+
 /* What all clients share: their queue pairs' descriptors and ports, and threads. */
 static void test_what_others_have_taken(void **unused)
 {
@@ -367,6 +446,8 @@ int main(void)
 		cmocka_unit_test(test_what_counts),
 		cmocka_unit_test(test_what_counts_at_a_client),
 		cmocka_unit_test(test_memory_is_given_back),
+		cmocka_unit_test(test_what_one_has_already),
+		cmocka_unit_test(test_what_is_kept_counts_all_the_time),
 		cmocka_unit_test(test_what_others_have_taken),
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_many_at_a_time),
