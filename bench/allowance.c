@@ -12,6 +12,7 @@
 #include "bench/rules.h"
 #include "bench/tree.h"
 #include "bench/value.h"
+#include "core/cgroup.h"
 #include "core/hist.h"
 #include "core/memory.h"
 #include "reports/windows.h"
@@ -39,6 +40,8 @@
 #define CONNECTED_DESCRIPTORS 2
 /* Descriptors that clients, devices and the server itself have. */
 #define OWN_DESCRIPTORS 256
+/* Threads that the server itself has, of the pool and of devices among them, and some to spare. */
+#define OWN_THREADS 32
 
 #define TIME_MS  (24U * 3600 * 1000)
 #define PAUSE_MS (5U * 60 * 1000)
@@ -74,29 +77,50 @@ static uint64_t count_connected(void)
 	return pairs < ports ? pairs : ports;
 }
 
-/* Half of what this user may have; root has no limit. */
-static uint64_t count_threads(void)
+/* Without a number nothing is known of the machine. */
+static uint64_t half_of_memory(const char *root)
 {
-	uint64_t most = geteuid() ? limit_of(RLIMIT_NPROC) / 2 : UINT32_MAX;
+	uint64_t most = memory_most(root);
 
-	return most ? most : 1;
+	return most == UINT64_MAX ? 1U << 30 : most / 2;
 }
 
-void allowance_init(struct allowance *allowance)
+void allowance_init(struct allowance *allowance, const char *root)
 {
-	long pages = sysconf(_SC_PHYS_PAGES);
-	long page = sysconf(_SC_PAGESIZE);
-
 	*allowance = (struct allowance){
 		.clients = 64,
 		.queue_pairs = RULES_QUEUE_PAIRS,
 		.message_bytes = parameter_find("size")->most,
-		.memory = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : 1U << 30,
+		.memory = half_of_memory(root),
 		.connected = count_connected(),
-		.threads = count_threads(),
+		.threads = UINT32_MAX,
 		.time_ms = TIME_MS,
 		.pause_ms = PAUSE_MS,
 	};
+}
+
+/*
+ * Of a service's, or a container's, own: each client that is served has a thread before its case
+ * has others, and so has who knocks, or has been told to go.
+ */
+static uint64_t count_tasks(const char *root, uint64_t clients)
+{
+	uint64_t left = cgroup_limit(root, CGROUP_TASKS).left;
+	uint64_t others = clients + 2ULL * ALLOWANCE_STRANGERS + OWN_THREADS;
+
+	if (left == UINT64_MAX)
+		return left;
+	return clients + (left > others ? left - others : 0);
+}
+
+/* Half of what this user may have; root has no limit but that of the control group. */
+void allowance_find_threads(struct allowance *allowance, const char *root)
+{
+	uint64_t of_user = geteuid() ? limit_of(RLIMIT_NPROC) / 2 : UINT32_MAX;
+	uint64_t of_group = count_tasks(root, allowance->clients);
+	uint64_t most = of_user < of_group ? of_user : of_group;
+
+	allowance->threads = most ? most : 1;
 }
 
 int allowance_enter(struct allowance *allowance, struct error *error)
@@ -253,7 +277,8 @@ static int check_sums(const struct allowance *allowance, const struct allowance_
 		return error_set(
 			error, -EOPNOTSUPP,
 			"%" PRIu64 " threads are above the %" PRIu64
-			" that this server may have: ask for fewer, or raise LimitNPROC there",
+			" that this server may have: ask for fewer, or raise LimitNPROC and TasksMax "
+			"there",
 			wanted->threads, allowance->threads);
 	return 0;
 }
@@ -303,7 +328,7 @@ static int take_others(struct allowance *allowance, const struct allowance_share
 	if (!add_to(&allowance->n_threads, allowance->threads, wanted->threads, &left))
 		return error_set(error, -EBUSY,
 				 "other clients have left %" PRIu64 " threads of this server: come "
-				 "back later, or raise LimitNPROC there",
+				 "back later, or raise LimitNPROC and TasksMax there",
 				 left);
 	taken->threads = wanted->threads;
 	return 0;

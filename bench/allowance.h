@@ -26,7 +26,7 @@ struct allowance {
 	unsigned int time_ms;   /* of one client */
 	unsigned int pause_ms;  /* that one says nothing, between cases */
 	uint64_t connected;     /* queue pairs of all clients that rdma_cm connects */
-	uint64_t threads;       /* of all clients' cases */
+	uint64_t threads; /* of all clients' cases, with those that clients have by themselves */
 	atomic_uint served;
 	atomic_uint_least64_t taken; /* of the memory, */
 	atomic_uint_least64_t n_connected;
@@ -41,10 +41,14 @@ struct allowance_share {
 };
 
 /*
- * Half of the machine's memory, what descriptors, ports and threads are enough for, and else what
- * keeps nobody from a usual run.
+ * Half of the memory that the machine and control groups have, what descriptors and ports are
+ * enough for, and else what keeps nobody from a usual run. root stands before /proc and /sys: it
+ * is empty but for tests.
  */
-void allowance_init(struct allowance *allowance);
+void allowance_init(struct allowance *allowance, const char *root);
+
+/* How many threads there may be, once it is known for how many clients. */
+void allowance_find_threads(struct allowance *allowance, const char *root);
 
 /* One client more, or less. */
 int allowance_enter(struct allowance *allowance, struct error *error);

@@ -358,9 +358,8 @@ static int run(int argc, char *argv[], struct error *error)
 	struct server server;
 	int code;
 
-	allowance_init(&settings.allowance);
+	allowance_init(&settings.allowance, "");
 	code = option_parse(&options, argc, argv, &settings, error);
-
 	if (code < 0)
 		return COMMAND_USAGE;
 	if (code) {
@@ -369,6 +368,7 @@ static int run(int argc, char *argv[], struct error *error)
 	}
 	if (check(&settings, error))
 		return COMMAND_USAGE;
+	allowance_find_threads(&settings.allowance, "");
 	if (choose_device(&settings.device, error))
 		return COMMAND_FAILED;
 	code = server_open(&server, &settings, error);

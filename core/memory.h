@@ -14,6 +14,9 @@
  */
 uint64_t memory_available(const char *root);
 
+/* The same of all that it could ever have, if there were no others. */
+uint64_t memory_most(const char *root);
+
 /* A line of /proc/meminfo, in KiB; 0 if it is not there. */
 uint64_t memory_info(const char *root, const char *name);
 

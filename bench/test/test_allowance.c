@@ -5,6 +5,7 @@
 #include "bench/allowance.h"
 #include "bench/rules.h"
 #include "bench/test/asked.h"
+#include "bench/test/made_up.h"
 #include "reports/windows.h"
 
 #define MIB (1ULL << 20)
@@ -21,7 +22,7 @@ static struct protocol_case made_case(const char *text)
 /* Whatever descriptors and threads there are where this runs. */
 static void make_allowance(struct allowance *allowance)
 {
-	allowance_init(allowance);
+	allowance_init(allowance, "");
 	allowance->connected = UINT32_MAX;
 	allowance->threads = UINT32_MAX;
 }
@@ -325,6 +326,57 @@ static void test_what_is_kept_counts_all_the_time(void **unused)
 	assert_true(least >= 4 * MIB);
 }
 
+/* By what a machine and its control groups have. */
+static void test_what_there_is(void **unused)
+{
+	struct allowance allowance;
+	struct made_up machine;
+
+	made_up_open(&machine);
+	allowance_init(&allowance, machine.root);
+	assert_int_equal(allowance.memory, 1 << 30);
+	made_up_file(&machine, "/proc/meminfo", "MemTotal:       67108864 kB");
+	allowance_init(&allowance, machine.root);
+	assert_int_equal(allowance.memory, 32ULL << 30);
+	made_up_file(&machine, "/proc/self/cgroup", "0::/system.slice/verbmark.service");
+	made_up_file(&machine, "/sys/fs/cgroup/system.slice/memory.max", "8589934592");
+	made_up_file(&machine, "/sys/fs/cgroup/system.slice/verbmark.service/memory.max", "max");
+	allowance_init(&allowance, machine.root);
+	assert_int_equal(allowance.memory, 4ULL << 30);
+	made_up_close(&machine);
+}
+
+/* Beside those of clients, of who knocks, and of the server. */
+static void test_tasks(void **unused)
+{
+	struct allowance allowance;
+	struct made_up machine;
+	uint64_t without;
+
+	made_up_open(&machine);
+	allowance_init(&allowance, machine.root);
+	allowance_find_threads(&allowance, machine.root);
+	without = allowance.threads;
+	made_up_file(&machine, "/proc/self/cgroup", "0::/system.slice/verbmark.service");
+	made_up_file(&machine, "/sys/fs/cgroup/system.slice/verbmark.service/pids.max", "4352");
+	made_up_file(&machine, "/sys/fs/cgroup/system.slice/verbmark.service/pids.current", "1");
+	allowance_find_threads(&allowance, machine.root);
+	/* 64 have the thread that is theirs, 128 have not greeted or are going. */
+	if (without > 4352)
+		assert_in_range(allowance.threads, 64 * 64, 4351 - 128);
+	made_up_file(&machine, "/sys/fs/cgroup/system.slice/pids.max", "1000");
+	made_up_file(&machine, "/sys/fs/cgroup/system.slice/pids.current", "300");
+	allowance_find_threads(&allowance, machine.root);
+	if (without > 4352)
+		assert_in_range(allowance.threads, 700 - 128 - 128, 700 - 128);
+	/* However few, each client has its own. */
+	made_up_file(&machine, "/sys/fs/cgroup/system.slice/pids.max", "302");
+	allowance.clients = 7;
+	allowance_find_threads(&allowance, machine.root);
+	assert_int_equal(allowance.threads, 7);
+	made_up_close(&machine);
+}
+
 /* What all clients share: their queue pairs' descriptors and ports, and threads. */
 static void test_what_others_have_taken(void **unused)
 {
@@ -342,7 +394,7 @@ static void test_what_others_have_taken(void **unused)
 	check_refused(
 		&allowance, "metric=bw threads=5", -EOPNOTSUPP,
 		"5 threads are above the 4 that this server may have: ask for fewer, or raise "
-		"LimitNPROC there");
+		"LimitNPROC and TasksMax there");
 	first = check_taken(&allowance, "metric=bw qps=2 threads=3");
 	check_busy(
 		&allowance, "metric=bw qps=3",
@@ -350,7 +402,7 @@ static void test_what_others_have_taken(void **unused)
 		"come back later, or raise LimitNOFILE and ip_local_port_range there");
 	check_busy(&allowance, "metric=bw threads=2",
 		   "other clients have left 1 threads of this server: come back later, or raise "
-		   "LimitNPROC there");
+		   "LimitNPROC and TasksMax there");
 	/* By hand they have neither. */
 	others = check_taken(&allowance, "metric=bw qps=64 connect=qp");
 	allowance_give(&allowance, &others);
@@ -448,6 +500,8 @@ int main(void)
 		cmocka_unit_test(test_memory_is_given_back),
 		cmocka_unit_test(test_what_one_has_already),
 		cmocka_unit_test(test_what_is_kept_counts_all_the_time),
+		cmocka_unit_test(test_what_there_is),
+		cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_what_others_have_taken),
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_many_at_a_time),

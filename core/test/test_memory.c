@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/cgroup.h"
 #include "core/memory.h"
 #include "core/test/check.h"
 
@@ -44,10 +45,12 @@ static int end(void **unused)
 static void test_machine(void **unused)
 {
 	assert_true(memory_available(root) == UINT64_MAX);
+	assert_true(memory_most(root) == UINT64_MAX);
 	put("/proc/meminfo", MEMINFO);
 	assert_int_equal(memory_available(root), 3072000000);
 	assert_int_equal(memory_info(root, "MemFree"), 1000);
 	assert_int_equal(memory_info(root, "Mem"), 0);
+	assert_int_equal(memory_most(root), 8192000000);
 }
 
 /* The one with least left, up to the top; what it keeps of files it gives back. */
@@ -64,6 +67,7 @@ static void test_groups(void **unused)
 	assert_int_equal(memory_available(root), 600000);
 	put("/sys/fs/cgroup/jobs/memory.stat", "anon 7\ninactive_file 100000\nactive_file 9\n");
 	assert_int_equal(memory_available(root), 700000);
+	assert_int_equal(memory_most(root), 1000000);
 	put("/sys/fs/cgroup/jobs/seven/memory.max", "5500\n");
 	assert_int_equal(memory_available(root), 500);
 	put("/sys/fs/cgroup/jobs/seven/memory.current", "6000\n");
@@ -92,15 +96,36 @@ static void test_the_older_version(void **unused)
 	assert_int_equal(memory_available(root), 60000);
 }
 
+/* Tasks, of both versions: in none, in a service's own, and in what is around it. */
+static void test_tasks(void **unused)
+{
+	assert_true(cgroup_limit(root, CGROUP_TASKS).most == UINT64_MAX);
+	put("/proc/self/cgroup", "0::/system.slice/one.service\n");
+	put("/sys/fs/cgroup/system.slice/one.service/pids.max", "4352\n");
+	assert_int_equal(cgroup_limit(root, CGROUP_TASKS).most, 4352);
+	assert_true(cgroup_limit(root, CGROUP_TASKS).left == UINT64_MAX);
+	put("/sys/fs/cgroup/system.slice/one.service/pids.current", "1\n");
+	assert_int_equal(cgroup_limit(root, CGROUP_TASKS).left, 4351);
+	put("/sys/fs/cgroup/system.slice/pids.max", "max\n");
+	put("/sys/fs/cgroup/system.slice/pids.current", "900\n");
+	assert_int_equal(cgroup_limit(root, CGROUP_TASKS).left, 4351);
+	put("/sys/fs/cgroup/system.slice/pids.max", "5000\n");
+	assert_int_equal(cgroup_limit(root, CGROUP_TASKS).left, 4100);
+	assert_int_equal(cgroup_limit(root, CGROUP_TASKS).most, 4352);
+	put("/proc/self/cgroup", "4:memory:/x\n3:pids:/jobs\n");
+	put("/sys/fs/cgroup/pids/jobs/pids.max", "70\n");
+	put("/sys/fs/cgroup/pids/jobs/pids.current", "80\n");
+	assert_int_equal(cgroup_limit(root, CGROUP_TASKS).left, 0);
+}
+
 #define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_A_FOLDER(test_machine),
-		IN_A_FOLDER(test_groups),
-		IN_A_FOLDER(test_a_container),
-		IN_A_FOLDER(test_the_older_version),
+		IN_A_FOLDER(test_machine),     IN_A_FOLDER(test_groups),
+		IN_A_FOLDER(test_a_container), IN_A_FOLDER(test_the_older_version),
+		IN_A_FOLDER(test_tasks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
