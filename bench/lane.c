@@ -9,6 +9,7 @@
 #include "bench/lane_layout.h"
 #include "core/kind.h"
 #include "core/limits.h"
+#include "core/memory.h"
 #include "core/pair.h"
 #include "core/settings.h"
 #include "core/verbs.h"
@@ -232,7 +233,7 @@ int lane_open(struct lane *lane, const struct lane_wish *wish, struct error *err
 	lane->lost_ns = lane_is_lossy(lane) ? LOST_NS + each_ns(parameters) : lane->stalled_ns;
 	make_slots(lane);
 	if (!lane->flows)
-		return error_set_errno(error, -ENOMEM, "cannot make queue pairs");
+		return memory_refused(error, "make queue pairs");
 	code = build(lane, wish, error);
 	lane->completion = &lane->ground.completion;
 	begin_verify(lane, wish->is_server);

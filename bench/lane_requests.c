@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench/lane_layout.h"
+#include "core/memory.h"
 #include "core/pair.h"
 
 /* The part of a flow's buffer: it sends from the first, and receives into the second. */
@@ -170,7 +171,7 @@ static int make_ticks(struct lane *lane, struct flow *flow, struct error *error)
 	flow->ticks = each ? cacheline_calloc(lane->depth, each * sizeof(*flow->ticks)) : NULL;
 	flow->first_tick = flow->next_tick = 0;
 	if (each && !flow->ticks)
-		return error_set_errno(error, -ENOMEM, "cannot time messages");
+		return memory_refused(error, "time messages");
 	return 0;
 }
 

@@ -17,6 +17,7 @@
 #include "bench/station.h"
 #include "bench/team.h"
 #include "bench/witness.h"
+#include "core/memory.h"
 
 /* A client that is gone does not matter. */
 static void refuse(struct control *control, const struct error *why)
@@ -132,7 +133,7 @@ static int open_station(void *whole, unsigned int number, struct error *error)
 	if (!station_counts(station, errand->wanted))
 		return 0;
 	station->windows = cacheline_calloc(1, sizeof(*station->windows));
-	return station->windows ? 0 : error_set_errno(error, -ENOMEM, "cannot answer");
+	return station->windows ? 0 : memory_refused(error, "answer");
 }
 
 static int renew_station(void *whole, unsigned int number, struct error *error)
@@ -185,7 +186,7 @@ static int make_lanes(struct session *session, const struct protocol_case *wante
 	snprintf(session->device, sizeof(session->device), "%s", wanted->device);
 	session->stations = cacheline_calloc(n, sizeof(*session->stations));
 	code = session->stations ? team_open(&session->team, n, error)
-				 : error_set_errno(error, -ENOMEM, "cannot answer");
+				 : memory_refused(error, "answer");
 	if (!code)
 		code = team_each(&session->team, open_station, &errand, error);
 	if (code)

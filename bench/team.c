@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "core/memory.h"
 #include "core/watch.h"
 
 #define TEAM_ALL UINT_MAX
@@ -69,6 +70,14 @@ static void *run(void *argument)
 	return NULL;
 }
 
+static int refused(const struct team *team, unsigned int n, int code, struct error *error)
+{
+	error_set_errno(error, code, "cannot start thread %u of %u", team->n + 1, n);
+	error_append(error, "ask for fewer --threads, or raise LimitNPROC (ulimit -u) and TasksMax "
+			    "(pids.max of the control group)");
+	return code;
+}
+
 static int start(struct team *team, unsigned int n, struct error *error)
 {
 	while (team->n < n) {
@@ -78,7 +87,7 @@ static int start(struct team *team, unsigned int n, struct error *error)
 		*member = (struct team_member){.team = team, .number = team->n};
 		code = watch_start_thread(&member->thread, run, member);
 		if (code)
-			return error_set_errno(error, code, "cannot start a thread");
+			return refused(team, n, code, error);
 		team->n++;
 	}
 	return 0;
@@ -98,7 +107,7 @@ int team_open(struct team *team, unsigned int n, struct error *error)
 	if (team->members && team->alarms)
 		code = start(team, n, error);
 	else
-		code = error_set_errno(error, -ENOMEM, "cannot start threads");
+		code = memory_refused(error, "start threads");
 	if (code)
 		team_close(team);
 	return code;

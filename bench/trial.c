@@ -11,6 +11,7 @@
 #include "bench/measure.h"
 #include "bench/meet.h"
 #include "bench/protocol.h"
+#include "core/memory.h"
 
 /* Memory that is touched and registered in that time, if it is slow. */
 #define BYTES_PER_MS (256U << 10)
@@ -370,7 +371,7 @@ int trial_open(struct trial *trial, const struct plan_case *wanted, struct error
 	trial->near_chosen = trial->far_chosen = (struct chosen){0};
 	trial->others = n > 1 ? cacheline_calloc(n - 1, sizeof(*trial->others)) : NULL;
 	if (n > 1 && !trial->others)
-		return error_set_errno(error, -ENOMEM, "cannot make threads");
+		return memory_refused(error, "make threads");
 	code = team_open(&trial->team, n, error);
 	if (!code)
 		code = team_each(&trial->team, open_part, &errand, error);

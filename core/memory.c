@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/memory.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 
@@ -33,4 +34,12 @@ uint64_t memory_available(const char *root)
 	if (!of_machine || of_machine * 1024 > of_groups)
 		return of_groups;
 	return of_machine * 1024;
+}
+
+int memory_refused(struct error *error, const char *what)
+{
+	error_set_errno(error, -ENOMEM, "cannot %s", what);
+	error_append(error, "ask for fewer queue pairs, threads or entries of queues, or raise "
+			    "LimitAS (ulimit -v), or vm.overcommit_memory");
+	return -ENOMEM;
 }

@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "core/error.h"
+
 /*
  * Bytes; UINT64_MAX where nothing tells. root stands before /proc and /sys: it is empty but
  * for tests.
@@ -19,5 +21,11 @@ uint64_t memory_most(const char *root);
 
 /* A line of /proc/meminfo, in KiB; 0 if it is not there. */
 uint64_t memory_info(const char *root, const char *name);
+
+/*
+ * What an allocation did not get, and what helps: "cannot" and those words. Of a case alone, that
+ * could be a smaller one. Returns -ENOMEM.
+ */
+int memory_refused(struct error *error, const char *what);
 
 #endif

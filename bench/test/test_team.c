@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdatomic.h>
 
@@ -205,6 +206,56 @@ static void test_alone(void **unused)
 	assert_int_equal(team_each(&alone, silent, &story, &error), 0);
 }
 
+/* So many more are started, and then none is; or nothing is allocated. */
+static unsigned int refused_behind = UINT_MAX;
+static bool is_full;
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+			  void *(*function)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+			  void *(*function)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+			  void *(*function)(void *), void *argument)
+{
+	if (!refused_behind)
+		return EAGAIN;
+	refused_behind--;
+	return __real_pthread_create(thread, attributes, function, argument);
+}
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size)
+{
+	return is_full ? NULL : __real_calloc(count, size);
+}
+
+/* It is told what to do, wherever it comes from. */
+static void test_none_to_be_had(void **unused)
+{
+	struct team few;
+
+	error = (struct error){0};
+	refused_behind = 2;
+	assert_int_equal(team_open(&few, 5, &error), -EAGAIN);
+	refused_behind = UINT_MAX;
+	assert_string_equal(error.text,
+			    "cannot start thread 4 of 5: Resource temporarily unavailable; ask for "
+			    "fewer --threads, or raise LimitNPROC (ulimit -u) and TasksMax "
+			    "(pids.max of the control group)");
+	/* Nothing is left of it. */
+	assert_int_equal(few.n, 0);
+	team_close(&few);
+	error = (struct error){0};
+	is_full = true;
+	assert_int_equal(team_open(&few, 5, &error), -ENOMEM);
+	is_full = false;
+	assert_string_equal(error.text,
+			    "cannot start threads: Cannot allocate memory; ask for fewer queue "
+			    "pairs, threads or entries of queues, or raise LimitAS (ulimit -v), or "
+			    "vm.overcommit_memory");
+}
+
 #define WITH_TEAM(test) cmocka_unit_test_setup_teardown(test, open_team, close_team)
 
 int main(void)
@@ -217,6 +268,7 @@ int main(void)
 		WITH_TEAM(test_who_waits_for_a_failure),
 		WITH_TEAM(test_a_failure_in_turn),
 		cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_none_to_be_had),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
