@@ -8,6 +8,7 @@
 
 #include "reports/alike.h"
 #include "reports/cells.h"
+#include "reports/import.h"
 
 static const struct figure *const figures[COMPARE_FIGURES] = {
 	&figure_median,   &figure_tail,       &figure_mean,       &figure_bytes,
@@ -69,6 +70,33 @@ static double step_of(const struct hist *hist)
 	return least;
 }
 
+/* Of what another program has printed, the coarsest of the trials. */
+static double imported_step(const struct result_case *line)
+{
+	const json_t *printed;
+	double coarsest = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(line->parameters, "imported"), i, printed) coarsest =
+		fmax(coarsest, json_number_value(json_object_get(printed, IMPORT_RATE_STEP)));
+	return coarsest;
+}
+
+/* In which values of that figure come, in its unit. A mean of samples has all digits. */
+static double step_of_figure(const struct result_case *line, const struct figure *figure,
+			     double clock_ns)
+{
+	if (figure == &figure_median || figure == &figure_tail)
+		return fmax(step_of(line->latency), clock_ns);
+	if (figure == &figure_mean)
+		return line->latency ? 0 : clock_ns;
+	if (!line->is_imported)
+		return 0;
+	if (figure == &figure_messages)
+		return imported_step(line);
+	return figure == &figure_bytes ? imported_step(line) * (double)line->size : 0;
+}
+
 /* Histograms are of no use any more, and many files would have many of them. */
 static int take_figures(struct compare_run *run, struct error *error)
 {
@@ -79,13 +107,15 @@ static int take_figures(struct compare_run *run, struct error *error)
 		struct compare_known *known = &run->known[i];
 
 		known->has_figures = cells_has_figures(line);
-		known->step_ns = fmax(step_of(line->latency), run->result.clock_resolution_ns);
 		if (line->pace && known->has_figures) {
 			known->rate = pace_rate(line);
 			known->is_saturated = pace_is_saturated(line);
 		}
-		for (size_t j = 0; j < COMPARE_FIGURES && !code; j++)
+		for (size_t j = 0; j < COMPARE_FIGURES && !code; j++) {
+			known->steps[j] =
+				step_of_figure(line, figures[j], run->result.clock_resolution_ns);
 			code = figure_over_trials(&known->values[j], line, figures[j], error);
+		}
 		result_drop_trials(line);
 	}
 	return code;

@@ -45,9 +45,9 @@ struct compare_id {
 struct compare_known {
 	bool has_figures;               /* it is complete */
 	double values[COMPARE_FIGURES]; /* medians over trials; NAN: unknown */
-	double step_ns;    /* in which latencies come there, at the least; 0: unknown */
-	double rate;       /* that was offered, of a load; else 0 */
-	bool is_saturated; /* of a load: its schedule was not kept */
+	double steps[COMPARE_FIGURES];  /* in which such a figure comes there; 0: unknown */
+	double rate;                    /* that was offered, of a load; else 0 */
+	bool is_saturated;              /* of a load: its schedule was not kept */
 };
 
 /* A result that has left its histograms and trials. */

@@ -340,22 +340,25 @@ static double bin_ns(double value)
 	return bin < HIST_BINS ? (double)(hist_high(bin) - hist_low(bin)) : 0;
 }
 
-static double step_of(const struct seen *seen, double value)
+static double step_of(const struct seen *seen, size_t number, double value)
 {
-	return fmax(bin_ns(value), known_of(seen)->step_ns) / value;
+	bool has_bins = number == MEDIAN || number == TAIL;
+
+	return fmax(has_bins ? bin_ns(value) : 0, known_of(seen)->steps[number]) / value;
 }
 
-/* The coarsest of the values, as a part of it: of its bin, of the clock, of what was seen. */
+/*
+ * The coarsest of the values, as a part of it: of its bin, of the clock, of what was seen, of
+ * the digits that another program has printed.
+ */
 static double resolution(const struct judge *judge, size_t number)
 {
 	double coarsest = 0;
 
-	if (number != MEDIAN && number != TAIL)
-		return 0;
 	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
 		for (size_t i = 0; i < judge->n_seen[side]; i++)
-			coarsest = fmax(coarsest,
-					step_of(&judge->seen[side][i], judge->values[side][i]));
+			coarsest = fmax(coarsest, step_of(&judge->seen[side][i], number,
+							  judge->values[side][i]));
 	return coarsest;
 }
 

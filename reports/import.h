@@ -18,6 +18,12 @@
 #define IMPORT_ROWS_MOST    10000     /* of all files */
 #define IMPORT_SAMPLED_MOST 1000      /* of them with their samples */
 
+/*
+ * Beside what was printed of a trial, in "imported" of its case: what the last digit of its
+ * rate makes, in messages per second.
+ */
+#define IMPORT_RATE_STEP "rate_step"
+
 /* Several files, one after another, are one result. */
 struct import {
 	struct result result;

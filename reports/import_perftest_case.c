@@ -191,6 +191,16 @@ static int find_unit(const struct perftest_row *row, double *unit, struct error 
 	return 0;
 }
 
+/* Of both columns, the bandwidth has more digits. */
+static bool is_by_bandwidth(const struct perftest_row *row, double unit)
+{
+	double bandwidth = value(row, PERFTEST_BW_AVERAGE);
+	double messages = value(row, PERFTEST_MSG_RATE);
+
+	return unit > 0 && bandwidth > 0 &&
+	       HALF_OF_TWO_DIGITS * messages < HALF_OF_SIX_DIGITS * bandwidth;
+}
+
 /* Messages per second, by the column that has more digits. */
 static int find_rate(const struct perftest_row *row, double *rate, struct error *error)
 {
@@ -204,13 +214,26 @@ static int find_rate(const struct perftest_row *row, double *rate, struct error 
 	code = find_unit(row, &unit, error);
 	if (code)
 		return code;
-	if (unit > 0 && bandwidth > 0 &&
-	    HALF_OF_TWO_DIGITS * messages < HALF_OF_SIX_DIGITS * bandwidth)
+	if (is_by_bandwidth(row, unit))
 		*rate = bandwidth * unit / value(row, PERFTEST_SIZE);
 	else
 		*rate = messages * PER_MILLION;
 	return *rate > 0 ? 0
 			 : error_set(error, -EINVAL, "the rate is below the digits that it has");
+}
+
+/* What the last digit of the rate of one end makes, in messages per second. */
+static double find_rate_step(const struct perftest_run *run, const struct perftest_row *row)
+{
+	double step = 2 * HALF_OF_SIX_DIGITS * PER_MILLION;
+	struct error ignored = {0};
+	double unit = 0;
+
+	if (row->has_both)
+		return step;
+	if (!find_unit(row, &unit, &ignored) && is_by_bandwidth(row, unit))
+		step = 2 * HALF_OF_TWO_DIGITS * unit / value(row, PERFTEST_SIZE);
+	return run->is_bidirectional ? step / 2 : step;
 }
 
 /* Of the two ends, or half of their sum for each. */
@@ -272,7 +295,7 @@ static int check_counts(const struct perftest_run *run, const struct perftest_ro
 	return 0;
 }
 
-/* As they were printed, under their names in JSON. */
+/* As they were printed, under their names in JSON; and in which steps a rate comes. */
 static json_t *make_printed(const struct perftest_run *run, const struct perftest_row *row)
 {
 	static const char *const ends[] = {[PERFTEST_ANY_END] = NULL,
@@ -289,6 +312,8 @@ static json_t *make_printed(const struct perftest_run *run, const struct perftes
 				    i <= PERFTEST_ITERATIONS ? json_integer((json_int_t)number)
 							     : json_real(number));
 	}
+	if (run->is_bandwidth)
+		json_object_set_new(printed, IMPORT_RATE_STEP, json_real(find_rate_step(run, row)));
 	if (ends[run->end])
 		json_object_set_new(printed, "end", json_string(ends[run->end]));
 	return printed;

@@ -260,6 +260,9 @@ class Import(unittest.TestCase):
             self.assertEqual(line["id"], "write/bw/64k/poll/q4")
             self.assertEqual(document["hosts"]["client"]["link_layer"], "InfiniBand")
             self.assertAlmostEqual(line["bandwidth"]["bytes_per_s"] / unit, average, delta=0.006)
+            # Of the column that has more digits.
+            self.assertAlmostEqual(line["imported"][0]["rate_step"],
+                                   min(0.01 * unit / 65536, 1))
         results["BW_average"] = 12.34
         self.refused(json.dumps({"test_info": info, "results": results}), "not of one rate")
 
@@ -272,6 +275,7 @@ class Import(unittest.TestCase):
         self.assertAlmostEqual(trial["messages_per_s"] / 1e6, ends[1])
         self.assertAlmostEqual(trial["far_messages_per_s"] / 1e6, ends[2])
         self.assertNotIn("perftest-halves", [one["code"] for one in document["warnings"]])
+        self.assertAlmostEqual(document["cases"][0]["imported"][0]["rate_step"], 1)
 
     def test_of_other_versions(self):
         """Since April 2024 the unit is called what it is; a log may have standard error, too."""

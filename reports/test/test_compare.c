@@ -185,6 +185,56 @@ static void test_steps(void **unused)
 	}
 }
 
+/* As another program has printed it: a mean without samples, or a rate in such steps. */
+static void make_printed(struct result *result, const char *id, double value, double step)
+{
+	struct result_case *line;
+
+	make(result, &(struct row){id, value, RESULT_COMPLETE}, 1);
+	line = result->cases;
+	line->is_imported = true;
+	for (size_t i = 0; i < line->n_trials; i++) {
+		line->trials[i].latency[1] = value;
+		line->trials[i].latency[3] = (double)NAN;
+	}
+	result->clock_resolution_ns = step;
+	json_object_set_new(line->parameters, "imported", json_pack("[{s:f}]", "rate_step", step));
+}
+
+/* One step of the last digit is 1.7 % of a mean of 0.57 us, and 1.6 % of 63 messages. */
+static void test_digits(void **unused)
+{
+	static const struct {
+		const char *id;
+		double base;
+		double now;
+		double step;
+		enum compare_verdict verdict;
+	} rows[] = {
+		{"send/lat/64/poll", 570, 580, 10, COMPARE_SAME   },
+		{"send/lat/64/poll", 570, 580, 1,  COMPARE_DIFFERS},
+		{"send/lat/64/poll", 570, 600, 10, COMPARE_DIFFERS},
+		{"send/bw/1m/poll",  63,  64,  1,  COMPARE_SAME   },
+		{"send/bw/1m/poll",  63,  64,  0,  COMPARE_DIFFERS},
+		{"send/bw/1m/poll",  63,  67,  1,  COMPARE_DIFFERS},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		reset(NULL);
+		for (int run = 0; run < 4; run++) {
+			struct result result;
+
+			make_printed(&result, rows[i].id, run < 2 ? rows[i].base : rows[i].now,
+				     rows[i].step);
+			assert_int_equal(
+				compare_add(&comparison, run > 1, &result, "a.json", &error), 0);
+		}
+		assert_int_equal(compare_judge(&comparison, &error), 0);
+		assert_int_equal(comparison.cells[0].verdict, rows[i].verdict);
+		compare_close(&comparison);
+	}
+}
+
 /* 0.7 %, and sure to be: that is below what counts. Rates have no bins. */
 static void test_floor(void **unused)
 {
@@ -526,6 +576,7 @@ int main(void)
 		TEST(test_apart),        TEST(test_both_sides),
 		TEST(test_ends),         TEST(test_steps),
 		TEST(test_no_memory),    TEST(test_loads),
+		TEST(test_digits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
