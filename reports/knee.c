@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/knee.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "reports/figure.h"
 
 #define P99 990000
 
@@ -70,6 +73,20 @@ static int compare(const void *one, const void *other)
 	return (a->rate > b->rate) - (a->rate < b->rate);
 }
 
+/* One trial that was held up says nothing of the others; all together know more of few messages. */
+static struct knee_point make_of(const struct result_case *line)
+{
+	struct knee_point point = {
+		.rate = pace_rate(line), .is_saturated = pace_is_saturated(line), .line = line};
+	struct error ignored = {0};
+
+	figure_over_trials(&point.p99_ns, line, &figure_tail, &ignored);
+	point.is_pooled = isnan(point.p99_ns);
+	if (point.is_pooled)
+		point.p99_ns = hist_quantile(line->latency, P99);
+	return point;
+}
+
 /* The points of a curve in the order of their rates, and its other cases. */
 static struct knee_point *find_points(const struct result *result, const json_t *numbers,
 				      size_t *n_points, json_t *left_out)
@@ -90,11 +107,7 @@ static struct knee_point *find_points(const struct result *result, const json_t 
 			json_array_append_new(left_out, json_pack("{s:s, s:s}", "case", line->id,
 								  "reason", reason));
 		else
-			points[(*n_points)++] =
-				(struct knee_point){.rate = pace_rate(line),
-						    .p99_ns = hist_quantile(line->latency, P99),
-						    .is_saturated = pace_is_saturated(line),
-						    .line = line};
+			points[(*n_points)++] = make_of(line);
 	}
 	qsort(points, *n_points, sizeof(*points), compare);
 	return points;
@@ -167,6 +180,8 @@ void knee_tell(const struct knee *knee, char text[static 512])
 {
 	const struct knee_point *at = &knee->at;
 	const struct knee_point *beyond = &knee->beyond;
+	bool is_pooled = at->is_pooled || (knee->has_beyond && beyond->is_pooled);
+	const char *of = is_pooled ? "" : " (medians of trials)";
 	int used;
 
 	if (knee->is_below)
@@ -177,12 +192,12 @@ void knee_tell(const struct knee *knee, char text[static 512])
 	else if (knee->has_beyond)
 		used = snprintf(
 			text, 512,
-			"knee: %s: %.0f msg/s with a p99 of %.4g us; beyond, %.0f msg/s: %.4g us%s",
+			"knee: %s: %.0f msg/s with a p99 of %.4g us; beyond, %.0f msg/s: %.4g us%s%s",
 			at->line->id, at->rate, at->p99_ns / 1e3, beyond->rate,
-			beyond->p99_ns / 1e3, beyond->is_saturated ? ", saturated" : "");
+			beyond->p99_ns / 1e3, beyond->is_saturated ? ", saturated" : "", of);
 	else
-		used = snprintf(text, 512, "no knee up to %s: %.0f msg/s with a p99 of %.4g us",
-				at->line->id, at->rate, at->p99_ns / 1e3);
+		used = snprintf(text, 512, "no knee up to %s: %.0f msg/s with a p99 of %.4g us%s",
+				at->line->id, at->rate, at->p99_ns / 1e3, of);
 	if (json_array_size(knee->left_out) && used < 512)
 		knee_tell_left_out(knee->left_out, text + used, 512 - (size_t)used);
 }

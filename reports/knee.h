@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The knee of a curve of latency over load: of cases that differ in nothing but their
- * rate, the highest one before the first whose schedule was not kept, or whose p99 is
- * more than twice that of the lowest rate. Where the schedule of the lowest rate was not
- * kept, it is below that. Below three rates there is no curve. A rate of which nothing is
- * known, as its case has failed or has too few messages for a p99, is no point of it, and
- * told beside it.
+ * rate, the highest one before the first whose schedule was not kept, or whose p99, the
+ * median of its trials', is more than twice that of the lowest rate. Where the schedule of
+ * the lowest rate was not kept, it is below that. Below three rates there is no curve. A rate
+ * of which nothing is known, as its case has failed or has too few messages for a p99, is no
+ * point of it, and told beside it.
  */
 #ifndef REPORTS_KNEE_H
 #define REPORTS_KNEE_H
@@ -17,7 +17,8 @@
 
 struct knee_point {
 	double rate;
-	double p99_ns;
+	double p99_ns;  /* the median over trials */
+	bool is_pooled; /* not that: no trial alone has enough messages, all together do */
 	bool is_saturated;
 	const struct result_case *line;
 };

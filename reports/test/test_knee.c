@@ -104,7 +104,8 @@ static void test_result(void **unused)
 	assert_string_equal(knees.knee[0].beyond.line->id, "send/load/64/poll/rate500000");
 	knee_tell(&knees.knee[0], text);
 	assert_string_equal(text, "knee: send/load/64/poll/rate400000: 400000 msg/s with a p99 of "
-				  "1.6 us; beyond, 500000 msg/s: 2.4 us, saturated");
+				  "1.6 us; beyond, 500000 msg/s: 2.4 us, saturated "
+				  "(medians of trials)");
 	knees_close(&knees);
 }
 
@@ -137,8 +138,58 @@ static void test_two_curves(void **unused)
 		knee_tell(&knees.knee[i], text);
 		if (!is_poll)
 			assert_string_equal(text, "no knee up to send/load/64/event/rate300: 300 "
-						  "msg/s with a p99 of 1.9 us");
+						  "msg/s with a p99 of 1.9 us (medians of trials)");
 	}
+	knees_close(&knees);
+}
+
+/* A trial whose p99 is another one, and which all messages of the case go by. */
+static void stall(struct result_case *line)
+{
+	struct error error = {0};
+	struct hist *hist = hist_create();
+	struct result_trial trial = line->trials[0];
+
+	assert_non_null(hist);
+	for (int i = 0; i < 1000; i++)
+		hist_add(hist, 90000);
+	statistic_fill(trial.latency, hist);
+	assert_int_equal(result_add_trial(line, &trial, hist, NULL, &error), 0);
+	free(hist);
+}
+
+/* One of three trials at a middle rate: no knee. At the lowest one it hides none either. */
+static void test_stalled_trial(void **unused)
+{
+	for (size_t i = 0; i < 2; i++) {
+		struct knees knees;
+
+		loads_init(&result, curve, ARRAY_LENGTH(curve));
+		stall(&result.cases[i ? 3 : 1]);
+		knees_open(&knees, &result);
+		assert_int_equal(knees.count, 1);
+		assert_string_equal(knees.knee[0].at.line->id, "send/load/64/poll/rate400000");
+		assert_near(knees.knee[0].lowest.p99_ns, 1000, 0);
+		knees_close(&knees);
+		result_finish(&result);
+	}
+	loads_init(&result, curve, ARRAY_LENGTH(curve));
+}
+
+/* Each trial alone has too few messages: all together have not. */
+static void test_short_trials(void **unused)
+{
+	struct knees knees;
+	char text[512];
+
+	loads_init(&result, curve, ARRAY_LENGTH(curve));
+	result.cases[0].trials[1].latency[5] = (double)NAN;
+	knees_open(&knees, &result);
+	assert_true(knees.knee[0].at.is_pooled);
+	assert_near(knees.knee[0].at.p99_ns, 1600, 1);
+	knee_tell(&knees.knee[0], text);
+	assert_string_equal(text, "knee: send/load/64/poll/rate400000: 400000 msg/s with a p99 of "
+				  "1.6 us; beyond, 500000 msg/s: 2.4 us, saturated");
 	knees_close(&knees);
 }
 
@@ -156,9 +207,11 @@ static void test_left_out(void **unused)
 	knees_open(&knees, &result);
 	assert_int_equal(knees.count, 1);
 	knee_tell(&knees.knee[0], text);
-	assert_string_equal(text, "no knee up to send/load/64/poll/rate400000: 400000 msg/s with a "
-				  "p99 of 1.6 us; left out: send/load/64/poll/rate500000 (failed), "
-				  "and 1 more");
+	assert_string_equal(
+		text,
+		"no knee up to send/load/64/poll/rate400000: 400000 msg/s with a "
+		"p99 of 1.6 us (medians of trials); left out: send/load/64/poll/rate500000 (failed), "
+		"and 1 more");
 	knees_close(&knees);
 	made = knees_make(&result);
 	left_out = json_object_get(json_array_get(made, 0), "left_out");
@@ -274,6 +327,8 @@ int main(void)
 		cmocka_unit_test(test_other_servers),
 		cmocka_unit_test_teardown(test_result, close_result),
 		cmocka_unit_test_teardown(test_two_curves, close_result),
+		cmocka_unit_test_teardown(test_stalled_trial, close_result),
+		cmocka_unit_test_teardown(test_short_trials, close_result),
 		cmocka_unit_test_teardown(test_left_out, close_result),
 		cmocka_unit_test_teardown(test_below, close_result),
 		cmocka_unit_test_teardown(test_below_shown, close_result),
