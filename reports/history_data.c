@@ -73,11 +73,11 @@ static json_t *make_series(const struct history_view *view, const struct history
 							"value", series->points[i].value));
 	for (size_t i = 0; i < series->n_steps; i++)
 		json_array_append_new(steps, make_step(view, series, &series->steps[i]));
-	return json_pack("{s:o, s:s, s:o*, s:s, s:s, s:o, s:o, s:o}", "setup",
+	return json_pack("{s:o, s:s, s:o*, s:o*, s:s, s:s, s:o, s:o, s:o}", "setup",
 			 count_of(series->setup + 1), "case", series->case_id, "kind",
-			 text_of(series->kind), "figure", series->figure->key, "unit",
-			 series->figure->measure, "left_out", count_of(series->n_left_out),
-			 "points", points, "steps", steps);
+			 text_of(series->kind), "variant", text_of(series->variant), "figure",
+			 series->figure->key, "unit", series->figure->measure, "left_out",
+			 count_of(series->n_left_out), "points", points, "steps", steps);
 }
 
 static json_t *make_run(const struct history_run *run)

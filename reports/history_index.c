@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "reports/alike.h"
@@ -10,6 +11,7 @@
 #include "reports/cells.h"
 #include "reports/figure.h"
 #include "reports/member.h"
+#include "reports/variant.h"
 
 /*
  * Of a series: windows, settled_run, need_at and need_run tell how far it is settled and
@@ -30,9 +32,9 @@ static const char *const tables[] = {
 	"label_changed_ns INTEGER NOT NULL, program TEXT NOT NULL) WITHOUT ROWID",
 	"CREATE TABLE series(id INTEGER PRIMARY KEY, setup INTEGER NOT NULL, "
 	"case_id TEXT NOT NULL, kind TEXT NOT NULL, figure TEXT NOT NULL, "
-	"windows INTEGER NOT NULL DEFAULT 0, settled_run INTEGER NOT NULL DEFAULT 0, "
+	"variant TEXT NOT NULL, windows INTEGER NOT NULL DEFAULT 0, settled_run INTEGER NOT NULL DEFAULT 0, "
 	"need_at INTEGER NOT NULL DEFAULT 0, need_run INTEGER NOT NULL DEFAULT 0, "
-	"is_checked INTEGER NOT NULL DEFAULT 0, UNIQUE(setup, case_id, kind, figure))",
+	"is_checked INTEGER NOT NULL DEFAULT 0, UNIQUE(setup, case_id, kind, figure, variant))",
 	"CREATE TABLE points(series INTEGER NOT NULL, run INTEGER NOT NULL, value REAL NOT NULL, "
 	"PRIMARY KEY(series, run)) WITHOUT ROWID",
 	"CREATE TABLE steps(series INTEGER NOT NULL, settled INTEGER NOT NULL, "
@@ -117,13 +119,19 @@ static int add_case(struct adding *adding, const struct result_case *line, struc
 	int code = 0;
 	size_t count = pick_figures(picked, values, line, &code, error);
 
+	char *variant = variant_of(line);
+
+	if (!code && !variant)
+		code = error_set_errno(error, -ENOMEM, "cannot keep how a case was run");
 	for (size_t i = 0; i < count && !code; i++) {
-		code = sql_again(adding->add_series, error, "ittt", adding->setup, line->id, kind,
-				 picked[i]->key);
+		code = sql_again(adding->add_series, error, "itttt", adding->setup, line->id, kind,
+				 picked[i]->key, variant);
 		if (!code)
-			code = sql_again(adding->add_point, error, "idittt", adding->run, values[i],
-					 adding->setup, line->id, kind, picked[i]->key);
+			code = sql_again(adding->add_point, error, "iditttt", adding->run,
+					 values[i], adding->setup, line->id, kind, picked[i]->key,
+					 variant);
 	}
+	free(variant);
 	return code;
 }
 
@@ -138,13 +146,13 @@ static int add_cases(struct adding *adding, const struct result *result, struct 
 	int code = 0;
 
 	adding->add_series = sql_start(adding->db, error,
-				       "INSERT INTO series(setup, case_id, kind, figure) "
-				       "VALUES(?, ?, ?, ?) ON CONFLICT DO NOTHING",
+				       "INSERT INTO series(setup, case_id, kind, figure, variant) "
+				       "VALUES(?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
 				       "");
 	adding->add_point = sql_start(adding->db, error,
 				      "INSERT OR IGNORE INTO points(series, run, value) "
 				      "SELECT id, ?, ? FROM series WHERE setup = ? AND "
-				      "case_id = ? AND kind = ? AND figure = ?",
+				      "case_id = ? AND kind = ? AND figure = ? AND variant = ?",
 				      "");
 	for (size_t i = 0; i < result->n_cases && !code; i++)
 		if (cells_has_figures(&result->cases[i]) && !is_of_a_share(&result->cases[i]))

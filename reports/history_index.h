@@ -2,7 +2,8 @@
 /*
  * The index of a history: tables of runs, of the setups that they were measured on, of
  * series with their values, and what was found in these so far. A setup is all that has to
- * be alike for figures to be compared (alike.h), a series one figure of one case of a setup.
+ * be alike for figures to be compared (alike.h), a series one figure of one case of a setup,
+ * as long as it is run in one way (variant.h).
  */
 #ifndef REPORTS_HISTORY_INDEX_H
 #define REPORTS_HISTORY_INDEX_H
@@ -12,7 +13,7 @@
 #include "reports/sql.h"
 
 /* In user_version: of another one nothing is read. */
-#define HISTORY_INDEX_VERSION 4
+#define HISTORY_INDEX_VERSION 5
 
 int history_index_create(sqlite3 *db, struct error *error);
 

@@ -19,8 +19,8 @@ void history_tell_run(char text[static HISTORY_TEXT], const struct history_run *
 
 void history_tell_case(char text[static HISTORY_TEXT], const struct history_series *series)
 {
-	snprintf(text, HISTORY_TEXT, "%s%s%s", series->case_id, *series->kind ? " " : "",
-		 series->kind);
+	snprintf(text, HISTORY_TEXT, "%s%s%s%s", series->case_id, *series->kind ? " " : "",
+		 series->kind, series->differs);
 }
 
 void history_tell_setup(char text[static HISTORY_TEXT], const struct history_view *view,

@@ -14,7 +14,7 @@ void history_tell_run(char text[static HISTORY_TEXT], const struct history_run *
 void history_tell_step(char text[static HISTORY_TEXT], const struct history_view *view,
 		       const struct history_series *series, const struct history_step *step);
 
-/* The case with its kind. */
+/* The case with its kind, and what it has otherwise than others of its id. */
 void history_tell_case(char text[static HISTORY_TEXT], const struct history_series *series);
 
 /* The setup by its number, with what it is. */

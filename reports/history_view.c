@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reports/history_found.h"
+#include "reports/variant.h"
 
 static const struct figure *const figures[] = {
 	&figure_median, &figure_tail, &figure_mean, &figure_bytes, &figure_messages,
@@ -145,8 +146,9 @@ static int read_one(struct history_view *view, sqlite3_stmt *row, struct error *
 	*series = (struct history_series){.id = sqlite3_column_int64(row, 0),
 					  .case_id = copy(row, 2),
 					  .kind = copy(row, 3),
-					  .figure = find_figure(sql_text(row, 4))};
-	if (!series->case_id || !series->kind)
+					  .figure = find_figure(sql_text(row, 4)),
+					  .variant = copy(row, 5)};
+	if (!series->case_id || !series->kind || !series->variant)
 		return no_memory(error);
 	if (!series->figure)
 		return error_set(error, -EBADMSG, "it has a series of no figure");
@@ -163,6 +165,8 @@ static int by_place(const void *left, const void *right)
 		order = strverscmp(one->case_id, other->case_id);
 	if (!order)
 		order = strcmp(one->kind, other->kind);
+	if (!order)
+		order = strcmp(one->variant, other->variant);
 	for (size_t i = 0; i < ARRAY_LENGTH(figures) && !order; i++)
 		order = (other->figure == figures[i]) - (one->figure == figures[i]);
 	return order;
@@ -170,11 +174,12 @@ static int by_place(const void *left, const void *right)
 
 static int read_series(struct history_view *view, sqlite3 *db, struct error *error)
 {
-	sqlite3_stmt *rows = sql_start(db, error,
-				       "SELECT id, setup, case_id, kind, figure FROM series "
-				       "WHERE EXISTS (SELECT 1 FROM points WHERE "
-				       "points.series = series.id)",
-				       "");
+	sqlite3_stmt *rows =
+		sql_start(db, error,
+			  "SELECT id, setup, case_id, kind, figure, variant FROM series "
+			  "WHERE EXISTS (SELECT 1 FROM points WHERE "
+			  "points.series = series.id)",
+			  "");
 	int code;
 
 	for (code = sql_next(rows, error); code > 0; code = sql_next(rows, error)) {
@@ -188,6 +193,33 @@ static int read_series(struct history_view *view, sqlite3 *db, struct error *err
 	if (!code && view->n_series)
 		qsort(view->series, view->n_series, sizeof(*view->series), by_place);
 	return code;
+}
+
+static bool is_of_case(const struct history_series *one, const struct history_series *other)
+{
+	return one->setup == other->setup && !strcmp(one->case_id, other->case_id) &&
+	       !strcmp(one->kind, other->kind);
+}
+
+/* Those of one case are neighbours. */
+static int tell_differences(struct history_view *view, struct error *error)
+{
+	size_t first = 0;
+
+	for (size_t i = 0; i < view->n_series; i++) {
+		struct history_series *series = &view->series[i];
+		char text[HISTORY_DIFFERS] = "";
+
+		if (!is_of_case(&view->series[first], series))
+			first = i;
+		for (size_t j = first; j < view->n_series && is_of_case(series, &view->series[j]);
+		     j++)
+			variant_tell(text, sizeof(text), series->variant, view->series[j].variant);
+		series->differs = strdup(text);
+		if (!series->differs)
+			return no_memory(error);
+	}
+	return 0;
 }
 
 static int by_number(const void *key, const void *element)
@@ -307,6 +339,8 @@ int history_view_fill(struct history *history, void *of, struct error *error)
 	if (!code)
 		code = read_series(view, history->db, error);
 	if (!code)
+		code = tell_differences(view, error);
+	if (!code)
 		count_runs(view);
 	for (size_t i = 0; i < view->n_series && !code; i++) {
 		code = take_steps(view, &view->series[i], history->db, error);
@@ -322,8 +356,8 @@ size_t history_view_group(const struct history_view *view, size_t first)
 	size_t count = 1;
 
 	while (first + count < view->n_series && count < HISTORY_FIGURES &&
-	       series[count].setup == series->setup && !strcmp(series[count].kind, series->kind) &&
-	       !strcmp(series[count].case_id, series->case_id))
+	       is_of_case(&series[count], series) &&
+	       !strcmp(series[count].variant, series->variant))
 		count++;
 	return count;
 }
@@ -393,6 +427,8 @@ void history_view_finish(struct history_view *view)
 	for (size_t i = 0; i < view->n_series; i++) {
 		free(view->series[i].case_id);
 		free(view->series[i].kind);
+		free(view->series[i].variant);
+		free(view->series[i].differs);
 		free(view->series[i].points);
 		free(view->series[i].steps);
 	}

@@ -44,11 +44,16 @@ struct history_step {
 	double value_after;
 };
 
+/* More of it is left out. */
+#define HISTORY_DIFFERS 256
+
 struct history_series {
 	int64_t id;
 	size_t setup;
 	char *case_id;
-	char *kind; /* of a latency; else empty */
+	char *kind;    /* of a latency; else empty */
+	char *variant; /* how it was run */
+	char *differs; /* what of that others of its id have otherwise, with commas before */
 	const struct figure *figure;
 	struct history_point *points; /* the newest, in their order */
 	size_t n_points;

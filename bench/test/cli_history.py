@@ -121,6 +121,44 @@ class History(Histories):
             self.assertEqual(
                 len(os.listdir(f"{self.folder}/{folder}/verbmark/history/runs")), 1)
 
+    def deeper(self, numbers, factor, **parameters):
+        """Runs of a version that has other parameters where the id has none."""
+        paths = []
+        for number in numbers:
+            document = self.document(number, factor=factor)
+            document["cases"][0] |= parameters
+            paths.append(self.write(f"{number}.json", document))
+        return paths
+
+    def test_another_default(self):
+        """What compare refuses is no step."""
+        self.add(*self.runs(*range(30)), version="1.0")
+        self.add(*self.deeper(range(30, 38), 1.2, tx_depth=128), version="1.1")
+        self.add(*self.deeper(range(38, 40), 1.0), version="1.0")
+        found = {series.get("variant"): series for series in self.shown()["series"]
+                 if series["case"] == LATENCY}
+        self.assertEqual([len(series["points"]) for series in found.values()], [8, 32])
+        self.assertEqual([word.split("tx-depth=")[1][:3] for word in found],
+                         ["128", "64 "])
+        self.assertFalse([series for series in found.values() if series["steps"]])
+        # The other case has become worse in both.
+        told = self.called("check", status=1)
+        self.assertIn(RATE, told)
+        self.assertNotIn(LATENCY, told)
+        told = self.called("show")
+        for depth in (64, 128):
+            self.assertIn(f"\n{LATENCY} half, tx-depth={depth}\n", told)
+        self.called("rebuild")
+        self.assertEqual(told, self.called("show"))
+
+    def test_another_option(self):
+        """One that a version has first begins with what was done before; effort is no matter."""
+        self.add(*self.runs(*range(4)), version="1.0")
+        self.add(*self.deeper(range(4, 8), 1.0, threads=1, sge=1, post_list=1, iterations=99,
+                              unheard_of="yes"), version="1.1")
+        series, = (one for one in self.shown()["series"] if one["case"] == LATENCY)
+        self.assertEqual(len(series["points"]), 8)
+
     def test_step(self):
         self.stepped()
         document = self.shown()
@@ -383,7 +421,7 @@ class History(Histories):
         with sqlite3.connect(path) as index:
             index.execute("PRAGMA user_version = 99")
         ended = Ended(Program(*self.command("show", "--format", "json")))
-        self.assertIn("anew from the runs: the index is of version 99, and this is 4", ended.err)
+        self.assertIn("anew from the runs: the index is of version 99, and this is 5", ended.err)
         self.assertEqual(json.loads(ended.out), before)
         with sqlite3.connect(path) as index:
             index.execute("DROP TABLE points")

@@ -3,6 +3,7 @@
 
 #include "bench/test/asked.h"
 #include "bench/test/no_operation.h"
+#include "reports/variant.h"
 
 #define NO_PIN "is neither auto nor off nor far nor CPUs, such as 3, 0-3 or 0-6+2"
 
@@ -516,6 +517,38 @@ static void test_refused_objects(void **unused)
 	}
 }
 
+/* In a history: how a case was run, but for what its id tells in full and what is effort. */
+static void test_variants(void **unused)
+{
+	static const char *const told[] = {"op", "metric", "size", "cq", "server-cq", "transport"};
+
+	for (size_t i = 0; i < PARAMETERS; i++) {
+		const struct parameter *row = &parameter_table[i];
+		const char *before = variant_before(row->option.name);
+		bool is_told = row->mark == parameters_effort;
+		char *text;
+		json_t *value;
+
+		for (size_t j = 0; j < ARRAY_LENGTH(told); j++)
+			is_told = is_told || !strcmp(told[j], row->option.name);
+		if (is_told) {
+			assert_null(before);
+			continue;
+		}
+		assert_non_null(before);
+		if (row->fallback == PARAMETER_AUTO) {
+			assert_string_equal(before, "");
+			continue;
+		}
+		value = parameter_encode(row, row->fallback);
+		text = json_is_string(value) ? strdup(json_string_value(value))
+					     : json_dumps(value, JSON_ENCODE_ANY);
+		assert_string_equal(before, text);
+		free(text);
+		json_decref(value);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -531,6 +564,7 @@ int main(void)
 		cmocka_unit_test(test_objects),
 		cmocka_unit_test(test_objects_there_and_back),
 		cmocka_unit_test(test_refused_objects),
+		cmocka_unit_test(test_variants),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
