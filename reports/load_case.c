@@ -12,6 +12,7 @@
 #include "reports/load_trial.h"
 #include "reports/member.h"
 #include "reports/restore.h"
+#include "reports/sums.h"
 
 /* The case's messages, duration and costs are the sums of theirs. */
 static int load_trials(struct result_case *line, const json_t *json, struct error *error)
@@ -32,11 +33,10 @@ static int load_trials(struct result_case *line, const json_t *json, struct erro
 			error_wrap(error, "trial %zu", i + 1);
 			return -EINVAL;
 		}
-		code = result_add_trial(line, &trial, NULL, NULL, error);
-		/* JSON has 63 bits. */
-		if (!code && (line->messages > INT64_MAX || line->duration_ns > INT64_MAX))
-			code = error_set(error, -EINVAL,
+		if (sums_trial_is_beyond(line, &trial))
+			return error_set(error, -EINVAL,
 					 "trial %zu: these are more than can be counted", i + 1);
+		code = result_add_trial(line, &trial, NULL, NULL, error);
 		if (code)
 			return code;
 	}

@@ -9,6 +9,7 @@
 
 #include "reports/load.h"
 #include "reports/member.h"
+#include "reports/sums.h"
 
 static int check_text(const char *what, const char *before, const char *now, struct error *error)
 {
@@ -230,32 +231,6 @@ static int check_figures(const struct result_case *line, const struct result_cas
 	return 0;
 }
 
-static bool is_beyond(uint64_t one, uint64_t other)
-{
-	return (unsigned __int128)one + other > INT64_MAX;
-}
-
-/* JSON has 63 bits, and so have all sums. */
-static int check_range(const struct result_case *line, const struct result_case *from,
-		       struct error *error)
-{
-	unsigned __int128 messages = (unsigned __int128)line->messages + from->messages;
-	bool is_wrong = messages > INT64_MAX || is_beyond(line->duration_ns, from->duration_ns);
-
-	if (line->latency && from->latency)
-		is_wrong = is_wrong || is_beyond(line->latency->count, from->latency->count) ||
-			   is_beyond(line->latency->sum, from->latency->sum);
-	if (line->warmup && from->warmup)
-		is_wrong = is_wrong || is_beyond(line->warmup->count, from->warmup->count) ||
-			   is_beyond(line->warmup->sum, from->warmup->sum);
-	if (line->pace && from->pace)
-		is_wrong = is_wrong || is_beyond(line->pace->lag.sum, from->pace->lag.sum) ||
-			   is_beyond(line->pace->uncorrected.sum, from->pace->uncorrected.sum);
-	if (!is_wrong && from->windows && line->size)
-		is_wrong = messages > INT64_MAX / line->size;
-	return is_wrong ? error_set(error, -EOVERFLOW, "these are more than can be counted") : 0;
-}
-
 /* Trials that ran here and there have no one place. */
 static void merge_place(struct result_place *into, const struct result_place *from, bool is_first)
 {
@@ -293,8 +268,8 @@ static int add_trials(struct result_case *line, const struct result_case *from, 
 
 	if (!code && line->n_trials + from->n_trials > LOAD_TRIALS_MOST)
 		code = error_set(error, -E2BIG, "these are more than %d trials", LOAD_TRIALS_MOST);
-	if (!code)
-		code = check_range(line, from, error);
+	if (!code && sums_case_is_beyond(line, from))
+		code = error_set(error, -EOVERFLOW, "these are more than can be counted");
 	if (!line->n_trials)
 		line->kind = from->kind;
 	merge_place(&line->client_place, &from->client_place, !line->n_trials);
