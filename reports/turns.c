@@ -312,6 +312,20 @@ static const struct pair *find_mode(const struct turns *turns, const char *cq, b
 	return NULL;
 }
 
+/* Where both ends share a processor, the one that polls keeps the other one waiting. */
+static const char *choose_cq(enum verdict latency, enum verdict work)
+{
+	if (latency == VERDICT_BETTER && work == VERDICT_WORSE)
+		return "wait for events where latency counts, and poll where the processor has "
+		       "other work";
+	if (latency == VERDICT_BETTER || (latency == VERDICT_SAME && work == VERDICT_BETTER))
+		return "wait for events";
+	if (work == VERDICT_BETTER)
+		return "poll where latency counts, and wait for events where the processor has "
+		       "other work";
+	return "poll; events are for processors that wait long for each message";
+}
+
 static void advise_cq(const struct turns *turns, char text[static TEXT])
 {
 	const struct pair *slow = find_mode(turns, "event", false);
@@ -329,10 +343,7 @@ static void advise_cq(const struct turns *turns, char text[static TEXT])
 		 "Events take %.2f times the latency of polling and %.2f times its CPU time for a "
 		 "message%s: %s.",
 		 slow->ratio.median, idle->ratio.median, adaptive,
-		 judge(idle) == VERDICT_BETTER
-			 ? "poll where latency counts, and wait for events where the processor has "
-			   "other work"
-			 : "poll; events are for processors that wait long for each message");
+		 choose_cq(judge(slow), judge(idle)));
 }
 
 static void advise_pin(const struct turns *turns, char text[static TEXT])

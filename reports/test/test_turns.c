@@ -357,6 +357,64 @@ static void test_waiting(void **unused)
 		"that wait long for each message.");
 }
 
+/* What each trial of the case spends of the processor, beside its latencies. */
+static void spend(struct result_case *line, double ns)
+{
+	for (size_t i = 0; i < line->n_trials; i++)
+		line->trials[i].client = (struct result_cost){
+			.messages = 1,
+			.user_ns = (uint64_t)ns,
+		};
+}
+
+/* On one processor for both ends events win twice: whoever polls keeps the other one waiting. */
+static void test_events_that_win(void **unused)
+{
+	static const double base[ROUNDS] = {100, 100, 100, 100, 100, 100};
+	static const double half[ROUNDS] = {50, 50, 50, 50, 50, 50};
+	static const double more[ROUNDS] = {150, 150, 150, 150, 150, 150};
+	static const struct {
+		const double *latency;
+		double work;
+		const char *advice;
+	} rows[] = {
+		{half, 10,
+		 "0.50 times the latency of polling and 0.10 times its CPU time for a "
+		 "message: wait for events."},
+		{base, 10,
+		 "1.00 times the latency of polling and 0.10 times its CPU time for a "
+		 "message: wait for events."},
+		{half, 100,
+		 "0.50 times the latency of polling and 1.00 times its CPU time for a "
+		 "message: wait for events."},
+		{half, 200,
+		 "0.50 times the latency of polling and 2.00 times its CPU time for a "
+		 "message: wait for events where latency counts, and poll where the "
+		 "processor has other work."},
+		{more, 10,
+		 "1.50 times the latency of polling and 0.10 times its CPU time for a "
+		 "message: poll where latency counts, and wait for events where the "
+		 "processor has other work."},
+		{base, 100,
+		 "1.00 times the latency of polling and 1.00 times its CPU time for a "
+		 "message: poll; events are for processors that wait long for each "
+		 "message."                 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		char advice[512];
+
+		open_result();
+		spend(add_case("poll", "lat", base), 100);
+		add_beside("event", "lat", rows[i].latency, "poll", "cq");
+		spend(&result.cases[1], rows[i].work);
+		result.cases[1].cq = "event";
+		tell(0, "\"event\"", "\"poll\"");
+		snprintf(advice, sizeof(advice), "Events take %s", rows[i].advice);
+		check_advice(advice);
+	}
+}
+
 static char *printed(void)
 {
 	char *found = NULL;
@@ -403,6 +461,7 @@ int main(void)
 		cmocka_unit_test(test_break_even),
 		cmocka_unit_test(test_pinning),
 		cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_events_that_win),
 		cmocka_unit_test_teardown(test_what_cannot_be_shown, close_result),
 	};
 
