@@ -54,6 +54,7 @@ void history_tell_step(char text[static HISTORY_TEXT], const struct history_view
 	const struct history_run *before = &view->runs[step->before];
 	bool is_same =
 		!strcmp(run->version, before->version) && !strcmp(run->revision, before->revision);
+	bool is_unknown = is_same && !*run->version && !*run->revision;
 	char values[160];
 	char now[HISTORY_TEXT];
 	char then[HISTORY_TEXT];
@@ -61,7 +62,12 @@ void history_tell_step(char text[static HISTORY_TEXT], const struct history_view
 	tell_values(values, series, step);
 	history_tell_run(now, run);
 	history_tell_run(then, before);
-	if (is_same)
+	if (is_unknown)
+		snprintf(text, HISTORY_TEXT,
+			 "%s: at %s; of which version that was, and the run before, is not known: "
+			 "'history add --version' tells it",
+			 values, run->started);
+	else if (is_same)
 		snprintf(text, HISTORY_TEXT,
 			 "%s: at %s, %.300s, which the run before was of too: something else came",
 			 values, run->started, now);

@@ -182,7 +182,9 @@ class Imported(Histories):
             self.add(self.imported(number, self.text(median=("6.25", median))))
         said = self.called("check", status=1)
         self.assertRegex(said, r"send/lat/2/poll half: p50 us 6\.\d+ -> 7\.\d+, 1\.1\d+ times, worse")
-        self.assertIn(self.document(12)["run"]["started"], said)
+        self.assertIn(f"{self.document(12)['run']['started']}; of which version that was, and the "
+                      "run before, is not known: 'history add --version' tells it", said)
+        self.assertNotIn("something else came", said)
 
 
 if __name__ == "__main__":
