@@ -76,6 +76,16 @@ static void tell_change(char text[static BOUT_TEXT], const struct duel_cell *cel
 		 per_cent(finding->low), per_cent(finding->high));
 }
 
+/* What would have been found is so many times worse: of a rate that is less of it. */
+static void tell_found(char *text, size_t size, const struct duel_cell *cell)
+{
+	double seen = cell->finding.seen;
+
+	snprintf(text, size, ": these rounds would have found one that is %.0f %% %s",
+		 fabs(per_cent(duel_worse(cell, seen))),
+		 cell->figure->more_is_good ? "less" : "worse");
+}
+
 void bout_tell_cell(char text[static BOUT_TEXT], const struct duel_cell *cell)
 {
 	size_t length;
@@ -89,9 +99,7 @@ void bout_tell_cell(char text[static BOUT_TEXT], const struct duel_cell *cell)
 	if (cell->why[0])
 		snprintf(text + length, BOUT_TEXT - length, ": %s", cell->why);
 	else if (cell->verdict == DUEL_INCONCLUSIVE)
-		snprintf(text + length, BOUT_TEXT - length,
-			 ": these rounds would have found one that is %.0f %% worse",
-			 per_cent(cell->finding.seen));
+		tell_found(text + length, BOUT_TEXT - length, cell);
 }
 
 static void say_arm(const struct bout *bout, enum duel_arm number, said *say, void *owner)

@@ -12,7 +12,10 @@
 void bout_cells_title(struct cells *cells);
 void bout_cells_fill(struct cells *cells, const struct bout *bout, const struct duel_cell *cell);
 
-/* "p50 is 9.8 % worse than the base's (8.7 to 11.0)", and why a verdict is what it is. */
+/*
+ * "send/lat/64/poll p50 us of the head is 9.8 % more than the base's (+8.7 to +11.0 %)", and why
+ * a verdict is what it is.
+ */
 void bout_tell_cell(char text[static BOUT_TEXT], const struct duel_cell *cell);
 
 /* Whether that is to be told. Of a gate that is invalid only what fails is, which is no figure. */
