@@ -117,7 +117,7 @@ static int add_table(const struct settings *settings, const struct shown *shown,
 	count = table_foot(&table);
 	table_warnings(&table);
 	fprintf(out, "%zu/%zu complete, %s%s%s\n", count.complete, count.wanted, result->started,
-		result->imported ? "" : ", ", shown->name);
+		result->started[0] ? ", " : "", shown->name);
 	return 0;
 }
 
