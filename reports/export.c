@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "reports/merge.h"
+
 /* As many as a double has right. */
 #define DIGITS 15
 
@@ -38,19 +40,33 @@ void export_text_close(struct export_text *text)
 	*text = (struct export_text){0};
 }
 
-int export_once(json_t *seen, const char *key, const char *name, struct error *error)
+/* Where nothing but a file for each is left, that is told. */
+static int refuse(const json_t *before, const char *key, const struct result *result,
+		  const char *name, struct error *error)
 {
-	const char *before = json_string_value(json_object_get(seen, key));
+	json_t *circumstances = merge_circumstances(result);
+	bool can_merge = !json_is_null(circumstances) &&
+			 json_equal(json_object_get(before, "circumstances"), circumstances);
+
+	json_decref(circumstances);
+	return error_set(error, -EEXIST, "%s: %s was in %s already, and there is room for one; %s",
+			 name, key, json_string_value(json_object_get(before, "name")),
+			 can_merge ? "report --merge makes one of both"
+				   : "export each to a file of its own");
+}
+
+int export_once(json_t *seen, const char *key, const struct result *result, const char *name,
+		struct error *error)
+{
+	const json_t *before = json_object_get(seen, key);
+	json_t *of;
 
 	if (before)
-		return error_set(error, -EEXIST,
-				 "%s: %s was in %s already, and there is room for one; report "
-				 "--merge makes one of both",
-				 name, key, before);
+		return refuse(before, key, result, name, error);
 	/* Names of files need not be UTF-8. */
-	if (json_object_set_new(seen, key, json_string_nocheck(name)))
-		return export_no_memory(error);
-	return 0;
+	of = json_pack("{s:o, s:o}", "name", json_string_nocheck(name), "circumstances",
+		       merge_circumstances(result));
+	return !of || json_object_set_new(seen, key, of) ? export_no_memory(error) : 0;
 }
 
 int export_dump(const json_t *json, char **text, struct error *error)

@@ -58,8 +58,9 @@ int export_text_open(struct export_text *text);
 char *export_text_take(struct export_text *text);
 void export_text_close(struct export_text *text);
 
-/* -EEXIST if the object has the key already, else it has it from then on. */
-int export_once(json_t *seen, const char *key, const char *name, struct error *error);
+/* -EEXIST if the object has the key already, else it has it from then on, as of that result. */
+int export_once(json_t *seen, const char *key, const struct result *result, const char *name,
+		struct error *error);
 
 /* The JSON, as people can read it too. */
 int export_dump(const json_t *json, char **text, struct error *error);

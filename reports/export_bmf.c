@@ -81,8 +81,8 @@ static int fill(json_t *benchmark, const struct result_case *line)
 	return code ? code : add_measure(benchmark, "bandwidth", &figure);
 }
 
-static int add_case(struct state *state, const struct result_case *line, const char *name,
-		    struct error *error)
+static int add_case(struct state *state, const struct result *result,
+		    const struct result_case *line, const char *name, struct error *error)
 {
 	json_t *benchmark = json_object();
 	int code = fill(benchmark, line);
@@ -90,7 +90,7 @@ static int add_case(struct state *state, const struct result_case *line, const c
 	if (code)
 		export_no_memory(error);
 	else if (json_object_size(benchmark))
-		code = export_once(state->seen, line->id, name, error);
+		code = export_once(state->seen, line->id, result, name, error);
 	if (!code && json_object_size(benchmark) &&
 	    json_object_set(state->benchmarks, line->id, benchmark))
 		code = export_no_memory(error);
@@ -103,7 +103,7 @@ static int add_bmf(void *owner, const struct result *result, const char *name, s
 	int code = 0;
 
 	for (size_t i = 0; i < result->n_cases && !code; i++)
-		code = add_case(owner, &result->cases[i], name, error);
+		code = add_case(owner, result, &result->cases[i], name, error);
 	return code;
 }
 

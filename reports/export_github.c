@@ -136,7 +136,7 @@ static int add_case(struct state *state, const struct result *result,
 		return export_no_memory(error);
 	if (json_array_size(state->entries) == before)
 		return 0;
-	return export_once(state->seen, line->id, name, error);
+	return export_once(state->seen, line->id, result, name, error);
 }
 
 static int add_github(void *owner, const struct result *result, const char *name,

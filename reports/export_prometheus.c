@@ -261,7 +261,7 @@ static int add_case(struct state *state, const struct result *result,
 	if (json_object_get(state->cases, labels))
 		code = error_set(error, -EEXIST, "%s: %s is there twice", name, line->id);
 	else
-		code = export_once(state->cases, labels, name, error);
+		code = export_once(state->cases, labels, result, name, error);
 	if (!code) {
 		snprintf(status, sizeof(status), ",status=\"%s\"",
 			 result_status_name(line->status));
@@ -301,7 +301,7 @@ static int check_ends(struct state *state, const struct result *result, const ch
 	snprintf(pair, sizeof(pair), "%s %s/%u -> %s %s/%u", result->client.host,
 		 result->client.device, result->client.port, result->server.host,
 		 result->server.device, result->server.port);
-	return export_once(state->ends, pair, name, error);
+	return export_once(state->ends, pair, result, name, error);
 }
 
 static int add_prometheus(void *owner, const struct result *result, const char *name,

@@ -73,6 +73,28 @@ static int check_circumstances(const struct result *before, const struct result 
 	return code ? code : check_text("the clock", before->clock, now->clock, error);
 }
 
+static json_t *make_end(const struct result_end *end)
+{
+	return json_pack("[s, s, I, s, s, s, I, I]", end->host, end->device, (json_int_t)end->port,
+			 kind_of(end), end->address, end->link_layer, (json_int_t)end->rate_mbps,
+			 (json_int_t)end->mtu);
+}
+
+json_t *merge_circumstances(const struct result *result)
+{
+	json_t *names = json_array();
+	const json_t *party;
+	size_t i;
+
+	json_array_foreach(result->parties, i, party)
+		json_array_append_new(names, json_string(member_or_empty(party, "name")));
+	if (!result->imported)
+		return json_pack("[o, o, s, o, s]", make_end(&result->client),
+				 make_end(&result->server), result->version, names, result->clock);
+	json_decref(names);
+	return json_null();
+}
+
 static int take_first(struct result *into, const struct result *from, struct error *error)
 {
 	into->texts = json_array();

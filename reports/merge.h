@@ -23,4 +23,10 @@ int merge_check_new(const struct result *into, const struct result *from, struct
  */
 int merge_add(struct result *into, const struct result *from, struct error *error);
 
+/*
+ * What has to be the same of two results so that they can be merged, cases aside; JSON null of what
+ * never can be. NULL: no memory.
+ */
+json_t *merge_circumstances(const struct result *result);
+
 #endif

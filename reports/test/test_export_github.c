@@ -50,6 +50,26 @@ static void test_twice(void **unused)
 		"report --merge makes one of both");
 }
 
+/* What merge refuses is not advised: results of other hosts, and those that are imported. */
+static void test_cannot_be_merged(void **unused)
+{
+	for (int is_imported = 0; is_imported < 2; is_imported++) {
+		exporting.choice.metric = EXPORT_LATENCY;
+		exporting_open(&export_github);
+		exporting.error = (struct error){0};
+		if (is_imported)
+			sample.imported = sample_json("{\"format\": \"perftest\"}");
+		assert_int_equal(exporting_add(&sample, "a.json"), 0);
+		snprintf(sample.server.host, sizeof(sample.server.host), "n0%d", 3 - is_imported);
+		exporting_refused(
+			exporting_add(&sample, "b.json"), -EEXIST,
+			"b.json: send/lat/64/poll was in a.json already, and there is room for "
+			"one; export each to a file of its own");
+		if (!is_imported)
+			export_github.close(exporting.state);
+	}
+}
+
 static void test_nothing(void **unused)
 {
 	exporting.choice.metric = EXPORT_BANDWIDTH;
@@ -62,9 +82,8 @@ static void test_nothing(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		exporting_test(test_latencies),
-		exporting_test(test_rates),
-		exporting_test(test_twice),
+		exporting_test(test_latencies), exporting_test(test_rates),
+		exporting_test(test_twice),     exporting_test(test_cannot_be_merged),
 		exporting_test(test_nothing),
 	};
 
