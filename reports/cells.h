@@ -74,6 +74,9 @@ bool cells_lone_mean(const struct result_case *line, char text[static 64]);
 /* The two ends, and what all cases have in common. */
 void cells_head(char text[static CELLS_HEAD], const struct result *result);
 
+/* The client and the server; or what another program has told of either. */
+void cells_pair(char text[static CELLS_ENDS], const struct result *result);
+
 /* Whether cases were measured before they had become steady; then the sentence. */
 bool cells_unsteady(char text[static 256], const struct result *result);
 

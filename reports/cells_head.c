@@ -124,23 +124,30 @@ static void add_access(char *text, size_t size, const struct result *result)
 	}
 }
 
-/* The two ends, or all of them; what there is no room for is counted. */
-static void print_ends(char text[static CELLS_ENDS], const struct result *result)
+void cells_pair(char text[static CELLS_ENDS], const struct result *result)
 {
 	const struct result_end *near = &result->client;
 	const struct result_end *far = &result->server;
+
+	if (result->imported)
+		snprintf(text, CELLS_ENDS, "imported from %.32s: %s",
+			 member_or_empty(result->imported, "format"),
+			 near->device[0] ? near->device : far->device);
+	else
+		snprintf(text, CELLS_ENDS, "%s %s/%u -> %s %s/%u", near->host, near->device,
+			 near->port, far->host, far->device, far->port);
+}
+
+/* The two ends, or all of them; what there is no room for is counted. */
+static void print_ends(char text[static CELLS_ENDS], const struct result *result)
+{
 	const json_t *party;
 	size_t used = 0;
 	size_t i;
 
 	text[0] = '\0';
-	if (result->imported)
-		snprintf(text, CELLS_ENDS, "imported from %.32s: %s",
-			 member_or_empty(result->imported, "format"),
-			 near->device[0] ? near->device : far->device);
-	else if (!result->parties)
-		snprintf(text, CELLS_ENDS, "%s %s/%u -> %s %s/%u", near->host, near->device,
-			 near->port, far->host, far->device, far->port);
+	if (result->imported || !result->parties)
+		cells_pair(text, result);
 	json_array_foreach(result->parties, i, party)
 	{
 		size_t left = CELLS_ENDS - used;

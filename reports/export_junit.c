@@ -13,6 +13,7 @@
 #include "reports/banner.h"
 #include "reports/bounded.h"
 #include "reports/export.h"
+#include "reports/member.h"
 #include "reports/xml.h"
 
 struct count {
@@ -176,6 +177,21 @@ static void print_end(FILE *out, const char *name, const struct result_end *end)
 	print_property(out, name, text);
 }
 
+/* Another program tells of one of them, and has no more than its device. */
+static void print_ends(FILE *out, const struct result *result)
+{
+	if (!result->imported) {
+		print_end(out, "client", &result->client);
+		print_end(out, "server", &result->server);
+		return;
+	}
+	print_property(out, "imported", member_or_empty(result->imported, "format"));
+	if (result->client.device[0])
+		print_property(out, "client", result->client.device);
+	if (result->server.device[0])
+		print_property(out, "server", result->server.device);
+}
+
 /* Times are UTC, which JUnit's have no letter for. */
 static void print_suite(FILE *out, const struct result *result, const char *name,
 			const struct count *count)
@@ -190,12 +206,12 @@ static void print_suite(FILE *out, const struct result *result, const char *name
 	/* Who has imported it may not know. */
 	if (time[0])
 		xml_attribute(out, "timestamp", time);
-	xml_attribute(out, "hostname", result->client.host);
+	if (result->client.host[0])
+		xml_attribute(out, "hostname", result->client.host);
 	fputs(">\n<properties>\n", out);
 	print_property(out, "verbmark", result->version);
 	print_property(out, "status", result_status_name(result->status));
-	print_end(out, "client", &result->client);
-	print_end(out, "server", &result->server);
+	print_ends(out, result);
 	if (banner_of(result))
 		print_property(out, "device", banner_of(result));
 	fputs("</properties>\n", out);

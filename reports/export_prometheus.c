@@ -13,7 +13,9 @@
 
 #include "reports/banner.h"
 #include "reports/bounded.h"
+#include "reports/cells.h"
 #include "reports/export.h"
+#include "reports/member.h"
 
 enum metric {
 	RUN_INFO,
@@ -125,23 +127,43 @@ static void print_label(FILE *out, const char *name, const char *value)
 	fputc('"', out);
 }
 
-static void print_device(FILE *out, const char *name, const struct result_end *end)
+static void print_end(FILE *out, const char *name, const struct result_end *end)
 {
+	char label[32];
 	char text[96];
 
+	print_label(out, name, end->host);
+	snprintf(label, sizeof(label), ",%s_device", name);
 	snprintf(text, sizeof(text), "%s/%u", end->device, end->port);
-	print_label(out, name, text);
+	print_label(out, label, text);
+}
+
+/* What another program has not told is no label. */
+static void print_imported_ends(FILE *out, const struct result *result)
+{
+	const struct {
+		const char *name;
+		const struct result_end *end;
+	} ends[] = {
+		{",client_device", &result->client},
+		{",server_device", &result->server},
+	};
+
+	print_label(out, "imported", member_or_empty(result->imported, "format"));
+	for (size_t i = 0; i < ARRAY_LENGTH(ends); i++)
+		if (ends[i].end->device[0])
+			print_label(out, ends[i].name, ends[i].end->device);
 }
 
 static void print_ends(FILE *out, const struct result *result)
 {
-	print_label(out, "client", result->client.host);
-	fputc(',', out);
-	print_device(out, "client_device", &result->client);
-	fputc(',', out);
-	print_label(out, "server", result->server.host);
-	fputc(',', out);
-	print_device(out, "server_device", &result->server);
+	if (result->imported) {
+		print_imported_ends(out, result);
+	} else {
+		print_end(out, "client", &result->client);
+		fputc(',', out);
+		print_end(out, "server", &result->server);
+	}
 	if (banner_of(result))
 		fputs(",software_device=\"true\"", out);
 }
@@ -157,18 +179,19 @@ static char *make_labels(const struct result *result, const struct result_case *
 	print_ends(text.out, result);
 	if (line) {
 		const char *const pairs[][2] = {
-			{",case",      line->id       },
-			{",op",        line->op       },
-			{",metric",    line->metric   },
-			{",size",      size           },
-			{",cq",        line->cq       },
-			{",server_cq", line->server_cq},
-			{",transport", line->transport},
+			{",case",      line->id                                  },
+			{",op",        line->op                                  },
+			{",metric",    line->metric                              },
+			{",size",      size				      },
+			{",cq",        line->cq                                  },
+			{",server_cq", line->is_imported ? NULL : line->server_cq},
+			{",transport", line->transport                           },
 		};
 
 		snprintf(size, sizeof(size), "%" PRIu64, line->size);
 		for (size_t i = 0; i < ARRAY_LENGTH(pairs); i++)
-			print_label(text.out, pairs[i][0], pairs[i][1]);
+			if (pairs[i][1])
+				print_label(text.out, pairs[i][0], pairs[i][1]);
 	}
 	return export_text_take(&text);
 }
@@ -296,11 +319,9 @@ static void add_run(const struct series *series, const struct result *result)
 static int check_ends(struct state *state, const struct result *result, const char *name,
 		      struct error *error)
 {
-	char pair[300];
+	char pair[CELLS_ENDS];
 
-	snprintf(pair, sizeof(pair), "%s %s/%u -> %s %s/%u", result->client.host,
-		 result->client.device, result->client.port, result->server.host,
-		 result->server.device, result->server.port);
+	cells_pair(pair, result);
 	return export_once(state->ends, pair, result, name, error);
 }
 

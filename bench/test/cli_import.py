@@ -425,6 +425,9 @@ class Import(unittest.TestCase):
             for form in ("bmf", "junit", "prometheus", "csv"):
                 ended = verbmark("export", "--format", form, path)
                 self.assertEqual(ended.status, 0, ended.err)
+                # What is not known is not there.
+                for nothing in ('=""', " /0", "/0\""):
+                    self.assertNotIn(nothing, ended.out)
         self.assertIn("t_max", verbmark("report", lat).out)
         merged = verbmark("report", "--merge", lat, bw)
         self.assertEqual(merged.status, 1)
