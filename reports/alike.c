@@ -55,6 +55,12 @@ static int check_number(const char *what, uint64_t one, uint64_t other, const st
 	return differ(what, &(struct value){first, second}, before, now, error);
 }
 
+static int check_known(const char *what, uint64_t one, uint64_t other, const struct alike *before,
+		       const struct alike *now, struct error *error)
+{
+	return one && other ? check_number(what, one, other, before, now, error) : 0;
+}
+
 /* Facts first: they say more than the hash of them, but may be left out. */
 static int check_facts(const struct result_end *one, const struct result_end *other,
 		       const struct alike *before, const struct alike *now, struct error *error)
@@ -89,10 +95,10 @@ static int check_end(const struct result_end *one, const struct result_end *othe
 		code = differ("link layer", &(struct value){one->link_layer, other->link_layer},
 			      before, now, error);
 	if (!code)
-		code = check_number("rate in Mb/s", one->rate_mbps, other->rate_mbps, before, now,
-				    error);
+		code = check_known("rate in Mb/s", one->rate_mbps, other->rate_mbps, before, now,
+				   error);
 	if (!code)
-		code = check_number("MTU", one->mtu, other->mtu, before, now, error);
+		code = check_known("MTU", one->mtu, other->mtu, before, now, error);
 	return code;
 }
 

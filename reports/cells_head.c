@@ -186,8 +186,8 @@ void cells_head(char text[static CELLS_HEAD], const struct result *result)
 			 json_integer_value(json_object_get(qps->parameters, "qps")));
 	add_access(access, sizeof(access), result);
 	print_ends(ends, result);
-	/* Another program need not have told it. */
-	if (!result->imported)
+	/* Another program need not have told it, nor an end that runs on no link. */
+	if (mbps)
 		snprintf(rate, sizeof(rate), " %g Gb/s", (double)mbps / 1000);
 	snprintf(text, CELLS_HEAD, "%s  %s%s%s%s%s%s", ends, network(near), rate, common[2],
 		 common[0], common[1], access);

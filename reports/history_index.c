@@ -184,20 +184,33 @@ static int forget_found(sqlite3 *db, int64_t setup, int64_t run, struct error *e
 	return code;
 }
 
+static uint64_t lesser(uint64_t one, uint64_t other)
+{
+	return one < other ? one : other;
+}
+
 /* As people find it again: names are not part of what has to be alike. */
 static void make_title(char text[static CELLS_HEAD], const struct result *result)
 {
 	const struct result_end *near = &result->client;
 	const struct result_end *far = &result->server;
-	uint64_t rate = near->rate_mbps < far->rate_mbps ? near->rate_mbps : far->rate_mbps;
+	uint64_t mbps = lesser(near->rate_mbps, far->rate_mbps);
+	unsigned int mtu = (unsigned int)lesser(near->mtu, far->mtu);
+	char ends[CELLS_ENDS];
+	char rate[32] = "";
+	char most[24] = "";
 
 	if (result->imported) {
 		cells_head(text, result);
 		return;
 	}
-	snprintf(text, CELLS_HEAD, "%s %s/%u -> %s %s/%u  %s %g Gb/s MTU %u", near->host,
-		 near->device, near->port, far->host, far->device, far->port, near->link_layer,
-		 (double)rate / 1000, near->mtu < far->mtu ? near->mtu : far->mtu);
+	cells_pair(ends, result);
+	/* 0 is what nobody knows. */
+	if (mbps)
+		snprintf(rate, sizeof(rate), " %g Gb/s", (double)mbps / 1000);
+	if (mtu)
+		snprintf(most, sizeof(most), " MTU %u", mtu);
+	snprintf(text, CELLS_HEAD, "%s  %s%s%s", ends, near->link_layer, rate, most);
 }
 
 static int find_setup(sqlite3 *db, const char *key, int64_t *setup, struct error *error)

@@ -147,6 +147,9 @@ class Imported(Histories):
                          [self.document(number)["run"]["started"] for number in range(3)])
         title = shown["setups"][0]["title"]
         self.assertTrue(title.startswith("imported from perftest: soft0  Ethernet MTU 4096"), title)
+        # Of no rate there is nothing to tell.
+        self.assertTrue(shown["setups"][1]["title"].endswith("  Ethernet MTU 4096"),
+                        shown["setups"])
         # It is not known which version of what that was.
         self.assertEqual(["version" in run for run in shown["runs"]], [False, True, False])
         series = [one for one in shown["series"] if one["setup"] == 1]

@@ -54,6 +54,10 @@ static void test_head(void **unused)
 	}
 	sample.cases[SAMPLE_FAILED].transport = "UC";
 	check_head("Ethernet 2.5 Gb/s MTU 1024 q4");
+	/* 0 is what nobody knows. */
+	sample.server.rate_mbps = 0;
+	check_head("Ethernet MTU 1024 q4");
+	sample.server.rate_mbps = 2500;
 	sample.cases[SAMPLE_FAILED].status = RESULT_SKIPPED;
 	check_head("Ethernet 2.5 Gb/s MTU 1024 RC q4");
 }

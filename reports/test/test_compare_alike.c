@@ -73,6 +73,30 @@ static void test_unknown_circumstances(void **unused)
 	assert_int_equal(add_with(COMPARE_NEW, "4567", OTHER), -EXDEV);
 }
 
+static int add_link(enum compare_side side, uint64_t rate_mbps, unsigned int mtu)
+{
+	struct result result;
+
+	make(&result);
+	result.client.rate_mbps = rate_mbps;
+	result.client.mtu = mtu;
+	return compare_add(&comparison, side, &result, side ? "n.json" : "b.json", &error);
+}
+
+/* 0 is what is not known, and so no difference. */
+static void test_unknown_links(void **unused)
+{
+	assert_int_equal(add_link(COMPARE_BASE, 100000, 4096), 0);
+	assert_int_equal(add_link(COMPARE_BASE, 0, 0), 0);
+	assert_int_equal(add_link(COMPARE_NEW, 100000, 0), 0);
+	assert_int_equal(add_link(COMPARE_NEW, 0, 4096), 0);
+	assert_int_equal(add_link(COMPARE_NEW, 200000, 4096), -EXDEV);
+	assert_string_equal(error.text, "the client: rate in Mb/s is 100000 in b.json and 200000 "
+					"in n.json");
+	error = (struct error){0};
+	assert_int_equal(add_link(COMPARE_NEW, 0, 1024), -EXDEV);
+}
+
 static int add_hosts(enum compare_side side, const char *parties)
 {
 	struct result result;
@@ -120,9 +144,8 @@ static void test_force(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_circumstances),
-		TEST(test_unknown_circumstances),
-		TEST(test_several_hosts),
+		TEST(test_circumstances), TEST(test_unknown_circumstances),
+		TEST(test_unknown_links), TEST(test_several_hosts),
 		TEST(test_force),
 	};
 
