@@ -22,8 +22,9 @@
 #define WAIT_MS 60000
 #define LOOK_MS 20
 
-/* What SQLite waits for, of programs that are not ours. */
-#define BUSY_MS 10000
+/* What SQLite waits for, of programs that are not ours. Who only reads can do without it. */
+#define BUSY_MS         10000
+#define BUSY_READING_MS 1000
 
 static char *path_of(const struct history *history, const char *name)
 {
@@ -94,7 +95,7 @@ static int open_file(sqlite3 **db, const struct history *history, int flags, str
 
 	free(path);
 	if (result == SQLITE_OK) {
-		sqlite3_busy_timeout(*db, BUSY_MS);
+		sqlite3_busy_timeout(*db, history->busy_ms);
 		return 0;
 	}
 	sql_fail(*db, result, error);
@@ -131,7 +132,7 @@ static int open_written(struct history *history, struct error *error)
 	}
 }
 
-/* What is of use of the index on the disk. */
+/* What is of use of the index on the disk, if nobody holds it. */
 static void copy_written(const struct history *history, sqlite3 *memory)
 {
 	struct error ignored = {0};
@@ -140,6 +141,7 @@ static void copy_written(const struct history *history, sqlite3 *memory)
 
 	if (open_file(&db, history, SQLITE_OPEN_READONLY, &ignored))
 		return;
+	sqlite3_busy_timeout(db, 0);
 	backup = history_index_check(db, &ignored)
 			 ? NULL
 			 : sqlite3_backup_init(memory, "main", db, "main");
@@ -441,9 +443,11 @@ static int use(struct history *history, bool is_written, bool is_again, history_
 	return code;
 }
 
+/* Now, or ever: where there are no locks, nobody can have it alone. */
 static bool is_unwritable(int code)
 {
-	static const int codes[] = {EROFS, EACCES, EPERM, ENOSPC, EDQUOT, EFBIG, EIO};
+	static const int codes[] = {EROFS, EACCES, EPERM,  ENOSPC, EDQUOT,
+				    EFBIG, EIO,    ENOLCK, ENOSYS, EOPNOTSUPP};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(codes); i++)
 		if (code == -codes[i])
@@ -483,8 +487,14 @@ static int use_written(struct history *history, enum history_use wanted, history
 		found = (struct error){0};
 		code = use(history, true, true, work, of, &found);
 	}
-	if (wanted == HISTORY_READ && is_unwritable(code) && !history->has_no_files)
+	if (wanted == HISTORY_READ && (code == -EBUSY || is_unwritable(code)) &&
+	    !history->has_no_files)
 		return use_memory(history, &found, work, of, error);
+	if (code == -EBUSY)
+		return error_set(error, code,
+				 "another program, such as sqlite3, has %s/" INDEX
+				 " in a transaction: end that, and try again",
+				 history->folder);
 	return code ? error_set(error, code, "%s", found.text) : 0;
 }
 
@@ -513,6 +523,7 @@ int history_do(struct history *history, enum history_use wanted, history_work *w
 	if (code)
 		return code;
 	history->is_trying = wanted == HISTORY_ADD;
+	history->busy_ms = wanted == HISTORY_READ ? BUSY_READING_MS : BUSY_MS;
 	code = lock(&fd, history, &why);
 
 	if (!code)

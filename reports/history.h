@@ -3,7 +3,7 @@
  * Results over time: a folder of documents (history_files.h), and index.sqlite beside them,
  * which is made of them, and made anew where it is missing, damaged, or of another version.
  * Who uses a history has it alone, for as long as the work takes; where the folder or the
- * disk takes no writing, the index of readers is in memory. Who is killed leaves it usable.
+ * disk takes no writing, or another program has the index, that of readers is in memory. Who is killed leaves it usable.
  */
 #ifndef REPORTS_HISTORY_H
 #define REPORTS_HISTORY_H
@@ -24,6 +24,7 @@ struct history {
 	size_t n_skipped;
 	bool has_no_files; /* they could not be read: no fault of the index */
 	bool is_trying;    /* all that was skipped once more: it was added, maybe */
+	int busy_ms;       /* that other programs' locks are waited for */
 	bool is_damaged;   /* the index on the disk, in what is found late: nothing of it is used */
 };
 

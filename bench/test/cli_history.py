@@ -429,6 +429,27 @@ class History(Histories):
         self.assertIn("anew from the runs: no such table: ", ended.err)
         self.assertEqual(self.shown(), before)
 
+    def test_another_program(self):
+        """A shell of SQLite that is in a transaction, which may be for hours."""
+        self.add(*self.runs(*range(3)))
+        listed = self.called("list")
+        more, = self.runs(3)
+        for how in ("IMMEDIATE", "EXCLUSIVE"):
+            index = sqlite3.connect(f"{self.dir}/index.sqlite", isolation_level=None)
+            self.addCleanup(index.close)
+            index.execute(f"BEGIN {how}")
+            ended = Ended(Program(*self.command("list")))
+            self.assertEqual((ended.status, ended.out), (0, listed), ended.err)
+            self.assertEqual(ended.err, "verbmark: the index cannot be written, and is made in "
+                                        "memory this time: database is locked")
+            if how == "EXCLUSIVE":
+                self.called("add", more, status=1, err=(
+                    f"verbmark: another program, such as sqlite3, has {self.dir}/index.sqlite "
+                    "in a transaction: end that, and try again; the runs are kept, and only the "
+                    "index is behind"))
+            index.execute("ROLLBACK")
+        self.assertIn("already", self.add(more))
+
     @unittest.skipIf(IS_SANITIZED, "with sanitizers that takes minutes")
     def test_killed_writer(self):
         """At any moment: what was said to be added is there, and the rest works."""
