@@ -51,14 +51,24 @@ static json_t *encode(const struct row *row, uint64_t value)
 	return row->words[0] ? json_string(row->words[value]) : json_integer((json_int_t)value);
 }
 
+bool chosen_is_any(const struct chosen *chosen)
+{
+	for (size_t i = 0; i < CHOSEN_MEMBERS; i++)
+		if (chosen->is_known[i])
+			return true;
+	return false;
+}
+
 json_t *chosen_encode(const struct chosen *chosen)
 {
-	json_t *json = json_object();
+	json_t *json = chosen_is_any(chosen) ? json_object() : NULL;
+	int failed = 0;
 
 	for (size_t i = 0; i < CHOSEN_MEMBERS; i++)
 		if (chosen->is_known[i])
-			json_object_set_new(json, rows[i].name, encode(&rows[i], chosen->value[i]));
-	if (json_object_size(json))
+			failed |= json_object_set_new(json, rows[i].name,
+						      encode(&rows[i], chosen->value[i]));
+	if (!failed)
 		return json;
 	json_decref(json);
 	return NULL;

@@ -57,7 +57,9 @@ struct chosen {
 
 void chosen_set(struct chosen *chosen, enum chosen_member member, uint64_t value);
 
-/* An object of what is known; NULL where nothing is. */
+bool chosen_is_any(const struct chosen *chosen);
+
+/* An object of what is known; NULL where nothing is, or there is no memory. */
 json_t *chosen_encode(const struct chosen *chosen);
 
 /*

@@ -104,16 +104,21 @@ json_t *flows_encode(const struct flows *flows, uint64_t message_bytes)
 {
 	double fairness = flows_fairness(flows);
 	json_t *list = json_array();
-	json_t *made = json_pack("{s:o}", "flows", list);
+	json_t *made;
+	int failed = 0;
 
 	for (size_t i = 0; i < flows->count; i++)
-		json_array_append_new(list, encode_flow(&flows->flow[i], message_bytes));
+		failed |= json_array_append_new(list, encode_flow(&flows->flow[i], message_bytes));
+	made = json_pack("{s:o}", "flows", list);
 	if (!isnan(fairness))
-		json_object_set_new(made, "fairness", json_real(fairness));
+		failed |= json_object_set_new(made, "fairness", json_real(fairness));
 	if (flows->spread_ns)
-		json_object_set_new(made, "start_spread_ns",
-				    json_integer((json_int_t)flows->spread_ns));
-	return made;
+		failed |= json_object_set_new(made, "start_spread_ns",
+					      json_integer((json_int_t)flows->spread_ns));
+	if (!failed)
+		return made;
+	json_decref(made);
+	return NULL;
 }
 
 static int decode_flow(struct flow_share *flow, const json_t *json, struct error *error)

@@ -133,15 +133,19 @@ static json_t *encode_thread(const struct shares *shares, unsigned int thread,
 	json_t *made = encode_rate(shares_of_thread(shares, thread),
 				   shares_thread_rate(shares, thread), message_bytes);
 	json_t *qps = json_array();
+	int failed = 0;
 
 	for (unsigned int qp = 0; qp < shares->qps; qp++)
-		json_array_append_new(qps, encode_rate(of_qp(shares, thread, qp),
-						       shares_qp_rate(shares, thread, qp),
-						       message_bytes));
-	json_object_set_new(made, "duration_ns",
-			    json_integer((json_int_t)shares->duration_ns[thread]));
-	json_object_set_new(made, "queue_pairs", qps);
-	return made;
+		failed |= json_array_append_new(qps, encode_rate(of_qp(shares, thread, qp),
+								 shares_qp_rate(shares, thread, qp),
+								 message_bytes));
+	failed |= json_object_set_new(made, "duration_ns",
+				      json_integer((json_int_t)shares->duration_ns[thread]));
+	failed |= json_object_set_new(made, "queue_pairs", qps);
+	if (!failed)
+		return made;
+	json_decref(made);
+	return NULL;
 }
 
 json_t *shares_encode(const struct shares *shares, uint64_t message_bytes)
@@ -150,14 +154,20 @@ json_t *shares_encode(const struct shares *shares, uint64_t message_bytes)
 	double of_qps = shares_qp_fairness(shares);
 	json_t *threads = json_array();
 	json_t *fairness = json_object();
+	json_t *made;
+	int failed = 0;
 
 	for (unsigned int i = 0; i < shares->threads; i++)
-		json_array_append_new(threads, encode_thread(shares, i, message_bytes));
+		failed |= json_array_append_new(threads, encode_thread(shares, i, message_bytes));
 	if (!isnan(of_threads))
-		json_object_set_new(fairness, "threads", json_real(of_threads));
+		failed |= json_object_set_new(fairness, "threads", json_real(of_threads));
 	if (!isnan(of_qps))
-		json_object_set_new(fairness, "queue_pairs", json_real(of_qps));
-	return json_pack("{s:o, s:o}", "threads", threads, "fairness", fairness);
+		failed |= json_object_set_new(fairness, "queue_pairs", json_real(of_qps));
+	made = json_pack("{s:o, s:o}", "threads", threads, "fairness", fairness);
+	if (!failed)
+		return made;
+	json_decref(made);
+	return NULL;
 }
 
 static int decode_thread(struct shares *shares, unsigned int thread, const json_t *json,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -6,6 +7,7 @@
 #include "core/test/check.h"
 #include "reports/document.h"
 #include "reports/hdr.h"
+#include "reports/test/failing.h"
 #include "reports/test/sample.h"
 
 static struct result sample;
@@ -297,6 +299,77 @@ static void test_written_as_made(void **unused)
 }
 
 /* test_document SAMPLE.JSON */
+static void begin_failing(int after)
+{
+	allocations = after;
+	json_set_alloc_funcs(__wrap_malloc, free);
+}
+
+/* Whether one has failed. */
+static bool end_failing(void)
+{
+	bool has_failed = allocations < 0;
+
+	json_set_alloc_funcs(malloc, free);
+	allocations = -1;
+	return has_failed;
+}
+
+/* The n-th allocation fails, for every n: a document is whole, or there is none. */
+static void test_no_memory(void **unused)
+{
+	json_t *wanted = document_make(&sample);
+	bool has_failed = true;
+
+	assert_non_null(wanted);
+	for (int n = 0; has_failed; n++) {
+		json_t *made;
+
+		begin_failing(n);
+		made = document_make(&sample);
+		has_failed = end_failing();
+		/* To look for knees that are not there takes some, too. */
+		assert_true(has_failed || made);
+		if (made)
+			assert_true(json_equal(made, wanted));
+		json_decref(made);
+	}
+	json_decref(wanted);
+}
+
+/* Nor is one written over another that is not whole. */
+static void test_no_memory_to_write(void **unused)
+{
+	json_t *before = document_make(&sample);
+	json_t *wanted;
+	struct error error = {0};
+	bool has_failed = true;
+
+	for (size_t i = 0; i < SAMPLE_CASES; i++)
+		document_keep(&sample.cases[i]);
+	assert_int_equal(document_write(&sample, path, &error), 0);
+	/* At the least the warnings are left to be written. */
+	sample.warnings = sample_json("[{\"host\": \"n01\", \"what\": \"it is warm\"}]");
+	wanted = document_make(&sample);
+	for (int n = 0; has_failed; n++) {
+		json_t *found;
+		int code;
+
+		begin_failing(n);
+		error = (struct error){0};
+		code = document_write(&sample, path, &error);
+		has_failed = end_failing();
+		assert_true(!code || (has_failed && code == -ENOMEM));
+		found = json_load_file(path, 0, NULL);
+		assert_true(json_equal(found, code ? before : wanted));
+		json_decref(found);
+		if (!code && has_failed)
+			assert_int_equal(document_save(before, path, &error), 0);
+	}
+	json_decref(before);
+	json_decref(wanted);
+}
+
 int main(int argc, char *argv[])
 {
 	const struct CMUnitTest tests[] = {
@@ -311,6 +384,8 @@ int main(int argc, char *argv[])
 		cmocka_unit_test_setup_teardown(test_written, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_kept, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_written_as_made, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_no_memory, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_no_memory_to_write, open_sample, close_sample),
 	};
 
 	int failed;
