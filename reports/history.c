@@ -226,14 +226,6 @@ static int known_files(struct history_files *known, const struct history *histor
 	return code;
 }
 
-/* Any sentence about a file: it may quote what is in it. */
-static void make_printable(char *text)
-{
-	for (char *letter = text; *letter; letter++)
-		if (*letter < ' ' || *letter > '~')
-			*letter = '?';
-}
-
 /* What is no fault of the file's may be over while that is as it was. */
 static bool is_of_the_moment(int code)
 {
@@ -248,7 +240,8 @@ static int skip(struct history *history, const struct history_file *file, struct
 	/* As no file is: it is tried again. */
 	if (is_of_the_moment(why->code))
 		kept.size = -1;
-	make_printable(why->text);
+	/* It may quote what is in the file. */
+	said_make_printable(why->text);
 	return history_index_skip(history->db, &kept, history->version, why->text, error);
 }
 
@@ -415,7 +408,7 @@ static int take_files(struct history *history, bool is_again, struct error *erro
 	int code = history_files_list(&files, history->folder, is_again ? ignore : history->say,
 				      history->owner, error);
 
-	history->n_skipped = 0;
+	history->n_skipped = files.n_strangers;
 	history->has_no_files = code != 0;
 	if (!code)
 		code = known_files(&known, history, error);

@@ -276,6 +276,8 @@ static void say_stranger(const struct entry *entry, said *say, void *owner)
 		 "skipped: runs/%.200s is no name of a run: keep it elsewhere, "
 		 "and add it by 'verbmark history add'",
 		 entry->name);
+	/* Names may have any bytes. */
+	said_make_printable(text);
 	say(owner, text);
 }
 
@@ -288,8 +290,10 @@ static int add_entry(struct history_files *files, size_t *room, const struct ent
 
 	/* A label that is no file spoils its run, until it has gone. */
 	if (!ending || (strcmp(ending, ".label") != 0 && !S_ISREG(entry->found.st_mode))) {
-		if (entry->name[0] != '.')
-			say_stranger(entry, say, owner);
+		if (entry->name[0] == '.')
+			return 0;
+		files->n_strangers++;
+		say_stranger(entry, say, owner);
 		return 0;
 	}
 	if (!strcmp(ending, ".json")) {

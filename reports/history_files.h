@@ -23,6 +23,7 @@ struct history_file {
 struct history_files {
 	struct history_file *list; /* by their names */
 	size_t count;
+	size_t n_strangers; /* that have no name of a run */
 };
 
 enum history_kept {

@@ -9,6 +9,13 @@
 #include "reports/crowd.h"
 #include "reports/knee.h"
 
+void said_make_printable(char *text)
+{
+	for (char *letter = text; *letter; letter++)
+		if (*letter < ' ' || *letter > '~')
+			*letter = '?';
+}
+
 void said_knees(const struct result *result, said *say, void *owner)
 {
 	struct knees knees;

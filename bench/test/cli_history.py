@@ -388,7 +388,7 @@ class History(Histories):
             self.assertIn(f"skipped: runs/{names[3]}: ", lines[1])
             self.assertIn(f"skipped: runs/{names[4]}: the label is no JSON object", lines[2])
             self.assertIn("skipped: runs/mine.json is no name of a run", lines[3])
-        self.assertEqual(ended.out, "2 runs, 2 series, 3 skipped")
+        self.assertEqual(ended.out, "2 runs, 2 series, 4 skipped")
         # To add it again mends it.
         os.unlink(f"{self.dir}/runs/mine.json")
         told = self.add(*paths)
@@ -428,6 +428,18 @@ class History(Histories):
         ended = Ended(Program(*self.command("check")))
         self.assertIn("anew from the runs: no such table: ", ended.err)
         self.assertEqual(self.shown(), before)
+
+    def test_names_of_any_bytes(self):
+        """No terminal is to do what a name of a file says."""
+        self.add(*self.runs(0))
+        with open(f"{self.dir}/runs/\x1b[31m\u009bred.json", "w", encoding="ascii"):
+            pass
+        ended = Ended(Program(*self.command("list")))
+        self.assertEqual(ended.status, 0)
+        self.assertTrue(ended.err.isprintable(), ended.err)
+        self.assertIn("skipped: runs/?[31m??red.json is no name of a run", ended.err)
+        self.assertEqual(json.loads(Ended(Program(*self.command(
+            "show", "--format", "json"))).out)["skipped"], 1)
 
     def test_another_program(self):
         """A shell of SQLite that is in a transaction, which may be for hours."""
