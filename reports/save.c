@@ -144,6 +144,9 @@ static int write_file(const char *path, save_writer *write, const void *what)
 		/* mkstemp makes it private; a result is as public as any new file. */
 		if (!code && fchmod(fd, 0666 & ~current_umask()))
 			code = -errno;
+		/* A machine that stops is not to leave an empty one under its name. */
+		if (!code && (fflush(out) || fsync(fd)))
+			code = -errno;
 		if (fclose(out) && !code)
 			code = -errno;
 	}

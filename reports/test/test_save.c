@@ -14,6 +14,20 @@
 static char folder[64];
 static char path[128];
 
+static int n_synced;
+static bool sync_fails;
+
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __wrap_fsync(int fd)
+{
+	n_synced++;
+	if (!sync_fails)
+		return __real_fsync(fd);
+	errno = EIO;
+	return -1;
+}
+
 static int open_folder(void **unused)
 {
 	snprintf(folder, sizeof(folder), "/tmp/save.XXXXXX");
@@ -212,6 +226,21 @@ static void test_rights(void **unused)
 	}
 }
 
+/* Once, before it has its name: what the disk has not taken does not replace what it has. */
+static void test_on_the_disk(void **unused)
+{
+	struct error error = {0};
+
+	n_synced = 0;
+	assert_int_equal(save_path(path, write_text, "old", &error), 0);
+	assert_int_equal(n_synced, 1);
+	sync_fails = true;
+	assert_int_equal(save_path(path, write_text, "new", &error), -EIO);
+	sync_fails = false;
+	check_content("old");
+	assert_int_equal(files_in_folder(), 1);
+}
+
 #define in_folder(test) cmocka_unit_test_setup_teardown(test, open_folder, close_folder)
 
 int main(void)
@@ -224,6 +253,7 @@ int main(void)
 		in_folder(test_devices),
 		in_folder(test_a_writer_that_fails),
 		in_folder(test_rights),
+		in_folder(test_on_the_disk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
