@@ -55,10 +55,13 @@ int cmdline_keep(const char *line, char kept[static CMDLINE_KEPT])
 	kept[0] = '\0';
 	if (!copy)
 		return -ENOMEM;
-	while ((word = strsep(&rest, " ")) && used < CMDLINE_KEPT)
-		if (is_of_interest(word))
-			used += (size_t)snprintf(kept + used, CMDLINE_KEPT - used, "%s%s",
-						 used ? " " : "", word);
+	while ((word = strsep(&rest, " "))) {
+		/* A space or nothing, and the end. */
+		if (!is_of_interest(word) || used + 1 + strlen(word) + 1 > CMDLINE_KEPT)
+			continue;
+		used += (size_t)snprintf(kept + used, CMDLINE_KEPT - used, "%s%s", used ? " " : "",
+					 word);
+	}
 	free(copy);
 	return 0;
 }

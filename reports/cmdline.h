@@ -8,7 +8,7 @@
 
 #define CMDLINE_KEPT 512
 
-/* What does not fit is left out. -ENOMEM, with nothing kept. */
+/* Words that do not fit are left out. -ENOMEM, with nothing kept. */
 int cmdline_keep(const char *line, char kept[static CMDLINE_KEPT]);
 
 #endif
