@@ -2,7 +2,10 @@
 #include "reports/table.h"
 
 #include <inttypes.h>
+#include <langinfo.h>
+#include <locale.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "reports/aligned.h"
 #include "reports/banner.h"
@@ -21,6 +24,25 @@ enum {
 /* Of one reason so many are named one by one. */
 #define SKIPPED_MOST 4
 
+/* Of the user's locale; the program's own stays, in which numbers have points. */
+static bool is_utf8(void)
+{
+	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+	bool is_so = locale && !strcmp(nl_langinfo_l(CODESET, locale), "UTF-8");
+
+	if (locale)
+		freelocale(locale);
+	return is_so;
+}
+
+/* A terminal shows what it has letters for; files are UTF-8. */
+static void spell(const struct table *table, struct cells *cells)
+{
+	for (size_t i = 0; i < cells->count && table->is_ascii; i++)
+		if (!strcmp(cells->cell[i].text, "\xc2\xb1"))
+			snprintf(cells->cell[i].text, sizeof(cells->cell[i].text), "+-");
+}
+
 static void widen(int *width, const char *text)
 {
 	int needed = aligned_columns(text);
@@ -37,8 +59,9 @@ void table_open(struct table *table, FILE *out, const struct table_unit *unit,
 		.out = out,
 		.unit = unit,
 		.result = result,
-		.width = {NAME_LEAST, CQ_LEAST, KIND_LEAST}
-        };
+		.width = {NAME_LEAST, CQ_LEAST, KIND_LEAST},
+		.is_ascii = isatty(fileno(out)) && !is_utf8(),
+	};
 	for (size_t i = 0; i < result->n_cases; i++) {
 		const struct result_case *line = &result->cases[i];
 		struct cells cells;
@@ -134,6 +157,7 @@ void table_line(struct table *table, const struct result_case *line)
 		return;
 	if (!table->last || cells_table(table->last) != cells_table(line)) {
 		cells_title(&cells, table->unit, line);
+		spell(table, &cells);
 		colour(table, bold);
 		print(table, &cells);
 		end_colour(table);

@@ -18,6 +18,7 @@ struct table {
 	const struct result *result;
 	const struct result_case *last; /* whose line has figures */
 	int width[TABLE_NAMES];         /* of the columns of words */
+	bool is_ascii;                  /* a terminal that has no other letters */
 	bool is_coloured;               /* false unless the caller knows of a terminal */
 };
 

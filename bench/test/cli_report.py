@@ -272,7 +272,7 @@ class Report(unittest.TestCase):
         near, far = pty.openpty()
         process = subprocess.Popen([VERBMARK, "report", *words], stdin=subprocess.DEVNULL,
                                    stdout=far, stderr=far,
-                                   env=os.environ | {"TERM": "xterm"} | environment)
+                                   env=os.environ | {"TERM": "xterm", "LC_ALL": "C.UTF-8"} | environment)
         os.close(far)
         shown = b""
         try:
@@ -295,6 +295,14 @@ class Report(unittest.TestCase):
         for words, environment in (((), {"NO_COLOR": "1"}), ((), {"TERM": "dumb"}),
                                    (("--format", "markdown"), {}), (("--format", "csv"), {})):
             self.assertNotIn("\033", self.on_a_terminal(SAMPLE, *words, **environment))
+
+    def test_letters(self):
+        """Those that the locale of a terminal has: a file is UTF-8 in any."""
+        self.assertIn("\u00b1", self.on_a_terminal(SAMPLE))
+        shown = self.on_a_terminal(SAMPLE, LC_ALL="C")
+        self.assertTrue(shown.isascii(), shown)
+        self.assertIn("p50     +-", shown)
+        self.assertIn("\u00b1", verbmark("report", SAMPLE, env=os.environ | {"LC_ALL": "C"}).out)
 
     def test_values_of_several(self):
         """One line of names; a case without figures has a line, and no value."""
