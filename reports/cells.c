@@ -231,10 +231,9 @@ bool cells_lone_mean(const struct result_case *line, char text[static 64])
 static void add_bandwidth(struct cells *cells, const struct table_unit *unit,
 			  const struct result *result, const struct result_case *line)
 {
-	double seconds = (double)line->duration_ns / 1e9;
-	double bytes_per_s = (double)(line->messages * line->size) / seconds;
+	double messages_per_s = result_rate(line, false);
+	double bytes_per_s = messages_per_s * (double)line->size;
 	double rate = bytes_per_s / unit->bytes;
-	double mmsg_per_s = (double)line->messages / seconds / 1e6;
 	uint64_t line_mbps = result_line_mbps(result, line);
 
 	cells_put_amount(cells, rate);
@@ -242,7 +241,7 @@ static void add_bandwidth(struct cells *cells, const struct table_unit *unit,
 		   width_over_trials(line, &line->trials->bytes_per_s) / unit->bytes);
 	add_figure(cells, WIDTH_PART, 1,
 		   line_mbps ? bytes_per_s * 8e-4 / (double)line_mbps : (double)NAN);
-	cells_put_amount(cells, mmsg_per_s);
+	cells_put_amount(cells, messages_per_s / 1e6);
 	add_windows(cells, unit, line);
 }
 

@@ -159,7 +159,7 @@ static void add_trials(struct rows *rows)
 static void add_case(struct rows *rows)
 {
 	const struct result_case *line = rows->line;
-	double seconds = (double)line->duration_ns / 1e9;
+	double rate = result_rate(line, false);
 
 	if (line->status != RESULT_COMPLETE || !line->n_trials) {
 		begin_row(rows);
@@ -171,8 +171,7 @@ static void add_case(struct rows *rows)
 		add_row(rows, "duration", "ns", (double)line->duration_ns);
 	for (size_t i = 0; i < STATISTICS; i++)
 		add_row(rows, statistics[i].key, "ns", result_statistic(line, i));
-	add_rates(rows, (double)line->messages * (double)line->size / seconds,
-		  (double)line->messages / seconds);
+	add_rates(rows, rate * (double)line->size, rate);
 	add_cost(rows, "client_cpu", &line->client);
 	add_cost(rows, "server_cpu", &line->server);
 	if (line->pace) {

@@ -11,12 +11,12 @@
 
 static double messages_per_s(const struct result *result, const struct result_case *line)
 {
-	return (double)line->messages / ((double)line->duration_ns / 1e9);
+	return result_rate(line, false);
 }
 
 static double bytes_per_s(const struct result *result, const struct result_case *line)
 {
-	return (double)line->messages * (double)line->size / ((double)line->duration_ns / 1e9);
+	return result_rate(line, false) * (double)line->size;
 }
 
 static double bits_per_s(const struct result *result, const struct result_case *line)
