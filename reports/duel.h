@@ -17,7 +17,7 @@
 /* Of all cells together: how often one at its very floor would be told to be beyond it. */
 #define DUEL_LEVEL 0.05
 
-/* Fewer rounds are no gate: of 18 cells none could fail. */
+/* Fewer rounds are no gate: with 8 of them none of 18 cells could fail. */
 #define DUEL_ROUNDS_LEAST 12
 
 enum duel_arm {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Results as one page for browsers and paper: figures, see figures.h, and real tables, no
- * network, no script, and nothing that the strictest content policy forbids.
+ * Results as one page for browsers and paper: figures, see figures.h, and real tables. It
+ * fetches nothing, and all of it is there without its one script (page.js), which the page
+ * itself has: a content policy that forbids scripts takes away no more than that.
  */
 #ifndef REPORTS_PAGE_H
 #define REPORTS_PAGE_H
