@@ -8,6 +8,7 @@
 
 #include "core/compiler.h"
 #include "reports/holm.h"
+#include "reports/median.h"
 #include "reports/sign.h"
 
 /* Of either bound that is shown. */
@@ -44,19 +45,6 @@ double duel_worse(const struct duel_cell *cell, double ratio)
 	return cell->figure->more_is_good ? 1 / ratio : ratio;
 }
 
-static int order(const void *left, const void *right)
-{
-	const double *a = left;
-	const double *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
-static double median_of_sorted(const double *sorted, size_t count)
-{
-	return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
-}
-
 /* Room for one value of each round. */
 struct scratch {
 	double *logs; /* of how many times worse the head was */
@@ -80,7 +68,7 @@ static size_t take_logs(const struct duel_cell *cell, const struct duel_rounds *
 		if (has_pair(rounds, i))
 			logs[pairs++] = log(duel_worse(cell, rounds->values[DUEL_HEAD][i] /
 								     rounds->values[DUEL_BASE][i]));
-	qsort(logs, pairs, sizeof(*logs), order);
+	median_sort(logs, pairs);
 	return pairs;
 }
 
@@ -91,7 +79,7 @@ static double median_of_arm(const struct duel_rounds *rounds, enum duel_arm arm,
 	for (size_t i = 0; i < rounds->count; i++)
 		if (has_pair(rounds, i))
 			values[pairs++] = rounds->values[arm][i];
-	qsort(values, pairs, sizeof(*values), order);
+	median_sort(values, pairs);
 	return median_of_sorted(values, pairs);
 }
 
@@ -125,8 +113,9 @@ static void put_bounds(struct duel_finding *finding, const struct duel_cell *cel
 /*
  * What is found has all rounds but a few above the floor, so that as much is wanted as those
  * few lie below the median, and the error of that, by the interval's width as if it were
- * normal, twice over: it has to be found again. bound: the rank of either bound; n_cells: of the family, of which each may be
- * the first that has to overcome Holm's correction. NAN: nothing is found by so few rounds.
+ * normal, twice over: it has to be found again. bound: the rank of either bound; n_cells: of
+ * the family, of which each may be the first that has to overcome Holm's correction. NAN:
+ * nothing is found by so few rounds.
  */
 static double find_seen(const struct duel_cell *cell, const double *logs, size_t pairs,
 			size_t bound, size_t n_cells)

@@ -6,15 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/median.h"
+
 #define CONFIDENCE 0.95
-
-static int order(const void *left, const void *right)
-{
-	const double *a = left;
-	const double *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
 
 /*
  * How many values to leave out at either end. The median is below the (k+1)-th value
@@ -71,11 +65,11 @@ int interval_median(struct interval *interval, const double *values, size_t n_va
 	if (!sorted)
 		return error_set_errno(error, -ENOMEM, "cannot sort %zu values", n_values);
 	memcpy(sorted, values, n_values * sizeof(*sorted));
-	qsort(sorted, n_values, sizeof(*sorted), order);
+	median_sort(sorted, n_values);
 	margin = find_margin(n_values, &interval->confidence);
 	interval->low = sorted[margin];
 	interval->high = sorted[n_values - margin - 1];
-	interval->median = (sorted[(n_values - 1) / 2] + sorted[n_values / 2]) / 2;
+	interval->median = median_of_sorted(sorted, n_values);
 	free(sorted);
 	return 0;
 }

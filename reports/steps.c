@@ -8,6 +8,7 @@
 
 #include "core/random.h"
 #include "reports/ediv.h"
+#include "reports/median.h"
 
 /* What may yet be taken back lies in so many windows before the next one, and what that needs. */
 #define WINDOWS_OPEN   2
@@ -60,14 +61,6 @@ static double value_at(const struct look *look, size_t number)
 	return look->values->values[number - look->values->first];
 }
 
-static int by_size(const void *left, const void *right)
-{
-	double one = *(const double *)left;
-	double other = *(const double *)right;
-
-	return (one > other) - (one < other);
-}
-
 /* Of [from, to), a window's length of values at the most. */
 static double median(const struct look *look, size_t from, size_t to)
 {
@@ -76,8 +69,8 @@ static double median(const struct look *look, size_t from, size_t to)
 
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = value_at(look, from + i);
-	qsort(sorted, count, sizeof(*sorted), by_size);
-	return count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
+	median_sort(sorted, count);
+	return median_of_sorted(sorted, count);
 }
 
 /* Where the values that are alike on both sides of a step begin and end. */

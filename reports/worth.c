@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/median.h"
+
 /* Of a gate's own rounds: what gave no figure has failed. */
 static void count_failures(struct bout_case *line, size_t rounds)
 {
@@ -109,14 +111,6 @@ static int draw(struct worth_dose *dose, size_t rounds, size_t *next, struct err
 	return code;
 }
 
-static int order(const void *left, const void *right)
-{
-	const double *a = left;
-	const double *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
 /* The median of all rounds' ratios, as more for worse. */
 static double planted(const struct bout_case *line, size_t n_rounds, double *room)
 {
@@ -130,8 +124,8 @@ static double planted(const struct bout_case *line, size_t n_rounds, double *roo
 		if (ratio > 0 && isfinite(ratio))
 			room[count++] = line->is_bandwidth ? 1 / ratio : ratio;
 	}
-	qsort(room, count, sizeof(*room), order);
-	return count ? room[count / 2] : (double)NAN;
+	median_sort(room, count);
+	return count ? median_of_sorted(room, count) : (double)NAN;
 }
 
 static int measure_planted(struct worth_dose *dose, struct error *error)

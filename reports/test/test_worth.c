@@ -51,6 +51,20 @@ static void test_equal(void **unused)
 	free(worth);
 }
 
+/* Of an even number of rounds it is in the middle of the two in the middle. */
+static void test_planted_in_two(void **unused)
+{
+	struct worth *worth = calloc(1, sizeof(*worth));
+
+	worth->rounds = ROUNDS;
+	worth->n_doses = 1;
+	record(&worth->doses[0], 2, 1.2, 1);
+	assert_int_equal(worth_judge(worth, &error), 0);
+	assert_near(worth->doses[0].planted[0], (0.99 + 1.2) / 2, 1e-9);
+	worth_close(worth);
+	free(worth);
+}
+
 /* Each has a second time of its own: five gates take ten times twelve rounds. */
 static void test_worse(void **unused)
 {
@@ -192,9 +206,10 @@ static void test_what_is_none(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_equal),         cmocka_unit_test(test_worse),
-		cmocka_unit_test(test_not_confirmed), cmocka_unit_test(test_there_and_back),
-		cmocka_unit_test(test_faults),        cmocka_unit_test(test_what_is_none),
+		cmocka_unit_test(test_equal),          cmocka_unit_test(test_worse),
+		cmocka_unit_test(test_planted_in_two), cmocka_unit_test(test_not_confirmed),
+		cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_what_is_none),
 	};
 
 	return cmocka_run_group_tests_name("worth", tests, NULL, NULL);
