@@ -6,70 +6,30 @@
 #include <string.h>
 
 #include "core/compiler.h"
-#include "reports/figure.h"
-#include "reports/interval.h"
-
-#define TEXT (2 * CASE_ID + 512)
-
-/* Two cases, and what one is worth beside the other. */
-struct pair {
-	const struct result_case *line;
-	const struct result_case *beside;
-	const struct figure *figure;
-	struct interval with;
-	struct interval without;
-	struct interval ratio;
-};
-
-/* One that could not be measured, or not often enough. */
-struct gap {
-	const struct result_case *line;
-};
-
-/* All pairs of a parameter, those that could not be measured too. */
-struct turns {
-	const char *by;
-	struct pair *pairs;
-	size_t n_pairs;
-	struct gap *gaps; /* those that have no figures */
-	size_t n_gaps;
-};
-
-enum verdict {
-	VERDICT_SAME,
-	VERDICT_BETTER,
-	VERDICT_WORSE,
-	VERDICT_FEW, /* rounds: there is no interval to speak of */
-};
+#include "reports/turns_advice.h"
 
 #define LEAST_CONFIDENCE 0.95
 /* What is printed as 1.00 is no difference, however sure it is. */
 #define LEAST_DIFFERENCE 0.005
 
-static enum verdict judge(const struct pair *pair)
+enum turns_verdict turns_judge(const struct turns_pair *pair)
 {
 	bool is_more = pair->ratio.low > 1 + LEAST_DIFFERENCE;
 	bool is_less = pair->ratio.high < 1 - LEAST_DIFFERENCE;
 
 	if (pair->ratio.confidence < LEAST_CONFIDENCE)
-		return VERDICT_FEW;
+		return TURNS_FEW;
 	if (!is_more && !is_less)
-		return VERDICT_SAME;
-	return is_more == pair->figure->more_is_good ? VERDICT_BETTER : VERDICT_WORSE;
+		return TURNS_SAME;
+	return is_more == pair->figure->more_is_good ? TURNS_BETTER : TURNS_WORSE;
 }
 
-static const char *word_of(const struct pair *pair)
+static const char *word_of(const struct turns_pair *pair)
 {
 	static const char *const words[] = {"no difference shown", "better", "worse",
 					    "too few rounds"};
 
-	return words[judge(pair)];
-}
-
-/* How many times as good it is. */
-static double gain(const struct pair *pair)
-{
-	return pair->figure->more_is_good ? pair->ratio.median : 1 / pair->ratio.median;
+	return words[turns_judge(pair)];
 }
 
 static const struct result_case *find(const struct result *result, const char *id)
@@ -81,7 +41,7 @@ static const struct result_case *find(const struct result *result, const char *i
 }
 
 /* Of all rounds: false if one of them lacks the figure, as a median of few messages. */
-static bool compare(struct pair *pair, double *values)
+static bool compare(struct turns_pair *pair, double *values)
 {
 	size_t n = pair->line->n_trials;
 	double *with = values;
@@ -105,7 +65,7 @@ static bool compare(struct pair *pair, double *values)
 /* Once, however many would be seen beside it. */
 static void add_missing(struct turns *turns, const struct result_case *line)
 {
-	struct gap *grown;
+	struct turns_gap *grown;
 
 	for (size_t i = 0; i < turns->n_gaps; i++)
 		if (turns->gaps[i].line == line)
@@ -114,15 +74,16 @@ static void add_missing(struct turns *turns, const struct result_case *line)
 	if (!grown)
 		return;
 	turns->gaps = grown;
-	grown[turns->n_gaps++] = (struct gap){line};
+	grown[turns->n_gaps++] = (struct turns_gap){line};
 }
 
 /* false: there is nothing to compare. */
-static bool add_pair(struct turns *turns, struct pair pair)
+static bool add_pair(struct turns *turns, struct turns_pair pair)
 {
 	size_t room = 3 * (pair.line->n_trials + 1);
 	double *values = calloc(room, sizeof(*values));
-	struct pair *grown = reallocarray(turns->pairs, turns->n_pairs + 1, sizeof(*turns->pairs));
+	struct turns_pair *grown =
+		reallocarray(turns->pairs, turns->n_pairs + 1, sizeof(*turns->pairs));
 	bool is_added;
 
 	if (grown)
@@ -134,7 +95,7 @@ static bool add_pair(struct turns *turns, struct pair pair)
 	return is_added;
 }
 
-static bool add_latency(struct turns *turns, struct pair pair)
+static bool add_latency(struct turns *turns, struct turns_pair pair)
 {
 	pair.figure = &figure_median;
 	if (add_pair(turns, pair))
@@ -147,7 +108,7 @@ static void add_case(struct turns *turns, const struct result *result,
 		     const struct result_case *line)
 {
 	const struct result_case *beside = find(result, line->beside);
-	struct pair pair = {.line = line, .beside = beside, .figure = &figure_messages};
+	struct turns_pair pair = {.line = line, .beside = beside, .figure = &figure_messages};
 	bool is_added;
 
 	if (!beside || beside->kind != line->kind)
@@ -207,270 +168,16 @@ static bool next_turns(struct turns *turns, const struct result *result, size_t 
 	return true;
 }
 
-/* Of those with that verdict the one that gains, or loses, most; NULL: there is none. */
-static const struct pair *most(const struct turns *turns, enum verdict verdict, bool is_loss)
-{
-	const struct pair *found = NULL;
-
-	for (size_t i = 0; i < turns->n_pairs; i++) {
-		const struct pair *pair = &turns->pairs[i];
-
-		/* Processor time is no part of it. */
-		if (pair->figure == &figure_client_cpu || judge(pair) != verdict)
-			continue;
-		if (!found || (gain(pair) < gain(found)) == is_loss)
-			found = pair;
-	}
-	return found;
-}
-
-/* What the sentence goes by: what is to gain shows in the best one, a cost in the worst. */
-static const struct pair *telling(const struct turns *turns, bool is_cost)
-{
-	enum verdict first = is_cost ? VERDICT_WORSE : VERDICT_BETTER;
-	enum verdict second = is_cost ? VERDICT_BETTER : VERDICT_WORSE;
-	const struct pair *found = most(turns, first, is_cost);
-
-	if (!found)
-		found = most(turns, VERDICT_SAME, is_cost);
-	return found ? found : most(turns, second, !is_cost);
-}
-
-/* Sizes at which data inline gain, and at which they do not. */
-struct inlined {
-	size_t n_gains;
-	size_t n_losses; /* that show */
-	uint64_t gains_to;
-	uint64_t least_without;
-};
-
-static struct inlined look_inline(const struct turns *turns)
-{
-	struct inlined found = {.least_without = UINT64_MAX};
-
-	for (size_t i = 0; i < turns->n_pairs; i++) {
-		uint64_t size = turns->pairs[i].line->size;
-		enum verdict verdict = judge(&turns->pairs[i]);
-
-		found.n_gains += verdict == VERDICT_BETTER;
-		found.n_losses += verdict == VERDICT_WORSE;
-		if (verdict != VERDICT_BETTER && size < found.least_without)
-			found.least_without = size;
-	}
-	for (size_t i = 0; i < turns->n_pairs; i++) {
-		uint64_t size = turns->pairs[i].line->size;
-
-		if (size < found.least_without && size > found.gains_to)
-			found.gains_to = size;
-	}
-	return found;
-}
-
-/* Below the first size at which data inline gain nothing, they do: above it, that is luck. */
-static void advise_inline(const struct turns *turns, char text[static TEXT])
-{
-	const struct inlined found = look_inline(turns);
-
-	if (!turns->n_pairs)
-		return;
-	if (!found.n_gains && !found.n_losses)
-		snprintf(text, TEXT,
-			 "Data inline gain nothing that shows at any size that was tried: post "
-			 "them as is simplest.");
-	else if (!found.n_gains)
-		snprintf(text, TEXT,
-			 "Do not post data inline: they lose at %zu of the %zu sizes that were "
-			 "tried, and gain at none.",
-			 found.n_losses, turns->n_pairs);
-	else if (!found.gains_to)
-		snprintf(
-			text, TEXT,
-			"Data inline gain at %zu of the %zu sizes that were tried, but not at %llu "
-			"bytes, the least: there is no size up to which to go.",
-			found.n_gains, turns->n_pairs, (unsigned long long)found.least_without);
-	else if (found.least_without != UINT64_MAX)
-		snprintf(text, TEXT,
-			 "Post messages of up to %llu bytes inline: at %llu nothing is gained that "
-			 "shows.",
-			 (unsigned long long)found.gains_to,
-			 (unsigned long long)found.least_without);
-	else
-		snprintf(text, TEXT,
-			 "Post messages inline: it still gains at %llu bytes, the largest that was "
-			 "tried.",
-			 (unsigned long long)found.gains_to);
-}
-
-static const struct pair *find_mode(const struct turns *turns, const char *cq, bool is_work)
-{
-	for (size_t i = 0; i < turns->n_pairs; i++) {
-		const struct pair *pair = &turns->pairs[i];
-
-		if ((pair->figure == &figure_client_cpu) == is_work && !strcmp(pair->line->cq, cq))
-			return pair;
-	}
-	return NULL;
-}
-
-/* Where both ends share a processor, the one that polls keeps the other one waiting. */
-static const char *choose_cq(enum verdict latency, enum verdict work)
-{
-	if (latency == VERDICT_BETTER && work == VERDICT_WORSE)
-		return "wait for events where latency counts, and poll where the processor has "
-		       "other work";
-	if (latency == VERDICT_BETTER || (latency == VERDICT_SAME && work == VERDICT_BETTER))
-		return "wait for events";
-	if (work == VERDICT_BETTER)
-		return "poll where latency counts, and wait for events where the processor has "
-		       "other work";
-	return "poll; events are for processors that wait long for each message";
-}
-
-static void advise_cq(const struct turns *turns, char text[static TEXT])
-{
-	const struct pair *slow = find_mode(turns, "event", false);
-	const struct pair *idle = find_mode(turns, "event", true);
-	const struct pair *both = find_mode(turns, "adaptive", false);
-	const struct pair *work = find_mode(turns, "adaptive", true);
-	char adaptive[64] = "";
-
-	if (!slow || !idle)
-		return;
-	if (both && work)
-		snprintf(adaptive, sizeof(adaptive), ", adaptive waiting %.2f and %.2f times",
-			 both->ratio.median, work->ratio.median);
-	snprintf(text, TEXT,
-		 "Events take %.2f times the latency of polling and %.2f times its CPU time for a "
-		 "message%s: %s.",
-		 slow->ratio.median, idle->ratio.median, adaptive,
-		 choose_cq(judge(slow), judge(idle)));
-}
-
-static void advise_pin(const struct turns *turns, char text[static TEXT])
-{
-	const struct pair *good = telling(turns, false);
-
-	if (good && judge(good) == VERDICT_BETTER)
-		snprintf(text, TEXT, "Pin the thread as %s does: %.2f times the time of %s.",
-			 good->line->id, good->ratio.median, good->beside->id);
-	else if (good && judge(good) == VERDICT_WORSE)
-		snprintf(text, TEXT,
-			 "Leave the thread to the scheduler: %s takes %.2f times the time of %s.",
-			 good->line->id, good->ratio.median, good->beside->id);
-	else
-		snprintf(text, TEXT,
-			 "Pinning gains nothing that shows here, while nothing else wants the "
-			 "processors.");
-}
-
-/* What each of the tips is worth: sentences for what shows nothing, what gains, what loses. */
-// clang-format off
-static const struct tip {
-	const char *by;
-	const char *op; /* NULL: any */
-	const char *title;
-	const char *base; /* that the others are seen beside; NULL: a smaller number */
-	bool is_cost;     /* of what is not to be done */
-	void (*advise)(const struct turns *turns, char text[static TEXT]);
-	const char *says[3];
-} tips[] = {
-	{.by = "inline", .title = "inline data", .base = "0", .advise = advise_inline},
-	{.by = "post-list", .title = "batching",
-	 .base = "1",
-	 .says = {"Post operations one by one: lists gain nothing that shows",
-		  "Post several operations by one call", "Post operations one by one: lists lose"}},
-	{.by = "cq", .title = "polling or events", .base = "poll", .advise = advise_cq},
-	{.by = "registration", .title = "registering once or each time",
-	 .base = "once",
-	 .is_cost = true,
-	 .says = {"Registering each time costs nothing that shows",
-		  "Register memory when it is needed", "Register memory once and use it again"}},
-	{.by = "cq-depth", .title = "size of a completion queue",
-	 .is_cost = true,
-	 .says = {"Give a completion queue room for all that can be under way: more costs nothing "
-		  "that shows",
-		  "A longer completion queue is even faster",
-		  "Give a completion queue room for all that can be under way, and no more"}},
-	{.by = "tx-depth",
-	 .op = "create-cq",
-	 .title = "making a long completion queue",
-	 .is_cost = true,
-	 .says = {"Long completion queues are made as fast as short ones",
-		  "Long completion queues are even made faster",
-		  "Make long completion queues ahead of time"}},
-	{.by = "pin", .title = "affinity", .base = "off", .advise = advise_pin},
-	{.by = "hugepages", .title = "huge pages",
-	 .base = "false",
-	 .says = {"Take the pages that are there: huge ones gain nothing that shows",
-		  "Take huge pages for buffers", "Leave huge pages: they lose"}},
-};
-// clang-format on
-
-/* NULL: the parameter is none. */
-static const struct tip *find_tip(const struct turns *turns)
-{
-	const struct result_case *line = turns->n_pairs  ? turns->pairs[0].line
-					 : turns->n_gaps ? turns->gaps[0].line
-							 : NULL;
-
-	for (size_t i = 0; i < ARRAY_LENGTH(tips); i++)
-		if (!strcmp(tips[i].by, turns->by) &&
-		    (!tips[i].op || !line || !strcmp(tips[i].op, line->op)))
-			return &tips[i];
-	return NULL;
-}
-
-/* Whether the value is that of a case that has what the sentences call without. */
-static bool is_base(const struct tip *tip, const struct pair *pair)
-{
-	const json_t *base = json_object_get(pair->beside->parameters, tip->by);
-	const json_t *value = json_object_get(pair->line->parameters, tip->by);
-
-	if (!tip->base)
-		return json_integer_value(base) < json_integer_value(value);
-	if (json_is_boolean(base))
-		return json_is_true(base) == !strcmp(tip->base, "true");
-	if (json_is_integer(base))
-		return json_integer_value(base) == atoll(tip->base);
-	return json_is_string(base) && !strcmp(json_string_value(base), tip->base);
-}
-
-static bool has_bases(const struct tip *tip, const struct turns *turns)
-{
-	for (size_t i = 0; i < turns->n_pairs; i++)
-		if (!is_base(tip, &turns->pairs[i]) || judge(&turns->pairs[i]) == VERDICT_FEW)
-			return false;
-	return true;
-}
-
-/* Empty: there is no advice. */
-static void advise(const struct turns *turns, char text[static TEXT])
-{
-	const struct tip *tip = find_tip(turns);
-	bool is_told = tip && has_bases(tip, turns);
-	const struct pair *good = is_told ? telling(turns, tip->is_cost) : NULL;
-
-	text[0] = '\0';
-	if (!good)
-		return;
-	if (tip->advise)
-		tip->advise(turns, text);
-	else
-		snprintf(text, TEXT, "%s (%s: %.2f times the %s of %s).", tip->says[judge(good)],
-			 good->line->id, good->ratio.median,
-			 good->figure->more_is_good ? "rate" : "time", good->beside->id);
-}
-
 /* Why one is not among the pairs. */
-static void excuse(const struct result_case *line, char text[static TEXT])
+static void excuse(const struct result_case *line, char text[static TURNS_TEXT])
 {
-	snprintf(text, TEXT, "%s: %s", line->id,
+	snprintf(text, TURNS_TEXT, "%s: %s", line->id,
 		 line->error[0]   ? line->error
 		 : line->n_trials ? "too few messages, or another number of trials"
 				  : result_status_name(line->status));
 }
 
-static void print_pair(FILE *out, const struct pair *pair, int width)
+static void print_pair(FILE *out, const struct turns_pair *pair, int width)
 {
 	double unit = pair->figure->unit;
 
@@ -486,10 +193,10 @@ static void print_overflow(FILE *out, const json_t *overflow)
 
 static void print_turns(FILE *out, const struct turns *turns, const json_t *overflow, int width)
 {
-	const struct tip *tip = find_tip(turns);
-	char text[TEXT];
+	const char *title = turns_title(turns);
+	char text[TURNS_TEXT];
 
-	fprintf(out, "%s%s%s\n", turns->by, tip ? ": " : "", tip ? tip->title : "");
+	fprintf(out, "%s%s%s\n", turns->by, title ? ": " : "", title ? title : "");
 	for (size_t i = 0; i < turns->n_pairs; i++)
 		print_pair(out, &turns->pairs[i], width);
 	for (size_t i = 0; i < turns->n_gaps; i++) {
@@ -498,7 +205,7 @@ static void print_turns(FILE *out, const struct turns *turns, const json_t *over
 	}
 	if (overflow && !strcmp(turns->by, "cq-depth"))
 		print_overflow(out, overflow);
-	advise(turns, text);
+	turns_advise(turns, text);
 	if (text[0])
 		fprintf(out, "  -> %s\n", text);
 }
@@ -534,7 +241,7 @@ static json_t *make_interval(const struct interval *interval)
 			 "high", interval->high, "confidence", interval->confidence);
 }
 
-static json_t *make_pair(const struct pair *pair)
+static json_t *make_pair(const struct turns_pair *pair)
 {
 	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s}", "case", pair->line->id, "beside",
 			 pair->beside->id, "figure", pair->figure->key, "with",
@@ -544,23 +251,21 @@ static json_t *make_pair(const struct pair *pair)
 
 static json_t *make_turns(const struct turns *turns)
 {
-	const struct tip *tip = find_tip(turns);
 	json_t *pairs = json_array();
 	json_t *missing = turns->n_gaps ? json_array() : NULL;
-	char advice[TEXT];
+	char advice[TURNS_TEXT];
 
 	for (size_t i = 0; i < turns->n_pairs; i++)
 		json_array_append_new(pairs, make_pair(&turns->pairs[i]));
-	advise(turns, advice);
+	turns_advise(turns, advice);
 	for (size_t i = 0; i < turns->n_gaps; i++) {
-		char text[TEXT];
+		char text[TURNS_TEXT];
 
 		excuse(turns->gaps[i].line, text);
 		json_array_append_new(missing, json_string(text));
 	}
-	return json_pack("{s:s, s:s*, s:o, s:o*, s:s*}", "by", turns->by, "tip",
-			 tip ? tip->title : NULL, "pairs", pairs, "missing", missing, "advice",
-			 advice[0] ? advice : NULL);
+	return json_pack("{s:s, s:s*, s:o, s:o*, s:s*}", "by", turns->by, "tip", turns_title(turns),
+			 "pairs", pairs, "missing", missing, "advice", advice[0] ? advice : NULL);
 }
 
 json_t *turns_make(const struct result *result)
