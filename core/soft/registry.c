@@ -23,12 +23,10 @@ static const size_t layout[] = {
 };
 
 /* Others' directories, and such as others may look into, are not used. */
-static int own(const char *directory)
+static int check(const char *directory)
 {
 	struct stat status;
 
-	if (mkdir(directory, 0700) && errno != EEXIST)
-		return -errno;
 	if (lstat(directory, &status))
 		return -errno;
 	if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || status.st_mode & 077)
@@ -36,59 +34,68 @@ static int own(const char *directory)
 	return 0;
 }
 
-/* Whoever keeps this user out of one place keeps all his processes out: they meet in the next. */
-static int find_user(struct soft_registry *registry)
+static int own(const char *directory)
 {
-	const char *given = getenv("VERBMARK_SOFT_DIR");
-	const char *runtime = getenv("XDG_RUNTIME_DIR");
-	const char *const bases[] = {"/dev/shm", runtime && *runtime ? runtime : "/tmp", "/tmp"};
-	size_t size = sizeof(registry->directory);
-	int result = -ENOENT;
-
-	if (given && *given) {
-		if ((size_t)snprintf(registry->directory, size, "%s", given) >= size)
-			return -ENAMETOOLONG;
-		return own(registry->directory);
-	}
-	for (size_t i = 0; i < ARRAY_LENGTH(bases); i++) {
-		if ((size_t)snprintf(registry->directory, size, "%s/verbmark-soft-%u", bases[i],
-				     geteuid()) >= size)
-			continue;
-		result = own(registry->directory);
-		if (!result)
-			break;
-	}
-	return result;
+	if (mkdir(directory, 0700) && errno != EEXIST)
+		return -errno;
+	return check(directory);
 }
 
-static int find_directory(struct soft_registry *registry)
+/* The layout's directory, below the user's: one that is made where it is missing, or not. */
+static int enter(struct soft_registry *registry, const char *user, int (*have)(const char *))
 {
-	char user[sizeof(registry->directory)];
 	size_t sum = 0;
-	int result = find_user(registry);
+	int result = have(user);
 
 	if (result)
 		return result;
 	for (size_t i = 0; i < ARRAY_LENGTH(layout); i++)
 		sum = sum * 31 + layout[i];
-	memcpy(user, registry->directory, sizeof(user));
-	if ((size_t)snprintf(registry->directory, sizeof(user), "%s/%u-%08x", user,
-			     SOFT_IMAGE_VERSION, (uint32_t)sum) >= sizeof(user))
+	if ((size_t)snprintf(registry->directory, sizeof(registry->directory), "%s/%u-%08x", user,
+			     SOFT_IMAGE_VERSION, (uint32_t)sum) >= sizeof(registry->directory))
 		return -ENAMETOOLONG;
-	return own(registry->directory);
+	return have(registry->directory);
+}
+
+static int open_file(struct soft_registry *registry, int flags)
+{
+	char path[sizeof(registry->directory) + 16];
+
+	snprintf(path, sizeof(path), "%s/registry", registry->directory);
+	registry->fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+	return registry->fd < 0 ? -errno : 0;
+}
+
+/*
+ * Some 3 MiB, all of it there from the beginning: where the place is full, whoever touched what
+ * is not would be killed.
+ */
+static int make_room(const struct soft_registry *registry)
+{
+	const off_t size = sizeof(*registry->file);
+	struct stat status;
+	int result;
+
+	if (fstat(registry->fd, &status))
+		return -errno;
+	if (status.st_size >= size && status.st_blocks * 512 >= size)
+		return 0;
+	do
+		result = fallocate(registry->fd, 0, 0, size);
+	while (result && errno == EINTR);
+	/* posix_fallocate() would write then, beside others who have the file already. */
+	if (result && errno == EOPNOTSUPP)
+		result = ftruncate(registry->fd, size);
+	return result ? -errno : 0;
 }
 
 static int map(struct soft_registry *registry)
 {
-	char path[sizeof(registry->directory) + 16];
+	int result = make_room(registry);
 	void *at;
 
-	snprintf(path, sizeof(path), "%s/registry", registry->directory);
-	registry->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (registry->fd < 0)
-		return -errno;
-	if (ftruncate(registry->fd, sizeof(*registry->file)))
-		return -errno;
+	if (result)
+		return result;
 	at = mmap(NULL, sizeof(*registry->file), PROT_READ | PROT_WRITE, MAP_SHARED, registry->fd,
 		  0);
 	if (at == MAP_FAILED)
@@ -102,6 +109,83 @@ static int map(struct soft_registry *registry)
 	    registry->file->version != SOFT_IMAGE_VERSION)
 		return -EPROTO;
 	return 0;
+}
+
+static bool is_inhabited(const struct soft_registry *registry)
+{
+	struct flock lock = {
+		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 1, .l_len = SOFT_SLOTS};
+
+	return !fcntl(registry->fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
+}
+
+static void leave(struct soft_registry *registry)
+{
+	if (registry->fd > 0)
+		close(registry->fd);
+	registry->fd = 0;
+}
+
+/* Whether it is this user's, and somebody is there. */
+static bool join(struct soft_registry *registry, const char *user)
+{
+	if (!enter(registry, user, check) && !open_file(registry, 0) && is_inhabited(registry))
+		return true;
+	leave(registry);
+	return false;
+}
+
+/* Final, unless another place may be had, or have room. */
+static int settle(struct soft_registry *registry, const char *user, bool *is_final)
+{
+	int result = enter(registry, user, own);
+
+	*is_final = false;
+	if (result)
+		return result;
+	result = open_file(registry, O_CREAT);
+	if (!result)
+		result = map(registry);
+	*is_final = result != -ENOSPC && result != -EDQUOT;
+	if (!*is_final)
+		leave(registry);
+	return result;
+}
+
+/*
+ * Whoever keeps this user out of one place keeps all his processes out: they meet in the next.
+ * One that is full is so for a while only: those who come later go to where somebody is.
+ */
+static int find_place(struct soft_registry *registry)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	const char *const bases[] = {"/dev/shm", runtime && *runtime ? runtime : "/tmp", "/tmp"};
+	char user[ARRAY_LENGTH(bases)][sizeof(registry->directory)];
+	bool is_final = false;
+	int result = -ENAMETOOLONG;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(bases); i++) {
+		if ((size_t)snprintf(user[i], sizeof(user[i]), "%s/verbmark-soft-%u", bases[i],
+				     geteuid()) >= sizeof(user[i]))
+			user[i][0] = '\0';
+		else if (join(registry, user[i]))
+			return map(registry);
+	}
+	for (size_t i = 0; i < ARRAY_LENGTH(bases) && !is_final; i++)
+		if (user[i][0])
+			result = settle(registry, user[i], &is_final);
+	return result;
+}
+
+static int find(struct soft_registry *registry)
+{
+	const char *given = getenv("VERBMARK_SOFT_DIR");
+	bool ignored;
+
+	if (!given || !*given)
+		return find_place(registry);
+	return strlen(given) < sizeof(registry->directory) ? settle(registry, given, &ignored)
+							   : -ENAMETOOLONG;
 }
 
 static int set_lock(const struct soft_registry *registry, uint32_t slot, short type)
@@ -169,9 +253,7 @@ int soft_registry_open(struct soft_registry *registry)
 	int result;
 
 	memset(registry, 0, sizeof(*registry));
-	result = find_directory(registry);
-	if (!result)
-		result = map(registry);
+	result = find(registry);
 	if (!result)
 		result = claim(registry);
 	if (result)

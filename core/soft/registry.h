@@ -76,7 +76,7 @@ struct soft_registry {
 
 /*
  * Opens the user's directory, made where it is missing, takes a slot, and takes out what
- * the dead have left.
+ * the dead have left. -ENOSPC: wherever it could be there is no room for the file.
  */
 int soft_registry_open(struct soft_registry *registry);
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,6 +53,18 @@ int network_enter(void)
 		result = -errno;
 	close(fd);
 	return result;
+}
+
+int network_enter_mounts(void)
+{
+	int result = unshare(CLONE_NEWNS) ? gain_rights() : 0;
+
+	/* Once more, with the rights that it has by now. */
+	if (!result && unshare(CLONE_NEWNS))
+		result = -errno;
+	if (result)
+		return result;
+	return mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ? -errno : 0;
 }
 
 static bool may_enter(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Networks of a test's own, with a loopback each and nothing else. */
+/* Networks of a test's own, with a loopback each and nothing else; and mounts. */
 #ifndef CORE_SOFT_TEST_NETWORK_H
 #define CORE_SOFT_TEST_NETWORK_H
 
@@ -13,5 +13,8 @@ bool network_prepare(void);
 
 /* This process is in a new one from now on: 0 or a negative errno. */
 int network_enter(void);
+
+/* The same of mounts: what it mounts nobody else sees. */
+int network_enter_mounts(void);
 
 #endif
