@@ -31,6 +31,8 @@ void alarm_raise(struct alarm *alarm, int code, const char *reason)
 {
 	uint64_t one = 1;
 
+	if (code == -ETIMEDOUT)
+		code = -ECONNABORTED;
 	pthread_mutex_lock(&alarm->lock);
 	if (code == -ECANCELED && !alarm->cancelled) {
 		alarm->cancelled = true;

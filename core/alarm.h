@@ -26,6 +26,10 @@ struct alarm {
 int alarm_open(struct alarm *alarm, struct error *error);
 void alarm_close(struct alarm *alarm); /* a zeroed one is fine */
 
+/*
+ * -ETIMEDOUT becomes -ECONNABORTED: who waits has the former for the end of his own time, after
+ * which some wait on.
+ */
 void alarm_raise(struct alarm *alarm, int code, const char *reason);
 
 /* For the next connection, unless it was raised with -ECANCELED. */

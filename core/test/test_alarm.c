@@ -60,6 +60,17 @@ static void test_first_reason_stays(void **state)
 	assert_true(readable(alarm));
 }
 
+/* A connection may fail by the time that somebody else has waited: no wait goes on after that. */
+static void test_no_reason_is_the_time_of_a_wait(void **state)
+{
+	struct error error = {0};
+
+	alarm_raise(*state, -ETIMEDOUT, "cannot resolve the address: Connection timed out");
+	assert_int_equal(alarm_reason(*state, &error), -ECONNABORTED);
+	assert_int_equal(error.code, -ECONNABORTED);
+	assert_string_equal(error.text, "cannot resolve the address: Connection timed out");
+}
+
 static void test_reason_is_no_format(void **state)
 {
 	struct error error = {0};
@@ -190,6 +201,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		with_alarm(test_quiet_at_first),
 		with_alarm(test_first_reason_stays),
+		with_alarm(test_no_reason_is_the_time_of_a_wait),
 		with_alarm(test_reason_is_no_format),
 		with_alarm(test_cancelling_overrides),
 		with_alarm(test_reset),
