@@ -64,6 +64,11 @@ int soft_cm_address_index(const struct soft_cm_address *address)
 	return soft_port_index(soft_process.arena.image, &address->gid);
 }
 
+bool soft_cm_address_is_own(const struct soft_cm_address *address)
+{
+	return soft_port_find(&address->gid) >= 0;
+}
+
 int soft_cm_address_source(const struct soft_cm_address *to, struct soft_cm_address *from)
 {
 	struct sockaddr_storage storage;

@@ -28,6 +28,9 @@ bool soft_cm_address_is_any(const struct soft_cm_address *address);
 /* Its index among the port's; -1: it is none of them. */
 int soft_cm_address_index(const struct soft_cm_address *address);
 
+/* Whether it is one of them by now: see soft_port_find(). */
+bool soft_cm_address_is_own(const struct soft_cm_address *address);
+
 /* The address that the host would send from. */
 int soft_cm_address_source(const struct soft_cm_address *to, struct soft_cm_address *from);
 

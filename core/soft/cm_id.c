@@ -160,7 +160,7 @@ SOFT_EXPORT int rdma_bind_addr(struct rdma_cm_id *verbs, struct sockaddr *addres
 		return soft_cm_return(EINVAL);
 	result = soft_cm_address_take(&claim.address, address);
 	if (!result && !soft_cm_address_is_any(&claim.address) &&
-	    soft_cm_address_index(&claim.address) < 0)
+	    !soft_cm_address_is_own(&claim.address))
 		result = EADDRNOTAVAIL;
 	if (!result)
 		result = soft_cm_port_take(&claim, &id->port);

@@ -50,7 +50,7 @@ static void on_request(struct soft_cm_link *link, const struct soft_cm_message *
 
 	link->is_fresh = false;
 	if (listener && listener->verbs.ps == message->space && has_room(listener) &&
-	    soft_cm_address_index(&message->to) >= 0)
+	    soft_cm_address_is_own(&message->to))
 		id = soft_cm_id_new(listener->verbs.channel, listener->verbs.context,
 				    listener->verbs.ps, listener->verbs.qp_type);
 	if (!id) {

@@ -38,11 +38,12 @@ static int find_way(const struct soft_cm_address *to, struct soft_cm_address *fr
 {
 	struct soft_cm_address route;
 	int result = soft_cm_address_source(to, &route);
+	bool has_route = !result && soft_cm_address_is_own(&route);
 
 	*is_known = soft_cm_address_index(to) >= 0 || soft_cm_port_is_known(to);
 	if (from->family && !soft_cm_address_is_any(from))
 		return 0;
-	if (result || soft_cm_address_index(&route) < 0)
+	if (!has_route)
 		result = *is_known ? any_source(to, &route) : result;
 	if (result)
 		return result;

@@ -158,6 +158,34 @@ static void fill_operations(struct verbs_context *verbs)
 	verbs->context.ops.post_recv = soft_qp_post_receive;
 }
 
+static void list(struct soft_context *context)
+{
+	pthread_mutex_lock(&soft_process.telling);
+	context->next = soft_process.contexts;
+	soft_process.contexts = context;
+	pthread_mutex_unlock(&soft_process.telling);
+}
+
+static void unlist(const struct soft_context *context)
+{
+	struct soft_context **at = &soft_process.contexts;
+
+	pthread_mutex_lock(&soft_process.telling);
+	while (*at && *at != context)
+		at = &(*at)->next;
+	if (*at)
+		*at = context->next;
+	pthread_mutex_unlock(&soft_process.telling);
+}
+
+void soft_device_tell(enum ibv_event_type type)
+{
+	pthread_mutex_lock(&soft_process.telling);
+	for (struct soft_context *one = soft_process.contexts; one; one = one->next)
+		soft_event_tell(&one->events, type, SOFT_PORT);
+	pthread_mutex_unlock(&soft_process.telling);
+}
+
 SOFT_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
 	struct soft_context *context = calloc(1, sizeof(*context));
@@ -182,7 +210,8 @@ SOFT_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
 	context->verbs.context.num_comp_vectors = SOFT_VECTORS;
 	context->verbs.context.abi_compat = __VERBS_ABI_IS_EXTENDED;
 	pthread_mutex_init(&context->verbs.context.mutex, NULL);
-	soft_fault_open(&context->verbs.context);
+	soft_fault_extend_context(&context->verbs.context);
+	list(context);
 	return &context->verbs.context;
 leave:
 	soft_process_leave();
@@ -197,9 +226,10 @@ SOFT_EXPORT int ibv_close_device(struct ibv_context *verbs)
 	struct soft_context *context = soft_device_context(verbs);
 	bool is_own = context->pid == getpid();
 
-	soft_fault_close(verbs);
-	if (is_own)
+	if (is_own) {
+		unlist(context);
 		soft_event_orphan(verbs);
+	}
 	soft_event_finish(&context->events);
 	pthread_mutex_destroy(&verbs->mutex);
 	if (is_own)

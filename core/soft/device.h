@@ -27,12 +27,15 @@ struct soft_context {
 	struct soft_events events;
 	struct verbs_context verbs;
 	pid_t pid; /* of who opened it: a forked child closes its copy, and no more */
-	struct soft_context *next; /* where faults are planned */
+	struct soft_context *next;
 };
 
 static inline struct soft_context *soft_device_context(struct ibv_context *context)
 {
 	return CONTAINER_OF(context, struct soft_context, verbs.context);
 }
+
+/* Tells all contexts of what has become of the port, or of the device. */
+void soft_device_tell(enum ibv_event_type type);
 
 #endif

@@ -43,9 +43,7 @@ int soft_fault_call(enum soft_call call);
 int soft_fault_begin(void);
 void soft_fault_end(void);
 
-/* A context that is opened has its functions replaced, and hears of its port. */
-void soft_fault_open(struct ibv_context *context);
-void soft_fault_close(struct ibv_context *context);
+/* Functions of what is opened or made are replaced. */
 void soft_fault_extend_context(struct ibv_context *context);
 void soft_fault_extend_qp(struct ibv_qp_ex *qp);
 void soft_fault_extend_cq(struct ibv_cq_ex *cq);

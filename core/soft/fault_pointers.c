@@ -158,6 +158,8 @@ void soft_fault_extend_context(struct ibv_context *context)
 	struct verbs_context *verbs = &soft_device_context(context)->verbs;
 	struct ibv_context_ops *ops = &context->ops;
 
+	if (!soft_fault_is_planned)
+		return;
 	own.query_port = verbs->query_port;
 	own.query_device_ex = verbs->query_device_ex;
 	own.query_rt_values = verbs->query_rt_values;

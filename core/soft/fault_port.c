@@ -16,7 +16,6 @@
 #include "core/soft/time.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct soft_context *contexts;
 static struct soft_source timer = {.fd = -1};
 static uint64_t armed_ns = UINT64_MAX;
 static _Atomic uint64_t up_ns; /* 0: the link is not down */
@@ -70,14 +69,6 @@ static void show(void)
 	atomic_store(&image->is_down, soft_fault_is_down() || soft_fault_is_removed());
 }
 
-static void tell(enum ibv_event_type type)
-{
-	pthread_mutex_lock(&mutex);
-	for (struct soft_context *one = contexts; one; one = one->next)
-		soft_event_tell(&one->events, type, SOFT_PORT);
-	pthread_mutex_unlock(&mutex);
-}
-
 void soft_fault_link_down(uint64_t for_ns)
 {
 	uint64_t until_ns = soft_time_ns() + for_ns;
@@ -85,7 +76,7 @@ void soft_fault_link_down(uint64_t for_ns)
 
 	show();
 	if (was_up)
-		tell(IBV_EVENT_PORT_ERR);
+		soft_device_tell(IBV_EVENT_PORT_ERR);
 	soft_fault_wake_at(until_ns);
 }
 
@@ -107,7 +98,7 @@ static void tell_removal(void)
 		if (soft_table_get(qps, i))
 			soft_qp_fail(&soft_process.self, i, SOFT_QP_NO_EVENT);
 	pthread_mutex_unlock(&qps->mutex);
-	tell(IBV_EVENT_DEVICE_FATAL);
+	soft_device_tell(IBV_EVENT_DEVICE_FATAL);
 	soft_fault_cm_remove();
 }
 
@@ -132,7 +123,7 @@ static void on_timer(struct soft_source *source, uint32_t events)
 	if (soft_fault_is_down() && atomic_load(&up_ns) <= now_ns) {
 		atomic_store(&up_ns, 0);
 		show();
-		tell(IBV_EVENT_PORT_ACTIVE);
+		soft_device_tell(IBV_EVENT_PORT_ACTIVE);
 	} else if (soft_fault_is_down()) {
 		next_ns = least(next_ns, atomic_load(&up_ns));
 	}
@@ -165,32 +156,4 @@ void soft_fault_end(void)
 	if (timer.fd >= 0)
 		close(timer.fd);
 	timer.fd = -1;
-}
-
-void soft_fault_open(struct ibv_context *verbs)
-{
-	struct soft_context *context = soft_device_context(verbs);
-
-	if (!soft_fault_is_planned)
-		return;
-	soft_fault_extend_context(verbs);
-	pthread_mutex_lock(&mutex);
-	context->next = contexts;
-	contexts = context;
-	pthread_mutex_unlock(&mutex);
-}
-
-void soft_fault_close(struct ibv_context *verbs)
-{
-	struct soft_context *context = soft_device_context(verbs);
-	struct soft_context **at = &contexts;
-
-	if (!soft_fault_is_planned)
-		return;
-	pthread_mutex_lock(&mutex);
-	while (*at && *at != context)
-		at = &(*at)->next;
-	if (*at)
-		*at = context->next;
-	pthread_mutex_unlock(&mutex);
 }

@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/types.h>
 
+#include "core/soft/device.h"
 #include "core/soft/export.h"
 #include "core/soft/fault.h"
 #include "core/soft/process.h"
@@ -54,18 +56,36 @@ static void to_gid(const struct sockaddr *from, union ibv_gid *gid)
 	}
 }
 
-static void add(struct soft_image *image, const struct sockaddr *address, const char *interface)
+/* Whether it is one more, of so many at most. Peers may look at it at the same time. */
+static bool add(struct soft_image *image, const struct sockaddr *address, const char *interface,
+		uint32_t most)
 {
 	union ibv_gid gid;
+	uint32_t count = image->gid_count;
 
 	to_gid(address, &gid);
-	for (uint32_t i = 0; i < image->gid_count; i++)
-		if (!memcmp(&image->gid[i], &gid, sizeof(gid)))
-			return;
-	if (image->gid_count == SOFT_GIDS)
-		return;
-	image->interface[image->gid_count] = if_nametoindex(interface);
-	image->gid[image->gid_count++] = gid;
+	if (count >= most || soft_port_index(image, &gid) >= 0)
+		return false;
+	image->interface[count] = if_nametoindex(interface);
+	image->gid[count] = gid;
+	__atomic_store_n(&image->gid_count, count + 1, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* Whether there are any that are new. */
+static bool add_all(struct soft_image *image, uint32_t most)
+{
+	struct ifaddrs *all = NULL;
+	bool has_new = false;
+
+	if (getifaddrs(&all))
+		return false;
+	for (int wanted = 0; wanted < 6; wanted++)
+		for (const struct ifaddrs *one = all; one; one = one->ifa_next)
+			if (rank(one) == wanted)
+				has_new |= add(image, one->ifa_addr, one->ifa_name, most);
+	freeifaddrs(all);
+	return has_new;
 }
 
 void soft_port_fill(struct soft_image *image)
@@ -74,17 +94,27 @@ void soft_port_fill(struct soft_image *image)
 		.sin_family = AF_INET,
 		.sin_addr.s_addr = __builtin_bswap32(INADDR_LOOPBACK),
 	};
-	struct ifaddrs *all = NULL;
 
-	if (getifaddrs(&all))
-		all = NULL;
-	for (int wanted = 0; wanted < 6; wanted++)
-		for (const struct ifaddrs *one = all; one; one = one->ifa_next)
-			if (rank(one) == wanted)
-				add(image, one->ifa_addr, one->ifa_name);
-	freeifaddrs(all);
-	/* Also where the loopback is down, a process may talk to itself. */
-	add(image, (const struct sockaddr *)&localhost, "lo");
+	/* A process may always talk to itself: where the loopback is down, and beside any others. */
+	add_all(image, SOFT_GIDS - 1);
+	add(image, (const struct sockaddr *)&localhost, "lo", SOFT_GIDS);
+}
+
+int soft_port_find(const union ibv_gid *gid)
+{
+	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	struct soft_image *image = soft_process.arena.image;
+	int index = soft_port_index(image, gid);
+	bool has_new;
+
+	if (index >= 0)
+		return index;
+	pthread_mutex_lock(&mutex);
+	has_new = add_all(image, SOFT_GIDS);
+	pthread_mutex_unlock(&mutex);
+	if (has_new)
+		soft_device_tell(IBV_EVENT_GID_CHANGE);
+	return soft_port_index(image, gid);
 }
 
 const union ibv_gid *soft_port_gid(const struct soft_image *image, uint32_t index)

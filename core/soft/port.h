@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The one port of the soft device, and its GIDs: the addresses of the host's
- * interfaces, those of the loopback last, so that a machine without a network has one.
+ * interfaces, those of the loopback last, so that a machine without a network has one. A GID
+ * stays, whatever becomes of the address.
  */
 #ifndef CORE_SOFT_PORT_H
 #define CORE_SOFT_PORT_H
@@ -27,6 +28,12 @@ const union ibv_gid *soft_port_gid(const struct soft_image *image, uint32_t inde
 
 /* The index of a GID, or -1. */
 int soft_port_index(const struct soft_image *image, const union ibv_gid *gid);
+
+/*
+ * The same of this process's own: where it is not known yet, its interface may have got it after
+ * the device was opened. All that are new are GIDs from then on, and contexts are told.
+ */
+int soft_port_find(const union ibv_gid *gid);
 
 /* Whether a GID stands for an IPv4 address. */
 bool soft_port_is_v4(const union ibv_gid *gid);

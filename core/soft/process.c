@@ -23,6 +23,7 @@ struct soft_process soft_process = {
 	.mutex = PTHREAD_MUTEX_INITIALIZER,
 	.meeting = PTHREAD_MUTEX_INITIALIZER,
 	.looking = PTHREAD_MUTEX_INITIALIZER,
+	.telling = PTHREAD_MUTEX_INITIALIZER,
 };
 
 static bool is_alive(uint32_t holder)
@@ -177,6 +178,7 @@ static void forget_parent(void)
 	pthread_mutex_init(&soft_process.mutex, NULL);
 	pthread_mutex_init(&soft_process.meeting, NULL);
 	pthread_mutex_init(&soft_process.looking, NULL);
+	pthread_mutex_init(&soft_process.telling, NULL);
 	soft_progress_forget();
 	soft_cm_link_forget_all();
 }

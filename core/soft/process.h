@@ -51,6 +51,8 @@ struct soft_process {
 	_Atomic uint32_t next_pd;
 	_Atomic uint32_t next_key;
 	_Atomic uint32_t next_channel_generation;
+	pthread_mutex_t telling; /* who looks at the contexts */
+	struct soft_context *contexts;
 };
 
 extern struct soft_process soft_process;

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Two processes in networks of their own, where both have nothing but the loopback, meet by
- * rdma_cm; and what a connection is asked to be, or comes to where nobody answers.
+ * rdma_cm; what a connection is asked to be, or comes to where nobody answers; and addresses
+ * that are many, or that come late.
  */
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <poll.h>
 #include <rdma/rdma_cma.h>
 #include <signal.h>
@@ -15,6 +19,7 @@
 #include <unistd.h>
 
 #include "core/soft/cm.h"
+#include "core/soft/image.h"
 #include "core/soft/test/network.h"
 #include "core/soft/test/stage.h"
 
@@ -26,6 +31,43 @@ enum {
 
 static bool has_networks;
 static pid_t whole;
+
+/* The addresses of this machine, if they are made up: 127.0.0.1 comes last. */
+static struct made_up {
+	struct sockaddr_in address;
+	struct ifaddrs entry;
+} made_up[100];
+
+static size_t n_made_up;
+
+int getifaddrs(struct ifaddrs **list)
+{
+	static char name[] = "lo";
+
+	if (!n_made_up)
+		return ((int (*)(struct ifaddrs **))dlsym(RTLD_NEXT, "getifaddrs"))(list);
+	for (size_t i = 0; i < n_made_up; i++) {
+		bool is_last = i + 1 == n_made_up;
+
+		made_up[i].address.sin_family = AF_INET;
+		made_up[i].address.sin_addr.s_addr =
+			htonl(is_last ? INADDR_LOOPBACK : INADDR_LOOPBACK + 8 + (uint32_t)i);
+		made_up[i].entry = (struct ifaddrs){
+			.ifa_next = is_last ? NULL : &made_up[i + 1].entry,
+			.ifa_name = name,
+			.ifa_flags = IFF_UP | (is_last ? IFF_LOOPBACK : 0),
+			.ifa_addr = (struct sockaddr *)&made_up[i].address,
+		};
+	}
+	*list = &made_up[0].entry;
+	return 0;
+}
+
+void freeifaddrs(struct ifaddrs *list)
+{
+	if (list != &made_up[0].entry)
+		((void (*)(struct ifaddrs *))dlsym(RTLD_NEXT, "freeifaddrs"))(list);
+}
 
 struct side {
 	struct rdma_event_channel *channel;
@@ -89,10 +131,9 @@ static void close_side(struct side *side)
 	rdma_destroy_event_channel(side->channel);
 }
 
-static uint16_t listen_on(struct side *side)
+static uint16_t listen_on(struct side *side, uint32_t own)
 {
-	struct sockaddr_in address = {.sin_family = AF_INET,
-				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(own)};
 
 	open_side(side);
 	assert_int_equal(rdma_create_id(side->channel, &side->id, NULL, RDMA_PS_TCP), 0);
@@ -115,11 +156,10 @@ static void accept_one(struct side *listener, struct side *side)
 	assert_int_equal(rdma_accept(side->id, &param), 0);
 }
 
-static void call(struct side *side, uint16_t port, uint8_t tos)
+static void call_at(struct side *side, uint32_t other, uint16_t port, uint8_t tos)
 {
-	struct sockaddr_in address = {.sin_family = AF_INET,
-				      .sin_port = htons(port),
-				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(other)};
 	struct rdma_conn_param param = {.retry_count = 7, .rnr_retry_count = 7};
 
 	open_side(side);
@@ -133,6 +173,11 @@ static void call(struct side *side, uint16_t port, uint8_t tos)
 	hear(side, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
 	furnish(side);
 	assert_int_equal(rdma_connect(side->id, &param), 0);
+}
+
+static void call(struct side *side, uint16_t port, uint8_t tos)
+{
+	call_at(side, INADDR_LOOPBACK, port, tos);
 }
 
 static void write_word(struct side *side, const struct place *place)
@@ -161,7 +206,7 @@ static void serve(int socket)
 
 	if (network_enter())
 		_exit(1);
-	port = listen_on(&listener);
+	port = listen_on(&listener, INADDR_LOOPBACK);
 	assert_int_equal(write(socket, &port, sizeof(port)), sizeof(port));
 	accept_one(&listener, &side);
 	hear(&side, RDMA_CM_EVENT_ESTABLISHED, 0, NULL);
@@ -237,7 +282,7 @@ static void test_type_of_service_and_early_data(void **unused)
 	struct side listener;
 	struct side client;
 	struct side server;
-	uint16_t port = listen_on(&listener);
+	uint16_t port = listen_on(&listener, INADDR_LOOPBACK);
 
 	call(&client, port, TOS);
 	accept_one(&listener, &server);
@@ -271,7 +316,7 @@ static void test_nobody_answers(void **unused)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
 	child = fork();
 	if (!child) {
-		port = listen_on(&listener);
+		port = listen_on(&listener, INADDR_LOOPBACK);
 		_exit(write(ends[1], &port, sizeof(port)) != sizeof(port) || pause());
 	}
 	assert_int_equal(read(ends[0], &port, sizeof(port)), sizeof(port));
@@ -289,12 +334,143 @@ static void test_nobody_answers(void **unused)
 	close(ends[1]);
 }
 
+/* By a child: this process has the device open already, and by addresses that are real. */
+static void have_child(void (*run)(int socket), int socket)
+{
+	int status;
+	pid_t child = fork();
+
+	if (!child) {
+		run(socket);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static void look_at_many(int unused)
+{
+	struct ibv_context *context;
+	union ibv_gid gid;
+
+	n_made_up = ARRAY_LENGTH(made_up);
+	context = stage_open_device();
+	assert_int_equal(ibv_query_gid(context, 1, 0, &gid), 0);
+	assert_memory_equal(&gid.raw[12], "\x7f\0\0\x09", 4);
+	assert_int_equal(ibv_query_gid(context, 1, SOFT_GIDS - 1, &gid), 0);
+	assert_memory_equal(&gid.raw[12], "\x7f\0\0\x01", 4);
+	assert_int_equal(ibv_close_device(context), 0);
+}
+
+/* 127.0.0.1 has a place, however many there are before it. */
+static void test_more_addresses_than_there_is_room_for(void **unused)
+{
+	have_child(look_at_many, -1);
+}
+
+static void assert_gid_change(struct ibv_context *context)
+{
+	struct pollfd readable = {.fd = context->async_fd, .events = POLLIN};
+	struct ibv_async_event event;
+
+	assert_int_equal(poll(&readable, 1, PATIENCE_MS), 1);
+	assert_int_equal(ibv_get_async_event(context, &event), 0);
+	assert_int_equal(event.event_type, IBV_EVENT_GID_CHANGE);
+	assert_int_equal(event.element.port_num, 1);
+	ibv_ack_async_event(&event);
+}
+
+/* The child's part: its interface gets another address after it listens on all. */
+static void serve_late(int socket)
+{
+	struct ibv_context *context;
+	struct side listener;
+	struct side side;
+	uint16_t port;
+
+	n_made_up = 1;
+	context = stage_open_device();
+	port = listen_on(&listener, INADDR_ANY);
+	n_made_up = 2;
+	assert_int_equal(write(socket, &port, sizeof(port)), sizeof(port));
+	accept_one(&listener, &side);
+	assert_gid_change(context);
+	hear(&side, RDMA_CM_EVENT_ESTABLISHED, 0, NULL);
+	hear(&side, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
+	assert_int_equal(side.word, WORD);
+	assert_int_equal(rdma_disconnect(side.id), 0);
+	close_side(&side);
+	close_side(&listener);
+	assert_int_equal(ibv_close_device(context), 0);
+	_exit(0);
+}
+
+static void call_late(int socket)
+{
+	struct ibv_context *context;
+	struct place place;
+	struct side side;
+	uint16_t port;
+
+	n_made_up = 2;
+	context = stage_open_device();
+	assert_int_equal(read(socket, &port, sizeof(port)), sizeof(port));
+	call_at(&side, INADDR_LOOPBACK + 8, port, 0);
+	hear(&side, RDMA_CM_EVENT_ESTABLISHED, 0, &place);
+	write_word(&side, &place);
+	assert_int_equal(rdma_disconnect(side.id), 0);
+	hear(&side, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
+	close_side(&side);
+	assert_int_equal(ibv_close_device(context), 0);
+}
+
+/* Who comes by it is let in, and what he writes arrives. */
+static void test_an_address_that_comes_late(void **unused)
+{
+	int ends[2];
+	int status;
+	pid_t server;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+	server = fork();
+	if (!server)
+		serve_late(ends[1]);
+	close(ends[1]);
+	have_child(call_late, ends[0]);
+	assert_int_equal(waitpid(server, &status, 0), server);
+	assert_int_equal(status, 0);
+	close(ends[0]);
+}
+
+static void bind_late(int unused)
+{
+	struct ibv_context *context;
+	struct side listener;
+
+	n_made_up = 1;
+	context = stage_open_device();
+	n_made_up = 2;
+	listen_on(&listener, INADDR_LOOPBACK + 8);
+	assert_gid_change(context);
+	close_side(&listener);
+	assert_int_equal(ibv_close_device(context), 0);
+}
+
+/* Who binds to one, too. */
+static void test_an_own_address_that_comes_late(void **unused)
+{
+	have_child(bind_late, -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_two_networks, end_child),
 		cmocka_unit_test_teardown(test_type_of_service_and_early_data, end_child),
 		cmocka_unit_test_teardown(test_nobody_answers, end_child),
+		cmocka_unit_test_teardown(test_more_addresses_than_there_is_room_for, end_child),
+		cmocka_unit_test_teardown(test_an_address_that_comes_late, end_child),
+		cmocka_unit_test_teardown(test_an_own_address_that_comes_late, end_child),
 	};
 
 	whole = getpid();
