@@ -8,6 +8,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "core/soft/channel.h"
 #include "core/soft/cq.h"
 #include "core/soft/device.h"
 #include "core/soft/export.h"
@@ -44,7 +45,7 @@ void soft_event_finish(struct soft_events *events)
 }
 
 /* A ring that is full loses the event, as a device's does. */
-void soft_event_leave(struct soft_peer *owner, enum ibv_event_type type, uint32_t index)
+void soft_event_leave(struct soft_peer *owner, uint32_t type, uint32_t index)
 {
 	struct soft_events_image *ring = &owner->arena->image->events;
 	uint32_t tail;
@@ -150,6 +151,18 @@ void soft_event_orphan(const struct ibv_context *context)
 	}
 }
 
+static void ring_channel(uint32_t number)
+{
+	struct soft_table *channels = &soft_process.channels;
+	struct soft_channel *channel;
+
+	pthread_mutex_lock(&channels->mutex);
+	channel = soft_table_get(channels, number);
+	if (channel)
+		soft_service_ring(channel->verbs.fd);
+	pthread_mutex_unlock(&channels->mutex);
+}
+
 /*
  * What is lost with a queue that is overrun nobody learns: all queue pairs that complete
  * to it stop.
@@ -183,6 +196,10 @@ void soft_event_distribute(void)
 		struct soft_event_image image = ring->event[head % SOFT_EVENTS];
 
 		atomic_store(&ring->head, ++head);
+		if (image.type == SOFT_EVENT_RING) {
+			ring_channel(image.index);
+			continue;
+		}
 		give(&image);
 		fail_users(&image);
 	}

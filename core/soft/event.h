@@ -13,6 +13,9 @@
 struct soft_peer;
 struct soft_event;
 
+/* For the owner's device alone: a completion channel, by its number, that has to be rung. */
+#define SOFT_EVENT_RING 0x10000
+
 /* Of a context: those that wait to be fetched. */
 struct soft_events {
 	int fd;
@@ -26,7 +29,7 @@ int soft_event_init(struct soft_events *events);
 void soft_event_finish(struct soft_events *events);
 
 /* Leaves an event about the owner's object of that index, and rings. */
-void soft_event_leave(struct soft_peer *owner, enum ibv_event_type type, uint32_t index);
+void soft_event_leave(struct soft_peer *owner, uint32_t type, uint32_t index);
 
 /* Tells a context of its port, or of its device. */
 void soft_event_tell(struct soft_events *events, enum ibv_event_type type, int port);

@@ -19,7 +19,7 @@
 #include "core/soft/lock.h"
 
 #define SOFT_IMAGE_MAGIC   0x766d7366 /* "vmsf" */
-#define SOFT_IMAGE_VERSION 7
+#define SOFT_IMAGE_VERSION 8
 
 enum {
 	SOFT_SLOT_BITS = 11,
@@ -159,7 +159,7 @@ struct soft_memory_image {
 };
 
 struct soft_event_image {
-	uint32_t type; /* enum ibv_event_type */
+	uint32_t type; /* enum ibv_event_type, or SOFT_EVENT_RING */
 	uint32_t index;
 };
 

@@ -35,7 +35,8 @@ int soft_message_send(int socket, const struct soft_message *message,
 
 /*
  * Receives without waiting: -EAGAIN if there is none, -ECONNRESET at the end, -EPROTO if
- * it is no such message. Descriptors that did not come are -1.
+ * it is no such message, -EMFILE if it is one and this process has no room for all of its
+ * descriptors. Those that did not come are -1.
  */
 int soft_message_receive(int socket, struct soft_message *message, int fd[static SOFT_MESSAGE_FDS]);
 

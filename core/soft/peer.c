@@ -18,6 +18,7 @@
 
 #include "core/compiler.h"
 #include "core/soft/errand.h"
+#include "core/soft/event.h"
 #include "core/soft/message.h"
 #include "core/soft/process.h"
 #include "core/soft/time.h"
@@ -124,12 +125,27 @@ static int take_channel(struct soft_peer *peer, const struct soft_message *messa
 		return -EPROTO;
 	channel = &peer->channel[message->slot];
 	soft_peer_part_channel(channel);
+	atomic_store(&channel->fd, -1);
 	if (message->kind == SOFT_MESSAGE_CHANNEL_GONE)
 		return 0;
 	if (!message->generation || !is_anonymous(fd[0]))
 		return -EPROTO;
 	soft_peer_set_channel(channel, fd[0], message->generation);
 	fd[0] = -1;
+	return 0;
+}
+
+/* There was no room here for its descriptor: the peer rings it by itself. */
+static COLD int miss_channel(struct soft_peer *peer, const struct soft_message *message)
+{
+	struct soft_peer_channel *channel;
+
+	if (message->kind != SOFT_MESSAGE_CHANNEL || !message->slot ||
+	    message->slot >= SOFT_CHANNELS)
+		return -EMFILE;
+	channel = &peer->channel[message->slot];
+	soft_peer_part_channel(channel);
+	atomic_store(&channel->fd, SOFT_MISSING);
 	return 0;
 }
 
@@ -150,6 +166,25 @@ static int take_arena(struct soft_peer *peer, const struct soft_message *message
 	return 0;
 }
 
+static int take(struct soft_peer *peer, const struct soft_message *message, int *fd)
+{
+	int result = -EPROTO;
+
+	switch (message->kind) {
+	case SOFT_MESSAGE_CHANNEL:
+	case SOFT_MESSAGE_CHANNEL_GONE:
+		result = take_channel(peer, message, fd);
+		break;
+	case SOFT_MESSAGE_HELLO:
+		result = take_arena(peer, message, fd);
+		break;
+	default:
+		break;
+	}
+	close_fds(fd);
+	return result;
+}
+
 /* Takes what the peer has said until now: 0, or a negative errno at its end. */
 static int hear(struct soft_peer *peer)
 {
@@ -159,20 +194,10 @@ static int hear(struct soft_peer *peer)
 
 	for (unsigned int i = 0; i < WORDS_MAX && !result; i++) {
 		result = soft_message_receive(peer->source.fd, &message, fd);
-		if (result)
-			break;
-		switch (message.kind) {
-		case SOFT_MESSAGE_CHANNEL:
-		case SOFT_MESSAGE_CHANNEL_GONE:
-			result = take_channel(peer, &message, fd);
-			break;
-		case SOFT_MESSAGE_HELLO:
-			result = take_arena(peer, &message, fd);
-			break;
-		default:
-			result = -EPROTO;
-		}
-		close_fds(fd);
+		if (!result)
+			result = take(peer, &message, fd);
+		else if (result == -EMFILE)
+			result = miss_channel(peer, &message);
 	}
 	return result == -EAGAIN ? 0 : result;
 }
@@ -491,6 +516,15 @@ static COLD int learn_and_enter(struct soft_peer *peer, struct soft_peer_channel
 	return enter(channel, generation);
 }
 
+static COLD void have_rung(struct soft_peer *peer, const struct soft_peer_channel *channel,
+			   uint32_t count)
+{
+	if (atomic_load(&channel->fd) != SOFT_MISSING)
+		return;
+	for (; count; count--)
+		soft_event_leave(peer, SOFT_EVENT_RING, (uint32_t)(channel - peer->channel));
+}
+
 void soft_peer_ring_channel(struct soft_peer *peer, uint32_t number, uint32_t generation,
 			    uint32_t count)
 {
@@ -504,8 +538,10 @@ void soft_peer_ring_channel(struct soft_peer *peer, uint32_t number, uint32_t ge
 	fd = enter(channel, generation);
 	if (unlikely(fd < 0))
 		fd = learn_and_enter(peer, channel, generation);
-	if (fd < 0)
+	if (unlikely(fd < 0)) {
+		have_rung(peer, channel, count);
 		return;
+	}
 	for (; count; count--)
 		soft_service_ring(fd);
 	leave(channel);

@@ -509,6 +509,69 @@ static void test_no_descriptor_left(void **unused)
 	pair_tear_down(&pair);
 }
 
+/* With one more channel than the other end has room for: asleep until a message comes by it. */
+static void sleep_on_another(struct pair *pair)
+{
+	struct ibv_comp_channel *channel;
+	struct ibv_qp_init_attr init = {
+		.cap = {1, 1, 1, 1, 0},
+                  .qp_type = IBV_QPT_RC
+        };
+	struct ibv_recv_wr wr = {0};
+	struct ibv_recv_wr *bad;
+	struct pollfd event;
+	uint32_t other;
+	struct ibv_qp *qp;
+	struct ibv_cq *cq;
+	void *context;
+
+	pair_hear(pair->socket, &other, sizeof(other));
+	channel = ibv_create_comp_channel(pair->stage.context);
+	assert_non_null(channel);
+	init.send_cq = init.recv_cq = ibv_create_cq(pair->stage.context, 4, NULL, channel, 0);
+	qp = ibv_create_qp(pair->stage.pd, &init);
+	assert_non_null(qp);
+	stage_connect(qp, &pair->there.gid, other, &(struct stage_ways){0});
+	assert_int_equal(ibv_post_recv(qp, &wr, &bad), 0);
+	assert_int_equal(ibv_req_notify_cq(init.recv_cq, 0), 0);
+	pair_tell(pair->socket, &qp->qp_num, sizeof(qp->qp_num));
+	event = (struct pollfd){.fd = channel->fd, .events = POLLIN};
+	assert_int_equal(poll(&event, 1, 10000), 1);
+	assert_int_equal(ibv_get_cq_event(channel, &cq, &context), 0);
+	ibv_ack_cq_events(cq, 1);
+	assert_int_equal(stage_await(cq).status, IBV_WC_SUCCESS);
+	pair_sleep(pair);
+	assert_int_equal(ibv_destroy_qp(qp), 0);
+	assert_int_equal(ibv_destroy_cq(cq), 0);
+	assert_int_equal(ibv_destroy_comp_channel(channel), 0);
+}
+
+/* A peer stays one, and its sleepers are woken, when its channel's descriptor cannot be had. */
+static void test_no_descriptor_left_for_a_channel(void **unused)
+{
+	struct rlimit before;
+	struct rlimit none;
+	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_send_wr *bad;
+	struct pair pair;
+	struct stage_end *end = &pair.stage.end[1];
+	uint32_t number;
+
+	pair_set_up(&pair, sleep_on_another, &(struct stage_ways){0});
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	/* What is open stays so. */
+	none = (struct rlimit){0, before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	pair_tell(pair.socket, &end->qp->qp_num, sizeof(end->qp->qp_num));
+	pair_hear(pair.socket, &number, sizeof(number));
+	stage_connect(end->qp, &pair.there.gid, number, &(struct stage_ways){0});
+	assert_int_equal(ibv_post_send(end->qp, &wr, &bad), 0);
+	assert_int_equal(stage_await(end->cq).status, IBV_WC_SUCCESS);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	pair_tell(pair.socket, "e", 1);
+	pair_tear_down(&pair);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -517,6 +580,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_a_target_that_is_stopped, pair_end_child),
 		cmocka_unit_test_teardown(test_no_thread_is_busy, pair_end_child),
 		cmocka_unit_test_teardown(test_no_descriptor_left, pair_end_child),
+		cmocka_unit_test_teardown(test_no_descriptor_left_for_a_channel, pair_end_child),
 		cmocka_unit_test_teardown(test_messages_and_events, pair_end_child),
 		cmocka_unit_test_teardown(test_a_target_that_is_killed, pair_end_child),
 		cmocka_unit_test_teardown(test_locks_of_one_that_is_killed, pair_end_child),
