@@ -4,8 +4,9 @@
  * it, so that whoever waits long finds out that the holder was killed, and takes the
  * lock over: what it guards must be in order after each single store, or be mended by
  * who is told that it took over. Waiting spins, then yields, then sleeps, so that one
- * processor is enough. A holder that was stopped (SIGSTOP) is waited for a second; who
- * did long work, or is about to show what he did, asks whether he still has the lock.
+ * processor is enough. A holder that was stopped (SIGSTOP, or frozen by its cgroup) is waited
+ * for a second; who did long work, or is about to show what he did, asks whether he still has
+ * the lock.
  */
 #ifndef CORE_SOFT_LOCK_H
 #define CORE_SOFT_LOCK_H
@@ -29,7 +30,7 @@ extern bool (*soft_lock_is_alive)(uint32_t holder);
 /* Whether none of its threads may run: set beside it. */
 extern bool (*soft_lock_is_stopped)(uint32_t holder);
 
-/* The long way. Whether it was taken over from a dead process. */
+/* The long way. Whether it was taken over from a process that is dead, or stopped. */
 bool soft_lock_wait(struct soft_lock *lock);
 
 static ALWAYS_INLINE bool soft_lock_try(struct soft_lock *lock)
@@ -40,7 +41,7 @@ static ALWAYS_INLINE bool soft_lock_try(struct soft_lock *lock)
 						       memory_order_acquire, memory_order_relaxed);
 }
 
-/* Whether it was taken over from a dead process. */
+/* The same, which is false where nobody had it. */
 static ALWAYS_INLINE bool soft_lock_take(struct soft_lock *lock)
 {
 	if (likely(soft_lock_try(lock)))

@@ -60,7 +60,7 @@ bool soft_queue_first(const struct soft_arena *arena, struct soft_queue *queue,
 bool soft_queue_complete(struct soft_peer *owner, struct soft_queue *queue, uint32_t cq,
 			 struct soft_cq_entry *entry);
 
-/* With the lock taken over from a dead process: what is owed is put, as flushed. */
+/* With the lock taken over from one that is dead or stopped: what is owed is put, as flushed. */
 void soft_queue_mend(struct soft_peer *owner, struct soft_queue *queue);
 
 /* Takes the lock. */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/soft/cm_link.h"
+#include "core/soft/frozen.h"
 #include "core/soft/message.h"
 
 /* What processes share, as much of it as its sizes tell. */
@@ -329,17 +330,13 @@ static bool is_thread_stopped(int tasks, const char *thread)
 	return state && (state[2] == 'T' || state[2] == 't');
 }
 
-bool soft_registry_is_stopped(const struct soft_registry *registry, uint32_t slot,
-			      uint32_t generation)
+static bool are_threads_stopped(pid_t process)
 {
-	bool is_stopped = soft_registry_is_alive(registry, slot, generation);
-	pid_t process = is_stopped ? holder_of(registry, slot) : 0;
 	const struct dirent *entry;
+	bool is_stopped = true;
 	char path[32];
 	DIR *tasks;
 
-	if (process <= 0)
-		return false;
 	snprintf(path, sizeof(path), "/proc/%d/task", process);
 	tasks = opendir(path);
 	if (!tasks)
@@ -349,6 +346,15 @@ bool soft_registry_is_stopped(const struct soft_registry *registry, uint32_t slo
 			is_stopped = is_thread_stopped(dirfd(tasks), entry->d_name);
 	closedir(tasks);
 	return is_stopped;
+}
+
+bool soft_registry_is_stopped(const struct soft_registry *registry, uint32_t slot,
+			      uint32_t generation)
+{
+	pid_t process =
+		soft_registry_is_alive(registry, slot, generation) ? holder_of(registry, slot) : 0;
+
+	return process > 0 && (are_threads_stopped(process) || soft_frozen("", process));
 }
 
 void soft_registry_sum(const struct soft_registry *registry, uint32_t sum[SOFT_KINDS])
