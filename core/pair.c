@@ -30,7 +30,12 @@ static bool is_ethernet(const struct rdma_state *state)
 	return state->port.link_layer == IBV_LINK_LAYER_ETHERNET;
 }
 
-/* Whether packets carry GIDs: always on Ethernet, on InfiniBand where one was asked for. */
+bool pair_has_lids(const struct ibv_port_attr *port)
+{
+	return port->link_layer == IBV_LINK_LAYER_INFINIBAND;
+}
+
+/* Whether packets carry GIDs: always where there are no LIDs, else where one was asked for. */
 static bool has_gid(const struct rdma_state *state)
 {
 	return state->path.settings.gid_index >= 0;
@@ -110,7 +115,7 @@ static int choose_gid(struct rdma_state *state, struct error *error)
 	size_t count;
 	int code;
 
-	if (settings->gid_index == PAIR_GID_BEST && !is_ethernet(state)) {
+	if (settings->gid_index == PAIR_GID_BEST && pair_has_lids(&state->port)) {
 		if (settings->traffic_class)
 			return error_set(error, -EINVAL,
 					 "packets of InfiniBand have a type of service with a GID "
@@ -280,7 +285,7 @@ static int check(const struct rdma_context *ctx, const struct pair_address *remo
 		return wrong(error, "MTU", remote->mtu);
 	if (state->transport == TRANSPORT_UD && remote->qkey & CONTROLLED_QKEY)
 		return wrong(error, "Q_Key", remote->qkey);
-	if (!is_ethernet(state) && (!remote->lid || remote->lid >= MULTICAST_LID))
+	if (pair_has_lids(&state->port) && (!remote->lid || remote->lid >= MULTICAST_LID))
 		return wrong(error, "LID", remote->lid);
 	if (remote->address + remote->size < remote->address)
 		return error_set(error, -EPROTO, "the other end's buffer wraps around");

@@ -66,6 +66,9 @@ void pair_local(const struct rdma_context *ctx, struct pair_address *address);
  */
 int pair_connect(struct rdma_context *ctx, const struct pair_address *remote, struct error *error);
 
+/* Whether its ends are told apart by LIDs: of devices of a link layer of their own by GIDs. */
+bool pair_has_lids(const struct ibv_port_attr *port);
+
 /*
  * How well a GID on Ethernet suits, as PAIR_GID_BEST sees it, of an end of that address (NULL:
  * any): more is better, 0 is none.

@@ -90,12 +90,32 @@ static void test_rank_in_a_zone(void **unused)
 	assert_true(own > pair_rank_gid(&entry, &address));
 }
 
+/* What link layers there are: ibv_query_port(3). EFA's and usNIC's is unspecified. */
+static void test_links_that_have_lids(void **unused)
+{
+	static const struct {
+		uint8_t link_layer;
+		bool has_lids;
+	} rows[] = {
+		{IBV_LINK_LAYER_INFINIBAND,  true },
+		{IBV_LINK_LAYER_ETHERNET,    false},
+		{IBV_LINK_LAYER_UNSPECIFIED, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		const struct ibv_port_attr port = {.link_layer = rows[i].link_layer};
+
+		assert_int_equal(pair_has_lids(&port), rows[i].has_lids);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ranks),
 		cmocka_unit_test(test_ranks_of_an_address),
 		cmocka_unit_test(test_rank_in_a_zone),
+		cmocka_unit_test(test_links_that_have_lids),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
