@@ -17,8 +17,35 @@ int grants_open(struct grants *grants, const struct buffer *buffer, struct error
 	return error_set_errno(error, -ENOMEM, "cannot make a pool");
 }
 
+/* With the last region its domain goes, whose owner could not let it go before. */
+static void retry(struct grants *grants)
+{
+	struct grant **link = &grants->left;
+
+	while (*link) {
+		struct grant *grant = *link;
+		struct grant *next = grant->next;
+		struct ibv_pd *pd = grant->mr->pd;
+
+		if (grants_give(grants, grant)) {
+			link = &grant->next;
+			continue;
+		}
+		*link = next;
+		if (!grants->has_windows)
+			ibv_dealloc_pd(pd);
+	}
+}
+
 void grants_close(struct grants *grants)
 {
+	retry(grants);
+	while (grants->left) {
+		struct grant *grant = grants->left;
+
+		grants->left = grant->next;
+		free(grant);
+	}
 	chunks_close(&grants->chunks);
 	*grants = (struct grants){0};
 }
@@ -76,6 +103,7 @@ enum pool_status grants_take(struct grants *grants, struct ibv_pd *pd,
 	struct grant *made;
 
 	grants->fault = (struct error){0};
+	retry(grants);
 	if (!asked->size)
 		return POOL_ZERO;
 	if (asked->size > grants->size)
@@ -117,6 +145,17 @@ int grants_give(struct grants *grants, struct grant *grant)
 	grants->count--;
 	free(grant);
 	return 0;
+}
+
+int grants_leave(struct grants *grants, struct grant *grant)
+{
+	int code = grants_give(grants, grant);
+
+	if (code) {
+		grant->next = grants->left;
+		grants->left = grant;
+	}
+	return code;
 }
 
 uint32_t grant_value(const struct grant *grant, uint32_t number)

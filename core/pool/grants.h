@@ -24,6 +24,7 @@ struct grants {
 	size_t count;
 	bool has_windows;   /* all have one domain; to be set after grants_open */
 	struct error fault; /* of the last POOL_NO_REGION: why */
+	struct grant *left; /* nobody's, of which the regions have refused to go */
 };
 
 /* Owned by whom it is for. */
@@ -57,6 +58,12 @@ void grant_shut(struct grant *grant);
 
 /* Nobody's queue pair may be under way in it. A region that refuses to go keeps its chunks. */
 int grants_give(struct grants *grants, struct grant *grant);
+
+/*
+ * The same of one that nobody will give again: if its region refuses, that is asked to go before
+ * each one that is taken, and at the end, and its domain, if it was the last in it.
+ */
+int grants_leave(struct grants *grants, struct grant *grant);
 
 /* What a doorbell of that number tells of: the last of every writes before it. */
 uint32_t grant_value(const struct grant *grant, uint32_t number);

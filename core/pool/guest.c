@@ -176,7 +176,7 @@ void guest_destroy(struct guest *guest)
 
 		guest->grants = grant->next;
 		length = grant->mr->length;
-		if (!grants_give(&server->grants, grant))
+		if (!grants_leave(&server->grants, grant))
 			size += length;
 	}
 	if (guest->is_welcome)
@@ -327,7 +327,7 @@ static enum pool_status take_grant(struct guest *guest, const struct pool_messag
 	if (!code)
 		return status;
 	error_set_errno(&grants->fault, code, "cannot bind a memory window");
-	grants_give(grants, *grant);
+	grants_leave(grants, *grant);
 	return POOL_NO_REGION;
 }
 
