@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the events of a device do to a connection. The device is made up. */
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -231,6 +232,46 @@ static void test_the_port_of_a_connection_by_rdma_cm(void **unused)
 	close_scene(&scene);
 }
 
+static void ignore(struct async *async, const struct ibv_async_event *event)
+{
+}
+
+static bool is_blocking(void)
+{
+	return !(fcntl(device.fds[0], F_GETFL) & O_NONBLOCK);
+}
+
+static void add_and_remove(bool was_blocking)
+{
+	struct ibv_context verbs = {.async_fd = device.fds[0]};
+	struct async asyncs[] = {
+		{.verbs = &verbs, .hear = ignore},
+		{.verbs = &verbs, .hear = ignore},
+	};
+	struct error error = {0};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(asyncs); i++)
+		assert_int_equal(async_add(&asyncs[i], &error), 0);
+	for (size_t i = 0; i < ARRAY_LENGTH(asyncs); i++) {
+		assert_false(is_blocking());
+		async_remove(&asyncs[i]);
+		async_remove(&asyncs[i]);
+	}
+	assert_int_equal(is_blocking(), was_blocking);
+}
+
+/* The context may be the program's, too: it finds it as it was, once all are through with it. */
+static void test_who_waited_for_events_may_wait_again(void **unused)
+{
+	assert_int_equal(pipe(device.fds), 0);
+	add_and_remove(true);
+	add_and_remove(true);
+	assert_int_equal(fcntl(device.fds[0], F_SETFL, O_NONBLOCK), 0);
+	add_and_remove(false);
+	close(device.fds[0]);
+	close(device.fds[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -238,6 +279,7 @@ int main(void)
 		cmocka_unit_test(test_a_port_that_was_down),
 		cmocka_unit_test(test_the_port_of_a_connection_by_rdma_cm),
 		cmocka_unit_test(test_the_device_of_a_ground),
+		cmocka_unit_test(test_who_waited_for_events_may_wait_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
