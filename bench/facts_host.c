@@ -4,13 +4,12 @@
 #include <string.h>
 
 #include "bench/facts_part.h"
+#include "core/memory.h"
 
 #define CLOCK     "/sys/devices/system/clocksource/clocksource0"
 #define HUGEPAGES "/sys/kernel/mm/hugepages"
 
-#define PROC_SIZE       8192
-#define CAP_IPC_LOCK    14
-#define WHOLE_USERSPACE 4294967295LL
+#define PROC_SIZE 8192
 
 json_t *facts_kernel(const struct facts_place *place)
 {
@@ -57,24 +56,6 @@ static void add_limit(json_t *section, const char *limits, const char *word, con
 		json_object_set_new(section, key, fact_number(value));
 }
 
-/* The kernel asks for the capability outside of any user namespace. */
-static bool is_exempt(const char *root)
-{
-	char *status = tree_text(root, PROC_SIZE, "/proc/self/status");
-	char text[TREE_TEXT];
-	long long inside = -1;
-	long long outside = -1;
-	long long length = -1;
-	bool is_capable = tree_field(status, "CapEff", text, sizeof(text)) &&
-			  strtoull(text, NULL, 16) >> CAP_IPC_LOCK & 1;
-
-	free(status);
-	if (!is_capable || !tree_line(root, text, sizeof(text), "/proc/self/uid_map"))
-		return is_capable;
-	sscanf(text, "%lld %lld %lld", &inside, &outside, &length);
-	return inside == 0 && outside == 0 && length == WHOLE_USERSPACE;
-}
-
 json_t *facts_limits(const struct facts_place *place)
 {
 	json_t *section = json_object();
@@ -84,7 +65,7 @@ json_t *facts_limits(const struct facts_place *place)
 	add_limit(section, limits, "Max open files", "nofile");
 	if (limits)
 		json_object_set_new(section, "memlock_exempt",
-				    json_boolean(is_exempt(place->root)));
+				    json_boolean(memory_is_exempt(place->root)));
 	free(limits);
 	return section;
 }

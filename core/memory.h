@@ -6,6 +6,7 @@
 #ifndef CORE_MEMORY_H
 #define CORE_MEMORY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/error.h"
@@ -21,6 +22,9 @@ uint64_t memory_most(const char *root);
 
 /* A line of /proc/meminfo, in KiB; 0 if it is not there. */
 uint64_t memory_info(const char *root, const char *name);
+
+/* Whether this process may lock more than RLIMIT_MEMLOCK: it has the capability. */
+bool memory_is_exempt(const char *root);
 
 /*
  * What an allocation did not get, and what helps: "cannot" and those words. Of a case alone, that

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
+#include "core/memory.h"
+
 int verbs_result(int result)
 {
 	if (!result)
@@ -75,8 +77,13 @@ int verbs_memory_error(struct error *error, int code, const char *what)
 	struct rlimit limit;
 	char allowed[32];
 
-	if (code != -ENOMEM || getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY)
+	if (code != -ENOMEM)
 		return error_set_errno(error, code, "cannot %s", what);
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY ||
+	    memory_is_exempt("")) {
+		error_set_errno(error, code, "cannot %s", what);
+		return error_append(error, "the device may be out of it");
+	}
 	return error_set(error, code,
 			 "cannot %s: memlock is %s; ulimit -l unlimited, or "
 			 "LimitMEMLOCK=infinity for slurmd",

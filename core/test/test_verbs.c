@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdbool.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include "core/memory.h"
 #include "core/test/check.h"
 #include "core/verbs.h"
 
@@ -113,25 +117,33 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 	return 0;
 }
 
-static void test_memory_that_cannot_be_registered(void **unused)
+/* Whether this process has the capability, from now on; false: it cannot have it. */
+static bool set_exempt(bool is_exempt)
 {
-	static const struct {
-		size_t length;
-		int refusal;
-		rlim_t memlock;
-		const char *text;
-	} rows[] = {
-		{64 << 20,  ENOMEM, 65536,
-		 "cannot register 64 MiB: memlock is 64 KiB; ulimit -l unlimited"              },
-		{4097,      ENOMEM, 0,       "cannot register 4097 bytes: memlock is 0 bytes; "},
-		{3UL << 30, ENOMEM, 1 << 30, "cannot register 3 GiB: memlock is 1 GiB; "       },
-		{4096,      EINVAL, 65536,   "cannot register 4 KiB: Invalid argument"         },
-		{1024,      EFAULT, 65536,   "cannot register 1 KiB: Bad address"              },
-	};
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2];
+
+	assert_int_equal(syscall(SYS_capget, &header, data), 0);
+	if (is_exempt)
+		data[0].effective |= 1U << CAP_IPC_LOCK;
+	else
+		data[0].effective &= ~(1U << CAP_IPC_LOCK);
+	return !syscall(SYS_capset, &header, data);
+}
+
+struct refused {
+	size_t length;
+	int refusal;
+	rlim_t memlock;
+	const char *text;
+};
+
+static void register_each(const struct refused *rows, size_t count)
+{
 	struct rlimit before;
 
 	assert_int_equal(getrlimit(RLIMIT_MEMLOCK, &before), 0);
-	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct rlimit limit = {.rlim_cur = rows[i].memlock,
 					     .rlim_max = before.rlim_max};
 		struct error error = {0};
@@ -166,6 +178,38 @@ static void test_relaxed_ordering_that_is_refused(void **unused)
 	assert_string_equal(error.text, "cannot register 4 KiB: Invalid argument");
 }
 
+static void test_memory_that_cannot_be_registered(void **unused)
+{
+	static const struct refused rows[] = {
+		{64 << 20,  ENOMEM, 65536,
+		 "cannot register 64 MiB: memlock is 64 KiB; ulimit -l unlimited"              },
+		{4097,      ENOMEM, 0,       "cannot register 4097 bytes: memlock is 0 bytes; "},
+		{3UL << 30, ENOMEM, 1 << 30, "cannot register 3 GiB: memlock is 1 GiB; "       },
+		{4096,      EINVAL, 65536,   "cannot register 4 KiB: Invalid argument"         },
+		{1024,      EFAULT, 65536,   "cannot register 1 KiB: Bad address"              },
+	};
+
+	assert_true(set_exempt(false));
+	register_each(rows, ARRAY_LENGTH(rows));
+}
+
+/* No limit is to blame of who has none, or need not keep to it. */
+static void test_memory_that_the_device_has_not(void **unused)
+{
+	static const char text[] = "cannot register 64 MiB: Cannot allocate memory; the device may "
+				   "be out of it";
+	static const struct refused endless = {64 << 20, ENOMEM, RLIM_INFINITY, text};
+	static const struct refused exempt = {64 << 20, ENOMEM, 65536, text};
+
+	assert_true(set_exempt(false));
+	register_each(&endless, 1);
+	if (!set_exempt(true) || !memory_is_exempt("")) {
+		print_message("# this user has to keep to the limit\n");
+		skip();
+	}
+	register_each(&exempt, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +219,7 @@ int main(void)
 		cmocka_unit_test(test_every_status_has_a_hint),
 		cmocka_unit_test(test_memory_that_cannot_be_registered),
 		cmocka_unit_test(test_relaxed_ordering_that_is_refused),
+		cmocka_unit_test(test_memory_that_the_device_has_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
