@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/address.h"
+#include "core/device_fault.h"
 #include "core/limits.h"
 #include "core/link.h"
 #include "core/verbs.h"
@@ -273,25 +274,13 @@ static int scan_device(struct device_list *list, struct ibv_device *device, stru
 	int code;
 
 	scan.context = ibv_open_device(device);
-	if (!scan.context) {
-		code = error_set_errno(error, verbs_null(), "device %s: cannot open it",
-				       scan.device);
-		if (code == -EACCES || code == -EPERM)
-			error_append(error, "who may is told by the rights of /dev/infiniband");
-		return code;
-	}
+	if (!scan.context)
+		return device_not_opened(scan.device, verbs_null(), error);
 	code = scan_ports(list, &scan, error);
 	if (code)
 		error_wrap(error, "device %s", scan.device);
 	ibv_close_device(scan.context);
 	return code;
-}
-
-static int no_device(struct error *error)
-{
-	return error_set(error, -ENODEV,
-			 "no RDMA device; modprobe rdma_rxe && "
-			 "rdma link add rxe0 type rxe netdev eth0");
 }
 
 int device_require(struct error *error)
@@ -303,7 +292,32 @@ int device_require(struct error *error)
 		return error_set_errno(error, -errno, "cannot list RDMA devices");
 	if (devices)
 		ibv_free_device_list(devices);
-	return count ? 0 : no_device(error);
+	return count ? 0 : device_none("", error);
+}
+
+/* A device that is not ours to use is no reason to leave out the others. */
+static void leave_out(struct device_list *list, const char *device, const struct error *fault)
+{
+	struct device_left *larger = reallocarray(list->left, list->n_left + 1, sizeof(*larger));
+
+	if (!larger)
+		return;
+	list->left = larger;
+	snprintf(larger[list->n_left].device, sizeof(larger[0].device), "%s", device);
+	larger[list->n_left++].fault = *fault;
+}
+
+static void scan_all(struct device_list *list, struct ibv_device **devices, struct ifaddrs *own,
+		     struct error *first)
+{
+	for (size_t i = 0; devices[i]; i++) {
+		struct error fault = {0};
+
+		if (!scan_device(list, devices[i], own, &fault))
+			continue;
+		leave_out(list, ibv_get_device_name(devices[i]), &fault);
+		error_set(first, fault.code, "%s", fault.text);
+	}
 }
 
 int device_list_open(struct device_list *list, struct error *error)
@@ -311,20 +325,18 @@ int device_list_open(struct device_list *list, struct error *error)
 	struct ibv_device **devices;
 	struct error fault = {0};
 	struct ifaddrs *own = NULL;
-	int count = 0;
 	int code = device_require(error);
 
 	*list = (struct device_list){0};
 	if (code)
 		return code;
-	devices = ibv_get_device_list(&count);
+	devices = ibv_get_device_list(NULL);
 	if (!devices)
 		return error_set_errno(error, verbs_null(), "cannot list RDMA devices");
 	if (getifaddrs(&own))
 		code = error_set_errno(error, -errno, "cannot list network addresses");
-	/* A device that is not ours to use is no reason to leave out the others. */
-	for (int i = 0; i < count && own; i++)
-		scan_device(list, devices[i], own, &fault);
+	else
+		scan_all(list, devices, own, &fault);
 	if (own && !list->n_ports)
 		code = error_set(error, fault.code ? fault.code : -ENODEV, "%s",
 				 fault.code ? fault.text : "no RDMA device has a port");
@@ -341,6 +353,7 @@ void device_list_close(struct device_list *list)
 	for (size_t i = 0; i < list->n_ports; i++)
 		free(list->ports[i].addresses);
 	free(list->ports);
+	free(list->left);
 	*list = (struct device_list){0};
 }
 
@@ -364,9 +377,7 @@ static int open_own(struct device_handle *handle, const char *device, struct err
 		if (strcmp(ibv_get_device_name(devices[i]), device) != 0)
 			continue;
 		handle->verbs = ibv_open_device(devices[i]);
-		code = handle->verbs ? 0 : verbs_null();
-		if (code)
-			error_set_errno(error, code, "device %s: cannot open it", device);
+		code = handle->verbs ? 0 : device_not_opened(device, verbs_null(), error);
 	}
 	if (devices)
 		ibv_free_device_list(devices);
@@ -392,22 +403,6 @@ void device_close(struct device_handle *handle)
 	else if (handle->verbs)
 		ibv_close_device(handle->verbs);
 	*handle = (struct device_handle){0};
-}
-
-int device_unknown(const struct device_list *list, const char *device, struct error *error)
-{
-	char names[160] = "";
-	size_t used = 0;
-
-	for (size_t i = 0; i < list->n_ports && used < sizeof(names); i++) {
-		const char *name = list->ports[i].device;
-
-		if (i && !strcmp(name, list->ports[i - 1].device))
-			continue;
-		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
-					 used ? ", " : "", name);
-	}
-	return error_set(error, -ENODEV, "no device '%.40s'; there is %s", device, names);
 }
 
 /*
@@ -459,14 +454,7 @@ int device_find_address(const struct device_list *list, const char *device,
 
 	if (code == -ENODEV)
 		return device_unknown(list, device, error);
-	if (code)
-		return error_set(error, code,
-				 "device %s has no active port with an %saddress; ip address add",
-				 device,
-				 family == AF_INET    ? "IPv4 "
-				 : family == AF_INET6 ? "IPv6 "
-						      : "");
-	return 0;
+	return code ? device_no_address(list, device, family, error) : 0;
 }
 
 int device_address(const char *ib_dev, const struct sockaddr *remote,

@@ -34,9 +34,17 @@ struct device_port {
 	size_t n_addresses;
 };
 
+/* A device that is there, and cannot be used: why. */
+struct device_left {
+	char device[IBV_SYSFS_NAME_MAX];
+	struct error fault;
+};
+
 struct device_list {
 	struct device_port *ports;
 	size_t n_ports;
+	struct device_left *left;
+	size_t n_left;
 };
 
 int device_list_open(struct device_list *list, struct error *error);
@@ -57,7 +65,7 @@ void device_close(struct device_handle *handle); /* a zeroed one is fine */
 /* Whether there is any device; if not, the error says how to get one. */
 int device_require(struct error *error);
 
-/* Says that there is no such device, and which there are. */
+/* Says that there is no such device, and which there are; or why it cannot be used. */
 int device_unknown(const struct device_list *list, const char *device, struct error *error);
 
 /*

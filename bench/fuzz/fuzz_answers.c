@@ -53,7 +53,7 @@ static void hear_devices(struct heard *heard, json_t *message)
 				   .kind = KIND_RXE,
 				   .addresses = &address,
 				   .n_addresses = 1};
-	const struct device_list local = {&port, 1};
+	const struct device_list local = {.ports = &port, .n_ports = 1};
 	struct inventory_wish wish = {.host = "192.168.1.2", .who = "n02"};
 	struct result_end *near = &heard->result.client;
 	struct result_end *far = &heard->result.server;

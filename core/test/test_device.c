@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "core/address.h"
-#include "core/device.h"
+#include "core/device_fault.h"
 #include "core/test/check.h"
 
 /* The device list that core gets to see: none, with that errno. */
@@ -67,7 +67,8 @@ static void test_no_device(void **unused)
 
 		list_errno = errnos[i];
 		assert_int_equal(device_require(&error), -ENODEV);
-		assert_contains(error.text, "no RDMA device; modprobe rdma_rxe");
+		/* The kernel of this machine may have some. */
+		assert_contains(error.text, "no RDMA device");
 		error = (struct error){0};
 		assert_int_equal(device_list_open(&list, &error), -ENODEV);
 		assert_int_equal(list.n_ports, 0);
@@ -75,6 +76,53 @@ static void test_no_device(void **unused)
 	}
 	list_errno = EPERM;
 	assert_int_equal(device_require(&(struct error){0}), -EPERM);
+}
+
+static void test_devices_of_the_kernel_alone(void **unused)
+{
+	char root[] = "/tmp/device.XXXXXX";
+	char command[64];
+	struct error error = {0};
+
+	assert_non_null(mkdtemp(root));
+	assert_int_equal(device_none(root, &error), -ENODEV);
+	assert_string_equal(error.text, "no RDMA device; modprobe rdma_rxe && "
+					"rdma link add rxe0 type rxe netdev eth0");
+	snprintf(command, sizeof(command), "mkdir -p %s/sys/class/infiniband/mlx5_0", root);
+	assert_int_equal(system(command), 0);
+	error = (struct error){0};
+	assert_int_equal(device_none(root, &error), -ENODEV);
+	assert_string_equal(error.text,
+			    "no RDMA device for programs, though the kernel has mlx5_0: "
+			    "install ibverbs-providers, or start the container with "
+			    "--device /dev/infiniband");
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	assert_int_equal(system(command), 0);
+}
+
+static void test_devices_that_cannot_be_opened(void **unused)
+{
+	static const struct {
+		const char *device;
+		int code;
+		const char *text;
+	} rows[] = {
+		{"mlx5_0", -EACCES,
+		 "Permission denied; who may is told by the rights of /dev/infiniband"                },
+		{"soft0",  -EACCES,
+		 "Permission denied; the directory by which its processes meet must be the user's own"},
+		{"soft0",  -ENOSPC,
+		 "No space left on device; there is no room where its processes meet"                 },
+		{"soft0",  -EPROTO, "device soft0: cannot open it: Protocol error"                    },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct error error = {0};
+
+		assert_int_equal(device_not_opened(rows[i].device, rows[i].code, &error),
+				 rows[i].code);
+		assert_contains(error.text, rows[i].text);
+	}
 }
 
 static struct device_address address_of(const char *text, unsigned int prefix)
@@ -88,7 +136,10 @@ static struct device_address address_of(const char *text, unsigned int prefix)
 	return address;
 }
 
-/* x0 has two ports, of which the first is down; x1 has no address; x2 has IPv6 only. */
+/*
+ * x0 has two ports, of which the first is down; x1 has no address; x2 has IPv6 only; the ports
+ * of x3 and x4 are not up; x5 cannot be opened.
+ */
 static struct device_address down[1];
 static struct device_address up[4];
 static struct device_address six[2];
@@ -97,12 +148,21 @@ static struct device_port ports[] = {
 	{.device = "x0",            .port = 2,        .state = IBV_PORT_ACTIVE, .addresses = up,   .n_addresses = 4},
 	{.device = "x1",            .port = 1,        .state = IBV_PORT_ACTIVE},
 	{.device = "x2", .port = 1, .state = IBV_PORT_ACTIVE,         .addresses = six,                  .n_addresses = 2                    },
+	{.device = "x3",   .port = 1,  .state = IBV_PORT_DOWN,         .addresses = down, .n_addresses = 1},
+	{.device = "x4",   .port = 1,  .state = IBV_PORT_INIT,         .addresses = down,                  .n_addresses = 1                                     },
 };
-static const struct device_list devices = {ports, ARRAY_LENGTH(ports)};
+static struct device_left left[] = {
+	{"x5", {-EACCES, "device x5: cannot open it: Permission denied"}},
+};
+static const struct device_list devices = {
+	.ports = ports, .n_ports = ARRAY_LENGTH(ports), .left = left, .n_left = ARRAY_LENGTH(left)};
 
 static int make_devices(void **unused)
 {
 	down[0] = address_of("10.9.0.1", 24);
+	strcpy(down[0].interface, "lo");
+	ports[4].link_layer = "Ethernet";
+	ports[5].link_layer = "InfiniBand";
 	up[0] = address_of("fe80::1%lo", 64);
 	up[1] = address_of("10.1.0.1", 24);
 	up[2] = address_of("10.2.0.1", 16);
@@ -120,18 +180,24 @@ static void test_addresses_of_devices(void **unused)
 		int code;
 		const char *text; /* the address, or a part of the error */
 	} rows[] = {
-		{"x0",   AF_UNSPEC, 0,              "10.1.0.1"                                    },
-		{"x0",   AF_INET,   0,              "10.1.0.1"                                    },
-		{"x0",   AF_INET6,  0,              "fd00::1"                                     },
-		{"x2",   AF_UNSPEC, 0,              "fd01::2"                                     },
+		{"x0",   AF_UNSPEC, 0,              "10.1.0.1"                                      },
+		{"x0",   AF_INET,   0,              "10.1.0.1"                                      },
+		{"x0",   AF_INET6,  0,              "fd00::1"                                       },
+		{"x2",   AF_UNSPEC, 0,              "fd01::2"                                       },
 		{"x2",   AF_INET,   -EADDRNOTAVAIL,
-		 "device x2 has no active port with an IPv4 address"                              },
-		{"x1",   AF_UNSPEC, -EADDRNOTAVAIL, "device x1 has no active port with an address"},
+		 "device x2 has no active port with an IPv4 address"                                },
+		{"x1",   AF_UNSPEC, -EADDRNOTAVAIL, "device x1 has no active port with an address"  },
 		{"x1",   AF_INET6,  -EADDRNOTAVAIL,
-		 "device x1 has no active port with an IPv6 address"                              },
-		{"y0",   AF_UNSPEC, -ENODEV,        "no device 'y0'; there is x0, x1, x2"         },
-		{"",     AF_UNSPEC, -ENODEV,        "no device ''; there is x0, x1, x2"           },
-		{"x1/7", AF_UNSPEC, -ENODEV,        "no device 'x1/7'; there is x0, x1, x2"       },
+		 "device x1 has no active port with an IPv6 address"                                },
+		{"x3",   AF_UNSPEC, -EADDRNOTAVAIL, "port 1 of device x3 is DOWN; ip link set lo up"},
+		{"x3",   AF_INET6,  -EADDRNOTAVAIL,
+		 "device x3 has no active port with an IPv6 address"                                },
+		{"x4",   AF_INET,   -EADDRNOTAVAIL,
+		 "port 1 of device x4 is INIT; does a subnet manager run?"                          },
+		{"x5",   AF_INET,   -EACCES,        "device x5: cannot open it: Permission denied"  },
+		{"y0",   AF_UNSPEC, -ENODEV,        "no device 'y0'; there is x0, x1, x2, x3, x4"   },
+		{"",     AF_UNSPEC, -ENODEV,        "no device ''; there is x0, x1, x2, x3, x4"     },
+		{"x1/7", AF_UNSPEC, -ENODEV,        "no device 'x1/7'; there is x0, x1, x2, x3, x4" },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -187,7 +253,7 @@ static void test_sources(void **unused)
 static void test_many_names_are_cut(void **unused)
 {
 	static struct device_port many[40];
-	const struct device_list list = {many, ARRAY_LENGTH(many)};
+	const struct device_list list = {.ports = many, .n_ports = ARRAY_LENGTH(many)};
 	struct device_address found;
 	struct error error = {0};
 
@@ -201,6 +267,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_device),
+		cmocka_unit_test(test_devices_of_the_kernel_alone),
+		cmocka_unit_test(test_devices_that_cannot_be_opened),
 		cmocka_unit_test(test_addresses_of_devices),
 		cmocka_unit_test(test_sources),
 		cmocka_unit_test(test_many_names_are_cut),
