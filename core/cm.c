@@ -20,6 +20,20 @@
 #define REJECT_INVALID_SERVICE 8
 #define REJECT_CONSUMER        28
 
+static const char *channel_hint(int code)
+{
+	switch (-code) {
+	case EMFILE:
+	case ENFILE:
+		return "more descriptors: ulimit -Hn, LimitNOFILE";
+	case EACCES:
+	case EPERM:
+		return "who may is told by the rights of /dev/infiniband/rdma_cm";
+	default:
+		return "modprobe rdma_ucm";
+	}
+}
+
 int cm_channel_open(struct rdma_event_channel **channel, struct error *error)
 {
 	int flags;
@@ -27,11 +41,9 @@ int cm_channel_open(struct rdma_event_channel **channel, struct error *error)
 	*channel = rdma_create_event_channel();
 	if (!*channel) {
 		int code = verbs_null();
-		bool is_full = code == -EMFILE || code == -ENFILE;
 
 		return error_set_errno(error, code, "cannot open the connection manager (%s)",
-				       is_full ? "more descriptors: ulimit -Hn, LimitNOFILE"
-					       : "modprobe rdma_ucm");
+				       channel_hint(code));
 	}
 	flags = fcntl((*channel)->fd, F_GETFL);
 	if (flags < 0 || fcntl((*channel)->fd, F_SETFL, flags | O_NONBLOCK))

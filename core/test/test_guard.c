@@ -29,6 +29,7 @@ static struct {
 	const uint8_t
 		*of_card; /* that the kernel gives the card; of what there is else, the other */
 	int n_ids;
+	int refusal; /* of connections */
 } kernel = {.card = {.device = &card}, .soft = {.device = &soft}};
 
 static const uint8_t addresses[2][4] = {
@@ -96,8 +97,13 @@ int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *address)
 
 struct rdma_event_channel *rdma_create_event_channel(void)
 {
-	struct rdma_event_channel *channel = calloc(1, sizeof(*channel));
+	struct rdma_event_channel *channel;
 
+	if (kernel.refusal) {
+		errno = kernel.refusal;
+		return NULL;
+	}
+	channel = calloc(1, sizeof(*channel));
 	if (channel)
 		channel->fd = dup(device.fds[0]);
 	return channel;
@@ -137,6 +143,30 @@ static void test_the_device_of_a_ground(void **unused)
 	check_watched(addresses[0]);
 	check_watched(addresses[1]);
 	check_watched(NULL);
+}
+
+static void test_why_there_are_no_connections(void **unused)
+{
+	static const struct {
+		int refusal;
+		const char *text;
+	} rows[] = {
+		{ENOENT, "(modprobe rdma_ucm): No such file"                                     },
+		{EACCES, "(who may is told by the rights of /dev/infiniband/rdma_cm): Permission"},
+		{EPERM,
+		 "(who may is told by the rights of /dev/infiniband/rdma_cm): Operation not"     },
+		{EMFILE, "(more descriptors: ulimit -Hn, LimitNOFILE): Too many open files"      },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct rdma_event_channel *channel;
+		struct error error = {0};
+
+		kernel.refusal = rows[i].refusal;
+		assert_int_equal(cm_channel_open(&channel, &error), -rows[i].refusal);
+		assert_contains(error.text, rows[i].text);
+	}
+	kernel.refusal = 0;
 }
 
 static void happen(enum ibv_event_type type)
@@ -279,6 +309,7 @@ int main(void)
 		cmocka_unit_test(test_a_port_that_was_down),
 		cmocka_unit_test(test_the_port_of_a_connection_by_rdma_cm),
 		cmocka_unit_test(test_the_device_of_a_ground),
+		cmocka_unit_test(test_why_there_are_no_connections),
 		cmocka_unit_test(test_who_waited_for_events_may_wait_again),
 	};
 
