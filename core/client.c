@@ -63,6 +63,20 @@ static int try_address(struct rdma_context *ctx, struct sockaddr *remote, const 
 	return code;
 }
 
+/* Of several the first that leads to a device says most; which one it is of is told. */
+static void blame(struct error *first, const struct error *fault, const struct address_list *list,
+		  unsigned int i)
+{
+	char text[ADDRESS_TEXT];
+
+	if (first->code && (first->code != -ENODEV || fault->code == -ENODEV))
+		return;
+	*first = *fault;
+	if (list->count > 1)
+		error_wrap(first, "%s",
+			   address_text((const struct sockaddr *)&list->address[i], text));
+}
+
 /*
  * A name can have several addresses: the first that leads anywhere is taken. They
  * share the time that there is.
@@ -72,21 +86,23 @@ static int resolve(struct rdma_context *ctx, const char *host, uint16_t port, co
 {
 	unsigned int timeout_ms = settings_timeout_ms(&ctx->settings);
 	struct address_list list;
+	struct error first = {0};
 	int code = address_resolve(&list, host, port, clock_deadline(timeout_ms), error);
 
-	for (unsigned int i = 0; !code && i < list.count; i++) {
+	if (code)
+		return code;
+	for (unsigned int i = 0; i < list.count; i++) {
 		struct error fault = {0};
 
 		code = try_address(ctx, (struct sockaddr *)&list.address[i], ib_dev,
 				   timeout_ms / list.count, &fault);
 		if (!code)
 			return 0;
-		if (i + 1 < list.count && code != -ECANCELED)
-			code = 0;
-		else
-			error_set(error, code, "%s", fault.text);
+		if (code == -ECANCELED)
+			return error_set(error, code, "%s", fault.text);
+		blame(&first, &fault, &list, i);
 	}
-	return code;
+	return error_set(error, first.code, "%s", first.text);
 }
 
 static int setup(struct rdma_context *ctx, const char *host, uint16_t port, const char *ib_dev,

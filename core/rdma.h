@@ -148,7 +148,8 @@ RDMA_API int rdma_wait_for_client(struct rdma_context *sctx);
 
 /*
  * Resolves host (a name, an IPv4 or an IPv6 address) and the route to it, within
- * timeout_ms each, and makes the resources. ib_dev binds to that device, or to that
+ * timeout_ms each, and makes the resources. Of a name with several addresses the first
+ * that leads anywhere is taken; each has its share of the time. ib_dev binds to that device, or to that
  * address of one; NULL takes what the host's address implies. After a failure nothing
  * is held any more.
  */
