@@ -26,7 +26,7 @@ struct completion {
 	uint64_t events;     /* ever taken */
 };
 
-/* Makes channel and CQ and arms it. The alarm is the caller's. */
+/* Makes channel and CQ; who may sleep on it has it armed. The alarm is the caller's. */
 int completion_open(struct completion *completion, struct ibv_context *verbs, uint32_t depth,
 		    struct alarm *alarm, struct error *error);
 
