@@ -92,9 +92,8 @@ static int unknown(const char *dashes, const char *name, size_t length, struct e
 	const char *instead = perftest_option(name, length);
 
 	if (instead)
-		return error_set(error, -EINVAL,
-				 "there is no option %s%.*s; in the place of perftest's: %s",
-				 dashes, (int)length, name, instead);
+		return error_set(error, -EINVAL, "%s%.*s is perftest's%s %s", dashes, (int)length,
+				 name, *instead == '-' ? "; here it is" : ":", instead);
 	return error_set(error, -EINVAL, "there is no option %s%.*s; see --help", dashes,
 			 (int)length, name);
 }

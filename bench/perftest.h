@@ -5,7 +5,10 @@
 
 #include <stddef.h>
 
-/* What stands for perftest's long option of that name and length here; NULL: nothing does. */
+/*
+ * What stands for perftest's option of that name and length here: options, which begin with a
+ * dash, or what else there is to say. NULL: nothing does.
+ */
 const char *perftest_option(const char *name, size_t length);
 
 #endif

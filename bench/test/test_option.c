@@ -268,7 +268,7 @@ static void test_a_second_table_refuses(void **unused)
 		{"-l3",      "there is no option -3; see --help"    },
 		{"--lis",    "there is no option --lis; see --help" },
 		{"--all=3",  "--all takes no value"                 },
-		{"-y",       "there is no option -y; see --help"    },
+		{"-Z",       "there is no option -Z; see --help"    },
 		{"a|b",      "'b' is one word too many: HOST is 'a'"},
 	};
 
