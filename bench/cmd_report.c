@@ -409,7 +409,8 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 	if (settings->is_redacted && settings->n_files == 1)
 		return 0;
 	if (settings->json && !settings->is_merged)
-		return error_set(error, -EINVAL, "--json is for what --merge makes of several");
+		return error_set(error, -EINVAL,
+				 "--json goes with --merge, or with --redact of one FILE");
 	return 0;
 }
 

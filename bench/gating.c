@@ -159,7 +159,14 @@ bool gating_refuses(const struct option_row *row)
 
 const char *gating_says(const struct option_row *row)
 {
-	return strcmp(row->name, "metric") != 0 ? NULL : "lat, bw (lat)";
+	static const struct option_said others[] = {
+		{"metric",     "lat, bw (lat)"						     },
+		{"iterations", "messages of a trial, in the place of -D"                           },
+		{"duration",   "measure for that long, each trial (30ms)"                          },
+		{"warmup",     "warming up takes at most that long, each trial (30ms; LISTs: 20ms)"},
+	};
+
+	return option_said(others, ARRAY_LENGTH(others), row);
 }
 
 int gating_check_plan(struct plan *plan, struct error *error)

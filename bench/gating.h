@@ -55,7 +55,7 @@ uint64_t gating_draw_seed(void);
 /* Options of cases that no gate takes. */
 bool gating_refuses(const struct option_row *row);
 
-/* What --help says of one that takes less than that of run; NULL: the same. */
+/* What --help says of one that is not as that of run; NULL: the same. */
 const char *gating_says(const struct option_row *row);
 
 /* Once its options are parsed: makes its cases, of the preset gate by themselves. */

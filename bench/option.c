@@ -210,6 +210,14 @@ void option_print(const struct option_table *table, FILE *out)
 	fprintf(out, "  %-30s %s\n", "-h, --help", "this text");
 }
 
+const char *option_said(const struct option_said *said, size_t count, const struct option_row *row)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(said[i].name, row->name))
+			return said[i].help;
+	return NULL;
+}
+
 const char *option_text(const char *text, void *field)
 {
 	*(const char **)field = text;

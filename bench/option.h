@@ -44,6 +44,15 @@ struct option_table {
 	const char *(*says)(const struct option_row *row);
 };
 
+/* What --help says of an option of another command's table. */
+struct option_said {
+	const char *name;
+	const char *help;
+};
+
+/* That of the row's name; NULL: there is none. */
+const char *option_said(const struct option_said *said, size_t count, const struct option_row *row);
+
 /*
  * Parses argv[1...] into target. Returns 0, 1 if --help was asked for, or -EINVAL
  * with the error. Options and the operand come in any order; -- ends options.

@@ -496,10 +496,10 @@ class Report(unittest.TestCase):
         for words, sentence in (
             ((), "FILE is missing: a result that run has left"),
             (("--merge",), "FILE is missing: a result that run has left"),
-            (("--json", "b", path), "--json is for what --merge makes of several"),
+            (("--json", "b", path), "--json goes with --merge, or with --redact of one FILE"),
             (("--redact", path), "--redact is for what --json writes"),
             (("--redact", "--json", "b", path, path + "2"),
-             "--json is for what --merge makes of several"),
+             "--json goes with --merge, or with --redact of one FILE"),
             (("--units", "bits", path), "--units: 'bits' is none of Gb/s, Mb/s, GB/s, MB/s, MiB/s"),
             (("--units", "MB/s", "--format", "csv", path),
              "--units is for table, html and markdown: csv has bytes per second"),

@@ -130,6 +130,25 @@ class Usage(unittest.TestCase):
                 )
                 self.assertLessEqual(max(map(len, ended.out.splitlines())), 100)
 
+    def test_help_has_the_commands_own_defaults(self):
+        gate = {"metric": "lat, bw (lat)", "duration": "(30ms)", "warmup": "(30ms; LISTs: 20ms)"}
+        for command, ends in (
+            ("run", {"duration": "(bw: 100ms)", "warmup": "(2s)", "trials": "(6; -n, -D: 1)"}),
+            ("gate", gate),
+            ("gate-check", gate),
+            ("tips", {"duration": "(30ms)", "warmup": "(30ms)", "trials": "(12)"}),
+        ):
+            shown = dict(re.findall(r"(?m)^  (?:-\w, |    )--([\w-]+) *\S* +(.*)$",
+                                    verbmark(command, "--help").out))
+            for name, end in ends.items():
+                with self.subTest(command=command, name=name):
+                    self.assertTrue(shown[name].endswith(end), shown[name])
+            self.assertEqual("5000" in shown["iterations"], command == "run")
+        # Two arms, 60 rounds: 12 cases of 60 ms and 60 ms beside them, or one of 50.
+        for words, seconds in (((), 173), (("-s", "64"), 13)):
+            ended = verbmark("gate", "--base", "a", "--head", "b", "--dry-run", *words)
+            self.assertTrue(ended.out.endswith(f"60 rounds of two arms, some {seconds} s"))
+
     def test_what_perftest_asks_for(self):
         ended = verbmark("run", "--dry-run", "-R", "-F", "n02", "--op", "send")
         self.assertEqual((ended.status, ended.err), (0, ""))
