@@ -78,7 +78,7 @@ static const struct option_row rows[] = {
 	{"max-client-memory", 0, "SIZE", allowance_parse_size, ALLOWED(client_memory),
 	 "memory of one client's cases (all of that)"},
 	{"max-time", 0, "TIME", allowance_parse_time, ALLOWED(time_ms),
-	 "how long a client is served, such as 60m (24 hours)"},
+	 "how long a client is served, such as 60m (24h)"},
 	{"max-pause", 0, "TIME", allowance_parse_time, ALLOWED(pause_ms),
 	 "how long one may ask for nothing (5m)"},
 	{"pool", 0, "[ SIZE]", pooling_parse_size, POOL(size),

@@ -106,7 +106,7 @@ const struct parameter parameter_table[PARAMETERS] = {
 	    0, "bidirectional", TARGET(bidirectional)),
 	ROW("latencies", 0, NULL, "bw: the messages' own latencies as well", PARAMETER_FLAG, NULL,
 	    0, 1, 0, "latencies", TARGET(latencies)),
-	ROW("rate", 0, "LIST", "load: 100k, 10gbit, or shares of the most, such as 20% (10%:100%)",
+	ROW("rate", 0, "LIST", "load: 100k, 10Gb/s, or shares of the most, such as 20% (10%:100%)",
 	    PARAMETER_RATE, NULL, 1, RATE_MOST, AUTO, "rate", TARGET(rate)),
 	ROW("arrivals", 0, "LIST", "load: gaps between messages: fixed, poisson (fixed)",
 	    PARAMETER_WORD, arrivals, 0, 0, AUTO, "", TARGET(arrivals)),
@@ -255,7 +255,7 @@ static const char *parse_flag(const char *text, uint64_t *value)
 	return (text[0] == '0' || text[0] == '1') && !text[1] ? NULL : "is neither 0 nor 1";
 }
 
-static const char not_a_rate[] = "is not a rate, such as 100k, 10gbit or 10%";
+static const char not_a_rate[] = "is not a rate, such as 100k, 10Gb/s or 10%";
 static const char place_words[] = "is neither auto nor off nor a number";
 static const char pin_words[] = "is neither auto nor off nor far nor CPUs, such as 3, 0-3 or 0-6+2";
 

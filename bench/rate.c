@@ -41,6 +41,14 @@ static const struct unit units[] = {
 	{"Mb/s",   1000000,       RATE_BITS    },
 	{"Gb/s",   1000000000,    RATE_BITS    },
 	{"Tb/s",   1000000000000, RATE_BITS    },
+	{"B/s",    8,             RATE_BITS    },
+	{"kB/s",   8000,          RATE_BITS    },
+	{"MB/s",   8000000,       RATE_BITS    },
+	{"GB/s",   8000000000,    RATE_BITS    },
+	{"TB/s",   8000000000000, RATE_BITS    },
+	{"KiB/s",  8ULL << 10,    RATE_BITS    },
+	{"MiB/s",  8ULL << 20,    RATE_BITS    },
+	{"GiB/s",  8ULL << 30,    RATE_BITS    },
 };
 
 uint64_t rate_most(enum rate_unit unit)
@@ -62,40 +70,47 @@ static const struct unit *find_unit(const char *name)
 	return NULL;
 }
 
-/* Digits, worth so much each at the first place. What a place cannot hold is none. */
-static const char *add_digits(const char *text, uint64_t *amount, uint64_t *worth)
+/* Digits behind a point, of a unit of so much. What they are worth has to be whole. */
+static bool add_part(const char *digits, size_t length, uint64_t factor, uint64_t *amount)
 {
-	for (; *text >= '0' && *text <= '9'; text++) {
-		uint64_t digit = (uint64_t)(*text - '0');
+	uint64_t part = 0;
+	uint64_t parts = 1;
 
-		if (*worth < 10 && digit)
-			return NULL;
-		*worth /= 10;
-		*amount += digit * *worth;
+	while (length && digits[length - 1] == '0')
+		length--;
+	for (size_t i = 0; i < length; i++) {
+		if (factor % 10 == 0)
+			factor /= 10;
+		else if (__builtin_mul_overflow(parts, 10, &parts))
+			return false;
+		if (__builtin_mul_overflow(part, 10, &part) ||
+		    __builtin_add_overflow(part, (uint64_t)(digits[i] - '0'), &part))
+			return false;
 	}
-	return text;
+	if (__builtin_mul_overflow(part, factor, &part) || part % parts)
+		return false;
+	return !__builtin_add_overflow(*amount, part / parts, amount);
 }
 
 bool rate_parse(const char *text, uint64_t *rate)
 {
-	const char *name = text + strspn(text, "0123456789.");
-	const struct unit *unit = find_unit(name);
+	static const char digits[] = "0123456789";
+	size_t whole = strspn(text, digits);
+	size_t part = text[whole] == '.' ? strspn(text + whole + 1, digits) : 0;
+	const struct unit *unit = find_unit(text + whole + (part ? part + 1 : 0));
 	uint64_t amount = 0;
-	uint64_t worth;
 
-	if (!unit || *text < '0' || *text > '9')
+	if (!unit || !whole)
 		return false;
-	for (; *text >= '0' && *text <= '9'; text++) {
-		amount = amount * 10 + (uint64_t)(*text - '0');
+	for (size_t i = 0; i < whole; i++) {
+		amount = amount * 10 + (uint64_t)(text[i] - '0');
 		if (amount > rate_most(unit->unit))
 			return false;
 	}
-	if (__builtin_mul_overflow(amount, unit->factor, &amount))
+	if (__builtin_mul_overflow(amount, unit->factor, &amount) ||
+	    !add_part(text + whole + 1, part, unit->factor, &amount))
 		return false;
-	worth = unit->factor;
-	if (*text == '.' && name > text + 1)
-		text = add_digits(text + 1, &amount, &worth);
-	if (text != name || !amount || amount > rate_most(unit->unit))
+	if (!amount || amount > rate_most(unit->unit))
 		return false;
 	*rate = amount | (uint64_t)unit->unit << 60;
 	return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Rates as people write them: messages per second (100k, 1M), bits of payload per second
- * (10gbit), or per cent of the most that a case can (10%). One number holds any of them:
+ * (10gbit, 2.5Gb/s, 100MB/s), or per cent of the most that a case can (10%). One number holds any of them:
  * an amount, and what it counts in its highest bits. Messages are the bare number.
  */
 #ifndef BENCH_RATE_H
@@ -31,7 +31,7 @@ static inline uint64_t rate_amount(uint64_t rate)
 	return rate & ~RATE_UNIT;
 }
 
-/* Takes the whole text or refuses it: 1.5M, 100k, 10gbit, 2.5Gb/s, 10%. */
+/* Takes the whole text or refuses it: 1.5M, 100k, 10gbit, 2.5Gb/s, 100MiB/s, 10%. */
 bool rate_parse(const char *text, uint64_t *rate);
 
 /* The most that there is of a unit. */

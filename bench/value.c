@@ -76,10 +76,11 @@ bool value_size(const char *text, uint64_t *bytes)
 bool value_duration(const char *text, unsigned int *ms)
 {
 	static const struct unit units[] = {
-		{"",   1000 },
-                {"ms", 1    },
-                {"s",  1000 },
-                {"m",  60000}
+		{"",   1000   },
+                {"ms", 1      },
+                {"s",  1000   },
+                {"m",  60000  },
+                {"h",  3600000}
         };
 	uint64_t value;
 
@@ -92,12 +93,13 @@ bool value_duration(const char *text, unsigned int *ms)
 bool value_time(const char *text, uint64_t *ns)
 {
 	static const struct unit units[] = {
-		{"",   1000000000 },
-                {"ns", 1          },
-                {"us", 1000       },
-		{"ms", 1000000    },
-                {"s",  1000000000 },
-                {"m",  60000000000}
+		{"",   1000000000   },
+                {"ns", 1            },
+                {"us", 1000         },
+                {"ms", 1000000      },
+		{"s",  1000000000   },
+                {"m",  60000000000  },
+                {"h",  3600000000000}
         };
 
 	return with_unit(text, units, ARRAY_LENGTH(units), ns);

@@ -16,10 +16,10 @@ bool value_count(const char *text, uint64_t least, uint64_t most, uint64_t *coun
 /* Bytes: a number with k, m or g behind it, of 1024 each (4k is 4096). */
 bool value_size(const char *text, uint64_t *bytes);
 
-/* Milliseconds: a number with ms, s or m behind it; a bare one is of seconds. */
+/* Milliseconds: a number with ms, s, m or h behind it; a bare one is of seconds. */
 bool value_duration(const char *text, unsigned int *ms);
 
-/* Nanoseconds: a number with ns, us, ms, s or m behind it; a bare one is of seconds. */
+/* Nanoseconds: a number with ns, us, ms, s, m or h behind it; a bare one is of seconds. */
 bool value_time(const char *text, uint64_t *ns);
 
 /* Back to the shortest text that says the same. */

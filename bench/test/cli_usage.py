@@ -225,7 +225,7 @@ class Usage(unittest.TestCase):
             (("-p", "65536"), "--port: '65536' is not a port: 0 to 65535"),
             (("-i", "0"), "--device-port: '0' is not a port of a device: 1 to 255"),
             (("-i256",), "--device-port: '256' is not a port of a device: 1 to 255"),
-            (("--wait", "10h"), "--wait: '10h' is not a time, such as 10s or 500ms"),
+            (("--wait", "10d"), "--wait: '10d' is not a time, such as 10s or 500ms"),
             (("--units", "gb/s"), "--units: 'gb/s' is none of Gb/s, Mb/s, GB/s, MB/s, MiB/s"),
             (("--json", ""), "--json: '' is empty"),
             (("--json",), "--json needs FILE"),

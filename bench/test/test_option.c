@@ -120,7 +120,7 @@ static void test_bad_lines(void **unused)
 		{"-p|8|-p|x",           "--port: 'x' is not a port: 0 to 65535"                },
 		{"--name=",             "--name: '' is empty"                                  },
 		{"--name|",             "--name: '' is empty"                                  },
-		{"--wait|10h",          "--wait: '10h' is not a time, such as 10s or 500ms"    },
+		{"--wait|10d",          "--wait: '10d' is not a time, such as 10s or 500ms"    },
 		{"a.example|b.example", "'b.example' is one word too many: HOST is 'a.example'"},
 		{"a.example|--|-a",     "'-a' is one word too many: HOST is 'a.example'"       },
 	};

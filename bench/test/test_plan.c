@@ -459,7 +459,7 @@ static void test_refusals(void **unused)
 		{"-s|8:1|h",			      "--size: '8:1' has a range whose end is below its start"    },
 		{"-n|0|h",				"--iterations: '0' is not from 1 to 1000000000000"          },
 		{"-n|4k|h",			       "--iterations: '4k' is not a number"                        },
-		{"-D|1h|h",			       "--duration: '1h' is not a time, such as 10s, 100ms or 10us"},
+		{"-D|1d|h",			       "--duration: '1d' is not a time, such as 10s, 100ms or 10us"},
 		{"-D|1us|h",			      "--duration: '1us' is not from 1ms to 86400s"               },
 		{"--trials|0|h",                          "--trials: '0' is not from 1 to 1000"                       },
 		{"--op|push|h",                           "--op: 'push' " NO_OPERATION                                },

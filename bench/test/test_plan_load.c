@@ -110,7 +110,7 @@ static void test_loads(void **unused)
 	check_refusal("--op|send|-c|UC|--retries|3|h", "--retries is for -c RC");
 	check_refusal("--seed|1|--op|send|h", "--seed is for bw, load and --buffer");
 	check_refusal("--metric|load|--rate|fast|h",
-		      "--rate: 'fast' is not a rate, such as 100k, 10gbit or 10%");
+		      "--rate: 'fast' is not a rate, such as 100k, 10Gb/s or 10%");
 	check_refusal("--metric|load|--rate|10%:1M|h",
 		      "--rate: '10%:1M' has a range of more than one unit");
 	check_refusal("--metric|load|--rate|10%:90%:+1k|h",

@@ -150,6 +150,8 @@ static void test_durations(void **unused)
 		{"2147483647ms", 2147483647},
 		{"2147483s",     2147483000},
 		{"35791m",       2147460000},
+		{"24h",          86400000  },
+		{"596h",         2145600000},
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -163,8 +165,8 @@ static void test_durations(void **unused)
 static void test_no_durations(void **unused)
 {
 	static const char *const texts[] = {
-		"2147483648ms",          "2147484s", "2147484", "35792m",
-		"18446744073709551615m", "1h",       "4k",      "10 s",
+		"2147483648ms", "2147484s", "2147484", "35792m", "18446744073709551615m",
+		"597h",         "4k",       "10 s",    "1d",
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
@@ -196,6 +198,8 @@ static void test_times(void **unused)
 		{"18446744073709ms",       18446744073709000000ULL},
 		{"18446744073s",           18446744073000000000ULL},
 		{"307445734m",             18446744040000000000ULL},
+		{"24h",                    86400000000000         },
+		{"5124095h",               18446742000000000000ULL},
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -214,7 +218,8 @@ static void test_no_times(void **unused)
 		"18446744074s",
 		"18446744074",
 		"307445735m",
-		"1h",
+		"5124096h",
+		"1d",
 		"1min",
 		"4k",
 		"10 s",
