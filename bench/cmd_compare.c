@@ -7,6 +7,8 @@
 #include "bench/command.h"
 #include "bench/inputs.h"
 #include "bench/sides.h"
+#include "bench/sides_history.h"
+#include "bench/value.h"
 #include "reports/compare_csv.h"
 #include "reports/compare_json.h"
 #include "reports/compare_markdown.h"
@@ -15,6 +17,9 @@
 #include "reports/markdown.h"
 #include "reports/page.h"
 #include "reports/save.h"
+
+/* Runs of a history that are the base: what is older says little of today's machine. */
+#define LAST 20
 
 struct settings;
 
@@ -26,6 +31,12 @@ struct format {
 	bool has_unit; /* of --units */
 };
 
+/* A history as the base. */
+struct past {
+	bool is_asked;
+	const char *folder; /* NULL: the user's */
+};
+
 struct settings {
 	const struct format *format; /* NULL: the first one */
 	const char *output;          /* NULL: standard output */
@@ -33,6 +44,8 @@ struct settings {
 	bool has_standard;           /* input among the files */
 	bool is_forced;
 	bool is_failing;
+	struct past history;
+	uint64_t last;
 	bool with_cpu;
 	const struct table_unit *unit;
 	struct sides sides; /* room for all words there are, in each */
@@ -40,20 +53,37 @@ struct settings {
 
 static const char *parse_format(const char *text, void *field);
 
+static const char *parse_history(const char *text, void *field)
+{
+	struct past *history = field;
+
+	*history = (struct past){.is_asked = true, .folder = text};
+	return text && !*text ? "is no folder" : NULL;
+}
+
+static const char *parse_last(const char *text, void *field)
+{
+	return value_count(text, 1, UINT32_MAX, field) ? NULL : "is not a number of runs";
+}
+
 static const struct option_row rows[] = {
-	{"new",    0,   NULL,   option_flag,      offsetof(struct settings, is_new),
+	{"new",     0,   NULL,       option_flag,      offsetof(struct settings, is_new),
 	 "what comes behind it is NEW: several files of each side"         },
-	{"format", 0,   "NAME", parse_format,     offsetof(struct settings, format),
+	{"history", 0,   "[FOLDER]", parse_history,    offsetof(struct settings, history),
+	 "BASE is what a history has from before NEW of the same setup"    },
+	{"last",    0,   "N",        parse_last,       offsetof(struct settings, last),
+	 "of that history: the newest N of those runs (20)"                },
+	{"format",  0,   "NAME",     parse_format,     offsetof(struct settings, format),
 	 "table, html (a page), markdown, csv, json (table)"               },
-	{"output", 'o', "FILE", option_text,      offsetof(struct settings, output),
+	{"output",  'o', "FILE",     option_text,      offsetof(struct settings, output),
 	 "write what is shown there"				       },
-	{"cpu",    0,   NULL,   option_flag,      offsetof(struct settings, with_cpu),
+	{"cpu",     0,   NULL,       option_flag,      offsetof(struct settings, with_cpu),
 	 "compare the processor time of messages as well"                  },
-	{"force",  0,   NULL,   option_flag,      offsetof(struct settings, is_forced),
+	{"force",   0,   NULL,       option_flag,      offsetof(struct settings, is_forced),
 	 "compare results of other circumstances, and say so"              },
-	{"fail",   0,   NULL,   option_flag,      offsetof(struct settings, is_failing),
+	{"fail",    0,   NULL,       option_flag,      offsetof(struct settings, is_failing),
 	 "exit status 1 unless all is there and known, and nothing DIFFERS"},
-	{"units",  0,   "UNIT", table_parse_unit, offsetof(struct settings, unit),
+	{"units",   0,   "UNIT",     table_parse_unit, offsetof(struct settings, unit),
 	 "Gb/s, Mb/s, GB/s, MB/s, MiB/s (Gb/s)"                            },
 };
 
@@ -72,7 +102,7 @@ static const char *add_file(const char *text, void *target)
 static const struct option_table options = {
 	.rows = rows,
 	.count = ARRAY_LENGTH(rows),
-	.operand = "BASE NEW | BASE... --new NEW...",
+	.operand = "BASE NEW | BASE... --new NEW... | --history NEW...",
 	.add_operand = add_file,
 };
 
@@ -177,6 +207,9 @@ static int compare(const struct settings *settings, struct error *error)
 
 	if (status == COMMAND_GOOD)
 		status = sides_load(&comparison, &settings->sides, COMPARE_NEW, error);
+	if (status == COMMAND_GOOD && settings->history.is_asked)
+		status = sides_load_history(&comparison, settings->history.folder,
+					    settings->last ? settings->last : LAST, error);
 	if (error->code == -EXDEV)
 		error_append(error, "--force compares them all the same");
 	if (status == COMMAND_GOOD)
@@ -185,11 +218,30 @@ static int compare(const struct settings *settings, struct error *error)
 	return status;
 }
 
+/* All words are what is new. */
+static int take_new(struct settings *settings, struct error *error)
+{
+	struct sides *sides = &settings->sides;
+
+	if (settings->is_new && sides->count[COMPARE_BASE])
+		return error_set(error, -EINVAL,
+				 "--history has BASE: leave away the files before --new");
+	for (size_t i = 0; i < sides->count[COMPARE_BASE]; i++)
+		sides->files[COMPARE_NEW][sides->count[COMPARE_NEW]++] =
+			sides->files[COMPARE_BASE][i];
+	sides->count[COMPARE_BASE] = 0;
+	return inputs_require(sides->count[COMPARE_NEW], "NEW", error);
+}
+
 /* Two words are one of each side. */
 static int take_sides(struct settings *settings, struct error *error)
 {
 	size_t *n_files = settings->sides.count;
 
+	if (settings->history.is_asked)
+		return take_new(settings, error);
+	if (settings->last)
+		return error_set(error, -EINVAL, "--last is for --history");
 	if (!settings->is_new && n_files[COMPARE_BASE] == 2) {
 		settings->sides.files[COMPARE_NEW][0] = settings->sides.files[COMPARE_BASE][1];
 		n_files[COMPARE_BASE] = n_files[COMPARE_NEW] = 1;

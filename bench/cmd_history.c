@@ -6,6 +6,7 @@
 
 #include "bench/command.h"
 #include "bench/history_add.h"
+#include "bench/history_dir.h"
 #include "bench/inputs.h"
 #include "bench/value.h"
 #include "reports/history_data.h"
@@ -318,23 +319,10 @@ static int take_last(struct settings *settings, struct error *error)
 /* folder: what the environment says, which the caller frees. */
 static int take_folder(struct settings *settings, char **folder, struct error *error)
 {
-	const char *data = getenv("XDG_DATA_HOME");
-	const char *home = getenv("HOME");
-	int length;
-
 	if (settings->folder)
 		return 0;
-	/* Others than whole paths are to be ignored, says its specification. */
-	if (data && data[0] == '/')
-		length = asprintf(folder, "%s/verbmark/history", data);
-	else if (home && home[0] == '/')
-		length = asprintf(folder, "%s/.local/share/verbmark/history", home);
-	else
-		return error_set(error, -EINVAL, "--dir is missing, and there is no $HOME");
-	if (length < 0) {
-		*folder = NULL;
-		return error_set_errno(error, -ENOMEM, "cannot keep the name of the folder");
-	}
+	if (history_dir(folder, error))
+		return error_append(error, "--dir names one");
 	settings->folder = *folder;
 	return 0;
 }

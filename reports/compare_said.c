@@ -232,6 +232,23 @@ static void say_wide(const struct comparison *comparison, said *say, void *owner
 	say(owner, text);
 }
 
+/* What is taken for granted where a side has no spread of its own. */
+static void say_alone(const struct comparison *comparison, said *say, void *owner)
+{
+	char text[COMPARE_TEXT];
+
+	for (enum compare_side side = 0; side < COMPARE_SIDES; side++) {
+		if (comparison->sides[side].count != 1 || !comparison->n_tests)
+			continue;
+		snprintf(
+			text, sizeof(text),
+			"%s is one run, and is taken to differ from the next one as those of %s do: "
+			"another run of it tells more",
+			compare_side_name(side), compare_side_name(COMPARE_NEW - side));
+		say(owner, text);
+	}
+}
+
 void compare_say_notes(const struct comparison *comparison, said *say, void *owner)
 {
 	char text[COMPARE_TEXT];
@@ -249,6 +266,7 @@ void compare_say_notes(const struct comparison *comparison, said *say, void *own
 			 "cases of one run (verbmark run --interleave)");
 		say(owner, text);
 	}
+	say_alone(comparison, say, owner);
 	if (comparison->n_tests) {
 		snprintf(
 			text, sizeof(text),

@@ -108,11 +108,14 @@ void ratio_of(struct ratio *ratio, const struct ratio_side *base, const struct r
 				.low = (double)NAN,
 				.high = (double)NAN,
 				.chance = (double)NAN};
-	if (base->count < RATIO_RUNS_LEAST || now->count < RATIO_RUNS_LEAST)
+	if (fmin(counts[0], counts[1]) < RATIO_RUNS_LEAST &&
+	    fmax(counts[0], counts[1]) < RATIO_RUNS_BESIDE)
 		return;
 	ratio->is_known = true;
 	spread = pooled(sums, counts, least);
 	widen(ratio, after - before, &spread);
+	if (fmin(counts[0], counts[1]) < RATIO_RUNS_LEAST)
+		return;
 	spread = separate(sums, counts, least);
 	widen(ratio, after - before, &spread);
 }

@@ -13,6 +13,8 @@
 
 /* Fewer runs of a side do not tell their spread. */
 #define RATIO_RUNS_LEAST 2
+/* But beside so many of the other one it is taken to be theirs. */
+#define RATIO_RUNS_BESIDE 5
 
 struct ratio {
 	double base;   /* the geometric mean of its runs */

@@ -29,7 +29,9 @@ OPTIONS = {
         "max-pause", "pool", "pool-share", "pool-clients", "pool-cq", "pool-receives", "pool-dump",
     },
     "report": {"format", "baseline", "output", "merge", "json", "redact", "units"},
-    "compare": {"new", "format", "output", "cpu", "force", "fail", "units"},
+    "compare": {
+        "new", "history", "last", "format", "output", "cpu", "force", "fail", "units",
+    },
     "export": {"format", "metric", "case", "output"},
     "history": {
         "dir", "version", "commit", "format", "output", "last", "worse", "window", "significance",

@@ -110,6 +110,25 @@ static void test_unknown_spread(void **unused)
 	assert_false(ratio.is_known);
 }
 
+/*
+ * One beside five, whose logarithms are 1 to 5: a variance of 10/4, times 1 + 1/5, and 4 degrees
+ * of freedom, of which Student's tables have 2.776445.
+ */
+static void test_one_beside_many(void **unused)
+{
+	const double many[] = {exp(1), exp(2), exp(3), exp(4), exp(5)};
+	const double one[] = {exp(8)};
+
+	compute(many, 5, one, 1);
+	assert_true(ratio.is_known);
+	assert_near(log(ratio.ratio), 5, 1e-12);
+	assert_near(log(ratio.low), 5 - 2.776445 * sqrt(3), 1e-5);
+	compute(one, 1, many, 5);
+	assert_near(log(ratio.high), -5 + 2.776445 * sqrt(3), 1e-5);
+	compute(one, 1, many, 4);
+	assert_false(ratio.is_known);
+}
+
 /* All runs in the same place are apart by as much as one place is wide, in a way. */
 static void test_rounded(void **unused)
 {
@@ -228,6 +247,7 @@ int main(void)
 		cmocka_unit_test(test_unequal_numbers),
 		cmocka_unit_test(test_two_beside_more),
 		cmocka_unit_test(test_unknown_spread),
+		cmocka_unit_test(test_one_beside_many),
 		cmocka_unit_test(test_rounded),
 		cmocka_unit_test(test_false_alarms),
 		cmocka_unit_test(test_false_alarms_of_families),
