@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-Files of a history that nobody has added, that could not be read, and how they are mended; and
-those that another program has measured.
+Files of a history that nobody has added, that could not be read, and how they are mended; those
+that another program has measured, and those of another version; and who else has the index.
 """
 
 import json
@@ -12,6 +12,8 @@ import unittest
 from histories import Histories
 from verbmark import Ended, Program, verbmark
 
+LATENCY = "send/lat/64/poll"
+RATE = "write/bw/1000/event/server-poll/t16"
 TEXTS = os.path.join(
     os.path.dirname(os.path.abspath(__file__)), "../../reports/fuzz/corpus/import_text"
 )
@@ -101,6 +103,79 @@ class Files(Histories):
             self.skipped(f"{name}.json: it is new")
             self.assertIn("is there already", self.add(paths[0]))
             self.assertEqual(self.shown(), before)
+
+    def test_names_of_any_bytes(self):
+        """No terminal is to do what a name of a file says."""
+        self.add(*self.runs(0))
+        with open(f"{self.dir}/runs/\x1b[31m\u009bred.json", "w", encoding="ascii"):
+            pass
+        ended = Ended(Program(*self.command("list")))
+        self.assertEqual(ended.status, 0)
+        self.assertTrue(ended.err.isprintable(), ended.err)
+        self.assertIn("skipped: runs/?[31m??red.json is no name of a run", ended.err)
+        self.assertEqual(json.loads(Ended(Program(*self.command(
+            "show", "--format", "json"))).out)["skipped"], 1)
+
+    def test_another_program(self):
+        """A shell of SQLite that is in a transaction, which may be for hours."""
+        self.add(*self.runs(*range(3)))
+        listed = self.called("list")
+        more, = self.runs(3)
+        for how in ("IMMEDIATE", "EXCLUSIVE"):
+            index = sqlite3.connect(f"{self.dir}/index.sqlite", isolation_level=None)
+            self.addCleanup(index.close)
+            index.execute(f"BEGIN {how}")
+            ended = Ended(Program(*self.command("list")))
+            self.assertEqual((ended.status, ended.out), (0, listed), ended.err)
+            self.assertEqual(ended.err, "verbmark: the index cannot be written, and is made in "
+                                        "memory this time: database is locked")
+            if how == "EXCLUSIVE":
+                self.called("add", more, status=1, err=(
+                    f"verbmark: another program, such as sqlite3, has {self.dir}/index.sqlite "
+                    "in a transaction: end that, and try again; the runs are kept, and only the "
+                    "index is behind"))
+            index.execute("ROLLBACK")
+        self.assertIn("already", self.add(more))
+
+
+class Defaults(Histories):
+    def deeper(self, numbers, factor, **parameters):
+        """Runs of a version that has other parameters where the id has none."""
+        paths = []
+        for number in numbers:
+            document = self.document(number, factor=factor)
+            document["cases"][0] |= parameters
+            paths.append(self.write(f"{number}.json", document))
+        return paths
+
+    def test_another_default(self):
+        """What compare refuses is no step."""
+        self.add(*self.runs(*range(30)), version="1.0")
+        self.add(*self.deeper(range(30, 38), 1.2, tx_depth=128), version="1.1")
+        self.add(*self.deeper(range(38, 40), 1.0), version="1.0")
+        found = {series.get("variant"): series for series in self.shown()["series"]
+                 if series["case"] == LATENCY}
+        self.assertEqual([len(series["points"]) for series in found.values()], [8, 32])
+        self.assertEqual([word.split("tx-depth=")[1][:3] for word in found],
+                         ["128", "64 "])
+        self.assertFalse([series for series in found.values() if series["steps"]])
+        # The other case has become worse in both.
+        told = self.called("check", status=1)
+        self.assertIn(RATE, told)
+        self.assertNotIn(LATENCY, told)
+        told = self.called("show")
+        for depth in (64, 128):
+            self.assertIn(f"\n{LATENCY} half, tx-depth={depth}\n", told)
+        self.called("rebuild")
+        self.assertEqual(told, self.called("show"))
+
+    def test_another_option(self):
+        """One that a version has first begins with what was done before; effort is no matter."""
+        self.add(*self.runs(*range(4)), version="1.0")
+        self.add(*self.deeper(range(4, 8), 1.0, threads=1, sge=1, post_list=1, iterations=99,
+                              unheard_of="yes"), version="1.1")
+        series, = (one for one in self.shown()["series"] if one["case"] == LATENCY)
+        self.assertEqual(len(series["points"]), 8)
 
 
 class Imported(Histories):
