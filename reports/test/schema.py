@@ -72,7 +72,7 @@ DEFECTS = (
     ((*LAT, "id"), "send/lat/64"),
     ((*LAT, "id"), "send/lat/64b/poll"),
     ((*LAT, "id"), "send/lat/64/poll/"),
-    ((*LAT, "id"), "send/lat/64/poll/" + "x" * 111),
+    ((*LAT, "id"), "send/lat/64/poll/" + "x" * 623),
     ((*LAT, "op"), 0),
     ((*LAT, "metric"), "speed"),
     ((*LAT, "size"), 0),
@@ -339,6 +339,8 @@ def main():
     tap.check("each member is described", list(undescribed(schema)))
     validator = make(schema)
     tap.check("the sample", sentences(validator, sample))
+    by_hand = defective(sample, (*CLIENT, "address"), "")
+    tap.check("no address", sentences(validator, by_hand))
     tap.check("members that are to come", sentences(validator, extended(sample)))
     unknown = sentences(make(closed(schema)), extended(sample))
     tap.check("which are found where nothing is to come", [] if len(unknown) >= 13 else unknown)
