@@ -344,13 +344,6 @@ int context_prepare(struct rdma_context *ctx, struct error *error)
 	return 0;
 }
 
-/* Keeps the first failure of a number of steps that must all be taken. */
-static void keep(int *first, int code)
-{
-	if (code && !*first)
-		*first = code;
-}
-
 int context_drop(struct rdma_context *ctx)
 {
 	struct rdma_state *state = ctx->state;
@@ -360,15 +353,15 @@ int context_drop(struct rdma_context *ctx)
 	guard_release(ctx);
 	if (state->connected && ctx->conn)
 		rdma_disconnect(ctx->conn); /* fails if the other end was first */
-	keep(&first, queue_close(ctx));
+	error_keep(&first, queue_close(ctx));
 	if (state->path.ah)
-		keep(&first, verbs_result(ibv_destroy_ah(state->path.ah)));
+		error_keep(&first, verbs_result(ibv_destroy_ah(state->path.ah)));
 	if (state->slots_mr)
-		keep(&first, verbs_result(ibv_dereg_mr(state->slots_mr)));
+		error_keep(&first, verbs_result(ibv_dereg_mr(state->slots_mr)));
 	if (!context_borrows(ctx))
-		keep(&first, ground_strip(&state->own));
+		error_keep(&first, ground_strip(&state->own));
 	if (ctx->conn)
-		keep(&first, verbs_result(rdma_destroy_id(ctx->conn)));
+		error_keep(&first, verbs_result(rdma_destroy_id(ctx->conn)));
 	if (state->channel)
 		rdma_destroy_event_channel(state->channel);
 	buffer_close(&state->slots);
@@ -397,9 +390,9 @@ int context_release(struct rdma_context *ctx)
 
 	if (!ctx->state)
 		return 0;
-	keep(&first, context_drop(ctx));
+	error_keep(&first, context_drop(ctx));
 	if (ctx->listener)
-		keep(&first, verbs_result(rdma_destroy_id(ctx->listener)));
+		error_keep(&first, verbs_result(rdma_destroy_id(ctx->listener)));
 	if (ctx->ec)
 		rdma_destroy_event_channel(ctx->ec);
 	ctx->listener = NULL;
@@ -409,7 +402,7 @@ int context_release(struct rdma_context *ctx)
 	if (context_borrows(ctx))
 		ctx->state->ground->n_contexts--;
 	else
-		keep(&first, ground_close(&ctx->state->own));
+		error_keep(&first, ground_close(&ctx->state->own));
 	free(ctx->state);
 	ctx->state = NULL;
 	return first;

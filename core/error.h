@@ -26,4 +26,11 @@ int error_wrap(struct error *error, const char *format, ...) FORMAT(2, 3);
 /* Puts "; format" behind an error that is set. Returns its code. */
 int error_append(struct error *error, const char *format, ...) FORMAT(2, 3);
 
+/* Keeps the first failure of a number of steps that must all be taken. */
+static inline void error_keep(int *first, int code)
+{
+	if (code && !*first)
+		*first = code;
+}
+
 #endif

@@ -133,25 +133,18 @@ int ground_open(struct ground *ground, struct ibv_context *verbs,
 	return code;
 }
 
-/* Keeps the first failure of a number of steps that must all be taken. */
-static void keep(int *first, int code)
-{
-	if (code && !*first)
-		*first = code;
-}
-
 int ground_strip(struct ground *ground)
 {
 	int first = 0;
 
 	guard_release_ground(ground);
-	keep(&first, completion_close(&ground->completion));
+	error_keep(&first, completion_close(&ground->completion));
 	if (ground->srq)
-		keep(&first, verbs_result(ibv_destroy_srq(ground->srq)));
+		error_keep(&first, verbs_result(ibv_destroy_srq(ground->srq)));
 	if (ground->mr)
-		keep(&first, verbs_result(ibv_dereg_mr(ground->mr)));
+		error_keep(&first, verbs_result(ibv_dereg_mr(ground->mr)));
 	if (ground->pd)
-		keep(&first, verbs_result(ibv_dealloc_pd(ground->pd)));
+		error_keep(&first, verbs_result(ibv_dealloc_pd(ground->pd)));
 	/* What a region still holds is nobody else's. */
 	if (ground->spare && !first)
 		buffer_keep(&ground->buffer, ground->spare);

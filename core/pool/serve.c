@@ -563,12 +563,6 @@ void pool_end(struct pool_server *server)
 		alarm_raise(&server->alarm, -ECANCELED, "the pool ends");
 }
 
-static void keep(int *first, int code)
-{
-	if (code && !*first)
-		*first = code;
-}
-
 int pool_close(struct pool_server *server)
 {
 	struct guest *parted;
@@ -579,8 +573,8 @@ int pool_close(struct pool_server *server)
 	parted = part(server, true);
 	if (server->listener)
 		rdma_destroy_id(server->listener);
-	keep(&first, mailbox_close(&server->mailbox));
-	keep(&first, completion_close(&server->completion));
+	error_keep(&first, mailbox_close(&server->mailbox));
+	error_keep(&first, completion_close(&server->completion));
 	/* With the queues the last completions of theirs are gone. */
 	if (parted)
 		forget(server, parted);
@@ -589,7 +583,7 @@ int pool_close(struct pool_server *server)
 	grants_close(&server->grants);
 	buffer_close(&server->buffer);
 	if (server->pd)
-		keep(&first, verbs_result(ibv_dealloc_pd(server->pd)));
+		error_keep(&first, verbs_result(ibv_dealloc_pd(server->pd)));
 	device_close(&server->device);
 	if (server->timer > 0)
 		close(server->timer);
