@@ -16,8 +16,7 @@ int soft_cm_address_take(struct soft_cm_address *address, const struct sockaddr 
 	if (from->sa_family == AF_INET) {
 		const struct sockaddr_in *v4 = (const void *)from;
 
-		address->gid.raw[10] = address->gid.raw[11] = 0xff;
-		memcpy(&address->gid.raw[12], &v4->sin_addr, sizeof(v4->sin_addr));
+		soft_port_map(&address->gid, &v4->sin_addr);
 		address->port = ntohs(v4->sin_port);
 	} else if (from->sa_family == AF_INET6) {
 		const struct sockaddr_in6 *v6 = (const void *)from;

@@ -57,11 +57,10 @@ static void replace_any(struct soft_cm_address *to)
 {
 	if (!soft_cm_address_is_any(to))
 		return;
-	if (to->family == AF_INET) {
-		to->gid.raw[12] = 127;
-		to->gid.raw[10] = to->gid.raw[11] = 0xff;
-	}
-	to->gid.raw[15] = 1;
+	if (to->family == AF_INET)
+		soft_port_map(&to->gid, "\x7f\0\0\x01");
+	else
+		to->gid = (union ibv_gid){.raw[15] = 1};
 }
 
 static int take_port(struct soft_cm_id *id)

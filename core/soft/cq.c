@@ -10,6 +10,7 @@
 #include "core/soft/channel.h"
 #include "core/soft/device.h"
 #include "core/soft/export.h"
+#include "core/soft/power.h"
 #include "core/soft/process.h"
 #include "core/soft/progress.h"
 
@@ -21,15 +22,6 @@
 #define TIMES                                             \
 	((uint64_t)(IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | \
 		    IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK))
-
-static uint32_t round_up(uint32_t count)
-{
-	uint32_t size = 1;
-
-	while (size < count)
-		size *= 2;
-	return size;
-}
 
 static uint64_t ring_bytes(uint32_t size)
 {
@@ -57,7 +49,7 @@ static void describe(struct soft_cq *cq, const struct ibv_cq_init_attr_ex *attr,
 	cq->image = &soft_process.arena.image->cq[cq->number];
 	memset(cq->image, 0, sizeof(*cq->image));
 	cq->offset = cq->image->offset = offset;
-	cq->size = cq->image->size = round_up(attr->cqe);
+	cq->size = cq->image->size = soft_power_from(attr->cqe);
 	cq->image->is_timed = !!(attr->wc_flags & TIMES);
 	cq->image->ignores_overrun = !!(flags & IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN);
 	if (channel) {
@@ -94,7 +86,7 @@ struct ibv_cq_ex *soft_cq_create_ex(struct ibv_context *context, struct ibv_cq_i
 		goto fail;
 	result = ENOMEM;
 	cq = cacheline_calloc(1, sizeof(*cq));
-	offset = soft_arena_allocate(&soft_process.arena, ring_bytes(round_up(attr->cqe)));
+	offset = soft_arena_allocate(&soft_process.arena, ring_bytes(soft_power_from(attr->cqe)));
 	if (!cq || !offset)
 		goto fail;
 	cq->verbs.context = context;
@@ -113,7 +105,8 @@ struct ibv_cq_ex *soft_cq_create_ex(struct ibv_context *context, struct ibv_cq_i
 	return &cq->verbs;
 fail:
 	if (offset)
-		soft_arena_free(&soft_process.arena, offset, ring_bytes(round_up(attr->cqe)));
+		soft_arena_free(&soft_process.arena, offset,
+				ring_bytes(soft_power_from(attr->cqe)));
 	free(cq);
 	errno = result;
 	return NULL;
@@ -199,7 +192,7 @@ SOFT_EXPORT int ibv_resize_cq(struct ibv_cq *verbs, int cqe)
 
 	if (cqe <= 0 || cqe > SOFT_CQE_MAX)
 		return EINVAL;
-	size = round_up((uint32_t)cqe);
+	size = soft_power_from((uint32_t)cqe);
 	offset = soft_arena_allocate(&soft_process.arena, ring_bytes(size));
 	if (!offset)
 		return ENOMEM;

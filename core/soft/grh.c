@@ -69,13 +69,6 @@ void soft_grh_write(unsigned char grh[static SOFT_GRH], const union ibv_gid *fro
 		memcpy(grh, &header, sizeof(header));
 }
 
-static void v4_gid(union ibv_gid *gid, const uint32_t *address)
-{
-	memset(gid, 0, sizeof(*gid));
-	gid->raw[10] = gid->raw[11] = 0xff;
-	memcpy(&gid->raw[12], address, sizeof(*address));
-}
-
 void soft_grh_read(const void *grh, union ibv_gid *from, union ibv_gid *to, uint8_t *traffic_class)
 {
 	struct ibv_grh v6;
@@ -88,8 +81,8 @@ void soft_grh_read(const void *grh, union ibv_gid *from, union ibv_gid *to, uint
 		*to = v6.dgid;
 		*traffic_class = (uint8_t)(ntohl(v6.version_tclass_flow) >> 20);
 	} else {
-		v4_gid(from, &v4.saddr);
-		v4_gid(to, &v4.daddr);
+		soft_port_map(from, &v4.saddr);
+		soft_port_map(to, &v4.daddr);
 		*traffic_class = v4.tos;
 	}
 }

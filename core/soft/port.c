@@ -43,17 +43,13 @@ static int rank(const struct ifaddrs *one)
 
 static void to_gid(const struct sockaddr *from, union ibv_gid *gid)
 {
-	memset(gid, 0, sizeof(*gid));
-	if (from->sa_family == AF_INET6) {
-		const struct sockaddr_in6 *address = (const void *)from;
+	const struct sockaddr_in6 *v6 = (const void *)from;
+	const struct sockaddr_in *v4 = (const void *)from;
 
-		memcpy(gid, &address->sin6_addr, sizeof(*gid));
-	} else {
-		const struct sockaddr_in *address = (const void *)from;
-
-		gid->raw[10] = gid->raw[11] = 0xff;
-		memcpy(&gid->raw[12], &address->sin_addr, sizeof(address->sin_addr));
-	}
+	if (from->sa_family == AF_INET6)
+		memcpy(gid, &v6->sin6_addr, sizeof(*gid));
+	else
+		soft_port_map(gid, &v4->sin_addr);
 }
 
 /* Whether it is one more, of so many at most. Peers may look at it at the same time. */

@@ -9,6 +9,7 @@
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "core/soft/image.h"
 
@@ -35,8 +36,15 @@ int soft_port_index(const struct soft_image *image, const union ibv_gid *gid);
  */
 int soft_port_find(const union ibv_gid *gid);
 
-/* Whether a GID stands for an IPv4 address. */
+/* Whether a GID stands for an IPv4 address; and the one that does for that of four bytes. */
 bool soft_port_is_v4(const union ibv_gid *gid);
+
+static inline void soft_port_map(union ibv_gid *gid, const void *v4)
+{
+	memset(gid, 0, sizeof(*gid));
+	gid->raw[10] = gid->raw[11] = 0xff;
+	memcpy(&gid->raw[12], v4, 4);
+}
 
 void soft_port_attributes(struct ibv_port_attr *attr);
 

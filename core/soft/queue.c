@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/soft/power.h"
 #include "core/soft/process.h"
 
 static uint64_t bytes(const struct soft_ring *ring)
@@ -26,8 +27,7 @@ int soft_queue_init(struct soft_queue *queue, struct soft_ring *ring, uint32_t *
 	atomic_store(ring->heard, 0);
 	if (*count > SOFT_WR_MAX || sges > SOFT_SGE_MAX)
 		return EINVAL;
-	for (ring->room = 1; ring->room < *count;)
-		ring->room *= 2;
+	ring->room = soft_power_from(*count);
 	/* The next place to put one into is not the one that the other side looks at next. */
 	ring->size = 2 * ring->room;
 	ring->stride = (uint32_t)(sizeof(struct soft_receive) +

@@ -12,6 +12,7 @@
 #include "core/soft/execute.h"
 #include "core/soft/fault.h"
 #include "core/soft/flight.h"
+#include "core/soft/power.h"
 #include "core/soft/process.h"
 #include "core/soft/progress.h"
 #include "core/soft/qp.h"
@@ -29,8 +30,7 @@ int soft_send_init(struct soft_sends *sends, struct ibv_qp_cap *cap)
 	if (cap->max_send_wr > SOFT_WR_MAX || cap->max_send_sge > SOFT_SGE_MAX ||
 	    cap->max_inline_data > SOFT_INLINE_MAX)
 		return EINVAL;
-	for (sends->size = 1; sends->size < cap->max_send_wr;)
-		sends->size *= 2;
+	sends->size = soft_power_from(cap->max_send_wr);
 	if (list < cap->max_inline_data)
 		list = (cap->max_inline_data + 15) & ~UINT64_C(15);
 	sends->stride = (uint32_t)(sizeof(struct soft_operation) + list);
