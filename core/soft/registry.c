@@ -374,7 +374,7 @@ uint64_t soft_registry_sent(const struct soft_registry *registry)
 	uint64_t sum = 0;
 
 	for (uint32_t slot = 1; slot < SOFT_SLOTS; slot++) {
-		/* What nobody ever had is not looked at: it takes no memory. */
+		/* What nobody ever had is not looked at. */
 		for (uint32_t i = 0; i < SOFT_SENDERS && soft_registry_generation(registry, slot);
 		     i++)
 			sum += atomic_load(&registry->file->counts[slot].sent[i].packets);
