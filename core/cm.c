@@ -8,6 +8,7 @@
 
 #include "core/address.h"
 #include "core/clock.h"
+#include "core/device_fault.h"
 #include "core/handshake.h"
 #include "core/verbs.h"
 
@@ -22,6 +23,10 @@
 
 static const char *channel_hint(int code)
 {
+	const char *hint = device_soft_hint(code);
+
+	if (hint)
+		return hint;
 	switch (-code) {
 	case EMFILE:
 	case ENFILE:

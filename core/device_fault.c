@@ -15,18 +15,42 @@ static bool is_soft(const char *device)
 	return !strcmp(device, "soft0") && kind_find("", device) == KIND_OTHER;
 }
 
+static bool is_refused(int code)
+{
+	return code == -EACCES || code == -EPERM;
+}
+
+/* Its processes meet in a directory; NULL: that is not to blame. */
+static const char *soft_hint(int code)
+{
+	if (is_refused(code))
+		return "soft0's directory must be the user's own, of mode 0700: VERBMARK_SOFT_DIR";
+	if (code == -ENOSPC)
+		return "there is no room for soft0's directory, by itself in /dev/shm: "
+		       "VERBMARK_SOFT_DIR";
+	return NULL;
+}
+
+const char *device_soft_hint(int code)
+{
+	struct ibv_device **devices = ibv_get_device_list(NULL);
+	const char *hint = NULL;
+
+	if (devices && devices[0] && is_soft(ibv_get_device_name(devices[0])))
+		hint = soft_hint(code);
+	if (devices)
+		ibv_free_device_list(devices);
+	return hint;
+}
+
 int device_not_opened(const char *device, int code, struct error *error)
 {
-	bool is_refused = code == -EACCES || code == -EPERM;
+	const char *hint = is_soft(device) ? soft_hint(code) : NULL;
 
 	error_set_errno(error, code, "device %s: cannot open it", device);
-	if (is_soft(device) && is_refused)
-		return error_append(error, "the directory by which its processes meet must be the "
-					   "user's own, of mode 0700: VERBMARK_SOFT_DIR");
-	if (is_soft(device) && code == -ENOSPC)
-		return error_append(error, "there is no room where its processes meet, by itself "
-					   "in /dev/shm: VERBMARK_SOFT_DIR");
-	if (is_refused)
+	if (hint)
+		return error_append(error, "%s", hint);
+	if (is_refused(code))
 		return error_append(error, "who may is told by the rights of /dev/infiniband");
 	return code;
 }

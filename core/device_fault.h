@@ -11,6 +11,9 @@
 /* It is there, and ibv_open_device failed with that code. */
 int device_not_opened(const char *device, int code, struct error *error);
 
+/* What of soft0 is to blame for that code, where the only device is that; NULL: nothing. */
+const char *device_soft_hint(int code);
+
 /* There is none, as far as libibverbs has it. The kernel's are below the root. */
 int device_none(const char *root, struct error *error);
 

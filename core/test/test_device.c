@@ -108,12 +108,12 @@ static void test_devices_that_cannot_be_opened(void **unused)
 		const char *text;
 	} rows[] = {
 		{"mlx5_0", -EACCES,
-		 "Permission denied; who may is told by the rights of /dev/infiniband"                },
+		 "Permission denied; who may is told by the rights of /dev/infiniband"      },
 		{"soft0",  -EACCES,
-		 "Permission denied; the directory by which its processes meet must be the user's own"},
+		 "Permission denied; soft0's directory must be the user's own, of mode 0700"},
 		{"soft0",  -ENOSPC,
-		 "No space left on device; there is no room where its processes meet"                 },
-		{"soft0",  -EPROTO, "device soft0: cannot open it: Protocol error"                    },
+		 "No space left on device; there is no room for soft0's directory"          },
+		{"soft0",  -EPROTO, "device soft0: cannot open it: Protocol error"          },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
