@@ -6,7 +6,7 @@
 #include "core/pool/grants.h"
 #include "core/test/check.h"
 
-#define PAGE 4096
+#define PAGE ((size_t)4096)
 
 static struct {
 	int n_regions;
