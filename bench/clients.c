@@ -135,7 +135,8 @@ static int start_client(struct clients *clients, struct client *client, struct e
 		return decline(client, "too many clients at once: come back later", error);
 	if (pthread_create(&client->thread, NULL, serve_client, client))
 		return decline(client,
-			       "no thread could be started for this client: come back later",
+			       "no thread could be started for this client: come back later, or "
+			       "raise TasksMax and LimitNPROC there",
 			       error);
 	client->deadline_ns = clock_deadline(allowance->time_ms);
 	client->next = clients->latest;
