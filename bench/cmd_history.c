@@ -322,7 +322,7 @@ static int take_folder(struct settings *settings, char **folder, struct error *e
 	if (settings->folder)
 		return 0;
 	if (history_dir(folder, error))
-		return error_append(error, "--dir names one");
+		return error->code;
 	settings->folder = *folder;
 	return 0;
 }

@@ -322,12 +322,13 @@ static void note_lengthy(struct bout *bout)
 			most = line;
 	}
 	if (most)
-		bout_note(bout,
-			  "trials of %zu of %zu cases mostly took longer than %.1f s, their share "
-			  "of the process included, those of %s %.2f s: a shorter -D or --warmup, "
-			  "or smaller sizes, leave less of what else happens to one arm alone",
-			  count, bout->n_cases, (double)TALLY_LONG_NS / (double)NS_PER_S, most->id,
-			  seconds_of(most));
+		bout_note(
+			bout,
+			"trials of %zu of %zu cases mostly took longer than %.1f s, their share "
+			"of the process included, those of %.120s %.2f s: a shorter -D or --warmup, "
+			"or smaller sizes, leave less of what else happens to one arm alone",
+			count, bout->n_cases, (double)TALLY_LONG_NS / (double)NS_PER_S, most->id,
+			seconds_of(most));
 }
 
 /* Few of them decide nothing, and are to be known all the same. */

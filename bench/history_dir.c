@@ -18,8 +18,10 @@ int history_dir(char **folder, struct error *error)
 	else if (home && home[0] == '/')
 		length = asprintf(folder, "%s/.local/share/verbmark/history", home);
 	else
-		return error_set(error, -EINVAL,
-				 "the folder of the history is missing, and there is no $HOME");
+		return error_set(
+			error, -EINVAL,
+			"the folder of the history is missing, and there is no $HOME to look "
+			"for it");
 	if (length >= 0)
 		return 0;
 	*folder = NULL;

@@ -135,7 +135,7 @@ const struct parameter parameter_table[PARAMETERS] = {
 	    PARAMETER_FLAG, NULL, 0, 1, 0, "srq", TARGET(use_srq)),
 	ROW("hugepages", 0, NULL, "buffers in huge pages", PARAMETER_FLAG, NULL, 0, 1, 0,
 	    "hugepages", TARGET(hugepages)),
-	ROW("relaxed-ordering", 0, "LIST", "PCIe may reorder what devices write to memory: off, on (off)",
+	ROW("relaxed-ordering", 0, "LIST", "PCIe may reorder what devices write: off, on (off)",
 	    PARAMETER_WORD, orderings, 0, 0, AUTO, "relaxed-", TARGET(relaxed_ordering)),
 	ROW("buffer", 0, "LIST", "what messages go over at each end, such as 64k:1g",
 	    PARAMETER_SIZE, NULL, 8, PARAMETER_BUFFER_MOST, AUTO, "buffer", TARGET(buffer)),

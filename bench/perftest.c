@@ -67,7 +67,7 @@ static const struct {
 	{"report-unsorted",      UNSORTED						    },
 	{"report_gbits",         "leave it out, bandwidth is in Gb/s"                        },
 	{"retry_count",          "--retries"						 },
-	{"run_infinitely",       "-D, with a long time"                                      },
+	{"run_infinitely",       "-D 24h, the longest"                                       },
 	{"source_ip",            SOURCE						      },
 	{"tclass",               "-T"							},
 	{"use_hugepages",        "--hugepages"					       },

@@ -258,7 +258,7 @@ static void calibrate(struct rounds *rounds, const struct result *result,
 
 		line = tally_has_trial(line) || !again ? line : again;
 		if (!tally_has_trial(line)) {
-			bout_note(bout, "%s is left out: the base does not run it: %s",
+			bout_note(bout, "%.120s is left out: the base does not run it: %s",
 				  bout->cases[i].id,
 				  line && line->error[0] ? line->error : "it is not in its result");
 			json_decref(single->product);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/history_dir.h"
 #include "bench/inputs.h"
@@ -42,12 +43,35 @@ static enum command_status add_runs(struct comparison *comparison, const char *f
 	return status;
 }
 
+/* What is older than it is older than all that is new. */
+static const struct result *oldest(const struct compare_runs *side)
+{
+	const struct result *result = &side->runs[0].result;
+
+	for (size_t i = 1; i < side->count; i++)
+		if (strcmp(side->runs[i].result.started, result->started) < 0)
+			result = &side->runs[i].result;
+	return result;
+}
+
+static int no_run(const char *folder, const struct result *result, struct error *error)
+{
+	if (!result->started[0])
+		return error_set(
+			error, -ENODATA,
+			"NEW does not tell when it was measured: import it with --started");
+	return error_set(error, -ENODATA,
+			 "%s has no run of that setup from before NEW: verbmark history list tells "
+			 "what it has",
+			 folder);
+}
+
 static enum command_status add_before(struct comparison *comparison, const char *folder,
 				      size_t most, struct error *error)
 {
 	struct history history = {.folder = folder, .version = VERBMARK_VERSION, .say = say};
 	struct history_before before = {
-		.result = &comparison->sides[COMPARE_NEW].runs[0].result,
+		.result = oldest(&comparison->sides[COMPARE_NEW]),
 		.most = most,
 	};
 	enum command_status status = COMMAND_FAILED;
@@ -55,10 +79,7 @@ static enum command_status add_before(struct comparison *comparison, const char 
 	if (!history_do(&history, HISTORY_READ, history_before_fill, &before, error))
 		status = add_runs(comparison, folder, &before, error);
 	if (status == COMMAND_GOOD && !before.count) {
-		error_set(error, -ENODATA,
-			  "%s has no run of that setup from before NEW: verbmark history list "
-			  "tells what it has",
-			  folder);
+		no_run(folder, before.result, error);
 		status = COMMAND_INVALID;
 	}
 	history_before_finish(&before);
@@ -71,9 +92,7 @@ enum command_status sides_load_history(struct comparison *comparison, const char
 	enum command_status status = COMMAND_FAILED;
 	char *own = NULL;
 
-	if (!folder && history_dir(&own, error))
-		error_append(error, "--history=FOLDER names one");
-	else
+	if (folder || !history_dir(&own, error))
 		status = add_before(comparison, folder ? folder : own, most, error);
 	free(own);
 	return status;

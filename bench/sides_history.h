@@ -7,7 +7,7 @@
 
 /*
  * Once what is new is there: adds to the base the newest runs, as many as most, of the folder
- * (NULL: the user's) that are of the setup of the first one, and before it. COMMAND_INVALID:
+ * (NULL: the user's) that are of the setup of the oldest one, and before it. COMMAND_INVALID:
  * there are none.
  */
 enum command_status sides_load_history(struct comparison *comparison, const char *folder,

@@ -53,6 +53,9 @@ static int begin(struct async *async)
 	async->was_blocking = other ? other->was_blocking : !(flags & O_NONBLOCK);
 	async->is_added = true;
 	async->next = all;
+	if (all)
+		all->link = &async->next;
+	async->link = &all;
 	all = async;
 	return 0;
 }
@@ -60,13 +63,12 @@ static int begin(struct async *async)
 /* With the mutex, when nobody reads for it any more. */
 static void end(struct async *async)
 {
-	struct async **link = &all;
 	int fd = async->verbs->async_fd;
 	int flags;
 
-	while (*link != async)
-		link = &(*link)->next;
-	*link = async->next;
+	*async->link = async->next;
+	if (async->next)
+		async->next->link = async->link;
 	async->is_added = false;
 	if (!async->was_blocking || beside(async))
 		return;

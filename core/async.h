@@ -19,7 +19,8 @@ struct async {
 	void (*hear)(struct async *async, const struct ibv_async_event *event);
 	struct watch watch;
 	struct async *next;
-	bool was_blocking; /* its descriptor, before the first of those that are on it */
+	struct async **link; /* what points to it */
+	bool was_blocking;   /* its descriptor, before the first of those that are on it */
 	bool is_added;
 };
 

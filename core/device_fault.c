@@ -92,10 +92,12 @@ int device_none(const char *root, struct error *error)
 int device_unknown(const struct device_list *list, const char *device, struct error *error)
 {
 	char names[160] = "";
+	size_t length = strcspn(device, "/"); /* a port may be named behind it */
 	size_t used = 0;
 
 	for (size_t i = 0; i < list->n_left; i++)
-		if (!strcmp(list->left[i].device, device))
+		if (strlen(list->left[i].device) == length &&
+		    !strncmp(list->left[i].device, device, length))
 			return error_set(error, list->left[i].fault.code, "%s",
 					 list->left[i].fault.text);
 	for (size_t i = 0; i < list->n_ports && used < sizeof(names); i++) {

@@ -3,7 +3,8 @@
  * Results over time: a folder of documents (history_files.h), and index.sqlite beside them,
  * which is made of them, and made anew where it is missing, damaged, or of another version.
  * Who uses a history has it alone, for as long as the work takes; where the folder or the
- * disk takes no writing, or another program has the index, that of readers is in memory. Who is killed leaves it usable.
+ * disk takes no writing, or another program has the index, that of readers is in memory. Who
+ * is killed leaves it usable.
  */
 #ifndef REPORTS_HISTORY_H
 #define REPORTS_HISTORY_H

@@ -27,14 +27,15 @@ static void print_point(FILE *out, const struct history_view *view,
 	else
 		fputc(',', out);
 	fputc(',', out);
-	csv_field(out, view->setups[series->setup].banner);
+	print_text(out, view->setups[series->setup].banner);
+	csv_field(out, series->variant);
 	fputc('\n', out);
 }
 
 void history_csv(FILE *out, const struct history_view *view)
 {
 	fputs("setup,case,kind,figure,unit,run,started,version,commit,value,step_before,"
-	      "step_after,banner\n",
+	      "step_after,banner,variant\n",
 	      out);
 	for (size_t i = 0; i < view->n_series; i++)
 		for (size_t j = 0; j < view->series[i].n_points; j++)

@@ -32,7 +32,8 @@ static const char *const tables[] = {
 	"label_changed_ns INTEGER NOT NULL, program TEXT NOT NULL) WITHOUT ROWID",
 	"CREATE TABLE series(id INTEGER PRIMARY KEY, setup INTEGER NOT NULL, "
 	"case_id TEXT NOT NULL, kind TEXT NOT NULL, figure TEXT NOT NULL, "
-	"variant TEXT NOT NULL, windows INTEGER NOT NULL DEFAULT 0, settled_run INTEGER NOT NULL DEFAULT 0, "
+	"variant TEXT NOT NULL, windows INTEGER NOT NULL DEFAULT 0, "
+	"settled_run INTEGER NOT NULL DEFAULT 0, "
 	"need_at INTEGER NOT NULL DEFAULT 0, need_run INTEGER NOT NULL DEFAULT 0, "
 	"is_checked INTEGER NOT NULL DEFAULT 0, UNIQUE(setup, case_id, kind, figure, variant))",
 	"CREATE TABLE points(series INTEGER NOT NULL, run INTEGER NOT NULL, value REAL NOT NULL, "

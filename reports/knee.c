@@ -187,7 +187,8 @@ void knee_tell(const struct knee *knee, char text[static 512])
 	if (knee->is_below)
 		used = snprintf(
 			text, 512,
-			"the knee is below %s: at %.0f msg/s, the lowest rate, the schedule was not kept",
+			"the knee is below %s: at %.0f msg/s, the lowest rate, the schedule was not "
+			"kept",
 			beyond->line->id, beyond->rate);
 	else if (knee->has_beyond)
 		used = snprintf(

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The median of doubles, none of which is NAN: of an even number the mean of both in the middle. */
+/*
+ * How doubles are sorted, and their median: of an even number the mean of both in the middle.
+ * None of them is NAN.
+ */
 #ifndef REPORTS_MEDIAN_H
 #define REPORTS_MEDIAN_H
 

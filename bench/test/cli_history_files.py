@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """
 Files of a history that nobody has added, that could not be read, and how they are mended; those
-that another program has measured, and those of another version; and who else has the index.
+that another program has measured, and those of another version; who else has the index; and
+what compare takes of them.
 """
 
 import json
@@ -9,8 +10,9 @@ import os
 import sqlite3
 import unittest
 
+import documents
 from histories import Histories
-from verbmark import Ended, Program, verbmark
+from verbmark import VERBMARK, Ended, Program, verbmark
 
 LATENCY = "send/lat/64/poll"
 RATE = "write/bw/1000/event/server-poll/t16"
@@ -267,3 +269,81 @@ class Imported(Histories):
 
 if __name__ == "__main__":
     unittest.main()
+
+class Compared(Histories):
+    """One run beside those of its setup that were before it."""
+
+    def compared(self, *words, status=0):
+        ended = Ended(Program(VERBMARK, "compare", f"--history={self.dir}", *words))
+        self.assertEqual(ended.status, status, ended.out + ended.err)
+        return ended
+
+    def found(self, *words, **options):
+        out = self.compared(*words, "--format", "json", **options).out
+        return documents.parse(out, "verbmark.comparison-1")
+
+    def test_verdicts(self):
+        self.add(*self.runs(*range(8)))
+        same, other = self.runs(10, 11)
+        self.add(same, other)
+        slower, = self.runs(9, factor=1.2)
+        for path, verdict in ((same, "SAME"), (slower, "DIFFERS")):
+            figures = self.found(path)["figures"]
+            self.assertEqual({figure["verdict"] for figure in figures}, {verdict}, figures)
+            # Neither itself nor what came behind it.
+            self.assertEqual({figure["base_runs"] for figure in figures}, {8})
+        self.compared("--fail", slower, status=1)
+        shown = self.compared(slower).out
+        self.assertIn("! NEW is one run, and is taken to differ from the next one as those of BASE "
+                      "do: another run of it tells more", shown)
+        self.assertEqual(
+            {figure["base_runs"] for figure in self.found("--last", "5", other)["figures"]}, {5}
+        )
+        # Four do not tell enough.
+        self.assertEqual(
+            {figure["verdict"] for figure in self.found("--last", "4", other)["figures"]},
+            {"UNKNOWN"},
+        )
+
+    def test_several(self):
+        """Before the oldest of them, whichever comes first."""
+        self.add(*self.runs(*range(8)))
+        older, newer = self.runs(8, 9)
+        self.add(older, newer)
+        for figure in self.found(newer, older)["figures"]:
+            self.assertEqual((figure["base_runs"], figure["new_runs"]), (8, 2))
+
+    def test_the_users_own(self):
+        data = f"{self.folder}/data"
+        self.dir = f"{data}/verbmark/history"
+        os.makedirs(f"{data}/verbmark")
+        self.add(*self.runs(*range(5)))
+        new, = self.runs(6)
+        ended = Ended(Program("env", f"XDG_DATA_HOME={data}", VERBMARK, "compare", "--history", new))
+        self.assertEqual((ended.status, ended.err), (0, ""))
+        self.assertIn(" 5/1 ", ended.out)
+
+    def test_other_setups(self):
+        self.add(*self.runs(0, 1, 2))
+        stranger = self.document(3)
+        for end in ("client", "server"):
+            stranger["hosts"][end]["hard_fingerprint"] = "fedcba9876543210"
+        ended = self.compared(self.write("stranger.json", stranger), status=3)
+        self.assertEqual(
+            ended.err,
+            f"verbmark: {self.dir} has no run of that setup from before NEW: verbmark history list "
+            "tells what it has",
+        )
+        first = self.write("first.json", self.document(0))
+        self.assertIn("from before NEW", self.compared(first, status=3).err)
+
+    def test_usage(self):
+        new, base = self.runs(0, 1)
+        self.assertIn("there is no history in", self.compared(new, status=1).err)
+        self.assertEqual(
+            self.compared(base, "--new", new, status=2).err,
+            "verbmark: --history has BASE: leave away the files before --new",
+        )
+        self.assertIn("NEW is missing", self.compared(status=2).err)
+        ended = Ended(Program(VERBMARK, "compare", "--last", "5", base, new))
+        self.assertEqual((ended.status, ended.err), (2, "verbmark: --last is for --history"))

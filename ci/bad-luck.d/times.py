@@ -46,12 +46,15 @@ def sweep(stage, path):
         v.VERBMARK, "run", v.ADDRESS, "-p", stage.server.port, "--preset", "standard", "--json", path
     ) as program:
         status = program.wait(SWEEP_PATIENCE)
-        check(status == 0, program.errors or program.out[-1:])
+        check(os.path.exists(path), program.errors or program.out[-1:])
     with open(path, encoding="utf-8") as file:
         cases = json.load(file)["cases"]
     os.unlink(path)
-    broken = [case["id"] for case in cases if case["status"] not in ("complete", "skipped")]
-    check(not broken, broken)
+    broken = {
+        case["id"]: f"{case['status']}: {case.get('error')}" for case in cases
+        if case["status"] not in ("complete", "skipped")
+    }
+    check(not broken and status == 0, broken or program.errors or program.out[-1:])
     latencies = {case["id"]: case["latency_ns"] for case in cases if "latency_ns" in case}
     # One with few samples, as on a machine that has other work, has no percentiles.
     return {name: latency["p50"] for name, latency in latencies.items() if "p50" in latency}

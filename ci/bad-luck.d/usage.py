@@ -24,7 +24,7 @@ WRONG = (
 NAMES = {
     "plan", "json", "output", "baseline", "markdown", "junit", "replay", "dump", "pool-dump", "dir",
     "secret-file", "device", "server-device", "base-device", "head-device", "launch", "base",
-    "head", "version", "commit", "case",
+    "head", "version", "commit", "case", "history",
 }
 
 # Looked at after something else is missing.

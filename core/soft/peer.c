@@ -212,8 +212,9 @@ void soft_peer_ring(const struct soft_peer *peer)
 bool soft_peer_has_gid(const struct soft_peer *peer, const union ibv_gid *gid)
 {
 	const struct soft_image *image = peer->arena->image;
+	uint32_t count = __atomic_load_n(&image->gid_count, __ATOMIC_ACQUIRE);
 
-	for (uint32_t i = 0; i < image->gid_count && i < SOFT_GIDS; i++)
+	for (uint32_t i = 0; i < count && i < SOFT_GIDS; i++)
 		if (!memcmp(&image->gid[i], gid, sizeof(*gid)))
 			return true;
 	return false;

@@ -98,16 +98,15 @@ void soft_port_fill(struct soft_image *image)
 
 int soft_port_find(const union ibv_gid *gid)
 {
-	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 	struct soft_image *image = soft_process.arena.image;
 	int index = soft_port_index(image, gid);
 	bool has_new;
 
 	if (index >= 0)
 		return index;
-	pthread_mutex_lock(&mutex);
+	pthread_mutex_lock(&soft_process.addressing);
 	has_new = add_all(image, SOFT_GIDS);
-	pthread_mutex_unlock(&mutex);
+	pthread_mutex_unlock(&soft_process.addressing);
 	if (has_new)
 		soft_device_tell(IBV_EVENT_GID_CHANGE);
 	return soft_port_index(image, gid);
@@ -115,7 +114,9 @@ int soft_port_find(const union ibv_gid *gid)
 
 const union ibv_gid *soft_port_gid(const struct soft_image *image, uint32_t index)
 {
-	return index < image->gid_count && index < SOFT_GIDS ? &image->gid[index] : NULL;
+	uint32_t count = __atomic_load_n(&image->gid_count, __ATOMIC_ACQUIRE);
+
+	return index < count && index < SOFT_GIDS ? &image->gid[index] : NULL;
 }
 
 int soft_port_index(const struct soft_image *image, const union ibv_gid *gid)

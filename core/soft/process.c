@@ -24,6 +24,7 @@ struct soft_process soft_process = {
 	.meeting = PTHREAD_MUTEX_INITIALIZER,
 	.looking = PTHREAD_MUTEX_INITIALIZER,
 	.telling = PTHREAD_MUTEX_INITIALIZER,
+	.addressing = PTHREAD_MUTEX_INITIALIZER,
 };
 
 static bool is_alive(uint32_t holder)
@@ -179,6 +180,7 @@ static void forget_parent(void)
 	pthread_mutex_init(&soft_process.meeting, NULL);
 	pthread_mutex_init(&soft_process.looking, NULL);
 	pthread_mutex_init(&soft_process.telling, NULL);
+	pthread_mutex_init(&soft_process.addressing, NULL);
 	soft_progress_forget();
 	soft_cm_link_forget_all();
 }

@@ -51,7 +51,8 @@ struct soft_process {
 	_Atomic uint32_t next_pd;
 	_Atomic uint32_t next_key;
 	_Atomic uint32_t next_channel_generation;
-	pthread_mutex_t telling; /* who looks at the contexts */
+	pthread_mutex_t telling;    /* who looks at the contexts */
+	pthread_mutex_t addressing; /* who adds to the addresses */
 	struct soft_context *contexts;
 };
 

@@ -298,7 +298,6 @@ static void test_written_as_made(void **unused)
 	json_decref(written);
 }
 
-/* test_document SAMPLE.JSON */
 static void begin_failing(int after)
 {
 	allocations = after;
@@ -370,6 +369,7 @@ static void test_no_memory_to_write(void **unused)
 	json_decref(wanted);
 }
 
+/* test_document SAMPLE.JSON */
 int main(int argc, char *argv[])
 {
 	const struct CMUnitTest tests[] = {
