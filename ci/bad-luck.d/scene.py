@@ -15,7 +15,7 @@ OPERATIONS = ("send", "write", "read", "write-imm", "fetch-add")
 PATIENCE = 20
 # A heap may keep that much of what was given back, and for each client less than the smallest
 # thing that it has had of it.
-ROOM_KIB = 256
+ROOM_KIB = 1536
 EACH_BYTES = 64
 # What each of several threads at once may leave of its stack.
 THREAD_KIB = 24

@@ -16,7 +16,7 @@ from scene import BUILD, TOP, Stage, check, item
 DRIFT = 1.25
 SWEEP_PATIENCE = 1800
 # Of thousands of cases with all sizes; a hundred bytes of each would be more.
-SWEPT_KIB = 512
+SWEPT_KIB = 1536
 NETEM_PATIENCE = 1200
 
 

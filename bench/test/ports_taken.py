@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""
+ports_taken.py VERBMARK DEVICE TAKEN FIRST LAST: with the ports that the kernel gives from FIRST to
+LAST, and TAKEN in use at rdma_cm, starts a server with a pool on any port, and prints what it says
+until it is ready. Ports of the kernel are those of the network namespace that this is in.
+"""
+
+import ctypes
+import os
+import socket
+import struct
+import subprocess
+import sys
+
+RANGE = "/proc/sys/net/ipv4/ip_local_port_range"
+RDMA_PS_TCP = 0x0106
+
+
+def give(text):
+    with open(RANGE, "w", encoding="ascii") as file:
+        file.write(text)
+
+
+def take(port):
+    """All that this process has of it goes with the process."""
+    # Whose symbols those are that come first: with softrdma not that library's.
+    ctypes.CDLL("librdmacm.so.1", ctypes.RTLD_GLOBAL)
+    library = ctypes.CDLL(None, use_errno=True)
+    identifier = ctypes.c_void_p()
+    made = library.rdma_create_id(None, ctypes.byref(identifier), None, RDMA_PS_TCP)
+    any_address = struct.pack("=H", socket.AF_INET) + struct.pack(">H12x", port)
+    if made or library.rdma_bind_addr(identifier, any_address):
+        sys.exit(f"cannot take port {port}: {os.strerror(ctypes.get_errno())}")
+
+
+def main():
+    verbmark, device, taken, first, last = sys.argv[1:]
+    take(int(taken))
+    with open(RANGE, encoding="ascii") as file:
+        usual = file.read()
+    give(f"{first} {last}")
+    try:
+        with subprocess.Popen(
+            [verbmark, "serve", "--port", "0", "--device", device, "--pool", "1MiB"],
+            stdout=subprocess.PIPE, text=True,
+        ) as server:
+            for line in server.stdout:
+                print(line, end="")
+                if line.startswith("pool: "):
+                    break
+            server.terminate()
+    finally:
+        give(usual)
+
+
+if __name__ == "__main__":
+    main()
