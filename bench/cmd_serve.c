@@ -36,7 +36,7 @@ struct settings {
 #define POOL(member)    offsetof(struct settings, pool.member)
 #define ALLOWED(member) offsetof(struct settings, allowance.member)
 
-/* So many that TCP has free may be in use at rdma_cm, where any port will do. */
+/* So many that rdma_cm has free may be in use at TCP, where any port will do. */
 #define PORT_TRIES 32
 
 static const char *parse_address(const char *text, void *field)
@@ -172,14 +172,12 @@ static void print_ready(const struct device_list *devices, uint16_t port)
 	fflush(stdout);
 }
 
-/* On another free port. The old one is closed last, or it might be the same again. */
-static int listen_elsewhere(struct server *server, const struct settings *settings, uint16_t *port,
-			    struct error *error)
+/* On that port of TCP: -EADDRINUSE where it is not free. */
+static int listen_at(struct server *server, const struct settings *settings, uint16_t port,
+		     struct error *error)
 {
-	int listener;
+	int listener = dial_listen(settings->bind, &port, error);
 
-	*port = 0;
-	listener = dial_listen(settings->bind, port, error);
 	if (listener < 0)
 		return listener;
 	close(server->listener);
@@ -188,9 +186,29 @@ static int listen_elsewhere(struct server *server, const struct settings *settin
 }
 
 /*
- * On the port of rdma_cm that has the number of the server's own. What TCP has free may be in
- * use there: where any will do, others are tried.
+ * Any port that both TCP and rdma_cm have free, as rdma_cm chooses: a TCP that is asked again
+ * for any would have few favourites.
  */
+static int open_pool_anywhere(struct server *server, const struct settings *settings,
+			      struct pool_settings *wanted, uint16_t *port, struct error *error)
+{
+	int code = -EADDRINUSE;
+
+	wanted->port = 0;
+	for (int tries = 0; tries < PORT_TRIES && code == -EADDRINUSE; tries++) {
+		pooling_stop(&server->pooling);
+		*error = (struct error){0};
+		server->pooling.allow = server->terms.allow;
+		code = pooling_open(&server->pooling, &settings->pool, wanted, error);
+		if (code)
+			return code;
+		*port = server->pooling.server.port;
+		code = listen_at(server, settings, *port, error);
+	}
+	return code;
+}
+
+/* On the port of rdma_cm that has the number of the server's own. */
 static int open_pool(struct server *server, const struct settings *settings,
 		     const struct device_list *devices, uint16_t *port, struct error *error)
 {
@@ -201,22 +219,17 @@ static int open_pool(struct server *server, const struct settings *settings,
 				       ? (uint8_t)devices->ports[0].port
 				       : 0,
 		.address = settings->bind,
+		.port = *port,
 		.time_ms = settings->allowance.time_ms,
 	};
+	int code;
 
-	for (int tries = settings->port ? 1 : PORT_TRIES;; tries--) {
-		int code;
-
-		wanted.port = *port;
-		server->pooling.allow = server->terms.allow;
-		code = pooling_open(&server->pooling, &settings->pool, &wanted, error);
-		if (code != -EADDRINUSE || tries == 1)
-			return code;
-		pooling_stop(&server->pooling);
-		*error = (struct error){0};
-		if (listen_elsewhere(server, settings, port, error))
-			return error->code;
-	}
+	server->pooling.allow = server->terms.allow;
+	code = pooling_open(&server->pooling, &settings->pool, &wanted, error);
+	/* What TCP gave, because any would do, may be in use there. */
+	if (code == -EADDRINUSE && !settings->port)
+		code = open_pool_anywhere(server, settings, &wanted, port, error);
+	return code;
 }
 
 /* The devices that there are, and then the word that all is ready. */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-ports_taken.py VERBMARK DEVICE TAKEN FIRST LAST: with the ports that the kernel gives from FIRST to
-LAST, and TAKEN in use at rdma_cm, starts a server with a pool on any port, and prints what it says
+ports_taken.py VERBMARK DEVICE FIRST LAST TAKEN...: with the ports that the kernel gives from FIRST
+to LAST, and some in use at rdma_cm, starts a server with a pool on any port, and prints what it says
 until it is ready. Ports of the kernel are those of the network namespace that this is in.
 """
 
@@ -34,8 +34,9 @@ def take(port):
 
 
 def main():
-    verbmark, device, taken, first, last = sys.argv[1:]
-    take(int(taken))
+    verbmark, device, first, last, *taken = sys.argv[1:]
+    for port in taken:
+        take(int(port))
     with open(RANGE, encoding="ascii") as file:
         usual = file.read()
     give(f"{first} {last}")
