@@ -32,7 +32,7 @@ static uint64_t least(uint64_t one, uint64_t other)
 	return one < other ? one : other;
 }
 
-/* What rdma_cm cannot carry needs queue pairs that are connected by hand. */
+/* What is not done by rdma_cm here needs queue pairs that are connected by hand. */
 static bool needs_pairs(const struct parameters *parameters)
 {
 	return parameters->transport != TRANSPORT_RC || parameters->mtu != PARAMETER_AUTO ||
@@ -496,7 +496,7 @@ static const struct rule {
 	{is_lat_both_ways,        "only bandwidth goes both ways at once"                            },
 	{is_timed_otherwise,      "--latencies is for bw, without post lists"                        },
 	{is_cm_without,
-	 "rdma_cm cannot carry -c, -m, -x, --server-gid-index, -S or -T: --connect qp can"           },
+	 "--connect cm is RC without -m, -x, --server-gid-index, -S or -T: --connect qp has them"    },
 	{is_list_too_long,        "--post-list exceeds --tx-depth"                                   },
 	{is_bell_too_rare,
 	 "--doorbell-every exceeds --tx-depth: the queue would fill and stay full"                   },

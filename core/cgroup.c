@@ -1,26 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/cgroup.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-bool cgroup_number(const char *path, const char *name, uint64_t *value)
-{
-	FILE *file = fopen(path, "re");
-	size_t length = strlen(name);
-	bool is_found = false;
-	char line[256];
-
-	if (!file)
-		return false;
-	while (!is_found && fgets(line, sizeof(line), file))
-		is_found = !strncmp(line, name, length) &&
-			   sscanf(line + length, "%" SCNu64, value) == 1; // NOLINT(cert-err34-c)
-	fclose(file);
-	return is_found;
-}
+#include "core/lines.h"
 
 /* The names of the two versions of control groups. */
 struct version {
@@ -53,14 +38,14 @@ static struct cgroup_limit limit_of(const struct version *version, const char *f
 	char path[PATH_MAX + 64];
 
 	snprintf(path, sizeof(path), "%s/%s", folder, version->most);
-	if (!cgroup_number(path, "", &limit.most))
+	if (!lines_number(path, "", &limit.most))
 		return limit;
 	snprintf(path, sizeof(path), "%s/%s", folder, version->used);
-	if (!cgroup_number(path, "", &used))
+	if (!lines_number(path, "", &used))
 		return limit;
 	snprintf(path, sizeof(path), "%s/memory.stat", folder);
 	if (version->cached)
-		cgroup_number(path, version->cached, &cached);
+		lines_number(path, version->cached, &cached);
 	used -= cached < used ? cached : used;
 	limit.left = limit.most > used ? limit.most - used : 0;
 	return limit;

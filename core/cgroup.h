@@ -6,7 +6,6 @@
 #ifndef CORE_CGROUP_H
 #define CORE_CGROUP_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 enum cgroup_kind {
@@ -22,8 +21,5 @@ struct cgroup_limit {
 
 /* root stands before /proc and /sys: it is empty but for tests. */
 struct cgroup_limit cgroup_limit(const char *root, enum cgroup_kind kind);
-
-/* The number behind the name in a file of such lines, or of "" the one that the file is. */
-bool cgroup_number(const char *path, const char *name, uint64_t *value);
 
 #endif

@@ -5,9 +5,9 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/cgroup.h"
+#include "core/lines.h"
 
 #define CAP_IPC_LOCK 14
 
@@ -19,26 +19,7 @@ uint64_t memory_info(const char *root, const char *name)
 
 	snprintf(path, sizeof(path), "%s/proc/meminfo", root);
 	snprintf(begin, sizeof(begin), "%s:", name);
-	return cgroup_number(path, begin, &value) ? value : 0;
-}
-
-/* What is behind a name that begins a line of a file; false: there is no such line. */
-static bool find_text(const char *path, const char *name, char *text, size_t size)
-{
-	FILE *file = fopen(path, "re");
-	size_t length = strlen(name);
-	bool is_found = false;
-	char line[256];
-
-	if (!file)
-		return false;
-	while (!is_found && fgets(line, sizeof(line), file)) {
-		is_found = !strncmp(line, name, length);
-		if (is_found)
-			snprintf(text, size, "%s", line + length);
-	}
-	fclose(file);
-	return is_found;
+	return lines_number(path, begin, &value) ? value : 0;
 }
 
 /* The kernel asks for the capability outside of any user namespace. */
@@ -51,11 +32,11 @@ bool memory_is_exempt(const char *root)
 	char text[256];
 
 	snprintf(path, sizeof(path), "%s/proc/self/status", root);
-	if (!find_text(path, "CapEff:", text, sizeof(text)) ||
+	if (!lines_text(path, "CapEff:", text, sizeof(text)) ||
 	    !(strtoull(text, NULL, 16) >> CAP_IPC_LOCK & 1))
 		return false;
 	snprintf(path, sizeof(path), "%s/proc/self/uid_map", root);
-	if (!find_text(path, "", text, sizeof(text)))
+	if (!lines_text(path, "", text, sizeof(text)))
 		return true;
 	/* Of all there are: a namespace that was made has fewer, or others. */
 	return sscanf(text, "%u %u %u", &inside, &outside, &length) == 3 && // NOLINT(cert-err34-c)

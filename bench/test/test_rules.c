@@ -412,7 +412,13 @@ static void test_apart(void **unused)
 		{"poll-cq",     "metric=bw",					   one						   },
 		{"create-cq",   "cq=event",					    NULL						  },
 	};
-	static const char *const registered[][3] = {
+
+	check_refusals(rows, ARRAY_LENGTH(rows));
+}
+
+static void test_registration(void **unused)
+{
+	static const char *const rows[][3] = {
 		{"read",  "registration=each size=1g",   NULL                                         },
 		{"read",  "registration=once sge=2",     NULL                                         },
 		{"read",  "registration=each metric=bw",
@@ -425,7 +431,10 @@ static void test_apart(void **unused)
 	};
 
 	check_refusals(rows, ARRAY_LENGTH(rows));
-	check_refusals(registered, ARRAY_LENGTH(registered));
+}
+
+static void test_chosen_apart(void **unused)
+{
 	/* What takes long is counted by time. */
 	check_chosen(&op_alloc, "op=alloc size=64m", LAT "op=alloc size=64m duration=100ms");
 	check_chosen(&op_register, "op=register",
@@ -476,7 +485,8 @@ int main(void)
 		cmocka_unit_test(test_choices_last),  cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_refused_loads), cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_access),        cmocka_unit_test(test_doorbells),
-		cmocka_unit_test(test_apart),         cmocka_unit_test(test_ordering),
+		cmocka_unit_test(test_apart),         cmocka_unit_test(test_registration),
+		cmocka_unit_test(test_chosen_apart),  cmocka_unit_test(test_ordering),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
