@@ -146,8 +146,8 @@ static enum buffer_pages other_pages(const struct lane *lane)
 	if (lane->parameters->hugepages)
 		return BUFFER_HUGE;
 	/* The software device likes to grant memory that others may map. */
-	return lane->is_server && kind_is_soft(&lane->ground.device) ? BUFFER_SHARED
-								     : BUFFER_ORDINARY;
+	return lane->is_server && kind_is_mapped(&lane->ground.device) ? BUFFER_SHARED
+								       : BUFFER_ORDINARY;
 }
 
 /*

@@ -50,7 +50,7 @@ static enum buffer_pages pages_of(const struct ground *ground,
 {
 	if (settings->huge_pages)
 		return BUFFER_HUGE;
-	return kind_is_soft(&ground->device) ? BUFFER_SHARED : BUFFER_ORDINARY;
+	return kind_is_mapped(&ground->device) ? BUFFER_SHARED : BUFFER_ORDINARY;
 }
 
 static int take_buffer(struct ground *ground, enum buffer_pages pages, int node,

@@ -2,6 +2,7 @@
 #include "core/kind.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -50,6 +51,13 @@ enum kind kind_find(const char *root, const char *device)
 bool kind_is_soft(const struct ibv_device_attr *attr)
 {
 	return !attr->vendor_id && !strcmp(attr->fw_ver, "soft");
+}
+
+bool kind_is_mapped(const struct ibv_device_attr *attr)
+{
+	const char *copying = getenv("VERBMARK_SOFT_COPY");
+
+	return kind_is_soft(attr) && !(copying && *copying);
 }
 
 static const char *const names[] = {

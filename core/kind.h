@@ -25,6 +25,12 @@ enum kind kind_find(const char *root, const char *device);
 /* Whether the device says that it is the one of core/soft: that has no vendor. */
 bool kind_is_soft(const struct ibv_device_attr *attr);
 
+/*
+ * Whether peers may map what a process on it shares: not those of one that is to let them map
+ * none (VERBMARK_SOFT_COPY), whose memory the kernel copies sooner where it is no file's.
+ */
+bool kind_is_mapped(const struct ibv_device_attr *attr);
+
 /* "hardware", "rxe", "siw", "other", "soft"; NULL of the unknown one. */
 const char *kind_name(enum kind kind);
 enum kind kind_named(const char *name);

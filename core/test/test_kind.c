@@ -84,6 +84,22 @@ static void test_what_the_device_says(void **unused)
 	}
 }
 
+static void test_whose_memory_is_mapped(void **unused)
+{
+	struct ibv_device_attr soft = {.fw_ver = "soft"};
+	struct ibv_device_attr card = {.vendor_id = 0x15b3, .fw_ver = "28.35.1012"};
+
+	unsetenv("VERBMARK_SOFT_COPY");
+	assert_true(kind_is_mapped(&soft));
+	assert_false(kind_is_mapped(&card));
+	setenv("VERBMARK_SOFT_COPY", "", 1);
+	assert_true(kind_is_mapped(&soft));
+	setenv("VERBMARK_SOFT_COPY", "kernel", 1);
+	assert_false(kind_is_mapped(&soft));
+	assert_false(kind_is_mapped(&card));
+	unsetenv("VERBMARK_SOFT_COPY");
+}
+
 static void test_names(void **unused)
 {
 	static const char *const names[] = {"hardware", "rxe", "siw", "other", "soft"};
@@ -103,6 +119,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_the_kernel_has),
 		cmocka_unit_test(test_what_the_device_says),
+		cmocka_unit_test(test_whose_memory_is_mapped),
 		cmocka_unit_test(test_names),
 	};
 
