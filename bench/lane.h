@@ -61,8 +61,10 @@ struct flow {
 	uint64_t share;        /* of them when the loop began, */
 	uint32_t room_before;  /* and the room that there was */
 	uint32_t number;
-	uint32_t room;   /* operations that may be posted now */
-	uint32_t silent; /* posts since the last one that was signalled */
+	uint32_t room;         /* operations that may be posted now */
+	uint32_t silent;       /* posts since the last one that was signalled */
+	bool is_due;           /* among those of a stream that may have room, */
+	struct flow *next_due; /* before that one */
 	uint64_t *ticks; /* of the posts under way, if timed: a ring. Of a load, two for each */
 	uint32_t first_tick;
 	uint32_t next_tick;
@@ -97,6 +99,8 @@ struct lane {
 	struct completion *completion; /* the ground's */
 	struct flow *flows;
 	unsigned int n_flows;
+	struct flow *first_due; /* of a stream: who may have room, for longest first, */
+	struct flow **last_due; /* and where the next one is linked */
 	enum transport transport;
 	enum post_path path;
 	uint32_t depth;     /* operations under way of each queue pair */
@@ -167,6 +171,9 @@ void lane_share_out(struct lane *lane, uint64_t messages);
 
 /* Of the last loop: operations of a flow that are done. Those of all add up to its messages. */
 uint64_t lane_flow_done(const struct flow *flow);
+
+/* Forgets who may have room. */
+void lane_forget_due(struct lane *lane);
 
 /* Counts that anew for all of them. */
 COLD void lane_forget_done(struct lane *lane);

@@ -233,6 +233,7 @@ int lane_start(struct lane *lane, struct error *error)
 		if (!code)
 			code = make_list(lane, flow, error);
 	}
+	lane_forget_due(lane);
 	lane->last_sent = (uint8_t *)lane->ground.buffer.address + lane_message_bytes(lane) - 1;
 	lane->last_received = lane->last_sent + receiving(lane, &lane->flows[0]);
 	/* A stream has slots of its own, and one that goes both ways may have begun over there. */

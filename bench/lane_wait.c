@@ -38,6 +38,14 @@ void lane_forget_done(struct lane *lane)
 		lane->flows[i].room_before += (uint32_t)lane_flow_done(&lane->flows[i]);
 }
 
+void lane_forget_due(struct lane *lane)
+{
+	lane->first_due = NULL;
+	lane->last_due = &lane->first_due;
+	for (unsigned int i = 0; i < lane->n_flows; i++)
+		lane->flows[i].is_due = false;
+}
+
 void lane_compute(uint64_t ns)
 {
 	uint64_t end = clock_now_ns() + ns;

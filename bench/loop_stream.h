@@ -5,6 +5,8 @@
  * ends with all messages through, or by time, and then what is under way stays so.
  * Time begins before a post and ends with a completion, which is where the next loop
  * goes on: what a device does while it is posted to counts once for each message.
+ * Queue pairs with room are due, in turn, and between two of them completions are looked at:
+ * where a post is the whole operation, all that were posted meanwhile would be counted late.
  */
 #ifndef BENCH_LOOP_STREAM_H
 #define BENCH_LOOP_STREAM_H
@@ -113,6 +115,28 @@ static ALWAYS_INLINE struct flow *stream_flow(const struct lane *lane, const str
 	return &lane->flows[lane_flow(wc)];
 }
 
+/* The last of those that are to be filled. */
+static ALWAYS_INLINE void stream_make_due(struct lane *lane, struct flow *flow)
+{
+	if (flow->is_due)
+		return;
+	flow->is_due = true;
+	flow->next_due = NULL;
+	*lane->last_due = flow;
+	lane->last_due = &flow->next_due;
+}
+
+static ALWAYS_INLINE struct flow *stream_next_due(struct lane *lane)
+{
+	struct flow *flow = lane->first_due;
+
+	lane->first_due = flow->next_due;
+	if (!lane->first_due)
+		lane->last_due = &lane->first_due;
+	flow->is_due = false;
+	return flow;
+}
+
 /* Takes completions. Returns how many messages they stand for, or a negative errno. */
 static ALWAYS_INLINE int64_t stream_take(struct lane *lane, const struct stream_kind kind,
 					 const struct ibv_wc *wc, int n_wc, struct error *error)
@@ -139,6 +163,7 @@ static ALWAYS_INLINE int64_t stream_take(struct lane *lane, const struct stream_
 		if (kind.is_verified && slots_check_reads(lane, flow, stands_for, error))
 			return error->code;
 		flow->room += stands_for;
+		stream_make_due(lane, flow);
 		done += stands_for;
 		lane->completions++;
 	}
@@ -167,35 +192,45 @@ static ALWAYS_INLINE int stream_fill_somehow(struct lane *lane, struct flow *flo
 			      : stream_fill(lane, flow, kind, error);
 }
 
-/* Starts all of them. */
-static ALWAYS_INLINE int stream_begin(struct lane *lane, const struct loop_run *run,
-				      const struct stream_kind kind, struct error *error)
+/* All of them are to be filled, and nothing else is left of a loop before. */
+static inline void stream_begin(struct lane *lane, const struct loop_run *run,
+				const struct stream_kind kind)
 {
-	int code = 0;
-
 	lane_share_out(lane, run->messages);
-	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
+	lane_forget_due(lane);
+	for (unsigned int i = 0; i < lane->n_flows; i++) {
 		if (kind.has_lists)
 			post_list_link(&lane->flows[i].list, kind.operation);
-		code = stream_fill_somehow(lane, &lane->flows[i], kind, error);
+		stream_make_due(lane, &lane->flows[i]);
 	}
-	return code;
 }
 
-/* Only those that have something to say have room. */
-static ALWAYS_INLINE int stream_refill(struct lane *lane, const struct stream_kind kind,
-				       const struct ibv_wc *wc, int n_wc, struct error *error)
+/* As many as one look at completions is worth. */
+static ALWAYS_INLINE int stream_fill_due(struct lane *lane, const struct stream_kind kind,
+					 struct error *error)
 {
-	for (int i = 0; i < n_wc; i++) {
-		int code;
+	uint64_t enough = lane->posted + STREAM_BATCH;
 
-		if (kind.is_both && wc[i].wr_id & LANE_RECEIVE)
-			continue;
-		code = stream_fill_somehow(lane, stream_flow(lane, &wc[i]), kind, error);
+	while (lane->first_due && lane->posted < enough) {
+		int code = stream_fill_somehow(lane, stream_next_due(lane), kind, error);
+
 		if (unlikely(code))
 			return code;
 	}
 	return 0;
+}
+
+/* What is there, if others are to be filled meanwhile, and else what comes. */
+static ALWAYS_INLINE int stream_look(struct lane *lane, struct ibv_wc *wc, struct error *error)
+{
+	int got;
+
+	if (lane->first_due) {
+		got = completion_poll(lane->completion, STREAM_BATCH, wc);
+		return unlikely(got < 0) ? completion_poll_failed(error) : got;
+	}
+	got = completion_wait(lane->completion, STREAM_BATCH, wc, lane->stalled_ns, error);
+	return unlikely(got == -ETIMEDOUT) ? lane_stalled(lane, error) : got;
 }
 
 /* Whether posts of any queue pair have not been told of yet. */
@@ -244,11 +279,13 @@ static COLD int stream_enter(struct lane *lane, const struct stream_kind kind, s
 
 	while (!done) {
 		struct ibv_wc wc[STREAM_BATCH];
-		int got = completion_wait(lane->completion, STREAM_BATCH, wc, lane->stalled_ns,
-					  error);
+		int got;
 
+		if (stream_fill_due(lane, kind, error))
+			return error->code;
+		got = stream_look(lane, wc, error);
 		if (got < 0)
-			return got == -ETIMEDOUT ? lane_stalled(lane, error) : got;
+			return got;
 		lane->first_tick = lane->last_tick = clock_ticks(kind.is_counter);
 		done = stream_take(lane, kind, wc, got, error);
 		if (done < 0)
@@ -257,8 +294,6 @@ static COLD int stream_enter(struct lane *lane, const struct stream_kind kind, s
 			return alarm_reason(lane->completion->alarm, error);
 		if (done)
 			lane_forget_done(lane);
-		if (stream_refill(lane, kind, wc, got, error))
-			return error->code;
 	}
 	lane->received = received;
 	lane->completions = completions;
@@ -280,7 +315,8 @@ static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 		return error->code;
 	if (run->has_waited)
 		goes_on = stream_is_under_way(lane);
-	if (stream_begin(lane, run, kind, error) || (goes_on && stream_enter(lane, kind, error)))
+	stream_begin(lane, run, kind);
+	if (goes_on && stream_enter(lane, kind, error))
 		return error->code;
 	/* As long as was asked for, from then on, and so are windows. */
 	if (goes_on && until != UINT64_MAX)
@@ -293,9 +329,13 @@ static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 		int64_t done;
 		int got;
 
-		got = completion_wait(lane->completion, STREAM_BATCH, wc, lane->stalled_ns, error);
+		if (unlikely(stream_fill_due(lane, kind, error)))
+			return error->code;
+		got = stream_look(lane, wc, error);
 		if (unlikely(got < 0))
-			return got == -ETIMEDOUT ? lane_stalled(lane, error) : got;
+			return got;
+		if (unlikely(!got))
+			continue;
 		lane->last_tick = clock_ticks(kind.is_counter);
 		done = stream_take(lane, kind, wc, got, error);
 		if (unlikely(done < 0))
@@ -312,8 +352,6 @@ static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 		lane->messages += (uint64_t)done;
 		if (lane->messages >= end || lane->last_tick >= until)
 			return 0;
-		if (unlikely(stream_refill(lane, kind, wc, got, error)))
-			return error->code;
 	}
 }
 
