@@ -172,11 +172,11 @@ void lane_share_out(struct lane *lane, uint64_t messages);
 /* Of the last loop: operations of a flow that are done. Those of all add up to its messages. */
 uint64_t lane_flow_done(const struct flow *flow);
 
-/* Forgets who may have room. */
-void lane_forget_due(struct lane *lane);
-
 /* Counts that anew for all of them. */
 COLD void lane_forget_done(struct lane *lane);
+
+/* Nobody is known to have room. */
+void lane_forget_due(struct lane *lane);
 
 /* A context refused: its reason becomes the error. */
 int lane_failed(const struct flow *flow, struct error *error);

@@ -128,7 +128,8 @@ static int build(struct pool_server *server, struct error *error)
 	/* The software device likes memory that others may map. */
 	if (!code)
 		code = buffer_open(&server->buffer, settings->size,
-				   kind_is_soft(&server->limits) ? BUFFER_SHARED : BUFFER_ORDINARY,
+				   kind_is_mapped(&server->limits) ? BUFFER_SHARED
+								   : BUFFER_ORDINARY,
 				   -1, error);
 	if (!code && settings->share && settings->share < server->buffer.page)
 		code = error_set(error, -EINVAL,
