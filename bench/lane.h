@@ -98,21 +98,24 @@ struct lane {
 	struct buffer other; /* that is registered again and again: here, or by who grants it */
 	struct completion *completion; /* the ground's */
 	struct flow *flows;
-	unsigned int n_flows;
 	struct flow *first_due; /* of a stream: who may have room, for longest first, */
 	struct flow **last_due; /* and where the next one is linked */
+	unsigned int n_flows;
 	enum transport transport;
 	enum post_path path;
-	uint32_t depth;     /* operations under way of each queue pair */
-	unsigned int batch; /* operations posted by one call */
-	uint8_t *last_sent; /* the last byte of the first one's areas */
+	uint32_t depth;      /* operations under way of each queue pair */
+	unsigned int batch;  /* operations posted by one call */
+	unsigned int number; /* of the case's lanes at this end, from 0 */
+	uint8_t *last_sent;  /* the last byte of the first one's areas */
 	const uint8_t *last_received;
 	unsigned int signal_every;
 	unsigned int until_signal; /* posts until one is signalled: of latency loops */
 	unsigned int lost_in_a_row;
 	bool is_signal_out; /* its completion has not come yet */
 	bool may_owe;       /* there are more receives than the one that is looked at */
-	uint64_t owed;      /* a receive that is posted again once there is an answer; 0: none */
+	bool is_server;
+	bool walks;    /* messages go to one place after another */
+	uint64_t owed; /* a receive that is posted again once there is an answer; 0: none */
 	uint64_t stalled_ns;
 	uint64_t lost_ns;  /* without the answer to a message: it is missed */
 	uint64_t posted;   /* messages, of all loops since the queue pairs were made */
@@ -126,9 +129,6 @@ struct lane {
 	uint64_t last_tick;  /* when the last of a stream were seen to be through */
 	const struct parameters *parameters;
 	const struct lane_shape *shape;
-	bool is_server;
-	unsigned int number;  /* of the case's lanes at this end, from 0 */
-	bool walks;           /* messages go to one place after another */
 	uint64_t rounds;      /* so many have walked that poll memory */
 	struct verify verify; /* of the first flow's messages, one at a time */
 	/* Of a slot, and how many each flow has to send from, and to receive into. */
