@@ -27,7 +27,8 @@ bool kind_is_soft(const struct ibv_device_attr *attr);
 
 /*
  * Whether peers may map what a process on it shares: not those of one that is to let them map
- * none (VERBMARK_SOFT_COPY), whose memory the kernel copies sooner where it is no file's.
+ * none, whose memory the kernel copies sooner where it is no file's. That alone the environment
+ * tells here (VERBMARK_SOFT_COPY), as it tells the device.
  */
 bool kind_is_mapped(const struct ibv_device_attr *attr);
 
