@@ -8,6 +8,7 @@
 
 #include "reports/crowd.h"
 #include "reports/document_case.h"
+#include "reports/document_text.h"
 #include "reports/knee.h"
 #include "reports/save.h"
 #include "reports/turns.h"
@@ -136,7 +137,7 @@ json_t *document_make(const struct result *result)
 	int failed = 0;
 
 	for (size_t i = 0; i < result->n_cases; i++)
-		failed |= json_array_append_new(cases, document_make_case(&result->cases[i]));
+		failed |= json_array_append_new(cases, document_make_case(&result->cases[i], NULL));
 	failed |= json_object_set_new(document, "cases", cases);
 	for (size_t i = 0; i < ARRAY_LENGTH(members); i++) {
 		json_t *member = members[i].make(result);
@@ -147,46 +148,15 @@ json_t *document_make(const struct result *result)
 	return document_whole(document, failed);
 }
 
-/* What the file does not take is found when it is flushed. */
-static int write_value(FILE *out, const json_t *value)
-{
-	return json_dumpf(value, out, JSON_COMPACT) && !ferror(out) ? -ENOMEM : 0;
-}
-
-/* json_dumps may leave out a name that it has no room for, and not tell. */
-static char *dump(const json_t *json)
-{
-	char *text = NULL;
-	size_t length;
-	FILE *out = open_memstream(&text, &length);
-	bool is_whole = out && !write_value(out, json) && !ferror(out);
-
-	if (out && fclose(out))
-		is_whole = false;
-	if (is_whole)
-		return text;
-	free(text);
-	return NULL;
-}
-
-static char *case_text(const struct result_case *line)
-{
-	json_t *json = document_make_case(line);
-	char *text = json ? dump(json) : NULL;
-
-	json_decref(json);
-	return text;
-}
-
 void document_keep(struct result_case *line)
 {
 	free(line->text);
-	line->text = case_text(line);
+	line->text = document_text_of_case(line);
 }
 
 static int write_case(FILE *out, const struct result_case *line)
 {
-	char *text = line->text ? NULL : case_text(line);
+	char *text = line->text ? NULL : document_text_of_case(line);
 
 	if (!line->text && !text)
 		return -ENOMEM;
@@ -213,7 +183,7 @@ static int write_parts(FILE *out, const char *head, const struct result *result)
 		if (!member)
 			continue;
 		fprintf(out, ",\"%s\":", members[i].name);
-		code = write_value(out, member);
+		code = document_write_value(out, member);
 		json_decref(member);
 	}
 	fputs("}\n", out);
@@ -223,7 +193,7 @@ static int write_parts(FILE *out, const char *head, const struct result *result)
 static int write_result(FILE *out, const void *result)
 {
 	json_t *head = make_head(result);
-	char *text = head ? dump(head) : NULL;
+	char *text = head ? document_text(head) : NULL;
 	int code = -ENOMEM;
 
 	errno = 0;
@@ -239,7 +209,7 @@ static int write_json(FILE *out, const void *document)
 	int code;
 
 	errno = 0;
-	code = write_value(out, document);
+	code = document_write_value(out, document);
 	fputc('\n', out);
 	return code ? code : save_finish(out);
 }

@@ -24,19 +24,35 @@ static json_t *make_bins(const struct hist *hist)
 	return document_whole(bins, failed);
 }
 
-static json_t *make_plain_histogram(const struct hist *hist, const char *unit)
+/* What stands for bins that are put aside, or NULL. */
+static json_t *put_aside(struct document_bins *aside, const struct hist *hist)
 {
+	json_t *place;
+
+	if (!aside || aside->count == ARRAY_LENGTH(aside->places))
+		return NULL;
+	place = json_object();
+	aside->places[aside->count++] = (struct document_place){.json = place, .hist = hist};
+	return place;
+}
+
+static json_t *make_plain_histogram(const struct hist *hist, const char *unit,
+				    struct document_bins *aside)
+{
+	json_t *bins = put_aside(aside, hist);
+
 	return json_pack("{s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "scheme", "log2-linear",
 			 "sub_bits", HIST_SUB_BITS, "unit", unit, "count",
 			 document_number(hist->count), "sum", document_number(hist->sum), "min",
 			 document_number(hist->count ? hist->min : 0), "max",
 			 document_number(hist->max), "over", document_number(hist->over), "bins",
-			 make_bins(hist));
+			 bins ? bins : make_bins(hist));
 }
 
-static json_t *make_histogram(const struct hist *hist, const char *unit)
+static json_t *make_histogram(const struct hist *hist, const char *unit,
+			      struct document_bins *aside)
 {
-	json_t *histogram = make_plain_histogram(hist, unit);
+	json_t *histogram = make_plain_histogram(hist, unit, aside);
 	struct error ignored = {0};
 	char *hdr = hdr_encode(hist, &ignored);
 	int failed = json_object_set_new(histogram, "hdr_v2", hdr ? json_string(hdr) : NULL);
@@ -87,7 +103,7 @@ static json_t *make_known_figures(const double values[static STATISTICS])
 	return document_whole(figures, failed);
 }
 
-static json_t *make_latency(const struct result_case *line)
+static json_t *make_latency(const struct result_case *line, struct document_bins *aside)
 {
 	json_t *intervals = json_object();
 	json_t *latency =
@@ -101,26 +117,27 @@ static json_t *make_latency(const struct result_case *line)
 	failed |= json_object_set_new(latency, "intervals", intervals);
 	if (line->latency)
 		failed |= json_object_set_new(latency, "histogram",
-					      make_histogram(line->latency, "ns"));
+					      make_histogram(line->latency, "ns", aside));
 	return document_whole(latency, failed);
 }
 
 /* Of the same kind, beside the measurement: to judge the warm-up, or a load, by. */
-static json_t *make_beside(const struct hist *hist)
+static json_t *make_beside(const struct hist *hist, struct document_bins *aside)
 {
 	json_t *beside = make_figures(hist);
 
-	return document_whole(
-		beside, json_object_set_new(beside, "histogram", make_plain_histogram(hist, "ns")));
+	return document_whole(beside, json_object_set_new(beside, "histogram",
+							  make_plain_histogram(hist, "ns", aside)));
 }
 
-static json_t *make_load(const struct result_case *line)
+static json_t *make_load(const struct result_case *line, struct document_bins *aside)
 {
 	const struct pace *pace = line->pace;
-	json_t *load = json_pack(
-		"{s:f, s:f, s:o, s:o, s:o}", "rate", pace_rate(line), "messages_per_s",
-		pace_got(line), "unsent", document_number(pace_unsent(line)), "lag_ns",
-		make_beside(&pace->lag), "uncorrected_ns", make_beside(&pace->uncorrected));
+	json_t *load =
+		json_pack("{s:f, s:f, s:o, s:o, s:o}", "rate", pace_rate(line), "messages_per_s",
+			  pace_got(line), "unsent", document_number(pace_unsent(line)), "lag_ns",
+			  make_beside(&pace->lag, aside), "uncorrected_ns",
+			  make_beside(&pace->uncorrected, aside));
 	int failed = 0;
 
 	if (pace->maximum > 0)
@@ -186,7 +203,7 @@ static json_t *make_bandwidth(const struct result_case *line)
 					      document_number(line->windows->window_ns));
 		failed |= json_object_set_new(bandwidth, "windows", make_windows(line));
 		failed |= json_object_set_new(bandwidth, "histogram",
-					      make_histogram(hist, "bytes/s"));
+					      make_histogram(hist, "bytes/s", NULL));
 	}
 	free(hist);
 	return document_whole(bandwidth, failed);
@@ -337,21 +354,21 @@ static int add_chosen(json_t *into, const struct result_case *line)
 }
 
 /* What it has measured. */
-static int add_figures(json_t *object, const struct result_case *line)
+static int add_figures(json_t *object, const struct result_case *line, struct document_bins *aside)
 {
 	int failed = 0;
 
 	if (result_has_latency(line))
-		failed |= json_object_set_new(object, "latency_ns", make_latency(line));
+		failed |= json_object_set_new(object, "latency_ns", make_latency(line, aside));
 	if (line->warmup)
-		failed |=
-			json_object_set_new(object, "warmup_latency_ns", make_beside(line->warmup));
+		failed |= json_object_set_new(object, "warmup_latency_ns",
+					      make_beside(line->warmup, aside));
 	if (line->windows)
 		failed |= json_object_set_new(object, "bandwidth", make_bandwidth(line));
 	if (line->pace) {
 		failed |= json_object_set_new(object, "saturated",
 					      json_boolean(pace_is_saturated(line)));
-		failed |= json_object_set_new(object, "load", make_load(line));
+		failed |= json_object_set_new(object, "load", make_load(line, aside));
 	}
 	if (line->sent)
 		failed |= json_object_set_new(object, "loss", make_loss(line->sent, line->lost));
@@ -367,7 +384,7 @@ static int add_figures(json_t *object, const struct result_case *line)
 	return failed;
 }
 
-json_t *document_make_case(const struct result_case *line)
+json_t *document_make_case(const struct result_case *line, struct document_bins *aside)
 {
 	json_t *object = json_pack("{s:s, s:s, s:s, s:o, s:s, s:s}", "id", line->id, "op", line->op,
 				   "metric", line->metric, "size", document_number(line->size),
@@ -393,6 +410,6 @@ json_t *document_make_case(const struct result_case *line)
 		failed |= json_object_set_new(object, "placement", make_placement(line));
 	failed |= add_chosen(object, line);
 	if (line->n_trials)
-		failed |= add_figures(object, line);
+		failed |= add_figures(object, line, aside);
 	return document_whole(object, failed);
 }

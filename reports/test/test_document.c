@@ -298,6 +298,47 @@ static void test_written_as_made(void **unused)
 	json_decref(written);
 }
 
+static size_t values;
+
+static void *count_value(size_t size)
+{
+	values++;
+	return malloc(size);
+}
+
+/* How many values of JSON it takes. */
+static size_t count_kept(struct result_case *line)
+{
+	values = 0;
+	json_set_alloc_funcs(count_value, free);
+	document_keep(line);
+	json_set_alloc_funcs(malloc, free);
+	assert_non_null(line->text);
+	return values;
+}
+
+/* A measurement of any length needs the memory of one, but for the text itself. */
+static void test_bins_take_no_values(void **unused)
+{
+	struct result_case *line = &sample.cases[SAMPLE_LATENCY];
+	size_t before = count_kept(line);
+	json_t *made;
+	json_t *kept;
+
+	assert_true(before > 0);
+	for (uint64_t value = 1; value < 1ULL << 40; value += 1 + value / 500)
+		hist_add(line->latency, value);
+	/* A figure more or less is known of so many. */
+	assert_in_range(count_kept(line), before, before + 100);
+	made = document_make(&sample);
+	kept = json_loads(line->text, JSON_REJECT_DUPLICATES, NULL);
+	assert_true(json_equal(kept, case_of(made, SAMPLE_LATENCY)));
+	assert_true(json_array_size(member(member(member(kept, "latency_ns"), "histogram"),
+					   "bins")) > 5000);
+	json_decref(made);
+	json_decref(kept);
+}
+
 static void begin_failing(int after)
 {
 	allocations = after;
@@ -384,6 +425,8 @@ int main(int argc, char *argv[])
 		cmocka_unit_test_setup_teardown(test_written, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_kept, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_written_as_made, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_bins_take_no_values, open_sample,
+						close_sample),
 		cmocka_unit_test_setup_teardown(test_no_memory, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_no_memory_to_write, open_sample, close_sample),
 	};

@@ -54,6 +54,20 @@ static void test_document(void **unused)
 	json_decref(document);
 }
 
+/* Each histogram has its own bins. */
+static void test_text(void **unused)
+{
+	json_t *document = document_make(&result);
+	json_t *kept;
+
+	document_keep(&result.cases[0]);
+	kept = json_loads(result.cases[0].text, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(kept);
+	loading_check_equal(kept, json_array_get(json_object_get(document, "cases"), 0));
+	json_decref(kept);
+	json_decref(document);
+}
+
 static void test_again(void **unused)
 {
 	json_t *document = document_make(&result);
@@ -164,6 +178,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_document, open_loads, close_loads),
+		cmocka_unit_test_setup_teardown(test_text, open_loads, close_loads),
 		cmocka_unit_test_setup_teardown(test_again, open_loads, close_loads),
 		cmocka_unit_test_setup_teardown(test_merge, open_loads, close_loads),
 		cmocka_unit_test_setup_teardown(test_saturated, open_loads, close_loads),
