@@ -41,8 +41,11 @@ static bool has_places(const struct document_bins *bins, json_t *json)
 	const char *name;
 	json_t *value;
 
-	json_object_foreach(json, name,
-			    value) if (bins_of(bins, value) || has_places(bins, value)) return true;
+	json_object_foreach(json, name, value)
+	{
+		if (bins_of(bins, value) || has_places(bins, value))
+			return true;
+	}
 	return false;
 }
 

@@ -13,7 +13,7 @@ int document_write_value(FILE *out, const json_t *value);
 /* To be freed; NULL: no memory. */
 char *document_text(json_t *json);
 
-/* The same of a case, of whose histograms no more than the text is made. */
+/* The same of a case, of whose own histograms no value is made for each bin. */
 char *document_text_of_case(const struct result_case *line);
 
 #endif

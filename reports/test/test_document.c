@@ -377,6 +377,32 @@ static void test_no_memory(void **unused)
 	json_decref(wanted);
 }
 
+/* Nor is a text kept of a part of a case. */
+static void test_no_memory_to_keep(void **unused)
+{
+	json_t *made = document_make(&sample);
+
+	for (size_t i = 0; i < SAMPLE_CASES; i++) {
+		struct result_case *line = &sample.cases[i];
+		bool has_failed = true;
+
+		for (int n = 0; has_failed; n++) {
+			json_t *kept;
+
+			begin_failing(n);
+			document_keep(line);
+			has_failed = end_failing();
+			assert_true(has_failed || line->text);
+			if (!line->text)
+				continue;
+			kept = json_loads(line->text, JSON_REJECT_DUPLICATES, NULL);
+			assert_true(json_equal(kept, case_of(made, i)));
+			json_decref(kept);
+		}
+	}
+	json_decref(made);
+}
+
 /* Nor is one written over another that is not whole. */
 static void test_no_memory_to_write(void **unused)
 {
@@ -428,6 +454,7 @@ int main(int argc, char *argv[])
 		cmocka_unit_test_setup_teardown(test_bins_take_no_values, open_sample,
 						close_sample),
 		cmocka_unit_test_setup_teardown(test_no_memory, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_no_memory_to_keep, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_no_memory_to_write, open_sample, close_sample),
 	};
 
