@@ -22,10 +22,11 @@
 #define LATENCY_NS   50000
 #define BITS_PER_S   1e9
 #define PERCENT_MAX  1000
+#define OUTLIER      900 /* per cent: ten times as slow */
 #define RECORDS_MOST WORTH_DOSES_MOST
 
 struct doses {
-	double percent[WORTH_DOSES_MOST / 2];
+	double percent[WORTH_DOSES_MOST / 3]; /* each of them three times, at the most */
 	size_t count;
 };
 
@@ -41,6 +42,7 @@ struct settings {
 	struct doses doses;
 	size_t gates;
 	bool is_noisy;
+	bool has_outlier;
 	const char *json;
 	struct records records;
 };
@@ -53,7 +55,7 @@ struct recording {
 	const struct settings *settings;
 	size_t n_before; /* rounds of other doses, */
 	size_t n_rounds; /* and of all */
-	char dose[32];   /* under way */
+	char dose[48];   /* under way */
 };
 
 static const char *parse_count(const char *text, void *field)
@@ -119,6 +121,8 @@ static const struct option_row rows[] = {
 	{"rounds",        0,   "N",    parse_rounds, FIELD(gating.rounds), "of a gate (60)"},
 	{"noisy",         0,   NULL,   option_flag,  FIELD(is_noisy),
 	 "doses of 0 a second time beside a neighbour that comes and goes"},
+	{"outlier",       0,   NULL,   option_flag,  FIELD(has_outlier),
+	 "doses of 0 once more, with one run of each gate's head ten times as slow"},
 	{"base",          0,   "ARM",  option_text,  FIELD(gating.arms[DUEL_BASE].what),
 	 "record this, as gate does, and plant nothing"},
 	{"head",          0,   "ARM",  option_text,  FIELD(gating.arms[DUEL_HEAD].what),
@@ -210,14 +214,15 @@ static void begin_dose(struct recording *recording, const struct worth_dose *dos
 	recording->n_before = 0;
 	for (size_t i = 0; i + 1 < worth->n_doses; i++)
 		recording->n_before += rounds_of(recording->settings, worth->doses[i].percent);
-	snprintf(recording->dose, sizeof(recording->dose), "rounds, %+g %%%s", dose->percent,
-		 dose->is_noisy ? ", noisy" : "");
+	snprintf(recording->dose, sizeof(recording->dose), "rounds, %+g %%%s%s", dose->percent,
+		 dose->is_noisy ? ", noisy" : "", dose->has_outlier ? ", outlier" : "");
 }
 
 static int record(struct recording *recording, struct worth_dose *dose, struct error *error)
 {
 	struct gating gating = recording->settings->gating;
 	char words[DUEL_ARMS][PATH_MAX];
+	char outlier[PATH_MAX];
 	pid_t neighbour = 0;
 	int code = 0;
 
@@ -226,6 +231,11 @@ static int record(struct recording *recording, struct worth_dose *dose, struct e
 			continue;
 		code = make_arm(words[arm], arm == DUEL_HEAD ? dose->percent : 0, error);
 		gating.arms[arm].what = words[arm];
+	}
+	if (!code && dose->has_outlier) {
+		code = make_arm(outlier, OUTLIER, error);
+		gating.outlier = outlier;
+		gating.outlier_every = recording->settings->gating.rounds;
 	}
 	if (!code && dose->is_noisy) {
 		neighbour = neighbour_start(error);
@@ -242,13 +252,14 @@ static int record(struct recording *recording, struct worth_dose *dose, struct e
 	return code;
 }
 
-static int add_dose(struct recording *recording, double percent, bool is_noisy, struct error *error)
+static int add_dose(struct recording *recording, const struct worth_dose *wanted,
+		    struct error *error)
 {
 	struct worth *worth = recording->worth;
 	struct worth_dose *dose = &worth->doses[worth->n_doses++];
 	int code;
 
-	*dose = (struct worth_dose){.percent = percent, .is_noisy = is_noisy};
+	*dose = *wanted;
 	code = record(recording, dose, error);
 	utc_stamp(worth->finished);
 	return code;
@@ -266,10 +277,12 @@ static int save(const struct recording *recording, struct error *error)
 	return 0;
 }
 
-/* A dose of 0 may be there twice. */
-static bool is_twice(const struct settings *settings, double percent)
+/* A dose of 0 may be there with what is to make no difference, too. */
+static size_t recordings_of(const struct settings *settings, double percent)
 {
-	return settings->is_noisy && percent == 0;
+	size_t others = percent == 0 ? (size_t)settings->is_noisy + settings->has_outlier : 0;
+
+	return 1 + others;
 }
 
 static void count_rounds(struct recording *recording)
@@ -278,8 +291,8 @@ static void count_rounds(struct recording *recording)
 	const struct doses *doses = &settings->doses;
 
 	for (size_t i = 0; i < doses->count; i++)
-		recording->n_rounds += rounds_of(settings, doses->percent[i]) *
-				       (is_twice(settings, doses->percent[i]) ? 2 : 1);
+		recording->n_rounds +=
+			rounds_of(settings, doses->percent[i]) * recordings_of(settings, doses->percent[i]);
 }
 
 /* What there is, however it has ended; without a round it is no reason to lose what was there. */
@@ -291,6 +304,30 @@ static bool is_worth_saving(const struct worth *worth, const char *path)
 	return path && (!save_replaces(path) || access(path, F_OK) != 0);
 }
 
+/* One, and all that it is to be there with. */
+static int add_doses(struct recording *recording, double percent, struct error *error)
+{
+	const struct settings *settings = recording->settings;
+	const struct {
+		bool is_wanted;
+		struct worth_dose dose;
+	} each[] = {
+		{true,				  {.percent = percent}                     },
+		{percent == 0 && settings->is_noisy,    {.percent = percent, .is_noisy = true}   },
+		{percent == 0 && settings->has_outlier, {.percent = percent, .has_outlier = true}},
+	};
+	int code = 0;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(each) && !code; i++) {
+		if (!each[i].is_wanted)
+			continue;
+		code = add_dose(recording, &each[i].dose, error);
+		if (!code && settings->json && save_replaces(settings->json))
+			code = save(recording, error);
+	}
+	return code;
+}
+
 static int record_all(struct recording *recording, struct error *error)
 {
 	const struct doses *doses = &recording->settings->doses;
@@ -298,14 +335,8 @@ static int record_all(struct recording *recording, struct error *error)
 	int code = 0;
 
 	count_rounds(recording);
-
-	for (size_t i = 0; i < doses->count && !code; i++) {
-		code = add_dose(recording, doses->percent[i], false, error);
-		if (!code && is_twice(recording->settings, doses->percent[i]))
-			code = add_dose(recording, doses->percent[i], true, error);
-		if (!code && path && save_replaces(path))
-			code = save(recording, error);
-	}
+	for (size_t i = 0; i < doses->count && !code; i++)
+		code = add_doses(recording, doses->percent[i], error);
 	if (is_worth_saving(recording->worth, path) && save(recording, error))
 		return error->code;
 	return code;
@@ -392,6 +423,7 @@ static int check_replay(const struct settings *settings, struct error *error)
 		{"gates",      settings->gates != 0                },
 		{"rounds",     gating->rounds != 0                 },
 		{"noisy",      settings->is_noisy                  },
+		{"outlier",    settings->has_outlier               },
 		{"base",       gating->arms[DUEL_BASE].what != NULL},
 		{"head",       gating->arms[DUEL_HEAD].what != NULL},
 		{"floor",      has_floors(gating)                  },
@@ -440,6 +472,14 @@ static int check(const struct settings *settings, struct error *error)
 	if (settings->is_noisy && !has_zero(&settings->doses))
 		return error_set(error, -EINVAL,
 				 "--noisy is for doses of 0, and there is none: --doses 0,10, say");
+	if (settings->has_outlier && !has_zero(&settings->doses))
+		return error_set(
+			error, -EINVAL,
+			"--outlier is for doses of 0, and there is none: --doses 0,10, say");
+	if (settings->has_outlier && arms[DUEL_BASE].what)
+		return error_set(
+			error, -EINVAL,
+			"--outlier is planted in the link of soft0: not with --base and --head");
 	if (!arms[DUEL_BASE].what != !arms[DUEL_HEAD].what)
 		return error_set(error, -EINVAL, "--base and --head go together");
 	if (arms[DUEL_BASE].what)

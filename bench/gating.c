@@ -180,19 +180,34 @@ int gating_check_plan(struct plan *plan, struct error *error)
 	return plan_finish(plan, "gate", error);
 }
 
+static struct arm_options options_of(const struct gating *gating, const char *device)
+{
+	return (struct arm_options){
+		.host = gating->host,
+		.device = device ? device : gating->device,
+		.server_device = gating->server_device,
+		.secret_file = gating->secret_file,
+		.port = gating->port,
+	};
+}
+
+static int open_outlier(struct rounds *rounds, const struct gating *gating, struct error *error)
+{
+	const struct arm_options options = options_of(gating, NULL);
+
+	if (!gating->outlier)
+		return 0;
+	rounds->outlier_every = gating->outlier_every;
+	return arm_open(&rounds->outlier, gating->outlier, &options, error);
+}
+
 static int open_arms(struct rounds *rounds, const struct gating *gating, struct error *error)
 {
-	int code = 0;
+	int code = open_outlier(rounds, gating, error);
 
 	for (enum duel_arm arm = 0; arm < DUEL_ARMS && !code; arm++) {
 		const struct gating_arm *wanted = &gating->arms[arm];
-		const struct arm_options options = {
-			.host = gating->host,
-			.device = wanted->device ? wanted->device : gating->device,
-			.server_device = gating->server_device,
-			.secret_file = gating->secret_file,
-			.port = gating->port,
-		};
+		const struct arm_options options = options_of(gating, wanted->device);
 
 		code = arm_open(&rounds->arms[arm], wanted->what, &options, error);
 		if (code)

@@ -30,6 +30,8 @@ struct gating {
 	const char *server_device;
 	const char *secret_file;
 	uint16_t port;
+	const char *outlier;  /* a command in the head's place in some rounds; NULL: in none */
+	size_t outlier_every; /* of so many of them one, drawn */
 	size_t rounds;
 	double floors[BOUT_FIGURES]; /* NAN: that figure is not gated */
 	struct gating_differs differs;

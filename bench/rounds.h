@@ -19,6 +19,8 @@ struct rounds_view {
 
 struct rounds {
 	struct arm arms[DUEL_ARMS]; /* to be opened by the caller, like: */
+	struct arm outlier;         /* in the head's place in one of so many rounds, */
+	size_t outlier_every;       /* which is drawn; 0: in none */
 	struct single_list singles;
 	struct bout *bout;
 	uint64_t measure_ns; /* of each trial, roughly */
@@ -29,9 +31,11 @@ struct rounds {
 	struct rounds_view *view;    /* NULL: nobody looks */
 	uint64_t random;             /* from here on it is kept by rounds_run */
 	uint64_t start_ns;
+	size_t outlier_at;        /* the next of those rounds */
 	json_t *noise;            /* of this host, before */
 	size_t n_lost[DUEL_ARMS]; /* runs in a row without any result */
 	char fingerprints[DUEL_ARMS][2][FINGERPRINT_TEXT];
+	bool is_outlier; /* the round under way is such a one */
 };
 
 /*

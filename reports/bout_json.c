@@ -111,11 +111,12 @@ static json_t *make_case(const struct bout *bout, const struct bout_case *line)
 
 static json_t *make_round(const struct bout_round *round)
 {
-	return json_pack("{s:b, s:s, s:I, s:I, s:I}", "again", round->is_again, "first",
+	return json_pack("{s:b, s:s, s:I, s:I, s:I, s:o*}", "again", round->is_again, "first",
 			 duel_arm_name(round->is_head_first ? DUEL_HEAD : DUEL_BASE), "began_ns",
 			 (json_int_t)round->began_ns, "base_ns",
 			 (json_int_t)round->took_ns[DUEL_BASE], "head_ns",
-			 (json_int_t)round->took_ns[DUEL_HEAD]);
+			 (json_int_t)round->took_ns[DUEL_HEAD], "outlier",
+			 round->has_outlier ? json_true() : NULL);
 }
 
 static void add_lists(json_t *made, const struct bout *bout)

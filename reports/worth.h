@@ -14,7 +14,7 @@
 #include "reports/proportion.h"
 
 #define WORTH_SCHEMA     "verbmark.gate-check/1"
-#define WORTH_DOSES_MOST 32
+#define WORTH_DOSES_MOST 48
 
 /* Gates that have ended so. */
 struct worth_count {
@@ -28,6 +28,7 @@ struct worth_count {
 struct worth_dose {
 	double percent;   /* worse by that; less than 0: better */
 	bool is_noisy;    /* beside a neighbour that came and went */
+	bool has_outlier; /* in each so many rounds as a gate has, one run of the head's */
 	struct bout bout; /* all rounds, none of them the second time */
 	struct worth_count count;
 	size_t *found;   /* of each case: gates in which one of its figures regressed */

@@ -25,12 +25,13 @@ static json_t *make_dose(const struct worth_dose *dose, const char *version)
 	for (size_t i = 0; i < dose->bout.n_cases; i++)
 		json_object_set_new(cases, dose->bout.cases[i].id,
 				    json_integer((json_int_t)dose->found[i]));
-	return json_pack(
-		"{s:f, s:b, s:I, s:I, s:I, s:I, s:f, s:f, s:o, s:o*}", "percent", dose->percent,
-		"noisy", dose->is_noisy, "gates", (json_int_t)dose->count.gates, "regressed",
-		(json_int_t)dose->count.regressed, "invalid", (json_int_t)dose->count.invalid,
-		"inconclusive", (json_int_t)dose->count.inconclusive, "low", found.low, "high",
-		found.high, "regressed_in", cases, "record", bout_make(&dose->bout, version));
+	return json_pack("{s:f, s:b, s:b, s:I, s:I, s:I, s:I, s:f, s:f, s:o, s:o*}", "percent",
+			 dose->percent, "noisy", dose->is_noisy, "outlier", dose->has_outlier,
+			 "gates", (json_int_t)dose->count.gates, "regressed",
+			 (json_int_t)dose->count.regressed, "invalid",
+			 (json_int_t)dose->count.invalid, "inconclusive",
+			 (json_int_t)dose->count.inconclusive, "low", found.low, "high", found.high,
+			 "regressed_in", cases, "record", bout_make(&dose->bout, version));
 }
 
 json_t *worth_make(const struct worth *worth, const char *version)
@@ -253,6 +254,9 @@ static int read_dose(struct worth_dose *dose, const json_t *json, struct error *
 
 	if (!code)
 		code = member_flag(json, "noisy", &dose->is_noisy, error);
+	/* Those before there was such a thing tell of none. */
+	if (!code && json_object_get(json, "outlier"))
+		code = member_flag(json, "outlier", &dose->has_outlier, error);
 	if (!code)
 		code = member_object(json, "record", &record, error);
 	return code ? code : read_bout(&dose->bout, record, error);

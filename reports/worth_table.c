@@ -17,7 +17,8 @@ struct row {
 
 static bool is_same(const struct worth_dose *left, const struct worth_dose *right)
 {
-	return left->percent == right->percent && left->is_noisy == right->is_noisy;
+	return left->percent == right->percent && left->is_noisy == right->is_noisy &&
+	       left->has_outlier == right->has_outlier;
 }
 
 static void add_dose(struct row *row, const struct worth_dose *dose)
@@ -52,7 +53,8 @@ static bool take_row(struct row *row, const struct worth *worth, size_t number)
 
 static void tell_dose(char text[static 64], const struct worth_dose *dose)
 {
-	snprintf(text, 64, "%+g %%%s", dose->percent, dose->is_noisy ? ", noisy" : "");
+	snprintf(text, 64, "%+g %%%s%s", dose->percent, dose->is_noisy ? ", noisy" : "",
+		 dose->has_outlier ? ", outlier" : "");
 }
 
 static void put_dose(struct cells *cells, const struct worth_dose *dose)

@@ -126,6 +126,10 @@ class GateCheck(unittest.TestCase):
             (("--replay", "x", "-D", "5ms"), "--replay and --duration exclude each other"),
             (("--replay", "x", "n02"), "--replay and a host exclude each other"),
             (("-d", "soft0", "--noisy", "--doses", "5"), "--noisy is for doses of 0, and there "),
+            (("-d", "soft0", "--outlier", "--doses", "5"), "--outlier is for doses of 0, and "),
+            (("--base", "a", "--head", "b", "--doses", "0", "--outlier"), "not with --base and "),
+            (("-d", "soft0", "--doses", ",".join(["0"] * 17)), "has too many doses"),
+            (("--replay", "x", "--outlier"), "--replay and --outlier exclude each other"),
         ):
             ended = verbmark("gate-check", *words)
             self.assertEqual((ended.status, ended.out), (2, ""), words)

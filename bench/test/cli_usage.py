@@ -55,7 +55,7 @@ OPTIONS["gate"] = OPTIONS["run"] - {
 OPTIONS["gate-check"] = OPTIONS["gate"] - {
     "base-device", "head-device", "differs", "time-limit", "markdown", "junit", "annotations",
     "bisect", "dry-run", "port", "server-device", "secret-file",
-} | {"doses", "gates", "noisy", "replay"}
+} | {"doses", "gates", "noisy", "outlier", "replay"}
 # perftest's, where it has them.
 LETTERS = {
     "run": {

@@ -56,18 +56,28 @@ class Gate(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "record.json")
             ended = Ended(Program(
-                VERBMARK, "gate-check", "-d", "soft0", "--doses", "0,40", "--noisy", "--gates", 1,
-                "--rounds", 12, "--json", path, "--op", "send", "-s", "64", *CASES[-4:]),
+                VERBMARK, "gate-check", "-d", "soft0", "--doses", "0,40", "--noisy",
+                "--outlier", "--gates", 1, "--rounds", 12, "--json", path, "--op", "send", "-s", "64", *CASES[-4:]),
                 RUN_PATIENCE)
             self.assertEqual((ended.status, ended.err), (0, ""), ended.out)
             with open(path, encoding="utf-8") as file:
                 document = documents.parse(file.read(), "verbmark.gate-check-1")
-            self.assertEqual([(dose["percent"], dose["noisy"]) for dose in document["doses"]],
-                             [(0, False), (0, True), (40, False)])
+            self.assertEqual([(dose["percent"], dose["noisy"], dose["outlier"])
+                              for dose in document["doses"]],
+                             [(0, False, False), (0, True, False), (0, False, True),
+                              (40, False, False)])
             again = verbmark("gate-check", "--replay", path)
             self.assertEqual((again.status, again.out), (0, ended.out))
-        record = json.dumps(document["doses"][2]["record"]["base"])
+        record = json.dumps(document["doses"][3]["record"]["base"])
         self.assertIn("VERBMARK_SOFT=latency=50000ns", record)
+        # One of each gate's rounds, and nothing is faster than its link. Whether that fails a
+        # gate is for a machine that does nothing else.
+        record = document["doses"][2]["record"]
+        (case,) = record["cases"]
+        slow = [i for i, each in enumerate(record["rounds"]) if each.get("outlier")]
+        self.assertEqual([i // 12 for i in slow], [0, 1])
+        for i in slow:
+            self.assertGreaterEqual(case["values"]["p50"]["head"][i], 500000)
 
 
 if __name__ == "__main__":

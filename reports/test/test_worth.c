@@ -143,11 +143,12 @@ static void test_faults(void **unused)
 	FILE *out;
 
 	worth->rounds = ROUNDS;
-	worth->n_doses = 2;
+	worth->n_doses = 3;
 	snprintf(worth->plant, sizeof(worth->plant), "hand");
-	for (size_t i = 0; i < 2; i++)
+	for (size_t i = 0; i < 3; i++)
 		record(&worth->doses[i], 2 * ROUNDS, 1 + (double)i / 1000, 0);
 	worth->doses[1].is_noisy = true;
+	worth->doses[2].has_outlier = true;
 	worth->doses[1].bout.banner = BANNER_SOFT;
 	snprintf(worth->doses[1].bout.invalid, sizeof(worth->doses[1].bout.invalid), "too hot");
 	assert_int_equal(worth_judge(worth, &error), 0);
@@ -160,6 +161,7 @@ static void test_faults(void **unused)
 	fclose(out);
 	assert_contains(text, BANNER_SOFT "\ngates of 1 cases and 12 rounds");
 	assert_contains(text, "\n! +0 %, noisy: too hot: a gate would have been INVALID\n");
+	assert_contains(text, "\n+0 %, outlier ");
 	free(text);
 	worth_close(worth);
 	worth_close(read);
