@@ -5,7 +5,7 @@ import re
 import signal
 import unittest
 
-from verbmark import FAULTY, IS_SOFT, RUN_PATIENCE, Ended, Served, Server, client, measure
+from verbmark import FAULTY, IS_SOFT, RUN_PATIENCE, SLOW, Ended, Served, Server, client, measure
 
 # The table at the end of the specification: does it need a receive, and a buffer there?
 NEEDS = {
@@ -91,6 +91,12 @@ class Semantics(Served):
         ).document["cases"]
         # Its receives are there while it computes: only that they run out would hold back.
         self.assertEqual(case["bandwidth"]["messages"], 20)
+
+    def test_one_that_is_slowed(self):
+        """As ci/gate-doses plants it: by so many per cent of what it was told."""
+        with Server(before=("env", "SLOWED=50"), program=SLOW) as server:
+            (case,) = measure(server, "--op", "send", "--think", "2ms", "-n", 20).document["cases"]
+        self.assertGreaterEqual(case["latency_ns"]["min"], 1.5e6)
 
     def test_one_sided_ones_do_not_wait_for_it(self):
         """An end that computed for each of them would take ten seconds."""

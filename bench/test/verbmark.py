@@ -21,6 +21,8 @@ import documents
 VERBMARK = os.environ["VERBMARK"]
 # The same with the faults of pausing.c, as its linker has it.
 FAULTY = os.environ.get("PAUSING")
+# And with the server of slowed.c.
+SLOW = os.environ.get("SLOW")
 ADDRESS = os.environ.get("SOFTROCE_ADDRESS", "127.0.0.1")
 DEVICE = os.environ.get("SOFTROCE_DEVICE", "rxe0")
 # In user space, without files in /sys or a network of its own.
