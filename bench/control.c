@@ -13,8 +13,8 @@
 #define BEAT_NS (1 * NS_PER_S)
 #define DEAD_NS (4 * NS_PER_S)
 #define SEND_MS 5000
-/* Ticks come several times as often. */
-#define ASLEEP_NS (1 * NS_PER_S)
+/* The next tick is never further off than a beat: who is as late as that was stopped himself. */
+#define ASLEEP_NS (2 * NS_PER_S)
 /* So long after it is over a stop is seen. */
 #define SLICE_MS 200
 /* A message is on its way no longer, however it drips. */
@@ -129,18 +129,31 @@ static void beat(struct control *control)
 	pthread_mutex_unlock(&control->send_lock);
 }
 
-static void tick(struct watch *watch, uint64_t now_ns)
+/* No more often than there is something to do: it takes the time of who measures. */
+static uint64_t next_tick(const struct control *control)
+{
+	uint64_t next = control->beat_ns;
+
+	if (control->heard_ns + DEAD_NS < next)
+		next = control->heard_ns + DEAD_NS;
+	if (control->reader.have && control->begun_ns + FRAME_NS < next)
+		next = control->begun_ns + FRAME_NS;
+	return control->failure.code ? UINT64_MAX : next;
+}
+
+static uint64_t tick(struct watch *watch, uint64_t now_ns)
 {
 	struct control *control = CONTAINER_OF(watch, struct control, watch);
+	uint64_t next;
 
 	pthread_mutex_lock(&control->lock);
 	/* Who was stopped himself has heard nothing, whoever spoke. */
 	if (now_ns > control->ticked_ns + ASLEEP_NS)
 		control->heard_ns = control->begun_ns = now_ns;
 	control->ticked_ns = now_ns;
-	if (watch->fd >= 0 && now_ns > control->heard_ns + DEAD_NS)
+	if (watch->fd >= 0 && now_ns >= control->heard_ns + DEAD_NS)
 		fail_locked(control, -ETIMEDOUT, "the other end has been silent for 4 s");
-	if (watch->fd >= 0 && control->reader.have && now_ns > control->begun_ns + FRAME_NS)
+	if (watch->fd >= 0 && control->reader.have && now_ns >= control->begun_ns + FRAME_NS)
 		fail_locked(control, -ETIMEDOUT, "a control message has taken longer than 10 s");
 	if (watch->fd >= 0 && now_ns >= control->beat_ns) {
 		control->beat_ns = now_ns + BEAT_NS;
@@ -148,20 +161,24 @@ static void tick(struct watch *watch, uint64_t now_ns)
 	}
 	if (control->failure.code)
 		watch->fd = -1;
+	next = next_tick(control);
 	pthread_mutex_unlock(&control->lock);
+	return next;
 }
 
 static int open_with(struct control *control, int fd, uint32_t limit, struct error *error)
 {
 	pthread_condattr_t attributes;
+	uint64_t now_ns = clock_now_ns();
 	int code;
 
 	*control = (struct control){
 		.fd = fd,
 		.watch = {.fd = fd,      .ready = ready, .tick = tick},
 		.reader = {.limit = limit},
-		.heard_ns = clock_now_ns()
-        };
+		.heard_ns = now_ns,
+		.beat_ns = now_ns + BEAT_NS,
+	};
 	pthread_mutex_init(&control->send_lock, NULL);
 	pthread_mutex_init(&control->lock, NULL);
 	pthread_condattr_init(&attributes);

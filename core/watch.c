@@ -11,7 +11,6 @@
 
 #include "core/clock.h"
 
-#define TICK_MS 100
 /* Taken at once. */
 #define EVENTS 16
 
@@ -23,7 +22,7 @@ static pthread_mutex_t lifecycle = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct watch *watches;
 static size_t n_watches;
-static size_t n_ticking;
+static uint64_t due_ns; /* the next tick; UINT64_MAX: there are none */
 static pthread_t thread;
 static int set_fd = -1;
 static int wake_fd = -1;
@@ -74,13 +73,16 @@ static void call(const struct epoll_event *events, int n_events)
 {
 	uint64_t now = clock_now_ns();
 
+	due_ns = UINT64_MAX;
 	for (struct watch *watch = watches; watch; watch = watch->next) {
 		int fd = watch->fd;
+		uint64_t next;
 
 		if (is_ready(watch, events, n_events))
 			watch->ready(watch);
-		if (watch->tick)
-			watch->tick(watch, now);
+		next = watch->tick ? watch->tick(watch, now) : UINT64_MAX;
+		if (next < due_ns)
+			due_ns = next;
 		if (watch->fd != fd)
 			exclude(watch, fd);
 	}
@@ -94,7 +96,7 @@ static void *run(void *unused)
 		int got;
 
 		pthread_mutex_lock(&lock);
-		timeout = ending ? 0 : n_ticking ? TICK_MS : -1;
+		timeout = ending ? 0 : due_ns == UINT64_MAX ? -1 : clock_left_ms(due_ns);
 		pthread_mutex_unlock(&lock);
 		got = epoll_wait(set_fd, events, EVENTS, timeout);
 		pthread_mutex_lock(&lock);
@@ -149,6 +151,7 @@ static int start(struct error *error)
 	int code = open_set(error);
 
 	ending = false;
+	due_ns = UINT64_MAX;
 	if (!code) {
 		code = watch_start_thread(&thread, run, NULL);
 		if (code)
@@ -182,9 +185,8 @@ static int link_in(struct watch *watch)
 		watches->link = &watch->next;
 	watches = watch;
 	n_watches++;
-	n_ticking += watch->tick != NULL;
-	/* It may sleep without an end. */
-	if (watch->tick && n_ticking == 1)
+	/* It may sleep for longer than this one wants. */
+	if (watch->tick)
 		wake();
 	return 0;
 }
@@ -221,7 +223,6 @@ void watch_remove(struct watch *watch)
 		watch->next->link = watch->link;
 	watch->link = NULL;
 	n_watches--;
-	n_ticking -= watch->tick != NULL;
 	pthread_mutex_unlock(&lock);
 	if (!n_watches)
 		stop();

@@ -12,7 +12,7 @@
 
 /* What takes longer hangs. */
 #define PATIENCE_MS 20000
-/* Silence is told after 4 s; what watches for it looks each 100 ms. */
+/* Silence is told after 4 s; what watches for it wakes up by then. */
 #define SILENCE_MS 4000
 #define LIMIT_MS   5000
 

@@ -31,9 +31,17 @@ static void ready(struct watch *watch)
 		atomic_fetch_add(&probe->called, (int)count);
 }
 
-static void tick(struct watch *watch, uint64_t now_ns)
+static uint64_t tick(struct watch *watch, uint64_t now_ns)
 {
 	atomic_fetch_add(&CONTAINER_OF(watch, struct probe, watch)->ticks, 1);
+	return now_ns + NS_PER_MS;
+}
+
+/* Not again while the test runs. */
+static uint64_t tick_once(struct watch *watch, uint64_t now_ns)
+{
+	tick(watch, now_ns);
+	return UINT64_MAX;
 }
 
 static void probe_add(struct probe *probe, void (*callback)(struct watch *watch))
@@ -162,20 +170,31 @@ static void test_many(void **unused)
 	}
 }
 
+static void add_ticking(struct probe *probe, uint64_t (*callback)(struct watch *, uint64_t))
+{
+	struct error error = {0};
+
+	*probe = (struct probe){
+		.watch = {.fd = -1, .ready = ready, .tick = callback}
+        };
+	assert_int_equal(watch_add(&probe->watch, &error), 0);
+}
+
 static void test_ticks(void **unused)
 {
-	static struct probe probe;
-	struct error error = {0};
+	static struct probe once;
+	static struct probe often;
 	uint64_t deadline = clock_deadline(PATIENCE_MS);
 
-	probe = (struct probe){
-		.watch = {.fd = -1, .ready = ready, .tick = tick}
-        };
-	assert_int_equal(watch_add(&probe.watch, &error), 0);
-	while (atomic_load(&probe.ticks) < 3 && clock_left_ms(deadline))
+	add_ticking(&once, tick_once);
+	wait_for(&once.ticks, 1);
+	/* The watcher sleeps without an end by now, or will. */
+	add_ticking(&often, tick);
+	while (atomic_load(&often.ticks) < 3 && clock_left_ms(deadline))
 		usleep(100);
-	assert_true(atomic_load(&probe.ticks) >= 3);
-	watch_remove(&probe.watch);
+	assert_true(atomic_load(&often.ticks) >= 3);
+	watch_remove(&often.watch);
+	watch_remove(&once.watch);
 }
 
 static void ready_for_the_last_time(struct watch *watch)
