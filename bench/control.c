@@ -13,8 +13,10 @@
 #define BEAT_NS (1 * NS_PER_S)
 #define DEAD_NS (4 * NS_PER_S)
 #define SEND_MS 5000
-/* The next tick is never further off than a beat: who is as late as that was stopped himself. */
-#define ASLEEP_NS (2 * NS_PER_S)
+/* Whose tick is as late as that was stopped himself. */
+#define ASLEEP_NS (1 * NS_PER_S)
+/* Who is awake beats before it is due, so that beats of several connections go together. */
+#define EARLY_NS (BEAT_NS / 4)
 /* So long after it is over a stop is seen. */
 #define SLICE_MS 200
 /* A message is on its way no longer, however it drips. */
@@ -144,26 +146,25 @@ static uint64_t next_tick(const struct control *control)
 static uint64_t tick(struct watch *watch, uint64_t now_ns)
 {
 	struct control *control = CONTAINER_OF(watch, struct control, watch);
-	uint64_t next;
+	uint64_t due;
 
 	pthread_mutex_lock(&control->lock);
 	/* Who was stopped himself has heard nothing, whoever spoke. */
-	if (now_ns > control->ticked_ns + ASLEEP_NS)
+	if (now_ns > control->due_ns + ASLEEP_NS)
 		control->heard_ns = control->begun_ns = now_ns;
-	control->ticked_ns = now_ns;
 	if (watch->fd >= 0 && now_ns >= control->heard_ns + DEAD_NS)
 		fail_locked(control, -ETIMEDOUT, "the other end has been silent for 4 s");
 	if (watch->fd >= 0 && control->reader.have && now_ns >= control->begun_ns + FRAME_NS)
 		fail_locked(control, -ETIMEDOUT, "a control message has taken longer than 10 s");
-	if (watch->fd >= 0 && now_ns >= control->beat_ns) {
+	if (watch->fd >= 0 && now_ns + EARLY_NS >= control->beat_ns) {
 		control->beat_ns = now_ns + BEAT_NS;
 		beat(control);
 	}
 	if (control->failure.code)
 		watch->fd = -1;
-	next = next_tick(control);
+	due = control->due_ns = next_tick(control);
 	pthread_mutex_unlock(&control->lock);
-	return next;
+	return due;
 }
 
 static int open_with(struct control *control, int fd, uint32_t limit, struct error *error)
@@ -178,6 +179,7 @@ static int open_with(struct control *control, int fd, uint32_t limit, struct err
 		.reader = {.limit = limit},
 		.heard_ns = now_ns,
 		.beat_ns = now_ns + BEAT_NS,
+		.due_ns = now_ns,
 	};
 	pthread_mutex_init(&control->send_lock, NULL);
 	pthread_mutex_init(&control->lock, NULL);

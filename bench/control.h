@@ -35,7 +35,7 @@ struct control {
 	uint64_t heard_ns;
 	uint64_t begun_ns; /* the frame that is being received */
 	uint64_t beat_ns;
-	uint64_t ticked_ns;
+	uint64_t due_ns; /* the next tick */
 	struct error failure;
 	struct alarm *single;         /* of one guarded alarm */
 	struct alarm *const *guarded; /* so many: */

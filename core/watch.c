@@ -104,7 +104,9 @@ static void *run(void *unused)
 			pthread_mutex_unlock(&lock);
 			return NULL;
 		}
-		call(events, got);
+		/* After a stop nothing is told of who is ready, and a tick would know no better. */
+		if (got >= 0)
+			call(events, got);
 		pthread_mutex_unlock(&lock);
 	}
 }

@@ -16,7 +16,10 @@
 struct watch {
 	int fd;
 	void (*ready)(struct watch *watch); /* fd is readable, or just was */
-	/* Soon after it was added; returns when it is to be called again at the latest; or NULL. */
+	/*
+	 * Soon after it was added; returns when it is to be called again at the latest, which
+	 * nobody but callbacks brings forward. Or NULL.
+	 */
 	uint64_t (*tick)(struct watch *watch, uint64_t now_ns);
 	struct watch *next;
 	struct watch **link; /* NULL: not added */

@@ -243,6 +243,7 @@ static void test_heartbeat(void **unused)
 	for (int i = 0; i < 3; i++) {
 		json_t *message = peer_receive(&own, &reader);
 
+		peer_send(&own, ALIVE, sizeof(ALIVE) - 1);
 		assert_true(is_type(message, "alive"));
 		json_decref(message);
 	}

@@ -14,6 +14,7 @@
 #include "core/watch.h"
 
 #define PATIENCE_MS 10000
+#define TICK_MS     50
 
 struct probe {
 	struct watch watch;
@@ -34,7 +35,7 @@ static void ready(struct watch *watch)
 static uint64_t tick(struct watch *watch, uint64_t now_ns)
 {
 	atomic_fetch_add(&CONTAINER_OF(watch, struct probe, watch)->ticks, 1);
-	return now_ns + NS_PER_MS;
+	return now_ns + TICK_MS * NS_PER_MS;
 }
 
 /* Not again while the test runs. */
@@ -184,15 +185,20 @@ static void test_ticks(void **unused)
 {
 	static struct probe once;
 	static struct probe often;
+	uint64_t start = clock_now_ns();
 	uint64_t deadline = clock_deadline(PATIENCE_MS);
 
 	add_ticking(&once, tick_once);
 	wait_for(&once.ticks, 1);
+	usleep(3 * TICK_MS * 1000);
+	assert_int_equal(atomic_load(&once.ticks), 1);
 	/* The watcher sleeps without an end by now, or will. */
 	add_ticking(&often, tick);
-	while (atomic_load(&often.ticks) < 3 && clock_left_ms(deadline))
+	while (atomic_load(&often.ticks) < 5 && clock_left_ms(deadline))
 		usleep(100);
-	assert_true(atomic_load(&often.ticks) >= 3);
+	assert_true(atomic_load(&often.ticks) >= 5);
+	/* Nobody else wakes it up. */
+	assert_true(clock_now_ns() - start >= (3 + 4) * TICK_MS * NS_PER_MS);
 	watch_remove(&often.watch);
 	watch_remove(&once.watch);
 }
