@@ -291,8 +291,8 @@ static void count_rounds(struct recording *recording)
 	const struct doses *doses = &settings->doses;
 
 	for (size_t i = 0; i < doses->count; i++)
-		recording->n_rounds +=
-			rounds_of(settings, doses->percent[i]) * recordings_of(settings, doses->percent[i]);
+		recording->n_rounds += rounds_of(settings, doses->percent[i]) *
+				       recordings_of(settings, doses->percent[i]);
 }
 
 /* What there is, however it has ended; without a round it is no reason to lose what was there. */
