@@ -122,7 +122,7 @@ static const struct option_row rows[] = {
 	{"noisy",         0,   NULL,   option_flag,  FIELD(is_noisy),
 	 "doses of 0 a second time beside a neighbour that comes and goes"},
 	{"outlier",       0,   NULL,   option_flag,  FIELD(has_outlier),
-	 "doses of 0 once more, with one run of each gate's head ten times as slow"},
+	 "doses of 0 once more, one run of each gate ten times as slow"},
 	{"base",          0,   "ARM",  option_text,  FIELD(gating.arms[DUEL_BASE].what),
 	 "record this, as gate does, and plant nothing"},
 	{"head",          0,   "ARM",  option_text,  FIELD(gating.arms[DUEL_HEAD].what),
