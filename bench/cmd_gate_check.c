@@ -55,7 +55,7 @@ struct recording {
 	const struct settings *settings;
 	size_t n_before; /* rounds of other doses, */
 	size_t n_rounds; /* and of all */
-	char dose[48];   /* under way */
+	char dose[80];   /* under way */
 };
 
 static const char *parse_count(const char *text, void *field)
@@ -210,12 +210,13 @@ static size_t rounds_of(const struct settings *settings, double percent)
 static void begin_dose(struct recording *recording, const struct worth_dose *dose)
 {
 	const struct worth *worth = recording->worth;
+	char name[64];
 
 	recording->n_before = 0;
 	for (size_t i = 0; i + 1 < worth->n_doses; i++)
 		recording->n_before += rounds_of(recording->settings, worth->doses[i].percent);
-	snprintf(recording->dose, sizeof(recording->dose), "rounds, %+g %%%s%s", dose->percent,
-		 dose->is_noisy ? ", noisy" : "", dose->has_outlier ? ", outlier" : "");
+	worth_tell_dose(name, dose);
+	snprintf(recording->dose, sizeof(recording->dose), "rounds, %s", name);
 }
 
 static int record(struct recording *recording, struct worth_dose *dose, struct error *error)

@@ -47,6 +47,9 @@ struct worth {
 /* Counts all gates that the rounds have room for. -ENOMEM. */
 int worth_judge(struct worth *worth, struct error *error);
 
+/* What a dose is called. */
+void worth_tell_dose(char text[static 64], const struct worth_dose *dose);
+
 /* A table for terminals, and for documentation; doses of one kind are a row together. */
 void worth_table(FILE *out, const struct worth *worth);
 

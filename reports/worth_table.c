@@ -51,7 +51,7 @@ static bool take_row(struct row *row, const struct worth *worth, size_t number)
 	return true;
 }
 
-static void tell_dose(char text[static 64], const struct worth_dose *dose)
+void worth_tell_dose(char text[static 64], const struct worth_dose *dose)
 {
 	snprintf(text, 64, "%+g %%%s%s", dose->percent, dose->is_noisy ? ", noisy" : "",
 		 dose->has_outlier ? ", outlier" : "");
@@ -62,7 +62,7 @@ static void put_dose(struct cells *cells, const struct worth_dose *dose)
 	char text[64];
 
 	cells->count = 0;
-	tell_dose(text, dose);
+	worth_tell_dose(text, dose);
 	cells_put_name(cells, text);
 }
 
@@ -131,7 +131,7 @@ static void print_faults(FILE *out, const struct worth *worth)
 
 		if (!worth->doses[i].bout.invalid[0])
 			continue;
-		tell_dose(text, &worth->doses[i]);
+		worth_tell_dose(text, &worth->doses[i]);
 		fprintf(out, "! %s: %s: a gate would have been INVALID\n", text,
 			worth->doses[i].bout.invalid);
 	}
