@@ -25,8 +25,11 @@
 #define OUTLIER      900 /* per cent: ten times as slow */
 #define RECORDS_MOST WORTH_DOSES_MOST
 
+/* As what a dose may be there, each once. */
+static const struct worth_dose kinds[] = {{0}, {.is_noisy = true}, {.has_outlier = true}};
+
 struct doses {
-	double percent[WORTH_DOSES_MOST / 3]; /* each of them three times, at the most */
+	double percent[WORTH_DOSES_MOST / ARRAY_LENGTH(kinds)];
 	size_t count;
 };
 
@@ -279,11 +282,14 @@ static int save(const struct recording *recording, struct error *error)
 }
 
 /* A dose of 0 may be there with what is to make no difference, too. */
-static size_t recordings_of(const struct settings *settings, double percent)
+static bool is_wanted(const struct settings *settings, const struct worth_dose *kind,
+		      double percent)
 {
-	size_t others = percent == 0 ? (size_t)settings->is_noisy + settings->has_outlier : 0;
-
-	return 1 + others;
+	if (kind->is_noisy)
+		return settings->is_noisy && percent == 0;
+	if (kind->has_outlier)
+		return settings->has_outlier && percent == 0;
+	return true;
 }
 
 static void count_rounds(struct recording *recording)
@@ -292,8 +298,9 @@ static void count_rounds(struct recording *recording)
 	const struct doses *doses = &settings->doses;
 
 	for (size_t i = 0; i < doses->count; i++)
-		recording->n_rounds += rounds_of(settings, doses->percent[i]) *
-				       recordings_of(settings, doses->percent[i]);
+		for (size_t j = 0; j < ARRAY_LENGTH(kinds); j++)
+			if (is_wanted(settings, &kinds[j], doses->percent[i]))
+				recording->n_rounds += rounds_of(settings, doses->percent[i]);
 }
 
 /* What there is, however it has ended; without a round it is no reason to lose what was there. */
@@ -309,20 +316,15 @@ static bool is_worth_saving(const struct worth *worth, const char *path)
 static int add_doses(struct recording *recording, double percent, struct error *error)
 {
 	const struct settings *settings = recording->settings;
-	const struct {
-		bool is_wanted;
-		struct worth_dose dose;
-	} each[] = {
-		{true,				  {.percent = percent}                     },
-		{percent == 0 && settings->is_noisy,    {.percent = percent, .is_noisy = true}   },
-		{percent == 0 && settings->has_outlier, {.percent = percent, .has_outlier = true}},
-	};
 	int code = 0;
 
-	for (size_t i = 0; i < ARRAY_LENGTH(each) && !code; i++) {
-		if (!each[i].is_wanted)
+	for (size_t i = 0; i < ARRAY_LENGTH(kinds) && !code; i++) {
+		struct worth_dose dose = kinds[i];
+
+		if (!is_wanted(settings, &kinds[i], percent))
 			continue;
-		code = add_dose(recording, &each[i].dose, error);
+		dose.percent = percent;
+		code = add_dose(recording, &dose, error);
 		if (!code && settings->json && save_replaces(settings->json))
 			code = save(recording, error);
 	}
