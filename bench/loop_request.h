@@ -24,10 +24,15 @@ static ALWAYS_INLINE int request_once(struct lane *lane, const struct round_kind
 			 IBV_SEND_SIGNALED);
 	if (unlikely(code))
 		return lane_post_failed(code, error);
-	round_record(round);
-	code = completion_wait(lane->completion, 1, &wc, lane->stalled_ns, error);
+	code = completion_poll(lane->completion, 1, &wc);
 	if (unlikely(code < 0))
-		return code == -ETIMEDOUT ? lane_stalled(lane, error) : code;
+		return completion_poll_failed(error);
+	if (!code) {
+		round_record(round);
+		code = completion_wait_on(lane->completion, 1, &wc, lane->stalled_ns, error);
+		if (unlikely(code < 0))
+			return code == -ETIMEDOUT ? lane_stalled(lane, error) : code;
+	}
 	round->took = true;
 	return lane_take(lane, &wc, &is_message, error);
 }

@@ -3,7 +3,9 @@
  * One at a time: what all latency loops are at the end that drives. Each takes one
  * sample for each round, from the end of one to the end of the next, so that the samples
  * add up to all the time there was. It is recorded while the next message is under way,
- * so that this adds nothing to what is measured. A shape says what a round is.
+ * so that this adds nothing to what is measured; where none ever is, as a post is the
+ * whole operation, many are recorded at once between two rounds, and that time is in no
+ * sample. A shape says what a round is.
  */
 #ifndef BENCH_LOOP_ROUND_H
 #define BENCH_LOOP_ROUND_H
@@ -12,14 +14,17 @@
 
 struct round_kind;
 
+/* So many samples wait at most: what is written for each is a word behind the one before. */
+#define ROUND_OWED 64
+
 struct round {
 	const struct loop_run *run;
-	bool took;      /* this one has: where messages may be lost, it may not */
-	bool is_owed;   /* the one before is not recorded yet */
-	uint64_t ticks; /* that it took */
+	bool took; /* this one has: where messages may be lost, it may not */
+	unsigned int n_owed;
+	uint64_t owed[ROUND_OWED]; /* ticks of those before, not recorded yet */
 };
 
-/* One round, of that number; once its message is under way it calls round_record. */
+/* One round, of that number; while its message is under way it calls round_record. */
 typedef int round_function(struct lane *lane, const struct round_kind kind, uint64_t number,
 			   struct round *round, struct error *error);
 
@@ -49,19 +54,32 @@ static ALWAYS_INLINE int round_post(struct lane *lane, const struct round_kind k
 
 static ALWAYS_INLINE void round_record(struct round *round)
 {
-	if (likely(round->is_owed))
-		hist_add(round->run->hist, clock_to_ns(round->ticks, round->run->mult));
-	round->is_owed = false;
+	while (round->n_owed)
+		hist_add(round->run->hist,
+			 clock_to_ns(round->owed[--round->n_owed], round->run->mult));
+}
+
+/* A round took so long, until now. Returns when the next one begins. */
+static ALWAYS_INLINE uint64_t round_owe(struct round *round, uint64_t ticks, uint64_t now,
+					bool is_counter)
+{
+	round->owed[round->n_owed++] = ticks;
+	if (likely(round->n_owed < ROUND_OWED))
+		return now;
+	round_record(round);
+	return clock_ticks(is_counter);
 }
 
 static ALWAYS_INLINE int round_each(struct lane *lane, const struct loop_run *run,
 				    const struct round_kind kind, struct error *error)
 {
 	uint64_t last = clock_ticks(kind.is_counter);
-	struct round round = {.run = run};
+	struct round round;
 	uint64_t count = 0;
 	int code = 0;
 
+	round.run = run;
+	round.n_owed = 0;
 	while (count < run->messages && last < run->until) {
 		uint64_t now;
 
@@ -71,11 +89,11 @@ static ALWAYS_INLINE int round_each(struct lane *lane, const struct loop_run *ru
 			break;
 		now = clock_ticks(kind.is_counter);
 		if (likely(round.took)) {
-			round.ticks = now - last;
-			round.is_owed = true;
 			count++;
+			last = round_owe(&round, now - last, now, kind.is_counter);
+		} else {
+			last = now;
 		}
-		last = now;
 		if (kind.is_verified && likely(round.took)) {
 			code = loop_check(lane, error);
 			if (unlikely(code))
