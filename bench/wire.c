@@ -120,6 +120,7 @@ static int take_body(struct wire_reader *reader, json_t **message, struct error 
 {
 	int code = check_seal(reader, error);
 
+	*message = NULL;
 	if (!code)
 		code = parse(reader, message, error);
 	if (!code)

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What comes on a control connection: frames, beats among them, until the inbox is full.
- * The same bytes in pieces, whose length is the first one, are the same messages.
+ * The same bytes in pieces, whose length is the first one, are the same messages. With its
+ * highest bit set there is a secret, and each seal that begins with a zero is made what it has
+ * to be.
  */
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench/control.h"
@@ -21,6 +26,69 @@ static void take(struct control *control, const uint8_t *bytes, size_t size, siz
 	}
 }
 
+static const uint8_t key[SEAL_KEY] = "a secret of two";
+
+/* Those that are to have one, as far as frames are whole. */
+static void seal_frames(uint8_t *bytes, size_t size)
+{
+	struct seal seal;
+
+	seal_begin(&seal, key);
+	while (size >= WIRE_HEAD) {
+		uint32_t head;
+		size_t length;
+
+		memcpy(&head, bytes, sizeof(head));
+		head = be32toh(head);
+		bytes += WIRE_HEAD;
+		size -= WIRE_HEAD;
+		length = head & ~WIRE_SEALED;
+		if (length > size)
+			return;
+		if (head & WIRE_SEALED && length > SEAL_SIZE && !bytes[length - SEAL_SIZE])
+			seal_make(&seal, (uint32_t)length - SEAL_SIZE, bytes, length - SEAL_SIZE,
+				  bytes + length - SEAL_SIZE);
+		bytes += length;
+		size -= length;
+	}
+}
+
+static void check_put(const json_t *message, const uint8_t *frame, size_t length)
+{
+	char *body = json_dumps(message, JSON_COMPACT);
+	uint8_t *put = malloc(length);
+
+	FUZZ_CHECK(body && put && length == WIRE_HEAD + strlen(body));
+	FUZZ_CHECK(wire_put(put, body, strlen(body), NULL) == length);
+	FUZZ_CHECK(!memcmp(put, frame, length));
+	free(put);
+	free(body);
+}
+
+/* Who has the secret, and has heard as much, takes it; nobody else does. */
+static void check_sealed(const json_t *message)
+{
+	struct wire_reader reader = {0};
+	struct seal seal;
+	struct error error = {0};
+	json_t *again = NULL;
+	uint8_t *frame;
+	size_t length;
+	size_t used;
+
+	seal_begin(&seal, key);
+	if (wire_frame_sealed(message, &seal, &frame, &length, &error))
+		return;
+	FUZZ_CHECK(wire_read(&reader, frame, length, &used, &again, &error) == -EPROTO);
+	wire_finish(&reader);
+	seal_begin(&reader.seal, key);
+	FUZZ_CHECK(wire_read(&reader, frame, length, &used, &again, &error) == 1);
+	FUZZ_CHECK(used == length && json_equal(again, message));
+	json_decref(again);
+	FUZZ_CHECK(wire_read(&reader, frame, length, &used, &again, &error) == -EBADMSG);
+	free(frame);
+}
+
 static void check_frame(const json_t *message)
 {
 	struct wire_reader reader = {0};
@@ -36,7 +104,9 @@ static void check_frame(const json_t *message)
 	FUZZ_CHECK(wire_read(&reader, frame, length, &used, &again, &error) == 1);
 	FUZZ_CHECK(used == length && json_equal(again, message));
 	json_decref(again);
+	check_put(message, frame, length);
 	free(frame);
+	check_sealed(message);
 }
 
 static void compare(struct control *one, struct control *other)
@@ -72,14 +142,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 				.changed = PTHREAD_COND_INITIALIZER};
 	struct control pieces = {.lock = PTHREAD_MUTEX_INITIALIZER,
 				 .changed = PTHREAD_COND_INITIALIZER};
+	size_t piece = size ? bytes[0] & 0x7f : 0;
+	uint8_t *frames;
 
 	if (!size)
 		return 0;
-	take(&whole, bytes + 1, size - 1, size);
-	take(&pieces, bytes + 1, size - 1, bytes[0] ? bytes[0] : 1);
+	frames = malloc(size);
+	FUZZ_CHECK(frames);
+	memcpy(frames, bytes + 1, size - 1);
+	if (bytes[0] & 0x80) {
+		seal_frames(frames, size - 1);
+		seal_begin(&whole.reader.seal, key);
+		seal_begin(&pieces.reader.seal, key);
+	}
+	take(&whole, frames, size - 1, size);
+	take(&pieces, frames, size - 1, piece ? piece : 1);
 	compare(&whole, &pieces);
 	check_ends(&whole, &pieces);
 	wire_finish(&whole.reader);
 	wire_finish(&pieces.reader);
+	free(frames);
 	return 0;
 }

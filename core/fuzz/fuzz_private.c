@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The private data of connections: greetings, as the server finds them in a request and
- * the client in an answer, refusals, and the heads of messages. A first byte says which.
+ * the client in an answer, with tickets and without, refusals, and the heads of messages. A
+ * first byte says which.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "core/fuzz/fuzz.h"
@@ -50,6 +52,31 @@ static void try_refusal(const uint8_t *bytes, size_t size)
 	FUZZ_CHECK(reason && !strcmp(reason, text));
 }
 
+/* That of the queue pair is this one: what has none, or another one, is refused. */
+static void try_ticket(const uint8_t *bytes, size_t size)
+{
+	static const uint8_t ticket[HANDSHAKE_TICKET] = "ticket";
+	uint8_t made[HANDSHAKE_GREETING + HANDSHAKE_TICKET];
+	struct error error = {0};
+	bool is_there = size >= sizeof(made);
+	int code;
+
+	/* Who checks it has read a greeting. */
+	if (size < HANDSHAKE_GREETING)
+		return;
+	code = handshake_check_ticket(bytes, size, ticket, &error);
+	fuzz_check_error(code, &error);
+	if (is_there && !memcmp(bytes + HANDSHAKE_GREETING, ticket, HANDSHAKE_TICKET))
+		FUZZ_CHECK(!code);
+	else
+		FUZZ_CHECK(code == -EACCES);
+	memcpy(made, bytes, HANDSHAKE_GREETING);
+	FUZZ_CHECK(handshake_add_ticket(made, ticket) == sizeof(made));
+	FUZZ_CHECK(!memcmp(made, bytes, HANDSHAKE_GREETING));
+	FUZZ_CHECK(!handshake_check_ticket(made, sizeof(made), ticket, &error));
+	FUZZ_CHECK(handshake_check_ticket(made, sizeof(made) - 1, ticket, &error) == -EACCES);
+}
+
 /* Behind the count of bytes, of 32 bits, what of them is the head. */
 static void try_message(const uint8_t *bytes, size_t size)
 {
@@ -75,8 +102,8 @@ static void try_message(const uint8_t *bytes, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	static void (*const tries[])(const uint8_t *bytes,
-				     size_t size) = {try_greeting, try_refusal, try_message};
+	static void (*const tries[])(const uint8_t *bytes, size_t size) = {
+		try_greeting, try_refusal, try_message, try_ticket};
 	uint8_t *exact;
 
 	if (!size || size > PRIVATE_MOST + 1)
