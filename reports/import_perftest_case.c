@@ -12,6 +12,8 @@
 #define BYTES_PER_MIB  1048576.0
 #define BYTES_PER_GBIT 1.25e8
 #define SIZE_MOST      1073741824
+#define US_MOST        1e12
+#define BYTES_MOST     0x1p62
 
 /* Half of the last digit that is printed. */
 #define HALF_OF_TWO_DIGITS 0.005
@@ -117,6 +119,16 @@ static bool is_in_cycles(const struct perftest_row *row)
 	return true;
 }
 
+/* Further than 11 days no sample goes either. */
+static int check_times(const struct perftest_row *row, struct error *error)
+{
+	for (enum perftest_column i = PERFTEST_MIN; i <= PERFTEST_P99_9; i++)
+		if (value(row, i) >= US_MOST)
+			return error_set(error, -EINVAL, "no message takes %g us, as %s says",
+					 value(row, i), perftest_keys[i]);
+	return 0;
+}
+
 static int check_latency(const struct perftest_row *row, struct error *error)
 {
 	if (isnan(value(row, PERFTEST_AVERAGE)))
@@ -129,6 +141,8 @@ static int check_latency(const struct perftest_row *row, struct error *error)
 			error, -EINVAL,
 			"all times are whole or half numbers, as -C prints cycles: without it "
 			"perftest prints microseconds");
+	if (check_times(row, error))
+		return error->code;
 	return check_order(row, error);
 }
 
@@ -272,6 +286,9 @@ static int take_bandwidth(struct import *import, struct result_trial *trial,
 		return error_set(error, -EINVAL, "nothing has taken %.0f ns", ns);
 	trial->duration_ns = (uint64_t)(ns + 0.5);
 	trial->bytes_per_s = trial->messages_per_s * value(row, PERFTEST_SIZE);
+	if (trial->bytes_per_s >= BYTES_MOST)
+		return error_set(error, -EINVAL, "nothing carries %g bytes per second",
+				 trial->bytes_per_s);
 	import->notes |= 1U << PERFTEST_DERIVED;
 	return 0;
 }

@@ -358,6 +358,7 @@ class Import(unittest.TestCase):
             (table.replace("2.58", "nan") + LINE, "no row"),
             (table.replace("0.85", "9.85") + LINE, "below"),
             (table.replace("0.87", "9.87") + LINE, "t_avg"),
+            (table.replace("2.58", "2e15") + LINE, "no message takes 2e"),
             (table.replace(" 64 ", " 0 ") + LINE, "0 bytes"),
             (table.replace(" 64 ", " 2000000000 ") + LINE, "bytes"),
             (table.replace(" 1000 ", " 0 ") + LINE, "number of messages"),
@@ -366,6 +367,8 @@ class Import(unittest.TestCase):
             (table.replace("mlx5_0", "\x1b[2J") + LINE, "device"),
             (BW + BW_TITLES + " 64 1000 9.00 1.00 9.000000\n" + LINE, "not of one rate"),
             (BW + BW_TITLES + " 64 1000 0.00 0.00 0.000000\n" + LINE, "digits"),
+            (BW + BW_TITLES + f" 64 {10**15} 9.00 {10**20 * 64 / MIB:.2f} {10**14}.000000\n" + LINE,
+             "nothing carries 6.4e"),
         ):
             with self.subTest(word):
                 self.refused(text, word)
