@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One at a time: what all latency loops are at the end that drives. Each takes one
- * sample for each round, from the end of one to the end of the next, so that the samples
- * add up to all the time there was. It is recorded while the next message is under way,
- * so that this adds nothing to what is measured; where none ever is, as a post is the
- * whole operation, many are recorded at once between two rounds, and that time is in no
- * sample. A shape says what a round is.
+ * sample for each round, from the end of one to the end of the next. It is recorded while
+ * the next message is under way, so that this adds nothing to what is measured; where none
+ * is, as a post was the whole operation, many are recorded at once between two rounds. The
+ * samples add up to all the time there was, but for that. A shape says what a round is.
  */
 #ifndef BENCH_LOOP_ROUND_H
 #define BENCH_LOOP_ROUND_H
@@ -24,7 +23,7 @@ struct round {
 	uint64_t owed[ROUND_OWED]; /* ticks of those before, not recorded yet */
 };
 
-/* One round, of that number; while its message is under way it calls round_record. */
+/* One round, of that number; where its message is under way it calls round_record. */
 typedef int round_function(struct lane *lane, const struct round_kind kind, uint64_t number,
 			   struct round *round, struct error *error);
 
@@ -52,11 +51,18 @@ static ALWAYS_INLINE int round_post(struct lane *lane, const struct round_kind k
 			      (unsigned int)signalled, error);
 }
 
+/* One: a message may be under way for no longer than that takes. */
 static ALWAYS_INLINE void round_record(struct round *round)
 {
-	while (round->n_owed)
+	if (likely(round->n_owed))
 		hist_add(round->run->hist,
 			 clock_to_ns(round->owed[--round->n_owed], round->run->mult));
+}
+
+static ALWAYS_INLINE void round_record_all(struct round *round)
+{
+	while (round->n_owed)
+		round_record(round);
 }
 
 /* A round took so long, until now. Returns when the next one begins. */
@@ -66,7 +72,7 @@ static ALWAYS_INLINE uint64_t round_owe(struct round *round, uint64_t ticks, uin
 	round->owed[round->n_owed++] = ticks;
 	if (likely(round->n_owed < ROUND_OWED))
 		return now;
-	round_record(round);
+	round_record_all(round);
 	return clock_ticks(is_counter);
 }
 
@@ -100,7 +106,7 @@ static ALWAYS_INLINE int round_each(struct lane *lane, const struct loop_run *ru
 				break;
 		}
 	}
-	round_record(&round);
+	round_record_all(&round);
 	lane->messages += count;
 	return code;
 }

@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "reports/import_perftest.h"
+#include "reports/sums.h"
 
 #define NS_PER_US      1000.0
 #define PER_MILLION    1e6
 #define BYTES_PER_MIB  1048576.0
 #define BYTES_PER_GBIT 1.25e8
 #define SIZE_MOST      1073741824
-#define US_MOST        1e12
 #define BYTES_MOST     0x1p62
 
 /* Half of the last digit that is printed. */
@@ -119,13 +119,16 @@ static bool is_in_cycles(const struct perftest_row *row)
 	return true;
 }
 
-/* Further than 11 days no sample goes either. */
 static int check_times(const struct perftest_row *row, struct error *error)
 {
-	for (enum perftest_column i = PERFTEST_MIN; i <= PERFTEST_P99_9; i++)
-		if (value(row, i) >= US_MOST)
+	static const enum perftest_column times[] = {PERFTEST_MIN,     PERFTEST_MAX,
+						     PERFTEST_TYPICAL, PERFTEST_AVERAGE,
+						     PERFTEST_P99,     PERFTEST_P99_9};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(times); i++)
+		if (value(row, times[i]) >= PERFTEST_US_MOST)
 			return error_set(error, -EINVAL, "no message takes %g us, as %s says",
-					 value(row, i), perftest_keys[i]);
+					 value(row, times[i]), perftest_keys[times[i]]);
 	return 0;
 }
 
@@ -274,6 +277,7 @@ static int take_bandwidth(struct import *import, struct result_trial *trial,
 			  const struct perftest_run *run, const struct perftest_row *row,
 			  struct error *error)
 {
+	double both;
 	double ns;
 	int code = find_rate(row, &trial->messages_per_s, error);
 
@@ -286,9 +290,9 @@ static int take_bandwidth(struct import *import, struct result_trial *trial,
 		return error_set(error, -EINVAL, "nothing has taken %.0f ns", ns);
 	trial->duration_ns = (uint64_t)(ns + 0.5);
 	trial->bytes_per_s = trial->messages_per_s * value(row, PERFTEST_SIZE);
-	if (trial->bytes_per_s >= BYTES_MOST)
-		return error_set(error, -EINVAL, "nothing carries %g bytes per second",
-				 trial->bytes_per_s);
+	both = trial->bytes_per_s + trial->far_messages_per_s * value(row, PERFTEST_SIZE);
+	if (both >= BYTES_MOST)
+		return error_set(error, -EINVAL, "nothing carries %g bytes per second", both);
 	import->notes |= 1U << PERFTEST_DERIVED;
 	return 0;
 }
@@ -402,7 +406,8 @@ static int add_trial(struct result_case *line, const struct result_trial *trial,
 				 "a run of it has all samples and another one none: import the "
 				 "two into two results");
 	if (line->messages + trial->messages > INT64_MAX / line->size ||
-	    line->duration_ns + trial->duration_ns > INT64_MAX)
+	    line->duration_ns + trial->duration_ns > INT64_MAX ||
+	    (line->latency && sums_are_beyond(line->latency->sum, row->hist->sum)))
 		return error_set(error, -EOVERFLOW, "these are more than can be counted");
 	if (run->is_bandwidth) {
 		windows = calloc(1, sizeof(*windows));

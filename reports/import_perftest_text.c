@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "reports/import_perftest.h"
+#include "reports/sums.h"
 
 #define NS_PER_US 1000.0
 
@@ -286,15 +287,19 @@ static int add_sample(struct text *text, const char *line, struct error *error)
 {
 	const char *comma = strchr(line, ',');
 	double number;
+	uint64_t ns;
 	double us;
 
 	if (!comma || !perftest_number(line, (size_t)(comma - line), &number) ||
 	    number != (double)text->samples->count + 1)
 		return error_set(error, -EINVAL, "'%.40s' is no sample, or not the next one", line);
 	comma += 1 + strspn(comma + 1, " ");
-	if (!perftest_number(comma, strlen(comma), &us) || us >= 1e12)
+	if (!perftest_number(comma, strlen(comma), &us) || us >= PERFTEST_US_MOST)
 		return error_set(error, -EINVAL, "'%.40s' is no sample", line);
-	hist_add(text->samples, (uint64_t)(us * NS_PER_US + 0.5));
+	ns = (uint64_t)(us * NS_PER_US + 0.5);
+	if (sums_are_beyond(text->samples->sum, ns))
+		return error_set(error, -EOVERFLOW, "these are more than can be counted");
+	hist_add(text->samples, ns);
 	return 0;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What comes on a control connection: frames, beats among them, until the inbox is full.
- * The same bytes in pieces, whose length is the first one, are the same messages. With its
- * highest bit set there is a secret, and each seal that begins with a zero is made what it has
- * to be.
+ * The same bytes in pieces, whose length are the low seven bits of the first one, are the same
+ * messages. With its highest bit set there is a secret, and each seal that begins with a zero is
+ * made what it has to be.
  */
 #include <endian.h>
 #include <errno.h>
@@ -65,9 +65,10 @@ static void check_put(const json_t *message, const uint8_t *frame, size_t length
 	free(body);
 }
 
-/* Who has the secret, and has heard as much, takes it; nobody else does. */
+/* Who has the secret, and has heard as much, takes it: nobody with another one, or none. */
 static void check_sealed(const json_t *message)
 {
+	static const uint8_t other[SEAL_KEY] = "another one";
 	struct wire_reader reader = {0};
 	struct seal seal;
 	struct error error = {0};
@@ -81,6 +82,8 @@ static void check_sealed(const json_t *message)
 		return;
 	FUZZ_CHECK(wire_read(&reader, frame, length, &used, &again, &error) == -EPROTO);
 	wire_finish(&reader);
+	seal_begin(&reader.seal, other);
+	FUZZ_CHECK(wire_read(&reader, frame, length, &used, &again, &error) == -EBADMSG);
 	seal_begin(&reader.seal, key);
 	FUZZ_CHECK(wire_read(&reader, frame, length, &used, &again, &error) == 1);
 	FUZZ_CHECK(used == length && json_equal(again, message));
@@ -147,7 +150,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 
 	if (!size)
 		return 0;
-	frames = malloc(size);
+	/* Exactly as long: what reads beyond its end is found. */
+	frames = malloc(size - 1 ? size - 1 : 1);
 	FUZZ_CHECK(frames);
 	memcpy(frames, bytes + 1, size - 1);
 	if (bytes[0] & 0x80) {

@@ -374,6 +374,26 @@ class Import(unittest.TestCase):
                 self.refused(text, word)
         self.refused(table, "a?.txt", name="a\x1b.txt")
 
+    def test_beyond_all_counting(self):
+        """What comes of it is read again, or nothing comes of it."""
+        with open(f"{TEXTS}/real-send-bw-both", encoding="ascii") as file:
+            both = file.read().replace("MB/sec", "Gb/sec")
+        for figures, other in (
+            ("65536      1000             28017.70            9337.51\t\t   0.149400",
+             "1 1000 9.00 160000000000.00 20000000000000.000000"),
+            ("65536      1000             14674.73            3755.71\t\t   0.060091",
+             "1 1000 9.00 0.01 1.000000"),
+            ("65536      1000             13342.97            5581.80\t\t   0.089309",
+             "1 1000 9.00 160000000000.00 20000000000000.000000"),
+        ):
+            self.assertIn(figures, both)
+            both = both.replace(figures, other)
+        self.refused(both, "nothing carries 2e+19")
+        with open(f"{TEXTS}/real-read-lat-U", encoding="ascii") as file:
+            before, _, _ = file.read().partition("1, ")
+        samples = "".join(f"{i}, 999999999999\n" for i in range(1, 9300))
+        self.refused(before + samples, "more than can be counted")
+
     def test_cut_anywhere(self):
         """At no place is half of a run taken for one."""
         text = HEAD + TITLES + ROW + LINE
