@@ -406,7 +406,7 @@ static int add_trial(struct result_case *line, const struct result_trial *trial,
 				 "a run of it has all samples and another one none: import the "
 				 "two into two results");
 	if (line->messages + trial->messages > INT64_MAX / line->size ||
-	    line->duration_ns + trial->duration_ns > INT64_MAX ||
+	    sums_are_beyond(line->duration_ns, trial->duration_ns) ||
 	    (line->latency && sums_are_beyond(line->latency->sum, row->hist->sum)))
 		return error_set(error, -EOVERFLOW, "these are more than can be counted");
 	if (run->is_bandwidth) {
