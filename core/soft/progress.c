@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 
 #include "core/soft/process.h"
 #include "core/soft/qp.h"
@@ -12,7 +13,8 @@
 #include "core/soft/time.h"
 
 enum {
-	POLLS_TO_YIELD = 256,
+	POLLS_TO_YIELD = 256,       /* where others want the processor */
+	POLLS_TO_YIELD_MOST = 4096, /* where nobody does */
 	/* Who polls so often until the timer fires, or finds work, does what is due. */
 	OFTEN = 64,
 	LATE_NS = 20000,
@@ -215,13 +217,42 @@ void soft_progress_failed(void)
 	soft_progress_due(0);
 }
 
+/* How often this thread lost its processor, other than by sleeping. */
+static long count_losses(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_nivcsw;
+}
+
+/*
+ * Gives the processor away, after a multiple of POLLS_TO_YIELD. A message that comes meanwhile is
+ * late by that system call, which would be a good part of some microseconds: where nobody has
+ * taken the processor since the last time, the next one is twice as far.
+ */
+static COLD void yield(uint32_t idle_polls)
+{
+	static _Thread_local uint32_t patience = POLLS_TO_YIELD;
+	static _Thread_local long losses;
+	long before = losses;
+
+	if (idle_polls % patience)
+		return;
+	sched_yield();
+	losses = count_losses();
+	if (losses != before)
+		patience = POLLS_TO_YIELD;
+	else if (patience < POLLS_TO_YIELD_MOST)
+		patience *= 2;
+}
+
 bool soft_progress_poll(uint32_t idle_polls)
 {
 	uint64_t earliest = atomic_load_explicit(&earliest_ns, memory_order_relaxed);
 	uint64_t now_ns;
 
 	if (unlikely(idle_polls % POLLS_TO_YIELD == 0))
-		sched_yield();
+		yield(idle_polls);
 	if (likely(earliest == UINT64_MAX))
 		return false;
 	now_ns = soft_time_ns();
