@@ -125,6 +125,7 @@ int completion_reset(struct completion *completion, struct error *error)
 	while (got > 0);
 	if (got < 0)
 		return got;
+	completion->rung = false;
 	do
 		got = completion_poll(completion, ARRAY_LENGTH(wc), wc);
 	while (got > 0);
@@ -144,7 +145,7 @@ static struct timespec time_left(uint64_t deadline_ns)
 				 .tv_nsec = (long)(left_ns % NS_PER_S)};
 }
 
-/* Sleeps until an event, which it takes, the alarm, or the deadline. */
+/* Sleeps until an event, the alarm, or the deadline. */
 static int sleep_once(struct completion *completion, uint64_t deadline_ns, struct error *error)
 {
 	struct pollfd fds[] = {
@@ -152,13 +153,11 @@ static int sleep_once(struct completion *completion, uint64_t deadline_ns, struc
 		{.fd = completion->alarm->fd,   .events = POLLIN},
 	};
 	struct timespec left = time_left(deadline_ns);
-	int got = 0;
 
 	if (ppoll(fds, ARRAY_LENGTH(fds), deadline_ns == UINT64_MAX ? NULL : &left, NULL) < 0)
 		return errno == EINTR ? 0 : error_set_errno(error, -errno, "cannot sleep");
-	if (fds[0].revents)
-		got = completion_take_event(completion, error);
-	return got < 0 ? got : 0;
+	completion->rung = fds[0].revents != 0;
+	return 0;
 }
 
 /* The deadline is set where the first sleep begins. */
@@ -176,6 +175,19 @@ static int sleep_until_event(struct completion *completion, uint64_t timeout_ns,
 	return sleep_once(completion, *deadline_ns, error);
 }
 
+/* Takes the event of the last wake-up, and has the next completion raise one. */
+static int prepare_to_sleep(struct completion *completion, struct error *error)
+{
+	int got = completion->rung ? completion_take_event(completion, error) : 0;
+
+	if (got < 0)
+		return got;
+	completion->rung = false;
+	if (!completion->armed && completion_arm(completion))
+		return error_set(error, -EIO, "cannot arm the completion queue");
+	return 0;
+}
+
 /* After an empty poll. */
 static int wait_event(struct completion *completion, int max, struct ibv_wc *wc,
 		      uint64_t timeout_ns, struct error *error)
@@ -184,17 +196,16 @@ static int wait_event(struct completion *completion, int max, struct ibv_wc *wc,
 	int got = 0;
 
 	while (!got) {
-		if (!completion->armed) {
-			if (completion_arm(completion))
-				return error_set(error, -EIO, "cannot arm the completion queue");
-		} else if (alarm_raised(completion->alarm)) {
-			return last_look(completion, max, wc, error);
-		} else {
-			int code = sleep_until_event(completion, timeout_ns, &deadline_ns, error);
+		int code;
 
-			if (code)
-				return code;
-		}
+		if (completion->rung || !completion->armed)
+			code = prepare_to_sleep(completion, error);
+		else if (alarm_raised(completion->alarm))
+			return last_look(completion, max, wc, error);
+		else
+			code = sleep_until_event(completion, timeout_ns, &deadline_ns, error);
+		if (code)
+			return code;
 		got = completion_poll(completion, max, wc);
 	}
 	return got > 0 ? got : completion_poll_failed(error);

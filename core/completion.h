@@ -2,8 +2,10 @@
 /*
  * Completions of one CQ and the ways of waiting for them: poll, arm, drain, sleep.
  * The discipline of events is drain, arm, drain again, then sleep: what arrives
- * between the two drains is neither lost nor waited for. Events are acknowledged
- * in batches. An alarm ends every wait; it is looked at only after an empty poll.
+ * between the two drains is neither lost nor waited for. Who wakes up drains first:
+ * the event is taken before the next arming, when there is nothing else to do, and
+ * acknowledged in batches. An alarm ends every wait; it is looked at only after an
+ * empty poll.
  */
 #ifndef CORE_COMPLETION_H
 #define CORE_COMPLETION_H
@@ -22,6 +24,7 @@ struct completion {
 	uint64_t spin_ns;
 	unsigned int vector; /* of the device, that its events come by */
 	bool armed;          /* the next completion raises an event */
+	bool rung;           /* it woke who slept, who has not taken the event yet */
 	unsigned int taken;  /* events that are not acknowledged yet */
 	uint64_t events;     /* ever taken */
 };
