@@ -13,8 +13,8 @@
 #include "core/soft/time.h"
 
 enum {
-	POLLS_TO_YIELD = 256,       /* where others want the processor */
-	POLLS_TO_YIELD_MOST = 4096, /* where nobody does */
+	POLLS_TO_YIELD = 256,
+	POLLS_TO_YIELD_MOST = 1024,
 	/* Who polls so often until the timer fires, or finds work, does what is due. */
 	OFTEN = 64,
 	LATE_NS = 20000,
@@ -217,30 +217,36 @@ void soft_progress_failed(void)
 	soft_progress_due(0);
 }
 
-/* How often this thread lost its processor, other than by sleeping. */
-static long count_losses(void)
+/*
+ * Whether this thread has gone on without anybody else in between since the last time that it asked.
+ * Not every system counts that: of one that was never away it is not known.
+ */
+static bool was_alone(void)
 {
+	static _Thread_local long losses;
 	struct rusage usage;
+	bool is_same;
 
-	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_nivcsw;
+	if (getrusage(RUSAGE_THREAD, &usage) || !(usage.ru_nvcsw || usage.ru_nivcsw))
+		return false;
+	is_same = usage.ru_nivcsw == losses;
+	losses = usage.ru_nivcsw;
+	return is_same;
 }
 
 /*
- * Gives the processor away, after a multiple of POLLS_TO_YIELD. A message that comes meanwhile is
- * late by that system call, which would be a good part of some microseconds: where nobody has
- * taken the processor since the last time, the next one is twice as far.
+ * Gives the processor to others, after a multiple of POLLS_TO_YIELD. A message that comes meanwhile
+ * is late by two system calls, which is a good part of some microseconds: where nobody else has had
+ * the processor, the next time is twice as far.
  */
 static COLD void yield(uint32_t idle_polls)
 {
 	static _Thread_local uint32_t patience = POLLS_TO_YIELD;
-	static _Thread_local long losses;
-	long before = losses;
 
 	if (idle_polls % patience)
 		return;
 	sched_yield();
-	losses = count_losses();
-	if (losses != before)
+	if (!was_alone())
 		patience = POLLS_TO_YIELD;
 	else if (patience < POLLS_TO_YIELD_MOST)
 		patience *= 2;
