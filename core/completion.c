@@ -11,6 +11,8 @@
 #define POLLS_PER_LOOK 256
 /* Events that wait for one acknowledgement: each one takes a lock. */
 #define ACKNOWLEDGE_AT 64
+/* Who watches the device may be a moment later than its channel. */
+#define REASON_MS 100
 
 int completion_open(struct completion *completion, struct ibv_context *verbs, uint32_t depth,
 		    struct alarm *alarm, struct error *error)
@@ -99,15 +101,17 @@ static int spin(struct completion *completion, int max, struct ibv_wc *wc, uint6
 
 int completion_take_event(struct completion *completion, struct error *error)
 {
+	bool is_counted = completion->rung;
 	struct ibv_cq *cq;
 	void *context;
 
+	completion->rung = false;
 	if (ibv_get_cq_event(completion->channel, &cq, &context))
 		return errno == EAGAIN
 			       ? 0
 			       : error_set_errno(error, -errno, "cannot take a completion event");
 	completion->armed = false;
-	completion->events++;
+	completion->events += !is_counted;
 	if (++completion->taken == ACKNOWLEDGE_AT) {
 		ibv_ack_cq_events(completion->cq, completion->taken);
 		completion->taken = 0;
@@ -125,7 +129,6 @@ int completion_reset(struct completion *completion, struct error *error)
 	while (got > 0);
 	if (got < 0)
 		return got;
-	completion->rung = false;
 	do
 		got = completion_poll(completion, ARRAY_LENGTH(wc), wc);
 	while (got > 0);
@@ -156,23 +159,34 @@ static int sleep_once(struct completion *completion, uint64_t deadline_ns, struc
 
 	if (ppoll(fds, ARRAY_LENGTH(fds), deadline_ns == UINT64_MAX ? NULL : &left, NULL) < 0)
 		return errno == EINTR ? 0 : error_set_errno(error, -errno, "cannot sleep");
-	completion->rung = fds[0].revents != 0;
+	if (fds[0].revents) {
+		completion->rung = true;
+		completion->events++;
+	}
 	return 0;
 }
 
-/* The deadline is set where the first sleep begins. */
-static int sleep_until_event(struct completion *completion, uint64_t timeout_ns,
-			     uint64_t *deadline_ns, struct error *error)
+/*
+ * Whoever sleeps after the time was over asks for an event anew: between sleeps the program has
+ * polled, and a device may take arming for the sign that this ends.
+ */
+static int sleep_until_event(struct completion *completion, uint64_t deadline_ns,
+			     struct error *error)
 {
-	if (timeout_ns != UINT64_MAX) {
-		uint64_t now = clock_now_ns();
+	if (deadline_ns == UINT64_MAX || clock_now_ns() < deadline_ns)
+		return sleep_once(completion, deadline_ns, error);
+	completion->armed = false;
+	return -ETIMEDOUT;
+}
 
-		if (*deadline_ns == UINT64_MAX)
-			*deadline_ns = now + timeout_ns;
-		else if (now >= *deadline_ns)
-			return -ETIMEDOUT;
-	}
-	return sleep_once(completion, *deadline_ns, error);
+/* A device that is gone closes its channel: that alone is no reason that helps anybody. */
+static COLD void explain_channel(struct completion *completion, struct error *error)
+{
+	struct pollfd told = {.fd = completion->alarm->fd, .events = POLLIN};
+	struct error cause = {0};
+
+	if (poll(&told, 1, REASON_MS) > 0 && alarm_reason(completion->alarm, &cause))
+		error_append(error, "%s", cause.text);
 }
 
 /* Takes the event of the last wake-up, and has the next completion raise one. */
@@ -180,9 +194,10 @@ static int prepare_to_sleep(struct completion *completion, struct error *error)
 {
 	int got = completion->rung ? completion_take_event(completion, error) : 0;
 
-	if (got < 0)
+	if (unlikely(got < 0)) {
+		explain_channel(completion, error);
 		return got;
-	completion->rung = false;
+	}
 	if (!completion->armed && completion_arm(completion))
 		return error_set(error, -EIO, "cannot arm the completion queue");
 	return 0;
@@ -192,18 +207,18 @@ static int prepare_to_sleep(struct completion *completion, struct error *error)
 static int wait_event(struct completion *completion, int max, struct ibv_wc *wc,
 		      uint64_t timeout_ns, struct error *error)
 {
-	uint64_t deadline_ns = UINT64_MAX;
+	uint64_t deadline_ns = timeout_ns == UINT64_MAX ? UINT64_MAX : clock_now_ns() + timeout_ns;
 	int got = 0;
 
 	while (!got) {
 		int code;
 
+		if (alarm_raised(completion->alarm))
+			return last_look(completion, max, wc, error);
 		if (completion->rung || !completion->armed)
 			code = prepare_to_sleep(completion, error);
-		else if (alarm_raised(completion->alarm))
-			return last_look(completion, max, wc, error);
 		else
-			code = sleep_until_event(completion, timeout_ns, &deadline_ns, error);
+			code = sleep_until_event(completion, deadline_ns, error);
 		if (code)
 			return code;
 		got = completion_poll(completion, max, wc);
@@ -211,12 +226,17 @@ static int wait_event(struct completion *completion, int max, struct ibv_wc *wc,
 	return got > 0 ? got : completion_poll_failed(error);
 }
 
+/* The time in which it spins is of the time that it has. */
 static int wait_adaptive(struct completion *completion, int max, struct ibv_wc *wc,
 			 uint64_t timeout_ns, struct error *error)
 {
-	int got = spin(completion, max, wc, completion->spin_ns, error);
+	uint64_t spin_ns = completion->spin_ns < timeout_ns ? completion->spin_ns : timeout_ns;
+	uint64_t left_ns = timeout_ns == UINT64_MAX ? UINT64_MAX : timeout_ns - spin_ns;
+	int got = spin(completion, max, wc, spin_ns, error);
 
-	return got ? got : wait_event(completion, max, wc, timeout_ns, error);
+	if (got)
+		return got;
+	return left_ns ? wait_event(completion, max, wc, left_ns, error) : -ETIMEDOUT;
 }
 
 int completion_wait_on(struct completion *completion, int max, struct ibv_wc *wc,

@@ -23,10 +23,10 @@ struct completion {
 	enum rdma_wait_mode mode;
 	uint64_t spin_ns;
 	unsigned int vector; /* of the device, that its events come by */
-	bool armed;          /* the next completion raises an event */
-	bool rung;           /* it woke who slept, who has not taken the event yet */
+	bool armed;          /* an event was asked for, and none was taken since */
+	bool rung;           /* the channel woke who slept, who has not looked at it yet */
 	unsigned int taken;  /* events that are not acknowledged yet */
-	uint64_t events;     /* ever taken */
+	uint64_t events;     /* ever: that woke somebody, or were taken */
 };
 
 /* Makes channel and CQ; who may sleep on it has it armed. The alarm is the caller's. */
@@ -51,8 +51,10 @@ static ALWAYS_INLINE int completion_poll(struct completion *completion, int max,
 /* The next completion raises an event. */
 static inline int completion_arm(struct completion *completion)
 {
-	completion->armed = true;
-	return ibv_req_notify_cq(completion->cq, 0);
+	int code = ibv_req_notify_cq(completion->cq, 0);
+
+	completion->armed = !code;
+	return code;
 }
 
 COLD int completion_poll_failed(struct error *error);
