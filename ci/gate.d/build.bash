@@ -6,6 +6,19 @@
 default_build='test -f build/build.ninja || meson setup build -Dbuildtype=release
 meson compile -C build bench/verbmark:executable verbmark-soft'
 
+# What fails by itself is no verdict, as its status of 1 would be.
+set -E
+trap on_fault ERR
+
+on_fault() {
+	local status=$?
+	# Of a subshell, which has said why.
+	case $status in
+	2 | 3 | 125 | 128) exit "$status" ;;
+	esac
+	refuse "line ${BASH_LINENO[0]}: $BASH_COMMAND: status $status"
+}
+
 # The repository is named to git, which looks into none that belongs to another user.
 find_repository() {
 	project=$(cd -- "$project" 2>/dev/null && pwd) || refuse "--project: there is no such folder"
@@ -112,13 +125,13 @@ build_revision() { # COMMIT
 	lock "$folder/lock"
 	if [[ ! -e $folder/built ]]; then
 		say "building ${1:0:12}, in $folder"
-		rm -rf -- "$folder/tree"
+		rm -rf -- "$folder/tree" || refuse "--cache: $folder/tree cannot be removed"
 		{ check_out "$1" "$folder/tree" && build_tree "$folder/tree"; } \
 			>"$folder/log" 2>&1 </dev/null 9>&- || {
 			tail -n 20 "$folder/log" >&2
 			invalid "$1" "${1:0:12} cannot be built: see above, and $folder/log"
 		}
-		touch "$folder/built"
+		touch "$folder/built" || refuse "--cache: $folder/built cannot be made"
 	fi
 	[[ $arm || -x $folder/tree/$program ]] ||
 		invalid "$1" \

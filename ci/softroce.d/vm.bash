@@ -295,8 +295,8 @@ vm_prepare() { # COMMAND...
 	mkdir -p "$run/share/first" "$run/share/jobs"
 	attempt "write in $run" cp -R "$parts"/{guest,job,keep,call,serve,serve-command,bin} "$run/share"
 	PATH=$PATH:/run/softroce/bin describe "$run/share/first" "$@"
-	mkfifo "$run/ctl" "$run/out" "$run/err"
-	rm -f "$OUT"/{dmesg.txt,dmesg-2.txt,processes.txt}
+	attempt "make pipes in $run" mkfifo "$run/ctl" "$run/out" "$run/err"
+	attempt "remove what is in $OUT" rm -f "$OUT"/{dmesg.txt,dmesg-2.txt,processes.txt}
 }
 
 relay() {
