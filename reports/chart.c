@@ -12,14 +12,22 @@ struct chart_panel {
 	size_t room[CHART_SERIES];
 };
 
-static struct chart_panel *find_panel(struct chart *chart, const char *name)
+/* NULL: there is none. Titles have room for so much of a name. */
+static struct chart_panel *panel_of(const struct chart *chart, const char *name)
 {
-	struct chart_panel *grown;
-
 	/* The last one is the likely one. */
 	for (size_t i = chart->n_panels; i > 0; i--)
-		if (!strcmp(chart->panels[i - 1].plot.title, name))
+		if (!strncmp(chart->panels[i - 1].plot.title, name, PLOT_TITLE - 1))
 			return &chart->panels[i - 1];
+	return NULL;
+}
+
+static struct chart_panel *find_panel(struct chart *chart, const char *name)
+{
+	struct chart_panel *grown = panel_of(chart, name);
+
+	if (grown)
+		return grown;
 	if (chart->n_panels == CHART_PANELS)
 		return NULL;
 	grown = reallocarray(chart->panels, chart->n_panels + 1, sizeof(*grown));
@@ -93,10 +101,8 @@ static size_t most_of(const struct chart *chart)
 
 bool chart_has_room(const struct chart *chart, const char *panel, size_t n_points)
 {
-	bool has_panel = chart->n_panels < CHART_PANELS;
+	bool has_panel = chart->n_panels < CHART_PANELS || panel_of(chart, panel);
 
-	for (size_t i = 0; i < chart->n_panels && !has_panel; i++)
-		has_panel = !strcmp(chart->panels[i].plot.title, panel);
 	return has_panel && chart->n_points + n_points <= most_of(chart);
 }
 

@@ -449,14 +449,14 @@ static bool is_unwritable(int code)
 }
 
 /* Who only reads need not write: it takes longer each time. */
-static int use_memory(struct history *history, const struct error *why, history_work *work,
-		      void *of, struct error *error)
+static int use_memory(struct history *history, const struct error *why, bool is_again,
+		      history_work *work, void *of, struct error *error)
 {
 	struct error found = {0};
 	int code;
 
 	tell(history, "the index cannot be written, and is made in memory this time: ", why->text);
-	code = use(history, false, true, work, of, &found);
+	code = use(history, false, is_again, work, of, &found);
 	if (is_damaged(code)) {
 		history->is_damaged = true;
 		found = (struct error){0};
@@ -482,7 +482,7 @@ static int use_written(struct history *history, enum history_use wanted, history
 	}
 	if (wanted == HISTORY_READ && (code == -EBUSY || is_unwritable(code)) &&
 	    !history->has_no_files)
-		return use_memory(history, &found, work, of, error);
+		return use_memory(history, &found, true, work, of, error);
 	if (code == -EBUSY)
 		return error_set(error, code,
 				 "another program, such as sqlite3, has %s/" INDEX
@@ -522,7 +522,7 @@ int history_do(struct history *history, enum history_use wanted, history_work *w
 	if (!code)
 		code = use_written(history, wanted, work, of, error);
 	else if (wanted == HISTORY_READ && is_unwritable(code))
-		code = use_memory(history, &why, work, of, error);
+		code = use_memory(history, &why, false, work, of, error);
 	else
 		error_set(error, code, "%s", why.text);
 	if (fd >= 0)

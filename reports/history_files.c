@@ -170,19 +170,32 @@ static bool is_there(const char *folder, const char *name)
 	return is_whole;
 }
 
+#define LABELS_MS      60000
+#define LABELS_LOOK_MS 20
+
 /*
  * Of two that label one run, the second adds to what the first has said. Held for moments, and
- * no matter where a file system has no locks. -1: there is none.
+ * no matter where a file system has no locks. -1: there is none; or a negative errno.
  */
-static int hold_labels(const char *folder)
+static int hold_labels(int *fd, const char *folder, struct error *error)
 {
+	const struct timespec pause = {.tv_nsec = LABELS_LOOK_MS * 1000000L};
 	char *path = path_of(folder, "", "");
-	int fd = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
+	*fd = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	free(path);
-	while (fd >= 0 && flock(fd, LOCK_EX) && errno == EINTR)
-		;
-	return fd;
+	for (int waited_ms = 0; *fd >= 0 && flock(*fd, LOCK_EX | LOCK_NB);
+	     waited_ms += LABELS_LOOK_MS) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			break;
+		if (waited_ms >= LABELS_MS)
+			return error_set(error, -EBUSY,
+					 "another program has the lock of %s/runs since %d s; try "
+					 "again once it has ended",
+					 folder, LABELS_MS / 1000);
+		nanosleep(&pause, NULL);
+	}
+	return 0;
 }
 
 static int keep(enum history_kept *kept, const char *folder,
@@ -217,9 +230,11 @@ static int keep(enum history_kept *kept, const char *folder,
 int history_files_keep(enum history_kept *kept, const char *folder,
 		       const struct history_document *document, struct error *error)
 {
-	int held = hold_labels(folder);
-	int code = keep(kept, folder, document, error);
+	int held;
+	int code = hold_labels(&held, folder, error);
 
+	if (!code)
+		code = keep(kept, folder, document, error);
 	if (held >= 0)
 		close(held);
 	return code;
@@ -268,13 +283,14 @@ static void look_begun(const struct entry *entry)
 		unlinkat(entry->folder, entry->name, 0);
 }
 
-static void say_stranger(const struct entry *entry, said *say, void *owner)
+static void say_stranger(const struct entry *entry, bool is_named, said *say, void *owner)
 {
 	char text[512];
 
 	snprintf(text, sizeof(text),
-		 "skipped: runs/%.200s is no name of a run: keep it elsewhere, "
-		 "and add it by 'verbmark history add'",
+		 is_named ? "skipped: runs/%.200s is no file, or leads to none that is there"
+			  : "skipped: runs/%.200s is no name of a run: keep it elsewhere, "
+			    "and add it by 'verbmark history add'",
 		 entry->name);
 	/* Names may have any bytes. */
 	said_make_printable(text);
@@ -293,7 +309,7 @@ static int add_entry(struct history_files *files, size_t *room, const struct ent
 		if (entry->name[0] == '.')
 			return 0;
 		files->n_strangers++;
-		say_stranger(entry, say, owner);
+		say_stranger(entry, ending != NULL, say, owner);
 		return 0;
 	}
 	if (!strcmp(ending, ".json")) {
@@ -341,6 +357,20 @@ static void join(struct history_files *files)
 	files->count = count;
 }
 
+/*
+ * 0, 1 where it has gone meanwhile, as it was being written, or a negative errno: of runs that cannot
+ * be looked at nobody knows whether they are there. A link that leads nowhere is looked at itself.
+ */
+static int look_at(struct entry *entry)
+{
+	if (!fstatat(entry->folder, entry->name, &entry->found, 0))
+		return 0;
+	if (errno == ENOENT &&
+	    !fstatat(entry->folder, entry->name, &entry->found, AT_SYMLINK_NOFOLLOW))
+		return 0;
+	return errno == ENOENT ? 1 : -errno;
+}
+
 static int read_folder(struct history_files *files, DIR *folder, said *say, void *owner)
 {
 	size_t room = 0;
@@ -355,11 +385,12 @@ static int read_folder(struct history_files *files, DIR *folder, said *say, void
 		if (!found)
 			return -errno;
 		entry.name = found->d_name;
-		/* What has gone meanwhile was being written. */
-		if (fstatat(entry.folder, entry.name, &entry.found, 0))
-			continue;
-		look_begun(&entry);
-		code = add_entry(files, &room, &entry, say, owner);
+		code = look_at(&entry);
+		if (!code) {
+			look_begun(&entry);
+			code = add_entry(files, &room, &entry, say, owner);
+		}
+		code = code < 0 ? code : 0;
 	}
 	return code;
 }

@@ -64,6 +64,8 @@ static size_t number_of(const struct history_view *view, size_t run)
 	return view->setups[it->setup].n_runs - it->newer;
 }
 
+_Static_assert(HISTORY_TEXT <= PLOT_TITLE, "each series is to have a title of its own");
+
 static int add_point(struct chart *chart, struct notes *notes, const struct history_view *view,
 		     const struct history_series *series, const struct history_point *from)
 {

@@ -44,7 +44,7 @@ struct plot_level {
 	const char *name;
 };
 
-#define PLOT_TITLE 224
+#define PLOT_TITLE 1024
 
 /* Letters and digits alone: in what ids of elements are made of, others have a meaning. */
 #define PLOT_KEY 24

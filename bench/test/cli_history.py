@@ -263,6 +263,22 @@ class History(Histories):
         runs, named = self.drawn()
         self.assertEqual((len(runs), named), (40, [f"{LATENCY}/t50", f"{LATENCY}/t51"]))
 
+    def test_page_of_long_names(self):
+        """Each has one figure, also where only the end of a name differs from another one's."""
+        def long(number):
+            made = self.document(number)
+            case = next(case for case in made["cases"] if case["id"] == LATENCY)
+            made["cases"] = [case | {"id": f"{LATENCY}/{'t1' * 150}/{end}"} for end in "ab"]
+            return self.write(f"{number}.json", made)
+
+        self.add(*map(long, range(20)))
+        runs, named = self.drawn()
+        self.assertEqual([(name[-1], drawn) for name, drawn in sorted(runs.items())],
+                         [(end, list(range(1, 21))) for end in "ab"])
+        self.assertEqual(named, [])
+        page = self.called("show", "--format", "html")
+        self.assertEqual(page.count("<svg"), 2)
+
     def test_text_of_others(self):
         document = self.document(0, host="<b>&\"n01")
         self.add(self.write("0.json", document), version="<script>alert(1)</script>")
@@ -356,6 +372,27 @@ class History(Histories):
         told = self.add(*paths)
         self.assertEqual((told.count(" added"), told.count("labelled anew")), (2, 1))
         self.assertEqual(len(self.shown()["runs"]), 5)
+
+    def test_links(self):
+        """Of what is not there for now it is told; of what cannot be looked at nothing is known."""
+        self.add(*self.runs(*range(3)))
+        path = f"{self.dir}/runs/{self.kept()[1]}"
+        os.rename(path, f"{self.folder}/elsewhere")
+        os.symlink(f"{self.folder}/elsewhere", path)
+        self.assertIn("3 runs, ", self.called("check"))
+        os.rename(f"{self.folder}/elsewhere", f"{self.folder}/away")
+        for verb, status in (("check", 0), ("rebuild", 1)):
+            ended = Ended(Program(*self.command(verb)))
+            self.assertEqual(ended.err, f"verbmark: skipped: runs/{os.path.basename(path)} is no file, or "
+                                        "leads to none that is there")
+            self.assertIn("2 runs, ", ended.out)
+            self.assertEqual(ended.status, status)
+        os.unlink(path)
+        os.symlink(path, path)
+        ended = Ended(Program(*self.command("check")))
+        self.assertEqual((ended.status, ended.err),
+                         (1, f"verbmark: cannot read the runs of {self.dir}: Too many levels of "
+                             "symbolic links"))
 
     def test_corrupt_index(self):
         self.stepped()
@@ -534,6 +571,9 @@ class History(Histories):
         self.stepped()
         before = self.shown()
         extra, = self.runs(50)
+        with open(f"{self.dir}/runs/mine.json", "w", encoding="ascii") as file:
+            file.write("{}")
+        before["skipped"] = 1
         os.chmod(self.folder, 0o755)
         for folder in (self.dir, f"{self.dir}/runs"):
             os.chmod(folder, 0o555)
@@ -544,8 +584,9 @@ class History(Histories):
         ended = Ended(Program(*self.command("show", "--format", "json"), **ANYBODY))
         self.assertEqual(ended.status, 0, ended.err)
         self.assertEqual(json.loads(ended.out), before)
-        self.assertEqual(len(ended.err.splitlines()), 1)
+        self.assertEqual(len(ended.err.splitlines()), 2)
         self.assertIn("made in memory this time", ended.err)
+        self.assertIn("skipped: runs/mine.json is no name of a run", ended.err)
         self.assertEqual(Ended(Program(*self.command("check"), **ANYBODY)).status, 1)
         # Damaged where it is found late.
         os.chmod(f"{self.dir}/index.sqlite", 0o644)
