@@ -172,7 +172,6 @@ static int tell_gap(struct judge *judge, struct error *error)
 	gap = add_gap(judge, error);
 	if (!gap)
 		return error->code;
-	gap->is_compared = judge->n_seen[COMPARE_BASE] && judge->n_seen[COMPARE_NEW];
 	gap->is_excused = is_skipped(judge);
 	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
 		tell(gap->why, sizeof(gap->why), judge, side);
@@ -454,17 +453,14 @@ static int add_figures(struct judge *judge, struct error *error)
 	return code;
 }
 
-static int judge_case(struct judge *judge, struct error *error)
+/* Of a case that both sides have. */
+static int judge_seen(struct judge *judge, struct error *error)
 {
 	size_t before = judge->comparison->n_cells;
 	bool is_forced;
 	char text[256];
 	int code;
 
-	look_all(judge);
-	code = tell_gap(judge, error);
-	if (code || !judge->n_seen[COMPARE_BASE] || !judge->n_seen[COMPARE_NEW])
-		return code;
 	if (!is_one_thing(judge, text))
 		return add_reason(judge, text, error);
 	is_forced = is_set_otherwise(judge, text);
@@ -476,6 +472,25 @@ static int judge_case(struct judge *judge, struct error *error)
 	if (!code && is_forced)
 		code = look_past(judge, text, error);
 	judge->comparison->n_compared += judge->comparison->n_cells > before;
+	return code;
+}
+
+/* Which runs lack it is told first, and whether it is compared all the same, last. */
+static int judge_case(struct judge *judge, struct error *error)
+{
+	struct comparison *comparison = judge->comparison;
+	size_t gaps_before = comparison->n_gaps;
+	size_t cells_before = comparison->n_cells;
+	bool has_gap;
+	int code;
+
+	look_all(judge);
+	code = tell_gap(judge, error);
+	has_gap = comparison->n_gaps > gaps_before;
+	if (!code && judge->n_seen[COMPARE_BASE] && judge->n_seen[COMPARE_NEW])
+		code = judge_seen(judge, error);
+	if (has_gap)
+		comparison->gaps[gaps_before].is_compared = comparison->n_cells > cells_before;
 	return code;
 }
 

@@ -290,10 +290,11 @@ void compare_say_notes(const struct comparison *comparison, said *say, void *own
 void compare_sum(const struct comparison *comparison, char text[static COMPARE_TEXT])
 {
 	const size_t *verdicts = comparison->n_verdicts;
-	size_t missing = 0;
+	const struct compare_gap *gaps = comparison->gaps;
+	size_t missing = 0; /* cases, of which one may have several reasons */
 
 	for (size_t i = 0; i < comparison->n_gaps; i++)
-		missing += !comparison->gaps[i].is_compared;
+		missing += !gaps[i].is_compared && (!i || gaps[i - 1].line != gaps[i].line);
 	snprintf(text, COMPARE_TEXT,
 		 "%zu figures of %zu cases: %zu DIFFER, %zu SAME, %zu UNKNOWN; %zu case%s not "
 		 "compared",

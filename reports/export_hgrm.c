@@ -92,8 +92,11 @@ static void print_bin(struct table *table, size_t bin, uint64_t count)
 	table->seen += count;
 	while (table->level < 100 &&
 	       100.0 * (double)table->seen / (double)table->count >= table->level) {
+		double next = table->level + step(table->level);
+
 		print_row(table, bin, table->level);
-		table->level += step(table->level);
+		/* So close to it there is no number in between. */
+		table->level = next > table->level ? next : 100;
 		if (table->seen == table->count)
 			break;
 	}

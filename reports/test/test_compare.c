@@ -3,6 +3,7 @@
 #include <float.h>
 
 #include "reports/compare.h"
+#include "reports/compare_said.h"
 #include "reports/test/failing.h"
 #include "reports/test/loads.h"
 #include "reports/test/sample.h"
@@ -394,6 +395,24 @@ static void test_other_parameters(void **unused)
 			    "its rx-depth is not the same in all runs: 9 and 3");
 }
 
+/* It is told once that it is not compared, whatever else is told of it. */
+static void test_missing_and_otherwise(void **unused)
+{
+	json_t *parameters = runs_anew();
+	char text[COMPARE_TEXT];
+
+	json_object_set_new(parameters, "tx-depth", json_integer(7));
+	comparison.sides[COMPARE_NEW].runs[1].result.cases[0].status = RESULT_FAILED;
+	comparison.sides[COMPARE_NEW].runs[1].known[0].has_figures = false;
+	assert_int_equal(compare_judge(&comparison, &error), -ENODATA);
+	assert_int_equal(comparison.n_gaps, 2);
+	check_gap(0, "send/lat/64/poll", "failed in 1 of 2 runs of NEW", false);
+	check_gap(1, "send/lat/64/poll", "its tx-depth is not the same in all runs: 64 and 7",
+		  false);
+	compare_sum(&comparison, text);
+	assert_contains(text, "; 1 case not compared");
+}
+
 /* A median that one trial lacks is none; the mean is there in its place. */
 static void test_few_messages(void **unused)
 {
@@ -567,15 +586,25 @@ static void test_no_memory(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_differs),      TEST(test_same),
-		TEST(test_floor),        TEST(test_unknown),
-		TEST(test_families),     TEST(test_gaps),
-		TEST(test_two_kinds),    TEST(test_nothing_in_common),
-		TEST(test_few_messages), TEST(test_other_parameters),
-		TEST(test_cpu),          TEST(test_twice),
-		TEST(test_apart),        TEST(test_both_sides),
-		TEST(test_ends),         TEST(test_steps),
-		TEST(test_no_memory),    TEST(test_loads),
+		TEST(test_differs),
+		TEST(test_same),
+		TEST(test_floor),
+		TEST(test_unknown),
+		TEST(test_families),
+		TEST(test_gaps),
+		TEST(test_two_kinds),
+		TEST(test_nothing_in_common),
+		TEST(test_few_messages),
+		TEST(test_other_parameters),
+		TEST(test_missing_and_otherwise),
+		TEST(test_cpu),
+		TEST(test_twice),
+		TEST(test_apart),
+		TEST(test_both_sides),
+		TEST(test_ends),
+		TEST(test_steps),
+		TEST(test_no_memory),
+		TEST(test_loads),
 		TEST(test_digits),
 	};
 

@@ -70,6 +70,20 @@ static void test_beyond(void **unused)
 			     "#[Beyond  = 3 samples are 137438953 us and more]\n");
 }
 
+/* All but one of so many that a double takes their share for all of them. */
+static void test_nearly_all(void **unused)
+{
+	struct hist *hist = set_latency(0, 1, 5);
+
+	hist->bins[hist_first(hist)] = 1ULL << 60;
+	hist->count = (1ULL << 60) + 1;
+	exporting_open(&export_hgrm);
+	assert_int_equal(exporting_add(&sample, "a.json"), 0);
+	assert_int_equal(exporting_finish(), 0);
+	assert_contains(exporting.text, "       0.005 1.000000000000 1152921504606846977\n");
+	assert_true(strlen(exporting.text) < 100000);
+}
+
 /* A latency of a bandwidth's case, beside the other one. */
 static void add_second(void)
 {
@@ -122,7 +136,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		exporting_test(test_small),   exporting_test(test_one_value),
 		exporting_test(test_beyond),  exporting_test(test_which),
-		exporting_test(test_refused),
+		exporting_test(test_refused), exporting_test(test_nearly_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
