@@ -46,7 +46,7 @@ static const struct option_row rows[] = {
 	 "no regression below that, or off (p50=5%,bw=5%,p99=10%)"},
 	{"differs",       0,   "LIST", gating_parse_differs, FIELD(gating.differs),
 	 "facts in which the arms may differ: rdma_core, kernel, ... (tool)"},
-	{"time-limit",    0,   "TIME", option_duration, FIELD(gating.limit_ms),
+	{"time-limit",    0,   "TIME", gating_parse_limit, FIELD(gating.limit_ms),
 	 "no round begins after that (none)"},
 	{"order-seed",    0,   "N",    gating_parse_seed, FIELD(gating.seed),
 	 "of the order of arms and cases (another one each time)"},

@@ -49,6 +49,7 @@ struct gating {
 /* Parsers of options: of floors, of a struct gating_differs, and of the order's seed. */
 const char *gating_parse_floors(const char *text, void *field);
 const char *gating_parse_differs(const char *text, void *field);
+const char *gating_parse_limit(const char *text, void *field);
 const char *gating_parse_seed(const char *text, void *field);
 
 /* Of an order that nobody asked for: another one each time. */

@@ -200,9 +200,12 @@ static void note_arm(struct rounds *rounds, enum duel_arm number, const struct r
 {
 	struct bout_arm *arm = &rounds->bout->arms[number];
 	const json_t *tool = json_object_get(result->client.facts, "tool");
+	struct error unknown = {0};
 
 	snprintf(arm->version, sizeof(arm->version), "%s", result->version);
-	snprintf(arm->revision, sizeof(arm->revision), "%s", member_or_empty(tool, "revision"));
+	/* What is tested may say anything. */
+	if (member_text(tool, "revision", arm->revision, sizeof(arm->revision), &unknown))
+		arm->revision[0] = '\0';
 	json_decref(arm->ends);
 	arm->ends = json_pack("{s:o, s:o}", "client", document_make_end(&result->client), "server",
 			      document_make_end(&result->server));

@@ -218,6 +218,15 @@ class Gate(unittest.TestCase):
         document, _ = self.gate("--differs", "tool,kernel", head=head)
         self.assertEqual(document["verdict"], "PASSED")
 
+    def test_revision_of_others(self):
+        """Who is tested has no say in what is printed, nor whether the gate has a verdict."""
+        for revision, is_told in (("1f2e", True), ("x\n::warning::y", False), ("\x1b[2Jx", False),
+                                  ("é" * 40, False)):
+            document, shown = self.gate(head=self.arm("revision=" + revision.encode().hex()))
+            self.assertEqual(document["verdict"], "PASSED")
+            self.assertEqual(document["head"]["revision"], revision if is_told else "")
+            self.assertEqual(revision in shown, is_told)
+
     def test_time_limit(self):
         document, _ = self.gate("--time-limit", "1ms", status=3)
         self.assertIn("the time was over after 0 of 12 rounds", document["reason"])
@@ -431,6 +440,7 @@ class Gate(unittest.TestCase):
             ((*arms, "--floor", "p51=5%"), "--floor: 'p51=5%' is no list"),
             ((*arms, "--floor", "p50=off,bw=off,p99=off"), "leaves no figure"),
             ((*arms, "--differs", "colour"), "--differs: 'colour' is no list of facts"),
+            ((*arms, "--time-limit", "0"), "--time-limit: '0' is no time such as 5m or 90s"),
             ((*arms, "--order-seed", "0"), "--order-seed: '0' is no seed"),
             ((*arms, "--trials", "3"), "--trials: a gate runs each case once in every round"),
             ((*arms, "--preset", "slow"), "--preset: 'slow' is none of"),

@@ -8,7 +8,8 @@ has noise of its own, the same each time. outlier=N: the N-th run is ten times a
 broken=N: all from the N-th on have a case that failed; once=N: the N-th alone; dies=N: it says
 why and is gone; garbage=N: it writes no result; hangs=N: it does neither; lingers=N: a child of
 its outlives it and has its standard error; losses=N: its device counts some; late=N: it takes ten
-seconds; moves=N: from then on its hosts are others; kernel=NAME: of the hosts.
+seconds; moves=N: from then on its hosts are others; kernel=NAME: of the hosts; revision=HEX: of
+the program, as it is in the result, in hexadecimal digits.
 """
 
 import copy
@@ -24,6 +25,7 @@ SAMPLE = os.path.join(
 )
 LATENCY_NS = 10000
 BYTES_PER_S = 1e9
+TEXTS = ("kernel", "revision")
 
 
 def scale(case, name, wanted):
@@ -69,7 +71,7 @@ def main():
         number = file.tell()
     with open(f"{state}.words", "w", encoding="utf-8") as file:
         json.dump(sys.argv, file)
-    after = {key for key, value in events.items() if key != "kernel" and number >= int(value)}
+    after = {key for key, value in events.items() if key not in TEXTS and number >= int(value)}
     if "dies" in after:
         sys.exit("verbmark: the card has caught fire\n")
     if "hangs" in after:
@@ -99,6 +101,8 @@ def main():
     for end in sample["hosts"].values():
         end["facts"] = {"kernel": {"release": events.get("kernel", "6.1")},
                         "tool": {"compiler": state}}
+        if "revision" in events:
+            end["facts"]["tool"]["revision"] = bytes.fromhex(events["revision"]).decode()
         end["hard_fingerprint"] = "0123456789abcdef"
         if "kernel" in events or "moves" in after:
             end["hard_fingerprint"] = "fedcba9876543210"
