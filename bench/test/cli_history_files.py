@@ -50,7 +50,7 @@ class Files(Histories):
         path = f"{self.dir}/runs/{name}.json"
         os.unlink(path)
         os.mkfifo(path)
-        self.skipped(f"{name}.json is no name of a run")
+        self.skipped(f"{name}.json is no file, or leads to none that is there")
         self.assertIn(f"{name} added", self.add(paths[0]))
         self.assertEqual(len(self.shown()["runs"]), 2)
 
