@@ -23,7 +23,7 @@ struct completion {
 	enum rdma_wait_mode mode;
 	uint64_t spin_ns;
 	unsigned int vector; /* of the device, that its events come by */
-	bool armed;          /* an event was asked for, and none was taken since */
+	bool armed;          /* no event has to be asked for before a sleep */
 	bool rung;           /* the channel woke who slept, who has not looked at it yet */
 	unsigned int taken;  /* events that are not acknowledged yet */
 	uint64_t events;     /* ever: that woke somebody, or were taken */
@@ -69,8 +69,8 @@ int completion_wait_on(struct completion *completion, int max, struct ibv_wc *wc
 /*
  * Waits for completions in the CQ's mode and takes at most max. Returns how many;
  * -ETIMEDOUT after timeout_ns (UINT64_MAX: never), with no error set; else a
- * negative errno with the error: the alarm's reason, or what poll(2) said. The
- * clock is first read when the wait turns out to be long.
+ * negative errno with the error: the alarm's reason, or what poll(2) said. While it
+ * polls, the clock is first read when the wait turns out to be long.
  */
 static ALWAYS_INLINE int completion_wait(struct completion *completion, int max, struct ibv_wc *wc,
 					 uint64_t timeout_ns, struct error *error)

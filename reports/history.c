@@ -410,6 +410,7 @@ static int take_files(struct history *history, bool is_again, struct error *erro
 
 	history->n_skipped = files.n_strangers;
 	history->has_no_files = code != 0;
+	history->was_listed = true;
 	if (!code)
 		code = known_files(&known, history, error);
 	if (!code) {
@@ -482,7 +483,7 @@ static int use_written(struct history *history, enum history_use wanted, history
 	}
 	if (wanted == HISTORY_READ && (code == -EBUSY || is_unwritable(code)) &&
 	    !history->has_no_files)
-		return use_memory(history, &found, true, work, of, error);
+		return use_memory(history, &found, history->was_listed, work, of, error);
 	if (code == -EBUSY)
 		return error_set(error, code,
 				 "another program, such as sqlite3, has %s/" INDEX
@@ -516,6 +517,7 @@ int history_do(struct history *history, enum history_use wanted, history_work *w
 	if (code)
 		return code;
 	history->is_trying = wanted == HISTORY_ADD;
+	history->was_listed = false;
 	history->busy_ms = wanted == HISTORY_READ ? BUSY_READING_MS : BUSY_MS;
 	code = lock(&fd, history, &why);
 

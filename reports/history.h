@@ -23,6 +23,7 @@ struct history {
 	said *say; /* what was skipped, and whether the index was made anew */
 	void *owner;
 	size_t n_skipped;
+	bool was_listed;   /* in this use of it: strangers have been told */
 	bool has_no_files; /* they could not be read: no fault of the index */
 	bool is_trying;    /* all that was skipped once more: it was added, maybe */
 	int busy_ms;       /* that other programs' locks are waited for */

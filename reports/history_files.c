@@ -365,10 +365,19 @@ static int look_at(struct entry *entry)
 {
 	if (!fstatat(entry->folder, entry->name, &entry->found, 0))
 		return 0;
-	if (errno == ENOENT &&
+	if ((errno == ENOENT || errno == ENOTDIR) &&
 	    !fstatat(entry->folder, entry->name, &entry->found, AT_SYMLINK_NOFOLLOW))
 		return 0;
 	return errno == ENOENT ? 1 : -errno;
+}
+
+static bool is_run(const char *file)
+{
+	char name[HISTORY_NAME];
+	int64_t number;
+	const char *ending = ending_of(file, name, &number);
+
+	return ending && !strcmp(ending, ".json");
 }
 
 static int read_folder(struct history_files *files, DIR *folder, said *say, void *owner)
@@ -386,6 +395,9 @@ static int read_folder(struct history_files *files, DIR *folder, said *say, void
 			return -errno;
 		entry.name = found->d_name;
 		code = look_at(&entry);
+		/* Of strangers it is enough to have their names, and labels are read later. */
+		if (code < 0 && !is_run(entry.name))
+			code = 0;
 		if (!code) {
 			look_begun(&entry);
 			code = add_entry(files, &room, &entry, say, owner);

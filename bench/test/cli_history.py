@@ -388,7 +388,13 @@ class History(Histories):
             self.assertIn("2 runs, ", ended.out)
             self.assertEqual(ended.status, status)
         os.unlink(path)
+        notes = f"{self.dir}/runs/notes"
+        os.symlink(notes, notes)
+        ended = Ended(Program(*self.command("check")))
+        self.assertIn("skipped: runs/notes is no name of a run", ended.err)
+        self.assertEqual(ended.status, 0)
         os.symlink(path, path)
+        os.unlink(notes)
         ended = Ended(Program(*self.command("check")))
         self.assertEqual((ended.status, ended.err),
                          (1, f"verbmark: cannot read the runs of {self.dir}: Too many levels of "
