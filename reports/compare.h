@@ -21,6 +21,8 @@
  * runs of one build or boot sees it in its own spread.
  */
 #define COMPARE_FLOOR 0.01
+/* Ratios of bytes and of messages that are one ratio. */
+#define COMPARE_ROUNDING 1e-6
 
 #define COMPARE_FIGURES 7
 
@@ -119,6 +121,9 @@ int compare_add(struct comparison *comparison, enum compare_side side, struct re
  * of both sides, one of which has more.
  */
 int compare_judge(struct comparison *comparison, struct error *error);
+
+/* The last part of it: the verdicts of all cells. */
+int compare_decide(struct comparison *comparison, struct error *error);
 
 /* What figures there are, by their number in values. */
 const struct figure *compare_figure(size_t number);

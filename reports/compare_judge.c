@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "reports/compare.h"
-#include "reports/holm.h"
 
 /* Their numbers in values. */
 enum {
@@ -18,9 +17,6 @@ enum {
 	CLIENT_CPU,
 	SERVER_CPU,
 };
-
-/* Ratios of bytes and of messages that are one ratio. */
-#define ROUNDING 1e-6
 
 /* Offered rates of a load that are two. */
 #define RATES_APART 0.02
@@ -382,7 +378,7 @@ static int add_cell(struct judge *judge, size_t number, struct error *error)
 	cell.corrected = (double)NAN;
 	cell.is_repeat = before && number == MESSAGES && before->line == cell.line &&
 			 before->figure == compare_figure(BYTES) &&
-			 fabs(cell.ratio.ratio / before->ratio.ratio - 1) < ROUNDING;
+			 fabs(cell.ratio.ratio / before->ratio.ratio - 1) < COMPARE_ROUNDING;
 	grown = reallocarray(comparison->cells, comparison->n_cells + 1, sizeof(*grown));
 	if (!grown)
 		return error_set_errno(error, -ENOMEM, "cannot keep the figures");
@@ -471,7 +467,6 @@ static int judge_seen(struct judge *judge, struct error *error)
 		return add_reason(judge, "none of its figures is known in all runs", error);
 	if (!code && is_forced)
 		code = look_past(judge, text, error);
-	judge->comparison->n_compared += judge->comparison->n_cells > before;
 	return code;
 }
 
@@ -481,6 +476,7 @@ static int judge_case(struct judge *judge, struct error *error)
 	struct comparison *comparison = judge->comparison;
 	size_t gaps_before = comparison->n_gaps;
 	size_t cells_before = comparison->n_cells;
+	bool is_compared;
 	bool has_gap;
 	int code;
 
@@ -489,8 +485,10 @@ static int judge_case(struct judge *judge, struct error *error)
 	has_gap = comparison->n_gaps > gaps_before;
 	if (!code && judge->n_seen[COMPARE_BASE] && judge->n_seen[COMPARE_NEW])
 		code = judge_seen(judge, error);
+	is_compared = comparison->n_cells > cells_before;
+	comparison->n_compared += is_compared;
 	if (has_gap)
-		comparison->gaps[gaps_before].is_compared = comparison->n_cells > cells_before;
+		comparison->gaps[gaps_before].is_compared = is_compared;
 	return code;
 }
 
@@ -547,50 +545,6 @@ static int judge_runs(struct comparison *comparison, struct error *error)
 	return code;
 }
 
-static enum compare_verdict verdict_of(const struct compare_cell *cell)
-{
-	/* All runs of a side may have been rounded the same way: a step apart is no distance. */
-	double floor = fmax(COMPARE_FLOOR, cell->resolution * (1 + ROUNDING));
-	bool is_large = fabs(log(cell->ratio.ratio)) > log1p(floor);
-
-	if (!cell->ratio.is_known)
-		return COMPARE_UNKNOWN;
-	return cell->corrected <= COMPARE_LEVEL && is_large ? COMPARE_DIFFERS : COMPARE_SAME;
-}
-
-static bool is_test(const struct compare_cell *cell)
-{
-	return cell->ratio.is_known && !cell->is_repeat;
-}
-
-/* All cells of all cases are one family. */
-static int correct(struct comparison *comparison, struct error *error)
-{
-	double *chances = calloc(comparison->n_cells + 1, sizeof(*chances));
-	size_t n = 0;
-	int code;
-
-	if (!chances)
-		return error_set_errno(error, -ENOMEM, "cannot compare");
-	for (size_t i = 0; i < comparison->n_cells; i++)
-		if (is_test(&comparison->cells[i]))
-			chances[n++] = comparison->cells[i].ratio.chance;
-	comparison->n_tests = n;
-	code = holm_correct(chances, n, error);
-	n = 0;
-	for (size_t i = 0; i < comparison->n_cells; i++) {
-		struct compare_cell *cell = &comparison->cells[i];
-
-		/* The one before it is what a repeat repeats. */
-		if (is_test(cell))
-			cell->corrected = chances[n++];
-		else if (cell->is_repeat)
-			cell->corrected = cell[-1].corrected;
-	}
-	free(chances);
-	return code;
-}
-
 int compare_judge(struct comparison *comparison, struct error *error)
 {
 	int code = compare_check_sides(comparison, error);
@@ -598,15 +552,9 @@ int compare_judge(struct comparison *comparison, struct error *error)
 	if (!code)
 		code = judge_runs(comparison, error);
 	if (!code)
-		code = correct(comparison, error);
+		code = compare_decide(comparison, error);
 	if (code)
 		return code;
-	for (size_t i = 0; i < comparison->n_cells; i++) {
-		struct compare_cell *cell = &comparison->cells[i];
-
-		cell->verdict = verdict_of(cell);
-		comparison->n_verdicts[cell->verdict] += !cell->is_repeat;
-	}
 	if (!comparison->n_cells)
 		return error_set(error, -ENODATA, "no case can be compared");
 	return 0;

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "reports/history_index.h"
@@ -17,10 +15,6 @@
 
 /* Of files that the index takes in at once: who waits for it does so for as long. */
 #define BATCH 32
-
-/* For who has the history: a long rebuild is told, and what hangs is not waited for. */
-#define WAIT_MS 60000
-#define LOOK_MS 20
 
 /* What SQLite waits for, of programs that are not ours. Who only reads can do without it. */
 #define BUSY_MS         10000
@@ -43,21 +37,14 @@ static void tell(struct history *history, const char *before, const char *what)
 
 static int wait_for(int fd, const struct history *history, struct error *error)
 {
-	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
+	int code = history_files_lock(fd);
 
-	for (int waited_ms = 0; flock(fd, LOCK_EX | LOCK_NB); waited_ms += LOOK_MS) {
-		if (errno == EINTR)
-			continue;
-		if (errno != EWOULDBLOCK)
-			return error_set_errno(error, -errno, "cannot lock %s", history->folder);
-		if (waited_ms >= WAIT_MS)
-			return error_set(error, -EBUSY,
-					 "another 'verbmark history' has %s since %d s; try again "
-					 "once it has ended",
-					 history->folder, WAIT_MS / 1000);
-		nanosleep(&pause, NULL);
-	}
-	return 0;
+	if (code == -EBUSY)
+		return error_set(error, code,
+				 "another 'verbmark history' has %s since %d s; try again once it "
+				 "has ended",
+				 history->folder, HISTORY_WAIT_S);
+	return code ? error_set_errno(error, code, "cannot lock %s", history->folder) : 0;
 }
 
 /* Ends with the descriptor, and so with a process that is killed. -1: it cannot be written. */
@@ -401,12 +388,13 @@ static void ignore(void *owner, const char *text)
 {
 }
 
-static int take_files(struct history *history, bool is_again, struct error *error)
+static int take_files(struct history *history, struct error *error)
 {
 	struct history_files known = {0};
 	struct history_files files;
-	int code = history_files_list(&files, history->folder, is_again ? ignore : history->say,
-				      history->owner, error);
+	int code = history_files_list(&files, history->folder,
+				      history->was_listed ? ignore : history->say, history->owner,
+				      error);
 
 	history->n_skipped = files.n_strangers;
 	history->has_no_files = code != 0;
@@ -422,13 +410,13 @@ static int take_files(struct history *history, bool is_again, struct error *erro
 	return code ? code : say_skipped(history, error);
 }
 
-static int use(struct history *history, bool is_written, bool is_again, history_work *work,
-	       void *of, struct error *error)
+static int use(struct history *history, bool is_written, history_work *work, void *of,
+	       struct error *error)
 {
 	int code = is_written ? open_written(history, error) : open_memory(history, error);
 
 	if (!code)
-		code = take_files(history, is_again, error);
+		code = take_files(history, error);
 	if (!code && work)
 		code = work(history, of, error);
 	/* What is not committed is not there. */
@@ -450,18 +438,18 @@ static bool is_unwritable(int code)
 }
 
 /* Who only reads need not write: it takes longer each time. */
-static int use_memory(struct history *history, const struct error *why, bool is_again,
-		      history_work *work, void *of, struct error *error)
+static int use_memory(struct history *history, const struct error *why, history_work *work,
+		      void *of, struct error *error)
 {
 	struct error found = {0};
 	int code;
 
 	tell(history, "the index cannot be written, and is made in memory this time: ", why->text);
-	code = use(history, false, is_again, work, of, &found);
+	code = use(history, false, work, of, &found);
 	if (is_damaged(code)) {
 		history->is_damaged = true;
 		found = (struct error){0};
-		code = use(history, false, true, work, of, &found);
+		code = use(history, false, work, of, &found);
 	}
 	return code ? error_set(error, code, "%s", found.text) : 0;
 }
@@ -474,16 +462,16 @@ static int use_written(struct history *history, enum history_use wanted, history
 
 	if (wanted == HISTORY_REBUILD)
 		remove_index(history);
-	code = use(history, true, false, work, of, &found);
+	code = use(history, true, work, of, &found);
 	if (is_damaged(code)) {
 		tell(history, "the index is made anew from the runs: ", found.text);
 		remove_index(history);
 		found = (struct error){0};
-		code = use(history, true, true, work, of, &found);
+		code = use(history, true, work, of, &found);
 	}
 	if (wanted == HISTORY_READ && (code == -EBUSY || is_unwritable(code)) &&
 	    !history->has_no_files)
-		return use_memory(history, &found, history->was_listed, work, of, error);
+		return use_memory(history, &found, work, of, error);
 	if (code == -EBUSY)
 		return error_set(error, code,
 				 "another program, such as sqlite3, has %s/" INDEX
@@ -524,7 +512,7 @@ int history_do(struct history *history, enum history_use wanted, history_work *w
 	if (!code)
 		code = use_written(history, wanted, work, of, error);
 	else if (wanted == HISTORY_READ && is_unwritable(code))
-		code = use_memory(history, &why, false, work, of, error);
+		code = use_memory(history, &why, work, of, error);
 	else
 		error_set(error, code, "%s", why.text);
 	if (fd >= 0)

@@ -170,32 +170,41 @@ static bool is_there(const char *folder, const char *name)
 	return is_whole;
 }
 
-#define LABELS_MS      60000
-#define LABELS_LOOK_MS 20
+#define LOOK_MS 20
+
+int history_files_lock(int fd)
+{
+	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
+
+	for (int waited_ms = 0; flock(fd, LOCK_EX | LOCK_NB); waited_ms += LOOK_MS) {
+		if (errno == EINTR)
+			continue;
+		if (errno != EWOULDBLOCK)
+			return -errno;
+		if (waited_ms >= HISTORY_WAIT_S * 1000)
+			return -EBUSY;
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}
 
 /*
  * Of two that label one run, the second adds to what the first has said. Held for moments, and
- * no matter where a file system has no locks. -1: there is none; or a negative errno.
+ * no matter where a file system has no locks: *fd is -1 then, or has none.
  */
 static int hold_labels(int *fd, const char *folder, struct error *error)
 {
-	const struct timespec pause = {.tv_nsec = LABELS_LOOK_MS * 1000000L};
 	char *path = path_of(folder, "", "");
 
 	*fd = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	free(path);
-	for (int waited_ms = 0; *fd >= 0 && flock(*fd, LOCK_EX | LOCK_NB);
-	     waited_ms += LABELS_LOOK_MS) {
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			break;
-		if (waited_ms >= LABELS_MS)
-			return error_set(error, -EBUSY,
-					 "another program has the lock of %s/runs since %d s; try "
-					 "again once it has ended",
-					 folder, LABELS_MS / 1000);
-		nanosleep(&pause, NULL);
-	}
-	return 0;
+	if (*fd < 0 || history_files_lock(*fd) != -EBUSY)
+		return 0;
+	return error_set(
+		error, -EBUSY,
+		"another program has the lock of %s/runs since %d s; try again once it has "
+		"ended",
+		folder, HISTORY_WAIT_S);
 }
 
 static int keep(enum history_kept *kept, const char *folder,
@@ -388,21 +397,21 @@ static int read_folder(struct history_files *files, DIR *folder, said *say, void
 	while (!code) {
 		const struct dirent *found;
 		struct entry entry = {.folder = dirfd(folder)};
+		int seen;
 
 		errno = 0;
 		found = readdir(folder);
 		if (!found)
 			return -errno;
 		entry.name = found->d_name;
-		code = look_at(&entry);
+		seen = look_at(&entry);
+		if (seen > 0)
+			continue;
 		/* Of strangers it is enough to have their names, and labels are read later. */
-		if (code < 0 && !is_run(entry.name))
-			code = 0;
-		if (!code) {
-			look_begun(&entry);
-			code = add_entry(files, &room, &entry, say, owner);
-		}
-		code = code < 0 ? code : 0;
+		if (seen < 0 && is_run(entry.name))
+			return seen;
+		look_begun(&entry);
+		code = add_entry(files, &room, &entry, say, owner);
 	}
 	return code;
 }

@@ -32,6 +32,12 @@ enum history_kept {
 	HISTORY_LABELLED, /* it was there, and is called otherwise now */
 };
 
+/* For who has a lock of the history: a long rebuild is told, and what hangs is not waited for. */
+#define HISTORY_WAIT_S 60
+
+/* Has it alone, until the descriptor is closed; -EBUSY: somebody has had it for all that time. */
+int history_files_lock(int fd);
+
 /* The folder with all that it has to have; -ENOENT, -EROFS, ...: and it cannot be made. */
 int history_files_make(const char *folder, struct error *error);
 

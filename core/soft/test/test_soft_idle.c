@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/compiler.h"
 #include "core/soft/test/stage.h"
 
 enum {
@@ -34,105 +35,70 @@ int getrusage(int who, struct rusage *usage)
 }
 
 struct trial {
-	struct ibv_cq *cq;
+	const char *name;
+	bool is_counted;   /* by the system, of this thread */
 	bool is_wanted[2]; /* in the first half of the polls, and in the second */
+	unsigned int given[2];
+};
+
+static const struct trial trials[] = {
+  /* After 256, 512 and 1024 polls, and each 1024 from then on. */
+	{"nobody",  true,  {false, false}, {2 + POLLS / 2 / 1024, POLLS / 2 / 1024}            },
+	{"others",  true,  {true, true},   {POLLS / 2 / 256, POLLS / 2 / 256}                  },
+ /* The first who gets it is seen after 1024 polls; each 256 from then on. */
+	{"come",    true,  {false, true},  {2 + POLLS / 2 / 1024, 1 + (POLLS / 2 - 1024) / 256}},
+ /* The first one is 256 polls on, the second 512, as multiples, and then each 1024. */
+	{"go",      true,  {true, false},  {POLLS / 2 / 256, 2 + POLLS / 2 / 1024}             },
+ /* Where the system counts nothing it is given as to others. */
+	{"unknown", false, {false, false}, {POLLS / 2 / 256, POLLS / 2 / 256}                  },
+};
+
+struct poller {
+	const struct trial *trial;
+	struct ibv_cq *cq;
 	unsigned int given[2];
 };
 
 static void *poll_in_vain(void *data)
 {
-	struct trial *trial = data;
+	struct poller *poller = data;
 
 	for (int half = 0; half < 2; half++) {
-		is_wanted = trial->is_wanted[half];
+		is_wanted = poller->trial->is_wanted[half];
 		given = 0;
 		for (int i = 0; i < POLLS / 2; i++)
-			stage_is_empty(trial->cq);
-		trial->given[half] = given;
+			stage_is_empty(poller->cq);
+		poller->given[half] = given;
 	}
 	return NULL;
 }
 
-/* By a thread that has never polled before. */
-static void run(struct trial *trial)
+/* By a thread that has never polled before, and on a queue that nobody has polled. */
+static void try_one(const struct trial *trial)
 {
+	struct poller poller = {.trial = trial};
 	struct stage stage;
 	pthread_t thread;
 
+	counted = (struct rusage){.ru_nvcsw = trial->is_counted};
 	stage_open(&stage, &(struct stage_ways){.is_apart = true});
-	trial->cq = stage.end[0].cq;
-	assert_int_equal(pthread_create(&thread, NULL, poll_in_vain, trial), 0);
+	poller.cq = stage.end[0].cq;
+	assert_int_equal(pthread_create(&thread, NULL, poll_in_vain, &poller), 0);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	stage_close(&stage);
+	print_message("# %s: %u and %u times\n", trial->name, poller.given[0], poller.given[1]);
+	assert_memory_equal(poller.given, trial->given, sizeof(trial->given));
 }
 
-/* After 256, 512 and 1024 polls, and each 1024 from then on. */
-static void test_nobody_wants_it(void **unused)
+static void test_how_often(void **unused)
 {
-	struct trial trial = {.cq = NULL};
-
-	counted = (struct rusage){.ru_nvcsw = 1};
-	run(&trial);
-	assert_int_equal(trial.given[0], 2 + POLLS / 2 / 1024);
-	assert_int_equal(trial.given[1], POLLS / 2 / 1024);
-}
-
-static void test_others_want_it(void **unused)
-{
-	struct trial trial = {
-		.is_wanted = {true, true}
-        };
-
-	counted = (struct rusage){.ru_nvcsw = 1};
-	run(&trial);
-	assert_int_equal(trial.given[0], POLLS / 2 / 256);
-	assert_int_equal(trial.given[1], POLLS / 2 / 256);
-}
-
-/* The first who gets it is seen after 1024 polls; each 256 from then on. */
-static void test_others_come(void **unused)
-{
-	struct trial trial = {
-		.is_wanted = {false, true}
-        };
-
-	counted = (struct rusage){.ru_nvcsw = 1};
-	run(&trial);
-	assert_int_equal(trial.given[0], 2 + POLLS / 2 / 1024);
-	assert_int_equal(trial.given[1], 1 + (POLLS / 2 - 1024) / 256);
-}
-
-static void test_others_go(void **unused)
-{
-	struct trial trial = {
-		.is_wanted = {true, false}
-        };
-
-	counted = (struct rusage){.ru_nvcsw = 1};
-	run(&trial);
-	assert_int_equal(trial.given[0], POLLS / 2 / 256);
-	/* The first one is 256 polls on, the second 512, as multiples, and then each 1024. */
-	assert_int_equal(trial.given[1], 2 + POLLS / 2 / 1024);
-}
-
-/* Where the system counts nothing it is given as to others. */
-static void test_nothing_is_counted(void **unused)
-{
-	struct trial trial = {.cq = NULL};
-
-	counted = (struct rusage){.ru_nvcsw = 0};
-	run(&trial);
-	assert_int_equal(trial.given[0], POLLS / 2 / 256);
-	assert_int_equal(trial.given[1], POLLS / 2 / 256);
+	for (size_t i = 0; i < ARRAY_LENGTH(trials); i++)
+		try_one(&trials[i]);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nobody_wants_it),    cmocka_unit_test(test_others_want_it),
-		cmocka_unit_test(test_others_come),        cmocka_unit_test(test_others_go),
-		cmocka_unit_test(test_nothing_is_counted),
-	};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_how_often)};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);
 }
