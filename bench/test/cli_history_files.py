@@ -123,6 +123,7 @@ class Files(Histories):
         self.add(*self.runs(*range(3)))
         listed = self.called("list")
         more, = self.runs(3)
+        stranger = f"{self.dir}/runs/mine.json"
         for how in ("IMMEDIATE", "EXCLUSIVE"):
             index = sqlite3.connect(f"{self.dir}/index.sqlite", isolation_level=None)
             self.addCleanup(index.close)
@@ -131,6 +132,11 @@ class Files(Histories):
             self.assertEqual((ended.status, ended.out), (0, listed), ended.err)
             self.assertEqual(ended.err, "verbmark: the index cannot be written, and is made in "
                                         "memory this time: database is locked")
+            with open(stranger, "x", encoding="ascii"):
+                pass
+            ended = Ended(Program(*self.command("list")))
+            self.assertEqual(ended.err.count("skipped: runs/mine.json is no name of a run"), 1)
+            os.unlink(stranger)
             if how == "EXCLUSIVE":
                 self.called("add", more, status=1, err=(
                     f"verbmark: another program, such as sqlite3, has {self.dir}/index.sqlite "
