@@ -122,4 +122,4 @@ def run(command, address, port, cpus=None):
             return None
         finally:
             server.kill()
-    return client.stdout
+    return client.stdout if client.returncode == 0 else None

@@ -2,15 +2,18 @@
 # shellcheck shell=bash disable=SC2154 # ci/gate-kernels sets the variables
 # Machines that stay, each the process of a ci/softroce, and gates between two of them.
 
-declare -A machines=() places=() kernels_of=()
-faulty=()
+declare -A machines=() places=() kernels_of=() folders=()
+booted=0 fault_of_base='' fault_of_head=''
 
+# What a machine leaves is its own: another one of that name leaves something else.
 boot() { # NAME KERNEL
-	local kernel=(--vm) log=$OUT/machine-$1.log line='' tries
+	local folder=$OUT/machine-$((++booted)) kernel=(--vm) line='' tries
+	local log=$folder.log
 	[[ $2 == - ]] || kernel=(--kernel "${2%%:*}")
 	[[ $2 != *:* ]] || kernel+=(--modules "${2#*:}")
+	kernels_of[$1]=$2 folders[$1]=$folder
 	: >"$log" # that is looked at before there is anything in it
-	OUT=$OUT/machine-$1 "$ci/softroce" "${kernel[@]}" --cpus 2 --memory "$memory" --keep -- true \
+	OUT=$folder "$ci/softroce" "${kernel[@]}" --cpus 2 --memory "$memory" --keep -- true \
 		</dev/null >"$log" 2>&1 &
 	machines[$1]=$!
 	for ((tries = 0; tries < 3000; tries++)); do
@@ -26,7 +29,6 @@ boot() { # NAME KERNEL
 	}
 	[[ $line != *[[:blank:]]* ]] || refuse "commands are split at blanks: TMPDIR, $line"
 	places[$1]=$line
-	kernels_of[$1]=$2
 }
 
 end_machine() { # NAME
@@ -34,11 +36,15 @@ end_machine() { # NAME
 	kill -TERM "${machines[$1]}" 2>/dev/null || :
 	wait "${machines[$1]}" || status=$?
 	# Its kernel has told of a fault, whatever the gate found.
-	((status != 123)) || {
-		grep '^softroce: ' "$OUT/machine-$1.log" | tail -n 1 >&2
-		faulty+=("${kernels_of[$1]-}")
-	}
-	unset "machines[$1]" "places[$1]" "kernels_of[$1]"
+	if ((status == 123)); then
+		grep '^softroce: ' "${folders[$1]}.log" | tail -n 1 >&2
+		if [[ ${kernels_of[$1]} == "$base" ]]; then
+			fault_of_base=${folders[$1]}
+		else
+			fault_of_head=${folders[$1]}
+		fi
+	fi
+	unset "machines[$1]" "places[$1]" "kernels_of[$1]" "folders[$1]"
 }
 
 end_machines() {
@@ -51,16 +57,13 @@ end_machines() {
 # A faulty head is worse, though it has taken the gates with it. Beside a faulty base nothing is
 # known of it, which may have the same fault.
 finish() {
-	local status=$? kernel of_base='' of_head=''
+	local status=$?
 	end_machines
-	for kernel in ${faulty[@]+"${faulty[@]}"}; do
-		if [[ $kernel == "$base" ]]; then of_base=1; else of_head=1; fi
-	done
-	[[ ! $of_head ]] || say "the kernel of the head has faults: see $OUT/machine-*/console.txt"
-	[[ ! $of_base ]] || say "the kernel of the base has faults: see $OUT/machine-*/console.txt"
-	case $of_base:$of_head:$status in
-	1:*:[01]) status=3 ;;
-	:1:[03]) status=1 ;;
+	[[ ! $fault_of_head ]] || say "the kernel of the head has faults: see $fault_of_head/console.txt"
+	[[ ! $fault_of_base ]] || say "the kernel of the base has faults: see $fault_of_base/console.txt"
+	case ${fault_of_base:+base}:${fault_of_head:+head}:$status in
+	base:*:[01]) status=3 ;;
+	:head:[03]) status=1 ;;
 	esac
 	exit "$status"
 }

@@ -57,7 +57,7 @@ native_make() {
 		native_loaded=1
 	fi
 	modprobe -qa rdma_ucm ib_uverbs veth 2>/dev/null
-	trap native_unmake EXIT
+	trap 'name_results $?; native_unmake' EXIT
 	for n in {1..99}; do
 		ip link add "softroce$n" mtu 4200 type veth peer name "softroce$n-b" mtu 4200 \
 			2>/dev/null && native_made=softroce$n && break
@@ -69,7 +69,7 @@ native_make() {
 		rdma link add "$native_made" type rxe netdev "$native_made" 2>/dev/null &&
 		device=$native_made && native_address "$native_made" && return
 	native_unmake
-	trap - EXIT
+	trap 'name_results $?' EXIT
 	return 1
 }
 

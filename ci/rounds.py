@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""
+What rounds of two programs tell: the median of their ratios with its interval, what is not as it
+should be, and the file that they are kept in, as a table of Markdown too.
+"""
+
+import json
+import lzma
+import math
+import statistics
+import sys
+
+# What the interval of the ratio is to keep to.
+MOST = 1.05
+LEAST = 0.95
+WIDTH = 0.03
+UNIT_NAMES = ((1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
+SCHEMA = "verbmark.versus-perftest/1"
+
+
+def median_interval(values):
+    """The ranks that hold the median with 95 % confidence: the narrowest such pair."""
+    ordered = sorted(values)
+    n = len(ordered)
+    low = 0
+    beyond = 0.0
+    for rank in range(n // 2):
+        beyond += 2 * math.comb(n, rank) / 2**n
+        if beyond > 0.05:
+            break
+        low = rank
+    return statistics.median(ordered), ordered[low], ordered[n - 1 - low]
+
+
+def interval(cell):
+    return median_interval([ours / theirs for ours, theirs in cell.rounds])
+
+
+def is_narrow(cell):
+    ratio, low, high = interval(cell)
+    return low >= (1 - WIDTH) * ratio and high <= (1 + WIDTH) * ratio
+
+
+def faults(cell):
+    """What is not as it should be, in words."""
+    _, low, high = interval(cell)
+    found = [] if is_narrow(cell) else ["WIDE"]
+    if low > 1 if cell.less_is_better else high < 1:
+        found.append("SLOWER")
+    if high > MOST if cell.less_is_better else low < LEAST:
+        found.append("BEYOND %.2f" % (MOST if cell.less_is_better else LEAST))
+    return found
+
+
+def opened(path, name, mode):
+    """The file of that name, as the end of path says that it is kept."""
+    return (lzma.open if path.endswith(".xz") else open)(name, mode, encoding="utf-8")
+
+
+def read(path):
+    with opened(path, path, "rt") as file:
+        return json.load(file)
+
+
+def three_digits(value):
+    """As many as there are without an exponent."""
+    return "%.*f" % (max(0, 2 - math.floor(math.log10(value))), value)
+
+
+def title(row):
+    words_of = [
+        row["op"],
+        next("%d %s" % (row["size"] // unit, name) for unit, name in UNIT_NAMES
+             if row["size"] >= unit),
+    ]
+    words_of += ["events"] if row["cq"] == "event" else []
+    words_of += ["both ways"] if row["both"] else []
+    words_of += ["%d queue pairs" % row["qps"]] if row["qps"] > 1 else []
+    return ", ".join(words_of)
+
+
+class Told:
+    """A cell of a document."""
+
+    def __init__(self, row):
+        self.rounds = row["rounds"]
+        self.less_is_better = row["metric"] == "lat"
+        self.is_done = row["done"]
+
+
+def print_row(row):
+    """Whether the cell is good."""
+    cell = Told(row)
+    found = faults(cell) + ([] if cell.is_done else ["interrupted"])
+    unit = {"Mmsg/s": "M/s"}.get(row["unit"], row["unit"])
+    print("| %s | %s %s | %s %s | %.3f | %.3f to %.3f | %d%s |" % (
+        title(row),
+        three_digits(statistics.median(ours for ours, _ in cell.rounds)), unit,
+        three_digits(statistics.median(theirs for _, theirs in cell.rounds)), unit,
+        *interval(cell), len(cell.rounds), "".join(", " + fault.lower() for fault in found),
+    ))
+    return not found
+
+
+def print_table(path):
+    """Whether all cells are done, and good."""
+    before = read(path)
+    if before["head"]["schema"] != SCHEMA:
+        sys.exit("%s: not %s" % (path, SCHEMA))
+    print("| %s | verbmark | perftest | ratio | 95 %% | rounds |" % before["head"]["device"])
+    print("| --- | --- | --- | --- | --- | --- |")
+    is_good = all([print_row(row) for row in before["cells"] if row["rounds"]])
+    return is_good and before["head"]["status"] == "complete"
