@@ -209,6 +209,8 @@ void soft_cm_move_events(struct soft_cm_id *id, struct rdma_event_channel *to)
 	if (!id->verbs.channel)
 		return;
 	channel = soft_cm_channel_of(id->verbs.channel);
+	if (channel == soft_cm_channel_of(to))
+		return;
 	at = &channel->first;
 	while (*at) {
 		if ((*at)->owner == id)

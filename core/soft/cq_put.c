@@ -100,7 +100,7 @@ static void raise_event(struct soft_peer *owner, struct soft_cq_image *image,
 	ring(owner, image);
 }
 
-/* False: who took over while this process was stopped has put another one in its place. */
+/* False: who took over while this process was stopped has given the receive back. */
 static ALWAYS_INLINE bool pay(struct soft_queue *queue)
 {
 	if (unlikely(!soft_lock_is_held(&queue->lock)))

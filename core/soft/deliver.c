@@ -275,7 +275,7 @@ enum soft_outcome soft_deliver(struct soft_qp *qp, const struct soft_target *tar
 		operation->length <= SOFT_SMALL && operation->opcode != IBV_WR_RDMA_WRITE_WITH_IMM;
 	uintptr_t place = 0;
 
-	soft_queue_hold(target->peer, &target->qp->queue);
+	soft_queue_hold(&target->qp->queue);
 	if (is_small) {
 		place = coming(target, 0);
 		soft_cq_expect(place);
@@ -283,7 +283,7 @@ enum soft_outcome soft_deliver(struct soft_qp *qp, const struct soft_target *tar
 	if (soft_execute_is_open(qp, target, operation)) {
 		prepare(&delivery);
 		if (delivery.srq)
-			soft_queue_hold(target->peer, &delivery.srq->queue);
+			soft_queue_hold(&delivery.srq->queue);
 		outcome = deliver(&delivery);
 		if (delivery.srq)
 			soft_lock_release(&delivery.srq->queue.lock);

@@ -331,7 +331,7 @@ static enum soft_outcome hold_and_settle(const struct soft_qp *qp, const struct 
 					 const struct soft_operation *operation,
 					 enum soft_outcome outcome)
 {
-	soft_queue_hold(target->peer, &target->qp->queue);
+	soft_queue_hold(&target->qp->queue);
 	outcome = soft_execute_settle(qp, target, operation, outcome);
 	soft_lock_release(&target->qp->queue.lock);
 	return outcome;

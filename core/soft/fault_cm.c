@@ -43,6 +43,15 @@ static int usual_status(enum rdma_cm_event_type type)
 	}
 }
 
+/* Who hears that it went wrong may try once more. */
+static void undo(struct soft_cm_id *id, enum rdma_cm_event_type seen)
+{
+	if (seen == RDMA_CM_EVENT_ADDR_ERROR && id->state == SOFT_CM_ADDRESS_KNOWN)
+		id->state = SOFT_CM_BOUND;
+	if (seen == RDMA_CM_EVENT_ROUTE_ERROR && id->state == SOFT_CM_ROUTE_KNOWN)
+		id->state = SOFT_CM_ADDRESS_KNOWN;
+}
+
 static void delay(struct soft_cm_event *event, uint64_t for_ns)
 {
 	event->due_ns = soft_time_ns() + for_ns;
@@ -60,6 +69,7 @@ bool soft_fault_event(struct soft_cm_event *event)
 	if (fault->act == SOFT_FAULT_OTHER) {
 		event->verbs.event = (enum rdma_cm_event_type)fault->value;
 		event->verbs.status = usual_status(event->verbs.event);
+		undo(soft_cm_id_of(event->verbs.id), event->verbs.event);
 		return false;
 	}
 	if (fault->act == SOFT_FAULT_LATE)

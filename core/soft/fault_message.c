@@ -55,7 +55,7 @@ static void meet_others(void)
 		soft_fault_remove();
 }
 
-/* The program over there sleeps: it posts no receives. */
+/* The program over there sleeps: it has no receives, whatever it posted. */
 static bool is_stalled(const struct soft_operation *operation)
 {
 	switch (operation->opcode) {

@@ -19,7 +19,7 @@
 #include "core/soft/lock.h"
 
 #define SOFT_IMAGE_MAGIC   0x766d7366 /* "vmsf" */
-#define SOFT_IMAGE_VERSION 8
+#define SOFT_IMAGE_VERSION 9
 
 enum {
 	SOFT_SLOT_BITS = 11,
@@ -59,10 +59,8 @@ struct soft_queue {
 	uint32_t tail_seen;
 	_Atomic uint32_t psn;   /* of a queue pair: the next that it expects */
 	_Atomic uint32_t limit; /* of a shared receive queue: below it, an event; 0: none */
-	/* While a receive is taken and its completion is not there: */
-	_Atomic uint32_t owed; /* the completion queue's number and 1; 0: there is none */
-	uint32_t owed_qp;      /* its number */
-	uint32_t owed_head;    /* and the head behind the receive */
+	_Atomic uint32_t owed;  /* whether a receive is taken and its completion is not there, */
+	uint32_t owed_head;     /* and the head behind it */
 	_Alignas(SOFT_LINE) uint64_t offset;
 	uint32_t size;
 	uint32_t stride;

@@ -220,6 +220,19 @@ bool soft_peer_has_gid(const struct soft_peer *peer, const union ibv_gid *gid)
 	return false;
 }
 
+/*
+ * Who had the slot before is gone, though a child of his may have the sockets still: the service
+ * thread hears of it. With the mutex, so that he is not released meanwhile.
+ */
+static void leave_last(uint32_t slot)
+{
+	const struct soft_peer *peer = soft_peer_known(slot);
+
+	if (peer && !peer->is_self &&
+	    peer->generation != soft_registry_generation(&soft_process.registry, slot))
+		soft_peer_leave(peer);
+}
+
 /* Nobody is met with the mutex: the service thread waits for it. */
 bool soft_peer_of_slot_has_gid(uint32_t slot, const union ibv_gid *gid)
 {
@@ -228,6 +241,7 @@ bool soft_peer_of_slot_has_gid(uint32_t slot, const union ibv_gid *gid)
 
 	introduce(slot);
 	pthread_mutex_lock(&soft_process.looking);
+	leave_last(slot);
 	peer = known(slot);
 	result = peer && soft_peer_has_gid(peer, gid);
 	pthread_mutex_unlock(&soft_process.looking);

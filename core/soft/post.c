@@ -122,7 +122,7 @@ static void flush_if_failed(struct soft_qp *qp)
 	/* After the receive: who stops the queue pair sees that, or this sees the state. */
 	if (likely(atomic_load(&qp->image->state) != IBV_QPS_ERR))
 		return;
-	soft_queue_hold(&soft_process.self, &qp->image->queue);
+	soft_queue_hold(&qp->image->queue);
 	soft_qp_flush(&soft_process.self, qp->image);
 	soft_lock_release(&qp->image->queue.lock);
 }

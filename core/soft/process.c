@@ -241,7 +241,7 @@ static void mend_srq(void *object)
 {
 	struct soft_queue *queue = &((struct soft_srq *)object)->image->queue;
 
-	soft_queue_hold(&soft_process.self, queue);
+	soft_queue_hold(queue);
 	soft_lock_release(&queue->lock);
 }
 

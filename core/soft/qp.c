@@ -163,7 +163,7 @@ SOFT_EXPORT struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
 static void retire(struct soft_qp *qp)
 {
 	soft_lock_take(&qp->lock);
-	soft_queue_hold(&soft_process.self, &qp->image->queue);
+	soft_queue_hold(&qp->image->queue);
 	atomic_store(&qp->image->state, IBV_QPS_RESET);
 	atomic_store(&qp->image->number, 0);
 	soft_lock_release(&qp->image->queue.lock);
@@ -246,14 +246,14 @@ void soft_qp_fail(struct soft_peer *owner, uint32_t index, int event)
 {
 	struct soft_queue *queue = &owner->arena->image->qp[index].queue;
 
-	soft_queue_hold(owner, queue);
+	soft_queue_hold(queue);
 	soft_qp_fail_held(owner, index, event);
 	soft_lock_release(&queue->lock);
 }
 
 void soft_qp_mend(struct soft_qp *qp)
 {
-	soft_queue_hold(&soft_process.self, &qp->image->queue);
+	soft_queue_hold(&qp->image->queue);
 	if (atomic_load(&qp->image->state) == IBV_QPS_ERR)
 		soft_qp_flush(&soft_process.self, qp->image);
 	soft_lock_release(&qp->image->queue.lock);
@@ -261,7 +261,7 @@ void soft_qp_mend(struct soft_qp *qp)
 
 void soft_qp_stop_sending(struct soft_qp *qp)
 {
-	soft_queue_hold(&soft_process.self, &qp->image->queue);
+	soft_queue_hold(&qp->image->queue);
 	if (atomic_load(&qp->image->state) == IBV_QPS_RTS)
 		atomic_store(&qp->image->state, IBV_QPS_SQE);
 	soft_lock_release(&qp->image->queue.lock);
@@ -270,7 +270,7 @@ void soft_qp_stop_sending(struct soft_qp *qp)
 void soft_qp_pass(struct soft_qp *qp)
 {
 	soft_lock_pass(&qp->lock);
-	soft_queue_hold(&soft_process.self, &qp->image->queue);
+	soft_queue_hold(&qp->image->queue);
 	soft_lock_release(&qp->image->queue.lock);
 }
 

@@ -188,7 +188,7 @@ static void publish(struct soft_qp *qp)
 	atomic_store(&qp->image->max_dest_rd_atomic, qp->attr.max_dest_rd_atomic);
 }
 
-/* As new: nothing is posted, nothing is left to be polled. */
+/* As new: nothing is posted. */
 static void reset(struct soft_qp *qp)
 {
 	memset(&qp->attr, 0, sizeof(qp->attr));
@@ -198,14 +198,19 @@ static void reset(struct soft_qp *qp)
 	atomic_store_explicit(&qp->coming, 0, memory_order_relaxed);
 	soft_wire_reset(qp);
 	soft_lock_take(&qp->receive_lock);
-	soft_queue_hold(&soft_process.self, &qp->image->queue);
+	soft_queue_hold(&qp->image->queue);
 	soft_queue_clear(&qp->image->queue);
 	soft_lock_release(&qp->image->queue.lock);
 	soft_lock_release(&qp->receive_lock);
+	publish(qp);
+}
+
+/* Without the queue pair's lock: who is at a queue of completions may want that. */
+static void forget_completions(struct soft_qp *qp)
+{
 	soft_cq_purge(qp->send_cq, qp->verbs.qp_base.qp_num);
 	if (qp->recv_cq != qp->send_cq)
 		soft_cq_purge(qp->recv_cq, qp->verbs.qp_base.qp_num);
-	publish(qp);
 }
 
 /* A peer may have put it into the error state meanwhile, which only a reset undoes. */
@@ -213,7 +218,7 @@ static int change(struct soft_qp *qp, enum ibv_qp_state from, enum ibv_qp_state 
 {
 	int result = 0;
 
-	soft_queue_hold(&soft_process.self, &qp->image->queue);
+	soft_queue_hold(&qp->image->queue);
 	if (to != IBV_QPS_RESET && atomic_load(&qp->image->state) != from)
 		result = EINVAL;
 	else
@@ -283,6 +288,8 @@ SOFT_EXPORT int ibv_modify_qp(struct ibv_qp *verbs, struct ibv_qp_attr *attr, in
 	qp->was_modified = true;
 	result = modify(qp, attr, mask);
 	soft_lock_release(&qp->lock);
+	if (!result && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET)
+		forget_completions(qp);
 	return result;
 }
 

@@ -17,7 +17,6 @@ int soft_queue_init(struct soft_queue *queue, struct soft_ring *ring, uint32_t *
 {
 	/* Whoever is late may have the lock for a moment. */
 	queue->tail_seen = 0;
-	queue->owed_qp = 0;
 	queue->owed_head = 0;
 	atomic_store(&queue->head, 0);
 	atomic_store(&queue->psn, 0);
@@ -185,38 +184,23 @@ bool soft_queue_complete(struct soft_peer *owner, struct soft_queue *queue, uint
 {
 	uint32_t head = atomic_load_explicit(&queue->head, memory_order_relaxed) + 1;
 
-	queue->owed_qp = entry->completion.qp_num;
 	queue->owed_head = head;
-	atomic_store_explicit(&queue->owed, cq + 1, memory_order_release);
+	atomic_store_explicit(&queue->owed, 1, memory_order_release);
 	atomic_store_explicit(&queue->head, head, memory_order_release);
 	entry->completion.taken = head;
 	return pay(owner, queue, cq, entry);
 }
 
-/* The receive is still where it was: a ring has twice the places. */
-void soft_queue_mend(struct soft_peer *owner, struct soft_queue *queue)
+/*
+ * Nobody was told anything of the receive, which is still where it was: a ring has twice the
+ * places. Or it was not taken yet, or what is said there is no receive of this queue's.
+ */
+void soft_queue_mend(struct soft_queue *queue)
 {
-	const struct soft_ring ring = {
-		.offset = soft_image_read_long(&queue->offset),
-		.size = soft_image_read(&queue->size),
-		.stride = soft_image_read(&queue->stride),
-	};
-	uint32_t owed = atomic_load(&queue->owed);
 	uint32_t head = atomic_load(&queue->head);
-	char *places = places_of(owner->arena, &ring);
-	struct soft_cq_entry entry;
 
-	/* Or it was not taken yet, or what is said there is no receive of this queue's. */
-	if (!owed || !places || head != soft_image_read(&queue->owed_head) ||
-	    !is_within(head - 1, atomic_load(&queue->tail), ring.size)) {
-		atomic_store(&queue->owed, 0);
-		return;
-	}
-	soft_cq_begin(&entry);
-	entry.completion.status = IBV_WC_WR_FLUSH_ERR;
-	entry.completion.opcode = IBV_WC_RECV;
-	entry.completion.qp_num = soft_image_read(&queue->owed_qp);
-	entry.completion.wr_id = at(places, &ring, head - 1)->wr_id;
-	entry.completion.taken = head;
-	pay(owner, queue, owed - 1, &entry);
+	if (atomic_load(&queue->owed) && head == soft_image_read(&queue->owed_head) &&
+	    is_within(head - 1, atomic_load(&queue->tail), soft_image_read(&queue->size)))
+		atomic_store(&queue->head, head - 1);
+	atomic_store(&queue->owed, 0);
 }

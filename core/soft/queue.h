@@ -21,7 +21,8 @@ struct soft_ring {
 	uint32_t size;
 	uint32_t room; /* for so many, of which the ring has twice the places */
 	uint32_t stride;
-	_Atomic uint32_t *heard; /* the head, as completions tell it: no later than it is */
+	/* The head, as completions tell it: no later than it is, but for what was given back. */
+	_Atomic uint32_t *heard;
 };
 
 /* A receive as it was when it was looked at. */
@@ -55,19 +56,19 @@ bool soft_queue_first(const struct soft_arena *arena, struct soft_queue *queue,
 		      struct soft_taken *taken);
 /*
  * Takes the first, and puts its completion into a queue of the same owner's. Whoever is killed
- * between the two leaves it owed. False: who took the lock over has put another one.
+ * between the two leaves it owed. False: who took the lock over has given it back.
  */
 bool soft_queue_complete(struct soft_peer *owner, struct soft_queue *queue, uint32_t cq,
 			 struct soft_cq_entry *entry);
 
-/* With the lock taken over from one that is dead or stopped: what is owed is put, as flushed. */
-void soft_queue_mend(struct soft_peer *owner, struct soft_queue *queue);
+/* With the lock taken over from one that is dead or stopped: what is owed is given back. */
+void soft_queue_mend(struct soft_queue *queue);
 
 /* Takes the lock. */
-static ALWAYS_INLINE void soft_queue_hold(struct soft_peer *owner, struct soft_queue *queue)
+static ALWAYS_INLINE void soft_queue_hold(struct soft_queue *queue)
 {
 	if (unlikely(soft_lock_take(&queue->lock)))
-		soft_queue_mend(owner, queue);
+		soft_queue_mend(queue);
 }
 
 static inline uint32_t soft_queue_count(const struct soft_queue *queue)

@@ -232,9 +232,9 @@ SOFT_EXPORT struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *address, siz
 
 /*
  * One that is dead copies no more, whoever still has its sockets. A peer that is stopped with
- * all its threads is in no copy of the kernel's, which ends first. In one through a window it
- * may be; then the end of that message comes later, which is better than to wait until somebody
- * lets the peer go on. Who leaves a lane that is free changes nothing.
+ * all its threads is in no copy of the kernel's, which ends first. It may be about to begin one,
+ * or in one through a window; then the end of that message comes later, which is better than to
+ * wait until somebody lets the peer go on. Who leaves a lane that is free changes nothing.
  */
 static void await_lane(uint32_t slot, const _Atomic uint32_t *lane, uint32_t key)
 {

@@ -73,7 +73,7 @@ SOFT_EXPORT int ibv_modify_srq(struct ibv_srq *verbs, struct ibv_srq_attr *attr,
 		return 0;
 	if (attr->srq_limit > srq->receives.room)
 		return EINVAL;
-	soft_queue_hold(&soft_process.self, &image->queue);
+	soft_queue_hold(&image->queue);
 	atomic_store(&image->queue.limit, attr->srq_limit);
 	soft_lock_release(&image->queue.lock);
 	return 0;

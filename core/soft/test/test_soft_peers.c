@@ -19,6 +19,8 @@
 #include "core/compiler.h"
 #include "core/soft/peer.h"
 #include "core/soft/process.h"
+#include "core/soft/qp.h"
+#include "core/soft/queue.h"
 #include "core/soft/test/network.h"
 #include "core/soft/test/pair.h"
 
@@ -230,7 +232,7 @@ static void test_a_target_that_is_killed(void **unused)
 }
 
 /* Takes a receive of the other process's, and dies before there is a completion. */
-static void die_owing(struct pair *pair)
+static void take_and_die(struct pair *pair, bool is_stopped)
 {
 	struct soft_peer *peer;
 	struct soft_qp_image *qp;
@@ -241,14 +243,60 @@ static void die_owing(struct pair *pair)
 		_exit(1);
 	qp = &peer->arena->image->qp[soft_image_index(pair->there.number)];
 	soft_lock_take(&qp->queue.lock);
-	qp->queue.owed_qp = pair->there.number;
 	qp->queue.owed_head = atomic_load(&qp->queue.head) + 1;
-	atomic_store(&qp->queue.owed, qp->recv_cq + 1);
+	atomic_store(&qp->queue.owed, 1);
 	atomic_fetch_add(&qp->queue.head, 1);
-	/* And one that it was about to stop. */
-	atomic_store(&qp->state, IBV_QPS_ERR);
+	if (is_stopped)
+		atomic_store(&qp->state, IBV_QPS_ERR);
 	pair_tell(pair->socket, "h", 1);
 	pause();
+}
+
+static void die_owing(struct pair *pair)
+{
+	take_and_die(pair, false);
+}
+
+/* And of one that it was about to stop. */
+static void die_stopping(struct pair *pair)
+{
+	take_and_die(pair, true);
+}
+
+/* With four receives: until the other process is gone. */
+static void outlive(struct pair *pair, void (*child)(struct pair *))
+{
+	struct stage_end *end = &pair->stage.end[0];
+	char word;
+
+	pair_set_up(pair, child, &(struct stage_ways){0});
+	for (uint64_t i = 0; i < 4; i++) {
+		struct ibv_sge sge = {(uintptr_t)end->buffer, 64, pair->stage.mr->lkey};
+		struct ibv_recv_wr wr = {.wr_id = i, .sg_list = &sge, .num_sge = 1};
+		struct ibv_recv_wr *bad;
+
+		assert_int_equal(ibv_post_recv(end->qp, &wr, &bad), 0);
+	}
+	pair_tell(pair->socket, "g", 1);
+	pair_hear(pair->socket, &word, 1);
+	kill(pair->child, SIGKILL);
+	waitpid(pair->child, NULL, 0);
+}
+
+/* It is there for who sends next: nothing was flushed, and nobody was told. */
+static void test_a_receive_that_was_taken(void **unused)
+{
+	struct pair pair;
+	const struct soft_queue *queue;
+
+	outlive(&pair, die_owing);
+	queue = &soft_qp_of(pair.stage.end[0].qp)->image->queue;
+	for (int i = 0; i < 10000 && soft_queue_count(queue) < 4; i++)
+		usleep(1000);
+	assert_int_equal(soft_queue_count(queue), 4);
+	assert_true(stage_is_empty(pair.stage.end[0].cq));
+	stage_close(&pair.stage);
+	close(pair.socket);
 }
 
 /* Each receive that was posted comes back, whoever was at work on it. */
@@ -256,20 +304,8 @@ static void test_a_receive_of_one_that_is_killed(void **unused)
 {
 	struct pair pair;
 	struct stage_end *end = &pair.stage.end[0];
-	char word;
 
-	pair_set_up(&pair, die_owing, &(struct stage_ways){0});
-	for (uint64_t i = 0; i < 4; i++) {
-		struct ibv_sge sge = {(uintptr_t)end->buffer, 64, pair.stage.mr->lkey};
-		struct ibv_recv_wr wr = {.wr_id = i, .sg_list = &sge, .num_sge = 1};
-		struct ibv_recv_wr *bad;
-
-		assert_int_equal(ibv_post_recv(end->qp, &wr, &bad), 0);
-	}
-	pair_tell(pair.socket, "g", 1);
-	pair_hear(pair.socket, &word, 1);
-	kill(pair.child, SIGKILL);
-	waitpid(pair.child, NULL, 0);
+	outlive(&pair, die_stopping);
 	for (uint64_t i = 0; i < 4; i++) {
 		struct ibv_wc wc = stage_await(end->cq);
 
@@ -511,6 +547,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_no_descriptor_left_for_a_channel, pair_end_child),
 		cmocka_unit_test_teardown(test_messages_and_events, pair_end_child),
 		cmocka_unit_test_teardown(test_a_target_that_is_killed, pair_end_child),
+		cmocka_unit_test_teardown(test_a_receive_that_was_taken, pair_end_child),
 		cmocka_unit_test_teardown(test_a_receive_of_one_that_is_killed, pair_end_child),
 		cmocka_unit_test_teardown(test_a_successor, pair_end_child),
 		cmocka_unit_test_teardown(test_a_forked_child, pair_end_child),
