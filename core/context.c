@@ -30,11 +30,6 @@ struct alarm *context_alarm(const struct rdma_context *ctx)
 	return &ctx->state->ground->alarm;
 }
 
-const char *context_device(const struct rdma_context *ctx)
-{
-	return ibv_get_device_name(ctx->state->ground->verbs->device);
-}
-
 bool context_is_fresh(const struct rdma_context *ctx)
 {
 	return !ctx->state || !ctx->state->begun;

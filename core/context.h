@@ -104,7 +104,6 @@ int context_check_client(const struct rdma_context *ctx, struct rdma_cm_id *id,
 struct completion *context_completion(const struct rdma_context *ctx);
 const struct post_queue *context_queue(const struct rdma_context *ctx);
 struct alarm *context_alarm(const struct rdma_context *ctx);
-const char *context_device(const struct rdma_context *ctx);
 
 /* Whether it is not set up, and so goes when its set-up fails. */
 bool context_is_fresh(const struct rdma_context *ctx);

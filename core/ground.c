@@ -188,8 +188,10 @@ int ground_renew(struct ground *ground, struct error *error)
 	if (ground->n_queues)
 		return error_set(error, -EBUSY, "%u connections are still open on this ground",
 				 ground->n_queues);
-	if (atomic_load(&ground->is_broken))
-		return alarm_reason(&ground->alarm, error);
+	if (atomic_load(&ground->is_broken)) {
+		code = alarm_reason(&ground->alarm, error);
+		return code ? code : error_set(error, -EIO, "what is beneath it has failed");
+	}
 	if (ground->srq)
 		code = renew_srq(ground, error);
 	if (!code)

@@ -100,9 +100,10 @@ static void hear(struct async *async, const struct ibv_async_event *event)
 	reason = fatal_reason(event->event_type);
 	if (!reason)
 		return;
-	alarm_raise(&state->ground->alarm, -EIO, reason);
+	/* Before anybody who is woken looks. */
 	if (breaks_ground(event->event_type))
 		atomic_store(&state->ground->is_broken, true);
+	alarm_raise(&state->ground->alarm, -EIO, reason);
 }
 
 int guard_device(struct rdma_context *ctx, struct error *error)
@@ -128,10 +129,10 @@ static void cm_ready(struct watch *watch)
 		if (event.event.event == RDMA_CM_EVENT_REJECTED)
 			event.event.event = RDMA_CM_EVENT_DISCONNECTED;
 		cm_unexpected(&event, &found);
-		alarm_raise(&state->ground->alarm, found.code, found.text);
 		/* The device is gone for all that is on it. */
 		if (event.event.event == RDMA_CM_EVENT_DEVICE_REMOVAL)
 			atomic_store(&state->ground->is_broken, true);
+		alarm_raise(&state->ground->alarm, found.code, found.text);
 	}
 	if (got < 0) {
 		alarm_raise(&state->ground->alarm, error.code, error.text);
@@ -168,8 +169,8 @@ static void removal_ready(struct watch *watch)
 		if (event.event.event != RDMA_CM_EVENT_DEVICE_REMOVAL)
 			continue;
 		cm_unexpected(&event, &found);
-		alarm_raise(&ground->alarm, found.code, found.text);
 		atomic_store(&ground->is_broken, true);
+		alarm_raise(&ground->alarm, found.code, found.text);
 	}
 	if (got < 0)
 		watch->fd = -1;

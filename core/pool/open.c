@@ -14,41 +14,69 @@
 
 #define BACKLOG 256
 
-/* The one that is named, or any that is up. */
-static bool is_meant(const struct pool_settings *settings, const struct device_port *port)
+static bool has_address(const struct device_port *port, const char *wanted)
 {
-	if (!settings->device)
-		return port->state == IBV_PORT_ACTIVE;
-	return !strcmp(port->device, settings->device) &&
-	       (!settings->device_port || port->port == settings->device_port);
+	struct sockaddr_storage address;
+
+	if (!wanted || !address_parse(&address, wanted))
+		return false;
+	for (size_t i = 0; i < port->n_addresses; i++)
+		if (address_equal((const struct sockaddr *)&port->addresses[i].address,
+				  (const struct sockaddr *)&address))
+			return true;
+	return false;
+}
+
+/* How well a port does: the one that is named, or any that is up. 0: not at all. */
+static int fitness(const struct pool_settings *settings, const struct device_port *port)
+{
+	bool is_meant = port->state == IBV_PORT_ACTIVE;
+
+	if (settings->device)
+		is_meant = !strcmp(port->device, settings->device) &&
+			   (!settings->device_port || port->port == settings->device_port);
+	if (!is_meant)
+		return 0;
+	return has_address(port, settings->address) ? 3 : port->n_addresses ? 2 : 1;
+}
+
+static const struct device_port *best_port(const struct pool_settings *settings,
+					   const struct device_list *list)
+{
+	const struct device_port *best = NULL;
+
+	for (size_t i = 0; i < list->n_ports; i++)
+		if (fitness(settings, &list->ports[i]) > (best ? fitness(settings, best) : 0))
+			best = &list->ports[i];
+	return best;
 }
 
 static int choose_device(struct pool_server *server, char name[static IBV_SYSFS_NAME_MAX],
 			 struct error *error)
 {
 	struct device_list list;
+	const struct device_port *port;
 	int code = device_list_open(&list, error);
 
 	if (code)
 		return code;
-	for (size_t i = 0; i < list.n_ports && !name[0]; i++)
-		if (is_meant(&server->settings, &list.ports[i])) {
-			snprintf(name, IBV_SYSFS_NAME_MAX, "%s", list.ports[i].device);
-			server->device_port = list.ports[i].port;
-			/*
-			 * Of a shared receive, rxe looks its memory up in the domain of the
-			 * queue pair that it came by: there is one domain for all. It lets
-			 * no other queue pair through a window, as is tried first, but looks
-			 * at the bounds of the region alone, so that both are there, and the
-			 * same.
-			 */
-			server->has_domains = list.ports[i].kind != KIND_RXE;
-			server->tells_last = list.ports[i].kind != KIND_RXE;
-		}
-	if (!name[0] && server->settings.device)
+	port = best_port(&server->settings, &list);
+	if (port) {
+		snprintf(name, IBV_SYSFS_NAME_MAX, "%s", port->device);
+		server->device_port = port->port;
+		/*
+		 * Of a shared receive, rxe looks its memory up in the domain of the queue pair
+		 * that it came by: there is one domain for all. It lets no other queue pair
+		 * through a window, as is tried first, but looks at the bounds of the region
+		 * alone, so that both are there, and the same.
+		 */
+		server->has_domains = port->kind != KIND_RXE;
+		server->tells_last = port->kind != KIND_RXE;
+	} else if (server->settings.device) {
 		code = device_unknown(&list, server->settings.device, error);
-	else if (!name[0])
+	} else {
 		code = error_set(error, -ENODEV, "no RDMA device has an active port");
+	}
 	device_list_close(&list);
 	return code;
 }
@@ -160,7 +188,15 @@ static int bind_listener(struct pool_server *server, struct error *error)
 	if (settings->address && (code == -ENODEV || code == -EADDRNOTAVAIL))
 		return error_set(error, code, "no RDMA device has the address %s",
 				 settings->address);
-	return code ? error_set_errno(error, code, "cannot bind to port %u", settings->port) : 0;
+	if (code)
+		return error_set_errno(error, code, "cannot bind to port %u", settings->port);
+	/* Whoever came there would be told that the pool is elsewhere. */
+	if (server->listener->verbs && server->listener->verbs != server->device.verbs)
+		return error_set(error, -ENODEV, "%s is an address of %s, and the pool is on %s",
+				 settings->address,
+				 ibv_get_device_name(server->listener->verbs->device),
+				 ibv_get_device_name(server->device.verbs->device));
+	return 0;
 }
 
 static int start_listening(struct pool_server *server, struct error *error)
