@@ -74,12 +74,16 @@ static bool count_near(const json_t *facts, unsigned int *near, unsigned int *al
 {
 	struct cpulist local;
 	struct cpulist allowed;
+	struct cpulist online;
 	json_int_t nodes;
 
 	if (!advice_is_hardware(facts) || !advice_number(facts, "numa", "nodes", &nodes) ||
 	    nodes < 2 || !cpulist_parse(&local, advice_text(facts, "pcie", "local_cpulist")) ||
 	    !cpulist_parse(&allowed, advice_text(facts, "cpu", "allowed")))
 		return false;
+	/* Without a cpuset, those that are off may be used, too. */
+	if (cpulist_parse(&online, advice_text(facts, "cpu", "online")))
+		allowed = cpulist_both(&allowed, &online);
 	*near = cpulist_common(&local, &allowed);
 	*all = cpulist_count(&allowed);
 	return true;

@@ -12,6 +12,7 @@
 #include "bench/clients.h"
 #include "bench/command.h"
 #include "bench/dial.h"
+#include "bench/interrupt.h"
 #include "bench/inventory.h"
 #include "bench/pooling.h"
 #include "bench/protocol.h"
@@ -310,9 +311,7 @@ static int server_open(struct server *server, const struct settings *settings, s
 		return error->code;
 	/* Clients are served when nobody reads any more what is printed of them. */
 	signal(SIGPIPE, SIG_IGN);
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
+	interrupt_signals(&signals);
 	/* Before any thread starts: they inherit the mask. */
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	server->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -71,11 +71,16 @@ static int run_trials(struct trial *trial, const struct plan_case *wanted, uint6
 static int run_whole(struct sweep *sweep, struct trial *trial, const struct plan_case *wanted,
 		     struct result_case *found, struct error *error)
 {
+	struct error fault = {0};
+
 	if (wanted->parameters.needs) {
 		if (needs_find(trial, wanted, &found->needs, error))
 			return error->code;
 		/* What failed on purpose is no fault of the device. */
-		sweep_note(sweep, NULL);
+		if (sweep_note(sweep, NULL, &fault) == -ESHUTDOWN) {
+			trial->is_lost = true;
+			return error_set(error, fault.code, "%s", fault.text);
+		}
 	}
 	return run_trials(trial, wanted, wanted->parameters.trials, found, error);
 }
@@ -119,7 +124,7 @@ static void announce(struct trial *trial, const struct plan *plan, size_t next)
 }
 
 /* A case has had all its trials, or one that did not end well. */
-static void finish_case(const struct course *course, size_t number, struct error *fault)
+static void judge_case(const struct course *course, size_t number, struct error *fault)
 {
 	const struct plan_case *wanted = &course->plan->cases[number];
 	struct result_case *found = &course->result->cases[number];
@@ -131,7 +136,25 @@ static void finish_case(const struct course *course, size_t number, struct error
 	blame_reach(course->result, fault);
 	found->status = cases_status(fault);
 	snprintf(found->error, sizeof(found->error), "%s", fault->text);
-	course->view->ends(course->view, course->result, number);
+}
+
+static bool has_more(const struct plan *plan, size_t next)
+{
+	while (next < plan->n_cases && plan->cases[next].skipped[0])
+		next++;
+	return next < plan->n_cases;
+}
+
+/* Who has nothing more to ask need not know that the server ends. */
+static void note(const struct course *course, struct result_case *found, bool is_last,
+		 struct error *error)
+{
+	struct error fault = {0};
+
+	if (sweep_note(course->sweep, found, &fault) != -ESHUTDOWN || is_last)
+		return;
+	course->trial->is_lost = true;
+	error_set(error, fault.code, "%s", fault.text);
 }
 
 static void run_case(const struct course *course, size_t number, struct error *error)
@@ -140,18 +163,21 @@ static void run_case(const struct course *course, size_t number, struct error *e
 	const struct plan_case *wanted = &course->plan->cases[number];
 	struct result_case *found = &course->result->cases[number];
 	struct error fault = {0};
+	bool was_lost;
 
 	course->view->begins(course->view, course->result, number,
 			     plan_estimate_ns(course->plan, number));
 	if (!aim(trial, course->plan, number, course->result, &fault))
 		run_whole(course->sweep, trial, wanted, found, &fault);
+	was_lost = trial->is_lost;
 	/* After each, so that none is given what another one's packets did. */
-	if (!trial->is_lost) {
-		sweep_note(course->sweep, found);
+	if (!was_lost)
+		note(course, found, !has_more(course->plan, number + 1), error);
+	if (!trial->is_lost)
 		announce(trial, course->plan, number + 1);
-	}
-	finish_case(course, number, &fault);
-	if (trial->is_lost)
+	judge_case(course, number, &fault);
+	course->view->ends(course->view, course->result, number);
+	if (was_lost)
 		error_set(error, fault.code, "%s", fault.text);
 }
 
@@ -175,6 +201,25 @@ static uint64_t done_ns(const struct course *course, const struct turns *turns, 
 	       (uint64_t)((double)all * (double)n_done / (double)(turns->rounds * turns->count));
 }
 
+static bool has_ended(const struct course *course, const struct turns *turns, size_t i)
+{
+	const struct plan_case *wanted = &course->plan->cases[turns->first + i];
+
+	return !wanted->skipped[0] &&
+	       (turns->faults[i].code ||
+		course->result->cases[turns->first + i].n_trials == wanted->parameters.trials);
+}
+
+/* Whether nothing is left to be asked of the server. */
+static bool are_last(const struct course *course, const struct turns *turns)
+{
+	for (size_t i = 0; i < turns->count; i++)
+		if (!course->plan->cases[turns->first + i].skipped[0] &&
+		    !has_ended(course, turns, i))
+			return false;
+	return !has_more(course->plan, turns->first + turns->count);
+}
+
 /* One trial of each of them, from the first to the last, and the next time back again. */
 static void run_round(const struct course *course, const struct turns *turns, uint64_t round,
 		      struct error *error)
@@ -196,24 +241,24 @@ static void run_round(const struct course *course, const struct turns *turns, ui
 		if (trial->is_lost)
 			error_set(error, fault->code, "%s", fault->text);
 		else
-			sweep_note(course->sweep, found);
+			note(course, found, are_last(course, turns), error);
 	}
 }
 
-/* Those that were under way when the server was lost have no figures. */
+/*
+ * Those that were under way when the server was lost have no figures. None is shown before all
+ * are what they are: the document that is written then has all of them.
+ */
 static void finish_turns(const struct course *course, const struct turns *turns)
 {
-	for (size_t i = 0; i < turns->count; i++) {
-		const struct plan_case *wanted = &course->plan->cases[turns->first + i];
-		struct result_case *found = &course->result->cases[turns->first + i];
-
-		if (wanted->skipped[0])
-			continue;
-		if (turns->faults[i].code || found->n_trials == wanted->parameters.trials)
-			finish_case(course, turns->first + i, &turns->faults[i]);
+	for (size_t i = 0; i < turns->count; i++)
+		if (has_ended(course, turns, i))
+			judge_case(course, turns->first + i, &turns->faults[i]);
 		else
-			result_drop_trials(found);
-	}
+			result_drop_trials(&course->result->cases[turns->first + i]);
+	for (size_t i = 0; i < turns->count; i++)
+		if (course->result->cases[turns->first + i].n_trials || turns->faults[i].code)
+			course->view->ends(course->view, course->result, turns->first + i);
 }
 
 /*

@@ -102,7 +102,7 @@ static int take_order(struct drive *drive, const struct responder_terms *terms,
 	drive->result = (struct result){.version = VERBMARK_VERSION, .command = json_pack("[]")};
 	code = plan_open_case(&drive->plan, &wanted->parameters, wanted->host, wanted->port, error);
 	drive->plan.wait_ms = wanted->wait_ms;
-	drive->gate_ms = protocol_drive_ms(&wanted->parameters, wanted->wait_ms);
+	drive->gate_ms = protocol_drive_ms(wanted->op, &wanted->parameters, wanted->wait_ms);
 	drive->plan.device = terms->device;
 	drive->result.plan = json_incref(drive->plan.made);
 	drive->sweep.secret = *terms->secret;

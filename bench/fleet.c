@@ -103,15 +103,21 @@ static void close_flow(struct fleet *fleet, struct fleet_flow *flow)
 		control_close(&flow->control);
 }
 
-/* Whether it is what was asked for; sums of all flows are to be no more than can be counted. */
+/* Whether it is what was asked for. */
 static bool is_answer(const struct fleet *fleet, const struct result_case *line)
 {
 	const struct parameters *p = &fleet->wanted->parameters;
 
 	return !strcmp(line->op, fleet->wanted->op->name) && line->size == p->size &&
-	       !strcmp(line->metric, "bw") && line->n_trials == p->trials && line->windows &&
-	       line->messages < (uint64_t)INT64_MAX / HOSTS_FLOWS / p->size &&
-	       line->duration_ns < (uint64_t)INT64_MAX / HOSTS_FLOWS;
+	       !strcmp(line->metric, "bw") && line->n_trials == p->trials && line->windows;
+}
+
+/* Whether sums of all flows are no more than can be counted. */
+static bool is_countable(const struct fleet *fleet, const struct result_case *line)
+{
+	uint64_t most = (uint64_t)INT64_MAX / fleet->n_flows;
+
+	return line->messages < most / line->size && line->duration_ns < most;
 }
 
 static bool has_time(const struct result_case *line)
@@ -138,6 +144,11 @@ static int take(const struct fleet *fleet, struct fleet_flow *flow, const json_t
 		if (!is_answer(fleet, line))
 			return error_set(error, -EPROTO, "%s has run another case",
 					 flow->from->label);
+		if (!is_countable(fleet, line))
+			return error_set(error, -EOVERFLOW,
+					 "%s tells of more bytes than can be added up: give the "
+					 "trials a shorter -D",
+					 flow->from->label);
 		return has_time(line) ? 0
 				      : error_set(error, -ETIMEDOUT,
 						  "no message was through in one of the trials: "
@@ -156,8 +167,8 @@ static int take(const struct fleet *fleet, struct fleet_flow *flow, const json_t
 static int hear(struct fleet *fleet, struct fleet_flow *flow, const char *type, json_t **message,
 		struct error *error)
 {
-	unsigned int timeout_ms =
-		protocol_drive_ms(&fleet->wanted->parameters, fleet->plan->wait_ms);
+	unsigned int timeout_ms = protocol_drive_ms(fleet->wanted->op, &fleet->wanted->parameters,
+						    fleet->plan->wait_ms);
 	int code = control_receive(&flow->control, message, timeout_ms, error);
 
 	if (code)
@@ -395,7 +406,7 @@ static int launch(struct fleet *fleet, struct error *error)
 	for (size_t i = 0; i < fleet->hosts.count && !code; i++) {
 		struct host *host = &fleet->hosts.host[i];
 
-		server.port = host->port == CONTROL_PORT ? 0 : host->port;
+		server.port = host->port;
 		server.token = i ? fleet->launches[0].token : NULL;
 		code = launch_start(&fleet->launches[i], fleet->plan->launch, host->name, &server,
 				    error);
@@ -459,7 +470,8 @@ static int prepare(struct fleet *fleet, struct error *error)
 	int code = cases_make(plan, fleet->result, error);
 
 	if (!code)
-		code = hosts_parse(&fleet->hosts, plan->host, plan->port, error);
+		code = hosts_parse(&fleet->hosts, plan->host,
+				   plan->launch ? plan->port : plan_port(plan), error);
 	if (!code && plan->secret_file)
 		code = secret_read(&fleet->secret, plan->secret_file, error);
 	if (!code && plan->launch)

@@ -238,12 +238,14 @@ int inventory_unknown(const struct device_list *list, const char *wish, struct e
 	const char *slash = strrchr(wish, '/');
 	char device[64] = "";
 	struct inventory_wish of = {.device = device};
+	unsigned long port;
 	char *end;
 
 	if (slash) {
 		snprintf(device, sizeof(device), "%.*s", (int)(slash - wish), wish);
-		of.device_port = (unsigned int)strtoul(slash + 1, &end, 10);
-		if (of.device_port && !*end && inventory_has_device(list, device))
+		port = strtoul(slash + 1, &end, 10);
+		of.device_port = (uint8_t)port;
+		if (port && port <= UINT8_MAX && !*end && inventory_has_device(list, device))
 			return inventory_no_port(list, &of, error);
 	}
 	return device_unknown(list, wish, error);

@@ -2,6 +2,7 @@
 #include "bench/lane.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,11 @@
  * gone. One that is there may have much memory to touch, or a disk to wait for, before it comes.
  */
 #define CLIENT_MS 60000
+
+/* Memory that is touched and registered in that time, if it is slow. */
+#define BYTES_PER_MS (256U << 10)
+/* What a queue pair takes to be made, and listened for. */
+#define PAIR_MS 10
 
 /* A completion takes no longer than this: on a link of 100 Mb/s, say. */
 #define STALLED_NS          (5 * NS_PER_S)
@@ -175,7 +181,8 @@ static int build(struct lane *lane, const struct lane_wish *wanted, struct error
 	if (!code)
 		code = ground_open(&lane->ground, lane->device.verbs, &settings, error);
 	if (!code && has_other(lane))
-		code = buffer_open(&lane->other, p->size, other_pages(lane), settings.numa_node,
+		code = buffer_open(&lane->other, p->size, other_pages(lane),
+				   settings.numa_node == -1 ? wish.device_node : settings.numa_node,
 				   error);
 	if (!code && lane->shape->is_atomic)
 		code = limits_operation(lane->transport, POST_FETCH_ADD, &lane->ground.device,
@@ -304,7 +311,10 @@ struct limits lane_limits(const struct parameters *parameters, const struct lane
 	/* Of what connects, at either end. */
 	bool makes_pair = shape->makes_pair && (shape->connects || !is_server);
 	bool makes_cq = shape->makes_cq && !is_server;
-	bool posts_reads = shape->is_read && (!is_server || parameters->bidirectional);
+	/* A notification is answered by a read of one's own. */
+	bool is_answered = shape->is_notified && parameters->metric == METRIC_LAT;
+	bool posts_reads =
+		shape->is_read && (!is_server || parameters->bidirectional || is_answered);
 	bool registers_each = parameters->registration == REGISTRATION_EACH && !is_server;
 	uint32_t n_lanes = pattern_lanes(parameters, is_server);
 	struct lane lane = {
@@ -342,6 +352,24 @@ struct limits lane_limits(const struct parameters *parameters, const struct lane
 			       ? 0
 			       : limits_mtu((unsigned int)parameters->mtu),
 	};
+}
+
+static uint64_t setup_ms(const struct parameters *parameters, const struct lane_shape *shape,
+			 bool is_server)
+{
+	struct limits limits = lane_limits(parameters, shape, is_server);
+
+	return limits.memory_bytes / BYTES_PER_MS * limits.regions +
+	       (uint64_t)limits.queue_pairs * PAIR_MS;
+}
+
+unsigned int lane_setup_ms(const struct parameters *parameters, const struct lane_shape *shape)
+{
+	uint64_t near_ms = setup_ms(parameters, shape, false);
+	uint64_t far_ms = setup_ms(parameters, shape, true);
+	uint64_t ms = near_ms > far_ms ? near_ms : far_ms;
+
+	return ms < INT_MAX / 4 ? (unsigned int)ms : INT_MAX / 4;
 }
 
 int lane_stop(struct lane *lane, struct error *error)

@@ -148,6 +148,9 @@ void lane_close(struct lane *lane);
 struct limits lane_limits(const struct parameters *parameters, const struct lane_shape *shape,
 			  bool is_server);
 
+/* How long one end's memory and queue pairs may take to be set up: beside any answer. */
+unsigned int lane_setup_ms(const struct parameters *parameters, const struct lane_shape *shape);
+
 /* Settings for the context of each flow. */
 struct rdma_settings lane_settings(const struct lane *lane);
 

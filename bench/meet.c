@@ -10,6 +10,7 @@
 #include "bench/secret.h"
 #include "core/address.h"
 #include "core/context.h"
+#include "core/memory.h"
 #include "core/pair.h"
 
 static bool is_by_hand(const struct lane *lane)
@@ -138,13 +139,19 @@ static json_t *list_of(const struct lane *lane, json_t *message, const char *nam
 }
 
 /* Into a list of all lanes', at its number. */
-static void put(const struct lane *lane, json_t *list, unsigned int flow, json_t *member)
+static int put(const struct lane *lane, json_t *list, unsigned int flow, json_t *member,
+	       struct error *error)
 {
 	unsigned int number = lane_flow_number(lane, flow);
 
 	while (json_array_size(list) <= number)
-		json_array_append_new(list, json_null());
-	json_array_set_new(list, number, member);
+		if (json_array_append_new(list, json_null())) {
+			json_decref(member);
+			return memory_refused(error, "tell of queue pairs");
+		}
+	if (json_array_set_new(list, number, member))
+		return memory_refused(error, "tell of queue pairs");
+	return 0;
 }
 
 /* That of a flow in it. */
@@ -163,29 +170,36 @@ static int offer_pairs(struct lane *lane, const struct meet_end *own, json_t *me
 	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
 		code = open_pair(lane, &lane->flows[i], own, error);
 		if (!code)
-			put(lane, pairs, i, encode_pair(&lane->flows[i].context));
+			code = put(lane, pairs, i, encode_pair(&lane->flows[i].context), error);
 	}
 	return code;
 }
 
+static int check_place(const struct meet_end *own, struct sockaddr_storage *place, const char *hint,
+		       struct error *error)
+{
+	char text[ADDRESS_TEXT];
+
+	address_unmap(place);
+	if (!own->allow || allow_permits(own->allow, (struct sockaddr *)place))
+		return 0;
+	return error_set(error, -EACCES,
+			 "the other end's queue pairs are at %s, which is of no network of 'serve "
+			 "--allow' here: %sadd it there",
+			 address_text((struct sockaddr *)place, text), hint);
+}
+
 /* On Ethernet a GID is the address that all which is sent goes to, whoever is there. */
-static int check_place(const struct flow *flow, const struct meet_end *own,
-		       const struct pair_address *other, struct error *error)
+static int check_gid(const struct flow *flow, const struct meet_end *own,
+		     const struct pair_address *other, struct error *error)
 {
 	bool is_ethernet = flow->context.state->port.link_layer == IBV_LINK_LAYER_ETHERNET;
 	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6};
 	struct sockaddr_storage place = {0};
-	char text[ADDRESS_TEXT];
 
 	memcpy(&in6.sin6_addr, other->gid, sizeof(other->gid));
 	memcpy(&place, &in6, sizeof(in6));
-	address_unmap(&place);
-	if (!own->allow || !is_ethernet || allow_permits(own->allow, (struct sockaddr *)&place))
-		return 0;
-	return error_set(error, -EACCES,
-			 "the other end's queue pairs are at %s, which is of no network of 'serve "
-			 "--allow' here: take another --gid-index, or add it there",
-			 address_text((struct sockaddr *)&place, text));
+	return is_ethernet ? check_place(own, &place, "take another --gid-index, or ", error) : 0;
 }
 
 static int connect_pairs(struct lane *lane, const struct meet_end *own, json_t *message,
@@ -202,7 +216,7 @@ static int connect_pairs(struct lane *lane, const struct meet_end *own, json_t *
 
 		code = meet_read_pair(&other, member_of(lane, pairs, i), error);
 		if (!code)
-			code = check_place(&lane->flows[i], own, &other, error);
+			code = check_gid(&lane->flows[i], own, &other, error);
 		if (!code)
 			code = pair_connect(&lane->flows[i].context, &other, error);
 	}
@@ -261,7 +275,8 @@ static int answer_ports(struct lane *lane, const struct meet_end *own, json_t *a
 	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
 		code = listen_for(lane, &lane->flows[i], own, salt, error);
 		if (!code)
-			put(lane, ports, i, json_integer(lane->flows[i].context.port));
+			code = put(lane, ports, i, json_integer(lane->flows[i].context.port),
+				   error);
 	}
 	if (!code)
 		json_object_set_new(answer, "address", json_string(lane->flows[0].context.address));
@@ -300,8 +315,14 @@ static int connect_to(struct lane *lane, struct flow *flow, const struct meet_en
 		      const struct meet_target *target, struct error *error)
 {
 	struct rdma_context *context = &flow->context;
+	struct sockaddr_storage place;
 	int code;
 
+	if (!address_parse(&place, target->address))
+		return error_set(error, -EPROTO, "the server does not say where it listens");
+	code = check_place(own, &place, "", error);
+	if (code)
+		return code;
 	begin(lane, flow);
 	code = context_use(context, &lane->ground, error);
 	if (code)

@@ -463,7 +463,7 @@ int plan_read(struct plan *plan, const char *text, size_t length, const char *pa
 	json_t *whole;
 	int code;
 
-	*plan = (struct plan){.port = CONTROL_PORT, .file = path};
+	*plan = (struct plan){.file = path};
 	code = preset_parse(text, length, path, &whole, error);
 	if (!code)
 		code = unfold(path, whole, &base, error);
@@ -495,7 +495,7 @@ int plan_finish(struct plan *plan, const char *preset, struct error *error)
 
 int plan_parse(struct plan *plan, const char *preset, int argc, char *argv[], struct error *error)
 {
-	*plan = (struct plan){.port = CONTROL_PORT, .preset = preset};
+	*plan = (struct plan){.preset = preset};
 	return option_parse(preset ? &plan_preset_options : &plan_options, argc, argv, plan, error);
 }
 
@@ -527,6 +527,11 @@ int plan_open_case(struct plan *plan, const struct parameters *wanted, const cha
 	plan->n_cases = 1;
 	make_case(plan, plan->cases, ops[wanted->op], *wanted);
 	return plan_check(plan, error);
+}
+
+uint16_t plan_port(const struct plan *plan)
+{
+	return plan->port ? plan->port : CONTROL_PORT;
 }
 
 void plan_close(struct plan *plan)

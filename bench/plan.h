@@ -37,7 +37,7 @@ struct plan {
 	const char *file;
 	const char *preset;
 	const char *usual; /* the preset where nothing says what is measured; else NULL */
-	uint16_t port;
+	uint16_t port;     /* 0: nobody has said, see plan_port */
 	unsigned int wait_ms;
 	bool no_save;
 	bool is_redacted;
@@ -84,6 +84,9 @@ int plan_read(struct plan *plan, const char *text, size_t length, const char *pa
 int plan_open_case(struct plan *plan, const struct parameters *wanted, const char *host,
 		   uint16_t port, struct error *error);
 void plan_close(struct plan *plan);
+
+/* The server's TCP port, if it runs already. */
+uint16_t plan_port(const struct plan *plan);
 
 /*
  * Of how many cases, from this one on, the trials are to be run in turn; those that cannot

@@ -33,7 +33,7 @@ static int parse_hosts(const struct plan *plan, struct hosts *hosts, struct erro
 		return error_set(error, -EINVAL,
 				 "--device, --device-port and --server-device are for one HOST: of "
 				 "several each has its 'serve --device'");
-	return hosts_parse(hosts, plan->host, plan->port, error);
+	return hosts_parse(hosts, plan->host, plan_port(plan), error);
 }
 
 static int check_cases(struct plan *plan, struct hosts *hosts, struct hosts_flow *flows,

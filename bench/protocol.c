@@ -192,10 +192,12 @@ int protocol_read_case(json_t *message, struct protocol_case *wanted, struct err
 	return decode(object, &wanted->op, &wanted->parameters, error);
 }
 
-unsigned int protocol_drive_ms(const struct parameters *wanted, unsigned int wait_ms)
+unsigned int protocol_drive_ms(const struct op *op, const struct parameters *wanted,
+			       unsigned int wait_ms)
 {
-	/* It reaches the other server, which has as long for its answers. */
+	/* It reaches the other server, which has as long for its answers. Both set up, in turn. */
 	uint64_t sum = 3ULL * PROTOCOL_ANSWER_MS + wait_ms +
+		       2ULL * lane_setup_ms(wanted, &op->shape) +
 		       (wanted->warmup_ns + wanted->duration_ns) / NS_PER_MS;
 
 	return sum > INT_MAX ? INT_MAX : (unsigned int)sum;

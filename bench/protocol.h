@@ -103,7 +103,8 @@ struct protocol_drive {
 };
 
 /* How long it may take until such a case is ready, and until it is over from then on. */
-unsigned int protocol_drive_ms(const struct parameters *wanted, unsigned int wait_ms);
+unsigned int protocol_drive_ms(const struct op *op, const struct parameters *wanted,
+			       unsigned int wait_ms);
 
 json_t *protocol_drive(const struct parameters *wanted, const char *host, uint16_t port,
 		       unsigned int wait_ms);

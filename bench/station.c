@@ -140,7 +140,7 @@ double station_counted(const struct station *station, const struct protocol_stop
 	if (!now_ns)
 		return -1;
 	/* It may have begun late. */
-	return windows_between(station->windows,
+	return windows_between(station->windows, now_ns,
 			       now_ns > stop->from_ns ? now_ns - stop->from_ns : 0,
 			       now_ns > stop->until_ns ? now_ns - stop->until_ns : 0);
 }

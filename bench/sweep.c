@@ -170,21 +170,24 @@ static void keep_counters(struct sweep *sweep, struct result_case *found, json_t
 	found->counters = json_pack("{s:o, s:o*}", "client", sums[0], "server", sums[1]);
 }
 
-void sweep_note(struct sweep *sweep, struct result_case *found)
+int sweep_note(struct sweep *sweep, struct result_case *found, struct error *error)
 {
 	struct error ignored = {0};
 	json_t *moved = NULL;
 	json_t *answer;
+	int code = control_send(&sweep->control, protocol_note(false), error);
 
-	if (control_send(&sweep->control, protocol_note(false), &ignored))
-		return;
+	if (code)
+		return code;
 	witness_note(&sweep->witness, &moved, &ignored);
-	if (!hear(sweep, "noted", &answer, NOTE_MS, &ignored)) {
+	code = hear(sweep, "noted", &answer, NOTE_MS, error);
+	if (!code) {
 		if (found && moved)
 			keep_counters(sweep, found, moved, json_object_get(answer, "counters"));
 		json_decref(answer);
 	}
 	json_decref(moved);
+	return code;
 }
 
 /* How noisy it is at the server, once all is over. */
@@ -223,7 +226,7 @@ static int find_server(struct sweep *sweep, const struct plan *plan, struct erro
 {
 	/* On one machine, as whoever asks for it means: the server is on the same device. */
 	const struct launch_server server = {
-		.port = plan->port == CONTROL_PORT ? 0 : plan->port,
+		.port = plan->port,
 		.device = choose_has_soft() ? CHOOSE_SOFT : NULL,
 	};
 	bool is_here = !plan->host;
@@ -231,10 +234,10 @@ static int find_server(struct sweep *sweep, const struct plan *plan, struct erro
 
 	sweep->host = is_here ? "127.0.0.1" : plan->host;
 	sweep->who = is_here ? "the server" : plan->host;
-	sweep->port = plan->port;
+	sweep->port = plan_port(plan);
 	if (plan->secret_file)
 		code = secret_read(&sweep->secret, plan->secret_file, error);
-	if (is_here || plan->launch)
+	if (!code && (is_here || plan->launch))
 		code = launch_start(&sweep->launch, plan->launch, plan->host, &server, error);
 	/* One that is for this run alone knows its token, which crosses no wire. */
 	if (sweep->launch.pid && !code) {

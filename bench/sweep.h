@@ -60,9 +60,10 @@ int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *resul
 
 /*
  * What the devices have counted since the last time, as far as both ends can tell: it
- * is the case's. Without a case it is forgotten. Both look at the same time.
+ * is the case's. Without a case it is forgotten. Both look at the same time. -ESHUTDOWN: the
+ * server serves no longer, and why; any other error is of no consequence but that.
  */
-void sweep_note(struct sweep *sweep, struct result_case *found);
+int sweep_note(struct sweep *sweep, struct result_case *found, struct error *error);
 
 void sweep_close(struct sweep *sweep);
 

@@ -13,20 +13,13 @@
 #include "bench/protocol.h"
 #include "core/memory.h"
 
-/* Memory that is touched and registered in that time, if it is slow. */
-#define BYTES_PER_MS (256U << 10)
-/* What a queue pair takes to be made, and listened for. */
-#define PAIR_MS 10
-
 static int receive(struct trial *trial, json_t **message, struct error *error)
 {
 	unsigned int timeout_ms = trial->answer_ms ? trial->answer_ms : PROTOCOL_ANSWER_MS;
 
-	/* The server has as much memory to touch, and to register. */
-	timeout_ms += (unsigned int)(trial->lane.ground.buffer_size * trial->team.n / BYTES_PER_MS);
-	/* And as many queue pairs. */
+	/* The server has as much memory to touch, and to register, and as many queue pairs. */
 	if (trial->lane.parameters)
-		timeout_ms += pattern_pairs(trial->lane.parameters) * PAIR_MS;
+		timeout_ms += lane_setup_ms(trial->lane.parameters, trial->lane.shape);
 	return control_await(trial->control, message, timeout_ms, trial->stop, error);
 }
 
@@ -243,7 +236,7 @@ static bool is_shared(const struct plan_case *wanted)
 						       : op_is_answered(wanted->op, wanted->kind);
 }
 
-/* The server's windows are of 1 ms: of less time than that the share of all says more. */
+/* The server's windows are of 1 ms and more: of less time the share of all says more. */
 #define COUNTED_LEAST_NS (20 * NS_PER_MS)
 
 /*
@@ -323,6 +316,10 @@ static int compare_notes(struct trial *trial, const struct plan_case *wanted,
 		return count_arrived(trial, wanted, found, error);
 	found->lost = gather_lost(trial);
 	found->sent = found->warmup.messages + found->messages + found->lost;
+	if (p->metric == METRIC_LAT && !found->messages)
+		return error_set(error, -ETIMEDOUT,
+				 "none of the messages was answered while it was measured: on RC "
+				 "they would be sent again");
 	return 0;
 }
 

@@ -393,7 +393,9 @@ json_t *document_make_case(const struct result_case *line, struct document_bins 
 
 	if (!line->is_imported)
 		failed |= json_object_set_new(object, "server_cq", json_string(line->server_cq));
-	failed |= json_object_set_new(object, "trials", make_trials(line));
+	failed |= json_object_set_new(object, "trials",
+				      line->status == RESULT_COMPLETE ? make_trials(line)
+								      : json_array());
 	failed |= json_object_set_new(object, "status",
 				      json_string(result_status_name(line->status)));
 	if (line->error[0])
@@ -409,7 +411,7 @@ json_t *document_make_case(const struct result_case *line, struct document_bins 
 	if (line->client_place.cpus[0] || line->server_place.cpus[0])
 		failed |= json_object_set_new(object, "placement", make_placement(line));
 	failed |= add_chosen(object, line);
-	if (line->n_trials)
+	if (line->n_trials && line->status == RESULT_COMPLETE)
 		failed |= add_figures(object, line, aside);
 	return document_whole(object, failed);
 }

@@ -28,7 +28,7 @@ struct name {
  * Of each end two names, and one more, each of them whole or to its first dot; of each party
  * one more, that which was given, also without its port.
  */
-#define NAMES_MAX (10 + 7 * PARTIES_MAX)
+#define NAMES_MAX (10 + 12 * PARTIES_MAX)
 
 struct names {
 	struct name name[NAMES_MAX];
@@ -90,15 +90,22 @@ static void put_name(struct names *names, struct name name)
 }
 
 /* Whole, and to its first dot, which of an address is none. */
-static void add_name(struct names *names, const char *text, const char *instead)
+static void add_part(struct names *names, const char *text, size_t length, const char *instead)
 {
-	size_t length = text ? strlen(text) : 0;
-	size_t host = text && !is_address(text) ? strcspn(text, ".") : length;
+	size_t host = strcspn(text, ".");
+	char word[64];
 
+	snprintf(word, sizeof(word), "%.*s", (int)length, text);
 	if (length)
 		put_name(names, (struct name){text, length, instead});
-	if (host && host < length)
+	if (host && host < length && !(length < sizeof(word) && is_address(word)))
 		put_name(names, (struct name){text, host, instead});
+}
+
+static void add_name(struct names *names, const char *text, const char *instead)
+{
+	if (text)
+		add_part(names, text, strlen(text), instead);
 }
 
 /* Of an end, and of its facts. */
@@ -111,18 +118,33 @@ static void add_end(struct names *names, const json_t *end, const char *instead)
 }
 
 /* With its port, and without. */
-static void add_party(struct names *names, const char *text, const char *instead)
+static void add_party(struct names *names, const char *text, size_t length, const char *instead)
 {
-	const char *colon = text ? strchr(text, ':') : NULL;
+	const char *colon = memchr(text, ':', length);
 
-	add_name(names, text, instead);
-	if (colon && colon != text && !strchr(colon + 1, ':'))
-		put_name(names, (struct name){text, (size_t)(colon - text), instead});
+	if (colon && colon != text &&
+	    !memchr(colon + 1, ':', length - (size_t)(colon + 1 - text))) {
+		put_name(names, (struct name){text, length, instead});
+		length = (size_t)(colon - text);
+	}
+	add_part(names, text, length, instead);
+}
+
+/* As the user wrote the host, or several of them, so do messages. */
+static void add_wanted(struct names *names, const char *wanted)
+{
+	while (wanted) {
+		size_t length = strcspn(wanted, ",");
+
+		add_party(names, wanted, length, gone);
+		wanted = wanted[length] ? wanted + length + 1 : NULL;
+	}
 }
 
 static void add_parties(struct names *names, const json_t *parties)
 {
 	const json_t *party;
+	const char *name;
 	size_t i;
 
 	json_array_foreach(parties, i, party)
@@ -130,8 +152,9 @@ static void add_parties(struct names *names, const json_t *parties)
 		if (i == PARTIES_MAX)
 			break;
 		snprintf(names->party[i], sizeof(names->party[i]), "host %zu", i + 1);
-		add_party(names, json_string_value(json_object_get(party, "name")),
-			  names->party[i]);
+		name = json_string_value(json_object_get(party, "name"));
+		if (name)
+			add_party(names, name, strlen(name), names->party[i]);
 		add_end(names, party, names->party[i]);
 	}
 }
@@ -145,8 +168,7 @@ static void find_names(struct names *names, const json_t *before, const char *wa
 	add_parties(names, json_object_get(before, "parties"));
 	for (size_t i = 0; i < ARRAY_LENGTH(ends); i++)
 		add_end(names, json_object_get(hosts, ends[i]), ends[i]);
-	/* As the user wrote the host, so do messages. */
-	add_name(names, wanted, gone);
+	add_wanted(names, wanted);
 }
 
 /* The length of an address that begins here; 0: none does. It may have a port behind. */

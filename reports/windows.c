@@ -82,19 +82,21 @@ void windows_forget(struct windows *windows, uint64_t messages)
 	windows->rest = messages;
 }
 
-double windows_between(const struct windows *windows, uint64_t from_ns, uint64_t until_ns)
+double windows_between(const struct windows *windows, uint64_t counted_ns, uint64_t from_ns,
+		       uint64_t until_ns)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < windows->count; i++) {
 		uint64_t begin = i * windows->window_ns;
-		uint64_t end = begin + windows->window_ns;
+		uint64_t whole = begin + windows->window_ns;
+		uint64_t end = begin < counted_ns && counted_ns < whole ? counted_ns : whole;
 		uint64_t low = begin < from_ns ? from_ns : begin;
 		uint64_t high = end > until_ns ? until_ns : end;
 
 		if (low < high)
 			sum += (double)windows->messages[i] * (double)(high - low) /
-			       (double)windows->window_ns;
+			       (double)(end - begin);
 	}
 	return sum;
 }

@@ -74,8 +74,12 @@ void windows_lay_over(struct windows *into, const struct windows *from);
  */
 int windows_append(struct windows *into, const struct windows *from, struct error *error);
 
-/* Messages of that time, of windows that are not finished: a part of one has its share. */
-double windows_between(const struct windows *windows, uint64_t from_ns, uint64_t until_ns);
+/*
+ * Messages of that time, of windows that are not finished: a part of one has its share. The last
+ * one is as long as it was until messages were counted no longer.
+ */
+double windows_between(const struct windows *windows, uint64_t counted_ns, uint64_t from_ns,
+		       uint64_t until_ns);
 
 /* All messages, with those in rest. */
 uint64_t windows_total(const struct windows *windows);

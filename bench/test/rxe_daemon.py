@@ -4,6 +4,7 @@
 import fcntl
 import os
 import re
+import signal
 import socket
 import struct
 import subprocess
@@ -14,8 +15,8 @@ import unittest
 import documents
 from limits import FEW_DESCRIPTORS, LIMITS, check_left_out
 from verbmark import (
-    ADDRESS, ALIVE, CASE, DEVICE, HELLO, LIMIT, PATIENCE, VERBMARK, Ended, Peer, Program, Server,
-    by_hand, client, frame, measure, verbmark, wait_until,
+    ADDRESS, ALIVE, CASE, DEVICE, HELLO, LIMIT, PATIENCE, VERBMARK, Ended, Peer, Program, Relay,
+    Server, by_hand, client, frame, measure, verbmark, wait_until,
 )
 
 
@@ -130,6 +131,20 @@ class Limits(unittest.TestCase):
             self.assertEqual(documents.read(path)["cases"][0]["status"], "interrupted")
             self.assertLess(ended.seconds, LIMIT)
             measure(server, "-n", 50)
+        os.unlink(path)
+
+    def test_stopped_between_cases(self):
+        """What comes in the place of an answer is why, and the next case does not fail of it."""
+        path = f"{os.environ['OUT']}/between.json"
+        with Server() as server, Relay(server, "note") as relay:
+            program = client("-s", "64,128", "-n", 50, "--json", path, port=relay.port)
+            self.addCleanup(program.kill)
+            relay.wait()
+            server.signal(signal.SIGTERM)
+            self.assertEqual(program.wait(LIMIT), 1)
+        self.assertIn("the server was stopped", program.errors)
+        self.assertEqual([case["status"] for case in documents.read(path)["cases"]],
+                         ["complete", "interrupted"])
         os.unlink(path)
 
     def test_pause(self):

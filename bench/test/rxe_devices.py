@@ -7,7 +7,7 @@ import re
 import subprocess
 import unittest
 
-from verbmark import ADDRESS, Server, client, counter, verbmark, wait_until
+from verbmark import ADDRESS, DEVICE, Server, client, counter, verbmark, wait_until
 
 
 def ask(*command):
@@ -186,3 +186,46 @@ class Doctor(unittest.TestCase):
             self.assertIsNone(busy.process.poll())
         self.assertGreater(counters["sent_pkts"], 100)
         self.assertGreater(counters["rcvd_pkts"], 100)
+
+
+SPARE, SPARE_ADDRESS = "spare0", "10.98.0.1"
+
+
+def shell(command):
+    return subprocess.run(command, shell=True, check=False, capture_output=True, text=True)
+
+
+class Spare(unittest.TestCase):
+    """A pool where there is a second device, behind the first one in every list."""
+
+    @classmethod
+    def setUpClass(cls):
+        made = shell(
+            "modprobe -q veth; ip link add vmspare0 type veth peer name vmspare1 && "
+            f"ip address add {SPARE_ADDRESS}/24 dev vmspare0 && "
+            "ip link set vmspare0 up && ip link set vmspare1 up && "
+            f"rdma link add {SPARE} type rxe netdev vmspare0"
+        )
+        if made.returncode:
+            cls.tearDownClass()
+            raise AssertionError(made.stderr)
+        wait_until(lambda: "state ACTIVE" in shell(f"rdma link show {SPARE}/1").stdout,
+                   what="the second device")
+
+    @classmethod
+    def tearDownClass(cls):
+        shell(f"rdma link delete {SPARE}; ip link delete vmspare0")
+
+    def test_it_is_on_the_device_of_its_address(self):
+        with Server("--bind", SPARE_ADDRESS, "--pool", "1m") as server:
+            wait_until(lambda: "pool: " in "\n".join(server.out), what="the pool")
+            self.assertIn(f" on {SPARE}, ", "\n".join(server.out))
+            ended = verbmark("pool", SPARE_ADDRESS, "-p", server.port, "-d", SPARE)
+        self.assertEqual((ended.status, ended.err), (0, ""))
+
+    def test_an_address_of_another_device(self):
+        ended = verbmark("serve", "-p", "0", "-d", DEVICE, "--bind", SPARE_ADDRESS, "--pool", "1m")
+        self.assertEqual(ended.status, 1)
+        self.assertIn(
+            f"{SPARE_ADDRESS} is an address of {SPARE}, and the pool is on {DEVICE}", ended.err
+        )

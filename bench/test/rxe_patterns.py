@@ -291,6 +291,33 @@ class AmongHosts(Checked):
                     answer["reason"], "192.0.2.99 is of no network of 'serve --allow' here"
                 )
 
+    def test_queue_pairs_of_others(self):
+        """Nor does it connect to where one says that it listens, but is not."""
+        def lie(sock):
+            peer = Peer(sock)
+            peer.expect("hello")
+            peer.send({"type": "welcome", "protocol": 4, "version": "0", "host": "n9",
+                       "devices": [PORT]})
+            while message := peer.receive():
+                if message["type"] == "describe":
+                    peer.send({"type": "description", "facts": {}})
+                if message["type"] == "case":
+                    peer.send({"type": "listening", "address": "192.0.2.99", "ports": [4711]})
+                if message["type"] == "stop":
+                    peer.send({"type": "failed", "reason": "no"})
+                if message["type"] == "note":
+                    peer.send({"type": "noted"})
+
+        with Server("--drive", "--allow", "127.0.0.1/32,::1/128") as other, Impostor(lie) as liar:
+            with Peer.dial(other.port, "127.0.0.1") as peer:
+                peer.send(HELLO)
+                peer.expect("welcome")
+                peer.send({"type": "drive", "host": "127.0.0.1", "port": liar.port, "wait_ms": 0,
+                           "parameters": {"op": "write", "metric": "bw"}})
+                case, = peer.expect("driven")["document"]["cases"]
+        self.assertIn("the other end's queue pairs are at 192.0.2.99, which is of no network of "
+                      "'serve --allow' here: add it there", case["error"])
+
     def test_who_tells_of_another_case(self):
         """What is shown is what was asked for, or nothing."""
         document = measure(self.servers[0], "--metric", "bw", *SPELL).document

@@ -105,6 +105,21 @@ class Turns(Served):
             self.assertEqual(statuses[f"{op}/lat/64/poll/pinoff"], "interrupted")
         self.assertEqual([case["trials"] for case in document["cases"]], [[]] * 4)
 
+    def test_killed(self):
+        """What ended before it was is there, and can be read, whatever else is under way."""
+        path = f"{os.environ['OUT']}/killed.json"
+        program = client("--metric", "lat,bw", "-s", "64,128,256", "-D", "100ms", "--trials", 3,
+                         "--interleave", "--json", path, "--progress", port=self.server.port)
+        self.addCleanup(program.kill)
+        wait_until(lambda: "send/bw/" in program.errors, what="the second list")
+        program.signal(signal.SIGKILL)
+        program.wait(LIMIT)
+        subprocess.run([VERBMARK, "report", path], check=True, capture_output=True, timeout=LIMIT)
+        cases = documents.read(path)["cases"]
+        os.unlink(path)
+        self.assertEqual([(case["metric"], case["status"]) for case in cases],
+                         [("lat", "complete")] * 3 + [("bw", "interrupted")] * 3)
+
 
 class Registered(Served):
     def test_each_message(self):

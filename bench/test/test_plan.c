@@ -97,7 +97,8 @@ static void test_defaults(void **unused)
 	assert_null(plan.server_device);
 	assert_null(plan.json);
 	assert_null(plan.launch);
-	assert_int_equal(plan.port, 7471);
+	assert_int_equal(plan.port, 0);
+	assert_int_equal(plan_port(&plan), 7471);
 	assert_int_equal(plan.wait_ms, 0);
 	assert_false(plan.no_save || plan.is_dry || plan.is_quiet || plan.with_progress);
 	p = parameters_of(0);

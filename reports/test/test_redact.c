@@ -139,6 +139,26 @@ static void test_hosts_that_are_addresses(void **unused)
 	json_decref(document);
 }
 
+static void test_lists_of_hosts(void **unused)
+{
+	static const char *const lists[] = {"10.0.0.1,10.0.0.2", "10.0.0.1:7500,10.0.0.2:7500",
+					    "node7.lab:7500,10.0.0.1,[fd00::1]:8"};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(lists); i++) {
+		json_t *document = loading_document();
+		struct error error = {0};
+
+		loading_change(document, "warnings",
+			       "[{\"code\": \"a\", \"what\": \"10 Gb/s to 10.0.0.1 on 0-10\","
+			       " \"why\": \"kernel 5.10.0-28-amd64\"}]");
+		assert_int_equal(redact_document(document, lists[i], NULL, 0, &error), 0);
+		check_member(document, "warnings",
+			     "[{\"code\": \"a\", \"what\": \"10 Gb/s to redacted on 0-10\","
+			     " \"why\": \"kernel 5.10.0-28-amd64\"}]");
+		json_decref(document);
+	}
+}
+
 /* What the user called the host, messages do as well: whole, and to its first dot. */
 static void test_hosts_that_are_names(void **unused)
 {
@@ -147,7 +167,7 @@ static void test_hosts_that_are_names(void **unused)
 
 	loading_change(document, "warnings",
 		       "[{\"code\": \"a\", \"what\": \"node7.lab and node7, not node70\"}]");
-	assert_int_equal(redact_document(document, "node7.lab", NULL, 0, &error), 0);
+	assert_int_equal(redact_document(document, "n1,node7.lab:7500", NULL, 0, &error), 0);
 	check_member(document, "warnings",
 		     "[{\"code\": \"a\", \"what\": \"redacted and redacted, not node70\"}]");
 	json_decref(document);
@@ -264,6 +284,7 @@ int main(void)
 		cmocka_unit_test(test_very_many_hosts),
 		cmocka_unit_test(test_a_document),
 		cmocka_unit_test(test_hosts_that_are_addresses),
+		cmocka_unit_test(test_lists_of_hosts),
 		cmocka_unit_test(test_hosts_that_are_names),
 		cmocka_unit_test(test_names_that_are_words),
 		cmocka_unit_test(test_again),

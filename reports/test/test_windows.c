@@ -205,32 +205,37 @@ static void test_rates(void **unused)
 	assert_int_equal(hist.count, 4);
 }
 
-/* By hand: 10 ms of 100, 200, none and 400 messages. */
+/* By hand: 10 ms of 100, 200, none and 400 messages; or of these but the first part of them. */
 static void test_between(void **unused)
 {
 	static const struct {
+		uint64_t counted_ns;
 		uint64_t from_ns;
 		uint64_t until_ns;
 		double messages;
 	} rows[] = {
-		{0,       40 * MS, 700},
-                {0,       10 * MS, 100},
-                {10 * MS, 20 * MS, 200},
-		{5 * MS,  15 * MS, 150},
-                {12 * MS, 14 * MS, 40 },
-                {20 * MS, 30 * MS, 0  },
-		{19 * MS, 31 * MS, 60 },
-                {35 * MS, 90 * MS, 200},
-                {50 * MS, 90 * MS, 0  },
-		{7 * MS,  7 * MS,  0  },
+		{40 * MS, 0,       40 * MS, 700},
+                {40 * MS, 0,       10 * MS, 100},
+		{40 * MS, 10 * MS, 20 * MS, 200},
+                {40 * MS, 5 * MS,  15 * MS, 150},
+		{40 * MS, 12 * MS, 14 * MS, 40 },
+                {40 * MS, 20 * MS, 30 * MS, 0  },
+		{40 * MS, 19 * MS, 31 * MS, 60 },
+                {40 * MS, 35 * MS, 90 * MS, 200},
+		{40 * MS, 50 * MS, 90 * MS, 0  },
+                {40 * MS, 7 * MS,  7 * MS,  0  },
+		{34 * MS, 30 * MS, 34 * MS, 400},
+                {34 * MS, 31 * MS, 33 * MS, 200},
+		{34 * MS, 29 * MS, 90 * MS, 400},
+                {34 * MS, 5 * MS,  15 * MS, 150},
 	};
 
 	windows_add(&windows, 0, 100);
 	windows_add(&windows, 15 * MS, 200);
 	windows_add(&windows, 39 * MS, 400);
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
-		assert_true(windows_between(&windows, rows[i].from_ns, rows[i].until_ns) ==
-			    rows[i].messages);
+		assert_true(windows_between(&windows, rows[i].counted_ns, rows[i].from_ns,
+					    rows[i].until_ns) == rows[i].messages);
 }
 
 static void test_coarsen(void **unused)
