@@ -68,12 +68,15 @@ finish() {
 	exit "$status"
 }
 
+# Of two machines that are made alike: what their kernels say of them.
+differs=tool,kernel,device,port,netdev,flow,iommu,cpu,frequency,idle,numa,clock,cgroup,environment
+
 gate() { # FOLDER BASE HEAD
 	local out=$OUT/$1
 	mkdir -p -- "$out"
 	"$driver" gate --base "$ci/softroce --attach ${places[$2]} -- $driver" \
 		--head "$ci/softroce --attach ${places[$3]} -- $driver" \
-		--differs tool,kernel,environment --json "$out/gate.json" --markdown "$out/gate.md" \
+		--differs "$differs" --json "$out/gate.json" --markdown "$out/gate.md" \
 		--junit "$out/gate.xml" ${options[@]+"${options[@]}"} </dev/null
 }
 
