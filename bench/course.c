@@ -114,11 +114,18 @@ static void blame_reach(const struct result *result, struct error *fault)
 		error_append(fault, CHOOSE_SOFT " reaches processes of one user on one machine");
 }
 
-/* While the case before it is written down. A load may turn out to have no rate. */
-static void announce(struct trial *trial, const struct plan *plan, size_t next)
+/* From that one on, the first that is run; n_cases: there is none. */
+static size_t next_case(const struct plan *plan, size_t next)
 {
 	while (next < plan->n_cases && plan->cases[next].skipped[0])
 		next++;
+	return next;
+}
+
+/* While the case before it is written down. A load may turn out to have no rate. */
+static void announce(struct trial *trial, const struct plan *plan, size_t next)
+{
+	next = next_case(plan, next);
 	if (next < plan->n_cases && plan->cases[next].parameters.metric != METRIC_LOAD)
 		trial_announce(trial, &plan->cases[next]);
 }
@@ -136,13 +143,6 @@ static void judge_case(const struct course *course, size_t number, struct error 
 	blame_reach(course->result, fault);
 	found->status = cases_status(fault);
 	snprintf(found->error, sizeof(found->error), "%s", fault->text);
-}
-
-static bool has_more(const struct plan *plan, size_t next)
-{
-	while (next < plan->n_cases && plan->cases[next].skipped[0])
-		next++;
-	return next < plan->n_cases;
 }
 
 /* Who has nothing more to ask need not know that the server ends. */
@@ -172,7 +172,8 @@ static void run_case(const struct course *course, size_t number, struct error *e
 	was_lost = trial->is_lost;
 	/* After each, so that none is given what another one's packets did. */
 	if (!was_lost)
-		note(course, found, !has_more(course->plan, number + 1), error);
+		note(course, found, next_case(course->plan, number + 1) == course->plan->n_cases,
+		     error);
 	if (!trial->is_lost)
 		announce(trial, course->plan, number + 1);
 	judge_case(course, number, &fault);
@@ -217,7 +218,7 @@ static bool are_last(const struct course *course, const struct turns *turns)
 		if (!course->plan->cases[turns->first + i].skipped[0] &&
 		    !has_ended(course, turns, i))
 			return false;
-	return !has_more(course->plan, turns->first + turns->count);
+	return next_case(course->plan, turns->first + turns->count) == course->plan->n_cases;
 }
 
 /* One trial of each of them, from the first to the last, and the next time back again. */
@@ -257,7 +258,7 @@ static void finish_turns(const struct course *course, const struct turns *turns)
 		else
 			result_drop_trials(&course->result->cases[turns->first + i]);
 	for (size_t i = 0; i < turns->count; i++)
-		if (course->result->cases[turns->first + i].n_trials || turns->faults[i].code)
+		if (has_ended(course, turns, i))
 			course->view->ends(course->view, course->result, turns->first + i);
 }
 

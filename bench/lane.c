@@ -176,13 +176,14 @@ static int build(struct lane *lane, const struct lane_wish *wanted, struct error
 	settings.spare = wanted->spare;
 	wish = placement_wish(lane, device, is_server);
 	code = placement_node(&wish, &settings.numa_node, error);
+	if (settings.numa_node == -1)
+		settings.numa_node = wish.device_node;
 	if (!code)
 		code = placement_open(placement, &wish, error);
 	if (!code)
 		code = ground_open(&lane->ground, lane->device.verbs, &settings, error);
 	if (!code && has_other(lane))
-		code = buffer_open(&lane->other, p->size, other_pages(lane),
-				   settings.numa_node == -1 ? wish.device_node : settings.numa_node,
+		code = buffer_open(&lane->other, p->size, other_pages(lane), settings.numa_node,
 				   error);
 	if (!code && lane->shape->is_atomic)
 		code = limits_operation(lane->transport, POST_FETCH_ADD, &lane->ground.device,

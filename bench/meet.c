@@ -175,18 +175,18 @@ static int offer_pairs(struct lane *lane, const struct meet_end *own, json_t *me
 	return code;
 }
 
-static int check_place(const struct meet_end *own, struct sockaddr_storage *place, const char *hint,
+static int check_place(const struct meet_end *own, struct sockaddr_storage place, const char *hint,
 		       struct error *error)
 {
 	char text[ADDRESS_TEXT];
 
-	address_unmap(place);
-	if (!own->allow || allow_permits(own->allow, (struct sockaddr *)place))
+	address_unmap(&place);
+	if (!own->allow || allow_permits(own->allow, (struct sockaddr *)&place))
 		return 0;
 	return error_set(error, -EACCES,
 			 "the other end's queue pairs are at %s, which is of no network of 'serve "
 			 "--allow' here: %sadd it there",
-			 address_text((struct sockaddr *)place, text), hint);
+			 address_text((struct sockaddr *)&place, text), hint);
 }
 
 /* On Ethernet a GID is the address that all which is sent goes to, whoever is there. */
@@ -199,7 +199,7 @@ static int check_gid(const struct flow *flow, const struct meet_end *own,
 
 	memcpy(&in6.sin6_addr, other->gid, sizeof(other->gid));
 	memcpy(&place, &in6, sizeof(in6));
-	return is_ethernet ? check_place(own, &place, "take another --gid-index, or ", error) : 0;
+	return is_ethernet ? check_place(own, place, "take another --gid-index, or ", error) : 0;
 }
 
 static int connect_pairs(struct lane *lane, const struct meet_end *own, json_t *message,
@@ -301,11 +301,11 @@ int meet_read_target(struct meet_target *target, const json_t *answer, unsigned 
 	const char *salt = json_string_value(json_object_get(answer, "salt"));
 	const json_t *ports = json_object_get(answer, "ports");
 	json_int_t port = json_integer_value(json_array_get(ports, flow));
-	struct sockaddr_storage parsed;
 
 	*target = (struct meet_target){.address = address, .port = (uint16_t)port};
-	if (!address || !address_parse(&parsed, address) || json_array_size(ports) != n_flows ||
-	    port < 1 || port > UINT16_MAX || (salt && !secret_parse(target->salt, salt)))
+	if (!address || !address_parse(&target->place, address) ||
+	    json_array_size(ports) != n_flows || port < 1 || port > UINT16_MAX ||
+	    (salt && !secret_parse(target->salt, salt)))
 		return error_set(error, -EPROTO, "the server does not say where it listens");
 	target->has_salt = salt;
 	return 0;
@@ -315,12 +315,8 @@ static int connect_to(struct lane *lane, struct flow *flow, const struct meet_en
 		      const struct meet_target *target, struct error *error)
 {
 	struct rdma_context *context = &flow->context;
-	struct sockaddr_storage place;
-	int code;
+	int code = check_place(own, target->place, "", error);
 
-	if (!address_parse(&place, target->address))
-		return error_set(error, -EPROTO, "the server does not say where it listens");
-	code = check_place(own, &place, "", error);
 	if (code)
 		return code;
 	begin(lane, flow);

@@ -29,6 +29,7 @@ int meet_read_pair(struct pair_address *pair, const json_t *json, struct error *
 /* Where the server listens for one of so many flows of all lanes. The address is the answer's. */
 struct meet_target {
 	const char *address;
+	struct sockaddr_storage place; /* which is that */
 	uint16_t port;
 	bool has_salt; /* for what its secret makes of it */
 	uint8_t salt[SECRET_NONCE];

@@ -25,8 +25,8 @@ struct name {
 /* Of several hosts no more are told apart. */
 #define PARTIES_MAX 64
 /*
- * Of each end two names, and one more, each of them whole or to its first dot; of each party
- * one more, that which was given, also without its port.
+ * Of each end two names, each of them whole or to its first dot; of each party two more, that
+ * which was given, and as the user has it, both also without their ports.
  */
 #define NAMES_MAX (10 + 12 * PARTIES_MAX)
 

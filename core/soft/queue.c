@@ -167,18 +167,6 @@ bool soft_queue_first(const struct soft_arena *arena, struct soft_queue *queue,
 	return true;
 }
 
-static bool pay(struct soft_peer *owner, struct soft_queue *queue, uint32_t cq,
-		struct soft_cq_entry *entry)
-{
-	entry->queue = queue;
-	if (unlikely(!soft_cq_put(owner, cq, entry)))
-		return false;
-	/* Where there was no room for it. What another one owes by now is his. */
-	if (likely(soft_lock_is_held(&queue->lock)))
-		atomic_store_explicit(&queue->owed, 0, memory_order_release);
-	return true;
-}
-
 bool soft_queue_complete(struct soft_peer *owner, struct soft_queue *queue, uint32_t cq,
 			 struct soft_cq_entry *entry)
 {
@@ -188,7 +176,13 @@ bool soft_queue_complete(struct soft_peer *owner, struct soft_queue *queue, uint
 	atomic_store_explicit(&queue->owed, 1, memory_order_release);
 	atomic_store_explicit(&queue->head, head, memory_order_release);
 	entry->completion.taken = head;
-	return pay(owner, queue, cq, entry);
+	entry->queue = queue;
+	if (unlikely(!soft_cq_put(owner, cq, entry)))
+		return false;
+	/* Where there was no room for it. What another one owes by now is his. */
+	if (likely(soft_lock_is_held(&queue->lock)))
+		atomic_store_explicit(&queue->owed, 0, memory_order_release);
+	return true;
 }
 
 /*
