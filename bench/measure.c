@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "bench/apart.h"
 #include "bench/cost.h"
 #include "bench/gather.h"
 #include "bench/steady.h"
+#include "core/kind.h"
 
 /* Warm-up is extra: so many messages, and so long, at the least. */
 #define WARMUP_MESSAGES 100
@@ -258,14 +260,40 @@ static int measure(struct trial *trial, struct lane *lane, const struct plan_cas
 	return code ? fail(parameters, found->messages, error) : 0;
 }
 
+/* What one thread does of it. */
+struct share {
+	struct trial *part;
+	const struct plan_case *wanted;
+};
+
+static int measure_share(void *work, struct error *error)
+{
+	const struct share *share = work;
+
+	return measure(share->part, &share->part->lane, share->wanted, &share->part->seen, error);
+}
+
+/*
+ * Whether nothing is opened while it measures that is there afterwards, and nothing closed that
+ * another end waits for: calls that are timed make connections, of several servers one may be
+ * done before others are, and the software device opens what is of a peer when it is met.
+ */
+static bool may_be_apart(const struct trial *part, const struct plan_case *wanted)
+{
+	return !op_is_timed_call(wanted->op) && !part->whole->gate &&
+	       !kind_is_soft(&part->lane.ground.device);
+}
+
 static int measure_part(void *whole, unsigned int number, struct error *error)
 {
 	const struct order *order = whole;
 	struct trial *part = trial_part(order->trial, number);
+	struct share share = {part, order->wanted};
 	int code;
 
 	part->seen = (struct result_trial){0};
-	code = measure(part, &part->lane, order->wanted, &part->seen, error);
+	code = may_be_apart(part, order->wanted) ? apart_run(measure_share, &share, error)
+						 : measure_share(&share, error);
 	if (code && !measure_is_cause(code) && order->trial->team.n > 1)
 		error_wrap(error, "thread %u", number);
 	return code;
