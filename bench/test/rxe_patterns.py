@@ -163,8 +163,8 @@ class AmongHosts(Checked):
     def test_what_is_lost(self):
         """Of all flows together, and once, by the case that the document has."""
         document = measure(
-            None, "--op", "send", "--transport", "ud", "--think", "200us", "-s", "64,1k", *SPELL,
-            "--pattern", "many-to-one", host=",".join(self.names),
+            None, "--op", "send", "--transport", "ud", "--think", "200us", "-s", "64,1k",
+            "-D", "300ms", "-t", 8, "--pattern", "many-to-one", host=",".join(self.names),
         ).document
         case = max(document["cases"], key=lambda case: case["loss"]["lost"] / case["loss"]["sent"])
         per_mille = case["loss"]["lost"] * 1000 // case["loss"]["sent"]

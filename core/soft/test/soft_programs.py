@@ -407,7 +407,7 @@ class Tables:
         output, _ = self.run_perftest(command)
         table = self.rows(output)
         if " -a" in command:
-            self.assertEqual(list(table), [2**n for n in range(1, 24)])
+            self.assertEqual(list(table), [2**n for n in range(1, 24)], output)
         elif " -s " in command:
             self.assertEqual(list(table), [option(command, "-s", None)])
         else:
