@@ -7,8 +7,9 @@
 #include "core/watch.h"
 
 struct apart {
-	int (*job)(void *work, struct error *error);
-	void *work;
+	team_job *job;
+	void *whole;
+	unsigned int number;
 	struct error *error;
 	int code;
 };
@@ -19,17 +20,17 @@ static void *run(void *argument)
 
 	/* Not having them is slower, and no more than that. */
 	(void)unshare(CLONE_FILES);
-	apart->code = apart->job(apart->work, apart->error);
+	apart->code = apart->job(apart->whole, apart->number, apart->error);
 	return NULL;
 }
 
-int apart_run(int (*job)(void *work, struct error *error), void *work, struct error *error)
+int apart_run(team_job *job, void *whole, unsigned int number, struct error *error)
 {
-	struct apart apart = {.job = job, .work = work, .error = error};
+	struct apart apart = {.job = job, .whole = whole, .number = number, .error = error};
 	pthread_t thread;
 
 	if (watch_start_thread(&thread, run, &apart))
-		return job(work, error);
+		return job(whole, number, error);
 	pthread_join(thread, NULL);
 	return apart.code;
 }

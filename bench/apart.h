@@ -8,13 +8,13 @@
 #ifndef BENCH_APART_H
 #define BENCH_APART_H
 
-#include "core/error.h"
+#include "bench/team.h"
 
 /*
  * Has a thread do the job, with a copy of the table, and waits for it; where there can be no such
  * thread the calling one does it. What the job opens it also closes, and what others close
  * meanwhile stays open until it is done: it is for when nobody else has anything to close.
  */
-int apart_run(int (*job)(void *work, struct error *error), void *work, struct error *error);
+int apart_run(team_job *job, void *whole, unsigned int number, struct error *error);
 
 #endif

@@ -260,17 +260,12 @@ static int measure(struct trial *trial, struct lane *lane, const struct plan_cas
 	return code ? fail(parameters, found->messages, error) : 0;
 }
 
-/* What one thread does of it. */
-struct share {
-	struct trial *part;
-	const struct plan_case *wanted;
-};
-
-static int measure_share(void *work, struct error *error)
+static int measure_share(void *whole, unsigned int number, struct error *error)
 {
-	const struct share *share = work;
+	const struct order *order = whole;
+	struct trial *part = trial_part(order->trial, number);
 
-	return measure(share->part, &share->part->lane, share->wanted, &share->part->seen, error);
+	return measure(part, &part->lane, order->wanted, &part->seen, error);
 }
 
 /*
@@ -288,12 +283,13 @@ static int measure_part(void *whole, unsigned int number, struct error *error)
 {
 	const struct order *order = whole;
 	struct trial *part = trial_part(order->trial, number);
-	struct share share = {part, order->wanted};
 	int code;
 
 	part->seen = (struct result_trial){0};
-	code = may_be_apart(part, order->wanted) ? apart_run(measure_share, &share, error)
-						 : measure_share(&share, error);
+	if (may_be_apart(part, order->wanted))
+		code = apart_run(measure_share, whole, number, error);
+	else
+		code = measure_share(whole, number, error);
 	if (code && !measure_is_cause(code) && order->trial->team.n > 1)
 		error_wrap(error, "thread %u", number);
 	return code;

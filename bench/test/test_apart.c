@@ -14,6 +14,7 @@ struct work {
 	bool was_given;
 	bool is_given_still; /* after it has closed it, for itself alone */
 	pthread_t by;
+	unsigned int number;
 };
 
 static bool is_open(int fd)
@@ -21,11 +22,12 @@ static bool is_open(int fd)
 	return fcntl(fd, F_GETFD) >= 0;
 }
 
-static int look(void *argument, struct error *error)
+static int look(void *argument, unsigned int number, struct error *error)
 {
 	struct work *work = argument;
 
 	work->by = pthread_self();
+	work->number = number;
 	work->was_given = is_open(work->given);
 	work->opened = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	close(work->given);
@@ -39,7 +41,8 @@ static void test_descriptors_of_its_own(void **unused)
 	struct work work = {.given = dup(STDOUT_FILENO)};
 
 	assert_true(work.given >= 0);
-	assert_int_equal(apart_run(look, &work, &error), 0);
+	assert_int_equal(apart_run(look, &work, 3, &error), 0);
+	assert_int_equal(work.number, 3);
 	assert_false(pthread_equal(work.by, pthread_self()));
 	assert_true(work.was_given);
 	assert_false(work.is_given_still);
@@ -49,7 +52,7 @@ static void test_descriptors_of_its_own(void **unused)
 	close(work.given);
 }
 
-static int go_wrong(void *unused, struct error *error)
+static int go_wrong(void *unused, unsigned int number, struct error *error)
 {
 	return error_set(error, -EPROTO, "it is broken");
 }
@@ -58,12 +61,12 @@ static void test_what_is_wrong(void **unused)
 {
 	struct error error = {0};
 
-	assert_int_equal(apart_run(go_wrong, NULL, &error), -EPROTO);
+	assert_int_equal(apart_run(go_wrong, NULL, 0, &error), -EPROTO);
 	assert_int_equal(error.code, -EPROTO);
 	assert_string_equal(error.text, "it is broken");
 }
 
-static int note_thread(void *work, struct error *error)
+static int note_thread(void *work, unsigned int number, struct error *error)
 {
 	*(pthread_t *)work = pthread_self();
 	return 0;
@@ -89,7 +92,7 @@ static void test_no_thread(void **unused)
 	pthread_t by;
 
 	is_refused = true;
-	assert_int_equal(apart_run(note_thread, &by, &error), 0);
+	assert_int_equal(apart_run(note_thread, &by, 0, &error), 0);
 	is_refused = false;
 	assert_true(pthread_equal(by, pthread_self()));
 	assert_int_equal(error.code, 0);
