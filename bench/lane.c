@@ -38,6 +38,9 @@
 /* An answer by a transport that may lose it is given up sooner. */
 #define LOST_NS (200 * NS_PER_MS)
 
+/* What a stream posts between two looks at completions: a post may be the whole operation. */
+#define LOOK_BYTES (64U << 10)
+
 /* Of a queue pair that nothing is sent by: what is asked for is of what the call makes. */
 #define CALL_DEPTH 64
 
@@ -220,6 +223,11 @@ static uint64_t stalled_ns(const struct lane *lane)
 	return patience_ns(p) + count * each_ns(p);
 }
 
+uint32_t lane_look_every(const struct parameters *parameters)
+{
+	return parameters->size < LOOK_BYTES ? (uint32_t)(LOOK_BYTES / parameters->size) : 1;
+}
+
 int lane_open(struct lane *lane, const struct lane_wish *wish, struct error *error)
 {
 	const struct parameters *parameters = wish->parameters;
@@ -234,6 +242,7 @@ int lane_open(struct lane *lane, const struct lane_wish *wish, struct error *err
 		.depth = (uint32_t)parameters->tx_depth,
 		.batch = (unsigned int)parameters->post_list,
 		.signal_every = (unsigned int)parameters->cq_mod,
+		.look_every = lane_look_every(parameters),
 		.n_flows = pattern_lane_pairs(parameters, wish->is_server),
 	};
 	lane->flows = cacheline_calloc(lane->n_flows, sizeof(*lane->flows));

@@ -100,6 +100,8 @@ struct lane {
 	struct flow *flows;
 	struct flow *first_due; /* of a stream: who may have room, for longest first, */
 	struct flow **last_due; /* and where the next one is linked */
+	uint32_t turn;       /* posts of the first one's turn that are left; 0: it has not begun */
+	uint32_t look_every; /* posts of it between two looks at completions */
 	unsigned int n_flows;
 	enum transport transport;
 	enum post_path path;
@@ -168,6 +170,9 @@ int lane_renew(struct lane *lane, struct error *error);
 
 /* The next connection of a flow shows its next ticket, or has to be shown it. */
 void lane_show_ticket(struct flow *flow);
+
+/* Posts of a queue pair between two looks at completions: that many, or one list. */
+uint32_t lane_look_every(const struct parameters *parameters);
 
 /* Shares so many operations out to the queue pairs; UINT64_MAX: without end. */
 void lane_share_out(struct lane *lane, uint64_t messages);

@@ -6,8 +6,9 @@
  * Time begins before a post and ends with a completion, which is where the next loop
  * goes on: what a device does while it is posted to counts once for each message.
  * Queue pairs with room are due, and are filled in turn, from one loop to the next. Between two
- * of them completions are looked at: where a post is the whole operation, all that were posted
- * meanwhile are counted late. (Where each is signalled, a look takes 16 of them all the same.)
+ * of them, and so many bytes, completions are looked at: where a post is the whole operation, all
+ * that were posted meanwhile are counted late. (Where each is signalled, a look takes 16 of them
+ * all the same.)
  */
 #ifndef BENCH_LOOP_STREAM_H
 #define BENCH_LOOP_STREAM_H
@@ -55,9 +56,10 @@ static ALWAYS_INLINE int stream_post(struct flow *flow, const struct stream_kind
 static ALWAYS_INLINE int stream_fill(struct lane *lane, struct flow *flow,
 				     const struct stream_kind kind, struct error *error)
 {
-	uint32_t count = flow->left < flow->room ? (uint32_t)flow->left : flow->room;
+	uint32_t count = lane->turn < lane->look_every ? lane->turn : lane->look_every;
 	uint32_t end = count == flow->left; /* where what is left ends; 0: not now */
 
+	lane->turn -= count;
 	flow->left -= count;
 	flow->room -= count;
 	lane->posted += count;
@@ -85,11 +87,17 @@ static ALWAYS_INLINE int stream_fill(struct lane *lane, struct flow *flow,
 static ALWAYS_INLINE int stream_fill_lists(struct lane *lane, struct flow *flow,
 					   const struct stream_kind kind, struct error *error)
 {
-	while (flow->room >= lane->batch && flow->left) {
-		uint32_t count = flow->left < lane->batch ? (uint32_t)flow->left : lane->batch;
+	uint64_t enough = lane->posted + lane->look_every;
+
+	/* Of less than a list there is only what is left. */
+	if (lane->turn < lane->batch && lane->turn != flow->left)
+		lane->turn = 0;
+	while (lane->turn && lane->posted < enough) {
+		uint32_t count = lane->turn < lane->batch ? lane->turn : lane->batch;
 		unsigned int signalled = 0;
 		int code;
 
+		lane->turn -= count;
 		flow->left -= count;
 		flow->silent += count;
 		if (flow->silent + lane->batch > lane->signal_every || !flow->left) {
@@ -130,7 +138,8 @@ static ALWAYS_INLINE void stream_make_due(struct lane *lane, struct flow *flow)
 	lane->last_due = &flow->next_due;
 }
 
-static ALWAYS_INLINE struct flow *stream_next_due(struct lane *lane)
+/* The turn of the first of them is over. */
+static ALWAYS_INLINE void stream_end_turn(struct lane *lane)
 {
 	struct flow *flow = lane->first_due;
 
@@ -138,7 +147,6 @@ static ALWAYS_INLINE struct flow *stream_next_due(struct lane *lane)
 	if (!lane->first_due)
 		lane->last_due = &lane->first_due;
 	flow->is_due = false;
-	return flow;
 }
 
 /* Takes completions. Returns how many messages they stand for, or a negative errno. */
@@ -201,6 +209,7 @@ static inline void stream_begin(struct lane *lane, const struct loop_run *run,
 				const struct stream_kind kind)
 {
 	lane_share_out(lane, run->messages);
+	lane->turn = 0;
 	for (unsigned int i = 0; i < lane->n_flows; i++) {
 		if (kind.has_lists)
 			post_list_link(&lane->flows[i].list, kind.operation);
@@ -208,17 +217,31 @@ static inline void stream_begin(struct lane *lane, const struct loop_run *run,
 	}
 }
 
-/* One of them, or several where there is little room. */
+/*
+ * One of them, or several where there is little room, and of large messages a part of one. Its
+ * turn is the room that it had when it began, so that it is not left for what is in other caches,
+ * nor kept for what is through meanwhile.
+ */
 static ALWAYS_INLINE int stream_fill_due(struct lane *lane, const struct stream_kind kind,
 					 struct error *error)
 {
-	uint64_t enough = lane->posted + STREAM_BATCH;
+	uint64_t enough =
+		lane->posted + (lane->look_every < STREAM_BATCH ? lane->look_every : STREAM_BATCH);
 
 	while (lane->first_due && lane->posted < enough) {
-		int code = stream_fill_somehow(lane, stream_next_due(lane), kind, error);
+		struct flow *flow = lane->first_due;
+		int code;
 
+		if (!lane->turn)
+			lane->turn = flow->left < flow->room ? (uint32_t)flow->left : flow->room;
+		code = stream_fill_somehow(lane, flow, kind, error);
 		if (unlikely(code))
 			return code;
+		if (unlikely(lane->turn))
+			continue;
+		stream_end_turn(lane);
+		if (unlikely(flow->left && flow->room >= lane->batch))
+			stream_make_due(lane, flow);
 	}
 	return 0;
 }

@@ -6,6 +6,11 @@
 
 #include "bench/cost.h"
 #include "bench/loop_sink.h"
+#include "bench/pattern.h"
+
+/* What a step of a thread's own direction may have, and how many there are if it is counted. */
+#define STEP_BYTES (256U << 10)
+#define STEPS      16
 
 bool station_answers(const struct protocol_case *wanted)
 {
@@ -26,6 +31,23 @@ static bool counts_received(const struct station *station, const struct protocol
 bool station_counts(const struct station *station, const struct protocol_case *wanted)
 {
 	return wanted->parameters.bidirectional || counts_received(station, wanted);
+}
+
+unsigned int station_signal_every(const struct protocol_case *wanted)
+{
+	const struct parameters *p = &wanted->parameters;
+	uint64_t pairs = pattern_lane_pairs(p, true);
+	uint64_t most;
+
+	/* The client sees each of its messages come, or whatever is signalled rings. */
+	if (!p->bidirectional || wanted->op->is_received || wanted->op->shape.rings)
+		return (unsigned int)p->cq_mod;
+	most = STEP_BYTES / (p->size * pairs);
+	if (p->iterations != PARAMETER_AUTO && p->iterations / pairs / STEPS < most)
+		most = p->iterations / pairs / STEPS;
+	if (most > p->cq_mod)
+		most = p->cq_mod;
+	return most ? (unsigned int)most : 1;
 }
 
 /* The client needs nothing of this program, which may sleep, or have work of its own. */

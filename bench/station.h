@@ -20,6 +20,12 @@ struct station {
  */
 bool station_counts(const struct station *station, const struct protocol_case *wanted);
 
+/*
+ * Of how many posts of its own direction one is signalled. Only completions tell how far it is,
+ * and what the client measures is to have several of them.
+ */
+unsigned int station_signal_every(const struct protocol_case *wanted);
+
 /* Whether it throws messages back, rather than only receives them or sleeps. */
 bool station_answers(const struct protocol_case *wanted);
 

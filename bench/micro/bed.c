@@ -48,6 +48,7 @@ static void fill_lane(struct bed *bed)
 	lane->depth = (uint32_t)parameters->tx_depth;
 	lane->batch = (unsigned int)parameters->post_list;
 	lane->signal_every = (unsigned int)parameters->cq_mod;
+	lane->look_every = lane_look_every(parameters);
 	lane->stalled_ns = lane->lost_ns = STALLED_NS;
 	lane->stride = AREA_BYTES;
 	lane->walks = walk_is_on(parameters);

@@ -317,6 +317,22 @@ class Options(Sweep):
             server = case["cpu"]["server"]["messages"]
             self.assertLess(self.far_messages(case), server)
 
+    def test_a_few_large_ones_of_both_ways(self):
+        """A post of one may take as long as the message; and each queue pair has few of them."""
+        options = ("--metric", "bw", "-b", "-t", 64, "-n", 40)
+        for case in self.cases("--op", "write,read", "-s", "1m", *options):
+            self.assertGreater(self.far_messages(case), 0)
+        for case in self.cases("--op", "write", "-s", "16k", "-q", 16, *options):
+            self.assertGreater(self.far_messages(case), 0)
+
+    def test_large_ones_are_posted_in_parts(self):
+        """By lists that fit into neither the depth nor the count, and where loops go on."""
+        options = ("--op", "write,read", "-s", "64k", "-t", 8)
+        self.check(*options, "-l", 3, "-q", "1,3", count=4)
+        self.check(*options, "-l", 3, "-b", count=2)
+        for case in self.cases(*options, "--metric", "bw", "-D", "50ms", "--threads", 2, "-q", 2):
+            self.assertGreater(case["bandwidth"]["messages"], 0)
+
     def test_latencies_of_both_ways(self):
         options = ("--metric", "bw", "-D", "150ms", "-b", "--latencies")
         for case in self.cases("--op", "send,write,read", *options):
