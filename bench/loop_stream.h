@@ -89,14 +89,16 @@ static ALWAYS_INLINE int stream_fill_lists(struct lane *lane, struct flow *flow,
 {
 	uint64_t enough = lane->posted + lane->look_every;
 
-	/* Of less than a list there is only what is left. */
-	if (lane->turn < lane->batch && lane->turn != flow->left)
-		lane->turn = 0;
 	while (lane->turn && lane->posted < enough) {
 		uint32_t count = lane->turn < lane->batch ? lane->turn : lane->batch;
 		unsigned int signalled = 0;
 		int code;
 
+		/* Of less than a list there is only what is left. */
+		if (count < lane->batch && count != flow->left) {
+			lane->turn = 0;
+			break;
+		}
 		lane->turn -= count;
 		flow->left -= count;
 		flow->silent += count;
