@@ -196,6 +196,8 @@ static bool emulated(const struct advice_end *near, const struct advice_end *far
 {
 	const char *accelerator = advice_text(near->facts, "environment", "softroce_accel");
 
+	if (accelerator && !strcmp(accelerator, "icount"))
+		return advice_what(words, "an emulated machine, whose time is its instructions");
 	return accelerator && !strcmp(accelerator, "tcg") &&
 	       advice_what(words, "an emulated machine (tcg)");
 }

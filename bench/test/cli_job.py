@@ -31,6 +31,13 @@ while [ $# -gt 0 ]; do
 done
 exit 1
 """
+# In the place of ci/softroce: it tells how it was called, and is no machine.
+MACHINE = """#!/bin/sh
+echo "$@" >"$OUT/machine"
+while [ "$1" != -- ]; do shift; done
+shift
+exec "$@"
+"""
 
 
 def written(path, text, mode=0o644):
@@ -168,7 +175,7 @@ class Job(unittest.TestCase):
         apt = ["apt-get -qq update",
                f"apt-get -qq -y --no-install-recommends install {deb} python3"]
         for on, more in (("here", ["setup native"]), ("soft-roce", ["setup softroce"]),
-                         ("soft0", [])):
+                         ("virtual-time", ["setup softroce"]), ("soft0", [])):
             asked = self.install(VERBMARK_DEB="verbmark.deb", VERBMARK_ON=on)
             self.assertEqual(asked, apt + more)
 
@@ -209,6 +216,16 @@ class Job(unittest.TestCase):
         self.assertEqual(built, subprocess.run(
             ["git", "rev-parse", "HEAD^1", "HEAD"], cwd=self.path("project"), check=True,
             stdout=subprocess.PIPE, encoding="utf-8").stdout.splitlines(keepends=True))
+
+    def test_virtual_time_is_that_of_ci_softroce(self):
+        written(self.path("top/ci/softroce"), MACHINE, 0o755)
+        self.gate(VERBMARK_ARM="{}/verbmark", VERBMARK_ON="virtual-time")
+        self.assertIn(" --virtual-time -- ", read(self.path("out/machine")))
+        self.assertIn("\n--cq\nevent\n", read(self.path("out/arguments")))
+        self.job("run", VERBMARK_ON="virtual-time", status=1)
+        self.assertRegex(read(self.path("out/machine")), r"\A--virtual-time -- .* --cq event\n\Z")
+        self.job("run", VERBMARK_ON="virtual-time", VERBMARK_OPTIONS="--cq poll", status=1)
+        self.assertRegex(read(self.path("out/machine")), r" --cq poll\n\Z")
 
     def test_gate_leaves_what_services_take(self):
         self.gate(VERBMARK_ARM="{}/verbmark")

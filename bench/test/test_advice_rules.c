@@ -152,6 +152,11 @@ static const struct row of_hosts[] = {
 	 "measure on hardware",
 	 {.facts = "{'environment':{'softroce_accel':'tcg'}}"},
 	 {.facts = "{'environment':{'softroce_accel':'kvm'}}"}},
+	{"emulation", false,
+	 "an emulated machine, whose time is its instructions",
+	 "measure on hardware",
+	 {.facts = "{'environment':{'softroce_accel':'icount'}}"},
+	 {.facts = "{'environment':{}}"}},
 };
 // clang-format on
 
