@@ -124,7 +124,7 @@ vm_start() { # HOST
 		-device virtio-serial-pci,id=ports
 	)
 	# Of each instruction 2^2 ns.
-	[[ $accel != icount ]] || qemu_args+=(-icount shift=2,sleep=off)
+	[[ $accel != icount ]] || qemu_args+=(-icount "shift=2,sleep=off")
 	share_of root / ,readonly=on
 	share_of run "$run/share" ''
 	share_of out "$OUT" ''
