@@ -124,7 +124,7 @@ vm_start() { # HOST
 		-device virtio-serial-pci,id=ports
 	)
 	# Of each instruction 2^2 ns.
-	[[ $accel != icount ]] || qemu_args+=(-icount "shift=2,sleep=off")
+	[[ $accel != icount ]] || qemu_args+=(-icount "shift=2${skip_waits:+,sleep=off}")
 	share_of root / ,readonly=on
 	share_of run "$run/share" ''
 	share_of out "$OUT" ''
@@ -234,7 +234,7 @@ vm_boot() {
 	pending=
 	[[ $accel != kvm ]] || limit=$((kvm_boot_limit * hosts))
 	# Its time tells nothing of that here.
-	[[ $accel != icount ]] || left=$((left * 1000))
+	[[ ! $skip_waits ]] || left=$((left * 1000))
 	printf '%s=%q\n' OUT "$OUT" HOSTS "$hosts" ACCEL "$accel" LIMIT "$left" >"$run/share/settings"
 	for ((n = 1; n <= hosts; n++)); do
 		vm_start "$n"
