@@ -155,23 +155,47 @@ static const struct option_table options = {
 	.says = gating_says,
 };
 
+static int write_json(FILE *out, const void *what)
+{
+	int code = save_json(out, worth_make(what, VERBMARK_VERSION), JSON_COMPACT);
+
+	return code ? code : save_finish(out);
+}
+
+static int save(const struct recording *recording, struct error *error)
+{
+	const char *path = recording->settings->json;
+	struct error fault = {0};
+
+	errno = 0;
+	if (worth_judge(recording->worth, &fault) ||
+	    (path && save_path(path, write_json, recording->worth, &fault)))
+		return error_set(error, fault.code, "%s", fault.text);
+	return 0;
+}
+
+/* A machine may go without a word, hours later. What cannot be written now is told at the end. */
+static void save_meanwhile(const struct recording *recording, size_t number)
+{
+	const struct settings *settings = recording->settings;
+	struct error fault = {0};
+
+	if (number && number % settings->gating.rounds == 0 && settings->json &&
+	    save_replaces(settings->json))
+		save(recording, &fault);
+}
+
 static void round_begins(struct rounds_view *view, size_t number, size_t count)
 {
 	struct recording *recording = CONTAINER_OF(view, struct recording, view);
 	size_t done = recording->n_before + number;
 
 	(void)count;
+	save_meanwhile(recording, number);
 	/* Time is left as rounds are. */
 	recording->progress.estimate_ns = recording->n_rounds * NS_PER_S;
 	progress_show(&recording->progress, done + 1, recording->n_rounds, recording->dose,
 		      done * NS_PER_S);
-}
-
-static int write_json(FILE *out, const void *what)
-{
-	int code = save_json(out, worth_make(what, VERBMARK_VERSION), JSON_COMPACT);
-
-	return code ? code : save_finish(out);
 }
 
 /* This program on a link: worse by so many per cent in its latency and in its rate. */
@@ -267,18 +291,6 @@ static int add_dose(struct recording *recording, const struct worth_dose *wanted
 	code = record(recording, dose, error);
 	utc_stamp(worth->finished);
 	return code;
-}
-
-static int save(const struct recording *recording, struct error *error)
-{
-	const char *path = recording->settings->json;
-	struct error fault = {0};
-
-	errno = 0;
-	if (worth_judge(recording->worth, &fault) ||
-	    (path && save_path(path, write_json, recording->worth, &fault)))
-		return error_set(error, fault.code, "%s", fault.text);
-	return 0;
 }
 
 /* A dose of 0 may be there with what is to make no difference, too. */

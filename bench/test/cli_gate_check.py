@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 import documents
-from verbmark import IS_SANITIZED, VERBMARK, Ended, Program, verbmark
+from verbmark import IS_SANITIZED, VERBMARK, Ended, Program, verbmark, wait_until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CASES = ("--op", "send", "--metric", "lat,bw", "-s", "64")
@@ -98,6 +98,25 @@ class GateCheck(unittest.TestCase):
             self.assertIn(reason, ended.err)
             with open(self.path, encoding="utf-8") as file:
                 self.assertEqual(file.read(), "{}")
+
+    def test_killed(self):
+        """What its gates were is there, without a chance to write it."""
+        program = Program(VERBMARK, "gate-check", "--base", self.arm("base"), "--head",
+                          self.arm("head", f"hangs={2 * ROUNDS + 3}"), "--doses", "0", "--gates",
+                          "5", "--rounds", str(ROUNDS), "--json", self.path, *CASES)
+        self.addCleanup(program.kill)
+
+        def has_two():
+            if not os.path.exists(self.path):
+                return False
+            with open(self.path, encoding="utf-8") as file:
+                return len(json.load(file)["doses"][0]["record"]["rounds"]) == 2 * ROUNDS
+
+        wait_until(has_two, what="two gates")
+        program.kill()
+        again = verbmark("gate-check", "--replay", self.path)
+        self.assertEqual(again.status, 0, again.err)
+        self.assertRegex(again.out, r"(?m)^\+0 % +\S+ % +1 +0 ")
 
     def test_progress(self):
         """Of all doses together."""
