@@ -107,7 +107,10 @@ def print_table(path):
     before = read(path)
     if before["head"]["schema"] != SCHEMA:
         sys.exit("%s: not %s" % (path, SCHEMA))
-    print("| %s | verbmark | perftest | ratio | 95 %% | rounds |" % before["head"]["device"])
+    where = before["head"]["device"]
+    if before["head"].get("time") == "virtual":
+        where += ", virtual time"
+    print("| %s | verbmark | perftest | ratio | 95 %% | rounds |" % where)
     print("| --- | --- | --- | --- | --- | --- |")
     is_good = all([print_row(row) for row in before["cells"] if row["rounds"]])
     return is_good and before["head"]["status"] == "complete"
