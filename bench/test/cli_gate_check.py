@@ -187,7 +187,7 @@ class GateCheck(unittest.TestCase):
         """The tables in the documentation are what comes of their records."""
         with open(f"{HERE}/../../.github/CONTRIBUTING.md", encoding="utf-8") as file:
             lines = {line.strip() for line in file}
-        for device in ("soft0", "rxe"):
+        for device in ("soft0", "rxe", "virtual"):
             words = []
             for kept in sorted(glob.glob(f"{HERE}/../../reports/records/gate-check-{device}*.xz")):
                 path = f"{self.path}.{len(words)}"
