@@ -135,7 +135,7 @@ int accepting_run(struct lane *lane, struct error *error)
 	while (!code) {
 		struct cm_event event;
 
-		code = cm_wait(channel, &event, UINT64_MAX, lane->completion->alarm, error);
+		code = cm_wait(channel, &event, UINT64_MAX, &lane->ground.alarm, error);
 		if (!code)
 			code = hear(&accepting, &event, error);
 	}

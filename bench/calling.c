@@ -11,8 +11,8 @@ struct ibv_qp_init_attr calling_queue(const struct lane *lane)
 	const struct parameters *p = lane->parameters;
 
 	return (struct ibv_qp_init_attr){
-		.send_cq = lane->completion->cq,
-		.recv_cq = lane->completion->cq,
+		.send_cq = lane->ground.completion.cq,
+		.recv_cq = lane->ground.completion.cq,
 		.srq = lane->ground.srq,
 		.cap = {.max_send_wr = (uint32_t)p->tx_depth,
 			.max_recv_wr = lane->ground.srq ? 0 : (uint32_t)p->rx_depth,
@@ -89,7 +89,7 @@ int calling_run(struct lane *lane, const struct loop_run *run, const struct call
 		struct error *error)
 {
 	struct calling calling = {.lane = lane};
-	struct alarm *alarm = lane->completion->alarm;
+	struct alarm *alarm = &lane->ground.alarm;
 	uint64_t count = 0;
 	int code;
 

@@ -27,7 +27,7 @@ static int await(const struct connecting *connecting, enum rdma_cm_event_type wa
 {
 	struct cm_event event;
 	int code = cm_wait(connecting->channel, &event, clock_deadline(STEP_MS),
-			   connecting->lane->completion->alarm, error);
+			   &connecting->lane->ground.alarm, error);
 
 	if (code == -ETIMEDOUT)
 		return error_set(error, code, "nothing has come of it within %d s", STEP_MS / 1000);
@@ -151,7 +151,7 @@ static void greet(struct connecting *connecting)
 /* What ended all of it has nothing to do with the step. */
 static int failed(const struct connecting *connecting, uint64_t step, struct error *error)
 {
-	if (alarm_raised(connecting->lane->completion->alarm))
+	if (alarm_raised(&connecting->lane->ground.alarm))
 		return error->code;
 	return error_wrap(error, "%s", parameter_word("step", step));
 }
@@ -203,7 +203,7 @@ static void end(struct connecting *connecting)
 int connecting_run(struct lane *lane, const struct loop_run *run, struct error *error)
 {
 	struct connecting connecting = {.lane = lane};
-	struct alarm *alarm = lane->completion->alarm;
+	struct alarm *alarm = &lane->ground.alarm;
 	uint64_t count = 0;
 	int code = cm_channel_open(&connecting.channel, error);
 

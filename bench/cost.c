@@ -21,7 +21,7 @@ struct result_cost cost_now(const struct lane *lane)
 		.system_ns = nanoseconds(&usage.ru_stime),
 		.voluntary_switches = (uint64_t)usage.ru_nvcsw,
 		.involuntary_switches = (uint64_t)usage.ru_nivcsw,
-		.cq_events = lane->completion->events,
+		.cq_events = lane->ground.completion.events,
 		.completions = lane->completions,
 	};
 }

@@ -252,7 +252,6 @@ int lane_open(struct lane *lane, const struct lane_wish *wish, struct error *err
 	if (!lane->flows)
 		return memory_refused(error, "make queue pairs");
 	code = build(lane, wish, error);
-	lane->completion = &lane->ground.completion;
 	begin_verify(lane, wish->is_server);
 	if (code)
 		lane_close(lane);

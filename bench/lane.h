@@ -96,7 +96,6 @@ struct lane {
 	struct placement placement; /* of the thread */
 	struct ground ground;
 	struct buffer other; /* that is registered again and again: here, or by who grants it */
-	struct completion *completion; /* the ground's */
 	struct flow *flows;
 	struct flow *first_due; /* of a stream: who may have room, for longest first, */
 	struct flow **last_due; /* and where the next one is linked */
@@ -252,8 +251,8 @@ static ALWAYS_INLINE int lane_see(struct lane *lane, const struct ibv_wc *wc, bo
 	if (unlikely(wc->status != IBV_WC_SUCCESS))
 		return lane_completion_failed(wc, error);
 	/* Where the device is fast no poll is ever empty, and nobody else would look. */
-	if (unlikely(alarm_raised(lane->completion->alarm)))
-		return alarm_reason(lane->completion->alarm, error);
+	if (unlikely(alarm_raised(&lane->ground.alarm)))
+		return alarm_reason(&lane->ground.alarm, error);
 	lane->completions++;
 	if (*is_message)
 		lane->received++;

@@ -3,8 +3,9 @@
  * One at a time: what all latency loops are at the end that drives. Each takes one
  * sample for each round, from the end of one to the end of the next. It is recorded while
  * the next message is under way, so that this adds nothing to what is measured; where none
- * is, as a post was the whole operation, many are recorded at once between two rounds. The
- * samples add up to all the time there was, but for that. A shape says what a round is.
+ * is, as a post was the whole operation, between two turns of many rounds. Between those is
+ * done all that need not be done for each. The samples add up to all the time there was, but
+ * for that. A shape says what a round is.
  */
 #ifndef BENCH_LOOP_ROUND_H
 #define BENCH_LOOP_ROUND_H
@@ -13,14 +14,19 @@
 
 struct round_kind;
 
-/* So many samples wait at most: what is written for each is a word behind the one before. */
-#define ROUND_OWED 64
+/* Of a turn, at most: what is written for each is a word behind the one before. */
+#define ROUND_MOST 64
+
+/* The alarm is looked at between turns: one that took longer is followed by a shorter one. */
+#define ROUND_TURN_NS NS_PER_MS
 
 struct round {
 	const struct loop_run *run;
-	bool took; /* this one has: where messages may be lost, it may not */
-	unsigned int n_owed;
-	uint64_t owed[ROUND_OWED]; /* ticks of those before, not recorded yet */
+	struct flow *flow;              /* the lane's first */
+	bool took;                      /* this one has: where messages may be lost, it may not */
+	size_t n;                       /* of this turn, that have, */
+	size_t recorded;                /* of which so many are in the histogram */
+	uint64_t ticks[ROUND_MOST + 1]; /* when it began, and when each of them was over */
 };
 
 /* One round, of that number; where its message is under way it calls round_record. */
@@ -54,60 +60,76 @@ static ALWAYS_INLINE int round_post(struct lane *lane, const struct round_kind k
 /* One: a message may be under way for no longer than that takes. */
 static ALWAYS_INLINE void round_record(struct round *round)
 {
-	if (likely(round->n_owed))
-		hist_add(round->run->hist,
-			 clock_to_ns(round->owed[--round->n_owed], round->run->mult));
+	size_t i = round->recorded;
+
+	if (unlikely(i == round->n))
+		return;
+	hist_add(round->run->hist,
+		 clock_to_ns(round->ticks[i + 1] - round->ticks[i], round->run->mult));
+	round->recorded++;
 }
 
-static ALWAYS_INLINE void round_record_all(struct round *round)
+/* Rounds until there are so many, one has not taken, or the time is over. */
+static ALWAYS_INLINE int round_turn(struct lane *lane, struct round *round, uint64_t most,
+				    const struct round_kind kind, struct error *error)
 {
-	while (round->n_owed)
-		round_record(round);
+	uint64_t until = round->run->until;
+	uint64_t now;
+
+	round->n = 0;
+	round->recorded = 0;
+	do {
+		int code;
+
+		round->took = false;
+		code = kind.once(lane, kind, lane->messages + round->n, round, error);
+		if (unlikely(code))
+			return code;
+		if (unlikely(!round->took))
+			return 0;
+		now = clock_ticks(kind.is_counter);
+		round->ticks[++round->n] = now;
+		code = kind.is_verified ? loop_check(lane, error) : 0;
+		if (unlikely(code))
+			return code;
+	} while (now < until && round->n < most);
+	return 0;
 }
 
-/* A round took so long, until now. Returns when the next one begins. */
-static ALWAYS_INLINE uint64_t round_owe(struct round *round, uint64_t ticks, uint64_t now,
-					bool is_counter)
+/* How many the next turn has, after one of so many at most. */
+static inline uint64_t round_most(const struct round *round, uint64_t most)
 {
-	round->owed[round->n_owed++] = ticks;
-	if (likely(round->n_owed < ROUND_OWED))
-		return now;
-	round_record_all(round);
-	return clock_ticks(is_counter);
+	uint64_t ticks = round->ticks[round->n] - round->ticks[0];
+
+	if (clock_to_ns(ticks, round->run->mult) < ROUND_TURN_NS)
+		return most < ROUND_MOST ? 2 * most : most;
+	return most > 1 ? most / 2 : most;
 }
 
 static ALWAYS_INLINE int round_each(struct lane *lane, const struct loop_run *run,
 				    const struct round_kind kind, struct error *error)
 {
-	uint64_t last = clock_ticks(kind.is_counter);
 	struct round round;
-	uint64_t count = 0;
+	uint64_t left = run->messages;
+	uint64_t most = 1;
 	int code = 0;
 
 	round.run = run;
-	round.n_owed = 0;
-	while (count < run->messages && last < run->until) {
-		uint64_t now;
-
-		round.took = false;
-		code = kind.once(lane, kind, lane->messages + count, &round, error);
-		if (unlikely(code))
+	round.flow = &lane->flows[0];
+	while (!code && left) {
+		/* Where the device is fast no poll is ever empty, and nobody else would look. */
+		if (unlikely(alarm_raised(&lane->ground.alarm)))
+			return alarm_reason(&lane->ground.alarm, error);
+		round.ticks[0] = clock_ticks(kind.is_counter);
+		if (unlikely(round.ticks[0] >= run->until))
 			break;
-		now = clock_ticks(kind.is_counter);
-		if (likely(round.took)) {
-			count++;
-			last = round_owe(&round, now - last, now, kind.is_counter);
-		} else {
-			last = now;
-		}
-		if (kind.is_verified && likely(round.took)) {
-			code = loop_check(lane, error);
-			if (unlikely(code))
-				break;
-		}
+		code = round_turn(lane, &round, most < left ? most : left, kind, error);
+		while (round.recorded < round.n)
+			round_record(&round);
+		left -= round.n;
+		lane->messages += round.n;
+		most = round_most(&round, most);
 	}
-	round_record_all(&round);
-	lane->messages += count;
 	return code;
 }
 

@@ -51,7 +51,7 @@ int sink_drain(struct lane *lane, uint64_t *messages, struct error *error)
 	lane->left = 0;
 	while (clock_now_ns() - last < QUIET_NS && last - start < DRAIN_NS) {
 		struct ibv_wc wc[SINK_BATCH];
-		int got = completion_poll(lane->completion, SINK_BATCH, wc);
+		int got = completion_poll(&lane->ground.completion, SINK_BATCH, wc);
 
 		if (got < 0)
 			return completion_poll_failed(error);

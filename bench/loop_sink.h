@@ -50,7 +50,7 @@ static ALWAYS_INLINE int sink(struct lane *lane, bool is_moved, bool is_verified
 	for (;;) {
 		uint64_t before = lane->messages;
 		struct ibv_wc wc[SINK_BATCH];
-		int got = completion_wait(lane->completion, most, wc, UINT64_MAX, error);
+		int got = completion_wait(&lane->ground.completion, most, wc, UINT64_MAX, error);
 
 		/* Before their receives are posted again. */
 		if (is_verified && got > 0 && slots_check(lane, wc, got, error))
@@ -62,8 +62,8 @@ static ALWAYS_INLINE int sink(struct lane *lane, bool is_moved, bool is_verified
 		if (unlikely(got < 0))
 			return got;
 		/* There may always be more, and the client's word says how long ago it is. */
-		if (windows && unlikely(alarm_raised(lane->completion->alarm)))
-			return alarm_reason(lane->completion->alarm, error);
+		if (windows && unlikely(alarm_raised(&lane->ground.alarm)))
+			return alarm_reason(&lane->ground.alarm, error);
 	}
 }
 

@@ -254,10 +254,10 @@ static ALWAYS_INLINE int stream_look(struct lane *lane, struct ibv_wc *wc, struc
 	int got;
 
 	if (lane->first_due) {
-		got = completion_poll(lane->completion, STREAM_BATCH, wc);
+		got = completion_poll(&lane->ground.completion, STREAM_BATCH, wc);
 		return unlikely(got < 0) ? completion_poll_failed(error) : got;
 	}
-	got = completion_wait(lane->completion, STREAM_BATCH, wc, lane->stalled_ns, error);
+	got = completion_wait(&lane->ground.completion, STREAM_BATCH, wc, lane->stalled_ns, error);
 	return unlikely(got == -ETIMEDOUT) ? lane_stalled(lane, error) : got;
 }
 
@@ -284,7 +284,7 @@ static COLD int stream_forget(struct lane *lane, const struct stream_kind kind, 
 	for (uint64_t i = 0; i <= most && got == STREAM_BATCH; i += STREAM_BATCH) {
 		struct ibv_wc wc[STREAM_BATCH];
 
-		got = completion_poll(lane->completion, STREAM_BATCH, wc);
+		got = completion_poll(&lane->ground.completion, STREAM_BATCH, wc);
 		if (got < 0)
 			return completion_poll_failed(error);
 		if (stream_take(lane, kind, wc, got, error) < 0)
@@ -318,8 +318,8 @@ static COLD int stream_enter(struct lane *lane, const struct stream_kind kind, s
 		done = stream_take(lane, kind, wc, got, error);
 		if (done < 0)
 			return (int)done;
-		if (alarm_raised(lane->completion->alarm))
-			return alarm_reason(lane->completion->alarm, error);
+		if (alarm_raised(&lane->ground.alarm))
+			return alarm_reason(&lane->ground.alarm, error);
 		if (done)
 			lane_forget_done(lane);
 	}
@@ -369,8 +369,8 @@ static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 		if (unlikely(done < 0))
 			return (int)done;
 		/* Where the device is fast no poll is ever empty, and nobody else would look. */
-		if (unlikely(alarm_raised(lane->completion->alarm)))
-			return alarm_reason(lane->completion->alarm, error);
+		if (unlikely(alarm_raised(&lane->ground.alarm)))
+			return alarm_reason(&lane->ground.alarm, error);
 		if (kind.has_latencies)
 			stream_time(lane, run, kind, wc, got);
 		counted = (uint64_t)done;

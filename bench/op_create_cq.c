@@ -8,7 +8,8 @@ static int create(struct calling *calling, struct error *error)
 {
 	const struct lane *lane = calling->lane;
 	const struct parameters *p = lane->parameters;
-	struct ibv_comp_channel *channel = p->cq == RDMA_POLL ? NULL : lane->completion->channel;
+	struct ibv_comp_channel *channel =
+		p->cq == RDMA_POLL ? NULL : lane->ground.completion.channel;
 
 	calling->cq = ibv_create_cq(lane->ground.verbs, (int)p->tx_depth, NULL, channel, 0);
 	return calling->cq ? 0

@@ -130,7 +130,7 @@ static int open_station(void *whole, unsigned int number, struct error *error)
 	if (code)
 		return code;
 	lane->signal_every = station_signal_every(errand->wanted);
-	session->team.alarms[number] = lane->completion->alarm;
+	session->team.alarms[number] = &lane->ground.alarm;
 	if (!station_counts(station, errand->wanted))
 		return 0;
 	station->windows = cacheline_calloc(1, sizeof(*station->windows));

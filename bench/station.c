@@ -53,7 +53,7 @@ unsigned int station_signal_every(const struct protocol_case *wanted)
 /* The client needs nothing of this program, which may sleep, or have work of its own. */
 static int wait_for_word(struct lane *lane, struct error *error)
 {
-	struct alarm *alarm = lane->completion->alarm;
+	struct alarm *alarm = &lane->ground.alarm;
 	struct pollfd waiting = {.fd = alarm->fd, .events = POLLIN};
 
 	while (lane->parameters->think_ns && !alarm_raised(alarm))

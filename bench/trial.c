@@ -340,7 +340,7 @@ static int open_part(void *whole, unsigned int number, struct error *error)
 	if (!code && number)
 		code = gather_open(part, trial, error);
 	if (!code)
-		trial->team.alarms[number] = part->lane.completion->alarm;
+		trial->team.alarms[number] = &part->lane.ground.alarm;
 	return code;
 }
 
@@ -439,7 +439,7 @@ int trial_probe(struct trial *trial, const struct plan_case *wanted, struct erro
 	code = meet(trial, message, error);
 	/* The server may find its own fault first: here the completion is to tell. */
 	if (!code)
-		control_guard_end(trial->control, trial->lane.completion->alarm);
+		control_guard_end(trial->control, &trial->lane.ground.alarm);
 	if (!code)
 		measure_one(trial, wanted, seen);
 	control_guard(trial->control, NULL);

@@ -174,9 +174,11 @@ static ALWAYS_INLINE int post_extended(const struct post_queue *queue, const str
 				       enum post_operation operation, enum post_path path,
 				       unsigned int signalled)
 {
-	ibv_wr_start(queue->qpx);
-	post_build(queue->qpx, work, operation, path, signalled);
-	return ibv_wr_complete(queue->qpx);
+	struct ibv_qp_ex *qpx = queue->qpx;
+
+	ibv_wr_start(qpx);
+	post_build(qpx, work, operation, path, signalled);
+	return ibv_wr_complete(qpx);
 }
 
 static ALWAYS_INLINE enum ibv_wr_opcode post_opcode(enum post_operation operation)

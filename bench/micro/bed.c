@@ -54,10 +54,9 @@ static void fill_lane(struct bed *bed)
 	lane->walks = walk_is_on(parameters);
 	lane->sent_slots = lane->received_slots = 1;
 	lane->ground.mr = &bed->mr;
-	lane->completion = &lane->ground.completion;
-	lane->completion->cq = &bed->instant.cq;
-	lane->completion->alarm = bed->instant.alarm = &lane->ground.alarm;
-	lane->completion->mode = bed->settings.cq;
+	lane->ground.completion.cq = &bed->instant.cq;
+	lane->ground.completion.alarm = bed->instant.alarm = &lane->ground.alarm;
+	lane->ground.completion.mode = bed->settings.cq;
 	verify_init(&lane->verify, parameters->verify, "micro", false, 0);
 	lane->verify.far = lane->verify.near;
 	lane->verify.is_fixed = lane->shape->is_read;

@@ -95,12 +95,12 @@ static void add_qp(unsigned int thread, struct ibv_qp *verbs)
 
 static void add_device(unsigned int thread, const struct lane *lane)
 {
-	struct soft_cq *cq = soft_cq_of(lane->completion->cq);
+	struct soft_cq *cq = soft_cq_of(lane->ground.completion.cq);
 
 	ADD(thread, "completion queue", cq);
 	ADD(thread, "completion queue's image", cq->image);
 	add(thread, "completions", cq->ring, cq->size * sizeof(*cq->ring));
-	ADD(thread, "channel", soft_channel_of(lane->completion->channel));
+	ADD(thread, "channel", soft_channel_of(lane->ground.completion.channel));
 	for (unsigned int i = 0; i < lane->n_flows; i++)
 		add_qp(thread, lane->flows[i].context.qp);
 }
