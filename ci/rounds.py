@@ -14,6 +14,10 @@ import sys
 MOST = 1.05
 LEAST = 0.95
 WIDTH = 0.03
+# A histogram has bins of a nanosecond up to that many microseconds, beyond it of one part in 1024:
+# a latency that is better or worse by less may be the same one.
+EXACT_US = 2.048
+BIN = 1 / 1024
 UNIT_NAMES = ((1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
 SCHEMA = "verbmark.versus-perftest/1"
 
@@ -41,11 +45,20 @@ def is_narrow(cell):
     return low >= (1 - WIDTH) * ratio and high <= (1 + WIDTH) * ratio
 
 
+def is_slower(cell):
+    """Beyond what chance would have, and what the figures can tell."""
+    _, low, high = interval(cell)
+    if not cell.less_is_better:
+        return high < 1
+    is_exact = all(ours < EXACT_US for ours, _ in cell.rounds)
+    return low > (1 if is_exact else 1 + BIN)
+
+
 def faults(cell):
     """What is not as it should be, in words."""
     _, low, high = interval(cell)
     found = [] if is_narrow(cell) else ["WIDE"]
-    if low > 1 if cell.less_is_better else high < 1:
+    if is_slower(cell):
         found.append("SLOWER")
     if high > MOST if cell.less_is_better else low < LEAST:
         found.append("BEYOND %.2f" % (MOST if cell.less_is_better else LEAST))
