@@ -7,13 +7,13 @@ booted=0 fault_of_base='' fault_of_head=''
 
 # What a machine leaves is its own: another one of that name leaves something else.
 boot() { # NAME KERNEL
-	local folder=$OUT/machine-$((++booted)) kernel=(--vm) line='' tries
+	local folder=$OUT/machine-$((++booted)) kernel=() line='' tries
 	local log=$folder.log
 	[[ $2 == - ]] || kernel=(--kernel "${2%%:*}")
 	[[ $2 != *:* ]] || kernel+=(--modules "${2#*:}")
 	kernels_of[$1]=$2 folders[$1]=$folder
 	: >"$log" # that is looked at before there is anything in it
-	OUT=$folder "$ci/softroce" "${kernel[@]}" --cpus 2 --memory "$memory" --keep -- true \
+	OUT=$folder "$ci/softroce" "${machine[@]}" ${kernel[@]+"${kernel[@]}"} --memory "$memory" --keep -- true \
 		</dev/null >"$log" 2>&1 &
 	machines[$1]=$!
 	for ((tries = 0; tries < 3000; tries++)); do
