@@ -250,7 +250,7 @@ static ALWAYS_INLINE int lane_see(struct lane *lane, const struct ibv_wc *wc, bo
 	*is_message = wc->wr_id & LANE_RECEIVE;
 	if (unlikely(wc->status != IBV_WC_SUCCESS))
 		return lane_completion_failed(wc, error);
-	/* Where the device is fast no poll is ever empty, and nobody else would look. */
+	/* Who answers looks nowhere else where the device is fast: no poll is ever empty. */
 	if (unlikely(alarm_raised(&lane->ground.alarm)))
 		return alarm_reason(&lane->ground.alarm, error);
 	lane->completions++;

@@ -34,7 +34,7 @@ static ALWAYS_INLINE int request_once(struct lane *lane, const struct round_kind
 			return code == -ETIMEDOUT ? lane_stalled(lane, error) : code;
 	}
 	round->took = true;
-	/* No receive completes here, and each post does: request_each counts them. */
+	/* No receive completes here, and each post does: request_each counts those of messages. */
 	return likely(wc.status == IBV_WC_SUCCESS) ? 0 : lane_completion_failed(&wc, error);
 }
 
@@ -43,7 +43,7 @@ static ALWAYS_INLINE int request_registered(struct lane *lane, const struct roun
 					    uint64_t number, struct round *round,
 					    struct error *error)
 {
-	struct ibv_sge *place = &lane->flows[0].work.sges[0];
+	struct ibv_sge *place = &round->flow->work.sges[0];
 	uint32_t lkey = place->lkey;
 	struct ibv_mr *mr =
 		verbs_register(lane->ground.pd, (void *)(uintptr_t)place->addr, place->length,

@@ -14,10 +14,10 @@ import sys
 MOST = 1.05
 LEAST = 0.95
 WIDTH = 0.03
-# A histogram has bins of a nanosecond up to that many microseconds, beyond it of one part in 1024:
-# a latency that is better or worse by less may be the same one.
-EXACT_US = 2.048
+# A latency that is worse by less may be the same one: our histogram has whole nanoseconds, and bins
+# of one part in 1024 where that is more.
 BIN = 1 / 1024
+HALF_NS_US = 0.0005
 UNIT_NAMES = ((1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
 SCHEMA = "verbmark.versus-perftest/1"
 
@@ -50,8 +50,7 @@ def is_slower(cell):
     _, low, high = interval(cell)
     if not cell.less_is_better:
         return high < 1
-    is_exact = all(ours < EXACT_US for ours, _ in cell.rounds)
-    return low > (1 if is_exact else 1 + BIN)
+    return low > 1 + max(BIN, HALF_NS_US / min(ours for ours, _ in cell.rounds))
 
 
 def faults(cell):

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "bench/loop_round.h"
 #include "bench/micro/calls.h"
 #include "bench/micro/row.h"
 
@@ -159,6 +160,55 @@ static int check_by_time(const struct row *row, struct bed *bed, struct error *e
 	return error->code;
 }
 
+/* Who drives looks at the alarm before anything is posted. */
+static int check_by_alarm(const struct row *row, struct bed *bed, struct error *error)
+{
+	struct error told = {0};
+	struct loop_run run;
+	int code;
+
+	if (row->settings.metric != METRIC_LAT || !row->calls)
+		return 0;
+	if (bed_open(bed, &row->settings, error))
+		return error->code;
+	alarm_raise(&bed->lane.ground.alarm, -ECANCELED, "called off");
+	run = bed_run(bed, counts[0]);
+	code = row->run(bed, &run, &told);
+	expect("what an alarm ends with", code == -ECANCELED, true, error);
+	expect("posts after an alarm", posts(&bed->instant), 0, error);
+	expect("samples after an alarm", bed->hist.count, 0, error);
+	bed_close(bed);
+	return error->code;
+}
+
+/* Turns grow while they are short, as the alarm is looked at between them. */
+static int check_turns(struct error *error)
+{
+	static const struct {
+		uint64_t ns;
+		uint64_t most;
+		uint64_t next;
+	} turns[] = {
+		{999999,             1,              2             },
+		{999999,             ROUND_MOST / 2, ROUND_MOST    },
+		{1,                  ROUND_MOST,     ROUND_MOST    },
+		{1000000,            ROUND_MOST,     ROUND_MOST / 2},
+		{1000000,            2,              1             },
+		{UINT64_C(27000000), 1,              1             },
+	};
+	const struct loop_run run = {.mult = UINT64_C(1) << 32};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(turns); i++) {
+		const struct round round = {
+			.run = &run, .n = 2, .ticks = {5, 6, 5 + turns[i].ns}
+                };
+
+		expect("rounds of the next turn", round_most(&round, turns[i].most), turns[i].next,
+		       error);
+	}
+	return error->code;
+}
+
 /* What the provider has seen of a row, or of the calls that stand for it. */
 static int look(const struct row *row, bool is_calls, struct bed *bed, uint64_t seen[SEEN],
 		struct error *error)
@@ -200,13 +250,15 @@ static int check_calls(const struct row *row, struct bed *bed, struct error *err
 int check_all(void)
 {
 	static struct bed bed;
+	struct error turns = {0};
 	int failed = 0;
 
-	printf("1..%zu\n", n_rows);
+	printf("1..%zu\n", n_rows + 1);
 	for (size_t i = 0; i < n_rows; i++) {
 		struct error error = {0};
 		bool is_good = !check_row(&rows[i], &bed, &error) &&
 			       !check_by_time(&rows[i], &bed, &error) &&
+			       !check_by_alarm(&rows[i], &bed, &error) &&
 			       !check_calls(&rows[i], &bed, &error);
 
 		printf("%s %zu - %s\n", is_good ? "ok" : "not ok", i + 1, rows[i].name);
@@ -214,5 +266,9 @@ int check_all(void)
 			printf("# %s\n", error.text);
 		failed += !is_good;
 	}
+	if (check_turns(&turns))
+		printf("# %s\n", turns.text);
+	printf("%s %zu - turns\n", turns.code ? "not ok" : "ok", n_rows + 1);
+	failed += !!turns.code;
 	return failed;
 }

@@ -278,10 +278,10 @@ class Asked(unittest.TestCase):
         self.server = Server()
         self.addCleanup(self.server.kill)
 
-    def start(self, op="send", cq="event", metric="lat"):
+    def start(self, op="send", cq="event", metric="lat", size="1m"):
         # A stream has so many under way that a mebibyte of each would keep rxe, emulated, busy
         # for seconds at its end. The second case does not end by itself.
-        parts = ((1, 3000), ("1m" if metric == "lat" else "64k", 10**9), (64, 3000))
+        parts = ((1, 3000), (size if metric == "lat" else "64k", 10**9), (64, 3000))
         plan = f"{self.path}.plan"
         with open(plan, "w", encoding="ascii") as file:
             json.dump([{"size": size, "iterations": count} for size, count in parts], file)
@@ -367,6 +367,9 @@ class Asked(unittest.TestCase):
 
     def test_sigint_of_the_client_that_polls_memory(self):
         self.check_interrupted(signal.SIGINT, op="write", cq="poll")
+
+    def test_sigint_of_a_client_whose_polls_find_something_at_once(self):
+        self.check_interrupted(signal.SIGINT, op="read", cq="poll", size=128)
 
     def test_sigint_of_a_client_that_streams(self):
         self.check_interrupted(signal.SIGINT, metric="bw")
