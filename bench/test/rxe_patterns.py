@@ -17,6 +17,8 @@ from verbmark import (
 # In which each flow has its turn, where a processor is slow and there is none for each thread.
 SPELL_MS = 30 if IS_SOFT else 200
 SPELL = ("-D", f"{SPELL_MS}ms", "-t", 8)
+# In which each of more threads than processors has its turn.
+LONG_SPELL = ("-D", "200ms", "-t", 8)
 
 PATTERNS = "one-to-one,many-to-one,one-to-many,all-to-all"
 
@@ -85,13 +87,13 @@ class InOneProcess(Checked, Served):
 
     def test_notifications_and_both_ways(self):
         document = measure(
-            self.server, "--op", "write-notify,write-imm,fetch-add", "-s", "64", *SPELL,
+            self.server, "--op", "write-notify,write-imm,fetch-add", "-s", "64", *LONG_SPELL,
             "--threads", 2, "--pattern", PATTERNS,
         ).document
         for case in document["cases"]:
             self.check_flows(case)
         document = measure(
-            self.server, "--op", "send,write", "-b", *SPELL, "--threads", 2, "--use-srq",
+            self.server, "--op", "send,write", "-b", *LONG_SPELL, "--threads", 2, "--use-srq",
             "--access", "same", "--pattern", PATTERNS,
         ).document
         for case in document["cases"]:
