@@ -13,8 +13,8 @@ boot() { # NAME KERNEL
 	[[ $2 != *:* ]] || kernel+=(--modules "${2#*:}")
 	kernels_of[$1]=$2 folders[$1]=$folder
 	: >"$log" # that is looked at before there is anything in it
-	OUT=$folder "$ci/softroce" "${machine[@]}" ${kernel[@]+"${kernel[@]}"} --memory "$memory" --keep -- true \
-		</dev/null >"$log" 2>&1 &
+	OUT=$folder "$ci/softroce" "${machine[@]}" ${kernel[@]+"${kernel[@]}"} --memory "$memory" \
+		--keep -- true </dev/null >"$log" 2>&1 &
 	machines[$1]=$!
 	for ((tries = 0; tries < 3000; tries++)); do
 		line=$(sed -n 's/.*ci\/softroce --attach \(.*\) -- COMMAND$/\1/p' "$log")
