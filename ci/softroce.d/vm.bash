@@ -230,12 +230,12 @@ end_logs() {
 }
 
 vm_boot() {
-	local n limit=$((tcg_boot_limit * hosts)) left=$((timeout - SECONDS))
+	local n limit=$((tcg_boot_limit * hosts)) end=$((EPOCHSECONDS - SECONDS + timeout))
 	pending=
 	[[ $accel != kvm ]] || limit=$((kvm_boot_limit * hosts))
 	# Its time tells nothing of that here.
-	[[ ! $skip_waits ]] || left=$((left * 1000))
-	printf '%s=%q\n' OUT "$OUT" HOSTS "$hosts" ACCEL "$accel" LIMIT "$left" >"$run/share/settings"
+	[[ ! $skip_waits ]] || end=$((end + timeout * 1000))
+	printf '%s=%q\n' OUT "$OUT" HOSTS "$hosts" ACCEL "$accel" END "$end" >"$run/share/settings"
 	for ((n = 1; n <= hosts; n++)); do
 		vm_start "$n"
 	done
