@@ -43,7 +43,8 @@ vm_kernel() {
 		ln -s "$found" "$run/lib/modules/$version"
 		return
 	done
-	die "no modules.dep in $modules: is it where modules_install put the modules?"
+	die "no modules.dep in $modules: is it where modules_install put the modules? Of a package that was" \
+		"only unpacked, depmod -b FOLDER VERSION writes it"
 }
 
 vm_size() {
