@@ -5,6 +5,7 @@
 # up (the kernel runs), ready, say TEXT, fail TEXT, exit STATUS BYTES BYTES.
 
 . "$parts/attach.bash"
+. "$parts/modules.bash"
 
 qemu="qemu-system-x86_64"
 kvm_boot_limit=15
@@ -35,16 +36,11 @@ vm_kernel() {
 	image=$kernel base=$run
 	[[ -r $image ]] || die "cannot read the kernel $image"
 	[[ $modules ]] || return 0
-	for found in "$modules" "$modules"/lib/modules/* "$modules"/*; do
-		[[ -e $found/modules.dep ]] || continue
-		found=$(realpath "$found")
-		version=${found##*/}
-		mkdir -p "$run/lib/modules"
-		ln -s "$found" "$run/lib/modules/$version"
-		return
-	done
-	die "no modules.dep in $modules: is it where modules_install put the modules? Of a package that was" \
-		"only unpacked, depmod -b FOLDER VERSION writes it"
+	find_modules "$modules" || die "$(no_modules "$modules")"
+	found=$(realpath "$found")
+	version=${found##*/}
+	mkdir -p "$run/lib/modules"
+	ln -s "$found" "$run/lib/modules/$version"
 }
 
 vm_size() {
