@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 
 /* More than any device takes inline. */
 #define INLINE_MOST 65536
+#define GIDS_TOLD   8
 
 #define FIELD(member) offsetof(struct ibv_device_attr, member)
 
@@ -237,6 +239,23 @@ static int check_transport(const struct capacity *capacity, const struct op *op,
 	return 0;
 }
 
+static int lacks_gid(const struct capacity *capacity, uint64_t wanted, struct error *error)
+{
+	char has[64] = "none";
+	size_t length = 0, found = 0;
+
+	for (size_t i = 0; i < CAPACITY_GIDS; i++) {
+		if (!capacity->gids[i])
+			continue;
+		if (++found > GIDS_TOLD)
+			break;
+		length += (size_t)snprintf(has + length, sizeof(has) - length, "%s%zu",
+					   length ? ", " : "", i);
+	}
+	return error_set(error, -EINVAL, "the port has no GID of index %" PRIu64 "; it has %s%s",
+			 wanted, has, found > GIDS_TOLD ? " and more" : "");
+}
+
 static int check_parameters(const struct capacity *capacity, const struct parameters *p,
 			    struct error *error)
 {
@@ -248,8 +267,7 @@ static int check_parameters(const struct capacity *capacity, const struct parame
 				 "inline size %" PRIu64 " exceeds the device's limit %" PRIu64,
 				 p->inline_size, bytes);
 	if (gid_index < CAPACITY_GIDS && !capacity->gids[gid_index])
-		return error_set(error, -EINVAL, "the port has no GID of index %" PRIu64,
-				 gid_index);
+		return lacks_gid(capacity, gid_index, error);
 	return 0;
 }
 

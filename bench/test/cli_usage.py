@@ -188,6 +188,10 @@ class Usage(unittest.TestCase):
                 ("-w", "is perftest's; here it is --fail-below 90Gb/s"),
                 ("-y5", "is perftest's; here it is --fail-below 1.2Mmsg/s"),
                 ("-V", "is perftest's: verbmark --version tells it"),
+                ("--send_with_imm", "is perftest's: verbmark has nothing like it"),
+                ("-X3", "is perftest's: verbmark has nothing like it"),
+                ("--rate_units=g", "is perftest's; here it is --metric load --rate 10Gb/s, "
+                                 "with its unit behind it"),
             ):
                 name = option[:2] if option[1] != "-" else option.split("=")[0]
                 self.assertEqual(self.refused(command, option), f"{name} {sentence}")

@@ -166,7 +166,7 @@ static void test_rights_of_memory(void **unused)
 /* Of each end the row that is its own. */
 static void test_rows_of_gids(void **unused)
 {
-	static const char lacks[] = OWN "the port has no GID of index 1";
+	static const char lacks[] = OWN "the port has no GID of index 1; it has 0, 3, 255";
 
 	check_calls(false, "gid-index=3 server-gid-index=1", NULL);
 	check_calls(true, "gid-index=3 server-gid-index=1", lacks);
@@ -217,8 +217,8 @@ static void test_more_than_there_is(void **unused)
 		{"transport=UD size=257 mtu=256",
 		 OWN "message size 257 exceeds the MTU 256, which is all that a datagram carries"                                                            },
 		{"mtu=2048",							       OWN "MTU 2048 exceeds the port's 1024"                            },
-		{"gid-index=1",							    OWN "the port has no GID of index 1"                              },
-		{"gid-index=254",							  OWN "the port has no GID of index 254"                            },
+		{"gid-index=1",							    OWN "the port has no GID of index 1; it has 0, 3, 255"            },
+		{"gid-index=254",							  OWN "the port has no GID of index 254; it has 0, 3, 255"          },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
@@ -340,7 +340,11 @@ static void test_nonsense(void **unused)
 	check("{'port':{'gids':[-1, 256, 9223372036854775807, '7', null, 8]}}", "gid-index=8",
 	      NULL);
 	check("{'port':{'gids':[-1, 256, 9223372036854775807, '7', null, 8]}}", "gid-index=7",
-	      OWN "the port has no GID of index 7");
+	      OWN "the port has no GID of index 7; it has 8");
+	check("{'port':{'gids':[9, 8, 7, 6, 5, 4, 3, 2, 1]}}", "gid-index=0",
+	      OWN "the port has no GID of index 0; it has 1, 2, 3, 4, 5, 6, 7, 8 and more");
+	check("{'port':{'gids':[8, 7, 6, 5, 4, 3, 2, 1]}}", "gid-index=0",
+	      OWN "the port has no GID of index 0; it has 1, 2, 3, 4, 5, 6, 7, 8");
 }
 
 int main(void)
