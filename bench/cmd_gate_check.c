@@ -135,7 +135,7 @@ static const struct option_row rows[] = {
 	 "of the order of arms and cases (another one each time)"},
 	{"json",          0,   "FILE", option_text,  FIELD(json), "where all that is recorded goes"},
 	{"replay",        0,   "FILE", parse_record, FIELD(records),
-	 "judge what was recorded there, and measure nothing; several --replay add up"},
+	 "judge what was recorded there, and measure nothing; several add up"},
 	{"device",        'd', "NAME", option_text,  FIELD(gating.device), "RDMA device of both arms"},
 	{"preset",        0,   "NAME", option_text,  FIELD(plan.preset), "the cases of one (gate)"},
 	{"plan",          0,   "FILE", option_text,  FIELD(plan.file), "the same from a file"},

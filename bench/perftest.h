@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What perftest calls by other names. */
+/* What perftest's options are called here. */
 #ifndef BENCH_PERFTEST_H
 #define BENCH_PERFTEST_H
 
@@ -7,7 +7,8 @@
 
 /*
  * What stands for perftest's option of that name and length here: options, which begin with a
- * dash, or what else there is to say. NULL: nothing does.
+ * dash, or a sentence, also where there is nothing like it. NULL: it is none of perftest's that is
+ * known.
  */
 const char *perftest_option(const char *name, size_t length);
 

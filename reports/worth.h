@@ -50,7 +50,10 @@ int worth_judge(struct worth *worth, struct error *error);
 /* What a dose is called. */
 void worth_tell_dose(char text[static 64], const struct worth_dose *dose);
 
-/* A table for terminals, and for documentation; doses of one kind are a row together. */
+/*
+ * A table for terminals, and for documentation; doses of one kind are a row together, the least
+ * first.
+ */
 void worth_table(FILE *out, const struct worth *worth);
 
 /* The document, with all rounds. NULL: no memory. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
+#include <stdlib.h>
 
 #include "reports/aligned.h"
 #include "reports/worth.h"
@@ -15,10 +16,19 @@ struct row {
 	double most;
 };
 
-static bool is_same(const struct worth_dose *left, const struct worth_dose *right)
+/* Less first, and of one what was done besides after what was not. */
+static int order_doses(const struct worth_dose *left, const struct worth_dose *right)
 {
-	return left->percent == right->percent && left->is_noisy == right->is_noisy &&
-	       left->has_outlier == right->has_outlier;
+	if (left->percent != right->percent)
+		return left->percent < right->percent ? -1 : 1;
+	if (left->is_noisy != right->is_noisy)
+		return left->is_noisy ? 1 : -1;
+	return left->has_outlier - right->has_outlier;
+}
+
+static int order_rows(const void *left, const void *right)
+{
+	return order_doses(((const struct row *)left)->first, ((const struct row *)right)->first);
 }
 
 static void add_dose(struct row *row, const struct worth_dose *dose)
@@ -42,7 +52,7 @@ static bool take_row(struct row *row, const struct worth *worth, size_t number)
 {
 	*row = (struct row){.first = &worth->doses[number], .least = HUGE_VAL, .most = -HUGE_VAL};
 	for (size_t i = 0; i < worth->n_doses; i++) {
-		if (!is_same(&worth->doses[i], row->first))
+		if (order_doses(&worth->doses[i], row->first))
 			continue;
 		if (i < number)
 			return false;
@@ -137,13 +147,24 @@ static void print_faults(FILE *out, const struct worth *worth)
 	}
 }
 
+static size_t make_rows(struct row rows[static WORTH_DOSES_MOST], const struct worth *worth)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < worth->n_doses; i++)
+		count += take_row(&rows[count], worth, i);
+	qsort(rows, count, sizeof(*rows), order_rows);
+	return count;
+}
+
 void worth_table(FILE *out, const struct worth *worth)
 {
 	const struct bout *first = &worth->doses[0].bout;
 	const char *banner = banner_of_all(worth);
+	struct row rows[WORTH_DOSES_MOST];
 	int width[CELLS_MAX] = {0};
 	struct cells cells;
-	struct row row;
+	size_t n_rows;
 
 	if (!worth->n_doses)
 		return;
@@ -153,18 +174,15 @@ void worth_table(FILE *out, const struct worth *worth)
 		worth->rounds, worth->plant);
 	title(&cells);
 	aligned_widen(width, &cells);
-	for (size_t i = 0; i < worth->n_doses; i++) {
-		if (!take_row(&row, worth, i))
-			continue;
-		fill(&cells, &row);
+	n_rows = make_rows(rows, worth);
+	for (size_t i = 0; i < n_rows; i++) {
+		fill(&cells, &rows[i]);
 		aligned_widen(width, &cells);
 	}
 	title(&cells);
 	aligned_row(out, &cells, width);
-	for (size_t i = 0; i < worth->n_doses; i++) {
-		if (!take_row(&row, worth, i))
-			continue;
-		fill(&cells, &row);
+	for (size_t i = 0; i < n_rows; i++) {
+		fill(&cells, &rows[i]);
 		aligned_row(out, &cells, width);
 	}
 	print_faults(out, worth);

@@ -189,6 +189,7 @@ class Usage(unittest.TestCase):
                 ("-y5", "is perftest's; here it is --fail-below 1.2Mmsg/s"),
                 ("-V", "is perftest's: verbmark --version tells it"),
                 ("--send_with_imm", "is perftest's: verbmark has nothing like it"),
+                ("--comm_rdma_cm", "is perftest's: leave it out, both ends agree over TCP"),
                 ("-X3", "is perftest's: verbmark has nothing like it"),
                 ("--rate_units=g", "is perftest's; here it is --metric load --rate 10Gb/s, "
                                  "with its unit behind it"),

@@ -341,6 +341,8 @@ static void test_nonsense(void **unused)
 	      NULL);
 	check("{'port':{'gids':[-1, 256, 9223372036854775807, '7', null, 8]}}", "gid-index=7",
 	      OWN "the port has no GID of index 7; it has 8");
+	check("{'port':{'gids':[-1]}}", "gid-index=0",
+	      OWN "the port has no GID of index 0; it has none");
 	check("{'port':{'gids':[9, 8, 7, 6, 5, 4, 3, 2, 1]}}", "gid-index=0",
 	      OWN "the port has no GID of index 0; it has 1, 2, 3, 4, 5, 6, 7, 8 and more");
 	check("{'port':{'gids':[8, 7, 6, 5, 4, 3, 2, 1]}}", "gid-index=0",

@@ -457,7 +457,8 @@ static void test_no_descriptor_left(void **unused)
 	struct pair pair;
 	char word;
 
-	pair_set_up(&pair, use_up_descriptors, &(struct stage_ways){.retry_cnt = 7});
+	/* The thread there has a second and more to let it in, whatever else runs. */
+	pair_set_up(&pair, use_up_descriptors, &(struct stage_ways){.timeout = 16, .retry_cnt = 7});
 	pair_hear(pair.socket, &word, 1);
 	for (int i = 0; i < 3; i++) {
 		while (!is_shown_out(soft_image_slot(pair.there.number), &guests[count]))
