@@ -187,7 +187,7 @@ class GateCheck(unittest.TestCase):
         """The tables in the documentation are what comes of their records."""
         with open(f"{HERE}/../../reports/records/README.md", encoding="utf-8") as file:
             text = file.read()
-        for device in ("soft0", "rxe", "virtual"):
+        for device in ("soft0", "rxe", "virtual", "responder"):
             words = []
             for kept in sorted(glob.glob(f"{HERE}/../../reports/records/gate-check-{device}*.xz")):
                 path = f"{self.path}.{len(words)}"
