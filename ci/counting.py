@@ -11,7 +11,7 @@ import threading
 import time
 
 COUNTER = "/sys/class/infiniband/%s/ports/1/hw_counters/sent_pkts"
-EVERY_S = 0.05
+EVERY_S = 0.1
 # What took longer to read is of no one time.
 LONGEST_S = 0.001
 # More do not fit into a packet.
