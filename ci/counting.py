@@ -10,8 +10,12 @@ import os
 import threading
 import time
 
-COUNTER = "/sys/class/infiniband/%s/ports/1/hw_counters/sent_pkts"
-EVERY_S = 0.1
+COUNTERS = "/sys/class/infiniband/%s/ports/1/hw_counters"
+PACKETS = "sent_pkts"
+# Of what is sent again, and of what comes too early.
+AGAIN = ("duplicate_request", "completer_retry_err", "send_rnr_err", "out_of_seq_request")
+# Two samples are enough, one soon after the beginning of the middle and one before its end.
+EVERY_S = 0.25
 # What took longer to read is of no one time.
 LONGEST_S = 0.001
 # More do not fit into a packet.
@@ -19,7 +23,7 @@ MOST_BYTES = 4096
 
 
 def is_counted(device):
-    return os.path.exists(COUNTER % device)
+    return os.path.exists(os.path.join(COUNTERS % device, PACKETS))
 
 
 def least_packets(messages, size):
@@ -30,33 +34,38 @@ def least_packets(messages, size):
 def middle(samples, least):
     """
     Packets per second in the middle of the last ones, which are those that were measured: before
-    them a program may have warmed up. None if too little was seen of it. Samples are pairs of
-    a time and a count.
+    them a program may have warmed up, and at their end may be one end alone. None if too little was
+    seen of it, or if anything was sent again, as packets say nothing of messages then. A sample is
+    a time, a count, and how often something was sent again.
     """
     end = samples[-1][1] if samples else 0
     seen = [sample for sample in samples if end - 0.9 * least <= sample[1] <= end - 0.1 * least]
-    if len(seen) < 2 or seen[-1][0] <= seen[0][0]:
+    if len(seen) < 2 or seen[0][2] != seen[-1][2] or seen[0][1] == seen[-1][1]:
         return None
     return (seen[-1][1] - seen[0][1]) / (seen[-1][0] - seen[0][0])
 
 
 class Counting:
-    """Reads the counter now and then until it is told to stop."""
+    """Reads the counters now and then until it is told to stop."""
 
     def __init__(self, device):
-        self.path = COUNTER % device
+        self.folder = COUNTERS % device
         self.samples = []
         self.is_over = threading.Event()
         self.thread = threading.Thread(target=self._sample, daemon=True)
 
+    def _read(self, name):
+        with open(os.path.join(self.folder, name), encoding="ascii") as file:
+            return int(file.read())
+
     def _sample(self):
         while not self.is_over.wait(EVERY_S):
             before = time.monotonic()
-            with open(self.path, encoding="ascii") as file:
-                count = int(file.read())
+            count = self._read(PACKETS)
             after = time.monotonic()
             if after - before < LONGEST_S:
-                self.samples.append((before, count))
+                again = sum(self._read(name) for name in AGAIN)
+                self.samples.append(((before + after) / 2, count, again))
 
 
 @contextlib.contextmanager

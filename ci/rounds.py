@@ -15,8 +15,8 @@ import sys
 MOST = 1.05
 LEAST = 0.95
 WIDTH = 0.03
-# A figure that is worse by less may be the same one: our histogram has whole nanoseconds, and bins
-# of one part in 1024 where that is more.
+# A latency that is worse by less may be the same one: our histogram has whole nanoseconds, and bins
+# of one part in 1024 where that is more. So little is not looked into of a rate either.
 BIN = 1 / 1024
 HALF_NS_US = 0.0005
 UNIT_NAMES = ((1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
@@ -41,23 +41,26 @@ def interval(cell):
     return median_interval([ours / theirs for ours, theirs in cell.rounds])
 
 
-def is_narrow(cell):
-    ratio, low, high = interval(cell)
+def is_within(ratio, low, high):
     return low >= (1 - WIDTH) * ratio and high <= (1 + WIDTH) * ratio
+
+
+def is_narrow(cell):
+    return is_within(*interval(cell))
 
 
 def of_counted(cell):
     """The interval by what the device counted, or None where it did not in each round."""
     if not cell.counted or len(cell.counted) != len(cell.rounds):
         return None
-    if None in itertools.chain(*cell.counted):
+    if not all(itertools.chain(*cell.counted)):
         return None
     return median_interval([ours / theirs for ours, theirs in cell.counted])
 
 
 def told_counted(cell):
     found = of_counted(cell)
-    return ", counted %.3f to %.3f" % found[1:] if found else ""
+    return ", counted %.4f to %.4f" % found[1:] if found else ""
 
 
 def is_slower(cell):
@@ -65,7 +68,7 @@ def is_slower(cell):
     _, low, high = interval(cell)
     if not cell.less_is_better:
         counted = of_counted(cell)
-        return max(high, counted[2] if counted else 0) < 1 - BIN
+        return (counted[2] if counted and is_within(*counted) else high) < 1 - BIN
     return low > 1 + max(BIN, HALF_NS_US / min(ours for ours, _ in cell.rounds))
 
 
@@ -126,7 +129,8 @@ def print_row(row):
         title(row),
         three_digits(statistics.median(ours for ours, _ in cell.rounds)), unit,
         three_digits(statistics.median(theirs for _, theirs in cell.rounds)), unit,
-        *interval(cell), len(cell.rounds), told_counted(cell), "".join(", " + fault.lower() for fault in found),
+        *interval(cell), len(cell.rounds), told_counted(cell),
+        "".join(", " + fault.lower() for fault in found),
     ))
     return not found
 
