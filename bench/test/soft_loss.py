@@ -42,8 +42,9 @@ class Measured(OnSoft):
 class Told(OnSoft):
     def test_most_are_lost(self):
         """A receiver that takes one in 200 us. The worst share is told, once."""
+        # So long that a busy machine has its receiver run meanwhile.
         ended = self.good(
-            "run", *DATAGRAMS, "--think", "200us", "-s", "64,1k", "-D", "50ms", "--json", "r.json"
+            "run", *DATAGRAMS, "--think", "200us", "-s", "64,1k", "-D", "300ms", "--json", "r.json"
         )
         document = documents.parse(self.good("report", "--format", "json", "r.json").out)
         losses = [case["loss"] for case in document["cases"]]
