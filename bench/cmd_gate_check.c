@@ -57,6 +57,7 @@ struct recording {
 	struct worth *worth;
 	const struct settings *settings;
 	size_t n_before; /* rounds of other doses, */
+	size_t n_due;    /* of this one, */
 	size_t n_rounds; /* and of all */
 	char dose[80];   /* under way */
 };
@@ -190,8 +191,10 @@ static void round_begins(struct rounds_view *view, size_t number, size_t count)
 	struct recording *recording = CONTAINER_OF(view, struct recording, view);
 	size_t done = recording->n_before + number;
 
-	(void)count;
 	save_meanwhile(recording, number);
+	/* There are more, once some have failed. */
+	recording->n_rounds += count - recording->n_due;
+	recording->n_due = count;
 	/* Time is left as rounds are. */
 	recording->progress.estimate_ns = recording->n_rounds * NS_PER_S;
 	progress_show(&recording->progress, done + 1, recording->n_rounds, recording->dose,
@@ -241,7 +244,8 @@ static void begin_dose(struct recording *recording, const struct worth_dose *dos
 
 	recording->n_before = 0;
 	for (size_t i = 0; i + 1 < worth->n_doses; i++)
-		recording->n_before += rounds_of(recording->settings, worth->doses[i].percent);
+		recording->n_before += worth->doses[i].bout.n_rounds;
+	recording->n_due = rounds_of(recording->settings, dose->percent);
 	worth_tell_dose(name, dose);
 	snprintf(recording->dose, sizeof(recording->dose), "rounds, %s", name);
 }
@@ -270,7 +274,7 @@ static int record(struct recording *recording, struct worth_dose *dose, struct e
 		code = neighbour < 0 ? (int)neighbour : 0;
 	}
 	begin_dose(recording, dose);
-	gating.rounds = rounds_of(recording->settings, dose->percent);
+	gating.rounds = recording->n_due;
 	gating.view = &recording->view;
 	gating.seed += recording->worth->n_doses - 1;
 	if (!code)

@@ -245,7 +245,7 @@ static void put_invalid(struct bout *bout, const struct error *fault)
 /* Too few rounds for a verdict are none, whatever they say. */
 static void check_time(const struct gating *gating, struct bout *bout)
 {
-	if (bout->n_rounds == gating->rounds || bout->invalid[0])
+	if (bout->n_rounds >= gating->rounds || bout->invalid[0])
 		return;
 	if (bout->n_rounds < DUEL_ROUNDS_LEAST)
 		snprintf(
@@ -379,11 +379,25 @@ static void note_failing(struct bout *bout)
 			  count, bout->n_cases, such, failures[DUEL_BASE], failures[DUEL_HEAD]);
 }
 
+static void note_more(struct bout *bout)
+{
+	size_t count = 0;
+
+	if (bout->n_rounds > bout->asked)
+		count += bout->n_rounds - bout->asked;
+	if (bout->n_again > bout->asked)
+		count += bout->n_again - bout->asked;
+	if (count)
+		bout_note(bout, "%zu round%s more than %zu, for %s in which a trial failed", count,
+			  count == 1 ? "" : "s", bout->asked, count == 1 ? "one" : "those");
+}
+
 static void note_trials(struct bout *bout)
 {
 	note_unsteady(bout);
 	note_troubled(bout);
 	note_failing(bout);
+	note_more(bout);
 	note_lengthy(bout);
 }
 

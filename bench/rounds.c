@@ -467,14 +467,15 @@ static int run_rounds(struct rounds *rounds, size_t count, bool is_again, struct
 {
 	struct bout *bout = rounds->bout;
 	bool is_head_first = false;
+	size_t due = count;
 	int code = 0;
 
-	for (size_t i = 0; i < count && !is_over(rounds); i++) {
+	for (size_t i = 0; i < due && !is_over(rounds); i++) {
 		size_t number = bout->n_rounds + bout->n_again;
 		struct bout_round *round = &bout->rounds[number];
 
 		if (rounds->view)
-			rounds->view->begins(rounds->view, i, count);
+			rounds->view->begins(rounds->view, i, due);
 		/* Of two rounds the second has it the other way round. */
 		is_head_first = i % 2 ? !is_head_first : random_next(&rounds->random) & 1;
 		rounds->is_outlier = draw_outlier(rounds, i);
@@ -488,6 +489,7 @@ static int run_rounds(struct rounds *rounds, size_t count, bool is_again, struct
 			break;
 		bout->n_rounds += !is_again;
 		bout->n_again += is_again;
+		due = bout_due(bout, number, due, count);
 	}
 	return code;
 }
@@ -496,7 +498,7 @@ int rounds_run(struct rounds *rounds, size_t count, bool is_again, struct error 
 {
 	struct bout *bout = rounds->bout;
 	struct order order = {0};
-	int code = bout_reserve(bout, bout->n_rounds + bout->n_again + count, error);
+	int code = bout_reserve(bout, bout->n_rounds + bout->n_again + bout_due_most(count), error);
 
 	if (!code)
 		code = order_open(&order, rounds, is_again, error);

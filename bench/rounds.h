@@ -13,7 +13,7 @@
 #include "reports/bout.h"
 
 struct rounds_view {
-	/* Before a round, from 0 on. */
+	/* Before a round, from 0 on; there may be more than before. */
 	void (*begins)(struct rounds_view *view, size_t number, size_t count);
 };
 
@@ -45,8 +45,8 @@ struct rounds {
 int rounds_open(struct rounds *rounds, struct error *error);
 
 /*
- * So many rounds; is_again: of the cases that have failed, as the second time. Ends before
- * that, and well, when the time is over, and with -EINTR or -ECHILD (an arm gives no result
+ * So many rounds, and again, at the end, as many as have failed and may: see bout_due; is_again:
+ * of the cases that have failed, as the second time. Ends before that, and well, when the time is over, and with -EINTR or -ECHILD (an arm gives no result
  * any more) as well: what there is stays in the bout.
  */
 int rounds_run(struct rounds *rounds, size_t count, bool is_again, struct error *error);

@@ -127,9 +127,15 @@ static double resolution_of(const struct bout_case *line, const struct bout_valu
 	return coarsest;
 }
 
+/* How many of them may. */
+static double few_of(size_t all, double most)
+{
+	return fmax(1, most * (double)all);
+}
+
 static bool is_many(size_t some, size_t all, double most)
 {
-	return (double)some > fmax(1, most * (double)all);
+	return (double)some > few_of(all, most);
 }
 
 static bool fails(const struct bout_case *line, enum duel_arm arm)
@@ -169,6 +175,18 @@ static bool has_lost(const struct bout *bout, enum duel_arm arm, size_t round)
 		    has_lost_case(&bout->cases[i], arm, round))
 			return true;
 	return false;
+}
+
+size_t bout_due(const struct bout *bout, size_t round, size_t due, size_t wanted)
+{
+	bool has_any = has_lost(bout, DUEL_BASE, round) || has_lost(bout, DUEL_HEAD, round);
+
+	return due + (has_any && due < bout_due_most(wanted));
+}
+
+size_t bout_due_most(size_t wanted)
+{
+	return wanted + (size_t)few_of(wanted, FAILURES_MOST);
 }
 
 /*

@@ -87,6 +87,15 @@ struct bout {
 /* Room for so many rounds, of the first time and the second together. -ENOMEM. */
 int bout_reserve(struct bout *bout, size_t n_rounds, struct error *error);
 
+/*
+ * How many rounds are due where so many are wanted, once this one, the last until now, is over:
+ * for one that lacks a figure there is another one, up to as many as may fail.
+ */
+size_t bout_due(const struct bout *bout, size_t round, size_t due, size_t wanted);
+
+/* How many they are at most. */
+size_t bout_due_most(size_t wanted);
+
 /* Makes the cells of the cases and judges what the first rounds had. -ENOMEM. */
 int bout_judge(struct bout *bout, struct error *error);
 

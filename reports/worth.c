@@ -24,10 +24,9 @@ static void count_failures(struct bout_case *line, size_t rounds)
 }
 
 /* A gate of the recorded rounds, from one of them on: values are the record's own. */
-static int view_open(struct bout *view, const struct bout *bout, size_t start, size_t rounds,
-		     struct error *error)
+static int view_open(struct bout *view, const struct bout *bout, size_t start, struct error *error)
 {
-	*view = (struct bout){.n_rounds = rounds, .n_cases = bout->n_cases};
+	*view = (struct bout){.n_cases = bout->n_cases};
 	memcpy(view->floors, bout->floors, sizeof(view->floors));
 	view->cases = calloc(bout->n_cases + 1, sizeof(*view->cases));
 	if (!view->cases)
@@ -39,7 +38,6 @@ static int view_open(struct bout *view, const struct bout *bout, size_t start, s
 		for (size_t j = 0; j < BOUT_FIGURES; j++)
 			for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++)
 				line->figures[j].values[arm] += start;
-		count_failures(line, rounds);
 		/* Of all rounds together: of these nobody knows. */
 		memset(line->unsteady, 0, sizeof(line->unsteady));
 		memset(line->troubled, 0, sizeof(line->troubled));
@@ -52,6 +50,20 @@ static void view_close(struct bout *view)
 	free(view->cases);
 	free(view->cells);
 	free(view->reasons);
+}
+
+/* As many of the recorded rounds as a gate runs. -ENODATA: there are fewer than that. */
+static int take(struct bout *view, size_t *count, size_t wanted, size_t room)
+{
+	size_t due = wanted;
+
+	while (*count < due) {
+		if (view->n_rounds + view->n_again == room)
+			return -ENODATA;
+		(*count)++;
+		due = bout_due(view, view->n_rounds + view->n_again - 1, due, wanted);
+	}
+	return 0;
 }
 
 static bool has_failed(const struct bout *view)
@@ -88,27 +100,37 @@ static void count(struct worth_dose *dose, const struct bout *view)
 	dose->count.inconclusive += end == BOUT_PASSED && is_unclear;
 }
 
+/* -ENODATA: there is no room for all of it. */
+static int judge(struct bout *view, size_t rounds, size_t room, struct error *error)
+{
+	int code = take(view, &view->n_rounds, rounds, room);
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < view->n_cases; i++)
+		count_failures(&view->cases[i], view->n_rounds);
+	code = bout_judge(view, error);
+	if (code || !has_failed(view))
+		return code;
+	/* What is run again has rounds of its own. */
+	code = take(view, &view->n_again, rounds, room);
+	return code ? code : bout_confirm(view, error);
+}
+
 /* One gate. next: where the one after it begins; unchanged: there was no room for it. */
 static int draw(struct worth_dose *dose, size_t rounds, size_t *next, struct error *error)
 {
-	const struct bout *bout = &dose->bout;
-	size_t start = *next;
 	struct bout view;
-	int code = view_open(&view, bout, start, rounds, error);
+	int code = view_open(&view, &dose->bout, *next, error);
 
 	if (!code)
-		code = bout_judge(&view, error);
-	if (!code && has_failed(&view)) {
-		/* What is run again has rounds of its own. */
-		view.n_again = rounds;
-		code = bout_confirm(&view, error);
-	}
+		code = judge(&view, rounds, dose->bout.n_rounds - *next, error);
 	if (!code) {
-		*next = start + rounds + view.n_again;
+		*next += view.n_rounds + view.n_again;
 		count(dose, &view);
 	}
 	view_close(&view);
-	return code;
+	return code == -ENODATA ? 0 : code;
 }
 
 /* The median of all rounds' ratios, as more for worse. */

@@ -138,7 +138,7 @@ class Gate(unittest.TestCase):
     def test_a_head_that_breaks(self):
         document, shown = self.gate(head=self.arm("broken=5"), status=1)
         self.assertEqual(document["verdict"], "REGRESSED")
-        self.assertRegex(shown, r"fails in \d+ of 12 rounds of the head: no completion for 5 s")
+        self.assertRegex(shown, r"fails in \d+ of 13 rounds of the head: no completion for 5 s")
         self.assertRegex(shown, r"in 4 of 4 cases, such as \S+, trials failed: 0 of the base and "
                                 r"\d+ of the head; the document tells why")
         # However few of each: in another case each time, by chance.
@@ -152,9 +152,9 @@ class Gate(unittest.TestCase):
         cases = ("--op", "send", "--metric", "lat", "-s", "64")
         document, shown = self.gate(head=self.arm("lat=1.4", "broken=14"), status=1, cases=cases)
         self.assertEqual(document["verdict"], "REGRESSED")
-        self.assertIn("worse than the floor at first, and fails in 12 of 12 rounds: no completion",
+        self.assertIn("worse than the floor at first, and fails in 13 of 13 rounds: no completion",
                       shown)
-        self.assertIn("trials failed: 0 of the base and 12 of the head", shown)
+        self.assertIn("trials failed: 0 of the base and 13 of the head", shown)
         # What fails at both is the machine's.
         document, _ = self.gate(base=self.arm("broken=14"), head=self.arm("lat=1.4", "broken=14"),
                                 status=3, cases=cases)
@@ -165,6 +165,27 @@ class Gate(unittest.TestCase):
         document, _ = self.gate(base=self.arm("once=1"))
         self.assertEqual([case["id"] for case in document["cases"]], list(IDS))
         self.assertEqual(document["cases"][0]["base"]["failed"], 0)
+
+    def test_a_round_that_fails(self):
+        """Has another one, at the end, and twelve are enough; more than one in ten has none."""
+        for base, head, who in ((["once=5"], [], "base"), ([], ["once=5"], "head"),
+                                (["stumbles=5"], [], "base"), ([], ["stumbles=13"], "head")):
+            with self.subTest(base=base, head=head):
+                document, shown = self.gate(base=self.arm(*base), head=self.arm(*head))
+                self.assertEqual(document["verdict"], "PASSED", shown)
+                self.assertEqual(len(document["rounds"]), ROUNDS + 1)
+                # With a value of both arms.
+                self.assertEqual(min(figure["first"]["rounds"] for figure in document["figures"]),
+                                 ROUNDS)
+                self.assertEqual(max(case[who]["failed"] for case in document["cases"]), 1)
+                self.assertIn("1 round more than 12, for one in which a trial failed", shown)
+        document, _ = self.gate(base=self.arm("stumbles=5"), head=self.arm("stumbles=7"),
+                                status=3)
+        self.assertEqual(len(document["rounds"]), ROUNDS + 1)
+        # The second time, too, which is for what had failed alone: of the first one it says nothing.
+        document, _ = self.gate(base=self.arm("stumbles=20"), head=self.arm("lat=1.4"), status=1)
+        self.assertEqual([each["again"] for each in document["rounds"]],
+                         [False] * ROUNDS + [True] * (ROUNDS + 1))
 
     def test_what_cannot_be_run(self):
         """Is told, and the rest is run."""
@@ -191,7 +212,7 @@ class Gate(unittest.TestCase):
     def test_a_base_that_breaks(self):
         document, shown = self.gate(base=self.arm("broken=5"), status=3)
         self.assertEqual(document["verdict"], "INVALID")
-        self.assertRegex(shown, r"fails in \d+ of 12 rounds of the base: no completion for 5 s")
+        self.assertRegex(shown, r"fails in \d+ of 13 rounds of the base: no completion for 5 s")
 
     def test_losses(self):
         """Of both arms they are the path's; those of the base alone make it look slow."""

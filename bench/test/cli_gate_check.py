@@ -53,6 +53,21 @@ class GateCheck(unittest.TestCase):
         again = verbmark("gate-check", "--replay", self.path)
         self.assertEqual((again.status, again.out), (0, shown))
 
+    def test_a_round_that_fails(self):
+        """Has another one, in the same gate; and so it is when that is judged again."""
+        document, _ = self.record(0, "stumbles=5")
+        dose = document["doses"][0]
+        self.assertEqual((dose["gates"], dose["regressed"], dose["invalid"]), (2, 0, 0))
+        self.assertEqual(len(dose["record"]["rounds"]), 3 * ROUNDS + 1)
+
+    def test_a_round_that_fails_again(self):
+        document, shown = self.record(20, "lat=1.2", "bw=0.8", "stumbles=20", "once=31")
+        dose = document["doses"][0]
+        self.assertEqual((dose["gates"], dose["regressed"], dose["invalid"]), (2, 2, 0))
+        self.assertEqual(len(dose["record"]["rounds"]), 4 * ROUNDS + 2)
+        again = verbmark("gate-check", "--replay", self.path)
+        self.assertEqual((again.status, again.out), (0, shown))
+
     def test_order(self):
         """Another one each time, which is told, and can be had again."""
         def recorded(*words):

@@ -5,8 +5,8 @@ reads the plan from standard input and writes a result of it, whose figures are 
 formula: lat= and bw= are factors, noise= is a standard deviation, warm= is for how many
 seconds 4k says that it has warmed up, and the n-th run of a STATE
 has noise of its own, the same each time. outlier=N: the N-th run is ten times as slow;
-broken=N: all from the N-th on have a case that failed; once=N: the N-th alone; dies=N: it says
-why and is gone; garbage=N: it writes no result; hangs=N: it does neither; lingers=N: a child of
+broken=N: all from the N-th on have a case that failed; once=N: the N-th alone; stumbles=N: that
+one alone has no result, and says why; dies=N: so have all from the N-th on; garbage=N: it writes no result; hangs=N: it does neither; lingers=N: a child of
 its outlives it and has its standard error; losses=N: its device counts some; late=N: it takes ten
 seconds; moves=N: from then on its hosts are others; kernel=NAME: of the hosts; revision=HEX: of
 the program, as it is in the result, in hexadecimal digits.
@@ -72,7 +72,7 @@ def main():
     with open(f"{state}.words", "w", encoding="utf-8") as file:
         json.dump(sys.argv, file)
     after = {key for key, value in events.items() if key not in TEXTS and number >= int(value)}
-    if "dies" in after:
+    if "dies" in after or number == int(events.get("stumbles", 0)):
         sys.exit("verbmark: the card has caught fire\n")
     if "hangs" in after:
         time.sleep(600)
