@@ -88,6 +88,24 @@ static void begin_walks(const struct lane *lane, struct flow *flow)
 	flow->landing = flow->near + their_part(lane, flow);
 }
 
+/* Of several pieces, or none, each is posted alone. */
+static void begin_returns(const struct lane *lane, struct flow *flow)
+{
+	struct returns *returns = &flow->returns;
+
+	returns->is_on =
+		lane->parameters->rx_depth >= LANE_RETURNS_LEAST && flow->receive.n_sges == 1;
+	returns->count = 0;
+	for (unsigned int i = 0; i < LANE_RETURNS; i++) {
+		returns->sges[i] = flow->receive.sges[0];
+		returns->requests[i] = (struct ibv_recv_wr){
+			.next = i + 1 < LANE_RETURNS ? &returns->requests[i + 1] : NULL,
+			.sg_list = &returns->sges[i],
+			.num_sge = 1,
+		};
+	}
+}
+
 int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
 {
 	uint64_t receives = lane->is_server ? lane->parameters->receives : RECEIVES_BUFFERS;
@@ -100,6 +118,7 @@ int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
 	flow->first_receive = flow->receive.sges[0].addr;
 	if (receives == RECEIVES_BARE)
 		flow->receive.n_sges = 0;
+	begin_returns(lane, flow);
 	if (lane->walks)
 		begin_walks(lane, flow);
 	if (lane->parameters->verify && lane->parameters->metric == METRIC_BW)

@@ -26,7 +26,7 @@ static ALWAYS_INLINE int sink_take(struct lane *lane, const struct ibv_wc *wc, i
 {
 	for (int i = 0; i < n_wc; i++) {
 		bool is_message = false;
-		int code = lane_take_moved(lane, &wc[i], &is_message, is_moved, error);
+		int code = lane_take_next(lane, &wc[i], &is_message, is_moved, error);
 
 		if (unlikely(code))
 			return sink_leave(lane, &wc[i], n_wc - i, error);

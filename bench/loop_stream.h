@@ -166,8 +166,8 @@ static ALWAYS_INLINE int64_t stream_take(struct lane *lane, const struct stream_
 		if (kind.is_both && wc[i].wr_id & LANE_RECEIVE) {
 			bool is_message;
 
-			if (unlikely(lane_take_moved(lane, &wc[i], &is_message,
-						     kind.is_verified || kind.walks, error)))
+			if (unlikely(lane_take_next(lane, &wc[i], &is_message,
+						    kind.is_verified || kind.walks, error)))
 				return sink_leave(lane, &wc[i], n_wc - i, error);
 			continue;
 		}

@@ -163,9 +163,11 @@ static void connect_lanes(void)
 	struct error error = {0};
 
 	for (unsigned int i = 0; i < THREADS; i++)
-		assert_int_equal(meet_offer(&parts[i].lane, &own, message, &error), 0);
+		if (meet_offer(&parts[i].lane, &own, message, &error))
+			fail_msg("%s", error.text);
 	for (unsigned int i = 0; i < THREADS; i++)
-		assert_int_equal(meet_answer(&posts[i], &own, message, answer, &error), 0);
+		if (meet_answer(&posts[i], &own, message, answer, &error))
+			fail_msg("%s", error.text);
 	for (unsigned int i = 0; i < THREADS; i++) {
 		assert_int_equal(meet_connect(&parts[i].lane, &own, answer, &error), 0);
 		assert_int_equal(lane_start(&parts[i].lane, &error), 0);
@@ -427,6 +429,84 @@ static void test_a_hint_for_lanes_that_stall(void **unused)
 	}
 }
 
+static struct {
+	size_t calls;
+	size_t n;
+	uint64_t ids[64];
+	uint64_t places[64];
+} seen;
+
+static int see_receives(const struct ibv_recv_wr *wr)
+{
+	seen.calls++;
+	for (; wr; wr = wr->next) {
+		seen.ids[seen.n] = wr->wr_id;
+		seen.places[seen.n++] = wr->sg_list[0].addr;
+	}
+	return 0;
+}
+
+static int see_own(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	(void)qp;
+	(void)bad;
+	return see_receives(wr);
+}
+
+static int see_shared(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	(void)srq;
+	(void)bad;
+	return see_receives(wr);
+}
+
+static int return_receive(struct lane *lane, uint64_t slot, uint64_t *id)
+{
+	*id = LANE_RECEIVE | slot << LANE_FLOW_BITS | 1;
+	return lane_return_receive(lane, &lane->flows[1], *id, true);
+}
+
+/* Sixteen by one call where 128 are posted or more, and each by itself else; none is lost. */
+static void test_receives_are_returned_together(void **unused)
+{
+	static const struct {
+		const char *asked_for;
+		size_t each;
+	} rows[] = {
+		{"op=send metric=bw rx-depth=128 verify=1",               16},
+		{"op=send metric=bw rx-depth=128 verify=1 use-srq=1",     16},
+		{"op=send metric=bw rx-depth=127 verify=1",               1 },
+		{"op=send metric=bw rx-depth=128 sge=2 size=64 verify=1", 1 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct ibv_context_ops before;
+		struct ibv_context *context;
+		struct lane *lane;
+
+		set_up(rows[i].asked_for);
+		lane = &posts[0];
+		context = lane->flows[1].context.qp->context;
+		before = context->ops;
+		context->ops.post_recv = see_own;
+		context->ops.post_srq_recv = see_shared;
+		memset(&seen, 0, sizeof(seen));
+		for (uint64_t j = 0; j < 32; j++) {
+			uint64_t id;
+
+			assert_int_equal(return_receive(lane, j, &id), 0);
+			assert_int_equal(seen.n, (j + 1) / rows[i].each * rows[i].each);
+			assert_int_equal(seen.calls, (j + 1) / rows[i].each);
+		}
+		for (uint64_t j = 0; j < 32; j++) {
+			assert_int_equal(seen.ids[j], LANE_RECEIVE | j << LANE_FLOW_BITS | 1);
+			assert_int_equal(seen.places[j] - seen.places[0], j * lane->stride);
+		}
+		context->ops = before;
+		tear_down();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -439,6 +519,7 @@ int main(void)
 		cmocka_unit_test(test_spare_buffers),
 		cmocka_unit_test(test_patience),
 		cmocka_unit_test(test_a_hint_for_lanes_that_stall),
+		cmocka_unit_test(test_receives_are_returned_together),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
