@@ -381,12 +381,8 @@ static void note_failing(struct bout *bout)
 
 static void note_more(struct bout *bout)
 {
-	size_t count = 0;
+	size_t count = bout->n_more + bout->n_more_again;
 
-	if (bout->n_rounds > bout->asked)
-		count += bout->n_rounds - bout->asked;
-	if (bout->n_again > bout->asked)
-		count += bout->n_again - bout->asked;
 	if (count)
 		bout_note(bout, "%zu round%s more than %zu, for %s in which a trial failed", count,
 			  count == 1 ? "" : "s", bout->asked, count == 1 ? "one" : "those");

@@ -468,6 +468,7 @@ static int run_rounds(struct rounds *rounds, size_t count, bool is_again, struct
 	struct bout *bout = rounds->bout;
 	bool is_head_first = false;
 	size_t due = count;
+	size_t done = 0;
 	int code = 0;
 
 	for (size_t i = 0; i < due && !is_over(rounds); i++) {
@@ -487,10 +488,12 @@ static int run_rounds(struct rounds *rounds, size_t count, bool is_again, struct
 		code = run_round(rounds, round, number, order, error);
 		if (code)
 			break;
-		bout->n_rounds += !is_again;
-		bout->n_again += is_again;
-		due = bout_due(bout, number, due, count);
+		due = bout_add_round(bout, is_again, due, count);
+		done++;
 	}
+	if (!code && done >= count && done < due)
+		bout_note(bout, "the time was over before %zu more rounds, for those that failed",
+			  due - done);
 	return code;
 }
 

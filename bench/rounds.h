@@ -45,9 +45,10 @@ struct rounds {
 int rounds_open(struct rounds *rounds, struct error *error);
 
 /*
- * So many rounds, and again, at the end, as many as have failed and may: see bout_due; is_again:
- * of the cases that have failed, as the second time. Ends before that, and well, when the time is over, and with -EINTR or -ECHILD (an arm gives no result
- * any more) as well: what there is stays in the bout.
+ * So many rounds, and for each that fails another one at the end: see bout_add_round; is_again:
+ * of the cases that have failed, as the second time. Ends before that, and well, when the time is
+ * over, and with -EINTR or -ECHILD (an arm gives no result any more) as well: what there is stays
+ * in the bout.
  */
 int rounds_run(struct rounds *rounds, size_t count, bool is_again, struct error *error);
 

@@ -127,7 +127,7 @@ static double resolution_of(const struct bout_case *line, const struct bout_valu
 	return coarsest;
 }
 
-/* How many of them may. */
+/* So many of all are few. */
 static double few_of(size_t all, double most)
 {
 	return fmax(1, most * (double)all);
@@ -138,9 +138,10 @@ static bool is_many(size_t some, size_t all, double most)
 	return (double)some > few_of(all, most);
 }
 
-static bool fails(const struct bout_case *line, enum duel_arm arm)
+/* What there is one more round for has failed all the same. */
+static bool fails(const struct bout *bout, const struct bout_case *line, enum duel_arm arm)
 {
-	return is_many(line->failures[arm], line->trials[arm], FAILURES_MOST);
+	return is_many(line->failures[arm], line->trials[arm] - bout->n_more, FAILURES_MOST);
 }
 
 static void tell_failures(const struct bout_case *line, enum duel_arm arm, char reason[static 160])
@@ -177,11 +178,32 @@ static bool has_lost(const struct bout *bout, enum duel_arm arm, size_t round)
 	return false;
 }
 
-size_t bout_due(const struct bout *bout, size_t round, size_t due, size_t wanted)
+static bool has_lost_any(const struct bout *bout, size_t round)
 {
-	bool has_any = has_lost(bout, DUEL_BASE, round) || has_lost(bout, DUEL_HEAD, round);
+	return has_lost(bout, DUEL_BASE, round) || has_lost(bout, DUEL_HEAD, round);
+}
 
-	return due + (has_any && due < bout_due_most(wanted));
+size_t bout_add_round(struct bout *bout, bool is_again, size_t due, size_t wanted)
+{
+	size_t *count = is_again ? &bout->n_again : &bout->n_rounds;
+	size_t round = bout->n_rounds + bout->n_again;
+
+	if (++*count > wanted)
+		*(is_again ? &bout->n_more_again : &bout->n_more) = *count - wanted;
+	return due + (has_lost_any(bout, round) && due < bout_due_most(wanted));
+}
+
+/*
+ * How many rounds are judged by, of those from one on. Where more failed than may, some case or
+ * other, none is there for another one: each case would have its twelve, whatever fails.
+ */
+static size_t count_judged(const struct bout *bout, size_t from, size_t count, size_t n_more)
+{
+	size_t lost = 0;
+
+	for (size_t i = from; i < from + count; i++)
+		lost += has_lost_any(bout, i);
+	return is_many(lost, count - n_more, FAILURES_MOST) ? count - n_more : count;
 }
 
 size_t bout_due_most(size_t wanted)
@@ -225,7 +247,7 @@ static bool is_part_of_it(const struct bout *bout, const struct bout_case *line)
 	for (size_t i = 1; i < bout->n_cases; i++)
 		if (surplus(&bout->cases[i]) > surplus(most))
 			most = &bout->cases[i];
-	return line == most || fails(line, DUEL_HEAD) ||
+	return line == most || fails(bout, line, DUEL_HEAD) ||
 	       sign_chance(head, line->failures[DUEL_BASE] + head) <= DUEL_LEVEL;
 }
 
@@ -237,13 +259,13 @@ static void find_fault(const struct bout *bout, const struct bout_case *line, bo
 		       struct duel_cell *cell, char reason[static 160])
 {
 	reason[0] = '\0';
-	if (fails(line, DUEL_BASE)) {
+	if (fails(bout, line, DUEL_BASE)) {
 		tell_failures(line, DUEL_BASE, reason);
 		cell->fault = reason;
 	} else if (is_broken && is_part_of_it(bout, line)) {
 		tell_failures(line, DUEL_HEAD, reason);
 		cell->broken = reason;
-	} else if (fails(line, DUEL_HEAD)) {
+	} else if (fails(bout, line, DUEL_HEAD)) {
 		tell_failures(line, DUEL_HEAD, reason);
 		cell->fault = reason;
 	} else if (is_disturbed(bout, line)) {
@@ -265,7 +287,7 @@ static bool is_gated(const struct bout *bout, const struct bout_case *line, enum
 }
 
 static void add_cell(struct bout *bout, const struct bout_case *line, enum bout_figure figure,
-		     bool is_broken)
+		     size_t n_judged, bool is_broken)
 {
 	const struct bout_values *values = &line->figures[figure];
 	struct duel_cell *cell = &bout->cells[bout->n_cells];
@@ -275,7 +297,7 @@ static void add_cell(struct bout *bout, const struct bout_case *line, enum bout_
 		.figure = figures[figure].figure,
 		.floor = bout->floors[figure],
 		.spread_most = figures[figure].spread_most,
-		.rounds = {{values->values[DUEL_BASE], values->values[DUEL_HEAD]}, bout->n_rounds},
+		.rounds = {{values->values[DUEL_BASE], values->values[DUEL_HEAD]}, n_judged},
 	};
 	if (figure != BOUT_BANDWIDTH)
 		cell->resolution = resolution_of(line, values, bout->n_rounds);
@@ -286,6 +308,7 @@ static void add_cell(struct bout *bout, const struct bout_case *line, enum bout_
 int bout_judge(struct bout *bout, struct error *error)
 {
 	bool is_broken = is_head_broken(bout, 0, bout->n_rounds);
+	size_t n_judged = count_judged(bout, 0, bout->n_rounds, bout->n_more);
 
 	free(bout->cells);
 	free(bout->reasons);
@@ -297,7 +320,7 @@ int bout_judge(struct bout *bout, struct error *error)
 	for (size_t i = 0; i < bout->n_cases; i++)
 		for (enum bout_figure figure = 0; figure < BOUT_FIGURES; figure++)
 			if (is_gated(bout, &bout->cases[i], figure))
-				add_cell(bout, &bout->cases[i], figure, is_broken);
+				add_cell(bout, &bout->cases[i], figure, n_judged, is_broken);
 	return duel_judge(bout->cells, bout->n_cells, error);
 }
 
@@ -343,9 +366,10 @@ static void find_broken_again(const struct bout *bout, struct duel_cell *cell,
 {
 	const struct bout_case *line = line_of(bout, cell);
 	size_t lost = count_lost_again(bout, line, DUEL_HEAD);
+	size_t all = bout->n_again - bout->n_more_again;
 
-	if (!cell->has_failed || !is_many(lost, bout->n_again, FAILURES_MOST) ||
-	    is_many(count_lost_again(bout, line, DUEL_BASE), bout->n_again, FAILURES_MOST))
+	if (!cell->has_failed || !is_many(lost, all, FAILURES_MOST) ||
+	    is_many(count_lost_again(bout, line, DUEL_BASE), all, FAILURES_MOST))
 		return;
 	snprintf(reason, 160,
 		 "worse than the floor at first, and fails in %zu of %zu rounds: %.70s", lost,
@@ -356,6 +380,7 @@ static void find_broken_again(const struct bout *bout, struct duel_cell *cell,
 int bout_confirm(struct bout *bout, struct error *error)
 {
 	bool is_broken = is_head_broken(bout, bout->n_rounds, bout->n_rounds + bout->n_again);
+	size_t n_judged = count_judged(bout, bout->n_rounds, bout->n_again, bout->n_more_again);
 
 	for (size_t i = 0; i < bout->n_cells; i++) {
 		struct duel_cell *cell = &bout->cells[i];
@@ -366,7 +391,7 @@ int bout_confirm(struct bout *bout, struct error *error)
 			cell->rounds.values[arm] = values->values[arm];
 			cell->again.values[arm] = values->values[arm] + bout->n_rounds;
 		}
-		cell->again.count = cell->has_failed ? bout->n_again : 0;
+		cell->again.count = cell->has_failed ? n_judged : 0;
 		if (is_broken)
 			find_broken_again(bout, cell, bout->reasons[i]);
 	}

@@ -53,15 +53,15 @@ static void view_close(struct bout *view)
 }
 
 /* As many of the recorded rounds as a gate runs. -ENODATA: there are fewer than that. */
-static int take(struct bout *view, size_t *count, size_t wanted, size_t room)
+static int take(struct bout *view, bool is_again, size_t wanted, size_t room)
 {
+	const size_t *count = is_again ? &view->n_again : &view->n_rounds;
 	size_t due = wanted;
 
 	while (*count < due) {
 		if (view->n_rounds + view->n_again == room)
 			return -ENODATA;
-		(*count)++;
-		due = bout_due(view, view->n_rounds + view->n_again - 1, due, wanted);
+		due = bout_add_round(view, is_again, due, wanted);
 	}
 	return 0;
 }
@@ -100,31 +100,48 @@ static void count(struct worth_dose *dose, const struct bout *view)
 	dose->count.inconclusive += end == BOUT_PASSED && is_unclear;
 }
 
-/* -ENODATA: there is no room for all of it. */
 static int judge(struct bout *view, size_t rounds, size_t room, struct error *error)
 {
-	int code = take(view, &view->n_rounds, rounds, room);
+	int code;
 
-	if (code)
-		return code;
 	for (size_t i = 0; i < view->n_cases; i++)
 		count_failures(&view->cases[i], view->n_rounds);
 	code = bout_judge(view, error);
 	if (code || !has_failed(view))
 		return code;
 	/* What is run again has rounds of its own. */
-	code = take(view, &view->n_again, rounds, room);
+	code = take(view, true, rounds, room);
 	return code ? code : bout_confirm(view, error);
 }
 
-/* One gate. next: where the one after it begins; unchanged: there was no room for it. */
+/* Whether there are rounds for a second time as well, with all cases; whatever comes of the first. */
+static int find_room(const struct bout *bout, size_t start, size_t rounds, struct error *error)
+{
+	struct bout view;
+	int code = view_open(&view, bout, start, error);
+
+	if (!code)
+		code = take(&view, false, rounds, bout->n_rounds - start);
+	view_close(&view);
+	return code;
+}
+
+/*
+ * One gate. next: where the one after it begins; unchanged: there was no room for it, whether it
+ * passes or not.
+ */
 static int draw(struct worth_dose *dose, size_t rounds, size_t *next, struct error *error)
 {
+	size_t room = dose->bout.n_rounds - *next;
 	struct bout view;
 	int code = view_open(&view, &dose->bout, *next, error);
 
 	if (!code)
-		code = judge(&view, rounds, dose->bout.n_rounds - *next, error);
+		code = take(&view, false, rounds, room);
+	if (!code)
+		code = find_room(&dose->bout, *next + view.n_rounds, rounds, error);
+	if (!code)
+		code = judge(&view, rounds, room, error);
 	if (!code) {
 		*next += view.n_rounds + view.n_again;
 		count(dose, &view);
@@ -180,8 +197,7 @@ static int judge_dose(struct worth_dose *dose, size_t rounds, struct error *erro
 	code = measure_planted(dose, error);
 	do {
 		before = next;
-		/* Whether it passes or not: there is room for its second time. */
-		if (!code && next + 2 * rounds <= dose->bout.n_rounds)
+		if (!code)
 			code = draw(dose, rounds, &next, error);
 	} while (!code && next > before);
 	return code;

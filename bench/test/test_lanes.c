@@ -432,8 +432,8 @@ static void test_a_hint_for_lanes_that_stall(void **unused)
 static struct {
 	size_t calls;
 	size_t n;
-	uint64_t ids[64];
-	uint64_t places[64];
+	uint64_t ids[256];
+	uint64_t places[256];
 } seen;
 
 static int see_receives(const struct ibv_recv_wr *wr)
@@ -462,8 +462,29 @@ static int see_shared(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_re
 
 static int return_receive(struct lane *lane, uint64_t slot, uint64_t *id)
 {
-	*id = LANE_RECEIVE | slot << LANE_FLOW_BITS | 1;
-	return lane_return_receive(lane, &lane->flows[1], *id, true);
+	/* One queue for all of them is the first one's. */
+	uint64_t flow = parameters.use_srq ? 0 : 1;
+
+	*id = LANE_RECEIVE | slot << LANE_FLOW_BITS | flow;
+	return lane_return_receive(lane, &lane->flows[flow], *id, true);
+}
+
+/* New queue pairs have all of theirs, and none that was to be returned to those before. */
+static void check_begun_anew(struct lane *lane, size_t each)
+{
+	uint64_t before = parameters.rx_depth;
+	uint64_t id;
+
+	for (uint64_t i = 0; i < 5; i++)
+		assert_int_equal(return_receive(lane, i, &id), 0);
+	memset(&seen, 0, sizeof(seen));
+	assert_int_equal(lane_receive(lane, &lane->flows[id & 1], &(struct error){0}), 0);
+	assert_int_equal(seen.n, before);
+	for (uint64_t i = 0; i < each; i++)
+		assert_int_equal(return_receive(lane, 32 + i, &id), 0);
+	assert_int_equal(seen.n, before + each);
+	for (uint64_t i = 0; i < each; i++)
+		assert_int_equal(lane_receive_slot(seen.ids[before + i]), 32 + i);
 }
 
 /* Sixteen by one call where 128 are posted or more, and each by itself else; none is lost. */
@@ -499,9 +520,10 @@ static void test_receives_are_returned_together(void **unused)
 			assert_int_equal(seen.calls, (j + 1) / rows[i].each);
 		}
 		for (uint64_t j = 0; j < 32; j++) {
-			assert_int_equal(seen.ids[j], LANE_RECEIVE | j << LANE_FLOW_BITS | 1);
+			assert_int_equal(lane_receive_slot(seen.ids[j]), j);
 			assert_int_equal(seen.places[j] - seen.places[0], j * lane->stride);
 		}
+		check_begun_anew(lane, rows[i].each);
 		context->ops = before;
 		tear_down();
 	}

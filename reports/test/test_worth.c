@@ -103,6 +103,50 @@ static void test_not_confirmed(void **unused)
 	free(worth);
 }
 
+static double *values_of(struct worth *worth, enum duel_arm arm)
+{
+	return worth->doses[0].bout.cases[0].figures[BOUT_MEDIAN].values[arm];
+}
+
+/* A round that failed has another one, and whether there is room for it is no matter of verdicts. */
+static void test_rounds_that_fail(void **unused)
+{
+	static const struct {
+		size_t rounds;
+		size_t recorded;
+		size_t n_failed; /* from round 3 on, every other one */
+		double factor;
+		size_t gates;
+		size_t regressed;
+		size_t invalid;
+	} rows[] = {
+		{12, 24, 1, 1,   0, 0, 0},
+		{12, 24, 1, 1.2, 0, 0, 0},
+		{12, 25, 1, 1,   1, 0, 0},
+		{12, 25, 1, 1.2, 1, 1, 0},
+ /* Two of twelve are too many, and of 19 as well; of 20 they are not. */
+		{12, 25, 2, 1,   1, 0, 1},
+		{19, 39, 2, 1,   1, 0, 1},
+		{20, 42, 2, 1,   1, 0, 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct worth *worth = calloc(1, sizeof(*worth));
+
+		worth->rounds = rows[i].rounds;
+		worth->n_doses = 1;
+		record(&worth->doses[0], rows[i].recorded, rows[i].factor, 0);
+		for (size_t j = 0; j < rows[i].n_failed; j++)
+			values_of(worth, DUEL_HEAD)[3 + 2 * j] = (double)NAN;
+		assert_int_equal(worth_judge(worth, &error), 0);
+		assert_int_equal(worth->doses[0].count.gates, rows[i].gates);
+		assert_int_equal(worth->doses[0].count.regressed, rows[i].regressed);
+		assert_int_equal(worth->doses[0].count.invalid, rows[i].invalid);
+		worth_close(worth);
+		free(worth);
+	}
+}
+
 static void test_there_and_back(void **unused)
 {
 	struct worth *worth = calloc(1, sizeof(*worth));
@@ -211,7 +255,7 @@ int main(void)
 		cmocka_unit_test(test_equal),          cmocka_unit_test(test_worse),
 		cmocka_unit_test(test_planted_in_two), cmocka_unit_test(test_not_confirmed),
 		cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_faults),
-		cmocka_unit_test(test_what_is_none),
+		cmocka_unit_test(test_what_is_none),   cmocka_unit_test(test_rounds_that_fail),
 	};
 
 	return cmocka_run_group_tests_name("worth", tests, NULL, NULL);
