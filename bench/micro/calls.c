@@ -83,6 +83,23 @@ static struct ibv_recv_wr receive_of(struct flow *flow)
 		.wr_id = flow->receive.id, .sg_list = flow->receive.sges, .num_sge = 1};
 }
 
+/* As a stream posts its receives again: by lists. */
+static void make_returns(struct flow *flow)
+{
+	for (unsigned int i = 0; i < LANE_RETURNS; i++)
+		flow->returns.requests[i].wr_id = flow->receive.id;
+}
+
+static ALWAYS_INLINE void return_receive(struct flow *flow)
+{
+	struct ibv_recv_wr *bad;
+
+	if (++flow->returns.count < LANE_RETURNS)
+		return;
+	flow->returns.count = 0;
+	ibv_post_recv(flow->queue.qp, flow->returns.requests, &bad);
+}
+
 /* posts stays where it is. */
 static void make_posts(struct calls_posts *posts, struct lane *lane, enum post_operation operation)
 {
@@ -158,14 +175,13 @@ static ALWAYS_INLINE void drive_both(struct bed *bed, uint64_t messages,
 {
 	struct lane *lane = &bed->lane;
 	struct flow *flow = &lane->flows[0];
-	struct ibv_recv_wr receive = receive_of(flow);
 	struct calls_posts posts;
 	uint64_t posted = 0;
 
 	make_posts(&posts, lane, kind.operation);
+	make_returns(flow);
 	while (posted < messages || bed->instant.made != bed->instant.taken) {
 		struct ibv_wc wc[STREAM_BATCH];
-		struct ibv_recv_wr *bad;
 		int got;
 
 		if (posted < messages && bed->instant.made - bed->instant.taken < STREAM_BATCH) {
@@ -175,7 +191,7 @@ static ALWAYS_INLINE void drive_both(struct bed *bed, uint64_t messages,
 		got = ibv_poll_cq(&bed->instant.cq, STREAM_BATCH, wc);
 		for (int i = 0; i < got; i++)
 			if (wc[i].wr_id & LANE_RECEIVE)
-				ibv_post_recv(flow->queue.qp, &receive, &bad);
+				return_receive(flow);
 	}
 }
 
@@ -239,15 +255,14 @@ void calls_drive(struct bed *bed, uint64_t messages)
 void calls_sink(struct bed *bed, uint64_t messages)
 {
 	struct flow *flow = &bed->lane.flows[0];
-	struct ibv_recv_wr receive = receive_of(flow);
-	struct ibv_recv_wr *bad;
 	struct ibv_wc wc[SINK_BATCH];
 
+	make_returns(flow);
 	instant_supply(&bed->instant, messages);
 	for (uint64_t i = 0; i < messages; i += SINK_BATCH) {
 		int got = ibv_poll_cq(&bed->instant.cq, SINK_BATCH, wc);
 
 		for (int j = 0; j < got; j++)
-			ibv_post_recv(flow->queue.qp, &receive, &bad);
+			return_receive(flow);
 	}
 }

@@ -57,7 +57,7 @@ static int check_flows(const struct bed *bed, struct error *error)
 
 		expect("room", flow->room, bed->lane.depth, error);
 		expect("silent posts", flow->silent, 0, error);
-		receives += bed->instant.queues[i].receives;
+		receives += bed->instant.queues[i].receives + flow->returns.count;
 	}
 	expect("receives", receives, bed->parameters.rx_depth * bed->lane.n_flows, error);
 	return error->code;
