@@ -381,7 +381,7 @@ static void note_failing(struct bout *bout)
 
 static void note_more(struct bout *bout)
 {
-	size_t count = bout->n_more + bout->n_more_again;
+	size_t count = bout_more(bout, bout->n_rounds) + bout_more(bout, bout->n_again);
 
 	if (count)
 		bout_note(bout, "%zu round%s more than %zu, for %s in which a trial failed", count,

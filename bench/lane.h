@@ -39,9 +39,9 @@ struct slots {
 };
 
 /*
- * Receives of a stream that are posted again by one call, which one of each takes longer than the
- * rest of them: on Soft-RoCE 0.58 us of instructions each alone, and 0.34 by sixteen. Where there
- * are so many that these are not missed meanwhile.
+ * Receives of a stream that are posted again by one call: 0.34 us of instructions for each on
+ * Soft-RoCE, where a call of its own takes 0.58. Only where so many are posted that these are not
+ * missed meanwhile.
  */
 #define LANE_RETURNS       16
 #define LANE_RETURNS_LEAST 128

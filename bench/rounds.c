@@ -488,7 +488,7 @@ static int run_rounds(struct rounds *rounds, size_t count, bool is_again, struct
 		code = run_round(rounds, round, number, order, error);
 		if (code)
 			break;
-		due = bout_add_round(bout, is_again, due, count);
+		due = bout_add_round(bout, is_again, due);
 		done++;
 	}
 	if (!code && done >= count && done < due)

@@ -138,10 +138,21 @@ static bool is_many(size_t some, size_t all, double most)
 	return (double)some > few_of(all, most);
 }
 
+size_t bout_due_most(size_t asked)
+{
+	return asked + (size_t)few_of(asked, FAILURES_MOST);
+}
+
+size_t bout_more(const struct bout *bout, size_t count)
+{
+	return bout->asked && count > bout->asked ? count - bout->asked : 0;
+}
+
 /* What there is one more round for has failed all the same. */
 static bool fails(const struct bout *bout, const struct bout_case *line, enum duel_arm arm)
 {
-	return is_many(line->failures[arm], line->trials[arm] - bout->n_more, FAILURES_MOST);
+	return is_many(line->failures[arm], line->trials[arm] - bout_more(bout, line->trials[arm]),
+		       FAILURES_MOST);
 }
 
 static void tell_failures(const struct bout_case *line, enum duel_arm arm, char reason[static 160])
@@ -183,32 +194,26 @@ static bool has_lost_any(const struct bout *bout, size_t round)
 	return has_lost(bout, DUEL_BASE, round) || has_lost(bout, DUEL_HEAD, round);
 }
 
-size_t bout_add_round(struct bout *bout, bool is_again, size_t due, size_t wanted)
+size_t bout_add_round(struct bout *bout, bool is_again, size_t due)
 {
-	size_t *count = is_again ? &bout->n_again : &bout->n_rounds;
 	size_t round = bout->n_rounds + bout->n_again;
 
-	if (++*count > wanted)
-		*(is_again ? &bout->n_more_again : &bout->n_more) = *count - wanted;
-	return due + (has_lost_any(bout, round) && due < bout_due_most(wanted));
+	(*(is_again ? &bout->n_again : &bout->n_rounds))++;
+	return due + (has_lost_any(bout, round) && due < bout_due_most(bout->asked));
 }
 
 /*
  * How many rounds are judged by, of those from one on. Where more failed than may, some case or
  * other, none is there for another one: each case would have its twelve, whatever fails.
  */
-static size_t count_judged(const struct bout *bout, size_t from, size_t count, size_t n_more)
+static size_t count_judged(const struct bout *bout, size_t from, size_t count)
 {
+	size_t asked = count - bout_more(bout, count);
 	size_t lost = 0;
 
 	for (size_t i = from; i < from + count; i++)
 		lost += has_lost_any(bout, i);
-	return is_many(lost, count - n_more, FAILURES_MOST) ? count - n_more : count;
-}
-
-size_t bout_due_most(size_t wanted)
-{
-	return wanted + (size_t)few_of(wanted, FAILURES_MOST);
+	return is_many(lost, asked, FAILURES_MOST) ? asked : count;
 }
 
 /*
@@ -308,7 +313,7 @@ static void add_cell(struct bout *bout, const struct bout_case *line, enum bout_
 int bout_judge(struct bout *bout, struct error *error)
 {
 	bool is_broken = is_head_broken(bout, 0, bout->n_rounds);
-	size_t n_judged = count_judged(bout, 0, bout->n_rounds, bout->n_more);
+	size_t n_judged = count_judged(bout, 0, bout->n_rounds);
 
 	free(bout->cells);
 	free(bout->reasons);
@@ -366,7 +371,7 @@ static void find_broken_again(const struct bout *bout, struct duel_cell *cell,
 {
 	const struct bout_case *line = line_of(bout, cell);
 	size_t lost = count_lost_again(bout, line, DUEL_HEAD);
-	size_t all = bout->n_again - bout->n_more_again;
+	size_t all = bout->n_again - bout_more(bout, bout->n_again);
 
 	if (!cell->has_failed || !is_many(lost, all, FAILURES_MOST) ||
 	    is_many(count_lost_again(bout, line, DUEL_BASE), all, FAILURES_MOST))
@@ -380,7 +385,7 @@ static void find_broken_again(const struct bout *bout, struct duel_cell *cell,
 int bout_confirm(struct bout *bout, struct error *error)
 {
 	bool is_broken = is_head_broken(bout, bout->n_rounds, bout->n_rounds + bout->n_again);
-	size_t n_judged = count_judged(bout, bout->n_rounds, bout->n_again, bout->n_more_again);
+	size_t n_judged = count_judged(bout, bout->n_rounds, bout->n_again);
 
 	for (size_t i = 0; i < bout->n_cells; i++) {
 		struct duel_cell *cell = &bout->cells[i];

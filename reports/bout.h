@@ -76,10 +76,8 @@ struct bout {
 	struct bout_case *cases;
 	size_t n_cases;
 	struct bout_round *rounds;
-	size_t n_rounds; /* of the first time, and */
-	size_t n_again;  /* of the second; */
-	size_t n_more;   /* of them those that are there for others, which failed */
-	size_t n_more_again;
+	size_t n_rounds;         /* of the first time, and */
+	size_t n_again;          /* of the second; either with some for others, which failed */
 	struct duel_cell *cells; /* made by bout_judge */
 	size_t n_cells;
 	char (*reasons)[160]; /* of cells that are broken or invalid */
@@ -90,13 +88,16 @@ struct bout {
 int bout_reserve(struct bout *bout, size_t n_rounds, struct error *error);
 
 /*
- * One more of so many that are wanted, of the second time or not, has been run. How many are due
+ * One more of those that were asked for, of the second time or not, has been run. How many are due
  * by now: for one in which a trial failed there is another one, up to as many as may fail.
  */
-size_t bout_add_round(struct bout *bout, bool is_again, size_t due, size_t wanted);
+size_t bout_add_round(struct bout *bout, bool is_again, size_t due);
 
-/* How many they are at most. */
-size_t bout_due_most(size_t wanted);
+/* How many they are at most, where so many are asked for. */
+size_t bout_due_most(size_t asked);
+
+/* How many of so many rounds are there for others. */
+size_t bout_more(const struct bout *bout, size_t count);
 
 /* Makes the cells of the cases and judges what the first rounds had. -ENOMEM. */
 int bout_judge(struct bout *bout, struct error *error);

@@ -24,9 +24,10 @@ static void count_failures(struct bout_case *line, size_t rounds)
 }
 
 /* A gate of the recorded rounds, from one of them on: values are the record's own. */
-static int view_open(struct bout *view, const struct bout *bout, size_t start, struct error *error)
+static int view_open(struct bout *view, const struct bout *bout, size_t start, size_t rounds,
+		     struct error *error)
 {
-	*view = (struct bout){.n_cases = bout->n_cases};
+	*view = (struct bout){.asked = rounds, .n_cases = bout->n_cases};
 	memcpy(view->floors, bout->floors, sizeof(view->floors));
 	view->cases = calloc(bout->n_cases + 1, sizeof(*view->cases));
 	if (!view->cases)
@@ -53,15 +54,15 @@ static void view_close(struct bout *view)
 }
 
 /* As many of the recorded rounds as a gate runs. -ENODATA: there are fewer than that. */
-static int take(struct bout *view, bool is_again, size_t wanted, size_t room)
+static int take(struct bout *view, bool is_again, size_t room)
 {
 	const size_t *count = is_again ? &view->n_again : &view->n_rounds;
-	size_t due = wanted;
+	size_t due = view->asked;
 
 	while (*count < due) {
 		if (view->n_rounds + view->n_again == room)
 			return -ENODATA;
-		due = bout_add_round(view, is_again, due, wanted);
+		due = bout_add_round(view, is_again, due);
 	}
 	return 0;
 }
@@ -100,7 +101,7 @@ static void count(struct worth_dose *dose, const struct bout *view)
 	dose->count.inconclusive += end == BOUT_PASSED && is_unclear;
 }
 
-static int judge(struct bout *view, size_t rounds, size_t room, struct error *error)
+static int judge(struct bout *view, size_t room, struct error *error)
 {
 	int code;
 
@@ -110,7 +111,7 @@ static int judge(struct bout *view, size_t rounds, size_t room, struct error *er
 	if (code || !has_failed(view))
 		return code;
 	/* What is run again has rounds of its own. */
-	code = take(view, true, rounds, room);
+	code = take(view, true, room);
 	return code ? code : bout_confirm(view, error);
 }
 
@@ -118,10 +119,10 @@ static int judge(struct bout *view, size_t rounds, size_t room, struct error *er
 static int find_room(const struct bout *bout, size_t start, size_t rounds, struct error *error)
 {
 	struct bout view;
-	int code = view_open(&view, bout, start, error);
+	int code = view_open(&view, bout, start, rounds, error);
 
 	if (!code)
-		code = take(&view, false, rounds, bout->n_rounds - start);
+		code = take(&view, false, bout->n_rounds - start);
 	view_close(&view);
 	return code;
 }
@@ -134,14 +135,14 @@ static int draw(struct worth_dose *dose, size_t rounds, size_t *next, struct err
 {
 	size_t room = dose->bout.n_rounds - *next;
 	struct bout view;
-	int code = view_open(&view, &dose->bout, *next, error);
+	int code = view_open(&view, &dose->bout, *next, rounds, error);
 
 	if (!code)
-		code = take(&view, false, rounds, room);
+		code = take(&view, false, room);
 	if (!code)
 		code = find_room(&dose->bout, *next + view.n_rounds, rounds, error);
 	if (!code)
-		code = judge(&view, rounds, room, error);
+		code = judge(&view, room, error);
 	if (!code) {
 		*next += view.n_rounds + view.n_again;
 		count(dose, &view);
