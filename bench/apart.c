@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/apart.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
 
+#include "core/kind.h"
 #include "core/watch.h"
 
 struct apart {
+	const struct lane *lane;
 	team_job *job;
 	void *whole;
 	unsigned int number;
@@ -14,19 +19,65 @@ struct apart {
 	int code;
 };
 
+static int compare(const void *a, const void *b)
+{
+	const int *one = a;
+	const int *other = b;
+
+	return (*one > *other) - (*one < *other);
+}
+
+/* Not having them is slower, and no more than that. */
+static void part_descriptors(const struct lane *lane)
+{
+	int kept[LANE_DESCRIPTORS];
+	unsigned int from = STDERR_FILENO + 1;
+
+	/* Without that call others would wait for what this thread does not close. */
+	if (close_range(UINT_MAX, UINT_MAX, 0) || unshare(CLONE_FILES))
+		return;
+	lane_descriptors(lane, kept);
+	qsort(kept, LANE_DESCRIPTORS, sizeof(*kept), compare);
+	for (unsigned int i = 0; i < LANE_DESCRIPTORS; i++) {
+		unsigned int fd = (unsigned int)kept[i];
+
+		if (fd > from)
+			close_range(from, fd - 1, 0);
+		if (fd >= from)
+			from = fd + 1;
+	}
+	close_range(from, UINT_MAX, 0);
+}
+
+/*
+ * Nobody cancels it. Of a type that could be at any time, a call that may be cancelled has not to
+ * set that for as long as it takes: two locked instructions.
+ */
+static void never_cancel(void)
+{
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+}
+
 static void *run(void *argument)
 {
 	struct apart *apart = argument;
 
-	/* Not having them is slower, and no more than that. */
-	(void)unshare(CLONE_FILES);
+	part_descriptors(apart->lane);
+	never_cancel();
 	apart->code = apart->job(apart->whole, apart->number, apart->error);
 	return NULL;
 }
 
-int apart_run(team_job *job, void *whole, unsigned int number, struct error *error)
+bool apart_suits(const struct lane *lane, const struct op *op)
 {
-	struct apart apart = {.job = job, .whole = whole, .number = number, .error = error};
+	return !op_is_timed_call(op) && !kind_is_soft(&lane->ground.device);
+}
+
+int apart_run(const struct lane *lane, team_job *job, void *whole, unsigned int number,
+	      struct error *error)
+{
+	struct apart apart = {lane, job, whole, number, error, 0};
 	pthread_t thread;
 
 	if (watch_start_thread(&thread, run, &apart))

@@ -8,13 +8,21 @@
 #ifndef BENCH_APART_H
 #define BENCH_APART_H
 
+#include "bench/op.h"
 #include "bench/team.h"
 
 /*
- * Has a thread do the job, with a copy of the table, and waits for it; where there can be no such
- * thread the calling one does it. What the job opens it also closes, and what others close
- * meanwhile stays open until it is done: it is for when nobody else has anything to close.
+ * Whether nothing is opened in the loops of such an operation that is there afterwards: calls that
+ * are timed make connections, and the software device opens what is of a peer when it is met.
  */
-int apart_run(team_job *job, void *whole, unsigned int number, struct error *error);
+bool apart_suits(const struct lane *lane, const struct op *op);
+
+/*
+ * Has a thread do the job, which drives the lane, with a table of its own that has the lane's
+ * descriptors and the standard ones, and waits for it; where there can be no such thread the
+ * calling one does it. Whatever else is closed meanwhile is closed for good.
+ */
+int apart_run(const struct lane *lane, team_job *job, void *whole, unsigned int number,
+	      struct error *error);
 
 #endif

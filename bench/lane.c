@@ -381,6 +381,14 @@ unsigned int lane_setup_ms(const struct parameters *parameters, const struct lan
 	return ms < INT_MAX / 4 ? (unsigned int)ms : INT_MAX / 4;
 }
 
+void lane_descriptors(const struct lane *lane, int fds[static LANE_DESCRIPTORS])
+{
+	fds[0] = lane->ground.verbs->cmd_fd;
+	fds[1] = lane->ground.verbs->async_fd;
+	fds[2] = lane->ground.completion.channel->fd;
+	fds[3] = lane->ground.alarm.fd;
+}
+
 int lane_stop(struct lane *lane, struct error *error)
 {
 	close_contexts(lane);

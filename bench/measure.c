@@ -8,7 +8,6 @@
 #include "bench/cost.h"
 #include "bench/gather.h"
 #include "bench/steady.h"
-#include "core/kind.h"
 
 /* Warm-up is extra: so many messages, and so long, at the least. */
 #define WARMUP_MESSAGES 100
@@ -268,17 +267,6 @@ static int measure_share(void *whole, unsigned int number, struct error *error)
 	return measure(part, &part->lane, order->wanted, &part->seen, error);
 }
 
-/*
- * Whether nothing is opened while it measures that is there afterwards, and nothing closed that
- * another end waits for: calls that are timed make connections, of several servers one may be
- * done before others are, and the software device opens what is of a peer when it is met.
- */
-static bool may_be_apart(const struct trial *part, const struct plan_case *wanted)
-{
-	return !op_is_timed_call(wanted->op) && !part->whole->gate &&
-	       !kind_is_soft(&part->lane.ground.device);
-}
-
 static int measure_part(void *whole, unsigned int number, struct error *error)
 {
 	const struct order *order = whole;
@@ -286,8 +274,9 @@ static int measure_part(void *whole, unsigned int number, struct error *error)
 	int code;
 
 	part->seen = (struct result_trial){0};
-	if (may_be_apart(part, order->wanted))
-		code = apart_run(measure_share, whole, number, error);
+	/* Of several servers whoever is the last to be ready tells them to begin, by their sockets. */
+	if (!part->whole->gate && apart_suits(&part->lane, order->wanted->op))
+		code = apart_run(&part->lane, measure_share, whole, number, error);
 	else
 		code = measure_share(whole, number, error);
 	if (code && !measure_is_cause(code) && order->trial->team.n > 1)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/apart.h"
 #include "bench/drive.h"
 #include "bench/facts.h"
 #include "bench/granted.h"
@@ -306,11 +307,21 @@ static double driven(const struct session *session, const struct protocol_stop *
 	return sum;
 }
 
-static int respond_part(void *whole, unsigned int number, struct error *error)
+static int respond_here(void *whole, unsigned int number, struct error *error)
 {
 	const struct errand *errand = whole;
 
 	return station_respond(&errand->session->stations[number], errand->wanted, error);
+}
+
+static int respond_part(void *whole, unsigned int number, struct error *error)
+{
+	const struct errand *errand = whole;
+	const struct lane *lane = &errand->session->stations[number].lane;
+
+	if (station_has_loop(errand->wanted) && apart_suits(lane, errand->wanted->op))
+		return apart_run(lane, respond_here, whole, number, error);
+	return respond_here(whole, number, error);
 }
 
 static struct protocol_done gather(const struct session *session)

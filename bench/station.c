@@ -21,6 +21,16 @@ bool station_answers(const struct protocol_case *wanted)
 							   (enum rdma_wait_mode)p->server_cq));
 }
 
+static bool takes_in(const struct protocol_case *wanted)
+{
+	return wanted->parameters.metric != METRIC_LAT && wanted->op->is_received;
+}
+
+bool station_has_loop(const struct protocol_case *wanted)
+{
+	return wanted->parameters.bidirectional || takes_in(wanted) || station_answers(wanted);
+}
+
 /* Whether messages of the client's stream may be lost, and only this end knows when they came. */
 static bool counts_received(const struct station *station, const struct protocol_case *wanted)
 {
@@ -108,7 +118,7 @@ static int respond(struct station *station, const struct protocol_case *wanted, 
 
 	if (p->bidirectional)
 		code = drive(station, wanted, error);
-	else if (p->metric != METRIC_LAT && wanted->op->is_received)
+	else if (takes_in(wanted))
 		code = take_in(station, error);
 	else if (station_answers(wanted))
 		code = wanted->op->latency(lane, &run, error);

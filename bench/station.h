@@ -29,6 +29,9 @@ unsigned int station_signal_every(const struct protocol_case *wanted);
 /* Whether it throws messages back, rather than only receives them or sleeps. */
 bool station_answers(const struct protocol_case *wanted);
 
+/* Whether it has a loop of its own, rather than only waits for the client's word. */
+bool station_has_loop(const struct protocol_case *wanted);
+
 /* Has its part until the client speaks; done is what came of it. */
 int station_respond(struct station *station, const struct protocol_case *wanted,
 		    struct error *error);
