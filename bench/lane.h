@@ -46,8 +46,13 @@ struct slots {
 #define LANE_RETURNS       16
 #define LANE_RETURNS_LEAST 128
 
+/*
+ * And a counted stream whose queue pairs have a receive for each message posts none again until
+ * those are left that it cannot do without: as many as the other end may have under way.
+ */
 struct returns {
 	bool is_on;
+	uint32_t spare;     /* that are not posted again before it is on; 0: there were none, */
 	unsigned int count; /* that are to be posted */
 	struct ibv_recv_wr requests[LANE_RETURNS];
 	struct ibv_sge sges[LANE_RETURNS]; /* one of each */
@@ -296,8 +301,12 @@ static ALWAYS_INLINE int lane_return_receive(struct lane *lane, struct flow *flo
 	struct returns *returns = &flow->returns;
 	struct ibv_recv_wr *bad;
 
-	if (unlikely(!returns->is_on))
-		return lane_post_receive(lane, flow, id, is_moved);
+	if (unlikely(!returns->is_on)) {
+		if (!returns->spare)
+			return lane_post_receive(lane, flow, id, is_moved);
+		returns->is_on = !--returns->spare;
+		return 0;
+	}
 	returns->requests[returns->count].wr_id = id;
 	returns->sges[returns->count].addr = lane_landing(lane, flow, id, is_moved);
 	if (likely(++returns->count < LANE_RETURNS))

@@ -374,7 +374,6 @@ static void test_spare_buffers(void **unused)
 	check_spare("op=send metric=bw size=16m", true, false);
 }
 
-/* A count ends one thread's lane before another's: its receives are posted no more. */
 /* As long as the device may take to give up: 4.096 us * 2^N, four times that, each time. */
 static void test_patience(void **unused)
 {
@@ -403,6 +402,7 @@ static void test_patience(void **unused)
 	}
 }
 
+/* A count ends one thread's lane before another's: its receives are posted no more. */
 static void test_a_hint_for_lanes_that_stall(void **unused)
 {
 	static const struct {
@@ -432,9 +432,11 @@ static void test_a_hint_for_lanes_that_stall(void **unused)
 static struct {
 	size_t calls;
 	size_t n;
-	uint64_t ids[256];
-	uint64_t places[256];
+	uint64_t ids[512];
+	uint64_t places[512];
 } seen;
+
+static struct ibv_context_ops unseen;
 
 static int see_receives(const struct ibv_recv_wr *wr)
 {
@@ -469,6 +471,24 @@ static int return_receive(struct lane *lane, uint64_t slot, uint64_t *id)
 	return lane_return_receive(lane, &lane->flows[flow], *id, true);
 }
 
+static void set_up_to_see(const char *asked_for)
+{
+	struct ibv_context *context;
+
+	set_up(asked_for);
+	context = posts[0].flows[1].context.qp->context;
+	unseen = context->ops;
+	context->ops.post_recv = see_own;
+	context->ops.post_srq_recv = see_shared;
+	memset(&seen, 0, sizeof(seen));
+}
+
+static void tear_down_unseen(void)
+{
+	posts[0].flows[1].context.qp->context->ops = unseen;
+	tear_down();
+}
+
 /* New queue pairs have all of theirs, and none that was to be returned to those before. */
 static void check_begun_anew(struct lane *lane, size_t each)
 {
@@ -501,31 +521,61 @@ static void test_receives_are_returned_together(void **unused)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		struct ibv_context_ops before;
-		struct ibv_context *context;
-		struct lane *lane;
-
-		set_up(rows[i].asked_for);
-		lane = &posts[0];
-		context = lane->flows[1].context.qp->context;
-		before = context->ops;
-		context->ops.post_recv = see_own;
-		context->ops.post_srq_recv = see_shared;
-		memset(&seen, 0, sizeof(seen));
+		set_up_to_see(rows[i].asked_for);
 		for (uint64_t j = 0; j < 32; j++) {
 			uint64_t id;
 
-			assert_int_equal(return_receive(lane, j, &id), 0);
+			assert_int_equal(return_receive(posts, j, &id), 0);
 			assert_int_equal(seen.n, (j + 1) / rows[i].each * rows[i].each);
 			assert_int_equal(seen.calls, (j + 1) / rows[i].each);
 		}
 		for (uint64_t j = 0; j < 32; j++) {
 			assert_int_equal(lane_receive_slot(seen.ids[j]), j);
-			assert_int_equal(seen.places[j] - seen.places[0], j * lane->stride);
+			assert_int_equal(seen.places[j] - seen.places[0], j * posts->stride);
 		}
-		check_begun_anew(lane, rows[i].each);
-		context->ops = before;
-		tear_down();
+		check_begun_anew(posts, rows[i].each);
+		tear_down_unseen();
+	}
+}
+
+/* Nine may be under way, and sixteen wait for each other. Of three queue pairs. */
+static void test_a_receive_for_each_message(void **unused)
+{
+	static const struct {
+		const char *asked_for;
+		size_t spare;
+		size_t each;
+	} rows[] = {
+		{"op=send metric=bw rx-depth=300 iterations=902",             275, 16},
+		{"op=send metric=bw rx-depth=300 iterations=902 access=same", 275, 16},
+		{"op=send metric=bw rx-depth=128 iterations=2",               103, 16},
+		{"op=send metric=bw rx-depth=300 iterations=903",             0,   16},
+		{"op=send metric=bw rx-depth=300",                            0,   16},
+		{"op=send metric=bw rx-depth=127 iterations=2",               0,   1 },
+		{"op=send metric=bw rx-depth=300 iterations=2 sge=2 size=64", 0,   1 },
+		{"op=send metric=bw rx-depth=300 iterations=2 verify=1",      0,   16},
+		{"op=send metric=bw rx-depth=300 iterations=2 use-srq=1",     0,   16},
+		{"op=send metric=bw rx-depth=300 iterations=2 transport=UC",  0,   16},
+		{"op=send metric=lat rx-depth=300 iterations=2",              0,   16},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		uint64_t id;
+
+		set_up_to_see(rows[i].asked_for);
+		/* And again, of queue pairs that are made anew. */
+		for (int time = 0; time < 2; time++) {
+			for (size_t j = 0; j < rows[i].spare + rows[i].each; j++) {
+				assert_int_equal(seen.n, 0);
+				assert_int_equal(return_receive(posts, 0, &id), 0);
+			}
+			assert_int_equal(seen.n, rows[i].each);
+			assert_int_equal(seen.calls, 1);
+			assert_int_equal(lane_receive(posts, &posts->flows[1], &(struct error){0}),
+					 0);
+			memset(&seen, 0, sizeof(seen));
+		}
+		tear_down_unseen();
 	}
 }
 
@@ -542,6 +592,7 @@ int main(void)
 		cmocka_unit_test(test_patience),
 		cmocka_unit_test(test_a_hint_for_lanes_that_stall),
 		cmocka_unit_test(test_receives_are_returned_together),
+		cmocka_unit_test(test_a_receive_for_each_message),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
