@@ -101,12 +101,13 @@ void allowance_init(struct allowance *allowance, const char *root)
 
 /*
  * Of a service's, or a container's, own: each client that is served has a thread before its case
- * has others, and so has who knocks, or has been told to go.
+ * has others, and one more for a loop of it that is alone. So has who knocks, or has been told to
+ * go, the first.
  */
 static uint64_t count_tasks(const char *root, uint64_t clients)
 {
 	uint64_t left = cgroup_limit(root, CGROUP_TASKS).left;
-	uint64_t others = clients + 2ULL * ALLOWANCE_STRANGERS + OWN_THREADS;
+	uint64_t others = 2 * clients + 2ULL * ALLOWANCE_STRANGERS + OWN_THREADS;
 
 	if (left == UINT64_MAX)
 		return left;

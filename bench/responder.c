@@ -318,8 +318,10 @@ static int respond_part(void *whole, unsigned int number, struct error *error)
 {
 	const struct errand *errand = whole;
 	const struct lane *lane = &errand->session->stations[number].lane;
+	/* Who has several threads is allowed no more. */
+	bool is_alone = errand->session->team.n == 1;
 
-	if (station_has_loop(errand->wanted) && apart_suits(lane, errand->wanted->op))
+	if (is_alone && station_has_loop(errand->wanted) && apart_suits(lane, errand->wanted->op))
 		return apart_run(lane, respond_here, whole, number, error);
 	return respond_here(whole, number, error);
 }

@@ -5,7 +5,7 @@ import os
 import signal
 import unittest
 
-from verbmark import LIMIT, Ended, Served, Server, client, measure, wait_until
+from verbmark import IS_SOFT, LIMIT, Ended, Served, Server, client, measure, wait_until
 
 CPUS = sorted(os.sched_getaffinity(0))
 
@@ -150,6 +150,49 @@ class Placed(Served):
         case = document["cases"][0]
         self.assertEqual((case["pin"], case["server_pin"]), ("0-1", 1))
         self.assertEqual(case["id"], "send/lat/64/poll/threads3/pin0-1/server-pin1")
+
+
+def descriptors_of_threads(pid):
+    found = []
+    for task in os.listdir(f"/proc/{pid}/task"):
+        try:
+            found.append(len(os.listdir(f"/proc/{pid}/task/{task}/fd")))
+        except FileNotFoundError:
+            pass  # it has ended meanwhile
+    return found
+
+
+@unittest.skipIf(IS_SOFT, "on soft0 loops open what is not theirs alone")
+class Apart(Served):
+    # The lane's and the standard ones.
+    OWN = 4 + 3
+
+    def run_for_long(self, *options):
+        program = client("-D", "60s", *options, port=self.server.port)
+        self.addCleanup(wait_until, lambda: self.server.threads() <= 2, LIMIT, "the end of the case")
+        self.addCleanup(program.kill)
+        wait_until(lambda: self.OWN in descriptors_of_threads(program.pid), LIMIT, "the client's loop")
+
+    def test_loops_have_descriptors_of_their_own(self):
+        for options in (
+            ("--metric", "lat"), ("--metric", "bw"), ("--metric", "bw", "-b", "-q", 3),
+            ("--metric", "lat", "--cq", "event"), ("--op", "read-notify", "--metric", "lat"),
+        ):  # fmt: skip
+            with self.subTest(options):
+                self.run_for_long(*options)
+                wait_until(lambda: self.OWN in descriptors_of_threads(self.server.pid), LIMIT,
+                           "the server's loop")
+                self.doCleanups()
+
+    def test_others_share_those_of_the_process(self):
+        for options in (
+            ("--op", "write", "--metric", "bw"), ("--metric", "bw", "--threads", 2),
+        ):  # fmt: skip
+            with self.subTest(options):
+                self.run_for_long(*options)
+                found = descriptors_of_threads(self.server.pid)
+                self.assertEqual(found, [self.server.descriptors()] * len(found))
+                self.doCleanups()
 
 
 class Endings(unittest.TestCase):
