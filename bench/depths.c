@@ -7,8 +7,6 @@
 #define BW_DEPTH       128
 #define BW_DEPTH_LEAST 2
 #define BW_BYTES       (2ULL << 20)
-/* The receives as perftest has them. */
-#define BW_RECEIVE 512
 /*
  * Of all queue pairs of a thread, which share a completion queue: up to 4096 of them it has
  * room for these, and for as many notifications as sends, on devices that have no long ones.
@@ -50,7 +48,7 @@ static uint64_t stream_depth(const struct parameters *parameters)
 
 static uint64_t stream_receives(const struct parameters *parameters)
 {
-	uint64_t most = BW_RECEIVE;
+	uint64_t most = DEPTHS_RECEIVES;
 
 	/* Those of a shared receive queue are shared. */
 	if (!parameters->use_srq)

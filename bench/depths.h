@@ -5,6 +5,9 @@
 
 #include "bench/op.h"
 
+/* Receives of a stream, as perftest has them. */
+#define DEPTHS_RECEIVES 512
+
 /* The other parameters that it goes by are chosen before. */
 void depths_choose(const struct op *op, struct parameters *parameters);
 

@@ -47,8 +47,8 @@ struct slots {
 #define LANE_RETURNS_LEAST 128
 
 /*
- * And a counted stream whose queue pairs have a receive for each message posts none again until
- * those are left that it cannot do without: as many as the other end may have under way.
+ * And who asked for more than any stream has, a receive for each message that is counted, has as
+ * few of them to post again as there can be: first those are used up that others would not have.
  */
 struct returns {
 	bool is_on;

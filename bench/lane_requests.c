@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "bench/depths.h"
 #include "bench/lane_layout.h"
 #include "core/memory.h"
 #include "core/pair.h"
@@ -92,12 +93,12 @@ static void begin_walks(const struct lane *lane, struct flow *flow)
 static uint32_t spare_receives(const struct lane *lane, const struct flow *flow)
 {
 	const struct parameters *p = lane->parameters;
-	uint64_t needed = p->tx_depth + LANE_RETURNS;
+	uint64_t kept = p->tx_depth > DEPTHS_RECEIVES ? p->tx_depth : DEPTHS_RECEIVES;
 	bool is_for_each = p->metric == METRIC_BW && p->iterations != PARAMETER_AUTO &&
 			   p->iterations / lane->n_flows <= p->rx_depth;
 	bool is_any = !p->verify && !flow->queue.srq && !lane_is_lossy(lane);
 
-	return is_for_each && is_any && p->rx_depth > needed ? (uint32_t)(p->rx_depth - needed) : 0;
+	return is_for_each && is_any && p->rx_depth > kept ? (uint32_t)(p->rx_depth - kept) : 0;
 }
 
 /* Of several pieces, or none, each is posted alone. */
