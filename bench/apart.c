@@ -50,8 +50,8 @@ static void part_descriptors(const struct lane *lane)
 }
 
 /*
- * Nobody cancels it. Of a type that could be at any time, a call that may be cancelled has not to
- * set that for as long as it takes: two locked instructions.
+ * Nobody cancels it. One who could be cancelled at any time need not become that for each call that
+ * is a point of cancellation: two locked instructions of glibc before 2.41.
  */
 static void never_cancel(void)
 {

@@ -19,8 +19,9 @@ bool apart_suits(const struct lane *lane, const struct op *op);
 
 /*
  * Has a thread do the job, which drives the lane, with a table of its own that has the lane's
- * descriptors and the standard ones, and waits for it; where there can be no such thread the
- * calling one does it. Whatever else is closed meanwhile is closed for good.
+ * descriptors and the standard ones, and waits for it; whatever else is closed meanwhile is closed
+ * for good. Where there can be no such table the thread shares that of the others, and where there
+ * can be no thread the calling one does the job.
  */
 int apart_run(const struct lane *lane, team_job *job, void *whole, unsigned int number,
 	      struct error *error);

@@ -52,7 +52,7 @@ struct slots {
  */
 struct returns {
 	bool is_on;
-	uint32_t spare;     /* that are not posted again before it is on; 0: there were none, */
+	uint32_t spare; /* if there are any, they are not posted again, and it is on after that */
 	unsigned int count; /* that are to be posted */
 	struct ibv_recv_wr requests[LANE_RETURNS];
 	struct ibv_sge sges[LANE_RETURNS]; /* one of each */

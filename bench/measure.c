@@ -274,7 +274,7 @@ static int measure_part(void *whole, unsigned int number, struct error *error)
 	int code;
 
 	part->seen = (struct result_trial){0};
-	/* Of several servers whoever is the last to be ready tells them to begin, by their sockets. */
+	/* Of several servers the last one that is ready tells them to begin, by their sockets. */
 	if (!part->whole->gate && apart_suits(&part->lane, order->wanted->op))
 		code = apart_run(&part->lane, measure_share, whole, number, error);
 	else

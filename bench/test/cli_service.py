@@ -62,7 +62,7 @@ class What(unittest.TestCase):
         self.assertEqual(value("CapabilityBoundingSet"), [""])
 
     def test_tasks(self):
-        """64 clients of 64 threads and one more, 64 that knock and go, and the server's own."""
+        """64 clients of 64 threads, one each of those with one, 64 that knock and go, its own."""
         self.assertGreaterEqual(int(value("TasksMax")[0]), 64 * 64 + 64 + 2 * 64 + 32)
 
     def test_memory_may_be_locked(self):

@@ -135,6 +135,18 @@ class Bandwidth(Sweep):
         # Of 128 each has fewer than of one, and two are not compared.
         self.assertNotIn("crowds", document)
 
+    def test_a_receive_for_each_message(self):
+        """Of 600 88 are not posted again, and more than all come."""
+        for ways in ((), ("-b",)):
+            cases = self.cases(
+                "--metric", "bw", "--op", "send,write-notify", "-q", "1,3", "-r", 600, "-n", 600,
+                "--trials", 2, *ways,
+            )
+            for case in cases:
+                with self.subTest(case["id"]):
+                    self.assertEqual([trial["messages"] for trial in case["trials"]], [600, 600])
+                    self.assertTrue(all(trial["warmup"]["messages"] for trial in case["trials"]))
+
     def test_the_knee_of_many(self):
         document = self.many("--op", "send,write-notify", "-t", 2, "-r", 2, "-Q", 1)
         self.assertEqual(len(document["crowds"]), 2)

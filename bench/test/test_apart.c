@@ -97,7 +97,16 @@ static int look(void *argument, unsigned int number, struct error *error)
 	work->standard = count_open(standard, 3);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &work->state);
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &work->type);
-	/* For itself alone. */
+	return 0;
+}
+
+static int look_and_close(void *argument, unsigned int number, struct error *error)
+{
+	const struct work *work = argument;
+	int fds[LANE_DESCRIPTORS];
+
+	lane_descriptors(&work->table->lane, fds);
+	look(argument, number, error);
 	close(fds[0]);
 	return 0;
 }
@@ -110,7 +119,7 @@ static void test_descriptors_of_its_own(void **state)
 	int fds[LANE_DESCRIPTORS];
 
 	lane_descriptors(&table->lane, fds);
-	assert_int_equal(apart_run(&table->lane, look, &work, 3, &error), 0);
+	assert_int_equal(apart_run(&table->lane, look_and_close, &work, 3, &error), 0);
 	assert_int_equal(work.number, 3);
 	assert_false(pthread_equal(work.by, pthread_self()));
 	assert_int_equal(work.lanes, LANE_DESCRIPTORS);
@@ -119,6 +128,32 @@ static void test_descriptors_of_its_own(void **state)
 	/* Nothing of that is of who asks. */
 	assert_int_equal(count_open(fds, LANE_DESCRIPTORS), LANE_DESCRIPTORS);
 	assert_int_equal(count_open(table->others, N_OTHERS), N_OTHERS);
+}
+
+static bool has_no_ranges;
+
+int __real_close_range(unsigned int first, unsigned int last, int flags);
+int __wrap_close_range(unsigned int first, unsigned int last, int flags);
+int __wrap_close_range(unsigned int first, unsigned int last, int flags)
+{
+	if (!has_no_ranges)
+		return __real_close_range(first, last, flags);
+	errno = ENOSYS;
+	return -1;
+}
+
+static void test_an_old_kernel(void **state)
+{
+	const struct table *table = *state;
+	struct error error = {0};
+	struct work work = {.table = table};
+
+	has_no_ranges = true;
+	assert_int_equal(apart_run(&table->lane, look, &work, 3, &error), 0);
+	has_no_ranges = false;
+	assert_false(pthread_equal(work.by, pthread_self()));
+	assert_int_equal(work.lanes, LANE_DESCRIPTORS);
+	assert_int_equal(work.others, N_OTHERS);
 }
 
 static void test_nobody_cancels_it(void **state)
@@ -188,6 +223,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_descriptors_of_its_own, make_table,
 						close_table),
+		cmocka_unit_test_setup_teardown(test_an_old_kernel, make_table, close_table),
 		cmocka_unit_test_setup_teardown(test_nobody_cancels_it, make_table, close_table),
 		cmocka_unit_test_setup_teardown(test_what_is_wrong, make_table, close_table),
 		cmocka_unit_test_setup_teardown(test_no_thread, make_table, close_table),

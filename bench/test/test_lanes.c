@@ -185,7 +185,8 @@ static void set_up(const char *asked_for)
 	parameters.post_list = 4;
 	parameters.latencies = 1;
 	parameters.connect = CONNECT_QP;
-	parameters.tx_depth = 9;
+	if (parameters.tx_depth == PARAMETER_AUTO)
+		parameters.tx_depth = 9;
 	rules_choose(ops[parameters.op], &parameters);
 	n_pieces = 0;
 	parts = cacheline_calloc(THREADS, sizeof(*parts));
@@ -546,17 +547,17 @@ static void test_a_receive_for_each_message(void **unused)
 		size_t spare;
 		size_t each;
 	} rows[] = {
-		{"op=send metric=bw rx-depth=800 iterations=2402",             288, 16},
-		{"op=send metric=bw rx-depth=800 iterations=2402 access=same", 288, 16},
-		{"op=send metric=bw rx-depth=513 iterations=2",                1,   16},
-		{"op=send metric=bw rx-depth=512 iterations=2",                0,   16},
-		{"op=send metric=bw rx-depth=800 iterations=2403",             0,   16},
-		{"op=send metric=bw rx-depth=800",                             0,   16},
-		{"op=send metric=bw rx-depth=800 iterations=2 sge=2 size=64",  0,   1 },
-		{"op=send metric=bw rx-depth=800 iterations=2 verify=1",       0,   16},
-		{"op=send metric=bw rx-depth=800 iterations=2 use-srq=1",      0,   16},
-		{"op=send metric=bw rx-depth=800 iterations=2 transport=UC",   0,   16},
-		{"op=send metric=lat rx-depth=800 iterations=2",               0,   16},
+		{"op=send metric=bw rx-depth=800 iterations=2402",            288, 16},
+		{"op=send metric=bw rx-depth=800 tx-depth=600 iterations=2",  200, 16},
+		{"op=send metric=bw rx-depth=513 iterations=2",               1,   16},
+		{"op=send metric=bw rx-depth=512 iterations=2",               0,   16},
+		{"op=send metric=bw rx-depth=800 iterations=2403",            0,   16},
+		{"op=send metric=bw rx-depth=800",                            0,   16},
+		{"op=send metric=bw rx-depth=800 iterations=2 sge=2 size=64", 0,   1 },
+		{"op=send metric=bw rx-depth=800 iterations=2 verify=1",      0,   16},
+		{"op=send metric=bw rx-depth=800 iterations=2 use-srq=1",     0,   16},
+		{"op=send metric=bw rx-depth=800 iterations=2 transport=UC",  0,   16},
+		{"op=send metric=load rx-depth=800 iterations=2 rate=1000",   0,   16},
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
