@@ -12,8 +12,11 @@ import time
 
 COUNTERS = "/sys/class/infiniband/%s/ports/1/hw_counters"
 PACKETS = "sent_pkts"
-# Of what is sent again, and of what comes too early.
-AGAIN = ("duplicate_request", "completer_retry_err", "send_rnr_err", "out_of_seq_request")
+# Each one that has come before is answered by one more that acknowledges it; but of a read by all of
+# its answer.
+DUPLICATES = "duplicate_request"
+# Of what comes too early, and is sent again.
+AGAIN = ("send_rnr_err", "out_of_seq_request")
 # Two samples are enough, one soon after the beginning of the middle and one before its end.
 EVERY_S = 0.25
 # What took longer to read is of no one time.
@@ -35,8 +38,8 @@ def middle(samples, least):
     """
     Packets per second in the middle of the last ones, which are those that were measured: before
     them a program may have warmed up, and at their end may be one end alone. None if too little was
-    seen of it, or if anything was sent again, as packets say nothing of messages then. A sample is
-    a time, a count, and how often something was sent again.
+    seen of it, or if packets came that say nothing of messages. A sample is a time, a count, and how
+    often that was.
     """
     end = samples[-1][1] if samples else 0
     seen = [sample for sample in samples if end - 0.9 * least <= sample[1] <= end - 0.1 * least]
@@ -48,8 +51,9 @@ def middle(samples, least):
 class Counting:
     """Reads the counters now and then until it is told to stop."""
 
-    def __init__(self, device):
+    def __init__(self, device, is_read):
         self.folder = COUNTERS % device
+        self.is_read = is_read
         self.samples = []
         self.is_over = threading.Event()
         self.thread = threading.Thread(target=self._sample, daemon=True)
@@ -64,14 +68,19 @@ class Counting:
             count = self._read(PACKETS)
             after = time.monotonic()
             if after - before < LONGEST_S:
+                duplicates = self._read(DUPLICATES)
                 again = sum(self._read(name) for name in AGAIN)
+                if self.is_read:
+                    again += duplicates
+                else:
+                    count -= 2 * duplicates
                 self.samples.append(((before + after) / 2, count, again))
 
 
 @contextlib.contextmanager
-def counting(device):
-    """The samples of what runs meanwhile, when it has."""
-    one = Counting(device)
+def counting(device, is_read):
+    """The samples of what runs meanwhile, when it has: what is sent twice counts once."""
+    one = Counting(device, is_read)
     one.thread.start()
     try:
         yield one.samples
