@@ -247,7 +247,8 @@ class Row:
         self.complaints.append(words)
 
     def run(self):
-        for _ in range(TRIES):
+        # Of an end that may have left before, four in turn had not come about, once.
+        for _ in range(2 * TRIES):
             self.complaints = []
             self.fired = True
             self.run_once()
