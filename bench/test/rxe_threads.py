@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Several threads at either end: one result, and what each of them had of it."""
 
+import contextlib
 import os
 import signal
 import time
@@ -173,35 +174,33 @@ class Apart(Served):
         found = descriptors_of_threads(program.pid)
         return self.OWN in found and max(found) > self.OWN
 
-    def run_for_long(self, *options):
+    @contextlib.contextmanager
+    def running(self, *options):
+        """The server has the case once the client has its loop."""
         program = client("-D", "60s", *options, port=self.server.port)
-        self.addCleanup(wait_until, lambda: self.server.threads() <= 2, LIMIT, "the end of the case")
-        self.addCleanup(program.kill)
-        wait_until(lambda: self.has_loop_apart(program), LIMIT, "the client's loop")
+        try:
+            wait_until(lambda: self.has_loop_apart(program), LIMIT, "the client's loop")
+            yield
+        finally:
+            program.kill()
+            wait_until(lambda: self.server.threads() <= 2, LIMIT, "the end of the case")
 
     def test_loops_have_descriptors_of_their_own(self):
         for options in (
             ("--metric", "lat"), ("--metric", "bw"), ("--metric", "bw", "-b", "-q", 3),
             ("--metric", "lat", "--cq", "event"), ("--op", "read-notify", "--metric", "lat"),
         ):  # fmt: skip
-            with self.subTest(options):
-                self.run_for_long(*options)
+            with self.subTest(options), self.running(*options):
                 wait_until(lambda: self.has_loop_apart(self.server), LIMIT, "the server's loop")
-                self.doCleanups()
 
     def test_others_share_those_of_the_process(self):
         for options in (
             ("--op", "write", "--metric", "bw"), ("--metric", "bw", "--threads", 2),
         ):  # fmt: skip
-            with self.subTest(options):
-                idle = self.server.descriptors()
-                self.run_for_long(*options)
-                # Its queue pairs are there, and so are its loops, of which it would have told.
-                self.assertGreater(self.server.descriptors(), idle + self.OWN)
-                for _ in range(20):
+            with self.subTest(options), self.running(*options):
+                for _ in range(50):
                     self.assertFalse(self.has_loop_apart(self.server))
                     time.sleep(0.01)
-                self.doCleanups()
 
 
 class Endings(unittest.TestCase):
