@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "bench/calling.h"
-#include "core/settings.h"
-#include "core/verbs.h"
+#include "core/rdma/settings.h"
+#include "core/verbs/verbs.h"
 
 struct accepting {
 	struct lane *lane;

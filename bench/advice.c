@@ -7,7 +7,7 @@
 
 #include "bench/advice_rule.h"
 #include "bench/wire.h"
-#include "core/kind.h"
+#include "core/verbs/device_kind.h"
 
 bool advice_what(struct advice_words *words, const char *format, ...)
 {

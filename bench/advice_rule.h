@@ -7,7 +7,7 @@
 #define BENCH_ADVICE_RULE_H
 
 #include "bench/advice.h"
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 
 #define ADVICE_TEXT 256
 

@@ -8,7 +8,7 @@
 #include "bench/advice.h"
 #include "bench/cpulist.h"
 #include "bench/pattern.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define WHY  "threads that take turns on a processor wait for each other"
 #define MEND "--threads of no more than there are processors, or a longer --pin"

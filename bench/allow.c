@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "bench/value.h"
-#include "core/address.h"
+#include "core/base/address.h"
 
 #define MAPPED_BITS 96
 

@@ -12,9 +12,9 @@
 #include "bench/rules.h"
 #include "bench/tree.h"
 #include "bench/value.h"
-#include "core/cgroup.h"
-#include "core/hist.h"
-#include "core/memory.h"
+#include "core/base/cgroup.h"
+#include "core/base/free_memory.h"
+#include "core/base/hist.h"
 #include "reports/windows.h"
 
 /*

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "core/kind.h"
-#include "core/watch.h"
+#include "core/base/watch.h"
+#include "core/verbs/device_kind.h"
 
 struct apart {
 	const struct lane *lane;

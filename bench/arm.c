@@ -16,8 +16,8 @@
 
 #include "bench/inputs.h"
 #include "bench/journal.h"
-#include "core/clock.h"
-#include "core/compiler.h"
+#include "core/base/clock.h"
+#include "core/base/compiler.h"
 #include "reports/load.h"
 
 /* From a signal to the next and ruder one. */

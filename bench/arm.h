@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "reports/result.h"
 
 #define ARM_WORDS_MOST 64

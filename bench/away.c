@@ -10,7 +10,7 @@
 #include "bench/journal.h"
 #include "bench/protocol.h"
 #include "bench/wire.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 /* Of one a second at most: they could fill a log as fast as they knock. */
 static void tell(struct away *away, const char *name)

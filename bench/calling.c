@@ -3,8 +3,8 @@
 
 #include <errno.h>
 
-#include "core/queue.h"
-#include "core/verbs.h"
+#include "core/rdma/qp.h"
+#include "core/verbs/verbs.h"
 
 struct ibv_qp_init_attr calling_queue(const struct lane *lane)
 {

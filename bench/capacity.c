@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pair.h"
-#include "core/queue.h"
-#include "core/verbs.h"
+#include "core/rdma/manual_qp.h"
+#include "core/rdma/qp.h"
+#include "core/verbs/verbs.h"
 
 /* More than any device takes inline. */
 #define INLINE_MOST 65536

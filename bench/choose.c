@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/compiler.h"
-#include "core/device.h"
+#include "core/base/compiler.h"
+#include "core/verbs/device.h"
 
 #define PRELOAD "LD_PRELOAD"
 /* Of a program that is executed again: what was in LD_PRELOAD before. */

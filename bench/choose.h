@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 #define CHOOSE_SOFT "soft0"
 

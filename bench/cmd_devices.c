@@ -4,7 +4,7 @@
 #include "bench/choose.h"
 #include "bench/command.h"
 #include "bench/inventory.h"
-#include "core/address.h"
+#include "core/base/address.h"
 #include "reports/banner.h"
 
 struct settings {

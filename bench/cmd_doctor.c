@@ -8,7 +8,7 @@
 #include "bench/control.h"
 #include "bench/doctor.h"
 #include "bench/wire.h"
-#include "core/kind.h"
+#include "core/verbs/device_kind.h"
 #include "reports/banner.h"
 
 struct settings {

@@ -11,7 +11,7 @@
 #include "bench/progress.h"
 #include "bench/utc.h"
 #include "bench/value.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "reports/bout_show.h"
 #include "reports/markdown.h"
 #include "reports/save.h"

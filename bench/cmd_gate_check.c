@@ -14,7 +14,7 @@
 #include "bench/progress.h"
 #include "bench/utc.h"
 #include "bench/value.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "reports/save.h"
 #include "reports/worth.h"
 

@@ -9,9 +9,9 @@
 #include "bench/control.h"
 #include "bench/pooling.h"
 #include "bench/value.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
+#include "core/base/random.h"
 #include "core/pool/client.h"
-#include "core/random.h"
 #include "reports/banner.h"
 
 struct settings {

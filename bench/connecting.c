@@ -4,9 +4,9 @@
 #include <errno.h>
 
 #include "bench/calling.h"
-#include "core/address.h"
-#include "core/settings.h"
-#include "core/verbs.h"
+#include "core/base/address.h"
+#include "core/rdma/settings.h"
+#include "core/verbs/verbs.h"
 
 /* No step takes longer, even if a packet is lost: rdma_cm sends it again after some 4 s. */
 #define STEP_MS 10000

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define BEAT_NS (1 * NS_PER_S)
 #define DEAD_NS (4 * NS_PER_S)

@@ -14,8 +14,8 @@
 
 #include "bench/dial.h"
 #include "bench/wire.h"
-#include "core/alarm.h"
-#include "core/watch.h"
+#include "core/base/alarm.h"
+#include "core/base/watch.h"
 
 #define CONTROL_PORT  7471
 #define CONTROL_INBOX 4

@@ -9,7 +9,7 @@
 
 #include "bench/tree.h"
 #include "bench/wire.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define CLASS "/sys/class/infiniband"
 

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 #define COUNTER_NAME 80
 

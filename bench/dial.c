@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define STEP_MS  5000
 #define AGAIN_MS 50

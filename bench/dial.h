@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "bench/allow.h"
-#include "core/address.h"
+#include "core/base/address.h"
 
 /* Who may have to stop meanwhile. */
 struct dial_stop {

@@ -14,8 +14,8 @@
 #include "bench/tree.h"
 #include "bench/visit.h"
 #include "bench/wire.h"
-#include "core/clock.h"
-#include "core/device.h"
+#include "core/base/clock.h"
+#include "core/verbs/device.h"
 
 #define CLASS "/sys/class/infiniband"
 

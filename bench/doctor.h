@@ -13,7 +13,7 @@
 
 #include "bench/advice.h"
 #include "bench/visit.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 struct doctor {
 	json_t *findings; /* as advice_make gives them */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "bench/facts_part.h"
-#include "core/kind.h"
+#include "core/verbs/device_kind.h"
 
 #define CLASS      "/sys/class/infiniband"
 #define GIDS_MAX   1024

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bench/facts_part.h"
-#include "core/memory.h"
+#include "core/base/free_memory.h"
 
 #define CLOCK     "/sys/devices/system/clocksource/clocksource0"
 #define HUGEPAGES "/sys/kernel/mm/hugepages"

@@ -6,9 +6,9 @@
 
 #include "bench/capacity.h"
 #include "bench/facts_part.h"
-#include "core/device.h"
-#include "core/limits.h"
-#include "core/verbs.h"
+#include "core/verbs/device.h"
+#include "core/verbs/limits.h"
+#include "core/verbs/verbs.h"
 
 /* There even where libibverbs tells of a device that /sys has not. */
 static json_t *section_of(json_t *facts, const char *name)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bench/advice_loss.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "reports/document.h"
 #include "reports/member.h"
 

@@ -6,7 +6,7 @@
 #ifndef BENCH_GATE_H
 #define BENCH_GATE_H
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 struct alarm;
 

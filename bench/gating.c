@@ -10,7 +10,7 @@
 #include "bench/tally.h"
 #include "bench/utc.h"
 #include "bench/value.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "reports/document.h"
 
 /* Of a trial, where the plan tells none. */

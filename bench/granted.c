@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/granted.h"
 
-#include "core/pair.h"
-#include "core/verbs.h"
+#include "core/rdma/manual_qp.h"
+#include "core/verbs/verbs.h"
 
 /* The specification's unit: 4.096 us times 2 to the power of what the queue pair has. */
 #define ACK_UNIT_NS 4096ULL

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bench/protocol.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 /* How long the other end may take for all of it: it has nothing to do for that. */
 #define GREETING_MS 5000

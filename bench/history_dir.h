@@ -3,7 +3,7 @@
 #ifndef BENCH_HISTORY_DIR_H
 #define BENCH_HISTORY_DIR_H
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 /* In the user's data: the caller frees it. -EINVAL: there is no $HOME. */
 int history_dir(char **folder, struct error *error);

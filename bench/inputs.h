@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "reports/result.h"
 
 #define INPUTS_NAME 4096 /* as long as a path may be */

@@ -6,7 +6,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 
 void interrupt_signals(sigset_t *signals)
 {

@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 struct interrupt {
 	int fd;

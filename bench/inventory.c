@@ -8,7 +8,7 @@
 
 #include "bench/inventory_ports.h"
 #include "bench/wire.h"
-#include "core/address.h"
+#include "core/base/address.h"
 
 #define PORTS_MAX     256
 #define ADDRESSES_MAX 256

@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "core/device.h"
+#include "core/verbs/device.h"
 #include "reports/result.h"
 
 /* NULL without memory. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bench/inventory_ports.h"
-#include "core/address.h"
+#include "core/base/address.h"
 
 /* Room for what to try. */
 #define REMEDY 128

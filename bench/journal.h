@@ -7,7 +7,7 @@
 #ifndef BENCH_JOURNAL_H
 #define BENCH_JOURNAL_H
 
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 
 void journal_say(const char *format, ...) FORMAT(1, 2);
 

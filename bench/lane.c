@@ -8,12 +8,12 @@
 
 #include "bench/choose.h"
 #include "bench/lane_layout.h"
-#include "core/kind.h"
-#include "core/limits.h"
-#include "core/memory.h"
-#include "core/pair.h"
-#include "core/settings.h"
-#include "core/verbs.h"
+#include "core/base/free_memory.h"
+#include "core/rdma/manual_qp.h"
+#include "core/rdma/settings.h"
+#include "core/verbs/device_kind.h"
+#include "core/verbs/limits.h"
+#include "core/verbs/verbs.h"
 #include "reports/case_id.h"
 
 /* Slots begin as datagrams would like it. */

@@ -17,9 +17,9 @@
 #include "bench/secret.h"
 #include "bench/verify.h"
 #include "bench/walk.h"
-#include "core/cacheline.h"
-#include "core/context.h"
-#include "core/device.h"
+#include "core/base/cacheline.h"
+#include "core/rdma/context.h"
+#include "core/verbs/device.h"
 
 /* In the wr_id of receives; both have their queue pair's number, and more above it. */
 #define LANE_RECEIVE   (1ULL << 63)

@@ -5,8 +5,8 @@
 
 #include "bench/depths.h"
 #include "bench/lane_layout.h"
-#include "core/memory.h"
-#include "core/pair.h"
+#include "core/base/free_memory.h"
+#include "core/rdma/manual_qp.h"
 
 /* The part of a flow's buffer: it sends from the first, and receives into the second. */
 static size_t sending(const struct lane *lane, const struct flow *flow)

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "bench/lane.h"
-#include "core/verbs.h"
+#include "core/verbs/verbs.h"
 
 /* Where so many in a row are lost, all are. */
 #define LOST_MAX 10

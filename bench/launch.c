@@ -17,8 +17,8 @@
 #include "bench/choose.h"
 #include "bench/journal.h"
 #include "bench/value.h"
-#include "core/clock.h"
-#include "core/compiler.h"
+#include "core/base/clock.h"
+#include "core/base/compiler.h"
 
 /* An ssh to a slow machine, a queue of srun. */
 #define READY_MS 30000

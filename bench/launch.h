@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 #define LAUNCH_TOKEN 33
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "bench/lane.h"
-#include "core/hist.h"
+#include "core/base/hist.h"
 #include "reports/windows.h"
 
 struct load;

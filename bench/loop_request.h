@@ -9,7 +9,7 @@
 #include <errno.h>
 
 #include "bench/loop_round.h"
-#include "core/verbs.h"
+#include "core/verbs/verbs.h"
 
 static ALWAYS_INLINE int request_once(struct lane *lane, const struct round_kind kind,
 				      uint64_t number, struct round *round, struct error *error)

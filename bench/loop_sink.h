@@ -7,7 +7,7 @@
 #define BENCH_LOOP_SINK_H
 
 #include "bench/slots.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "reports/windows.h"
 
 #define SINK_BATCH 16

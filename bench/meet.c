@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "bench/secret.h"
-#include "core/address.h"
-#include "core/context.h"
-#include "core/memory.h"
-#include "core/pair.h"
+#include "core/base/address.h"
+#include "core/base/free_memory.h"
+#include "core/rdma/context.h"
+#include "core/rdma/manual_qp.h"
 
 static bool is_by_hand(const struct lane *lane)
 {

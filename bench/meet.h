@@ -13,7 +13,7 @@
 #include "bench/allow.h"
 #include "bench/lane.h"
 #include "bench/secret.h"
-#include "core/pair.h"
+#include "core/rdma/manual_qp.h"
 
 /* One end of it. */
 struct meet_end {

@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/clock.h"
-#include "core/compiler.h"
+#include "core/base/clock.h"
+#include "core/base/compiler.h"
 
 /* It computes for 20 to 320 ms, and sleeps as long: some rounds have it, others have not. */
 #define LEAST_MS 20

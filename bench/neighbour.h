@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 /* A process, or a negative errno. */
 pid_t neighbour_start(struct error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/calling.h"
 #include "bench/op.h"
-#include "core/verbs.h"
+#include "core/verbs/verbs.h"
 
 static int allocate(struct calling *calling, struct error *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/calling.h"
 #include "bench/op.h"
-#include "core/verbs.h"
+#include "core/verbs/verbs.h"
 
 /* By --tx-depth, which is how many completions it holds. */
 static int create(struct calling *calling, struct error *error)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/calling.h"
 #include "bench/op.h"
-#include "core/verbs.h"
+#include "core/verbs/verbs.h"
 
 /* Once more than it is open anyway. */
 static int open_again(struct calling *calling, struct error *error)

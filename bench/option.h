@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 /* Says what is wrong with the text ("is not a size"), or NULL if it was taken. */
 typedef const char *option_parser(const char *text, void *field);

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <time.h>
 
-#include "core/context.h"
-#include "core/device.h"
-#include "core/pair.h"
-#include "core/post.h"
+#include "core/rdma/context.h"
+#include "core/rdma/manual_qp.h"
+#include "core/verbs/device.h"
+#include "core/verbs/post.h"
 
 /* Room that is asked for, and how many more completions than there is of it. */
 #define ENTRIES  16

@@ -10,8 +10,8 @@
 #include <jansson.h>
 
 #include "bench/option.h"
-#include "core/limits.h"
-#include "core/rdma.h"
+#include "core/rdma/rdma.h"
+#include "core/verbs/limits.h"
 
 /* As a value: nobody asked for one, and the program chooses. */
 #define PARAMETER_AUTO UINT64_MAX

@@ -7,7 +7,7 @@
 
 #include "bench/rules.h"
 #include "bench/trial.h"
-#include "core/cacheline.h"
+#include "core/base/cacheline.h"
 
 #define SMALL    64
 #define LARGE    (64 << 10)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 
 #define ATOMICS  "--op fetch-add or compare-swap"
 #define COUNTERS "leave it out, counters are in the document"

@@ -12,7 +12,7 @@
 
 #include "bench/cpulist.h"
 #include "bench/parameters.h"
-#include "core/ground.h"
+#include "core/rdma/endpoint.h"
 #include "reports/result.h"
 
 /* What one end of a case was asked for. */

@@ -11,7 +11,7 @@
 
 #include "bench/journal.h"
 #include "bench/value.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define POOL_SIZE      (4U << 20)
 #define RECEIVES       1024

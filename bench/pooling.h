@@ -14,7 +14,7 @@
 
 #include "bench/allow.h"
 #include "bench/missed.h"
-#include "core/pool/serve.h"
+#include "core/pool/server.h"
 
 struct pooling_wish {
 	uint64_t size;     /* 0: no pool */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "bench/wire.h"
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 
 /* A plan is short, and the result that carries one has some mebibytes. */
 #define PLAN_MOST (64 << 20)

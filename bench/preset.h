@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 /* Those that there are, as help has them. */
 #define PRESET_NAMES "quick, standard, full, semantics, tips, gate"

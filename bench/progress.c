@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 /* Before that the time so far says nothing of what is left. */
 #define BELIEVABLE_NS (2 * NS_PER_S)

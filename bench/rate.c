@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 
 struct unit {
 	const char *name;

@@ -6,7 +6,7 @@
 #ifndef BENCH_REDACTION_H
 #define BENCH_REDACTION_H
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "reports/result.h"
 
 /* As document_write. */

@@ -3,8 +3,8 @@
 
 #include <errno.h>
 
-#include "core/cm.h"
-#include "core/guard.h"
+#include "core/rdma/cm.h"
+#include "core/rdma/guard.h"
 
 /* An address that is going just now is no reason not to serve the others. */
 static int watch_port(struct removal *removal, const struct device_port *port, struct error *error)

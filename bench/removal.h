@@ -9,7 +9,7 @@
 
 #include <rdma/rdma_cma.h>
 
-#include "core/device.h"
+#include "core/verbs/device.h"
 
 #define REMOVAL_MAX 64
 

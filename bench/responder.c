@@ -18,7 +18,7 @@
 #include "bench/station.h"
 #include "bench/team.h"
 #include "bench/witness.h"
-#include "core/memory.h"
+#include "core/base/free_memory.h"
 
 /* A client that is gone does not matter. */
 static void refuse(struct control *control, const struct error *why)

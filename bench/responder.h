@@ -13,7 +13,7 @@
 #include "bench/allowance.h"
 #include "bench/control.h"
 #include "bench/secret.h"
-#include "core/device.h"
+#include "core/verbs/device.h"
 
 /* What a server has for all of its clients, which do not change it but for the counts. */
 struct responder_terms {

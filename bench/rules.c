@@ -5,7 +5,7 @@
 #include "bench/pattern.h"
 #include "bench/rate.h"
 #include "bench/walk.h"
-#include "core/limits.h"
+#include "core/verbs/limits.h"
 
 /* Where time is not given: the messages of a latency, the time of a bandwidth. */
 #define LAT_MESSAGES 5000

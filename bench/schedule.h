@@ -7,8 +7,8 @@
 #ifndef BENCH_SCHEDULE_H
 #define BENCH_SCHEDULE_H
 
-#include "core/clock.h"
-#include "core/random.h"
+#include "core/base/clock.h"
+#include "core/base/random.h"
 
 /* Of a logarithm to base 2, between the steps of which lines are drawn. */
 #define SCHEDULE_STEP_BITS 8

@@ -9,7 +9,7 @@
 #define BENCH_SECRET_H
 
 #include "bench/seal.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 #define SECRET_NONCE 32
 #define SECRET_PROOF 32

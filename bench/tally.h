@@ -7,7 +7,7 @@
 #ifndef BENCH_TALLY_H
 #define BENCH_TALLY_H
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "reports/bout.h"
 #include "reports/result.h"
 

@@ -5,8 +5,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "core/memory.h"
-#include "core/watch.h"
+#include "core/base/free_memory.h"
+#include "core/base/watch.h"
 
 #define TEAM_ALL UINT_MAX
 

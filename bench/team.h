@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "core/alarm.h"
+#include "core/base/alarm.h"
 
 /* What one of them does of an order. whole is what the order is about. */
 typedef int team_job(void *whole, unsigned int number, struct error *error);

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 
 #define TREE_TEXT  2048
 #define TREE_NAME  64

@@ -11,7 +11,7 @@
 #include "bench/measure.h"
 #include "bench/meet.h"
 #include "bench/protocol.h"
-#include "core/memory.h"
+#include "core/base/free_memory.h"
 
 static int receive(struct trial *trial, json_t **message, struct error *error)
 {

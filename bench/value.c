@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <strings.h>
 
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 
 struct unit {
 	const char *name;

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/random.h"
+#include "core/base/random.h"
 
 /* The inverse of random_mix. */
 static uint64_t unmix(uint64_t value)

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/compiler.h"
-#include "core/error.h"
+#include "core/base/compiler.h"
+#include "core/base/error.h"
 
 struct verify {
 	uint64_t every;    /* one message in so many; 0: none */

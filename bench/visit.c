@@ -10,8 +10,8 @@
 #include "bench/greeting.h"
 #include "bench/inventory.h"
 #include "bench/protocol.h"
-#include "core/clock.h"
-#include "core/kind.h"
+#include "core/base/clock.h"
+#include "core/verbs/device_kind.h"
 
 #define GREETING_MS 5000
 

@@ -9,7 +9,7 @@
 
 #include "bench/control.h"
 #include "bench/secret.h"
-#include "core/device.h"
+#include "core/verbs/device.h"
 #include "reports/result.h"
 
 struct visit {

@@ -2,8 +2,8 @@
 #include "bench/walk.h"
 
 #include "bench/pattern.h"
-#include "core/post.h"
-#include "core/random.h"
+#include "core/base/random.h"
+#include "core/verbs/post.h"
 
 #define LINE   64
 #define ATOMIC 8

@@ -10,7 +10,7 @@
 #define BENCH_WALK_H
 
 #include "bench/parameters.h"
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 
 struct walk {
 	uint64_t at;

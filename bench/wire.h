@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "bench/seal.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 #define WIRE_HEAD 4
 #define WIRE_MAX  (1U << 20)

@@ -6,7 +6,7 @@
 #ifndef REPORTS_ALIKE_H
 #define REPORTS_ALIKE_H
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "reports/result.h"
 
 struct alike {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 
 /* As many labels as have room. */
 #define LABELS 6

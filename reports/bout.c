@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/compiler.h"
-#include "core/hist.h"
+#include "core/base/compiler.h"
+#include "core/base/hist.h"
 #include "reports/sign.h"
 
 /* Of an arm's trials: one that fails now and then is a machine's, and there are others. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 #include "reports/member.h"
 #include "reports/statistic.h"
 #include "reports/trials.h"

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 #include "reports/cells.h"
 #include "reports/member.h"
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 #include "reports/member.h"
 
 #define WORDS_MAX 4

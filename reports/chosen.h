@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 enum chosen_member {
 	CHOSEN_POST_CALL, /* a word: enum chosen_post_call */

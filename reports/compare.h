@@ -7,7 +7,7 @@
 #ifndef REPORTS_COMPARE_H
 #define REPORTS_COMPARE_H
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "reports/figure.h"
 #include "reports/ratio.h"
 #include "reports/result.h"

@@ -5,7 +5,7 @@
 #ifndef REPORTS_DOCUMENT_H
 #define REPORTS_DOCUMENT_H
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "reports/result.h"
 
 #define DOCUMENT_SCHEMA "verbmark.result/1"

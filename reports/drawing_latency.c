@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 #include "reports/drawing.h"
 #include "reports/statistic.h"
 

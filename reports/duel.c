@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 #include "reports/holm.h"
 #include "reports/median.h"
 #include "reports/sign.h"

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "reports/figure.h"
 
 /* Of all cells together: how often one at its very floor would be told to be beyond it. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/random.h"
+#include "core/base/random.h"
 
 /* Sums of the same distances in another order are not the same to the last digit. */
 #define ROUNDING 1e-9

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 /* More are refused: what it takes grows with their square. */
 #define EDIV_MOST 300

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 #include "reports/bounded.h"
 #include "reports/drawing.h"
 #include "reports/turns.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 #include "reports/cmdline.h"
 
 /* FNV-1a, of 64 bits: nobody gains by making two alike. */

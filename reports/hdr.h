@@ -9,8 +9,8 @@
 #ifndef REPORTS_HDR_H
 #define REPORTS_HDR_H
 
-#include "core/error.h"
-#include "core/hist.h"
+#include "core/base/error.h"
+#include "core/base/hist.h"
 
 /* The caller frees it. NULL: the error says why. */
 char *hdr_encode(const struct hist *hist, struct error *error);

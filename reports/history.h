@@ -11,7 +11,7 @@
 
 #include <sqlite3.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "reports/history_name.h"
 #include "reports/result.h"
 #include "reports/said.h"

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 #include "reports/load.h"
 
 #define NS_PER_S 1000000000

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 #define HISTORY_NAME  34 /* with its end */
 #define HISTORY_LABEL 128

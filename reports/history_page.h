@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "reports/history_view.h"
 
 /* -ENOMEM. */

@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 /*
  * Puts in the place of each probability the corrected one, at most 1: what it rejects at

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "reports/result.h"
 
 /* More of any of them are refused. With samples, a row takes 224 KiB. */

@@ -7,7 +7,7 @@
 #ifndef REPORTS_LIMIT_H
 #define REPORTS_LIMIT_H
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "reports/result.h"
 
 #define LIMITS_MOST 16

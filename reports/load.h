@@ -10,7 +10,7 @@
 #ifndef REPORTS_LOAD_H
 #define REPORTS_LOAD_H
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "reports/result.h"
 
 /* More of any of them are refused. A histogram in memory is 224 KiB. */

@@ -6,7 +6,7 @@
 #ifndef REPORTS_LOAD_CASE_H
 #define REPORTS_LOAD_CASE_H
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "reports/result.h"
 
 /* line is zeroed; words are added to texts. Where it fails, line is half full. */

@@ -9,7 +9,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "reports/result.h"
 
 /*

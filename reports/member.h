@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 /* From 0 to 2^63 - 1, as far as JSON's integers go. */
 int member_count(const json_t *object, const char *name, uint64_t *count, struct error *error);

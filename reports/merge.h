@@ -8,7 +8,7 @@
 #ifndef REPORTS_MERGE_H
 #define REPORTS_MERGE_H
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "reports/result.h"
 
 /* Counted twice, trials would say that they are more certain than they are: -EEXIST. */

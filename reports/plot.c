@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 
 /* Pixels. Two of them stand beside each other on a small screen, three or four on a large. */
 enum {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 #include "reports/cmdline.h"
 
 static const char gone[] = "redacted";

@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 /*
  * host: as the user wrote it, so that messages do, too; or NULL. words: of the command

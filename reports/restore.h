@@ -9,8 +9,8 @@
 
 #include <jansson.h>
 
-#include "core/error.h"
-#include "core/hist.h"
+#include "core/base/error.h"
+#include "core/base/hist.h"
 #include "reports/windows.h"
 
 /*

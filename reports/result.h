@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/hist.h"
+#include "core/base/hist.h"
 #include "reports/case_id.h"
 #include "reports/chosen.h"
 #include "reports/fingerprint.h"

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 /* 0, or a negative errno: also of what is found out only when out is flushed. */
 typedef int save_writer(FILE *out, const void *what);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 #include "reports/banner.h"
 #include "reports/statistic.h"
 

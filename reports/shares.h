@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 /* As many threads, and as many queue pairs of each, as a document may have. */
 #define SHARES_MOST 16384

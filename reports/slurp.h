@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 /* The path, as errors name it. */
 const char *slurp_name(const char *path);

@@ -10,7 +10,7 @@
 #include <sqlite3.h>
 #include <stdint.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 int sql_fail(sqlite3 *db, int result, struct error *error);
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/hist.h"
+#include "core/base/hist.h"
 
 struct statistic {
 	const char *key;   /* in documents */

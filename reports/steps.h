@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 /* Of each side at the least: a step is seen when so many values are beyond it. */
 #define STEPS_LEAST 4

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 
 /* How many times as good it is. */
 static double gain(const struct turns_pair *pair)

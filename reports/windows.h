@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/compiler.h"
-#include "core/error.h"
-#include "core/hist.h"
+#include "core/base/compiler.h"
+#include "core/base/error.h"
+#include "core/base/hist.h"
 
 #define WINDOWS_MAX 4096
 

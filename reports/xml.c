@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 
 /* A form of UTF-8: so many bytes, the first of which begins so, of characters from there on. */
 struct form {

@@ -14,7 +14,7 @@
 #include "bench/meet.h"
 #include "bench/protocol.h"
 #include "bench/rules.h"
-#include "core/address.h"
+#include "core/base/address.h"
 #include "reports/document.h"
 #include "reports/fuzz/mutate.h"
 #include "reports/fuzz/nowhere.h"

@@ -10,7 +10,7 @@
 #include "bench/loop_load.h"
 #include "bench/micro/instant.h"
 #include "bench/op.h"
-#include "core/context.h"
+#include "core/rdma/context.h"
 
 struct bed_settings {
 	const struct op *op;

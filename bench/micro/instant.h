@@ -11,8 +11,8 @@
 
 #include <infiniband/verbs.h>
 
-#include "core/alarm.h"
-#include "core/compiler.h"
+#include "core/base/alarm.h"
+#include "core/base/compiler.h"
 
 /* A power of two; no bed has more completions under way. */
 #define INSTANT_RING 8192

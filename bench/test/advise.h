@@ -7,7 +7,7 @@
 
 #include "bench/advice.h"
 #include "bench/test/made_up.h"
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 
 /* What is known of one end, as JSON; NULL: nothing. */
 struct known {

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "bench/parameters.h"
-#include "core/test/check.h"
+#include "core/test/lib/check.h"
 
 static inline void ask(struct parameters *into, char *word)
 {

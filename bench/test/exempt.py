@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The list of tests that cannot run on a device, as core/test/exempt.h describes it."""
+"""The list of tests that cannot run on a device, as core/test/lib/exempt.h describes it."""
 
 import os
 

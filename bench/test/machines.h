@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 #include "bench/inventory.h"
-#include "core/address.h"
-#include "core/test/check.h"
+#include "core/base/address.h"
+#include "core/test/lib/check.h"
 
 /* A machine for tests: up to four ports of up to four addresses each. */
 struct machine {

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/test/check.h"
+#include "core/test/lib/check.h"
 
 struct made_up {
 	char root[32];

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "core/test/check.h"
+#include "core/test/lib/check.h"
 
 /* A message as the other end writes it. */
 static inline json_t *message_load(const char *text)

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/rdma.h"
+#include "core/rdma/rdma.h"
 
 int main(int argc, char *argv[])
 {

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "bench/advice_loss.h"
-#include "core/compiler.h"
-#include "core/test/check.h"
+#include "core/base/compiler.h"
+#include "core/test/lib/check.h"
 
 struct row {
 	const char *metric;

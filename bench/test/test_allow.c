@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/allow.h"
-#include "core/address.h"
-#include "core/compiler.h"
-#include "core/test/check.h"
+#include "core/base/address.h"
+#include "core/base/compiler.h"
+#include "core/test/lib/check.h"
 
 static void check(const char *list, const char *text, bool is_permitted)
 {

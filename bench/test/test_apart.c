@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "bench/apart.h"
-#include "core/test/check.h"
+#include "core/test/lib/check.h"
 
 /* A lane's descriptors, and others below, between, and above them. */
 #define N_OTHERS 3

@@ -3,7 +3,7 @@
 #include <infiniband/verbs.h>
 
 #include "bench/blame.h"
-#include "core/test/check.h"
+#include "core/test/lib/check.h"
 
 #define SILENCE "post: transport retry counter exceeded: no acknowledgement"
 

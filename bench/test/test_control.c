@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "bench/control.h"
-#include "core/clock.h"
-#include "core/context.h"
-#include "core/test/check.h"
+#include "core/base/clock.h"
+#include "core/rdma/context.h"
+#include "core/test/lib/check.h"
 
 /* What takes longer hangs. */
 #define PATIENCE_MS 20000

@@ -5,7 +5,7 @@
 #include "bench/counters.h"
 #include "bench/missed.h"
 #include "bench/test/made_up.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define PORT "/sys/class/infiniband/mlx5_0/ports/1"
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "bench/hosts.h"
-#include "core/compiler.h"
-#include "core/test/check.h"
+#include "core/base/compiler.h"
+#include "core/test/lib/check.h"
 
 static struct hosts hosts;
 static struct error error;

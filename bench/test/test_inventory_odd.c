@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "bench/inventory.h"
-#include "core/test/check.h"
+#include "core/test/lib/check.h"
 
 #define PORT_WITH(addresses)                                                      \
 	"{\"device\":\"a\",\"port\":1,\"state\":\"ACTIVE\",\"link_layer\":\"x\"," \

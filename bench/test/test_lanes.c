@@ -7,12 +7,12 @@
 #include "bench/meet.h"
 #include "bench/rules.h"
 #include "bench/test/asked.h"
-#include "core/soft/atomic.h"
-#include "core/soft/channel.h"
-#include "core/soft/cq.h"
-#include "core/soft/process.h"
-#include "core/soft/qp.h"
-#include "core/soft/srq.h"
+#include "core/soft/op/atomic.h"
+#include "core/soft/op/channel.h"
+#include "core/soft/op/cq.h"
+#include "core/soft/op/qp.h"
+#include "core/soft/op/srq.h"
+#include "core/soft/peer/process.h"
 
 #define LINE    64
 #define THREADS 5

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/list.h"
 #include "bench/test/no_operation.h"
-#include "core/test/check.h"
+#include "core/test/lib/check.h"
 
 #define ITEMS 32
 

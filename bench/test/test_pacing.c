@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "bench/pacing.h"
-#include "core/test/check.h"
+#include "core/test/lib/check.h"
 
 /* A tick is a nanosecond. */
 struct server {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/pattern.h"
-#include "core/compiler.h"
-#include "core/test/check.h"
+#include "core/base/compiler.h"
+#include "core/test/lib/check.h"
 
 #define THREADS 4
 #define QPS     3

@@ -3,7 +3,7 @@
 
 #include "bench/product.h"
 #include "bench/test/no_operation.h"
-#include "core/test/check.h"
+#include "core/test/lib/check.h"
 
 static struct product product;
 static struct product other;

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 
 #include "bench/progress.h"
-#include "core/clock.h"
-#include "core/compiler.h"
-#include "core/test/check.h"
+#include "core/base/clock.h"
+#include "core/base/compiler.h"
+#include "core/test/lib/check.h"
 
 #define WIPED "\r\033[K"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/rate.h"
-#include "core/compiler.h"
-#include "core/test/check.h"
+#include "core/base/compiler.h"
+#include "core/test/lib/check.h"
 
 static void test_parse(void **unused)
 {

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "bench/removal.h"
-#include "core/address.h"
-#include "core/compiler.h"
-#include "core/test/check.h"
+#include "core/base/address.h"
+#include "core/base/compiler.h"
+#include "core/test/lib/check.h"
 
 /* It binds what has an address first. */
 static struct ibv_device devices[] = {{.name = "card0"}, {.name = "soft0"}};

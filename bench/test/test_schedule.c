@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/schedule.h"
-#include "core/test/check.h"
+#include "core/test/lib/check.h"
 
 #define GAPS 1000000
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "bench/wire.h"
-#include "core/compiler.h"
-#include "core/test/check.h"
+#include "core/base/compiler.h"
+#include "core/test/lib/check.h"
 
 #define HELLO "{\"type\":\"stop\"}"
 #define ALIVE "{\"type\":\"alive\"}"

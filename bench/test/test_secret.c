@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "bench/secret.h"
-#include "core/compiler.h"
-#include "core/test/check.h"
+#include "core/base/compiler.h"
+#include "core/test/lib/check.h"
 
 #define TEXT "correct horse battery staple"
 

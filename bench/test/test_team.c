@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 #include "bench/team.h"
-#include "core/test/check.h"
+#include "core/test/lib/check.h"
 
 #define N 4
 

@@ -2,7 +2,7 @@
 #include "bench/cpulist.h"
 #include "bench/test/made_up.h"
 #include "bench/tree.h"
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 
 static void test_lines(void **unused)
 {

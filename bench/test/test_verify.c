@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "bench/verify.h"
-#include "core/compiler.h"
-#include "core/test/check.h"
+#include "core/base/compiler.h"
+#include "core/test/lib/check.h"
 
 #define LENGTH 61
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "bench/wire.h"
-#include "core/compiler.h"
-#include "core/test/check.h"
+#include "core/base/compiler.h"
+#include "core/test/lib/check.h"
 
 /* Written by hand: 18 bytes of JSON behind their length. */
 #define FRAME        "\0\0\0\x12{\"type\":\"example\"}"

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "core/test/check.h"
+#include "core/test/lib/check.h"
 
 #define WORDS_MAX 32
 

@@ -25,7 +25,7 @@ native_device() {
 }
 
 # What runs may change a device: a card is for who asked for this machine. Soft-RoCE alone has
-# "parent", as core/kind.c knows.
+# "parent", as core/verbs/device_kind.c knows.
 native_is_software() { # DEVICE
 	local class=/sys/class/infiniband/$1
 	[[ -e $class/parent || $(cat "$class/node_desc" 2>/dev/null) == "Software iWARP stack" ]]

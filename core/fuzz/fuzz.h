@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

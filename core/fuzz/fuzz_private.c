@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "core/fuzz/fuzz.h"
-#include "core/handshake.h"
-#include "core/message.h"
+#include "core/rdma/private_data.h"
+#include "core/rdma/send_header.h"
 
 /* All that a connection manager can hand over. */
 #define PRIVATE_MOST 255

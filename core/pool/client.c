@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/context.h"
 #include "core/pool/grants.h"
-#include "core/verbs.h"
+#include "core/rdma/context.h"
+#include "core/verbs/verbs.h"
 
 /* Writes between two completions, of which the queue has room for twice as many. */
 #define UNSIGNALLED 128UL

@@ -9,9 +9,9 @@
 #ifndef CORE_POOL_CLIENT_H
 #define CORE_POOL_CLIENT_H
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/pool/message.h"
-#include "core/rdma.h"
+#include "core/rdma/rdma.h"
 
 struct pool_client {
 	struct rdma_context context;

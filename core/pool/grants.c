@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/verbs.h"
+#include "core/verbs/verbs.h"
 
 int grants_open(struct grants *grants, const struct buffer *buffer, struct error *error)
 {

@@ -12,8 +12,8 @@
 #include <infiniband/verbs.h>
 #include <stdbool.h>
 
-#include "core/buffer.h"
-#include "core/error.h"
+#include "core/base/buffer.h"
+#include "core/base/error.h"
 #include "core/pool/chunks.h"
 #include "core/pool/message.h"
 

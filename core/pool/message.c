@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 
 /* As it travels. */
 struct layout {

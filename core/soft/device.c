@@ -7,14 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/soft/cq.h"
 #include "core/soft/export.h"
-#include "core/soft/fault.h"
-#include "core/soft/flight.h"
+#include "core/soft/fault/fault.h"
+#include "core/soft/link/send_queue.h"
+#include "core/soft/op/cq.h"
+#include "core/soft/op/qp.h"
+#include "core/soft/op/srq.h"
+#include "core/soft/peer/process.h"
 #include "core/soft/port.h"
-#include "core/soft/process.h"
-#include "core/soft/qp.h"
-#include "core/soft/srq.h"
 #include "core/soft/time.h"
 
 /* "vmsoft" and a number, locally administered: no vendor has it. */

@@ -10,9 +10,9 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-#include "core/compiler.h"
-#include "core/soft/event.h"
-#include "core/soft/image.h"
+#include "core/base/compiler.h"
+#include "core/soft/op/event.h"
+#include "core/soft/peer/image.h"
 
 enum {
 	SOFT_SGE_MAX = 32,

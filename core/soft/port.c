@@ -11,8 +11,8 @@
 
 #include "core/soft/device.h"
 #include "core/soft/export.h"
-#include "core/soft/fault.h"
-#include "core/soft/process.h"
+#include "core/soft/fault/fault.h"
+#include "core/soft/peer/process.h"
 
 enum {
 	PKEY = 0xffff,

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "core/soft/image.h"
+#include "core/soft/peer/image.h"
 
 #define SOFT_MTU IBV_MTU_4096
 

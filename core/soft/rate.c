@@ -4,7 +4,7 @@
  */
 #include <infiniband/verbs.h>
 
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 #include "core/soft/export.h"
 
 static const struct rate {

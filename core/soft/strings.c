@@ -5,7 +5,7 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 #include "core/soft/export.h"
 
 #define LOOK_UP(names, value) \

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 
 /* libFuzzer's own; where a corpus is only replayed there is none, and nobody asks. */
 size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t most) __attribute__((weak));

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "core/test/check.h"
+#include "core/test/lib/check.h"
 #include "reports/result.h"
 
 enum sample_case {

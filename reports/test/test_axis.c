@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 
-#include "core/compiler.h"
-#include "core/test/check.h"
+#include "core/base/compiler.h"
+#include "core/test/lib/check.h"
 #include "reports/axis.h"
 
 /* Of 100 pixels, to the right. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/test/check.h"
+#include "core/test/lib/check.h"
 #include "reports/bout_said.h"
 
 /* What is a quarter worse takes a quarter longer, or gets through a fifth less. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/compiler.h"
+#include "core/base/compiler.h"
 #include "reports/cells.h"
 #include "reports/test/sample.h"
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/test/check.h"
+#include "core/test/lib/check.h"
 #include "reports/cmdline.h"
 
 static void test_kept(void **unused)

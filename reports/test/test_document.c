@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/test/check.h"
+#include "core/test/lib/check.h"
 #include "reports/document.h"
 #include "reports/hdr.h"
 #include "reports/test/failing.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "core/random.h"
-#include "core/test/check.h"
+#include "core/base/random.h"
+#include "core/test/lib/check.h"
 #include "reports/ediv.h"
 #include "reports/test/failing.h"
 

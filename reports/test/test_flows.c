@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/test/check.h"
+#include "core/test/lib/check.h"
 #include "reports/flows.h"
 #include "reports/test/failing.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "core/test/check.h"
+#include "core/test/lib/check.h"
 #include "reports/hdr.h"
 
 #define TOP        ((1ULL << HIST_MAX_BITS) - 1)

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "core/test/check.h"
+#include "core/test/lib/check.h"
 #include "reports/history_name.h"
 
 static struct error error;

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/compiler.h"
-#include "core/test/check.h"
+#include "core/base/compiler.h"
+#include "core/test/lib/check.h"
 #include "reports/chart.h"
 
 static char *text;

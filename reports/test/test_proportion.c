@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/compiler.h"
-#include "core/test/check.h"
+#include "core/base/compiler.h"
+#include "core/test/lib/check.h"
 #include "reports/proportion.h"
 
 /* Those of R 4.2.2: binom.test(some, all)$conf.int. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <float.h>
 
-#include "core/test/check.h"
+#include "core/test/lib/check.h"
 #include "reports/holm.h"
 #include "reports/ratio.h"
 

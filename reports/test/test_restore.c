@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "core/test/check.h"
+#include "core/test/lib/check.h"
 #include "reports/restore.h"
 #include "reports/test/sample.h"
 

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/compiler.h"
-#include "core/test/check.h"
+#include "core/base/compiler.h"
+#include "core/test/lib/check.h"
 #include "reports/save.h"
 
 static char folder[64];

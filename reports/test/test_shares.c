@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/test/check.h"
+#include "core/test/lib/check.h"
 #include "reports/shares.h"
 #include "reports/test/failing.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/compiler.h"
-#include "core/test/check.h"
+#include "core/base/compiler.h"
+#include "core/test/lib/check.h"
 #include "reports/sign.h"
 
 /* Sums of binomial coefficients over 2^n, as fractions, by other means; the second is a table's. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/test/check.h"
+#include "core/test/lib/check.h"
 #include "reports/statistic.h"
 
 static struct hist hist;

@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "core/random.h"
-#include "core/test/check.h"
+#include "core/base/random.h"
+#include "core/test/lib/check.h"
 #include "reports/steps.h"
 #include "reports/steps_parse.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <float.h>
 
-#include "core/compiler.h"
-#include "core/test/check.h"
+#include "core/base/compiler.h"
+#include "core/test/lib/check.h"
 #include "reports/student.h"
 
 /* As text books print them: two-sided, of 5 %, 1 % and 0.1 %. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "core/test/check.h"
+#include "core/test/lib/check.h"
 #include "reports/xml.h"
 
 static void check(const char *text, const char *wanted)

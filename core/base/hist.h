@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A histogram of nanoseconds, log2-linear with 2^10 bins to each power of two:
+ * exact below 2048 ns, to one part in 1024 above, up to 137 s. Its size does not
+ * depend on the number of samples. Exact minimum, maximum, count and sum stand
+ * beside the bins; what lies beyond the last bin is counted in over.
+ */
+#ifndef CORE_HIST_H
+#define CORE_HIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/compiler.h"
+
+#define HIST_SUB_BITS 10
+#define HIST_MAX_BITS 37
+#define HIST_BINS     ((size_t)(HIST_MAX_BITS - HIST_SUB_BITS + 1) << HIST_SUB_BITS)
+
+/* Bins below that of min, and above that of max, are empty: whoever walks over them need not. */
+struct hist {
+	uint64_t count; /* with those in over */
+	uint64_t over;
+	uint64_t min;
+	uint64_t max;
+	uint64_t sum;
+	unsigned __int128 sum_squares;
+	uint64_t bins[HIST_BINS];
+};
+
+void hist_init(struct hist *hist);
+
+/* On the heap, empty: memory of bins that are never used is never touched. NULL: there is none. */
+struct hist *hist_create(void);
+
+/* The same for one that was initialised, or zeroed: it takes as long as min and max are apart. */
+void hist_clear(struct hist *hist);
+
+static ALWAYS_INLINE size_t hist_index(uint64_t value)
+{
+	unsigned int shift;
+
+	if (value < (2ULL << HIST_SUB_BITS))
+		return value;
+	shift = 63 - (unsigned int)__builtin_clzll(value) - HIST_SUB_BITS;
+	return ((size_t)(shift + 1) << HIST_SUB_BITS) +
+	       ((value >> shift) & ((1U << HIST_SUB_BITS) - 1));
+}
+
+static ALWAYS_INLINE void hist_add(struct hist *hist, uint64_t value)
+{
+	hist->count++;
+	hist->sum += value;
+	hist->sum_squares += (unsigned __int128)value * value;
+	if (value < hist->min)
+		hist->min = value;
+	if (value > hist->max)
+		hist->max = value;
+	if (likely(value < (1ULL << HIST_MAX_BITS)))
+		hist->bins[hist_index(value)]++;
+	else
+		hist->over++;
+}
+
+/* Bins with samples are from the first to before the end; first <= end <= HIST_BINS. */
+size_t hist_first(const struct hist *hist);
+size_t hist_end(const struct hist *hist);
+
+/* The least value of a bin, and the first one above it. */
+uint64_t hist_low(size_t index);
+uint64_t hist_high(size_t index);
+
+/* Adds all of one histogram to another. */
+void hist_merge(struct hist *into, const struct hist *from);
+
+/*
+ * The value that so many parts per million of the samples do not exceed (the
+ * median: 500000), interpolated within its bin and never outside the exact
+ * minimum and maximum. 0 for an empty histogram.
+ */
+double hist_quantile(const struct hist *hist, uint32_t parts_per_million);
+
+/*
+ * Whether at least ten samples lie beyond that quantile: below that it says
+ * more about the last few samples than about what was measured.
+ */
+bool hist_has_quantile(const struct hist *hist, uint32_t parts_per_million);
+
+double hist_mean(const struct hist *hist);
+double hist_stddev(const struct hist *hist);
+
+#endif

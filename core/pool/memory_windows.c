@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/pool/memory_windows.h"
+
+#include <errno.h>
+
+#include "core/rdma/context.h"
+#include "core/rdma/manual_qp.h"
+#include "core/verbs/post.h"
+#include "core/verbs/verbs.h"
+
+#define DEPTH  16
+#define LENGTH 8
+/* For so long a machine that has no time may give no answer. */
+#define TIMEOUT_NS (15 * NS_PER_S)
+
+/* The ends: of a client, with the server's, and of another client, with the server's. */
+enum {
+	OWNER,
+	SERVER,
+	STRANGER,
+	OTHER,
+	ENDS
+};
+
+struct stand {
+	struct ground ground;
+	struct rdma_context ends[ENDS];
+	struct buffer buffer;
+	struct ibv_mr *mr;
+	struct ibv_mw *mw;
+	uint32_t rkey; /* of the window, once it is bound */
+	uint64_t deadline;
+};
+
+static int connect_ends(struct stand *stand, uint8_t port, struct error *error)
+{
+	const struct pair_settings settings = {
+		.transport = TRANSPORT_RC, .port = port, .gid_index = PAIR_GID_BEST};
+	int code = 0;
+
+	for (size_t i = 0; i < ENDS && !code; i++) {
+		stand->ends[i].settings =
+			(struct rdma_settings){.send_depth = DEPTH, .own_receives = true};
+		code = pair_open(&stand->ends[i], &stand->ground, &settings, error);
+	}
+	for (size_t i = 0; i < ENDS && !code; i++) {
+		struct pair_address other;
+
+		pair_local(&stand->ends[i ^ 1], &other);
+		code = pair_connect(&stand->ends[i], &other, error);
+	}
+	return code;
+}
+
+static int make_window(struct stand *stand, struct error *error)
+{
+	int code = buffer_open(&stand->buffer, LENGTH, BUFFER_ORDINARY, -1, error);
+
+	if (code)
+		return code;
+	stand->mr = verbs_register(stand->ground.pd, stand->buffer.address, LENGTH,
+				   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND, error);
+	if (!stand->mr)
+		return error->code;
+	stand->mw = ibv_alloc_mw(stand->ground.pd, IBV_MW_TYPE_2);
+	if (!stand->mw)
+		return error_set_errno(error, verbs_null(), "cannot allocate a memory window");
+	stand->rkey = ibv_inc_rkey(stand->mw->rkey);
+	return 0;
+}
+
+static int open_stand(struct stand *stand, struct ibv_context *verbs, uint8_t port,
+		      struct error *error)
+{
+	const struct ground_settings settings = {
+		.cq_depth = ENDS * DEPTH, .wait = RDMA_POLL, .numa_node = -1};
+	int code = ground_open(&stand->ground, verbs, &settings, error);
+
+	if (!code)
+		code = make_window(stand, error);
+	return code ? code : connect_ends(stand, port, error);
+}
+
+static void close_stand(struct stand *stand)
+{
+	/* A queue pair of which a window is bound does not go. */
+	if (stand->mw)
+		ibv_dealloc_mw(stand->mw);
+	for (size_t i = 0; i < ENDS; i++)
+		rdma_close(&stand->ends[i]);
+	if (stand->mr)
+		ibv_dereg_mr(stand->mr);
+	buffer_close(&stand->buffer);
+	ground_close(&stand->ground);
+}
+
+/* Of the one request that is under way. */
+static enum ibv_wc_status take(struct stand *stand)
+{
+	struct ibv_wc wc;
+
+	while (clock_now_ns() < stand->deadline)
+		if (completion_poll(&stand->ground.completion, 1, &wc) == 1)
+			return wc.status;
+	return IBV_WC_RETRY_EXC_ERR;
+}
+
+static enum ibv_wc_status bind_window(struct stand *stand)
+{
+	struct ibv_send_wr wr = {
+		.opcode = IBV_WR_BIND_MW,
+		.send_flags = IBV_SEND_SIGNALED,
+		.bind_mw = {.mw = stand->mw,
+			    .rkey = stand->rkey,
+			    .bind_info = {stand->mr, (uintptr_t)stand->mr->addr, LENGTH,
+					  IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ}},
+	};
+	struct ibv_send_wr *bad;
+
+	if (ibv_post_send(context_queue(&stand->ends[SERVER])->qp, &wr, &bad))
+		return IBV_WC_GENERAL_ERR;
+	return take(stand);
+}
+
+static enum ibv_wc_status write_by(struct stand *stand, size_t end, uint32_t rkey)
+{
+	struct post_work work = {
+		.remote = (uintptr_t)stand->mr->addr,
+		.rkey = rkey,
+		.n_sges = 1,
+		.sges = {{(uintptr_t)stand->ground.buffer.address, LENGTH, stand->ground.mr->lkey}},
+	};
+
+	if (post_send(context_queue(&stand->ends[end]), &work, POST_WRITE, POST_CLASSIC,
+		      IBV_SEND_SIGNALED))
+		return IBV_WC_GENERAL_ERR;
+	return take(stand);
+}
+
+static int judge(enum ibv_wc_status status, enum ibv_wc_status wanted, const char *sentence,
+		 struct error *error)
+{
+	if (status == wanted)
+		return 0;
+	if (status == IBV_WC_RETRY_EXC_ERR)
+		return error_set(error, -EAGAIN, "the device does not answer itself");
+	return error_set(error, -EOPNOTSUPP, "%s (%s)", sentence, ibv_wc_status_str(status));
+}
+
+/* What fails takes its queue pair along: each is the last request of its end. */
+static int try_window(struct stand *stand, struct error *error)
+{
+	uint32_t beneath = stand->mr->rkey ? stand->mr->rkey : stand->mr->lkey;
+	int code =
+		judge(bind_window(stand), IBV_WC_SUCCESS, "a memory window cannot be bound", error);
+
+	if (!code)
+		code = judge(write_by(stand, OWNER, stand->rkey), IBV_WC_SUCCESS,
+			     "a memory window does not open its region", error);
+	if (!code)
+		code = judge(write_by(stand, STRANGER, stand->rkey), IBV_WC_REM_ACCESS_ERR,
+			     "a memory window is open to another queue pair than its own", error);
+	if (!code)
+		code = judge(write_by(stand, OWNER, beneath), IBV_WC_REM_ACCESS_ERR,
+			     "the region beneath a memory window is open", error);
+	return code;
+}
+
+int windows_check(struct ibv_context *verbs, uint8_t port, struct error *error)
+{
+	uint64_t deadline = clock_now_ns() + TIMEOUT_NS;
+	int code = -EAGAIN;
+
+	while (code == -EAGAIN && clock_now_ns() < deadline) {
+		struct stand stand = {.deadline = deadline};
+
+		*error = (struct error){0};
+		code = open_stand(&stand, verbs, port, error);
+		if (!code)
+			code = try_window(&stand, error);
+		close_stand(&stand);
+	}
+	return code;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the connections of one end stand on: protection domain, buffer, completion
+ * queue, alarm, and a shared receive queue if one is asked for. A context has one of
+ * its own, or borrows one with others: context_use, pair_open. Then whatever raises
+ * the alarm ends the waits of all of them. The verbs context is the caller's and
+ * outlives the ground, as the ground outlives the contexts on it. All of them belong
+ * to one thread; only its alarm may be raised by others.
+ */
+#ifndef CORE_GROUND_H
+#define CORE_GROUND_H
+
+#include "core/base/alarm.h"
+#include "core/base/buffer.h"
+#include "core/base/watch.h"
+#include "core/rdma/cm.h"
+#include "core/verbs/completion.h"
+#include "core/verbs/limits.h"
+
+/* As a node: none, wherever the kernel puts it. */
+#define GROUND_NO_NODE (-2)
+
+/* What the other end may do to a ground's memory. */
+#define GROUND_ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE)
+
+struct ground_settings {
+	size_t buffer_size; /* 4096 if 0 */
+	bool huge_pages;    /* the buffer comes from huge pages, or not at all */
+	bool is_relaxed;    /* it is registered with IBV_ACCESS_RELAXED_ORDERING */
+	int numa_node;      /* of the buffer; -1: the device's; or GROUND_NO_NODE */
+	uint32_t cq_depth;  /* completions that can be outstanding, of all queue pairs together */
+	enum rdma_wait_mode wait;
+	unsigned int vector;  /* of the device, for events: of those that it has, in turn */
+	unsigned int spin_us; /* RDMA_ADAPTIVE polls so long before it sleeps: 50 if 0 */
+	uint32_t srq_depth;   /* receives that all queue pairs share; 0: each has its own */
+	uint32_t sges;        /* pieces of such a receive; POST_SGES if fewer */
+	struct buffer *spare; /* taken if it fits, and its buffer's place afterwards; NULL: none */
+};
+
+struct ground {
+	struct alarm alarm;
+	struct ibv_context *verbs;
+	struct ibv_device_attr device;
+	struct ibv_pd *pd;
+	struct completion completion;
+	struct buffer buffer;
+	struct buffer *spare; /* or NULL */
+	size_t buffer_size;
+	struct ibv_mr *mr;   /* of the buffer: the other end reads, writes, and adds to it */
+	int ordering;        /* of that region: IBV_ACCESS_RELAXED_ORDERING, or 0 */
+	struct ibv_srq *srq; /* or NULL */
+	uint32_t srq_depth;
+	uint32_t sges;
+	unsigned int n_contexts;           /* that borrow it */
+	unsigned int n_queues;             /* queue pairs that they have on it now */
+	bool is_used;                      /* there were such since it was made ready */
+	struct limits_inline taken_inline; /* what was found last */
+	atomic_bool is_broken;             /* with its device or a queue of its own: for good */
+	/* Bound to the device, if that has an address: the only ones told of a removal. */
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *id;
+	struct watch watch;
+};
+
+/*
+ * Makes all of it on a device: device_open. The error names what exceeds the device's
+ * limits.
+ */
+int ground_open(struct ground *ground, struct ibv_context *verbs,
+		const struct ground_settings *settings, struct error *error);
+
+/* Releases all of it; a zeroed one is fine. -EBUSY, and nothing done, under contexts. */
+int ground_close(struct ground *ground);
+
+/*
+ * Makes it ready for fresh queue pairs on the same buffer: the queues are empty, the
+ * alarm is off, even after a -ECANCELED. Before it all contexts on it are closed, or
+ * dropped by context_drop. It refuses what is broken for good: a queue that has overrun,
+ * a device that is gone. After a failure only ground_close is of use.
+ */
+int ground_reset(struct ground *ground, struct error *error);
+
+/* The same, but what was raised with -ECANCELED stays. */
+int ground_renew(struct ground *ground, struct error *error);
+
+/* Of a context's own ground, whose alarm is there before the device is known. */
+int ground_begin(struct ground *ground, struct error *error);
+int ground_build(struct ground *ground, struct ibv_context *verbs,
+		 const struct ground_settings *settings, struct error *error);
+int ground_strip(struct ground *ground); /* all but the alarm */
+
+#endif

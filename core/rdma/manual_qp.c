@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/rdma/manual_qp.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "core/rdma/context.h"
+#include "core/rdma/guard.h"
+#include "core/rdma/settings.h"
+#include "core/verbs/device.h"
+#include "core/verbs/verbs.h"
+
+#define DEFAULT_PORT 1
+#define DEFAULT_HOPS 64
+
+#define BITS_24 0xffffffU
+/* Below it are the queue pairs of the fabric's management. */
+#define FIRST_QPN 2
+/* LIDs from here on are of multicast groups. */
+#define MULTICAST_LID 0xc000
+/* Q_Keys with this bit are for who may set them in the kernel only. */
+#define CONTROLLED_QKEY 0x80000000U
+
+static bool is_ethernet(const struct rdma_state *state)
+{
+	return state->port.link_layer == IBV_LINK_LAYER_ETHERNET;
+}
+
+bool pair_has_lids(const struct ibv_port_attr *port)
+{
+	return port->link_layer == IBV_LINK_LAYER_INFINIBAND;
+}
+
+/* Whether packets carry GIDs: always where there are no LIDs, else where one was asked for. */
+static bool has_gid(const struct rdma_state *state)
+{
+	return state->path.settings.gid_index >= 0;
+}
+
+static struct in6_addr gid_address(const uint8_t gid[static 16])
+{
+	struct in6_addr address;
+
+	memcpy(&address, gid, sizeof(address));
+	return address;
+}
+
+/* Of RoCE an address is a GID: an IPv4 one is mapped. */
+static bool is_of(const struct ibv_gid_entry *entry, const struct sockaddr_storage *address)
+{
+	const struct in6_addr gid = gid_address(entry->gid.raw);
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+
+	switch (address->ss_family) {
+	case AF_INET:
+		memcpy(&in, address, sizeof(in));
+		return IN6_IS_ADDR_V4MAPPED(&gid) &&
+		       !memcmp(&gid.s6_addr[12], &in.sin_addr, sizeof(in.sin_addr));
+	case AF_INET6:
+		memcpy(&in6, address, sizeof(in6));
+		/* With a zone it may be on other interfaces as well, as those of a card's VLANs. */
+		return IN6_ARE_ADDR_EQUAL(&gid, &in6.sin6_addr) &&
+		       (!in6.sin6_scope_id || in6.sin6_scope_id == entry->ndev_ifindex);
+	default:
+		return false;
+	}
+}
+
+unsigned int pair_rank_gid(const struct ibv_gid_entry *entry,
+			   const struct sockaddr_storage *address)
+{
+	const struct in6_addr gid = gid_address(entry->gid.raw);
+	unsigned int rank = entry->gid_type == IBV_GID_TYPE_ROCE_V2 ? 8 : 0;
+
+	if (IN6_IS_ADDR_UNSPECIFIED(&gid))
+		return 0;
+	if (address && is_of(entry, address))
+		rank += 4;
+	if (IN6_IS_ADDR_V4MAPPED(&gid))
+		return rank + 3;
+	return IN6_IS_ADDR_LINKLOCAL(&gid) ? rank + 1 : rank + 2;
+}
+
+static const struct ibv_gid_entry *find_gid(const struct rdma_state *state,
+					    const struct ibv_gid_entry *gids, size_t count)
+{
+	const struct sockaddr_storage *address = &state->path.settings.address;
+	int wanted = state->path.settings.gid_index;
+	const struct ibv_gid_entry *found = NULL;
+	unsigned int best = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		unsigned int rank = pair_rank_gid(&gids[i], address);
+
+		if (gids[i].port_num != state->port_num || !rank)
+			continue;
+		if (wanted >= 0 ? gids[i].gid_index == (uint32_t)wanted : rank > best) {
+			found = &gids[i];
+			best = rank;
+		}
+	}
+	return found;
+}
+
+static int choose_gid(struct rdma_state *state, struct error *error)
+{
+	struct pair_settings *settings = &state->path.settings;
+	const struct ibv_gid_entry *found;
+	struct ibv_gid_entry *gids = NULL;
+	size_t count;
+	int code;
+
+	if (settings->gid_index == PAIR_GID_BEST && pair_has_lids(&state->port)) {
+		if (settings->traffic_class)
+			return error_set(error, -EINVAL,
+					 "packets of InfiniBand have a type of service with a GID "
+					 "only: -x names one");
+		return 0;
+	}
+	code = device_gids(state->ground->verbs, state->device.phys_port_cnt, &gids, &count, error);
+	if (!code) {
+		found = find_gid(state, gids, count);
+		if (found) {
+			settings->gid_index = (int)found->gid_index;
+			memcpy(state->path.own.gid, found->gid.raw, sizeof(found->gid.raw));
+		} else if (settings->gid_index >= 0) {
+			code = error_set(error, -EINVAL, "port %u has no GID of index %d",
+					 state->port_num, settings->gid_index);
+		} else {
+			code = error_set(error, -EADDRNOTAVAIL,
+					 "port %u has no GID: is its interface up?",
+					 state->port_num);
+		}
+	}
+	free(gids);
+	return code;
+}
+
+static int check_port(struct rdma_context *ctx, struct ground *ground, struct error *error)
+{
+	struct pair_settings *settings = &ctx->state->path.settings;
+	const char *device = ibv_get_device_name(ground->verbs->device);
+	int code;
+
+	if (ground->verbs->device->transport_type == IBV_TRANSPORT_IWARP)
+		return error_set(error, -EOPNOTSUPP,
+				 "device %s is iWARP, which is connected by rdma_cm only", device);
+	if (settings->port > ground->device.phys_port_cnt)
+		return error_set(error, -EINVAL, "device %s has no port %u", device,
+				 settings->port);
+	code = context_check(ctx, ground->verbs, settings->port, error);
+	if (code)
+		return code;
+	if (ctx->state->port.state != IBV_PORT_ACTIVE)
+		return error_set(error, -ENETDOWN, "port %u of device %s is %s", settings->port,
+				 device, device_state_name(ctx->state->port.state));
+	return 0;
+}
+
+static int ready_to_init(struct rdma_context *ctx, struct error *error)
+{
+	const struct rdma_state *state = ctx->state;
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT,
+		.port_num = state->port_num,
+		.qkey = state->path.own.qkey,
+	};
+	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
+	int code;
+
+	if (state->transport == TRANSPORT_UD)
+		mask |= IBV_QP_QKEY;
+	else
+		mask |= IBV_QP_ACCESS_FLAGS;
+	if (state->transport != TRANSPORT_UD)
+		attr.qp_access_flags |= IBV_ACCESS_REMOTE_WRITE;
+	if (state->transport == TRANSPORT_RC)
+		attr.qp_access_flags |= IBV_ACCESS_REMOTE_READ;
+	if (state->transport == TRANSPORT_RC && limits_has_atomics(&state->device))
+		attr.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
+	code = verbs_result(ibv_modify_qp(ctx->qp, &attr, mask));
+	return code ? error_set_errno(error, code, "cannot set up the queue pair") : 0;
+}
+
+/* Numbers that no connection before used, so that its late packets hit nothing. */
+static uint32_t random_bits(void)
+{
+	uint32_t bits = 0;
+
+	if (getrandom(&bits, sizeof(bits), GRND_NONBLOCK) != sizeof(bits))
+		bits = (uint32_t)clock_now_ns();
+	return bits;
+}
+
+static int build(struct rdma_context *ctx, struct error *error)
+{
+	struct rdma_state *state = ctx->state;
+	struct pair_address *own = &state->path.own;
+	int code = check_port(ctx, state->ground, error);
+
+	if (!code)
+		code = choose_gid(state, error);
+	if (!code)
+		code = context_stand(ctx, error);
+	if (code)
+		return code;
+	own->lid = state->port.lid;
+	own->qpn = ctx->qp->qp_num;
+	own->psn = random_bits() & BITS_24;
+	own->qkey = random_bits() & ~CONTROLLED_QKEY;
+	own->mtu = state->path.settings.mtu ? state->path.settings.mtu : state->port.active_mtu;
+	own->reads = settings_reads(&ctx->settings, &ctx->state->device);
+	own->address = (uintptr_t)ctx->buffer;
+	own->size = ctx->buffer_size;
+	own->rkey = ctx->mr->rkey;
+	return ready_to_init(ctx, error);
+}
+
+int pair_open(struct rdma_context *ctx, struct ground *ground, const struct pair_settings *settings,
+	      struct error *error)
+{
+	struct context_path *path;
+	int code = context_use(ctx, ground, error);
+
+	if (code)
+		return code;
+	path = &ctx->state->path;
+	path->is_open = true;
+	path->settings = *settings;
+	path->settings.port = settings->port ? settings->port : DEFAULT_PORT;
+	path->settings.hop_limit = settings->hop_limit ? settings->hop_limit : DEFAULT_HOPS;
+	ctx->state->transport = settings->transport;
+	code = context_begin(ctx, error);
+	if (!code)
+		code = build(ctx, error);
+	if (code)
+		context_release(ctx);
+	return code;
+}
+
+void pair_local(const struct rdma_context *ctx, struct pair_address *address)
+{
+	*address = ctx->state->path.own;
+}
+
+static int wrong(struct error *error, const char *what, uint32_t value)
+{
+	return error_set(error, -EPROTO, "the other end's %s %#x cannot be", what, value);
+}
+
+static int check_gid(const struct rdma_state *state, const struct pair_address *remote,
+		     struct error *error)
+{
+	const struct in6_addr own = gid_address(state->path.own.gid);
+	const struct in6_addr other = gid_address(remote->gid);
+	bool is_v4 = IN6_IS_ADDR_V4MAPPED(&other);
+
+	if (IN6_IS_ADDR_UNSPECIFIED(&other))
+		return error_set(error, -EPROTO, "the other end tells no GID");
+	if (IN6_IS_ADDR_MULTICAST(&other))
+		return error_set(error, -EPROTO, "the other end's GID is of a multicast group");
+	if (is_ethernet(state) && is_v4 != IN6_IS_ADDR_V4MAPPED(&own))
+		return error_set(error, -EPROTO,
+				 "the other end's GID is of %s, ours of %s: choose the GID index",
+				 is_v4 ? "IPv4" : "IPv6", is_v4 ? "IPv6" : "IPv4");
+	return 0;
+}
+
+/* All of it comes from a peer. */
+static int check(const struct rdma_context *ctx, const struct pair_address *remote,
+		 struct error *error)
+{
+	const struct rdma_state *state = ctx->state;
+
+	if (remote->qpn < FIRST_QPN || remote->qpn > BITS_24)
+		return wrong(error, "queue pair number", remote->qpn);
+	if (remote->psn > BITS_24)
+		return wrong(error, "packet sequence number", remote->psn);
+	if (!limits_mtu_bytes(remote->mtu))
+		return wrong(error, "MTU", remote->mtu);
+	if (state->transport == TRANSPORT_UD && remote->qkey & CONTROLLED_QKEY)
+		return wrong(error, "Q_Key", remote->qkey);
+	if (pair_has_lids(&state->port) && (!remote->lid || remote->lid >= MULTICAST_LID))
+		return wrong(error, "LID", remote->lid);
+	if (remote->address + remote->size < remote->address)
+		return error_set(error, -EPROTO, "the other end's buffer wraps around");
+	if (state->transport == TRANSPORT_UD &&
+	    ctx->settings.max_message > limits_mtu_bytes(remote->mtu))
+		return error_set(error, -EMSGSIZE,
+				 "message size %" PRIu64 " exceeds the other end's MTU %u",
+				 ctx->settings.max_message, limits_mtu_bytes(remote->mtu));
+	return has_gid(state) ? check_gid(state, remote, error) : 0;
+}
+
+static struct ibv_ah_attr address_vector(const struct rdma_state *state)
+{
+	const struct pair_settings *settings = &state->path.settings;
+	struct ibv_ah_attr attr = {
+		.dlid = state->path.other.lid,
+		.sl = settings->sl,
+		.port_num = state->port_num,
+		.is_global = has_gid(state),
+	};
+
+	if (!attr.is_global)
+		return attr;
+	attr.grh = (struct ibv_global_route){
+		.sgid_index = (uint8_t)settings->gid_index,
+		.hop_limit = settings->hop_limit,
+		.traffic_class = settings->traffic_class,
+	};
+	memcpy(attr.grh.dgid.raw, state->path.other.gid, sizeof(attr.grh.dgid.raw));
+	return attr;
+}
+
+static int ready_to_receive(struct rdma_context *ctx, struct error *error)
+{
+	const struct rdma_state *state = ctx->state;
+	const struct context_path *path = &state->path;
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTR,
+		.path_mtu = path->other.mtu < path->own.mtu ? path->other.mtu : path->own.mtu,
+		.dest_qp_num = path->other.qpn,
+		.rq_psn = path->other.psn,
+		.max_dest_rd_atomic = path->own.reads,
+		.min_rnr_timer = settings_rnr_timer(&ctx->settings),
+		.ah_attr = address_vector(state),
+	};
+	int mask = IBV_QP_STATE;
+	int code;
+
+	if (state->transport != TRANSPORT_UD)
+		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+	if (state->transport == TRANSPORT_RC)
+		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+	code = verbs_result(ibv_modify_qp(ctx->qp, &attr, mask));
+	return code ? error_set_errno(error, code, "cannot reach the other end") : 0;
+}
+
+static int ready_to_send(struct rdma_context *ctx, struct error *error)
+{
+	const struct context_path *path = &ctx->state->path;
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTS,
+		.sq_psn = path->own.psn,
+		.timeout = settings_ack_timeout(&ctx->settings),
+		.retry_cnt = settings_retry_count(&ctx->settings),
+		.rnr_retry = settings_rnr_retry(&ctx->settings),
+		.max_rd_atomic =
+			path->other.reads < path->own.reads ? path->other.reads : path->own.reads,
+	};
+	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
+	int code;
+
+	if (ctx->state->transport == TRANSPORT_RC)
+		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			IBV_QP_MAX_QP_RD_ATOMIC;
+	code = verbs_result(ibv_modify_qp(ctx->qp, &attr, mask));
+	return code ? error_set_errno(error, code, "cannot connect the queue pair") : 0;
+}
+
+static int create_address(struct rdma_context *ctx, struct error *error)
+{
+	struct ibv_ah_attr attr = address_vector(ctx->state);
+
+	ctx->state->path.ah = ibv_create_ah(ctx->pd, &attr);
+	if (!ctx->state->path.ah)
+		return error_set_errno(error, verbs_null(), "cannot reach the other end");
+	return 0;
+}
+
+int pair_connect(struct rdma_context *ctx, const struct pair_address *remote, struct error *error)
+{
+	int code;
+
+	if (!ctx->state || !ctx->state->path.is_open || ctx->state->connected)
+		return error_set(error, -EINVAL, "this context has nothing to connect: pair_open");
+	code = check(ctx, remote, error);
+	if (code)
+		return code;
+	ctx->state->path.other = *remote;
+	code = ready_to_receive(ctx, error);
+	if (!code)
+		code = ready_to_send(ctx, error);
+	if (!code && ctx->state->transport == TRANSPORT_UD)
+		code = create_address(ctx, error);
+	if (code)
+		return code;
+	ctx->remote = (struct rdma_remote){
+		.address = remote->address, .size = remote->size, .rkey = remote->rkey};
+	ctx->state->connected = true;
+	return 0;
+}
+
+void pair_aim(const struct rdma_context *ctx, struct post_work *work)
+{
+	const struct context_path *path = &ctx->state->path;
+
+	work->remote = ctx->remote.address;
+	work->rkey = ctx->remote.rkey;
+	work->ah = path->ah;
+	work->remote_qpn = path->other.qpn;
+	work->remote_qkey = path->other.qkey;
+}
+
+struct ibv_ah_attr pair_route(const struct rdma_context *ctx)
+{
+	return address_vector(ctx->state);
+}

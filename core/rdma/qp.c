@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/rdma/qp.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/rdma/settings.h"
+#include "core/verbs/verbs.h"
+
+#define DEFAULT_INLINE 256
+
+enum ibv_qp_type queue_type(enum transport transport)
+{
+	switch (transport) {
+	case TRANSPORT_UC:
+		return IBV_QPT_UC;
+	case TRANSPORT_UD:
+		return IBV_QPT_UD;
+	case TRANSPORT_RC:
+		break;
+	}
+	return IBV_QPT_RC;
+}
+
+static struct ibv_qp_cap capabilities(const struct rdma_context *ctx)
+{
+	return (struct ibv_qp_cap){
+		.max_send_wr = settings_send_depth(&ctx->settings),
+		.max_recv_wr = ctx->state->ground->srq ? 0 : settings_recv_depth(&ctx->settings),
+		.max_send_sge = settings_sges(&ctx->settings),
+		.max_recv_sge = settings_sges(&ctx->settings),
+	};
+}
+
+/* Queue pairs on one ground are mostly alike: then it was found with the first. */
+static uint32_t find_inline(struct ground *ground, const struct ibv_qp_init_attr_ex *wanted)
+{
+	struct limits_inline *found = &ground->taken_inline;
+
+	/* Nothing at all may have been a failure of the moment. */
+	if (!found->bytes || found->type != wanted->qp_type ||
+	    memcmp(&found->cap, &wanted->cap, sizeof(wanted->cap)) != 0)
+		*found =
+			(struct limits_inline){wanted->qp_type, wanted->cap, limits_inline(wanted)};
+	return found->bytes;
+}
+
+/* Finds how much goes inline: as asked, or not at all; unasked, what there is. */
+static int choose_inline(struct rdma_context *ctx, struct ibv_qp_init_attr_ex *attr,
+			 struct error *error)
+{
+	uint32_t asked = ctx->settings.max_inline;
+
+	ctx->max_inline = 0;
+	if (asked == RDMA_NO_INLINE)
+		return 0;
+	attr->cap.max_inline_data = asked ? asked : DEFAULT_INLINE;
+	ctx->max_inline = find_inline(ctx->state->ground, attr);
+	attr->cap.max_inline_data = ctx->max_inline;
+	if (ctx->max_inline < asked)
+		return error_set(error, -EINVAL, "inline size %u exceeds the device's limit %u",
+				 asked, ctx->max_inline);
+	return 0;
+}
+
+uint64_t queue_operations(enum transport transport, const struct ibv_device_attr *device)
+{
+	uint64_t flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
+
+	if (transport == TRANSPORT_UD)
+		return flags;
+	flags |= IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
+	if (transport == TRANSPORT_UC)
+		return flags;
+	flags |= IBV_QP_EX_WITH_RDMA_READ;
+	if (limits_has_atomics(device))
+		flags |= IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP;
+	return flags;
+}
+
+static int create(struct rdma_context *ctx, struct ibv_qp_init_attr_ex *attr)
+{
+	int code;
+
+	if (!ctx->conn) {
+		ctx->qp = ibv_create_qp_ex(ctx->state->ground->verbs, attr);
+		return ctx->qp ? 0 : verbs_null();
+	}
+	code = verbs_result(rdma_create_qp_ex(ctx->conn, attr));
+	if (!code)
+		ctx->qp = ctx->conn->qp;
+	return code;
+}
+
+int queue_open(struct rdma_context *ctx, struct error *error)
+{
+	struct rdma_state *state = ctx->state;
+	struct ibv_qp_init_attr_ex attr = {
+		.send_cq = ctx->cq,
+		.recv_cq = ctx->cq,
+		.srq = state->ground->srq,
+		.qp_type = queue_type(state->transport),
+		.cap = capabilities(ctx),
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.pd = ctx->pd,
+		.send_ops_flags = queue_operations(state->transport, &state->device),
+	};
+	int code = choose_inline(ctx, &attr, error);
+
+	if (code)
+		return code;
+	code = create(ctx, &attr);
+	/* Providers without the extended interface say so in several ways. */
+	if (code == -EOPNOTSUPP || code == -ENOSYS || code == -EINVAL) {
+		attr.comp_mask = IBV_QP_INIT_ATTR_PD;
+		code = create(ctx, &attr);
+	}
+	if (code)
+		return verbs_memory_error(error, code, "create a queue pair");
+	state->queue = (struct post_queue){.qp = ctx->qp, .srq = state->ground->srq};
+	if (attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+		state->queue.qpx = ibv_qp_to_qp_ex(ctx->qp);
+	state->ground->n_queues++;
+	state->ground->is_used = true;
+	return 0;
+}
+
+int queue_close(struct rdma_context *ctx)
+{
+	int code = 0;
+
+	if (!ctx->qp)
+		return 0;
+	if (ctx->conn)
+		rdma_destroy_qp(ctx->conn);
+	else
+		code = verbs_result(ibv_destroy_qp(ctx->qp));
+	ctx->qp = NULL;
+	ctx->state->queue = (struct post_queue){0};
+	ctx->state->ground->n_queues--;
+	return code;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The queue pair of a context: on its ground, of its transport, by rdma_cm where it has a
+ * connection, with the extended post interface where the provider has that.
+ */
+#ifndef CORE_QUEUE_H
+#define CORE_QUEUE_H
+
+#include "core/rdma/context.h"
+
+enum ibv_qp_type queue_type(enum transport transport);
+
+/* What it is to be able to post: all of core/verbs/post.h that the transport has, and the device. */
+uint64_t queue_operations(enum transport transport, const struct ibv_device_attr *device);
+
+/* Finds out what goes inline, and makes it. */
+int queue_open(struct rdma_context *ctx, struct error *error);
+int queue_close(struct rdma_context *ctx);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The head of every SEND of the blocking operations, in network byte order. It
+ * lands in a slot of its own, so that a notification, which is nothing else,
+ * never touches the buffer. It needs no immediate data, which iWARP often lacks.
+ */
+#ifndef CORE_MESSAGE_H
+#define CORE_MESSAGE_H
+
+#include <stdint.h>
+
+#include "core/base/error.h"
+#include "core/rdma/rdma.h"
+
+#define MESSAGE_HEAD 24
+
+void message_encode(uint8_t head[static MESSAGE_HEAD], const struct rdma_message *message);
+
+/* bytes is what the completion counted, head included. */
+int message_decode(struct rdma_message *message, const uint8_t head[static MESSAGE_HEAD],
+		   uint32_t bytes, struct error *error);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The settings of a context with their defaults put in.
+ */
+#ifndef CORE_SETTINGS_H
+#define CORE_SETTINGS_H
+
+#include "core/rdma/rdma.h"
+
+unsigned int settings_timeout_ms(const struct rdma_settings *settings);
+uint32_t settings_send_depth(const struct rdma_settings *settings);
+uint32_t settings_recv_depth(const struct rdma_settings *settings);
+uint32_t settings_sges(const struct rdma_settings *settings);
+uint8_t settings_reads(const struct rdma_settings *settings, const struct ibv_device_attr *device);
+uint8_t settings_rnr_retry(const struct rdma_settings *settings);
+uint8_t settings_retry_count(const struct rdma_settings *settings);
+uint8_t settings_ack_timeout(const struct rdma_settings *settings);
+uint8_t settings_rnr_timer(const struct rdma_settings *settings);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/cm/socket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/soft/cm/cm.h"
+#include "core/soft/peer/message.h"
+#include "core/soft/peer/process.h"
+
+enum {
+	WORDS_MAX = 16, /* at once: a connection has some six in all */
+	FRESH_MAX = 64,
+};
+
+/* All of them: of one that was left, nobody but the kernel would know at the end. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct soft_cm_link *links;
+
+static struct soft_cm_link *create(int fd,
+				   void (*ready)(struct soft_source *source, uint32_t events))
+{
+	struct soft_cm_link *link = calloc(1, sizeof(*link));
+
+	if (!link)
+		return NULL;
+	link->source = (struct soft_source){fd, ready};
+	pthread_mutex_lock(&mutex);
+	link->next = links;
+	links = link;
+	pthread_mutex_unlock(&mutex);
+	return link;
+}
+
+static void discard(struct soft_cm_link *link)
+{
+	struct soft_cm_link **at = &links;
+
+	if (!link)
+		return;
+	pthread_mutex_lock(&mutex);
+	while (*at != link)
+		at = &(*at)->next;
+	*at = link->next;
+	pthread_mutex_unlock(&mutex);
+	free(link);
+}
+
+/* Who said that it wants a connection, and has none yet: so many may wait. */
+static struct soft_cm_link *fresh[FRESH_MAX];
+static unsigned int next_fresh;
+
+static void add_fresh(struct soft_cm_link *link)
+{
+	soft_cm_link_leave(fresh[next_fresh]);
+	fresh[next_fresh] = link;
+	next_fresh = (next_fresh + 1) % FRESH_MAX;
+}
+
+static void remove_fresh(const struct soft_cm_link *link)
+{
+	for (unsigned int i = 0; i < FRESH_MAX; i++)
+		if (fresh[i] == link)
+			fresh[i] = NULL;
+}
+
+void soft_cm_link_forget_all(void)
+{
+	memset(fresh, 0, sizeof(fresh));
+	pthread_mutex_init(&mutex, NULL);
+	links = NULL;
+}
+
+void soft_cm_link_close_all(void)
+{
+	for (unsigned int i = 0; i < FRESH_MAX; i++) {
+		if (!fresh[i])
+			continue;
+		close(fresh[i]->source.fd);
+		discard(fresh[i]);
+		fresh[i] = NULL;
+	}
+}
+
+/* Returns 0, -EAGAIN when all was heard, or another at the end. */
+static int hear(struct soft_cm_link *link)
+{
+	struct soft_cm_message message;
+	ssize_t size = recv(link->source.fd, &message, sizeof(message), MSG_DONTWAIT | MSG_TRUNC);
+
+	if (size < 0)
+		return errno == EINTR ? -EAGAIN : -errno;
+	if (!size)
+		return -ECONNRESET;
+	if (size != sizeof(message) || message.magic != SOFT_CM_MAGIC ||
+	    message.data_length > sizeof(message.data))
+		return -EPROTO;
+	soft_cm_receive(link, &message);
+	return 0;
+}
+
+static void on_link(struct soft_source *source, uint32_t events)
+{
+	struct soft_cm_link *link = CONTAINER_OF(source, struct soft_cm_link, source);
+	int result = 0;
+
+	pthread_mutex_lock(&soft_cm_mutex);
+	for (unsigned int i = 0; i < WORDS_MAX && !result; i++)
+		result = hear(link);
+	if (!result)
+		result = -EAGAIN; /* the others first */
+	if (result != -EAGAIN || link->id)
+		remove_fresh(link);
+	if (result != -EAGAIN && link->id) {
+		struct soft_cm_id *id = link->id;
+
+		id->link = NULL;
+		soft_cm_receive_end(id);
+	}
+	pthread_mutex_unlock(&soft_cm_mutex);
+	if (result == -EAGAIN)
+		return;
+	soft_service_remove(&soft_process.service, source);
+	close(source->fd);
+	discard(link);
+}
+
+int soft_cm_link_knock(uint32_t slot)
+{
+	return soft_peer_knock(slot, SOFT_MESSAGE_CONNECTION, NULL);
+}
+
+int soft_cm_link_join(struct soft_cm_id *id, int fd)
+{
+	struct soft_cm_link *link = create(fd, on_link);
+	int result;
+
+	if (!link)
+		return -ENOMEM;
+	result = soft_service_add(&soft_process.service, &link->source);
+	if (result) {
+		discard(link);
+		return result;
+	}
+	link->id = id;
+	id->link = link;
+	return 0;
+}
+
+int soft_cm_link_send(struct soft_cm_link *link, struct soft_cm_message *message)
+{
+	if (!link)
+		return -ENOTCONN;
+	message->magic = SOFT_CM_MAGIC;
+	/* On a wire it would be lost. That the other end has gone is an event, which follows. */
+	if (send(link->source.fd, message, sizeof(*message), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
+	    errno != EPIPE && errno != ECONNRESET)
+		return -errno;
+	return 0;
+}
+
+void soft_cm_link_leave(struct soft_cm_link *link)
+{
+	if (!link)
+		return;
+	if (link->id)
+		link->id->link = NULL;
+	link->id = NULL;
+	link->is_fresh = false;
+	shutdown(link->source.fd, SHUT_RDWR);
+}
+
+void soft_cm_link_adopt(int fd)
+{
+	struct soft_cm_link *link = fd < 0 ? NULL : create(fd, on_link);
+
+	if (!link)
+		goto fail;
+	link->is_fresh = true;
+	if (soft_service_add(&soft_process.service, &link->source))
+		goto fail;
+	pthread_mutex_lock(&soft_cm_mutex);
+	add_fresh(link);
+	pthread_mutex_unlock(&soft_cm_mutex);
+	return;
+fail:
+	if (fd >= 0)
+		close(fd);
+	discard(link);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The socket of a connection of rdma_cm. The service thread alone frees a link: who has
+ * done with one leaves it. All under the mutex of rdma_cm.
+ */
+#ifndef CORE_SOFT_CM_LINK_H
+#define CORE_SOFT_CM_LINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/soft/cm/address.h"
+#include "core/soft/peer/service.h"
+
+#define SOFT_CM_MAGIC 0x766d636d /* "vmcm" */
+
+struct soft_cm_id;
+
+enum soft_cm_kind {
+	SOFT_CM_REQUEST = 1,
+	SOFT_CM_REPLY,
+	SOFT_CM_READY,
+	SOFT_CM_REJECT,
+	SOFT_CM_LEAVE,
+	SOFT_CM_LEAVE_REPLY,
+};
+
+struct soft_cm_message {
+	uint32_t magic;
+	uint32_t kind;
+	uint32_t port; /* the listener's entry in the registry */
+	uint32_t space;
+	uint32_t qp_num;
+	uint32_t qkey;
+	uint32_t psn;
+	uint32_t reason;
+	uint8_t responder_resources;
+	uint8_t initiator_depth;
+	uint8_t flow_control;
+	uint8_t retry_count;
+	uint8_t rnr_retry_count;
+	uint8_t srq;
+	uint8_t tos;
+	uint8_t data_length;
+	struct soft_cm_address from;
+	struct soft_cm_address to;
+	unsigned char data[196];
+};
+
+struct soft_cm_link {
+	struct soft_source source;
+	struct soft_cm_link *next;
+	struct soft_cm_id *id; /* NULL: left, or nobody's yet */
+	bool is_fresh;         /* of a guest who has not said what it wants */
+};
+
+/* A socket to the process of a slot, or a negative errno. Not under the mutex: it waits. */
+int soft_cm_link_knock(uint32_t slot);
+
+/* Makes a link of it, which belongs to the connection; 0 or a negative errno. */
+int soft_cm_link_join(struct soft_cm_id *id, int fd);
+
+int soft_cm_link_send(struct soft_cm_link *link, struct soft_cm_message *message);
+
+/* Nothing that comes is heard any more, and the other end sees the end. Accepts NULL. */
+void soft_cm_link_leave(struct soft_cm_link *link);
+
+/* Not under the mutex: a guest that knocked and wants a connection. */
+void soft_cm_link_adopt(int fd);
+
+/* Guests that have no connection yet: of a parent's, and where no service thread is left. */
+void soft_cm_link_forget_all(void);
+void soft_cm_link_close_all(void);
+
+/* What a message, or the end, means: see cm_receive.c. */
+void soft_cm_receive(struct soft_cm_link *link, const struct soft_cm_message *message);
+void soft_cm_receive_end(struct soft_cm_id *id);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The calls that verbs.h makes by pointers of a context, a queue pair or a completion
+ * queue. They are replaced where there is a plan, and nowhere else.
+ */
+#include <errno.h>
+#include <infiniband/verbs.h>
+
+#include "core/soft/device.h"
+#include "core/soft/fault/fault.h"
+#include "core/soft/op/cq.h"
+#include "core/soft/op/qp.h"
+#include "core/soft/op/srq.h"
+#include "core/soft/port.h"
+
+/* Of every context, queue pair and completion queue the same. */
+static struct verbs_context own;
+static int (*wr_complete)(struct ibv_qp_ex *qp);
+static void (*wr_abort)(struct ibv_qp_ex *qp);
+static int (*start_poll)(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr);
+static int (*next_poll)(struct ibv_cq_ex *cq);
+
+static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_post_send);
+
+	if (!error)
+		return soft_qp_post_send(qp, wr, bad);
+	*bad = wr;
+	return errno = error;
+}
+
+static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_post_recv);
+
+	if (!error)
+		return soft_qp_post_receive(qp, wr, bad);
+	*bad = wr;
+	return errno = error;
+}
+
+static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_post_srq_recv);
+
+	if (!error)
+		return soft_srq_post(srq, wr, bad);
+	*bad = wr;
+	return errno = error;
+}
+
+static int poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *wc)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_poll_cq);
+
+	if (!error)
+		return own.context.ops.poll_cq(cq, count, wc);
+	errno = error;
+	return -1;
+}
+
+static int req_notify_cq(struct ibv_cq *cq, int solicited_only)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_req_notify_cq);
+
+	return error ? (errno = error) : soft_cq_arm(cq, solicited_only);
+}
+
+static int query_port(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr,
+		      size_t size)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_query_port);
+
+	return error ? (errno = error) : own.query_port(context, port, attr, size);
+}
+
+static int query_device_ex(struct ibv_context *context,
+			   const struct ibv_query_device_ex_input *input,
+			   struct ibv_device_attr_ex *attr, size_t size)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_query_device_ex);
+
+	return error ? (errno = error) : own.query_device_ex(context, input, attr, size);
+}
+
+static int query_rt_values(struct ibv_context *context, struct ibv_values_ex *values)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_query_rt_values_ex);
+
+	return error ? (errno = error) : own.query_rt_values(context, values);
+}
+
+static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_create_cq_ex);
+
+	if (!error)
+		return soft_cq_create_ex(context, attr);
+	errno = error;
+	return NULL;
+}
+
+static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_create_qp_ex);
+
+	if (!error)
+		return soft_qp_create_ex(context, attr);
+	errno = error;
+	return NULL;
+}
+
+static struct ibv_srq *create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_create_srq_ex);
+
+	if (!error)
+		return soft_srq_create_ex(context, attr);
+	errno = error;
+	return NULL;
+}
+
+static int get_srq_num(struct ibv_srq *srq, uint32_t *number)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_get_srq_num);
+
+	return error ? (errno = error) : soft_srq_number(srq, number);
+}
+
+/* What was begun is given up: nothing of it is posted. */
+static int complete(struct ibv_qp_ex *qp)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_wr_complete);
+
+	if (!error)
+		return wr_complete(qp);
+	wr_abort(qp);
+	return errno = error;
+}
+
+static int start(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_start_poll);
+
+	return error ? (errno = error) : start_poll(cq, attr);
+}
+
+static int next(struct ibv_cq_ex *cq)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_next_poll);
+
+	return error ? (errno = error) : next_poll(cq);
+}
+
+void soft_fault_extend_context(struct ibv_context *context)
+{
+	struct verbs_context *verbs = &soft_device_context(context)->verbs;
+	struct ibv_context_ops *ops = &context->ops;
+
+	if (!soft_fault_is_planned)
+		return;
+	own.query_port = verbs->query_port;
+	own.query_device_ex = verbs->query_device_ex;
+	own.query_rt_values = verbs->query_rt_values;
+	own.context.ops.poll_cq = ops->poll_cq;
+	verbs->query_port = query_port;
+	verbs->query_device_ex = query_device_ex;
+	verbs->query_rt_values = query_rt_values;
+	verbs->create_cq_ex = create_cq_ex;
+	verbs->create_qp_ex = create_qp_ex;
+	verbs->create_srq_ex = create_srq_ex;
+	verbs->get_srq_num = get_srq_num;
+	ops->poll_cq = poll_cq;
+	ops->req_notify_cq = req_notify_cq;
+	ops->post_send = post_send;
+	ops->post_recv = post_recv;
+	ops->post_srq_recv = post_srq_recv;
+}
+
+void soft_fault_extend_qp(struct ibv_qp_ex *qp)
+{
+	if (!soft_fault_is_planned)
+		return;
+	wr_complete = qp->wr_complete;
+	wr_abort = qp->wr_abort;
+	qp->wr_complete = complete;
+}
+
+void soft_fault_extend_cq(struct ibv_cq_ex *cq)
+{
+	if (!soft_fault_is_planned)
+		return;
+	start_poll = cq->start_poll;
+	next_poll = cq->next_poll;
+	cq->start_poll = start;
+	cq->next_poll = next;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/link/model.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/random.h"
+#include "core/soft/link/send_queue.h"
+#include "core/soft/op/qp.h"
+#include "core/soft/peer/peer.h"
+#include "core/soft/peer/process.h"
+#include "core/soft/time.h"
+
+enum {
+	FEW_BYTES = 4096, /* all such take the kernel about as long */
+	CALL_NS = 120,    /* of what was copied sooner, it was not the kernel that did it */
+};
+
+/*
+ * The fate of a message depends on the seed, on how many queue pairs the process made
+ * before this one, and on how many messages that sent before.
+ */
+int soft_wire_init(struct soft_qp *qp)
+{
+	struct soft_wire *wire;
+
+	if (!soft_process.link.is_on)
+		return 0;
+	wire = calloc(1, sizeof(*wire));
+	if (!wire)
+		return ENOMEM;
+	qp->wire = wire;
+	wire->flight = calloc(qp->sends.size, sizeof(*wire->flight));
+	wire->random = soft_process.link.seed;
+	wire->random = random_next(&wire->random) + atomic_fetch_add(&soft_process.lines.qps, 1);
+	wire->random = random_next(&wire->random);
+	return wire->flight ? 0 : ENOMEM;
+}
+
+void soft_wire_finish(struct soft_qp *qp)
+{
+	if (qp->wire)
+		free(qp->wire->flight);
+	free(qp->wire);
+	qp->wire = NULL;
+}
+
+void soft_wire_reset(struct soft_qp *qp)
+{
+	struct soft_wire *wire = qp->wire;
+
+	if (!wire)
+		return;
+	wire->launched = wire->executed = qp->sends.head;
+	wire->fetches = 0;
+	wire->retry_ns = wire->arrived_ns = wire->ended_ns = 0;
+	wire->has_failed = false;
+}
+
+static uint64_t later(uint64_t one, uint64_t other)
+{
+	return one > other ? one : other;
+}
+
+/* A message that is ready at that time: when it has passed the line. What is empty waits, too. */
+static uint64_t pass(_Atomic uint64_t *line, uint64_t length, uint64_t ready_ns)
+{
+	uint64_t rate = soft_process.link.bits_per_second;
+	uint64_t before = atomic_load_explicit(line, memory_order_relaxed);
+	uint64_t bits = length * 8 * SOFT_SECOND_NS;
+	uint64_t after;
+
+	if (!rate)
+		return ready_ns;
+	do
+		after = later(before, ready_ns) + (bits + rate - 1) / rate;
+	while (!atomic_compare_exchange_weak(line, &before, after));
+	return after;
+}
+
+/* One way: jitter is uniform on both sides of the latency. */
+static uint64_t way(struct soft_wire *wire)
+{
+	const struct soft_link *link = &soft_process.link;
+	unsigned __int128 span = 2 * link->jitter_ns + 1;
+
+	return link->latency_ns - link->jitter_ns +
+	       (uint64_t)(random_next(&wire->random) * span >> 64);
+}
+
+/* Messages of a queue pair do not overtake each other, neither do their answers. */
+void soft_wire_launch(struct soft_qp *qp, const struct soft_operation *operation,
+		      struct soft_flight *flight, uint64_t now_ns)
+{
+	struct soft_wire *wire = qp->wire;
+	bool is_fetch = soft_wire_is_fetch(operation);
+	uint64_t there_ns = way(wire);
+	uint64_t back_ns = way(wire);
+
+	flight->outcome = 0;
+	flight->is_exact = false;
+	flight->is_lost = random_next(&wire->random) < soft_process.link.loss;
+	flight->left_ns =
+		pass(&soft_process.lines.leaving_ns, is_fetch ? 0 : operation->length, now_ns);
+	flight->arrives_ns = later(flight->left_ns + there_ns, wire->arrived_ns);
+	wire->arrived_ns = flight->arrives_ns;
+	flight->ends_ns = flight->left_ns;
+	if (soft_qp_is_reliable(qp)) {
+		flight->ends_ns = flight->arrives_ns;
+		if (is_fetch && !flight->is_lost)
+			flight->ends_ns = pass(&soft_process.lines.coming_ns, operation->length,
+					       flight->arrives_ns);
+		flight->ends_ns += back_ns;
+	}
+	flight->ends_ns = later(flight->ends_ns, wire->ended_ns);
+	wire->ended_ns = flight->ends_ns;
+}
+
+/* Of the first there is more in it than copying: a window comes, memory is touched. */
+#define SEEN_ONCE UINT64_MAX
+
+static uint64_t known(uint64_t least)
+{
+	return least == SEEN_ONCE ? 0 : least;
+}
+
+/* Where it is not the kernel that copies, nothing is done behind the last byte. */
+static uint64_t lead_of_few(uint64_t least_ns)
+{
+	return least_ns < CALL_NS ? least_ns / 8 * 7 : least_ns / 3 * 2;
+}
+
+/*
+ * A receiver sees nothing of its message before its completion, which says when it is
+ * due: it may be there before. A write is seen as soon as it is there; its copying is
+ * begun so that it does not end too early. In the first 4/5 of the time that the kernel takes
+ * for a short one, or 9/10 for one beyond a page, its last byte was never seen: 2/3 is on the
+ * safe side for short ones of all ways. An atomic is a read before it.
+ */
+uint64_t soft_wire_lead_ns(const struct soft_qp *qp, const struct soft_operation *operation,
+			   const struct soft_flight *flight)
+{
+	const struct soft_pace *pace = &qp->wire->pace;
+	uint64_t way_ns = flight->arrives_ns - flight->left_ns;
+	uint64_t copy_ns = operation->length / 8;
+
+	if (flight->is_exact || operation->opcode == IBV_WR_RDMA_READ)
+		return 0;
+	if (soft_wire_is_fetch(operation))
+		return known(pace->least_atomic_ns) / 8 * 7;
+	if (operation->opcode == IBV_WR_RDMA_WRITE ||
+	    operation->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
+		return operation->length <= FEW_BYTES
+			       ? lead_of_few(known(pace->least_ns))
+			       : operation->length * known(pace->least_ps) / 1000;
+	if (way_ns > SOFT_FLIGHT_LEAD_NS)
+		way_ns = SOFT_FLIGHT_LEAD_NS;
+	return way_ns + (copy_ns < SOFT_FLIGHT_COPY_NS ? copy_ns : SOFT_FLIGHT_COPY_NS);
+}
+
+void soft_wire_learn(struct soft_qp *qp, const struct soft_operation *operation, uint64_t begun_ns)
+{
+	const struct soft_peer *peer;
+	struct soft_pace *pace = &qp->wire->pace;
+	uint64_t *least = &pace->least_ns;
+	uint64_t elapsed_ns;
+
+	if (soft_wire_is_fetch(operation) && operation->opcode != IBV_WR_RDMA_READ)
+		least = &pace->least_atomic_ns;
+	else if (operation->opcode != IBV_WR_RDMA_WRITE || !operation->length)
+		return;
+	elapsed_ns = soft_time_ns() - begun_ns;
+	/* Within a process it is a matter of nanoseconds; a porter answers long after. */
+	peer = soft_peer_find(soft_image_slot(qp->attr.dest_qp_num));
+	if (!peer || peer->is_self || peer->errands)
+		return;
+	if (operation->length > FEW_BYTES) {
+		elapsed_ns = elapsed_ns * 900 / operation->length;
+		least = &pace->least_ps;
+	}
+	if (!*least)
+		*least = SEEN_ONCE;
+	else if (elapsed_ns < *least)
+		*least = elapsed_ns;
+}

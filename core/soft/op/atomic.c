@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/op/atomic.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/soft/peer/peer.h"
+
+static uint64_t change(const struct soft_operation *operation, uint64_t before)
+{
+	if (operation->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+		return before + operation->compare_add;
+	return before == operation->compare_add ? operation->swap : before;
+}
+
+/* Lines near each other have different ones, and so have equal places of pages near each other. */
+struct soft_lock *soft_atomic_lock(struct soft_image *image, uint64_t place)
+{
+	uint64_t line = place / SOFT_LINE;
+
+	return &image->atomics[(line + (line >> 6) + (line >> 12)) % SOFT_ATOMICS].lock;
+}
+
+int soft_atomic_do(const struct soft_peer *peer, const struct soft_span *there,
+		   const struct soft_operation *operation, uint64_t *before)
+{
+	struct soft_lock *lock =
+		soft_atomic_lock(peer->arena->image, (uintptr_t)there->piece[0].iov_base);
+	uint64_t value = 0;
+	const struct soft_span here = {
+		.length = sizeof(value), .count = 1, .piece = {{&value, sizeof(value)}}};
+	int result;
+
+	soft_lock_take(lock);
+	result = soft_copy_from(peer, there, &here);
+	if (!result) {
+		*before = value;
+		value = change(operation, value);
+		/* Who took over while this process was stopped may have changed it. */
+		if (!soft_lock_is_held(lock))
+			result = -ESRCH;
+		else if (value != *before)
+			result = soft_copy_to(peer, there, &here);
+	}
+	soft_lock_release(lock);
+	return result;
+}
+
+void soft_atomic_return(const struct soft_span *data, uint64_t before)
+{
+	const char *from = (const char *)&before;
+
+	for (unsigned int i = 0; i < data->count; i++) {
+		memcpy(data->piece[i].iov_base, from, data->piece[i].iov_len);
+		from += data->piece[i].iov_len;
+	}
+}

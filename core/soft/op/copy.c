@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/op/copy.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/soft/peer/copy_client.h"
+#include "core/soft/peer/mapping.h"
+#include "core/soft/peer/peer.h"
+
+enum {
+	SHORT = 4096, /* bytes that take no longer to write than a line to come */
+	PAGE = 4096,  /* the least that there are */
+};
+
+/*
+ * Whoever waits for the last of the bytes finds the others there, and no half of a number that
+ * is aligned. The memory may overlap, as a device's may.
+ */
+static void put(char *to, const char *from, size_t size)
+{
+	uintptr_t end = (uintptr_t)to + size;
+	uint64_t last = 0;
+	size_t width = sizeof(last);
+
+	if (!size)
+		return;
+	while (width > size || end % width)
+		width /= 2;
+	/* Its line, which somebody may be polling, comes while the others are written. */
+	if (size <= SHORT)
+		prefetch_to_write(to + size - width);
+	size -= width;
+	memcpy(&last, from + size, width);
+	memmove(to, from, size);
+	switch (width) {
+	case 8:
+		__atomic_store_n((uint64_t *)(void *)(to + size), last, __ATOMIC_RELEASE);
+		break;
+	case 4:
+		__atomic_store_n((uint32_t *)(void *)(to + size), (uint32_t)last, __ATOMIC_RELEASE);
+		break;
+	case 2:
+		__atomic_store_n((uint16_t *)(void *)(to + size), (uint16_t)last, __ATOMIC_RELEASE);
+		break;
+	default:
+		__atomic_store_n((uint8_t *)to + size, (uint8_t)last, __ATOMIC_RELEASE);
+	}
+}
+
+static void move(const struct soft_span *to, const struct soft_span *from)
+{
+	unsigned int i = 0;
+	unsigned int j = 0;
+	size_t done_i = 0;
+	size_t done_j = 0;
+
+	while (i < to->count && j < from->count) {
+		size_t room = to->piece[i].iov_len - done_i;
+		size_t left = from->piece[j].iov_len - done_j;
+		size_t size = room < left ? room : left;
+
+		put((char *)to->piece[i].iov_base + done_i,
+		    (const char *)from->piece[j].iov_base + done_j, size);
+		done_i += size;
+		done_j += size;
+		if (done_i == to->piece[i].iov_len) {
+			i++;
+			done_i = 0;
+		}
+		if (done_j == from->piece[j].iov_len) {
+			j++;
+			done_j = 0;
+		}
+	}
+}
+
+static int result_of(ssize_t copied, const struct soft_span *span)
+{
+	if (copied < 0)
+		return -errno;
+	return (uint64_t)copied == span->length ? 0 : -EFAULT;
+}
+
+/*
+ * What lies in one page the kernel copies sooner by the file of the memory than by
+ * process_vm_writev, which has the page pinned; more than that later, page by page. 1: that way
+ * is none, or is refused, and the other one decides. The system call by its number: those of
+ * libc are places where a thread is cancelled.
+ */
+static int by_file(long number, const struct soft_peer *peer, const struct soft_span *there,
+		   const struct soft_span *here)
+{
+	char *to = there->piece[0].iov_base;
+	long copied;
+
+	if (!peer->memory || there->count != 1 || here->count != 1 ||
+	    here->length > PAGE - (uintptr_t)to % PAGE)
+		return 1;
+	if (number == SYS_pwrite64 && !peer->has_order)
+		return 1;
+	copied = syscall(number, peer->memory, here->piece[0].iov_base, here->length, to);
+	if (likely(copied == (long)here->length))
+		return 0;
+	/* There is nothing of the memory of a process that is gone. */
+	return copied ? 1 : -ESRCH;
+}
+
+static int kernel_to(const struct soft_peer *peer, const struct soft_span *there,
+		     const struct soft_span *here)
+{
+	int result = by_file(SYS_pwrite64, peer, there, here);
+
+	if (likely(result <= 0))
+		return result;
+	return result_of(process_vm_writev(peer->pid, here->piece, here->count, there->piece,
+					   there->count, 0),
+			 here);
+}
+
+static int kernel_from(const struct soft_peer *peer, const struct soft_span *there,
+		       const struct soft_span *here)
+{
+	int result = by_file(SYS_pread64, peer, there, here);
+
+	if (likely(result <= 0))
+		return result;
+	return result_of(process_vm_readv(peer->pid, here->piece, here->count, there->piece,
+					  there->count, 0),
+			 here);
+}
+
+int soft_copy_to(const struct soft_peer *peer, const struct soft_span *there,
+		 const struct soft_span *here)
+{
+	struct soft_span near;
+
+	if (!here->length)
+		return 0;
+	if (peer->errands)
+		return soft_errand_run(peer, SOFT_ERRAND_TO, there, here);
+	if (there->is_held && soft_window_span(peer, there, &near))
+		move(&near, here);
+	else if (peer->is_self)
+		move(there, here);
+	else
+		return kernel_to(peer, there, here);
+	return 0;
+}
+
+int soft_copy_from(const struct soft_peer *peer, const struct soft_span *there,
+		   const struct soft_span *here)
+{
+	struct soft_span near;
+
+	if (!here->length)
+		return 0;
+	if (peer->errands)
+		return soft_errand_run(peer, SOFT_ERRAND_FROM, there, here);
+	if (there->is_held && soft_window_span(peer, there, &near))
+		move(here, &near);
+	else if (peer->is_self)
+		move(here, there);
+	else
+		return kernel_from(peer, there, here);
+	return 0;
+}
+
+void soft_copy_gather(void *to, const struct soft_span *span)
+{
+	char *at = to;
+
+	if (likely(span->count == 1)) {
+		memcpy(to, span->piece[0].iov_base, span->piece[0].iov_len);
+		return;
+	}
+	for (unsigned int i = 0; i < span->count; i++) {
+		memcpy(at, span->piece[i].iov_base, span->piece[i].iov_len);
+		at += span->piece[i].iov_len;
+	}
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "core/soft/op/cq.h"
+#include "core/soft/op/event.h"
+#include "core/soft/peer/peer.h"
+#include "core/soft/peer/process.h"
+#include "core/soft/time.h"
+
+enum {
+	RINGS_MAX = 16,
+};
+
+/* Of a ring whose image a peer may have spoilt: NULL. The size is what it was here. */
+static struct soft_completion *ring_of(const struct soft_peer *owner,
+				       const struct soft_cq_image *image, uint32_t *of_size)
+{
+	uint32_t size = soft_image_read(&image->size);
+	uint64_t offset = soft_image_read_long(&image->offset);
+
+	*of_size = size;
+	if (unlikely(!size || size & (size - 1) || offset % SOFT_LINE))
+		return NULL;
+	return soft_arena_at(owner->arena, offset, (uint64_t)size * sizeof(struct soft_completion));
+}
+
+/* Whatever was raised and not rung: under the lock, so that nobody rings it twice. */
+static void ring(struct soft_peer *owner, struct soft_cq_image *image)
+{
+	uint32_t raised = atomic_load(&image->raised);
+	uint32_t count = raised - soft_image_read(&image->rung);
+
+	/*
+	 * Each is rung before the next is raised, unless who raised it was killed, or stopped
+	 * for so long that another one took over, and counts on.
+	 */
+	if (unlikely(count > RINGS_MAX))
+		count = RINGS_MAX;
+	soft_peer_ring_channel(owner, image->channel, image->channel_generation, count);
+	soft_image_write(&image->rung, raised);
+}
+
+/*
+ * A peer that was killed may have put its entry, and not said so, nor raised an event; or have
+ * raised one, and not rung. An event too many does no harm.
+ */
+static void mend(struct soft_peer *owner, struct soft_cq_image *image,
+		 const struct soft_completion *entries, uint32_t size)
+{
+	const struct soft_completion *last = &entries[image->tail & (size - 1)];
+
+	if (atomic_load(&last->sequence) == image->tail + 1)
+		soft_image_write(&image->tail, image->tail + 1);
+	if (image->armed && image->tail != atomic_load(&image->head)) {
+		atomic_fetch_add(&image->raised, 1);
+		soft_image_write(&image->armed, SOFT_UNARMED);
+	}
+	ring(owner, image);
+}
+
+static bool is_full(struct soft_cq_image *image, uint32_t size)
+{
+	if (likely(image->tail - image->head_seen < size))
+		return false;
+	image->head_seen = atomic_load_explicit(&image->head, memory_order_acquire);
+	return image->tail - image->head_seen >= size;
+}
+
+/*
+ * The line of the head is stored last. Its owner polls it, and has it back after each store, so that
+ * whatever is stored between two of its own makes it travel twice.
+ */
+static void fill(struct soft_completion *to, const struct soft_cq_entry *entry, bool is_timed)
+{
+	size_t head = offsetof(struct soft_completion, status);
+	unsigned char *at = to->payload;
+
+	if (entry->grh) {
+		memcpy(at, entry->grh, SOFT_GRH);
+		at += SOFT_GRH;
+	}
+	if (entry->data)
+		soft_copy_gather(at, entry->data);
+	memcpy((char *)to + head, (const char *)&entry->completion + head,
+	       offsetof(struct soft_completion, payload) - head);
+	if (is_timed && !to->time_ns)
+		to->time_ns = soft_time_ns();
+}
+
+static void raise_event(struct soft_peer *owner, struct soft_cq_image *image,
+			const struct soft_cq_entry *entry)
+{
+	bool is_error = entry->completion.status != IBV_WC_SUCCESS;
+
+	if (image->armed == SOFT_ARMED_SOLICITED && !entry->is_solicited && !is_error)
+		return;
+	/* In this order: an event too many does no harm. */
+	atomic_fetch_add(&image->raised, 1);
+	soft_image_write(&image->armed, SOFT_UNARMED);
+	ring(owner, image);
+}
+
+/* False: who took over while this process was stopped has given the receive back. */
+static ALWAYS_INLINE bool pay(struct soft_queue *queue)
+{
+	if (unlikely(!soft_lock_is_held(&queue->lock)))
+		return false;
+	atomic_store_explicit(&queue->owed, 0, memory_order_relaxed);
+	return true;
+}
+
+enum result {
+	PUT,
+	OVERRUN, /* for the first time */
+	AGAIN,   /* the lock was lost */
+	LOST,    /* that of who owed it */
+};
+
+static enum result put(struct soft_peer *owner, struct soft_cq_image *image,
+		       const struct soft_cq_entry *entry, bool was_taken_over)
+{
+	uint32_t size;
+	struct soft_completion *entries = ring_of(owner, image, &size);
+	struct soft_completion *to;
+	uint32_t tail;
+
+	if (!entries)
+		return PUT;
+	if (unlikely(was_taken_over))
+		mend(owner, image, entries, size);
+	if (unlikely(is_full(image, size))) {
+		bool is_first = !image->is_overrun && !image->ignores_overrun;
+
+		image->is_overrun = 1;
+		return is_first ? OVERRUN : PUT;
+	}
+	to = &entries[image->tail & (size - 1)];
+	fill(to, entry, image->is_timed);
+	if (unlikely(!soft_lock_is_held(&image->lock)))
+		return AGAIN;
+	/* Who is killed between the two takes the receive along. */
+	if (entry->queue && !pay(entry->queue))
+		return LOST;
+	tail = image->tail + 1;
+	atomic_store_explicit(&to->sequence, tail, memory_order_release);
+	soft_image_write(&image->tail, tail);
+	prefetch_to_write(entries[tail & (size - 1)].payload);
+	if (unlikely(image->armed))
+		raise_event(owner, image, entry);
+	return PUT;
+}
+
+uintptr_t soft_cq_coming(const struct soft_peer *owner, uint32_t number, uint32_t ahead)
+{
+	const struct soft_cq_image *image = &owner->arena->image->cq[number % SOFT_CQS];
+	uint32_t size = soft_image_read(&image->size);
+	uint32_t place = (soft_image_read(&image->tail) + ahead) & (size - 1);
+
+	if (unlikely(size <= ahead))
+		return 0;
+	return (uintptr_t)owner->arena->image + soft_image_read_long(&image->offset) +
+	       place * sizeof(struct soft_completion);
+}
+
+bool soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_entry *entry)
+{
+	struct soft_cq_image *image = &owner->arena->image->cq[number % SOFT_CQS];
+	enum result result;
+
+	do {
+		bool was_taken_over = soft_lock_take(&image->lock);
+
+		result = put(owner, image, entry, was_taken_over);
+		soft_lock_release(&image->lock);
+	} while (unlikely(result == AGAIN));
+	if (unlikely(result == OVERRUN))
+		soft_event_leave(owner, IBV_EVENT_CQ_ERR, number);
+	return result != LOST;
+}
+
+void soft_cq_hold(struct soft_cq *cq)
+{
+	if (soft_lock_take(&cq->image->lock))
+		mend(&soft_process.self, cq->image, cq->ring, cq->size);
+}
+
+void soft_cq_mend(struct soft_cq *cq)
+{
+	soft_cq_hold(cq);
+	soft_lock_release(&cq->image->lock);
+}
+
+struct early {
+	uint64_t until_ns;
+	bool is_solicited; /* or an error */
+};
+
+/*
+ * Until when one is there before its time, and whether one of them is solicited. What others
+ * can write makes nobody look, or wait, without end.
+ */
+static struct early find_early(const struct soft_cq *cq)
+{
+	uint64_t now_ns = soft_time_ns();
+	uint64_t most_ns = now_ns + SOFT_CQ_EARLY_NS;
+	uint32_t head = atomic_load(&cq->head);
+	uint32_t count = soft_image_read(&cq->image->tail) - head;
+	struct early early = {0};
+
+	for (uint32_t i = 0; i < count && i < cq->size; i++) {
+		const struct soft_completion *entry = &cq->ring[(head + i) & (cq->size - 1)];
+
+		if (!soft_cq_is_early(entry, &now_ns))
+			continue;
+		if (entry->time_ns > early.until_ns)
+			early.until_ns = entry->time_ns;
+		early.is_solicited |= entry->marks & SOFT_MARK_SOLICITED || entry->status;
+	}
+	if (early.until_ns > most_ns)
+		early.until_ns = most_ns;
+	return early;
+}
+
+void soft_cq_await_early(struct soft_cq *cq)
+{
+	struct soft_cq_image *image = cq->image;
+	struct soft_cq_entry entry;
+	struct early early;
+
+	soft_cq_hold(cq);
+	early = find_early(cq);
+	soft_lock_release(&image->lock);
+	if (!early.until_ns)
+		return;
+	while (soft_time_ns() < early.until_ns)
+		cpu_relax();
+	soft_cq_begin(&entry);
+	entry.is_solicited = early.is_solicited;
+	soft_cq_hold(cq);
+	if (image->armed)
+		raise_event(&soft_process.self, image, &entry);
+	soft_lock_release(&image->lock);
+}

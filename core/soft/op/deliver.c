@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/op/deliver.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/soft/op/cq.h"
+#include "core/soft/op/event.h"
+#include "core/soft/op/grh.h"
+#include "core/soft/op/qp.h"
+#include "core/soft/op/receive_queue.h"
+#include "core/soft/op/region.h"
+#include "core/soft/peer/process.h"
+#include "core/soft/port.h"
+
+enum {
+	AHEAD = 4, /* completions: the next one's lines are where the target polls */
+};
+
+/* One message on its way into one receive. */
+struct delivery {
+	struct soft_qp *qp;
+	const struct soft_target *target;
+	struct soft_operation *operation;
+	const struct soft_span *data;
+	struct soft_queue *queue;
+	struct soft_srq_image *srq; /* NULL: the queue pair's own */
+	struct soft_taken *receive;
+	uint64_t length; /* with the GRH */
+	unsigned char grh[SOFT_GRH];
+	bool has_grh;
+};
+
+static bool is_write(const struct delivery *delivery)
+{
+	return delivery->operation->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+}
+
+static ALWAYS_INLINE void describe(const struct delivery *delivery, struct soft_cq_entry *entry)
+{
+	const struct soft_operation *operation = delivery->operation;
+	struct soft_completion *completion = &entry->completion;
+
+	soft_cq_begin(entry);
+	completion->wr_id = delivery->receive->wr_id;
+	completion->opcode = is_write(delivery) ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV;
+	completion->byte_len = (uint32_t)delivery->length;
+	completion->qp_num =
+		atomic_load_explicit(&delivery->target->qp->number, memory_order_relaxed);
+	completion->src_qp = delivery->qp->verbs.qp_base.qp_num;
+	if (delivery->has_grh)
+		completion->flags |= IBV_WC_GRH;
+	if (is_write(delivery) || operation->opcode == IBV_WR_SEND_WITH_IMM) {
+		completion->flags |= IBV_WC_WITH_IMM;
+		completion->imm = operation->imm;
+	}
+	entry->is_solicited = operation->flags & IBV_SEND_SOLICITED;
+	if (unlikely(delivery->qp->arrives_ns))
+		soft_cq_postpone(entry, delivery->qp->arrives_ns);
+}
+
+/*
+ * The receive is used up: by a message, or by its fault. False: who took over while this
+ * process was stopped may have it now.
+ */
+static ALWAYS_INLINE bool consume(const struct delivery *delivery, struct soft_cq_entry *entry)
+{
+	struct soft_peer *peer = delivery->target->peer;
+	struct soft_queue *queue = delivery->queue;
+	uint32_t limit = atomic_load_explicit(&queue->limit, memory_order_relaxed);
+
+	if (unlikely(!soft_lock_is_held(&queue->lock) ||
+		     !soft_lock_is_held(&delivery->target->qp->queue.lock)))
+		return false;
+	if (unlikely(!soft_queue_complete(peer, queue, delivery->target->qp->recv_cq, entry)))
+		return false;
+	if (delivery->srq && limit && soft_queue_count(queue) < limit) {
+		atomic_store(&queue->limit, 0);
+		soft_event_leave(peer, IBV_EVENT_SRQ_LIMIT_REACHED,
+				 (uint32_t)(delivery->srq - peer->arena->image->srq));
+	}
+	return true;
+}
+
+/* The target finds fault with its own receive; its queue pair stops. */
+static COLD enum soft_outcome spoil(const struct delivery *delivery, enum ibv_wc_status there,
+				    enum ibv_wc_status here)
+{
+	struct soft_cq_entry entry;
+
+	if (!soft_qp_is_reliable(delivery->qp))
+		return SOFT_DONE;
+	describe(delivery, &entry);
+	entry.completion.status = (uint16_t)there;
+	return consume(delivery, &entry) ? (enum soft_outcome)here : SOFT_SILENT;
+}
+
+/* Small and into one piece of memory: it travels in the completion. */
+static bool is_light(const struct delivery *delivery, const struct soft_span *there)
+{
+	return delivery->operation->length <= SOFT_SMALL && there->count <= 1;
+}
+
+static void load(const struct delivery *delivery, struct soft_cq_entry *entry)
+{
+	const struct soft_taken *receive = delivery->receive;
+	uint32_t i = 0;
+
+	if (!delivery->length)
+		return;
+	while (!receive->sge[i].length)
+		i++;
+	entry->completion.address = receive->sge[i].addr;
+	entry->completion.key = receive->sge[i].lkey;
+	entry->completion.carried = (uint32_t)delivery->length;
+	entry->data = delivery->data;
+	if (delivery->has_grh)
+		entry->grh = (unsigned char *)(uintptr_t)delivery->grh;
+}
+
+static int copy_whole(const struct delivery *delivery, const struct soft_span *there)
+{
+	struct soft_span with_grh;
+
+	if (!delivery->has_grh)
+		return soft_copy_to(delivery->target->peer, there, delivery->data);
+	with_grh.length = delivery->length;
+	with_grh.count = delivery->data->count + 1;
+	with_grh.piece[0] = (struct iovec){(void *)(uintptr_t)delivery->grh, SOFT_GRH};
+	memcpy(&with_grh.piece[1], delivery->data->piece,
+	       delivery->data->count * sizeof(with_grh.piece[0]));
+	return soft_copy_to(delivery->target->peer, there, &with_grh);
+}
+
+/* Into one piece: of more, a thread would need more lanes than it may wait for. */
+static int copy(const struct delivery *delivery, struct soft_span *there)
+{
+	_Atomic uint32_t *lane = NULL;
+	int result;
+
+	if (there->count == 1) {
+		lane = soft_region_hold(delivery->target->peer->arena, delivery->target->sender,
+					there->key[0]);
+		if (!lane)
+			return -EFAULT;
+		there->is_held = true;
+	}
+	result = copy_whole(delivery, there);
+	if (lane)
+		soft_region_leave(lane);
+	return result;
+}
+
+static enum soft_outcome deliver_send(const struct delivery *delivery)
+{
+	const struct soft_target *target = delivery->target;
+	struct soft_reach wanted = {
+		.length = delivery->length,
+		.pd = delivery->srq ? delivery->srq->pd : target->qp->pd,
+		.access = IBV_ACCESS_LOCAL_WRITE,
+	};
+	struct soft_cq_entry entry;
+	struct soft_span there;
+
+	if (delivery->length > delivery->receive->length)
+		return spoil(delivery, IBV_WC_LOC_LEN_ERR, IBV_WC_REM_INV_REQ_ERR);
+	if (!soft_region_span(target->peer->arena, delivery->receive->sge, delivery->receive->count,
+			      &wanted, &there) ||
+	    there.length != delivery->length)
+		return spoil(delivery, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
+	there.qp = target->index;
+	describe(delivery, &entry);
+	if (is_light(delivery, &there)) {
+		load(delivery, &entry);
+	} else {
+		enum soft_outcome outcome = soft_execute_copied(copy(delivery, &there));
+
+		if (outcome == SOFT_SILENT)
+			return outcome;
+		if (outcome)
+			return spoil(delivery, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
+	}
+	return consume(delivery, &entry) ? SOFT_DONE : SOFT_SILENT;
+}
+
+static enum soft_outcome deliver_write(const struct delivery *delivery)
+{
+	struct soft_cq_entry entry;
+	enum soft_outcome outcome =
+		soft_execute_write(delivery->target, delivery->operation, delivery->data);
+
+	if (outcome)
+		return outcome;
+	describe(delivery, &entry);
+	return consume(delivery, &entry) ? SOFT_DONE : SOFT_SILENT;
+}
+
+/* With the target's queue pair, and its shared receive queue, held. */
+static enum soft_outcome deliver(struct delivery *delivery)
+{
+	if (!soft_queue_first(delivery->target->peer->arena, delivery->queue, delivery->receive))
+		return SOFT_REFUSED;
+	return is_write(delivery) ? deliver_write(delivery) : deliver_send(delivery);
+}
+
+/* With the target's queue pair held, which is open. */
+static void prepare(struct delivery *delivery)
+{
+	struct soft_image *image = delivery->target->peer->arena->image;
+	uint32_t srq = soft_image_read(&delivery->target->qp->srq);
+	const struct soft_operation *operation = delivery->operation;
+	const union ibv_gid *from;
+
+	delivery->srq = srq ? &image->srq[srq % SOFT_SRQS] : NULL;
+	delivery->queue = srq ? &delivery->srq->queue : &delivery->target->qp->queue;
+	delivery->length = operation->length;
+	delivery->has_grh = delivery->qp->verbs.qp_base.qp_type == IBV_QPT_UD;
+	if (!delivery->has_grh)
+		return;
+	from = soft_port_gid(soft_process.arena.image, operation->sgid_index);
+	delivery->length += SOFT_GRH;
+	soft_grh_write(delivery->grh, from ? from : &operation->gid, &operation->gid,
+		       (uint8_t)operation->traffic_class, (uint32_t)operation->length);
+}
+
+/*
+ * What is sent after one or two completions of the queue of what is received, a message and
+ * perhaps its own last send, is taken for an answer, which somebody waits for. After none, or
+ * many, it is taken for a part of a stream.
+ */
+static bool take_answer(struct soft_cq *cq)
+{
+	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
+	uint32_t taken = head - atomic_load_explicit(&cq->answered, memory_order_relaxed);
+
+	if (taken)
+		atomic_store_explicit(&cq->answered, head, memory_order_relaxed);
+	return taken == 1 || taken == 2;
+}
+
+static ALWAYS_INLINE uintptr_t coming(const struct soft_target *target, uint32_t ahead)
+{
+	return soft_cq_coming(target->peer, soft_image_read(&target->qp->recv_cq), ahead);
+}
+
+/*
+ * Behind a message that was put at that place. Who waits for an answer is to have it soon, and the
+ * lines of the next one are fetched once that is being posted: were it now, his polls would have
+ * them back before. Of a stream, lines of a completion to come are fetched while others are made.
+ */
+static ALWAYS_INLINE void look_ahead(struct soft_qp *qp, const struct soft_target *target,
+				     uintptr_t place)
+{
+	if (!take_answer(qp->recv_cq)) {
+		soft_cq_expect(coming(target, AHEAD));
+		return;
+	}
+	soft_cq_hand_over(place);
+	/* A datagram may be somebody else's, and what is on a link is put later. */
+	if (qp->verbs.qp_base.qp_type != IBV_QPT_UD && !qp->wire)
+		atomic_store_explicit(&qp->coming, coming(target, 0), memory_order_relaxed);
+}
+
+enum soft_outcome soft_deliver(struct soft_qp *qp, const struct soft_target *target,
+			       struct soft_operation *operation, const struct soft_span *data)
+{
+	struct soft_taken taken;
+	struct delivery delivery = {.qp = qp,
+				    .target = target,
+				    .operation = operation,
+				    .data = data,
+				    .receive = &taken};
+	enum soft_outcome outcome = SOFT_SILENT;
+	bool is_small =
+		operation->length <= SOFT_SMALL && operation->opcode != IBV_WR_RDMA_WRITE_WITH_IMM;
+	uintptr_t place = 0;
+
+	soft_queue_hold(&target->qp->queue);
+	if (is_small) {
+		place = coming(target, 0);
+		soft_cq_expect(place);
+	}
+	if (soft_execute_is_open(qp, target, operation)) {
+		prepare(&delivery);
+		if (delivery.srq)
+			soft_queue_hold(&delivery.srq->queue);
+		outcome = deliver(&delivery);
+		if (delivery.srq)
+			soft_lock_release(&delivery.srq->queue.lock);
+	}
+	outcome = soft_execute_settle(qp, target, operation, outcome);
+	soft_lock_release(&target->qp->queue.lock);
+	if (is_small && outcome == SOFT_DONE)
+		look_ahead(qp, target, place);
+	return outcome;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/op/event.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "core/soft/device.h"
+#include "core/soft/export.h"
+#include "core/soft/op/channel.h"
+#include "core/soft/op/cq.h"
+#include "core/soft/op/qp.h"
+#include "core/soft/op/srq.h"
+#include "core/soft/peer/process.h"
+
+struct soft_event {
+	struct soft_event *next;
+	struct ibv_async_event verbs;
+};
+
+int soft_event_init(struct soft_events *events)
+{
+	memset(events, 0, sizeof(*events));
+	events->fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
+	if (events->fd < 0)
+		return -errno;
+	pthread_mutex_init(&events->mutex, NULL);
+	events->last = &events->first;
+	return 0;
+}
+
+void soft_event_finish(struct soft_events *events)
+{
+	while (events->first) {
+		struct soft_event *event = events->first;
+
+		events->first = event->next;
+		free(event);
+	}
+	close(events->fd);
+	pthread_mutex_destroy(&events->mutex);
+}
+
+/* A ring that is full loses the event, as a device's does. */
+void soft_event_leave(struct soft_peer *owner, uint32_t type, uint32_t index)
+{
+	struct soft_events_image *ring = &owner->arena->image->events;
+	uint32_t tail;
+
+	soft_lock_take(&ring->lock);
+	tail = atomic_load(&ring->tail);
+	if (tail - atomic_load(&ring->head) < SOFT_EVENTS) {
+		ring->event[tail % SOFT_EVENTS] = (struct soft_event_image){type, index};
+		atomic_store(&ring->tail, tail + 1);
+	}
+	soft_lock_release(&ring->lock);
+	soft_peer_ring(owner);
+}
+
+static void append(struct soft_events *events, const struct ibv_async_event *verbs)
+{
+	struct soft_event *event = calloc(1, sizeof(*event));
+	uint64_t one = 1;
+
+	if (!event)
+		return;
+	event->verbs = *verbs;
+	pthread_mutex_lock(&events->mutex);
+	*events->last = event;
+	events->last = &event->next;
+	if (write(events->fd, &one, sizeof(one)) < 0)
+		errno = 0; /* nobody fetches, and 2^64 wait */
+	pthread_mutex_unlock(&events->mutex);
+}
+
+void soft_event_tell(struct soft_events *events, enum ibv_event_type type, int port)
+{
+	struct ibv_async_event verbs = {.event_type = type, .element.port_num = port};
+
+	append(events, &verbs);
+}
+
+/* The object may be gone meanwhile: its table says so, and holds it while it is told. */
+static void give(const struct soft_event_image *image)
+{
+	struct ibv_async_event verbs = {.event_type = image->type};
+	struct soft_table *table;
+	struct ibv_context *context = NULL;
+
+	switch ((int)image->type) {
+	case IBV_EVENT_CQ_ERR:
+		table = &soft_process.cqs;
+		break;
+	case IBV_EVENT_SRQ_ERR:
+	case IBV_EVENT_SRQ_LIMIT_REACHED:
+		table = &soft_process.srqs;
+		break;
+	default:
+		table = &soft_process.qps;
+	}
+	pthread_mutex_lock(&table->mutex);
+	if (table == &soft_process.cqs) {
+		struct soft_cq *cq = soft_table_get(table, image->index);
+
+		verbs.element.cq = cq ? soft_cq_verbs(cq) : NULL;
+		context = cq ? verbs.element.cq->context : NULL;
+	} else if (table == &soft_process.srqs) {
+		struct soft_srq *srq = soft_table_get(table, image->index);
+
+		verbs.element.srq = srq ? &srq->verbs : NULL;
+		context = srq ? srq->verbs.context : NULL;
+	} else {
+		struct soft_qp *qp = soft_table_get(table, image->index);
+
+		verbs.element.qp = qp ? &qp->verbs.qp_base : NULL;
+		context = qp ? qp->verbs.qp_base.context : NULL;
+	}
+	if (context)
+		append(&soft_device_context(context)->events, &verbs);
+	pthread_mutex_unlock(&table->mutex);
+}
+
+static struct ibv_context *context_of(const struct soft_table *table, void *object)
+{
+	if (table == &soft_process.cqs)
+		return soft_cq_verbs(object)->context;
+	if (table == &soft_process.srqs)
+		return ((struct soft_srq *)object)->verbs.context;
+	return ((struct soft_qp *)object)->verbs.qp_base.context;
+}
+
+void soft_event_orphan(const struct ibv_context *context)
+{
+	struct soft_table *const tables[] = {&soft_process.qps, &soft_process.cqs,
+					     &soft_process.srqs};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(tables); i++) {
+		struct soft_table *table = tables[i];
+
+		pthread_mutex_lock(&table->mutex);
+		for (uint32_t number = 0; number < table->size; number++) {
+			void *object = soft_table_get(table, number);
+
+			if (object && context_of(table, object) == context)
+				atomic_store(&table->object[number], table);
+		}
+		pthread_mutex_unlock(&table->mutex);
+	}
+}
+
+static void ring_channel(uint32_t number)
+{
+	struct soft_table *channels = &soft_process.channels;
+	struct soft_channel *channel;
+
+	pthread_mutex_lock(&channels->mutex);
+	channel = soft_table_get(channels, number);
+	if (channel)
+		soft_service_ring(channel->verbs.fd);
+	pthread_mutex_unlock(&channels->mutex);
+}
+
+/*
+ * What is lost with a queue that is overrun nobody learns: all queue pairs that complete
+ * to it stop.
+ */
+static void fail_users(const struct soft_event_image *image)
+{
+	struct soft_table *qps = &soft_process.qps;
+
+	if (image->type != IBV_EVENT_CQ_ERR)
+		return;
+	pthread_mutex_lock(&qps->mutex);
+	for (uint32_t i = 0; i < qps->size; i++) {
+		struct soft_qp *qp = soft_table_get(qps, i);
+
+		if (qp &&
+		    (qp->send_cq->number == image->index || qp->recv_cq->number == image->index))
+			soft_qp_fail(&soft_process.self, i, IBV_EVENT_QP_FATAL);
+	}
+	pthread_mutex_unlock(&qps->mutex);
+}
+
+void soft_event_distribute(void)
+{
+	struct soft_events_image *ring = &soft_process.arena.image->events;
+	uint32_t head = atomic_load(&ring->head);
+
+	/* There are never more than the ring has room for. */
+	if (atomic_load(&ring->tail) - head > SOFT_EVENTS)
+		head = atomic_load(&ring->tail) - SOFT_EVENTS;
+	for (uint32_t i = 0; i < SOFT_EVENTS && head != atomic_load(&ring->tail); i++) {
+		struct soft_event_image image = ring->event[head % SOFT_EVENTS];
+
+		atomic_store(&ring->head, ++head);
+		if (image.type == SOFT_EVENT_RING) {
+			ring_channel(image.index);
+			continue;
+		}
+		give(&image);
+		fail_users(&image);
+	}
+}
+
+/* Without waiting: whoever fetches may have been quicker. */
+void soft_event_unring(int fd, uint32_t count)
+{
+	uint64_t one;
+	const struct iovec room = {.iov_base = &one, .iov_len = sizeof(one)};
+
+	while (count-- && preadv2(fd, &room, 1, -1, RWF_NOWAIT) == sizeof(one))
+		;
+}
+
+void soft_event_drop(struct soft_events *events, const void *object)
+{
+	struct soft_event **at = &events->first;
+	uint32_t count = 0;
+
+	pthread_mutex_lock(&events->mutex);
+	while (*at) {
+		struct soft_event *event = *at;
+
+		if (event->verbs.element.qp != object) {
+			at = &event->next;
+			continue;
+		}
+		*at = event->next;
+		free(event);
+		count++;
+	}
+	events->last = at;
+	soft_event_unring(events->fd, count);
+	pthread_mutex_unlock(&events->mutex);
+}
+
+/* Counts what was fetched of an object. */
+static uint32_t *fetched(const struct ibv_async_event *event)
+{
+	switch ((int)event->event_type) {
+	case IBV_EVENT_CQ_ERR:
+		return &soft_cq_of(event->element.cq)->fetched_events;
+	case IBV_EVENT_SRQ_ERR:
+	case IBV_EVENT_SRQ_LIMIT_REACHED:
+		return &soft_srq_of(event->element.srq)->fetched_events;
+	case IBV_EVENT_QP_FATAL:
+	case IBV_EVENT_QP_REQ_ERR:
+	case IBV_EVENT_QP_ACCESS_ERR:
+	case IBV_EVENT_COMM_EST:
+	case IBV_EVENT_SQ_DRAINED:
+	case IBV_EVENT_QP_LAST_WQE_REACHED:
+		return &soft_qp_of(event->element.qp)->fetched_events;
+	default:
+		return NULL;
+	}
+}
+
+static struct soft_event *fetch(struct soft_events *events)
+{
+	struct soft_event *event;
+
+	pthread_mutex_lock(&events->mutex);
+	event = events->first;
+	if (event) {
+		uint32_t *count = fetched(&event->verbs);
+
+		events->first = event->next;
+		if (!events->first)
+			events->last = &events->first;
+		if (count)
+			++*count;
+	}
+	pthread_mutex_unlock(&events->mutex);
+	return event;
+}
+
+SOFT_EXPORT int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *verbs)
+{
+	struct soft_events *events = &soft_device_context(context)->events;
+	struct soft_event *event;
+	uint64_t one;
+
+	do {
+		if (read(events->fd, &one, sizeof(one)) != sizeof(one))
+			return -1;
+		event = fetch(events);
+	} while (!event); /* its object went meanwhile */
+	*verbs = event->verbs;
+	free(event);
+	return 0;
+}
+
+static void acknowledge(pthread_mutex_t *mutex, pthread_cond_t *condition, uint32_t *count)
+{
+	pthread_mutex_lock(mutex);
+	++*count;
+	pthread_cond_signal(condition);
+	pthread_mutex_unlock(mutex);
+}
+
+SOFT_EXPORT void ibv_ack_async_event(struct ibv_async_event *event)
+{
+	struct ibv_cq *cq = event->element.cq;
+	struct ibv_srq *srq = event->element.srq;
+	struct ibv_qp *qp = event->element.qp;
+
+	switch ((int)event->event_type) {
+	case IBV_EVENT_CQ_ERR:
+		acknowledge(&cq->mutex, &cq->cond, &cq->async_events_completed);
+		break;
+	case IBV_EVENT_SRQ_ERR:
+	case IBV_EVENT_SRQ_LIMIT_REACHED:
+		acknowledge(&srq->mutex, &srq->cond, &srq->events_completed);
+		break;
+	default:
+		if (fetched(event))
+			acknowledge(&qp->mutex, &qp->cond, &qp->events_completed);
+	}
+}
+
+void soft_event_await(pthread_mutex_t *mutex, pthread_cond_t *condition,
+		      const uint32_t *acknowledged, const uint32_t *fetched_count)
+{
+	pthread_mutex_lock(mutex);
+	while (*acknowledged != *fetched_count)
+		pthread_cond_wait(condition, mutex);
+	pthread_mutex_unlock(mutex);
+}

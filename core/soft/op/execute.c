@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/op/execute.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/soft/op/atomic.h"
+#include "core/soft/op/deliver.h"
+#include "core/soft/op/qp.h"
+#include "core/soft/op/receive_queue.h"
+#include "core/soft/op/region.h"
+#include "core/soft/peer/process.h"
+#include "core/soft/port.h"
+
+enum {
+	PSN_MASK = 0xffffff,
+};
+
+static bool is_datagram(const struct soft_qp *qp)
+{
+	return qp->verbs.qp_base.qp_type == IBV_QPT_UD;
+}
+
+/* What is lost on the way is silence to who waits for an answer, and done to others. */
+static enum soft_outcome lost(const struct soft_qp *qp)
+{
+	return soft_qp_is_reliable(qp) ? SOFT_SILENT : SOFT_DONE;
+}
+
+static bool is_receiving(uint32_t state)
+{
+	return state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD ||
+	       state == IBV_QPS_SQE;
+}
+
+/* The Q_Key that a datagram carries; one with the highest bit asks for the sender's. */
+static uint32_t qkey_of(const struct soft_qp *qp, const struct soft_operation *operation)
+{
+	return operation->remote_qkey >> 31 ? qp->attr.qkey : operation->remote_qkey;
+}
+
+bool soft_execute_is_open(const struct soft_qp *qp, const struct soft_target *target,
+			  const struct soft_operation *operation)
+{
+	const struct soft_qp_image *there = target->qp;
+	const struct ibv_qp *here = &qp->verbs.qp_base;
+	uint32_t number = is_datagram(qp) ? operation->remote_qp : qp->attr.dest_qp_num;
+
+	if (!is_receiving(atomic_load_explicit(&there->state, memory_order_acquire)) ||
+	    atomic_load_explicit(&there->number, memory_order_relaxed) != number ||
+	    there->type != (uint32_t)here->qp_type)
+		return false;
+	if (is_datagram(qp))
+		return atomic_load(&there->qkey) == qkey_of(qp, operation);
+	if (atomic_load_explicit(&there->peer, memory_order_relaxed) != here->qp_num)
+		return false;
+	return !soft_qp_is_reliable(qp) ||
+	       atomic_load_explicit(&there->queue.psn, memory_order_relaxed) == qp->attr.sq_psn;
+}
+
+/* Where it goes to: some queue pair that receives, though perhaps another's by now. */
+static ALWAYS_INLINE bool find(const struct soft_qp *qp, const struct soft_operation *operation,
+			       struct soft_target *target)
+{
+	uint32_t number = is_datagram(qp) ? operation->remote_qp : qp->attr.dest_qp_num;
+	const union ibv_gid *gid = is_datagram(qp) ? &operation->gid : &qp->attr.ah_attr.grh.dgid;
+
+	target->peer = soft_peer_find(soft_image_slot(number));
+	if (!target->peer)
+		return false;
+	target->index = soft_image_index(number);
+	target->sender = qp->sender;
+	target->qp = &target->peer->arena->image->qp[target->index];
+	if (unlikely(atomic_load_explicit(&target->peer->arena->image->is_down,
+					  memory_order_relaxed)))
+		return false;
+	return soft_peer_has_gid(target->peer, gid) &&
+	       is_receiving(atomic_load_explicit(&target->qp->state, memory_order_acquire));
+}
+
+static bool find_open(const struct soft_qp *qp, const struct soft_operation *operation,
+		      struct soft_target *target)
+{
+	return find(qp, operation, target) && soft_execute_is_open(qp, target, operation);
+}
+
+bool soft_execute_is_ready(const struct soft_qp *qp, const struct soft_operation *operation)
+{
+	struct soft_target target;
+	struct soft_image *image;
+	const struct soft_queue *queue;
+
+	if (operation->opcode == IBV_WR_RDMA_WRITE || soft_wire_is_fetch(operation))
+		return true;
+	if (!find_open(qp, operation, &target))
+		return false;
+	image = target.peer->arena->image;
+	queue = target.qp->srq ? &image->srq[target.qp->srq % SOFT_SRQS].queue : &target.qp->queue;
+	return soft_queue_count(queue) &&
+	       !soft_image_read(&image->cq[target.qp->recv_cq % SOFT_CQS].armed);
+}
+
+enum soft_outcome soft_execute_copied(int result)
+{
+	switch (result) {
+	case 0:
+		return SOFT_DONE;
+	case -ESRCH:
+		return SOFT_SILENT;
+	default:
+		return (enum soft_outcome)IBV_WC_REM_OP_ERR;
+	}
+}
+
+/* What its queue pair takes at all: asked before lengths and keys are. */
+static bool is_taken(const struct soft_target *target, uint32_t access)
+{
+	return atomic_load_explicit(&target->qp->access, memory_order_relaxed) & access;
+}
+
+/* A piece of the target's memory, held in a lane; NULL: not allowed. */
+static _Atomic uint32_t *reach(const struct soft_target *target,
+			       const struct soft_operation *operation, uint32_t access,
+			       struct soft_span *there)
+{
+	struct soft_reach reach = {
+		.address = operation->remote_address,
+		.length = operation->length,
+		.key = operation->rkey,
+		.pd = target->qp->pd,
+		.access = access,
+	};
+	uint64_t place;
+	_Atomic uint32_t *lane;
+
+	lane = soft_region_enter(target->peer->arena, &reach, target->sender, &place);
+	if (lane) {
+		there->count = 1;
+		there->length = operation->length;
+		there->qp = target->index;
+		there->access = access;
+		there->key[0] = operation->rkey;
+		there->is_held = true;
+		there->piece[0] =
+			(struct iovec){(void *)(uintptr_t)place, (size_t)operation->length};
+	}
+	return lane;
+}
+
+enum soft_outcome soft_execute_write(const struct soft_target *target,
+				     const struct soft_operation *operation,
+				     const struct soft_span *data)
+{
+	struct soft_span there;
+	_Atomic uint32_t *lane;
+	int result;
+
+	if (!is_taken(target, IBV_ACCESS_REMOTE_WRITE))
+		return (enum soft_outcome)IBV_WC_REM_INV_REQ_ERR;
+	/* No key is looked at where there is nothing to write. */
+	if (!operation->length)
+		return SOFT_DONE;
+	lane = reach(target, operation, IBV_ACCESS_REMOTE_WRITE, &there);
+	if (!lane)
+		return (enum soft_outcome)IBV_WC_REM_ACCESS_ERR;
+	result = soft_copy_to(target->peer, &there, data);
+	soft_region_leave(lane);
+	return soft_execute_copied(result);
+}
+
+static bool may_read(const struct soft_qp *qp, const struct soft_target *target, uint32_t access,
+		     enum soft_outcome *outcome)
+{
+	if (!qp->attr.max_rd_atomic) {
+		*outcome = (enum soft_outcome)IBV_WC_LOC_QP_OP_ERR;
+		return false;
+	}
+	if (!is_taken(target, access) ||
+	    !atomic_load_explicit(&target->qp->max_dest_rd_atomic, memory_order_relaxed)) {
+		*outcome = (enum soft_outcome)IBV_WC_REM_INV_REQ_ERR;
+		return false;
+	}
+	return true;
+}
+
+static enum soft_outcome read_from(const struct soft_qp *qp, const struct soft_target *target,
+				   const struct soft_operation *operation,
+				   const struct soft_span *data)
+{
+	struct soft_span there;
+	_Atomic uint32_t *lane;
+	enum soft_outcome outcome;
+	int result;
+
+	if (!may_read(qp, target, IBV_ACCESS_REMOTE_READ, &outcome))
+		return outcome;
+	if (!operation->length)
+		return SOFT_DONE;
+	lane = reach(target, operation, IBV_ACCESS_REMOTE_READ, &there);
+	if (!lane)
+		return (enum soft_outcome)IBV_WC_REM_ACCESS_ERR;
+	result = soft_copy_from(target->peer, &there, data);
+	soft_region_leave(lane);
+	return soft_execute_copied(result);
+}
+
+static enum soft_outcome do_atomic(const struct soft_qp *qp, const struct soft_target *target,
+				   const struct soft_operation *operation,
+				   const struct soft_span *data)
+{
+	struct soft_span there;
+	_Atomic uint32_t *lane;
+	enum soft_outcome outcome;
+	uint64_t before;
+	int result;
+
+	if (!may_read(qp, target, IBV_ACCESS_REMOTE_ATOMIC, &outcome))
+		return outcome;
+	if (operation->length != sizeof(uint64_t))
+		return (enum soft_outcome)IBV_WC_LOC_LEN_ERR;
+	if (operation->remote_address % sizeof(uint64_t))
+		return (enum soft_outcome)IBV_WC_REM_INV_REQ_ERR;
+	lane = reach(target, operation, IBV_ACCESS_REMOTE_ATOMIC, &there);
+	if (!lane)
+		return (enum soft_outcome)IBV_WC_REM_ACCESS_ERR;
+	result = soft_atomic_do(target->peer, &there, operation, &before);
+	soft_region_leave(lane);
+	if (!result)
+		soft_atomic_return(data, before);
+	return soft_execute_copied(result);
+}
+
+/* The memory that the operation names here: false if it may not. */
+static bool gather(const struct soft_qp *qp, struct soft_operation *operation,
+		   struct soft_span *data)
+{
+	struct soft_reach wanted = {.length = operation->length,
+				    .pd = qp->verbs.qp_base.pd->handle};
+
+	if (operation->is_inline) {
+		data->length = operation->length;
+		data->count = operation->length ? 1 : 0;
+		data->piece[0] =
+			(struct iovec){soft_send_inline_data(operation), (size_t)operation->length};
+		return true;
+	}
+	if (operation->opcode == IBV_WR_RDMA_READ ||
+	    operation->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	    operation->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+		wanted.access = IBV_ACCESS_LOCAL_WRITE;
+	return soft_region_span(&soft_process.arena, operation->sge, operation->count, &wanted,
+				data);
+}
+
+static uint32_t packets_of(const struct soft_qp *qp, uint64_t length)
+{
+	uint64_t mtu = UINT64_C(128) << (qp->attr.path_mtu ? qp->attr.path_mtu : SOFT_MTU);
+
+	return length > mtu ? (uint32_t)((length + mtu - 1) / mtu) : 1;
+}
+
+static uint32_t psn_behind(const struct soft_qp *qp, uint64_t length)
+{
+	return (qp->attr.sq_psn + packets_of(qp, length)) & PSN_MASK;
+}
+
+static void count_packets(struct soft_qp *qp, uint64_t length)
+{
+	const struct soft_registry *registry = &soft_process.registry;
+	_Atomic uint64_t *sent = &registry->file->counts[registry->slot].sent[qp->sender].packets;
+
+	/* Threads with one completion queue may lose some: it only tells that there is traffic. */
+	atomic_store_explicit(
+		sent, atomic_load_explicit(sent, memory_order_relaxed) + packets_of(qp, length),
+		memory_order_relaxed);
+	qp->attr.sq_psn = psn_behind(qp, length);
+}
+
+/* Unless it is another connection's by now. */
+static void expect_next(const struct soft_qp *qp, const struct soft_target *target, uint64_t length)
+{
+	_Atomic uint32_t *psn = &target->qp->queue.psn;
+
+	if (soft_qp_is_reliable(qp) &&
+	    atomic_load_explicit(psn, memory_order_relaxed) == qp->attr.sq_psn)
+		atomic_store_explicit(psn, psn_behind(qp, length), memory_order_relaxed);
+}
+
+/*
+ * A target that finds fault with what it is asked for stops; where that has no receive
+ * that could tell of it, it gets an event. Of what is not answered nobody hears.
+ */
+static enum soft_outcome answer(const struct soft_qp *qp, const struct soft_target *target,
+				const struct soft_operation *operation, enum soft_outcome outcome)
+{
+	int event = SOFT_QP_NO_EVENT;
+
+	switch ((int)outcome) {
+	case IBV_WC_REM_ACCESS_ERR:
+		event = IBV_EVENT_QP_ACCESS_ERR;
+		break;
+	case IBV_WC_REM_INV_REQ_ERR:
+		if (operation->opcode != IBV_WR_SEND && operation->opcode != IBV_WR_SEND_WITH_IMM)
+			event = IBV_EVENT_QP_REQ_ERR;
+		break;
+	case IBV_WC_REM_OP_ERR:
+	case SOFT_REFUSED:
+	case SOFT_SILENT:
+		break;
+	default:
+		return outcome;
+	}
+	if (!soft_qp_is_reliable(qp))
+		return SOFT_DONE;
+	if (outcome > 0 && soft_execute_is_open(qp, target, operation))
+		soft_qp_fail_held(target->peer, target->index, event);
+	return outcome;
+}
+
+enum soft_outcome soft_execute_settle(const struct soft_qp *qp, const struct soft_target *target,
+				      const struct soft_operation *operation,
+				      enum soft_outcome outcome)
+{
+	if (outcome != SOFT_DONE)
+		return answer(qp, target, operation, outcome);
+	expect_next(qp, target, operation->length);
+	return SOFT_DONE;
+}
+
+static enum soft_outcome hold_and_settle(const struct soft_qp *qp, const struct soft_target *target,
+					 const struct soft_operation *operation,
+					 enum soft_outcome outcome)
+{
+	soft_queue_hold(&target->qp->queue);
+	outcome = soft_execute_settle(qp, target, operation, outcome);
+	soft_lock_release(&target->qp->queue.lock);
+	return outcome;
+}
+
+/*
+ * What needs memory of the target and no receive. Its queue pair is held meanwhile, so that who
+ * stops that, and waits, has his memory to himself.
+ */
+static enum soft_outcome work(struct soft_qp *qp, const struct soft_target *target,
+			      struct soft_operation *operation, const struct soft_span *data)
+{
+	struct soft_lock *lock = &target->qp->work;
+	enum soft_outcome outcome = SOFT_SILENT;
+
+	soft_lock_take(lock);
+	if (soft_execute_is_open(qp, target, operation)) {
+		if (operation->opcode == IBV_WR_RDMA_WRITE)
+			outcome = soft_execute_write(target, operation, data);
+		else if (operation->opcode == IBV_WR_RDMA_READ)
+			outcome = read_from(qp, target, operation, data);
+		else
+			outcome = do_atomic(qp, target, operation, data);
+		/* It was taken over by who stops the queue pair. */
+		if (!soft_lock_is_held(lock))
+			outcome = SOFT_SILENT;
+		else if (outcome == SOFT_DONE)
+			expect_next(qp, target, operation->length);
+	}
+	if (outcome != SOFT_DONE)
+		outcome = hold_and_settle(qp, target, operation, outcome);
+	soft_lock_release(lock);
+	return outcome;
+}
+
+static enum soft_outcome perform(struct soft_qp *qp, const struct soft_target *target,
+				 struct soft_operation *operation, const struct soft_span *data)
+{
+	if (operation->opcode == IBV_WR_RDMA_WRITE || soft_wire_is_fetch(operation))
+		return work(qp, target, operation, data);
+	return soft_deliver(qp, target, operation, data);
+}
+
+enum soft_outcome soft_execute(struct soft_qp *qp, struct soft_operation *operation,
+			       uint32_t *rnr_timer)
+{
+	uint64_t most = is_datagram(qp) ? SOFT_MTU_BYTES : SOFT_MESSAGE_MAX;
+	struct soft_target target;
+	struct soft_span data;
+	enum soft_outcome outcome;
+
+	if (operation->length > most)
+		return (enum soft_outcome)IBV_WC_LOC_LEN_ERR;
+	if (!gather(qp, operation, &data))
+		return (enum soft_outcome)IBV_WC_LOC_PROT_ERR;
+	if (!find(qp, operation, &target))
+		return lost(qp);
+	outcome = perform(qp, &target, operation, &data);
+	if (outcome == SOFT_DONE)
+		count_packets(qp, operation->length);
+	else if (outcome == SOFT_REFUSED)
+		*rnr_timer = atomic_load(&target.qp->min_rnr_timer);
+	return outcome;
+}
+
+enum soft_outcome soft_execute_refuse(const struct soft_qp *qp,
+				      const struct soft_operation *operation,
+				      enum soft_outcome outcome, uint32_t *rnr_timer)
+{
+	struct soft_target target;
+
+	if (!soft_qp_is_reliable(qp))
+		return outcome == SOFT_REFUSED ? SOFT_DONE : outcome;
+	if (!find_open(qp, operation, &target))
+		return outcome == SOFT_REFUSED ? SOFT_SILENT : outcome;
+	*rnr_timer = atomic_load(&target.qp->min_rnr_timer);
+	return hold_and_settle(qp, &target, operation, outcome);
+}

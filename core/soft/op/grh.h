@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The 40 bytes in front of a datagram. RoCE v2 puts the IP header there: an IPv6 one
+ * fills them, an IPv4 one takes the last 20.
+ */
+#ifndef CORE_SOFT_GRH_H
+#define CORE_SOFT_GRH_H
+
+#include <infiniband/verbs.h>
+#include <stdint.h>
+
+#include "core/soft/peer/image.h"
+
+void soft_grh_write(unsigned char grh[static SOFT_GRH], const union ibv_gid *from,
+		    const union ibv_gid *to, uint8_t traffic_class, uint32_t length);
+
+void soft_grh_read(const void *grh, union ibv_gid *from, union ibv_gid *to, uint8_t *traffic_class);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Protection domains and address handles. What is made in a domain counts in it, so
+ * that it is not freed before.
+ */
+#ifndef CORE_SOFT_PD_H
+#define CORE_SOFT_PD_H
+
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+
+#include "core/base/compiler.h"
+
+struct soft_pd {
+	struct ibv_pd verbs;
+	_Atomic uint32_t users;
+};
+
+struct soft_ah {
+	struct ibv_ah verbs;
+	struct ibv_ah_attr attr;
+};
+
+static inline struct soft_pd *soft_pd_of(struct ibv_pd *pd)
+{
+	return CONTAINER_OF(pd, struct soft_pd, verbs);
+}
+
+static inline struct soft_ah *soft_pd_ah(struct ibv_ah *ah)
+{
+	return CONTAINER_OF(ah, struct soft_ah, verbs);
+}
+
+/* Whether the address leads anywhere: RoCE has no address without a GID. 0 or EINVAL. */
+int soft_pd_check_address(const struct ibv_ah_attr *attr);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+
+#include "core/soft/op/pd.h"
+#include "core/soft/op/qp.h"
+#include "core/soft/op/receive_queue.h"
+#include "core/soft/peer/process.h"
+
+static bool can_send(uint32_t state)
+{
+	return state == IBV_QPS_RTS || state == IBV_QPS_SQD || state == IBV_QPS_SQE ||
+	       state == IBV_QPS_ERR;
+}
+
+static void take_target(const struct soft_qp *qp, const struct ibv_send_wr *wr,
+			struct soft_operation *operation)
+{
+	const struct soft_ah *ah;
+
+	if (qp->verbs.qp_base.qp_type == IBV_QPT_UD) {
+		ah = soft_pd_ah(wr->wr.ud.ah);
+		operation->remote_qp = wr->wr.ud.remote_qpn;
+		operation->remote_qkey = wr->wr.ud.remote_qkey;
+		operation->gid = ah->attr.grh.dgid;
+		operation->sgid_index = ah->attr.grh.sgid_index;
+		operation->traffic_class = ah->attr.grh.traffic_class;
+	} else if (wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+		   wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		operation->remote_address = wr->wr.atomic.remote_addr;
+		operation->rkey = wr->wr.atomic.rkey;
+		operation->compare_add = wr->wr.atomic.compare_add;
+		operation->swap = wr->wr.atomic.swap;
+	} else {
+		operation->remote_address = wr->wr.rdma.remote_addr;
+		operation->rkey = wr->wr.rdma.rkey;
+	}
+}
+
+static int take_inline(const struct soft_qp *qp, const struct ibv_send_wr *wr,
+		       struct soft_operation *operation)
+{
+	char *to = soft_send_inline_data(operation);
+
+	for (int i = 0; i < wr->num_sge; i++) {
+		size_t size = wr->sg_list[i].length;
+
+		if (size > qp->cap.max_inline_data - operation->length)
+			return EINVAL;
+		memcpy(to + operation->length, (const void *)(uintptr_t)wr->sg_list[i].addr, size);
+		operation->length += size;
+	}
+	operation->is_inline = 1;
+	return 0;
+}
+
+static int take(const struct soft_qp *qp, const struct ibv_send_wr *wr,
+		struct soft_operation *operation)
+{
+	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->cap.max_send_sge ||
+	    !soft_qp_can(qp->verbs.qp_base.qp_type, wr->opcode) ||
+	    (qp->verbs.qp_base.qp_type == IBV_QPT_UD && !wr->wr.ud.ah))
+		return EINVAL;
+	operation->wr_id = wr->wr_id;
+	operation->opcode = wr->opcode;
+	operation->flags = wr->send_flags;
+	operation->imm = wr->imm_data;
+	operation->count = (uint32_t)wr->num_sge;
+	operation->is_inline = 0;
+	operation->length = 0;
+	take_target(qp, wr, operation);
+	if (wr->send_flags & IBV_SEND_INLINE)
+		return soft_wire_is_fetch(operation) ? EINVAL : take_inline(qp, wr, operation);
+	for (int i = 0; i < wr->num_sge; i++) {
+		operation->sge[i] = wr->sg_list[i];
+		operation->length += wr->sg_list[i].length;
+	}
+	return 0;
+}
+
+static int post(struct soft_qp *qp, const struct ibv_send_wr *wr)
+{
+	struct soft_operation *operation = soft_send_next(&qp->sends);
+	int result;
+
+	if (unlikely(!can_send(atomic_load_explicit(&qp->image->state, memory_order_relaxed))))
+		return EINVAL;
+	if (!operation) {
+		soft_send_run(qp);
+		operation = soft_send_next(&qp->sends);
+	}
+	if (!operation)
+		return ENOMEM;
+	result = take(qp, wr, operation);
+	if (!result)
+		soft_send_add(&qp->sends);
+	return result;
+}
+
+int soft_qp_post_send(struct ibv_qp *verbs, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	struct soft_qp *qp = soft_qp_of(verbs);
+	int result = 0;
+
+	soft_qp_expect(qp);
+	soft_lock_take(&qp->lock);
+	for (; wr; wr = wr->next) {
+		result = post(qp, wr);
+		if (result) {
+			*bad = wr;
+			break;
+		}
+	}
+	soft_send_run(qp);
+	soft_lock_release(&qp->lock);
+	return result;
+}
+
+/* What was posted to a queue pair in error comes back at once. */
+static void flush_if_failed(struct soft_qp *qp)
+{
+	/* After the receive: who stops the queue pair sees that, or this sees the state. */
+	if (likely(atomic_load(&qp->image->state) != IBV_QPS_ERR))
+		return;
+	soft_queue_hold(&qp->image->queue);
+	soft_qp_flush(&soft_process.self, qp->image);
+	soft_lock_release(&qp->image->queue.lock);
+}
+
+int soft_qp_post_receive(struct ibv_qp *verbs, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	struct soft_qp *qp = soft_qp_of(verbs);
+	int result = 0;
+
+	if (verbs->srq || atomic_load(&qp->image->state) == IBV_QPS_RESET) {
+		*bad = wr;
+		return EINVAL;
+	}
+	soft_lock_take(&qp->receive_lock);
+	for (; wr; wr = wr->next) {
+		result = (uint32_t)wr->num_sge > qp->cap.max_recv_sge
+				 ? EINVAL
+				 : soft_queue_put(&qp->image->queue, &qp->receives, wr);
+		if (result) {
+			*bad = wr;
+			break;
+		}
+	}
+	flush_if_failed(qp);
+	soft_lock_release(&qp->receive_lock);
+	return result;
+}

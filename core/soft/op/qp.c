@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/op/qp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/cacheline.h"
+#include "core/soft/device.h"
+#include "core/soft/export.h"
+#include "core/soft/link/progress.h"
+#include "core/soft/op/cq.h"
+#include "core/soft/op/event.h"
+#include "core/soft/op/pd.h"
+#include "core/soft/op/receive_queue.h"
+#include "core/soft/op/srq.h"
+#include "core/soft/peer/process.h"
+
+#define MASK_THERE ((uint32_t)(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
+#define OPERATIONS_THERE                                                             \
+	((uint64_t)(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | \
+		    IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |             \
+		    IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |   \
+		    IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD))
+
+static int check(const struct ibv_qp_init_attr_ex *attr)
+{
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->pd)
+		return EINVAL;
+	if (attr->comp_mask & ~MASK_THERE)
+		return EOPNOTSUPP;
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS &&
+	    attr->send_ops_flags & ~OPERATIONS_THERE)
+		return EOPNOTSUPP;
+	if (attr->qp_type != IBV_QPT_RC && attr->qp_type != IBV_QPT_UC &&
+	    attr->qp_type != IBV_QPT_UD)
+		return EOPNOTSUPP;
+	return attr->send_cq && attr->recv_cq ? 0 : EINVAL;
+}
+
+static void name(struct soft_qp *qp, const struct ibv_qp_init_attr_ex *attr)
+{
+	struct ibv_qp *verbs = &qp->verbs.qp_base;
+
+	verbs->context = attr->pd->context;
+	verbs->qp_context = attr->qp_context;
+	verbs->pd = attr->pd;
+	verbs->send_cq = attr->send_cq;
+	verbs->recv_cq = attr->recv_cq;
+	verbs->srq = attr->srq;
+	verbs->handle = qp->index;
+	verbs->qp_num = soft_process.registry.slot << SOFT_INDEX_BITS | qp->index;
+	verbs->state = IBV_QPS_RESET;
+	verbs->qp_type = attr->qp_type;
+	pthread_mutex_init(&verbs->mutex, NULL);
+	pthread_cond_init(&verbs->cond, NULL);
+	qp->is_all_signalled = attr->sq_sig_all;
+	qp->send_cq = soft_cq_of(attr->send_cq);
+	qp->sender = qp->send_cq->sender;
+	qp->recv_cq = soft_cq_of(attr->recv_cq);
+	qp->srq = attr->srq ? soft_srq_of(attr->srq) : NULL;
+}
+
+static void publish(struct soft_qp *qp)
+{
+	struct soft_qp_image *image = qp->image;
+
+	image->type = qp->verbs.qp_base.qp_type;
+	atomic_store(&image->number, qp->verbs.qp_base.qp_num);
+	image->pd = qp->verbs.qp_base.pd->handle;
+	image->recv_cq = qp->recv_cq->number;
+	image->srq = qp->srq ? qp->srq->number : 0;
+	atomic_store(&image->peer, 0);
+	atomic_store(&image->access, 0);
+	atomic_store(&image->state, IBV_QPS_RESET);
+}
+
+static void count_users(struct soft_qp *qp, uint32_t by)
+{
+	atomic_fetch_add(&soft_pd_of(qp->verbs.qp_base.pd)->users, by);
+	atomic_fetch_add(&qp->send_cq->users, by);
+	atomic_fetch_add(&qp->recv_cq->users, by);
+	if (qp->srq)
+		atomic_fetch_add(&qp->srq->users, by);
+}
+
+static int make_queues(struct soft_qp *qp, struct ibv_qp_init_attr_ex *attr)
+{
+	struct ibv_qp_cap *cap = &attr->cap;
+	int result;
+
+	if (attr->srq)
+		cap->max_recv_wr = cap->max_recv_sge = 0;
+	result = soft_send_init(&qp->sends, cap);
+	if (!result)
+		result = soft_wire_init(qp);
+	if (result)
+		return result;
+	qp->receives.heard = &soft_process.heard[soft_cq_of(attr->recv_cq)->sender][qp->index];
+	result = soft_queue_init(&qp->image->queue, &qp->receives, &cap->max_recv_wr,
+				 cap->max_recv_sge);
+	if (attr->srq)
+		cap->max_recv_wr = 0;
+	qp->cap = *cap;
+	return result;
+}
+
+struct ibv_qp *soft_qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
+{
+	struct soft_qp *qp = NULL;
+	int result = check(attr);
+
+	if (result)
+		goto fail;
+	result = ENOMEM;
+	qp = cacheline_calloc(1, sizeof(*qp));
+	if (!qp)
+		goto fail;
+	qp->index = soft_table_take(&soft_process.qps);
+	if (!qp->index)
+		goto fail;
+	qp->image = &soft_process.arena.image->qp[qp->index];
+	result = make_queues(qp, attr);
+	if (result)
+		goto remove;
+	name(qp, attr);
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+		soft_qp_extend(&qp->verbs);
+	publish(qp);
+	count_users(qp, 1);
+	soft_table_show(&soft_process.qps, qp->index, qp);
+	soft_process_count(SOFT_KIND_QP, 1);
+	return &qp->verbs.qp_base;
+remove:
+	soft_wire_finish(qp);
+	soft_send_finish(&qp->sends);
+	soft_table_put_back(&soft_process.qps, qp->index);
+fail:
+	free(qp);
+	errno = result;
+	return NULL;
+}
+
+SOFT_EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
+{
+	struct ibv_qp_init_attr_ex attr = {.comp_mask = IBV_QP_INIT_ATTR_PD, .pd = pd};
+	struct ibv_qp *qp;
+
+	/* The short struct ends in padding where the other one's mask is. */
+	memcpy(&attr, init, offsetof(struct ibv_qp_init_attr_ex, comp_mask));
+	qp = soft_qp_create_ex(pd->context, &attr);
+	if (qp)
+		init->cap = attr.cap;
+	return qp;
+}
+
+SOFT_EXPORT struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
+{
+	return soft_qp_of(qp)->verbs.wr_start ? &soft_qp_of(qp)->verbs : NULL;
+}
+
+/* Peers see no queue pair here from now on, and none of them is at work on it. */
+static void retire(struct soft_qp *qp)
+{
+	soft_lock_take(&qp->lock);
+	soft_queue_hold(&qp->image->queue);
+	atomic_store(&qp->image->state, IBV_QPS_RESET);
+	atomic_store(&qp->image->number, 0);
+	soft_lock_release(&qp->image->queue.lock);
+	soft_qp_await_peer(qp);
+	soft_lock_release(&qp->lock);
+}
+
+SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *verbs)
+{
+	struct soft_qp *qp = soft_qp_of(verbs);
+
+	retire(qp);
+	soft_progress_leave(qp);
+	soft_table_hide(&soft_process.qps, qp->index);
+	/* A peer may have called it failed meanwhile, and had it listed again. */
+	soft_progress_leave(qp);
+	soft_event_drop(&soft_device_context(verbs->context)->events, verbs);
+	soft_event_await(&verbs->mutex, &verbs->cond, &verbs->events_completed,
+			 &qp->fetched_events);
+	soft_cq_purge(qp->send_cq, verbs->qp_num);
+	if (qp->recv_cq != qp->send_cq)
+		soft_cq_purge(qp->recv_cq, verbs->qp_num);
+	soft_queue_finish(&qp->image->queue, &qp->receives);
+	soft_wire_finish(qp);
+	soft_send_finish(&qp->sends);
+	count_users(qp, UINT32_MAX); /* one less */
+	soft_process_count(SOFT_KIND_QP, -1);
+	/* Programs make queue pairs to see what goes, and nobody is ever told of them. */
+	if (qp->was_modified)
+		soft_table_remove(&soft_process.qps, qp->index);
+	else
+		soft_table_put_back(&soft_process.qps, qp->index);
+	pthread_mutex_destroy(&verbs->mutex);
+	pthread_cond_destroy(&verbs->cond);
+	free(qp);
+	return 0;
+}
+
+void soft_qp_flush(struct soft_peer *owner, struct soft_qp_image *image)
+{
+	struct soft_taken receive;
+	struct soft_cq_entry entry;
+
+	soft_cq_begin(&entry);
+	entry.completion.status = IBV_WC_WR_FLUSH_ERR;
+	entry.completion.opcode = IBV_WC_RECV;
+	entry.completion.qp_num = image->number;
+	while (!image->srq && soft_queue_first(owner->arena, &image->queue, &receive)) {
+		entry.completion.wr_id = receive.wr_id;
+		if (!soft_queue_complete(owner, &image->queue, image->recv_cq, &entry))
+			return;
+	}
+}
+
+void soft_qp_fail_held(struct soft_peer *owner, uint32_t index, int event)
+{
+	struct soft_qp_image *image = &owner->arena->image->qp[index];
+	uint32_t state = atomic_load(&image->state);
+
+	if (state == IBV_QPS_RESET)
+		return;
+	/* Who stopped it may have been killed before he was through. */
+	if (state == IBV_QPS_ERR) {
+		soft_qp_flush(owner, image);
+		return;
+	}
+	atomic_store(&image->state, IBV_QPS_ERR);
+	/* Whoever posts a receive sees the state, or this sees the receive. */
+	atomic_thread_fence(memory_order_seq_cst);
+	/* First: who finds a flush that was not ended goes on with it, and leaves no event. */
+	if (event != SOFT_QP_NO_EVENT)
+		soft_event_leave(owner, (enum ibv_event_type)event, index);
+	if (image->srq)
+		soft_event_leave(owner, IBV_EVENT_QP_LAST_WQE_REACHED, index);
+	soft_qp_flush(owner, image);
+	soft_peer_ring(owner);
+}
+
+void soft_qp_fail(struct soft_peer *owner, uint32_t index, int event)
+{
+	struct soft_queue *queue = &owner->arena->image->qp[index].queue;
+
+	soft_queue_hold(queue);
+	soft_qp_fail_held(owner, index, event);
+	soft_lock_release(&queue->lock);
+}
+
+void soft_qp_mend(struct soft_qp *qp)
+{
+	soft_queue_hold(&qp->image->queue);
+	if (atomic_load(&qp->image->state) == IBV_QPS_ERR)
+		soft_qp_flush(&soft_process.self, qp->image);
+	soft_lock_release(&qp->image->queue.lock);
+}
+
+void soft_qp_stop_sending(struct soft_qp *qp)
+{
+	soft_queue_hold(&qp->image->queue);
+	if (atomic_load(&qp->image->state) == IBV_QPS_RTS)
+		atomic_store(&qp->image->state, IBV_QPS_SQE);
+	soft_lock_release(&qp->image->queue.lock);
+}
+
+void soft_qp_pass(struct soft_qp *qp)
+{
+	soft_lock_pass(&qp->lock);
+	soft_queue_hold(&qp->image->queue);
+	soft_lock_release(&qp->image->queue.lock);
+}
+
+void soft_qp_await_peer(struct soft_qp *qp)
+{
+	soft_lock_pass(&qp->image->work);
+	/* Who is killed leaves his errand to the porter. */
+	soft_porter_pass(&soft_process.porter);
+}

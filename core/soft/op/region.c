@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/op/region.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "core/soft/export.h"
+#include "core/soft/op/memory_check.h"
+#include "core/soft/op/pd.h"
+#include "core/soft/peer/process.h"
+#include "core/soft/time.h"
+
+#define REMOTE_CHANGES ((unsigned int)(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC))
+#define NOT_THERE      ((unsigned int)(IBV_ACCESS_MW_BIND | IBV_ACCESS_ON_DEMAND))
+#define FLUSHES        0x300U /* of later versions of verbs.h: global, persistent */
+
+struct soft_mr {
+	struct ibv_mr verbs;
+	struct soft_memory memory;
+};
+
+static ALWAYS_INLINE bool allows(const struct soft_arena *arena, const struct soft_reach *reach,
+				 uint64_t *place)
+{
+	const struct soft_region_image *region =
+		&arena->memory->region[soft_region_number(reach->key)];
+	uint64_t offset;
+
+	if (!reach->key || atomic_load(&region->key) != reach->key || region->pd != reach->pd)
+		return false;
+	offset = reach->address - region->iova;
+	if ((region->access & reach->access) != reach->access || offset > region->length ||
+	    reach->length > region->length - offset)
+		return false;
+	*place = region->address + offset;
+	return true;
+}
+
+bool soft_region_allows(const struct soft_arena *arena, const struct soft_reach *reach,
+			uint64_t *place)
+{
+	return allows(arena, reach, place);
+}
+
+/* From then on, whoever deregisters sees the lane, or who is in it sees no key. */
+static _Atomic uint32_t *take_lane(const struct soft_arena *arena, uint32_t sender, uint32_t key)
+{
+	struct soft_lanes *lanes =
+		&arena->image->lanes[soft_process.registry.slot][sender % SOFT_SENDERS];
+
+	for (unsigned int i = 0;; i = (i + 1) % SOFT_LANES) {
+		uint32_t free = 0;
+
+		if (atomic_compare_exchange_strong(&lanes->key[i], &free, key))
+			return &lanes->key[i];
+		if (i == SOFT_LANES - 1)
+			sched_yield();
+	}
+}
+
+_Atomic uint32_t *soft_region_enter(const struct soft_arena *arena, const struct soft_reach *reach,
+				    uint32_t sender, uint64_t *place)
+{
+	_Atomic uint32_t *lane;
+
+	/* It would hold nothing, and whoever left it what another one holds. */
+	if (!reach->key)
+		return NULL;
+	lane = take_lane(arena, sender, reach->key);
+	if (soft_region_allows(arena, reach, place))
+		return lane;
+	soft_region_leave(lane);
+	return NULL;
+}
+
+_Atomic uint32_t *soft_region_hold(const struct soft_arena *arena, uint32_t sender, uint32_t key)
+{
+	_Atomic uint32_t *lane = take_lane(arena, sender, key);
+
+	if (atomic_load(&arena->memory->region[soft_region_number(key)].key) == key)
+		return lane;
+	soft_region_leave(lane);
+	return NULL;
+}
+
+void soft_region_leave(_Atomic uint32_t *lane)
+{
+	atomic_store_explicit(lane, 0, memory_order_release);
+}
+
+bool soft_region_is_held(const struct soft_arena *arena, uint32_t key)
+{
+	const struct soft_lanes *lanes = arena->image->lanes[soft_process.registry.slot];
+
+	for (unsigned int i = 0; i < SOFT_SENDERS * SOFT_LANES; i++)
+		if (atomic_load(&lanes[i / SOFT_LANES].key[i % SOFT_LANES]) == key)
+			return true;
+	return false;
+}
+
+/* What is allowed of one piece becomes the next of the span; false: it is not. */
+static ALWAYS_INLINE bool add(const struct soft_arena *arena, const struct ibv_sge *sge,
+			      const struct soft_reach *wanted, struct soft_span *span)
+{
+	uint64_t left = wanted->length - span->length;
+	const struct soft_reach reach = {
+		.address = sge->addr,
+		.length = sge->length < left ? sge->length : left,
+		.key = sge->lkey,
+		.pd = wanted->pd,
+		.access = wanted->access,
+	};
+	uint64_t place;
+
+	if (!reach.length)
+		return true;
+	if (!allows(arena, &reach, &place))
+		return false;
+	span->key[span->count] = reach.key;
+	span->piece[span->count++] = (struct iovec){(void *)(uintptr_t)place, (size_t)reach.length};
+	span->length += reach.length;
+	return true;
+}
+
+bool soft_region_span(const struct soft_arena *arena, const struct ibv_sge *sge, uint32_t count,
+		      const struct soft_reach *wanted, struct soft_span *span)
+{
+	span->count = 0;
+	span->length = 0;
+	span->access = wanted->access;
+	span->is_held = false;
+	/* Most have one. */
+	if (likely(count == 1))
+		return add(arena, sge, wanted, span);
+	for (uint32_t i = 0; i < count && span->length < wanted->length; i++)
+		if (!add(arena, &sge[i], wanted, span))
+			return false;
+	return true;
+}
+
+void soft_region_forget(uint32_t slot)
+{
+	struct soft_lanes *lanes = soft_process.arena.image->lanes[slot];
+
+	for (unsigned int sender = 0; sender < SOFT_SENDERS; sender++)
+		for (unsigned int i = 0; i < SOFT_LANES; i++)
+			atomic_store(&lanes[sender].key[i], 0);
+}
+
+static int check_access(unsigned int access)
+{
+	if (access & REMOTE_CHANGES && !(access & IBV_ACCESS_LOCAL_WRITE))
+		return EINVAL;
+	if (access & ~(SOFT_ACCESS_KNOWN | FLUSHES))
+		return EINVAL;
+	return access & (NOT_THERE | FLUSHES) ? EOPNOTSUPP : 0;
+}
+
+static void publish(const struct soft_mr *own, uint64_t iova, unsigned int access)
+{
+	const struct ibv_mr *mr = &own->verbs;
+	struct soft_region_image *region = &soft_process.arena.memory->region[mr->handle];
+
+	region->pd = mr->pd->handle;
+	region->access = access;
+	region->address = (uintptr_t)mr->addr;
+	region->iova = access & IBV_ACCESS_ZERO_BASED ? 0 : iova;
+	region->length = mr->length;
+	region->file = (uint32_t)(own->memory.fd + 1);
+	region->offset = own->memory.offset;
+	region->inode = own->memory.inode;
+	atomic_store(&region->key, mr->lkey);
+}
+
+SOFT_EXPORT struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, size_t length,
+					    uint64_t iova, unsigned int access)
+{
+	struct soft_memory memory = {.fd = -1};
+	struct soft_mr *mr = NULL;
+	uint32_t number;
+	int result = check_access(access);
+
+	if (!result && length && iova + (length - 1) < iova)
+		result = EINVAL;
+	if (!result)
+		result =
+			soft_memory_find(address, length, access & IBV_ACCESS_LOCAL_WRITE, &memory);
+	if (soft_process.copies_by_kernel)
+		soft_memory_forget(&memory);
+	if (result)
+		goto fail;
+	result = ENOMEM;
+	mr = calloc(1, sizeof(*mr));
+	if (!mr)
+		goto fail;
+	number = soft_table_take(&soft_process.regions);
+	if (!number)
+		goto fail;
+	mr->memory = memory;
+	mr->verbs = (struct ibv_mr){
+		.context = pd->context,
+		.pd = pd,
+		.addr = address,
+		.length = length,
+		.handle = number,
+		.lkey = number << SOFT_KEY_BITS |
+			(atomic_fetch_add(&soft_process.next_key, 1) & ((1U << SOFT_KEY_BITS) - 1)),
+	};
+	mr->verbs.rkey = mr->verbs.lkey;
+	atomic_fetch_add(&soft_pd_of(pd)->users, 1);
+	publish(mr, iova, access);
+	soft_process_count(SOFT_KIND_MR, 1);
+	return &mr->verbs;
+fail:
+	soft_memory_forget(&memory);
+	free(mr);
+	errno = result;
+	return NULL;
+}
+
+SOFT_EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int access)
+{
+	return ibv_reg_mr_iova2(pd, address, length, (uintptr_t)address, (unsigned int)access);
+}
+
+SOFT_EXPORT struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *address, size_t length,
+					   uint64_t iova, int access)
+{
+	return ibv_reg_mr_iova2(pd, address, length, iova, (unsigned int)access);
+}
+
+/*
+ * One that is dead copies no more, whoever still has its sockets. A peer that is stopped with
+ * all its threads is in no copy of the kernel's, which ends first. It may be about to begin one,
+ * or in one through a window; then the end of that message comes later, which is better than to
+ * wait until somebody lets the peer go on. Who leaves a lane that is free changes nothing.
+ */
+static void await_lane(uint32_t slot, const _Atomic uint32_t *lane, uint32_t key)
+{
+	const struct soft_registry *registry = &soft_process.registry;
+	uint64_t look_ns = soft_time_ns() + SOFT_SECOND_NS;
+	uint32_t generation;
+
+	while (atomic_load(lane) == key) {
+		sched_yield();
+		if (soft_time_ns() < look_ns)
+			continue;
+		generation = soft_registry_generation(registry, slot);
+		if (soft_registry_is_stopped(registry, slot, generation) ||
+		    !soft_registry_is_alive(registry, slot, generation))
+			return;
+		look_ns = soft_time_ns() + SOFT_SECOND_NS;
+	}
+}
+
+static void await_slot(uint32_t slot, uint32_t key)
+{
+	const struct soft_lanes *lanes = soft_process.arena.image->lanes[slot];
+
+	for (unsigned int sender = 0; sender < SOFT_SENDERS; sender++)
+		for (unsigned int i = 0; i < SOFT_LANES; i++)
+			await_lane(slot, &lanes[sender].key[i], key);
+}
+
+static void await_lanes(uint32_t key)
+{
+	uint32_t slots = atomic_load(&soft_process.guest_slots);
+
+	if (slots <= soft_process.registry.slot)
+		slots = soft_process.registry.slot + 1;
+	for (uint32_t slot = 1; slot < slots; slot++)
+		await_slot(slot, key);
+}
+
+SOFT_EXPORT int ibv_dereg_mr(struct ibv_mr *mr)
+{
+	struct soft_region_image *region = &soft_process.arena.memory->region[mr->handle];
+	struct soft_mr *own = CONTAINER_OF(mr, struct soft_mr, verbs);
+
+	atomic_store(&region->key, 0);
+	soft_process_quiesce();
+	soft_porter_pass(&soft_process.porter);
+	await_lanes(mr->lkey);
+	soft_table_remove(&soft_process.regions, mr->handle);
+	soft_process_count(SOFT_KIND_MR, -1);
+	atomic_fetch_sub(&soft_pd_of(mr->pd)->users, 1);
+	soft_memory_forget(&own->memory);
+	free(own);
+	return 0;
+}
+
+SOFT_EXPORT int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *address,
+			     size_t length, int access)
+{
+	errno = EOPNOTSUPP;
+	return IBV_REREG_MR_ERR_INPUT;
+}
+
+SOFT_EXPORT struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length,
+					     uint64_t iova, int fd, int access)
+{
+	errno = EOPNOTSUPP;
+	return NULL;
+}

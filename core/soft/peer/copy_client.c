@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/peer/copy_client.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/soft/peer/message.h"
+#include "core/soft/peer/peer.h"
+#include "core/soft/time.h"
+
+enum {
+	PATIENCE_S = 10, /* with a process that is stopped */
+};
+
+struct soft_errands {
+	pthread_mutex_t mutex;
+	int fd;
+};
+
+/* The next bytes of a span. */
+struct cursor {
+	const struct soft_span *span;
+	unsigned int piece;
+	size_t done;
+};
+
+struct soft_errands *soft_errand_open(uint32_t slot)
+{
+	static const int room = 4 * SOFT_ERRAND_MAX;
+	struct soft_errands *errands = calloc(1, sizeof(*errands));
+
+	if (!errands)
+		return NULL;
+	errands->fd = soft_peer_knock(slot, SOFT_MESSAGE_ERRANDS, NULL);
+	if (errands->fd < 0) {
+		free(errands);
+		return NULL;
+	}
+	setsockopt(errands->fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+	pthread_mutex_init(&errands->mutex, NULL);
+	return errands;
+}
+
+void soft_errand_stop(struct soft_errands *errands)
+{
+	if (errands)
+		shutdown(errands->fd, SHUT_RDWR);
+}
+
+void soft_errand_close(struct soft_errands *errands)
+{
+	if (!errands)
+		return;
+	close(errands->fd);
+	pthread_mutex_destroy(&errands->mutex);
+	free(errands);
+}
+
+static unsigned int take(struct cursor *cursor, size_t size, struct iovec *parts)
+{
+	unsigned int count = 0;
+
+	while (size && cursor->piece < cursor->span->count) {
+		const struct iovec *piece = &cursor->span->piece[cursor->piece];
+		size_t left = piece->iov_len - cursor->done;
+		size_t part = left < size ? left : size;
+
+		if (part)
+			parts[count++] =
+				(struct iovec){(char *)piece->iov_base + cursor->done, part};
+		size -= part;
+		cursor->done += part;
+		if (cursor->done == piece->iov_len) {
+			cursor->piece++;
+			cursor->done = 0;
+		}
+	}
+	return count;
+}
+
+static bool await(int fd, short events)
+{
+	struct pollfd ready = {.fd = fd, .events = events};
+	uint64_t now_ns = soft_time_ns();
+	uint64_t end_ns = now_ns + PATIENCE_S * SOFT_SECOND_NS;
+
+	for (; now_ns < end_ns; now_ns = soft_time_ns())
+		if (poll(&ready, 1, (int)((end_ns - now_ns) / 1000000) + 1) > 0)
+			return true;
+	return false;
+}
+
+/* How much was answered; -EPIPE: nothing that could be, and nothing more will be. */
+static int ask(const struct soft_errands *errands, struct msghdr *request, struct msghdr *answer)
+{
+	size_t sent = 0;
+	ssize_t size;
+
+	for (size_t i = 0; i < request->msg_iovlen; i++)
+		sent += request->msg_iov[i].iov_len;
+	if (!await(errands->fd, POLLOUT))
+		return -EPIPE;
+	size = sendmsg(errands->fd, request, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (size != (ssize_t)sent || !await(errands->fd, POLLIN))
+		return -EPIPE;
+	size = recvmsg(errands->fd, answer, MSG_DONTWAIT);
+	return size < 0 || answer->msg_flags & MSG_TRUNC ? -EPIPE : (int)size;
+}
+
+static int run(const struct soft_errands *errands, struct soft_errand *errand,
+	       struct cursor *cursor)
+{
+	struct soft_errand_answer said = {0};
+	struct iovec out[SOFT_SGE_MAX + 2] = {
+		{errand, sizeof(*errand)}
+        };
+	struct iovec in[SOFT_SGE_MAX + 2] = {
+		{&said, sizeof(said)}
+        };
+	bool is_to = errand->kind == SOFT_ERRAND_TO;
+	unsigned int count = take(cursor, errand->length, is_to ? out + 1 : in + 1);
+	struct msghdr request = {.msg_iov = out, .msg_iovlen = 1 + (is_to ? count : 0)};
+	struct msghdr answer = {.msg_iov = in, .msg_iovlen = 1 + (is_to ? 0 : count)};
+	int size = ask(errands, &request, &answer);
+
+	if (size < (int)sizeof(said) || said.magic != SOFT_ERRAND_MAGIC || said.result > 0)
+		return -EPIPE;
+	if (said.result)
+		return said.result == -EPIPE ? -EFAULT : said.result;
+	return (uint32_t)size == sizeof(said) + (is_to ? 0 : errand->length) ? 0 : -EPIPE;
+}
+
+static int run_piece(const struct soft_errands *errands, struct soft_errand *errand,
+		     const struct iovec *piece, struct cursor *cursor)
+{
+	int result = 0;
+
+	for (size_t done = 0; done < piece->iov_len && !result; done += errand->length) {
+		size_t left = piece->iov_len - done;
+
+		errand->address = (uintptr_t)piece->iov_base + done;
+		errand->length = left < SOFT_ERRAND_MAX ? (uint32_t)left : SOFT_ERRAND_MAX;
+		result = run(errands, errand, cursor);
+	}
+	return result;
+}
+
+int soft_errand_run(const struct soft_peer *peer, enum soft_errand_kind kind,
+		    const struct soft_span *there, const struct soft_span *here)
+{
+	struct soft_errand errand = {
+		.magic = SOFT_ERRAND_MAGIC,
+		.kind = kind,
+		.qp = there->qp,
+		.access = there->access,
+	};
+	struct soft_errands *errands = peer->errands;
+	struct cursor cursor = {.span = here};
+	int cancelled;
+	int result = 0;
+
+	/* A post is no cancellation point, whatever it waits for. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelled);
+	pthread_mutex_lock(&errands->mutex);
+	for (unsigned int i = 0; i < there->count && !result; i++) {
+		errand.key = there->key[i];
+		result = run_piece(errands, &errand, &there->piece[i], &cursor);
+	}
+	/* An answer that comes later would be taken for the next one's. */
+	if (result == -EPIPE) {
+		soft_errand_stop(errands);
+		soft_peer_leave(peer);
+	}
+	pthread_mutex_unlock(&errands->mutex);
+	pthread_setcancelstate(cancelled, NULL);
+	return result == -EPIPE ? -ESRCH : result;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/peer/mapping.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "core/soft/op/region.h"
+#include "core/soft/peer/image.h"
+#include "core/soft/peer/peer.h"
+#include "core/soft/peer/process.h"
+
+enum {
+	WINDOWS = 128,        /* where two regions want the same one, the later has none */
+	POPULATED = 64 << 20, /* larger ones come page by page */
+};
+
+struct window {
+	_Atomic uint32_t key; /* of the region; 0: it is free */
+	uint64_t address;     /* of the region, in its owner, */
+	uint64_t length;      /* as it was when it was mapped */
+	char *at;             /* and here; NULL: it cannot be mapped */
+	void *mapped;
+	size_t size;
+	enum {
+		HERE,
+		RETIRED, /* nobody comes into it any more; others may be in it still */
+		PARTING, /* since before the operations that are under way */
+	} part;
+};
+
+struct soft_windows {
+	pthread_mutex_t mutex; /* who opens one */
+	struct window window[WINDOWS];
+};
+
+static _Atomic bool has_retired;
+
+struct soft_windows *soft_windows_open(void)
+{
+	struct soft_windows *windows = calloc(1, sizeof(*windows));
+
+	if (windows)
+		pthread_mutex_init(&windows->mutex, NULL);
+	return windows;
+}
+
+static void unmap(struct window *window)
+{
+	if (window->mapped)
+		munmap(window->mapped, window->size);
+	window->mapped = NULL;
+	window->at = NULL;
+}
+
+void soft_windows_close(struct soft_windows *windows)
+{
+	if (!windows)
+		return;
+	for (unsigned int i = 0; i < WINDOWS; i++)
+		unmap(&windows->window[i]);
+	pthread_mutex_destroy(&windows->mutex);
+	free(windows);
+}
+
+static const struct soft_region_image *region_of(const struct soft_peer *peer, uint32_t key)
+{
+	return &peer->arena->memory->region[soft_region_number(key)];
+}
+
+/* The kernel asks what it asks for process_vm_writev, too. */
+static int fetch(pid_t pid, int number)
+{
+	int process = (int)syscall(SYS_pidfd_open, pid, 0);
+	int fd;
+
+	if (process < 0)
+		return -1;
+	fd = (int)syscall(SYS_pidfd_getfd, process, number, 0);
+	close(process);
+	return fd;
+}
+
+/* Of a region, as it was once: its owner may write something else there at any time. */
+struct extent {
+	uint64_t address;
+	uint64_t length;
+	uint64_t inode;
+	uint64_t offset;
+	uint32_t file;
+};
+
+static struct extent read_extent(const struct soft_region_image *region)
+{
+	return (struct extent){
+		.address = soft_image_read_long(&region->address),
+		.length = soft_image_read_long(&region->length),
+		.inode = soft_image_read_long(&region->inode),
+		.offset = soft_image_read_long(&region->offset),
+		.file = soft_image_read(&region->file),
+	};
+}
+
+/* That very file, in memory, and for ever as long as it has to be. */
+static bool is_right(int fd, const struct extent *region)
+{
+	struct stat status;
+	struct statfs system;
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	return seals >= 0 && seals & F_SEAL_SHRINK && !fstat(fd, &status) &&
+	       !fstatfs(fd, &system) && system.f_type == TMPFS_MAGIC &&
+	       status.st_ino == region->inode && region->offset <= (uint64_t)status.st_size &&
+	       region->length <= (uint64_t)status.st_size - region->offset;
+}
+
+static void map(struct window *window, int fd, uint64_t offset, uint64_t length)
+{
+	uint64_t within = offset % (uint64_t)sysconf(_SC_PAGESIZE);
+	size_t size = (size_t)(length + within);
+	int flags = MAP_SHARED | (size <= POPULATED ? MAP_POPULATE : 0);
+	void *mapped =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, flags, fd, (off_t)(offset - within));
+
+	if (mapped == MAP_FAILED)
+		return;
+	madvise(mapped, size, MADV_DONTDUMP);
+	madvise(mapped, size, MADV_DONTFORK);
+	window->mapped = mapped;
+	window->size = size;
+	window->at = (char *)mapped + within;
+}
+
+/* Its region is there: another one that wants the same window goes without. */
+static bool is_taken(const struct soft_peer *peer, const struct window *window)
+{
+	uint32_t key = atomic_load(&window->key);
+
+	return key && atomic_load(&region_of(peer, key)->key) == key;
+}
+
+/*
+ * What was deregistered takes no memory for longer than until the next one comes. That nobody
+ * is in it any more is the peer's word, and it is unmapped by who does not rely on that.
+ */
+static void sweep(const struct soft_peer *peer)
+{
+	bool is_any = false;
+
+	for (unsigned int i = 0; i < WINDOWS; i++) {
+		struct window *window = &peer->windows->window[i];
+		uint32_t key = atomic_load(&window->key);
+
+		if (!key || is_taken(peer, window) || soft_region_is_held(peer->arena, key))
+			continue;
+		window->part = RETIRED;
+		atomic_store(&window->key, 0);
+		is_any = true;
+	}
+	if (!is_any)
+		return;
+	atomic_store(&has_retired, true);
+	soft_peer_ring(&soft_process.self);
+}
+
+static void part(struct soft_windows *windows)
+{
+	pthread_mutex_lock(&windows->mutex);
+	for (unsigned int i = 0; i < WINDOWS; i++)
+		if (windows->window[i].part == RETIRED)
+			windows->window[i].part = PARTING;
+	pthread_mutex_unlock(&windows->mutex);
+}
+
+static void clear(struct soft_windows *windows)
+{
+	pthread_mutex_lock(&windows->mutex);
+	for (unsigned int i = 0; i < WINDOWS; i++) {
+		if (windows->window[i].part != PARTING)
+			continue;
+		unmap(&windows->window[i]);
+		windows->window[i].part = HERE;
+	}
+	pthread_mutex_unlock(&windows->mutex);
+}
+
+static void each(void what(struct soft_windows *windows))
+{
+	for (uint32_t slot = 0; slot < SOFT_SLOTS; slot++) {
+		struct soft_peer *peer = soft_peer_known(slot);
+
+		if (peer && peer->windows)
+			what(peer->windows);
+	}
+}
+
+void soft_windows_sweep(void)
+{
+	if (!atomic_exchange(&has_retired, false))
+		return;
+	each(part);
+	soft_process_quiesce();
+	each(clear);
+}
+
+/* What does not work is tried once. */
+static void open_window(const struct soft_peer *peer, struct window *window, uint32_t key)
+{
+	const struct extent region = read_extent(region_of(peer, key));
+	int fd = fetch(peer->pid, (int)region.file - 1);
+
+	if (fd >= 0 && is_right(fd, &region))
+		map(window, fd, region.offset, region.length);
+	if (fd >= 0)
+		close(fd);
+	window->address = region.address;
+	window->length = region.length;
+	atomic_store_explicit(&window->key, key, memory_order_release);
+}
+
+static COLD void open_if_free(const struct soft_peer *peer, struct window *window, uint32_t key)
+{
+	pthread_mutex_lock(&peer->windows->mutex);
+	if (atomic_load(&window->key) != key) {
+		sweep(peer);
+		if (!atomic_load(&window->key) && window->part == HERE)
+			open_window(peer, window, key);
+	}
+	pthread_mutex_unlock(&peer->windows->mutex);
+}
+
+/* NULL: it has none. What the region says now is its owner's to change: the window is not. */
+static ALWAYS_INLINE char *place_of(const struct soft_peer *peer, uint32_t key, uint64_t address,
+				    uint64_t length)
+{
+	struct window *window = &peer->windows->window[soft_region_number(key) % WINDOWS];
+
+	if (!region_of(peer, key)->file)
+		return NULL;
+	if (unlikely(atomic_load_explicit(&window->key, memory_order_acquire) != key)) {
+		if (is_taken(peer, window))
+			return NULL;
+		open_if_free(peer, window, key);
+		if (atomic_load_explicit(&window->key, memory_order_acquire) != key)
+			return NULL;
+	}
+	address -= window->address;
+	if (unlikely(!window->at || address > window->length || length > window->length - address))
+		return NULL;
+	return window->at + address;
+}
+
+bool soft_window_span(const struct soft_peer *peer, const struct soft_span *there,
+		      struct soft_span *near)
+{
+	if (!peer->windows)
+		return false;
+	near->count = there->count;
+	near->length = there->length;
+	for (unsigned int i = 0; i < there->count; i++) {
+		const struct iovec *piece = &there->piece[i];
+		char *at =
+			place_of(peer, there->key[i], (uintptr_t)piece->iov_base, piece->iov_len);
+
+		if (!at)
+			return false;
+		near->piece[i] = (struct iovec){at, piece->iov_len};
+	}
+	return true;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The soft device of this process: its slot, its arena, its service thread, its
+ * objects by number. It is there from the first ibv_open_device to the last
+ * ibv_close_device.
+ */
+#ifndef CORE_SOFT_PROCESS_H
+#define CORE_SOFT_PROCESS_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "core/soft/link/model.h"
+#include "core/soft/link/settings.h"
+#include "core/soft/peer/arena.h"
+#include "core/soft/peer/copy_server.h"
+#include "core/soft/peer/door.h"
+#include "core/soft/peer/peer.h"
+#include "core/soft/peer/registry.h"
+#include "core/soft/peer/service.h"
+#include "core/soft/peer/table.h"
+
+struct soft_process {
+	/*
+	 * Of the receives of queue pairs, by the sender of their completion queue: here, since a
+	 * completion may name one that has gone.
+	 */
+	_Alignas(SOFT_LINE) _Atomic uint32_t heard[SOFT_SENDERS][SOFT_QPS];
+	pthread_mutex_t mutex;
+	_Atomic unsigned int users; /* looked at before there is a lock: see soft_process_enter() */
+	_Atomic pid_t pid;
+	struct soft_registry registry;
+	struct soft_arena arena;
+	struct soft_service service;
+	struct soft_door door;
+	struct soft_porter porter;
+	struct soft_link link;
+	bool copies_by_kernel; /* no memory of its own is mapped by peers */
+	struct soft_lines lines;
+	struct soft_peer self;
+	struct soft_peer_channel own_channels[SOFT_CHANNELS];
+	pthread_mutex_t meeting; /* who looks for a peer */
+	pthread_mutex_t looking; /* who looks at one, without a queue pair */
+	_Atomic(struct soft_peer *) peer[SOFT_SLOTS];
+	struct soft_table qps;
+	struct soft_table cqs;
+	struct soft_table srqs;
+	struct soft_table regions;
+	struct soft_table channels;
+	_Atomic uint32_t guest_slots; /* one more than the highest slot of a guest */
+	_Atomic uint32_t next_pd;
+	_Atomic uint32_t next_key;
+	_Atomic uint32_t next_channel_generation;
+	pthread_mutex_t telling;    /* who looks at the contexts */
+	pthread_mutex_t addressing; /* who adds to the addresses */
+	struct soft_context *contexts;
+};
+
+extern struct soft_process soft_process;
+
+/* Returns 0 or a negative errno. A forked child gets a device of its own. */
+int soft_process_enter(void);
+void soft_process_leave(void);
+
+/* An object of that kind has come (1), or gone (-1). */
+void soft_process_count(enum soft_kind kind, int by);
+
+/* Returns when every operation that was under way in this process on entry is over. */
+void soft_process_quiesce(void);
+
+/* A peer has died: what it left half done is mended. */
+void soft_process_mend(void);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/soft/peer/service.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "core/base/compiler.h"
+#include "core/soft/link/progress.h"
+#include "core/soft/op/event.h"
+#include "core/soft/peer/mapping.h"
+#include "core/soft/time.h"
+
+static _Thread_local bool is_this_thread;
+
+static uint64_t drain(int fd)
+{
+	uint64_t count = 0;
+
+	if (read(fd, &count, sizeof(count)) < 0)
+		return 0;
+	return count;
+}
+
+static void on_doorbell(struct soft_source *source, uint32_t events)
+{
+	drain(source->fd);
+	soft_event_distribute();
+	soft_progress_failed();
+	soft_windows_sweep();
+}
+
+static void on_timer(struct soft_source *source, uint32_t events)
+{
+	drain(source->fd);
+	soft_progress_timer(soft_time_ns());
+}
+
+int soft_service_add(struct soft_service *service, struct soft_source *source)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = source};
+
+	return epoll_ctl(service->epoll, EPOLL_CTL_ADD, source->fd, &event) ? -errno : 0;
+}
+
+void soft_service_remove(struct soft_service *service, struct soft_source *source)
+{
+	epoll_ctl(service->epoll, EPOLL_CTL_DEL, source->fd, NULL);
+}
+
+int soft_service_open(struct soft_service *service)
+{
+	int result;
+
+	memset(service, 0, sizeof(*service));
+	service->epoll = epoll_create1(EPOLL_CLOEXEC);
+	service->doorbell =
+		(struct soft_source){eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), on_doorbell};
+	service->timer = (struct soft_source){
+		timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), on_timer};
+	if (service->epoll < 0 || service->doorbell.fd < 0 || service->timer.fd < 0)
+		result = -errno;
+	else
+		result = soft_service_add(service, &service->doorbell);
+	if (!result)
+		result = soft_service_add(service, &service->timer);
+	if (result)
+		soft_service_close(service);
+	return result;
+}
+
+/* One event at a time: what one frees is in no list of the next. */
+static void *serve(void *argument)
+{
+	struct soft_service *service = argument;
+	struct epoll_event event;
+
+	is_this_thread = true;
+	while (atomic_load(&service->is_running)) {
+		struct soft_source *source;
+
+		if (epoll_wait(service->epoll, &event, 1, -1) <= 0)
+			continue;
+		source = event.data.ptr;
+		source->ready(source, event.events);
+	}
+	return NULL;
+}
+
+int soft_service_start(struct soft_service *service)
+{
+	sigset_t all;
+	sigset_t before;
+	int result;
+
+	atomic_store(&service->is_running, true);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	result = pthread_create(&service->thread, NULL, serve, service);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (result)
+		atomic_store(&service->is_running, false);
+	else
+		pthread_setname_np(service->thread, "verbmark-soft");
+	return -result;
+}
+
+static void close_one(int fd)
+{
+	if (fd > 0)
+		close(fd);
+}
+
+void soft_service_close(struct soft_service *service)
+{
+	if (atomic_exchange(&service->is_running, false)) {
+		soft_service_ring(service->doorbell.fd);
+		pthread_join(service->thread, NULL);
+	}
+	close_one(service->doorbell.fd);
+	close_one(service->timer.fd);
+	close_one(service->epoll);
+	memset(service, 0, sizeof(*service));
+}
+
+void soft_service_wake_at(struct soft_service *service, uint64_t time_ns)
+{
+	struct itimerspec when = {
+		.it_value = {.tv_sec = (time_t)(time_ns / SOFT_SECOND_NS),
+			     .tv_nsec = (long)(time_ns % SOFT_SECOND_NS)},
+	};
+
+	if (!time_ns)
+		when.it_value.tv_nsec = 1;
+	timerfd_settime(service->timer.fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+bool soft_service_is_this_thread(void)
+{
+	return is_this_thread;
+}
+
+void soft_service_ring(int doorbell)
+{
+	uint64_t one = 1;
+	/* No cancellation point: who posts has locks that others wait for. */
+	long written = syscall(SYS_write, doorbell, &one, sizeof(one));
+
+	/* One that is full was rung often enough. */
+	(void)written;
+}

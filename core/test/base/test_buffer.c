@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/base/buffer.h"
+#include "core/test/lib/check.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+/* Huge pages that are made up, of ordinary ones: what fetching them comes to. 0: none are. */
+static int made_up;
+
+/* Memory that is said to be left; 0: as it is. */
+static uint64_t left;
+
+uint64_t __real_memory_available(const char *root);
+uint64_t __wrap_memory_available(const char *root);
+uint64_t __wrap_memory_available(const char *root)
+{
+	return left ? left : __real_memory_available(root);
+}
+
+static bool is_full; /* nothing more can be mapped */
+
+/* What another thread does between the look at what there is, and the first touch of it. */
+static void (*meanwhile)(void);
+
+void *__real_mmap64(void *address, size_t length, int protection, int flags, int fd, off_t offset);
+void *__wrap_mmap64(void *address, size_t length, int protection, int flags, int fd, off_t offset);
+void *__wrap_mmap64(void *address, size_t length, int protection, int flags, int fd, off_t offset)
+{
+	if (made_up)
+		flags &= ~MAP_HUGETLB;
+	if (meanwhile) {
+		void (*other)(void) = meanwhile;
+
+		meanwhile = NULL;
+		other();
+	}
+	if (is_full) {
+		errno = ENOMEM;
+		return MAP_FAILED;
+	}
+	return __real_mmap64(address, length, protection, flags, fd, offset);
+}
+
+int __real_madvise(void *address, size_t length, int advice);
+int __wrap_madvise(void *address, size_t length, int advice);
+int __wrap_madvise(void *address, size_t length, int advice)
+{
+	if (!made_up || advice != MADV_POPULATE_WRITE)
+		return __real_madvise(address, length, advice);
+	errno = made_up;
+	return -1;
+}
+
+/* What /proc/meminfo says, or -1. */
+static long meminfo(const char *name)
+{
+	FILE *file = fopen("/proc/meminfo", "re");
+	size_t length = strlen(name);
+	long value = -1;
+	char line[128];
+
+	assert_non_null(file);
+	while (value < 0 && fgets(line, sizeof(line), file))
+		if (!strncmp(line, name, length) && line[length] == ':')
+			value = strtol(line + length + 1, NULL, 10);
+	fclose(file);
+	return value;
+}
+
+static void test_whole_zeroed_pages(void **unused)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	const size_t sizes[] = {1, page - 1, page, page + 1, 10 * page, (1 << 20) + 1};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
+		struct buffer buffer;
+		struct error error = {0};
+		unsigned char present[1 + (1 << 20) / 4096];
+
+		assert_int_equal(buffer_open(&buffer, sizes[i], BUFFER_ORDINARY, -1, &error), 0);
+		assert_int_equal((uintptr_t)buffer.address % page, 0);
+		assert_int_equal(buffer.mapped, (sizes[i] + page - 1) / page * page);
+		for (size_t j = 0; j < buffer.mapped; j++)
+			assert_int_equal(buffer.address[j], 0);
+		memset(buffer.address, 0xa5, buffer.mapped);
+		/* All of it is in memory: no page is left to fault in later. */
+		assert_int_equal(mincore(buffer.address, buffer.mapped, present), 0);
+		for (size_t j = 0; j < buffer.mapped / page; j++)
+			assert_true(present[j] & 1);
+		buffer_close(&buffer);
+		assert_null(buffer.address);
+		buffer_close(&buffer);
+	}
+}
+
+/* Whoever has the file finds there what is in the buffer, and cannot make it shorter. */
+static void test_shared_pages(void **unused)
+{
+	struct buffer buffer;
+	struct error error = {0};
+	char byte;
+
+	assert_int_equal(buffer_open(&buffer, 5000, BUFFER_SHARED, -1, &error), 0);
+	assert_true(buffer.file > 0);
+	assert_int_equal(buffer.mapped, 2 * sysconf(_SC_PAGESIZE));
+	for (size_t i = 0; i < buffer.mapped; i++)
+		assert_int_equal(buffer.address[i], 0);
+	buffer.address[4999] = 'x';
+	assert_int_equal(pread(buffer.file, &byte, 1, 4999), 1);
+	assert_int_equal(byte, 'x');
+	assert_int_equal(ftruncate(buffer.file, 4096), -1);
+	buffer_close(&buffer);
+	assert_null(buffer.address);
+	assert_int_equal(buffer.file, 0);
+}
+
+/* Where the kernel finds it sooner than among libraries, however many there are and were. */
+static void test_low(void **unused)
+{
+	const enum buffer_pages pages[] = {BUFFER_ORDINARY, BUFFER_SHARED};
+	char *other = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct buffer buffers[4];
+	struct error error = {0};
+
+	assert_ptr_not_equal(other, MAP_FAILED);
+	for (int round = 0; round < 3; round++) {
+		for (size_t i = 0; i < ARRAY_LENGTH(buffers); i++) {
+			assert_int_equal(
+				buffer_open(&buffers[i], (3 << 20) + 1, pages[i % 2], -1, &error),
+				0);
+			assert_true(buffers[i].address < other);
+			for (size_t j = 0; j < i; j++)
+				assert_ptr_not_equal(buffers[i].address, buffers[j].address);
+		}
+		for (size_t i = 0; i < ARRAY_LENGTH(buffers); i++)
+			buffer_close(&buffers[i]);
+	}
+	munmap(other, 4096);
+}
+
+static struct buffer taken(struct buffer *spare, size_t size, enum buffer_pages pages, int node)
+{
+	struct buffer buffer;
+	struct error error = {0};
+
+	assert_int_equal(buffer_take(&buffer, spare, size, pages, node, &error), 0);
+	assert_null(spare->address);
+	for (size_t i = 0; i < buffer.mapped; i++)
+		assert_int_equal(buffer.address[i], 0);
+	memset(buffer.address, 0xa5, buffer.mapped);
+	return buffer;
+}
+
+/* The same pages as long as the same is asked for, and no others' leftovers in them. */
+static void test_spare(void **unused)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct buffer spare = {0};
+	struct buffer buffer = taken(&spare, 5 * page, BUFFER_ORDINARY, -1);
+	struct buffer other = {0};
+	const char *address = buffer.address;
+	unsigned char present[5];
+
+	buffer_keep(&buffer, &spare);
+	assert_null(buffer.address);
+	assert_ptr_equal(spare.address, address);
+	buffer = taken(&spare, 4 * page + 1, BUFFER_ORDINARY, -1);
+	assert_ptr_equal(buffer.address, address);
+	/* What is kept takes the place of what was. */
+	other = taken(&spare, page, BUFFER_ORDINARY, -1);
+	buffer_keep(&buffer, &spare);
+	buffer_keep(&other, &spare);
+	assert_int_equal(spare.mapped, page);
+	assert_int_equal(mincore((void *)(uintptr_t)address, 5 * page, present), -1);
+	assert_int_equal(errno, ENOMEM);
+	buffer_close(&spare);
+}
+
+static void test_a_spare_that_does_not_fit(void **unused)
+{
+	static const struct {
+		size_t pages;
+		enum buffer_pages kind;
+		int node;
+	} rows[] = {
+		{4, BUFFER_ORDINARY, -1},
+		{6, BUFFER_ORDINARY, -1},
+		{5, BUFFER_SHARED,   -1},
+		{5, BUFFER_ORDINARY, 0 },
+	};
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct buffer spare = {0};
+		struct buffer buffer = taken(&spare, 5 * page, BUFFER_ORDINARY, -1);
+		struct error error = {0};
+
+		buffer_keep(&buffer, &spare);
+		buffer = taken(&spare, rows[i].pages * page, rows[i].kind, rows[i].node);
+		assert_int_equal(buffer.mapped, rows[i].pages * page);
+		assert_int_equal(buffer.file > 0, rows[i].kind == BUFFER_SHARED);
+		assert_int_equal(buffer.numa_node, rows[i].node);
+		/* It is gone even where nothing takes its place. */
+		buffer_keep(&buffer, &spare);
+		assert_int_not_equal(
+			buffer_take(&buffer, &spare, SIZE_MAX, BUFFER_ORDINARY, -1, &error), 0);
+		assert_null(spare.address);
+	}
+}
+
+static void test_absurd_sizes(void **unused)
+{
+	static const size_t sizes[] = {
+		0, SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 4095, SIZE_MAX / 2, 1UL << 55};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
+		struct buffer buffer = {0};
+		struct error error = {0};
+		char number[32];
+
+		assert_true(buffer_open(&buffer, sizes[i], BUFFER_ORDINARY, -1, &error) < 0);
+		assert_true(error.code < 0);
+		snprintf(number, sizeof(number), "%zu", sizes[i]);
+		assert_contains(error.text, number);
+		assert_null(buffer.address);
+		buffer_close(&buffer);
+	}
+}
+
+/* Nothing is touched: whoever would be killed for it lives on. */
+static void test_more_than_there_is(void **unused)
+{
+	size_t available = (size_t)meminfo("MemAvailable") * 1024;
+	struct buffer buffer = {0};
+	struct error error = {0};
+
+	assert_int_equal(
+		buffer_open(&buffer, available + ((size_t)1 << 30), BUFFER_ORDINARY, -1, &error),
+		-ENOMEM);
+	assert_contains(error.text, " MiB left, of which a sixteenth is kept");
+	assert_null(buffer.address);
+}
+
+#define PART (40UL << 20)
+
+static struct buffer second;
+static int second_code;
+
+static void open_second(void)
+{
+	struct error error = {0};
+
+	second_code = buffer_open(&second, PART, BUFFER_ORDINARY, -1, &error);
+	if (second_code)
+		assert_contains(error.text, "this machine has 24 MiB left");
+}
+
+/* Half is left by the one that has looked and not touched, and all once that is over. */
+static void test_two_at_once(void **unused)
+{
+	struct buffer first;
+	struct error error = {0};
+
+	left = PART + (24 << 20);
+	for (int i = 0; i < 3; i++) {
+		meanwhile = open_second;
+		assert_int_equal(buffer_open(&first, PART, BUFFER_ORDINARY, -1, &error), 0);
+		assert_int_equal(second_code, -ENOMEM);
+		/* That it has been touched is seen in what is left. */
+		open_second();
+		assert_int_equal(second_code, 0);
+		buffer_close(&second);
+		buffer_close(&first);
+	}
+	left = 0;
+}
+
+/* Of what could not be mapped nothing is kept. */
+static void test_no_mapping(void **unused)
+{
+	struct buffer buffer;
+	struct error error = {0};
+
+	left = PART + (24 << 20);
+	for (int i = 0; i < 3; i++) {
+		is_full = true;
+		assert_int_equal(buffer_open(&buffer, PART, BUFFER_ORDINARY, -1, &error), -ENOMEM);
+		is_full = false;
+		assert_contains(error.text, "no memory for a buffer of 41943040 bytes: ");
+		open_second();
+		assert_int_equal(second_code, 0);
+		buffer_close(&second);
+	}
+	left = 0;
+}
+
+static void test_numa_nodes(void **unused)
+{
+	/* Node 0 is always there; the others, and those that cannot be, are only wishes. */
+	static const int nodes[] = {-1, 0, 1, 63, 64, 1023, 1024, 1 << 30};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(nodes); i++) {
+		struct buffer buffer;
+		struct error error = {0};
+
+		assert_int_equal(buffer_open(&buffer, 8192, BUFFER_ORDINARY, nodes[i], &error), 0);
+		buffer.address[8191] = 1;
+		buffer_close(&buffer);
+	}
+}
+
+/* More of them than there are: the error says the command that would mend it. */
+static void test_too_few_huge_pages(void **unused)
+{
+	long page = meminfo("Hugepagesize");
+	long total = meminfo("HugePages_Total");
+	long there = meminfo("HugePages_Free") - meminfo("HugePages_Rsvd");
+	struct buffer buffer = {0};
+	struct error error = {0};
+	char wanted[160];
+
+	if (page <= 0) {
+		assert_int_equal(buffer_open(&buffer, 1, BUFFER_HUGE, -1, &error), -EOPNOTSUPP);
+		assert_contains(error.text, "no huge pages");
+		return;
+	}
+	assert_int_equal(buffer_open(&buffer, ((size_t)there + 3) * (size_t)page * 1024 - 1,
+				     BUFFER_HUGE, -1, &error),
+			 -ENOMEM);
+	snprintf(wanted, sizeof(wanted),
+		 "%ld huge pages of %ld KiB wanted, %ld free; sysctl vm.nr_hugepages=%ld",
+		 there + 3, page, there, total + 3);
+	assert_string_equal(error.text, wanted);
+	assert_null(buffer.address);
+}
+
+/* It is refused before a page is touched, which would end the process. */
+static void test_limited_huge_pages(void **unused)
+{
+	struct buffer buffer = {0};
+	struct error error = {0};
+
+	if (meminfo("Hugepagesize") <= 0)
+		return;
+	made_up = EFAULT;
+	assert_int_equal(buffer_open(&buffer, 5000, BUFFER_HUGE, -1, &error), -ENOMEM);
+	assert_string_equal(error.text, "no memory for a buffer of 5000 bytes: huge pages are "
+					"limited here, see hugetlb.*.max of the control group");
+	assert_null(buffer.address);
+	/* So say kernels that do not know it. */
+	made_up = EINVAL;
+	assert_int_equal(buffer_open(&buffer, 5000, BUFFER_HUGE, -1, &error), 0);
+	assert_int_equal(buffer.address[4999], 0);
+	buffer_close(&buffer);
+	made_up = 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_whole_zeroed_pages),
+		cmocka_unit_test(test_spare),
+		cmocka_unit_test(test_a_spare_that_does_not_fit),
+		cmocka_unit_test(test_absurd_sizes),
+		cmocka_unit_test(test_shared_pages),
+		cmocka_unit_test(test_low),
+		cmocka_unit_test(test_more_than_there_is),
+		cmocka_unit_test(test_two_at_once),
+		cmocka_unit_test(test_no_mapping),
+		cmocka_unit_test(test_numa_nodes),
+		cmocka_unit_test(test_too_few_huge_pages),
+		cmocka_unit_test(test_limited_huge_pages),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

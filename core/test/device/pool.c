@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A pool and its clients, in one process: what they are granted and write is what the server
+ * hears, and nobody reaches what is not theirs. VERBMARK_VISITS is how many clients come and
+ * go one after another (200).
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/base/random.h"
+#include "core/pool/memory_windows.h"
+#include "core/pool/server_client.h"
+#include "core/rdma/context.h"
+#include "core/test/lib/check.h"
+#include "core/test/lib/exempt.h"
+#include "core/test/lib/pooled.h"
+#include "core/verbs/device_kind.h"
+
+#define MANY  256
+#define STRAY 77
+#define TRIES 3
+/* Who ring and leave, and how often each rings. */
+#define VISITORS 20
+#define RINGS    8
+
+static const enum rdma_wait_mode polling = RDMA_POLL;
+static const enum rdma_wait_mode sleeping = RDMA_EVENT;
+
+static enum rdma_wait_mode mode(void **state)
+{
+	return *(const enum rdma_wait_mode *)*state;
+}
+
+static void test_the_example(void **state)
+{
+	struct pool_client client;
+
+	pooled_start(mode(state), 64, 0);
+	pooled_client(&client);
+	assert_int_equal(pool_client_size(&client), POOL_BYTES);
+	pooled_allocate(&client, 10000, 16);
+	pooled_ring(&client, 1000 * 16, 1);
+	/* Several times around, however the last lap ends. */
+	pooled_release(&client, client.grant.address);
+	pooled_allocate(&client, 10, 3);
+	pooled_ring(&client, 31 * 3, 2);
+	pool_client_close(&client);
+	pooled_stop();
+}
+
+static void test_refusals(void **state)
+{
+	struct pool_client one;
+	struct pool_client other;
+	uint64_t place;
+
+	pooled_start(mode(state), 64, 0);
+	pooled_client(&one);
+	pooled_client(&other);
+	pooled_refused(&one, 0, POOL_ZERO);
+	pooled_refused(&one, POOL_BYTES + 1, POOL_TOO_LARGE);
+	pooled_refused(&one, UINT64_MAX, POOL_TOO_LARGE);
+	pooled_allocate(&one, 10000, 1);
+	place = one.grant.address;
+	pooled_refused(&other, POOL_BYTES - 4 * PAGE_BYTES + 2 * PAGE_BYTES, POOL_EXHAUSTED);
+	pooled_not_freed(&other, place, POOL_NO_GRANT);
+	pooled_not_freed(&one, 0, POOL_NO_GRANT);
+	pooled_not_freed(&one, place + 1, POOL_INSIDE);
+	pooled_not_freed(&one, place + 9999, POOL_INSIDE);
+	pooled_not_freed(&one, place + 10000, POOL_NO_GRANT);
+	pooled_release(&one, place);
+	pooled_not_freed(&one, place, POOL_NO_GRANT);
+	/* After all of that both go on. */
+	pooled_allocate(&one, POOL_BYTES, 1);
+	pooled_refused(&other, 1, POOL_EXHAUSTED);
+	pooled_release(&one, one.grant.address);
+	pooled_allocate(&other, 1 << 16, 1);
+	pooled_ring(&other, 10, 3);
+	pool_client_close(&one);
+	pool_client_close(&other);
+	pooled_stop();
+}
+
+/* Counted in what is taken of the pool; the pool is large enough for all that is asked for. */
+static void test_share(void **state)
+{
+	struct pool_client one;
+	struct pool_client other;
+	uint64_t first;
+
+	pooled_start(mode(state), 64, 4 * PAGE_BYTES);
+	pooled_client(&one);
+	pooled_client(&other);
+	pooled_refused(&one, 4 * PAGE_BYTES + 1, POOL_SHARE);
+	pooled_refused(&one, POOL_BYTES + 1, POOL_TOO_LARGE);
+	pooled_allocate(&one, 1, 1);
+	first = one.grant.address;
+	pooled_refused(&one, 3 * PAGE_BYTES + 1, POOL_SHARE);
+	pooled_allocate(&one, 2 * PAGE_BYTES + 1, 1);
+	pooled_refused(&one, 1, POOL_SHARE);
+	/* Each has as much, and gets it again when it has given it back. */
+	pooled_allocate(&other, 4 * PAGE_BYTES, 1);
+	pooled_release(&one, first);
+	pooled_allocate(&one, PAGE_BYTES, 1);
+	pooled_refused(&one, 1, POOL_SHARE);
+	pooled_ring(&one, 10, 6);
+	pool_client_close(&one);
+	pool_client_close(&other);
+	pooled_stop();
+}
+
+static void test_fragments(void **state)
+{
+	static uint64_t places[POOL_BYTES / PAGE_BYTES];
+	struct pool_client client;
+
+	pooled_start(mode(state), 64, 0);
+	pooled_client(&client);
+	for (size_t i = 0; i < ARRAY_LENGTH(places); i++) {
+		pooled_allocate(&client, i % 2 ? PAGE_BYTES : 1, 0);
+		places[i] = client.grant.address;
+	}
+	pooled_refused(&client, 1, POOL_EXHAUSTED);
+	for (size_t i = 0; i < ARRAY_LENGTH(places); i += 2)
+		pooled_release(&client, places[i]);
+	/* Half of it is free, and no two pages of that are neighbours. */
+	pooled_refused(&client, PAGE_BYTES + 1, POOL_EXHAUSTED);
+	pooled_release(&client, places[1]);
+	pooled_allocate(&client, 3 * PAGE_BYTES, 1);
+	assert_int_equal(client.grant.address, places[0]);
+	pool_client_close(&client);
+	pooled_stop();
+}
+
+static int post_stray(struct pool_client *client, enum post_operation operation, uint64_t place,
+		      uint32_t rkey, uint32_t length)
+{
+	struct post_work work = {
+		.id = STRAY,
+		.remote = place,
+		.rkey = rkey,
+		.n_sges = length != 0,
+		.sges = {{(uintptr_t)client->context.buffer, length, client->context.mr->lkey}},
+	};
+	const struct post_queue *queue = context_queue(&client->context);
+
+	/* As if the client had rung itself, with a grant of which each write rings. */
+	if (operation == POST_WRITE_IMM) {
+		work.imm = ++client->rung;
+		client->written++;
+	}
+	if (operation == POST_WRITE)
+		return post_send(queue, &work, POST_WRITE, POST_CLASSIC, IBV_SEND_SIGNALED);
+	if (operation == POST_READ)
+		return post_send(queue, &work, POST_READ, POST_CLASSIC, IBV_SEND_SIGNALED);
+	return post_send(queue, &work, POST_WRITE_IMM, POST_CLASSIC, IBV_SEND_SIGNALED);
+}
+
+/* Of a stray request, whatever else comes. */
+static enum ibv_wc_status take_stray(struct pool_client *client)
+{
+	uint64_t deadline = clock_deadline(PATIENCE_MS);
+	struct ibv_wc wc = {0};
+
+	while (clock_now_ns() < deadline)
+		if (ibv_poll_cq(client->context.cq, 1, &wc) == 1 && wc.wr_id == STRAY)
+			return wc.status;
+	fail_msg("no completion");
+	return 0;
+}
+
+/*
+ * What becomes of it, of a client of its own, which may not get over it: at that place, or so
+ * far from its own grant where the key is 0. A machine that has no time gives no answer.
+ */
+static enum ibv_wc_status try_stray(enum post_operation operation, uint64_t place, uint32_t rkey,
+				    uint32_t length)
+{
+	enum ibv_wc_status status = IBV_WC_RETRY_EXC_ERR;
+
+	for (int i = 0; i < TRIES && status == IBV_WC_RETRY_EXC_ERR; i++) {
+		struct pool_client client;
+
+		pooled_client(&client);
+		pooled_allocate(&client, 10000, 1);
+		assert_int_equal(post_stray(&client, operation,
+					    rkey ? place : client.grant.address + place,
+					    rkey ? rkey : client.grant.rkey, length),
+				 0);
+		status = take_stray(&client);
+		pool_client_close(&client);
+	}
+	return status;
+}
+
+static void check_closed(uint64_t place, uint32_t rkey, uint32_t length)
+{
+	static const enum post_operation operations[] = {POST_WRITE, POST_READ, POST_WRITE_IMM};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(operations); i++)
+		assert_int_equal(try_stray(operations[i], place, rkey, length),
+				 IBV_WC_REM_ACCESS_ERR);
+}
+
+/* Of the region that is beneath its window, while nobody else is here; 0: there is no window. */
+static uint32_t key_beneath(void)
+{
+	const struct ibv_mr *mr = pooled_server.guests->grants->mr;
+
+	/* Where it has none for others it is tried with what the device calls it. */
+	return !pooled_server.grants.has_windows ? 0 : mr->rkey ? mr->rkey : mr->lkey;
+}
+
+/* With a key of its own, to where that one begins and beyond. */
+static void check_own_key(int64_t offset, uint32_t length, enum ibv_wc_status wanted)
+{
+	assert_int_equal(try_stray(POST_WRITE, (uint64_t)offset, 0, length), wanted);
+}
+
+static void test_what_is_not_theirs(void **state)
+{
+	struct pool_client owner;
+	uint64_t place;
+	uint32_t rkey;
+	uint32_t beneath;
+
+	pooled_start(mode(state), 64, 0);
+	pooled_client(&owner);
+	pooled_allocate(&owner, 10000, 2);
+	place = owner.grant.address;
+	rkey = owner.grant.rkey;
+	beneath = key_beneath();
+	/* To the byte. */
+	check_own_key(0, 10000, IBV_WC_SUCCESS);
+	check_own_key(9996, 4, IBV_WC_SUCCESS);
+	check_own_key(9997, 4, IBV_WC_REM_ACCESS_ERR);
+	check_own_key(-1, 4, IBV_WC_REM_ACCESS_ERR);
+	check_own_key(10000, 1, IBV_WC_REM_ACCESS_ERR);
+	check_own_key(0, 10001, IBV_WC_REM_ACCESS_ERR);
+	/* Another client's place, with its key and with none. */
+	check_closed(place, rkey, 4);
+	check_closed(place, rkey + 1, 4);
+	if (beneath)
+		check_closed(place, beneath, 4);
+	pooled_ring(&owner, 100, 4);
+	/* What was given back. */
+	pooled_release(&owner, place);
+	check_closed(place, rkey, 4);
+	pooled_allocate(&owner, 10000, 2);
+	pooled_ring(&owner, 100, 5);
+	assert_int_equal(post_stray(&owner, POST_WRITE, place, rkey, 4), 0);
+	assert_int_equal(take_stray(&owner), IBV_WC_REM_ACCESS_ERR);
+	pool_client_close(&owner);
+	pooled_stop();
+}
+
+/* Windows keep clients apart that have no domains; soft0 has none, and says so. */
+static void test_windows(void **state)
+{
+	struct error error = {0};
+	int code;
+
+	pooled_start(mode(state), 64, 0);
+	code = windows_check(pooled_server.device.verbs, pooled_server.device_port, &error);
+	assert_int_equal(code, kind_is_soft(&pooled_server.limits) ? -EOPNOTSUPP : 0);
+	pooled_stop();
+}
+
+/* These bytes as they are, from where no request of the client's own comes. */
+static void send_bytes(struct pool_client *client, const uint8_t *bytes, uint32_t length,
+		       unsigned int signalled)
+{
+	char *place = client->context.buffer + 256;
+	struct post_work work = {
+		.id = STRAY,
+		.n_sges = 1,
+		.sges = {{(uintptr_t)place, length, client->context.mr->lkey}},
+	};
+
+	memcpy(place, bytes, length);
+	assert_int_equal(post_send(context_queue(&client->context), &work, POST_SEND, POST_CLASSIC,
+				   signalled),
+			 0);
+}
+
+/* It is told so, by what was to be an answer. */
+static void check_malformed(const uint8_t *bytes, uint32_t length)
+{
+	struct error error = {0};
+	struct pool_client client;
+
+	pooled_client(&client);
+	send_bytes(&client, bytes, length, 0);
+	assert_int_equal(pool_client_sync(&client, &error), -EACCES);
+	assert_contains(error.text, pool_status_text(POOL_MALFORMED));
+	pool_client_close(&client);
+}
+
+static void test_what_is_malformed(void **state)
+{
+	uint8_t bytes[POOL_MESSAGE + 1] = {[3] = 9};
+	struct pool_client client;
+	struct pool_client other;
+
+	pooled_start(mode(state), 64, 0);
+	check_malformed(bytes, POOL_MESSAGE);
+	check_malformed(bytes, 1);
+	check_malformed(bytes, POOL_MESSAGE - 1);
+	bytes[3] = POOL_REQ_SYNC;
+	bytes[POOL_MESSAGE - 1] = 1;
+	check_malformed(bytes, POOL_MESSAGE);
+	/* What is longer than any message ends the connection, and that alone. */
+	pooled_client(&other);
+	pooled_allocate(&other, PAGE_BYTES, 1);
+	pooled_client(&client);
+	send_bytes(&client, bytes, POOL_MESSAGE + 1, IBV_SEND_SIGNALED);
+	assert_int_not_equal(take_stray(&client), IBV_WC_SUCCESS);
+	pooled_ring(&other, 10, 7);
+	pool_client_close(&client);
+	pool_client_close(&other);
+	pooled_stop();
+}
+
+/* Of no bytes, so that nothing but its number comes. */
+static void ring_without_a_grant(struct pool_client *client)
+{
+	struct post_work work = {.id = STRAY, .imm = 1};
+
+	assert_int_equal(
+		post_send(context_queue(&client->context), &work, POST_WRITE_IMM, POST_CLASSIC, 0),
+		0);
+}
+
+static void check_no_bell(struct pool_client *client)
+{
+	struct error error = {0};
+
+	ring_without_a_grant(client);
+	assert_int_equal(pool_client_sync(client, &error), -EACCES);
+	assert_contains(error.text, pool_status_text(POOL_NO_BELL));
+}
+
+/* What the server says unasked is told by the call after the one that it came in. */
+static void check_answers_stay(struct pool_client *client)
+{
+	struct error error = {0};
+
+	ring_without_a_grant(client);
+	pooled_allocate(client, PAGE_BYTES, 1);
+	assert_int_equal(pool_client_free(client, client->grant.address, &error), -EACCES);
+	assert_contains(error.text, pool_status_text(POOL_NO_BELL));
+	pooled_ring(client, 10, 8);
+	pooled_release(client, client->grant.address);
+}
+
+/* A number that is not the next one: nothing is read, and the client may go on. */
+static void test_out_of_turn(void **state)
+{
+	struct error error = {0};
+	struct pool_client client;
+
+	pooled_start(mode(state), 64, 0);
+	pooled_client(&client);
+	pooled_allocate(&client, PAGE_BYTES, 1);
+	pooled_ring(&client, 10, 3);
+	for (uint32_t last = 8; last <= 10; last++) {
+		client.rung = last;
+		assert_int_equal(post_stray(&client, POST_WRITE_IMM, client.grant.address,
+					    client.grant.rkey, 4),
+				 0);
+		/* 9 and 10 were before, and 11 is next. */
+		assert_int_equal(pool_client_sync(&client, &error), last == 10 ? 0 : -EACCES);
+	}
+	assert_contains(error.text, pool_status_text(POOL_OUT_OF_TURN));
+	assert_int_equal(pooled_count(POOL_RUNG), 11);
+	client.rung = 99;
+	assert_int_equal(
+		post_stray(&client, POST_WRITE_IMM, client.grant.address, client.grant.rkey, 4), 0);
+	assert_int_equal(pool_client_sync(&client, &error), -EACCES);
+	assert_int_equal(pooled_count(POOL_RUNG), 11);
+	client.rung = 11;
+	client.written = 11;
+	pooled_ring(&client, 10, 4);
+	pool_client_close(&client);
+	pooled_stop();
+}
+
+/* A doorbell without a grant, or with one that has no room for a value. */
+static void test_what_is_none(void **state)
+{
+	struct error error = {0};
+	struct pool_client client;
+
+	pooled_start(mode(state), 64, 0);
+	pooled_client(&client);
+	check_no_bell(&client);
+	check_answers_stay(&client);
+	pool_client_close(&client);
+	pooled_client(&client);
+	pooled_allocate(&client, 3, 1);
+	assert_int_equal(pool_client_write(&client, 1, &error), -EINVAL);
+	check_no_bell(&client);
+	pool_client_close(&client);
+	pooled_stop();
+}
+
+static void test_many(void **state)
+{
+	static struct pool_client clients[MANY];
+
+	pooled_start(mode(state), 1024, 0);
+	for (size_t i = 0; i < MANY; i++) {
+		pooled_client(&clients[i]);
+		pooled_allocate(&clients[i], 1 + i * 40, 4);
+	}
+	for (size_t i = 1; i < MANY; i++)
+		pooled_ring(&clients[i], 8, i);
+	assert_int_equal(pooled_count(POOL_DENIED), 0);
+	/* In an order of its own. */
+	for (size_t i = 0; i < MANY; i++)
+		pool_client_close(&clients[i * 77 % MANY]);
+	pooled_stop();
+}
+
+/* Who left a moment ago may have his memory still: the server hears of that by and by. */
+static void allocate_by_and_by(struct pool_client *client, uint64_t size)
+{
+	struct error error = {0};
+	int code = pool_client_alloc(client, size, 1, &error);
+
+	for (int i = 0; i < 500 && code && client->answer.status == POOL_EXHAUSTED; i++) {
+		usleep(10000);
+		error = (struct error){0};
+		code = pool_client_alloc(client, size, 1, &error);
+	}
+	if (code)
+		fail_msg("%s", error.text);
+}
+
+static void test_visits(void **state)
+{
+	const char *asked = getenv("VERBMARK_VISITS");
+	unsigned int visits = asked ? (unsigned int)atoi(asked) : 200;
+
+	pooled_start(mode(state), 64, 0);
+	for (unsigned int i = 0; i < visits; i++) {
+		struct pool_client client;
+
+		pooled_client(&client);
+		allocate_by_and_by(&client, 1 + random_mix(i) % (1 << 16));
+		/* Some leave as they are, some give back before. */
+		if (i % 3 == 1)
+			pooled_release(&client, client.grant.address);
+		pool_client_close(&client);
+	}
+	pooled_stop();
+}
+
+/*
+ * More come at once than the server takes: the device says that receives run low, and what
+ * was kept back is posted; nothing is lost, and nobody fails.
+ */
+static void test_low_water(void **state)
+{
+	struct pool_client clients[8];
+
+	pooled_start(mode(state), 16, 0);
+	for (size_t i = 0; i < ARRAY_LENGTH(clients); i++) {
+		pooled_client(&clients[i]);
+		pooled_allocate(&clients[i], PAGE_BYTES, 1);
+	}
+	/* The server is kept from going on with the first one. */
+	pooled_hold();
+	for (size_t i = 0; i < 2 * ARRAY_LENGTH(clients); i++) {
+		struct pool_client *client = &clients[i / 2];
+
+		assert_int_equal(post_stray(client, POST_WRITE_IMM, client->grant.address,
+					    client->grant.rkey, 4),
+				 0);
+	}
+	usleep(200000);
+	pooled_let_go();
+	for (size_t i = 0; i < 2 * ARRAY_LENGTH(clients); i++)
+		assert_int_equal(take_stray(&clients[i / 2]), IBV_WC_SUCCESS);
+	pooled_wait_for(POOL_RUNG, 2 * ARRAY_LENGTH(clients));
+	for (size_t i = 0; i < ARRAY_LENGTH(clients); i++) {
+		pooled_ring(&clients[i], 10, i);
+		pool_client_close(&clients[i]);
+	}
+	pooled_wait_for(POOL_WENT, ARRAY_LENGTH(clients));
+	assert_true(pooled_server.mailbox.n_low > 0);
+	pooled_stop();
+}
+
+/* Who leaves without a word more has rung all the same, once it knows that it has. */
+static void test_who_rings_and_leaves(void **state)
+{
+	pooled_start(mode(state), 64, 0);
+	for (unsigned int i = 0; i < VISITORS; i++) {
+		struct pool_client client;
+
+		pooled_client(&client);
+		pooled_allocate(&client, PAGE_BYTES, 1);
+		for (unsigned int j = 0; j < RINGS; j++)
+			assert_int_equal(post_stray(&client, POST_WRITE_IMM, client.grant.address,
+						    client.grant.rkey, 4),
+					 0);
+		for (unsigned int j = 0; j < RINGS; j++)
+			assert_int_equal(take_stray(&client), IBV_WC_SUCCESS);
+		pool_client_close(&client);
+	}
+	pooled_wait_for(POOL_WENT, VISITORS);
+	assert_int_equal(pooled_count(POOL_RUNG), VISITORS * RINGS);
+	pooled_stop();
+}
+
+/* Only what is said counts: who calls, and takes no answers, is sent away. */
+static void test_who_takes_no_answers(void **state)
+{
+	struct pool_client other;
+	struct pool_client client;
+
+	pooled_start(mode(state), 64, 0);
+	pooled_client(&client);
+	pooled_client(&other);
+	pooled_allocate(&other, PAGE_BYTES, 1);
+	for (int i = 0; i < 40; i++)
+		if (post_stray(&client, POST_WRITE_IMM, 0, 0, 0))
+			break;
+	pooled_wait_for(POOL_WENT, 1);
+	pooled_ring(&other, 10, 6);
+	pool_client_close(&client);
+	pool_client_close(&other);
+	pooled_stop();
+}
+
+#define WITH(test, how)                                                                   \
+	{                                                                                 \
+		.name = #test " " #how, .test_func = (test), .teardown_func = pooled_end, \
+		.initial_state = (void *)(uintptr_t) & (how)                              \
+	}
+
+int main(void)
+{
+	struct CMUnitTest tests[] = {
+		WITH(test_the_example, polling),
+		WITH(test_the_example, sleeping),
+		WITH(test_refusals, polling),
+		WITH(test_refusals, sleeping),
+		WITH(test_share, polling),
+		WITH(test_share, sleeping),
+		WITH(test_fragments, sleeping),
+		WITH(test_what_is_not_theirs, polling),
+		WITH(test_what_is_not_theirs, sleeping),
+		WITH(test_windows, sleeping),
+		WITH(test_what_is_malformed, polling),
+		WITH(test_what_is_malformed, sleeping),
+		WITH(test_out_of_turn, polling),
+		WITH(test_out_of_turn, sleeping),
+		WITH(test_what_is_none, polling),
+		WITH(test_what_is_none, sleeping),
+		WITH(test_many, polling),
+		WITH(test_many, sleeping),
+		WITH(test_visits, sleeping),
+		WITH(test_low_water, polling),
+		WITH(test_low_water, sleeping),
+		WITH(test_who_takes_no_answers, sleeping),
+		WITH(test_who_rings_and_leaves, polling),
+		WITH(test_who_rings_and_leaves, sleeping),
+	};
+	int left = exempt(tests, ARRAY_LENGTH(tests));
+
+	if (left < 0)
+		return 1;
+	return _cmocka_run_group_tests("rxe_pool", tests, (size_t)left, NULL, NULL);
+}

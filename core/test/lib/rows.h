@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests on a device are rows of a table. A program that has several files has a table in
+ * each, and runs them all as one group: TAP has one plan, and to start a program costs
+ * the start of a machine.
+ */
+#ifndef CORE_TEST_ROWS_H
+#define CORE_TEST_ROWS_H
+
+#include "core/test/lib/agent.h"
+#include "core/test/lib/spare.h"
+
+#define ALONE(test) cmocka_unit_test_teardown(test, agents_end)
+/* The test finds how it is to be done in its state, and in its name. */
+#define WITH(test, how)                                                                   \
+	{                                                                                 \
+		.name = #test " " #how, .test_func = (test), .teardown_func = agents_end, \
+		.initial_state = (void *)(uintptr_t) & (how)                              \
+	}
+/* The same, and with a device to be taken away. */
+#define SPARE(test, how)                                                                    \
+	{                                                                                   \
+		.name = #test " " #how, .test_func = (test), .setup_func = spare_make,      \
+		.teardown_func = spare_remove, .initial_state = (void *)(uintptr_t) & (how) \
+	}
+
+struct rows {
+	const struct CMUnitTest *tests;
+	size_t n;
+};
+
+#define ROWS(array)                          \
+	{                                    \
+		(array), ARRAY_LENGTH(array) \
+	}
+
+/* Of rxe_operations. */
+extern const struct rows rows_contexts;
+extern const struct rows rows_waits;
+
+/* Of rxe_failures. */
+extern const struct rows rows_deaths;
+extern const struct rows rows_strangers;
+extern const struct rows rows_removals;
+
+/* Runs n tables in their order. Returns what cmocka_run_group_tests does. */
+int rows_run(const struct rows *tables, size_t n, CMFixtureFunction setup);
+
+#endif

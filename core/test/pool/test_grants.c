@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* What becomes of regions that refuse to go, as of a device that is made up. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/pool/grants.h"
+#include "core/test/lib/check.h"
+
+#define PAGE ((size_t)4096)
+
+static struct {
+	int n_regions;
+	int n_domains; /* that were let go */
+	bool refuses;
+} device;
+
+static struct ibv_mr *make(struct ibv_pd *pd, void *address, size_t length)
+{
+	struct ibv_mr *mr = calloc(1, sizeof(*mr));
+
+	assert_non_null(mr);
+	*mr = (struct ibv_mr){.pd = pd, .addr = address, .length = length};
+	device.n_regions++;
+	return mr;
+}
+
+#undef ibv_reg_mr
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int access)
+{
+	return make(pd, address, length);
+}
+
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, size_t length, uint64_t iova,
+				unsigned int access)
+{
+	return make(pd, address, length);
+}
+
+int ibv_dereg_mr(struct ibv_mr *mr)
+{
+	if (device.refuses)
+		return EBUSY;
+	free(mr);
+	device.n_regions--;
+	return 0;
+}
+
+int ibv_dealloc_pd(struct ibv_pd *pd)
+{
+	if (device.n_regions)
+		return EBUSY;
+	device.n_domains++;
+	return 0;
+}
+
+static enum pool_status take(struct grants *grants, uint64_t size, struct grant **grant)
+{
+	static struct ibv_pd pd;
+
+	return grants_take(grants, &pd, &(struct pool_message){.size = size}, UINT64_MAX, grant);
+}
+
+static void open_all(struct grants *grants, struct buffer *buffer)
+{
+	struct error error = {0};
+
+	device.n_regions = device.n_domains = 0;
+	device.refuses = false;
+	*buffer = (struct buffer){
+		.address = aligned_alloc(PAGE, 2 * PAGE), .mapped = 2 * PAGE, .page = PAGE};
+	assert_non_null(buffer->address);
+	assert_int_equal(grants_open(grants, buffer, &error), 0);
+}
+
+/* Its memory is granted again as soon as it goes, and its domain goes with the last one. */
+static void test_regions_that_refuse_for_a_while(void **unused)
+{
+	struct grants grants;
+	struct buffer buffer;
+	struct grant *one;
+	struct grant *two;
+
+	open_all(&grants, &buffer);
+	assert_int_equal(take(&grants, PAGE, &one), POOL_OK);
+	assert_int_equal(take(&grants, PAGE, &two), POOL_OK);
+	device.refuses = true;
+	assert_int_equal(grants_leave(&grants, one), -EBUSY);
+	assert_int_equal(grants_leave(&grants, two), -EBUSY);
+	assert_int_equal(take(&grants, PAGE, &one), POOL_EXHAUSTED);
+	device.refuses = false;
+	assert_int_equal(take(&grants, 2 * PAGE, &one), POOL_OK);
+	assert_int_equal(device.n_regions, 1);
+	assert_int_equal(device.n_domains, 1);
+	assert_int_equal(grants_leave(&grants, one), 0);
+	assert_int_equal(grants.count, 0);
+	grants_close(&grants);
+	free(buffer.address);
+}
+
+static void test_regions_that_go_at_the_end(void **unused)
+{
+	struct grants grants;
+	struct buffer buffer;
+	struct grant *one;
+
+	open_all(&grants, &buffer);
+	assert_int_equal(take(&grants, 2 * PAGE, &one), POOL_OK);
+	device.refuses = true;
+	assert_int_equal(grants_leave(&grants, one), -EBUSY);
+	device.refuses = false;
+	grants_close(&grants);
+	assert_int_equal(device.n_regions, 0);
+	assert_int_equal(device.n_domains, 1);
+	free(buffer.address);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_regions_that_refuse_for_a_while),
+		cmocka_unit_test(test_regions_that_go_at_the_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,598 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/base/compiler.h"
+#include "core/soft/time.h"
+#include "core/test/soft/stage.h"
+
+enum {
+	NOTHING = -1,
+	RECEIVE_ID = 21,
+	SEND_ID = 22,
+	PAGE = 4096,
+};
+
+/*
+ * IBTA specification, 9.9 and 11.6.2: what a fault of a request, or of the target,
+ * gives at both ends of a reliable connection. Where there is no completion at the
+ * target there is an event.
+ */
+static const struct fault {
+	const char *name;
+	enum ibv_wr_opcode opcode;
+	uint32_t length;
+	uint32_t receive;     /* posted at the target; 0: none */
+	unsigned int access;  /* of the target; 0: all */
+	int64_t remote_shift; /* of the address, from the beginning of the target's half */
+	uint32_t spoil_rkey;
+	uint32_t spoil_lkey;
+	bool no_reads;
+	int here;
+	int there;
+	int event;
+} faults[] = {
+	{.name = "a key that is none here",
+	 .opcode = IBV_WR_SEND,
+	 .length = 8,
+	 .receive = 64,
+	 .spoil_lkey = 1,
+	 .here = IBV_WC_LOC_PROT_ERR,
+	 .there = NOTHING,
+	 .event = NOTHING},
+	{.name = "a message longer than the receive",
+	 .opcode = IBV_WR_SEND,
+	 .length = 65,
+	 .receive = 64,
+	 .here = IBV_WC_REM_INV_REQ_ERR,
+	 .there = IBV_WC_LOC_LEN_ERR,
+	 .event = NOTHING},
+	{.name = "a key that is none there",
+	 .opcode = IBV_WR_RDMA_WRITE,
+	 .length = 8,
+	 .spoil_rkey = 1,
+	 .here = IBV_WC_REM_ACCESS_ERR,
+	 .there = NOTHING,
+	 .event = IBV_EVENT_QP_ACCESS_ERR},
+	{.name = "a number of a region that is none there",
+	 .opcode = IBV_WR_RDMA_READ,
+	 .length = 8,
+	 .spoil_rkey = 1 << 20,
+	 .here = IBV_WC_REM_ACCESS_ERR,
+	 .there = NOTHING,
+	 .event = IBV_EVENT_QP_ACCESS_ERR},
+	{.name = "one byte behind the end",
+	 .opcode = IBV_WR_RDMA_WRITE,
+	 .length = 8,
+	 .remote_shift = STAGE_HALF - 7,
+	 .here = IBV_WC_REM_ACCESS_ERR,
+	 .there = NOTHING,
+	 .event = IBV_EVENT_QP_ACCESS_ERR},
+	{.name = "one byte in front of the beginning",
+	 .opcode = IBV_WR_RDMA_READ,
+	 .length = 8,
+	 .remote_shift = -STAGE_HALF - 1,
+	 .here = IBV_WC_REM_ACCESS_ERR,
+	 .there = NOTHING,
+	 .event = IBV_EVENT_QP_ACCESS_ERR},
+	{.name = "the end of all addresses",
+	 .opcode = IBV_WR_RDMA_WRITE,
+	 .length = STAGE_HALF,
+	 .remote_shift = INT64_MAX,
+	 .here = IBV_WC_REM_ACCESS_ERR,
+	 .there = NOTHING,
+	 .event = IBV_EVENT_QP_ACCESS_ERR},
+	{.name = "a queue pair without writing",
+	 .opcode = IBV_WR_RDMA_WRITE,
+	 .length = 8,
+	 .access = IBV_ACCESS_REMOTE_READ,
+	 .here = IBV_WC_REM_INV_REQ_ERR,
+	 .there = NOTHING,
+	 .event = IBV_EVENT_QP_REQ_ERR},
+	{.name = "a queue pair without writing, nothing to write",
+	 .opcode = IBV_WR_RDMA_WRITE,
+	 .length = 0,
+	 .access = IBV_ACCESS_REMOTE_READ,
+	 .here = IBV_WC_REM_INV_REQ_ERR,
+	 .there = NOTHING,
+	 .event = IBV_EVENT_QP_REQ_ERR},
+	{.name = "a queue pair without reading",
+	 .opcode = IBV_WR_RDMA_READ,
+	 .length = 8,
+	 .access = IBV_ACCESS_REMOTE_WRITE,
+	 .here = IBV_WC_REM_INV_REQ_ERR,
+	 .there = NOTHING,
+	 .event = IBV_EVENT_QP_REQ_ERR},
+	{.name = "a queue pair without atomics",
+	 .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+	 .length = 8,
+	 .access = IBV_ACCESS_REMOTE_WRITE,
+	 .here = IBV_WC_REM_INV_REQ_ERR,
+	 .there = NOTHING,
+	 .event = IBV_EVENT_QP_REQ_ERR},
+	{.name = "an atomic on an odd address",
+	 .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+	 .length = 8,
+	 .remote_shift = 4,
+	 .here = IBV_WC_REM_INV_REQ_ERR,
+	 .there = NOTHING,
+	 .event = IBV_EVENT_QP_REQ_ERR},
+	{.name = "an atomic of four bytes",
+	 .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+	 .length = 4,
+	 .here = IBV_WC_LOC_LEN_ERR,
+	 .there = NOTHING,
+	 .event = NOTHING},
+	{.name = "a reading that is not granted",
+	 .opcode = IBV_WR_RDMA_READ,
+	 .length = 8,
+	 .no_reads = true,
+	 .here = IBV_WC_REM_INV_REQ_ERR,
+	 .there = NOTHING,
+	 .event = IBV_EVENT_QP_REQ_ERR},
+	{.name = "a write with immediate and a wrong key",
+	 .opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+	 .length = 8,
+	 .receive = 64,
+	 .spoil_rkey = 1,
+	 .here = IBV_WC_REM_ACCESS_ERR,
+	 .there = IBV_WC_WR_FLUSH_ERR,
+	 .event = IBV_EVENT_QP_ACCESS_ERR},
+	{.name = "no receive",
+	 .opcode = IBV_WR_SEND,
+	 .length = 8,
+	 .here = IBV_WC_RNR_RETRY_EXC_ERR,
+	 .there = NOTHING,
+	 .event = NOTHING					},
+};
+
+static struct ibv_send_wr request(const struct stage *stage, const struct fault *fault)
+{
+	uint64_t address = (uintptr_t)stage->end[1].buffer + (uint64_t)fault->remote_shift;
+	uint32_t key = stage->mr->rkey ^ fault->spoil_rkey;
+	struct ibv_send_wr wr = {.wr_id = SEND_ID, .opcode = fault->opcode};
+
+	if (fault->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		wr.wr.atomic.remote_addr = address;
+		wr.wr.atomic.rkey = key;
+	} else {
+		wr.wr.rdma.remote_addr = address;
+		wr.wr.rdma.rkey = key;
+	}
+	return wr;
+}
+
+static void check_target(struct stage *stage, const struct fault *fault)
+{
+	if (fault->there != NOTHING) {
+		struct ibv_wc wc = stage_await(stage->end[1].cq);
+
+		assert_int_equal(wc.status, fault->there);
+		assert_int_equal(wc.wr_id, RECEIVE_ID);
+	} else if (!fault->receive) {
+		assert_true(stage_is_empty(stage->end[1].cq));
+	}
+	if (fault->event != NOTHING)
+		assert_int_equal(stage_await_event(stage), fault->event);
+}
+
+static void check_fault(const struct fault *fault)
+{
+	struct stage stage;
+	struct ibv_send_wr wr;
+	struct ibv_wc wc;
+
+	print_message("# %s\n", fault->name);
+	stage_open(&stage,
+		   &(struct stage_ways){.access = fault->access, .no_reads = fault->no_reads});
+	if (fault->receive)
+		stage_receive(&stage, fault->receive, RECEIVE_ID);
+	wr = request(&stage, fault);
+	stage.mr->lkey ^= fault->spoil_lkey;
+	assert_int_equal(stage_post(&stage, &wr, fault->length), 0);
+	stage.mr->lkey ^= fault->spoil_lkey;
+	/* Not signalled: errors are told all the same. */
+	wc = stage_await(stage.end[0].cq);
+	assert_int_equal(wc.status, fault->here);
+	assert_int_equal(wc.wr_id, SEND_ID);
+	assert_int_equal(stage_state(stage.end[0].qp), IBV_QPS_ERR);
+	check_target(&stage, fault);
+	/* What comes later is flushed. */
+	wr = (struct ibv_send_wr){.wr_id = SEND_ID + 1, .opcode = IBV_WR_SEND};
+	assert_int_equal(stage_post(&stage, &wr, 8), 0);
+	wc = stage_await(stage.end[0].cq);
+	assert_int_equal(wc.status, IBV_WC_WR_FLUSH_ERR);
+	assert_int_equal(wc.wr_id, SEND_ID + 1);
+	stage_close(&stage);
+}
+
+static void test_faults(void **unused)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(faults); i++)
+		check_fault(&faults[i]);
+}
+
+static void test_domains_are_kept_apart(void **unused)
+{
+	struct stage stage;
+	struct ibv_pd *other;
+	struct ibv_mr *mr;
+	struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE};
+
+	stage_open(&stage, &(struct stage_ways){0});
+	other = ibv_alloc_pd(stage.context);
+	mr = ibv_reg_mr(other, stage.end[1].buffer, 64,
+			IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	assert_non_null(mr);
+	assert_int_equal(ibv_dealloc_pd(other), EBUSY);
+	wr.wr.rdma.remote_addr = (uintptr_t)stage.end[1].buffer;
+	wr.wr.rdma.rkey = mr->rkey;
+	assert_int_equal(stage_post(&stage, &wr, 8), 0);
+	assert_int_equal(stage_await(stage.end[0].cq).status, IBV_WC_REM_ACCESS_ERR);
+	assert_int_equal(ibv_dereg_mr(mr), 0);
+	assert_int_equal(ibv_dealloc_pd(other), 0);
+	stage_close(&stage);
+}
+
+/* The key of a region that is gone opens nothing, also not its successor's memory. */
+static void test_a_region_that_is_gone(void **unused)
+{
+	struct stage stage;
+	struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE};
+	struct ibv_mr *mr;
+
+	stage_open(&stage, &(struct stage_ways){0});
+	mr = ibv_reg_mr(stage.pd, stage.end[1].buffer, 64,
+			IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	assert_non_null(mr);
+	wr.wr.rdma.remote_addr = (uintptr_t)stage.end[1].buffer;
+	wr.wr.rdma.rkey = mr->rkey;
+	assert_int_equal(ibv_dereg_mr(mr), 0);
+	assert_int_equal(stage_post(&stage, &wr, 8), 0);
+	assert_int_equal(stage_await(stage.end[0].cq).status, IBV_WC_REM_ACCESS_ERR);
+	stage_close(&stage);
+}
+
+/* Where the other end is not connected, nothing answers: 3 times 1.05 ms. */
+static void test_silence(void **unused)
+{
+	struct stage_ways ways = {.is_apart = true, .timeout = 8, .retry_cnt = 2};
+	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .wr_id = 1};
+	struct stage stage;
+	union ibv_gid gid;
+	uint64_t start_ns;
+
+	stage_open(&stage, &ways);
+	assert_int_equal(ibv_query_gid(stage.context, 1, 0, &gid), 0);
+	stage_connect(stage.end[0].qp, &gid, stage.end[1].qp->qp_num, &ways);
+	start_ns = soft_time_ns();
+	assert_int_equal(stage_post(&stage, &wr, 8), 0);
+	wr.wr_id = 2;
+	assert_int_equal(stage_post(&stage, &wr, 8), 0);
+	assert_int_equal(stage_await(stage.end[0].cq).status, IBV_WC_RETRY_EXC_ERR);
+	assert_true(soft_time_ns() - start_ns >= 3 * UINT64_C(4096) * 256);
+	assert_int_equal(stage_await(stage.end[0].cq).status, IBV_WC_WR_FLUSH_ERR);
+	stage_close(&stage);
+}
+
+/* A GID that is none of the other end's leads nowhere. */
+static void test_a_foreign_gid(void **unused)
+{
+	struct stage_ways ways = {.is_apart = true};
+	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND};
+	struct stage stage;
+	union ibv_gid gid;
+	union ibv_gid foreign = {
+		.raw = {0x20, 0x01, 0x0d, 0xb8, [15] = 9}
+        };
+
+	stage_open(&stage, &ways);
+	assert_int_equal(ibv_query_gid(stage.context, 1, 0, &gid), 0);
+	stage_connect(stage.end[0].qp, &foreign, stage.end[1].qp->qp_num, &ways);
+	stage_connect(stage.end[1].qp, &gid, stage.end[0].qp->qp_num, &ways);
+	stage_receive(&stage, 64, 0);
+	assert_int_equal(stage_post(&stage, &wr, 8), 0);
+	assert_int_equal(stage_await(stage.end[0].cq).status, IBV_WC_RETRY_EXC_ERR);
+	stage_close(&stage);
+}
+
+/* What waits for a receive is sent when there is one, in order, without the sender. */
+static void test_waiting_for_a_receive(void **unused)
+{
+	struct stage stage;
+
+	stage_open(&stage, &(struct stage_ways){.rnr_retry = 7});
+	for (uint64_t i = 0; i < 3; i++) {
+		struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
+
+		wr.wr_id = i;
+		memset(stage.end[0].buffer, (int)i + 1, 8);
+		assert_int_equal(stage_post(&stage, &wr, 8 + (uint32_t)i), 0);
+	}
+	assert_true(stage_is_empty(stage.end[0].cq));
+	for (uint64_t i = 0; i < 3; i++)
+		stage_receive(&stage, 64, i);
+	for (uint64_t i = 0; i < 3; i++) {
+		struct ibv_wc wc = stage_await(stage.end[1].cq);
+
+		assert_int_equal(wc.wr_id, i);
+		assert_int_equal(wc.byte_len, 8 + i);
+		assert_int_equal(stage_await(stage.end[0].cq).wr_id, i);
+	}
+	stage_close(&stage);
+}
+
+/* Who polls while he puts the next ones together does not wait for himself. */
+static void test_polls_between_start_and_end(void **unused)
+{
+	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_qp_ex *qp;
+	struct stage stage;
+
+	stage_open(&stage, &(struct stage_ways){.rnr_retry = 7});
+	qp = ibv_qp_to_qp_ex(stage.end[0].qp);
+	assert_int_equal(stage_post(&stage, &wr, 8), 0);
+	alarm(20);
+	for (int i = 0; i < 300; i++) {
+		ibv_wr_start(qp);
+		for (int polls = 0; polls < 300; polls++)
+			assert_true(stage_is_empty(stage.end[0].cq));
+		ibv_wr_abort(qp);
+	}
+	alarm(0);
+	stage_receive(&stage, 8, 0);
+	assert_int_equal(stage_await(stage.end[0].cq).status, IBV_WC_SUCCESS);
+	stage_close(&stage);
+}
+
+static void test_flush(void **unused)
+{
+	struct ibv_qp_attr error = {.qp_state = IBV_QPS_ERR};
+	struct stage stage;
+
+	stage_open(&stage, &(struct stage_ways){.rnr_retry = 7});
+	for (uint64_t i = 0; i < 3; i++) {
+		struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .wr_id = i};
+
+		assert_int_equal(stage_post(&stage, &wr, 8), 0);
+	}
+	assert_int_equal(ibv_modify_qp(stage.end[0].qp, &error, IBV_QP_STATE), 0);
+	for (uint64_t i = 0; i < 3; i++) {
+		struct ibv_wc wc = stage_await(stage.end[0].cq);
+
+		assert_int_equal(wc.status, IBV_WC_WR_FLUSH_ERR);
+		assert_int_equal(wc.wr_id, i);
+	}
+	stage_receive(&stage, 64, 5);
+	assert_int_equal(ibv_modify_qp(stage.end[1].qp, &error, IBV_QP_STATE), 0);
+	stage_receive(&stage, 64, 6);
+	for (uint64_t i = 5; i < 7; i++) {
+		struct ibv_wc wc = stage_await(stage.end[1].cq);
+
+		assert_int_equal(wc.status, IBV_WC_WR_FLUSH_ERR);
+		assert_int_equal(wc.opcode, IBV_WC_RECV);
+		assert_int_equal(wc.wr_id, i);
+	}
+	stage_close(&stage);
+}
+
+/*
+ * A queue that overruns says so once, and who completes to it stops (ibv_get_async_event(3),
+ * IBTA specification, 10.10.2.4); what it holds stays good.
+ */
+static void test_overrun(void **unused)
+{
+	struct stage stage;
+
+	stage_open(&stage, &(struct stage_ways){.cqe = 4});
+	for (uint64_t i = 0; i < 6; i++) {
+		struct ibv_send_wr wr = {.opcode = IBV_WR_SEND};
+
+		stage_receive(&stage, 64, i);
+		assert_int_equal(stage_post(&stage, &wr, 8), 0);
+	}
+	assert_int_equal(stage_await_event(&stage), IBV_EVENT_CQ_ERR);
+	assert_int_equal(stage_await_event(&stage), IBV_EVENT_QP_FATAL);
+	assert_int_equal(stage_state(stage.end[1].qp), IBV_QPS_ERR);
+	for (uint64_t i = 0; i < 4; i++)
+		assert_int_equal(stage_await(stage.end[1].cq).wr_id, i);
+	assert_true(stage_is_empty(stage.end[1].cq));
+	stage_close(&stage);
+}
+
+/* An unreliable one that fails goes on receiving, and can be mended. */
+static void test_unreliable_ones(void **unused)
+{
+	struct ibv_qp_attr mended = {.qp_state = IBV_QPS_RTS};
+	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
+	struct stage stage;
+
+	stage_open(&stage, &(struct stage_ways){.type = IBV_QPT_UC});
+	/* Nobody has a receive: it is lost. */
+	assert_int_equal(stage_post(&stage, &wr, 8), 0);
+	assert_int_equal(stage_await(stage.end[0].cq).status, IBV_WC_SUCCESS);
+	wr.opcode = IBV_WR_RDMA_WRITE;
+	wr.wr.rdma.rkey = stage.mr->rkey + 1;
+	wr.sg_list = NULL;
+	assert_int_equal(stage_post(&stage, &wr, 8), 0);
+	assert_int_equal(stage_await(stage.end[0].cq).status, IBV_WC_SUCCESS);
+	assert_int_equal(stage_state(stage.end[1].qp), IBV_QPS_RTS);
+	stage.mr->lkey++;
+	wr.sg_list = NULL;
+	assert_int_equal(stage_post(&stage, &wr, 8), 0);
+	stage.mr->lkey--;
+	assert_int_equal(stage_await(stage.end[0].cq).status, IBV_WC_LOC_PROT_ERR);
+	assert_int_equal(stage_state(stage.end[0].qp), IBV_QPS_SQE);
+	assert_int_equal(ibv_modify_qp(stage.end[0].qp, &mended, IBV_QP_STATE), 0);
+	stage_receive(&stage, 64, 0);
+	wr = (struct ibv_send_wr){.opcode = IBV_WR_SEND};
+	assert_int_equal(stage_post(&stage, &wr, 8), 0);
+	assert_int_equal(stage_await(stage.end[1].cq).status, IBV_WC_SUCCESS);
+	wr = (struct ibv_send_wr){.opcode = IBV_WR_RDMA_READ};
+	assert_int_equal(stage_post(&stage, &wr, 8), EINVAL);
+	stage_close(&stage);
+}
+
+static void test_what_is_refused_at_once(void **unused)
+{
+	struct stage_ways ways = {.is_apart = true};
+	struct ibv_qp_attr rts = {.qp_state = IBV_QPS_RTS};
+	struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT, .port_num = 2};
+	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND};
+	struct ibv_ah_attr no_gid = {.port_num = 1, .dlid = 1};
+	struct stage stage;
+
+	stage_open(&stage, &ways);
+	assert_int_equal(stage_post(&stage, &wr, 8), EINVAL);
+	assert_int_equal(ibv_modify_qp(stage.end[0].qp, &rts, IBV_QP_STATE), EINVAL);
+	assert_int_equal(
+		ibv_modify_qp(stage.end[0].qp, &init,
+			      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
+		EINVAL);
+	init.port_num = 1;
+	assert_int_equal(ibv_modify_qp(stage.end[0].qp, &init, IBV_QP_STATE | IBV_QP_PORT), EINVAL);
+	assert_null(ibv_create_ah(stage.pd, &no_gid));
+	assert_null(ibv_reg_mr(stage.pd, stage.buffer, 8, IBV_ACCESS_REMOTE_WRITE));
+	assert_int_equal(errno, EINVAL);
+	assert_null(ibv_reg_mr(stage.pd, NULL, 8, 0));
+	assert_int_equal(errno, EFAULT);
+	assert_null(ibv_reg_mr_iova(stage.pd, stage.buffer, 8, UINT64_MAX - 6, 0));
+	assert_int_equal(errno, EINVAL);
+	assert_null(ibv_create_cq(stage.context, 0, NULL, NULL, 0));
+	assert_int_equal(ibv_destroy_cq(stage.end[0].cq), EBUSY);
+	assert_int_equal(ibv_destroy_comp_channel(stage.channel), EBUSY);
+	assert_int_equal(ibv_dealloc_pd(stage.pd), EBUSY);
+	stage_close(&stage);
+}
+
+static void check_registration(struct stage *stage, unsigned char *memory, int access, int error)
+{
+	struct ibv_mr *mr = ibv_reg_mr(stage->pd, memory, 3 * PAGE - 2, access);
+
+	if (!error) {
+		assert_non_null(mr);
+		assert_int_equal(ibv_dereg_mr(mr), 0);
+		return;
+	}
+	assert_null(mr);
+	assert_int_equal(errno, error);
+}
+
+/* ib_check_mr_access() and ib_umem_get() of the kernel: what it says to the same. */
+static void test_memory_that_is_the_programs(void **unused)
+{
+	static const struct {
+		int first;
+		int middle;
+		int access;
+		int error;
+	} cases[] = {
+		{PROT_READ | PROT_WRITE, PROT_READ | PROT_WRITE, IBV_ACCESS_LOCAL_WRITE, 0         },
+		{PROT_READ,              PROT_READ,              0,                      0         },
+		{PROT_READ,              PROT_READ,              IBV_ACCESS_REMOTE_READ, 0         },
+		{PROT_READ,              PROT_READ,              IBV_ACCESS_LOCAL_WRITE, EFAULT    },
+		{PROT_READ | PROT_WRITE, PROT_READ,              IBV_ACCESS_LOCAL_WRITE, EFAULT    },
+		{PROT_READ | PROT_WRITE, PROT_READ,              0,                      0         },
+		{PROT_NONE,              PROT_READ,              0,                      EFAULT    },
+		{PROT_READ | PROT_WRITE, PROT_NONE,              0,                      EFAULT    },
+		{PROT_READ | PROT_WRITE, PROT_READ | PROT_WRITE, 1 << 8,                 EOPNOTSUPP},
+		{PROT_READ | PROT_WRITE, PROT_READ | PROT_WRITE, 1 << 9,                 EOPNOTSUPP},
+		{PROT_READ | PROT_WRITE, PROT_READ | PROT_WRITE, 1 << 10,                EINVAL    },
+		{PROT_READ | PROT_WRITE, PROT_READ | PROT_WRITE, 1 << 20,                0         },
+	};
+	struct stage stage;
+	unsigned char *memory =
+		mmap(NULL, (size_t)3 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_true(memory != MAP_FAILED);
+	stage_open(&stage, &(struct stage_ways){0});
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		assert_int_equal(mprotect(memory, (size_t)3 * PAGE, cases[i].first), 0);
+		assert_int_equal(mprotect(memory + PAGE, PAGE, cases[i].middle), 0);
+		check_registration(&stage, memory + 1, cases[i].access, cases[i].error);
+	}
+	munmap(memory + PAGE, PAGE);
+	check_registration(&stage, memory + 1, 0, EFAULT);
+	munmap(memory, (size_t)3 * PAGE);
+	stage_close(&stage);
+}
+
+static void test_access_of_a_queue_pair(void **unused)
+{
+	struct stage_ways ways = {.is_apart = true};
+	struct ibv_qp_attr init = {
+		.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = 1 << 10};
+	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+	struct stage stage;
+
+	stage_open(&stage, &ways);
+	assert_int_equal(ibv_modify_qp(stage.end[0].qp, &init, mask), EINVAL);
+	init.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_RELAXED_ORDERING;
+	assert_int_equal(ibv_modify_qp(stage.end[0].qp, &init, mask), 0);
+	stage_close(&stage);
+}
+
+static void begin(struct ibv_qp_ex *qp, enum ibv_wr_opcode opcode, uint32_t rkey, uint64_t address)
+{
+	ibv_wr_start(qp);
+	switch ((int)opcode) {
+	case IBV_WR_RDMA_READ:
+		ibv_wr_rdma_read(qp, rkey, address);
+		break;
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+		ibv_wr_atomic_cmp_swp(qp, rkey, address, 0, 1);
+		break;
+	default:
+		ibv_wr_atomic_fetch_add(qp, rkey, address, 1);
+	}
+}
+
+/* ibv_post_send(3): IBV_SEND_INLINE is valid only for sends and writes. */
+static void test_what_comes_back_is_not_inline(void **unused)
+{
+	static const enum ibv_wr_opcode opcodes[] = {IBV_WR_RDMA_READ, IBV_WR_ATOMIC_CMP_AND_SWP,
+						     IBV_WR_ATOMIC_FETCH_AND_ADD};
+	uint64_t word = 0;
+	struct stage stage;
+	struct ibv_qp_ex *qp;
+
+	stage_open(&stage, &(struct stage_ways){0});
+	qp = ibv_qp_to_qp_ex(stage.end[0].qp);
+	assert_non_null(qp);
+	for (size_t i = 0; i < ARRAY_LENGTH(opcodes); i++) {
+		struct ibv_send_wr wr = {
+			.opcode = opcodes[i],
+			.send_flags = IBV_SEND_INLINE | IBV_SEND_SIGNALED,
+		};
+
+		assert_int_equal(stage_post(&stage, &wr, sizeof(word)), EINVAL);
+		begin(qp, opcodes[i], stage.mr->rkey, (uintptr_t)stage.end[1].buffer);
+		ibv_wr_set_inline_data(qp, &word, sizeof(word));
+		assert_int_equal(ibv_wr_complete(qp), EINVAL);
+	}
+	assert_true(stage_is_empty(stage.end[0].cq));
+	stage_close(&stage);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_domains_are_kept_apart),
+		cmocka_unit_test(test_a_region_that_is_gone),
+		cmocka_unit_test(test_silence),
+		cmocka_unit_test(test_a_foreign_gid),
+		cmocka_unit_test(test_waiting_for_a_receive),
+		cmocka_unit_test(test_polls_between_start_and_end),
+		cmocka_unit_test(test_flush),
+		cmocka_unit_test(test_overrun),
+		cmocka_unit_test(test_unreliable_ones),
+		cmocka_unit_test(test_what_is_refused_at_once),
+		cmocka_unit_test(test_memory_that_is_the_programs),
+		cmocka_unit_test(test_access_of_a_queue_pair),
+		cmocka_unit_test(test_what_comes_back_is_not_inline),
+	};
+
+	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);
+}

@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a process of the same user may try, frame by frame, and what one of another user
+ * may not even try. The test is the attacker; each time, the victim has lost nothing and
+ * serves whoever behaves.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <rdma/rdma_cma.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/soft/cm/socket.h"
+#include "core/soft/peer/arena.h"
+#include "core/soft/peer/copy_server.h"
+#include "core/test/soft/stage.h"
+#include "core/test/soft/victim.h"
+
+enum {
+	PATIENCE_MS = 20000,
+	MANY = 200,
+};
+
+static struct victim victim;
+static struct victim_report before;
+static struct victim_report after;
+static pid_t whole;
+
+static void put(int fd, const void *what, size_t size)
+{
+	assert_int_equal(send(fd, what, size, MSG_NOSIGNAL), (ssize_t)size);
+}
+
+static int connect_porter(void)
+{
+	const struct soft_message errands = victim_message(&victim, SOFT_MESSAGE_ERRANDS);
+	int fd = victim_knock(&victim);
+
+	put(fd, &errands, sizeof(errands));
+	return fd;
+}
+
+/* The porter, which comes with the first who asks for it, is there already. */
+static int begin(void **state)
+{
+	int fd;
+
+	victim_start(&victim);
+	fd = connect_porter();
+	put(fd, "garbage", 7);
+	assert_true(victim_is_shut(fd));
+	close(fd);
+	victim_order(&victim, VICTIM_LOOK, 0, &before);
+	return 0;
+}
+
+/* What fails in a child has been told by it; nothing else of the test is its own. */
+static int finish(void **state)
+{
+	if (getpid() != whole)
+		_exit(1);
+	victim_end(&victim);
+	return 0;
+}
+
+/* The next message, with its descriptors, which come in order behind the channels. */
+static struct soft_message await(int fd, int *fds)
+{
+	struct pollfd readable = {.fd = fd, .events = POLLIN};
+	struct soft_message message = {0};
+
+	assert_int_equal(poll(&readable, 1, PATIENCE_MS), 1);
+	assert_int_equal(soft_message_receive(fd, &message, fds), 0);
+	return message;
+}
+
+/* Says hello as one ought to: the socket, and the victim's arena. */
+static int say_hello(struct soft_arena *arena)
+{
+	struct soft_message hello = victim_message(&victim, SOFT_MESSAGE_HELLO);
+	int fds[SOFT_MESSAGE_FDS];
+	int fd = victim_knock(&victim);
+
+	put(fd, &hello, sizeof(hello));
+	while (await(fd, fds).kind != SOFT_MESSAGE_HELLO)
+		close(fds[0]);
+	assert_int_equal(soft_arena_map(arena, fds[0], fds[2]), 0);
+	close(fds[1]);
+	return fd;
+}
+
+/* It serves others, has as many descriptors as before, and all its memory. */
+static void check_victim(void)
+{
+	struct soft_arena arena;
+	int fd = say_hello(&arena);
+	int status;
+
+	soft_arena_finish(&arena);
+	close(fd);
+	/* It may not have seen the end of the last one yet. */
+	for (int i = 0; i < 1000; i++) {
+		victim_order(&victim, VICTIM_LOOK, 0, &after);
+		if (after.fds <= before.fds)
+			break;
+		usleep(1000);
+	}
+	assert_int_equal(after.fds, before.fds);
+	assert_true(after.is_intact);
+	assert_memory_equal(after.memory, before.memory, VICTIM_BYTES);
+	assert_int_equal(waitpid(victim.pid, &status, WNOHANG), 0);
+}
+
+static void check_refused(const char *what, const void *frame, size_t size)
+{
+	int fd = victim_knock(&victim);
+
+	print_message("# %s\n", what);
+	put(fd, frame, size);
+	assert_true(victim_is_shut(fd));
+	close(fd);
+}
+
+static void test_greetings(void **unused)
+{
+	const struct soft_message hello = victim_message(&victim, SOFT_MESSAGE_HELLO);
+	struct {
+		struct soft_message message;
+		char more[64];
+	} frame = {.message = hello};
+	const struct {
+		const char *what;
+		size_t offset;
+		uint32_t value;
+	} rows[] = {
+		{"a wrong magic",               offsetof(struct soft_message, magic),      1               },
+		{"no kind",                     offsetof(struct soft_message, kind),       0               },
+		{"a kind that is none",         offsetof(struct soft_message, kind),       77              },
+		{"a channel, of a guest",       offsetof(struct soft_message, kind),
+		 SOFT_MESSAGE_CHANNEL								      },
+		{"no slot",                     offsetof(struct soft_message, slot),       0               },
+		{"the first slot that is none", offsetof(struct soft_message, slot),       SOFT_SLOTS      },
+		{"the highest slot",            offsetof(struct soft_message, slot),       UINT32_MAX      },
+		{"the victim's own slot",       offsetof(struct soft_message, slot),       victim.card.slot},
+		{"a slot that nobody has",      offsetof(struct soft_message, slot),       1000            },
+		{"one generation back",         offsetof(struct soft_message, generation),
+		 hello.generation - 1								      },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		frame.message = hello;
+		memcpy((char *)&frame + rows[i].offset, &rows[i].value, sizeof(rows[i].value));
+		check_refused(rows[i].what, &frame, sizeof(frame.message));
+	}
+	frame.message = hello;
+	for (size_t size = 1; size < sizeof(frame); size++)
+		if (size != sizeof(hello))
+			check_refused("a wrong size", &frame, size);
+	check_victim();
+}
+
+static void test_a_second_word(void **unused)
+{
+	const struct soft_message hello = victim_message(&victim, SOFT_MESSAGE_HELLO);
+	struct soft_arena arena;
+	int fd = say_hello(&arena);
+
+	put(fd, &hello, sizeof(hello));
+	assert_true(victim_is_shut(fd));
+	close(fd);
+	soft_arena_finish(&arena);
+	check_victim();
+}
+
+/* Whoever comes again in the name of a process takes the place of the first. */
+static void test_coming_again(void **unused)
+{
+	struct soft_arena first;
+	struct soft_arena second;
+	int fd = say_hello(&first);
+	int again = say_hello(&second);
+
+	assert_true(victim_is_shut(fd));
+	close(fd);
+	close(again);
+	soft_arena_finish(&first);
+	soft_arena_finish(&second);
+	check_victim();
+}
+
+static ssize_t send_with_fds(int fd, const void *frame, size_t size, unsigned int count)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(MANY * sizeof(int))];
+	} control = {.room = {0}};
+	struct iovec data = {(void *)(uintptr_t)frame, size};
+	struct msghdr header = {
+		.msg_iov = &data,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = CMSG_SPACE(count * sizeof(int)),
+	};
+	int *at = (int *)(void *)CMSG_DATA(&control.header);
+
+	control.header.cmsg_level = SOL_SOCKET;
+	control.header.cmsg_type = SCM_RIGHTS;
+	control.header.cmsg_len = CMSG_LEN(count * sizeof(int));
+	for (unsigned int i = 0; i < count; i++)
+		at[i] = STDERR_FILENO;
+	return sendmsg(fd, &header, MSG_NOSIGNAL);
+}
+
+/* Descriptors that nobody asked for are closed, whatever they come with. */
+static void test_descriptors(void **unused)
+{
+	static const unsigned int counts[] = {1, 3, 4, MANY};
+	static const uint32_t kinds[] = {0, SOFT_MESSAGE_CHANNEL, SOFT_MESSAGE_CONNECTION,
+					 SOFT_MESSAGE_ERRANDS};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(counts); i++) {
+		for (size_t j = 0; j < ARRAY_LENGTH(kinds); j++) {
+			struct soft_message message = victim_message(&victim, kinds[j]);
+			int fd = victim_knock(&victim);
+
+			assert_int_equal(send_with_fds(fd, &message, sizeof(message), counts[i]),
+					 (ssize_t)sizeof(message));
+			/* And once more, to whom it is by then, unless the door is shut already. */
+			if (kinds[j] >= SOFT_MESSAGE_CONNECTION &&
+			    send_with_fds(fd, "garbage", 7, counts[i]) < 0)
+				assert_true(errno == EPIPE || errno == ECONNRESET);
+			assert_true(victim_is_shut(fd));
+			close(fd);
+		}
+	}
+	check_victim();
+}
+
+/* Many knock and say nothing, or not what they want: the first have to go. */
+static void check_silence(const void *word, size_t size)
+{
+	int *fds = calloc(MANY, sizeof(*fds));
+
+	assert_non_null(fds);
+	for (int i = 0; i < MANY; i++) {
+		fds[i] = victim_knock(&victim);
+		if (size)
+			put(fds[i], word, size);
+	}
+	for (int i = 0; i < MANY / 2; i++)
+		assert_true(victim_is_shut(fds[i]));
+	victim_order(&victim, VICTIM_LOOK, 0, &after);
+	assert_true(after.fds < before.fds + MANY / 2);
+	for (int i = 0; i < MANY; i++)
+		close(fds[i]);
+	free(fds);
+	check_victim();
+}
+
+static void test_silence(void **unused)
+{
+	const struct soft_message connection = victim_message(&victim, SOFT_MESSAGE_CONNECTION);
+
+	check_silence(NULL, 0);
+	check_silence(&connection, sizeof(connection));
+}
+
+static int connect_link(void)
+{
+	const struct soft_message connection = victim_message(&victim, SOFT_MESSAGE_CONNECTION);
+	int fd = victim_knock(&victim);
+
+	put(fd, &connection, sizeof(connection));
+	return fd;
+}
+
+static struct soft_cm_message request(void)
+{
+	return (struct soft_cm_message){
+		.magic = SOFT_CM_MAGIC,
+		.kind = SOFT_CM_REQUEST,
+		.port = victim.card.port,
+		.space = RDMA_PS_TCP,
+		.from = {.family = AF_INET, .gid = victim.card.gid},
+		.to = {.family = AF_INET, .gid = victim.card.gid},
+	};
+}
+
+static void test_connections_that_are_none(void **unused)
+{
+	const struct soft_cm_message good = request();
+	const struct {
+		const char *what;
+		size_t offset;
+		size_t size;
+		uint8_t value;
+		bool is_answered;
+	} rows[] = {
+		{"a wrong magic",           offsetof(struct soft_cm_message, magic),       sizeof(good), 1,   false},
+		{"more data than there is", offsetof(struct soft_cm_message, data_length),
+		 sizeof(good),									   197, false},
+		{"a reply first",           offsetof(struct soft_cm_message, kind),        sizeof(good),
+		 SOFT_CM_REPLY,									       false},
+		{"no kind",                 offsetof(struct soft_cm_message, kind),        sizeof(good), 0,   false},
+		{"half a message",          offsetof(struct soft_cm_message, tos),         100,          0,   false},
+		{"a port that nobody has",  offsetof(struct soft_cm_message, port) + 2,    sizeof(good),
+		 1,											   true },
+		{"another space",           offsetof(struct soft_cm_message, space),       sizeof(good), 1,   true },
+		{"an address elsewhere",    offsetof(struct soft_cm_message, to.gid),      sizeof(good), 1,
+		 true											      },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct soft_cm_message message = good;
+		int fd = connect_link();
+
+		print_message("# %s\n", rows[i].what);
+		memcpy((char *)&message + rows[i].offset, &rows[i].value, 1);
+		put(fd, &message, rows[i].size);
+		if (rows[i].is_answered) {
+			assert_int_equal(recv(fd, &message, sizeof(message), 0), sizeof(message));
+			assert_int_equal(message.kind, SOFT_CM_REJECT);
+		}
+		assert_true(victim_is_shut(fd));
+		close(fd);
+	}
+	check_victim();
+}
+
+/* One that goes on and on does not keep others from being served. */
+static void test_a_talker(void **unused)
+{
+	const struct soft_cm_message good = request();
+	pid_t child;
+	int status;
+	int fd = connect_link();
+
+	put(fd, &good, sizeof(good));
+	child = fork();
+	if (!child)
+		for (;;)
+			if (send(fd, &good, sizeof(good), MSG_NOSIGNAL) < 0)
+				_exit(0);
+	for (int i = 0; i < 20; i++) {
+		struct soft_arena arena;
+		int other = say_hello(&arena);
+
+		soft_arena_finish(&arena);
+		close(other);
+	}
+	assert_int_equal(kill(child, SIGKILL), 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	close(fd);
+	check_victim();
+}
+
+struct frame {
+	struct soft_errand errand;
+	char data[SOFT_ERRAND_MAX + 1];
+};
+
+/* What the porter answers; what it brings is in the frame's data. */
+static int ask(int fd, struct frame *frame, size_t size, size_t wanted)
+{
+	struct soft_errand_answer answer;
+	struct iovec parts[] = {
+		{&answer,     sizeof(answer)     },
+                {frame->data, sizeof(frame->data)}
+        };
+	struct msghdr header = {.msg_iov = parts, .msg_iovlen = 2};
+
+	put(fd, frame, size);
+	assert_int_equal(recvmsg(fd, &header, 0), sizeof(answer) + wanted);
+	assert_int_equal(answer.magic, SOFT_ERRAND_MAGIC);
+	return answer.result;
+}
+
+static struct soft_errand errand(enum soft_errand_kind kind)
+{
+	return (struct soft_errand){
+		.magic = SOFT_ERRAND_MAGIC,
+		.kind = kind,
+		.qp = victim.card.qp,
+		.access = kind == SOFT_ERRAND_TO ? IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_REMOTE_READ,
+		.key = victim.card.key,
+		.length = 16,
+		.address = victim.card.address,
+	};
+}
+
+/* What is allowed is done, there and nowhere else. */
+static void test_errands(void **unused)
+{
+	static struct frame frame;
+	int fd = connect_porter();
+
+	frame.errand = errand(SOFT_ERRAND_TO);
+	frame.errand.address += 4088;
+	memset(frame.data, 'a', 16);
+	assert_int_equal(ask(fd, &frame, sizeof(frame.errand) + 16, 0), 0);
+	memset(before.memory + 4088, 'a', 16);
+	frame.errand = errand(SOFT_ERRAND_FROM);
+	frame.errand.address += 4080;
+	frame.errand.length = 32;
+	assert_int_equal(ask(fd, &frame, sizeof(frame.errand), 32), 0);
+	assert_memory_equal(frame.data, before.memory + 4080, 32);
+	/* Up to the last byte. */
+	frame.errand = errand(SOFT_ERRAND_TO);
+	frame.errand.address += VICTIM_BYTES - SOFT_ERRAND_MAX;
+	frame.errand.length = SOFT_ERRAND_MAX;
+	memset(frame.data, 'b', SOFT_ERRAND_MAX);
+	assert_int_equal(ask(fd, &frame, sizeof(frame.errand) + SOFT_ERRAND_MAX, 0), 0);
+	memset(before.memory + VICTIM_BYTES - SOFT_ERRAND_MAX, 'b', SOFT_ERRAND_MAX);
+	close(fd);
+	check_victim();
+}
+
+static void test_errands_that_are_refused(void **unused)
+{
+	const struct victim_card *card = &victim.card;
+	const uint64_t end = card->address + VICTIM_BYTES;
+	const struct {
+		const char *what;
+		uint32_t key;
+		uint32_t qp;
+		uint64_t address;
+		int result;
+	} rows[] = {
+		{"no key",                    0,                 card->qp,                          card->address,        -EACCES},
+		{"the next key",              card->key + 1,     card->qp,                          card->address,        -EACCES},
+		{"a region that is none",     0xffff0001,        card->qp,                          card->address,        -EACCES},
+		{"a region without rights",   card->local_key,   card->qp,                          card->address,        -EACCES},
+		{"another protection domain", card->foreign_key, card->qp,                          card->address,        -EACCES},
+		{"a friend's memory",         card->friend_key,  card->qp,                          card->friend_address, -EACCES},
+		{"one byte in front",         card->key,         card->qp,                          card->address - 1,    -EACCES},
+		{"one byte behind",           card->key,         card->qp,                          end - 15,             -EACCES},
+		{"behind the end",            card->key,         card->qp,                          end,                  -EACCES},
+		{"address 0",                 card->key,         card->qp,                          0,                    -EACCES},
+		{"the end of all addresses",  card->key,         card->qp,                          UINT64_MAX - 7,       -EACCES},
+		{"a queue pair for itself",   card->key,         card->lonely_qp,                   card->address,        -ESRCH },
+		{"another's queue pair",      card->friend_key,  soft_image_index(card->friend_qp),
+		 card->friend_address,										    -ESRCH },
+		{"no queue pair",             card->key,         SOFT_QPS - 1,                      card->address,        -ESRCH },
+	};
+	static struct frame frame;
+	int fd = connect_porter();
+
+	for (size_t i = 0; i < 2 * ARRAY_LENGTH(rows); i++) {
+		bool is_to = i % 2;
+
+		print_message("# %s\n", rows[i / 2].what);
+		frame.errand = errand(is_to ? SOFT_ERRAND_TO : SOFT_ERRAND_FROM);
+		frame.errand.key = rows[i / 2].key;
+		frame.errand.qp = rows[i / 2].qp;
+		frame.errand.address = rows[i / 2].address;
+		assert_int_equal(ask(fd, &frame, sizeof(frame.errand) + (is_to ? 16 : 0), 0),
+				 rows[i / 2].result);
+	}
+	/* As what a receive takes, it would be the memory's own rights. */
+	frame.errand = errand(SOFT_ERRAND_TO);
+	frame.errand.access = IBV_ACCESS_LOCAL_WRITE;
+	frame.errand.key = card->local_key;
+	assert_int_equal(ask(fd, &frame, sizeof(frame.errand) + 16, 0), -EACCES);
+	close(fd);
+	check_victim();
+}
+
+static void test_errands_that_are_none(void **unused)
+{
+	const struct soft_errand to = errand(SOFT_ERRAND_TO);
+	const struct {
+		const char *what;
+		size_t offset;
+		uint32_t value;
+		size_t size;
+	} rows[] = {
+		{"a wrong magic",         offsetof(struct soft_errand, magic),  1,                   sizeof(to) + 16},
+		{"no kind",               offsetof(struct soft_errand, kind),   0,                   sizeof(to) + 16},
+		{"reading by writing",    offsetof(struct soft_errand, kind),   SOFT_ERRAND_FROM,
+		 sizeof(to)											 },
+		{"no access",             offsetof(struct soft_errand, access), 0,                   sizeof(to) + 16},
+		{"every access",          offsetof(struct soft_errand, access), UINT32_MAX,          sizeof(to) + 16},
+		{"an atomic of 16 bytes", offsetof(struct soft_errand, access),
+		 IBV_ACCESS_REMOTE_ATOMIC,							   sizeof(to) + 16},
+		{"nothing",               offsetof(struct soft_errand, length), 0,                   sizeof(to)     },
+		{"too much",              offsetof(struct soft_errand, length), SOFT_ERRAND_MAX + 1,
+		 sizeof(to) + SOFT_ERRAND_MAX + 1								   },
+		{"all there is",          offsetof(struct soft_errand, length), UINT32_MAX,          sizeof(to) + 16},
+		{"less than it says",     offsetof(struct soft_errand, length), 17,                  sizeof(to) + 16},
+		{"more than it says",     offsetof(struct soft_errand, length), 15,                  sizeof(to) + 16},
+		{"no data",               offsetof(struct soft_errand, length), 16,                  sizeof(to)     },
+		{"half a frame",          offsetof(struct soft_errand, length), 16,                  sizeof(to) - 9 },
+		{"a number too high",     offsetof(struct soft_errand, qp),     SOFT_QPS,            sizeof(to) + 16},
+	};
+	static struct frame frame;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		int fd = connect_porter();
+
+		print_message("# %s\n", rows[i].what);
+		frame.errand = to;
+		memcpy((char *)&frame + rows[i].offset, &rows[i].value, sizeof(rows[i].value));
+		put(fd, &frame, rows[i].size);
+		assert_true(victim_is_shut(fd));
+		close(fd);
+	}
+	check_victim();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_greetings, begin, finish),
+		cmocka_unit_test_setup_teardown(test_a_second_word, begin, finish),
+		cmocka_unit_test_setup_teardown(test_coming_again, begin, finish),
+		cmocka_unit_test_setup_teardown(test_descriptors, begin, finish),
+		cmocka_unit_test_setup_teardown(test_silence, begin, finish),
+		cmocka_unit_test_setup_teardown(test_connections_that_are_none, begin, finish),
+		cmocka_unit_test_setup_teardown(test_a_talker, begin, finish),
+		cmocka_unit_test_setup_teardown(test_errands, begin, finish),
+		cmocka_unit_test_setup_teardown(test_errands_that_are_refused, begin, finish),
+		cmocka_unit_test_setup_teardown(test_errands_that_are_none, begin, finish),
+	};
+
+	whole = getpid();
+	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);
+}

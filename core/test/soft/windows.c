@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory that two processes share: what goes into it goes there directly, and nowhere else.
+ * The child registers, and tells what it has; what its peer wrote, it finds or does not find.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/base/compiler.h"
+#include "core/soft/peer/process.h"
+#include "core/test/soft/pair.h"
+
+enum {
+	PAGE = 4096,
+	PAGES = 16,
+	OFFSET = 3 * PAGE + 40, /* of the region, in the file */
+	LENGTH = 5 * PAGE + 100,
+	MANY = 300, /* more than are mapped at a time */
+};
+
+/* A region that the child has made. */
+struct shown {
+	uint64_t address;
+	uint32_t rkey;
+	uint32_t pad;
+};
+
+struct file {
+	int fd;
+	unsigned char *memory;
+};
+
+static struct file open_file(int seals)
+{
+	struct file file = {.fd = memfd_create("shared", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
+	void *memory;
+
+	assert_true(file.fd >= 0);
+	assert_int_equal(ftruncate(file.fd, (off_t)PAGES * PAGE), 0);
+	assert_int_equal(fcntl(file.fd, F_ADD_SEALS, seals), 0);
+	memory = mmap(NULL, (size_t)PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd, 0);
+	assert_true(memory != MAP_FAILED);
+	file.memory = memory;
+	return file;
+}
+
+static void close_file(struct file *file)
+{
+	munmap(file->memory, (size_t)PAGES * PAGE);
+	close(file->fd);
+}
+
+static struct ibv_mr *show(struct pair *pair, unsigned char *address)
+{
+	struct ibv_mr *mr = ibv_reg_mr(pair->stage.pd, address, LENGTH,
+				       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+					       IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
+	struct shown shown = {.address = (uintptr_t)address};
+
+	assert_non_null(mr);
+	shown.rkey = mr->rkey;
+	pair_tell(pair->socket, &shown, sizeof(shown));
+	return mr;
+}
+
+/* From now on, what is posted goes there. */
+static void look(struct pair *pair)
+{
+	struct shown shown;
+
+	pair_hear(pair->socket, &shown, sizeof(shown));
+	pair->there.address = shown.address;
+	pair->there.rkey = shown.rkey;
+}
+
+/* How many mappings of that name a process has. */
+static unsigned int count_mappings(const char *name)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned int count = 0;
+	char line[512];
+
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps))
+		count += strstr(line, name) != NULL;
+	fclose(maps);
+	return count;
+}
+
+static unsigned char of_byte(unsigned int round, size_t i)
+{
+	return (unsigned char)((size_t)round * 31 + i * 7 + 1);
+}
+
+/* Writes what check() looks for. */
+static void bring(struct pair *pair, unsigned int round, uint32_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		pair->stage.end[0].buffer[i] = of_byte(round, i);
+	pair_post(pair, IBV_WR_RDMA_WRITE, size);
+	assert_int_equal(pair_status(pair), IBV_WC_SUCCESS);
+}
+
+/* What a write brought, and that all around it is as it was. */
+static void check(const struct file *file, unsigned int round, size_t at, size_t size)
+{
+	for (size_t i = 0; i < (size_t)PAGES * PAGE; i++)
+		assert_int_equal(file->memory[i],
+				 i >= at && i < at + size ? of_byte(round, i - at) : 0);
+}
+
+/* Of every size that has an end of another kind; each is looked at by the child. */
+static const unsigned int sizes[] = {1,  2,  3,  4,  6,  7,   8,    9,     12,
+				     16, 24, 63, 64, 65, 100, PAGE, LENGTH};
+
+static void take_writes(struct pair *pair)
+{
+	struct file file = open_file(F_SEAL_SHRINK);
+	struct ibv_mr *mr = show(pair, file.memory + OFFSET);
+
+	/* The region keeps what it needs. */
+	close(file.fd);
+	file.fd = -1;
+	for (unsigned int i = 0; i < ARRAY_LENGTH(sizes); i++) {
+		pair_sleep(pair);
+		check(&file, i, OFFSET, sizes[i]);
+		memset(file.memory, 0, (size_t)PAGES * PAGE);
+		pair_tell(pair->socket, "n", 1);
+	}
+	assert_int_equal(ibv_dereg_mr(mr), 0);
+	munmap(file.memory, (size_t)PAGES * PAGE);
+	pair_sleep(pair);
+}
+
+static void test_writes_of_every_size(void **unused)
+{
+	struct pair pair;
+	char word;
+
+	pair_set_up(&pair, take_writes, &(struct stage_ways){0});
+	look(&pair);
+	for (unsigned int i = 0; i < ARRAY_LENGTH(sizes); i++) {
+		unsigned char *buffer = pair.stage.end[0].buffer;
+
+		bring(&pair, i, sizes[i]);
+		memset(buffer, 0, sizes[i]);
+		pair_post(&pair, IBV_WR_RDMA_READ, sizes[i]);
+		assert_int_equal(pair_status(&pair), IBV_WC_SUCCESS);
+		for (size_t j = 0; j < sizes[i]; j++)
+			assert_int_equal(buffer[j], of_byte(i, j));
+		pair_tell(pair.socket, "l", 1);
+		pair_hear(pair.socket, &word, 1);
+	}
+	assert_int_equal(count_mappings("memfd:shared"), 1);
+	pair_tell(pair.socket, "e", 1);
+	pair_tear_down(&pair);
+	assert_int_equal(count_mappings("memfd:shared"), 0);
+}
+
+/* One after the other at the same number, and the last one of another file at the same place. */
+static void replace(struct pair *pair)
+{
+	for (unsigned int i = 0; i < MANY; i++) {
+		struct file file = open_file(F_SEAL_SHRINK);
+		struct ibv_mr *mr = show(pair, file.memory + OFFSET);
+
+		pair_sleep(pair);
+		check(&file, i, OFFSET, 8);
+		assert_int_equal(ibv_dereg_mr(mr), 0);
+		close_file(&file);
+	}
+	pair_sleep(pair);
+}
+
+static void test_one_after_the_other(void **unused)
+{
+	struct pair pair;
+
+	pair_set_up(&pair, replace, &(struct stage_ways){0});
+	for (unsigned int i = 0; i < MANY; i++) {
+		look(&pair);
+		bring(&pair, i, 8);
+		pair_tell(pair.socket, "l", 1);
+	}
+	/* What the child has given up soon takes no memory here. */
+	for (int tries = 0; count_mappings("memfd:shared") > 1; tries++) {
+		assert_true(tries < 10000);
+		usleep(1000);
+	}
+	pair_tell(pair.socket, "e", 1);
+	pair_tear_down(&pair);
+}
+
+/* More at a time than can be mapped: the others are reached as ever. */
+static void show_many(struct pair *pair)
+{
+	struct file *file = calloc(MANY, sizeof(*file));
+	struct ibv_mr **mr = calloc(MANY, sizeof(struct ibv_mr *));
+
+	assert_non_null(file);
+	assert_non_null(mr);
+	for (unsigned int i = 0; i < MANY; i++) {
+		file[i] = open_file(F_SEAL_SHRINK);
+		mr[i] = show(pair, file[i].memory + OFFSET);
+	}
+	pair_sleep(pair);
+	for (unsigned int i = 0; i < MANY; i++) {
+		check(&file[i], i, OFFSET, 8);
+		assert_int_equal(ibv_dereg_mr(mr[i]), 0);
+		close_file(&file[i]);
+	}
+	free(mr);
+	free(file);
+}
+
+static void test_many_at_a_time(void **unused)
+{
+	struct pair pair;
+
+	pair_set_up(&pair, show_many, &(struct stage_ways){0});
+	for (unsigned int i = 0; i < MANY; i++) {
+		look(&pair);
+		bring(&pair, i, 8);
+	}
+	assert_in_range(count_mappings("memfd:shared"), 100, MANY - 1);
+	pair_tell(pair.socket, "l", 1);
+	pair_tear_down(&pair);
+}
+
+/* It may become shorter under who has it mapped: nobody maps it. */
+static void show_unsealed(struct pair *pair)
+{
+	struct file file = open_file(0);
+	struct ibv_mr *mr = show(pair, file.memory + OFFSET);
+
+	pair_sleep(pair);
+	check(&file, 1, OFFSET, 64);
+	assert_int_equal(ftruncate(file.fd, 0), 0);
+	pair_tell(pair->socket, "s", 1);
+	pair_sleep(pair);
+	assert_int_equal(ibv_dereg_mr(mr), 0);
+	close_file(&file);
+}
+
+static void test_a_file_that_shrinks(void **unused)
+{
+	struct pair pair;
+	char word;
+
+	pair_set_up(&pair, show_unsealed, &(struct stage_ways){.retry_cnt = 1});
+	look(&pair);
+	bring(&pair, 1, 64);
+	assert_int_equal(count_mappings("memfd:shared"), 0);
+	pair_tell(pair.socket, "l", 1);
+	pair_hear(pair.socket, &word, 1);
+	pair_post(&pair, IBV_WR_RDMA_WRITE, 64);
+	assert_int_equal(pair_status(&pair), IBV_WC_REM_OP_ERR);
+	pair_tell(pair.socket, "e", 1);
+	pair_tear_down(&pair);
+}
+
+/* A program that has closed its file has memory as any other. */
+static void show_closed(struct pair *pair)
+{
+	struct file file = open_file(F_SEAL_SHRINK);
+	struct ibv_mr *mr;
+
+	close(file.fd);
+	mr = show(pair, file.memory + OFFSET);
+	pair_sleep(pair);
+	check(&file, 1, OFFSET, 64);
+	assert_int_equal(ibv_dereg_mr(mr), 0);
+	munmap(file.memory, (size_t)PAGES * PAGE);
+}
+
+static void test_a_file_that_is_closed(void **unused)
+{
+	struct pair pair;
+
+	pair_set_up(&pair, show_closed, &(struct stage_ways){0});
+	look(&pair);
+	bring(&pair, 1, 64);
+	assert_int_equal(count_mappings("memfd:shared"), 0);
+	pair_tell(pair.socket, "l", 1);
+	pair_tear_down(&pair);
+}
+
+/* Of eight bytes that begin in it, none comes. */
+static void show_little(struct pair *pair)
+{
+	struct file file = open_file(F_SEAL_SHRINK);
+	struct ibv_mr *mr = show(pair, file.memory + OFFSET);
+
+	pair_sleep(pair);
+	check(&file, 1, OFFSET, 64);
+	assert_int_equal(ibv_dereg_mr(mr), 0);
+	close_file(&file);
+}
+
+/* A window is no way around what a region allows. */
+static void test_rights(void **unused)
+{
+	struct pair pair;
+
+	pair_set_up(&pair, show_little, &(struct stage_ways){0});
+	look(&pair);
+	bring(&pair, 1, 64);
+	assert_int_equal(count_mappings("memfd:shared"), 1);
+	pair.there.address += LENGTH - 7;
+	pair_post(&pair, IBV_WR_RDMA_WRITE, 8);
+	assert_int_equal(pair_status(&pair), IBV_WC_REM_ACCESS_ERR);
+	pair_tell(pair.socket, "l", 1);
+	pair_tear_down(&pair);
+}
+
+/* What a region is said to be once there is a window, which it is not. */
+static const struct lie {
+	uint64_t away;   /* so far from where it is */
+	uint64_t longer; /* and by so much */
+	uint64_t at;     /* where the peer then writes */
+} lies[] = {
+	{1 << 20, 0,       0            },
+	{0,       1 << 20, LENGTH + PAGE},
+	{0,       1 << 20, 1 << 19      },
+};
+static const struct lie *lie;
+
+/* What is there, it has itself, behind the file. */
+static void move_about(struct pair *pair)
+{
+	size_t size = 4 << 20;
+	struct file file = open_file(F_SEAL_SHRINK);
+	unsigned char *area =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct soft_region_image *region;
+	struct ibv_mr *mr;
+
+	assert_true(area != MAP_FAILED);
+	assert_ptr_equal(mmap(area, (size_t)PAGES * PAGE, PROT_READ | PROT_WRITE,
+			      MAP_SHARED | MAP_FIXED, file.fd, 0),
+			 area);
+	mr = show(pair, area + OFFSET);
+	region = &soft_process.arena.memory->region[mr->handle];
+	pair_sleep(pair);
+	region->address += lie->away;
+	region->length += lie->longer;
+	pair_tell(pair->socket, "m", 1);
+	pair_sleep(pair);
+	for (size_t i = 0; i < 64; i++)
+		assert_int_equal(area[OFFSET + lie->away + lie->at + i], of_byte(2, i));
+	assert_int_equal(ibv_dereg_mr(mr), 0);
+	munmap(area, size);
+	close_file(&file);
+}
+
+/* What is beyond the window the kernel reaches, in the other process, and nobody here. */
+static void test_a_region_that_moves(void **unused)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(lies); i++) {
+		struct pair pair;
+		char word;
+
+		lie = &lies[i];
+		pair_set_up(&pair, move_about, &(struct stage_ways){.retry_cnt = 1});
+		look(&pair);
+		bring(&pair, 1, 64);
+		assert_int_equal(count_mappings("memfd:shared"), 1);
+		pair_tell(pair.socket, "m", 1);
+		pair_hear(pair.socket, &word, 1);
+		pair.there.address += lie->at;
+		bring(&pair, 2, 64);
+		pair_tell(pair.socket, "e", 1);
+		pair_tear_down(&pair);
+	}
+}
+
+/* Where that is asked for, the kernel copies this memory as any other. */
+static void test_copies_by_the_kernel(void **unused)
+{
+	struct pair pair;
+
+	setenv("VERBMARK_SOFT_COPY", "kernel", 1);
+	pair_set_up(&pair, show_little, &(struct stage_ways){0});
+	unsetenv("VERBMARK_SOFT_COPY");
+	look(&pair);
+	bring(&pair, 1, 64);
+	assert_int_equal(count_mappings("memfd:shared"), 0);
+	pair_tell(pair.socket, "l", 1);
+	pair_tear_down(&pair);
+}
+
+static void test_copies_by_nobody(void **unused)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+
+	setenv("VERBMARK_SOFT_COPY", "mail", 1);
+	assert_null(ibv_open_device(list[0]));
+	unsetenv("VERBMARK_SOFT_COPY");
+	ibv_free_device_list(list);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_writes_of_every_size, pair_end_child),
+		cmocka_unit_test_teardown(test_one_after_the_other, pair_end_child),
+		cmocka_unit_test_teardown(test_many_at_a_time, pair_end_child),
+		cmocka_unit_test_teardown(test_a_file_that_shrinks, pair_end_child),
+		cmocka_unit_test_teardown(test_a_file_that_is_closed, pair_end_child),
+		cmocka_unit_test_teardown(test_rights, pair_end_child),
+		cmocka_unit_test_teardown(test_a_region_that_moves, pair_end_child),
+		cmocka_unit_test_teardown(test_copies_by_the_kernel, pair_end_child),
+		cmocka_unit_test_teardown(test_copies_by_nobody, pair_end_child),
+	};
+
+	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);
+}

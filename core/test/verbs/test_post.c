@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests as a provider is given them, by either interface: both say the same. */
+#include <stdbool.h>
+
+#include "core/test/lib/check.h"
+#include "core/verbs/post.h"
+
+#define SEEN_MAX 16
+
+/* A request in the words of neither interface; compared as bytes, so without padding. */
+struct seen {
+	uint64_t id;
+	uint64_t remote;
+	uint64_t compare_add;
+	uint64_t swap;
+	struct ibv_ah *ah;
+	uint64_t address;
+	unsigned int flags;
+	enum ibv_wr_opcode opcode;
+	uint32_t rkey;
+	uint32_t imm; /* as it goes over the wire */
+	uint32_t qpn;
+	uint32_t qkey;
+	uint32_t length;
+	uint32_t lkey;
+};
+
+static struct seen seen[SEEN_MAX];
+static size_t n_seen;
+static size_t n_starts;
+static size_t n_calls; /* of the provider, for one or for many */
+
+static struct seen *last(void)
+{
+	return &seen[n_seen - 1];
+}
+
+static void begin(struct ibv_qp_ex *qpx, enum ibv_wr_opcode opcode)
+{
+	seen[n_seen++] = (struct seen){.id = qpx->wr_id, .flags = qpx->wr_flags, .opcode = opcode};
+}
+
+static void on_start(struct ibv_qp_ex *qpx)
+{
+	n_starts++;
+}
+
+static int on_complete(struct ibv_qp_ex *qpx)
+{
+	n_calls++;
+	return 0;
+}
+
+static void on_send(struct ibv_qp_ex *qpx)
+{
+	begin(qpx, IBV_WR_SEND);
+}
+
+static void on_send_imm(struct ibv_qp_ex *qpx, __be32 imm)
+{
+	begin(qpx, IBV_WR_SEND_WITH_IMM);
+	last()->imm = imm;
+}
+
+static void on_one_sided(struct ibv_qp_ex *qpx, enum ibv_wr_opcode opcode, uint32_t rkey,
+			 uint64_t remote)
+{
+	begin(qpx, opcode);
+	last()->rkey = rkey;
+	last()->remote = remote;
+}
+
+static void on_write(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t remote)
+{
+	on_one_sided(qpx, IBV_WR_RDMA_WRITE, rkey, remote);
+}
+
+static void on_write_imm(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t remote, __be32 imm)
+{
+	on_one_sided(qpx, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, remote);
+	last()->imm = imm;
+}
+
+static void on_read(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t remote)
+{
+	on_one_sided(qpx, IBV_WR_RDMA_READ, rkey, remote);
+}
+
+static void on_fetch_add(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t remote, uint64_t add)
+{
+	on_one_sided(qpx, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey, remote);
+	last()->compare_add = add;
+}
+
+static void on_compare_swap(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t remote, uint64_t compare,
+			    uint64_t swap)
+{
+	on_one_sided(qpx, IBV_WR_ATOMIC_CMP_AND_SWP, rkey, remote);
+	last()->compare_add = compare;
+	last()->swap = swap;
+}
+
+static void on_ud_addr(struct ibv_qp_ex *qpx, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey)
+{
+	last()->ah = ah;
+	last()->qpn = qpn;
+	last()->qkey = qkey;
+}
+
+static void on_sge(struct ibv_qp_ex *qpx, uint32_t lkey, uint64_t address, uint32_t length)
+{
+	last()->lkey = lkey;
+	last()->address = address;
+	last()->length = length;
+}
+
+static void on_inline(struct ibv_qp_ex *qpx, void *address, size_t length)
+{
+	on_sge(qpx, 0, (uintptr_t)address, (uint32_t)length);
+}
+
+static void on_list(struct ibv_qp_ex *qpx, size_t n, const struct ibv_sge *sges)
+{
+	assert_int_equal(n, 0);
+}
+
+/* Reads all that any provider reads: imm_data always, and the rest by operation. */
+static void decode(const struct ibv_qp *qp, const struct ibv_send_wr *wr)
+{
+	bool is_inline = wr->send_flags & IBV_SEND_INLINE;
+
+	seen[n_seen++] = (struct seen){
+		.id = wr->wr_id,
+		.flags = wr->send_flags,
+		.opcode = wr->opcode,
+		.imm = wr->imm_data,
+		.address = wr->num_sge ? wr->sg_list[0].addr : 0,
+		.length = wr->num_sge ? wr->sg_list[0].length : 0,
+		.lkey = wr->num_sge && !is_inline ? wr->sg_list[0].lkey : 0,
+	};
+	switch ((int)wr->opcode) {
+	case IBV_WR_SEND_WITH_IMM:
+	case IBV_WR_SEND:
+		if (qp->qp_type != IBV_QPT_UD)
+			break;
+		last()->ah = wr->wr.ud.ah;
+		last()->qpn = wr->wr.ud.remote_qpn;
+		last()->qkey = wr->wr.ud.remote_qkey;
+		break;
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+		last()->remote = wr->wr.atomic.remote_addr;
+		last()->rkey = wr->wr.atomic.rkey;
+		last()->compare_add = wr->wr.atomic.compare_add;
+		last()->swap = wr->wr.atomic.swap;
+		break;
+	default:
+		last()->remote = wr->wr.rdma.remote_addr;
+		last()->rkey = wr->wr.rdma.rkey;
+	}
+}
+
+static int on_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	n_calls++;
+	for (; wr; wr = wr->next)
+		decode(qp, wr);
+	return 0;
+}
+
+static int on_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	n_calls++;
+	for (; wr; wr = wr->next)
+		seen[n_seen++] = (struct seen){.id = wr->wr_id,
+					       .address = wr->sg_list[0].addr,
+					       .length = wr->sg_list[0].length,
+					       .lkey = wr->sg_list[0].lkey};
+	return 0;
+}
+
+static int on_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	return on_post_recv(NULL, wr, bad);
+}
+
+static struct ibv_context context = {
+	.ops = {.post_send = on_post_send,
+		.post_recv = on_post_recv,
+		.post_srq_recv = on_post_srq_recv},
+};
+static struct ibv_srq srq = {.context = &context};
+static struct ibv_qp_ex qpx = {
+	.qp_base = {.context = &context},
+	.wr_start = on_start,
+	.wr_complete = on_complete,
+	.wr_send = on_send,
+	.wr_send_imm = on_send_imm,
+	.wr_rdma_write = on_write,
+	.wr_rdma_write_imm = on_write_imm,
+	.wr_rdma_read = on_read,
+	.wr_atomic_fetch_add = on_fetch_add,
+	.wr_atomic_cmp_swp = on_compare_swap,
+	.wr_set_ud_addr = on_ud_addr,
+	.wr_set_sge = on_sge,
+	.wr_set_inline_data = on_inline,
+	.wr_set_sge_list = on_list,
+};
+static const struct post_queue queue = {.qp = &qpx.qp_base, .qpx = &qpx, .srq = &srq};
+static const struct post_queue classic = {.qp = &qpx.qp_base};
+
+static int forget(void **unused)
+{
+	memset(seen, 0, sizeof(seen));
+	n_seen = n_starts = n_calls = 0;
+	return 0;
+}
+
+/* The type of queue pair that has the operation. */
+static void prepare(enum post_operation operation)
+{
+	bool is_datagram = operation == POST_UD_SEND || operation == POST_UD_SEND_IMM;
+
+	forget(NULL);
+	qpx.qp_base.qp_type = is_datagram ? IBV_QPT_UD : IBV_QPT_RC;
+}
+
+static struct post_work work_of(unsigned int i)
+{
+	return (struct post_work){
+		.id = 100 + i,
+		.remote = 0x1000 + i,
+		.rkey = 0x2000 + i,
+		.flags = IBV_SEND_FENCE,
+		.n_sges = 1,
+		.sges = {{.addr = 0x3000 + i, .length = 40 + i, .lkey = 0x4000 + i}},
+		.imm = 0x01020304 + i,
+		.add = 0x5000 + i,
+		.compare = 0x6000 + i,
+		.swap = 0x7000 + i,
+		.ah = (struct ibv_ah *)(uintptr_t)(0x8000 + 8 * i),
+		.remote_qpn = 0x9000 + i,
+		.remote_qkey = 0xa000 + i,
+	};
+}
+
+/* What a request of that operation is, whoever posts it. */
+static struct seen wanted_of(enum post_operation operation, unsigned int i, unsigned int flags)
+{
+	static const enum ibv_wr_opcode opcodes[] = {
+		IBV_WR_SEND,
+		IBV_WR_RDMA_WRITE,
+		IBV_WR_RDMA_READ,
+		IBV_WR_SEND_WITH_IMM,
+		IBV_WR_RDMA_WRITE_WITH_IMM,
+		IBV_WR_ATOMIC_FETCH_AND_ADD,
+		IBV_WR_ATOMIC_CMP_AND_SWP,
+		IBV_WR_SEND,
+		IBV_WR_SEND_WITH_IMM,
+	};
+	const uint8_t imm[] = {1, 2, 3, (uint8_t)(4 + i)};
+	enum ibv_wr_opcode opcode = opcodes[operation];
+	bool is_send = opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM;
+	struct seen wanted = {
+		.id = 100 + i,
+		.flags = IBV_SEND_FENCE | flags,
+		.opcode = opcode,
+		.remote = is_send ? 0 : 0x1000 + i,
+		.rkey = is_send ? 0 : 0x2000 + i,
+		.address = 0x3000 + i,
+		.length = 40 + i,
+		.lkey = flags & IBV_SEND_INLINE ? 0 : 0x4000 + i,
+	};
+
+	if (opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
+		memcpy(&wanted.imm, imm, sizeof(imm));
+	if (operation == POST_FETCH_ADD)
+		wanted.compare_add = 0x5000 + i;
+	if (operation == POST_COMPARE_SWAP) {
+		wanted.compare_add = 0x6000 + i;
+		wanted.swap = 0x7000 + i;
+	}
+	if (operation == POST_UD_SEND || operation == POST_UD_SEND_IMM) {
+		wanted.ah = (struct ibv_ah *)(uintptr_t)(0x8000 + 8 * i);
+		wanted.qpn = 0x9000 + i;
+		wanted.qkey = 0xa000 + i;
+	}
+	return wanted;
+}
+
+static void check(size_t place, struct seen wanted)
+{
+	assert_memory_equal(&seen[place], &wanted, sizeof(wanted));
+}
+
+/* In a frame of its own, of which memcheck knows nothing yet. */
+__attribute__((noinline)) static int post_apart(const struct post_queue *by, struct post_work *work,
+						enum post_operation operation, unsigned int flags)
+{
+	return post_send(by, work, operation, post_choose(by, work), flags);
+}
+
+static void test_every_operation(void **unused)
+{
+	for (enum post_operation operation = POST_SEND; operation <= POST_UD_SEND_IMM;
+	     operation++) {
+		for (unsigned int i = 0; i < 8; i++) {
+			unsigned int flags =
+				(i & 1 ? IBV_SEND_SIGNALED : 0) | (i & 2 ? IBV_SEND_INLINE : 0);
+			const struct post_queue *by = i & 4 ? &classic : &queue;
+			struct post_work work = work_of(0);
+
+			prepare(operation);
+			work.flags |= flags & IBV_SEND_INLINE;
+			assert_int_equal(
+				post_apart(by, &work, operation, flags & IBV_SEND_SIGNALED), 0);
+			assert_int_equal(n_seen, 1);
+			assert_int_equal(n_calls, 1);
+			assert_int_equal(n_starts, !(i & 4));
+			check(0, wanted_of(operation, 0, flags));
+		}
+	}
+}
+
+static void test_paths(void **unused)
+{
+	struct post_work work = {.n_sges = 1};
+
+	assert_int_equal(post_choose(&queue, &work), POST_EXTENDED);
+	assert_int_equal(post_choose(&classic, &work), POST_CLASSIC);
+	work.flags = IBV_SEND_INLINE;
+	assert_int_equal(post_choose(&queue, &work), POST_EXTENDED_INLINE);
+	assert_int_equal(post_choose(&classic, &work), POST_CLASSIC);
+	work = (struct post_work){.n_sges = 2};
+	assert_int_equal(post_choose(&queue, &work), POST_CLASSIC);
+	work.n_sges = 0;
+	assert_int_equal(post_choose(&queue, &work), POST_EXTENDED_LIST);
+	assert_int_equal(post_send(&queue, &work, POST_SEND, POST_EXTENDED_LIST, 0), 0);
+	assert_int_equal(seen[0].length, 0);
+}
+
+static void check_list(const struct post_queue *by, enum post_operation operation, unsigned int n,
+		       unsigned int count)
+{
+	struct post_list list;
+
+	prepare(operation);
+	assert_int_equal(post_list_open(&list, n, NULL), 0);
+	for (unsigned int i = 0; i < n; i++)
+		list.works[i] = work_of(i);
+	post_list_link(&list, operation);
+	/* Twice: what was signalled once need not be the next time. */
+	for (unsigned int i = 0; i < 2; i++) {
+		unsigned int flags = i ? 0 : IBV_SEND_SIGNALED;
+
+		forget(NULL);
+		assert_int_equal(post_send_list(by, &list, count, operation,
+						post_choose(by, &list.works[0]), flags),
+				 0);
+		assert_int_equal(n_calls, 1);
+		assert_int_equal(n_seen, count);
+		for (unsigned int j = 0; j < count; j++)
+			check(j, wanted_of(operation, n - count + j, j + 1 == count ? flags : 0));
+	}
+	post_list_close(&list);
+}
+
+static void test_lists(void **unused)
+{
+	static const unsigned int lengths[] = {1, 2, 16};
+
+	for (enum post_operation operation = POST_SEND; operation <= POST_UD_SEND_IMM; operation++)
+		for (size_t i = 0; i < ARRAY_LENGTH(lengths); i++) {
+			check_list(&queue, operation, lengths[i], lengths[i]);
+			check_list(&classic, operation, lengths[i], lengths[i]);
+			check_list(&queue, operation, lengths[i], (lengths[i] + 1) / 2);
+			check_list(&classic, operation, lengths[i], (lengths[i] + 1) / 2);
+		}
+}
+
+static void check_receives(size_t n, unsigned int first)
+{
+	assert_int_equal(n_calls, 1);
+	assert_int_equal(n_seen, n);
+	for (unsigned int i = 0; i < n; i++)
+		check(i, (struct seen){.id = 100 + first + i,
+				       .address = 0x3000 + first + i,
+				       .length = 40 + first + i,
+				       .lkey = 0x4000 + first + i});
+	forget(NULL);
+}
+
+static void test_receives(void **unused)
+{
+	struct post_work work = work_of(0);
+	struct post_list list;
+
+	assert_int_equal(post_receive(&queue, &work), 0);
+	check_receives(1, 0);
+	assert_int_equal(post_receive_shared(&queue, &work), 0);
+	check_receives(1, 0);
+	assert_int_equal(post_list_open(&list, 5, NULL), 0);
+	for (unsigned int i = 0; i < 5; i++)
+		list.works[i] = work_of(i);
+	post_list_link(&list, POST_SEND);
+	assert_int_equal(post_receive_list(&queue, &list, 5), 0);
+	check_receives(5, 0);
+	assert_int_equal(post_receive_list(&queue, &list, 2), 0);
+	check_receives(2, 3);
+	assert_int_equal(post_receive_list_shared(&queue, &list, 1), 0);
+	check_receives(1, 4);
+	post_list_close(&list);
+}
+
+/* 100 bytes in seven: two of 15 and five of 14. They stay together where they are moved. */
+static void test_pieces(void **unused)
+{
+	static const uint32_t lengths[] = {15, 15, 14, 14, 14, 14, 14};
+	static const uint64_t addresses[] = {1000, 1015, 1030, 1044, 1058, 1072, 1086};
+	const struct ibv_sge whole = {.addr = 1000, .length = 100, .lkey = 5};
+	struct post_work work = {0};
+
+	post_cut(&work, &whole, 7);
+	assert_int_equal(work.n_sges, 7);
+	for (size_t moved = 0; moved < 2; moved++) {
+		for (size_t i = 0; i < ARRAY_LENGTH(lengths); i++) {
+			assert_int_equal(work.sges[i].addr, addresses[i] + 70000 * moved);
+			assert_int_equal(work.sges[i].length, lengths[i]);
+			assert_int_equal(work.sges[i].lkey, 5);
+		}
+		post_move(&work, 71000);
+	}
+	assert_int_equal(work.sges[7].length, 0);
+	post_cut(&work, &whole, 1);
+	assert_int_equal(work.n_sges, 1);
+	assert_int_equal(work.sges[0].length, 100);
+}
+
+static void test_empty_lists(void **unused)
+{
+	struct post_list list = {0};
+	struct error error = {0};
+
+	post_list_close(&list);
+	assert_true(post_list_open(&list, 0, &error) < 0);
+	assert_string_equal(error.text, "a list of 0 requests cannot be");
+	assert_null(list.works);
+}
+
+/* In the processor's own order at both ends. */
+static void test_immediate_data(void **unused)
+{
+	struct post_work work = {.imm = 0xfedcba98};
+
+	assert_int_equal(post_send(&queue, &work, POST_SEND_IMM, POST_EXTENDED_LIST, 0), 0);
+	assert_true(post_imm(&(struct ibv_wc){.imm_data = seen[0].imm}) == 0xfedcba98);
+}
+
+#define FRESH(test) cmocka_unit_test_setup(test, forget)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FRESH(test_every_operation), FRESH(test_paths),       FRESH(test_lists),
+		FRESH(test_receives),        FRESH(test_empty_lists), FRESH(test_immediate_data),
+		FRESH(test_pieces),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

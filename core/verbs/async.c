@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/verbs/async.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+
+static void tell(struct watch *watch, void *argument)
+{
+	struct async *async = CONTAINER_OF(watch, struct async, watch);
+
+	async->hear(async, argument);
+}
+
+static void ready(struct watch *watch)
+{
+	struct async *async = CONTAINER_OF(watch, struct async, watch);
+	struct ibv_async_event event;
+
+	while (!ibv_get_async_event(async->verbs, &event)) {
+		watch_visit(watch, tell, &event);
+		ibv_ack_async_event(&event);
+	}
+	if (errno != EAGAIN && errno != EINTR) {
+		async->hear(async, NULL);
+		watch->fd = -1;
+	}
+}
+
+/* Librdmacm's own context of a device is the program's, too. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct async *all;
+
+/* With the mutex: any that is on the same descriptor. */
+static const struct async *beside(const struct async *async)
+{
+	const struct async *other = all;
+
+	while (other && other->verbs->async_fd != async->verbs->async_fd)
+		other = other->next;
+	return other;
+}
+
+/* With the mutex. */
+static int begin(struct async *async)
+{
+	const struct async *other = beside(async);
+	int fd = async->verbs->async_fd;
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK))
+		return -errno;
+	async->was_blocking = other ? other->was_blocking : !(flags & O_NONBLOCK);
+	async->is_added = true;
+	async->next = all;
+	if (all)
+		all->link = &async->next;
+	async->link = &all;
+	all = async;
+	return 0;
+}
+
+/* With the mutex, when nobody reads for it any more. */
+static void end(struct async *async)
+{
+	int fd = async->verbs->async_fd;
+	int flags;
+
+	*async->link = async->next;
+	if (async->next)
+		async->next->link = async->link;
+	async->is_added = false;
+	if (!async->was_blocking || beside(async))
+		return;
+	flags = fcntl(fd, F_GETFL);
+	if (flags >= 0)
+		fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+}
+
+int async_add(struct async *async, struct error *error)
+{
+	int code;
+
+	pthread_mutex_lock(&mutex);
+	code = begin(async);
+	if (code) {
+		error_set_errno(error, code, "cannot watch the device");
+	} else {
+		async->watch = (struct watch){.fd = async->verbs->async_fd, .ready = ready};
+		code = watch_add(&async->watch, error);
+		if (code)
+			end(async);
+	}
+	pthread_mutex_unlock(&mutex);
+	return code;
+}
+
+void async_remove(struct async *async)
+{
+	if (!async->is_added)
+		return;
+	pthread_mutex_lock(&mutex);
+	watch_remove(&async->watch);
+	end(async);
+	pthread_mutex_unlock(&mutex);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/verbs/completion.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+
+#include "core/verbs/verbs.h"
+
+/* Empty polls between two looks at the clock. */
+#define POLLS_PER_LOOK 256
+/* Events that wait for one acknowledgement: each one takes a lock. */
+#define ACKNOWLEDGE_AT 64
+/* Who watches the device may be a moment later than its channel. */
+#define REASON_MS 100
+
+int completion_open(struct completion *completion, struct ibv_context *verbs, uint32_t depth,
+		    struct alarm *alarm, struct error *error)
+{
+	int flags;
+
+	completion->alarm = alarm;
+	completion->channel = ibv_create_comp_channel(verbs);
+	if (!completion->channel)
+		return error_set_errno(error, verbs_null(), "cannot create a completion channel");
+	flags = fcntl(completion->channel->fd, F_GETFL);
+	if (flags < 0 || fcntl(completion->channel->fd, F_SETFL, flags | O_NONBLOCK))
+		return error_set_errno(error, -errno, "cannot set up the completion channel");
+	completion->cq = ibv_create_cq(verbs, (int)depth, NULL, completion->channel,
+				       (int)completion->vector);
+	if (!completion->cq)
+		return verbs_memory_error(error, verbs_null(), "create a completion queue");
+	if (completion->mode != RDMA_POLL && completion_arm(completion))
+		return error_set_errno(error, -EIO, "cannot arm the completion queue");
+	return 0;
+}
+
+int completion_close(struct completion *completion)
+{
+	int code = 0;
+
+	if (completion->cq) {
+		if (completion->taken)
+			ibv_ack_cq_events(completion->cq, completion->taken);
+		code = verbs_result(ibv_destroy_cq(completion->cq));
+	}
+	if (completion->channel) {
+		int other = verbs_result(ibv_destroy_comp_channel(completion->channel));
+
+		code = code ? code : other;
+	}
+	*completion = (struct completion){0};
+	return code;
+}
+
+int completion_poll_failed(struct error *error)
+{
+	return error_set(error, -EIO, "the completion queue cannot be polled; did it overrun?");
+}
+
+/* What came before the alarm counts: the last message before a peer closes, say. */
+static COLD int last_look(struct completion *completion, int max, struct ibv_wc *wc,
+			  struct error *error)
+{
+	int got = completion_poll(completion, max, wc);
+
+	if (got < 0)
+		return completion_poll_failed(error);
+	return got ? got : alarm_reason(completion->alarm, error);
+}
+
+/*
+ * Polls until something came, the alarm, or the time. 0 is for the time. Without a
+ * pause instruction: it would add tens of nanoseconds to what is being measured.
+ */
+static int spin(struct completion *completion, int max, struct ibv_wc *wc, uint64_t timeout_ns,
+		struct error *error)
+{
+	uint64_t start = 0;
+
+	for (;;) {
+		uint64_t now;
+
+		for (int i = 0; i < POLLS_PER_LOOK; i++) {
+			int got = completion_poll(completion, max, wc);
+
+			if (likely(got > 0))
+				return got;
+			if (unlikely(got < 0))
+				return completion_poll_failed(error);
+			if (unlikely(alarm_raised(completion->alarm)))
+				return last_look(completion, max, wc, error);
+		}
+		now = clock_now_ns();
+		if (!start)
+			start = now;
+		else if (now - start >= timeout_ns)
+			return 0;
+	}
+}
+
+int completion_take_event(struct completion *completion, struct error *error)
+{
+	bool is_counted = completion->rung;
+	struct ibv_cq *cq;
+	void *context;
+
+	completion->rung = false;
+	if (ibv_get_cq_event(completion->channel, &cq, &context))
+		return errno == EAGAIN
+			       ? 0
+			       : error_set_errno(error, -errno, "cannot take a completion event");
+	completion->armed = false;
+	completion->events += !is_counted;
+	if (++completion->taken == ACKNOWLEDGE_AT) {
+		ibv_ack_cq_events(completion->cq, completion->taken);
+		completion->taken = 0;
+	}
+	return 1;
+}
+
+int completion_reset(struct completion *completion, struct error *error)
+{
+	struct ibv_wc wc[16];
+	int got;
+
+	do
+		got = completion_take_event(completion, error);
+	while (got > 0);
+	if (got < 0)
+		return got;
+	do
+		got = completion_poll(completion, ARRAY_LENGTH(wc), wc);
+	while (got > 0);
+	if (got < 0)
+		return completion_poll_failed(error);
+	if (completion->mode != RDMA_POLL && !completion->armed && completion_arm(completion))
+		return error_set(error, -EIO, "cannot arm the completion queue");
+	return 0;
+}
+
+static struct timespec time_left(uint64_t deadline_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+	uint64_t left_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
+
+	return (struct timespec){.tv_sec = (time_t)(left_ns / NS_PER_S),
+				 .tv_nsec = (long)(left_ns % NS_PER_S)};
+}
+
+/* Sleeps until an event, the alarm, or the deadline. */
+static int sleep_once(struct completion *completion, uint64_t deadline_ns, struct error *error)
+{
+	struct pollfd fds[] = {
+		{.fd = completion->channel->fd, .events = POLLIN},
+		{.fd = completion->alarm->fd,   .events = POLLIN},
+	};
+	struct timespec left = time_left(deadline_ns);
+
+	if (ppoll(fds, ARRAY_LENGTH(fds), deadline_ns == UINT64_MAX ? NULL : &left, NULL) < 0)
+		return errno == EINTR ? 0 : error_set_errno(error, -errno, "cannot sleep");
+	if (fds[0].revents) {
+		completion->rung = true;
+		completion->events++;
+	}
+	return 0;
+}
+
+/*
+ * Whoever sleeps after the time was over asks for an event anew: between sleeps the program has
+ * polled, and a device may take arming for the sign that this ends.
+ */
+static int sleep_until_event(struct completion *completion, uint64_t deadline_ns,
+			     struct error *error)
+{
+	if (deadline_ns == UINT64_MAX || clock_now_ns() < deadline_ns)
+		return sleep_once(completion, deadline_ns, error);
+	completion->armed = false;
+	return -ETIMEDOUT;
+}
+
+/* A device that is gone closes its channel: that alone is no reason that helps anybody. */
+static COLD void explain_channel(struct completion *completion, struct error *error)
+{
+	struct pollfd told = {.fd = completion->alarm->fd, .events = POLLIN};
+	struct error cause = {0};
+
+	if (poll(&told, 1, REASON_MS) > 0 && alarm_reason(completion->alarm, &cause))
+		error_append(error, "%s", cause.text);
+}
+
+/* Takes the event of the last wake-up, and has the next completion raise one. */
+static int prepare_to_sleep(struct completion *completion, struct error *error)
+{
+	int got = completion->rung ? completion_take_event(completion, error) : 0;
+
+	if (unlikely(got < 0)) {
+		explain_channel(completion, error);
+		return got;
+	}
+	if (!completion->armed && completion_arm(completion))
+		return error_set(error, -EIO, "cannot arm the completion queue");
+	return 0;
+}
+
+/* After an empty poll. */
+static int wait_event(struct completion *completion, int max, struct ibv_wc *wc,
+		      uint64_t timeout_ns, struct error *error)
+{
+	uint64_t deadline_ns = timeout_ns == UINT64_MAX ? UINT64_MAX : clock_now_ns() + timeout_ns;
+	int got = 0;
+
+	while (!got) {
+		int code;
+
+		if (alarm_raised(completion->alarm))
+			return last_look(completion, max, wc, error);
+		if (completion->rung || !completion->armed)
+			code = prepare_to_sleep(completion, error);
+		else
+			code = sleep_until_event(completion, deadline_ns, error);
+		if (code)
+			return code;
+		got = completion_poll(completion, max, wc);
+	}
+	return got > 0 ? got : completion_poll_failed(error);
+}
+
+/* The time in which it spins is of the time that it has. */
+static int wait_adaptive(struct completion *completion, int max, struct ibv_wc *wc,
+			 uint64_t timeout_ns, struct error *error)
+{
+	uint64_t spin_ns = completion->spin_ns < timeout_ns ? completion->spin_ns : timeout_ns;
+	uint64_t left_ns = timeout_ns == UINT64_MAX ? UINT64_MAX : timeout_ns - spin_ns;
+	int got = spin(completion, max, wc, spin_ns, error);
+
+	if (got)
+		return got;
+	return left_ns ? wait_event(completion, max, wc, left_ns, error) : -ETIMEDOUT;
+}
+
+int completion_wait_on(struct completion *completion, int max, struct ibv_wc *wc,
+		       uint64_t timeout_ns, struct error *error)
+{
+	int got;
+
+	switch (completion->mode) {
+	case RDMA_EVENT:
+		return wait_event(completion, max, wc, timeout_ns, error);
+	case RDMA_ADAPTIVE:
+		return wait_adaptive(completion, max, wc, timeout_ns, error);
+	case RDMA_POLL:
+		break;
+	}
+	got = spin(completion, max, wc, timeout_ns, error);
+	return got ? got : -ETIMEDOUT;
+}

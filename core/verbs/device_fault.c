@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/verbs/device_fault.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CLASS "/sys/class/infiniband"
+#define NAMES 100
+
+/* The one of core/soft, which is none of the kernel's. */
+static bool is_soft(const char *device)
+{
+	return !strcmp(device, "soft0") && kind_find("", device) == KIND_OTHER;
+}
+
+static bool is_refused(int code)
+{
+	return code == -EACCES || code == -EPERM;
+}
+
+/* Its processes meet in a directory; NULL: that is not to blame. */
+static const char *soft_hint(int code)
+{
+	if (is_refused(code))
+		return "soft0's directory must be the user's own, of mode 0700: VERBMARK_SOFT_DIR";
+	if (code == -ENOSPC)
+		return "there is no room for soft0's directory, by itself in /dev/shm: "
+		       "VERBMARK_SOFT_DIR";
+	return NULL;
+}
+
+const char *device_soft_hint(int code)
+{
+	struct ibv_device **devices = ibv_get_device_list(NULL);
+	const char *hint = NULL;
+
+	if (devices && devices[0] && is_soft(ibv_get_device_name(devices[0])))
+		hint = soft_hint(code);
+	if (devices)
+		ibv_free_device_list(devices);
+	return hint;
+}
+
+int device_not_opened(const char *device, int code, struct error *error)
+{
+	const char *hint = is_soft(device) ? soft_hint(code) : NULL;
+
+	error_set_errno(error, code, "device %s: cannot open it", device);
+	if (hint)
+		return error_append(error, "%s", hint);
+	if (is_refused(code))
+		return error_append(error, "who may is told by the rights of /dev/infiniband");
+	return code;
+}
+
+static void add_name(char names[static NAMES], const char *name)
+{
+	size_t used = strlen(names);
+
+	if (used + sizeof(", ") + 63 > NAMES)
+		return;
+	snprintf(names + used, NAMES - used, "%s%.63s", used ? ", " : "", name);
+}
+
+int device_none(const char *root, struct error *error)
+{
+	const struct dirent *entry;
+	char names[NAMES] = "";
+	char path[256];
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "%s" CLASS, root);
+	folder = opendir(path);
+	while (folder && (entry = readdir(folder)))
+		if (entry->d_name[0] != '.')
+			add_name(names, entry->d_name);
+	if (folder)
+		closedir(folder);
+	if (names[0])
+		return error_set(error, -ENODEV,
+				 "no RDMA device for programs, though the kernel has %s: install "
+				 "ibverbs-providers, or start the container with "
+				 "--device /dev/infiniband",
+				 names);
+	return error_set(error, -ENODEV,
+			 "no RDMA device; modprobe rdma_rxe && "
+			 "rdma link add rxe0 type rxe netdev eth0");
+}
+
+int device_unknown(const struct device_list *list, const char *device, struct error *error)
+{
+	char names[160] = "";
+	size_t length = strcspn(device, "/"); /* a port may be named behind it */
+	size_t used = 0;
+
+	for (size_t i = 0; i < list->n_left; i++)
+		if (strlen(list->left[i].device) == length &&
+		    !strncmp(list->left[i].device, device, length))
+			return error_set(error, list->left[i].fault.code, "%s",
+					 list->left[i].fault.text);
+	for (size_t i = 0; i < list->n_ports && used < sizeof(names); i++) {
+		const char *name = list->ports[i].device;
+
+		if (i && !strcmp(name, list->ports[i - 1].device))
+			continue;
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
+					 used ? ", " : "", name);
+	}
+	return error_set(error, -ENODEV, "no device '%.40s'; there is %s", device, names);
+}
+
+static const struct device_address *address_of(const struct device_port *port, sa_family_t family)
+{
+	for (size_t i = 0; i < port->n_addresses; i++)
+		if (family == AF_UNSPEC || port->addresses[i].address.ss_family == family)
+			return &port->addresses[i];
+	return NULL;
+}
+
+int device_no_address(const struct device_list *list, const char *device, sa_family_t family,
+		      struct error *error)
+{
+	for (size_t i = 0; i < list->n_ports; i++) {
+		const struct device_port *port = &list->ports[i];
+		const struct device_address *address = address_of(port, family);
+
+		if (strcmp(port->device, device) != 0 || !address)
+			continue;
+		error_set(error, -EADDRNOTAVAIL, "port %u of device %s is %s", port->port, device,
+			  device_state_name(port->state));
+		if (port->link_layer && !strcmp(port->link_layer, "InfiniBand"))
+			return error_append(error, "does a subnet manager run?");
+		return error_append(error, "ip link set %s up", address->interface);
+	}
+	return error_set(error, -EADDRNOTAVAIL,
+			 "device %s has no active port with an %saddress; ip address add", device,
+			 family == AF_INET    ? "IPv4 "
+			 : family == AF_INET6 ? "IPv6 "
+					      : "");
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/verbs/limits.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "core/verbs/verbs.h"
+
+#define BITS_5 31
+#define BITS_4 15
+#define BITS_3 7
+
+static uint64_t least(int a, int b)
+{
+	int lesser = a < b ? a : b;
+
+	return lesser > 0 ? (uint64_t)lesser : 0;
+}
+
+static void check(struct error *error, const char *what, uint64_t asked, uint64_t allowed)
+{
+	if (asked > allowed)
+		error_set(error, -EINVAL, "%s %" PRIu64 " exceeds the device's limit %" PRIu64,
+			  what, asked, allowed);
+}
+
+/* No device can do nothing: one that says so does not tell. */
+static uint64_t if_told(uint64_t most)
+{
+	return most ? most : UINT64_MAX;
+}
+
+static void check_srq(const struct limits *wanted, const struct ibv_device_attr *device,
+		      struct error *error)
+{
+	if (wanted->srq_depth && device->max_srq < 1)
+		error_set(error, -EOPNOTSUPP, "the device has no shared receive queues");
+	check(error, "number of shared receive queues", wanted->srqs,
+	      if_told(least(device->max_srq, INT32_MAX)));
+	check(error, "shared receive queue depth", wanted->srq_depth,
+	      least(device->max_srq_wr, INT32_MAX));
+}
+
+static void check_port(const struct limits *wanted, const struct ibv_port_attr *port,
+		       struct error *error)
+{
+	uint64_t active = limits_mtu_bytes(port->active_mtu);
+	uint64_t mtu = wanted->mtu ? limits_mtu_bytes(wanted->mtu) : active;
+
+	if (wanted->mtu && (!mtu || mtu > active))
+		error_set(error, -EINVAL, "MTU %" PRIu64 " exceeds the port's %" PRIu64, mtu,
+			  active);
+	if (wanted->transport == TRANSPORT_UD && wanted->message_bytes > mtu)
+		error_set(error, -EINVAL,
+			  "message size %" PRIu64 " exceeds the MTU %" PRIu64
+			  ", which is all that a datagram carries",
+			  wanted->message_bytes, mtu);
+	check(error, "message size", wanted->message_bytes, port->max_msg_sz);
+}
+
+int limits_check(const struct limits *wanted, const struct ibv_device_attr *device,
+		 const struct ibv_port_attr *port, struct error *error)
+{
+	uint64_t depth = least(device->max_qp_wr, INT32_MAX);
+	uint64_t reads = least(device->max_qp_rd_atom, device->max_qp_init_rd_atom);
+	int sge = wanted->srq_depth ? device->max_srq_sge : INT32_MAX;
+
+	/* Each is looked at; the first fault is the one that the error keeps. */
+	check(error, "send queue depth", wanted->send_depth, depth);
+	check(error, "receive queue depth", wanted->recv_depth, depth);
+	check_srq(wanted, device, error);
+	check(error, "completion queue depth", wanted->cq_depth, least(device->max_cqe, INT32_MAX));
+	check(error, "number of scatter-gather entries", wanted->sge, least(device->max_sge, sge));
+	check(error, "number of scatter-gather entries of a read", wanted->read_sge,
+	      if_told(least(device->max_sge_rd, INT32_MAX)));
+	check(error, "number of queue pairs", wanted->queue_pairs,
+	      if_told(least(device->max_qp, INT32_MAX)));
+	check(error, "number of completion queues", wanted->completion_queues,
+	      if_told(least(device->max_cq, INT32_MAX)));
+	check(error, "number of memory regions", wanted->regions,
+	      if_told(least(device->max_mr, INT32_MAX)));
+	check(error, "size of registered memory", wanted->memory_bytes,
+	      if_told(device->max_mr_size));
+	check(error, "number of outstanding reads", wanted->reads, reads);
+	if (port)
+		check_port(wanted, port, error);
+	check(error, "acknowledgement timeout", wanted->ack_timeout, BITS_5);
+	check(error, "retry count", wanted->retries, BITS_3);
+	check(error, "RNR retry count", wanted->rnr_retries, BITS_3);
+	check(error, "RNR timer", wanted->rnr_timer, BITS_5);
+	check(error, "service level", wanted->service_level, BITS_4);
+	return error->code;
+}
+
+bool limits_has_atomics(const struct ibv_device_attr *device)
+{
+	return device->atomic_cap != IBV_ATOMIC_NONE;
+}
+
+const char *limits_transport_name(enum transport transport)
+{
+	switch (transport) {
+	case TRANSPORT_RC:
+		return "RC";
+	case TRANSPORT_UC:
+		return "UC";
+	case TRANSPORT_UD:
+		return "UD";
+	}
+	return "?";
+}
+
+#define ON(transport) (1U << TRANSPORT_##transport)
+
+static const struct {
+	const char *name;
+	unsigned int transports;
+} operations[] = {
+	[POST_SEND] = {"sends without an address", ON(RC) | ON(UC)},
+	[POST_WRITE] = {"writes",                   ON(RC) | ON(UC)},
+	[POST_READ] = {"reads",                    ON(RC)         },
+	[POST_SEND_IMM] = {"sends without an address", ON(RC) | ON(UC)},
+	[POST_WRITE_IMM] = {"writes",                   ON(RC) | ON(UC)},
+	[POST_FETCH_ADD] = {"atomics",                  ON(RC)         },
+	[POST_COMPARE_SWAP] = {"atomics",                  ON(RC)         },
+	[POST_UD_SEND] = {"datagrams",                ON(UD)         },
+	[POST_UD_SEND_IMM] = {"datagrams",                ON(UD)         },
+};
+
+int limits_operation(enum transport transport, enum post_operation operation,
+		     const struct ibv_device_attr *device, struct error *error)
+{
+	bool is_atomic = operation == POST_FETCH_ADD || operation == POST_COMPARE_SWAP;
+
+	if (!(operations[operation].transports & 1U << transport))
+		return error_set(error, -EOPNOTSUPP, "%s has no %s",
+				 limits_transport_name(transport), operations[operation].name);
+	if (is_atomic && !limits_has_atomics(device))
+		return error_set(error, -EOPNOTSUPP, "the device has no atomics");
+	return 0;
+}
+
+/* Of a queue pair that cannot be made: whether it is for what it is. */
+static bool is_refusal(int code)
+{
+	return code == -EOPNOTSUPP || code == -ENOSYS || code == -EINVAL;
+}
+
+/* Whether such a queue pair can be made with that much inline. */
+static bool takes_inline(const struct ibv_qp_init_attr_ex *wanted, uint32_t bytes)
+{
+	struct ibv_qp_init_attr_ex attr = *wanted;
+	struct ibv_qp *qp;
+
+	attr.cap.max_inline_data = bytes;
+	qp = ibv_create_qp_ex(attr.pd->context, &attr);
+	if (!qp && attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS && is_refusal(verbs_null())) {
+		attr = *wanted;
+		attr.comp_mask = IBV_QP_INIT_ATTR_PD;
+		attr.cap.max_inline_data = bytes;
+		qp = ibv_create_qp_ex(attr.pd->context, &attr);
+	}
+	if (!qp)
+		return false;
+	ibv_destroy_qp(qp);
+	return attr.cap.max_inline_data >= bytes;
+}
+
+int limits_has_type(struct ibv_pd *pd, enum ibv_qp_type type)
+{
+	struct ibv_cq *cq = ibv_create_cq(pd->context, 2, NULL, NULL, 0);
+	const struct ibv_qp_init_attr_ex attr = {
+		.send_cq = cq,
+		.recv_cq = cq,
+		.qp_type = type,
+		.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = pd,
+	};
+	int result = 1;
+
+	if (!cq)
+		return verbs_null();
+	if (!takes_inline(&attr, 0)) {
+		int code = verbs_null();
+
+		result = is_refusal(code) ? 0 : code;
+	}
+	ibv_destroy_cq(cq);
+	return result;
+}
+
+uint32_t limits_inline(const struct ibv_qp_init_attr_ex *wanted)
+{
+	struct ibv_cq *cq = ibv_create_cq(wanted->pd->context, 2, NULL, NULL, 0);
+	struct ibv_qp_init_attr_ex attr = *wanted;
+	uint32_t good = 0;
+	uint32_t bad = wanted->cap.max_inline_data;
+
+	if (!cq)
+		return 0;
+	attr.send_cq = cq;
+	attr.recv_cq = cq;
+	if (bad && takes_inline(&attr, bad))
+		good = bad;
+	while (good + 1 < bad) {
+		uint32_t middle = good + (bad - good) / 2;
+
+		if (takes_inline(&attr, middle))
+			good = middle;
+		else
+			bad = middle;
+	}
+	ibv_destroy_cq(cq);
+	return good;
+}
+
+unsigned int limits_mtu_bytes(enum ibv_mtu mtu)
+{
+	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128U << mtu : 0;
+}
+
+enum ibv_mtu limits_mtu(unsigned int bytes)
+{
+	for (enum ibv_mtu mtu = IBV_MTU_256; mtu <= IBV_MTU_4096; mtu++)
+		if (limits_mtu_bytes(mtu) == bytes)
+			return mtu;
+	return 0;
+}

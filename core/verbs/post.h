@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Posting of work requests. A struct post_work holds all that is known before a
+ * loop starts; operation and path are constants at the call, so that none of them
+ * is asked for in a loop. The path is the extended interface (ibv_wr_*) where the
+ * provider has it, else ibv_post_send. What posts returns 0 or a positive errno, as
+ * verbs does.
+ */
+#ifndef CORE_POST_H
+#define CORE_POST_H
+
+#include <endian.h>
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "core/base/compiler.h"
+#include "core/base/error.h"
+
+/* Each queue pair can have so many pieces in a request, and none more than that. */
+#define POST_SGES      2
+#define POST_SGES_MOST 32
+
+/* What a datagram puts in front of its data, into the receive. */
+#define POST_GRH 40
+
+enum post_operation {
+	POST_SEND,
+	POST_WRITE,
+	POST_READ,
+	POST_SEND_IMM,
+	POST_WRITE_IMM,
+	POST_FETCH_ADD,    /* eight bytes; what was there comes into the piece */
+	POST_COMPARE_SWAP, /* the same */
+	POST_UD_SEND,      /* to the address of the request */
+	POST_UD_SEND_IMM,
+};
+
+enum post_path {
+	POST_CLASSIC,
+	POST_EXTENDED,        /* one piece */
+	POST_EXTENDED_LIST,   /* none */
+	POST_EXTENDED_INLINE, /* one piece, of inline data */
+};
+
+struct post_queue {
+	struct ibv_qp *qp;
+	struct ibv_qp_ex *qpx; /* NULL: ibv_post_send only */
+	struct ibv_srq *srq;   /* where it receives by; NULL: a queue of its own */
+};
+
+struct post_work {
+	uint64_t id;
+	uint64_t remote; /* address and key, of one-sided operations */
+	uint32_t rkey;
+	unsigned int flags; /* IBV_SEND_INLINE and others; IBV_SEND_SIGNALED is the caller's */
+	int n_sges;         /* as the queue pair has them; 1 with IBV_SEND_INLINE */
+	uint32_t imm;       /* in the processor's order: post_imm at the other end */
+	uint64_t add;       /* of POST_FETCH_ADD */
+	uint64_t compare;   /* of POST_COMPARE_SWAP */
+	uint64_t swap;
+	struct ibv_ah *ah; /* of datagrams: whom they are for */
+	uint32_t remote_qpn;
+	uint32_t remote_qkey;
+	struct ibv_sge sges[POST_SGES_MOST];
+};
+
+/*
+ * Requests that are posted at once, all of one operation and on one path. The caller
+ * fills in works and then calls post_list_link; afterwards only what their pieces hold
+ * may change, and where they go: post_list_aim.
+ */
+struct post_list {
+	unsigned int n;
+	struct post_work *works;
+	struct ibv_send_wr *sends; /* linked, and so are the receives */
+	struct ibv_recv_wr *receives;
+};
+
+/* Zeroes all but the pieces, which are most of it. */
+static inline void post_clear(struct post_work *work)
+{
+	memset(work, 0, offsetof(struct post_work, sges));
+}
+
+/* Makes a list of n zeroed requests. */
+int post_list_open(struct post_list *list, unsigned int n, struct error *error);
+void post_list_close(struct post_list *list);
+
+/* Makes the chains of an operation; of receives it does not matter which. */
+void post_list_link(struct post_list *list, enum post_operation operation);
+
+/* Cuts what is whole into so many pieces, one behind the other, none longer by two bytes. */
+void post_cut(struct post_work *work, const struct ibv_sge *whole, unsigned int n_sges);
+
+/* Moves all pieces: they stay one behind the other. */
+static ALWAYS_INLINE void post_move(struct post_work *work, uint64_t address)
+{
+	work->sges[0].addr = address;
+	for (int i = 1; unlikely(i < work->n_sges); i++)
+		work->sges[i].addr = work->sges[i - 1].addr + work->sges[i - 1].length;
+}
+
+/* The immediate data of a completion. */
+static inline uint32_t post_imm(const struct ibv_wc *wc)
+{
+	return be32toh(wc->imm_data);
+}
+
+static inline enum post_path post_choose(const struct post_queue *queue,
+					 const struct post_work *work)
+{
+	/* rdma-core's rxe adds up a list wrongly there; the two may be posted in turn. */
+	if (!queue->qpx || work->n_sges > 1)
+		return POST_CLASSIC;
+	if (work->flags & IBV_SEND_INLINE)
+		return POST_EXTENDED_INLINE;
+	return work->n_sges == 1 ? POST_EXTENDED : POST_EXTENDED_LIST;
+}
+
+static ALWAYS_INLINE void post_data(struct ibv_qp_ex *qpx, const struct post_work *work,
+				    enum post_path path)
+{
+	const struct ibv_sge *sge = &work->sges[0];
+
+	if (path == POST_EXTENDED_INLINE)
+		ibv_wr_set_inline_data(qpx, (void *)(uintptr_t)sge->addr, sge->length);
+	else if (path == POST_EXTENDED)
+		ibv_wr_set_sge(qpx, sge->lkey, sge->addr, sge->length);
+	else
+		ibv_wr_set_sge_list(qpx, (size_t)work->n_sges, work->sges);
+}
+
+/* Between ibv_wr_start and ibv_wr_complete. */
+static ALWAYS_INLINE void post_build(struct ibv_qp_ex *qpx, const struct post_work *work,
+				     enum post_operation operation, enum post_path path,
+				     unsigned int signalled)
+{
+	qpx->wr_id = work->id;
+	/* IBV_SEND_INLINE among them: rxe does not set it by itself. */
+	qpx->wr_flags = work->flags | signalled;
+	switch (operation) {
+	case POST_SEND:
+	case POST_UD_SEND:
+		ibv_wr_send(qpx);
+		break;
+	case POST_SEND_IMM:
+	case POST_UD_SEND_IMM:
+		ibv_wr_send_imm(qpx, htobe32(work->imm));
+		break;
+	case POST_WRITE:
+		ibv_wr_rdma_write(qpx, work->rkey, work->remote);
+		break;
+	case POST_WRITE_IMM:
+		ibv_wr_rdma_write_imm(qpx, work->rkey, work->remote, htobe32(work->imm));
+		break;
+	case POST_READ:
+		ibv_wr_rdma_read(qpx, work->rkey, work->remote);
+		break;
+	case POST_FETCH_ADD:
+		ibv_wr_atomic_fetch_add(qpx, work->rkey, work->remote, work->add);
+		break;
+	case POST_COMPARE_SWAP:
+		ibv_wr_atomic_cmp_swp(qpx, work->rkey, work->remote, work->compare, work->swap);
+		break;
+	}
+	if (operation == POST_UD_SEND || operation == POST_UD_SEND_IMM)
+		ibv_wr_set_ud_addr(qpx, work->ah, work->remote_qpn, work->remote_qkey);
+	post_data(qpx, work, path);
+}
+
+static ALWAYS_INLINE int post_extended(const struct post_queue *queue, const struct post_work *work,
+				       enum post_operation operation, enum post_path path,
+				       unsigned int signalled)
+{
+	struct ibv_qp_ex *qpx = queue->qpx;
+
+	ibv_wr_start(qpx);
+	post_build(qpx, work, operation, path, signalled);
+	return ibv_wr_complete(qpx);
+}
+
+static ALWAYS_INLINE enum ibv_wr_opcode post_opcode(enum post_operation operation)
+{
+	switch (operation) {
+	case POST_SEND:
+	case POST_UD_SEND:
+		return IBV_WR_SEND;
+	case POST_SEND_IMM:
+	case POST_UD_SEND_IMM:
+		return IBV_WR_SEND_WITH_IMM;
+	case POST_WRITE:
+		return IBV_WR_RDMA_WRITE;
+	case POST_WRITE_IMM:
+		return IBV_WR_RDMA_WRITE_WITH_IMM;
+	case POST_READ:
+		return IBV_WR_RDMA_READ;
+	case POST_FETCH_ADD:
+		return IBV_WR_ATOMIC_FETCH_AND_ADD;
+	case POST_COMPARE_SWAP:
+		return IBV_WR_ATOMIC_CMP_AND_SWP;
+	}
+	__builtin_unreachable();
+}
+
+/*
+ * Sets what is read of a request of that operation, and no more: zeroing all of it costs
+ * more than the rest. Providers copy imm_data whatever the operation is.
+ */
+static ALWAYS_INLINE void post_request(struct ibv_send_wr *wr, struct post_work *work,
+				       enum post_operation operation, unsigned int signalled)
+{
+	enum ibv_wr_opcode opcode = post_opcode(operation);
+	bool has_imm = opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+
+	wr->wr_id = work->id;
+	wr->next = NULL;
+	wr->sg_list = work->sges;
+	wr->num_sge = work->n_sges;
+	wr->opcode = opcode;
+	wr->send_flags = work->flags | signalled;
+	wr->imm_data = has_imm ? htobe32(work->imm) : 0;
+	switch (operation) {
+	case POST_SEND:
+	case POST_SEND_IMM:
+		break;
+	case POST_WRITE:
+	case POST_WRITE_IMM:
+	case POST_READ:
+		wr->wr.rdma.remote_addr = work->remote;
+		wr->wr.rdma.rkey = work->rkey;
+		break;
+	case POST_FETCH_ADD:
+	case POST_COMPARE_SWAP:
+		wr->wr.atomic.remote_addr = work->remote;
+		wr->wr.atomic.rkey = work->rkey;
+		wr->wr.atomic.compare_add = operation == POST_FETCH_ADD ? work->add : work->compare;
+		wr->wr.atomic.swap = operation == POST_FETCH_ADD ? 0 : work->swap;
+		break;
+	case POST_UD_SEND:
+	case POST_UD_SEND_IMM:
+		wr->wr.ud.ah = work->ah;
+		wr->wr.ud.remote_qpn = work->remote_qpn;
+		wr->wr.ud.remote_qkey = work->remote_qkey;
+		break;
+	}
+}
+
+/* Where request number i of a list goes has changed. */
+static ALWAYS_INLINE void post_list_aim(struct post_list *list, unsigned int i,
+					enum post_operation operation)
+{
+	if (operation == POST_FETCH_ADD || operation == POST_COMPARE_SWAP)
+		list->sends[i].wr.atomic.remote_addr = list->works[i].remote;
+	else if (operation == POST_WRITE || operation == POST_WRITE_IMM || operation == POST_READ)
+		list->sends[i].wr.rdma.remote_addr = list->works[i].remote;
+}
+
+/* signalled is IBV_SEND_SIGNALED or 0. */
+static ALWAYS_INLINE int post_send(const struct post_queue *queue, struct post_work *work,
+				   enum post_operation operation, enum post_path path,
+				   unsigned int signalled)
+{
+	if (path == POST_CLASSIC) {
+		struct ibv_send_wr wr;
+		struct ibv_send_wr *bad;
+
+		post_request(&wr, work, operation, signalled);
+		return ibv_post_send(queue->qp, &wr, &bad);
+	}
+	return post_extended(queue, work, operation, path, signalled);
+}
+
+/*
+ * Posts the last count requests of a list, of which the last is signalled or not, the
+ * others as their own flags say.
+ */
+static ALWAYS_INLINE int post_send_list(const struct post_queue *queue,
+					const struct post_list *list, unsigned int count,
+					enum post_operation operation, enum post_path path,
+					unsigned int signalled)
+{
+	unsigned int last = list->n - 1;
+
+	if (path == POST_CLASSIC) {
+		struct ibv_send_wr *bad;
+
+		list->sends[last].send_flags = list->works[last].flags | signalled;
+		return ibv_post_send(queue->qp, &list->sends[list->n - count], &bad);
+	}
+	ibv_wr_start(queue->qpx);
+	for (unsigned int i = list->n - count; i < last; i++)
+		post_build(queue->qpx, &list->works[i], operation, path, 0);
+	post_build(queue->qpx, &list->works[last], operation, path, signalled);
+	return ibv_wr_complete(queue->qpx);
+}
+
+static inline int post_receive(const struct post_queue *queue, struct post_work *work)
+{
+	struct ibv_recv_wr wr = {.wr_id = work->id, .sg_list = work->sges, .num_sge = work->n_sges};
+	struct ibv_recv_wr *bad;
+
+	return ibv_post_recv(queue->qp, &wr, &bad);
+}
+
+/* Of a queue pair with a shared receive queue. */
+static inline int post_receive_shared(const struct post_queue *queue, struct post_work *work)
+{
+	struct ibv_recv_wr wr = {.wr_id = work->id, .sg_list = work->sges, .num_sge = work->n_sges};
+	struct ibv_recv_wr *bad;
+
+	return ibv_post_srq_recv(queue->srq, &wr, &bad);
+}
+
+/* Posts the last count receives of a list. */
+static inline int post_receive_list(const struct post_queue *queue, const struct post_list *list,
+				    unsigned int count)
+{
+	struct ibv_recv_wr *bad;
+
+	return ibv_post_recv(queue->qp, &list->receives[list->n - count], &bad);
+}
+
+static inline int post_receive_list_shared(const struct post_queue *queue,
+					   const struct post_list *list, unsigned int count)
+{
+	struct ibv_recv_wr *bad;
+
+	return ibv_post_srq_recv(queue->srq, &list->receives[list->n - count], &bad);
+}
+
+#endif
