@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "reports/result.h"
+#include "reports/result/result.h"
 
 /* Of the processors' time, in per cent: what a hypervisor may have taken from a measurement. */
 #define ADVICE_STEAL_MOST 1

@@ -3,7 +3,7 @@
 #ifndef BENCH_ADVICE_LOSS_H
 #define BENCH_ADVICE_LOSS_H
 
-#include "reports/result.h"
+#include "reports/result/result.h"
 
 #define ADVICE_LOSS "lost-messages"
 

@@ -6,7 +6,7 @@
 #ifndef BENCH_ADVICE_THREADS_H
 #define BENCH_ADVICE_THREADS_H
 
-#include "reports/result.h"
+#include "reports/result/result.h"
 
 /* Of each end the case with the most of them; added to an array of findings. */
 void advice_threads(const struct result *result, json_t *findings);

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "reports/compare_page.h"
+#include "reports/compare/page.h"
 
 void against_open(struct against *against, const struct sides *sides)
 {

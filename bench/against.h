@@ -7,7 +7,7 @@
 #define BENCH_AGAINST_H
 
 #include "bench/sides.h"
-#include "reports/cells.h"
+#include "reports/table/cells.h"
 
 struct against {
 	struct comparison comparison;

@@ -15,7 +15,7 @@
 #include "core/base/cgroup.h"
 #include "core/base/free_memory.h"
 #include "core/base/hist.h"
-#include "reports/windows.h"
+#include "reports/result/rate_windows.h"
 
 /*
  * Of an entry of a queue without its pieces, and of a completion: the most that providers

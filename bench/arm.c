@@ -18,7 +18,7 @@
 #include "bench/journal.h"
 #include "core/base/clock.h"
 #include "core/base/compiler.h"
-#include "reports/load.h"
+#include "reports/document/load.h"
 
 /* From a signal to the next and ruder one. */
 #define GOODBYE_MS 3000

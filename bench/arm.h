@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "core/base/error.h"
-#include "reports/result.h"
+#include "reports/result/result.h"
 
 #define ARM_WORDS_MOST 64
 

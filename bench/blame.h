@@ -5,7 +5,7 @@
 #ifndef BENCH_BLAME_H
 #define BENCH_BLAME_H
 
-#include "reports/result.h"
+#include "reports/result/result.h"
 
 /*
  * Where nothing was acknowledged, and messages of smaller sizes than one packet of mtu

@@ -4,7 +4,7 @@
 #define BENCH_CASES_H
 
 #include "bench/plan.h"
-#include "reports/result.h"
+#include "reports/result/result.h"
 
 int cases_make(const struct plan *plan, struct result *result, struct error *error);
 

@@ -9,14 +9,14 @@
 #include "bench/sides.h"
 #include "bench/sides_history.h"
 #include "bench/value.h"
-#include "reports/compare_csv.h"
-#include "reports/compare_json.h"
-#include "reports/compare_markdown.h"
-#include "reports/compare_page.h"
-#include "reports/compare_table.h"
-#include "reports/markdown.h"
-#include "reports/page.h"
-#include "reports/save.h"
+#include "reports/compare/csv.h"
+#include "reports/compare/json.h"
+#include "reports/compare/markdown.h"
+#include "reports/compare/page.h"
+#include "reports/compare/table.h"
+#include "reports/io/save.h"
+#include "reports/page/page.h"
+#include "reports/table/markdown.h"
 
 /* Runs of a history that are the base: what is older says little of today's machine. */
 #define LAST 20

@@ -5,7 +5,7 @@
 #include "bench/command.h"
 #include "bench/inventory.h"
 #include "core/base/address.h"
-#include "reports/banner.h"
+#include "reports/result/banner.h"
 
 struct settings {
 	const char *device;

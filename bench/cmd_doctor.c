@@ -9,7 +9,7 @@
 #include "bench/doctor.h"
 #include "bench/wire.h"
 #include "core/verbs/device_kind.h"
-#include "reports/banner.h"
+#include "reports/result/banner.h"
 
 struct settings {
 	const char *host;

@@ -6,9 +6,9 @@
 
 #include "bench/command.h"
 #include "bench/inputs.h"
-#include "reports/banner.h"
-#include "reports/export.h"
-#include "reports/save.h"
+#include "reports/export/export.h"
+#include "reports/io/save.h"
+#include "reports/result/banner.h"
 
 #define NAMES "bmf, github-benchmark, junit, prometheus, hgrm, csv"
 

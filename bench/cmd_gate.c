@@ -12,9 +12,9 @@
 #include "bench/utc.h"
 #include "bench/value.h"
 #include "core/base/clock.h"
-#include "reports/bout_show.h"
-#include "reports/markdown.h"
-#include "reports/save.h"
+#include "reports/gate/show.h"
+#include "reports/io/save.h"
+#include "reports/table/markdown.h"
 
 /* What git bisect is to leave out, and to stop at. */
 #define BISECT_SKIP  125

@@ -15,8 +15,8 @@
 #include "bench/utc.h"
 #include "bench/value.h"
 #include "core/base/clock.h"
-#include "reports/save.h"
-#include "reports/worth.h"
+#include "reports/gate/calibration.h"
+#include "reports/io/save.h"
 
 /* Of the link that is made slower: far above what a processor adds to it. */
 #define LATENCY_NS   50000

@@ -9,12 +9,12 @@
 #include "bench/history_dir.h"
 #include "bench/inputs.h"
 #include "bench/value.h"
-#include "reports/history_data.h"
-#include "reports/history_page.h"
-#include "reports/history_said.h"
-#include "reports/history_table.h"
-#include "reports/save.h"
-#include "reports/steps_parse.h"
+#include "reports/history/json.h"
+#include "reports/history/page.h"
+#include "reports/history/sentences.h"
+#include "reports/history/table.h"
+#include "reports/io/save.h"
+#include "reports/stats/change_points_options.h"
 
 #define VERBS "add, list, show, check, rebuild"
 

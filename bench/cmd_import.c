@@ -6,11 +6,11 @@
 
 #include "bench/command.h"
 #include "bench/inputs.h"
-#include "reports/document.h"
-#include "reports/history_name.h"
-#include "reports/import.h"
-#include "reports/save.h"
-#include "reports/table.h"
+#include "reports/document/document.h"
+#include "reports/history/name.h"
+#include "reports/import/import.h"
+#include "reports/io/save.h"
+#include "reports/table/table.h"
 
 #define NAMES "perftest"
 

@@ -12,7 +12,7 @@
 #include "core/base/clock.h"
 #include "core/base/random.h"
 #include "core/pool/client.h"
-#include "reports/banner.h"
+#include "reports/result/banner.h"
 
 struct settings {
 	const char *host;

@@ -9,13 +9,13 @@
 #include "bench/command.h"
 #include "bench/inputs.h"
 #include "bench/redaction.h"
-#include "reports/csv.h"
-#include "reports/document.h"
-#include "reports/markdown.h"
-#include "reports/merge.h"
-#include "reports/page.h"
-#include "reports/save.h"
-#include "reports/table.h"
+#include "reports/document/document.h"
+#include "reports/document/merge.h"
+#include "reports/io/save.h"
+#include "reports/page/page.h"
+#include "reports/table/csv.h"
+#include "reports/table/markdown.h"
+#include "reports/table/table.h"
 
 struct settings;
 

@@ -17,9 +17,9 @@
 #include "bench/redaction.h"
 #include "bench/sweep.h"
 #include "bench/utc.h"
-#include "reports/document.h"
-#include "reports/save.h"
-#include "reports/table.h"
+#include "reports/document/document.h"
+#include "reports/io/save.h"
+#include "reports/table/table.h"
 
 /* What the signals that end a run are read from. */
 struct interruption {

@@ -18,7 +18,7 @@
 #include "bench/protocol.h"
 #include "bench/removal.h"
 #include "bench/responder.h"
-#include "reports/banner.h"
+#include "reports/result/banner.h"
 
 struct settings {
 	const char *device;

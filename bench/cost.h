@@ -7,7 +7,7 @@
 #define BENCH_COST_H
 
 #include "bench/lane.h"
-#include "reports/result.h"
+#include "reports/result/result.h"
 
 /* The counters as they stand now, of the calling thread. */
 struct result_cost cost_now(const struct lane *lane);

@@ -10,7 +10,7 @@
 #include "bench/choose.h"
 #include "bench/needs.h"
 #include "bench/protocol.h"
-#include "reports/banner.h"
+#include "reports/result/banner.h"
 
 /* How even it was. */
 static int note_shares(const struct trial *trial, const struct plan_case *wanted,

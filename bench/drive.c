@@ -7,7 +7,7 @@
 #include "bench/protocol.h"
 #include "bench/sweep.h"
 #include "bench/utc.h"
-#include "reports/document.h"
+#include "reports/document/document.h"
 
 /* What is under way. */
 struct drive {

@@ -12,7 +12,7 @@
 #include "bench/greeting.h"
 #include "bench/protocol.h"
 #include "bench/team.h"
-#include "reports/load.h"
+#include "reports/document/load.h"
 
 struct fleet {
 	const struct plan *plan;

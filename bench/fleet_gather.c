@@ -7,8 +7,8 @@
 
 #include "bench/advice_loss.h"
 #include "core/base/clock.h"
-#include "reports/document.h"
-#include "reports/member.h"
+#include "reports/document/document.h"
+#include "reports/io/json_member.h"
 
 static void add_trial(struct result_trial *into, const struct result_trial *from)
 {

@@ -8,7 +8,7 @@
 
 #include "bench/control.h"
 #include "bench/hosts.h"
-#include "reports/result.h"
+#include "reports/result/result.h"
 
 /* One host's server drives another's. */
 struct fleet_flow {

@@ -11,7 +11,7 @@
 #include "bench/utc.h"
 #include "bench/value.h"
 #include "core/base/clock.h"
-#include "reports/document.h"
+#include "reports/document/document.h"
 
 /* Of a trial, where the plan tells none. */
 #define MEASURE_NS (30 * NS_PER_MS)

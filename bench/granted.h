@@ -7,7 +7,7 @@
 #define BENCH_GRANTED_H
 
 #include "bench/lane.h"
-#include "reports/chosen.h"
+#include "reports/result/effective.h"
 
 /*
  * Of a lane that is connected and started, by its first queue pair: all are alike. What

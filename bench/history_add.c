@@ -8,9 +8,9 @@
 
 #include "bench/command.h"
 #include "bench/inputs.h"
-#include "reports/history_files.h"
-#include "reports/load.h"
-#include "reports/member.h"
+#include "reports/document/load.h"
+#include "reports/history/files.h"
+#include "reports/io/json_member.h"
 
 static int take_label(char label[static HISTORY_LABEL], const char *text, const char *name,
 		      struct error *error)

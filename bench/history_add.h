@@ -3,8 +3,8 @@
 #ifndef BENCH_HISTORY_ADD_H
 #define BENCH_HISTORY_ADD_H
 
-#include "reports/history.h"
-#include "reports/history_name.h"
+#include "reports/history/history.h"
+#include "reports/history/name.h"
 
 struct history_add {
 	const char *const *files;

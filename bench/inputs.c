@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reports/load.h"
-#include "reports/save.h"
-#include "reports/xml.h"
+#include "reports/document/load.h"
+#include "reports/export/xml.h"
+#include "reports/io/save.h"
 
 /* Both may be one. */
 static void make_printable(char *into, size_t size, const char *text)

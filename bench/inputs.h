@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "core/base/error.h"
-#include "reports/result.h"
+#include "reports/result/result.h"
 
 #define INPUTS_NAME 4096 /* as long as a path may be */
 

@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "core/verbs/device.h"
-#include "reports/result.h"
+#include "reports/result/result.h"
 
 /* NULL without memory. */
 json_t *inventory_encode(const struct device_list *list);

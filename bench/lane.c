@@ -14,7 +14,7 @@
 #include "core/verbs/device_kind.h"
 #include "core/verbs/limits.h"
 #include "core/verbs/verbs.h"
-#include "reports/case_id.h"
+#include "reports/result/case_id.h"
 
 /* Slots begin as datagrams would like it. */
 #define SLOT 64

@@ -11,7 +11,7 @@
 
 #include "bench/lane.h"
 #include "core/base/hist.h"
-#include "reports/windows.h"
+#include "reports/result/rate_windows.h"
 
 struct load;
 

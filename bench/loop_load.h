@@ -12,7 +12,7 @@
 
 #include "bench/loop.h"
 #include "bench/schedule.h"
-#include "reports/pace.h"
+#include "reports/result/pace.h"
 
 /* Completions taken at once, and posts at the most between two looks for them. */
 #define LOAD_BATCH 16

@@ -8,7 +8,7 @@
 
 #include "bench/slots.h"
 #include "core/base/clock.h"
-#include "reports/windows.h"
+#include "reports/result/rate_windows.h"
 
 #define SINK_BATCH 16
 

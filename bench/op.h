@@ -8,7 +8,7 @@
 
 #include "bench/loop.h"
 #include "bench/parameters.h"
-#include "reports/result.h"
+#include "reports/result/result.h"
 
 /* What LOOP_BIND makes. */
 typedef int op_loop(struct lane *lane, const struct loop_run *run, struct error *error);

@@ -6,7 +6,7 @@
 #ifndef BENCH_OVERFLOW_H
 #define BENCH_OVERFLOW_H
 
-#include "reports/result.h"
+#include "reports/result/result.h"
 
 /*
  * On the client's device, by queue pairs of its own. *seen: what documents have of it, if

@@ -8,7 +8,7 @@
 
 #include "bench/loop_load.h"
 #include "bench/plan.h"
-#include "reports/result.h"
+#include "reports/result/result.h"
 
 struct pacing {
 	struct load load;

@@ -9,7 +9,7 @@
 #define BENCH_PATH_H
 
 #include "bench/control.h"
-#include "reports/result.h"
+#include "reports/result/result.h"
 
 /* In the order in which they are tried. */
 enum path_step {

@@ -9,8 +9,8 @@
 #define BENCH_PATTERN_H
 
 #include "bench/parameters.h"
-#include "reports/flows.h"
-#include "reports/shares.h"
+#include "reports/result/flows.h"
+#include "reports/result/shares.h"
 
 enum pattern {
 	PATTERN_ONE_TO_ONE,

@@ -13,7 +13,7 @@
 #include "bench/cpulist.h"
 #include "bench/parameters.h"
 #include "core/rdma/endpoint.h"
-#include "reports/result.h"
+#include "reports/result/result.h"
 
 /* What one end of a case was asked for. */
 struct placement_wish {

@@ -14,7 +14,7 @@
 #include "bench/rate.h"
 #include "bench/rules.h"
 #include "bench/told.h"
-#include "reports/document.h"
+#include "reports/document/document.h"
 
 #define FIELD(member) offsetof(struct plan, member)
 

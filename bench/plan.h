@@ -9,8 +9,8 @@
 
 #include "bench/op.h"
 #include "bench/product.h"
-#include "reports/limit.h"
-#include "reports/table.h"
+#include "reports/finding/threshold.h"
+#include "reports/table/table.h"
 
 /* One case. Its figures are those of this and nothing else. */
 struct plan_case {

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "bench/plan.h"
-#include "reports/document.h"
-#include "reports/redact.h"
+#include "reports/document/document.h"
+#include "reports/document/redact.h"
 
 /* Behind these two: verbmark run. */
 #define COMMAND_HEAD 2

@@ -13,10 +13,10 @@
 #include "core/base/clock.h"
 #include "core/base/compiler.h"
 #include "core/base/random.h"
-#include "reports/alike.h"
-#include "reports/banner.h"
-#include "reports/document.h"
-#include "reports/member.h"
+#include "reports/compare/same_setup.h"
+#include "reports/document/document.h"
+#include "reports/io/json_member.h"
+#include "reports/result/banner.h"
 
 /* A run whose messages need more than ten times what they needed at first has hung. */
 #define RUN_MS_LEAST 30000

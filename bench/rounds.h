@@ -10,7 +10,7 @@
 
 #include "bench/arm.h"
 #include "bench/single.h"
-#include "reports/bout.h"
+#include "reports/gate/record.h"
 
 struct rounds_view {
 	/* Before a round, from 0 on; there may be more than before. */

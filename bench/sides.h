@@ -4,7 +4,7 @@
 #define BENCH_SIDES_H
 
 #include "bench/command.h"
-#include "reports/compare.h"
+#include "reports/compare/compare.h"
 
 struct sides {
 	const char **files[COMPARE_SIDES];

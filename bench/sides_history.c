@@ -8,7 +8,7 @@
 
 #include "bench/history_dir.h"
 #include "bench/inputs.h"
-#include "reports/history_before.h"
+#include "reports/history/before.h"
 
 static void say(void *owner, const char *text)
 {

@@ -5,7 +5,7 @@
 
 #include "bench/lane.h"
 #include "bench/protocol.h"
-#include "reports/windows.h"
+#include "reports/result/rate_windows.h"
 
 struct station {
 	struct lane lane;

@@ -14,7 +14,7 @@
 #include "bench/plan.h"
 #include "bench/secret.h"
 #include "bench/witness.h"
-#include "reports/result.h"
+#include "reports/result/result.h"
 
 struct sweep {
 	struct launch launch; /* of a server of its own */

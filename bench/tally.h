@@ -8,8 +8,8 @@
 #define BENCH_TALLY_H
 
 #include "core/base/clock.h"
-#include "reports/bout.h"
-#include "reports/result.h"
+#include "reports/gate/record.h"
+#include "reports/result/result.h"
 
 /* With its share of what its process takes besides. */
 #define TALLY_LONG_NS (200 * NS_PER_MS)

@@ -13,7 +13,7 @@
 #include "bench/pacing.h"
 #include "bench/plan.h"
 #include "bench/team.h"
-#include "reports/result.h"
+#include "reports/result/result.h"
 
 /*
  * What all trials of a run have in common, and room for what one of them sees. Where a

@@ -10,7 +10,7 @@
 #include "bench/control.h"
 #include "bench/secret.h"
 #include "core/verbs/device.h"
-#include "reports/result.h"
+#include "reports/result/result.h"
 
 struct visit {
 	struct control control;

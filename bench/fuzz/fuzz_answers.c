@@ -15,11 +15,11 @@
 #include "bench/protocol.h"
 #include "bench/rules.h"
 #include "core/base/address.h"
-#include "reports/document.h"
+#include "reports/document/document.h"
+#include "reports/document/load.h"
 #include "reports/fuzz/mutate.h"
 #include "reports/fuzz/nowhere.h"
-#include "reports/load.h"
-#include "reports/table.h"
+#include "reports/table/table.h"
 
 MUTATE_JSON('\n')
 

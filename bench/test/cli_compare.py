@@ -15,7 +15,7 @@ import documents
 from verbmark import PATIENCE, VERBMARK, verbmark
 
 SAMPLE = os.path.join(
-    os.path.dirname(os.path.abspath(__file__)), "../../reports/test/sample.json"
+    os.path.dirname(os.path.abspath(__file__)), "../../reports/test/lib/sample.json"
 )
 # Runs of one thing differ by 2 per cent.
 SPREAD = (1.00, 1.02, 0.99, 1.01, 0.98)

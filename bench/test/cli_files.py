@@ -12,7 +12,7 @@ import unittest
 from verbmark import PATIENCE, VERBMARK, verbmark
 
 SAMPLE = os.path.join(
-    os.path.dirname(os.path.abspath(__file__)), "../../reports/test/sample.json"
+    os.path.dirname(os.path.abspath(__file__)), "../../reports/test/lib/sample.json"
 )
 
 

@@ -18,7 +18,7 @@ import unittest
 from verbmark import PATIENCE, VERBMARK, verbmark
 
 SAMPLE = os.path.join(
-    os.path.dirname(os.path.abspath(__file__)), "../../reports/test/sample.json"
+    os.path.dirname(os.path.abspath(__file__)), "../../reports/test/lib/sample.json"
 )
 # 2000 samples, all below 2048 ns, where a bin is one nanosecond wide.
 FAST = [1230] * 1500 + [1250] * 480 + [1400] * 20

@@ -21,7 +21,7 @@ import sys
 import time
 
 SAMPLE = os.path.join(
-    os.path.dirname(os.path.abspath(__file__)), "../../reports/test/sample.json"
+    os.path.dirname(os.path.abspath(__file__)), "../../reports/test/lib/sample.json"
 )
 LATENCY_NS = 10000
 BYTES_PER_S = 1e9

@@ -13,7 +13,7 @@ import documents
 from verbmark import VERBMARK, Ended, Program
 
 SAMPLE = os.path.join(
-    os.path.dirname(os.path.abspath(__file__)), "../../reports/test/sample.json"
+    os.path.dirname(os.path.abspath(__file__)), "../../reports/test/lib/sample.json"
 )
 
 

@@ -16,7 +16,7 @@ import tempfile
 import time
 
 SAMPLE = os.path.join(
-    os.path.dirname(os.path.abspath(__file__)), "../../reports/test/sample.json"
+    os.path.dirname(os.path.abspath(__file__)), "../../reports/test/lib/sample.json"
 )
 BATCH = 500
 

@@ -6,7 +6,7 @@
 #include "bench/rules.h"
 #include "bench/test/asked.h"
 #include "bench/test/made_up.h"
-#include "reports/windows.h"
+#include "reports/result/rate_windows.h"
 
 #define MIB (1ULL << 20)
 

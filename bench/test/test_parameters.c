@@ -3,7 +3,7 @@
 
 #include "bench/test/asked.h"
 #include "bench/test/no_operation.h"
-#include "reports/variant.h"
+#include "reports/result/run_settings.h"
 
 #define NO_PIN "is neither auto nor off nor far nor CPUs, such as 3, 0-3 or 0-6+2"
 

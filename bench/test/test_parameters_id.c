@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/test/asked.h"
-#include "reports/case_id.h"
+#include "reports/result/case_id.h"
 
 static void test_ids(void **unused)
 {

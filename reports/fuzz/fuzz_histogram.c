@@ -9,7 +9,7 @@
 #include <zlib.h>
 
 #include "core/fuzz/fuzz.h"
-#include "reports/hdr.h"
+#include "reports/document/hdr.h"
 
 #define MOST 4096
 

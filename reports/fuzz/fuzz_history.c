@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/fuzz/fuzz.h"
-#include "reports/history_name.h"
+#include "reports/history/name.h"
 
 #define MOST 4096
 

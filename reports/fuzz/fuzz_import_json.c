@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What perftest calls JSON; see fuzz_import_text.c. */
 #include "reports/fuzz/imported.h"
-#include "reports/import_perftest.h"
+#include "reports/import/perftest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {

@@ -4,7 +4,7 @@
  * again.
  */
 #include "reports/fuzz/imported.h"
-#include "reports/import_perftest.h"
+#include "reports/import/perftest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {

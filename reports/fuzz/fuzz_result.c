@@ -7,14 +7,14 @@
 #include <string.h>
 
 #include "core/fuzz/fuzz.h"
-#include "reports/document.h"
+#include "reports/document/document.h"
+#include "reports/document/load.h"
+#include "reports/document/merge.h"
+#include "reports/document/redact.h"
 #include "reports/fuzz/mutate.h"
 #include "reports/fuzz/nowhere.h"
-#include "reports/load.h"
-#include "reports/merge.h"
-#include "reports/page.h"
-#include "reports/redact.h"
-#include "reports/table.h"
+#include "reports/page/page.h"
+#include "reports/table/table.h"
 
 MUTATE_JSON('\0')
 

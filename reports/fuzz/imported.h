@@ -4,12 +4,12 @@
 #define REPORTS_FUZZ_IMPORTED_H
 
 #include "core/fuzz/fuzz.h"
-#include "reports/document.h"
+#include "reports/document/document.h"
+#include "reports/document/load.h"
 #include "reports/fuzz/nowhere.h"
-#include "reports/import.h"
-#include "reports/load.h"
-#include "reports/page.h"
-#include "reports/table.h"
+#include "reports/import/import.h"
+#include "reports/page/page.h"
+#include "reports/table/table.h"
 
 typedef int imported_adder(struct import *import, const char *text, size_t length,
 			   struct error *error);

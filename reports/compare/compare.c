@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/compare/compare.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/compare/same_setup.h"
+#include "reports/import/import.h"
+#include "reports/table/cells.h"
+
+static const struct figure *const figures[COMPARE_FIGURES] = {
+	&figure_median,   &figure_tail,       &figure_mean,       &figure_bytes,
+	&figure_messages, &figure_client_cpu, &figure_server_cpu,
+};
+
+const struct figure *compare_figure(size_t number)
+{
+	return figures[number];
+}
+
+const char *compare_side_name(enum compare_side side)
+{
+	return side == COMPARE_BASE ? "BASE" : "NEW";
+}
+
+const char *compare_verdict_name(enum compare_verdict verdict)
+{
+	static const char *const names[] = {"UNKNOWN", "SAME", "DIFFERS"};
+
+	return names[verdict];
+}
+
+/* From there, the distance to the next bin with samples, up or down; 0: there is none. */
+static double distance(const struct hist *hist, size_t bin, bool is_up, size_t *next)
+{
+	for (*next = bin; is_up ? *next + 1 < HIST_BINS : *next > 0;) {
+		*next += is_up ? 1 : (size_t)-1;
+		if (hist->bins[*next])
+			return fabs((double)hist_low(*next) - (double)hist_low(bin));
+	}
+	return 0;
+}
+
+/* On either side of the median. */
+#define NEIGHBOURS 4
+
+/*
+ * What a clock of coarse steps leaves of latencies are bins far apart. The least distance of
+ * some neighbours, since where there are few samples others are apart by luck.
+ */
+static double step_of(const struct hist *hist)
+{
+	double least = 0;
+	size_t first;
+
+	if (!hist || hist->count == hist->over)
+		return 0;
+	first = hist_index((uint64_t)hist_quantile(hist, 500000));
+	first = first < HIST_BINS ? first : HIST_BINS - 1;
+	for (int is_up = 0; is_up < 2; is_up++)
+		for (size_t i = 0, bin = first, next; i < NEIGHBOURS; i++, bin = next) {
+			double found = distance(hist, bin, is_up, &next);
+
+			/* The median may lie between two bins, and is no sample then. */
+			if (hist->bins[bin] && found > 0 && (!(least > 0) || found < least))
+				least = found;
+		}
+	return least;
+}
+
+/* Of what another program has printed, the coarsest of the trials. */
+static double imported_step(const struct result_case *line)
+{
+	const json_t *printed;
+	double coarsest = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(line->parameters, "imported"), i, printed) coarsest =
+		fmax(coarsest, json_number_value(json_object_get(printed, IMPORT_RATE_STEP)));
+	return coarsest;
+}
+
+/* In which values of that figure come, in its unit. A mean of samples has all digits. */
+static double step_of_figure(const struct result_case *line, const struct figure *figure,
+			     double clock_ns)
+{
+	if (figure == &figure_median || figure == &figure_tail)
+		return fmax(step_of(line->latency), clock_ns);
+	if (figure == &figure_mean)
+		return line->latency ? 0 : clock_ns;
+	if (!line->is_imported)
+		return 0;
+	if (figure == &figure_messages)
+		return imported_step(line);
+	return figure == &figure_bytes ? imported_step(line) * (double)line->size : 0;
+}
+
+/* Histograms are of no use any more, and many files would have many of them. */
+static int take_figures(struct compare_run *run, struct error *error)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < run->result.n_cases && !code; i++) {
+		struct result_case *line = &run->result.cases[i];
+		struct compare_known *known = &run->known[i];
+
+		known->has_figures = cells_has_figures(line);
+		if (line->pace && known->has_figures) {
+			known->rate = pace_rate(line);
+			known->is_saturated = pace_is_saturated(line);
+		}
+		for (size_t j = 0; j < COMPARE_FIGURES && !code; j++) {
+			known->steps[j] =
+				step_of_figure(line, figures[j], run->result.clock_resolution_ns);
+			code = figure_over_trials(&known->values[j], line, figures[j], error);
+		}
+		result_drop_trials(line);
+	}
+	return code;
+}
+
+/* The first of those with the same id is the one that is found. */
+static int order(const void *left, const void *right)
+{
+	const struct compare_id *a = left;
+	const struct compare_id *b = right;
+	int ids = strcmp(a->line->id, b->line->id);
+
+	return ids ? ids : (a->line > b->line) - (a->line < b->line);
+}
+
+static int fill(struct compare_run *run, const char *name, struct error *error)
+{
+	size_t n = run->result.n_cases;
+
+	run->name = strdup(name);
+	run->known = calloc(n + 1, sizeof(*run->known));
+	run->sorted = calloc(n + 1, sizeof(*run->sorted));
+	if (!run->name || !run->known || !run->sorted)
+		return error_set_errno(error, -ENOMEM, "cannot keep the result");
+	for (size_t i = 0; i < n; i++)
+		run->sorted[i].line = &run->result.cases[i];
+	qsort(run->sorted, n, sizeof(*run->sorted), order);
+	return take_figures(run, error);
+}
+
+static bool is_same_value(double one, double other)
+{
+	/* To the last digit: it is a copy, or it is none. */
+	return one == other || (isnan(one) && isnan(other));
+}
+
+/* Two files of one run would have no spread between them. */
+static bool is_same_run(const struct compare_run *one, const struct compare_run *other)
+{
+	if (strcmp(one->result.started, other->result.started) != 0 ||
+	    strcmp(one->result.finished, other->result.finished) != 0 ||
+	    one->result.n_cases != other->result.n_cases)
+		return false;
+	for (size_t i = 0; i < one->result.n_cases; i++) {
+		const struct result_case *before = &one->result.cases[i];
+		const struct result_case *now = &other->result.cases[i];
+
+		if (strcmp(before->id, now->id) != 0)
+			return false;
+		/* Figures of few digits are the same by luck, but hardly all that was printed. */
+		if (before->is_imported && !json_equal(before->parameters, now->parameters))
+			return false;
+		for (size_t j = 0; j < COMPARE_FIGURES; j++)
+			if (!is_same_value(one->known[i].values[j], other->known[i].values[j]))
+				return false;
+	}
+	return true;
+}
+
+/* Of one side alone: who compares a run with itself sees that it is the same. */
+static int check_twice(const struct compare_runs *side, const struct compare_run *run,
+		       struct error *error)
+{
+	for (size_t i = 0; i < side->count; i++)
+		if (is_same_run(&side->runs[i], run))
+			return error_set(error, -EEXIST, "%.80s and %.80s are the same run",
+					 side->runs[i].name, run->name);
+	return 0;
+}
+
+bool compare_is_itself(const struct comparison *comparison)
+{
+	const struct compare_runs *base = &comparison->sides[COMPARE_BASE];
+	const struct compare_runs *now = &comparison->sides[COMPARE_NEW];
+
+	return base->count == 1 && now->count == 1 && is_same_run(base->runs, now->runs);
+}
+
+int compare_check_sides(const struct comparison *comparison, struct error *error)
+{
+	const struct compare_runs *base = &comparison->sides[COMPARE_BASE];
+	const struct compare_runs *now = &comparison->sides[COMPARE_NEW];
+
+	if (base->count < 2 && now->count < 2)
+		return 0;
+	for (size_t i = 0; i < base->count; i++)
+		for (size_t j = 0; j < now->count; j++)
+			if (is_same_run(&base->runs[i], &now->runs[j]))
+				return error_set(error, -EEXIST,
+						 "%.80s of BASE and %.80s of NEW are the same run",
+						 base->runs[i].name, now->runs[j].name);
+	return 0;
+}
+
+/* To all that there are: of one, nothing of its circumstances may be known. */
+static int check_alike(struct comparison *comparison, const struct compare_run *run,
+		       struct error *error)
+{
+	const struct alike now = {&run->result, run->name};
+	struct error found = {0};
+
+	for (enum compare_side side = 0; side < COMPARE_SIDES; side++) {
+		const struct compare_runs *runs = &comparison->sides[side];
+
+		for (size_t i = 0; i < runs->count && !found.code; i++)
+			alike_check(&(struct alike){&runs->runs[i].result, runs->runs[i].name},
+				    &now, &found);
+	}
+	if (!found.code)
+		return 0;
+	if (!comparison->is_forced)
+		return error_set(error, found.code, "%s", found.text);
+	if (!comparison->difference[0])
+		memcpy(comparison->difference, found.text, sizeof(found.text));
+	return 0;
+}
+
+static void close_run(struct compare_run *run)
+{
+	result_finish(&run->result);
+	free(run->name);
+	free(run->known);
+	free(run->sorted);
+}
+
+int compare_add(struct comparison *comparison, enum compare_side side, struct result *result,
+		const char *name, struct error *error)
+{
+	struct compare_runs *runs = &comparison->sides[side];
+	struct compare_run run = {.result = *result};
+	struct compare_run *grown;
+	int code;
+
+	*result = (struct result){0};
+	code = fill(&run, name, error);
+	if (!code)
+		code = check_twice(runs, &run, error);
+	if (!code)
+		code = check_alike(comparison, &run, error);
+	if (!code) {
+		grown = reallocarray(runs->runs, runs->count + 1, sizeof(*grown));
+		if (grown) {
+			runs->runs = grown;
+			grown[runs->count++] = run;
+			return 0;
+		}
+		code = error_set_errno(error, -ENOMEM, "cannot keep the result");
+	}
+	close_run(&run);
+	return code;
+}
+
+bool compare_is_same(const struct comparison *comparison)
+{
+	for (size_t i = 0; i < comparison->n_gaps; i++)
+		if (!comparison->gaps[i].is_excused)
+			return false;
+	return !comparison->n_unknown && !comparison->n_verdicts[COMPARE_DIFFERS] &&
+	       !comparison->n_verdicts[COMPARE_UNKNOWN];
+}
+
+/* ISO 8601 sorts as text. */
+static bool is_before(const struct compare_runs *runs, const struct compare_runs *others)
+{
+	for (size_t i = 0; i < runs->count; i++)
+		for (size_t j = 0; j < others->count; j++)
+			if (strcmp(runs->runs[i].result.finished, others->runs[j].result.started) >
+			    0)
+				return false;
+	return true;
+}
+
+bool compare_is_apart(const struct comparison *comparison)
+{
+	const struct compare_runs *sides = comparison->sides;
+
+	/* When what is imported was run, and for how long, is known from hearsay at the most. */
+	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
+		for (size_t i = 0; i < sides[side].count; i++)
+			if (sides[side].runs[i].result.imported)
+				return false;
+	return is_before(&sides[COMPARE_BASE], &sides[COMPARE_NEW]) ||
+	       is_before(&sides[COMPARE_NEW], &sides[COMPARE_BASE]);
+}
+
+void compare_close(struct comparison *comparison)
+{
+	for (size_t i = 0; i < COMPARE_SIDES; i++) {
+		for (size_t j = 0; j < comparison->sides[i].count; j++)
+			close_run(&comparison->sides[i].runs[j]);
+		free(comparison->sides[i].runs);
+	}
+	free(comparison->cells);
+	free(comparison->gaps);
+	free(comparison->unknown);
+	*comparison = (struct comparison){0};
+}

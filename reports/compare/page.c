@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/compare/page.h"
+
+#include <math.h>
+
+#include "reports/compare/cells.h"
+#include "reports/compare/sentences.h"
+#include "reports/page/chart.h"
+#include "reports/page/host_facts.h"
+#include "reports/page/html.h"
+#include "reports/page/table.h"
+
+/* What is drawn at the most, and the lines of tables: a page is to stay below 2 MB. */
+#define DRAWN_MOST 24 /* of a panel */
+#define LINES_MOST 1000
+
+#define TITLE "NEW against BASE"
+
+/* Sentences below a title, which comes with the first one. */
+struct list {
+	FILE *out;
+	const char *title;
+	size_t count;
+};
+
+static void say(void *owner, const char *text)
+{
+	struct list *list = owner;
+
+	if (!list->count++) {
+		if (list->title)
+			markup_element(list->out, "h3", list->title);
+		fputs("<ul>\n", list->out);
+	}
+	markup_element(list->out, "li", text);
+}
+
+static void end_list(const struct list *list)
+{
+	if (list->count)
+		fputs("</ul>\n", list->out);
+}
+
+static void print_list(FILE *out, const char *title, const struct comparison *comparison,
+		       void (*tell)(const struct comparison *comparison, said *say, void *owner))
+{
+	struct list list = {out, title, 0};
+
+	tell(comparison, say, &list);
+	end_list(&list);
+}
+
+static void print_bold(FILE *out, const char *text)
+{
+	fputs("<p><b>", out);
+	markup_text(out, text);
+	fputs("</b></p>\n", out);
+}
+
+/* What differs comes first, since it is what has to have room. */
+static bool is_in_turn(const struct compare_cell *cell, bool is_second)
+{
+	return (cell->verdict == COMPARE_DIFFERS) != is_second;
+}
+
+static const char *const tables[] = {
+	[CELLS_LATENCY] = "Latency",
+	[CELLS_BANDWIDTH] = "Bandwidth",
+	[CELLS_LOAD] = "Load",
+};
+
+/* Rows are counted for each panel. */
+struct rows {
+	size_t of[CELLS_LOAD + 1][COMPARE_FIGURES];
+};
+
+static size_t number_of(const struct figure *figure)
+{
+	size_t number = 0;
+
+	while (compare_figure(number) != figure)
+		number++;
+	return number;
+}
+
+static void add_point(struct chart *chart, const struct compare_cell *cell, struct rows *rows)
+{
+	/* As compare_figure counts them. */
+	static const char *const names[COMPARE_FIGURES] = {
+		"p50", "p99", "mean", "bandwidth", "message rate", "client's CPU", "server's CPU",
+	};
+	enum cells_table table = compare_cells_table(cell);
+	const struct ratio *ratio = &cell->ratio;
+	size_t number = number_of(cell->figure);
+	size_t *row = &rows->of[table][number];
+	const struct plot_point point = {
+		.x = ratio->ratio,
+		.y = (double)(*row + 1),
+		.low = ratio->is_known ? ratio->low : (double)NAN,
+		.high = ratio->is_known ? ratio->high : (double)NAN,
+		.id = cell->line->id,
+	};
+	size_t before = chart->n_points;
+	char panel[PLOT_TITLE];
+
+	if (*row == DRAWN_MOST) {
+		chart->left_out++;
+		return;
+	}
+
+	snprintf(panel, sizeof(panel), "%s: %s, %s is better", tables[table], names[number],
+		 cell->figure->more_is_good ? "more" : "less");
+	chart_add(chart, panel, compare_verdict_name(cell->verdict), &point);
+	*row += chart->n_points - before;
+}
+
+static void print_figure(FILE *out, const struct comparison *comparison)
+{
+	struct chart chart = {
+		.key = "c",
+		.title = "NEW / BASE",
+		.says = "Of each case, with the interval of 95 % where runs of one side tell how "
+			"much they differ among themselves. The dotted line is no difference.",
+		.mark = PLOT_INTERVALS,
+		.level = {1, "no difference"},
+		.is_told_elsewhere = true,
+		.least = 1,
+	};
+	struct rows rows = {{{0}}};
+
+	axis_open(&chart.x, AXIS_RATIO);
+	chart.x.title = "NEW / BASE";
+	axis_open(&chart.y, AXIS_LINEAR);
+	for (int turn = 0; turn < 2; turn++)
+		for (size_t i = 0; i < comparison->n_cells; i++) {
+			const struct compare_cell *cell = &comparison->cells[i];
+
+			if (!cell->is_repeat && is_in_turn(cell, turn))
+				add_point(&chart, cell, &rows);
+		}
+	chart_print(out, &chart);
+}
+
+/* Lines that there is room for, and those that are to come of what differs. */
+struct room {
+	size_t lines;
+	size_t differing;
+};
+
+static struct room room_of(const struct comparison *comparison)
+{
+	struct room room = {.lines = LINES_MOST};
+
+	for (size_t i = 0; i < comparison->n_cells; i++)
+		room.differing += comparison->cells[i].verdict == COMPARE_DIFFERS;
+	return room;
+}
+
+/* Of so many lines not all: then what differs, and others as long as there is room. */
+static bool has_room(const struct comparison *comparison, const struct compare_cell *cell,
+		     struct room *room)
+{
+	bool differs = cell->verdict == COMPARE_DIFFERS;
+
+	if (comparison->n_cells <= LINES_MOST)
+		return true;
+	room->differing -= differs;
+	if (!room->lines || (!differs && room->lines <= room->differing))
+		return false;
+	room->lines--;
+	return true;
+}
+
+static size_t print_table(FILE *out, const struct table_unit *unit,
+			  const struct comparison *comparison, enum cells_table which,
+			  struct room *room)
+{
+	struct cells cells;
+	bool is_open = false;
+	size_t left_out = 0;
+
+	for (size_t i = 0; i < comparison->n_cells; i++) {
+		const struct compare_cell *cell = &comparison->cells[i];
+
+		if (compare_cells_table(cell) != which)
+			continue;
+		if (!has_room(comparison, cell, room)) {
+			left_out++;
+			continue;
+		}
+		if (!is_open) {
+			markup_element(out, "h4", tables[which]);
+			compare_cells_title(&cells, which);
+			page_table_begin(out, &cells);
+		}
+		is_open = true;
+		compare_cells_fill(&cells, unit, cell);
+		page_table_row(out, &cells);
+	}
+	if (is_open)
+		page_table_end(out);
+	return left_out;
+}
+
+static void print_tables(FILE *out, const struct table_unit *unit,
+			 const struct comparison *comparison)
+{
+	struct room room = room_of(comparison);
+	size_t left_out = 0;
+
+	for (enum cells_table which = CELLS_LATENCY; which <= CELLS_LOAD; which++)
+		left_out += print_table(out, unit, comparison, which, &room);
+	if (left_out)
+		fprintf(out,
+			"<p>%zu lines are left out here: <code>verbmark compare</code> shows all "
+			"of them.</p>\n",
+			left_out);
+}
+
+/* Of each side the first one: those of a side are alike. */
+static void print_circumstances(FILE *out, const struct comparison *comparison)
+{
+	struct circumstances_of results[COMPARE_SIDES];
+	char names[COMPARE_SIDES][80];
+
+	for (enum compare_side side = 0; side < COMPARE_SIDES; side++) {
+		const struct compare_run *first = comparison->sides[side].runs;
+
+		snprintf(names[side], sizeof(names[side]), "%s: %.70s", compare_side_name(side),
+			 first->name);
+		results[side] = (struct circumstances_of){&first->result, names[side]};
+	}
+	circumstances_print_differing(out, results, COMPARE_SIDES);
+}
+
+void compare_page(FILE *out, const struct table_unit *unit, const struct comparison *comparison)
+{
+	char text[COMPARE_TEXT];
+
+	fputs("<section>\n<h2>" TITLE "</h2>\n", out);
+	compare_sum(comparison, text);
+	print_bold(out, text);
+	print_list(out, NULL, comparison, compare_say_head);
+	markup_element(out, "h3", "Ratios");
+	print_figure(out, comparison);
+	print_tables(out, unit, comparison);
+	print_list(out, "Not compared, or not in all runs", comparison, compare_say_gaps);
+	print_list(out, "Notes", comparison, compare_say_notes);
+	print_circumstances(out, comparison);
+	/* It is seen by those who see the end of it alone. */
+	if (compare_forced(comparison, text))
+		print_bold(out, text);
+	fputs("</section>\n", out);
+}
+
+void compare_page_refused(FILE *out, const char *why)
+{
+	fputs("<section>\n<h2>" TITLE "</h2>\n<p>Not compared: ", out);
+	markup_text(out, why);
+	fputs("</p>\n</section>\n", out);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/compare/same_setup.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/io/json_member.h"
+#include "reports/result/fingerprint.h"
+
+/* Of a name in a sentence, which an error has room for: its end tells most. */
+#define NAME_MOST 36
+
+struct value {
+	const char *before;
+	const char *now;
+};
+
+static const char *short_name(const struct alike *alike)
+{
+	size_t length = strlen(alike->name);
+	const char *at = length > NAME_MOST ? alike->name + length - NAME_MOST : alike->name;
+
+	/* Not from within a character of UTF-8. */
+	while ((*at & 0xc0) == 0x80)
+		at++;
+	return at;
+}
+
+static int differ(const char *what, const struct value *value, const struct alike *before,
+		  const struct alike *now, struct error *error)
+{
+	return error_set(error, -EXDEV, "%s is %s in %s and %s in %s", what, value->before,
+			 short_name(before), value->now, short_name(now));
+}
+
+/* What is not known of both is no difference. */
+static bool is_other(const char *before, const char *now)
+{
+	return before && now && strcmp(before, now) != 0;
+}
+
+static int check_number(const char *what, uint64_t one, uint64_t other, const struct alike *before,
+			const struct alike *now, struct error *error)
+{
+	char first[32];
+	char second[32];
+
+	if (one == other)
+		return 0;
+	snprintf(first, sizeof(first), "%" PRIu64, one);
+	snprintf(second, sizeof(second), "%" PRIu64, other);
+	return differ(what, &(struct value){first, second}, before, now, error);
+}
+
+static int check_known(const char *what, uint64_t one, uint64_t other, const struct alike *before,
+		       const struct alike *now, struct error *error)
+{
+	return one && other ? check_number(what, one, other, before, now, error) : 0;
+}
+
+/* Facts first: they say more than the hash of them, but may be left out. */
+static int check_facts(const struct result_end *one, const struct result_end *other,
+		       const struct alike *before, const struct alike *now, struct error *error)
+{
+	struct fingerprint_change change;
+	int code;
+
+	if (!one->fingerprint[0] || !other->fingerprint[0] ||
+	    !strcmp(one->fingerprint, other->fingerprint))
+		return 0;
+	if (!fingerprint_compare(&change, one->facts, other->facts))
+		return differ("hard fingerprint",
+			      &(struct value){one->fingerprint, other->fingerprint}, before, now,
+			      error);
+	code = differ(change.fact, &(struct value){change.before, change.now}, before, now, error);
+	if (change.count > 1)
+		error_append(error, "%zu facts differ in all", change.count);
+	return code;
+}
+
+static int check_end(const struct result_end *one, const struct result_end *other,
+		     const struct alike *before, const struct alike *now, struct error *error)
+{
+	int code = 0;
+
+	if (is_other(one->kind, other->kind))
+		code = differ("device", &(struct value){one->kind, other->kind}, before, now,
+			      error);
+	if (!code)
+		code = check_facts(one, other, before, now, error);
+	if (!code && is_other(one->link_layer, other->link_layer))
+		code = differ("link layer", &(struct value){one->link_layer, other->link_layer},
+			      before, now, error);
+	if (!code)
+		code = check_known("rate in Mb/s", one->rate_mbps, other->rate_mbps, before, now,
+				   error);
+	if (!code)
+		code = check_known("MTU", one->mtu, other->mtu, before, now, error);
+	return code;
+}
+
+/* Whatever they are called: each by its place. */
+static int check_parties(const struct alike *before, const struct alike *now, struct error *error)
+{
+	const json_t *ones = before->result->parties;
+	const json_t *others = now->result->parties;
+	int code = check_number("number of hosts", json_array_size(ones), json_array_size(others),
+				before, now, error);
+
+	for (size_t i = 0; i < json_array_size(ones) && !code; i++) {
+		const struct value value = {
+			member_or_empty(json_array_get(ones, i), "hard_fingerprint"),
+			member_or_empty(json_array_get(others, i), "hard_fingerprint"),
+		};
+
+		if (*value.before && *value.now && is_other(value.before, value.now))
+			code = differ("the hard fingerprint of a host", &value, before, now, error);
+	}
+	return code;
+}
+
+static const char *program_of(const struct result *result)
+{
+	return result->imported ? member_or_empty(result->imported, "format") : "verbmark";
+}
+
+int alike_check(const struct alike *before, const struct alike *now, struct error *error)
+{
+	const struct result *one = before->result;
+	const struct result *other = now->result;
+	const struct value programs = {program_of(one), program_of(other)};
+	int code;
+
+	/* They measure other things under the same names. */
+	if (is_other(programs.before, programs.now))
+		return differ("the program that has measured", &programs, before, now, error);
+	code = check_end(&one->client, &other->client, before, now, error);
+	if (code) {
+		error_wrap(error, "the client");
+		return code;
+	}
+	code = check_end(&one->server, &other->server, before, now, error);
+	if (code) {
+		error_wrap(error, "the server");
+		return code;
+	}
+	if (is_other(one->clock, other->clock))
+		return differ("the clock", &(struct value){one->clock, other->clock}, before, now,
+			      error);
+	return check_parties(before, now, error);
+}
+
+/* What check_end looks at. */
+static json_t *tell_end(const struct result_end *end)
+{
+	bool is_known = end->fingerprint[0];
+
+	return json_pack("[s, s, s, s, I, I]", is_known ? end->fingerprint : end->host,
+			 is_known ? "" : end->device, end->kind ? end->kind : "", end->link_layer,
+			 (json_int_t)end->rate_mbps, (json_int_t)end->mtu);
+}
+
+static json_t *tell_parties(const struct result *result)
+{
+	json_t *told = json_array();
+	const json_t *party;
+	size_t i;
+
+	json_array_foreach(result->parties, i, party)
+	{
+		const char *fingerprint = member_or_empty(party, "hard_fingerprint");
+
+		json_array_append_new(
+			told,
+			json_string(*fingerprint ? fingerprint : member_or_empty(party, "name")));
+	}
+	return told;
+}
+
+/* Of what was imported an id has only what is not at that program's defaults. */
+static json_t *tell_parameters(const struct result *result)
+{
+	json_t *told = json_object();
+
+	for (size_t i = 0; i < result->n_cases; i++) {
+		json_t *all = json_copy(result->cases[i].parameters);
+		char *text;
+
+		json_object_del(all, "imported"); /* what was printed, figures too */
+		json_object_del(all, "bidirectional");
+		text = json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS);
+		if (!text || json_object_set_new(told, text, json_true())) {
+			json_decref(told);
+			told = NULL;
+		}
+		free(text);
+		json_decref(all);
+	}
+	return told;
+}
+
+/* The name of a program stands where others have an end: no key of theirs is the same. */
+static json_t *tell_imported(const struct result *result)
+{
+	return json_pack("[s, o, o, o]", program_of(result), tell_end(&result->client),
+			 tell_end(&result->server), tell_parameters(result));
+}
+
+int alike_key(char key[static ALIKE_KEY], const struct result *result, struct error *error)
+{
+	json_t *told = result->imported ? tell_imported(result)
+					: json_pack("[o, o, s, o]", tell_end(&result->client),
+						    tell_end(&result->server), result->clock,
+						    tell_parties(result));
+	char *text = json_dumps(told, JSON_COMPACT | JSON_SORT_KEYS);
+
+	json_decref(told);
+	if (!text)
+		return error_set_errno(error, -ENOMEM, "cannot keep what was measured on");
+	snprintf(key, ALIKE_KEY, "%016" PRIx64, fingerprint_hash(text, strlen(text)));
+	free(text);
+	return 0;
+}
+
+bool alike_is_known(const struct result *result)
+{
+	return result->client.fingerprint[0] && result->server.fingerprint[0];
+}

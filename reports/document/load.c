@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/document/load.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/document/document.h"
+#include "reports/document/load_case.h"
+#include "reports/import/import.h"
+#include "reports/io/json_member.h"
+#include "reports/io/read_file.h"
+
+/* Of memory that JSON takes, in pieces of 64 bytes. */
+#define PIECES_MOST ((size_t)LOAD_VALUES_MIB << 14)
+
+static int load_end(struct result_end *end, const json_t *hosts, const char *name, json_t *texts,
+		    struct error *error)
+{
+	json_t *json;
+
+	if (member_object(hosts, name, &json, error) ||
+	    member_text(json, "host", end->host, sizeof(end->host), error) ||
+	    member_text(json, "device", end->device, sizeof(end->device), error) ||
+	    member_text(json, "address", end->address, sizeof(end->address), error) ||
+	    member_small(json, "port", INT_MAX, &end->port, error) ||
+	    member_small(json, "mtu", INT_MAX, &end->mtu, error) ||
+	    member_count(json, "rate_mbps", &end->rate_mbps, error))
+		return -EINVAL;
+	if (json_object_get(json, "hard_fingerprint") &&
+	    member_text(json, "hard_fingerprint", end->fingerprint, sizeof(end->fingerprint),
+			error))
+		return -EINVAL;
+	if (json_object_get(json, "kind") && member_word(json, "kind", texts, &end->kind, error))
+		return -EINVAL;
+	end->facts = json_incref(json_object_get(json, "facts"));
+	return member_word(json, "link_layer", texts, &end->link_layer, error);
+}
+
+/* The other end is as this one, as far as figures go: nobody has told otherwise. */
+static int load_imported_hosts(struct result *result, const json_t *document, struct error *error)
+{
+	struct result_end *ends[] = {&result->client, &result->server};
+	static const char *const names[] = {"client", "server"};
+	json_t *hosts;
+	int code = member_object(document, "hosts", &hosts, error);
+
+	for (size_t i = 0; i < ARRAY_LENGTH(ends) && !code; i++) {
+		struct result_end *end = ends[i];
+		json_t *json = json_object_get(hosts, names[i]);
+
+		if (!json)
+			continue;
+		code = member_text(json, "device", end->device, sizeof(end->device), error);
+		if (!code && json_object_get(json, "link_layer"))
+			code = member_word(json, "link_layer", result->texts, &end->link_layer,
+					   error);
+		if (!code && json_object_get(json, "mtu"))
+			code = member_small(json, "mtu", INT_MAX, &end->mtu, error);
+	}
+	for (size_t i = 0; i < ARRAY_LENGTH(ends) && !code; i++)
+		import_fill_end(ends[i], ends[!i]);
+	return code ? error_wrap(error, "hosts") : 0;
+}
+
+static int load_imported(struct result *result, const json_t *document, struct error *error)
+{
+	json_t *imported;
+	json_t *run;
+	char format[64];
+	int code = member_object(document, "imported", &imported, error);
+
+	if (!code)
+		code = member_text(imported, "format", format, sizeof(format), error);
+	if (!code && json_object_get(imported, "resolution_ns"))
+		code = member_figure(imported, "resolution_ns", &result->clock_resolution_ns,
+				     error);
+	if (code)
+		return error_wrap(error, "imported");
+	result->imported = json_incref(imported);
+	code = member_object(document, "run", &run, error);
+	if (!code)
+		code = load_status(&result->status, run, error);
+	if (!code && json_object_get(run, "started"))
+		code = member_text(run, "started", result->started, sizeof(result->started), error);
+	return code ? error_wrap(error, "run") : load_imported_hosts(result, document, error);
+}
+
+static int load_hosts(struct result *result, const json_t *document, struct error *error)
+{
+	json_t *hosts;
+	int code = member_object(document, "hosts", &hosts, error);
+
+	if (!code)
+		code = load_end(&result->client, hosts, "client", result->texts, error);
+	if (!code)
+		code = load_end(&result->server, hosts, "server", result->texts, error);
+	if (code)
+		error_wrap(error, "hosts");
+	return code;
+}
+
+static int load_clock(struct result *result, const json_t *run, struct error *error)
+{
+	json_t *clock;
+
+	if (member_object(run, "clock", &clock, error) ||
+	    member_count(clock, "hz", &result->clock_hz, error) ||
+	    member_number(clock, "drift_ppm", &result->clock_drift_ppm, error))
+		return -EINVAL;
+	if (json_object_get(clock, "resolution_ns") &&
+	    member_figure(clock, "resolution_ns", &result->clock_resolution_ns, error))
+		return -EINVAL;
+	if (json_object_get(clock, "cost_ns") &&
+	    member_count(clock, "cost_ns", &result->clock_cost_ns, error))
+		return -EINVAL;
+	return member_word(clock, "kind", result->texts, &result->clock, error);
+}
+
+static int load_run(struct result *result, const json_t *document, struct error *error)
+{
+	json_t *command;
+	json_t *run;
+	int code = member_object(document, "run", &run, error);
+
+	if (!code)
+		code = member_text(run, "started", result->started, sizeof(result->started), error);
+	if (!code)
+		code = member_text(run, "finished", result->finished, sizeof(result->finished),
+				   error);
+	if (!code)
+		code = load_status(&result->status, run, error);
+	if (!code)
+		code = load_clock(result, run, error);
+	if (!code)
+		code = member_array(run, "command", &command, error);
+	if (code) {
+		error_wrap(error, "run");
+		return code;
+	}
+	result->command = json_incref(command);
+	result->plan = json_incref(json_object_get(run, "plan"));
+	return 0;
+}
+
+/* Before any of them is there: a case of a hundred bytes may ask for four. */
+static size_t count_histograms(const json_t *cases)
+{
+	const json_t *json;
+	size_t count = 0;
+	size_t i;
+
+	json_array_foreach(cases, i, json)
+	{
+		count += json_object_get(json, "latency_ns") != NULL;
+		count += json_object_get(json, "warmup_latency_ns") != NULL;
+		count += json_object_get(json, "load") ? 2 : 0;
+	}
+	return count;
+}
+
+/* ids: those before it. Runs have each case once, and what merges them finds it by its id. */
+static int load_new_case(struct result *result, json_t *json, json_t *ids, struct error *error)
+{
+	struct result_case *line = &result->cases[result->n_cases++];
+	int code;
+
+	line->is_imported = result->imported;
+	code = load_case(line, json, result->texts, error);
+	if (code && !line->id[0])
+		error_wrap(error, "case %zu", result->n_cases);
+	if (code)
+		return code;
+	if (json_object_get(ids, line->id))
+		return error_set(error, -EINVAL, "case %zu has the id of another one: %.120s",
+				 result->n_cases, line->id);
+	if (json_object_set_new(ids, line->id, json_true()))
+		return error_set_errno(error, -ENOMEM, "cannot keep the cases");
+	return 0;
+}
+
+static int load_all_cases(struct result *result, const json_t *cases, struct error *error)
+{
+	json_t *ids = json_object();
+	json_t *json;
+	size_t i;
+	int code = ids ? 0 : error_set_errno(error, -ENOMEM, "cannot keep the cases");
+
+	json_array_foreach(cases, i, json)
+	{
+		if (!code)
+			code = load_new_case(result, json, ids, error);
+	}
+	json_decref(ids);
+	return code;
+}
+
+static int load_cases(struct result *result, const json_t *document, struct error *error)
+{
+	json_t *cases;
+	int code = member_array(document, "cases", &cases, error);
+
+	if (code)
+		return code;
+	if (json_array_size(cases) > LOAD_CASES_MOST)
+		return error_set(error, -E2BIG, "%zu cases are more than %d",
+				 json_array_size(cases), LOAD_CASES_MOST);
+	if (count_histograms(cases) > LOAD_HISTOGRAMS_MOST)
+		return error_set(error, -E2BIG, "%zu histograms are more than %d",
+				 count_histograms(cases), LOAD_HISTOGRAMS_MOST);
+	result->cases = calloc(json_array_size(cases) + 1, sizeof(*result->cases));
+	if (!result->cases)
+		return error_set_errno(error, -ENOMEM, "cannot keep the cases");
+	return load_all_cases(result, cases, error);
+}
+
+static int check_schema(const json_t *document, struct error *error)
+{
+	const char *schema = json_string_value(json_object_get(document, "schema"));
+	const char *slash = strrchr(DOCUMENT_SCHEMA, '/');
+	char text[64];
+
+	if (!schema || strncmp(schema, DOCUMENT_SCHEMA, (size_t)(slash + 1 - DOCUMENT_SCHEMA)) != 0)
+		return error_set(error, -EINVAL, "this is no result of verbmark");
+	if (!strcmp(schema, DOCUMENT_SCHEMA))
+		return 0;
+	if (member_text(document, "schema", text, sizeof(text), error))
+		return -EINVAL;
+	return error_set(error, -EOPNOTSUPP, "this is %s, and only %s is known here", text,
+			 DOCUMENT_SCHEMA);
+}
+
+/* They are shown as they are. */
+static int check_warning(const json_t *warning, struct error *error)
+{
+	static const char *const members[] = {"code", "host", "what", "why", "mend"};
+	char text[2048];
+	int code = 0;
+
+	if (!json_is_object(warning))
+		return error_set(error, -EINVAL, "one of them is no object");
+	for (size_t i = 0; i < ARRAY_LENGTH(members) && !code; i++)
+		if (json_object_get(warning, members[i]))
+			code = member_text(warning, members[i], text, sizeof(text), error);
+	return code;
+}
+
+static int load_warnings(struct result *result, const json_t *document, struct error *error)
+{
+	json_t *warnings;
+	const json_t *warning;
+	size_t i;
+	int code = member_array(document, "warnings", &warnings, error);
+
+	/* Who merges holds each of them against all others. */
+	if (!code && json_array_size(warnings) > LOAD_WARNINGS_MOST)
+		code = error_set(error, -E2BIG, "%zu are more than %d", json_array_size(warnings),
+				 LOAD_WARNINGS_MOST);
+	json_array_foreach(warnings, i, warning)
+	{
+		if (!code)
+			code = check_warning(warning, error);
+	}
+	if (!code)
+		result->warnings = json_incref(warnings);
+	return code ? error_wrap(error, "warnings") : 0;
+}
+
+static int load_parties(struct result *result, const json_t *document, struct error *error)
+{
+	json_t *parties;
+	const json_t *party;
+	char text[256];
+	size_t i;
+	int code = member_array(document, "parties", &parties, error);
+
+	json_array_foreach(parties, i, party)
+	{
+		if (!code)
+			code = member_text(party, "name", text, sizeof(text), error);
+		if (!code)
+			code = member_text(party, "device", text, sizeof(text), error);
+		if (!code && json_object_get(party, "hard_fingerprint"))
+			code = member_text(party, "hard_fingerprint", text, sizeof(text), error);
+	}
+	if (!code)
+		result->parties = json_incref(parties);
+	return code ? error_wrap(error, "parties") : 0;
+}
+
+/* What is told of it, and nothing else that may be there. */
+static int load_overflow(struct result *result, const json_t *document, struct error *error)
+{
+	json_t *json;
+	char seen[512];
+	unsigned int entries;
+	unsigned int posted;
+	unsigned int taken;
+	bool told;
+
+	if (member_object(document, "overflow", &json, error) ||
+	    member_text(json, "seen", seen, sizeof(seen), error))
+		return error->code;
+	if (!json_object_get(json, "entries")) {
+		result->overflow = json_pack("{s:s}", "seen", seen);
+		return 0;
+	}
+	if (member_small(json, "entries", INT_MAX, &entries, error) ||
+	    member_small(json, "posted", INT_MAX, &posted, error) ||
+	    member_small(json, "taken", INT_MAX, &taken, error) ||
+	    member_flag(json, "told", &told, error))
+		return error->code;
+	result->overflow = json_pack("{s:i, s:i, s:i, s:b, s:s}", "entries", (int)entries, "posted",
+				     (int)posted, "taken", (int)taken, "told", told, "seen", seen);
+	return 0;
+}
+
+static int load_all(struct result *result, json_t *document, struct error *error)
+{
+	json_t *tool;
+	int code = check_schema(document, error);
+
+	if (code)
+		return code;
+	result->texts = json_array();
+	if (!result->texts)
+		return error_set_errno(error, -ENOMEM, "cannot keep the result");
+	code = member_object(document, "tool", &tool, error);
+	if (!code)
+		code = member_plain_word(tool, "version", result->texts, &result->version, error);
+	if (!code && json_object_get(document, "imported"))
+		code = load_imported(result, document, error);
+	if (!code && !result->imported)
+		code = load_run(result, document, error);
+	if (!code && !result->imported)
+		code = load_hosts(result, document, error);
+	if (!code && json_object_get(document, "warnings"))
+		code = load_warnings(result, document, error);
+	if (!code && json_object_get(document, "overflow"))
+		code = load_overflow(result, document, error);
+	if (!code && json_object_get(document, "parties"))
+		code = load_parties(result, document, error);
+	return code ? code : load_cases(result, document, error);
+}
+
+int load_document(struct result *result, json_t *document, struct error *error)
+{
+	int code;
+
+	*result = (struct result){0};
+	code = load_all(result, document, error);
+	if (code)
+		result_finish(result);
+	return code;
+}
+
+/*
+ * A byte of text can be eighty of memory ("{},{},{}"), so what it will take is told
+ * before it is taken. For each value this is somewhat more than jansson needs.
+ */
+static bool is_too_rich(const char *text, size_t length)
+{
+	static const unsigned char pieces[256] = {
+		['{'] = 4, ['['] = 2, [','] = 1, [':'] = 1, ['"'] = 1};
+	size_t sum = 0;
+
+	for (size_t i = 0; i < length; i++)
+		sum += pieces[(unsigned char)text[i]];
+	return sum > PIECES_MOST;
+}
+
+/* Its sentence quotes the text, which may have anything in it. */
+static int not_json(json_error_t *fault, struct error *error)
+{
+	if (!fault->text[0])
+		return error_set_errno(error, -ENOMEM, "cannot keep the values");
+	for (char *letter = fault->text; *letter; letter++)
+		if (*letter < ' ' || *letter > '~')
+			*letter = '?';
+	return error_set(error, -EINVAL, "line %d, column %d: %s", fault->line, fault->column,
+			 fault->text);
+}
+
+int load_json(const char *text, size_t length, const char *is, json_t **document,
+	      struct error *error)
+{
+	json_error_t fault;
+
+	*document = NULL;
+	if (is_too_rich(text, length))
+		return error_set(error, -E2BIG,
+				 "this has too many values for %s: they may take %d MiB of memory",
+				 is, LOAD_VALUES_MIB);
+	*document = json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
+	return *document ? 0 : not_json(&fault, error);
+}
+
+int load_text(struct result *result, const char *text, size_t length, struct error *error)
+{
+	json_t *document;
+	int code = load_json(text, length, "a result", &document, error);
+
+	*result = (struct result){0};
+	if (!code)
+		code = load_document(result, document, error);
+	json_decref(document);
+	return code;
+}
+
+int load_read(const char *path, char **text, size_t *length, struct error *error)
+{
+	return slurp_file(path, "a result", LOAD_BYTES_MOST, text, length, error);
+}
+
+int load_file(struct result *result, const char *path, struct error *error)
+{
+	char *text;
+	size_t length;
+	int code = load_read(path, &text, &length, error);
+
+	*result = (struct result){0};
+	if (!code && load_text(result, text, length, error))
+		code = error_wrap(error, "%s", slurp_name(path));
+	free(text);
+	return code;
+}

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/document/redact.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/base/compiler.h"
+#include "reports/result/kernel_cmdline.h"
+
+static const char gone[] = "redacted";
+
+/* A host's name, whole or to its first dot, and what stands there instead. */
+struct name {
+	const char *text;
+	size_t length;
+	const char *instead;
+};
+
+/* Of several hosts no more are told apart. */
+#define PARTIES_MAX 64
+/*
+ * Of each end two names, each of them whole or to its first dot; of each party two more, that
+ * which was given, and as the user has it, both also without their ports.
+ */
+#define NAMES_MAX (10 + 12 * PARTIES_MAX)
+
+struct names {
+	struct name name[NAMES_MAX];
+	size_t count;
+	char party[PARTIES_MAX][16]; /* what they are called instead */
+};
+
+static bool is_one_of(const char *text, const char *const *texts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(texts[i], text))
+			return true;
+	return false;
+}
+
+/* The longest name that stands here as a word of its own. */
+static const struct name *name_at(const struct names *names, const char *text, const char *at)
+{
+	const struct name *found = NULL;
+
+	if (at > text && isalnum((unsigned char)at[-1]))
+		return NULL;
+	for (size_t i = 0; i < names->count; i++) {
+		const struct name *name = &names->name[i];
+
+		if (!strncasecmp(at, name->text, name->length) &&
+		    !isalnum((unsigned char)at[name->length]) &&
+		    (!found || name->length > found->length))
+			found = name;
+	}
+	return found;
+}
+
+/* GUIDs and MAC addresses: the time of a day has two colons, and so has a PCI address. */
+static bool is_grouped(const char *word)
+{
+	size_t colons = 0;
+
+	for (const char *at = word; *at; at++) {
+		colons += *at == ':';
+		if (*at != ':' && !isxdigit((unsigned char)*at))
+			return false;
+	}
+	return colons >= 3;
+}
+
+static bool is_address(const char *word)
+{
+	struct in6_addr address;
+
+	return inet_pton(AF_INET, word, &address) == 1 ||
+	       inet_pton(AF_INET6, word, &address) == 1 || is_grouped(word);
+}
+
+static void put_name(struct names *names, struct name name)
+{
+	if (names->count < NAMES_MAX)
+		names->name[names->count++] = name;
+}
+
+/* Whole, and to its first dot, which of an address is none. */
+static void add_part(struct names *names, const char *text, size_t length, const char *instead)
+{
+	size_t host = strcspn(text, ".");
+	char word[64];
+
+	snprintf(word, sizeof(word), "%.*s", (int)length, text);
+	if (length)
+		put_name(names, (struct name){text, length, instead});
+	if (host && host < length && !(length < sizeof(word) && is_address(word)))
+		put_name(names, (struct name){text, host, instead});
+}
+
+static void add_name(struct names *names, const char *text, const char *instead)
+{
+	if (text)
+		add_part(names, text, strlen(text), instead);
+}
+
+/* Of an end, and of its facts. */
+static void add_end(struct names *names, const json_t *end, const char *instead)
+{
+	const json_t *facts = json_object_get(end, "facts");
+
+	add_name(names, json_string_value(json_object_get(end, "host")), instead);
+	add_name(names, json_string_value(json_object_get(facts, "host")), instead);
+}
+
+/* With its port, and without. */
+static void add_party(struct names *names, const char *text, size_t length, const char *instead)
+{
+	const char *colon = memchr(text, ':', length);
+
+	if (colon && colon != text &&
+	    !memchr(colon + 1, ':', length - (size_t)(colon + 1 - text))) {
+		put_name(names, (struct name){text, length, instead});
+		length = (size_t)(colon - text);
+	}
+	add_part(names, text, length, instead);
+}
+
+/* As the user wrote the host, or several of them, so do messages. */
+static void add_wanted(struct names *names, const char *wanted)
+{
+	while (wanted) {
+		size_t length = strcspn(wanted, ",");
+
+		add_party(names, wanted, length, gone);
+		wanted = wanted[length] ? wanted + length + 1 : NULL;
+	}
+}
+
+static void add_parties(struct names *names, const json_t *parties)
+{
+	const json_t *party;
+	const char *name;
+	size_t i;
+
+	json_array_foreach(parties, i, party)
+	{
+		if (i == PARTIES_MAX)
+			break;
+		snprintf(names->party[i], sizeof(names->party[i]), "host %zu", i + 1);
+		name = json_string_value(json_object_get(party, "name"));
+		if (name)
+			add_party(names, name, strlen(name), names->party[i]);
+		add_end(names, party, names->party[i]);
+	}
+}
+
+/* They stay those of the document's copy, and wanted. */
+static void find_names(struct names *names, const json_t *before, const char *wanted)
+{
+	static const char *const ends[] = {"client", "server"};
+	const json_t *hosts = json_object_get(before, "hosts");
+
+	add_parties(names, json_object_get(before, "parties"));
+	for (size_t i = 0; i < ARRAY_LENGTH(ends); i++)
+		add_end(names, json_object_get(hosts, ends[i]), ends[i]);
+	add_wanted(names, wanted);
+}
+
+/* The length of an address that begins here; 0: none does. It may have a port behind. */
+static size_t address_at(const char *text, const char *at)
+{
+	static const char letters[] = "0123456789abcdefABCDEF:.";
+	size_t length = strspn(at, letters);
+	char word[64];
+
+	if (at > text && (isalnum((unsigned char)at[-1]) || strchr(":.", at[-1])))
+		return 0;
+	if (length >= sizeof(word) || isalnum((unsigned char)at[length]))
+		return 0;
+	/* The end of a sentence, or of what is told of. */
+	if (length > 1 && strchr(":.", at[length - 1]) && at[length - 2] != ':')
+		length--;
+	while (length) {
+		snprintf(word, sizeof(word), "%.*s", (int)length, at);
+		if (is_address(word))
+			return length;
+		do
+			length--;
+		while (length && !strchr(":.", at[length]));
+	}
+	return 0;
+}
+
+/* 8-4-4-4-12 digits. */
+static bool is_uuid(const char *at)
+{
+	for (size_t i = 0; i < 36; i++) {
+		bool is_dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if (is_dash ? at[i] != '-' : !isxdigit((unsigned char)at[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Of digits that could be a GUID or a MAC address, or of a UUID. */
+static size_t digits_at(const char *text, const char *at)
+{
+	static const char digits[] = "0123456789abcdefABCDEF";
+	size_t length = strspn(at, digits);
+	bool is_behind = at > text && isxdigit((unsigned char)at[-1]);
+	bool is_hex = at > text && tolower((unsigned char)at[-1]) == 'x';
+
+	if (!is_behind && is_uuid(at))
+		return 36;
+	/* A number of bytes may be as long. */
+	return length >= 12 && !is_behind && (is_hex || strspn(at, "0123456789") < length) ? length
+											   : 0;
+}
+
+static void scrub(FILE *out, const struct names *names, const char *text, bool is_version)
+{
+	const char *at = text;
+
+	while (*at) {
+		const struct name *name = name_at(names, text, at);
+		size_t length = is_version ? 0 : address_at(text, at);
+
+		if (!length && !is_version)
+			length = digits_at(text, at);
+		if (name)
+			fputs(name->instead, out);
+		else if (length)
+			fputs(gone, out);
+		else
+			fputc(*at, out);
+		at += name ? name->length : length ? length : 1;
+	}
+}
+
+/* NULL without memory. */
+static json_t *scrubbed(const struct names *names, const char *text, bool is_version)
+{
+	char *made = NULL;
+	size_t length;
+	FILE *out = open_memstream(&made, &length);
+	json_t *json;
+
+	if (!out)
+		return NULL;
+	scrub(out, names, text, is_version);
+	json = fclose(out) ? NULL : json_string(made);
+	free(made);
+	return json;
+}
+
+/* Versions look like addresses, and hashes like serial numbers. */
+static bool is_version(const char *key)
+{
+	static const char *const keys[] = {
+		"fw_ver",
+		"driver_version",
+		"driver_srcversion",
+		"version",
+		"library",
+		"provider",
+		"libc",
+		"compiler",
+		"release",
+		"revision",
+		"rdma_driver_version",
+		"rdma_driver_srcversion",
+	};
+
+	return is_one_of(key, keys, ARRAY_LENGTH(keys));
+}
+
+static bool is_private(const char *key)
+{
+	static const char *const keys[] = {
+		"serial", "serial_number", "uuid", "node_guid", "sys_image_guid",
+		"guid",   "port_guid",     "gid",  "gids",      "mac",
+	};
+
+	return is_one_of(key, keys, ARRAY_LENGTH(keys));
+}
+
+/* Where text is nothing but text: words that a schema lists are not touched. */
+static int walk(json_t *json, const struct names *names)
+{
+	const char *key;
+	json_t *value;
+	void *next;
+	size_t i;
+	int code = 0;
+
+	json_object_foreach_safe(json, next, key, value)
+	{
+		if (is_private(key))
+			code |= json_object_del(json, key);
+		else if (!strcmp(key, "code"))
+			continue;
+		else if (json_is_string(value))
+			code |= json_object_set_new(
+				json, key,
+				scrubbed(names, json_string_value(value), is_version(key)));
+		else
+			code |= walk(value, names);
+	}
+	json_array_foreach(json, i, value)
+	{
+		if (json_is_string(value))
+			code |= json_array_set_new(
+				json, i, scrubbed(names, json_string_value(value), false));
+		else
+			code |= walk(value, names);
+	}
+	return code;
+}
+
+static int shorten_cmdline(json_t *facts)
+{
+	json_t *kernel = json_object_get(facts, "kernel");
+	const char *line = json_string_value(json_object_get(kernel, "cmdline"));
+	char kept[CMDLINE_KEPT];
+
+	if (!line)
+		return 0;
+	return cmdline_keep(line, kept) ? -1
+					: json_object_set_new(kernel, "cmdline", json_string(kept));
+}
+
+/* Of what was imported an end may be unknown, and so may its device. */
+static int redact_end(json_t *end, const char *instead, const struct names *names)
+{
+	const char *device = json_string_value(json_object_get(end, "device"));
+	json_t *facts = json_object_get(end, "facts");
+	int code = shorten_cmdline(facts);
+
+	if (!end)
+		return 0;
+	code |= walk(facts, names);
+	code |= json_object_set_new(end, "host", json_string(instead));
+	code |= json_object_set_new(end, "address", json_string(gone));
+	if (device)
+		code |= json_object_set_new(end, "device", scrubbed(names, device, false));
+	return code;
+}
+
+/* Hosts have names, and threads of one process have none. */
+static bool is_thread(const char *text)
+{
+	return !strncmp(text, "client ", 7) || !strncmp(text, "server ", 7) ||
+	       !strncmp(text, "host ", 5);
+}
+
+/* A host that is no party has no number either. */
+static int redact_flows(json_t *flows, const struct names *names)
+{
+	static const char *const ends[] = {"from", "to"};
+	int code = walk(flows, names);
+	json_t *flow;
+	size_t i;
+
+	json_array_foreach(json_object_get(flows, "flows"), i, flow)
+	{
+		for (size_t j = 0; j < ARRAY_LENGTH(ends); j++) {
+			const char *text = json_string_value(json_object_get(flow, ends[j]));
+
+			if (text && !is_thread(text))
+				code |= json_object_set_new(flow, ends[j], json_string(gone));
+		}
+	}
+	return code;
+}
+
+static int redact_cases(json_t *cases, const struct names *names)
+{
+	json_t *line;
+	size_t i;
+	int code = 0;
+
+	json_array_foreach(cases, i, line)
+	{
+		const char *text = json_string_value(json_object_get(line, "error"));
+
+		if (text)
+			code |= json_object_set_new(line, "error", scrubbed(names, text, false));
+		code |= redact_flows(json_object_get(line, "flows"), names);
+	}
+	return code;
+}
+
+static int redact_parties(json_t *parties, const struct names *names)
+{
+	json_t *party;
+	size_t i;
+	int code = 0;
+
+	json_array_foreach(parties, i, party)
+	{
+		const char *instead = i < PARTIES_MAX ? names->party[i] : gone;
+
+		code |= redact_end(party, instead, names);
+		code |= json_object_set_new(party, "name", json_string(instead));
+	}
+	return code;
+}
+
+/* How much of a word may stay: all, or an option's name in front of its value. */
+static size_t untold(const char *word, const char *const *words, size_t n_words)
+{
+	const char *value = word[0] == '-' ? strchr(word, '=') : NULL;
+
+	if (value && is_one_of(value + 1, words, n_words))
+		return (size_t)(value + 1 - word);
+	return is_one_of(word, words, n_words) ? 0 : strlen(word);
+}
+
+static int redact_command(json_t *command, const char *const *words, size_t n_words)
+{
+	json_t *word;
+	size_t i;
+	int code = 0;
+
+	json_array_foreach(command, i, word)
+	{
+		const char *text = json_string_value(word);
+		size_t length = text ? untold(text, words, n_words) : 0;
+
+		if (text && text[length])
+			code |= json_array_set_new(command, i,
+						   json_sprintf("%.*s%s", (int)length, text, gone));
+	}
+	return code;
+}
+
+int redact_document(json_t *document, const char *host, const char *const *words, size_t n_words,
+		    struct error *error)
+{
+	json_t *hosts = json_object_get(document, "hosts");
+	json_t *before = json_pack("{s:o*, s:o*}", "hosts", json_deep_copy(hosts), "parties",
+				   json_deep_copy(json_object_get(document, "parties")));
+	json_t *command = json_object_get(json_object_get(document, "run"), "command");
+	const json_t *turns = json_object_get(document, "turns");
+	struct names names = {0};
+	const json_t *turn;
+	size_t i;
+	int code = before ? redact_command(command, words, n_words) : -1;
+
+	find_names(&names, before, host);
+	code |= walk(command, &names);
+	code |= redact_end(json_object_get(hosts, "client"), "client", &names);
+	code |= redact_end(json_object_get(hosts, "server"), "server", &names);
+	code |= walk(json_object_get(document, "warnings"), &names);
+	code |= redact_cases(json_object_get(document, "cases"), &names);
+	code |= redact_parties(json_object_get(document, "parties"), &names);
+	json_array_foreach(turns, i, turn) code |= walk(json_object_get(turn, "missing"), &names);
+	json_decref(before);
+	return code ? error_set_errno(error, -ENOMEM, "cannot redact the document") : 0;
+}

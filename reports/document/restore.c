@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/document/restore.h"
+
+#include <errno.h>
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "reports/io/json_member.h"
+
+#define NS_PER_S 1000000000
+
+/* How far the squares may be from what one figure says of them, in its last digits. */
+#define SLACK 16
+
+typedef unsigned __int128 wide;
+
+/* What the bins say of the sum: at least, and at most. */
+struct bounds {
+	wide count;
+	wide least;
+	wide most;
+	size_t first; /* bin that has any */
+	size_t end;
+};
+
+static int check_scheme(const json_t *histogram, struct error *error)
+{
+	char scheme[32] = "";
+	char unit[32] = "";
+	uint64_t bits = 0;
+
+	if (member_text(histogram, "scheme", scheme, sizeof(scheme), error) ||
+	    member_text(histogram, "unit", unit, sizeof(unit), error) ||
+	    member_count(histogram, "sub_bits", &bits, error))
+		return -EINVAL;
+	if (strcmp(scheme, "log2-linear") != 0 || bits != HIST_SUB_BITS || strcmp(unit, "ns") != 0)
+		return error_set(error, -EINVAL, "the bins are %s of %" PRIu64 " bits in %s",
+				 scheme, bits, unit);
+	return 0;
+}
+
+static bool take_bin(struct hist *hist, const json_t *bin, struct bounds *bounds)
+{
+	json_int_t low = json_integer_value(json_array_get(bin, 0));
+	json_int_t high = json_integer_value(json_array_get(bin, 1));
+	json_int_t count = json_integer_value(json_array_get(bin, 2));
+	size_t index;
+
+	if (json_array_size(bin) != 3 || low < 0 || low >= (json_int_t)1 << HIST_MAX_BITS ||
+	    count < 1)
+		return false;
+	index = hist_index((uint64_t)low);
+	if (index < bounds->end || hist_low(index) != (uint64_t)low ||
+	    hist_high(index) != (uint64_t)high || !json_is_integer(json_array_get(bin, 0)))
+		return false;
+	if (!bounds->end)
+		bounds->first = index;
+	bounds->end = index + 1;
+	hist->bins[index] = (uint64_t)count;
+	bounds->count += (wide)count;
+	bounds->least += (wide)low * (wide)count;
+	bounds->most += (wide)(high - 1) * (wide)count;
+	return true;
+}
+
+static int take_bins(struct hist *hist, const json_t *bins, struct bounds *bounds,
+		     struct error *error)
+{
+	const json_t *bin;
+	size_t i;
+
+	json_array_foreach(bins, i, bin)
+	{
+		if (!take_bin(hist, bin, bounds))
+			return error_set(error, -EINVAL, "bin %zu is none of ours, or out of order",
+					 i);
+	}
+	return 0;
+}
+
+/* Which bin, or beyond them all. */
+static size_t place(uint64_t value)
+{
+	return value < 1ULL << HIST_MAX_BITS ? hist_index(value) : HIST_BINS;
+}
+
+static bool are_extremes_right(const struct hist *hist, const struct bounds *bounds)
+{
+	size_t first = bounds->end ? bounds->first : HIST_BINS;
+
+	return hist->min <= hist->max && place(hist->min) == first &&
+	       place(hist->max) == (hist->over ? HIST_BINS : bounds->end - 1);
+}
+
+static int check_sums(const struct hist *hist, struct bounds bounds, struct error *error)
+{
+	bounds.count += hist->over;
+	bounds.least += (wide)hist->over << HIST_MAX_BITS;
+	bounds.most += (wide)hist->over * hist->max;
+	if (bounds.count != hist->count)
+		return error_set(error, -EINVAL, "the bins do not add up to the count %" PRIu64,
+				 hist->count);
+	if (hist->sum < bounds.least || hist->sum > bounds.most)
+		return error_set(error, -EINVAL, "the bins cannot have the sum %" PRIu64,
+				 hist->sum);
+	if (hist->count && !are_extremes_right(hist, &bounds))
+		return error_set(error, -EINVAL, "the outermost bins have no such min and max");
+	return 0;
+}
+
+/* The squares about the whole number below the mean, and back; see hist_stddev. */
+static void set_squares(struct hist *hist, wide about_centre)
+{
+	uint64_t centre = hist->sum / hist->count;
+
+	hist->sum_squares =
+		about_centre + (wide)centre * ((wide)hist->sum + hist->sum % hist->count);
+}
+
+/* The least step that a double of that size can make. */
+static wide step_at(double value)
+{
+	return value < 0x1p53 ? 1 : (wide)1 << (ilogb(value) - (DBL_MANT_DIG - 1));
+}
+
+static int restore_squares(struct hist *hist, double deviation, struct error *error)
+{
+	uint64_t least = hist->sum % hist->count; /* whole numbers: so many of them are 1 above */
+	double rest = (double)least;
+	double about = deviation * deviation * (double)(hist->count - 1) +
+		       rest * rest / (double)hist->count;
+	wide squares;
+
+	/* No squares sum up to more than the largest value times the sum: 2^126. */
+	if (about > (double)hist->max * (double)hist->sum * (1 + 1e-9))
+		return error_set(error, -EINVAL, "no such values have a stddev of %g", deviation);
+	squares = (wide)(about + 0.5);
+	if (squares < least)
+		squares = least;
+	for (wide i = 0; i < SLACK; i++) {
+		wide off = i * step_at(about);
+
+		set_squares(hist, squares + off);
+		if (hist_stddev(hist) == deviation)
+			return 0;
+		set_squares(hist, squares - least > off ? squares - off : least);
+		if (hist_stddev(hist) == deviation)
+			return 0;
+	}
+	set_squares(hist, squares);
+	return 0;
+}
+
+static int take_histogram(struct hist *hist, const json_t *histogram, struct error *error)
+{
+	struct bounds bounds = {0};
+	json_t *bins;
+	int code = check_scheme(histogram, error);
+
+	if (code || member_count(histogram, "count", &hist->count, error) ||
+	    member_count(histogram, "sum", &hist->sum, error) ||
+	    member_count(histogram, "min", &hist->min, error) ||
+	    member_count(histogram, "max", &hist->max, error) ||
+	    member_count(histogram, "over", &hist->over, error) ||
+	    member_array(histogram, "bins", &bins, error))
+		return -EINVAL;
+	code = take_bins(hist, bins, &bounds, error);
+	if (!code)
+		code = check_sums(hist, bounds, error);
+	if (!code && !hist->count)
+		hist_clear(hist);
+	return code;
+}
+
+static int restore(struct hist *hist, const json_t *latency, struct error *error)
+{
+	json_t *histogram;
+	uint64_t count;
+	double deviation = 0;
+	int code;
+
+	if (member_count(latency, "count", &count, error) ||
+	    member_object(latency, "histogram", &histogram, error))
+		return -EINVAL;
+	code = take_histogram(hist, histogram, error);
+	if (code)
+		return code;
+	if (count != hist->count)
+		return error_set(error, -EINVAL, "the count is not that of the histogram");
+	if (!count)
+		return 0;
+	if (count > 1 && member_figure(latency, "stddev", &deviation, error))
+		return -EINVAL;
+	return restore_squares(hist, deviation, error);
+}
+
+int restore_hist(struct hist *hist, const json_t *latency, struct error *error)
+{
+	int code;
+
+	hist_clear(hist);
+	code = restore(hist, latency, error);
+	if (code)
+		hist_init(hist);
+	return code;
+}
+
+/* The least number of messages of that rate in a window, or UINT64_MAX. */
+static uint64_t messages_of(const struct windows *windows, uint64_t rate, uint64_t message_bytes)
+{
+	wide per_message = (wide)message_bytes * NS_PER_S;
+	wide messages;
+
+	if (!message_bytes)
+		return rate ? UINT64_MAX : 0;
+	messages = ((wide)rate * windows->window_ns + per_message - 1) / per_message;
+	return messages > UINT64_MAX ? UINT64_MAX : (uint64_t)messages;
+}
+
+static int take_windows(struct windows *windows, const json_t *rates, uint64_t message_bytes,
+			struct error *error)
+{
+	const json_t *json;
+	size_t i;
+
+	json_array_foreach(rates, i, json)
+	{
+		json_int_t rate = json_integer_value(json);
+
+		if (!json_is_integer(json) || rate < 0)
+			return error_set(error, -EINVAL, "window %zu is no count", i);
+		windows->messages[i] = messages_of(windows, (uint64_t)rate, message_bytes);
+		if (windows->messages[i] > windows->rest ||
+		    windows_rate(windows, i, message_bytes) != (uint64_t)rate)
+			return error_set(error, -EINVAL,
+					 "window %zu is no number of messages that can be", i);
+		windows->rest -= windows->messages[i];
+	}
+	windows->count = i;
+	return 0;
+}
+
+int restore_windows(struct windows *windows, const json_t *bandwidth, uint64_t message_bytes,
+		    struct error *error)
+{
+	uint64_t window_ns;
+	uint64_t duration_ns;
+	uint64_t messages;
+	json_t *rates;
+
+	if (member_count(bandwidth, "window_ns", &window_ns, error) ||
+	    member_count(bandwidth, "duration_ns", &duration_ns, error) ||
+	    member_count(bandwidth, "messages", &messages, error) ||
+	    member_array(bandwidth, "windows", &rates, error))
+		return -EINVAL;
+	if (!window_ns || json_array_size(rates) > WINDOWS_MAX ||
+	    (wide)window_ns * json_array_size(rates) > duration_ns)
+		return error_set(error, -EINVAL,
+				 "%zu windows of %" PRIu64 " ns are none of %" PRIu64 " ns",
+				 json_array_size(rates), window_ns, duration_ns);
+	windows_init(windows, window_ns);
+	windows->rest = messages;
+	return take_windows(windows, rates, message_bytes, error);
+}

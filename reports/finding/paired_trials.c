@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/finding/paired_trials.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/compiler.h"
+#include "reports/finding/tips.h"
+
+#define LEAST_CONFIDENCE 0.95
+/* What is printed as 1.00 is no difference, however sure it is. */
+#define LEAST_DIFFERENCE 0.005
+
+enum turns_verdict turns_judge(const struct turns_pair *pair)
+{
+	bool is_more = pair->ratio.low > 1 + LEAST_DIFFERENCE;
+	bool is_less = pair->ratio.high < 1 - LEAST_DIFFERENCE;
+
+	if (pair->ratio.confidence < LEAST_CONFIDENCE)
+		return TURNS_FEW;
+	if (!is_more && !is_less)
+		return TURNS_SAME;
+	return is_more == pair->figure->more_is_good ? TURNS_BETTER : TURNS_WORSE;
+}
+
+static const char *word_of(const struct turns_pair *pair)
+{
+	static const char *const words[] = {"no difference shown", "better", "worse",
+					    "too few rounds"};
+
+	return words[turns_judge(pair)];
+}
+
+static const struct result_case *find(const struct result *result, const char *id)
+{
+	for (size_t i = 0; i < result->n_cases; i++)
+		if (!strcmp(result->cases[i].id, id))
+			return &result->cases[i];
+	return NULL;
+}
+
+/* Of all rounds: false if one of them lacks the figure, as a median of few messages. */
+static bool compare(struct turns_pair *pair, double *values)
+{
+	size_t n = pair->line->n_trials;
+	double *with = values;
+	double *without = values + n;
+	double *ratio = values + 2 * n;
+	struct error unused = {0};
+
+	for (size_t i = 0; i < n; i++) {
+		with[i] = pair->figure->value(&pair->line->trials[i]);
+		without[i] = pair->figure->value(&pair->beside->trials[i]);
+		ratio[i] = with[i] / without[i];
+		/* A document may have any numbers. */
+		if (!(with[i] > 0 && without[i] > 0 && ratio[i] > 0 && isfinite(ratio[i])))
+			return false;
+	}
+	return !interval_median(&pair->with, with, n, &unused) &&
+	       !interval_median(&pair->without, without, n, &unused) &&
+	       !interval_median(&pair->ratio, ratio, n, &unused);
+}
+
+/* Once, however many would be seen beside it. */
+static void add_missing(struct turns *turns, const struct result_case *line)
+{
+	struct turns_gap *grown;
+
+	for (size_t i = 0; i < turns->n_gaps; i++)
+		if (turns->gaps[i].line == line)
+			return;
+	grown = reallocarray(turns->gaps, turns->n_gaps + 1, sizeof(*grown));
+	if (!grown)
+		return;
+	turns->gaps = grown;
+	grown[turns->n_gaps++] = (struct turns_gap){line};
+}
+
+/* false: there is nothing to compare. */
+static bool add_pair(struct turns *turns, struct turns_pair pair)
+{
+	size_t room = 3 * (pair.line->n_trials + 1);
+	double *values = calloc(room, sizeof(*values));
+	struct turns_pair *grown =
+		reallocarray(turns->pairs, turns->n_pairs + 1, sizeof(*turns->pairs));
+	bool is_added;
+
+	if (grown)
+		turns->pairs = grown;
+	is_added = grown && values && compare(&pair, values);
+	if (is_added)
+		grown[turns->n_pairs++] = pair;
+	free(values);
+	return is_added;
+}
+
+static bool add_latency(struct turns *turns, struct turns_pair pair)
+{
+	pair.figure = &figure_median;
+	if (add_pair(turns, pair))
+		return true;
+	pair.figure = &figure_mean;
+	return add_pair(turns, pair);
+}
+
+static void add_case(struct turns *turns, const struct result *result,
+		     const struct result_case *line)
+{
+	const struct result_case *beside = find(result, line->beside);
+	struct turns_pair pair = {.line = line, .beside = beside, .figure = &figure_messages};
+	bool is_added;
+
+	if (!beside || beside->kind != line->kind)
+		return;
+	if (!line->n_trials || !beside->n_trials) {
+		add_missing(turns, line->n_trials ? beside : line);
+		return;
+	}
+	/* Of merged results, or of none that this program has made. */
+	if (line->n_trials != beside->n_trials) {
+		add_missing(turns, line);
+		return;
+	}
+	is_added =
+		strcmp(line->metric, "bw") != 0 ? add_latency(turns, pair) : add_pair(turns, pair);
+	if (!is_added)
+		add_missing(turns, line);
+	/* Whoever waits may be fast, or let others work. */
+	pair.figure = &figure_client_cpu;
+	if (!strcmp(line->by, "cq"))
+		add_pair(turns, pair);
+}
+
+static void close_turns(struct turns *turns)
+{
+	free(turns->pairs);
+	free(turns->gaps);
+}
+
+/* Whether case number is the first that differs from another one in that. */
+static bool is_first(const struct result *result, size_t number)
+{
+	const char *by = result->cases[number].by;
+
+	for (size_t i = 0; i < number && by; i++)
+		if (result->cases[i].by && !strcmp(result->cases[i].by, by))
+			return false;
+	return by != NULL;
+}
+
+/* All of the next parameter, from case *number on. false: there are no more. */
+static bool next_turns(struct turns *turns, const struct result *result, size_t *number)
+{
+	*turns = (struct turns){0};
+	while (*number < result->n_cases && !is_first(result, *number))
+		++*number;
+	if (*number == result->n_cases)
+		return false;
+	turns->by = result->cases[*number].by;
+	for (size_t i = *number; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+
+		if (line->by && !strcmp(line->by, turns->by))
+			add_case(turns, result, line);
+	}
+	++*number;
+	return true;
+}
+
+/* Why one is not among the pairs. */
+static void excuse(const struct result_case *line, char text[static TURNS_TEXT])
+{
+	snprintf(text, TURNS_TEXT, "%s: %s", line->id,
+		 line->error[0]   ? line->error
+		 : line->n_trials ? "too few messages, or another number of trials"
+				  : result_status_name(line->status));
+}
+
+static void print_pair(FILE *out, const struct turns_pair *pair, int width)
+{
+	double unit = pair->figure->unit;
+
+	fprintf(out, "  %-*s  %-6s %9.3f %9.3f  %6.2f  %.2f to %.2f  %s\n", width, pair->line->id,
+		pair->figure->title, pair->without.median / unit, pair->with.median / unit,
+		pair->ratio.median, pair->ratio.low, pair->ratio.high, word_of(pair));
+}
+
+static void print_overflow(FILE *out, const json_t *overflow)
+{
+	fprintf(out, "  too small: %s\n", json_string_value(json_object_get(overflow, "seen")));
+}
+
+static void print_turns(FILE *out, const struct turns *turns, const json_t *overflow, int width)
+{
+	const char *title = turns_title(turns);
+	char text[TURNS_TEXT];
+
+	fprintf(out, "%s%s%s\n", turns->by, title ? ": " : "", title ? title : "");
+	for (size_t i = 0; i < turns->n_pairs; i++)
+		print_pair(out, &turns->pairs[i], width);
+	for (size_t i = 0; i < turns->n_gaps; i++) {
+		excuse(turns->gaps[i].line, text);
+		fprintf(out, "  not shown: %s\n", text);
+	}
+	if (overflow && !strcmp(turns->by, "cq-depth"))
+		print_overflow(out, overflow);
+	turns_advise(turns, text);
+	if (text[0])
+		fprintf(out, "  -> %s\n", text);
+}
+
+static int widest(const struct result *result)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < result->n_cases; i++)
+		if (result->cases[i].by && strlen(result->cases[i].id) > width)
+			width = strlen(result->cases[i].id);
+	return (int)width;
+}
+
+void turns_print(FILE *out, const struct result *result)
+{
+	int width = widest(result);
+	struct turns turns;
+	size_t number = 0;
+
+	if (width)
+		fprintf(out, "%-*s  %-6s %9s %9s  %6s  %s\n", width + 2, "IN TURN", "", "without",
+			"with", "ratio", "95 % interval");
+	while (next_turns(&turns, result, &number)) {
+		print_turns(out, &turns, result->overflow, width);
+		close_turns(&turns);
+	}
+}
+
+static json_t *make_interval(const struct interval *interval)
+{
+	return json_pack("{s:f, s:f, s:f, s:f}", "median", interval->median, "low", interval->low,
+			 "high", interval->high, "confidence", interval->confidence);
+}
+
+static json_t *make_pair(const struct turns_pair *pair)
+{
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s}", "case", pair->line->id, "beside",
+			 pair->beside->id, "figure", pair->figure->key, "with",
+			 make_interval(&pair->with), "without", make_interval(&pair->without),
+			 "ratio", make_interval(&pair->ratio), "verdict", word_of(pair));
+}
+
+static json_t *make_turns(const struct turns *turns)
+{
+	json_t *pairs = json_array();
+	json_t *missing = turns->n_gaps ? json_array() : NULL;
+	char advice[TURNS_TEXT];
+
+	for (size_t i = 0; i < turns->n_pairs; i++)
+		json_array_append_new(pairs, make_pair(&turns->pairs[i]));
+	turns_advise(turns, advice);
+	for (size_t i = 0; i < turns->n_gaps; i++) {
+		char text[TURNS_TEXT];
+
+		excuse(turns->gaps[i].line, text);
+		json_array_append_new(missing, json_string(text));
+	}
+	return json_pack("{s:s, s:s*, s:o, s:o*, s:s*}", "by", turns->by, "tip", turns_title(turns),
+			 "pairs", pairs, "missing", missing, "advice", advice[0] ? advice : NULL);
+}
+
+json_t *turns_make(const struct result *result)
+{
+	json_t *made = NULL;
+	struct turns turns;
+	size_t number = 0;
+
+	while (next_turns(&turns, result, &number)) {
+		if (!made)
+			made = json_array();
+		json_array_append_new(made, make_turns(&turns));
+		close_turns(&turns);
+	}
+	return made;
+}

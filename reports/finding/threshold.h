@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a case is to reach, as people write it: 90%line, 50Gb/s, 10GB/s or 1.2Mmsg/s,
+ * below which a bandwidth fails, and p99=5us or max=1ms, above which a latency does.
+ * A figure that is not known, for want of samples, holds nothing: it fails as well.
+ */
+#ifndef REPORTS_LIMIT_H
+#define REPORTS_LIMIT_H
+
+#include "core/base/error.h"
+#include "reports/result/result.h"
+
+#define LIMITS_MOST 16
+
+struct limit_unit;
+
+struct limit {
+	char text[32];                     /* the bound as it was written: 5us */
+	double bound;                      /* in its unit */
+	const struct limit_unit *unit;     /* says what it is a bound of */
+	const struct statistic *statistic; /* of a latency; NULL: of a bandwidth */
+};
+
+struct limit_list {
+	struct limit limit[LIMITS_MOST];
+	size_t count;
+};
+
+/*
+ * Options' parsers: they add what the text has, separated by commas, to a struct
+ * limits. Returns what is wrong with the text, or NULL.
+ */
+const char *limit_parse_below(const char *text, void *limits);
+const char *limit_parse_above(const char *text, void *limits);
+
+/* Whether it says anything of such a case: a latency's nothing of a bandwidth. */
+bool limit_applies(const struct limit *limit, const struct result_case *line);
+
+/*
+ * 0: the case keeps to it, or is none that it applies to, or did not end well, which is
+ * another matter. -ERANGE: the error says how far it is from that.
+ */
+int limit_check(const struct limit *limit, const struct result *result,
+		const struct result_case *line, struct error *error);
+
+/* -ENOENT: it applies to none of the complete cases, and has said nothing at all. */
+int limit_check_use(const struct limit *limit, const struct result *result, struct error *error);
+
+#endif

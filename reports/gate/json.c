@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+
+#include "reports/gate/sentences.h"
+#include "reports/gate/show.h"
+
+/* NULL: not known, and so not there. */
+static json_t *make_number(double value)
+{
+	return isfinite(value) ? json_real(value) : NULL;
+}
+
+/* Words are any bytes. */
+static json_t *make_text(const char *text)
+{
+	json_t *made = json_string(text);
+	char plain[BOUT_TEXT];
+
+	if (made)
+		return made;
+	snprintf(plain, sizeof(plain), "%s", text);
+	for (char *letter = plain; *letter; letter++)
+		if (*letter < ' ' || *letter > '~')
+			*letter = '?';
+	return json_string(plain);
+}
+
+static json_t *make_arm(const struct bout_arm *arm)
+{
+	return json_pack("{s:o, s:s, s:s, s:O*}", "words", make_text(arm->words ? arm->words : ""),
+			 "version", arm->version, "revision", arm->revision, "hosts", arm->ends);
+}
+
+static json_t *make_finding(const struct duel_finding *finding)
+{
+	json_t *made = json_pack("{s:I}", "rounds", (json_int_t)finding->pairs);
+	const struct {
+		const char *name;
+		double value;
+	} members[] = {
+		{"base",        finding->pairs ? finding->medians[DUEL_BASE] : (double)NAN},
+		{"head",        finding->pairs ? finding->medians[DUEL_HEAD] : (double)NAN},
+		{"ratio",       finding->ratio					    },
+		{"low",         finding->low					      },
+		{"high",        finding->high					     },
+		{"spread",      finding->pairs ? finding->spread : (double)NAN            },
+		{"tied",        finding->pairs ? finding->tied : (double)NAN              },
+		{"p",           finding->pairs ? finding->worse : (double)NAN             },
+		{"p_corrected", finding->corrected                                        },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(members); i++) {
+		json_t *number = make_number(members[i].value);
+
+		if (number)
+			json_object_set_new(made, members[i].name, number);
+	}
+	return made;
+}
+
+static json_t *make_cell(const struct duel_cell *cell)
+{
+	return json_pack("{s:s, s:s, s:s, s:f, s:o, s:o*, s:o*, s:s, s:o*}", "case", cell->id,
+			 "figure", cell->figure->key, "unit", cell->figure->measure, "floor",
+			 cell->floor, "first", make_finding(&cell->finding), "again",
+			 cell->again.count ? make_finding(&cell->confirmed) : NULL,
+			 "would_be_found", make_number(cell->finding.seen), "verdict",
+			 duel_verdict_name(cell->verdict), "reason",
+			 cell->why[0] ? make_text(cell->why) : NULL);
+}
+
+static json_t *make_values(const double *values, size_t count)
+{
+	json_t *made = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(made,
+				      isfinite(values[i]) ? json_real(values[i]) : json_null());
+	return made;
+}
+
+static json_t *make_tries(const struct bout_case *line, enum duel_arm arm)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:o*}", "trials", (json_int_t)line->trials[arm],
+			 "failed", (json_int_t)line->failures[arm], "not_steady",
+			 (json_int_t)line->unsteady[arm], "with_losses",
+			 (json_int_t)line->troubled[arm], "error",
+			 line->errors[arm][0] ? make_text(line->errors[arm]) : NULL);
+}
+
+static json_t *make_case(const struct bout *bout, const struct bout_case *line)
+{
+	size_t count = bout->n_rounds + bout->n_again;
+	json_t *values = json_object();
+
+	for (enum bout_figure figure = 0; figure < BOUT_FIGURES; figure++) {
+		double *const *both = line->figures[figure].values;
+
+		if (line->is_bandwidth == (figure == BOUT_BANDWIDTH))
+			json_object_set_new(values, bout_figure(figure)->key,
+					    json_pack("{s:o, s:o}", "base",
+						      make_values(both[DUEL_BASE], count), "head",
+						      make_values(both[DUEL_HEAD], count)));
+	}
+	return json_pack("{s:s, s:s, s:I, s:f, s:o, s:o, s:o}", "id", line->id, "metric",
+			 line->is_bandwidth ? "bw" : "lat", "iterations",
+			 (json_int_t)line->iterations, "resolution_ns", line->resolution_ns, "base",
+			 make_tries(line, DUEL_BASE), "head", make_tries(line, DUEL_HEAD), "values",
+			 values);
+}
+
+static json_t *make_round(const struct bout_round *round)
+{
+	return json_pack("{s:b, s:s, s:I, s:I, s:I, s:o*}", "again", round->is_again, "first",
+			 duel_arm_name(round->is_head_first ? DUEL_HEAD : DUEL_BASE), "began_ns",
+			 (json_int_t)round->began_ns, "base_ns",
+			 (json_int_t)round->took_ns[DUEL_BASE], "head_ns",
+			 (json_int_t)round->took_ns[DUEL_HEAD], "outlier",
+			 round->has_outlier ? json_true() : NULL);
+}
+
+static void add_lists(json_t *made, const struct bout *bout)
+{
+	json_t *cells = json_array();
+	json_t *cases = json_array();
+	json_t *rounds = json_array();
+
+	for (size_t i = 0; i < bout->n_cells; i++)
+		json_array_append_new(cells, make_cell(&bout->cells[i]));
+	for (size_t i = 0; i < bout->n_cases; i++)
+		json_array_append_new(cases, make_case(bout, &bout->cases[i]));
+	for (size_t i = 0; i < bout->n_rounds + bout->n_again; i++)
+		json_array_append_new(rounds, make_round(&bout->rounds[i]));
+	json_object_set_new(made, "figures", cells);
+	json_object_set_new(made, "cases", cases);
+	json_object_set_new(made, "rounds", rounds);
+}
+
+static json_t *make_floors(const struct bout *bout)
+{
+	json_t *made = json_object();
+
+	for (enum bout_figure figure = 0; figure < BOUT_FIGURES; figure++)
+		if (!isnan(bout->floors[figure]))
+			json_object_set_new(made, bout_figure(figure)->key,
+					    json_real(bout->floors[figure]));
+	return made;
+}
+
+json_t *bout_make(const struct bout *bout, const char *version)
+{
+	json_t *notes = bout->notes ? json_incref(bout->notes) : json_array();
+	/* JSON's integers are signed: the seed is told as what it was given as. */
+	json_t *made = json_pack(
+		"{s:s, s:{s:s, s:s}, s:s*, s:s, s:s, s:s, s:o*, s:I, s:I, s:f, s:o, s:o, s:o, "
+		"s:O*, s:o}",
+		"schema", BOUT_SCHEMA, "tool", "name", "verbmark", "version", version, "banner",
+		bout->banner, "started", bout->started, "finished", bout->finished, "verdict",
+		bout_end_name(bout_end(bout)), "reason",
+		bout->invalid[0] ? make_text(bout->invalid) : NULL, "seed", (json_int_t)bout->seed,
+		"asked_rounds", (json_int_t)bout->asked, "level", DUEL_LEVEL, "floors",
+		make_floors(bout), "base", make_arm(&bout->arms[DUEL_BASE]), "head",
+		make_arm(&bout->arms[DUEL_HEAD]), "plan", bout->plan, "notes", notes);
+
+	if (made)
+		add_lists(made, bout);
+	return made;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+
+#include "reports/export/xml.h"
+#include "reports/gate/sentences.h"
+#include "reports/gate/show.h"
+
+struct count {
+	size_t failures;
+	size_t errors;
+	size_t skipped;
+};
+
+/* What a verdict is to servers of CI; NULL: a test that has passed. */
+static const char *element_of(enum duel_verdict verdict)
+{
+	static const char *const elements[] = {
+		[DUEL_OK] = NULL,
+		[DUEL_IMPROVED] = NULL,
+		[DUEL_INCONCLUSIVE] = "skipped",
+		[DUEL_REGRESSED] = "failure",
+		[DUEL_INVALID] = "error",
+	};
+
+	return elements[verdict];
+}
+
+static struct count count_cells(const struct bout *bout)
+{
+	struct count count = {0};
+
+	if (bout->invalid[0]) {
+		count.skipped = bout->n_cells;
+		return count;
+	}
+	for (size_t i = 0; i < bout->n_cells; i++) {
+		count.failures += bout->cells[i].verdict == DUEL_REGRESSED;
+		count.errors += bout->cells[i].verdict == DUEL_INVALID;
+		count.skipped += bout->cells[i].verdict == DUEL_INCONCLUSIVE;
+	}
+	return count;
+}
+
+static void print_property(FILE *out, const char *name, double value)
+{
+	if (isfinite(value))
+		fprintf(out, "<property name=\"%s\" value=\"%.9g\"/>\n", name, value);
+}
+
+static void print_verdict(FILE *out, const struct duel_cell *cell)
+{
+	const char *element = element_of(cell->verdict);
+	char text[BOUT_TEXT];
+
+	if (!element)
+		return;
+	bout_tell_cell(text, cell);
+	fprintf(out, "<%s", element);
+	xml_attribute(out, "message", text);
+	if (cell->verdict != DUEL_INCONCLUSIVE)
+		xml_attribute(out, "type",
+			      cell->verdict == DUEL_REGRESSED ? "PerfRegression" : "Invalid");
+	fputs("/>\n", out);
+}
+
+/* What figures seem to say is no test that has failed, nor one that has passed. */
+static void print_skipped(FILE *out, const struct bout *bout)
+{
+	char text[BOUT_TEXT];
+
+	snprintf(text, sizeof(text), "the gate is invalid: %s", bout->invalid);
+	fputs("<skipped", out);
+	xml_attribute(out, "message", text);
+	fputs("/>\n", out);
+}
+
+static void print_cell(FILE *out, const struct bout *bout, const struct duel_cell *cell)
+{
+	const struct duel_finding *finding = cell->again.count ? &cell->confirmed : &cell->finding;
+
+	fputs("<testcase", out);
+	xml_attribute(out, "name", cell->id);
+	fprintf(out, " classname=\"gate.%s\">\n<properties>\n", cell->figure->key);
+	if (finding->pairs) {
+		print_property(out, "base", finding->medians[DUEL_BASE]);
+		print_property(out, "head", finding->medians[DUEL_HEAD]);
+	}
+	print_property(out, "ratio", finding->ratio);
+	print_property(out, "ratio_low", finding->low);
+	print_property(out, "ratio_high", finding->high);
+	fputs("</properties>\n", out);
+	if (bout->invalid[0])
+		print_skipped(out, bout);
+	else
+		print_verdict(out, cell);
+	fputs("</testcase>\n", out);
+}
+
+/* Of a gate that is no gate at all, whatever its figures are. */
+static void print_whole(FILE *out, const char *why)
+{
+	fputs("<testcase name=\"gate\" classname=\"gate\">\n<error", out);
+	xml_attribute(out, "message", why);
+	fputs(" type=\"Invalid\"/>\n</testcase>\n", out);
+}
+
+static void say(void *owner, const char *text)
+{
+	FILE *out = owner;
+
+	xml_print(out, text);
+	fputc('\n', out);
+}
+
+void bout_junit(FILE *out, const struct bout *bout)
+{
+	struct count count = count_cells(bout);
+	const char *why = bout->invalid[0] ? bout->invalid
+			  : !bout->n_cells ? "nothing was measured"
+					   : NULL;
+	char counts[128];
+	char sum[BOUT_TEXT];
+
+	snprintf(counts, sizeof(counts),
+		 " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\"",
+		 bout->n_cells + (why != NULL), count.failures, count.errors + (why != NULL),
+		 count.skipped);
+	fprintf(out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"verbmark\"%s>\n"
+		"<testsuite name=\"gate\"%s timestamp=\"%.19s\">\n",
+		counts, counts, bout->started);
+	for (size_t i = 0; i < bout->n_cells; i++)
+		print_cell(out, bout, &bout->cells[i]);
+	if (why)
+		print_whole(out, why);
+	fputs("<system-out>", out);
+	bout_say_head(bout, say, out);
+	bout_say_notes(bout, say, out);
+	bout_sum(bout, sum);
+	say(out, sum);
+	fputs("</system-out>\n</testsuite>\n</testsuites>\n", out);
+}

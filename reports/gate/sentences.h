@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* What all that shows a gate has alike: its table's cells, and sentences told to say. */
+#ifndef REPORTS_BOUT_SAID_H
+#define REPORTS_BOUT_SAID_H
+
+#include "reports/gate/record.h"
+#include "reports/table/cells.h"
+#include "reports/table/sentences.h"
+
+#define BOUT_TEXT 768
+
+void bout_cells_title(struct cells *cells);
+void bout_cells_fill(struct cells *cells, const struct bout *bout, const struct duel_cell *cell);
+
+/*
+ * "send/lat/64/poll p50 us of the head is 9.8 % more than the base's (+8.7 to +11.0 %)", and why
+ * a verdict is what it is.
+ */
+void bout_tell_cell(char text[static BOUT_TEXT], const struct duel_cell *cell);
+
+/* Whether that is to be told. Of a gate that is invalid only what fails is, which is no figure. */
+bool bout_is_told(const struct bout *bout, const struct duel_cell *cell);
+
+/* What is to be known of all other cells together. */
+void bout_say_others(const struct bout *bout, said *say, void *owner);
+
+/* The banner, and both arms. */
+void bout_say_head(const struct bout *bout, said *say, void *owner);
+
+/* All that, and what else is to be known. */
+void bout_say_notes(const struct bout *bout, said *say, void *owner);
+
+/* How it ends, of how many cells and rounds. */
+void bout_sum(const struct bout *bout, char text[static BOUT_TEXT]);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/history/json.h"
+
+#include "reports/table/csv.h"
+
+static void print_text(FILE *out, const char *text)
+{
+	csv_field(out, text);
+	fputc(',', out);
+}
+
+static void print_point(FILE *out, const struct history_view *view,
+			const struct history_series *series, const struct history_point *point)
+{
+	const struct history_run *run = &view->runs[point->run];
+	const struct history_step *step = history_step_at(series, point->run);
+
+	fprintf(out, "%zu,", series->setup + 1);
+	print_text(out, series->case_id);
+	fprintf(out, "%s,%s,%s,%s,%s,", series->kind, series->figure->key, series->figure->measure,
+		run->name, run->started);
+	print_text(out, run->version);
+	print_text(out, run->revision);
+	fprintf(out, "%.15g,", point->value);
+	if (step)
+		fprintf(out, "%.15g,%.15g", step->value_before, step->value_after);
+	else
+		fputc(',', out);
+	fputc(',', out);
+	print_text(out, view->setups[series->setup].banner);
+	csv_field(out, series->variant);
+	fputc('\n', out);
+}
+
+void history_csv(FILE *out, const struct history_view *view)
+{
+	fputs("setup,case,kind,figure,unit,run,started,version,commit,value,step_before,"
+	      "step_after,banner,variant\n",
+	      out);
+	for (size_t i = 0; i < view->n_series; i++)
+		for (size_t j = 0; j < view->series[i].n_points; j++)
+			print_point(out, view, &view->series[i], &view->series[i].points[j]);
+}
+
+static json_t *count_of(size_t count)
+{
+	return json_integer((json_int_t)count);
+}
+
+/* Where there is nothing to say, it is not there. */
+static json_t *text_of(const char *text)
+{
+	return *text ? json_string(text) : NULL;
+}
+
+static json_t *make_step(const struct history_view *view, const struct history_series *series,
+			 const struct history_step *step)
+{
+	return json_pack(
+		"{s:s, s:s, s:f, s:f, s:f, s:b, s:b}", "run", view->runs[step->run].name,
+		"run_before", view->runs[step->before].name, "before", step->value_before, "after",
+		step->value_after, "ratio", step->value_after / step->value_before, "worse",
+		history_step_is_worse(series, step), "recent", history_step_is_recent(view, step));
+}
+
+static json_t *make_series(const struct history_view *view, const struct history_series *series)
+{
+	json_t *points = json_array();
+	json_t *steps = json_array();
+
+	for (size_t i = 0; i < series->n_points; i++)
+		json_array_append_new(points, json_pack("{s:s, s:f}", "run",
+							view->runs[series->points[i].run].name,
+							"value", series->points[i].value));
+	for (size_t i = 0; i < series->n_steps; i++)
+		json_array_append_new(steps, make_step(view, series, &series->steps[i]));
+	return json_pack("{s:o, s:s, s:o*, s:o*, s:s, s:s, s:o, s:o, s:o}", "setup",
+			 count_of(series->setup + 1), "case", series->case_id, "kind",
+			 text_of(series->kind), "variant", text_of(series->variant), "figure",
+			 series->figure->key, "unit", series->figure->measure, "left_out",
+			 count_of(series->n_left_out), "points", points, "steps", steps);
+}
+
+static json_t *make_run(const struct history_run *run)
+{
+	return json_pack("{s:s, s:o, s:s, s:s, s:o*, s:o*}", "run", run->name, "setup",
+			 count_of(run->setup + 1), "started", run->started, "status", run->status,
+			 "version", text_of(run->version), "commit", text_of(run->revision));
+}
+
+static json_t *make_setup(const struct history_view *view, size_t number)
+{
+	const struct history_setup *setup = &view->setups[number];
+
+	return json_pack("{s:o, s:s, s:o*, s:o}", "setup", count_of(number + 1), "title",
+			 setup->title, "banner", text_of(setup->banner), "runs",
+			 count_of(setup->n_runs));
+}
+
+static json_t *make_rule(const struct history_view *view)
+{
+	const struct steps_rule *rule = view->choice.rule;
+
+	return json_pack("{s:o, s:f, s:f, s:o, s:o}", "window", count_of(rule->window),
+			 "significance", rule->level, "magnitude", rule->magnitude, "least",
+			 count_of(STEPS_LEAST), "last", count_of(view->choice.recent));
+}
+
+json_t *history_make(const struct history_view *view, const char *tool)
+{
+	json_t *setups = json_array();
+	json_t *runs = json_array();
+	json_t *series = json_array();
+
+	for (size_t i = 0; i < view->n_setups; i++)
+		json_array_append_new(setups, make_setup(view, i));
+	for (size_t i = 0; i < view->n_runs; i++)
+		json_array_append_new(runs, make_run(&view->runs[i]));
+	for (size_t i = 0; i < view->n_series; i++)
+		json_array_append_new(series, make_series(view, &view->series[i]));
+	return json_pack("{s:s, s:{s:s, s:s}, s:o, s:o, s:o, s:o, s:o}", "schema", HISTORY_SCHEMA,
+			 "tool", "name", "verbmark", "version", tool, "rule", make_rule(view),
+			 "skipped", count_of(view->n_skipped), "setups", setups, "runs", runs,
+			 "series", series);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* A history for programs: series run by run, with their steps. */
+#ifndef REPORTS_HISTORY_DATA_H
+#define REPORTS_HISTORY_DATA_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "reports/history/view.h"
+
+#define HISTORY_SCHEMA "verbmark.history/1"
+
+/* A row for each value. */
+void history_csv(FILE *out, const struct history_view *view);
+
+/* A document of that schema; NULL: no memory. tool: the version of verbmark. */
+json_t *history_make(const struct history_view *view, const char *tool);
+
+#endif

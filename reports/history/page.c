@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/history/page.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/history/sentences.h"
+#include "reports/page/chart.h"
+#include "reports/page/page.h"
+
+/* Of one figure of a setup: a page of all of them stays below 2 MB. */
+#define POINTS_MOST 1200
+/* Of those that have no room in it. */
+#define NAMED_MOST 200
+
+/* A figure of the page for each of these that some series has. */
+static const struct {
+	const struct figure *figure;
+	const char *title;
+	const char *axis;
+	const char *unit;
+} drawn[] = {
+	{&figure_median,   "Median latency, run by run",                 "p50",  "us"    },
+	{&figure_tail,     "99th percentile of the latency, run by run", "p99",  "us"    },
+	{&figure_mean,     "Mean latency, run by run",                   "mean", "us"    },
+	{&figure_bytes,    "Bandwidth, run by run",                      "rate", "Gb/s"  },
+	{&figure_messages, "Message rate, run by run",                   "rate", "Mmsg/s"},
+};
+
+/* What points say, of runs and of steps, or which series are not drawn: until they are printed. */
+struct notes {
+	char **list;
+	size_t count;
+};
+
+static char *keep(struct notes *notes, const char *text)
+{
+	char **grown = reallocarray(notes->list, notes->count + 1, sizeof(*grown));
+	char *note = grown ? strdup(text) : NULL;
+
+	if (grown)
+		notes->list = grown;
+	if (note)
+		grown[notes->count++] = note;
+	return note;
+}
+
+static void finish(struct notes *notes)
+{
+	for (size_t i = 0; i < notes->count; i++)
+		free(notes->list[i]);
+	free(notes->list);
+	*notes = (struct notes){0};
+}
+
+/* Of its setup, from 1. */
+static size_t number_of(const struct history_view *view, size_t run)
+{
+	const struct history_run *it = &view->runs[run];
+
+	return view->setups[it->setup].n_runs - it->newer;
+}
+
+_Static_assert(HISTORY_TEXT <= PLOT_TITLE, "each series is to have a title of its own");
+
+static int add_point(struct chart *chart, struct notes *notes, const struct history_view *view,
+		     const struct history_series *series, const struct history_point *from)
+{
+	const struct history_step *step = history_step_at(series, from->run);
+	struct plot_point point = {.x = (double)number_of(view, from->run),
+				   .y = from->value,
+				   .low = (double)NAN,
+				   .high = (double)NAN,
+				   .id = series->case_id};
+	char panel[HISTORY_TEXT];
+	char text[HISTORY_TEXT];
+
+	history_tell_case(panel, series);
+	history_tell_run(text, &view->runs[from->run]);
+	point.note = keep(notes, text);
+	if (!point.note)
+		return -ENOMEM;
+	chart_add(chart, panel, "runs", &point);
+	if (!step)
+		return 0;
+	history_tell_step(text, view, series, step);
+	point.note = keep(notes, text);
+	if (!point.note)
+		return -ENOMEM;
+	chart_add(chart, panel, "a step came", &point);
+	return 0;
+}
+
+/* Of runs, and of the steps that came at them. */
+static size_t count_points(const struct history_series *series)
+{
+	size_t count = series->n_points;
+
+	for (size_t i = 0; i < series->n_points; i++)
+		count += history_step_at(series, series->points[i].run) != NULL;
+	return count;
+}
+
+/* All of it or nothing: what there is no room for would be its newest runs. */
+static int add_series(struct chart *chart, struct notes *notes, struct notes *undrawn,
+		      const struct history_view *view, const struct history_series *series)
+{
+	char name[HISTORY_TEXT];
+	int code = 0;
+
+	history_tell_case(name, series);
+	if (!chart_has_room(chart, name, count_points(series)))
+		return keep(undrawn, name) ? 0 : -ENOMEM;
+	for (size_t i = 0; i < series->n_points && !code; i++)
+		code = add_point(chart, notes, view, series, &series->points[i]);
+	return code;
+}
+
+static void print_undrawn(FILE *out, const char *title, const struct notes *undrawn)
+{
+	if (!undrawn->count)
+		return;
+	fprintf(out,
+		"<p>%s: %zu series have no room among %d values and %d cases. <code>--last</code> "
+		"with fewer runs, or their names, show them:</p>\n<ul>\n",
+		title, undrawn->count, POINTS_MOST, CHART_PANELS);
+	for (size_t i = 0; i < undrawn->count && i < NAMED_MOST; i++)
+		markup_element(out, "li", undrawn->list[i]);
+	if (undrawn->count > NAMED_MOST)
+		fprintf(out, "<li>and %zu more</li>\n", undrawn->count - NAMED_MOST);
+	fputs("</ul>\n", out);
+}
+
+static int print_figure(FILE *out, const struct history_view *view, size_t setup, size_t which)
+{
+	struct chart chart = {.title = drawn[which].title,
+			      .says = "Medians over the trials of each run, in the order of runs.",
+			      .least = 1,
+			      .most = POINTS_MOST};
+	struct notes undrawn = {0};
+	struct notes notes = {0};
+	int code = 0;
+
+	snprintf(chart.key, sizeof(chart.key), "s%zuf%zu", setup, which);
+	axis_open(&chart.x, AXIS_RANGE);
+	chart.x.title = "run";
+	chart.x.is_counted = true;
+	axis_open(&chart.y, AXIS_RANGE);
+	chart.y.title = drawn[which].axis;
+	chart.y.unit_name = drawn[which].unit;
+	chart.y.unit = drawn[which].figure->unit;
+	for (size_t i = 0; i < view->n_series && !code; i++) {
+		const struct history_series *series = &view->series[i];
+
+		if (series->setup == setup && series->figure == drawn[which].figure)
+			code = add_series(&chart, &notes, &undrawn, view, series);
+	}
+	if (code)
+		chart_finish(&chart);
+	else
+		chart_print(out, &chart);
+	if (!code)
+		print_undrawn(out, drawn[which].title, &undrawn);
+	finish(&undrawn);
+	finish(&notes);
+	return code;
+}
+
+static void begin_table(FILE *out, const char *const *titles, size_t count)
+{
+	fputs("<table border=\"1\" cellspacing=\"0\" cellpadding=\"4\">\n<thead><tr>", out);
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "<th scope=\"col\" align=\"left\">%s</th>", titles[i]);
+	fputs("</tr></thead>\n<tbody>\n", out);
+}
+
+/* The first one names its row. */
+static void print_row(FILE *out, const char *const *words, size_t count)
+{
+	fputs("<tr>", out);
+	for (size_t i = 0; i < count; i++) {
+		const char *name = i ? "td" : "th";
+
+		fprintf(out, "<%s%s align=\"left\">", name, i ? "" : " scope=\"row\"");
+		markup_text(out, words[i]);
+		fprintf(out, "</%s>", name);
+	}
+	fputs("</tr>\n", out);
+}
+
+static void print_steps_of(FILE *out, const struct history_view *view,
+			   const struct history_series *series)
+{
+	for (size_t i = 0; i < series->n_steps; i++) {
+		const struct history_step *step = &series->steps[i];
+		char name[HISTORY_TEXT];
+		char number[24];
+		char text[HISTORY_TEXT];
+		const char *const words[] = {name, number, text};
+
+		history_tell_case(name, series);
+		history_tell_step(text, view, series, step);
+		snprintf(number, sizeof(number), "%zu", number_of(view, step->run));
+		print_row(out, words, ARRAY_LENGTH(words));
+	}
+}
+
+static void print_steps(FILE *out, const struct history_view *view, size_t setup)
+{
+	static const char *const titles[] = {"case", "run", "step"};
+	size_t count = 0;
+
+	for (size_t i = 0; i < view->n_series; i++)
+		if (view->series[i].setup == setup)
+			count += view->series[i].n_steps;
+	markup_element(out, "h3", "Steps");
+	if (!count) {
+		markup_element(out, "p", "None.");
+		return;
+	}
+	begin_table(out, titles, ARRAY_LENGTH(titles));
+	for (size_t i = 0; i < view->n_series; i++)
+		if (view->series[i].setup == setup)
+			print_steps_of(out, view, &view->series[i]);
+	fputs("</tbody>\n</table>\n", out);
+}
+
+static void print_runs(FILE *out, const struct history_view *view, size_t setup)
+{
+	static const char *const titles[] = {"run", "started", "version", "commit", "status"};
+	size_t most = view->choice.newest;
+	size_t left_out = 0;
+
+	markup_element(out, "h3", "Runs");
+	begin_table(out, titles, ARRAY_LENGTH(titles));
+	for (size_t i = 0; i < view->n_runs; i++) {
+		const struct history_run *run = &view->runs[i];
+		char number[24];
+		const char *const words[] = {number, run->started, run->version, run->revision,
+					     run->status};
+
+		if (run->setup != setup)
+			continue;
+		if (most && run->newer >= most) {
+			left_out++;
+			continue;
+		}
+		snprintf(number, sizeof(number), "%zu", number_of(view, i));
+		print_row(out, words, ARRAY_LENGTH(words));
+	}
+	fputs("</tbody>\n</table>\n", out);
+	if (left_out)
+		fprintf(out, "<p>%zu older runs; <code>--last 0</code> shows all</p>\n", left_out);
+}
+
+static bool has_series(const struct history_view *view, size_t setup)
+{
+	for (size_t i = 0; i < view->n_series; i++)
+		if (view->series[i].setup == setup)
+			return true;
+	return false;
+}
+
+static int print_setup(FILE *out, const struct history_view *view, size_t setup)
+{
+	char text[HISTORY_TEXT];
+	int code = 0;
+
+	fputs("<section>\n", out);
+	if (view->setups[setup].banner[0])
+		markup_element(out, "h2", view->setups[setup].banner);
+	history_tell_setup(text, view, setup);
+	markup_element(out, "h2", text);
+	print_steps(out, view, setup);
+	markup_element(out, "h3", "Figures");
+	for (size_t i = 0; i < ARRAY_LENGTH(drawn) && !code; i++)
+		code = print_figure(out, view, setup, i);
+	print_runs(out, view, setup);
+	fputs("</section>\n", out);
+	return code;
+}
+
+int history_page(FILE *out, const struct history_view *view)
+{
+	char text[HISTORY_TEXT];
+	int code = 0;
+
+	page_begin(out);
+	history_tell_sum(text, view);
+	markup_element(out, "p", text);
+	history_tell_rule(text, view);
+	markup_element(out, "p", text);
+	for (size_t i = 0; i < view->n_setups && !code; i++)
+		if (has_series(view, i))
+			code = print_setup(out, view, i);
+	page_end(out);
+	return code;
+}

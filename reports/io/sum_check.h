@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether what is added up can be counted: JSON has 63 bits, and anybody can write a document.
+ * Nothing is added here.
+ */
+#ifndef REPORTS_SUMS_H
+#define REPORTS_SUMS_H
+
+#include "reports/result/result.h"
+
+bool sums_are_beyond(uint64_t one, uint64_t other);
+
+/* One trial more. */
+bool sums_trial_is_beyond(const struct result_case *line, const struct result_trial *trial);
+
+/* All that another one has of the same case. */
+bool sums_case_is_beyond(const struct result_case *line, const struct result_case *from);
+
+#endif

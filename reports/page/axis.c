@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/page/axis.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/compiler.h"
+
+/* As many labels as have room. */
+#define LABELS 6
+/* Past this there is no quantile, and the scale has no end. */
+#define NINES_MOST 6
+/* Below it, a linear axis tells ratios well. */
+#define MANY_TIMES 4
+
+void axis_open(struct axis *axis, enum axis_scale scale)
+{
+	*axis = (struct axis){
+		.scale = scale,
+		.title = "",
+		.unit_name = "",
+		.unit = 1,
+		.least = HUGE_VAL,
+		.most = -HUGE_VAL,
+	};
+}
+
+static bool is_logarithmic(const struct axis *axis)
+{
+	return axis->scale == AXIS_LOG || axis->scale == AXIS_SIZES;
+}
+
+void axis_see(struct axis *axis, double value)
+{
+	if (!isfinite(value) || (is_logarithmic(axis) && value <= axis->floor))
+		return;
+	axis->least = fmin(axis->least, value);
+	axis->most = fmax(axis->most, value);
+}
+
+/* The round number that is next: at most it, or at least. */
+static double round_down(double value)
+{
+	double power = pow(10, floor(log10(value) + 1e-9));
+	double lead = value / power;
+
+	return (lead >= 5 ? 5 : lead >= 2 ? 2 : 1) * power;
+}
+
+static double round_up(double value)
+{
+	double power = pow(10, floor(log10(value) + 1e-9));
+	double lead = value / power;
+
+	return (lead > 5 ? 10 : lead > 2 ? 5 : lead > 1 ? 2 : 1) * power;
+}
+
+/* How many nines a part of 1 has. */
+static double nines(double part)
+{
+	return part < 1 ? fmin(-log10(1 - part), NINES_MOST) : NINES_MOST;
+}
+
+/* In the axis' own values, as they are. */
+static double linear_step(const struct axis *axis)
+{
+	double step = round_up((axis->most - axis->least) / axis->unit / LABELS);
+
+	return (axis->is_counted ? fmax(1, step) : step) * axis->unit;
+}
+
+static void fit_log(struct axis *axis)
+{
+	axis->least = round_down(axis->least / axis->unit) * axis->unit;
+	axis->most = round_up(axis->most / axis->unit) * axis->unit;
+	if (axis->most <= axis->least)
+		axis->most = round_up(axis->least / axis->unit * 1.5) * axis->unit;
+}
+
+/* Ends that are round may make it longer, and the step another one, which they have to fit. */
+static void fit_linear(struct axis *axis)
+{
+	double step = 0;
+
+	if (axis->scale == AXIS_LINEAR)
+		axis->least = fmin(axis->least, 0);
+	if (axis->most <= axis->least)
+		axis->most = axis->least + axis->unit;
+	while (linear_step(axis) > step) {
+		step = linear_step(axis);
+		axis->least = floor(axis->least / step + 1e-9) * step;
+		axis->most = ceil(axis->most / step - 1e-9) * step;
+	}
+}
+
+void axis_settle(struct axis *axis)
+{
+	if (axis->scale == AXIS_RATIO)
+		axis->scale = axis->most > MANY_TIMES * axis->least ? AXIS_LOG : AXIS_RANGE;
+}
+
+void axis_fit(struct axis *axis)
+{
+	if (axis->least > axis->most)
+		axis->least = axis->most = axis->unit;
+	axis_settle(axis);
+	switch (axis->scale) {
+	case AXIS_LINEAR:
+	case AXIS_RANGE:
+	case AXIS_RATIO:
+		fit_linear(axis);
+		break;
+	case AXIS_LOG:
+		fit_log(axis);
+		break;
+	case AXIS_SIZES:
+		if (axis->most > axis->least)
+			break;
+		axis->least /= 2;
+		axis->most *= 2;
+		break;
+	case AXIS_NINES:
+		axis->least = 0;
+		axis->most = 1 - pow(10, -fmax(1, ceil(nines(axis->most) - 1e-9)));
+		break;
+	}
+}
+
+/* What is even on the axis. */
+static double bend(const struct axis *axis, double value)
+{
+	switch (axis->scale) {
+	case AXIS_LOG:
+	case AXIS_SIZES:
+		return log10(value);
+	case AXIS_NINES:
+		return nines(value);
+	case AXIS_LINEAR:
+	case AXIS_RANGE:
+	case AXIS_RATIO:
+		break;
+	}
+	return value;
+}
+
+double axis_at(const struct axis *axis, double value)
+{
+	double inside = fmin(fmax(value, axis->least), axis->most);
+	double first = bend(axis, axis->least);
+	double last = bend(axis, axis->most);
+	double part = last > first ? (bend(axis, inside) - first) / (last - first) : 0;
+
+	return axis->from + part * (axis->to - axis->from);
+}
+
+const char *axis_scale_name(enum axis_scale scale)
+{
+	static const char *const names[] = {
+		[AXIS_LINEAR] = "linear", [AXIS_RANGE] = "linear", [AXIS_LOG] = "log",
+		[AXIS_SIZES] = "log",     [AXIS_NINES] = "nines",  [AXIS_RATIO] = "linear",
+	};
+
+	return names[scale];
+}
+
+/* Thousands have a letter: five digits have no room. */
+static void label(char text[static MARKUP_NUMBER], double value)
+{
+	static const struct {
+		double least;
+		double unit;
+		char letter;
+	} steps[] = {
+		{1e12, 1e12, 'T'},
+		{1e9,  1e9,  'G'},
+		{1e6,  1e6,  'M'},
+		{1e4,  1e3,  'k'},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(steps); i++) {
+		if (value < steps[i].least * (1 - 1e-9))
+			continue;
+		snprintf(text, MARKUP_NUMBER, "%.6g%c", value / steps[i].unit, steps[i].letter);
+		return;
+	}
+	snprintf(text, MARKUP_NUMBER, "%.6g", value);
+}
+
+/* false: there is no room. */
+static bool add(struct axis_tick *ticks, size_t *count, double value, const char *text)
+{
+	if (*count >= AXIS_TICKS)
+		return false;
+	ticks[*count].value = value;
+	snprintf(ticks[*count].label, sizeof(ticks->label), "%s", text);
+	++*count;
+	return true;
+}
+
+static size_t linear_ticks(const struct axis *axis, struct axis_tick *ticks)
+{
+	double step = linear_step(axis);
+	size_t count = 0;
+	char text[MARKUP_NUMBER];
+
+	for (double i = 0; axis->least + i * step <= axis->most * (1 + 1e-9); i++) {
+		double value = axis->least + i * step;
+
+		label(text, value / axis->unit);
+		if (!add(ticks, &count, value, text))
+			break;
+	}
+	return count;
+}
+
+/* Of each power of ten, or where there are many, of each n-th one. */
+static size_t log_ticks(const struct axis *axis, struct axis_tick *ticks)
+{
+	static const double leads[] = {1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8};
+	static const bool often[] = {true, false, false, true, false, false, false, true};
+	double decades = log10(axis->most / axis->least);
+	double step = decades > 2.2 ? ceil(decades / LABELS) : 1;
+	double first = floor(log10(axis->least / axis->unit) + 1e-9);
+	size_t count = 0;
+
+	for (double power = first; pow(10, power) * axis->unit <= axis->most * 1.001;
+	     power += step) {
+		for (size_t i = 0; i < ARRAY_LENGTH(leads); i++) {
+			double value = leads[i] * pow(10, power);
+			char text[MARKUP_NUMBER];
+
+			if ((decades > 2.2 && i) ||
+			    (decades > 0.5 && (i >= ARRAY_LENGTH(often) || !often[i])) ||
+			    value * axis->unit < axis->least * 0.999 ||
+			    value * axis->unit > axis->most * 1.001)
+				continue;
+			label(text, value);
+			if (!add(ticks, &count, value * axis->unit, text))
+				return count;
+		}
+	}
+	return count;
+}
+
+static size_t size_ticks(const struct axis *axis, struct axis_tick *ticks)
+{
+	double first = ceil(log2(axis->least) - 1e-9);
+	double last = floor(log2(axis->most) + 1e-9);
+	double step = fmax(1, ceil((last - first) / LABELS));
+	size_t count = 0;
+
+	for (size_t i = 0; i < AXIS_TICKS; i++) {
+		double power = first + step * (double)i;
+		char text[MARKUP_NUMBER];
+
+		if (power > last)
+			break;
+		markup_size(text, exp2(power));
+		add(ticks, &count, exp2(power), text);
+	}
+	/* All of it lies between two of them. */
+	for (int end = 0; end < 2 && first > last; end++) {
+		double value = end ? axis->most : axis->least;
+		char text[MARKUP_NUMBER];
+
+		markup_size(text, value);
+		add(ticks, &count, value, text);
+	}
+	return count;
+}
+
+static size_t nines_ticks(const struct axis *axis, struct axis_tick *ticks)
+{
+	static const struct axis_tick all[] = {
+		{0.5,      "50%"     },
+                {0.9,      "90%"     },
+                {0.99,     "99%"     },
+                {0.999,    "99.9%"   },
+		{0.9999,   "99.99%"  },
+                {0.99999,  "99.999%" },
+                {0.999999, "99.9999%"},
+	};
+	size_t count = 0;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(all); i++)
+		if (nines(all[i].value) <= nines(axis->most) + 1e-6)
+			add(ticks, &count, all[i].value, all[i].label);
+	return count;
+}
+
+size_t axis_ticks(const struct axis *axis, struct axis_tick ticks[static AXIS_TICKS])
+{
+	switch (axis->scale) {
+	case AXIS_LOG:
+		return log_ticks(axis, ticks);
+	case AXIS_SIZES:
+		return size_ticks(axis, ticks);
+	case AXIS_NINES:
+		return nines_ticks(axis, ticks);
+	case AXIS_LINEAR:
+	case AXIS_RANGE:
+	case AXIS_RATIO:
+		break;
+	}
+	return linear_ticks(axis, ticks);
+}
+
+void axis_number(const struct axis *axis, double value, char text[static MARKUP_NUMBER])
+{
+	if (axis->scale == AXIS_SIZES)
+		markup_size(text, value);
+	else if (axis->scale == AXIS_NINES)
+		snprintf(text, MARKUP_NUMBER, "%.7g%%", 100 * value);
+	else
+		markup_short(text, value / axis->unit, 4);
+}
+
+void axis_tell(const struct axis *axis, double value, char text[static AXIS_TEXT])
+{
+	char number[MARKUP_NUMBER];
+
+	axis_number(axis, value, number);
+	snprintf(text, AXIS_TEXT, "%s%s%s", number, *axis->unit_name ? " " : "", axis->unit_name);
+}

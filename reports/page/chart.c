@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/page/chart.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Its series have room for CHART_SERIES, each for as many points as it says. */
+struct chart_panel {
+	struct plot plot;
+	struct plot_series series[CHART_SERIES];
+	size_t room[CHART_SERIES];
+};
+
+/* NULL: there is none. Titles have room for so much of a name. */
+static struct chart_panel *panel_of(const struct chart *chart, const char *name)
+{
+	/* The last one is the likely one. */
+	for (size_t i = chart->n_panels; i > 0; i--)
+		if (!strncmp(chart->panels[i - 1].plot.title, name, PLOT_TITLE - 1))
+			return &chart->panels[i - 1];
+	return NULL;
+}
+
+static struct chart_panel *find_panel(struct chart *chart, const char *name)
+{
+	struct chart_panel *grown = panel_of(chart, name);
+
+	if (grown)
+		return grown;
+	if (chart->n_panels == CHART_PANELS)
+		return NULL;
+	grown = reallocarray(chart->panels, chart->n_panels + 1, sizeof(*grown));
+	if (!grown)
+		return NULL;
+	chart->panels = grown;
+	grown = &grown[chart->n_panels++];
+	*grown = (struct chart_panel){0};
+	snprintf(grown->plot.title, sizeof(grown->plot.title), "%s", name);
+	return grown;
+}
+
+/* A name looks the same in all panels. */
+static size_t find_look(struct chart *chart, const char *name)
+{
+	for (size_t i = 0; i < chart->n_looks; i++)
+		if (!strcmp(chart->looks[i], name))
+			return i;
+	if (chart->n_looks == CHART_SERIES)
+		return CHART_SERIES;
+	snprintf(chart->looks[chart->n_looks], sizeof(chart->looks[0]), "%s", name);
+	return chart->n_looks++;
+}
+
+static struct plot_series *find_series(struct chart *chart, struct chart_panel *panel,
+				       const char *name)
+{
+	struct plot_series *series;
+	char cut[sizeof(series->name)];
+	size_t look;
+
+	snprintf(cut, sizeof(cut), "%s", name);
+	look = find_look(chart, cut);
+	if (look == CHART_SERIES)
+		return NULL;
+	for (size_t i = 0; i < panel->plot.n_series; i++)
+		if (panel->series[i].look == look)
+			return &panel->series[i];
+	series = &panel->series[panel->plot.n_series++];
+	*series = (struct plot_series){.look = look};
+	memcpy(series->name, cut, sizeof(cut));
+	return series;
+}
+
+/* Behind those that are not beyond it. */
+static bool insert(struct plot_series *series, size_t *room, const struct plot_point *point)
+{
+	size_t at = series->n_points;
+
+	if (series->n_points == *room) {
+		size_t wanted = 2 * *room + 8;
+		struct plot_point *grown =
+			reallocarray(series->points, wanted, sizeof(*series->points));
+
+		if (!grown)
+			return false;
+		series->points = grown;
+		*room = wanted;
+	}
+	for (; at && series->points[at - 1].x > point->x; at--)
+		series->points[at] = series->points[at - 1];
+	series->points[at] = *point;
+	series->n_points++;
+	return true;
+}
+
+static size_t most_of(const struct chart *chart)
+{
+	return chart->most ? chart->most : CHART_POINTS;
+}
+
+bool chart_has_room(const struct chart *chart, const char *panel, size_t n_points)
+{
+	bool has_panel = chart->n_panels < CHART_PANELS || panel_of(chart, panel);
+
+	return has_panel && chart->n_points + n_points <= most_of(chart);
+}
+
+void chart_add(struct chart *chart, const char *panel_name, const char *series_name,
+	       const struct plot_point *point)
+{
+	struct chart_panel *panel = NULL;
+	struct plot_series *series = NULL;
+
+	if (!isfinite(point->x) || !isfinite(point->y))
+		return;
+	if (chart->n_points < most_of(chart))
+		panel = find_panel(chart, panel_name);
+	if (panel)
+		series = find_series(chart, panel, series_name);
+	if (!series || !insert(series, &panel->room[series - panel->series], point)) {
+		chart->left_out++;
+		return;
+	}
+	chart->n_points++;
+}
+
+static bool is_worth_while(const struct chart *chart, const struct chart_panel *panel)
+{
+	bool has_enough = false;
+
+	for (size_t i = 0; i < panel->plot.n_series; i++)
+		has_enough = has_enough || panel->series[i].n_points >= chart->least;
+	return has_enough && panel->plot.n_series >= chart->least_series;
+}
+
+static void see(const struct chart *chart, const struct chart_panel *panel, struct axis *x,
+		struct axis *y)
+{
+	for (size_t i = 0; i < panel->plot.n_series; i++) {
+		for (size_t j = 0; j < panel->series[i].n_points; j++) {
+			const struct plot_point *point = &panel->series[i].points[j];
+			bool is_along_y = chart->mark == PLOT_LINES;
+
+			axis_see(x, point->x);
+			axis_see(y, point->y);
+			axis_see(is_along_y ? y : x, point->low);
+			axis_see(is_along_y ? y : x, point->high);
+		}
+	}
+}
+
+static void fit(const struct chart *chart, struct axis *x, struct axis *y)
+{
+	double rows = y->most;
+
+	if (chart->level.name)
+		axis_see(chart->mark == PLOT_INTERVALS ? x : y, chart->level.value);
+	axis_fit(x);
+	axis_fit(y);
+	/* Rows, not values: half of one is free above the first, for its name. */
+	if (chart->mark == PLOT_INTERVALS) {
+		y->least = 0.3;
+		y->most = rows + 0.3;
+	}
+}
+
+/* Whether there is something to be hidden, and something else to be seen better then. */
+static bool has_switches(const struct chart *chart)
+{
+	return *chart->key && chart->n_looks > 1;
+}
+
+/* Those of one panel, or of all. */
+static void lay_out(struct chart *chart, struct chart_panel *panel, struct axis *x, struct axis *y)
+{
+	struct plot *plot = &panel->plot;
+
+	plot->mark = chart->mark;
+	plot->key = has_switches(chart) ? chart->key : NULL;
+	plot->series = panel->series;
+	plot->level = chart->level.name ? &chart->level : NULL;
+	plot->x = *x;
+	plot->y = *y;
+	if (chart->is_shared)
+		return;
+	see(chart, panel, &plot->x, &plot->y);
+	fit(chart, &plot->x, &plot->y);
+}
+
+static const struct plot_point *find_at(const struct plot_series *series, double x)
+{
+	for (size_t i = 0; i < series->n_points; i++)
+		if (series->points[i].x >= x && series->points[i].x <= x)
+			return &series->points[i];
+	return NULL;
+}
+
+static const struct plot_series *series_of(const struct chart_panel *panel, size_t look)
+{
+	for (size_t i = 0; i < panel->plot.n_series; i++)
+		if (panel->series[i].look == look)
+			return &panel->series[i];
+	return NULL;
+}
+
+static void print_value(FILE *out, const struct chart *chart, const struct plot_point *point)
+{
+	char text[MARKUP_NUMBER];
+
+	fputs("<td>", out);
+	if (point) {
+		markup_short(text, point->y / chart->y.unit, 5);
+		fputs(text, out);
+	}
+	if (point && chart->mark == PLOT_LINES && !isnan(point->low)) {
+		markup_short(text, point->low / chart->y.unit, 5);
+		fprintf(out, " (%s to ", text);
+		markup_short(text, point->high / chart->y.unit, 5);
+		fprintf(out, "%s)", text);
+	}
+	fputs("</td>", out);
+}
+
+static void print_row(FILE *out, const struct chart *chart, const struct chart_panel *panel,
+		      const struct plot_point *of)
+{
+	char text[AXIS_TEXT];
+
+	fputs("<th scope=\"row\">", out);
+	if (chart->mark == PLOT_BARS) {
+		axis_tell(&chart->x, of->low, text);
+		fprintf(out, "%s to ", text);
+		axis_tell(&chart->x, of->high, text);
+	} else {
+		axis_tell(&chart->x, of->x, text);
+	}
+	fprintf(out, "%s</th>", text);
+	for (size_t look = 0; look < chart->n_looks; look++) {
+		const struct plot_series *series = series_of(panel, look);
+
+		print_value(out, chart, series ? find_at(series, of->x) : NULL);
+	}
+	fputs("</tr>\n", out);
+}
+
+/* Of a series; NULL: there is none. last NULL: the first one. */
+static const struct plot_point *find_beyond(const struct plot_series *series,
+					    const struct plot_point *last)
+{
+	for (size_t i = 0; i < series->n_points; i++)
+		if (!last || series->points[i].x > last->x)
+			return &series->points[i];
+	return NULL;
+}
+
+/* The next x that one of a panel's series has; NULL: there are no more. */
+static const struct plot_point *find_next(const struct chart_panel *panel,
+					  const struct plot_point *last)
+{
+	const struct plot_point *next = NULL;
+
+	for (size_t i = 0; i < panel->plot.n_series; i++) {
+		const struct plot_point *found = find_beyond(&panel->series[i], last);
+
+		if (found && (!next || found->x < next->x))
+			next = found;
+	}
+	return next;
+}
+
+/* A panel, with its title in front of all its rows. */
+static void print_rows(FILE *out, const struct chart *chart, const struct chart_panel *panel)
+{
+	const struct plot_point *point;
+	size_t count = 0;
+
+	for (point = find_next(panel, NULL); point; point = find_next(panel, point))
+		count++;
+	fprintf(out,
+		"<tbody>\n<tr align=\"right\"><th scope=\"rowgroup\" rowspan=\"%zu\" "
+		"align=\"left\">",
+		count);
+	markup_text(out, panel->plot.title);
+	fputs("</th>", out);
+	for (point = find_next(panel, NULL); point; point = find_next(panel, point)) {
+		print_row(out, chart, panel, point);
+		if (--count)
+			fputs("<tr align=\"right\">", out);
+	}
+	fputs("</tbody>\n", out);
+}
+
+/* Of intervals: one for each point. */
+static void print_interval_rows(FILE *out, const struct chart *chart,
+				const struct chart_panel *panel)
+{
+	fputs("<tbody>\n", out);
+	for (size_t i = 0; i < panel->plot.n_series; i++) {
+		for (size_t j = 0; j < panel->series[i].n_points; j++) {
+			const struct plot_point *point = &panel->series[i].points[j];
+			char text[3][MARKUP_NUMBER];
+
+			markup_short(text[0], point->x / chart->x.unit, 5);
+			markup_short(text[1], point->low / chart->x.unit, 5);
+			markup_short(text[2], point->high / chart->x.unit, 5);
+			fputs("<tr><th scope=\"row\" align=\"left\">", out);
+			markup_text(out, point->id);
+			fputs("</th><td>", out);
+			markup_text(out, panel->series[i].name);
+			fprintf(out, "</td><td align=\"right\">%s (%s to %s)</td></tr>\n", text[0],
+				text[1], text[2]);
+		}
+	}
+	fputs("</tbody>\n", out);
+}
+
+static void print_head(FILE *out, const char *text, const char *unit)
+{
+	fputs("<th scope=\"col\" align=\"left\">", out);
+	markup_text(out, text);
+	if (*unit)
+		fputs(", ", out);
+	markup_text(out, unit);
+	fputs("</th>", out);
+}
+
+static void print_table(FILE *out, const struct chart *chart)
+{
+	bool is_intervals = chart->mark == PLOT_INTERVALS;
+
+	fputs("<details>\n<summary>Values of this figure</summary>\n"
+	      "<table border=\"1\" cellspacing=\"0\" cellpadding=\"4\">\n<thead><tr>",
+	      out);
+	print_head(out, "of", "");
+	print_head(out, is_intervals ? "figure" : chart->x.title, "");
+	for (size_t i = 0; i < chart->n_looks && !is_intervals; i++)
+		print_head(out, chart->looks[i], chart->y.unit_name);
+	if (is_intervals)
+		print_head(out, chart->x.title, "");
+	fputs("</tr></thead>\n", out);
+	for (size_t i = 0; i < chart->n_panels; i++)
+		if (is_worth_while(chart, &chart->panels[i]))
+			(is_intervals ? print_interval_rows : print_rows)(out, chart,
+									  &chart->panels[i]);
+	fputs("</table>\n</details>\n", out);
+}
+
+static void print_switch(FILE *out, const char *id, const char *word, bool is_on)
+{
+	fprintf(out,
+		"<label><input type=\"radio\" name=\"%s\" id=\"%s%c\" autocomplete=\"off\"%s> "
+		"%s</label>\n",
+		id, id, *word, is_on ? " checked" : "", word);
+}
+
+/* A panel that has that series is one that is worth while. */
+static bool is_drawn(const struct chart *chart, size_t look)
+{
+	for (size_t i = 0; i < chart->n_panels; i++)
+		if (is_worth_while(chart, &chart->panels[i]) && series_of(&chart->panels[i], look))
+			return true;
+	return false;
+}
+
+/* Browsers are to forget what was chosen: a page that is loaded again shows all. */
+static void print_switches(FILE *out, const struct chart *chart)
+{
+	fputs("<details>\n<summary>Series</summary>\n", out);
+	for (size_t look = 0; look < chart->n_looks; look++) {
+		char id[PLOT_KEY];
+
+		if (!is_drawn(chart, look))
+			continue;
+		plot_switch(id, chart->key, look);
+		fputs("<div role=\"radiogroup\" aria-label=\"", out);
+		markup_text(out, chart->looks[look]);
+		fputs("\">\n", out);
+		print_switch(out, id, "shown", true);
+		print_switch(out, id, "hidden", false);
+		fputs("<b>", out);
+		markup_text(out, chart->looks[look]);
+		fputs("</b></div>\n", out);
+	}
+	fputs("</details>\n", out);
+}
+
+/* All panels have the same scale, whether or not they have the same axes. */
+static void settle(struct chart *chart)
+{
+	struct axis x = chart->x;
+	struct axis y = chart->y;
+
+	for (size_t i = 0; i < chart->n_panels; i++)
+		if (is_worth_while(chart, &chart->panels[i]))
+			see(chart, &chart->panels[i], &x, &y);
+	axis_settle(&x);
+	axis_settle(&y);
+	chart->x.scale = x.scale;
+	chart->y.scale = y.scale;
+}
+
+static void print_panels(FILE *out, struct chart *chart)
+{
+	struct axis x;
+	struct axis y;
+
+	settle(chart);
+	x = chart->x;
+	y = chart->y;
+	for (size_t i = 0; i < chart->n_panels && chart->is_shared; i++)
+		if (is_worth_while(chart, &chart->panels[i]))
+			see(chart, &chart->panels[i], &x, &y);
+	if (chart->is_shared)
+		fit(chart, &x, &y);
+	if (has_switches(chart))
+		print_switches(out, chart);
+	fputs("<p>\n", out);
+	for (size_t i = 0; i < chart->n_panels; i++) {
+		if (!is_worth_while(chart, &chart->panels[i]))
+			continue;
+		lay_out(chart, &chart->panels[i], &x, &y);
+		plot_print(out, &chart->panels[i].plot);
+	}
+	fputs("</p>\n", out);
+	if (chart->is_thinned)
+		fputs("<p>Of so many cases not all sizes are drawn; the table of all cases has "
+		      "them.</p>\n",
+		      out);
+	if (chart->left_out)
+		fprintf(out, "<p>%zu more values have no room in this figure.</p>\n",
+			chart->left_out);
+	if (!chart->is_told_elsewhere)
+		print_table(out, chart);
+}
+
+void chart_print(FILE *out, struct chart *chart)
+{
+	bool is_worth = false;
+
+	for (size_t i = 0; i < chart->n_panels; i++)
+		is_worth = is_worth || is_worth_while(chart, &chart->panels[i]);
+	if (is_worth) {
+		fputs("<div data-figure>\n", out);
+		markup_element(out, "h4", chart->title);
+		if (chart->says)
+			markup_element(out, "p", chart->says);
+		print_panels(out, chart);
+		fputs("</div>\n", out);
+	}
+	chart_finish(chart);
+}
+
+void chart_finish(struct chart *chart)
+{
+	for (size_t i = 0; i < chart->n_panels; i++)
+		for (size_t j = 0; j < chart->panels[i].plot.n_series; j++)
+			free(chart->panels[i].series[j].points);
+	free(chart->panels);
+	chart->panels = NULL;
+	chart->n_panels = 0;
+}

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/page/charts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/compiler.h"
+#include "reports/finding/bounded.h"
+#include "reports/finding/paired_trials.h"
+#include "reports/page/drawing.h"
+
+#define NS_PER_US 1000.0
+
+#define BANDS                                                                                  \
+	"Medians over trials; a percentile that single trials do not have is of all messages " \
+	"together. Bands: the 95 % interval of the median, of six trials and more."
+
+/* Those before the others answer what is asked first. */
+static const struct drawing drawings[] = {
+	{
+         .table = CELLS_LATENCY,
+         .chart = {.title = "Latency by size", .says = BANDS, .is_shared = true, .least = 2},
+         .prepare = drawing_prepare_latency_by_size,
+         .add = drawing_add_latency_by_size,
+	 },
+	{
+         .table = CELLS_LATENCY,
+         .chart = {.title = "Latency by way of waiting",
+			  .says = BANDS,
+			  .is_shared = true,
+			  .least = 1,
+			  .least_series = 2},
+         .prepare = drawing_prepare_latency_by_size,
+         .add = drawing_add_latency_by_mode,
+	 },
+	{
+         .table = CELLS_LATENCY,
+         .chart = {.title = "Processor time by way of waiting",
+			  .says = "For each message, of a ping-pong for each round trip. What is "
+				  "no nanosecond lies at the bottom.",
+			  .is_shared = true,
+			  .least = 1,
+			  .least_series = 2},
+         .prepare = drawing_prepare_cost,
+         .add = drawing_add_cost,
+	 },
+	{
+         .table = CELLS_LATENCY,
+         .chart = {.title = "Latency by operation",
+			  .says = "Two-sided and one-sided. " BANDS,
+			  .is_shared = true,
+			  .least = 1,
+			  .least_series = 2},
+         .prepare = drawing_prepare_latency_by_size,
+         .add = drawing_add_latency_by_operation,
+	 },
+	{
+         .table = CELLS_LATENCY,
+         .is_behind = true,
+         .chart = {.title = "Percentiles",
+			  .says = "Of the least, a middle and the largest size; of very many "
+				  "cases the middle one. Each nine is as wide as the one "
+				  "before; a line ends where fewer than ten samples lie beyond.",
+			  .least = 2},
+         .prepare = drawing_prepare_percentiles,
+         .add = drawing_add_percentiles,
+	 },
+	{
+         .table = CELLS_LATENCY,
+         .is_behind = true,
+         .chart = {.title = "Histograms of latency",
+			  .says = "Of the least size, and up to p99.",
+			  .mark = PLOT_BARS,
+			  .least = 2},
+         .prepare = drawing_prepare_histogram,
+         .add = drawing_add_histogram,
+	 },
+	{
+         .table = CELLS_LATENCY,
+         .is_behind = true,
+         .chart = {.title = "Latency by trial",
+			  .says = "In the order in which they were run. Of the least, a middle and "
+				  "the largest size.",
+			  .least = 2},
+         .prepare = drawing_prepare_latency_trials,
+         .add = drawing_add_latency_trials,
+	 },
+	{
+         .table = CELLS_BANDWIDTH,
+         .chart = {.title = "Bandwidth by size",
+			  .says = BANDS,
+			  .is_shared = true,
+			  .least = 2},
+         .prepare = drawing_prepare_bandwidth,
+         .add = drawing_add_bandwidth,
+	 },
+	{
+         .table = CELLS_BANDWIDTH,
+         .chart = {.title = "Message rate by size",
+			  .says = BANDS,
+			  .is_shared = true,
+			  .least = 2},
+         .prepare = drawing_prepare_message_rate,
+         .add = drawing_add_message_rate,
+	 },
+	{
+         .table = CELLS_BANDWIDTH,
+         .chart = {.title = "Processor time by way of waiting",
+			  .says = "For each message. What is no nanosecond lies at the bottom.",
+			  .is_shared = true,
+			  .least = 1,
+			  .least_series = 2},
+         .prepare = drawing_prepare_cost,
+         .add = drawing_add_cost,
+	 },
+	{
+         .table = CELLS_BANDWIDTH,
+         .chart = {.title = "Bandwidth by operation",
+			  .says = "Two-sided and one-sided. " BANDS,
+			  .is_shared = true,
+			  .least = 1,
+			  .least_series = 2},
+         .prepare = drawing_prepare_bandwidth,
+         .add = drawing_add_bandwidth_by_operation,
+	 },
+	{
+         .table = CELLS_BANDWIDTH,
+         .is_behind = true,
+         .chart = {.title = "Throughput over time",
+			  .says = "Of the largest size, all trials one behind the other. Of many "
+				  "windows each point is the mean of some.",
+			  .least = 2},
+         .prepare = drawing_prepare_windows,
+         .add = drawing_add_windows,
+	 },
+	{
+         .table = CELLS_BANDWIDTH,
+         .is_behind = true,
+         .chart = {.title = "Bandwidth by trial",
+			  .says = "In the order in which they were run. Of the least, a middle and "
+				  "the largest size.",
+			  .least = 2},
+         .prepare = drawing_prepare_bandwidth_trials,
+         .add = drawing_add_bandwidth_trials,
+	 },
+	{
+         .table = CELLS_LOAD,
+         .chart = {.title = "Latency by rate", .says = BANDS, .least = 2},
+         .prepare = drawing_prepare_load,
+         .add = drawing_add_load,
+	 },
+};
+
+void drawing_latency_axis(struct axis *axis)
+{
+	axis_open(axis, AXIS_LOG);
+	axis->title = "latency";
+	axis->unit_name = "us";
+	axis->unit = NS_PER_US;
+}
+
+void drawing_bandwidth_axis(struct axis *axis, const struct drawing_source *source)
+{
+	axis_open(axis, AXIS_LOG);
+	axis->title = "bandwidth";
+	axis->unit_name = table_unit_name(source->unit);
+	axis->unit = table_unit_bytes(source->unit);
+}
+
+void drawing_size_axis(struct axis *axis)
+{
+	axis_open(axis, AXIS_SIZES);
+	axis->title = "size";
+	axis->unit_name = "bytes";
+}
+
+void drawing_name(struct drawing_names *names, const struct result_case *line)
+{
+	static const char *const kinds[] = {
+		[RESULT_HALF] = "half a round trip",
+		[RESULT_FULL] = "a whole round trip",
+		[RESULT_COMPLETION] = "to the own completion",
+		[RESULT_CALL] = "a call",
+	};
+	struct cells cells;
+
+	cells_names(&cells, line);
+	snprintf(names->operation, DRAWING_NAME, "%s", cells.cell[0].text);
+	snprintf(names->modes, DRAWING_NAME, "%s", cells.cell[2].text);
+	names->kind = kinds[line->kind];
+}
+
+void drawing_name_size(char text[static MARKUP_NUMBER], const struct result_case *line)
+{
+	char size[MARKUP_NUMBER];
+
+	markup_size(size, (double)line->size);
+	snprintf(text, MARKUP_NUMBER, "%.20s bytes", size);
+}
+
+void drawing_over_trials(struct plot_point *point, const struct result_case *line,
+			 const double *first, double pooled)
+{
+	struct bounded figure;
+
+	bounded_of(&figure, line, first, pooled);
+	point->y = figure.value;
+	point->low = figure.low;
+	point->high = figure.high;
+}
+
+static bool is_of(const struct result_case *line, enum cells_table which)
+{
+	return cells_has_figures(line) && cells_table(line) == which;
+}
+
+/* NULL: there are more operations than anybody has. */
+static const struct drawing_sizes *sizes_of(const struct drawing_source *source,
+					    const struct result_case *line)
+{
+	for (size_t i = 0; i < source->n_sizes; i++)
+		if (!strcmp(source->sizes[i].op, line->op))
+			return &source->sizes[i];
+	return NULL;
+}
+
+/* Which of its operation's sizes a case has: DRAWING_SIZES: none of them. */
+static size_t rank_of(const struct drawing_sizes *sizes, uint64_t size)
+{
+	for (size_t i = 0; sizes && i < sizes->count; i++)
+		if (sizes->size[i] == size)
+			return i;
+	return DRAWING_SIZES;
+}
+
+bool drawing_is_least(const struct drawing_source *source, const struct result_case *line)
+{
+	return rank_of(sizes_of(source, line), line->size) == 0;
+}
+
+bool drawing_is_most(const struct drawing_source *source, const struct result_case *line)
+{
+	const struct drawing_sizes *sizes = sizes_of(source, line);
+
+	return sizes && rank_of(sizes, line->size) == sizes->count - 1;
+}
+
+bool drawing_is_telling(const struct drawing_source *source, const struct result_case *line)
+{
+	const struct drawing_sizes *sizes = sizes_of(source, line);
+	size_t rank = rank_of(sizes, line->size);
+
+	if (rank == DRAWING_SIZES)
+		return false;
+	if (rank == sizes->count / 2)
+		return true;
+	return source->n_cases <= DRAWING_CASES && (rank == 0 || rank == sizes->count - 1);
+}
+
+bool drawing_has_room(struct chart *chart, const struct drawing_source *source,
+		      const struct result_case *line, size_t most)
+{
+	const struct drawing_sizes *sizes = sizes_of(source, line);
+	size_t rank = rank_of(sizes, line->size);
+	size_t step = 1 + source->n_cases / most;
+
+	if (rank != DRAWING_SIZES && (rank % step == 0 || rank == sizes->count - 1))
+		return true;
+	chart->is_thinned = true;
+	return false;
+}
+
+/* In its place, once. */
+static void add_size(struct drawing_sizes *sizes, uint64_t size)
+{
+	size_t at = sizes->count;
+
+	if (rank_of(sizes, size) != DRAWING_SIZES || sizes->count == DRAWING_SIZES)
+		return;
+	for (; at && sizes->size[at - 1] > size; at--)
+		sizes->size[at] = sizes->size[at - 1];
+	sizes->size[at] = size;
+	sizes->count++;
+}
+
+static void find_sizes(struct drawing_source *source, enum cells_table which)
+{
+	for (size_t i = 0; i < source->result->n_cases; i++) {
+		const struct result_case *line = &source->result->cases[i];
+		size_t op = 0;
+
+		if (!is_of(line, which))
+			continue;
+		source->n_cases++;
+		while (op < source->n_sizes && strcmp(source->sizes[op].op, line->op) != 0)
+			op++;
+		if (op == DRAWING_OPS)
+			continue;
+		if (op == source->n_sizes)
+			source->sizes[source->n_sizes++].op = line->op;
+		add_size(&source->sizes[op], line->size);
+	}
+}
+
+/* No other figure of the page has that name. */
+static void name_chart(struct chart *chart, size_t section, char kind, size_t number)
+{
+	snprintf(chart->key, sizeof(chart->key), "r%zu%c%zu", section, kind, number);
+}
+
+/* What is drawn of calls is what is drawn of other latencies, in figures of their own. */
+static enum cells_table drawn_of(enum cells_table which)
+{
+	return which == CELLS_CALLS ? CELLS_LATENCY : which;
+}
+
+static void print(FILE *out, const struct drawing_source *source, enum cells_table which,
+		  size_t section, size_t number)
+{
+	const struct result *result = source->result;
+	const struct drawing *figure = &drawings[number];
+	struct chart chart = figure->chart;
+
+	name_chart(&chart, section, drawn_of(which) == which ? 'f' : 'c', number);
+	figure->prepare(&chart, source);
+	for (size_t i = 0; i < result->n_cases; i++)
+		if (is_of(&result->cases[i], which))
+			figure->add(&chart, source, &result->cases[i]);
+	chart_print(out, &chart);
+}
+
+static void print_those(FILE *out, const struct figures *figures, enum cells_table which,
+			bool is_behind)
+{
+	struct drawing_source source = {.unit = figures->unit, .result = figures->result};
+
+	find_sizes(&source, which);
+	knees_open(&source.knees, source.result);
+	for (size_t i = 0; i < ARRAY_LENGTH(drawings); i++)
+		if (drawings[i].table == drawn_of(which) && drawings[i].is_behind == is_behind)
+			print(out, &source, which, figures->section, i);
+	knees_close(&source.knees);
+}
+
+void figures_print_before(FILE *out, const struct figures *figures, enum cells_table which)
+{
+	print_those(out, figures, which, false);
+}
+
+void figures_print_behind(FILE *out, const struct figures *figures, enum cells_table which)
+{
+	print_those(out, figures, which, true);
+}
+
+static const char *text_of(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	return text ? text : "";
+}
+
+static double number_of(const json_t *object, const char *name)
+{
+	return json_number_value(json_object_get(object, name));
+}
+
+static void add_ratio(struct chart *chart, const char *panel, const json_t *pair, size_t row)
+{
+	static const struct {
+		const char *key;
+		const char *title;
+	} titles[] = {
+		{"p50_ns",         "p50"         },
+		{"mean_ns",        "mean"        },
+		{"messages_per_s", "message rate"},
+		{"client_cpu_ns",  "CPU"         },
+	};
+	const json_t *ratio = json_object_get(pair, "ratio");
+	const struct plot_point point = {
+		.x = number_of(ratio, "median"),
+		.y = (double)row,
+		.low = number_of(ratio, "low"),
+		.high = number_of(ratio, "high"),
+		.id = text_of(pair, "case"),
+		.note = text_of(pair, "verdict"),
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(titles); i++)
+		if (!strcmp(titles[i].key, text_of(pair, "figure")))
+			chart_add(chart, panel, titles[i].title, &point);
+}
+
+void figures_print_ratios(FILE *out, const struct figures *figures)
+{
+	struct chart chart = {
+		.title = "Ratios",
+		.says = "Each case to the one beside it, with the interval over rounds; the "
+			"dotted line is no difference. Of times less is better, of rates more.",
+		.mark = PLOT_INTERVALS,
+		.level = {1, "no difference"},
+		.least = 1,
+	};
+	json_t *turns = turns_make(figures->result);
+	const json_t *by;
+	size_t i;
+
+	name_chart(&chart, figures->section, 't', 0);
+	axis_open(&chart.x, AXIS_RATIO);
+	chart.x.title = "ratio";
+	axis_open(&chart.y, AXIS_LINEAR);
+	json_array_foreach(turns, i, by)
+	{
+		const json_t *tip = json_object_get(by, "tip");
+		const json_t *pair;
+		char panel[PLOT_TITLE];
+		size_t j;
+
+		snprintf(panel, sizeof(panel), "%.60s%s%.120s", text_of(by, "by"), tip ? ": " : "",
+			 text_of(by, "tip"));
+		json_array_foreach(json_object_get(by, "pairs"), j, pair)
+			add_ratio(&chart, panel, pair, j + 1);
+	}
+	chart_print(out, &chart);
+	json_decref(turns);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The figures of a page: which of them a result has, and what is drawn in them. Latencies
+ * of two kinds are never in one panel.
+ */
+#ifndef REPORTS_FIGURES_H
+#define REPORTS_FIGURES_H
+
+#include <stdio.h>
+
+#include "reports/table/cells.h"
+
+/* What is drawn. */
+struct figures {
+	const struct result *result;
+	const struct table_unit *unit; /* of bandwidths; NULL: Gb/s */
+	size_t section;                /* which one of the page, for ids that no other one has */
+};
+
+/* Those of that table: before it the ones of what it has, behind it those that go further. */
+void figures_print_before(FILE *out, const struct figures *figures, enum cells_table which);
+void figures_print_behind(FILE *out, const struct figures *figures, enum cells_table which);
+
+/* Of cases whose trials were run in turn, if there are any. */
+void figures_print_ratios(FILE *out, const struct figures *figures);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The facts of hosts side by side, as a table of a page: of both ends of a result, with what
+ * they differ in, or of several results only that.
+ */
+#ifndef REPORTS_CIRCUMSTANCES_H
+#define REPORTS_CIRCUMSTANCES_H
+
+#include <stdio.h>
+
+#include "reports/result/result.h"
+
+/* All of them; nothing where neither end has told any. */
+void circumstances_print(FILE *out, const struct result *result);
+
+/* As many as a page is wide for; of more it is said how many. */
+#define CIRCUMSTANCES_MOST 8
+
+struct circumstances_of {
+	const struct result *result;
+	const char *name; /* of its file */
+};
+
+/* What of either end is not the same in all of them; nothing of fewer than two. */
+void circumstances_print_differing(FILE *out, const struct circumstances_of *results, size_t count);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/page/html.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "reports/export/xml.h"
+
+void markup_text(FILE *out, const char *text)
+{
+	xml_print_but(out, text, "\n\t");
+}
+
+void markup_element(FILE *out, const char *name, const char *text)
+{
+	fprintf(out, "<%s>", name);
+	markup_text(out, text);
+	fprintf(out, "</%s>\n", name);
+}
+
+static bool is_same(const char *text, double value)
+{
+	double found = strtod(text, NULL);
+
+	return found >= value && found <= value;
+}
+
+void markup_exact(char text[static MARKUP_NUMBER], double value)
+{
+	int digits = 6;
+
+	do
+		snprintf(text, MARKUP_NUMBER, "%.*g", digits, value);
+	while (!is_same(text, value) && ++digits <= 17);
+}
+
+/* All digits before the point are shown, where %g would have an exponent. */
+void markup_short(char text[static MARKUP_NUMBER], double value, int digits)
+{
+	/* What is rounded up to one more digit has that many as well. */
+	if (fabs(value) >= pow(10, digits) - 0.5 && fabs(value) < 1e10)
+		snprintf(text, MARKUP_NUMBER, "%.0f", value);
+	else
+		snprintf(text, MARKUP_NUMBER, "%.*g", digits, value);
+}
+
+void markup_size(char text[static MARKUP_NUMBER], double bytes)
+{
+	static const char letters[] = "kmg";
+	double value = bytes;
+	char letter = '\0';
+
+	for (const char *next = letters; *next && value >= 1024; next++) {
+		if (fmod(value, 1024) > 0)
+			break;
+		value /= 1024;
+		letter = *next;
+	}
+	snprintf(text, MARKUP_NUMBER, "%.0f%.1s", value, (char[]){letter, '\0'});
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/page/page.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "page_script.h"
+#include "reports/finding/paired_trials.h"
+#include "reports/finding/semantics.h"
+#include "reports/io/json_member.h"
+#include "reports/page/host_facts.h"
+#include "reports/page/html.h"
+#include "reports/page/table.h"
+#include "reports/result/banner.h"
+#include "reports/table/sentences.h"
+
+void page_begin(FILE *out)
+{
+	fputs("<!DOCTYPE html>\n"
+	      "<html lang=\"en\">\n"
+	      "<head>\n"
+	      "<meta charset=\"utf-8\">\n"
+	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+	      "script-src '" PAGE_SCRIPT_HASH "'\">\n"
+	      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+	      "<meta name=\"color-scheme\" content=\"light dark\">\n"
+	      "<title>verbmark</title>\n"
+	      "</head>\n"
+	      "<body>\n"
+	      "<main>\n"
+	      "<h1>verbmark</h1>\n",
+	      out);
+}
+
+void page_end(FILE *out)
+{
+	fprintf(out, "</main>\n<script>%s</script>\n</body>\n</html>\n", page_script);
+}
+
+static void print_metric(FILE *out, const struct figures *figures, enum cells_table which)
+{
+	static const char *const titles[] = {
+		[CELLS_LATENCY] = "Latency, microseconds",
+		[CELLS_BANDWIDTH] = "Bandwidth",
+		[CELLS_LOAD] = "Load, microseconds",
+		[CELLS_CALLS] = "Calls, microseconds",
+	};
+	const struct result *result = figures->result;
+	bool is_open = false;
+
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+		struct cells cells;
+
+		if (!cells_has_figures(line) || cells_table(line) != which)
+			continue;
+		if (!is_open) {
+			markup_element(out, "h3", titles[which]);
+			figures_print_before(out, figures, which);
+			cells_title(&cells, figures->unit, line);
+			page_table_begin(out, &cells);
+			is_open = true;
+		}
+		cells_fill(&cells, figures->unit, result, line);
+		page_table_row(out, &cells);
+	}
+	if (!is_open)
+		return;
+	page_table_end(out);
+	figures_print_behind(out, figures, which);
+}
+
+static void print_loss(FILE *out, const struct result_case *line)
+{
+	fputs("<li>", out);
+	markup_text(out, line->id);
+	fprintf(out, ": lost %" PRIu64 " of %" PRIu64 "</li>\n", line->lost, line->sent);
+}
+
+/* What tables of figures cannot hold: cases without any, and messages that were lost. */
+static void print_others(FILE *out, const struct result *result)
+{
+	bool is_open = false;
+
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+
+		if (cells_has_figures(line) && !line->lost)
+			continue;
+		if (!is_open)
+			fputs("<h3>Failed, lost, not run</h3>\n<ul>\n", out);
+		is_open = true;
+		if (cells_has_figures(line)) {
+			print_loss(out, line);
+			continue;
+		}
+		fputs("<li>", out);
+		markup_text(out, line->id);
+		fprintf(out, ": %s", result_status_name(line->status));
+		if (line->error[0])
+			fputs(": ", out);
+		markup_text(out, line->error);
+		fputs("</li>\n", out);
+	}
+	if (is_open)
+		fputs("</ul>\n", out);
+}
+
+/* A list, which is begun with its title by the first item. */
+struct items {
+	FILE *out;
+	const char *title;
+	size_t count;
+};
+
+static void add_item(void *owner, const char *text)
+{
+	struct items *items = owner;
+
+	if (!items->count++)
+		fprintf(items->out, "<h3>%s</h3>\n<ul>\n", items->title);
+	markup_element(items->out, "li", text);
+}
+
+/* A list of what is said, and nothing where nothing is. */
+static void print_said(FILE *out, const char *title, const struct result *result,
+		       void (*tell)(const struct result *result, said *say, void *owner))
+{
+	struct items items = {.out = out, .title = title};
+
+	tell(result, add_item, &items);
+	if (items.count)
+		fputs("</ul>\n", out);
+}
+
+/* As tables have it; nothing where they have nothing. */
+static void print_plain(FILE *out, const char *title, const struct result *result,
+			void (*print)(FILE *out, const struct result *result))
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *memory = open_memstream(&text, &length);
+
+	if (!memory)
+		return;
+	print(memory, result);
+	if (!fclose(memory) && length) {
+		markup_element(out, "h3", title);
+		/* There are sentences among the lines, of which paper would have no end. */
+		fputs("<pre wrap>", out);
+		markup_text(out, text);
+		fputs("</pre>\n", out);
+	}
+	free(text);
+}
+
+static void print_warnings(FILE *out, const struct result *result)
+{
+	bool is_unsteady;
+	const json_t *warning;
+	char text[256];
+	size_t i;
+
+	is_unsteady = semantics_has_times(result) && cells_unsteady(text, result);
+	if (!is_unsteady && !json_array_size(result->warnings))
+		return;
+	fputs("<h3>Findings</h3>\n<ul>\n", out);
+	if (is_unsteady)
+		markup_element(out, "li", text);
+	json_array_foreach(result->warnings, i, warning)
+	{
+		const char *mend = member_or_empty(warning, "mend");
+
+		fputs("<li>", out);
+		markup_text(out, member_or_empty(warning, "host"));
+		fputs(": ", out);
+		markup_text(out, member_or_empty(warning, "what"));
+		if (*mend) {
+			fputs("; mend: <code>", out);
+			markup_text(out, mend);
+			fputs("</code>", out);
+		}
+		fputs("</li>\n", out);
+	}
+	fputs("</ul>\n", out);
+}
+
+static void print_run(FILE *out, const struct result *result, const char *name)
+{
+	const json_t *word;
+	size_t i;
+
+	fputs("<p>", out);
+	markup_text(out, name);
+	fputs(": ", out);
+	markup_text(out, result_status_name(result->status));
+	/* Nobody knows how another program was told to, and few say when. */
+	if (result->imported) {
+		if (result->started[0]) {
+			fputs(", measured at ", out);
+			markup_text(out, result->started);
+		}
+		fputs(", imported by verbmark ", out);
+		markup_text(out, result->version);
+		fputs("</p>\n", out);
+		return;
+	}
+	fputs(", from ", out);
+	markup_text(out, result->started);
+	fputs(" to ", out);
+	markup_text(out, result->finished);
+	fputs(", verbmark ", out);
+	markup_text(out, result->version);
+	fputs("</p>\n<p><code>", out);
+	json_array_foreach(result->command, i, word)
+	{
+		if (i)
+			fputc(' ', out);
+		markup_text(out, json_string_value(word) ? json_string_value(word) : "");
+	}
+	fputs("</code></p>\n", out);
+}
+
+void page_add(FILE *out, const struct figures *figures, const char *name)
+{
+	const struct result *result = figures->result;
+	char head[CELLS_HEAD];
+
+	cells_head(head, result);
+	fputs("<section>\n", out);
+	if (banner_of(result))
+		markup_element(out, "h2", banner_of(result));
+	markup_element(out, "h2", head);
+	print_run(out, result, name);
+	if (semantics_has_times(result)) {
+		print_metric(out, figures, CELLS_LATENCY);
+		print_metric(out, figures, CELLS_CALLS);
+		print_metric(out, figures, CELLS_BANDWIDTH);
+		print_metric(out, figures, CELLS_LOAD);
+	}
+	print_said(out, "Knees", result, said_knees);
+	print_plain(out, "What operations need and cost", result, semantics_print);
+	print_plain(out, "In turn", result, turns_print);
+	figures_print_ratios(out, figures);
+	print_others(out, result);
+	print_said(out, "Fairness", result, said_shares);
+	print_said(out, "Means alone", result, said_means);
+	print_warnings(out, result);
+	circumstances_print(out, result);
+	fputs("</section>\n", out);
+}

@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/page/svg_panel.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/compiler.h"
+
+/* Pixels. Two of them stand beside each other on a small screen, three or four on a large. */
+enum {
+	LEFT = 52,
+	RIGHT = 12,
+	TITLE = 16,
+	LEGEND_ROW = 15,
+	TALL = 164,
+	BELOW = 38,
+	INTERVAL_ROW = 30,
+};
+
+/* Letters that have room: of a title, and of a name beside its marker. */
+#define TITLE_LETTERS  47
+#define LEGEND_LETTERS 52 /* of a whole row */
+#define LABEL_LETTERS  3
+
+/*
+ * Colours that have three times the contrast of white and of a browser's dark, in an order
+ * in which neighbours differ for the colour-blind.
+ */
+static const char *const colours[] = {"#1a7fc1", "#d55e00", "#00895f",
+				      "#b35c9e", "#937000", "#767676"};
+static const char *const dashes[] = {"none", "6 3", "2 2", "9 3 2 3", "12 4", "4 2 1 2 1 2"};
+/* From its middle. */
+static const char *const markers[] = {
+	"m0-3a3 3 0 1 1-.01 0z", "m-3-3h6v6h-6z", "m0-4l4 7h-8z",
+	"m0-4l4 4l-4 4l-4-4z",   "m0 4l4-7h-8z",  "m-1-4h2v3h3v2h-3v3h-2v-3h-3v-2h3z",
+};
+
+static const char *colour_of(const struct plot_series *series)
+{
+	return colours[series->look % ARRAY_LENGTH(colours)];
+}
+
+/* Past the last colour the same one has other dashes. */
+static const char *dash_of(const struct plot_series *series)
+{
+	size_t turn = series->look / ARRAY_LENGTH(colours);
+
+	return dashes[(series->look + turn) % ARRAY_LENGTH(dashes)];
+}
+
+static const char *marker_of(const struct plot_series *series)
+{
+	size_t turn = series->look / ARRAY_LENGTH(colours);
+
+	return markers[(series->look + turn) % ARRAY_LENGTH(markers)];
+}
+
+/* So many letters of a text at the most, the last of them dots. */
+static void print_start(FILE *out, const char *text, size_t letters)
+{
+	char start[PLOT_TITLE];
+	size_t length = 0;
+
+	for (size_t i = 0; text[i] && i < sizeof(start) - 1; i++) {
+		/* Bytes that go on with a letter take no room. */
+		length += (text[i] & 0xc0) != 0x80;
+		if (length > letters) {
+			start[i] = '\0';
+			markup_text(out, start);
+			fputs("\xe2\x80\xa6", out);
+			return;
+		}
+		start[i] = text[i];
+		start[i + 1] = '\0';
+	}
+	markup_text(out, *text ? start : "");
+}
+
+static void print_attribute(FILE *out, const char *name, double value)
+{
+	char text[MARKUP_NUMBER];
+
+	if (isnan(value))
+		return;
+	markup_exact(text, value);
+	fprintf(out, " data-%s=\"%s\"", name, text);
+}
+
+void plot_switch(char id[static PLOT_KEY], const char *key, size_t look)
+{
+	snprintf(id, PLOT_KEY, "%.16ss%zu", key, look % 100);
+}
+
+/* Becomes that while the series is hidden. */
+static void print_set(FILE *out, const struct plot *plot, const struct plot_series *series,
+		      const char *becomes)
+{
+	char id[PLOT_KEY];
+
+	if (!plot->key)
+		return;
+	plot_switch(id, plot->key, series->look);
+	fprintf(out, "<set %s begin=\"%sh.click\" end=\"%ss.click\"/>", becomes, id, id);
+}
+
+static void begin_axis(FILE *out, const char *name, const struct axis *axis)
+{
+	fprintf(out, "<g data-axis=\"%s\" data-scale=\"%s\"%s", name, axis_scale_name(axis->scale),
+		axis->is_counted ? " data-counted" : "");
+	if (axis->scale == AXIS_SIZES)
+		fputs(" data-sizes", out);
+	print_attribute(out, "unit", axis->unit);
+	print_attribute(out, "least", axis->least);
+	print_attribute(out, "most", axis->most);
+	print_attribute(out, "from", axis->from);
+	print_attribute(out, "to", axis->to);
+	fputs(">\n", out);
+}
+
+/* Below the axis, or in front of it. */
+static void print_title(FILE *out, const struct axis *axis, double x, double y, bool is_upright)
+{
+	fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\"", x, y);
+	if (is_upright)
+		fprintf(out, " transform=\"rotate(-90 %.1f %.1f)\"", x, y);
+	fputs(">", out);
+	markup_text(out, axis->title);
+	if (*axis->unit_name)
+		fputs(", ", out);
+	markup_text(out, axis->unit_name);
+	fputs("</text>\n</g>\n", out);
+}
+
+#define GRID "stroke=\"currentColor\" stroke-opacity=\"0.2\""
+
+static void print_x(FILE *out, const struct plot *plot)
+{
+	const struct axis *axis = &plot->x;
+	struct axis_tick ticks[AXIS_TICKS];
+	size_t count = axis_ticks(axis, ticks);
+	double top = fmin(plot->y.from, plot->y.to);
+	double bottom = fmax(plot->y.from, plot->y.to);
+
+	begin_axis(out, "x", axis);
+	fputs("<path " GRID " d=\"", out);
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "M%.1f %.1fV%.1f", axis_at(axis, ticks[i].value), bottom + 4, top);
+	fputs("\"/>\n<g font-size=\"10\" text-anchor=\"middle\">\n", out);
+	for (size_t i = 0; i < count; i++) {
+		double at = axis_at(axis, ticks[i].value);
+		/* The last one has no more room than the margin. */
+		bool is_last = at > axis->to - RIGHT && strlen(ticks[i].label) > LABEL_LETTERS;
+
+		fprintf(out, "<text x=\"%.1f\" y=\"%.1f\"%s>%s</text>\n",
+			is_last ? PLOT_WIDTH - 2 : at, bottom + 15,
+			is_last ? " text-anchor=\"end\"" : "", ticks[i].label);
+	}
+	fputs("</g>\n", out);
+	print_title(out, axis, (axis->from + axis->to) / 2, bottom + 31, false);
+}
+
+static void print_y(FILE *out, const struct plot *plot)
+{
+	const struct axis *axis = &plot->y;
+	struct axis_tick ticks[AXIS_TICKS];
+	size_t count = plot->mark == PLOT_INTERVALS ? 0 : axis_ticks(axis, ticks);
+
+	begin_axis(out, "y", axis);
+	fputs("<path " GRID " d=\"", out);
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "M%.1f %.1fH%.1f", plot->x.from - 4, axis_at(axis, ticks[i].value),
+			plot->x.to);
+	fputs("\"/>\n<g font-size=\"10\" text-anchor=\"end\">\n", out);
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">%s</text>\n", plot->x.from - 6,
+			axis_at(axis, ticks[i].value) + 3.5, ticks[i].label);
+	fputs("</g>\n", out);
+	print_title(out, axis, 11, (axis->from + axis->to) / 2, true);
+}
+
+static bool has_band(const struct plot_series *series)
+{
+	for (size_t i = 0; i < series->n_points; i++)
+		if (!isnan(series->points[i].low))
+			return true;
+	return false;
+}
+
+/* Whether others have a value between two neighbours: then a line would tell one too many. */
+static bool is_gap(const struct plot *plot, const struct plot_point *one,
+		   const struct plot_point *next)
+{
+	if (plot->x.is_continuous)
+		return false;
+	for (size_t i = 0; i < plot->n_series; i++) {
+		const struct plot_series *series = &plot->series[i];
+
+		for (size_t j = 0; j < series->n_points; j++)
+			if (series->points[j].x > one->x && series->points[j].x < next->x)
+				return true;
+	}
+	return false;
+}
+
+/* How many points there are from first to the next gap. */
+static size_t stretch(const struct plot *plot, const struct plot_series *series, size_t first)
+{
+	size_t count = 1;
+
+	while (first + count < series->n_points &&
+	       !is_gap(plot, &series->points[first + count - 1], &series->points[first + count]))
+		count++;
+	return count;
+}
+
+/* There along the highs, and back along the lows; a point without is itself. */
+static void print_band(FILE *out, const struct plot *plot, const struct plot_point *points,
+		       size_t count)
+{
+	fputs("<path stroke=\"none\" fill-opacity=\"0.2\" d=\"", out);
+	for (size_t i = 0; i < 2 * count; i++) {
+		const struct plot_point *point = &points[i < count ? i : 2 * count - 1 - i];
+		double edge = i < count ? point->high : point->low;
+
+		fprintf(out, "%c%.1f %.1f", i ? 'L' : 'M', axis_at(&plot->x, point->x),
+			axis_at(&plot->y, isnan(edge) ? point->y : edge));
+	}
+	fputs("z\"/>\n", out);
+}
+
+static void print_line(FILE *out, const struct plot *plot, const struct plot_series *series)
+{
+	size_t gap = 0;
+
+	fprintf(out, "<path fill=\"none\" stroke-width=\"1.5\" stroke-dasharray=\"%s\" d=\"",
+		dash_of(series));
+	for (size_t i = 0; i < series->n_points; i++) {
+		fprintf(out, "%c%.1f %.1f", i == gap ? 'M' : 'L',
+			axis_at(&plot->x, series->points[i].x),
+			axis_at(&plot->y, series->points[i].y));
+		if (i == gap)
+			gap += stretch(plot, series, i);
+	}
+	fputs("\"/>\n", out);
+}
+
+static void tell(FILE *out, const char *before, const struct axis *axis, double value)
+{
+	char text[AXIS_TEXT];
+
+	axis_tell(axis, value, text);
+	fprintf(out, "%s%s", before, text);
+}
+
+/* What is seen when it is pointed at; the title of the panel tells the rest. */
+static void print_hint(FILE *out, const struct plot *plot, const struct plot_series *series,
+		       const struct plot_point *point)
+{
+	bool is_interval = plot->mark == PLOT_INTERVALS;
+	const struct axis *axis = is_interval ? &plot->x : &plot->y;
+	char text[2][MARKUP_NUMBER];
+
+	markup_text(out, is_interval ? point->id : series->name);
+	if (plot->mark == PLOT_BARS) {
+		tell(out, " from ", &plot->x, point->low);
+		tell(out, " to ", &plot->x, point->high);
+		tell(out, ": ", &plot->y, point->y);
+		return;
+	}
+	if (is_interval) {
+		fputs(", ", out);
+		markup_text(out, series->name);
+	} else {
+		tell(out, " at ", &plot->x, point->x);
+	}
+	tell(out, ": ", axis, is_interval ? point->x : point->y);
+	if (!isnan(point->low)) {
+		axis_number(axis, point->low, text[0]);
+		axis_number(axis, point->high, text[1]);
+		fprintf(out, " (%s to %s)", text[0], text[1]);
+	}
+	if (point->note) {
+		fputs(", ", out);
+		markup_text(out, point->note);
+	}
+}
+
+/* The end of a marker, with what it stands for. */
+static void print_values(FILE *out, const struct plot *plot, const struct plot_series *series,
+			 const struct plot_point *point)
+{
+	print_attribute(out, "x", point->x);
+	print_attribute(out, "y", point->y);
+	print_attribute(out, "low", point->low);
+	print_attribute(out, "high", point->high);
+	fputs(" data-case=\"", out);
+	markup_text(out, point->id);
+	fputs("\"><title>", out);
+	print_hint(out, plot, series, point);
+	fputs("</title></path>\n", out);
+}
+
+static void print_lines(FILE *out, const struct plot *plot, const struct plot_series *series)
+{
+	for (size_t i = 0; has_band(series) && i < series->n_points;) {
+		size_t count = stretch(plot, series, i);
+
+		print_band(out, plot, &series->points[i], count);
+		i += count;
+	}
+	print_line(out, plot, series);
+	for (size_t i = 0; i < series->n_points; i++) {
+		const struct plot_point *point = &series->points[i];
+
+		fprintf(out, "<path d=\"M%.1f %.1f%s\"", axis_at(&plot->x, point->x),
+			axis_at(&plot->y, point->y), marker_of(series));
+		print_values(out, plot, series, point);
+	}
+}
+
+static void print_bars(FILE *out, const struct plot *plot, const struct plot_series *series)
+{
+	for (size_t i = 0; i < series->n_points; i++) {
+		const struct plot_point *point = &series->points[i];
+
+		fprintf(out, "<path stroke=\"none\" d=\"M%.1f %.1fV%.1fH%.1fV%.1fz\"",
+			axis_at(&plot->x, point->low), plot->y.from, axis_at(&plot->y, point->y),
+			axis_at(&plot->x, point->high), plot->y.from);
+		print_values(out, plot, series, point);
+	}
+}
+
+/* Each below its name, which is too long to stand in front. */
+static void print_intervals(FILE *out, const struct plot *plot, const struct plot_series *series)
+{
+	for (size_t i = 0; i < series->n_points; i++) {
+		const struct plot_point *point = &series->points[i];
+		double y = axis_at(&plot->y, point->y);
+
+		if (!isnan(point->low))
+			fprintf(out,
+				"<path d=\"M%.1f %.1fv8m0-4H%.1fm0-4v8\" fill=\"none\" "
+				"stroke-width=\"2\"/>",
+				axis_at(&plot->x, point->low), y - 4,
+				axis_at(&plot->x, point->high));
+		fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" stroke=\"none\" fill=\"currentColor\">",
+			plot->x.from, y - 7);
+		print_start(out, point->id, TITLE_LETTERS - 12);
+		fputs(": ", out);
+		markup_text(out, series->name);
+		fprintf(out, "</text>\n<path d=\"M%.1f %.1f%s\"", axis_at(&plot->x, point->x), y,
+			marker_of(series));
+		print_values(out, plot, series, point);
+	}
+}
+
+static void print_series(FILE *out, const struct plot *plot, const struct plot_series *series)
+{
+	fputs("<g data-series=\"", out);
+	markup_text(out, series->name);
+	fprintf(out, "\" fill=\"%s\" stroke=\"%s\">\n", colour_of(series), colour_of(series));
+	print_set(out, plot, series, "attributeName=\"display\" to=\"none\"");
+	switch (plot->mark) {
+	case PLOT_LINES:
+		print_lines(out, plot, series);
+		break;
+	case PLOT_BARS:
+		print_bars(out, plot, series);
+		break;
+	case PLOT_INTERVALS:
+		print_intervals(out, plot, series);
+		break;
+	}
+	fputs("</g>\n", out);
+}
+
+static void print_level(FILE *out, const struct plot *plot)
+{
+	const struct plot_level *level = plot->level;
+	double at;
+
+	fputs("<g data-level", out);
+	print_attribute(out, "value", level->value);
+	fputs(" stroke=\"currentColor\" stroke-dasharray=\"1 2\">", out);
+	if (plot->mark == PLOT_INTERVALS) {
+		at = axis_at(&plot->x, level->value);
+		fprintf(out, "<path d=\"M%.1f %.1fV%.1f\"/>", at, plot->y.from, plot->y.to);
+	} else {
+		at = axis_at(&plot->y, level->value);
+		fprintf(out,
+			"<path d=\"M%.1f %.1fH%.1f\"/><text x=\"%.1f\" y=\"%.1f\" "
+			"text-anchor=\"end\" stroke=\"none\" font-size=\"10\">",
+			plot->x.from, at, plot->x.to, plot->x.to, at + 11);
+		markup_text(out, level->name);
+		fputs("</text>", out);
+	}
+	fputs("</g>\n", out);
+}
+
+/* As many names to a row as the longest of them leaves room for. */
+static size_t legend_columns(const struct plot *plot)
+{
+	size_t longest = 0;
+
+	for (size_t i = 0; i < plot->n_series; i++) {
+		size_t length = strlen(plot->series[i].name);
+
+		longest = length > longest ? length : longest;
+	}
+	return longest <= 14 ? 3 : longest <= 24 ? 2 : 1;
+}
+
+static void print_legend(FILE *out, const struct plot *plot)
+{
+	size_t columns = legend_columns(plot);
+	double column = (double)(PLOT_WIDTH - LEFT + 36) / (double)columns;
+
+	for (size_t i = 0; i < plot->n_series; i++) {
+		const struct plot_series *series = &plot->series[i];
+		double x = LEFT - 40 + column * (double)(i % columns);
+		size_t row = 1 + i / columns;
+		double y = TITLE + LEGEND_ROW * (double)row;
+
+		fprintf(out,
+			"<g><path d=\"M%.1f %.1fh22\" stroke=\"%s\" stroke-width=\"1.5\" "
+			"stroke-dasharray=\"%s\"/><path d=\"M%.1f %.1f%s\" fill=\"%s\"/>"
+			"<text x=\"%.1f\" y=\"%.1f\">",
+			x, y - 4, colour_of(series), dash_of(series), x + 11, y - 4,
+			marker_of(series), colour_of(series), x + 26, y);
+		print_start(out, series->name, LEGEND_LETTERS);
+		fputs("</text>", out);
+		print_set(out, plot, series, "attributeName=\"opacity\" to=\"0.3\"");
+		fputs("</g>\n", out);
+	}
+}
+
+/* Where each line begins and ends, for those who do not see it. */
+static void describe(FILE *out, const struct plot *plot)
+{
+	const char *between = "";
+
+	fputs("<desc>", out);
+	for (size_t i = 0; i < plot->n_series; i++) {
+		const struct plot_series *series = &plot->series[i];
+		const struct plot_point *first = series->points;
+		const struct plot_point *last = first + series->n_points - 1;
+
+		if (!series->n_points || plot->mark != PLOT_LINES)
+			continue;
+		fputs(between, out);
+		markup_text(out, series->name);
+		tell(out, ": from ", &plot->y, first->y);
+		tell(out, " at ", &plot->x, first->x);
+		tell(out, " to ", &plot->y, last->y);
+		tell(out, " at ", &plot->x, last->x);
+		between = "; ";
+	}
+	fputs(*between ? "." : "All values are in the table.", out);
+	fputs("</desc>\n", out);
+}
+
+/* Bars have one name, and the names of intervals stand with them. */
+static bool has_legend(const struct plot *plot)
+{
+	return plot->mark == PLOT_LINES;
+}
+
+static double tall(const struct plot *plot)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < plot->n_series; i++)
+		count += plot->series[i].n_points;
+	return plot->mark == PLOT_INTERVALS ? INTERVAL_ROW * (double)count : TALL;
+}
+
+void plot_print(FILE *out, struct plot *plot)
+{
+	static const char *const marks[] = {
+		[PLOT_LINES] = "lines", [PLOT_BARS] = "bars", [PLOT_INTERVALS] = "intervals"};
+	size_t rows = has_legend(plot) ? (plot->n_series - 1) / legend_columns(plot) + 1 : 0;
+	double top = TITLE + LEGEND_ROW * (double)rows + 12;
+	double height = top + tall(plot) + BELOW;
+
+	plot->x.from = plot->mark == PLOT_INTERVALS ? 16 : LEFT;
+	plot->x.to = PLOT_WIDTH - RIGHT;
+	plot->y.from = top + tall(plot);
+	plot->y.to = top;
+	if (plot->mark == PLOT_INTERVALS) {
+		plot->y.from = top;
+		plot->y.to = top + tall(plot);
+	}
+	fprintf(out,
+		"<svg role=\"img\" data-mark=\"%s\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\" "
+		"font-family=\"sans-serif\" font-size=\"11\" fill=\"currentColor\">\n<title>",
+		marks[plot->mark], PLOT_WIDTH, height, PLOT_WIDTH, height);
+	markup_text(out, plot->title);
+	fputs("</title>\n", out);
+	describe(out, plot);
+	fprintf(out, "<text x=\"4\" y=\"%d\" font-size=\"12\" font-weight=\"bold\">", TITLE - 3);
+	print_start(out, plot->title, TITLE_LETTERS);
+	fputs("</text>\n", out);
+	if (has_legend(plot))
+		print_legend(out, plot);
+	print_x(out, plot);
+	print_y(out, plot);
+	if (plot->level)
+		print_level(out, plot);
+	for (size_t i = 0; i < plot->n_series; i++)
+		print_series(out, plot, &plot->series[i]);
+	fputs("</svg>\n", out);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One panel of a figure as SVG: axes, lines with markers and bands, or bars. It has no style
+ * and no script: attributes alone, in colours that are seen on light and dark and are told
+ * apart by the shape of their markers and lines as well. Each marker carries its values
+ * exactly, in data-x, data-y, data-low, data-high, data-case, and tells them in its title.
+ * What page.js draws anew on other axes, it finds in such attributes, too.
+ */
+#ifndef REPORTS_PLOT_H
+#define REPORTS_PLOT_H
+
+#include <stdio.h>
+
+#include "reports/page/axis.h"
+
+struct plot_point {
+	double x;
+	double y;
+	double low; /* of an interval, NAN: there is none; of a bar, along x */
+	double high;
+	const char *id;   /* of the case */
+	const char *note; /* behind its values, or NULL */
+};
+
+/* Of a series: with all that a case was asked for. */
+#define PLOT_NAME 160
+
+struct plot_series {
+	char name[PLOT_NAME];
+	size_t look; /* colour, dashes, marker */
+	struct plot_point *points;
+	size_t n_points;
+};
+
+enum plot_mark {
+	PLOT_LINES,
+	PLOT_BARS,      /* from low to high along x, and up to y */
+	PLOT_INTERVALS, /* from low to high along x, one below the other: y is its number */
+};
+
+/* A line across, such as the link's rate. */
+struct plot_level {
+	double value;
+	const char *name;
+};
+
+#define PLOT_TITLE 1024
+
+/* Letters and digits alone: in what ids of elements are made of, others have a meaning. */
+#define PLOT_KEY 24
+
+struct plot {
+	char title[PLOT_TITLE];
+	const char *key; /* of what hides series, see plot_switch; NULL: nothing does */
+	enum plot_mark mark;
+	struct axis x;
+	struct axis y;
+	const struct plot_level *level; /* of y, or of x where there are intervals; or NULL */
+	struct plot_series *series;
+	size_t n_series;
+};
+
+#define PLOT_WIDTH 360
+
+/*
+ * The ids of the two controls that show and hide the series of that look, in all panels of the
+ * key: "s" and "h" behind this. They work by SMIL, which asks for neither script nor style; it
+ * has no memory, and so one control cannot do both.
+ */
+void plot_switch(char id[static PLOT_KEY], const char *key, size_t look);
+
+/* Lays out the axes, which are fitted, and prints it. */
+void plot_print(FILE *out, struct plot *plot);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/base/compiler.h"
+#include "reports/io/json_member.h"
+#include "reports/table/cells.h"
+
+/* What runs on the link: of RoCE the version, where the port's GIDs are of one alone. */
+static const char *network(const struct result_end *end)
+{
+	const json_t *types = json_object_get(json_object_get(end->facts, "port"), "gid_types");
+	const char *type = json_string_value(json_array_get(types, 0));
+
+	if (!type || strcmp(end->link_layer, "Ethernet") != 0)
+		return end->link_layer;
+	if (json_array_size(types) > 1)
+		return "RoCE";
+	return !strcmp(type, "RoCE v2") ? "RoCEv2" : "RoCEv1";
+}
+
+static bool has_same_qps(const struct result_case *one, const struct result_case *other)
+{
+	return json_equal(json_object_get(one->parameters, "qps"),
+			  json_object_get(other->parameters, "qps"));
+}
+
+static bool has_same_mtu(const struct result_case *one, const struct result_case *other)
+{
+	const json_t *mtu = json_object_get(one->parameters, "mtu");
+	const json_t *another = json_object_get(other->parameters, "mtu");
+
+	return mtu == another || json_equal(mtu, another);
+}
+
+static bool has_same_access(const struct result_case *one, const struct result_case *other)
+{
+	const json_t *access = json_object_get(one->parameters, "access");
+	const json_t *another = json_object_get(other->parameters, "access");
+
+	return access == another || json_equal(access, another);
+}
+
+static bool has_same_transport(const struct result_case *one, const struct result_case *other)
+{
+	return !strcmp(one->transport, other->transport);
+}
+
+/* One of all cases that run, where they are alike; NULL: they are not, or there is none. */
+static const struct result_case *find_common(const struct result *result,
+					     bool (*are_alike)(const struct result_case *,
+							       const struct result_case *))
+{
+	const struct result_case *first = NULL;
+
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+
+		if (line->status == RESULT_SKIPPED)
+			continue;
+		if (first && !are_alike(first, line))
+			return NULL;
+		first = first ? first : line;
+	}
+	return first;
+}
+
+static uint64_t lesser(uint64_t one, uint64_t other)
+{
+	return one < other ? one : other;
+}
+
+/* That was asked for, or else what both ports can. */
+static unsigned int mtu_of(const struct result *result, const struct result_case *line)
+{
+	const json_t *asked = json_object_get(line->parameters, "mtu");
+
+	if (json_is_integer(asked))
+		return (unsigned int)json_integer_value(asked);
+	return (unsigned int)lesser(result->client.mtu, result->server.mtu);
+}
+
+/* Where messages go: NULL in older documents, which do not tell. */
+static const char *access_of(const struct result_case *line)
+{
+	return json_string_value(json_object_get(line->parameters, "access"));
+}
+
+/* Of the cases of that metric that run, where they are alike; NULL: they are not. */
+static const char *metric_access(const struct result *result, const char *metric)
+{
+	const struct result_case *first = NULL;
+
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+
+		if (line->status == RESULT_SKIPPED || strcmp(line->metric, metric) != 0)
+			continue;
+		if (first && !has_same_access(first, line))
+			return NULL;
+		first = first ? first : line;
+	}
+	return first ? access_of(first) : NULL;
+}
+
+/* Of all, or where they differ, of those of each metric. */
+static void add_access(char *text, size_t size, const struct result *result)
+{
+	static const char *const metrics[] = {"lat", "bw", "load"};
+	const struct result_case *all = find_common(result, has_same_access);
+	const char *access = all ? access_of(all) : NULL;
+	const char *between = " access";
+	size_t length = 0;
+
+	if (access)
+		length = (size_t)snprintf(text, size, "%s %.32s", between, access);
+	for (size_t i = 0; !all && i < ARRAY_LENGTH(metrics) && length < size; i++) {
+		access = metric_access(result, metrics[i]);
+		if (!access)
+			continue;
+		length += (size_t)snprintf(text + length, size - length, "%s %s %.32s", between,
+					   metrics[i], access);
+		between = ",";
+	}
+}
+
+void cells_pair(char text[static CELLS_ENDS], const struct result *result)
+{
+	const struct result_end *near = &result->client;
+	const struct result_end *far = &result->server;
+
+	if (result->imported)
+		snprintf(text, CELLS_ENDS, "imported from %.32s: %s",
+			 member_or_empty(result->imported, "format"),
+			 near->device[0] ? near->device : far->device);
+	else
+		snprintf(text, CELLS_ENDS, "%s %s/%u -> %s %s/%u", near->host, near->device,
+			 near->port, far->host, far->device, far->port);
+}
+
+/* The two ends, or all of them; what there is no room for is counted. */
+static void print_ends(char text[static CELLS_ENDS], const struct result *result)
+{
+	const json_t *party;
+	size_t used = 0;
+	size_t i;
+
+	text[0] = '\0';
+	if (result->imported || !result->parties)
+		cells_pair(text, result);
+	json_array_foreach(result->parties, i, party)
+	{
+		size_t left = CELLS_ENDS - used;
+		int length =
+			snprintf(text + used, left, "%s%s %s", i ? ", " : "",
+				 member_or_empty(party, "name"), member_or_empty(party, "device"));
+
+		/* The count has its place, whatever they are called. */
+		if ((size_t)length + CELLS_MORE > left) {
+			snprintf(text + used, left, "%s%zu more", i ? " and " : "",
+				 json_array_size(result->parties) - i);
+			return;
+		}
+		used += (size_t)length;
+	}
+}
+
+void cells_head(char text[static CELLS_HEAD], const struct result *result)
+{
+	const struct result_end *near = &result->client;
+	uint64_t mbps = lesser(near->rate_mbps, result->server.rate_mbps); /* of the slower */
+	char ends[CELLS_ENDS];
+	const struct result_case *transport = find_common(result, has_same_transport);
+	const struct result_case *qps = find_common(result, has_same_qps);
+	const struct result_case *mtu = find_common(result, has_same_mtu);
+	char common[3][64] = {"", "", ""};
+	char access[128] = "";
+	char rate[32] = "";
+
+	if (mtu && mtu_of(result, mtu))
+		snprintf(common[2], sizeof(common[2]), " MTU %u", mtu_of(result, mtu));
+	if (transport)
+		snprintf(common[0], sizeof(common[0]), " %s", transport->transport);
+	if (qps && json_object_get(qps->parameters, "qps"))
+		snprintf(common[1], sizeof(common[1]), " q%" JSON_INTEGER_FORMAT,
+			 json_integer_value(json_object_get(qps->parameters, "qps")));
+	add_access(access, sizeof(access), result);
+	print_ends(ends, result);
+	/* Another program need not have told it, nor an end that runs on no link. */
+	if (mbps)
+		snprintf(rate, sizeof(rate), " %g Gb/s", (double)mbps / 1000);
+	snprintf(text, CELLS_HEAD, "%s  %s%s%s%s%s%s", ends, network(near), rate, common[2],
+		 common[0], common[1], access);
+}

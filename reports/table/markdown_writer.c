@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/table/markdown_writer.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Within a line of text, or in a cell: links and formulas are none either. */
+void markdown_escape(FILE *out, const char *text)
+{
+	for (const char *begin = text; *text; text++) {
+		/* "www." is one without more. */
+		bool is_link =
+			*text == '.' && text - begin >= 3 && !strncasecmp(text - 3, "www", 3);
+
+		if ((unsigned char)*text < ' ')
+			fputc(' ', out);
+		else if (is_link || strchr("<&$@", *text) ||
+			 (*text == ':' && text[1] && text[1] != ' '))
+			fprintf(out, "&#%d;", *text);
+		else
+			fprintf(out, strchr("\\`*_[]|#~>", *text) ? "\\%c" : "%c", *text);
+	}
+}
+
+/* Where a line begins, or the item of a list: no list begins there. */
+void markdown_begin(FILE *out, const char *text)
+{
+	size_t digits = strspn(text, "0123456789");
+
+	fprintf(out, "%.*s", (int)digits, text);
+	text += digits;
+	if (*text && strchr(digits ? ".)" : "-+", *text))
+		fprintf(out, "\\%c", *text++);
+	markdown_escape(out, text);
+}
+
+/* A line that was put together, which is freed; NULL: there was no memory for it. */
+static void put(struct markdown *page, char *line, size_t length)
+{
+	size_t before = page->before ? strlen(page->before) : 0;
+
+	page->is_full |= !line || page->used + before + length > page->room;
+	if (page->is_full) {
+		page->left_out++;
+	} else {
+		fprintf(page->out, "%s%s", page->before ? page->before : "", line);
+		page->used += before + length;
+		page->before = NULL;
+	}
+	free(line);
+}
+
+bool markdown_open(struct markdown_line *line, struct markdown *page)
+{
+	*line = (struct markdown_line){0};
+	line->out = open_memstream(&line->text, &line->length);
+	if (!line->out)
+		put(page, NULL, 0);
+	return line->out;
+}
+
+void markdown_put(struct markdown_line *line, struct markdown *page)
+{
+	fputc('\n', line->out);
+	if (fclose(line->out)) {
+		free(line->text);
+		line->text = NULL;
+	}
+	put(page, line->text, line->length);
+}
+
+/* An item of a list. */
+void markdown_say(void *owner, const char *text)
+{
+	struct markdown_line line;
+
+	if (!markdown_open(&line, owner))
+		return;
+	fputs("- ", line.out);
+	markdown_begin(line.out, text);
+	markdown_put(&line, owner);
+}
+
+/* A line of what is shown as it is: nothing in it is markup. */
+void markdown_say_plain(void *owner, const char *text)
+{
+	struct markdown_line line;
+
+	if (!markdown_open(&line, owner))
+		return;
+	fprintf(line.out, "    %s", text);
+	markdown_put(&line, owner);
+}
+
+static void print_row(FILE *out, const struct cells *cells)
+{
+	for (size_t i = 0; i < cells->count; i++) {
+		fputs("| ", out);
+		markdown_escape(out, cells->cell[i].text);
+		fputc(' ', out);
+	}
+	fputc('|', out);
+}
+
+void markdown_row(struct markdown *page, const struct cells *cells)
+{
+	struct markdown_line line;
+
+	if (!markdown_open(&line, page))
+		return;
+	print_row(line.out, cells);
+	markdown_put(&line, page);
+}
+
+/* Words on the left, figures on the right. */
+void markdown_title(struct markdown *page, const struct cells *cells)
+{
+	struct markdown_line line;
+
+	if (!markdown_open(&line, page))
+		return;
+	print_row(line.out, cells);
+	fputc('\n', line.out);
+	for (size_t i = 0; i < cells->count; i++)
+		fputs(cells->cell[i].is_name ? "| :-- " : "| --: ", line.out);
+	fputc('|', line.out);
+	markdown_put(&line, page);
+}

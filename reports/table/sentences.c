@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/table/sentences.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/finding/load_knee.h"
+#include "reports/finding/qp_limit.h"
+#include "reports/table/cells.h"
+
+void said_make_printable(char *text)
+{
+	for (char *letter = text; *letter; letter++)
+		if (*letter < ' ' || *letter > '~')
+			*letter = '?';
+}
+
+void said_knees(const struct result *result, said *say, void *owner)
+{
+	struct knees knees;
+	struct crowds crowds;
+	char text[512];
+
+	knees_open(&knees, result);
+	for (size_t i = 0; i < knees.count; i++) {
+		knee_tell(&knees.knee[i], text);
+		say(owner, text);
+	}
+	knees_close(&knees);
+	crowds_open(&crowds, result);
+	for (size_t i = 0; i < crowds.count; i++) {
+		crowd_tell(&crowds.crowd[i], text);
+		say(owner, text);
+	}
+	crowds_close(&crowds);
+}
+
+void said_shares(const struct result *result, said *say, void *owner)
+{
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+		char share[FLOWS_TEXT];
+		char text[sizeof(line->id) + sizeof(share) + 4];
+
+		if (!cells_has_figures(line) || !cells_evenness(share, NULL, line))
+			continue;
+		snprintf(text, sizeof(text), "%s: %s", line->id, share);
+		say(owner, text);
+		for (size_t j = 0; j < line->flows.count && result->parties; j++) {
+			cells_flow(share, NULL, line, j);
+			snprintf(text, sizeof(text), "%s: %s", line->id, share);
+			say(owner, text);
+		}
+	}
+}
+
+void said_means(const struct result *result, said *say, void *owner)
+{
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+		char mean[64];
+		char text[sizeof(line->id) + sizeof(mean) + 4];
+
+		if (!cells_lone_mean(line, mean))
+			continue;
+		snprintf(text, sizeof(text), "%s: %s us", line->id, mean);
+		say(owner, text);
+	}
+}
+
+void said_printed(const struct result *result,
+		  void (*print)(FILE *out, const struct result *result), said *say, void *owner)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *memory = open_memstream(&text, &length);
+	char *rest = NULL;
+
+	if (!memory)
+		return;
+	print(memory, result);
+	if (!fclose(memory) && text)
+		for (char *line = strtok_r(text, "\n", &rest); line;
+		     line = strtok_r(NULL, "\n", &rest))
+			say(owner, line);
+	free(text);
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/table/table.h"
+
+#include <inttypes.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "reports/finding/paired_trials.h"
+#include "reports/finding/semantics.h"
+#include "reports/io/json_member.h"
+#include "reports/result/banner.h"
+#include "reports/table/aligned.h"
+#include "reports/table/sentences.h"
+
+/* Of columns of words, as wide as what is in them: the case, the modes, the kind. */
+enum {
+	NAME_LEAST = 16,
+	CQ_LEAST = 5,
+	KIND_LEAST = 4,
+};
+
+/* Of one reason so many are named one by one. */
+#define SKIPPED_MOST 4
+
+/* Of the user's locale; the program's own stays, in which numbers have points. */
+static bool is_utf8(void)
+{
+	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+	bool is_so = locale && !strcmp(nl_langinfo_l(CODESET, locale), "UTF-8");
+
+	if (locale)
+		freelocale(locale);
+	return is_so;
+}
+
+/* A terminal shows what it has letters for; files are UTF-8. */
+static void spell(const struct table *table, struct cells *cells)
+{
+	for (size_t i = 0; i < cells->count && table->is_ascii; i++)
+		if (!strcmp(cells->cell[i].text, "\xc2\xb1"))
+			snprintf(cells->cell[i].text, sizeof(cells->cell[i].text), "+-");
+}
+
+static void widen(int *width, const char *text)
+{
+	int needed = aligned_columns(text);
+
+	*width = *width < needed ? needed : *width;
+}
+
+void table_open(struct table *table, FILE *out, const struct table_unit *unit,
+		const struct result *result)
+{
+	char head[CELLS_HEAD];
+
+	*table = (struct table){
+		.out = out,
+		.unit = unit,
+		.result = result,
+		.width = {NAME_LEAST, CQ_LEAST, KIND_LEAST},
+		.is_ascii = isatty(fileno(out)) && !is_utf8(),
+	};
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+		struct cells cells;
+
+		if (line->status == RESULT_SKIPPED)
+			continue;
+		cells_names(&cells, line);
+		widen(&table->width[0], cells.cell[0].text);
+		widen(&table->width[1], cells.cell[2].text);
+		if (strcmp(line->metric, "bw") != 0)
+			widen(&table->width[2], result_kind_name(line->kind));
+	}
+	if (banner_of(result))
+		fprintf(out, "%s\n", banner_of(result));
+	/* Of several hosts none may have come as far as to tell what it is. */
+	if (!result->server.device[0] && !result->imported)
+		return;
+	cells_head(head, result);
+	fprintf(out, "%s\n", head);
+}
+
+static void print(const struct table *table, const struct cells *cells)
+{
+	size_t n_names = 0;
+
+	for (size_t i = 0; i < cells->count; i++) {
+		int width = cells->cell[i].width;
+
+		if (cells->cell[i].is_name)
+			width = n_names < TABLE_NAMES ? table->width[n_names++] : 0;
+		aligned_print(table->out, cells, i, width);
+	}
+}
+
+static const char bold[] = "1";
+static const char red[] = "31";
+static const char yellow[] = "33";
+
+static void colour(const struct table *table, const char *code)
+{
+	if (table->is_coloured)
+		fprintf(table->out, "\033[%sm", code);
+}
+
+/* And the end of the line. */
+static void end_colour(const struct table *table)
+{
+	colour(table, "");
+	fputc('\n', table->out);
+}
+
+static void print_shares(const struct table *table, const struct result_case *line)
+{
+	char text[160];
+
+	if (cells_evenness(text, table->unit, line))
+		fprintf(table->out, "  %s", text);
+}
+
+static void print_mean(const struct table *table, const struct result_case *line)
+{
+	char text[64];
+
+	if (cells_lone_mean(line, text))
+		fprintf(table->out, "  %s", text);
+}
+
+/* Hosts have names; of threads it is enough how even it was. */
+static void print_flows(const struct table *table, const struct result_case *line)
+{
+	char text[FLOWS_TEXT];
+
+	for (size_t i = 0; i < line->flows.count && table->result->parties; i++) {
+		cells_flow(text, table->unit, line, i);
+		fprintf(table->out, "  %s\n", text);
+	}
+}
+
+void table_line(struct table *table, const struct result_case *line)
+{
+	struct cells cells;
+
+	if (line->status == RESULT_INTERRUPTED || line->status == RESULT_SKIPPED)
+		return;
+	if (!cells_has_figures(line)) {
+		colour(table, red);
+		fprintf(table->out, "%s: %s", line->id,
+			line->error[0] ? line->error : result_status_name(line->status));
+		end_colour(table);
+		return;
+	}
+	if (!semantics_has_times(table->result))
+		return;
+	if (!table->last || cells_table(table->last) != cells_table(line)) {
+		cells_title(&cells, table->unit, line);
+		spell(table, &cells);
+		colour(table, bold);
+		print(table, &cells);
+		end_colour(table);
+	}
+	table->last = line;
+	cells_fill(&cells, table->unit, table->result, line);
+	print(table, &cells);
+	if (line->lost)
+		fprintf(table->out, "  lost %" PRIu64 " of %" PRIu64, line->lost, line->sent);
+	print_shares(table, line);
+	print_mean(table, line);
+	fputc('\n', table->out);
+	print_flows(table, line);
+}
+
+/* A sweep that was stopped early has many of them. */
+static void print_interrupted(const struct table *table)
+{
+	const struct result_case *first = NULL;
+	const struct result_case *last = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < table->result->n_cases; i++) {
+		if (table->result->cases[i].status != RESULT_INTERRUPTED)
+			continue;
+		last = &table->result->cases[i];
+		first = n++ ? first : last;
+	}
+	if (!n)
+		return;
+	if (n > 1)
+		fprintf(table->out, "%zu cases interrupted or not run, from %s to %s", n, first->id,
+			last->id);
+	else
+		fprintf(table->out, "%s: interrupted", first->id);
+	/* The first of them was under way, if any was; who has ended it by hand knows. */
+	if (first->error[0] && strcmp(first->error, result_status_name(RESULT_INTERRUPTED)) != 0)
+		fprintf(table->out, ": %s", first->error);
+	fputc('\n', table->out);
+}
+
+/* How many are skipped for each reason; NULL where there is no memory for it. */
+static json_t *count_skipped(const struct result *result)
+{
+	json_t *reasons = json_object();
+
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+		json_int_t n;
+
+		if (line->status != RESULT_SKIPPED)
+			continue;
+		n = json_integer_value(json_object_get(reasons, line->error));
+		json_object_set_new_nocheck(reasons, line->error, json_integer(n + 1));
+	}
+	return reasons;
+}
+
+/* A product of many lists leaves out many for one reason: the document names all of them. */
+static void print_skipped(const struct table *table)
+{
+	json_t *reasons = count_skipped(table->result);
+
+	for (size_t i = 0; i < table->result->n_cases; i++) {
+		const struct result_case *line = &table->result->cases[i];
+		json_int_t n;
+
+		if (line->status != RESULT_SKIPPED)
+			continue;
+		n = json_integer_value(json_object_get(reasons, line->error));
+		if (n > SKIPPED_MOST)
+			fprintf(table->out, "%s and %lld more: skipped: %s\n", line->id, n - 1,
+				line->error);
+		else if (n >= 0)
+			fprintf(table->out, "%s: skipped: %s\n", line->id, line->error);
+		/* Those that are told together are told once. */
+		if (n > SKIPPED_MOST)
+			json_object_set_new_nocheck(reasons, line->error, json_integer(-1));
+	}
+	json_decref(reasons);
+}
+
+static void print_unsteady(const struct table *table)
+{
+	char text[256];
+
+	if (!semantics_has_times(table->result) || !cells_unsteady(text, table->result))
+		return;
+	colour(table, yellow);
+	fprintf(table->out, "! %s; mend: a longer --warmup", text);
+	end_colour(table);
+}
+
+static void say(void *owner, const char *text)
+{
+	const struct table *table = owner;
+
+	fprintf(table->out, "%s\n", text);
+}
+
+struct table_count table_foot(const struct table *table)
+{
+	const struct result *result = table->result;
+	struct table_count found = {0};
+
+	said_knees(result, say, (void *)(uintptr_t)table);
+	semantics_print(table->out, result);
+	turns_print(table->out, result);
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+
+		found.complete += line->status == RESULT_COMPLETE;
+		found.wanted += line->status != RESULT_SKIPPED;
+	}
+	print_skipped(table);
+	print_interrupted(table);
+	print_unsteady(table);
+	return found;
+}
+
+void table_warnings(const struct table *table)
+{
+	const json_t *warning;
+	size_t i;
+
+	json_array_foreach(table->result->warnings, i, warning)
+	{
+		const char *mend = member_or_empty(warning, "mend");
+
+		if (!json_is_true(json_object_get(warning, "spoils")))
+			continue;
+		colour(table, yellow);
+		fprintf(table->out, "! %s: %s%s%s", member_or_empty(warning, "host"),
+			member_or_empty(warning, "what"), *mend ? "; mend: " : "", mend);
+		end_colour(table);
+	}
+}

@@ -1,0 +1,600 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <float.h>
+
+#include "reports/compare/compare.h"
+#include "reports/compare/sentences.h"
+#include "reports/test/lib/failing.h"
+#include "reports/test/lib/loads.h"
+#include "reports/test/lib/sample.h"
+
+#define TRIALS 3
+
+static struct comparison comparison;
+static struct error error;
+static int minute; /* in which the next run begins */
+
+/* A case of a run: its median, or its rate. */
+struct row {
+	const char *id;
+	double value;
+	enum result_status status;
+};
+
+static int reset(void **unused)
+{
+	comparison = (struct comparison){0};
+	error = (struct error){0};
+	minute = 0;
+	return 0;
+}
+
+static int close_all(void **unused)
+{
+	compare_close(&comparison);
+	return 0;
+}
+
+/* Trials around the value, of which it is the median. */
+static void fill(struct result_case *line, const struct row *row)
+{
+	static const double parts[TRIALS] = {1.5, 0.7, 1};
+
+	snprintf(line->id, sizeof(line->id), "%s", row->id);
+	line->op = "send";
+	line->metric = strstr(row->id, "/bw/") ? "bw" : "lat";
+	line->cq = line->server_cq = "poll";
+	line->transport = "RC";
+	line->size = 64;
+	line->parameters = sample_json("{\"tx-depth\": 64, \"rx-depth\": 9, \"trials\": 3}");
+	line->status = row->status;
+	line->trials = calloc(TRIALS, sizeof(*line->trials));
+	assert_non_null(line->trials);
+	for (size_t i = 0; i < TRIALS && row->status == RESULT_COMPLETE; i++, line->n_trials++) {
+		struct result_trial *trial = &line->trials[i];
+
+		for (size_t j = 0; j < STATISTICS; j++)
+			trial->latency[j] = (double)NAN;
+		trial->latency[3] = row->value * parts[i];
+		trial->messages_per_s = row->value * parts[i];
+		trial->bytes_per_s = row->value * parts[i] * 64;
+		trial->client = (struct result_cost){.messages = 10, .user_ns = 20};
+	}
+}
+
+static void make(struct result *result, const struct row *rows, size_t n_rows)
+{
+	sample_init_empty(result, n_rows);
+	for (size_t i = 0; i < n_rows; i++)
+		fill(&result->cases[i], &rows[i]);
+	snprintf(result->started, sizeof(result->started), "2001-02-03T04:%02d:06Z", minute);
+	snprintf(result->finished, sizeof(result->finished), "2001-02-03T04:%02d:07Z", minute);
+	minute++;
+}
+
+static int add(enum compare_side side, const struct row *rows, size_t n_rows)
+{
+	struct result result;
+
+	make(&result, rows, n_rows);
+	return compare_add(&comparison, side, &result, "a.json", &error);
+}
+
+/* A run of one case for each of the values. */
+static void add_runs(enum compare_side side, const char *id, const double *values, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(add(side, &(struct row){id, values[i], RESULT_COMPLETE}, 1), 0);
+}
+
+static const double slow[] = {1000, 1020, 990};
+static const double slower[] = {1100, 1130, 1090};
+
+/* The figures by another program, from Welch's t of logarithms. */
+static void test_differs(void **unused)
+{
+	const struct compare_cell *cell;
+
+	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 3);
+	add_runs(COMPARE_NEW, "send/lat/64/poll", slower, 3);
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	assert_int_equal(comparison.n_cells, 1);
+	cell = &comparison.cells[0];
+	assert_string_equal(cell->figure->key, "p50_ns");
+	assert_near(cell->ratio.base, 1003.25605328, 1e-7);
+	assert_near(cell->ratio.now, 1106.53683498, 1e-7);
+	assert_near(cell->ratio.ratio, 1.10294558539, 1e-10);
+	assert_near(cell->ratio.low, 1.06041406219, 1e-10);
+	assert_near(cell->ratio.high, 1.14718298042, 1e-10);
+	assert_near(cell->ratio.chance, 0.00251139591681, 1e-12);
+	assert_near(cell->corrected, cell->ratio.chance, 0);
+	assert_int_equal(cell->verdict, COMPARE_DIFFERS);
+	assert_int_equal(comparison.n_verdicts[COMPARE_DIFFERS], 1);
+	assert_false(compare_is_same(&comparison));
+	/* A tail of few messages is not known, and that is told. */
+	assert_int_equal(comparison.n_unknown, 1);
+	assert_string_equal(comparison.unknown[0].line->id, "send/lat/64/poll");
+	assert_string_equal(compare_figure(comparison.unknown[0].number)->key, "p99_ns");
+	assert_string_equal(comparison.unknown[0].why,
+			    "not known in 3 of 3 runs of BASE and 3 of 3 runs of NEW");
+	assert_true(compare_is_apart(&comparison));
+}
+
+static void test_same(void **unused)
+{
+	static const double base[] = {2000, 2100, 1950};
+	static const double now[] = {2010, 2080, 2000};
+
+	add_runs(COMPARE_BASE, "send/lat/64/poll", base, 3);
+	add_runs(COMPARE_NEW, "send/lat/64/poll", now, 3);
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	assert_near(comparison.cells[0].ratio.chance, 0.799248761687, 1e-11);
+	assert_int_equal(comparison.cells[0].verdict, COMPARE_SAME);
+	/* That of its tail nobody knows is not the same. */
+	assert_false(compare_is_same(&comparison));
+	compare_close(&comparison);
+	minute = 0;
+	add_runs(COMPARE_BASE, "send/bw/64/poll", base, 3);
+	add_runs(COMPARE_NEW, "send/bw/64/poll", now, 3);
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	assert_true(compare_is_same(&comparison));
+}
+
+/* A histogram of the values that a clock of such steps has, around the one in the middle. */
+static void set_steps(struct result_case *line, uint64_t middle, uint64_t step)
+{
+	line->latency = calloc(1, sizeof(*line->latency));
+	assert_non_null(line->latency);
+	hist_init(line->latency);
+	for (uint64_t i = 0; i < 50; i++)
+		hist_add(line->latency, middle + (i % 5) * step - 2 * step);
+}
+
+/*
+ * A step of 10 ns is what 80 and 90 are apart, in all runs alike: nobody knows whether that is
+ * 1 ns or 19. Whether the histogram or the document tells of it; of 1 ns it is a difference.
+ */
+static void test_steps(void **unused)
+{
+	static const struct {
+		uint64_t step;
+		double clock;
+		double now;
+		enum compare_verdict verdict;
+	} rows[] = {
+		{10, 0,  90,  COMPARE_SAME   },
+		{1,  10, 90,  COMPARE_SAME   },
+		{1,  0,  90,  COMPARE_DIFFERS},
+		{10, 1,  120, COMPARE_DIFFERS},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		reset(NULL);
+		for (int run = 0; run < 6; run++) {
+			double value = run < 3 ? 80 : rows[i].now;
+			struct result result;
+
+			make(&result, &(struct row){"send/lat/64/poll", value, RESULT_COMPLETE}, 1);
+			set_steps(result.cases, (uint64_t)value, rows[i].step);
+			result.clock_resolution_ns = rows[i].clock;
+			assert_int_equal(
+				compare_add(&comparison, run > 2, &result, "a.json", &error), 0);
+		}
+		assert_int_equal(compare_judge(&comparison, &error), 0);
+		assert_int_equal(comparison.cells[0].verdict, rows[i].verdict);
+		compare_close(&comparison);
+	}
+}
+
+/* As another program has printed it: a mean without samples, or a rate in such steps. */
+static void make_printed(struct result *result, const char *id, double value, double step)
+{
+	struct result_case *line;
+
+	make(result, &(struct row){id, value, RESULT_COMPLETE}, 1);
+	line = result->cases;
+	line->is_imported = true;
+	for (size_t i = 0; i < line->n_trials; i++) {
+		line->trials[i].latency[1] = value;
+		line->trials[i].latency[3] = (double)NAN;
+	}
+	result->clock_resolution_ns = step;
+	json_object_set_new(line->parameters, "imported", json_pack("[{s:f}]", "rate_step", step));
+}
+
+/* One step of the last digit is 1.7 % of a mean of 0.57 us, and 1.6 % of 63 messages. */
+static void test_digits(void **unused)
+{
+	static const struct {
+		const char *id;
+		double base;
+		double now;
+		double step;
+		enum compare_verdict verdict;
+	} rows[] = {
+		{"send/lat/64/poll", 570, 580, 10, COMPARE_SAME   },
+		{"send/lat/64/poll", 570, 580, 1,  COMPARE_DIFFERS},
+		{"send/lat/64/poll", 570, 600, 10, COMPARE_DIFFERS},
+		{"send/bw/1m/poll",  63,  64,  1,  COMPARE_SAME   },
+		{"send/bw/1m/poll",  63,  64,  0,  COMPARE_DIFFERS},
+		{"send/bw/1m/poll",  63,  67,  1,  COMPARE_DIFFERS},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		reset(NULL);
+		for (int run = 0; run < 4; run++) {
+			struct result result;
+
+			make_printed(&result, rows[i].id, run < 2 ? rows[i].base : rows[i].now,
+				     rows[i].step);
+			assert_int_equal(
+				compare_add(&comparison, run > 1, &result, "a.json", &error), 0);
+		}
+		assert_int_equal(compare_judge(&comparison, &error), 0);
+		assert_int_equal(comparison.cells[0].verdict, rows[i].verdict);
+		compare_close(&comparison);
+	}
+}
+
+/* 0.7 %, and sure to be: that is below what counts. Rates have no bins. */
+static void test_floor(void **unused)
+{
+	static const double base[] = {1e6, 1.001e6, 1.002e6};
+	static const double now[] = {1.007e6, 1.008e6, 1.009e6};
+
+	add_runs(COMPARE_BASE, "send/bw/64/poll", base, 3);
+	add_runs(COMPARE_NEW, "send/bw/64/poll", now, 3);
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	assert_near(comparison.cells[0].corrected, 0.00101693621083, 1e-12);
+	assert_int_equal(comparison.cells[0].verdict, COMPARE_SAME);
+	/* Bytes and messages are one test. */
+	assert_int_equal(comparison.n_cells, 2);
+	assert_int_equal(comparison.n_tests, 1);
+	assert_true(comparison.cells[1].is_repeat);
+	assert_near(comparison.cells[1].corrected, comparison.cells[0].corrected, 0);
+	assert_near(comparison.cells[0].ratio.base, 64 * comparison.cells[1].ratio.base, 1e-4);
+	assert_int_equal(comparison.n_verdicts[COMPARE_SAME], 1);
+}
+
+static void test_unknown(void **unused)
+{
+	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 3);
+	add_runs(COMPARE_NEW, "send/lat/64/poll", slower, 1);
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	assert_int_equal(comparison.cells[0].verdict, COMPARE_UNKNOWN);
+	assert_near(comparison.cells[0].ratio.ratio, 1100 / 1003.25605328, 1e-9);
+	assert_true(isnan(comparison.cells[0].corrected));
+	assert_int_equal(comparison.n_tests, 0);
+	assert_false(compare_is_same(&comparison));
+}
+
+/* What differs on its own is one of thirty here, and no surprise. */
+static void test_families(void **unused)
+{
+	for (size_t run = 0; run < 6; run++) {
+		struct row rows[30];
+		char ids[ARRAY_LENGTH(rows)][32];
+
+		for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+			snprintf(ids[i], sizeof(ids[i]), "send/lat/%zu/poll", i);
+			rows[i] = (struct row){ids[i],
+					       i < 4 && run > 2 ? slower[run - 3] : slow[run % 3],
+					       RESULT_COMPLETE};
+		}
+		assert_int_equal(add(run > 2, rows, ARRAY_LENGTH(rows)), 0);
+	}
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	assert_int_equal(comparison.n_tests, 30);
+	/* 30 times 0.00251 is above 5 %. */
+	assert_near(comparison.cells[0].corrected, 30 * 0.00251139591681, 1e-10);
+	assert_int_equal(comparison.n_verdicts[COMPARE_SAME], 30);
+}
+
+static void check_gap(size_t number, const char *id, const char *why, bool is_compared)
+{
+	assert_true(number < comparison.n_gaps);
+	assert_string_equal(comparison.gaps[number].line->id, id);
+	assert_string_equal(comparison.gaps[number].why, why);
+	assert_int_equal(comparison.gaps[number].is_compared, is_compared);
+}
+
+static void test_gaps(void **unused)
+{
+	static const struct row base[] = {
+		{"send/lat/1/poll", 100, RESULT_COMPLETE   },
+		{"send/lat/2/poll", 100, RESULT_FAILED     },
+		{"send/lat/3/poll", 100, RESULT_SKIPPED    },
+		{"send/lat/4/poll", 100, RESULT_COMPLETE   },
+		{"send/lat/5/poll", 100, RESULT_INTERRUPTED},
+	};
+	static const struct row now[] = {
+		{"send/lat/0/poll", 100, RESULT_COMPLETE},
+		{"send/lat/2/poll", 100, RESULT_COMPLETE},
+		{"send/lat/3/poll", 100, RESULT_SKIPPED },
+		{"send/lat/4/poll", 100, RESULT_COMPLETE},
+	};
+
+	assert_int_equal(add(COMPARE_BASE, base, 5), 0);
+	assert_int_equal(add(COMPARE_NEW, now, 4), 0);
+	assert_int_equal(add(COMPARE_NEW, now, 3), 0);
+	snprintf(comparison.sides[COMPARE_BASE].runs[0].result.cases[1].error, 32, "gone");
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	assert_int_equal(comparison.n_gaps, 6);
+	check_gap(0, "send/lat/1/poll", "missing in all 2 runs of NEW", false);
+	check_gap(1, "send/lat/2/poll", "failed in BASE: gone", false);
+	check_gap(2, "send/lat/3/poll", "skipped in BASE; skipped in all 2 runs of NEW", false);
+	check_gap(3, "send/lat/4/poll", "missing in 1 of 2 runs of NEW", true);
+	check_gap(4, "send/lat/5/poll", "interrupted in BASE; missing in all 2 runs of NEW", false);
+	check_gap(5, "send/lat/0/poll", "missing in BASE", false);
+	assert_true(comparison.gaps[2].is_excused);
+	assert_false(comparison.gaps[0].is_excused);
+	assert_int_equal(comparison.n_cells, 1);
+	assert_string_equal(comparison.cells[0].line->id, "send/lat/4/poll");
+	assert_int_equal(comparison.cells[0].n_runs[COMPARE_NEW], 1);
+}
+
+static void test_nothing_in_common(void **unused)
+{
+	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 1);
+	add_runs(COMPARE_NEW, "send/lat/65/poll", slow, 1);
+	assert_int_equal(compare_judge(&comparison, &error), -ENODATA);
+	assert_int_equal(comparison.n_gaps, 2);
+}
+
+/* Nobody forces that. */
+static void test_two_kinds(void **unused)
+{
+	comparison.is_forced = true;
+	add_runs(COMPARE_BASE, "write/lat/64/poll", slow, 2);
+	add_runs(COMPARE_NEW, "write/lat/64/poll", slower, 2);
+	comparison.sides[COMPARE_NEW].runs[1].result.cases[0].kind = RESULT_COMPLETION;
+	assert_int_equal(compare_judge(&comparison, &error), -ENODATA);
+	check_gap(0, "write/lat/64/poll",
+		  "its latency is half in one run and completion in another: two kinds are never "
+		  "compared",
+		  false);
+	assert_int_equal(comparison.n_cells, 0);
+}
+
+/* Two runs at either side; the parameters of the first new one. */
+static json_t *runs_anew(void)
+{
+	compare_close(&comparison);
+	minute = 0;
+	error = (struct error){0};
+	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 2);
+	add_runs(COMPARE_NEW, "send/lat/64/poll", slower, 2);
+	return comparison.sides[COMPARE_NEW].runs[0].result.cases[0].parameters;
+}
+
+static void test_other_parameters(void **unused)
+{
+	json_t *parameters = runs_anew();
+
+	json_object_set_new(parameters, "trials", json_integer(7));
+	json_object_set_new(parameters, "later", json_integer(7));
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	parameters = runs_anew();
+	json_object_set_new(parameters, "tx-depth", json_integer(7));
+	assert_int_equal(compare_judge(&comparison, &error), -ENODATA);
+	check_gap(0, "send/lat/64/poll", "its tx-depth is not the same in all runs: 64 and 7",
+		  false);
+	parameters = runs_anew();
+	comparison.is_forced = true;
+	json_object_set_new(parameters, "tx-depth", json_integer(7));
+	json_object_set_new(parameters, "rx-depth", json_integer(3));
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	assert_int_equal(comparison.n_compared, 1);
+	check_gap(0, "send/lat/64/poll",
+		  "its tx-depth is not the same in all runs: 64 and 7; "
+		  "its rx-depth is not the same in all runs: 9 and 3",
+		  true);
+	assert_true(comparison.gaps[0].is_excused);
+	assert_string_equal(comparison.difference,
+			    "send/lat/64/poll: its tx-depth is not the same in all runs: 64 and 7; "
+			    "its rx-depth is not the same in all runs: 9 and 3");
+}
+
+/* It is told once that it is not compared, whatever else is told of it. */
+static void test_two_reasons(void **unused)
+{
+	json_t *parameters = runs_anew();
+	char text[COMPARE_TEXT];
+
+	json_object_set_new(parameters, "tx-depth", json_integer(7));
+	comparison.sides[COMPARE_NEW].runs[1].known[0].has_figures = false;
+	assert_int_equal(compare_judge(&comparison, &error), -ENODATA);
+	check_gap(0, "send/lat/64/poll", "interrupted in 1 of 2 runs of NEW", false);
+	check_gap(1, "send/lat/64/poll", "its tx-depth is not the same in all runs: 64 and 7",
+		  false);
+	compare_sum(&comparison, text);
+	assert_contains(text, "; 1 case not compared");
+}
+
+/* A median that one trial lacks is none; the mean is there in its place. */
+static void test_few_messages(void **unused)
+{
+	for (int i = 0; i < 4; i++) {
+		struct result result;
+
+		make(&result, &(struct row){"connect/lat/1/poll", slow[0], RESULT_COMPLETE}, 1);
+		result.cases[0].trials[0].latency[3] = i ? 5 : (double)NAN;
+		for (size_t j = 0; j < TRIALS; j++)
+			result.cases[0].trials[j].latency[1] = 100 + (double)i;
+		assert_int_equal(compare_add(&comparison, i > 1, &result, "a.json", &error), 0);
+	}
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	assert_int_equal(comparison.n_cells, 1);
+	assert_string_equal(comparison.cells[0].figure->key, "mean_ns");
+	assert_int_equal(comparison.n_unknown, 1);
+	assert_string_equal(compare_figure(comparison.unknown[0].number)->key, "p99_ns");
+}
+
+static void test_cpu(void **unused)
+{
+	comparison.with_cpu = true;
+	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 2);
+	add_runs(COMPARE_NEW, "send/lat/64/poll", slower, 2);
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	assert_int_equal(comparison.n_cells, 2);
+	assert_string_equal(comparison.cells[1].figure->key, "client_cpu_ns");
+	assert_near(comparison.cells[1].ratio.now, 2, 1e-12);
+	assert_near(comparison.cells[1].ratio.chance, 1, 0);
+	/* The server's is not told. */
+	assert_int_equal(comparison.n_unknown, 2);
+	assert_string_equal(compare_figure(comparison.unknown[1].number)->key, "server_cpu_ns");
+}
+
+static void test_twice(void **unused)
+{
+	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 1);
+	minute = 0;
+	add_runs(COMPARE_NEW, "send/lat/64/poll", slow, 1);
+	minute = 0;
+	assert_int_equal(
+		add(COMPARE_BASE, &(struct row){"send/lat/64/poll", slow[0], RESULT_COMPLETE}, 1),
+		-EEXIST);
+	assert_string_equal(error.text, "a.json and a.json are the same run");
+	minute = 0;
+	/* Of the same second, and with other figures. */
+	assert_int_equal(
+		add(COMPARE_BASE, &(struct row){"send/lat/64/poll", 1, RESULT_COMPLETE}, 1), 0);
+}
+
+/* One against itself is a trial of the command; among several it would make them alike. */
+static void test_both_sides(void **unused)
+{
+	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 1);
+	assert_false(compare_is_itself(&comparison));
+	minute = 0;
+	add_runs(COMPARE_NEW, "send/lat/64/poll", slow, 1);
+	assert_true(compare_is_itself(&comparison));
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	add_runs(COMPARE_NEW, "send/lat/64/poll", slower, 1);
+	assert_false(compare_is_itself(&comparison));
+	assert_int_equal(compare_judge(&comparison, &error), -EEXIST);
+	assert_string_equal(error.text, "a.json of BASE and a.json of NEW are the same run");
+}
+
+static void add_load(enum compare_side side, double rate, double took_ns, bool is_saturated)
+{
+	struct load_row row = {rate, took_ns, is_saturated};
+	struct result result;
+
+	loads_init(&result, &row, 1);
+	snprintf(result.cases[0].id, sizeof(result.cases[0].id), "send/load/64/poll/rate50%%");
+	json_object_set_new(result.cases[0].parameters, "rate", json_string("50%"));
+	snprintf(result.started, sizeof(result.started), "2001-02-03T04:%02d:06Z", minute++);
+	assert_int_equal(compare_add(&comparison, side, &result, "a.json", &error), 0);
+}
+
+/* Half of a maximum is another rate when the maximum is; what was asked for is no finding. */
+static void test_loads(void **unused)
+{
+	for (int saturated = 0; saturated < 2; saturated++) {
+		reset(NULL);
+		add_load(COMPARE_BASE, 100000, 1500, false);
+		add_load(COMPARE_NEW, 101900, 1600, saturated);
+		assert_int_equal(compare_judge(&comparison, &error), 0);
+		assert_int_equal(comparison.n_gaps, 0);
+		assert_int_equal(comparison.n_cells, 2 + saturated);
+		assert_string_equal(comparison.cells[0].figure->key, "p50_ns");
+		assert_string_equal(comparison.cells[1].figure->key, "p99_ns");
+		compare_close(&comparison);
+	}
+	reset(NULL);
+	add_load(COMPARE_BASE, 100000, 1500, false);
+	add_load(COMPARE_NEW, 102100, 1500, false);
+	assert_int_equal(compare_judge(&comparison, &error), -ENODATA);
+	check_gap(0, "send/load/64/poll/rate50%",
+		  "its rate is not the same in all runs: 100000 and 102100 messages/s", false);
+}
+
+/* Of alternating runs none is told to be older; times that overlap are not either. */
+static void test_apart(void **unused)
+{
+	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 1);
+	add_runs(COMPARE_NEW, "send/lat/64/poll", slow, 1);
+	assert_true(compare_is_apart(&comparison));
+	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 1);
+	assert_false(compare_is_apart(&comparison));
+}
+
+static void test_ends(void **unused)
+{
+	static const char *const wanted[] = {
+		"the client: device is hardware in a.json and soft in a.json",
+		"the server: link layer is Ethernet in a.json and InfiniBand in a.json",
+		"the client: rate in Mb/s is 100000 in a.json and 1000 in a.json",
+		"the client: MTU is 4096 in a.json and 256 in a.json",
+		"the clock is tsc in a.json and monotonic_raw in a.json",
+	};
+
+	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 1);
+	for (size_t i = 0; i < ARRAY_LENGTH(wanted); i++) {
+		struct result result;
+
+		make(&result, &(struct row){"send/lat/64/poll", 100, RESULT_COMPLETE}, 1);
+		result.client.kind = i == 0 ? "soft" : "hardware";
+		result.server.link_layer = i == 1 ? "InfiniBand" : "Ethernet";
+		result.client.rate_mbps = i == 2 ? 1000 : 100000;
+		result.client.mtu = i == 3 ? 256 : 4096;
+		result.clock = i == 4 ? "monotonic_raw" : "tsc";
+		assert_int_equal(compare_add(&comparison, COMPARE_NEW, &result, "a.json", &error),
+				 -EXDEV);
+		assert_string_equal(error.text, wanted[i]);
+		error = (struct error){0};
+	}
+}
+
+/* Whichever allocation fails: it is told, and nothing leaks. */
+static void test_no_memory(void **unused)
+{
+	static const struct row rows[] = {
+		{"send/lat/64/poll", 100, RESULT_COMPLETE},
+		{"send/bw/64/poll",  100, RESULT_COMPLETE},
+		{"read/lat/64/poll", 100, RESULT_FAILED  },
+	};
+	int code = -ENOMEM;
+
+	for (int failing = 0; code; failing++) {
+		struct result results[4];
+
+		assert_true(failing < 1000);
+		reset(NULL);
+		for (size_t i = 0; i < ARRAY_LENGTH(results); i++)
+			make(&results[i], rows, ARRAY_LENGTH(rows));
+		allocations = failing;
+		code = 0;
+		for (size_t i = 0; i < ARRAY_LENGTH(results) && !code; i++)
+			code = compare_add(&comparison, i % 2, &results[i], "a.json", &error);
+		if (!code)
+			code = compare_judge(&comparison, &error);
+		allocations = -1;
+		assert_true(code == 0 || code == -ENOMEM);
+		assert_int_equal(error.code, code);
+		for (size_t i = 0; i < ARRAY_LENGTH(results); i++)
+			result_finish(&results[i]);
+		compare_close(&comparison);
+	}
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, reset, close_all)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_differs),      TEST(test_same),
+		TEST(test_floor),        TEST(test_unknown),
+		TEST(test_families),     TEST(test_gaps),
+		TEST(test_two_kinds),    TEST(test_nothing_in_common),
+		TEST(test_few_messages), TEST(test_other_parameters),
+		TEST(test_two_reasons),  TEST(test_cpu),
+		TEST(test_twice),        TEST(test_apart),
+		TEST(test_both_sides),   TEST(test_ends),
+		TEST(test_steps),        TEST(test_no_memory),
+		TEST(test_loads),        TEST(test_digits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/document/redact.h"
+#include "reports/test/lib/loading.h"
+
+/* Strings as they are, one of which a case failed with. */
+static void check(const char *told, const char *wanted)
+{
+	json_t *document = loading_document();
+	json_t *line = json_array_get(json_object_get(document, "cases"), SAMPLE_FAILED);
+	struct error error = {0};
+
+	json_object_set_new(line, "error", json_string(told));
+	assert_int_equal(redact_document(document, NULL, NULL, 0, &error), 0);
+	assert_string_equal(json_string_value(json_object_get(line, "error")), wanted);
+	json_decref(document);
+}
+
+static void test_texts(void **unused)
+{
+	static const char *const rows[][2] = {
+		{"no completion for 5 s",                        "no completion for 5 s"           },
+		{"n01 (192.0.2.1/24) is gone",                   "client (redacted/24) is gone"    },
+		{"N02: nothing came from n02",                   "server: nothing came from server"},
+ /* Words that only begin or end like a name. */
+		{"n010, xn01 and n01x",                          "n010, xn01 and n01x"             },
+		{"198.51.100.7:7471 refused.",                   "redacted:7471 refused."          },
+		{"from 10.0.0.1.",                               "from redacted."                  },
+		{"fe80::1%eth0: no route",                       "redacted%eth0: no route"         },
+		{"GID fe80:0000:0000:0000:0211:22ff:fe33:4455",  "GID redacted"                    },
+		{"::ffff:192.0.2.1",                             "redacted"                        },
+		{"GUID 0002:c903:0012:3456, 0x506b4b0300abcdef", "GUID redacted, 0xredacted"       },
+		{"02:00:5e:10:00:00 and 00:00:5E:00:53:af",      "redacted and redacted"           },
+		{"enx001122334455, ibp3s0x506b4b0300abcdef",     "enxredacted, ibp3s0xredacted"    },
+		{"UUID=1b4e28ba-2fa1-11d2-883f-0016d3cca427",    "UUID=redacted"                   },
+ /* Not an address, nor a serial number. */
+		{"at 04:05:06 on 0000:01:00.0",                  "at 04:05:06 on 0000:01:00.0"     },
+		{"mlx5_0/1, 22.31.1014",                         "mlx5_0/1, 22.31.1014"            },
+		{"137438953472 bytes",                           "137438953472 bytes"              },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+		check(rows[i][0], rows[i][1]);
+}
+
+#define FACTS                                                                                     \
+	"{\"host\": \"n01.example\", \"device\": {\"name\": \"mlx5_0\", \"fw_ver\": \"2.1.0.9\"," \
+	" \"node_guid\": \"0002:c903:0012:3456\", \"serial\": \"MT2019X01\"},"                    \
+	" \"netdev\": {\"name\": \"enx001122334455\", \"mtu\": 4200},"                            \
+	" \"rdma_core\": {\"library\": \"libibverbs.so.1.14.44.0\"},"                             \
+	" \"tool\": {\"revision\": \"55207f22e6c4-dirty\"},"                                      \
+	" \"kernel\": {\"release\": \"6.1.0\", \"cmdline\": \"BOOT_IMAGE=/vmlinuz root=UUID=1b4e" \
+	" ip=192.0.2.1 isolcpus=2-5 quiet mitigations=off\"}}"
+#define FACTS_LEFT                                                                            \
+	"{\"host\": \"client\", \"device\": {\"name\": \"mlx5_0\", \"fw_ver\": \"2.1.0.9\"}," \
+	" \"netdev\": {\"name\": \"enxredacted\", \"mtu\": 4200},"                            \
+	" \"rdma_core\": {\"library\": \"libibverbs.so.1.14.44.0\"},"                         \
+	" \"tool\": {\"revision\": \"55207f22e6c4-dirty\"},"                                  \
+	" \"kernel\": {\"release\": \"6.1.0\", \"cmdline\": \"isolcpus=2-5 mitigations=off\"}}"
+
+static void check_member(json_t *document, const char *path, const char *wanted)
+{
+	char last[64];
+	json_t *parent = loading_parent(document, path, last);
+	json_t *golden = json_loads(wanted, JSON_DECODE_ANY, NULL);
+
+	assert_non_null(golden);
+	loading_check_equal(json_object_get(parent, last), golden);
+	json_decref(golden);
+}
+
+static void test_a_document(void **unused)
+{
+	static const char *const words[] = {"ssh root@bastion %h", "n02-mgmt"};
+	json_t *document = loading_document();
+	struct error error = {0};
+	struct result result;
+	json_t *again;
+
+	loading_change(document, "hosts/client/facts", FACTS);
+	loading_change(document, "hosts/client/host", "\"n01.example\"");
+	loading_change(document, "warnings",
+		       "[{\"code\": \"n02\", \"spoils\": true, \"host\": \"n01.example\","
+		       " \"what\": \"MTU 1024 here, and 4096 on n02\", \"why\": \"\","
+		       " \"mend\": \"on n01: ip link set enx001122334455\"}]");
+	loading_change(document, "run/command",
+		       "[\"verbmark\", \"run\", \"--launch=ssh root@bastion %h\", \"n02-mgmt\","
+		       " \"-s\", \"64\", \"n02\", \"--op\", \"send\"]");
+	assert_int_equal(redact_document(document, "n02-mgmt", words, ARRAY_LENGTH(words), &error),
+			 0);
+	check_member(document, "hosts/client/host", "\"client\"");
+	check_member(document, "hosts/server/host", "\"server\"");
+	check_member(document, "hosts/client/address", "\"redacted\"");
+	check_member(document, "hosts/client/device", "\"mlx5_0\"");
+	check_member(document, "hosts/client/link_layer", "\"Ethernet\"");
+	check_member(document, "hosts/client/facts", FACTS_LEFT);
+	check_member(document, "hosts/client/hard_fingerprint", "\"0123456789abcdef\"");
+	check_member(document, "run/command",
+		     "[\"verbmark\", \"run\", \"--launch=redacted\", \"redacted\", \"-s\", \"64\","
+		     " \"server\", \"--op\", \"send\"]");
+	check_member(document, "warnings",
+		     "[{\"code\": \"n02\", \"spoils\": true, \"host\": \"client\","
+		     " \"what\": \"MTU 1024 here, and 4096 on server\", \"why\": \"\","
+		     " \"mend\": \"on client: ip link set enxredacted\"}]");
+	/* It can be loaded, and is what it was. */
+	assert_int_equal(load_document(&result, document, &error), 0);
+	again = document_make(&result);
+	loading_check_equal(again, document);
+	result_finish(&result);
+	json_decref(again);
+	json_decref(document);
+}
+
+/* An address has no first part that is a name, and a path is no name at all. */
+static void test_hosts_that_are_addresses(void **unused)
+{
+	static const char *const words[] = {"10.88.0.1", "-", "out.json"};
+	json_t *document = loading_document();
+	struct error error = {0};
+
+	loading_change(
+		document, "run/command",
+		"[\"verbmark\", \"run\", \"10.88.0.1\", \"--json\", \"-\", \"--plan=out.json\"]");
+	loading_change(document, "warnings",
+		       "[{\"code\": \"a\", \"what\": \"10 of 5000 to 10.88.0.1 timed out\","
+		       " \"why\": \"kernel 5.10.0-28-amd64\", \"mend\": \"sysctl --system\"}]");
+	assert_int_equal(redact_document(document, "10.88.0.1", words, ARRAY_LENGTH(words), &error),
+			 0);
+	check_member(document, "run/command",
+		     "[\"verbmark\", \"run\", \"redacted\", \"--json\", \"redacted\","
+		     " \"--plan=redacted\"]");
+	check_member(document, "warnings",
+		     "[{\"code\": \"a\", \"what\": \"10 of 5000 to redacted timed out\","
+		     " \"why\": \"kernel 5.10.0-28-amd64\", \"mend\": \"sysctl --system\"}]");
+	json_decref(document);
+}
+
+static void test_lists_of_hosts(void **unused)
+{
+	static const char *const lists[] = {"10.0.0.1,10.0.0.2", "10.0.0.1:7500,10.0.0.2:7500",
+					    "node7.lab:7500,10.0.0.1,[fd00::1]:8"};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(lists); i++) {
+		json_t *document = loading_document();
+		struct error error = {0};
+
+		loading_change(document, "warnings",
+			       "[{\"code\": \"a\", \"what\": \"10 Gb/s to 10.0.0.1 on 0-10\","
+			       " \"why\": \"kernel 5.10.0-28-amd64\"}]");
+		assert_int_equal(redact_document(document, lists[i], NULL, 0, &error), 0);
+		check_member(document, "warnings",
+			     "[{\"code\": \"a\", \"what\": \"10 Gb/s to redacted on 0-10\","
+			     " \"why\": \"kernel 5.10.0-28-amd64\"}]");
+		json_decref(document);
+	}
+}
+
+/* What the user called the host, messages do as well: whole, and to its first dot. */
+static void test_hosts_that_are_names(void **unused)
+{
+	json_t *document = loading_document();
+	struct error error = {0};
+
+	loading_change(document, "warnings",
+		       "[{\"code\": \"a\", \"what\": \"node7.lab and node7, not node70\"}]");
+	assert_int_equal(redact_document(document, "n1,node7.lab:7500", NULL, 0, &error), 0);
+	check_member(document, "warnings",
+		     "[{\"code\": \"a\", \"what\": \"redacted and redacted, not node70\"}]");
+	json_decref(document);
+}
+
+/* A host may be called what a schema has a word for. */
+static void test_names_that_are_words(void **unused)
+{
+	json_t *document = loading_document();
+	struct error error = {0};
+	json_t *cases;
+
+	loading_change(document, "hosts/client/host", "\"send\"");
+	loading_change(document, "hosts/server/host", "\"Ethernet\"");
+	cases = json_deep_copy(json_object_get(document, "cases"));
+	assert_int_equal(redact_document(document, NULL, NULL, 0, &error), 0);
+	loading_check_equal(json_object_get(document, "cases"), cases);
+	check_member(document, "hosts/server/link_layer", "\"Ethernet\"");
+	json_decref(cases);
+	json_decref(document);
+}
+
+/* Without names, and twice. */
+static void test_again(void **unused)
+{
+	json_t *document = loading_document();
+	struct error error = {0};
+	json_t *once;
+
+	loading_change(document, "hosts/client/host", "\"\"");
+	assert_int_equal(redact_document(document, NULL, NULL, 0, &error), 0);
+	once = json_deep_copy(document);
+	assert_int_equal(redact_document(document, NULL, NULL, 0, &error), 0);
+	loading_check_equal(document, once);
+	json_decref(once);
+	json_decref(document);
+}
+
+/* As many as there may be, each with all the names that one can have. */
+static void test_very_many_hosts(void **unused)
+{
+	json_t *document = loading_document();
+	json_t *parties = json_array();
+	struct error error = {0};
+	char *text;
+
+	for (int i = 0; i < 66; i++) {
+		json_t *party = json_deep_copy(
+			json_object_get(json_object_get(document, "hosts"), "client"));
+		char name[64];
+
+		snprintf(name, sizeof(name), "node%d.example:7471", i);
+		json_object_set_new(party, "name", json_string(name));
+		snprintf(name, sizeof(name), "rack%d.example", i);
+		json_object_set_new(party, "host", json_string(name));
+		snprintf(name, sizeof(name), "real%d.example", i);
+		json_object_set_new(party, "facts", json_pack("{s:s}", "host", name));
+		json_array_append_new(parties, party);
+	}
+	json_object_set_new(document, "parties", parties);
+	assert_int_equal(redact_document(document, NULL, NULL, 0, &error), 0);
+	text = json_dumps(parties, 0);
+	assert_null(strstr(text, "node"));
+	assert_null(strstr(text, "rack"));
+	assert_null(strstr(text, "real63"));
+	free(text);
+	json_decref(document);
+}
+
+/* Each is called by its number, whatever it was called. */
+static void test_several_hosts(void **unused)
+{
+	json_t *document = loading_document();
+	json_t *hosts = json_object_get(document, "hosts");
+	json_t *line = json_array_get(json_object_get(document, "cases"), SAMPLE_FAILED);
+	json_t *parties = json_array();
+	struct error error = {0};
+	json_t *flow;
+
+	for (size_t i = 0; i < 2; i++) {
+		json_t *party = json_deep_copy(json_object_get(hosts, i ? "server" : "client"));
+
+		json_object_set_new(party, "name", json_string(i ? "b.lab:7500" : "a.lab"));
+		json_array_append_new(parties, party);
+	}
+	json_object_set_new(document, "parties", parties);
+	json_object_set_new(line, "error", json_string("a.lab to b.lab:7500: b.lab has gone"));
+	json_object_set_new(
+		line, "flows",
+		json_pack("{s:[{s:s, s:s}]}", "flows", "from", "a.lab", "to", "b.lab:7500"));
+	assert_int_equal(redact_document(document, NULL, NULL, 0, &error), 0);
+	assert_string_equal(json_string_value(json_object_get(line, "error")),
+			    "host 1 to host 2: host 2 has gone");
+	flow = json_array_get(json_object_get(json_object_get(line, "flows"), "flows"), 0);
+	assert_string_equal(json_string_value(json_object_get(flow, "from")), "host 1");
+	assert_string_equal(json_string_value(json_object_get(flow, "to")), "host 2");
+	for (size_t i = 0; i < 2; i++) {
+		const json_t *party = json_array_get(parties, i);
+		const char *wanted = i ? "host 2" : "host 1";
+
+		assert_string_equal(json_string_value(json_object_get(party, "name")), wanted);
+		assert_string_equal(json_string_value(json_object_get(party, "host")), wanted);
+		assert_string_equal(json_string_value(json_object_get(party, "address")),
+				    "redacted");
+	}
+	json_decref(document);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_several_hosts),
+		cmocka_unit_test(test_very_many_hosts),
+		cmocka_unit_test(test_a_document),
+		cmocka_unit_test(test_hosts_that_are_addresses),
+		cmocka_unit_test(test_lists_of_hosts),
+		cmocka_unit_test(test_hosts_that_are_names),
+		cmocka_unit_test(test_names_that_are_words),
+		cmocka_unit_test(test_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

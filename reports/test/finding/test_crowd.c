@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/document/document.h"
+#include "reports/finding/qp_limit.h"
+#include "reports/page/page.h"
+#include "reports/table/table.h"
+#include "reports/test/lib/crowds.h"
+
+/* Where a rate falls for good, by hand. */
+static void test_falls(void **unused)
+{
+	static const struct {
+		double rates[6];
+		size_t count;
+	} rows[] = {
+		{{1, 2, 4, 4, 4, 4},        6},
+		{{1, 2, 4, 3.2, 3.2, 3.2},  6},
+		{{1, 2, 4, 3.1, 3.1, 3.1},  3},
+		{{1, 2, 4, 4, 3.1, 1},      4},
+ /* A dip is none. */
+		{{1, 2, 4, 1, 4, 4},        6},
+		{{1, 2, 4, 1, 3.2, 1},      5},
+		{{5, 3, 3, 3, 3, 3},        1},
+		{{0, 0, 0, 0, 0, 0},        6},
+ /* It may go on falling slowly, and then it has fallen. */
+		{{10, 9, 8.5, 8, 7.5, 7.9}, 4},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct crowd_point points[6] = {0};
+
+		for (size_t j = 0; j < 6; j++)
+			points[j].rate = rows[i].rates[j];
+		if (crowd_count(points, 6) != rows[i].count)
+			fail_msg("row %zu: %zu", i, crowd_count(points, 6));
+	}
+	assert_int_equal(crowd_count(NULL, 0), 0);
+}
+
+static struct result result;
+
+static int close_result(void **unused)
+{
+	result_finish(&result);
+	return 0;
+}
+
+static const struct crowd_row fall[] = {
+	{1024, 30000},
+        {1,    40000},
+        {4096, 10000},
+        {64,   60000},
+        {256,  50000},
+};
+
+/* In whatever order they were run. */
+static void test_result(void **unused)
+{
+	struct crowds crowds;
+	char text[512];
+
+	crowds_init(&result, fall, ARRAY_LENGTH(fall));
+	crowds_open(&crowds, &result);
+	assert_int_equal(crowds.count, 1);
+	assert_string_equal(crowds.crowd[0].best.line->id, "write/bw/64/poll/q64");
+	crowd_tell(&crowds.crowd[0], text);
+	assert_string_equal(text, "knee: write/bw/64/poll/q256: 5 Mmsg/s; beyond, 1024 queue "
+				  "pairs: 3 Mmsg/s; the best: 6 (medians of trials)");
+	crowds_close(&crowds);
+}
+
+static void test_no_fall(void **unused)
+{
+	struct crowds crowds;
+	char text[512];
+
+	crowds_init(&result, fall, ARRAY_LENGTH(fall));
+	result.cases[0].status = RESULT_FAILED;
+	result.cases[2].status = RESULT_SKIPPED;
+	crowds_open(&crowds, &result);
+	assert_int_equal(crowds.count, 1);
+	assert_false(crowds.crowd[0].has_beyond);
+	crowd_tell(&crowds.crowd[0], text);
+	assert_string_equal(
+		text,
+		"no knee up to write/bw/64/poll/q256: 5 Mmsg/s; the best: 6 (medians of trials); left "
+		"out: write/bw/64/poll/q1024 (failed), and 1 more");
+	crowds_close(&crowds);
+}
+
+/* The queue pairs of all threads are told; and a trial that was held up changes nothing. */
+static void test_threads(void **unused)
+{
+	struct crowds crowds;
+	char text[512];
+
+	crowds_init(&result, fall, ARRAY_LENGTH(fall));
+	for (size_t i = 0; i < result.n_cases; i++) {
+		struct windows windows = {0};
+		struct result_trial held_up = {.messages = 1, .duration_ns = 10 * SAMPLE_MS};
+		struct result_trial again = result.cases[i].trials[0];
+
+		json_object_set_new(result.cases[i].parameters, "threads", json_integer(4));
+		windows_init(&windows, 10 * SAMPLE_MS);
+		windows_finish(&windows, 10 * SAMPLE_MS);
+		assert_int_equal(result_add_trial(&result.cases[i], &held_up, NULL, &windows,
+						  &(struct error){0}),
+				 0);
+		assert_int_equal(result_add_trial(&result.cases[i], &again, NULL, &windows,
+						  &(struct error){0}),
+				 0);
+	}
+	crowds_open(&crowds, &result);
+	crowd_tell(&crowds.crowd[0], text);
+	assert_string_equal(text, "knee: write/bw/64/poll/q256: 5 Mmsg/s; beyond, 4096 queue "
+				  "pairs: 3 Mmsg/s; the best: 6 (medians of trials)");
+	crowds_close(&crowds);
+}
+
+/* Two numbers are too few, and what was asked for otherwise is another crowd's. */
+static void test_apart(void **unused)
+{
+	static const struct crowd_row rows[] = {
+		{1,  40000},
+		{2,  50000},
+		{4,  60000},
+		{24, 10000},
+	};
+	static const char *const ends[] = {"", "/t2", "", "/t2"};
+	struct crowds crowds;
+
+	crowds_init(&result, rows, ARRAY_LENGTH(rows));
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		result_drop_trials(&result.cases[i]);
+		json_decref(result.cases[i].parameters);
+		crowd_case_init(&result.cases[i], &rows[i], ends[i]);
+	}
+	crowds_open(&crowds, &result);
+	assert_int_equal(crowds.count, 0);
+	crowds_close(&crowds);
+	assert_null(crowds_make(&result));
+}
+
+/* Another depth makes as much of a difference. */
+static void test_depths(void **unused)
+{
+	struct crowds crowds;
+
+	crowds_init(&result, fall, ARRAY_LENGTH(fall));
+	for (size_t i = 0; i < 3; i++)
+		json_object_set_new(result.cases[i].parameters, "tx-depth",
+				    json_integer(2 + (int)i));
+	crowds_open(&crowds, &result);
+	assert_int_equal(crowds.count, 0);
+	crowds_close(&crowds);
+}
+
+/* In table, page and document. */
+static void test_shown(void **unused)
+{
+	json_t *document;
+	json_t *crowd;
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	struct table table;
+
+	crowds_init(&result, fall, ARRAY_LENGTH(fall));
+	table_open(&table, out, NULL, &result);
+	table_foot(&table);
+	page_add(out, &(struct figures){.result = &result}, "it");
+	fclose(out);
+	assert_contains(text, "\nknee: write/bw/64/poll/q256: 5 Mmsg/s");
+	assert_contains(text, "<li>knee: write/bw/64/poll/q256: 5 Mmsg/s");
+	free(text);
+	document = document_make(&result);
+	assert_int_equal(json_array_size(json_object_get(document, "crowds")), 1);
+	crowd = json_array_get(json_object_get(document, "crowds"), 0);
+	assert_int_equal(json_integer_value(
+				 json_object_get(json_object_get(crowd, "beyond"), "queue_pairs")),
+			 1024);
+	assert_near(
+		json_number_value(json_object_get(json_object_get(crowd, "at"), "messages_per_s")),
+		5e6, 0);
+	json_decref(document);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_falls),
+		cmocka_unit_test_teardown(test_result, close_result),
+		cmocka_unit_test_teardown(test_no_fall, close_result),
+		cmocka_unit_test_teardown(test_threads, close_result),
+		cmocka_unit_test_teardown(test_apart, close_result),
+		cmocka_unit_test_teardown(test_depths, close_result),
+		cmocka_unit_test_teardown(test_shown, close_result),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

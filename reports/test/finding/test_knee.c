@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/document/document.h"
+#include "reports/finding/load_knee.h"
+#include "reports/page/page.h"
+#include "reports/table/table.h"
+#include "reports/test/lib/loads.h"
+
+#define SERVED 1000000.0
+
+/*
+ * M/M/1 (Kleinrock 1975): the time in the system is exponential with the mean 1 / (served -
+ * arriving), so that p99 doubles where half of what was free at the lowest rate is left.
+ */
+static double mm1_p99_ns(double rate)
+{
+	return log(100) / (SERVED - rate) * 1e9;
+}
+
+static void test_one_server(void **unused)
+{
+	static const struct {
+		double lowest; /* of what can be served */
+		double step;
+		double knee;
+	} rows[] = {
+		{0.10, 0.10, 0.50}, /* doubles at 0.55 */
+		{0.10, 0.01, 0.55},
+                {0.20, 0.10, 0.60},
+		{0.50, 0.05, 0.75},
+                {0.02, 0.07, 0.51}, /* at 0.51 */
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct knee_point points[100] = {0};
+		size_t count = 0;
+		size_t most = (size_t)((0.995 - rows[i].lowest) / rows[i].step);
+
+		for (; count <= most; count++) {
+			double share = rows[i].lowest + rows[i].step * (double)count;
+
+			points[count].rate = share * SERVED;
+			points[count].p99_ns = mm1_p99_ns(share * SERVED - 1e-6);
+		}
+		count = knee_count(points, count);
+		assert_true(count > 0);
+		assert_near(points[count - 1].rate / SERVED, rows[i].knee, 1e-9);
+	}
+}
+
+/* A constant service that takes arrivals as they come, M/D/1 with its mean wait, and D/D/1. */
+static void test_other_servers(void **unused)
+{
+	struct knee_point points[9] = {0};
+
+	/* The mean of M/D/1 in units of the service: 1 + r / 2(1 - r); 1.0556 at 0.1. */
+	for (size_t i = 0; i < 9; i++) {
+		double r = 0.1 * (double)(i + 1);
+
+		points[i].rate = r;
+		points[i].p99_ns = 1 + r / (2 * (1 - r));
+	}
+	/* 2.1111 lies between 1.75 at 0.6, 2.1667 at 0.7. */
+	assert_int_equal(knee_count(points, 9), 6);
+	for (size_t i = 0; i < 9; i++)
+		points[i].p99_ns = 1;
+	assert_int_equal(knee_count(points, 9), 9);
+	points[7].is_saturated = true;
+	assert_int_equal(knee_count(points, 9), 7);
+	/* One good one behind a bad one is luck. */
+	points[3].p99_ns = 2.01;
+	assert_int_equal(knee_count(points, 9), 3);
+	points[0].is_saturated = true;
+	assert_int_equal(knee_count(points, 9), 0);
+}
+
+static struct result result;
+
+static int close_result(void **unused)
+{
+	result_finish(&result);
+	return 0;
+}
+
+static const struct load_row curve[] = {
+	{400000, 1600, false},
+        {100000, 1000, false},
+        {500000, 2400, true },
+	{200000, 1100, false},
+        {300000, 2000, false},
+};
+
+/* In whatever order they were run, with other cases between. */
+static void test_result(void **unused)
+{
+	struct knees knees;
+	char text[512];
+
+	loads_init(&result, curve, ARRAY_LENGTH(curve));
+	knees_open(&knees, &result);
+	assert_int_equal(knees.count, 1);
+	assert_string_equal(knees.knee[0].lowest.line->id, "send/load/64/poll/rate100000");
+	assert_string_equal(knees.knee[0].at.line->id, "send/load/64/poll/rate400000");
+	assert_true(knees.knee[0].has_beyond);
+	assert_string_equal(knees.knee[0].beyond.line->id, "send/load/64/poll/rate500000");
+	knee_tell(&knees.knee[0], text);
+	assert_string_equal(text, "knee: send/load/64/poll/rate400000: 400000 msg/s with a p99 of "
+				  "1.6 us; beyond, 500000 msg/s: 2.4 us, saturated "
+				  "(medians of trials)");
+	knees_close(&knees);
+}
+
+static void test_two_curves(void **unused)
+{
+	struct load_row rows[] = {
+		{100, 1000, false},
+                {200, 2100, false},
+                {300, 5000, false},
+		{100, 1000, false},
+                {200, 1500, false},
+                {300, 1900, false}
+        };
+	struct knees knees;
+	char text[512];
+
+	loads_init(&result, rows, ARRAY_LENGTH(rows));
+	for (size_t i = 3; i < ARRAY_LENGTH(rows); i++) {
+		result_drop_trials(&result.cases[i]);
+		json_decref(result.cases[i].parameters);
+		load_case_init(&result.cases[i], &rows[i], "event");
+	}
+	knees_open(&knees, &result);
+	assert_int_equal(knees.count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		bool is_poll = !strcmp(knees.knee[i].at.line->cq, "poll");
+
+		assert_int_equal(knees.knee[i].has_beyond, is_poll);
+		assert_near(knees.knee[i].at.rate, is_poll ? 100 : 300, 0);
+		knee_tell(&knees.knee[i], text);
+		if (!is_poll)
+			assert_string_equal(text, "no knee up to send/load/64/event/rate300: 300 "
+						  "msg/s with a p99 of 1.9 us (medians of trials)");
+	}
+	knees_close(&knees);
+}
+
+/* A trial whose p99 is another one, and which all messages of the case go by. */
+static void stall(struct result_case *line)
+{
+	struct error error = {0};
+	struct hist *hist = hist_create();
+	struct result_trial trial = line->trials[0];
+
+	assert_non_null(hist);
+	for (int i = 0; i < 1000; i++)
+		hist_add(hist, 90000);
+	statistic_fill(trial.latency, hist);
+	assert_int_equal(result_add_trial(line, &trial, hist, NULL, &error), 0);
+	free(hist);
+}
+
+/* One of three trials at a middle rate: no knee. At the lowest one it hides none either. */
+static void test_stalled_trial(void **unused)
+{
+	for (size_t i = 0; i < 2; i++) {
+		struct knees knees;
+
+		loads_init(&result, curve, ARRAY_LENGTH(curve));
+		stall(&result.cases[i ? 3 : 1]);
+		knees_open(&knees, &result);
+		assert_int_equal(knees.count, 1);
+		assert_string_equal(knees.knee[0].at.line->id, "send/load/64/poll/rate400000");
+		assert_near(knees.knee[0].lowest.p99_ns, 1000, 0);
+		knees_close(&knees);
+		result_finish(&result);
+	}
+	loads_init(&result, curve, ARRAY_LENGTH(curve));
+}
+
+/* Each trial alone has too few messages: all together have not. */
+static void test_short_trials(void **unused)
+{
+	struct knees knees;
+	char text[512];
+
+	loads_init(&result, curve, ARRAY_LENGTH(curve));
+	result.cases[0].trials[1].latency[5] = (double)NAN;
+	knees_open(&knees, &result);
+	assert_true(knees.knee[0].at.is_pooled);
+	assert_near(knees.knee[0].at.p99_ns, 1600, 1);
+	knee_tell(&knees.knee[0], text);
+	assert_string_equal(text, "knee: send/load/64/poll/rate400000: 400000 msg/s with a p99 of "
+				  "1.6 us; beyond, 500000 msg/s: 2.4 us, saturated");
+	knees_close(&knees);
+}
+
+/* What is no point is told beside those that are. */
+static void test_left_out(void **unused)
+{
+	struct knees knees;
+	char text[512];
+	json_t *made;
+	const json_t *left_out;
+
+	loads_init(&result, curve, ARRAY_LENGTH(curve));
+	result.cases[2].status = RESULT_FAILED;
+	hist_init(result.cases[3].latency);
+	knees_open(&knees, &result);
+	assert_int_equal(knees.count, 1);
+	knee_tell(&knees.knee[0], text);
+	assert_string_equal(
+		text,
+		"no knee up to send/load/64/poll/rate400000: 400000 msg/s with a "
+		"p99 of 1.6 us (medians of trials); left out: send/load/64/poll/rate500000 (failed), "
+		"and 1 more");
+	knees_close(&knees);
+	made = knees_make(&result);
+	left_out = json_object_get(json_array_get(made, 0), "left_out");
+	assert_int_equal(json_array_size(left_out), 2);
+	assert_string_equal(
+		json_string_value(json_object_get(json_array_get(left_out, 1), "reason")),
+		"no p99");
+	json_decref(made);
+}
+
+/* Of rates that all are too high it is known that it is below them. */
+static void test_below(void **unused)
+{
+	static const struct load_row rows[] = {
+		{300000, 9000, true },
+		{100000, 3000, true },
+		{200000, 4000, false},
+		{400000, 9000, true },
+	};
+	struct knees knees;
+	char text[512];
+	json_t *made;
+	const json_t *below;
+
+	loads_init(&result, rows, ARRAY_LENGTH(rows));
+	result.cases[3].status = RESULT_FAILED;
+	knees_open(&knees, &result);
+	assert_int_equal(knees.count, 1);
+	knee_tell(&knees.knee[0], text);
+	assert_string_equal(text, "the knee is below send/load/64/poll/rate100000: at 100000 "
+				  "msg/s, the lowest rate, the schedule was not kept; left out: "
+				  "send/load/64/poll/rate400000 (failed)");
+	knees_close(&knees);
+	made = knees_make(&result);
+	assert_int_equal(json_array_size(made), 1);
+	assert_int_equal(json_object_size(json_array_get(made, 0)), 2);
+	below = json_object_get(json_array_get(made, 0), "below");
+	assert_near(json_number_value(json_object_get(below, "rate")), 100000, 0);
+	assert_int_equal(json_array_size(json_object_get(json_array_get(made, 0), "left_out")), 1);
+	json_decref(made);
+}
+
+/* In table and page as well. */
+static void test_below_shown(void **unused)
+{
+	static const struct load_row rows[] = {
+		{100000, 3000, true},
+		{200000, 4000, true},
+		{300000, 9000, true},
+	};
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	struct table table;
+
+	loads_init(&result, rows, ARRAY_LENGTH(rows));
+	table_open(&table, out, NULL, &result);
+	table_foot(&table);
+	page_add(out, &(struct figures){.result = &result}, "it");
+	fclose(out);
+	assert_contains(text, "\nthe knee is below send/load/64/poll/rate100000: ");
+	assert_contains(text, "<li>the knee is below send/load/64/poll/rate100000: ");
+	free(text);
+}
+
+/* Two rates are no curve, and what failed is no point. */
+static void test_no_curve(void **unused)
+{
+	struct knees knees;
+
+	loads_init(&result, curve, ARRAY_LENGTH(curve));
+	for (size_t i = 0; i < 3; i++)
+		result.cases[i].status = RESULT_FAILED;
+	knees_open(&knees, &result);
+	assert_int_equal(knees.count, 0);
+	knees_close(&knees);
+	assert_null(knees_make(&result));
+}
+
+/* In table, page and document. */
+static void test_shown(void **unused)
+{
+	json_t *document;
+	json_t *knee;
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	struct table table;
+
+	loads_init(&result, curve, ARRAY_LENGTH(curve));
+	table_open(&table, out, NULL, &result);
+	table_foot(&table);
+	page_add(out, &(struct figures){.result = &result}, "it");
+	fclose(out);
+	assert_contains(text, "\nknee: send/load/64/poll/rate400000: 400000 msg/s");
+	assert_contains(text, "<li>knee: send/load/64/poll/rate400000: 400000 msg/s");
+	free(text);
+	document = document_make(&result);
+	assert_int_equal(json_array_size(json_object_get(document, "knees")), 1);
+	knee = json_array_get(json_object_get(document, "knees"), 0);
+	assert_string_equal(
+		json_string_value(json_object_get(json_object_get(knee, "beyond"), "case")),
+		"send/load/64/poll/rate500000");
+	assert_near(json_number_value(json_object_get(json_object_get(knee, "at"), "p99_ns")), 1600,
+		    0);
+	json_decref(document);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_server),
+		cmocka_unit_test(test_other_servers),
+		cmocka_unit_test_teardown(test_result, close_result),
+		cmocka_unit_test_teardown(test_two_curves, close_result),
+		cmocka_unit_test_teardown(test_stalled_trial, close_result),
+		cmocka_unit_test_teardown(test_short_trials, close_result),
+		cmocka_unit_test_teardown(test_left_out, close_result),
+		cmocka_unit_test_teardown(test_below, close_result),
+		cmocka_unit_test_teardown(test_below_shown, close_result),
+		cmocka_unit_test_teardown(test_no_curve, close_result),
+		cmocka_unit_test_teardown(test_shown, close_result),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

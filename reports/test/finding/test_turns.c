@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/document/document.h"
+#include "reports/document/load.h"
+#include "reports/finding/paired_trials.h"
+#include "reports/table/table.h"
+#include "reports/test/lib/sample.h"
+
+#define ROUNDS 6
+
+static struct result result;
+
+static int close_result(void **unused)
+{
+	result_finish(&result);
+	return 0;
+}
+
+/* A case with trials of these medians, or rates: they are what the test says they are. */
+static struct result_case *add_case(const char *id, const char *metric, const double *values)
+{
+	struct result_case *line = &result.cases[result.n_cases++];
+	bool is_rate = !strcmp(metric, "bw");
+
+	snprintf(line->id, sizeof(line->id), "%s", id);
+	line->op = "send";
+	line->metric = metric;
+	line->cq = line->server_cq = "poll";
+	line->transport = "RC";
+	line->size = 64;
+	line->parameters = json_object();
+	line->status = values ? RESULT_COMPLETE : RESULT_SKIPPED;
+	line->trials = calloc(ROUNDS, sizeof(*line->trials));
+	assert_non_null(line->trials);
+	for (size_t i = 0; i < ROUNDS && values; i++, line->n_trials++) {
+		struct result_trial *trial = &line->trials[i];
+
+		for (size_t j = 0; j < STATISTICS; j++)
+			trial->latency[j] = (double)NAN;
+		if (is_rate)
+			trial->messages_per_s = values[i];
+		else
+			trial->latency[3] = values[i];
+		trial->client = (struct result_cost){
+			.messages = 10,
+			.user_ns = isnan(values[i]) ? 0 : (uint64_t)(values[i] * 5),
+			.system_ns = isnan(values[i]) ? 0 : (uint64_t)(values[i] * 5)};
+	}
+	return line;
+}
+
+static void add_beside(const char *id, const char *metric, const double *values, const char *beside,
+		       const char *by)
+{
+	struct result_case *line = add_case(id, metric, values);
+
+	snprintf(line->beside, sizeof(line->beside), "%s", beside);
+	line->by = by;
+}
+
+/* What the last case, and the one that it is beside, were told. */
+static void tell(size_t beside, const char *with, const char *without)
+{
+	struct result_case *line = &result.cases[result.n_cases - 1];
+
+	json_object_set_new(line->parameters, line->by, json_loads(with, JSON_DECODE_ANY, NULL));
+	json_object_set_new(result.cases[beside].parameters, line->by,
+			    json_loads(without, JSON_DECODE_ANY, NULL));
+}
+
+static void open_result(void)
+{
+	result = (struct result){.cases = calloc(9, sizeof(struct result_case))};
+	assert_non_null(result.cases);
+}
+
+static json_t *pair_of(json_t *turns, size_t group, size_t number)
+{
+	return json_array_get(json_object_get(json_array_get(turns, group), "pairs"), number);
+}
+
+static double figure(json_t *pair, const char *interval, const char *name)
+{
+	return json_real_value(json_object_get(json_object_get(pair, interval), name));
+}
+
+static const char *text(json_t *object, const char *name)
+{
+	const char *found = json_string_value(json_object_get(object, name));
+
+	return found ? found : "";
+}
+
+/*
+ * A machine that gets slower by a half from round to round, under both of them alike: what is
+ * told is the ratio of a round, 2, and not that of the medians of all of them.
+ */
+static void test_drift(void **unused)
+{
+	static const double base[ROUNDS] = {100, 150, 225, 337.5, 506.25, 759.375};
+	static const double with[ROUNDS] = {200, 300, 450, 675, 1012.5, 1518.75};
+	json_t *turns;
+	json_t *pair;
+
+	open_result();
+	add_case("read/lat/64/poll/registered-once", "lat", base);
+	add_beside("read/lat/64/poll/registered-each", "lat", with,
+		   "read/lat/64/poll/registered-once", "registration");
+	tell(0, "\"each\"", "\"once\"");
+	turns = turns_make(&result);
+	assert_int_equal(json_array_size(turns), 1);
+	pair = pair_of(turns, 0, 0);
+	assert_string_equal(text(pair, "figure"), "p50_ns");
+	assert_string_equal(text(pair, "verdict"), "worse");
+	assert_true(figure(pair, "ratio", "low") == 2);
+	assert_true(figure(pair, "ratio", "median") == 2);
+	assert_true(figure(pair, "ratio", "high") == 2);
+	/* The medians of six: halves of 225 and 337.5, of 450 and 675. */
+	assert_true(figure(pair, "without", "median") == 281.25);
+	assert_true(figure(pair, "with", "median") == 562.5);
+	assert_string_equal(text(json_array_get(turns, 0), "advice"),
+			    "Register memory once and use it again (read/lat/64/poll/registered-"
+			    "each: 2.00 times the time of read/lat/64/poll/registered-once).");
+	json_decref(turns);
+}
+
+/* Whether more is good, or less; and the six ratios about 1 that show nothing. */
+static void test_verdicts(void **unused)
+{
+	static const double rates[ROUNDS] = {10, 10, 10, 10, 10, 10};
+	static const double more[ROUNDS] = {11, 12, 13, 14, 15, 16};
+	static const double about[ROUNDS] = {9, 11, 9, 11, 9, 11};
+	json_t *turns;
+
+	open_result();
+	add_case("write/bw/64/poll", "bw", rates);
+	add_beside("write/bw/64/poll/l4", "bw", more, "write/bw/64/poll", "post-list");
+	tell(0, "4", "1");
+	add_beside("write/bw/64/poll/l16", "bw", about, "write/bw/64/poll", "post-list");
+	tell(0, "16", "1");
+	add_case("send/lat/64/poll", "lat", rates);
+	add_beside("send/lat/64/event", "lat", more, "send/lat/64/poll", "cq");
+	result.cases[4].cq = "event";
+	turns = turns_make(&result);
+	assert_int_equal(json_array_size(turns), 2);
+	assert_string_equal(text(pair_of(turns, 0, 0), "verdict"), "better");
+	assert_true(figure(pair_of(turns, 0, 0), "ratio", "low") == 1.1);
+	assert_true(figure(pair_of(turns, 0, 0), "ratio", "high") == 1.6);
+	assert_string_equal(text(pair_of(turns, 0, 1), "verdict"), "no difference shown");
+	/* Latency, and what it costs: 5 + 5 of ten messages are each the value itself. */
+	assert_string_equal(text(pair_of(turns, 1, 0), "verdict"), "worse");
+	assert_string_equal(text(pair_of(turns, 1, 1), "figure"), "client_cpu_ns");
+	assert_true(figure(pair_of(turns, 1, 1), "without", "median") == 10);
+	assert_string_equal(text(json_array_get(turns, 0), "advice"),
+			    "Post several operations by one call (write/bw/64/poll/l4: 1.35 times "
+			    "the rate of write/bw/64/poll).");
+	json_decref(turns);
+}
+
+/* However sure it is: four in a thousand are printed as 1.00, six are not. */
+static void test_next_to_nothing(void **unused)
+{
+	static const double base[ROUNDS] = {1000, 1000, 1000, 1000, 1000, 1000};
+	static const double less[ROUNDS] = {996, 996, 996, 996, 996, 996};
+	static const double more[ROUNDS] = {1006, 1006, 1006, 1006, 1006, 1006};
+	json_t *turns;
+
+	open_result();
+	add_case("write/lat/4k/poll/pinoff", "lat", base);
+	add_beside("write/lat/4k/poll", "lat", less, "write/lat/4k/poll/pinoff", "pin");
+	add_beside("write/lat/4k/poll/pinfar", "lat", more, "write/lat/4k/poll/pinoff", "pin");
+	turns = turns_make(&result);
+	assert_string_equal(text(pair_of(turns, 0, 0), "verdict"), "no difference shown");
+	assert_string_equal(text(pair_of(turns, 0, 1), "verdict"), "worse");
+	json_decref(turns);
+}
+
+/* Where a round lacks a median, as of few messages, all are compared by their means. */
+static void test_few_messages(void **unused)
+{
+	static const double base[ROUNDS] = {100, 100, 100, 100, 100, 100};
+	static const double with[ROUNDS] = {300, 300, 300, (double)NAN, 300, 300};
+	json_t *missing;
+	json_t *turns;
+
+	open_result();
+	add_case("write/lat/64/poll/I0", "lat", base);
+	add_beside("write/lat/64/poll/I256", "lat", with, "write/lat/64/poll/I0", "inline");
+	for (size_t i = 0; i < ROUNDS; i++) {
+		result.cases[0].trials[i].latency[1] = 100;
+		result.cases[1].trials[i].latency[1] = 400;
+	}
+	turns = turns_make(&result);
+	assert_string_equal(text(pair_of(turns, 0, 0), "figure"), "mean_ns");
+	assert_true(figure(pair_of(turns, 0, 0), "ratio", "low") == 4);
+	json_decref(turns);
+	/* Nor are rounds made up. */
+	result.cases[1].n_trials = ROUNDS - 1;
+	turns = turns_make(&result);
+	assert_null(pair_of(turns, 0, 0));
+	missing = json_object_get(json_array_get(turns, 0), "missing");
+	assert_int_equal(json_array_size(missing), 1);
+	assert_string_equal(json_string_value(json_array_get(missing, 0)),
+			    "write/lat/64/poll/I256: too few messages, or another number of "
+			    "trials");
+	json_decref(turns);
+}
+
+/* Five rounds have no interval of 95 %: 1 - 2 / 2^5 is 93.75 %. Nothing is said of them. */
+static void test_few_rounds(void **unused)
+{
+	static const double base[ROUNDS] = {100, 100, 100, 100, 100, 100};
+	static const double twice[ROUNDS] = {200, 200, 200, 200, 200, 200};
+
+	for (size_t n = 1; n <= ROUNDS; n++) {
+		json_t *turns;
+
+		open_result();
+		add_case("read/lat/64/poll", "lat", base);
+		add_beside("read/lat/64/poll/each", "lat", twice, "read/lat/64/poll",
+			   "registration");
+		tell(0, "\"each\"", "\"once\"");
+		result.cases[0].n_trials = result.cases[1].n_trials = n;
+		turns = turns_make(&result);
+		assert_string_equal(text(pair_of(turns, 0, 0), "verdict"),
+				    n < ROUNDS ? "too few rounds" : "worse");
+		assert_int_equal(text(json_array_get(turns, 0), "advice")[0] != 0, n == ROUNDS);
+		json_decref(turns);
+		result_finish(&result);
+	}
+}
+
+/* The sentences are for one beside its opposite, and not for the reverse. */
+static void test_other_bases(void **unused)
+{
+	static const double base[ROUNDS] = {200, 200, 200, 200, 200, 200};
+	static const double half[ROUNDS] = {100, 100, 100, 100, 100, 100};
+	json_t *turns;
+
+	open_result();
+	add_case("read/lat/64/poll/registered-each", "lat", base);
+	add_beside("read/lat/64/poll/registered-once", "lat", half,
+		   "read/lat/64/poll/registered-each", "registration");
+	tell(0, "\"once\"", "\"each\"");
+	turns = turns_make(&result);
+	assert_string_equal(text(pair_of(turns, 0, 0), "verdict"), "better");
+	assert_string_equal(text(json_array_get(turns, 0), "advice"), "");
+	json_decref(turns);
+	/* Half of a round trip is not compared with a whole one. */
+	result.cases[1].kind = RESULT_FULL;
+	turns = turns_make(&result);
+	assert_null(pair_of(turns, 0, 0));
+	json_decref(turns);
+}
+
+static void check_advice(const char *advice)
+{
+	json_t *turns = turns_make(&result);
+
+	assert_int_equal(json_array_size(turns), 1);
+	assert_string_equal(text(json_array_get(turns, 0), "advice"), advice);
+	json_decref(turns);
+	close_result(NULL);
+}
+
+/* Of four sizes, from what each takes inline, and not inline always 100. */
+static void check_inline(const double *const with[4], const char *advice)
+{
+	static const double base[ROUNDS] = {100, 100, 100, 100, 100, 100};
+	static const int sizes[] = {8, 32, 64, 128};
+
+	open_result();
+	for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
+		char ids[2][64];
+
+		snprintf(ids[0], sizeof(ids[0]), "write/lat/%d/poll/I0", sizes[i]);
+		snprintf(ids[1], sizeof(ids[1]), "write/lat/%d/poll/I256", sizes[i]);
+		add_case(ids[0], "lat", base);
+		add_beside(ids[1], "lat", with[i], ids[0], "inline");
+		tell(2 * i, "256", "0");
+		result.cases[result.n_cases - 1].size = (uint64_t)sizes[i];
+	}
+	check_advice(advice);
+}
+
+/* The size from which on data inline gain nothing; what gains above it is luck. */
+static void test_break_even(void **unused)
+{
+	static const double same[ROUNDS] = {100, 100, 100, 100, 100, 100};
+	static const double half[ROUNDS] = {50, 50, 50, 50, 50, 50};
+	static const double more[ROUNDS] = {150, 150, 150, 150, 150, 150};
+	static const struct {
+		const double *with[4];
+		const char *advice;
+	} rows[] = {
+		{{half, half, same, half},
+		 "Post messages of up to 32 bytes inline: at 64 nothing is gained that shows."   },
+		{{half, half, half, half},
+		 "Post messages inline: it still gains at 128 bytes, the largest that was tried."},
+		{{same, same, same, same},
+		 "Data inline gain nothing that shows at any size that was tried: post them as is "
+		 "simplest."								     },
+		{{more, more, same, more},
+		 "Do not post data inline: they lose at 3 of the 4 sizes that were tried, and gain "
+		 "at none."								      },
+		{{same, half, more, half},
+		 "Data inline gain at 2 of the 4 sizes that were tried, but not at 8 bytes, the "
+		 "least: there is no size up to which to go."                                    },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+		check_inline(rows[i].with, rows[i].advice);
+}
+
+/* A sentence for what gains, for what loses, and for what shows nothing. */
+static void test_pinning(void **unused)
+{
+	static const double base[ROUNDS] = {100, 100, 100, 100, 100, 100};
+	static const double half[ROUNDS] = {50, 50, 50, 50, 50, 50};
+	static const double more[ROUNDS] = {150, 150, 150, 150, 150, 150};
+	static const struct {
+		const double *with;
+		const char *advice;
+	} rows[] = {
+		{half, "Pin the thread as near does: 0.50 times the time of off."                 },
+		{more, "Leave the thread to the scheduler: near takes 1.50 times the time of off."},
+		{base, "Pinning gains nothing that shows here, while nothing else wants the "
+		       "processors."					},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		open_result();
+		add_case("off", "lat", base);
+		add_beside("near", "lat", rows[i].with, "off", "pin");
+		tell(0, "\"auto\"", "\"off\"");
+		check_advice(rows[i].advice);
+	}
+}
+
+/* The sentence has the latencies, and what each takes of the processor, of both other modes. */
+static void test_waiting(void **unused)
+{
+	static const double base[ROUNDS] = {100, 100, 100, 100, 100, 100};
+	static const double half[ROUNDS] = {50, 50, 50, 50, 50, 50};
+	static const double more[ROUNDS] = {150, 150, 150, 150, 150, 150};
+
+	open_result();
+	add_case("poll", "lat", base);
+	add_beside("event", "lat", more, "poll", "cq");
+	result.cases[1].cq = "event";
+	tell(0, "\"event\"", "\"poll\"");
+	add_beside("adaptive", "lat", half, "poll", "cq");
+	result.cases[2].cq = "adaptive";
+	tell(0, "\"adaptive\"", "\"poll\"");
+	check_advice(
+		"Events take 1.50 times the latency of polling and 1.50 times its CPU time for a "
+		"message, adaptive waiting 0.50 and 0.50 times: poll; events are for processors "
+		"that wait long for each message.");
+}
+
+/* What each trial of the case spends of the processor, beside its latencies. */
+static void spend(struct result_case *line, double ns)
+{
+	for (size_t i = 0; i < line->n_trials; i++)
+		line->trials[i].client = (struct result_cost){
+			.messages = 1,
+			.user_ns = (uint64_t)ns,
+		};
+}
+
+/* On one processor for both ends events win twice: whoever polls keeps the other one waiting. */
+static void test_events_that_win(void **unused)
+{
+	static const double base[ROUNDS] = {100, 100, 100, 100, 100, 100};
+	static const double half[ROUNDS] = {50, 50, 50, 50, 50, 50};
+	static const double more[ROUNDS] = {150, 150, 150, 150, 150, 150};
+	static const struct {
+		const double *latency;
+		double work;
+		const char *advice;
+	} rows[] = {
+		{half, 10,
+		 "0.50 times the latency of polling and 0.10 times its CPU time for a "
+		 "message: wait for events."},
+		{base, 10,
+		 "1.00 times the latency of polling and 0.10 times its CPU time for a "
+		 "message: wait for events."},
+		{half, 100,
+		 "0.50 times the latency of polling and 1.00 times its CPU time for a "
+		 "message: wait for events."},
+		{half, 200,
+		 "0.50 times the latency of polling and 2.00 times its CPU time for a "
+		 "message: wait for events where latency counts, and poll where the "
+		 "processor has other work."},
+		{more, 10,
+		 "1.50 times the latency of polling and 0.10 times its CPU time for a "
+		 "message: poll where latency counts, and wait for events where the "
+		 "processor has other work."},
+		{base, 100,
+		 "1.00 times the latency of polling and 1.00 times its CPU time for a "
+		 "message: poll; events are for processors that wait long for each "
+		 "message."                 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		char advice[512];
+
+		open_result();
+		spend(add_case("poll", "lat", base), 100);
+		add_beside("event", "lat", rows[i].latency, "poll", "cq");
+		spend(&result.cases[1], rows[i].work);
+		result.cases[1].cq = "event";
+		tell(0, "\"event\"", "\"poll\"");
+		snprintf(advice, sizeof(advice), "Events take %s", rows[i].advice);
+		check_advice(advice);
+	}
+}
+
+static char *printed(void)
+{
+	char *found = NULL;
+	size_t length;
+	FILE *out = open_memstream(&found, &length);
+
+	assert_non_null(out);
+	turns_print(out, &result);
+	fclose(out);
+	return found;
+}
+
+/* What a machine cannot show says why, and where; and a result without turns says nothing. */
+static void test_what_cannot_be_shown(void **unused)
+{
+	static const double base[ROUNDS] = {100, 100, 100, 100, 100, 100};
+	char *found;
+
+	open_result();
+	add_case("write/lat/4k/poll/pinoff", "lat", base);
+	found = printed();
+	assert_string_equal(found, "");
+	free(found);
+	assert_null(turns_make(&result));
+	add_beside("write/lat/4k/poll/pinfar", "lat", NULL, "write/lat/4k/poll/pinoff", "pin");
+	snprintf(result.cases[1].error, sizeof(result.cases[1].error), "there is one node");
+	found = printed();
+	assert_non_null(strstr(found, "\npin: affinity\n"));
+	assert_non_null(
+		strstr(found, "\n  not shown: write/lat/4k/poll/pinfar: there is one node\n"));
+	assert_null(strstr(found, "->"));
+	free(found);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_drift, close_result),
+		cmocka_unit_test_teardown(test_verdicts, close_result),
+		cmocka_unit_test_teardown(test_next_to_nothing, close_result),
+		cmocka_unit_test_teardown(test_few_messages, close_result),
+		cmocka_unit_test_teardown(test_few_rounds, close_result),
+		cmocka_unit_test_teardown(test_other_bases, close_result),
+		cmocka_unit_test(test_break_even),
+		cmocka_unit_test(test_pinning),
+		cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_events_that_win),
+		cmocka_unit_test_teardown(test_what_cannot_be_shown, close_result),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sample as a document, whose members tests replace: a path such as
+ * cases/0/latency_ns/count leads to one.
+ */
+#ifndef REPORTS_TEST_LOADING_H
+#define REPORTS_TEST_LOADING_H
+
+#include "reports/document/document.h"
+#include "reports/document/load.h"
+#include "reports/test/lib/sample.h"
+
+static inline json_t *loading_document(void)
+{
+	struct result result;
+	json_t *document;
+
+	sample_init(&result);
+	document = document_make(&result);
+	assert_non_null(document);
+	result_finish(&result);
+	return document;
+}
+
+/* What the path leads to, but for its last name, which is copied to last. */
+static inline json_t *loading_parent(json_t *document, const char *path, char last[static 64])
+{
+	json_t *at = document;
+
+	for (;;) {
+		size_t length = strcspn(path, "/");
+
+		snprintf(last, 64, "%.*s", (int)length, path);
+		if (!path[length])
+			return at;
+		path += length + 1;
+		at = json_is_array(at) ? json_array_get(at, (size_t)atoi(last))
+				       : json_object_get(at, last);
+		assert_non_null(at);
+	}
+}
+
+/* text is JSON; NULL: the member is taken away. */
+static inline void loading_change(json_t *document, const char *path, const char *text)
+{
+	char last[64];
+	json_t *parent = loading_parent(document, path, last);
+	json_t *value = text ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
+
+	assert_true(!text || value);
+	if (json_is_array(parent))
+		json_array_set_new(parent, (size_t)atoi(last), value);
+	else if (value)
+		json_object_set_new(parent, last, value);
+	else
+		json_object_del(parent, last);
+}
+
+/* From a document that is released; the sample with changes, most of the time. */
+static inline int loading_load(struct result *result, json_t *document, struct error *error)
+{
+	int code = load_document(result, document, error);
+
+	json_decref(document);
+	return code;
+}
+
+static inline void loading_check_equal(const json_t *found, const json_t *wanted)
+{
+	char *text;
+
+	if (json_equal(found, wanted))
+		return;
+	text = json_dumps(found, JSON_INDENT(1) | JSON_SORT_KEYS);
+	print_error("%s\n", text);
+	free(text);
+	fail();
+}
+
+#endif

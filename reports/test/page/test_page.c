@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/page/page.h"
+#include "reports/test/lib/sample.h"
+
+static struct result sample;
+static char *text;
+
+static int open_sample(void **unused)
+{
+	sample_init(&sample);
+	return 0;
+}
+
+static int close_sample(void **unused)
+{
+	result_finish(&sample);
+	free(text);
+	text = NULL;
+	return 0;
+}
+
+static void make(const char *name)
+{
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_non_null(out);
+	page_begin(out);
+	page_add(out, &(struct figures){.result = &sample}, name);
+	page_end(out);
+	assert_int_equal(fclose(out), 0);
+}
+
+static size_t count(const char *part)
+{
+	size_t n = 0;
+
+	for (const char *at = strstr(text, part); at; at = strstr(at + 1, part))
+		n++;
+	return n;
+}
+
+/* The figures are those of the table for terminals, see test_table.c. */
+static void test_figures(void **unused)
+{
+	make("result.json");
+	assert_contains(text,
+			"<h2>n01 mlx5_0/1 -&gt; n02 mlx5_1/2  Ethernet 2.5 Gb/s MTU 1024 RC</h2>");
+	assert_contains(text, "<h3>Latency, microseconds</h3>");
+	assert_contains(text,
+			"<tr align=\"right\"><th scope=\"row\" align=\"left\">send</th><td>64</td>"
+			"<td align=\"left\">poll</td><td align=\"left\">half</td>"
+			"<td>1.24</td><td>-</td>");
+	assert_contains(text, "<h3>Bandwidth</h3>");
+	assert_contains(text, "<tr align=\"right\"><th scope=\"row\" align=\"left\">write/t16</th>"
+			      "<td>1000</td><td align=\"left\">event/poll</td>"
+			      "<td>0.339</td><td>0.240</td>"
+			      "<td>13.6</td>");
+	/* Beside those of figures. */
+	assert_int_equal(count("<table") - count("<summary>Values of this figure"), 2);
+}
+
+/* Each has a column, not the two ends of the first flow alone. */
+static void test_several_hosts(void **unused)
+{
+	sample.parties = sample_json(
+		"[{\"name\": \"n01\", \"device\": \"a\", \"facts\": {\"cpu\": {\"smt\": true}}},"
+		" {\"name\": \"n02\", \"device\": \"a\"},"
+		" {\"name\": \"n<3\", \"device\": \"a\", \"hard_fingerprint\": \"0123\","
+		"  \"facts\": {\"cpu\": {\"smt\": false}}}]");
+	sample.client.facts = sample_json("{\"cpu\": {\"smt\": 7}}");
+	make("result.json");
+	assert_contains(text, "<th scope=\"col\" align=\"left\">n02</th>"
+			      "<th scope=\"col\" align=\"left\">n&lt;3</th>");
+	assert_contains(text, "<td>-</td><td>-</td><td>0123</td><td>differs</td>");
+	assert_contains(text, "<td>true</td><td>-</td><td>false</td>");
+	assert_null(strstr(text, "client: n01"));
+}
+
+static void test_the_software_device(void **unused)
+{
+	make("result.json");
+	assert_null(strstr(text, "SOFTWARE"));
+	free(text);
+	sample.server.kind = "soft";
+	make("result.json");
+	assert_contains(text, "<section>\n<h2>SOFTWARE DEVICE");
+	assert_contains(text, "<h3>Latency, microseconds</h3>");
+	free(text);
+	json_object_set_new(sample.cases[SAMPLE_LATENCY].parameters, "needs", json_true());
+	make("result.json");
+	assert_null(strstr(text, "<h3>Latency"));
+	assert_null(strstr(text, "<h3>Bandwidth"));
+}
+
+static void test_cases_without_figures(void **unused)
+{
+	make("result.json");
+	assert_contains(text,
+			"<li>write/lat/4k/event/server-poll: failed: no completion for 5 s</li>");
+	assert_contains(text,
+			"<li>read/bw/64/poll/t4/Q5: skipped: --cq-mod exceeds --tx-depth</li>");
+	assert_contains(text, "<li>read/lat/1m/adaptive: interrupted</li>");
+	assert_int_equal(count("<li>"), 3);
+}
+
+/* Two of the latency's three trials. */
+static void test_unsteady(void **unused)
+{
+	make("result.json");
+	assert_null(strstr(text, "steady"));
+	free(text);
+	sample.cases[SAMPLE_LATENCY].trials[1].warmup.has_converged = false;
+	make("result.json");
+	assert_contains(text,
+			"<li>1 of 2 cases had not become steady when they were measured, such "
+			"as send/lat/64/poll</li>");
+}
+
+static void test_what_ran(void **unused)
+{
+	make("result.json");
+	assert_contains(text, "result.json: interrupted, from 2001-02-03T04:05:06Z to "
+			      "2001-02-03T04:05:07Z, verbmark 1.2.3");
+	assert_contains(text, "<code>verbmark run n02</code>");
+}
+
+/* Whatever a document of somebody else's holds stays text. */
+static void test_text_is_no_markup(void **unused)
+{
+	struct result_case *failed = &sample.cases[SAMPLE_FAILED];
+
+	snprintf(sample.client.host, sizeof(sample.client.host), "<script>&\"'");
+	snprintf(failed->error, sizeof(failed->error), "<img src=x>");
+	sample.warnings =
+		sample_json("[{\"host\": \"<b>\", \"what\": \"a < b\", \"mend\": \"x > y\"}]");
+	sample.client.facts = sample_json("{\"<i>\": \"</table>\", \"list\": [\"<u>\"]}");
+	make("a&b");
+	assert_contains(text, "&lt;script&gt;&amp;&quot;'");
+	assert_contains(text, "failed: &lt;img src=x&gt;</li>");
+	assert_contains(text, "<li>&lt;b&gt;: a &lt; b; mend: <code>x &gt; y</code></li>");
+	assert_contains(text, "align=\"left\">&lt;i&gt;</th><td>&lt;/table&gt;</td><td>-</td>");
+	assert_contains(text, "[&quot;&lt;u&gt;&quot;]");
+	assert_contains(text, "<p>a&amp;b: ");
+	assert_int_equal(count("<img") + count("<b>") + count("<u>"), 0);
+	assert_int_equal(count("<script"), 1);
+}
+
+/* Facts of both ends stand side by side, by the names that lead to them. */
+static void test_circumstances(void **unused)
+{
+	sample.client.facts =
+		sample_json("{\"cpu\": {\"model\": \"A\", \"cores\": 2}, \"near\": true}");
+	sample.server.facts =
+		sample_json("{\"cpu\": {\"model\": \"B\", \"cores\": 4}, \"far\": null}");
+	make("result.json");
+	assert_contains(text, ">cpu model</th><td>A</td><td>B</td><td>differs, hard</td>");
+	assert_contains(text, ">cpu cores</th><td>2</td><td>4</td><td>differs</td>");
+	assert_contains(text, ">near</th><td>true</td><td>-</td><td>differs</td>");
+	assert_contains(text, ">far</th><td>-</td><td>-</td><td></td>");
+	free(text);
+	sample.client.fingerprint[0] = sample.server.fingerprint[0] = '\0';
+	make("result.json");
+	assert_contains(text, ">hard fingerprint</th><td>-</td><td>-</td><td></td>");
+	free(text);
+	snprintf(sample.client.fingerprint, sizeof(sample.client.fingerprint), "0123456789abcdef");
+	snprintf(sample.server.fingerprint, sizeof(sample.server.fingerprint), "0123456789abcdee");
+	make("result.json");
+	assert_contains(text, ">hard fingerprint</th><td>0123456789abcdef</td>"
+			      "<td>0123456789abcdee</td><td>differs</td>");
+}
+
+static void test_loss(void **unused)
+{
+	sample.cases[SAMPLE_LATENCY].lost = 3;
+	sample.cases[SAMPLE_LATENCY].sent = 64;
+	make("result.json");
+	assert_contains(text, "<li>send/lat/64/poll: lost 3 of 64</li>");
+}
+
+static void test_shares(void **unused)
+{
+	struct shares *shares = &sample.cases[SAMPLE_BANDWIDTH].shares;
+	struct error error = {0};
+
+	make("result.json");
+	assert_null(strstr(text, "Fairness"));
+	assert_int_equal(shares_open(shares, 2, 1, &error), 0);
+	shares->duration_ns[0] = shares->duration_ns[1] = 1;
+	shares->messages[0] = 5;
+	free(text);
+	make("result.json");
+	assert_contains(text, "<h3>Fairness</h3>");
+	assert_contains(text, ": fairness 0.500 of 2 threads</li>");
+}
+
+/* Nothing is fetched or styled, and what is run is one script, by its hash: a stricter policy
+ * that forbids that one, too, takes nothing away. */
+static void test_policy(void **unused)
+{
+	static const char *const forbidden[] = {
+		"<style", "style=", "src=", "href=", "https:", "onclick", "unsafe"};
+
+	make("result.json");
+	assert_contains(text, "content=\"default-src 'none'; script-src 'sha256-");
+	assert_int_equal(count("<script>"), 1);
+	for (size_t i = 0; i < ARRAY_LENGTH(forbidden); i++)
+		assert_null(strstr(text, forbidden[i]));
+}
+
+#define on_sample(test) cmocka_unit_test_setup_teardown(test, open_sample, close_sample)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		on_sample(test_figures),
+		on_sample(test_several_hosts),
+		on_sample(test_the_software_device),
+		on_sample(test_cases_without_figures),
+		on_sample(test_unsteady),
+		on_sample(test_what_ran),
+		on_sample(test_text_is_no_markup),
+		on_sample(test_circumstances),
+		on_sample(test_loss),
+		on_sample(test_shares),
+		on_sample(test_policy),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

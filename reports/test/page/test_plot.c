@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/base/compiler.h"
+#include "core/test/lib/check.h"
+#include "reports/page/chart.h"
+
+static char *text;
+
+static int release(void **unused)
+{
+	free(text);
+	text = NULL;
+	return 0;
+}
+
+static struct chart make_chart(void)
+{
+	struct chart chart = {.title = "A & B", .least = 1};
+
+	axis_open(&chart.x, AXIS_SIZES);
+	axis_open(&chart.y, AXIS_LOG);
+	chart.x.title = "size";
+	chart.y.title = "latency";
+	chart.y.unit_name = "us";
+	chart.y.unit = 1000;
+	return chart;
+}
+
+static void add(struct chart *chart, const char *panel, const char *series, double x, double y)
+{
+	const struct plot_point point = {x, y, (double)NAN, (double)NAN, "send/lat", NULL};
+
+	chart_add(chart, panel, series, &point);
+}
+
+static void print(struct chart *chart)
+{
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_non_null(out);
+	chart_print(out, chart);
+	assert_int_equal(fclose(out), 0);
+}
+
+static size_t count(const char *part)
+{
+	size_t n = 0;
+
+	for (const char *at = strstr(text, part); at; at = strstr(at + 1, part))
+		n++;
+	return n;
+}
+
+/* Each digit that it takes, and no more. */
+static void test_numbers(void **unused)
+{
+	static const struct {
+		double value;
+		const char *exact;
+		const char *with_five;
+	} rows[] = {
+		{64,                 "64",                 "64"         },
+		{0.1,                "0.1",                "0.1"        },
+		{1. / 3,             "0.3333333333333333", "0.33333"    },
+		{1234567,            "1234567",            "1234567"    },
+		{12400000.5,         "12400000.5",         "12400000"   },
+		{6544713251.0476189, "6544713251.047619",  "6544713251" },
+		{99999.7,            "99999.7",            "100000"     },
+		{5e-324,             "4.94066e-324",       "4.9407e-324"},
+		{1e300,              "1e+300",             "1e+300"     },
+	};
+	char number[MARKUP_NUMBER];
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		markup_exact(number, rows[i].value);
+		assert_string_equal(number, rows[i].exact);
+		markup_short(number, rows[i].value, 5);
+		assert_string_equal(number, rows[i].with_five);
+	}
+}
+
+static void test_sizes(void **unused)
+{
+	static const struct {
+		double bytes;
+		const char *text;
+	} rows[] = {
+		{0,       "0"   },
+                {64,      "64"  },
+                {1000,    "1000"},
+                {4096,    "4k"  },
+                {1 << 20, "1m"  },
+                {1536,    "1536"},
+	};
+	char size[MARKUP_NUMBER];
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		markup_size(size, rows[i].bytes);
+		assert_string_equal(size, rows[i].text);
+	}
+}
+
+/* Whatever the order they were added in; names are no markup. */
+static void test_series(void **unused)
+{
+	struct chart chart = make_chart();
+
+	chart.is_told_elsewhere = true;
+	add(&chart, "<one>", "p50", 4096, 2000);
+	add(&chart, "two", "p99", 64, 3000);
+	add(&chart, "<one>", "p50", 64, 1000);
+	add(&chart, "<one>", "a<b", 64, 5000);
+	print(&chart);
+	assert_contains(text, "<h4>A &amp; B</h4>");
+	assert_contains(text, "<title>&lt;one&gt;</title>");
+	assert_contains(text, "<desc>p50: from 1 us at 64 to 2 us at 4k; "
+			      "a&lt;b: from 5 us at 64 to 5 us at 64.</desc>");
+	assert_contains(text, "<g data-series=\"a&lt;b\"");
+	assert_contains(text, " data-x=\"64\" data-y=\"1000\" data-case=\"send/lat\">"
+			      "<title>p50 at 64: 1 us</title></path>\n<path d=");
+	assert_int_equal(count("<svg "), 2);
+	assert_int_equal(count("data-case="), 4);
+	/* A name is drawn alike wherever it is. */
+	assert_int_equal(count("<g data-series=\"p99\" fill=\"#d55e00\""), 1);
+	assert_int_equal(count("<table"), 0);
+}
+
+static void test_table(void **unused)
+{
+	struct chart chart = make_chart();
+	const struct plot_point with = {64, 1500, 1250, 1750, "send/lat", NULL};
+
+	add(&chart, "one", "p50", 4096, 2000);
+	chart_add(&chart, "one", "p50", &with);
+	add(&chart, "one", "p99", 64, 9000);
+	print(&chart);
+	assert_contains(text, "<th scope=\"col\" align=\"left\">p50, us</th>"
+			      "<th scope=\"col\" align=\"left\">p99, us</th></tr>");
+	assert_contains(text,
+			"<th scope=\"rowgroup\" rowspan=\"2\" align=\"left\">one</th>"
+			"<th scope=\"row\">64</th><td>1.5 (1.25 to 1.75)</td><td>9</td></tr>");
+	assert_contains(text, "<th scope=\"row\">4k</th><td>2</td><td></td></tr>\n</tbody>");
+	assert_contains(text, "p50 at 64: 1.5 us (1.25 to 1.75)");
+	assert_contains(text, " data-low=\"1250\" data-high=\"1750\"");
+}
+
+/* What has no room is cut where it is drawn, between letters, and whole in its title. */
+static void test_long_names(void **unused)
+{
+	struct chart chart = make_chart();
+	char name[128] = "";
+
+	for (int i = 0; i < 60; i++)
+		snprintf(name + strlen(name), sizeof(name) - strlen(name), "\xc2\xb5");
+	add(&chart, name, "read/registered-once", 64, 1000);
+	add(&chart, name, "read/registered-each", 64, 1000);
+	add(&chart, name, "read", 64, 1000);
+	print(&chart);
+	snprintf(name + strlen(name), sizeof(name) - strlen(name), "</title>");
+	assert_contains(text, name);
+	assert_contains(text, "\xc2\xb5\xe2\x80\xa6</text>");
+	assert_contains(text, ">read/registered-once</text>");
+	/* Two to a row. */
+	assert_contains(text, "y=\"46.0\">read</text>");
+}
+
+static void test_bounds(void **unused)
+{
+	struct chart chart = make_chart();
+	char name[32];
+
+	for (int i = 0; i < CHART_PANELS + 2; i++) {
+		snprintf(name, sizeof(name), "panel %d", i);
+		for (int j = 0; j < CHART_SERIES + 1; j++) {
+			char series[32];
+
+			snprintf(series, sizeof(series), "series %d", j);
+			add(&chart, name, series, 64, 1);
+		}
+	}
+	for (int i = 0; i < 2 * CHART_POINTS; i++)
+		add(&chart, "panel 0", "series 0", i + 100, 1);
+	assert_int_equal(chart.n_points, CHART_POINTS);
+	print(&chart);
+	assert_int_equal(count("<svg "), CHART_PANELS);
+	assert_int_equal(count("data-case="), CHART_POINTS);
+	assert_contains(text, " more values have no room in this figure.");
+}
+
+/* A line of one point is none; nor is what is no number drawn. */
+static void test_not_worth_while(void **unused)
+{
+	struct chart chart = make_chart();
+
+	chart.least = 2;
+	add(&chart, "one", "p50", 64, 1);
+	add(&chart, "one", "p99", 128, 1);
+	add(&chart, "one", "p50", 128, (double)NAN);
+	add(&chart, "one", "p50", HUGE_VAL, 1);
+	print(&chart);
+	assert_string_equal(text, "");
+}
+
+static void test_level(void **unused)
+{
+	struct chart chart = make_chart();
+
+	chart.level = (struct plot_level){5e6, "the limit"};
+	add(&chart, "one", "p50", 64, 1000);
+	print(&chart);
+	assert_contains(text, "<g data-level data-value=\"5e+06\"");
+	assert_contains(text, "data-most=\"5e+06\"");
+	assert_contains(text, ">the limit</text>");
+}
+
+/* Of each series one pair, which all panels listen to; one series alone is not to be hidden. */
+static void test_switches(void **unused)
+{
+	struct chart chart = make_chart();
+
+	snprintf(chart.key, sizeof(chart.key), "r1f2");
+	add(&chart, "one", "p50", 64, 1000);
+	print(&chart);
+	assert_int_equal(count("<input") + count("<set"), 0);
+	free(text);
+	chart = make_chart();
+	snprintf(chart.key, sizeof(chart.key), "r1f2");
+	add(&chart, "one", "p50", 64, 1000);
+	add(&chart, "one", "<", 64, 2000);
+	add(&chart, "two", "p50", 64, 1000);
+	print(&chart);
+	assert_int_equal(count("<input"), 4);
+	assert_contains(text, "<div role=\"radiogroup\" aria-label=\"&lt;\">\n"
+			      "<label><input type=\"radio\" name=\"r1f2s1\" id=\"r1f2s1s\"");
+	/* Itself, and its name in the legend. */
+	assert_int_equal(count(" begin=\"r1f2s0h.click\" end=\"r1f2s0s.click\"/>"), 4);
+	assert_int_equal(count(" begin=\"r1f2s1h.click\" end=\"r1f2s1s.click\"/>"), 2);
+}
+
+/* An interval that is not known is none: the point alone is drawn. */
+static void test_intervals(void **unused)
+{
+	struct chart chart = make_chart();
+	const struct plot_point with = {2, 1, 1.5, 2.5, "send/lat", NULL};
+	const struct plot_point without = {3, 2, (double)NAN, (double)NAN, "read/lat", NULL};
+
+	chart.mark = PLOT_INTERVALS;
+	chart.is_told_elsewhere = true;
+	axis_open(&chart.x, AXIS_RATIO);
+	chart_add(&chart, "one", "p50", &with);
+	chart_add(&chart, "one", "p50", &without);
+	print(&chart);
+	assert_int_equal(count("data-case="), 2);
+	assert_int_equal(count("stroke-width=\"2\""), 1);
+	assert_contains(text, "<title>send/lat, p50: 2 (1.5 to 2.5)</title>");
+	assert_contains(text, "<title>read/lat, p50: 3</title>");
+	assert_null(strstr(text, "nan"));
+}
+
+#define on_text(test) cmocka_unit_test_teardown(test, release)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_numbers), cmocka_unit_test(test_sizes),
+		on_text(test_series),           on_text(test_table),
+		on_text(test_long_names),       on_text(test_bounds),
+		on_text(test_not_worth_while),  on_text(test_level),
+		on_text(test_switches),         on_text(test_intervals),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
+#include "reports/result/effective.h"
+#include "reports/test/lib/loading.h"
+
+/* Each of them, as the schema has it. */
+#define ALL                                                                                       \
+	"{\"post_call\": \"ibv_wr\", \"inline\": false, \"inline_limit_bytes\": 1,"               \
+	" \"send_depth\": 2, \"receive_depth\": 3, \"shared_receive_depth\": 4, \"cq_depth\": 5," \
+	" \"initiator_depth\": 6, \"responder_depth\": 7, \"path_mtu_bytes\": 8,"                 \
+	" \"gid_index\": 9, \"gid_type\": \"RoCE v2\", \"sl\": 10, \"traffic_class\": 11,"        \
+	" \"ack_timeout_ns\": 9223372036854775807, \"retries\": 13, \"rnr_retries\": 14,"         \
+	" \"spin_ns\": 15, \"completion_vector\": 0, \"page_bytes\": 17, \"buffer_bytes\": 18, \"places\": 19}"
+
+static void check(const struct chosen *chosen, const char *wanted)
+{
+	json_t *golden = sample_json(wanted);
+	json_t *found = chosen_encode(chosen);
+
+	loading_check_equal(found, golden);
+	json_decref(found);
+	json_decref(golden);
+}
+
+static int take(struct chosen *chosen, const char *text, struct error *error)
+{
+	json_t *json = json_loads(text, JSON_DECODE_ANY, NULL);
+	int code = chosen_decode(chosen, json, error);
+
+	json_decref(json);
+	return code;
+}
+
+static void test_round_trip(void **unused)
+{
+	struct error error = {0};
+	struct chosen chosen;
+
+	assert_int_equal(take(&chosen, ALL, &error), 0);
+	for (size_t i = 0; i < CHOSEN_MEMBERS; i++)
+		assert_true(chosen.is_known[i]);
+	assert_int_equal(chosen.value[CHOSEN_POST_CALL], CHOSEN_IBV_WR);
+	assert_int_equal(chosen.value[CHOSEN_GID_TYPE], CHOSEN_GID_ROCE_V2);
+	assert_int_equal(chosen.value[CHOSEN_BUFFER_BYTES], 18);
+	check(&chosen, ALL);
+}
+
+static void test_words(void **unused)
+{
+	struct chosen chosen = {0};
+
+	chosen_set(&chosen, CHOSEN_POST_CALL, CHOSEN_IBV_POST_SEND);
+	chosen_set(&chosen, CHOSEN_INLINE, true);
+	chosen_set(&chosen, CHOSEN_GID_TYPE, CHOSEN_GID_IB);
+	check(&chosen,
+	      "{\"post_call\": \"ibv_post_send\", \"inline\": true, \"gid_type\": \"IB\"}");
+	chosen_set(&chosen, CHOSEN_GID_TYPE, CHOSEN_GID_ROCE_V1);
+	check(&chosen,
+	      "{\"post_call\": \"ibv_post_send\", \"inline\": true, \"gid_type\": \"RoCE v1\"}");
+}
+
+static void test_nothing(void **unused)
+{
+	static const char *const texts[] = {"{}", "[]", "7", "{\"later\": [1]}"};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
+		struct error error = {0};
+		struct chosen chosen;
+
+		assert_int_equal(take(&chosen, texts[i], &error), 0);
+		assert_null(chosen_encode(&chosen));
+	}
+}
+
+/* One that is wrong is told of, and unknown; the others are what they are. */
+static void test_wrong_ones(void **unused)
+{
+	static const char *const rows[][2] = {
+		{"{\"sl\": -1, \"retries\": 6}",                    "\"sl\" is no count"                  },
+		{"{\"retries\": 6, \"inline\": 1}",                 "\"inline\" is neither true nor false"},
+		{"{\"post_call\": \"ioctl\", \"retries\": 6}",
+		 "\"post_call\" is none of its words"						     },
+ /* The first of two. */
+		{"{\"sl\": null, \"retries\": 6, \"gid_type\": 2}",
+		 "\"gid_type\" is none of its words"						      },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct error error = {0};
+		struct chosen chosen;
+
+		assert_int_equal(take(&chosen, rows[i][0], &error), -EINVAL);
+		assert_string_equal(error.text, rows[i][1]);
+		check(&chosen, "{\"retries\": 6}");
+	}
+}
+
+static void test_merge(void **unused)
+{
+	struct error error = {0};
+	struct chosen into;
+	struct chosen from;
+
+	assert_int_equal(take(&into, ALL, &error), 0);
+	from = into;
+	chosen_merge(&into, &from);
+	check(&into, ALL);
+	assert_int_equal(take(&from,
+			      "{\"post_call\": \"ibv_post_send\", \"inline\": false,"
+			      " \"path_mtu_bytes\": 8, \"completion_vector\": 1}",
+			      &error),
+			 0);
+	chosen_merge(&into, &from);
+	check(&into, "{\"inline\": false, \"path_mtu_bytes\": 8}");
+	/* What was unlike once stays so. */
+	chosen_merge(&into, &(struct chosen){0});
+	assert_null(chosen_encode(&into));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_words),
+		cmocka_unit_test(test_nothing),    cmocka_unit_test(test_wrong_ones),
+		cmocka_unit_test(test_merge),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

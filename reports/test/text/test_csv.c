@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/table/csv.h"
+#include "reports/test/lib/loads.h"
+
+static struct result sample;
+static char *text;
+
+static int close_sample(void **unused)
+{
+	result_finish(&sample);
+	free(text);
+	text = NULL;
+	return 0;
+}
+
+static void make(const char *name)
+{
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_non_null(out);
+	csv_begin(out);
+	csv_add(out, &sample, name);
+	assert_int_equal(fclose(out), 0);
+}
+
+/* As sample.h and loads.h have them: 64 bytes at 200000 and 300000 messages a second. */
+static void test_loads(void **unused)
+{
+	static const struct load_row rows[] = {
+		{200000, 1500, false},
+		{300000, 2500, true },
+	};
+
+	loads_init(&sample, rows, ARRAY_LENGTH(rows));
+	make("x");
+#define FIRST  "\nx,send/load/64/poll/rate200000,send,load,64,poll,poll,RC,1,,,completion,complete,"
+#define SECOND "\nx,send/load/64/poll/rate300000,send,load,64,poll,poll,RC,1,,,completion,complete,"
+	assert_contains(text, FIRST ",rate,1/s,200000\n");
+	assert_contains(text, FIRST ",saturated,1,0\n");
+	assert_contains(text, FIRST "1,rate,1/s,200000\n");
+	assert_contains(text, FIRST "2,bytes_per_s,B/s,12800000\n");
+	assert_contains(text, FIRST "2,unsent,1,0\n");
+	assert_contains(text, SECOND ",saturated,1,1\n");
+	assert_contains(text, SECOND "2,saturated,1,1\n");
+	assert_contains(text, SECOND "2,unsent,1,5\n");
+	assert_contains(text, FIRST ",max,ns,1500\n");
+}
+
+/* No spreadsheet takes it for a formula, and it is the same file. */
+static void test_names(void **unused)
+{
+	static const struct {
+		const char *name;
+		const char *row;
+	} rows[] = {
+		{"=1+1.json", "\n./=1+1.json,send/"    },
+		{"+a,b.json", "\n\"./+a,b.json\",send/"},
+		{"-a.json",   "\n./-a.json,send/"      },
+		{"@a.json",   "\n./@a.json,send/"      },
+		{"-",         "\n-,send/"              },
+		{"/a/=b",     "\n/a/=b,send/"          },
+	};
+
+	sample_init(&sample);
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		make(rows[i].name);
+		assert_contains(text, rows[i].row);
+		free(text);
+		text = NULL;
+	}
+}
+
+/* Nothing is made up of a case that has no figures, and lost messages are told. */
+static void test_others(void **unused)
+{
+	sample_init(&sample);
+	sample.cases[SAMPLE_BANDWIDTH].sent = 7;
+	sample.cases[SAMPLE_BANDWIDTH].lost = 2;
+	sample.cases[SAMPLE_BANDWIDTH].trials[0].has_far = true;
+	sample.cases[SAMPLE_BANDWIDTH].trials[0].far_messages_per_s = 12;
+	make("a,\"b");
+	assert_contains(text,
+			"\n\"a,\"\"b\",read/lat/1m/adaptive,read,lat,1048576,adaptive,adaptive,"
+			"RC,,,,,interrupted,,,,\n");
+	assert_contains(text,
+			",write/lat/4k/event/server-poll,write,lat,4096,event,poll,RC,,,,,failed,"
+			",,,\n");
+	assert_contains(text, ",,,16,,complete,,lost,1,2\n");
+	assert_contains(text, ",,,16,,complete,1,far_messages_per_s,1/s,12\n");
+	/* The third trial: 910 messages of 1000 bytes in 25 ms. */
+	assert_contains(text, ",,,16,,complete,3,bytes_per_s,B/s,36400000\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_loads, close_sample),
+		cmocka_unit_test_teardown(test_others, close_sample),
+		cmocka_unit_test_teardown(test_names, close_sample),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/table/table.h"
+#include "reports/test/lib/sample.h"
+
+static struct result sample;
+
+static int open_sample(void **unused)
+{
+	sample_init(&sample);
+	return 0;
+}
+
+static int close_sample(void **unused)
+{
+	result_finish(&sample);
+	return 0;
+}
+
+#define LATENCY                                                                \
+	"LATENCY us         bytes cq         kind           p50      \xc2\xb1" \
+	"     p99   p99.9     max  CPU us/msg near/far\n"
+#define BANDWIDTH                                                   \
+	"BANDWIDTH          bytes cq            Gb/s      \xc2\xb1" \
+	" %line  Mmsg/s        windows  CPU us/msg near/far\n"
+
+/* What a table of that one case has, the head apart. */
+static void show_line(char text[static 1024], const struct table_unit *unit, size_t number)
+{
+	FILE *out = fmemopen(text, 1024, "w");
+	struct table table;
+	long head;
+
+	assert_non_null(out);
+	table_open(&table, out, unit, &sample);
+	head = ftell(out);
+	table_line(&table, &sample.cases[number]);
+	fclose(out);
+	memmove(text, text + head, strlen(text + head) + 1);
+}
+
+static void check_line(size_t number, const char *wanted)
+{
+	char text[1024] = "";
+
+	show_line(text, NULL, number);
+	assert_string_equal(text, wanted);
+}
+
+/* Before all else: also where only one end is told to be it. */
+static void test_banner(void **unused)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		char text[1024] = "";
+		FILE *out = fmemopen(text, sizeof(text), "w");
+		struct table table;
+
+		assert_non_null(out);
+		sample.client.kind = i ? "hardware" : "soft";
+		sample.server.kind = i ? "soft" : NULL;
+		table_open(&table, out, NULL, &sample);
+		fclose(out);
+		assert_int_equal(strncmp(text, "SOFTWARE DEVICE", 15), 0);
+		assert_contains(text, "\nn01 mlx5_0/1 -> n02 mlx5_1/2  ");
+	}
+}
+
+/* The document carries times, and the table shows none of them. */
+static void test_needs_of_the_software_device(void **unused)
+{
+	char text[1024] = "";
+
+	sample.client.kind = "soft";
+	json_object_set_new(sample.cases[SAMPLE_BANDWIDTH].parameters, "needs", json_true());
+	show_line(text, NULL, SAMPLE_LATENCY);
+	assert_string_equal(text, "");
+	show_line(text, NULL, SAMPLE_FAILED);
+	assert_contains(text, "no completion for 5 s");
+}
+
+static void check_foot(const char *wanted)
+{
+	char text[1024] = "";
+	FILE *out = fmemopen(text, sizeof(text), "w");
+	struct table_count found;
+	struct table table;
+	long head;
+
+	assert_non_null(out);
+	table_open(&table, out, NULL, &sample);
+	head = ftell(out);
+	found = table_foot(&table);
+	fclose(out);
+	assert_string_equal(text + head, wanted);
+	assert_int_equal(found.wanted, SAMPLE_CASES - 1);
+}
+
+/* Of the latency's three trials two had become steady, of the bandwidth's all. */
+static void test_foot(void **unused)
+{
+	static const char skipped[] =
+		"read/bw/64/poll/t4/Q5: skipped: --cq-mod exceeds --tx-depth\n";
+	struct result_trial *trials = sample.cases[SAMPLE_LATENCY].trials;
+	char wanted[512];
+
+	snprintf(wanted, sizeof(wanted), "%sread/lat/1m/adaptive: interrupted\n", skipped);
+	check_foot(wanted);
+	/* A status says as much as this reason. */
+	snprintf(sample.cases[SAMPLE_NOT_RUN].error, sizeof(sample.cases->error), "interrupted");
+	check_foot(wanted);
+	/* The one that was under way has a reason. */
+	sample.cases[SAMPLE_FAILED].status = RESULT_INTERRUPTED;
+	trials[1].warmup.has_converged = false;
+	snprintf(wanted, sizeof(wanted),
+		 "%s2 cases interrupted or not run, from write/lat/4k/event/server-poll to "
+		 "read/lat/1m/adaptive: no completion for 5 s\n"
+		 "! 1 of 2 cases had not become steady when they were measured, such as "
+		 "send/lat/64/poll; mend: a longer --warmup\n",
+		 skipped);
+	check_foot(wanted);
+}
+
+/* Few are named one by one, and many together with the first, in that order. */
+static void test_many_skipped(void **unused)
+{
+	static const char *const reasons[] = {"UC cannot", "UD cannot",  "UC cannot", "it is none",
+					      "UC cannot", "it is none", "UC cannot", "UC cannot"};
+	char text[1024] = "";
+	FILE *out = fmemopen(text, sizeof(text), "w");
+	struct result result;
+	struct table table;
+	long head;
+
+	assert_non_null(out);
+	sample_init_empty(&result, ARRAY_LENGTH(reasons));
+	for (size_t i = 0; i < result.n_cases; i++) {
+		struct result_case *line = &result.cases[i];
+
+		line->status = RESULT_SKIPPED;
+		line->metric = "lat";
+		snprintf(line->id, sizeof(line->id), "read/lat/%zu", i);
+		snprintf(line->error, sizeof(line->error), "%s", reasons[i]);
+	}
+	table_open(&table, out, NULL, &result);
+	head = ftell(out);
+	assert_int_equal(table_foot(&table).wanted, 0);
+	fclose(out);
+	assert_string_equal(text + head, "read/lat/0 and 4 more: skipped: UC cannot\n"
+					 "read/lat/1: skipped: UD cannot\n"
+					 "read/lat/3: skipped: it is none\n"
+					 "read/lat/5: skipped: it is none\n");
+	result_finish(&result);
+}
+
+/*
+ * The median of 61 samples is 1240 ns, and three trials have no interval. 189 us of 61
+ * messages at the near end are 3.10, 181.5 us of 366 at the far one 0.50.
+ */
+static void test_latency(void **unused)
+{
+	check_line(
+		SAMPLE_LATENCY, LATENCY
+		"send                  64 poll       half          1.24      -       -       - 137438953  3.10/0.50\n");
+}
+
+/*
+ * 6.36 MB in 150 ms are 0.3392 Gb/s, of a line of 2.5 Gb/s. The trials are from 0.0992
+ * to 0.5792 Gb/s: half of that is the interval of six. 42.4 thousand messages a second.
+ */
+static void test_bandwidth(void **unused)
+{
+	check_line(
+		SAMPLE_BANDWIDTH, BANDWIDTH
+		"write/t16           1000 event/poll   0.339  0.240  13.6  0.0424   0.080..0.960  0.00/0.00\n");
+}
+
+/* A thousandth of that: 339.2 kb/s, and 42.4 messages a second. */
+static void test_little_bandwidth(void **unused)
+{
+	sample.cases[SAMPLE_BANDWIDTH].duration_ns *= 1000;
+	check_line(
+		SAMPLE_BANDWIDTH, BANDWIDTH
+		"write/t16           1000 event/poll 3.4e-04 0.2400   0.0 4.2e-05   0.080..0.960  0.00/0.00\n");
+}
+
+/* 42.4 MB/s: 339.2 Mb/s, and 40.435791015625 MiB/s; the windows are 10 to 120 MB/s. */
+static void test_units(void **unused)
+{
+	static const char *const rows[][3] = {
+		{"Gb/s",  "BANDWIDTH          bytes cq            Gb/s      \xc2\xb1",
+		 "write/t16           1000 event/poll   0.339  0.240  13.6  0.0424   0.080..0.960  0.00/0.00"},
+		{"Mb/s",  "BANDWIDTH          bytes cq            Mb/s      \xc2\xb1",
+		 "write/t16           1000 event/poll   339.2  240.0  13.6  0.0424    80.0..960.0  0.00/0.00"},
+		{"GB/s",  "BANDWIDTH          bytes cq            GB/s      \xc2\xb1",
+		 "write/t16           1000 event/poll  0.0424 0.0300  13.6  0.0424   0.010..0.120  0.00/0.00"},
+		{"MB/s",  "BANDWIDTH          bytes cq            MB/s      \xc2\xb1",
+		 "write/t16           1000 event/poll    42.4   30.0  13.6  0.0424    10.0..120.0  0.00/0.00"},
+		{"MiB/s", "BANDWIDTH          bytes cq           MiB/s      \xc2\xb1",
+		 "write/t16           1000 event/poll    40.4   28.6  13.6  0.0424     9.5..114.4  0.00/0.00"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		const struct table_unit *unit = NULL;
+		char text[1024] = "";
+
+		assert_null(table_parse_unit(rows[i][0], &unit));
+		show_line(text, unit, SAMPLE_BANDWIDTH);
+		assert_contains(text, rows[i][1]);
+		assert_contains(text, rows[i][2]);
+	}
+}
+
+static void share(unsigned int threads, unsigned int qps, uint64_t last)
+{
+	struct shares *shares = &sample.cases[SAMPLE_BANDWIDTH].shares;
+	struct error error = {0};
+
+	assert_int_equal(shares_open(shares, threads, qps, &error), 0);
+	for (size_t i = 0; i < (size_t)threads * qps; i++)
+		shares->messages[i] = 1;
+	for (size_t i = 0; i < threads; i++)
+		shares->duration_ns[i] = 1000;
+	shares->messages[threads * qps - 1] = last;
+}
+
+static void test_shares(void **unused)
+{
+	static const struct {
+		unsigned int threads;
+		unsigned int qps;
+		uint64_t last;
+		const char *text;
+	} rows[] = {
+		{1, 1, 1, "0.00/0.00\n"						     },
+		{2, 1, 0, "0.00/0.00  fairness 0.500 of 2 threads\n"                        },
+		{1, 4, 1, "0.00/0.00  fairness 1.000 of 4 queue pairs\n"                    },
+		{2, 2, 3, "0.00/0.00  fairness 0.900 of 2 threads, 0.750 of 4 queue pairs\n"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		char text[1024] = "";
+
+		share(rows[i].threads, rows[i].qps, rows[i].last);
+		show_line(text, NULL, SAMPLE_BANDWIDTH);
+		assert_contains(text, rows[i].text);
+	}
+}
+
+/* 1000 bytes each: 1000 of them in 10 ms are 0.8 Gb/s. */
+static void test_flows(void **unused)
+{
+	struct flows *flows = &sample.cases[SAMPLE_BANDWIDTH].flows;
+	struct error error = {0};
+	char head[CELLS_HEAD];
+	char text[1024] = "";
+
+	assert_int_equal(flows_open(flows, 2, &error), 0);
+	flows->flow[0] = (struct flow_share){"n01", "n03", 1000, 10000000};
+	flows->flow[1] = (struct flow_share){"n02", "n03", 500, 10000000};
+	show_line(text, NULL, SAMPLE_BANDWIDTH);
+	assert_contains(text, "  fairness 0.900 of 2 flows of 0.400..0.800 Gb/s\n");
+	assert_null(strstr(text, "n01 ->"));
+	sample.parties =
+		json_pack("[{s:s, s:s}, {s:s, s:s}, {s:s, s:s}]", "name", "n01", "device", "mlx5_0",
+			  "name", "n02", "device", "mlx5_1", "name", "n03", "device", "mlx5_2");
+	text[0] = '\0';
+	show_line(text, NULL, SAMPLE_BANDWIDTH);
+	cells_head(head, &sample);
+	assert_contains(head, "n01 mlx5_0, n02 mlx5_1, n03 mlx5_2  ");
+	assert_contains(text, "  n01 -> n03: 0.800 Gb/s\n  n02 -> n03: 0.400 Gb/s\n");
+}
+
+/* Whatever they are called, what there is no room for is counted. */
+static void test_very_many_hosts(void **unused)
+{
+	char head[CELLS_HEAD];
+	char name[250];
+
+	memset(name, 'n', sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	sample.parties = json_array();
+	for (int i = 0; i < 64; i++)
+		json_array_append_new(
+			sample.parties,
+			json_pack("{s:s, s:s}", "name", i ? "n02" : "n01", "device", "mlx5_0"));
+	cells_head(head, &sample);
+	assert_contains(head, "n01 mlx5_0, n02 mlx5_0, n02 mlx5_0");
+	assert_contains(head, " and 34 more  ");
+	json_array_clear(sample.parties);
+	for (int i = 0; i < 3; i++)
+		json_array_append_new(sample.parties,
+				      json_pack("{s:s, s:s}", "name", name, "device", name));
+	cells_head(head, &sample);
+	assert_contains(head, "3 more  ");
+}
+
+static void test_no_units(void **unused)
+{
+	static const char *const texts[] = {"", "gb/s", "Gbps", "Gb", "Gb/s ", "KB/s", "GiB/s"};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
+		const struct table_unit *unit = NULL;
+
+		assert_string_equal(table_parse_unit(texts[i], &unit),
+				    "is none of Gb/s, Mb/s, GB/s, MB/s, MiB/s");
+		assert_null(unit);
+	}
+}
+
+static void test_cases_without_figures(void **unused)
+{
+	check_line(SAMPLE_FAILED, "write/lat/4k/event/server-poll: no completion for 5 s\n");
+	/* Those that were not run are told together, below the others. */
+	check_line(SAMPLE_NOT_RUN, "");
+	check_line(SAMPLE_SKIPPED, "");
+	/* What a failed case has counted so far is no result. */
+	sample_latency(&sample.cases[SAMPLE_FAILED]);
+	check_line(SAMPLE_FAILED, "write/lat/4k/event/server-poll: no completion for 5 s\n");
+}
+
+/* Each metric has its titles once, whatever fails in between. */
+static void test_titles(void **unused)
+{
+	static const struct {
+		enum result_status status;
+		bool is_bandwidth;
+		const char *beginning;
+	} rows[SAMPLE_CASES] = {
+		{RESULT_FAILED,   false, "0: "        },
+		{RESULT_COMPLETE, true,  "BANDWIDTH " },
+		{RESULT_SKIPPED,  false, ""           },
+		{RESULT_COMPLETE, true,  "write "     },
+		{RESULT_COMPLETE, false, "LATENCY us "},
+	};
+
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+	struct table table;
+
+	assert_non_null(out);
+	table_open(&table, out, NULL, &sample);
+	for (size_t i = 0; i < SAMPLE_CASES; i++) {
+		struct result_case *line = &sample.cases[i];
+		size_t before;
+
+		result_drop_trials(line);
+		(rows[i].is_bandwidth ? sample_bandwidth : sample_latency)(line);
+		snprintf(line->id, sizeof(line->id), "%zu", i);
+		line->op = "write";
+		line->status = rows[i].status;
+		fflush(out);
+		before = length;
+		table_line(&table, line);
+		fflush(out);
+		assert_int_equal(
+			strncmp(text + before, rows[i].beginning, strlen(rows[i].beginning)), 0);
+	}
+	fclose(out);
+	free(text);
+}
+
+/* The operation with all that is not at its default, the size and the modes apart. */
+static void test_names(void **unused)
+{
+	static const struct {
+		const char *id;
+		const char *cq;
+		const char *server_cq;
+		const char *beginning;
+	} rows[] = {
+		{"send/lat/64/poll",                         "poll",     "poll",  "send                  64 poll       "},
+		{"send/lat/64/poll/t16",                     "poll",     "poll",  "send/t16              64 poll       "},
+		{"send/lat/64/poll/server-event",            "poll",     "event",
+		 "send                  64 poll/event "								 },
+		{"send/lat/64/poll/server-event/t16/I0",     "poll",     "event",
+		 "send/t16/I0           64 poll/event "								 },
+		{"send/lat/64/adaptive/server-event",        "adaptive", "event",
+		 "send                  64 adaptive/event "							     },
+		{"send/lat/64/poll/t16/I0/connect-qp/m1024", "poll",     "poll",
+		 "send/t16/I0/connect-qp/m1024      64 poll       "                                                     },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct result_case *line = &sample.cases[SAMPLE_LATENCY];
+		char text[1024] = "";
+
+		snprintf(line->id, sizeof(line->id), "%s", rows[i].id);
+		line->cq = rows[i].cq;
+		line->server_cq = rows[i].server_cq;
+		show_line(text, NULL, SAMPLE_LATENCY);
+		assert_non_null(strchr(text, '\n'));
+		assert_int_equal(strncmp(strchr(text, '\n') + 1, rows[i].beginning,
+					 strlen(rows[i].beginning)),
+				 0);
+	}
+}
+
+/* Six trials of ten thousand samples each: the k-th of value + k step. */
+static void fill(struct result_case *line, uint64_t value, uint64_t step)
+{
+	struct hist *hist = malloc(sizeof(*hist));
+	struct error error = {0};
+
+	assert_non_null(hist);
+	result_drop_trials(line);
+	for (uint64_t k = 0; k < 6; k++) {
+		struct result_trial trial = {.messages = 10000, .client = {.messages = 10000}};
+
+		hist_init(hist);
+		for (int i = 0; i < 10000; i++)
+			hist_add(hist, value + k * step);
+		statistic_fill(trial.latency, hist);
+		assert_int_equal(result_add_trial(line, &trial, hist, NULL, &error), 0);
+	}
+	free(hist);
+}
+
+/* Of what six trials hold, in a line of that table. */
+struct latency_row {
+	uint64_t value;
+	uint64_t step;
+	const char *figures;
+};
+
+static void check_rows(const struct latency_row *rows, size_t count, const char *before)
+{
+	for (size_t i = 0; i < count; i++) {
+		char wanted[512];
+
+		fill(&sample.cases[SAMPLE_LATENCY], rows[i].value, rows[i].step);
+		snprintf(wanted, sizeof(wanted), "%s%s  0.00/-\n", before, rows[i].figures);
+		check_line(SAMPLE_LATENCY, wanted);
+	}
+}
+
+/*
+ * Three digits that say something, but nothing below ten nanoseconds. The median is the
+ * last sample of the third trial, at the end of its bin: of 8 ns above 8192, 1024 ns
+ * above a million.
+ */
+static void test_digits_of_latencies(void **unused)
+{
+	static const struct latency_row rows[] = {
+		{800,     8,     "   0.82   0.02    0.84    0.84    0.84"},
+		{9000,    100,   "   9.21   0.25    9.50    9.50    9.50"},
+		{50000,   400,   "   50.8    1.0    52.0    52.0    52.0"},
+		{2000000, 20000, "   2041     50    2100    2100    2100"},
+	};
+
+	check_rows(rows, ARRAY_LENGTH(rows),
+		   LATENCY "send                  64 poll       half       ");
+}
+
+#define CALLS                                                       \
+	"CALLS us           bytes cq             p50      \xc2\xb1" \
+	"     p99   p99.9     max  calls/s  CPU us/msg near/far\n"
+
+/* Of calls their rate as well: of a mean of 820 ns, and one of 2.05 ms. */
+static void test_calls(void **unused)
+{
+	static const struct latency_row rows[] = {
+		{800,     8,     "   0.82   0.02    0.84    0.84    0.84  1219512"},
+		{2000000, 20000, "   2041     50    2100    2100    2100    487.8"},
+	};
+
+	sample.cases[SAMPLE_LATENCY].kind = RESULT_CALL;
+	check_rows(rows, ARRAY_LENGTH(rows), CALLS "send                  64 poll       ");
+}
+
+/* Of a link whose rate nobody knows there is no part; without windows none is shown. */
+static void test_what_is_not_known(void **unused)
+{
+	struct result_case *line = &sample.cases[SAMPLE_BANDWIDTH];
+
+	sample.client.rate_mbps = 0;
+	windows_finish(line->windows, SAMPLE_MS);
+	/* 300 x (1 + ... + 5) + 50 messages in 125 ms. */
+	line->n_trials = 5;
+	line->messages = 4550;
+	line->duration_ns = 125 * SAMPLE_MS;
+	check_line(
+		SAMPLE_BANDWIDTH, BANDWIDTH
+		"write/t16           1000 event/poll   0.291      -     -  0.0364              -  0.00/0.00\n");
+}
+
+/* 100 Gb/s: 12500 messages of a million bytes in a second. */
+static void test_a_fast_link(void **unused)
+{
+	struct result_case *line = &sample.cases[SAMPLE_BANDWIDTH];
+
+	sample.server.rate_mbps = 200000;
+	line->size = 1000000;
+	for (size_t i = 0; i < line->windows->count; i++)
+		line->windows->messages[i] = 120 + i;
+	for (size_t i = 0; i < line->n_trials; i++) {
+		line->trials[i].messages_per_s = 12500;
+		line->trials[i].bytes_per_s = 12.5e9 + (double)i * 1e8;
+	}
+	check_line(
+		SAMPLE_BANDWIDTH, BANDWIDTH
+		"write/t16        1000000 event/poll   100.0    2.0 100.0  0.0125    96.0..104.8  0.00/0.00\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_calls, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_banner, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_needs_of_the_software_device, open_sample,
+						close_sample),
+		cmocka_unit_test_setup_teardown(test_foot, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_latency, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_bandwidth, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_little_bandwidth, open_sample, close_sample),
+		cmocka_unit_test(test_many_skipped),
+		cmocka_unit_test_setup_teardown(test_units, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_flows, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_very_many_hosts, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_shares, open_sample, close_sample),
+		cmocka_unit_test(test_no_units),
+		cmocka_unit_test_setup_teardown(test_cases_without_figures, open_sample,
+						close_sample),
+		cmocka_unit_test_setup_teardown(test_titles, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_names, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_digits_of_latencies, open_sample,
+						close_sample),
+		cmocka_unit_test_setup_teardown(test_what_is_not_known, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_a_fast_link, open_sample, close_sample),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
