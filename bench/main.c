@@ -6,8 +6,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "bench/choose.h"
-#include "bench/command.h"
+#include "bench/cli/soft_device.h"
+#include "bench/cmd/command.h"
 
 static const struct command *const commands[] = {
 	&command_run,        &command_serve,   &command_report, &command_compare, &command_gate,

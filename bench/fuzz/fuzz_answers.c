@@ -7,13 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench/advice.h"
-#include "bench/capacity.h"
+#include "bench/control/protocol.h"
 #include "bench/fuzz/lines.h"
-#include "bench/inventory.h"
-#include "bench/meet.h"
-#include "bench/protocol.h"
-#include "bench/rules.h"
+#include "bench/host/advice/advice.h"
+#include "bench/host/device_support.h"
+#include "bench/host/inventory.h"
+#include "bench/lane/connect.h"
+#include "bench/plan/rules.h"
 #include "core/base/address.h"
 #include "reports/document/document.h"
 #include "reports/document/load.h"

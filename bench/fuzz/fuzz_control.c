@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/control.h"
+#include "bench/control/control.h"
 #include "core/fuzz/fuzz.h"
 
 static void take(struct control *control, const uint8_t *bytes, size_t size, size_t piece)

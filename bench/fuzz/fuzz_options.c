@@ -5,11 +5,11 @@
  */
 #include <string.h>
 
-#include "bench/command.h"
-#include "bench/cpulist.h"
+#include "bench/cli/cpulist.h"
+#include "bench/cli/value.h"
+#include "bench/cmd/command.h"
 #include "bench/fuzz/nearly.h"
-#include "bench/plan.h"
-#include "bench/value.h"
+#include "bench/plan/plan.h"
 #include "core/fuzz/fuzz.h"
 
 #define WORDS_MOST 32

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "bench/fuzz/nearly.h"
-#include "bench/plan.h"
-#include "bench/preset.h"
+#include "bench/plan/plan.h"
+#include "bench/plan/preset.h"
 #include "core/fuzz/fuzz.h"
 #include "reports/fuzz/mutate.h"
 #include "reports/fuzz/nowhere.h"

@@ -6,12 +6,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "bench/capacity.h"
+#include "bench/control/protocol.h"
 #include "bench/fuzz/lines.h"
-#include "bench/meet.h"
-#include "bench/pin.h"
-#include "bench/protocol.h"
-#include "bench/rules.h"
+#include "bench/host/device_support.h"
+#include "bench/lane/connect.h"
+#include "bench/plan/pin.h"
+#include "bench/plan/rules.h"
 #include "reports/fuzz/mutate.h"
 
 MUTATE_JSON('\n')

@@ -10,7 +10,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "bench/wire.h"
+#include "bench/control/frame.h"
 #include "core/fuzz/fuzz.h"
 
 /* The next message, or NULL: there is none, or the line is none. at moves behind it. */

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "bench/product.h"
+#include "bench/plan/product.h"
 
 #define NEARLY_MOST 500
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/rules.h"
+#include "bench/plan/rules.h"
 
 /* Both areas and the notifications of a flow, for messages of less than a page. */
 #define FLOW_BYTES 12288

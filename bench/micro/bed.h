@@ -7,9 +7,9 @@
 #ifndef BENCH_MICRO_BED_H
 #define BENCH_MICRO_BED_H
 
-#include "bench/loop_load.h"
+#include "bench/loop/load.h"
 #include "bench/micro/instant.h"
-#include "bench/op.h"
+#include "bench/op/op.h"
 #include "core/rdma/context.h"
 
 struct bed_settings {

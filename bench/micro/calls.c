@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/micro/calls.h"
 
-#include "bench/loop_sink.h"
-#include "bench/loop_stream.h"
+#include "bench/loop/sink.h"
+#include "bench/loop/stream.h"
 
 /* Constants at the call. */
 struct calls_kind {

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "bench/loop_round.h"
+#include "bench/loop/round.h"
 #include "bench/micro/calls.h"
 #include "bench/micro/row.h"
 

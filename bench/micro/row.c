@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "bench/loop_sink.h"
+#include "bench/loop/sink.h"
 #include "bench/micro/calls.h"
 
 /* Of these some fall below 2048 ns, where the bin is the value, and some above. */

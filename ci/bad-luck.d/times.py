@@ -100,13 +100,13 @@ def netem(tally, count, dice):
         done = subprocess.run(
             [
                 os.path.join(TOP, "ci/softroce"), "--vm", "--hosts", "2", "--timeout",
-                str(NETEM_PATIENCE), "--", "python3", f"{tests}/tap.py", v.VERBMARK,
-                f"{tests}/rxe_netem.py",
+                str(NETEM_PATIENCE), "--", "python3", f"{tests}/lib/tap.py", v.VERBMARK,
+                f"{tests}/device/netem.py",
             ],
             capture_output=True, text=True, check=False, env=plain | {"OUT": folder},
         )
     for outcome, name in re.findall(r"(?m)^(ok|not ok) \d+ - (.*)$", done.stdout):
         with tally.attempt(name):
-            check(outcome == "ok", "see bench/test/rxe_netem.py")
+            check(outcome == "ok", "see bench/test/device/netem.py")
     with tally.attempt("all of it"):
         check(done.returncode == 0, (done.stdout + done.stderr)[-400:])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsers of options, as bench/option.h has them: what is wrong with the text, or NULL. */
+/* Parsers of options, as bench/cli/option.h has them: what is wrong with the text, or NULL. */
 #ifndef REPORTS_STEPS_PARSE_H
 #define REPORTS_STEPS_PARSE_H
 

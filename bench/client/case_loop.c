@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/client/case_loop.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/cli/soft_device.h"
+#include "bench/client/case_results.h"
+#include "bench/client/failure_hint.h"
+#include "bench/client/needs_probe.h"
+#include "bench/control/protocol.h"
+#include "reports/result/banner.h"
+
+/* How even it was. */
+static int note_shares(const struct trial *trial, const struct plan_case *wanted,
+		       struct result_case *found, bool is_first, struct error *error)
+{
+	struct flows flows = {0};
+	int code = result_add_shares(found, &trial->shares, is_first, error);
+
+	if (!code)
+		code = pattern_flows(&wanted->parameters, &trial->shares, &flows, error);
+	if (!code)
+		code = result_add_flows(found, &flows, is_first, error);
+	flows_close(&flows);
+	return code;
+}
+
+/* One trial, and what it has seen. */
+static int run_trial(struct trial *trial, const struct plan_case *wanted, struct result_case *found,
+		     struct error *error)
+{
+	bool is_bw = wanted->parameters.metric == METRIC_BW;
+	bool is_first = !found->n_trials;
+	struct result_trial seen;
+	int code = trial_run(trial, wanted, &seen, error);
+
+	if (!code)
+		code = result_add_trial(found, &seen,
+					trial_has_latency(wanted) ? trial->hist : NULL,
+					is_bw ? trial->windows : NULL, error);
+	if (!code && wanted->parameters.metric == METRIC_LOAD)
+		code = pace_add(found, &trial->pacing->seen, error);
+	if (!code)
+		code = note_shares(trial, wanted, found, is_first, error);
+	if (!code)
+		code = result_add_warmup(found, trial->warmup, error);
+	return code;
+}
+
+/* Runs so many trials of one case. The error, if any, is left in the case as well. */
+static int run_trials(struct trial *trial, const struct plan_case *wanted, uint64_t count,
+		      struct result_case *found, struct error *error)
+{
+	int code = trial_open(trial, wanted, error);
+
+	for (uint64_t i = 0; i < count && !code; i++) {
+		trial->has_next = i + 1 < count;
+		code = run_trial(trial, wanted, found, error);
+	}
+	trial_close(trial);
+	found->client_place = trial->near;
+	found->server_place = trial->far;
+	found->client_chosen = trial->near_chosen;
+	found->server_chosen = trial->far_chosen;
+	return code;
+}
+
+/* First whether it works at all without what it may not need. */
+static int run_whole(struct sweep *sweep, struct trial *trial, const struct plan_case *wanted,
+		     struct result_case *found, struct error *error)
+{
+	struct error fault = {0};
+
+	if (wanted->parameters.needs) {
+		if (needs_find(trial, wanted, &found->needs, error))
+			return error->code;
+		/* What failed on purpose is no fault of the device. */
+		if (sweep_note(sweep, NULL, &fault) == -ESHUTDOWN) {
+			trial->is_lost = true;
+			return error_set(error, fault.code, "%s", fault.text);
+		}
+	}
+	return run_trials(trial, wanted, wanted->parameters.trials, found, error);
+}
+
+/* A load's rate may be a share of what was measured before. */
+static int aim(struct trial *trial, const struct plan *plan, size_t number,
+	       const struct result *result, struct error *error)
+{
+	const struct plan_case *wanted = &plan->cases[number];
+
+	if (wanted->parameters.metric != METRIC_LOAD)
+		return 0;
+	return pacing_aim(trial->pacing, plan, wanted, result, error);
+}
+
+/* What the case asked for, or what both ports agree on. */
+static unsigned int packet_size(const struct parameters *p, const struct result *result)
+{
+	unsigned int near = result->client.mtu;
+	unsigned int far = result->server.mtu;
+
+	if (p->mtu != PARAMETER_AUTO)
+		return (unsigned int)p->mtu;
+	return near < far ? near : far;
+}
+
+/* That other end is there, but its device is not the same. */
+static void blame_reach(const struct result *result, struct error *fault)
+{
+	if (banner_of(result) && fault->code == -ECONNREFUSED)
+		error_append(fault, CHOOSE_SOFT " reaches processes of one user on one machine");
+}
+
+/* From that one on, the first that is run; n_cases: there is none. */
+static size_t next_case(const struct plan *plan, size_t next)
+{
+	while (next < plan->n_cases && plan->cases[next].skipped[0])
+		next++;
+	return next;
+}
+
+/* While the case before it is written down. A load may turn out to have no rate. */
+static void announce(struct trial *trial, const struct plan *plan, size_t next)
+{
+	next = next_case(plan, next);
+	if (next < plan->n_cases && plan->cases[next].parameters.metric != METRIC_LOAD)
+		trial_announce(trial, &plan->cases[next]);
+}
+
+/* A case has had all its trials, or one that did not end well. */
+static void judge_case(const struct course *course, size_t number, struct error *fault)
+{
+	const struct plan_case *wanted = &course->plan->cases[number];
+	struct result_case *found = &course->result->cases[number];
+
+	/* What a case has that did not end well is no measurement. */
+	if (fault->code)
+		result_drop_trials(found);
+	blame_size(course->result, number, packet_size(&wanted->parameters, course->result), fault);
+	blame_reach(course->result, fault);
+	found->status = cases_status(fault);
+	snprintf(found->error, sizeof(found->error), "%s", fault->text);
+}
+
+/* Who has nothing more to ask need not know that the server ends. */
+static void note(const struct course *course, struct result_case *found, bool is_last,
+		 struct error *error)
+{
+	struct error fault = {0};
+
+	if (sweep_note(course->sweep, found, &fault) != -ESHUTDOWN || is_last)
+		return;
+	course->trial->is_lost = true;
+	error_set(error, fault.code, "%s", fault.text);
+}
+
+static void run_case(const struct course *course, size_t number, struct error *error)
+{
+	struct trial *trial = course->trial;
+	const struct plan_case *wanted = &course->plan->cases[number];
+	struct result_case *found = &course->result->cases[number];
+	struct error fault = {0};
+	bool was_lost;
+
+	course->view->begins(course->view, course->result, number,
+			     plan_estimate_ns(course->plan, number));
+	if (!aim(trial, course->plan, number, course->result, &fault))
+		run_whole(course->sweep, trial, wanted, found, &fault);
+	was_lost = trial->is_lost;
+	/* After each, so that none is given what another one's packets did. */
+	if (!was_lost)
+		note(course, found, next_case(course->plan, number + 1) == course->plan->n_cases,
+		     error);
+	if (!trial->is_lost)
+		announce(trial, course->plan, number + 1);
+	judge_case(course, number, &fault);
+	course->view->ends(course->view, course->result, number);
+	if (was_lost)
+		error_set(error, fault.code, "%s", fault.text);
+}
+
+/* Cases whose trials are run in turn. */
+struct turns {
+	size_t first;
+	size_t count;
+	uint64_t rounds;
+	struct error *faults; /* of each; it has no more trials then */
+};
+
+/* How much of the plan is behind a trial of them. */
+static uint64_t done_ns(const struct course *course, const struct turns *turns, uint64_t round,
+			size_t number)
+{
+	uint64_t before = plan_estimate_ns(course->plan, turns->first);
+	uint64_t all = plan_estimate_ns(course->plan, turns->first + turns->count) - before;
+	uint64_t n_done = round * turns->count + number;
+
+	return before +
+	       (uint64_t)((double)all * (double)n_done / (double)(turns->rounds * turns->count));
+}
+
+static bool has_ended(const struct course *course, const struct turns *turns, size_t i)
+{
+	const struct plan_case *wanted = &course->plan->cases[turns->first + i];
+
+	return !wanted->skipped[0] &&
+	       (turns->faults[i].code ||
+		course->result->cases[turns->first + i].n_trials == wanted->parameters.trials);
+}
+
+/* Whether nothing is left to be asked of the server. */
+static bool are_last(const struct course *course, const struct turns *turns)
+{
+	for (size_t i = 0; i < turns->count; i++)
+		if (!course->plan->cases[turns->first + i].skipped[0] &&
+		    !has_ended(course, turns, i))
+			return false;
+	return next_case(course->plan, turns->first + turns->count) == course->plan->n_cases;
+}
+
+/* One trial of each of them, from the first to the last, and the next time back again. */
+static void run_round(const struct course *course, const struct turns *turns, uint64_t round,
+		      struct error *error)
+{
+	struct trial *trial = course->trial;
+
+	for (size_t i = 0; i < turns->count && !trial->is_lost; i++) {
+		size_t place = round % 2 ? turns->count - 1 - i : i;
+		size_t number = turns->first + place;
+		const struct plan_case *wanted = &course->plan->cases[number];
+		struct result_case *found = &course->result->cases[number];
+		struct error *fault = &turns->faults[place];
+
+		if (wanted->skipped[0] || fault->code || round >= wanted->parameters.trials)
+			continue;
+		course->view->begins(course->view, course->result, number,
+				     done_ns(course, turns, round, i));
+		run_trials(trial, wanted, 1, found, fault);
+		if (trial->is_lost)
+			error_set(error, fault->code, "%s", fault->text);
+		else
+			note(course, found, are_last(course, turns), error);
+	}
+}
+
+/*
+ * Those that were under way when the server was lost have no figures. None is shown before all
+ * are what they are: the document that is written then has all of them.
+ */
+static void finish_turns(const struct course *course, const struct turns *turns)
+{
+	for (size_t i = 0; i < turns->count; i++)
+		if (has_ended(course, turns, i))
+			judge_case(course, turns->first + i, &turns->faults[i]);
+		else
+			result_drop_trials(&course->result->cases[turns->first + i]);
+	for (size_t i = 0; i < turns->count; i++)
+		if (has_ended(course, turns, i))
+			course->view->ends(course->view, course->result, turns->first + i);
+}
+
+/*
+ * What the machine does meanwhile is done to all of them alike: the trials of one round
+ * can be compared as they are.
+ */
+static void run_turns(const struct course *course, size_t first, size_t count, struct error *error)
+{
+	struct turns turns = {
+		.first = first, .count = count, .faults = calloc(count, sizeof(*turns.faults))};
+
+	if (!turns.faults) {
+		error_set_errno(error, -ENOMEM, "cannot keep the results");
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		uint64_t trials = course->plan->cases[first + i].parameters.trials;
+
+		turns.rounds = trials > turns.rounds ? trials : turns.rounds;
+	}
+	for (uint64_t round = 0; round < turns.rounds && !course->trial->is_lost; round++)
+		run_round(course, &turns, round, error);
+	finish_turns(course, &turns);
+	free(turns.faults);
+}
+
+int course_run(const struct course *course, struct error *error)
+{
+	const struct plan *plan = course->plan;
+	size_t turns;
+
+	for (size_t i = 0; i < plan->n_cases && !error->code; i += turns) {
+		turns = plan_turns(plan, i);
+		if (turns > 1)
+			run_turns(course, i, turns, error);
+		else if (!plan->cases[i].skipped[0])
+			run_case(course, i, error);
+	}
+	return error->code;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The way of a sweep through its cases: each by itself, or trial by trial in turn with others. */
+#ifndef BENCH_COURSE_H
+#define BENCH_COURSE_H
+
+#include "bench/client/session.h"
+#include "bench/client/trial.h"
+
+struct course {
+	struct sweep *sweep;
+	struct trial *trial;
+	const struct plan *plan;
+	struct result *result;
+	struct sweep_view *view;
+};
+
+/* An error: the server is lost. A case that fails is marked, and the next one tried. */
+int course_run(const struct course *course, struct error *error);
+
+#endif

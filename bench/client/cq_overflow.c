@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/client/cq_overflow.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "core/rdma/context.h"
+#include "core/rdma/manual_qp.h"
+#include "core/verbs/device.h"
+#include "core/verbs/post.h"
+
+/* Room that is asked for, and how many more completions than there is of it. */
+#define ENTRIES  16
+#define TIMES    3
+#define MESSAGE  8
+#define TOLD_NS  (1 * NS_PER_S)
+#define PAUSE_NS NS_PER_MS
+#define SENTENCE 512
+
+/* Two queue pairs of one completion queue, connected to each other. */
+struct loop {
+	struct device_handle device;
+	struct ground ground;
+	struct rdma_context ends[2];
+};
+
+static int open_loop(struct loop *loop, const struct result_end *end, struct error *error)
+{
+	const struct ground_settings settings = {
+		.cq_depth = ENTRIES, .wait = RDMA_POLL, .numa_node = -1};
+	const struct pair_settings pair = {
+		.transport = TRANSPORT_RC, .port = (uint8_t)end->port, .gid_index = PAIR_GID_BEST};
+	int code = device_open(&loop->device, end->device, error);
+
+	if (!code)
+		code = ground_open(&loop->ground, loop->device.verbs, &settings, error);
+	for (size_t i = 0; i < ARRAY_LENGTH(loop->ends) && !code; i++) {
+		uint32_t entries = (uint32_t)loop->ground.completion.cq->cqe;
+
+		loop->ends[i].settings =
+			(struct rdma_settings){.send_depth = TIMES * entries, .own_receives = true};
+		code = pair_open(&loop->ends[i], &loop->ground, &pair, error);
+	}
+	for (size_t i = 0; i < ARRAY_LENGTH(loop->ends) && !code; i++) {
+		struct pair_address other;
+
+		pair_local(&loop->ends[!i], &other);
+		code = pair_connect(&loop->ends[i], &other, error);
+	}
+	return code;
+}
+
+static void close_loop(struct loop *loop)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(loop->ends); i++)
+		rdma_close(&loop->ends[i]);
+	ground_close(&loop->ground);
+	device_close(&loop->device);
+}
+
+/* Writes, each with a completion, that nobody takes. Returns how many could be posted. */
+static unsigned int fill(struct loop *loop)
+{
+	const struct post_queue *queue = context_queue(&loop->ends[0]);
+	unsigned int most = TIMES * (unsigned int)loop->ground.completion.cq->cqe;
+	unsigned int count = 0;
+	struct post_work work = {.n_sges = 1};
+
+	work.sges[0] = (struct ibv_sge){.addr = (uintptr_t)loop->ground.buffer.address,
+					.length = MESSAGE,
+					.lkey = loop->ground.mr->lkey};
+	pair_aim(&loop->ends[0], &work);
+	while (count < most &&
+	       !post_send(queue, &work, POST_WRITE, post_choose(queue, &work), IBV_SEND_SIGNALED))
+		count++;
+	return count;
+}
+
+/* Until the device has told of it. */
+static void watch(struct loop *loop, struct error *told)
+{
+	uint64_t deadline = clock_now_ns() + TOLD_NS;
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
+
+	while (!alarm_raised(&loop->ground.alarm) && clock_now_ns() < deadline)
+		nanosleep(&pause, NULL);
+	if (alarm_raised(&loop->ground.alarm))
+		alarm_reason(&loop->ground.alarm, told);
+}
+
+static unsigned int drain(struct loop *loop)
+{
+	unsigned int count = 0;
+	struct ibv_wc wc;
+
+	while (completion_poll(&loop->ground.completion, 1, &wc) > 0)
+		count += wc.status == IBV_WC_SUCCESS;
+	return count;
+}
+
+static json_t *provoke(struct loop *loop)
+{
+	struct error told = {0};
+	int entries = loop->ground.completion.cq->cqe;
+	unsigned int posted = fill(loop);
+	unsigned int taken;
+	char text[SENTENCE];
+
+	watch(loop, &told);
+	taken = drain(loop);
+	snprintf(text, sizeof(text),
+		 "%u writes, each to have a completion, on a queue with room for %d: %s, and %u "
+		 "completions could be taken",
+		 posted, entries, told.code ? told.text : "nothing was told", taken);
+	return json_pack("{s:i, s:i, s:i, s:b, s:s}", "entries", entries, "posted", (int)posted,
+			 "taken", (int)taken, "told", told.code != 0, "seen", text);
+}
+
+void overflow_note(const struct result_end *end, json_t **seen)
+{
+	struct loop loop = {0};
+	struct error error = {0};
+	char text[SENTENCE];
+
+	if (!open_loop(&loop, end, &error)) {
+		*seen = provoke(&loop);
+	} else {
+		snprintf(text, sizeof(text), "it cannot be tried: %s", error.text);
+		*seen = json_pack("{s:s}", "seen", text);
+	}
+	close_loop(&loop);
+}

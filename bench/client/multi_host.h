@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A plan among several hosts, seen from here, where nothing is measured: each flow of a
+ * pattern is a case that one host's server runs against another's. All of them warm up,
+ * and begin when the last one is ready; what they saw is put together, trial by trial.
+ */
+#ifndef BENCH_FLEET_H
+#define BENCH_FLEET_H
+
+#include "bench/client/session.h"
+
+struct fleet;
+
+/* Reaches all hosts that the plan names, or starts their servers. */
+int fleet_open(struct fleet **fleet, const struct plan *plan, struct result *result,
+	       struct error *error);
+
+int fleet_run(struct fleet *fleet, struct sweep_view *view, struct error *error);
+
+/* From another thread: ends what is under way, and is the reason for all that follows. */
+void fleet_interrupt(struct fleet *fleet);
+
+void fleet_close(struct fleet *fleet); /* NULL is fine */
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/client/multi_host_merge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/host/advice/loss.h"
+#include "core/base/clock.h"
+#include "reports/document/document.h"
+#include "reports/io/json_member.h"
+
+static void add_trial(struct result_trial *into, const struct result_trial *from)
+{
+	result_join_warmup(&into->warmup, &from->warmup);
+	into->messages += from->messages;
+	into->sent += from->sent;
+	into->lost += from->lost;
+	result_add_cost(&into->client, &from->client);
+	result_add_cost(&into->server, &from->server);
+}
+
+static const struct result_case *case_of(const struct fleet_flow *flow)
+{
+	return flow->result.cases;
+}
+
+static double rate_of(const struct result_trial *trial)
+{
+	return (double)trial->messages * (double)NS_PER_S / (double)trial->duration_ns;
+}
+
+static int gather_trial(struct result_case *found, const struct fleet_flow *flows, size_t count,
+			size_t number, struct error *error)
+{
+	struct windows *windows = calloc(1, sizeof(*windows));
+	struct result_trial sum = case_of(&flows[0])->trials[number];
+	double rate = rate_of(&sum);
+	int code;
+
+	if (!windows)
+		return error_set_errno(error, -ENOMEM, "cannot keep the results");
+	for (size_t i = 1; i < count; i++) {
+		add_trial(&sum, &case_of(&flows[i])->trials[number]);
+		rate += rate_of(&case_of(&flows[i])->trials[number]);
+	}
+	/* All of them flow at once: the time in which that rate makes so many. */
+	sum.duration_ns = (uint64_t)((double)sum.messages * (double)NS_PER_S / rate);
+	sum.messages_per_s = (double)sum.messages * (double)NS_PER_S / (double)sum.duration_ns;
+	sum.bytes_per_s = sum.messages_per_s * (double)found->size;
+	windows_init(windows, 10 * NS_PER_MS);
+	windows_forget(windows, sum.messages);
+	code = result_add_trial(found, &sum, NULL, windows, error);
+	free(windows);
+	return code;
+}
+
+static int gather_flows(struct result_case *found, const struct fleet_flow *flows, size_t count,
+			uint64_t spread_ns, struct error *error)
+{
+	int code = flows_open(&found->flows, count, error);
+
+	for (size_t i = 0; i < count && !code; i++) {
+		struct flow_share *flow = &found->flows.flow[i];
+
+		snprintf(flow->from, sizeof(flow->from), "%s", flows[i].from->label);
+		snprintf(flow->to, sizeof(flow->to), "%s", flows[i].to->label);
+		flow->messages = case_of(&flows[i])->messages;
+		flow->duration_ns = case_of(&flows[i])->duration_ns;
+	}
+	found->flows.spread_ns = spread_ns;
+	return code;
+}
+
+/* Whether those of all flows are as long, and as many: they began together. */
+static bool are_alike(const struct fleet_flow *flows, size_t count)
+{
+	const struct windows *first = case_of(&flows[0])->windows;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct windows *windows = case_of(&flows[i])->windows;
+
+		if (!windows || windows->window_ns != first->window_ns ||
+		    windows->count != first->count)
+			return false;
+	}
+	return true;
+}
+
+/* Laid over each other; else when messages came, of all of them together, nobody knows. */
+static void gather_windows(struct result_case *found, const struct fleet_flow *flows, size_t count,
+			   uint64_t spread_ns)
+{
+	if (!are_alike(flows, count) || spread_ns > case_of(&flows[0])->windows->window_ns)
+		return;
+	*found->windows = *case_of(&flows[0])->windows;
+	for (size_t i = 1; i < count; i++) {
+		const struct windows *windows = case_of(&flows[i])->windows;
+
+		for (size_t j = 0; j < windows->count; j++)
+			found->windows->messages[j] += windows->messages[j];
+		found->windows->rest += windows->rest;
+	}
+}
+
+int fleet_gather_case(struct result_case *found, const struct fleet_flow *flows, size_t count,
+		      uint64_t spread_ns, struct error *error)
+{
+	const struct result_case *first = case_of(&flows[0]);
+	int code = 0;
+
+	for (size_t i = 1; i < count; i++)
+		if (case_of(&flows[i])->n_trials != first->n_trials)
+			return error_set(error, -EPROTO, "%s has another number of trials than %s",
+					 flows[i].from->label, flows[0].from->label);
+	for (size_t i = 0; i < first->n_trials && !code; i++)
+		code = gather_trial(found, flows, count, i, error);
+	if (!code)
+		gather_windows(found, flows, count, spread_ns);
+	found->client_place = first->client_place;
+	found->server_place = first->server_place;
+	found->client_chosen = first->client_chosen;
+	found->server_chosen = first->server_chosen;
+	return code ? code : gather_flows(found, flows, count, spread_ns, error);
+}
+
+static bool has_party(const json_t *parties, const char *name)
+{
+	const json_t *party;
+	size_t i;
+
+	json_array_foreach(parties, i, party)
+	{
+		if (!strcmp(json_string_value(json_object_get(party, "name")), name))
+			return true;
+	}
+	return false;
+}
+
+static int add_party(struct result *result, const struct host *host, const struct result_end *end,
+		     struct error *error)
+{
+	json_t *party;
+
+	if (has_party(result->parties, host->label))
+		return 0;
+	party = document_make_end(end);
+	if (json_object_set_new(party, "name", json_string(host->label)) ||
+	    json_array_append_new(result->parties, party))
+		return error_set_errno(error, -ENOMEM, "cannot keep the hosts");
+	return 0;
+}
+
+static struct result_end copy_end(const struct result_end *end)
+{
+	struct result_end copy = *end;
+
+	json_incref(copy.facts);
+	return copy;
+}
+
+static bool is_known(const json_t *warnings, const json_t *warning)
+{
+	const json_t *known;
+	size_t i;
+
+	json_array_foreach(warnings, i, known)
+	{
+		if (!strcmp(member_or_empty(known, "code"), member_or_empty(warning, "code")) &&
+		    !strcmp(member_or_empty(known, "host"), member_or_empty(warning, "host")))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Each flow of a host, and each case, tells of the same again: once is enough. What was lost is
+ * a matter of all flows together.
+ */
+static int add_warnings(struct result *result, const json_t *warnings, struct error *error)
+{
+	json_t *warning;
+	size_t i;
+
+	if (!result->warnings)
+		result->warnings = json_array();
+	json_array_foreach(warnings, i, warning)
+	{
+		if (strcmp(member_or_empty(warning, "code"), ADVICE_LOSS) != 0 &&
+		    !is_known(result->warnings, warning) &&
+		    json_array_append(result->warnings, warning))
+			return error_set_errno(error, -ENOMEM, "cannot keep the warnings");
+	}
+	return 0;
+}
+
+int fleet_gather_ends(struct result *result, const struct fleet_flow *flow, struct error *error)
+{
+	const struct result *from = &flow->result;
+	int code = 0;
+
+	if (!result->server.device[0]) {
+		result->client = copy_end(&from->client);
+		result->server = copy_end(&from->server);
+		/* What its words are owned by. */
+		if (json_array_append(result->texts, from->texts))
+			code = error_set_errno(error, -ENOMEM, "cannot keep the hosts");
+	}
+	if (!code)
+		code = add_party(result, flow->from, &from->client, error);
+	if (!code)
+		code = add_party(result, flow->to, &from->server, error);
+	return code ? code : add_warnings(result, from->warnings, error);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the hosts of a pattern have seen becomes one case: counts, costs and rates are
+ * sums, each flow's rate over its own time.
+ */
+#ifndef BENCH_FLEET_GATHER_H
+#define BENCH_FLEET_GATHER_H
+
+#include "bench/control/control.h"
+#include "bench/plan/hosts.h"
+#include "reports/result/result.h"
+
+/* One host's server drives another's. */
+struct fleet_flow {
+	const struct host *from;
+	const struct host *to;
+	struct control control; /* to the one that drives */
+	bool is_open;
+	struct result result; /* of one case, as it has told */
+};
+
+/* All of them were well, and have as many trials. spread_ns: between their begins. */
+int fleet_gather_case(struct result_case *found, const struct fleet_flow *flows, size_t count,
+		      uint64_t spread_ns, struct error *error);
+
+/* The hosts of a flow, their warnings, and the first one's as the two ends of the result. */
+int fleet_gather_ends(struct result *result, const struct fleet_flow *flow, struct error *error);
+
+#endif

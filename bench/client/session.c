@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/client/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/cli/soft_device.h"
+#include "bench/client/case_loop.h"
+#include "bench/client/case_results.h"
+#include "bench/client/cq_overflow.h"
+#include "bench/client/trial.h"
+#include "bench/control/auth.h"
+#include "bench/control/dial.h"
+#include "bench/control/protocol.h"
+#include "bench/host/advice/advice.h"
+#include "bench/host/advice/loss.h"
+#include "bench/host/advice/threads.h"
+#include "bench/host/device_support.h"
+#include "bench/host/facts/facts.h"
+#include "bench/host/inventory.h"
+
+/* What a case has is taken down before that is answered. */
+#define NOTE_MS 180000
+
+/* All that is left to run: then the two ends need no addresses. */
+static bool is_by_hand(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->n_cases; i++)
+		if (!plan->cases[i].skipped[0] && plan->cases[i].parameters.connect != CONNECT_QP)
+			return false;
+	return true;
+}
+
+static int pair_devices(const struct sweep *sweep, const struct plan *plan, json_t *welcome,
+			struct result *result, struct error *error)
+{
+	const struct inventory_wish wish = {
+		.device = plan->device,
+		.device_port = plan->device_port,
+		.server_device = plan->server_device,
+		.host = sweep->host,
+		.who = sweep->who,
+		.is_by_hand = is_by_hand(plan),
+	};
+	struct device_list remote = {0};
+	struct device_list local = {0};
+	const char *host = "";
+	json_t *devices = NULL;
+	int code;
+
+	json_unpack(welcome, "{s:s, s:o}", "host", &host, "devices", &devices);
+	wire_printable(result->server.host, sizeof(result->server.host), host);
+	gethostname(result->client.host, sizeof(result->client.host) - 1);
+	code = inventory_decode(&remote, devices, error);
+	if (code)
+		return code;
+	code = device_list_open(&local, error);
+	if (!code)
+		code = inventory_pair(&local, &remote, &wish, &result->client, &result->server,
+				      error);
+	device_list_close(&local);
+	device_list_close(&remote);
+	return code;
+}
+
+static int greet(struct sweep *sweep, const struct plan *plan, struct result *result,
+		 struct error *error)
+{
+	const struct greeting_server server = {sweep->who, sweep->host, sweep->port};
+	json_t *message;
+	int code = greeting_say(&sweep->control, &sweep->secret, &server, &message, error);
+
+	if (!code)
+		code = pair_devices(sweep, plan, message, result, error);
+	json_decref(message);
+	return code;
+}
+
+/* What the server says to a question outside of cases. */
+static int hear(struct sweep *sweep, const char *type, json_t **answer, unsigned int timeout_ms,
+		struct error *error)
+{
+	int code = control_await(&sweep->control, answer, timeout_ms, sweep->stop, error);
+
+	if (code)
+		return code;
+	code = protocol_expect(*answer, type, sweep->who, error);
+	if (code)
+		json_decref(*answer);
+	return code;
+}
+
+static int ask(struct sweep *sweep, json_t *question, const char *type, json_t **answer,
+	       struct error *error)
+{
+	int code = control_send(&sweep->control, question, error);
+
+	return code ? code : hear(sweep, type, answer, PROTOCOL_ANSWER_MS, error);
+}
+
+/* The circumstances of both ends, on the devices that were picked. */
+static int describe(struct sweep *sweep, struct result *result, struct error *error)
+{
+	json_t *answer;
+	int code = witness_open(&sweep->witness, result->client.device, result->client.port, error);
+
+	if (code)
+		return code;
+	result->client.facts = json_incref(sweep->witness.facts);
+	code = ask(sweep, protocol_describe(&result->server), "description", &answer, error);
+	if (code)
+		return code;
+	result->server.facts = json_incref(json_object_get(answer, "facts"));
+	sweep->far_before = json_incref(json_object_get(answer, "noise"));
+	json_decref(answer);
+	fingerprint_hard(result->client.facts, result->client.fingerprint);
+	fingerprint_hard(result->server.facts, result->server.fingerprint);
+	return 0;
+}
+
+/* What either device cannot do is left out. An error: of the plan nothing is left. */
+static int check_devices(const struct sweep *sweep, struct plan *plan, struct result *result,
+			 struct error *error)
+{
+	struct capacity near;
+	struct capacity far;
+
+	capacity_read(&near, &result->client, false, "the client");
+	capacity_read(&far, &result->server, true, sweep->who);
+	for (size_t i = 0; i < plan->n_cases; i++) {
+		struct plan_case *wanted = &plan->cases[i];
+		struct error fault = {0};
+
+		if (wanted->skipped[0])
+			continue;
+		if (!capacity_check(&near, wanted->op, &wanted->parameters, &fault))
+			capacity_check(&far, wanted->op, &wanted->parameters, &fault);
+		snprintf(wanted->skipped, sizeof(wanted->skipped), "%s", fault.text);
+	}
+	plan_drop_maxima(plan);
+	for (size_t i = 0; i < plan->n_cases; i++)
+		cases_note_skipped(&plan->cases[i], &result->cases[i]);
+	return plan_check(plan, error);
+}
+
+static void say_goodbye(struct sweep *sweep)
+{
+	struct error ignored = {0};
+
+	control_send(&sweep->control, protocol_plain("bye"), &ignored);
+}
+
+/* A case whose trials are run in turn with others' has several parts. */
+static void keep_counters(struct sweep *sweep, struct result_case *found, json_t *near, json_t *far)
+{
+	json_t *sums[] = {NULL, NULL};
+
+	result_add_counters(&sweep->near_moved, near);
+	result_add_counters(&sweep->far_moved, far);
+	result_add_counters(&sums[0], json_object_get(found->counters, "client"));
+	result_add_counters(&sums[0], near);
+	/* The server may have none to tell. */
+	if (json_object_get(found->counters, "server"))
+		result_add_counters(&sums[1], json_object_get(found->counters, "server"));
+	if (far)
+		result_add_counters(&sums[1], far);
+	json_decref(found->counters);
+	found->counters = json_pack("{s:o, s:o*}", "client", sums[0], "server", sums[1]);
+}
+
+int sweep_note(struct sweep *sweep, struct result_case *found, struct error *error)
+{
+	struct error ignored = {0};
+	json_t *moved = NULL;
+	json_t *answer;
+	int code = control_send(&sweep->control, protocol_note(false), error);
+
+	if (code)
+		return code;
+	witness_note(&sweep->witness, &moved, &ignored);
+	code = hear(sweep, "noted", &answer, NOTE_MS, error);
+	if (!code) {
+		if (found && moved)
+			keep_counters(sweep, found, moved, json_object_get(answer, "counters"));
+		json_decref(answer);
+	}
+	json_decref(moved);
+	return code;
+}
+
+/* How noisy it is at the server, once all is over. */
+static void note_noise(struct sweep *sweep)
+{
+	struct error ignored = {0};
+	json_t *answer;
+
+	if (ask(sweep, protocol_note(true), "noted", &answer, &ignored))
+		return;
+	sweep->far_after = json_incref(json_object_get(answer, "noise"));
+	json_decref(answer);
+}
+
+/* The rules of the doctor, over both ends and all that has changed meanwhile. */
+static void advise(struct sweep *sweep, struct result *result)
+{
+	json_t *after = facts_noise("");
+	const struct advice_end near = {.facts = result->client.facts,
+					.before = sweep->witness.before,
+					.after = after,
+					.counters = sweep->near_moved};
+	const struct advice_end far = {.facts = result->server.facts,
+				       .before = sweep->far_before,
+				       .after = sweep->far_after,
+				       .counters = sweep->far_moved};
+
+	result->warnings = advice_make(&near, &far);
+	advice_threads(result, result->warnings);
+	advice_loss(result, result->warnings);
+	json_decref(after);
+}
+
+/* Where it is, or where it was just started. */
+static int find_server(struct sweep *sweep, const struct plan *plan, struct error *error)
+{
+	/* On one machine, as whoever asks for it means: the server is on the same device. */
+	const struct launch_server server = {
+		.port = plan->port,
+		.device = choose_has_soft() ? CHOOSE_SOFT : NULL,
+	};
+	bool is_here = !plan->host;
+	int code = 0;
+
+	sweep->host = is_here ? "127.0.0.1" : plan->host;
+	sweep->who = is_here ? "the server" : plan->host;
+	sweep->port = plan_port(plan);
+	if (plan->secret_file)
+		code = secret_read(&sweep->secret, plan->secret_file, error);
+	if (!code && (is_here || plan->launch))
+		code = launch_start(&sweep->launch, plan->launch, plan->host, &server, error);
+	/* One that is for this run alone knows its token, which crosses no wire. */
+	if (sweep->launch.pid && !code) {
+		code = secret_take(&sweep->secret, sweep->launch.token, error);
+		if (code)
+			launch_stop(&sweep->launch);
+	}
+	if (sweep->launch.port)
+		sweep->port = sweep->launch.port;
+	return code;
+}
+
+/* The connection, and what was heard over it. */
+static void disconnect(struct sweep *sweep)
+{
+	control_close(&sweep->control);
+	witness_close(&sweep->witness);
+	json_decref(sweep->far_before);
+	json_decref(sweep->far_after);
+	json_decref(sweep->near_moved);
+	json_decref(sweep->far_moved);
+	sweep->far_before = sweep->far_after = sweep->near_moved = sweep->far_moved = NULL;
+}
+
+/* A control connection to it, and both ends' names in the result. */
+static int reach(struct sweep *sweep, struct plan *plan, struct result *result, struct error *error)
+{
+	int fd = dial_until(sweep->host, sweep->port, plan->wait_ms, sweep->allow, sweep->stop,
+			    error);
+	int code = fd < 0 ? fd : control_open(&sweep->control, fd, error);
+
+	if (code == -ECONNREFUSED && !sweep->launch.port)
+		return error_append(error, "run 'verbmark serve' there or add --launch 'ssh %%h'");
+	if (code)
+		return code;
+	code = greet(sweep, plan, result, error);
+	if (!code)
+		code = describe(sweep, result, error);
+	if (!code) {
+		code = check_devices(sweep, plan, result, error);
+		if (code)
+			say_goodbye(sweep);
+	}
+	if (code)
+		disconnect(sweep);
+	return code;
+}
+
+int sweep_open(struct sweep *sweep, struct plan *plan, struct result *result, struct error *error)
+{
+	int code = device_require(error);
+
+	clock_begin(&sweep->clock);
+	if (!code)
+		code = cases_make(plan, result, error);
+	if (!code)
+		code = find_server(sweep, plan, error);
+	if (code)
+		return code;
+	clock_finish(&sweep->clock);
+	result->clock = sweep->clock.kind;
+	result->clock_hz = sweep->clock.hz;
+	result->clock_resolution_ns = clock_resolution_ns(&sweep->clock);
+	result->clock_cost_ns = sweep->clock.cost_ns;
+	code = reach(sweep, plan, result, error);
+	if (code)
+		launch_stop(&sweep->launch);
+	return code;
+}
+
+int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *result,
+	      struct sweep_view *view, struct error *error)
+{
+	struct trial trial = {
+		.control = &sweep->control,
+		.clock = &sweep->clock,
+		.result = result,
+		.who = sweep->who,
+		.gate = sweep->gate,
+		.allow = sweep->allow,
+		.stop = sweep->stop,
+		.hist = cacheline_calloc(1, sizeof(*trial.hist)),
+		.warmup = cacheline_calloc(1, sizeof(*trial.warmup)),
+		.windows = cacheline_calloc(1, sizeof(*trial.windows)),
+		.pacing = cacheline_calloc(1, sizeof(*trial.pacing)),
+	};
+	const struct course course = {sweep, &trial, plan, result, view};
+
+	if (trial.hist && trial.warmup && trial.windows && trial.pacing)
+		course_run(&course, error);
+	else
+		error_set_errno(error, -ENOMEM, "cannot keep the results");
+	sweep->is_lost = trial.is_lost;
+	if (!error->code && plan->preset && !strcmp(plan->preset, "tips"))
+		overflow_note(&result->client, &result->overflow);
+	if (!sweep->is_lost)
+		note_noise(sweep);
+	buffer_close(&trial.spare);
+	free(trial.hist);
+	free(trial.warmup);
+	free(trial.windows);
+	free(trial.pacing);
+	advise(sweep, result);
+	result->clock_drift_ppm = clock_drift_ppm(&sweep->clock);
+	return error->code;
+}
+
+void sweep_close(struct sweep *sweep)
+{
+	/* One that was given up is to know, should it come to life again. */
+	if (!sweep->is_lost)
+		say_goodbye(sweep);
+	disconnect(sweep);
+	launch_stop(&sweep->launch);
+	secret_forget(&sweep->secret);
+}

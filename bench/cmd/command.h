@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A subcommand: a file of its own and a line in main.c. Its function prints what
+ * the user is to see and returns the exit status; a reason goes to main by error.
+ */
+#ifndef BENCH_COMMAND_H
+#define BENCH_COMMAND_H
+
+#include "bench/cli/option.h"
+
+enum command_status {
+	COMMAND_GOOD = 0,
+	COMMAND_FAILED = 1,
+	COMMAND_USAGE = 2,
+	COMMAND_INVALID = 3, /* a comparison of what cannot be compared */
+};
+
+struct command {
+	const char *name;
+	const char *summary;
+	const struct option_table *options;
+	int (*run)(int argc, char *argv[], struct error *error);
+};
+
+extern const struct command command_compare;
+extern const struct command command_devices;
+extern const struct command command_doctor;
+extern const struct command command_export;
+extern const struct command command_gate;
+extern const struct command command_gate_check;
+extern const struct command command_history;
+extern const struct command command_import;
+extern const struct command command_pool;
+extern const struct command command_report;
+extern const struct command command_run;
+extern const struct command command_serve;
+extern const struct command command_tips;
+
+/* That of run, for another one that is a run of that preset; NULL: of any. */
+int run_command(const struct command *command, const char *preset, int argc, char *argv[],
+		struct error *error);
+
+/* Prints the command's usage and options. */
+void command_help(const struct command *command);
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/cli/inputs.h"
+#include "bench/cli/value.h"
+#include "bench/cmd/command.h"
+#include "bench/cmd/compare_history.h"
+#include "bench/cmd/compare_sides.h"
+#include "reports/compare/csv.h"
+#include "reports/compare/json.h"
+#include "reports/compare/markdown.h"
+#include "reports/compare/page.h"
+#include "reports/compare/table.h"
+#include "reports/io/save.h"
+#include "reports/page/page.h"
+#include "reports/table/markdown.h"
+
+/* Runs of a history that are the base: what is older says little of today's machine. */
+#define LAST 20
+
+struct settings;
+
+/* What a comparison is shown as: 0, or why it could not be. */
+struct format {
+	const char *name;
+	int (*show)(FILE *out, const struct settings *settings,
+		    const struct comparison *comparison);
+	bool has_unit; /* of --units */
+};
+
+/* A history as the base. */
+struct past {
+	bool is_asked;
+	const char *folder; /* NULL: the user's */
+};
+
+struct settings {
+	const struct format *format; /* NULL: the first one */
+	const char *output;          /* NULL: standard output */
+	bool is_new;                 /* what comes now is */
+	bool has_standard;           /* input among the files */
+	bool is_forced;
+	bool is_failing;
+	struct past history;
+	uint64_t last;
+	bool with_cpu;
+	const struct table_unit *unit;
+	struct sides sides; /* room for all words there are, in each */
+};
+
+static const char *parse_format(const char *text, void *field);
+
+static const char *parse_history(const char *text, void *field)
+{
+	struct past *history = field;
+
+	*history = (struct past){.is_asked = true, .folder = text};
+	return text && !*text ? "is no folder" : NULL;
+}
+
+static const char *parse_last(const char *text, void *field)
+{
+	return value_count(text, 1, UINT32_MAX, field) ? NULL : "is not a number of runs";
+}
+
+static const struct option_row rows[] = {
+	{"new",     0,   NULL,       option_flag,      offsetof(struct settings, is_new),
+	 "what comes behind it is NEW: several files of each side"         },
+	{"history", 0,   "[FOLDER]", parse_history,    offsetof(struct settings, history),
+	 "BASE is what a history has from before NEW of the same setup"    },
+	{"last",    0,   "N",        parse_last,       offsetof(struct settings, last),
+	 "of that history: the newest N of those runs (20)"                },
+	{"format",  0,   "NAME",     parse_format,     offsetof(struct settings, format),
+	 "table, html (a page), markdown, csv, json (table)"               },
+	{"output",  'o', "FILE",     option_text,      offsetof(struct settings, output),
+	 "write what is shown there"				       },
+	{"cpu",     0,   NULL,       option_flag,      offsetof(struct settings, with_cpu),
+	 "compare the processor time of messages as well"                  },
+	{"force",   0,   NULL,       option_flag,      offsetof(struct settings, is_forced),
+	 "compare results of other circumstances, and say so"              },
+	{"fail",    0,   NULL,       option_flag,      offsetof(struct settings, is_failing),
+	 "exit status 1 unless all is there and known, and nothing DIFFERS"},
+	{"units",   0,   "UNIT",     table_parse_unit, offsetof(struct settings, unit),
+	 "Gb/s, Mb/s, GB/s, MB/s, MiB/s (Gb/s)"                            },
+};
+
+static const char *add_file(const char *text, void *target)
+{
+	struct settings *settings = target;
+	enum compare_side side = settings->is_new ? COMPARE_NEW : COMPARE_BASE;
+
+	if (!strcmp(text, "-") && settings->has_standard)
+		return "is there twice";
+	settings->has_standard = settings->has_standard || !strcmp(text, "-");
+	settings->sides.files[side][settings->sides.count[side]++] = text;
+	return NULL;
+}
+
+static const struct option_table options = {
+	.rows = rows,
+	.count = ARRAY_LENGTH(rows),
+	.operand = "BASE NEW | BASE... --new NEW... | --history NEW...",
+	.add_operand = add_file,
+};
+
+static int show_table(FILE *out, const struct settings *settings,
+		      const struct comparison *comparison)
+{
+	compare_table(out, settings->unit, comparison);
+	return 0;
+}
+
+static int show_page(FILE *out, const struct settings *settings,
+		     const struct comparison *comparison)
+{
+	page_begin(out);
+	compare_page(out, settings->unit, comparison);
+	page_end(out);
+	return 0;
+}
+
+static int show_markdown(FILE *out, const struct settings *settings,
+			 const struct comparison *comparison)
+{
+	compare_markdown(out, settings->unit, comparison, MARKDOWN_MOST);
+	return 0;
+}
+
+static int show_csv(FILE *out, const struct settings *settings, const struct comparison *comparison)
+{
+	compare_csv(out, comparison);
+	return 0;
+}
+
+static int show_json(FILE *out, const struct settings *settings,
+		     const struct comparison *comparison)
+{
+	return save_json(out, compare_make(comparison, VERBMARK_VERSION), JSON_INDENT(1));
+}
+
+static const struct format formats[] = {
+	{"table",    show_table,    true },
+        {"html",     show_page,     true },
+        {"markdown", show_markdown, true },
+	{"csv",      show_csv,      false},
+        {"json",     show_json,     false},
+};
+
+static const char *parse_format(const char *text, void *field)
+{
+	return INPUTS_CHOOSE(formats, text, field);
+}
+
+struct show {
+	const struct settings *settings;
+	const struct comparison *comparison;
+};
+
+static int write_show(FILE *out, const void *what)
+{
+	const struct show *show = what;
+	const struct format *format = show->settings->format;
+	int code;
+
+	errno = 0;
+	code = (format ? format : &formats[0])->show(out, show->settings, show->comparison);
+	return code ? code : save_finish(out);
+}
+
+static int print(const struct settings *settings, const struct comparison *comparison,
+		 struct error *error)
+{
+	const struct show show = {settings, comparison};
+	int code;
+
+	if (settings->output)
+		return save_path(settings->output, write_show, &show, error);
+	/* What standard output does not take is told at the end of all commands. */
+	code = write_show(stdout, &show);
+	return code == -ENOMEM ? error_set_errno(error, code, "the comparison cannot be shown") : 0;
+}
+
+/* What could not be compared is shown even where nothing could. */
+static int judge(struct comparison *comparison, const struct settings *settings,
+		 struct error *error)
+{
+	struct error nothing = {0};
+	int code = compare_judge(comparison, &nothing);
+
+	if ((!code || code == -ENODATA) && print(settings, comparison, error))
+		return COMMAND_FAILED;
+	if (code)
+		error_set(error, code, "%s", nothing.text);
+	if (code)
+		return code == -ENODATA || code == -EEXIST ? COMMAND_INVALID : COMMAND_FAILED;
+	return settings->is_failing && !compare_is_same(comparison) ? COMMAND_FAILED : COMMAND_GOOD;
+}
+
+static int compare(const struct settings *settings, struct error *error)
+{
+	struct comparison comparison = {.is_forced = settings->is_forced,
+					.with_cpu = settings->with_cpu};
+	int status = sides_load(&comparison, &settings->sides, COMPARE_BASE, error);
+
+	if (status == COMMAND_GOOD)
+		status = sides_load(&comparison, &settings->sides, COMPARE_NEW, error);
+	if (status == COMMAND_GOOD && settings->history.is_asked)
+		status = sides_load_history(&comparison, settings->history.folder,
+					    settings->last ? settings->last : LAST, error);
+	if (error->code == -EXDEV)
+		error_append(error, "--force compares them all the same");
+	if (status == COMMAND_GOOD)
+		status = judge(&comparison, settings, error);
+	compare_close(&comparison);
+	return status;
+}
+
+/* All words are what is new. */
+static int take_new(struct settings *settings, struct error *error)
+{
+	struct sides *sides = &settings->sides;
+
+	if (settings->is_new && sides->count[COMPARE_BASE])
+		return error_set(error, -EINVAL,
+				 "--history has BASE: leave away the files before --new");
+	for (size_t i = 0; i < sides->count[COMPARE_BASE]; i++)
+		sides->files[COMPARE_NEW][sides->count[COMPARE_NEW]++] =
+			sides->files[COMPARE_BASE][i];
+	sides->count[COMPARE_BASE] = 0;
+	return inputs_require(sides->count[COMPARE_NEW], "NEW", error);
+}
+
+/* Two words are one of each side. */
+static int take_sides(struct settings *settings, struct error *error)
+{
+	size_t *n_files = settings->sides.count;
+
+	if (settings->history.is_asked)
+		return take_new(settings, error);
+	if (settings->last)
+		return error_set(error, -EINVAL, "--last is for --history");
+	if (!settings->is_new && n_files[COMPARE_BASE] == 2) {
+		settings->sides.files[COMPARE_NEW][0] = settings->sides.files[COMPARE_BASE][1];
+		n_files[COMPARE_BASE] = n_files[COMPARE_NEW] = 1;
+	}
+	if (inputs_require(n_files[COMPARE_BASE], "BASE", error))
+		return error->code;
+	if (!settings->is_new && n_files[COMPARE_BASE] > 2)
+		return error_set(error, -EINVAL,
+				 "which of %zu files are NEW? put --new before the first of them",
+				 n_files[COMPARE_BASE]);
+	return inputs_require(n_files[COMPARE_NEW], "NEW", error);
+}
+
+static int parse(struct settings *settings, int argc, char *argv[], struct error *error)
+{
+	int code = option_parse(&options, argc, argv, settings, error);
+
+	if (!code)
+		code = take_sides(settings, error);
+	for (enum compare_side side = 0; side < COMPARE_SIDES && !code; side++)
+		code = inputs_spare(settings->sides.files[side], settings->sides.count[side],
+				    "--output", settings->output, error);
+	if (!code && settings->unit && settings->format && !settings->format->has_unit)
+		code = error_set(error, -EINVAL,
+				 "--units is for table, html and markdown: %s has bytes per second",
+				 settings->format->name);
+	return code;
+}
+
+static int run(int argc, char *argv[], struct error *error)
+{
+	const char **files = calloc((size_t)argc * COMPARE_SIDES, sizeof(*files));
+	struct settings settings = {.sides = {.files = {files, files + argc}}};
+	int status = COMMAND_USAGE;
+	int code;
+
+	if (!files) {
+		error_set_errno(error, -ENOMEM, "cannot keep the names");
+		return COMMAND_FAILED;
+	}
+	code = parse(&settings, argc, argv, error);
+	if (code > 0) {
+		command_help(&command_compare);
+		status = COMMAND_GOOD;
+	} else if (!code) {
+		status = compare(&settings, error);
+	}
+	free(files);
+	return status;
+}
+
+const struct command command_compare = {
+	.name = "compare",
+	.summary = "compares results: the same, or differing by more than runs do",
+	.options = &options,
+	.run = run,
+};

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/gate/gate.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/cli/progress.h"
+#include "bench/cli/signals.h"
+#include "bench/cli/utc.h"
+#include "bench/cli/value.h"
+#include "bench/cmd/command.h"
+#include "bench/plan/plan.h"
+#include "core/base/clock.h"
+#include "reports/gate/show.h"
+#include "reports/io/save.h"
+#include "reports/table/markdown.h"
+
+/* What git bisect is to leave out, and to stop at. */
+#define BISECT_SKIP  125
+#define BISECT_ABORT 128
+
+struct settings {
+	struct plan plan; /* first: its options are parsed into it */
+	struct gating gating;
+	const char *json;
+	const char *markdown;
+	const char *junit;
+	bool with_annotations;
+	bool is_bisecting;
+};
+
+static const char *parse_rounds(const char *text, void *field);
+
+#define FIELD(member) offsetof(struct settings, member)
+
+// clang-format off
+static const struct option_row rows[] = {
+	{"base",          0,   "ARM",  option_text,     FIELD(gating.arms[DUEL_BASE].what),
+	 "known to be good: a command, with a '/' (./verbmark), or a host"},
+	{"head",          0,   "ARM",  option_text,     FIELD(gating.arms[DUEL_HEAD].what),
+	 "what is to be no worse"},
+	{"rounds",        0,   "N",    parse_rounds,    FIELD(gating.rounds),
+	 "how often both run all cases, 12 at least (60)"},
+	{"floor",         0,   "LIST", gating_parse_floors, FIELD(gating.floors),
+	 "no regression below that, or off (p50=5%,bw=5%,p99=10%)"},
+	{"differs",       0,   "LIST", gating_parse_differs, FIELD(gating.differs),
+	 "facts in which the arms may differ: rdma_core, kernel, ... (tool)"},
+	{"time-limit",    0,   "TIME", gating_parse_limit, FIELD(gating.limit_ms),
+	 "no round begins after that (none)"},
+	{"order-seed",    0,   "N",    gating_parse_seed, FIELD(gating.seed),
+	 "of the order of arms and cases (another one each time)"},
+	{"json",          0,   "FILE", option_text,     FIELD(json),
+	 "where the document goes, with all trials; - for standard output"},
+	{"markdown",      0,   "FILE", option_text,     FIELD(markdown), "where a job's summary goes"},
+	{"junit",         0,   "FILE", option_text,     FIELD(junit),    "where JUnit's XML goes"},
+	{"annotations",   0,   NULL,   option_flag,     FIELD(with_annotations),
+	 "lines that GitHub shows beside a job"},
+	{"bisect",        0,   NULL,   option_flag,     FIELD(is_bisecting),
+	 "exit status as 'git bisect run' wants it: an invalid gate is 125"},
+	{"preset",        0,   "NAME", option_text,     FIELD(plan.preset),
+	 "the cases of one (gate: 12 of send, write and read)"},
+	{"plan",          0,   "FILE", option_text,     FIELD(plan.file), "the same from a file"},
+	{"dry-run",       0,   NULL,   option_flag,     FIELD(plan.is_dry), "print the cases and run none"},
+	{"device",        'd', "NAME", option_text,     FIELD(gating.device), "RDMA device of both arms"},
+	{"base-device",   0,   "NAME", option_text,     FIELD(gating.arms[DUEL_BASE].device),
+	 "that of the base"},
+	{"head-device",   0,   "NAME", option_text,     FIELD(gating.arms[DUEL_HEAD].device),
+	 "that of the head"},
+	{"server-device", 0,   "NAME", option_text,     FIELD(gating.server_device),
+	 "the server's RDMA device"},
+	{"port",          'p', "PORT", option_port,     FIELD(gating.port), "the server's TCP port (7471)"},
+	{"secret-file",   0,   "FILE", option_text,     FIELD(gating.secret_file),
+	 "the secret that the server wants to have proved"},
+	{"quiet",         0,   NULL,   option_flag,     FIELD(plan.is_quiet), "no progress on a terminal"},
+	{"progress",      0,   NULL,   option_flag,     FIELD(plan.with_progress),
+	 "progress, terminal or not"},
+};
+// clang-format on
+
+static const struct option_table options = {
+	.rows = rows,
+	.count = ARRAY_LENGTH(rows),
+	.operand = "[HOST]",
+	.operand_offset = FIELD(plan.host),
+	.next = &plan_case_options,
+	.hides = gating_refuses,
+	.says = gating_says,
+};
+
+static const char *parse_rounds(const char *text, void *field)
+{
+	uint64_t count;
+
+	if (!value_count(text, DUEL_ROUNDS_LEAST, 100000, &count))
+		return "is no number of rounds: 12 to 100000";
+	*(size_t *)field = count;
+	return NULL;
+}
+
+/* The line at the bottom of a terminal. */
+struct screen {
+	struct rounds_view view;
+	struct progress progress;
+};
+
+static void round_begins(struct rounds_view *view, size_t number, size_t count)
+{
+	struct screen *screen = CONTAINER_OF(view, struct screen, view);
+
+	/* Time is left as rounds are, of which those of the second time begin anew. */
+	if (!number)
+		screen->progress.start_ns = clock_now_ns();
+	screen->progress.estimate_ns = count * NS_PER_S;
+	progress_show(&screen->progress, number + 1, count, "rounds", number * NS_PER_S);
+}
+
+static int write_json(FILE *out, const void *what)
+{
+	int code = save_json(out, bout_make(what, VERBMARK_VERSION), JSON_INDENT(1));
+
+	return code ? code : save_finish(out);
+}
+
+static int write_markdown(FILE *out, const void *what)
+{
+	bout_markdown(out, what, MARKDOWN_MOST);
+	return save_finish(out);
+}
+
+static int write_junit(FILE *out, const void *what)
+{
+	bout_junit(out, what);
+	return save_finish(out);
+}
+
+/* What is written once all is known. */
+struct output {
+	const char *option;
+	const char *path; /* NULL: it is not asked for */
+	save_writer *write;
+};
+
+#define OUTPUTS 3
+
+static void list_outputs(const struct settings *settings, struct output outputs[static OUTPUTS])
+{
+	outputs[0] = (struct output){"--json", settings->json, write_json};
+	outputs[1] = (struct output){"--markdown", settings->markdown, write_markdown};
+	outputs[2] = (struct output){"--junit", settings->junit, write_junit};
+}
+
+/* Whatever comes of one of them, the others are written too. */
+static int write_files(const struct settings *settings, const struct bout *bout,
+		       struct error *error)
+{
+	struct output outputs[OUTPUTS];
+
+	list_outputs(settings, outputs);
+	for (size_t i = 0; i < OUTPUTS; i++) {
+		errno = 0;
+		if (outputs[i].path)
+			save_path(outputs[i].path, outputs[i].write, bout, error);
+	}
+	return error->code;
+}
+
+static bool is_stdout(const struct output *output)
+{
+	return output->path && save_is_stdout(output->path);
+}
+
+static unsigned int count_stdout(const struct settings *settings)
+{
+	struct output outputs[OUTPUTS];
+	unsigned int count = 0;
+
+	list_outputs(settings, outputs);
+	for (size_t i = 0; i < OUTPUTS; i++)
+		count += is_stdout(&outputs[i]);
+	return count;
+}
+
+/* Before there is anything to write. */
+static int check_files(const struct settings *settings, struct error *error)
+{
+	struct output outputs[OUTPUTS];
+	int code = 0;
+
+	list_outputs(settings, outputs);
+	for (size_t i = 0; i < OUTPUTS && !code; i++)
+		if (outputs[i].path)
+			code = save_check(outputs[i].path, error);
+	return code;
+}
+
+/* Of two in one file the first would be lost. */
+static int check_apart(const struct settings *settings, struct error *error)
+{
+	struct output outputs[OUTPUTS];
+
+	if (count_stdout(settings) > 1)
+		return error_set(error, -EINVAL, "only one of --json, --markdown and --junit is -");
+	list_outputs(settings, outputs);
+	for (size_t i = 1; i < OUTPUTS; i++)
+		for (size_t j = 0; j < i; j++)
+			if (outputs[i].path && outputs[j].path &&
+			    save_is_same(outputs[i].path, outputs[j].path))
+				return error_set(error, -EINVAL, "%s and %s are the same file",
+						 outputs[j].option, outputs[i].option);
+	return 0;
+}
+
+static int status_of(const struct bout *bout)
+{
+	static const int statuses[] = {
+		[BOUT_PASSED] = COMMAND_GOOD,
+		[BOUT_REGRESSED] = COMMAND_FAILED,
+		[BOUT_INVALID] = COMMAND_INVALID,
+	};
+
+	return statuses[bout_end(bout)];
+}
+
+/* Files first: whoever reads what is shown may leave at any time. */
+static int show(const struct settings *settings, const struct bout *bout, struct error *error)
+{
+	bool has_stdout = count_stdout(settings) > 0;
+	FILE *out = has_stdout ? stderr : stdout;
+	int code = write_files(settings, bout, error);
+
+	errno = 0;
+	bout_table(out, bout);
+	if (settings->with_annotations)
+		bout_annotations(out, bout);
+	if (!has_stdout && save_finish(stdout) && !code)
+		code = error_set_errno(error, -EIO, "cannot write to standard output");
+	return code;
+}
+
+static int measure(const struct settings *settings, struct error *error)
+{
+	struct screen screen = {.view = {.begins = round_begins}};
+	struct gating gating = settings->gating;
+	struct bout bout = {0};
+	struct interrupt interrupt;
+	bool was_interrupted;
+	int code = check_files(settings, error);
+
+	if (!code)
+		code = interrupt_open(&interrupt, error);
+	if (code)
+		return COMMAND_INVALID;
+	progress_init(&screen.progress, stderr, settings->plan.with_progress,
+		      settings->plan.is_quiet, 0);
+	gating.view = &screen.view;
+	gating.stop = interrupt.fd;
+	code = gating_run(&gating, &settings->plan, &bout, error);
+	progress_wipe(&screen.progress);
+	was_interrupted = interrupt_has_come(&interrupt);
+	if (!code)
+		code = show(settings, &bout, error);
+	interrupt_close(&interrupt);
+	/* Whoever ends one gate of a bisection wants it to end. */
+	if (!code && was_interrupted && settings->is_bisecting)
+		code = error_set(error, -EINTR, "interrupted");
+	if (!code)
+		code = status_of(&bout);
+	bout_close(&bout);
+	/* 1 is for regressions alone. */
+	if (code == -EINVAL || code == -E2BIG)
+		return COMMAND_USAGE;
+	return code < 0 ? COMMAND_INVALID : code;
+}
+
+static int check(const struct settings *settings, struct error *error)
+{
+	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++)
+		if (!settings->gating.arms[arm].what)
+			return error_set(error, -EINVAL,
+					 "--%s is missing: see verbmark gate --help",
+					 duel_arm_name(arm));
+	return check_apart(settings, error);
+}
+
+static int parse(struct settings *settings, int argc, char *argv[], struct error *error)
+{
+	int code = option_parse(&options, argc, argv, settings, error);
+
+	settings->gating.host = settings->plan.host;
+	if (!code)
+		code = check(settings, error);
+	if (!code)
+		code = gating_check_plan(&settings->plan, error);
+	return code;
+}
+
+/* Any other failure would make git take the revision for a bad one. */
+static int bisect_status(int status)
+{
+	if (status == COMMAND_INVALID)
+		return BISECT_SKIP;
+	return status == COMMAND_USAGE ? BISECT_ABORT : status;
+}
+
+static int run(int argc, char *argv[], struct error *error)
+{
+	struct settings settings = {.gating = GATING_DEFAULTS};
+	int status = COMMAND_USAGE;
+	int code;
+
+	for (int i = 1; i < argc; i++)
+		settings.is_bisecting |= !strcmp(argv[i], "--bisect");
+	settings.gating.seed = gating_draw_seed();
+	code = parse(&settings, argc, argv, error);
+	if (code > 0)
+		command_help(&command_gate);
+	if (code > 0)
+		status = COMMAND_GOOD;
+	else if (!code && settings.plan.is_dry)
+		status = gating_print(&settings.gating, &settings.plan, stdout, error)
+				 ? COMMAND_USAGE
+				 : COMMAND_GOOD;
+	else if (!code)
+		status = measure(&settings, error);
+	plan_close(&settings.plan);
+	/* What could not be written, or begun, says nothing of the revision. */
+	if (settings.is_bisecting && error->code)
+		return BISECT_ABORT;
+	return settings.is_bisecting ? bisect_status(status) : status;
+}
+
+const struct command command_gate = {
+	.name = "gate",
+	.summary = "two builds or two hosts in turn: whether the one is worse than the other",
+	.options = &options,
+	.run = run,
+};

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/import/import.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/cli/inputs.h"
+#include "bench/cmd/command.h"
+#include "reports/document/document.h"
+#include "reports/history/name.h"
+#include "reports/io/save.h"
+#include "reports/table/table.h"
+
+#define NAMES "perftest"
+
+struct settings {
+	const struct import_format *format; /* the first word */
+	const char *json;                   /* NULL: the table alone */
+	const char *started;                /* NULL: nobody knows */
+	const char **files;                 /* room for all words there are */
+	size_t n_files;
+};
+
+static const struct import_format *const formats[] = {
+	&import_perftest,
+};
+
+static const char *parse_started(const char *text, void *field)
+{
+	if (!history_name_time(text))
+		return "is no time such as 2026-11-23T10:12:44Z";
+	*(const char **)field = text;
+	return NULL;
+}
+
+static const struct option_row rows[] = {
+	{"json",    0, "FILE", option_text,   offsetof(struct settings, json),
+	 "save the result there; - is standard output, instead of the table"},
+	{"started", 0, "TIME", parse_started, offsetof(struct settings, started),
+	 "when it was measured, such as 2026-11-23T10:12:44Z, for a history"},
+};
+
+static const char *find_format(const char *text, struct settings *settings)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(formats); i++) {
+		if (strcmp(formats[i]->name, text) != 0)
+			continue;
+		settings->format = formats[i];
+		return NULL;
+	}
+	return "is no format that is imported: " NAMES;
+}
+
+/* The format, and then the files. */
+static const char *add_word(const char *text, void *target)
+{
+	struct settings *settings = target;
+
+	return settings->format ? inputs_add(settings->files, &settings->n_files, text)
+				: find_format(text, settings);
+}
+
+static const struct option_table options = {
+	.rows = rows,
+	.count = ARRAY_LENGTH(rows),
+	.operand = "FORMAT FILE...",
+	.add_operand = add_word,
+};
+
+static void show(const struct result *result)
+{
+	struct table table;
+
+	table_open(&table, stdout, NULL, result);
+	for (size_t i = 0; i < result->n_cases; i++)
+		table_line(&table, &result->cases[i]);
+	table_foot(&table);
+	table_warnings(&table);
+}
+
+static int import_all(struct result *result, const struct settings *settings, struct error *error)
+{
+	struct import import;
+	int code = import_begin(&import, settings->format, VERBMARK_VERSION, error);
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < settings->n_files && !code; i++)
+		code = import_file(&import, settings->format, settings->files[i], error);
+	if (!code)
+		code = import_finish(&import, settings->format, result, error);
+	import_close(&import);
+	return code;
+}
+
+/* Half of what was to be imported is not: what cannot be understood stops it all. */
+static int import_and_save(const struct settings *settings, struct error *error)
+{
+	struct result result;
+	int code = import_all(&result, settings, error);
+
+	if (code) {
+		inputs_name_error(error);
+		return COMMAND_FAILED;
+	}
+	if (settings->started)
+		snprintf(result.started, sizeof(result.started), "%s", settings->started);
+	if (!settings->json || !save_is_stdout(settings->json))
+		show(&result);
+	if (settings->json)
+		code = document_write(&result, settings->json, error);
+	result_finish(&result);
+	return code ? COMMAND_FAILED : COMMAND_GOOD;
+}
+
+static int parse(struct settings *settings, int argc, char *argv[], struct error *error)
+{
+	int code = option_parse(&options, argc, argv, settings, error);
+
+	if (code)
+		return code;
+	if (!settings->format)
+		return error_set(error, -EINVAL, "the format is missing: %s", NAMES);
+	if (!settings->n_files)
+		return error_set(error, -EINVAL, "FILE is missing: what %s has printed",
+				 settings->format->name);
+	if (settings->started && !settings->json)
+		return error_set(error, -EINVAL, "--started is for what --json writes");
+	if (!settings->json || !strcmp(settings->json, "-"))
+		return 0;
+	for (size_t i = 0; i < settings->n_files; i++)
+		if (save_is_same(settings->json, settings->files[i]))
+			return error_set(error, -EINVAL,
+					 "--json is what is imported: it would be lost");
+	return 0;
+}
+
+static int run(int argc, char *argv[], struct error *error)
+{
+	struct settings settings = {.files = calloc((size_t)argc, sizeof(*settings.files))};
+	int status = COMMAND_USAGE;
+	int code;
+
+	if (!settings.files) {
+		error_set_errno(error, -ENOMEM, "cannot keep the names");
+		return COMMAND_FAILED;
+	}
+	code = parse(&settings, argc, argv, error);
+	if (code > 0) {
+		command_help(&command_import);
+		status = COMMAND_GOOD;
+	} else if (!code) {
+		status = import_and_save(&settings, error);
+	}
+	free(settings.files);
+	return status;
+}
+
+const struct command command_import = {
+	.name = "import",
+	.summary = "makes results of what other programs have measured: perftest",
+	.options = &options,
+	.run = run,
+};

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/server/pool.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/cli/soft_device.h"
+#include "bench/cli/value.h"
+#include "bench/cmd/command.h"
+#include "bench/control/control.h"
+#include "core/base/clock.h"
+#include "core/base/random.h"
+#include "core/pool/client.h"
+#include "reports/result/banner.h"
+
+struct settings {
+	const char *host;
+	const char *device;
+	uint16_t port;
+	uint64_t size;
+	uint64_t writes;
+	uint64_t every;
+	uint64_t seed;
+	uint64_t wait;
+	const char *dump;
+};
+
+static const char *parse_count(const char *text, void *field)
+{
+	return value_count(text, 0, UINT32_MAX, field) ? NULL : "is not a number to 4294967295";
+}
+
+/* What is asked for is the server's to judge: zero, too. */
+static const char *parse_size(const char *text, void *field)
+{
+	return value_size(text, field) ? NULL : "is not a size, such as 10000 or 64k";
+}
+
+#define FIELD(member) offsetof(struct settings, member)
+
+/* Aligned, these would be wider than any screen. */
+// clang-format off
+static const struct option_row rows[] = {
+	{"alloc", 0, "SIZE", parse_size, FIELD(size), "bytes of the server's memory (10000)"},
+	{"writes", 0, "N", parse_count, FIELD(writes), "32-bit values to write there (1024)"},
+	{"doorbell-every", 0, "N", parse_count, FIELD(every),
+	 "each N-th write rings a doorbell; 0: none does (64)"},
+	{"cq", 0, "MODE", pooling_parse_wait, FIELD(wait), "wait by poll or event (poll)"},
+	{"seed", 0, "N", parse_count, FIELD(seed), "that the values follow from (1)"},
+	{"dump", 0, "FILE", option_text, FIELD(dump),
+	 "write numbers and values of doorbells there, a line each"},
+	{"device", 'd', "NAME", option_text, FIELD(device),
+	 "only this: a device, soft0 (in software), auto"},
+	{"port", 'p', "PORT", option_port, FIELD(port), "that the server listens on (7471)"},
+};
+// clang-format on
+
+static const struct option_table options = {
+	.rows = rows,
+	.count = ARRAY_LENGTH(rows),
+	.operand = "HOST",
+	.operand_offset = FIELD(host),
+};
+
+static int write_values(struct pool_client *client, const struct settings *settings, FILE *dump,
+			struct error *error)
+{
+	uint64_t state = settings->seed;
+
+	for (uint64_t i = 0; i < settings->writes; i++) {
+		uint32_t value = (uint32_t)random_next(&state);
+		uint32_t rung = client->rung;
+		int code = pool_client_write(client, value, error);
+
+		if (code)
+			return code;
+		if (client->rung == rung)
+			continue;
+		printf("doorbell %" PRIu32 ": value %" PRIu32 "\n", client->rung, value);
+		if (dump)
+			fprintf(dump, "%" PRIu32 " %" PRIu32 "\n", client->rung, value);
+	}
+	/* What is not signalled is complete, and all that was rung is heard. */
+	return pool_client_sync(client, error);
+}
+
+/* A file that there was is not touched before there is something to put into it. */
+static int write_all(struct pool_client *client, const struct settings *settings,
+		     struct error *error)
+{
+	FILE *dump = NULL;
+	int code;
+
+	if (settings->dump) {
+		dump = fopen(settings->dump, "we");
+		if (!dump)
+			return error_set_errno(error, -errno, "cannot write %s", settings->dump);
+		setvbuf(dump, NULL, _IOLBF, 0);
+	}
+	code = write_values(client, settings, dump, error);
+	if (dump && (ferror(dump) | fclose(dump)) && !code)
+		code = error_set(error, -EIO, "cannot write all of %s", settings->dump);
+	return code;
+}
+
+static int use(struct pool_client *client, const struct settings *settings, struct error *error)
+{
+	uint64_t start;
+	int code = pool_client_alloc(client, settings->size, (uint32_t)settings->every, error);
+
+	if (code)
+		return code;
+	printf("granted %" PRIu64 " bytes at 0x%" PRIx64 ", rkey 0x%08" PRIx32 "\n",
+	       client->grant.size, client->grant.address, client->grant.rkey);
+	start = clock_now_ns();
+	if (settings->writes)
+		code = write_all(client, settings, error);
+	if (code)
+		return code;
+	printf("%" PRIu64 " write%s, %" PRIu32 " doorbell%s in %.3f ms\n", client->written,
+	       client->written == 1 ? "" : "s", client->rung, client->rung == 1 ? "" : "s",
+	       (double)(clock_now_ns() - start) / 1e6);
+	code = pool_client_free(client, client->grant.address, error);
+	if (!code)
+		puts("given back");
+	return code;
+}
+
+static int run_client(const struct settings *settings, struct error *error)
+{
+	const struct pool_client_settings wanted = {
+		.host = settings->host,
+		.device = settings->device,
+		.port = settings->port,
+		.wait = (enum rdma_wait_mode)settings->wait,
+	};
+	struct pool_client client = {0};
+	int code;
+
+	/* Each doorbell is seen when it was rung, by who reads a pipe, too. */
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	code = pool_client_open(&client, &wanted, error);
+	/* Who says why is there. */
+	if (code == -ECONNREFUSED && !strstr(error->text, "the server refused"))
+		error_append(error, "is 'verbmark serve --pool SIZE' running there?");
+	if (code)
+		return code;
+	if (choose_has_soft())
+		puts(BANNER_SOFT);
+	printf("pool of %" PRIu64 " bytes at %s port %u\n", pool_client_size(&client),
+	       settings->host, settings->port);
+	code = use(&client, settings, error);
+	pool_client_close(&client);
+	return code;
+}
+
+static int check(const struct settings *settings, struct error *error)
+{
+	if (!settings->host)
+		return error_set(error, -EINVAL, "HOST is missing: who serves the pool");
+	if (settings->dump && !settings->every)
+		return error_set(error, -EINVAL, "--dump needs doorbells: --doorbell-every");
+	return 0;
+}
+
+static int run(int argc, char *argv[], struct error *error)
+{
+	struct settings settings = {
+		.port = CONTROL_PORT, .size = 10000, .writes = 1024, .every = 64, .seed = 1};
+	int code = option_parse(&options, argc, argv, &settings, error);
+
+	if (code > 0) {
+		command_help(&command_pool);
+		return COMMAND_GOOD;
+	}
+	if (code || check(&settings, error))
+		return COMMAND_USAGE;
+	if (choose_device(&settings.device, error) || choose_require(settings.device, false, error))
+		return COMMAND_FAILED;
+	return run_client(&settings, error) ? COMMAND_FAILED : COMMAND_GOOD;
+}
+
+const struct command command_pool = {
+	.name = "pool",
+	.summary = "takes memory of a server's pool, writes into it, and rings doorbells",
+	.options = &options,
+	.run = run,
+};

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/cli/inputs.h"
+#include "bench/cmd/command.h"
+#include "bench/cmd/redact.h"
+#include "bench/cmd/report_baseline.h"
+#include "reports/document/document.h"
+#include "reports/document/merge.h"
+#include "reports/io/save.h"
+#include "reports/page/page.h"
+#include "reports/table/csv.h"
+#include "reports/table/markdown.h"
+#include "reports/table/table.h"
+
+struct settings;
+
+/* One result of those that are. */
+struct shown {
+	const struct result *result;
+	const char *name;
+	size_t number; /* from 0 */
+};
+
+/* What results are shown as. */
+struct format {
+	const char *name;
+	void (*begin)(FILE *out);
+	/* 0, or why it could not. */
+	int (*add)(const struct settings *settings, const struct shown *shown, FILE *out);
+	void (*end)(FILE *out);
+	bool is_apart; /* an empty line is between two results */
+	bool is_page;  /* where comparisons have a place */
+	bool has_unit; /* and not bytes per second */
+};
+
+struct settings {
+	const struct format *format; /* NULL: tables */
+	const char *output;          /* NULL: standard output */
+	bool is_merged;
+	bool is_redacted;
+	const char *json;
+	const struct table_unit *unit;
+	const char **files; /* room for all words there are */
+	size_t n_files;
+	struct sides baseline; /* BASE alone, with as much room */
+};
+
+static const char *parse_format(const char *text, void *field);
+static const char *parse_baseline(const char *text, void *field);
+
+static const struct option_row rows[] = {
+	{"format",   0,   "NAME", parse_format,     offsetof(struct settings, format),
+	 "table, html (a page, for paper too), markdown, csv, json (table)"  },
+	{"baseline", 0,   "FILE", parse_baseline,   offsetof(struct settings, baseline),
+	 "html: what ratios are to; several times: runs of it"               },
+	{"output",   'o', "FILE", option_text,      offsetof(struct settings, output),
+	 "write what is shown there"					 },
+	{"merge",    0,   NULL,   option_flag,      offsetof(struct settings, is_merged),
+	 "runs of the same cases as one: all trials, all histograms"         },
+	{"json",     0,   "FILE", option_text,      offsetof(struct settings, json),
+	 "write what was merged there; - is standard output"                 },
+	{"redact",   0,   NULL,   option_flag,      offsetof(struct settings, is_redacted),
+	 "write it without names of hosts and addresses: of one FILE as well"},
+	{"units",    0,   "UNIT", table_parse_unit, offsetof(struct settings, unit),
+	 "of table, html, markdown: Gb/s, Mb/s, GB/s, MB/s, MiB/s (Gb/s)"    },
+};
+
+static const char *parse_baseline(const char *text, void *field)
+{
+	struct sides *baseline = field;
+
+	baseline->files[COMPARE_BASE][baseline->count[COMPARE_BASE]++] = text;
+	return NULL;
+}
+
+static const char *add_file(const char *text, void *target)
+{
+	struct settings *settings = target;
+
+	return inputs_add(settings->files, &settings->n_files, text);
+}
+
+static const struct option_table options = {
+	.rows = rows,
+	.count = ARRAY_LENGTH(rows),
+	.operand = "FILE...",
+	.add_operand = add_file,
+};
+
+/* no-color.org: whatever NO_COLOR is, unless empty. */
+static bool wants_colour(FILE *out)
+{
+	const char *refused = getenv("NO_COLOR");
+	const char *terminal = getenv("TERM");
+
+	if ((refused && *refused) || !terminal || !strcmp(terminal, "dumb"))
+		return false;
+	return isatty(fileno(out));
+}
+
+/* The cases that were run, then those that were not, then how many of them are good. */
+static int add_table(const struct settings *settings, const struct shown *shown, FILE *out)
+{
+	const struct result *result = shown->result;
+	struct table_count count;
+	struct table table;
+
+	table_open(&table, out, settings->unit, result);
+	table.is_coloured = wants_colour(out);
+	for (size_t i = 0; i < result->n_cases; i++)
+		table_line(&table, &result->cases[i]);
+	count = table_foot(&table);
+	table_warnings(&table);
+	fprintf(out, "%zu/%zu complete, %s%s%s\n", count.complete, count.wanted, result->started,
+		result->started[0] ? ", " : "", shown->name);
+	return 0;
+}
+
+static int add_page(const struct settings *settings, const struct shown *shown, FILE *out)
+{
+	page_add(out, &(struct figures){shown->result, settings->unit, shown->number}, shown->name);
+	return 0;
+}
+
+static int add_markdown(const struct settings *settings, const struct shown *shown, FILE *out)
+{
+	size_t n_files = settings->is_merged ? 1 : settings->n_files;
+
+	markdown_add(out, settings->unit, shown->result, shown->name, MARKDOWN_MOST / n_files);
+	return 0;
+}
+
+static int add_csv(const struct settings *settings, const struct shown *shown, FILE *out)
+{
+	csv_add(out, shown->result, shown->name);
+	return 0;
+}
+
+/* As run leaves it, in a line. */
+static int add_json(const struct settings *settings, const struct shown *shown, FILE *out)
+{
+	return save_json(out, document_make(shown->result), JSON_COMPACT);
+}
+
+static const struct format formats[] = {
+	{"table",    NULL,       add_table,    NULL,     true,  false, true },
+	{"html",     page_begin, add_page,     page_end, true,  true,  true },
+	{"markdown", NULL,       add_markdown, NULL,     true,  false, true },
+	{"csv",      csv_begin,  add_csv,      NULL,     false, false, false},
+	{"json",     NULL,       add_json,     NULL,     false, false, false},
+};
+
+static const char *parse_format(const char *text, void *field)
+{
+	return INPUTS_CHOOSE(formats, text, field);
+}
+
+/* What is to be shown: one result, or NULL for each of the files on its own. */
+struct show {
+	const struct settings *settings;
+	const struct format *format;
+	const struct result *result;
+	const char *name;
+	int *status;
+	struct against *against; /* NULL: there is no baseline */
+};
+
+/* What could not be shown is no success. */
+static void add(const struct show *show, const struct shown *shown, FILE *out)
+{
+	int code = show->format->add(show->settings, shown, out);
+
+	if (!code)
+		return;
+	fprintf(stderr, "verbmark: %s cannot be shown: %s\n", shown->name, strerror(-code));
+	*show->status = COMMAND_FAILED;
+}
+
+/* Of nothing that could be read there is no page, and half of one is none. */
+static void begin(const struct show *show, FILE *out)
+{
+	if (show->format->begin)
+		show->format->begin(out);
+}
+
+/* What cannot be read is said, and the others are shown: false if there are none. */
+static bool show_each(const struct show *show, FILE *out)
+{
+	const struct settings *settings = show->settings;
+	bool has_shown = false;
+
+	for (size_t i = 0; i < settings->n_files; i++) {
+		struct error error = {0};
+		char name[INPUTS_NAME];
+		struct result result;
+
+		if (inputs_load(&result, settings->files[i], &error)) {
+			fflush(out);
+			fprintf(stderr, "verbmark: %s\n", error.text);
+			*show->status = COMMAND_FAILED;
+			continue;
+		}
+		if (!has_shown && !show->against)
+			begin(show, out);
+		if (has_shown && show->format->is_apart)
+			fputc('\n', out);
+		has_shown = true;
+		inputs_name(name, settings->files[i]);
+		add(show, &(struct shown){&result, name, i}, out);
+		if (show->against)
+			against_add(show->against, &result, settings->files[i]);
+		else
+			result_finish(&result);
+	}
+	return has_shown;
+}
+
+/* The comparison comes first, and is known last. */
+static int show_against(const struct show *from, FILE *out)
+{
+	struct show show = *from;
+	struct against against;
+	char *text = NULL;
+	size_t length = 0;
+	FILE *memory = open_memstream(&text, &length);
+	bool has_shown;
+
+	if (!memory)
+		return -ENOMEM;
+	against_open(&against, &show.settings->baseline);
+	show.against = &against;
+	has_shown = show_each(&show, memory);
+	if (has_shown)
+		begin(from, out);
+	if (!fclose(memory) && has_shown) {
+		enum command_status status = against_print(out, show.settings->unit, &against);
+
+		*show.status = *show.status == COMMAND_GOOD ? (int)status : *show.status;
+		fwrite(text, 1, length, out);
+	}
+	against_close(&against);
+	free(text);
+	return has_shown ? 0 : -ENODATA;
+}
+
+static int write_show(FILE *out, const void *what)
+{
+	const struct show *show = what;
+	int code = 0;
+
+	errno = 0;
+	if (show->result) {
+		begin(show, out);
+		add(show, &(struct shown){show->result, show->name, 0}, out);
+	} else if (show->settings->baseline.count[COMPARE_BASE]) {
+		code = show_against(show, out);
+	} else {
+		code = show_each(show, out) ? 0 : -ENODATA;
+	}
+	if (code)
+		return code; /* and what was there before stays */
+	if (show->format->end)
+		show->format->end(out);
+	return save_finish(out);
+}
+
+/* result: what to show, or NULL: each file on its own. */
+static int print(const struct settings *settings, const struct result *result, const char *name,
+		 int *status, struct error *error)
+{
+	const struct show show = {
+		.settings = settings,
+		.format = settings->format ? settings->format : &formats[0],
+		.result = result,
+		.name = name,
+		.status = status,
+	};
+	bool has_document = settings->json && save_is_stdout(settings->json);
+
+	if (settings->output) {
+		struct error unsaved = {0};
+		int code = save_path(settings->output, write_show, &show, &unsaved);
+
+		/* Each of the files has been told. */
+		if (code == -ENODATA)
+			return code;
+		return code ? error_set(error, code, "%s", unsaved.text) : 0;
+	}
+	/* What standard output does not take is told at the end of all commands. */
+	write_show(has_document ? stderr : stdout, &show);
+	return 0;
+}
+
+static int merge(struct result *merged, const struct settings *settings, struct error *error)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < settings->n_files && !code; i++) {
+		char name[INPUTS_NAME];
+		struct error twice = {0};
+		struct result result;
+		bool is_twice;
+
+		code = inputs_load(&result, settings->files[i], error);
+		if (code)
+			break;
+		/* What runs it cannot be merged with is told first. */
+		is_twice = merge_check_new(merged, &result, &twice);
+		code = merge_add(merged, &result, error);
+		if (!code && is_twice)
+			code = error_set(error, twice.code, "%s", twice.text);
+		inputs_name(name, settings->files[i]);
+		if (code)
+			error_wrap(error, "%s", name);
+		result_finish(&result);
+	}
+	return code;
+}
+
+static int save(const struct settings *settings, const struct result *result, struct error *error)
+{
+	if (!settings->json)
+		return 0;
+	return (settings->is_redacted ? redaction_write : document_write)(result, settings->json,
+									  error);
+}
+
+/* All of them as one, or the only one as it is. */
+static int print_one(const struct settings *settings, struct error *error)
+{
+	struct result result = {0};
+	char name[INPUTS_NAME];
+	int status = COMMAND_GOOD;
+	int code = settings->is_merged ? merge(&result, settings, error)
+				       : inputs_load(&result, settings->files[0], error);
+
+	inputs_name(name, settings->files[0]);
+	if (settings->is_merged)
+		snprintf(name, sizeof(name), "%zu results", settings->n_files);
+	if (!code)
+		code = print(settings, &result, name, &status, error);
+	if (!code)
+		code = save(settings, &result, error);
+	result_finish(&result);
+	return code ? COMMAND_FAILED : status;
+}
+
+static int print_each(const struct settings *settings, struct error *error)
+{
+	int status = COMMAND_GOOD;
+
+	return print(settings, NULL, NULL, &status, error) ? COMMAND_FAILED : status;
+}
+
+static int check_baseline(const struct settings *settings, struct error *error)
+{
+	const struct sides *baseline = &settings->baseline;
+	size_t count = baseline->count[COMPARE_BASE];
+
+	if (!count)
+		return 0;
+	if (!settings->format || !settings->format->is_page)
+		return error_set(error, -EINVAL,
+				 "--baseline is for --format html: verbmark compare has tables");
+	if (settings->is_merged || settings->json)
+		return error_set(
+			error, -EINVAL,
+			"--baseline compares runs one by one: leave out --merge and --json");
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(baseline->files[COMPARE_BASE][i], "-"))
+			return error_set(error, -EINVAL, "--baseline: '-' is no file");
+	return inputs_spare(baseline->files[COMPARE_BASE], count, "--output", settings->output,
+			    error);
+}
+
+static int parse(struct settings *settings, int argc, char *argv[], struct error *error)
+{
+	int code = option_parse(&options, argc, argv, settings, error);
+
+	if (!code)
+		code = inputs_require(settings->n_files, "FILE", error);
+	if (!code)
+		code = inputs_spare(settings->files, settings->n_files, "--output",
+				    settings->output, error);
+	if (!code)
+		code = inputs_spare(settings->files, settings->n_files, "--json", settings->json,
+				    error);
+	if (code)
+		return code;
+	code = check_baseline(settings, error);
+	if (code)
+		return code;
+	if (settings->unit && settings->format && !settings->format->has_unit)
+		return error_set(error, -EINVAL,
+				 "--units is for table, html and markdown: %s has bytes per second",
+				 settings->format->name);
+	if (settings->output && settings->json && save_is_same(settings->output, settings->json))
+		return error_set(error, -EINVAL, "--output and --json are the same file");
+	if (settings->is_redacted && settings->format && settings->format->add == add_json)
+		return error_set(error, -EINVAL,
+				 "--redact is for what --json writes: --format json shows all");
+	if (settings->is_redacted && !settings->json)
+		return error_set(error, -EINVAL, "--redact is for what --json writes");
+	if (settings->is_redacted && settings->n_files == 1)
+		return 0;
+	if (settings->json && !settings->is_merged)
+		return error_set(error, -EINVAL,
+				 "--json goes with --merge, or with --redact of one FILE");
+	return 0;
+}
+
+static int run(int argc, char *argv[], struct error *error)
+{
+	const char **files = calloc((size_t)argc * 2, sizeof(*files));
+	struct settings settings = {.files = files,
+				    .baseline = {.files = {[COMPARE_BASE] = files + argc}}};
+	int status = COMMAND_USAGE;
+	int code;
+
+	if (!files) {
+		error_set_errno(error, -ENOMEM, "cannot keep the names");
+		return COMMAND_FAILED;
+	}
+	code = parse(&settings, argc, argv, error);
+	if (code > 0) {
+		command_help(&command_report);
+		status = COMMAND_GOOD;
+	} else if (!code) {
+		status = settings.is_merged || settings.json ? print_one(&settings, error)
+							     : print_each(&settings, error);
+	}
+	free(files);
+	return status;
+}
+
+const struct command command_report = {
+	.name = "report",
+	.summary = "shows results: as tables, as a page for browsers, as CSV, ...",
+	.options = &options,
+	.run = run,
+};

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/cli/progress.h"
+#include "bench/cli/signals.h"
+#include "bench/cli/soft_device.h"
+#include "bench/cli/utc.h"
+#include "bench/client/multi_host.h"
+#include "bench/client/session.h"
+#include "bench/cmd/command.h"
+#include "bench/cmd/redact.h"
+#include "bench/plan/hosts.h"
+#include "reports/document/document.h"
+#include "reports/io/save.h"
+#include "reports/table/table.h"
+
+/* What the signals that end a run are read from. */
+struct interruption {
+	struct watch watch;
+	struct control *control;
+	struct fleet *fleet; /* NULL: it is the connection's to end */
+};
+
+static void interrupted(struct watch *watch)
+{
+	struct interruption *interruption = CONTAINER_OF(watch, struct interruption, watch);
+	struct signalfd_siginfo info;
+
+	if (read(watch->fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
+		return;
+	if (interruption->fleet)
+		fleet_interrupt(interruption->fleet);
+	else
+		control_fail(interruption->control, -EINTR, "interrupted");
+}
+
+static int interruption_open(struct interruption *interruption, struct error *error)
+{
+	sigset_t signals;
+	int code;
+
+	interrupt_signals(&signals);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	interruption->watch = (struct watch){
+		.fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK), .ready = interrupted};
+	if (interruption->watch.fd < 0)
+		return error_set_errno(error, -errno, "cannot wait for signals");
+	code = watch_add(&interruption->watch, error);
+	if (code)
+		close(interruption->watch.fd);
+	return code;
+}
+
+/* They stay blocked: what was measured is to be on the disk first. */
+static void interruption_close(struct interruption *interruption)
+{
+	watch_remove(&interruption->watch);
+	close(interruption->watch.fd);
+}
+
+/* What the user sees of a run, and the document that grows with it. */
+struct screen {
+	struct sweep_view view;
+	const struct plan *plan;
+	const char *path; /* of the document; NULL: there is none */
+	char *chosen;     /* where that is, until it is there; NULL: it was named */
+	FILE *out;
+	struct table table; /* once there is a case to show */
+	struct progress progress;
+	uint64_t saved_ns;     /* when the document was last written, */
+	uint64_t save_cost_ns; /* and how long that took */
+	struct error unsaved;
+};
+
+#define PATH_SIZE 256
+
+/* Of all the time so much goes to writing what there is so far. */
+#define SAVE_SHARE 100
+
+/* One that nobody has: others may choose theirs just now. What cannot be is told later. */
+static bool claim(char path[static PATH_SIZE])
+{
+	char *end = strrchr(path, '.');
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+	for (unsigned int i = 2; fd < 0 && errno == EEXIST; i++) {
+		snprintf(end, (size_t)(path + PATH_SIZE - end), "-%u.json", i);
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	}
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static void save(struct screen *screen, const struct result *result)
+{
+	uint64_t start = clock_now_ns();
+	bool is_claimed;
+
+	if (!screen->path)
+		return;
+	is_claimed = screen->chosen && claim(screen->chosen);
+	screen->chosen = NULL;
+	screen->unsaved = (struct error){0};
+	(screen->plan->is_redacted ? redaction_write : document_write)(result, screen->path,
+								       &screen->unsaved);
+	/* No empty file stays. */
+	if (screen->unsaved.code && is_claimed)
+		unlink(screen->path);
+	screen->saved_ns = clock_now_ns();
+	screen->save_cost_ns = screen->saved_ns - start;
+}
+
+static void case_begins(struct sweep_view *view, const struct result *result, size_t number,
+			uint64_t done_ns)
+{
+	struct screen *screen = CONTAINER_OF(view, struct screen, view);
+
+	progress_show(&screen->progress, number + 1, result->n_cases, result->cases[number].id,
+		      done_ns);
+}
+
+/* Whether the document may be written again and again. */
+static bool is_file(const struct screen *screen)
+{
+	return screen->path && save_replaces(screen->path);
+}
+
+/* Who reads a pipe may never come: then signals end the program. */
+static void save_last(struct screen *screen, const struct result *result, const sigset_t *before)
+{
+	if (!is_file(screen))
+		sigprocmask(SIG_SETMASK, before, NULL);
+	save(screen, result);
+	sigprocmask(SIG_SETMASK, before, NULL);
+}
+
+/* Who says -n alone may not know of how many cases that is. */
+static void open_table(struct screen *screen, const struct result *result)
+{
+	table_open(&screen->table, screen->out, screen->plan->unit, result);
+	if (screen->plan->usual)
+		fprintf(screen->out,
+			"preset %s, as no option such as --op or --size says what is measured\n",
+			screen->plan->usual);
+}
+
+static void case_ends(struct sweep_view *view, struct result *result, size_t number)
+{
+	struct screen *screen = CONTAINER_OF(view, struct screen, view);
+
+	progress_wipe(&screen->progress);
+	if (!screen->table.out)
+		open_table(screen, result);
+	table_line(&screen->table, &result->cases[number]);
+	fflush(screen->out);
+	if (!is_file(screen))
+		return;
+	if (!screen->plan->is_redacted)
+		document_keep(&result->cases[number]);
+	/* A run that is killed keeps what it had. */
+	if (clock_now_ns() - screen->saved_ns > SAVE_SHARE * screen->save_cost_ns)
+		save(screen, result);
+}
+
+/* Limits that a case does not keep to are told below the table. */
+static int check_limits(const struct screen *screen, const struct result *result)
+{
+	const struct limit_list *limits = &screen->plan->limits;
+	int code = 0;
+
+	for (size_t i = 0; i < limits->count; i++) {
+		struct error unused = {0};
+
+		if (limit_check_use(&limits->limit[i], result, &unused)) {
+			fprintf(screen->out, "%s\n", unused.text);
+			code = -ERANGE;
+		}
+		for (size_t j = 0; j < result->n_cases; j++) {
+			struct error error = {0};
+
+			if (!limit_check(&limits->limit[i], result, &result->cases[j], &error))
+				continue;
+			fprintf(screen->out, "%s\n", error.text);
+			code = -ERANGE;
+		}
+	}
+	return code;
+}
+
+static int sweep(struct plan *plan, struct result *result, struct screen *screen,
+		 struct error *error)
+{
+	struct sweep sweep = {0};
+	struct interruption interruption = {.control = &sweep.control};
+	int code = sweep_open(&sweep, plan, result, error);
+
+	if (code)
+		return code;
+	/* Without what the devices turned out not to be able to run. */
+	screen->progress.estimate_ns = plan_estimate_ns(plan, plan->n_cases);
+	code = interruption_open(&interruption, error);
+	if (!code) {
+		code = sweep_run(&sweep, plan, result, &screen->view, error);
+		interruption_close(&interruption);
+	}
+	sweep_close(&sweep);
+	return code;
+}
+
+static int sweep_hosts(struct plan *plan, struct result *result, struct screen *screen,
+		       struct error *error)
+{
+	struct interruption interruption = {0};
+	int code = fleet_open(&interruption.fleet, plan, result, error);
+
+	if (code)
+		return code;
+	code = interruption_open(&interruption, error);
+	if (!code) {
+		code = fleet_run(interruption.fleet, &screen->view, error);
+		interruption_close(&interruption);
+	}
+	fleet_close(interruption.fleet);
+	return code;
+}
+
+/* What is said of cases that were never tried, and where it all is. */
+static void conclude(struct screen *screen, const struct result *result)
+{
+	struct table_count count;
+
+	if (!screen->table.out)
+		open_table(screen, result);
+	count = table_foot(&screen->table);
+	table_warnings(&screen->table);
+	fprintf(screen->out, "%zu/%zu complete, %.0f s", count.complete, count.wanted,
+		(double)(clock_now_ns() - screen->progress.start_ns) / (double)NS_PER_S);
+	if (screen->path && !save_is_stdout(screen->path) && !screen->unsaved.code)
+		fprintf(screen->out, " -> %s", screen->path);
+	fputc('\n', screen->out);
+	fflush(screen->out);
+}
+
+/* What the devices turn out not to have is left out; of all of it that is an error. */
+static int check_left(const struct result *result, struct error *error)
+{
+	const struct result_case *last = NULL;
+
+	for (size_t i = 0; i < result->n_cases; i++) {
+		if (result->cases[i].status != RESULT_SKIPPED)
+			return 0;
+		last = &result->cases[i];
+	}
+	return error_set(error, -EOPNOTSUPP, "there is nothing left to measure: %s",
+			 last ? last->error : "no case");
+}
+
+/* Whoever is there sees what it is; a machine that has lost its device is not to pass. */
+static int choose(struct plan *plan, struct error *error)
+{
+	int code;
+
+	/* Nothing is measured here. */
+	if (hosts_are_several(plan->host))
+		return 0;
+	code = choose_device(&plan->device, error);
+	return code ? code
+		    : choose_require(plan->device, !plan->host && isatty(STDOUT_FILENO), error);
+}
+
+/*
+ * Where this program is executed again for it: what comes from a pipe is to be read only then.
+ * What is wrong is told once all is known that was asked for.
+ */
+static void choose_early(const struct plan *plan)
+{
+	struct plan copy = *plan;
+	struct error ignored = {0};
+
+	if (!plan->is_dry)
+		choose(&copy, &ignored);
+}
+
+/*
+ * Whether all is well. Huge pages that are not there are no failure of the tips, which have
+ * the reason in their place.
+ */
+static bool is_good(const struct plan *plan, const struct result *result)
+{
+	bool is_tips = plan->preset && !strcmp(plan->preset, "tips");
+	size_t n_complete = 0;
+
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+		bool is_huge = json_is_true(json_object_get(line->parameters, "hugepages"));
+
+		n_complete += line->status == RESULT_COMPLETE;
+		if (line->status == RESULT_INTERRUPTED ||
+		    (line->status == RESULT_FAILED && !(is_tips && is_huge)))
+			return false;
+	}
+	return n_complete > 0;
+}
+
+/* verbmark-HOST-UTC.json. */
+static void choose_path(const struct plan *plan, char path[static PATH_SIZE])
+{
+	struct tm utc = utc_now();
+	char text[32];
+	char host[128];
+
+	strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &utc);
+	/* A name is seen by whoever is given the file. */
+	snprintf(host, sizeof(host), "%s",
+		 plan->is_redacted ? "redacted"
+		 : plan->host      ? plan->host
+				   : "local");
+	for (char *letter = host; *letter; letter++) {
+		if (*letter == '/')
+			*letter = '_';
+	}
+	snprintf(path, PATH_SIZE, "verbmark-%s-%s.json", host, text);
+}
+
+static int run_plan(struct plan *plan, struct result *result, struct error *error)
+{
+	bool is_chosen = !plan->json && !plan->no_save;
+	char chosen[PATH_SIZE];
+	const char *path = is_chosen ? chosen : plan->json;
+	bool has_stdout = plan->json && save_is_stdout(plan->json);
+	struct screen screen = {
+		.view = {.begins = case_begins, .ends = case_ends},
+		.plan = plan,
+		.path = path,
+		.chosen = is_chosen ? chosen : NULL,
+		.out = has_stdout ? stderr : stdout,
+	};
+	int limits = 0;
+	int code = 0;
+	sigset_t before; /* what was blocked */
+
+	if (is_chosen)
+		choose_path(plan, chosen);
+	if (path)
+		code = save_check(path, error);
+	if (!code)
+		code = choose(plan, error);
+	if (code)
+		return COMMAND_FAILED;
+	progress_init(&screen.progress, stderr, plan->with_progress, plan->is_quiet,
+		      plan_estimate_ns(plan, plan->n_cases));
+	utc_stamp(result->started);
+	sigprocmask(SIG_SETMASK, NULL, &before);
+	code = (hosts_are_several(plan->host) ? sweep_hosts : sweep)(plan, result, &screen, error);
+	/* Found with the devices, it is still a plan of nothing. */
+	if (code && plan_check(plan, NULL))
+		return COMMAND_USAGE;
+	utc_stamp(result->finished);
+	result->status = result_status_of_cases(result);
+	/* What was measured is written down however the sweep has ended. */
+	if (result->server.device[0]) {
+		save_last(&screen, result, &before);
+		limits = check_limits(&screen, result);
+		conclude(&screen, result);
+	}
+	if (!code)
+		code = check_left(result, error);
+	if (screen.unsaved.code)
+		code = error_set(error, screen.unsaved.code, "%s", screen.unsaved.text);
+	return code || limits || !is_good(plan, result) ? COMMAND_FAILED : COMMAND_GOOD;
+}
+
+static json_t *command_line(int argc, char *argv[])
+{
+	json_t *words = json_pack("[s]", "verbmark");
+
+	for (int i = 0; i < argc; i++) {
+		json_t *word = json_string(argv[i]);
+		char text[256];
+
+		/* JSON is UTF-8; an argument need not be. */
+		wire_printable(text, sizeof(text), argv[i]);
+		json_array_append_new(words, word ? word : json_string(text));
+	}
+	return words;
+}
+
+static int measure(struct plan *plan, json_t *command, struct error *error)
+{
+	struct result result = {
+		.version = VERBMARK_VERSION, .command = command, .plan = json_incref(plan->made)};
+	int status = run_plan(plan, &result, error);
+
+	result_finish(&result);
+	return status;
+}
+
+int run_command(const struct command *command, const char *preset, int argc, char *argv[],
+		struct error *error)
+{
+	int status = COMMAND_GOOD;
+	struct plan plan;
+	int code = plan_parse(&plan, preset, argc, argv, error);
+
+	if (!code)
+		choose_early(&plan);
+	if (!code)
+		code = plan_complete(&plan, error);
+	if (code > 0)
+		command_help(command);
+	else if (code < 0)
+		status = COMMAND_USAGE;
+	else if (plan.is_dry)
+		plan_print(&plan, stdout);
+	else
+		status = measure(&plan, command_line(argc, argv), error);
+	plan_close(&plan);
+	return status;
+}
+
+static int run(int argc, char *argv[], struct error *error)
+{
+	return run_command(&command_run, NULL, argc, argv, error);
+}
+
+const struct command command_run = {
+	.name = "run",
+	.summary = "measures against a server",
+	.options = &plan_options,
+	.run = run,
+};

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "bench/cli/signals.h"
+#include "bench/cli/soft_device.h"
+#include "bench/cmd/command.h"
+#include "bench/control/allowed_networks.h"
+#include "bench/control/dial.h"
+#include "bench/control/protocol.h"
+#include "bench/host/inventory.h"
+#include "bench/server/clients.h"
+#include "bench/server/device_removal.h"
+#include "bench/server/pool.h"
+#include "bench/server/quota.h"
+#include "bench/server/session.h"
+#include "reports/result/banner.h"
+
+struct settings {
+	const char *device;
+	uint16_t port;
+	bool is_once;
+	bool has_token;
+	bool drives;
+	unsigned int idle_ms;
+	const char *bind;
+	const char *secret_file;
+	struct allow allow;
+	struct allowance allowance;
+	struct pooling_wish pool;
+};
+
+#define POOL(member)    offsetof(struct settings, pool.member)
+#define ALLOWED(member) offsetof(struct settings, allowance.member)
+
+/* So many that rdma_cm has free may be in use at TCP, where any port will do. */
+#define PORT_TRIES 32
+
+static const char *parse_address(const char *text, void *field)
+{
+	struct sockaddr_storage address;
+
+	*(const char **)field = text;
+	return address_parse(&address, text) ? NULL : "is not an address, such as 192.0.2.1";
+}
+
+/* Aligned, these would be wider than any screen. */
+// clang-format off
+static const struct option_row rows[] = {
+	{"device", 'd', "NAME", option_text,     offsetof(struct settings, device),
+	 "offer only this: DEVICE or DEVICE/PORT, soft0 (in software), auto"},
+	{"port",   'p', "PORT", option_port,     offsetof(struct settings, port),
+	 "TCP port to listen on; 0 takes a free one (7471)"                 },
+	{"once",   0,   NULL,   option_flag,     offsetof(struct settings, is_once),
+	 "end when the first client has been served"                        },
+	{"idle",   0,   "TIME", allowance_parse_time, offsetof(struct settings, idle_ms),
+	 "end after so long without a client, such as 60s (never)"          },
+	{"token",  0,   NULL,   option_flag,     offsetof(struct settings, has_token),
+	 "serve who knows the first line of standard input, and end with it"},
+	{"secret-file", 0, "FILE", option_text, offsetof(struct settings, secret_file),
+	 "serve who proves to know that secret"},
+	{"drive", 0, NULL, option_flag, offsetof(struct settings, drives),
+	 "run cases against other servers, too, for 'run A,B,C --pattern'"},
+	{"bind", 0, "ADDRESS", parse_address, offsetof(struct settings, bind),
+	 "listen on that address alone (all of this host's)"},
+	{"allow", 0, "CIDR,...", allow_parse, offsetof(struct settings, allow),
+	 "serve clients of these networks alone (all)"},
+	{"max-clients", 0, "N", allowance_parse_clients, ALLOWED(clients), "clients at once (64)"},
+	{"max-qps", 0, "N", allowance_parse_queue_pairs, ALLOWED(queue_pairs),
+	 "queue pairs of a client (16384)"},
+	{"max-size", 0, "SIZE", allowance_parse_size, ALLOWED(message_bytes),
+	 "bytes of a message (1g)"},
+	{"max-memory", 0, "SIZE", allowance_parse_size, ALLOWED(memory),
+	 "memory of all clients' cases (half of the machine's)"},
+	{"max-client-memory", 0, "SIZE", allowance_parse_size, ALLOWED(client_memory),
+	 "memory of one client's cases (all of that)"},
+	{"max-time", 0, "TIME", allowance_parse_time, ALLOWED(time_ms),
+	 "how long a client is served, such as 60m (24h)"},
+	{"max-pause", 0, "TIME", allowance_parse_time, ALLOWED(pause_ms),
+	 "how long one may ask for nothing (5m)"},
+	{"pool", 0, "[ SIZE]", pooling_parse_size, POOL(size),
+	 "grant memory of a pool to clients of 'verbmark pool' (4MiB)"},
+	{"pool-share", 0, "SIZE", pooling_parse_size, POOL(share),
+	 "what one client may have of it at once (all)"},
+	{"pool-clients", 0, "N", pooling_parse_clients, POOL(clients),
+	 "clients of the pool at once (1024)"},
+	{"pool-cq", 0, "MODE", pooling_parse_wait, POOL(wait),
+	 "the pool's server looks each 100 us (poll), or sleeps (event)"},
+	{"pool-receives", 0, "N", pooling_parse_receives, POOL(receives),
+	 "receives that the pool's clients share (1024)"},
+	{"pool-dump", 0, "FILE", option_text, POOL(dump),
+	 "write numbers and values of doorbells there, a line each"},
+};
+// clang-format on
+
+static const struct option_table options = {.rows = rows, .count = ARRAY_LENGTH(rows)};
+
+struct server {
+	struct clients clients;
+	int listener;
+	int signals;
+	int input; /* that tells of the end of who started this; -1: nobody waits for that */
+	struct responder_terms terms;
+	struct allowance allowance;
+	struct secret secret; /* that clients have to have; zeroed: none */
+	struct removal removal;
+	struct pooling pooling;
+};
+
+/* Nothing is expected from there but the end. */
+static bool has_input_ended(const struct server *server)
+{
+	char bytes[64];
+
+	return read(server->input, bytes, sizeof(bytes)) <= 0;
+}
+
+/* Serves until a signal, until its time is over, or until a device is taken away. */
+static int serve(struct server *server, struct error *error)
+{
+	struct pollfd fds[] = {
+		{.fd = server->signals,              .events = POLLIN},
+		{.fd = server->listener,             .events = POLLIN},
+		{.fd = server->clients.done,         .events = POLLIN},
+		{.fd = removal_fd(&server->removal), .events = POLLIN},
+		{.fd = server->input,                .events = POLLIN},
+		{.fd = pooling_fd(&server->pooling), .events = POLLIN},
+	};
+
+	clients_begin(&server->clients);
+	while (!fds[0].revents && !clients_are_through(&server->clients)) {
+		if (poll(fds, ARRAY_LENGTH(fds), clients_timeout(&server->clients)) < 0 &&
+		    errno != EINTR)
+			return error_set_errno(error, -errno, "cannot wait for clients");
+		if (fds[2].revents)
+			clients_reap(&server->clients);
+		if (fds[1].revents)
+			clients_admit(&server->clients, server->listener);
+		if (fds[4].revents && has_input_ended(server))
+			break;
+		if (fds[3].revents && removal_check(&server->removal, error)) {
+			clients_end(&server->clients, error->text);
+			return error->code;
+		}
+		if (fds[5].revents) {
+			pooling_reason(&server->pooling, error);
+			clients_end(&server->clients, error->text);
+			return error->code;
+		}
+	}
+	clients_end(&server->clients, "the server was stopped");
+	return 0;
+}
+
+static void print_ready(const struct device_list *devices, uint16_t port)
+{
+	char host[64] = "";
+	bool has_soft = false;
+
+	for (size_t i = 0; i < devices->n_ports; i++)
+		has_soft = has_soft || devices->ports[i].kind == KIND_SOFT;
+	if (has_soft)
+		puts(BANNER_SOFT);
+	gethostname(host, sizeof(host) - 1);
+	printf("ready %s:%u", host, port);
+	for (size_t i = 0; i < devices->n_ports; i++)
+		printf(" %s/%u", devices->ports[i].device, devices->ports[i].port);
+	putchar('\n');
+	fflush(stdout);
+}
+
+/* On that port of TCP: -EADDRINUSE where it is not free. */
+static int listen_at(struct server *server, const struct settings *settings, uint16_t port,
+		     struct error *error)
+{
+	int listener = dial_listen(settings->bind, &port, error);
+
+	if (listener < 0)
+		return listener;
+	close(server->listener);
+	server->listener = listener;
+	return 0;
+}
+
+/*
+ * Any port that both TCP and rdma_cm have free, as rdma_cm chooses: a TCP that is asked again
+ * for any would have few favourites.
+ */
+static int open_pool_anywhere(struct server *server, const struct settings *settings,
+			      struct pool_settings *wanted, uint16_t *port, struct error *error)
+{
+	int code = -EADDRINUSE;
+
+	wanted->port = 0;
+	for (int tries = 0; tries < PORT_TRIES && code == -EADDRINUSE; tries++) {
+		pooling_stop(&server->pooling);
+		*error = (struct error){0};
+		server->pooling.allow = server->terms.allow;
+		code = pooling_open(&server->pooling, &settings->pool, wanted, error);
+		if (code)
+			return code;
+		*port = server->pooling.server.port;
+		code = listen_at(server, settings, *port, error);
+	}
+	return code;
+}
+
+/* On the port of rdma_cm that has the number of the server's own. */
+static int open_pool(struct server *server, const struct settings *settings,
+		     const struct device_list *devices, uint16_t *port, struct error *error)
+{
+	struct pool_settings wanted = {
+		/* One that is named, or any: then one that is up. */
+		.device = settings->device && devices->n_ports ? devices->ports[0].device : NULL,
+		.device_port = settings->device && devices->n_ports == 1
+				       ? (uint8_t)devices->ports[0].port
+				       : 0,
+		.address = settings->bind,
+		.port = *port,
+		.time_ms = settings->allowance.time_ms,
+	};
+	int code;
+
+	server->pooling.allow = server->terms.allow;
+	code = pooling_open(&server->pooling, &settings->pool, &wanted, error);
+	/* What TCP gave, because any would do, may be in use there. */
+	if (code == -EADDRINUSE && !settings->port)
+		code = open_pool_anywhere(server, settings, &wanted, port, error);
+	return code;
+}
+
+/* The devices that there are, and then the word that all is ready. */
+static int take_devices(struct server *server, const struct settings *settings, uint16_t port,
+			struct error *error)
+{
+	struct device_list devices = {0};
+	int code = choose_require(settings->device, false, error);
+
+	if (!code)
+		code = device_list_open(&devices, error);
+	if (!code)
+		code = inventory_keep(&devices, server->terms.device, error);
+	if (!code)
+		code = removal_open(&server->removal, &devices, error);
+	if (!code)
+		code = open_pool(server, settings, &devices, &port, error);
+	if (!code) {
+		print_ready(&devices, port);
+		code = pooling_start(&server->pooling, error);
+	}
+	device_list_close(&devices);
+	return code;
+}
+
+/* The first line of standard input: byte by byte, to leave the rest. */
+static int read_token(struct server *server, struct error *error)
+{
+	char token[128];
+	size_t used = 0;
+
+	while (used + 1 < sizeof(token)) {
+		if (read(STDIN_FILENO, token + used, 1) != 1)
+			return error_set(error, -EINVAL, "--token: standard input has no line");
+		if (token[used] == '\n')
+			break;
+		used++;
+	}
+	token[used] = '\0';
+	server->input = STDIN_FILENO;
+	if (secret_take(&server->secret, token, error))
+		return error_wrap(error, "--token");
+	server->secret.is_token = true;
+	return 0;
+}
+
+static int take_secret(struct server *server, const struct settings *settings, struct error *error)
+{
+	if (settings->has_token)
+		return read_token(server, error);
+	return settings->secret_file ? secret_read(&server->secret, settings->secret_file, error)
+				     : 0;
+}
+
+static int server_open(struct server *server, const struct settings *settings, struct error *error)
+{
+	uint16_t port = settings->port;
+	sigset_t signals;
+
+	*server = (struct server){
+		.listener = -1, .signals = -1, .input = -1, .allowance = settings->allowance};
+	server->terms = (struct responder_terms){
+		.device = settings->device,
+		.secret = &server->secret,
+		.allowance = &server->allowance,
+		.allow = &settings->allow,
+		.drives = settings->drives,
+	};
+	server->clients = (struct clients){
+		.done = -1,
+		.terms = &server->terms,
+		/* A token is of who has started this for himself. */
+		.is_private = settings->has_token,
+		.is_once = settings->is_once,
+		.idle_ms = settings->idle_ms,
+	};
+	if (take_secret(server, settings, error))
+		return error->code;
+	/* Clients are served when nobody reads any more what is printed of them. */
+	signal(SIGPIPE, SIG_IGN);
+	interrupt_signals(&signals);
+	/* Before any thread starts: they inherit the mask. */
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	server->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (server->signals < 0)
+		return error_set_errno(error, -errno, "cannot wait for signals");
+	if (clients_open(&server->clients, error))
+		return error->code;
+	server->listener = dial_listen(settings->bind, &port, error);
+	return server->listener < 0 ? server->listener
+				    : take_devices(server, settings, port, error);
+}
+
+static void server_close(struct server *server)
+{
+	clients_close(&server->clients);
+	pooling_stop(&server->pooling);
+	secret_forget(&server->secret);
+	removal_close(&server->removal);
+	if (server->listener >= 0)
+		close(server->listener);
+	if (server->signals >= 0)
+		close(server->signals);
+}
+
+static int check(const struct settings *settings, struct error *error)
+{
+	if (settings->has_token && settings->secret_file)
+		return error_set(error, -EINVAL, "--token and --secret-file exclude each other");
+	if (!settings->pool.size &&
+	    (settings->pool.dump || settings->pool.receives || settings->pool.share ||
+	     settings->pool.clients || settings->pool.wait != RDMA_ADAPTIVE))
+		return error_set(error, -EINVAL,
+				 "--pool-share, --pool-clients, --pool-cq, --pool-receives and "
+				 "--pool-dump are for --pool");
+	if (!settings->pool.size)
+		return 0;
+	if (settings->pool.share > settings->pool.size)
+		return error_set(error, -EINVAL,
+				 "--pool-share is more than --pool: leave it away, and a client "
+				 "may have all of it");
+	if (settings->has_token || settings->secret_file)
+		return error_set(error, -EINVAL,
+				 "--pool asks its clients for no secret: leave --token and "
+				 "--secret-file away, or --pool");
+	if (settings->is_once || settings->idle_ms)
+		return error_set(error, -EINVAL,
+				 "--pool waits for any number of clients: --once and --idle are "
+				 "not for it");
+	return 0;
+}
+
+static int run(int argc, char *argv[], struct error *error)
+{
+	/* What a pool cannot do: nobody has said how it is to wait. */
+	struct settings settings = {.port = CONTROL_PORT, .pool.wait = RDMA_ADAPTIVE};
+	struct server server;
+	int code;
+
+	allowance_init(&settings.allowance, "");
+	code = option_parse(&options, argc, argv, &settings, error);
+	if (code < 0)
+		return COMMAND_USAGE;
+	if (code) {
+		command_help(&command_serve);
+		return COMMAND_GOOD;
+	}
+	if (check(&settings, error))
+		return COMMAND_USAGE;
+	allowance_find_threads(&settings.allowance, "");
+	if (choose_device(&settings.device, error))
+		return COMMAND_FAILED;
+	code = server_open(&server, &settings, error);
+	if (!code)
+		code = serve(&server, error);
+	server_close(&server);
+	return code ? COMMAND_FAILED : COMMAND_GOOD;
+}
+
+const struct command command_serve = {
+	.name = "serve",
+	.summary = "responds to clients until stopped; they choose devices and all else",
+	.options = &options,
+	.run = run,
+};

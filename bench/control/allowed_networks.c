@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/control/allowed_networks.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/cli/value.h"
+#include "core/base/address.h"
+
+#define MAPPED_BITS 96
+
+/* Strictly: what stands for a name, or leaves parts out, is none. Returns its bits. */
+static unsigned int read_address(const char *text, struct sockaddr_storage *address)
+{
+	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6};
+	struct sockaddr_in in = {.sin_family = AF_INET};
+
+	memset(address, 0, sizeof(*address));
+	if (inet_pton(AF_INET, text, &in.sin_addr) == 1) {
+		memcpy(address, &in, sizeof(in));
+		return 32;
+	}
+	if (inet_pton(AF_INET6, text, &in6.sin6_addr) != 1)
+		return 0;
+	memcpy(address, &in6, sizeof(in6));
+	return 128;
+}
+
+static bool add(struct allow *allow, const char *text, size_t length)
+{
+	struct sockaddr_storage *address = &allow->network[allow->count].address;
+	char word[ADDRESS_TEXT];
+	struct sockaddr_storage plain;
+	uint64_t prefix;
+	unsigned int bits;
+	char *slash;
+
+	if (!length || length >= sizeof(word))
+		return false;
+	snprintf(word, sizeof(word), "%.*s", (int)length, text);
+	slash = strchr(word, '/');
+	if (slash)
+		*slash = '\0';
+	bits = read_address(word, address);
+	prefix = bits;
+	if (!bits || (slash && !value_count(slash + 1, 0, bits, &prefix)))
+		return false;
+	plain = *address;
+	address_unmap(&plain);
+	if (plain.ss_family != address->ss_family && prefix >= MAPPED_BITS) {
+		*address = plain;
+		prefix -= MAPPED_BITS;
+	}
+	allow->network[allow->count++].prefix = (unsigned int)prefix;
+	return true;
+}
+
+const char *allow_parse(const char *text, void *field)
+{
+	struct allow *allow = field;
+
+	for (;;) {
+		size_t length = strcspn(text, ",");
+
+		if (allow->count == ALLOW_MOST)
+			return "is too much: 64 networks at the most";
+		if (!add(allow, text, length))
+			return "is not a list of networks, such as 10.0.0.0/8,192.0.2.7,fd00::/8";
+		if (!text[length])
+			return NULL;
+		text += length + 1;
+	}
+}
+
+bool allow_permits(const struct allow *allow, const struct sockaddr *address)
+{
+	struct sockaddr_storage plain = {0};
+
+	memcpy(&plain, address, address_length(address));
+	address_unmap(&plain);
+	for (size_t i = 0; i < allow->count; i++)
+		if (address_same_network((const struct sockaddr *)&allow->network[i].address,
+					 (const struct sockaddr *)&plain, allow->network[i].prefix))
+			return true;
+	return !allow->count;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * TCP sockets of the control channel: by name or address, IPv4 and IPv6, each step
+ * with a deadline.
+ */
+#ifndef BENCH_DIAL_H
+#define BENCH_DIAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bench/control/allowed_networks.h"
+#include "core/base/address.h"
+
+/* Who may have to stop meanwhile. */
+struct dial_stop {
+	bool (*is_over)(void *owner);
+	void *owner;
+};
+
+/*
+ * Connects, trying again for wait_ms while nothing listens there. allow: only to addresses of
+ * these networks; NULL: to any. Returns the socket. With a stop, -EINTR soon after it is over.
+ */
+int dial_until(const char *host, uint16_t port, unsigned int wait_ms, const struct allow *allow,
+	       const struct dial_stop *stop, struct error *error);
+
+/* The same without. */
+int dial_connect(const char *host, uint16_t port, unsigned int wait_ms, const struct allow *allow,
+		 struct error *error);
+
+/*
+ * Listens on that address, or on all (NULL); port 0 takes a free one, told in *port.
+ * Returns the socket.
+ */
+int dial_listen(const char *own, uint16_t *port, struct error *error);
+
+/* Takes a client that waits. Returns the socket. */
+int dial_accept(int listener, struct error *error);
+
+/* The address at the other end of a socket. False: it has gone, and has none. */
+bool dial_peer(int fd, struct sockaddr_storage *address, char text[static ADDRESS_TEXT]);
+
+#endif

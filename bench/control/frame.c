@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/control/frame.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int take_head(struct wire_reader *reader, struct error *error)
+{
+	uint32_t limit = reader->limit ? reader->limit : WIRE_MAX;
+	uint32_t head;
+
+	memcpy(&head, reader->head, sizeof(head));
+	head = be32toh(head);
+	reader->is_sealed = head & WIRE_SEALED;
+	reader->length = head & ~WIRE_SEALED;
+	if (reader->is_sealed)
+		limit += SEAL_SIZE;
+	if (reader->length <= (reader->is_sealed ? SEAL_SIZE : 0) || reader->length > limit)
+		return error_set(error, -EPROTO,
+				 "a control message of %u bytes: the other end is not verbmark",
+				 reader->length);
+	if (reader->is_sealed && !reader->seal.is_set)
+		return error_set(error, -EPROTO, "a sealed control message before any secret");
+	if (!reader->is_sealed && reader->has_sealed)
+		return error_set(error, -EBADMSG, "a control message without its seal");
+	reader->body = malloc(reader->length);
+	if (!reader->body)
+		return error_set_errno(error, -ENOMEM, "cannot take a control message");
+	return 0;
+}
+
+static bool is_type(const json_t *message, const char *type)
+{
+	const char *found = json_string_value(json_object_get(message, "type"));
+
+	return found && !strcmp(found, type);
+}
+
+bool wire_is_beat(const json_t *message)
+{
+	return is_type(message, "alive");
+}
+
+bool wire_is_plain(const json_t *message)
+{
+	return wire_is_beat(message) || is_type(message, "refused");
+}
+
+/* Before anything is made of it. */
+static int check_seal(struct wire_reader *reader, struct error *error)
+{
+	const uint8_t *found;
+
+	if (!reader->is_sealed)
+		return 0;
+	reader->length -= SEAL_SIZE;
+	found = (const uint8_t *)reader->body + reader->length;
+	reader->has_sealed = true;
+	if (seal_check(&reader->seal, reader->length, reader->body, reader->length, found))
+		return 0;
+	return error_set(error, -EBADMSG,
+			 "a control message was changed on its way, or is somebody else's");
+}
+
+void wire_printable(char *into, size_t size, const char *text)
+{
+	size_t i;
+
+	for (i = 0; text[i] && i + 1 < size; i++)
+		into[i] = (char)(text[i] < ' ' || text[i] > '~' ? '?' : text[i]);
+	into[i] = '\0';
+}
+
+/* Those in texts are counted as well: there are few. */
+static uint32_t count_members(const char *text, size_t length)
+{
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < length; i++)
+		count += text[i] == '{' || text[i] == '[' || text[i] == ',';
+	return count;
+}
+
+static int parse(const struct wire_reader *reader, json_t **message, struct error *error)
+{
+	uint32_t n_members = count_members(reader->body, reader->length);
+	char reason[sizeof(error->text)];
+	json_error_t fault;
+
+	if (n_members > WIRE_MEMBERS)
+		return error_set(error, -EPROTO,
+				 "a control message of %u members: the other end is not verbmark",
+				 n_members);
+	*message = json_loadb(reader->body, reader->length, JSON_REJECT_DUPLICATES, &fault);
+	if (*message)
+		return 0;
+	/* It quotes what it did not understand. */
+	wire_printable(reason, sizeof(reason), fault.text);
+	return error_set(error, -EPROTO, "a control message is not JSON: %s", reason);
+}
+
+static int check(const struct wire_reader *reader, const json_t *message, struct error *error)
+{
+	bool is_open = !reader->is_sealed && reader->seal.is_set;
+
+	if (!json_is_object(message))
+		return error_set(error, -EPROTO, "a control message is not an object");
+	if (is_open && !wire_is_plain(message))
+		return error_set(error, -EBADMSG, "a control message without its seal");
+	if (wire_is_beat(message) && reader->length > WIRE_BEAT)
+		return error_set(error, -EPROTO,
+				 "a heartbeat of %u bytes: the other end is not verbmark",
+				 reader->length);
+	return 0;
+}
+
+static int take_body(struct wire_reader *reader, json_t **message, struct error *error)
+{
+	int code = check_seal(reader, error);
+
+	*message = NULL;
+	if (!code)
+		code = parse(reader, message, error);
+	if (!code)
+		code = check(reader, *message, error);
+	wire_finish(reader);
+	if (!code)
+		return 1;
+	json_decref(*message);
+	*message = NULL;
+	return code;
+}
+
+int wire_read(struct wire_reader *reader, const uint8_t *bytes, size_t length, size_t *used,
+	      json_t **message, struct error *error)
+{
+	size_t at = 0;
+	size_t part;
+	int code;
+
+	*used = length;
+	while (reader->have < WIRE_HEAD && at < length)
+		reader->head[reader->have++] = bytes[at++];
+	if (reader->have < WIRE_HEAD)
+		return 0;
+	if (!reader->body) {
+		code = take_head(reader, error);
+		if (!reader->body)
+			return code;
+	}
+	part = WIRE_HEAD + (size_t)reader->length - reader->have;
+	if (part > length - at)
+		part = length - at;
+	memcpy(reader->body + (reader->have - WIRE_HEAD), bytes + at, part);
+	reader->have += part;
+	*used = at + part;
+	if (reader->have < WIRE_HEAD + (size_t)reader->length)
+		return 0;
+	return take_body(reader, message, error);
+}
+
+void wire_finish(struct wire_reader *reader)
+{
+	free(reader->body);
+	reader->body = NULL;
+	reader->have = 0;
+	reader->length = 0;
+}
+
+/* Behind a body that stands there already. */
+static size_t close_frame(uint8_t *frame, size_t size, struct seal *seal)
+{
+	bool is_sealed = seal && seal->is_set;
+	size_t whole = size + (is_sealed ? SEAL_SIZE : 0);
+	uint32_t head = htobe32((uint32_t)whole | (is_sealed ? WIRE_SEALED : 0));
+
+	memcpy(frame, &head, sizeof(head));
+	if (is_sealed)
+		seal_make(seal, (uint32_t)size, frame + WIRE_HEAD, size, frame + WIRE_HEAD + size);
+	return WIRE_HEAD + whole;
+}
+
+size_t wire_put(uint8_t *frame, const char *body, size_t size, struct seal *seal)
+{
+	memcpy(frame + WIRE_HEAD, body, size);
+	return close_frame(frame, size, seal);
+}
+
+/* What the other end would not take is not to be sent. */
+static int check_length(const uint8_t *body, size_t size, struct error *error)
+{
+	uint32_t n_members = count_members((const char *)body, size);
+
+	if (n_members <= WIRE_MEMBERS)
+		return 0;
+	return error_set(error, -EMSGSIZE, "a control message of %u members is above %u", n_members,
+			 WIRE_MEMBERS);
+}
+
+int wire_frame_sealed(const json_t *message, struct seal *seal, uint8_t **frame, size_t *length,
+		      struct error *error)
+{
+	size_t size = json_dumpb(message, NULL, 0, JSON_COMPACT);
+	int code;
+
+	*frame = NULL;
+	if (size > WIRE_MAX)
+		return error_set(error, -EMSGSIZE, "a control message of %zu bytes is above %u",
+				 size, WIRE_MAX);
+	*frame = size ? malloc(WIRE_HEAD + size + SEAL_SIZE) : NULL;
+	if (!*frame)
+		return error_set_errno(error, -ENOMEM, "cannot send a control message");
+	json_dumpb(message, (char *)*frame + WIRE_HEAD, size, JSON_COMPACT);
+	code = check_length(*frame + WIRE_HEAD, size, error);
+	if (!code) {
+		*length = close_frame(*frame, size, seal);
+		return 0;
+	}
+	free(*frame);
+	*frame = NULL;
+	return code;
+}
+
+uint8_t *wire_frame(const json_t *message, size_t *length)
+{
+	struct error ignored = {0};
+	uint8_t *frame;
+
+	wire_frame_sealed(message, NULL, &frame, length, &ignored);
+	return frame;
+}

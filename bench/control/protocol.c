@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/control/protocol.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "bench/control/frame.h"
+#include "bench/plan/rules.h"
+
+json_t *protocol_reason(const char *type, const char *reason)
+{
+	char text[256];
+
+	/* Names that it quotes may be cut within a character, and JSON is UTF-8. */
+	wire_printable(text, sizeof(text), reason);
+	return json_pack("{s:s, s:s}", "type", type, "reason", text);
+}
+
+json_t *protocol_plain(const char *type)
+{
+	return json_pack("{s:s}", "type", type);
+}
+
+bool protocol_is(const json_t *message, const char *type)
+{
+	const char *found = json_string_value(json_object_get(message, "type"));
+
+	return found && !strcmp(found, type);
+}
+
+json_t *protocol_refusal(const char *reason)
+{
+	json_t *message = protocol_reason("refused", reason);
+
+	json_object_set_new(message, "protocol", json_integer(PROTOCOL_NUMBER));
+	json_object_set_new(message, "version", json_string(VERBMARK_VERSION));
+	return message;
+}
+
+/* One that speaks another protocol gives itself away by its refusal. */
+static int refused(const json_t *message, const char *who, const char *reason, struct error *error)
+{
+	const json_t *protocol = json_object_get(message, "protocol");
+	const char *version = json_string_value(json_object_get(message, "version"));
+	json_int_t number = json_integer_value(protocol);
+	char text[32];
+
+	if (!json_is_integer(protocol) || number == PROTOCOL_NUMBER || !version)
+		return error_set(error, -ESHUTDOWN, "%s: %s", who, reason);
+	wire_printable(text, sizeof(text), version);
+	return error_set(error, -ESHUTDOWN,
+			 "%s speaks protocol %" JSON_INTEGER_FORMAT " (verbmark %s), we speak %d "
+			 "(%s): upgrade %s",
+			 who, number, text, PROTOCOL_NUMBER, VERBMARK_VERSION,
+			 number < PROTOCOL_NUMBER ? who : "this end");
+}
+
+int protocol_expect(const json_t *message, const char *type, const char *who, struct error *error)
+{
+	const char *reason = json_string_value(json_object_get(message, "reason"));
+	char text[200];
+
+	if (protocol_is(message, type))
+		return 0;
+	wire_printable(text, sizeof(text), reason ? reason : "without a reason");
+	if (protocol_is(message, "failed"))
+		return error_set(error,
+				 json_is_true(json_object_get(message, "unsupported"))
+					 ? PROTOCOL_UNSUPPORTED
+					 : -EREMOTEIO,
+				 "%s: %s", who, text);
+	if (protocol_is(message, "refused"))
+		return refused(message, who, text, error);
+	return error_set(error, -EPROTO, "%s said something else than '%s'", who, type);
+}
+
+json_t *protocol_hello(const char *nonce)
+{
+	return json_pack("{s:s, s:i, s:s, s:s*}", "type", "hello", "protocol", PROTOCOL_NUMBER,
+			 "version", VERBMARK_VERSION, "nonce", nonce);
+}
+
+int protocol_check_hello(json_t *message, struct error *error)
+{
+	const char *version;
+	json_error_t fault;
+	char text[32];
+	int number;
+
+	if (!protocol_is(message, "hello") ||
+	    json_unpack_ex(message, &fault, 0, "{s:i, s:s}", "protocol", &number, "version",
+			   &version))
+		return error_set(error, -EPROTO,
+				 "this is verbmark, and that was no greeting of it");
+	wire_printable(text, sizeof(text), version);
+	if (number != PROTOCOL_NUMBER)
+		return error_set(error, -EPROTONOSUPPORT,
+				 "the client speaks protocol %d (verbmark %s), the server speaks "
+				 "%d (%s): upgrade the older one",
+				 number, text, PROTOCOL_NUMBER, VERBMARK_VERSION);
+	return 0;
+}
+
+json_t *protocol_describe(const struct result_end *server)
+{
+	return json_pack("{s:s, s:s, s:i}", "type", "describe", "device", server->device, "port",
+			 (int)server->port);
+}
+
+json_t *protocol_note(bool with_noise)
+{
+	return json_pack("{s:s, s:b}", "type", "note", "noise", with_noise);
+}
+
+bool protocol_is_noise_wanted(const json_t *note)
+{
+	return !json_is_false(json_object_get(note, "noise"));
+}
+
+/* It becomes part of a path: it leads out of no folder, and is no longer than devices' names are. */
+static bool is_name(const char *device)
+{
+	return !strchr(device, '/') && device[0] != '.' && strlen(device) < IBV_SYSFS_NAME_MAX;
+}
+
+int protocol_read_describe(json_t *message, struct protocol_describe *asked, struct error *error)
+{
+	const char *device;
+	int port;
+
+	if (json_unpack(message, "{s:s, s:i}", "device", &device, "port", &port) || port < 0 ||
+	    !is_name(device))
+		return error_set(error, -EPROTO, "a malformed question for facts");
+	*asked = (struct protocol_describe){device, (unsigned int)port};
+	return 0;
+}
+
+/* NULL without memory. */
+static json_t *encode(const struct parameters *wanted)
+{
+	json_t *object = json_object();
+
+	if (object && parameters_encode(wanted, object)) {
+		json_decref(object);
+		object = NULL;
+	}
+	return object;
+}
+
+json_t *protocol_case(const struct parameters *wanted, const struct result_end *server)
+{
+	return json_pack("{s:s, s:s, s:s, s:i, s:o}", "type", "case", "address", server->address,
+			 "device", server->device, "port", (int)server->port, "parameters",
+			 encode(wanted));
+}
+
+/* What nobody asked for is chosen; a client of ours asks for no such thing as is refused. */
+static int decode(json_t *object, const struct op **op, struct parameters *parameters,
+		  struct error *error)
+{
+	const char *refusal;
+	int code;
+
+	if (!json_is_object(object))
+		return error_set(error, -EPROTO, "a malformed case: its parameters are no object");
+	*parameters = parameters_default();
+	code = parameters_decode(parameters, object, error);
+	if (code)
+		return error_wrap(error, "this server cannot do that");
+	*op = ops[parameters->op];
+	rules_choose(*op, parameters);
+	refusal = rules_refuse(*op, parameters);
+	return refusal ? error_set(error, -EOPNOTSUPP, "%s", refusal) : 0;
+}
+
+int protocol_read_case(json_t *message, struct protocol_case *wanted, struct error *error)
+{
+	json_error_t fault;
+	json_t *object;
+	int port;
+
+	*wanted = (struct protocol_case){.parameters = parameters_default()};
+	if (json_unpack_ex(message, &fault, 0, "{s:s, s:s, s:i, s:o}", "address", &wanted->address,
+			   "device", &wanted->device, "port", &port, "parameters", &object))
+		return error_set(error, -EPROTO, "a malformed case: %s", fault.text);
+	if (!wanted->device[0] || !is_name(wanted->device))
+		return error_set(error, -EPROTO, "a malformed case: that is no name of a device");
+	if (port < 1 || port > UINT8_MAX)
+		return error_set(error, -EPROTO, "a malformed case: port %d of a device", port);
+	wanted->port = (unsigned int)port;
+	return decode(object, &wanted->op, &wanted->parameters, error);
+}
+
+unsigned int protocol_drive_ms(const struct op *op, const struct parameters *wanted,
+			       unsigned int wait_ms)
+{
+	/* It reaches the other server, which has as long for its answers. Both set up, in turn. */
+	uint64_t sum = 3ULL * PROTOCOL_ANSWER_MS + wait_ms +
+		       2ULL * lane_setup_ms(wanted, &op->shape) +
+		       (wanted->warmup_ns + wanted->duration_ns) / NS_PER_MS;
+
+	return sum > INT_MAX ? INT_MAX : (unsigned int)sum;
+}
+
+json_t *protocol_drive(const struct parameters *wanted, const char *host, uint16_t port,
+		       unsigned int wait_ms)
+{
+	return json_pack("{s:s, s:s, s:i, s:I, s:o}", "type", "drive", "host", host, "port",
+			 (int)port, "wait_ms", (json_int_t)wait_ms, "parameters", encode(wanted));
+}
+
+int protocol_read_drive(json_t *message, struct protocol_drive *wanted, struct error *error)
+{
+	json_error_t fault;
+	json_int_t wait_ms;
+	json_t *object;
+	int port;
+
+	int code;
+
+	*wanted = (struct protocol_drive){.parameters = parameters_default()};
+	if (json_unpack_ex(message, &fault, 0, "{s:s, s:i, s:I, s:o}", "host", &wanted->host,
+			   "port", &port, "wait_ms", &wait_ms, "parameters", &object))
+		return error_set(error, -EPROTO, "a malformed order to drive: %s", fault.text);
+	if (port < 1 || port > UINT16_MAX || !wanted->host[0] || wait_ms < 0 ||
+	    wait_ms > PROTOCOL_WAIT_MOST_MS)
+		return error_set(error, -EPROTO, "a malformed order to drive");
+	wanted->port = (uint16_t)port;
+	wanted->wait_ms = (unsigned int)wait_ms;
+	code = decode(object, &wanted->op, &wanted->parameters, error);
+	/* Several flows are several orders, and a pattern has no -n. */
+	if (!code && (wanted->parameters.pattern != PARAMETER_AUTO ||
+		      wanted->parameters.duration_ns == PARAMETER_AUTO))
+		code = error_set(error, -EOPNOTSUPP, "this server drives one flow, for a time");
+	return code;
+}
+
+json_t *protocol_failure(const struct error *fault)
+{
+	json_t *message = protocol_reason("failed", fault->text);
+
+	if (fault->code == -EOPNOTSUPP)
+		json_object_set_new(message, "unsupported", json_true());
+	return message;
+}
+
+json_t *protocol_stop(const struct protocol_stop *stop)
+{
+	return json_pack("{s:s, s:I, s:I, s:b}", "type", "stop", "from_ns",
+			 (json_int_t)stop->from_ns, "until_ns", (json_int_t)stop->until_ns, "next",
+			 stop->has_next);
+}
+
+struct protocol_stop protocol_read_stop(const json_t *message)
+{
+	json_int_t from = json_integer_value(json_object_get(message, "from_ns"));
+	json_int_t until = json_integer_value(json_object_get(message, "until_ns"));
+	bool has_next = json_is_true(json_object_get(message, "next"));
+
+	if (until < 0 || from < until)
+		return (struct protocol_stop){.has_next = has_next};
+	return (struct protocol_stop){(uint64_t)from, (uint64_t)until, has_next};
+}
+
+json_t *protocol_done(const struct protocol_done *done)
+{
+	const struct result_cost *cost = &done->cost;
+	json_t *message = json_pack(
+		"{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "type", "done", "elapsed_ns",
+		(json_int_t)done->elapsed_ns, "messages", (json_int_t)cost->messages, "user_ns",
+		(json_int_t)cost->user_ns, "system_ns", (json_int_t)cost->system_ns,
+		"voluntary_switches", (json_int_t)cost->voluntary_switches, "involuntary_switches",
+		(json_int_t)cost->involuntary_switches, "cq_events", (json_int_t)cost->cq_events,
+		"completions", (json_int_t)cost->completions, "arrived", (json_int_t)done->arrived);
+
+	if (done->driven >= 0)
+		json_object_set_new(message, "driven", json_real(done->driven));
+	if (done->has_next)
+		json_object_set_new(message, "next", json_true());
+	return message;
+}
+
+/* A thousand trials of so much still add up to a number of JSON's. */
+#define FIGURE_MOST ((json_int_t)1 << 53)
+
+static bool are_figures(const json_int_t *figures, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (figures[i] < 0 || figures[i] > FIGURE_MOST)
+			return false;
+	return true;
+}
+
+int protocol_read_done(json_t *message, const char *who, struct protocol_done *done,
+		       struct error *error)
+{
+	json_int_t figure[9] = {0};
+	const json_t *driven;
+	json_error_t fault;
+	int code = protocol_expect(message, "done", who, error);
+
+	if (code)
+		return code;
+	if (json_unpack_ex(message, &fault, 0, "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+			   "messages", &figure[0], "user_ns", &figure[1], "system_ns", &figure[2],
+			   "voluntary_switches", &figure[3], "involuntary_switches", &figure[4],
+			   "cq_events", &figure[5], "completions", &figure[6], "elapsed_ns",
+			   &figure[7], "arrived", &figure[8]))
+		return error_set(error, -EPROTO, "%s: a malformed report: %s", who, fault.text);
+	driven = json_object_get(message, "driven");
+	if (!are_figures(figure, 9) || json_number_value(driven) > (double)FIGURE_MOST)
+		return error_set(error, -EPROTO, "%s: a report of what cannot be", who);
+	done->cost = (struct result_cost){.messages = (uint64_t)figure[0],
+					  .user_ns = (uint64_t)figure[1],
+					  .system_ns = (uint64_t)figure[2],
+					  .voluntary_switches = (uint64_t)figure[3],
+					  .involuntary_switches = (uint64_t)figure[4],
+					  .cq_events = (uint64_t)figure[5],
+					  .completions = (uint64_t)figure[6]};
+	done->elapsed_ns = (uint64_t)figure[7];
+	done->driven = json_is_number(driven) ? json_number_value(driven) : -1;
+	done->has_next = json_is_true(json_object_get(message, "next"));
+	done->arrived = (uint64_t)figure[8];
+	return 0;
+}
+
+void protocol_add_place(json_t *done, const struct result_place *place)
+{
+	json_t *told = json_pack("{s:s}", "cpus", place->cpus);
+
+	if (place->numa_node >= 0)
+		json_object_set_new(told, "numa_node", json_integer(place->numa_node));
+	json_object_set_new(done, "placement", told);
+}
+
+struct result_place protocol_read_place(const json_t *done)
+{
+	const json_t *told = json_object_get(done, "placement");
+	const char *cpus = json_string_value(json_object_get(told, "cpus"));
+	const json_t *node = json_object_get(told, "numa_node");
+	struct result_place place = {.numa_node = -1};
+
+	wire_printable(place.cpus, sizeof(place.cpus), cpus ? cpus : "");
+	if (json_is_integer(node) && json_integer_value(node) >= 0 &&
+	    json_integer_value(node) <= INT_MAX)
+		place.numa_node = (int)json_integer_value(node);
+	return place;
+}
+
+void protocol_add_chosen(json_t *done, const struct chosen *chosen)
+{
+	json_t *told = chosen_encode(chosen);
+
+	if (told)
+		json_object_set_new(done, "chosen", told);
+}
+
+struct chosen protocol_read_chosen(const json_t *done)
+{
+	struct error ignored = {0};
+	struct chosen chosen;
+
+	chosen_decode(&chosen, json_object_get(done, "chosen"), &ignored);
+	return chosen;
+}

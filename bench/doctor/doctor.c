@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/doctor/doctor.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench/control/frame.h"
+#include "bench/doctor/path_advice.h"
+#include "bench/doctor/server.h"
+#include "bench/host/counters.h"
+#include "bench/host/facts/facts.h"
+#include "bench/host/inventory.h"
+#include "bench/host/sysfs.h"
+#include "core/base/clock.h"
+#include "core/verbs/device.h"
+
+#define CLASS "/sys/class/infiniband"
+
+/* For so long at the least it watches what counts up. */
+#define WATCH_MS 1000
+
+/* This machine and its root. */
+#define HERE ""
+
+/* The port that is looked at; without a name there is none. */
+struct choice {
+	char device[IBV_SYSFS_NAME_MAX];
+	unsigned int port;
+};
+
+/* One that the kernel has, and libibverbs does not offer to this process. */
+static void choose_hidden(struct choice *choice, const char *wish)
+{
+	struct tree_names names;
+
+	tree_names_open(&names, HERE, CLASS);
+	for (size_t i = 0; i < names.count && !choice->device[0]; i++) {
+		struct device_port port = {.port = 1};
+		size_t length = strlen(names.name[i]);
+
+		snprintf(port.device, sizeof(port.device), "%s", names.name[i]);
+		if (wish && !strncmp(wish, port.device, length) && wish[length] == '/')
+			port.port = (uint8_t)strtoul(wish + length + 1, NULL, 10);
+		if ((wish && !inventory_names(wish, port.device, port.port)) ||
+		    !tree_exists(HERE, CLASS "/%s/ports/%u", port.device, port.port))
+			continue;
+		snprintf(choice->device, sizeof(choice->device), "%s", port.device);
+		choice->port = port.port;
+	}
+	tree_names_close(&names);
+}
+
+static int choose(struct choice *choice, const struct device_list *devices, const char *wish,
+		  struct error *error)
+{
+	const struct device_port *port = inventory_best(devices, wish);
+
+	if (port) {
+		snprintf(choice->device, sizeof(choice->device), "%s", port->device);
+		choice->port = port->port;
+		return 0;
+	}
+	choose_hidden(choice, wish);
+	return choice->device[0] || !devices->n_ports ? 0 : inventory_unknown(devices, wish, error);
+}
+
+/* InfiniBand has an interface when IPoIB makes one, and messages without. */
+static json_t *no_address(const struct device_port *port, const char *host, const char *netdev)
+{
+	bool is_infiniband = !strcmp(port->link_layer, "InfiniBand");
+	char what[128];
+	char mend[160];
+
+	snprintf(what, sizeof(what), "%s/%u has no IP address", port->device, port->port);
+	snprintf(mend, sizeof(mend), "%sip address add ADDRESS/PREFIX dev %.15s%s",
+		 !netdev && is_infiniband ? "modprobe ib_ipoib, and " : "",
+		 netdev ? netdev : "NETDEV", is_infiniband ? "; until then --connect qp" : "");
+	return advice_finding("address", !is_infiniband, host, what,
+			      is_infiniband ? "rdma_cm connects by address, queue pairs that are "
+					      "connected by hand take none"
+					    : "connections are made by address",
+			      mend);
+}
+
+/* A port that nothing can be connected from, by rdma_cm at least. */
+static void check_address(const struct doctor *doctor, const struct choice *choice,
+			  const struct device_list *devices)
+{
+	const char *host = json_string_value(json_object_get(doctor->near, "host"));
+	const char *netdev =
+		json_string_value(json_object_get(json_object_get(doctor->near, "netdev"), "name"));
+
+	for (size_t i = 0; i < devices->n_ports; i++) {
+		const struct device_port *port = &devices->ports[i];
+
+		if (!strcmp(port->device, choice->device) && port->port == choice->port &&
+		    !port->n_addresses)
+			json_array_append_new(doctor->findings,
+					      no_address(port, host ? host : "this host", netdev));
+	}
+}
+
+static void copy_host(struct result_end *end, const json_t *facts)
+{
+	const char *host = json_string_value(json_object_get(facts, "host"));
+
+	wire_printable(end->host, sizeof(end->host), host ? host : "");
+}
+
+/* Messages from one end to the other, where there are two that could talk. */
+static int prove_path(struct doctor *doctor, struct visit *visit, struct error *error)
+{
+	struct path path = {.near = visit->near, .far = visit->far};
+	int code;
+
+	if (!visit->has_pair)
+		return 0;
+	copy_host(&path.near, doctor->near);
+	copy_host(&path.far, doctor->far);
+	code = path_prove(&path, &visit->control, error);
+	if (code)
+		return code;
+	advice_path(&path, doctor->findings);
+	if (!path.lost[0])
+		visit_note(visit);
+	return 0;
+}
+
+static void wait_until(uint64_t deadline_ns)
+{
+	int left_ms;
+
+	while ((left_ms = clock_left_ms(deadline_ns)) > 0)
+		nanosleep(&(struct timespec){.tv_sec = left_ms / 1000,
+					     .tv_nsec = left_ms % 1000 * (long)NS_PER_MS},
+			  NULL);
+}
+
+/* What counts up at the device, by itself and by the messages that prove the path. */
+static int watch_counters(struct doctor *doctor, const struct choice *choice, struct visit *visit,
+			  struct error *error)
+{
+	uint64_t deadline_ns = clock_deadline(WATCH_MS);
+	struct counters before;
+	struct counters after;
+	int code = counters_open(&before, HERE, choice->device, choice->port, NULL, error);
+
+	if (code)
+		return code;
+	code = prove_path(doctor, visit, error);
+	wait_until(deadline_ns);
+	if (!code)
+		code = counters_open(&after, HERE, choice->device, choice->port, &before, error);
+	if (!code && choice->device[0])
+		doctor->counters = counters_moved(&before, &after);
+	if (!code)
+		counters_close(&after);
+	counters_close(&before);
+	return code;
+}
+
+static int examine(struct doctor *doctor, const struct choice *choice, struct visit *visit,
+		   struct error *error)
+{
+	json_t *before = facts_noise(HERE);
+	int code = watch_counters(doctor, choice, visit, error);
+	json_t *after = facts_noise(HERE);
+	const struct advice_end near = {.facts = doctor->near,
+					.before = before,
+					.after = after,
+					.counters = doctor->counters};
+	const struct advice_end far = {.facts = doctor->far,
+				       .before = visit->before,
+				       .after = visit->after,
+				       .counters = visit->counters,
+				       .is_lone = !visit->has_pair};
+	json_t *advice = code ? NULL : advice_make(&near, doctor->far ? &far : NULL);
+
+	if (!code && (!advice || json_array_extend(doctor->findings, advice)))
+		code = error_set_errno(error, -ENOMEM, "cannot keep the findings");
+	json_decref(advice);
+	json_decref(after);
+	json_decref(before);
+	return code;
+}
+
+/* Both ends, where a server was reached, on the ports that it and this host share. */
+static int look(struct doctor *doctor, struct choice *choice, const struct device_list *devices,
+		struct visit *visit, struct error *error)
+{
+	if (visit->has_pair) {
+		snprintf(choice->device, sizeof(choice->device), "%s", visit->near.device);
+		choice->port = visit->near.port;
+	}
+	doctor->far = json_incref(visit->facts);
+	doctor->near = facts_gather(HERE, choice->device[0] ? choice->device : NULL, choice->port);
+	if (!doctor->near)
+		return error_set_errno(error, -ENOMEM, "cannot keep the facts");
+	check_address(doctor, choice, devices);
+	return examine(doctor, choice, visit, error);
+}
+
+int doctor_open(struct doctor *doctor, const struct visit_wish *wish, struct error *error)
+{
+	struct error ignored = {0};
+	struct choice choice = {0};
+	struct device_list devices;
+	struct visit visit = {0};
+	int code;
+
+	*doctor = (struct doctor){.findings = json_array()};
+	/* Why there is none is for the rules to tell. */
+	device_list_open(&devices, &ignored);
+	code = choose(&choice, &devices, wish->device, error);
+	if (!code && wish->host)
+		visit_open(&visit, wish, &devices, doctor->findings);
+	if (!code)
+		code = look(doctor, &choice, &devices, &visit, error);
+	visit_close(&visit);
+	device_list_close(&devices);
+	return code;
+}
+
+void doctor_close(struct doctor *doctor)
+{
+	json_decref(doctor->findings);
+	json_decref(doctor->near);
+	json_decref(doctor->far);
+	json_decref(doctor->counters);
+	*doctor = (struct doctor){0};
+}

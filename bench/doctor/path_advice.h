@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the proof of a path means: from the outcomes of its cases to findings, as
+ * advice.h has them.
+ */
+#ifndef BENCH_ADVICE_PATH_H
+#define BENCH_ADVICE_PATH_H
+
+#include <jansson.h>
+
+#include "bench/doctor/path_probe.h"
+
+void advice_path(const struct path *path, json_t *findings);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/doctor/path_probe.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/client/trial.h"
+#include "bench/plan/rules.h"
+#include "core/base/cacheline.h"
+
+#define SMALL    64
+#define LARGE    (64 << 10)
+#define PACKETS  3
+#define MESSAGES 10
+
+/* Who has nothing to do but that answers sooner. */
+#define ANSWER_MS 4000
+
+#define MTU_LEAST 256
+#define MTU_MOST  4096
+
+/* What one case of the proof is about. */
+struct attempt {
+	enum connect connect;
+	uint64_t size;
+	uint64_t mtu; /* PARAMETER_AUTO: the ports' */
+};
+
+unsigned int path_mtu(const struct path *path)
+{
+	unsigned int near = path->near.mtu ? path->near.mtu : MTU_MOST;
+
+	return path->far.mtu && path->far.mtu < near ? path->far.mtu : near;
+}
+
+/*
+ * Silence is that of an acknowledgement, or of an answer to rdma_cm. The other end may be
+ * the one that misses it: it tells that in libibverbs's words.
+ */
+static enum path_end end_of(const struct error *fault)
+{
+	if (!fault->code)
+		return PATH_PASSED;
+	if (strstr(fault->text, "cannot resolve"))
+		return PATH_UNRESOLVED;
+	if (fault->code == -ETIMEDOUT || fault->code == -EHOSTUNREACH ||
+	    strstr(fault->text, ibv_wc_status_str(IBV_WC_RETRY_EXC_ERR)))
+		return PATH_SILENT;
+	return PATH_FAILED;
+}
+
+static struct plan_case make_case(const struct attempt *attempt)
+{
+	struct plan_case made = {.op = &op_send, .parameters = parameters_default()};
+	struct parameters *p = &made.parameters;
+
+	p->size = attempt->size;
+	p->connect = attempt->connect;
+	p->mtu = attempt->mtu;
+	p->iterations = MESSAGES;
+	p->warmup_ns = 0; /* nobody wants the figures */
+	rules_choose(made.op, p);
+	made.kind = made.op->kind((enum rdma_wait_mode)p->cq, (enum rdma_wait_mode)p->server_cq);
+	return made;
+}
+
+static void run(struct trial *trial, const struct attempt *attempt, struct path *path,
+		struct path_outcome *outcome)
+{
+	struct plan_case wanted = make_case(attempt);
+	struct result_trial seen;
+	struct error fault = {0};
+
+	if (!trial_open(trial, &wanted, &fault))
+		trial_run(trial, &wanted, &seen, &fault);
+	trial_close(trial);
+	outcome->size = attempt->size;
+	outcome->end = end_of(&fault);
+	snprintf(outcome->reason, sizeof(outcome->reason), "%s", fault.text);
+	if (trial->is_lost)
+		snprintf(path->lost, sizeof(path->lost), "%s", fault.text);
+}
+
+static bool step(struct trial *trial, const struct attempt *attempt, struct path *path,
+		 enum path_step number)
+{
+	if (!path->lost[0])
+		run(trial, attempt, path, &path->steps[number]);
+	return path->steps[number].end == PATH_PASSED && !path->lost[0];
+}
+
+/* A smaller MTU, with which messages of that size arrive. */
+static void find_mtu(struct trial *trial, const struct attempt *failed, struct path *path)
+{
+	struct path_outcome outcome = {0};
+
+	for (unsigned int mtu = path_mtu(path) / 2; mtu >= MTU_LEAST; mtu /= 2) {
+		const struct attempt attempt = {failed->connect, failed->size, mtu};
+
+		run(trial, &attempt, path, &outcome);
+		path->mtu_tried = mtu;
+		if (outcome.end == PATH_PASSED)
+			path->mtu_passed = mtu;
+		if (path->mtu_passed || path->lost[0])
+			return;
+	}
+}
+
+static void prove(struct trial *trial, struct path *path)
+{
+	const struct attempt small[] = {
+		{CONNECT_QP, SMALL, PARAMETER_AUTO},
+                {CONNECT_CM, SMALL, PARAMETER_AUTO}
+        };
+	/* There, queue pairs belong to connections of TCP, which only rdma_cm makes. */
+	bool has_pairs = !path->near.link_layer || strcmp(path->near.link_layer, "iWARP") != 0;
+	bool by_hand = has_pairs && step(trial, &small[0], path, PATH_PAIRS);
+	bool by_cm = path->near.address[0] && step(trial, &small[1], path, PATH_CM);
+	const struct attempt several = {by_hand ? CONNECT_QP : CONNECT_CM,
+					(uint64_t)PACKETS * path_mtu(path), PARAMETER_AUTO};
+	const struct attempt large = {several.connect, LARGE, PARAMETER_AUTO};
+
+	if (!by_hand && !by_cm)
+		return;
+	if (step(trial, &several, path, PATH_SEVERAL))
+		step(trial, &large, path, PATH_LARGE);
+	else if (path->steps[PATH_SEVERAL].end == PATH_SILENT && by_hand && !path->lost[0])
+		find_mtu(trial, &several, path);
+}
+
+int path_prove(struct path *path, struct control *control, struct error *error)
+{
+	const struct result ends = {.client = path->near, .server = path->far};
+	struct clock clock;
+	struct trial trial = {
+		.control = control,
+		.clock = &clock,
+		.result = &ends,
+		.who = "the server",
+		.answer_ms = ANSWER_MS,
+		.hist = cacheline_calloc(1, sizeof(*trial.hist)),
+		.windows = cacheline_calloc(1, sizeof(*trial.windows)),
+	};
+	int code = 0;
+
+	clock_init(&clock);
+	if (trial.hist && trial.windows)
+		prove(&trial, path);
+	else
+		code = error_set_errno(error, -ENOMEM, "cannot prove the path");
+	buffer_close(&trial.spare);
+	free(trial.hist);
+	free(trial.windows);
+	return code;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/doctor/server.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/control/auth.h"
+#include "bench/control/dial.h"
+#include "bench/control/protocol.h"
+#include "bench/host/advice/advice.h"
+#include "bench/host/inventory.h"
+#include "core/base/clock.h"
+#include "core/verbs/device_kind.h"
+
+#define GREETING_MS 5000
+
+/* Whom a visit is to. */
+struct call {
+	const char *host;
+	uint16_t port;
+	const struct device_list *own;
+	const struct secret *secret;
+	const char *device;
+	json_t *findings;
+};
+
+static void find(const struct call *call, const char *code, const char *what, const char *why,
+		 const char *mend)
+{
+	json_array_append_new(call->findings,
+			      advice_finding(code, true, call->host, what, why, mend));
+}
+
+/* A packet without any answer, or one that is turned back on the way. */
+static bool is_filtered(int code)
+{
+	return code == -ETIMEDOUT || code == -EHOSTUNREACH || code == -EACCES || code == -EPERM;
+}
+
+static void blame_way(const struct call *call, const struct error *fault)
+{
+	char mend[256];
+
+	if (fault->code == -ECONNREFUSED) {
+		snprintf(mend, sizeof(mend), "verbmark serve --port %u, on %.60s", call->port,
+			 call->host);
+		find(call, "server", fault->text, "a server at the other end takes part in a run",
+		     mend);
+	} else if (is_filtered(fault->code)) {
+		snprintf(mend, sizeof(mend),
+			 "firewall-cmd --add-port=%u/tcp --add-port=4791/udp, or nft insert rule "
+			 "inet filter input tcp dport %u accept, and udp dport 4791, on %.60s",
+			 call->port, call->port, call->host);
+		find(call, "firewall", fault->text,
+		     "the host is down, or a filter drops TCP, over which the two ends talk; RoCE v2 "
+		     "needs UDP port 4791 as well",
+		     mend);
+	} else {
+		find(call, "unreachable", fault->text,
+		     "the two ends talk over TCP, by any name or address of the server",
+		     "another name or address of that host: ip address, there");
+	}
+}
+
+/* Who refuses says what would help: a secret, a network of --allow, another version. */
+static bool is_refusal(int code)
+{
+	return code == -ESHUTDOWN || code == -EACCES;
+}
+
+static void blame_server(const struct call *call, const struct error *fault)
+{
+	find(call, "server", fault->text, "a run would end here as well",
+	     is_refusal(fault->code)
+		     ? ""
+		     : "verbmark doctor there, and verbmark of the same version at both ends");
+}
+
+/*
+ * Facts of another device than the one that suits this end are dropped, and replaced by
+ * what the server's list of devices tells.
+ */
+static void keep_facts_of(json_t *facts, const struct result_end *far)
+{
+	static const char *const sections[] = {"device", "port",  "netdev", "flow",
+					       "pcie",   "iommu", "access", "soft_roce"};
+	const json_t *device = json_object_get(facts, "device");
+	const char *name = json_string_value(json_object_get(device, "name"));
+
+	if (name && !strcmp(name, far->device))
+		return;
+	for (size_t i = 0; i < ARRAY_LENGTH(sections); i++)
+		json_object_del(facts, sections[i]);
+	json_object_set_new(facts, "device", json_pack("{s:s}", "name", far->device));
+	json_object_set_new(facts, "port",
+			    json_pack("{s:i, s:s, s:i}", "number", (int)far->port, "link_layer",
+				      far->link_layer, "active_mtu", (int)far->mtu));
+}
+
+/* Those of the device that suits this end; NULL: it tells none. */
+static json_t *ask_facts(struct visit *visit)
+{
+	struct error ignored = {0};
+	json_t *facts = NULL;
+	json_t *answer;
+
+	control_send(&visit->control, protocol_describe(&visit->far), &ignored);
+	if (control_receive(&visit->control, &answer, GREETING_MS, &ignored))
+		return NULL;
+	if (protocol_is(answer, "description")) {
+		facts = json_incref(json_object_get(answer, "facts"));
+		visit->before = json_incref(json_object_get(answer, "noise"));
+	}
+	json_decref(answer);
+	return facts;
+}
+
+static void take_facts(struct visit *visit, const struct call *call, json_t *welcome)
+{
+	json_t *facts = ask_facts(visit);
+	json_t *version = json_object_get(welcome, "version");
+	const char *host = json_string_value(json_object_get(welcome, "host"));
+
+	visit->facts = json_is_object(facts) ? json_copy(facts) : json_object();
+	json_decref(facts);
+	if (!json_is_string(json_object_get(visit->facts, "host")))
+		json_object_set_new(visit->facts, "host", json_string(host ? host : call->host));
+	if (!json_object_get(visit->facts, "tool") && json_is_string(version))
+		json_object_set_new(visit->facts, "tool", json_pack("{s:O}", "version", version));
+	if (visit->far.device[0])
+		keep_facts_of(visit->facts, &visit->far);
+}
+
+/* Of the port that the server is most likely to be asked for: its own faults are told. */
+static void take_best(struct result_end *far, const struct device_list *remote)
+{
+	const struct device_port *port = inventory_best(remote, NULL);
+
+	snprintf(far->device, sizeof(far->device), "%s", port->device);
+	far->port = port->port;
+	far->kind = kind_name(port->kind);
+	far->link_layer = port->link_layer;
+	far->mtu = port->active_mtu;
+}
+
+/* Without them some runs are possible, or none. */
+static void blame_addresses(const struct call *call, const struct error *fault, bool has_pair)
+{
+	json_t *finding = advice_finding(
+		"network", !has_pair, call->host, fault->text,
+		"rdma_cm connects from one address to another of the same network",
+		"ip address add ADDRESS/PREFIX dev NETDEV, of one network at both ends");
+
+	json_array_append_new(call->findings, finding);
+}
+
+static void take_pair(struct visit *visit, const struct call *call, const json_t *welcome)
+{
+	struct inventory_wish wish = {
+		.device = call->device, .host = call->host, .who = call->host};
+	struct device_list remote;
+	struct error fault = {0};
+	struct error ignored = {0};
+	int code = inventory_decode(&remote, json_object_get(welcome, "devices"), &fault);
+
+	if (code) {
+		blame_server(call, &fault);
+		return;
+	}
+	/* What this end lacks is a finding of its own. */
+	if (call->own->n_ports)
+		code = inventory_pair(call->own, &remote, &wish, &visit->near, &visit->far, &fault);
+	visit->has_pair = call->own->n_ports && !code;
+	/* What needs no addresses can be proved without. */
+	wish.is_by_hand = true;
+	if (code)
+		visit->has_pair = !inventory_pair(call->own, &remote, &wish, &visit->near,
+						  &visit->far, &ignored);
+	if (!visit->has_pair)
+		take_best(&visit->far, &remote);
+	device_list_close(&remote);
+	if (code)
+		blame_addresses(call, &fault, visit->has_pair);
+}
+
+static int greet(struct visit *visit, const struct call *call, struct error *error)
+{
+	const struct greeting_server server = {call->host, call->host, call->port};
+	json_t *message;
+	int code = greeting_say(&visit->control, call->secret, &server, &message, error);
+
+	if (!code) {
+		take_pair(visit, call, message);
+		take_facts(visit, call, message);
+	}
+	json_decref(message);
+	return code;
+}
+
+void visit_open(struct visit *visit, const struct visit_wish *wish, const struct device_list *own,
+		json_t *findings)
+{
+	const char *host = wish->host;
+	uint16_t port = wish->port;
+	const struct call call = {host, port, own, wish->secret, wish->device, findings};
+	struct error fault = {0};
+	int fd = dial_connect(host, port, 0, NULL, &fault);
+
+	*visit = (struct visit){0};
+	if (fd < 0) {
+		blame_way(&call, &fault);
+		return;
+	}
+	visit->is_open = !control_open(&visit->control, fd, &fault);
+	if (!visit->is_open || greet(visit, &call, &fault))
+		blame_server(&call, &fault);
+}
+
+void visit_note(struct visit *visit)
+{
+	uint64_t deadline = clock_deadline(GREETING_MS);
+	unsigned int left_ms = GREETING_MS;
+	struct error ignored = {0};
+	json_t *answer;
+	bool is_noted = false;
+
+	control_send(&visit->control, protocol_plain("note"), &ignored);
+	/* What was asked for before may have taken longer than it was waited for. */
+	while (!is_noted && left_ms &&
+	       !control_receive(&visit->control, &answer, left_ms, &ignored)) {
+		is_noted = !protocol_is(answer, "description");
+		if (protocol_is(answer, "noted")) {
+			visit->after = json_incref(json_object_get(answer, "noise"));
+			visit->counters = json_incref(json_object_get(answer, "counters"));
+		}
+		json_decref(answer);
+		left_ms = (unsigned int)clock_left_ms(deadline);
+	}
+}
+
+void visit_close(struct visit *visit)
+{
+	struct error ignored = {0};
+
+	if (visit->is_open) {
+		control_send(&visit->control, protocol_plain("bye"), &ignored);
+		control_close(&visit->control);
+	}
+	json_decref(visit->facts);
+	json_decref(visit->before);
+	json_decref(visit->after);
+	json_decref(visit->counters);
+	*visit = (struct visit){0};
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/gate/one_case_plans.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/plan/pattern.h"
+
+/* The digits of a number, the last list's fastest, as product_case has them. */
+static json_t *take(const struct product *product, size_t number, struct product *room)
+{
+	*room = *product;
+	for (size_t i = PARAMETERS; i-- > 0;) {
+		struct list *list = &room->lists[i];
+		size_t count = list->count;
+
+		if (!count)
+			continue;
+		list->item[0] = list->item[number % count];
+		list->count = 1;
+		number /= count;
+	}
+	return product_encode(room);
+}
+
+/* 0: it is not there. */
+static uint64_t take_effort(json_t *product, const char *name)
+{
+	json_t *values = json_object_get(product, name);
+	uint64_t value = 0;
+
+	if (values && parameter_decode(parameter_find(name), json_array_get(values, 0), &value))
+		value = 0;
+	json_object_del(product, name);
+	return value;
+}
+
+static void take_efforts(struct single *single, json_t *product)
+{
+	single->iterations = take_effort(product, "iterations");
+	single->duration_ns = take_effort(product, "duration");
+	single->warmup_ns = take_effort(product, "warmup");
+	take_effort(product, "trials");
+	take_effort(product, "interleave");
+}
+
+static bool is_there(const struct single_list *list, const char *id)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->singles[i].id, id))
+			return true;
+	return false;
+}
+
+static void note_skipped(struct single_list *list, const struct plan_case *skipped)
+{
+	if (!list->n_skipped++)
+		snprintf(list->skipped, sizeof(list->skipped), "%.120s: %s", skipped->id,
+			 skipped->skipped);
+}
+
+static int check_gated(const struct plan_case *found, struct error *error)
+{
+	if (found->parameters.metric == METRIC_LOAD)
+		return error_set(error, -EINVAL,
+				 "%s: a gate is for lat and bw: of loads, compare runs", found->id);
+	if (pattern_is_on(&found->parameters))
+		return error_set(error, -EINVAL,
+				 "%s: a gate counts messages, and those of a --pattern are of one "
+				 "time: compare runs",
+				 found->id);
+	if (found->parameters.needs)
+		return error_set(error, -EINVAL,
+				 "%s: a gate is for times: what operations need, run tells",
+				 found->id);
+	return 0;
+}
+
+/* In front of a share of a maximum there is the maximum. */
+static int check_all_gated(const struct plan *plan, struct error *error)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < plan->n_cases && !code; i++)
+		code = check_gated(&plan->cases[i], error);
+	return code;
+}
+
+/* Its id, and whether it can be run, are the plan's to tell that is made of it alone. */
+static int add(struct single_list *list, json_t *product, struct error *error)
+{
+	struct single *single = &list->singles[list->count];
+	struct error unused = {0};
+	char *text = json_dumps(product, 0);
+	struct plan plan;
+	int code = text ? plan_read(&plan, text, strlen(text), "a case", &unused) : -ENOMEM;
+
+	free(text);
+	if (code == -ENOMEM)
+		return error_set_errno(error, code, "cannot make the plan");
+	/* One that is alone and cannot be run is no plan. */
+	if (plan.n_cases && plan.cases[0].skipped[0]) {
+		note_skipped(list, &plan.cases[0]);
+	} else if (!code && !check_all_gated(&plan, error) && !is_there(list, plan.cases[0].id)) {
+		*single = (struct single){
+			.is_bandwidth = plan.cases[0].parameters.metric == METRIC_BW,
+			.threads = plan.cases[0].parameters.threads,
+			.product = json_incref(product),
+		};
+		snprintf(single->id, sizeof(single->id), "%s", plan.cases[0].id);
+		take_efforts(single, product);
+		list->count++;
+	}
+	plan_close(&plan);
+	return error->code;
+}
+
+static int add_product(struct single_list *list, const struct product *product,
+		       struct product *room, struct error *error)
+{
+	size_t count = product_count(product);
+	struct single *grown = reallocarray(list->singles, list->count + count + 1, sizeof(*grown));
+	int code = 0;
+
+	if (!grown)
+		return error_set_errno(error, -ENOMEM, "cannot make the plan");
+	list->singles = grown;
+	for (size_t i = 0; i < count && !code; i++) {
+		json_t *taken = take(product, i, room);
+
+		code = taken ? add(list, taken, error)
+			     : error_set_errno(error, -ENOMEM, "cannot make the plan");
+		json_decref(taken);
+	}
+	return code;
+}
+
+int single_open(struct single_list *list, const struct plan *plan, struct error *error)
+{
+	struct product *product = malloc(2 * sizeof(*product));
+	json_t *part;
+	size_t i;
+	int code = 0;
+
+	*list = (struct single_list){0};
+	if (!product)
+		return error_set_errno(error, -ENOMEM, "cannot make the plan");
+	json_array_foreach(plan->made, i, part)
+	{
+		if (!code)
+			code = product_decode(product, part, error);
+		if (!code)
+			code = add_product(list, product, product + 1, error);
+	}
+	free(product);
+	if (!code && !list->count)
+		code = error_set(error, -EINVAL, "nothing is left to run: %s", list->skipped);
+	if (code)
+		single_close(list);
+	return code;
+}
+
+bool single_skipped(const struct single_list *list, char text[static SINGLE_TEXT])
+{
+	bool is_one = list->n_skipped == 1;
+
+	snprintf(text, SINGLE_TEXT, "%zu case%s left out, as %s cannot be run%s %s",
+		 list->n_skipped, is_one ? "" : "s", is_one ? "it" : "they",
+		 is_one ? ":" : ", such as", list->skipped);
+	return list->n_skipped;
+}
+
+void single_close(struct single_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		json_decref(list->singles[i].product);
+	free(list->singles);
+	*list = (struct single_list){0};
+}

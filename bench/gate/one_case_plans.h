@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The cases of a plan, each as a plan of its own, so that they can be run in any order and
+ * each as often as its own speed wants. What no device could run is left out.
+ */
+#ifndef BENCH_SINGLE_H
+#define BENCH_SINGLE_H
+
+#include "bench/plan/plan.h"
+
+#define SINGLE_TEXT 512
+
+struct single {
+	char id[CASE_ID];
+	bool is_bandwidth;
+	uint64_t iterations;  /* of a trial, that were asked for; 0: none were, like: */
+	uint64_t duration_ns; /* of what is measured */
+	uint64_t warmup_ns;
+	uint64_t threads;  /* each has its own iterations */
+	uint64_t takes_ns; /* a trial, as far as it is known from one; 0: it is not */
+	json_t *product;   /* its plan: an object, without those */
+};
+
+struct single_list {
+	struct single *singles;
+	size_t count;
+	size_t n_skipped;  /* left out, as no device could run them; */
+	char skipped[400]; /* the first of them, and why */
+};
+
+/* -EINVAL: a case has no figures that are gated, or none is left. */
+int single_open(struct single_list *list, const struct plan *plan, struct error *error);
+/* What is left out, as a sentence; false: nothing is. */
+bool single_skipped(const struct single_list *list, char text[static SINGLE_TEXT]);
+
+void single_close(struct single_list *list);
+
+#endif

@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/gate/rounds.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/gate/tally.h"
+#include "bench/host/advice/advice.h"
+#include "bench/host/facts/facts.h"
+#include "core/base/clock.h"
+#include "core/base/compiler.h"
+#include "core/base/random.h"
+#include "reports/compare/same_setup.h"
+#include "reports/document/document.h"
+#include "reports/io/json_member.h"
+#include "reports/result/banner.h"
+
+/* A run whose messages need more than ten times what they needed at first has hung. */
+#define RUN_MS_LEAST 30000
+/* A machine that gives no results will not begin to. */
+#define LOST_MOST 3
+/* A tail needs a thousand messages, if that does not take twice as long. */
+#define TAIL_MESSAGES  1100
+#define TAIL_TIMES     2
+#define MESSAGES_LEAST 60
+/* Ticks are of 10 ms: fewer of them are a hundredth of hardly anything. */
+#define STOLEN_LEAST 10
+
+/* The plan of one run: these cases in that order. */
+struct order {
+	size_t *cases;
+	size_t count;
+};
+
+static void shuffle(struct rounds *rounds, struct order *order)
+{
+	for (size_t i = order->count; i > 1; i--) {
+		size_t other = random_next(&rounds->random) % i;
+		size_t kept = order->cases[i - 1];
+
+		order->cases[i - 1] = order->cases[other];
+		order->cases[other] = kept;
+	}
+}
+
+static json_t *time_value(uint64_t ns)
+{
+	return parameter_encode(parameter_find("warmup"), ns);
+}
+
+/* iterations: 0 to measure by time, and find out how many they are. */
+static json_t *plan_case(const struct rounds *rounds, size_t number, uint64_t iterations)
+{
+	const struct single *single = &rounds->singles.singles[number];
+	uint64_t warmup = single->warmup_ns ? single->warmup_ns : rounds->warmup_ns;
+	json_t *made = json_copy(single->product);
+
+	json_object_set_new(made, "trials", json_pack("[i]", 1));
+	json_object_set_new(made, "warmup", json_pack("[o]", time_value(warmup)));
+	if (iterations)
+		json_object_set_new(made, "iterations", json_pack("[I]", (json_int_t)iterations));
+	else
+		json_object_set_new(
+			made, "duration",
+			json_pack("[o]", time_value(single->duration_ns ? single->duration_ns
+									: rounds->measure_ns)));
+	return made;
+}
+
+static char *plan_text(const struct rounds *rounds, const struct order *order)
+{
+	json_t *plan = json_array();
+	char *text;
+
+	for (size_t i = 0; i < order->count; i++) {
+		size_t number = order->cases[i];
+
+		json_array_append_new(
+			plan, plan_case(rounds, number, rounds->bout->cases[number].iterations));
+	}
+	text = json_dumps(plan, JSON_COMPACT);
+	json_decref(plan);
+	return text;
+}
+
+static const struct result_case *find(const struct result *result, const char *id)
+{
+	for (size_t i = 0; i < result->n_cases; i++)
+		if (!strcmp(result->cases[i].id, id))
+			return &result->cases[i];
+	return NULL;
+}
+
+/* Of -n it is not known before it is run: as long as a case may take in all. */
+#define COUNTED_NS (60000 * NS_PER_MS / 10)
+
+static uint64_t wanted_ns(const struct rounds *rounds, const struct single *single)
+{
+	return single->duration_ns ? single->duration_ns : rounds->measure_ns;
+}
+
+/* A trial that nobody has seen. */
+static uint64_t guessed_ns(const struct rounds *rounds, const struct single *single)
+{
+	return wanted_ns(rounds, single) + (single->iterations ? COUNTED_NS : 0);
+}
+
+/* A run's deadline: as long as all may take that take ten times what they are to. */
+static unsigned int run_ms(const struct rounds *rounds, const struct order *order)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < order->count; i++) {
+		const struct single *single = &rounds->singles.singles[order->cases[i]];
+
+		sum += single->takes_ns ? single->takes_ns : guessed_ns(rounds, single);
+		sum += single->warmup_ns ? single->warmup_ns : rounds->warmup_ns;
+	}
+	sum = RUN_MS_LEAST + 10 * (sum / NS_PER_MS);
+	return sum < INT_MAX ? (unsigned int)sum : INT_MAX;
+}
+
+static int run_arm(const struct rounds *rounds, enum duel_arm arm, const struct order *order,
+		   struct result *result, struct error *error)
+{
+	char *plan = plan_text(rounds, order);
+	int code;
+
+	if (!plan)
+		return error_set_errno(error, -ENOMEM, "cannot make the plan");
+	code = arm_run(arm == DUEL_HEAD && rounds->is_outlier ? &rounds->outlier
+							      : &rounds->arms[arm],
+		       plan, run_ms(rounds, order), rounds->stop, result, error);
+	free(plan);
+	return code;
+}
+
+/* Whatever of both ends the arms are meant to differ in is taken out of what they are. */
+static void forgive(struct result *result, const char *const *forgiven)
+{
+	struct result_end *ends[] = {&result->client, &result->server};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(ends); i++) {
+		json_t *facts = json_copy(ends[i]->facts);
+
+		for (const char *const *section = forgiven; facts && *section; section++)
+			json_object_del(facts, *section);
+		json_decref(ends[i]->facts);
+		ends[i]->facts = facts;
+		fingerprint_hard(facts, ends[i]->fingerprint);
+	}
+}
+
+static bool is_forgiven(const struct rounds *rounds, const char *section)
+{
+	for (const char *const *name = rounds->forgiven; *name; name++)
+		if (!strcmp(*name, section))
+			return true;
+	return false;
+}
+
+static void forgive_link(struct result_end *end, const struct result_end *base)
+{
+	end->link_layer = base->link_layer;
+	end->rate_mbps = base->rate_mbps;
+	end->mtu = base->mtu;
+}
+
+static int check_alike(const struct rounds *rounds, struct result results[static DUEL_ARMS],
+		       struct error *error)
+{
+	struct result *base = &results[DUEL_BASE];
+	struct result *head = &results[DUEL_HEAD];
+	int code;
+
+	/* Their documents tell the whole of it. */
+	forgive(base, rounds->forgiven);
+	forgive(head, rounds->forgiven);
+	if (is_forgiven(rounds, "device")) {
+		head->client.kind = base->client.kind;
+		head->server.kind = base->server.kind;
+	}
+	if (is_forgiven(rounds, "port")) {
+		forgive_link(&head->client, &base->client);
+		forgive_link(&head->server, &base->server);
+	}
+	if (is_forgiven(rounds, "clock"))
+		head->clock = base->clock;
+	code = alike_check(&(struct alike){base, "the base"}, &(struct alike){head, "the head"},
+			   error);
+	if (code)
+		error_append(error, "say what they are to differ in: --differs");
+	return code;
+}
+
+static void note_arm(struct rounds *rounds, enum duel_arm number, const struct result *result)
+{
+	struct bout_arm *arm = &rounds->bout->arms[number];
+	const json_t *tool = json_object_get(result->client.facts, "tool");
+	struct error unknown = {0};
+
+	snprintf(arm->version, sizeof(arm->version), "%s", result->version);
+	/* What is tested may say anything. */
+	if (member_text(tool, "revision", arm->revision, sizeof(arm->revision), &unknown))
+		arm->revision[0] = '\0';
+	json_decref(arm->ends);
+	arm->ends = json_pack("{s:o, s:o}", "client", document_make_end(&result->client), "server",
+			      document_make_end(&result->server));
+	snprintf(rounds->fingerprints[number][0], FINGERPRINT_TEXT, "%s",
+		 result->client.fingerprint);
+	snprintf(rounds->fingerprints[number][1], FINGERPRINT_TEXT, "%s",
+		 result->server.fingerprint);
+	if (banner_of(result))
+		rounds->bout->banner = banner_of(result);
+}
+
+/*
+ * Of each thread as many as fit into the time together, and a thousand of all for a tail's sake
+ * where that is not too long.
+ */
+static uint64_t choose_iterations(const struct rounds *rounds, const struct single *single,
+				  double each_ns)
+{
+	double fit = fmax(MESSAGES_LEAST, (double)wanted_ns(rounds, single) / each_ns);
+
+	if (single->iterations)
+		return single->iterations;
+	if (!single->is_bandwidth && fit < TAIL_MESSAGES && fit * TAIL_TIMES > TAIL_MESSAGES)
+		fit = TAIL_MESSAGES;
+	return (uint64_t)ceil(floor(fit) / (double)single->threads);
+}
+
+/* What it has from now on, by its first trial. */
+static void calibrate_case(const struct rounds *rounds, struct single *single,
+			   struct bout_case *line, const struct result_trial *trial)
+{
+	double each_ns = fmax(1, (double)trial->duration_ns / fmax(1, (double)trial->messages));
+
+	line->iterations = choose_iterations(rounds, single, each_ns);
+	single->takes_ns =
+		(uint64_t)fmax((double)guessed_ns(rounds, single),
+			       each_ns * (double)line->iterations * (double)single->threads);
+}
+
+/*
+ * Cases that the base does not run well, twice, are none of the gate's; what is left keeps its
+ * place.
+ */
+static void calibrate(struct rounds *rounds, const struct result *result,
+		      const struct result *second)
+{
+	struct bout *bout = rounds->bout;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < bout->n_cases; i++) {
+		const struct result_case *line = find(result, bout->cases[i].id);
+		const struct result_case *again = find(second, bout->cases[i].id);
+		struct single *single = &rounds->singles.singles[i];
+
+		line = tally_has_trial(line) || !again ? line : again;
+		if (!tally_has_trial(line)) {
+			bout_note(bout, "%.120s is left out: the base does not run it: %s",
+				  bout->cases[i].id,
+				  line && line->error[0] ? line->error : "it is not in its result");
+			json_decref(single->product);
+			continue;
+		}
+		rounds->singles.singles[kept] = *single;
+		bout->cases[kept] = bout->cases[i];
+		bout->cases[kept].resolution_ns = result->clock_resolution_ns;
+		calibrate_case(rounds, &rounds->singles.singles[kept], &bout->cases[kept],
+			       &line->trials[0]);
+		kept++;
+	}
+	bout->n_cases = rounds->singles.count = kept;
+}
+
+static int order_open(struct order *order, const struct rounds *rounds, bool is_again,
+		      struct error *error)
+{
+	const struct bout *bout = rounds->bout;
+
+	*order = (struct order){.cases = calloc(bout->n_cases + 1, sizeof(*order->cases))};
+	if (!order->cases)
+		return error_set_errno(error, -ENOMEM, "cannot order %zu cases", bout->n_cases);
+	for (size_t i = 0; i < bout->n_cases; i++)
+		if (!is_again || bout_has_failed(bout, i))
+			order->cases[order->count++] = i;
+	return 0;
+}
+
+static int make_cases(struct rounds *rounds, struct error *error)
+{
+	struct bout *bout = rounds->bout;
+
+	bout->cases = calloc(rounds->singles.count + 1, sizeof(*bout->cases));
+	if (!bout->cases)
+		return error_set_errno(error, -ENOMEM, "cannot keep %zu cases",
+				       rounds->singles.count);
+	bout->n_cases = rounds->singles.count;
+	for (size_t i = 0; i < bout->n_cases; i++) {
+		snprintf(bout->cases[i].id, sizeof(bout->cases[i].id), "%s",
+			 rounds->singles.singles[i].id);
+		bout->cases[i].is_bandwidth = rounds->singles.singles[i].is_bandwidth;
+	}
+	return 0;
+}
+
+/* What failed once may be an accident, and is run once more before it is left out. */
+static int calibrate_all(struct rounds *rounds, const struct result *result, struct error *error)
+{
+	const struct bout *bout = rounds->bout;
+	struct result second = {0};
+	struct order order = {0};
+	struct error fault = {0};
+	int code = order_open(&order, rounds, false, error);
+
+	if (code)
+		return code;
+	order.count = 0;
+	for (size_t i = 0; i < bout->n_cases; i++)
+		if (!tally_has_trial(find(result, bout->cases[i].id)))
+			order.cases[order.count++] = i;
+	if (order.count)
+		code = run_arm(rounds, DUEL_BASE, &order, &second, &fault);
+	free(order.cases);
+	if (code == -EINTR || code == -ENOMEM)
+		return error_set(error, code, "%s", fault.text);
+	calibrate(rounds, result, &second);
+	result_finish(&second);
+	return 0;
+}
+
+/* The base first: its speed decides how many messages the head has too. */
+static int open_arm(struct rounds *rounds, enum duel_arm arm, struct result *result,
+		    struct error *error)
+{
+	struct order order = {0};
+	int code = order_open(&order, rounds, false, error);
+
+	if (!code)
+		code = run_arm(rounds, arm, &order, result, error);
+	free(order.cases);
+	if (code) {
+		error_wrap(error, "the %s cannot run", duel_arm_name(arm));
+		return code;
+	}
+	note_arm(rounds, arm, result);
+	if (arm == DUEL_BASE)
+		code = calibrate_all(rounds, result, error);
+	if (!code && !rounds->bout->n_cases)
+		code = error_set(error, -ENODATA, "the base runs none of the cases: %s",
+				 result->n_cases ? result->cases[0].error : "there are none");
+	return code;
+}
+
+int rounds_open(struct rounds *rounds, struct error *error)
+{
+	struct result results[DUEL_ARMS] = {0};
+	int code = make_cases(rounds, error);
+
+	rounds->start_ns = clock_now_ns();
+	rounds->noise = facts_noise("");
+	rounds->random = rounds->bout->seed;
+	for (enum duel_arm arm = 0; arm < DUEL_ARMS && !code; arm++)
+		code = open_arm(rounds, arm, &results[arm], error);
+	if (!code)
+		code = check_alike(rounds, results, error);
+	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++)
+		result_finish(&results[arm]);
+	return code;
+}
+
+/* What was to stay as it is has changed under way. */
+static bool has_changed(const struct rounds *rounds, enum duel_arm arm, const struct result *result)
+{
+	return strcmp(rounds->fingerprints[arm][0], result->client.fingerprint) != 0 ||
+	       strcmp(rounds->fingerprints[arm][1], result->server.fingerprint) != 0;
+}
+
+/* What came of one arm in a round. */
+struct attempt {
+	int code; /* 0: there is a result; else why there is none is in the fault */
+	struct error fault;
+	struct result result;
+	uint64_t took_ns;
+};
+
+static int try_arm(struct rounds *rounds, enum duel_arm arm, const struct order *order,
+		   struct attempt *attempt, struct error *error)
+{
+	uint64_t began = clock_now_ns();
+
+	attempt->code = run_arm(rounds, arm, order, &attempt->result, &attempt->fault);
+	attempt->took_ns = clock_now_ns() - began;
+	if (attempt->code == -EINTR)
+		return error_set(error, -EINTR, "%s", attempt->fault.text);
+	rounds->n_lost[arm] = attempt->code ? rounds->n_lost[arm] + 1 : 0;
+	if (rounds->n_lost[arm] == LOST_MOST)
+		return error_set(error, -ECHILD, "the %s gave no result %d times in a row: %s",
+				 duel_arm_name(arm), LOST_MOST, attempt->fault.text);
+	return 0;
+}
+
+static void take_attempt(struct rounds *rounds, enum duel_arm arm, size_t round,
+			 const struct order *order, const struct attempt *attempt)
+{
+	struct bout *bout = rounds->bout;
+	uint64_t share_ns = tally_share(&attempt->result, attempt->took_ns, order->count);
+
+	for (size_t i = 0; i < order->count; i++) {
+		struct bout_case *line = &bout->cases[order->cases[i]];
+
+		if (attempt->code)
+			tally_failure(line, arm, attempt->fault.text);
+		else
+			tally_trial(line, arm, round, find(&attempt->result, line->id), share_ns);
+	}
+	if (!attempt->code && has_changed(rounds, arm, &attempt->result) && !bout->invalid[0])
+		snprintf(bout->invalid, sizeof(bout->invalid),
+			 "the %s was no more the same in round %zu: another kernel, firmware, "
+			 "governor, ... than at first",
+			 duel_arm_name(arm), round + 1);
+}
+
+/* Half a round is none, and counts nowhere. */
+static int run_round(struct rounds *rounds, struct bout_round *round, size_t number,
+		     const struct order *order, struct error *error)
+{
+	struct attempt attempts[DUEL_ARMS] = {0};
+	int code = 0;
+
+	for (int turn = 0; turn < DUEL_ARMS && !code; turn++) {
+		enum duel_arm arm = (turn == 0) == round->is_head_first ? DUEL_HEAD : DUEL_BASE;
+
+		code = try_arm(rounds, arm, order, &attempts[arm], error);
+		round->took_ns[arm] = attempts[arm].took_ns;
+	}
+	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++) {
+		if (!code)
+			take_attempt(rounds, arm, number, order, &attempts[arm]);
+		result_finish(&attempts[arm].result);
+	}
+	return code;
+}
+
+static bool is_over(const struct rounds *rounds)
+{
+	return rounds->until_ns && clock_now_ns() >= rounds->until_ns;
+}
+
+/* Of each so many rounds one, as a gate has them. */
+static bool draw_outlier(struct rounds *rounds, size_t i)
+{
+	if (!rounds->outlier_every)
+		return false;
+	if (i % rounds->outlier_every == 0)
+		rounds->outlier_at = i + random_next(&rounds->random) % rounds->outlier_every;
+	return i == rounds->outlier_at;
+}
+
+static int run_rounds(struct rounds *rounds, size_t count, bool is_again, struct order *order,
+		      struct error *error)
+{
+	struct bout *bout = rounds->bout;
+	bool is_head_first = false;
+	size_t due = count;
+	size_t done = 0;
+	int code = 0;
+
+	for (size_t i = 0; i < due && !is_over(rounds); i++) {
+		size_t number = bout->n_rounds + bout->n_again;
+		struct bout_round *round = &bout->rounds[number];
+
+		if (rounds->view)
+			rounds->view->begins(rounds->view, i, due);
+		/* Of two rounds the second has it the other way round. */
+		is_head_first = i % 2 ? !is_head_first : random_next(&rounds->random) & 1;
+		rounds->is_outlier = draw_outlier(rounds, i);
+		*round = (struct bout_round){.is_again = is_again,
+					     .is_head_first = is_head_first,
+					     .has_outlier = rounds->is_outlier,
+					     .began_ns = clock_now_ns() - rounds->start_ns};
+		shuffle(rounds, order);
+		code = run_round(rounds, round, number, order, error);
+		if (code)
+			break;
+		due = bout_add_round(bout, is_again, due);
+		done++;
+	}
+	if (!code && done >= count && done < due)
+		bout_note(bout, "the time was over before %zu more rounds, for those that failed",
+			  due - done);
+	return code;
+}
+
+int rounds_run(struct rounds *rounds, size_t count, bool is_again, struct error *error)
+{
+	struct bout *bout = rounds->bout;
+	struct order order = {0};
+	int code = bout_reserve(bout, bout->n_rounds + bout->n_again + bout_due_most(count), error);
+
+	if (!code)
+		code = order_open(&order, rounds, is_again, error);
+	if (!code)
+		code = run_rounds(rounds, count, is_again, &order, error);
+	free(order.cases);
+	return code;
+}
+
+static double growth(const json_t *before, const json_t *after, const char *name)
+{
+	const json_t *from = json_object_get(before, name);
+	const json_t *to = json_object_get(after, name);
+
+	if (!json_is_integer(from) || !json_is_integer(to))
+		return 0;
+	return (double)(json_integer_value(to) - json_integer_value(from));
+}
+
+void rounds_finish(struct rounds *rounds)
+{
+	struct bout *bout = rounds->bout;
+	json_t *after = facts_noise("");
+	double total = growth(rounds->noise, after, "total_ticks");
+	double stolen = growth(rounds->noise, after, "steal_ticks");
+	double throttled = growth(rounds->noise, after, "nr_throttled");
+	double hot = growth(rounds->noise, after, "core_throttles");
+
+	if (stolen >= STOLEN_LEAST && 100 * stolen / total > ADVICE_STEAL_MOST && !bout->invalid[0])
+		snprintf(bout->invalid, sizeof(bout->invalid),
+			 "the hypervisor took %.1f %% of the processors' time meanwhile",
+			 100 * stolen / total);
+	if (throttled > 0 && !bout->invalid[0])
+		snprintf(bout->invalid, sizeof(bout->invalid),
+			 "the control group was throttled %.0f times meanwhile: more cpu.max, or "
+			 "another group",
+			 throttled);
+	if (hot > 0 && !bout->invalid[0])
+		snprintf(bout->invalid, sizeof(bout->invalid),
+			 "processors were slowed down %.0f times for their heat meanwhile", hot);
+	json_decref(after);
+}
+
+void rounds_close(struct rounds *rounds)
+{
+	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++)
+		arm_close(&rounds->arms[arm]);
+	arm_close(&rounds->outlier);
+	single_close(&rounds->singles);
+	json_decref(rounds->noise);
+	rounds->noise = NULL;
+}

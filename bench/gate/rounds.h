@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rounds of a gate: in each of them both arms run all cases, each in a fresh process, one
+ * right after the other. Which is first is drawn for every two rounds, so that each is first
+ * as often as the other; the order of cases is drawn for each round and is that of both. How
+ * many messages a case has is found once, from the base, and the same for both.
+ */
+#ifndef BENCH_ROUNDS_H
+#define BENCH_ROUNDS_H
+
+#include "bench/gate/one_case_plans.h"
+#include "bench/gate/runner.h"
+#include "reports/gate/record.h"
+
+struct rounds_view {
+	/* Before a round, from 0 on; there may be more than before. */
+	void (*begins)(struct rounds_view *view, size_t number, size_t count);
+};
+
+struct rounds {
+	struct arm arms[DUEL_ARMS]; /* to be opened by the caller, like: */
+	struct arm outlier;         /* in the head's place in one of so many rounds, */
+	size_t outlier_every;       /* which is drawn; 0: in none */
+	struct single_list singles;
+	struct bout *bout;
+	uint64_t measure_ns; /* of each trial, roughly */
+	uint64_t warmup_ns;  /* at most */
+	uint64_t until_ns;   /* on the monotonic clock: later no round begins; 0: any time */
+	int stop;            /* readable once it is to end */
+	const char *const *forgiven; /* sections of facts in which the arms may differ, to NULL */
+	struct rounds_view *view;    /* NULL: nobody looks */
+	uint64_t random;             /* from here on it is kept by rounds_run */
+	uint64_t start_ns;
+	size_t outlier_at;        /* the next of those rounds */
+	json_t *noise;            /* of this host, before */
+	size_t n_lost[DUEL_ARMS]; /* runs in a row without any result */
+	char fingerprints[DUEL_ARMS][2][FINGERPRINT_TEXT];
+	bool is_outlier; /* the round under way is such a one */
+};
+
+/*
+ * Runs both arms once: that they can, that they are alike, and how fast the cases are. A case
+ * that the base cannot run is left out, with a note. -EXDEV: they are not alike.
+ */
+int rounds_open(struct rounds *rounds, struct error *error);
+
+/*
+ * So many rounds, and for each that fails another one at the end: see bout_add_round; is_again:
+ * of the cases that have failed, as the second time. Ends before that, and well, when the time is
+ * over, and with -EINTR or -ECHILD (an arm gives no result any more) as well: what there is stays
+ * in the bout.
+ */
+int rounds_run(struct rounds *rounds, size_t count, bool is_again, struct error *error);
+
+/* What this host was disturbed by meanwhile, for the bout to be invalid by. */
+void rounds_finish(struct rounds *rounds);
+
+void rounds_close(struct rounds *rounds);
+
+#endif

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/gate/runner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench/cli/inputs.h"
+#include "bench/cli/log.h"
+#include "core/base/clock.h"
+#include "core/base/compiler.h"
+#include "reports/document/load.h"
+
+/* From a signal to the next and ruder one. */
+#define GOODBYE_MS 3000
+#define PIECE      65536UL
+#define SAID_MOST  2048
+
+/* What begins the complaint of a name that is no host's. */
+#define UNRESOLVED "cannot resolve '"
+
+/* What comes of a run, as it comes. */
+struct child {
+	pid_t pid;
+	int plan;   /* its standard input; -1: closed, like: */
+	int output; /* where the document comes from, */
+	int said;   /* and its complaints */
+	int life;   /* readable once it has ended, whoever else may hold those open */
+	char *text; /* of the document */
+	size_t length;
+	size_t room;
+	char words[SAID_MOST]; /* the last of its complaints */
+	size_t n_words;
+};
+
+static int add(struct arm *arm, const char *text, size_t length, struct error *error)
+{
+	if (arm->n_words == ARM_WORDS_MOST)
+		return error_set(error, -E2BIG, "an arm has more than %d words", ARM_WORDS_MOST);
+	arm->words[arm->n_words] = strndup(text, length);
+	if (!arm->words[arm->n_words++])
+		return error_set_errno(error, -ENOMEM, "cannot keep the words of an arm");
+	return 0;
+}
+
+/* Words are separated by blanks; whoever needs quotes has a script. */
+static int add_words(struct arm *arm, const char *text, struct error *error)
+{
+	int code = 0;
+
+	while (!code) {
+		size_t length;
+
+		text += strspn(text, " \t");
+		length = strcspn(text, " \t");
+		if (!length)
+			break;
+		code = add(arm, text, length, error);
+		text += length;
+	}
+	return code;
+}
+
+static int add_pair(struct arm *arm, const char *name, const char *value, struct error *error)
+{
+	int code = value ? add(arm, name, strlen(name), error) : 0;
+
+	return value && !code ? add(arm, value, strlen(value), error) : code;
+}
+
+static int add_options(struct arm *arm, const struct arm_options *options, struct error *error)
+{
+	char number[8];
+	int code = add_pair(arm, "--device", options->device, error);
+
+	snprintf(number, sizeof(number), "%u", options->port);
+	if (!code)
+		code = add_pair(arm, "--server-device", options->server_device, error);
+	if (!code)
+		code = add_pair(arm, "--secret-file", options->secret_file, error);
+	if (!code)
+		code = add_pair(arm, "--port", options->port ? number : NULL, error);
+	return code;
+}
+
+int arm_open(struct arm *arm, const char *what, const struct arm_options *options,
+	     struct error *error)
+{
+	bool is_command = strpbrk(what, "/ \t");
+	const char *host = is_command ? options->host : what;
+	int code;
+
+	if (!what[strspn(what, " \t")])
+		return error_set(error, -EINVAL, "an arm has no words");
+	if (!is_command && options->host)
+		return error_set(error, -EINVAL,
+				 "'%s' is a host: there is no other one to be measured; a command "
+				 "has a '/' or blanks",
+				 what);
+	arm->is_host = !is_command;
+	code = add_words(arm, is_command ? what : "/proc/self/exe", error);
+	if (!code)
+		code = add_words(arm, "run --plan /dev/stdin --json - --quiet", error);
+	if (!code)
+		code = add_options(arm, options, error);
+	if (!code && host)
+		code = add(arm, host, strlen(host), error);
+	return code;
+}
+
+void arm_close(struct arm *arm)
+{
+	for (size_t i = 0; i < arm->n_words; i++)
+		free(arm->words[i]);
+	*arm = (struct arm){0};
+}
+
+/* In the child. */
+static void __attribute__((noreturn))
+become(const struct arm *arm, int plan, int output, int said, pid_t parent)
+{
+	sigset_t none;
+
+	/* A gate that is killed leaves none behind that measures on. */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(127);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* It is ended with all that it started, and a Ctrl-C is the gate's to answer. */
+	setpgid(0, 0);
+	if (dup2(plan, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
+	    dup2(said, STDERR_FILENO) >= 0)
+		execvp(arm->words[0], arm->words);
+	dprintf(STDERR_FILENO, "cannot run %s: %s\n", arm->words[0], strerror(errno));
+	_exit(127);
+}
+
+/* In memory: a program that does not read it keeps nobody waiting. */
+static int make_input(const char *plan, struct error *error)
+{
+	int file = memfd_create("plan", MFD_CLOEXEC);
+	size_t length = strlen(plan);
+
+	if (file >= 0 && write(file, plan, length) == (ssize_t)length &&
+	    lseek(file, 0, SEEK_SET) == 0)
+		return file;
+	error_set_errno(error, errno ? -errno : -EIO, "cannot hand the plan over");
+	if (file >= 0)
+		close(file);
+	return error->code;
+}
+
+static void close_end(int *end)
+{
+	if (*end >= 0)
+		close(*end);
+	*end = -1;
+}
+
+static int start(struct child *child, const struct arm *arm, const char *plan, struct error *error)
+{
+	int output[2] = {-1, -1};
+	int said[2] = {-1, -1};
+	pid_t parent = getpid();
+
+	child->plan = make_input(plan, error);
+	if (child->plan < 0)
+		return error->code;
+	if (pipe2(output, O_CLOEXEC) || pipe2(said, O_CLOEXEC) ||
+	    fcntl(output[0], F_SETFL, O_NONBLOCK) || fcntl(said[0], F_SETFL, O_NONBLOCK)) {
+		error_set_errno(error, -errno, "cannot start an arm");
+		close_end(&output[0]);
+		close_end(&output[1]);
+		return error->code;
+	}
+	child->output = output[0];
+	child->said = said[0];
+	child->pid = fork();
+	if (!child->pid)
+		become(arm, child->plan, output[1], said[1], parent);
+	if (child->pid > 0) {
+		setpgid(child->pid, child->pid);
+		child->life = pidfd_open(child->pid, 0);
+	}
+	if (child->pid < 0 || child->life < 0)
+		error_set_errno(error, -errno, "cannot start an arm");
+	close(output[1]);
+	close(said[1]);
+	return error->code;
+}
+
+/* false: it is at its end. */
+static bool take_output(struct child *child, struct error *error)
+{
+	ssize_t got;
+
+	if (child->length + PIECE > child->room) {
+		size_t room = child->room ? child->room * 2 : PIECE * 8;
+		char *grown = room > LOAD_BYTES_MOST ? NULL : realloc(child->text, room);
+
+		if (!grown) {
+			error_set_errno(error, -ENOMEM, "cannot keep a result");
+			return false;
+		}
+		child->text = grown;
+		child->room = room;
+	}
+	got = read(child->output, child->text + child->length, PIECE);
+	child->length += got > 0 ? (size_t)got : 0;
+	return got > 0 || (got < 0 && errno == EINTR);
+}
+
+/* Of what it complains about, the end. */
+static bool take_words(struct child *child)
+{
+	char piece[SAID_MOST / 2];
+	ssize_t got = read(child->said, piece, sizeof(piece));
+	size_t kept = child->n_words;
+
+	if (got <= 0)
+		return got < 0 && errno == EINTR;
+	if (kept + (size_t)got >= sizeof(child->words)) {
+		kept = sizeof(child->words) / 2 - 1;
+		memmove(child->words, child->words + child->n_words - kept, kept);
+	}
+	memcpy(child->words + kept, piece, (size_t)got);
+	child->n_words = kept + (size_t)got;
+	return true;
+}
+
+static int take_all(struct child *child, uint64_t deadline, int stop, struct error *error)
+{
+	bool has_ended = false;
+
+	while (!has_ended && (child->output >= 0 || child->said >= 0)) {
+		struct pollfd waiting[] = {
+			{.fd = child->output, .events = POLLIN},
+			{.fd = child->said,   .events = POLLIN},
+			{.fd = stop,          .events = POLLIN},
+			{.fd = child->life,   .events = POLLIN},
+		};
+		int got = poll(waiting, ARRAY_LENGTH(waiting), clock_left_ms(deadline));
+
+		if (got < 0 && errno != EINTR)
+			return error_set_errno(error, -errno, "cannot wait for an arm");
+		if (!got || clock_now_ns() >= deadline)
+			return error_set(error, -ETIMEDOUT, "it has not ended in time");
+		if (got > 0 && waiting[2].revents)
+			return error_set(error, -EINTR, "interrupted");
+		if (got > 0 && waiting[0].revents && !take_output(child, error))
+			close_end(&child->output);
+		if (got > 0 && waiting[1].revents && !take_words(child))
+			close_end(&child->said);
+		has_ended = got > 0 && waiting[3].revents;
+	}
+	/* What it wrote last: a descendant that has its output open would keep us for ever. */
+	while (child->output >= 0 && take_output(child, error))
+		continue;
+	while (child->said >= 0 && take_words(child))
+		continue;
+	return error->code;
+}
+
+/* Its status, or -1: it was ended by force, or could not even be. */
+static int end(struct child *child, bool is_wanted)
+{
+	static const int signals[] = {SIGTERM, SIGKILL};
+	uint64_t deadline = is_wanted ? clock_deadline(GOODBYE_MS) : 0;
+	size_t next = 0;
+	int status = -1;
+
+	while (!waitpid(child->pid, &status, WNOHANG)) {
+		bool is_time = clock_now_ns() >= deadline;
+
+		/* One that waits for a device, or for a disk, ends when the kernel lets it. */
+		if (is_time && next == ARRAY_LENGTH(signals)) {
+			journal_say("an arm, process %d, has not ended by SIGKILL: it is left "
+				    "behind",
+				    child->pid);
+			return -1;
+		}
+		if (is_time) {
+			kill(-child->pid, signals[next++]);
+			deadline = clock_deadline(GOODBYE_MS);
+		}
+		nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
+	}
+	/* A server that it has left behind. */
+	kill(-child->pid, SIGKILL);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* What it said last is why, without the name that it puts in front. */
+static int tell(struct child *child, int status, struct error *error)
+{
+	char shown[INPUTS_NAME];
+	char *line = child->words;
+	char *begin;
+
+	child->words[child->n_words < SAID_MOST ? child->n_words : SAID_MOST - 1] = '\0';
+	while (child->n_words && strchr("\r\n", child->words[child->n_words - 1]))
+		child->words[--child->n_words] = '\0';
+	begin = strrchr(line, '\n');
+	line = begin ? begin + 1 : line;
+	if (!strncmp(line, "verbmark: ", strlen("verbmark: ")))
+		line += strlen("verbmark: ");
+	inputs_name(shown, line);
+	if (*shown)
+		return error_set(error, -ECHILD, "%.200s", shown);
+	return error_set(error, -ECHILD, "it ended with status %d and no result", status);
+}
+
+/* The name of a program alone is a host's. */
+static void blame_name(const struct arm *arm, struct error *error)
+{
+	if (arm->is_host && !strncmp(error->text, UNRESOLVED, strlen(UNRESOLVED)))
+		error_append(error, "a command has a '/', such as ./verbmark");
+}
+
+int arm_run(const struct arm *arm, const char *plan, unsigned int timeout_ms, int stop,
+	    struct result *result, struct error *error)
+{
+	struct child child = {.plan = -1, .output = -1, .said = -1, .life = -1};
+	int code = start(&child, arm, plan, error);
+	int status = -1;
+
+	*result = (struct result){0};
+	if (!code)
+		code = take_all(&child, clock_deadline(timeout_ms), stop, error);
+	if (child.pid > 0)
+		status = end(&child, !code);
+	if (!code && !child.length) {
+		code = tell(&child, status, error);
+		blame_name(arm, error);
+	}
+	if (!code)
+		code = load_text(result, child.text, child.length, error);
+	close_end(&child.plan);
+	close_end(&child.output);
+	close_end(&child.said);
+	close_end(&child.life);
+	free(child.text);
+	return code;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/gate/tally.h"
+
+#include <stdio.h>
+
+#include "bench/host/counters.h"
+
+bool tally_has_trial(const struct result_case *line)
+{
+	return line && line->status == RESULT_COMPLETE && line->n_trials;
+}
+
+static uint64_t trial_ns(const struct result_case *line)
+{
+	return line->trials[0].warmup.duration_ns + line->trials[0].duration_ns;
+}
+
+uint64_t tally_share(const struct result *result, uint64_t took_ns, size_t count)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < result->n_cases; i++)
+		if (tally_has_trial(&result->cases[i]))
+			sum += trial_ns(&result->cases[i]);
+	/* What an arm says of its trials need not be true. */
+	return sum < took_ns ? (took_ns - sum) / count : 0;
+}
+
+/* Whether what the devices of both ends counted tells of messages lost on the way. */
+static bool is_troubled(const struct result_case *line)
+{
+	const char *end;
+	json_t *counters;
+
+	json_object_foreach(line->counters, end, counters)
+	{
+		const char *name;
+		json_t *count;
+
+		json_object_foreach(counters, name, count)
+		{
+			enum counter_kind kind = counters_kind(name);
+
+			if (json_integer_value(count) > 0 &&
+			    (kind == COUNTER_LOSS || kind == COUNTER_NOT_READY))
+				return true;
+		}
+	}
+	return false;
+}
+
+void tally_failure(struct bout_case *line, enum duel_arm arm, const char *why)
+{
+	line->trials[arm]++;
+	line->failures[arm]++;
+	if (!line->errors[arm][0])
+		snprintf(line->errors[arm], sizeof(line->errors[arm]), "%s", why);
+}
+
+void tally_trial(struct bout_case *line, enum duel_arm arm, size_t round,
+		 const struct result_case *found, uint64_t share_ns)
+{
+	uint64_t took_ns;
+
+	if (!tally_has_trial(found)) {
+		tally_failure(line, arm,
+			      found && found->error[0] ? found->error : "it has no figures");
+		return;
+	}
+	took_ns = trial_ns(found) + share_ns;
+	line->trials[arm]++;
+	line->unsteady[arm] += !found->trials[0].warmup.has_converged;
+	line->troubled[arm] += is_troubled(found);
+	line->lengthy[arm] += took_ns > TALLY_LONG_NS;
+	line->took_ns[arm] += took_ns;
+	for (enum bout_figure figure = 0; figure < BOUT_FIGURES; figure++)
+		if (line->is_bandwidth == (figure == BOUT_BANDWIDTH))
+			line->figures[figure].values[arm][round] =
+				bout_figure(figure)->value(&found->trials[0]);
+}

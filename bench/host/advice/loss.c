@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/host/advice/loss.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/host/advice/advice.h"
+
+#define MEND "a larger --rx-depth; or -c RC, which has the sender wait"
+
+/* A receiver that is only now and then behind has lost less. */
+#define LOST_PER_MILLE 500
+
+/* Of a thousand messages; what a latency has lost it waited for, one at a time. */
+static uint64_t lost_of(const struct result_case *line, const void *unused)
+{
+	if (strcmp(line->metric, "bw") != 0 || !line->sent || line->lost > line->sent)
+		return 0;
+	return (uint64_t)((unsigned __int128)line->lost * 1000 / line->sent);
+}
+
+void advice_loss(const struct result *result, json_t *findings)
+{
+	uint64_t most;
+	const struct result_case *worst =
+		advice_worst(result, lost_of, NULL, LOST_PER_MILLE, &most);
+	char what[256];
+	char why[128];
+
+	if (!worst)
+		return;
+	snprintf(what, sizeof(what),
+		 "%" PRIu64 ".%" PRIu64 " %% of the messages never came, as in %.100s: they are "
+		 "sent faster than they are received",
+		 most / 10, most % 10, worst->id);
+	snprintf(why, sizeof(why),
+		 "on %.8s a message for which no receive is there is lost, and no sender waits",
+		 worst->transport);
+	json_array_append_new(
+		findings,
+		advice_finding(ADVICE_LOSS, true,
+			       json_array_size(result->parties) ? "all hosts" : result->server.host,
+			       what, why, MEND));
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/host/device_support.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/rdma/manual_qp.h"
+#include "core/rdma/qp.h"
+#include "core/verbs/verbs.h"
+
+/* More than any device takes inline. */
+#define INLINE_MOST 65536
+#define GIDS_TOLD   8
+
+#define FIELD(member) offsetof(struct ibv_device_attr, member)
+
+/* Those that are plain numbers, under the names that libibverbs has for them. */
+static const struct row {
+	const char *key;
+	size_t offset;
+} rows[] = {
+	{"max_qp",              FIELD(max_qp)             },
+	{"max_qp_wr",           FIELD(max_qp_wr)          },
+	{"max_sge",             FIELD(max_sge)            },
+	{"max_sge_rd",          FIELD(max_sge_rd)         },
+	{"max_cqe",             FIELD(max_cqe)            },
+	{"max_cq",              FIELD(max_cq)             },
+	{"max_mr",              FIELD(max_mr)             },
+	{"max_srq",             FIELD(max_srq)            },
+	{"max_srq_wr",          FIELD(max_srq_wr)         },
+	{"max_srq_sge",         FIELD(max_srq_sge)        },
+	{"max_qp_rd_atom",      FIELD(max_qp_rd_atom)     },
+	{"max_qp_init_rd_atom", FIELD(max_qp_init_rd_atom)},
+};
+
+static const char *const atomics[] = {
+	[IBV_ATOMIC_NONE] = "none",
+	[IBV_ATOMIC_HCA] = "hca",
+	[IBV_ATOMIC_GLOB] = "global",
+};
+
+static void tell_number(json_t *section, const char *key, uint64_t number)
+{
+	json_int_t told = number > INT64_MAX ? INT64_MAX : (json_int_t)number;
+
+	json_object_set_new(section, key, json_integer(told));
+}
+
+static void tell_attributes(json_t *section, const struct ibv_device_attr *attr)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		int number;
+
+		memcpy(&number, (const char *)attr + rows[i].offset, sizeof(number));
+		json_object_set_new(section, rows[i].key, json_integer(number));
+	}
+	tell_number(section, "max_mr_size", attr->max_mr_size);
+	if ((size_t)attr->atomic_cap < ARRAY_LENGTH(atomics))
+		json_object_set_new(section, "atomics", json_string(atomics[attr->atomic_cap]));
+}
+
+/* Of the smallest queue pair that any case has: others take that much, or less. */
+static uint32_t most_inline(struct ibv_pd *pd, enum transport transport,
+			    const struct ibv_device_attr *device)
+{
+	const struct ibv_qp_init_attr_ex least = {
+		.qp_type = queue_type(transport),
+		.cap = {.max_send_wr = 1,
+			.max_recv_wr = 1,
+			.max_send_sge = POST_SGES,
+			.max_recv_sge = POST_SGES,
+			.max_inline_data = INLINE_MOST},
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.pd = pd,
+		.send_ops_flags = queue_operations(transport, device),
+	};
+
+	return limits_inline(&least);
+}
+
+/*
+ * A device of which no queue pair at all can be made now has told nothing; nor has one
+ * where trying one of them failed for another reason.
+ */
+static void tell_transports(json_t *section, struct ibv_context *verbs,
+			    const struct ibv_device_attr *device)
+{
+	struct ibv_pd *pd = ibv_alloc_pd(verbs);
+	json_t *found = json_object();
+	int code = 0;
+
+	for (enum transport i = TRANSPORT_RC; i < CAPACITY_TRANSPORTS && pd && code >= 0; i++) {
+		code = limits_has_type(pd, queue_type(i));
+		if (code > 0)
+			tell_number(found, limits_transport_name(i), most_inline(pd, i, device));
+	}
+	if (pd)
+		ibv_dealloc_pd(pd);
+	if (json_object_size(found) && code >= 0)
+		json_object_set(section, "max_inline", found);
+	json_decref(found);
+}
+
+static void tell_gids(json_t *section, struct ibv_context *verbs, unsigned int ports,
+		      unsigned int number)
+{
+	struct error ignored = {0};
+	struct ibv_gid_entry *gids;
+	json_t *found = json_array();
+	size_t count;
+
+	device_gids(verbs, ports, &gids, &count, &ignored);
+	for (size_t i = 0; i < count; i++)
+		if (gids[i].port_num == number && gids[i].gid_index < CAPACITY_GIDS &&
+		    pair_rank_gid(&gids[i], NULL))
+			json_array_append_new(found, json_integer(gids[i].gid_index));
+	free(gids);
+	if (json_array_size(found))
+		json_object_set(section, "gids", found);
+	json_decref(found);
+}
+
+void capacity_tell(json_t *device, json_t *port, struct ibv_context *verbs, unsigned int number)
+{
+	struct ibv_device_attr attr;
+	struct ibv_port_attr port_attr;
+
+	if (verbs_result(ibv_query_device(verbs, &attr)))
+		return;
+	tell_attributes(device, &attr);
+	tell_transports(device, verbs, &attr);
+	tell_gids(port, verbs, attr.phys_port_cnt, number);
+	if (!verbs_result(ibv_query_port(verbs, (uint8_t)number, &port_attr)))
+		tell_number(port, "max_msg_sz", port_attr.max_msg_sz);
+}
+
+/* At the most that fits; what is none is no limit. */
+static json_int_t read_number(const json_t *section, const char *key, json_int_t most)
+{
+	const json_t *told = json_object_get(section, key);
+	json_int_t number = json_integer_value(told);
+
+	return json_is_integer(told) && number < most ? number : most;
+}
+
+static void read_attributes(struct ibv_device_attr *attr, const json_t *section)
+{
+	const char *word = json_string_value(json_object_get(section, "atomics"));
+	json_int_t size = read_number(section, "max_mr_size", INT64_MAX);
+	bool is_none = word && !strcmp(word, atomics[IBV_ATOMIC_NONE]);
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		json_int_t told = read_number(section, rows[i].key, INT_MAX);
+		int number = told < 0 ? 0 : (int)told;
+
+		memcpy((char *)attr + rows[i].offset, &number, sizeof(number));
+	}
+	attr->max_mr_size = size < 0 ? 0 : (uint64_t)size;
+	attr->atomic_cap = is_none ? IBV_ATOMIC_NONE : IBV_ATOMIC_HCA;
+}
+
+static void read_port(struct capacity *capacity, const struct result_end *end,
+		      const json_t *section)
+{
+	const json_t *gids = json_object_get(section, "gids");
+	json_int_t bytes = read_number(section, "max_msg_sz", UINT32_MAX);
+	enum ibv_mtu mtu = limits_mtu(end->mtu);
+	const json_t *gid;
+	size_t i;
+
+	capacity->port.max_msg_sz = bytes < 0 ? 0 : (uint32_t)bytes;
+	capacity->port.active_mtu = mtu ? mtu : IBV_MTU_4096;
+	memset(capacity->gids, !json_array_size(gids), sizeof(capacity->gids));
+	json_array_foreach(gids, i, gid)
+	{
+		json_int_t index = json_is_integer(gid) ? json_integer_value(gid) : -1;
+
+		if (index >= 0 && index < CAPACITY_GIDS)
+			capacity->gids[index] = true;
+	}
+}
+
+static void read_transports(struct capacity *capacity, const json_t *told)
+{
+	for (enum transport i = TRANSPORT_RC; i < CAPACITY_TRANSPORTS; i++) {
+		const char *name = limits_transport_name(i);
+		json_int_t bytes = read_number(told, name, INT64_MAX);
+
+		capacity->inline_bytes[i] = bytes < 0 ? 0 : (uint64_t)bytes;
+		if (!json_object_size(told) || json_object_get(told, name))
+			capacity->transports |= 1U << i;
+	}
+}
+
+void capacity_read(struct capacity *capacity, const struct result_end *end, bool is_server,
+		   const char *whose)
+{
+	const json_t *device = json_object_get(end->facts, "device");
+	const char *provider = json_string_value(
+		json_object_get(json_object_get(end->facts, "rdma_core"), "provider"));
+
+	*capacity = (struct capacity){
+		.whose = whose,
+		.is_server = is_server,
+		.is_iwarp = end->link_layer && !strcmp(end->link_layer, "iWARP"),
+		.is_chelsio = provider && strstr(provider, "cxgb4"),
+	};
+	snprintf(capacity->name, sizeof(capacity->name), "%s/%u", end->device, end->port);
+	read_attributes(&capacity->device, device);
+	read_transports(capacity, json_object_get(device, "max_inline"));
+	read_port(capacity, end, json_object_get(end->facts, "port"));
+}
+
+static bool has_immediate(const struct op *op)
+{
+	return op == &op_write_imm || op->shape.rings;
+}
+
+static int check_transport(const struct capacity *capacity, const struct op *op,
+			   const struct parameters *p, struct error *error)
+{
+	enum transport transport = (enum transport)p->transport;
+	/* What finds out about needs connects by hand as well. */
+	bool is_by_hand = p->connect == CONNECT_QP || p->needs;
+
+	if (!(capacity->transports & 1U << transport))
+		return error_set(error, -EOPNOTSUPP, "the device has no %s",
+				 limits_transport_name(transport));
+	if (is_by_hand && capacity->is_iwarp)
+		return error_set(error, -EOPNOTSUPP,
+				 "the device is iWARP, which is connected by rdma_cm only");
+	if (has_immediate(op) && capacity->is_iwarp && !capacity->is_chelsio)
+		return error_set(error, -EOPNOTSUPP,
+				 "the device is iWARP, whose writes have no immediate data");
+	return 0;
+}
+
+static int lacks_gid(const struct capacity *capacity, uint64_t wanted, struct error *error)
+{
+	char has[64] = "none";
+	size_t length = 0, found = 0;
+
+	for (size_t i = 0; i < CAPACITY_GIDS; i++) {
+		if (!capacity->gids[i])
+			continue;
+		if (++found > GIDS_TOLD)
+			break;
+		length += (size_t)snprintf(has + length, sizeof(has) - length, "%s%zu",
+					   length ? ", " : "", i);
+	}
+	return error_set(error, -EINVAL, "the port has no GID of index %" PRIu64 "; it has %s%s",
+			 wanted, has, found > GIDS_TOLD ? " and more" : "");
+}
+
+static int check_parameters(const struct capacity *capacity, const struct parameters *p,
+			    struct error *error)
+{
+	uint64_t bytes = capacity->inline_bytes[p->transport];
+	uint64_t gid_index = parameters_gid_index(p, capacity->is_server);
+
+	if (p->inline_size != PARAMETER_AUTO && p->inline_size > bytes)
+		return error_set(error, -EINVAL,
+				 "inline size %" PRIu64 " exceeds the device's limit %" PRIu64,
+				 p->inline_size, bytes);
+	if (gid_index < CAPACITY_GIDS && !capacity->gids[gid_index])
+		return lacks_gid(capacity, gid_index, error);
+	return 0;
+}
+
+/* Both ends are made alike where atomics are posted; memory is registered at the client. */
+static bool needs_atomics(const struct capacity *capacity, const struct op *op,
+			  const struct parameters *p)
+{
+	return op->shape.is_atomic ||
+	       (op->shape.registers && !capacity->is_server && p->mr_access == MR_ATOMIC);
+}
+
+int capacity_check(const struct capacity *capacity, const struct op *op,
+		   const struct parameters *parameters, struct error *error)
+{
+	const struct limits wanted = lane_limits(parameters, &op->shape, capacity->is_server);
+	int code = check_transport(capacity, op, parameters, error);
+
+	/* A device that answers no atomics posts none. */
+	if (!code && needs_atomics(capacity, op, parameters))
+		code = limits_operation(wanted.transport, POST_FETCH_ADD, &capacity->device, error);
+	if (!code)
+		code = limits_check(&wanted, &capacity->device, &capacity->port, error);
+	if (!code)
+		code = check_parameters(capacity, parameters, error);
+	if (code)
+		error_wrap(error, "%.64s's %s", capacity->whose, capacity->name);
+	return code;
+}

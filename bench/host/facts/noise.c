@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "bench/host/facts/facts.h"
+#include "bench/host/facts/part.h"
+
+#define CPU       "/sys/devices/system/cpu"
+#define PROC_SIZE 4096
+
+/* user nice system idle iowait irq softirq steal: guests' time is in the first two. */
+#define TICKS 8
+
+static void add_ticks(json_t *noise, const char *root)
+{
+	char *text = tree_text(root, PROC_SIZE, "/proc/stat");
+	char line[TREE_TEXT];
+	const char *next = line;
+	json_int_t total = 0;
+	json_int_t last = 0;
+	bool found = tree_field(text, "cpu", line, sizeof(line));
+
+	free(text);
+	for (unsigned int i = 0; found && i < TICKS; i++) {
+		char *end;
+
+		last = strtoll(next, &end, 10);
+		total += last;
+		found = end != next;
+		next = end;
+	}
+	if (!found)
+		return;
+	json_object_set_new(noise, "steal_ticks", json_integer(last));
+	json_object_set_new(noise, "total_ticks", json_integer(total));
+}
+
+static void add_load(json_t *noise, const char *root)
+{
+	char line[TREE_NAME];
+	const char *next = line;
+	json_t *load = json_array();
+
+	if (tree_line(root, line, sizeof(line), "/proc/loadavg"))
+		for (unsigned int i = 0; i < 3; i++) {
+			char *end;
+			double figure = strtod(next, &end);
+
+			if (end != next)
+				json_array_append_new(load, json_real(figure));
+			next = end;
+		}
+	if (json_array_size(load) == 3)
+		json_object_set(noise, "loadavg", load);
+	json_decref(load);
+}
+
+/* Of this process's group and those around it: each may be the one with a limit. */
+static void add_throttled(json_t *noise, const char *root)
+{
+	char folder[TREE_TEXT];
+	json_int_t sum = 0;
+	bool known = false;
+
+	if (!facts_cgroup_cpu(root, folder))
+		return;
+	do {
+		char *text = tree_text(root, PROC_SIZE, "%s/cpu.stat", folder);
+		char value[TREE_NAME];
+
+		if (tree_field(text, "nr_throttled", value, sizeof(value))) {
+			sum += strtoll(value, NULL, 10);
+			known = true;
+		}
+		free(text);
+	} while (facts_cgroup_parent(folder));
+	if (known)
+		json_object_set_new(noise, "nr_throttled", json_integer(sum));
+}
+
+static void add_heat(json_t *noise, const char *root)
+{
+	struct tree_names names;
+	json_int_t sum = 0;
+	bool known = false;
+
+	tree_names_open(&names, root, CPU);
+	for (size_t i = 0; i < names.count; i++) {
+		int64_t count;
+
+		if (tree_number(root, &count, CPU "/%s/thermal_throttle/core_throttle_count",
+				names.name[i])) {
+			sum += count;
+			known = true;
+		}
+	}
+	tree_names_close(&names);
+	if (known)
+		json_object_set_new(noise, "core_throttles", json_integer(sum));
+}
+
+json_t *facts_noise(const char *root)
+{
+	json_t *noise = json_object();
+
+	if (!noise)
+		return NULL;
+	add_ticks(noise, root);
+	add_load(noise, root);
+	add_throttled(noise, root);
+	add_heat(noise, root);
+	return noise;
+}

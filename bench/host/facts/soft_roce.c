@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/host/facts/part.h"
+
+#define NET         "/sys/class/net"
+#define MODULES     "/lib/modules"
+#define MODULES_MAX (4U << 20)
+
+/* 1: it does; 0: it does not; -1: there is no such list. */
+static int lists(const char *root, const char *release, const char *file, const char *module)
+{
+	char *text = tree_text(root, MODULES_MAX, MODULES "/%s/%s", release, file);
+	int found = text ? strstr(text, module) != NULL : -1;
+
+	free(text);
+	return found;
+}
+
+static const char *soft_roce(const char *root)
+{
+	char release[TREE_NAME];
+	int module = -1;
+	int builtin = -1;
+
+	if (tree_exists(root, "/sys/module/rdma_rxe"))
+		return "loaded";
+	if (tree_line(root, release, sizeof(release), "/proc/sys/kernel/osrelease")) {
+		module = lists(root, release, "modules.dep", "/rdma_rxe.ko");
+		builtin = lists(root, release, "modules.builtin", "/rdma_rxe.ko");
+	}
+	if (module > 0 || builtin > 0)
+		return "available";
+	/* A container mostly has none of its host's lists. */
+	return module < 0 && builtin < 0 ? "unknown" : "absent";
+}
+
+/* Of a card's network driver, which makes no device: what does. */
+static const struct card {
+	const char *driver;
+	const char *module;
+	bool is_told; /* not all its cards can: the driver offers it of those that can */
+} cards[] = {
+	{"mlx5_core", "mlx5_ib",    false},
+        {"mlx4_en",   "mlx4_ib",    false},
+	{"mlx4_core", "mlx4_ib",    false},
+        {"cxgb4",     "iw_cxgb4",   false},
+	{"bnxt_en",   "bnxt_re",    true },
+        {"ice",       "irdma",      true },
+	{"i40e",      "irdma",      true },
+        {"idpf",      "irdma",      true },
+	{"mana",      "mana_ib",    true },
+        {"ionic",     "ionic_rdma", true },
+};
+
+static const struct card *find_card(const char *driver)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(cards); i++)
+		if (!strcmp(driver, cards[i].driver))
+			return &cards[i];
+	return NULL;
+}
+
+const char *facts_rdma_module(const char *driver)
+{
+	const struct card *card = find_card(driver);
+
+	return card ? card->module : NULL;
+}
+
+/* "i40e.iwarp.0": what a driver offers to others of a card. */
+static bool offers_rdma(const char *root, const char *driver)
+{
+	static const char *const kinds[] = {"rdma", "roce", "iwarp"};
+	size_t length = strlen(driver);
+	struct tree_names names;
+	bool found = false;
+
+	tree_names_open(&names, root, "/sys/bus/auxiliary/devices");
+	for (size_t i = 0; i < names.count; i++)
+		for (size_t j = 0; j < ARRAY_LENGTH(kinds); j++)
+			found = found || (!strncmp(names.name[i], driver, length) &&
+					  names.name[i][length] == '.' &&
+					  strstr(names.name[i] + length, kinds[j]));
+	tree_names_close(&names);
+	return found;
+}
+
+/* The first card before what no card is behind, and neither loopback nor a bridge. */
+static void offer_interface(json_t *section, const char *root, const char *name, bool is_card)
+{
+	char text[TREE_NAME];
+
+	if (json_object_get(section, "netdev") || !strcmp(name, "lo") ||
+	    tree_exists(root, NET "/%s/bridge", name) ||
+	    tree_exists(root, NET "/%s/device", name) != is_card)
+		return;
+	if (tree_line(root, text, sizeof(text), NET "/%s/operstate", name) && !strcmp(text, "up"))
+		facts_set(section, "netdev", name);
+}
+
+/* A card that could do RDMA. */
+static void look_at(json_t *section, const char *root, const char *name)
+{
+	char text[TREE_NAME];
+	const struct card *card;
+
+	if (!tree_link(root, text, sizeof(text), NET "/%s/device/driver", name))
+		return;
+	card = find_card(text);
+	if (!card || json_object_get(section, "card") ||
+	    tree_exists(root, "/sys/module/%s", card->module) ||
+	    (card->is_told && !offers_rdma(root, text)))
+		return;
+	json_object_set_new(section, "card",
+			    json_pack("{s:s, s:s, s:s}", "netdev", name, "driver", text, "module",
+				      card->module));
+}
+
+json_t *facts_soft_roce(const struct facts_place *place)
+{
+	json_t *section = json_pack("{s:s}", "module", soft_roce(place->root));
+	struct tree_names names;
+
+	tree_names_open(&names, place->root, NET);
+	for (size_t i = 0; i < names.count; i++)
+		offer_interface(section, place->root, names.name[i], true);
+	for (size_t i = 0; i < names.count; i++) {
+		offer_interface(section, place->root, names.name[i], false);
+		look_at(section, place->root, names.name[i]);
+	}
+	tree_names_close(&names);
+	return section;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/lane/address_walk.h"
+
+#include "bench/plan/pattern.h"
+#include "core/base/random.h"
+#include "core/verbs/post.h"
+
+#define LINE   64
+#define ATOMIC 8
+
+/* Knuth's for 64 bits: 1 modulo 4, so that its period is full with any odd step. */
+#define FACTOR 6364136223846793005ULL
+
+/* No place is there: nothing is to be laid over it. */
+#define NO_FOLD 63
+
+uint64_t walk_place(const struct parameters *parameters, bool is_atomic)
+{
+	uint64_t head = parameters->transport == TRANSPORT_UD ? POST_GRH : 0;
+	uint64_t unit = is_atomic ? ATOMIC : LINE;
+
+	if (walk_stride(parameters))
+		return walk_stride(parameters);
+	return (parameters->size + head + unit - 1) / unit * unit;
+}
+
+uint64_t walk_ways(const struct parameters *parameters)
+{
+	return walk_is_on(parameters) && parameters->bidirectional ? 2 : 1;
+}
+
+uint64_t walk_places(const struct parameters *parameters, bool is_atomic)
+{
+	uint64_t part = parameters->buffer / pattern_pairs(parameters) / walk_ways(parameters);
+	uint64_t fitting = part / walk_place(parameters, is_atomic);
+
+	return fitting ? 1ULL << (63 - __builtin_clzll(fitting)) : 0;
+}
+
+void walk_init(struct walk *walk, const struct parameters *parameters, bool is_atomic,
+	       unsigned int flow)
+{
+	uint64_t places = walk_places(parameters, is_atomic);
+	uint64_t seed = random_mix(parameters->seed + ((uint64_t)flow << 32));
+
+	*walk = (struct walk){
+		.factor = 1,
+		.step = 1,
+		.mask = places - 1,
+		.fold = NO_FOLD,
+		.bits = (unsigned int)__builtin_ctzll(places),
+		.place = walk_place(parameters, is_atomic),
+	};
+	if (parameters->access != ACCESS_RANDOM)
+		return;
+	walk->at = seed & walk->mask;
+	walk->factor = FACTOR;
+	walk->step = random_mix(seed) | 1;
+	walk->fold = (walk->bits + 1) / 2;
+}

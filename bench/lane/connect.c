@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/lane/connect.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/control/secret.h"
+#include "core/base/address.h"
+#include "core/base/free_memory.h"
+#include "core/rdma/context.h"
+#include "core/rdma/manual_qp.h"
+
+static bool is_by_hand(const struct lane *lane)
+{
+	return lane->parameters->connect == CONNECT_QP;
+}
+
+/* Where one end has a GID, packets are to have one of both, which InfiniBand needs to be told. */
+static int gid_index(const struct lane *lane)
+{
+	const struct parameters *p = lane->parameters;
+	uint64_t index = parameters_gid_index(p, lane->is_server);
+
+	if (index != PARAMETER_AUTO)
+		return (int)index;
+	return p->server_gid_index == PARAMETER_AUTO ? PAIR_GID_BEST : PAIR_GID_ANY;
+}
+
+static struct pair_settings pair_settings(const struct lane *lane, const struct meet_end *own)
+{
+	const struct parameters *p = lane->parameters;
+	struct pair_settings settings = {
+		.transport = lane->transport,
+		.port = (uint8_t)own->port,
+		.gid_index = gid_index(lane),
+		.mtu = p->mtu == PARAMETER_AUTO ? 0 : limits_mtu((unsigned int)p->mtu),
+		.sl = (uint8_t)p->sl,
+		.traffic_class = (uint8_t)p->tos,
+	};
+
+	/* What is no address here, as one with a zone that is not, has no GID either. */
+	if (!address_parse(&settings.address, own->address))
+		settings.address.ss_family = AF_UNSPEC;
+	return settings;
+}
+
+static unsigned int count_all(const struct lane *lane)
+{
+	return pattern_pairs(lane->parameters);
+}
+
+/* Nobody else connects, whoever finds the port open. */
+static void show_ticket(const struct lane *lane, struct flow *flow, const struct meet_end *own,
+			const uint8_t *salt)
+{
+	if (!own->key)
+		return;
+	secret_tickets_begin(&flow->tickets, own->key, salt,
+			     lane_flow_number(lane, (unsigned int)(flow - lane->flows)));
+	lane_show_ticket(flow);
+}
+
+/* The context of a flow, on the lane's ground. */
+static void begin(struct lane *lane, struct flow *flow)
+{
+	flow->context = (struct rdma_context){.settings = lane_settings(lane)};
+}
+
+static int open_pair(struct lane *lane, struct flow *flow, const struct meet_end *own,
+		     struct error *error)
+{
+	struct pair_settings settings = pair_settings(lane, own);
+	int code;
+
+	begin(lane, flow);
+	code = pair_open(&flow->context, &lane->ground, &settings, error);
+	return code ? code : lane_receive(lane, flow, error);
+}
+
+static json_t *encode_pair(const struct rdma_context *context)
+{
+	struct pair_address own;
+	char gid[33];
+
+	pair_local(context, &own);
+	for (size_t i = 0; i < sizeof(own.gid); i++)
+		snprintf(gid + 2 * i, 3, "%02x", own.gid[i]);
+	return json_pack("{s:i, s:s, s:I, s:I, s:i, s:i, s:I, s:I, s:I, s:I}", "lid", (int)own.lid,
+			 "gid", gid, "qpn", (json_int_t)own.qpn, "psn", (json_int_t)own.psn, "mtu",
+			 (int)limits_mtu_bytes(own.mtu), "reads", (int)own.reads, "qkey",
+			 (json_int_t)own.qkey, "address", (json_int_t)own.address, "size",
+			 (json_int_t)own.size, "rkey", (json_int_t)own.rkey);
+}
+
+static bool decode_gid(uint8_t gid[static 16], const char *text)
+{
+	int used = 0;
+
+	for (size_t i = 0; i < 16; i++, text += 2)
+		if (sscanf(text, "%2hhx%n", &gid[i], &used) != 1 || used != 2)
+			return false;
+	return !*text;
+}
+
+int meet_read_pair(struct pair_address *pair, const json_t *json, struct error *error)
+{
+	json_int_t figure[9];
+	const char *gid;
+	json_error_t fault;
+
+	if (json_unpack_ex((json_t *)(uintptr_t)json, &fault, 0,
+			   "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "gid", &gid, "lid",
+			   &figure[0], "qpn", &figure[1], "psn", &figure[2], "mtu", &figure[3],
+			   "reads", &figure[4], "qkey", &figure[5], "address", &figure[6], "size",
+			   &figure[7], "rkey", &figure[8]) ||
+	    !decode_gid(pair->gid, gid))
+		return error_set(error, -EPROTO, "the other end's queue pair is malformed");
+	pair->lid = (uint16_t)figure[0];
+	pair->qpn = (uint32_t)figure[1];
+	pair->psn = (uint32_t)figure[2];
+	pair->mtu = limits_mtu((unsigned int)figure[3]);
+	pair->reads = (uint8_t)figure[4];
+	pair->qkey = (uint32_t)figure[5];
+	pair->address = (uint64_t)figure[6];
+	pair->size = (uint64_t)figure[7];
+	pair->rkey = (uint32_t)figure[8];
+	return 0;
+}
+
+/* The list of that name, which the first lane makes. */
+static json_t *list_of(const struct lane *lane, json_t *message, const char *name)
+{
+	if (!lane->number)
+		json_object_set_new(message, name, json_array());
+	return json_object_get(message, name);
+}
+
+/* Into a list of all lanes', at its number. */
+static int put(const struct lane *lane, json_t *list, unsigned int flow, json_t *member,
+	       struct error *error)
+{
+	unsigned int number = lane_flow_number(lane, flow);
+
+	while (json_array_size(list) <= number)
+		if (json_array_append_new(list, json_null())) {
+			json_decref(member);
+			return memory_refused(error, "tell of queue pairs");
+		}
+	if (json_array_set_new(list, number, member))
+		return memory_refused(error, "tell of queue pairs");
+	return 0;
+}
+
+/* That of a flow in it. */
+static const json_t *member_of(const struct lane *lane, const json_t *list, unsigned int flow)
+{
+	return json_array_get(list, lane_flow_number(lane, flow));
+}
+
+/* Opens a pair for each flow, and lists them in the message. */
+static int offer_pairs(struct lane *lane, const struct meet_end *own, json_t *message,
+		       struct error *error)
+{
+	json_t *pairs = list_of(lane, message, "pairs");
+	int code = 0;
+
+	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
+		code = open_pair(lane, &lane->flows[i], own, error);
+		if (!code)
+			code = put(lane, pairs, i, encode_pair(&lane->flows[i].context), error);
+	}
+	return code;
+}
+
+static int check_place(const struct meet_end *own, struct sockaddr_storage place, const char *hint,
+		       struct error *error)
+{
+	char text[ADDRESS_TEXT];
+
+	address_unmap(&place);
+	if (!own->allow || allow_permits(own->allow, (struct sockaddr *)&place))
+		return 0;
+	return error_set(error, -EACCES,
+			 "the other end's queue pairs are at %s, which is of no network of 'serve "
+			 "--allow' here: %sadd it there",
+			 address_text((struct sockaddr *)&place, text), hint);
+}
+
+/* On Ethernet a GID is the address that all which is sent goes to, whoever is there. */
+static int check_gid(const struct flow *flow, const struct meet_end *own,
+		     const struct pair_address *other, struct error *error)
+{
+	bool is_ethernet = flow->context.state->port.link_layer == IBV_LINK_LAYER_ETHERNET;
+	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6};
+	struct sockaddr_storage place = {0};
+
+	memcpy(&in6.sin6_addr, other->gid, sizeof(other->gid));
+	memcpy(&place, &in6, sizeof(in6));
+	return is_ethernet ? check_place(own, place, "take another --gid-index, or ", error) : 0;
+}
+
+static int connect_pairs(struct lane *lane, const struct meet_end *own, json_t *message,
+			 struct error *error)
+{
+	const json_t *pairs = json_object_get(message, "pairs");
+	int code = 0;
+
+	if (json_array_size(pairs) != count_all(lane))
+		return error_set(error, -EPROTO, "the other end has %zu queue pairs, not %u",
+				 json_array_size(pairs), count_all(lane));
+	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
+		struct pair_address other;
+
+		code = meet_read_pair(&other, member_of(lane, pairs, i), error);
+		if (!code)
+			code = check_gid(&lane->flows[i], own, &other, error);
+		if (!code)
+			code = pair_connect(&lane->flows[i].context, &other, error);
+	}
+	return code;
+}
+
+int meet_offer(struct lane *lane, const struct meet_end *own, json_t *message, struct error *error)
+{
+	return is_by_hand(lane) ? offer_pairs(lane, own, message, error) : 0;
+}
+
+static bool permits(const void *owner, const struct sockaddr *client)
+{
+	return allow_permits(owner, client);
+}
+
+static int listen_for(struct lane *lane, struct flow *flow, const struct meet_end *own,
+		      const uint8_t *salt, struct error *error)
+{
+	const char *address = own->address[0] ? own->address : NULL;
+	int code;
+
+	begin(lane, flow);
+	code = context_use(&flow->context, &lane->ground, error);
+	if (code)
+		return code;
+	show_ticket(lane, flow, own, salt);
+	if (own->allow)
+		context_set_permits(&flow->context, permits, own->allow);
+	return rdma_setup_server(&flow->context, 0, address) ? lane_failed(flow, error) : 0;
+}
+
+/* Which the first lane makes, for all of them. */
+static void take_salt(const struct lane *lane, json_t *answer, uint8_t salt[static SECRET_NONCE])
+{
+	char text[SECRET_HEX];
+
+	if (lane->number) {
+		secret_parse(salt, json_string_value(json_object_get(answer, "salt")));
+		return;
+	}
+	secret_nonce(salt);
+	secret_print(salt, text);
+	json_object_set_new(answer, "salt", json_string(text));
+}
+
+static int answer_ports(struct lane *lane, const struct meet_end *own, json_t *answer,
+			struct error *error)
+{
+	uint8_t salt[SECRET_NONCE] = {0};
+	json_t *ports = list_of(lane, answer, "ports");
+	int code = 0;
+
+	if (own->key)
+		take_salt(lane, answer, salt);
+	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
+		code = listen_for(lane, &lane->flows[i], own, salt, error);
+		if (!code)
+			code = put(lane, ports, i, json_integer(lane->flows[i].context.port),
+				   error);
+	}
+	if (!code)
+		json_object_set_new(answer, "address", json_string(lane->flows[0].context.address));
+	return code;
+}
+
+int meet_answer(struct lane *lane, const struct meet_end *own, json_t *message, json_t *answer,
+		struct error *error)
+{
+	int code;
+
+	if (!is_by_hand(lane))
+		return answer_ports(lane, own, answer, error);
+	code = offer_pairs(lane, own, answer, error);
+	return code ? code : connect_pairs(lane, own, message, error);
+}
+
+int meet_read_target(struct meet_target *target, const json_t *answer, unsigned int flow,
+		     unsigned int n_flows, struct error *error)
+{
+	const char *address = json_string_value(json_object_get(answer, "address"));
+	const char *salt = json_string_value(json_object_get(answer, "salt"));
+	const json_t *ports = json_object_get(answer, "ports");
+	json_int_t port = json_integer_value(json_array_get(ports, flow));
+
+	*target = (struct meet_target){.address = address, .port = (uint16_t)port};
+	if (!address || !address_parse(&target->place, address) ||
+	    json_array_size(ports) != n_flows || port < 1 || port > UINT16_MAX ||
+	    (salt && !secret_parse(target->salt, salt)))
+		return error_set(error, -EPROTO, "the server does not say where it listens");
+	target->has_salt = salt;
+	return 0;
+}
+
+static int connect_to(struct lane *lane, struct flow *flow, const struct meet_end *own,
+		      const struct meet_target *target, struct error *error)
+{
+	struct rdma_context *context = &flow->context;
+	int code = check_place(own, target->place, "", error);
+
+	if (code)
+		return code;
+	begin(lane, flow);
+	code = context_use(context, &lane->ground, error);
+	if (code)
+		return code;
+	show_ticket(lane, flow, own, target->salt);
+	if (rdma_setup_client(context, target->address, target->port, own->address))
+		return lane_failed(flow, error);
+	code = lane_receive(lane, flow, error);
+	if (code)
+		return code;
+	return rdma_connect_server(context) ? lane_failed(flow, error) : 0;
+}
+
+int meet_connect(struct lane *lane, const struct meet_end *own, json_t *answer, struct error *error)
+{
+	int code = 0;
+
+	if (is_by_hand(lane))
+		return connect_pairs(lane, own, answer, error);
+	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
+		struct meet_target target;
+
+		code = meet_read_target(&target, answer, lane_flow_number(lane, i), count_all(lane),
+					error);
+		if (!code && own->key && !target.has_salt)
+			code = error_set(error, -EPROTO, "the server shows no salt for its secret");
+		if (!code)
+			code = connect_to(lane, &lane->flows[i], own, &target, error);
+	}
+	return code;
+}
+
+int meet_accept(struct lane *lane, unsigned int round, struct error *error)
+{
+	unsigned int count = lane->n_flows / pattern_rounds(lane->parameters);
+	unsigned int end = (round + 1) * count;
+	int code = 0;
+
+	if (is_by_hand(lane))
+		return 0;
+	for (unsigned int i = round * count; i < end && !code; i++) {
+		struct flow *flow = &lane->flows[i];
+
+		if (rdma_wait_for_client(&flow->context))
+			return lane_failed(flow, error);
+		code = lane_receive(lane, flow, error);
+	}
+	return code;
+}

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/lane/lane.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/cli/soft_device.h"
+#include "bench/lane/layout.h"
+#include "core/base/free_memory.h"
+#include "core/rdma/manual_qp.h"
+#include "core/rdma/settings.h"
+#include "core/verbs/device_kind.h"
+#include "core/verbs/limits.h"
+#include "core/verbs/verbs.h"
+#include "reports/result/case_id.h"
+
+/* Slots begin as datagrams would like it. */
+#define SLOT 64
+
+/*
+ * A client that does not come is the control connection's affair, which tells of one that has
+ * gone. One that is there may have much memory to touch, or a disk to wait for, before it comes.
+ */
+#define CLIENT_MS 60000
+
+/* Memory that is touched and registered in that time, if it is slow. */
+#define BYTES_PER_MS (256U << 10)
+/* What a queue pair takes to be made, and listened for. */
+#define PAIR_MS 10
+
+/* A completion takes no longer than this: on a link of 100 Mb/s, say. */
+#define STALLED_NS          (5 * NS_PER_S)
+#define SLOWEST_NS_PER_BYTE 80
+/* What --timeout is so many doublings of. */
+#define ACK_TICK_NS 4096ULL
+/* An answer by a transport that may lose it is given up sooner. */
+#define LOST_NS (200 * NS_PER_MS)
+
+/* What a stream posts between two looks at completions: a post may be the whole operation. */
+#define LOOK_BYTES (64U << 10)
+
+/* Of a queue pair that nothing is sent by: what is asked for is of what the call makes. */
+#define CALL_DEPTH 64
+
+/* A message that is looked at may not be overwritten before, nor one that is under way. */
+static void make_slots(struct lane *lane)
+{
+	const struct parameters *p = lane->parameters;
+	bool is_slotted = p->verify && p->metric == METRIC_BW;
+	bool is_read = lane->shape->is_read;
+	size_t size = lane_message_bytes(lane) + POST_GRH;
+
+	lane->walks = walk_is_on(p);
+	lane->stride = lane_round_up(size < LANE_LEAST_RECEIVE ? LANE_LEAST_RECEIVE : size, SLOT);
+	lane->sent_slots = is_slotted && !is_read ? lane->depth : 1;
+	lane->received_slots = 1;
+	if (is_slotted)
+		lane->received_slots = is_read ? lane->depth : (uint32_t)p->rx_depth;
+}
+
+/*
+ * Of each queue pair. One at a time the next signalled post is due before the one before
+ * is taken; and a notification is a post of its own.
+ */
+static uint64_t send_depth(const struct lane *lane)
+{
+	const struct parameters *p = lane->parameters;
+	uint64_t depth = p->tx_depth;
+
+	if (lane->shape->is_call && !lane->shape->makes_pair)
+		return CALL_DEPTH;
+	if (p->metric == METRIC_LAT && depth < 2 * p->cq_mod)
+		depth = 2 * p->cq_mod;
+	return lane->shape->is_notified ? 2 * depth : depth;
+}
+
+/* One with room for less than may come would overflow. */
+static uint32_t cq_depth(const struct parameters *parameters, uint64_t least)
+{
+	uint64_t asked = parameters->cq_depth;
+
+	return (uint32_t)(asked != PARAMETER_AUTO && asked > least ? asked : least);
+}
+
+static struct ground_settings ground_settings(const struct lane *lane, enum rdma_wait_mode cq)
+{
+	const struct parameters *p = lane->parameters;
+	uint64_t depth = send_depth(lane) + (p->use_srq ? 0 : p->rx_depth);
+
+	return (struct ground_settings){
+		.buffer_size = lane_flow_size(lane) * lane->n_flows,
+		.huge_pages = p->hugepages,
+		.is_relaxed = p->relaxed_ordering == ORDERING_RELAXED,
+		.cq_depth = cq_depth(p, depth * lane->n_flows + (p->use_srq ? p->rx_depth : 0)),
+		.wait = cq,
+		/* Events of one thread are no other processor's interrupts. */
+		.vector = lane->number,
+		.srq_depth = p->use_srq ? (uint32_t)p->rx_depth : 0,
+		.sges = (uint32_t)p->sge,
+	};
+}
+
+/* Both ends go by the case's id: what is at its default, or chosen, is in it or not alike. */
+static void begin_verify(struct lane *lane, bool is_server)
+{
+	char id[CASE_ID];
+
+	parameters_id(lane->parameters, id, sizeof(id));
+	verify_init(&lane->verify, lane->parameters->verify, id, is_server, lane->number);
+	lane->verify.is_lossy = lane_is_lossy(lane);
+	lane->verify.is_fixed = lane->shape->is_read;
+	for (unsigned int i = 0; i < lane->n_flows; i++) {
+		struct slots *slots = &lane->flows[i].slots;
+		unsigned int number = lane_flow_number(lane, i);
+
+		verify_init(&slots->sent, lane->parameters->verify, id, is_server, number);
+		slots->sent.is_lossy = lane->verify.is_lossy;
+		slots->sent.is_fixed = lane->verify.is_fixed;
+		slots->sent.length = lane->parameters->size;
+		slots->received = slots->sent;
+	}
+}
+
+static struct placement_wish placement_wish(const struct lane *lane, const char *device,
+					    bool is_server)
+{
+	const struct parameters *p = lane->parameters;
+	enum rdma_wait_mode cq = (enum rdma_wait_mode)(is_server ? p->server_cq : p->cq);
+
+	return (struct placement_wish){
+		.root = "",
+		.whose = is_server ? "server-" : "",
+		.device_node = device_numa_node(device),
+		.pin = is_server ? p->server_pin : p->pin,
+		.threads = pattern_lanes(p, is_server),
+		.number = lane->number,
+		.is_server = is_server,
+		/* The software device has both. */
+		.is_shared = !strcmp(device, CHOOSE_SOFT) && cq != RDMA_EVENT,
+		.other_pin = is_server ? p->pin : p->server_pin,
+		.numa = is_server ? p->server_numa : p->numa,
+	};
+}
+
+/* Who grants memory has some, and who registers some. */
+static bool has_other(const struct lane *lane)
+{
+	return lane->is_server ? lane->shape->is_granted : lane->shape->registers;
+}
+
+static enum buffer_pages other_pages(const struct lane *lane)
+{
+	if (lane->parameters->hugepages)
+		return BUFFER_HUGE;
+	/* The software device likes to grant memory that others may map. */
+	return lane->is_server && kind_is_mapped(&lane->ground.device) ? BUFFER_SHARED
+								       : BUFFER_ORDINARY;
+}
+
+/*
+ * The thread moves first: what it touches first is near it. What is read of a device is read
+ * once there is one of that name.
+ */
+static int build(struct lane *lane, const struct lane_wish *wanted, struct error *error)
+{
+	const struct parameters *p = lane->parameters;
+	const char *device = wanted->device;
+	bool is_server = wanted->is_server;
+	struct placement_wish wish;
+	struct ground_settings settings =
+		ground_settings(lane, (enum rdma_wait_mode)(is_server ? p->server_cq : p->cq));
+	struct placement *placement = &lane->placement;
+	int code = device_open(&lane->device, device, error);
+
+	if (code)
+		return code;
+	settings.spare = wanted->spare;
+	wish = placement_wish(lane, device, is_server);
+	code = placement_node(&wish, &settings.numa_node, error);
+	if (settings.numa_node == -1)
+		settings.numa_node = wish.device_node;
+	if (!code)
+		code = placement_open(placement, &wish, error);
+	if (!code)
+		code = ground_open(&lane->ground, lane->device.verbs, &settings, error);
+	if (!code && has_other(lane))
+		code = buffer_open(&lane->other, p->size, other_pages(lane), settings.numa_node,
+				   error);
+	if (!code && lane->shape->is_atomic)
+		code = limits_operation(lane->transport, POST_FETCH_ADD, &lane->ground.device,
+					error);
+	if (code)
+		return code;
+	return placement_check(placement, &wish,
+			       has_other(lane) ? &lane->other : &lane->ground.buffer, error);
+}
+
+static uint64_t each_ns(const struct parameters *p)
+{
+	return p->think_ns + p->size * SLOWEST_NS_PER_BYTE;
+}
+
+/* Whoever tries again is not to be given up before: a device may wait four times as long. */
+static uint64_t patience_ns(const struct parameters *p)
+{
+	uint64_t retry_ns = (p->retries + 1) * 4 * (ACK_TICK_NS << p->timeout);
+
+	return p->transport == TRANSPORT_RC && retry_ns > STALLED_NS ? retry_ns : STALLED_NS;
+}
+
+/* Until the next completion there is: of a stream that of all that it stands for. */
+static uint64_t stalled_ns(const struct lane *lane)
+{
+	const struct parameters *p = lane->parameters;
+	uint64_t count = 1;
+
+	if (p->metric != METRIC_LAT)
+		count = p->cq_mod * pattern_most_pairs(p);
+	else if (lane->shape->rings)
+		count = p->cq_mod;
+	return patience_ns(p) + count * each_ns(p);
+}
+
+uint32_t lane_look_every(const struct parameters *parameters)
+{
+	return parameters->size < LOOK_BYTES ? (uint32_t)(LOOK_BYTES / parameters->size) : 1;
+}
+
+int lane_open(struct lane *lane, const struct lane_wish *wish, struct error *error)
+{
+	const struct parameters *parameters = wish->parameters;
+	int code;
+
+	*lane = (struct lane){
+		.parameters = parameters,
+		.shape = wish->shape,
+		.is_server = wish->is_server,
+		.number = wish->number,
+		.transport = (enum transport)parameters->transport,
+		.depth = (uint32_t)parameters->tx_depth,
+		.batch = (unsigned int)parameters->post_list,
+		.signal_every = (unsigned int)parameters->cq_mod,
+		.look_every = lane_look_every(parameters),
+		.n_flows = pattern_lane_pairs(parameters, wish->is_server),
+	};
+	lane->flows = cacheline_calloc(lane->n_flows, sizeof(*lane->flows));
+	lane->stalled_ns = stalled_ns(lane);
+	lane->lost_ns = lane_is_lossy(lane) ? LOST_NS + each_ns(parameters) : lane->stalled_ns;
+	make_slots(lane);
+	if (!lane->flows)
+		return memory_refused(error, "make queue pairs");
+	code = build(lane, wish, error);
+	begin_verify(lane, wish->is_server);
+	if (code)
+		lane_close(lane);
+	return code;
+}
+
+static void close_contexts(struct lane *lane)
+{
+	for (unsigned int i = 0; i < lane->n_flows && lane->flows; i++) {
+		rdma_close(&lane->flows[i].context);
+		post_list_close(&lane->flows[i].list);
+		free(lane->flows[i].ticks);
+		lane->flows[i].ticks = NULL;
+	}
+}
+
+void lane_close(struct lane *lane)
+{
+	close_contexts(lane);
+	ground_close(&lane->ground);
+	buffer_close(&lane->other);
+	device_close(&lane->device);
+	placement_close(&lane->placement);
+	for (unsigned int i = 0; i < lane->n_flows && lane->flows; i++)
+		explicit_bzero(&lane->flows[i].tickets, sizeof(lane->flows[i].tickets));
+	free(lane->flows);
+	*lane = (struct lane){0};
+}
+
+struct rdma_settings lane_settings(const struct lane *lane)
+{
+	const struct parameters *p = lane->parameters;
+	uint64_t inline_size = p->inline_size;
+
+	return (struct rdma_settings){
+		.send_depth = (uint32_t)send_depth(lane),
+		.recv_depth = (uint32_t)p->rx_depth,
+		.max_inline = inline_size == PARAMETER_AUTO ? 0
+			      : inline_size                 ? (uint32_t)inline_size
+							    : RDMA_NO_INLINE,
+		.idle_timeout_ms = CLIENT_MS,
+		.max_message = lane_message_bytes(lane),
+		.max_sge = (uint32_t)p->sge,
+		.outstanding_reads = p->outstanding == PARAMETER_AUTO ? 0 : (uint8_t)p->outstanding,
+		/* A stream may well be faster than its receiver: it waits, where there is one. */
+		.rnr_retry = p->metric != METRIC_LAT && p->receives == RECEIVES_BUFFERS ? 7 : 0,
+		.ack_timeout = (uint8_t)p->timeout,
+		.retry_count = p->retries ? (uint8_t)p->retries : RDMA_NONE,
+		.own_receives = true,
+	};
+}
+
+/* The larger one of its regions. */
+static size_t region_bytes(const struct lane *lane)
+{
+	size_t bytes = ground_settings(lane, RDMA_POLL).buffer_size;
+	size_t other = has_other(lane) ? lane_round_up(lane->parameters->size, LANE_AREA) : 0;
+
+	return other > bytes ? other : bytes;
+}
+
+struct limits lane_limits(const struct parameters *parameters, const struct lane_shape *shape,
+			  bool is_server)
+{
+	bool has_reads = shape->is_read || shape->is_atomic;
+	/* Of what connects, at either end. */
+	bool makes_pair = shape->makes_pair && (shape->connects || !is_server);
+	bool makes_cq = shape->makes_cq && !is_server;
+	/* A notification is answered by a read of one's own. */
+	bool is_answered = shape->is_notified && parameters->metric == METRIC_LAT;
+	bool posts_reads =
+		shape->is_read && (!is_server || parameters->bidirectional || is_answered);
+	bool registers_each = parameters->registration == REGISTRATION_EACH && !is_server;
+	uint32_t n_lanes = pattern_lanes(parameters, is_server);
+	struct lane lane = {
+		.parameters = parameters,
+		.shape = shape,
+		.is_server = is_server,
+		.depth = (uint32_t)parameters->tx_depth,
+		.n_flows = pattern_lane_pairs(parameters, is_server),
+	};
+	struct ground_settings ground;
+	struct rdma_settings settings;
+
+	make_slots(&lane);
+	ground = ground_settings(&lane, RDMA_POLL);
+	settings = lane_settings(&lane);
+	return (struct limits){
+		.transport = (enum transport)parameters->transport,
+		.send_depth = settings_send_depth(&settings),
+		.recv_depth = ground.srq_depth ? 0 : settings_recv_depth(&settings),
+		.srq_depth = ground.srq_depth,
+		.cq_depth = makes_cq && parameters->tx_depth > ground.cq_depth
+				    ? parameters->tx_depth
+				    : ground.cq_depth,
+		.sge = settings_sges(&settings),
+		.read_sge = posts_reads ? (uint32_t)parameters->sge : 0,
+		.queue_pairs = (lane.n_flows + makes_pair) * n_lanes,
+		.completion_queues = (1 + makes_cq) * n_lanes,
+		.srqs = ground.srq_depth ? n_lanes : 0,
+		.regions = (1 + (has_other(&lane) || registers_each)) * n_lanes,
+		.memory_bytes = region_bytes(&lane),
+		/* Who leaves it to the device needs one. */
+		.reads = settings.outstanding_reads ? settings.outstanding_reads : has_reads,
+		.message_bytes = settings.max_message,
+		.mtu = parameters->mtu == PARAMETER_AUTO
+			       ? 0
+			       : limits_mtu((unsigned int)parameters->mtu),
+	};
+}
+
+static uint64_t setup_ms(const struct parameters *parameters, const struct lane_shape *shape,
+			 bool is_server)
+{
+	struct limits limits = lane_limits(parameters, shape, is_server);
+
+	return limits.memory_bytes / BYTES_PER_MS * limits.regions +
+	       (uint64_t)limits.queue_pairs * PAIR_MS;
+}
+
+unsigned int lane_setup_ms(const struct parameters *parameters, const struct lane_shape *shape)
+{
+	uint64_t near_ms = setup_ms(parameters, shape, false);
+	uint64_t far_ms = setup_ms(parameters, shape, true);
+	uint64_t ms = near_ms > far_ms ? near_ms : far_ms;
+
+	return ms < INT_MAX / 4 ? (unsigned int)ms : INT_MAX / 4;
+}
+
+void lane_descriptors(const struct lane *lane, int fds[static LANE_DESCRIPTORS])
+{
+	fds[0] = lane->ground.verbs->cmd_fd;
+	fds[1] = lane->ground.verbs->async_fd;
+	fds[2] = lane->ground.completion.channel->fd;
+	fds[3] = lane->ground.alarm.fd;
+}
+
+int lane_stop(struct lane *lane, struct error *error)
+{
+	close_contexts(lane);
+	return ground_reset(&lane->ground, error);
+}
+
+void lane_show_ticket(struct flow *flow)
+{
+	uint8_t ticket[HANDSHAKE_TICKET];
+
+	secret_tickets_next(&flow->tickets, ticket, sizeof(ticket));
+	context_set_ticket(&flow->context, ticket);
+}
+
+int lane_renew(struct lane *lane, struct error *error)
+{
+	for (unsigned int i = 0; i < lane->n_flows; i++) {
+		context_drop(&lane->flows[i].context);
+		if (lane->flows[i].tickets.is_open)
+			lane_show_ticket(&lane->flows[i]);
+	}
+	return ground_reset(&lane->ground, error);
+}
+
+void lane_share_out(struct lane *lane, uint64_t messages)
+{
+	for (unsigned int i = 0; i < lane->n_flows; i++) {
+		struct flow *flow = &lane->flows[i];
+
+		flow->left = messages;
+		if (messages != UINT64_MAX)
+			flow->left = messages / lane->n_flows + (i < messages % lane->n_flows);
+		flow->share = flow->left;
+		flow->room_before = flow->room;
+	}
+}

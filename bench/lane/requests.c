@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* What a lane posts: its receives, and the requests that its loops send again and again. */
+#include <errno.h>
+#include <string.h>
+
+#include "bench/lane/layout.h"
+#include "bench/plan/default_depths.h"
+#include "core/base/free_memory.h"
+#include "core/rdma/manual_qp.h"
+
+/* The part of a flow's buffer: it sends from the first, and receives into the second. */
+static size_t sending(const struct lane *lane, const struct flow *flow)
+{
+	return flow->number * lane_flow_size(lane);
+}
+
+static size_t receiving(const struct lane *lane, const struct flow *flow)
+{
+	return sending(lane, flow) + lane_area(lane, lane->sent_slots);
+}
+
+/* Behind both: the notification that is sent, and the one that is received. */
+static size_t notices(const struct lane *lane, const struct flow *flow)
+{
+	return receiving(lane, flow) + lane_receiving_area(lane);
+}
+
+static struct ibv_sge piece(const struct lane *lane, size_t offset, size_t length)
+{
+	return (struct ibv_sge){.addr = (uintptr_t)lane->ground.buffer.address + offset,
+				.length = (uint32_t)length,
+				.lkey = lane->ground.mr->lkey};
+}
+
+static uint64_t receive_id(const struct lane *lane, const struct flow *flow, uint64_t number)
+{
+	uint64_t slot = lane->shape->is_read ? 0 : number % lane->received_slots;
+
+	return LANE_RECEIVE | slot << LANE_FLOW_BITS | flow->number;
+}
+
+/* Before there is a connection: the other end may be the first to write, or to read. */
+static void start_slots(const struct lane *lane, struct flow *flow)
+{
+	struct slots *slots = &flow->slots;
+	uint8_t *buffer = (uint8_t *)lane->ground.buffer.address;
+
+	slots->first_sent = buffer + sending(lane, flow);
+	slots->first_received = buffer + receiving(lane, flow);
+	slots->next_sent = slots->next_received = 0;
+	verify_begin(&slots->sent);
+	verify_begin(&slots->received);
+	slots->sent.sent = slots->first_sent;
+	memset(slots->first_received, 0, lane->stride * lane->received_slots);
+	if (lane->shape->is_read)
+		verify_fill(&slots->sent);
+}
+
+/* Where there are pieces, they are as long as the message: it reaches all of them. */
+static struct post_work make_receive(const struct lane *lane, const struct flow *flow)
+{
+	size_t head = lane->transport == TRANSPORT_UD ? POST_GRH : 0;
+	bool is_exact = lane->parameters->sge > 1 || lane->walks;
+	size_t length = is_exact ? head + lane_message_bytes(lane) : lane->stride;
+	struct post_work work = {.n_sges = 1};
+	struct ibv_sge place = piece(lane, receiving(lane, flow), length);
+
+	if (lane->shape->is_notified)
+		work.sges[0] =
+			piece(lane, notices(lane, flow) + LANE_LEAST_RECEIVE, LANE_LEAST_RECEIVE);
+	else
+		post_cut(&work, &place, (unsigned int)lane->parameters->sge);
+	return work;
+}
+
+/* From the part that this end asks for to the one that the other end does: 0 where none walks. */
+static uint64_t their_part(const struct lane *lane, const struct flow *flow)
+{
+	return (walk_ways(lane->parameters) - 1) * walk_bytes(&flow->walk);
+}
+
+static void begin_walks(const struct lane *lane, struct flow *flow)
+{
+	const struct parameters *p = lane->parameters;
+
+	walk_init(&flow->walk, p, lane->shape->is_atomic, lane_flow_number(lane, flow->number));
+	flow->received = flow->walk;
+	flow->near = (uintptr_t)lane->ground.buffer.address + receiving(lane, flow);
+	flow->landing = flow->near + their_part(lane, flow);
+}
+
+/* Not where it matters which one is the next, nor where one that is missing is a message lost. */
+static uint32_t spare_receives(const struct lane *lane, const struct flow *flow)
+{
+	const struct parameters *p = lane->parameters;
+	uint64_t kept = p->tx_depth > DEPTHS_RECEIVES ? p->tx_depth : DEPTHS_RECEIVES;
+	bool is_for_each = p->metric == METRIC_BW && p->iterations != PARAMETER_AUTO &&
+			   p->iterations / lane->n_flows <= p->rx_depth;
+	bool is_any = !p->verify && !flow->queue.srq && !lane_is_lossy(lane);
+
+	return is_for_each && is_any && p->rx_depth > kept ? (uint32_t)(p->rx_depth - kept) : 0;
+}
+
+/* Of several pieces, or none, each is posted alone. */
+static void begin_returns(const struct lane *lane, struct flow *flow)
+{
+	struct returns *returns = &flow->returns;
+	bool is_listed =
+		lane->parameters->rx_depth >= LANE_RETURNS_LEAST && flow->receive.n_sges == 1;
+
+	returns->spare = is_listed ? spare_receives(lane, flow) : 0;
+	returns->is_on = is_listed && !returns->spare;
+	returns->count = 0;
+	for (unsigned int i = 0; i < LANE_RETURNS; i++) {
+		returns->sges[i] = flow->receive.sges[0];
+		returns->requests[i] = (struct ibv_recv_wr){
+			.next = i + 1 < LANE_RETURNS ? &returns->requests[i + 1] : NULL,
+			.sg_list = &returns->sges[i],
+			.num_sge = 1,
+		};
+	}
+}
+
+int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
+{
+	uint64_t receives = lane->is_server ? lane->parameters->receives : RECEIVES_BUFFERS;
+	uint64_t wanted = receives == RECEIVES_NONE ? 0 : lane->parameters->rx_depth;
+	int code = 0;
+
+	flow->number = (uint32_t)(flow - lane->flows);
+	flow->queue = *context_queue(&flow->context);
+	flow->receive = make_receive(lane, flow);
+	flow->first_receive = flow->receive.sges[0].addr;
+	if (receives == RECEIVES_BARE)
+		flow->receive.n_sges = 0;
+	begin_returns(lane, flow);
+	if (lane->walks)
+		begin_walks(lane, flow);
+	if (lane->parameters->verify && lane->parameters->metric == METRIC_BW)
+		start_slots(lane, flow);
+	/* One queue for all of them is filled once. */
+	if (flow->queue.srq && flow->number)
+		wanted = 0;
+	for (uint64_t i = 0; i < wanted && !code; i++)
+		code = lane_post_receive(lane, flow, receive_id(lane, flow, i), true);
+	return code ? lane_post_failed(code, error) : 0;
+}
+
+static void make_work(const struct lane *lane, struct flow *flow)
+{
+	const struct lane_shape *shape = lane->shape;
+	const struct rdma_context *context = &flow->context;
+	size_t size = lane_message_bytes(lane);
+	bool is_fetched = shape->is_read || shape->is_atomic;
+	/* Of an atomic the other end may change what is received into meanwhile. */
+	size_t local = shape->is_read ? receiving(lane, flow) : sending(lane, flow);
+	/* A read fetches what the other end would send; the rest goes where it receives. */
+	bool is_sent = shape->is_read && !lane->walks;
+	/* Its lane is laid out as this one is. */
+	size_t far =
+		pattern_far_pair(lane->parameters, lane->is_server, lane->number, flow->number) *
+		lane_flow_size(lane);
+	size_t remote = is_sent ? far : far + lane_area(lane, lane->sent_slots);
+	struct ibv_sge whole = piece(lane, local, size);
+
+	flow->work = (struct post_work){.id = flow->number, .add = 1};
+	post_cut(&flow->work, &whole, (unsigned int)lane->parameters->sge);
+	pair_aim(context, &flow->work);
+	remote += their_part(lane, flow);
+	flow->work.remote = flow->far = context->remote.address + remote;
+	if (!is_fetched && size <= context->max_inline)
+		flow->work.flags = IBV_SEND_INLINE;
+}
+
+/* What the notification says, behind the areas. */
+static void make_notice(const struct lane *lane, struct flow *flow)
+{
+	const struct lane_shape *shape = lane->shape;
+	size_t offset = notices(lane, flow);
+	const struct rdma_message message = {
+		.kind = shape->is_read ? RDMA_MESSAGE_READ : RDMA_MESSAGE_WRITTEN,
+		.length = lane->parameters->size,
+		.offset = flow->work.remote - flow->context.remote.address,
+	};
+
+	message_encode((uint8_t *)lane->ground.buffer.address + offset, &message);
+	flow->notice = (struct post_work){
+		.id = flow->number, .n_sges = 1, .sges = {piece(lane, offset, MESSAGE_HEAD)}};
+	/* Not before the data are here; a write is in order anyway. */
+	if (shape->is_read)
+		flow->notice.flags = IBV_SEND_FENCE;
+	/* Both go the same way: a path is a constant of the loop. */
+	if (flow->work.flags & IBV_SEND_INLINE && MESSAGE_HEAD <= flow->context.max_inline)
+		flow->notice.flags |= IBV_SEND_INLINE;
+	else
+		flow->work.flags &= ~(unsigned int)IBV_SEND_INLINE;
+}
+
+static int make_ticks(struct lane *lane, struct flow *flow, struct error *error)
+{
+	/* Of a load, when each of them was due as well. */
+	size_t each = lane->parameters->metric == METRIC_LOAD ? 2 : lane->parameters->latencies;
+
+	free(flow->ticks);
+	flow->ticks = each ? cacheline_calloc(lane->depth, each * sizeof(*flow->ticks)) : NULL;
+	flow->first_tick = flow->next_tick = 0;
+	if (each && !flow->ticks)
+		return memory_refused(error, "time messages");
+	return 0;
+}
+
+static int make_list(struct lane *lane, struct flow *flow, struct error *error)
+{
+	int code;
+
+	post_list_close(&flow->list);
+	if (lane->batch < 2)
+		return 0;
+	code = post_list_open(&flow->list, lane->batch, error);
+	for (unsigned int i = 0; i < flow->list.n && !code; i++)
+		flow->list.works[i] = flow->work;
+	return code;
+}
+
+/* What is only read is filled once. */
+static void start_verify(struct lane *lane)
+{
+	struct verify *verify = &lane->verify;
+
+	verify_begin(verify);
+	verify->length = lane_message_bytes(lane);
+	verify->sent = (uint8_t *)lane->ground.buffer.address;
+	verify->received = verify->sent + receiving(lane, &lane->flows[0]);
+	if (lane->transport == TRANSPORT_UD)
+		verify->received += POST_GRH;
+	if (verify->every && lane->shape->is_read) {
+		verify_fill(verify);
+		memset((void *)(uintptr_t)verify->received, 0, verify->length);
+	}
+}
+
+/* A round that polls memory finds nothing there of the trial before. */
+static void forget_rounds(struct lane *lane)
+{
+	struct flow *flow = &lane->flows[0];
+	struct walk walk = flow->walk;
+
+	for (uint64_t i = 0; i < lane->rounds && i <= walk.mask; i++)
+		((uint8_t *)(uintptr_t)flow->near)[walk_next(&walk) + lane->parameters->size - 1] =
+			0;
+	lane->rounds = 0;
+}
+
+int lane_start(struct lane *lane, struct error *error)
+{
+	int code = 0;
+
+	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
+		struct flow *flow = &lane->flows[i];
+
+		flow->room = lane->depth;
+		flow->silent = 0;
+		make_work(lane, flow);
+		if (lane->shape->is_notified)
+			make_notice(lane, flow);
+		code = make_ticks(lane, flow, error);
+		if (!code)
+			code = make_list(lane, flow, error);
+	}
+	lane_forget_due(lane);
+	lane->last_sent = (uint8_t *)lane->ground.buffer.address + lane_message_bytes(lane) - 1;
+	lane->last_received = lane->last_sent + receiving(lane, &lane->flows[0]);
+	/* A stream has slots of its own, and one that goes both ways may have begun over there. */
+	if (lane->parameters->metric == METRIC_LAT) {
+		*lane->last_sent = *(uint8_t *)(uintptr_t)lane->last_received = 0;
+		start_verify(lane);
+	}
+	if (lane->walks)
+		forget_rounds(lane);
+	lane->may_owe = lane->parameters->rx_depth > 1;
+	lane->owed = 0;
+	lane->until_signal = lane->signal_every;
+	lane->is_signal_out = false;
+	lane->posted = lane->messages = lane->received = lane->lost = lane->completions = 0;
+	lane->lost_in_a_row = 0;
+	lane->left = 0;
+	lane->path = post_choose(&lane->flows[0].queue, &lane->flows[0].work);
+	return code;
+}

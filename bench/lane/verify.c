@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/lane/verify.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/base/random.h"
+
+/* The inverse of random_mix. */
+static uint64_t unmix(uint64_t value)
+{
+	value ^= value >> 31 ^ value >> 62;
+	value *= 0x319642b2d24d8ec3ULL;
+	value ^= value >> 27 ^ value >> 54;
+	value *= 0x96de1b173f119089ULL;
+	return value ^ value >> 30 ^ value >> 60;
+}
+
+static uint64_t hash(const char *text)
+{
+	uint64_t value = 0;
+
+	for (; *text; text++)
+		value = random_mix(value + (unsigned char)*text);
+	return value;
+}
+
+void verify_init(struct verify *verify, uint64_t every, const char *id, bool is_server,
+		 unsigned int flow)
+{
+	uint64_t name = hash(id) + 2 * (uint64_t)flow;
+
+	*verify = (struct verify){
+		.every = every,
+		.until = 1,
+		.near = random_mix(name + is_server),
+		.far = random_mix(name + !is_server),
+	};
+}
+
+void verify_begin(struct verify *verify)
+{
+	verify->until = 1;
+	verify->sequence = 0;
+}
+
+#define STEP         0x9e3779b97f4a7c15ULL
+#define STEP_INVERSE 0xf1de83e19937733dULL
+
+/*
+ * Eight bytes of the pattern: those of the place offset, which is a multiple of eight. They are
+ * the same wherever they are made: the two ends may have different orders of bytes.
+ */
+static uint64_t word_at(uint64_t sender, uint64_t sequence, size_t offset)
+{
+	return htole64(random_mix(sender + random_mix(sequence * STEP + offset)));
+}
+
+static uint64_t sequence_of(uint64_t sender, uint64_t word, size_t offset)
+{
+	return (unmix(unmix(le64toh(word)) - sender) - offset) * STEP_INVERSE;
+}
+
+static uint64_t pattern_of(const struct verify *verify)
+{
+	return verify->is_fixed ? 0 : verify->sequence;
+}
+
+void verify_fill(struct verify *verify)
+{
+	for (size_t offset = 0; offset < verify->length; offset += 8) {
+		uint64_t word = word_at(verify->near, pattern_of(verify), offset);
+		size_t rest = verify->length - offset;
+
+		memcpy(verify->sent + offset, &word, rest < 8 ? rest : 8);
+	}
+}
+
+void verify_name(struct verify *verify)
+{
+	uint64_t word = word_at(verify->near, pattern_of(verify), 0);
+
+	memcpy(verify->sent, &word, sizeof(word));
+}
+
+static int mismatch(const struct verify *verify, size_t offset, uint8_t expected,
+		    struct error *error)
+{
+	return error_set(error, -EBADMSG,
+			 "byte %zu of message %" PRIu64 " is 0x%02x, and should be 0x%02x", offset,
+			 verify->sequence, verify->received[offset], expected);
+}
+
+int verify_check(struct verify *verify, struct error *error)
+{
+	for (size_t offset = 0; offset < verify->length; offset += 8) {
+		uint64_t word = word_at(verify->far, pattern_of(verify), offset);
+		size_t rest = verify->length - offset;
+		size_t size = rest < 8 ? rest : 8;
+		uint8_t bytes[8];
+
+		memcpy(bytes, &word, sizeof(bytes));
+		if (likely(!memcmp(verify->received + offset, bytes, size)))
+			continue;
+		for (size_t i = 0; i < size; i++)
+			if (verify->received[offset + i] != bytes[i])
+				return mismatch(verify, offset + i, bytes[i], error);
+	}
+	return 0;
+}
+
+/* A number that is further from the one that is expected was made by a wrong byte. */
+#define BELIEVABLE (1ULL << 32)
+
+void verify_find(struct verify *verify)
+{
+	/* Only in messages that are whole patterns each part has the number. */
+	size_t looked_at = verify->every == 1 ? verify->length : VERIFY_NAME;
+	uint64_t past;
+
+	for (size_t offset = 0; offset + 8 <= looked_at; offset += 8) {
+		uint64_t sequence;
+		uint64_t word;
+
+		memcpy(&word, verify->received + offset, sizeof(word));
+		sequence = sequence_of(verify->far, word, offset);
+		if (sequence - verify->sequence + BELIEVABLE >= 2 * BELIEVABLE)
+			continue;
+		verify->sequence = sequence;
+		past = sequence % verify->every;
+		verify->until = past ? verify->every - past + 1 : 1;
+		return;
+	}
+	verify->until = 1;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* What the loops of a lane meet on their way: waits, failures, losses. */
+#include <errno.h>
+
+#include "bench/lane/lane.h"
+#include "core/verbs/verbs.h"
+
+/* Where so many in a row are lost, all are. */
+#define LOST_MAX 10
+
+int lane_failed(const struct flow *flow, struct error *error)
+{
+	return error_set(error, flow->context.code ? flow->context.code : -EIO, "%s",
+			 flow->context.reason);
+}
+
+int lane_post_failed(int code, struct error *error)
+{
+	error_set_errno(error, verbs_result(code), "cannot post");
+	return error_append(error, "a limit that the device does not tell: dmesg may, and smaller "
+				   "-t, -I or --sge may pass");
+}
+
+int lane_completion_failed(const struct ibv_wc *wc, struct error *error)
+{
+	return verbs_completion_error(error, wc->wr_id & LANE_RECEIVE ? "receive" : "post", wc);
+}
+
+/* What was posted, and what had been before, but for what is under way now. */
+uint64_t lane_flow_done(const struct flow *flow)
+{
+	return flow->share - flow->left + flow->room - flow->room_before;
+}
+
+void lane_forget_done(struct lane *lane)
+{
+	for (unsigned int i = 0; i < lane->n_flows; i++)
+		lane->flows[i].room_before += (uint32_t)lane_flow_done(&lane->flows[i]);
+}
+
+void lane_forget_due(struct lane *lane)
+{
+	lane->first_due = NULL;
+	lane->last_due = &lane->first_due;
+	for (unsigned int i = 0; i < lane->n_flows; i++)
+		lane->flows[i].is_due = false;
+}
+
+void lane_compute(uint64_t ns)
+{
+	uint64_t end = clock_now_ns() + ns;
+
+	while (clock_now_ns() < end)
+		continue;
+}
+
+int lane_settle(struct lane *lane, struct error *error)
+{
+	while (lane->is_signal_out) {
+		bool is_message;
+		struct ibv_wc wc;
+		int code =
+			completion_wait(&lane->ground.completion, 1, &wc, lane->stalled_ns, error);
+
+		if (code == -ETIMEDOUT)
+			return lane_stalled(lane, error);
+		if (code >= 0)
+			code = lane_take(lane, &wc, &is_message, error);
+		if (code)
+			return code;
+	}
+	return 0;
+}
+
+/* Seen with rxe of Linux 6.1, and with fences alone. */
+static const char fenced[] = "; Soft-RoCE now and then forgets what waits behind a fence";
+static const char path[] = "; verbmark doctor HOST says what the path between them loses";
+/* It takes nothing any more. */
+static const char early[] =
+	"; with -b a thread may be through long before others: -D instead of -n";
+
+int lane_stalled(const struct lane *lane, struct error *error)
+{
+	const struct parameters *p = lane->parameters;
+	bool is_counted = p->bidirectional && p->threads > 1 && p->iterations != PARAMETER_AUTO;
+	const char *hint = path;
+
+	if (lane->flows[0].notice.flags & IBV_SEND_FENCE)
+		hint = fenced;
+	else if (is_counted)
+		hint = early;
+	return error_set(error, -ETIMEDOUT,
+			 "nothing has come for %.3g s, while the other end is alive%s",
+			 (double)lane->stalled_ns / (double)NS_PER_S, hint);
+}
+
+int lane_missed(struct lane *lane, uint64_t number, int code, struct error *error)
+{
+	if (code != -ETIMEDOUT)
+		return code;
+	if (!lane_is_lossy(lane))
+		return lane_stalled(lane, error);
+	lane->lost++;
+	lane->lost_in_a_row = number == lane->lost_at ? lane->lost_in_a_row + 1 : 1;
+	lane->lost_at = number;
+	if (lane->lost_in_a_row < LOST_MAX)
+		return 0;
+	return error_set(error, -ETIMEDOUT,
+			 "%u messages in a row were lost: on RC they would be sent again",
+			 lane->lost_in_a_row);
+}

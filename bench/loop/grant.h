@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The words of a pool: the end that drives asks for memory, and gives it back once it has
+ * it. A sample is from asking to having; giving back is not in it.
+ */
+#ifndef BENCH_LOOP_GRANT_H
+#define BENCH_LOOP_GRANT_H
+
+#include <errno.h>
+
+#include "bench/loop/grant_pool.h"
+#include "bench/loop/pingpong.h"
+
+/* Says one thing, and takes the answer. *ticks: for how long it was waited. */
+static ALWAYS_INLINE int grant_ask(struct lane *lane, const struct round_kind kind,
+				   struct pool_message *words, uint64_t *ticks, struct error *error)
+{
+	uint64_t start;
+	int code;
+
+	*ticks = 0;
+	granting_write(lane, words);
+	start = clock_ticks(kind.is_counter);
+	if (unlikely(pingpong_post(lane, kind, error)))
+		return error->code;
+	code = pingpong_await(lane, kind, lane->stalled_ns, error);
+	*ticks = clock_ticks(kind.is_counter) - start;
+	if (unlikely(code))
+		return code == -ETIMEDOUT ? lane_stalled(lane, error) : code;
+	return granting_read(lane, words, error);
+}
+
+static ALWAYS_INLINE int grant_drive(struct lane *lane, const struct loop_run *run,
+				     const struct round_kind kind, struct error *error)
+{
+	uint64_t last = clock_ticks(kind.is_counter);
+	uint64_t count = 0;
+	int code = 0;
+
+	while (count < run->messages && last < run->until && !code) {
+		struct pool_message words = {.type = POOL_REQ_ALLOC,
+					     .size = lane->parameters->size};
+		uint64_t ticks;
+
+		code = grant_ask(lane, kind, &words, &ticks, error);
+		if (unlikely(code))
+			break;
+		hist_add(run->hist, clock_to_ns(ticks, run->mult));
+		count++;
+		words.type = POOL_REQ_FREE;
+		code = grant_ask(lane, kind, &words, &ticks, error);
+		last = clock_ticks(kind.is_counter);
+	}
+	lane->messages += count;
+	return unlikely(code) ? code : lane_repay(lane, false, error);
+}
+
+/* Grants until the alarm. */
+static ALWAYS_INLINE int grant_respond(struct lane *lane, struct granting *granting,
+				       const struct round_kind kind, struct error *error)
+{
+	for (;;) {
+		int code = pingpong_await(lane, kind, UINT64_MAX, error);
+
+		if (unlikely(code))
+			return code;
+		lane_think(lane);
+		lane->messages += granting_answer(granting, lane);
+		if (unlikely(pingpong_post(lane, kind, error)))
+			return error->code;
+	}
+}
+
+static ALWAYS_INLINE int loop_grant(struct lane *lane, const struct loop_run *run,
+				    enum post_operation operation, enum post_path path,
+				    bool is_counter, struct error *error)
+{
+	const struct round_kind kind = {
+		.operation = operation, .path = path, .is_counter = is_counter};
+	struct granting granting;
+	int code;
+
+	if (!run->is_responder)
+		return grant_drive(lane, run, kind, error);
+	code = granting_open(&granting, lane, error);
+	if (!code)
+		code = grant_respond(lane, &granting, kind, error);
+	granting_close(&granting);
+	return code;
+}
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/loop/grant_pool.h"
+
+#include <errno.h>
+
+int granting_open(struct granting *granting, const struct lane *lane, struct error *error)
+{
+	*granting = (struct granting){0};
+	return grants_open(&granting->grants, &lane->other, error);
+}
+
+void granting_close(struct granting *granting)
+{
+	/* A region that does not go leaves with the protection domain. */
+	if (granting->grant)
+		grants_give(&granting->grants, granting->grant);
+	grants_close(&granting->grants);
+}
+
+static uint8_t *sent(const struct lane *lane)
+{
+	return (uint8_t *)(uintptr_t)lane->flows[0].work.sges[0].addr;
+}
+
+static const uint8_t *received(const struct lane *lane)
+{
+	return (const uint8_t *)(uintptr_t)lane->flows[0].first_receive;
+}
+
+void granting_write(const struct lane *lane, const struct pool_message *words)
+{
+	pool_encode(words, sent(lane));
+}
+
+static void allocate(struct granting *granting, const struct lane *lane,
+		     const struct pool_message *asked, struct pool_message *answer)
+{
+	enum pool_status status = POOL_EXHAUSTED;
+
+	if (!granting->grant)
+		status = grants_take(&granting->grants, lane->ground.pd, asked,
+				     granting->grants.size, &granting->grant);
+	*answer = (struct pool_message){.type = POOL_RESP_ALLOC, .status = status};
+	if (status != POOL_OK)
+		return;
+	answer->size = granting->grant->mr->length;
+	answer->address = (uintptr_t)granting->grant->mr->addr;
+	answer->rkey = granting->grant->mr->rkey;
+}
+
+static void give_back(struct granting *granting, const struct pool_message *asked,
+		      struct pool_message *answer)
+{
+	const struct grant *grant = granting->grant;
+
+	*answer = (struct pool_message){.type = POOL_RESP_FREE, .status = POOL_NO_GRANT};
+	if (!grant || asked->address != (uintptr_t)grant->mr->addr)
+		return;
+	answer->status = POOL_HELD;
+	if (grants_give(&granting->grants, granting->grant))
+		return;
+	granting->grant = NULL;
+	answer->status = POOL_OK;
+}
+
+bool granting_answer(struct granting *granting, const struct lane *lane)
+{
+	struct pool_message answer = {.type = POOL_REFUSED, .status = POOL_MALFORMED};
+	struct pool_message asked;
+	bool is_known = !pool_decode(&asked, received(lane), POOL_MESSAGE);
+
+	if (is_known && asked.type == POOL_REQ_ALLOC)
+		allocate(granting, lane, &asked, &answer);
+	else if (is_known && asked.type == POOL_REQ_FREE)
+		give_back(granting, &asked, &answer);
+	granting_write(lane, &answer);
+	return answer.type == POOL_RESP_ALLOC && answer.status == POOL_OK;
+}
+
+int granting_read(const struct lane *lane, struct pool_message *words, struct error *error)
+{
+	/* Each answer's number is its request's and one. */
+	const struct pool_message asked = *words;
+
+	if (pool_decode(words, received(lane), POOL_MESSAGE) ||
+	    (words->type != asked.type + 1 && words->type != POOL_REFUSED))
+		return error_set(error, -EPROTO, "what came is no answer of a pool");
+	if (words->status)
+		return error_set(error, -EACCES, "%s", pool_status_text(words->status));
+	if (asked.type == POOL_REQ_ALLOC && words->size != asked.size)
+		return error_set(error, -EPROTO, "another grant than was asked for");
+	return 0;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/loop/load.h"
+
+/* Of the messages that are expected. */
+static uint64_t find_part(const struct load *load, const struct loop_run *run)
+{
+	double most = (double)(run->until - load->from) / load->schedule.ticks_per_message;
+	double count = (double)run->messages < most ? (double)run->messages : most;
+
+	return count < LOAD_PARTS ? 1 : (uint64_t)(count / LOAD_PARTS);
+}
+
+void load_turn(struct load *load)
+{
+	load->least_before = load->least;
+	load->least = UINT64_MAX;
+	load->part_left = ++load->part < LOAD_PARTS ? load->part_size : UINT64_MAX;
+}
+
+void load_begin(struct load *load, struct lane *lane, const struct loop_run *run)
+{
+	schedule_begin(&load->schedule, load->from);
+	load->due = schedule_next(&load->schedule);
+	if (load->due > run->until || !run->messages)
+		load->due = UINT64_MAX;
+	load->left = run->messages;
+	load->part_size = find_part(load, run);
+	load->part = 0;
+	load->part_left = 0;
+	load->least = load->least_before = 0;
+	load->unsent = load->out = 0;
+	load->flow = lane->flows;
+	load->room = (uint64_t)lane->depth * lane->n_flows;
+	lane->last_tick = load->last = load->from;
+}
+
+void load_give_up(struct load *load, const struct loop_run *run)
+{
+	double count;
+
+	if (load->due == UINT64_MAX)
+		return;
+	count = run->until == UINT64_MAX ? (double)load->left
+					 : schedule_count(&load->schedule, run->until);
+	load->unsent = count < (double)load->left ? (uint64_t)count : load->left;
+	load->due = UINT64_MAX;
+}
+
+/* No longer than that; the loop itself spins for as long as the lane would. */
+static int sleep_for(struct lane *lane, uint64_t left_ns, struct ibv_wc *wc, struct error *error)
+{
+	struct completion *completion = &lane->ground.completion;
+	uint64_t spin_ns = completion->mode == RDMA_ADAPTIVE ? completion->spin_ns : 0;
+	int got;
+
+	if (left_ns <= spin_ns)
+		return 0;
+	got = completion_wait(completion, LOAD_BATCH, wc, left_ns - spin_ns, error);
+	return got == -ETIMEDOUT ? 0 : got;
+}
+
+int load_idle(struct load *load, struct lane *lane, const struct loop_run *run, struct ibv_wc *wc,
+	      struct error *error)
+{
+	bool is_due = load->room && load->due != UINT64_MAX;
+	uint64_t now = clock_ticks(run->is_counter);
+	uint64_t until = is_due ? load->due : now + load->stalled;
+
+	if (unlikely(alarm_raised(&lane->ground.alarm)))
+		return alarm_reason(&lane->ground.alarm, error);
+	if (load->out && now - load->last > load->stalled)
+		return lane_stalled(lane, error);
+	if (now >= load->give_up)
+		load_give_up(load, run);
+	if (lane->ground.completion.mode == RDMA_POLL || now >= until)
+		return 0;
+	return sleep_for(lane, clock_to_ns(until - now, run->mult), wc, error);
+}

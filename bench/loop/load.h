@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An open loop: messages are posted when a schedule says so, whether those before them
+ * are complete or not, and each is timed from when it was due. Where there is no room
+ * a message waits, and the wait is part of its latency: no stall hides what it holds up.
+ * It ends with nothing under way, when all that was due is complete or given up.
+ */
+#ifndef BENCH_LOOP_LOAD_H
+#define BENCH_LOOP_LOAD_H
+
+#include <errno.h>
+
+#include "bench/loop/loop.h"
+#include "bench/loop/schedule.h"
+#include "reports/result/pace.h"
+
+/* Completions taken at once, and posts at the most between two looks for them. */
+#define LOAD_BATCH 16
+
+/* What is due is looked at in so many parts, one after the other: the last one has what is left. */
+#define LOAD_PARTS 4
+
+/* What a loop is told beside loop_run, and what it leaves; with the room it has. */
+struct load {
+	struct schedule schedule;
+	struct pace *seen; /* lags, and times that count from posts */
+	uint64_t from;     /* the tick at which the schedule begins */
+	uint64_t give_up;  /* where what is still due then is never sent */
+	uint64_t stalled;  /* ticks without a completion that are a failure */
+	uint64_t unsent;
+	/* Ticks that a message was late at the least: in the last part, and in the one before. */
+	uint64_t least;
+	uint64_t least_before;
+	/* While it runs. */
+	unsigned int part;  /* which one it is, from 1 */
+	uint64_t part_size; /* messages of each but the last */
+	uint64_t part_left;
+	uint64_t due;  /* of the next message; UINT64_MAX: there is none */
+	uint64_t left; /* with that */
+	uint64_t room; /* of all queue pairs */
+	uint64_t out;  /* messages under way */
+	uint64_t last; /* tick of the last completion, or when the first one went out */
+	struct flow *flow;
+};
+
+/* Constants at the call. */
+struct load_kind {
+	bool is_poisson;
+	bool is_notified;
+	bool walks; /* each has another place than the one before */
+	enum post_operation operation;
+	enum post_path path;
+	bool is_counter;
+};
+
+void load_begin(struct load *load, struct lane *lane, const struct loop_run *run);
+
+/* What is due and cannot be sent any more is counted, and the schedule is over. */
+COLD void load_give_up(struct load *load, const struct loop_run *run);
+
+/* Another part begins. */
+COLD void load_turn(struct load *load);
+
+/* Nothing has come, and nothing is due: sleeps, where the lane does, until one of it. */
+COLD int load_idle(struct load *load, struct lane *lane, const struct loop_run *run,
+		   struct ibv_wc *wc, struct error *error);
+
+/* The next queue pair that has room: there is one. */
+static ALWAYS_INLINE struct flow *load_flow(struct load *load, const struct lane *lane)
+{
+	do
+		load->flow = load->flow + 1 == lane->flows + lane->n_flows ? lane->flows
+									   : load->flow + 1;
+	while (!load->flow->room);
+	return load->flow;
+}
+
+/* When a message was due, and when it was posted. */
+static ALWAYS_INLINE uint64_t *load_ticks(const struct flow *flow, uint32_t number)
+{
+	return flow->ticks + 2 * (size_t)number;
+}
+
+/* Completions come in the order of posts. */
+static ALWAYS_INLINE void load_note(const struct lane *lane, struct flow *flow, uint64_t due,
+				    uint64_t posted)
+{
+	uint64_t *ticks = load_ticks(flow, flow->next_tick);
+
+	ticks[0] = due;
+	ticks[1] = posted;
+	flow->next_tick = flow->next_tick + 1 == lane->depth ? 0 : flow->next_tick + 1;
+}
+
+/* The message after this one, if there is any. */
+static ALWAYS_INLINE void load_advance(struct load *load, const struct loop_run *run,
+				       bool is_poisson)
+{
+	uint64_t next;
+
+	schedule_advance(&load->schedule, is_poisson);
+	next = schedule_next(&load->schedule);
+	load->left--;
+	load->due = load->left && next <= run->until ? next : UINT64_MAX;
+}
+
+static ALWAYS_INLINE void load_slip(struct load *load, const struct loop_run *run, uint64_t late)
+{
+	if (unlikely(!load->part_left))
+		load_turn(load);
+	load->part_left--;
+	load->least = late < load->least ? late : load->least;
+	hist_add(&load->seen->lag, clock_to_ns(late, run->mult));
+}
+
+/* Posts what is due by now, as far as there is room. */
+static ALWAYS_INLINE int load_post(struct load *load, struct lane *lane, const struct loop_run *run,
+				   const struct load_kind kind, struct error *error)
+{
+	for (int i = 0; i < LOAD_BATCH && load->room; i++) {
+		uint64_t now = clock_ticks(kind.is_counter);
+		struct flow *flow;
+
+		if (now < load->due)
+			return 0;
+		flow = load_flow(load, lane);
+		load_note(lane, flow, load->due, now);
+		if (kind.walks)
+			lane_walk(flow, &flow->work);
+		if (unlikely(loop_post_flow(flow, kind.operation, kind.path, kind.is_notified,
+					    IBV_SEND_SIGNALED, error)))
+			return error->code;
+		load_slip(load, run, now - load->due);
+		load->last = load->out++ ? load->last : now;
+		flow->room--;
+		load->room--;
+		lane->posted++;
+		load_advance(load, run, kind.is_poisson);
+	}
+	return 0;
+}
+
+static ALWAYS_INLINE int load_take(struct load *load, struct lane *lane, const struct loop_run *run,
+				   const struct ibv_wc *wc, int n_wc, struct error *error)
+{
+	for (int i = 0; i < n_wc; i++) {
+		struct flow *flow = &lane->flows[lane_flow(&wc[i])];
+		const uint64_t *ticks = load_ticks(flow, flow->first_tick);
+
+		if (unlikely(wc[i].status != IBV_WC_SUCCESS))
+			return lane_completion_failed(&wc[i], error);
+		hist_add(run->hist, clock_to_ns(lane->last_tick - ticks[0], run->mult));
+		hist_add(&load->seen->uncorrected,
+			 clock_to_ns(lane->last_tick - ticks[1], run->mult));
+		flow->first_tick = flow->first_tick + 1 == lane->depth ? 0 : flow->first_tick + 1;
+		flow->room++;
+	}
+	load->room += (uint64_t)n_wc;
+	load->out -= (uint64_t)n_wc;
+	lane->completions += (uint64_t)n_wc;
+	lane->messages += (uint64_t)n_wc;
+	return 0;
+}
+
+/* Whatever has come, or what comes of waiting for it. */
+static ALWAYS_INLINE int load_look(struct load *load, struct lane *lane, const struct loop_run *run,
+				   const struct load_kind kind, struct ibv_wc *wc,
+				   struct error *error)
+{
+	int got = completion_poll(&lane->ground.completion, LOAD_BATCH, wc);
+
+	if (!got && (!load->room || clock_ticks(kind.is_counter) < load->due))
+		got = load_idle(load, lane, run, wc, error);
+	else if (unlikely(got < 0))
+		got = completion_poll_failed(error);
+	return got;
+}
+
+static ALWAYS_INLINE int load_run(struct load *load, struct lane *lane, const struct loop_run *run,
+				  const struct load_kind kind, struct error *error)
+{
+	load_begin(load, lane, run);
+	while (load->out || load->due != UINT64_MAX) {
+		struct ibv_wc wc[LOAD_BATCH];
+		int got;
+
+		if (unlikely(load_post(load, lane, run, kind, error)))
+			return error->code;
+		got = load_look(load, lane, run, kind, wc, error);
+		if (unlikely(got < 0))
+			return got;
+		if (!got)
+			continue;
+		load->last = lane->last_tick = clock_ticks(kind.is_counter);
+		if (unlikely(load_take(load, lane, run, wc, got, error)))
+			return error->code;
+		/* Where the device is fast no poll is ever empty, and nobody else would look. */
+		if (unlikely(alarm_raised(&lane->ground.alarm)))
+			return alarm_reason(&lane->ground.alarm, error);
+		if (unlikely(lane->last_tick >= load->give_up))
+			load_give_up(load, run);
+	}
+	return 0;
+}
+
+static ALWAYS_INLINE int load_pace(struct lane *lane, const struct loop_run *run,
+				   struct load_kind kind, struct error *error)
+{
+	kind.is_poisson = run->load->schedule.is_poisson;
+	if (kind.is_poisson)
+		return load_run(run->load, lane, run, kind, error);
+	return load_run(run->load, lane, run, kind, error);
+}
+
+static ALWAYS_INLINE int loop_load(struct lane *lane, const struct loop_run *run,
+				   enum post_operation operation, enum post_path path,
+				   bool is_counter, struct error *error)
+{
+	const struct load_kind kind = {
+		.operation = operation, .path = path, .is_counter = is_counter};
+
+	return load_pace(lane, run, kind, error);
+}
+
+static ALWAYS_INLINE int loop_load_walking(struct lane *lane, const struct loop_run *run,
+					   enum post_operation operation, enum post_path path,
+					   bool is_counter, struct error *error)
+{
+	const struct load_kind kind = {
+		.walks = true, .operation = operation, .path = path, .is_counter = is_counter};
+
+	return load_pace(lane, run, kind, error);
+}
+
+/* With the notification of the specification behind each message, to one place. */
+static ALWAYS_INLINE int loop_load_notified(struct lane *lane, const struct loop_run *run,
+					    enum post_operation operation, enum post_path path,
+					    bool is_counter, struct error *error)
+{
+	const struct load_kind kind = {.is_notified = true,
+				       .operation = operation,
+				       .path = path,
+				       .is_counter = is_counter};
+
+	return load_pace(lane, run, kind, error);
+}
+
+#endif

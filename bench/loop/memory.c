@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/loop/memory.h"
+
+int memory_look(struct lane *lane, uint64_t *since_ns, bool is_responder, struct error *error)
+{
+	bool is_message;
+	struct ibv_wc wc;
+	uint64_t now;
+	int got;
+
+	if (alarm_raised(&lane->ground.alarm))
+		return alarm_reason(&lane->ground.alarm, error);
+	/* A write that failed completes, signalled or not. */
+	got = completion_poll(&lane->ground.completion, 1, &wc);
+	if (got)
+		return got > 0 ? lane_take(lane, &wc, &is_message, error)
+			       : completion_poll_failed(error);
+	if (is_responder)
+		return 0;
+	now = clock_now_ns();
+	if (!*since_ns)
+		*since_ns = now;
+	return now - *since_ns < lane->lost_ns ? 0 : -ETIMEDOUT;
+}

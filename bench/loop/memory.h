@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ping-pong by memory: each end writes into the other's memory and polls its own
+ * until the last byte is the number of this round. Nothing else tells the target of
+ * a write. The last byte is assumed to be placed last, which devices do for
+ * ordinary registrations. The own completion is not waited for.
+ */
+#ifndef BENCH_LOOP_MEMORY_H
+#define BENCH_LOOP_MEMORY_H
+
+#include "bench/loop/round.h"
+
+/*
+ * The byte has not changed for a while: looks for a reason to give up. 0: goes on.
+ * -ETIMEDOUT has no error yet.
+ */
+COLD int memory_look(struct lane *lane, uint64_t *since_ns, bool is_responder, struct error *error);
+
+/* Some microseconds: between two looks the memory is all that is read. */
+#define MEMORY_SPINS 4096
+
+/* Waits for that number, or for another one. */
+static ALWAYS_INLINE int memory_await(struct lane *lane, uint8_t round, bool is_other,
+				      bool is_responder, struct error *error)
+{
+	uint64_t since_ns = 0;
+
+	for (;;) {
+		int code;
+
+		for (int i = 0; i < MEMORY_SPINS; i++) {
+			uint8_t seen = __atomic_load_n(lane->last_received, __ATOMIC_ACQUIRE);
+
+			if ((seen == round) != is_other)
+				return 0;
+		}
+		code = memory_look(lane, &since_ns, is_responder, error);
+		if (unlikely(code))
+			return code;
+	}
+}
+
+/*
+ * Goes to the next place, of which the number is how often all of them had their turn: what
+ * is there is one less. What is sent stays where it is.
+ */
+static ALWAYS_INLINE uint8_t memory_walk(struct lane *lane)
+{
+	struct flow *flow = &lane->flows[0];
+	uint64_t offset = walk_next(&flow->walk);
+
+	flow->work.remote = flow->far + offset;
+	lane->last_received =
+		(const uint8_t *)(uintptr_t)(flow->near + offset + lane->parameters->size - 1);
+	return (uint8_t)((lane->rounds++ >> flow->walk.bits) + 1);
+}
+
+static ALWAYS_INLINE int memory_once(struct lane *lane, const struct round_kind kind,
+				     uint64_t number, struct round *round, struct error *error)
+{
+	uint8_t next = kind.walks ? memory_walk(lane) : (uint8_t)(*lane->last_sent + 1);
+	int code;
+
+	if (kind.is_verified)
+		loop_fill(lane);
+	*lane->last_sent = next;
+	if (unlikely(round_post(lane, kind, error)))
+		return error->code;
+	round_record(round);
+	code = memory_await(lane, next, false, false, error);
+	round->took = likely(!code);
+	return unlikely(code) ? lane_missed(lane, number, code, error) : 0;
+}
+
+static ALWAYS_INLINE int memory_respond(struct lane *lane, const struct round_kind kind,
+					struct error *error)
+{
+	uint8_t round = 0;
+
+	for (;;) {
+		if (kind.walks)
+			round = memory_walk(lane);
+		/* Nothing is lost where there are places. */
+		if (unlikely(memory_await(lane, round, !kind.walks, true, error)))
+			return error->code;
+		/* Rounds that were lost on their way here are passed over. */
+		round = *lane->last_received;
+		lane_think(lane);
+		if (kind.is_verified) {
+			loop_find(lane);
+			loop_fill(lane);
+			if (unlikely(loop_check(lane, error)))
+				return error->code;
+		}
+		*lane->last_sent = round;
+		if (unlikely(round_post(lane, kind, error)))
+			return error->code;
+		lane->messages++;
+	}
+}
+
+static ALWAYS_INLINE int memory(struct lane *lane, const struct loop_run *run,
+				const struct round_kind kind, struct error *error)
+{
+	return run->is_responder ? memory_respond(lane, kind, error)
+				 : round_each(lane, run, kind, error);
+}
+
+static ALWAYS_INLINE int loop_memory(struct lane *lane, const struct loop_run *run,
+				     enum post_operation operation, enum post_path path,
+				     bool is_counter, struct error *error)
+{
+	struct round_kind kind = {.once = memory_once,
+				  .operation = operation,
+				  .path = path,
+				  .is_counter = is_counter};
+
+	/* The last byte is the number of the round. */
+	lane->verify.length = lane->parameters->size - 1;
+	if (lane->verify.every) {
+		kind.is_verified = true;
+		return memory(lane, run, kind, error);
+	}
+	return memory(lane, run, kind, error);
+}
+
+static ALWAYS_INLINE int loop_memory_walking(struct lane *lane, const struct loop_run *run,
+					     enum post_operation operation, enum post_path path,
+					     bool is_counter, struct error *error)
+{
+	const struct round_kind kind = {.once = memory_once,
+					.operation = operation,
+					.path = path,
+					.is_counter = is_counter,
+					.walks = true};
+
+	return memory(lane, run, kind, error);
+}
+
+#endif

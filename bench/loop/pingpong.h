@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ping-pong by messages: one end posts, the other waits for the completion of its
+ * receive and posts back.
+ */
+#ifndef BENCH_LOOP_PINGPONG_H
+#define BENCH_LOOP_PINGPONG_H
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "bench/loop/round.h"
+
+/*
+ * Its receive is posted again when the answer is on its way: that is what the other end
+ * waits for. One at a time, and where it is the only one, at once.
+ */
+static ALWAYS_INLINE int pingpong_owe(struct lane *lane, uint64_t id, bool walks,
+				      struct error *error)
+{
+	if (unlikely(lane_repay(lane, walks, error)))
+		return error->code;
+	lane->owed = id;
+	return likely(lane->may_owe) ? 0 : lane_repay(lane, walks, error);
+}
+
+/* Doorbells are numbered from 1, and none is lost. */
+static ALWAYS_INLINE int pingpong_check_number(const struct lane *lane, const struct ibv_wc *wc,
+					       struct error *error)
+{
+	if (likely(post_imm(wc) == (uint32_t)lane->received))
+		return 0;
+	return error_set(error, -EBADMSG, "doorbell %" PRIu32 " came where %" PRIu32 " was due",
+			 post_imm(wc), (uint32_t)lane->received);
+}
+
+/* Waits for the message, passing by completions of posts. -ETIMEDOUT has no error yet. */
+static ALWAYS_INLINE int pingpong_await(struct lane *lane, const struct round_kind kind,
+					uint64_t timeout_ns, struct error *error)
+{
+	bool is_message = false;
+
+	do {
+		struct ibv_wc wc;
+		int code = completion_wait(&lane->ground.completion, 1, &wc, timeout_ns, error);
+
+		if (unlikely(code < 0))
+			return code;
+		code = lane_see(lane, &wc, &is_message, error);
+		if (is_message && likely(!code))
+			code = pingpong_owe(lane, wc.wr_id, kind.walks, error);
+		if (kind.rings && kind.is_verified && is_message && likely(!code))
+			code = pingpong_check_number(lane, &wc, error);
+		if (unlikely(code))
+			return code;
+	} while (!is_message);
+	return 0;
+}
+
+/* So many times what one answer may take, until all that are late have come. */
+#define PINGPONG_LATE 10
+
+/*
+ * What is only late must not be taken for the answer to the next message: after one that
+ * is missing nothing is sent before nothing has come for as long again.
+ */
+static inline int pingpong_missed(struct lane *lane, uint64_t number, int code, struct error *error)
+{
+	const struct round_kind kind = {.walks = lane->walks};
+	uint64_t deadline = clock_now_ns() + PINGPONG_LATE * lane->lost_ns;
+
+	if (lane_missed(lane, number, code, error))
+		return error->code;
+	do
+		code = pingpong_await(lane, kind, lane->lost_ns, error);
+	while (!code && clock_now_ns() < deadline);
+	if (!code)
+		return error_set(error, -EPROTO, "more answers come than messages were sent");
+	return code == -ETIMEDOUT ? 0 : code;
+}
+
+/* Posts the message, and then the receive of the one that it answers. */
+static ALWAYS_INLINE int pingpong_post(struct lane *lane, const struct round_kind kind,
+				       struct error *error)
+{
+	struct flow *flow = &lane->flows[0];
+	int code;
+
+	if (kind.walks && !kind.rings)
+		lane_walk(flow, &flow->work);
+	code = kind.rings ? round_ring(lane, kind, error) : round_post(lane, kind, error);
+	return unlikely(code) ? code : lane_repay(lane, kind.walks, error);
+}
+
+static ALWAYS_INLINE int pingpong_once(struct lane *lane, const struct round_kind kind,
+				       uint64_t number, struct round *round, struct error *error)
+{
+	int code;
+
+	if (kind.is_verified)
+		loop_fill(lane);
+	if (unlikely(pingpong_post(lane, kind, error)))
+		return error->code;
+	round_record(round);
+	code = pingpong_await(lane, kind, lane->lost_ns, error);
+	round->took = likely(!code);
+	return unlikely(code) ? pingpong_missed(lane, number, code, error) : 0;
+}
+
+/* Answers until the alarm. */
+static ALWAYS_INLINE int pingpong_respond(struct lane *lane, const struct round_kind kind,
+					  struct error *error)
+{
+	for (;;) {
+		int code = pingpong_await(lane, kind, UINT64_MAX, error);
+
+		if (unlikely(code))
+			return code;
+		lane_think(lane);
+		/* What this end reads comes only after it has answered. */
+		if (kind.is_verified && !lane->shape->is_read) {
+			loop_find(lane);
+			loop_fill(lane);
+			if (unlikely(loop_check(lane, error)))
+				return error->code;
+		}
+		if (unlikely(pingpong_post(lane, kind, error)))
+			return error->code;
+		lane->messages++;
+	}
+}
+
+static ALWAYS_INLINE int pingpong(struct lane *lane, const struct loop_run *run,
+				  const struct round_kind kind, struct error *error)
+{
+	int code;
+
+	if (run->is_responder)
+		return pingpong_respond(lane, kind, error);
+	code = round_each(lane, run, kind, error);
+	return unlikely(code) ? code : lane_repay(lane, kind.walks, error);
+}
+
+static ALWAYS_INLINE int pingpong_verified_or_not(struct lane *lane, const struct loop_run *run,
+						  struct round_kind kind, struct error *error)
+{
+	if (lane->verify.every) {
+		kind.is_verified = true;
+		return pingpong(lane, run, kind, error);
+	}
+	return pingpong(lane, run, kind, error);
+}
+
+static ALWAYS_INLINE int loop_pingpong(struct lane *lane, const struct loop_run *run,
+				       enum post_operation operation, enum post_path path,
+				       bool is_counter, struct error *error)
+{
+	const struct round_kind kind = {.once = pingpong_once,
+					.operation = operation,
+					.path = path,
+					.is_counter = is_counter};
+
+	return pingpong_verified_or_not(lane, run, kind, error);
+}
+
+static ALWAYS_INLINE int loop_pingpong_walking(struct lane *lane, const struct loop_run *run,
+					       enum post_operation operation, enum post_path path,
+					       bool is_counter, struct error *error)
+{
+	const struct round_kind kind = {.once = pingpong_once,
+					.operation = operation,
+					.path = path,
+					.is_counter = is_counter,
+					.walks = true};
+
+	return pingpong(lane, run, kind, error);
+}
+
+/* With the notification of the specification behind each message. */
+static ALWAYS_INLINE int loop_pingpong_notified(struct lane *lane, const struct loop_run *run,
+						enum post_operation operation, enum post_path path,
+						bool is_counter, struct error *error)
+{
+	const struct round_kind kind = {.once = pingpong_once,
+					.operation = operation,
+					.path = path,
+					.is_counter = is_counter,
+					.is_notified = true};
+
+	return pingpong_verified_or_not(lane, run, kind, error);
+}
+
+/* Writes, of which the last rings. */
+static ALWAYS_INLINE int loop_pingpong_ringing(struct lane *lane, const struct loop_run *run,
+					       enum post_operation operation, enum post_path path,
+					       bool is_counter, struct error *error)
+{
+	const struct round_kind kind = {.once = pingpong_once,
+					.operation = operation,
+					.path = path,
+					.is_counter = is_counter,
+					.rings = true};
+
+	return pingpong_verified_or_not(lane, run, kind, error);
+}
+
+static ALWAYS_INLINE int loop_pingpong_ringing_walking(struct lane *lane,
+						       const struct loop_run *run,
+						       enum post_operation operation,
+						       enum post_path path, bool is_counter,
+						       struct error *error)
+{
+	const struct round_kind kind = {.once = pingpong_once,
+					.operation = operation,
+					.path = path,
+					.is_counter = is_counter,
+					.rings = true,
+					.walks = true};
+
+	return pingpong(lane, run, kind, error);
+}
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One at a time, from posting to the own completion: operations that the other end
+ * takes no part in.
+ */
+#ifndef BENCH_LOOP_REQUEST_H
+#define BENCH_LOOP_REQUEST_H
+
+#include <errno.h>
+
+#include "bench/loop/round.h"
+#include "core/verbs/verbs.h"
+
+static ALWAYS_INLINE int request_once(struct lane *lane, const struct round_kind kind,
+				      uint64_t number, struct round *round, struct error *error)
+{
+	struct flow *flow = round->flow;
+	struct ibv_wc wc;
+	int code;
+
+	if (kind.walks)
+		lane_walk(flow, &flow->work);
+	code = post_send(&flow->queue, &flow->work, kind.operation, kind.path, IBV_SEND_SIGNALED);
+	if (unlikely(code))
+		return lane_post_failed(code, error);
+	code = completion_poll(&lane->ground.completion, 1, &wc);
+	if (code <= 0) {
+		if (unlikely(code < 0))
+			return completion_poll_failed(error);
+		round_record(round);
+		code = completion_wait_on(&lane->ground.completion, 1, &wc, lane->stalled_ns,
+					  error);
+		if (unlikely(code < 0))
+			return code == -ETIMEDOUT ? lane_stalled(lane, error) : code;
+	}
+	round->took = true;
+	/* No receive completes here, and each post does: request_each counts those of messages. */
+	return likely(wc.status == IBV_WC_SUCCESS) ? 0 : lane_completion_failed(&wc, error);
+}
+
+/* As a program does whose messages each have memory that is new to the device. */
+static ALWAYS_INLINE int request_registered(struct lane *lane, const struct round_kind kind,
+					    uint64_t number, struct round *round,
+					    struct error *error)
+{
+	struct ibv_sge *place = &round->flow->work.sges[0];
+	uint32_t lkey = place->lkey;
+	struct ibv_mr *mr =
+		verbs_register(lane->ground.pd, (void *)(uintptr_t)place->addr, place->length,
+			       GROUND_ACCESS | lane->ground.ordering, error);
+	int undone;
+	int code;
+
+	if (unlikely(!mr))
+		return error->code;
+	place->lkey = mr->lkey;
+	code = request_once(lane, kind, number, round, error);
+	place->lkey = lkey;
+	undone = verbs_result(ibv_dereg_mr(mr));
+	if (unlikely(undone && !code))
+		return error_set_errno(error, undone, "cannot deregister memory");
+	return code;
+}
+
+static ALWAYS_INLINE int request_each(struct lane *lane, const struct loop_run *run,
+				      const struct round_kind kind, struct error *error)
+{
+	uint64_t before = lane->messages;
+	int code = round_each(lane, run, kind, error);
+
+	lane->completions += lane->messages - before;
+	return code;
+}
+
+/* Whether they are looked at is decided once. */
+static ALWAYS_INLINE int request_verified_or_not(struct lane *lane, const struct loop_run *run,
+						 struct round_kind kind, struct error *error)
+{
+	if (lane->verify.every) {
+		kind.is_verified = true;
+		return request_each(lane, run, kind, error);
+	}
+	return request_each(lane, run, kind, error);
+}
+
+static ALWAYS_INLINE int loop_request_registering(struct lane *lane, const struct loop_run *run,
+						  enum post_operation operation,
+						  enum post_path path, bool is_counter,
+						  struct error *error)
+{
+	const struct round_kind kind = {.once = request_registered,
+					.operation = operation,
+					.path = path,
+					.is_counter = is_counter};
+
+	return request_verified_or_not(lane, run, kind, error);
+}
+
+static ALWAYS_INLINE int loop_request(struct lane *lane, const struct loop_run *run,
+				      enum post_operation operation, enum post_path path,
+				      bool is_counter, struct error *error)
+{
+	const struct round_kind kind = {.once = request_once,
+					.operation = operation,
+					.path = path,
+					.is_counter = is_counter};
+
+	return request_verified_or_not(lane, run, kind, error);
+}
+
+static ALWAYS_INLINE int loop_request_walking(struct lane *lane, const struct loop_run *run,
+					      enum post_operation operation, enum post_path path,
+					      bool is_counter, struct error *error)
+{
+	const struct round_kind kind = {.once = request_once,
+					.operation = operation,
+					.path = path,
+					.is_counter = is_counter,
+					.walks = true};
+
+	return request_each(lane, run, kind, error);
+}
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One write at a time, signalled, of which a sample is what one call took: the one that
+ * posts it, or the one that takes its completion, which is there by then. The reading of
+ * the clock is within.
+ */
+#ifndef BENCH_LOOP_SINGLE_H
+#define BENCH_LOOP_SINGLE_H
+
+#include <errno.h>
+
+#include "bench/loop/loop.h"
+
+struct single {
+	uint64_t posted; /* ticks that the one call took, */
+	uint64_t polled; /* and the other */
+};
+
+/* Polls until the completion is there, whatever the case waits for otherwise. */
+static ALWAYS_INLINE int single_take(struct lane *lane, const struct loop_run *run, bool is_counter,
+				     struct single *single, struct error *error)
+{
+	uint64_t first = clock_ticks(is_counter);
+	uint64_t start = first;
+	bool is_message;
+	struct ibv_wc wc;
+	int got;
+
+	while (true) {
+		got = completion_poll(&lane->ground.completion, 1, &wc);
+		single->polled = clock_ticks(is_counter) - start;
+		if (likely(got))
+			break;
+		if (unlikely(alarm_raised(&lane->ground.alarm)))
+			return alarm_reason(&lane->ground.alarm, error);
+		start = clock_ticks(is_counter);
+		if (unlikely(clock_to_ns(start - first, run->mult) > lane->stalled_ns))
+			return lane_stalled(lane, error);
+	}
+	return unlikely(got < 0) ? completion_poll_failed(error)
+				 : lane_take(lane, &wc, &is_message, error);
+}
+
+static ALWAYS_INLINE int single_once(struct lane *lane, const struct loop_run *run,
+				     enum post_path path, bool is_counter, struct single *single,
+				     struct error *error)
+{
+	struct flow *flow = &lane->flows[0];
+	uint64_t start = clock_ticks(is_counter);
+	int code = post_send(&flow->queue, &flow->work, POST_WRITE, path, IBV_SEND_SIGNALED);
+
+	single->posted = clock_ticks(is_counter) - start;
+	return unlikely(code) ? lane_post_failed(code, error)
+			      : single_take(lane, run, is_counter, single, error);
+}
+
+static ALWAYS_INLINE int loop_single(struct lane *lane, const struct loop_run *run, bool is_poll,
+				     enum post_path path, bool is_counter, struct error *error)
+{
+	uint64_t count = 0;
+	int code = 0;
+
+	while (count < run->messages && clock_ticks(is_counter) < run->until) {
+		struct single single = {0};
+
+		code = single_once(lane, run, path, is_counter, &single, error);
+		if (unlikely(code))
+			break;
+		hist_add(run->hist,
+			 clock_to_ns(is_poll ? single.polled : single.posted, run->mult));
+		count++;
+	}
+	lane->messages += count;
+	return code;
+}
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/loop/verify_slots.h"
+
+#include <string.h>
+
+static uint32_t after(uint32_t slot, uint32_t count)
+{
+	return slot + 1 == count ? 0 : slot + 1;
+}
+
+static void fill_next(const struct lane *lane, struct slots *slots, struct post_work *work)
+{
+	struct verify *verify = &slots->sent;
+
+	verify->sent = slots->first_sent + slots->next_sent * lane->stride;
+	slots->next_sent = after(slots->next_sent, lane->sent_slots);
+	post_move(work, (uintptr_t)verify->sent);
+	if (verify_is_due(verify))
+		verify_fill(verify);
+	else if (verify->is_lossy)
+		verify_name(verify);
+	verify_next(verify);
+}
+
+void slots_fill(const struct lane *lane, struct flow *flow, struct post_work *work)
+{
+	struct slots *slots = &flow->slots;
+
+	if (!lane->shape->is_read) {
+		fill_next(lane, slots, work);
+		return;
+	}
+	post_move(work, (uintptr_t)slots->first_received + slots->next_sent * lane->stride);
+	slots->next_sent = after(slots->next_sent, lane->received_slots);
+}
+
+/* What the next message does not bring is missed when the slot is looked at again. */
+static int check(struct verify *verify, uint8_t *received, struct error *error)
+{
+	int code = 0;
+
+	verify->received = received;
+	if (verify->is_lossy)
+		verify_find(verify);
+	if (verify_is_due(verify))
+		code = verify_check(verify, error);
+	verify_next(verify);
+	memset(received, 0, verify->length);
+	return code;
+}
+
+/* A receive that all queue pairs share does not say which one took it. */
+static struct flow *taker(struct lane *lane, const struct ibv_wc *wc)
+{
+	struct flow *posted = &lane->flows[lane_flow(wc)];
+
+	for (unsigned int i = 0; i < lane->n_flows && posted->queue.srq; i++)
+		if (lane->flows[i].queue.qp->qp_num == wc->qp_num)
+			return &lane->flows[i];
+	return posted;
+}
+
+static int check_message(struct lane *lane, const struct ibv_wc *wc, struct error *error)
+{
+	struct slots *posted = &lane->flows[lane_flow(wc)].slots;
+	uint8_t *received = posted->first_received + lane_receive_slot(wc->wr_id) * lane->stride;
+
+	if (lane->transport == TRANSPORT_UD)
+		received += POST_GRH;
+	return check(&taker(lane, wc)->slots.received, received, error);
+}
+
+int slots_check(struct lane *lane, const struct ibv_wc *wc, int n_wc, struct error *error)
+{
+	int code = 0;
+
+	/* Notifications of reads are not the payload. */
+	if (lane->shape->is_read)
+		return 0;
+	for (int i = 0; i < n_wc && !code; i++)
+		if (wc[i].wr_id & LANE_RECEIVE && wc[i].status == IBV_WC_SUCCESS)
+			code = check_message(lane, &wc[i], error);
+	return code;
+}
+
+int slots_check_reads(const struct lane *lane, struct flow *flow, uint32_t count,
+		      struct error *error)
+{
+	struct slots *slots = &flow->slots;
+	int code = 0;
+
+	if (!lane->shape->is_read)
+		return 0;
+	for (uint32_t i = 0; i < count && !code; i++) {
+		code = check(&slots->received,
+			     slots->first_received + slots->next_received * lane->stride, error);
+		slots->next_received = after(slots->next_received, lane->received_slots);
+	}
+	return code;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/op/op.h"
+#include "bench/op/timed_call.h"
+#include "core/verbs/verbs.h"
+
+static int allocate(struct calling *calling, struct error *error)
+{
+	calling->pd = ibv_alloc_pd(calling->lane->ground.verbs);
+	return calling->pd ? 0
+			   : error_set_errno(error, verbs_null(),
+					     "cannot allocate a protection domain");
+}
+
+static int deallocate(struct calling *calling, struct error *error)
+{
+	int code = verbs_result(ibv_dealloc_pd(calling->pd));
+
+	if (code)
+		return error_set_errno(error, code, "cannot deallocate a protection domain");
+	calling->pd = NULL;
+	return 0;
+}
+
+static int latency(struct lane *lane, const struct loop_run *run, struct error *error)
+{
+	static const struct call_kind kind = {.timed = allocate, .after = deallocate};
+
+	return calling_run(lane, run, &kind, error);
+}
+
+const struct op op_alloc_pd = {
+	.name = "alloc-pd",
+	.summary = "allocate a protection domain: ibv_alloc_pd",
+	.transports = OP_ON(TRANSPORT_RC),
+	.shape = {.is_call = true},
+	.kind = op_is_call,
+	.latency = latency,
+};

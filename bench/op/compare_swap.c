@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/loop/load.h"
+#include "bench/loop/request.h"
+#include "bench/loop/stream.h"
+#include "bench/op/op.h"
+
+LOOP_BIND_PLACES(latency, loop_request, POST_COMPARE_SWAP)
+LOOP_BIND_PLACES(bandwidth, loop_stream, POST_COMPARE_SWAP)
+LOOP_BIND_PLACES(load, loop_load, POST_COMPARE_SWAP)
+
+const struct op op_compare_swap = {
+	.name = "compare-swap",
+	.summary = "ATOMIC COMPARE AND SWAP of eight bytes",
+	.transports = OP_ON(TRANSPORT_RC),
+	.shape = {.is_atomic = true},
+	.kind = op_is_full,
+	.latency = latency,
+	.bandwidth = bandwidth,
+	.load = load,
+};

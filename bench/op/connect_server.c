@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/op/connect_server.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "bench/op/timed_call.h"
+#include "core/rdma/settings.h"
+#include "core/verbs/verbs.h"
+
+struct accepting {
+	struct lane *lane;
+	struct flow *flow;     /* whose listener it is */
+	struct rdma_cm_id *id; /* the connection that there is; NULL: none */
+};
+
+/* The other end hears of it, if it does not know already. */
+static int drop(struct accepting *accepting, struct error *error)
+{
+	struct rdma_cm_id *id = accepting->id;
+	int code;
+
+	if (!id)
+		return 0;
+	accepting->id = NULL;
+	rdma_disconnect(id);
+	if (id->qp)
+		rdma_destroy_qp(id);
+	code = verbs_result(rdma_destroy_id(id));
+	return code ? error_set_errno(error, code, "cannot destroy a connection identifier") : 0;
+}
+
+/*
+ * Who may be served, and says what the lane's own client has said, of a buffer that others know
+ * nothing of; and where there is a secret, with the next ticket, which is worth one connection.
+ */
+static int check(const struct accepting *accepting, const struct rdma_cm_event *event,
+		 struct error *error)
+{
+	const struct rdma_conn_param *asked = &event->param.conn;
+	const struct rdma_remote *own = &accepting->flow->context.remote;
+	struct secret_tickets tickets = accepting->flow->tickets;
+	uint8_t ticket[HANDSHAKE_TICKET];
+	struct rdma_remote found;
+	int code = context_check_client(&accepting->flow->context, event->id, error);
+
+	if (!code)
+		code = handshake_read(&found, asked->private_data, asked->private_data_len, error);
+	if (code)
+		return code;
+	if (found.address != own->address || found.size != own->size || found.rkey != own->rkey)
+		return error_set(error, -EACCES, "this listener is for another client");
+	if (!tickets.is_open)
+		return 0;
+	secret_tickets_next(&tickets, ticket, sizeof(ticket));
+	code = handshake_check_ticket(asked->private_data, asked->private_data_len, ticket, error);
+	if (!code)
+		accepting->flow->tickets = tickets;
+	explicit_bzero(&tickets, sizeof(tickets));
+	return code;
+}
+
+static uint8_t least(uint8_t a, uint8_t b)
+{
+	return a < b ? a : b;
+}
+
+static int answer(struct accepting *accepting, const struct rdma_conn_param *asked,
+		  struct error *error)
+{
+	const struct rdma_context *context = &accepting->flow->context;
+	uint8_t reads = settings_reads(&context->settings, &context->state->device);
+	struct ibv_qp_init_attr attr = calling_queue(accepting->lane);
+	struct rdma_conn_param param = {
+		.responder_resources = least(asked->responder_resources, reads),
+		.initiator_depth = least(asked->initiator_depth, reads),
+		.rnr_retry_count = settings_rnr_retry(&context->settings),
+	};
+	int code = verbs_result(rdma_create_qp(accepting->id, accepting->lane->ground.pd, &attr));
+
+	if (code)
+		return verbs_memory_error(error, code, "create a queue pair");
+	code = verbs_result(rdma_accept(accepting->id, &param));
+	return code ? error_set_errno(error, code, "cannot accept a connection") : 0;
+}
+
+/* The client makes one after another: what there still is has ended. */
+static int take(struct accepting *accepting, const struct cm_event *event, struct error *error)
+{
+	struct rdma_cm_id *id = event->event.id;
+	struct error fault = {0};
+	int code;
+
+	if (check(accepting, &event->event, &fault)) {
+		cm_reject(id, fault.text);
+		rdma_destroy_id(id);
+		return 0;
+	}
+	code = drop(accepting, error);
+	accepting->id = id;
+	if (code)
+		return code;
+	lane_think(accepting->lane);
+	code = answer(accepting, &event->event.param.conn, &fault);
+	if (!code) {
+		accepting->lane->messages++;
+		return 0;
+	}
+	/* One that has gone had its reasons, and the alarm is to tell them. */
+	if (cm_has_gone(id))
+		return drop(accepting, error);
+	cm_reject(id, fault.text);
+	return error_set(error, code, "%s", fault.text);
+}
+
+static int hear(struct accepting *accepting, const struct cm_event *event, struct error *error)
+{
+	enum rdma_cm_event_type type = event->event.event;
+
+	if (type == RDMA_CM_EVENT_CONNECT_REQUEST)
+		return take(accepting, event, error);
+	if (type == RDMA_CM_EVENT_DEVICE_REMOVAL)
+		return cm_unexpected(event, error);
+	if (event->event.id == accepting->id && type != RDMA_CM_EVENT_ESTABLISHED)
+		return drop(accepting, error);
+	return 0;
+}
+
+int accepting_run(struct lane *lane, struct error *error)
+{
+	struct accepting accepting = {.lane = lane, .flow = &lane->flows[0]};
+	struct rdma_event_channel *channel = accepting.flow->context.ec;
+	int code = 0;
+
+	while (!code) {
+		struct cm_event event;
+
+		code = cm_wait(channel, &event, UINT64_MAX, &lane->ground.alarm, error);
+		if (!code)
+			code = hear(&accepting, &event, error);
+	}
+	drop(&accepting, error);
+	return code;
+}

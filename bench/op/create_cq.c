@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/op/op.h"
+#include "bench/op/timed_call.h"
+#include "core/verbs/verbs.h"
+
+/* By --tx-depth, which is how many completions it holds. */
+static int create(struct calling *calling, struct error *error)
+{
+	const struct lane *lane = calling->lane;
+	const struct parameters *p = lane->parameters;
+	struct ibv_comp_channel *channel =
+		p->cq == RDMA_POLL ? NULL : lane->ground.completion.channel;
+
+	calling->cq = ibv_create_cq(lane->ground.verbs, (int)p->tx_depth, NULL, channel, 0);
+	return calling->cq ? 0
+			   : verbs_memory_error(error, verbs_null(), "create a completion queue");
+}
+
+static int destroy(struct calling *calling, struct error *error)
+{
+	int code = verbs_result(ibv_destroy_cq(calling->cq));
+
+	if (code)
+		return error_set_errno(error, code, "cannot destroy a completion queue");
+	calling->cq = NULL;
+	return 0;
+}
+
+static int latency(struct lane *lane, const struct loop_run *run, struct error *error)
+{
+	static const struct call_kind kind = {.timed = create, .after = destroy};
+
+	return calling_run(lane, run, &kind, error);
+}
+
+const struct op op_create_cq = {
+	.name = "create-cq",
+	.summary = "create a completion queue: ibv_create_cq",
+	.transports = OP_ON(TRANSPORT_RC),
+	.shape = {.is_call = true, .makes_cq = true},
+	.takes = OP_TAKES_CQ | OP_TAKES_TX,
+	.kind = op_is_call,
+	.latency = latency,
+};

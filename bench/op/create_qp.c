@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/op/op.h"
+#include "bench/op/timed_call.h"
+#include "core/verbs/verbs.h"
+
+static int create(struct calling *calling, struct error *error)
+{
+	struct ibv_qp_init_attr attr = calling_queue(calling->lane);
+
+	calling->qp = ibv_create_qp(calling->lane->ground.pd, &attr);
+	return calling->qp ? 0 : verbs_memory_error(error, verbs_null(), "create a queue pair");
+}
+
+static int destroy(struct calling *calling, struct error *error)
+{
+	int code = verbs_result(ibv_destroy_qp(calling->qp));
+
+	if (code)
+		return error_set_errno(error, code, "cannot destroy a queue pair");
+	calling->qp = NULL;
+	return 0;
+}
+
+static int latency(struct lane *lane, const struct loop_run *run, struct error *error)
+{
+	static const struct call_kind kind = {.timed = create, .after = destroy};
+
+	return calling_run(lane, run, &kind, error);
+}
+
+const struct op op_create_qp = {
+	.name = "create-qp",
+	.summary = "create a queue pair: ibv_create_qp",
+	.transports = OP_ON(TRANSPORT_RC) | OP_ON(TRANSPORT_UC) | OP_ON(TRANSPORT_UD),
+	.shape = {.is_call = true, .makes_pair = true},
+	.takes = OP_TAKES_PAIR,
+	.kind = op_is_call,
+	.latency = latency,
+};

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/op/op.h"
+#include "bench/op/timed_call.h"
+
+static int latency(struct lane *lane, const struct loop_run *run, struct error *error)
+{
+	static const struct call_kind kind = {.before = calling_register,
+					      .timed = calling_deregister};
+
+	return calling_run(lane, run, &kind, error);
+}
+
+const struct op op_deregister = {
+	.name = "deregister",
+	.summary = "give registered memory back: ibv_dereg_mr",
+	.transports = OP_ON(TRANSPORT_RC),
+	.shape = {.is_call = true, .registers = true},
+	.takes = OP_TAKES_SIZE,
+	.kind = op_is_call,
+	.latency = latency,
+};

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/op/op.h"
+#include "bench/op/timed_call.h"
+#include "core/verbs/verbs.h"
+
+static int failed(struct error *error, int code)
+{
+	return error_set_errno(error, code, "cannot empty a receive queue");
+}
+
+static int post(struct calling *calling, struct error *error)
+{
+	const struct post_queue queue = {.qp = calling->qp};
+	int code = verbs_result(post_receive(&queue, &calling->receive));
+
+	calling->posted++;
+	return unlikely(code) ? error_set_errno(error, code, "cannot post a receive") : 0;
+}
+
+/* Where receives may be posted, and no message comes; with none posted. */
+static int empty(struct calling *calling, struct error *error)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+	const int mask = IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS;
+	struct ibv_qp_init_attr unused;
+	int code = verbs_result(ibv_modify_qp(calling->qp, &attr, IBV_QP_STATE));
+
+	/* As the one that the case has on that port. */
+	if (!code)
+		code = verbs_result(
+			ibv_query_qp(calling->lane->flows[0].queue.qp, &attr, mask, &unused));
+	attr.qp_state = IBV_QPS_INIT;
+	if (!code)
+		code = verbs_result(ibv_modify_qp(calling->qp, &attr, mask | IBV_QP_STATE));
+	calling->posted = 0;
+	if (code)
+		return failed(error, code);
+	/* The one behind all that finds cold caches, and is none of those that are timed. */
+	return calling->lane->parameters->rx_depth > 1 ? post(calling, error) : 0;
+}
+
+/* Whenever the queue is full, and at the beginning. */
+static int make_room(struct calling *calling, struct error *error)
+{
+	struct ibv_qp_init_attr wanted;
+
+	if (calling->qp)
+		return calling->posted < calling->lane->parameters->rx_depth
+			       ? 0
+			       : empty(calling, error);
+	wanted = calling_queue(calling->lane);
+	calling->receive = calling->lane->flows[0].receive;
+	calling->qp = ibv_create_qp(calling->lane->ground.pd, &wanted);
+	return calling->qp ? empty(calling, error)
+			   : verbs_memory_error(error, verbs_null(), "create a queue pair");
+}
+
+static int latency(struct lane *lane, const struct loop_run *run, struct error *error)
+{
+	static const struct call_kind kind = {.before = make_room, .timed = post};
+
+	return calling_run(lane, run, &kind, error);
+}
+
+const struct op op_post_recv = {
+	.name = "post-recv",
+	.summary = "post a receive: ibv_post_recv",
+	.transports = OP_ON(TRANSPORT_RC) | OP_ON(TRANSPORT_UC),
+	.shape = {.is_call = true, .makes_pair = true},
+	.takes = OP_TAKES_RX | OP_TAKES_SGE,
+	.kind = op_is_call,
+	.latency = latency,
+};

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "bench/op/op.h"
+#include "bench/op/timed_call.h"
+
+/* Takes the pages away, so that registering has to fetch them. */
+static int forget_pages(struct calling *calling, struct error *error)
+{
+	const struct buffer *buffer = &calling->lane->other;
+
+	if (calling->lane->parameters->pages == PAGES_TOUCHED ||
+	    !madvise(buffer->address, buffer->mapped, MADV_DONTNEED))
+		return 0;
+	return error_set_errno(
+		error, -errno,
+		"cannot give pages back to the kernel; huge ones Linux takes from 5.18 on");
+}
+
+static int latency(struct lane *lane, const struct loop_run *run, struct error *error)
+{
+	static const struct call_kind kind = {
+		.before = forget_pages, .timed = calling_register, .after = calling_deregister};
+
+	return calling_run(lane, run, &kind, error);
+}
+
+const struct op op_register = {
+	.name = "register",
+	.summary = "register memory: ibv_reg_mr",
+	.transports = OP_ON(TRANSPORT_RC),
+	.shape = {.is_call = true, .registers = true},
+	.takes = OP_TAKES_SIZE,
+	.kind = op_is_call,
+	.latency = latency,
+};

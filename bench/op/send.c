@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/loop/load.h"
+#include "bench/loop/pingpong.h"
+#include "bench/loop/stream.h"
+#include "bench/op/op.h"
+
+LOOP_BIND_PLACES(pingpong_sends, loop_pingpong, POST_SEND)
+LOOP_BIND_PLACES(pingpong_datagrams, loop_pingpong, POST_UD_SEND)
+LOOP_BIND_PLACES(stream_sends, loop_stream, POST_SEND)
+LOOP_BIND_PLACES(stream_datagrams, loop_stream, POST_UD_SEND)
+LOOP_BIND_PLACES(load, loop_load, POST_SEND)
+
+static int latency(struct lane *lane, const struct loop_run *run, struct error *error)
+{
+	return lane->transport == TRANSPORT_UD ? pingpong_datagrams(lane, run, error)
+					       : pingpong_sends(lane, run, error);
+}
+
+static int bandwidth(struct lane *lane, const struct loop_run *run, struct error *error)
+{
+	return lane->transport == TRANSPORT_UD ? stream_datagrams(lane, run, error)
+					       : stream_sends(lane, run, error);
+}
+
+const struct op op_send = {
+	.name = "send",
+	.summary = "SEND into a posted RECV",
+	.transports = OP_ON(TRANSPORT_RC) | OP_ON(TRANSPORT_UC) | OP_ON(TRANSPORT_UD),
+	.is_received = true,
+	.kind = op_is_half,
+	.latency = latency,
+	.bandwidth = bandwidth,
+	.load = load,
+};

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/op/timed_call.h"
+
+#include <errno.h>
+
+#include "core/rdma/qp.h"
+#include "core/verbs/verbs.h"
+
+struct ibv_qp_init_attr calling_queue(const struct lane *lane)
+{
+	const struct parameters *p = lane->parameters;
+
+	return (struct ibv_qp_init_attr){
+		.send_cq = lane->ground.completion.cq,
+		.recv_cq = lane->ground.completion.cq,
+		.srq = lane->ground.srq,
+		.cap = {.max_send_wr = (uint32_t)p->tx_depth,
+			.max_recv_wr = lane->ground.srq ? 0 : (uint32_t)p->rx_depth,
+			.max_send_sge = (uint32_t)p->sge,
+			.max_recv_sge = lane->ground.srq ? 0 : (uint32_t)p->sge,
+			.max_inline_data =
+				p->inline_size == PARAMETER_AUTO ? 0 : (uint32_t)p->inline_size},
+		.qp_type = queue_type(lane->transport),
+	};
+}
+
+int calling_register(struct calling *calling, struct error *error)
+{
+	static const int rights[] = {
+		[MR_LOCAL] = IBV_ACCESS_LOCAL_WRITE,
+		[MR_REMOTE] =
+			IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
+		[MR_ATOMIC] = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+			      IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC,
+	};
+	const struct parameters *p = calling->lane->parameters;
+
+	calling->mr =
+		verbs_register(calling->lane->ground.pd, calling->lane->other.address, p->size,
+			       rights[p->mr_access] | calling->lane->ground.ordering, error);
+	return calling->mr ? 0 : error->code;
+}
+
+int calling_deregister(struct calling *calling, struct error *error)
+{
+	int code = verbs_result(ibv_dereg_mr(calling->mr));
+
+	if (code)
+		return error_set_errno(error, code, "cannot deregister memory");
+	calling->mr = NULL;
+	return 0;
+}
+
+/* Whatever a failure has left. */
+static void end(struct calling *calling)
+{
+	if (calling->mr)
+		ibv_dereg_mr(calling->mr);
+	if (calling->qp)
+		ibv_destroy_qp(calling->qp);
+	if (calling->cq)
+		ibv_destroy_cq(calling->cq);
+	if (calling->pd)
+		ibv_dealloc_pd(calling->pd);
+	if (calling->verbs)
+		ibv_close_device(calling->verbs);
+}
+
+static int once(struct calling *calling, const struct loop_run *run, const struct call_kind *kind,
+		struct error *error)
+{
+	uint64_t start;
+	uint64_t ticks;
+	int code = kind->before ? kind->before(calling, error) : 0;
+
+	if (code)
+		return code;
+	start = clock_ticks(run->is_counter);
+	code = kind->timed(calling, error);
+	ticks = clock_ticks(run->is_counter) - start;
+	if (!code && kind->after)
+		code = kind->after(calling, error);
+	if (!code)
+		hist_add(run->hist, clock_to_ns(ticks, run->mult));
+	return code;
+}
+
+int calling_run(struct lane *lane, const struct loop_run *run, const struct call_kind *kind,
+		struct error *error)
+{
+	struct calling calling = {.lane = lane};
+	struct alarm *alarm = &lane->ground.alarm;
+	uint64_t count = 0;
+	int code;
+
+	/* One at the least, however long it takes. */
+	do {
+		code = alarm_raised(alarm) ? alarm_reason(alarm, error)
+					   : once(&calling, run, kind, error);
+		count += !code;
+	} while (!code && count < run->messages && clock_ticks(run->is_counter) < run->until);
+	end(&calling);
+	lane->messages += count;
+	return code;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/loop/load.h"
+#include "bench/loop/pingpong.h"
+#include "bench/loop/stream.h"
+#include "bench/op/op.h"
+
+LOOP_BIND_PLACES(latency, loop_pingpong, POST_WRITE_IMM)
+LOOP_BIND_PLACES(bandwidth, loop_stream, POST_WRITE_IMM)
+LOOP_BIND_PLACES(load, loop_load, POST_WRITE_IMM)
+
+const struct op op_write_imm = {
+	.name = "write-imm",
+	.summary = "RDMA WRITE WITH IMMEDIATE, which takes a RECV",
+	.transports = OP_ON(TRANSPORT_RC) | OP_ON(TRANSPORT_UC),
+	.is_received = true,
+	.kind = op_is_half,
+	.latency = latency,
+	.bandwidth = bandwidth,
+	.load = load,
+};

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/plan/applicable.h"
+
+#include "bench/plan/rules.h"
+
+/* A call has some of what messages have: a length, a way of waiting. */
+static void drop_of_messages(const struct op *op, struct parameters *wanted)
+{
+	const struct parameters fallback = parameters_default();
+
+	wanted->server_cq = fallback.server_cq;
+	wanted->cq_mod = fallback.cq_mod;
+	if (!(op->takes & OP_TAKES_CQ))
+		wanted->cq = fallback.cq;
+	if (!(op->takes & OP_TAKES_TX))
+		wanted->tx_depth = fallback.tx_depth;
+	if (!(op->takes & OP_TAKES_RX))
+		wanted->rx_depth = fallback.rx_depth;
+	if (!(op->takes & OP_TAKES_INLINE))
+		wanted->inline_size = fallback.inline_size;
+	if (!(op->takes & OP_TAKES_SGE))
+		wanted->sge = fallback.sge;
+	if (!(op->takes & OP_TAKES_SRQ))
+		wanted->use_srq = fallback.use_srq;
+	if (!(op->takes & OP_TAKES_SIZE))
+		wanted->size = 1;
+	if (!told_ordering(op, wanted))
+		wanted->relaxed_ordering = fallback.relaxed_ordering;
+}
+
+bool told_ordering(const struct op *op, const struct parameters *wanted)
+{
+	(void)wanted;
+	return !op->shape.is_call || op->shape.registers;
+}
+
+bool told_registration(const struct op *op, const struct parameters *wanted)
+{
+	return op == &op_read && wanted->metric == METRIC_LAT;
+}
+
+/* Nothing is waited for, sent again or fetched where nothing is acknowledged. */
+static void drop_of_reliable(struct parameters *wanted)
+{
+	const struct parameters fallback = parameters_default();
+
+	wanted->timeout = fallback.timeout;
+	wanted->retries = fallback.retries;
+	wanted->outstanding = fallback.outstanding;
+}
+
+void told_keep(const struct op *op, struct parameters *wanted)
+{
+	bool is_load = wanted->metric == METRIC_LOAD;
+
+	if (wanted->transport != TRANSPORT_RC)
+		drop_of_reliable(wanted);
+	if (!is_load)
+		wanted->rate = PARAMETER_AUTO;
+	if (!is_load || wanted->arrivals == ARRIVALS_FIXED)
+		wanted->arrivals = PARAMETER_AUTO;
+	if (wanted->arrivals == PARAMETER_AUTO && !rules_is_random(op, wanted))
+		wanted->seed = PARAMETER_AUTO;
+	if (!op->shape.rings)
+		wanted->doorbell_every = PARAMETER_AUTO;
+	if (!op->shape.registers)
+		wanted->mr_access = PARAMETER_AUTO;
+	if (op != &op_register)
+		wanted->pages = PARAMETER_AUTO;
+	if (!told_registration(op, wanted))
+		wanted->registration = PARAMETER_AUTO;
+	if (!op->shape.connects)
+		wanted->step = PARAMETER_AUTO;
+	/* As the client is what it is anyway. */
+	if (wanted->server_gid_index == wanted->gid_index)
+		wanted->server_gid_index = PARAMETER_AUTO;
+	/* As where nobody asks: a server of before knows of none, and results of then tell of none. */
+	if (wanted->relaxed_ordering == ORDERING_STRICT)
+		wanted->relaxed_ordering = PARAMETER_AUTO;
+	if (op_is_timed_call(op))
+		drop_of_messages(op, wanted);
+}

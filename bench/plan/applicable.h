@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Which parameters an operation hears of: the others are at their defaults in its cases. */
+#ifndef BENCH_TOLD_H
+#define BENCH_TOLD_H
+
+#include "bench/op/op.h"
+
+/* Drops what it is not told, so that its cases are the same whatever that is. */
+void told_keep(const struct op *op, struct parameters *wanted);
+
+bool told_registration(const struct op *op, const struct parameters *wanted);
+
+/* Whether it has memory that a device writes to, or registers some. */
+bool told_ordering(const struct op *op, const struct parameters *wanted);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/plan/default_depths.h"
+
+#include "bench/plan/pattern.h"
+
+/* Of one queue pair: as many as perftest has, but no more bytes than any link holds. */
+#define BW_DEPTH       128
+#define BW_DEPTH_LEAST 2
+#define BW_BYTES       (2ULL << 20)
+/*
+ * Of all queue pairs of a thread, which share a completion queue: up to 4096 of them it has
+ * room for these, and for as many notifications as sends, on devices that have no long ones.
+ */
+#define BW_SENDS    8192
+#define BW_RECEIVES 12288
+#define LAT_DEPTH   64
+/* And those that are looked at have as many bytes as a cache, of each queue pair. */
+#define VERIFIED_BYTES (8ULL << 20)
+
+static void choose(uint64_t *value, uint64_t otherwise)
+{
+	if (*value == PARAMETER_AUTO)
+		*value = otherwise;
+}
+
+static uint64_t least(uint64_t one, uint64_t other)
+{
+	return one < other ? one : other;
+}
+
+static uint64_t at_least(uint64_t value, uint64_t least)
+{
+	return value < least ? least : value;
+}
+
+/* Room for what is posted by one call, and for what has one completion, as asked for. */
+static uint64_t stream_depth(const struct parameters *parameters)
+{
+	uint64_t depth = at_least(BW_BYTES / parameters->size, BW_DEPTH_LEAST);
+
+	depth = least(depth, at_least(least(BW_DEPTH, BW_SENDS / pattern_most_pairs(parameters)),
+				      BW_DEPTH_LEAST));
+	depth = at_least(depth, least(parameters->post_list, BW_DEPTH));
+	if (parameters->cq_mod != PARAMETER_AUTO)
+		depth = at_least(depth, least(parameters->cq_mod, BW_DEPTH));
+	return depth;
+}
+
+static uint64_t stream_receives(const struct parameters *parameters)
+{
+	uint64_t most = DEPTHS_RECEIVES;
+
+	/* Those of a shared receive queue are shared. */
+	if (!parameters->use_srq)
+		most = at_least(least(most, BW_RECEIVES / pattern_most_pairs(parameters)),
+				BW_DEPTH_LEAST);
+	if (!parameters->verify)
+		return most;
+	return least(at_least(VERIFIED_BYTES / parameters->size, BW_DEPTH_LEAST), most);
+}
+
+/* One where each is timed, else half of those that are under way. */
+static uint64_t doorbell_writes(const struct parameters *p)
+{
+	uint64_t depth = p->tx_depth;
+
+	if (p->latencies || p->metric == METRIC_LAT)
+		return 1;
+	return at_least((depth == PARAMETER_AUTO ? stream_depth(p) : least(depth, BW_DEPTH)) / 2,
+			1);
+}
+
+/* Each one that rings is signalled, and no other; there is room for as many again. */
+static void choose_doorbell(struct parameters *parameters)
+{
+	choose(&parameters->doorbell_every, doorbell_writes(parameters));
+	choose(&parameters->cq_mod, parameters->doorbell_every);
+	choose(&parameters->tx_depth,
+	       parameters->metric == METRIC_LAT
+		       ? at_least(LAT_DEPTH, parameters->doorbell_every)
+		       : at_least(stream_depth(parameters), 2 * parameters->doorbell_every));
+}
+
+void depths_choose(const struct op *op, struct parameters *parameters)
+{
+	bool is_bw = parameters->metric != METRIC_LAT;
+
+	if (op->shape.rings)
+		choose_doorbell(parameters);
+	choose(&parameters->tx_depth, is_bw ? stream_depth(parameters) : LAT_DEPTH);
+	choose(&parameters->rx_depth, is_bw ? stream_receives(parameters) : LAT_DEPTH);
+	/* A message that is timed has a completion of its own. */
+	if (parameters->latencies || parameters->metric == METRIC_LOAD)
+		choose(&parameters->cq_mod, 1);
+	choose(&parameters->cq_mod, at_least(parameters->tx_depth / (is_bw ? 4 : 2), 1));
+}

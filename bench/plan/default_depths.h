@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* How deep queues are, and how many of what is posted have a completion, where nobody asks. */
+#ifndef BENCH_DEPTHS_H
+#define BENCH_DEPTHS_H
+
+#include "bench/op/op.h"
+
+/* Receives of a stream, as perftest has them. */
+#define DEPTHS_RECEIVES 512
+
+/* The other parameters that it goes by are chosen before. */
+void depths_choose(const struct op *op, struct parameters *parameters);
+
+#endif

@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/plan/plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/control/control.h"
+#include "bench/plan/applicable.h"
+#include "bench/plan/hosts.h"
+#include "bench/plan/pattern.h"
+#include "bench/plan/pattern_rules.h"
+#include "bench/plan/preset.h"
+#include "bench/plan/rate.h"
+#include "bench/plan/rules.h"
+#include "bench/plan/unheard.h"
+#include "reports/document/document.h"
+
+#define FIELD(member) offsetof(struct plan, member)
+
+/* Aligned, these would be wider than any screen. */
+// clang-format off
+static const struct option_row sources[] = {
+	{"preset",        0,   "NAME", option_text,     FIELD(preset),
+	 PRESET_NAMES " (quick, without LISTs)"},
+	{"plan",          0,   "FILE", option_text,     FIELD(file),          "the same from a file"},
+};
+
+static const struct option_row rows[] = {
+	{"all",           'a', NULL,   option_flag,     FIELD(all_sizes),     "sizes 1 to 8m in powers of two"},
+	{"events",        'e', NULL,   option_flag,     FIELD(with_events),   "the same as --cq event"},
+	{"dry-run",       0,   NULL,   option_flag,     FIELD(is_dry),        "print the cases and run none"},
+	{"device",        'd', "NAME", option_text,     FIELD(device),        "RDMA device, soft0 (in software), auto (one that leads there)"},
+	{"device-port",   'i', "PORT", option_device_port, FIELD(device_port), "port of that device (one that leads there)"},
+	{"server-device", 0,   "NAME", option_text,     FIELD(server_device), "the server's RDMA device"},
+	{"port",          'p', "PORT", option_port,     FIELD(port),          "the server's TCP port (7471)"},
+	{"launch",        0,   "COMMAND", option_text,  FIELD(launch),
+	 "start the server there, such as 'ssh %h'"},
+	{"secret-file",   0,   "FILE", option_text,     FIELD(secret_file),
+	 "the secret that the server wants to have proved"},
+	{"wait",          0,   "TIME", option_duration, FIELD(wait_ms),
+	 "how long to try to reach a server, such as 10s (0s)"},
+	{"json",          0,   "FILE", option_text,     FIELD(json),
+	 "replaces FILE by the result, - shows it (verbmark-HOST-UTC.json)"},
+	{"no-save",       0,   NULL,   option_flag,     FIELD(no_save),       "write no result"},
+	{"redact",        0,   NULL,   option_flag,     FIELD(is_redacted),   "write the result without names of hosts and addresses"},
+	{"units",         0,   "UNIT", table_parse_unit, FIELD(unit),         "of the table: Gb/s, Mb/s, GB/s, MB/s, MiB/s (Gb/s)"},
+	{"quiet",         0,   NULL,   option_flag,     FIELD(is_quiet),      "no progress on a terminal"},
+	{"progress",      0,   NULL,   option_flag,     FIELD(with_progress), "progress, terminal or not"},
+	{"fail-below",    0,   "LIMIT", limit_parse_below, FIELD(limits),
+	 "a bandwidth below that fails: 90%line, 50Gb/s, 10GB/s, 1.2Mmsg/s"},
+	{"fail-above",    0,   "LIMIT", limit_parse_above, FIELD(limits),
+	 "a latency above that fails: p99=5us, max=1ms"},
+	{"rdma-cm",       'R', NULL,   option_flag,     FIELD(ignored),       "perftest's; it needs nothing here"},
+	{"cpu-freq",      'F', NULL,   option_flag,     FIELD(ignored),       "perftest's; it needs nothing here"},
+};
+// clang-format on
+
+static const char *take_list(const struct option_row *row, const char *text, void *target)
+{
+	const struct parameter *parameter = (const void *)row;
+	struct plan *plan = target;
+
+	/* Flags, and what may stand without a value, say 1 then. */
+	return list_parse(product_list(&plan->asked, parameter), parameter, text ? text : "1");
+}
+
+const struct option_table plan_case_options = {
+	.rows = &parameter_table[0].option,
+	.count = PARAMETERS,
+	.stride = sizeof(parameter_table[0]),
+	.parse = take_list,
+};
+
+const struct option_table plan_preset_options = {
+	.rows = rows,
+	.count = ARRAY_LENGTH(rows),
+	.operand = "[HOST]",
+	.operand_offset = FIELD(host),
+	.next = &plan_case_options,
+};
+
+const struct option_table plan_options = {
+	.rows = sources,
+	.count = ARRAY_LENGTH(sources),
+	.operand = "[HOST]",
+	.operand_offset = FIELD(host),
+	.next = &plan_preset_options,
+};
+
+static struct list *asked(struct plan *plan, const char *name)
+{
+	return product_list(&plan->asked, parameter_find(name));
+}
+
+static bool has_lists(const struct plan *plan)
+{
+	for (size_t i = 0; i < PARAMETERS; i++)
+		if (plan->asked.lists[i].count && parameter_table[i].mark != parameters_effort)
+			return true;
+	return false;
+}
+
+/* -a and -e are short for lists, and patterns are of one metric. */
+static int expand(struct plan *plan, struct error *error)
+{
+	const char *wrong = NULL;
+
+	if (asked(plan, "pattern")->count && !asked(plan, "metric")->count)
+		wrong = list_parse(asked(plan, "metric"), parameter_find("metric"), "bw");
+
+	if (plan->all_sizes && asked(plan, "size")->count)
+		return error_set(error, -EINVAL, "--all and --size exclude each other");
+	if (plan->with_events && asked(plan, "cq")->count)
+		return error_set(error, -EINVAL, "--events and --cq exclude each other");
+	if (asked(plan, "iterations")->count && asked(plan, "duration")->count)
+		return error_set(error, -EINVAL, "-n and -D exclude each other");
+	if (plan->all_sizes)
+		wrong = list_parse(asked(plan, "size"), parameter_find("size"), "1:8m");
+	if (plan->with_events && !wrong)
+		wrong = list_parse(asked(plan, "cq"), parameter_find("cq"), "event");
+	return wrong ? error_set(error, -EINVAL, "%s", wrong) : 0;
+}
+
+/* A result carries the plan that it came of. */
+static int take_plan(const char *path, json_t **whole, struct error *error)
+{
+	const char *schema = json_string_value(json_object_get(*whole, "schema"));
+	json_t *carried;
+
+	if (!schema || strcmp(schema, DOCUMENT_SCHEMA) != 0) {
+		error_set(error, -EINVAL, "%s has another schema than " DOCUMENT_SCHEMA, path);
+		json_decref(*whole);
+		*whole = NULL;
+		return error->code;
+	}
+	carried = json_incref(json_object_get(json_object_get(*whole, "run"), "plan"));
+	json_decref(*whole);
+	*whole = carried;
+	return carried ? 0 : error_set(error, -EINVAL, "%s carries no plan", path);
+}
+
+/* An array of products, from what it takes over: one, several, or a result. */
+static int unfold(const char *path, json_t *whole, json_t **base, struct error *error)
+{
+	int code = json_object_get(whole, "schema") ? take_plan(path, &whole, error) : 0;
+
+	if (code)
+		return code;
+	*base = json_is_array(whole) ? json_incref(whole) : json_pack("[O]", whole);
+	json_decref(whole);
+	if (!json_array_size(*base))
+		return error_set(error, -EINVAL, "%s: the plan is empty", path);
+	return 0;
+}
+
+/* The plan that the lists of the command line change. */
+static int load(struct plan *plan, const char *preset, json_t **base, struct error *error)
+{
+	json_t *whole;
+	int code;
+
+	if (plan->file && plan->preset)
+		return error_set(error, -EINVAL, "--plan and --preset exclude each other");
+	if (!plan->file && !plan->preset && !has_lists(plan))
+		plan->usual = preset;
+	if (plan->file)
+		code = preset_load(plan->file, &whole, error);
+	else if (plan->preset || plan->usual)
+		code = preset_find(plan->preset ? plan->preset : preset, &whole, error);
+	else
+		code = (whole = json_object()) ? 0 : -ENOMEM;
+	return code ? code : unfold(plan->file, whole, base, error);
+}
+
+/*
+ * Each case once: atomics have one size whatever the list says, and lists that take
+ * the place of a preset's make its parts alike.
+ */
+static bool is_new(json_t *ids, const char *id, size_t number)
+{
+	if (json_object_get(ids, id))
+		return false;
+	json_object_set_new(ids, id, json_integer((json_int_t)number));
+	return true;
+}
+
+/*
+ * What ends are asked for: of several hosts each pair has a flow of its own, where every thread
+ * has one at the other end, whatever the pattern of the hosts is.
+ */
+static uint64_t pattern_of_ends(const struct plan *plan, const struct parameters *wanted)
+{
+	bool is_of_hosts = pattern_is_on(wanted) && hosts_are_several(plan->host);
+
+	return is_of_hosts ? PATTERN_ONE_TO_ONE : wanted->pattern;
+}
+
+static void make_case(const struct plan *plan, struct plan_case *made, const struct op *op,
+		      struct parameters wanted)
+{
+	uint64_t pattern = wanted.pattern;
+	const char *refusal;
+
+	wanted.pattern = pattern_of_ends(plan, &wanted);
+	told_keep(op, &wanted);
+	*made = (struct plan_case){.op = op, .parameters = wanted};
+	/* As the client is what it is anyway. */
+	if (wanted.server_cq == wanted.cq)
+		wanted.server_cq = PARAMETER_AUTO;
+	if (op->shape.is_atomic)
+		wanted.size = 8;
+	wanted.pattern = pattern;
+	parameters_id(&wanted, made->id, sizeof(made->id));
+	rules_choose(op, &made->parameters);
+	made->kind = op->kind((enum rdma_wait_mode)made->parameters.cq,
+			      (enum rdma_wait_mode)made->parameters.server_cq);
+	refusal = rules_refuse(op, &made->parameters);
+	made->parameters.pattern = pattern;
+	if (refusal)
+		snprintf(made->skipped, sizeof(made->skipped), "%s", refusal);
+}
+
+static bool is_share(const struct parameters *wanted)
+{
+	return wanted->metric == METRIC_LOAD && wanted->rate != PARAMETER_AUTO &&
+	       rate_unit(wanted->rate) == RATE_PER_CENT;
+}
+
+/* A bandwidth of the same, with the work of a load: each message is signalled and timed. */
+static struct parameters maximum_of(struct parameters wanted)
+{
+	wanted.metric = METRIC_BW;
+	wanted.latencies = true;
+	return wanted;
+}
+
+/* The case of that id, which is added if there is none. */
+static struct plan_case *add_case(struct plan *plan, json_t *ids, struct parameters wanted)
+{
+	struct plan_case *made = &plan->cases[plan->n_cases];
+
+	make_case(plan, made, ops[wanted.op], wanted);
+	if (!is_new(ids, made->id, plan->n_cases))
+		return &plan->cases[json_integer_value(json_object_get(ids, made->id))];
+	plan->n_cases++;
+	made->product = json_array_size(plan->made);
+	made->is_maximum_alone = true;
+	return made;
+}
+
+static bool is_refused(const struct plan *plan, struct parameters wanted)
+{
+	struct plan_case made;
+
+	make_case(plan, &made, ops[wanted.op], wanted);
+	return made.skipped[0];
+}
+
+/* Whatever is told to neither of them makes no difference. */
+static void compare(struct plan *plan, json_t *ids, const struct product *product, size_t number,
+		    struct plan_case *made)
+{
+	const struct parameter *by;
+	struct plan_case other;
+	const json_t *number_of;
+	size_t beside;
+
+	if (made->parameters.interleave != 1 || !product_beside(product, number, &beside, &by))
+		return;
+	make_case(plan, &other, made->op, product_case(product, beside));
+	number_of = json_object_get(ids, other.id);
+	beside = (size_t)json_integer_value(number_of);
+	/* Two kinds of latency are never compared, nor what is not run in turn with it. */
+	if (!number_of || &plan->cases[beside] == made || plan->cases[beside].kind != made->kind ||
+	    plan->cases[beside].product != made->product)
+		return;
+	made->beside = beside;
+	made->by = by;
+}
+
+/* Those of one metric stay together: their table has one head. */
+static void add_metric(struct plan *plan, const struct product *product, json_t *ids,
+		       uint64_t metric)
+{
+	size_t count = product_count(product);
+
+	for (size_t i = 0; i < count; i++) {
+		struct parameters wanted = product_case(product, i);
+		size_t maximum = 0;
+		struct plan_case *made;
+
+		/* What 100 % are is known before the shares are run. */
+		if (metric >= METRIC_BW && is_share(&wanted) && !is_refused(plan, wanted))
+			maximum = (size_t)(add_case(plan, ids, maximum_of(wanted)) - plan->cases);
+		if (wanted.metric != metric)
+			continue;
+		made = add_case(plan, ids, wanted);
+		made->maximum = maximum;
+		/* One that a product before it has asked for is that one's. */
+		if (made->product == json_array_size(plan->made))
+			compare(plan, ids, product, i, made);
+		made->is_maximum_alone = false;
+	}
+}
+
+static int add_cases(struct plan *plan, const struct product *product, json_t *ids,
+		     struct error *error)
+{
+	size_t count = product_count(product);
+	struct plan_case *grown;
+
+	if (!count || plan->n_cases + count > PRODUCT_MOST)
+		return error_set(error, -EINVAL, "these are more than a million cases");
+	grown = reallocarray(plan->cases, plan->n_cases + 2 * count + 1, sizeof(*grown));
+	if (!grown)
+		return error_set_errno(error, -ENOMEM, "cannot make the plan");
+	plan->cases = grown;
+	for (uint64_t metric = METRIC_LAT; metric <= METRIC_LOAD; metric++)
+		add_metric(plan, product, ids, metric);
+	return 0;
+}
+
+size_t plan_turns(const struct plan *plan, size_t number)
+{
+	const struct plan_case *first = &plan->cases[number];
+	size_t count = 1;
+
+	if (first->parameters.interleave != 1 || first->parameters.metric == METRIC_LOAD ||
+	    first->parameters.needs)
+		return 1;
+	while (number + count < plan->n_cases && first[count].product == first->product &&
+	       first[count].parameters.metric == first->parameters.metric)
+		count++;
+	return count;
+}
+
+void plan_drop_maxima(struct plan *plan)
+{
+	bool *is_needed = calloc(plan->n_cases, sizeof(*is_needed));
+
+	for (size_t i = 0; i < plan->n_cases && is_needed; i++)
+		if (is_share(&plan->cases[i].parameters) && !plan->cases[i].skipped[0])
+			is_needed[plan->cases[i].maximum] = true;
+	for (size_t i = 0; i < plan->n_cases && is_needed; i++)
+		if (plan->cases[i].is_maximum_alone && !is_needed[i] && !plan->cases[i].skipped[0])
+			snprintf(plan->cases[i].skipped, sizeof(plan->cases[i].skipped),
+				 "no load is left of which it were the maximum");
+	free(is_needed);
+}
+
+int plan_check(const struct plan *plan, struct error *error)
+{
+	for (size_t i = 0; i < plan->n_cases; i++)
+		if (!plan->cases[i].skipped[0])
+			return 0;
+	return error_set(error, -EINVAL, "nothing is left to run: %.120s: %s", plan->cases[0].id,
+			 plan->cases[0].skipped);
+}
+
+/* Messages that are asked for take the place of a preset's time, and the reverse. */
+static void settle_effort(struct product *product, const struct product *by)
+{
+	static const char *const names[] = {"iterations", "duration"};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+		size_t asked = (size_t)(parameter_find(names[i]) - parameter_table);
+		size_t other = (size_t)(parameter_find(names[!i]) - parameter_table);
+
+		if (by->lists[asked].count && !by->lists[other].count)
+			product->lists[other].count = 0;
+	}
+}
+
+static bool has_effort(const struct product *asked)
+{
+	return asked->lists[parameter_find("iterations") - parameter_table].count ||
+	       asked->lists[parameter_find("duration") - parameter_table].count;
+}
+
+static bool has_load(const struct product *product)
+{
+	const struct list *metrics = &product->lists[parameter_find("metric") - parameter_table];
+
+	for (size_t i = 0; i < metrics->count; i++)
+		if (metrics->item[i] == METRIC_LOAD)
+			return true;
+	return false;
+}
+
+/* Who names none wants to see the whole curve. */
+static void choose_rates(struct product *product)
+{
+	struct list *rates = product_list(product, parameter_find("rate"));
+
+	if (has_load(product) && !rates->count)
+		list_parse(rates, parameter_find("rate"), "10%:100%");
+}
+
+/* Who names none wants to see where the time goes. */
+static void choose_steps(struct product *product)
+{
+	struct list *steps = product_list(product, parameter_find("step"));
+	const struct list *operations = product_list(product, parameter_find("op"));
+	bool has_connect = false;
+
+	for (size_t i = 0; i < operations->count; i++)
+		has_connect |= ops[operations->item[i]]->shape.connects;
+	if (has_connect && !steps->count)
+		list_parse(steps, parameter_find("step"), "all");
+}
+
+static int decode_part(const struct plan *plan, struct product *product, json_t *part,
+		       struct error *error)
+{
+	int code = product_decode(product, part, error);
+
+	return code && plan->file ? preset_blame(plan->file, error) : code;
+}
+
+static int make_cases(struct plan *plan, json_t *base, struct error *error)
+{
+	struct product *product = malloc(sizeof(*product));
+	json_t *ids = json_object();
+	json_t *part;
+	size_t i;
+	int code = 0;
+
+	plan->made = json_array();
+	if (!product || !ids || !plan->made) {
+		error_set_errno(error, -ENOMEM, "cannot make the plan");
+		code = -ENOMEM;
+	}
+	json_array_foreach(base, i, part)
+	{
+		if (!code)
+			code = decode_part(plan, product, part, error);
+		if (code)
+			break;
+		/* Who names neither plan nor preset wants that effort, and no more. */
+		if (!plan->file && !plan->preset && has_effort(&plan->asked))
+			product_list(product, parameter_find("trials"))->count = 0;
+		product_override(product, &plan->asked);
+		choose_rates(product);
+		choose_steps(product);
+		settle_effort(product, &plan->asked);
+		json_array_append_new(plan->made, product_encode(product));
+		code = add_cases(plan, product, ids, error);
+	}
+	json_decref(ids);
+	free(product);
+	if (!code)
+		code = plan_check_heard(plan, error);
+	if (!code)
+		code = plan_check_patterns(plan, error);
+	return code ? code : plan_check(plan, error);
+}
+
+int plan_read(struct plan *plan, const char *text, size_t length, const char *path,
+	      struct error *error)
+{
+	json_t *base = NULL;
+	json_t *whole;
+	int code;
+
+	*plan = (struct plan){.file = path};
+	code = preset_parse(text, length, path, &whole, error);
+	if (!code)
+		code = unfold(path, whole, &base, error);
+	if (!code)
+		code = make_cases(plan, base, error);
+	json_decref(base);
+	return code;
+}
+
+int plan_open(struct plan *plan, int argc, char *argv[], struct error *error)
+{
+	int code = plan_parse(plan, NULL, argc, argv, error);
+
+	return code ? code : plan_complete(plan, error);
+}
+
+int plan_finish(struct plan *plan, const char *preset, struct error *error)
+{
+	json_t *base = NULL;
+	int code = expand(plan, error);
+
+	if (!code)
+		code = load(plan, preset, &base, error);
+	if (!code)
+		code = make_cases(plan, base, error);
+	json_decref(base);
+	return code;
+}
+
+int plan_parse(struct plan *plan, const char *preset, int argc, char *argv[], struct error *error)
+{
+	*plan = (struct plan){.preset = preset};
+	return option_parse(preset ? &plan_preset_options : &plan_options, argc, argv, plan, error);
+}
+
+int plan_complete(struct plan *plan, struct error *error)
+{
+	int code = plan_finish(plan, "quick", error);
+
+	if (!code && plan->no_save && plan->json)
+		code = error_set(error, -EINVAL, "--no-save and --json exclude each other");
+	if (!code && plan->launch && !plan->host)
+		code = error_set(error, -EINVAL, "--launch needs HOST: without it all is here");
+	if (!code && plan->secret_file && (plan->launch || !plan->host))
+		code = error_set(
+			error, -EINVAL,
+			"--secret-file is for a server that runs already: one that %s starts "
+			"is given a secret of its own",
+			plan->launch ? "--launch" : "this run");
+	return code;
+}
+
+int plan_open_case(struct plan *plan, const struct parameters *wanted, const char *host,
+		   uint16_t port, struct error *error)
+{
+	*plan = (struct plan){.host = host, .port = port};
+	plan->made = json_array();
+	plan->cases = calloc(1, sizeof(*plan->cases));
+	if (!plan->cases || !plan->made)
+		return error_set_errno(error, -ENOMEM, "cannot make the plan");
+	plan->n_cases = 1;
+	make_case(plan, plan->cases, ops[wanted->op], *wanted);
+	return plan_check(plan, error);
+}
+
+uint16_t plan_port(const struct plan *plan)
+{
+	return plan->port ? plan->port : CONTROL_PORT;
+}
+
+void plan_close(struct plan *plan)
+{
+	free(plan->cases);
+	json_decref(plan->made);
+	*plan = (struct plan){0};
+}

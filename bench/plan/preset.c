@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/plan/preset.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/control/frame.h"
+#include "core/base/compiler.h"
+
+/* A plan is short, and the result that carries one has some mebibytes. */
+#define PLAN_MOST (64 << 20)
+/* Letters of its path that are told in any case. */
+#define PATH_LEAST 24
+
+/* Each keeps to a time: where nothing is ever steady, warming up would take most of it. */
+static const struct preset {
+	const char *name;
+	const char *text;
+} presets[] = {
+	{"quick",
+	 "[{\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"lat\"], \"size\": [64, 4096],"
+	 "  \"cq\": [\"poll\", \"event\"], \"duration\": [\"100ms\"], \"trials\": [6],"
+	 "  \"warmup\": [\"100ms\"]},"
+	 " {\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"bw\"],"
+	 "  \"size\": [64, 65536, 1048576], \"cq\": [\"poll\", \"event\"],"
+	 "  \"duration\": [\"100ms\"], \"trials\": [6],"
+	 "  \"warmup\": [\"100ms\"]}]"					  },
+	{"standard",  "[{\"op\": [\"send\", \"write\", \"read\", \"write-imm\"],"
+		     "  \"metric\": [\"lat\", \"bw\"],"
+		     "  \"size\": [8, 64, 512, 4096, 16384, 65536, 262144, 1048576],"
+		     "  \"cq\": [\"poll\", \"event\"], \"duration\": [\"100ms\"], \"trials\": [6],"
+		     "  \"warmup\": [\"50ms\"]}]"           },
+	{"full",
+	 "[{\"op\": [\"send\", \"write\", \"read\", \"write-imm\", \"fetch-add\","
+	 "  \"compare-swap\", \"write-notify\", \"read-notify\", \"doorbell\"],"
+	 "  \"metric\": [\"lat\", \"bw\"], \"size\": [\"1:8m\"],"
+	 "  \"cq\": [\"poll\", \"event\", \"adaptive\"], \"duration\": [\"100ms\"],"
+	 "  \"trials\": [6],"
+	 "  \"warmup\": [\"400ms\"]},"
+	 " {\"op\": [\"alloc\"], \"metric\": [\"lat\"], \"size\": [\"4k\", \"64k\", \"1m\"],"
+	 "  \"cq\": [\"poll\", \"event\", \"adaptive\"], \"duration\": [\"100ms\"],"
+	 "  \"trials\": [6],"
+	 "  \"warmup\": [\"400ms\"]}]"					  },
+ /* What operations need and cost, one at a time and with events; then how fast they are. */
+	{"semantics",
+	 "[{\"op\": [\"send\", \"write-imm\", \"write\", \"read\", \"write-notify\","
+	 "  \"read-notify\"], \"metric\": [\"bw\"],"
+	 "  \"cq\": [\"event\"], \"tx-depth\": [1], \"cq-mod\": [1], \"needs\": [true],"
+	 "  \"duration\": [\"100ms\"], \"trials\": [6],"
+	 "  \"warmup\": [\"100ms\"]},"
+	 " {\"op\": [\"send\"], \"metric\": [\"lat\"], \"cq\": [\"event\"], \"cq-mod\": [1],"
+	 "  \"duration\": [\"100ms\"], \"trials\": [6],"
+	 "  \"warmup\": [\"100ms\"]},"
+	 " {\"op\": [\"send\", \"write-imm\", \"write\", \"write-notify\", \"read-notify\"],"
+	 "  \"metric\": [\"lat\"],"
+	 "  \"think\": [\"0ns\", \"10us\"], \"duration\": [\"100ms\"], \"trials\": [6],"
+	 "  \"warmup\": [\"100ms\"]},"
+	 " {\"op\": [\"write\", \"read\"], \"metric\": [\"lat\"], \"server-cq\": [\"event\"],"
+	 "  \"think\": [\"0ns\", \"10us\"], \"duration\": [\"100ms\"], \"trials\": [6],"
+	 "  \"warmup\": [\"100ms\"]}]"					  },
+ /* What each way of programming is worth beside its opposite, which is the list's first. */
+	{"tips",
+	 "[{\"op\": [\"write\"], \"metric\": [\"lat\"], \"size\": [8, 32, 64], \"inline\": [0, 64],"
+	 "  \"duration\": [\"30ms\"], \"trials\": [12],"
+	 "  \"warmup\": [\"30ms\"], \"interleave\": [true]},"
+	 " {\"op\": [\"write\"], \"metric\": [\"lat\"], \"size\": [128], \"inline\": [0, 128],"
+	 "  \"duration\": [\"30ms\"], \"trials\": [12],"
+	 "  \"warmup\": [\"30ms\"], \"interleave\": [true]},"
+	 " {\"op\": [\"write\"], \"metric\": [\"lat\"], \"size\": [256], \"inline\": [0, 256],"
+	 "  \"duration\": [\"30ms\"], \"trials\": [12],"
+	 "  \"warmup\": [\"30ms\"], \"interleave\": [true]},"
+	 " {\"op\": [\"write\"], \"metric\": [\"bw\"], \"post-list\": [1, 4, 16, 64],"
+	 "  \"duration\": [\"30ms\"], \"trials\": [12], \"warmup\": [\"30ms\"],"
+	 "  \"interleave\": [true]},"
+	 " {\"op\": [\"send\"], \"metric\": [\"lat\"], \"cq\": [\"poll\", \"event\", \"adaptive\"],"
+	 "  \"duration\": [\"30ms\"], \"trials\": [12], \"warmup\": [\"30ms\"],"
+	 "  \"interleave\": [true]},"
+	 " {\"op\": [\"read\"], \"metric\": [\"lat\"], \"size\": [\"4k\", \"64k\", \"1m\"],"
+	 "  \"registration\": [\"once\", \"each\"], \"duration\": [\"30ms\"], \"trials\": [12],"
+	 "  \"warmup\": [\"30ms\"], \"interleave\": [true]},"
+	 " {\"op\": [\"create-cq\"], \"metric\": [\"lat\"], \"tx-depth\": [16, 1024, 8192],"
+	 "  \"duration\": [\"30ms\"], \"trials\": [12], \"warmup\": [\"30ms\"],"
+	 "  \"interleave\": [true]},"
+	 " {\"op\": [\"send\"], \"metric\": [\"bw\"], \"cq-depth\": [1024, 4096, 16384],"
+	 "  \"duration\": [\"30ms\"], \"trials\": [12], \"warmup\": [\"30ms\"],"
+	 "  \"interleave\": [true]},"
+	 " {\"op\": [\"write\"], \"metric\": [\"lat\"], \"size\": [\"4k\"],"
+	 "  \"pin\": [\"off\", \"auto\", \"far\"], \"duration\": [\"30ms\"], \"trials\": [12],"
+	 "  \"warmup\": [\"30ms\"], \"interleave\": [true]},"
+	 " {\"op\": [\"read\"], \"metric\": [\"bw\"], \"size\": [\"4k\"], \"buffer\": [\"64m\"],"
+	 "  \"hugepages\": [false, true], \"duration\": [\"30ms\"], \"trials\": [12],"
+	 "  \"warmup\": [\"30ms\"], \"interleave\": [true]}]"                   },
+ /* What a gate looks at: little of each, as it has it many times. */
+	{"gate",
+	 "[{\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"lat\"], \"size\": [64, 4096],"
+	 "  \"duration\": [\"30ms\"], \"trials\": [6], \"warmup\": [\"30ms\"]},"
+	 " {\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"bw\"], \"size\": [64, 65536],"
+	 "  \"duration\": [\"30ms\"], \"trials\": [6], \"warmup\": [\"30ms\"]}]"},
+};
+
+static int parse_failed(const json_error_t *fault, const char *what, struct error *error)
+{
+	char text[sizeof(fault->text)];
+
+	/* It quotes what it did not understand. */
+	wire_printable(text, sizeof(text), fault->text);
+	return error_set(error, -EINVAL, "%s, line %d: %s", what, fault->line, text);
+}
+
+int preset_find(const char *name, json_t **plan, struct error *error)
+{
+	json_error_t fault;
+	char names[80] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(presets); i++) {
+		if (!strcmp(presets[i].name, name)) {
+			*plan = json_loads(presets[i].text, 0, &fault);
+			return *plan ? 0 : parse_failed(&fault, name, error);
+		}
+		if (used < sizeof(names))
+			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
+						 used ? ", " : "", presets[i].name);
+	}
+	return error_set(error, -EINVAL, "--preset: '%s' is none of %s", name, names);
+}
+
+int preset_blame(const char *path, struct error *error)
+{
+	size_t length = strlen(path);
+	size_t used = strlen(error->text) + strlen("...: ");
+	size_t room = sizeof(error->text) - 1;
+
+	/* Of a long path the end tells most, as long as what is wrong is told as well. */
+	room = used + PATH_LEAST < room ? room - used : PATH_LEAST;
+	if (length <= room)
+		return error_wrap(error, "%s", path);
+	return error_wrap(error, "...%s", path + length - room);
+}
+
+int preset_parse(const char *text, size_t length, const char *path, json_t **plan,
+		 struct error *error)
+{
+	json_error_t fault;
+
+	*plan = json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
+	return *plan ? 0 : parse_failed(&fault, path, error);
+}
+
+int preset_load(const char *path, json_t **plan, struct error *error)
+{
+	FILE *file = fopen(path, "re");
+	size_t length = 0;
+	char *text;
+
+	if (!file)
+		return error_set_errno(error, -errno, "cannot read the plan %s", path);
+	text = malloc(PLAN_MOST);
+	errno = 0;
+	if (text)
+		length = fread(text, 1, PLAN_MOST, file);
+	if (!text || ferror(file))
+		error_set_errno(error, errno ? -errno : -EIO, "cannot read the plan %s", path);
+	else if (length == PLAN_MOST)
+		error_set(error, -EFBIG, "%s is too long for a plan", path);
+	fclose(file);
+	*plan = NULL;
+	if (!error->code)
+		preset_parse(text, length, path, plan, error);
+	free(text);
+	return error->code;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/plan/plan.h"
+#include "bench/plan/rate.h"
+
+/* Of a trial beside its messages: warm-up, and both ends' setting up. */
+#define TRIAL_NS (30 * NS_PER_MS)
+/* What a message is guessed to take where the plan gives no time. */
+#define MESSAGE_NS (10 * NS_PER_US)
+
+/* A nanosecond for each byte, 8 Gb/s; of a load as the schedule has it. */
+static unsigned __int128 message_ns(const struct parameters *p)
+{
+	if (p->metric == METRIC_LOAD && rate_unit(p->rate) != RATE_PER_CENT)
+		return (unsigned __int128)(1e9 / rate_messages(p->rate, p->size, 0));
+	return MESSAGE_NS + p->size;
+}
+
+/* In 128 bits: a million cases, of as many messages as anybody may ask for, fit. */
+static unsigned __int128 estimate_ns(const struct plan_case *line)
+{
+	const struct parameters *p = &line->parameters;
+	unsigned __int128 trial = p->duration_ns;
+	uint64_t beside = TRIAL_NS;
+
+	if (line->skipped[0])
+		return 0;
+	if (p->duration_ns == PARAMETER_AUTO)
+		trial = p->iterations * message_ns(p);
+	return p->trials * (trial + beside);
+}
+
+uint64_t plan_estimate_ns(const struct plan *plan, size_t n_cases)
+{
+	unsigned __int128 sum = 0;
+
+	for (size_t i = 0; i < n_cases; i++)
+		sum += estimate_ns(&plan->cases[i]);
+	return sum > UINT64_MAX ? UINT64_MAX : (uint64_t)sum;
+}
+
+/* What warm-ups may take beside that: those of a device that never becomes steady. */
+static double warmups_s(const struct plan *plan)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < plan->n_cases; i++) {
+		const struct parameters *p = &plan->cases[i].parameters;
+
+		if (!plan->cases[i].skipped[0])
+			sum += (double)p->trials * (double)p->warmup_ns / (double)NS_PER_S;
+	}
+	return sum;
+}
+
+void plan_print(const struct plan *plan, FILE *out)
+{
+	double seconds = (double)plan_estimate_ns(plan, plan->n_cases) / (double)NS_PER_S;
+	size_t runs = 0;
+
+	for (size_t i = 0; i < plan->n_cases; i++) {
+		const struct plan_case *line = &plan->cases[i];
+
+		runs += !line->skipped[0];
+		fprintf(out, "%s%s%s\n", line->id, line->skipped[0] ? ": skipped: " : "",
+			line->skipped);
+	}
+	fprintf(out, "%zu %s, about %.0f s, up to %.0f s where they take long to become steady\n",
+		runs, runs == 1 ? "case" : "cases", seconds, seconds + warmups_s(plan));
+}

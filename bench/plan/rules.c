@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/plan/rules.h"
+
+#include "bench/lane/address_walk.h"
+#include "bench/plan/default_depths.h"
+#include "bench/plan/pattern.h"
+#include "bench/plan/rate.h"
+#include "core/verbs/limits.h"
+
+/* Where time is not given: the messages of a latency, the time of a bandwidth. */
+#define LAT_MESSAGES 5000
+#define BW_NS        (100 * NS_PER_MS)
+#define LOAD_NS      (200 * NS_PER_MS)
+
+#define TRIALS 6
+
+/* More than the caches near a processor hold, and devices of translations of small pages. */
+#define WALKED_BYTES (64ULL << 20)
+/* By itself: what those have who may lock little. It is more than the nearest caches hold. */
+#define SPREAD_BYTES (4ULL << 20)
+
+#define ATOMIC_SIZE 8
+
+static void choose(uint64_t *value, uint64_t otherwise)
+{
+	if (*value == PARAMETER_AUTO)
+		*value = otherwise;
+}
+
+static uint64_t least(uint64_t one, uint64_t other)
+{
+	return one < other ? one : other;
+}
+
+/* What is not done by rdma_cm here needs queue pairs that are connected by hand. */
+static bool needs_pairs(const struct parameters *parameters)
+{
+	return parameters->transport != TRANSPORT_RC || parameters->mtu != PARAMETER_AUTO ||
+	       parameters->gid_index != PARAMETER_AUTO ||
+	       parameters->server_gid_index != PARAMETER_AUTO || parameters->sl || parameters->tos;
+}
+
+static bool has_effort(const struct parameters *parameters)
+{
+	return parameters->duration_ns != PARAMETER_AUTO ||
+	       parameters->iterations != PARAMETER_AUTO;
+}
+
+static uint64_t at_least(uint64_t value, uint64_t least)
+{
+	return value < least ? least : value;
+}
+
+static void choose_load(struct parameters *parameters)
+{
+	choose(&parameters->arrivals, ARRIVALS_FIXED);
+	if (parameters->arrivals == ARRIVALS_POISSON)
+		choose(&parameters->seed, 1);
+	if (!has_effort(parameters))
+		parameters->duration_ns = LOAD_NS;
+}
+
+/* Of several queue pairs of a lane, at an end to which messages come. */
+static bool has_shared_receives(const struct parameters *p)
+{
+	return pattern_lane_pairs(p, true) > 1 ||
+	       (p->bidirectional && pattern_lane_pairs(p, false) > 1);
+}
+
+/*
+ * Many messages at once to one place are as fast as it gets: what caches and tables of
+ * translations cost is not in it. One at a time, and where a counter or a flag is shared,
+ * one place is what programs have, too.
+ */
+static bool is_spread(const struct op *op, const struct parameters *p)
+{
+	bool is_shared = p->use_srq && has_shared_receives(p) && op == &op_send;
+
+	return p->metric != METRIC_LAT && !op->shape.is_atomic && !op->shape.is_notified &&
+	       !p->verify && !p->needs && !is_shared;
+}
+
+/* For a place of each queue pair in each direction: nobody asked for so much of it. */
+static bool is_beyond_buffers(const struct op *op, const struct parameters *p)
+{
+	return 2ULL * pattern_pairs(p) * walk_place(p, op->shape.is_atomic) > PARAMETER_BUFFER_MOST;
+}
+
+bool rules_is_random(const struct op *op, const struct parameters *parameters)
+{
+	if (parameters->access != PARAMETER_AUTO)
+		return parameters->access == ACCESS_RANDOM;
+	/* Who gives a buffer wants to see what it costs. */
+	return parameters->buffer != PARAMETER_AUTO ||
+	       (is_spread(op, parameters) && !is_beyond_buffers(op, parameters));
+}
+
+static void choose_access(const struct op *op, struct parameters *parameters)
+{
+	uint64_t bytes = parameters->access == PARAMETER_AUTO ? SPREAD_BYTES : WALKED_BYTES;
+	uint64_t all;
+
+	choose(&parameters->access, rules_is_random(op, parameters) ? ACCESS_RANDOM : ACCESS_SAME);
+	if (parameters->access == ACCESS_RANDOM)
+		choose(&parameters->seed, 1);
+	if (!walk_is_on(parameters))
+		return;
+	all = pattern_pairs(parameters) * walk_ways(parameters) *
+	      walk_place(parameters, op->shape.is_atomic);
+	choose(&parameters->buffer, least(at_least(bytes, 2 * all), PARAMETER_BUFFER_MOST));
+}
+
+/* What a call has nothing to do with is always the same. */
+static void choose_call(const struct op *op, struct parameters *parameters)
+{
+	if (op->shape.registers)
+		choose(&parameters->mr_access, MR_REMOTE);
+	if (op == &op_register)
+		choose(&parameters->pages, PAGES_TOUCHED);
+	if (op == &op_read && parameters->metric == METRIC_LAT)
+		choose(&parameters->registration, REGISTRATION_ONCE);
+	if (op->shape.connects)
+		choose(&parameters->step, STEP_WHOLE);
+	if (op_is_timed_call(op) && !(op->takes & OP_TAKES_SIZE))
+		parameters->size = 1;
+	/* What is posted is signalled, so that nothing is there when the next one is. */
+	if (op_is_timed_call(op) && !op->shape.is_call)
+		parameters->cq_mod = 1;
+}
+
+/* Neither messages of the case's size, nor several at once. */
+static bool is_apart(const struct op *op)
+{
+	return op->shape.is_granted || op_is_timed_call(op);
+}
+
+void rules_choose(const struct op *op, struct parameters *parameters)
+{
+	bool is_bw = parameters->metric != METRIC_LAT;
+
+	if (op->shape.is_atomic)
+		parameters->size = ATOMIC_SIZE;
+	choose_call(op, parameters);
+	choose_access(op, parameters);
+	choose(&parameters->server_cq, parameters->cq);
+	depths_choose(op, parameters);
+	/* Pieces are for the device to gather, not for the processor. */
+	if (parameters->sge > 1)
+		choose(&parameters->inline_size, 0);
+	choose(&parameters->connect, needs_pairs(parameters) ? CONNECT_QP : CONNECT_CM);
+	/* Who says how much wants that much; an interval takes six. */
+	choose(&parameters->trials, has_effort(parameters) ? 1 : TRIALS);
+	if (parameters->metric == METRIC_LOAD)
+		choose_load(parameters);
+	if (!has_effort(parameters)) {
+		/* What takes from microseconds to seconds is counted by time. */
+		if (is_bw || is_apart(op))
+			parameters->duration_ns = BW_NS;
+		else
+			parameters->iterations = LAT_MESSAGES;
+	}
+}
+
+static bool is_lat(const struct op *op, const struct parameters *p)
+{
+	return p->metric == METRIC_LAT;
+}
+
+static bool is_missing_on_uc(const struct op *op, const struct parameters *p)
+{
+	return p->transport == TRANSPORT_UC && !(op->transports & (1U << TRANSPORT_UC));
+}
+
+static bool is_missing_on_ud(const struct op *op, const struct parameters *p)
+{
+	return p->transport == TRANSPORT_UD && !(op->transports & (1U << TRANSPORT_UD));
+}
+
+static bool is_no_mtu(const struct op *op, const struct parameters *p)
+{
+	return p->mtu != PARAMETER_AUTO && !limits_mtu((unsigned int)p->mtu);
+}
+
+/* Any port's MTU is at most that of InfiniBand; where it is less only the device tells. */
+static bool is_no_datagram(const struct op *op, const struct parameters *p)
+{
+	return p->transport == TRANSPORT_UD && p->size > 4096;
+}
+
+static bool is_registered_otherwise(const struct op *op, const struct parameters *p)
+{
+	return p->registration != PARAMETER_AUTO && (op != &op_read || !is_lat(op, p));
+}
+
+static bool is_registered_elsewhere(const struct op *op, const struct parameters *p)
+{
+	(void)op;
+	return p->registration == REGISTRATION_EACH && (walk_is_on(p) || p->sge > 1);
+}
+
+static bool is_lat_of_many(const struct op *op, const struct parameters *p)
+{
+	return is_lat(op, p) && p->qps > 1;
+}
+
+static bool is_pattern_of_lat(const struct op *op, const struct parameters *p)
+{
+	(void)op;
+	return pattern_is_on(p) && p->metric != METRIC_BW;
+}
+
+/* Whoever is through first would leave the rest to the others. */
+static bool is_pattern_of_count(const struct op *op, const struct parameters *p)
+{
+	(void)op;
+	return pattern_is_on(p) && p->iterations != PARAMETER_AUTO;
+}
+
+static bool is_lat_of_lists(const struct op *op, const struct parameters *p)
+{
+	return is_lat(op, p) && p->post_list > 1;
+}
+
+static bool is_lat_both_ways(const struct op *op, const struct parameters *p)
+{
+	return p->metric != METRIC_BW && p->bidirectional;
+}
+
+static bool is_timed_otherwise(const struct op *op, const struct parameters *p)
+{
+	return p->latencies && (p->metric != METRIC_BW || p->post_list > 1);
+}
+
+static bool is_list_of_two(const struct op *op, const struct parameters *p)
+{
+	return p->post_list > 1 && (op->shape.is_notified || op->shape.rings);
+}
+
+static bool is_without_bell(const struct op *op, const struct parameters *p)
+{
+	return p->doorbell_every != PARAMETER_AUTO && !op->shape.rings;
+}
+
+static bool is_signal_silent(const struct op *op, const struct parameters *p)
+{
+	return op->shape.rings && p->cq_mod != p->doorbell_every;
+}
+
+static bool is_load_of_bells(const struct op *op, const struct parameters *p)
+{
+	return op->shape.rings && p->metric == METRIC_LOAD;
+}
+
+static bool is_apart_of_many(const struct op *op, const struct parameters *p)
+{
+	return is_apart(op) && !is_lat(op, p);
+}
+
+static bool is_apart_elsewhere(const struct op *op, const struct parameters *p)
+{
+	return is_apart(op) && walk_is_on(p);
+}
+
+static bool is_without_rights(const struct op *op, const struct parameters *p)
+{
+	return p->mr_access != PARAMETER_AUTO && !op->shape.registers;
+}
+
+static bool is_without_pages(const struct op *op, const struct parameters *p)
+{
+	return p->pages != PARAMETER_AUTO && op != &op_register;
+}
+
+static bool is_without_steps(const struct op *op, const struct parameters *p)
+{
+	return p->step != PARAMETER_AUTO && !op->shape.connects;
+}
+
+static bool is_connect_by_hand(const struct op *op, const struct parameters *p)
+{
+	return op->shape.connects && (p->connect == CONNECT_QP || needs_pairs(p));
+}
+
+static bool is_cm_without(const struct op *op, const struct parameters *p)
+{
+	return p->connect == CONNECT_CM && needs_pairs(p);
+}
+
+static bool is_list_too_long(const struct op *op, const struct parameters *p)
+{
+	return p->post_list > p->tx_depth;
+}
+
+static bool is_bell_too_rare(const struct op *op, const struct parameters *p)
+{
+	return op->shape.rings && p->doorbell_every > p->tx_depth;
+}
+
+static bool is_signal_too_rare(const struct op *op, const struct parameters *p)
+{
+	return p->cq_mod > p->tx_depth;
+}
+
+static bool is_timed_by_others(const struct op *op, const struct parameters *p)
+{
+	return p->latencies && p->cq_mod > 1;
+}
+
+static bool is_overwritten(const struct op *op, const struct parameters *p)
+{
+	return p->verify && p->metric == METRIC_BW && op != &op_send && !op->shape.is_read;
+}
+
+/* Beside the last byte of a write, which is polled for. */
+static bool is_nameless(const struct op *op, const struct parameters *p)
+{
+	return p->verify && p->transport != TRANSPORT_RC &&
+	       p->size < VERIFY_NAME + (op == &op_write);
+}
+
+static bool is_without_payload(const struct op *op, const struct parameters *p)
+{
+	return p->verify && (op->shape.is_atomic || is_apart(op));
+}
+
+static enum result_kind kind_of(const struct op *op, const struct parameters *p)
+{
+	return op->kind((enum rdma_wait_mode)p->cq, (enum rdma_wait_mode)p->server_cq);
+}
+
+static bool is_unseen(const struct op *op, const struct parameters *p)
+{
+	return p->verify && kind_of(op, p) == RESULT_COMPLETION;
+}
+
+/* Where bytes may come in any order, the last one says nothing of the others. */
+static bool is_seen_unordered(const struct op *op, const struct parameters *p)
+{
+	return p->relaxed_ordering == ORDERING_RELAXED && op == &op_write && is_lat(op, p) &&
+	       kind_of(op, p) == RESULT_HALF;
+}
+
+static bool is_too_many(const struct op *op, const struct parameters *p)
+{
+	return pattern_pairs(p) > RULES_QUEUE_PAIRS;
+}
+
+/* A control message has the addresses of all of them, some 200 bytes each. */
+static bool is_too_many_by_hand(const struct op *op, const struct parameters *p)
+{
+	return (p->connect == CONNECT_QP || needs_pairs(p)) &&
+	       pattern_pairs(p) > RULES_PAIRS_BY_HAND;
+}
+
+static bool is_needs_of_many(const struct op *op, const struct parameters *p)
+{
+	return p->needs && p->threads > 1;
+}
+
+static bool is_needs_of_lat(const struct op *op, const struct parameters *p)
+{
+	return p->needs &&
+	       (p->metric != METRIC_BW || p->bidirectional || p->transport != TRANSPORT_RC);
+}
+
+static bool is_load(const struct parameters *p)
+{
+	return p->metric == METRIC_LOAD;
+}
+
+static bool is_load_rateless(const struct op *op, const struct parameters *p)
+{
+	return is_load(p) && p->rate == PARAMETER_AUTO;
+}
+
+/* A schedule is one thread's. */
+static bool is_load_of_threads(const struct op *op, const struct parameters *p)
+{
+	return is_load(p) && p->threads > 1;
+}
+
+static bool is_load_elsewhere(const struct op *op, const struct parameters *p)
+{
+	return is_load(p) && p->transport != TRANSPORT_RC;
+}
+
+static bool is_load_of_lists(const struct op *op, const struct parameters *p)
+{
+	return is_load(p) && p->post_list > 1;
+}
+
+static bool is_load_verified(const struct op *op, const struct parameters *p)
+{
+	return is_load(p) && p->verify;
+}
+
+static bool is_load_silent(const struct op *op, const struct parameters *p)
+{
+	return is_load(p) && p->cq_mod > 1;
+}
+
+/* Shares of the most are known later. */
+static bool is_load_too_slow(const struct op *op, const struct parameters *p)
+{
+	return is_load(p) && rate_unit(p->rate) != RATE_PER_CENT &&
+	       rate_messages(p->rate, p->size, 0) < 1;
+}
+
+static bool is_thinking_driver(const struct op *op, const struct parameters *p)
+{
+	return p->think_ns && p->bidirectional;
+}
+
+static bool is_both_limits(const struct op *op, const struct parameters *p)
+{
+	return p->iterations != PARAMETER_AUTO && p->duration_ns != PARAMETER_AUTO;
+}
+
+static bool is_cut_to_nothing(const struct op *op, const struct parameters *p)
+{
+	return p->sge > p->size && !op->shape.is_granted && !op->shape.is_call;
+}
+
+static bool is_cut_atomic(const struct op *op, const struct parameters *p)
+{
+	return p->sge > 1 && op->shape.is_atomic;
+}
+
+static bool is_cut_inline(const struct op *op, const struct parameters *p)
+{
+	return p->sge > 1 && p->inline_size;
+}
+
+static bool is_without_room(const struct op *op, const struct parameters *p)
+{
+	return p->buffer != PARAMETER_AUTO && !walk_places(p, op->shape.is_atomic);
+}
+
+static bool is_overlapping(const struct op *op, const struct parameters *p)
+{
+	uint64_t head = p->transport == TRANSPORT_UD ? POST_GRH : 0;
+
+	return walk_stride(p) && walk_stride(p) < p->size + head;
+}
+
+static bool is_not_aligned(const struct op *op, const struct parameters *p)
+{
+	return op->shape.is_atomic && walk_stride(p) % ATOMIC_SIZE;
+}
+
+static bool is_told_where(const struct op *op, const struct parameters *p)
+{
+	return walk_is_on(p) && op->shape.is_notified;
+}
+
+static bool is_seen_at_one(const struct op *op, const struct parameters *p)
+{
+	return walk_is_on(p) && p->verify;
+}
+
+static bool is_lost_on_way(const struct op *op, const struct parameters *p)
+{
+	return walk_is_on(p) && is_lat(op, p) && op == &op_write && p->transport != TRANSPORT_RC;
+}
+
+static bool is_shared_by_all(const struct op *op, const struct parameters *p)
+{
+	return walk_is_on(p) && p->use_srq && has_shared_receives(p) && op == &op_send;
+}
+
+static const struct rule {
+	bool (*applies)(const struct op *op, const struct parameters *p);
+	const char *sentence;
+} rules[] = {
+	{is_missing_on_uc,        "UC has no such operation: it can send, write and write-imm"       },
+	{is_missing_on_ud,        "UD has no such operation: it can send"                            },
+	{is_no_mtu,               "an MTU is 256, 512, 1024, 2048 or 4096"                           },
+	{is_no_datagram,          "a datagram is one packet: 4096 bytes at the most"                 },
+	{is_list_of_two,          "a post list is of one operation: no notifications, no doorbells"  },
+	{is_without_bell,         "--doorbell-every is for doorbell"                                 },
+	{is_signal_silent,        "doorbell: what rings is signalled, --cq-mod is --doorbell-every"  },
+	{is_load_of_bells,        "a load of doorbells, each with its completion, is write-imm"      },
+	{is_apart_of_many,        "grants, and calls that are timed, are one at a time: --metric lat"},
+	{is_apart_elsewhere,      "--access: grants, and what sets up, have one place: same"         },
+	{is_without_rights,       "--mr-access is for register and deregister"                       },
+	{is_without_pages,        "--pages is for register"                                          },
+	{is_without_steps,        "--step is for connect"                                            },
+	{is_connect_by_hand,
+	 "connect is by rdma_cm: no --connect qp, nor -m, -x, --server-gid-index, -S or -T"          },
+	{is_registered_otherwise, "--registration is for read, of --metric lat"                      },
+	{is_registered_elsewhere, "--registration each has one place, in one piece"                  },
+	{is_lat_of_many,          "latency is measured on one queue pair of each thread"             },
+	{is_pattern_of_lat,       "--pattern is for bw"                                              },
+	{is_pattern_of_count,     "--pattern is over the same time: -D, and no -n"                   },
+	{is_lat_of_lists,         "latency is measured one at a time: no post lists"                 },
+	{is_lat_both_ways,        "only bandwidth goes both ways at once"                            },
+	{is_timed_otherwise,      "--latencies is for bw, without post lists"                        },
+	{is_cm_without,
+	 "--connect cm is RC without -m, -x, --server-gid-index, -S or -T: --connect qp has them"    },
+	{is_list_too_long,        "--post-list exceeds --tx-depth"                                   },
+	{is_bell_too_rare,
+	 "--doorbell-every exceeds --tx-depth: the queue would fill and stay full"                   },
+	{is_signal_too_rare,      "--cq-mod exceeds --tx-depth: the queue would fill and stay full"  },
+	{is_timed_by_others,      "--latencies needs --cq-mod 1: each message has a completion"      },
+	{is_without_payload,      "--verify is for operations with a payload"                        },
+	{is_overwritten,          "--verify of bw is for send and read: a write overwrites the last" },
+	{is_nameless,             "--verify on UC and UD takes 8 bytes, of writes 9, for a number"   },
+	{is_unseen,               "--verify: nothing tells the target of such a write when to look"  },
+	{is_seen_unordered,
+	 "--relaxed-ordering: a write's latency polls for its last byte, which then may come first"  },
+	{is_needs_of_lat,         "--needs is for bw on RC, in one direction"                        },
+	{is_needs_of_many,        "--needs is for one thread"                                        },
+	{is_too_many,             "--qps times --threads exceeds 16384 queue pairs"                  },
+	{is_too_many_by_hand,
+	 "--qps times --threads exceeds 4096 queue pairs, which is what is connected by hand"        },
+	{is_load_rateless,        "load needs --rate"						},
+	{is_load_elsewhere,       "load is for RC: only there a completion tells of an arrival"      },
+	{is_load_of_threads,      "load is for one thread: its schedule is not shared out"           },
+	{is_load_of_lists,        "a load is posted one by one: no post lists"                       },
+	{is_load_verified,        "--verify is for lat and bw"                                       },
+	{is_load_silent,          "load needs --cq-mod 1: each message has a completion"             },
+	{is_load_too_slow,        "--rate is less than a message per second"                         },
+	{is_thinking_driver,      "--think is for a server that answers: not for both ways at once"  },
+	{is_cut_atomic,           "--sge: the eight bytes of an atomic are one piece"                },
+	{is_cut_to_nothing,       "--sge: a message has no fewer bytes than pieces"                  },
+	{is_cut_inline,           "--sge is for what the device gathers: with --inline 0"            },
+	{is_without_room,         "--buffer is less than a message of each queue pair and direction" },
+	{is_overlapping,          "--access: the stride is less than a message"                      },
+	{is_not_aligned,          "--access: a stride of atomics is a multiple of 8"                 },
+	{is_told_where,           "--access: a notification tells of one place: same"                },
+	{is_seen_at_one,          "--verify looks at messages where all go: --access same"           },
+	{is_lost_on_way,          "--access: a write's latency that may be lost has one place: same" },
+	{is_shared_by_all,        "--access: with --use-srq all receives are of one queue pair"      },
+	{is_both_limits,          "-n and -D exclude each other"                                     },
+};
+
+const char *rules_refuse(const struct op *op, const struct parameters *parameters)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(rules); i++)
+		if (rules[i].applies(op, parameters))
+			return rules[i].sentence;
+	return NULL;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/plan/unheard.h"
+
+#include <errno.h>
+
+#include "bench/plan/applicable.h"
+
+static bool is_asked(const struct plan *plan, const char *name)
+{
+	return plan->asked.lists[parameter_find(name) - parameter_table].count;
+}
+
+/* Those of loads, of which none is there. */
+static int check_load(const struct plan *plan, struct error *error)
+{
+	static const char *const names[] = {"rate", "arrivals"};
+	bool has_seed = false;
+
+	for (size_t i = 0; i < plan->n_cases; i++) {
+		if (plan->cases[i].parameters.metric == METRIC_LOAD)
+			return 0;
+		has_seed |= plan->cases[i].parameters.seed != PARAMETER_AUTO;
+	}
+	if (!has_seed && is_asked(plan, "seed"))
+		return error_set(error, -EINVAL, "--seed is for bw, load and --buffer");
+	for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
+		if (is_asked(plan, names[i]))
+			return error_set(error, -EINVAL, "--%s is for --metric load", names[i]);
+	return 0;
+}
+
+static bool rings(const struct op *op, const struct parameters *unused)
+{
+	(void)unused;
+	return op->shape.rings;
+}
+
+static bool registers(const struct op *op, const struct parameters *unused)
+{
+	(void)unused;
+	return op->shape.registers;
+}
+
+static bool connects(const struct op *op, const struct parameters *unused)
+{
+	(void)unused;
+	return op->shape.connects;
+}
+
+static bool is_reliable(const struct op *unused, const struct parameters *parameters)
+{
+	(void)unused;
+	return parameters->transport == TRANSPORT_RC;
+}
+
+static bool takes_pages(const struct op *op, const struct parameters *unused)
+{
+	(void)unused;
+	return op == &op_register;
+}
+
+/* Those of some operations, of which none is there. */
+static int check_operations(const struct plan *plan, struct error *error)
+{
+	static const struct {
+		const char *name;
+		bool (*hears)(const struct op *op, const struct parameters *parameters);
+		const char *for_what;
+	} named[] = {
+		{"doorbell-every",   rings,             "--op doorbell"                         },
+		{"mr-access",        registers,         "--op register and deregister"          },
+		{"pages",            takes_pages,       "--op register"                         },
+		{"registration",     told_registration, "--op read, of --metric lat"            },
+		{"relaxed-ordering", told_ordering,     "messages, --op register and deregister"},
+		{"step",             connects,          "--op connect"                          },
+		{"outstanding",      is_reliable,       "-c RC"                                 },
+		{"timeout",          is_reliable,       "-c RC"                                 },
+		{"retries",          is_reliable,       "-c RC"                                 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(named); i++) {
+		bool is_heard = !is_asked(plan, named[i].name);
+
+		for (size_t j = 0; j < plan->n_cases && !is_heard; j++)
+			is_heard = named[i].hears(plan->cases[j].op, &plan->cases[j].parameters);
+		if (!is_heard)
+			return error_set(error, -EINVAL, "--%s is for %s", named[i].name,
+					 named[i].for_what);
+	}
+	return 0;
+}
+
+int plan_check_heard(const struct plan *plan, struct error *error)
+{
+	int code = check_load(plan, error);
+
+	return code ? code : check_operations(plan, error);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lists and ranges of a parameter's values, as on a command line: 64,4k,1:8m. A
+ * range LOW:HIGH doubles, LOW:HIGH:N multiplies by N, LOW:HIGH:+N adds; +-1 (or ±1)
+ * behind a member brings the neighbours of all its values along. LOW%:HIGH% of rates
+ * adds 10 %. all stands for
+ * every word of those that are words.
+ */
+#ifndef BENCH_LIST_H
+#define BENCH_LIST_H
+
+#include "bench/plan/parameters.h"
+
+#define LIST_MOST 256
+
+struct list {
+	uint64_t item[LIST_MOST];
+	size_t count;
+};
+
+/* Takes the place of what the list had. Returns what is wrong with the text, or NULL. */
+const char *list_parse(struct list *list, const struct parameter *parameter, const char *text);
+
+/*
+ * From JSON: one value or an array of them. Returns what is wrong, or NULL; culprit is then the
+ * value that it is about, the array where it is about all of it.
+ */
+const char *list_decode(struct list *list, const struct parameter *parameter, const json_t *json,
+			const json_t **culprit);
+
+/* To JSON: always an array. */
+json_t *list_encode(const struct list *list, const struct parameter *parameter);
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/server/clients.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "bench/cli/log.h"
+#include "bench/control/dial.h"
+#include "bench/control/protocol.h"
+
+/* One client and its thread. */
+struct client {
+	struct clients *clients;
+	struct control control;
+	char name[ADDRESS_TEXT];
+	pthread_t thread;
+	uint64_t deadline_ns; /* for how long it is served */
+	bool is_ended;        /* it was told that it has to go */
+	atomic_bool is_known; /* it has greeted, and is one to be served */
+	atomic_bool is_done;
+	struct client *next;
+};
+
+static void complain(const struct client *client, const struct error *error)
+{
+	journal_say("client %s: %s", client->name, error->text);
+}
+
+static void *serve_client(void *argument)
+{
+	struct client *client = argument;
+	struct clients *clients = client->clients;
+	struct error error = {0};
+	uint64_t one = 1;
+	int code;
+
+	code = responder_run(&client->control, clients->terms, &client->is_known, &error);
+	if (code && (code != -ECANCELED || !clients->is_private))
+		complain(client, &error);
+	atomic_store(&client->is_done, true);
+	if (write(clients->done, &one, sizeof(one)) < 0)
+		return NULL; /* only a full counter refuses, and that one is readable */
+	return NULL;
+}
+
+static void client_destroy(struct client *client)
+{
+	control_close(&client->control);
+	free(client);
+}
+
+static void end_client(struct client *client, const char *reason)
+{
+	client->is_ended = true;
+	responder_end(&client->control, reason);
+}
+
+/* Whoever says nothing gives way to who comes: it may be one to be served. */
+static void make_room(struct clients *clients)
+{
+	struct client *oldest = NULL;
+	size_t n_strangers = 0;
+
+	for (struct client *client = clients->latest; client; client = client->next)
+		if (!client->is_ended && !atomic_load(&client->is_known)) {
+			oldest = client;
+			n_strangers++;
+		}
+	if (n_strangers >= ALLOWANCE_STRANGERS)
+		end_client(oldest, "others have come, and this one had not greeted yet");
+}
+
+static void note_served(struct clients *clients, const struct client *client)
+{
+	if (!atomic_load(&client->is_known))
+		return;
+	clients->has_served = true;
+	clients->idle_until_ns = clock_deadline(clients->idle_ms);
+}
+
+/* Releases clients that are done, or all of them. */
+static void reap(struct clients *clients, bool all)
+{
+	struct client **link = &clients->latest;
+	uint64_t count;
+
+	/* First: of one that is done after it was looked at, it tells again. */
+	if (read(clients->done, &count, sizeof(count)) < 0 && !all)
+		return;
+	while (*link) {
+		struct client *client = *link;
+
+		if (all || atomic_load(&client->is_done)) {
+			*link = client->next;
+			clients->count--;
+			pthread_join(client->thread, NULL);
+			note_served(clients, client);
+			client_destroy(client);
+		} else {
+			link = &client->next;
+		}
+	}
+	/* Each thread had a heap of its own, which it leaves behind. */
+	if (!clients->latest)
+		malloc_trim(0);
+}
+
+void clients_reap(struct clients *clients)
+{
+	reap(clients, false);
+}
+
+/* It may have gone again. */
+static int decline(struct client *client, const char *reason, struct error *error)
+{
+	struct error ignored = {0};
+
+	control_send(&client->control, protocol_refusal(reason), &ignored);
+	return error_set(error, -EBUSY, "%s", reason);
+}
+
+static int start_client(struct clients *clients, struct client *client, struct error *error)
+{
+	const struct allowance *allowance = clients->terms->allowance;
+
+	make_room(clients);
+	/* Those that have to go may take a moment to. */
+	if (clients->count >= allowance->clients + 2 * ALLOWANCE_STRANGERS)
+		return decline(client, "too many clients at once: come back later", error);
+	if (pthread_create(&client->thread, NULL, serve_client, client))
+		return decline(client,
+			       "no thread could be started for this client: come back later, or "
+			       "raise TasksMax and LimitNPROC there",
+			       error);
+	client->deadline_ns = clock_deadline(allowance->time_ms);
+	client->next = clients->latest;
+	clients->latest = client;
+	clients->count++;
+	return 0;
+}
+
+/* Whatever goes wrong with one client is no reason to end. */
+void clients_admit(struct clients *clients, int listener)
+{
+	struct error error = {0};
+	struct client *client;
+	struct sockaddr_storage address;
+	char name[ADDRESS_TEXT];
+	int fd = dial_accept(listener, &error);
+
+	if (fd < 0) {
+		journal_say("%s", error.text);
+		/* Out of descriptors, say: not again at once. */
+		nanosleep(&(struct timespec){.tv_nsec = 100 * NS_PER_MS}, NULL);
+		return;
+	}
+	if (!dial_peer(fd, &address, name)) {
+		close(fd);
+		return;
+	}
+	if (!allow_permits(clients->terms->allow, (struct sockaddr *)&address)) {
+		away_turn(&clients->away, fd, name);
+		return;
+	}
+	client = calloc(1, sizeof(*client));
+	if (!client) {
+		close(fd);
+		return;
+	}
+	client->clients = clients;
+	snprintf(client->name, sizeof(client->name), "%s", name);
+	if (control_open_narrow(&client->control, fd, &error)) {
+		complain(client, &error);
+		free(client);
+	} else if (start_client(clients, client, &error)) {
+		complain(client, &error);
+		control_close(&client->control);
+		free(client);
+	}
+}
+
+void clients_end(struct clients *clients, const char *reason)
+{
+	for (struct client *client = clients->latest; client; client = client->next)
+		end_client(client, reason);
+}
+
+/* Who only knocks is none: neither waited for, nor a reason to stay. */
+static size_t count_known(const struct clients *clients)
+{
+	size_t count = 0;
+
+	for (const struct client *client = clients->latest; client; client = client->next)
+		count += atomic_load(&client->is_known);
+	return count;
+}
+
+bool clients_are_through(const struct clients *clients)
+{
+	if (count_known(clients))
+		return false;
+	return (clients->is_once && clients->has_served) ||
+	       (clients->idle_ms && clock_now_ns() >= clients->idle_until_ns);
+}
+
+int clients_timeout(struct clients *clients)
+{
+	bool is_idle = clients->idle_ms && !count_known(clients);
+	uint64_t next_ns = is_idle ? clients->idle_until_ns : UINT64_MAX;
+	char reason[128];
+
+	snprintf(reason, sizeof(reason),
+		 "the %.3g s that a client is served are over: 'serve --max-time' there gives more",
+		 clients->terms->allowance->time_ms / 1e3);
+	for (struct client *client = clients->latest; client; client = client->next) {
+		if (!client->is_ended && clock_now_ns() >= client->deadline_ns)
+			end_client(client, reason);
+		if (!client->is_ended && client->deadline_ns < next_ns)
+			next_ns = client->deadline_ns;
+	}
+	return next_ns == UINT64_MAX ? -1 : clock_left_ms(next_ns);
+}
+
+void clients_begin(struct clients *clients)
+{
+	clients->idle_until_ns = clock_deadline(clients->idle_ms);
+}
+
+int clients_open(struct clients *clients, struct error *error)
+{
+	clients->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (clients->done < 0)
+		return error_set_errno(error, -errno, "cannot create an eventfd");
+	return 0;
+}
+
+void clients_close(struct clients *clients)
+{
+	reap(clients, true);
+	if (clients->done >= 0)
+		close(clients->done);
+	clients->done = -1;
+}

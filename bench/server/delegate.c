@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/server/delegate.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "bench/cli/utc.h"
+#include "bench/client/session.h"
+#include "bench/control/protocol.h"
+#include "reports/document/document.h"
+
+/* What is under way. */
+struct drive {
+	struct gate gate;
+	struct control *control; /* to who has asked for it */
+	unsigned int gate_ms;    /* as long as the others may take to become ready */
+	struct sweep_view view;  /* which nobody looks at */
+	struct plan plan;
+	struct result result;
+	struct dial_stop stop;
+	struct sweep sweep;
+};
+
+/* From the first connection on, so that nothing is measured for who has gone. */
+static void enter(struct gate *gate, struct alarm *const *alarms, size_t count)
+{
+	const struct drive *drive = CONTAINER_OF(gate, struct drive, gate);
+
+	control_guard_all(drive->control, alarms, count, true);
+}
+
+static void leave(struct gate *gate)
+{
+	const struct drive *drive = CONTAINER_OF(gate, struct drive, gate);
+
+	control_guard(drive->control, NULL);
+}
+
+static int open_gate(struct gate *gate, struct error *error)
+{
+	const struct drive *drive = CONTAINER_OF(gate, struct drive, gate);
+	json_t *message;
+	int code = control_send(drive->control, protocol_plain("steady"), error);
+
+	if (!code)
+		code = control_receive(drive->control, &message, drive->gate_ms, error);
+	if (code)
+		return code;
+	code = protocol_expect(message, "go", "the client", error);
+	json_decref(message);
+	return code ? code : control_send(drive->control, protocol_plain("gone"), error);
+}
+
+/* Who asked for it, or this server, has ended. */
+static bool is_over(void *owner)
+{
+	struct error ignored = {0};
+
+	return control_ended(owner, &ignored);
+}
+
+static void begins(struct sweep_view *view, const struct result *result, size_t number,
+		   uint64_t done_ns)
+{
+	(void)view;
+	(void)result;
+	(void)number;
+	(void)done_ns;
+}
+
+static void ends(struct sweep_view *view, struct result *result, size_t number)
+{
+	(void)view;
+	(void)result;
+	(void)number;
+}
+
+static int measure(struct drive *drive, struct error *error)
+{
+	int code;
+
+	drive->stop = (struct dial_stop){is_over, drive->control};
+	drive->sweep.stop = &drive->stop;
+	code = sweep_open(&drive->sweep, &drive->plan, &drive->result, error);
+	if (code)
+		return code;
+	utc_stamp(drive->result.started);
+	sweep_run(&drive->sweep, &drive->plan, &drive->result, &drive->view, error);
+	utc_stamp(drive->result.finished);
+	sweep_close(&drive->sweep);
+	drive->result.status = result_status_of_cases(&drive->result);
+	/* Whatever became of the case is in its place. */
+	*error = (struct error){0};
+	return 0;
+}
+
+static int take_order(struct drive *drive, const struct responder_terms *terms,
+		      const struct protocol_drive *wanted, struct error *error)
+{
+	int code;
+
+	drive->result = (struct result){.version = VERBMARK_VERSION, .command = json_pack("[]")};
+	code = plan_open_case(&drive->plan, &wanted->parameters, wanted->host, wanted->port, error);
+	drive->plan.wait_ms = wanted->wait_ms;
+	drive->gate_ms = protocol_drive_ms(wanted->op, &wanted->parameters, wanted->wait_ms);
+	drive->plan.device = terms->device;
+	drive->result.plan = json_incref(drive->plan.made);
+	drive->sweep.secret = *terms->secret;
+	drive->sweep.allow = terms->allow;
+	drive->sweep.gate = &drive->gate;
+	return code ? code : measure(drive, error);
+}
+
+/* This server is the case's client: memory is that of one. */
+static int take(struct drive *drive, json_t *message, const struct responder_terms *terms,
+		struct error *error)
+{
+	struct protocol_drive wanted;
+	struct protocol_case as_client;
+	struct allowance_share taken = {0};
+	int code;
+
+	if (!terms->drives)
+		return error_set(error, -EOPNOTSUPP,
+				 "this server drives no other: start it as 'verbmark serve "
+				 "--drive'");
+	code = protocol_read_drive(message, &wanted, error);
+	if (code)
+		return code;
+	as_client = (struct protocol_case){.op = wanted.op, .parameters = wanted.parameters};
+	code = allowance_take(terms->allowance, &as_client, false, &taken, error);
+	if (!code)
+		code = take_order(drive, terms, &wanted, error);
+	allowance_give(terms->allowance, &taken);
+	return code;
+}
+
+/* Who asked for it adds up what flowed: of the rest, which may be long, nothing is read there. */
+static void leave_out(struct result_case *line)
+{
+	if (!line->windows)
+		return;
+	shares_close(&line->shares);
+	free(line->latency);
+	free(line->warmup);
+	line->latency = line->warmup = NULL;
+	line->has_figures = false;
+}
+
+static int report(struct drive *drive, struct error *error)
+{
+	struct error fault = {0};
+	int code;
+
+	for (size_t i = 0; i < drive->result.n_cases; i++)
+		leave_out(&drive->result.cases[i]);
+	code = control_send(drive->control,
+			    json_pack("{s:s, s:o}", "type", "driven", "document",
+				      document_make(&drive->result)),
+			    &fault);
+	if (code == -EMSGSIZE)
+		return control_send(drive->control, protocol_failure(&fault), error);
+	return code ? error_set(error, code, "%s", fault.text) : 0;
+}
+
+int drive_run(struct control *control, json_t *message, const struct responder_terms *terms,
+	      struct error *error)
+{
+	struct drive drive = {
+		.gate = {.enter = enter, .leave = leave, .open = open_gate},
+		.control = control,
+		.view = {.begins = begins,              .ends = ends            },
+	};
+	struct error fault = {0};
+	int code = take(&drive, message, terms, &fault);
+
+	if (control_ended(control, error))
+		code = error->code;
+	else if (code)
+		code = control_send(control, protocol_failure(&fault), error);
+	else
+		code = report(&drive, error);
+	plan_close(&drive.plan);
+	result_finish(&drive.result);
+	secret_forget(&drive.sweep.secret);
+	return code;
+}

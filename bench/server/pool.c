@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/server/pool.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "bench/cli/log.h"
+#include "bench/cli/value.h"
+#include "core/base/clock.h"
+
+#define POOL_SIZE      (4U << 20)
+#define RECEIVES       1024
+#define RECEIVES_LEAST 8
+#define RECEIVES_MOST  32768
+/* So often in a row it may fail that soon. */
+#define QUICK_NS   (100 * NS_PER_MS)
+#define QUICK_MOST 3
+/* For so long it waits for who reads what it prints: clients wait meanwhile. */
+#define READER_MS 1000
+
+static bool permits(void *owner, const struct sockaddr *client)
+{
+	const struct pooling *pooling = owner;
+
+	return allow_permits(pooling->allow, client);
+}
+
+/* Room for a line, and somebody who may read it. */
+static bool has_room(int timeout_ms)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+	int got;
+
+	do
+		got = poll(&out, 1, timeout_ms);
+	while (got < 0 && errno == EINTR);
+	return got > 0 && !(out.revents & (POLLERR | POLLNVAL));
+}
+
+/*
+ * Whether a line is printed. Who has not made room for one in time is not waited for again
+ * before all has gone well for as long; what is missing is told where there is room.
+ */
+static bool is_read(struct pooling *pooling)
+{
+	bool is_waited_for = clock_now_ns() >= pooling->unread_ns + READER_MS * NS_PER_MS;
+
+	if (!has_room(is_waited_for ? READER_MS : 0)) {
+		pooling->unread_ns = clock_now_ns();
+		pooling->n_unread++;
+		return false;
+	}
+	if (pooling->n_unread)
+		printf("pool: %" PRIu64 " lines are missing here: nobody read this\n",
+		       pooling->n_unread);
+	pooling->n_unread = 0;
+	return true;
+}
+
+static void print(const struct pool_report *report)
+{
+	switch (report->event) {
+	case POOL_CAME:
+		printf("pool: %s: came\n", report->who);
+		break;
+	case POOL_GRANTED:
+		printf("pool: %s: granted %" PRIu64 " bytes at 0x%" PRIx64 ", rkey 0x%08" PRIx32
+		       "\n",
+		       report->who, report->size, report->address, report->rkey);
+		break;
+	case POOL_FREED:
+		printf("pool: %s: gave back %" PRIu64 " bytes at 0x%" PRIx64 "\n", report->who,
+		       report->size, report->address);
+		break;
+	case POOL_RUNG:
+		printf("pool: %s: doorbell %" PRIu32 ": value %" PRIu32 "\n", report->who,
+		       report->number, report->value);
+		break;
+	case POOL_DENIED:
+		printf("pool: %s: refused: %s\n", report->who, report->reason);
+		break;
+	case POOL_WENT:
+		printf("pool: %s: gone, %" PRIu64 " bytes taken back\n", report->who, report->size);
+		break;
+	case POOL_EVENTS:
+		break;
+	}
+}
+
+static void tell(void *owner, const struct pool_report *report)
+{
+	struct pooling *pooling = owner;
+
+	if (is_read(pooling))
+		print(report);
+	pooling->told[report->event]++;
+	if (report->event == POOL_RUNG && pooling->dump)
+		fprintf(pooling->dump, "%" PRIu32 " %" PRIu32 "\n", report->number, report->value);
+}
+
+/* Another one in its place, where it was. */
+static int begin_again(struct pooling *pooling)
+{
+	int code = -ECANCELED;
+
+	journal_say("the pool: %s; it begins again", pooling->reason.text);
+	pthread_mutex_lock(&pooling->lock);
+	pooling->n_low += pooling->server.mailbox.n_low;
+	pool_close(&pooling->server);
+	pooling->reason = (struct error){0};
+	if (!pooling->is_ending)
+		code = pool_open(&pooling->server, &pooling->settings, &pooling->reason);
+	pthread_mutex_unlock(&pooling->lock);
+	return code;
+}
+
+static void *run(void *argument)
+{
+	struct pooling *pooling = argument;
+	unsigned int quick = 0;
+	uint64_t one = 1;
+	int code;
+
+	do {
+		uint64_t begun_ns = clock_now_ns();
+
+		code = pool_serve(&pooling->server, &pooling->reason);
+		/* What fails at once, again and again, is no accident. */
+		quick = clock_now_ns() - begun_ns < QUICK_NS ? quick + 1 : 0;
+		if (!code || quick == QUICK_MOST)
+			break;
+		code = begin_again(pooling);
+	} while (!code);
+	if (write(pooling->ended, &one, sizeof(one)) < 0)
+		return NULL; /* only a full counter refuses, and that one is readable */
+	return NULL;
+}
+
+static const char *keep(char *copy, size_t size, const char *text)
+{
+	if (text)
+		snprintf(copy, size, "%s", text);
+	return text ? copy : NULL;
+}
+
+int pooling_open(struct pooling *pooling, const struct pooling_wish *wish,
+		 const struct pool_settings *settings, struct error *error)
+{
+	if (!wish->size)
+		return 0;
+	/* Who reads it waits for what a client does next. */
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	pooling->settings = (struct pool_settings){
+		.device = keep(pooling->device, sizeof(pooling->device), settings->device),
+		.device_port = settings->device_port,
+		.address = keep(pooling->address, sizeof(pooling->address), settings->address),
+		.port = settings->port,
+		.size = wish->size,
+		.share = wish->share,
+		.time_ms = settings->time_ms,
+		.clients = (uint32_t)wish->clients,
+		.receives = wish->receives ? (uint32_t)wish->receives : RECEIVES,
+		.wait = wish->wait == RDMA_EVENT ? RDMA_EVENT : RDMA_POLL,
+		.permits = permits,
+		.tell = tell,
+		.owner = pooling,
+	};
+	pooling->ended = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (pooling->ended < 0)
+		return error_set_errno(error, -errno, "cannot create an eventfd");
+	if (pool_open(&pooling->server, &pooling->settings, error))
+		return error_wrap(error, "the pool");
+	/* What is in that file stays until there is a pool. */
+	if (wish->dump) {
+		pooling->dump = fopen(wish->dump, "we");
+		if (!pooling->dump)
+			return error_set_errno(error, -errno, "cannot write %s", wish->dump);
+		setvbuf(pooling->dump, NULL, _IOLBF, 0);
+	}
+	/* Whoever takes its place is where it was. */
+	pooling->settings.port = pooling->server.port;
+	return 0;
+}
+
+static const char *name_of(const struct pool_server *server)
+{
+	return ibv_get_device_name(server->device.verbs->device);
+}
+
+static void print_place(const struct pool_server *server)
+{
+	printf("pool: %zu bytes on %s, port %u of rdma_cm, %s; a region for each grant, %s\n",
+	       server->grants.size, name_of(server), server->port,
+	       server->settings.wait == RDMA_POLL ? "looking each 100 us" : "sleeping for events",
+	       server->has_domains ? "in a protection domain of its client's"
+				   : "and a window that is its client's alone, as was tried");
+}
+
+static void print_end(const struct pooling *pooling, const char *missed)
+{
+	printf("pool: ended: clients %u, grants %u, doorbells %u, refusals %u; receives ran low: "
+	       "%" PRIu64 "; found none: %s\n",
+	       pooling->told[POOL_CAME], pooling->told[POOL_GRANTED], pooling->told[POOL_RUNG],
+	       pooling->told[POOL_DENIED], pooling->n_low, missed);
+}
+
+int pooling_start(struct pooling *pooling, struct error *error)
+{
+	int code;
+
+	if (!pooling->server.listener)
+		return 0;
+	print_place(&pooling->server);
+	missed_open(&pooling->missed, "", name_of(&pooling->server),
+		    pooling->server.limits.phys_port_cnt);
+	pthread_mutex_init(&pooling->lock, NULL);
+	code = -pthread_create(&pooling->thread, NULL, run, pooling);
+	if (code)
+		return error_set_errno(error, code, "cannot start a thread");
+	pooling->is_on = true;
+	return 0;
+}
+
+int pooling_fd(const struct pooling *pooling)
+{
+	return pooling->is_on ? pooling->ended : -1;
+}
+
+int pooling_reason(struct pooling *pooling, struct error *error)
+{
+	return error_set(error, pooling->reason.code, "the pool: %s", pooling->reason.text);
+}
+
+void pooling_stop(struct pooling *pooling)
+{
+	const struct pool_server *server = &pooling->server;
+	char missed[512] = "the device has gone";
+
+	if (pooling->is_on) {
+		pthread_mutex_lock(&pooling->lock);
+		pooling->is_ending = true;
+		pool_end(&pooling->server);
+		pthread_mutex_unlock(&pooling->lock);
+		pthread_join(pooling->thread, NULL);
+		pthread_mutex_destroy(&pooling->lock);
+		pooling->n_low += server->mailbox.n_low;
+		if (server->device.verbs)
+			missed_tell(&pooling->missed, "", name_of(server), missed, sizeof(missed));
+	}
+	missed_close(&pooling->missed);
+	pool_close(&pooling->server);
+	/* Whoever was left has been told of there. */
+	if (pooling->is_on && is_read(pooling))
+		print_end(pooling, missed);
+	if (pooling->ended > 0)
+		close(pooling->ended);
+	if (pooling->dump && (ferror(pooling->dump) | fclose(pooling->dump)))
+		journal_say("the pool: not all of --pool-dump could be written");
+	*pooling = (struct pooling){0};
+}
+
+const char *pooling_parse_size(const char *text, void *field)
+{
+	uint64_t size = POOL_SIZE;
+
+	if (text && (!value_size(text, &size) || !size))
+		return "is not a size above 0, such as 4MiB";
+	*(uint64_t *)field = size;
+	return NULL;
+}
+
+const char *pooling_parse_wait(const char *text, void *field)
+{
+	bool is_event = !strcmp(text, "event");
+
+	*(uint64_t *)field = is_event ? RDMA_EVENT : RDMA_POLL;
+	return is_event || !strcmp(text, "poll") ? NULL : "is none of poll, event";
+}
+
+const char *pooling_parse_clients(const char *text, void *field)
+{
+	return value_count(text, 1, POOL_GUESTS, field) ? NULL : "is not a number from 1 to 1024";
+}
+
+const char *pooling_parse_receives(const char *text, void *field)
+{
+	return value_count(text, RECEIVES_LEAST, RECEIVES_MOST, field)
+		       ? NULL
+		       : "is not a number from 8 to 32768";
+}

@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/server/session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/control/auth.h"
+#include "bench/control/protocol.h"
+#include "bench/host/facts/facts.h"
+#include "bench/host/inventory.h"
+#include "bench/host/snapshot.h"
+#include "bench/lane/connect.h"
+#include "bench/lane/effective.h"
+#include "bench/lane/private_fds.h"
+#include "bench/lane/threads.h"
+#include "bench/server/delegate.h"
+#include "bench/server/worker.h"
+#include "core/base/free_memory.h"
+
+/* A client that is gone does not matter. */
+static void refuse(struct control *control, const struct error *why)
+{
+	struct error ignored = {0};
+
+	control_send(control, protocol_refusal(why->text), &ignored);
+}
+
+static int welcome(struct control *control, const struct responder_terms *terms,
+		   struct error *error)
+{
+	struct device_list devices;
+	char host[64] = "";
+	int code = device_list_open(&devices, error);
+
+	gethostname(host, sizeof(host) - 1);
+	if (!code)
+		code = inventory_keep(&devices, terms->device, error);
+	if (!code)
+		code = control_send(control,
+				    json_pack("{s:s, s:i, s:s, s:s, s:o, s:b}", "type", "welcome",
+					      "protocol", PROTOCOL_NUMBER, "version",
+					      VERBMARK_VERSION, "host", host, "devices",
+					      inventory_encode(&devices), "drives", terms->drives),
+				    error);
+	device_list_close(&devices);
+	return code;
+}
+
+static int greet(struct control *control, const struct responder_terms *terms,
+		 atomic_bool *is_known, struct error *error)
+{
+	int code = greeting_hear(control, terms->secret, error);
+
+	if (!code)
+		code = allowance_enter(terms->allowance, error);
+	atomic_store(is_known, !code);
+	if (code)
+		return code;
+	/* Before it is welcome: its first case may follow at once, and be long. */
+	control_widen(control);
+	return welcome(control, terms, error);
+}
+
+/* What is kept from one trial to the next of the same case. */
+struct session {
+	struct control *control;
+	const struct responder_terms *terms;
+	const char *offered; /* the device; NULL: all are */
+	struct allowance *allowance;
+	struct allowance_share taken; /* of it, by the lanes and the spare */
+	struct team team;             /* zeroed: there is none */
+	struct buffer spare;          /* of the lanes before, until there are others */
+	struct station *stations;     /* one of each of its threads */
+	struct parameters parameters;
+	char device[64];        /* that they are on */
+	struct witness witness; /* zeroed until the client asks */
+	struct chosen chosen;   /* of the first lane's first trial, and so of all */
+	bool has_next;          /* the client comes again, for another trial of the case */
+};
+
+/* What the threads of a session have a part in. */
+struct errand {
+	struct session *session;
+	const struct protocol_case *wanted;
+	json_t *message;
+	json_t *answer;
+};
+
+/* It was told which devices there are to choose from. */
+static int check_device(const struct session *session, const char *device, unsigned int port,
+			struct error *error)
+{
+	if (!session->offered || inventory_names(session->offered, device, port))
+		return 0;
+	return error_set(error, -EOPNOTSUPP,
+			 "this server offers %s and not %s/%u: leave --server-device away, or "
+			 "start it with another 'serve --device'",
+			 session->offered, device, port);
+}
+
+static int close_station(void *whole, unsigned int number, struct error *error)
+{
+	struct session *session = whole;
+
+	session->team.alarms[number] = NULL;
+	lane_close(&session->stations[number].lane);
+	free(session->stations[number].windows);
+	session->stations[number].windows = NULL;
+	return 0;
+}
+
+static int open_station(void *whole, unsigned int number, struct error *error)
+{
+	const struct errand *errand = whole;
+	struct session *session = errand->session;
+	struct station *station = &session->stations[number];
+	struct lane *lane = &station->lane;
+	const struct lane_wish wish = {
+		.device = errand->wanted->device,
+		.parameters = &session->parameters,
+		.shape = &errand->wanted->op->shape,
+		.is_server = true,
+		.number = number,
+		.spare = number ? NULL : &session->spare,
+	};
+	int code = lane_open(lane, &wish, error);
+
+	if (code)
+		return code;
+	lane->signal_every = station_signal_every(errand->wanted);
+	session->team.alarms[number] = &lane->ground.alarm;
+	if (!station_counts(station, errand->wanted))
+		return 0;
+	station->windows = cacheline_calloc(1, sizeof(*station->windows));
+	return station->windows ? 0 : memory_refused(error, "answer");
+}
+
+static int renew_station(void *whole, unsigned int number, struct error *error)
+{
+	struct session *session = whole;
+
+	return lane_renew(&session->stations[number].lane, error);
+}
+
+static int stop_station(void *whole, unsigned int number, struct error *error)
+{
+	struct session *session = whole;
+
+	return lane_stop(&session->stations[number].lane, error);
+}
+
+/* The first one's buffer stays for the next case, which most often asks for such a one. */
+static void close_lanes(struct session *session)
+{
+	struct error ignored = {0};
+
+	team_each(&session->team, close_station, session, &ignored);
+	team_close(&session->team);
+	free(session->stations);
+	session->stations = NULL;
+	allowance_keep(session->allowance, &session->taken, session->spare.mapped);
+}
+
+static void drop_lanes(struct session *session)
+{
+	close_lanes(session);
+	buffer_close(&session->spare);
+	allowance_give(session->allowance, &session->taken);
+}
+
+static int make_lanes(struct session *session, const struct protocol_case *wanted,
+		      struct error *error)
+{
+	unsigned int n = pattern_lanes(&wanted->parameters, true);
+	struct errand errand = {.session = session, .wanted = wanted};
+	int code;
+
+	/* So large a one is not what the case has. Else it counts as long as it is there. */
+	if (session->spare.mapped > allowance_bytes(wanted, true))
+		drop_lanes(session);
+	if (allowance_take_more(session->allowance, wanted, true, &session->taken, error))
+		return error->code;
+	session->chosen = (struct chosen){0};
+	session->parameters = wanted->parameters;
+	snprintf(session->device, sizeof(session->device), "%s", wanted->device);
+	session->stations = cacheline_calloc(n, sizeof(*session->stations));
+	code = session->stations ? team_open(&session->team, n, error)
+				 : memory_refused(error, "answer");
+	if (!code)
+		code = team_each(&session->team, open_station, &errand, error);
+	if (code)
+		close_lanes(session);
+	return code;
+}
+
+/* Lanes for the case: those that there are, if they were made for the same. */
+static int take_lanes(struct session *session, const struct protocol_case *wanted,
+		      struct error *error)
+{
+	int code;
+
+	if (session->stations && !strcmp(session->device, wanted->device) &&
+	    !memcmp(&session->parameters, &wanted->parameters, sizeof(session->parameters)))
+		return 0;
+	close_lanes(session);
+	code = make_lanes(session, wanted, error);
+	/* It is not to hold what the case was not allowed, or has no use for. */
+	buffer_close(&session->spare);
+	if (code)
+		allowance_give(session->allowance, &session->taken);
+	return code;
+}
+
+static int answer_part(void *whole, unsigned int number, struct error *error)
+{
+	const struct errand *errand = whole;
+	struct session *session = errand->session;
+	const struct meet_end own = {errand->wanted->address, errand->wanted->port,
+				     control_pair_key(session->control), session->terms->allow};
+
+	return meet_answer(&session->stations[number].lane, &own, errand->message, errand->answer,
+			   error);
+}
+
+/* In the order in which the client connects. */
+struct round {
+	struct session *session;
+	unsigned int number;
+};
+
+static int accept_part(void *whole, unsigned int number, struct error *error)
+{
+	const struct round *round = whole;
+
+	return meet_accept(&round->session->stations[number].lane, round->number, error);
+}
+
+static int start_part(void *whole, unsigned int number, struct error *error)
+{
+	struct session *session = whole;
+
+	return lane_start(&session->stations[number].lane, error);
+}
+
+static int accept_all(struct session *session, struct error *error)
+{
+	unsigned int n_rounds = pattern_rounds(&session->parameters);
+	int code = 0;
+
+	for (unsigned int i = 0; i < n_rounds && !code; i++) {
+		struct round round = {session, i};
+
+		code = team_each(&session->team, accept_part, &round, error);
+	}
+	return code ? code : team_each(&session->team, start_part, session, error);
+}
+
+/* Makes ready, and tells the client how to connect. */
+static int invite(struct session *session, const struct protocol_case *wanted, json_t *message,
+		  struct error *error)
+{
+	json_t *answer = json_pack("{s:s}", "type", "listening");
+	struct errand errand = {session, wanted, message, answer};
+	int code = team_each(&session->team, answer_part, &errand, error);
+
+	if (!code)
+		return control_send(session->control, answer, error);
+	json_decref(answer);
+	return code;
+}
+
+/* Waits until the client has connected, which a message tells how, or which it knows (NULL). */
+static int meet(struct session *session, const struct protocol_case *wanted, json_t *message,
+		struct error *error)
+{
+	struct team *team = &session->team;
+	int code = message ? invite(session, wanted, message, error) : 0;
+
+	if (code)
+		return code;
+	control_guard_all(session->control, team->alarms, team->n, false);
+	code = accept_all(session, error);
+	/* The client's word to begin is no reason to stop. */
+	if (!code && wanted->parameters.bidirectional)
+		control_guard_all(session->control, team->alarms, team->n, true);
+	if (!code && !session->chosen.is_known[CHOSEN_CQ_DEPTH])
+		session->chosen =
+			granted_find(&session->stations->lane,
+				     station_answers(wanted) || wanted->parameters.bidirectional);
+	return code;
+}
+
+static double driven(const struct session *session, const struct protocol_stop *stop)
+{
+	double sum = 0;
+
+	for (unsigned int i = 0; i < session->team.n; i++) {
+		double messages = station_counted(&session->stations[i], stop);
+
+		if (messages < 0)
+			return messages;
+		sum += messages;
+	}
+	return sum;
+}
+
+static int respond_here(void *whole, unsigned int number, struct error *error)
+{
+	const struct errand *errand = whole;
+
+	return station_respond(&errand->session->stations[number], errand->wanted, error);
+}
+
+static int respond_part(void *whole, unsigned int number, struct error *error)
+{
+	const struct errand *errand = whole;
+	const struct lane *lane = &errand->session->stations[number].lane;
+	/* Who has several threads is allowed no more. */
+	bool is_alone = errand->session->team.n == 1;
+
+	if (is_alone && station_has_loop(errand->wanted) && apart_suits(lane, errand->wanted->op))
+		return apart_run(lane, respond_here, whole, number, error);
+	return respond_here(whole, number, error);
+}
+
+static struct protocol_done gather(const struct session *session)
+{
+	struct protocol_done all = session->stations->done;
+
+	for (unsigned int i = 1; i < session->team.n; i++) {
+		const struct protocol_done *done = &session->stations[i].done;
+
+		result_add_cost(&all.cost, &done->cost);
+		all.arrived += done->arrived;
+		if (done->elapsed_ns > all.elapsed_ns)
+			all.elapsed_ns = done->elapsed_ns;
+	}
+	return all;
+}
+
+static struct result_place place_of(const struct session *session)
+{
+	struct placement all = session->stations->lane.placement;
+
+	for (unsigned int i = 1; i < session->team.n; i++)
+		placement_join(&all, &session->stations[i].lane.placement);
+	return placement_tell(&all);
+}
+
+/*
+ * Where both ends drive, the client says when: before it has its connection as it wants it
+ * this end would be far ahead. -ECANCELED with the message if it says something else.
+ */
+static int hear_begin(struct session *session, json_t **message, struct error *error)
+{
+	int code = control_receive(session->control, message, PROTOCOL_ANSWER_MS, error);
+
+	if (code)
+		return code;
+	if (!protocol_is(*message, "begin"))
+		return -ECANCELED;
+	json_decref(*message);
+	*message = NULL;
+	control_guard_all(session->control, session->team.alarms, session->team.n, false);
+	return 0;
+}
+
+/*
+ * The client has spoken, which is message or still to be received, or is gone: the only
+ * thing to say during a case is stop.
+ */
+static int finish(struct session *session, json_t *message, struct protocol_done *done,
+		  struct error *error)
+{
+	struct result_place place = place_of(session);
+	struct protocol_stop stop;
+	int code = message ? 0 : control_receive(session->control, &message, 0, error);
+
+	if (code)
+		return code;
+	code = protocol_expect(message, "stop", "the client", error);
+	stop = protocol_read_stop(message);
+	json_decref(message);
+	if (code)
+		return code;
+	done->driven = driven(session, &stop);
+	/* Not behind a trial that never was; and queue pairs by hand are to be told anew. */
+	done->has_next =
+		stop.has_next && done->elapsed_ns && session->parameters.connect != CONNECT_QP;
+	session->has_next = done->has_next;
+	message = protocol_done(done);
+	protocol_add_place(message, &place);
+	protocol_add_chosen(message, &session->chosen);
+	return control_send(session->control, message, error);
+}
+
+static int run_trial(struct session *session, const struct protocol_case *wanted, json_t *message,
+		     struct error *error)
+{
+	struct errand errand = {.session = session, .wanted = wanted};
+	struct error reason = {0};
+	struct protocol_done done = {0};
+	json_t *word = NULL;
+	int code;
+
+	session->has_next = false;
+	code = meet(session, wanted, message, error);
+	if (!code)
+		code = control_send(session->control, protocol_plain("ready"), error);
+	if (!code && wanted->parameters.bidirectional)
+		code = hear_begin(session, &word, error);
+	/* The client has given it up before it had begun, and knows why. */
+	if (code == -ECANCELED) {
+		*error = (struct error){0};
+		code = finish(session, word, &done, error);
+		return code ? code : -ECANCELED;
+	}
+	if (code)
+		return code;
+	code = team_all(&session->team, respond_part, &errand, &reason);
+	if (code)
+		return error_set(error, code, "%s", reason.text);
+	done = gather(session);
+	return finish(session, NULL, &done, error);
+}
+
+/* One trial, and those that follow without a word; afterwards the lane is as good as new. */
+static int run_trials(struct session *session, const struct protocol_case *wanted, json_t *message,
+		      struct error *error)
+{
+	int code;
+
+	do {
+		code = run_trial(session, wanted, message, error);
+		control_guard(session->control, NULL);
+		if (!code && session->has_next)
+			code = team_each(&session->team, renew_station, session, error);
+		message = NULL;
+	} while (!code && session->has_next);
+	if (team_each(&session->team, stop_station, session, error) || code)
+		drop_lanes(session);
+	return code;
+}
+
+/*
+ * A case that fails is told to the client and costs nothing else. Returns an error
+ * only when the client itself is gone.
+ */
+static int run_case(struct session *session, json_t *message, struct error *error)
+{
+	struct protocol_case wanted;
+	struct error fault = {0};
+	int code = protocol_expect(message, "case", "the client", &fault);
+
+	if (!code)
+		code = protocol_read_case(message, &wanted, &fault);
+	if (!code)
+		code = check_device(session, wanted.device, wanted.port, &fault);
+	if (!code)
+		code = take_lanes(session, &wanted, &fault);
+	if (!code)
+		code = run_trials(session, &wanted, message, &fault);
+	if (code == -ECANCELED && !fault.code)
+		return 0;
+	/* An end of the connection, or of the server, is not the case's. */
+	if (!code || control_ended(session->control, error))
+		return error->code;
+	return control_send(session->control, protocol_failure(&fault), error);
+}
+
+/* The circumstances of this end, on the device that the client has chosen. */
+static int describe(struct session *session, json_t *message, struct error *error)
+{
+	struct error fault = {0};
+	struct protocol_describe asked;
+	int code = protocol_read_describe(message, &asked, &fault);
+
+	if (!code)
+		code = check_device(session, asked.device, asked.port, &fault);
+	if (!code)
+		code = witness_open(&session->witness, asked.device, asked.port, &fault);
+	if (code)
+		return control_send(session->control, protocol_reason("failed", fault.text), error);
+	return control_send(session->control,
+			    json_pack("{s:s, s:O, s:O}", "type", "description", "facts",
+				      session->witness.facts, "noise", session->witness.before),
+			    error);
+}
+
+/* What the device has counted since the last time, and how noisy it is. */
+static int note(struct session *session, const json_t *message, struct error *error)
+{
+	struct error fault = {0};
+	json_t *answer;
+	json_t *moved;
+
+	if (witness_note(&session->witness, &moved, &fault))
+		return control_send(session->control, protocol_reason("failed", fault.text), error);
+	answer = json_pack("{s:s, s:o}", "type", "noted", "counters", moved);
+	if (protocol_is_noise_wanted(message))
+		json_object_set_new(answer, "noise", facts_noise(""));
+	return control_send(session->control, answer, error);
+}
+
+static int answer(struct session *session, json_t *message, struct error *error)
+{
+	if (protocol_is(message, "describe")) {
+		witness_close(&session->witness);
+		return describe(session, message, error);
+	}
+	if (protocol_is(message, "note")) {
+		int code = note(session, message, error);
+
+		/* The case is over, and the client has something else to do just now. */
+		close_lanes(session);
+		return code;
+	}
+	if (protocol_is(message, "drive")) {
+		drop_lanes(session);
+		return drive_run(session->control, message, session->terms, error);
+	}
+	/* A stop here has crossed with a failure of ours. */
+	return protocol_is(message, "stop") ? 0 : run_case(session, message, error);
+}
+
+/* The next one outside of cases, for which a client has only so long. */
+static int hear(struct session *session, json_t **message, struct error *error)
+{
+	unsigned int pause_ms = session->allowance->pause_ms;
+	struct error fault = {0};
+	int code = control_receive(session->control, message, pause_ms, &fault);
+
+	if (code == -ETIMEDOUT && !control_ended(session->control, error)) {
+		error_set(error, -ECANCELED,
+			  "this client has asked for nothing for %.3g s: 'serve --max-pause' there "
+			  "gives more",
+			  pause_ms / 1e3);
+		return error->code;
+	}
+	return code ? error_set(error, code, "%s", fault.text) : 0;
+}
+
+static int serve(struct session *session, struct error *error)
+{
+	bool is_bye = false;
+	int code = 0;
+
+	while (!code && !is_bye) {
+		json_t *message;
+
+		code = hear(session, &message, error);
+		if (code)
+			break;
+		is_bye = protocol_is(message, "bye");
+		if (!is_bye)
+			code = answer(session, message, error);
+		json_decref(message);
+	}
+	drop_lanes(session);
+	witness_close(&session->witness);
+	return code;
+}
+
+int responder_run(struct control *control, const struct responder_terms *terms,
+		  atomic_bool *is_known, struct error *error)
+{
+	struct session session = {.control = control,
+				  .terms = terms,
+				  .offered = terms->device,
+				  .allowance = terms->allowance};
+	int code = greet(control, terms, is_known, error);
+	bool is_refused = code;
+
+	if (!code) {
+		code = serve(&session, error);
+		/* The server itself ends, or has had enough of it. */
+		is_refused = code == -ECANCELED;
+	}
+	if (atomic_load(is_known))
+		allowance_leave(terms->allowance);
+	if (is_refused)
+		refuse(control, error);
+	return code;
+}
+
+void responder_end(struct control *control, const char *reason)
+{
+	control_fail(control, -ECANCELED, reason);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/server/worker.h"
+
+#include <errno.h>
+#include <poll.h>
+
+#include "bench/lane/cpu_cost.h"
+#include "bench/loop/sink.h"
+#include "bench/plan/pattern.h"
+
+/* What a step of a thread's own direction may have, and how many there are if it is counted. */
+#define STEP_BYTES (256U << 10)
+#define STEPS      16
+
+bool station_answers(const struct protocol_case *wanted)
+{
+	const struct parameters *p = &wanted->parameters;
+
+	return p->metric == METRIC_LAT &&
+	       op_is_answered(wanted->op, wanted->op->kind((enum rdma_wait_mode)p->cq,
+							   (enum rdma_wait_mode)p->server_cq));
+}
+
+static bool takes_in(const struct protocol_case *wanted)
+{
+	return wanted->parameters.metric != METRIC_LAT && wanted->op->is_received;
+}
+
+bool station_has_loop(const struct protocol_case *wanted)
+{
+	return wanted->parameters.bidirectional || takes_in(wanted) || station_answers(wanted);
+}
+
+/* Whether messages of the client's stream may be lost, and only this end knows when they came. */
+static bool counts_received(const struct station *station, const struct protocol_case *wanted)
+{
+	return wanted->parameters.metric == METRIC_BW && wanted->op->is_received &&
+	       lane_is_lossy(&station->lane);
+}
+
+bool station_counts(const struct station *station, const struct protocol_case *wanted)
+{
+	return wanted->parameters.bidirectional || counts_received(station, wanted);
+}
+
+unsigned int station_signal_every(const struct protocol_case *wanted)
+{
+	const struct parameters *p = &wanted->parameters;
+	uint64_t pairs = pattern_lane_pairs(p, true);
+	uint64_t most;
+
+	/* The client sees each of its messages come, or whatever is signalled rings. */
+	if (!p->bidirectional || wanted->op->is_received || wanted->op->shape.rings)
+		return (unsigned int)p->cq_mod;
+	most = STEP_BYTES / (p->size * pairs);
+	if (p->iterations != PARAMETER_AUTO && p->iterations / pairs / STEPS < most)
+		most = p->iterations / pairs / STEPS;
+	if (most > p->cq_mod)
+		most = p->cq_mod;
+	return most ? (unsigned int)most : 1;
+}
+
+/* The client needs nothing of this program, which may sleep, or have work of its own. */
+static int wait_for_word(struct lane *lane, struct error *error)
+{
+	struct alarm *alarm = &lane->ground.alarm;
+	struct pollfd waiting = {.fd = alarm->fd, .events = POLLIN};
+
+	while (lane->parameters->think_ns && !alarm_raised(alarm))
+		lane_think(lane);
+	while (poll(&waiting, 1, -1) < 0 && errno == EINTR)
+		continue;
+	return alarm_reason(alarm, error);
+}
+
+/* Drives its own direction until the client speaks. */
+static int drive(struct station *station, const struct protocol_case *wanted, struct error *error)
+{
+	const struct loop_run run = {
+		.messages = UINT64_MAX,
+		.until = UINT64_MAX,
+		.windows = station->windows,
+		.counts_received = counts_received(station, wanted),
+		.mult = 1ULL << 32,
+	};
+	uint64_t start;
+	int code;
+
+	windows_init(station->windows, NS_PER_MS);
+	start = clock_now_ns();
+	code = wanted->op->bandwidth(&station->lane, &run, error);
+	station->counted_ns = clock_now_ns() - start;
+	return code;
+}
+
+/* Takes what comes until the client speaks. */
+static int take_in(struct station *station, struct error *error)
+{
+	uint64_t start;
+	int code;
+
+	if (station->windows)
+		windows_init(station->windows, NS_PER_MS);
+	start = clock_now_ns();
+	code = loop_sink(&station->lane, station->windows, error);
+	if (station->windows)
+		station->counted_ns = clock_now_ns() - start;
+	return code;
+}
+
+/* Answers, or is there to be written to and read from, until the client speaks. */
+static int respond(struct station *station, const struct protocol_case *wanted, struct error *error)
+{
+	struct lane *lane = &station->lane;
+	const struct parameters *p = &wanted->parameters;
+	const struct loop_run run = {.is_responder = true};
+	int code;
+
+	if (p->bidirectional)
+		code = drive(station, wanted, error);
+	else if (takes_in(wanted))
+		code = take_in(station, error);
+	else if (station_answers(wanted))
+		code = wanted->op->latency(lane, &run, error);
+	else
+		code = wait_for_word(lane, error);
+	/* That is how a message of the client ends the wait. */
+	if (code != -ECANCELED)
+		return code;
+	*error = (struct error){0};
+	return 0;
+}
+
+/*
+ * What is still on its way where messages may be lost, and what is still to be looked at:
+ * its time is nobody's cost.
+ */
+static int count_rest(const struct protocol_case *wanted, struct lane *lane, uint64_t *arrived,
+		      struct error *error)
+{
+	const struct parameters *p = &wanted->parameters;
+
+	if (p->metric != METRIC_BW || !wanted->op->is_received)
+		return 0;
+	if (!p->verify && !lane_is_lossy(lane))
+		return 0;
+	return sink_drain(lane, arrived, error);
+}
+
+int station_respond(struct station *station, const struct protocol_case *wanted,
+		    struct error *error)
+{
+	struct protocol_done *done = &station->done;
+	struct result_cost before = cost_now(&station->lane);
+	uint64_t start = clock_now_ns();
+	int code;
+
+	station->counted_ns = 0;
+	code = respond(station, wanted, error);
+	done->cost = cost_since(&station->lane, &before);
+	done->elapsed_ns = clock_now_ns() - start;
+	/* Both ways, those of its cost are its own. */
+	done->arrived =
+		wanted->parameters.bidirectional ? station->lane.received : done->cost.messages;
+	return code ? code : count_rest(wanted, &station->lane, &done->arrived, error);
+}
+
+double station_counted(const struct station *station, const struct protocol_stop *stop)
+{
+	uint64_t now_ns = station->counted_ns;
+
+	if (!now_ns)
+		return -1;
+	/* It may have begun late. */
+	return windows_between(station->windows, now_ns,
+			       now_ns > stop->from_ns ? now_ns - stop->from_ns : 0,
+			       now_ns > stop->until_ns ? now_ns - stop->until_ns : 0);
+}

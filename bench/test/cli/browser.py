@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: MIT
+"""
+A page in a real browser, without a network: it complains of nothing, draws what the page
+says in light and in dark, on wide and on narrow screens, hides and switches what it is asked
+to, also where its script is forbidden, and what axe-core checks of accessibility it passes.
+Skipped where there is no Chromium; that check without npm, or with no package of it within
+reach.
+"""
+
+import collections
+import json
+import struct
+import time
+import zlib
+
+import browsing
+from browsing import DRAWN, JENKINS, READ, SWITCH, SWITCHES, plain, served
+from cli.page import latency, load, spread, sweep
+from figures import Figures
+from verbmark import PATIENCE, verbmark
+
+# Of the first series, as it is drawn on both backgrounds.
+BLUE = (0x1A, 0x7F, 0xC1)
+LIGHT, DARK = (255, 255, 255), (0x12, 0x12, 0x12)
+
+
+def document():
+    """All figures that there are."""
+    made = sweep()
+    made["cases"] += [load(f"send/load/64/poll/rate{rate}", rate, spread(rate), False)
+                      for rate in (600, 700, 800)]
+    line = latency("send/lat/512/event", spread(900))
+    beside = latency("send/lat/512/poll", spread(800))
+    line["beside"] = {"case": beside["id"], "by": "cq"}
+    made["cases"] += [beside, line]
+    return made
+
+
+def baseline(number):
+    """Cases that are there as well, which take longer, and one that is not."""
+    made = sweep()
+    made["cases"] = [latency(f"{operation}/lat/64/poll", spread(1200 + 10 * number))
+                     for operation in ("send", "read", "write", "write-imm")]
+    made["run"] |= {"started": f"2001-02-03T03:0{number}:06Z",
+                    "finished": f"2001-02-03T03:0{number}:07Z"}
+    return made
+
+
+def pixels(path):
+    """Of a PNG with 8 bits to a channel: its width, and its rows of (red, green, blue)."""
+    with open(path, "rb") as file:
+        data = file.read()
+    chunks, at = {}, 8
+    while at < len(data):
+        (length,) = struct.unpack(">I", data[at:at + 4])
+        chunks.setdefault(data[at + 4:at + 8], []).append(data[at + 8:at + 8 + length])
+        at += length + 12
+    width, height, depth, kind = struct.unpack(">IIBB", chunks[b"IHDR"][0][:10])
+    assert depth == 8 and kind in (2, 6)
+    each = 3 if kind == 2 else 4
+    raw = zlib.decompress(b"".join(chunks[b"IDAT"]))
+    rows, above = [], bytearray(width * each)
+    for number in range(height):
+        start = number * (width * each + 1)
+        how, row = raw[start], bytearray(raw[start + 1:start + 1 + width * each])
+        for i in range(len(row) if how else 0):
+            left = row[i - each] if i >= each else 0
+            if how == 4:
+                corner = above[i - each] if i >= each else 0
+                sum_ = left + above[i] - corner
+                more = min((left, above[i], corner), key=lambda one: abs(sum_ - one))
+            else:
+                more = (left, above[i], (left + above[i]) // 2)[how - 1]
+            row[i] = row[i] + more & 255
+        rows.append([tuple(row[i:i + 3]) for i in range(0, len(row), each)])
+        above = row
+    return width, rows
+
+
+class Browser(browsing.Browsing):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.page = f"{cls.folder}/page.html"
+        with open(f"{cls.folder}/a.json", "w", encoding="utf-8") as file:
+            json.dump(document(), file)
+        words = []
+        for n in range(2):
+            words += ["--baseline", f"{cls.folder}/base-{n}.json"]
+            with open(words[-1], "w", encoding="utf-8") as file:
+                json.dump(baseline(n), file)
+        ended = verbmark("report", "--format", "html", f"{cls.folder}/a.json", "-o", cls.page, *words)
+        assert not ended.status, ended.err
+
+    def test_what_is_drawn(self):
+        """The browser has each panel and each series that the page has."""
+        with open(self.page, encoding="utf-8") as file:
+            wanted = Figures(file.read()).panels
+        found = Figures(self.browse(self.page, "--dump-dom")).panels
+        self.assertEqual(len({panel["figure"] for panel in found}), 15)
+        for one, other in zip(found, wanted, strict=True):
+            self.assertEqual(one["title"], other["title"])
+            self.assertEqual(
+                {name: len(points) for name, points in one["series"].items()},
+                {name: len(points) for name, points in other["series"].items()},
+            )
+
+    def test_places(self):
+        """Both as it is drawn first, and on the other axes; and there is a way back."""
+        browser = self.browser
+        browser.open(f"file://{self.page}")
+        panels = browser.evaluate(READ)
+        self.assertGreater(len(panels), 60)
+        self.check_places(panels)
+        drawn = browser.evaluate(DRAWN)
+        browser.evaluate(SWITCH)
+        others = browser.evaluate(READ)
+        self.check_places(others)
+        for figure, one, other in zip(Figures(browser.evaluate(
+                "document.documentElement.outerHTML")).panels, panels, others, strict=True):
+            for name, axis in one["axes"].items():
+                is_fixed = axis["scale"] == "nines" or (name == "x" and "trial" in figure["figure"]) \
+                    or (name == "y" and one["mark"] == "intervals")
+                self.assertEqual(other["axes"][name]["scale"], axis["scale"] if is_fixed else
+                                 {"log": "linear", "linear": "log"}[axis["scale"]])
+        browser.evaluate(SWITCH)
+        self.assertEqual(browser.evaluate(DRAWN), drawn)
+        self.assertEqual(browser.complaints(), [])
+
+    def test_pointing(self):
+        """What is near is told, with its series as long as that is shown."""
+        browser = self.browser
+        browser.open(f"file://{self.page}")
+        told = "[...document.querySelectorAll('[data-readout] text')].map(one => one.textContent)"
+        browser.point("[data-case]")
+        self.assertEqual(" ".join(browser.evaluate(told)),
+                         browser.evaluate("document.querySelector('[data-case]').textContent"))
+        browser.point("h1")
+        self.assertEqual(browser.evaluate(told), [])
+
+    def check_hiding(self, browser):
+        """By mouse and by keys, one series of all panels of its figure."""
+        figure = "[data-figure]:has(#r0f0s0h)"
+
+        def shown():
+            return (browser.style(f"{figure} [data-series]", "display"),
+                    browser.style(f"{figure} svg g", "opacity"))
+
+        def wait(wanted):
+            end = time.monotonic() + PATIENCE
+            while shown() != wanted and time.monotonic() < end:
+                time.sleep(0.05)
+            self.assertEqual(shown(), wanted)
+
+        wait(("inline", "1"))
+        browser.click(f"{figure} summary")
+        for _ in range(2):
+            browser.click("#r0f0s0h")
+            wait(("none", "0.3"))
+            browser.click("#r0f0s0s")
+            wait(("inline", "1"))
+        browser.press("#r0f0s0s", "ArrowRight", 39)
+        wait(("none", "0.3"))
+        panels = Figures(browser.evaluate("document.documentElement.outerHTML")).panels
+        first = next(panel for panel in panels if panel["figure"] == "Latency by size")
+        name, *others = first["series"]
+        wanted = [panel["figure"] == first["figure"] and series == name
+                  for panel in panels for series in panel["series"]]
+        hidden = browser.evaluate("""[...document.querySelectorAll("[data-series]")].map(
+            series => getComputedStyle(series).display === "none")""")
+        self.assertEqual(hidden, wanted)
+        self.assertTrue(others and sum(hidden) > 1)
+
+    def test_hiding(self):
+        browser = self.browser
+        browser.open(f"file://{self.page}")
+        self.check_hiding(browser)
+        self.assertEqual(browser.complaints(), [])
+
+    def test_a_strict_policy(self):
+        """No script, and nothing else is missing, nor is anything else forbidden."""
+        with open(self.page, encoding="utf-8") as file:
+            wanted = Figures(file.read()).panels
+        browser = self.browser
+        with served(self.folder, JENKINS) as address:
+            browser.open(f"{address}/page.html")
+            self.assertEqual(browser.evaluate(f"document.querySelectorAll(\"{SWITCHES}\").length"),
+                             0)
+            found = Figures(browser.evaluate("document.documentElement.outerHTML")).panels
+            self.assertEqual(plain(found), plain(wanted))
+            self.check_places(browser.evaluate(READ))
+            self.check_hiding(browser)
+        for text in browser.complaints():
+            self.assertRegex(text, "(?i)script|favicon|404")
+
+    def test_narrow(self):
+        self.check_narrow(self.page)
+
+    def test_paper(self):
+        self.check_paper(self.page)
+
+    def test_screens(self):
+        for width, height in ((390, 3400), (1280, 1600)):
+            for words, background in (
+                ((), LIGHT), (("--blink-settings=preferredColorScheme=0",), DARK)
+            ):
+                path = f"{self.folder}/screen.png"
+                self.browse(self.page, f"--screenshot={path}",
+                            f"--window-size={width},{height}", *words)
+                wide, rows = pixels(path)
+                self.assertEqual(wide, width)
+                every = collections.Counter(pixel for row in rows for pixel in row)
+                self.assertEqual(every.most_common(1)[0][0], background)
+                self.assertGreater(every[BLUE], 100)
+                # Panels stand beside each other, and none is cut off.
+                right = max(x for row in rows for x, pixel in enumerate(row) if pixel == BLUE)
+                self.assertLess(right, width - 8)
+                self.assertGreater(right, width - 200)
+
+    def test_accessibility(self):
+        self.check_accessibility(self.page)

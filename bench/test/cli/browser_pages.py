@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""
+The pages of a history and of a comparison in a real browser, without a network: neither
+complains of anything, each mark lies where its axes say, on other axes too, nothing is wider
+than a small screen, and what axe-core checks of accessibility they pass.
+"""
+
+import json
+
+import browsing
+from browsing import DRAWN, READ, SWITCH
+from cli.page import bandwidth, latency, result, spread
+from figures import Figures
+from verbmark import verbmark
+
+BEFORE, AFTER = 30, 8
+# The step: a fifth more.
+PLANTED = 1.2
+# Of each page, what has to be among what is drawn.
+SERIES = {"history": {"runs", "a step came"}, "compare": {"DIFFERS"}}
+
+
+class Pages(browsing.Browsing):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        runs = [cls.run_of(n, PLANTED if n >= BEFORE else 1) for n in range(BEFORE + AFTER)]
+        kept = f"{cls.folder}/history"
+        cls.called("history", "add", "--dir", kept, *runs)
+        cls.pages = {}
+        for name, words in (
+            ("history", ("history", "show", "--dir", kept)),
+            ("compare", ("compare", *runs[:4], "--new", *runs[-4:])),
+        ):
+            cls.pages[name] = f"{cls.folder}/{name}.html"
+            with open(cls.pages[name], "w", encoding="utf-8") as file:
+                file.write(cls.called(*words, "--format", "html"))
+
+    @staticmethod
+    def called(*words):
+        ended = verbmark(*words)
+        assert not ended.status, ended.err
+        return ended.out
+
+    @classmethod
+    def run_of(cls, number, factor):
+        """The run of that minute, some tenths of a per cent beside the others."""
+        around = factor * (1000 + number * 7 % 11)
+        made = result(
+            *(latency(f"send/lat/{size}/poll", spread(round(around))) for size in (8, 64)),
+            bandwidth("write/bw/64/poll", [[200 + number % 3, 200 - number % 3]] * 6))
+        when = f"2001-02-03T04:{number:02}:0"
+        made["run"] |= {"started": f"{when}5Z", "finished": f"{when}6Z"}
+        for end in made["hosts"].values():
+            end["hard_fingerprint"] = "0123456789abcdef"
+        path = f"{cls.folder}/{number}.json"
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(made, file)
+        return path
+
+    def test_what_is_drawn(self):
+        """The browser has each panel and each series that the page has; and the step is there."""
+        for name, page in self.pages.items():
+            with self.subTest(name):
+                with open(page, encoding="utf-8") as file:
+                    wanted = Figures(file.read()).panels
+                found = Figures(self.browse(page, "--dump-dom")).panels
+                self.assertEqual([panel["title"] for panel in found],
+                                 [panel["title"] for panel in wanted])
+                for one, other in zip(found, wanted):
+                    self.assertEqual(
+                        {series: len(points) for series, points in one["series"].items()},
+                        {series: len(points) for series, points in other["series"].items()})
+                series = {series for panel in found for series in panel["series"]}
+                self.assertLessEqual(SERIES[name], series)
+
+    def test_places(self):
+        browser = self.browser
+        for name, page in self.pages.items():
+            with self.subTest(name):
+                browser.open(f"file://{page}")
+                panels = browser.evaluate(READ)
+                self.assertGreater(sum(len(panel["points"]) for panel in panels), 2)
+                self.check_places(panels)
+                drawn = browser.evaluate(DRAWN)
+                browser.evaluate(SWITCH)
+                self.check_places(browser.evaluate(READ))
+                browser.evaluate(SWITCH)
+                self.assertEqual(browser.evaluate(DRAWN), drawn)
+                self.assertEqual(browser.complaints(), [])
+
+    def test_narrow(self):
+        for name, page in self.pages.items():
+            with self.subTest(name):
+                self.check_narrow(page)
+
+    def test_paper(self):
+        for name, page in self.pages.items():
+            with self.subTest(name):
+                self.check_paper(page)
+
+    def test_accessibility(self):
+        for name, page in self.pages.items():
+            with self.subTest(name):
+                self.check_accessibility(page)

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+"""What the doctor says of this machine, and of servers that are none."""
+
+import json
+import os
+import resource
+import socket
+import time
+import unittest
+
+from cli.machine import has_device, run_into
+from verbmark import LIMIT, PATIENCE, Impostor, Peer, verbmark
+
+SOFT_ROCE = "modprobe rdma_rxe && rdma link add rxe0 type rxe netdev "
+
+
+class Doctor(unittest.TestCase):
+    def examine(self, *words):
+        """The document, whose verdict agrees with the exit status."""
+        ended = verbmark("doctor", "--json", *words)
+        self.assertEqual(ended.err, "")
+        document = json.loads(ended.out)
+        spoiling = [finding for finding in document["findings"] if finding["spoils"]]
+        self.assertEqual(document["good"], not spoiling)
+        self.assertEqual(ended.status, int(bool(spoiling)))
+        self.seconds = ended.seconds
+        return document
+
+    def finding(self, code, *words):
+        """The one finding of that code."""
+        found = [row for row in self.examine(*words)["findings"] if row["code"] == code]
+        self.assertEqual(len(found), 1, found)
+        self.assertTrue(found[0]["what"] and found[0]["why"] and found[0]["mend"], found)
+        return found[0]
+
+    def test_facts_agree_with_the_system(self):
+        facts = self.examine()["hosts"]["client"]
+        self.assertEqual(facts["host"], socket.gethostname())
+        self.assertEqual(facts["kernel"]["release"], os.uname().release)
+        self.assertEqual(facts["kernel"]["version"], os.uname().version)
+        self.assertEqual(facts["cpu"]["count"], os.cpu_count())
+        self.assertEqual(facts["libc"], os.confstr("CS_GNU_LIBC_VERSION").split()[1])
+        # It takes all that it may.
+        for name, kind in (("nofile", resource.RLIMIT_NOFILE), ("memlock", resource.RLIMIT_MEMLOCK)):
+            hard = resource.getrlimit(kind)[1]
+            self.assertEqual(facts["limits"][name], "unlimited" if hard < 0 else hard)
+        self.assertRegex(facts["rdma_core"]["library"], r"^libibverbs\.so\.1\.")
+
+    @unittest.skipIf(has_device(), "this machine has an RDMA device")
+    def test_no_device(self):
+        found = self.finding("no-device")
+        self.assertTrue(found["spoils"])
+        self.assertEqual(found["host"], socket.gethostname())
+        self.assertTrue(found["what"].startswith("no RDMA device"))
+        self.assertIn(SOFT_ROCE, found["mend"])
+        self.assertNotIn("device", self.examine()["hosts"]["client"])
+
+    @unittest.skipIf(has_device(), "this machine has an RDMA device")
+    def test_lines(self):
+        ended = verbmark("doctor")
+        self.assertEqual((ended.status, ended.err), (1, ""))
+        lines = ended.out.splitlines()
+        self.assertEqual(lines[0], socket.gethostname())
+        self.assertTrue(lines[1].startswith(f"! {socket.gethostname()}: no RDMA device"))
+        self.assertTrue(lines[2].startswith("  why:  "))
+        self.assertIn(SOFT_ROCE, lines[3])
+        self.assertRegex(lines[-1], r"^\d+ of \d+ findings would spoil a measurement \(!\)$")
+
+    def test_nobody_listens(self):
+        # Kept, so that nobody else has it meanwhile.
+        with socket.socket() as kept:
+            kept.bind(("127.0.0.1", 0))
+            port = kept.getsockname()[1]
+            found = self.finding("server", "127.0.0.1", "-p", port)
+        self.assertEqual(found["what"], f"nothing listens on 127.0.0.1:{port}")
+        self.assertEqual(found["host"], "127.0.0.1")
+        self.assertIn("verbmark serve", found["mend"])
+        self.assertLess(self.seconds, LIMIT)
+
+    def test_nobody_answers(self):
+        # A queue that is full drops what comes, as a firewall does.
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            listener.listen(0)
+            port = listener.getsockname()[1]
+            waiting = [socket.socket() for _ in range(4)]
+            try:
+                for sock in waiting:
+                    sock.setblocking(False)
+                    sock.connect_ex(("127.0.0.1", port))
+                time.sleep(0.1)
+                found = self.finding("firewall", "127.0.0.1", "-p", port)
+            finally:
+                for sock in waiting:
+                    sock.close()
+        self.assertIn(f"127.0.0.1:{port} does not answer", found["what"])
+        self.assertIn("4791", found["why"])
+        self.assertIn(f"{port}/tcp", found["mend"])
+        self.assertLess(self.seconds, LIMIT + 1)
+
+    def test_no_such_name(self):
+        self.assertIn("nobody.invalid", self.finding("unreachable", "nobody.invalid")["what"])
+
+    def test_servers_that_are_none(self):
+        for what, serve in (
+            ("closes", lambda sock: sock.close()),
+            ("speaks HTTP", lambda sock: sock.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")),
+            ("is silent", lambda sock: time.sleep(PATIENCE)),
+        ):
+            with self.subTest(what), Impostor(serve) as server:
+                found = self.finding("server", "127.0.0.1", "-p", server.port)
+                self.assertTrue(found["spoils"])
+                self.assertLess(self.seconds, LIMIT + 1)
+
+    def greeted(self, answer, *words, facts=None):
+        """Findings with a server that answers the greeting so."""
+
+        def serve(sock):
+            peer = Peer(sock)
+            peer.expect("hello")
+            peer.send(answer)
+            message = peer.receive()
+            self.described = message
+            if message and message["type"] == "describe" and facts is not None:
+                peer.send({"type": "description", "facts": facts})
+            elif message and message["type"] == "describe":
+                peer.send({"type": "failed", "reason": "there are none"})
+            peer.receive()
+
+        with Impostor(serve) as server:
+            return self.examine("127.0.0.1", "-p", server.port, *words)
+
+    def test_a_server_that_refuses(self):
+        document = self.greeted({"type": "refused", "reason": "upgrade\x1b[2J the older one"})
+        found = [row for row in document["findings"] if row["code"] == "server"]
+        self.assertEqual([row["what"] for row in found], ["127.0.0.1: upgrade?[2J the older one"])
+        # It has said what to do.
+        self.assertEqual([row["mend"] for row in found], [""])
+        self.assertNotIn("server", document["hosts"])
+
+    WELCOME = {
+        "type": "welcome", "protocol": 4, "version": "0.0.1", "host": "n02",
+        "devices": [{
+            "device": "mlx5_0", "port": 1, "state": "ACTIVE", "link_layer": "Ethernet",
+            "rate_mbps": 100000, "mtu": 1024,
+            "addresses": [{"address": "192.0.2.2", "prefix": 24, "interface": "eth0"}],
+        }],
+    }
+
+    def test_a_server_without_facts(self):
+        document = self.greeted(self.WELCOME)
+        self.assertEqual(document["hosts"]["server"]["host"], "n02")
+        self.assertEqual(document["hosts"]["server"]["tool"], {"version": "0.0.1"})
+        found = [row for row in document["findings"] if row["code"] == "version"]
+        self.assertEqual(len(found), 1, document["findings"])
+        self.assertFalse(found[0]["spoils"])
+        self.assertRegex(found[0]["what"], r"^verbmark [0-9.]+ here, and 0\.0\.1 on n02$")
+
+    def test_facts_of_a_server(self):
+        facts = {"host": "n02", "frequency": {"governor": "powersave"},
+                 "limits": {"memlock": 65536, "memlock_exempt": False}}
+        document = self.greeted(self.WELCOME, facts=facts)
+        found = {row["code"]: row for row in document["findings"] if row["host"] == "n02"}
+        self.assertEqual(found["governor"]["what"], "governor powersave")
+        self.assertEqual(found["governor"]["mend"], "cpupower frequency-set -g performance")
+        self.assertEqual(found["memlock"]["what"], "memlock is 64 KiB")
+
+    def test_a_fault_of_a_server_that_no_port_here_suits(self):
+        """What this end lacks does not hide what is wrong there."""
+        down = {**self.WELCOME["devices"][0], "device": "mlx5_1", "state": "DOWN", "addresses": []}
+        facts = {
+            "host": "n02", "soft_roce": {"module": "absent", "netdev": "eth0"},
+            "device": {"name": "mlx5_1", "software": False},
+            "port": {"number": 1, "state": "DOWN", "phys_state": "Disabled"},
+        }
+        document = self.greeted({**self.WELCOME, "devices": [down]}, facts=facts)
+        self.assertEqual((self.described["device"], self.described["port"]), ("mlx5_1", 1))
+        found = {row["code"]: row for row in document["findings"] if row["host"] == "n02"}
+        self.assertEqual(found["port"]["what"], "mlx5_1/1 is DOWN (Disabled)")
+        self.assertNotIn("no-device", found)
+        # Of two the one that would be taken; and of a server that tells of no device no fault.
+        document = self.greeted(
+            {**self.WELCOME, "devices": [down, *self.WELCOME["devices"]]},
+            facts={"host": "n02", "soft_roce": {"module": "absent"}},
+        )
+        self.assertEqual(self.described["device"], "mlx5_0")
+        self.assertEqual(document["hosts"]["server"]["device"], {"name": "mlx5_0"})
+        found = [row["code"] for row in document["findings"] if row["host"] == "n02"]
+        self.assertNotIn("no-device", found)
+
+    def test_facts_that_are_none(self):
+        for facts in ("x", {"device": [], "host": {}}, {"port": {"number": "\x07"}}):
+            with self.subTest(facts):
+                server = self.greeted(self.WELCOME, facts=facts)["hosts"]["server"]
+                # What the welcome told is there in the place of what is none.
+                self.assertEqual(server["host"], "n02")
+                self.assertEqual(server["device"], {"name": "mlx5_0"})
+                self.assertEqual(server["port"]["active_mtu"], 1024)
+
+    def test_a_malformed_list_of_devices(self):
+        for devices in (None, [{"device": 1}]):
+            with self.subTest(devices):
+                document = self.greeted({**self.WELCOME, "devices": devices})
+                self.assertIn("server", [row["code"] for row in document["findings"]])
+
+    def test_output_that_takes_nothing(self):
+        with open("/dev/full", "wb") as full:
+            for words in (("doctor",), ("doctor", "--json"), ("doctor", "--help")):
+                status, errors = run_into(full, *words)
+                self.assertEqual(status, 1, words)
+                self.assertEqual(len(errors.splitlines()), 1, errors)

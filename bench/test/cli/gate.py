@@ -1,0 +1,511 @@
+# SPDX-License-Identifier: MIT
+"""The gate, its arms being stand-ins whose figures are known: see gate_arm.py."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import documents
+from verbmark import PATIENCE, VERBMARK, Ended, Program, verbmark, wait_until
+
+LIB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib")
+ARM = os.path.join(LIB, "gate_arm.py")
+ROUNDS = 12
+CASES = ("--op", "send", "--metric", "lat,bw", "-s", "64,4k")
+IDS = ("send/lat/64/poll", "send/lat/4k/poll", "send/bw/64/poll", "send/bw/4k/poll")
+
+
+class Gate(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.count = 0
+
+    def arm(self, *words):
+        """Of its own noise."""
+        self.count += 1
+        return " ".join((sys.executable, "-I", "-S", ARM, f"{self.folder.name}/arm{self.count}",
+                         *words))
+
+    def words(self, base, head, *options, cases=CASES):
+        return ("gate", "--base", base, "--head", head, "--rounds", ROUNDS, "--order-seed", "7",
+                *cases, *options)
+
+    def states(self):
+        """What is in the folder: what the arms know of their runs, and documents."""
+        return {path: path.read_bytes() for path in pathlib.Path(self.folder.name).iterdir()}
+
+    def go_back(self, before):
+        for path in self.states():
+            path.unlink()
+        for path, was in before.items():
+            path.write_bytes(was)
+
+    def gate(self, *options, base=None, head=None, status=0, cases=CASES):
+        """The document, and what was shown."""
+        path = f"{self.folder.name}/gate.json"
+        base = base or self.arm()
+        head = head or self.arm()
+        before = self.states()
+        # What is not of the gate: the machine that it runs on may be short of processors.
+        for _ in range(5):
+            ended = verbmark(*self.words(base, head, "--json", path, *options, cases=cases))
+            if "the hypervisor took" not in ended.out:
+                break
+            self.go_back(before)
+        self.assertEqual(ended.status, status, ended.out + ended.err)
+        self.assertEqual(ended.err, "")
+        with open(path, encoding="utf-8") as file:
+            return documents.parse(file.read(), "verbmark.gate-1"), ended.out
+
+    def verdicts(self, document):
+        return {(each["case"], each["figure"]): each["verdict"] for each in document["figures"]}
+
+    def test_the_same_twice(self):
+        for i in range(3):
+            document, shown = self.gate("--order-seed", str(i + 1))
+            self.assertEqual(document["verdict"], "PASSED")
+            self.assertEqual(len(document["figures"]), 4)
+            self.assertNotIn("REGRESSED", shown)
+            self.assertEqual(len(document["rounds"]), ROUNDS)
+
+    def test_planted(self):
+        document, shown = self.gate(head=self.arm("lat=1.2"), status=1)
+        self.assertEqual(document["verdict"], "REGRESSED")
+        self.assertEqual(self.verdicts(document), {
+            (IDS[0], "p50_ns"): "REGRESSED", (IDS[1], "p50_ns"): "REGRESSED",
+            (IDS[2], "bytes_per_s"): "OK", (IDS[3], "bytes_per_s"): "OK",
+        })
+        # What had failed was run again, and nothing else.
+        self.assertEqual([each["again"] for each in document["rounds"]],
+                         [False] * ROUNDS + [True] * ROUNDS)
+        for case in document["cases"]:
+            extra = ROUNDS if "/lat/" in case["id"] else 0
+            self.assertEqual(case["head"]["trials"], ROUNDS + extra)
+        self.assertRegex(shown, r"(?m)^send/lat/64/poll +p50 us +10\.\d +12\.\d +1\.\d+ +\S+\.\.\S+ "
+                                r"+12\+12 +REGRESSED$")
+        self.assertTrue(shown.endswith("REGRESSED: 4 figures of 4 cases in 12 rounds: 2 OK "
+                                       "2 REGRESSED; 12 rounds more of what had failed"), shown)
+
+    def test_planted_bandwidth(self):
+        document, _ = self.gate(head=self.arm("bw=0.8"), status=1)
+        self.assertEqual(self.verdicts(document)[IDS[2], "bytes_per_s"], "REGRESSED")
+
+    def test_faster_is_no_failure(self):
+        document, _ = self.gate(head=self.arm("lat=0.7", "bw=1.5"))
+        self.assertEqual(set(self.verdicts(document).values()), {"IMPROVED"})
+        self.assertEqual(len(document["rounds"]), ROUNDS)
+
+    def test_below_the_floor(self):
+        self.assertEqual(self.gate(head=self.arm("lat=1.02", "noise=0.01"))[0]["verdict"], "PASSED")
+        head = self.arm("lat=1.2", "noise=0.01")
+        document, _ = self.gate("--floor", "p50=40%,bw=off", head=head)
+        self.assertEqual(document["floors"], {"p50_ns": 0.4, "p99_ns": 0.1})
+        self.assertEqual({figure for _, figure in self.verdicts(document)}, {"p50_ns"})
+
+    def test_one_trial_of_ten_times(self):
+        document, _ = self.gate(head=self.arm("outlier=9"))
+        self.assertEqual(document["verdict"], "PASSED")
+        values = document["cases"][0]["values"]["p50_ns"]["head"]
+        self.assertGreater(max(values), 5 * statistics.median(values))
+
+    def test_rounds(self):
+        """Each arm is first as often as the other; figures are those of the trials."""
+        document, _ = self.gate(head=self.arm("lat=1.01"))
+        firsts = [each["first"] for each in document["rounds"]]
+        for pair in range(0, ROUNDS, 2):
+            self.assertEqual(set(firsts[pair : pair + 2]), {"base", "head"})
+        figure = document["figures"][0]
+        values = next(case["values"] for case in document["cases"] if case["id"] == IDS[0])
+        ratios = sorted(head / base for base, head in
+                        zip(values["p50_ns"]["base"], values["p50_ns"]["head"]))
+        self.assertAlmostEqual(figure["first"]["ratio"], statistics.geometric_mean(
+            ratios[ROUNDS // 2 - 1 : ROUNDS // 2 + 1]), places=9)
+        # Of 12 coins 1 or fewer show heads in 0.3 %, 2 or fewer in 1.9 %.
+        self.assertAlmostEqual(figure["first"]["low"], ratios[1], places=9)
+        self.assertAlmostEqual(figure["first"]["high"], ratios[-2], places=9)
+        again, _ = self.gate(head=self.arm("lat=1.01"))
+        self.assertEqual([each["first"] for each in again["rounds"]], firsts)
+
+    def test_a_head_that_breaks(self):
+        document, shown = self.gate(head=self.arm("broken=5"), status=1)
+        self.assertEqual(document["verdict"], "REGRESSED")
+        self.assertRegex(shown, r"fails in \d+ of 13 rounds of the head: no completion for 5 s")
+        self.assertRegex(shown, r"in 4 of 4 cases, such as \S+, trials failed: 0 of the base and "
+                                r"\d+ of the head; the document tells why")
+        # However few of each: in another case each time, by chance.
+        cases = ("--op", "send", "--metric", "lat", "-s", "1:64k")
+        document, _ = self.gate(head=self.arm("broken=5"), status=1, cases=cases)
+        self.assertEqual(document["verdict"], "REGRESSED")
+        # Of eight one gate in 256 would have as many by chance. That each case lacks one is too few
+        # for it all the same: rounds that are there for others do not count then.
+        document, shown = self.gate(head=self.arm("broken=7"), status=3, cases=cases)
+        self.assertEqual(document["verdict"], "INVALID")
+        self.assertEqual(len(document["rounds"]), ROUNDS + 1)
+        self.assertIn("only 11 of 12 rounds have both arms', where 12 are the least", shown)
+        # Four times it is the head that fails, which four coins do in one of 16 tries.
+        document, _ = self.gate(head=self.arm("broken=10"), status=3)
+        self.assertEqual(document["verdict"], "INVALID")
+        # Worse at first, and broken the second time: of one case, which runs first of all.
+        cases = ("--op", "send", "--metric", "lat", "-s", "64")
+        document, shown = self.gate(head=self.arm("lat=1.4", "broken=14"), status=1, cases=cases)
+        self.assertEqual(document["verdict"], "REGRESSED")
+        self.assertIn("worse than the floor at first, and fails in 13 of 13 rounds: no completion",
+                      shown)
+        self.assertIn("trials failed: 0 of the base and 13 of the head", shown)
+        # What fails at both is the machine's.
+        document, _ = self.gate(base=self.arm("broken=14"), head=self.arm("lat=1.4", "broken=14"),
+                                status=3, cases=cases)
+        self.assertEqual(document["verdict"], "INVALID")
+
+    def test_an_accident(self):
+        """What fails once, before it is known how long it takes, is run once more."""
+        document, _ = self.gate(base=self.arm("once=1"))
+        self.assertEqual([case["id"] for case in document["cases"]], list(IDS))
+        self.assertEqual(document["cases"][0]["base"]["failed"], 0)
+
+    def test_a_round_that_fails(self):
+        """Has another one, at the end, and twelve are enough; more than one in ten has none."""
+        for base, head, who in ((["once=5"], [], "base"), ([], ["once=5"], "head"),
+                                (["stumbles=5"], [], "base"), ([], ["stumbles=13"], "head")):
+            with self.subTest(base=base, head=head):
+                document, shown = self.gate(base=self.arm(*base), head=self.arm(*head))
+                self.assertEqual(document["verdict"], "PASSED", shown)
+                self.assertEqual(len(document["rounds"]), ROUNDS + 1)
+                # With a value of both arms.
+                self.assertEqual(min(figure["first"]["rounds"] for figure in document["figures"]),
+                                 ROUNDS)
+                self.assertEqual(max(case[who]["failed"] for case in document["cases"]), 1)
+                self.assertIn("1 round more than 12, for one in which a trial failed", shown)
+        document, _ = self.gate(base=self.arm("stumbles=5"), head=self.arm("stumbles=7"),
+                                status=3)
+        self.assertEqual(len(document["rounds"]), ROUNDS + 1)
+        # The second time, too, which is for what had failed alone: of the first one it says nothing.
+        document, _ = self.gate(base=self.arm("stumbles=20"), head=self.arm("lat=1.4"), status=1)
+        self.assertEqual([each["again"] for each in document["rounds"]],
+                         [False] * ROUNDS + [True] * (ROUNDS + 1))
+
+    def test_what_cannot_be_run(self):
+        """Is told, and the rest is run."""
+        cases = (*CASES, "-c", "RC,UC", "--op", "send,read")
+        ended = verbmark(*self.words("a/b", "a/b", "--dry-run", cases=cases))
+        said = "4 cases left out, as they cannot be run, such as read/lat/64/poll/UC: UC has no "
+        self.assertIn(said, ended.out)
+        document, shown = self.gate(cases=("--op", "send,fetch-add", "--metric", "lat", "-c", "UC"),
+                                    status=3)
+        said = "1 case left out, as it cannot be run: fetch-add/lat/8/poll/UC: UC has no "
+        self.assertIn(said, shown)
+        self.assertTrue(any(note.startswith(said) for note in document["notes"]), document["notes"])
+        junit = f"{self.folder.name}/gate.xml"
+        document, shown = self.gate("--junit", junit, "--annotations", base=self.arm("broken=1"),
+                                    status=3)
+        said = f"{IDS[0]} is left out: the base does not run it: no completion for 5 s"
+        with open(junit, encoding="utf-8") as file:
+            self.assertIn(said, file.read())
+        self.assertIn(f"::warning title=verbmark gate::{said}", shown)
+        ended = verbmark(*self.words("a/b", "a/b", cases=("--preset", "semantics")))
+        self.assertEqual(ended.status, 2)
+        self.assertIn("a gate is for times: what operations need, run tells", ended.err)
+
+    def test_a_base_that_breaks(self):
+        document, shown = self.gate(base=self.arm("broken=5"), status=3)
+        self.assertEqual(document["verdict"], "INVALID")
+        self.assertRegex(shown, r"fails in \d+ of 13 rounds of the base: no completion for 5 s")
+
+    def test_losses(self):
+        """Of both arms they are the path's; those of the base alone make it look slow."""
+        document, shown = self.gate(base=self.arm("losses=1"), head=self.arm("losses=1"))
+        self.assertEqual(document["verdict"], "PASSED")
+        self.assertIn("! in 4 of 4 cases, such as ", shown)
+        document, shown = self.gate(base=self.arm("losses=1"), status=3)
+        self.assertEqual(document["verdict"], "INVALID")
+        self.assertIn("messages were lost and sent again in 12 of 12 rounds of the base, and in 0 "
+                      "of the head", shown)
+        self.assertEqual(self.gate(head=self.arm("losses=1"))[0]["verdict"], "PASSED")
+
+    def test_arms_that_cannot_run(self):
+        for words, reason in (
+            (("dies=1",), "the head cannot run: the card has caught fire"),
+            (("garbage=1",), "the head cannot run: "),
+        ):
+            document, shown = self.gate(head=self.arm(*words), status=3)
+            self.assertIn(reason, document["reason"])
+            self.assertIn("! " + reason, shown)
+        document, _ = self.gate(head="/no/such/verbmark", status=3)
+        self.assertIn("cannot run /no/such/verbmark: No such file", document["reason"])
+
+    def test_an_arm_that_ends_for_good(self):
+        document, _ = self.gate(head=self.arm("dies=6"), status=3)
+        self.assertIn("the head gave no result 3 times in a row: the card has caught fire",
+                      document["reason"])
+        self.assertLess(len(document["rounds"]), ROUNDS)
+        self.check_counts(document)
+
+    def check_counts(self, document):
+        """What is counted is what there are rounds of: half a round is none."""
+        self.assertEqual([(case["base"]["trials"], case["head"]["trials"])
+                          for case in document["cases"]],
+                         [(len(document["rounds"]),) * 2] * len(IDS))
+
+    def test_other_circumstances(self):
+        head = self.arm("kernel=6.9")
+        document, _ = self.gate(head=head, status=3)
+        self.assertRegex(document["reason"], r'kernel.release is "6\.1" in the base and "6\.9"')
+        self.assertIn("--differs", document["reason"])
+        document, _ = self.gate("--differs", "tool,kernel", head=head)
+        self.assertEqual(document["verdict"], "PASSED")
+
+    def test_revision_of_others(self):
+        """Who is tested has no say in what is printed, nor whether the gate has a verdict."""
+        for revision, is_told in (("1f2e", True), ("x\n::warning::y", False), ("\x1b[2Jx", False),
+                                  ("é" * 40, False)):
+            document, shown = self.gate(head=self.arm("revision=" + revision.encode().hex()))
+            self.assertEqual(document["verdict"], "PASSED")
+            self.assertEqual(document["head"]["revision"], revision if is_told else "")
+            self.assertEqual(revision in shown, is_told)
+
+    def test_time_limit(self):
+        document, _ = self.gate("--time-limit", "1ms", status=3)
+        self.assertIn("the time was over after 0 of 12 rounds", document["reason"])
+        # The first run, 12 rounds, and the first of the second time. However worse it was.
+        document, _ = self.gate("--time-limit", "16s", head=self.arm("lat=1.4", "late=14"), status=3)
+        self.assertEqual(document["verdict"], "INVALID")
+        self.assertIn("what was worse than the floor was to be run again, and the time was over "
+                      "after ", document["reason"])
+
+    def test_interrupted(self):
+        path = f"{self.folder.name}/gate.json"
+        base = self.arm()
+        # Its third round, of which the base has run already: it is the head that is second.
+        with Program(VERBMARK, *self.words(base, self.arm("hangs=4"), "--json", path)) as program:
+            state = f"{self.folder.name}/arm2"
+            wait_until(lambda: os.path.exists(state) and os.path.getsize(state) >= 4)
+            program.signal(signal.SIGTERM)
+            self.assertEqual(program.wait(), 3, program.errors)
+            self.assertLess(time.monotonic() - program.started, PATIENCE)
+        with open(path, encoding="utf-8") as file:
+            document = documents.parse(file.read(), "verbmark.gate-1")
+        self.assertEqual(document["reason"], "interrupted")
+        self.assertGreaterEqual(len(document["rounds"]), 1)
+        self.check_counts(document)
+        # It has left nobody behind.
+        found = subprocess.run(("pgrep", "-f", state), capture_output=True, check=False)
+        self.assertEqual(found.stdout, b"")
+
+    def test_a_gate_that_is_killed(self):
+        """Its arms do not measure on."""
+        state = f"{self.folder.name}/arm2"
+        with Program(VERBMARK, *self.words(self.arm(), self.arm("hangs=3"))) as program:
+            wait_until(lambda: os.path.exists(state) and os.path.getsize(state) >= 3)
+            program.kill()
+        wait_until(lambda: not subprocess.run(("pgrep", "-f", state), capture_output=True,
+                                              check=False).stdout)
+
+    def test_nohup(self):
+        """What is ignored by whoever starts it does not end it."""
+        before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        try:
+            program = Program(VERBMARK, *self.words(self.arm(), self.arm()))
+        finally:
+            signal.signal(signal.SIGHUP, before)
+        with program:
+            state = f"{self.folder.name}/arm2"
+            wait_until(lambda: os.path.exists(state) and os.path.getsize(state) >= 2)
+            program.signal(signal.SIGHUP)
+            self.assertEqual(program.wait(), 0, program.errors)
+
+    def test_a_child_that_lingers(self):
+        """Of each run, longer than all may take together."""
+        started = time.monotonic()
+        document, _ = self.gate(head=self.arm("lingers=1"))
+        self.assertEqual(document["verdict"], "PASSED")
+        self.assertLess(time.monotonic() - started, 6 * ROUNDS)
+
+    def test_no_figure_left(self):
+        document, _ = self.gate("--floor", "bw=off",
+                                cases=("--op", "send", "--metric", "bw", "-s", "64"), status=3)
+        self.assertEqual(document["reason"], "none of the cases has a figure that --floor leaves")
+
+    def test_bisect(self):
+        self.gate("--bisect")
+        self.gate("--bisect", head=self.arm("lat=1.3"), status=1)
+        self.gate("--bisect", head=self.arm("dies=1"), status=125)
+        ended = verbmark(*self.words(self.arm(), self.arm(), "--bisect", "--json", "/no/such/x"))
+        self.assertEqual(ended.status, 128, ended.err)
+        self.assertEqual(verbmark("gate", "--bisect", "--base", "x/y").status, 128)
+        state = f"{self.folder.name}/arm{self.count + 2}"
+        words = self.words(self.arm(), self.arm("hangs=3"), "--bisect")
+        with Program(VERBMARK, *words) as program:
+            wait_until(lambda: os.path.exists(state) and os.path.getsize(state) >= 3)
+            program.signal(signal.SIGINT)
+            self.assertEqual(program.wait(), 128, program.errors)
+
+    def test_ended_early(self):
+        """Why figures say nothing is said once, and not of each of them."""
+        state = f"{self.folder.name}/arm{self.count + 2}"
+        words = self.words(self.arm(), self.arm("hangs=5"))
+        with Program(VERBMARK, *words) as program:
+            wait_until(lambda: os.path.exists(state) and os.path.getsize(state) >= 5)
+            program.signal(signal.SIGINT)
+            self.assertEqual(program.wait(), 3, program.errors)
+            shown = "\n".join(program.out)
+        self.assertRegex(shown, r"(?m)^! too few rounds for a verdict: \d, where 12 are the least$")
+        self.assertEqual(shown.count("too few rounds"), 1, shown)
+        self.assertIn("\n! interrupted\n", shown)
+
+    def test_no_arm(self):
+        ended = verbmark("gate", "--base", "/no/such/program", "--head", "/no/such/program")
+        self.assertEqual(ended.status, 3)
+        self.assertRegex(ended.out, r"INVALID: 0 figures of \d+ cases in 0 rounds$")
+
+    def test_help_has_what_is_taken(self):
+        for command in ("gate", "gate-check"):
+            shown = verbmark(command, "--help").out
+            self.assertRegex(shown, r"(?m)^ +--metric LIST +lat, bw \(lat\)$")
+
+    def test_markdown_junit_annotations(self):
+        markdown, junit = (f"{self.folder.name}/{name}" for name in ("gate.md", "gate.xml"))
+        document, shown = self.gate("--markdown", markdown, "--junit", junit, "--annotations",
+                                    head=self.arm("lat=1.2"), status=1)
+        with open(markdown, encoding="utf-8") as file:
+            text = file.read()
+        self.assertTrue(text.startswith("### Gate: REGRESSED\n"))
+        self.assertRegex(text, r"(?m)^\| send/lat/64/poll \| p50 us \| .* \| REGRESSED \|$")
+        errors = [line for line in shown.splitlines() if line.startswith("::error ")]
+        self.assertEqual(len(errors), 3)
+        # What comes late in a long list is not shown.
+        self.assertRegex(errors[0], "^::error title=verbmark gate::REGRESSED: 4 figures of 4 cases")
+        self.assertRegex(errors[1], r"^::error title=verbmark gate::send/lat/64/poll p50 us of the "
+                                    r"head is \d+\.\d %25 more than the base's")
+        found = subprocess.run(
+            ("xmllint", "--noout", "--schema", f"{LIB}/junit.xsd", junit),
+            capture_output=True, text=True, check=False)
+        self.assertEqual(found.returncode, 0, found.stderr)
+        with open(junit, encoding="utf-8") as file:
+            text = file.read()
+        self.assertEqual(len(re.findall("<failure ", text)), 2)
+        self.assertIn('tests="4" failures="2" errors="0" skipped="0"', text)
+        self.assertEqual(document["figures"][0]["verdict"], "REGRESSED")
+
+    def test_invalid_proves_nothing(self):
+        """Whatever its figures seem to say: no format has them for a regression."""
+        markdown, junit = (f"{self.folder.name}/{name}" for name in ("gate.md", "gate.xml"))
+        # Both times it is worse, and the last runs are on another machine.
+        head = self.arm("lat=1.2", f"moves={2 * ROUNDS}")
+        document, shown = self.gate("--markdown", markdown, "--junit", junit, "--annotations",
+                                    head=head, status=3)
+        self.assertEqual(document["verdict"], "INVALID")
+        self.assertEqual(self.verdicts(document)[IDS[0], "p50_ns"], "REGRESSED")
+        reason = "the head was no more the same in round "
+        self.assertIn(reason, document["reason"])
+        with open(markdown, encoding="utf-8") as file:
+            summary = file.read()
+        with open(junit, encoding="utf-8") as file:
+            tests = file.read()
+        for text in (shown, summary, tests):
+            for word in ("REGRESSED", "PerfRegression", "<failure", "more than the base's"):
+                self.assertNotIn(word, text)
+            self.assertIn("2 of 4 figures, such as send/lat/4k/poll p50 us, were worse than "
+                          "their floor both times: in a gate that is invalid that proves nothing",
+                          text)
+            self.assertIn("INVALID: 4 figures of 4 cases in 12 rounds: 4 INVALID; 12 rounds", text)
+            self.assertIn(reason, text)
+        self.assertEqual(len(re.findall(r"(?m)^send/.* INVALID$", shown)), 4)
+        self.assertEqual(len(re.findall(r"(?m)^\| send/.* \| INVALID \|$", summary)), 4)
+        levels = [line.split(" ")[0] for line in shown.splitlines() if line.startswith("::")]
+        self.assertEqual(levels[:3], ["::error", "::error", "::warning"])
+        self.assertEqual(levels.count("::error"), 2)
+        self.assertIn('tests="5" failures="0" errors="1" skipped="4"', tests)
+        self.assertEqual(tests.count(f'<skipped message="the gate is invalid: {reason}'), 4)
+        self.assertEqual(len(re.findall("<error ", tests)), 1)
+
+    def test_trials_that_take_long(self):
+        """In all formats; those of 64 bytes may do so too, where the machine has little time."""
+        markdown = f"{self.folder.name}/gate.md"
+        said = (r"trials of \d of 4 cases mostly took longer than 0\.2 s, their share of the process "
+                r"included, those of send/(lat|bw)/4k/poll \d\.\d\d s: a shorter -D or --warmup, or ")
+        document, shown = self.gate("--annotations", "--markdown", markdown,
+                                    base=self.arm("warm=0.3"), head=self.arm("warm=0.3"))
+        self.assertEqual(document["verdict"], "PASSED")
+        self.assertRegex("\n".join(document["notes"]), said)
+        self.assertRegex(shown, f"(?m)^! {said}")
+        self.assertRegex(shown, f"(?m)^::warning title=verbmark gate::{said}")
+        with open(markdown, encoding="utf-8") as file:
+            self.assertRegex(file.read(), said)
+
+    def test_what_arms_are_told(self):
+        base = self.arm()
+        self.gate("-d", "dev0", "--head-device", "dev1", "-p", "7777", "n02", base=base)
+        for number, device in ((1, "dev0"), (2, "dev1")):
+            with open(f"{self.folder.name}/arm{number}.words", encoding="utf-8") as file:
+                words = json.load(file)
+            self.assertEqual(words[words.index("run") :], [
+                "run", "--plan", "/dev/stdin", "--json", "-", "--quiet", "--device", device,
+                "--port", "7777", "n02"])
+
+    def test_files_are_tried_before(self):
+        for option in ("--json", "--markdown", "--junit"):
+            base = self.arm()
+            ended = verbmark(*self.words(base, self.arm(), option, "/no/such/folder/x"))
+            self.assertEqual(ended.status, 3)
+            self.assertIn("/no/such/folder/x", ended.err)
+            self.assertFalse(os.path.exists(f"{self.folder.name}/arm{self.count}"))
+        ended = Ended(Program("sh", "-c", '"$@" >/dev/full', "sh", VERBMARK,
+                              *self.words(self.arm(), self.arm(), "--json", "-")))
+        self.assertEqual(ended.status, 3, ended.err)
+
+    def test_output_that_takes_nothing(self):
+        """Is no regression; and what is written elsewhere is there."""
+        path = f"{self.folder.name}/gate.json"
+        for script, options, status in (('"$@" >/dev/full', (), 3),
+                                        ('"$@" >/dev/full', ("--bisect",), 128),
+                                        ('"$@" | true; exit 3', (), 3)):
+            ended = Ended(Program("sh", "-c", script, "sh", VERBMARK, *self.words(
+                self.arm(), self.arm(), "--json", path, *options)))
+            self.assertEqual(ended.status, status, ended.err)
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["verdict"], "PASSED")
+            os.unlink(path)
+
+    def test_usage(self):
+        arms = ("--base", "a/b", "--head", "a/b")
+        for words, reason in (
+            ((), "--base is missing"),
+            (("--base", "a/b"), "--head is missing"),
+            ((*arms, "--rounds", "11"), "--rounds: '11' is no number of rounds"),
+            ((*arms, "--floor", "p50=0%"), "--floor: 'p50=0%' has a floor that is none"),
+            ((*arms, "--floor", "p51=5%"), "--floor: 'p51=5%' is no list"),
+            ((*arms, "--floor", "p50=off,bw=off,p99=off"), "leaves no figure"),
+            ((*arms, "--differs", "colour"), "--differs: 'colour' is no list of facts"),
+            ((*arms, "--time-limit", "0"), "--time-limit: '0' is no time such as 5m or 90s"),
+            ((*arms, "--order-seed", "0"), "--order-seed: '0' is no seed"),
+            ((*arms, "--trials", "3"), "--trials: a gate runs each case once in every round"),
+            ((*arms, "--preset", "slow"), "--preset: 'slow' is none of"),
+            ((*arms, "--metric", "load", "--rate", "100k"), "a gate is for lat and bw"),
+            ((*arms, "--metric", "load", "--rate", "50%"), "a gate is for lat and bw"),
+            ((*arms, "--metric", "bw,load"), "a gate is for lat and bw"),
+            ((*arms, "--metric", "bw", "--threads", "2", "--pattern", "many-to-one"),
+             "a gate counts messages"),
+            (("--base", "n01", "--head", "n02", "n03"), "'n01' is a host"),
+            (("--base", " ", "--head", "a/b"), "an arm has no words"),
+            (("--base", "a/b " + "x " * 80, "--head", "a/b"), "more than 64 words"),
+        ):
+            ended = verbmark("gate", *words)
+            self.assertEqual(len(ended.err.splitlines()), 1, words)
+            self.assertIn(reason, ended.err)
+            self.assertEqual(ended.status, 2, words)
+        ended = verbmark("gate", *arms, "--dry-run")
+        self.assertEqual(ended.status, 0)
+        self.assertRegex(ended.out, r"\n12 cases, 60 rounds of two arms, some \d+ s$")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,623 @@
+# SPDX-License-Identifier: MIT
+"""What perftest has printed, as results: real output, and what nobody can understand."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from cli.report import latency, result
+from documents import parse
+from verbmark import IS_SANITIZED, VERBMARK, verbmark
+
+ROOT = os.path.abspath(f"{os.path.dirname(os.path.abspath(__file__))}/../../..")
+sys.path.insert(0, f"{ROOT}/ci")
+import perftest  # pylint: disable=wrong-import-position,import-error
+
+CORPUS = f"{ROOT}/reports/fuzz/corpus"
+TEXTS = f"{CORPUS}/import_text"
+JSONS = f"{CORPUS}/import_json"
+SOFTRDMA = os.path.join(os.path.dirname(VERBMARK), "../core/soft/softrdma")
+MIB = 1 << 20
+GBIT = 1e9 / 8
+# Of what reads a file of 256 MiB, with the room in which it grew, and what sanitizers add.
+MOST_MIB = 700
+OPERATIONS = {
+    "Send": "send", "RDMA_Write": "write", "RDMA_Read": "read",
+    "Atomic FETCH_AND_ADD": "fetch-add", "Atomic CMP_AND_SWAP": "compare-swap",
+}
+# Every command that reads results.
+READERS = (
+    ("report",), ("export", "--format", "csv"), ("compare", "/dev/null"), ("import", "perftest"),
+    ("run", "--device", "soft0", "--dry-run", "--plan"),
+)
+# What cannot be understood, and a word of why.
+REFUSED = {
+    "real-send-lat-C": "-C", "real-read-lat-CU": "cycles", "real-out-lat": "nothing of perftest",
+    "real-server-read-lat": "no figures",
+}
+REFUSED_JSON = {
+    "real-bw-out": "--output", "real-lat-out": "--output", "real-both": "both directions",
+    "real-write-bw": "both directions",
+}
+HEAD = """\
+                    Send Latency Test
+ Connection type : RC		Using SRQ      : OFF
+ Device         : mlx5_0
+"""
+TITLES = (" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]"
+          "    t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec] \n")
+LINE = "-" * 87 + "\n"
+ROW = " 64      1000          0.81           2.58         0.85     	       0.87        	0.06   		0.89    		2.58   \n"
+BW = HEAD.replace("Latency", "BW")
+BW_TITLES = " #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]\n"
+
+
+def real(folder, refused):
+    return [name for name in sorted(os.listdir(folder))
+            if name.startswith("real-") and name not in refused]
+
+
+def size_name(size):
+    unit = 0
+    while unit < 3 and size % 1024 == 0:
+        size //= 1024
+        unit += 1
+    return f"{size}{'kmg'[unit - 1] if unit else ''}"
+
+
+def is_sanitized():
+    with open(VERBMARK, "rb") as file:
+        return b"libasan" in file.read()
+
+
+def latency_of(document):
+    return document["cases"][0]["latency_ns"]
+
+
+class Row:
+    """One row of a table, read by regular expressions: nothing of it is ours."""
+
+    def __init__(self, text, match, heading):
+        before = text[:match]
+        title = re.findall(r"^ {20}(.*) Test$", before, re.MULTILINE)[-1]
+        self.numbers = [float(word) for word in heading[1].split()]
+        self.is_bw = "BW" in title
+        self.both = "Bidirectional" in title
+        self.op = OPERATIONS[re.match(r"(Atomic \S+|\S+)", title)[1]]
+        self.transport = re.findall(r"Connection type : (\S+)", before)[-1]
+        self.mode = "event" if "Test with events" in before else "poll"
+        self.size, self.iterations = map(int, self.numbers[:2])
+        self.gbit = "Gb/sec" in heading[0]
+
+    def starts(self):
+        metric = "bw" if self.is_bw else "lat"
+        return f"{self.op}/{metric}/{size_name(self.size)}/{self.mode}"
+
+
+def rows(text):
+    """Of all tables but those of single ends."""
+    text = text.split("Local results")[0]
+    found = []
+    heading = ""
+    at = 0
+    for line in text.splitlines(keepends=True):
+        if line.startswith(" #bytes"):
+            heading = line
+        elif heading and re.match(r" \d+ +\d+ +[\d.]+", line):
+            found.append(Row(text, at, (heading, line)))
+        at += len(line)
+    return found
+
+
+def samples(text):
+    """In nanoseconds, of each row that has them."""
+    lists = []
+    for line in text.splitlines():
+        if line == "#, usec":
+            lists.append([])
+        elif re.match(r"\d+, [\d.e+]+$", line):
+            lists[-1].append(int(float(line.split()[1]) * 1000 + 0.5))
+    return lists
+
+
+class Import(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def write(self, name, text):
+        path = f"{self.folder.name}/{name}"
+        with open(path, "wb") as file:
+            file.write(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    def imported(self, *paths):
+        ended = verbmark("import", "perftest", *paths, "--json", "-")
+        self.assertEqual(ended.status, 0, ended.err)
+        document = parse(ended.out)
+        self.assertEqual(document["imported"]["format"], "perftest")
+        return document
+
+    def refused(self, text, *words, name="a.txt"):
+        ended = verbmark("import", "perftest", self.write(name, text), "--json", "-")
+        self.assertEqual(ended.status, 1, ended.out)
+        self.assertEqual(ended.out, "")
+        self.assertEqual(len(ended.err.splitlines()), 1, ended.err)
+        for word in words:
+            self.assertIn(word, ended.err)
+
+    def check_latency(self, row, line, trial):
+        """Microseconds of two digits become nanoseconds; of ten samples beyond p99 it is known."""
+        least, most, typical, mean, stdev, p99, p99_9 = row.numbers[2:9]
+        wanted = {"min": least, "p50": typical, "mean": mean, "p99": p99, "p99_9": p99_9}
+        for key, needed in (("p50", 20), ("p99", 1000), ("p99_9", 10000)):
+            if row.iterations < needed:
+                del wanted[key]
+        self.assertEqual(set(trial["latency_ns"]), set(wanted))
+        for key, us in wanted.items():
+            self.assertAlmostEqual(trial["latency_ns"][key], us * 1000, places=6)
+            self.assertAlmostEqual(line["latency_ns"][key], us * 1000, places=6)
+        self.assertNotIn("histogram", line["latency_ns"])
+        printed = line["imported"][0]
+        self.assertEqual((printed["t_max"], printed["t_stdev"]), (most, stdev))
+        self.assertEqual(trial["messages"], row.iterations)
+
+    def check_samples(self, line, values):
+        found = line["latency_ns"]
+        self.assertEqual(found["count"], len(values))
+        self.assertEqual(found["min"], min(values))
+        self.assertEqual(found["max"], max(values))
+        self.assertAlmostEqual(found["mean"], sum(values) / len(values), places=6)
+        self.assertEqual(found["histogram"]["sum"], sum(values))
+
+    def check_bandwidth(self, row, line, trial):
+        unit = GBIT if row.gbit else MIB
+        average, mmsg = row.numbers[3:5]
+        rate = trial["bandwidth"]["messages_per_s"]
+        rate += trial["bandwidth"].get("far_messages_per_s", 0)
+        self.assertEqual("far_messages_per_s" in trial["bandwidth"], row.both)
+        # As well as the digits that were printed; single ends have one more of them.
+        self.assertAlmostEqual(rate / 1e6, mmsg, delta=1.1e-6)
+        self.assertAlmostEqual(rate * row.size / unit, average, delta=0.0051 + 1.1 * row.size / unit)
+        self.assertEqual(line["bandwidth"]["messages"], row.iterations)
+        self.assertAlmostEqual(
+            line["bandwidth"]["duration_ns"] * trial["bandwidth"]["messages_per_s"] / 1e9,
+            row.iterations, delta=1 + row.iterations * 1e-3)
+        self.assertNotIn("windows", line["bandwidth"])
+        if row.both:
+            self.assertAlmostEqual(line["bandwidth"]["total"]["messages_per_s"], rate, delta=1)
+
+    def check(self, text, document):
+        wanted = rows(text)
+        self.assertEqual(len(document["cases"]), len(wanted))
+        whole = samples(text) if "-H" not in text else []
+        for i, (row, line) in enumerate(zip(wanted, document["cases"])):
+            self.assertTrue(line["id"].startswith(row.starts()), line["id"])
+            self.assertEqual(line["transport"], row.transport)
+            self.assertEqual(row.transport != "RC", f"/{row.transport}" in line["id"])
+            trial = line["trials"][0]
+            if row.is_bw:
+                self.check_bandwidth(row, line, trial)
+            elif len(row.numbers) == 4:
+                self.assertEqual(set(trial["latency_ns"]), {"mean"})
+                self.assertAlmostEqual(trial["latency_ns"]["mean"], row.numbers[2] * 1000)
+            elif whole and len(whole[i]) + 1 == row.iterations:
+                self.check_samples(line, whole[i])
+            else:
+                self.check_latency(row, line, trial)
+            if not row.is_bw:
+                self.assertEqual(line["latency_ns"]["kind"],
+                                 "half" if row.op in ("send", "write") else "full")
+
+    def test_real_text(self):
+        names = real(TEXTS, REFUSED)
+        self.assertGreaterEqual(len(names), 30)
+        for name in names:
+            with self.subTest(name), open(f"{TEXTS}/{name}", encoding="ascii") as file:
+                self.check(file.read(), self.imported(file.name))
+
+    def test_real_json(self):
+        names = real(JSONS, REFUSED_JSON)
+        self.assertGreaterEqual(len(names), 7)
+        for name in names:
+            with self.subTest(name), open(f"{JSONS}/{name}", encoding="ascii") as file:
+                text = file.read()
+                told = dict(re.findall(r"^(\S+) ?: (.*),$", text, re.MULTILINE))
+                line = self.imported(file.name)["cases"][0]
+                trial = line["trials"][0]
+                self.assertEqual(line["size"], int(told["MsgSize"]))
+                self.assertEqual(trial["messages"], int(told["n_iterations"]))
+                for ours, theirs in (("min", "t_min"), ("mean", "t_avg"), ("p50", "t_typical")):
+                    if theirs in told:
+                        self.assertAlmostEqual(line["latency_ns"][ours],
+                                               float(told[theirs]) * 1000, places=6)
+                if "MsgRate" in told:
+                    rate = line["bandwidth"]["messages_per_s"]
+                    self.assertAlmostEqual(rate / 1e6, float(told["MsgRate"]), delta=1.1e-6)
+
+    def test_real_refused(self):
+        for folder, refused in ((TEXTS, REFUSED), (JSONS, REFUSED_JSON)):
+            for name, why in refused.items():
+                with self.subTest(name), open(f"{folder}/{name}", "rb") as file:
+                    self.refused(file.read(), why)
+
+    def test_valid_json(self):
+        """As later versions write it, in both units, which it does not tell."""
+        info = {"test": "RDMA_Write_BW_Test", "Device": "mlx5_0", "Number_of_qps": 4,
+                "Connection_type": "RC", "Using_SRQ": "OFF", "TX_depth": 128, "Mtu": 4096,
+                "Link_type": "IB", "rdma_cm_QPs": "OFF"}
+        results = {"MsgSize": 65536, "n_iterations": 20000, "BW_peak": 0.0}
+        for average, unit in ((23500.25, MIB), (197.13, GBIT)):
+            results.update(BW_average=average, MsgRate=round(average * unit / 65536 / 1e6, 6))
+            text = json.dumps({"test_info": info, "results": results}, indent=1)
+            document = self.imported(self.write("new.json", text))
+            line = document["cases"][0]
+            self.assertEqual(line["id"], "write/bw/64k/poll/q4")
+            self.assertEqual(document["hosts"]["client"]["link_layer"], "InfiniBand")
+            self.assertAlmostEqual(line["bandwidth"]["bytes_per_s"] / unit, average, delta=0.006)
+            # Of the column that has more digits.
+            self.assertAlmostEqual(line["imported"][0]["rate_step"],
+                                   min(0.01 * unit / 65536, 1))
+        results["BW_average"] = 12.34
+        self.refused(json.dumps({"test_info": info, "results": results}), "not of one rate")
+
+    def test_directions_apart(self):
+        document = self.imported(f"{TEXTS}/real-send-bw-both")
+        with open(f"{TEXTS}/real-send-bw-both", encoding="ascii") as file:
+            ends = [float(row[4]) for row in re.findall(
+                r"^ (\d+) +(\d+) +(\S+) +(\S+)\s+(\S+)$", file.read(), re.MULTILINE)]
+        trial = document["cases"][0]["trials"][0]["bandwidth"]
+        self.assertAlmostEqual(trial["messages_per_s"] / 1e6, ends[1])
+        self.assertAlmostEqual(trial["far_messages_per_s"] / 1e6, ends[2])
+        self.assertNotIn("perftest-halves", [one["code"] for one in document["warnings"]])
+        self.assertAlmostEqual(document["cases"][0]["imported"][0]["rate_step"], 1)
+
+    def test_of_other_versions(self):
+        """Since April 2024 the unit is called what it is; a log may have standard error, too."""
+        before = self.imported(f"{TEXTS}/real-send-bw")
+        self.assertEqual(self.imported(f"{TEXTS}/mib")["cases"], before["cases"])
+        told = ("Conflicting CPU frequency values detected: 2300.000000 != 3200.000000. "
+                "CPU Frequency is not max.\n")
+        row = latency_of(self.imported(self.write("a", HEAD + TITLES + ROW + LINE)))
+        self.assertEqual(row, latency_of(self.imported(
+            self.write("b", told + HEAD + told + TITLES + told + ROW + told + LINE + told))))
+
+    def test_says_where_from(self):
+        document = self.imported(f"{TEXTS}/real-send-lat")
+        codes = {one["code"]: one for one in document["warnings"]}
+        self.assertIn("longest but one", codes["perftest-trimmed"]["what"])
+        self.assertTrue(codes["perftest-trimmed"]["spoils"])
+        self.assertIn("perftest-stdev", codes)
+        self.assertNotIn("max", document["cases"][0]["latency_ns"])
+        self.assertNotIn("stddev", document["cases"][0]["latency_ns"])
+        self.assertEqual(document["run"], {"status": "complete"})
+        self.assertEqual(list(document["hosts"]), ["client"])
+        server = self.imported(f"{TEXTS}/real-server-send-lat")
+        self.assertEqual(list(server["hosts"]), ["server"])
+        self.assertIn("perftest-server", [one["code"] for one in server["warnings"]])
+
+    def test_both_ends_in_one_log(self):
+        """One measurement, and not two: whichever is first."""
+        client = HEAD + TITLES + ROW + LINE
+        server = "* Waiting for client to connect... *\n" + client
+        for both in (server + client, client + server):
+            self.refused(both, "of another device, link, MTU or end")
+        (line,) = self.imported(self.write("servers", server + server))["cases"]
+        self.assertEqual(len(line["trials"]), 2)
+
+    def test_several_runs(self):
+        """Those of one case are its trials, whether in one file or in several."""
+        logs = [HEAD + TITLES + ROW.replace("0.85", f"0.8{i}") + LINE for i in range(2, 8)]
+        first = self.write("first.txt", "$ ib_send_lat\n" + "\n$ again\n".join(logs[:4]))
+        second = self.write("second.txt", "".join(logs[4:]))
+        document = self.imported(first, second)
+        line = document["cases"][0]
+        self.assertEqual([trial["latency_ns"]["p50"] for trial in line["trials"]],
+                         [820, 830, 840, 850, 860, 870])
+        self.assertEqual(line["latency_ns"]["p50"], 845)
+        self.assertEqual(len(line["imported"]), 6)
+        self.assertAlmostEqual(line["latency_ns"]["intervals"]["p50"]["low"], 820)
+        self.assertAlmostEqual(line["latency_ns"]["intervals"]["p50"]["high"], 870)
+
+    def test_another_way(self):
+        """What one run of a case has told, and another one not, is no trial of the same."""
+        plain = HEAD + TITLES + ROW + LINE
+        for told, name in (("TOS             : 105", "tos"), ("GID index       : 3", "gid-index"),
+                           ("Gid index       : 3", "gid-index")):
+            with self.subTest(told):
+                marked = HEAD + f" {told}\n" + TITLES + ROW + LINE
+                for text in (marked + plain, plain + marked):
+                    self.refused(text, f"the {name} is another than in a run before")
+                line, = self.imported(self.write("a", marked + marked))["cases"]
+                self.assertEqual(line[name.replace("-", "_")], int(told.split()[-1]))
+                self.assertEqual(len(line["trials"]), 2)
+        # The older one's capitals are no other parameter.
+        mixed = "".join(HEAD + f" {word} index : 3\n" + TITLES + ROW + LINE
+                        for word in ("GID", "Gid"))
+        self.assertEqual(len(self.imported(self.write("a", mixed))["cases"][0]["trials"]), 2)
+
+    def test_refused(self):
+        table = HEAD + TITLES + ROW
+        for text, word in (
+            ("", "nothing in it"), (" \n\n", "nothing in it"), ("Hello\n", "nothing of perftest"),
+            (b"\0\0\0\0", "zero"), (table.encode() + b"\0", "zero"), ("{", "missing"),
+            ("[1]", "nothing of perftest"), ('{"schema": 1}', "neither"),
+            (table, "break off"), (table[:-20], "no row"), (HEAD, "no figures"),
+            (HEAD + TITLES + LINE, "no figures"), (TITLES + ROW + LINE, "head of the run"),
+            (table + HEAD + LINE, "no row"),
+            (table + LINE + HEAD.replace("mlx5_0", "mlx5_1") + TITLES + ROW + LINE, "another device"),
+            (table.replace("RC", "DC") + LINE, "DC"),
+            (table.replace("Send", "Raw") + LINE, "Raw"),
+            (table.replace("t_max[usec]", "t_max[cycles]") + LINE, "t_max[cycles]"),
+            (table.replace("2.58", "-2.58") + LINE, "no row"),
+            (table.replace("2.58", "nan") + LINE, "no row"),
+            (table.replace("0.85", "9.85") + LINE, "below"),
+            (table.replace("0.87", "9.87") + LINE, "t_avg"),
+            (table.replace("2.58", "2e15") + LINE, "no message takes 2e"),
+            (table.replace(" 64 ", " 0 ") + LINE, "0 bytes"),
+            (table.replace(" 64 ", " 2000000000 ") + LINE, "bytes"),
+            (table.replace(" 1000 ", " 0 ") + LINE, "number of messages"),
+            (table + " 64 1000 0.81\n" + LINE, "no row"),
+            (table + "x" * 600 + "\n" + LINE, "too long"),
+            (table.replace("mlx5_0", "\x1b[2J") + LINE, "device"),
+            (BW + BW_TITLES + " 64 1000 9.00 1.00 9.000000\n" + LINE, "not of one rate"),
+            (BW + BW_TITLES + " 64 1000 0.00 0.00 0.000000\n" + LINE, "digits"),
+            (BW + BW_TITLES + f" 64 {10**15} 9.00 {10**20 * 64 / MIB:.2f} {10**14}.000000\n" + LINE,
+             "nothing carries 6.4e"),
+        ):
+            with self.subTest(word):
+                self.refused(text, word)
+        self.refused(table, "a?.txt", name="a\x1b.txt")
+
+    def test_beyond_all_counting(self):
+        """What comes of it is read again, or nothing comes of it."""
+        with open(f"{TEXTS}/real-send-bw-both", encoding="ascii") as file:
+            both = file.read().replace("MB/sec", "Gb/sec")
+        for figures, other in (
+            ("65536      1000             28017.70            9337.51\t\t   0.149400",
+             "1 1000 9.00 160000000000.00 20000000000000.000000"),
+            ("65536      1000             14674.73            3755.71\t\t   0.060091",
+             "1 1000 9.00 0.01 1.000000"),
+            ("65536      1000             13342.97            5581.80\t\t   0.089309",
+             "1 1000 9.00 160000000000.00 20000000000000.000000"),
+        ):
+            self.assertIn(figures, both)
+            both = both.replace(figures, other)
+        self.refused(both, "nothing carries 2e+19")
+        with open(f"{TEXTS}/real-read-lat-U", encoding="ascii") as file:
+            before, _, _ = file.read().partition("1, ")
+        samples = "".join(f"{i}, 999999999999\n" for i in range(1, 9300))
+        self.refused(before + samples, "more than can be counted")
+
+    def test_cut_anywhere(self):
+        """At no place is half of a run taken for one."""
+        text = HEAD + TITLES + ROW + LINE
+        whole = len(text) - len(LINE) + 4
+        path = f"{self.folder.name}/cut"
+        for length in range(0, whole, 7):
+            self.write("cut", text[:length])
+            self.assertEqual(verbmark("import", "perftest", path).status, 1, text[:length])
+
+    def test_usage(self):
+        for words, word in (
+            ((), "the format is missing"), (("fio", "a"), "'fio' is no format"),
+            (("perftest",), "FILE is missing"), (("perftest", "a", "a"), "twice"),
+            (("perftest", "--xml", "a"), "--xml"),
+        ):
+            ended = verbmark("import", *words)
+            self.assertEqual(ended.status, 2, ended.err)
+            self.assertIn(word, ended.err)
+        path = self.write("a.txt", HEAD + TITLES + ROW + LINE)
+        self.assertEqual(verbmark("import", "perftest", path, "--json", path).status, 2)
+        link = f"{self.folder.name}/link"
+        os.symlink("a.txt", link)
+        for again in (link, f"{self.folder.name}/./a.txt"):
+            ended = verbmark("import", "perftest", path, again)
+            self.assertEqual((ended.status, ended.err), (2, f"verbmark: '{again}' is there twice"))
+        for wrong in (self.folder.name, f"{self.folder.name}/none", "/dev/null"):
+            self.assertEqual(verbmark("import", "perftest", wrong).status, 1)
+        ended = verbmark("import", "perftest", path, "--json", "/dev/full")
+        self.assertEqual(ended.status, 1)
+        self.assertIn("/dev/full", ended.err)
+
+    def save(self, name, *paths):
+        out = f"{self.folder.name}/{name}"
+        ended = verbmark("import", "perftest", *paths, "--json", out)
+        self.assertEqual(ended.status, 0, ended.err)
+        return out
+
+    def test_stands_beside_others(self):
+        """Every command that reads results takes it, and tells what it is."""
+        lat = self.save("lat.json", f"{TEXTS}/real-read-lat-a", f"{TEXTS}/real-atomic-lat")
+        bw = self.save("bw.json", f"{TEXTS}/real-send-bw-a", f"{TEXTS}/real-send-bw-D")
+        for path in (lat, bw):
+            shown = verbmark("report", path)
+            self.assertEqual(shown.status, 0, shown.err)
+            self.assertIn("imported from perftest: soft0", shown.out)
+            self.assertTrue(shown.out.startswith("SOFTWARE DEVICE"), shown.out)
+            for form in ("html", "markdown", "csv", "json"):
+                self.assertEqual(verbmark("report", "--format", form, path).status, 0)
+            again = verbmark("report", "--format", "json", path).out
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(parse(again), json.load(file))
+            for form in ("bmf", "junit", "prometheus", "csv"):
+                ended = verbmark("export", "--format", form, path)
+                self.assertEqual(ended.status, 0, ended.err)
+                # What is not known is not there.
+                for nothing in ('=""', " /0", "/0\""):
+                    self.assertNotIn(nothing, ended.out)
+        self.assertIn("t_max", verbmark("report", lat).out)
+        merged = verbmark("report", "--merge", lat, bw)
+        self.assertEqual(merged.status, 1)
+        self.assertIn("import takes the files", merged.err)
+
+    def test_when_it_was(self):
+        """As who imports it says: perftest does not print it."""
+        path = f"{TEXTS}/real-send-lat"
+        self.assertNotIn("started", self.imported(path)["run"])
+        words = ("import", "perftest", path, "--started", "2025-11-23T10:12:44Z")
+        out = f"{self.folder.name}/out.json"
+        ended = verbmark(*words, "--json", out)
+        self.assertEqual(ended.status, 0, ended.err)
+        with open(out, encoding="utf-8") as file:
+            document = parse(file.read())
+        self.assertEqual(document["run"]["started"], "2025-11-23T10:12:44Z")
+        self.assertEqual(parse(verbmark("report", "--format", "json", out).out), document)
+        self.assertIn(f"1/1 complete, 2025-11-23T10:12:44Z, {out}", verbmark("report", out).out)
+        self.assertIn("measured at 2025-11-23T10:12:44Z",
+                      verbmark("report", "--format", "html", out).out)
+        self.assertIn('timestamp="2025-11-23T10:12:44"',
+                      verbmark("export", "--format", "junit", out).out)
+        for words, sentence in (
+            (words, "--started is for what --json writes"),
+            ((*words[:-1], "yesterday", "--json", out),
+             "--started: 'yesterday' is no time such as 2026-11-23T10:12:44Z"),
+            ((*words[:-1], "2025-02-30T10:12:44Z", "--json", out),
+             "--started: '2025-02-30T10:12:44Z' is no time such as 2026-11-23T10:12:44Z"),
+        ):
+            ended = verbmark(*words)
+            self.assertEqual((ended.status, ended.out, ended.err),
+                             (2, "", f"verbmark: {sentence}"))
+
+    def test_compare(self):
+        base, new = (
+            self.save(f"{name}.json", *(
+                self.write(f"{name}{i}.txt", HEAD + TITLES + ROW.replace("0.85", f"0.8{i + 2}") + LINE)
+                for i in range(6)))
+            for name in ("base", "new"))
+        itself = verbmark("compare", base, new)
+        self.assertEqual(itself.status, 0, itself.err)
+        self.assertIn("p50 us", itself.out)
+        self.assertRegex(itself.out, r"p50 us +0\.85 +0\.85 +1\.000")
+        self.assertNotIn(" to :", itself.out)
+        # What another program has measured is another thing.
+        ours = self.write("ours.json", json.dumps(result(latency([850] * 2000))))
+        apart = verbmark("compare", base, ours)
+        self.assertEqual(apart.status, 3, apart.out)
+        self.assertIn("perftest in", apart.err)
+        self.assertIn("verbmark in", apart.err)
+        made = result(latency([850] * 2000))
+        made["cases"][0]["use_srq"] = True
+        ours = self.write("shared.json", json.dumps(made))
+        forced = verbmark("compare", "--force", base, ours)
+        self.assertEqual(forced.status, 0, forced.err)
+        self.assertIn("FORCED", forced.out)
+        self.assertRegex(forced.out, r"use.srq is not the same in all runs.*compared all the same")
+        with open(base, encoding="utf-8") as file:
+            document = json.load(file)
+        del document["imported"]
+        path = self.write("native.json", json.dumps(document))
+        self.assertEqual(verbmark("report", path).status, 1)
+
+    def measured(self, *words):
+        """Status, what it said, and the most memory that it had, in MiB."""
+        with open(f"{self.folder.name}/err", "w+b") as err:
+            with subprocess.Popen([VERBMARK, *words], stdout=subprocess.DEVNULL, stderr=err) as run:
+                _, status, usage = os.wait4(run.pid, 0)
+                run.returncode = os.waitstatus_to_exitcode(status)
+            err.seek(0)
+            return run.returncode, err.read().decode(), usage.ru_maxrss >> 10
+
+    def refused_large(self, path, word, commands=READERS):
+        """In a sentence, and with little memory."""
+        for words in commands:
+            with self.subTest(words):
+                status, said, mib = self.measured(*words, path)
+                self.assertIn(status, (1, 2), said)
+                self.assertLess(len(said), 600)
+                self.assertLess(mib, MOST_MIB)
+                if words[0] in ("report", "export"):
+                    self.assertIn(word, said)
+
+    @unittest.skipIf(IS_SANITIZED, "with sanitizers that takes minutes")
+    def test_large(self):
+        path = self.write("large", b"")
+        os.truncate(path, 257 * MIB)
+        self.refused_large(path, "longer than a result may be: 256 MiB")
+        self.refused_large("/dev/zero", "longer than a result may be: 256 MiB")
+        # As text, whole, and as far as it can be read; a value of JSON takes 64 bytes and more.
+        for start, part, word in (
+            (b"[", b"{},", "too many values"), (b"", b"[", "too many values"),
+            (b'{"a":"', b"x", "premature end"), (b"", b"\0", "line 1"),
+        ):
+            with open(path, "wb") as file:
+                file.write(start)
+                for _ in range(100):
+                    file.write(part * (MIB // len(part)))
+            self.refused_large(path, word, READERS[:1])
+
+    def test_large_result(self):
+        """100 MB that are one, of two thousand cases and bins: read in the memory that it may take."""
+        if is_sanitized():
+            self.skipTest("what a sanitizer adds is no memory of ours")
+        line = json.dumps(latency([value for value in range(48, 2048) for _ in range(2)]))
+        head, foot = json.dumps(result(None)).split("null")
+        path = f"{self.folder.name}/large"
+        count = 100000000 // len(line)
+        with open(path, "w", encoding="ascii") as file:
+            file.write(head)
+            for i in range(count):
+                file.write(("," if i else "") + line.replace("/poll", f"/poll/t{i}", 1))
+            file.write(foot)
+        self.assertGreater(os.path.getsize(path), 95000000)
+        status, said, mib = self.measured("report", "--format", "csv", path)
+        self.assertEqual(status, 0, said)
+        self.assertLess(mib, 3072 + MOST_MIB)
+
+    @unittest.skipIf(IS_SANITIZED, "with sanitizers that takes minutes")
+    def test_large_import(self):
+        """A log of 100 MB, and rows and samples without end."""
+        path = f"{self.folder.name}/large"
+        run = HEAD + TITLES + ROW + LINE
+        for text, word in (
+            ("# a shell has written this line\n" * 3000000 + run, None),
+            ("x" * 100000000 + "\n" + run, None),
+            (HEAD + TITLES + ROW * 20000 + LINE, "more than 10000 rows"),
+            (HEAD + TITLES + "#, usec\n" + "".join(
+                f"{i}, 1.5\n" for i in range(1, 3000001)), "break off"),
+            (HEAD + TITLES + ("#, usec\n1, 1.5\n" + LINE + TITLES + ROW.replace(" 1000 ", " 2 "))
+             * 1100 + LINE, "more than 1000 rows with samples"),
+        ):
+            with self.subTest(word), open(path, "w", encoding="ascii") as file:
+                file.write(text)
+                file.flush()
+                status, said, mib = self.measured("import", "perftest", path)
+                self.assertEqual(status, 1 if word else 0, said)
+                self.assertIn(word or "", said)
+                self.assertLess(mib, MOST_MIB)
+
+    def test_pipe(self):
+        with open(f"{TEXTS}/real-send-lat", "rb") as file:
+            ended = subprocess.run([VERBMARK, "import", "perftest", "-", "--json", "-"],
+                                   input=file.read(), capture_output=True, check=False)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual(parse(ended.stdout)["cases"][0]["id"], "send/lat/2/poll")
+
+    def test_fresh(self):
+        """The programs of this machine print what the samples have."""
+        programs = [f"ib_{op}_{metric}" for op in ("send", "write", "read", "atomic")
+                    for metric in ("lat", "bw")]
+        if not all(map(shutil.which, programs)):
+            self.skipTest("no perftest: ci/setup test")
+        if is_sanitized():
+            self.skipTest("a sanitizer's library cannot be put in front of others' programs")
+        for number, program in enumerate(programs):
+            port = 22000 + os.getpid() % 400 * 24 + number
+            words = [SOFTRDMA, program, "-d", "soft0", "-n", "1000", "-s", "8", "-F"]
+            # One of the two breaks now and then.
+            text = None
+            for again in range(3):
+                text = text or perftest.run([*words, "-p", str(port + 8 * again)], "localhost",
+                                            port + 8 * again)
+            self.assertTrue(text, program)
+            with self.subTest(program):
+                self.check(text, self.imported(self.write(f"{program}.txt", text)))
+
+
+if __name__ == "__main__":
+    unittest.main()

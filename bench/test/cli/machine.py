@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""What the command says of the machine that it is started on."""
+
+import json
+import os
+import socket
+import subprocess
+import tempfile
+import unittest
+
+from verbmark import LIMIT, PATIENCE, VERBMARK, verbmark
+
+NO_DEVICE = (
+    "verbmark: no RDMA device; modprobe rdma_rxe && rdma link add rxe0 type rxe netdev eth0, "
+    "or --device soft0 (not a measurement)"
+)
+
+
+def has_device():
+    try:
+        return bool(os.listdir("/sys/class/infiniband"))
+    except FileNotFoundError:
+        return False
+
+
+def git(*words):
+    """What it says of the repository of these sources; empty where there is none."""
+    root = os.path.realpath(f"{os.path.dirname(os.path.abspath(__file__))}/../../..")
+    try:
+        return subprocess.run(
+            ("git", "--git-dir", f"{root}/.git", *words), capture_output=True, text=True,
+            check=True,
+        ).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+class Machine(unittest.TestCase):
+    def fails(self, *words, **options):
+        ended = verbmark(*words, **options)
+        self.assertEqual(ended.status, 1, ended.err)
+        self.assertEqual(ended.out, "")
+        self.assertLess(ended.seconds, LIMIT)
+        return ended.err
+
+    @unittest.skipIf(has_device(), "this machine has an RDMA device")
+    def test_no_device(self):
+        self.assertEqual(self.fails("devices"), NO_DEVICE)
+        self.assertEqual(self.fails("devices", "--json"), NO_DEVICE)
+        self.assertEqual(self.fails("serve", "-p", "0"), NO_DEVICE)
+        self.assertEqual(self.fails("run", "--no-save", "127.0.0.1"), NO_DEVICE)
+        self.assertEqual(self.fails("run", "--no-save"), NO_DEVICE)
+
+    @unittest.skipIf(has_device(), "this machine has an RDMA device")
+    def test_no_device_leaves_no_document(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/result.json"
+            for words in (("--json", path), (), ("--no-save",)):
+                self.assertEqual(self.fails("run", "127.0.0.1", *words, cwd=folder), NO_DEVICE)
+                self.assertEqual(os.listdir(folder), [])
+
+    def test_what_it_was_built_from(self):
+        """A commit of the sources, where they come with their repository."""
+        tool = json.loads(verbmark("doctor", "--json").out)["hosts"]["client"]["tool"]
+        self.assertTrue(tool["build_type"])
+        self.assertRegex(tool["flags"], r"^-O[0-3gs]")
+        self.assertNotIn("/", tool["flags"])
+        if not git("rev-parse", "HEAD"):
+            self.skipTest("git knows nothing of these sources")
+        revision = tool["revision"].removesuffix("-dirty")
+        self.assertRegex(revision, r"^[0-9a-f]{12,}$")
+        self.assertEqual(git("cat-file", "-t", revision), "commit")
+
+    def test_a_port_in_use(self):
+        for family, address in ((socket.AF_INET6, "::"), (socket.AF_INET, "0.0.0.0")):
+            with socket.socket(family) as other:
+                other.bind((address, 0))
+                other.listen()
+                port = other.getsockname()[1]
+                self.assertEqual(
+                    self.fails("serve", "-p", port),
+                    f"verbmark: TCP port {port} is in use; take another with --port",
+                )
+
+    def test_a_document_that_cannot_be_written(self):
+        # Found before anything else: before the name is looked up, and the device.
+        with tempfile.TemporaryDirectory() as folder:
+            for path, why in (
+                ("/nowhere/at/all.json", "No such file or directory"),
+                (folder, "Is a directory"),
+                ("/dev/null/x.json", "Not a directory"),
+            ):
+                self.assertEqual(
+                    self.fails("run", "nobody.invalid", "--json", path),
+                    f"verbmark: cannot write {path}: {why}",
+                )
+
+    def test_output_that_takes_nothing(self):
+        with open("/dev/full", "wb") as full:
+            for words in (("--help",), ("--version",), ("run", "--help")):
+                status, errors = run_into(full, *words)
+                self.assertEqual(status, 1, words)
+                self.assertEqual(
+                    errors, "verbmark: cannot write to standard output: No space left on device\n"
+                )
+
+
+def run_into(out, *words):
+    ended = subprocess.run(
+        [VERBMARK, *words], stdout=out, stderr=subprocess.PIPE, text=True, timeout=PATIENCE,
+        check=False,
+    )
+    return ended.returncode, ended.stderr

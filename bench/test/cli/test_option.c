@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "bench/cli/option.h"
+#include "bench/test/unit.d/words.h"
+
+struct target {
+	const char *name;
+	const char *operand;
+	unsigned int wait_ms;
+	uint16_t port;
+	bool all;
+	bool bare;
+};
+
+static const struct option_row rows[] = {
+	{"all",  'a', NULL,   option_flag,     offsetof(struct target, all),     "everything"   },
+	{"bare", 'b', NULL,   option_flag,     offsetof(struct target, bare),    "without extra"},
+	{"name", 'n', "NAME", option_text,     offsetof(struct target, name),    "what to call" },
+	{"port", 'p', "PORT", option_port,     offsetof(struct target, port),    "where to"     },
+	{"wait", 0,   "TIME", option_duration, offsetof(struct target, wait_ms), "how long"     },
+};
+static const struct option_table with_operand = {.rows = rows,
+						 .count = ARRAY_LENGTH(rows),
+						 .operand = "HOST",
+						 .operand_offset =
+							 offsetof(struct target, operand)};
+static const struct option_table without_operand = {.rows = rows, .count = ARRAY_LENGTH(rows)};
+
+static bool equal(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static void test_good_lines(void **unused)
+{
+	static const struct {
+		const char *line;
+		struct target target;
+	} good[] = {
+		{"",                  {0}						},
+		{"--all",             {.all = true}                                      },
+		{"-a",                {.all = true}				      },
+		{"-ab",               {.all = true, .bare = true}                        },
+		{"-a|-a|--all",       {.all = true}                                      },
+		{"--port|8",          {.port = 8}					},
+		{"--port=8",          {.port = 8}					},
+		{"-p|8",              {.port = 8}					},
+		{"-p8",               {.port = 8}					},
+		{"-abp8",             {.all = true, .bare = true, .port = 8}             },
+		{"-abp|8",            {.all = true, .bare = true, .port = 8}             },
+		{"-p|0|--port=65535", {.port = 65535}                                    },
+		{"--name=a=b",        {.name = "a=b"}                                    },
+		{"-n=b",              {.name = "=b"}                                     },
+		{"--name|-a",         {.name = "-a"}                                     },
+		{"--name|--",         {.name = "--"}                                     },
+		{"-n|--help",         {.name = "--help"}                                 },
+		{"--wait|500ms",      {.wait_ms = 500}                                   },
+		{"a.example",         {.operand = "a.example"}                           },
+		{"-a|a.example|-b",   {.operand = "a.example", .all = true, .bare = true}},
+		{"-",                 {.operand = "-"}                                   },
+		{"--|-a",             {.operand = "-a"}                                  },
+		{"-b|--|--help",      {.operand = "--help", .bare = true}                },
+		{"a.example|--",      {.operand = "a.example"}                           },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(good); i++) {
+		const struct target *wanted = &good[i].target;
+		struct target target = {0};
+		struct error error = {0};
+		struct words words;
+
+		words_init(&words, good[i].line);
+		assert_int_equal(
+			option_parse(&with_operand, words.argc, words.argv, &target, &error), 0);
+		assert_int_equal(error.code, 0);
+		assert_true(equal(target.name, wanted->name));
+		assert_true(equal(target.operand, wanted->operand));
+		assert_int_equal(target.wait_ms, wanted->wait_ms);
+		assert_int_equal(target.port, wanted->port);
+		assert_int_equal(target.all, wanted->all);
+		assert_int_equal(target.bare, wanted->bare);
+	}
+}
+
+static void check_refusal(const struct option_table *table, const char *line, const char *text)
+{
+	struct target target = {0};
+	struct error error = {0};
+	struct words words;
+
+	words_init(&words, line);
+	assert_int_equal(option_parse(table, words.argc, words.argv, &target, &error), -EINVAL);
+	assert_int_equal(error.code, -EINVAL);
+	assert_string_equal(error.text, text);
+}
+
+static void test_bad_lines(void **unused)
+{
+	static const char *const bad[][2] = {
+		{"--colour",            "there is no option --colour; see --help"              },
+		{"--colour=red",        "there is no option --colour; see --help"              },
+		{"--al",                "there is no option --al; see --help"                  },
+		{"--allx",              "there is no option --allx; see --help"                },
+		{"--=x",                "there is no option --; see --help"                    },
+		{"---all",              "there is no option ---all; see --help"                },
+		{"-x",                  "there is no option -x; see --help"                    },
+		{"-ax",                 "there is no option -x; see --help"                    },
+		{"-a-",                 "there is no option --; see --help"                    },
+		{"--all=yes",           "--all takes no value"                                 },
+		{"--all=",              "--all takes no value"                                 },
+		{"--port",              "--port needs PORT"                                    },
+		{"-p",                  "--port needs PORT"                                    },
+		{"-abp",                "--port needs PORT"                                    },
+		{"--port|65536",        "--port: '65536' is not a port: 0 to 65535"            },
+		{"-p-1",                "--port: '-1' is not a port: 0 to 65535"               },
+		{"--port=",             "--port: '' is not a port: 0 to 65535"                 },
+		{"-p|8|-p|x",           "--port: 'x' is not a port: 0 to 65535"                },
+		{"--name=",             "--name: '' is empty"                                  },
+		{"--name|",             "--name: '' is empty"                                  },
+		{"--wait|10d",          "--wait: '10d' is not a time, such as 10s or 500ms"    },
+		{"a.example|b.example", "'b.example' is one word too many: HOST is 'a.example'"},
+		{"a.example|--|-a",     "'-a' is one word too many: HOST is 'a.example'"       },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(bad); i++)
+		check_refusal(&with_operand, bad[i][0], bad[i][1]);
+	check_refusal(&without_operand, "a.example", "'a.example' is one word too many");
+	check_refusal(&without_operand, "--|-a", "'-a' is one word too many");
+}
+
+/* A value may be as long as a command line: the error stays a bounded text. */
+static void test_a_long_value(void **unused)
+{
+	struct target target = {0};
+	struct error error = {0};
+	struct words words;
+	char line[4096];
+
+	memset(line, '7', sizeof(line) - 1);
+	line[sizeof(line) - 1] = '\0';
+	memcpy(line, "--port=", 7);
+	words_init(&words, line);
+	assert_int_equal(option_parse(&with_operand, words.argc, words.argv, &target, &error),
+			 -EINVAL);
+	assert_contains(error.text, "--port: '7777");
+	line[2] = 'x';
+	words_init(&words, line);
+	error.code = 0;
+	assert_int_equal(option_parse(&with_operand, words.argc, words.argv, &target, &error),
+			 -EINVAL);
+	assert_contains(error.text, "there is no option --xort");
+}
+
+static void test_help(void **unused)
+{
+	static const char *const lines[] = {"--help", "-h", "-a|--help|--nonsense", "a|-h|b"};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(lines); i++) {
+		struct target target = {0};
+		struct error error = {0};
+		struct words words;
+
+		words_init(&words, lines[i]);
+		assert_int_equal(
+			option_parse(&with_operand, words.argc, words.argv, &target, &error), 1);
+		assert_int_equal(error.code, 0);
+	}
+}
+
+/* Rows that are parts of something, of a table that another one goes on with. */
+struct part {
+	struct option_row option;
+	unsigned int number;
+};
+
+static const struct part parts[] = {
+	{{.name = "list", .letter = 'l', .argument = "[N]", .help = "may be alone"}, 7},
+	{{.name = "size", .letter = 's', .argument = "SIZE", .help = "may not"},     8},
+	{{.name = "room", .argument = "[ SIZE]", .help = "may be the next word"},    9},
+};
+
+/* What the parser of the parts was given last. */
+static struct {
+	unsigned int number;
+	const char *text;
+	void *target;
+} given;
+
+static const char *take_part(const struct option_row *row, const char *text, void *target)
+{
+	const struct part *part = (const void *)row;
+
+	given.number = part->number;
+	given.text = text;
+	given.target = target;
+	return text && *text == '!' ? "is refused" : NULL;
+}
+
+static const struct option_table second = {.rows = &parts[0].option,
+					   .count = ARRAY_LENGTH(parts),
+					   .stride = sizeof(parts[0]),
+					   .parse = take_part,
+					   .operand = "NOBODY"};
+static const struct option_table chained = {.rows = rows,
+					    .count = ARRAY_LENGTH(rows),
+					    .operand = "HOST",
+					    .operand_offset = offsetof(struct target, operand),
+					    .next = &second};
+
+/* A value that may be left out is the next word only where the row says so. */
+static void test_a_second_table(void **unused)
+{
+	static const struct {
+		const char *line;
+		const char *text;
+		const char *operand;
+		unsigned int number;
+		bool all;
+		bool bare;
+	} good[] = {
+		{"--size|4k", "4k", NULL, 8, false, false},
+		{"--size=4k", "4k", NULL, 8, false, false},
+		{"-s4k",      "4k", NULL, 8, false, false},
+		{"-abs|4k",   "4k", NULL, 8, true,  true },
+		{"--list",    NULL, NULL, 7, false, false},
+		{"--list=3",  "3",  NULL, 7, false, false},
+		{"--list=",   "",   NULL, 7, false, false},
+		{"-l",        NULL, NULL, 7, false, false},
+		{"--list|3",  NULL, "3",  7, false, false},
+		{"-l|3",      NULL, "3",  7, false, false},
+		{"-la",       NULL, NULL, 7, true,  false},
+		{"--room",    NULL, NULL, 9, false, false},
+		{"--room|4k", "4k", NULL, 9, false, false},
+		{"--room=4k", "4k", NULL, 9, false, false},
+		{"--room|h4", NULL, "h4", 9, false, false},
+		{"h4|--room", NULL, "h4", 9, false, false},
+		{"--room|-a", NULL, NULL, 9, true,  false},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(good); i++) {
+		struct target target = {0};
+		struct error error = {0};
+		struct words words;
+
+		memset(&given, 0, sizeof(given));
+		words_init(&words, good[i].line);
+		assert_int_equal(option_parse(&chained, words.argc, words.argv, &target, &error),
+				 0);
+		assert_int_equal(given.number, good[i].number);
+		assert_true(equal(given.text, good[i].text));
+		assert_ptr_equal(given.target, given.number ? &target : NULL);
+		assert_int_equal(target.all, good[i].all);
+		assert_int_equal(target.bare, good[i].bare);
+		assert_true(equal(target.operand, good[i].operand));
+	}
+}
+
+static void test_a_second_table_refuses(void **unused)
+{
+	static const char *const bad[][2] = {
+		{"--size",   "--size needs SIZE"                    },
+		{"-s",       "--size needs SIZE"                    },
+		{"--size|!", "--size: '!' is refused"               },
+		{"--list=!", "--list: '!' is refused"               },
+		{"-l3",      "there is no option -3; see --help"    },
+		{"--lis",    "there is no option --lis; see --help" },
+		{"--all=3",  "--all takes no value"                 },
+		{"-Z",       "there is no option -Z; see --help"    },
+		{"a|b",      "'b' is one word too many: HOST is 'a'"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(bad); i++)
+		check_refusal(&chained, bad[i][0], bad[i][1]);
+}
+
+static bool is_other_than_list(const struct option_row *row)
+{
+	return strcmp(row->name, "list") != 0;
+}
+
+/* Its other rows are taken, and not shown. */
+static const char *say_less(const struct option_row *row)
+{
+	return strcmp(row->name, "list") != 0 ? NULL : "less than that";
+}
+
+static const struct option_table first_of_second = {.next = &second, .hides = is_other_than_list};
+static const struct option_table less_of_second = {
+	.next = &second, .hides = is_other_than_list, .says = say_less};
+
+static void check_printed(const struct option_table *table, const char *wanted)
+{
+	char text[1024] = "";
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	assert_non_null(out);
+	option_print(table, out);
+	fclose(out);
+	assert_string_equal(text, wanted);
+}
+
+static void test_printed_options(void **unused)
+{
+	check_printed(&with_operand, "  -a, --all                      everything\n"
+				     "  -b, --bare                     without extra\n"
+				     "  -n, --name NAME                what to call\n"
+				     "  -p, --port PORT                where to\n"
+				     "      --wait TIME                how long\n"
+				     "  -h, --help                     this text\n");
+	check_printed(&second, "  -l, --list[=N]                 may be alone\n"
+			       "  -s, --size SIZE                may not\n"
+			       "      --room [SIZE]              may be the next word\n"
+			       "  -h, --help                     this text\n");
+	check_printed(&first_of_second, "  -l, --list[=N]                 may be alone\n"
+					"  -h, --help                     this text\n");
+	check_printed(&less_of_second, "  -l, --list[=N]                 less than that\n"
+				       "  -h, --help                     this text\n");
+	check_printed(&chained, "  -a, --all                      everything\n"
+				"  -b, --bare                     without extra\n"
+				"  -n, --name NAME                what to call\n"
+				"  -p, --port PORT                where to\n"
+				"      --wait TIME                how long\n"
+				"  -l, --list[=N]                 may be alone\n"
+				"  -s, --size SIZE                may not\n"
+				"      --room [SIZE]              may be the next word\n"
+				"  -h, --help                     this text\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_good_lines),
+		cmocka_unit_test(test_bad_lines),
+		cmocka_unit_test(test_a_long_value),
+		cmocka_unit_test(test_help),
+		cmocka_unit_test(test_a_second_table),
+		cmocka_unit_test(test_a_second_table_refuses),
+		cmocka_unit_test(test_printed_options),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

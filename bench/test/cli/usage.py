@@ -1,0 +1,432 @@
+# SPDX-License-Identifier: MIT
+"""How the command is called: its help, and what it says to what it does not know."""
+
+import json
+import os
+import re
+import tempfile
+import unittest
+
+from verbmark import verbmark
+
+OPTIONS = {
+    "run": {
+        "op", "metric", "size", "cq", "server-cq", "tx-depth", "rx-depth", "inline", "cq-mod",
+        "timeout", "retries", "hugepages", "iterations", "duration", "trials", "all", "events",
+        "transport", "qps", "threads", "post-list", "bidirectional", "latencies", "outstanding",
+        "mtu", "gid-index", "sl", "tos", "secret-file", "connect", "use-srq", "verify", "think",
+        "server-gid-index", "relaxed-ordering",
+        "receives", "needs", "warmup", "pin", "server-pin", "numa", "server-numa", "rate",
+        "arrivals", "seed", "sge", "buffer", "access", "doorbell-every", "mr-access",
+        "pages", "cq-depth", "registration", "interleave", "step", "pattern",
+        "preset", "plan", "dry-run", "device", "device-port", "server-device", "port", "launch",
+        "wait", "json", "no-save", "redact", "units", "fail-below", "fail-above", "quiet",
+        "progress", "rdma-cm", "cpu-freq",
+    },
+    "serve": {
+        "device", "port", "once", "idle", "token", "drive", "bind", "allow", "secret-file",
+        "max-clients", "max-qps", "max-size", "max-memory", "max-client-memory", "max-time",
+        "max-pause", "pool", "pool-share", "pool-clients", "pool-cq", "pool-receives", "pool-dump",
+    },
+    "report": {"format", "baseline", "output", "merge", "json", "redact", "units"},
+    "compare": {
+        "new", "history", "last", "format", "output", "cpu", "force", "fail", "units",
+    },
+    "export": {"format", "metric", "case", "output"},
+    "history": {
+        "dir", "version", "commit", "format", "output", "last", "worse", "window", "significance",
+        "magnitude",
+    },
+    "import": {"json", "started"},
+    "devices": {"device", "json"},
+    "doctor": {"device", "port", "json", "secret-file"},
+    "pool": {"alloc", "writes", "doorbell-every", "cq", "seed", "dump", "device", "port"},
+}
+# It has a plan of its own.
+OPTIONS["tips"] = OPTIONS["run"] - {"preset", "plan"}
+OPTIONS["gate"] = OPTIONS["run"] - {
+    "trials", "interleave", "needs", "rate", "arrivals", "pattern",
+    "all", "events", "device-port", "launch", "wait", "no-save", "redact", "units", "fail-below",
+    "fail-above", "rdma-cm", "cpu-freq",
+} | {
+    "base", "head", "base-device", "head-device", "rounds", "floor", "differs", "time-limit",
+    "order-seed", "markdown", "junit", "annotations", "bisect",
+}
+OPTIONS["gate-check"] = OPTIONS["gate"] - {
+    "base-device", "head-device", "differs", "time-limit", "markdown", "junit", "annotations",
+    "bisect", "dry-run", "port", "server-device", "secret-file",
+} | {"doses", "gates", "noisy", "outlier", "replay"}
+# perftest's, where it has them.
+LETTERS = {
+    "run": {
+        "c": "transport", "q": "qps", "l": "post-list", "b": "bidirectional", "o": "outstanding",
+        "m": "mtu", "x": "gid-index", "S": "sl", "T": "tos",
+        "s": "size", "t": "tx-depth", "r": "rx-depth", "I": "inline", "Q": "cq-mod",
+        "u": "timeout", "n": "iterations", "D": "duration", "a": "all", "e": "events",
+        "d": "device", "i": "device-port", "p": "port", "R": "rdma-cm", "F": "cpu-freq",
+    },
+    "serve": {"d": "device", "p": "port"},
+    "report": {"o": "output"},
+    "compare": {"o": "output"},
+    "export": {"o": "output"},
+    "history": {"o": "output"},
+    "import": {},
+    "devices": {"d": "device"},
+    "doctor": {"d": "device", "p": "port"},
+    "pool": {"d": "device", "p": "port"},
+}
+LETTERS["tips"] = LETTERS["run"]
+for command in ("gate", "gate-check"):
+    LETTERS[command] = {letter: name for letter, name in LETTERS["run"].items()
+                        if name in OPTIONS[command]}
+LONG = " where they take long to become steady"
+QUICK = [
+    f"{op}/{metric}/{size}/{cq}"
+    for metric, sizes in (("lat", ("64", "4k")), ("bw", ("64", "64k", "1m")))
+    for op in ("send", "write", "read")
+    for size in sizes
+    for cq in ("poll", "event")
+]
+
+
+class Usage(unittest.TestCase):
+    def refused(self, *words):
+        """The one sentence of a wrong call."""
+        ended = verbmark(*words)
+        self.assertEqual(ended.status, 2, ended.err)
+        self.assertEqual(ended.out, "")
+        self.assertEqual(len(ended.err.splitlines()), 1, ended.err)
+        self.assertTrue(ended.err.startswith("verbmark: "), ended.err)
+        return ended.err.removeprefix("verbmark: ")
+
+    def test_nothing(self):
+        sentence = self.refused()
+        self.assertTrue(sentence.startswith("a command is missing: "), sentence)
+        self.assertTrue(sentence.endswith("; see --help"), sentence)
+        for command in OPTIONS:
+            self.assertIn(command, sentence)
+
+    def test_help(self):
+        for word in ("--help", "-h"):
+            ended = verbmark(word)
+            self.assertEqual((ended.status, ended.err), (0, ""))
+            for command in OPTIONS:
+                self.assertRegex(ended.out, rf"(?m)^  {command} +[a-z]")
+
+    def test_version(self):
+        ended = verbmark("--version")
+        self.assertEqual((ended.status, ended.err), (0, ""))
+        self.assertRegex(ended.out, r"^verbmark [0-9]+\.[0-9]+\.[0-9]+$")
+
+    def test_help_of_each_command(self):
+        for command, options in OPTIONS.items():
+            with self.subTest(command):
+                ended = verbmark(command, "--help")
+                self.assertEqual((ended.status, ended.err), (0, ""))
+                self.assertTrue(ended.out.startswith(f"usage: verbmark {command} "))
+                shown = re.findall(r"(?m)^  (?:-(\w), |    )--([\w-]+)", ended.out)
+                self.assertEqual({name for _, name in shown}, options | {"help"})
+                self.assertEqual(
+                    {letter: name for letter, name in shown if letter},
+                    LETTERS[command] | {"h": "help"},
+                )
+                self.assertLessEqual(max(map(len, ended.out.splitlines())), 100)
+
+    def test_help_has_the_commands_own_defaults(self):
+        gate = {"metric": "lat, bw (lat)", "duration": "(30ms)", "warmup": "(30ms; LISTs: 20ms)"}
+        for command, ends in (
+            ("run", {"duration": "(bw: 100ms)", "warmup": "(2s)", "trials": "(6; -n, -D: 1)"}),
+            ("gate", gate),
+            ("gate-check", gate),
+            ("tips", {"duration": "(30ms)", "warmup": "(30ms)", "trials": "(12)"}),
+        ):
+            shown = dict(re.findall(r"(?m)^  (?:-\w, |    )--([\w-]+) *\S* +(.*)$",
+                                    verbmark(command, "--help").out))
+            for name, end in ends.items():
+                with self.subTest(command=command, name=name):
+                    self.assertTrue(shown[name].endswith(end), shown[name])
+            self.assertEqual("5000" in shown["iterations"], command == "run")
+        # Two arms, 60 rounds: 12 cases of 60 ms and 60 ms beside them, or one of 50.
+        for words, seconds in (((), 173), (("-s", "64"), 13)):
+            ended = verbmark("gate", "--base", "a", "--head", "b", "--dry-run", *words)
+            self.assertTrue(ended.out.endswith(f"60 rounds of two arms, some {seconds} s"))
+
+    def test_what_perftest_asks_for(self):
+        ended = verbmark("run", "--dry-run", "-R", "-F", "n02", "--op", "send")
+        self.assertEqual((ended.status, ended.err), (0, ""))
+
+    def test_help_comes_first(self):
+        self.assertEqual(verbmark("run", "--help", "--nonsense").status, 0)
+        self.assertEqual(verbmark("run", "-n", "5", "-h").status, 0)
+
+    def test_manual(self):
+        page = os.path.join(os.path.dirname(__file__), "..", "..", "man", "verbmark.1.scd")
+        with open(page, encoding="utf-8") as file:
+            text = file.read().replace("\\", "")
+        for command, options in OPTIONS.items():
+            for name in options:
+                self.assertIn(f"--{name}", text, command)
+            for letter, name in LETTERS[command].items():
+                self.assertIn(f"*-{letter}*, *--{name}*", text, command)
+
+    def test_unknown_commands(self):
+        for word in ("measure", "Run", "", "-x", "--json"):
+            self.assertEqual(
+                self.refused(word), f"there is no command '{word}'; see verbmark --help"
+            )
+
+    def test_unknown_options(self):
+        for command in OPTIONS:
+            self.assertEqual(self.refused(command, "--colour"), "there is no option --colour; see --help")
+            self.assertEqual(self.refused(command, "-Z"), "there is no option -Z; see --help")
+            for option, sentence in (
+                ("--report_gbits", "is perftest's: leave it out, bandwidth is in Gb/s"),
+                ("--rate_limit=10", "is perftest's; here it is --metric load --rate"),
+                ("--disable_numa", "is perftest's; here it is --numa off --pin off"),
+                ("--report-unsorted", "is perftest's: there is no list of samples, the "
+                                      "histogram is in the document"),
+                ("-w", "is perftest's; here it is --fail-below 90Gb/s"),
+                ("-y5", "is perftest's; here it is --fail-below 1.2Mmsg/s"),
+                ("-V", "is perftest's: verbmark --version tells it"),
+                ("--send_with_imm", "is perftest's: verbmark has nothing like it"),
+                ("--comm_rdma_cm", "is perftest's: leave it out, both ends agree over TCP"),
+                ("-X3", "is perftest's: verbmark has nothing like it"),
+                ("--rate_units=g", "is perftest's; here it is --metric load --rate 10Gb/s, "
+                                 "with its unit behind it"),
+            ):
+                name = option[:2] if option[1] != "-" else option.split("=")[0]
+                self.assertEqual(self.refused(command, option), f"{name} {sentence}")
+
+    def test_wrong_values(self):
+        for words, sentence in (
+            (("--size", "4q"), "--size: '4q' is not a size, such as 64 or 4k"),
+            (("-s4q",), "--size: '4q' is not a size, such as 64 or 4k"),
+            (("-s", ""), "--size: '' is not a size, such as 64 or 4k"),
+            (("--size=-1",), "--size: '-1' is not a size, such as 64 or 4k"),
+            (("-s", "18446744073709551616"), "--size: '18446744073709551616' is not a size"),
+            (("-s", "0"), "--size: '0' is not from 1 to 1g"),
+            (("-s", "2g"), "--size: '2g' is not from 1 to 1g"),
+            (("-s", "8:1"), "--size: '8:1' has a range whose end is below its start"),
+            (("-s", "1:8:1"), "--size: '1:8:1' has a range whose factor is not 2 or more"),
+            (("-s", "1:8:x"), "--size: '1:8:x' has a range whose factor is no number"),
+            (("-s", "1:1g:+1"), "--size: '1:1g:+1' has too many members"),
+            (("-I", "0:64"), "--inline: '0:64' has a range that would never leave 0"),
+            (("--op", "push"), "--op: 'push' is none of send, write, read"),
+            (("--metric", "speed"), "--metric: 'speed' is none of lat, bw, load"),
+            (("--cq", "busy"), "--cq: 'busy' is none of poll, event, adaptive"),
+            (("--server-cq=poll,",), "--server-cq: 'poll,' is none of poll, event, adaptive"),
+            (("-t", "0"), "--tx-depth: '0' is not from 1 to 16384"),
+            (("-u", "32"), "--timeout: '32' is not from 1 to 31"),
+            (("-n", "0"), "--iterations: '0' is not from 1 to 1000000000000"),
+            (("-n", "1.5"), "--iterations: '1.5' is not a number"),
+            (("-n", "1,2"), "--iterations: '1,2' is more than one value"),
+            (("-D", "fast"), "--duration: 'fast' is not a time, such as 10s, 100ms or 10us"),
+            (("-D", "1us"), "--duration: '1us' is not from 1ms to 86400s"),
+            (("--trials", "0"), "--trials: '0' is not from 1 to 1000"),
+            (("--hugepages=2",), "--hugepages takes no value"),
+            (("--pin", "on"), "--pin: 'on' is neither auto nor off nor far nor CPUs, such as 3, 0-3 or 0-6+2"),
+            (("--pin", "8192"), "--pin: '8192' is not from 0 to 8191"),
+            (("--numa", "1024"), "--numa: '1024' is not from 0 to 1023"),
+            (("--server-numa", "on"), "--server-numa: 'on' is neither auto nor off nor a number"),
+            (("--server-pin", "auto:3"), "--server-pin: 'auto:3' has a range of what is no number"),
+            (("-p", "65536"), "--port: '65536' is not a port: 0 to 65535"),
+            (("-i", "0"), "--device-port: '0' is not a port of a device: 1 to 255"),
+            (("-i256",), "--device-port: '256' is not a port of a device: 1 to 255"),
+            (("--wait", "10d"), "--wait: '10d' is not a time, such as 10s or 500ms"),
+            (("--units", "gb/s"), "--units: 'gb/s' is none of Gb/s, Mb/s, GB/s, MB/s, MiB/s"),
+            (("--json", ""), "--json: '' is empty"),
+            (("--json",), "--json needs FILE"),
+            (("--preset", "slow"), "--preset: 'slow' is none of quick, standard, full, semantics"),
+        ):
+            with self.subTest(words):
+                self.assertTrue(self.refused("run", "n02", *words).startswith(sentence))
+        self.assertTrue(self.refused("serve", "-p", "x").startswith("--port: 'x' is not a port"))
+        self.assertEqual(self.refused("devices", "--json=yes"), "--json takes no value")
+        self.assertTrue(self.refused("doctor", "-p", "x").startswith("--port: 'x' is not a port"))
+
+    def test_words_too_many(self):
+        self.assertEqual(self.refused("run", "a", "b"), "'b' is one word too many: HOST is 'a'")
+        self.assertEqual(self.refused("serve", "n02"), "'n02' is one word too many")
+        self.assertEqual(self.refused("devices", "rxe0"), "'rxe0' is one word too many")
+        self.assertEqual(
+            self.refused("doctor", "a", "b"), "'b' is one word too many: HOST is 'a'"
+        )
+
+    def test_what_does_not_go_together(self):
+        for words, sentence in (
+            (("-a", "-s", "64"), "--all and --size exclude each other"),
+            (("-e", "--cq", "poll"), "--events and --cq exclude each other"),
+            (("--plan", "x", "--preset", "quick"), "--plan and --preset exclude each other"),
+            (("-n", "5", "-D", "1s"), "-n and -D exclude each other"),
+            (("-t", "4", "-Q", "5"), "nothing is left to run: send/lat/64/poll/t4/Q5: --cq-mod"),
+            (("-s", "1:250:+1", "-t", "1:250:+1", "-r", "1:250:+1"),
+             "these are more than a million cases"),
+        ):
+            with self.subTest(words):
+                self.assertTrue(self.refused("run", "n02", *words).startswith(sentence))
+        self.assertEqual(
+            self.refused("run", "--launch", "ssh %h"),
+            "--launch needs HOST: without it all is here",
+        )
+
+    def dry_run(self, *words):
+        """The cases, and what the last line says of all of them."""
+        ended = verbmark("run", "--dry-run", *words)
+        self.assertEqual((ended.status, ended.err), (0, ""))
+        *cases, last = ended.out.splitlines()
+        self.assertRegex(last, r"^[0-9]+ cases?, about [0-9]+ s, up to [0-9]+ s where ")
+        return cases, last
+
+    def test_dry_run(self):
+        # Neither a server nor a device is needed, nor anything written.
+        with tempfile.TemporaryDirectory() as folder:
+            ended = verbmark("run", "--dry-run", "nobody.invalid", cwd=folder)
+            self.assertEqual(ended.out.splitlines()[:-1], QUICK)
+            self.assertEqual(os.listdir(folder), [])
+        # Six trials of 100 ms and 30 ms beside them, of each of 30 cases; warm-ups of 100 ms.
+        self.assertEqual(self.dry_run(), (QUICK, "30 cases, about 23 s, up to 41 s" + LONG))
+        self.assertEqual(self.dry_run("--preset", "quick", "-n", "5")[0], QUICK)
+        cases, last = self.dry_run("-s", "1:4k:16", "--op", "read", "-e", "-D", "1s", "--trials", "1")
+        self.assertEqual(cases, [f"read/lat/{size}/event" for size in ("1", "16", "256", "4k")])
+        self.assertEqual(last, "4 cases, about 4 s, up to 12 s" + LONG)
+
+    def test_dry_run_tells_what_is_skipped(self):
+        cases, last = self.dry_run("-t", "4,8", "-Q", "5", "-D", "1s")
+        self.assertEqual(
+            cases,
+            ["send/lat/64/poll/t4/Q5: skipped: --cq-mod exceeds --tx-depth: the queue would fill "
+             "and stay full", "send/lat/64/poll/t8/Q5"],
+        )
+        self.assertEqual(last, "1 case, about 1 s, up to 3 s" + LONG)
+
+    def test_places(self):
+        self.assertEqual(
+            self.dry_run("--pin", "2,3,off,auto", "--server-pin", "0:4:+4")[0],
+            [f"send/lat/64/poll{pin}/server-pin{server}"
+             for pin in ("/pin2", "/pin3", "/pinoff", "") for server in (0, 4)],
+        )
+        self.assertEqual(
+            self.dry_run("--plan", self.plan('{"pin": [1, "off", "auto"]}'))[0],
+            ["send/lat/64/poll/pin1", "send/lat/64/poll/pinoff", "send/lat/64/poll"],
+        )
+        self.assertEqual(
+            self.dry_run("--numa", "0,1", "--server-numa", "off")[0],
+            [f"send/lat/64/poll/numa{node}/server-numaoff" for node in (0, 1)],
+        )
+
+    def plan(self, text):
+        file = tempfile.NamedTemporaryFile("wb", suffix=".json")
+        self.addCleanup(file.close)
+        file.write(text if isinstance(text, bytes) else text.encode())
+        file.flush()
+        return file.name
+
+    def test_plans(self):
+        cases, _ = self.dry_run("--plan", self.plan('{"op": ["send", "read"], "size": "64+-1"}'))
+        self.assertEqual(
+            cases, [f"{op}/lat/{size}/poll" for op in ("send", "read") for size in (63, 64, 65)]
+        )
+        two = self.plan('[{"metric": ["bw"], "tx-depth": [1, 2]}, {"op": "write"}]')
+        self.assertEqual(
+            self.dry_run("--plan", two)[0],
+            ["send/bw/64/poll/t1", "send/bw/64/poll/t2", "write/lat/64/poll"],
+        )
+        self.assertEqual(
+            self.dry_run("--plan", two, "-t", "9", "-s", "8")[0],
+            ["send/bw/8/poll/t9", "write/lat/8/poll/t9"],
+        )
+
+    def test_plans_that_are_none(self):
+        for text, sentence in (
+            ("", ", line 1: "),
+            ("nonsense", ", line 1: "),
+            ("{\n\"size\": [64\n}", ", line 3: "),
+            ('{"size": 64, "size": 65}', ", line 1: "),
+            (b"\xff\xfe", ", line 1: "),
+            (bytes(range(256)), ", line 1: "),
+            ("[" * 100000, ", line 1: "),
+            ('{"a": "' + "b" * 500000 + '"}', ': "a" is no key of a plan'),
+            ('{"schema": "verbmark.result/1"}', " carries no plan"),
+            (
+                '{"schema": "verbmark.result/2", "run": {"plan": [{"size": 1}]}}',
+                " has another schema than verbmark.result/1",
+            ),
+            ('{"schema": 1, "run": {"plan": []}}', " has another schema than verbmark.result/1"),
+            ('{"schema": "verbmark.result/1", "run": {"plan": [1]}}', "a plan is an object"),
+            ("[]", "the plan is empty"),
+            ("[1]", "a plan is an object of lists, or an array of them"),
+            ('{"colour": ["red"]}', ': "colour" is no key of a plan'),
+            ('{"host": "n02"}', ': "host" is no key of a plan'),
+            ('{"size": []}', ': "size": [] is an empty list'),
+            ('{"size": ["4q"]}', ': "size": "4q" is not a size, such as 64 or 4k'),
+            ('{"size": [{"from": 1}]}', ': "size": {"from":1} is not a number'),
+            ('{"op": ["push"]}', ': "op": "push" is none of send, write, read'),
+            ('{"hugepages": ["no"]}', ': "hugepages": "no" is neither true nor false'),
+            ('{"iterations": [1, 2]}', ': "iterations": [1,2] is more than one value'),
+        ):
+            with self.subTest(text[:40]):
+                self.assertIn(sentence, self.refused("run", "n02", "--plan", self.plan(text)))
+        with tempfile.TemporaryDirectory() as folder:
+            for path, why in (
+                (f"{folder}/none.json", "No such file or directory"),
+                (folder, "Is a directory"),
+            ):
+                self.assertEqual(
+                    self.refused("run", "n02", "--plan", path),
+                    f"cannot read the plan {path}: {why}",
+                )
+        self.assertEqual(
+            self.refused("run", "--plan", "/dev/zero"), "/dev/zero is too long for a plan"
+        )
+
+    def test_what_is_quoted_stays_one_line(self):
+        self.assertEqual(
+            self.refused("run", "--size", "4\n\x1b[2Jé"),
+            "--size: '4??[2Jé' is not a size, such as 64 or 4k",
+        )
+
+    def test_the_plan_of_a_result(self):
+        result = {"schema": "verbmark.result/1", "cases": [], "run": {"plan": [{"size": [1, 2]}]}}
+        self.assertEqual(
+            self.dry_run("--plan", self.plan(json.dumps(result)))[0],
+            ["send/lat/1/poll", "send/lat/2/poll"],
+        )
+
+    def test_no_result_and_its_name(self):
+        self.assertEqual(
+            self.refused("run", "--no-save", "--json", "x.json"),
+            "--no-save and --json exclude each other",
+        )
+
+    def test_a_port_behind_a_host(self):
+        for host, has_hint in (
+            ("127.0.0.256:7471", True),
+            ("127.0.0.256", False),
+            ("127.0.0.256:", False),
+            ("127.0.0.256:ssh", False),
+            ("fe80::256:g:1", False),
+            ("[fe80::256]:7471", True),
+            ("[fe80::256]", False),
+        ):
+            ended = verbmark("doctor", host)
+            self.assertIn(f"cannot resolve '{host}': ", ended.out + ended.err)
+            self.assertEqual("; a port is given by -p" in ended.out + ended.err, has_hint, host)
+
+    def test_effort_without_a_plan(self):
+        """Ten seconds are ten seconds for each case of what is run by itself; presets have trials."""
+        def trials(*words):
+            ended = verbmark("run", "--dry-run", "-D", "10", *words)
+            cases, seconds = re.search(r"(\d+) cases, about (\d+) s", ended.out).groups()
+            return round(int(seconds) / int(cases) / 10)
+
+        self.assertEqual(trials(), 1)
+        self.assertEqual(trials("--preset", "quick"), 6)
+        self.assertEqual(trials("--trials", "3"), 3)
+
+    def test_a_plan_that_is_a_pipe(self):
+        reader, writer = os.pipe()
+        os.write(writer, json.dumps({"size": [1, 2]}).encode())
+        os.close(writer)
+        ended = verbmark("run", "--dry-run", "--plan", f"/dev/fd/{reader}", pass_fds=[reader])
+        os.close(reader)
+        self.assertEqual(ended.out.splitlines()[:-1], ["send/lat/1/poll", "send/lat/2/poll"])

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/client/warmup.h"
+#include "core/base/compiler.h"
+#include "core/test/lib/check.h"
+
+#define FIGURES 6
+
+/* A twentieth of the least is what the last three may differ by. */
+static void test_agreement(void **unused)
+{
+	static const struct {
+		double figures[FIGURES];
+		unsigned int count;
+		bool agrees;
+	} rows[] = {
+		{{0},			    0, false},
+		{{100},			  1, false},
+		{{100, 100},                     2, false},
+		{{100, 100, 100},                3, true },
+		{{100, 105, 100},                3, true },
+		{{100, 105.1, 100},              3, false},
+		{{105, 100, 102},                3, true },
+		{{102, 105.1, 100},              3, false},
+		{{105.1, 102, 100},              3, false},
+		{{0.001, 0.001, 0.001},          3, true },
+		{{1e12, 1.04e12, 1.02e12},       3, true },
+		{{0, 0, 0},                      3, true },
+		{{0, 0, 1},                      3, false},
+ /* What is further back does not matter. */
+		{{900, 500, 100, 101, 102},      5, true },
+		{{900, 100, 101, 102},           4, true },
+		{{100, 100, 100, 200},           4, false},
+		{{100, 100, 100, 200, 200},      5, false},
+		{{100, 100, 100, 200, 200, 200}, 6, true },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct steady steady = {0};
+
+		for (unsigned int n = 0; n < rows[i].count; n++)
+			steady_add(&steady, rows[i].figures[n]);
+		if (steady_agrees(&steady) != rows[i].agrees)
+			fail_msg("row %zu", i);
+	}
+}
+
+/* A latency that creeps by a hundredth settles, one that grows by a tenth does not. */
+static void test_drifts(void **unused)
+{
+	struct steady creeping = {0};
+	struct steady growing = {0};
+	double slow = 1000;
+	double fast = 1000;
+
+	for (int i = 0; i < 100; i++, slow *= 1.01, fast *= 1.1) {
+		steady_add(&creeping, slow);
+		steady_add(&growing, fast);
+		assert_int_equal(steady_agrees(&creeping), i >= 2);
+		assert_false(steady_agrees(&growing));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_agreement),
+		cmocka_unit_test(test_drifts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

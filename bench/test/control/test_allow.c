@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/control/allowed_networks.h"
+#include "core/base/address.h"
+#include "core/base/compiler.h"
+#include "core/test/lib/check.h"
+
+static void check(const char *list, const char *text, bool is_permitted)
+{
+	struct sockaddr_storage address;
+	struct allow allow = {0};
+
+	if (list)
+		assert_null(allow_parse(list, &allow));
+	assert_true(address_parse(&address, text));
+	if (allow_permits(&allow, (const struct sockaddr *)&address) != is_permitted)
+		fail_msg("%s: %s", list, text);
+}
+
+static void test_who_is_permitted(void **unused)
+{
+	static const struct {
+		const char *list;
+		const char *address;
+		bool is_permitted;
+	} rows[] = {
+		{NULL,			    "192.0.2.1",        true },
+		{NULL,			    "2001:db8::1",      true },
+		{"192.0.2.1",                     "192.0.2.1",        true },
+		{"192.0.2.1",                     "192.0.2.2",        false},
+		{"192.0.2.0/24",                  "192.0.2.255",      true },
+		{"192.0.2.0/24",                  "192.0.3.0",        false},
+ /* The boundary within a byte: 172.16 to 172.31. */
+		{"172.16.0.0/12",                 "172.15.255.255",   false},
+		{"172.16.0.0/12",                 "172.16.0.0",       true },
+		{"172.16.0.0/12",                 "172.31.255.255",   true },
+		{"172.16.0.0/12",                 "172.32.0.0",       false},
+ /* Bits behind the prefix say nothing. */
+		{"10.9.8.7/8",                    "10.1.1.1",         true },
+		{"0.0.0.0/0",                     "203.0.113.9",      true },
+		{"0.0.0.0/0",                     "2001:db8::1",      false},
+		{"::/0",			  "2001:db8::1",      true },
+		{"::/0",			  "192.0.2.1",        false},
+		{"2001:db8::/33",                 "2001:db8:7fff::1", true },
+		{"2001:db8::/33",                 "2001:db8:8000::1", false},
+		{"fd00::/8",                      "fdff::1",          true },
+		{"fd00::/8",                      "fe00::1",          false},
+		{"2001:db8::7",                   "2001:db8::7",      true },
+		{"2001:db8::7",                   "2001:db8::8",      false},
+ /* How IPv4 comes to a socket for both. */
+		{"192.0.2.0/24",                  "::ffff:192.0.2.9", true },
+		{"192.0.2.0/24",                  "::ffff:192.0.3.9", false},
+		{"::ffff:192.0.2.0/120",          "192.0.2.9",        true },
+		{"::ffff:192.0.2.0/120",          "192.0.3.9",        false},
+		{"::/0",			  "::ffff:192.0.2.1", false},
+		{"10.0.0.0/8,fd00::/8,192.0.2.7", "192.0.2.7",        true },
+		{"10.0.0.0/8,fd00::/8,192.0.2.7", "10.255.0.1",       true },
+		{"10.0.0.0/8,fd00::/8,192.0.2.7", "fd00::1",          true },
+		{"10.0.0.0/8,fd00::/8,192.0.2.7", "192.0.2.8",        false},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+		check(rows[i].list, rows[i].address, rows[i].is_permitted);
+}
+
+static void test_lists_that_are_none(void **unused)
+{
+	static const char *const lists[] = {
+		"",
+		",",
+		"10.0.0.0/8,",
+		",10.0.0.0/8",
+		"10.0.0.0/8,,fd00::/8",
+		"10.0.0.0/33",
+		"10.0.0.0/-1",
+		"10.0.0.0/",
+		"10.0.0.0/8/8",
+		"10.0.0.0/ 8",
+		" 10.0.0.0/8",
+		"10",
+		"10.1",
+		"010.0.0.0x",
+		"fd00::/129",
+		"fd00:::/8",
+		"localhost",
+		"all",
+		"/8",
+		"2001:db8:1111:2222:3333:4444:5555:6666:7777:8888:9999:aaaa:bbbb:cccc/64",
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(lists); i++) {
+		struct allow allow = {0};
+
+		if (!allow_parse(lists[i], &allow))
+			fail_msg("'%s' is taken", lists[i]);
+	}
+}
+
+static void test_several_times(void **unused)
+{
+	struct sockaddr_storage address;
+	struct allow allow = {0};
+
+	assert_null(allow_parse("192.0.2.1", &allow));
+	assert_null(allow_parse("192.0.2.2", &allow));
+	assert_true(address_parse(&address, "192.0.2.1"));
+	assert_true(allow_permits(&allow, (const struct sockaddr *)&address));
+	for (int i = 2; i < ALLOW_MOST; i++)
+		assert_null(allow_parse("192.0.2.3", &allow));
+	assert_non_null(allow_parse("192.0.2.3", &allow));
+	assert_int_equal(allow.count, ALLOW_MOST);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_who_is_permitted),
+		cmocka_unit_test(test_lists_that_are_none),
+		cmocka_unit_test(test_several_times),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

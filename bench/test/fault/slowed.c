@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The command whose server takes longer over each message than it was told to, by SLOWED per
+ * cent of --think: a regression of the other end that no option of the client shows. The
+ * linker puts it in its place.
+ */
+#include <stdlib.h>
+
+#include "bench/lane/lane.h"
+
+void __wrap_lane_compute(uint64_t ns);
+void __real_lane_compute(uint64_t ns);
+
+static uint64_t of_100 = 100;
+
+static void __attribute__((constructor)) read_slowed(void)
+{
+	const char *slowed = getenv("SLOWED");
+
+	if (slowed)
+		of_100 = (uint64_t)(100 + strtol(slowed, NULL, 10));
+}
+
+void __wrap_lane_compute(uint64_t ns)
+{
+	__real_lane_compute(ns * of_100 / 100);
+}

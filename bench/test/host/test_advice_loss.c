@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* What is found of bandwidths of which most was lost. */
+#include <string.h>
+
+#include "bench/host/advice/loss.h"
+#include "core/base/compiler.h"
+#include "core/test/lib/check.h"
+
+struct row {
+	const char *metric;
+	uint64_t sent;
+	uint64_t lost;
+	const char *found; /* a part of what is found; NULL: nothing is */
+};
+
+static const struct row rows[] = {
+	{"bw",  1000,       950,            "95.0 % of the messages never came, as in send/bw/64/poll/UD:"},
+	{"bw",  1049600,    1048405,        "99.8 % of the messages never came"                           },
+	{"bw",  1000,       500,            "50.0 % of the messages never came"                           },
+	{"bw",  UINT64_MAX, UINT64_MAX - 1, "99.9 % of the messages never came"                           },
+	{"bw",  1000,       499,            NULL							  },
+	{"bw",  1000,       0,              NULL							  },
+ /* Nothing can be lost, or it is not known. */
+	{"bw",  0,          0,              NULL							  },
+	{"lat", 1000,       950,            NULL							  },
+};
+
+static const char *text(const json_t *finding, const char *key)
+{
+	return json_string_value(json_object_get(finding, key));
+}
+
+static void check(const struct row *row)
+{
+	struct result_case line = {.id = "send/bw/64/poll/UD",
+				   .metric = row->metric,
+				   .transport = "UD",
+				   .sent = row->sent,
+				   .lost = row->lost};
+	const struct result result = {.cases = &line, .n_cases = 1, .server = {.host = "lab2"}};
+	json_t *findings = json_array();
+
+	advice_loss(&result, findings);
+	assert_int_equal(json_array_size(findings), row->found ? 1 : 0);
+	if (row->found) {
+		const json_t *found = json_array_get(findings, 0);
+
+		assert_non_null(strstr(text(found, "what"), row->found));
+		assert_non_null(strstr(text(found, "why"), "on UD"));
+		assert_non_null(strstr(text(found, "mend"), "--rx-depth"));
+		assert_string_equal(text(found, "code"), "lost-messages");
+		assert_string_equal(text(found, "host"), "lab2");
+		assert_true(json_is_true(json_object_get(found, "spoils")));
+	}
+	json_decref(findings);
+}
+
+static void test_most_is_lost(void **unused)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+		check(&rows[i]);
+}
+
+/* Of several cases the one that lost the largest share, whatever the number. */
+static void test_the_worst(void **unused)
+{
+	struct result_case lines[] = {
+		{.id = "a", .metric = "bw", .transport = "UD", .sent = 100000, .lost = 60000},
+		{.id = "b", .metric = "bw", .transport = "UC", .sent = 100,    .lost = 90   },
+		{.id = "c", .metric = "bw", .transport = "UD", .sent = 1000,   .lost = 700  },
+	};
+	const struct result result = {.cases = lines, .n_cases = ARRAY_LENGTH(lines)};
+	json_t *findings = json_array();
+
+	advice_loss(&result, findings);
+	assert_int_equal(json_array_size(findings), 1);
+	assert_non_null(strstr(text(json_array_get(findings, 0), "what"),
+			       "90.0 % of the messages never came, as in b:"));
+	assert_non_null(strstr(text(json_array_get(findings, 0), "why"), "on UC"));
+	json_decref(findings);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_most_is_lost),
+		cmocka_unit_test(test_the_worst),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/host/device_support.h"
+#include "bench/plan/rules.h"
+#include "bench/test/unit.d/asked.h"
+#include "bench/test/unit.d/made_up.h"
+
+#define OWN "n02's made_up0/2: "
+
+/* What the rows of the tests are about is taken from this and put in its place. */
+static const char made_up_device[] =
+	"{'device':{'max_qp':16, 'max_qp_wr':1000, 'max_sge':4, 'max_sge_rd':3, 'max_cqe':4000, 'max_cq':12, 'max_mr':14, 'max_srq':1,"
+	" 'max_srq_wr':500, 'max_srq_sge':2, 'max_qp_rd_atom':16, 'max_qp_init_rd_atom':8,"
+	" 'max_mr_size':1048576, 'atomics':'hca', 'max_inline':{'RC':100, 'UC':120, 'UD':60}},"
+	" 'port':{'max_msg_sz':65536, 'gids':[0, 3, 255]}}";
+
+static struct result_end made_up_end(const char *facts)
+{
+	return (struct result_end){
+		.device = "made_up0",
+		.port = 2,
+		.link_layer = "Ethernet",
+		.mtu = 1024,
+		.facts = facts ? made_up_json(facts) : NULL,
+	};
+}
+
+static void check_as(const struct result_end *end, bool is_server, const char *text,
+		     const char *sentence)
+{
+	struct parameters wanted = asked(text);
+	const struct op *op = ops[wanted.op];
+	struct capacity capacity;
+	struct error error = {0};
+
+	rules_choose(op, &wanted);
+	/* What no device can do is another's affair. */
+	assert_null(rules_refuse(op, &wanted));
+	capacity_read(&capacity, end, is_server, "n02");
+	if (!!capacity_check(&capacity, op, &wanted, &error) != !!sentence)
+		print_error("%s: %s\n", text, error.text);
+	assert_string_equal(error.text, sentence ? sentence : "");
+	assert_int_equal(error.code < 0, sentence != NULL);
+}
+
+static void check_end(const struct result_end *end, const char *text, const char *sentence)
+{
+	check_as(end, true, text, sentence);
+}
+
+static void check(const char *facts, const char *text, const char *sentence)
+{
+	struct result_end end = made_up_end(facts);
+
+	check_end(&end, text, sentence);
+	json_decref(end.facts);
+}
+
+static void test_as_much_as_there_is(void **unused)
+{
+	static const char *const texts[] = {
+		"",
+		"op=fetch-add",
+		"op=read outstanding=8",
+		"access=same metric=bw qps=16 tx-depth=8 rx-depth=8",
+		"access=same metric=bw tx-depth=1000 rx-depth=1000",
+		/* Both are in one completion queue: 4 * (500 + 500). */
+		"access=same metric=bw qps=4 tx-depth=500 rx-depth=500",
+		/* Two posts for each, and the receives. */
+		"op=write-notify metric=bw tx-depth=500 rx-depth=1000",
+		"use-srq=1 rx-depth=500",
+		/* Of each lane: a queue for its completions, which has as many as one alone. */
+		"threads=12",
+		"access=same metric=bw qps=4 threads=4 tx-depth=500 rx-depth=500",
+		/* Receives of a shared queue are of no queue pair. */
+		"access=same metric=bw use-srq=1 rx-depth=500 tx-depth=1000",
+		"op=write size=64k",
+		"inline=100",
+		"inline=120 transport=UC",
+		"inline=0",
+		"transport=UD size=1024",
+		"transport=UD size=256 mtu=256",
+		"mtu=1024",
+		"gid-index=3",
+		"gid-index=255",
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++)
+		check(made_up_device, texts[i], NULL);
+}
+
+static void test_pieces(void **unused)
+{
+	check(made_up_device, "sge=4", NULL);
+	check(made_up_device, "sge=5",
+	      OWN "number of scatter-gather entries 5 exceeds the device's limit 4");
+	check(made_up_device, "sge=2 use-srq=1 rx-depth=500", NULL);
+	check(made_up_device, "sge=3 use-srq=1 rx-depth=500",
+	      OWN "number of scatter-gather entries 3 exceeds the device's limit 2");
+}
+
+static void check_calls(bool is_server, const char *text, const char *sentence)
+{
+	struct result_end end = made_up_end(made_up_device);
+
+	check_as(&end, is_server, text, sentence);
+	json_decref(end.facts);
+}
+
+/* Of a read each end has limits of its own, and who answers it none. */
+static void test_pieces_of_reads(void **unused)
+{
+	static const char sentence[] =
+		OWN "number of scatter-gather entries of a read 4 exceeds the device's limit 3";
+
+	check_calls(false, "op=read sge=3", NULL);
+	check_calls(false, "op=read sge=4", sentence);
+	check_calls(false, "op=read-notify sge=4", sentence);
+	check_calls(false, "op=write sge=4", NULL);
+	check_calls(true, "op=read sge=4", NULL);
+	check_calls(true, "op=read metric=bw sge=4 bidirectional=1 access=same", sentence);
+	check("{'device':{'max_sge_rd':0}}", "op=read metric=bw sge=4 bidirectional=1", NULL);
+}
+
+/* A queue pair or a completion queue more of each thread, at the client, and no more. */
+static void test_what_calls_make(void **unused)
+{
+	static const char queue_pairs[] =
+		OWN "number of queue pairs 18 exceeds the device's limit 16";
+	static const char *const rows[][2] = {
+		{"op=create-qp threads=8",     NULL                                },
+		{"op=create-qp threads=9",     queue_pairs                         },
+		{"op=post-recv threads=8",     NULL                                },
+		{"op=post-recv threads=9",     queue_pairs                         },
+		{"op=connect threads=8",       NULL                                },
+		{"op=create-cq tx-depth=4000", NULL                                },
+		{"op=create-cq tx-depth=4001",
+		 OWN "completion queue depth 4001 exceeds the device's limit 4000" },
+		{"op=create-cq threads=6",     NULL                                },
+		{"op=create-cq threads=7",
+		 OWN "number of completion queues 14 exceeds the device's limit 12"},
+		{"op=open-device threads=12",  NULL                                },
+		{"op=alloc-pd threads=12",     NULL                                },
+		{"op=poll-cq threads=12",      NULL                                },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		check_calls(false, rows[i][0], rows[i][1]);
+		if (strncmp(rows[i][0], "op=connect", 10) != 0)
+			check_calls(true, rows[i][0], NULL);
+	}
+}
+
+/* Of what is registered at the client the device has to know all rights. */
+static void test_rights_of_memory(void **unused)
+{
+	static const char without[] = "{'device':{'atomics':'none'}}";
+	struct result_end end = made_up_end(without);
+
+	check_as(&end, false, "op=register mr-access=atomic", OWN "the device has no atomics");
+	check_as(&end, false, "op=deregister mr-access=atomic", OWN "the device has no atomics");
+	check_as(&end, false, "op=register mr-access=remote", NULL);
+	check_as(&end, true, "op=register mr-access=atomic", NULL);
+	json_decref(end.facts);
+}
+
+/* Of each end the row that is its own. */
+static void test_rows_of_gids(void **unused)
+{
+	static const char lacks[] = OWN "the port has no GID of index 1; it has 0, 3, 255";
+
+	check_calls(false, "gid-index=3 server-gid-index=1", NULL);
+	check_calls(true, "gid-index=3 server-gid-index=1", lacks);
+	check_calls(false, "gid-index=1 server-gid-index=3", lacks);
+	check_calls(true, "gid-index=1 server-gid-index=3", NULL);
+	check_calls(false, "server-gid-index=1", NULL);
+	check_calls(true, "server-gid-index=1", lacks);
+}
+
+static void test_more_than_there_is(void **unused)
+{
+	static const char *const rows[][2] = {
+		{"access=same metric=bw qps=17 tx-depth=8 rx-depth=8",
+		 OWN "number of queue pairs 17 exceeds the device's limit 16"										},
+ /* Of each lane. */
+		{"threads=17",							     OWN "number of queue pairs 17 exceeds the device's limit 16"      },
+		{"access=same metric=bw qps=6 threads=3 tx-depth=8 rx-depth=8",
+		 OWN "number of queue pairs 18 exceeds the device's limit 16"										},
+ /* Of what connects, one that is made and destroyed. */
+		{"op=connect threads=9",
+		 OWN "number of queue pairs 18 exceeds the device's limit 16"										},
+		{"threads=13",							     OWN "number of completion queues 13 exceeds the device's limit 12"},
+		{"use-srq=1 threads=2",
+		 OWN "number of shared receive queues 2 exceeds the device's limit 1"                                                                        },
+		{"access=same metric=bw tx-depth=1001",
+		 OWN "send queue depth 1001 exceeds the device's limit 1000"										 },
+		{"op=write-notify metric=bw tx-depth=501",
+		 OWN "send queue depth 1002 exceeds the device's limit 1000"										 },
+		{"tx-depth=600 cq-mod=600",
+		 OWN "send queue depth 1200 exceeds the device's limit 1000"										 },
+		{"rx-depth=1001",							  OWN "receive queue depth 1001 exceeds the device's limit 1000"    },
+		{"access=same metric=bw qps=4 tx-depth=500 rx-depth=501",
+		 OWN "completion queue depth 4004 exceeds the device's limit 4000"                                                                           },
+		{"use-srq=1 rx-depth=501",
+		 OWN "shared receive queue depth 501 exceeds the device's limit 500"                                                                         },
+ /* The smaller one of what it asks and what it answers. */
+		{"op=read outstanding=9",
+		 OWN "number of outstanding reads 9 exceeds the device's limit 8"                                                                            },
+		{"op=write size=65537",						    OWN "message size 65537 exceeds the device's limit 65536"         },
+ /* Of each queue pair two areas of 60 KiB, and a page for notifications. */
+		{"access=same op=write metric=bw qps=16 tx-depth=4 rx-depth=4 size=60000",
+		 OWN "size of registered memory 2031616 exceeds the device's limit 1048576"                                                                  },
+		{"inline=101",							     OWN "inline size 101 exceeds the device's limit 100"              },
+		{"inline=121 transport=UC",						OWN "inline size 121 exceeds the device's limit 120"              },
+		{"inline=61 transport=UD",						 OWN "inline size 61 exceeds the device's limit 60"                },
+		{"transport=UD size=1025",						 OWN
+		 "message size 1025 exceeds the MTU 1024, which is all that a datagram carries"                    },
+		{"transport=UD size=257 mtu=256",
+		 OWN "message size 257 exceeds the MTU 256, which is all that a datagram carries"                                                            },
+		{"mtu=2048",							       OWN "MTU 2048 exceeds the port's 1024"                            },
+		{"gid-index=1",							    OWN "the port has no GID of index 1; it has 0, 3, 255"            },
+		{"gid-index=254",							  OWN "the port has no GID of index 254; it has 0, 3, 255"          },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+		check(made_up_device, rows[i][0], rows[i][1]);
+}
+
+static void test_what_a_device_has_not(void **unused)
+{
+	static const char *const rows[][3] = {
+		{"{'device':{'atomics':'none'}}",              "op=fetch-add",              OWN "the device has no atomics"},
+		{"{'device':{'atomics':'none'}}",              "op=compare-swap metric=bw",
+		 OWN "the device has no atomics"									   },
+		{"{'device':{'atomics':'none'}}",              "op=read",                   NULL                           },
+		{"{'device':{'atomics':'global'}}",            "op=fetch-add",              NULL                           },
+		{"{'device':{'max_srq':0}}",                   "use-srq=1",
+		 OWN "the device has no shared receive queues"                                                             },
+		{"{'device':{'max_srq':0}}",                   "",                          NULL                           },
+		{"{'device':{'max_qp_rd_atom':0}}",            "op=read",
+		 OWN "number of outstanding reads 1 exceeds the device's limit 0"                                          },
+		{"{'device':{'max_qp_init_rd_atom':0}}",       "op=fetch-add",
+		 OWN "number of outstanding reads 1 exceeds the device's limit 0"                                          },
+		{"{'device':{'max_qp_rd_atom':0}}",            "op=write",                  NULL                           },
+		{"{'device':{'max_inline':{'RC':0, 'UD':9}}}", "transport=UC",
+		 OWN "the device has no UC"										},
+		{"{'device':{'max_inline':{'RC':0, 'UD':9}}}", "transport=UD",              NULL                           },
+		{"{'device':{'max_inline':{'RC':0, 'UD':9}}}", "inline=0",                  NULL                           },
+		{"{'device':{'max_inline':{'RC':0, 'UD':9}}}", "inline=1",
+		 OWN "inline size 1 exceeds the device's limit 0"                                                          },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+		check(rows[i][0], rows[i][1], rows[i][2]);
+}
+
+static void test_iwarp(void **unused)
+{
+	static const char sentence[] =
+		OWN "the device is iWARP, which is connected by rdma_cm only";
+	struct result_end end = made_up_end(made_up_device);
+
+	end.link_layer = "iWARP";
+	check_end(&end, "", NULL);
+	check_end(&end, "connect=qp", sentence);
+	check_end(&end, "sl=1", sentence);
+	check_end(&end, "metric=bw needs=1", sentence);
+	json_decref(end.facts);
+}
+
+/* Its writes have none, but for those of one maker's cards. */
+static void test_immediate_data_on_iwarp(void **unused)
+{
+	static const char sentence[] =
+		OWN "the device is iWARP, whose writes have no immediate data";
+	static const char *const texts[] = {"op=write-imm", "op=write-imm metric=bw", "op=doorbell",
+					    "op=doorbell metric=bw"};
+	struct result_end plain = made_up_end("{'rdma_core':{'provider':'libsiw-rdmav34.so'}}");
+	struct result_end able = made_up_end("{'rdma_core':{'provider':'libcxgb4-rdmav34.so'}}");
+
+	plain.link_layer = able.link_layer = "iWARP";
+	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
+		check_end(&plain, texts[i], sentence);
+		check_end(&able, texts[i], NULL);
+	}
+	check_end(&plain, "op=write-notify", NULL);
+	check_end(&plain, "op=read metric=bw", NULL);
+	json_decref(plain.facts);
+	json_decref(able.facts);
+}
+
+/* An older one, one without its device, or one that does not make sense. */
+static void test_what_is_not_told_is_no_limit(void **unused)
+{
+	static const char *const all_facts[] = {
+		NULL,
+		"{}",
+		"{'device':7, 'port':[]}",
+		"{'device':{}, 'port':{}}",
+		"{'device':{'max_qp':'1', 'max_qp_wr':null, 'max_cqe':1.5, 'max_srq':[],"
+		" 'max_srq_wr':{}, 'max_mr_size':-1, 'atomics':'?', 'max_inline':7},"
+		" 'port':{'max_msg_sz':'x', 'gids':{}}}",
+		"{'device':{'max_qp':0, 'max_qp_wr':4294967296, 'max_cqe':9223372036854775807,"
+		" 'max_srq':4294967296, 'max_mr_size':0, 'atomics':7, 'max_inline':{}},"
+		" 'port':{'max_msg_sz':9223372036854775807, 'gids':[]}}",
+	};
+	static const char *const texts[] = {
+		"op=fetch-add",
+		"metric=bw qps=1024 tx-depth=16384 rx-depth=16384",
+		"use-srq=1 rx-depth=16384",
+		"op=read outstanding=255 size=1g",
+		"inline=64k",
+		"transport=UC",
+		"mtu=1024",
+		"gid-index=255",
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(all_facts); i++)
+		for (size_t j = 0; j < ARRAY_LENGTH(texts); j++)
+			check(all_facts[i], texts[j], NULL);
+}
+
+static void test_an_mtu_that_is_not_told(void **unused)
+{
+	struct result_end end = made_up_end(NULL);
+
+	for (end.mtu = 0; end.mtu < 9000; end.mtu += 1000) {
+		check_end(&end, "mtu=4096", NULL);
+		check_end(&end, "transport=UD size=4096", NULL);
+	}
+}
+
+/* Numbers and rows that there cannot be. */
+static void test_nonsense(void **unused)
+{
+	check("{'device':{'max_qp_wr':-9223372036854775808}}", "",
+	      OWN "send queue depth 64 exceeds the device's limit 0");
+	check("{'port':{'max_msg_sz':-1}}", "", OWN "message size 64 exceeds the device's limit 0");
+	check("{'device':{'max_inline':{'RC':-1}}}", "inline=1",
+	      OWN "inline size 1 exceeds the device's limit 0");
+	check("{'port':{'gids':[-1, 256, 9223372036854775807, '7', null, 8]}}", "gid-index=8",
+	      NULL);
+	check("{'port':{'gids':[-1, 256, 9223372036854775807, '7', null, 8]}}", "gid-index=7",
+	      OWN "the port has no GID of index 7; it has 8");
+	check("{'port':{'gids':[-1]}}", "gid-index=0",
+	      OWN "the port has no GID of index 0; it has none");
+	check("{'port':{'gids':[9, 8, 7, 6, 5, 4, 3, 2, 1]}}", "gid-index=0",
+	      OWN "the port has no GID of index 0; it has 1, 2, 3, 4, 5, 6, 7, 8 and more");
+	check("{'port':{'gids':[8, 7, 6, 5, 4, 3, 2, 1]}}", "gid-index=0",
+	      OWN "the port has no GID of index 0; it has 1, 2, 3, 4, 5, 6, 7, 8");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_as_much_as_there_is),
+		cmocka_unit_test(test_what_calls_make),
+		cmocka_unit_test(test_rights_of_memory),
+		cmocka_unit_test(test_rows_of_gids),
+		cmocka_unit_test(test_more_than_there_is),
+		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_pieces_of_reads),
+		cmocka_unit_test(test_what_a_device_has_not),
+		cmocka_unit_test(test_iwarp),
+		cmocka_unit_test(test_immediate_data_on_iwarp),
+		cmocka_unit_test(test_what_is_not_told_is_no_limit),
+		cmocka_unit_test(test_an_mtu_that_is_not_told),
+		cmocka_unit_test(test_nonsense),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

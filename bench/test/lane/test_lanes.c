@@ -1,0 +1,600 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The lanes of several threads on the software device: whatever the loop of one writes,
+ * here and in the device, lies on cache lines that no other thread's loop writes.
+ */
+#include "bench/client/merge_threads.h"
+#include "bench/lane/connect.h"
+#include "bench/plan/rules.h"
+#include "bench/test/unit.d/asked.h"
+#include "core/soft/op/atomic.h"
+#include "core/soft/op/channel.h"
+#include "core/soft/op/cq.h"
+#include "core/soft/op/qp.h"
+#include "core/soft/op/srq.h"
+#include "core/soft/peer/process.h"
+
+#define LINE    64
+#define THREADS 5
+#define QPS     3
+#define PIECES  4096
+
+/* What one thread writes. */
+struct piece {
+	const char *what;
+	uintptr_t first; /* numbers of lines */
+	uintptr_t last;
+	unsigned int thread;
+};
+
+static struct piece pieces[PIECES];
+static size_t n_pieces;
+static struct trial whole;
+static struct trial *parts;
+static struct lane *posts;
+static struct parameters parameters;
+
+static void add(unsigned int thread, const char *what, const void *at, size_t size)
+{
+	assert_non_null(at);
+	assert_true(n_pieces < PIECES);
+	pieces[n_pieces++] = (struct piece){.what = what,
+					    .first = (uintptr_t)at / LINE,
+					    .last = ((uintptr_t)at + size - 1) / LINE,
+					    .thread = thread};
+}
+
+#define ADD(thread, what, at) add(thread, what, at, sizeof(*(at)))
+
+static void add_lists(unsigned int thread, const struct post_list *list)
+{
+	add(thread, "works of a list", list->works, list->n * sizeof(*list->works));
+	add(thread, "requests of a list", list->sends, list->n * sizeof(*list->sends));
+	add(thread, "receives of a list", list->receives, list->n * sizeof(*list->receives));
+}
+
+static void add_lane(unsigned int thread, const struct lane *lane)
+{
+	ADD(thread, "lane", lane);
+	add(thread, "flows", lane->flows, lane->n_flows * sizeof(*lane->flows));
+	add(thread, "buffer", lane->ground.buffer.address, lane->ground.buffer_size);
+	for (unsigned int i = 0; i < lane->n_flows; i++) {
+		const struct flow *flow = &lane->flows[i];
+
+		add(thread, "ticks", flow->ticks, lane->depth * sizeof(*flow->ticks));
+		add_lists(thread, &flow->list);
+	}
+}
+
+static void add_ring(unsigned int thread, const char *what, const struct soft_ring *ring)
+{
+	add(thread, what, soft_arena_at(&soft_process.arena, ring->offset, 1),
+	    (size_t)ring->size * ring->stride);
+}
+
+static void add_qp(unsigned int thread, struct ibv_qp *verbs)
+{
+	struct soft_qp *qp = soft_qp_of(verbs);
+	const struct soft_registry *registry = &soft_process.registry;
+
+	ADD(thread, "queue pair", qp);
+	ADD(thread, "queue pair's image", qp->image);
+	add(thread, "send queue", qp->sends.ring, (size_t)qp->sends.size * qp->sends.stride);
+	if (qp->srq) {
+		ADD(thread, "shared receive queue", qp->srq);
+		ADD(thread, "shared receive queue's image", qp->srq->image);
+		add_ring(thread, "shared receives", &qp->srq->receives);
+	} else {
+		add_ring(thread, "receives", &qp->receives);
+		ADD(thread, "heard", qp->receives.heard);
+	}
+	ADD(thread, "keys in use",
+	    &soft_process.arena.image->lanes[registry->slot][qp->send_cq->sender]);
+	ADD(thread, "packets sent", &registry->file->counts[registry->slot].sent[qp->sender]);
+}
+
+static void add_device(unsigned int thread, const struct lane *lane)
+{
+	struct soft_cq *cq = soft_cq_of(lane->ground.completion.cq);
+
+	ADD(thread, "completion queue", cq);
+	ADD(thread, "completion queue's image", cq->image);
+	add(thread, "completions", cq->ring, cq->size * sizeof(*cq->ring));
+	ADD(thread, "channel", soft_channel_of(lane->ground.completion.channel));
+	for (unsigned int i = 0; i < lane->n_flows; i++)
+		add_qp(thread, lane->flows[i].context.qp);
+}
+
+static int order(const void *one, const void *other)
+{
+	const struct piece *a = one;
+	const struct piece *b = other;
+
+	return a->first < b->first ? -1 : a->first > b->first;
+}
+
+/* Those of one thread may share a line. */
+static void check_apart(void)
+{
+	const struct piece *furthest;
+
+	qsort(pieces, n_pieces, sizeof(*pieces), order);
+	furthest = &pieces[0];
+	for (size_t i = 1; i < n_pieces; i++) {
+		if (pieces[i].first <= furthest->last && pieces[i].thread != furthest->thread)
+			fail_msg("%s of thread %u and %s of thread %u share a line", furthest->what,
+				 furthest->thread, pieces[i].what, pieces[i].thread);
+		if (pieces[i].last > furthest->last)
+			furthest = &pieces[i];
+	}
+}
+
+static struct lane_wish wish_of(unsigned int number, bool is_server)
+{
+	return (struct lane_wish){
+		.device = "soft0",
+		.parameters = &parameters,
+		.shape = &ops[parameters.op]->shape,
+		.is_server = is_server,
+		.number = number,
+	};
+}
+
+static void open_as_wished(struct lane *lane, const struct lane_wish *wish)
+{
+	struct error error = {0};
+
+	if (lane_open(lane, wish, &error))
+		fail_msg("%s", error.text);
+}
+
+static void open_lane(struct lane *lane, unsigned int number, bool is_server)
+{
+	const struct lane_wish wish = wish_of(number, is_server);
+
+	open_as_wished(lane, &wish);
+}
+
+static void connect_lanes(void)
+{
+	static const struct meet_end own = {.address = "", .port = 1};
+	json_t *message = json_object();
+	json_t *answer = json_object();
+	struct error error = {0};
+
+	for (unsigned int i = 0; i < THREADS; i++)
+		if (meet_offer(&parts[i].lane, &own, message, &error))
+			fail_msg("%s", error.text);
+	for (unsigned int i = 0; i < THREADS; i++)
+		if (meet_answer(&posts[i], &own, message, answer, &error))
+			fail_msg("%s", error.text);
+	for (unsigned int i = 0; i < THREADS; i++) {
+		assert_int_equal(meet_connect(&parts[i].lane, &own, answer, &error), 0);
+		assert_int_equal(lane_start(&parts[i].lane, &error), 0);
+		assert_int_equal(lane_start(&posts[i], &error), 0);
+	}
+	json_decref(message);
+	json_decref(answer);
+}
+
+static void set_up(const char *asked_for)
+{
+	parameters = asked(asked_for);
+	parameters.threads = THREADS;
+	parameters.qps = QPS;
+	parameters.post_list = 4;
+	parameters.latencies = 1;
+	parameters.connect = CONNECT_QP;
+	if (parameters.tx_depth == PARAMETER_AUTO)
+		parameters.tx_depth = 9;
+	rules_choose(ops[parameters.op], &parameters);
+	n_pieces = 0;
+	parts = cacheline_calloc(THREADS, sizeof(*parts));
+	posts = cacheline_calloc(THREADS, sizeof(*posts));
+	whole.warmup = (struct hist *)(void *)&whole;
+	for (unsigned int i = 0; i < THREADS; i++) {
+		open_lane(&parts[i].lane, i, false);
+		open_lane(&posts[i], i, true);
+		assert_int_equal(gather_open(&parts[i], &whole, &(struct error){0}), 0);
+	}
+	connect_lanes();
+}
+
+static void tear_down(void)
+{
+	for (unsigned int i = 0; i < THREADS; i++) {
+		lane_close(&parts[i].lane);
+		lane_close(&posts[i]);
+		gather_close(&parts[i]);
+	}
+	free(parts);
+	free(posts);
+}
+
+/* Client and server, as if they were threads of one process. */
+static void check_lines(const char *asked_for)
+{
+	set_up(asked_for);
+	for (unsigned int i = 0; i < THREADS; i++) {
+		ADD(i, "histogram", parts[i].hist);
+		ADD(i, "warm-up", parts[i].warmup);
+		ADD(i, "windows", parts[i].windows);
+		add_lane(i, &parts[i].lane);
+		add_device(i, &parts[i].lane);
+		add_lane(THREADS + i, &posts[i]);
+		add_device(THREADS + i, &posts[i]);
+	}
+	check_apart();
+	tear_down();
+}
+
+static void test_own_lines(void **unused)
+{
+	check_lines("op=send metric=bw cq=event");
+	check_lines("op=read metric=bw");
+}
+
+static void test_own_lines_of_shared_queues(void **unused)
+{
+	check_lines("op=send metric=bw use-srq=1");
+}
+
+/* What one end writes from, and the other end writes to: of its buffer. */
+static void check_parts(const struct lane *lane, const struct lane *other, bool is_both)
+{
+	const struct buffer *buffer = &lane->ground.buffer;
+
+	for (unsigned int i = 0; i < QPS; i++) {
+		const struct flow *flow = &lane->flows[i];
+		uint64_t bytes = walk_bytes(&flow->walk);
+		uint64_t theirs = flow->near + (is_both ? bytes : 0);
+
+		/* 1m / 15 holds 1024 places of 64, and half of that 512. */
+		assert_int_equal(bytes, is_both ? 32768 : 65536);
+		assert_int_equal(flow->landing, theirs);
+		assert_int_equal(other->flows[i].far, theirs);
+		assert_true(flow->near >= (uintptr_t)buffer->address);
+		assert_true(theirs + bytes <= (uintptr_t)buffer->address + buffer->mapped);
+	}
+}
+
+static void test_parts_of_the_buffer(void **unused)
+{
+	static const char both[] =
+		"op=write metric=bw bidirectional=1 access=random buffer=1m size=64";
+
+	for (int is_both = 0; is_both < 2; is_both++) {
+		set_up(is_both ? both : "op=write metric=bw access=random buffer=1m size=64");
+		for (unsigned int i = 0; i < THREADS; i++) {
+			check_parts(&parts[i].lane, &posts[i], is_both);
+			check_parts(&posts[i], &parts[i].lane, is_both);
+		}
+		tear_down();
+	}
+}
+
+/* What comes back of an atomic is not where the other end's goes. */
+static void test_atomics_both_ways(void **unused)
+{
+	set_up("op=fetch-add metric=bw bidirectional=1");
+	for (unsigned int i = 0; i < THREADS; i++)
+		for (unsigned int j = 0; j < QPS; j++) {
+			const struct flow *near = &parts[i].lane.flows[j];
+			const struct flow *far = &posts[i].flows[j];
+
+			assert_int_not_equal(near->work.sges[0].addr, far->far);
+			assert_int_not_equal(far->work.sges[0].addr, near->far);
+		}
+	tear_down();
+}
+
+static void test_begin_of_a_line(void **unused)
+{
+	assert_int_equal(_Alignof(struct lane) % LINE, 0);
+	assert_int_equal(sizeof(struct lane) % LINE, 0);
+	assert_int_equal(sizeof(struct trial) % LINE, 0);
+	assert_int_equal(offsetof(struct trial, lane) % LINE, 0);
+	set_up("op=send metric=bw");
+	for (unsigned int i = 0; i < THREADS; i++) {
+		assert_int_equal((uintptr_t)&parts[i].lane % LINE, 0);
+		assert_int_equal((uintptr_t)&posts[i] % LINE, 0);
+		assert_int_equal((uintptr_t)parts[i].hist % LINE, 0);
+		assert_int_equal((uintptr_t)parts[i].windows % LINE, 0);
+		assert_int_equal((uintptr_t)parts[i].lane.flows % LINE, 0);
+		for (unsigned int j = 0; j < QPS; j++) {
+			assert_int_equal((uintptr_t)parts[i].lane.flows[j].ticks % LINE, 0);
+			assert_int_equal((uintptr_t)parts[i].lane.flows[j].list.works % LINE, 0);
+			assert_int_equal((uintptr_t)parts[i].lane.flows[j].list.sends % LINE, 0);
+		}
+	}
+	tear_down();
+}
+
+/* Atomics on one word have one lock; on neighbouring lines, or pages, each another. */
+static void test_locks_of_atomics(void **unused)
+{
+	static const uint64_t steps[] = {LINE, 4096};
+	struct soft_image *image;
+
+	set_up("op=fetch-add metric=bw");
+	image = soft_process.arena.image;
+	for (size_t i = 0; i < ARRAY_LENGTH(steps); i++) {
+		uint64_t place = (uintptr_t)parts[0].lane.ground.buffer.address;
+
+		for (int j = 0; j < 16; j++, place += steps[i]) {
+			uintptr_t lock = (uintptr_t)soft_atomic_lock(image, place);
+
+			assert_int_equal(lock % LINE, 0);
+			assert_int_equal(lock, (uintptr_t)soft_atomic_lock(image, place + 8));
+			for (int k = 1; k <= j; k++)
+				assert_int_not_equal(
+					lock, (uintptr_t)soft_atomic_lock(
+						      image, place - (uint64_t)k * steps[i]));
+		}
+	}
+	tear_down();
+}
+
+/* The pages of the lane before, as new, while the next one has use for such. */
+static void check_spare(const char *asked_for, bool is_server, bool is_same)
+{
+	struct lane_wish wish = wish_of(0, is_server);
+	struct buffer spare = {0};
+	struct lane lane;
+	const char *address;
+	uint64_t key;
+
+	parameters = asked("op=send metric=bw");
+	rules_choose(ops[parameters.op], &parameters);
+	wish.spare = &spare;
+	open_as_wished(&lane, &wish);
+	address = lane.ground.buffer.address;
+	memset(lane.ground.buffer.address, 0xa5, lane.ground.buffer.mapped);
+	key = lane.ground.mr->rkey;
+	lane_close(&lane);
+	assert_ptr_equal(spare.address, address);
+	parameters = asked(asked_for);
+	rules_choose(ops[parameters.op], &parameters);
+	wish.shape = &ops[parameters.op]->shape;
+	open_as_wished(&lane, &wish);
+	assert_null(spare.address);
+	assert_int_equal(lane.ground.buffer.address == address, is_same);
+	for (size_t i = 0; i < lane.ground.buffer.mapped; i++)
+		assert_int_equal(lane.ground.buffer.address[i], 0);
+	/* Who could reach it no longer can. */
+	assert_int_not_equal(lane.ground.mr->rkey, key);
+	lane_close(&lane);
+	buffer_close(&spare);
+}
+
+static void test_spare_buffers(void **unused)
+{
+	check_spare("op=send metric=bw", false, true);
+	check_spare("op=send metric=bw", true, true);
+	check_spare("op=send metric=bw size=128", true, true);
+	check_spare("op=send metric=bw size=16m", true, false);
+}
+
+/* As long as the device may take to give up: 4.096 us * 2^N, four times that, each time. */
+static void test_patience(void **unused)
+{
+	static const struct {
+		const char *asked_for;
+		uint64_t stalled_ns;
+		uint64_t lost_ns;
+	} rows[] = {
+		{"size=1",					 5000000080,   5000000080  },
+		{"size=1 timeout=20 retries=7",                    137438953552, 137438953552},
+		{"size=1 timeout=20 transport=UC",                 5000000080,   200000080   },
+		{"metric=bw cq-mod=2 timeout=19 retries=0 size=1", 8589934752,   8589934752  },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct lane_wish wish;
+		struct lane lane;
+
+		parameters = asked(rows[i].asked_for);
+		rules_choose(&op_send, &parameters);
+		wish = wish_of(0, false);
+		open_as_wished(&lane, &wish);
+		assert_int_equal(lane.stalled_ns, rows[i].stalled_ns);
+		assert_int_equal(lane.lost_ns, rows[i].lost_ns);
+		lane_close(&lane);
+	}
+}
+
+/* A count ends one thread's lane before another's: its receives are posted no more. */
+static void test_a_hint_for_lanes_that_stall(void **unused)
+{
+	static const struct {
+		const char *asked_for;
+		bool has_hint;
+	} rows[] = {
+		{"op=send metric=bw bidirectional=1 threads=2 iterations=100", true },
+		{"op=send metric=bw bidirectional=1 threads=2",                false},
+		{"op=send metric=bw bidirectional=1 iterations=100",           false},
+		{"op=send metric=bw threads=2 iterations=100",                 false},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		const struct lane_wish wish = wish_of(0, true);
+		struct error error = {0};
+		struct lane lane;
+
+		parameters = asked(rows[i].asked_for);
+		rules_choose(ops[parameters.op], &parameters);
+		open_as_wished(&lane, &wish);
+		assert_int_equal(lane_stalled(&lane, &error), -ETIMEDOUT);
+		assert_int_equal(strstr(error.text, "-D instead of -n") != NULL, rows[i].has_hint);
+		lane_close(&lane);
+	}
+}
+
+static struct {
+	size_t calls;
+	size_t n;
+	uint64_t ids[1024];
+	uint64_t places[1024];
+} seen;
+
+static struct ibv_context_ops unseen;
+
+static int see_receives(const struct ibv_recv_wr *wr)
+{
+	seen.calls++;
+	for (; wr; wr = wr->next) {
+		seen.ids[seen.n] = wr->wr_id;
+		seen.places[seen.n++] = wr->sg_list[0].addr;
+	}
+	return 0;
+}
+
+static int see_own(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	(void)qp;
+	(void)bad;
+	return see_receives(wr);
+}
+
+static int see_shared(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	(void)srq;
+	(void)bad;
+	return see_receives(wr);
+}
+
+static int return_receive(struct lane *lane, uint64_t slot, uint64_t *id)
+{
+	/* One queue for all of them is the first one's. */
+	uint64_t flow = parameters.use_srq ? 0 : 1;
+
+	*id = LANE_RECEIVE | slot << LANE_FLOW_BITS | flow;
+	return lane_return_receive(lane, &lane->flows[flow], *id, true);
+}
+
+static void set_up_to_see(const char *asked_for)
+{
+	struct ibv_context *context;
+
+	set_up(asked_for);
+	context = posts[0].flows[1].context.qp->context;
+	unseen = context->ops;
+	context->ops.post_recv = see_own;
+	context->ops.post_srq_recv = see_shared;
+	memset(&seen, 0, sizeof(seen));
+}
+
+static void tear_down_unseen(void)
+{
+	posts[0].flows[1].context.qp->context->ops = unseen;
+	tear_down();
+}
+
+/* New queue pairs have all of theirs, and none that was to be returned to those before. */
+static void check_begun_anew(struct lane *lane, size_t each)
+{
+	uint64_t before = parameters.rx_depth;
+	uint64_t id;
+
+	for (uint64_t i = 0; i < 5; i++)
+		assert_int_equal(return_receive(lane, i, &id), 0);
+	memset(&seen, 0, sizeof(seen));
+	assert_int_equal(lane_receive(lane, &lane->flows[id & 1], &(struct error){0}), 0);
+	assert_int_equal(seen.n, before);
+	for (uint64_t i = 0; i < each; i++)
+		assert_int_equal(return_receive(lane, 32 + i, &id), 0);
+	assert_int_equal(seen.n, before + each);
+	for (uint64_t i = 0; i < each; i++)
+		assert_int_equal(lane_receive_slot(seen.ids[before + i]), 32 + i);
+}
+
+/* Sixteen by one call where 128 are posted or more, and each by itself else; none is lost. */
+static void test_receives_are_returned_together(void **unused)
+{
+	static const struct {
+		const char *asked_for;
+		size_t each;
+	} rows[] = {
+		{"op=send metric=bw rx-depth=128 verify=1",               16},
+		{"op=send metric=bw rx-depth=128 verify=1 use-srq=1",     16},
+		{"op=send metric=bw rx-depth=127 verify=1",               1 },
+		{"op=send metric=bw rx-depth=128 sge=2 size=64 verify=1", 1 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		set_up_to_see(rows[i].asked_for);
+		for (uint64_t j = 0; j < 32; j++) {
+			uint64_t id;
+
+			assert_int_equal(return_receive(posts, j, &id), 0);
+			assert_int_equal(seen.n, (j + 1) / rows[i].each * rows[i].each);
+			assert_int_equal(seen.calls, (j + 1) / rows[i].each);
+		}
+		for (uint64_t j = 0; j < 32; j++) {
+			assert_int_equal(lane_receive_slot(seen.ids[j]), j);
+			assert_int_equal(seen.places[j] - seen.places[0], j * posts->stride);
+		}
+		check_begun_anew(posts, rows[i].each);
+		tear_down_unseen();
+	}
+}
+
+/* Beside the 512 that a stream has anyway. Of three queue pairs. */
+static void test_a_receive_for_each_message(void **unused)
+{
+	static const struct {
+		const char *asked_for;
+		size_t spare;
+		size_t each;
+	} rows[] = {
+		{"op=send metric=bw rx-depth=800 iterations=2402",            288, 16},
+		{"op=send metric=bw rx-depth=800 tx-depth=600 iterations=2",  200, 16},
+		{"op=send metric=bw rx-depth=513 iterations=2",               1,   16},
+		{"op=send metric=bw rx-depth=512 iterations=2",               0,   16},
+		{"op=send metric=bw rx-depth=800 iterations=2403",            0,   16},
+		{"op=send metric=bw rx-depth=800",                            0,   16},
+		{"op=send metric=bw rx-depth=800 iterations=2 sge=2 size=64", 0,   1 },
+		{"op=send metric=bw rx-depth=800 iterations=2 verify=1",      0,   16},
+		{"op=send metric=bw rx-depth=800 iterations=2 use-srq=1",     0,   16},
+		{"op=send metric=bw rx-depth=800 iterations=2 transport=UC",  0,   16},
+		{"op=send metric=load rx-depth=800 iterations=2 rate=1000",   0,   16},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		uint64_t id;
+
+		set_up_to_see(rows[i].asked_for);
+		/* And again, of queue pairs that are made anew. */
+		for (int time = 0; time < 2; time++) {
+			for (size_t j = 0; j < rows[i].spare + rows[i].each; j++) {
+				assert_int_equal(seen.n, 0);
+				assert_int_equal(return_receive(posts, 0, &id), 0);
+			}
+			assert_int_equal(seen.n, rows[i].each);
+			assert_int_equal(seen.calls, 1);
+			assert_int_equal(lane_receive(posts, &posts->flows[1], &(struct error){0}),
+					 0);
+			memset(&seen, 0, sizeof(seen));
+		}
+		tear_down_unseen();
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_own_lines),
+		cmocka_unit_test(test_own_lines_of_shared_queues),
+		cmocka_unit_test(test_parts_of_the_buffer),
+		cmocka_unit_test(test_atomics_both_ways),
+		cmocka_unit_test(test_begin_of_a_line),
+		cmocka_unit_test(test_locks_of_atomics),
+		cmocka_unit_test(test_spare_buffers),
+		cmocka_unit_test(test_patience),
+		cmocka_unit_test(test_a_hint_for_lanes_that_stall),
+		cmocka_unit_test(test_receives_are_returned_together),
+		cmocka_unit_test(test_a_receive_for_each_message),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

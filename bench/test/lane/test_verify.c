@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/lane/verify.h"
+#include "core/base/compiler.h"
+#include "core/test/lib/check.h"
+
+#define LENGTH 61
+
+/* Two ends, and what goes from the first to the second. */
+struct ends {
+	struct verify from;
+	struct verify to;
+	uint8_t bytes[LENGTH];
+};
+
+static void begin(struct ends *ends, uint64_t every)
+{
+	verify_init(&ends->from, every, "send/bw/61/poll", false, 3);
+	verify_init(&ends->to, every, "send/bw/61/poll", true, 3);
+	ends->from.length = ends->to.length = LENGTH;
+	ends->from.sent = ends->bytes;
+	ends->to.received = ends->bytes;
+}
+
+static void send_number(struct ends *ends, uint64_t number)
+{
+	ends->from.sequence = number;
+	verify_fill(&ends->from);
+}
+
+/* As the second end finds it. */
+static int check(struct ends *ends, struct error *error)
+{
+	*error = (struct error){0};
+	return verify_check(&ends->to, error);
+}
+
+static void test_what_is_right(void **unused)
+{
+	struct ends ends;
+	struct error error;
+
+	begin(&ends, 1);
+	for (uint64_t i = 0; i < 1000; i++) {
+		send_number(&ends, i);
+		assert_int_equal(check(&ends, &error), 0);
+		verify_next(&ends.to);
+	}
+}
+
+/* Computed elsewhere, in the order that both ends have, whatever their own is. */
+static void test_the_bytes(void **unused)
+{
+	static const uint8_t first[] = {0x1b, 0x92, 0x7f, 0x9c, 0x18, 0x62, 0xfd, 0x78};
+	static const uint8_t last[] = {0x16, 0x8d, 0x4d, 0x99, 0x49};
+	struct ends ends;
+
+	begin(&ends, 1);
+	send_number(&ends, 0);
+	assert_memory_equal(ends.bytes, first, sizeof(first));
+	send_number(&ends, 0x123);
+	assert_memory_equal(ends.bytes + 56, last, sizeof(last));
+	ends.to.length = LENGTH;
+	verify_find(&ends.to);
+	assert_int_equal(ends.to.sequence, 0x123);
+}
+
+/* Whichever byte it is: its place, what it is, and what it was. */
+static void test_a_wrong_byte(void **unused)
+{
+	struct ends ends;
+	struct error error;
+
+	begin(&ends, 1);
+	ends.to.sequence = 7;
+	for (size_t i = 0; i < LENGTH; i++) {
+		char wanted[96];
+
+		send_number(&ends, 7);
+		snprintf(wanted, sizeof(wanted),
+			 "byte %zu of message 7 is 0x%02x, and should be 0x%02x", i,
+			 ends.bytes[i] ^ 0x10, ends.bytes[i]);
+		ends.bytes[i] ^= 0x10;
+		assert_int_equal(check(&ends, &error), -EBADMSG);
+		assert_string_equal(error.text, wanted);
+	}
+}
+
+/* Another message, sender, queue pair or case is another pattern. */
+static void test_what_a_pattern_names(void **unused)
+{
+	static const struct {
+		const char *id;
+		bool is_server;
+		unsigned int flow;
+		int code;
+	} rows[] = {
+		{"send/bw/61/poll",  false, 3, 0       },
+		{"send/bw/61/poll",  true,  3, -EBADMSG},
+		{"send/bw/61/poll",  false, 2, -EBADMSG},
+		{"send/bw/61/event", false, 3, -EBADMSG},
+	};
+	struct ends ends;
+	struct error error;
+
+	begin(&ends, 1);
+	send_number(&ends, 1);
+	assert_int_equal(check(&ends, &error), -EBADMSG);
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		begin(&ends, 1);
+		verify_init(&ends.from, 1, rows[i].id, rows[i].is_server, rows[i].flow);
+		ends.from.length = LENGTH;
+		ends.from.sent = ends.bytes;
+		send_number(&ends, 0);
+		assert_int_equal(check(&ends, &error), rows[i].code);
+	}
+}
+
+static void test_after_a_loss(void **unused)
+{
+	static const uint64_t numbers[] = {0, 1, 5, 4, 1000000, 4000000000};
+	struct ends ends;
+	struct error error;
+
+	begin(&ends, 1);
+	for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++) {
+		send_number(&ends, numbers[i]);
+		verify_find(&ends.to);
+		assert_int_equal(ends.to.sequence, numbers[i]);
+		assert_true(verify_is_due(&ends.to));
+		assert_int_equal(check(&ends, &error), 0);
+		verify_next(&ends.to);
+	}
+}
+
+/* Its number is found all the same, by what is right of it. */
+static void test_a_wrong_byte_after_a_loss(void **unused)
+{
+	struct ends ends;
+	struct error error;
+
+	for (size_t i = 0; i < LENGTH; i++) {
+		char wanted[32];
+
+		begin(&ends, 1);
+		ends.to.sequence = 3;
+		send_number(&ends, 12);
+		ends.bytes[i] ^= 0xff;
+		verify_find(&ends.to);
+		assert_int_equal(check(&ends, &error), -EBADMSG);
+		snprintf(wanted, sizeof(wanted), "byte %zu of message 12 is", i);
+		assert_ptr_equal(strstr(error.text, wanted), error.text);
+	}
+}
+
+static void test_what_says_nothing(void **unused)
+{
+	struct ends ends;
+	struct error error;
+
+	begin(&ends, 10);
+	ends.to.sequence = 3;
+	ends.to.until = 8;
+	memset(ends.bytes, 0, sizeof(ends.bytes));
+	verify_find(&ends.to);
+	assert_true(verify_is_due(&ends.to));
+	assert_int_equal(check(&ends, &error), -EBADMSG);
+	assert_ptr_equal(strstr(error.text, "byte 0 of message 3 is 0x00"), error.text);
+}
+
+/* One in ten is a whole pattern, the others have a name; both ends agree on which. */
+static void test_one_in_ten(void **unused)
+{
+	struct ends ends;
+
+	begin(&ends, 10);
+	for (uint64_t i = 0; i < 100; i++) {
+		assert_int_equal(verify_is_due(&ends.from), i % 10 == 0);
+		if (verify_is_due(&ends.from))
+			verify_fill(&ends.from);
+		else
+			verify_name(&ends.from);
+		verify_next(&ends.from);
+		/* Two of three are lost. */
+		if (i % 3)
+			continue;
+		verify_find(&ends.to);
+		assert_int_equal(ends.to.sequence, i);
+		assert_int_equal(verify_is_due(&ends.to), i % 10 == 0);
+		verify_next(&ends.to);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_is_right),
+		cmocka_unit_test(test_the_bytes),
+		cmocka_unit_test(test_a_wrong_byte),
+		cmocka_unit_test(test_what_a_pattern_names),
+		cmocka_unit_test(test_after_a_loss),
+		cmocka_unit_test(test_a_wrong_byte_after_a_loss),
+		cmocka_unit_test(test_what_says_nothing),
+		cmocka_unit_test(test_one_in_ten),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

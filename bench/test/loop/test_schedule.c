@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/loop/schedule.h"
+#include "core/test/lib/check.h"
+
+#define GAPS 1000000
+
+/* 2.5 ticks a nanosecond. */
+static const struct clock clock_of_test = {.mult = (uint64_t)(0x1p32 / 2.5)};
+#define TICKS_PER_S 2.5e9
+
+/* Number k is due k gaps after the start, to the tick, however many there are. */
+static void test_fixed(void **unused)
+{
+	static const double rates[] = {1, 3, 1000, 333333.25, 7e6, 1e12};
+	struct schedule schedule;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rates); i++) {
+		schedule_init(&schedule, &clock_of_test, rates[i], false);
+		schedule_begin(&schedule, 1000);
+		for (uint64_t k = 1; k <= GAPS; k++) {
+			double due = 1000 + (double)k * TICKS_PER_S / rates[i];
+
+			/* The clock's own figure has 32 bits. */
+			if (fabs((double)schedule_next(&schedule) - due) > 1 + due * 1e-9)
+				fail_msg("%g per second, %zu: %g", rates[i], (size_t)k, due);
+			schedule_advance(&schedule, false);
+		}
+	}
+}
+
+static void test_count(void **unused)
+{
+	struct schedule schedule;
+
+	schedule_init(&schedule, &clock_of_test, 1000, false);
+	schedule_begin(&schedule, 0);
+	assert_near(schedule_count(&schedule, 2499990), 0, 0);
+	assert_near(floor(schedule_count(&schedule, 2500010)), 1, 0);
+	assert_near(floor(schedule_count(&schedule, 2500000100)), 1000, 0);
+}
+
+static double next_gap(struct schedule *schedule)
+{
+	unsigned __int128 before = schedule->next;
+
+	schedule_advance(schedule, true);
+	return (double)(schedule->next - before) * 0x1p-32;
+}
+
+/*
+ * The gaps of a Poisson process are exponential: the deviation is the mean, a share of
+ * exp(-t) is longer than t means, and one says nothing of the next. Five standard
+ * errors of each of these figures, of a million gaps, are allowed.
+ */
+static void test_poisson(void **unused)
+{
+	static const double rates[] = {100, 250000, 4e6};
+	struct schedule schedule;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rates); i++) {
+		double mean = TICKS_PER_S / rates[i];
+		double longer[] = {0, 0, 0, 0, 0, 0, 0, 0};
+		double squares = 0;
+		double together = 0;
+		double last = mean;
+		double sum = 0;
+
+		schedule_init(&schedule, &clock_of_test, rates[i], true);
+		schedule_seed(&schedule, 1, i);
+		schedule_begin(&schedule, 0);
+		for (int k = 0; k < GAPS; k++) {
+			double gap = next_gap(&schedule);
+
+			sum += gap / mean;
+			squares += (gap / mean - 1) * (gap / mean - 1);
+			together += (gap / mean - 1) * (last / mean - 1);
+			last = gap;
+			for (size_t t = 0; t < ARRAY_LENGTH(longer); t++)
+				longer[t] += gap > mean * (double)t;
+		}
+		assert_near(sum / GAPS, 1, 5 / sqrt(GAPS));
+		assert_near(squares / GAPS, 1, 5 * sqrt(8.0 / GAPS));
+		assert_near(together / GAPS, 0, 5 / sqrt(GAPS));
+		for (size_t t = 1; t < ARRAY_LENGTH(longer); t++) {
+			double share = exp(-(double)t);
+
+			assert_near(longer[t] / GAPS, share, 5 * sqrt(share * (1 - share) / GAPS));
+		}
+	}
+}
+
+/* Beside the logarithm itself, of the same numbers. */
+static void test_exponential(void **unused)
+{
+	struct schedule schedule;
+	uint64_t random;
+
+	schedule_init(&schedule, &clock_of_test, 1, true);
+	schedule_seed(&schedule, 7, 0);
+	random = schedule.random;
+	for (int i = 0; i < GAPS; i++) {
+		double number = (double)random_next(&random) * 0x1p-64;
+
+		assert_near((double)schedule_exponential(&schedule) * 0x1p-32, -log2(number), 3e-6);
+	}
+}
+
+/* The same seed has the same gaps; another one, and another trial, have others. */
+static void test_seeds(void **unused)
+{
+	static const uint64_t seeds[][2] = {
+		{1, 0},
+                {1, 0},
+                {1, 1},
+                {2, 0},
+                {2, 1}
+        };
+	struct schedule schedules[ARRAY_LENGTH(seeds)];
+
+	for (size_t i = 0; i < ARRAY_LENGTH(seeds); i++) {
+		schedule_init(&schedules[i], &clock_of_test, 1000, true);
+		schedule_seed(&schedules[i], seeds[i][0], seeds[i][1]);
+		schedule_begin(&schedules[i], 0);
+	}
+	for (int k = 0; k < 1000; k++) {
+		double gaps[ARRAY_LENGTH(seeds)];
+
+		for (size_t i = 0; i < ARRAY_LENGTH(seeds); i++)
+			gaps[i] = next_gap(&schedules[i]);
+		assert_near(gaps[0], gaps[1], 0);
+		for (size_t i = 1; i < ARRAY_LENGTH(seeds); i++)
+			for (size_t j = i + 1; j < ARRAY_LENGTH(seeds); j++)
+				assert_true(gaps[i] < gaps[j] || gaps[i] > gaps[j]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_fixed),   cmocka_unit_test(test_count),
+		cmocka_unit_test(test_poisson), cmocka_unit_test(test_exponential),
+		cmocka_unit_test(test_seeds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

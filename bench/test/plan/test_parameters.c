@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
+#include "bench/test/unit.d/asked.h"
+#include "bench/test/unit.d/no_operation.h"
+#include "reports/result/run_settings.h"
+
+#define NO_PIN "is neither auto nor off nor far nor CPUs, such as 3, 0-3 or 0-6+2"
+
+static const struct parameter *find(const char *name)
+{
+	const struct parameter *parameter = parameter_find(name);
+
+	assert_non_null(parameter);
+	return parameter;
+}
+
+static const char *printed(const struct parameter *parameter, uint64_t value)
+{
+	static char text[64];
+
+	if (value == PARAMETER_AUTO)
+		return "";
+	parameter_print(parameter, value, text, sizeof(text));
+	return text;
+}
+
+/* What people and scripts rely on; "" is a default that the program chooses. */
+static void test_the_interface(void **unused)
+{
+	static const struct {
+		const char *name;
+		char letter;
+		const char *least;
+		const char *most;
+		const char *fallback;
+	} rows[] = {
+		{"op",               0,   "send",       "connect",       "send"   },
+		{"metric",           0,   "lat",        "load",          "lat"    },
+		{"size",             's', "1",          "1g",            "64"     },
+		{"cq",               0,   "poll",       "adaptive",      "poll"   },
+		{"server-cq",        0,   "poll",       "adaptive",      ""       },
+		{"transport",        'c', "RC",         "UD",            "RC"     },
+		{"qps",              'q', "1",          "16384",         "1"      },
+		{"threads",          0,   "1",          "256",           "1"      },
+		{"pattern",          0,   "one-to-one", "all-to-all",    ""       },
+		{"tx-depth",         't', "1",          "16384",         ""       },
+		{"rx-depth",         'r', "1",          "16384",         ""       },
+		{"inline",           'I', "0",          "64k",           ""       },
+		{"cq-mod",           'Q', "1",          "16384",         ""       },
+		{"cq-depth",         0,   "1",          "4194304",       ""       },
+		{"doorbell-every",   0,   "1",          "8192",          ""       },
+		{"mr-access",        0,   "local",      "atomic",        ""       },
+		{"pages",            0,   "touched",    "untouched",     ""       },
+		{"registration",     0,   "once",       "each",          ""       },
+		{"step",             0,   "whole",      "destroy",       ""       },
+		{"post-list",        'l', "1",          "64",            "1"      },
+		{"bidirectional",    'b', "0",          "1",             "0"      },
+		{"latencies",        0,   "0",          "1",             "0"      },
+		{"rate",             0,   "1",          "1000T",         ""       },
+		{"arrivals",         0,   "fixed",      "poisson",       ""       },
+		{"seed",             0,   "0",          "4294967295",    ""       },
+		{"outstanding",      'o', "1",          "255",           ""       },
+		{"mtu",              'm', "256",        "4096",          ""       },
+		{"gid-index",        'x', "0",          "255",           ""       },
+		{"server-gid-index", 0,   "0",          "255",           ""       },
+		{"sl",               'S', "0",          "15",            "0"      },
+		{"tos",              'T', "0",          "255",           "0"      },
+		{"timeout",          'u', "1",          "31",            "14"     },
+		{"retries",          0,   "0",          "7",             "6"      },
+		{"connect",          0,   "cm",         "qp",            ""       },
+		{"use-srq",          0,   "0",          "1",             "0"      },
+		{"hugepages",        0,   "0",          "1",             "0"      },
+		{"relaxed-ordering", 0,   "off",        "on",            ""       },
+		{"buffer",           0,   "8",          "64g",           ""       },
+		{"access",           0,   "same",       "stride=64g",    ""       },
+		{"sge",              0,   "1",          "32",            "1"      },
+		{"think",            0,   "0ns",        "1s",            "0ns"    },
+		{"receives",         0,   "buffers",    "none",          "buffers"},
+		{"needs",            0,   "0",          "1",             "0"      },
+		{"pin",              0,   "0",          "8191",          ""       },
+		{"server-pin",       0,   "0",          "8191",          ""       },
+		{"numa",             0,   "0",          "1023",          ""       },
+		{"server-numa",      0,   "0",          "1023",          ""       },
+		{"verify",           0,   "0",          "1000000000000", "0"      },
+		{"iterations",       'n', "1",          "1000000000000", ""       },
+		{"duration",         'D', "1ms",        "86400s",        ""       },
+		{"warmup",           0,   "0ns",        "86400s",        "2s"     },
+		{"trials",           0,   "1",          "1000",          ""       },
+		{"interleave",       0,   "0",          "1",             ""       },
+	};
+
+	assert_int_equal(ARRAY_LENGTH(rows), PARAMETERS);
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		const struct parameter *parameter = &parameter_table[i];
+		uint64_t value;
+
+		assert_string_equal(parameter->option.name, rows[i].name);
+		assert_int_equal(parameter->option.letter, rows[i].letter);
+		assert_string_equal(printed(parameter, parameter->fallback), rows[i].fallback);
+		assert_null(parameter_parse(parameter, rows[i].least, &value));
+		assert_null(parameter_parse(parameter, rows[i].most, &value));
+		if (parameter->words)
+			continue;
+		assert_string_equal(printed(parameter, parameter->least), rows[i].least);
+		assert_string_equal(printed(parameter, parameter->most), rows[i].most);
+	}
+}
+
+/* Words are numbers of their table, and those of a mode are what cq_notify takes. */
+static void test_words(void **unused)
+{
+	static const struct {
+		const char *name;
+		const char *word;
+		uint64_t value;
+	} rows[] = {
+		{"op",               "send",     0               },
+		{"op",               "write",    1               },
+		{"op",               "read",     2               },
+		{"metric",           "lat",      METRIC_LAT      },
+		{"metric",           "bw",       METRIC_BW       },
+		{"metric",           "load",     METRIC_LOAD     },
+		{"cq",               "poll",     RDMA_POLL       },
+		{"cq",               "event",    RDMA_EVENT      },
+		{"cq",               "adaptive", RDMA_ADAPTIVE   },
+		{"server-cq",        "adaptive", RDMA_ADAPTIVE   },
+		{"cq",               "Event",    RDMA_EVENT      },
+		{"op",               "READ",     2               },
+		{"relaxed-ordering", "off",      ORDERING_STRICT },
+		{"relaxed-ordering", "on",       ORDERING_RELAXED},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		uint64_t value = UINT64_MAX;
+
+		assert_null(parameter_parse(find(rows[i].name), rows[i].word, &value));
+		assert_int_equal(value, rows[i].value);
+		assert_int_equal(
+			strcasecmp(parameter_word(rows[i].name, rows[i].value), rows[i].word), 0);
+	}
+}
+
+static void check_round_trip(const struct parameter *parameter, uint64_t value)
+{
+	struct parameters set = parameters_default();
+	uint64_t parsed = ~value;
+	uint64_t decoded = ~value;
+	char text[64];
+	json_t *json;
+
+	parameter_print(parameter, value, text, sizeof(text));
+	assert_null(parameter_parse(parameter, text, &parsed));
+	assert_int_equal(parsed, value);
+	json = parameter_encode(parameter, value);
+	assert_non_null(json);
+	assert_null(parameter_decode(parameter, json, &decoded));
+	assert_int_equal(decoded, value);
+	json_decref(json);
+	parameter_set(&set, parameter, value);
+	assert_int_equal(parameter_get(&set, parameter), value);
+}
+
+static uint64_t last(const struct parameter *parameter)
+{
+	uint64_t count = 0;
+
+	if (parameter->type != PARAMETER_WORD)
+		return parameter->most;
+	while (parameter->words[count])
+		count++;
+	return count - 1;
+}
+
+static void test_each_row_there_and_back(void **unused)
+{
+	for (size_t i = 0; i < PARAMETERS; i++) {
+		const struct parameter *parameter = &parameter_table[i];
+		uint64_t most = last(parameter);
+
+		for (uint64_t n = 0; n <= 64 && parameter->least + n <= most; n++) {
+			check_round_trip(parameter, parameter->least + n);
+			check_round_trip(parameter, most - n);
+		}
+		for (uint64_t value = 1; value <= most; value *= 2)
+			if (value >= parameter->least)
+				check_round_trip(parameter, value);
+	}
+}
+
+/* Each has a place of its own. */
+static void test_places(void **unused)
+{
+	struct parameters set = parameters_default();
+
+	assert_int_equal(sizeof(set), PARAMETERS * sizeof(uint64_t));
+	for (size_t i = 0; i < PARAMETERS; i++)
+		parameter_set(&set, &parameter_table[i], 1000 + i);
+	for (size_t i = 0; i < PARAMETERS; i++)
+		assert_int_equal(parameter_get(&set, &parameter_table[i]), 1000 + i);
+	assert_int_equal(set.op, 1000);
+	assert_int_equal(set.interleave, 1000 + PARAMETERS - 1);
+}
+
+static void test_find(void **unused)
+{
+	static const char *const none[] = {"", "sizes", "siz", "Size", "--size", "s", "server_cq"};
+
+	for (size_t i = 0; i < PARAMETERS; i++)
+		assert_ptr_equal(parameter_find(parameter_table[i].option.name),
+				 &parameter_table[i]);
+	for (size_t i = 0; i < ARRAY_LENGTH(none); i++)
+		assert_null(parameter_find(none[i]));
+}
+
+/* Words, and behind them numbers. */
+static void test_access(void **unused)
+{
+	static const struct {
+		const char *text;
+		const char *id;
+		uint64_t value;
+	} good[] = {
+		{"same",       "send/lat/64/poll/access-same",       ACCESS_SAME         },
+		{"Sequential", "send/lat/64/poll/access-sequential", ACCESS_SEQUENTIAL   },
+		{"random",     "send/lat/64/poll/access-random",     ACCESS_RANDOM       },
+		{"stride=4k",  "send/lat/64/poll/access-stride=4k",  ACCESS_STRIDE + 4096},
+		{"stride=8",   "send/lat/64/poll/access-stride=8",   ACCESS_STRIDE + 8   },
+	};
+	static const char *const bad[][2] = {
+		{"there",                      "is none of same, sequential, random, stride=SIZE" },
+		{"stride",                     "is none of same, sequential, random, stride=SIZE" },
+		{"all",			"is none of same, sequential, random, stride=SIZE" },
+		{"stride=",                    "is a stride that is not a size, such as stride=4k"},
+		{"stride=4q",                  "is a stride that is not a size, such as stride=4k"},
+		{"stride=7",                   "is not from stride=8 to stride=64g"               },
+		{"stride=65g",                 "is not from stride=8 to stride=64g"               },
+		{"stride=9223372036854775807", "is not from stride=8 to stride=64g"               },
+	};
+	uint64_t value;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(good); i++) {
+		struct parameters p = parameters_default();
+		char id[128];
+
+		assert_null(parameter_parse(find("access"), good[i].text, &p.access));
+		assert_true(p.access == good[i].value);
+		parameters_id(&p, id, sizeof(id));
+		assert_string_equal(id, good[i].id);
+	}
+	for (size_t i = 0; i < ARRAY_LENGTH(bad); i++)
+		assert_string_equal(parameter_parse(find("access"), bad[i][0], &value), bad[i][1]);
+}
+
+static void test_refused_texts(void **unused)
+{
+	static const char *const rows[][3] = {
+		{"op",               "push",                 NO_OPERATION                               },
+		{"op",               "",                     NO_OPERATION                               },
+		{"op",               "0",                    NO_OPERATION                               },
+		{"op",               "all",                  NO_OPERATION                               },
+		{"metric",           "speed",                "is none of lat, bw, load"                 },
+		{"cq",               "busy",                 "is none of poll, event, adaptive"         },
+		{"server-cq",        "polling",              "is none of poll, event, adaptive"         },
+		{"size",             "4q",                   "is not a size, such as 64 or 4k"          },
+		{"size",             "",                     "is not a size, such as 64 or 4k"          },
+		{"size",             "-1",                   "is not a size, such as 64 or 4k"          },
+		{"size",             "18446744073709551616", "is not a size, such as 64 or 4k"          },
+		{"size",             "0",                    "is not from 1 to 1g"                      },
+		{"size",             "1073741825",           "is not from 1 to 1g"                      },
+		{"size",             "18446744073709551615", "is not from 1 to 1g"                      },
+		{"inline",           "65537",                "is not from 0 to 64k"                     },
+		{"inline",           "off",                  "is not a size, such as 64 or 4k"          },
+		{"tx-depth",         "0",                    "is not from 1 to 16384"                   },
+		{"tx-depth",         "16385",                "is not from 1 to 16384"                   },
+		{"tx-depth",         "4k",                   "is not a number"                          },
+		{"rx-depth",         "0",                    "is not from 1 to 16384"                   },
+		{"cq-mod",           "16385",                "is not from 1 to 16384"                   },
+		{"timeout",          "0",                    "is not from 1 to 31"                      },
+		{"timeout",          "32",                   "is not from 1 to 31"                      },
+		{"retries",          "8",                    "is not from 0 to 7"                       },
+		{"iterations",       "0",                    "is not from 1 to 1000000000000"           },
+		{"iterations",       "1000000000001",        "is not from 1 to 1000000000000"           },
+		{"iterations",       "18446744073709551615", "is not from 1 to 1000000000000"           },
+		{"iterations",       "1.5",                  "is not a number"                          },
+		{"duration",         "soon",                 "is not a time, such as 10s, 100ms or 10us"},
+		{"duration",         "999us",                "is not from 1ms to 86400s"                },
+		{"duration",         "86401s",               "is not from 1ms to 86400s"                },
+		{"buffer",           "65g",                  "is not from 8 to 64g"                     },
+		{"sge",              "0",                    "is not from 1 to 32"                      },
+		{"sge",              "33",                   "is not from 1 to 32"                      },
+		{"trials",           "0",                    "is not from 1 to 1000"                    },
+		{"trials",           "1001",                 "is not from 1 to 1000"                    },
+		{"hugepages",        "yes",                  "is neither 0 nor 1"                       },
+		{"hugepages",        "2",                    "is neither 0 nor 1"                       },
+		{"hugepages",        "11",                   "is neither 0 nor 1"                       },
+		{"hugepages",        "",                     "is neither 0 nor 1"                       },
+		{"pin",              "8192",                 "is not from 0 to 8191"                    },
+		{"pin",              "18446744073709551615", "is not from 0 to 8191"                    },
+		{"pin",              "18446744073709551614", "is not from 0 to 8191"                    },
+		{"pin",              "-1",                   NO_PIN				     },
+		{"pin",              "3-3",                  NO_PIN				     },
+		{"pin",              "3-0",                  NO_PIN				     },
+		{"pin",              "0-8192",               NO_PIN                                     },
+		{"pin",              "0-3+0",                NO_PIN                                     },
+		{"pin",              "0-3+4",                NO_PIN                                     },
+		{"pin",              "0-3+",                 NO_PIN                                     },
+		{"pin",              "0-3-5",                NO_PIN                                     },
+		{"pin",              "0+3",                  NO_PIN				     },
+		{"pin",              "",                     NO_PIN				     },
+		{"server-pin",       "on",                   NO_PIN                                     },
+		{"numa",             "0-1",                  "is neither auto nor off nor a number"     },
+		{"threads",          "0",                    "is not from 1 to 256"                     },
+		{"threads",          "257",                  "is not from 1 to 256"                     },
+		{"numa",             "1024",                 "is not from 0 to 1023"                    },
+		{"relaxed-ordering", "1",                    "is none of off, on"                       },
+		{"server-gid-index", "256",                  "is not from 0 to 255"                     },
+		{"server-numa",      "all",                  "is neither auto nor off nor a number"     },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		uint64_t value;
+		const char *wrong = parameter_parse(find(rows[i][0]), rows[i][1], &value);
+
+		assert_non_null(wrong);
+		assert_string_equal(wrong, rows[i][2]);
+	}
+}
+
+static json_t *load(const char *text)
+{
+	json_t *json = json_loads(text, JSON_DECODE_ANY, NULL);
+
+	assert_non_null(json);
+	return json;
+}
+
+static void test_json_values(void **unused)
+{
+	static const struct {
+		const char *name;
+		const char *json;
+		uint64_t value;
+	} rows[] = {
+		{"op",        "\"write\"", 1             },
+		{"size",      "4096",      4096          },
+		{"size",      "\"4k\"",    4096          },
+		{"tx-depth",  "16384",     16384         },
+		{"tx-depth",  "\"16\"",    16            },
+		{"retries",   "0",         0             },
+		{"duration",  "\"100ms\"", 100000000     },
+		{"duration",  "\"2\"",     2000000000    },
+		{"hugepages", "true",      1             },
+		{"hugepages", "false",     0             },
+		{"buffer",    "\"64g\"",   68719476736   },
+		{"pin",       "0",         0             },
+		{"pin",       "\"3\"",     3             },
+		{"pin",       "\"off\"",   PARAMETER_OFF },
+		{"pin",       "\"auto\"",  PARAMETER_AUTO},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		json_t *json = load(rows[i].json);
+		uint64_t value = UINT64_MAX;
+
+		assert_null(parameter_decode(find(rows[i].name), json, &value));
+		assert_int_equal(value, rows[i].value);
+		json_decref(json);
+	}
+}
+
+static void test_refused_json(void **unused)
+{
+	static const char *const rows[][3] = {
+		{"op",        "0",                    NO_OPERATION                     },
+		{"op",        "null",                 NO_OPERATION                     },
+		{"op",        "[\"send\"]",           NO_OPERATION                     },
+		{"op",        "\"\"",                 NO_OPERATION                     },
+		{"size",      "64.0",                 "is not a number"                },
+		{"size",      "-1",                   "is not a number"                },
+		{"size",      "-9223372036854775808", "is not a number"                },
+		{"size",      "9223372036854775807",  "is not from 1 to 1g"            },
+		{"size",      "0",                    "is not from 1 to 1g"            },
+		{"size",      "null",                 "is not a number"                },
+		{"size",      "true",                 "is not a number"                },
+		{"size",      "[64]",                 "is not a number"                },
+		{"size",      "{\"a\": 64}",          "is not a number"                },
+		{"size",      "\"4q\"",               "is not a size, such as 64 or 4k"},
+		{"trials",    "1e3",                  "is not a number"                },
+		{"duration",  "1",                    "is not a time, such as \"10s\"" },
+		{"duration",  "true",                 "is not a time, such as \"10s\"" },
+		{"duration",  "\"0s\"",               "is not from 1ms to 86400s"      },
+		{"hugepages", "1",                    "is neither true nor false"      },
+		{"hugepages", "\"true\"",             "is neither true nor false"      },
+		{"hugepages", "null",                 "is neither true nor false"      },
+		{"pin",       "8192",                 "is not from 0 to 8191"          },
+		{"pin",       "-1",                   NO_PIN                           },
+		{"pin",       "true",                 NO_PIN                           },
+		{"pin",       "\"on\"",               NO_PIN                           },
+		{"pin",       "4611686018695758849",  "is not from 0 to 8191"          },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		json_t *json = load(rows[i][1]);
+		uint64_t value;
+		const char *wrong = parameter_decode(find(rows[i][0]), json, &value);
+
+		assert_non_null(wrong);
+		assert_string_equal(wrong, rows[i][2]);
+		json_decref(json);
+	}
+}
+
+static void check_encoded(const char *text, const char *wanted)
+{
+	struct parameters from = asked(text);
+	json_t *object = json_object();
+	json_t *golden = load(wanted);
+
+	assert_int_equal(parameters_encode(&from, object), 0);
+	assert_true(json_equal(object, golden));
+	json_decref(object);
+	json_decref(golden);
+}
+
+/* What nobody has asked for, nor chosen, is not said. */
+static void test_objects(void **unused)
+{
+	check_encoded(
+		"",
+		"{\"op\": \"send\", \"metric\": \"lat\", \"size\": 64, \"cq\": \"poll\","
+		" \"transport\": \"RC\", \"qps\": 1, \"threads\": 1, \"post-list\": 1, \"bidirectional\": false,"
+		" \"latencies\": false, \"sl\": 0, \"tos\": 0, \"timeout\": 14,"
+		" \"retries\": 6, \"use-srq\": false, \"hugepages\": false, \"sge\": 1, \"think\": \"0ns\","
+		" \"receives\": \"buffers\", \"needs\": false, \"verify\": 0, \"warmup\": \"2s\"}");
+	check_encoded(
+		"op=read metric=bw size=1m cq=event server-cq=poll tx-depth=1 rx-depth=2"
+		" inline=0 cq-mod=3 timeout=4 retries=5 hugepages=1 iterations=6 duration=7s"
+		" trials=8 transport=UC qps=2 post-list=3 bidirectional=1 latencies=1"
+		" outstanding=4 mtu=1024 gid-index=5 server-gid-index=0 relaxed-ordering=on sl=6 tos=7 connect=qp use-srq=1 verify=8"
+		" think=9us receives=bare needs=1 warmup=3s sge=9 buffer=1g"
+		" access=stride=4k seed=5 threads=4 pin=3 server-pin=0-6+2",
+		"{\"transport\": \"UC\", \"qps\": 2, \"threads\": 4, \"pin\": 3, \"server-pin\": \"0-6+2\", \"post-list\": 3, \"bidirectional\": true,"
+		" \"latencies\": true, \"outstanding\": 4, \"mtu\": 1024, \"gid-index\": 5,"
+		" \"server-gid-index\": 0, \"relaxed-ordering\": \"on\","
+		" \"sl\": 6, \"tos\": 7, \"connect\": \"qp\", \"use-srq\": true, \"verify\": 8,"
+		" \"think\": \"9us\", \"receives\": \"bare\", \"needs\": true, \"warmup\": \"3s\", \"sge\": 9,"
+		" \"buffer\": 1073741824, \"access\": \"stride=4k\", \"seed\": 5,"
+		" \"op\": \"read\", \"metric\": \"bw\", \"size\": 1048576, \"cq\": \"event\","
+		" \"server-cq\": \"poll\", \"tx-depth\": 1, \"rx-depth\": 2, \"inline\": 0,"
+		" \"cq-mod\": 3, \"timeout\": 4, \"retries\": 5, \"hugepages\": true,"
+		" \"iterations\": 6, \"duration\": \"7s\", \"trials\": 8}");
+}
+
+static void test_objects_there_and_back(void **unused)
+{
+	static const char *const texts[] = {
+		"",
+		"op=write metric=bw size=1g cq=adaptive",
+		"server-cq=event inline=0 retries=0 hugepages=1",
+		"tx-depth=16384 rx-depth=1 cq-mod=77 timeout=31 duration=1500ms trials=1000",
+		"iterations=1000000000000",
+		"pin=0 server-pin=off",
+		"pin=far server-pin=far",
+		"cq-depth=9 registration=each interleave=1",
+		"pin=off server-pin=8191",
+		"numa=1 server-numa=off",
+		"gid-index=0 server-gid-index=255",
+		"relaxed-ordering=off",
+		"pin=auto",
+		"metric=load rate=10gbit arrivals=poisson seed=7",
+		"metric=load rate=10%",
+		"pin=0-3 server-pin=1-7+2 threads=4",
+		"pin=0-8191",
+		"pin=8190-8191 server-pin=0-8191+8191",
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
+		struct parameters from = asked(texts[i]);
+		struct parameters into = parameters_default();
+		json_t *object = json_object();
+		struct error error = {0};
+
+		assert_int_equal(parameters_encode(&from, object), 0);
+		assert_int_equal(parameters_decode(&into, object, &error), 0);
+		assert_memory_equal(&into, &from, sizeof(from));
+		json_decref(object);
+	}
+}
+
+static void test_refused_objects(void **unused)
+{
+	static const struct {
+		const char *json;
+		int code;
+		const char *text;
+	} rows[] = {
+		{"{\"colour\": 1}",				    -EOPNOTSUPP, "there is no parameter colour"       },
+		{"{\"server_cq\": \"poll\"}",                          -EOPNOTSUPP, "there is no parameter server_cq"    },
+		{"{\"\\u001b[2J\": 1}",                                -EOPNOTSUPP, "there is no parameter ?[2J"         },
+		{"{\"\": 1}",					  -EOPNOTSUPP, "there is no parameter "             },
+		{"{\"size\": 0}",				      -EINVAL,     "size is not from 1 to 1g"           },
+		{"{\"size\": []}",				     -EINVAL,     "size is not a number"               },
+		{"{\"cq\": \"busy\"}",                                 -EINVAL,     "cq is none of poll, event, adaptive"},
+		{"{\"0123456789012345678901234567890123456789x\": 1}", -EOPNOTSUPP,
+		 "there is no parameter 0123456789012345678901234567890123456789"                                        },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct parameters into = parameters_default();
+		json_t *object = load(rows[i].json);
+		struct error error = {0};
+
+		assert_int_equal(parameters_decode(&into, object, &error), rows[i].code);
+		assert_string_equal(error.text, rows[i].text);
+		json_decref(object);
+	}
+}
+
+/* In a history: how a case was run, but for what its id tells in full and what is effort. */
+static void test_variants(void **unused)
+{
+	static const char *const told[] = {"op", "metric", "size", "cq", "server-cq", "transport"};
+
+	for (size_t i = 0; i < PARAMETERS; i++) {
+		const struct parameter *row = &parameter_table[i];
+		const char *before = variant_before(row->option.name);
+		bool is_told = row->mark == parameters_effort;
+		char *text;
+		json_t *value;
+
+		for (size_t j = 0; j < ARRAY_LENGTH(told); j++)
+			is_told = is_told || !strcmp(told[j], row->option.name);
+		if (is_told) {
+			assert_null(before);
+			continue;
+		}
+		assert_non_null(before);
+		if (row->fallback == PARAMETER_AUTO) {
+			assert_string_equal(before, "");
+			continue;
+		}
+		value = parameter_encode(row, row->fallback);
+		text = json_is_string(value) ? strdup(json_string_value(value))
+					     : json_dumps(value, JSON_ENCODE_ANY);
+		assert_string_equal(before, text);
+		free(text);
+		json_decref(value);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_interface),
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_each_row_there_and_back),
+		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_access),
+		cmocka_unit_test(test_refused_texts),
+		cmocka_unit_test(test_json_values),
+		cmocka_unit_test(test_refused_json),
+		cmocka_unit_test(test_objects),
+		cmocka_unit_test(test_objects_there_and_back),
+		cmocka_unit_test(test_refused_objects),
+		cmocka_unit_test(test_variants),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

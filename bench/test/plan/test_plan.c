@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "bench/plan/plan.h"
+#include "bench/test/unit.d/no_operation.h"
+#include "bench/test/unit.d/words.h"
+
+static struct plan plan;
+static struct error error;
+static char path[] = "/tmp/plan.XXXXXX";
+
+static int open_plan(const char *line)
+{
+	/* A plan keeps texts of its command line. */
+	static struct words words;
+
+	plan_close(&plan);
+	words_init(&words, line);
+	error = (struct error){0};
+	return plan_open(&plan, words.argc, words.argv, &error);
+}
+
+static int end(void **unused)
+{
+	plan_close(&plan);
+	return 0;
+}
+
+static const struct parameters *parameters_of(size_t number)
+{
+	assert_true(number < plan.n_cases);
+	return &plan.cases[number].parameters;
+}
+
+/* The ids of all cases, parted by blanks. */
+static void check_cases(const char *line, const char *wanted)
+{
+	char found[8192] = "";
+	size_t used = 0;
+
+	if (open_plan(line))
+		fail_msg("%s: %s", line, error.text);
+	for (size_t i = 0; i < plan.n_cases && used < sizeof(found); i++)
+		used += (size_t)snprintf(found + used, sizeof(found) - used, "%s%s", i ? " " : "",
+					 plan.cases[i].id);
+	if (strcmp(found, wanted) != 0)
+		fail_msg("%s: %s", line, found);
+}
+
+static void check_refusal(const char *line, const char *text)
+{
+	assert_true(open_plan(line) < 0);
+	assert_string_equal(error.text, text);
+	assert_null(strchr(error.text, '\n'));
+}
+
+#define QUICK_LAT(op) op "/lat/64/poll " op "/lat/64/event " op "/lat/4k/poll " op "/lat/4k/event "
+#define QUICK_BW(op)                                                                   \
+	op "/bw/64/poll " op "/bw/64/event " op "/bw/64k/poll " op "/bw/64k/event " op \
+	   "/bw/1m/poll " op "/bw/1m/event"
+#define QUICK              \
+	QUICK_LAT("send")  \
+	QUICK_LAT("write") \
+	QUICK_LAT("read") QUICK_BW("send") " " QUICK_BW("write") " " QUICK_BW("read")
+
+/* Who asks for no case gets a preset: how long it takes is no case. */
+static void test_nothing_asked(void **unused)
+{
+	check_cases("", QUICK);
+	assert_null(plan.host);
+	check_cases("a.example", QUICK);
+	check_cases("a.example|--preset|quick", QUICK);
+	for (size_t i = 0; i < plan.n_cases; i++) {
+		assert_int_equal(parameters_of(i)->duration_ns, 100000000);
+		assert_true(parameters_of(i)->iterations == PARAMETER_AUTO);
+		assert_int_equal(parameters_of(i)->trials, 6);
+	}
+	check_cases("a.example|-n|9|--trials|2", QUICK);
+	for (size_t i = 0; i < plan.n_cases; i++) {
+		assert_int_equal(parameters_of(i)->iterations, 9);
+		assert_true(parameters_of(i)->duration_ns == PARAMETER_AUTO);
+		assert_int_equal(parameters_of(i)->trials, 2);
+	}
+	check_cases("-D|1s", QUICK);
+	assert_int_equal(parameters_of(0)->duration_ns, 1000000000);
+}
+
+static void test_defaults(void **unused)
+{
+	const struct parameters *p;
+
+	check_cases("a.example|--op|send", "send/lat/64/poll");
+	assert_string_equal(plan.host, "a.example");
+	assert_null(plan.device);
+	assert_null(plan.server_device);
+	assert_null(plan.json);
+	assert_null(plan.launch);
+	assert_int_equal(plan.port, 0);
+	assert_int_equal(plan_port(&plan), 7471);
+	assert_int_equal(plan.wait_ms, 0);
+	assert_false(plan.no_save || plan.is_dry || plan.is_quiet || plan.with_progress);
+	p = parameters_of(0);
+	assert_ptr_equal(plan.cases[0].op, &op_send);
+	assert_int_equal(plan.cases[0].kind, RESULT_HALF);
+	assert_string_equal(plan.cases[0].skipped, "");
+	assert_int_equal(p->size, 64);
+	assert_int_equal(p->iterations, 5000);
+	assert_true(p->duration_ns == PARAMETER_AUTO);
+	assert_int_equal(p->trials, 6);
+	assert_int_equal(p->server_cq, RDMA_POLL);
+	assert_int_equal(p->tx_depth, 64);
+	assert_int_equal(p->rx_depth, 64);
+}
+
+static void test_options(void **unused)
+{
+	check_cases("-p1|-d|mlx5_0|--server-device=mlx5_1|--wait|3s|--json|-|-n|9|--metric|lat|"
+		    "--quiet|--progress|--dry-run|-RF|--launch|ssh %h|a.example",
+		    "send/lat/64/poll");
+	assert_int_equal(plan.port, 1);
+	assert_string_equal(plan.device, "mlx5_0");
+	assert_string_equal(plan.server_device, "mlx5_1");
+	assert_int_equal(plan.wait_ms, 3000);
+	assert_string_equal(plan.json, "-");
+	assert_string_equal(plan.launch, "ssh %h");
+	assert_true(plan.is_quiet && plan.with_progress && plan.is_dry);
+	assert_int_equal(parameters_of(0)->iterations, 9);
+}
+
+/* Every letter that perftest has for these. */
+static void test_letters(void **unused)
+{
+	const struct parameters *p;
+
+	check_cases("-s|2k|-n|7|-t|16|-r|32|-I|128|-Q|4|-u|10|h",
+		    "send/lat/2k/poll/t16/r32/I128/Q4/u10");
+	p = parameters_of(0);
+	assert_int_equal(p->size, 2048);
+	assert_int_equal(p->iterations, 7);
+	assert_int_equal(p->tx_depth, 16);
+	assert_int_equal(p->rx_depth, 32);
+	assert_int_equal(p->inline_size, 128);
+	assert_int_equal(p->cq_mod, 4);
+	assert_int_equal(p->timeout, 10);
+	check_cases("-D|2|-s64|h", "send/lat/64/poll");
+	assert_int_equal(parameters_of(0)->duration_ns, 2000000000);
+	assert_true(parameters_of(0)->iterations == PARAMETER_AUTO);
+}
+
+/* Operations, sizes, modes, server's modes: the last list runs fastest. */
+static void test_product(void **unused)
+{
+	check_cases("--op|send,read|-s|64,4k|--cq|poll,event|--server-cq|event,adaptive|h",
+		    "send/lat/64/poll/server-event "
+		    "send/lat/64/poll/server-adaptive "
+		    "send/lat/64/event "
+		    "send/lat/64/event/server-adaptive "
+		    "send/lat/4k/poll/server-event "
+		    "send/lat/4k/poll/server-adaptive "
+		    "send/lat/4k/event "
+		    "send/lat/4k/event/server-adaptive "
+		    "read/lat/64/poll/server-event "
+		    "read/lat/64/poll/server-adaptive "
+		    "read/lat/64/event "
+		    "read/lat/64/event/server-adaptive "
+		    "read/lat/4k/poll/server-event "
+		    "read/lat/4k/poll/server-adaptive "
+		    "read/lat/4k/event "
+		    "read/lat/4k/event/server-adaptive");
+	check_cases("--hugepages|-t|1,2|h", "send/lat/64/poll/t1/hugepages "
+					    "send/lat/64/poll/t2/hugepages");
+}
+
+/* One metric after the other, in whatever order they were asked for. */
+static void test_metrics_stay_together(void **unused)
+{
+	check_cases("--metric|bw,lat|--op|write,send|h",
+		    "write/lat/64/poll send/lat/64/poll write/bw/64/poll send/bw/64/poll");
+	check_cases("--metric|lat,bw|-s|1,2|h",
+		    "send/lat/1/poll send/lat/2/poll send/bw/1/poll send/bw/2/poll");
+}
+
+/* Without a mode of its own the server waits as the client does. */
+static void test_server_follows(void **unused)
+{
+	check_cases("--cq|adaptive,poll,event|h",
+		    "send/lat/64/adaptive send/lat/64/poll send/lat/64/event");
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(parameters_of(i)->server_cq, parameters_of(i)->cq);
+	check_cases("--cq|event|--server-cq|event|h", "send/lat/64/event");
+	assert_int_equal(parameters_of(0)->server_cq, RDMA_EVENT);
+	check_cases("-x|1,3|--server-gid-index|3|h",
+		    "send/lat/64/poll/x1/server-x3 send/lat/64/poll/x3");
+}
+
+static void test_kinds_of_cases(void **unused)
+{
+	check_cases("--op|all|--cq|poll,event|h",
+		    "send/lat/64/poll send/lat/64/event write/lat/64/poll write/lat/64/event "
+		    "read/lat/64/poll read/lat/64/event "
+		    "write-imm/lat/64/poll write-imm/lat/64/event "
+		    "fetch-add/lat/8/poll fetch-add/lat/8/event "
+		    "compare-swap/lat/8/poll compare-swap/lat/8/event "
+		    "write-notify/lat/64/poll write-notify/lat/64/event "
+		    "read-notify/lat/64/poll read-notify/lat/64/event "
+		    "doorbell/lat/64/poll doorbell/lat/64/event "
+		    "alloc/lat/64/poll alloc/lat/64/event "
+		    "register/lat/64/poll deregister/lat/64/poll create-qp/lat/1/poll "
+		    "create-cq/lat/1/poll create-cq/lat/1/event open-device/lat/1/poll "
+		    "alloc-pd/lat/1/poll post-send/lat/64/poll post-recv/lat/1/poll "
+		    "poll-cq/lat/1/poll connect/lat/1/poll/whole "
+		    "connect/lat/1/poll/create connect/lat/1/poll/bind "
+		    "connect/lat/1/poll/resolve-address connect/lat/1/poll/resolve-route "
+		    "connect/lat/1/poll/create-qp connect/lat/1/poll/connect "
+		    "connect/lat/1/poll/disconnect connect/lat/1/poll/destroy");
+	assert_int_equal(plan.cases[1].kind, RESULT_HALF);
+	assert_int_equal(plan.cases[2].kind, RESULT_HALF);
+	assert_int_equal(plan.cases[3].kind, RESULT_COMPLETION);
+	assert_int_equal(plan.cases[4].kind, RESULT_FULL);
+	assert_int_equal(plan.cases[7].kind, RESULT_HALF);
+	assert_int_equal(plan.cases[8].kind, RESULT_FULL);
+	assert_int_equal(plan.cases[15].kind, RESULT_HALF);
+	assert_int_equal(plan.cases[17].kind, RESULT_HALF);
+	assert_int_equal(plan.cases[19].kind, RESULT_FULL);
+	assert_int_equal(plan.cases[20].kind, RESULT_CALL);
+	assert_int_equal(plan.cases[27].kind, RESULT_CALL);
+	assert_int_equal(plan.cases[30].kind, RESULT_CALL);
+}
+
+static void test_all_sizes(void **unused)
+{
+	assert_int_equal(open_plan("-a|h"), 0);
+	assert_int_equal(plan.n_cases, 24);
+	for (size_t i = 0; i < plan.n_cases; i++)
+		assert_int_equal(parameters_of(i)->size, 1 << i);
+	assert_int_equal(open_plan("-a|--preset|quick|--op|read|--cq|poll|h"), 0);
+	assert_int_equal(plan.n_cases, 48);
+}
+
+static void test_events(void **unused)
+{
+	check_cases("-e|h", "send/lat/64/event");
+	check_cases("-ep|7|--server-cq|poll|h", "send/lat/64/event/server-poll");
+	check_refusal("-e|--cq|poll|h", "--events and --cq exclude each other");
+	check_refusal("--cq|event|--events|h", "--events and --cq exclude each other");
+	check_refusal("-a|-s|64|h", "--all and --size exclude each other");
+	check_refusal("--size|64|--all|h", "--all and --size exclude each other");
+}
+
+/* What is asked beside a preset takes the place of its lists. */
+static void test_presets_with_lists(void **unused)
+{
+	check_cases("--preset|quick|-s|8|--op|read|h",
+		    "read/lat/8/poll read/lat/8/event read/bw/8/poll read/bw/8/event");
+	check_cases("--preset|quick|--op|write|-e|--server-cq|poll|-t|16|h",
+		    "write/lat/64/event/server-poll/t16 write/lat/4k/event/server-poll/t16 "
+		    "write/bw/64/event/server-poll/t16 write/bw/64k/event/server-poll/t16 "
+		    "write/bw/1m/event/server-poll/t16");
+	check_cases("--preset|standard|--metric|bw|--op|read|--cq|poll|h",
+		    "read/bw/8/poll read/bw/64/poll read/bw/512/poll read/bw/4k/poll "
+		    "read/bw/16k/poll read/bw/64k/poll read/bw/256k/poll read/bw/1m/poll");
+	check_refusal("--preset|slow|h",
+		      "--preset: 'slow' is none of quick, standard, full, semantics, "
+		      "tips, gate");
+	check_refusal("--preset||h", "--preset: '' is empty");
+}
+
+/* A preset's parts that a list makes alike have each case once. */
+static void test_no_case_comes_twice(void **unused)
+{
+	check_cases("--preset|quick|--metric|lat|--op|send|--cq|poll|h",
+		    "send/lat/64/poll send/lat/4k/poll send/lat/64k/poll send/lat/1m/poll");
+	check_cases("-s|64,64,4k,4096|--op|send,send|h", "send/lat/64/poll send/lat/4k/poll");
+}
+
+/* Messages take the place of a preset's time. */
+static void test_messages_for_time(void **unused)
+{
+	assert_int_equal(open_plan("--preset|quick|-n|77|h"), 0);
+	assert_int_equal(plan.n_cases, 30);
+	for (size_t i = 0; i < plan.n_cases; i++) {
+		assert_int_equal(parameters_of(i)->iterations, 77);
+		assert_true(parameters_of(i)->duration_ns == PARAMETER_AUTO);
+		assert_string_equal(plan.cases[i].skipped, "");
+	}
+	check_refusal("-n|5|-D|1s|-s|64|h", "-n and -D exclude each other");
+	check_refusal("--preset|quick|-n|5|-D|1s|h", "-n and -D exclude each other");
+}
+
+static void put(const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* A line in which % stands for the plan's file. */
+static const char *with_file(const char *line)
+{
+	static char made[512];
+	const char *mark = strchr(line, '%');
+
+	assert_non_null(mark);
+	snprintf(made, sizeof(made), "%.*s%s%s", (int)(mark - line), line, path, mark + 1);
+	return made;
+}
+
+static void check_file(const char *text, const char *line, const char *ids)
+{
+	put(text);
+	check_cases(with_file(line), ids);
+}
+
+static void test_plan_files(void **unused)
+{
+	check_file(
+		"{\"op\": [\"send\"], \"metric\": [\"lat\"], \"size\": [64], \"cq\": [\"poll\"]}",
+		"--plan|%|h", "send/lat/64/poll");
+	check_file("{}", "--plan|%", "send/lat/64/poll");
+	check_file("{\"size\": [\"1:4\"], \"cq\": \"event\"}", "--plan|%|h",
+		   "send/lat/1/event send/lat/2/event send/lat/4/event");
+	check_file("[{\"op\": \"read\"}, {\"metric\": \"bw\", \"tx-depth\": [1, 2]}]", "--plan|%|h",
+		   "read/lat/64/poll send/bw/64/poll/t1 send/bw/64/poll/t2");
+	/* Each case once, also where parts overlap. */
+	check_file("[{\"size\": [1, 2]}, {\"size\": [2, 3]}, {}]", "--plan|%|h",
+		   "send/lat/1/poll send/lat/2/poll send/lat/3/poll send/lat/64/poll");
+	/* What the command line says comes first. */
+	check_file("[{\"op\": \"read\", \"size\": [1, 2]}, {\"op\": \"write\"}]",
+		   "-s|8|--plan|%|--cq|event|h", "read/lat/8/event write/lat/8/event");
+}
+
+static void test_effort_in_plan_files(void **unused)
+{
+	check_file("{\"iterations\": 7, \"trials\": [3]}", "--plan|%|h", "send/lat/64/poll");
+	assert_int_equal(parameters_of(0)->iterations, 7);
+	assert_int_equal(parameters_of(0)->trials, 3);
+	check_cases(with_file("--plan|%|--trials|1|-D|2s|h"), "send/lat/64/poll");
+	assert_int_equal(parameters_of(0)->duration_ns, 2000000000);
+	assert_true(parameters_of(0)->iterations == PARAMETER_AUTO);
+	assert_int_equal(parameters_of(0)->trials, 1);
+	put("{\"iterations\": 7, \"duration\": \"1s\"}");
+	check_refusal(with_file("--plan|%|h"),
+		      "nothing is left to run: send/lat/64/poll: -n and -D exclude each other");
+	check_cases(with_file("--plan|%|-n|5|h"), "send/lat/64/poll");
+	assert_int_equal(parameters_of(0)->iterations, 5);
+}
+
+static void test_refused_plan_files(void **unused)
+{
+	static const char *const rows[][2] = {
+		{"[]",			      "the plan is empty"                                },
+		{"[7]",			     "a plan is an object of lists, or an array of them"},
+		{"[{}, []]",                        "a plan is an object of lists, or an array of them"},
+		{"{\"colour\": 1}",                 "\"colour\" is no key of a plan"                   },
+		{"{\"size\": [0]}",                 "\"size\": 0 is not from 1 to 1g"                  },
+		{"[{\"size\": 1}, {\"size\": []}]", "\"size\": [] is an empty list"                    },
+		{"[{\"op\": \"push\"}]",            "\"op\": \"push\" " NO_OPERATION                   },
+	};
+	char wanted[512];
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		put(rows[i][0]);
+		snprintf(wanted, sizeof(wanted), "%s: %s", path, rows[i][1]);
+		check_refusal(with_file("--plan|%|h"), wanted);
+	}
+	put("{");
+	assert_true(open_plan(with_file("--plan|%|h")) < 0);
+	assert_contains(error.text, "line 1: ");
+	check_refusal("--plan|/nowhere/plan.json|h",
+		      "cannot read the plan /nowhere/plan.json: No such file or directory");
+	check_refusal("--plan|x|--preset|quick|h", "--plan and --preset exclude each other");
+}
+
+/* A result carries the plan as a plan file has it: it gives the same cases again. */
+static void test_a_plan_of_a_plan(void **unused)
+{
+	static const char *const lines[] = {
+		"",
+		"h",
+		"--preset|standard|h",
+		"-a|-e|--op|all|--trials|2|h",
+		"-s|1:4k:4+-1|--metric|all|--hugepages|-I|0|-D|1500ms|h",
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(lines); i++) {
+		struct plan_case *cases;
+		size_t n_cases;
+
+		assert_int_equal(open_plan(lines[i]), 0);
+		assert_int_equal(json_dump_file(plan.made, path, 0), 0);
+		cases = plan.cases;
+		n_cases = plan.n_cases;
+		plan.cases = NULL;
+		assert_int_equal(open_plan(with_file("--plan|%")), 0);
+		assert_int_equal(plan.n_cases, n_cases);
+		for (size_t j = 0; j < n_cases; j++) {
+			assert_string_equal(plan.cases[j].id, cases[j].id);
+			assert_memory_equal(&plan.cases[j].parameters, &cases[j].parameters,
+					    sizeof(cases[j].parameters));
+		}
+		free(cases);
+	}
+}
+
+static void test_the_plan_as_a_file_has_it(void **unused)
+{
+	json_t *wanted = json_loads("[{\"op\": [\"read\"], \"size\": [1, 2, 4],"
+				    " \"cq\": [\"event\"], \"iterations\": [5]}]",
+				    0, NULL);
+
+	assert_int_equal(open_plan("-s|1:4|-e|-n|5|--op|read|h"), 0);
+	assert_true(json_equal(plan.made, wanted));
+	json_decref(wanted);
+}
+
+/* What cannot be is named with its reason, and the rest is run. */
+static void test_skipped(void **unused)
+{
+	check_cases("-t|4,8|-Q|4,5|h", "send/lat/64/poll/t4/Q4 send/lat/64/poll/t4/Q5 "
+				       "send/lat/64/poll/t8/Q4 send/lat/64/poll/t8/Q5");
+	for (size_t i = 0; i < 4; i++)
+		assert_string_equal(plan.cases[i].skipped,
+				    i != 1 ? ""
+					   : "--cq-mod exceeds --tx-depth: the queue would fill "
+					     "and stay full");
+	check_refusal("-t|4|-Q|5,6|h",
+		      "nothing is left to run: send/lat/64/poll/t4/Q5: --cq-mod exceeds "
+		      "--tx-depth: the queue would fill and stay full");
+}
+
+/* How long is measured makes no case another one. */
+static void test_effort_is_in_no_id(void **unused)
+{
+	check_cases("-n|7|-s|64|--trials|9|h", "send/lat/64/poll");
+	check_cases("-D|7s|-s|64|--trials|1|h", "send/lat/64/poll");
+	check_refusal("-n|5,6|h", "--iterations: '5,6' is more than one value");
+	check_refusal("-D|1s,2s|h", "--duration: '1s,2s' is more than one value");
+	check_refusal("--trials|1:4|h", "--trials: '1:4' is more than one value");
+}
+
+/* The last of an option that is given twice is meant. */
+static void test_given_twice(void **unused)
+{
+	check_cases("--op|send,write|-s|1,2,3|h|--op|read|-s|8|-n|5|-n|6", "read/lat/8/poll");
+	assert_int_equal(parameters_of(0)->iterations, 6);
+}
+
+static void test_refusals(void **unused)
+{
+	static const char *const rows[][2] = {
+		{"-s|4q|h",			       "--size: '4q' is not a size, such as 64 or 4k"              },
+		{"-s|64,4q|h",                            "--size: '64,4q' is not a size, such as 64 or 4k"           },
+		{"-s|64,|h",			      "--size: '64,' is not a size, such as 64 or 4k"             },
+		{"-s|0|h",				"--size: '0' is not from 1 to 1g"                           },
+		{"-s|2g|h",			       "--size: '2g' is not from 1 to 1g"                          },
+		{"-s|8:1|h",			      "--size: '8:1' has a range whose end is below its start"    },
+		{"-n|0|h",				"--iterations: '0' is not from 1 to 1000000000000"          },
+		{"-n|4k|h",			       "--iterations: '4k' is not a number"                        },
+		{"-D|1d|h",			       "--duration: '1d' is not a time, such as 10s, 100ms or 10us"},
+		{"-D|1us|h",			      "--duration: '1us' is not from 1ms to 86400s"               },
+		{"--trials|0|h",                          "--trials: '0' is not from 1 to 1000"                       },
+		{"--op|push|h",                           "--op: 'push' " NO_OPERATION                                },
+		{"--op||h",			       "--op: '' " NO_OPERATION                                    },
+		{"--cq|busy|h",                           "--cq: 'busy' is none of poll, event, adaptive"             },
+		{"--server-cq|poll,,event|h",
+		 "--server-cq: 'poll,,event' is none of poll, event, adaptive"                                        },
+		{"--metric|speed|h",                      "--metric: 'speed' is none of lat, bw, load"                },
+		{"-t|0|h",				"--tx-depth: '0' is not from 1 to 16384"                    },
+		{"-p|70000|h",                            "--port: '70000' is not a port: 0 to 65535"                 },
+		{"--wait|soon|h",                         "--wait: 'soon' is not a time, such as 10s or 500ms"        },
+		{"--json||h",                             "--json: '' is empty"                                       },
+		{"--hugepages=1|h",                       "--hugepages takes no value"                                },
+		{"h|g",				   "'g' is one word too many: HOST is 'h'"                     },
+		{"--launch|ssh %h",                       "--launch needs HOST: without it all is here"               },
+		{"-s|1:200:+1|-t|1:200:+1|-r|1:200:+1|h", "these are more than a million cases"                       },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+		check_refusal(rows[i][0], rows[i][1]);
+}
+
+/* A million in all, not in each part of a plan. */
+static void test_a_million_in_parts(void **unused)
+{
+	put("[{\"size\": \"1:250:+1\", \"tx-depth\": \"1:250:+1\", \"op\": \"all\"},"
+	    " {\"size\": \"1:250:+1\", \"tx-depth\": \"1:250:+1\", \"cq-mod\": \"1:16:+1\"}]");
+	check_refusal(with_file("--plan|%|h"), "these are more than a million cases");
+}
+
+static void test_help(void **unused)
+{
+	assert_int_equal(open_plan("--help"), 1);
+	assert_null(plan.cases);
+}
+
+/* 30 ms of a trial beside the messages, each of 10 us and a nanosecond for each byte. */
+static void test_estimates(void **unused)
+{
+	assert_int_equal(open_plan("-n|1000|-s|64,4k|--trials|2|h"), 0);
+	assert_int_equal(plan_estimate_ns(&plan, 0), 0);
+	assert_int_equal(plan_estimate_ns(&plan, 1), 2 * (30000000 + 1000 * 10064));
+	assert_int_equal(plan_estimate_ns(&plan, 2),
+			 2 * (30000000 + 1000 * 10064) + 2 * (30000000 + 1000 * 14096));
+	assert_int_equal(open_plan("-D|2s|-s|64|h"), 0);
+	assert_int_equal(plan_estimate_ns(&plan, 1), 2030000000ULL);
+	/* Nothing for what is skipped. */
+	assert_int_equal(open_plan("-D|1s|-t|4|-Q|4,5|--trials|1|h"), 0);
+	assert_int_equal(plan_estimate_ns(&plan, 2), 1030000000);
+	/* The most that can be asked for does not wrap around. */
+	assert_int_equal(open_plan("-n|1000000000000|-s|1g|--trials|1000|h"), 0);
+	assert_true(plan_estimate_ns(&plan, 1) == UINT64_MAX);
+}
+
+static void check_printed(const char *line, const char *wanted)
+{
+	char text[1024] = "";
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	assert_non_null(out);
+	assert_int_equal(open_plan(line), 0);
+	plan_print(&plan, out);
+	fclose(out);
+	assert_string_equal(text, wanted);
+}
+
+static void test_printed(void **unused)
+{
+	check_printed("--dry-run|-D|2s|-s|64,4k",
+		      "send/lat/64/poll\n"
+		      "send/lat/4k/poll\n"
+		      "2 cases, about 4 s, up to 8 s where they take long to become steady\n");
+	check_printed("-D|1s|-t|4|-Q|4,5|h",
+		      "send/lat/64/poll/t4/Q4\n"
+		      "send/lat/64/poll/t4/Q5: skipped: --cq-mod exceeds --tx-depth: the queue "
+		      "would fill and stay full\n"
+		      "1 case, about 1 s, up to 3 s where they take long to become steady\n");
+}
+
+static int make_file(void **unused)
+{
+	int fd = mkstemp(path);
+
+	return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_file(void **unused)
+{
+	return unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_nothing_asked, end),
+		cmocka_unit_test_teardown(test_defaults, end),
+		cmocka_unit_test_teardown(test_options, end),
+		cmocka_unit_test_teardown(test_letters, end),
+		cmocka_unit_test_teardown(test_product, end),
+		cmocka_unit_test_teardown(test_metrics_stay_together, end),
+		cmocka_unit_test_teardown(test_server_follows, end),
+		cmocka_unit_test_teardown(test_kinds_of_cases, end),
+		cmocka_unit_test_teardown(test_all_sizes, end),
+		cmocka_unit_test_teardown(test_events, end),
+		cmocka_unit_test_teardown(test_presets_with_lists, end),
+		cmocka_unit_test_teardown(test_no_case_comes_twice, end),
+		cmocka_unit_test_teardown(test_messages_for_time, end),
+		cmocka_unit_test_teardown(test_plan_files, end),
+		cmocka_unit_test_teardown(test_effort_in_plan_files, end),
+		cmocka_unit_test_teardown(test_refused_plan_files, end),
+		cmocka_unit_test_teardown(test_a_plan_of_a_plan, end),
+		cmocka_unit_test_teardown(test_the_plan_as_a_file_has_it, end),
+		cmocka_unit_test_teardown(test_skipped, end),
+		cmocka_unit_test_teardown(test_effort_is_in_no_id, end),
+		cmocka_unit_test_teardown(test_given_twice, end),
+		cmocka_unit_test_teardown(test_refusals, end),
+		cmocka_unit_test_teardown(test_a_million_in_parts, end),
+		cmocka_unit_test_teardown(test_help, end),
+		cmocka_unit_test_teardown(test_estimates, end),
+		cmocka_unit_test_teardown(test_printed, end),
+	};
+
+	return cmocka_run_group_tests(tests, make_file, remove_file);
+}

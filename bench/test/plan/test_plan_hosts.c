@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* What a case of several hosts is made of: each pair of them has one flow of the pattern. */
+#include "bench/plan/pattern.h"
+#include "bench/plan/plan.h"
+#include "bench/test/unit.d/words.h"
+
+static struct plan plan;
+
+/* The one case of that command line. */
+static const struct plan_case *open_plan(const char *line)
+{
+	/* A plan keeps texts of its command line. */
+	static struct words words;
+	struct error error = {0};
+
+	plan_close(&plan);
+	words_init(&words, line);
+	if (plan_open(&plan, words.argc, words.argv, &error))
+		fail_msg("%s: %s", line, error.text);
+	assert_int_equal(plan.n_cases, 1);
+	return plan.cases;
+}
+
+static int end(void **unused)
+{
+	plan_close(&plan);
+	return 0;
+}
+
+/* As many threads and queue pairs between two hosts are as many, whoever else talks. */
+static void test_a_flow_is_as_one_between_two(void **unused)
+{
+	static const struct {
+		const char *options;
+		const char *pattern;
+	} rows[] = {
+		{"--op|send|-s|64|-D|1s|--threads|8|-q|32",         "all-to-all" },
+		{"--op|send|-s|64|-D|1s|--threads|16|-q|64",        "many-to-one"},
+		{"--op|send|-s|64|-D|1s|--threads|16|-q|64",        "one-to-many"},
+		{"--op|send|-s|64|-D|1s|--threads|8|--use-srq",     "many-to-one"},
+		{"--op|write|-s|1m|-D|1s|--threads|8|-q|4",         "all-to-all" },
+		{"--op|write|-s|1m|-D|1s|--threads|8|-q|32",        "all-to-all" },
+ /* Beyond what one process connects. */
+		{"--op|write|-s|64|-D|1s|--threads|64|-q|16",       "all-to-all" },
+		{"--op|send|-s|64|-D|1s|-c|UD|--threads|32|-q|8",   "all-to-all" },
+ /* Room for each of its own queue pairs, and not for all of the pattern. */
+		{"--op|write|-s|1m|-D|1s|--threads|8|--buffer|16m", "all-to-all" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		char line[256];
+		const struct plan_case *made;
+		struct parameters alone;
+
+		snprintf(line, sizeof(line), "%s|--metric|bw|a", rows[i].options);
+		made = open_plan(line);
+		assert_string_equal(made->skipped, "");
+		alone = made->parameters;
+		snprintf(line, sizeof(line), "%s|--pattern|%s|a,b,c", rows[i].options,
+			 rows[i].pattern);
+		made = open_plan(line);
+		assert_string_equal(made->skipped, "");
+		assert_non_null(strstr(made->id, rows[i].pattern));
+		assert_true(pattern_is_on(&made->parameters));
+		alone.pattern = made->parameters.pattern;
+		assert_memory_equal(&made->parameters, &alone, sizeof(alone));
+	}
+}
+
+/* What is said of patterns is said of those of hosts too. */
+static void test_refusals(void **unused)
+{
+	static const struct {
+		const char *line;
+		const char *refusal;
+	} rows[] = {
+		{"--op|send|--metric|lat|--pattern|all-to-all|a,b",
+		 "nothing is left to run: send/lat/64/poll/all-to-all: --pattern is for bw"},
+		{"--op|send|-n|9|--pattern|all-to-all|a,b",
+		 "nothing is left to run: send/bw/64/poll/all-to-all: --pattern is over the same "
+		 "time: -D, and no -n"						     },
+		{"--op|send|--threads|64|-q|512|--pattern|all-to-all|a,b",
+		 "nothing is left to run: send/bw/64/poll/q512/threads64/all-to-all: --qps times "
+		 "--threads exceeds 16384 queue pairs"                                     },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct words words;
+		struct error error = {0};
+
+		plan_close(&plan);
+		words_init(&words, rows[i].line);
+		assert_true(plan_open(&plan, words.argc, words.argv, &error) < 0);
+		assert_string_equal(error.text, rows[i].refusal);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_a_flow_is_as_one_between_two, end),
+		cmocka_unit_test_teardown(test_refusals, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

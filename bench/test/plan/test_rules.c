@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/plan/rules.h"
+#include "bench/test/unit.d/asked.h"
+
+/* Made up: both of them in one. */
+static const struct op atomic = {.name = "atomic", .shape.is_atomic = true};
+
+static void check_chosen(const struct op *op, const char *from, const char *wanted)
+{
+	struct parameters chosen = asked(from);
+	struct parameters all = asked(wanted);
+
+	rules_choose(op, &chosen);
+	for (size_t i = 0; i < PARAMETERS; i++)
+		if (parameter_get(&chosen, &parameter_table[i]) !=
+		    parameter_get(&all, &parameter_table[i]))
+			fail_msg("%s of '%s' is not that of '%s'", parameter_table[i].option.name,
+				 from, wanted);
+}
+
+#define LAT    "access=same connect=cm trials=6 server-cq=poll tx-depth=64 rx-depth=64 cq-mod=32 "
+#define STREAM "connect=cm trials=6 metric=bw server-cq=poll tx-depth=128 rx-depth=512 cq-mod=32 "
+#define BW     "access=random seed=1 buffer=4m " STREAM
+
+/* What --help and the manual say of the defaults. */
+static void test_choices(void **unused)
+{
+	static const char *const rows[][2] = {
+		{"",								  LAT "iterations=5000"                                    },
+		{"metric=bw",							 BW "duration=100ms"                                      },
+		{"iterations=7",						      LAT "iterations=7 trials=1"                              },
+		{"duration=2s",						       LAT "duration=2s trials=1"                               },
+		{"duration=2s trials=3",					      LAT "duration=2s trials=3"                               },
+		{"metric=bw iterations=7",					    BW "iterations=7 trials=1"                               },
+		{"metric=bw duration=2s",					     BW "duration=2s trials=1"                                },
+		{"cq=event",							  LAT "cq=event server-cq=event iterations=5000"           },
+		{"cq=event server-cq=adaptive",                                       LAT "cq=event server-cq=adaptive iterations=5000"        },
+		{"metric=bw tx-depth=1",					      BW "tx-depth=1 cq-mod=1 duration=100ms"                  },
+		{"metric=bw tx-depth=7 rx-depth=9",
+		 BW "tx-depth=7 rx-depth=9 cq-mod=1 duration=100ms"									    },
+		{"metric=bw tx-depth=8 cq-mod=5",                                     BW "tx-depth=8 cq-mod=5 duration=100ms"                  },
+		{"tx-depth=1",							LAT "tx-depth=1 cq-mod=1 iterations=5000"                },
+ /* Of many queue pairs each has fewer: 8192 sends and 12288 receives at once. */
+		{"metric=bw qps=24",						  BW "qps=24 duration=100ms"                               },
+		{"metric=bw qps=64",						  BW "qps=64 rx-depth=192 duration=100ms"                  },
+		{"metric=bw qps=1024",
+		 BW "qps=1024 tx-depth=8 rx-depth=12 cq-mod=2 duration=100ms"                                                                  },
+		{"metric=bw qps=1024 use-srq=1",
+		 "access=same " STREAM "qps=1024 use-srq=1 tx-depth=8 cq-mod=2 duration=100ms"                                                 },
+		{"metric=bw qps=16384 tx-depth=5",
+		 BW "qps=16384 tx-depth=5 rx-depth=2 cq-mod=1 duration=100ms"                                                                  },
+		{"metric=bw size=64k",						BW "size=64k tx-depth=32 cq-mod=8 duration=100ms"        },
+		{"metric=bw size=1m",						 BW "size=1m tx-depth=2 cq-mod=1 duration=100ms"          },
+		{"metric=bw size=1g",						 BW "size=1g buffer=2g tx-depth=2 cq-mod=1 duration=100ms"},
+		{"metric=bw size=1g qps=33",
+		 "access=same " STREAM
+		 "size=1g qps=33 rx-depth=372 tx-depth=2 cq-mod=1 duration=100ms"                                                              },
+		{"metric=bw size=1g qps=33 access=sequential",
+		 "access=sequential buffer=64g " STREAM
+		 "size=1g qps=33 rx-depth=372 tx-depth=2 cq-mod=1 duration=100ms"                                                              },
+		{"metric=bw latencies=1 bidirectional=1",
+		 BW "latencies=1 bidirectional=1 cq-mod=1 duration=100ms"                                                                      },
+		{"metric=bw verify=1",						"access=same " STREAM "verify=1 duration=100ms"          },
+		{"metric=bw verify=1 size=1m",
+		 "access=same " STREAM
+		 "verify=1 size=1m tx-depth=2 cq-mod=1 rx-depth=8 duration=100ms"                                                              },
+		{"metric=bw verify=1 size=1g",
+		 "access=same " STREAM
+		 "verify=1 size=1g tx-depth=2 cq-mod=1 rx-depth=2 duration=100ms"                                                              },
+		{"metric=bw latencies=1",					     BW "latencies=1 cq-mod=1 duration=100ms"                 },
+		{"transport=UD",						      LAT "transport=UD connect=qp iterations=5000"            },
+		{"mtu=1024",							  LAT "mtu=1024 connect=qp iterations=5000"                },
+		{"gid-index=0",						       LAT "gid-index=0 connect=qp iterations=5000"             },
+		{"server-gid-index=0",						LAT "server-gid-index=0 connect=qp iterations=5000"      },
+		{"sl=1",							      LAT "sl=1 connect=qp iterations=5000"                    },
+		{"connect=cm sl=1",						   LAT "sl=1 iterations=5000"                               },
+		{"timeout=3 retries=0 hugepages=1 inline=5 trials=9 size=1m op=read",
+		 LAT "iterations=5000 timeout=3 retries=0 hugepages=1 inline=5 trials=9 size=1m"
+		     " op=read"														},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+		check_chosen(&op_send, rows[i][0], rows[i][1]);
+	check_chosen(&atomic, "size=4k", LAT "size=8 iterations=5000");
+}
+
+#define LOAD                                                                    \
+	"access=random seed=1 buffer=4m connect=cm metric=load arrivals=fixed " \
+	"tx-depth=128 rx-depth=512 cq-mod=1 rate=1k server-cq=poll "
+
+/* As many under way as of a bandwidth, and each has a completion. */
+static void test_choices_of_loads(void **unused)
+{
+	check_chosen(&op_send, "metric=load rate=1k", LOAD "trials=6 duration=200ms");
+	check_chosen(&op_read, "metric=load rate=1k arrivals=poisson size=1m iterations=9",
+		     LOAD "arrivals=poisson seed=1 size=1m tx-depth=2 iterations=9 trials=1");
+	check_chosen(&op_send, "metric=load rate=1k arrivals=poisson seed=7 tx-depth=9",
+		     LOAD "arrivals=poisson seed=7 tx-depth=9 duration=200ms trials=6");
+}
+
+/* What is chosen once stays as it is: the server chooses again. */
+static void test_choices_last(void **unused)
+{
+	static const char *const texts[] = {"", "metric=bw", "metric=bw tx-depth=3 cq=event"};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
+		struct parameters once = asked(texts[i]);
+		struct parameters twice;
+
+		rules_choose(&op_write, &once);
+		twice = once;
+		rules_choose(&op_write, &twice);
+		assert_memory_equal(&twice, &once, sizeof(once));
+	}
+}
+
+static void test_refusals(void **unused)
+{
+	static const char by_hand[] =
+		"--qps times --threads exceeds 4096 queue pairs, which is what is connected by "
+		"hand";
+	static const struct {
+		const struct op *op;
+		const char *text;
+		const char *sentence;
+	} rows[] = {
+		{&op_send,         "",						NULL				       },
+		{&op_send,         "metric=bw",                                       NULL                                       },
+		{&op_read,         "metric=bw tx-depth=1 cq-mod=1",                   NULL                                       },
+		{&op_write,        "tx-depth=16384 cq-mod=16384",                     NULL                                       },
+		{&op_write_notify, "metric=bw",                                       NULL                                       },
+		{&op_write_notify, "metric=bw post-list=2",
+		 "a post list is of one operation: no notifications, no doorbells"                                               },
+		{&op_send,         "tx-depth=4 cq-mod=5",
+		 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                               },
+		{&op_send,         "metric=bw cq-mod=129",
+		 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                               },
+		{&op_send,         "mtu=4096",					NULL                                       },
+		{&op_send,         "mtu=1000",					"an MTU is 256, 512, 1024, 2048 or 4096"   },
+		{&op_send,         "metric=bw qps=4096 threads=4",                    NULL                                       },
+		{&op_send,         "metric=bw qps=4097 threads=4",
+		 "--qps times --threads exceeds 16384 queue pairs"                                                               },
+		{&op_send,         "metric=bw qps=4096 connect=qp",                   NULL                                       },
+		{&op_send,         "metric=bw qps=4097 connect=qp",                   by_hand                                    },
+		{&op_send,         "metric=bw qps=4097 transport=UC",                 by_hand                                    },
+		{&op_write,        "metric=bw qps=1025 threads=4 mtu=1024",           by_hand                                    },
+		{&op_send,         "metric=bw needs=1 think=1us",                     NULL                                       },
+		{&op_send,         "needs=1",					 "--needs is for bw on RC, in one direction"},
+		{&op_send,         "metric=bw needs=1 transport=UD",
+		 "--needs is for bw on RC, in one direction"								     },
+		{&op_write,        "metric=bw bidirectional=1 think=1us",
+		 "--think is for a server that answers: not for both ways at once"                                               },
+		{&op_send,         "metric=bw verify=1 transport=UD bidirectional=1", NULL                                       },
+		{&op_send,         "metric=bw verify=1 post-list=4",                  NULL                                       },
+		{&op_read,         "metric=bw verify=1",                              NULL                                       },
+		{&op_read_notify,  "metric=bw verify=1",                              NULL                                       },
+		{&op_write,        "metric=bw verify=1",
+		 "--verify of bw is for send and read: a write overwrites the last"                                              },
+		{&op_write_imm,    "metric=bw verify=1",
+		 "--verify of bw is for send and read: a write overwrites the last"                                              },
+		{&op_write_notify, "metric=bw verify=1",
+		 "--verify of bw is for send and read: a write overwrites the last"                                              },
+		{&op_fetch_add,    "metric=bw verify=1",                              "--verify is for operations with a payload"},
+		{&op_send,         "verify=1 transport=UC size=8",                    NULL                                       },
+		{&op_send,         "verify=1 transport=UD size=7",
+		 "--verify on UC and UD takes 8 bytes, of writes 9, for a number"                                                },
+		{&op_write,        "verify=1 transport=UC size=9",                    NULL                                       },
+		{&op_write,        "verify=1 transport=UC size=8",
+		 "--verify on UC and UD takes 8 bytes, of writes 9, for a number"                                                },
+		{&op_write,        "verify=1 cq=event",
+		 "--verify: nothing tells the target of such a write when to look"                                               },
+		{&op_send,         "iterations=1 duration=1s",                        "-n and -D exclude each other"             },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct parameters wanted = asked(rows[i].text);
+		const char *found;
+
+		rules_choose(rows[i].op, &wanted);
+		found = rules_refuse(rows[i].op, &wanted);
+		if (!rows[i].sentence)
+			assert_null(found);
+		else
+			assert_string_equal(found, rows[i].sentence);
+	}
+}
+
+static void test_refused_loads(void **unused)
+{
+	static const struct {
+		const char *text;
+		const char *sentence;
+	} rows[] = {
+		{"rate=1k qps=16 use-srq=1", NULL						  },
+		{"rate=10% think=1us",       NULL						  },
+		{"rate=512bit",              NULL						  },
+		{"rate=1k buffer=1m",        NULL						  },
+		{"rate=511bit",              "--rate is less than a message per second"            },
+		{"",			 "load needs --rate"                                   },
+		{"rate=1k transport=UC",
+		 "load is for RC: only there a completion tells of an arrival"                     },
+		{"rate=1k post-list=2",      "a load is posted one by one: no post lists"          },
+		{"rate=1k verify=1",         "--verify is for lat and bw"                          },
+		{"rate=1k cq-mod=2",         "load needs --cq-mod 1: each message has a completion"},
+		{"rate=1k bidirectional=1",  "only bandwidth goes both ways at once"               },
+		{"rate=1k latencies=1",      "--latencies is for bw, without post lists"           },
+		{"rate=1k needs=1",          "--needs is for bw on RC, in one direction"           },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct parameters wanted = asked(rows[i].text);
+		const char *found;
+
+		wanted.metric = METRIC_LOAD;
+		rules_choose(&op_send, &wanted);
+		found = rules_refuse(&op_send, &wanted);
+		if (!found != !rows[i].sentence || (found && strcmp(found, rows[i].sentence) != 0))
+			fail_msg("%s: %s", rows[i].text, found);
+	}
+}
+
+static void check_refusals(const char *const (*rows)[3], size_t n_rows)
+{
+	for (size_t i = 0; i < n_rows; i++) {
+		char text[128];
+		struct parameters wanted;
+		const struct op *op;
+		const char *found;
+
+		snprintf(text, sizeof(text), "op=%s %s", rows[i][0], rows[i][1]);
+		wanted = asked(text);
+		op = ops[wanted.op];
+		rules_choose(op, &wanted);
+		found = rules_refuse(op, &wanted);
+		if (!found != !rows[i][2] || (found && strcmp(found, rows[i][2]) != 0))
+			fail_msg("%s: %s", text, found ? found : "is good");
+	}
+}
+
+static void test_pieces(void **unused)
+{
+	static const char *const rows[][3] = {
+		{"send",      "sge=32",                          NULL					       },
+		{"send",      "sge=32 size=31",                  "--sge: a message has no fewer bytes than pieces"  },
+		{"read",      "sge=3 size=3 verify=1 metric=bw", NULL                                               },
+		{"fetch-add", "sge=2",                           "--sge: the eight bytes of an atomic are one piece"},
+		{"write",     "sge=2 inline=0",                  NULL                                               },
+		{"write",     "sge=2 inline=1",
+		 "--sge is for what the device gathers: with --inline 0"                                            },
+		{"write",     "sge=1 inline=1",                  NULL                                               },
+	};
+
+	check_refusals(rows, ARRAY_LENGTH(rows));
+	check_chosen(&op_send, "sge=2", LAT "sge=2 inline=0 iterations=5000");
+}
+
+static void test_access(void **unused)
+{
+	static const char notified[] = "--access: a notification tells of one place: same";
+	static const char close[] = "--access: the stride is less than a message";
+	static const char full[] =
+		"--buffer is less than a message of each queue pair and direction";
+	static const char *const rows[][3] = {
+		{"send",         "buffer=64g",						      NULL							 },
+		{"send",         "buffer=64",						       NULL							 },
+		{"send",         "buffer=63",						       full							 },
+		{"send",         "buffer=128 transport=UD",                                         NULL							 },
+		{"send",         "buffer=127 transport=UD",                                         full							 },
+		{"write",        "metric=bw qps=16 size=4k buffer=64k",                             NULL                                                         },
+		{"write",        "metric=bw bidirectional=1 size=4k buffer=8k",                     NULL                                                         },
+		{"write",        "metric=bw bidirectional=1 size=4k buffer=8191",                   full                                                         },
+		{"write",        "metric=bw bidirectional=1 size=4k buffer=4k access=same",         NULL                                                         },
+		{"write",        "metric=bw qps=17 size=4k buffer=64k",                             full                                                         },
+		{"fetch-add",    "buffer=8",							NULL							 },
+		{"fetch-add",    "access=stride=16",                                                NULL							 },
+		{"fetch-add",    "access=stride=12",
+		 "--access: a stride of atomics is a multiple of 8"											      },
+		{"read",         "access=stride=64",						NULL							 },
+		{"read",         "access=stride=63",						close							},
+		{"send",         "access=stride=103 transport=UD",                                  close                                                        },
+		{"send",         "access=stride=104 transport=UD",                                  NULL                                                         },
+		{"write-notify", "access=same",						     NULL							 },
+		{"write-notify", "access=sequential",                                               notified                                                     },
+		{"read-notify",  "buffer=1m",						       notified						     },
+		{"read-notify",  "buffer=1m access=same verify=1",                                  NULL                                                         },
+		{"send",         "access=random verify=1",
+		 "--verify looks at messages where all go: --access same"											},
+		{"write",        "access=random transport=UC",
+		 "--access: a write's latency that may be lost has one place: same"                                                                              },
+		{"write",        "access=random transport=UC metric=bw",                            NULL                                                         },
+		{"send",         "access=random use-srq=1 qps=2 metric=bw",
+		 "--access: with --use-srq all receives are of one queue pair"										   },
+		{"send",         "access=random use-srq=1 metric=bw",                               NULL                                                         },
+		{"send",         "access=random use-srq=1 metric=bw threads=4 pattern=one-to-many", NULL                                                         },
+		{"send",
+		 "access=random use-srq=1 metric=bw threads=4 pattern=one-to-many bidirectional=1", "--access: with --use-srq all receives are of one queue pair"},
+	};
+
+	check_refusals(rows, ARRAY_LENGTH(rows));
+	check_chosen(&op_fetch_add, "op=fetch-add metric=bw",
+		     "access=same op=fetch-add size=8 " STREAM "duration=100ms");
+	check_chosen(&op_write_notify, "op=write-notify metric=bw",
+		     "access=same op=write-notify " STREAM "duration=100ms");
+	check_chosen(&op_write, "op=write metric=bw needs=1",
+		     "access=same op=write needs=1 " STREAM "duration=100ms");
+	check_chosen(&op_send, "metric=bw use-srq=1 qps=2",
+		     "access=same use-srq=1 qps=2 " STREAM "duration=100ms");
+	check_chosen(&op_send, "metric=bw seed=7", BW "seed=7 duration=100ms");
+	check_chosen(&op_send, "metric=bw access=same", "access=same " STREAM "duration=100ms");
+	check_chosen(&op_send, "buffer=1g", LAT "iterations=5000 buffer=1g access=random seed=1");
+	check_chosen(&op_send, "buffer=1g access=same",
+		     LAT "iterations=5000 buffer=1g access=same");
+	check_chosen(&op_read, "op=read access=sequential",
+		     LAT "op=read iterations=5000 buffer=64m access=sequential registration=once");
+	check_chosen(&op_send, "size=64m access=random",
+		     LAT "size=64m iterations=5000 buffer=128m access=random seed=1");
+}
+
+/* What rings is signalled, and by itself half of what is under way does not. */
+static void test_doorbells(void **unused)
+{
+	static const char apart[] =
+		"doorbell: what rings is signalled, --cq-mod is --doorbell-every";
+	static const char *const rows[][3] = {
+		{"doorbell",  "doorbell-every=8192 metric=bw",                     NULL                              },
+		{"doorbell",  "doorbell-every=8192",                               NULL                              },
+		{"doorbell",  "doorbell-every=16 bidirectional=1 metric=bw qps=4", NULL                              },
+		{"doorbell",  "latencies=1 metric=bw",                             NULL                              },
+		{"doorbell",  "verify=1",					  NULL                              },
+		{"doorbell",  "doorbell-every=16 cq-mod=8",                        apart                             },
+		{"doorbell",  "cq-mod=8 metric=bw",                                apart                             },
+		{"doorbell",  "doorbell-every=9 tx-depth=8",
+		 "--doorbell-every exceeds --tx-depth: the queue would fill and stay full"                           },
+		{"doorbell",  "doorbell-every=2 latencies=1 metric=bw",
+		 "--latencies needs --cq-mod 1: each message has a completion"                                       },
+		{"doorbell",  "post-list=2 metric=bw",
+		 "a post list is of one operation: no notifications, no doorbells"                                   },
+		{"doorbell",  "metric=load rate=1k",
+		 "a load of doorbells, each with its completion, is write-imm"                                       },
+		{"doorbell",  "transport=UC",
+		 "UC has no such operation: it can send, write and write-imm"                                        },
+		{"write-imm", "doorbell-every=2",                                  "--doorbell-every is for doorbell"},
+	};
+
+	check_refusals(rows, ARRAY_LENGTH(rows));
+	check_chosen(&op_doorbell, "op=doorbell",
+		     LAT "op=doorbell doorbell-every=1 cq-mod=1 iterations=5000");
+	check_chosen(&op_doorbell, "op=doorbell doorbell-every=100",
+		     LAT "op=doorbell tx-depth=100 doorbell-every=100 cq-mod=100 iterations=5000");
+	check_chosen(&op_doorbell, "op=doorbell metric=bw",
+		     BW "op=doorbell doorbell-every=64 cq-mod=64 duration=100ms");
+	check_chosen(&op_doorbell, "op=doorbell metric=bw size=1m",
+		     BW "op=doorbell size=1m tx-depth=2 doorbell-every=1 cq-mod=1 duration=100ms");
+	check_chosen(&op_doorbell, "op=doorbell metric=bw doorbell-every=100",
+		     BW "op=doorbell tx-depth=200 doorbell-every=100 cq-mod=100 duration=100ms");
+	check_chosen(&op_doorbell, "op=doorbell metric=bw tx-depth=10",
+		     BW "op=doorbell tx-depth=10 doorbell-every=5 cq-mod=5 duration=100ms");
+	check_chosen(&op_doorbell, "op=doorbell metric=bw tx-depth=1",
+		     BW "op=doorbell tx-depth=1 doorbell-every=1 cq-mod=1 duration=100ms");
+	check_chosen(&op_doorbell, "op=doorbell metric=bw latencies=1",
+		     BW "op=doorbell latencies=1 doorbell-every=1 cq-mod=1 duration=100ms");
+}
+
+static void test_apart(void **unused)
+{
+	static const char one[] =
+		"grants, and calls that are timed, are one at a time: --metric lat";
+	static const char same[] = "--access: grants, and what sets up, have one place: same";
+	static const char none[] = "--verify is for operations with a payload";
+	static const char by_hand[] =
+		"connect is by rdma_cm: no --connect qp, nor -m, -x, --server-gid-index, -S or -T";
+	static const char *const rows[][3] = {
+		{"alloc",       "size=1g",					     NULL						  },
+		{"alloc",       "sge=2 size=1 threads=3 use-srq=1",                    NULL                                                  },
+		{"alloc",       "metric=bw",					   one						   },
+		{"alloc",       "metric=load rate=1k",                                 one                                                   },
+		{"alloc",       "verify=1",					    none						  },
+		{"alloc",       "buffer=1m",					   same						  },
+		{"alloc",       "mr-access=local",                                     "--mr-access is for register and deregister"          },
+		{"register",    "mr-access=local pages=untouched hugepages=1 size=1g", NULL                                                  },
+		{"register",    "metric=bw",					   one						   },
+		{"register",    "buffer=1m",					   same						  },
+		{"deregister",  "mr-access=atomic",                                    NULL                                                  },
+		{"deregister",  "verify=1",					    none						  },
+		{"deregister",  "pages=touched",                                       "--pages is for register"                             },
+		{"create-qp",   "transport=UD sge=4 inline=0 tx-depth=16384",          NULL                                                  },
+		{"create-qp",   "metric=bw",					   one						   },
+		{"create-qp",   "step=create-qp",                                      "--step is for connect"                               },
+		{"connect",     "step=bind sge=4 use-srq=1 threads=2 think=1ms",       NULL                                                  },
+		{"connect",     "metric=bw",					   one						   },
+		{"connect",     "buffer=1m",					   same						  },
+		{"connect",     "verify=1",					    none						  },
+		{"connect",     "qps=2",					       "latency is measured on one queue pair of each thread"},
+		{"connect",     "post-list=2",                                         "latency is measured one at a time: no post lists"    },
+		{"connect",     "connect=qp",					  by_hand                                               },
+		{"connect",     "mtu=1024",					    by_hand					       },
+		{"connect",     "server-gid-index=0",                                  by_hand                                               },
+		{"connect",     "transport=UD",                                        "UD has no such operation: it can send"               },
+		{"open-device", "metric=bw",                                           one						   },
+		{"open-device", "transport=UD",                                        "UD has no such operation: it can send"               },
+		{"alloc-pd",    "verify=1",					    none						  },
+		{"post-send",   "size=1g sge=4 inline=0",                              NULL                                                  },
+		{"post-send",   "transport=UC size=64 inline=64",                      NULL                                                  },
+		{"post-send",   "metric=bw",					   one						   },
+		{"post-send",   "metric=load rate=1k",                                 one                                                   },
+		{"post-send",   "buffer=1m",					   same						  },
+		{"post-send",   "verify=1",					    none						  },
+		{"post-send",   "transport=UD",                                        "UD has no such operation: it can send"               },
+		{"post-send",   "post-list=2",                                         "latency is measured one at a time: no post lists"    },
+		{"post-recv",   "transport=UC rx-depth=16384 sge=4",                   NULL                                                  },
+		{"poll-cq",     "transport=UC threads=2",                              NULL                                                  },
+		{"poll-cq",     "metric=bw",					   one						   },
+		{"create-cq",   "cq=event",					    NULL						  },
+	};
+
+	check_refusals(rows, ARRAY_LENGTH(rows));
+}
+
+static void test_registration(void **unused)
+{
+	static const char *const rows[][3] = {
+		{"read",  "registration=each size=1g",   NULL                                         },
+		{"read",  "registration=once sge=2",     NULL                                         },
+		{"read",  "registration=each metric=bw",
+		 "--registration is for read, of --metric lat"                                        },
+		{"write", "registration=each",           "--registration is for read, of --metric lat"},
+		{"read",  "registration=each sge=2",
+		 "--registration each has one place, in one piece"                                    },
+		{"read",  "registration=each buffer=1m",
+		 "--registration each has one place, in one piece"                                    },
+	};
+
+	check_refusals(rows, ARRAY_LENGTH(rows));
+}
+
+static void test_chosen_apart(void **unused)
+{
+	/* What takes long is counted by time. */
+	check_chosen(&op_alloc, "op=alloc size=64m", LAT "op=alloc size=64m duration=100ms");
+	check_chosen(&op_register, "op=register",
+		     LAT "op=register mr-access=remote pages=touched duration=100ms");
+	check_chosen(&op_register, "op=register iterations=7 mr-access=local",
+		     LAT "op=register mr-access=local pages=touched iterations=7 trials=1");
+	check_chosen(&op_deregister, "op=deregister",
+		     LAT "op=deregister mr-access=remote duration=100ms");
+	/* What is posted is signalled; of what posts nothing is told of the rest. */
+	check_chosen(&op_post_send, "op=post-send size=4k cq-mod=8",
+		     LAT "op=post-send size=4k cq-mod=1 duration=100ms");
+	check_chosen(&op_create_qp, "op=create-qp size=4k",
+		     LAT "op=create-qp size=1 duration=100ms");
+	check_chosen(&op_connect, "op=connect", LAT "op=connect size=1 step=whole duration=100ms");
+	check_chosen(&op_connect, "op=connect step=destroy",
+		     LAT "op=connect size=1 step=destroy duration=100ms");
+}
+
+/* A latency that polls for the last byte of a message takes the others to be there. */
+static void test_ordering(void **unused)
+{
+	static const char last[] = "--relaxed-ordering: a write's latency polls for its last byte, "
+				   "which then may come first";
+	static const char *const rows[][3] = {
+		{"write",        "relaxed-ordering=on",                            last},
+		{"write",        "relaxed-ordering=on transport=UC verify=1",      last},
+		{"write",        "relaxed-ordering=off",                           NULL},
+		{"write",        "relaxed-ordering=on cq=event",                   NULL},
+		{"write",        "relaxed-ordering=on server-cq=adaptive",         NULL},
+		{"write",        "relaxed-ordering=on metric=bw",                  NULL},
+		{"write",        "relaxed-ordering=on metric=load rate=1k",        NULL},
+		{"write-imm",    "relaxed-ordering=on verify=1",                   NULL},
+		{"write-notify", "relaxed-ordering=on verify=1",                   NULL},
+		{"send",         "relaxed-ordering=on verify=1",                   NULL},
+		{"read",         "relaxed-ordering=on verify=1 registration=each", NULL},
+		{"fetch-add",    "relaxed-ordering=on",                            NULL},
+		{"post-send",    "relaxed-ordering=on",                            NULL},
+		{"register",     "relaxed-ordering=on",                            NULL},
+	};
+
+	check_refusals(rows, ARRAY_LENGTH(rows));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_choices),       cmocka_unit_test(test_choices_of_loads),
+		cmocka_unit_test(test_choices_last),  cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_refused_loads), cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_access),        cmocka_unit_test(test_doorbells),
+		cmocka_unit_test(test_apart),         cmocka_unit_test(test_registration),
+		cmocka_unit_test(test_chosen_apart),  cmocka_unit_test(test_ordering),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

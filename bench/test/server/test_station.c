@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/server/worker.h"
+#include "core/base/compiler.h"
+#include "core/test/lib/check.h"
+
+#define CQ_MOD 32
+
+/* A step of 256 KiB, of all queue pairs of a thread, and 16 of them in what is counted. */
+static void test_steps(void **unused)
+{
+	static const struct {
+		const struct op *op;
+		uint64_t size;
+		uint64_t threads;
+		uint64_t qps;
+		uint64_t iterations;
+		uint64_t is_both;
+		unsigned int every;
+	} rows[] = {
+		{&op_write,    64,      1, 1,  PARAMETER_AUTO, 1, CQ_MOD},
+		{&op_write,    8192,    1, 1,  PARAMETER_AUTO, 1, CQ_MOD},
+		{&op_write,    8193,    1, 1,  PARAMETER_AUTO, 1, 31    },
+		{&op_write,    65536,   1, 1,  PARAMETER_AUTO, 1, 4     },
+		{&op_read,     65536,   1, 4,  PARAMETER_AUTO, 1, 1     },
+		{&op_write,    16384,   2, 4,  PARAMETER_AUTO, 1, 4     },
+		{&op_read,     1 << 20, 1, 1,  PARAMETER_AUTO, 1, 1     },
+		{&op_write,    1 << 30, 1, 16, PARAMETER_AUTO, 1, 1     },
+		{&op_write,    64,      1, 1,  512,            1, CQ_MOD},
+		{&op_write,    64,      1, 1,  511,            1, 31    },
+		{&op_write,    64,      2, 8,  4000,           1, 31    },
+		{&op_write,    4096,    1, 16, 4000,           1, 4     },
+		{&op_write,    64,      1, 16, 100,            1, 1     },
+		{&op_write,    64,      1, 1,  1,              1, 1     },
+ /* The client sees what comes; whatever is signalled rings; and it sends nothing. */
+		{&op_send,     1 << 20, 1, 1,  100,            1, CQ_MOD},
+		{&op_doorbell, 1 << 20, 1, 1,  100,            1, CQ_MOD},
+		{&op_write,    1 << 20, 1, 1,  100,            0, CQ_MOD},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct protocol_case wanted = {.op = rows[i].op,
+					       .parameters = parameters_default()};
+
+		wanted.parameters.size = rows[i].size;
+		wanted.parameters.threads = rows[i].threads;
+		wanted.parameters.qps = rows[i].qps;
+		wanted.parameters.iterations = rows[i].iterations;
+		wanted.parameters.bidirectional = rows[i].is_both;
+		wanted.parameters.cq_mod = CQ_MOD;
+		assert_int_equal(station_signal_every(&wanted), rows[i].every);
+	}
+}
+
+/* Of three threads with two queue pairs each, those of the server's. */
+static void test_steps_of_patterns(void **unused)
+{
+	static const struct {
+		uint64_t pattern;
+		unsigned int every;
+	} rows[] = {
+		{PATTERN_ONE_TO_ONE,  8},
+		{PATTERN_MANY_TO_ONE, 2},
+		{PATTERN_ONE_TO_MANY, 8},
+		{PATTERN_ALL_TO_ALL,  2},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct protocol_case wanted = {.op = &op_write, .parameters = parameters_default()};
+
+		wanted.parameters.pattern = rows[i].pattern;
+		wanted.parameters.threads = 3;
+		wanted.parameters.qps = 2;
+		wanted.parameters.size = 16384;
+		wanted.parameters.bidirectional = 1;
+		wanted.parameters.cq_mod = CQ_MOD;
+		assert_int_equal(station_signal_every(&wanted), rows[i].every);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_steps_of_patterns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

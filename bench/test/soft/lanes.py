@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""
+Several threads on the software device: one of them fails, and all end. And a sweep that a
+build with a sanitizer, such as that of threads, runs with the device linked in.
+"""
+
+import concurrent.futures
+import resource
+import unittest
+
+import documents
+from soft.choice import OnSoft, SOFT
+from verbmark import IS_SANITIZED, WARMUP
+
+# More than a device of today is good at, and an ordinary limit of descriptors; with a
+# sanitizer each takes its time.
+MANY = 2000 if IS_SANITIZED else 6000
+
+
+class Stalled(OnSoft):
+    """A message does not come for longer than anybody waits, while both programs live."""
+
+    def check(self, op, hint):
+        ended = self.run_it(
+            "run", *SOFT, "--op", op, "--metric", "bw", "-D", "2s", "--trials", 1, "--json", "-",
+            env=dict(self.environment, VERBMARK_SOFT_FAULTS="message#3000=delay:60s"),
+        )
+        self.assertEqual(ended.status, 1, ended.err)
+        (case,) = documents.parse(ended.out)["cases"]
+        self.assertRegex(
+            case["error"], f"^nothing has come for 5 s, while the other end is alive{hint}; "
+        )
+        self.assertLess(ended.seconds, 20)
+
+    def test_a_stream_and_behind_a_fence(self):
+        """Both at once: they wait."""
+        path = "; verbmark doctor HOST says what the path between them loses"
+        fence = "; Soft-RoCE now and then forgets what waits behind a fence"
+        rows = ("write", path), ("read-notify", fence)
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            tries = [pool.submit(self.check, *row) for row in rows]
+        for one in tries:
+            one.result()
+
+
+@unittest.skipIf(
+    resource.getrlimit(resource.RLIMIT_NOFILE)[1] < 20000, f"descriptors for {MANY} queue pairs"
+)
+class Many(OnSoft):
+    def test_thousands_of_queue_pairs(self):
+        ended = self.run_it(
+            "run", *SOFT, "--op", "write", "--metric", "bw", "-q", MANY, "-n", 5 * MANY, "--trials", 1,
+            "--warmup", 0, "--json", f"{self.folder}/r.json",
+            before=("sh", "-c", 'ulimit -Sn 1024; exec "$0" "$@"'),
+        )
+        self.assertEqual(ended.status, 0, ended.err)
+        # It is read, and written again.
+        shown = self.run_it("report", "--format", "json", "r.json")
+        self.assertEqual((shown.status, shown.err), (0, ""))
+        (case,) = documents.parse(shown.out)["cases"]
+        # Equal shares, by construction.
+        (thread,) = case["shares"]["threads"]
+        self.assertEqual([pair["messages"] for pair in thread["queue_pairs"]], [5] * MANY)
+
+
+class Faulty(OnSoft):
+    def one_fails(self, plan, *options):
+        """A case in which one thread fails, in bounded time, and the next one does not."""
+        threads = () if "--threads" in options else ("--threads", "3,2")
+        words = ("run", *SOFT, *threads, "--trials", 1)
+        ended = self.run_it(
+            *words, "--json", "-", *(() if "--warmup" in options else WARMUP), *options,
+            env=dict(self.environment, VERBMARK_SOFT_FAULTS=plan),
+        )
+        self.assertEqual(ended.status, 1, ended.err)
+        document = documents.parse(ended.out)
+        # Of what is to run for hours, two cases end: the fault is one of a whole process.
+        self.assertLess(ended.seconds, 60)
+        self.assertEqual(document["cases"][0]["status"], "failed")
+        return document["cases"]
+
+    def test_a_completion_here(self):
+        first, second = self.one_fails(
+            "send#5000=REM_ACCESS_ERR", "--op", "write", "--metric", "bw", "-D", "2s",
+            "--warmup", "0ms",
+        )
+        self.assertRegex(first["error"], r"^thread [0-2]: post: remote access error.* messages$")
+        self.assertEqual(second["status"], "complete")
+
+    def test_while_it_warms_up(self):
+        first, _ = self.one_fails(
+            "send#20=REM_ACCESS_ERR", "--op", "read", "--metric", "lat", "-D", "2s"
+        )
+        self.assertRegex(first["error"], r"^thread [0-2]: post: .*; while it warmed up$")
+
+    def test_a_receive_over_there(self):
+        """The server says why, once, and all threads here end of it."""
+        first, second = self.one_fails(
+            "receive#3000=LOC_PROT_ERR", "--op", "send", "--metric", "bw", "-D", "2s"
+        )
+        self.assertIn("receive", first["error"])
+        self.assertNotIn("shares", first)
+        self.assertEqual(second["status"], "complete")
+
+    def test_what_cannot_be_made(self):
+        """The channel of a second thread, here and over there: what the first has is released."""
+        first, second, third = self.one_fails(
+            "ibv_create_comp_channel#2=ENOMEM", "--op", "send", "--metric", "lat", "-n", 500,
+            "--threads", "3,2,4",
+        )
+        self.assertRegex(first["error"], "^cannot create a completion channel")
+        self.assertRegex(second["error"], "^the server: cannot create a completion channel")
+        self.assertEqual(third["status"], "complete")
+
+
+class Sweep(OnSoft):
+    def test_all_kinds(self):
+        """Nothing is said by a sanitizer, or the status would be another one."""
+        for options in (
+            ("--op", "send,write,read,write-imm,fetch-add,write-notify", "--metric", "lat,bw"),
+            ("--op", "send", "--metric", "lat,bw", "--cq", "event,adaptive"),
+            ("--op", "send,write", "--metric", "bw", "-b", "-q", 2),
+            ("--op", "send", "--metric", "bw", "-c", "UC,UD"),
+            ("--op", "send,read", "--metric", "bw", "--verify", "-q", 2, "--connect", "qp"),
+            ("--op", "send", "--metric", "bw", "--use-srq", "-q", 2, "--latencies"),
+        ):
+            with self.subTest(options):
+                document = self.document(
+                    *SOFT, "--threads", 2, "-n", 200, "--trials", 2, "--warmup", "20ms", *options
+                )
+                for case in document["cases"]:
+                    self.assertEqual(case["status"], "complete", case.get("error"))
+                    self.assertEqual(len(case["trials"]), 2)

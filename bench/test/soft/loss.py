@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Datagrams on the software device: what of them is bandwidth, and what is told of what is lost."""
+
+import documents
+from soft.choice import OnSoft, SOFT
+
+DATAGRAMS = (*SOFT, "--op", "send", "--transport", "ud", "--metric", "bw", "--trials", 1)
+# While it warms up, which is at the least a hundred messages, and 20 ms.
+STALLED = "peer#100=stall:10s"
+NOTHING = (
+    r"^none of the messages has arrived while it was measured, of all \d+ that were sent \d+: "
+    "on RC they would be sent again"
+)
+# A receiver without a processor for all the warm-up sees what had come before only afterwards.
+TRIES = 5
+
+
+class Measured(OnSoft):
+    def run_stalled(self, *options):
+        """Nothing comes any more once it is measured."""
+        ended = self.run_it(
+            "run", *DATAGRAMS, "-D", "100ms", "--json", "-", *options,
+            env=dict(self.environment, VERBMARK_SOFT_FAULTS=STALLED),
+        )
+        (case,) = documents.parse(ended.out)["cases"]
+        return case.get("error", "complete")
+
+    def check(self, *options):
+        for _ in range(TRIES):
+            error = self.run_stalled(*options)
+            if error != "complete":
+                break
+        self.assertRegex(error, NOTHING)
+
+    def test_what_came_before_is_no_bandwidth(self):
+        self.check()
+
+    def test_both_ways(self):
+        self.check("-b")
+
+
+class Told(OnSoft):
+    def test_most_are_lost(self):
+        """A receiver that takes one in 200 us. The worst share is told, once."""
+        # So long that a busy machine has its receiver run meanwhile.
+        ended = self.good(
+            "run", *DATAGRAMS, "--think", "200us", "-s", "64,1k", "-D", "300ms", "--json", "r.json"
+        )
+        document = documents.parse(self.good("report", "--format", "json", "r.json").out)
+        losses = [case["loss"] for case in document["cases"]]
+        worst = max(loss["lost"] * 1000 // loss["sent"] for loss in losses)
+        (finding,) = [row for row in document["warnings"] if row["code"] == "lost-messages"]
+        self.assertTrue(finding["spoils"])
+        (line,) = [row for row in ended.out.splitlines() if "never came" in row]
+        self.assertIn(f": {worst // 10}.{worst % 10} % of the messages never came", line)
+        for text in (finding["what"], finding["mend"]):
+            self.assertIn(text, line)
