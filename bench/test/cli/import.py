@@ -15,7 +15,7 @@ from documents import parse
 from verbmark import IS_SANITIZED, VERBMARK, verbmark
 
 ROOT = os.path.abspath(f"{os.path.dirname(os.path.abspath(__file__))}/../../..")
-sys.path.insert(0, f"{ROOT}/ci")
+sys.path.insert(0, f"{ROOT}/ci/measure")
 import perftest  # pylint: disable=wrong-import-position,import-error
 
 CORPUS = f"{ROOT}/reports/fuzz/corpus"
