@@ -3,8 +3,8 @@
  * Sets of processors as the kernel writes them: "0-3,8". A list is plain data of one
  * KiB; what is no list, or names a processor beyond CPULIST_MAX, is refused as a whole.
  */
-#ifndef BENCH_CPULIST_H
-#define BENCH_CPULIST_H
+#ifndef BENCH_CLI_CPULIST_H
+#define BENCH_CLI_CPULIST_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The results that a command reads, by their paths, and what it writes beside them. */
-#ifndef BENCH_INPUTS_H
-#define BENCH_INPUTS_H
+#ifndef BENCH_CLI_INPUTS_H
+#define BENCH_CLI_INPUTS_H
 
 #include <stddef.h>
 

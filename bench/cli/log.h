@@ -4,8 +4,8 @@
  * clients would wait as well. A line for which there is no room is lost, and the next one that
  * there is room for tells how many were. For any thread.
  */
-#ifndef BENCH_JOURNAL_H
-#define BENCH_JOURNAL_H
+#ifndef BENCH_CLI_LOG_H
+#define BENCH_CLI_LOG_H
 
 #include "core/base/compiler.h"
 

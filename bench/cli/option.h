@@ -4,8 +4,8 @@
  * parsing, errors, --help and the man page's test follow. A row's parser puts the
  * value into the field at its offset. Errors name the option and the value.
  */
-#ifndef BENCH_OPTION_H
-#define BENCH_OPTION_H
+#ifndef BENCH_CLI_OPTION_H
+#define BENCH_CLI_OPTION_H
 
 #include <stdbool.h>
 #include <stddef.h>

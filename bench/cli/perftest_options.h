@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What perftest's options are called here. */
-#ifndef BENCH_PERFTEST_H
-#define BENCH_PERFTEST_H
+#ifndef BENCH_CLI_PERFTEST_OPTIONS_H
+#define BENCH_CLI_PERFTEST_OPTIONS_H
 
 #include <stddef.h>
 

@@ -3,8 +3,8 @@
  * The line at the bottom of a terminal that tells which case is under way, and how
  * much time is left. It is wiped before anything else is printed there.
  */
-#ifndef BENCH_PROGRESS_H
-#define BENCH_PROGRESS_H
+#ifndef BENCH_CLI_PROGRESS_H
+#define BENCH_CLI_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

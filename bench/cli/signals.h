@@ -3,8 +3,8 @@
  * The signals that end a command, as a descriptor that is readable once one has come. They
  * are blocked from then on, in this thread and those that it starts.
  */
-#ifndef BENCH_INTERRUPT_H
-#define BENCH_INTERRUPT_H
+#ifndef BENCH_CLI_SIGNALS_H
+#define BENCH_CLI_SIGNALS_H
 
 #include <signal.h>
 #include <stdbool.h>

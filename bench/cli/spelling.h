@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether a word may have been meant to be another one: by its letters, not by what it means. */
-#ifndef BENCH_NEAR_H
-#define BENCH_NEAR_H
+#ifndef BENCH_CLI_SPELLING_H
+#define BENCH_CLI_SPELLING_H
 
 /* Longer words are near to none. */
 #define NEAR_LONGEST 32

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The time of day, as results and their names have it. */
-#ifndef BENCH_UTC_H
-#define BENCH_UTC_H
+#ifndef BENCH_CLI_UTC_H
+#define BENCH_CLI_UTC_H
 
 #include <time.h>
 

@@ -3,8 +3,8 @@
  * Values as people write them on a command line: counts, sizes, times. Each takes
  * the whole text or refuses it; nothing wraps around.
  */
-#ifndef BENCH_VALUE_H
-#define BENCH_VALUE_H
+#ifndef BENCH_CLI_VALUE_H
+#define BENCH_CLI_VALUE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The way of a sweep through its cases: each by itself, or trial by trial in turn with others. */
-#ifndef BENCH_COURSE_H
-#define BENCH_COURSE_H
+#ifndef BENCH_CLIENT_CASE_LOOP_H
+#define BENCH_CLIENT_CASE_LOOP_H
 
 #include "bench/client/session.h"
 #include "bench/client/trial.h"

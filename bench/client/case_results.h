@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a plan asks for as cases of a result, of which nothing has been seen yet. */
-#ifndef BENCH_CASES_H
-#define BENCH_CASES_H
+#ifndef BENCH_CLIENT_CASE_RESULTS_H
+#define BENCH_CLIENT_CASE_RESULTS_H
 
 #include "bench/plan/plan.h"
 #include "reports/result/result.h"

@@ -3,8 +3,8 @@
  * What becomes of a completion queue that is too short: one is made, filled by more
  * completions than it has room for, and watched.
  */
-#ifndef BENCH_OVERFLOW_H
-#define BENCH_OVERFLOW_H
+#ifndef BENCH_CLIENT_CQ_OVERFLOW_H
+#define BENCH_CLIENT_CQ_OVERFLOW_H
 
 #include "reports/result/result.h"
 

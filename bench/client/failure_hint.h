@@ -2,8 +2,8 @@
 /*
  * What a case that failed may owe to, judged by those that went well before it.
  */
-#ifndef BENCH_BLAME_H
-#define BENCH_BLAME_H
+#ifndef BENCH_CLIENT_FAILURE_HINT_H
+#define BENCH_CLIENT_FAILURE_HINT_H
 
 #include "reports/result/result.h"
 

@@ -4,8 +4,8 @@
  * ends with it: a token that only the two know keeps others out, and the end of its
  * standard input tells it that the run is gone.
  */
-#ifndef BENCH_LAUNCH_H
-#define BENCH_LAUNCH_H
+#ifndef BENCH_CLIENT_LAUNCH_H
+#define BENCH_CLIENT_LAUNCH_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * What a client does of a trial once both ends are connected: its threads warm up until
  * all are steady, begin together, and measure. For the thread that opened the trial.
  */
-#ifndef BENCH_MEASURE_H
-#define BENCH_MEASURE_H
+#ifndef BENCH_CLIENT_MEASURE_H
+#define BENCH_CLIENT_MEASURE_H
 
 #include "bench/client/trial.h"
 

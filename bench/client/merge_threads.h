@@ -5,8 +5,8 @@
  * the time goes from the common begin to the end of the last one; by time, it is what all of
  * them take at the sum of the threads' rates.
  */
-#ifndef BENCH_GATHER_H
-#define BENCH_GATHER_H
+#ifndef BENCH_CLIENT_MERGE_THREADS_H
+#define BENCH_CLIENT_MERGE_THREADS_H
 
 #include "bench/client/trial.h"
 

@@ -4,8 +4,8 @@
  * pattern is a case that one host's server runs against another's. All of them warm up,
  * and begin when the last one is ready; what they saw is put together, trial by trial.
  */
-#ifndef BENCH_FLEET_H
-#define BENCH_FLEET_H
+#ifndef BENCH_CLIENT_MULTI_HOST_H
+#define BENCH_CLIENT_MULTI_HOST_H
 
 #include "bench/client/session.h"
 

@@ -3,8 +3,8 @@
  * What the hosts of a pattern have seen becomes one case: counts, costs and rates are
  * sums, each flow's rate over its own time.
  */
-#ifndef BENCH_FLEET_GATHER_H
-#define BENCH_FLEET_GATHER_H
+#ifndef BENCH_CLIENT_MULTI_HOST_MERGE_H
+#define BENCH_CLIENT_MULTI_HOST_MERGE_H
 
 #include "bench/control/control.h"
 #include "bench/plan/hosts.h"

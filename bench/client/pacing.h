@@ -3,8 +3,8 @@
  * The client's side of a load: the rate that a case is to be run at, its schedule, and
  * whether it was kept. One for a run; the thread of the lane has it.
  */
-#ifndef BENCH_PACING_H
-#define BENCH_PACING_H
+#ifndef BENCH_CLIENT_PACING_H
+#define BENCH_CLIENT_PACING_H
 
 #include "bench/loop/load.h"
 #include "bench/plan/plan.h"

@@ -3,8 +3,8 @@
  * What a trial passes between its warm-up and what is measured, where it is to begin
  * together with trials elsewhere.
  */
-#ifndef BENCH_GATE_H
-#define BENCH_GATE_H
+#ifndef BENCH_CLIENT_START_BARRIER_H
+#define BENCH_CLIENT_START_BARRIER_H
 
 #include "core/base/error.h"
 

@@ -3,8 +3,8 @@
  * One trial of a case, at the client: both ends build what it needs and connect, warm
  * up, measure, and tell each other what they saw.
  */
-#ifndef BENCH_TRIAL_H
-#define BENCH_TRIAL_H
+#ifndef BENCH_CLIENT_TRIAL_H
+#define BENCH_CLIENT_TRIAL_H
 
 #include <stdatomic.h>
 

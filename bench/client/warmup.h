@@ -2,8 +2,8 @@
 /*
  * Whether a measurement has settled: the figures of its last windows agree.
  */
-#ifndef BENCH_STEADY_H
-#define BENCH_STEADY_H
+#ifndef BENCH_CLIENT_WARMUP_H
+#define BENCH_CLIENT_WARMUP_H
 
 #include <stdbool.h>
 

@@ -3,8 +3,8 @@
  * A subcommand: a file of its own and a line in main.c. Its function prints what
  * the user is to see and returns the exit status; a reason goes to main by error.
  */
-#ifndef BENCH_COMMAND_H
-#define BENCH_COMMAND_H
+#ifndef BENCH_CMD_COMMAND_H
+#define BENCH_CMD_COMMAND_H
 
 #include "bench/cli/option.h"
 

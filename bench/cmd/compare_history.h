@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The base of a comparison out of a history: the runs before what is new, of its setup. */
-#ifndef BENCH_SIDES_HISTORY_H
-#define BENCH_SIDES_HISTORY_H
+#ifndef BENCH_CMD_COMPARE_HISTORY_H
+#define BENCH_CMD_COMPARE_HISTORY_H
 
 #include "bench/cmd/compare_sides.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The results of both sides of a comparison, by the paths that were given. */
-#ifndef BENCH_SIDES_H
-#define BENCH_SIDES_H
+#ifndef BENCH_CMD_COMPARE_SIDES_H
+#define BENCH_CMD_COMPARE_SIDES_H
 
 #include "bench/cmd/command.h"
 #include "reports/compare/compare.h"

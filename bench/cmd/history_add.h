@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What 'verbmark history add' does. */
-#ifndef BENCH_HISTORY_ADD_H
-#define BENCH_HISTORY_ADD_H
+#ifndef BENCH_CMD_HISTORY_ADD_H
+#define BENCH_CMD_HISTORY_ADD_H
 
 #include "reports/history/history.h"
 #include "reports/history/name.h"

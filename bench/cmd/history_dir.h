@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a history is that nobody has named. */
-#ifndef BENCH_HISTORY_DIR_H
-#define BENCH_HISTORY_DIR_H
+#ifndef BENCH_CMD_HISTORY_DIR_H
+#define BENCH_CMD_HISTORY_DIR_H
 
 #include "core/base/error.h"
 

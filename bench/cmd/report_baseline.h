@@ -3,8 +3,8 @@
  * What report shows, held against a baseline: results are taken once they were shown, and then
  * compared. Whatever is not comparable is no reason not to show them: it is told in its place.
  */
-#ifndef BENCH_AGAINST_H
-#define BENCH_AGAINST_H
+#ifndef BENCH_CMD_REPORT_BASELINE_H
+#define BENCH_CMD_REPORT_BASELINE_H
 
 #include "bench/cmd/compare_sides.h"
 #include "reports/table/cells.h"

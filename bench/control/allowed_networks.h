@@ -3,8 +3,8 @@
  * Networks that clients may come from: 10.0.0.0/8,192.0.2.7,fd00::/8. None at all is
  * every one.
  */
-#ifndef BENCH_ALLOW_H
-#define BENCH_ALLOW_H
+#ifndef BENCH_CONTROL_ALLOWED_NETWORKS_H
+#define BENCH_CONTROL_ALLOWED_NETWORKS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,8 +10,8 @@
  *
  * Until then nothing but heartbeats comes from either without a seal.
  */
-#ifndef BENCH_GREETING_H
-#define BENCH_GREETING_H
+#ifndef BENCH_CONTROL_AUTH_H
+#define BENCH_CONTROL_AUTH_H
 
 #include "bench/control/control.h"
 #include "bench/control/secret.h"

@@ -5,8 +5,8 @@
  * comes waits in an inbox. While a context is guarded, a message, the end of the
  * connection and silence each end that context's waits.
  */
-#ifndef BENCH_CONTROL_H
-#define BENCH_CONTROL_H
+#ifndef BENCH_CONTROL_CONTROL_H
+#define BENCH_CONTROL_CONTROL_H
 
 #include <jansson.h>
 #include <pthread.h>

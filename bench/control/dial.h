@@ -3,8 +3,8 @@
  * TCP sockets of the control channel: by name or address, IPv4 and IPv6, each step
  * with a deadline.
  */
-#ifndef BENCH_DIAL_H
-#define BENCH_DIAL_H
+#ifndef BENCH_CONTROL_DIAL_H
+#define BENCH_CONTROL_DIAL_H
 
 #include <stdbool.h>
 #include <stdint.h>

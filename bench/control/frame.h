@@ -4,8 +4,8 @@
  * and so much JSON, an object, behind it. A frame has a bound; what breaks it, or
  * is no JSON, is an error of that connection.
  */
-#ifndef BENCH_WIRE_H
-#define BENCH_WIRE_H
+#ifndef BENCH_CONTROL_FRAME_H
+#define BENCH_CONTROL_FRAME_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -22,8 +22,8 @@
  * time and ends everything. Only the protocol's number must match; the versions of
  * the tool may differ.
  */
-#ifndef BENCH_PROTOCOL_H
-#define BENCH_PROTOCOL_H
+#ifndef BENCH_CONTROL_PROTOCOL_H
+#define BENCH_CONTROL_PROTOCOL_H
 
 #include <jansson.h>
 

@@ -5,8 +5,8 @@
  * both, and the keys of the connection follow from it and them. It never crosses the
  * wire itself.
  */
-#ifndef BENCH_SECRET_H
-#define BENCH_SECRET_H
+#ifndef BENCH_CONTROL_SECRET_H
+#define BENCH_CONTROL_SECRET_H
 
 #include "bench/control/mac.h"
 #include "core/base/error.h"

@@ -6,8 +6,8 @@
  * up meanwhile does so by itself, or by the few messages that prove the path. Where they
  * do not get through it takes longer.
  */
-#ifndef BENCH_DOCTOR_H
-#define BENCH_DOCTOR_H
+#ifndef BENCH_DOCTOR_DOCTOR_H
+#define BENCH_DOCTOR_DOCTOR_H
 
 #include <stdint.h>
 

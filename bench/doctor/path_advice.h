@@ -3,8 +3,8 @@
  * What the proof of a path means: from the outcomes of its cases to findings, as
  * advice.h has them.
  */
-#ifndef BENCH_ADVICE_PATH_H
-#define BENCH_ADVICE_PATH_H
+#ifndef BENCH_DOCTOR_PATH_ADVICE_H
+#define BENCH_DOCTOR_PATH_ADVICE_H
 
 #include <jansson.h>
 

@@ -5,8 +5,8 @@
  * ways, then such as take packets of the full MTU. What does not get through is an
  * outcome, not an error; what it means is for advice_path.h to tell.
  */
-#ifndef BENCH_PATH_H
-#define BENCH_PATH_H
+#ifndef BENCH_DOCTOR_PATH_PROBE_H
+#define BENCH_DOCTOR_PATH_PROBE_H
 
 #include "bench/control/control.h"
 #include "reports/result/result.h"

@@ -4,8 +4,8 @@
  * one that is reached tells its devices and its facts. The connection stays open, with
  * its heartbeat, until the visit is closed.
  */
-#ifndef BENCH_VISIT_H
-#define BENCH_VISIT_H
+#ifndef BENCH_DOCTOR_SERVER_H
+#define BENCH_DOCTOR_SERVER_H
 
 #include "bench/control/control.h"
 #include "bench/control/secret.h"

@@ -4,8 +4,8 @@
  * more than its floor is run once more, and everything is judged. That an arm cannot run, or
  * that the run is ended, makes the bout invalid, and is no error.
  */
-#ifndef BENCH_GATING_H
-#define BENCH_GATING_H
+#ifndef BENCH_GATE_GATE_H
+#define BENCH_GATE_GATE_H
 
 #include "bench/gate/rounds.h"
 #include "bench/plan/plan.h"

@@ -3,8 +3,8 @@
  * A noisy neighbour: a process that computes for a while, sleeps for a while, and so on, as
  * what else runs on a shared machine does. It ends with the process that started it.
  */
-#ifndef BENCH_NEIGHBOUR_H
-#define BENCH_NEIGHBOUR_H
+#ifndef BENCH_GATE_NOISY_PROCESS_H
+#define BENCH_GATE_NOISY_PROCESS_H
 
 #include <sys/types.h>
 

@@ -3,8 +3,8 @@
  * The cases of a plan, each as a plan of its own, so that they can be run in any order and
  * each as often as its own speed wants. What no device could run is left out.
  */
-#ifndef BENCH_SINGLE_H
-#define BENCH_SINGLE_H
+#ifndef BENCH_GATE_ONE_CASE_PLANS_H
+#define BENCH_GATE_ONE_CASE_PLANS_H
 
 #include "bench/plan/plan.h"
 

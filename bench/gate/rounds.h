@@ -5,8 +5,8 @@
  * as often as the other; the order of cases is drawn for each round and is that of both. How
  * many messages a case has is found once, from the base, and the same for both.
  */
-#ifndef BENCH_ROUNDS_H
-#define BENCH_ROUNDS_H
+#ifndef BENCH_GATE_ROUNDS_H
+#define BENCH_GATE_ROUNDS_H
 
 #include "bench/gate/one_case_plans.h"
 #include "bench/gate/runner.h"

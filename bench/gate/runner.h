@@ -4,8 +4,8 @@
  * fresh process each time and gives back the result. Nothing outlives a run: what does not
  * end in time, or is not wanted any more, is ended with all that it started.
  */
-#ifndef BENCH_ARM_H
-#define BENCH_ARM_H
+#ifndef BENCH_GATE_RUNNER_H
+#define BENCH_GATE_RUNNER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * failed, were not steady, had losses, or took longer than one is to take. That is so long
  * because two arms are only as alike as what the machine does meanwhile.
  */
-#ifndef BENCH_TALLY_H
-#define BENCH_TALLY_H
+#ifndef BENCH_GATE_TALLY_H
+#define BENCH_GATE_TALLY_H
 
 #include "core/base/clock.h"
 #include "reports/gate/record.h"

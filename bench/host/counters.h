@@ -5,8 +5,8 @@
  * snapshot that owns its memory; a device that counts nothing gives an empty one. Root
  * is "" for this machine, else a folder with made-up files.
  */
-#ifndef BENCH_COUNTERS_H
-#define BENCH_COUNTERS_H
+#ifndef BENCH_HOST_COUNTERS_H
+#define BENCH_HOST_COUNTERS_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -4,8 +4,8 @@
  * a case asks for more: of either end, before anything runs. What is not told is no
  * limit. Facts come from a peer, and may say anything.
  */
-#ifndef BENCH_CAPACITY_H
-#define BENCH_CAPACITY_H
+#ifndef BENCH_HOST_DEVICE_SUPPORT_H
+#define BENCH_HOST_DEVICE_SUPPORT_H
 
 #include <jansson.h>
 

@@ -3,8 +3,8 @@
  * The devices of a machine as JSON, as 'verbmark devices --json' prints them and a
  * server tells them, and back; and which pair of two machines' devices to use.
  */
-#ifndef BENCH_INVENTORY_H
-#define BENCH_INVENTORY_H
+#ifndef BENCH_HOST_INVENTORY_H
+#define BENCH_HOST_INVENTORY_H
 
 #include <jansson.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is asked of ports: for those files alone that inventory.h is made by. */
-#ifndef BENCH_INVENTORY_PORTS_H
-#define BENCH_INVENTORY_PORTS_H
+#ifndef BENCH_HOST_INVENTORY_PORTS_H
+#define BENCH_HOST_INVENTORY_PORTS_H
 
 #include "bench/host/inventory.h"
 

@@ -3,8 +3,8 @@
  * What one end notes beside the measurements: its circumstances when the run begins and
  * ends, and its device's counters from case to case.
  */
-#ifndef BENCH_WITNESS_H
-#define BENCH_WITNESS_H
+#ifndef BENCH_HOST_SNAPSHOT_H
+#define BENCH_HOST_SNAPSHOT_H
 
 #include "bench/host/counters.h"
 

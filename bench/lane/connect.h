@@ -5,8 +5,8 @@
  * connection. What a peer says is checked before it is used. Of several lanes each does
  * these in its turn: what a message lists is in the order of the queue pairs' numbers.
  */
-#ifndef BENCH_MEET_H
-#define BENCH_MEET_H
+#ifndef BENCH_LANE_CONNECT_H
+#define BENCH_LANE_CONNECT_H
 
 #include <jansson.h>
 

@@ -3,8 +3,8 @@
  * What a thread spends between two moments: its processor time, its context
  * switches, the completions and CQ events of its lane.
  */
-#ifndef BENCH_COST_H
-#define BENCH_COST_H
+#ifndef BENCH_LANE_CPU_COST_H
+#define BENCH_LANE_CPU_COST_H
 
 #include "bench/lane/lane.h"
 #include "reports/result/result.h"

@@ -3,8 +3,8 @@
  * What one end of a case has got, for the result: asked of the device and of the queue
  * pairs themselves, not of what was wanted.
  */
-#ifndef BENCH_GRANTED_H
-#define BENCH_GRANTED_H
+#ifndef BENCH_LANE_EFFECTIVE_H
+#define BENCH_LANE_EFFECTIVE_H
 
 #include "bench/lane/lane.h"
 #include "reports/result/effective.h"

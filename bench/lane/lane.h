@@ -8,8 +8,8 @@
  * the threads of a case write none of another's. What the provider has once for each
  * context of a device, as doorbells, is shared: all lanes have librdmacm's.
  */
-#ifndef BENCH_LANE_H
-#define BENCH_LANE_H
+#ifndef BENCH_LANE_LANE_H
+#define BENCH_LANE_LANE_H
 
 #include "bench/control/secret.h"
 #include "bench/lane/address_walk.h"

@@ -7,8 +7,8 @@
  * from open to close. And where its buffer lives, which the ground sees to: here it is only told
  * which node, and checked. root stands before what is read of /sys: "" but in tests.
  */
-#ifndef BENCH_PLACEMENT_H
-#define BENCH_PLACEMENT_H
+#ifndef BENCH_LANE_PLACEMENT_H
+#define BENCH_LANE_PLACEMENT_H
 
 #include "bench/cli/cpulist.h"
 #include "bench/plan/parameters.h"

@@ -5,8 +5,8 @@
  * that has 200, where a program with one thread has none of that. To post on Soft-RoCE is such a
  * call, and to take an event is two or three.
  */
-#ifndef BENCH_APART_H
-#define BENCH_APART_H
+#ifndef BENCH_LANE_PRIVATE_FDS_H
+#define BENCH_LANE_PRIVATE_FDS_H
 
 #include "bench/lane/threads.h"
 #include "bench/op/op.h"

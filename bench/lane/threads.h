@@ -5,8 +5,8 @@
  * opens it also drives and closes. Nothing here spins: on few processors who waits leaves
  * his to the others. A team of one is the calling thread alone, without any other.
  */
-#ifndef BENCH_TEAM_H
-#define BENCH_TEAM_H
+#ifndef BENCH_LANE_THREADS_H
+#define BENCH_LANE_THREADS_H
 
 #include <pthread.h>
 #include <stdbool.h>

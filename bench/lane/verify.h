@@ -5,8 +5,8 @@
  * Where nothing is lost both ends count alike, one for each message; where messages may
  * be, each of them begins with eight bytes of its pattern, which tell its number.
  */
-#ifndef BENCH_VERIFY_H
-#define BENCH_VERIFY_H
+#ifndef BENCH_LANE_VERIFY_H
+#define BENCH_LANE_VERIFY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * A pool of one grant, which a lane of 'alloc' asks for again and again, and what both ends
  * say of it in the message that they send and in the one that has come.
  */
-#ifndef BENCH_GRANTING_H
-#define BENCH_GRANTING_H
+#ifndef BENCH_LOOP_GRANT_POOL_H
+#define BENCH_LOOP_GRANT_POOL_H
 
 #include "bench/lane/lane.h"
 #include "core/pool/grants.h"

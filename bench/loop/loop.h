@@ -4,8 +4,8 @@
  * and clock are constants in each of its instances, and loop_dispatch picks the
  * instance before it starts. An operation binds a shape to its own constant.
  */
-#ifndef BENCH_LOOP_H
-#define BENCH_LOOP_H
+#ifndef BENCH_LOOP_LOOP_H
+#define BENCH_LOOP_LOOP_H
 
 #include <string.h>
 

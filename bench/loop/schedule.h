@@ -4,8 +4,8 @@
  * process has it, whose gaps are exponential and follow from a seed. Times are ticks of
  * the loops' clock, kept in units of 2^-32: no gap is rounded, and none drifts.
  */
-#ifndef BENCH_SCHEDULE_H
-#define BENCH_SCHEDULE_H
+#ifndef BENCH_LOOP_SCHEDULE_H
+#define BENCH_LOOP_SCHEDULE_H
 
 #include "core/base/clock.h"
 #include "core/base/random.h"

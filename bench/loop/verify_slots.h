@@ -4,8 +4,8 @@
  * what has come is looked at before its slot is given away again. For the thread of the
  * lane; each queue pair counts its own messages.
  */
-#ifndef BENCH_SLOTS_H
-#define BENCH_SLOTS_H
+#ifndef BENCH_LOOP_VERIFY_SLOTS_H
+#define BENCH_LOOP_VERIFY_SLOTS_H
 
 #include "bench/lane/lane.h"
 

@@ -5,8 +5,8 @@
  * step of the case. The other end accepts them: accepting.h. An event channel of their own
  * keeps them apart from the lane's.
  */
-#ifndef BENCH_CONNECTING_H
-#define BENCH_CONNECTING_H
+#ifndef BENCH_OP_CONNECT_CLIENT_H
+#define BENCH_OP_CONNECT_CLIENT_H
 
 #include "bench/loop/loop.h"
 

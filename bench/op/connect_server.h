@@ -4,8 +4,8 @@
  * same client, one at a time, each with a queue pair, and gives up what the client does.
  * Whoever else comes is turned away.
  */
-#ifndef BENCH_ACCEPTING_H
-#define BENCH_ACCEPTING_H
+#ifndef BENCH_OP_CONNECT_SERVER_H
+#define BENCH_OP_CONNECT_SERVER_H
 
 #include "bench/lane/lane.h"
 

@@ -3,8 +3,8 @@
  * An operation: a const descriptor in a file of its own, and a line in OP_TABLE. Its
  * loops are shapes bound to the operation's constants.
  */
-#ifndef BENCH_OP_H
-#define BENCH_OP_H
+#ifndef BENCH_OP_OP_H
+#define BENCH_OP_OP_H
 
 #include "bench/loop/loop.h"
 #include "bench/plan/parameters.h"

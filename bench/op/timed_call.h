@@ -3,8 +3,8 @@
  * Calls that set something up, or take it away: made by the end that drives, one after
  * another, each undone before the next. A sample is the time of the call alone.
  */
-#ifndef BENCH_CALLING_H
-#define BENCH_CALLING_H
+#ifndef BENCH_OP_TIMED_CALL_H
+#define BENCH_OP_TIMED_CALL_H
 
 #include "bench/loop/loop.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which parameters an operation hears of: the others are at their defaults in its cases. */
-#ifndef BENCH_TOLD_H
-#define BENCH_TOLD_H
+#ifndef BENCH_PLAN_APPLICABLE_H
+#define BENCH_PLAN_APPLICABLE_H
 
 #include "bench/op/op.h"
 

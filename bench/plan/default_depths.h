@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How deep queues are, and how many of what is posted have a completion, where nobody asks. */
-#ifndef BENCH_DEPTHS_H
-#define BENCH_DEPTHS_H
+#ifndef BENCH_PLAN_DEFAULT_DEPTHS_H
+#define BENCH_PLAN_DEFAULT_DEPTHS_H
 
 #include "bench/op/op.h"
 

@@ -4,8 +4,8 @@
  * and who of them talks to whom: of many to one the last is the one, of one to many the
  * first, one to one is the first to the second, the third to the fourth, and so on.
  */
-#ifndef BENCH_HOSTS_H
-#define BENCH_HOSTS_H
+#ifndef BENCH_PLAN_HOSTS_H
+#define BENCH_PLAN_HOSTS_H
 
 #include <stddef.h>
 

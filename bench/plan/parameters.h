@@ -4,8 +4,8 @@
  * its option, its lists and ranges, its place in plan files, in the control channel
  * and in results, and its mark in the id of a case.
  */
-#ifndef BENCH_PARAMETERS_H
-#define BENCH_PARAMETERS_H
+#ifndef BENCH_PLAN_PARAMETERS_H
+#define BENCH_PLAN_PARAMETERS_H
 
 #include <jansson.h>
 

@@ -5,8 +5,8 @@
  * other there are --qps queue pairs: a flow. Queue pairs have one number at both ends, in
  * the order of the client's lanes.
  */
-#ifndef BENCH_PATTERN_H
-#define BENCH_PATTERN_H
+#ifndef BENCH_PLAN_PATTERN_H
+#define BENCH_PLAN_PATTERN_H
 
 #include "bench/plan/parameters.h"
 #include "reports/result/flows.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a plan of several ends cannot be: of one thread at one host, or of several without. */
-#ifndef BENCH_PLAN_PATTERNS_H
-#define BENCH_PLAN_PATTERNS_H
+#ifndef BENCH_PLAN_PATTERN_RULES_H
+#define BENCH_PLAN_PATTERN_RULES_H
 
 #include "bench/plan/plan.h"
 

@@ -4,8 +4,8 @@
  * those from a first to a last in equal steps, as 0-3 or 0-6+2. Each thread has its own;
  * where there are more threads, they begin again with the first.
  */
-#ifndef BENCH_PIN_H
-#define BENCH_PIN_H
+#ifndef BENCH_PLAN_PIN_H
+#define BENCH_PLAN_PIN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * of their lists. Const once it is made, but for cases that the devices turn out
  * not to be able to run.
  */
-#ifndef BENCH_PLAN_H
-#define BENCH_PLAN_H
+#ifndef BENCH_PLAN_PLAN_H
+#define BENCH_PLAN_PLAN_H
 
 #include "bench/op/op.h"
 #include "bench/plan/product.h"

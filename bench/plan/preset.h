@@ -2,8 +2,8 @@
 /*
  * Plans by name. Each is the text of a plan file; --plan takes one that is changed.
  */
-#ifndef BENCH_PRESET_H
-#define BENCH_PRESET_H
+#ifndef BENCH_PLAN_PRESET_H
+#define BENCH_PLAN_PRESET_H
 
 #include <jansson.h>
 

@@ -4,8 +4,8 @@
  * preset asks for. Its cases are the product of the lists. A list without members
  * leaves its parameter at the default.
  */
-#ifndef BENCH_PRODUCT_H
-#define BENCH_PRODUCT_H
+#ifndef BENCH_PLAN_PRODUCT_H
+#define BENCH_PLAN_PRODUCT_H
 
 #include "bench/plan/value_list.h"
 

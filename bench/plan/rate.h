@@ -4,8 +4,8 @@
  * (10gbit, 2.5Gb/s, 100MB/s), or per cent of the most that a case can (10%). One number holds any of them:
  * an amount, and what it counts in its highest bits. Messages are the bare number.
  */
-#ifndef BENCH_RATE_H
-#define BENCH_RATE_H
+#ifndef BENCH_PLAN_RATE_H
+#define BENCH_PLAN_RATE_H
 
 #include <stdbool.h>
 #include <stddef.h>

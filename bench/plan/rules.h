@@ -3,8 +3,8 @@
  * What goes together: which operation, metric and transport, and which parameters
  * with them. Decided when the plan is made, before anything runs.
  */
-#ifndef BENCH_RULES_H
-#define BENCH_RULES_H
+#ifndef BENCH_PLAN_RULES_H
+#define BENCH_PLAN_RULES_H
 
 #include "bench/op/op.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Options of a command line that none of its cases would hear of. */
-#ifndef BENCH_PLAN_HEARD_H
-#define BENCH_PLAN_HEARD_H
+#ifndef BENCH_PLAN_UNHEARD_H
+#define BENCH_PLAN_UNHEARD_H
 
 #include "bench/plan/plan.h"
 

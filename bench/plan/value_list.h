@@ -6,8 +6,8 @@
  * adds 10 %. all stands for
  * every word of those that are words.
  */
-#ifndef BENCH_LIST_H
-#define BENCH_LIST_H
+#ifndef BENCH_PLAN_VALUE_LIST_H
+#define BENCH_PLAN_VALUE_LIST_H
 
 #include "bench/plan/parameters.h"
 

@@ -5,8 +5,8 @@
  * through. All of it is for one thread, which waits for `done` and for the next timeout.
  * Nothing that goes wrong with one client ends the others: the journal tells of it.
  */
-#ifndef BENCH_CLIENTS_H
-#define BENCH_CLIENTS_H
+#ifndef BENCH_SERVER_CLIENTS_H
+#define BENCH_SERVER_CLIENTS_H
 
 #include "bench/server/refused_clients.h"
 #include "bench/server/session.h"

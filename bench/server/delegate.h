@@ -3,8 +3,8 @@
  * A server that is the client of another one, because its own client has asked for that:
  * one case, whose trials begin when that client says so, together with others elsewhere.
  */
-#ifndef BENCH_DRIVE_H
-#define BENCH_DRIVE_H
+#ifndef BENCH_SERVER_DELEGATE_H
+#define BENCH_SERVER_DELEGATE_H
 
 #include "bench/server/session.h"
 

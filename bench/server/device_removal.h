@@ -4,8 +4,8 @@
  * connection manager that are bound to a device, and to nobody else; and it waits
  * until every process has let go of the device.
  */
-#ifndef BENCH_REMOVAL_H
-#define BENCH_REMOVAL_H
+#ifndef BENCH_SERVER_DEVICE_REMOVAL_H
+#define BENCH_SERVER_DEVICE_REMOVAL_H
 
 #include <rdma/rdma_cma.h>
 

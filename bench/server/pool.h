@@ -5,8 +5,8 @@
  * What fails for all of its clients at once ends them, and it begins again without any. In the
  * end it says what there was, and how often what came found no receive.
  */
-#ifndef BENCH_POOLING_H
-#define BENCH_POOLING_H
+#ifndef BENCH_SERVER_POOL_H
+#define BENCH_SERVER_POOL_H
 
 #include <pthread.h>
 #include <stdbool.h>

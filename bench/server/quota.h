@@ -6,8 +6,8 @@
  * taken may be free later (-EBUSY). Limits are const while there are clients; the counts
  * are for any thread.
  */
-#ifndef BENCH_ALLOWANCE_H
-#define BENCH_ALLOWANCE_H
+#ifndef BENCH_SERVER_QUOTA_H
+#define BENCH_SERVER_QUOTA_H
 
 #include <stdatomic.h>
 

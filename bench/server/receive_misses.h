@@ -3,8 +3,8 @@
  * How often what came to a device found no receive, as its ports count it from one instant to
  * another. They count all of the device's traffic, and some count the requester's side too.
  */
-#ifndef BENCH_MISSED_H
-#define BENCH_MISSED_H
+#ifndef BENCH_SERVER_RECEIVE_MISSES_H
+#define BENCH_SERVER_RECEIVE_MISSES_H
 
 #include "bench/host/counters.h"
 

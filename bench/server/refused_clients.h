@@ -3,8 +3,8 @@
  * Who is of no network that a server serves is turned away: told why in one sentence, for
  * which nothing is kept, so that it goes at once or not at all. The journal tells of them.
  */
-#ifndef BENCH_AWAY_H
-#define BENCH_AWAY_H
+#ifndef BENCH_SERVER_REFUSED_CLIENTS_H
+#define BENCH_SERVER_REFUSED_CLIENTS_H
 
 #include <stdint.h>
 

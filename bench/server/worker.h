@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where one thread of the server has its part in a trial, opposite one of the client's. */
-#ifndef BENCH_STATION_H
-#define BENCH_STATION_H
+#ifndef BENCH_SERVER_WORKER_H
+#define BENCH_SERVER_WORKER_H
 
 #include "bench/control/protocol.h"
 #include "bench/lane/lane.h"

@@ -2,8 +2,8 @@
 /*
  * Internet addresses: names to addresses within a deadline, addresses to text.
  */
-#ifndef CORE_ADDRESS_H
-#define CORE_ADDRESS_H
+#ifndef CORE_BASE_ADDRESS_H
+#define CORE_BASE_ADDRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

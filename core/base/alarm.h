@@ -4,8 +4,8 @@
  * first one stays. A waiting loop looks at alarm_raised after each empty poll;
  * who sleeps has alarm.fd in its poll(2).
  */
-#ifndef CORE_ALARM_H
-#define CORE_ALARM_H
+#ifndef CORE_BASE_ALARM_H
+#define CORE_BASE_ALARM_H
 
 #include <pthread.h>
 #include <stdatomic.h>

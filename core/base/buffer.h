@@ -3,8 +3,8 @@
  * Memory for the device to work on: whole pages, faulted in, on a NUMA node when
  * one is named.
  */
-#ifndef CORE_BUFFER_H
-#define CORE_BUFFER_H
+#ifndef CORE_BASE_BUFFER_H
+#define CORE_BASE_BUFFER_H
 
 #include <stddef.h>
 

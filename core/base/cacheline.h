@@ -3,8 +3,8 @@
  * Memory that one thread writes often is on cache lines of its own. Processors fetch lines
  * in pairs, so that two of them count as one here. What was allocated goes by free().
  */
-#ifndef CORE_CACHELINE_H
-#define CORE_CACHELINE_H
+#ifndef CORE_BASE_CACHELINE_H
+#define CORE_BASE_CACHELINE_H
 
 #include <stddef.h>
 #include <stdint.h>

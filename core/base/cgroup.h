@@ -3,8 +3,8 @@
  * The limits of the control groups that this process is in: of its own one, and of all
  * around it, whose limits hold as well. Of both versions; what is missing is no limit.
  */
-#ifndef CORE_CGROUP_H
-#define CORE_CGROUP_H
+#ifndef CORE_BASE_CGROUP_H
+#define CORE_BASE_CGROUP_H
 
 #include <stdint.h>
 

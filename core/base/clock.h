@@ -5,8 +5,8 @@
  * nanoseconds of CLOCK_MONOTONIC_RAW. struct clock turns ticks into nanoseconds
  * by a multiplication; it is made once and const afterwards.
  */
-#ifndef CORE_CLOCK_H
-#define CORE_CLOCK_H
+#ifndef CORE_BASE_CLOCK_H
+#define CORE_BASE_CLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>

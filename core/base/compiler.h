@@ -2,8 +2,8 @@
 /*
  * What the compiler is told beyond the language.
  */
-#ifndef CORE_COMPILER_H
-#define CORE_COMPILER_H
+#ifndef CORE_BASE_COMPILER_H
+#define CORE_BASE_COMPILER_H
 
 #include <stddef.h>
 

@@ -4,8 +4,8 @@
  * whoever finds the fault sets it, the first one wins, and callers that know
  * more put it in front. Nothing is allocated. A NULL error is allowed everywhere.
  */
-#ifndef CORE_ERROR_H
-#define CORE_ERROR_H
+#ifndef CORE_BASE_ERROR_H
+#define CORE_BASE_ERROR_H
 
 #include "core/base/compiler.h"
 

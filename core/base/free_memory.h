@@ -3,8 +3,8 @@
  * How much memory a program can still have: of the machine, and of the control groups that
  * it is in. Who touches more than that is killed, or has others killed.
  */
-#ifndef CORE_MEMORY_H
-#define CORE_MEMORY_H
+#ifndef CORE_BASE_FREE_MEMORY_H
+#define CORE_BASE_FREE_MEMORY_H
 
 #include <stdbool.h>
 #include <stdint.h>

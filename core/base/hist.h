@@ -5,8 +5,8 @@
  * depend on the number of samples. Exact minimum, maximum, count and sum stand
  * beside the bins; what lies beyond the last bin is counted in over.
  */
-#ifndef CORE_HIST_H
-#define CORE_HIST_H
+#ifndef CORE_BASE_HIST_H
+#define CORE_BASE_HIST_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * Files of the kernel's that tell one thing in a line, behind its name: "MemTotal: 16 kB". Of a
  * file that tells one thing only the name is empty.
  */
-#ifndef CORE_LINES_H
-#define CORE_LINES_H
+#ifndef CORE_BASE_PROC_LINES_H
+#define CORE_BASE_PROC_LINES_H
 
 #include <stdbool.h>
 #include <stddef.h>

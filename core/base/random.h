@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* splitmix64 (Steele, Lea, Flood 2014): the same numbers from the same seed, anywhere. */
-#ifndef CORE_RANDOM_H
-#define CORE_RANDOM_H
+#ifndef CORE_BASE_RANDOM_H
+#define CORE_BASE_RANDOM_H
 
 #include <stdint.h>
 

@@ -5,8 +5,8 @@
  * in it one at a time, must not block, and must not add or remove a watch; one
  * whose descriptor has come to its end sets fd to -1 and is not called for it again.
  */
-#ifndef CORE_WATCH_H
-#define CORE_WATCH_H
+#ifndef CORE_BASE_WATCH_H
+#define CORE_BASE_WATCH_H
 
 #include <pthread.h>
 #include <stdint.h>

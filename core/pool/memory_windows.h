@@ -3,8 +3,8 @@
  * Memory windows of type 2 keep clients apart that have one protection domain: whether they
  * do on a device is tried on it, between queue pairs of its own, and not believed.
  */
-#ifndef CORE_POOL_WINDOWS_H
-#define CORE_POOL_WINDOWS_H
+#ifndef CORE_POOL_MEMORY_WINDOWS_H
+#define CORE_POOL_MEMORY_WINDOWS_H
 
 #include <infiniband/verbs.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * is the one that does all of it, and is told there; pool_end, and nothing else, may be called
  * by others. What one client does wrong is told to that one, and fails nobody else.
  */
-#ifndef CORE_POOL_SERVE_H
-#define CORE_POOL_SERVE_H
+#ifndef CORE_POOL_SERVER_H
+#define CORE_POOL_SERVER_H
 
 #include <stdbool.h>
 

@@ -4,8 +4,8 @@
  * are under way to it. It is the server's, which frees it when it has left: guest_leave only
  * ends its connection, so that whoever is under way with it may go on to the end.
  */
-#ifndef CORE_POOL_GUEST_H
-#define CORE_POOL_GUEST_H
+#ifndef CORE_POOL_SERVER_CLIENT_H
+#define CORE_POOL_SERVER_CLIENT_H
 
 #include <stdatomic.h>
 

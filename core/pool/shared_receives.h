@@ -6,8 +6,8 @@
  * them is an atomic_bool: true once it has taken its last, where the device tells that. One
  * thread has all this; only events come by another.
  */
-#ifndef CORE_POOL_MAILBOX_H
-#define CORE_POOL_MAILBOX_H
+#ifndef CORE_POOL_SHARED_RECEIVES_H
+#define CORE_POOL_SHARED_RECEIVES_H
 
 #include <stdatomic.h>
 

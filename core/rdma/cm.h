@@ -3,8 +3,8 @@
  * The connection manager: what listens is bound, and events are awaited with a deadline,
  * copied with their private data, acknowledged before anybody acts on them.
  */
-#ifndef CORE_CM_H
-#define CORE_CM_H
+#ifndef CORE_RDMA_CM_H
+#define CORE_RDMA_CM_H
 
 #include <rdma/rdma_cma.h>
 

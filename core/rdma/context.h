@@ -5,8 +5,8 @@
  * or a negative errno with the error; the public ones turn that into -1 and a
  * reason by context_end.
  */
-#ifndef CORE_CONTEXT_H
-#define CORE_CONTEXT_H
+#ifndef CORE_RDMA_CONTEXT_H
+#define CORE_RDMA_CONTEXT_H
 
 #include "core/base/alarm.h"
 #include "core/base/buffer.h"

@@ -7,8 +7,8 @@
  * outlives the ground, as the ground outlives the contexts on it. All of them belong
  * to one thread; only its alarm may be raised by others.
  */
-#ifndef CORE_GROUND_H
-#define CORE_GROUND_H
+#ifndef CORE_RDMA_ENDPOINT_H
+#define CORE_RDMA_ENDPOINT_H
 
 #include "core/base/alarm.h"
 #include "core/base/buffer.h"

@@ -3,8 +3,8 @@
  * What watches over a context: asynchronous events of its device and CM events of
  * its connection raise the alarm of its ground, in the watcher's thread.
  */
-#ifndef CORE_GUARD_H
-#define CORE_GUARD_H
+#ifndef CORE_RDMA_GUARD_H
+#define CORE_RDMA_GUARD_H
 
 #include "core/rdma/context.h"
 #include "core/verbs/device.h"

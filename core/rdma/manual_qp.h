@@ -8,8 +8,8 @@
  * its settings; operations are posted by core/verbs/post.h; rdma_close releases it. Functions
  * return 0 or a negative errno with the error.
  */
-#ifndef CORE_PAIR_H
-#define CORE_PAIR_H
+#ifndef CORE_RDMA_MANUAL_QP_H
+#define CORE_RDMA_MANUAL_QP_H
 
 #include "core/rdma/endpoint.h"
 #include "core/rdma/rdma.h"

@@ -5,8 +5,8 @@
  * comes with a reject. The CM pads private data and reports its maximum, so each
  * carries a length of its own. A greeting fits the 56 bytes that connect leaves.
  */
-#ifndef CORE_HANDSHAKE_H
-#define CORE_HANDSHAKE_H
+#ifndef CORE_RDMA_PRIVATE_DATA_H
+#define CORE_RDMA_PRIVATE_DATA_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * The queue pair of a context: on its ground, of its transport, by rdma_cm where it has a
  * connection, with the extended post interface where the provider has that.
  */
-#ifndef CORE_QUEUE_H
-#define CORE_QUEUE_H
+#ifndef CORE_RDMA_QP_H
+#define CORE_RDMA_QP_H
 
 #include "core/rdma/context.h"
 

@@ -20,8 +20,8 @@
  *		fprintf(stderr, "%s\n", server.reason);
  *	rdma_close(&server);
  */
-#ifndef VERBMARK_RDMA_H
-#define VERBMARK_RDMA_H
+#ifndef CORE_RDMA_RDMA_H
+#define CORE_RDMA_RDMA_H
 
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>

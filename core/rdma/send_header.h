@@ -4,8 +4,8 @@
  * lands in a slot of its own, so that a notification, which is nothing else,
  * never touches the buffer. It needs no immediate data, which iWARP often lacks.
  */
-#ifndef CORE_MESSAGE_H
-#define CORE_MESSAGE_H
+#ifndef CORE_RDMA_SEND_HEADER_H
+#define CORE_RDMA_SEND_HEADER_H
 
 #include <stdint.h>
 

@@ -2,8 +2,8 @@
 /*
  * The settings of a context with their defaults put in.
  */
-#ifndef CORE_SETTINGS_H
-#define CORE_SETTINGS_H
+#ifndef CORE_RDMA_SETTINGS_H
+#define CORE_RDMA_SETTINGS_H
 
 #include "core/rdma/rdma.h"
 

@@ -4,8 +4,8 @@
  * that calls.h lists has a name of its own, and the exported one is that of fault_calls.c,
  * which knows of the plan of faults. So calls within the device are none of the program's.
  */
-#ifndef CORE_SOFT_INNER_H
-#define CORE_SOFT_INNER_H
+#ifndef CORE_SOFT_RENAME_H
+#define CORE_SOFT_RENAME_H
 
 #define ibv_open_device           soft_inner_ibv_open_device
 #define ibv_close_device          soft_inner_ibv_close_device

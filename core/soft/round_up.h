@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sizes of rings: indices run on, and are cut to the place by a mask. */
-#ifndef CORE_SOFT_POWER_H
-#define CORE_SOFT_POWER_H
+#ifndef CORE_SOFT_ROUND_UP_H
+#define CORE_SOFT_ROUND_UP_H
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
  * Functions that the soft device has not. What they are called with is not looked at, so
  * that their files do without the headers of the two libraries.
  */
-#ifndef CORE_SOFT_REFUSED_H
-#define CORE_SOFT_REFUSED_H
+#ifndef CORE_SOFT_UNSUPPORTED_H
+#define CORE_SOFT_UNSUPPORTED_H
 
 #include <errno.h>
 #include <stddef.h>

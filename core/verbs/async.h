@@ -5,8 +5,8 @@
  * have heard it. They hear it in the watcher's thread, as watch.h has it. Meanwhile nobody waits
  * in ibv_get_async_event: afterwards the program may, as before.
  */
-#ifndef CORE_ASYNC_H
-#define CORE_ASYNC_H
+#ifndef CORE_VERBS_ASYNC_H
+#define CORE_VERBS_ASYNC_H
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>

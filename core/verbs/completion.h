@@ -7,8 +7,8 @@
  * acknowledged in batches. An alarm ends every wait; it is looked at only after an
  * empty poll.
  */
-#ifndef CORE_COMPLETION_H
-#define CORE_COMPLETION_H
+#ifndef CORE_VERBS_COMPLETION_H
+#define CORE_VERBS_COMPLETION_H
 
 #include <infiniband/verbs.h>
 

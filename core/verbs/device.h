@@ -3,8 +3,8 @@
  * The RDMA devices of this machine, their ports, and the internet addresses under
  * which a port can be reached. A list is a snapshot; it owns its memory.
  */
-#ifndef CORE_DEVICE_H
-#define CORE_DEVICE_H
+#ifndef CORE_VERBS_DEVICE_H
+#define CORE_VERBS_DEVICE_H
 
 #include <infiniband/verbs.h>
 #include <net/if.h>

@@ -3,8 +3,8 @@
  * Why a device cannot be used, as sentences that say what to do. Each returns the code of the
  * error that it sets.
  */
-#ifndef CORE_DEVICE_FAULT_H
-#define CORE_DEVICE_FAULT_H
+#ifndef CORE_VERBS_DEVICE_FAULT_H
+#define CORE_VERBS_DEVICE_FAULT_H
 
 #include "core/verbs/device.h"
 

@@ -4,8 +4,8 @@
  * core/soft, whose figures say nothing of RDMA hardware. The device itself is asked, and
  * the kernel, never the way in which the program was started.
  */
-#ifndef CORE_KIND_H
-#define CORE_KIND_H
+#ifndef CORE_VERBS_DEVICE_KIND_H
+#define CORE_VERBS_DEVICE_KIND_H
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  * What a connection wants, held against what its device allows, before anything
  * is connected. The error says the asked and the allowed.
  */
-#ifndef CORE_LIMITS_H
-#define CORE_LIMITS_H
+#ifndef CORE_VERBS_LIMITS_H
+#define CORE_VERBS_LIMITS_H
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>

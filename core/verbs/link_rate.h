@@ -4,8 +4,8 @@
  * speed, and the kernel says NDR there for whatever is faster; a file of its own has the
  * rate as it is.
  */
-#ifndef CORE_LINK_H
-#define CORE_LINK_H
+#ifndef CORE_VERBS_LINK_RATE_H
+#define CORE_VERBS_LINK_RATE_H
 
 #include <stdint.h>
 

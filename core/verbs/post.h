@@ -6,8 +6,8 @@
  * provider has it, else ibv_post_send. What posts returns 0 or a positive errno, as
  * verbs does.
  */
-#ifndef CORE_POST_H
-#define CORE_POST_H
+#ifndef CORE_VERBS_POST_H
+#define CORE_VERBS_POST_H
 
 #include <endian.h>
 #include <infiniband/verbs.h>

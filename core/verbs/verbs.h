@@ -3,8 +3,8 @@
  * The one place that meets the conventions of verbs and rdma_cm: NULL and errno,
  * -1 and errno, a positive errno. Ours is 0 or a negative errno.
  */
-#ifndef CORE_VERBS_H
-#define CORE_VERBS_H
+#ifndef CORE_VERBS_VERBS_H
+#define CORE_VERBS_VERBS_H
 
 #include <infiniband/verbs.h>
 #include <stdint.h>

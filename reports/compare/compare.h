@@ -4,8 +4,8 @@
  * told is whether a ratio is beyond what runs differ by anyway, and no more: runs of two times
  * have seen two machines. Plain data, owned by the comparison; nothing is printed here.
  */
-#ifndef REPORTS_COMPARE_H
-#define REPORTS_COMPARE_H
+#ifndef REPORTS_COMPARE_COMPARE_H
+#define REPORTS_COMPARE_COMPARE_H
 
 #include "core/base/error.h"
 #include "reports/result/compared_figure.h"

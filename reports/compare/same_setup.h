@@ -3,8 +3,8 @@
  * Whether two results are of alike circumstances, so that a difference between their
  * figures is one of what was to be compared.
  */
-#ifndef REPORTS_ALIKE_H
-#define REPORTS_ALIKE_H
+#ifndef REPORTS_COMPARE_SAME_SETUP_H
+#define REPORTS_COMPARE_SAME_SETUP_H
 
 #include "core/base/error.h"
 #include "reports/result/result.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sentences about a comparison that all that shows one has alike: each is told to say. */
-#ifndef REPORTS_COMPARE_SAID_H
-#define REPORTS_COMPARE_SAID_H
+#ifndef REPORTS_COMPARE_SENTENCES_H
+#define REPORTS_COMPARE_SENTENCES_H
 
 #include "reports/compare/compare.h"
 #include "reports/table/sentences.h"

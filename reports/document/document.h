@@ -2,8 +2,8 @@
 /*
  * A result as a JSON document, schema verbmark.result/1.
  */
-#ifndef REPORTS_DOCUMENT_H
-#define REPORTS_DOCUMENT_H
+#ifndef REPORTS_DOCUMENT_DOCUMENT_H
+#define REPORTS_DOCUMENT_DOCUMENT_H
 
 #include "core/base/error.h"
 #include "reports/result/result.h"

@@ -6,8 +6,8 @@
  * which bin and no more: those in over, and the exact minimum, maximum and sum, are
  * not in it.
  */
-#ifndef REPORTS_HDR_H
-#define REPORTS_HDR_H
+#ifndef REPORTS_DOCUMENT_HDR_H
+#define REPORTS_DOCUMENT_HDR_H
 
 #include "core/base/error.h"
 #include "core/base/hist.h"

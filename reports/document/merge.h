@@ -5,8 +5,8 @@
  * them have run is taken as it is; one that failed in any of them is a failed one, and
  * those have no figures. What ran elsewhere, or otherwise, is refused.
  */
-#ifndef REPORTS_MERGE_H
-#define REPORTS_MERGE_H
+#ifndef REPORTS_DOCUMENT_MERGE_H
+#define REPORTS_DOCUMENT_MERGE_H
 
 #include "core/base/error.h"
 #include "reports/result/result.h"

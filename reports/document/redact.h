@@ -5,8 +5,8 @@
  * command line all but what a measurement depends on. What is left is a document that
  * can be loaded and merged as before. What nobody could know for a name stays.
  */
-#ifndef REPORTS_REDACT_H
-#define REPORTS_REDACT_H
+#ifndef REPORTS_DOCUMENT_REDACT_H
+#define REPORTS_DOCUMENT_REDACT_H
 
 #include <jansson.h>
 

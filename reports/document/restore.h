@@ -4,8 +4,8 @@
  * not add up is refused with -EINVAL: bins that are not ours, out of order or empty,
  * counts and sums that the bins cannot have, figures beyond the extremes.
  */
-#ifndef REPORTS_RESTORE_H
-#define REPORTS_RESTORE_H
+#ifndef REPORTS_DOCUMENT_RESTORE_H
+#define REPORTS_DOCUMENT_RESTORE_H
 
 #include <jansson.h>
 

@@ -5,8 +5,8 @@
  * is left out. What a format cannot have (a case twice, where it has room for one) is
  * refused with a sentence.
  */
-#ifndef REPORTS_EXPORT_H
-#define REPORTS_EXPORT_H
+#ifndef REPORTS_EXPORT_EXPORT_H
+#define REPORTS_EXPORT_EXPORT_H
 
 #include <jansson.h>
 #include <stdbool.h>

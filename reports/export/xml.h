@@ -3,8 +3,8 @@
  * Any text within XML 1.0, in an attribute or between tags: it is escaped, and what no
  * document may have, such as control characters and what is not UTF-8, becomes '?'.
  */
-#ifndef REPORTS_XML_H
-#define REPORTS_XML_H
+#ifndef REPORTS_EXPORT_XML_H
+#define REPORTS_EXPORT_XML_H
 
 #include <stddef.h>
 #include <stdio.h>

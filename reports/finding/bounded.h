@@ -4,8 +4,8 @@
  * as a value between two bounds: the value is that median, and so is within them. That of
  * all messages together need not be: one trial that was held up moves it alone.
  */
-#ifndef REPORTS_BOUNDED_H
-#define REPORTS_BOUNDED_H
+#ifndef REPORTS_FINDING_BOUNDED_H
+#define REPORTS_FINDING_BOUNDED_H
 
 #include "reports/result/result.h"
 

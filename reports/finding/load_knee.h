@@ -7,8 +7,8 @@
  * of which nothing is known, as its case has failed or has too few messages for a p99, is no
  * point of it, and told beside it.
  */
-#ifndef REPORTS_KNEE_H
-#define REPORTS_KNEE_H
+#ifndef REPORTS_FINDING_LOAD_KNEE_H
+#define REPORTS_FINDING_LOAD_KNEE_H
 
 #include "reports/result/result.h"
 

@@ -5,8 +5,8 @@
  * interval. What the machine did meanwhile it did to both. Where the parameter is a tip of
  * how to program, what it is worth here is said in a sentence.
  */
-#ifndef REPORTS_TURNS_H
-#define REPORTS_TURNS_H
+#ifndef REPORTS_FINDING_PAIRED_TRIALS_H
+#define REPORTS_FINDING_PAIRED_TRIALS_H
 
 #include <stdio.h>
 

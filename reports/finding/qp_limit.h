@@ -7,8 +7,8 @@
  * room any more. Below three numbers nothing is said. A number whose case has failed, or
  * could not be run, is no point, and told beside it.
  */
-#ifndef REPORTS_CROWD_H
-#define REPORTS_CROWD_H
+#ifndef REPORTS_FINDING_QP_LIMIT_H
+#define REPORTS_FINDING_QP_LIMIT_H
 
 #include "reports/result/result.h"
 

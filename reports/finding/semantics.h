@@ -3,8 +3,8 @@
  * What operations need of the other end's program and what they cost it, by what one
  * wants to do: each cell from the cases of a result.
  */
-#ifndef REPORTS_SEMANTICS_H
-#define REPORTS_SEMANTICS_H
+#ifndef REPORTS_FINDING_SEMANTICS_H
+#define REPORTS_FINDING_SEMANTICS_H
 
 #include <stdio.h>
 

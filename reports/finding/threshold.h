@@ -4,8 +4,8 @@
  * below which a bandwidth fails, and p99=5us or max=1ms, above which a latency does.
  * A figure that is not known, for want of samples, holds nothing: it fails as well.
  */
-#ifndef REPORTS_LIMIT_H
-#define REPORTS_LIMIT_H
+#ifndef REPORTS_FINDING_THRESHOLD_H
+#define REPORTS_FINDING_THRESHOLD_H
 
 #include "core/base/error.h"
 #include "reports/result/result.h"

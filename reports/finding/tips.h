@@ -3,8 +3,8 @@
  * What turns tell of a tip of how to program: a sentence of what it is worth here. Of turns.c,
  * which finds the pairs and judges them.
  */
-#ifndef REPORTS_TURNS_ADVICE_H
-#define REPORTS_TURNS_ADVICE_H
+#ifndef REPORTS_FINDING_TIPS_H
+#define REPORTS_FINDING_TIPS_H
 
 #include "reports/result/compared_figure.h"
 #include "reports/result/result.h"

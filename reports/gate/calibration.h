@@ -5,8 +5,8 @@
  * with a round of another one, and how many of them say what is counted. Plain data; what
  * was recorded can be judged anew by other means at any time.
  */
-#ifndef REPORTS_WORTH_H
-#define REPORTS_WORTH_H
+#ifndef REPORTS_GATE_CALIBRATION_H
+#define REPORTS_GATE_CALIBRATION_H
 
 #include <stdio.h>
 

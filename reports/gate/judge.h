@@ -6,8 +6,8 @@
  * cells as one family; what fails is measured once more. Plain data: nothing runs and nothing
  * is printed here. Values are the caller's.
  */
-#ifndef REPORTS_DUEL_H
-#define REPORTS_DUEL_H
+#ifndef REPORTS_GATE_JUDGE_H
+#define REPORTS_GATE_JUDGE_H
 
 #include <stdbool.h>
 

@@ -4,8 +4,8 @@
  * them was in every round, and how that is judged. Plain data, with no process in it: bench/
  * fills it in, the tables, documents and annotations are made of it. bout_close releases it.
  */
-#ifndef REPORTS_BOUT_H
-#define REPORTS_BOUT_H
+#ifndef REPORTS_GATE_RECORD_H
+#define REPORTS_GATE_RECORD_H
 
 #include <jansson.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What all that shows a gate has alike: its table's cells, and sentences told to say. */
-#ifndef REPORTS_BOUT_SAID_H
-#define REPORTS_BOUT_SAID_H
+#ifndef REPORTS_GATE_SENTENCES_H
+#define REPORTS_GATE_SENTENCES_H
 
 #include "reports/gate/record.h"
 #include "reports/table/cells.h"

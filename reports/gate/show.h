@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What becomes of a gate: each is one file here. Nothing fails but the stream. */
-#ifndef REPORTS_BOUT_SHOW_H
-#define REPORTS_BOUT_SHOW_H
+#ifndef REPORTS_GATE_SHOW_H
+#define REPORTS_GATE_SHOW_H
 
 #include <stdio.h>
 

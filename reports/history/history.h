@@ -6,8 +6,8 @@
  * disk takes no writing, or another program has the index, that of readers is in memory. Who
  * is killed leaves it usable.
  */
-#ifndef REPORTS_HISTORY_H
-#define REPORTS_HISTORY_H
+#ifndef REPORTS_HISTORY_HISTORY_H
+#define REPORTS_HISTORY_HISTORY_H
 
 #include <sqlite3.h>
 

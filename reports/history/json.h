@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A history for programs: series run by run, with their steps. */
-#ifndef REPORTS_HISTORY_DATA_H
-#define REPORTS_HISTORY_DATA_H
+#ifndef REPORTS_HISTORY_JSON_H
+#define REPORTS_HISTORY_JSON_H
 
 #include <jansson.h>
 #include <stdio.h>

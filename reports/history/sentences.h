@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sentences about a history that all that shows one has alike. */
-#ifndef REPORTS_HISTORY_SAID_H
-#define REPORTS_HISTORY_SAID_H
+#ifndef REPORTS_HISTORY_SENTENCES_H
+#define REPORTS_HISTORY_SENTENCES_H
 
 #include "reports/history/view.h"
 

@@ -4,8 +4,8 @@
  * i int64_t, d double, t const char * (NULL too). What is wrong with the file itself is
  * -EBADMSG, a full disk -ENOSPC, what others hold -EBUSY, what may not be written -EROFS.
  */
-#ifndef REPORTS_SQL_H
-#define REPORTS_SQL_H
+#ifndef REPORTS_HISTORY_SQL_H
+#define REPORTS_HISTORY_SQL_H
 
 #include <sqlite3.h>
 #include <stdint.h>

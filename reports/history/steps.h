@@ -3,8 +3,8 @@
  * Steps of a series out of the index, or found in its values and put there: what is settled
  * is not looked at again, as long as nothing comes before it.
  */
-#ifndef REPORTS_HISTORY_FOUND_H
-#define REPORTS_HISTORY_FOUND_H
+#ifndef REPORTS_HISTORY_STEPS_H
+#define REPORTS_HISTORY_STEPS_H
 
 #include <stdbool.h>
 

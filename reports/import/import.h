@@ -5,8 +5,8 @@
  * may come: what is not understood is refused with a negative errno and a sentence that names
  * the line, and nothing of it is left out in silence.
  */
-#ifndef REPORTS_IMPORT_H
-#define REPORTS_IMPORT_H
+#ifndef REPORTS_IMPORT_IMPORT_H
+#define REPORTS_IMPORT_IMPORT_H
 
 #include <stddef.h>
 

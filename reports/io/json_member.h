@@ -5,8 +5,8 @@
  * with -EINVAL and a sentence that names it; text that would do something to a terminal
  * is refused as well. An object that is none has no members.
  */
-#ifndef REPORTS_MEMBER_H
-#define REPORTS_MEMBER_H
+#ifndef REPORTS_IO_JSON_MEMBER_H
+#define REPORTS_IO_JSON_MEMBER_H
 
 #include <jansson.h>
 #include <stdbool.h>

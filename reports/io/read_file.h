@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The whole of a file in memory, so much of it at the most. */
-#ifndef REPORTS_SLURP_H
-#define REPORTS_SLURP_H
+#ifndef REPORTS_IO_READ_FILE_H
+#define REPORTS_IO_READ_FILE_H
 
 #include <stddef.h>
 

@@ -3,8 +3,8 @@
  * Files that are written to a temporary name beside their own and renamed, so that
  * nobody ever sees half of one.
  */
-#ifndef REPORTS_SAVE_H
-#define REPORTS_SAVE_H
+#ifndef REPORTS_IO_SAVE_H
+#define REPORTS_IO_SAVE_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  * The axis of a figure: where on it a value lies, and at which values it has ticks. Values
  * are those of documents, such as ns; ticks are round in the unit that people read.
  */
-#ifndef REPORTS_AXIS_H
-#define REPORTS_AXIS_H
+#ifndef REPORTS_PAGE_AXIS_H
+#define REPORTS_PAGE_AXIS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * in any order, and then printed, with a table of the same values. What there would be too
  * many of is left out and counted, so that a page stays below its size whatever it is of.
  */
-#ifndef REPORTS_CHART_H
-#define REPORTS_CHART_H
+#ifndef REPORTS_PAGE_CHART_H
+#define REPORTS_PAGE_CHART_H
 
 #include "reports/page/svg_panel.h"
 

@@ -3,8 +3,8 @@
  * The figures of a page: which of them a result has, and what is drawn in them. Latencies
  * of two kinds are never in one panel.
  */
-#ifndef REPORTS_FIGURES_H
-#define REPORTS_FIGURES_H
+#ifndef REPORTS_PAGE_CHARTS_H
+#define REPORTS_PAGE_CHARTS_H
 
 #include <stdio.h>
 

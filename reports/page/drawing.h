@@ -3,8 +3,8 @@
  * One kind of figure: what it draws of each case, and how its axes are called. A figure is
  * a row of the table in figures.c, with its functions in one of drawing_*.c.
  */
-#ifndef REPORTS_DRAWING_H
-#define REPORTS_DRAWING_H
+#ifndef REPORTS_PAGE_DRAWING_H
+#define REPORTS_PAGE_DRAWING_H
 
 #include "reports/finding/load_knee.h"
 #include "reports/page/chart.h"

@@ -3,8 +3,8 @@
  * The facts of hosts side by side, as a table of a page: of both ends of a result, with what
  * they differ in, or of several results only that.
  */
-#ifndef REPORTS_CIRCUMSTANCES_H
-#define REPORTS_CIRCUMSTANCES_H
+#ifndef REPORTS_PAGE_HOST_FACTS_H
+#define REPORTS_PAGE_HOST_FACTS_H
 
 #include <stdio.h>
 

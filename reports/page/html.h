@@ -3,8 +3,8 @@
  * Text in a page: whatever a document holds stays text, and a number comes back from a
  * page as the one that it was.
  */
-#ifndef REPORTS_MARKUP_H
-#define REPORTS_MARKUP_H
+#ifndef REPORTS_PAGE_HTML_H
+#define REPORTS_PAGE_HTML_H
 
 #include <stdio.h>
 

@@ -4,8 +4,8 @@
  * fetches nothing, and all of it is there without its one script (page.js), which the page
  * itself has: a content policy that forbids scripts takes away no more than that.
  */
-#ifndef REPORTS_PAGE_H
-#define REPORTS_PAGE_H
+#ifndef REPORTS_PAGE_PAGE_H
+#define REPORTS_PAGE_PAGE_H
 
 #include <stdio.h>
 

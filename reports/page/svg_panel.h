@@ -6,8 +6,8 @@
  * exactly, in data-x, data-y, data-low, data-high, data-case, and tells them in its title.
  * What page.js draws anew on other axes, it finds in such attributes, too.
  */
-#ifndef REPORTS_PLOT_H
-#define REPORTS_PLOT_H
+#ifndef REPORTS_PAGE_SVG_PANEL_H
+#define REPORTS_PAGE_SVG_PANEL_H
 
 #include <stdio.h>
 

@@ -3,8 +3,8 @@
  * The head of all that is shown of the software device: no reader is to take its figures
  * for those of RDMA hardware.
  */
-#ifndef REPORTS_BANNER_H
-#define REPORTS_BANNER_H
+#ifndef REPORTS_RESULT_BANNER_H
+#define REPORTS_RESULT_BANNER_H
 
 #include "reports/result/result.h"
 

@@ -4,8 +4,8 @@
  * two cases of one id are one. bench/plan/parameters.h makes them, and a test has the longest of all
  * that its table can make.
  */
-#ifndef REPORTS_CASE_ID_H
-#define REPORTS_CASE_ID_H
+#ifndef REPORTS_RESULT_CASE_ID_H
+#define REPORTS_RESULT_CASE_ID_H
 
 #define CASE_ID 640
 

@@ -3,8 +3,8 @@
  * What of a trial is compared with another one's: a row each, which all that compares
  * walks alike.
  */
-#ifndef REPORTS_FIGURE_H
-#define REPORTS_FIGURE_H
+#ifndef REPORTS_RESULT_COMPARED_FIGURE_H
+#define REPORTS_RESULT_COMPARED_FIGURE_H
 
 #include "reports/result/result.h"
 

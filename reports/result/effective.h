@@ -4,8 +4,8 @@
  * connected with, how it posted. Each member is a number, a flag or one of its words,
  * and may be unknown; of a zeroed struct all are.
  */
-#ifndef REPORTS_CHOSEN_H
-#define REPORTS_CHOSEN_H
+#ifndef REPORTS_RESULT_EFFECTIVE_H
+#define REPORTS_RESULT_EFFECTIVE_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  * How even rates are, by Jain's index: the square of their sum over their number times the
  * sum of their squares, 1 where all are alike, 1/n where one has all of it.
  */
-#ifndef REPORTS_FAIRNESS_H
-#define REPORTS_FAIRNESS_H
+#ifndef REPORTS_RESULT_FAIRNESS_H
+#define REPORTS_RESULT_FAIRNESS_H
 
 #include <math.h>
 

@@ -5,8 +5,8 @@
  * nothing of what was to be compared. Names, numbers of hardware, and what only root can
  * read are none of them. Which they are is one table here.
  */
-#ifndef REPORTS_FINGERPRINT_H
-#define REPORTS_FINGERPRINT_H
+#ifndef REPORTS_RESULT_FINGERPRINT_H
+#define REPORTS_RESULT_FINGERPRINT_H
 
 #include <jansson.h>
 #include <stdbool.h>

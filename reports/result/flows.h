@@ -3,8 +3,8 @@
  * Of a case among several ends: what went from each one to each that it talks to, how long
  * that took, and how even it is (see fairness.h).
  */
-#ifndef REPORTS_FLOWS_H
-#define REPORTS_FLOWS_H
+#ifndef REPORTS_RESULT_FLOWS_H
+#define REPORTS_RESULT_FLOWS_H
 
 #include <jansson.h>
 #include <stddef.h>

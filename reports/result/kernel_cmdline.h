@@ -3,8 +3,8 @@
  * Of a kernel's command line the words that a measurement depends on; all else may tell
  * of disks, networks and names.
  */
-#ifndef REPORTS_CMDLINE_H
-#define REPORTS_CMDLINE_H
+#ifndef REPORTS_RESULT_KERNEL_CMDLINE_H
+#define REPORTS_RESULT_KERNEL_CMDLINE_H
 
 #define CMDLINE_KEPT 512
 

@@ -4,8 +4,8 @@
  * were due: how late they were posted, how long they took from there, and whether the
  * schedule was kept. A case owns it, and result_drop_trials frees it.
  */
-#ifndef REPORTS_PACE_H
-#define REPORTS_PACE_H
+#ifndef REPORTS_RESULT_PACE_H
+#define REPORTS_RESULT_PACE_H
 
 #include <jansson.h>
 

@@ -6,8 +6,8 @@
  * next. No message is ever lost: those that no whole window holds are in rest. One
  * thread adds.
  */
-#ifndef REPORTS_WINDOWS_H
-#define REPORTS_WINDOWS_H
+#ifndef REPORTS_RESULT_RATE_WINDOWS_H
+#define REPORTS_RESULT_RATE_WINDOWS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * makes tables and documents of it. Text that is pointed to lives as long as the
  * program, or is owned by texts, and released with the result.
  */
-#ifndef REPORTS_RESULT_H
-#define REPORTS_RESULT_H
+#ifndef REPORTS_RESULT_RESULT_H
+#define REPORTS_RESULT_RESULT_H
 
 #include <jansson.h>
 #include <stdbool.h>

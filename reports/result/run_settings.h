@@ -4,8 +4,8 @@
  * defaults change from version to version. Words such as "tx-depth=128", in one order, each
  * for an option that was told, or chosen; those of effort are none.
  */
-#ifndef REPORTS_VARIANT_H
-#define REPORTS_VARIANT_H
+#ifndef REPORTS_RESULT_RUN_SETTINGS_H
+#define REPORTS_RESULT_RUN_SETTINGS_H
 
 #include "reports/result/result.h"
 

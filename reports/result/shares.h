@@ -3,8 +3,8 @@
  * What each thread, and each queue pair, had of a case: messages, and for how long the
  * thread was at it. How even that is fairness.h says.
  */
-#ifndef REPORTS_SHARES_H
-#define REPORTS_SHARES_H
+#ifndef REPORTS_RESULT_SHARES_H
+#define REPORTS_RESULT_SHARES_H
 
 #include <jansson.h>
 #include <stdbool.h>

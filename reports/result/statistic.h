@@ -3,8 +3,8 @@
  * The figures of a latency: one row of a table each, which text and documents walk
  * alike.
  */
-#ifndef REPORTS_STATISTIC_H
-#define REPORTS_STATISTIC_H
+#ifndef REPORTS_RESULT_STATISTIC_H
+#define REPORTS_RESULT_STATISTIC_H
 
 #include <stdbool.h>
 #include <stddef.h>

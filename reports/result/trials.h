@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The trials of a case by one of their figures: its median over them, with the interval. */
-#ifndef REPORTS_TRIALS_H
-#define REPORTS_TRIALS_H
+#ifndef REPORTS_RESULT_TRIALS_H
+#define REPORTS_RESULT_TRIALS_H
 
 #include "reports/result/result.h"
 #include "reports/stats/interval.h"

@@ -5,8 +5,8 @@
  * long ago is settled and need not be looked at again; what was found is held against the
  * values on both sides of it. What is settled piece by piece is the same as at once.
  */
-#ifndef REPORTS_STEPS_H
-#define REPORTS_STEPS_H
+#ifndef REPORTS_STATS_CHANGE_POINTS_H
+#define REPORTS_STATS_CHANGE_POINTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

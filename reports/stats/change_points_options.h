@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parsers of options, as bench/cli/option.h has them: what is wrong with the text, or NULL. */
-#ifndef REPORTS_STEPS_PARSE_H
-#define REPORTS_STEPS_PARSE_H
+#ifndef REPORTS_STATS_CHANGE_POINTS_OPTIONS_H
+#define REPORTS_STATS_CHANGE_POINTS_OPTIONS_H
 
 const char *steps_parse_window(const char *text, void *window);       /* size_t */
 const char *steps_parse_level(const char *text, void *level);         /* double */

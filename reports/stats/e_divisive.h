@@ -6,8 +6,8 @@
  * seldom have as large a one. Random numbers come from the seed alone: the same values give
  * the same places, anywhere.
  */
-#ifndef REPORTS_EDIV_H
-#define REPORTS_EDIV_H
+#ifndef REPORTS_STATS_E_DIVISIVE_H
+#define REPORTS_STATS_E_DIVISIVE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * that among all of them together there is a false alarm in one of twenty cases, in
  * whatever way they depend on each other, and is never weaker than Bonferroni's.
  */
-#ifndef REPORTS_HOLM_H
-#define REPORTS_HOLM_H
+#ifndef REPORTS_STATS_HOLM_H
+#define REPORTS_STATS_HOLM_H
 
 #include <stddef.h>
 

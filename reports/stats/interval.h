@@ -4,8 +4,8 @@
  * whatever the distribution, the ends are two of the values themselves. With them
  * comes the confidence that they really have, which is rarely 95 % to the point.
  */
-#ifndef REPORTS_INTERVAL_H
-#define REPORTS_INTERVAL_H
+#ifndef REPORTS_STATS_INTERVAL_H
+#define REPORTS_STATS_INTERVAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * How doubles are sorted, and their median: of an even number the mean of both in the middle.
  * None of them is NAN.
  */
-#ifndef REPORTS_MEDIAN_H
-#define REPORTS_MEDIAN_H
+#ifndef REPORTS_STATS_MEDIAN_H
+#define REPORTS_STATS_MEDIAN_H
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How often something happens, from how often it did: Clopper's and Pearson's interval. */
-#ifndef REPORTS_PROPORTION_H
-#define REPORTS_PROPORTION_H
+#ifndef REPORTS_STATS_PROPORTION_H
+#define REPORTS_STATS_PROPORTION_H
 
 #include <stddef.h>
 

@@ -5,8 +5,8 @@
  * trials and messages it is made of: those of one run have the same machine, memory and
  * minute, and do not tell what the next run has.
  */
-#ifndef REPORTS_RATIO_H
-#define REPORTS_RATIO_H
+#ifndef REPORTS_STATS_RATIO_H
+#define REPORTS_STATS_RATIO_H
 
 #include <stdbool.h>
 #include <stddef.h>

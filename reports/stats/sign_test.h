@@ -4,8 +4,8 @@
  * asks how often so many of fair coins show heads. Whatever the distribution, and however
  * far away a few of them lie.
  */
-#ifndef REPORTS_SIGN_H
-#define REPORTS_SIGN_H
+#ifndef REPORTS_STATS_SIGN_TEST_H
+#define REPORTS_STATS_SIGN_TEST_H
 
 #include <stddef.h>
 

@@ -3,8 +3,8 @@
  * Student's t: how far a mean of few values may be from
  * where it belongs when their spread is known from themselves alone.
  */
-#ifndef REPORTS_STUDENT_H
-#define REPORTS_STUDENT_H
+#ifndef REPORTS_STATS_STUDENT_H
+#define REPORTS_STATS_STUDENT_H
 
 /*
  * How likely it is to be as far from 0 as t, on either side. freedom: at least 1, and not

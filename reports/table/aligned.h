@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Cells below each other, for terminals. */
-#ifndef REPORTS_ALIGNED_H
-#define REPORTS_ALIGNED_H
+#ifndef REPORTS_TABLE_ALIGNED_H
+#define REPORTS_TABLE_ALIGNED_H
 
 #include <stdio.h>
 

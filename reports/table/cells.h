@@ -3,8 +3,8 @@
  * What of a case tables show, as texts: the same figures with the same digits,
  * whatever the table is made of.
  */
-#ifndef REPORTS_CELLS_H
-#define REPORTS_CELLS_H
+#ifndef REPORTS_TABLE_CELLS_H
+#define REPORTS_TABLE_CELLS_H
 
 #include "reports/result/result.h"
 

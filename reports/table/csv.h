@@ -5,8 +5,8 @@
  * that is not known has no line; a case without any has one, with its status and no value.
  * Histograms and circumstances are in documents alone.
  */
-#ifndef REPORTS_CSV_H
-#define REPORTS_CSV_H
+#ifndef REPORTS_TABLE_CSV_H
+#define REPORTS_TABLE_CSV_H
 
 #include <stdio.h>
 

@@ -3,8 +3,8 @@
  * Results as Markdown with tables, as summaries of jobs show them. What a document has of
  * others' words is escaped: it is text, and no markup.
  */
-#ifndef REPORTS_MARKDOWN_H
-#define REPORTS_MARKDOWN_H
+#ifndef REPORTS_TABLE_MARKDOWN_H
+#define REPORTS_TABLE_MARKDOWN_H
 
 #include <stdio.h>
 

@@ -3,8 +3,8 @@
  * Markdown of a bounded length, line by line. What others have written is escaped: it is
  * text, and no markup.
  */
-#ifndef REPORTS_MARKDOWN_PAGE_H
-#define REPORTS_MARKDOWN_PAGE_H
+#ifndef REPORTS_TABLE_MARKDOWN_WRITER_H
+#define REPORTS_TABLE_MARKDOWN_WRITER_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sentences about a result that all that shows one has alike: each is told to say. */
-#ifndef REPORTS_SAID_H
-#define REPORTS_SAID_H
+#ifndef REPORTS_TABLE_SENTENCES_H
+#define REPORTS_TABLE_SENTENCES_H
 
 #include <stdio.h>
 

@@ -3,8 +3,8 @@
  * A result as a table for terminals and logs: microseconds, aligned, a line for
  * each case as it ends.
  */
-#ifndef REPORTS_TABLE_H
-#define REPORTS_TABLE_H
+#ifndef REPORTS_TABLE_TABLE_H
+#define REPORTS_TABLE_TABLE_H
 
 #include <stdio.h>
 

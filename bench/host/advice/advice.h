@@ -5,8 +5,8 @@
  * tables (advice_*.c). What a fact does not tell, no rule finds; facts may come from
  * another host, and whatever they hold, the findings are printable and bounded.
  */
-#ifndef BENCH_ADVICE_H
-#define BENCH_ADVICE_H
+#ifndef BENCH_HOST_ADVICE_ADVICE_H
+#define BENCH_HOST_ADVICE_ADVICE_H
 
 #include <jansson.h>
 #include <stdbool.h>

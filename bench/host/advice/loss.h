@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A finding about the cases of a run: bandwidths of messages of which most never came. */
-#ifndef BENCH_ADVICE_LOSS_H
-#define BENCH_ADVICE_LOSS_H
+#ifndef BENCH_HOST_ADVICE_LOSS_H
+#define BENCH_HOST_ADVICE_LOSS_H
 
 #include "reports/result/result.h"
 

@@ -3,8 +3,8 @@
  * A rule of advice: a row of a table and a predicate over what is known. The predicate
  * writes what it has found, and the mend where it depends on that.
  */
-#ifndef BENCH_ADVICE_RULE_H
-#define BENCH_ADVICE_RULE_H
+#ifndef BENCH_HOST_ADVICE_RULE_H
+#define BENCH_HOST_ADVICE_RULE_H
 
 #include "bench/host/advice/advice.h"
 #include "core/base/compiler.h"

@@ -3,8 +3,8 @@
  * Findings about the cases of a run, rather than about its hosts: more threads at an end
  * than it has processors for them, and a thread that polled and lost its processor.
  */
-#ifndef BENCH_ADVICE_THREADS_H
-#define BENCH_ADVICE_THREADS_H
+#ifndef BENCH_HOST_ADVICE_THREADS_H
+#define BENCH_HOST_ADVICE_THREADS_H
 
 #include "reports/result/result.h"
 

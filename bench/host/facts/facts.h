@@ -6,8 +6,8 @@
  * is "" for this machine, else a folder with files of /sys and /proc that are made up.
  * From any thread.
  */
-#ifndef BENCH_FACTS_H
-#define BENCH_FACTS_H
+#ifndef BENCH_HOST_FACTS_FACTS_H
+#define BENCH_HOST_FACTS_FACTS_H
 
 #include <jansson.h>
 

@@ -3,8 +3,8 @@
  * What the parts of the fingerprint share. A section is an object, empty where there is
  * nothing to tell.
  */
-#ifndef BENCH_FACTS_PART_H
-#define BENCH_FACTS_PART_H
+#ifndef BENCH_HOST_FACTS_PART_H
+#define BENCH_HOST_FACTS_PART_H
 
 #include <jansson.h>
 

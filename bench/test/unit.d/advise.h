@@ -2,8 +2,8 @@
 /*
  * Advice for tests: what is known of each end is written as JSON, in the way of made_up.h.
  */
-#ifndef BENCH_TEST_ADVISE_H
-#define BENCH_TEST_ADVISE_H
+#ifndef BENCH_TEST_UNIT_D_ADVISE_H
+#define BENCH_TEST_UNIT_D_ADVISE_H
 
 #include "bench/host/advice/advice.h"
 #include "bench/test/unit.d/made_up.h"

@@ -3,8 +3,8 @@
  * Parameters for tests, as one text: "op=write size=4k". The others are at their
  * defaults.
  */
-#ifndef BENCH_TEST_ASKED_H
-#define BENCH_TEST_ASKED_H
+#ifndef BENCH_TEST_UNIT_D_ASKED_H
+#define BENCH_TEST_UNIT_D_ASKED_H
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Machines with devices, ports and addresses, for tests of what is in bench/host/inventory.h. */
-#ifndef BENCH_TEST_MACHINES_H
-#define BENCH_TEST_MACHINES_H
+#ifndef BENCH_TEST_UNIT_D_MACHINES_H
+#define BENCH_TEST_UNIT_D_MACHINES_H
 
 #include <stdio.h>
 

@@ -3,8 +3,8 @@
  * A folder that stands for a machine: files of /sys, /proc and /dev that a test makes
  * up. And JSON in tests: with ' for ", so that it can be read.
  */
-#ifndef BENCH_TEST_MADE_UP_H
-#define BENCH_TEST_MADE_UP_H
+#ifndef BENCH_TEST_UNIT_D_MADE_UP_H
+#define BENCH_TEST_UNIT_D_MADE_UP_H
 
 #include <ftw.h>
 #include <jansson.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages of the control channel, for the tests. */
-#ifndef BENCH_TEST_MESSAGE_H
-#define BENCH_TEST_MESSAGE_H
+#ifndef BENCH_TEST_UNIT_D_MESSAGE_H
+#define BENCH_TEST_UNIT_D_MESSAGE_H
 
 #include <jansson.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is said of a word that is no operation, by hand: several tests expect it. */
-#ifndef BENCH_TEST_NO_OPERATION_H
-#define BENCH_TEST_NO_OPERATION_H
+#ifndef BENCH_TEST_UNIT_D_NO_OPERATION_H
+#define BENCH_TEST_UNIT_D_NO_OPERATION_H
 
 #define NO_OPERATION                                                                       \
 	"is none of send, write, read, write-imm, fetch-add, compare-swap, write-notify, " \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One section of the facts of a machine that is made up. */
-#ifndef BENCH_TEST_SECTION_H
-#define BENCH_TEST_SECTION_H
+#ifndef BENCH_TEST_UNIT_D_SECTION_H
+#define BENCH_TEST_UNIT_D_SECTION_H
 
 #include "bench/host/facts/facts.h"
 #include "bench/test/unit.d/made_up.h"

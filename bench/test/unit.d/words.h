@@ -2,8 +2,8 @@
 /*
  * A command line for tests, written as one text with '|' between its words.
  */
-#ifndef BENCH_TEST_WORDS_H
-#define BENCH_TEST_WORDS_H
+#ifndef BENCH_TEST_UNIT_D_WORDS_H
+#define BENCH_TEST_UNIT_D_WORDS_H
 
 #include <stdio.h>
 

@@ -6,8 +6,8 @@
  * thread, which takes it for what comes in, changes no queue pair: that is done by who
  * fetches the event.
  */
-#ifndef CORE_SOFT_CM_H
-#define CORE_SOFT_CM_H
+#ifndef CORE_SOFT_CM_CM_H
+#define CORE_SOFT_CM_CM_H
 
 #include <pthread.h>
 #include <rdma/rdma_cma.h>

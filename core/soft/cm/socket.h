@@ -3,8 +3,8 @@
  * The socket of a connection of rdma_cm. The service thread alone frees a link: who has
  * done with one leaves it. All under the mutex of rdma_cm.
  */
-#ifndef CORE_SOFT_CM_LINK_H
-#define CORE_SOFT_CM_LINK_H
+#ifndef CORE_SOFT_CM_SOCKET_H
+#define CORE_SOFT_CM_SOCKET_H
 
 #include <stdbool.h>
 #include <stdint.h>

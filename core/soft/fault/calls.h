@@ -4,8 +4,8 @@
  * tells of it: NULL and errno, -1 and errno, an errno, or a negative one. Those that go by
  * pointers of a context, a queue pair or a completion queue have their names only.
  */
-#ifndef CORE_SOFT_CALLS_H
-#define CORE_SOFT_CALLS_H
+#ifndef CORE_SOFT_FAULT_CALLS_H
+#define CORE_SOFT_FAULT_CALLS_H
 
 // clang-format off
 #define SOFT_EXPORTED_CALLS(CALL) \

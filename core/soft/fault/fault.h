@@ -4,8 +4,8 @@
  * when the library is loaded; without one, each of these is a test of a flag, and the
  * functions of contexts and queues are the device's own.
  */
-#ifndef CORE_SOFT_FAULT_H
-#define CORE_SOFT_FAULT_H
+#ifndef CORE_SOFT_FAULT_FAULT_H
+#define CORE_SOFT_FAULT_FAULT_H
 
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>

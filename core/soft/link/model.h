@@ -6,8 +6,8 @@
  * end, one message after the other, too. Nothing waits at who receives from several.
  * Under the queue pair's private lock; two queue pairs share what a process may send.
  */
-#ifndef CORE_SOFT_WIRE_H
-#define CORE_SOFT_WIRE_H
+#ifndef CORE_SOFT_LINK_MODEL_H
+#define CORE_SOFT_LINK_MODEL_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

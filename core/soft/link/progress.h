@@ -4,8 +4,8 @@
  * no answer. The service thread's timer tries them again, and so does an idle poll,
  * which is sooner.
  */
-#ifndef CORE_SOFT_PROGRESS_H
-#define CORE_SOFT_PROGRESS_H
+#ifndef CORE_SOFT_LINK_PROGRESS_H
+#define CORE_SOFT_LINK_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

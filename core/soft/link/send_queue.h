@@ -8,8 +8,8 @@
  * write must not be seen before its time: one that is alone on a short way waits for
  * that in the call that posts it, since its sender may look at nothing but memory.
  */
-#ifndef CORE_SOFT_FLIGHT_H
-#define CORE_SOFT_FLIGHT_H
+#ifndef CORE_SOFT_LINK_SEND_QUEUE_H
+#define CORE_SOFT_LINK_SEND_QUEUE_H
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>

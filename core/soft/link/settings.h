@@ -4,8 +4,8 @@
  * latency=2us,bandwidth=100gbit,jitter=200ns,loss=1e-4,seed=7: what is read of it.
  * wire.h says what becomes of it.
  */
-#ifndef CORE_SOFT_LINK_H
-#define CORE_SOFT_LINK_H
+#ifndef CORE_SOFT_LINK_SETTINGS_H
+#define CORE_SOFT_LINK_SETTINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>

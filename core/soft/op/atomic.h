@@ -3,8 +3,8 @@
  * FETCH_ADD and COMPARE_SWAP: read, changed and written back under a lock of the
  * target's, so that the device's own are atomic among each other.
  */
-#ifndef CORE_SOFT_ATOMIC_H
-#define CORE_SOFT_ATOMIC_H
+#ifndef CORE_SOFT_OP_ATOMIC_H
+#define CORE_SOFT_OP_ATOMIC_H
 
 #include <stdint.h>
 

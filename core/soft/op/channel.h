@@ -3,8 +3,8 @@
  * Completion channels: an eventfd that counts events, which peers have, too, and the
  * completion queues on it, each of which counts how often it raised one.
  */
-#ifndef CORE_SOFT_CHANNEL_H
-#define CORE_SOFT_CHANNEL_H
+#ifndef CORE_SOFT_OP_CHANNEL_H
+#define CORE_SOFT_OP_CHANNEL_H
 
 #include <infiniband/verbs.h>
 #include <pthread.h>

@@ -5,8 +5,8 @@
  * -ESRCH of a process that died, -EFAULT of memory that is not there any more. As an adapter
  * does, a short one may go past what a process has forbidden itself meanwhile (mprotect(2)).
  */
-#ifndef CORE_SOFT_COPY_H
-#define CORE_SOFT_COPY_H
+#ifndef CORE_SOFT_OP_COPY_H
+#define CORE_SOFT_OP_COPY_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * one. A small message travels in its completion and is copied to its memory when that
  * is taken.
  */
-#ifndef CORE_SOFT_CQ_H
-#define CORE_SOFT_CQ_H
+#ifndef CORE_SOFT_OP_CQ_H
+#define CORE_SOFT_OP_CQ_H
 
 #include <infiniband/verbs.h>
 #include <stdatomic.h>

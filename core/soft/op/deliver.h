@@ -4,8 +4,8 @@
  * target's queue is held while the data moves, so that the target waits for it before
  * it changes the queue pair's state or lets it go.
  */
-#ifndef CORE_SOFT_DELIVER_H
-#define CORE_SOFT_DELIVER_H
+#ifndef CORE_SOFT_OP_DELIVER_H
+#define CORE_SOFT_OP_DELIVER_H
 
 #include "core/soft/op/execute.h"
 

@@ -3,8 +3,8 @@
  * Asynchronous events. Whoever finds one, often a peer, leaves it in the owner's arena
  * and rings; the owner's service thread gives it to the context of the object.
  */
-#ifndef CORE_SOFT_EVENT_H
-#define CORE_SOFT_EVENT_H
+#ifndef CORE_SOFT_OP_EVENT_H
+#define CORE_SOFT_OP_EVENT_H
 
 #include <infiniband/verbs.h>
 #include <pthread.h>

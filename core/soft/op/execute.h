@@ -4,8 +4,8 @@
  * the target's completion. Every operation of every queue pair passes through
  * soft_execute(), in the order of its queue.
  */
-#ifndef CORE_SOFT_EXECUTE_H
-#define CORE_SOFT_EXECUTE_H
+#ifndef CORE_SOFT_OP_EXECUTE_H
+#define CORE_SOFT_OP_EXECUTE_H
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
  * The 40 bytes in front of a datagram. RoCE v2 puts the IP header there: an IPv6 one
  * fills them, an IPv4 one takes the last 20.
  */
-#ifndef CORE_SOFT_GRH_H
-#define CORE_SOFT_GRH_H
+#ifndef CORE_SOFT_OP_GRH_H
+#define CORE_SOFT_OP_GRH_H
 
 #include <infiniband/verbs.h>
 #include <stdint.h>

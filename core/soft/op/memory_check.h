@@ -3,8 +3,8 @@
  * What may be registered: memory that is there, and that its program may use in the way
  * that it grants. Looking changes nothing, and takes as long for much as for little.
  */
-#ifndef CORE_SOFT_MEMORY_H
-#define CORE_SOFT_MEMORY_H
+#ifndef CORE_SOFT_OP_MEMORY_CHECK_H
+#define CORE_SOFT_OP_MEMORY_CHECK_H
 
 #include <stdbool.h>
 #include <stddef.h>

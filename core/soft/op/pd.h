@@ -3,8 +3,8 @@
  * Protection domains and address handles. What is made in a domain counts in it, so
  * that it is not freed before.
  */
-#ifndef CORE_SOFT_PD_H
-#define CORE_SOFT_PD_H
+#ifndef CORE_SOFT_OP_PD_H
+#define CORE_SOFT_OP_PD_H
 
 #include <infiniband/verbs.h>
 #include <stdatomic.h>

@@ -5,8 +5,8 @@
  * holds both has taken the private one first. Who writes or reads memory through it holds
  * a third one, before the image's.
  */
-#ifndef CORE_SOFT_QP_H
-#define CORE_SOFT_QP_H
+#ifndef CORE_SOFT_OP_QP_H
+#define CORE_SOFT_OP_QP_H
 
 #include <infiniband/verbs.h>
 #include <stdatomic.h>

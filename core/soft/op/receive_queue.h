@@ -3,8 +3,8 @@
  * Rings of receives, of a queue pair or shared. The owner puts, under a private lock;
  * whoever delivers takes, under the queue's.
  */
-#ifndef CORE_SOFT_QUEUE_H
-#define CORE_SOFT_QUEUE_H
+#ifndef CORE_SOFT_OP_RECEIVE_QUEUE_H
+#define CORE_SOFT_OP_RECEIVE_QUEUE_H
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>

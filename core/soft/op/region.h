@@ -5,8 +5,8 @@
  * copies to or from a region, a lane of its slot holds the key; deregistering waits for
  * it. What this process copies itself, it does under a lock of the queue pair.
  */
-#ifndef CORE_SOFT_REGION_H
-#define CORE_SOFT_REGION_H
+#ifndef CORE_SOFT_OP_REGION_H
+#define CORE_SOFT_OP_REGION_H
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>

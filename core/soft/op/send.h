@@ -5,8 +5,8 @@
  * tried again by whoever comes next: a post, a poll, the service thread's timer. All
  * under the queue pair's private lock.
  */
-#ifndef CORE_SOFT_SEND_H
-#define CORE_SOFT_SEND_H
+#ifndef CORE_SOFT_OP_SEND_H
+#define CORE_SOFT_OP_SEND_H
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>

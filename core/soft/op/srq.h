@@ -3,8 +3,8 @@
  * Shared receive queues. Whoever takes a receive and leaves fewer than the limit tells
  * the owner, once.
  */
-#ifndef CORE_SOFT_SRQ_H
-#define CORE_SOFT_SRQ_H
+#ifndef CORE_SOFT_OP_SRQ_H
+#define CORE_SOFT_OP_SRQ_H
 
 #include <infiniband/verbs.h>
 #include <stdatomic.h>

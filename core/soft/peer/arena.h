@@ -5,8 +5,8 @@
  * Beside it, in a file that is sealed against all other writers, is the table of the
  * memory that peers may reach. Functions return 0 or a negative errno.
  */
-#ifndef CORE_SOFT_ARENA_H
-#define CORE_SOFT_ARENA_H
+#ifndef CORE_SOFT_PEER_ARENA_H
+#define CORE_SOFT_PEER_ARENA_H
 
 #include <pthread.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * Copies to and from a peer whose memory the kernel keeps closed: asked for, piece by
  * piece, from the peer's porter (porter.h). Who asks waits for each answer.
  */
-#ifndef CORE_SOFT_ERRAND_H
-#define CORE_SOFT_ERRAND_H
+#ifndef CORE_SOFT_PEER_COPY_CLIENT_H
+#define CORE_SOFT_PEER_COPY_CLIENT_H
 
 #include <stdint.h>
 

@@ -6,8 +6,8 @@
  * memory. It takes no lock that anybody holds who waits for a porter, which is why it is
  * not the service thread. It starts with the first who asks for it.
  */
-#ifndef CORE_SOFT_PORTER_H
-#define CORE_SOFT_PORTER_H
+#ifndef CORE_SOFT_PEER_COPY_SERVER_H
+#define CORE_SOFT_PEER_COPY_SERVER_H
 
 #include <pthread.h>
 #include <stdbool.h>

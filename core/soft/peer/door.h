@@ -5,8 +5,8 @@
  * is not the process that it says, or says something else than hello, is shown out, and
  * so is who says nothing while many others knock.
  */
-#ifndef CORE_SOFT_DOOR_H
-#define CORE_SOFT_DOOR_H
+#ifndef CORE_SOFT_PEER_DOOR_H
+#define CORE_SOFT_PEER_DOOR_H
 
 #include <pthread.h>
 #include <stdint.h>

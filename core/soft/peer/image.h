@@ -9,8 +9,8 @@
  * reads it once. Where memory is, is said in a table of its own, which only its owner can
  * write.
  */
-#ifndef CORE_SOFT_IMAGE_H
-#define CORE_SOFT_IMAGE_H
+#ifndef CORE_SOFT_PEER_IMAGE_H
+#define CORE_SOFT_PEER_IMAGE_H
 
 #include <infiniband/verbs.h>
 #include <stdatomic.h>

@@ -8,8 +8,8 @@
  * for a second; who did long work, or is about to show what he did, asks whether he still has
  * the lock.
  */
-#ifndef CORE_SOFT_LOCK_H
-#define CORE_SOFT_LOCK_H
+#ifndef CORE_SOFT_PEER_LOCK_H
+#define CORE_SOFT_PEER_LOCK_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -4,8 +4,8 @@
  * nobody can shorten, as a sealed memfd is. The kernel hands the file out to whom it lets
  * copy from and to the peer. What goes through a window costs no call of the kernel.
  */
-#ifndef CORE_SOFT_WINDOW_H
-#define CORE_SOFT_WINDOW_H
+#ifndef CORE_SOFT_PEER_MAPPING_H
+#define CORE_SOFT_PEER_MAPPING_H
 
 #include <stdbool.h>
 

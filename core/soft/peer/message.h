@@ -3,8 +3,8 @@
  * What processes say to each other over their sockets: short messages of one size, with
  * descriptors beside them. Functions return 0 or a negative errno.
  */
-#ifndef CORE_SOFT_MESSAGE_H
-#define CORE_SOFT_MESSAGE_H
+#ifndef CORE_SOFT_PEER_MESSAGE_H
+#define CORE_SOFT_PEER_MESSAGE_H
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  * process is a peer of itself. A peer stays until the service thread finds it dead, and
  * then until no operation is under way that could use it.
  */
-#ifndef CORE_SOFT_PEER_H
-#define CORE_SOFT_PEER_H
+#ifndef CORE_SOFT_PEER_PEER_H
+#define CORE_SOFT_PEER_PEER_H
 
 #include <pthread.h>
 #include <stdbool.h>

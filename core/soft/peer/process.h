@@ -4,8 +4,8 @@
  * objects by number. It is there from the first ibv_open_device to the last
  * ibv_close_device.
  */
-#ifndef CORE_SOFT_PROCESS_H
-#define CORE_SOFT_PROCESS_H
+#ifndef CORE_SOFT_PEER_PROCESS_H
+#define CORE_SOFT_PEER_PROCESS_H
 
 #include <pthread.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
  * is in a folder by layout, so that builds that see it otherwise never meet. Functions
  * return 0 or a negative errno.
  */
-#ifndef CORE_SOFT_REGISTRY_H
-#define CORE_SOFT_REGISTRY_H
+#ifndef CORE_SOFT_PEER_REGISTRY_H
+#define CORE_SOFT_PEER_REGISTRY_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

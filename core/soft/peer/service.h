@@ -4,8 +4,8 @@
  * dies, a timer of a waiting operation is due, or a peer rang the doorbell because it
  * left something: an asynchronous event, a queue pair in error.
  */
-#ifndef CORE_SOFT_SERVICE_H
-#define CORE_SOFT_SERVICE_H
+#ifndef CORE_SOFT_PEER_SERVICE_H
+#define CORE_SOFT_PEER_SERVICE_H
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -4,8 +4,8 @@
  * the next to be used; number 0 is never given out. Who holds the mutex may rely on
  * what it finds not to go.
  */
-#ifndef CORE_SOFT_TABLE_H
-#define CORE_SOFT_TABLE_H
+#ifndef CORE_SOFT_PEER_TABLE_H
+#define CORE_SOFT_PEER_TABLE_H
 
 #include <pthread.h>
 #include <stdatomic.h>

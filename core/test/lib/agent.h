@@ -6,8 +6,8 @@
  * keeps open would be shared by every later fork. Whatever goes wrong here fails
  * the test; agents_end, its teardown, ends those that are left.
  */
-#ifndef CORE_TEST_AGENT_H
-#define CORE_TEST_AGENT_H
+#ifndef CORE_TEST_LIB_AGENT_H
+#define CORE_TEST_LIB_AGENT_H
 
 #include <sys/types.h>
 

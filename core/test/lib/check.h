@@ -3,8 +3,8 @@
  * cmocka, and the few checks that it lacks. Checks belong to the process that
  * cmocka runs: a child that was forked has its own way of failing, see agent.h.
  */
-#ifndef CORE_TEST_CHECK_H
-#define CORE_TEST_CHECK_H
+#ifndef CORE_TEST_LIB_CHECK_H
+#define CORE_TEST_LIB_CHECK_H
 
 /* cmocka.h uses what the first three declare. */
 // clang-format off

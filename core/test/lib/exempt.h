@@ -8,8 +8,8 @@
  * A test is meant whose name is that, or begins with it and a blank. The environment's
  * EXEMPT says where the list is; where it says nothing, none is exempt.
  */
-#ifndef CORE_TEST_EXEMPT_H
-#define CORE_TEST_EXEMPT_H
+#ifndef CORE_TEST_LIB_EXEMPT_H
+#define CORE_TEST_LIB_EXEMPT_H
 
 #include "core/test/lib/check.h"
 

@@ -4,8 +4,8 @@
  * it of verbs, librdmacm or the C library. These stand in front of the real ones in the
  * whole program, so that they belong to one program, and not into the library of agents.
  */
-#ifndef CORE_TEST_FAULT_H
-#define CORE_TEST_FAULT_H
+#ifndef CORE_TEST_LIB_FAULT_H
+#define CORE_TEST_LIB_FAULT_H
 
 #include "core/test/lib/agent.h"
 

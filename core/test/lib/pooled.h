@@ -3,8 +3,8 @@
  * A pool's server in a thread of its own, and clients in the test's: each call fails the test
  * when it does not what it is for.
  */
-#ifndef CORE_TEST_POOLED_H
-#define CORE_TEST_POOLED_H
+#ifndef CORE_TEST_LIB_POOLED_H
+#define CORE_TEST_LIB_POOLED_H
 
 #include "core/pool/client.h"
 #include "core/pool/server.h"

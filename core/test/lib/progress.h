@@ -3,8 +3,8 @@
  * Steps that agents make, which the test process and all of them see; and a task that
  * makes a step with each of its operations, until one fails.
  */
-#ifndef CORE_TEST_PROGRESS_H
-#define CORE_TEST_PROGRESS_H
+#ifndef CORE_TEST_LIB_PROGRESS_H
+#define CORE_TEST_LIB_PROGRESS_H
 
 #include <stdatomic.h>
 

@@ -4,8 +4,8 @@
  * each, and runs them all as one group: TAP has one plan, and to start a program costs
  * the start of a machine.
  */
-#ifndef CORE_TEST_ROWS_H
-#define CORE_TEST_ROWS_H
+#ifndef CORE_TEST_LIB_ROWS_H
+#define CORE_TEST_LIB_ROWS_H
 
 #include "core/test/lib/agent.h"
 #include "core/test/lib/spare.h"

@@ -2,8 +2,8 @@
 /*
  * What tests do to the machine: commands of its shell, and a device that they may remove.
  */
-#ifndef CORE_TEST_SPARE_H
-#define CORE_TEST_SPARE_H
+#ifndef CORE_TEST_LIB_SPARE_H
+#define CORE_TEST_LIB_SPARE_H
 
 #include "core/base/compiler.h"
 

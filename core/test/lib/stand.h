@@ -5,8 +5,8 @@
  * what the ends must know of each other, stands on a board that all of them see. The
  * agent's own context lends its buffer's name to task_fill and task_compare only.
  */
-#ifndef CORE_TEST_STAND_H
-#define CORE_TEST_STAND_H
+#ifndef CORE_TEST_LIB_STAND_H
+#define CORE_TEST_LIB_STAND_H
 
 #include "core/rdma/context.h"
 #include "core/test/lib/agent.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Networks of a test's own, with a loopback each and nothing else; and mounts. */
-#ifndef CORE_SOFT_TEST_NETWORK_H
-#define CORE_SOFT_TEST_NETWORK_H
+#ifndef CORE_TEST_SOFT_NETWORK_H
+#define CORE_TEST_SOFT_NETWORK_H
 
 #include <stdbool.h>
 

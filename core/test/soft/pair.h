@@ -4,8 +4,8 @@
  * opened the device. They tell each other what they need through a pair of sockets, and
  * each step of the child is asked for.
  */
-#ifndef CORE_SOFT_TEST_PAIR_H
-#define CORE_SOFT_TEST_PAIR_H
+#ifndef CORE_TEST_SOFT_PAIR_H
+#define CORE_TEST_SOFT_PAIR_H
 
 #include "core/test/soft/stage.h"
 

@@ -4,8 +4,8 @@
  * soft device. Each end has its completion queue and half of the buffer. Whatever fails
  * here fails the test. The device's directory is the test's own.
  */
-#ifndef CORE_SOFT_TEST_STAGE_H
-#define CORE_SOFT_TEST_STAGE_H
+#ifndef CORE_TEST_SOFT_STAGE_H
+#define CORE_TEST_SOFT_STAGE_H
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>

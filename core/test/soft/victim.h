@@ -5,8 +5,8 @@
  * on both sides, and pages behind them that nobody may touch. What the victim does, it
  * is told to.
  */
-#ifndef CORE_SOFT_TEST_VICTIM_H
-#define CORE_SOFT_TEST_VICTIM_H
+#ifndef CORE_TEST_SOFT_VICTIM_H
+#define CORE_TEST_SOFT_VICTIM_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A result of bandwidths for tests: one case for each number of queue pairs. */
-#ifndef REPORTS_TEST_CROWDS_H
-#define REPORTS_TEST_CROWDS_H
+#ifndef REPORTS_TEST_LIB_CROWDS_H
+#define REPORTS_TEST_LIB_CROWDS_H
 
 #include "reports/test/lib/sample.h"
 

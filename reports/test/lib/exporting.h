@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a format makes of the made-up result, and of others, for tests. */
-#ifndef REPORTS_TEST_EXPORTING_H
-#define REPORTS_TEST_EXPORTING_H
+#ifndef REPORTS_TEST_LIB_EXPORTING_H
+#define REPORTS_TEST_LIB_EXPORTING_H
 
 #include <errno.h>
 

@@ -3,8 +3,8 @@
  * Allocations that fail when a test wants them to: for programs that are linked with
  * --wrap for malloc, calloc and reallocarray.
  */
-#ifndef REPORTS_TEST_FAILING_H
-#define REPORTS_TEST_FAILING_H
+#ifndef REPORTS_TEST_LIB_FAILING_H
+#define REPORTS_TEST_LIB_FAILING_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * The sample as a document, whose members tests replace: a path such as
  * cases/0/latency_ns/count leads to one.
  */
-#ifndef REPORTS_TEST_LOADING_H
-#define REPORTS_TEST_LOADING_H
+#ifndef REPORTS_TEST_LIB_LOADING_H
+#define REPORTS_TEST_LIB_LOADING_H
 
 #include "reports/document/document.h"
 #include "reports/document/load.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A result of loads for tests: cases of one sweep, at made-up rates. For result_finish. */
-#ifndef REPORTS_TEST_LOADS_H
-#define REPORTS_TEST_LOADS_H
+#ifndef REPORTS_TEST_LIB_LOADS_H
+#define REPORTS_TEST_LIB_LOADS_H
 
 #include "reports/test/lib/sample.h"
 

@@ -4,8 +4,8 @@
  * failed, one that cannot be, one that was not run. Its samples are so few that every
  * figure can be had by hand; sample.json has them all.
  */
-#ifndef REPORTS_TEST_SAMPLE_H
-#define REPORTS_TEST_SAMPLE_H
+#ifndef REPORTS_TEST_LIB_SAMPLE_H
+#define REPORTS_TEST_LIB_SAMPLE_H
 
 #include <stdlib.h>
 
