@@ -311,7 +311,7 @@ class Export(unittest.TestCase):
     def test_what_was_imported(self):
         """It has less, and is what other tools take all the same."""
         path = f"{self.folder.name}/imported.json"
-        texts = f"{LIB}/../../reports/fuzz/corpus/import_text/real-"
+        texts = f"{LIB}/../../../reports/fuzz/corpus/import_text/real-"
         for name, wanted in (
             ("read-lat-many", {"latency": {"value": 2930}, "latency-p99": {"value": 8420},
                                "latency-p99-9": {"value": 64620}}),

@@ -17,7 +17,7 @@ from verbmark import VERBMARK, Ended, Program, verbmark
 LATENCY = "send/lat/64/poll"
 RATE = "write/bw/1000/event/server-poll/t16"
 TEXTS = os.path.join(
-    os.path.dirname(os.path.abspath(__file__)), "../../reports/fuzz/corpus/import_text"
+    os.path.dirname(os.path.abspath(__file__)), "../../../reports/fuzz/corpus/import_text"
 )
 
 
