@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reports/document/load.h"
+#include "reports/document/parse.h"
 #include "reports/export/xml.h"
 #include "reports/io/save.h"
 

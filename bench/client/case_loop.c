@@ -8,7 +8,7 @@
 #include "bench/cli/soft_device.h"
 #include "bench/client/case_results.h"
 #include "bench/client/failure_hint.h"
-#include "bench/client/needs_probe.h"
+#include "bench/client/needs.h"
 #include "bench/control/protocol.h"
 #include "reports/result/banner.h"
 

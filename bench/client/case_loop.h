@@ -3,7 +3,7 @@
 #ifndef BENCH_CLIENT_CASE_LOOP_H
 #define BENCH_CLIENT_CASE_LOOP_H
 
-#include "bench/client/session.h"
+#include "bench/client/sweep.h"
 #include "bench/client/trial.h"
 
 struct course {

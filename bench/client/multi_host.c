@@ -12,7 +12,7 @@
 #include "bench/control/protocol.h"
 #include "bench/host/advice/loss.h"
 #include "bench/lane/threads.h"
-#include "reports/document/load.h"
+#include "reports/document/parse.h"
 
 struct fleet {
 	const struct plan *plan;

@@ -7,7 +7,7 @@
 #ifndef BENCH_CLIENT_MULTI_HOST_H
 #define BENCH_CLIENT_MULTI_HOST_H
 
-#include "bench/client/session.h"
+#include "bench/client/sweep.h"
 
 struct fleet;
 

@@ -8,7 +8,7 @@
 
 #include "bench/cli/inputs.h"
 #include "bench/cmd/command.h"
-#include "reports/document/load.h"
+#include "reports/document/parse.h"
 #include "reports/history/files.h"
 #include "reports/io/json_member.h"
 

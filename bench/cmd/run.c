@@ -13,7 +13,7 @@
 #include "bench/cli/soft_device.h"
 #include "bench/cli/utc.h"
 #include "bench/client/multi_host.h"
-#include "bench/client/session.h"
+#include "bench/client/sweep.h"
 #include "bench/cmd/command.h"
 #include "bench/cmd/redact.h"
 #include "bench/plan/hosts.h"

@@ -17,7 +17,7 @@
 #include "bench/server/device_removal.h"
 #include "bench/server/pool.h"
 #include "bench/server/quota.h"
-#include "bench/server/session.h"
+#include "bench/server/responder.h"
 #include "reports/result/banner.h"
 
 struct settings {

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bench/control/mac.h"
+#include "bench/control/seal.h"
 #include "core/base/error.h"
 
 #define WIRE_HEAD 4

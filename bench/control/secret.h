@@ -8,7 +8,7 @@
 #ifndef BENCH_CONTROL_SECRET_H
 #define BENCH_CONTROL_SECRET_H
 
-#include "bench/control/mac.h"
+#include "bench/control/seal.h"
 #include "core/base/error.h"
 
 #define SECRET_NONCE 32

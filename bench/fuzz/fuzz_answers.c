@@ -16,7 +16,7 @@
 #include "bench/plan/rules.h"
 #include "core/base/address.h"
 #include "reports/document/document.h"
-#include "reports/document/load.h"
+#include "reports/document/parse.h"
 #include "reports/fuzz/mutate.h"
 #include "reports/fuzz/nowhere.h"
 #include "reports/table/table.h"

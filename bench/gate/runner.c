@@ -18,7 +18,7 @@
 #include "bench/cli/log.h"
 #include "core/base/clock.h"
 #include "core/base/compiler.h"
-#include "reports/document/load.h"
+#include "reports/document/parse.h"
 
 /* From a signal to the next and ruder one. */
 #define GOODBYE_MS 3000

@@ -9,7 +9,7 @@
 #define BENCH_SERVER_CLIENTS_H
 
 #include "bench/server/refused_clients.h"
-#include "bench/server/session.h"
+#include "bench/server/responder.h"
 
 struct client;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "bench/cli/utc.h"
-#include "bench/client/session.h"
+#include "bench/client/sweep.h"
 #include "bench/control/protocol.h"
 #include "reports/document/document.h"
 

@@ -6,7 +6,7 @@
 #ifndef BENCH_SERVER_DELEGATE_H
 #define BENCH_SERVER_DELEGATE_H
 
-#include "bench/server/session.h"
+#include "bench/server/responder.h"
 
 /*
  * Answers such an order. A case that fails is told to the client: an error is only that the

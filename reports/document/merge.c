@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/document/load.h"
+#include "reports/document/parse.h"
 #include "reports/io/json_member.h"
 #include "reports/io/sum_check.h"
 

@@ -8,7 +8,7 @@
 
 #include "core/fuzz/fuzz.h"
 #include "reports/document/document.h"
-#include "reports/document/load.h"
+#include "reports/document/parse.h"
 #include "reports/document/merge.h"
 #include "reports/document/redact.h"
 #include "reports/fuzz/mutate.h"

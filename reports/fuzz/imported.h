@@ -5,7 +5,7 @@
 
 #include "core/fuzz/fuzz.h"
 #include "reports/document/document.h"
-#include "reports/document/load.h"
+#include "reports/document/parse.h"
 #include "reports/fuzz/nowhere.h"
 #include "reports/import/import.h"
 #include "reports/page/page.h"

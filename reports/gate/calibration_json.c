@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/document/load.h"
+#include "reports/document/parse.h"
 #include "reports/gate/calibration.h"
 #include "reports/gate/show.h"
 #include "reports/io/json_member.h"

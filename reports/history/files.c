@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "core/base/compiler.h"
-#include "reports/document/load.h"
+#include "reports/document/parse.h"
 
 #define NS_PER_S 1000000000
 

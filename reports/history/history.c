@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "reports/document/load.h"
+#include "reports/document/parse.h"
 #include "reports/history/index.h"
 
 #define INDEX "index.sqlite"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/document/document.h"
-#include "reports/document/load.h"
+#include "reports/document/parse.h"
 #include "reports/finding/paired_trials.h"
 #include "reports/table/table.h"
 #include "reports/test/lib/sample.h"

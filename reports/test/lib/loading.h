@@ -7,7 +7,7 @@
 #define REPORTS_TEST_LIB_LOADING_H
 
 #include "reports/document/document.h"
-#include "reports/document/load.h"
+#include "reports/document/parse.h"
 #include "reports/test/lib/sample.h"
 
 static inline json_t *loading_document(void)

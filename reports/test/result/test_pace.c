@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "reports/document/document.h"
-#include "reports/document/load.h"
+#include "reports/document/parse.h"
 #include "reports/document/merge.h"
 #include "reports/result/pace.h"
 #include "reports/table/table.h"

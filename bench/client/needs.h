@@ -3,8 +3,8 @@
  * What an operation needs of the other end's program, found out by leaving it away:
  * with an empty receive queue, and with receives that have no buffer.
  */
-#ifndef BENCH_CLIENT_NEEDS_PROBE_H
-#define BENCH_CLIENT_NEEDS_PROBE_H
+#ifndef BENCH_CLIENT_NEEDS_H
+#define BENCH_CLIENT_NEEDS_H
 
 #include "bench/client/trial.h"
 

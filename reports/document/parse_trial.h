@@ -3,8 +3,8 @@
  * One trial of a case in a document, for load_case.c, and what it cost both ends. What
  * is missing or no such figure is refused with -EINVAL and a sentence.
  */
-#ifndef REPORTS_DOCUMENT_LOAD_TRIAL_H
-#define REPORTS_DOCUMENT_LOAD_TRIAL_H
+#ifndef REPORTS_DOCUMENT_PARSE_TRIAL_H
+#define REPORTS_DOCUMENT_PARSE_TRIAL_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  * The client's side: reaches the server, picks the devices, and runs the cases of
  * a plan, one after another or in turn, over one control connection.
  */
-#ifndef BENCH_CLIENT_SESSION_H
-#define BENCH_CLIENT_SESSION_H
+#ifndef BENCH_CLIENT_SWEEP_H
+#define BENCH_CLIENT_SWEEP_H
 
 #include "bench/client/launch.h"
 #include "bench/client/start_barrier.h"

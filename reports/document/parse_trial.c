@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/document/load_trial.h"
+#include "reports/document/parse_trial.h"
 
 #include <errno.h>
 #include <math.h>

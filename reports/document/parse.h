@@ -7,8 +7,8 @@
  * a schema's version there are only more of them. What is loaded makes the document
  * again that it came from. It is result_finish's to release.
  */
-#ifndef REPORTS_DOCUMENT_LOAD_H
-#define REPORTS_DOCUMENT_LOAD_H
+#ifndef REPORTS_DOCUMENT_PARSE_H
+#define REPORTS_DOCUMENT_PARSE_H
 
 #include "core/base/error.h"
 #include "reports/result/result.h"

@@ -4,8 +4,8 @@
  * were before in that direction. One that is changed, left out, repeated or from
  * somebody else does not pass; it is not hidden. For one thread at a time.
  */
-#ifndef BENCH_CONTROL_MAC_H
-#define BENCH_CONTROL_MAC_H
+#ifndef BENCH_CONTROL_SEAL_H
+#define BENCH_CONTROL_SEAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

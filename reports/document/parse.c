@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/document/load.h"
+#include "reports/document/parse.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "reports/document/document.h"
-#include "reports/document/load_case.h"
+#include "reports/document/parse_case.h"
 #include "reports/import/import.h"
 #include "reports/io/json_member.h"
 #include "reports/io/read_file.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench/client/session.h"
+#include "bench/client/sweep.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * The server's side of one client: greets it and runs the cases that it asks for,
  * each with resources of its own, until it goes.
  */
-#ifndef BENCH_SERVER_SESSION_H
-#define BENCH_SERVER_SESSION_H
+#ifndef BENCH_SERVER_RESPONDER_H
+#define BENCH_SERVER_RESPONDER_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

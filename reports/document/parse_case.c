@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/document/load_case.h"
+#include "reports/document/parse_case.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/document/load.h"
-#include "reports/document/load_trial.h"
+#include "reports/document/parse.h"
+#include "reports/document/parse_trial.h"
 #include "reports/document/restore.h"
 #include "reports/io/json_member.h"
 #include "reports/io/sum_check.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench/client/needs_probe.h"
+#include "bench/client/needs.h"
 
 #include <errno.h>
 

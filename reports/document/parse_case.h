@@ -3,8 +3,8 @@
  * One case of a document, for load.c: its parameters, its trials, and its figures,
  * which have to be what the trials add up to.
  */
-#ifndef REPORTS_DOCUMENT_LOAD_CASE_H
-#define REPORTS_DOCUMENT_LOAD_CASE_H
+#ifndef REPORTS_DOCUMENT_PARSE_CASE_H
+#define REPORTS_DOCUMENT_PARSE_CASE_H
 
 #include "core/base/error.h"
 #include "reports/result/result.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench/server/session.h"
+#include "bench/server/responder.h"
 
 #include <errno.h>
 #include <stdio.h>

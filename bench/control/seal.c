@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench/control/mac.h"
+#include "bench/control/seal.h"
 
 #include <endian.h>
 #include <sodium.h>
