@@ -93,7 +93,7 @@ int main(int argc, char *argv[])
 	char names[200];
 
 	raise_limits();
-	choose_begin(argv);
+	soft_device_begin(argv);
 	if (argc < 2) {
 		list_commands(names, sizeof(names));
 		error_set(&error, -1, "a command is missing: %s; see --help", names);

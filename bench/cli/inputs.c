@@ -42,7 +42,7 @@ void inputs_name_error(struct error *error)
 
 int inputs_load(struct result *result, const char *path, struct error *error)
 {
-	int code = load_file(result, path, error);
+	int code = parse_file(result, path, error);
 
 	if (code)
 		inputs_name_error(error);

@@ -16,7 +16,7 @@ void inputs_name(char name[static INPUTS_NAME], const char *path);
 /* The same of a sentence that names files. */
 void inputs_name_error(struct error *error);
 
-/* As load_file, and so is the sentence shown. */
+/* As parse_file, and so is the sentence shown. */
 int inputs_load(struct result *result, const char *path, struct error *error);
 
 /*

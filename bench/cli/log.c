@@ -34,7 +34,7 @@ static bool print(const char *line)
 	return has_room() && write(STDERR_FILENO, text, (size_t)length) == length;
 }
 
-void journal_say(const char *format, ...)
+void log_say(const char *format, ...)
 {
 	char line[512];
 	va_list arguments;

@@ -9,6 +9,6 @@
 
 #include "core/base/compiler.h"
 
-void journal_say(const char *format, ...) FORMAT(1, 2);
+void log_say(const char *format, ...) FORMAT(1, 2);
 
 #endif

@@ -22,7 +22,7 @@ static char **words;
 static bool is_again;
 static const char *loaded; /* what was in LD_PRELOAD then */
 
-void choose_begin(char *argv[])
+void soft_device_begin(char *argv[])
 {
 	const char *before = getenv(AGAIN);
 	const char *with = getenv(PRELOAD);
@@ -39,7 +39,7 @@ void choose_begin(char *argv[])
 	unsetenv(AGAIN);
 }
 
-void choose_pass_on(void)
+void soft_device_pass_on(void)
 {
 	const char *before = getenv(PRELOAD);
 
@@ -49,13 +49,13 @@ void choose_pass_on(void)
 	setenv(PRELOAD, loaded, 1);
 }
 
-bool choose_has_soft(void)
+bool soft_device_is_soft(void)
 {
 	struct ibv_device **devices = ibv_get_device_list(NULL);
 	bool found = false;
 
 	for (size_t i = 0; devices && devices[i]; i++)
-		found = found || !strcmp(ibv_get_device_name(devices[i]), CHOOSE_SOFT);
+		found = found || !strcmp(ibv_get_device_name(devices[i]), SOFT_DEVICE_NAME);
 	if (devices)
 		ibv_free_device_list(devices);
 	return found;
@@ -92,14 +92,16 @@ static int find_library(const char *program, char path[static PATH_SIZE], struct
 		/* As the loader takes lists apart. */
 		if (path[strcspn(path, ": \t")])
 			return error_set(error, -EINVAL,
-					 CHOOSE_SOFT ": %s has a blank or a colon in its path, and "
-						     "cannot be loaded first",
+					 SOFT_DEVICE_NAME
+					 ": %s has a blank or a colon in its path, and "
+					 "cannot be loaded first",
 					 path);
 		return 0;
 	}
 	return error_set(error, -ENOENT,
-			 CHOOSE_SOFT ": there is no libverbmark-soft.so, neither in a build folder "
-				     "nor in " SOFT_INSTALLED "; meson compile, or meson install");
+			 SOFT_DEVICE_NAME
+			 ": there is no libverbmark-soft.so, neither in a build folder "
+			 "nor in " SOFT_INSTALLED "; meson compile, or meson install");
 }
 
 /* Behind what is loaded already, which may want to see the calls to a device. */
@@ -111,9 +113,9 @@ static int add_library(const char *library, struct error *error)
 	if (!before)
 		before = "";
 	if (asprintf(&both, "%s%s%s", before, *before ? ":" : "", library) < 0)
-		return error_set_errno(error, -ENOMEM, CHOOSE_SOFT);
+		return error_set_errno(error, -ENOMEM, SOFT_DEVICE_NAME);
 	if (setenv(AGAIN, before, 1) || setenv(PRELOAD, both, 1))
-		error_set_errno(error, -errno, CHOOSE_SOFT);
+		error_set_errno(error, -errno, SOFT_DEVICE_NAME);
 	free(both);
 	return error->code;
 }
@@ -125,11 +127,13 @@ static int execute_again(struct error *error)
 	char library[PATH_SIZE];
 
 	if (!find_program(program))
-		return error_set_errno(error, -errno, CHOOSE_SOFT ": cannot find this program");
+		return error_set_errno(error, -errno,
+				       SOFT_DEVICE_NAME ": cannot find this program");
 	if (find_library(program, library, error) || add_library(library, error))
 		return error->code;
 	execv(program, words);
-	return error_set_errno(error, -errno, CHOOSE_SOFT ": cannot execute %s again", program);
+	return error_set_errno(error, -errno, SOFT_DEVICE_NAME ": cannot execute %s again",
+			       program);
 }
 
 static bool is_loaded(void)
@@ -142,14 +146,15 @@ static bool is_loaded(void)
 
 static int become_soft(struct error *error)
 {
-	if (choose_has_soft())
+	if (soft_device_is_soft())
 		return 0;
 	if (is_again && is_loaded())
-		return error_set(error, -ENODEV, CHOOSE_SOFT ": it is not there: see above");
+		return error_set(error, -ENODEV, SOFT_DEVICE_NAME ": it is not there: see above");
 	if (is_again)
 		return error_set(error, -ELIBACC,
-				 CHOOSE_SOFT ": libverbmark-soft.so was not loaded: a program that "
-					     "gains rights as it starts takes no library along");
+				 SOFT_DEVICE_NAME
+				 ": libverbmark-soft.so was not loaded: a program that "
+				 "gains rights as it starts takes no library along");
 	return execute_again(error);
 }
 
@@ -167,12 +172,13 @@ static bool has_usable(void)
 /* Whether it has that port is told where its ports are known. */
 static bool is_soft(const char *device)
 {
-	size_t length = strlen(CHOOSE_SOFT);
+	size_t length = strlen(SOFT_DEVICE_NAME);
 
-	return !strncmp(device, CHOOSE_SOFT, length) && (!device[length] || device[length] == '/');
+	return !strncmp(device, SOFT_DEVICE_NAME, length) &&
+	       (!device[length] || device[length] == '/');
 }
 
-int choose_device(const char **device, struct error *error)
+int soft_device_choose(const char **device, struct error *error)
 {
 	const char *asked = *device;
 
@@ -184,7 +190,7 @@ int choose_device(const char **device, struct error *error)
 	return has_usable() ? 0 : become_soft(error);
 }
 
-int choose_require(const char *device, bool may_be_soft, struct error *error)
+int soft_device_require(const char *device, bool may_be_soft, struct error *error)
 {
 	struct error fault = {0};
 	int code = device_require(&fault);
@@ -195,6 +201,7 @@ int choose_require(const char *device, bool may_be_soft, struct error *error)
 		return error_set(error, code, "%s", fault.text);
 	if (may_be_soft && !device)
 		return become_soft(error);
-	error_set(error, code, "%s, or --device " CHOOSE_SOFT " (not a measurement)", fault.text);
+	error_set(error, code, "%s, or --device " SOFT_DEVICE_NAME " (not a measurement)",
+		  fault.text);
 	return device ? error_wrap(error, "no device '%.40s'", device) : code;
 }

@@ -13,27 +13,27 @@
 
 #include "core/base/error.h"
 
-#define CHOOSE_SOFT "soft0"
+#define SOFT_DEVICE_NAME "soft0"
 
 /* First of all in main: keeps the words, and tidies up after being executed again. */
-void choose_begin(char *argv[]);
+void soft_device_begin(char *argv[]);
 
 /* In a child that is to execute this program: it need not do so twice. */
-void choose_pass_on(void);
+void soft_device_pass_on(void);
 
 /*
  * Settles a --device that is soft0 or auto; auto is NULL then: any. Does not return where
  * the program is executed again.
  */
-int choose_device(const char **device, struct error *error);
+int soft_device_choose(const char **device, struct error *error);
 
 /*
  * Fails where there is no device at all, unless soft0 may take its place and does; not that
  * of one that was asked for by name (NULL: any).
  */
-int choose_require(const char *device, bool may_be_soft, struct error *error);
+int soft_device_require(const char *device, bool may_be_soft, struct error *error);
 
 /* Whether libibverbs, or what stands in for it, has a device of that name here. */
-bool choose_has_soft(void);
+bool soft_device_is_soft(void);
 
 #endif

@@ -10,14 +10,14 @@ static unsigned int least(unsigned int a, unsigned int b)
 	return a < b ? a : b;
 }
 
-unsigned int near_distance(const char *a, const char *b)
+unsigned int spelling_distance(const char *a, const char *b)
 {
 	/* Of what begins a, and what begins b. */
-	unsigned int of[NEAR_LONGEST + 1][NEAR_LONGEST + 1];
+	unsigned int of[SPELLING_LONGEST + 1][SPELLING_LONGEST + 1];
 	size_t n = strlen(a);
 	size_t m = strlen(b);
 
-	if (n > NEAR_LONGEST || m > NEAR_LONGEST)
+	if (n > SPELLING_LONGEST || m > SPELLING_LONGEST)
 		return UINT_MAX;
 	for (unsigned int i = 0; i <= n; i++)
 		of[i][0] = i;

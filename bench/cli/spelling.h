@@ -4,12 +4,12 @@
 #define BENCH_CLI_SPELLING_H
 
 /* Longer words are near to none. */
-#define NEAR_LONGEST 32
+#define SPELLING_LONGEST 32
 
 /*
  * How many letters are missing, are too many, are others, or stand with the next one the wrong
  * way round (the optimal string alignment distance). 0: they are the same.
  */
-unsigned int near_distance(const char *a, const char *b);
+unsigned int spelling_distance(const char *a, const char *b);
 
 #endif

@@ -111,7 +111,8 @@ static unsigned int packet_size(const struct parameters *p, const struct result 
 static void blame_reach(const struct result *result, struct error *fault)
 {
 	if (banner_of(result) && fault->code == -ECONNREFUSED)
-		error_append(fault, CHOOSE_SOFT " reaches processes of one user on one machine");
+		error_append(fault,
+			     SOFT_DEVICE_NAME " reaches processes of one user on one machine");
 }
 
 /* From that one on, the first that is run; n_cases: there is none. */
@@ -131,59 +132,58 @@ static void announce(struct trial *trial, const struct plan *plan, size_t next)
 }
 
 /* A case has had all its trials, or one that did not end well. */
-static void judge_case(const struct course *course, size_t number, struct error *fault)
+static void judge_case(const struct case_loop *loop, size_t number, struct error *fault)
 {
-	const struct plan_case *wanted = &course->plan->cases[number];
-	struct result_case *found = &course->result->cases[number];
+	const struct plan_case *wanted = &loop->plan->cases[number];
+	struct result_case *found = &loop->result->cases[number];
 
 	/* What a case has that did not end well is no measurement. */
 	if (fault->code)
 		result_drop_trials(found);
-	blame_size(course->result, number, packet_size(&wanted->parameters, course->result), fault);
-	blame_reach(course->result, fault);
-	found->status = cases_status(fault);
+	failure_hint_size(loop->result, number, packet_size(&wanted->parameters, loop->result),
+			  fault);
+	blame_reach(loop->result, fault);
+	found->status = case_results_status(fault);
 	snprintf(found->error, sizeof(found->error), "%s", fault->text);
 }
 
 /* Who has nothing more to ask need not know that the server ends. */
-static void note(const struct course *course, struct result_case *found, bool is_last,
+static void note(const struct case_loop *loop, struct result_case *found, bool is_last,
 		 struct error *error)
 {
 	struct error fault = {0};
 
-	if (sweep_note(course->sweep, found, &fault) != -ESHUTDOWN || is_last)
+	if (sweep_note(loop->sweep, found, &fault) != -ESHUTDOWN || is_last)
 		return;
-	course->trial->is_lost = true;
+	loop->trial->is_lost = true;
 	error_set(error, fault.code, "%s", fault.text);
 }
 
-static void run_case(const struct course *course, size_t number, struct error *error)
+static void run_case(const struct case_loop *loop, size_t number, struct error *error)
 {
-	struct trial *trial = course->trial;
-	const struct plan_case *wanted = &course->plan->cases[number];
-	struct result_case *found = &course->result->cases[number];
+	struct trial *trial = loop->trial;
+	const struct plan_case *wanted = &loop->plan->cases[number];
+	struct result_case *found = &loop->result->cases[number];
 	struct error fault = {0};
 	bool was_lost;
 
-	course->view->begins(course->view, course->result, number,
-			     plan_estimate_ns(course->plan, number));
-	if (!aim(trial, course->plan, number, course->result, &fault))
-		run_whole(course->sweep, trial, wanted, found, &fault);
+	loop->view->begins(loop->view, loop->result, number, plan_estimate_ns(loop->plan, number));
+	if (!aim(trial, loop->plan, number, loop->result, &fault))
+		run_whole(loop->sweep, trial, wanted, found, &fault);
 	was_lost = trial->is_lost;
 	/* After each, so that none is given what another one's packets did. */
 	if (!was_lost)
-		note(course, found, next_case(course->plan, number + 1) == course->plan->n_cases,
-		     error);
+		note(loop, found, next_case(loop->plan, number + 1) == loop->plan->n_cases, error);
 	if (!trial->is_lost)
-		announce(trial, course->plan, number + 1);
-	judge_case(course, number, &fault);
-	course->view->ends(course->view, course->result, number);
+		announce(trial, loop->plan, number + 1);
+	judge_case(loop, number, &fault);
+	loop->view->ends(loop->view, loop->result, number);
 	if (was_lost)
 		error_set(error, fault.code, "%s", fault.text);
 }
 
 /* Cases whose trials are run in turn. */
-struct turns {
+struct tips_list {
 	size_t first;
 	size_t count;
 	uint64_t rounds;
@@ -191,58 +191,57 @@ struct turns {
 };
 
 /* How much of the plan is behind a trial of them. */
-static uint64_t done_ns(const struct course *course, const struct turns *turns, uint64_t round,
+static uint64_t done_ns(const struct case_loop *loop, const struct tips_list *turns, uint64_t round,
 			size_t number)
 {
-	uint64_t before = plan_estimate_ns(course->plan, turns->first);
-	uint64_t all = plan_estimate_ns(course->plan, turns->first + turns->count) - before;
+	uint64_t before = plan_estimate_ns(loop->plan, turns->first);
+	uint64_t all = plan_estimate_ns(loop->plan, turns->first + turns->count) - before;
 	uint64_t n_done = round * turns->count + number;
 
 	return before +
 	       (uint64_t)((double)all * (double)n_done / (double)(turns->rounds * turns->count));
 }
 
-static bool has_ended(const struct course *course, const struct turns *turns, size_t i)
+static bool has_ended(const struct case_loop *loop, const struct tips_list *turns, size_t i)
 {
-	const struct plan_case *wanted = &course->plan->cases[turns->first + i];
+	const struct plan_case *wanted = &loop->plan->cases[turns->first + i];
 
 	return !wanted->skipped[0] &&
 	       (turns->faults[i].code ||
-		course->result->cases[turns->first + i].n_trials == wanted->parameters.trials);
+		loop->result->cases[turns->first + i].n_trials == wanted->parameters.trials);
 }
 
 /* Whether nothing is left to be asked of the server. */
-static bool are_last(const struct course *course, const struct turns *turns)
+static bool are_last(const struct case_loop *loop, const struct tips_list *turns)
 {
 	for (size_t i = 0; i < turns->count; i++)
-		if (!course->plan->cases[turns->first + i].skipped[0] &&
-		    !has_ended(course, turns, i))
+		if (!loop->plan->cases[turns->first + i].skipped[0] && !has_ended(loop, turns, i))
 			return false;
-	return next_case(course->plan, turns->first + turns->count) == course->plan->n_cases;
+	return next_case(loop->plan, turns->first + turns->count) == loop->plan->n_cases;
 }
 
 /* One trial of each of them, from the first to the last, and the next time back again. */
-static void run_round(const struct course *course, const struct turns *turns, uint64_t round,
+static void run_round(const struct case_loop *loop, const struct tips_list *turns, uint64_t round,
 		      struct error *error)
 {
-	struct trial *trial = course->trial;
+	struct trial *trial = loop->trial;
 
 	for (size_t i = 0; i < turns->count && !trial->is_lost; i++) {
 		size_t place = round % 2 ? turns->count - 1 - i : i;
 		size_t number = turns->first + place;
-		const struct plan_case *wanted = &course->plan->cases[number];
-		struct result_case *found = &course->result->cases[number];
+		const struct plan_case *wanted = &loop->plan->cases[number];
+		struct result_case *found = &loop->result->cases[number];
 		struct error *fault = &turns->faults[place];
 
 		if (wanted->skipped[0] || fault->code || round >= wanted->parameters.trials)
 			continue;
-		course->view->begins(course->view, course->result, number,
-				     done_ns(course, turns, round, i));
+		loop->view->begins(loop->view, loop->result, number,
+				   done_ns(loop, turns, round, i));
 		run_trials(trial, wanted, 1, found, fault);
 		if (trial->is_lost)
 			error_set(error, fault->code, "%s", fault->text);
 		else
-			note(course, found, are_last(course, turns), error);
+			note(loop, found, are_last(loop, turns), error);
 	}
 }
 
@@ -250,25 +249,25 @@ static void run_round(const struct course *course, const struct turns *turns, ui
  * Those that were under way when the server was lost have no figures. None is shown before all
  * are what they are: the document that is written then has all of them.
  */
-static void finish_turns(const struct course *course, const struct turns *turns)
+static void finish_turns(const struct case_loop *loop, const struct tips_list *turns)
 {
 	for (size_t i = 0; i < turns->count; i++)
-		if (has_ended(course, turns, i))
-			judge_case(course, turns->first + i, &turns->faults[i]);
+		if (has_ended(loop, turns, i))
+			judge_case(loop, turns->first + i, &turns->faults[i]);
 		else
-			result_drop_trials(&course->result->cases[turns->first + i]);
+			result_drop_trials(&loop->result->cases[turns->first + i]);
 	for (size_t i = 0; i < turns->count; i++)
-		if (has_ended(course, turns, i))
-			course->view->ends(course->view, course->result, turns->first + i);
+		if (has_ended(loop, turns, i))
+			loop->view->ends(loop->view, loop->result, turns->first + i);
 }
 
 /*
  * What the machine does meanwhile is done to all of them alike: the trials of one round
  * can be compared as they are.
  */
-static void run_turns(const struct course *course, size_t first, size_t count, struct error *error)
+static void run_turns(const struct case_loop *loop, size_t first, size_t count, struct error *error)
 {
-	struct turns turns = {
+	struct tips_list turns = {
 		.first = first, .count = count, .faults = calloc(count, sizeof(*turns.faults))};
 
 	if (!turns.faults) {
@@ -276,27 +275,27 @@ static void run_turns(const struct course *course, size_t first, size_t count, s
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
-		uint64_t trials = course->plan->cases[first + i].parameters.trials;
+		uint64_t trials = loop->plan->cases[first + i].parameters.trials;
 
 		turns.rounds = trials > turns.rounds ? trials : turns.rounds;
 	}
-	for (uint64_t round = 0; round < turns.rounds && !course->trial->is_lost; round++)
-		run_round(course, &turns, round, error);
-	finish_turns(course, &turns);
+	for (uint64_t round = 0; round < turns.rounds && !loop->trial->is_lost; round++)
+		run_round(loop, &turns, round, error);
+	finish_turns(loop, &turns);
 	free(turns.faults);
 }
 
-int course_run(const struct course *course, struct error *error)
+int case_loop_run(const struct case_loop *loop, struct error *error)
 {
-	const struct plan *plan = course->plan;
+	const struct plan *plan = loop->plan;
 	size_t turns;
 
 	for (size_t i = 0; i < plan->n_cases && !error->code; i += turns) {
 		turns = plan_turns(plan, i);
 		if (turns > 1)
-			run_turns(course, i, turns, error);
+			run_turns(loop, i, turns, error);
 		else if (!plan->cases[i].skipped[0])
-			run_case(course, i, error);
+			run_case(loop, i, error);
 	}
 	return error->code;
 }

@@ -6,7 +6,7 @@
 #include "bench/client/sweep.h"
 #include "bench/client/trial.h"
 
-struct course {
+struct case_loop {
 	struct sweep *sweep;
 	struct trial *trial;
 	const struct plan *plan;
@@ -15,6 +15,6 @@ struct course {
 };
 
 /* An error: the server is lost. A case that fails is marked, and the next one tried. */
-int course_run(const struct course *course, struct error *error);
+int case_loop_run(const struct case_loop *loop, struct error *error);
 
 #endif

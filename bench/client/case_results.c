@@ -7,7 +7,7 @@
 
 #include "bench/control/protocol.h"
 
-void cases_note_skipped(const struct plan_case *wanted, struct result_case *found)
+void case_results_note_skipped(const struct plan_case *wanted, struct result_case *found)
 {
 	if (!wanted->skipped[0])
 		return;
@@ -35,10 +35,10 @@ static void make_case(const struct plan *plan, const struct plan_case *wanted,
 			 plan->cases[wanted->beside].id);
 		found->by = wanted->by->option.name;
 	}
-	cases_note_skipped(wanted, found);
+	case_results_note_skipped(wanted, found);
 }
 
-int cases_make(const struct plan *plan, struct result *result, struct error *error)
+int case_results_make(const struct plan *plan, struct result *result, struct error *error)
 {
 	result->cases = calloc(plan->n_cases, sizeof(*result->cases));
 	if (!result->cases)
@@ -49,7 +49,7 @@ int cases_make(const struct plan *plan, struct result *result, struct error *err
 	return 0;
 }
 
-enum result_status cases_status(const struct error *error)
+enum result_status case_results_status(const struct error *error)
 {
 	if (!error->code)
 		return RESULT_COMPLETE;

@@ -6,12 +6,12 @@
 #include "bench/plan/plan.h"
 #include "reports/result/result.h"
 
-int cases_make(const struct plan *plan, struct result *result, struct error *error);
+int case_results_make(const struct plan *plan, struct result *result, struct error *error);
 
 /* One that cannot be run says why. */
-void cases_note_skipped(const struct plan_case *wanted, struct result_case *found);
+void case_results_note_skipped(const struct plan_case *wanted, struct result_case *found);
 
 /* Of a case that ended so. */
-enum result_status cases_status(const struct error *error);
+enum result_status case_results_status(const struct error *error);
 
 #endif

@@ -20,32 +20,33 @@
 /* Two queue pairs of one completion queue, connected to each other. */
 struct loop {
 	struct device_handle device;
-	struct ground ground;
+	struct endpoint endpoint;
 	struct rdma_context ends[2];
 };
 
 static int open_loop(struct loop *loop, const struct result_end *end, struct error *error)
 {
-	const struct ground_settings settings = {
+	const struct endpoint_settings settings = {
 		.cq_depth = ENTRIES, .wait = RDMA_POLL, .numa_node = -1};
-	const struct pair_settings pair = {
-		.transport = TRANSPORT_RC, .port = (uint8_t)end->port, .gid_index = PAIR_GID_BEST};
+	const struct manual_qp_settings pair = {.transport = TRANSPORT_RC,
+						.port = (uint8_t)end->port,
+						.gid_index = MANUAL_QP_GID_BEST};
 	int code = device_open(&loop->device, end->device, error);
 
 	if (!code)
-		code = ground_open(&loop->ground, loop->device.verbs, &settings, error);
+		code = endpoint_open(&loop->endpoint, loop->device.verbs, &settings, error);
 	for (size_t i = 0; i < ARRAY_LENGTH(loop->ends) && !code; i++) {
-		uint32_t entries = (uint32_t)loop->ground.completion.cq->cqe;
+		uint32_t entries = (uint32_t)loop->endpoint.completion.cq->cqe;
 
 		loop->ends[i].settings =
 			(struct rdma_settings){.send_depth = TIMES * entries, .own_receives = true};
-		code = pair_open(&loop->ends[i], &loop->ground, &pair, error);
+		code = manual_qp_open(&loop->ends[i], &loop->endpoint, &pair, error);
 	}
 	for (size_t i = 0; i < ARRAY_LENGTH(loop->ends) && !code; i++) {
-		struct pair_address other;
+		struct manual_qp_address other;
 
-		pair_local(&loop->ends[!i], &other);
-		code = pair_connect(&loop->ends[i], &other, error);
+		manual_qp_local(&loop->ends[!i], &other);
+		code = manual_qp_connect(&loop->ends[i], &other, error);
 	}
 	return code;
 }
@@ -54,7 +55,7 @@ static void close_loop(struct loop *loop)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(loop->ends); i++)
 		rdma_close(&loop->ends[i]);
-	ground_close(&loop->ground);
+	endpoint_close(&loop->endpoint);
 	device_close(&loop->device);
 }
 
@@ -62,14 +63,14 @@ static void close_loop(struct loop *loop)
 static unsigned int fill(struct loop *loop)
 {
 	const struct post_queue *queue = context_queue(&loop->ends[0]);
-	unsigned int most = TIMES * (unsigned int)loop->ground.completion.cq->cqe;
+	unsigned int most = TIMES * (unsigned int)loop->endpoint.completion.cq->cqe;
 	unsigned int count = 0;
 	struct post_work work = {.n_sges = 1};
 
-	work.sges[0] = (struct ibv_sge){.addr = (uintptr_t)loop->ground.buffer.address,
+	work.sges[0] = (struct ibv_sge){.addr = (uintptr_t)loop->endpoint.buffer.address,
 					.length = MESSAGE,
-					.lkey = loop->ground.mr->lkey};
-	pair_aim(&loop->ends[0], &work);
+					.lkey = loop->endpoint.mr->lkey};
+	manual_qp_aim(&loop->ends[0], &work);
 	while (count < most &&
 	       !post_send(queue, &work, POST_WRITE, post_choose(queue, &work), IBV_SEND_SIGNALED))
 		count++;
@@ -82,10 +83,10 @@ static void watch(struct loop *loop, struct error *told)
 	uint64_t deadline = clock_now_ns() + TOLD_NS;
 	const struct timespec pause = {.tv_nsec = PAUSE_NS};
 
-	while (!alarm_raised(&loop->ground.alarm) && clock_now_ns() < deadline)
+	while (!alarm_raised(&loop->endpoint.alarm) && clock_now_ns() < deadline)
 		nanosleep(&pause, NULL);
-	if (alarm_raised(&loop->ground.alarm))
-		alarm_reason(&loop->ground.alarm, told);
+	if (alarm_raised(&loop->endpoint.alarm))
+		alarm_reason(&loop->endpoint.alarm, told);
 }
 
 static unsigned int drain(struct loop *loop)
@@ -93,7 +94,7 @@ static unsigned int drain(struct loop *loop)
 	unsigned int count = 0;
 	struct ibv_wc wc;
 
-	while (completion_poll(&loop->ground.completion, 1, &wc) > 0)
+	while (completion_poll(&loop->endpoint.completion, 1, &wc) > 0)
 		count += wc.status == IBV_WC_SUCCESS;
 	return count;
 }
@@ -101,7 +102,7 @@ static unsigned int drain(struct loop *loop)
 static json_t *provoke(struct loop *loop)
 {
 	struct error told = {0};
-	int entries = loop->ground.completion.cq->cqe;
+	int entries = loop->endpoint.completion.cq->cqe;
 	unsigned int posted = fill(loop);
 	unsigned int taken;
 	char text[SENTENCE];
@@ -116,7 +117,7 @@ static json_t *provoke(struct loop *loop)
 			 "taken", (int)taken, "told", told.code != 0, "seen", text);
 }
 
-void overflow_note(const struct result_end *end, json_t **seen)
+void cq_overflow_note(const struct result_end *end, json_t **seen)
 {
 	struct loop loop = {0};
 	struct error error = {0};

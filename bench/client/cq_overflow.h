@@ -12,6 +12,6 @@
  * On the client's device, by queue pairs of its own. *seen: what documents have of it, if
  * only why it could not be tried.
  */
-void overflow_note(const struct result_end *end, json_t **seen);
+void cq_overflow_note(const struct result_end *end, json_t **seen);
 
 #endif

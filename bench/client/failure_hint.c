@@ -16,7 +16,8 @@ static bool is_same(const json_t *one, const json_t *other)
 	return one == other || json_equal(one, other);
 }
 
-void blame_size(const struct result *result, size_t number, unsigned int mtu, struct error *fault)
+void failure_hint_size(const struct result *result, size_t number, unsigned int mtu,
+		       struct error *fault)
 {
 	const struct result_case *failed = &result->cases[number];
 	const json_t *asked = json_object_get(failed->parameters, "mtu");

@@ -11,6 +11,7 @@
  * Where nothing was acknowledged, and messages of smaller sizes than one packet of mtu
  * bytes were: puts that behind the fault of the case of that number.
  */
-void blame_size(const struct result *result, size_t number, unsigned int mtu, struct error *fault);
+void failure_hint_size(const struct result *result, size_t number, unsigned int mtu,
+		       struct error *fault);
 
 #endif

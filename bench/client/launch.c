@@ -128,7 +128,7 @@ become(const struct launch *launch, const struct words *words, int input, int ou
 	/* Ctrl-C is the run's to answer; its server, and an ssh to it, end when it does. */
 	signal(SIGINT, SIG_IGN);
 	if (launch->is_own)
-		choose_pass_on();
+		soft_device_pass_on();
 	if (dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0)
 		execvp(program, words->word);
 	dprintf(STDERR_FILENO, "verbmark: cannot run %s: %s\n", program, strerror(errno));
@@ -305,9 +305,9 @@ void launch_stop(struct launch *launch)
 		poll(&life, 1, 5);
 	}
 	if (is_left)
-		journal_say("the server that was started, process %d, has not ended by SIGKILL: it "
-			    "is left behind",
-			    launch->pid);
+		log_say("the server that was started, process %d, has not ended by SIGKILL: it "
+			"is left behind",
+			launch->pid);
 	if (life.fd >= 0)
 		close(life.fd);
 	close(launch->output);

@@ -18,7 +18,7 @@
 #define WAITING_NS (200 * NS_PER_US)
 /* As many messages, before it is known how long they take. */
 #define FIRST_WINDOW 16
-/* Throughput is counted in windows of that time, or longer for WINDOWS_MESSAGES. */
+/* Throughput is counted in windows of that time, or longer for RATE_WINDOWS_MESSAGES. */
 #define THROUGHPUT_NS (10 * NS_PER_MS)
 /* A load that is behind is given at least that, after its end, to catch up. */
 #define BEHIND_NS (500 * NS_PER_MS)
@@ -70,14 +70,14 @@ static struct loop_run make_run(const struct trial *trial, const struct plan_cas
 
 /* steady NULL: it waits for the others, and is to see soon that they are steady as well. */
 static uint64_t window_ns(const struct trial *trial, const struct plan_case *wanted,
-			  const struct steady *steady)
+			  const struct warmup *steady)
 {
 	if (!steady)
 		return WAITING_NS;
 	if (wanted->parameters.metric != METRIC_LOAD)
 		return WINDOW_NS;
 	return pacing_window_ns(trial->pacing, WINDOW_NS,
-				wanted->parameters.warmup_ns / STEADY_WINDOWS);
+				wanted->parameters.warmup_ns / WARMUP_WINDOWS);
 }
 
 /* What a load has for latency, where it is too much, depends on how long it lasts. */
@@ -89,7 +89,7 @@ static const struct hist *warm_hist(const struct trial *trial, const struct plan
 
 /* Runs one window of the warm-up and adds its figure, where that is wanted. */
 static int warm_window(struct trial *trial, struct lane *lane, const struct plan_case *wanted,
-		       struct steady *steady, struct error *error)
+		       struct warmup *steady, struct error *error)
 {
 	bool is_bw = wanted->parameters.metric == METRIC_BW;
 	struct loop_run run = make_run(trial, wanted);
@@ -100,7 +100,7 @@ static int warm_window(struct trial *trial, struct lane *lane, const struct plan
 	int code;
 
 	hist_clear(trial->hist);
-	windows_init(trial->windows, THROUGHPUT_NS);
+	rate_windows_init(trial->windows, THROUGHPUT_NS);
 	pacing_clear(trial->pacing, wanted);
 	from = clock_ticks(run.is_counter);
 	/* A stream that is to be counted, or timed, begins with nothing under way. */
@@ -116,7 +116,7 @@ static int warm_window(struct trial *trial, struct lane *lane, const struct plan
 		double messages = (double)(lane->messages - before);
 
 		trial->window_messages = 1 + (uint64_t)(messages * WINDOW_NS / (double)elapsed);
-		steady_add(steady, is_bw ? messages / (double)elapsed
+		warmup_add(steady, is_bw ? messages / (double)elapsed
 					 : hist_quantile(warm_hist(trial, wanted), 500000));
 	}
 	if (!is_bw && trial->warmup)
@@ -133,13 +133,13 @@ static bool are_all_steady(struct trial *trial, struct result_warmup *warmup, bo
 		warmup->has_converged = true;
 		atomic_fetch_add(&whole->n_steady, 1);
 	}
-	return atomic_load(&whole->n_steady) == whole->team.n;
+	return atomic_load(&whole->n_steady) == whole->threads.n;
 }
 
 static int warm_up(struct trial *trial, struct lane *lane, const struct plan_case *wanted,
 		   struct result_warmup *warmup, struct error *error)
 {
-	struct steady steady = {0};
+	struct warmup steady = {0};
 	uint64_t start = clock_now_ns();
 	bool is_over = false;
 	int code = 0;
@@ -156,7 +156,7 @@ static int warm_up(struct trial *trial, struct lane *lane, const struct plan_cas
 		is_over = are_all_steady(trial, warmup,
 					 warmup->messages >= WARMUP_MESSAGES &&
 						 warmup->duration_ns >= WARMUP_NS &&
-						 steady_agrees(&steady));
+						 warmup_agrees(&steady));
 	}
 	return code;
 }
@@ -173,8 +173,8 @@ static int note(const struct trial *trial, const struct plan_case *wanted,
 		return 0;
 	if (wanted->parameters.metric == METRIC_LOAD)
 		return pacing_note(trial->pacing, found, error);
-	windows_finish(trial->windows, found->duration_ns);
-	windows_coarsen(trial->windows, WINDOWS_MESSAGES);
+	rate_windows_finish(trial->windows, found->duration_ns);
+	rate_windows_coarsen(trial->windows, RATE_WINDOWS_MESSAGES);
 	found->messages_per_s = (double)found->messages / seconds;
 	found->bytes_per_s = found->messages_per_s * (double)wanted->parameters.size;
 	return 0;
@@ -224,13 +224,13 @@ static int measure(struct trial *trial, struct lane *lane, const struct plan_cas
 	if (code)
 		return measure_is_cause(code) ? code : error_append(error, "while it warmed up");
 	hist_clear(trial->hist);
-	windows_init(trial->windows, THROUGHPUT_NS);
+	rate_windows_init(trial->windows, THROUGHPUT_NS);
 	pacing_clear(trial->pacing, wanted);
 	run.messages = parameters->iterations;
 	received = lane->received;
-	before = cost_now(lane);
+	before = cpu_cost_now(lane);
 	pacing_begin(trial->pacing, wanted, trial->clock, false);
-	code = team_meet(&trial->whole->team, begin_together, error);
+	code = threads_meet(&trial->whole->threads, begin_together, error);
 	if (!code && trial->whole->gate_fault.code)
 		code = error_set(error, trial->whole->gate_fault.code, "%s",
 				 trial->whole->gate_fault.text);
@@ -242,7 +242,7 @@ static int measure(struct trial *trial, struct lane *lane, const struct plan_cas
 	pacing_span(trial->pacing, wanted, run.origin,
 		    behind(trial->clock, run.until, parameters->duration_ns));
 	lane->first_tick = lane->last_tick = 0;
-	run.has_waited = trial->whole->team.n > 1 || trial->whole->gate;
+	run.has_waited = trial->whole->threads.n > 1 || trial->whole->gate;
 	code = loop(trial, wanted, &run, error);
 	trial->until_ns = clock_now_ns();
 	if (!lane->last_tick)
@@ -254,7 +254,7 @@ static int measure(struct trial *trial, struct lane *lane, const struct plan_cas
 	if (found->duration_ns)
 		trial->received_per_s = (double)(lane->received - received) * (double)NS_PER_S /
 					(double)found->duration_ns;
-	found->client = cost_since(lane, &before);
+	found->client = cpu_cost_since(lane, &before);
 	found->messages = found->client.messages;
 	return code ? fail(parameters, found->messages, error) : 0;
 }
@@ -279,7 +279,7 @@ static int measure_part(void *whole, unsigned int number, struct error *error)
 		code = apart_run(&part->lane, measure_share, whole, number, error);
 	else
 		code = measure_share(whole, number, error);
-	if (code && !measure_is_cause(code) && order->trial->team.n > 1)
+	if (code && !measure_is_cause(code) && order->trial->threads.n > 1)
 		error_wrap(error, "thread %u", number);
 	return code;
 }
@@ -291,9 +291,9 @@ int measure_all(struct trial *trial, const struct plan_case *wanted, struct resu
 	int code;
 
 	atomic_store(&trial->n_steady, 0);
-	code = team_all(&trial->team, measure_part, &order, error);
+	code = threads_all(&trial->threads, measure_part, &order, error);
 	if (!code)
-		code = gather_parts(trial, wanted, found, error);
+		code = merge_threads_parts(trial, wanted, found, error);
 	return code ? code : note(trial, wanted, found, error);
 }
 
@@ -301,7 +301,7 @@ int measure_one(struct trial *trial, const struct plan_case *wanted, struct erro
 {
 	struct loop_run run = make_run(trial, wanted);
 
-	windows_init(trial->windows, THROUGHPUT_NS);
+	rate_windows_init(trial->windows, THROUGHPUT_NS);
 	run.messages = 1;
 	return wanted->op->bandwidth(&trial->lane, &run, error);
 }

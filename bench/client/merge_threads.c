@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int gather_open(struct trial *part, struct trial *whole, struct error *error)
+int merge_threads_open(struct trial *part, struct trial *whole, struct error *error)
 {
 	part->whole = whole;
 	part->clock = whole->clock;
@@ -17,7 +17,7 @@ int gather_open(struct trial *part, struct trial *whole, struct error *error)
 	return error_set_errno(error, -ENOMEM, "cannot keep the results");
 }
 
-void gather_close(struct trial *part)
+void merge_threads_close(struct trial *part)
 {
 	free(part->hist);
 	free(part->windows);
@@ -36,7 +36,7 @@ static void add_part(struct trial *trial, const struct trial *part, struct resul
 		found->duration_ns = seen->duration_ns;
 	result_add_cost(&found->client, &seen->client);
 	hist_merge(trial->hist, part->hist);
-	windows_lay_over(trial->windows, part->windows);
+	rate_windows_lay_over(trial->windows, part->windows);
 	if (trial->warmup && part->warmup)
 		hist_merge(trial->warmup, part->warmup);
 	trial->received_per_s += part->received_per_s;
@@ -65,7 +65,7 @@ static uint64_t duration_at_rates(struct trial *trial, const struct result_trial
 {
 	double rate = 0;
 
-	for (unsigned int i = 0; i < trial->team.n; i++) {
+	for (unsigned int i = 0; i < trial->threads.n; i++) {
 		const struct result_trial *seen = &trial_part(trial, i)->seen;
 
 		if (seen->duration_ns)
@@ -74,48 +74,48 @@ static uint64_t duration_at_rates(struct trial *trial, const struct result_trial
 	return rate > 0 ? (uint64_t)((double)found->messages / rate) : found->duration_ns;
 }
 
-int gather_parts(struct trial *trial, const struct plan_case *wanted, struct result_trial *found,
-		 struct error *error)
+int merge_threads_parts(struct trial *trial, const struct plan_case *wanted,
+			struct result_trial *found, struct error *error)
 {
 	bool is_bw = wanted->parameters.metric == METRIC_BW;
 	/* A load goes around its queue pairs, which are of one thread. */
 	bool is_shared = wanted->parameters.metric != METRIC_LOAD;
 
-	if (is_shared && shares_open(&trial->shares, trial->team.n, trial->lane.n_flows, error))
+	if (is_shared && shares_open(&trial->shares, trial->threads.n, trial->lane.n_flows, error))
 		return error->code;
 	*found = trial->seen;
-	for (unsigned int i = 1; i < trial->team.n; i++)
+	for (unsigned int i = 1; i < trial->threads.n; i++)
 		add_part(trial, trial_part(trial, i), found);
-	if (is_bw && trial->team.n > 1 && wanted->parameters.iterations == PARAMETER_AUTO)
+	if (is_bw && trial->threads.n > 1 && wanted->parameters.iterations == PARAMETER_AUTO)
 		found->duration_ns = duration_at_rates(trial, found);
-	for (unsigned int i = 0; i < trial->team.n && is_shared; i++)
+	for (unsigned int i = 0; i < trial->threads.n && is_shared; i++)
 		share(&trial->shares, trial_part(trial, i), is_bw);
 	return 0;
 }
 
-uint64_t gather_posted(struct trial *trial)
+uint64_t merge_threads_posted(struct trial *trial)
 {
 	uint64_t sum = 0;
 
-	for (unsigned int i = 0; i < trial->team.n; i++)
+	for (unsigned int i = 0; i < trial->threads.n; i++)
 		sum += trial_part(trial, i)->lane.posted;
 	return sum;
 }
 
-uint64_t gather_lost(struct trial *trial)
+uint64_t merge_threads_lost(struct trial *trial)
 {
 	uint64_t sum = 0;
 
-	for (unsigned int i = 0; i < trial->team.n; i++)
+	for (unsigned int i = 0; i < trial->threads.n; i++)
 		sum += trial_part(trial, i)->lane.lost;
 	return sum;
 }
 
-struct result_place gather_places(struct trial *trial)
+struct result_place merge_threads_places(struct trial *trial)
 {
 	struct placement all = trial->lane.placement;
 
-	for (unsigned int i = 1; i < trial->team.n; i++)
+	for (unsigned int i = 1; i < trial->threads.n; i++)
 		placement_join(&all, &trial_part(trial, i)->lane.placement);
 	return placement_tell(&all);
 }

@@ -11,16 +11,16 @@
 #include "bench/client/trial.h"
 
 /* Room for what a thread sees, with lines of its own, near to the thread that calls this. */
-int gather_open(struct trial *part, struct trial *whole, struct error *error);
-void gather_close(struct trial *part); /* a zeroed one is fine */
+int merge_threads_open(struct trial *part, struct trial *whole, struct error *error);
+void merge_threads_close(struct trial *part); /* a zeroed one is fine */
 
 /* Into the first one's hist, warm-up and windows, found, and the trial's shares. */
-int gather_parts(struct trial *trial, const struct plan_case *wanted, struct result_trial *found,
-		 struct error *error);
+int merge_threads_parts(struct trial *trial, const struct plan_case *wanted,
+			struct result_trial *found, struct error *error);
 
 /* Of all lanes. */
-uint64_t gather_posted(struct trial *trial);
-uint64_t gather_lost(struct trial *trial);
-struct result_place gather_places(struct trial *trial);
+uint64_t merge_threads_posted(struct trial *trial);
+uint64_t merge_threads_lost(struct trial *trial);
+struct result_place merge_threads_places(struct trial *trial);
 
 #endif

@@ -22,21 +22,21 @@ struct fleet {
 	struct secret secret;    /* zeroed: none */
 	struct hosts_flow *pairs;
 	const struct plan_case *wanted;
-	struct team team;
+	struct threads threads;
 	uint64_t went_ns;     /* when they were told to go */
 	uint64_t spread_ns;   /* of its trials, the most */
 	pthread_mutex_t lock; /* of connections that open and close, and of what follows */
 	bool is_interrupted;
-	struct fleet_flow *flows; /* of the case under way: that case's to change */
+	struct multi_host_flow *flows; /* of the case under way: that case's to change */
 	size_t n_flows;
 };
 
 static int greet(const struct fleet *fleet, struct control *control, const struct host *host,
 		 json_t **welcome, struct error *error)
 {
-	const struct greeting_server server = {host->label, host->name, host->port};
+	const struct auth_server server = {host->label, host->name, host->port};
 
-	return greeting_say(control, &fleet->secret, &server, welcome, error);
+	return auth_say(control, &fleet->secret, &server, welcome, error);
 }
 
 static bool is_interrupted(void *owner)
@@ -63,7 +63,7 @@ static int reach(struct fleet *fleet, struct control *control, const struct host
 }
 
 /* From now on an interruption ends it. */
-static int admit(struct fleet *fleet, struct fleet_flow *flow, struct error *error)
+static int admit(struct fleet *fleet, struct multi_host_flow *flow, struct error *error)
 {
 	pthread_mutex_lock(&fleet->lock);
 	flow->is_open = !fleet->is_interrupted;
@@ -74,7 +74,7 @@ static int admit(struct fleet *fleet, struct fleet_flow *flow, struct error *err
 	return error_set(error, -EINTR, "interrupted");
 }
 
-static int open_flow(struct fleet *fleet, struct fleet_flow *flow, struct error *error)
+static int open_flow(struct fleet *fleet, struct multi_host_flow *flow, struct error *error)
 {
 	json_t *welcome;
 	int code = reach(fleet, &flow->control, flow->from, error);
@@ -88,7 +88,7 @@ static int open_flow(struct fleet *fleet, struct fleet_flow *flow, struct error 
 	return code;
 }
 
-static void close_flow(struct fleet *fleet, struct fleet_flow *flow)
+static void close_flow(struct fleet *fleet, struct multi_host_flow *flow)
 {
 	struct error ignored = {0};
 	bool was_open;
@@ -129,12 +129,12 @@ static bool has_time(const struct result_case *line)
 }
 
 /* What became of the case there. */
-static int take(const struct fleet *fleet, struct fleet_flow *flow, const json_t *message,
+static int take(const struct fleet *fleet, struct multi_host_flow *flow, const json_t *message,
 		struct error *error)
 {
 	const struct result_case *line;
 
-	if (load_document(&flow->result, json_object_get(message, "document"), error))
+	if (parse_document(&flow->result, json_object_get(message, "document"), error))
 		return error_wrap(error, "%s", flow->from->label);
 	line = flow->result.cases;
 	if (flow->result.n_cases != 1)
@@ -164,8 +164,8 @@ static int take(const struct fleet *fleet, struct fleet_flow *flow, const json_t
 }
 
 /* A case that ends early is told of in the place of whatever else was to come. */
-static int hear(struct fleet *fleet, struct fleet_flow *flow, const char *type, json_t **message,
-		struct error *error)
+static int hear(struct fleet *fleet, struct multi_host_flow *flow, const char *type,
+		json_t **message, struct error *error)
 {
 	unsigned int timeout_ms = protocol_drive_ms(fleet->wanted->op, &fleet->wanted->parameters,
 						    fleet->plan->wait_ms);
@@ -186,7 +186,7 @@ static int hear(struct fleet *fleet, struct fleet_flow *flow, const char *type, 
 	return code;
 }
 
-static int expect(struct fleet *fleet, struct fleet_flow *flow, const char *type,
+static int expect(struct fleet *fleet, struct multi_host_flow *flow, const char *type,
 		  struct error *error)
 {
 	json_t *message;
@@ -219,12 +219,12 @@ static void note_spread(struct fleet *fleet)
 	pthread_mutex_unlock(&fleet->lock);
 }
 
-static int run_trial(struct fleet *fleet, struct fleet_flow *flow, struct error *error)
+static int run_trial(struct fleet *fleet, struct multi_host_flow *flow, struct error *error)
 {
 	int code = expect(fleet, flow, "steady", error);
 
 	if (!code)
-		code = team_meet(&fleet->team, let_go, error);
+		code = threads_meet(&fleet->threads, let_go, error);
 	if (!code)
 		code = expect(fleet, flow, "gone", error);
 	if (!code)
@@ -232,7 +232,7 @@ static int run_trial(struct fleet *fleet, struct fleet_flow *flow, struct error 
 	return code;
 }
 
-static int finish_flow(struct fleet *fleet, struct fleet_flow *flow, struct error *error)
+static int finish_flow(struct fleet *fleet, struct multi_host_flow *flow, struct error *error)
 {
 	json_t *message;
 	int code = hear(fleet, flow, "driven", &message, error);
@@ -245,7 +245,7 @@ static int finish_flow(struct fleet *fleet, struct fleet_flow *flow, struct erro
 }
 
 /* Without the pattern, which is not of two hosts. */
-static json_t *order(const struct fleet *fleet, const struct fleet_flow *flow)
+static json_t *order(const struct fleet *fleet, const struct multi_host_flow *flow)
 {
 	struct parameters parameters = fleet->wanted->parameters;
 	unsigned int wait_ms = fleet->plan->wait_ms;
@@ -260,7 +260,7 @@ static json_t *order(const struct fleet *fleet, const struct fleet_flow *flow)
 static int drive_flow(void *whole, unsigned int number, struct error *error)
 {
 	struct fleet *fleet = whole;
-	struct fleet_flow *flow = &fleet->flows[number];
+	struct multi_host_flow *flow = &fleet->flows[number];
 	int code = open_flow(fleet, flow, error);
 
 	if (!code)
@@ -280,7 +280,7 @@ static int make_flows(struct fleet *fleet, struct error *error)
 {
 	enum pattern pattern = (enum pattern)fleet->wanted->parameters.pattern;
 	size_t count = hosts_flows(pattern, fleet->hosts.count, fleet->pairs);
-	struct fleet_flow *flows = calloc(count, sizeof(*flows));
+	struct multi_host_flow *flows = calloc(count, sizeof(*flows));
 
 	if (!flows)
 		return error_set_errno(error, -ENOMEM, "cannot keep the flows");
@@ -297,7 +297,7 @@ static int make_flows(struct fleet *fleet, struct error *error)
 
 static void drop_flows(struct fleet *fleet)
 {
-	struct fleet_flow *flows = fleet->flows;
+	struct multi_host_flow *flows = fleet->flows;
 	size_t count = fleet->n_flows;
 
 	pthread_mutex_lock(&fleet->lock);
@@ -315,16 +315,16 @@ static int run_flows(struct fleet *fleet, struct result_case *found, struct erro
 
 	fleet->spread_ns = 0;
 	if (!code)
-		code = team_open(&fleet->team, (unsigned int)fleet->n_flows, error);
+		code = threads_open(&fleet->threads, (unsigned int)fleet->n_flows, error);
 	if (code)
 		return code;
-	code = team_all(&fleet->team, drive_flow, fleet, error);
-	team_close(&fleet->team);
+	code = threads_all(&fleet->threads, drive_flow, fleet, error);
+	threads_close(&fleet->threads);
 	if (!code)
-		code = fleet_gather_case(found, fleet->flows, fleet->n_flows, fleet->spread_ns,
-					 error);
+		code = multi_host_merge_case(found, fleet->flows, fleet->n_flows, fleet->spread_ns,
+					     error);
 	for (size_t i = 0; i < fleet->n_flows && !code; i++)
-		code = fleet_gather_ends(fleet->result, &fleet->flows[i], error);
+		code = multi_host_merge_ends(fleet->result, &fleet->flows[i], error);
 	return code;
 }
 
@@ -370,13 +370,13 @@ static void run_case(struct fleet *fleet, size_t number, struct sweep_view *view
 		result_drop_trials(found);
 	drop_flows(fleet);
 	order_parties(fleet);
-	found->status = cases_status(fault);
+	found->status = case_results_status(fault);
 	if (fault->code != -EINTR)
 		snprintf(found->error, sizeof(found->error), "%s", fault->text);
 	view->ends(view, fleet->result, number);
 }
 
-int fleet_run(struct fleet *fleet, struct sweep_view *view, struct error *error)
+int multi_host_run(struct fleet *fleet, struct sweep_view *view, struct error *error)
 {
 	struct error fault = {0};
 
@@ -467,7 +467,7 @@ static void note_clock(struct result *result)
 static int prepare(struct fleet *fleet, struct error *error)
 {
 	const struct plan *plan = fleet->plan;
-	int code = cases_make(plan, fleet->result, error);
+	int code = case_results_make(plan, fleet->result, error);
 
 	if (!code)
 		code = hosts_parse(&fleet->hosts, plan->host,
@@ -482,8 +482,8 @@ static int prepare(struct fleet *fleet, struct error *error)
 	return code;
 }
 
-int fleet_open(struct fleet **fleet, const struct plan *plan, struct result *result,
-	       struct error *error)
+int multi_host_open(struct fleet **fleet, const struct plan *plan, struct result *result,
+		    struct error *error)
 {
 	struct fleet *made = calloc(1, sizeof(*made));
 	int code;
@@ -501,13 +501,13 @@ int fleet_open(struct fleet **fleet, const struct plan *plan, struct result *res
 		       ? prepare(made, error)
 		       : error_set_errno(error, -ENOMEM, "cannot keep the hosts");
 	if (code)
-		fleet_close(made);
+		multi_host_close(made);
 	else
 		*fleet = made;
 	return code;
 }
 
-void fleet_interrupt(struct fleet *fleet)
+void multi_host_interrupt(struct fleet *fleet)
 {
 	pthread_mutex_lock(&fleet->lock);
 	fleet->is_interrupted = true;
@@ -517,7 +517,7 @@ void fleet_interrupt(struct fleet *fleet)
 	pthread_mutex_unlock(&fleet->lock);
 }
 
-void fleet_close(struct fleet *fleet)
+void multi_host_close(struct fleet *fleet)
 {
 	if (!fleet)
 		return;

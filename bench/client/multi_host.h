@@ -12,14 +12,14 @@
 struct fleet;
 
 /* Reaches all hosts that the plan names, or starts their servers. */
-int fleet_open(struct fleet **fleet, const struct plan *plan, struct result *result,
-	       struct error *error);
+int multi_host_open(struct fleet **fleet, const struct plan *plan, struct result *result,
+		    struct error *error);
 
-int fleet_run(struct fleet *fleet, struct sweep_view *view, struct error *error);
+int multi_host_run(struct fleet *fleet, struct sweep_view *view, struct error *error);
 
 /* From another thread: ends what is under way, and is the reason for all that follows. */
-void fleet_interrupt(struct fleet *fleet);
+void multi_host_interrupt(struct fleet *fleet);
 
-void fleet_close(struct fleet *fleet); /* NULL is fine */
+void multi_host_close(struct fleet *fleet); /* NULL is fine */
 
 #endif

@@ -20,7 +20,7 @@ static void add_trial(struct result_trial *into, const struct result_trial *from
 	result_add_cost(&into->server, &from->server);
 }
 
-static const struct result_case *case_of(const struct fleet_flow *flow)
+static const struct result_case *case_of(const struct multi_host_flow *flow)
 {
 	return flow->result.cases;
 }
@@ -30,10 +30,10 @@ static double rate_of(const struct result_trial *trial)
 	return (double)trial->messages * (double)NS_PER_S / (double)trial->duration_ns;
 }
 
-static int gather_trial(struct result_case *found, const struct fleet_flow *flows, size_t count,
-			size_t number, struct error *error)
+static int gather_trial(struct result_case *found, const struct multi_host_flow *flows,
+			size_t count, size_t number, struct error *error)
 {
-	struct windows *windows = calloc(1, sizeof(*windows));
+	struct rate_windows *windows = calloc(1, sizeof(*windows));
 	struct result_trial sum = case_of(&flows[0])->trials[number];
 	double rate = rate_of(&sum);
 	int code;
@@ -48,15 +48,15 @@ static int gather_trial(struct result_case *found, const struct fleet_flow *flow
 	sum.duration_ns = (uint64_t)((double)sum.messages * (double)NS_PER_S / rate);
 	sum.messages_per_s = (double)sum.messages * (double)NS_PER_S / (double)sum.duration_ns;
 	sum.bytes_per_s = sum.messages_per_s * (double)found->size;
-	windows_init(windows, 10 * NS_PER_MS);
-	windows_forget(windows, sum.messages);
+	rate_windows_init(windows, 10 * NS_PER_MS);
+	rate_windows_forget(windows, sum.messages);
 	code = result_add_trial(found, &sum, NULL, windows, error);
 	free(windows);
 	return code;
 }
 
-static int gather_flows(struct result_case *found, const struct fleet_flow *flows, size_t count,
-			uint64_t spread_ns, struct error *error)
+static int gather_flows(struct result_case *found, const struct multi_host_flow *flows,
+			size_t count, uint64_t spread_ns, struct error *error)
 {
 	int code = flows_open(&found->flows, count, error);
 
@@ -73,12 +73,12 @@ static int gather_flows(struct result_case *found, const struct fleet_flow *flow
 }
 
 /* Whether those of all flows are as long, and as many: they began together. */
-static bool are_alike(const struct fleet_flow *flows, size_t count)
+static bool are_alike(const struct multi_host_flow *flows, size_t count)
 {
-	const struct windows *first = case_of(&flows[0])->windows;
+	const struct rate_windows *first = case_of(&flows[0])->windows;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct windows *windows = case_of(&flows[i])->windows;
+		const struct rate_windows *windows = case_of(&flows[i])->windows;
 
 		if (!windows || windows->window_ns != first->window_ns ||
 		    windows->count != first->count)
@@ -88,14 +88,14 @@ static bool are_alike(const struct fleet_flow *flows, size_t count)
 }
 
 /* Laid over each other; else when messages came, of all of them together, nobody knows. */
-static void gather_windows(struct result_case *found, const struct fleet_flow *flows, size_t count,
-			   uint64_t spread_ns)
+static void gather_windows(struct result_case *found, const struct multi_host_flow *flows,
+			   size_t count, uint64_t spread_ns)
 {
 	if (!are_alike(flows, count) || spread_ns > case_of(&flows[0])->windows->window_ns)
 		return;
 	*found->windows = *case_of(&flows[0])->windows;
 	for (size_t i = 1; i < count; i++) {
-		const struct windows *windows = case_of(&flows[i])->windows;
+		const struct rate_windows *windows = case_of(&flows[i])->windows;
 
 		for (size_t j = 0; j < windows->count; j++)
 			found->windows->messages[j] += windows->messages[j];
@@ -103,8 +103,8 @@ static void gather_windows(struct result_case *found, const struct fleet_flow *f
 	}
 }
 
-int fleet_gather_case(struct result_case *found, const struct fleet_flow *flows, size_t count,
-		      uint64_t spread_ns, struct error *error)
+int multi_host_merge_case(struct result_case *found, const struct multi_host_flow *flows,
+			  size_t count, uint64_t spread_ns, struct error *error)
 {
 	const struct result_case *first = case_of(&flows[0]);
 	int code = 0;
@@ -166,8 +166,10 @@ static bool is_known(const json_t *warnings, const json_t *warning)
 
 	json_array_foreach(warnings, i, known)
 	{
-		if (!strcmp(member_or_empty(known, "code"), member_or_empty(warning, "code")) &&
-		    !strcmp(member_or_empty(known, "host"), member_or_empty(warning, "host")))
+		if (!strcmp(json_member_or_empty(known, "code"),
+			    json_member_or_empty(warning, "code")) &&
+		    !strcmp(json_member_or_empty(known, "host"),
+			    json_member_or_empty(warning, "host")))
 			return true;
 	}
 	return false;
@@ -186,7 +188,7 @@ static int add_warnings(struct result *result, const json_t *warnings, struct er
 		result->warnings = json_array();
 	json_array_foreach(warnings, i, warning)
 	{
-		if (strcmp(member_or_empty(warning, "code"), ADVICE_LOSS) != 0 &&
+		if (strcmp(json_member_or_empty(warning, "code"), ADVICE_LOSS) != 0 &&
 		    !is_known(result->warnings, warning) &&
 		    json_array_append(result->warnings, warning))
 			return error_set_errno(error, -ENOMEM, "cannot keep the warnings");
@@ -194,7 +196,8 @@ static int add_warnings(struct result *result, const json_t *warnings, struct er
 	return 0;
 }
 
-int fleet_gather_ends(struct result *result, const struct fleet_flow *flow, struct error *error)
+int multi_host_merge_ends(struct result *result, const struct multi_host_flow *flow,
+			  struct error *error)
 {
 	const struct result *from = &flow->result;
 	int code = 0;

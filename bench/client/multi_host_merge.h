@@ -11,7 +11,7 @@
 #include "reports/result/result.h"
 
 /* One host's server drives another's. */
-struct fleet_flow {
+struct multi_host_flow {
 	const struct host *from;
 	const struct host *to;
 	struct control control; /* to the one that drives */
@@ -20,10 +20,11 @@ struct fleet_flow {
 };
 
 /* All of them were well, and have as many trials. spread_ns: between their begins. */
-int fleet_gather_case(struct result_case *found, const struct fleet_flow *flows, size_t count,
-		      uint64_t spread_ns, struct error *error);
+int multi_host_merge_case(struct result_case *found, const struct multi_host_flow *flows,
+			  size_t count, uint64_t spread_ns, struct error *error);
 
 /* The hosts of a flow, their warnings, and the first one's as the two ends of the result. */
-int fleet_gather_ends(struct result *result, const struct fleet_flow *flow, struct error *error);
+int multi_host_merge_ends(struct result *result, const struct multi_host_flow *flow,
+			  struct error *error);
 
 #endif

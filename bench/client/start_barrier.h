@@ -10,12 +10,12 @@
 
 struct alarm;
 
-struct gate {
+struct start_barrier {
 	/* Of a case, whose trials follow: whatever ends all of them raises the alarms. */
-	void (*enter)(struct gate *gate, struct alarm *const *alarms, size_t count);
-	void (*leave)(struct gate *gate);
+	void (*enter)(struct start_barrier *gate, struct alarm *const *alarms, size_t count);
+	void (*leave)(struct start_barrier *gate);
 	/* Waits for the others. */
-	int (*open)(struct gate *gate, struct error *error);
+	int (*open)(struct start_barrier *gate, struct error *error);
 };
 
 #endif

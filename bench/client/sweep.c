@@ -51,7 +51,7 @@ static int pair_devices(const struct sweep *sweep, const struct plan *plan, json
 	int code;
 
 	json_unpack(welcome, "{s:s, s:o}", "host", &host, "devices", &devices);
-	wire_printable(result->server.host, sizeof(result->server.host), host);
+	frame_printable(result->server.host, sizeof(result->server.host), host);
 	gethostname(result->client.host, sizeof(result->client.host) - 1);
 	code = inventory_decode(&remote, devices, error);
 	if (code)
@@ -68,9 +68,9 @@ static int pair_devices(const struct sweep *sweep, const struct plan *plan, json
 static int greet(struct sweep *sweep, const struct plan *plan, struct result *result,
 		 struct error *error)
 {
-	const struct greeting_server server = {sweep->who, sweep->host, sweep->port};
+	const struct auth_server server = {sweep->who, sweep->host, sweep->port};
 	json_t *message;
-	int code = greeting_say(&sweep->control, &sweep->secret, &server, &message, error);
+	int code = auth_say(&sweep->control, &sweep->secret, &server, &message, error);
 
 	if (!code)
 		code = pair_devices(sweep, plan, message, result, error);
@@ -104,11 +104,12 @@ static int ask(struct sweep *sweep, json_t *question, const char *type, json_t *
 static int describe(struct sweep *sweep, struct result *result, struct error *error)
 {
 	json_t *answer;
-	int code = witness_open(&sweep->witness, result->client.device, result->client.port, error);
+	int code =
+		snapshot_open(&sweep->snapshot, result->client.device, result->client.port, error);
 
 	if (code)
 		return code;
-	result->client.facts = json_incref(sweep->witness.facts);
+	result->client.facts = json_incref(sweep->snapshot.facts);
 	code = ask(sweep, protocol_describe(&result->server), "description", &answer, error);
 	if (code)
 		return code;
@@ -124,24 +125,24 @@ static int describe(struct sweep *sweep, struct result *result, struct error *er
 static int check_devices(const struct sweep *sweep, struct plan *plan, struct result *result,
 			 struct error *error)
 {
-	struct capacity near;
-	struct capacity far;
+	struct device_support near;
+	struct device_support far;
 
-	capacity_read(&near, &result->client, false, "the client");
-	capacity_read(&far, &result->server, true, sweep->who);
+	device_support_read(&near, &result->client, false, "the client");
+	device_support_read(&far, &result->server, true, sweep->who);
 	for (size_t i = 0; i < plan->n_cases; i++) {
 		struct plan_case *wanted = &plan->cases[i];
 		struct error fault = {0};
 
 		if (wanted->skipped[0])
 			continue;
-		if (!capacity_check(&near, wanted->op, &wanted->parameters, &fault))
-			capacity_check(&far, wanted->op, &wanted->parameters, &fault);
+		if (!device_support_check(&near, wanted->op, &wanted->parameters, &fault))
+			device_support_check(&far, wanted->op, &wanted->parameters, &fault);
 		snprintf(wanted->skipped, sizeof(wanted->skipped), "%s", fault.text);
 	}
 	plan_drop_maxima(plan);
 	for (size_t i = 0; i < plan->n_cases; i++)
-		cases_note_skipped(&plan->cases[i], &result->cases[i]);
+		case_results_note_skipped(&plan->cases[i], &result->cases[i]);
 	return plan_check(plan, error);
 }
 
@@ -179,7 +180,7 @@ int sweep_note(struct sweep *sweep, struct result_case *found, struct error *err
 
 	if (code)
 		return code;
-	witness_note(&sweep->witness, &moved, &ignored);
+	snapshot_note(&sweep->snapshot, &moved, &ignored);
 	code = hear(sweep, "noted", &answer, NOTE_MS, error);
 	if (!code) {
 		if (found && moved)
@@ -207,7 +208,7 @@ static void advise(struct sweep *sweep, struct result *result)
 {
 	json_t *after = facts_noise("");
 	const struct advice_end near = {.facts = result->client.facts,
-					.before = sweep->witness.before,
+					.before = sweep->snapshot.before,
 					.after = after,
 					.counters = sweep->near_moved};
 	const struct advice_end far = {.facts = result->server.facts,
@@ -227,7 +228,7 @@ static int find_server(struct sweep *sweep, const struct plan *plan, struct erro
 	/* On one machine, as whoever asks for it means: the server is on the same device. */
 	const struct launch_server server = {
 		.port = plan->port,
-		.device = choose_has_soft() ? CHOOSE_SOFT : NULL,
+		.device = soft_device_is_soft() ? SOFT_DEVICE_NAME : NULL,
 	};
 	bool is_here = !plan->host;
 	int code = 0;
@@ -254,7 +255,7 @@ static int find_server(struct sweep *sweep, const struct plan *plan, struct erro
 static void disconnect(struct sweep *sweep)
 {
 	control_close(&sweep->control);
-	witness_close(&sweep->witness);
+	snapshot_close(&sweep->snapshot);
 	json_decref(sweep->far_before);
 	json_decref(sweep->far_after);
 	json_decref(sweep->near_moved);
@@ -265,7 +266,7 @@ static void disconnect(struct sweep *sweep)
 /* A control connection to it, and both ends' names in the result. */
 static int reach(struct sweep *sweep, struct plan *plan, struct result *result, struct error *error)
 {
-	int fd = dial_until(sweep->host, sweep->port, plan->wait_ms, sweep->allow, sweep->stop,
+	int fd = dial_until(sweep->host, sweep->port, plan->wait_ms, sweep->allowed, sweep->stop,
 			    error);
 	int code = fd < 0 ? fd : control_open(&sweep->control, fd, error);
 
@@ -292,7 +293,7 @@ int sweep_open(struct sweep *sweep, struct plan *plan, struct result *result, st
 
 	clock_begin(&sweep->clock);
 	if (!code)
-		code = cases_make(plan, result, error);
+		code = case_results_make(plan, result, error);
 	if (!code)
 		code = find_server(sweep, plan, error);
 	if (code)
@@ -317,22 +318,22 @@ int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *resul
 		.result = result,
 		.who = sweep->who,
 		.gate = sweep->gate,
-		.allow = sweep->allow,
+		.allowed = sweep->allowed,
 		.stop = sweep->stop,
 		.hist = cacheline_calloc(1, sizeof(*trial.hist)),
 		.warmup = cacheline_calloc(1, sizeof(*trial.warmup)),
 		.windows = cacheline_calloc(1, sizeof(*trial.windows)),
 		.pacing = cacheline_calloc(1, sizeof(*trial.pacing)),
 	};
-	const struct course course = {sweep, &trial, plan, result, view};
+	const struct case_loop loop = {sweep, &trial, plan, result, view};
 
 	if (trial.hist && trial.warmup && trial.windows && trial.pacing)
-		course_run(&course, error);
+		case_loop_run(&loop, error);
 	else
 		error_set_errno(error, -ENOMEM, "cannot keep the results");
 	sweep->is_lost = trial.is_lost;
 	if (!error->code && plan->preset && !strcmp(plan->preset, "tips"))
-		overflow_note(&result->client, &result->overflow);
+		cq_overflow_note(&result->client, &result->overflow);
 	if (!sweep->is_lost)
 		note_noise(sweep);
 	buffer_close(&trial.spare);

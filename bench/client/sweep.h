@@ -23,16 +23,16 @@ struct sweep {
 	uint16_t port;
 	struct secret secret; /* that both ends have to have; zeroed: none */
 	struct control control;
-	bool is_lost;              /* the server, before all was done */
-	struct gate *gate;         /* of each trial; NULL: none */
-	const struct allow *allow; /* where the server may be; NULL: anywhere */
+	bool is_lost;                           /* the server, before all was done */
+	struct start_barrier *gate;             /* of each trial; NULL: none */
+	const struct allowed_networks *allowed; /* where the server may be; NULL: anywhere */
 	const struct dial_stop
 		*stop; /* what ends the wait for it, and for its answers; NULL: nothing */
 	struct clock clock;
-	struct witness witness; /* of this end */
-	json_t *far_before;     /* noise at the server when it began, */
-	json_t *far_after;      /* and when it ended */
-	json_t *near_moved;     /* counters, of all cases */
+	struct snapshot snapshot; /* of this end */
+	json_t *far_before;       /* noise at the server when it began, */
+	json_t *far_after;        /* and when it ended */
+	json_t *near_moved;       /* counters, of all cases */
 	json_t *far_moved;
 };
 

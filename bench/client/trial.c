@@ -38,10 +38,10 @@ static int await(struct trial *trial, const char *type, json_t **message, struct
 	return code;
 }
 
-static struct meet_end own_end(const struct trial *trial)
+static struct lane_end own_end(const struct trial *trial)
 {
-	return (struct meet_end){trial->result->client.address, trial->result->client.port,
-				 control_pair_key(trial->control), trial->allow};
+	return (struct lane_end){trial->result->client.address, trial->result->client.port,
+				 control_pair_key(trial->control), trial->allowed};
 }
 
 /* What the threads of a case have a part in. */
@@ -54,17 +54,17 @@ struct errand {
 static int offer_part(void *whole, unsigned int number, struct error *error)
 {
 	const struct errand *errand = whole;
-	const struct meet_end own = own_end(errand->trial);
+	const struct lane_end own = own_end(errand->trial);
 
-	return meet_offer(&trial_part(errand->trial, number)->lane, &own, errand->message, error);
+	return lane_offer(&trial_part(errand->trial, number)->lane, &own, errand->message, error);
 }
 
 static int connect_part(void *whole, unsigned int number, struct error *error)
 {
 	const struct errand *errand = whole;
-	const struct meet_end own = own_end(errand->trial);
+	const struct lane_end own = own_end(errand->trial);
 	struct lane *lane = &trial_part(errand->trial, number)->lane;
-	int code = meet_connect(lane, &own, errand->message, error);
+	int code = lane_connect(lane, &own, errand->message, error);
 
 	return code ? code : lane_start(lane, error);
 }
@@ -82,7 +82,7 @@ static int describe(struct trial *trial, const struct plan_case *wanted, json_t 
 	int code;
 
 	*message = errand.message = protocol_case(&wanted->parameters, &trial->result->server);
-	code = *message ? team_each(&trial->team, offer_part, &errand, error)
+	code = *message ? threads_each(&trial->threads, offer_part, &errand, error)
 			: error_set_errno(error, -ENOMEM, "cannot describe the case");
 	if (code)
 		json_decref(*message);
@@ -119,7 +119,7 @@ static int hear(struct trial *trial, struct error *error)
 /* Both ends build what the case needs and connect by RDMA. No message: that was sent. */
 static int meet(struct trial *trial, json_t *message, struct error *error)
 {
-	struct team *team = &trial->team;
+	struct threads *threads = &trial->threads;
 	struct errand errand = {.trial = trial};
 	int code = 0;
 
@@ -131,19 +131,19 @@ static int meet(struct trial *trial, json_t *message, struct error *error)
 		code = hear(trial, error);
 	if (code)
 		return code;
-	control_guard_all(trial->control, team->alarms, team->n, true);
+	control_guard_all(trial->control, threads->alarms, threads->n, true);
 	errand.message = trial->listening;
-	code = team_each(team, connect_part, &errand, error);
+	code = threads_each(threads, connect_part, &errand, error);
 	/* In every trial the same. */
-	if (!code && !trial->near_chosen.is_known[CHOSEN_CQ_DEPTH])
-		trial->near_chosen = granted_find(&trial->lane, true);
+	if (!code && !trial->near_chosen.is_known[EFFECTIVE_CQ_DEPTH])
+		trial->near_chosen = lane_effective_find(&trial->lane, true);
 	if (!code)
 		code = await(trial, "ready", &message, error);
 	if (code)
 		return code;
 	json_decref(message);
 	/* From here on the server speaks only of a failure. */
-	control_guard_all(trial->control, team->alarms, team->n, false);
+	control_guard_all(trial->control, threads->alarms, threads->n, false);
 	/* It has messages of its own for this end, which is ready for them only now. */
 	if (trial->lane.parameters->bidirectional)
 		code = control_send(trial->control, protocol_plain("begin"), error);
@@ -261,7 +261,7 @@ static int count_arrived(struct trial *trial, const struct plan_case *wanted,
 
 	if (!wanted->op->is_received)
 		return 0;
-	found->sent = gather_posted(trial);
+	found->sent = merge_threads_posted(trial);
 	found->lost = found->sent > trial->arrived ? found->sent - trial->arrived : 0;
 	if (found->lost == found->sent)
 		return error_set(error, -ETIMEDOUT,
@@ -280,7 +280,7 @@ static int count_arrived(struct trial *trial, const struct plan_case *wanted,
 	found->bytes_per_s = found->messages_per_s * (double)wanted->parameters.size;
 	/* Which of the windows, and of the queue pairs, lost them, nobody knows. */
 	if (found->lost) {
-		windows_forget(trial->windows, found->messages);
+		rate_windows_forget(trial->windows, found->messages);
 		shares_close(&trial->shares);
 	}
 	return 0;
@@ -314,7 +314,7 @@ static int compare_notes(struct trial *trial, const struct plan_case *wanted,
 		return 0;
 	if (p->metric == METRIC_BW)
 		return count_arrived(trial, wanted, found, error);
-	found->lost = gather_lost(trial);
+	found->lost = merge_threads_lost(trial);
 	found->sent = found->warmup.messages + found->messages + found->lost;
 	if (p->metric == METRIC_LAT && !found->messages)
 		return error_set(error, -ETIMEDOUT,
@@ -338,9 +338,9 @@ static int open_part(void *whole, unsigned int number, struct error *error)
 	int code = lane_open(&part->lane, &wish, error);
 
 	if (!code && number)
-		code = gather_open(part, trial, error);
+		code = merge_threads_open(part, trial, error);
 	if (!code)
-		trial->team.alarms[number] = &part->lane.ground.alarm;
+		trial->threads.alarms[number] = &part->lane.endpoint.alarm;
 	return code;
 }
 
@@ -349,10 +349,10 @@ static int close_part(void *whole, unsigned int number, struct error *error)
 	struct trial *trial = whole;
 	struct trial *part = trial_part(trial, number);
 
-	trial->team.alarms[number] = NULL;
+	trial->threads.alarms[number] = NULL;
 	lane_close(&part->lane);
 	if (number)
-		gather_close(part);
+		merge_threads_close(part);
 	return 0;
 }
 
@@ -365,16 +365,16 @@ int trial_open(struct trial *trial, const struct plan_case *wanted, struct error
 	trial->has_next = trial->is_awaited = false;
 	trial->whole = trial;
 	trial->far = (struct result_place){.numa_node = -1};
-	trial->near_chosen = trial->far_chosen = (struct chosen){0};
+	trial->near_chosen = trial->far_chosen = (struct effective){0};
 	trial->others = n > 1 ? cacheline_calloc(n - 1, sizeof(*trial->others)) : NULL;
 	if (n > 1 && !trial->others)
-		return memory_refused(error, "make threads");
-	code = team_open(&trial->team, n, error);
+		return free_memory_refused(error, "make threads");
+	code = threads_open(&trial->threads, n, error);
 	if (!code)
-		code = team_each(&trial->team, open_part, &errand, error);
-	trial->near = gather_places(trial);
+		code = threads_each(&trial->threads, open_part, &errand, error);
+	trial->near = merge_threads_places(trial);
 	if (!code && trial->gate)
-		trial->gate->enter(trial->gate, trial->team.alarms, trial->team.n);
+		trial->gate->enter(trial->gate, trial->threads.alarms, trial->threads.n);
 	return code;
 }
 
@@ -399,8 +399,8 @@ void trial_close(struct trial *trial)
 	trial->listening = NULL;
 	if (trial->gate)
 		trial->gate->leave(trial->gate);
-	team_each(&trial->team, close_part, trial, &ignored);
-	team_close(&trial->team);
+	threads_each(&trial->threads, close_part, trial, &ignored);
+	threads_close(&trial->threads);
 	shares_close(&trial->shares);
 	free(trial->others);
 	trial->others = NULL;
@@ -423,7 +423,7 @@ int trial_run(struct trial *trial, const struct plan_case *wanted, struct result
 	code = error->code;
 	if (!code)
 		code = compare_notes(trial, wanted, found, error);
-	return code ? code : team_each(&trial->team, stop_part, trial, error);
+	return code ? code : threads_each(&trial->threads, stop_part, trial, error);
 }
 
 int trial_probe(struct trial *trial, const struct plan_case *wanted, struct error *seen,
@@ -439,7 +439,7 @@ int trial_probe(struct trial *trial, const struct plan_case *wanted, struct erro
 	code = meet(trial, message, error);
 	/* The server may find its own fault first: here the completion is to tell. */
 	if (!code)
-		control_guard_end(trial->control, &trial->lane.ground.alarm);
+		control_guard_end(trial->control, &trial->lane.endpoint.alarm);
 	if (!code)
 		measure_one(trial, wanted, seen);
 	control_guard(trial->control, NULL);

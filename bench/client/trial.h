@@ -25,10 +25,11 @@ struct trial {
 	struct buffer spare; /* and of the case before it */
 	struct control *control;
 	const struct clock *clock;
-	const struct result *result;  /* the two ends */
-	const char *who;              /* the server is, in what fails */
-	struct gate *gate;            /* before what is measured; NULL: none */
-	const struct allow *allow;    /* where the server's queue pairs may be; NULL: anywhere */
+	const struct result *result; /* the two ends */
+	const char *who;             /* the server is, in what fails */
+	struct start_barrier *gate;  /* before what is measured; NULL: none */
+	const struct allowed_networks
+		*allowed;             /* where the server's queue pairs may be; NULL: anywhere */
 	const struct dial_stop *stop; /* what ends the wait for an answer; NULL: nothing */
 	struct error gate_fault;
 	uint64_t arrived;      /* of the last trial's messages, at the server */
@@ -38,12 +39,12 @@ struct trial {
 	uint64_t until_ns;
 	struct hist *hist;
 	struct hist *warmup; /* latencies before that; NULL: nobody asks for them */
-	struct windows *windows;
+	struct rate_windows *windows;
 	struct pacing *pacing;    /* of loads */
 	struct result_place near; /* of the lane, and of the server's */
 	struct result_place far;
-	struct chosen near_chosen;
-	struct chosen far_chosen;
+	struct effective near_chosen;
+	struct effective far_chosen;
 	uint64_t window_messages; /* of the warm-up's next window */
 	unsigned int answer_ms;   /* for each answer of the server; 0: as long as any may take */
 	bool is_lost;             /* the server cannot be reached any more */
@@ -51,7 +52,7 @@ struct trial {
 	bool is_asked;            /* the server is, and has not said yet how to connect */
 	bool is_awaited;          /* by the server, which listens for the next one already */
 	json_t *listening;        /* how to connect, as it has said */
-	struct team team;         /* of the case that is under way: */
+	struct threads threads;   /* of the case that is under way: */
 	struct trial *others;     /* the parts of all threads but the first */
 	struct trial *whole;      /* that this is a part of */
 	struct result_trial seen; /* of the last trial, by this thread */

@@ -3,20 +3,20 @@
 
 #define TOLERANCE 0.05
 
-void steady_add(struct steady *steady, double value)
+void warmup_add(struct warmup *steady, double value)
 {
-	steady->last[steady->count % STEADY_WINDOWS] = value;
+	steady->last[steady->count % WARMUP_WINDOWS] = value;
 	steady->count++;
 }
 
-bool steady_agrees(const struct steady *steady)
+bool warmup_agrees(const struct warmup *steady)
 {
 	double least = steady->last[0];
 	double most = steady->last[0];
 
-	if (steady->count < STEADY_WINDOWS)
+	if (steady->count < WARMUP_WINDOWS)
 		return false;
-	for (unsigned int i = 1; i < STEADY_WINDOWS; i++) {
+	for (unsigned int i = 1; i < WARMUP_WINDOWS; i++) {
 		least = steady->last[i] < least ? steady->last[i] : least;
 		most = steady->last[i] > most ? steady->last[i] : most;
 	}

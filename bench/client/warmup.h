@@ -7,17 +7,17 @@
 
 #include <stdbool.h>
 
-#define STEADY_WINDOWS 3
+#define WARMUP_WINDOWS 3
 
-struct steady {
-	double last[STEADY_WINDOWS];
+struct warmup {
+	double last[WARMUP_WINDOWS];
 	unsigned int count;
 };
 
 /* Adds the figure of one window. */
-void steady_add(struct steady *steady, double value);
+void warmup_add(struct warmup *steady, double value);
 
 /* The last ones lie within a twentieth of each other. */
-bool steady_agrees(const struct steady *steady);
+bool warmup_agrees(const struct warmup *steady);
 
 #endif

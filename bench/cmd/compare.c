@@ -48,7 +48,7 @@ struct settings {
 	uint64_t last;
 	bool with_cpu;
 	const struct table_unit *unit;
-	struct sides sides; /* room for all words there are, in each */
+	struct compare_sides sides; /* room for all words there are, in each */
 };
 
 static const char *parse_format(const char *text, void *field);
@@ -203,13 +203,13 @@ static int compare(const struct settings *settings, struct error *error)
 {
 	struct comparison comparison = {.is_forced = settings->is_forced,
 					.with_cpu = settings->with_cpu};
-	int status = sides_load(&comparison, &settings->sides, COMPARE_BASE, error);
+	int status = compare_sides_load(&comparison, &settings->sides, COMPARE_BASE, error);
 
 	if (status == COMMAND_GOOD)
-		status = sides_load(&comparison, &settings->sides, COMPARE_NEW, error);
+		status = compare_sides_load(&comparison, &settings->sides, COMPARE_NEW, error);
 	if (status == COMMAND_GOOD && settings->history.is_asked)
-		status = sides_load_history(&comparison, settings->history.folder,
-					    settings->last ? settings->last : LAST, error);
+		status = compare_history_load(&comparison, settings->history.folder,
+					      settings->last ? settings->last : LAST, error);
 	if (error->code == -EXDEV)
 		error_append(error, "--force compares them all the same");
 	if (status == COMMAND_GOOD)
@@ -221,7 +221,7 @@ static int compare(const struct settings *settings, struct error *error)
 /* All words are what is new. */
 static int take_new(struct settings *settings, struct error *error)
 {
-	struct sides *sides = &settings->sides;
+	struct compare_sides *sides = &settings->sides;
 
 	if (settings->is_new && sides->count[COMPARE_BASE])
 		return error_set(error, -EINVAL,

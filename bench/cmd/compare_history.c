@@ -27,7 +27,7 @@ static enum command_status add_run(struct comparison *comparison, const char *fo
 		return status;
 	}
 	if (!inputs_load(&result, path, error))
-		status = sides_add(comparison, COMPARE_BASE, &result, path, error);
+		status = compare_sides_add(comparison, COMPARE_BASE, &result, path, error);
 	free(path);
 	return status;
 }
@@ -86,8 +86,8 @@ static enum command_status add_before(struct comparison *comparison, const char 
 	return status;
 }
 
-enum command_status sides_load_history(struct comparison *comparison, const char *folder,
-				       size_t most, struct error *error)
+enum command_status compare_history_load(struct comparison *comparison, const char *folder,
+					 size_t most, struct error *error)
 {
 	enum command_status status = COMMAND_FAILED;
 	char *own = NULL;

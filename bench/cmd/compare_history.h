@@ -10,7 +10,7 @@
  * (NULL: the user's) that are of the setup of the oldest one, and before it. COMMAND_INVALID:
  * there are none.
  */
-enum command_status sides_load_history(struct comparison *comparison, const char *folder,
-				       size_t most, struct error *error);
+enum command_status compare_history_load(struct comparison *comparison, const char *folder,
+					 size_t most, struct error *error);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "bench/cli/inputs.h"
 
-enum command_status sides_add(struct comparison *comparison, enum compare_side side,
-			      struct result *result, const char *path, struct error *error)
+enum command_status compare_sides_add(struct comparison *comparison, enum compare_side side,
+				      struct result *result, const char *path, struct error *error)
 {
 	char name[INPUTS_NAME];
 	int code;
@@ -18,8 +18,9 @@ enum command_status sides_add(struct comparison *comparison, enum compare_side s
 	return code ? COMMAND_FAILED : COMMAND_GOOD;
 }
 
-enum command_status sides_load(struct comparison *comparison, const struct sides *sides,
-			       enum compare_side side, struct error *error)
+enum command_status compare_sides_load(struct comparison *comparison,
+				       const struct compare_sides *sides, enum compare_side side,
+				       struct error *error)
 {
 	enum command_status status = COMMAND_GOOD;
 
@@ -29,7 +30,7 @@ enum command_status sides_load(struct comparison *comparison, const struct sides
 
 		if (inputs_load(&result, path, error))
 			return COMMAND_FAILED;
-		status = sides_add(comparison, side, &result, path, error);
+		status = compare_sides_add(comparison, side, &result, path, error);
 	}
 	return status;
 }

@@ -6,7 +6,7 @@
 #include "bench/cmd/command.h"
 #include "reports/compare/compare.h"
 
-struct sides {
+struct compare_sides {
 	const char **files[COMPARE_SIDES];
 	size_t count[COMPARE_SIDES];
 };
@@ -15,11 +15,12 @@ struct sides {
  * One more of a side, which is the comparison's from here on. COMMAND_INVALID: it is not alike to
  * others (-EXDEV), or the same run.
  */
-enum command_status sides_add(struct comparison *comparison, enum compare_side side,
-			      struct result *result, const char *path, struct error *error);
+enum command_status compare_sides_add(struct comparison *comparison, enum compare_side side,
+				      struct result *result, const char *path, struct error *error);
 
 /* All of one side. */
-enum command_status sides_load(struct comparison *comparison, const struct sides *sides,
-			       enum compare_side side, struct error *error);
+enum command_status compare_sides_load(struct comparison *comparison,
+				       const struct compare_sides *sides, enum compare_side side,
+				       struct error *error);
 
 #endif

@@ -28,7 +28,7 @@ static void print_port(const struct device_port *port)
 	snprintf(name, sizeof(name), "%s/%u", port->device, port->port);
 	if (port->numa_node >= 0)
 		snprintf(numa, sizeof(numa), "%d", port->numa_node);
-	printf("%-16s %-8s %-8s %-11s %7.4g %5u %5s ", name, kind_name(port->kind),
+	printf("%-16s %-8s %-8s %-11s %7.4g %5u %5s ", name, device_kind_name(port->kind),
 	       device_state_name(port->state), port->link_layer, (double)port->rate_mbps / 1000,
 	       port->active_mtu, numa);
 	for (size_t i = 0; i < port->n_addresses; i++) {
@@ -56,7 +56,7 @@ static void print_table(const struct device_list *list)
 	bool has_soft = false;
 
 	for (size_t i = 0; i < list->n_ports; i++)
-		has_soft = has_soft || list->ports[i].kind == KIND_SOFT;
+		has_soft = has_soft || list->ports[i].kind == DEVICE_KIND_SOFT;
 	if (has_soft)
 		puts(BANNER_SOFT);
 	printf("%-16s %-8s %-8s %-11s %7s %5s %5s  %s\n", "DEVICE/PORT", "KIND", "STATE", "LINK",
@@ -91,7 +91,8 @@ static int run(int argc, char *argv[], struct error *error)
 		command_help(&command_devices);
 		return COMMAND_GOOD;
 	}
-	if (choose_device(&settings.device, error) || choose_require(settings.device, false, error))
+	if (soft_device_choose(&settings.device, error) ||
+	    soft_device_require(settings.device, false, error))
 		return COMMAND_FAILED;
 	return print(&settings, error) ? COMMAND_FAILED : COMMAND_GOOD;
 }

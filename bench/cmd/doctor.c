@@ -62,17 +62,18 @@ static void print_end(const json_t *facts)
 	const json_t *port = json_object_get(facts, "port");
 	char name[64];
 
-	wire_printable(name, sizeof(name), text(facts, "host"));
+	frame_printable(name, sizeof(name), text(facts, "host"));
 	printf("%s", name);
 	if (!device)
 		return;
-	wire_printable(name, sizeof(name), text(device, "name"));
+	frame_printable(name, sizeof(name), text(device, "name"));
 	printf(" %s/%lld", name, json_integer_value(json_object_get(port, "number")));
 }
 
 static bool is_soft(const json_t *facts)
 {
-	return !strcmp(text(json_object_get(facts, "device"), "kind"), kind_name(KIND_SOFT));
+	return !strcmp(text(json_object_get(facts, "device"), "kind"),
+		       device_kind_name(DEVICE_KIND_SOFT));
 }
 
 static void print_report(const struct doctor *doctor, size_t spoiling)
@@ -111,7 +112,8 @@ static int print_json(const struct doctor *doctor, size_t spoiling, struct error
 static int examine(struct doctor *doctor, const struct settings *settings, struct error *error)
 {
 	struct secret secret = {0};
-	const struct visit_wish wish = {settings->host, settings->port, settings->device, &secret};
+	const struct doctor_server_wish wish = {settings->host, settings->port, settings->device,
+						&secret};
 	int code = 0;
 
 	*doctor = (struct doctor){0};
@@ -140,7 +142,7 @@ static int run(int argc, char *argv[], struct error *error)
 		error_set(error, -EINVAL, "--secret-file needs HOST");
 		return COMMAND_USAGE;
 	}
-	if (choose_device(&settings.device, error))
+	if (soft_device_choose(&settings.device, error))
 		return COMMAND_FAILED;
 	code = examine(&doctor, &settings, error);
 	if (!code) {

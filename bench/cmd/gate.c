@@ -23,7 +23,7 @@
 
 struct settings {
 	struct plan plan; /* first: its options are parsed into it */
-	struct gating gating;
+	struct gate_settings gating;
 	const char *json;
 	const char *markdown;
 	const char *junit;
@@ -37,19 +37,19 @@ static const char *parse_rounds(const char *text, void *field);
 
 // clang-format off
 static const struct option_row rows[] = {
-	{"base",          0,   "ARM",  option_text,     FIELD(gating.arms[DUEL_BASE].what),
+	{"base",          0,   "ARM",  option_text,     FIELD(gating.arms[GATE_BASE].what),
 	 "known to be good: a command, with a '/' (./verbmark), or a host"},
-	{"head",          0,   "ARM",  option_text,     FIELD(gating.arms[DUEL_HEAD].what),
+	{"head",          0,   "ARM",  option_text,     FIELD(gating.arms[GATE_HEAD].what),
 	 "what is to be no worse"},
 	{"rounds",        0,   "N",    parse_rounds,    FIELD(gating.rounds),
 	 "how often both run all cases, 12 at least (60)"},
-	{"floor",         0,   "LIST", gating_parse_floors, FIELD(gating.floors),
+	{"floor",         0,   "LIST", gate_parse_floors, FIELD(gating.floors),
 	 "no regression below that, or off (p50=5%,bw=5%,p99=10%)"},
-	{"differs",       0,   "LIST", gating_parse_differs, FIELD(gating.differs),
+	{"differs",       0,   "LIST", gate_parse_differs, FIELD(gating.differs),
 	 "facts in which the arms may differ: rdma_core, kernel, ... (tool)"},
-	{"time-limit",    0,   "TIME", gating_parse_limit, FIELD(gating.limit_ms),
+	{"time-limit",    0,   "TIME", gate_parse_limit, FIELD(gating.limit_ms),
 	 "no round begins after that (none)"},
-	{"order-seed",    0,   "N",    gating_parse_seed, FIELD(gating.seed),
+	{"order-seed",    0,   "N",    gate_parse_seed, FIELD(gating.seed),
 	 "of the order of arms and cases (another one each time)"},
 	{"json",          0,   "FILE", option_text,     FIELD(json),
 	 "where the document goes, with all trials; - for standard output"},
@@ -64,9 +64,9 @@ static const struct option_row rows[] = {
 	{"plan",          0,   "FILE", option_text,     FIELD(plan.file), "the same from a file"},
 	{"dry-run",       0,   NULL,   option_flag,     FIELD(plan.is_dry), "print the cases and run none"},
 	{"device",        'd', "NAME", option_text,     FIELD(gating.device), "RDMA device of both arms"},
-	{"base-device",   0,   "NAME", option_text,     FIELD(gating.arms[DUEL_BASE].device),
+	{"base-device",   0,   "NAME", option_text,     FIELD(gating.arms[GATE_BASE].device),
 	 "that of the base"},
-	{"head-device",   0,   "NAME", option_text,     FIELD(gating.arms[DUEL_HEAD].device),
+	{"head-device",   0,   "NAME", option_text,     FIELD(gating.arms[GATE_HEAD].device),
 	 "that of the head"},
 	{"server-device", 0,   "NAME", option_text,     FIELD(gating.server_device),
 	 "the server's RDMA device"},
@@ -85,15 +85,15 @@ static const struct option_table options = {
 	.operand = "[HOST]",
 	.operand_offset = FIELD(plan.host),
 	.next = &plan_case_options,
-	.hides = gating_refuses,
-	.says = gating_says,
+	.hides = gate_refuses,
+	.says = gate_says,
 };
 
 static const char *parse_rounds(const char *text, void *field)
 {
 	uint64_t count;
 
-	if (!value_count(text, DUEL_ROUNDS_LEAST, 100000, &count))
+	if (!value_count(text, JUDGE_ROUNDS_LEAST, 100000, &count))
 		return "is no number of rounds: 12 to 100000";
 	*(size_t *)field = count;
 	return NULL;
@@ -118,20 +118,20 @@ static void round_begins(struct rounds_view *view, size_t number, size_t count)
 
 static int write_json(FILE *out, const void *what)
 {
-	int code = save_json(out, bout_make(what, VERBMARK_VERSION), JSON_INDENT(1));
+	int code = save_json(out, gate_make(what, VERBMARK_VERSION), JSON_INDENT(1));
 
 	return code ? code : save_finish(out);
 }
 
 static int write_markdown(FILE *out, const void *what)
 {
-	bout_markdown(out, what, MARKDOWN_MOST);
+	gate_markdown(out, what, MARKDOWN_MOST);
 	return save_finish(out);
 }
 
 static int write_junit(FILE *out, const void *what)
 {
-	bout_junit(out, what);
+	gate_junit(out, what);
 	return save_finish(out);
 }
 
@@ -152,7 +152,7 @@ static void list_outputs(const struct settings *settings, struct output outputs[
 }
 
 /* Whatever comes of one of them, the others are written too. */
-static int write_files(const struct settings *settings, const struct bout *bout,
+static int write_files(const struct settings *settings, const struct gate_record *gate,
 		       struct error *error)
 {
 	struct output outputs[OUTPUTS];
@@ -161,7 +161,7 @@ static int write_files(const struct settings *settings, const struct bout *bout,
 	for (size_t i = 0; i < OUTPUTS; i++) {
 		errno = 0;
 		if (outputs[i].path)
-			save_path(outputs[i].path, outputs[i].write, bout, error);
+			save_path(outputs[i].path, outputs[i].write, gate, error);
 	}
 	return error->code;
 }
@@ -212,28 +212,29 @@ static int check_apart(const struct settings *settings, struct error *error)
 	return 0;
 }
 
-static int status_of(const struct bout *bout)
+static int status_of(const struct gate_record *gate)
 {
 	static const int statuses[] = {
-		[BOUT_PASSED] = COMMAND_GOOD,
-		[BOUT_REGRESSED] = COMMAND_FAILED,
-		[BOUT_INVALID] = COMMAND_INVALID,
+		[GATE_PASSED] = COMMAND_GOOD,
+		[GATE_REGRESSED] = COMMAND_FAILED,
+		[GATE_INVALID] = COMMAND_INVALID,
 	};
 
-	return statuses[bout_end(bout)];
+	return statuses[gate_end(gate)];
 }
 
 /* Files first: whoever reads what is shown may leave at any time. */
-static int show(const struct settings *settings, const struct bout *bout, struct error *error)
+static int show(const struct settings *settings, const struct gate_record *gate,
+		struct error *error)
 {
 	bool has_stdout = count_stdout(settings) > 0;
 	FILE *out = has_stdout ? stderr : stdout;
-	int code = write_files(settings, bout, error);
+	int code = write_files(settings, gate, error);
 
 	errno = 0;
-	bout_table(out, bout);
+	gate_table(out, gate);
 	if (settings->with_annotations)
-		bout_annotations(out, bout);
+		gate_annotations(out, gate);
 	if (!has_stdout && save_finish(stdout) && !code)
 		code = error_set_errno(error, -EIO, "cannot write to standard output");
 	return code;
@@ -242,8 +243,8 @@ static int show(const struct settings *settings, const struct bout *bout, struct
 static int measure(const struct settings *settings, struct error *error)
 {
 	struct screen screen = {.view = {.begins = round_begins}};
-	struct gating gating = settings->gating;
-	struct bout bout = {0};
+	struct gate_settings gating = settings->gating;
+	struct gate_record gate = {0};
 	struct interrupt interrupt;
 	bool was_interrupted;
 	int code = check_files(settings, error);
@@ -256,18 +257,18 @@ static int measure(const struct settings *settings, struct error *error)
 		      settings->plan.is_quiet, 0);
 	gating.view = &screen.view;
 	gating.stop = interrupt.fd;
-	code = gating_run(&gating, &settings->plan, &bout, error);
+	code = gate_run(&gating, &settings->plan, &gate, error);
 	progress_wipe(&screen.progress);
 	was_interrupted = interrupt_has_come(&interrupt);
 	if (!code)
-		code = show(settings, &bout, error);
+		code = show(settings, &gate, error);
 	interrupt_close(&interrupt);
 	/* Whoever ends one gate of a bisection wants it to end. */
 	if (!code && was_interrupted && settings->is_bisecting)
 		code = error_set(error, -EINTR, "interrupted");
 	if (!code)
-		code = status_of(&bout);
-	bout_close(&bout);
+		code = status_of(&gate);
+	gate_close(&gate);
 	/* 1 is for regressions alone. */
 	if (code == -EINVAL || code == -E2BIG)
 		return COMMAND_USAGE;
@@ -276,11 +277,11 @@ static int measure(const struct settings *settings, struct error *error)
 
 static int check(const struct settings *settings, struct error *error)
 {
-	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++)
+	for (enum gate_side arm = 0; arm < GATE_SIDES; arm++)
 		if (!settings->gating.arms[arm].what)
 			return error_set(error, -EINVAL,
 					 "--%s is missing: see verbmark gate --help",
-					 duel_arm_name(arm));
+					 gate_side_name(arm));
 	return check_apart(settings, error);
 }
 
@@ -292,7 +293,7 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 	if (!code)
 		code = check(settings, error);
 	if (!code)
-		code = gating_check_plan(&settings->plan, error);
+		code = gate_check_plan(&settings->plan, error);
 	return code;
 }
 
@@ -306,22 +307,21 @@ static int bisect_status(int status)
 
 static int run(int argc, char *argv[], struct error *error)
 {
-	struct settings settings = {.gating = GATING_DEFAULTS};
+	struct settings settings = {.gating = GATE_DEFAULTS};
 	int status = COMMAND_USAGE;
 	int code;
 
 	for (int i = 1; i < argc; i++)
 		settings.is_bisecting |= !strcmp(argv[i], "--bisect");
-	settings.gating.seed = gating_draw_seed();
+	settings.gating.seed = gate_draw_seed();
 	code = parse(&settings, argc, argv, error);
 	if (code > 0)
 		command_help(&command_gate);
 	if (code > 0)
 		status = COMMAND_GOOD;
 	else if (!code && settings.plan.is_dry)
-		status = gating_print(&settings.gating, &settings.plan, stdout, error)
-				 ? COMMAND_USAGE
-				 : COMMAND_GOOD;
+		status = gate_print(&settings.gating, &settings.plan, stdout, error) ? COMMAND_USAGE
+										     : COMMAND_GOOD;
 	else if (!code)
 		status = measure(&settings, error);
 	plan_close(&settings.plan);

@@ -23,13 +23,13 @@
 #define BITS_PER_S   1e9
 #define PERCENT_MAX  1000
 #define OUTLIER      900 /* per cent: ten times as slow */
-#define RECORDS_MOST WORTH_DOSES_MOST
+#define RECORDS_MOST CALIBRATION_DOSES_MOST
 
 /* As what a dose may be there, each once. */
-static const struct worth_dose kinds[] = {{0}, {.is_noisy = true}, {.has_outlier = true}};
+static const struct calibration_dose kinds[] = {{0}, {.is_noisy = true}, {.has_outlier = true}};
 
 struct doses {
-	double percent[WORTH_DOSES_MOST / ARRAY_LENGTH(kinds)];
+	double percent[CALIBRATION_DOSES_MOST / ARRAY_LENGTH(kinds)];
 	size_t count;
 };
 
@@ -41,7 +41,7 @@ struct records {
 
 struct settings {
 	struct plan plan; /* first: its options are parsed into it */
-	struct gating gating;
+	struct gate_settings gating;
 	struct doses doses;
 	size_t gates;
 	bool is_noisy;
@@ -54,7 +54,7 @@ struct settings {
 struct recording {
 	struct rounds_view view;
 	struct progress progress;
-	struct worth *worth;
+	struct calibration *calibration;
 	const struct settings *settings;
 	size_t n_before; /* rounds of other doses, */
 	size_t n_due;    /* of this one, */
@@ -76,7 +76,7 @@ static const char *parse_rounds(const char *text, void *field)
 {
 	uint64_t count;
 
-	if (!value_count(text, DUEL_ROUNDS_LEAST, 10000, &count))
+	if (!value_count(text, JUDGE_ROUNDS_LEAST, 10000, &count))
 		return "is no number of rounds: 12 to 10000";
 	*(size_t *)field = count;
 	return NULL;
@@ -127,12 +127,12 @@ static const struct option_row rows[] = {
 	 "doses of 0 a second time beside a neighbour that comes and goes"},
 	{"outlier",       0,   NULL,   option_flag,  FIELD(has_outlier),
 	 "doses of 0 once more, one run of each gate ten times as slow"},
-	{"base",          0,   "ARM",  option_text,  FIELD(gating.arms[DUEL_BASE].what),
+	{"base",          0,   "ARM",  option_text,  FIELD(gating.arms[GATE_BASE].what),
 	 "record this, as gate does, and plant nothing"},
-	{"head",          0,   "ARM",  option_text,  FIELD(gating.arms[DUEL_HEAD].what),
+	{"head",          0,   "ARM",  option_text,  FIELD(gating.arms[GATE_HEAD].what),
 	 "and this, which is worse by the dose of --doses"},
-	{"floor",         0,   "LIST", gating_parse_floors, FIELD(gating.floors), "as that of gate"},
-	{"order-seed",    0,   "N",    gating_parse_seed, FIELD(gating.seed),
+	{"floor",         0,   "LIST", gate_parse_floors, FIELD(gating.floors), "as that of gate"},
+	{"order-seed",    0,   "N",    gate_parse_seed, FIELD(gating.seed),
 	 "of the order of arms and cases (another one each time)"},
 	{"json",          0,   "FILE", option_text,  FIELD(json), "where all that is recorded goes"},
 	{"replay",        0,   "FILE", parse_record, FIELD(records),
@@ -152,13 +152,13 @@ static const struct option_table options = {
 	.operand = "[HOST]",
 	.operand_offset = FIELD(plan.host),
 	.next = &plan_case_options,
-	.hides = gating_refuses,
-	.says = gating_says,
+	.hides = gate_refuses,
+	.says = gate_says,
 };
 
 static int write_json(FILE *out, const void *what)
 {
-	int code = save_json(out, worth_make(what, VERBMARK_VERSION), JSON_COMPACT);
+	int code = save_json(out, calibration_make(what, VERBMARK_VERSION), JSON_COMPACT);
 
 	return code ? code : save_finish(out);
 }
@@ -169,8 +169,8 @@ static int save(const struct recording *recording, struct error *error)
 	struct error fault = {0};
 
 	errno = 0;
-	if (worth_judge(recording->worth, &fault) ||
-	    (path && save_path(path, write_json, recording->worth, &fault)))
+	if (calibration_judge(recording->calibration, &fault) ||
+	    (path && save_path(path, write_json, recording->calibration, &fault)))
 		return error_set(error, fault.code, "%s", fault.text);
 	return 0;
 }
@@ -224,7 +224,7 @@ static double floor_of(const struct settings *settings)
 {
 	double least = HUGE_VAL;
 
-	for (enum bout_figure figure = 0; figure < BOUT_FIGURES; figure++)
+	for (enum gate_figure figure = 0; figure < GATE_FIGURES; figure++)
 		least = fmin(least, settings->gating.floors[figure]);
 	return least;
 }
@@ -237,31 +237,31 @@ static size_t rounds_of(const struct settings *settings, double percent)
 	return settings->gating.rounds * (settings->gates * (is_found ? 2 : 1) + !is_found);
 }
 
-static void begin_dose(struct recording *recording, const struct worth_dose *dose)
+static void begin_dose(struct recording *recording, const struct calibration_dose *dose)
 {
-	const struct worth *worth = recording->worth;
+	const struct calibration *calibration = recording->calibration;
 	char name[64];
 
 	recording->n_before = 0;
-	for (size_t i = 0; i + 1 < worth->n_doses; i++)
-		recording->n_before += worth->doses[i].bout.n_rounds;
+	for (size_t i = 0; i + 1 < calibration->n_doses; i++)
+		recording->n_before += calibration->doses[i].gate.n_rounds;
 	recording->n_due = rounds_of(recording->settings, dose->percent);
-	worth_tell_dose(name, dose);
+	calibration_tell_dose(name, dose);
 	snprintf(recording->dose, sizeof(recording->dose), "rounds, %s", name);
 }
 
-static int record(struct recording *recording, struct worth_dose *dose, struct error *error)
+static int record(struct recording *recording, struct calibration_dose *dose, struct error *error)
 {
-	struct gating gating = recording->settings->gating;
-	char words[DUEL_ARMS][PATH_MAX];
+	struct gate_settings gating = recording->settings->gating;
+	char words[GATE_SIDES][PATH_MAX];
 	char outlier[PATH_MAX];
 	pid_t neighbour = 0;
 	int code = 0;
 
-	for (enum duel_arm arm = 0; arm < DUEL_ARMS && !code; arm++) {
+	for (enum gate_side arm = 0; arm < GATE_SIDES && !code; arm++) {
 		if (gating.arms[arm].what)
 			continue;
-		code = make_arm(words[arm], arm == DUEL_HEAD ? dose->percent : 0, error);
+		code = make_arm(words[arm], arm == GATE_HEAD ? dose->percent : 0, error);
 		gating.arms[arm].what = words[arm];
 	}
 	if (!code && dose->has_outlier) {
@@ -270,35 +270,35 @@ static int record(struct recording *recording, struct worth_dose *dose, struct e
 		gating.outlier_every = recording->settings->gating.rounds;
 	}
 	if (!code && dose->is_noisy) {
-		neighbour = neighbour_start(error);
+		neighbour = noisy_process_start(error);
 		code = neighbour < 0 ? (int)neighbour : 0;
 	}
 	begin_dose(recording, dose);
 	gating.rounds = recording->n_due;
 	gating.view = &recording->view;
-	gating.seed += recording->worth->n_doses - 1;
+	gating.seed += recording->calibration->n_doses - 1;
 	if (!code)
-		code = gating_record(&gating, &recording->settings->plan, &dose->bout, error);
-	neighbour_stop(neighbour);
+		code = gate_write(&gating, &recording->settings->plan, &dose->gate, error);
+	noisy_process_stop(neighbour);
 	progress_wipe(&recording->progress);
 	return code;
 }
 
-static int add_dose(struct recording *recording, const struct worth_dose *wanted,
+static int add_dose(struct recording *recording, const struct calibration_dose *wanted,
 		    struct error *error)
 {
-	struct worth *worth = recording->worth;
-	struct worth_dose *dose = &worth->doses[worth->n_doses++];
+	struct calibration *calibration = recording->calibration;
+	struct calibration_dose *dose = &calibration->doses[calibration->n_doses++];
 	int code;
 
 	*dose = *wanted;
 	code = record(recording, dose, error);
-	utc_stamp(worth->finished);
+	utc_stamp(calibration->finished);
 	return code;
 }
 
 /* A dose of 0 may be there with what is to make no difference, too. */
-static bool is_wanted(const struct settings *settings, const struct worth_dose *kind,
+static bool is_wanted(const struct settings *settings, const struct calibration_dose *kind,
 		      double percent)
 {
 	if (kind->is_noisy)
@@ -320,10 +320,10 @@ static void count_rounds(struct recording *recording)
 }
 
 /* What there is, however it has ended; without a round it is no reason to lose what was there. */
-static bool is_worth_saving(const struct worth *worth, const char *path)
+static bool is_worth_saving(const struct calibration *calibration, const char *path)
 {
-	for (size_t i = 0; i < worth->n_doses; i++)
-		if (worth->doses[i].bout.n_rounds)
+	for (size_t i = 0; i < calibration->n_doses; i++)
+		if (calibration->doses[i].gate.n_rounds)
 			return true;
 	return path && (!save_replaces(path) || access(path, F_OK) != 0);
 }
@@ -335,7 +335,7 @@ static int add_doses(struct recording *recording, double percent, struct error *
 	int code = 0;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(kinds) && !code; i++) {
-		struct worth_dose dose = kinds[i];
+		struct calibration_dose dose = kinds[i];
 
 		if (!is_wanted(settings, &kinds[i], percent))
 			continue;
@@ -356,7 +356,7 @@ static int record_all(struct recording *recording, struct error *error)
 	count_rounds(recording);
 	for (size_t i = 0; i < doses->count && !code; i++)
 		code = add_doses(recording, doses->percent[i], error);
-	if (is_worth_saving(recording->worth, path) && save(recording, error))
+	if (is_worth_saving(recording->calibration, path) && save(recording, error))
 		return error->code;
 	return code;
 }
@@ -371,26 +371,27 @@ static int open_files(const struct settings *settings, struct interrupt *interru
 
 static int measure(struct settings *settings, struct error *error)
 {
-	struct worth worth = {.rounds = settings->gating.rounds};
-	struct recording recording = {
-		.view = {.begins = round_begins}, .worth = &worth, .settings = settings};
+	struct calibration calibration = {.rounds = settings->gating.rounds};
+	struct recording recording = {.view = {.begins = round_begins},
+				      .calibration = &calibration,
+				      .settings = settings};
 	bool has_stdout = settings->json && save_is_stdout(settings->json);
 	struct interrupt interrupt;
 	int code;
 
 	if (open_files(settings, &interrupt, error))
 		return COMMAND_FAILED;
-	snprintf(worth.plant, sizeof(worth.plant), "%s",
-		 settings->gating.arms[DUEL_BASE].what ? "arms of their own" : "the link of soft0");
-	utc_stamp(worth.started);
+	snprintf(calibration.plant, sizeof(calibration.plant), "%s",
+		 settings->gating.arms[GATE_BASE].what ? "arms of their own" : "the link of soft0");
+	utc_stamp(calibration.started);
 	settings->gating.stop = interrupt.fd;
 	progress_init(&recording.progress, stderr, settings->plan.with_progress,
 		      settings->plan.is_quiet, 0);
 	code = record_all(&recording, error);
 	interrupt_close(&interrupt);
-	if (code != -ENOMEM && worth.doses[0].bout.n_rounds)
-		worth_table(has_stdout ? stderr : stdout, &worth);
-	worth_close(&worth);
+	if (code != -ENOMEM && calibration.doses[0].gate.n_rounds)
+		calibration_table(has_stdout ? stderr : stdout, &calibration);
+	calibration_close(&calibration);
 	if (code == -EINVAL || code == -E2BIG)
 		return COMMAND_USAGE;
 	return code ? COMMAND_FAILED : COMMAND_GOOD;
@@ -398,16 +399,16 @@ static int measure(struct settings *settings, struct error *error)
 
 static int replay(const struct settings *settings, struct error *error)
 {
-	struct worth worth = {0};
+	struct calibration calibration = {0};
 	int code = 0;
 
 	for (size_t i = 0; i < settings->records.count && !code; i++)
-		code = worth_load(&worth, settings->records.paths[i], error);
+		code = calibration_load(&calibration, settings->records.paths[i], error);
 	if (!code)
-		code = worth_judge(&worth, error);
+		code = calibration_judge(&calibration, error);
 	if (!code)
-		worth_table(stdout, &worth);
-	worth_close(&worth);
+		calibration_table(stdout, &calibration);
+	calibration_close(&calibration);
 	return code ? COMMAND_FAILED : COMMAND_GOOD;
 }
 
@@ -419,11 +420,11 @@ static bool has_zero(const struct doses *doses)
 	return false;
 }
 
-static bool has_floors(const struct gating *gating)
+static bool has_floors(const struct gate_settings *gating)
 {
-	static const struct gating defaults = GATING_DEFAULTS;
+	static const struct gate_settings defaults = GATE_DEFAULTS;
 
-	for (enum bout_figure figure = 0; figure < BOUT_FIGURES; figure++)
+	for (enum gate_figure figure = 0; figure < GATE_FIGURES; figure++)
 		if (!(gating->floors[figure] == defaults.floors[figure]))
 			return true;
 	return false;
@@ -432,7 +433,7 @@ static bool has_floors(const struct gating *gating)
 /* What was recorded tells all the rest. */
 static int check_replay(const struct settings *settings, struct error *error)
 {
-	const struct gating *gating = &settings->gating;
+	const struct gate_settings *gating = &settings->gating;
 	const struct {
 		const char *name;
 		bool is_given;
@@ -443,8 +444,8 @@ static int check_replay(const struct settings *settings, struct error *error)
 		{"rounds",     gating->rounds != 0                 },
 		{"noisy",      settings->is_noisy                  },
 		{"outlier",    settings->has_outlier               },
-		{"base",       gating->arms[DUEL_BASE].what != NULL},
-		{"head",       gating->arms[DUEL_HEAD].what != NULL},
+		{"base",       gating->arms[GATE_BASE].what != NULL},
+		{"head",       gating->arms[GATE_HEAD].what != NULL},
 		{"floor",      has_floors(gating)                  },
 		{"order-seed", gating->seed != 0                   },
 		{"device",     gating->device != NULL              },
@@ -471,7 +472,7 @@ static void choose(struct settings *settings)
 		{0, 2, 5, 10, 20, 40, -20},
                 7
         };
-	static const struct gating gating = GATING_DEFAULTS;
+	static const struct gate_settings gating = GATE_DEFAULTS;
 
 	if (!settings->doses.count)
 		settings->doses = doses;
@@ -480,12 +481,12 @@ static void choose(struct settings *settings)
 	if (!settings->gating.rounds)
 		settings->gating.rounds = gating.rounds;
 	if (!settings->gating.seed)
-		settings->gating.seed = gating_draw_seed();
+		settings->gating.seed = gate_draw_seed();
 }
 
 static int check(const struct settings *settings, struct error *error)
 {
-	const struct gating_arm *arms = settings->gating.arms;
+	const struct gate_arm *arms = settings->gating.arms;
 	const char *device = settings->gating.device;
 
 	if (settings->is_noisy && !has_zero(&settings->doses))
@@ -495,18 +496,18 @@ static int check(const struct settings *settings, struct error *error)
 		return error_set(
 			error, -EINVAL,
 			"--outlier is for doses of 0, and there is none: --doses 0,10, say");
-	if (settings->has_outlier && arms[DUEL_BASE].what)
+	if (settings->has_outlier && arms[GATE_BASE].what)
 		return error_set(
 			error, -EINVAL,
 			"--outlier is planted in the link of soft0: not with --base and --head");
-	if (!arms[DUEL_BASE].what != !arms[DUEL_HEAD].what)
+	if (!arms[GATE_BASE].what != !arms[GATE_HEAD].what)
 		return error_set(error, -EINVAL, "--base and --head go together");
-	if (arms[DUEL_BASE].what)
+	if (arms[GATE_BASE].what)
 		return settings->doses.count == 1
 			       ? 0
 			       : error_set(error, -EINVAL,
 					   "--base and --head are one dose: --doses 10, say");
-	if (settings->plan.host || !device || strcmp(device, CHOOSE_SOFT) != 0)
+	if (settings->plan.host || !device || strcmp(device, SOFT_DEVICE_NAME) != 0)
 		return error_set(error, -EINVAL,
 				 "doses are planted in the link of --device soft0; elsewhere give "
 				 "--base and --head");
@@ -524,13 +525,13 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 	if (!code)
 		code = check(settings, error);
 	if (!code)
-		code = gating_check_plan(&settings->plan, error);
+		code = gate_check_plan(&settings->plan, error);
 	return code;
 }
 
 static int run(int argc, char *argv[], struct error *error)
 {
-	struct settings settings = {.gating = GATING_DEFAULTS};
+	struct settings settings = {.gating = GATE_DEFAULTS};
 	int status = COMMAND_USAGE;
 	int code;
 

@@ -48,7 +48,7 @@ struct settings {
 	const char *last;            /* NULL: the usual one */
 	size_t n_last;
 	bool is_worse;
-	struct steps_rule rule;
+	struct change_points_rule rule;
 	const char **words;
 	size_t n_words;
 	unsigned int seen; /* rows of options */
@@ -57,26 +57,26 @@ struct settings {
 static const char *parse_format(const char *text, void *field);
 
 static const struct option_row rows[] = {
-	{"dir",          0,   "FOLDER", option_text,           offsetof(struct settings, folder),
-	 "the history (~/.local/share/verbmark/history; $XDG_DATA_HOME)"  },
-	{"version",      0,   "TEXT",   option_text,           offsetof(struct settings, version),
-	 "of add: the version of what was measured (of verbmark)"         },
-	{"commit",       0,   "TEXT",   option_text,           offsetof(struct settings, commit),
-	 "of add: its commit (of verbmark)"                               },
-	{"format",       0,   "NAME",   parse_format,          offsetof(struct settings, format),
-	 "of show: table, html (a page, for paper too), csv, json (table)"},
-	{"output",       'o', "FILE",   option_text,           offsetof(struct settings, output),
-	 "of show: write it there"					},
-	{"last",         0,   "N",      option_text,           offsetof(struct settings, last),
-	 "the newest N runs, 0 for all; of check: in which a step is told"},
-	{"worse",        0,   NULL,     option_flag,           offsetof(struct settings, is_worse),
-	 "of check: tell steps for the worse only"                        },
-	{"window",       0,   "N",      steps_parse_window,    offsetof(struct settings, rule.window),
-	 "of show and check: runs that are looked at together (50)"       },
-	{"significance", 0,   "P",      steps_parse_level,     offsetof(struct settings, rule.level),
-	 "of show and check: a step has a smaller p (0.001)"              },
-	{"magnitude",    0,   "PART",   steps_parse_magnitude, offsetof(struct settings, rule.magnitude),
-	 "of show and check: and is so large (3%)"                        },
+	{"dir",          0,   "FOLDER", option_text,                   offsetof(struct settings, folder),
+	 "the history (~/.local/share/verbmark/history; $XDG_DATA_HOME)"										   },
+	{"version",      0,   "TEXT",   option_text,                   offsetof(struct settings, version),
+	 "of add: the version of what was measured (of verbmark)"											  },
+	{"commit",       0,   "TEXT",   option_text,                   offsetof(struct settings, commit),
+	 "of add: its commit (of verbmark)"														},
+	{"format",       0,   "NAME",   parse_format,                  offsetof(struct settings, format),
+	 "of show: table, html (a page, for paper too), csv, json (table)"										 },
+	{"output",       'o', "FILE",   option_text,                   offsetof(struct settings, output),
+	 "of show: write it there"															 },
+	{"last",         0,   "N",      option_text,                   offsetof(struct settings, last),
+	 "the newest N runs, 0 for all; of check: in which a step is told"										 },
+	{"worse",        0,   NULL,     option_flag,                   offsetof(struct settings, is_worse),
+	 "of check: tell steps for the worse only"													 },
+	{"window",       0,   "N",      change_points_parse_window,    offsetof(struct settings, rule.window),
+	 "of show and check: runs that are looked at together (50)"											},
+	{"significance", 0,   "P",      change_points_parse_level,     offsetof(struct settings, rule.level),
+	 "of show and check: a step has a smaller p (0.001)"											       },
+	{"magnitude",    0,   "PART",   change_points_parse_magnitude,
+	 offsetof(struct settings,							       rule.magnitude), "of show and check: and is so large (3%)"},
 };
 
 static int add(const struct settings *settings, struct error *error);
@@ -351,7 +351,7 @@ static int parse(struct settings *settings, int argc, char *argv[], char **folde
 static int run(int argc, char *argv[], struct error *error)
 {
 	struct settings settings = {.words = calloc((size_t)argc, sizeof(*settings.words)),
-				    .rule = steps_usual};
+				    .rule = change_points_usual};
 	char *folder = NULL;
 	int status = COMMAND_USAGE;
 	int code;

@@ -21,7 +21,7 @@ static int take_label(char label[static HISTORY_LABEL], const char *text, const 
 	if (length >= HISTORY_LABEL)
 		return error_set(error, -EINVAL, "--%s is longer than %d bytes", name,
 				 HISTORY_LABEL - 1);
-	if (text && member_is_formula(text))
+	if (text && json_member_is_formula(text))
 		return error_set(error, -EINVAL,
 				 "--%s begins as a formula of spreadsheets does: with =, +, - or @",
 				 name);
@@ -64,7 +64,7 @@ static int name_file(char name[static HISTORY_NAME], const char *text, size_t le
 		     struct error *error)
 {
 	struct result result;
-	int code = load_text(&result, text, length, error);
+	int code = parse_text(&result, text, length, error);
 
 	if (!code)
 		code = history_name_result(name, &result, text, length, error);
@@ -87,7 +87,7 @@ static int add_file(struct history *history, const char *path, const struct hist
 	char shown[INPUTS_NAME];
 	size_t length;
 	char *text;
-	int code = load_read(path, &text, &length, &why);
+	int code = parse_read(path, &text, &length, &why);
 
 	inputs_name(shown, path);
 	if (!code) {

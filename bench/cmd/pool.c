@@ -47,7 +47,7 @@ static const struct option_row rows[] = {
 	{"writes", 0, "N", parse_count, FIELD(writes), "32-bit values to write there (1024)"},
 	{"doorbell-every", 0, "N", parse_count, FIELD(every),
 	 "each N-th write rings a doorbell; 0: none does (64)"},
-	{"cq", 0, "MODE", pooling_parse_wait, FIELD(wait), "wait by poll or event (poll)"},
+	{"cq", 0, "MODE", serve_pool_parse_wait, FIELD(wait), "wait by poll or event (poll)"},
 	{"seed", 0, "N", parse_count, FIELD(seed), "that the values follow from (1)"},
 	{"dump", 0, "FILE", option_text, FIELD(dump),
 	 "write numbers and values of doorbells there, a line each"},
@@ -147,7 +147,7 @@ static int run_client(const struct settings *settings, struct error *error)
 		error_append(error, "is 'verbmark serve --pool SIZE' running there?");
 	if (code)
 		return code;
-	if (choose_has_soft())
+	if (soft_device_is_soft())
 		puts(BANNER_SOFT);
 	printf("pool of %" PRIu64 " bytes at %s port %u\n", pool_client_size(&client),
 	       settings->host, settings->port);
@@ -177,7 +177,8 @@ static int run(int argc, char *argv[], struct error *error)
 	}
 	if (code || check(&settings, error))
 		return COMMAND_USAGE;
-	if (choose_device(&settings.device, error) || choose_require(settings.device, false, error))
+	if (soft_device_choose(&settings.device, error) ||
+	    soft_device_require(settings.device, false, error))
 		return COMMAND_FAILED;
 	return run_client(&settings, error) ? COMMAND_FAILED : COMMAND_GOOD;
 }

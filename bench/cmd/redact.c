@@ -85,7 +85,7 @@ static int redact(json_t *document, const json_t *command, struct error *error)
 	return code;
 }
 
-int redaction_write(const struct result *result, const char *path, struct error *error)
+int redact_write(const struct result *result, const char *path, struct error *error)
 {
 	json_t *made = document_make(result);
 	/* What is in it belongs to the result as well, which stays as it is. */

@@ -10,6 +10,6 @@
 #include "reports/result/result.h"
 
 /* As document_write. */
-int redaction_write(const struct result *result, const char *path, struct error *error);
+int redact_write(const struct result *result, const char *path, struct error *error);
 
 #endif

@@ -47,7 +47,7 @@ struct settings {
 	const struct table_unit *unit;
 	const char **files; /* room for all words there are */
 	size_t n_files;
-	struct sides baseline; /* BASE alone, with as much room */
+	struct compare_sides baseline; /* BASE alone, with as much room */
 };
 
 static const char *parse_format(const char *text, void *field);
@@ -72,7 +72,7 @@ static const struct option_row rows[] = {
 
 static const char *parse_baseline(const char *text, void *field)
 {
-	struct sides *baseline = field;
+	struct compare_sides *baseline = field;
 
 	baseline->files[COMPARE_BASE][baseline->count[COMPARE_BASE]++] = text;
 	return NULL;
@@ -123,7 +123,7 @@ static int add_table(const struct settings *settings, const struct shown *shown,
 
 static int add_page(const struct settings *settings, const struct shown *shown, FILE *out)
 {
-	page_add(out, &(struct figures){shown->result, settings->unit, shown->number}, shown->name);
+	page_add(out, &(struct charts){shown->result, settings->unit, shown->number}, shown->name);
 	return 0;
 }
 
@@ -167,7 +167,7 @@ struct show {
 	const struct result *result;
 	const char *name;
 	int *status;
-	struct against *against; /* NULL: there is no baseline */
+	struct report_baseline *base; /* NULL: there is no baseline */
 };
 
 /* What could not be shown is no success. */
@@ -205,15 +205,15 @@ static bool show_each(const struct show *show, FILE *out)
 			*show->status = COMMAND_FAILED;
 			continue;
 		}
-		if (!has_shown && !show->against)
+		if (!has_shown && !show->base)
 			begin(show, out);
 		if (has_shown && show->format->is_apart)
 			fputc('\n', out);
 		has_shown = true;
 		inputs_name(name, settings->files[i]);
 		add(show, &(struct shown){&result, name, i}, out);
-		if (show->against)
-			against_add(show->against, &result, settings->files[i]);
+		if (show->base)
+			report_baseline_add(show->base, &result, settings->files[i]);
 		else
 			result_finish(&result);
 	}
@@ -224,7 +224,7 @@ static bool show_each(const struct show *show, FILE *out)
 static int show_against(const struct show *from, FILE *out)
 {
 	struct show show = *from;
-	struct against against;
+	struct report_baseline base;
 	char *text = NULL;
 	size_t length = 0;
 	FILE *memory = open_memstream(&text, &length);
@@ -232,18 +232,18 @@ static int show_against(const struct show *from, FILE *out)
 
 	if (!memory)
 		return -ENOMEM;
-	against_open(&against, &show.settings->baseline);
-	show.against = &against;
+	report_baseline_open(&base, &show.settings->baseline);
+	show.base = &base;
 	has_shown = show_each(&show, memory);
 	if (has_shown)
 		begin(from, out);
 	if (!fclose(memory) && has_shown) {
-		enum command_status status = against_print(out, show.settings->unit, &against);
+		enum command_status status = report_baseline_print(out, show.settings->unit, &base);
 
 		*show.status = *show.status == COMMAND_GOOD ? (int)status : *show.status;
 		fwrite(text, 1, length, out);
 	}
-	against_close(&against);
+	report_baseline_close(&base);
 	free(text);
 	return has_shown ? 0 : -ENODATA;
 }
@@ -326,8 +326,8 @@ static int save(const struct settings *settings, const struct result *result, st
 {
 	if (!settings->json)
 		return 0;
-	return (settings->is_redacted ? redaction_write : document_write)(result, settings->json,
-									  error);
+	return (settings->is_redacted ? redact_write : document_write)(result, settings->json,
+								       error);
 }
 
 /* All of them as one, or the only one as it is. */
@@ -359,7 +359,7 @@ static int print_each(const struct settings *settings, struct error *error)
 
 static int check_baseline(const struct settings *settings, struct error *error)
 {
-	const struct sides *baseline = &settings->baseline;
+	const struct compare_sides *baseline = &settings->baseline;
 	size_t count = baseline->count[COMPARE_BASE];
 
 	if (!count)

@@ -6,46 +6,47 @@
 
 #include "reports/compare/page.h"
 
-void against_open(struct against *against, const struct sides *sides)
+void report_baseline_open(struct report_baseline *base, const struct compare_sides *sides)
 {
-	*against = (struct against){0};
-	against->status = sides_load(&against->comparison, sides, COMPARE_BASE, &against->refused);
+	*base = (struct report_baseline){0};
+	base->status = compare_sides_load(&base->comparison, sides, COMPARE_BASE, &base->refused);
 }
 
-void against_add(struct against *against, struct result *result, const char *path)
+void report_baseline_add(struct report_baseline *base, struct result *result, const char *path)
 {
-	if (against->status == COMMAND_GOOD)
-		against->status = sides_add(&against->comparison, COMPARE_NEW, result, path,
-					    &against->refused);
+	if (base->status == COMMAND_GOOD)
+		base->status = compare_sides_add(&base->comparison, COMPARE_NEW, result, path,
+						 &base->refused);
 	else
 		result_finish(result);
 }
 
-enum command_status against_print(FILE *out, const struct table_unit *unit, struct against *against)
+enum command_status report_baseline_print(FILE *out, const struct table_unit *unit,
+					  struct report_baseline *base)
 {
-	struct comparison *comparison = &against->comparison;
+	struct comparison *comparison = &base->comparison;
 	int code;
 
-	if (against->refused.code == -EXDEV)
-		error_append(&against->refused, "compare --force compares them all the same");
-	if (against->status == COMMAND_GOOD) {
-		code = compare_judge(comparison, &against->refused);
+	if (base->refused.code == -EXDEV)
+		error_append(&base->refused, "compare --force compares them all the same");
+	if (base->status == COMMAND_GOOD) {
+		code = compare_judge(comparison, &base->refused);
 		if (code)
-			against->status = code == -ENOMEM ? COMMAND_FAILED : COMMAND_INVALID;
+			base->status = code == -ENOMEM ? COMMAND_FAILED : COMMAND_INVALID;
 		/* What could not be compared is shown even where nothing could. */
 		if (!code || code == -ENODATA)
 			compare_page(out, unit, comparison);
 		else
-			compare_page_refused(out, against->refused.text);
+			compare_page_refused(out, base->refused.text);
 	} else {
-		compare_page_refused(out, against->refused.text);
+		compare_page_refused(out, base->refused.text);
 	}
-	if (against->status != COMMAND_GOOD)
-		fprintf(stderr, "verbmark: --baseline: %s\n", against->refused.text);
-	return against->status;
+	if (base->status != COMMAND_GOOD)
+		fprintf(stderr, "verbmark: --baseline: %s\n", base->refused.text);
+	return base->status;
 }
 
-void against_close(struct against *against)
+void report_baseline_close(struct report_baseline *base)
 {
-	compare_close(&against->comparison);
+	compare_close(&base->comparison);
 }

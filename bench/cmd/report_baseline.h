@@ -9,22 +9,22 @@
 #include "bench/cmd/compare_sides.h"
 #include "reports/table/cells.h"
 
-struct against {
+struct report_baseline {
 	struct comparison comparison;
 	struct error refused; /* why it is not compared; no code: it is */
 	enum command_status status;
 };
 
 /* Those of BASE. */
-void against_open(struct against *against, const struct sides *sides);
+void report_baseline_open(struct report_baseline *base, const struct compare_sides *sides);
 
 /* It is the comparison's from here on. */
-void against_add(struct against *against, struct result *result, const char *path);
+void report_baseline_add(struct report_baseline *base, struct result *result, const char *path);
 
 /* As a section of a page, and refused is told to standard error; what report is to return. */
-enum command_status against_print(FILE *out, const struct table_unit *unit,
-				  struct against *against);
+enum command_status report_baseline_print(FILE *out, const struct table_unit *unit,
+					  struct report_baseline *base);
 
-void against_close(struct against *against);
+void report_baseline_close(struct report_baseline *base);
 
 #endif

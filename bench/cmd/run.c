@@ -36,7 +36,7 @@ static void interrupted(struct watch *watch)
 	if (read(watch->fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
 		return;
 	if (interruption->fleet)
-		fleet_interrupt(interruption->fleet);
+		multi_host_interrupt(interruption->fleet);
 	else
 		control_fail(interruption->control, -EINTR, "interrupted");
 }
@@ -109,8 +109,8 @@ static void save(struct screen *screen, const struct result *result)
 	is_claimed = screen->chosen && claim(screen->chosen);
 	screen->chosen = NULL;
 	screen->unsaved = (struct error){0};
-	(screen->plan->is_redacted ? redaction_write : document_write)(result, screen->path,
-								       &screen->unsaved);
+	(screen->plan->is_redacted ? redact_write : document_write)(result, screen->path,
+								    &screen->unsaved);
 	/* No empty file stays. */
 	if (screen->unsaved.code && is_claimed)
 		unlink(screen->path);
@@ -173,20 +173,20 @@ static void case_ends(struct sweep_view *view, struct result *result, size_t num
 /* Limits that a case does not keep to are told below the table. */
 static int check_limits(const struct screen *screen, const struct result *result)
 {
-	const struct limit_list *limits = &screen->plan->limits;
+	const struct threshold_list *limits = &screen->plan->limits;
 	int code = 0;
 
 	for (size_t i = 0; i < limits->count; i++) {
 		struct error unused = {0};
 
-		if (limit_check_use(&limits->limit[i], result, &unused)) {
+		if (threshold_check_use(&limits->limit[i], result, &unused)) {
 			fprintf(screen->out, "%s\n", unused.text);
 			code = -ERANGE;
 		}
 		for (size_t j = 0; j < result->n_cases; j++) {
 			struct error error = {0};
 
-			if (!limit_check(&limits->limit[i], result, &result->cases[j], &error))
+			if (!threshold_check(&limits->limit[i], result, &result->cases[j], &error))
 				continue;
 			fprintf(screen->out, "%s\n", error.text);
 			code = -ERANGE;
@@ -219,16 +219,16 @@ static int sweep_hosts(struct plan *plan, struct result *result, struct screen *
 		       struct error *error)
 {
 	struct interruption interruption = {0};
-	int code = fleet_open(&interruption.fleet, plan, result, error);
+	int code = multi_host_open(&interruption.fleet, plan, result, error);
 
 	if (code)
 		return code;
 	code = interruption_open(&interruption, error);
 	if (!code) {
-		code = fleet_run(interruption.fleet, &screen->view, error);
+		code = multi_host_run(interruption.fleet, &screen->view, error);
 		interruption_close(&interruption);
 	}
-	fleet_close(interruption.fleet);
+	multi_host_close(interruption.fleet);
 	return code;
 }
 
@@ -271,9 +271,10 @@ static int choose(struct plan *plan, struct error *error)
 	/* Nothing is measured here. */
 	if (hosts_are_several(plan->host))
 		return 0;
-	code = choose_device(&plan->device, error);
+	code = soft_device_choose(&plan->device, error);
 	return code ? code
-		    : choose_require(plan->device, !plan->host && isatty(STDOUT_FILENO), error);
+		    : soft_device_require(plan->device, !plan->host && isatty(STDOUT_FILENO),
+					  error);
 }
 
 /*
@@ -387,7 +388,7 @@ static json_t *command_line(int argc, char *argv[])
 		char text[256];
 
 		/* JSON is UTF-8; an argument need not be. */
-		wire_printable(text, sizeof(text), argv[i]);
+		frame_printable(text, sizeof(text), argv[i]);
 		json_array_append_new(words, word ? word : json_string(text));
 	}
 	return words;

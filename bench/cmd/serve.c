@@ -29,13 +29,13 @@ struct settings {
 	unsigned int idle_ms;
 	const char *bind;
 	const char *secret_file;
-	struct allow allow;
-	struct allowance allowance;
-	struct pooling_wish pool;
+	struct allowed_networks allowed;
+	struct quota quota;
+	struct serve_pool_wish pool;
 };
 
 #define POOL(member)    offsetof(struct settings, pool.member)
-#define ALLOWED(member) offsetof(struct settings, allowance.member)
+#define ALLOWED(member) offsetof(struct settings, quota.member)
 
 /* So many that rdma_cm has free may be in use at TCP, where any port will do. */
 #define PORT_TRIES 32
@@ -57,7 +57,7 @@ static const struct option_row rows[] = {
 	 "TCP port to listen on; 0 takes a free one (7471)"                 },
 	{"once",   0,   NULL,   option_flag,     offsetof(struct settings, is_once),
 	 "end when the first client has been served"                        },
-	{"idle",   0,   "TIME", allowance_parse_time, offsetof(struct settings, idle_ms),
+	{"idle",   0,   "TIME", quota_parse_time, offsetof(struct settings, idle_ms),
 	 "end after so long without a client, such as 60s (never)"          },
 	{"token",  0,   NULL,   option_flag,     offsetof(struct settings, has_token),
 	 "serve who knows the first line of standard input, and end with it"},
@@ -67,30 +67,30 @@ static const struct option_row rows[] = {
 	 "run cases against other servers, too, for 'run A,B,C --pattern'"},
 	{"bind", 0, "ADDRESS", parse_address, offsetof(struct settings, bind),
 	 "listen on that address alone (all of this host's)"},
-	{"allow", 0, "CIDR,...", allow_parse, offsetof(struct settings, allow),
+	{"allow", 0, "CIDR,...", allowed_networks_parse, offsetof(struct settings, allowed),
 	 "serve clients of these networks alone (all)"},
-	{"max-clients", 0, "N", allowance_parse_clients, ALLOWED(clients), "clients at once (64)"},
-	{"max-qps", 0, "N", allowance_parse_queue_pairs, ALLOWED(queue_pairs),
+	{"max-clients", 0, "N", quota_parse_clients, ALLOWED(clients), "clients at once (64)"},
+	{"max-qps", 0, "N", quota_parse_queue_pairs, ALLOWED(queue_pairs),
 	 "queue pairs of a client (16384)"},
-	{"max-size", 0, "SIZE", allowance_parse_size, ALLOWED(message_bytes),
+	{"max-size", 0, "SIZE", quota_parse_size, ALLOWED(message_bytes),
 	 "bytes of a message (1g)"},
-	{"max-memory", 0, "SIZE", allowance_parse_size, ALLOWED(memory),
+	{"max-memory", 0, "SIZE", quota_parse_size, ALLOWED(memory),
 	 "memory of all clients' cases (half of the machine's)"},
-	{"max-client-memory", 0, "SIZE", allowance_parse_size, ALLOWED(client_memory),
+	{"max-client-memory", 0, "SIZE", quota_parse_size, ALLOWED(client_memory),
 	 "memory of one client's cases (all of that)"},
-	{"max-time", 0, "TIME", allowance_parse_time, ALLOWED(time_ms),
+	{"max-time", 0, "TIME", quota_parse_time, ALLOWED(time_ms),
 	 "how long a client is served, such as 60m (24h)"},
-	{"max-pause", 0, "TIME", allowance_parse_time, ALLOWED(pause_ms),
+	{"max-pause", 0, "TIME", quota_parse_time, ALLOWED(pause_ms),
 	 "how long one may ask for nothing (5m)"},
-	{"pool", 0, "[ SIZE]", pooling_parse_size, POOL(size),
+	{"pool", 0, "[ SIZE]", serve_pool_parse_size, POOL(size),
 	 "grant memory of a pool to clients of 'verbmark pool' (4MiB)"},
-	{"pool-share", 0, "SIZE", pooling_parse_size, POOL(share),
+	{"pool-share", 0, "SIZE", serve_pool_parse_size, POOL(share),
 	 "what one client may have of it at once (all)"},
-	{"pool-clients", 0, "N", pooling_parse_clients, POOL(clients),
+	{"pool-clients", 0, "N", serve_pool_parse_clients, POOL(clients),
 	 "clients of the pool at once (1024)"},
-	{"pool-cq", 0, "MODE", pooling_parse_wait, POOL(wait),
+	{"pool-cq", 0, "MODE", serve_pool_parse_wait, POOL(wait),
 	 "the pool's server looks each 100 us (poll), or sleeps (event)"},
-	{"pool-receives", 0, "N", pooling_parse_receives, POOL(receives),
+	{"pool-receives", 0, "N", serve_pool_parse_receives, POOL(receives),
 	 "receives that the pool's clients share (1024)"},
 	{"pool-dump", 0, "FILE", option_text, POOL(dump),
 	 "write numbers and values of doorbells there, a line each"},
@@ -105,10 +105,10 @@ struct server {
 	int signals;
 	int input; /* that tells of the end of who started this; -1: nobody waits for that */
 	struct responder_terms terms;
-	struct allowance allowance;
+	struct quota quota;
 	struct secret secret; /* that clients have to have; zeroed: none */
-	struct removal removal;
-	struct pooling pooling;
+	struct device_removal removal;
+	struct serve_pool pooling;
 };
 
 /* Nothing is expected from there but the end. */
@@ -123,12 +123,12 @@ static bool has_input_ended(const struct server *server)
 static int serve(struct server *server, struct error *error)
 {
 	struct pollfd fds[] = {
-		{.fd = server->signals,              .events = POLLIN},
-		{.fd = server->listener,             .events = POLLIN},
-		{.fd = server->clients.done,         .events = POLLIN},
-		{.fd = removal_fd(&server->removal), .events = POLLIN},
-		{.fd = server->input,                .events = POLLIN},
-		{.fd = pooling_fd(&server->pooling), .events = POLLIN},
+		{.fd = server->signals,                     .events = POLLIN},
+		{.fd = server->listener,                    .events = POLLIN},
+		{.fd = server->clients.done,                .events = POLLIN},
+		{.fd = device_removal_fd(&server->removal), .events = POLLIN},
+		{.fd = server->input,                       .events = POLLIN},
+		{.fd = serve_pool_fd(&server->pooling),     .events = POLLIN},
 	};
 
 	clients_begin(&server->clients);
@@ -142,12 +142,12 @@ static int serve(struct server *server, struct error *error)
 			clients_admit(&server->clients, server->listener);
 		if (fds[4].revents && has_input_ended(server))
 			break;
-		if (fds[3].revents && removal_check(&server->removal, error)) {
+		if (fds[3].revents && device_removal_check(&server->removal, error)) {
 			clients_end(&server->clients, error->text);
 			return error->code;
 		}
 		if (fds[5].revents) {
-			pooling_reason(&server->pooling, error);
+			serve_pool_reason(&server->pooling, error);
 			clients_end(&server->clients, error->text);
 			return error->code;
 		}
@@ -162,7 +162,7 @@ static void print_ready(const struct device_list *devices, uint16_t port)
 	bool has_soft = false;
 
 	for (size_t i = 0; i < devices->n_ports; i++)
-		has_soft = has_soft || devices->ports[i].kind == KIND_SOFT;
+		has_soft = has_soft || devices->ports[i].kind == DEVICE_KIND_SOFT;
 	if (has_soft)
 		puts(BANNER_SOFT);
 	gethostname(host, sizeof(host) - 1);
@@ -197,10 +197,10 @@ static int open_pool_anywhere(struct server *server, const struct settings *sett
 
 	wanted->port = 0;
 	for (int tries = 0; tries < PORT_TRIES && code == -EADDRINUSE; tries++) {
-		pooling_stop(&server->pooling);
+		serve_pool_stop(&server->pooling);
 		*error = (struct error){0};
-		server->pooling.allow = server->terms.allow;
-		code = pooling_open(&server->pooling, &settings->pool, wanted, error);
+		server->pooling.allowed = server->terms.allowed;
+		code = serve_pool_open(&server->pooling, &settings->pool, wanted, error);
 		if (code)
 			return code;
 		*port = server->pooling.server.port;
@@ -221,12 +221,12 @@ static int open_pool(struct server *server, const struct settings *settings,
 				       : 0,
 		.address = settings->bind,
 		.port = *port,
-		.time_ms = settings->allowance.time_ms,
+		.time_ms = settings->quota.time_ms,
 	};
 	int code;
 
-	server->pooling.allow = server->terms.allow;
-	code = pooling_open(&server->pooling, &settings->pool, &wanted, error);
+	server->pooling.allowed = server->terms.allowed;
+	code = serve_pool_open(&server->pooling, &settings->pool, &wanted, error);
 	/* What TCP gave, because any would do, may be in use there. */
 	if (code == -EADDRINUSE && !settings->port)
 		code = open_pool_anywhere(server, settings, &wanted, port, error);
@@ -238,19 +238,19 @@ static int take_devices(struct server *server, const struct settings *settings, 
 			struct error *error)
 {
 	struct device_list devices = {0};
-	int code = choose_require(settings->device, false, error);
+	int code = soft_device_require(settings->device, false, error);
 
 	if (!code)
 		code = device_list_open(&devices, error);
 	if (!code)
 		code = inventory_keep(&devices, server->terms.device, error);
 	if (!code)
-		code = removal_open(&server->removal, &devices, error);
+		code = device_removal_open(&server->removal, &devices, error);
 	if (!code)
 		code = open_pool(server, settings, &devices, &port, error);
 	if (!code) {
 		print_ready(&devices, port);
-		code = pooling_start(&server->pooling, error);
+		code = serve_pool_start(&server->pooling, error);
 	}
 	device_list_close(&devices);
 	return code;
@@ -291,12 +291,12 @@ static int server_open(struct server *server, const struct settings *settings, s
 	sigset_t signals;
 
 	*server = (struct server){
-		.listener = -1, .signals = -1, .input = -1, .allowance = settings->allowance};
+		.listener = -1, .signals = -1, .input = -1, .quota = settings->quota};
 	server->terms = (struct responder_terms){
 		.device = settings->device,
 		.secret = &server->secret,
-		.allowance = &server->allowance,
-		.allow = &settings->allow,
+		.quota = &server->quota,
+		.allowed = &settings->allowed,
 		.drives = settings->drives,
 	};
 	server->clients = (struct clients){
@@ -327,9 +327,9 @@ static int server_open(struct server *server, const struct settings *settings, s
 static void server_close(struct server *server)
 {
 	clients_close(&server->clients);
-	pooling_stop(&server->pooling);
+	serve_pool_stop(&server->pooling);
 	secret_forget(&server->secret);
-	removal_close(&server->removal);
+	device_removal_close(&server->removal);
 	if (server->listener >= 0)
 		close(server->listener);
 	if (server->signals >= 0)
@@ -370,7 +370,7 @@ static int run(int argc, char *argv[], struct error *error)
 	struct server server;
 	int code;
 
-	allowance_init(&settings.allowance, "");
+	quota_init(&settings.quota, "");
 	code = option_parse(&options, argc, argv, &settings, error);
 	if (code < 0)
 		return COMMAND_USAGE;
@@ -380,8 +380,8 @@ static int run(int argc, char *argv[], struct error *error)
 	}
 	if (check(&settings, error))
 		return COMMAND_USAGE;
-	allowance_find_threads(&settings.allowance, "");
-	if (choose_device(&settings.device, error))
+	quota_find_threads(&settings.quota, "");
+	if (soft_device_choose(&settings.device, error))
 		return COMMAND_FAILED;
 	code = server_open(&server, &settings, error);
 	if (!code)

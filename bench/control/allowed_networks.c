@@ -28,9 +28,9 @@ static unsigned int read_address(const char *text, struct sockaddr_storage *addr
 	return 128;
 }
 
-static bool add(struct allow *allow, const char *text, size_t length)
+static bool add(struct allowed_networks *allowed, const char *text, size_t length)
 {
-	struct sockaddr_storage *address = &allow->network[allow->count].address;
+	struct sockaddr_storage *address = &allowed->network[allowed->count].address;
 	char word[ADDRESS_TEXT];
 	struct sockaddr_storage plain;
 	uint64_t prefix;
@@ -53,20 +53,20 @@ static bool add(struct allow *allow, const char *text, size_t length)
 		*address = plain;
 		prefix -= MAPPED_BITS;
 	}
-	allow->network[allow->count++].prefix = (unsigned int)prefix;
+	allowed->network[allowed->count++].prefix = (unsigned int)prefix;
 	return true;
 }
 
-const char *allow_parse(const char *text, void *field)
+const char *allowed_networks_parse(const char *text, void *field)
 {
-	struct allow *allow = field;
+	struct allowed_networks *allowed = field;
 
 	for (;;) {
 		size_t length = strcspn(text, ",");
 
-		if (allow->count == ALLOW_MOST)
+		if (allowed->count == ALLOWED_NETWORKS_MOST)
 			return "is too much: 64 networks at the most";
-		if (!add(allow, text, length))
+		if (!add(allowed, text, length))
 			return "is not a list of networks, such as 10.0.0.0/8,192.0.2.7,fd00::/8";
 		if (!text[length])
 			return NULL;
@@ -74,15 +74,17 @@ const char *allow_parse(const char *text, void *field)
 	}
 }
 
-bool allow_permits(const struct allow *allow, const struct sockaddr *address)
+bool allowed_networks_permits(const struct allowed_networks *allowed,
+			      const struct sockaddr *address)
 {
 	struct sockaddr_storage plain = {0};
 
 	memcpy(&plain, address, address_length(address));
 	address_unmap(&plain);
-	for (size_t i = 0; i < allow->count; i++)
-		if (address_same_network((const struct sockaddr *)&allow->network[i].address,
-					 (const struct sockaddr *)&plain, allow->network[i].prefix))
+	for (size_t i = 0; i < allowed->count; i++)
+		if (address_same_network((const struct sockaddr *)&allowed->network[i].address,
+					 (const struct sockaddr *)&plain,
+					 allowed->network[i].prefix))
 			return true;
-	return !allow->count;
+	return !allowed->count;
 }

@@ -10,20 +10,21 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
-#define ALLOW_MOST 64
+#define ALLOWED_NETWORKS_MOST 64
 
-struct allow {
+struct allowed_networks {
 	struct {
 		struct sockaddr_storage address;
 		unsigned int prefix;
-	} network[ALLOW_MOST];
+	} network[ALLOWED_NETWORKS_MOST];
 	size_t count;
 };
 
 /* An option's parser: adds what is in the list. Returns what is wrong, or NULL. */
-const char *allow_parse(const char *text, void *field);
+const char *allowed_networks_parse(const char *text, void *field);
 
 /* IPv4 within IPv6 is IPv4. */
-bool allow_permits(const struct allow *allow, const struct sockaddr *address);
+bool allowed_networks_permits(const struct allowed_networks *allowed,
+			      const struct sockaddr *address);
 
 #endif

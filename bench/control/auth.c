@@ -8,7 +8,7 @@
 #include "core/base/clock.h"
 
 /* How long the other end may take for all of it: it has nothing to do for that. */
-#define GREETING_MS 5000
+#define AUTH_MS 5000
 
 static int receive(struct control *control, json_t **message, uint64_t deadline,
 		   struct error *error)
@@ -18,11 +18,11 @@ static int receive(struct control *control, json_t **message, uint64_t deadline,
 	int code = control_receive(control, message, left_ms ? (unsigned int)left_ms : 1, &fault);
 
 	if (code == -ETIMEDOUT && !control_ended(control, error))
-		return error_set(error, code, "no answer within %u ms", GREETING_MS);
+		return error_set(error, code, "no answer within %u ms", AUTH_MS);
 	return code ? error_set(error, code, "%s", fault.text) : 0;
 }
 
-static int hear(struct control *control, const struct greeting_server *server, json_t **message,
+static int hear(struct control *control, const struct auth_server *server, json_t **message,
 		uint64_t deadline, struct error *error)
 {
 	int code = receive(control, message, deadline, error);
@@ -71,8 +71,7 @@ static int answer(struct control *control, const struct secret *secret, struct s
 }
 
 static int say_with_secret(struct control *control, const struct secret *secret,
-			   const struct greeting_server *server, uint64_t deadline,
-			   struct error *error)
+			   const struct auth_server *server, uint64_t deadline, struct error *error)
 {
 	struct secret_talk talk = {.client_version = VERBMARK_VERSION};
 	struct error ignored = {0};
@@ -92,10 +91,10 @@ static int say_with_secret(struct control *control, const struct secret *secret,
 	return code;
 }
 
-int greeting_say(struct control *control, const struct secret *secret,
-		 const struct greeting_server *server, json_t **welcome, struct error *error)
+int auth_say(struct control *control, const struct secret *secret, const struct auth_server *server,
+	     json_t **welcome, struct error *error)
 {
-	uint64_t deadline = clock_deadline(GREETING_MS);
+	uint64_t deadline = clock_deadline(AUTH_MS);
 	struct error ignored = {0};
 	int code = 0;
 
@@ -185,9 +184,9 @@ static int challenge(struct control *control, const struct secret *secret, const
 	return code;
 }
 
-int greeting_hear(struct control *control, const struct secret *secret, struct error *error)
+int auth_hear(struct control *control, const struct secret *secret, struct error *error)
 {
-	uint64_t deadline = clock_deadline(GREETING_MS);
+	uint64_t deadline = clock_deadline(AUTH_MS);
 	json_t *message;
 	int code = receive(control, &message, deadline, error);
 

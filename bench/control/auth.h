@@ -17,17 +17,17 @@
 #include "bench/control/secret.h"
 
 /* Whom a client greets, in what fails. */
-struct greeting_server {
+struct auth_server {
 	const char *who;
 	const char *host;
 	uint16_t port;
 };
 
 /* The client's: gets the welcome. A zeroed secret is none. */
-int greeting_say(struct control *control, const struct secret *secret,
-		 const struct greeting_server *server, json_t **welcome, struct error *error);
+int auth_say(struct control *control, const struct secret *secret, const struct auth_server *server,
+	     json_t **welcome, struct error *error);
 
 /* The server's, until the client may be welcomed. */
-int greeting_hear(struct control *control, const struct secret *secret, struct error *error);
+int auth_hear(struct control *control, const struct secret *secret, struct error *error);
 
 #endif

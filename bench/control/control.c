@@ -58,7 +58,7 @@ void control_fail(struct control *control, int code, const char *reason)
 
 static void deliver(struct control *control, json_t *message)
 {
-	if (wire_is_beat(message)) {
+	if (frame_is_beat(message)) {
 		json_decref(message);
 	} else if (control->n_inbox == CONTROL_INBOX) {
 		json_decref(message);
@@ -79,7 +79,7 @@ void control_take(struct control *control, const uint8_t *bytes, size_t length)
 
 		if (!control->reader.have)
 			control->begun_ns = control->heard_ns;
-		got = wire_read(&control->reader, bytes, length, &used, &message, &error);
+		got = frame_read(&control->reader, bytes, length, &used, &message, &error);
 
 		if (got < 0)
 			fail_locked(control, error.code, error.text);
@@ -117,13 +117,13 @@ static void ready(struct watch *watch)
 static void beat(struct control *control)
 {
 	static const char body[] = "{\"type\":\"alive\"}";
-	uint8_t frame[WIRE_HEAD + sizeof(body) + SEAL_SIZE];
+	uint8_t frame[FRAME_HEAD + sizeof(body) + SEAL_SIZE];
 	size_t length;
 	ssize_t sent;
 
 	if (pthread_mutex_trylock(&control->send_lock))
 		return; /* something better is being sent */
-	length = wire_put(frame, body, sizeof(body) - 1, &control->seal);
+	length = frame_put(frame, body, sizeof(body) - 1, &control->seal);
 	sent = send(control->fd, frame, length, MSG_DONTWAIT | MSG_NOSIGNAL);
 	/* A connection that has ended says so, and what came before, when it is read. */
 	if (sent != (ssize_t)length && (sent >= 0 || errno == EAGAIN))
@@ -200,7 +200,7 @@ int control_open(struct control *control, int fd, struct error *error)
 
 int control_open_narrow(struct control *control, int fd, struct error *error)
 {
-	return open_with(control, fd, WIRE_GREETING, error);
+	return open_with(control, fd, FRAME_GREETING, error);
 }
 
 void control_widen(struct control *control)
@@ -216,7 +216,7 @@ void control_close(struct control *control)
 	close(control->fd);
 	for (size_t i = 0; i < control->n_inbox; i++)
 		json_decref(control->inbox[i]);
-	wire_finish(&control->reader);
+	frame_finish(&control->reader);
 	seal_end(&control->reader.seal);
 	seal_end(&control->seal);
 	pthread_cond_destroy(&control->changed);
@@ -253,7 +253,7 @@ int control_send(struct control *control, json_t *message, struct error *error)
 
 	/* Seals are counted in the order in which they are sent. */
 	pthread_mutex_lock(&control->send_lock);
-	code = wire_frame_sealed(message, &control->seal, &frame, &length, error);
+	code = frame_encode_sealed(message, &control->seal, &frame, &length, error);
 	if (!code)
 		code = send_all(control->fd, frame, length, error);
 	pthread_mutex_unlock(&control->send_lock);

@@ -29,7 +29,7 @@ struct control {
 	uint8_t pair_key[SEAL_KEY]; /* for queue pairs, once there are seals */
 	pthread_mutex_t lock;       /* of all that follows */
 	pthread_cond_t changed;
-	struct wire_reader reader;
+	struct frame_reader reader;
 	json_t *inbox[CONTROL_INBOX];
 	size_t n_inbox;
 	uint64_t heard_ns;
@@ -51,7 +51,7 @@ void control_widen(struct control *control);
 void control_close(struct control *control);
 
 /*
- * From now on what comes has to be sealed, but for wire_is_plain before the first one.
+ * From now on what comes has to be sealed, but for frame_is_plain before the first one.
  * -EPROTO: something has come already that is not.
  */
 int control_expect_seals(struct control *control, const uint8_t key[static SEAL_KEY],

@@ -93,20 +93,20 @@ static bool may_come(int code)
 }
 
 /* Leaves out addresses to which nobody is to connect. */
-static void filter(struct address_list *list, const struct allow *allow)
+static void filter(struct address_list *list, const struct allowed_networks *allowed)
 {
 	unsigned int count = 0;
 
 	for (unsigned int i = 0; i < list->count; i++)
-		if (allow_permits(allow, (struct sockaddr *)&list->address[i]))
+		if (allowed_networks_permits(allowed, (struct sockaddr *)&list->address[i]))
 			list->address[count++] = list->address[i];
 	list->count = count;
 }
 
-int dial_connect(const char *host, uint16_t port, unsigned int wait_ms, const struct allow *allow,
-		 struct error *error)
+int dial_connect(const char *host, uint16_t port, unsigned int wait_ms,
+		 const struct allowed_networks *allowed, struct error *error)
 {
-	return dial_until(host, port, wait_ms, allow, NULL, error);
+	return dial_until(host, port, wait_ms, allowed, NULL, error);
 }
 
 /* HOST:PORT, as other programs have it; an IPv6 address has several colons, or brackets. */
@@ -119,8 +119,9 @@ static bool is_with_port(const char *host)
 	return colon[1] && !colon[1 + strspn(colon + 1, "0123456789")];
 }
 
-int dial_until(const char *host, uint16_t port, unsigned int wait_ms, const struct allow *allow,
-	       const struct dial_stop *stop, struct error *error)
+int dial_until(const char *host, uint16_t port, unsigned int wait_ms,
+	       const struct allowed_networks *allowed, const struct dial_stop *stop,
+	       struct error *error)
 {
 	const struct timespec pause = {.tv_nsec = AGAIN_MS * NS_PER_MS};
 	uint64_t deadline = clock_deadline(wait_ms);
@@ -131,8 +132,8 @@ int dial_until(const char *host, uint16_t port, unsigned int wait_ms, const stru
 		error_append(error, "a port is given by -p");
 	if (code)
 		return code;
-	if (allow)
-		filter(&list, allow);
+	if (allowed)
+		filter(&list, allowed);
 	if (!list.count)
 		return error_set(error, -EACCES, "%s is of no network of 'serve --allow' here",
 				 host);

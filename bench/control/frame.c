@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int take_head(struct wire_reader *reader, struct error *error)
+static int take_head(struct frame_reader *reader, struct error *error)
 {
-	uint32_t limit = reader->limit ? reader->limit : WIRE_MAX;
+	uint32_t limit = reader->limit ? reader->limit : FRAME_MAX;
 	uint32_t head;
 
 	memcpy(&head, reader->head, sizeof(head));
 	head = be32toh(head);
-	reader->is_sealed = head & WIRE_SEALED;
-	reader->length = head & ~WIRE_SEALED;
+	reader->is_sealed = head & FRAME_SEALED;
+	reader->length = head & ~FRAME_SEALED;
 	if (reader->is_sealed)
 		limit += SEAL_SIZE;
 	if (reader->length <= (reader->is_sealed ? SEAL_SIZE : 0) || reader->length > limit)
@@ -38,18 +38,18 @@ static bool is_type(const json_t *message, const char *type)
 	return found && !strcmp(found, type);
 }
 
-bool wire_is_beat(const json_t *message)
+bool frame_is_beat(const json_t *message)
 {
 	return is_type(message, "alive");
 }
 
-bool wire_is_plain(const json_t *message)
+bool frame_is_plain(const json_t *message)
 {
-	return wire_is_beat(message) || is_type(message, "refused");
+	return frame_is_beat(message) || is_type(message, "refused");
 }
 
 /* Before anything is made of it. */
-static int check_seal(struct wire_reader *reader, struct error *error)
+static int check_seal(struct frame_reader *reader, struct error *error)
 {
 	const uint8_t *found;
 
@@ -64,7 +64,7 @@ static int check_seal(struct wire_reader *reader, struct error *error)
 			 "a control message was changed on its way, or is somebody else's");
 }
 
-void wire_printable(char *into, size_t size, const char *text)
+void frame_printable(char *into, size_t size, const char *text)
 {
 	size_t i;
 
@@ -83,13 +83,13 @@ static uint32_t count_members(const char *text, size_t length)
 	return count;
 }
 
-static int parse(const struct wire_reader *reader, json_t **message, struct error *error)
+static int parse(const struct frame_reader *reader, json_t **message, struct error *error)
 {
 	uint32_t n_members = count_members(reader->body, reader->length);
 	char reason[sizeof(error->text)];
 	json_error_t fault;
 
-	if (n_members > WIRE_MEMBERS)
+	if (n_members > FRAME_MEMBERS)
 		return error_set(error, -EPROTO,
 				 "a control message of %u members: the other end is not verbmark",
 				 n_members);
@@ -97,26 +97,26 @@ static int parse(const struct wire_reader *reader, json_t **message, struct erro
 	if (*message)
 		return 0;
 	/* It quotes what it did not understand. */
-	wire_printable(reason, sizeof(reason), fault.text);
+	frame_printable(reason, sizeof(reason), fault.text);
 	return error_set(error, -EPROTO, "a control message is not JSON: %s", reason);
 }
 
-static int check(const struct wire_reader *reader, const json_t *message, struct error *error)
+static int check(const struct frame_reader *reader, const json_t *message, struct error *error)
 {
 	bool is_open = !reader->is_sealed && reader->seal.is_set;
 
 	if (!json_is_object(message))
 		return error_set(error, -EPROTO, "a control message is not an object");
-	if (is_open && !wire_is_plain(message))
+	if (is_open && !frame_is_plain(message))
 		return error_set(error, -EBADMSG, "a control message without its seal");
-	if (wire_is_beat(message) && reader->length > WIRE_BEAT)
+	if (frame_is_beat(message) && reader->length > FRAME_BEAT)
 		return error_set(error, -EPROTO,
 				 "a heartbeat of %u bytes: the other end is not verbmark",
 				 reader->length);
 	return 0;
 }
 
-static int take_body(struct wire_reader *reader, json_t **message, struct error *error)
+static int take_body(struct frame_reader *reader, json_t **message, struct error *error)
 {
 	int code = check_seal(reader, error);
 
@@ -125,7 +125,7 @@ static int take_body(struct wire_reader *reader, json_t **message, struct error 
 		code = parse(reader, message, error);
 	if (!code)
 		code = check(reader, *message, error);
-	wire_finish(reader);
+	frame_finish(reader);
 	if (!code)
 		return 1;
 	json_decref(*message);
@@ -133,35 +133,35 @@ static int take_body(struct wire_reader *reader, json_t **message, struct error 
 	return code;
 }
 
-int wire_read(struct wire_reader *reader, const uint8_t *bytes, size_t length, size_t *used,
-	      json_t **message, struct error *error)
+int frame_read(struct frame_reader *reader, const uint8_t *bytes, size_t length, size_t *used,
+	       json_t **message, struct error *error)
 {
 	size_t at = 0;
 	size_t part;
 	int code;
 
 	*used = length;
-	while (reader->have < WIRE_HEAD && at < length)
+	while (reader->have < FRAME_HEAD && at < length)
 		reader->head[reader->have++] = bytes[at++];
-	if (reader->have < WIRE_HEAD)
+	if (reader->have < FRAME_HEAD)
 		return 0;
 	if (!reader->body) {
 		code = take_head(reader, error);
 		if (!reader->body)
 			return code;
 	}
-	part = WIRE_HEAD + (size_t)reader->length - reader->have;
+	part = FRAME_HEAD + (size_t)reader->length - reader->have;
 	if (part > length - at)
 		part = length - at;
-	memcpy(reader->body + (reader->have - WIRE_HEAD), bytes + at, part);
+	memcpy(reader->body + (reader->have - FRAME_HEAD), bytes + at, part);
 	reader->have += part;
 	*used = at + part;
-	if (reader->have < WIRE_HEAD + (size_t)reader->length)
+	if (reader->have < FRAME_HEAD + (size_t)reader->length)
 		return 0;
 	return take_body(reader, message, error);
 }
 
-void wire_finish(struct wire_reader *reader)
+void frame_finish(struct frame_reader *reader)
 {
 	free(reader->body);
 	reader->body = NULL;
@@ -174,17 +174,18 @@ static size_t close_frame(uint8_t *frame, size_t size, struct seal *seal)
 {
 	bool is_sealed = seal && seal->is_set;
 	size_t whole = size + (is_sealed ? SEAL_SIZE : 0);
-	uint32_t head = htobe32((uint32_t)whole | (is_sealed ? WIRE_SEALED : 0));
+	uint32_t head = htobe32((uint32_t)whole | (is_sealed ? FRAME_SEALED : 0));
 
 	memcpy(frame, &head, sizeof(head));
 	if (is_sealed)
-		seal_make(seal, (uint32_t)size, frame + WIRE_HEAD, size, frame + WIRE_HEAD + size);
-	return WIRE_HEAD + whole;
+		seal_make(seal, (uint32_t)size, frame + FRAME_HEAD, size,
+			  frame + FRAME_HEAD + size);
+	return FRAME_HEAD + whole;
 }
 
-size_t wire_put(uint8_t *frame, const char *body, size_t size, struct seal *seal)
+size_t frame_put(uint8_t *frame, const char *body, size_t size, struct seal *seal)
 {
-	memcpy(frame + WIRE_HEAD, body, size);
+	memcpy(frame + FRAME_HEAD, body, size);
 	return close_frame(frame, size, seal);
 }
 
@@ -193,27 +194,27 @@ static int check_length(const uint8_t *body, size_t size, struct error *error)
 {
 	uint32_t n_members = count_members((const char *)body, size);
 
-	if (n_members <= WIRE_MEMBERS)
+	if (n_members <= FRAME_MEMBERS)
 		return 0;
 	return error_set(error, -EMSGSIZE, "a control message of %u members is above %u", n_members,
-			 WIRE_MEMBERS);
+			 FRAME_MEMBERS);
 }
 
-int wire_frame_sealed(const json_t *message, struct seal *seal, uint8_t **frame, size_t *length,
-		      struct error *error)
+int frame_encode_sealed(const json_t *message, struct seal *seal, uint8_t **frame, size_t *length,
+			struct error *error)
 {
 	size_t size = json_dumpb(message, NULL, 0, JSON_COMPACT);
 	int code;
 
 	*frame = NULL;
-	if (size > WIRE_MAX)
+	if (size > FRAME_MAX)
 		return error_set(error, -EMSGSIZE, "a control message of %zu bytes is above %u",
-				 size, WIRE_MAX);
-	*frame = size ? malloc(WIRE_HEAD + size + SEAL_SIZE) : NULL;
+				 size, FRAME_MAX);
+	*frame = size ? malloc(FRAME_HEAD + size + SEAL_SIZE) : NULL;
 	if (!*frame)
 		return error_set_errno(error, -ENOMEM, "cannot send a control message");
-	json_dumpb(message, (char *)*frame + WIRE_HEAD, size, JSON_COMPACT);
-	code = check_length(*frame + WIRE_HEAD, size, error);
+	json_dumpb(message, (char *)*frame + FRAME_HEAD, size, JSON_COMPACT);
+	code = check_length(*frame + FRAME_HEAD, size, error);
 	if (!code) {
 		*length = close_frame(*frame, size, seal);
 		return 0;
@@ -223,11 +224,11 @@ int wire_frame_sealed(const json_t *message, struct seal *seal, uint8_t **frame,
 	return code;
 }
 
-uint8_t *wire_frame(const json_t *message, size_t *length)
+uint8_t *frame_encode(const json_t *message, size_t *length)
 {
 	struct error ignored = {0};
 	uint8_t *frame;
 
-	wire_frame_sealed(message, NULL, &frame, length, &ignored);
+	frame_encode_sealed(message, NULL, &frame, length, &ignored);
 	return frame;
 }

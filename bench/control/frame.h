@@ -15,63 +15,63 @@
 #include "bench/control/seal.h"
 #include "core/base/error.h"
 
-#define WIRE_HEAD 4
-#define WIRE_MAX  (1U << 20)
+#define FRAME_HEAD 4
+#define FRAME_MAX  (1U << 20)
 /* Before it is known who it is: a greeting is shorter. */
-#define WIRE_GREETING (1U << 12)
+#define FRAME_GREETING (1U << 12)
 
 /*
  * Brackets and commas of a message: made a tree, each costs far more memory than its byte. The most
  * that there is are 4096 queue pairs that are connected by hand, of 11 each.
  */
-#define WIRE_MEMBERS (1U << 16)
+#define FRAME_MEMBERS (1U << 16)
 /* A heartbeat is shorter. */
-#define WIRE_BEAT 64
+#define FRAME_BEAT 64
 
 /* In the length: a seal stands behind the JSON, and is counted in it. */
-#define WIRE_SEALED (1U << 31)
+#define FRAME_SEALED (1U << 31)
 
 /* A frame being received: zeroed, it waits for the first byte. */
-struct wire_reader {
-	uint8_t head[WIRE_HEAD];
+struct frame_reader {
+	uint8_t head[FRAME_HEAD];
 	size_t have; /* bytes of the frame, head included */
 	uint32_t length;
-	uint32_t limit; /* of a frame; 0: WIRE_MAX */
+	uint32_t limit; /* of a frame; 0: FRAME_MAX */
 	char *body;
 	bool is_sealed;   /* this one */
 	bool has_sealed;  /* one was, and so all are from then on */
-	struct seal seal; /* where it is set nothing is taken without one but wire_is_plain */
+	struct seal seal; /* where it is set nothing is taken without one but frame_is_plain */
 };
 
 /*
  * Takes bytes that have come, up to the end of one frame. *used says how many.
  * Returns 1 with the message when one is whole, 0 for more, or a negative errno.
  */
-int wire_read(struct wire_reader *reader, const uint8_t *bytes, size_t length, size_t *used,
-	      json_t **message, struct error *error);
-void wire_finish(struct wire_reader *reader);
+int frame_read(struct frame_reader *reader, const uint8_t *bytes, size_t length, size_t *used,
+	       json_t **message, struct error *error);
+void frame_finish(struct frame_reader *reader);
 
 /* A heartbeat, of which nobody hears. */
-bool wire_is_beat(const json_t *message);
+bool frame_is_beat(const json_t *message);
 
 /* What says nothing that an attacker might not do by closing, or keeping, a connection. */
-bool wire_is_plain(const json_t *message);
+bool frame_is_plain(const json_t *message);
 
 /*
  * Copies, cut to size, what the other end said: it goes to somebody's terminal, and
  * whatever is no plain text becomes '?'.
  */
-void wire_printable(char *into, size_t size, const char *text);
+void frame_printable(char *into, size_t size, const char *text);
 
 /* A whole frame of a body, into room for that, a head and a seal. Returns its length. */
-size_t wire_put(uint8_t *frame, const char *body, size_t size, struct seal *seal);
+size_t frame_put(uint8_t *frame, const char *body, size_t size, struct seal *seal);
 
 /*
  * A whole frame on the heap; NULL after a failure. One that is longer than may be is -EMSGSIZE. A
  * seal that is not set, or NULL, is none.
  */
-int wire_frame_sealed(const json_t *message, struct seal *seal, uint8_t **frame, size_t *length,
-		      struct error *error);
-uint8_t *wire_frame(const json_t *message, size_t *length);
+int frame_encode_sealed(const json_t *message, struct seal *seal, uint8_t **frame, size_t *length,
+			struct error *error);
+uint8_t *frame_encode(const json_t *message, size_t *length);
 
 #endif

@@ -13,7 +13,7 @@ json_t *protocol_reason(const char *type, const char *reason)
 	char text[256];
 
 	/* Names that it quotes may be cut within a character, and JSON is UTF-8. */
-	wire_printable(text, sizeof(text), reason);
+	frame_printable(text, sizeof(text), reason);
 	return json_pack("{s:s, s:s}", "type", type, "reason", text);
 }
 
@@ -48,7 +48,7 @@ static int refused(const json_t *message, const char *who, const char *reason, s
 
 	if (!json_is_integer(protocol) || number == PROTOCOL_NUMBER || !version)
 		return error_set(error, -ESHUTDOWN, "%s: %s", who, reason);
-	wire_printable(text, sizeof(text), version);
+	frame_printable(text, sizeof(text), version);
 	return error_set(error, -ESHUTDOWN,
 			 "%s speaks protocol %" JSON_INTEGER_FORMAT " (verbmark %s), we speak %d "
 			 "(%s): upgrade %s",
@@ -63,7 +63,7 @@ int protocol_expect(const json_t *message, const char *type, const char *who, st
 
 	if (protocol_is(message, type))
 		return 0;
-	wire_printable(text, sizeof(text), reason ? reason : "without a reason");
+	frame_printable(text, sizeof(text), reason ? reason : "without a reason");
 	if (protocol_is(message, "failed"))
 		return error_set(error,
 				 json_is_true(json_object_get(message, "unsupported"))
@@ -93,7 +93,7 @@ int protocol_check_hello(json_t *message, struct error *error)
 			   &version))
 		return error_set(error, -EPROTO,
 				 "this is verbmark, and that was no greeting of it");
-	wire_printable(text, sizeof(text), version);
+	frame_printable(text, sizeof(text), version);
 	if (number != PROTOCOL_NUMBER)
 		return error_set(error, -EPROTONOSUPPORT,
 				 "the client speaks protocol %d (verbmark %s), the server speaks "
@@ -341,26 +341,26 @@ struct result_place protocol_read_place(const json_t *done)
 	const json_t *node = json_object_get(told, "numa_node");
 	struct result_place place = {.numa_node = -1};
 
-	wire_printable(place.cpus, sizeof(place.cpus), cpus ? cpus : "");
+	frame_printable(place.cpus, sizeof(place.cpus), cpus ? cpus : "");
 	if (json_is_integer(node) && json_integer_value(node) >= 0 &&
 	    json_integer_value(node) <= INT_MAX)
 		place.numa_node = (int)json_integer_value(node);
 	return place;
 }
 
-void protocol_add_chosen(json_t *done, const struct chosen *chosen)
+void protocol_add_chosen(json_t *done, const struct effective *chosen)
 {
-	json_t *told = chosen_encode(chosen);
+	json_t *told = effective_encode(chosen);
 
 	if (told)
 		json_object_set_new(done, "chosen", told);
 }
 
-struct chosen protocol_read_chosen(const json_t *done)
+struct effective protocol_read_chosen(const json_t *done)
 {
 	struct error ignored = {0};
-	struct chosen chosen;
+	struct effective chosen;
 
-	chosen_decode(&chosen, json_object_get(done, "chosen"), &ignored);
+	effective_decode(&chosen, json_object_get(done, "chosen"), &ignored);
 	return chosen;
 }

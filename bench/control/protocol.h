@@ -146,7 +146,7 @@ void protocol_add_place(json_t *done, const struct result_place *place);
 struct result_place protocol_read_place(const json_t *done);
 
 /* The same of what it was granted. */
-void protocol_add_chosen(json_t *done, const struct chosen *chosen);
-struct chosen protocol_read_chosen(const json_t *done);
+void protocol_add_chosen(json_t *done, const struct effective *chosen);
+struct effective protocol_read_chosen(const json_t *done);
 
 #endif

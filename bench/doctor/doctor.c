@@ -34,9 +34,9 @@ struct choice {
 /* One that the kernel has, and libibverbs does not offer to this process. */
 static void choose_hidden(struct choice *choice, const char *wish)
 {
-	struct tree_names names;
+	struct sysfs_names names;
 
-	tree_names_open(&names, HERE, CLASS);
+	sysfs_names_open(&names, HERE, CLASS);
 	for (size_t i = 0; i < names.count && !choice->device[0]; i++) {
 		struct device_port port = {.port = 1};
 		size_t length = strlen(names.name[i]);
@@ -45,12 +45,12 @@ static void choose_hidden(struct choice *choice, const char *wish)
 		if (wish && !strncmp(wish, port.device, length) && wish[length] == '/')
 			port.port = (uint8_t)strtoul(wish + length + 1, NULL, 10);
 		if ((wish && !inventory_names(wish, port.device, port.port)) ||
-		    !tree_exists(HERE, CLASS "/%s/ports/%u", port.device, port.port))
+		    !sysfs_exists(HERE, CLASS "/%s/ports/%u", port.device, port.port))
 			continue;
 		snprintf(choice->device, sizeof(choice->device), "%s", port.device);
 		choice->port = port.port;
 	}
-	tree_names_close(&names);
+	sysfs_names_close(&names);
 }
 
 static int choose(struct choice *choice, const struct device_list *devices, const char *wish,
@@ -107,25 +107,25 @@ static void copy_host(struct result_end *end, const json_t *facts)
 {
 	const char *host = json_string_value(json_object_get(facts, "host"));
 
-	wire_printable(end->host, sizeof(end->host), host ? host : "");
+	frame_printable(end->host, sizeof(end->host), host ? host : "");
 }
 
 /* Messages from one end to the other, where there are two that could talk. */
-static int prove_path(struct doctor *doctor, struct visit *visit, struct error *error)
+static int prove_path(struct doctor *doctor, struct doctor_server *connection, struct error *error)
 {
-	struct path path = {.near = visit->near, .far = visit->far};
+	struct path_probe path = {.near = connection->near, .far = connection->far};
 	int code;
 
-	if (!visit->has_pair)
+	if (!connection->has_pair)
 		return 0;
 	copy_host(&path.near, doctor->near);
 	copy_host(&path.far, doctor->far);
-	code = path_prove(&path, &visit->control, error);
+	code = path_probe_run(&path, &connection->control, error);
 	if (code)
 		return code;
-	advice_path(&path, doctor->findings);
+	path_advice(&path, doctor->findings);
 	if (!path.lost[0])
-		visit_note(visit);
+		doctor_server_note(connection);
 	return 0;
 }
 
@@ -140,8 +140,8 @@ static void wait_until(uint64_t deadline_ns)
 }
 
 /* What counts up at the device, by itself and by the messages that prove the path. */
-static int watch_counters(struct doctor *doctor, const struct choice *choice, struct visit *visit,
-			  struct error *error)
+static int watch_counters(struct doctor *doctor, const struct choice *choice,
+			  struct doctor_server *connection, struct error *error)
 {
 	uint64_t deadline_ns = clock_deadline(WATCH_MS);
 	struct counters before;
@@ -150,7 +150,7 @@ static int watch_counters(struct doctor *doctor, const struct choice *choice, st
 
 	if (code)
 		return code;
-	code = prove_path(doctor, visit, error);
+	code = prove_path(doctor, connection, error);
 	wait_until(deadline_ns);
 	if (!code)
 		code = counters_open(&after, HERE, choice->device, choice->port, &before, error);
@@ -162,21 +162,21 @@ static int watch_counters(struct doctor *doctor, const struct choice *choice, st
 	return code;
 }
 
-static int examine(struct doctor *doctor, const struct choice *choice, struct visit *visit,
-		   struct error *error)
+static int examine(struct doctor *doctor, const struct choice *choice,
+		   struct doctor_server *connection, struct error *error)
 {
 	json_t *before = facts_noise(HERE);
-	int code = watch_counters(doctor, choice, visit, error);
+	int code = watch_counters(doctor, choice, connection, error);
 	json_t *after = facts_noise(HERE);
 	const struct advice_end near = {.facts = doctor->near,
 					.before = before,
 					.after = after,
 					.counters = doctor->counters};
 	const struct advice_end far = {.facts = doctor->far,
-				       .before = visit->before,
-				       .after = visit->after,
-				       .counters = visit->counters,
-				       .is_lone = !visit->has_pair};
+				       .before = connection->before,
+				       .after = connection->after,
+				       .counters = connection->counters,
+				       .is_lone = !connection->has_pair};
 	json_t *advice = code ? NULL : advice_make(&near, doctor->far ? &far : NULL);
 
 	if (!code && (!advice || json_array_extend(doctor->findings, advice)))
@@ -189,26 +189,26 @@ static int examine(struct doctor *doctor, const struct choice *choice, struct vi
 
 /* Both ends, where a server was reached, on the ports that it and this host share. */
 static int look(struct doctor *doctor, struct choice *choice, const struct device_list *devices,
-		struct visit *visit, struct error *error)
+		struct doctor_server *connection, struct error *error)
 {
-	if (visit->has_pair) {
-		snprintf(choice->device, sizeof(choice->device), "%s", visit->near.device);
-		choice->port = visit->near.port;
+	if (connection->has_pair) {
+		snprintf(choice->device, sizeof(choice->device), "%s", connection->near.device);
+		choice->port = connection->near.port;
 	}
-	doctor->far = json_incref(visit->facts);
+	doctor->far = json_incref(connection->facts);
 	doctor->near = facts_gather(HERE, choice->device[0] ? choice->device : NULL, choice->port);
 	if (!doctor->near)
 		return error_set_errno(error, -ENOMEM, "cannot keep the facts");
 	check_address(doctor, choice, devices);
-	return examine(doctor, choice, visit, error);
+	return examine(doctor, choice, connection, error);
 }
 
-int doctor_open(struct doctor *doctor, const struct visit_wish *wish, struct error *error)
+int doctor_open(struct doctor *doctor, const struct doctor_server_wish *wish, struct error *error)
 {
 	struct error ignored = {0};
 	struct choice choice = {0};
 	struct device_list devices;
-	struct visit visit = {0};
+	struct doctor_server connection = {0};
 	int code;
 
 	*doctor = (struct doctor){.findings = json_array()};
@@ -216,10 +216,10 @@ int doctor_open(struct doctor *doctor, const struct visit_wish *wish, struct err
 	device_list_open(&devices, &ignored);
 	code = choose(&choice, &devices, wish->device, error);
 	if (!code && wish->host)
-		visit_open(&visit, wish, &devices, doctor->findings);
+		doctor_server_open(&connection, wish, &devices, doctor->findings);
 	if (!code)
-		code = look(doctor, &choice, &devices, &visit, error);
-	visit_close(&visit);
+		code = look(doctor, &choice, &devices, &connection, error);
+	doctor_server_close(&connection);
 	device_list_close(&devices);
 	return code;
 }

@@ -23,7 +23,7 @@ struct doctor {
 };
 
 /* Its device: DEVICE or DEVICE/PORT; NULL: the best. host: NULL for this one alone. */
-int doctor_open(struct doctor *doctor, const struct visit_wish *wish, struct error *error);
+int doctor_open(struct doctor *doctor, const struct doctor_server_wish *wish, struct error *error);
 void doctor_close(struct doctor *doctor);
 
 #endif

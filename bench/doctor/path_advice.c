@@ -10,7 +10,7 @@
 
 #define SIZE_TEXT 24
 
-static void find(json_t *findings, const struct path *path, const char *code, bool spoils,
+static void find(json_t *findings, const struct path_probe *path, const char *code, bool spoils,
 		 const struct advice_words *words, const char *why)
 {
 	const char *host = path->near.host[0] ? path->near.host : "this host";
@@ -19,28 +19,29 @@ static void find(json_t *findings, const struct path *path, const char *code, bo
 			      advice_finding(code, spoils, host, words->what, why, words->mend));
 }
 
-static bool has_passed(const struct path *path, enum path_step step)
+static bool has_passed(const struct path_probe *path, enum path_probe_step step)
 {
 	return path->steps[step].end == PATH_PASSED;
 }
 
-static bool is_link(const struct path *path, const char *link_layer)
+static bool is_link(const struct path_probe *path, const char *link_layer)
 {
 	return path->near.link_layer && !strcmp(path->near.link_layer, link_layer);
 }
 
-static const char *far_host(const struct path *path)
+static const char *far_host(const struct path_probe *path)
 {
 	return path->far.host[0] ? path->far.host : "the other end";
 }
 
-static const char *size_of(const struct path *path, enum path_step step, char text[SIZE_TEXT])
+static const char *size_of(const struct path_probe *path, enum path_probe_step step,
+			   char text[SIZE_TEXT])
 {
 	value_print_size(path->steps[step].size, text, SIZE_TEXT);
 	return text;
 }
 
-static void tell_lost(const struct path *path, json_t *findings)
+static void tell_lost(const struct path_probe *path, json_t *findings)
 {
 	struct advice_words words = {0};
 
@@ -67,7 +68,7 @@ static const struct carrier {
 	 "them, in both directions"},
 };
 
-static const struct carrier *carrier_of(const struct path *path)
+static const struct carrier *carrier_of(const struct path_probe *path)
 {
 	const struct carrier *row = carriers;
 
@@ -77,7 +78,7 @@ static const struct carrier *carrier_of(const struct path *path)
 }
 
 /* Both ways of connecting have found nobody. */
-static void tell_blocked(const struct path *path, json_t *findings)
+static void tell_blocked(const struct path_probe *path, json_t *findings)
 {
 	const struct carrier *carrier = carrier_of(path);
 	struct advice_words words = {0};
@@ -89,7 +90,7 @@ static void tell_blocked(const struct path *path, json_t *findings)
 	find(findings, path, "path-blocked", true, &words, carrier->why);
 }
 
-static void tell_unresolved(const struct path *path, json_t *findings)
+static void tell_unresolved(const struct path_probe *path, json_t *findings)
 {
 	struct advice_words words = {0};
 
@@ -102,7 +103,7 @@ static void tell_unresolved(const struct path *path, json_t *findings)
 	     "another VLAN, a cable, an address that is there twice");
 }
 
-static void mend_cm(const struct path *path, struct advice_words *words)
+static void mend_cm(const struct path_probe *path, struct advice_words *words)
 {
 	const char *meanwhile = has_passed(path, PATH_PAIRS) ? "; until then --connect qp" : "";
 
@@ -116,7 +117,7 @@ static void mend_cm(const struct path *path, struct advice_words *words)
 			    path->near.address, path->far.address, meanwhile);
 }
 
-static void tell_cm(const struct path *path, json_t *findings)
+static void tell_cm(const struct path_probe *path, json_t *findings)
 {
 	struct advice_words words = {0};
 
@@ -129,7 +130,7 @@ static void tell_cm(const struct path *path, json_t *findings)
 	     "by the kernel's routes and packets to queue pair 1");
 }
 
-static void tell_pairs(const struct path *path, json_t *findings)
+static void tell_pairs(const struct path_probe *path, json_t *findings)
 {
 	struct advice_words words = {0};
 
@@ -146,20 +147,20 @@ static void tell_pairs(const struct path *path, json_t *findings)
 	     "or VLAN the other end may not reach");
 }
 
-static bool is_broken(const struct path *path, enum path_step step)
+static bool is_broken(const struct path_probe *path, enum path_probe_step step)
 {
 	return path->steps[step].end > PATH_PASSED;
 }
 
 /* Where both fail for one reason, it is not the connecting. */
-static bool has_one_reason(const struct path *path)
+static bool has_one_reason(const struct path_probe *path)
 {
 	return path->steps[PATH_PAIRS].end == PATH_FAILED &&
 	       path->steps[PATH_CM].end == PATH_FAILED &&
 	       !strcmp(path->steps[PATH_PAIRS].reason, path->steps[PATH_CM].reason);
 }
 
-static void tell_reason(const struct path *path, json_t *findings)
+static void tell_reason(const struct path_probe *path, json_t *findings)
 {
 	struct advice_words words = {0};
 
@@ -168,7 +169,7 @@ static void tell_reason(const struct path *path, json_t *findings)
 	find(findings, path, "path", true, &words, "a run would end here as well");
 }
 
-static void tell_connecting(const struct path *path, json_t *findings)
+static void tell_connecting(const struct path_probe *path, json_t *findings)
 {
 	if (has_one_reason(path)) {
 		tell_reason(path, findings);
@@ -180,9 +181,9 @@ static void tell_connecting(const struct path *path, json_t *findings)
 		tell_pairs(path, findings);
 }
 
-static void mend_mtu(const struct path *path, struct advice_words *words)
+static void mend_mtu(const struct path_probe *path, struct advice_words *words)
 {
-	unsigned int mtu = path_mtu(path);
+	unsigned int mtu = path_probe_mtu(path);
 	char passed[32] = "a smaller -m";
 
 	if (path->mtu_passed)
@@ -200,7 +201,7 @@ static void mend_mtu(const struct path *path, struct advice_words *words)
 }
 
 /* Packets of the ports' full size get lost, and smaller ones do not. */
-static void tell_mtu(const struct path *path, json_t *findings)
+static void tell_mtu(const struct path_probe *path, json_t *findings)
 {
 	struct advice_words words = {0};
 	char several[SIZE_TEXT];
@@ -214,14 +215,14 @@ static void tell_mtu(const struct path *path, json_t *findings)
 		"%u at %.40s's %.30s/%u, and packets of %u are lost%s",
 		size_of(path, PATH_SEVERAL, several), path->near.mtu, path->near.device,
 		path->near.port, path->far.mtu, far_host(path), path->far.device, path->far.port,
-		path_mtu(path), passed);
+		path_probe_mtu(path), passed);
 	mend_mtu(path, &words);
 	find(findings, path, "path-mtu", true, &words,
 	     "something on the way does not carry the MTU of the ports: each larger message fails");
 }
 
 /* One large message in a hurry is more than something on the way holds. */
-static void tell_burst(const struct path *path, enum path_step step, json_t *findings)
+static void tell_burst(const struct path_probe *path, enum path_probe_step step, json_t *findings)
 {
 	struct advice_words words = {0};
 	char size[SIZE_TEXT];
@@ -235,7 +236,7 @@ static void tell_burst(const struct path *path, enum path_step step, json_t *fin
 	     "many packets in a row get lost, though single ones of that size pass");
 }
 
-static void tell_failed(const struct path *path, enum path_step step, json_t *findings)
+static void tell_failed(const struct path_probe *path, enum path_probe_step step, json_t *findings)
 {
 	struct advice_words words = {0};
 	char size[SIZE_TEXT];
@@ -246,7 +247,7 @@ static void tell_failed(const struct path *path, enum path_step step, json_t *fi
 	find(findings, path, "path", true, &words, "runs with messages of that size would end so");
 }
 
-static void tell_good(const struct path *path, json_t *findings)
+static void tell_good(const struct path_probe *path, json_t *findings)
 {
 	struct advice_words words = {0};
 	char small[SIZE_TEXT];
@@ -257,7 +258,7 @@ static void tell_good(const struct path *path, json_t *findings)
 
 	/* TCP's segments are none of the port's. */
 	if (!is_link(path, "iWARP"))
-		snprintf(mtu, sizeof(mtu), ", with an MTU of %u", path_mtu(path));
+		snprintf(mtu, sizeof(mtu), ", with an MTU of %u", path_probe_mtu(path));
 	advice_what(&words,
 		    "messages of %s, %s and %s bytes get to %.60s and back%s; connected by %s",
 		    size_of(path, has_passed(path, PATH_CM) ? PATH_CM : PATH_PAIRS, small),
@@ -270,9 +271,9 @@ static void tell_good(const struct path *path, json_t *findings)
 	     "the path carries packets as large as the ports allow, in both directions");
 }
 
-static void tell_size(const struct path *path, json_t *findings)
+static void tell_size(const struct path_probe *path, json_t *findings)
 {
-	enum path_step step = is_broken(path, PATH_SEVERAL) ? PATH_SEVERAL : PATH_LARGE;
+	enum path_probe_step step = is_broken(path, PATH_SEVERAL) ? PATH_SEVERAL : PATH_LARGE;
 	/* Where the MTU can be tried, one that is small enough must help. */
 	bool is_mtu = step == PATH_SEVERAL && !is_link(path, "iWARP") &&
 		      (path->mtu_passed || !path->mtu_tried);
@@ -288,18 +289,18 @@ static void tell_size(const struct path *path, json_t *findings)
 }
 
 /* In each way that was tried. */
-static bool is_silent(const struct path *path)
+static bool is_silent(const struct path_probe *path)
 {
-	enum path_end pairs = path->steps[PATH_PAIRS].end;
-	enum path_end cm = path->steps[PATH_CM].end;
+	enum path_probe_end pairs = path->steps[PATH_PAIRS].end;
+	enum path_probe_end cm = path->steps[PATH_CM].end;
 
 	return cm == PATH_UNTRIED ? pairs == PATH_SILENT
 				  : cm == PATH_SILENT && pairs != PATH_FAILED;
 }
 
-void advice_path(const struct path *path, json_t *findings)
+void path_advice(const struct path_probe *path, json_t *findings)
 {
-	const struct path_outcome *cm = &path->steps[PATH_CM];
+	const struct path_probe_outcome *cm = &path->steps[PATH_CM];
 	bool any = has_passed(path, PATH_PAIRS) || has_passed(path, PATH_CM);
 
 	if (path->lost[0])

@@ -10,6 +10,6 @@
 
 #include "bench/doctor/path_probe.h"
 
-void advice_path(const struct path *path, json_t *findings);
+void path_advice(const struct path_probe *path, json_t *findings);
 
 #endif

@@ -27,7 +27,7 @@ struct attempt {
 	uint64_t mtu; /* PARAMETER_AUTO: the ports' */
 };
 
-unsigned int path_mtu(const struct path *path)
+unsigned int path_probe_mtu(const struct path_probe *path)
 {
 	unsigned int near = path->near.mtu ? path->near.mtu : MTU_MOST;
 
@@ -38,7 +38,7 @@ unsigned int path_mtu(const struct path *path)
  * Silence is that of an acknowledgement, or of an answer to rdma_cm. The other end may be
  * the one that misses it: it tells that in libibverbs's words.
  */
-static enum path_end end_of(const struct error *fault)
+static enum path_probe_end end_of(const struct error *fault)
 {
 	if (!fault->code)
 		return PATH_PASSED;
@@ -65,8 +65,8 @@ static struct plan_case make_case(const struct attempt *attempt)
 	return made;
 }
 
-static void run(struct trial *trial, const struct attempt *attempt, struct path *path,
-		struct path_outcome *outcome)
+static void run(struct trial *trial, const struct attempt *attempt, struct path_probe *path,
+		struct path_probe_outcome *outcome)
 {
 	struct plan_case wanted = make_case(attempt);
 	struct result_trial seen;
@@ -82,8 +82,8 @@ static void run(struct trial *trial, const struct attempt *attempt, struct path 
 		snprintf(path->lost, sizeof(path->lost), "%s", fault.text);
 }
 
-static bool step(struct trial *trial, const struct attempt *attempt, struct path *path,
-		 enum path_step number)
+static bool step(struct trial *trial, const struct attempt *attempt, struct path_probe *path,
+		 enum path_probe_step number)
 {
 	if (!path->lost[0])
 		run(trial, attempt, path, &path->steps[number]);
@@ -91,11 +91,11 @@ static bool step(struct trial *trial, const struct attempt *attempt, struct path
 }
 
 /* A smaller MTU, with which messages of that size arrive. */
-static void find_mtu(struct trial *trial, const struct attempt *failed, struct path *path)
+static void find_mtu(struct trial *trial, const struct attempt *failed, struct path_probe *path)
 {
-	struct path_outcome outcome = {0};
+	struct path_probe_outcome outcome = {0};
 
-	for (unsigned int mtu = path_mtu(path) / 2; mtu >= MTU_LEAST; mtu /= 2) {
+	for (unsigned int mtu = path_probe_mtu(path) / 2; mtu >= MTU_LEAST; mtu /= 2) {
 		const struct attempt attempt = {failed->connect, failed->size, mtu};
 
 		run(trial, &attempt, path, &outcome);
@@ -107,7 +107,7 @@ static void find_mtu(struct trial *trial, const struct attempt *failed, struct p
 	}
 }
 
-static void prove(struct trial *trial, struct path *path)
+static void prove(struct trial *trial, struct path_probe *path)
 {
 	const struct attempt small[] = {
 		{CONNECT_QP, SMALL, PARAMETER_AUTO},
@@ -118,7 +118,7 @@ static void prove(struct trial *trial, struct path *path)
 	bool by_hand = has_pairs && step(trial, &small[0], path, PATH_PAIRS);
 	bool by_cm = path->near.address[0] && step(trial, &small[1], path, PATH_CM);
 	const struct attempt several = {by_hand ? CONNECT_QP : CONNECT_CM,
-					(uint64_t)PACKETS * path_mtu(path), PARAMETER_AUTO};
+					(uint64_t)PACKETS * path_probe_mtu(path), PARAMETER_AUTO};
 	const struct attempt large = {several.connect, LARGE, PARAMETER_AUTO};
 
 	if (!by_hand && !by_cm)
@@ -129,7 +129,7 @@ static void prove(struct trial *trial, struct path *path)
 		find_mtu(trial, &several, path);
 }
 
-int path_prove(struct path *path, struct control *control, struct error *error)
+int path_probe_run(struct path_probe *path, struct control *control, struct error *error)
 {
 	const struct result ends = {.client = path->near, .server = path->far};
 	struct clock clock;

@@ -3,7 +3,7 @@
  * The proof of a path: a few messages between two ports, by trials as a sweep has them,
  * over a control connection that is there already. First small ones, connected in both
  * ways, then such as take packets of the full MTU. What does not get through is an
- * outcome, not an error; what it means is for advice_path.h to tell.
+ * outcome, not an error; what it means is for path_advice.h to tell.
  */
 #ifndef BENCH_DOCTOR_PATH_PROBE_H
 #define BENCH_DOCTOR_PATH_PROBE_H
@@ -12,7 +12,7 @@
 #include "reports/result/result.h"
 
 /* In the order in which they are tried. */
-enum path_step {
+enum path_probe_step {
 	PATH_PAIRS,   /* small, the queue pairs connected by exchanged numbers */
 	PATH_CM,      /* small, connected by rdma_cm: where the ports have addresses */
 	PATH_SEVERAL, /* of a few packets, connected in the way that works */
@@ -20,7 +20,7 @@ enum path_step {
 	PATH_STEPS,
 };
 
-enum path_end {
+enum path_probe_end {
 	PATH_UNTRIED,
 	PATH_PASSED,
 	PATH_SILENT,     /* nothing has answered */
@@ -28,25 +28,25 @@ enum path_end {
 	PATH_FAILED,     /* for another reason */
 };
 
-struct path_outcome {
-	enum path_end end;
+struct path_probe_outcome {
+	enum path_probe_end end;
 	uint64_t size; /* of each message */
 	char reason[256];
 };
 
-struct path {
+struct path_probe {
 	struct result_end near;
 	struct result_end far;
-	struct path_outcome steps[PATH_STEPS];
+	struct path_probe_outcome steps[PATH_STEPS];
 	unsigned int mtu_tried;  /* the last one below the ports'; 0: there was no need */
 	unsigned int mtu_passed; /* of those the first with which messages arrive; or 0 */
 	char lost[256];          /* why the server is gone; empty: it is not */
 };
 
 /* The MTU of both ports together, in bytes. */
-unsigned int path_mtu(const struct path *path);
+unsigned int path_probe_mtu(const struct path_probe *path);
 
 /* near and far are set, and the rest is zero. Takes seconds where nothing arrives. */
-int path_prove(struct path *path, struct control *control, struct error *error);
+int path_probe_run(struct path_probe *path, struct control *control, struct error *error);
 
 #endif

@@ -13,7 +13,7 @@
 #include "core/base/clock.h"
 #include "core/verbs/device_kind.h"
 
-#define GREETING_MS 5000
+#define AUTH_MS 5000
 
 /* Whom a visit is to. */
 struct call {
@@ -99,37 +99,39 @@ static void keep_facts_of(json_t *facts, const struct result_end *far)
 }
 
 /* Those of the device that suits this end; NULL: it tells none. */
-static json_t *ask_facts(struct visit *visit)
+static json_t *ask_facts(struct doctor_server *connection)
 {
 	struct error ignored = {0};
 	json_t *facts = NULL;
 	json_t *answer;
 
-	control_send(&visit->control, protocol_describe(&visit->far), &ignored);
-	if (control_receive(&visit->control, &answer, GREETING_MS, &ignored))
+	control_send(&connection->control, protocol_describe(&connection->far), &ignored);
+	if (control_receive(&connection->control, &answer, AUTH_MS, &ignored))
 		return NULL;
 	if (protocol_is(answer, "description")) {
 		facts = json_incref(json_object_get(answer, "facts"));
-		visit->before = json_incref(json_object_get(answer, "noise"));
+		connection->before = json_incref(json_object_get(answer, "noise"));
 	}
 	json_decref(answer);
 	return facts;
 }
 
-static void take_facts(struct visit *visit, const struct call *call, json_t *welcome)
+static void take_facts(struct doctor_server *connection, const struct call *call, json_t *welcome)
 {
-	json_t *facts = ask_facts(visit);
+	json_t *facts = ask_facts(connection);
 	json_t *version = json_object_get(welcome, "version");
 	const char *host = json_string_value(json_object_get(welcome, "host"));
 
-	visit->facts = json_is_object(facts) ? json_copy(facts) : json_object();
+	connection->facts = json_is_object(facts) ? json_copy(facts) : json_object();
 	json_decref(facts);
-	if (!json_is_string(json_object_get(visit->facts, "host")))
-		json_object_set_new(visit->facts, "host", json_string(host ? host : call->host));
-	if (!json_object_get(visit->facts, "tool") && json_is_string(version))
-		json_object_set_new(visit->facts, "tool", json_pack("{s:O}", "version", version));
-	if (visit->far.device[0])
-		keep_facts_of(visit->facts, &visit->far);
+	if (!json_is_string(json_object_get(connection->facts, "host")))
+		json_object_set_new(connection->facts, "host",
+				    json_string(host ? host : call->host));
+	if (!json_object_get(connection->facts, "tool") && json_is_string(version))
+		json_object_set_new(connection->facts, "tool",
+				    json_pack("{s:O}", "version", version));
+	if (connection->far.device[0])
+		keep_facts_of(connection->facts, &connection->far);
 }
 
 /* Of the port that the server is most likely to be asked for: its own faults are told. */
@@ -139,7 +141,7 @@ static void take_best(struct result_end *far, const struct device_list *remote)
 
 	snprintf(far->device, sizeof(far->device), "%s", port->device);
 	far->port = port->port;
-	far->kind = kind_name(port->kind);
+	far->kind = device_kind_name(port->kind);
 	far->link_layer = port->link_layer;
 	far->mtu = port->active_mtu;
 }
@@ -155,7 +157,8 @@ static void blame_addresses(const struct call *call, const struct error *fault, 
 	json_array_append_new(call->findings, finding);
 }
 
-static void take_pair(struct visit *visit, const struct call *call, const json_t *welcome)
+static void take_pair(struct doctor_server *connection, const struct call *call,
+		      const json_t *welcome)
 {
 	struct inventory_wish wish = {
 		.device = call->device, .host = call->host, .who = call->host};
@@ -170,36 +173,37 @@ static void take_pair(struct visit *visit, const struct call *call, const json_t
 	}
 	/* What this end lacks is a finding of its own. */
 	if (call->own->n_ports)
-		code = inventory_pair(call->own, &remote, &wish, &visit->near, &visit->far, &fault);
-	visit->has_pair = call->own->n_ports && !code;
+		code = inventory_pair(call->own, &remote, &wish, &connection->near,
+				      &connection->far, &fault);
+	connection->has_pair = call->own->n_ports && !code;
 	/* What needs no addresses can be proved without. */
 	wish.is_by_hand = true;
 	if (code)
-		visit->has_pair = !inventory_pair(call->own, &remote, &wish, &visit->near,
-						  &visit->far, &ignored);
-	if (!visit->has_pair)
-		take_best(&visit->far, &remote);
+		connection->has_pair = !inventory_pair(call->own, &remote, &wish, &connection->near,
+						       &connection->far, &ignored);
+	if (!connection->has_pair)
+		take_best(&connection->far, &remote);
 	device_list_close(&remote);
 	if (code)
-		blame_addresses(call, &fault, visit->has_pair);
+		blame_addresses(call, &fault, connection->has_pair);
 }
 
-static int greet(struct visit *visit, const struct call *call, struct error *error)
+static int greet(struct doctor_server *connection, const struct call *call, struct error *error)
 {
-	const struct greeting_server server = {call->host, call->host, call->port};
+	const struct auth_server server = {call->host, call->host, call->port};
 	json_t *message;
-	int code = greeting_say(&visit->control, call->secret, &server, &message, error);
+	int code = auth_say(&connection->control, call->secret, &server, &message, error);
 
 	if (!code) {
-		take_pair(visit, call, message);
-		take_facts(visit, call, message);
+		take_pair(connection, call, message);
+		take_facts(connection, call, message);
 	}
 	json_decref(message);
 	return code;
 }
 
-void visit_open(struct visit *visit, const struct visit_wish *wish, const struct device_list *own,
-		json_t *findings)
+void doctor_server_open(struct doctor_server *connection, const struct doctor_server_wish *wish,
+			const struct device_list *own, json_t *findings)
 {
 	const char *host = wish->host;
 	uint16_t port = wish->port;
@@ -207,49 +211,49 @@ void visit_open(struct visit *visit, const struct visit_wish *wish, const struct
 	struct error fault = {0};
 	int fd = dial_connect(host, port, 0, NULL, &fault);
 
-	*visit = (struct visit){0};
+	*connection = (struct doctor_server){0};
 	if (fd < 0) {
 		blame_way(&call, &fault);
 		return;
 	}
-	visit->is_open = !control_open(&visit->control, fd, &fault);
-	if (!visit->is_open || greet(visit, &call, &fault))
+	connection->is_open = !control_open(&connection->control, fd, &fault);
+	if (!connection->is_open || greet(connection, &call, &fault))
 		blame_server(&call, &fault);
 }
 
-void visit_note(struct visit *visit)
+void doctor_server_note(struct doctor_server *connection)
 {
-	uint64_t deadline = clock_deadline(GREETING_MS);
-	unsigned int left_ms = GREETING_MS;
+	uint64_t deadline = clock_deadline(AUTH_MS);
+	unsigned int left_ms = AUTH_MS;
 	struct error ignored = {0};
 	json_t *answer;
 	bool is_noted = false;
 
-	control_send(&visit->control, protocol_plain("note"), &ignored);
+	control_send(&connection->control, protocol_plain("note"), &ignored);
 	/* What was asked for before may have taken longer than it was waited for. */
 	while (!is_noted && left_ms &&
-	       !control_receive(&visit->control, &answer, left_ms, &ignored)) {
+	       !control_receive(&connection->control, &answer, left_ms, &ignored)) {
 		is_noted = !protocol_is(answer, "description");
 		if (protocol_is(answer, "noted")) {
-			visit->after = json_incref(json_object_get(answer, "noise"));
-			visit->counters = json_incref(json_object_get(answer, "counters"));
+			connection->after = json_incref(json_object_get(answer, "noise"));
+			connection->counters = json_incref(json_object_get(answer, "counters"));
 		}
 		json_decref(answer);
 		left_ms = (unsigned int)clock_left_ms(deadline);
 	}
 }
 
-void visit_close(struct visit *visit)
+void doctor_server_close(struct doctor_server *connection)
 {
 	struct error ignored = {0};
 
-	if (visit->is_open) {
-		control_send(&visit->control, protocol_plain("bye"), &ignored);
-		control_close(&visit->control);
+	if (connection->is_open) {
+		control_send(&connection->control, protocol_plain("bye"), &ignored);
+		control_close(&connection->control);
 	}
-	json_decref(visit->facts);
-	json_decref(visit->before);
-	json_decref(visit->after);
-	json_decref(visit->counters);
-	*visit = (struct visit){0};
+	json_decref(connection->facts);
+	json_decref(connection->before);
+	json_decref(connection->after);
+	json_decref(connection->counters);
+	*connection = (struct doctor_server){0};
 }

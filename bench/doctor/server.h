@@ -12,7 +12,7 @@
 #include "core/verbs/device.h"
 #include "reports/result/result.h"
 
-struct visit {
+struct doctor_server {
 	struct control control;
 	bool is_open;  /* there is a connection */
 	bool has_pair; /* near and far are two ports that share a network */
@@ -25,7 +25,7 @@ struct visit {
 };
 
 /* Where to, and how. */
-struct visit_wish {
+struct doctor_server_wish {
 	const char *host;
 	uint16_t port;
 	const char *device;          /* of this end; NULL: any */
@@ -33,10 +33,10 @@ struct visit_wish {
 };
 
 /* own: this host's devices. */
-void visit_open(struct visit *visit, const struct visit_wish *wish, const struct device_list *own,
-		json_t *findings);
+void doctor_server_open(struct doctor_server *connection, const struct doctor_server_wish *wish,
+			const struct device_list *own, json_t *findings);
 /* Asks what has changed at the server's end meanwhile. One that does not tell has none. */
-void visit_note(struct visit *visit);
-void visit_close(struct visit *visit);
+void doctor_server_note(struct doctor_server *connection);
+void doctor_server_close(struct doctor_server *connection);
 
 #endif

@@ -50,7 +50,7 @@ static void hear_devices(struct heard *heard, json_t *message)
 				   .link_layer = "Ethernet",
 				   .rate_mbps = 10000,
 				   .active_mtu = 1024,
-				   .kind = KIND_RXE,
+				   .kind = DEVICE_KIND_RXE,
 				   .addresses = &address,
 				   .n_addresses = 1};
 	const struct device_list local = {.ports = &port, .n_ports = 1};
@@ -79,7 +79,7 @@ static void hear_target(json_t *message)
 {
 	json_t *ports = json_object_get(message, "ports");
 	size_t count = json_array_size(ports);
-	struct pair_address pair;
+	struct manual_qp_address pair;
 	json_t *json;
 	size_t i;
 
@@ -87,12 +87,12 @@ static void hear_target(json_t *message)
 	{
 		struct error error = {0};
 
-		fuzz_check_error(meet_read_pair(&pair, json, &error), &error);
+		fuzz_check_error(lane_read_pair(&pair, json, &error), &error);
 	}
 	for (unsigned int flow = 0; flow <= count && flow < 64; flow++) {
-		struct meet_target target;
+		struct lane_target target;
 		struct error error = {0};
-		int code = meet_read_target(&target, message, flow, (unsigned int)count, &error);
+		int code = lane_read_target(&target, message, flow, (unsigned int)count, &error);
 
 		fuzz_check_error(code, &error);
 		FUZZ_CHECK(code || (target.port && flow < count));
@@ -104,7 +104,7 @@ static void hear_done(struct heard *heard, json_t *message)
 {
 	struct result_case *line = &heard->line;
 	struct result_trial trial = {.messages = 1000, .duration_ns = 10000000};
-	struct windows *windows;
+	struct rate_windows *windows;
 	struct protocol_done done;
 	struct error error = {0};
 	int code = protocol_read_done(message, "n02", &done, &error);
@@ -126,9 +126,9 @@ static void hear_done(struct heard *heard, json_t *message)
 	line->server_chosen = protocol_read_chosen(message);
 	windows = malloc(sizeof(*windows));
 	FUZZ_CHECK(windows);
-	windows_init(windows, 10000000);
-	windows_add(windows, 0, 1000);
-	windows_finish(windows, 10000000);
+	rate_windows_init(windows, 10000000);
+	rate_windows_add(windows, 0, 1000);
+	rate_windows_finish(windows, 10000000);
 	FUZZ_CHECK(!result_add_trial(line, &trial, NULL, windows, &error));
 	line->status = RESULT_COMPLETE;
 	free(windows);
@@ -140,7 +140,7 @@ static void hear_facts(struct heard *heard, json_t *message)
 	bool is_near = heard->far.facts != NULL;
 	struct advice_end *end = is_near ? &heard->near : &heard->far;
 	struct result_end *told = is_near ? &heard->result.client : &heard->result.server;
-	struct capacity capacity;
+	struct device_support capacity;
 	struct error error = {0};
 
 	keep(heard, &end->facts, message, "facts");
@@ -148,9 +148,9 @@ static void hear_facts(struct heard *heard, json_t *message)
 	json_decref(told->facts);
 	told->facts = json_incref(json_object_get(message, "facts"));
 	fingerprint_hard(told->facts, told->fingerprint);
-	capacity_read(&capacity, told, true, "n02");
+	device_support_read(&capacity, told, true, "n02");
 	rules_choose(ops[parameters.op], &parameters);
-	fuzz_check_error(capacity_check(&capacity, ops[parameters.op], &parameters, &error),
+	fuzz_check_error(device_support_check(&capacity, ops[parameters.op], &parameters, &error),
 			 &error);
 }
 
@@ -218,7 +218,7 @@ static void tell(struct heard *heard)
 	table_foot(&table);
 	table_warnings(&table);
 	document = document_make(result);
-	if (load_document(&again, document, &error)) {
+	if (parse_document(&again, document, &error)) {
 		fprintf(stderr, "%s\n", error.text);
 		FUZZ_CHECK(!"a document of ours is refused");
 	}

@@ -34,18 +34,18 @@ static void seal_frames(uint8_t *bytes, size_t size)
 	struct seal seal;
 
 	seal_begin(&seal, key);
-	while (size >= WIRE_HEAD) {
+	while (size >= FRAME_HEAD) {
 		uint32_t head;
 		size_t length;
 
 		memcpy(&head, bytes, sizeof(head));
 		head = be32toh(head);
-		bytes += WIRE_HEAD;
-		size -= WIRE_HEAD;
-		length = head & ~WIRE_SEALED;
+		bytes += FRAME_HEAD;
+		size -= FRAME_HEAD;
+		length = head & ~FRAME_SEALED;
 		if (length > size)
 			return;
-		if (head & WIRE_SEALED && length > SEAL_SIZE && !bytes[length - SEAL_SIZE])
+		if (head & FRAME_SEALED && length > SEAL_SIZE && !bytes[length - SEAL_SIZE])
 			seal_make(&seal, (uint32_t)length - SEAL_SIZE, bytes, length - SEAL_SIZE,
 				  bytes + length - SEAL_SIZE);
 		bytes += length;
@@ -58,8 +58,8 @@ static void check_put(const json_t *message, const uint8_t *frame, size_t length
 	char *body = json_dumps(message, JSON_COMPACT);
 	uint8_t *put = malloc(length);
 
-	FUZZ_CHECK(body && put && length == WIRE_HEAD + strlen(body));
-	FUZZ_CHECK(wire_put(put, body, strlen(body), NULL) == length);
+	FUZZ_CHECK(body && put && length == FRAME_HEAD + strlen(body));
+	FUZZ_CHECK(frame_put(put, body, strlen(body), NULL) == length);
 	FUZZ_CHECK(!memcmp(put, frame, length));
 	free(put);
 	free(body);
@@ -69,7 +69,7 @@ static void check_put(const json_t *message, const uint8_t *frame, size_t length
 static void check_sealed(const json_t *message)
 {
 	static const uint8_t other[SEAL_KEY] = "another one";
-	struct wire_reader reader = {0};
+	struct frame_reader reader = {0};
 	struct seal seal;
 	struct error error = {0};
 	json_t *again = NULL;
@@ -78,33 +78,33 @@ static void check_sealed(const json_t *message)
 	size_t used;
 
 	seal_begin(&seal, key);
-	if (wire_frame_sealed(message, &seal, &frame, &length, &error))
+	if (frame_encode_sealed(message, &seal, &frame, &length, &error))
 		return;
-	FUZZ_CHECK(wire_read(&reader, frame, length, &used, &again, &error) == -EPROTO);
-	wire_finish(&reader);
+	FUZZ_CHECK(frame_read(&reader, frame, length, &used, &again, &error) == -EPROTO);
+	frame_finish(&reader);
 	seal_begin(&reader.seal, other);
-	FUZZ_CHECK(wire_read(&reader, frame, length, &used, &again, &error) == -EBADMSG);
+	FUZZ_CHECK(frame_read(&reader, frame, length, &used, &again, &error) == -EBADMSG);
 	seal_begin(&reader.seal, key);
-	FUZZ_CHECK(wire_read(&reader, frame, length, &used, &again, &error) == 1);
+	FUZZ_CHECK(frame_read(&reader, frame, length, &used, &again, &error) == 1);
 	FUZZ_CHECK(used == length && json_equal(again, message));
 	json_decref(again);
-	FUZZ_CHECK(wire_read(&reader, frame, length, &used, &again, &error) == -EBADMSG);
+	FUZZ_CHECK(frame_read(&reader, frame, length, &used, &again, &error) == -EBADMSG);
 	free(frame);
 }
 
 static void check_frame(const json_t *message)
 {
-	struct wire_reader reader = {0};
+	struct frame_reader reader = {0};
 	struct error error = {0};
 	json_t *again = NULL;
 	size_t length = 0;
-	uint8_t *frame = wire_frame(message, &length);
+	uint8_t *frame = frame_encode(message, &length);
 	size_t used;
 
 	/* Written, it may be longer than it was: a letter of two bytes has six as an escape. */
 	if (!frame)
 		return;
-	FUZZ_CHECK(wire_read(&reader, frame, length, &used, &again, &error) == 1);
+	FUZZ_CHECK(frame_read(&reader, frame, length, &used, &again, &error) == 1);
 	FUZZ_CHECK(used == length && json_equal(again, message));
 	json_decref(again);
 	check_put(message, frame, length);
@@ -163,8 +163,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	take(&pieces, frames, size - 1, piece ? piece : 1);
 	compare(&whole, &pieces);
 	check_ends(&whole, &pieces);
-	wire_finish(&whole.reader);
-	wire_finish(&pieces.reader);
+	frame_finish(&whole.reader);
+	frame_finish(&pieces.reader);
 	free(frames);
 	return 0;
 }

@@ -43,21 +43,21 @@ static void try_values(const char *word)
 
 static void try_list(const char *word, const struct parameter *parameter)
 {
-	static struct list list;
-	static struct list again;
-	const char *wrong = list_parse(&list, parameter, word);
+	static struct value_list list;
+	static struct value_list again;
+	const char *wrong = value_list_parse(&list, parameter, word);
 	const json_t *culprit;
 	json_t *json;
 
 	if (wrong)
 		return;
-	FUZZ_CHECK(list.count && list.count <= LIST_MOST);
+	FUZZ_CHECK(list.count && list.count <= VALUE_LIST_MOST);
 	for (size_t i = 0; i < list.count; i++)
 		for (size_t j = 0; j < i; j++)
 			FUZZ_CHECK(list.item[i] != list.item[j]);
-	json = list_encode(&list, parameter);
+	json = value_list_encode(&list, parameter);
 	/* As plans have it, flags are no numbers, and times no plain ones. */
-	FUZZ_CHECK(!list_decode(&again, parameter, json, &culprit));
+	FUZZ_CHECK(!value_list_decode(&again, parameter, json, &culprit));
 	FUZZ_CHECK(again.count == list.count &&
 		   !memcmp(again.item, list.item, list.count * sizeof(list.item[0])));
 	json_decref(json);
@@ -79,13 +79,13 @@ static void try_cpus(const char *word)
 
 static void try_limits(const char *word)
 {
-	static struct limit_list limits;
+	static struct threshold_list limits;
 	const struct table_unit *unit = NULL;
 
 	limits.count = 0;
-	limit_parse_below(word, &limits);
-	limit_parse_above(word, &limits);
-	FUZZ_CHECK(limits.count <= LIMITS_MOST);
+	threshold_parse_below(word, &limits);
+	threshold_parse_above(word, &limits);
+	FUZZ_CHECK(limits.count <= THRESHOLDS_MOST);
 	for (size_t i = 0; i < limits.count; i++)
 		FUZZ_CHECK(limits.limit[i].unit && limits.limit[i].bound > 0);
 	table_parse_unit(word, &unit);

@@ -21,7 +21,7 @@ static void check_answer(json_t *answer, const char *type)
 {
 	struct error error = {0};
 	size_t length;
-	uint8_t *frame = wire_frame(answer, &length);
+	uint8_t *frame = frame_encode(answer, &length);
 	int code;
 
 	FUZZ_CHECK(frame);
@@ -71,10 +71,10 @@ static void try_pairs(json_t *message)
 
 	json_array_foreach(json_object_get(message, "pairs"), i, json)
 	{
-		struct pair_address pair;
+		struct manual_qp_address pair;
 		struct error error = {0};
 
-		fuzz_check_error(meet_read_pair(&pair, json, &error), &error);
+		fuzz_check_error(lane_read_pair(&pair, json, &error), &error);
 	}
 }
 
@@ -129,7 +129,7 @@ static void try_case(json_t *message)
 {
 	/* Of a device that tells nothing: then it has whatever can be had. */
 	const struct result_end end = {.device = "rxe0", .port = 1};
-	struct capacity capacity;
+	struct device_support capacity;
 	struct protocol_case wanted;
 	struct error error = {0};
 	int code = protocol_read_case(message, &wanted, &error);
@@ -142,8 +142,8 @@ static void try_case(json_t *message)
 	}
 	check_values(&wanted.parameters);
 	check_again(&wanted);
-	capacity_read(&capacity, &end, true, "the server");
-	code = capacity_check(&capacity, wanted.op, &wanted.parameters, &error);
+	device_support_read(&capacity, &end, true, "the server");
+	code = device_support_check(&capacity, wanted.op, &wanted.parameters, &error);
 	fuzz_check_error(code, &error);
 }
 

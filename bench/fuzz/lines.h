@@ -20,7 +20,7 @@ static inline json_t *lines_next(const uint8_t **at, const uint8_t *end)
 	size_t length = (size_t)((stop ? stop : end) - *at);
 	const uint8_t *line = *at;
 	uint32_t head = htobe32((uint32_t)length);
-	struct wire_reader reader = {0};
+	struct frame_reader reader = {0};
 	struct error error = {0};
 	json_t *message = NULL;
 	size_t used;
@@ -29,9 +29,9 @@ static inline json_t *lines_next(const uint8_t **at, const uint8_t *end)
 	*at += length + (stop != NULL);
 	if (!length)
 		return NULL;
-	FUZZ_CHECK(!wire_read(&reader, (uint8_t *)&head, sizeof(head), &used, &message, &error) &&
+	FUZZ_CHECK(!frame_read(&reader, (uint8_t *)&head, sizeof(head), &used, &message, &error) &&
 		   used == sizeof(head));
-	code = wire_read(&reader, line, length, &used, &message, &error);
+	code = frame_read(&reader, line, length, &used, &message, &error);
 	FUZZ_CHECK(used == length && (code == 1) == (message != NULL));
 	fuzz_check_error(code == 1 ? 0 : code, &error);
 	return message;

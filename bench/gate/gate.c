@@ -23,8 +23,8 @@ static const char *parse_floor(const char *word, size_t length, double *floors)
 {
 	const char *sign = memchr(word, '=', length);
 
-	for (enum bout_figure figure = 0; sign && figure < BOUT_FIGURES; figure++) {
-		const char *name = bout_figure_name(figure);
+	for (enum gate_figure figure = 0; sign && figure < GATE_FIGURES; figure++) {
+		const char *name = gate_figure_name(figure);
 		size_t rest = length - (size_t)(sign + 1 - word);
 		char *end;
 		double value;
@@ -45,7 +45,7 @@ static const char *parse_floor(const char *word, size_t length, double *floors)
 	return "is no list such as p50=5%,bw=5%,p99=10%";
 }
 
-const char *gating_parse_floors(const char *text, void *field)
+const char *gate_parse_floors(const char *text, void *field)
 {
 	double *floors = field;
 	const char *wrong = NULL;
@@ -59,7 +59,7 @@ const char *gating_parse_floors(const char *text, void *field)
 			break;
 		text += length + 1;
 	}
-	for (enum bout_figure figure = 0; figure < BOUT_FIGURES; figure++)
+	for (enum gate_figure figure = 0; figure < GATE_FIGURES; figure++)
 		has_any = has_any || !isnan(floors[figure]);
 	return wrong || has_any ? wrong : "leaves no figure";
 }
@@ -84,9 +84,9 @@ static bool is_section(const char *word)
 	return false;
 }
 
-const char *gating_parse_differs(const char *text, void *field)
+const char *gate_parse_differs(const char *text, void *field)
 {
-	struct gating_differs *differs = field;
+	struct gate_differs *differs = field;
 	char *rest = differs->text;
 	size_t count = 0;
 
@@ -96,7 +96,7 @@ const char *gating_parse_differs(const char *text, void *field)
 	for (char *word = strsep(&rest, ","); word; word = strsep(&rest, ",")) {
 		if (!is_section(word))
 			return "is no list of facts, which are " SECTIONS;
-		if (count == GATING_FACTS)
+		if (count == GATE_FACTS)
 			return "has too many of them";
 		differs->sections[count++] = word;
 	}
@@ -104,7 +104,7 @@ const char *gating_parse_differs(const char *text, void *field)
 	return NULL;
 }
 
-const char *gating_parse_limit(const char *text, void *field)
+const char *gate_parse_limit(const char *text, void *field)
 {
 	unsigned int limit_ms;
 
@@ -114,12 +114,12 @@ const char *gating_parse_limit(const char *text, void *field)
 	return NULL;
 }
 
-const char *gating_parse_seed(const char *text, void *field)
+const char *gate_parse_seed(const char *text, void *field)
 {
 	return value_count(text, 1, SEED_MOST, field) ? NULL : "is no seed: 1 to 2^53";
 }
 
-uint64_t gating_draw_seed(void)
+uint64_t gate_draw_seed(void)
 {
 	uint64_t seed;
 
@@ -131,36 +131,36 @@ uint64_t gating_draw_seed(void)
 /* Processes, connections and the control channel, beside what is measured. */
 #define EXTRA_NS (60 * NS_PER_MS)
 
-int gating_print(const struct gating *gating, const struct plan *plan, FILE *out,
-		 struct error *error)
+int gate_print(const struct gate_settings *settings, const struct plan *plan, FILE *out,
+	       struct error *error)
 {
-	struct single_list singles;
-	int code = single_open(&singles, plan, error);
+	struct one_case_plan_list singles;
+	int code = one_case_plan_open(&singles, plan, error);
 	double round_ns = 0;
-	char skipped[SINGLE_TEXT];
+	char skipped[ONE_CASE_PLAN_TEXT];
 
 	if (code)
 		return code;
 	for (size_t i = 0; i < singles.count; i++) {
-		const struct single *single = &singles.singles[i];
+		const struct one_case_plan *single = &singles.singles[i];
 
 		fprintf(out, "%s\n", single->id);
 		round_ns += (double)(single->duration_ns ? single->duration_ns : MEASURE_NS);
 		round_ns += (double)(single->warmup_ns ? single->warmup_ns : WARMUP_NS);
 		round_ns += EXTRA_NS;
 	}
-	if (single_skipped(&singles, skipped))
+	if (one_case_plan_skipped(&singles, skipped))
 		fprintf(out, "%s\n", skipped);
 	fprintf(out, "%zu cases, %zu rounds of two arms, some %.0f s\n", singles.count,
-		gating->rounds, 2 * (double)gating->rounds * round_ns / (double)NS_PER_S);
-	single_close(&singles);
+		settings->rounds, 2 * (double)settings->rounds * round_ns / (double)NS_PER_S);
+	one_case_plan_close(&singles);
 	return 0;
 }
 
 /* What says how often each case is run is the gate's own. */
 static const char *const efforts[] = {"trials", "interleave", "needs"};
 
-bool gating_refuses(const struct option_row *row)
+bool gate_refuses(const struct option_row *row)
 {
 	/* And loads, and patterns, are none of its cases. */
 	static const char *const others[] = {"rate", "arrivals", "pattern"};
@@ -173,7 +173,7 @@ bool gating_refuses(const struct option_row *row)
 	return found;
 }
 
-const char *gating_says(const struct option_row *row)
+const char *gate_says(const struct option_row *row)
 {
 	static const struct option_said others[] = {
 		{"metric",     "lat, bw (lat)"						     },
@@ -185,7 +185,7 @@ const char *gating_says(const struct option_row *row)
 	return option_said(others, ARRAY_LENGTH(others), row);
 }
 
-int gating_check_plan(struct plan *plan, struct error *error)
+int gate_check_plan(struct plan *plan, struct error *error)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(efforts); i++)
 		if (product_list(&plan->asked, parameter_find(efforts[i]))->count)
@@ -196,94 +196,96 @@ int gating_check_plan(struct plan *plan, struct error *error)
 	return plan_finish(plan, "gate", error);
 }
 
-static struct arm_options options_of(const struct gating *gating, const char *device)
+static struct runner_options options_of(const struct gate_settings *settings, const char *device)
 {
-	return (struct arm_options){
-		.host = gating->host,
-		.device = device ? device : gating->device,
-		.server_device = gating->server_device,
-		.secret_file = gating->secret_file,
-		.port = gating->port,
+	return (struct runner_options){
+		.host = settings->host,
+		.device = device ? device : settings->device,
+		.server_device = settings->server_device,
+		.secret_file = settings->secret_file,
+		.port = settings->port,
 	};
 }
 
-static int open_outlier(struct rounds *rounds, const struct gating *gating, struct error *error)
+static int open_outlier(struct rounds *rounds, const struct gate_settings *settings,
+			struct error *error)
 {
-	const struct arm_options options = options_of(gating, NULL);
+	const struct runner_options options = options_of(settings, NULL);
 
-	if (!gating->outlier)
+	if (!settings->outlier)
 		return 0;
-	rounds->outlier_every = gating->outlier_every;
-	return arm_open(&rounds->outlier, gating->outlier, &options, error);
+	rounds->outlier_every = settings->outlier_every;
+	return runner_open(&rounds->outlier, settings->outlier, &options, error);
 }
 
-static int open_arms(struct rounds *rounds, const struct gating *gating, struct error *error)
+static int open_arms(struct rounds *rounds, const struct gate_settings *settings,
+		     struct error *error)
 {
-	int code = open_outlier(rounds, gating, error);
+	int code = open_outlier(rounds, settings, error);
 
-	for (enum duel_arm arm = 0; arm < DUEL_ARMS && !code; arm++) {
-		const struct gating_arm *wanted = &gating->arms[arm];
-		const struct arm_options options = options_of(gating, wanted->device);
+	for (enum gate_side arm = 0; arm < GATE_SIDES && !code; arm++) {
+		const struct gate_arm *wanted = &settings->arms[arm];
+		const struct runner_options options = options_of(settings, wanted->device);
 
-		code = arm_open(&rounds->arms[arm], wanted->what, &options, error);
+		code = runner_open(&rounds->arms[arm], wanted->what, &options, error);
 		if (code)
-			error_wrap(error, "--%s", duel_arm_name(arm));
-		rounds->bout->arms[arm].words = strdup(wanted->what);
-		if (!code && !rounds->bout->arms[arm].words)
+			error_wrap(error, "--%s", gate_side_name(arm));
+		rounds->gate->arms[arm].words = strdup(wanted->what);
+		if (!code && !rounds->gate->arms[arm].words)
 			code = error_set_errno(error, -ENOMEM, "cannot keep the arms");
 	}
 	return code;
 }
 
 /* What ends a gate early makes it invalid, and is told in it. */
-static void put_invalid(struct bout *bout, const struct error *fault)
+static void put_invalid(struct gate_record *gate, const struct error *fault)
 {
-	if (!bout->invalid[0])
-		snprintf(bout->invalid, sizeof(bout->invalid), "%s", fault->text);
+	if (!gate->invalid[0])
+		snprintf(gate->invalid, sizeof(gate->invalid), "%s", fault->text);
 }
 
 /* Too few rounds for a verdict are none, whatever they say. */
-static void check_time(const struct gating *gating, struct bout *bout)
+static void check_time(const struct gate_settings *settings, struct gate_record *gate)
 {
-	if (bout->n_rounds >= gating->rounds || bout->invalid[0])
+	if (gate->n_rounds >= settings->rounds || gate->invalid[0])
 		return;
-	if (bout->n_rounds < DUEL_ROUNDS_LEAST)
+	if (gate->n_rounds < JUDGE_ROUNDS_LEAST)
 		snprintf(
-			bout->invalid, sizeof(bout->invalid),
+			gate->invalid, sizeof(gate->invalid),
 			"the time was over after %zu of %zu rounds, %d are the least: fewer cases, "
 			"or a longer --time-limit",
-			bout->n_rounds, gating->rounds, DUEL_ROUNDS_LEAST);
+			gate->n_rounds, settings->rounds, JUDGE_ROUNDS_LEAST);
 	else
-		bout_note(bout, "the time was over after %zu of %zu rounds", bout->n_rounds,
-			  gating->rounds);
+		gate_note(gate, "the time was over after %zu of %zu rounds", gate->n_rounds,
+			  settings->rounds);
 }
 
-static bool is_unsteady(const struct bout_case *line)
+static bool is_unsteady(const struct gate_case *line)
 {
-	return 2 * line->unsteady[DUEL_BASE] > line->trials[DUEL_BASE];
+	return 2 * line->unsteady[GATE_BASE] > line->trials[GATE_BASE];
 }
 
-static bool is_troubled(const struct bout_case *line)
+static bool is_troubled(const struct gate_case *line)
 {
-	return line->troubled[DUEL_BASE] + line->troubled[DUEL_HEAD] > 0;
+	return line->troubled[GATE_BASE] + line->troubled[GATE_HEAD] > 0;
 }
 
-static bool is_failing(const struct bout_case *line)
+static bool is_failing(const struct gate_case *line)
 {
-	return line->failures[DUEL_BASE] + line->failures[DUEL_HEAD] > 0;
+	return line->failures[GATE_BASE] + line->failures[GATE_HEAD] > 0;
 }
 
 /* such: the id of one of them. */
-static size_t count_cases(const struct bout *bout, bool is_such(const struct bout_case *line),
-			  const char **such)
+static size_t count_cases(const struct gate_record *gate,
+			  bool is_such(const struct gate_case *line), const char **such)
 {
 	size_t count = 0;
 
 	*such = NULL;
-	for (size_t i = 0; i < bout->n_cases; i++) {
-		if (!is_such(&bout->cases[i]))
+	for (size_t i = 0; i < gate->n_cases; i++) {
+		if (!is_such(&gate->cases[i]))
 			continue;
-		*such = bout->cases[i].id;
+		*such = gate->cases[i].id;
 		count++;
 	}
 	return count;
@@ -293,44 +295,44 @@ static size_t count_cases(const struct bout *bout, bool is_such(const struct bou
  * Both arms measure in the same unrest, so that it is no fault of either; but where there is
  * less of it, less is found.
  */
-static void note_unsteady(struct bout *bout)
+static void note_unsteady(struct gate_record *gate)
 {
 	const char *such;
-	size_t count = count_cases(bout, is_unsteady, &such);
+	size_t count = count_cases(gate, is_unsteady, &such);
 
 	if (count)
-		bout_note(
-			bout,
+		gate_note(
+			gate,
 			"%zu of %zu cases, such as %s, had mostly not become steady when they "
 			"were measured: a longer --warmup, or less else on the machine, finds smaller differences",
-			count, bout->n_cases, such);
+			count, gate->n_cases, such);
 }
 
-static void note_troubled(struct bout *bout)
+static void note_troubled(struct gate_record *gate)
 {
 	const char *such;
-	size_t count = count_cases(bout, is_troubled, &such);
+	size_t count = count_cases(gate, is_troubled, &such);
 
 	if (count)
-		bout_note(bout,
+		gate_note(gate,
 			  "in %zu of %zu cases, such as %s, messages were lost and sent again: the "
 			  "document tells in how many rounds of each arm",
-			  count, bout->n_cases, such);
+			  count, gate->n_cases, such);
 }
 
-static bool is_lengthy(const struct bout_case *line)
+static bool is_lengthy(const struct gate_case *line)
 {
-	return 2 * (line->lengthy[DUEL_BASE] + line->lengthy[DUEL_HEAD]) >
-	       line->trials[DUEL_BASE] + line->trials[DUEL_HEAD];
+	return 2 * (line->lengthy[GATE_BASE] + line->lengthy[GATE_HEAD]) >
+	       line->trials[GATE_BASE] + line->trials[GATE_HEAD];
 }
 
 /* Of its trials with figures, on the average. */
-static double seconds_of(const struct bout_case *line)
+static double seconds_of(const struct gate_case *line)
 {
 	size_t count = 0;
 	uint64_t sum = 0;
 
-	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++) {
+	for (enum gate_side arm = 0; arm < GATE_SIDES; arm++) {
 		count += line->trials[arm] - line->failures[arm];
 		sum += line->took_ns[arm];
 	}
@@ -338,13 +340,13 @@ static double seconds_of(const struct bout_case *line)
 }
 
 /* The longer a trial is, the more of what a machine does now and then is in one arm alone. */
-static void note_lengthy(struct bout *bout)
+static void note_lengthy(struct gate_record *gate)
 {
-	const struct bout_case *most = NULL;
+	const struct gate_case *most = NULL;
 	size_t count = 0;
 
-	for (size_t i = 0; i < bout->n_cases; i++) {
-		const struct bout_case *line = &bout->cases[i];
+	for (size_t i = 0; i < gate->n_cases; i++) {
+		const struct gate_case *line = &gate->cases[i];
 
 		if (!is_lengthy(line))
 			continue;
@@ -353,119 +355,120 @@ static void note_lengthy(struct bout *bout)
 			most = line;
 	}
 	if (most)
-		bout_note(
-			bout,
+		gate_note(
+			gate,
 			"trials of %zu of %zu cases mostly took longer than %.1f s, their share "
 			"of the process included, those of %.120s %.2f s: a shorter -D or --warmup, "
 			"or smaller sizes, leave less of what else happens to one arm alone",
-			count, bout->n_cases, (double)TALLY_LONG_NS / (double)NS_PER_S, most->id,
+			count, gate->n_cases, (double)TALLY_LONG_NS / (double)NS_PER_S, most->id,
 			seconds_of(most));
 }
 
 /* Few of them decide nothing, and are to be known all the same. */
-static void note_failing(struct bout *bout)
+static void note_failing(struct gate_record *gate)
 {
 	const char *such;
-	size_t count = count_cases(bout, is_failing, &such);
-	size_t failures[DUEL_ARMS] = {0};
+	size_t count = count_cases(gate, is_failing, &such);
+	size_t failures[GATE_SIDES] = {0};
 
-	for (size_t i = 0; i < bout->n_cases; i++)
-		for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++)
-			failures[arm] += bout->cases[i].failures[arm];
+	for (size_t i = 0; i < gate->n_cases; i++)
+		for (enum gate_side arm = 0; arm < GATE_SIDES; arm++)
+			failures[arm] += gate->cases[i].failures[arm];
 	if (count)
-		bout_note(bout,
+		gate_note(gate,
 			  "in %zu of %zu cases, such as %s, trials failed: %zu of the base and %zu "
 			  "of the head; the document tells why",
-			  count, bout->n_cases, such, failures[DUEL_BASE], failures[DUEL_HEAD]);
+			  count, gate->n_cases, such, failures[GATE_BASE], failures[GATE_HEAD]);
 }
 
-static void note_more(struct bout *bout)
+static void note_more(struct gate_record *gate)
 {
-	size_t count = bout_more(bout, bout->n_rounds) + bout_more(bout, bout->n_again);
+	size_t count = gate_more(gate, gate->n_rounds) + gate_more(gate, gate->n_again);
 
 	if (count)
-		bout_note(bout, "%zu round%s more than %zu, for %s in which a trial failed", count,
-			  count == 1 ? "" : "s", bout->asked, count == 1 ? "one" : "those");
+		gate_note(gate, "%zu round%s more than %zu, for %s in which a trial failed", count,
+			  count == 1 ? "" : "s", gate->asked, count == 1 ? "one" : "those");
 }
 
-static void note_trials(struct bout *bout)
+static void note_trials(struct gate_record *gate)
 {
-	note_unsteady(bout);
-	note_troubled(bout);
-	note_failing(bout);
-	note_more(bout);
-	note_lengthy(bout);
+	note_unsteady(gate);
+	note_troubled(gate);
+	note_failing(gate);
+	note_more(gate);
+	note_lengthy(gate);
 }
 
-static bool has_failed(const struct bout *bout)
+static bool has_failed(const struct gate_record *gate)
 {
-	for (size_t i = 0; i < bout->n_cells; i++)
-		if (bout->cells[i].has_failed)
+	for (size_t i = 0; i < gate->n_cells; i++)
+		if (gate->cells[i].has_failed)
 			return true;
 	return false;
 }
 
 /* Of the time, what the rounds may take before anything is run again. */
-static uint64_t first_ns(const struct gating *gating)
+static uint64_t first_ns(const struct gate_settings *settings)
 {
-	return gating->limit_ms * NS_PER_MS / 3 * 2;
+	return settings->limit_ms * NS_PER_MS / 3 * 2;
 }
 
 /* What was worse by too few rounds for a verdict is not to pass for that. */
-static void check_time_again(const struct gating *gating, struct bout *bout)
+static void check_time_again(const struct gate_settings *settings, struct gate_record *gate)
 {
-	if (bout->n_again < DUEL_ROUNDS_LEAST)
-		snprintf(bout->invalid, sizeof(bout->invalid),
+	if (gate->n_again < JUDGE_ROUNDS_LEAST)
+		snprintf(gate->invalid, sizeof(gate->invalid),
 			 "what was worse than the floor was to be run again, and the time was over "
 			 "after %zu rounds of that, %d are the least: fewer cases, or a longer "
 			 "--time-limit",
-			 bout->n_again, DUEL_ROUNDS_LEAST);
-	else if (bout->n_again < gating->rounds)
-		bout_note(bout, "the time was over after %zu of %zu rounds, the second time",
-			  bout->n_again, gating->rounds);
+			 gate->n_again, JUDGE_ROUNDS_LEAST);
+	else if (gate->n_again < settings->rounds)
+		gate_note(gate, "the time was over after %zu of %zu rounds, the second time",
+			  gate->n_again, settings->rounds);
 }
 
-static int fight_again(struct rounds *rounds, const struct gating *gating, struct error *error)
+static int fight_again(struct rounds *rounds, const struct gate_settings *settings,
+		       struct error *error)
 {
-	struct bout *bout = rounds->bout;
+	struct gate_record *gate = rounds->gate;
 	struct error fault = {0};
 
-	if (gating->limit_ms)
-		rounds->until_ns += gating->limit_ms * NS_PER_MS - first_ns(gating);
-	if (rounds_run(rounds, gating->rounds, true, &fault))
-		put_invalid(bout, &fault);
+	if (settings->limit_ms)
+		rounds->until_ns += settings->limit_ms * NS_PER_MS - first_ns(settings);
+	if (rounds_run(rounds, settings->rounds, true, &fault))
+		put_invalid(gate, &fault);
 	else
-		check_time_again(gating, bout);
-	return bout_confirm(bout, error);
+		check_time_again(settings, gate);
+	return gate_confirm(gate, error);
 }
 
-static int fight(struct rounds *rounds, const struct gating *gating, struct error *error)
+static int fight(struct rounds *rounds, const struct gate_settings *settings, struct error *error)
 {
-	struct bout *bout = rounds->bout;
+	struct gate_record *gate = rounds->gate;
 	struct error fault = {0};
 	int code = rounds_open(rounds, &fault);
 
 	if (!code)
-		code = rounds_run(rounds, gating->rounds, false, &fault);
+		code = rounds_run(rounds, settings->rounds, false, &fault);
 	if (code == -ENOMEM)
 		return error_set(error, code, "%s", fault.text);
 	if (code)
-		put_invalid(bout, &fault);
-	check_time(gating, bout);
-	if (!bout->n_rounds)
+		put_invalid(gate, &fault);
+	check_time(settings, gate);
+	if (!gate->n_rounds)
 		return 0;
-	code = bout_judge(bout, error);
-	if (!code && !bout->n_cells && !bout->invalid[0])
-		snprintf(bout->invalid, sizeof(bout->invalid),
+	code = gate_judge(gate, error);
+	if (!code && !gate->n_cells && !gate->invalid[0])
+		snprintf(gate->invalid, sizeof(gate->invalid),
 			 "none of the cases has a figure that --floor leaves");
-	if (!code && !bout->invalid[0] && has_failed(bout))
-		code = fight_again(rounds, gating, error);
-	note_trials(bout);
+	if (!code && !gate->invalid[0] && has_failed(gate))
+		code = fight_again(rounds, settings, error);
+	note_trials(gate);
 	rounds_finish(rounds);
 	return code;
 }
 
-static json_t *make_plan(const struct single_list *singles)
+static json_t *make_plan(const struct one_case_plan_list *singles)
 {
 	json_t *plan = json_array();
 
@@ -475,61 +478,62 @@ static json_t *make_plan(const struct single_list *singles)
 }
 
 /* What is run of a bout, from its arms and cases on. */
-typedef int fighting(struct rounds *rounds, const struct gating *gating, struct error *error);
+typedef int fighting(struct rounds *rounds, const struct gate_settings *settings,
+		     struct error *error);
 
-static int run(const struct gating *gating, const struct plan *plan, struct bout *bout,
-	       fighting *how, struct error *error)
+static int run(const struct gate_settings *settings, const struct plan *plan,
+	       struct gate_record *gate, fighting *how, struct error *error)
 {
 	struct rounds rounds = {
-		.bout = bout,
+		.gate = gate,
 		.measure_ns = MEASURE_NS,
 		.warmup_ns = WARMUP_NS,
-		.until_ns = gating->limit_ms ? clock_now_ns() + first_ns(gating) : 0,
-		.stop = gating->stop,
-		.forgiven = gating->differs.sections,
-		.view = gating->view,
+		.until_ns = settings->limit_ms ? clock_now_ns() + first_ns(settings) : 0,
+		.stop = settings->stop,
+		.forgiven = settings->differs.sections,
+		.view = settings->view,
 	};
-	char skipped[SINGLE_TEXT];
-	int code = single_open(&rounds.singles, plan, error);
+	char skipped[ONE_CASE_PLAN_TEXT];
+	int code = one_case_plan_open(&rounds.singles, plan, error);
 
-	bout->seed = gating->seed;
-	bout->asked = gating->rounds;
-	memcpy(bout->floors, gating->floors, sizeof(bout->floors));
-	utc_stamp(bout->started);
+	gate->seed = settings->seed;
+	gate->asked = settings->rounds;
+	memcpy(gate->floors, settings->floors, sizeof(gate->floors));
+	utc_stamp(gate->started);
 	if (!code)
-		code = open_arms(&rounds, gating, error);
+		code = open_arms(&rounds, settings, error);
 	if (!code) {
-		if (single_skipped(&rounds.singles, skipped))
-			bout_note(bout, "%s", skipped);
-		bout->plan = make_plan(&rounds.singles);
-		code = how(&rounds, gating, error);
+		if (one_case_plan_skipped(&rounds.singles, skipped))
+			gate_note(gate, "%s", skipped);
+		gate->plan = make_plan(&rounds.singles);
+		code = how(&rounds, settings, error);
 	}
-	utc_stamp(bout->finished);
+	utc_stamp(gate->finished);
 	rounds_close(&rounds);
 	return code;
 }
 
-int gating_run(const struct gating *gating, const struct plan *plan, struct bout *bout,
-	       struct error *error)
+int gate_run(const struct gate_settings *settings, const struct plan *plan,
+	     struct gate_record *gate, struct error *error)
 {
-	return run(gating, plan, bout, fight, error);
+	return run(settings, plan, gate, fight, error);
 }
 
 /* Whatever ends it is an error here, and the rounds before it stay. */
-static int record(struct rounds *rounds, const struct gating *gating, struct error *error)
+static int record(struct rounds *rounds, const struct gate_settings *settings, struct error *error)
 {
 	int code = rounds_open(rounds, error);
 
 	if (!code) {
-		code = rounds_run(rounds, gating->rounds, false, error);
-		note_trials(rounds->bout);
+		code = rounds_run(rounds, settings->rounds, false, error);
+		note_trials(rounds->gate);
 		rounds_finish(rounds);
 	}
 	return code;
 }
 
-int gating_record(const struct gating *gating, const struct plan *plan, struct bout *bout,
-		  struct error *error)
+int gate_write(const struct gate_settings *settings, const struct plan *plan,
+	       struct gate_record *gate, struct error *error)
 {
-	return run(gating, plan, bout, record, error);
+	return run(settings, plan, gate, record, error);
 }

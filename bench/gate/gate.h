@@ -10,21 +10,21 @@
 #include "bench/gate/rounds.h"
 #include "bench/plan/plan.h"
 
-#define GATING_FACTS 18
+#define GATE_FACTS 18
 
-struct gating_arm {
+struct gate_arm {
 	const char *what;   /* a command, or a host */
 	const char *device; /* NULL: that of both */
 };
 
 /* Sections of facts, ended by NULL; text is where their names are. */
-struct gating_differs {
-	const char *sections[GATING_FACTS + 1];
+struct gate_differs {
+	const char *sections[GATE_FACTS + 1];
 	char text[256];
 };
 
-struct gating {
-	struct gating_arm arms[DUEL_ARMS];
+struct gate_settings {
+	struct gate_arm arms[GATE_SIDES];
 	const char *host; /* of arms that are commands; NULL: this machine */
 	const char *device;
 	const char *server_device;
@@ -33,50 +33,50 @@ struct gating {
 	const char *outlier;  /* a command in the head's place in some rounds; NULL: in none */
 	size_t outlier_every; /* of so many of them one, drawn */
 	size_t rounds;
-	double floors[BOUT_FIGURES]; /* NAN: that figure is not gated */
-	struct gating_differs differs;
+	double floors[GATE_FIGURES]; /* NAN: that figure is not gated */
+	struct gate_differs differs;
 	unsigned int limit_ms; /* 0: none */
 	uint64_t seed;
 	int stop;                 /* readable once it is to end */
 	struct rounds_view *view; /* NULL: nobody looks */
 };
 
-#define GATING_DEFAULTS                                                                        \
+#define GATE_DEFAULTS                                                                          \
 	{                                                                                      \
 		.rounds = 60, .floors = {0.05, 0.10, 0.05}, .differs = {.sections = {"tool"}}, \
 	}
 
-/* Parsers of options: of floors, of a struct gating_differs, and of the order's seed. */
-const char *gating_parse_floors(const char *text, void *field);
-const char *gating_parse_differs(const char *text, void *field);
-const char *gating_parse_limit(const char *text, void *field);
-const char *gating_parse_seed(const char *text, void *field);
+/* Parsers of options: of floors, of a struct gate_differs, and of the order's seed. */
+const char *gate_parse_floors(const char *text, void *field);
+const char *gate_parse_differs(const char *text, void *field);
+const char *gate_parse_limit(const char *text, void *field);
+const char *gate_parse_seed(const char *text, void *field);
 
 /* Of an order that nobody asked for: another one each time. */
-uint64_t gating_draw_seed(void);
+uint64_t gate_draw_seed(void);
 
 /* Options of cases that no gate takes. */
-bool gating_refuses(const struct option_row *row);
+bool gate_refuses(const struct option_row *row);
 
 /* What --help says of one that is not as that of run; NULL: the same. */
-const char *gating_says(const struct option_row *row);
+const char *gate_says(const struct option_row *row);
 
 /* Once its options are parsed: makes its cases, of the preset gate by themselves. */
-int gating_check_plan(struct plan *plan, struct error *error);
+int gate_check_plan(struct plan *plan, struct error *error);
 
 /* The cases, and about how long it takes. */
-int gating_print(const struct gating *gating, const struct plan *plan, FILE *out,
-		 struct error *error);
-
-/* The bout is zeroed before, and bout_close's afterwards. -ENOMEM, -EINVAL of the plan. */
-int gating_run(const struct gating *gating, const struct plan *plan, struct bout *bout,
+int gate_print(const struct gate_settings *settings, const struct plan *plan, FILE *out,
 	       struct error *error);
+
+/* The bout is zeroed before, and gate_close's afterwards. -ENOMEM, -EINVAL of the plan. */
+int gate_run(const struct gate_settings *settings, const struct plan *plan,
+	     struct gate_record *gate, struct error *error);
 
 /*
  * The rounds alone, as many as there are to be of the first time, and nothing is judged. -EINTR,
  * -ECHILD and the like: the rounds until then are in the bout.
  */
-int gating_record(const struct gating *gating, const struct plan *plan, struct bout *bout,
-		  struct error *error);
+int gate_write(const struct gate_settings *settings, const struct plan *plan,
+	       struct gate_record *gate, struct error *error);
 
 #endif

@@ -37,7 +37,7 @@ static void __attribute__((noreturn)) live(pid_t parent)
 	_exit(0);
 }
 
-pid_t neighbour_start(struct error *error)
+pid_t noisy_process_start(struct error *error)
 {
 	pid_t parent = getpid();
 	pid_t neighbour = fork();
@@ -49,7 +49,7 @@ pid_t neighbour_start(struct error *error)
 	return neighbour;
 }
 
-void neighbour_stop(pid_t neighbour)
+void noisy_process_stop(pid_t neighbour)
 {
 	if (neighbour <= 0)
 		return;

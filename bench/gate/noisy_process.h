@@ -11,8 +11,8 @@
 #include "core/base/error.h"
 
 /* A process, or a negative errno. */
-pid_t neighbour_start(struct error *error);
+pid_t noisy_process_start(struct error *error);
 /* 0: there is none. */
-void neighbour_stop(pid_t neighbour);
+void noisy_process_stop(pid_t neighbour);
 
 #endif

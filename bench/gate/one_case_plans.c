@@ -12,7 +12,7 @@ static json_t *take(const struct product *product, size_t number, struct product
 {
 	*room = *product;
 	for (size_t i = PARAMETERS; i-- > 0;) {
-		struct list *list = &room->lists[i];
+		struct value_list *list = &room->lists[i];
 		size_t count = list->count;
 
 		if (!count)
@@ -36,7 +36,7 @@ static uint64_t take_effort(json_t *product, const char *name)
 	return value;
 }
 
-static void take_efforts(struct single *single, json_t *product)
+static void take_efforts(struct one_case_plan *single, json_t *product)
 {
 	single->iterations = take_effort(product, "iterations");
 	single->duration_ns = take_effort(product, "duration");
@@ -45,7 +45,7 @@ static void take_efforts(struct single *single, json_t *product)
 	take_effort(product, "interleave");
 }
 
-static bool is_there(const struct single_list *list, const char *id)
+static bool is_there(const struct one_case_plan_list *list, const char *id)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (!strcmp(list->singles[i].id, id))
@@ -53,7 +53,7 @@ static bool is_there(const struct single_list *list, const char *id)
 	return false;
 }
 
-static void note_skipped(struct single_list *list, const struct plan_case *skipped)
+static void note_skipped(struct one_case_plan_list *list, const struct plan_case *skipped)
 {
 	if (!list->n_skipped++)
 		snprintf(list->skipped, sizeof(list->skipped), "%.120s: %s", skipped->id,
@@ -88,9 +88,9 @@ static int check_all_gated(const struct plan *plan, struct error *error)
 }
 
 /* Its id, and whether it can be run, are the plan's to tell that is made of it alone. */
-static int add(struct single_list *list, json_t *product, struct error *error)
+static int add(struct one_case_plan_list *list, json_t *product, struct error *error)
 {
-	struct single *single = &list->singles[list->count];
+	struct one_case_plan *single = &list->singles[list->count];
 	struct error unused = {0};
 	char *text = json_dumps(product, 0);
 	struct plan plan;
@@ -103,7 +103,7 @@ static int add(struct single_list *list, json_t *product, struct error *error)
 	if (plan.n_cases && plan.cases[0].skipped[0]) {
 		note_skipped(list, &plan.cases[0]);
 	} else if (!code && !check_all_gated(&plan, error) && !is_there(list, plan.cases[0].id)) {
-		*single = (struct single){
+		*single = (struct one_case_plan){
 			.is_bandwidth = plan.cases[0].parameters.metric == METRIC_BW,
 			.threads = plan.cases[0].parameters.threads,
 			.product = json_incref(product),
@@ -116,11 +116,12 @@ static int add(struct single_list *list, json_t *product, struct error *error)
 	return error->code;
 }
 
-static int add_product(struct single_list *list, const struct product *product,
+static int add_product(struct one_case_plan_list *list, const struct product *product,
 		       struct product *room, struct error *error)
 {
 	size_t count = product_count(product);
-	struct single *grown = reallocarray(list->singles, list->count + count + 1, sizeof(*grown));
+	struct one_case_plan *grown =
+		reallocarray(list->singles, list->count + count + 1, sizeof(*grown));
 	int code = 0;
 
 	if (!grown)
@@ -136,14 +137,15 @@ static int add_product(struct single_list *list, const struct product *product,
 	return code;
 }
 
-int single_open(struct single_list *list, const struct plan *plan, struct error *error)
+int one_case_plan_open(struct one_case_plan_list *list, const struct plan *plan,
+		       struct error *error)
 {
 	struct product *product = malloc(2 * sizeof(*product));
 	json_t *part;
 	size_t i;
 	int code = 0;
 
-	*list = (struct single_list){0};
+	*list = (struct one_case_plan_list){0};
 	if (!product)
 		return error_set_errno(error, -ENOMEM, "cannot make the plan");
 	json_array_foreach(plan->made, i, part)
@@ -157,24 +159,25 @@ int single_open(struct single_list *list, const struct plan *plan, struct error 
 	if (!code && !list->count)
 		code = error_set(error, -EINVAL, "nothing is left to run: %s", list->skipped);
 	if (code)
-		single_close(list);
+		one_case_plan_close(list);
 	return code;
 }
 
-bool single_skipped(const struct single_list *list, char text[static SINGLE_TEXT])
+bool one_case_plan_skipped(const struct one_case_plan_list *list,
+			   char text[static ONE_CASE_PLAN_TEXT])
 {
 	bool is_one = list->n_skipped == 1;
 
-	snprintf(text, SINGLE_TEXT, "%zu case%s left out, as %s cannot be run%s %s",
+	snprintf(text, ONE_CASE_PLAN_TEXT, "%zu case%s left out, as %s cannot be run%s %s",
 		 list->n_skipped, is_one ? "" : "s", is_one ? "it" : "they",
 		 is_one ? ":" : ", such as", list->skipped);
 	return list->n_skipped;
 }
 
-void single_close(struct single_list *list)
+void one_case_plan_close(struct one_case_plan_list *list)
 {
 	for (size_t i = 0; i < list->count; i++)
 		json_decref(list->singles[i].product);
 	free(list->singles);
-	*list = (struct single_list){0};
+	*list = (struct one_case_plan_list){0};
 }

@@ -8,9 +8,9 @@
 
 #include "bench/plan/plan.h"
 
-#define SINGLE_TEXT 512
+#define ONE_CASE_PLAN_TEXT 512
 
-struct single {
+struct one_case_plan {
 	char id[CASE_ID];
 	bool is_bandwidth;
 	uint64_t iterations;  /* of a trial, that were asked for; 0: none were, like: */
@@ -21,18 +21,20 @@ struct single {
 	json_t *product;   /* its plan: an object, without those */
 };
 
-struct single_list {
-	struct single *singles;
+struct one_case_plan_list {
+	struct one_case_plan *singles;
 	size_t count;
 	size_t n_skipped;  /* left out, as no device could run them; */
 	char skipped[400]; /* the first of them, and why */
 };
 
 /* -EINVAL: a case has no figures that are gated, or none is left. */
-int single_open(struct single_list *list, const struct plan *plan, struct error *error);
+int one_case_plan_open(struct one_case_plan_list *list, const struct plan *plan,
+		       struct error *error);
 /* What is left out, as a sentence; false: nothing is. */
-bool single_skipped(const struct single_list *list, char text[static SINGLE_TEXT]);
+bool one_case_plan_skipped(const struct one_case_plan_list *list,
+			   char text[static ONE_CASE_PLAN_TEXT]);
 
-void single_close(struct single_list *list);
+void one_case_plan_close(struct one_case_plan_list *list);
 
 #endif

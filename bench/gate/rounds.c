@@ -54,7 +54,7 @@ static json_t *time_value(uint64_t ns)
 /* iterations: 0 to measure by time, and find out how many they are. */
 static json_t *plan_case(const struct rounds *rounds, size_t number, uint64_t iterations)
 {
-	const struct single *single = &rounds->singles.singles[number];
+	const struct one_case_plan *single = &rounds->singles.singles[number];
 	uint64_t warmup = single->warmup_ns ? single->warmup_ns : rounds->warmup_ns;
 	json_t *made = json_copy(single->product);
 
@@ -79,7 +79,7 @@ static char *plan_text(const struct rounds *rounds, const struct order *order)
 		size_t number = order->cases[i];
 
 		json_array_append_new(
-			plan, plan_case(rounds, number, rounds->bout->cases[number].iterations));
+			plan, plan_case(rounds, number, rounds->gate->cases[number].iterations));
 	}
 	text = json_dumps(plan, JSON_COMPACT);
 	json_decref(plan);
@@ -97,13 +97,13 @@ static const struct result_case *find(const struct result *result, const char *i
 /* Of -n it is not known before it is run: as long as a case may take in all. */
 #define COUNTED_NS (60000 * NS_PER_MS / 10)
 
-static uint64_t wanted_ns(const struct rounds *rounds, const struct single *single)
+static uint64_t wanted_ns(const struct rounds *rounds, const struct one_case_plan *single)
 {
 	return single->duration_ns ? single->duration_ns : rounds->measure_ns;
 }
 
 /* A trial that nobody has seen. */
-static uint64_t guessed_ns(const struct rounds *rounds, const struct single *single)
+static uint64_t guessed_ns(const struct rounds *rounds, const struct one_case_plan *single)
 {
 	return wanted_ns(rounds, single) + (single->iterations ? COUNTED_NS : 0);
 }
@@ -114,7 +114,7 @@ static unsigned int run_ms(const struct rounds *rounds, const struct order *orde
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < order->count; i++) {
-		const struct single *single = &rounds->singles.singles[order->cases[i]];
+		const struct one_case_plan *single = &rounds->singles.singles[order->cases[i]];
 
 		sum += single->takes_ns ? single->takes_ns : guessed_ns(rounds, single);
 		sum += single->warmup_ns ? single->warmup_ns : rounds->warmup_ns;
@@ -123,7 +123,7 @@ static unsigned int run_ms(const struct rounds *rounds, const struct order *orde
 	return sum < INT_MAX ? (unsigned int)sum : INT_MAX;
 }
 
-static int run_arm(const struct rounds *rounds, enum duel_arm arm, const struct order *order,
+static int run_arm(const struct rounds *rounds, enum gate_side arm, const struct order *order,
 		   struct result *result, struct error *error)
 {
 	char *plan = plan_text(rounds, order);
@@ -131,9 +131,9 @@ static int run_arm(const struct rounds *rounds, enum duel_arm arm, const struct 
 
 	if (!plan)
 		return error_set_errno(error, -ENOMEM, "cannot make the plan");
-	code = arm_run(arm == DUEL_HEAD && rounds->is_outlier ? &rounds->outlier
-							      : &rounds->arms[arm],
-		       plan, run_ms(rounds, order), rounds->stop, result, error);
+	code = runner_run(arm == GATE_HEAD && rounds->is_outlier ? &rounds->outlier
+								 : &rounds->arms[arm],
+			  plan, run_ms(rounds, order), rounds->stop, result, error);
 	free(plan);
 	return code;
 }
@@ -169,11 +169,11 @@ static void forgive_link(struct result_end *end, const struct result_end *base)
 	end->mtu = base->mtu;
 }
 
-static int check_alike(const struct rounds *rounds, struct result results[static DUEL_ARMS],
+static int check_alike(const struct rounds *rounds, struct result results[static GATE_SIDES],
 		       struct error *error)
 {
-	struct result *base = &results[DUEL_BASE];
-	struct result *head = &results[DUEL_HEAD];
+	struct result *base = &results[GATE_BASE];
+	struct result *head = &results[GATE_HEAD];
 	int code;
 
 	/* Their documents tell the whole of it. */
@@ -189,22 +189,22 @@ static int check_alike(const struct rounds *rounds, struct result results[static
 	}
 	if (is_forgiven(rounds, "clock"))
 		head->clock = base->clock;
-	code = alike_check(&(struct alike){base, "the base"}, &(struct alike){head, "the head"},
-			   error);
+	code = same_setup_check(&(struct same_setup){base, "the base"},
+				&(struct same_setup){head, "the head"}, error);
 	if (code)
 		error_append(error, "say what they are to differ in: --differs");
 	return code;
 }
 
-static void note_arm(struct rounds *rounds, enum duel_arm number, const struct result *result)
+static void note_arm(struct rounds *rounds, enum gate_side number, const struct result *result)
 {
-	struct bout_arm *arm = &rounds->bout->arms[number];
+	struct gate_side_record *arm = &rounds->gate->arms[number];
 	const json_t *tool = json_object_get(result->client.facts, "tool");
 	struct error unknown = {0};
 
 	snprintf(arm->version, sizeof(arm->version), "%s", result->version);
 	/* What is tested may say anything. */
-	if (member_text(tool, "revision", arm->revision, sizeof(arm->revision), &unknown))
+	if (json_member_text(tool, "revision", arm->revision, sizeof(arm->revision), &unknown))
 		arm->revision[0] = '\0';
 	json_decref(arm->ends);
 	arm->ends = json_pack("{s:o, s:o}", "client", document_make_end(&result->client), "server",
@@ -214,14 +214,14 @@ static void note_arm(struct rounds *rounds, enum duel_arm number, const struct r
 	snprintf(rounds->fingerprints[number][1], FINGERPRINT_TEXT, "%s",
 		 result->server.fingerprint);
 	if (banner_of(result))
-		rounds->bout->banner = banner_of(result);
+		rounds->gate->banner = banner_of(result);
 }
 
 /*
  * Of each thread as many as fit into the time together, and a thousand of all for a tail's sake
  * where that is not too long.
  */
-static uint64_t choose_iterations(const struct rounds *rounds, const struct single *single,
+static uint64_t choose_iterations(const struct rounds *rounds, const struct one_case_plan *single,
 				  double each_ns)
 {
 	double fit = fmax(MESSAGES_LEAST, (double)wanted_ns(rounds, single) / each_ns);
@@ -234,8 +234,8 @@ static uint64_t choose_iterations(const struct rounds *rounds, const struct sing
 }
 
 /* What it has from now on, by its first trial. */
-static void calibrate_case(const struct rounds *rounds, struct single *single,
-			   struct bout_case *line, const struct result_trial *trial)
+static void calibrate_case(const struct rounds *rounds, struct one_case_plan *single,
+			   struct gate_case *line, const struct result_trial *trial)
 {
 	double each_ns = fmax(1, (double)trial->duration_ns / fmax(1, (double)trial->messages));
 
@@ -252,59 +252,59 @@ static void calibrate_case(const struct rounds *rounds, struct single *single,
 static void calibrate(struct rounds *rounds, const struct result *result,
 		      const struct result *second)
 {
-	struct bout *bout = rounds->bout;
+	struct gate_record *gate = rounds->gate;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < bout->n_cases; i++) {
-		const struct result_case *line = find(result, bout->cases[i].id);
-		const struct result_case *again = find(second, bout->cases[i].id);
-		struct single *single = &rounds->singles.singles[i];
+	for (size_t i = 0; i < gate->n_cases; i++) {
+		const struct result_case *line = find(result, gate->cases[i].id);
+		const struct result_case *again = find(second, gate->cases[i].id);
+		struct one_case_plan *single = &rounds->singles.singles[i];
 
 		line = tally_has_trial(line) || !again ? line : again;
 		if (!tally_has_trial(line)) {
-			bout_note(bout, "%.120s is left out: the base does not run it: %s",
-				  bout->cases[i].id,
+			gate_note(gate, "%.120s is left out: the base does not run it: %s",
+				  gate->cases[i].id,
 				  line && line->error[0] ? line->error : "it is not in its result");
 			json_decref(single->product);
 			continue;
 		}
 		rounds->singles.singles[kept] = *single;
-		bout->cases[kept] = bout->cases[i];
-		bout->cases[kept].resolution_ns = result->clock_resolution_ns;
-		calibrate_case(rounds, &rounds->singles.singles[kept], &bout->cases[kept],
+		gate->cases[kept] = gate->cases[i];
+		gate->cases[kept].resolution_ns = result->clock_resolution_ns;
+		calibrate_case(rounds, &rounds->singles.singles[kept], &gate->cases[kept],
 			       &line->trials[0]);
 		kept++;
 	}
-	bout->n_cases = rounds->singles.count = kept;
+	gate->n_cases = rounds->singles.count = kept;
 }
 
 static int order_open(struct order *order, const struct rounds *rounds, bool is_again,
 		      struct error *error)
 {
-	const struct bout *bout = rounds->bout;
+	const struct gate_record *gate = rounds->gate;
 
-	*order = (struct order){.cases = calloc(bout->n_cases + 1, sizeof(*order->cases))};
+	*order = (struct order){.cases = calloc(gate->n_cases + 1, sizeof(*order->cases))};
 	if (!order->cases)
-		return error_set_errno(error, -ENOMEM, "cannot order %zu cases", bout->n_cases);
-	for (size_t i = 0; i < bout->n_cases; i++)
-		if (!is_again || bout_has_failed(bout, i))
+		return error_set_errno(error, -ENOMEM, "cannot order %zu cases", gate->n_cases);
+	for (size_t i = 0; i < gate->n_cases; i++)
+		if (!is_again || gate_has_failed(gate, i))
 			order->cases[order->count++] = i;
 	return 0;
 }
 
 static int make_cases(struct rounds *rounds, struct error *error)
 {
-	struct bout *bout = rounds->bout;
+	struct gate_record *gate = rounds->gate;
 
-	bout->cases = calloc(rounds->singles.count + 1, sizeof(*bout->cases));
-	if (!bout->cases)
+	gate->cases = calloc(rounds->singles.count + 1, sizeof(*gate->cases));
+	if (!gate->cases)
 		return error_set_errno(error, -ENOMEM, "cannot keep %zu cases",
 				       rounds->singles.count);
-	bout->n_cases = rounds->singles.count;
-	for (size_t i = 0; i < bout->n_cases; i++) {
-		snprintf(bout->cases[i].id, sizeof(bout->cases[i].id), "%s",
+	gate->n_cases = rounds->singles.count;
+	for (size_t i = 0; i < gate->n_cases; i++) {
+		snprintf(gate->cases[i].id, sizeof(gate->cases[i].id), "%s",
 			 rounds->singles.singles[i].id);
-		bout->cases[i].is_bandwidth = rounds->singles.singles[i].is_bandwidth;
+		gate->cases[i].is_bandwidth = rounds->singles.singles[i].is_bandwidth;
 	}
 	return 0;
 }
@@ -312,7 +312,7 @@ static int make_cases(struct rounds *rounds, struct error *error)
 /* What failed once may be an accident, and is run once more before it is left out. */
 static int calibrate_all(struct rounds *rounds, const struct result *result, struct error *error)
 {
-	const struct bout *bout = rounds->bout;
+	const struct gate_record *gate = rounds->gate;
 	struct result second = {0};
 	struct order order = {0};
 	struct error fault = {0};
@@ -321,11 +321,11 @@ static int calibrate_all(struct rounds *rounds, const struct result *result, str
 	if (code)
 		return code;
 	order.count = 0;
-	for (size_t i = 0; i < bout->n_cases; i++)
-		if (!tally_has_trial(find(result, bout->cases[i].id)))
+	for (size_t i = 0; i < gate->n_cases; i++)
+		if (!tally_has_trial(find(result, gate->cases[i].id)))
 			order.cases[order.count++] = i;
 	if (order.count)
-		code = run_arm(rounds, DUEL_BASE, &order, &second, &fault);
+		code = run_arm(rounds, GATE_BASE, &order, &second, &fault);
 	free(order.cases);
 	if (code == -EINTR || code == -ENOMEM)
 		return error_set(error, code, "%s", fault.text);
@@ -335,7 +335,7 @@ static int calibrate_all(struct rounds *rounds, const struct result *result, str
 }
 
 /* The base first: its speed decides how many messages the head has too. */
-static int open_arm(struct rounds *rounds, enum duel_arm arm, struct result *result,
+static int open_arm(struct rounds *rounds, enum gate_side arm, struct result *result,
 		    struct error *error)
 {
 	struct order order = {0};
@@ -345,13 +345,13 @@ static int open_arm(struct rounds *rounds, enum duel_arm arm, struct result *res
 		code = run_arm(rounds, arm, &order, result, error);
 	free(order.cases);
 	if (code) {
-		error_wrap(error, "the %s cannot run", duel_arm_name(arm));
+		error_wrap(error, "the %s cannot run", gate_side_name(arm));
 		return code;
 	}
 	note_arm(rounds, arm, result);
-	if (arm == DUEL_BASE)
+	if (arm == GATE_BASE)
 		code = calibrate_all(rounds, result, error);
-	if (!code && !rounds->bout->n_cases)
+	if (!code && !rounds->gate->n_cases)
 		code = error_set(error, -ENODATA, "the base runs none of the cases: %s",
 				 result->n_cases ? result->cases[0].error : "there are none");
 	return code;
@@ -359,23 +359,24 @@ static int open_arm(struct rounds *rounds, enum duel_arm arm, struct result *res
 
 int rounds_open(struct rounds *rounds, struct error *error)
 {
-	struct result results[DUEL_ARMS] = {0};
+	struct result results[GATE_SIDES] = {0};
 	int code = make_cases(rounds, error);
 
 	rounds->start_ns = clock_now_ns();
 	rounds->noise = facts_noise("");
-	rounds->random = rounds->bout->seed;
-	for (enum duel_arm arm = 0; arm < DUEL_ARMS && !code; arm++)
+	rounds->random = rounds->gate->seed;
+	for (enum gate_side arm = 0; arm < GATE_SIDES && !code; arm++)
 		code = open_arm(rounds, arm, &results[arm], error);
 	if (!code)
 		code = check_alike(rounds, results, error);
-	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++)
+	for (enum gate_side arm = 0; arm < GATE_SIDES; arm++)
 		result_finish(&results[arm]);
 	return code;
 }
 
 /* What was to stay as it is has changed under way. */
-static bool has_changed(const struct rounds *rounds, enum duel_arm arm, const struct result *result)
+static bool has_changed(const struct rounds *rounds, enum gate_side arm,
+			const struct result *result)
 {
 	return strcmp(rounds->fingerprints[arm][0], result->client.fingerprint) != 0 ||
 	       strcmp(rounds->fingerprints[arm][1], result->server.fingerprint) != 0;
@@ -389,7 +390,7 @@ struct attempt {
 	uint64_t took_ns;
 };
 
-static int try_arm(struct rounds *rounds, enum duel_arm arm, const struct order *order,
+static int try_arm(struct rounds *rounds, enum gate_side arm, const struct order *order,
 		   struct attempt *attempt, struct error *error)
 {
 	uint64_t began = clock_now_ns();
@@ -401,45 +402,45 @@ static int try_arm(struct rounds *rounds, enum duel_arm arm, const struct order 
 	rounds->n_lost[arm] = attempt->code ? rounds->n_lost[arm] + 1 : 0;
 	if (rounds->n_lost[arm] == LOST_MOST)
 		return error_set(error, -ECHILD, "the %s gave no result %d times in a row: %s",
-				 duel_arm_name(arm), LOST_MOST, attempt->fault.text);
+				 gate_side_name(arm), LOST_MOST, attempt->fault.text);
 	return 0;
 }
 
-static void take_attempt(struct rounds *rounds, enum duel_arm arm, size_t round,
+static void take_attempt(struct rounds *rounds, enum gate_side arm, size_t round,
 			 const struct order *order, const struct attempt *attempt)
 {
-	struct bout *bout = rounds->bout;
+	struct gate_record *gate = rounds->gate;
 	uint64_t share_ns = tally_share(&attempt->result, attempt->took_ns, order->count);
 
 	for (size_t i = 0; i < order->count; i++) {
-		struct bout_case *line = &bout->cases[order->cases[i]];
+		struct gate_case *line = &gate->cases[order->cases[i]];
 
 		if (attempt->code)
 			tally_failure(line, arm, attempt->fault.text);
 		else
 			tally_trial(line, arm, round, find(&attempt->result, line->id), share_ns);
 	}
-	if (!attempt->code && has_changed(rounds, arm, &attempt->result) && !bout->invalid[0])
-		snprintf(bout->invalid, sizeof(bout->invalid),
+	if (!attempt->code && has_changed(rounds, arm, &attempt->result) && !gate->invalid[0])
+		snprintf(gate->invalid, sizeof(gate->invalid),
 			 "the %s was no more the same in round %zu: another kernel, firmware, "
 			 "governor, ... than at first",
-			 duel_arm_name(arm), round + 1);
+			 gate_side_name(arm), round + 1);
 }
 
 /* Half a round is none, and counts nowhere. */
-static int run_round(struct rounds *rounds, struct bout_round *round, size_t number,
+static int run_round(struct rounds *rounds, struct gate_round *round, size_t number,
 		     const struct order *order, struct error *error)
 {
-	struct attempt attempts[DUEL_ARMS] = {0};
+	struct attempt attempts[GATE_SIDES] = {0};
 	int code = 0;
 
-	for (int turn = 0; turn < DUEL_ARMS && !code; turn++) {
-		enum duel_arm arm = (turn == 0) == round->is_head_first ? DUEL_HEAD : DUEL_BASE;
+	for (int turn = 0; turn < GATE_SIDES && !code; turn++) {
+		enum gate_side arm = (turn == 0) == round->is_head_first ? GATE_HEAD : GATE_BASE;
 
 		code = try_arm(rounds, arm, order, &attempts[arm], error);
 		round->took_ns[arm] = attempts[arm].took_ns;
 	}
-	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++) {
+	for (enum gate_side arm = 0; arm < GATE_SIDES; arm++) {
 		if (!code)
 			take_attempt(rounds, arm, number, order, &attempts[arm]);
 		result_finish(&attempts[arm].result);
@@ -465,22 +466,22 @@ static bool draw_outlier(struct rounds *rounds, size_t i)
 static int run_rounds(struct rounds *rounds, size_t count, bool is_again, struct order *order,
 		      struct error *error)
 {
-	struct bout *bout = rounds->bout;
+	struct gate_record *gate = rounds->gate;
 	bool is_head_first = false;
 	size_t due = count;
 	size_t done = 0;
 	int code = 0;
 
 	for (size_t i = 0; i < due && !is_over(rounds); i++) {
-		size_t number = bout->n_rounds + bout->n_again;
-		struct bout_round *round = &bout->rounds[number];
+		size_t number = gate->n_rounds + gate->n_again;
+		struct gate_round *round = &gate->rounds[number];
 
 		if (rounds->view)
 			rounds->view->begins(rounds->view, i, due);
 		/* Of two rounds the second has it the other way round. */
 		is_head_first = i % 2 ? !is_head_first : random_next(&rounds->random) & 1;
 		rounds->is_outlier = draw_outlier(rounds, i);
-		*round = (struct bout_round){.is_again = is_again,
+		*round = (struct gate_round){.is_again = is_again,
 					     .is_head_first = is_head_first,
 					     .has_outlier = rounds->is_outlier,
 					     .began_ns = clock_now_ns() - rounds->start_ns};
@@ -488,20 +489,20 @@ static int run_rounds(struct rounds *rounds, size_t count, bool is_again, struct
 		code = run_round(rounds, round, number, order, error);
 		if (code)
 			break;
-		due = bout_add_round(bout, is_again, due);
+		due = gate_add_round(gate, is_again, due);
 		done++;
 	}
 	if (!code && done >= count && done < due)
-		bout_note(bout, "the time was over before %zu more rounds, for those that failed",
+		gate_note(gate, "the time was over before %zu more rounds, for those that failed",
 			  due - done);
 	return code;
 }
 
 int rounds_run(struct rounds *rounds, size_t count, bool is_again, struct error *error)
 {
-	struct bout *bout = rounds->bout;
+	struct gate_record *gate = rounds->gate;
 	struct order order = {0};
-	int code = bout_reserve(bout, bout->n_rounds + bout->n_again + bout_due_most(count), error);
+	int code = gate_reserve(gate, gate->n_rounds + gate->n_again + gate_due_most(count), error);
 
 	if (!code)
 		code = order_open(&order, rounds, is_again, error);
@@ -523,34 +524,34 @@ static double growth(const json_t *before, const json_t *after, const char *name
 
 void rounds_finish(struct rounds *rounds)
 {
-	struct bout *bout = rounds->bout;
+	struct gate_record *gate = rounds->gate;
 	json_t *after = facts_noise("");
 	double total = growth(rounds->noise, after, "total_ticks");
 	double stolen = growth(rounds->noise, after, "steal_ticks");
 	double throttled = growth(rounds->noise, after, "nr_throttled");
 	double hot = growth(rounds->noise, after, "core_throttles");
 
-	if (stolen >= STOLEN_LEAST && 100 * stolen / total > ADVICE_STEAL_MOST && !bout->invalid[0])
-		snprintf(bout->invalid, sizeof(bout->invalid),
+	if (stolen >= STOLEN_LEAST && 100 * stolen / total > ADVICE_STEAL_MOST && !gate->invalid[0])
+		snprintf(gate->invalid, sizeof(gate->invalid),
 			 "the hypervisor took %.1f %% of the processors' time meanwhile",
 			 100 * stolen / total);
-	if (throttled > 0 && !bout->invalid[0])
-		snprintf(bout->invalid, sizeof(bout->invalid),
+	if (throttled > 0 && !gate->invalid[0])
+		snprintf(gate->invalid, sizeof(gate->invalid),
 			 "the control group was throttled %.0f times meanwhile: more cpu.max, or "
 			 "another group",
 			 throttled);
-	if (hot > 0 && !bout->invalid[0])
-		snprintf(bout->invalid, sizeof(bout->invalid),
+	if (hot > 0 && !gate->invalid[0])
+		snprintf(gate->invalid, sizeof(gate->invalid),
 			 "processors were slowed down %.0f times for their heat meanwhile", hot);
 	json_decref(after);
 }
 
 void rounds_close(struct rounds *rounds)
 {
-	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++)
-		arm_close(&rounds->arms[arm]);
-	arm_close(&rounds->outlier);
-	single_close(&rounds->singles);
+	for (enum gate_side arm = 0; arm < GATE_SIDES; arm++)
+		runner_close(&rounds->arms[arm]);
+	runner_close(&rounds->outlier);
+	one_case_plan_close(&rounds->singles);
 	json_decref(rounds->noise);
 	rounds->noise = NULL;
 }

@@ -18,11 +18,11 @@ struct rounds_view {
 };
 
 struct rounds {
-	struct arm arms[DUEL_ARMS]; /* to be opened by the caller, like: */
-	struct arm outlier;         /* in the head's place in one of so many rounds, */
-	size_t outlier_every;       /* which is drawn; 0: in none */
-	struct single_list singles;
-	struct bout *bout;
+	struct runner arms[GATE_SIDES]; /* to be opened by the caller, like: */
+	struct runner outlier;          /* in the head's place in one of so many rounds, */
+	size_t outlier_every;           /* which is drawn; 0: in none */
+	struct one_case_plan_list singles;
+	struct gate_record *gate;
 	uint64_t measure_ns; /* of each trial, roughly */
 	uint64_t warmup_ns;  /* at most */
 	uint64_t until_ns;   /* on the monotonic clock: later no round begins; 0: any time */
@@ -31,10 +31,10 @@ struct rounds {
 	struct rounds_view *view;    /* NULL: nobody looks */
 	uint64_t random;             /* from here on it is kept by rounds_run */
 	uint64_t start_ns;
-	size_t outlier_at;        /* the next of those rounds */
-	json_t *noise;            /* of this host, before */
-	size_t n_lost[DUEL_ARMS]; /* runs in a row without any result */
-	char fingerprints[DUEL_ARMS][2][FINGERPRINT_TEXT];
+	size_t outlier_at;         /* the next of those rounds */
+	json_t *noise;             /* of this host, before */
+	size_t n_lost[GATE_SIDES]; /* runs in a row without any result */
+	char fingerprints[GATE_SIDES][2][FINGERPRINT_TEXT];
 	bool is_outlier; /* the round under way is such a one */
 };
 
@@ -45,7 +45,7 @@ struct rounds {
 int rounds_open(struct rounds *rounds, struct error *error);
 
 /*
- * So many rounds, and for each that fails another one at the end: see bout_add_round; is_again:
+ * So many rounds, and for each that fails another one at the end: see gate_add_round; is_again:
  * of the cases that have failed, as the second time. Ends before that, and well, when the time is
  * over, and with -EINTR or -ECHILD (an arm gives no result any more) as well: what there is stays
  * in the bout.

@@ -42,10 +42,10 @@ struct child {
 	size_t n_words;
 };
 
-static int add(struct arm *arm, const char *text, size_t length, struct error *error)
+static int add(struct runner *arm, const char *text, size_t length, struct error *error)
 {
-	if (arm->n_words == ARM_WORDS_MOST)
-		return error_set(error, -E2BIG, "an arm has more than %d words", ARM_WORDS_MOST);
+	if (arm->n_words == RUNNER_WORDS_MOST)
+		return error_set(error, -E2BIG, "an arm has more than %d words", RUNNER_WORDS_MOST);
 	arm->words[arm->n_words] = strndup(text, length);
 	if (!arm->words[arm->n_words++])
 		return error_set_errno(error, -ENOMEM, "cannot keep the words of an arm");
@@ -53,7 +53,7 @@ static int add(struct arm *arm, const char *text, size_t length, struct error *e
 }
 
 /* Words are separated by blanks; whoever needs quotes has a script. */
-static int add_words(struct arm *arm, const char *text, struct error *error)
+static int add_words(struct runner *arm, const char *text, struct error *error)
 {
 	int code = 0;
 
@@ -70,14 +70,15 @@ static int add_words(struct arm *arm, const char *text, struct error *error)
 	return code;
 }
 
-static int add_pair(struct arm *arm, const char *name, const char *value, struct error *error)
+static int add_pair(struct runner *arm, const char *name, const char *value, struct error *error)
 {
 	int code = value ? add(arm, name, strlen(name), error) : 0;
 
 	return value && !code ? add(arm, value, strlen(value), error) : code;
 }
 
-static int add_options(struct arm *arm, const struct arm_options *options, struct error *error)
+static int add_options(struct runner *arm, const struct runner_options *options,
+		       struct error *error)
 {
 	char number[8];
 	int code = add_pair(arm, "--device", options->device, error);
@@ -92,8 +93,8 @@ static int add_options(struct arm *arm, const struct arm_options *options, struc
 	return code;
 }
 
-int arm_open(struct arm *arm, const char *what, const struct arm_options *options,
-	     struct error *error)
+int runner_open(struct runner *arm, const char *what, const struct runner_options *options,
+		struct error *error)
 {
 	bool is_command = strpbrk(what, "/ \t");
 	const char *host = is_command ? options->host : what;
@@ -117,16 +118,16 @@ int arm_open(struct arm *arm, const char *what, const struct arm_options *option
 	return code;
 }
 
-void arm_close(struct arm *arm)
+void runner_close(struct runner *arm)
 {
 	for (size_t i = 0; i < arm->n_words; i++)
 		free(arm->words[i]);
-	*arm = (struct arm){0};
+	*arm = (struct runner){0};
 }
 
 /* In the child. */
 static void __attribute__((noreturn))
-become(const struct arm *arm, int plan, int output, int said, pid_t parent)
+become(const struct runner *arm, int plan, int output, int said, pid_t parent)
 {
 	sigset_t none;
 
@@ -167,7 +168,8 @@ static void close_end(int *end)
 	*end = -1;
 }
 
-static int start(struct child *child, const struct arm *arm, const char *plan, struct error *error)
+static int start(struct child *child, const struct runner *arm, const char *plan,
+		 struct error *error)
 {
 	int output[2] = {-1, -1};
 	int said[2] = {-1, -1};
@@ -206,7 +208,7 @@ static bool take_output(struct child *child, struct error *error)
 
 	if (child->length + PIECE > child->room) {
 		size_t room = child->room ? child->room * 2 : PIECE * 8;
-		char *grown = room > LOAD_BYTES_MOST ? NULL : realloc(child->text, room);
+		char *grown = room > PARSE_BYTES_MOST ? NULL : realloc(child->text, room);
 
 		if (!grown) {
 			error_set_errno(error, -ENOMEM, "cannot keep a result");
@@ -284,9 +286,9 @@ static int end(struct child *child, bool is_wanted)
 
 		/* One that waits for a device, or for a disk, ends when the kernel lets it. */
 		if (is_time && next == ARRAY_LENGTH(signals)) {
-			journal_say("an arm, process %d, has not ended by SIGKILL: it is left "
-				    "behind",
-				    child->pid);
+			log_say("an arm, process %d, has not ended by SIGKILL: it is left "
+				"behind",
+				child->pid);
 			return -1;
 		}
 		if (is_time) {
@@ -321,14 +323,14 @@ static int tell(struct child *child, int status, struct error *error)
 }
 
 /* The name of a program alone is a host's. */
-static void blame_name(const struct arm *arm, struct error *error)
+static void blame_name(const struct runner *arm, struct error *error)
 {
 	if (arm->is_host && !strncmp(error->text, UNRESOLVED, strlen(UNRESOLVED)))
 		error_append(error, "a command has a '/', such as ./verbmark");
 }
 
-int arm_run(const struct arm *arm, const char *plan, unsigned int timeout_ms, int stop,
-	    struct result *result, struct error *error)
+int runner_run(const struct runner *arm, const char *plan, unsigned int timeout_ms, int stop,
+	       struct result *result, struct error *error)
 {
 	struct child child = {.plan = -1, .output = -1, .said = -1, .life = -1};
 	int code = start(&child, arm, plan, error);
@@ -344,7 +346,7 @@ int arm_run(const struct arm *arm, const char *plan, unsigned int timeout_ms, in
 		blame_name(arm, error);
 	}
 	if (!code)
-		code = load_text(result, child.text, child.length, error);
+		code = parse_text(result, child.text, child.length, error);
 	close_end(&child.plan);
 	close_end(&child.output);
 	close_end(&child.said);

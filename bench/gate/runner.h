@@ -13,16 +13,16 @@
 #include "core/base/error.h"
 #include "reports/result/result.h"
 
-#define ARM_WORDS_MOST 64
+#define RUNNER_WORDS_MOST 64
 
-struct arm {
-	char *words[ARM_WORDS_MOST + 1]; /* as execvp wants them, ended by NULL; its own */
+struct runner {
+	char *words[RUNNER_WORDS_MOST + 1]; /* as execvp wants them, ended by NULL; its own */
 	size_t n_words;
 	bool is_host;
 };
 
 /* What all its runs are told; NULL and 0: not at all. */
-struct arm_options {
+struct runner_options {
 	const char *host; /* of an arm that is a command */
 	const char *device;
 	const char *server_device;
@@ -32,20 +32,20 @@ struct arm_options {
 
 /*
  * What has a '/' or blanks is a command: a verbmark, or words that run one. Else it is a
- * host, to which this program is the client. A zeroed arm is filled in; arm_close releases
+ * host, to which this program is the client. A zeroed arm is filled in; runner_close releases
  * it, however this ends.
  */
-int arm_open(struct arm *arm, const char *what, const struct arm_options *options,
-	     struct error *error);
+int runner_open(struct runner *arm, const char *what, const struct runner_options *options,
+		struct error *error);
 
 /*
  * Runs it once, with the text of a plan, for at most that long. stop: a descriptor that is
  * readable once it is to end. The result is zeroed where it fails: -EINTR, -ETIMEDOUT,
- * -ECHILD with what the program said, or that of load_text. A case that fails there is none.
+ * -ECHILD with what the program said, or that of parse_text. A case that fails there is none.
  */
-int arm_run(const struct arm *arm, const char *plan, unsigned int timeout_ms, int stop,
-	    struct result *result, struct error *error);
+int runner_run(const struct runner *arm, const char *plan, unsigned int timeout_ms, int stop,
+	       struct result *result, struct error *error);
 
-void arm_close(struct arm *arm);
+void runner_close(struct runner *arm);
 
 #endif

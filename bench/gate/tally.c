@@ -49,7 +49,7 @@ static bool is_troubled(const struct result_case *line)
 	return false;
 }
 
-void tally_failure(struct bout_case *line, enum duel_arm arm, const char *why)
+void tally_failure(struct gate_case *line, enum gate_side arm, const char *why)
 {
 	line->trials[arm]++;
 	line->failures[arm]++;
@@ -57,7 +57,7 @@ void tally_failure(struct bout_case *line, enum duel_arm arm, const char *why)
 		snprintf(line->errors[arm], sizeof(line->errors[arm]), "%s", why);
 }
 
-void tally_trial(struct bout_case *line, enum duel_arm arm, size_t round,
+void tally_trial(struct gate_case *line, enum gate_side arm, size_t round,
 		 const struct result_case *found, uint64_t share_ns)
 {
 	uint64_t took_ns;
@@ -73,8 +73,8 @@ void tally_trial(struct bout_case *line, enum duel_arm arm, size_t round,
 	line->troubled[arm] += is_troubled(found);
 	line->lengthy[arm] += took_ns > TALLY_LONG_NS;
 	line->took_ns[arm] += took_ns;
-	for (enum bout_figure figure = 0; figure < BOUT_FIGURES; figure++)
-		if (line->is_bandwidth == (figure == BOUT_BANDWIDTH))
+	for (enum gate_figure figure = 0; figure < GATE_FIGURES; figure++)
+		if (line->is_bandwidth == (figure == GATE_BANDWIDTH))
 			line->figures[figure].values[arm][round] =
-				bout_figure(figure)->value(&found->trials[0]);
+				gate_figure(figure)->value(&found->trials[0]);
 }

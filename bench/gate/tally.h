@@ -21,10 +21,10 @@ bool tally_has_trial(const struct result_case *line);
 uint64_t tally_share(const struct result *result, uint64_t took_ns, size_t count);
 
 /* One more, which has gone wrong. */
-void tally_failure(struct bout_case *line, enum duel_arm arm, const char *why);
+void tally_failure(struct gate_case *line, enum gate_side arm, const char *why);
 
 /* One more, in that round, which has room for it; found: in the result; NULL: it is not there. */
-void tally_trial(struct bout_case *line, enum duel_arm arm, size_t round,
+void tally_trial(struct gate_case *line, enum gate_side arm, size_t round,
 		 const struct result_case *found, uint64_t share_ns);
 
 #endif

@@ -27,7 +27,7 @@ static int add(struct counters *counters, const char *folder, const char *name, 
 		return error_set_errno(error, -ENOMEM, "cannot keep the device's counters");
 	counters->rows = larger;
 	row = &larger[counters->count];
-	wire_printable(row->name, sizeof(row->name), name);
+	frame_printable(row->name, sizeof(row->name), name);
 	for (size_t i = 0; i < counters->count; i++)
 		is_known = is_known || !strcmp(larger[i].name, row->name);
 	if (is_known)
@@ -40,14 +40,14 @@ static int add(struct counters *counters, const char *folder, const char *name, 
 static int read_folder(struct counters *counters, const char *root, const char *device,
 		       const char *folder, struct error *error)
 {
-	struct tree_names names;
+	struct sysfs_names names;
 	int code = 0;
 
-	tree_names_open(&names, root, CLASS "/%s/%s", device, folder);
+	sysfs_names_open(&names, root, CLASS "/%s/%s", device, folder);
 	for (size_t i = 0; i < names.count && !code; i++) {
 		int64_t value;
 
-		if (!tree_number(root, &value, CLASS "/%s/%s/%s", device, folder, names.name[i]) ||
+		if (!sysfs_number(root, &value, CLASS "/%s/%s/%s", device, folder, names.name[i]) ||
 		    value < 0)
 			continue;
 		if (strcmp(names.name[i], "lifespan") != 0)
@@ -56,7 +56,7 @@ static int read_folder(struct counters *counters, const char *root, const char *
 			counters->lifespan_ms =
 				(unsigned int)(value < LIFESPAN_MAX_MS ? value : LIFESPAN_MAX_MS);
 	}
-	tree_names_close(&names);
+	sysfs_names_close(&names);
 	return code;
 }
 

@@ -68,7 +68,7 @@ static uint32_t most_inline(struct ibv_pd *pd, enum transport transport,
 			    const struct ibv_device_attr *device)
 {
 	const struct ibv_qp_init_attr_ex least = {
-		.qp_type = queue_type(transport),
+		.qp_type = qp_type_of(transport),
 		.cap = {.max_send_wr = 1,
 			.max_recv_wr = 1,
 			.max_send_sge = POST_SGES,
@@ -76,7 +76,7 @@ static uint32_t most_inline(struct ibv_pd *pd, enum transport transport,
 			.max_inline_data = INLINE_MOST},
 		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
 		.pd = pd,
-		.send_ops_flags = queue_operations(transport, device),
+		.send_ops_flags = qp_operations(transport, device),
 	};
 
 	return limits_inline(&least);
@@ -93,8 +93,9 @@ static void tell_transports(json_t *section, struct ibv_context *verbs,
 	json_t *found = json_object();
 	int code = 0;
 
-	for (enum transport i = TRANSPORT_RC; i < CAPACITY_TRANSPORTS && pd && code >= 0; i++) {
-		code = limits_has_type(pd, queue_type(i));
+	for (enum transport i = TRANSPORT_RC; i < DEVICE_SUPPORT_TRANSPORTS && pd && code >= 0;
+	     i++) {
+		code = limits_has_type(pd, qp_type_of(i));
 		if (code > 0)
 			tell_number(found, limits_transport_name(i), most_inline(pd, i, device));
 	}
@@ -115,8 +116,8 @@ static void tell_gids(json_t *section, struct ibv_context *verbs, unsigned int p
 
 	device_gids(verbs, ports, &gids, &count, &ignored);
 	for (size_t i = 0; i < count; i++)
-		if (gids[i].port_num == number && gids[i].gid_index < CAPACITY_GIDS &&
-		    pair_rank_gid(&gids[i], NULL))
+		if (gids[i].port_num == number && gids[i].gid_index < DEVICE_SUPPORT_GIDS &&
+		    manual_qp_rank_gid(&gids[i], NULL))
 			json_array_append_new(found, json_integer(gids[i].gid_index));
 	free(gids);
 	if (json_array_size(found))
@@ -124,7 +125,8 @@ static void tell_gids(json_t *section, struct ibv_context *verbs, unsigned int p
 	json_decref(found);
 }
 
-void capacity_tell(json_t *device, json_t *port, struct ibv_context *verbs, unsigned int number)
+void device_support_tell(json_t *device, json_t *port, struct ibv_context *verbs,
+			 unsigned int number)
 {
 	struct ibv_device_attr attr;
 	struct ibv_port_attr port_attr;
@@ -163,7 +165,7 @@ static void read_attributes(struct ibv_device_attr *attr, const json_t *section)
 	attr->atomic_cap = is_none ? IBV_ATOMIC_NONE : IBV_ATOMIC_HCA;
 }
 
-static void read_port(struct capacity *capacity, const struct result_end *end,
+static void read_port(struct device_support *capacity, const struct result_end *end,
 		      const json_t *section)
 {
 	const json_t *gids = json_object_get(section, "gids");
@@ -179,14 +181,14 @@ static void read_port(struct capacity *capacity, const struct result_end *end,
 	{
 		json_int_t index = json_is_integer(gid) ? json_integer_value(gid) : -1;
 
-		if (index >= 0 && index < CAPACITY_GIDS)
+		if (index >= 0 && index < DEVICE_SUPPORT_GIDS)
 			capacity->gids[index] = true;
 	}
 }
 
-static void read_transports(struct capacity *capacity, const json_t *told)
+static void read_transports(struct device_support *capacity, const json_t *told)
 {
-	for (enum transport i = TRANSPORT_RC; i < CAPACITY_TRANSPORTS; i++) {
+	for (enum transport i = TRANSPORT_RC; i < DEVICE_SUPPORT_TRANSPORTS; i++) {
 		const char *name = limits_transport_name(i);
 		json_int_t bytes = read_number(told, name, INT64_MAX);
 
@@ -196,14 +198,14 @@ static void read_transports(struct capacity *capacity, const json_t *told)
 	}
 }
 
-void capacity_read(struct capacity *capacity, const struct result_end *end, bool is_server,
-		   const char *whose)
+void device_support_read(struct device_support *capacity, const struct result_end *end,
+			 bool is_server, const char *whose)
 {
 	const json_t *device = json_object_get(end->facts, "device");
 	const char *provider = json_string_value(
 		json_object_get(json_object_get(end->facts, "rdma_core"), "provider"));
 
-	*capacity = (struct capacity){
+	*capacity = (struct device_support){
 		.whose = whose,
 		.is_server = is_server,
 		.is_iwarp = end->link_layer && !strcmp(end->link_layer, "iWARP"),
@@ -220,7 +222,7 @@ static bool has_immediate(const struct op *op)
 	return op == &op_write_imm || op->shape.rings;
 }
 
-static int check_transport(const struct capacity *capacity, const struct op *op,
+static int check_transport(const struct device_support *capacity, const struct op *op,
 			   const struct parameters *p, struct error *error)
 {
 	enum transport transport = (enum transport)p->transport;
@@ -239,12 +241,12 @@ static int check_transport(const struct capacity *capacity, const struct op *op,
 	return 0;
 }
 
-static int lacks_gid(const struct capacity *capacity, uint64_t wanted, struct error *error)
+static int lacks_gid(const struct device_support *capacity, uint64_t wanted, struct error *error)
 {
 	char has[64] = "none";
 	size_t length = 0, found = 0;
 
-	for (size_t i = 0; i < CAPACITY_GIDS; i++) {
+	for (size_t i = 0; i < DEVICE_SUPPORT_GIDS; i++) {
 		if (!capacity->gids[i])
 			continue;
 		if (++found > GIDS_TOLD)
@@ -256,7 +258,7 @@ static int lacks_gid(const struct capacity *capacity, uint64_t wanted, struct er
 			 wanted, has, found > GIDS_TOLD ? " and more" : "");
 }
 
-static int check_parameters(const struct capacity *capacity, const struct parameters *p,
+static int check_parameters(const struct device_support *capacity, const struct parameters *p,
 			    struct error *error)
 {
 	uint64_t bytes = capacity->inline_bytes[p->transport];
@@ -266,21 +268,21 @@ static int check_parameters(const struct capacity *capacity, const struct parame
 		return error_set(error, -EINVAL,
 				 "inline size %" PRIu64 " exceeds the device's limit %" PRIu64,
 				 p->inline_size, bytes);
-	if (gid_index < CAPACITY_GIDS && !capacity->gids[gid_index])
+	if (gid_index < DEVICE_SUPPORT_GIDS && !capacity->gids[gid_index])
 		return lacks_gid(capacity, gid_index, error);
 	return 0;
 }
 
 /* Both ends are made alike where atomics are posted; memory is registered at the client. */
-static bool needs_atomics(const struct capacity *capacity, const struct op *op,
+static bool needs_atomics(const struct device_support *capacity, const struct op *op,
 			  const struct parameters *p)
 {
 	return op->shape.is_atomic ||
 	       (op->shape.registers && !capacity->is_server && p->mr_access == MR_ATOMIC);
 }
 
-int capacity_check(const struct capacity *capacity, const struct op *op,
-		   const struct parameters *parameters, struct error *error)
+int device_support_check(const struct device_support *capacity, const struct op *op,
+			 const struct parameters *parameters, struct error *error)
 {
 	const struct limits wanted = lane_limits(parameters, &op->shape, capacity->is_server);
 	int code = check_transport(capacity, op, parameters, error);

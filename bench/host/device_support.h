@@ -11,11 +11,11 @@
 
 #include "bench/op/op.h"
 
-#define CAPACITY_TRANSPORTS (TRANSPORT_UD + 1)
+#define DEVICE_SUPPORT_TRANSPORTS (TRANSPORT_UD + 1)
 /* As many rows of the port's table as a case can name. */
-#define CAPACITY_GIDS 256
+#define DEVICE_SUPPORT_GIDS 256
 
-struct capacity {
+struct device_support {
 	const char *whose; /* the device is: "n02" */
 	char name[80];     /* of device and port */
 	bool is_server;
@@ -23,20 +23,21 @@ struct capacity {
 	bool is_chelsio; /* by its provider: of iWARP the one that may have immediate data */
 	struct ibv_device_attr device;
 	struct ibv_port_attr port;
-	unsigned int transports;                    /* a bit for each one that it has */
-	uint64_t inline_bytes[CAPACITY_TRANSPORTS]; /* the most that a queue pair takes */
-	bool gids[CAPACITY_GIDS];                   /* the rows that have one */
+	unsigned int transports;                          /* a bit for each one that it has */
+	uint64_t inline_bytes[DEVICE_SUPPORT_TRANSPORTS]; /* the most that a queue pair takes */
+	bool gids[DEVICE_SUPPORT_GIDS];                   /* the rows that have one */
 };
 
 /* What libibverbs tells of them, put into the facts' sections of device and port. */
-void capacity_tell(json_t *device, json_t *port, struct ibv_context *verbs, unsigned int number);
+void device_support_tell(json_t *device, json_t *port, struct ibv_context *verbs,
+			 unsigned int number);
 
 /* The same out of an end's facts. whose stays the caller's. */
-void capacity_read(struct capacity *capacity, const struct result_end *end, bool is_server,
-		   const char *whose);
+void device_support_read(struct device_support *capacity, const struct result_end *end,
+			 bool is_server, const char *whose);
 
 /* The error says whose device cannot do that: what was asked, and what it has. */
-int capacity_check(const struct capacity *capacity, const struct op *op,
-		   const struct parameters *parameters, struct error *error);
+int device_support_check(const struct device_support *capacity, const struct op *op,
+			 const struct parameters *parameters, struct error *error);
 
 #endif

@@ -29,8 +29,8 @@ static json_t *encode_port(const struct device_port *port)
 	for (size_t i = 0; i < port->n_addresses; i++)
 		json_array_append_new(addresses, encode_address(&port->addresses[i]));
 	return json_pack("{s:s, s:i, s:s*, s:s, s:s, s:I, s:i, s:i, s:i, s:o}", "device",
-			 port->device, "port", port->port, "kind", kind_name(port->kind), "state",
-			 device_state_name(port->state), "link_layer", port->link_layer,
+			 port->device, "port", port->port, "kind", device_kind_name(port->kind),
+			 "state", device_state_name(port->state), "link_layer", port->link_layer,
 			 "rate_mbps", (json_int_t)port->rate_mbps, "mtu", (int)port->active_mtu,
 			 "max_mtu", (int)port->max_mtu, "numa_node", port->numa_node, "addresses",
 			 addresses);
@@ -62,7 +62,7 @@ static int decode_address(struct device_address *address, json_t *json, struct e
 			   "interface", &interface))
 		return malformed(&fault, error);
 	*address = (struct device_address){.prefix = prefix < 0 ? 0 : (unsigned int)prefix};
-	wire_printable(address->interface, sizeof(address->interface), interface);
+	frame_printable(address->interface, sizeof(address->interface), interface);
 	/* A zone of the other machine means nothing here, and then the whole address. */
 	if (!address_parse(&address->address, text))
 		address->address.ss_family = AF_UNSPEC;
@@ -124,13 +124,13 @@ static int decode_port(struct device_port *port, json_t *json, struct error *err
 	if (number < 1 || number > UINT8_MAX)
 		return error_set(error, -EPROTO, "the other end lists port %d of a device", number);
 	*port = (struct device_port){.port = (uint8_t)number,
-				     .kind = kind_named(kind),
+				     .kind = device_kind_named(kind),
 				     .state = decode_state(state),
 				     .link_layer = decode_link_layer(link_layer),
 				     .rate_mbps = rate < 0 ? 0 : (uint64_t)rate,
 				     .active_mtu = mtu < 0 ? 0 : (unsigned int)mtu,
 				     .numa_node = -1};
-	wire_printable(port->device, sizeof(port->device), device);
+	frame_printable(port->device, sizeof(port->device), device);
 	return decode_addresses(port, addresses, error);
 }
 

@@ -122,7 +122,7 @@ static void consider_ports(struct search *search, const struct device_port *a,
 	struct end near = {.port = a};
 	struct end far = {.port = b};
 
-	if ((a->kind == KIND_SOFT) != (b->kind == KIND_SOFT)) {
+	if ((a->kind == DEVICE_KIND_SOFT) != (b->kind == DEVICE_KIND_SOFT)) {
 		search->is_mixed = true;
 		return;
 	}
@@ -177,7 +177,7 @@ static void fill(struct result_end *end, const struct end *from)
 	if (from->address)
 		address_text(plain(from->address), end->address);
 	end->port = from->port->port;
-	end->kind = kind_name(from->port->kind);
+	end->kind = device_kind_name(from->port->kind);
 	end->link_layer = from->port->link_layer;
 	end->rate_mbps = from->port->rate_mbps;
 	end->mtu = from->port->active_mtu;

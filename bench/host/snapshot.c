@@ -6,42 +6,42 @@
 
 #include "bench/host/facts/facts.h"
 
-int witness_open(struct witness *witness, const char *device, unsigned int port,
-		 struct error *error)
+int snapshot_open(struct snapshot *snapshot, const char *device, unsigned int port,
+		  struct error *error)
 {
 	int code;
 
-	*witness = (struct witness){.port = port};
-	snprintf(witness->device, sizeof(witness->device), "%s", device);
-	witness->facts = facts_gather("", *device ? device : NULL, port);
-	witness->before = facts_noise("");
-	if (!witness->facts || !witness->before)
+	*snapshot = (struct snapshot){.port = port};
+	snprintf(snapshot->device, sizeof(snapshot->device), "%s", device);
+	snapshot->facts = facts_gather("", *device ? device : NULL, port);
+	snapshot->before = facts_noise("");
+	if (!snapshot->facts || !snapshot->before)
 		code = error_set_errno(error, -ENOMEM, "cannot gather facts");
 	else
-		code = counters_open(&witness->counters, "", device, port, NULL, error);
+		code = counters_open(&snapshot->counters, "", device, port, NULL, error);
 	if (code)
-		witness_close(witness);
+		snapshot_close(snapshot);
 	return code;
 }
 
-void witness_close(struct witness *witness)
+void snapshot_close(struct snapshot *snapshot)
 {
-	json_decref(witness->facts);
-	json_decref(witness->before);
-	counters_close(&witness->counters);
-	*witness = (struct witness){0};
+	json_decref(snapshot->facts);
+	json_decref(snapshot->before);
+	counters_close(&snapshot->counters);
+	*snapshot = (struct snapshot){0};
 }
 
-int witness_note(struct witness *witness, json_t **moved, struct error *error)
+int snapshot_note(struct snapshot *snapshot, json_t **moved, struct error *error)
 {
 	struct counters now;
-	int code =
-		counters_open(&now, "", witness->device, witness->port, &witness->counters, error);
+	int code = counters_open(&now, "", snapshot->device, snapshot->port, &snapshot->counters,
+				 error);
 
 	if (code)
 		return code;
-	*moved = counters_moved(&witness->counters, &now);
-	counters_close(&witness->counters);
-	witness->counters = now;
+	*moved = counters_moved(&snapshot->counters, &now);
+	counters_close(&snapshot->counters);
+	snapshot->counters = now;
 	return *moved ? 0 : error_set_errno(error, -ENOMEM, "cannot note counters");
 }

@@ -8,7 +8,7 @@
 
 #include "bench/host/counters.h"
 
-struct witness {
+struct snapshot {
 	char device[64];
 	unsigned int port;
 	json_t *facts;
@@ -17,11 +17,11 @@ struct witness {
 };
 
 /* Gathers the facts of that device, or of the host alone, and takes the first note. */
-int witness_open(struct witness *witness, const char *device, unsigned int port,
-		 struct error *error);
-void witness_close(struct witness *witness);
+int snapshot_open(struct snapshot *snapshot, const char *device, unsigned int port,
+		  struct error *error);
+void snapshot_close(struct snapshot *snapshot);
 
 /* {name: difference} since the last note. */
-int witness_note(struct witness *witness, json_t **moved, struct error *error);
+int snapshot_note(struct snapshot *snapshot, json_t **moved, struct error *error);
 
 #endif

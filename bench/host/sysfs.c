@@ -15,14 +15,14 @@
 #define PATH_SIZE 512
 #define BLANKS    " \t\r\n"
 
-struct path {
+struct path_probe {
 	char text[PATH_SIZE];
 };
 
 /* A path that does not fit names nothing. */
-static FORMAT(2, 0) struct path make_path(const char *root, const char *format, va_list args)
+static FORMAT(2, 0) struct path_probe make_path(const char *root, const char *format, va_list args)
 {
-	struct path path;
+	struct path_probe path;
 	size_t used = (size_t)snprintf(path.text, sizeof(path.text), "%s", root);
 
 	if (used < sizeof(path.text))
@@ -41,7 +41,7 @@ static FORMAT(2, 0) struct path make_path(const char *root, const char *format, 
 		va_end(args);                           \
 	} while (0)
 
-static size_t read_bytes(const struct path *path, void *bytes, size_t size)
+static size_t read_bytes(const struct path_probe *path, void *bytes, size_t size)
 {
 	/* Not to wait for a writer, should it be a pipe. */
 	int fd = open(path->text, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -75,28 +75,28 @@ static bool take_line(const char *text, char *line, size_t size)
 		length = size - 1;
 	memmove(line, text, length);
 	line[length] = '\0';
-	wire_printable(line, size, line);
+	frame_printable(line, size, line);
 	return length > 0;
 }
 
-static bool read_line(const struct path *path, char *text, size_t size)
+static bool read_line(const struct path_probe *path, char *text, size_t size)
 {
 	text[read_bytes(path, text, size - 1)] = '\0';
 	return take_line(text, text, size);
 }
 
-bool tree_line(const char *root, char *text, size_t size, const char *format, ...)
+bool sysfs_line(const char *root, char *text, size_t size, const char *format, ...)
 {
-	struct path path;
+	struct path_probe path;
 
 	MAKE_PATH(path);
 	return read_line(&path, text, size);
 }
 
-bool tree_number(const char *root, int64_t *number, const char *format, ...)
+bool sysfs_number(const char *root, int64_t *number, const char *format, ...)
 {
-	char text[TREE_TEXT];
-	struct path path;
+	char text[SYSFS_TEXT];
+	struct path_probe path;
 	char *end;
 	int64_t value;
 
@@ -111,18 +111,18 @@ bool tree_number(const char *root, int64_t *number, const char *format, ...)
 	return true;
 }
 
-size_t tree_bytes(const char *root, void *bytes, size_t size, const char *format, ...)
+size_t sysfs_bytes(const char *root, void *bytes, size_t size, const char *format, ...)
 {
-	struct path path;
+	struct path_probe path;
 
 	MAKE_PATH(path);
 	return read_bytes(&path, bytes, size);
 }
 
-char *tree_text(const char *root, size_t limit, const char *format, ...)
+char *sysfs_text(const char *root, size_t limit, const char *format, ...)
 {
 	char *text = malloc(limit + 1);
-	struct path path;
+	struct path_probe path;
 	size_t length;
 
 	if (!text)
@@ -154,7 +154,7 @@ static const char *match(const char *line, const char *word)
 	return blanks && !memchr(rest, ':', strcspn(rest, "\n")) ? rest : NULL;
 }
 
-bool tree_field(const char *text, const char *word, char *value, size_t size)
+bool sysfs_field(const char *text, const char *word, char *value, size_t size)
 {
 	while (text && *text) {
 		const char *found = match(text, word);
@@ -167,10 +167,10 @@ bool tree_field(const char *text, const char *word, char *value, size_t size)
 	return false;
 }
 
-bool tree_link(const char *root, char *text, size_t size, const char *format, ...)
+bool sysfs_link(const char *root, char *text, size_t size, const char *format, ...)
 {
 	char target[PATH_SIZE];
-	struct path path;
+	struct path_probe path;
 	const char *last;
 	ssize_t length;
 
@@ -183,17 +183,17 @@ bool tree_link(const char *root, char *text, size_t size, const char *format, ..
 	return take_line(last ? last + 1 : target, text, size);
 }
 
-bool tree_exists(const char *root, const char *format, ...)
+bool sysfs_exists(const char *root, const char *format, ...)
 {
-	struct path path;
+	struct path_probe path;
 
 	MAKE_PATH(path);
 	return !access(path.text, F_OK);
 }
 
-int tree_try(const char *root, const char *format, ...)
+int sysfs_try(const char *root, const char *format, ...)
 {
-	struct path path;
+	struct path_probe path;
 	int fd;
 
 	MAKE_PATH(path);
@@ -209,13 +209,13 @@ static int compare_names(const void *a, const void *b)
 	return strverscmp(a, b);
 }
 
-static bool add_name(struct tree_names *names, const char *name)
+static bool add_name(struct sysfs_names *names, const char *name)
 {
-	char(*larger)[TREE_NAME];
+	char(*larger)[SYSFS_NAME];
 
-	if (name[0] == '.' || strlen(name) >= TREE_NAME)
+	if (name[0] == '.' || strlen(name) >= SYSFS_NAME)
 		return true;
-	if (names->count == TREE_NAMES)
+	if (names->count == SYSFS_NAMES)
 		return false;
 	larger = reallocarray(names->name, names->count + 1, sizeof(*larger));
 	if (!larger)
@@ -225,13 +225,13 @@ static bool add_name(struct tree_names *names, const char *name)
 	return true;
 }
 
-void tree_names_open(struct tree_names *names, const char *root, const char *format, ...)
+void sysfs_names_open(struct sysfs_names *names, const char *root, const char *format, ...)
 {
 	struct dirent *entry;
-	struct path path;
+	struct path_probe path;
 	DIR *folder;
 
-	*names = (struct tree_names){0};
+	*names = (struct sysfs_names){0};
 	MAKE_PATH(path);
 	folder = opendir(path.text);
 	if (!folder)
@@ -243,8 +243,8 @@ void tree_names_open(struct tree_names *names, const char *root, const char *for
 		qsort(names->name, names->count, sizeof(*names->name), compare_names);
 }
 
-void tree_names_close(struct tree_names *names)
+void sysfs_names_close(struct sysfs_names *names)
 {
 	free(names->name);
-	*names = (struct tree_names){0};
+	*names = (struct sysfs_names){0};
 }

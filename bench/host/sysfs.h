@@ -13,45 +13,46 @@
 
 #include "core/base/compiler.h"
 
-#define TREE_TEXT  2048
-#define TREE_NAME  64
-#define TREE_NAMES 1024
+#define SYSFS_TEXT  2048
+#define SYSFS_NAME  64
+#define SYSFS_NAMES 1024
 
 /* What a folder holds, in the order of the numbers in its names. */
-struct tree_names {
-	char (*name)[TREE_NAME];
+struct sysfs_names {
+	char (*name)[SYSFS_NAME];
 	size_t count;
 };
 
 /* The first line, cut to size, without blanks at its ends. */
-bool tree_line(const char *root, char *text, size_t size, const char *format, ...) FORMAT(4, 5);
+bool sysfs_line(const char *root, char *text, size_t size, const char *format, ...) FORMAT(4, 5);
 
 /* A file that is one whole number, decimal or with 0x. */
-bool tree_number(const char *root, int64_t *number, const char *format, ...) FORMAT(3, 4);
+bool sysfs_number(const char *root, int64_t *number, const char *format, ...) FORMAT(3, 4);
 
 /* At most size bytes as they stand; returns how many. */
-size_t tree_bytes(const char *root, void *bytes, size_t size, const char *format, ...) FORMAT(4, 5);
+size_t sysfs_bytes(const char *root, void *bytes, size_t size, const char *format, ...)
+	FORMAT(4, 5);
 
-/* The file as a string, cut to limit, for tree_field; the caller frees it. */
-char *tree_text(const char *root, size_t limit, const char *format, ...) FORMAT(3, 4);
+/* The file as a string, cut to limit, for sysfs_field; the caller frees it. */
+char *sysfs_text(const char *root, size_t limit, const char *format, ...) FORMAT(3, 4);
 
 /*
  * From lines such as "word : value" or "word value": the value of the first with that
- * word, as tree_line would give it. A NULL text has none.
+ * word, as sysfs_line would give it. A NULL text has none.
  */
-bool tree_field(const char *text, const char *word, char *value, size_t size);
+bool sysfs_field(const char *text, const char *word, char *value, size_t size);
 
 /* The last part of what a symbolic link points to. */
-bool tree_link(const char *root, char *text, size_t size, const char *format, ...) FORMAT(4, 5);
+bool sysfs_link(const char *root, char *text, size_t size, const char *format, ...) FORMAT(4, 5);
 
-bool tree_exists(const char *root, const char *format, ...) FORMAT(2, 3);
+bool sysfs_exists(const char *root, const char *format, ...) FORMAT(2, 3);
 
 /* Opens it to read and write, and closes it. 0 or a negative errno. */
-int tree_try(const char *root, const char *format, ...) FORMAT(2, 3);
+int sysfs_try(const char *root, const char *format, ...) FORMAT(2, 3);
 
-/* None that begins with a dot or is longer than TREE_NAME; at most TREE_NAMES. */
-void tree_names_open(struct tree_names *names, const char *root, const char *format, ...)
+/* None that begins with a dot or is longer than SYSFS_NAME; at most SYSFS_NAMES. */
+void sysfs_names_open(struct sysfs_names *names, const char *root, const char *format, ...)
 	FORMAT(3, 4);
-void tree_names_close(struct tree_names *names);
+void sysfs_names_close(struct sysfs_names *names);
 
 #endif

@@ -14,42 +14,43 @@
 /* No place is there: nothing is to be laid over it. */
 #define NO_FOLD 63
 
-uint64_t walk_place(const struct parameters *parameters, bool is_atomic)
+uint64_t address_walk_place(const struct parameters *parameters, bool is_atomic)
 {
 	uint64_t head = parameters->transport == TRANSPORT_UD ? POST_GRH : 0;
 	uint64_t unit = is_atomic ? ATOMIC : LINE;
 
-	if (walk_stride(parameters))
-		return walk_stride(parameters);
+	if (address_walk_stride(parameters))
+		return address_walk_stride(parameters);
 	return (parameters->size + head + unit - 1) / unit * unit;
 }
 
-uint64_t walk_ways(const struct parameters *parameters)
+uint64_t address_walk_ways(const struct parameters *parameters)
 {
-	return walk_is_on(parameters) && parameters->bidirectional ? 2 : 1;
+	return address_walk_is_on(parameters) && parameters->bidirectional ? 2 : 1;
 }
 
-uint64_t walk_places(const struct parameters *parameters, bool is_atomic)
+uint64_t address_walk_places(const struct parameters *parameters, bool is_atomic)
 {
-	uint64_t part = parameters->buffer / pattern_pairs(parameters) / walk_ways(parameters);
-	uint64_t fitting = part / walk_place(parameters, is_atomic);
+	uint64_t part =
+		parameters->buffer / pattern_pairs(parameters) / address_walk_ways(parameters);
+	uint64_t fitting = part / address_walk_place(parameters, is_atomic);
 
 	return fitting ? 1ULL << (63 - __builtin_clzll(fitting)) : 0;
 }
 
-void walk_init(struct walk *walk, const struct parameters *parameters, bool is_atomic,
-	       unsigned int flow)
+void address_walk_init(struct address_walk *walk, const struct parameters *parameters,
+		       bool is_atomic, unsigned int flow)
 {
-	uint64_t places = walk_places(parameters, is_atomic);
+	uint64_t places = address_walk_places(parameters, is_atomic);
 	uint64_t seed = random_mix(parameters->seed + ((uint64_t)flow << 32));
 
-	*walk = (struct walk){
+	*walk = (struct address_walk){
 		.factor = 1,
 		.step = 1,
 		.mask = places - 1,
 		.fold = NO_FOLD,
 		.bits = (unsigned int)__builtin_ctzll(places),
-		.place = walk_place(parameters, is_atomic),
+		.place = address_walk_place(parameters, is_atomic),
 	};
 	if (parameters->access != ACCESS_RANDOM)
 		return;

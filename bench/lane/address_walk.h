@@ -12,7 +12,7 @@
 #include "bench/plan/parameters.h"
 #include "core/base/compiler.h"
 
-struct walk {
+struct address_walk {
 	uint64_t at;
 	uint64_t factor;
 	uint64_t step;
@@ -22,13 +22,13 @@ struct walk {
 	uint64_t place;    /* bytes from one place to the next */
 };
 
-static inline bool walk_is_on(const struct parameters *parameters)
+static inline bool address_walk_is_on(const struct parameters *parameters)
 {
 	return parameters->access != ACCESS_SAME;
 }
 
 /* That was asked for, or 0. */
-static inline uint64_t walk_stride(const struct parameters *parameters)
+static inline uint64_t address_walk_stride(const struct parameters *parameters)
 {
 	bool has = parameters->access >= ACCESS_STRIDE && parameters->access < PARAMETER_OFF;
 
@@ -36,29 +36,29 @@ static inline uint64_t walk_stride(const struct parameters *parameters)
 }
 
 /* Bytes from one place to the next: a line of a cache at the least, of atomics eight. */
-uint64_t walk_place(const struct parameters *parameters, bool is_atomic);
+uint64_t address_walk_place(const struct parameters *parameters, bool is_atomic);
 
 /*
  * Into so many parts the buffer of a queue pair is divided: in both directions, the first is for
  * what this end asks for, and the other one for what the other end does.
  */
-uint64_t walk_ways(const struct parameters *parameters);
+uint64_t address_walk_ways(const struct parameters *parameters);
 
 /* How many places each part has: the largest power of two that it holds. */
-uint64_t walk_places(const struct parameters *parameters, bool is_atomic);
+uint64_t address_walk_places(const struct parameters *parameters, bool is_atomic);
 
 /* At its first place, for the queue pair of that number among those of all threads. */
-void walk_init(struct walk *walk, const struct parameters *parameters, bool is_atomic,
-	       unsigned int flow);
+void address_walk_init(struct address_walk *walk, const struct parameters *parameters,
+		       bool is_atomic, unsigned int flow);
 
 /* All places: the size of such a part. */
-static inline uint64_t walk_bytes(const struct walk *walk)
+static inline uint64_t address_walk_bytes(const struct address_walk *walk)
 {
 	return (walk->mask + 1) * walk->place;
 }
 
 /* Where the next place is, in bytes from the first one. */
-static ALWAYS_INLINE uint64_t walk_next(struct walk *walk)
+static ALWAYS_INLINE uint64_t address_walk_next(struct address_walk *walk)
 {
 	uint64_t at = walk->at;
 

@@ -26,13 +26,14 @@ static int gid_index(const struct lane *lane)
 
 	if (index != PARAMETER_AUTO)
 		return (int)index;
-	return p->server_gid_index == PARAMETER_AUTO ? PAIR_GID_BEST : PAIR_GID_ANY;
+	return p->server_gid_index == PARAMETER_AUTO ? MANUAL_QP_GID_BEST : MANUAL_QP_GID_ANY;
 }
 
-static struct pair_settings pair_settings(const struct lane *lane, const struct meet_end *own)
+static struct manual_qp_settings manual_qp_settings(const struct lane *lane,
+						    const struct lane_end *own)
 {
 	const struct parameters *p = lane->parameters;
-	struct pair_settings settings = {
+	struct manual_qp_settings settings = {
 		.transport = lane->transport,
 		.port = (uint8_t)own->port,
 		.gid_index = gid_index(lane),
@@ -53,7 +54,7 @@ static unsigned int count_all(const struct lane *lane)
 }
 
 /* Nobody else connects, whoever finds the port open. */
-static void show_ticket(const struct lane *lane, struct flow *flow, const struct meet_end *own,
+static void show_ticket(const struct lane *lane, struct flow *flow, const struct lane_end *own,
 			const uint8_t *salt)
 {
 	if (!own->key)
@@ -69,23 +70,23 @@ static void begin(struct lane *lane, struct flow *flow)
 	flow->context = (struct rdma_context){.settings = lane_settings(lane)};
 }
 
-static int open_pair(struct lane *lane, struct flow *flow, const struct meet_end *own,
+static int open_pair(struct lane *lane, struct flow *flow, const struct lane_end *own,
 		     struct error *error)
 {
-	struct pair_settings settings = pair_settings(lane, own);
+	struct manual_qp_settings settings = manual_qp_settings(lane, own);
 	int code;
 
 	begin(lane, flow);
-	code = pair_open(&flow->context, &lane->ground, &settings, error);
+	code = manual_qp_open(&flow->context, &lane->endpoint, &settings, error);
 	return code ? code : lane_receive(lane, flow, error);
 }
 
 static json_t *encode_pair(const struct rdma_context *context)
 {
-	struct pair_address own;
+	struct manual_qp_address own;
 	char gid[33];
 
-	pair_local(context, &own);
+	manual_qp_local(context, &own);
 	for (size_t i = 0; i < sizeof(own.gid); i++)
 		snprintf(gid + 2 * i, 3, "%02x", own.gid[i]);
 	return json_pack("{s:i, s:s, s:I, s:I, s:i, s:i, s:I, s:I, s:I, s:I}", "lid", (int)own.lid,
@@ -105,7 +106,7 @@ static bool decode_gid(uint8_t gid[static 16], const char *text)
 	return !*text;
 }
 
-int meet_read_pair(struct pair_address *pair, const json_t *json, struct error *error)
+int lane_read_pair(struct manual_qp_address *pair, const json_t *json, struct error *error)
 {
 	json_int_t figure[9];
 	const char *gid;
@@ -147,10 +148,10 @@ static int put(const struct lane *lane, json_t *list, unsigned int flow, json_t 
 	while (json_array_size(list) <= number)
 		if (json_array_append_new(list, json_null())) {
 			json_decref(member);
-			return memory_refused(error, "tell of queue pairs");
+			return free_memory_refused(error, "tell of queue pairs");
 		}
 	if (json_array_set_new(list, number, member))
-		return memory_refused(error, "tell of queue pairs");
+		return free_memory_refused(error, "tell of queue pairs");
 	return 0;
 }
 
@@ -161,7 +162,7 @@ static const json_t *member_of(const struct lane *lane, const json_t *list, unsi
 }
 
 /* Opens a pair for each flow, and lists them in the message. */
-static int offer_pairs(struct lane *lane, const struct meet_end *own, json_t *message,
+static int offer_pairs(struct lane *lane, const struct lane_end *own, json_t *message,
 		       struct error *error)
 {
 	json_t *pairs = list_of(lane, message, "pairs");
@@ -175,13 +176,13 @@ static int offer_pairs(struct lane *lane, const struct meet_end *own, json_t *me
 	return code;
 }
 
-static int check_place(const struct meet_end *own, struct sockaddr_storage place, const char *hint,
+static int check_place(const struct lane_end *own, struct sockaddr_storage place, const char *hint,
 		       struct error *error)
 {
 	char text[ADDRESS_TEXT];
 
 	address_unmap(&place);
-	if (!own->allow || allow_permits(own->allow, (struct sockaddr *)&place))
+	if (!own->allowed || allowed_networks_permits(own->allowed, (struct sockaddr *)&place))
 		return 0;
 	return error_set(error, -EACCES,
 			 "the other end's queue pairs are at %s, which is of no network of 'serve "
@@ -190,8 +191,8 @@ static int check_place(const struct meet_end *own, struct sockaddr_storage place
 }
 
 /* On Ethernet a GID is the address that all which is sent goes to, whoever is there. */
-static int check_gid(const struct flow *flow, const struct meet_end *own,
-		     const struct pair_address *other, struct error *error)
+static int check_gid(const struct flow *flow, const struct lane_end *own,
+		     const struct manual_qp_address *other, struct error *error)
 {
 	bool is_ethernet = flow->context.state->port.link_layer == IBV_LINK_LAYER_ETHERNET;
 	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6};
@@ -202,7 +203,7 @@ static int check_gid(const struct flow *flow, const struct meet_end *own,
 	return is_ethernet ? check_place(own, place, "take another --gid-index, or ", error) : 0;
 }
 
-static int connect_pairs(struct lane *lane, const struct meet_end *own, json_t *message,
+static int connect_pairs(struct lane *lane, const struct lane_end *own, json_t *message,
 			 struct error *error)
 {
 	const json_t *pairs = json_object_get(message, "pairs");
@@ -212,40 +213,40 @@ static int connect_pairs(struct lane *lane, const struct meet_end *own, json_t *
 		return error_set(error, -EPROTO, "the other end has %zu queue pairs, not %u",
 				 json_array_size(pairs), count_all(lane));
 	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
-		struct pair_address other;
+		struct manual_qp_address other;
 
-		code = meet_read_pair(&other, member_of(lane, pairs, i), error);
+		code = lane_read_pair(&other, member_of(lane, pairs, i), error);
 		if (!code)
 			code = check_gid(&lane->flows[i], own, &other, error);
 		if (!code)
-			code = pair_connect(&lane->flows[i].context, &other, error);
+			code = manual_qp_connect(&lane->flows[i].context, &other, error);
 	}
 	return code;
 }
 
-int meet_offer(struct lane *lane, const struct meet_end *own, json_t *message, struct error *error)
+int lane_offer(struct lane *lane, const struct lane_end *own, json_t *message, struct error *error)
 {
 	return is_by_hand(lane) ? offer_pairs(lane, own, message, error) : 0;
 }
 
 static bool permits(const void *owner, const struct sockaddr *client)
 {
-	return allow_permits(owner, client);
+	return allowed_networks_permits(owner, client);
 }
 
-static int listen_for(struct lane *lane, struct flow *flow, const struct meet_end *own,
+static int listen_for(struct lane *lane, struct flow *flow, const struct lane_end *own,
 		      const uint8_t *salt, struct error *error)
 {
 	const char *address = own->address[0] ? own->address : NULL;
 	int code;
 
 	begin(lane, flow);
-	code = context_use(&flow->context, &lane->ground, error);
+	code = context_use(&flow->context, &lane->endpoint, error);
 	if (code)
 		return code;
 	show_ticket(lane, flow, own, salt);
-	if (own->allow)
-		context_set_permits(&flow->context, permits, own->allow);
+	if (own->allowed)
+		context_set_permits(&flow->context, permits, own->allowed);
 	return rdma_setup_server(&flow->context, 0, address) ? lane_failed(flow, error) : 0;
 }
 
@@ -263,7 +264,7 @@ static void take_salt(const struct lane *lane, json_t *answer, uint8_t salt[stat
 	json_object_set_new(answer, "salt", json_string(text));
 }
 
-static int answer_ports(struct lane *lane, const struct meet_end *own, json_t *answer,
+static int answer_ports(struct lane *lane, const struct lane_end *own, json_t *answer,
 			struct error *error)
 {
 	uint8_t salt[SECRET_NONCE] = {0};
@@ -283,7 +284,7 @@ static int answer_ports(struct lane *lane, const struct meet_end *own, json_t *a
 	return code;
 }
 
-int meet_answer(struct lane *lane, const struct meet_end *own, json_t *message, json_t *answer,
+int lane_answer(struct lane *lane, const struct lane_end *own, json_t *message, json_t *answer,
 		struct error *error)
 {
 	int code;
@@ -294,7 +295,7 @@ int meet_answer(struct lane *lane, const struct meet_end *own, json_t *message, 
 	return code ? code : connect_pairs(lane, own, message, error);
 }
 
-int meet_read_target(struct meet_target *target, const json_t *answer, unsigned int flow,
+int lane_read_target(struct lane_target *target, const json_t *answer, unsigned int flow,
 		     unsigned int n_flows, struct error *error)
 {
 	const char *address = json_string_value(json_object_get(answer, "address"));
@@ -302,7 +303,7 @@ int meet_read_target(struct meet_target *target, const json_t *answer, unsigned 
 	const json_t *ports = json_object_get(answer, "ports");
 	json_int_t port = json_integer_value(json_array_get(ports, flow));
 
-	*target = (struct meet_target){.address = address, .port = (uint16_t)port};
+	*target = (struct lane_target){.address = address, .port = (uint16_t)port};
 	if (!address || !address_parse(&target->place, address) ||
 	    json_array_size(ports) != n_flows || port < 1 || port > UINT16_MAX ||
 	    (salt && !secret_parse(target->salt, salt)))
@@ -311,8 +312,8 @@ int meet_read_target(struct meet_target *target, const json_t *answer, unsigned 
 	return 0;
 }
 
-static int connect_to(struct lane *lane, struct flow *flow, const struct meet_end *own,
-		      const struct meet_target *target, struct error *error)
+static int connect_to(struct lane *lane, struct flow *flow, const struct lane_end *own,
+		      const struct lane_target *target, struct error *error)
 {
 	struct rdma_context *context = &flow->context;
 	int code = check_place(own, target->place, "", error);
@@ -320,7 +321,7 @@ static int connect_to(struct lane *lane, struct flow *flow, const struct meet_en
 	if (code)
 		return code;
 	begin(lane, flow);
-	code = context_use(context, &lane->ground, error);
+	code = context_use(context, &lane->endpoint, error);
 	if (code)
 		return code;
 	show_ticket(lane, flow, own, target->salt);
@@ -332,16 +333,16 @@ static int connect_to(struct lane *lane, struct flow *flow, const struct meet_en
 	return rdma_connect_server(context) ? lane_failed(flow, error) : 0;
 }
 
-int meet_connect(struct lane *lane, const struct meet_end *own, json_t *answer, struct error *error)
+int lane_connect(struct lane *lane, const struct lane_end *own, json_t *answer, struct error *error)
 {
 	int code = 0;
 
 	if (is_by_hand(lane))
 		return connect_pairs(lane, own, answer, error);
 	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
-		struct meet_target target;
+		struct lane_target target;
 
-		code = meet_read_target(&target, answer, lane_flow_number(lane, i), count_all(lane),
+		code = lane_read_target(&target, answer, lane_flow_number(lane, i), count_all(lane),
 					error);
 		if (!code && own->key && !target.has_salt)
 			code = error_set(error, -EPROTO, "the server shows no salt for its secret");
@@ -351,7 +352,7 @@ int meet_connect(struct lane *lane, const struct meet_end *own, json_t *answer, 
 	return code;
 }
 
-int meet_accept(struct lane *lane, unsigned int round, struct error *error)
+int lane_accept(struct lane *lane, unsigned int round, struct error *error)
 {
 	unsigned int count = lane->n_flows / pattern_rounds(lane->parameters);
 	unsigned int end = (round + 1) * count;

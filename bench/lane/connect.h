@@ -16,18 +16,19 @@
 #include "core/rdma/manual_qp.h"
 
 /* One end of it. */
-struct meet_end {
-	const char *address;       /* of the port */
-	unsigned int port;         /* of the device */
-	const uint8_t *key;        /* for tickets of rdma_cm; NULL: there are none */
-	const struct allow *allow; /* where the other end's queue pairs may be; NULL: anywhere */
+struct lane_end {
+	const char *address; /* of the port */
+	unsigned int port;   /* of the device */
+	const uint8_t *key;  /* for tickets of rdma_cm; NULL: there are none */
+	const struct allowed_networks
+		*allowed; /* where the other end's queue pairs may be; NULL: anywhere */
 };
 
 /* What the other end says of one queue pair. */
-int meet_read_pair(struct pair_address *pair, const json_t *json, struct error *error);
+int lane_read_pair(struct manual_qp_address *pair, const json_t *json, struct error *error);
 
 /* Where the server listens for one of so many flows of all lanes. The address is the answer's. */
-struct meet_target {
+struct lane_target {
 	const char *address;
 	struct sockaddr_storage place; /* which is that */
 	uint16_t port;
@@ -35,24 +36,24 @@ struct meet_target {
 	uint8_t salt[SECRET_NONCE];
 };
 
-int meet_read_target(struct meet_target *target, const json_t *answer, unsigned int flow,
+int lane_read_target(struct lane_target *target, const json_t *answer, unsigned int flow,
 		     unsigned int n_flows, struct error *error);
 
 /* At the client, first: what the server has to know is put into the case's message. */
-int meet_offer(struct lane *lane, const struct meet_end *own, json_t *message, struct error *error);
+int lane_offer(struct lane *lane, const struct lane_end *own, json_t *message, struct error *error);
 
 /* At the server: makes ready for the client, and puts into the answer how to connect. */
-int meet_answer(struct lane *lane, const struct meet_end *own, json_t *message, json_t *answer,
+int lane_answer(struct lane *lane, const struct lane_end *own, json_t *message, json_t *answer,
 		struct error *error);
 
 /* At the client: connects as the answer says. */
-int meet_connect(struct lane *lane, const struct meet_end *own, json_t *answer,
+int lane_connect(struct lane *lane, const struct lane_end *own, json_t *answer,
 		 struct error *error);
 
 /*
  * At the server: waits for the client's connections, if there are to be any. Of all lanes in
  * turn, in so many rounds as the pattern has.
  */
-int meet_accept(struct lane *lane, unsigned int round, struct error *error);
+int lane_accept(struct lane *lane, unsigned int round, struct error *error);
 
 #endif

@@ -8,7 +8,7 @@ static uint64_t nanoseconds(const struct timeval *time)
 	return (uint64_t)time->tv_sec * NS_PER_S + (uint64_t)time->tv_usec * NS_PER_US;
 }
 
-struct result_cost cost_now(const struct lane *lane)
+struct result_cost cpu_cost_now(const struct lane *lane)
 {
 	struct rusage usage = {0};
 
@@ -21,14 +21,14 @@ struct result_cost cost_now(const struct lane *lane)
 		.system_ns = nanoseconds(&usage.ru_stime),
 		.voluntary_switches = (uint64_t)usage.ru_nvcsw,
 		.involuntary_switches = (uint64_t)usage.ru_nivcsw,
-		.cq_events = lane->ground.completion.events,
+		.cq_events = lane->endpoint.completion.events,
 		.completions = lane->completions,
 	};
 }
 
-struct result_cost cost_since(const struct lane *lane, const struct result_cost *before)
+struct result_cost cpu_cost_since(const struct lane *lane, const struct result_cost *before)
 {
-	struct result_cost now = cost_now(lane);
+	struct result_cost now = cpu_cost_now(lane);
 
 	return (struct result_cost){
 		.messages = now.messages - before->messages,

@@ -10,9 +10,9 @@
 #include "reports/result/result.h"
 
 /* The counters as they stand now, of the calling thread. */
-struct result_cost cost_now(const struct lane *lane);
+struct result_cost cpu_cost_now(const struct lane *lane);
 
 /* What has come to them since. */
-struct result_cost cost_since(const struct lane *lane, const struct result_cost *before);
+struct result_cost cpu_cost_since(const struct lane *lane, const struct result_cost *before);
 
 #endif

@@ -13,6 +13,6 @@
  * Of a lane that is connected and started, by its first queue pair: all are alike. What
  * cannot be asked there stays unknown, and so does how it posts where it posts nothing.
  */
-struct chosen granted_find(const struct lane *lane, bool is_posting);
+struct effective lane_effective_find(const struct lane *lane, bool is_posting);
 
 #endif

@@ -52,7 +52,7 @@ static void make_slots(struct lane *lane)
 	bool is_read = lane->shape->is_read;
 	size_t size = lane_message_bytes(lane) + POST_GRH;
 
-	lane->walks = walk_is_on(p);
+	lane->walks = address_walk_is_on(p);
 	lane->stride = lane_round_up(size < LANE_LEAST_RECEIVE ? LANE_LEAST_RECEIVE : size, SLOT);
 	lane->sent_slots = is_slotted && !is_read ? lane->depth : 1;
 	lane->received_slots = 1;
@@ -84,12 +84,12 @@ static uint32_t cq_depth(const struct parameters *parameters, uint64_t least)
 	return (uint32_t)(asked != PARAMETER_AUTO && asked > least ? asked : least);
 }
 
-static struct ground_settings ground_settings(const struct lane *lane, enum rdma_wait_mode cq)
+static struct endpoint_settings endpoint_settings(const struct lane *lane, enum rdma_wait_mode cq)
 {
 	const struct parameters *p = lane->parameters;
 	uint64_t depth = send_depth(lane) + (p->use_srq ? 0 : p->rx_depth);
 
-	return (struct ground_settings){
+	return (struct endpoint_settings){
 		.buffer_size = lane_flow_size(lane) * lane->n_flows,
 		.huge_pages = p->hugepages,
 		.is_relaxed = p->relaxed_ordering == ORDERING_RELAXED,
@@ -112,7 +112,7 @@ static void begin_verify(struct lane *lane, bool is_server)
 	lane->verify.is_lossy = lane_is_lossy(lane);
 	lane->verify.is_fixed = lane->shape->is_read;
 	for (unsigned int i = 0; i < lane->n_flows; i++) {
-		struct slots *slots = &lane->flows[i].slots;
+		struct verify_slots *slots = &lane->flows[i].slots;
 		unsigned int number = lane_flow_number(lane, i);
 
 		verify_init(&slots->sent, lane->parameters->verify, id, is_server, number);
@@ -138,7 +138,7 @@ static struct placement_wish placement_wish(const struct lane *lane, const char 
 		.number = lane->number,
 		.is_server = is_server,
 		/* The software device has both. */
-		.is_shared = !strcmp(device, CHOOSE_SOFT) && cq != RDMA_EVENT,
+		.is_shared = !strcmp(device, SOFT_DEVICE_NAME) && cq != RDMA_EVENT,
 		.other_pin = is_server ? p->pin : p->server_pin,
 		.numa = is_server ? p->server_numa : p->numa,
 	};
@@ -155,8 +155,8 @@ static enum buffer_pages other_pages(const struct lane *lane)
 	if (lane->parameters->hugepages)
 		return BUFFER_HUGE;
 	/* The software device likes to grant memory that others may map. */
-	return lane->is_server && kind_is_mapped(&lane->ground.device) ? BUFFER_SHARED
-								       : BUFFER_ORDINARY;
+	return lane->is_server && device_kind_is_mapped(&lane->endpoint.device) ? BUFFER_SHARED
+										: BUFFER_ORDINARY;
 }
 
 /*
@@ -169,8 +169,8 @@ static int build(struct lane *lane, const struct lane_wish *wanted, struct error
 	const char *device = wanted->device;
 	bool is_server = wanted->is_server;
 	struct placement_wish wish;
-	struct ground_settings settings =
-		ground_settings(lane, (enum rdma_wait_mode)(is_server ? p->server_cq : p->cq));
+	struct endpoint_settings settings =
+		endpoint_settings(lane, (enum rdma_wait_mode)(is_server ? p->server_cq : p->cq));
 	struct placement *placement = &lane->placement;
 	int code = device_open(&lane->device, device, error);
 
@@ -184,17 +184,17 @@ static int build(struct lane *lane, const struct lane_wish *wanted, struct error
 	if (!code)
 		code = placement_open(placement, &wish, error);
 	if (!code)
-		code = ground_open(&lane->ground, lane->device.verbs, &settings, error);
+		code = endpoint_open(&lane->endpoint, lane->device.verbs, &settings, error);
 	if (!code && has_other(lane))
 		code = buffer_open(&lane->other, p->size, other_pages(lane), settings.numa_node,
 				   error);
 	if (!code && lane->shape->is_atomic)
-		code = limits_operation(lane->transport, POST_FETCH_ADD, &lane->ground.device,
+		code = limits_operation(lane->transport, POST_FETCH_ADD, &lane->endpoint.device,
 					error);
 	if (code)
 		return code;
 	return placement_check(placement, &wish,
-			       has_other(lane) ? &lane->other : &lane->ground.buffer, error);
+			       has_other(lane) ? &lane->other : &lane->endpoint.buffer, error);
 }
 
 static uint64_t each_ns(const struct parameters *p)
@@ -250,7 +250,7 @@ int lane_open(struct lane *lane, const struct lane_wish *wish, struct error *err
 	lane->lost_ns = lane_is_lossy(lane) ? LOST_NS + each_ns(parameters) : lane->stalled_ns;
 	make_slots(lane);
 	if (!lane->flows)
-		return memory_refused(error, "make queue pairs");
+		return free_memory_refused(error, "make queue pairs");
 	code = build(lane, wish, error);
 	begin_verify(lane, wish->is_server);
 	if (code)
@@ -271,7 +271,7 @@ static void close_contexts(struct lane *lane)
 void lane_close(struct lane *lane)
 {
 	close_contexts(lane);
-	ground_close(&lane->ground);
+	endpoint_close(&lane->endpoint);
 	buffer_close(&lane->other);
 	device_close(&lane->device);
 	placement_close(&lane->placement);
@@ -307,7 +307,7 @@ struct rdma_settings lane_settings(const struct lane *lane)
 /* The larger one of its regions. */
 static size_t region_bytes(const struct lane *lane)
 {
-	size_t bytes = ground_settings(lane, RDMA_POLL).buffer_size;
+	size_t bytes = endpoint_settings(lane, RDMA_POLL).buffer_size;
 	size_t other = has_other(lane) ? lane_round_up(lane->parameters->size, LANE_AREA) : 0;
 
 	return other > bytes ? other : bytes;
@@ -333,25 +333,25 @@ struct limits lane_limits(const struct parameters *parameters, const struct lane
 		.depth = (uint32_t)parameters->tx_depth,
 		.n_flows = pattern_lane_pairs(parameters, is_server),
 	};
-	struct ground_settings ground;
+	struct endpoint_settings endpoint;
 	struct rdma_settings settings;
 
 	make_slots(&lane);
-	ground = ground_settings(&lane, RDMA_POLL);
+	endpoint = endpoint_settings(&lane, RDMA_POLL);
 	settings = lane_settings(&lane);
 	return (struct limits){
 		.transport = (enum transport)parameters->transport,
 		.send_depth = settings_send_depth(&settings),
-		.recv_depth = ground.srq_depth ? 0 : settings_recv_depth(&settings),
-		.srq_depth = ground.srq_depth,
-		.cq_depth = makes_cq && parameters->tx_depth > ground.cq_depth
+		.recv_depth = endpoint.srq_depth ? 0 : settings_recv_depth(&settings),
+		.srq_depth = endpoint.srq_depth,
+		.cq_depth = makes_cq && parameters->tx_depth > endpoint.cq_depth
 				    ? parameters->tx_depth
-				    : ground.cq_depth,
+				    : endpoint.cq_depth,
 		.sge = settings_sges(&settings),
 		.read_sge = posts_reads ? (uint32_t)parameters->sge : 0,
 		.queue_pairs = (lane.n_flows + makes_pair) * n_lanes,
 		.completion_queues = (1 + makes_cq) * n_lanes,
-		.srqs = ground.srq_depth ? n_lanes : 0,
+		.srqs = endpoint.srq_depth ? n_lanes : 0,
 		.regions = (1 + (has_other(&lane) || registers_each)) * n_lanes,
 		.memory_bytes = region_bytes(&lane),
 		/* Who leaves it to the device needs one. */
@@ -383,21 +383,21 @@ unsigned int lane_setup_ms(const struct parameters *parameters, const struct lan
 
 void lane_descriptors(const struct lane *lane, int fds[static LANE_DESCRIPTORS])
 {
-	fds[0] = lane->ground.verbs->cmd_fd;
-	fds[1] = lane->ground.verbs->async_fd;
-	fds[2] = lane->ground.completion.channel->fd;
-	fds[3] = lane->ground.alarm.fd;
+	fds[0] = lane->endpoint.verbs->cmd_fd;
+	fds[1] = lane->endpoint.verbs->async_fd;
+	fds[2] = lane->endpoint.completion.channel->fd;
+	fds[3] = lane->endpoint.alarm.fd;
 }
 
 int lane_stop(struct lane *lane, struct error *error)
 {
 	close_contexts(lane);
-	return ground_reset(&lane->ground, error);
+	return endpoint_reset(&lane->endpoint, error);
 }
 
 void lane_show_ticket(struct flow *flow)
 {
-	uint8_t ticket[HANDSHAKE_TICKET];
+	uint8_t ticket[PRIVATE_DATA_TICKET];
 
 	secret_tickets_next(&flow->tickets, ticket, sizeof(ticket));
 	context_set_ticket(&flow->context, ticket);
@@ -410,7 +410,7 @@ int lane_renew(struct lane *lane, struct error *error)
 		if (lane->flows[i].tickets.is_open)
 			lane_show_ticket(&lane->flows[i]);
 	}
-	return ground_reset(&lane->ground, error);
+	return endpoint_reset(&lane->endpoint, error);
 }
 
 void lane_share_out(struct lane *lane, uint64_t messages)

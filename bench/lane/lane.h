@@ -29,7 +29,7 @@
  * Of a stream whose messages are looked at: each one under way has a slot of its own.
  * What goes out takes them in turn, and so does what is read.
  */
-struct slots {
+struct verify_slots {
 	struct verify sent;
 	struct verify received;
 	uint8_t *first_sent;
@@ -92,11 +92,11 @@ struct flow {
 	struct post_work receive; /* into the receiving area */
 	struct returns returns;
 	uint64_t first_receive; /* the address of its first slot */
-	struct slots slots;
-	struct walk walk;     /* of its posts, */
-	struct walk received; /* and of its receives; where the lane walks */
-	uint64_t landing;     /* the first place of those, */
-	uint64_t near;        /* of the posts here, and there */
+	struct verify_slots slots;
+	struct address_walk walk;     /* of its posts, */
+	struct address_walk received; /* and of its receives; where the lane walks */
+	uint64_t landing;             /* the first place of those, */
+	uint64_t near;                /* of the posts here, and there */
 	uint64_t far;
 	struct rdma_context context;
 	struct secret_tickets tickets; /* that its connections show; where there is a secret */
@@ -115,7 +115,7 @@ struct lane_wish {
 struct lane {
 	CACHELINE_ALIGNED struct device_handle device;
 	struct placement placement; /* of the thread */
-	struct ground ground;
+	struct endpoint endpoint;
 	struct buffer other; /* that is registered again and again: here, or by who grants it */
 	struct flow *flows;
 	struct flow *first_due; /* of a stream: who may have room, for longest first, */
@@ -254,7 +254,7 @@ static ALWAYS_INLINE uint64_t lane_landing(const struct lane *lane, struct flow 
 					   bool is_moved)
 {
 	if (is_moved && lane->walks)
-		return flow->landing + walk_next(&flow->received);
+		return flow->landing + address_walk_next(&flow->received);
 	return flow->first_receive + lane_receive_slot(id) * lane->stride;
 }
 
@@ -284,8 +284,8 @@ static ALWAYS_INLINE int lane_see(struct lane *lane, const struct ibv_wc *wc, bo
 	if (unlikely(wc->status != IBV_WC_SUCCESS))
 		return lane_completion_failed(wc, error);
 	/* Who answers looks nowhere else where the device is fast: no poll is ever empty. */
-	if (unlikely(alarm_raised(&lane->ground.alarm)))
-		return alarm_reason(&lane->ground.alarm, error);
+	if (unlikely(alarm_raised(&lane->endpoint.alarm)))
+		return alarm_reason(&lane->endpoint.alarm, error);
 	lane->completions++;
 	if (*is_message)
 		lane->received++;
@@ -363,7 +363,7 @@ static ALWAYS_INLINE int lane_take(struct lane *lane, const struct ibv_wc *wc, b
 /* Where the next message goes, and comes from. */
 static ALWAYS_INLINE void lane_walk(struct flow *flow, struct post_work *work)
 {
-	uint64_t offset = walk_next(&flow->walk);
+	uint64_t offset = address_walk_next(&flow->walk);
 
 	work->remote = flow->far + offset;
 	post_move(work, flow->near + offset);

@@ -15,10 +15,11 @@
 static struct cpulist near_device(const struct placement_wish *wish, const struct cpulist *allowed)
 {
 	struct cpulist local;
-	char text[TREE_TEXT];
+	char text[SYSFS_TEXT];
 
 	if (wish->device_node < 0 ||
-	    !tree_line(wish->root, text, sizeof(text), NODE "/node%d/cpulist", wish->device_node) ||
+	    !sysfs_line(wish->root, text, sizeof(text), NODE "/node%d/cpulist",
+			wish->device_node) ||
 	    !cpulist_parse(&local, text) || !cpulist_common(&local, allowed))
 		return *allowed;
 	return cpulist_both(&local, allowed);
@@ -29,9 +30,9 @@ static struct cpulist of_core(const struct placement_wish *wish, const struct cp
 			      unsigned int cpu)
 {
 	struct cpulist siblings;
-	char text[TREE_TEXT];
+	char text[SYSFS_TEXT];
 
-	if (!tree_line(wish->root, text, sizeof(text), SIBLINGS, cpu) ||
+	if (!sysfs_line(wish->root, text, sizeof(text), SIBLINGS, cpu) ||
 	    !cpulist_parse(&siblings, text))
 		return cpulist_of(cpu);
 	siblings = cpulist_both(&siblings, from);
@@ -214,10 +215,10 @@ void placement_close(struct placement *placement)
 /* Those with memory: others can hold no buffer. */
 static bool list_nodes(const char *root, struct cpulist *nodes)
 {
-	char text[TREE_TEXT];
+	char text[SYSFS_TEXT];
 
-	return (tree_line(root, text, sizeof(text), NODE "/has_memory") ||
-		tree_line(root, text, sizeof(text), NODE "/online")) &&
+	return (sysfs_line(root, text, sizeof(text), NODE "/has_memory") ||
+		sysfs_line(root, text, sizeof(text), NODE "/online")) &&
 	       cpulist_parse(nodes, text);
 }
 
@@ -228,7 +229,7 @@ int placement_node(const struct placement_wish *wish, int *node, struct error *e
 	char text[128];
 
 	*node = wish->numa == PARAMETER_AUTO  ? -1
-		: wish->numa == PARAMETER_OFF ? GROUND_NO_NODE
+		: wish->numa == PARAMETER_OFF ? ENDPOINT_NO_NODE
 					      : (int)wish->numa;
 	if (*node < 0)
 		return 0;

@@ -12,7 +12,7 @@
 
 struct apart {
 	const struct lane *lane;
-	team_job *job;
+	threads_job *job;
 	void *whole;
 	unsigned int number;
 	struct error *error;
@@ -71,10 +71,10 @@ static void *run(void *argument)
 
 bool apart_suits(const struct lane *lane, const struct op *op)
 {
-	return !op_is_timed_call(op) && !kind_is_soft(&lane->ground.device);
+	return !op_is_timed_call(op) && !device_kind_is_soft(&lane->endpoint.device);
 }
 
-int apart_run(const struct lane *lane, team_job *job, void *whole, unsigned int number,
+int apart_run(const struct lane *lane, threads_job *job, void *whole, unsigned int number,
 	      struct error *error)
 {
 	struct apart apart = {lane, job, whole, number, error, 0};

@@ -23,7 +23,7 @@ bool apart_suits(const struct lane *lane, const struct op *op);
  * for good. Where there can be no such table the thread shares that of the others, and where there
  * can be no thread the calling one does the job.
  */
-int apart_run(const struct lane *lane, team_job *job, void *whole, unsigned int number,
+int apart_run(const struct lane *lane, threads_job *job, void *whole, unsigned int number,
 	      struct error *error);
 
 #endif

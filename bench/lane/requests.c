@@ -27,9 +27,9 @@ static size_t notices(const struct lane *lane, const struct flow *flow)
 
 static struct ibv_sge piece(const struct lane *lane, size_t offset, size_t length)
 {
-	return (struct ibv_sge){.addr = (uintptr_t)lane->ground.buffer.address + offset,
+	return (struct ibv_sge){.addr = (uintptr_t)lane->endpoint.buffer.address + offset,
 				.length = (uint32_t)length,
-				.lkey = lane->ground.mr->lkey};
+				.lkey = lane->endpoint.mr->lkey};
 }
 
 static uint64_t receive_id(const struct lane *lane, const struct flow *flow, uint64_t number)
@@ -42,8 +42,8 @@ static uint64_t receive_id(const struct lane *lane, const struct flow *flow, uin
 /* Before there is a connection: the other end may be the first to write, or to read. */
 static void start_slots(const struct lane *lane, struct flow *flow)
 {
-	struct slots *slots = &flow->slots;
-	uint8_t *buffer = (uint8_t *)lane->ground.buffer.address;
+	struct verify_slots *slots = &flow->slots;
+	uint8_t *buffer = (uint8_t *)lane->endpoint.buffer.address;
 
 	slots->first_sent = buffer + sending(lane, flow);
 	slots->first_received = buffer + receiving(lane, flow);
@@ -76,16 +76,17 @@ static struct post_work make_receive(const struct lane *lane, const struct flow 
 /* From the part that this end asks for to the one that the other end does: 0 where none walks. */
 static uint64_t their_part(const struct lane *lane, const struct flow *flow)
 {
-	return (walk_ways(lane->parameters) - 1) * walk_bytes(&flow->walk);
+	return (address_walk_ways(lane->parameters) - 1) * address_walk_bytes(&flow->walk);
 }
 
 static void begin_walks(const struct lane *lane, struct flow *flow)
 {
 	const struct parameters *p = lane->parameters;
 
-	walk_init(&flow->walk, p, lane->shape->is_atomic, lane_flow_number(lane, flow->number));
+	address_walk_init(&flow->walk, p, lane->shape->is_atomic,
+			  lane_flow_number(lane, flow->number));
 	flow->received = flow->walk;
-	flow->near = (uintptr_t)lane->ground.buffer.address + receiving(lane, flow);
+	flow->near = (uintptr_t)lane->endpoint.buffer.address + receiving(lane, flow);
 	flow->landing = flow->near + their_part(lane, flow);
 }
 
@@ -93,7 +94,8 @@ static void begin_walks(const struct lane *lane, struct flow *flow)
 static uint32_t spare_receives(const struct lane *lane, const struct flow *flow)
 {
 	const struct parameters *p = lane->parameters;
-	uint64_t kept = p->tx_depth > DEPTHS_RECEIVES ? p->tx_depth : DEPTHS_RECEIVES;
+	uint64_t kept =
+		p->tx_depth > DEFAULT_DEPTHS_RECEIVES ? p->tx_depth : DEFAULT_DEPTHS_RECEIVES;
 	bool is_for_each = p->metric == METRIC_BW && p->iterations != PARAMETER_AUTO &&
 			   p->iterations / lane->n_flows <= p->rx_depth;
 	bool is_any = !p->verify && !flow->queue.srq && !lane_is_lossy(lane);
@@ -165,7 +167,7 @@ static void make_work(const struct lane *lane, struct flow *flow)
 
 	flow->work = (struct post_work){.id = flow->number, .add = 1};
 	post_cut(&flow->work, &whole, (unsigned int)lane->parameters->sge);
-	pair_aim(context, &flow->work);
+	manual_qp_aim(context, &flow->work);
 	remote += their_part(lane, flow);
 	flow->work.remote = flow->far = context->remote.address + remote;
 	if (!is_fetched && size <= context->max_inline)
@@ -183,14 +185,14 @@ static void make_notice(const struct lane *lane, struct flow *flow)
 		.offset = flow->work.remote - flow->context.remote.address,
 	};
 
-	message_encode((uint8_t *)lane->ground.buffer.address + offset, &message);
+	send_header_encode((uint8_t *)lane->endpoint.buffer.address + offset, &message);
 	flow->notice = (struct post_work){
-		.id = flow->number, .n_sges = 1, .sges = {piece(lane, offset, MESSAGE_HEAD)}};
+		.id = flow->number, .n_sges = 1, .sges = {piece(lane, offset, SEND_HEADER_SIZE)}};
 	/* Not before the data are here; a write is in order anyway. */
 	if (shape->is_read)
 		flow->notice.flags = IBV_SEND_FENCE;
 	/* Both go the same way: a path is a constant of the loop. */
-	if (flow->work.flags & IBV_SEND_INLINE && MESSAGE_HEAD <= flow->context.max_inline)
+	if (flow->work.flags & IBV_SEND_INLINE && SEND_HEADER_SIZE <= flow->context.max_inline)
 		flow->notice.flags |= IBV_SEND_INLINE;
 	else
 		flow->work.flags &= ~(unsigned int)IBV_SEND_INLINE;
@@ -205,7 +207,7 @@ static int make_ticks(struct lane *lane, struct flow *flow, struct error *error)
 	flow->ticks = each ? cacheline_calloc(lane->depth, each * sizeof(*flow->ticks)) : NULL;
 	flow->first_tick = flow->next_tick = 0;
 	if (each && !flow->ticks)
-		return memory_refused(error, "time messages");
+		return free_memory_refused(error, "time messages");
 	return 0;
 }
 
@@ -229,7 +231,7 @@ static void start_verify(struct lane *lane)
 
 	verify_begin(verify);
 	verify->length = lane_message_bytes(lane);
-	verify->sent = (uint8_t *)lane->ground.buffer.address;
+	verify->sent = (uint8_t *)lane->endpoint.buffer.address;
 	verify->received = verify->sent + receiving(lane, &lane->flows[0]);
 	if (lane->transport == TRANSPORT_UD)
 		verify->received += POST_GRH;
@@ -243,11 +245,11 @@ static void start_verify(struct lane *lane)
 static void forget_rounds(struct lane *lane)
 {
 	struct flow *flow = &lane->flows[0];
-	struct walk walk = flow->walk;
+	struct address_walk walk = flow->walk;
 
 	for (uint64_t i = 0; i < lane->rounds && i <= walk.mask; i++)
-		((uint8_t *)(uintptr_t)flow->near)[walk_next(&walk) + lane->parameters->size - 1] =
-			0;
+		((uint8_t *)(uintptr_t)
+			 flow->near)[address_walk_next(&walk) + lane->parameters->size - 1] = 0;
 	lane->rounds = 0;
 }
 
@@ -268,7 +270,7 @@ int lane_start(struct lane *lane, struct error *error)
 			code = make_list(lane, flow, error);
 	}
 	lane_forget_due(lane);
-	lane->last_sent = (uint8_t *)lane->ground.buffer.address + lane_message_bytes(lane) - 1;
+	lane->last_sent = (uint8_t *)lane->endpoint.buffer.address + lane_message_bytes(lane) - 1;
 	lane->last_received = lane->last_sent + receiving(lane, &lane->flows[0]);
 	/* A stream has slots of its own, and one that goes both ways may have begun over there. */
 	if (lane->parameters->metric == METRIC_LAT) {

@@ -14,44 +14,44 @@
 #include "core/base/alarm.h"
 
 /* What one of them does of an order. whole is what the order is about. */
-typedef int team_job(void *whole, unsigned int number, struct error *error);
+typedef int threads_job(void *whole, unsigned int number, struct error *error);
 
-struct team_member;
+struct threads_member;
 
-struct team {
+struct threads {
 	unsigned int n; /* with the one that makes it */
-	struct team_member *members;
+	struct threads_member *members;
 	struct alarm **alarms; /* of their lanes; NULL: there is none */
 	pthread_mutex_t lock;  /* of all that follows */
 	pthread_cond_t changed;
-	team_job *job;
+	threads_job *job;
 	void *whole;
-	unsigned int turn;   /* whose it is, or TEAM_ALL */
+	unsigned int turn;   /* whose it is, or THREADS_ALL */
 	unsigned int orders; /* that were given */
 	unsigned int busy;
-	unsigned int here;     /* in team_meet */
+	unsigned int here;     /* in threads_meet */
 	unsigned int meetings; /* that are over */
 	bool is_ending;
 	struct error fault; /* the first of this order */
 };
 
 /* Accepts what is zeroed; nothing is left of one that failed. */
-int team_open(struct team *team, unsigned int n, struct error *error);
-void team_close(struct team *team);
+int threads_open(struct threads *threads, unsigned int n, struct error *error);
+void threads_close(struct threads *threads);
 
 /*
  * All of them at once, until all are done. The first one that fails says why, and raises
  * the alarms of the others with it, so that they end too.
  */
-int team_all(struct team *team, team_job *job, void *whole, struct error *error);
+int threads_all(struct threads *threads, threads_job *job, void *whole, struct error *error);
 
 /* One after another, in the order of their numbers, until one fails. */
-int team_each(struct team *team, team_job *job, void *whole, struct error *error);
+int threads_each(struct threads *threads, threads_job *job, void *whole, struct error *error);
 
 /*
- * Within team_all: waits until all of them are here. The last one calls met first, alone.
+ * Within threads_all: waits until all of them are here. The last one calls met first, alone.
  * What another one's failure was, if it comes to that.
  */
-int team_meet(struct team *team, void (*met)(void *whole), struct error *error);
+int threads_meet(struct threads *threads, void (*met)(void *whole), struct error *error);
 
 #endif

@@ -59,8 +59,8 @@ int lane_settle(struct lane *lane, struct error *error)
 	while (lane->is_signal_out) {
 		bool is_message;
 		struct ibv_wc wc;
-		int code =
-			completion_wait(&lane->ground.completion, 1, &wc, lane->stalled_ns, error);
+		int code = completion_wait(&lane->endpoint.completion, 1, &wc, lane->stalled_ns,
+					   error);
 
 		if (code == -ETIMEDOUT)
 			return lane_stalled(lane, error);

@@ -19,7 +19,7 @@ static ALWAYS_INLINE int grant_ask(struct lane *lane, const struct round_kind ki
 	int code;
 
 	*ticks = 0;
-	granting_write(lane, words);
+	grant_pool_write(lane, words);
 	start = clock_ticks(kind.is_counter);
 	if (unlikely(pingpong_post(lane, kind, error)))
 		return error->code;
@@ -27,7 +27,7 @@ static ALWAYS_INLINE int grant_ask(struct lane *lane, const struct round_kind ki
 	*ticks = clock_ticks(kind.is_counter) - start;
 	if (unlikely(code))
 		return code == -ETIMEDOUT ? lane_stalled(lane, error) : code;
-	return granting_read(lane, words, error);
+	return grant_pool_read(lane, words, error);
 }
 
 static ALWAYS_INLINE int grant_drive(struct lane *lane, const struct loop_run *run,
@@ -56,7 +56,7 @@ static ALWAYS_INLINE int grant_drive(struct lane *lane, const struct loop_run *r
 }
 
 /* Grants until the alarm. */
-static ALWAYS_INLINE int grant_respond(struct lane *lane, struct granting *granting,
+static ALWAYS_INLINE int grant_respond(struct lane *lane, struct grant_pool *pool,
 				       const struct round_kind kind, struct error *error)
 {
 	for (;;) {
@@ -65,7 +65,7 @@ static ALWAYS_INLINE int grant_respond(struct lane *lane, struct granting *grant
 		if (unlikely(code))
 			return code;
 		lane_think(lane);
-		lane->messages += granting_answer(granting, lane);
+		lane->messages += grant_pool_answer(pool, lane);
 		if (unlikely(pingpong_post(lane, kind, error)))
 			return error->code;
 	}
@@ -77,15 +77,15 @@ static ALWAYS_INLINE int loop_grant(struct lane *lane, const struct loop_run *ru
 {
 	const struct round_kind kind = {
 		.operation = operation, .path = path, .is_counter = is_counter};
-	struct granting granting;
+	struct grant_pool pool;
 	int code;
 
 	if (!run->is_responder)
 		return grant_drive(lane, run, kind, error);
-	code = granting_open(&granting, lane, error);
+	code = grant_pool_open(&pool, lane, error);
 	if (!code)
-		code = grant_respond(lane, &granting, kind, error);
-	granting_close(&granting);
+		code = grant_respond(lane, &pool, kind, error);
+	grant_pool_close(&pool);
 	return code;
 }
 

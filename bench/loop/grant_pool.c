@@ -3,18 +3,18 @@
 
 #include <errno.h>
 
-int granting_open(struct granting *granting, const struct lane *lane, struct error *error)
+int grant_pool_open(struct grant_pool *pool, const struct lane *lane, struct error *error)
 {
-	*granting = (struct granting){0};
-	return grants_open(&granting->grants, &lane->other, error);
+	*pool = (struct grant_pool){0};
+	return grants_open(&pool->grants, &lane->other, error);
 }
 
-void granting_close(struct granting *granting)
+void grant_pool_close(struct grant_pool *pool)
 {
 	/* A region that does not go leaves with the protection domain. */
-	if (granting->grant)
-		grants_give(&granting->grants, granting->grant);
-	grants_close(&granting->grants);
+	if (pool->grant)
+		grants_give(&pool->grants, pool->grant);
+	grants_close(&pool->grants);
 }
 
 static uint8_t *sent(const struct lane *lane)
@@ -27,57 +27,57 @@ static const uint8_t *received(const struct lane *lane)
 	return (const uint8_t *)(uintptr_t)lane->flows[0].first_receive;
 }
 
-void granting_write(const struct lane *lane, const struct pool_message *words)
+void grant_pool_write(const struct lane *lane, const struct pool_message *words)
 {
 	pool_encode(words, sent(lane));
 }
 
-static void allocate(struct granting *granting, const struct lane *lane,
+static void allocate(struct grant_pool *pool, const struct lane *lane,
 		     const struct pool_message *asked, struct pool_message *answer)
 {
 	enum pool_status status = POOL_EXHAUSTED;
 
-	if (!granting->grant)
-		status = grants_take(&granting->grants, lane->ground.pd, asked,
-				     granting->grants.size, &granting->grant);
+	if (!pool->grant)
+		status = grants_take(&pool->grants, lane->endpoint.pd, asked, pool->grants.size,
+				     &pool->grant);
 	*answer = (struct pool_message){.type = POOL_RESP_ALLOC, .status = status};
 	if (status != POOL_OK)
 		return;
-	answer->size = granting->grant->mr->length;
-	answer->address = (uintptr_t)granting->grant->mr->addr;
-	answer->rkey = granting->grant->mr->rkey;
+	answer->size = pool->grant->mr->length;
+	answer->address = (uintptr_t)pool->grant->mr->addr;
+	answer->rkey = pool->grant->mr->rkey;
 }
 
-static void give_back(struct granting *granting, const struct pool_message *asked,
+static void give_back(struct grant_pool *pool, const struct pool_message *asked,
 		      struct pool_message *answer)
 {
-	const struct grant *grant = granting->grant;
+	const struct grant *grant = pool->grant;
 
 	*answer = (struct pool_message){.type = POOL_RESP_FREE, .status = POOL_NO_GRANT};
 	if (!grant || asked->address != (uintptr_t)grant->mr->addr)
 		return;
 	answer->status = POOL_HELD;
-	if (grants_give(&granting->grants, granting->grant))
+	if (grants_give(&pool->grants, pool->grant))
 		return;
-	granting->grant = NULL;
+	pool->grant = NULL;
 	answer->status = POOL_OK;
 }
 
-bool granting_answer(struct granting *granting, const struct lane *lane)
+bool grant_pool_answer(struct grant_pool *pool, const struct lane *lane)
 {
 	struct pool_message answer = {.type = POOL_REFUSED, .status = POOL_MALFORMED};
 	struct pool_message asked;
 	bool is_known = !pool_decode(&asked, received(lane), POOL_MESSAGE);
 
 	if (is_known && asked.type == POOL_REQ_ALLOC)
-		allocate(granting, lane, &asked, &answer);
+		allocate(pool, lane, &asked, &answer);
 	else if (is_known && asked.type == POOL_REQ_FREE)
-		give_back(granting, &asked, &answer);
-	granting_write(lane, &answer);
+		give_back(pool, &asked, &answer);
+	grant_pool_write(lane, &answer);
 	return answer.type == POOL_RESP_ALLOC && answer.status == POOL_OK;
 }
 
-int granting_read(const struct lane *lane, struct pool_message *words, struct error *error)
+int grant_pool_read(const struct lane *lane, struct pool_message *words, struct error *error)
 {
 	/* Each answer's number is its request's and one. */
 	const struct pool_message asked = *words;

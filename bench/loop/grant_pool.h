@@ -10,22 +10,22 @@
 #include "core/pool/grants.h"
 #include "core/pool/message.h"
 
-struct granting {
+struct grant_pool {
 	struct grants grants;
 	struct grant *grant; /* NULL: it is not granted */
 };
 
 /* Of all of the lane's other buffer. */
-int granting_open(struct granting *granting, const struct lane *lane, struct error *error);
-void granting_close(struct granting *granting);
+int grant_pool_open(struct grant_pool *pool, const struct lane *lane, struct error *error);
+void grant_pool_close(struct grant_pool *pool);
 
 /* What is asked becomes the answer. True for a grant. */
-bool granting_answer(struct granting *granting, const struct lane *lane);
+bool grant_pool_answer(struct grant_pool *pool, const struct lane *lane);
 
 /* The words that are sent next. */
-void granting_write(const struct lane *lane, const struct pool_message *words);
+void grant_pool_write(const struct lane *lane, const struct pool_message *words);
 
 /* Those that answer them, in their place. Other than what was asked for is an error. */
-int granting_read(const struct lane *lane, struct pool_message *words, struct error *error);
+int grant_pool_read(const struct lane *lane, struct pool_message *words, struct error *error);
 
 #endif

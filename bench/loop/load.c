@@ -49,7 +49,7 @@ void load_give_up(struct load *load, const struct loop_run *run)
 /* No longer than that; the loop itself spins for as long as the lane would. */
 static int sleep_for(struct lane *lane, uint64_t left_ns, struct ibv_wc *wc, struct error *error)
 {
-	struct completion *completion = &lane->ground.completion;
+	struct completion *completion = &lane->endpoint.completion;
 	uint64_t spin_ns = completion->mode == RDMA_ADAPTIVE ? completion->spin_ns : 0;
 	int got;
 
@@ -66,13 +66,13 @@ int load_idle(struct load *load, struct lane *lane, const struct loop_run *run, 
 	uint64_t now = clock_ticks(run->is_counter);
 	uint64_t until = is_due ? load->due : now + load->stalled;
 
-	if (unlikely(alarm_raised(&lane->ground.alarm)))
-		return alarm_reason(&lane->ground.alarm, error);
+	if (unlikely(alarm_raised(&lane->endpoint.alarm)))
+		return alarm_reason(&lane->endpoint.alarm, error);
 	if (load->out && now - load->last > load->stalled)
 		return lane_stalled(lane, error);
 	if (now >= load->give_up)
 		load_give_up(load, run);
-	if (lane->ground.completion.mode == RDMA_POLL || now >= until)
+	if (lane->endpoint.completion.mode == RDMA_POLL || now >= until)
 		return 0;
 	return sleep_for(lane, clock_to_ns(until - now, run->mult), wc, error);
 }

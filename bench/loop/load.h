@@ -167,7 +167,7 @@ static ALWAYS_INLINE int load_look(struct load *load, struct lane *lane, const s
 				   const struct load_kind kind, struct ibv_wc *wc,
 				   struct error *error)
 {
-	int got = completion_poll(&lane->ground.completion, LOAD_BATCH, wc);
+	int got = completion_poll(&lane->endpoint.completion, LOAD_BATCH, wc);
 
 	if (!got && (!load->room || clock_ticks(kind.is_counter) < load->due))
 		got = load_idle(load, lane, run, wc, error);
@@ -195,8 +195,8 @@ static ALWAYS_INLINE int load_run(struct load *load, struct lane *lane, const st
 		if (unlikely(load_take(load, lane, run, wc, got, error)))
 			return error->code;
 		/* Where the device is fast no poll is ever empty, and nobody else would look. */
-		if (unlikely(alarm_raised(&lane->ground.alarm)))
-			return alarm_reason(&lane->ground.alarm, error);
+		if (unlikely(alarm_raised(&lane->endpoint.alarm)))
+			return alarm_reason(&lane->endpoint.alarm, error);
 		if (unlikely(lane->last_tick >= load->give_up))
 			load_give_up(load, run);
 	}

@@ -16,17 +16,17 @@
 struct load;
 
 struct loop_run {
-	uint64_t messages;       /* to measure; UINT64_MAX: until the time is over */
-	uint64_t until;          /* ticks; UINT64_MAX: until all messages are through */
-	uint64_t origin;         /* ticks that windows begin with; 0: with the loop */
-	struct hist *hist;       /* of nanoseconds; latency */
-	struct windows *windows; /* bandwidth: of messages that are done here, */
-	bool counts_received;    /* or, both ways, of those that have come */
-	struct load *load;       /* of a load */
-	uint64_t mult;           /* of clock_to_ns, halved for half round trips */
-	bool is_counter;         /* the clock is a counter of the processor */
-	bool is_responder;       /* until the alarm; nothing else here is used */
-	bool has_waited;         /* for others, since the loop before, and those did for it */
+	uint64_t messages;            /* to measure; UINT64_MAX: until the time is over */
+	uint64_t until;               /* ticks; UINT64_MAX: until all messages are through */
+	uint64_t origin;              /* ticks that windows begin with; 0: with the loop */
+	struct hist *hist;            /* of nanoseconds; latency */
+	struct rate_windows *windows; /* bandwidth: of messages that are done here, */
+	bool counts_received;         /* or, both ways, of those that have come */
+	struct load *load;            /* of a load */
+	uint64_t mult;                /* of clock_to_ns, halved for half round trips */
+	bool is_counter;              /* the clock is a counter of the processor */
+	bool is_responder;            /* until the alarm; nothing else here is used */
+	bool has_waited;              /* for others, since the loop before, and those did for it */
 };
 
 typedef int loop_function(struct lane *lane, const struct loop_run *run, enum post_path path,

@@ -8,10 +8,10 @@ int memory_look(struct lane *lane, uint64_t *since_ns, bool is_responder, struct
 	uint64_t now;
 	int got;
 
-	if (alarm_raised(&lane->ground.alarm))
-		return alarm_reason(&lane->ground.alarm, error);
+	if (alarm_raised(&lane->endpoint.alarm))
+		return alarm_reason(&lane->endpoint.alarm, error);
 	/* A write that failed completes, signalled or not. */
-	got = completion_poll(&lane->ground.completion, 1, &wc);
+	got = completion_poll(&lane->endpoint.completion, 1, &wc);
 	if (got)
 		return got > 0 ? lane_take(lane, &wc, &is_message, error)
 			       : completion_poll_failed(error);

@@ -47,7 +47,7 @@ static ALWAYS_INLINE int memory_await(struct lane *lane, uint8_t round, bool is_
 static ALWAYS_INLINE uint8_t memory_walk(struct lane *lane)
 {
 	struct flow *flow = &lane->flows[0];
-	uint64_t offset = walk_next(&flow->walk);
+	uint64_t offset = address_walk_next(&flow->walk);
 
 	flow->work.remote = flow->far + offset;
 	lane->last_received =

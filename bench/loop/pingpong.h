@@ -42,7 +42,7 @@ static ALWAYS_INLINE int pingpong_await(struct lane *lane, const struct round_ki
 
 	do {
 		struct ibv_wc wc;
-		int code = completion_wait(&lane->ground.completion, 1, &wc, timeout_ns, error);
+		int code = completion_wait(&lane->endpoint.completion, 1, &wc, timeout_ns, error);
 
 		if (unlikely(code < 0))
 			return code;

@@ -23,12 +23,12 @@ static ALWAYS_INLINE int request_once(struct lane *lane, const struct round_kind
 	code = post_send(&flow->queue, &flow->work, kind.operation, kind.path, IBV_SEND_SIGNALED);
 	if (unlikely(code))
 		return lane_post_failed(code, error);
-	code = completion_poll(&lane->ground.completion, 1, &wc);
+	code = completion_poll(&lane->endpoint.completion, 1, &wc);
 	if (code <= 0) {
 		if (unlikely(code < 0))
 			return completion_poll_failed(error);
 		round_record(round);
-		code = completion_wait_on(&lane->ground.completion, 1, &wc, lane->stalled_ns,
+		code = completion_wait_on(&lane->endpoint.completion, 1, &wc, lane->stalled_ns,
 					  error);
 		if (unlikely(code < 0))
 			return code == -ETIMEDOUT ? lane_stalled(lane, error) : code;
@@ -46,8 +46,8 @@ static ALWAYS_INLINE int request_registered(struct lane *lane, const struct roun
 	struct ibv_sge *place = &round->flow->work.sges[0];
 	uint32_t lkey = place->lkey;
 	struct ibv_mr *mr =
-		verbs_register(lane->ground.pd, (void *)(uintptr_t)place->addr, place->length,
-			       GROUND_ACCESS | lane->ground.ordering, error);
+		verbs_register(lane->endpoint.pd, (void *)(uintptr_t)place->addr, place->length,
+			       ENDPOINT_ACCESS | lane->endpoint.ordering, error);
 	int undone;
 	int code;
 

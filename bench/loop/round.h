@@ -119,8 +119,8 @@ static ALWAYS_INLINE int round_each(struct lane *lane, const struct loop_run *ru
 	round.took = false;
 	while (!code && left) {
 		/* Where the device is fast no poll is ever empty, and nobody else would look. */
-		if (unlikely(alarm_raised(&lane->ground.alarm)))
-			return alarm_reason(&lane->ground.alarm, error);
+		if (unlikely(alarm_raised(&lane->endpoint.alarm)))
+			return alarm_reason(&lane->endpoint.alarm, error);
 		round.ticks[0] = kind.is_verified && round.took ? round.ticks[round.n]
 								: clock_ticks(kind.is_counter);
 		if (unlikely(round.ticks[0] >= run->until))

@@ -27,12 +27,12 @@ static ALWAYS_INLINE int single_take(struct lane *lane, const struct loop_run *r
 	int got;
 
 	while (true) {
-		got = completion_poll(&lane->ground.completion, 1, &wc);
+		got = completion_poll(&lane->endpoint.completion, 1, &wc);
 		single->polled = clock_ticks(is_counter) - start;
 		if (likely(got))
 			break;
-		if (unlikely(alarm_raised(&lane->ground.alarm)))
-			return alarm_reason(&lane->ground.alarm, error);
+		if (unlikely(alarm_raised(&lane->endpoint.alarm)))
+			return alarm_reason(&lane->endpoint.alarm, error);
 		start = clock_ticks(is_counter);
 		if (unlikely(clock_to_ns(start - first, run->mult) > lane->stalled_ns))
 			return lane_stalled(lane, error);

@@ -51,11 +51,11 @@ int sink_drain(struct lane *lane, uint64_t *messages, struct error *error)
 	lane->left = 0;
 	while (clock_now_ns() - last < QUIET_NS && last - start < DRAIN_NS) {
 		struct ibv_wc wc[SINK_BATCH];
-		int got = completion_poll(&lane->ground.completion, SINK_BATCH, wc);
+		int got = completion_poll(&lane->endpoint.completion, SINK_BATCH, wc);
 
 		if (got < 0)
 			return completion_poll_failed(error);
-		if (lane->parameters->verify && slots_check(lane, wc, got, error))
+		if (lane->parameters->verify && verify_slots_check(lane, wc, got, error))
 			return error->code;
 		if (post_again(lane, wc, got, error))
 			return error->code;

@@ -41,7 +41,7 @@ static ALWAYS_INLINE int sink_take(struct lane *lane, const struct ibv_wc *wc, i
  * come is kept: windows NULL, it is not.
  */
 static ALWAYS_INLINE int sink(struct lane *lane, bool is_moved, bool is_verified,
-			      struct windows *windows, struct error *error)
+			      struct rate_windows *windows, struct error *error)
 {
 	uint64_t start = windows ? clock_now_ns() : 0;
 	/* Those of a batch would all come when the last of them has been thought about. */
@@ -50,25 +50,25 @@ static ALWAYS_INLINE int sink(struct lane *lane, bool is_moved, bool is_verified
 	for (;;) {
 		uint64_t before = lane->messages;
 		struct ibv_wc wc[SINK_BATCH];
-		int got = completion_wait(&lane->ground.completion, most, wc, UINT64_MAX, error);
+		int got = completion_wait(&lane->endpoint.completion, most, wc, UINT64_MAX, error);
 
 		/* Before their receives are posted again. */
-		if (is_verified && got > 0 && slots_check(lane, wc, got, error))
+		if (is_verified && got > 0 && verify_slots_check(lane, wc, got, error))
 			return error->code;
 		if (got > 0)
 			got = sink_take(lane, wc, got, is_moved, error);
 		if (windows)
-			windows_add(windows, clock_now_ns() - start, lane->messages - before);
+			rate_windows_add(windows, clock_now_ns() - start, lane->messages - before);
 		if (unlikely(got < 0))
 			return got;
 		/* There may always be more, and the client's word says how long ago it is. */
-		if (windows && unlikely(alarm_raised(&lane->ground.alarm)))
-			return alarm_reason(&lane->ground.alarm, error);
+		if (windows && unlikely(alarm_raised(&lane->endpoint.alarm)))
+			return alarm_reason(&lane->endpoint.alarm, error);
 	}
 }
 
 /* windows NULL: nothing is lost on its way, and the client knows when each one came. */
-static inline int loop_sink(struct lane *lane, struct windows *windows, struct error *error)
+static inline int loop_sink(struct lane *lane, struct rate_windows *windows, struct error *error)
 {
 	bool is_verified = lane->parameters->verify;
 

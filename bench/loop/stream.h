@@ -72,7 +72,7 @@ static ALWAYS_INLINE int stream_fill(struct lane *lane, struct flow *flow,
 			signalled = IBV_SEND_SIGNALED;
 		}
 		if (kind.is_verified)
-			slots_fill(lane, flow, &flow->work);
+			verify_slots_fill(lane, flow, &flow->work);
 		if (kind.walks)
 			lane_walk(flow, &flow->work);
 		if (kind.has_latencies)
@@ -109,7 +109,7 @@ static ALWAYS_INLINE int stream_fill_lists(struct lane *lane, struct flow *flow,
 			signalled = IBV_SEND_SIGNALED;
 		}
 		for (uint32_t i = lane->batch - count; kind.is_verified && i < lane->batch; i++)
-			slots_fill(lane, flow, &flow->list.works[i]);
+			verify_slots_fill(lane, flow, &flow->list.works[i]);
 		for (uint32_t i = lane->batch - count; kind.walks && i < lane->batch; i++) {
 			lane_walk(flow, &flow->list.works[i]);
 			post_list_aim(&flow->list, i, kind.operation);
@@ -157,7 +157,7 @@ static ALWAYS_INLINE int64_t stream_take(struct lane *lane, const struct stream_
 {
 	int64_t done = 0;
 
-	if (kind.is_verified && kind.is_both && slots_check(lane, wc, n_wc, error))
+	if (kind.is_verified && kind.is_both && verify_slots_check(lane, wc, n_wc, error))
 		return error->code;
 	for (int i = 0; i < n_wc; i++) {
 		uint32_t stands_for = (uint32_t)(wc[i].wr_id >> LANE_FLOW_BITS);
@@ -174,7 +174,7 @@ static ALWAYS_INLINE int64_t stream_take(struct lane *lane, const struct stream_
 		if (unlikely(wc[i].status != IBV_WC_SUCCESS))
 			return lane_completion_failed(&wc[i], error);
 		flow = stream_flow(lane, &wc[i]);
-		if (kind.is_verified && slots_check_reads(lane, flow, stands_for, error))
+		if (kind.is_verified && verify_slots_check_reads(lane, flow, stands_for, error))
 			return error->code;
 		flow->room += stands_for;
 		stream_make_due(lane, flow);
@@ -254,10 +254,11 @@ static ALWAYS_INLINE int stream_look(struct lane *lane, struct ibv_wc *wc, struc
 	int got;
 
 	if (lane->first_due) {
-		got = completion_poll(&lane->ground.completion, STREAM_BATCH, wc);
+		got = completion_poll(&lane->endpoint.completion, STREAM_BATCH, wc);
 		return unlikely(got < 0) ? completion_poll_failed(error) : got;
 	}
-	got = completion_wait(&lane->ground.completion, STREAM_BATCH, wc, lane->stalled_ns, error);
+	got = completion_wait(&lane->endpoint.completion, STREAM_BATCH, wc, lane->stalled_ns,
+			      error);
 	return unlikely(got == -ETIMEDOUT) ? lane_stalled(lane, error) : got;
 }
 
@@ -284,7 +285,7 @@ static COLD int stream_forget(struct lane *lane, const struct stream_kind kind, 
 	for (uint64_t i = 0; i <= most && got == STREAM_BATCH; i += STREAM_BATCH) {
 		struct ibv_wc wc[STREAM_BATCH];
 
-		got = completion_poll(&lane->ground.completion, STREAM_BATCH, wc);
+		got = completion_poll(&lane->endpoint.completion, STREAM_BATCH, wc);
 		if (got < 0)
 			return completion_poll_failed(error);
 		if (stream_take(lane, kind, wc, got, error) < 0)
@@ -318,8 +319,8 @@ static COLD int stream_enter(struct lane *lane, const struct stream_kind kind, s
 		done = stream_take(lane, kind, wc, got, error);
 		if (done < 0)
 			return (int)done;
-		if (alarm_raised(&lane->ground.alarm))
-			return alarm_reason(&lane->ground.alarm, error);
+		if (alarm_raised(&lane->endpoint.alarm))
+			return alarm_reason(&lane->endpoint.alarm, error);
 		if (done)
 			lane_forget_done(lane);
 	}
@@ -369,14 +370,15 @@ static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 		if (unlikely(done < 0))
 			return (int)done;
 		/* Where the device is fast no poll is ever empty, and nobody else would look. */
-		if (unlikely(alarm_raised(&lane->ground.alarm)))
-			return alarm_reason(&lane->ground.alarm, error);
+		if (unlikely(alarm_raised(&lane->endpoint.alarm)))
+			return alarm_reason(&lane->endpoint.alarm, error);
 		if (kind.has_latencies)
 			stream_time(lane, run, kind, wc, got);
 		counted = (uint64_t)done;
 		if (kind.is_both && run->counts_received)
 			counted = lane->received - received;
-		windows_add(run->windows, clock_to_ns(lane->last_tick - start, run->mult), counted);
+		rate_windows_add(run->windows, clock_to_ns(lane->last_tick - start, run->mult),
+				 counted);
 		lane->messages += (uint64_t)done;
 		if (lane->messages >= end || lane->last_tick >= until)
 			return 0;

@@ -8,7 +8,7 @@ static uint32_t after(uint32_t slot, uint32_t count)
 	return slot + 1 == count ? 0 : slot + 1;
 }
 
-static void fill_next(const struct lane *lane, struct slots *slots, struct post_work *work)
+static void fill_next(const struct lane *lane, struct verify_slots *slots, struct post_work *work)
 {
 	struct verify *verify = &slots->sent;
 
@@ -22,9 +22,9 @@ static void fill_next(const struct lane *lane, struct slots *slots, struct post_
 	verify_next(verify);
 }
 
-void slots_fill(const struct lane *lane, struct flow *flow, struct post_work *work)
+void verify_slots_fill(const struct lane *lane, struct flow *flow, struct post_work *work)
 {
-	struct slots *slots = &flow->slots;
+	struct verify_slots *slots = &flow->slots;
 
 	if (!lane->shape->is_read) {
 		fill_next(lane, slots, work);
@@ -62,7 +62,7 @@ static struct flow *taker(struct lane *lane, const struct ibv_wc *wc)
 
 static int check_message(struct lane *lane, const struct ibv_wc *wc, struct error *error)
 {
-	struct slots *posted = &lane->flows[lane_flow(wc)].slots;
+	struct verify_slots *posted = &lane->flows[lane_flow(wc)].slots;
 	uint8_t *received = posted->first_received + lane_receive_slot(wc->wr_id) * lane->stride;
 
 	if (lane->transport == TRANSPORT_UD)
@@ -70,7 +70,7 @@ static int check_message(struct lane *lane, const struct ibv_wc *wc, struct erro
 	return check(&taker(lane, wc)->slots.received, received, error);
 }
 
-int slots_check(struct lane *lane, const struct ibv_wc *wc, int n_wc, struct error *error)
+int verify_slots_check(struct lane *lane, const struct ibv_wc *wc, int n_wc, struct error *error)
 {
 	int code = 0;
 
@@ -83,10 +83,10 @@ int slots_check(struct lane *lane, const struct ibv_wc *wc, int n_wc, struct err
 	return code;
 }
 
-int slots_check_reads(const struct lane *lane, struct flow *flow, uint32_t count,
-		      struct error *error)
+int verify_slots_check_reads(const struct lane *lane, struct flow *flow, uint32_t count,
+			     struct error *error)
 {
-	struct slots *slots = &flow->slots;
+	struct verify_slots *slots = &flow->slots;
 	int code = 0;
 
 	if (!lane->shape->is_read)

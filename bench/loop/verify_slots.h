@@ -10,13 +10,13 @@
 #include "bench/lane/lane.h"
 
 /* Points the next post of a flow at its slot, which is filled; or read into. */
-void slots_fill(const struct lane *lane, struct flow *flow, struct post_work *work);
+void verify_slots_fill(const struct lane *lane, struct flow *flow, struct post_work *work);
 
 /* Looks at the messages among completions. -EBADMSG is a wrong byte. */
-int slots_check(struct lane *lane, const struct ibv_wc *wc, int n_wc, struct error *error);
+int verify_slots_check(struct lane *lane, const struct ibv_wc *wc, int n_wc, struct error *error);
 
 /* Looks at so many reads of a flow, which are complete; of other operations at nothing. */
-int slots_check_reads(const struct lane *lane, struct flow *flow, uint32_t count,
-		      struct error *error);
+int verify_slots_check_reads(const struct lane *lane, struct flow *flow, uint32_t count,
+			     struct error *error);
 
 #endif

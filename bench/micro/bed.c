@@ -51,12 +51,12 @@ static void fill_lane(struct bed *bed)
 	lane->look_every = lane_look_every(parameters);
 	lane->stalled_ns = lane->lost_ns = STALLED_NS;
 	lane->stride = AREA_BYTES;
-	lane->walks = walk_is_on(parameters);
+	lane->walks = address_walk_is_on(parameters);
 	lane->sent_slots = lane->received_slots = 1;
-	lane->ground.mr = &bed->mr;
-	lane->ground.completion.cq = &bed->instant.cq;
-	lane->ground.completion.alarm = bed->instant.alarm = &lane->ground.alarm;
-	lane->ground.completion.mode = bed->settings.cq;
+	lane->endpoint.mr = &bed->mr;
+	lane->endpoint.completion.cq = &bed->instant.cq;
+	lane->endpoint.completion.alarm = bed->instant.alarm = &lane->endpoint.alarm;
+	lane->endpoint.completion.mode = bed->settings.cq;
 	verify_init(&lane->verify, parameters->verify, "micro", false, 0);
 	lane->verify.far = lane->verify.near;
 	lane->verify.is_fixed = lane->shape->is_read;
@@ -114,9 +114,9 @@ int bed_open(struct bed *bed, const struct bed_settings *settings, struct error 
 	n = (unsigned int)bed->parameters.qps;
 	code = instant_open(&bed->instant, n, settings->peer, error);
 	if (!code)
-		code = alarm_open(&bed->lane.ground.alarm, error);
+		code = alarm_open(&bed->lane.endpoint.alarm, error);
 	if (!code)
-		code = buffer_open(&bed->lane.ground.buffer, (size_t)n * FLOW_BYTES,
+		code = buffer_open(&bed->lane.endpoint.buffer, (size_t)n * FLOW_BYTES,
 				   BUFFER_ORDINARY, -1, error);
 	if (!code) {
 		fill_lane(bed);
@@ -141,8 +141,8 @@ void bed_close(struct bed *bed)
 	}
 	free(lane->flows);
 	free(bed->states);
-	buffer_close(&lane->ground.buffer);
-	alarm_close(&lane->ground.alarm);
+	buffer_close(&lane->endpoint.buffer);
+	alarm_close(&lane->endpoint.alarm);
 	instant_close(&bed->instant);
 	memset(bed, 0, sizeof(*bed));
 }
@@ -178,5 +178,5 @@ void bed_clear(struct bed *bed)
 	hist_init(&bed->hist);
 	hist_init(&bed->pace.lag);
 	hist_init(&bed->pace.uncorrected);
-	windows_init(&bed->windows, WINDOW_NS);
+	rate_windows_init(&bed->windows, WINDOW_NS);
 }

@@ -38,7 +38,7 @@ struct bed {
 	struct ibv_mr mr;
 	struct bed_settings settings;
 	struct parameters parameters;
-	struct windows windows;
+	struct rate_windows windows;
 	struct instant instant;
 };
 

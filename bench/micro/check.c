@@ -97,7 +97,8 @@ static int check_run(const struct row *row, const struct bed *bed, uint64_t tota
 	const struct lane *lane = &bed->lane;
 
 	expect("samples", bed->hist.count, row_samples(row, now), error);
-	expect("messages in windows", windows_total(&bed->windows), row_counted(row, now), error);
+	expect("messages in windows", rate_windows_total(&bed->windows), row_counted(row, now),
+	       error);
 	if (!row->calls)
 		return error->code;
 	expect("messages", lane->messages, total, error);
@@ -171,7 +172,7 @@ static int check_by_alarm(const struct row *row, struct bed *bed, struct error *
 		return 0;
 	if (bed_open(bed, &row->settings, error))
 		return error->code;
-	alarm_raise(&bed->lane.ground.alarm, -ECANCELED, "called off");
+	alarm_raise(&bed->lane.endpoint.alarm, -ECANCELED, "called off");
 	run = bed_run(bed, counts[0]);
 	code = row->run(bed, &run, &told);
 	expect("what an alarm ends with", code == -ECANCELED, true, error);

@@ -33,7 +33,7 @@ static int run_sink(struct bed *bed, const struct loop_run *run, struct error *e
 	struct error end = {0};
 	int code;
 
-	alarm_clear(&bed->lane.ground.alarm);
+	alarm_clear(&bed->lane.endpoint.alarm);
 	instant_supply(&bed->instant, run->messages);
 	code = loop_sink(&bed->lane, NULL, &end);
 	return code == -ESHUTDOWN ? 0 : error_set(error, code, "%s", end.text);

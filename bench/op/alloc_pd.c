@@ -3,15 +3,15 @@
 #include "bench/op/timed_call.h"
 #include "core/verbs/verbs.h"
 
-static int allocate(struct calling *calling, struct error *error)
+static int allocate(struct timed_call *calling, struct error *error)
 {
-	calling->pd = ibv_alloc_pd(calling->lane->ground.verbs);
+	calling->pd = ibv_alloc_pd(calling->lane->endpoint.verbs);
 	return calling->pd ? 0
 			   : error_set_errno(error, verbs_null(),
 					     "cannot allocate a protection domain");
 }
 
-static int deallocate(struct calling *calling, struct error *error)
+static int deallocate(struct timed_call *calling, struct error *error)
 {
 	int code = verbs_result(ibv_dealloc_pd(calling->pd));
 
@@ -25,7 +25,7 @@ static int latency(struct lane *lane, const struct loop_run *run, struct error *
 {
 	static const struct call_kind kind = {.timed = allocate, .after = deallocate};
 
-	return calling_run(lane, run, &kind, error);
+	return timed_call_run(lane, run, &kind, error);
 }
 
 const struct op op_alloc_pd = {

@@ -5,7 +5,8 @@
 
 static int latency(struct lane *lane, const struct loop_run *run, struct error *error)
 {
-	return run->is_responder ? accepting_run(lane, error) : connecting_run(lane, run, error);
+	return run->is_responder ? connect_server_run(lane, error)
+				 : connect_client_run(lane, run, error);
 }
 
 const struct op op_connect = {

@@ -18,7 +18,7 @@ struct connecting {
 	struct sockaddr_storage own;
 	struct sockaddr_storage other;
 	/* What tells the server who it is. */
-	uint8_t greeting[HANDSHAKE_GREETING + HANDSHAKE_TICKET];
+	uint8_t greeting[PRIVATE_DATA_GREETING + PRIVATE_DATA_TICKET];
 	size_t greeting_length;
 };
 
@@ -27,7 +27,7 @@ static int await(const struct connecting *connecting, enum rdma_cm_event_type wa
 {
 	struct cm_event event;
 	int code = cm_wait(connecting->channel, &event, clock_deadline(STEP_MS),
-			   &connecting->lane->ground.alarm, error);
+			   &connecting->lane->endpoint.alarm, error);
 
 	if (code == -ETIMEDOUT)
 		return error_set(error, code, "nothing has come of it within %d s", STEP_MS / 1000);
@@ -77,8 +77,8 @@ static int resolve_route(struct connecting *connecting, struct error *error)
 static int create_qp(struct connecting *connecting, struct error *error)
 {
 	const struct lane *lane = connecting->lane;
-	struct ibv_qp_init_attr attr = calling_queue(lane);
-	int code = verbs_result(rdma_create_qp(connecting->id, lane->ground.pd, &attr));
+	struct ibv_qp_init_attr attr = timed_call_queue(lane);
+	int code = verbs_result(rdma_create_qp(connecting->id, lane->endpoint.pd, &attr));
 
 	return code ? verbs_memory_error(error, code, "create a queue pair") : 0;
 }
@@ -139,19 +139,19 @@ static void greet(struct connecting *connecting)
 {
 	struct flow *flow = &connecting->lane->flows[0];
 	const struct rdma_remote own = context_own(&flow->context);
-	uint8_t ticket[HANDSHAKE_TICKET];
+	uint8_t ticket[PRIVATE_DATA_TICKET];
 
-	connecting->greeting_length = handshake_greet(connecting->greeting, &own);
+	connecting->greeting_length = private_data_greet(connecting->greeting, &own);
 	if (!flow->tickets.is_open)
 		return;
 	secret_tickets_next(&flow->tickets, ticket, sizeof(ticket));
-	connecting->greeting_length = handshake_add_ticket(connecting->greeting, ticket);
+	connecting->greeting_length = private_data_add_ticket(connecting->greeting, ticket);
 }
 
 /* What ended all of it has nothing to do with the step. */
 static int failed(const struct connecting *connecting, uint64_t step, struct error *error)
 {
-	if (alarm_raised(&connecting->lane->ground.alarm))
+	if (alarm_raised(&connecting->lane->endpoint.alarm))
 		return error->code;
 	return error_wrap(error, "%s", parameter_word("step", step));
 }
@@ -200,10 +200,10 @@ static void end(struct connecting *connecting)
 		rdma_destroy_event_channel(connecting->channel);
 }
 
-int connecting_run(struct lane *lane, const struct loop_run *run, struct error *error)
+int connect_client_run(struct lane *lane, const struct loop_run *run, struct error *error)
 {
 	struct connecting connecting = {.lane = lane};
-	struct alarm *alarm = &lane->ground.alarm;
+	struct alarm *alarm = &lane->endpoint.alarm;
 	uint64_t count = 0;
 	int code = cm_channel_open(&connecting.channel, error);
 

@@ -10,6 +10,6 @@
 
 #include "bench/loop/loop.h"
 
-int connecting_run(struct lane *lane, const struct loop_run *run, struct error *error);
+int connect_client_run(struct lane *lane, const struct loop_run *run, struct error *error);
 
 #endif

@@ -40,12 +40,13 @@ static int check(const struct accepting *accepting, const struct rdma_cm_event *
 	const struct rdma_conn_param *asked = &event->param.conn;
 	const struct rdma_remote *own = &accepting->flow->context.remote;
 	struct secret_tickets tickets = accepting->flow->tickets;
-	uint8_t ticket[HANDSHAKE_TICKET];
+	uint8_t ticket[PRIVATE_DATA_TICKET];
 	struct rdma_remote found;
 	int code = context_check_client(&accepting->flow->context, event->id, error);
 
 	if (!code)
-		code = handshake_read(&found, asked->private_data, asked->private_data_len, error);
+		code = private_data_read(&found, asked->private_data, asked->private_data_len,
+					 error);
 	if (code)
 		return code;
 	if (found.address != own->address || found.size != own->size || found.rkey != own->rkey)
@@ -53,7 +54,8 @@ static int check(const struct accepting *accepting, const struct rdma_cm_event *
 	if (!tickets.is_open)
 		return 0;
 	secret_tickets_next(&tickets, ticket, sizeof(ticket));
-	code = handshake_check_ticket(asked->private_data, asked->private_data_len, ticket, error);
+	code = private_data_check_ticket(asked->private_data, asked->private_data_len, ticket,
+					 error);
 	if (!code)
 		accepting->flow->tickets = tickets;
 	explicit_bzero(&tickets, sizeof(tickets));
@@ -70,13 +72,13 @@ static int answer(struct accepting *accepting, const struct rdma_conn_param *ask
 {
 	const struct rdma_context *context = &accepting->flow->context;
 	uint8_t reads = settings_reads(&context->settings, &context->state->device);
-	struct ibv_qp_init_attr attr = calling_queue(accepting->lane);
+	struct ibv_qp_init_attr attr = timed_call_queue(accepting->lane);
 	struct rdma_conn_param param = {
 		.responder_resources = least(asked->responder_resources, reads),
 		.initiator_depth = least(asked->initiator_depth, reads),
 		.rnr_retry_count = settings_rnr_retry(&context->settings),
 	};
-	int code = verbs_result(rdma_create_qp(accepting->id, accepting->lane->ground.pd, &attr));
+	int code = verbs_result(rdma_create_qp(accepting->id, accepting->lane->endpoint.pd, &attr));
 
 	if (code)
 		return verbs_memory_error(error, code, "create a queue pair");
@@ -126,7 +128,7 @@ static int hear(struct accepting *accepting, const struct cm_event *event, struc
 	return 0;
 }
 
-int accepting_run(struct lane *lane, struct error *error)
+int connect_server_run(struct lane *lane, struct error *error)
 {
 	struct accepting accepting = {.lane = lane, .flow = &lane->flows[0]};
 	struct rdma_event_channel *channel = accepting.flow->context.ec;
@@ -135,7 +137,7 @@ int accepting_run(struct lane *lane, struct error *error)
 	while (!code) {
 		struct cm_event event;
 
-		code = cm_wait(channel, &event, UINT64_MAX, &lane->ground.alarm, error);
+		code = cm_wait(channel, &event, UINT64_MAX, &lane->endpoint.alarm, error);
 		if (!code)
 			code = hear(&accepting, &event, error);
 	}

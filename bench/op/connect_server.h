@@ -10,6 +10,6 @@
 #include "bench/lane/lane.h"
 
 /* Until the alarm, whose reason is the error. A message is a connection that was accepted. */
-int accepting_run(struct lane *lane, struct error *error);
+int connect_server_run(struct lane *lane, struct error *error);
 
 #endif

@@ -4,19 +4,19 @@
 #include "core/verbs/verbs.h"
 
 /* By --tx-depth, which is how many completions it holds. */
-static int create(struct calling *calling, struct error *error)
+static int create(struct timed_call *calling, struct error *error)
 {
 	const struct lane *lane = calling->lane;
 	const struct parameters *p = lane->parameters;
 	struct ibv_comp_channel *channel =
-		p->cq == RDMA_POLL ? NULL : lane->ground.completion.channel;
+		p->cq == RDMA_POLL ? NULL : lane->endpoint.completion.channel;
 
-	calling->cq = ibv_create_cq(lane->ground.verbs, (int)p->tx_depth, NULL, channel, 0);
+	calling->cq = ibv_create_cq(lane->endpoint.verbs, (int)p->tx_depth, NULL, channel, 0);
 	return calling->cq ? 0
 			   : verbs_memory_error(error, verbs_null(), "create a completion queue");
 }
 
-static int destroy(struct calling *calling, struct error *error)
+static int destroy(struct timed_call *calling, struct error *error)
 {
 	int code = verbs_result(ibv_destroy_cq(calling->cq));
 
@@ -30,7 +30,7 @@ static int latency(struct lane *lane, const struct loop_run *run, struct error *
 {
 	static const struct call_kind kind = {.timed = create, .after = destroy};
 
-	return calling_run(lane, run, &kind, error);
+	return timed_call_run(lane, run, &kind, error);
 }
 
 const struct op op_create_cq = {

@@ -3,15 +3,15 @@
 #include "bench/op/timed_call.h"
 #include "core/verbs/verbs.h"
 
-static int create(struct calling *calling, struct error *error)
+static int create(struct timed_call *calling, struct error *error)
 {
-	struct ibv_qp_init_attr attr = calling_queue(calling->lane);
+	struct ibv_qp_init_attr attr = timed_call_queue(calling->lane);
 
-	calling->qp = ibv_create_qp(calling->lane->ground.pd, &attr);
+	calling->qp = ibv_create_qp(calling->lane->endpoint.pd, &attr);
 	return calling->qp ? 0 : verbs_memory_error(error, verbs_null(), "create a queue pair");
 }
 
-static int destroy(struct calling *calling, struct error *error)
+static int destroy(struct timed_call *calling, struct error *error)
 {
 	int code = verbs_result(ibv_destroy_qp(calling->qp));
 
@@ -25,7 +25,7 @@ static int latency(struct lane *lane, const struct loop_run *run, struct error *
 {
 	static const struct call_kind kind = {.timed = create, .after = destroy};
 
-	return calling_run(lane, run, &kind, error);
+	return timed_call_run(lane, run, &kind, error);
 }
 
 const struct op op_create_qp = {

@@ -7,7 +7,7 @@ static int latency(struct lane *lane, const struct loop_run *run, struct error *
 	static const struct call_kind kind = {.before = calling_register,
 					      .timed = calling_deregister};
 
-	return calling_run(lane, run, &kind, error);
+	return timed_call_run(lane, run, &kind, error);
 }
 
 const struct op op_deregister = {

@@ -4,13 +4,13 @@
 #include "core/verbs/verbs.h"
 
 /* Once more than it is open anyway. */
-static int open_again(struct calling *calling, struct error *error)
+static int open_again(struct timed_call *calling, struct error *error)
 {
-	calling->verbs = ibv_open_device(calling->lane->ground.verbs->device);
+	calling->verbs = ibv_open_device(calling->lane->endpoint.verbs->device);
 	return calling->verbs ? 0 : error_set_errno(error, verbs_null(), "cannot open the device");
 }
 
-static int close_again(struct calling *calling, struct error *error)
+static int close_again(struct timed_call *calling, struct error *error)
 {
 	int code = verbs_result(ibv_close_device(calling->verbs));
 
@@ -22,7 +22,7 @@ static int latency(struct lane *lane, const struct loop_run *run, struct error *
 {
 	static const struct call_kind kind = {.timed = open_again, .after = close_again};
 
-	return calling_run(lane, run, &kind, error);
+	return timed_call_run(lane, run, &kind, error);
 }
 
 const struct op op_open_device = {

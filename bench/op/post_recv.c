@@ -8,7 +8,7 @@ static int failed(struct error *error, int code)
 	return error_set_errno(error, code, "cannot empty a receive queue");
 }
 
-static int post(struct calling *calling, struct error *error)
+static int post(struct timed_call *calling, struct error *error)
 {
 	const struct post_queue queue = {.qp = calling->qp};
 	int code = verbs_result(post_receive(&queue, &calling->receive));
@@ -18,7 +18,7 @@ static int post(struct calling *calling, struct error *error)
 }
 
 /* Where receives may be posted, and no message comes; with none posted. */
-static int empty(struct calling *calling, struct error *error)
+static int empty(struct timed_call *calling, struct error *error)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
 	const int mask = IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS;
@@ -40,7 +40,7 @@ static int empty(struct calling *calling, struct error *error)
 }
 
 /* Whenever the queue is full, and at the beginning. */
-static int make_room(struct calling *calling, struct error *error)
+static int make_room(struct timed_call *calling, struct error *error)
 {
 	struct ibv_qp_init_attr wanted;
 
@@ -48,9 +48,9 @@ static int make_room(struct calling *calling, struct error *error)
 		return calling->posted < calling->lane->parameters->rx_depth
 			       ? 0
 			       : empty(calling, error);
-	wanted = calling_queue(calling->lane);
+	wanted = timed_call_queue(calling->lane);
 	calling->receive = calling->lane->flows[0].receive;
-	calling->qp = ibv_create_qp(calling->lane->ground.pd, &wanted);
+	calling->qp = ibv_create_qp(calling->lane->endpoint.pd, &wanted);
 	return calling->qp ? empty(calling, error)
 			   : verbs_memory_error(error, verbs_null(), "create a queue pair");
 }
@@ -59,7 +59,7 @@ static int latency(struct lane *lane, const struct loop_run *run, struct error *
 {
 	static const struct call_kind kind = {.before = make_room, .timed = post};
 
-	return calling_run(lane, run, &kind, error);
+	return timed_call_run(lane, run, &kind, error);
 }
 
 const struct op op_post_recv = {

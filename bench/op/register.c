@@ -6,7 +6,7 @@
 #include "bench/op/timed_call.h"
 
 /* Takes the pages away, so that registering has to fetch them. */
-static int forget_pages(struct calling *calling, struct error *error)
+static int forget_pages(struct timed_call *calling, struct error *error)
 {
 	const struct buffer *buffer = &calling->lane->other;
 
@@ -23,7 +23,7 @@ static int latency(struct lane *lane, const struct loop_run *run, struct error *
 	static const struct call_kind kind = {
 		.before = forget_pages, .timed = calling_register, .after = calling_deregister};
 
-	return calling_run(lane, run, &kind, error);
+	return timed_call_run(lane, run, &kind, error);
 }
 
 const struct op op_register = {

@@ -6,25 +6,25 @@
 #include "core/rdma/qp.h"
 #include "core/verbs/verbs.h"
 
-struct ibv_qp_init_attr calling_queue(const struct lane *lane)
+struct ibv_qp_init_attr timed_call_queue(const struct lane *lane)
 {
 	const struct parameters *p = lane->parameters;
 
 	return (struct ibv_qp_init_attr){
-		.send_cq = lane->ground.completion.cq,
-		.recv_cq = lane->ground.completion.cq,
-		.srq = lane->ground.srq,
+		.send_cq = lane->endpoint.completion.cq,
+		.recv_cq = lane->endpoint.completion.cq,
+		.srq = lane->endpoint.srq,
 		.cap = {.max_send_wr = (uint32_t)p->tx_depth,
-			.max_recv_wr = lane->ground.srq ? 0 : (uint32_t)p->rx_depth,
+			.max_recv_wr = lane->endpoint.srq ? 0 : (uint32_t)p->rx_depth,
 			.max_send_sge = (uint32_t)p->sge,
-			.max_recv_sge = lane->ground.srq ? 0 : (uint32_t)p->sge,
+			.max_recv_sge = lane->endpoint.srq ? 0 : (uint32_t)p->sge,
 			.max_inline_data =
 				p->inline_size == PARAMETER_AUTO ? 0 : (uint32_t)p->inline_size},
-		.qp_type = queue_type(lane->transport),
+		.qp_type = qp_type_of(lane->transport),
 	};
 }
 
-int calling_register(struct calling *calling, struct error *error)
+int calling_register(struct timed_call *calling, struct error *error)
 {
 	static const int rights[] = {
 		[MR_LOCAL] = IBV_ACCESS_LOCAL_WRITE,
@@ -36,12 +36,12 @@ int calling_register(struct calling *calling, struct error *error)
 	const struct parameters *p = calling->lane->parameters;
 
 	calling->mr =
-		verbs_register(calling->lane->ground.pd, calling->lane->other.address, p->size,
-			       rights[p->mr_access] | calling->lane->ground.ordering, error);
+		verbs_register(calling->lane->endpoint.pd, calling->lane->other.address, p->size,
+			       rights[p->mr_access] | calling->lane->endpoint.ordering, error);
 	return calling->mr ? 0 : error->code;
 }
 
-int calling_deregister(struct calling *calling, struct error *error)
+int calling_deregister(struct timed_call *calling, struct error *error)
 {
 	int code = verbs_result(ibv_dereg_mr(calling->mr));
 
@@ -52,7 +52,7 @@ int calling_deregister(struct calling *calling, struct error *error)
 }
 
 /* Whatever a failure has left. */
-static void end(struct calling *calling)
+static void end(struct timed_call *calling)
 {
 	if (calling->mr)
 		ibv_dereg_mr(calling->mr);
@@ -66,8 +66,8 @@ static void end(struct calling *calling)
 		ibv_close_device(calling->verbs);
 }
 
-static int once(struct calling *calling, const struct loop_run *run, const struct call_kind *kind,
-		struct error *error)
+static int once(struct timed_call *calling, const struct loop_run *run,
+		const struct call_kind *kind, struct error *error)
 {
 	uint64_t start;
 	uint64_t ticks;
@@ -85,11 +85,11 @@ static int once(struct calling *calling, const struct loop_run *run, const struc
 	return code;
 }
 
-int calling_run(struct lane *lane, const struct loop_run *run, const struct call_kind *kind,
-		struct error *error)
+int timed_call_run(struct lane *lane, const struct loop_run *run, const struct call_kind *kind,
+		   struct error *error)
 {
-	struct calling calling = {.lane = lane};
-	struct alarm *alarm = &lane->ground.alarm;
+	struct timed_call calling = {.lane = lane};
+	struct alarm *alarm = &lane->endpoint.alarm;
 	uint64_t count = 0;
 	int code;
 

@@ -8,7 +8,7 @@
 
 #include "bench/loop/loop.h"
 
-struct calling {
+struct timed_call {
 	const struct lane *lane;
 	struct ibv_mr *mr;
 	struct ibv_qp *qp;
@@ -19,7 +19,7 @@ struct calling {
 	uint64_t posted;          /* so often since there was none */
 };
 
-typedef int call(struct calling *calling, struct error *error);
+typedef int call(struct timed_call *calling, struct error *error);
 
 struct call_kind {
 	call *before; /* or NULL */
@@ -27,11 +27,11 @@ struct call_kind {
 	call *after; /* or NULL */
 };
 
-int calling_run(struct lane *lane, const struct loop_run *run, const struct call_kind *kind,
-		struct error *error);
+int timed_call_run(struct lane *lane, const struct loop_run *run, const struct call_kind *kind,
+		   struct error *error);
 
 /* The queue pair that such a call makes: as the parameters have it, and nothing more. */
-struct ibv_qp_init_attr calling_queue(const struct lane *lane);
+struct ibv_qp_init_attr timed_call_queue(const struct lane *lane);
 
 /* What several of them do. */
 call calling_register;

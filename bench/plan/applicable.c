@@ -24,17 +24,17 @@ static void drop_of_messages(const struct op *op, struct parameters *wanted)
 		wanted->use_srq = fallback.use_srq;
 	if (!(op->takes & OP_TAKES_SIZE))
 		wanted->size = 1;
-	if (!told_ordering(op, wanted))
+	if (!applicable_ordering(op, wanted))
 		wanted->relaxed_ordering = fallback.relaxed_ordering;
 }
 
-bool told_ordering(const struct op *op, const struct parameters *wanted)
+bool applicable_ordering(const struct op *op, const struct parameters *wanted)
 {
 	(void)wanted;
 	return !op->shape.is_call || op->shape.registers;
 }
 
-bool told_registration(const struct op *op, const struct parameters *wanted)
+bool applicable_registration(const struct op *op, const struct parameters *wanted)
 {
 	return op == &op_read && wanted->metric == METRIC_LAT;
 }
@@ -49,7 +49,7 @@ static void drop_of_reliable(struct parameters *wanted)
 	wanted->outstanding = fallback.outstanding;
 }
 
-void told_keep(const struct op *op, struct parameters *wanted)
+void applicable_keep(const struct op *op, struct parameters *wanted)
 {
 	bool is_load = wanted->metric == METRIC_LOAD;
 
@@ -67,7 +67,7 @@ void told_keep(const struct op *op, struct parameters *wanted)
 		wanted->mr_access = PARAMETER_AUTO;
 	if (op != &op_register)
 		wanted->pages = PARAMETER_AUTO;
-	if (!told_registration(op, wanted))
+	if (!applicable_registration(op, wanted))
 		wanted->registration = PARAMETER_AUTO;
 	if (!op->shape.connects)
 		wanted->step = PARAMETER_AUTO;

@@ -6,11 +6,11 @@
 #include "bench/op/op.h"
 
 /* Drops what it is not told, so that its cases are the same whatever that is. */
-void told_keep(const struct op *op, struct parameters *wanted);
+void applicable_keep(const struct op *op, struct parameters *wanted);
 
-bool told_registration(const struct op *op, const struct parameters *wanted);
+bool applicable_registration(const struct op *op, const struct parameters *wanted);
 
 /* Whether it has memory that a device writes to, or registers some. */
-bool told_ordering(const struct op *op, const struct parameters *wanted);
+bool applicable_ordering(const struct op *op, const struct parameters *wanted);
 
 #endif

@@ -48,7 +48,7 @@ static uint64_t stream_depth(const struct parameters *parameters)
 
 static uint64_t stream_receives(const struct parameters *parameters)
 {
-	uint64_t most = DEPTHS_RECEIVES;
+	uint64_t most = DEFAULT_DEPTHS_RECEIVES;
 
 	/* Those of a shared receive queue are shared. */
 	if (!parameters->use_srq)
@@ -81,7 +81,7 @@ static void choose_doorbell(struct parameters *parameters)
 		       : at_least(stream_depth(parameters), 2 * parameters->doorbell_every));
 }
 
-void depths_choose(const struct op *op, struct parameters *parameters)
+void default_depths_choose(const struct op *op, struct parameters *parameters)
 {
 	bool is_bw = parameters->metric != METRIC_LAT;
 

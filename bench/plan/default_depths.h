@@ -6,9 +6,9 @@
 #include "bench/op/op.h"
 
 /* Receives of a stream, as perftest has them. */
-#define DEPTHS_RECEIVES 512
+#define DEFAULT_DEPTHS_RECEIVES 512
 
 /* The other parameters that it goes by are chosen before. */
-void depths_choose(const struct op *op, struct parameters *parameters);
+void default_depths_choose(const struct op *op, struct parameters *parameters);
 
 #endif

@@ -481,7 +481,7 @@ int parameters_decode(struct parameters *into, json_t *object, struct error *err
 		char text[41];
 
 		if (!parameter) {
-			wire_printable(text, sizeof(text), name);
+			frame_printable(text, sizeof(text), name);
 			return error_set(error, -EOPNOTSUPP, "there is no parameter %s", text);
 		}
 		wrong = parameter_decode(parameter, json, &value);

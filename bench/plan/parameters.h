@@ -66,7 +66,7 @@ enum registration {
 };
 
 /* Of a connection's life: which is timed. */
-enum step {
+enum change_point {
 	STEP_WHOLE, /* all until it is connected */
 	STEP_CREATE,
 	STEP_BIND,

@@ -47,9 +47,9 @@ static const struct option_row rows[] = {
 	{"units",         0,   "UNIT", table_parse_unit, FIELD(unit),         "of the table: Gb/s, Mb/s, GB/s, MB/s, MiB/s (Gb/s)"},
 	{"quiet",         0,   NULL,   option_flag,     FIELD(is_quiet),      "no progress on a terminal"},
 	{"progress",      0,   NULL,   option_flag,     FIELD(with_progress), "progress, terminal or not"},
-	{"fail-below",    0,   "LIMIT", limit_parse_below, FIELD(limits),
+	{"fail-below",    0,   "LIMIT", threshold_parse_below, FIELD(limits),
 	 "a bandwidth below that fails: 90%line, 50Gb/s, 10GB/s, 1.2Mmsg/s"},
-	{"fail-above",    0,   "LIMIT", limit_parse_above, FIELD(limits),
+	{"fail-above",    0,   "LIMIT", threshold_parse_above, FIELD(limits),
 	 "a latency above that fails: p99=5us, max=1ms"},
 	{"rdma-cm",       'R', NULL,   option_flag,     FIELD(ignored),       "perftest's; it needs nothing here"},
 	{"cpu-freq",      'F', NULL,   option_flag,     FIELD(ignored),       "perftest's; it needs nothing here"},
@@ -62,7 +62,8 @@ static const char *take_list(const struct option_row *row, const char *text, voi
 	struct plan *plan = target;
 
 	/* Flags, and what may stand without a value, say 1 then. */
-	return list_parse(product_list(&plan->asked, parameter), parameter, text ? text : "1");
+	return value_list_parse(product_list(&plan->asked, parameter), parameter,
+				text ? text : "1");
 }
 
 const struct option_table plan_case_options = {
@@ -88,7 +89,7 @@ const struct option_table plan_options = {
 	.next = &plan_preset_options,
 };
 
-static struct list *asked(struct plan *plan, const char *name)
+static struct value_list *asked(struct plan *plan, const char *name)
 {
 	return product_list(&plan->asked, parameter_find(name));
 }
@@ -107,7 +108,7 @@ static int expand(struct plan *plan, struct error *error)
 	const char *wrong = NULL;
 
 	if (asked(plan, "pattern")->count && !asked(plan, "metric")->count)
-		wrong = list_parse(asked(plan, "metric"), parameter_find("metric"), "bw");
+		wrong = value_list_parse(asked(plan, "metric"), parameter_find("metric"), "bw");
 
 	if (plan->all_sizes && asked(plan, "size")->count)
 		return error_set(error, -EINVAL, "--all and --size exclude each other");
@@ -116,9 +117,9 @@ static int expand(struct plan *plan, struct error *error)
 	if (asked(plan, "iterations")->count && asked(plan, "duration")->count)
 		return error_set(error, -EINVAL, "-n and -D exclude each other");
 	if (plan->all_sizes)
-		wrong = list_parse(asked(plan, "size"), parameter_find("size"), "1:8m");
+		wrong = value_list_parse(asked(plan, "size"), parameter_find("size"), "1:8m");
 	if (plan->with_events && !wrong)
-		wrong = list_parse(asked(plan, "cq"), parameter_find("cq"), "event");
+		wrong = value_list_parse(asked(plan, "cq"), parameter_find("cq"), "event");
 	return wrong ? error_set(error, -EINVAL, "%s", wrong) : 0;
 }
 
@@ -203,7 +204,7 @@ static void make_case(const struct plan *plan, struct plan_case *made, const str
 	const char *refusal;
 
 	wanted.pattern = pattern_of_ends(plan, &wanted);
-	told_keep(op, &wanted);
+	applicable_keep(op, &wanted);
 	*made = (struct plan_case){.op = op, .parameters = wanted};
 	/* As the client is what it is anyway. */
 	if (wanted.server_cq == wanted.cq)
@@ -380,7 +381,8 @@ static bool has_effort(const struct product *asked)
 
 static bool has_load(const struct product *product)
 {
-	const struct list *metrics = &product->lists[parameter_find("metric") - parameter_table];
+	const struct value_list *metrics =
+		&product->lists[parameter_find("metric") - parameter_table];
 
 	for (size_t i = 0; i < metrics->count; i++)
 		if (metrics->item[i] == METRIC_LOAD)
@@ -391,23 +393,23 @@ static bool has_load(const struct product *product)
 /* Who names none wants to see the whole curve. */
 static void choose_rates(struct product *product)
 {
-	struct list *rates = product_list(product, parameter_find("rate"));
+	struct value_list *rates = product_list(product, parameter_find("rate"));
 
 	if (has_load(product) && !rates->count)
-		list_parse(rates, parameter_find("rate"), "10%:100%");
+		value_list_parse(rates, parameter_find("rate"), "10%:100%");
 }
 
 /* Who names none wants to see where the time goes. */
 static void choose_steps(struct product *product)
 {
-	struct list *steps = product_list(product, parameter_find("step"));
-	const struct list *operations = product_list(product, parameter_find("op"));
+	struct value_list *steps = product_list(product, parameter_find("step"));
+	const struct value_list *operations = product_list(product, parameter_find("op"));
 	bool has_connect = false;
 
 	for (size_t i = 0; i < operations->count; i++)
 		has_connect |= ops[operations->item[i]]->shape.connects;
 	if (has_connect && !steps->count)
-		list_parse(steps, parameter_find("step"), "all");
+		value_list_parse(steps, parameter_find("step"), "all");
 }
 
 static int decode_part(const struct plan *plan, struct product *product, json_t *part,
@@ -450,7 +452,7 @@ static int make_cases(struct plan *plan, json_t *base, struct error *error)
 	json_decref(ids);
 	free(product);
 	if (!code)
-		code = plan_check_heard(plan, error);
+		code = plan_check_unheard(plan, error);
 	if (!code)
 		code = plan_check_patterns(plan, error);
 	return code ? code : plan_check(plan, error);

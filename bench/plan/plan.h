@@ -48,7 +48,7 @@ struct plan {
 	bool all_sizes;                /* -a */
 	bool ignored;                  /* -R, -F: perftest's, which need nothing here */
 	const struct table_unit *unit; /* of the table's bandwidths */
-	struct limit_list limits;      /* that cases are to keep to */
+	struct threshold_list limits;  /* that cases are to keep to */
 	struct product asked;          /* by options */
 	json_t *made;                  /* the plan as a plan file would have it */
 	struct plan_case *cases;

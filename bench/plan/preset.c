@@ -105,7 +105,7 @@ static int parse_failed(const json_error_t *fault, const char *what, struct erro
 	char text[sizeof(fault->text)];
 
 	/* It quotes what it did not understand. */
-	wire_printable(text, sizeof(text), fault->text);
+	frame_printable(text, sizeof(text), fault->text);
 	return error_set(error, -EINVAL, "%s, line %d: %s", what, fault->line, text);
 }
 

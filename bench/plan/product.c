@@ -11,12 +11,12 @@
 /* Letters of a value that is wrong. */
 #define VALUE_MOST 24
 
-struct list *product_list(struct product *product, const struct parameter *parameter)
+struct value_list *product_list(struct product *product, const struct parameter *parameter)
 {
 	return &product->lists[parameter - parameter_table];
 }
 
-static size_t length(const struct list *list)
+static size_t length(const struct value_list *list)
 {
 	return list->count ? list->count : 1;
 }
@@ -38,7 +38,7 @@ struct parameters product_case(const struct product *product, size_t number)
 	struct parameters made = parameters_default();
 
 	for (size_t i = PARAMETERS; i-- > 0;) {
-		const struct list *list = &product->lists[i];
+		const struct value_list *list = &product->lists[i];
 
 		if (list->count)
 			parameter_set(&made, &parameter_table[i], list->item[number % list->count]);
@@ -87,12 +87,12 @@ void product_override(struct product *product, const struct product *by)
 static const char *near_key(const char *name)
 {
 	const char *nearest = NULL;
-	unsigned int least = NEAR_LONGEST;
+	unsigned int least = SPELLING_LONGEST;
 
 	for (size_t i = 0; i < PARAMETERS; i++) {
 		const struct option_row *row = &parameter_table[i].option;
 		size_t longer = strlen(name) > strlen(row->name) ? strlen(name) : strlen(row->name);
-		unsigned int distance = near_distance(name, row->name);
+		unsigned int distance = spelling_distance(name, row->name);
 
 		if (row->letter && row->letter == name[0] && !name[1])
 			return row->name;
@@ -110,7 +110,7 @@ static int no_such_key(const char *name, struct error *error)
 	char text[41];
 
 	/* The plan may be from anywhere, and this goes to a terminal. */
-	wire_printable(text, sizeof(text), name);
+	frame_printable(text, sizeof(text), name);
 	if (near)
 		return error_set(error, -EINVAL, "\"%s\" is no key of a plan, but \"%s\" is", text,
 				 near);
@@ -125,7 +125,7 @@ static int no_such_value(const char *name, const json_t *value, const char *wron
 	bool is_long = text && strlen(text) > VALUE_MOST;
 	char shown[VALUE_MOST + 1];
 
-	wire_printable(shown, sizeof(shown), text ? text : "");
+	frame_printable(shown, sizeof(shown), text ? text : "");
 	error_set(error, -EINVAL, "\"%s\": %s%s %s", name, shown, is_long ? "..." : "", wrong);
 	free(text);
 	return -EINVAL;
@@ -148,7 +148,8 @@ int product_decode(struct product *product, json_t *object, struct error *error)
 
 		if (!parameter)
 			return no_such_key(name, error);
-		wrong = list_decode(product_list(product, parameter), parameter, json, &culprit);
+		wrong = value_list_decode(product_list(product, parameter), parameter, json,
+					  &culprit);
 		if (wrong)
 			return no_such_value(name, culprit, wrong, error);
 	}
@@ -161,7 +162,8 @@ json_t *product_encode(const struct product *product)
 
 	for (size_t i = 0; i < PARAMETERS; i++)
 		if (product->lists[i].count)
-			json_object_set_new(object, parameter_table[i].option.name,
-					    list_encode(&product->lists[i], &parameter_table[i]));
+			json_object_set_new(
+				object, parameter_table[i].option.name,
+				value_list_encode(&product->lists[i], &parameter_table[i]));
 	return object;
 }

@@ -13,11 +13,11 @@
 #define PRODUCT_MOST 1000000
 
 struct product {
-	struct list lists[PARAMETERS];
+	struct value_list lists[PARAMETERS];
 };
 
 /* A parameter's own list. */
-struct list *product_list(struct product *product, const struct parameter *parameter);
+struct value_list *product_list(struct product *product, const struct parameter *parameter);
 
 /* How many cases there are. 0: more than PRODUCT_MOST. */
 size_t product_count(const struct product *product);

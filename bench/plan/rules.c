@@ -83,7 +83,8 @@ static bool is_spread(const struct op *op, const struct parameters *p)
 /* For a place of each queue pair in each direction: nobody asked for so much of it. */
 static bool is_beyond_buffers(const struct op *op, const struct parameters *p)
 {
-	return 2ULL * pattern_pairs(p) * walk_place(p, op->shape.is_atomic) > PARAMETER_BUFFER_MOST;
+	return 2ULL * pattern_pairs(p) * address_walk_place(p, op->shape.is_atomic) >
+	       PARAMETER_BUFFER_MOST;
 }
 
 bool rules_is_random(const struct op *op, const struct parameters *parameters)
@@ -103,10 +104,10 @@ static void choose_access(const struct op *op, struct parameters *parameters)
 	choose(&parameters->access, rules_is_random(op, parameters) ? ACCESS_RANDOM : ACCESS_SAME);
 	if (parameters->access == ACCESS_RANDOM)
 		choose(&parameters->seed, 1);
-	if (!walk_is_on(parameters))
+	if (!address_walk_is_on(parameters))
 		return;
-	all = pattern_pairs(parameters) * walk_ways(parameters) *
-	      walk_place(parameters, op->shape.is_atomic);
+	all = pattern_pairs(parameters) * address_walk_ways(parameters) *
+	      address_walk_place(parameters, op->shape.is_atomic);
 	choose(&parameters->buffer, least(at_least(bytes, 2 * all), PARAMETER_BUFFER_MOST));
 }
 
@@ -143,7 +144,7 @@ void rules_choose(const struct op *op, struct parameters *parameters)
 	choose_call(op, parameters);
 	choose_access(op, parameters);
 	choose(&parameters->server_cq, parameters->cq);
-	depths_choose(op, parameters);
+	default_depths_choose(op, parameters);
 	/* Pieces are for the device to gather, not for the processor. */
 	if (parameters->sge > 1)
 		choose(&parameters->inline_size, 0);
@@ -195,7 +196,7 @@ static bool is_registered_otherwise(const struct op *op, const struct parameters
 static bool is_registered_elsewhere(const struct op *op, const struct parameters *p)
 {
 	(void)op;
-	return p->registration == REGISTRATION_EACH && (walk_is_on(p) || p->sge > 1);
+	return p->registration == REGISTRATION_EACH && (address_walk_is_on(p) || p->sge > 1);
 }
 
 static bool is_lat_of_many(const struct op *op, const struct parameters *p)
@@ -258,7 +259,7 @@ static bool is_apart_of_many(const struct op *op, const struct parameters *p)
 
 static bool is_apart_elsewhere(const struct op *op, const struct parameters *p)
 {
-	return is_apart(op) && walk_is_on(p);
+	return is_apart(op) && address_walk_is_on(p);
 }
 
 static bool is_without_rights(const struct op *op, const struct parameters *p)
@@ -433,39 +434,40 @@ static bool is_cut_inline(const struct op *op, const struct parameters *p)
 
 static bool is_without_room(const struct op *op, const struct parameters *p)
 {
-	return p->buffer != PARAMETER_AUTO && !walk_places(p, op->shape.is_atomic);
+	return p->buffer != PARAMETER_AUTO && !address_walk_places(p, op->shape.is_atomic);
 }
 
 static bool is_overlapping(const struct op *op, const struct parameters *p)
 {
 	uint64_t head = p->transport == TRANSPORT_UD ? POST_GRH : 0;
 
-	return walk_stride(p) && walk_stride(p) < p->size + head;
+	return address_walk_stride(p) && address_walk_stride(p) < p->size + head;
 }
 
 static bool is_not_aligned(const struct op *op, const struct parameters *p)
 {
-	return op->shape.is_atomic && walk_stride(p) % ATOMIC_SIZE;
+	return op->shape.is_atomic && address_walk_stride(p) % ATOMIC_SIZE;
 }
 
 static bool is_told_where(const struct op *op, const struct parameters *p)
 {
-	return walk_is_on(p) && op->shape.is_notified;
+	return address_walk_is_on(p) && op->shape.is_notified;
 }
 
 static bool is_seen_at_one(const struct op *op, const struct parameters *p)
 {
-	return walk_is_on(p) && p->verify;
+	return address_walk_is_on(p) && p->verify;
 }
 
 static bool is_lost_on_way(const struct op *op, const struct parameters *p)
 {
-	return walk_is_on(p) && is_lat(op, p) && op == &op_write && p->transport != TRANSPORT_RC;
+	return address_walk_is_on(p) && is_lat(op, p) && op == &op_write &&
+	       p->transport != TRANSPORT_RC;
 }
 
 static bool is_shared_by_all(const struct op *op, const struct parameters *p)
 {
-	return walk_is_on(p) && p->use_srq && has_shared_receives(p) && op == &op_send;
+	return address_walk_is_on(p) && p->use_srq && has_shared_receives(p) && op == &op_send;
 }
 
 static const struct rule {

@@ -67,15 +67,15 @@ static int check_operations(const struct plan *plan, struct error *error)
 		bool (*hears)(const struct op *op, const struct parameters *parameters);
 		const char *for_what;
 	} named[] = {
-		{"doorbell-every",   rings,             "--op doorbell"                         },
-		{"mr-access",        registers,         "--op register and deregister"          },
-		{"pages",            takes_pages,       "--op register"                         },
-		{"registration",     told_registration, "--op read, of --metric lat"            },
-		{"relaxed-ordering", told_ordering,     "messages, --op register and deregister"},
-		{"step",             connects,          "--op connect"                          },
-		{"outstanding",      is_reliable,       "-c RC"                                 },
-		{"timeout",          is_reliable,       "-c RC"                                 },
-		{"retries",          is_reliable,       "-c RC"                                 },
+		{"doorbell-every",   rings,                   "--op doorbell"                         },
+		{"mr-access",        registers,               "--op register and deregister"          },
+		{"pages",            takes_pages,             "--op register"                         },
+		{"registration",     applicable_registration, "--op read, of --metric lat"            },
+		{"relaxed-ordering", applicable_ordering,     "messages, --op register and deregister"},
+		{"step",             connects,                "--op connect"                          },
+		{"outstanding",      is_reliable,             "-c RC"                                 },
+		{"timeout",          is_reliable,             "-c RC"                                 },
+		{"retries",          is_reliable,             "-c RC"                                 },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(named); i++) {
@@ -90,7 +90,7 @@ static int check_operations(const struct plan *plan, struct error *error)
 	return 0;
 }
 
-int plan_check_heard(const struct plan *plan, struct error *error)
+int plan_check_unheard(const struct plan *plan, struct error *error)
 {
 	int code = check_load(plan, error);
 

@@ -6,6 +6,6 @@
 #include "bench/plan/plan.h"
 
 /* Once the cases are made: the error names the first such option, and what it is for. */
-int plan_check_heard(const struct plan *plan, struct error *error);
+int plan_check_unheard(const struct plan *plan, struct error *error);
 
 #endif

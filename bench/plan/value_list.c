@@ -15,12 +15,12 @@ struct range {
 	bool with_neighbours;
 };
 
-static const char *add(struct list *list, uint64_t value)
+static const char *add(struct value_list *list, uint64_t value)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (list->item[i] == value)
 			return NULL;
-	if (list->count == LIST_MOST)
+	if (list->count == VALUE_LIST_MOST)
 		return "has too many members";
 	list->item[list->count++] = value;
 	return NULL;
@@ -31,7 +31,7 @@ static bool is_allowed(const struct parameter *parameter, uint64_t value)
 	return value >= parameter->least && value <= parameter->most;
 }
 
-static const char *add_around(struct list *list, const struct parameter *parameter,
+static const char *add_around(struct value_list *list, const struct parameter *parameter,
 			      const struct range *range, uint64_t value)
 {
 	const char *wrong = NULL;
@@ -45,7 +45,7 @@ static const char *add_around(struct list *list, const struct parameter *paramet
 	return wrong;
 }
 
-static const char *add_range(struct list *list, const struct parameter *parameter,
+static const char *add_range(struct value_list *list, const struct parameter *parameter,
 			     const struct range *range)
 {
 	uint64_t value = range->low;
@@ -174,7 +174,8 @@ static bool is_place_word(const struct parameter *parameter, const char *member)
 	       !is_allowed(parameter, value);
 }
 
-static const char *take_member(struct list *list, const struct parameter *parameter, char *member)
+static const char *take_member(struct value_list *list, const struct parameter *parameter,
+			       char *member)
 {
 	struct range range = {0};
 	uint64_t value;
@@ -196,14 +197,15 @@ static const char *take_member(struct list *list, const struct parameter *parame
 }
 
 /* Two cases that differ only in how long is measured would have one id. */
-static const char *check_count(const struct list *list, const struct parameter *parameter)
+static const char *check_count(const struct value_list *list, const struct parameter *parameter)
 {
 	if (parameter->mark == parameters_effort && list->count > 1)
 		return "is more than one value";
 	return NULL;
 }
 
-const char *list_parse(struct list *list, const struct parameter *parameter, const char *text)
+const char *value_list_parse(struct value_list *list, const struct parameter *parameter,
+			     const char *text)
 {
 	char member[64];
 
@@ -225,7 +227,7 @@ const char *list_parse(struct list *list, const struct parameter *parameter, con
 	}
 }
 
-static const char *decode_member(struct list *list, const struct parameter *parameter,
+static const char *decode_member(struct value_list *list, const struct parameter *parameter,
 				 const json_t *json)
 {
 	char member[64];
@@ -242,8 +244,8 @@ static const char *decode_member(struct list *list, const struct parameter *para
 	return wrong ? wrong : add(list, value);
 }
 
-const char *list_decode(struct list *list, const struct parameter *parameter, const json_t *json,
-			const json_t **culprit)
+const char *value_list_decode(struct value_list *list, const struct parameter *parameter,
+			      const json_t *json, const json_t **culprit)
 {
 	const char *wrong = NULL;
 	const json_t *member;
@@ -266,7 +268,7 @@ const char *list_decode(struct list *list, const struct parameter *parameter, co
 	return wrong ? wrong : check_count(list, parameter);
 }
 
-json_t *list_encode(const struct list *list, const struct parameter *parameter)
+json_t *value_list_encode(const struct value_list *list, const struct parameter *parameter)
 {
 	json_t *array = json_array();
 

@@ -11,24 +11,25 @@
 
 #include "bench/plan/parameters.h"
 
-#define LIST_MOST 256
+#define VALUE_LIST_MOST 256
 
-struct list {
-	uint64_t item[LIST_MOST];
+struct value_list {
+	uint64_t item[VALUE_LIST_MOST];
 	size_t count;
 };
 
 /* Takes the place of what the list had. Returns what is wrong with the text, or NULL. */
-const char *list_parse(struct list *list, const struct parameter *parameter, const char *text);
+const char *value_list_parse(struct value_list *list, const struct parameter *parameter,
+			     const char *text);
 
 /*
  * From JSON: one value or an array of them. Returns what is wrong, or NULL; culprit is then the
  * value that it is about, the array where it is about all of it.
  */
-const char *list_decode(struct list *list, const struct parameter *parameter, const json_t *json,
-			const json_t **culprit);
+const char *value_list_decode(struct value_list *list, const struct parameter *parameter,
+			      const json_t *json, const json_t **culprit);
 
 /* To JSON: always an array. */
-json_t *list_encode(const struct list *list, const struct parameter *parameter);
+json_t *value_list_encode(const struct value_list *list, const struct parameter *parameter);
 
 #endif

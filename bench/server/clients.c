@@ -29,7 +29,7 @@ struct client {
 
 static void complain(const struct client *client, const struct error *error)
 {
-	journal_say("client %s: %s", client->name, error->text);
+	log_say("client %s: %s", client->name, error->text);
 }
 
 static void *serve_client(void *argument)
@@ -72,7 +72,7 @@ static void make_room(struct clients *clients)
 			oldest = client;
 			n_strangers++;
 		}
-	if (n_strangers >= ALLOWANCE_STRANGERS)
+	if (n_strangers >= QUOTA_STRANGERS)
 		end_client(oldest, "others have come, and this one had not greeted yet");
 }
 
@@ -127,18 +127,18 @@ static int decline(struct client *client, const char *reason, struct error *erro
 
 static int start_client(struct clients *clients, struct client *client, struct error *error)
 {
-	const struct allowance *allowance = clients->terms->allowance;
+	const struct quota *quota = clients->terms->quota;
 
 	make_room(clients);
 	/* Those that have to go may take a moment to. */
-	if (clients->count >= allowance->clients + 2 * ALLOWANCE_STRANGERS)
+	if (clients->count >= quota->clients + 2 * QUOTA_STRANGERS)
 		return decline(client, "too many clients at once: come back later", error);
 	if (pthread_create(&client->thread, NULL, serve_client, client))
 		return decline(client,
 			       "no thread could be started for this client: come back later, or "
 			       "raise TasksMax and LimitNPROC there",
 			       error);
-	client->deadline_ns = clock_deadline(allowance->time_ms);
+	client->deadline_ns = clock_deadline(quota->time_ms);
 	client->next = clients->latest;
 	clients->latest = client;
 	clients->count++;
@@ -155,7 +155,7 @@ void clients_admit(struct clients *clients, int listener)
 	int fd = dial_accept(listener, &error);
 
 	if (fd < 0) {
-		journal_say("%s", error.text);
+		log_say("%s", error.text);
 		/* Out of descriptors, say: not again at once. */
 		nanosleep(&(struct timespec){.tv_nsec = 100 * NS_PER_MS}, NULL);
 		return;
@@ -164,8 +164,8 @@ void clients_admit(struct clients *clients, int listener)
 		close(fd);
 		return;
 	}
-	if (!allow_permits(clients->terms->allow, (struct sockaddr *)&address)) {
-		away_turn(&clients->away, fd, name);
+	if (!allowed_networks_permits(clients->terms->allowed, (struct sockaddr *)&address)) {
+		refused_clients_turn(&clients->refused, fd, name);
 		return;
 	}
 	client = calloc(1, sizeof(*client));
@@ -217,7 +217,7 @@ int clients_timeout(struct clients *clients)
 
 	snprintf(reason, sizeof(reason),
 		 "the %.3g s that a client is served are over: 'serve --max-time' there gives more",
-		 clients->terms->allowance->time_ms / 1e3);
+		 clients->terms->quota->time_ms / 1e3);
 	for (struct client *client = clients->latest; client; client = client->next) {
 		if (!client->is_ended && clock_now_ns() >= client->deadline_ns)
 			end_client(client, reason);

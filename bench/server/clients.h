@@ -18,7 +18,7 @@ struct clients {
 	size_t count;
 	int done; /* an eventfd: some client is done; -1: it is not open */
 	const struct responder_terms *terms;
-	struct away away;
+	struct refused_clients refused;
 	bool is_private; /* who has started the server for himself ends it, and knows */
 	bool is_once;
 	bool has_served;

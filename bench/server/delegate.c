@@ -11,7 +11,7 @@
 
 /* What is under way. */
 struct drive {
-	struct gate gate;
+	struct start_barrier gate;
 	struct control *control; /* to who has asked for it */
 	unsigned int gate_ms;    /* as long as the others may take to become ready */
 	struct sweep_view view;  /* which nobody looks at */
@@ -22,21 +22,21 @@ struct drive {
 };
 
 /* From the first connection on, so that nothing is measured for who has gone. */
-static void enter(struct gate *gate, struct alarm *const *alarms, size_t count)
+static void enter(struct start_barrier *gate, struct alarm *const *alarms, size_t count)
 {
 	const struct drive *drive = CONTAINER_OF(gate, struct drive, gate);
 
 	control_guard_all(drive->control, alarms, count, true);
 }
 
-static void leave(struct gate *gate)
+static void leave(struct start_barrier *gate)
 {
 	const struct drive *drive = CONTAINER_OF(gate, struct drive, gate);
 
 	control_guard(drive->control, NULL);
 }
 
-static int open_gate(struct gate *gate, struct error *error)
+static int open_gate(struct start_barrier *gate, struct error *error)
 {
 	const struct drive *drive = CONTAINER_OF(gate, struct drive, gate);
 	json_t *message;
@@ -106,7 +106,7 @@ static int take_order(struct drive *drive, const struct responder_terms *terms,
 	drive->plan.device = terms->device;
 	drive->result.plan = json_incref(drive->plan.made);
 	drive->sweep.secret = *terms->secret;
-	drive->sweep.allow = terms->allow;
+	drive->sweep.allowed = terms->allowed;
 	drive->sweep.gate = &drive->gate;
 	return code ? code : measure(drive, error);
 }
@@ -117,7 +117,7 @@ static int take(struct drive *drive, json_t *message, const struct responder_ter
 {
 	struct protocol_drive wanted;
 	struct protocol_case as_client;
-	struct allowance_share taken = {0};
+	struct quota_share taken = {0};
 	int code;
 
 	if (!terms->drives)
@@ -128,10 +128,10 @@ static int take(struct drive *drive, json_t *message, const struct responder_ter
 	if (code)
 		return code;
 	as_client = (struct protocol_case){.op = wanted.op, .parameters = wanted.parameters};
-	code = allowance_take(terms->allowance, &as_client, false, &taken, error);
+	code = quota_take(terms->quota, &as_client, false, &taken, error);
 	if (!code)
 		code = take_order(drive, terms, &wanted, error);
-	allowance_give(terms->allowance, &taken);
+	quota_give(terms->quota, &taken);
 	return code;
 }
 
@@ -163,8 +163,8 @@ static int report(struct drive *drive, struct error *error)
 	return code ? error_set(error, code, "%s", fault.text) : 0;
 }
 
-int drive_run(struct control *control, json_t *message, const struct responder_terms *terms,
-	      struct error *error)
+int delegate_run(struct control *control, json_t *message, const struct responder_terms *terms,
+		 struct error *error)
 {
 	struct drive drive = {
 		.gate = {.enter = enter, .leave = leave, .open = open_gate},

@@ -12,7 +12,7 @@
  * Answers such an order. A case that fails is told to the client: an error is only that the
  * client itself is gone.
  */
-int drive_run(struct control *control, json_t *message, const struct responder_terms *terms,
-	      struct error *error);
+int delegate_run(struct control *control, json_t *message, const struct responder_terms *terms,
+		 struct error *error);
 
 #endif

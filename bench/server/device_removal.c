@@ -7,10 +7,12 @@
 #include "core/rdma/guard.h"
 
 /* An address that is going just now is no reason not to serve the others. */
-static int watch_port(struct removal *removal, const struct device_port *port, struct error *error)
+static int watch_port(struct device_removal *removal, const struct device_port *port,
+		      struct error *error)
 {
 	struct rdma_cm_id *id;
-	int code = removal->n_ids < REMOVAL_MAX ? guard_port(&id, removal->channel, port) : 0;
+	int code =
+		removal->n_ids < DEVICE_REMOVAL_MAX ? guard_port(&id, removal->channel, port) : 0;
 
 	if (code < 0)
 		return error_set_errno(error, code, "cannot create a connection identifier");
@@ -19,32 +21,33 @@ static int watch_port(struct removal *removal, const struct device_port *port, s
 	return 0;
 }
 
-int removal_open(struct removal *removal, const struct device_list *devices, struct error *error)
+int device_removal_open(struct device_removal *removal, const struct device_list *devices,
+			struct error *error)
 {
 	int code;
 
-	*removal = (struct removal){0};
+	*removal = (struct device_removal){0};
 	code = cm_channel_open(&removal->channel, error);
 	for (size_t i = 0; i < devices->n_ports && !code; i++)
 		code = watch_port(removal, &devices->ports[i], error);
 	return code;
 }
 
-void removal_close(struct removal *removal)
+void device_removal_close(struct device_removal *removal)
 {
 	for (size_t i = 0; i < removal->n_ids; i++)
 		rdma_destroy_id(removal->ids[i]);
 	if (removal->channel)
 		rdma_destroy_event_channel(removal->channel);
-	*removal = (struct removal){0};
+	*removal = (struct device_removal){0};
 }
 
-int removal_fd(const struct removal *removal)
+int device_removal_fd(const struct device_removal *removal)
 {
 	return removal->channel ? removal->channel->fd : -1;
 }
 
-int removal_check(struct removal *removal, struct error *error)
+int device_removal_check(struct device_removal *removal, struct error *error)
 {
 	struct cm_event event;
 	int got;

@@ -11,22 +11,23 @@
 
 #include "core/verbs/device.h"
 
-#define REMOVAL_MAX 64
+#define DEVICE_REMOVAL_MAX 64
 
-struct removal {
+struct device_removal {
 	struct rdma_event_channel *channel;
-	struct rdma_cm_id *ids[REMOVAL_MAX];
+	struct rdma_cm_id *ids[DEVICE_REMOVAL_MAX];
 	size_t n_ids;
 };
 
 /* Binds an identifier to each port by an address of its own, unless all lead to other devices. */
-int removal_open(struct removal *removal, const struct device_list *devices, struct error *error);
-void removal_close(struct removal *removal);
+int device_removal_open(struct device_removal *removal, const struct device_list *devices,
+			struct error *error);
+void device_removal_close(struct device_removal *removal);
 
-/* Readable when there is news for removal_check; -1: nothing is watched. */
-int removal_fd(const struct removal *removal);
+/* Readable when there is news for device_removal_check; -1: nothing is watched. */
+int device_removal_fd(const struct device_removal *removal);
 
 /* -ENODEV with the device's name once one was removed; else 0. */
-int removal_check(struct removal *removal, struct error *error);
+int device_removal_check(struct device_removal *removal, struct error *error);
 
 #endif

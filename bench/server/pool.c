@@ -25,9 +25,9 @@
 
 static bool permits(void *owner, const struct sockaddr *client)
 {
-	const struct pooling *pooling = owner;
+	const struct serve_pool *pooling = owner;
 
-	return allow_permits(pooling->allow, client);
+	return allowed_networks_permits(pooling->allowed, client);
 }
 
 /* Room for a line, and somebody who may read it. */
@@ -46,7 +46,7 @@ static bool has_room(int timeout_ms)
  * Whether a line is printed. Who has not made room for one in time is not waited for again
  * before all has gone well for as long; what is missing is told where there is room.
  */
-static bool is_read(struct pooling *pooling)
+static bool is_read(struct serve_pool *pooling)
 {
 	bool is_waited_for = clock_now_ns() >= pooling->unread_ns + READER_MS * NS_PER_MS;
 
@@ -94,7 +94,7 @@ static void print(const struct pool_report *report)
 
 static void tell(void *owner, const struct pool_report *report)
 {
-	struct pooling *pooling = owner;
+	struct serve_pool *pooling = owner;
 
 	if (is_read(pooling))
 		print(report);
@@ -104,11 +104,11 @@ static void tell(void *owner, const struct pool_report *report)
 }
 
 /* Another one in its place, where it was. */
-static int begin_again(struct pooling *pooling)
+static int begin_again(struct serve_pool *pooling)
 {
 	int code = -ECANCELED;
 
-	journal_say("the pool: %s; it begins again", pooling->reason.text);
+	log_say("the pool: %s; it begins again", pooling->reason.text);
 	pthread_mutex_lock(&pooling->lock);
 	pooling->n_low += pooling->server.mailbox.n_low;
 	pool_close(&pooling->server);
@@ -121,7 +121,7 @@ static int begin_again(struct pooling *pooling)
 
 static void *run(void *argument)
 {
-	struct pooling *pooling = argument;
+	struct serve_pool *pooling = argument;
 	unsigned int quick = 0;
 	uint64_t one = 1;
 	int code;
@@ -148,8 +148,8 @@ static const char *keep(char *copy, size_t size, const char *text)
 	return text ? copy : NULL;
 }
 
-int pooling_open(struct pooling *pooling, const struct pooling_wish *wish,
-		 const struct pool_settings *settings, struct error *error)
+int serve_pool_open(struct serve_pool *pooling, const struct serve_pool_wish *wish,
+		    const struct pool_settings *settings, struct error *error)
 {
 	if (!wish->size)
 		return 0;
@@ -201,7 +201,7 @@ static void print_place(const struct pool_server *server)
 				   : "and a window that is its client's alone, as was tried");
 }
 
-static void print_end(const struct pooling *pooling, const char *missed)
+static void print_end(const struct serve_pool *pooling, const char *missed)
 {
 	printf("pool: ended: clients %u, grants %u, doorbells %u, refusals %u; receives ran low: "
 	       "%" PRIu64 "; found none: %s\n",
@@ -209,15 +209,15 @@ static void print_end(const struct pooling *pooling, const char *missed)
 	       pooling->told[POOL_DENIED], pooling->n_low, missed);
 }
 
-int pooling_start(struct pooling *pooling, struct error *error)
+int serve_pool_start(struct serve_pool *pooling, struct error *error)
 {
 	int code;
 
 	if (!pooling->server.listener)
 		return 0;
 	print_place(&pooling->server);
-	missed_open(&pooling->missed, "", name_of(&pooling->server),
-		    pooling->server.limits.phys_port_cnt);
+	receive_misses_open(&pooling->missed, "", name_of(&pooling->server),
+			    pooling->server.limits.phys_port_cnt);
 	pthread_mutex_init(&pooling->lock, NULL);
 	code = -pthread_create(&pooling->thread, NULL, run, pooling);
 	if (code)
@@ -226,17 +226,17 @@ int pooling_start(struct pooling *pooling, struct error *error)
 	return 0;
 }
 
-int pooling_fd(const struct pooling *pooling)
+int serve_pool_fd(const struct serve_pool *pooling)
 {
 	return pooling->is_on ? pooling->ended : -1;
 }
 
-int pooling_reason(struct pooling *pooling, struct error *error)
+int serve_pool_reason(struct serve_pool *pooling, struct error *error)
 {
 	return error_set(error, pooling->reason.code, "the pool: %s", pooling->reason.text);
 }
 
-void pooling_stop(struct pooling *pooling)
+void serve_pool_stop(struct serve_pool *pooling)
 {
 	const struct pool_server *server = &pooling->server;
 	char missed[512] = "the device has gone";
@@ -250,9 +250,10 @@ void pooling_stop(struct pooling *pooling)
 		pthread_mutex_destroy(&pooling->lock);
 		pooling->n_low += server->mailbox.n_low;
 		if (server->device.verbs)
-			missed_tell(&pooling->missed, "", name_of(server), missed, sizeof(missed));
+			receive_misses_tell(&pooling->missed, "", name_of(server), missed,
+					    sizeof(missed));
 	}
-	missed_close(&pooling->missed);
+	receive_misses_close(&pooling->missed);
 	pool_close(&pooling->server);
 	/* Whoever was left has been told of there. */
 	if (pooling->is_on && is_read(pooling))
@@ -260,11 +261,11 @@ void pooling_stop(struct pooling *pooling)
 	if (pooling->ended > 0)
 		close(pooling->ended);
 	if (pooling->dump && (ferror(pooling->dump) | fclose(pooling->dump)))
-		journal_say("the pool: not all of --pool-dump could be written");
-	*pooling = (struct pooling){0};
+		log_say("the pool: not all of --pool-dump could be written");
+	*pooling = (struct serve_pool){0};
 }
 
-const char *pooling_parse_size(const char *text, void *field)
+const char *serve_pool_parse_size(const char *text, void *field)
 {
 	uint64_t size = POOL_SIZE;
 
@@ -274,7 +275,7 @@ const char *pooling_parse_size(const char *text, void *field)
 	return NULL;
 }
 
-const char *pooling_parse_wait(const char *text, void *field)
+const char *serve_pool_parse_wait(const char *text, void *field)
 {
 	bool is_event = !strcmp(text, "event");
 
@@ -282,12 +283,12 @@ const char *pooling_parse_wait(const char *text, void *field)
 	return is_event || !strcmp(text, "poll") ? NULL : "is none of poll, event";
 }
 
-const char *pooling_parse_clients(const char *text, void *field)
+const char *serve_pool_parse_clients(const char *text, void *field)
 {
 	return value_count(text, 1, POOL_GUESTS, field) ? NULL : "is not a number from 1 to 1024";
 }
 
-const char *pooling_parse_receives(const char *text, void *field)
+const char *serve_pool_parse_receives(const char *text, void *field)
 {
 	return value_count(text, RECEIVES_LEAST, RECEIVES_MOST, field)
 		       ? NULL

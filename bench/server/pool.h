@@ -16,7 +16,7 @@
 #include "bench/server/receive_misses.h"
 #include "core/pool/server.h"
 
-struct pooling_wish {
+struct serve_pool_wish {
 	uint64_t size;     /* 0: no pool */
 	uint64_t share;    /* of one client; 0: all of it */
 	uint64_t wait;     /* enum rdma_wait_mode: RDMA_POLL or RDMA_EVENT */
@@ -25,18 +25,18 @@ struct pooling_wish {
 	const char *dump;  /* a file, or NULL */
 };
 
-struct pooling {
+struct serve_pool {
 	struct pool_settings settings;
 	char device[IBV_SYSFS_NAME_MAX];
 	char address[ADDRESS_TEXT];
 	struct pool_server server; /* zeroed: there is none */
-	const struct allow *allow;
+	const struct allowed_networks *allowed;
 	FILE *dump;
 	unsigned int told[POOL_EVENTS]; /* of each event, how many */
 	uint64_t n_low;                 /* of servers before this one */
 	uint64_t n_unread;              /* lines that nobody made room for, since the last one, */
 	uint64_t unread_ns;             /* and when that was */
-	struct missed missed;
+	struct receive_misses missed;
 	pthread_t thread;
 	pthread_mutex_t lock; /* while the server is another */
 	bool is_ending;       /* with that held */
@@ -46,23 +46,23 @@ struct pooling {
 };
 
 /* Listens on that port of rdma_cm, at an address or all of a device. */
-int pooling_open(struct pooling *pooling, const struct pooling_wish *wish,
-		 const struct pool_settings *settings, struct error *error);
+int serve_pool_open(struct serve_pool *pooling, const struct serve_pool_wish *wish,
+		    const struct pool_settings *settings, struct error *error);
 
 /* Says where it is, and begins. */
-int pooling_start(struct pooling *pooling, struct error *error);
+int serve_pool_start(struct serve_pool *pooling, struct error *error);
 
-/* Readable when it has ended by itself, which pooling_reason tells; -1: there is none. */
-int pooling_fd(const struct pooling *pooling);
-int pooling_reason(struct pooling *pooling, struct error *error);
+/* Readable when it has ended by itself, which serve_pool_reason tells; -1: there is none. */
+int serve_pool_fd(const struct serve_pool *pooling);
+int serve_pool_reason(struct serve_pool *pooling, struct error *error);
 
 /* A zeroed one is fine. */
-void pooling_stop(struct pooling *pooling);
+void serve_pool_stop(struct serve_pool *pooling);
 
 /* Parsers of options. */
-const char *pooling_parse_size(const char *text, void *field);
-const char *pooling_parse_wait(const char *text, void *field);
-const char *pooling_parse_receives(const char *text, void *field);
-const char *pooling_parse_clients(const char *text, void *field);
+const char *serve_pool_parse_size(const char *text, void *field);
+const char *serve_pool_parse_wait(const char *text, void *field);
+const char *serve_pool_parse_receives(const char *text, void *field);
+const char *serve_pool_parse_clients(const char *text, void *field);
 
 #endif

@@ -28,7 +28,7 @@
 /* A thread with its lane, and windows where a server's keeps when messages came or went. */
 #define LANE_BYTES (128U << 10)
 /* What a client's thread sees, which is gathered in as much again. */
-#define SEEN_BYTES (2 * sizeof(struct hist) + sizeof(struct windows))
+#define SEEN_BYTES (2 * sizeof(struct hist) + sizeof(struct rate_windows))
 /* A queue pair, its connection, and what the library keeps of both. */
 #define PAIR_BYTES (16U << 10)
 /* What the provider itself takes inline where nobody asks for less. */
@@ -59,9 +59,9 @@ static uint64_t count_ports(void)
 {
 	unsigned int low = 32768;
 	unsigned int high = 60999;
-	char text[TREE_TEXT];
+	char text[SYSFS_TEXT];
 
-	if (tree_line("", text, sizeof(text), "/proc/sys/net/ipv4/ip_local_port_range"))
+	if (sysfs_line("", text, sizeof(text), "/proc/sys/net/ipv4/ip_local_port_range"))
 		sscanf(text, "%u %u", &low, &high);
 	return high > low ? (uint64_t)(high - low + 1) * 3 / 4 : 1;
 }
@@ -80,14 +80,14 @@ static uint64_t count_connected(void)
 /* Without a number nothing is known of the machine. */
 static uint64_t half_of_memory(const char *root)
 {
-	uint64_t most = memory_most(root);
+	uint64_t most = free_memory_most(root);
 
 	return most == UINT64_MAX ? 1U << 30 : most / 2;
 }
 
-void allowance_init(struct allowance *allowance, const char *root)
+void quota_init(struct quota *quota, const char *root)
 {
-	*allowance = (struct allowance){
+	*quota = (struct quota){
 		.clients = 64,
 		.queue_pairs = RULES_QUEUE_PAIRS,
 		.message_bytes = parameter_find("size")->most,
@@ -107,7 +107,7 @@ void allowance_init(struct allowance *allowance, const char *root)
 static uint64_t count_tasks(const char *root, uint64_t clients)
 {
 	uint64_t left = cgroup_limit(root, CGROUP_TASKS).left;
-	uint64_t others = 2 * clients + 2ULL * ALLOWANCE_STRANGERS + OWN_THREADS;
+	uint64_t others = 2 * clients + 2ULL * QUOTA_STRANGERS + OWN_THREADS;
 
 	if (left == UINT64_MAX)
 		return left;
@@ -115,31 +115,31 @@ static uint64_t count_tasks(const char *root, uint64_t clients)
 }
 
 /* Half of what this user may have; root has no limit but that of the control group. */
-void allowance_find_threads(struct allowance *allowance, const char *root)
+void quota_find_threads(struct quota *quota, const char *root)
 {
 	uint64_t of_user = geteuid() ? limit_of(RLIMIT_NPROC) / 2 : UINT32_MAX;
-	uint64_t of_group = count_tasks(root, allowance->clients);
+	uint64_t of_group = count_tasks(root, quota->clients);
 	uint64_t most = of_user < of_group ? of_user : of_group;
 
-	allowance->threads = most ? most : 1;
+	quota->threads = most ? most : 1;
 }
 
-int allowance_enter(struct allowance *allowance, struct error *error)
+int quota_enter(struct quota *quota, struct error *error)
 {
-	unsigned int before = atomic_fetch_add(&allowance->served, 1);
+	unsigned int before = atomic_fetch_add(&quota->served, 1);
 
-	if (before < allowance->clients)
+	if (before < quota->clients)
 		return 0;
-	allowance_leave(allowance);
+	quota_leave(quota);
 	return error_set(error, -EBUSY,
 			 "%u %s being served, which is all it takes: come back later, or raise "
 			 "'serve --max-clients' there",
-			 allowance->clients, allowance->clients == 1 ? "client is" : "clients are");
+			 quota->clients, quota->clients == 1 ? "client is" : "clients are");
 }
 
-void allowance_leave(struct allowance *allowance)
+void quota_leave(struct quota *quota)
 {
-	atomic_fetch_sub(&allowance->served, 1);
+	atomic_fetch_sub(&quota->served, 1);
 }
 
 /* Adds count * each. False: that is more than there are numbers. */
@@ -163,7 +163,7 @@ static uint64_t entries(uint64_t depth)
 /* A region is as large as its pages are. */
 static uint64_t region_bytes(const struct parameters *p, uint64_t wanted)
 {
-	uint64_t page = p->hugepages ? memory_info("", "Hugepagesize") << 10
+	uint64_t page = p->hugepages ? free_memory_info("", "Hugepagesize") << 10
 				     : (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t pages = page ? wanted / page + 1 : 0;
 
@@ -202,8 +202,8 @@ static bool estimate(const struct protocol_case *wanted, bool is_server, uint64_
 	       add(bytes, limits.completion_queues, entries(limits.cq_depth) * COMPLETION_BYTES);
 }
 
-static int check_case(const struct allowance *allowance, const struct protocol_case *wanted,
-		      bool is_server, struct error *error)
+static int check_case(const struct quota *quota, const struct protocol_case *wanted, bool is_server,
+		      struct error *error)
 {
 	const struct parameters *p = &wanted->parameters;
 	const struct lane_shape *shape = &wanted->op->shape;
@@ -214,27 +214,27 @@ static int check_case(const struct allowance *allowance, const struct protocol_c
 	char asked[32];
 	char most[32];
 
-	if (pairs > allowance->queue_pairs)
+	if (pairs > quota->queue_pairs)
 		return error_set(error, -EOPNOTSUPP,
 				 "%" PRIu64 " queue pairs are above the %" PRIu64
 				 " that this server gives a client: ask for fewer, or raise 'serve "
 				 "--max-qps' there",
-				 pairs, allowance->queue_pairs);
-	if ((!has_messages && !has_regions) || p->size <= allowance->message_bytes)
+				 pairs, quota->queue_pairs);
+	if ((!has_messages && !has_regions) || p->size <= quota->message_bytes)
 		return 0;
 	value_print_size(p->size, asked, sizeof(asked));
-	value_print_size(allowance->message_bytes, most, sizeof(most));
+	value_print_size(quota->message_bytes, most, sizeof(most));
 	return error_set(error, -EOPNOTSUPP,
 			 "%s of %s are above the %s that this server takes: ask for smaller ones, "
 			 "or raise 'serve --max-size' there",
 			 has_messages ? "messages" : "regions", asked, most);
 }
 
-static uint64_t of_client(const struct allowance *allowance)
+static uint64_t of_client(const struct quota *quota)
 {
-	uint64_t most = allowance->client_memory;
+	uint64_t most = quota->client_memory;
 
-	return most && most < allowance->memory ? most : allowance->memory;
+	return most && most < quota->memory ? most : quota->memory;
 }
 
 /* Sums as people read them. */
@@ -246,14 +246,14 @@ static void print_memory(uint64_t bytes, char *text, size_t size)
 		snprintf(text, size, "%" PRIu64 "m", bytes >> 20);
 }
 
-static int refuse_memory(const struct allowance *allowance, uint64_t wanted, struct error *error)
+static int refuse_memory(const struct quota *quota, uint64_t wanted, struct error *error)
 {
-	bool is_own = of_client(allowance) == allowance->client_memory;
+	bool is_own = of_client(quota) == quota->client_memory;
 	char asked[32];
 	char most[32];
 
 	print_memory(wanted, asked, sizeof(asked));
-	print_memory(of_client(allowance), most, sizeof(most));
+	print_memory(of_client(quota), most, sizeof(most));
 	return error_set(error, -EOPNOTSUPP,
 			 "the case takes %s of memory, and this server gives %s%s: ask for smaller "
 			 "messages, queues or fewer queue pairs, or raise 'serve --%s' there",
@@ -262,25 +262,25 @@ static int refuse_memory(const struct allowance *allowance, uint64_t wanted, str
 }
 
 /* By itself, with no other client there. */
-static int check_sums(const struct allowance *allowance, const struct allowance_share *wanted,
+static int check_sums(const struct quota *quota, const struct quota_share *wanted,
 		      struct error *error)
 {
-	if (wanted->bytes > of_client(allowance))
-		return refuse_memory(allowance, wanted->bytes, error);
-	if (wanted->connected > allowance->connected)
+	if (wanted->bytes > of_client(quota))
+		return refuse_memory(quota, wanted->bytes, error);
+	if (wanted->connected > quota->connected)
 		return error_set(
 			error, -EOPNOTSUPP,
 			"%" PRIu64 " queue pairs are above the %" PRIu64
 			" that this server has descriptors and ports for: ask for fewer, or for "
 			"--connect qp, or raise LimitNOFILE and ip_local_port_range there",
-			wanted->connected, allowance->connected);
-	if (wanted->threads > allowance->threads)
+			wanted->connected, quota->connected);
+	if (wanted->threads > quota->threads)
 		return error_set(
 			error, -EOPNOTSUPP,
 			"%" PRIu64 " threads are above the %" PRIu64
 			" that this server may have: ask for fewer, or raise LimitNPROC and TasksMax "
 			"there",
-			wanted->threads, allowance->threads);
+			wanted->threads, quota->threads);
 	return 0;
 }
 
@@ -298,13 +298,12 @@ static bool add_to(atomic_uint_least64_t *sum, uint64_t most, uint64_t wanted, u
 }
 
 /* own: what who asks has already. */
-static int take_memory(struct allowance *allowance, uint64_t bytes, uint64_t own,
-		       struct error *error)
+static int take_memory(struct quota *quota, uint64_t bytes, uint64_t own, struct error *error)
 {
 	uint64_t left;
 	char text[32];
 
-	if (add_to(&allowance->taken, allowance->memory, bytes, &left))
+	if (add_to(&quota->taken, quota->memory, bytes, &left))
 		return 0;
 	print_memory(left + own, text, sizeof(text));
 	return error_set(error, -EBUSY,
@@ -313,12 +312,12 @@ static int take_memory(struct allowance *allowance, uint64_t bytes, uint64_t own
 			 text);
 }
 
-static int take_others(struct allowance *allowance, const struct allowance_share *wanted,
-		       struct allowance_share *taken, struct error *error)
+static int take_others(struct quota *quota, const struct quota_share *wanted,
+		       struct quota_share *taken, struct error *error)
 {
 	uint64_t left;
 
-	if (!add_to(&allowance->n_connected, allowance->connected, wanted->connected, &left))
+	if (!add_to(&quota->n_connected, quota->connected, wanted->connected, &left))
 		return error_set(
 			error, -EBUSY,
 			"other clients have left descriptors and ports for %" PRIu64
@@ -326,7 +325,7 @@ static int take_others(struct allowance *allowance, const struct allowance_share
 			"and ip_local_port_range there",
 			left);
 	taken->connected = wanted->connected;
-	if (!add_to(&allowance->n_threads, allowance->threads, wanted->threads, &left))
+	if (!add_to(&quota->n_threads, quota->threads, wanted->threads, &left))
 		return error_set(error, -EBUSY,
 				 "other clients have left %" PRIu64 " threads of this server: come "
 				 "back later, or raise LimitNPROC and TasksMax there",
@@ -335,10 +334,10 @@ static int take_others(struct allowance *allowance, const struct allowance_share
 	return 0;
 }
 
-static struct allowance_share share_of(const struct protocol_case *wanted, bool is_server)
+static struct quota_share share_of(const struct protocol_case *wanted, bool is_server)
 {
 	const struct parameters *p = &wanted->parameters;
-	struct allowance_share share = {.threads = pattern_lanes(p, is_server)};
+	struct quota_share share = {.threads = pattern_lanes(p, is_server)};
 
 	if (p->connect != CONNECT_QP)
 		share.connected = lane_limits(p, &wanted->op->shape, is_server).queue_pairs;
@@ -347,71 +346,71 @@ static struct allowance_share share_of(const struct protocol_case *wanted, bool 
 	return share;
 }
 
-uint64_t allowance_bytes(const struct protocol_case *wanted, bool is_server)
+uint64_t quota_bytes(const struct protocol_case *wanted, bool is_server)
 {
 	return share_of(wanted, is_server).bytes;
 }
 
-int allowance_take_more(struct allowance *allowance, const struct protocol_case *wanted,
-			bool is_server, struct allowance_share *taken, struct error *error)
+int quota_take_more(struct quota *quota, const struct protocol_case *wanted, bool is_server,
+		    struct quota_share *taken, struct error *error)
 {
-	const struct allowance_share share = share_of(wanted, is_server);
+	const struct quota_share share = share_of(wanted, is_server);
 	uint64_t before = taken->bytes;
 	uint64_t more = share.bytes > before ? share.bytes - before : 0;
-	int code = check_case(allowance, wanted, is_server, error);
+	int code = check_case(quota, wanted, is_server, error);
 
 	if (!code)
-		code = check_sums(allowance, &share, error);
+		code = check_sums(quota, &share, error);
 	if (!code)
-		code = take_memory(allowance, more, before, error);
+		code = take_memory(quota, more, before, error);
 	if (code)
 		return code;
 	taken->bytes += more;
-	code = take_others(allowance, &share, taken, error);
+	code = take_others(quota, &share, taken, error);
 	if (code)
-		allowance_keep(allowance, taken, before);
+		quota_keep(quota, taken, before);
 	return code;
 }
 
-int allowance_take(struct allowance *allowance, const struct protocol_case *wanted, bool is_server,
-		   struct allowance_share *taken, struct error *error)
+int quota_take(struct quota *quota, const struct protocol_case *wanted, bool is_server,
+	       struct quota_share *taken, struct error *error)
 {
-	*taken = (struct allowance_share){0};
-	return allowance_take_more(allowance, wanted, is_server, taken, error);
+	*taken = (struct quota_share){0};
+	return quota_take_more(quota, wanted, is_server, taken, error);
 }
 
-void allowance_keep(struct allowance *allowance, struct allowance_share *taken, uint64_t kept)
+void quota_keep(struct quota *quota, struct quota_share *taken, uint64_t kept)
 {
-	atomic_fetch_sub(&allowance->n_connected, taken->connected);
-	atomic_fetch_sub(&allowance->n_threads, taken->threads);
+	atomic_fetch_sub(&quota->n_connected, taken->connected);
+	atomic_fetch_sub(&quota->n_threads, taken->threads);
 	taken->connected = taken->threads = 0;
 	if (kept >= taken->bytes)
 		return;
-	atomic_fetch_sub(&allowance->taken, taken->bytes - kept);
+	atomic_fetch_sub(&quota->taken, taken->bytes - kept);
 	taken->bytes = kept;
 }
 
-void allowance_give(struct allowance *allowance, struct allowance_share *taken)
+void quota_give(struct quota *quota, struct quota_share *taken)
 {
-	allowance_keep(allowance, taken, 0);
+	quota_keep(quota, taken, 0);
 }
 
-const char *allowance_parse_clients(const char *text, void *field)
+const char *quota_parse_clients(const char *text, void *field)
 {
 	uint64_t count;
 
-	if (!value_count(text, 1, ALLOWANCE_CLIENTS_MOST, &count))
+	if (!value_count(text, 1, QUOTA_CLIENTS_MOST, &count))
 		return "is not from 1 to 4096";
 	*(unsigned int *)field = (unsigned int)count;
 	return NULL;
 }
 
-const char *allowance_parse_queue_pairs(const char *text, void *field)
+const char *quota_parse_queue_pairs(const char *text, void *field)
 {
 	return value_count(text, 1, UINT32_MAX, field) ? NULL : "is not a number above 0";
 }
 
-const char *allowance_parse_size(const char *text, void *field)
+const char *quota_parse_size(const char *text, void *field)
 {
 	uint64_t bytes;
 
@@ -421,7 +420,7 @@ const char *allowance_parse_size(const char *text, void *field)
 	return NULL;
 }
 
-const char *allowance_parse_time(const char *text, void *field)
+const char *quota_parse_time(const char *text, void *field)
 {
 	unsigned int ms;
 

@@ -13,11 +13,11 @@
 
 #include "bench/control/protocol.h"
 
-#define ALLOWANCE_CLIENTS_MOST 4096
+#define QUOTA_CLIENTS_MOST 4096
 /* Connections that have not greeted yet: they take nobody's place. */
-#define ALLOWANCE_STRANGERS 64
+#define QUOTA_STRANGERS 64
 
-struct allowance {
+struct quota {
 	unsigned int clients;
 	uint64_t queue_pairs;   /* of one client */
 	uint64_t message_bytes; /* of one message */
@@ -34,7 +34,7 @@ struct allowance {
 };
 
 /* Of them, what one case has; zeroed: nothing. */
-struct allowance_share {
+struct quota_share {
 	uint64_t bytes;
 	uint64_t connected;
 	uint64_t threads;
@@ -45,38 +45,38 @@ struct allowance_share {
  * enough for, and else what keeps nobody from a usual run. root stands before /proc and /sys: it
  * is empty but for tests.
  */
-void allowance_init(struct allowance *allowance, const char *root);
+void quota_init(struct quota *quota, const char *root);
 
 /* How many threads there may be, once it is known for how many clients. */
-void allowance_find_threads(struct allowance *allowance, const char *root);
+void quota_find_threads(struct quota *quota, const char *root);
 
 /* One client more, or less. */
-int allowance_enter(struct allowance *allowance, struct error *error);
-void allowance_leave(struct allowance *allowance);
+int quota_enter(struct quota *quota, struct error *error);
+void quota_leave(struct quota *quota);
 
 /*
  * Whether the case may be, and if so its share is counted, in *taken. The memory that a case
  * takes is an estimate, and no low one: buffers, queues, completion queues, and what a client
  * sees. is_server: which end of it this server is.
  */
-int allowance_take(struct allowance *allowance, const struct protocol_case *wanted, bool is_server,
-		   struct allowance_share *taken, struct error *error);
+int quota_take(struct quota *quota, const struct protocol_case *wanted, bool is_server,
+	       struct quota_share *taken, struct error *error);
 /*
  * The same where the memory in *taken, and nothing else, has been taken already: that is never
  * given back meanwhile, and if the case may not be, it is still there. What takes less has it all.
  */
-int allowance_take_more(struct allowance *allowance, const struct protocol_case *wanted,
-			bool is_server, struct allowance_share *taken, struct error *error);
+int quota_take_more(struct quota *quota, const struct protocol_case *wanted, bool is_server,
+		    struct quota_share *taken, struct error *error);
 /* The memory alone. */
-uint64_t allowance_bytes(const struct protocol_case *wanted, bool is_server);
-void allowance_give(struct allowance *allowance, struct allowance_share *taken);
+uint64_t quota_bytes(const struct protocol_case *wanted, bool is_server);
+void quota_give(struct quota *quota, struct quota_share *taken);
 /* Gives all but so much memory. */
-void allowance_keep(struct allowance *allowance, struct allowance_share *taken, uint64_t kept);
+void quota_keep(struct quota *quota, struct quota_share *taken, uint64_t kept);
 
 /* Parsers of options: what is zero, or too much, is refused. */
-const char *allowance_parse_clients(const char *text, void *field);
-const char *allowance_parse_queue_pairs(const char *text, void *field);
-const char *allowance_parse_size(const char *text, void *field);
-const char *allowance_parse_time(const char *text, void *field);
+const char *quota_parse_clients(const char *text, void *field);
+const char *quota_parse_queue_pairs(const char *text, void *field);
+const char *quota_parse_size(const char *text, void *field);
+const char *quota_parse_time(const char *text, void *field);
 
 #endif

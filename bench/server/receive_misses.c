@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-void missed_open(struct missed *missed, const char *root, const char *device, unsigned int n_ports)
+void receive_misses_open(struct receive_misses *missed, const char *root, const char *device,
+			 unsigned int n_ports)
 {
 	struct error ignored = {0};
 
-	*missed = (struct missed){.ports = calloc(n_ports, sizeof(struct counters))};
+	*missed = (struct receive_misses){.ports = calloc(n_ports, sizeof(struct counters))};
 	missed->n_ports = missed->ports ? n_ports : 0;
 	for (unsigned int i = 0; i < missed->n_ports; i++)
 		counters_open(&missed->ports[i], root, device, i + 1, NULL, &ignored);
@@ -36,8 +37,8 @@ static unsigned int tell_moved(json_t *moved, char *text, size_t size)
 	return found;
 }
 
-void missed_tell(const struct missed *missed, const char *root, const char *device, char *text,
-		 size_t size)
+void receive_misses_tell(const struct receive_misses *missed, const char *root, const char *device,
+			 char *text, size_t size)
 {
 	unsigned int found = 0;
 
@@ -58,10 +59,10 @@ void missed_tell(const struct missed *missed, const char *root, const char *devi
 		snprintf(text, size, "%s", found ? "never" : "the device does not count it");
 }
 
-void missed_close(struct missed *missed)
+void receive_misses_close(struct receive_misses *missed)
 {
 	for (unsigned int i = 0; i < missed->n_ports; i++)
 		counters_close(&missed->ports[i]);
 	free(missed->ports);
-	*missed = (struct missed){0};
+	*missed = (struct receive_misses){0};
 }

@@ -8,18 +8,19 @@
 
 #include "bench/host/counters.h"
 
-struct missed {
+struct receive_misses {
 	struct counters *ports;
 	unsigned int n_ports;
 };
 
 /* Ports from 1 on; root as of counters_open. Of what cannot be read nothing is counted. */
-void missed_open(struct missed *missed, const char *root, const char *device, unsigned int n_ports);
+void receive_misses_open(struct receive_misses *missed, const char *root, const char *device,
+			 unsigned int n_ports);
 
 /* "send_rnr_err 17, rcvd_rnr_err 17", "never", or "the device does not count it". */
-void missed_tell(const struct missed *missed, const char *root, const char *device, char *text,
-		 size_t size);
+void receive_misses_tell(const struct receive_misses *missed, const char *root, const char *device,
+			 char *text, size_t size);
 
-void missed_close(struct missed *missed);
+void receive_misses_close(struct receive_misses *missed);
 
 #endif

@@ -13,24 +13,24 @@
 #include "core/base/clock.h"
 
 /* Of one a second at most: they could fill a log as fast as they knock. */
-static void tell(struct away *away, const char *name)
+static void tell(struct refused_clients *refused, const char *name)
 {
 	uint64_t now_ns = clock_now_ns();
 	char others[48] = "";
 
-	if (now_ns < away->told_ns + NS_PER_S) {
-		away->n_untold++;
+	if (now_ns < refused->told_ns + NS_PER_S) {
+		refused->n_untold++;
 		return;
 	}
-	if (away->n_untold)
+	if (refused->n_untold)
 		snprintf(others, sizeof(others), ", nor were %" PRIu64 " others before",
-			 away->n_untold);
-	journal_say("client %s: not of a network of --allow%s", name, others);
-	away->told_ns = now_ns;
-	away->n_untold = 0;
+			 refused->n_untold);
+	log_say("client %s: not of a network of --allow%s", name, others);
+	refused->told_ns = now_ns;
+	refused->n_untold = 0;
 }
 
-void away_turn(struct away *away, int fd, const char *name)
+void refused_clients_turn(struct refused_clients *refused, int fd, const char *name)
 {
 	char reason[160];
 	size_t length;
@@ -39,9 +39,9 @@ void away_turn(struct away *away, int fd, const char *name)
 
 	snprintf(reason, sizeof(reason),
 		 "this server serves nobody at %s: add its network to 'serve --allow' there", name);
-	tell(away, name);
+	tell(refused, name);
 	message = protocol_refusal(reason);
-	frame = wire_frame(message, &length);
+	frame = frame_encode(message, &length);
 	if (frame && send(fd, frame, length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		length = 0; /* it has gone */
 	free(frame);

@@ -9,12 +9,12 @@
 #include <stdint.h>
 
 /* Zeroed: nobody was. */
-struct away {
+struct refused_clients {
 	uint64_t told_ns;  /* when one of them was told of */
 	uint64_t n_untold; /* since then */
 };
 
 /* Closes the socket of who goes by that name. */
-void away_turn(struct away *away, int fd, const char *name);
+void refused_clients_turn(struct refused_clients *refused, int fd, const char *name);
 
 #endif

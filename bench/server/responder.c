@@ -52,10 +52,10 @@ static int welcome(struct control *control, const struct responder_terms *terms,
 static int greet(struct control *control, const struct responder_terms *terms,
 		 atomic_bool *is_known, struct error *error)
 {
-	int code = greeting_hear(control, terms->secret, error);
+	int code = auth_hear(control, terms->secret, error);
 
 	if (!code)
-		code = allowance_enter(terms->allowance, error);
+		code = quota_enter(terms->quota, error);
 	atomic_store(is_known, !code);
 	if (code)
 		return code;
@@ -69,16 +69,16 @@ struct session {
 	struct control *control;
 	const struct responder_terms *terms;
 	const char *offered; /* the device; NULL: all are */
-	struct allowance *allowance;
-	struct allowance_share taken; /* of it, by the lanes and the spare */
-	struct team team;             /* zeroed: there is none */
-	struct buffer spare;          /* of the lanes before, until there are others */
-	struct station *stations;     /* one of each of its threads */
+	struct quota *quota;
+	struct quota_share taken; /* of it, by the lanes and the spare */
+	struct threads threads;   /* zeroed: there is none */
+	struct buffer spare;      /* of the lanes before, until there are others */
+	struct worker *stations;  /* one of each of its threads */
 	struct parameters parameters;
-	char device[64];        /* that they are on */
-	struct witness witness; /* zeroed until the client asks */
-	struct chosen chosen;   /* of the first lane's first trial, and so of all */
-	bool has_next;          /* the client comes again, for another trial of the case */
+	char device[64];          /* that they are on */
+	struct snapshot snapshot; /* zeroed until the client asks */
+	struct effective chosen;  /* of the first lane's first trial, and so of all */
+	bool has_next;            /* the client comes again, for another trial of the case */
 };
 
 /* What the threads of a session have a part in. */
@@ -105,7 +105,7 @@ static int close_station(void *whole, unsigned int number, struct error *error)
 {
 	struct session *session = whole;
 
-	session->team.alarms[number] = NULL;
+	session->threads.alarms[number] = NULL;
 	lane_close(&session->stations[number].lane);
 	free(session->stations[number].windows);
 	session->stations[number].windows = NULL;
@@ -116,8 +116,8 @@ static int open_station(void *whole, unsigned int number, struct error *error)
 {
 	const struct errand *errand = whole;
 	struct session *session = errand->session;
-	struct station *station = &session->stations[number];
-	struct lane *lane = &station->lane;
+	struct worker *worker = &session->stations[number];
+	struct lane *lane = &worker->lane;
 	const struct lane_wish wish = {
 		.device = errand->wanted->device,
 		.parameters = &session->parameters,
@@ -130,12 +130,12 @@ static int open_station(void *whole, unsigned int number, struct error *error)
 
 	if (code)
 		return code;
-	lane->signal_every = station_signal_every(errand->wanted);
-	session->team.alarms[number] = &lane->ground.alarm;
-	if (!station_counts(station, errand->wanted))
+	lane->signal_every = worker_signal_every(errand->wanted);
+	session->threads.alarms[number] = &lane->endpoint.alarm;
+	if (!worker_counts(worker, errand->wanted))
 		return 0;
-	station->windows = cacheline_calloc(1, sizeof(*station->windows));
-	return station->windows ? 0 : memory_refused(error, "answer");
+	worker->windows = cacheline_calloc(1, sizeof(*worker->windows));
+	return worker->windows ? 0 : free_memory_refused(error, "answer");
 }
 
 static int renew_station(void *whole, unsigned int number, struct error *error)
@@ -157,18 +157,18 @@ static void close_lanes(struct session *session)
 {
 	struct error ignored = {0};
 
-	team_each(&session->team, close_station, session, &ignored);
-	team_close(&session->team);
+	threads_each(&session->threads, close_station, session, &ignored);
+	threads_close(&session->threads);
 	free(session->stations);
 	session->stations = NULL;
-	allowance_keep(session->allowance, &session->taken, session->spare.mapped);
+	quota_keep(session->quota, &session->taken, session->spare.mapped);
 }
 
 static void drop_lanes(struct session *session)
 {
 	close_lanes(session);
 	buffer_close(&session->spare);
-	allowance_give(session->allowance, &session->taken);
+	quota_give(session->quota, &session->taken);
 }
 
 static int make_lanes(struct session *session, const struct protocol_case *wanted,
@@ -179,18 +179,18 @@ static int make_lanes(struct session *session, const struct protocol_case *wante
 	int code;
 
 	/* So large a one is not what the case has. Else it counts as long as it is there. */
-	if (session->spare.mapped > allowance_bytes(wanted, true))
+	if (session->spare.mapped > quota_bytes(wanted, true))
 		drop_lanes(session);
-	if (allowance_take_more(session->allowance, wanted, true, &session->taken, error))
+	if (quota_take_more(session->quota, wanted, true, &session->taken, error))
 		return error->code;
-	session->chosen = (struct chosen){0};
+	session->chosen = (struct effective){0};
 	session->parameters = wanted->parameters;
 	snprintf(session->device, sizeof(session->device), "%s", wanted->device);
 	session->stations = cacheline_calloc(n, sizeof(*session->stations));
-	code = session->stations ? team_open(&session->team, n, error)
-				 : memory_refused(error, "answer");
+	code = session->stations ? threads_open(&session->threads, n, error)
+				 : free_memory_refused(error, "answer");
 	if (!code)
-		code = team_each(&session->team, open_station, &errand, error);
+		code = threads_each(&session->threads, open_station, &errand, error);
 	if (code)
 		close_lanes(session);
 	return code;
@@ -210,7 +210,7 @@ static int take_lanes(struct session *session, const struct protocol_case *wante
 	/* It is not to hold what the case was not allowed, or has no use for. */
 	buffer_close(&session->spare);
 	if (code)
-		allowance_give(session->allowance, &session->taken);
+		quota_give(session->quota, &session->taken);
 	return code;
 }
 
@@ -218,10 +218,10 @@ static int answer_part(void *whole, unsigned int number, struct error *error)
 {
 	const struct errand *errand = whole;
 	struct session *session = errand->session;
-	const struct meet_end own = {errand->wanted->address, errand->wanted->port,
-				     control_pair_key(session->control), session->terms->allow};
+	const struct lane_end own = {errand->wanted->address, errand->wanted->port,
+				     control_pair_key(session->control), session->terms->allowed};
 
-	return meet_answer(&session->stations[number].lane, &own, errand->message, errand->answer,
+	return lane_answer(&session->stations[number].lane, &own, errand->message, errand->answer,
 			   error);
 }
 
@@ -235,7 +235,7 @@ static int accept_part(void *whole, unsigned int number, struct error *error)
 {
 	const struct round *round = whole;
 
-	return meet_accept(&round->session->stations[number].lane, round->number, error);
+	return lane_accept(&round->session->stations[number].lane, round->number, error);
 }
 
 static int start_part(void *whole, unsigned int number, struct error *error)
@@ -253,9 +253,9 @@ static int accept_all(struct session *session, struct error *error)
 	for (unsigned int i = 0; i < n_rounds && !code; i++) {
 		struct round round = {session, i};
 
-		code = team_each(&session->team, accept_part, &round, error);
+		code = threads_each(&session->threads, accept_part, &round, error);
 	}
-	return code ? code : team_each(&session->team, start_part, session, error);
+	return code ? code : threads_each(&session->threads, start_part, session, error);
 }
 
 /* Makes ready, and tells the client how to connect. */
@@ -264,7 +264,7 @@ static int invite(struct session *session, const struct protocol_case *wanted, j
 {
 	json_t *answer = json_pack("{s:s}", "type", "listening");
 	struct errand errand = {session, wanted, message, answer};
-	int code = team_each(&session->team, answer_part, &errand, error);
+	int code = threads_each(&session->threads, answer_part, &errand, error);
 
 	if (!code)
 		return control_send(session->control, answer, error);
@@ -276,20 +276,20 @@ static int invite(struct session *session, const struct protocol_case *wanted, j
 static int meet(struct session *session, const struct protocol_case *wanted, json_t *message,
 		struct error *error)
 {
-	struct team *team = &session->team;
+	struct threads *threads = &session->threads;
 	int code = message ? invite(session, wanted, message, error) : 0;
 
 	if (code)
 		return code;
-	control_guard_all(session->control, team->alarms, team->n, false);
+	control_guard_all(session->control, threads->alarms, threads->n, false);
 	code = accept_all(session, error);
 	/* The client's word to begin is no reason to stop. */
 	if (!code && wanted->parameters.bidirectional)
-		control_guard_all(session->control, team->alarms, team->n, true);
-	if (!code && !session->chosen.is_known[CHOSEN_CQ_DEPTH])
-		session->chosen =
-			granted_find(&session->stations->lane,
-				     station_answers(wanted) || wanted->parameters.bidirectional);
+		control_guard_all(session->control, threads->alarms, threads->n, true);
+	if (!code && !session->chosen.is_known[EFFECTIVE_CQ_DEPTH])
+		session->chosen = lane_effective_find(&session->stations->lane,
+						      worker_answers(wanted) ||
+							      wanted->parameters.bidirectional);
 	return code;
 }
 
@@ -297,8 +297,8 @@ static double driven(const struct session *session, const struct protocol_stop *
 {
 	double sum = 0;
 
-	for (unsigned int i = 0; i < session->team.n; i++) {
-		double messages = station_counted(&session->stations[i], stop);
+	for (unsigned int i = 0; i < session->threads.n; i++) {
+		double messages = worker_counted(&session->stations[i], stop);
 
 		if (messages < 0)
 			return messages;
@@ -311,7 +311,7 @@ static int respond_here(void *whole, unsigned int number, struct error *error)
 {
 	const struct errand *errand = whole;
 
-	return station_respond(&errand->session->stations[number], errand->wanted, error);
+	return worker_respond(&errand->session->stations[number], errand->wanted, error);
 }
 
 static int respond_part(void *whole, unsigned int number, struct error *error)
@@ -319,9 +319,9 @@ static int respond_part(void *whole, unsigned int number, struct error *error)
 	const struct errand *errand = whole;
 	const struct lane *lane = &errand->session->stations[number].lane;
 	/* Who has several threads is allowed no more. */
-	bool is_alone = errand->session->team.n == 1;
+	bool is_alone = errand->session->threads.n == 1;
 
-	if (is_alone && station_has_loop(errand->wanted) && apart_suits(lane, errand->wanted->op))
+	if (is_alone && worker_has_loop(errand->wanted) && apart_suits(lane, errand->wanted->op))
 		return apart_run(lane, respond_here, whole, number, error);
 	return respond_here(whole, number, error);
 }
@@ -330,7 +330,7 @@ static struct protocol_done gather(const struct session *session)
 {
 	struct protocol_done all = session->stations->done;
 
-	for (unsigned int i = 1; i < session->team.n; i++) {
+	for (unsigned int i = 1; i < session->threads.n; i++) {
 		const struct protocol_done *done = &session->stations[i].done;
 
 		result_add_cost(&all.cost, &done->cost);
@@ -345,7 +345,7 @@ static struct result_place place_of(const struct session *session)
 {
 	struct placement all = session->stations->lane.placement;
 
-	for (unsigned int i = 1; i < session->team.n; i++)
+	for (unsigned int i = 1; i < session->threads.n; i++)
 		placement_join(&all, &session->stations[i].lane.placement);
 	return placement_tell(&all);
 }
@@ -364,7 +364,7 @@ static int hear_begin(struct session *session, json_t **message, struct error *e
 		return -ECANCELED;
 	json_decref(*message);
 	*message = NULL;
-	control_guard_all(session->control, session->team.alarms, session->team.n, false);
+	control_guard_all(session->control, session->threads.alarms, session->threads.n, false);
 	return 0;
 }
 
@@ -420,7 +420,7 @@ static int run_trial(struct session *session, const struct protocol_case *wanted
 	}
 	if (code)
 		return code;
-	code = team_all(&session->team, respond_part, &errand, &reason);
+	code = threads_all(&session->threads, respond_part, &errand, &reason);
 	if (code)
 		return error_set(error, code, "%s", reason.text);
 	done = gather(session);
@@ -437,10 +437,10 @@ static int run_trials(struct session *session, const struct protocol_case *wante
 		code = run_trial(session, wanted, message, error);
 		control_guard(session->control, NULL);
 		if (!code && session->has_next)
-			code = team_each(&session->team, renew_station, session, error);
+			code = threads_each(&session->threads, renew_station, session, error);
 		message = NULL;
 	} while (!code && session->has_next);
-	if (team_each(&session->team, stop_station, session, error) || code)
+	if (threads_each(&session->threads, stop_station, session, error) || code)
 		drop_lanes(session);
 	return code;
 }
@@ -481,12 +481,12 @@ static int describe(struct session *session, json_t *message, struct error *erro
 	if (!code)
 		code = check_device(session, asked.device, asked.port, &fault);
 	if (!code)
-		code = witness_open(&session->witness, asked.device, asked.port, &fault);
+		code = snapshot_open(&session->snapshot, asked.device, asked.port, &fault);
 	if (code)
 		return control_send(session->control, protocol_reason("failed", fault.text), error);
 	return control_send(session->control,
 			    json_pack("{s:s, s:O, s:O}", "type", "description", "facts",
-				      session->witness.facts, "noise", session->witness.before),
+				      session->snapshot.facts, "noise", session->snapshot.before),
 			    error);
 }
 
@@ -497,7 +497,7 @@ static int note(struct session *session, const json_t *message, struct error *er
 	json_t *answer;
 	json_t *moved;
 
-	if (witness_note(&session->witness, &moved, &fault))
+	if (snapshot_note(&session->snapshot, &moved, &fault))
 		return control_send(session->control, protocol_reason("failed", fault.text), error);
 	answer = json_pack("{s:s, s:o}", "type", "noted", "counters", moved);
 	if (protocol_is_noise_wanted(message))
@@ -508,7 +508,7 @@ static int note(struct session *session, const json_t *message, struct error *er
 static int answer(struct session *session, json_t *message, struct error *error)
 {
 	if (protocol_is(message, "describe")) {
-		witness_close(&session->witness);
+		snapshot_close(&session->snapshot);
 		return describe(session, message, error);
 	}
 	if (protocol_is(message, "note")) {
@@ -520,7 +520,7 @@ static int answer(struct session *session, json_t *message, struct error *error)
 	}
 	if (protocol_is(message, "drive")) {
 		drop_lanes(session);
-		return drive_run(session->control, message, session->terms, error);
+		return delegate_run(session->control, message, session->terms, error);
 	}
 	/* A stop here has crossed with a failure of ours. */
 	return protocol_is(message, "stop") ? 0 : run_case(session, message, error);
@@ -529,7 +529,7 @@ static int answer(struct session *session, json_t *message, struct error *error)
 /* The next one outside of cases, for which a client has only so long. */
 static int hear(struct session *session, json_t **message, struct error *error)
 {
-	unsigned int pause_ms = session->allowance->pause_ms;
+	unsigned int pause_ms = session->quota->pause_ms;
 	struct error fault = {0};
 	int code = control_receive(session->control, message, pause_ms, &fault);
 
@@ -560,7 +560,7 @@ static int serve(struct session *session, struct error *error)
 		json_decref(message);
 	}
 	drop_lanes(session);
-	witness_close(&session->witness);
+	snapshot_close(&session->snapshot);
 	return code;
 }
 
@@ -570,7 +570,7 @@ int responder_run(struct control *control, const struct responder_terms *terms,
 	struct session session = {.control = control,
 				  .terms = terms,
 				  .offered = terms->device,
-				  .allowance = terms->allowance};
+				  .quota = terms->quota};
 	int code = greet(control, terms, is_known, error);
 	bool is_refused = code;
 
@@ -580,7 +580,7 @@ int responder_run(struct control *control, const struct responder_terms *terms,
 		is_refused = code == -ECANCELED;
 	}
 	if (atomic_load(is_known))
-		allowance_leave(terms->allowance);
+		quota_leave(terms->quota);
 	if (is_refused)
 		refuse(control, error);
 	return code;

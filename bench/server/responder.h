@@ -19,9 +19,10 @@
 struct responder_terms {
 	const char *device;          /* that is offered alone; NULL: all are */
 	const struct secret *secret; /* that a client has to have; zeroed: none */
-	struct allowance *allowance;
-	const struct allow *allow; /* where clients may be, and servers that it drives */
-	bool drives;               /* it does */
+	struct quota *quota;
+	const struct allowed_networks
+		*allowed; /* where clients may be, and servers that it drives */
+	bool drives;      /* it does */
 };
 
 /*

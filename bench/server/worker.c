@@ -12,7 +12,7 @@
 #define STEP_BYTES (256U << 10)
 #define STEPS      16
 
-bool station_answers(const struct protocol_case *wanted)
+bool worker_answers(const struct protocol_case *wanted)
 {
 	const struct parameters *p = &wanted->parameters;
 
@@ -26,24 +26,24 @@ static bool takes_in(const struct protocol_case *wanted)
 	return wanted->parameters.metric != METRIC_LAT && wanted->op->is_received;
 }
 
-bool station_has_loop(const struct protocol_case *wanted)
+bool worker_has_loop(const struct protocol_case *wanted)
 {
-	return wanted->parameters.bidirectional || takes_in(wanted) || station_answers(wanted);
+	return wanted->parameters.bidirectional || takes_in(wanted) || worker_answers(wanted);
 }
 
 /* Whether messages of the client's stream may be lost, and only this end knows when they came. */
-static bool counts_received(const struct station *station, const struct protocol_case *wanted)
+static bool counts_received(const struct worker *worker, const struct protocol_case *wanted)
 {
 	return wanted->parameters.metric == METRIC_BW && wanted->op->is_received &&
-	       lane_is_lossy(&station->lane);
+	       lane_is_lossy(&worker->lane);
 }
 
-bool station_counts(const struct station *station, const struct protocol_case *wanted)
+bool worker_counts(const struct worker *worker, const struct protocol_case *wanted)
 {
-	return wanted->parameters.bidirectional || counts_received(station, wanted);
+	return wanted->parameters.bidirectional || counts_received(worker, wanted);
 }
 
-unsigned int station_signal_every(const struct protocol_case *wanted)
+unsigned int worker_signal_every(const struct protocol_case *wanted)
 {
 	const struct parameters *p = &wanted->parameters;
 	uint64_t pairs = pattern_lane_pairs(p, true);
@@ -63,7 +63,7 @@ unsigned int station_signal_every(const struct protocol_case *wanted)
 /* The client needs nothing of this program, which may sleep, or have work of its own. */
 static int wait_for_word(struct lane *lane, struct error *error)
 {
-	struct alarm *alarm = &lane->ground.alarm;
+	struct alarm *alarm = &lane->endpoint.alarm;
 	struct pollfd waiting = {.fd = alarm->fd, .events = POLLIN};
 
 	while (lane->parameters->think_ns && !alarm_raised(alarm))
@@ -74,53 +74,53 @@ static int wait_for_word(struct lane *lane, struct error *error)
 }
 
 /* Drives its own direction until the client speaks. */
-static int drive(struct station *station, const struct protocol_case *wanted, struct error *error)
+static int drive(struct worker *worker, const struct protocol_case *wanted, struct error *error)
 {
 	const struct loop_run run = {
 		.messages = UINT64_MAX,
 		.until = UINT64_MAX,
-		.windows = station->windows,
-		.counts_received = counts_received(station, wanted),
+		.windows = worker->windows,
+		.counts_received = counts_received(worker, wanted),
 		.mult = 1ULL << 32,
 	};
 	uint64_t start;
 	int code;
 
-	windows_init(station->windows, NS_PER_MS);
+	rate_windows_init(worker->windows, NS_PER_MS);
 	start = clock_now_ns();
-	code = wanted->op->bandwidth(&station->lane, &run, error);
-	station->counted_ns = clock_now_ns() - start;
+	code = wanted->op->bandwidth(&worker->lane, &run, error);
+	worker->counted_ns = clock_now_ns() - start;
 	return code;
 }
 
 /* Takes what comes until the client speaks. */
-static int take_in(struct station *station, struct error *error)
+static int take_in(struct worker *worker, struct error *error)
 {
 	uint64_t start;
 	int code;
 
-	if (station->windows)
-		windows_init(station->windows, NS_PER_MS);
+	if (worker->windows)
+		rate_windows_init(worker->windows, NS_PER_MS);
 	start = clock_now_ns();
-	code = loop_sink(&station->lane, station->windows, error);
-	if (station->windows)
-		station->counted_ns = clock_now_ns() - start;
+	code = loop_sink(&worker->lane, worker->windows, error);
+	if (worker->windows)
+		worker->counted_ns = clock_now_ns() - start;
 	return code;
 }
 
 /* Answers, or is there to be written to and read from, until the client speaks. */
-static int respond(struct station *station, const struct protocol_case *wanted, struct error *error)
+static int respond(struct worker *worker, const struct protocol_case *wanted, struct error *error)
 {
-	struct lane *lane = &station->lane;
+	struct lane *lane = &worker->lane;
 	const struct parameters *p = &wanted->parameters;
 	const struct loop_run run = {.is_responder = true};
 	int code;
 
 	if (p->bidirectional)
-		code = drive(station, wanted, error);
+		code = drive(worker, wanted, error);
 	else if (takes_in(wanted))
-		code = take_in(station, error);
-	else if (station_answers(wanted))
+		code = take_in(worker, error);
+	else if (worker_answers(wanted))
 		code = wanted->op->latency(lane, &run, error);
 	else
 		code = wait_for_word(lane, error);
@@ -147,32 +147,31 @@ static int count_rest(const struct protocol_case *wanted, struct lane *lane, uin
 	return sink_drain(lane, arrived, error);
 }
 
-int station_respond(struct station *station, const struct protocol_case *wanted,
-		    struct error *error)
+int worker_respond(struct worker *worker, const struct protocol_case *wanted, struct error *error)
 {
-	struct protocol_done *done = &station->done;
-	struct result_cost before = cost_now(&station->lane);
+	struct protocol_done *done = &worker->done;
+	struct result_cost before = cpu_cost_now(&worker->lane);
 	uint64_t start = clock_now_ns();
 	int code;
 
-	station->counted_ns = 0;
-	code = respond(station, wanted, error);
-	done->cost = cost_since(&station->lane, &before);
+	worker->counted_ns = 0;
+	code = respond(worker, wanted, error);
+	done->cost = cpu_cost_since(&worker->lane, &before);
 	done->elapsed_ns = clock_now_ns() - start;
 	/* Both ways, those of its cost are its own. */
 	done->arrived =
-		wanted->parameters.bidirectional ? station->lane.received : done->cost.messages;
-	return code ? code : count_rest(wanted, &station->lane, &done->arrived, error);
+		wanted->parameters.bidirectional ? worker->lane.received : done->cost.messages;
+	return code ? code : count_rest(wanted, &worker->lane, &done->arrived, error);
 }
 
-double station_counted(const struct station *station, const struct protocol_stop *stop)
+double worker_counted(const struct worker *worker, const struct protocol_stop *stop)
 {
-	uint64_t now_ns = station->counted_ns;
+	uint64_t now_ns = worker->counted_ns;
 
 	if (!now_ns)
 		return -1;
 	/* It may have begun late. */
-	return windows_between(station->windows, now_ns,
-			       now_ns > stop->from_ns ? now_ns - stop->from_ns : 0,
-			       now_ns > stop->until_ns ? now_ns - stop->until_ns : 0);
+	return rate_windows_between(worker->windows, now_ns,
+				    now_ns > stop->from_ns ? now_ns - stop->from_ns : 0,
+				    now_ns > stop->until_ns ? now_ns - stop->until_ns : 0);
 }

@@ -7,10 +7,10 @@
 #include "bench/lane/lane.h"
 #include "reports/result/rate_windows.h"
 
-struct station {
+struct worker {
 	struct lane lane;
-	struct windows *windows; /* of what station_counts, where it does, */
-	uint64_t counted_ns;     /* and for how long; 0: it did not */
+	struct rate_windows *windows; /* of what worker_counts, where it does, */
+	uint64_t counted_ns;          /* and for how long; 0: it did not */
 	struct protocol_done done;
 };
 
@@ -18,28 +18,27 @@ struct station {
  * Whether it keeps when messages were through: those that come to it, where others may be lost,
  * else those of its own direction, where it has one.
  */
-bool station_counts(const struct station *station, const struct protocol_case *wanted);
+bool worker_counts(const struct worker *worker, const struct protocol_case *wanted);
 
 /*
  * Of how many posts of its own direction one is signalled. Only completions tell how far it is,
  * and what the client measures is to have several of them.
  */
-unsigned int station_signal_every(const struct protocol_case *wanted);
+unsigned int worker_signal_every(const struct protocol_case *wanted);
 
 /* Whether it throws messages back, rather than only receives them or sleeps. */
-bool station_answers(const struct protocol_case *wanted);
+bool worker_answers(const struct protocol_case *wanted);
 
 /* Whether it has a loop of its own, rather than only waits for the client's word. */
-bool station_has_loop(const struct protocol_case *wanted);
+bool worker_has_loop(const struct protocol_case *wanted);
 
 /* Has its part until the client speaks; done is what came of it. */
-int station_respond(struct station *station, const struct protocol_case *wanted,
-		    struct error *error);
+int worker_respond(struct worker *worker, const struct protocol_case *wanted, struct error *error);
 
 /*
  * How many of those there were while the client measured, as long ago as the word of it says.
  * Below 0: it kept none.
  */
-double station_counted(const struct station *station, const struct protocol_stop *stop);
+double worker_counted(const struct worker *worker, const struct protocol_stop *stop);
 
 #endif

@@ -24,7 +24,7 @@
 
 static size_t meminfo(const char *name)
 {
-	return memory_info("", name);
+	return free_memory_info("", name);
 }
 
 static size_t free_huge_pages(void)
@@ -64,7 +64,7 @@ static int promise(const struct buffer *buffer, size_t size, struct error *error
 
 	pthread_mutex_lock(&lock);
 	if (size > UNASKED)
-		available = memory_available("");
+		available = free_memory_available("");
 	if (available != UINT64_MAX)
 		available -= available < promised ? available : promised;
 	is_there = available == UINT64_MAX || size <= available - available / KEPT;

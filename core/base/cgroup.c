@@ -38,14 +38,14 @@ static struct cgroup_limit limit_of(const struct version *version, const char *f
 	char path[PATH_MAX + 64];
 
 	snprintf(path, sizeof(path), "%s/%s", folder, version->most);
-	if (!lines_number(path, "", &limit.most))
+	if (!proc_lines_number(path, "", &limit.most))
 		return limit;
 	snprintf(path, sizeof(path), "%s/%s", folder, version->used);
-	if (!lines_number(path, "", &used))
+	if (!proc_lines_number(path, "", &used))
 		return limit;
 	snprintf(path, sizeof(path), "%s/memory.stat", folder);
 	if (version->cached)
-		lines_number(path, version->cached, &cached);
+		proc_lines_number(path, version->cached, &cached);
 	used -= cached < used ? cached : used;
 	limit.left = limit.most > used ? limit.most - used : 0;
 	return limit;

@@ -11,7 +11,7 @@
 
 #define CAP_IPC_LOCK 14
 
-uint64_t memory_info(const char *root, const char *name)
+uint64_t free_memory_info(const char *root, const char *name)
 {
 	char path[PATH_MAX];
 	char begin[64];
@@ -19,11 +19,11 @@ uint64_t memory_info(const char *root, const char *name)
 
 	snprintf(path, sizeof(path), "%s/proc/meminfo", root);
 	snprintf(begin, sizeof(begin), "%s:", name);
-	return lines_number(path, begin, &value) ? value : 0;
+	return proc_lines_number(path, begin, &value) ? value : 0;
 }
 
 /* The kernel asks for the capability outside of any user namespace. */
-bool memory_is_exempt(const char *root)
+bool free_memory_is_exempt(const char *root)
 {
 	unsigned int inside;
 	unsigned int outside;
@@ -32,28 +32,28 @@ bool memory_is_exempt(const char *root)
 	char text[256];
 
 	snprintf(path, sizeof(path), "%s/proc/self/status", root);
-	if (!lines_text(path, "CapEff:", text, sizeof(text)) ||
+	if (!proc_lines_text(path, "CapEff:", text, sizeof(text)) ||
 	    !(strtoull(text, NULL, 16) >> CAP_IPC_LOCK & 1))
 		return false;
 	snprintf(path, sizeof(path), "%s/proc/self/uid_map", root);
-	if (!lines_text(path, "", text, sizeof(text)))
+	if (!proc_lines_text(path, "", text, sizeof(text)))
 		return true;
 	/* Of all there are: a namespace that was made has fewer, or others. */
 	return sscanf(text, "%u %u %u", &inside, &outside, &length) == 3 && // NOLINT(cert-err34-c)
 	       !inside && !outside && length == UINT32_MAX;
 }
 
-uint64_t memory_most(const char *root)
+uint64_t free_memory_most(const char *root)
 {
-	uint64_t of_machine = memory_info(root, "MemTotal") * 1024;
+	uint64_t of_machine = free_memory_info(root, "MemTotal") * 1024;
 	uint64_t of_groups = cgroup_limit(root, CGROUP_MEMORY).most;
 
 	return !of_machine || of_machine > of_groups ? of_groups : of_machine;
 }
 
-uint64_t memory_available(const char *root)
+uint64_t free_memory_available(const char *root)
 {
-	uint64_t of_machine = memory_info(root, "MemAvailable");
+	uint64_t of_machine = free_memory_info(root, "MemAvailable");
 	uint64_t of_groups = cgroup_limit(root, CGROUP_MEMORY).left;
 
 	if (!of_machine || of_machine * 1024 > of_groups)
@@ -61,7 +61,7 @@ uint64_t memory_available(const char *root)
 	return of_machine * 1024;
 }
 
-int memory_refused(struct error *error, const char *what)
+int free_memory_refused(struct error *error, const char *what)
 {
 	error_set_errno(error, -ENOMEM, "cannot %s", what);
 	error_append(error, "ask for fewer queue pairs, threads or entries of queues, or raise "

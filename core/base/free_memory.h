@@ -15,21 +15,21 @@
  * Bytes; UINT64_MAX where nothing tells. root stands before /proc and /sys: it is empty but
  * for tests.
  */
-uint64_t memory_available(const char *root);
+uint64_t free_memory_available(const char *root);
 
 /* The same of all that it could ever have, if there were no others. */
-uint64_t memory_most(const char *root);
+uint64_t free_memory_most(const char *root);
 
 /* A line of /proc/meminfo, in KiB; 0 if it is not there. */
-uint64_t memory_info(const char *root, const char *name);
+uint64_t free_memory_info(const char *root, const char *name);
 
 /* Whether this process may lock more than RLIMIT_MEMLOCK: it has the capability. */
-bool memory_is_exempt(const char *root);
+bool free_memory_is_exempt(const char *root);
 
 /*
  * What an allocation did not get, and what helps: "cannot" and those words. Of a case alone, that
  * could be a smaller one. Returns -ENOMEM.
  */
-int memory_refused(struct error *error, const char *what);
+int free_memory_refused(struct error *error, const char *what);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-bool lines_text(const char *path, const char *name, char *text, size_t size)
+bool proc_lines_text(const char *path, const char *name, char *text, size_t size)
 {
 	FILE *file = fopen(path, "re");
 	size_t length = strlen(name);
@@ -23,10 +23,10 @@ bool lines_text(const char *path, const char *name, char *text, size_t size)
 	return is_found;
 }
 
-bool lines_number(const char *path, const char *name, uint64_t *value)
+bool proc_lines_number(const char *path, const char *name, uint64_t *value)
 {
 	char text[256];
 
-	return lines_text(path, name, text, sizeof(text)) &&
+	return proc_lines_text(path, name, text, sizeof(text)) &&
 	       sscanf(text, "%" SCNu64, value) == 1; // NOLINT(cert-err34-c)
 }

@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 /* What is behind the name, as it stands there; false: there is no such line. */
-bool lines_text(const char *path, const char *name, char *text, size_t size);
+bool proc_lines_text(const char *path, const char *name, char *text, size_t size);
 
 /* The number that it is; false as well where it is none. */
-bool lines_number(const char *path, const char *name, uint64_t *value);
+bool proc_lines_number(const char *path, const char *name, uint64_t *value);
 
 #endif

@@ -231,10 +231,10 @@ void watch_remove(struct watch *watch)
 	pthread_mutex_unlock(&lifecycle);
 }
 
-void watch_visit(const struct watch *watch, void (*visit)(struct watch *watch, void *argument),
+void watch_visit(const struct watch *watch, void (*connection)(struct watch *watch, void *argument),
 		 void *argument)
 {
 	for (struct watch *other = watches; other; other = other->next)
 		if (other->fd == watch->fd && other->ready == watch->ready)
-			visit(other, argument);
+			connection(other, argument);
 }

@@ -37,7 +37,7 @@ int watch_start_thread(pthread_t *thread, void *(*function)(void *), void *argum
  * For callbacks only: calls visit for each watch with this fd and this callback,
  * for one that reads for all of them has to tell the others.
  */
-void watch_visit(const struct watch *watch, void (*visit)(struct watch *watch, void *argument),
+void watch_visit(const struct watch *watch, void (*connection)(struct watch *watch, void *argument),
 		 void *argument);
 
 #endif

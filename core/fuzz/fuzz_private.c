@@ -16,88 +16,88 @@
 
 static void try_greeting(const uint8_t *bytes, size_t size)
 {
-	uint8_t made[HANDSHAKE_GREETING];
+	uint8_t made[PRIVATE_DATA_GREETING];
 	struct rdma_remote remote = {0};
 	struct rdma_remote again = {0};
 	struct error error = {0};
-	int code = handshake_read(&remote, size ? bytes : NULL, size, &error);
+	int code = private_data_read(&remote, size ? bytes : NULL, size, &error);
 
 	fuzz_check_error(code, &error);
 	if (code)
 		return;
-	FUZZ_CHECK(size >= HANDSHAKE_GREETING && remote.address <= UINT64_MAX - remote.size);
-	FUZZ_CHECK(handshake_greet(made, &remote) == HANDSHAKE_GREETING);
+	FUZZ_CHECK(size >= PRIVATE_DATA_GREETING && remote.address <= UINT64_MAX - remote.size);
+	FUZZ_CHECK(private_data_greet(made, &remote) == PRIVATE_DATA_GREETING);
 	/* All but the four bytes in reserve. */
-	FUZZ_CHECK(!memcmp(made, bytes, HANDSHAKE_GREETING - 4));
-	FUZZ_CHECK(!handshake_read(&again, made, sizeof(made), &error));
+	FUZZ_CHECK(!memcmp(made, bytes, PRIVATE_DATA_GREETING - 4));
+	FUZZ_CHECK(!private_data_read(&again, made, sizeof(made), &error));
 	FUZZ_CHECK(again.address == remote.address && again.size == remote.size &&
 		   again.rkey == remote.rkey);
 }
 
 static void try_refusal(const uint8_t *bytes, size_t size)
 {
-	char text[HANDSHAKE_REFUSAL];
-	char again[HANDSHAKE_REFUSAL];
-	uint8_t made[HANDSHAKE_REFUSAL];
-	const char *reason = handshake_reason(text, size ? bytes : NULL, size);
+	char text[PRIVATE_DATA_REFUSAL];
+	char again[PRIVATE_DATA_REFUSAL];
+	uint8_t made[PRIVATE_DATA_REFUSAL];
+	const char *reason = private_data_reason(text, size ? bytes : NULL, size);
 	size_t length;
 
 	if (!reason)
 		return;
 	fuzz_check_text(reason);
 	FUZZ_CHECK(strlen(reason) < size);
-	length = handshake_refuse(made, reason);
+	length = private_data_refuse(made, reason);
 	FUZZ_CHECK(length <= sizeof(made));
-	reason = handshake_reason(again, made, length);
+	reason = private_data_reason(again, made, length);
 	FUZZ_CHECK(reason && !strcmp(reason, text));
 }
 
 /* That of the queue pair is this one: what has none, or another one, is refused. */
 static void try_ticket(const uint8_t *bytes, size_t size)
 {
-	static const uint8_t ticket[HANDSHAKE_TICKET] = "ticket";
-	uint8_t made[HANDSHAKE_GREETING + HANDSHAKE_TICKET];
+	static const uint8_t ticket[PRIVATE_DATA_TICKET] = "ticket";
+	uint8_t made[PRIVATE_DATA_GREETING + PRIVATE_DATA_TICKET];
 	struct error error = {0};
 	bool is_there = size >= sizeof(made);
 	int code;
 
 	/* Who checks it has read a greeting. */
-	if (size < HANDSHAKE_GREETING)
+	if (size < PRIVATE_DATA_GREETING)
 		return;
-	code = handshake_check_ticket(bytes, size, ticket, &error);
+	code = private_data_check_ticket(bytes, size, ticket, &error);
 	fuzz_check_error(code, &error);
-	if (is_there && !memcmp(bytes + HANDSHAKE_GREETING, ticket, HANDSHAKE_TICKET))
+	if (is_there && !memcmp(bytes + PRIVATE_DATA_GREETING, ticket, PRIVATE_DATA_TICKET))
 		FUZZ_CHECK(!code);
 	else
 		FUZZ_CHECK(code == -EACCES);
-	memcpy(made, bytes, HANDSHAKE_GREETING);
-	FUZZ_CHECK(handshake_add_ticket(made, ticket) == sizeof(made));
-	FUZZ_CHECK(!memcmp(made, bytes, HANDSHAKE_GREETING));
-	FUZZ_CHECK(!handshake_check_ticket(made, sizeof(made), ticket, &error));
-	FUZZ_CHECK(handshake_check_ticket(made, sizeof(made) - 1, ticket, &error) == -EACCES);
+	memcpy(made, bytes, PRIVATE_DATA_GREETING);
+	FUZZ_CHECK(private_data_add_ticket(made, ticket) == sizeof(made));
+	FUZZ_CHECK(!memcmp(made, bytes, PRIVATE_DATA_GREETING));
+	FUZZ_CHECK(!private_data_check_ticket(made, sizeof(made), ticket, &error));
+	FUZZ_CHECK(private_data_check_ticket(made, sizeof(made) - 1, ticket, &error) == -EACCES);
 }
 
 /* Behind the count of bytes, of 32 bits, what of them is the head. */
 static void try_message(const uint8_t *bytes, size_t size)
 {
-	uint8_t made[MESSAGE_HEAD];
+	uint8_t made[SEND_HEADER_SIZE];
 	struct rdma_message message = {0};
 	struct error error = {0};
 	uint32_t count;
 	int code;
 
-	if (size < sizeof(count) + MESSAGE_HEAD)
+	if (size < sizeof(count) + SEND_HEADER_SIZE)
 		return;
 	memcpy(&count, bytes, sizeof(count));
 	bytes += sizeof(count);
-	code = message_decode(&message, bytes, count, &error);
+	code = send_header_decode(&message, bytes, count, &error);
 	fuzz_check_error(code, &error);
 	if (code)
 		return;
 	FUZZ_CHECK(message.kind >= RDMA_MESSAGE_DATA && message.kind <= RDMA_MESSAGE_READ);
-	FUZZ_CHECK(message.kind != RDMA_MESSAGE_DATA || message.length + MESSAGE_HEAD == count);
-	message_encode(made, &message);
-	FUZZ_CHECK(!memcmp(made, bytes, MESSAGE_HEAD));
+	FUZZ_CHECK(message.kind != RDMA_MESSAGE_DATA || message.length + SEND_HEADER_SIZE == count);
+	send_header_encode(made, &message);
+	FUZZ_CHECK(!memcmp(made, bytes, SEND_HEADER_SIZE));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

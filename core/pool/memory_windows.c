@@ -23,7 +23,7 @@ enum {
 };
 
 struct stand {
-	struct ground ground;
+	struct endpoint endpoint;
 	struct rdma_context ends[ENDS];
 	struct buffer buffer;
 	struct ibv_mr *mr;
@@ -34,20 +34,20 @@ struct stand {
 
 static int connect_ends(struct stand *stand, uint8_t port, struct error *error)
 {
-	const struct pair_settings settings = {
-		.transport = TRANSPORT_RC, .port = port, .gid_index = PAIR_GID_BEST};
+	const struct manual_qp_settings settings = {
+		.transport = TRANSPORT_RC, .port = port, .gid_index = MANUAL_QP_GID_BEST};
 	int code = 0;
 
 	for (size_t i = 0; i < ENDS && !code; i++) {
 		stand->ends[i].settings =
 			(struct rdma_settings){.send_depth = DEPTH, .own_receives = true};
-		code = pair_open(&stand->ends[i], &stand->ground, &settings, error);
+		code = manual_qp_open(&stand->ends[i], &stand->endpoint, &settings, error);
 	}
 	for (size_t i = 0; i < ENDS && !code; i++) {
-		struct pair_address other;
+		struct manual_qp_address other;
 
-		pair_local(&stand->ends[i ^ 1], &other);
-		code = pair_connect(&stand->ends[i], &other, error);
+		manual_qp_local(&stand->ends[i ^ 1], &other);
+		code = manual_qp_connect(&stand->ends[i], &other, error);
 	}
 	return code;
 }
@@ -58,11 +58,11 @@ static int make_window(struct stand *stand, struct error *error)
 
 	if (code)
 		return code;
-	stand->mr = verbs_register(stand->ground.pd, stand->buffer.address, LENGTH,
+	stand->mr = verbs_register(stand->endpoint.pd, stand->buffer.address, LENGTH,
 				   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND, error);
 	if (!stand->mr)
 		return error->code;
-	stand->mw = ibv_alloc_mw(stand->ground.pd, IBV_MW_TYPE_2);
+	stand->mw = ibv_alloc_mw(stand->endpoint.pd, IBV_MW_TYPE_2);
 	if (!stand->mw)
 		return error_set_errno(error, verbs_null(), "cannot allocate a memory window");
 	stand->rkey = ibv_inc_rkey(stand->mw->rkey);
@@ -72,9 +72,9 @@ static int make_window(struct stand *stand, struct error *error)
 static int open_stand(struct stand *stand, struct ibv_context *verbs, uint8_t port,
 		      struct error *error)
 {
-	const struct ground_settings settings = {
+	const struct endpoint_settings settings = {
 		.cq_depth = ENDS * DEPTH, .wait = RDMA_POLL, .numa_node = -1};
-	int code = ground_open(&stand->ground, verbs, &settings, error);
+	int code = endpoint_open(&stand->endpoint, verbs, &settings, error);
 
 	if (!code)
 		code = make_window(stand, error);
@@ -91,7 +91,7 @@ static void close_stand(struct stand *stand)
 	if (stand->mr)
 		ibv_dereg_mr(stand->mr);
 	buffer_close(&stand->buffer);
-	ground_close(&stand->ground);
+	endpoint_close(&stand->endpoint);
 }
 
 /* Of the one request that is under way. */
@@ -100,7 +100,7 @@ static enum ibv_wc_status take(struct stand *stand)
 	struct ibv_wc wc;
 
 	while (clock_now_ns() < stand->deadline)
-		if (completion_poll(&stand->ground.completion, 1, &wc) == 1)
+		if (completion_poll(&stand->endpoint.completion, 1, &wc) == 1)
 			return wc.status;
 	return IBV_WC_RETRY_EXC_ERR;
 }
@@ -128,7 +128,8 @@ static enum ibv_wc_status write_by(struct stand *stand, size_t end, uint32_t rke
 		.remote = (uintptr_t)stand->mr->addr,
 		.rkey = rkey,
 		.n_sges = 1,
-		.sges = {{(uintptr_t)stand->ground.buffer.address, LENGTH, stand->ground.mr->lkey}},
+		.sges = {{(uintptr_t)stand->endpoint.buffer.address, LENGTH,
+			  stand->endpoint.mr->lkey}},
 	};
 
 	if (post_send(context_queue(&stand->ends[end]), &work, POST_WRITE, POST_CLASSIC,
@@ -166,7 +167,7 @@ static int try_window(struct stand *stand, struct error *error)
 	return code;
 }
 
-int windows_check(struct ibv_context *verbs, uint8_t port, struct error *error)
+int memory_windows_check(struct ibv_context *verbs, uint8_t port, struct error *error)
 {
 	uint64_t deadline = clock_now_ns() + TIMEOUT_NS;
 	int code = -EAGAIN;

@@ -16,6 +16,6 @@
  * writes by its key, or its own by that of the region, is refused. -EOPNOTSUPP: what of this is
  * not so; else it could not be found out.
  */
-int windows_check(struct ibv_context *verbs, uint8_t port, struct error *error);
+int memory_windows_check(struct ibv_context *verbs, uint8_t port, struct error *error);
 
 #endif

@@ -80,13 +80,13 @@ static void take_in(struct pool_server *server, const struct cm_event *event)
 {
 	struct rdma_cm_id *id = event->event.id;
 	struct error error = {0};
-	struct guest *guest = NULL;
+	struct server_client *guest = NULL;
 	int code = consider(server, id, &error);
 
 	id->context = NULL;
 	if (!code) {
-		guest = guest_create(server, id);
-		code = guest ? guest_admit(guest, &event->event.param.conn, &error)
+		guest = server_client_create(server, id);
+		code = guest ? server_client_admit(guest, &event->event.param.conn, &error)
 			     : error_set_errno(&error, -ENOMEM, "there is no room for a client");
 	}
 	if (guest && !code) {
@@ -98,14 +98,14 @@ static void take_in(struct pool_server *server, const struct cm_event *event)
 	}
 	turn_away(server, id, &error);
 	if (guest)
-		guest_destroy(guest);
+		server_client_destroy(guest);
 	else
 		rdma_destroy_id(id);
 }
 
 static int take_event(struct pool_server *server, const struct cm_event *event, struct error *error)
 {
-	struct guest *guest = event->event.id->context;
+	struct server_client *guest = event->event.id->context;
 
 	switch (event->event.event) {
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
@@ -113,7 +113,7 @@ static int take_event(struct pool_server *server, const struct cm_event *event, 
 		return 0;
 	case RDMA_CM_EVENT_ESTABLISHED:
 		if (guest)
-			guest_welcome(guest);
+			server_client_welcome(guest);
 		return 0;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		return cm_unexpected(event, error);
@@ -133,7 +133,7 @@ static int take_event(struct pool_server *server, const struct cm_event *event, 
 		break;
 	}
 	if (guest && event->event.event != RDMA_CM_EVENT_ADDR_CHANGE)
-		guest_leave(guest, NULL);
+		server_client_leave(guest, NULL);
 	return 0;
 }
 
@@ -156,24 +156,25 @@ static int take_events(struct pool_server *server, struct error *error)
 
 static int handle(struct pool_server *server, const struct ibv_wc *wc, struct error *error)
 {
-	struct guest *guest;
+	struct server_client *guest;
 
-	guest = guest_find(server, wc->qp_num);
-	if (!(wc->wr_id & MAILBOX_RECEIVE)) {
+	guest = server_client_find(server, wc->qp_num);
+	if (!(wc->wr_id & SHARED_RECEIVES_RECEIVE)) {
 		if (wc->wr_id)
-			guest_sent((struct letter *)(uintptr_t)wc->wr_id, wc->status);
+			server_client_sent((struct letter *)(uintptr_t)wc->wr_id, wc->status);
 		else if (guest)
-			guest_unbound(guest, wc->status);
+			server_client_unbound(guest, wc->status);
 		return 0;
 	}
 	if (guest && wc->status != IBV_WC_SUCCESS)
-		guest_leave(guest,
-			    wc->status == IBV_WC_WR_FLUSH_ERR ? NULL : verbs_hint(wc->status));
+		server_client_leave(
+			guest, wc->status == IBV_WC_WR_FLUSH_ERR ? NULL : verbs_hint(wc->status));
 	else if (guest && wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM)
-		guest_ring(guest, post_imm(wc));
+		server_client_ring(guest, post_imm(wc));
 	else if (guest)
-		guest_hear(guest, mailbox_at(&server->mailbox, wc->wr_id), wc->byte_len);
-	return mailbox_give(&server->mailbox, wc->wr_id, error);
+		server_client_hear(guest, shared_receives_at(&server->mailbox, wc->wr_id),
+				   wc->byte_len);
+	return shared_receives_give(&server->mailbox, wc->wr_id, error);
 }
 
 /*
@@ -185,7 +186,7 @@ static int drain(struct pool_server *server, struct error *error)
 	struct ibv_wc wc[BATCH];
 
 	for (int i = 0; i < DRAINS; i++) {
-		int code = mailbox_look(&server->mailbox, error);
+		int code = shared_receives_look(&server->mailbox, error);
 		int got = code ? code : completion_poll(&server->completion, BATCH, wc);
 
 		if (got < 0)
@@ -198,7 +199,8 @@ static int drain(struct pool_server *server, struct error *error)
 	return 1;
 }
 
-static bool is_through(const struct pool_server *server, const struct guest *guest, uint64_t now_ns)
+static bool is_through(const struct pool_server *server, const struct server_client *guest,
+		       uint64_t now_ns)
 {
 	uint64_t grace_ms = server->tells_last ? SILENT_MS : GRACE_MS;
 
@@ -212,7 +214,7 @@ static bool mark(struct pool_server *server)
 	uint64_t now_ns = clock_now_ns();
 	bool has_any = false;
 
-	for (struct guest *guest = server->guests; guest; guest = guest->next) {
+	for (struct server_client *guest = server->guests; guest; guest = guest->next) {
 		guest->is_through = is_through(server, guest, now_ns);
 		has_any = has_any || guest->is_through;
 	}
@@ -230,13 +232,13 @@ static int drain_all(struct pool_server *server, struct error *error)
 }
 
 /* Takes those that are through out of the list, or all of them. */
-static struct guest *part(struct pool_server *server, bool all)
+static struct server_client *part(struct pool_server *server, bool all)
 {
-	struct guest **link = &server->guests;
-	struct guest *parted = NULL;
+	struct server_client **link = &server->guests;
+	struct server_client *parted = NULL;
 
 	while (*link) {
-		struct guest *guest = *link;
+		struct server_client *guest = *link;
 
 		if (!all && !guest->is_through) {
 			link = &guest->next;
@@ -245,20 +247,20 @@ static struct guest *part(struct pool_server *server, bool all)
 		*link = guest->next;
 		guest->next = parted;
 		parted = guest;
-		guest_part(guest);
+		server_client_part(guest);
 	}
 	return parted;
 }
 
-static void forget(struct pool_server *server, struct guest *parted)
+static void forget(struct pool_server *server, struct server_client *parted)
 {
 	while (parted) {
-		struct guest *guest = parted;
+		struct server_client *guest = parted;
 
 		parted = guest->next;
 		server->n_leaving--;
 		server->n_guests--;
-		guest_destroy(guest);
+		server_client_destroy(guest);
 	}
 	if (!server->n_guests)
 		set_timer(server);
@@ -270,8 +272,8 @@ static void forget(struct pool_server *server, struct guest *parted)
  */
 static int bury(struct pool_server *server, struct error *error)
 {
-	struct guest *parted;
-	struct guest *last;
+	struct server_client *parted;
+	struct server_client *last;
 	int code;
 
 	if (!mark(server))
@@ -300,9 +302,9 @@ static void probe(struct pool_server *server)
 
 	if (read(server->timer, &count, sizeof(count)) < 0)
 		return;
-	for (struct guest *guest = server->guests; guest; guest = guest->next) {
-		guest_probe(guest, now_ns);
-		guest_expire(guest, now_ns);
+	for (struct server_client *guest = server->guests; guest; guest = guest->next) {
+		server_client_probe(guest, now_ns);
+		server_client_expire(guest, now_ns);
 	}
 }
 
@@ -370,15 +372,15 @@ void pool_end(struct pool_server *server)
 
 int pool_close(struct pool_server *server)
 {
-	struct guest *parted;
+	struct server_client *parted;
 	int first = 0;
 
-	for (struct guest *guest = server->guests; guest; guest = guest->next)
-		guest_leave(guest, NULL);
+	for (struct server_client *guest = server->guests; guest; guest = guest->next)
+		server_client_leave(guest, NULL);
 	parted = part(server, true);
 	if (server->listener)
 		rdma_destroy_id(server->listener);
-	error_keep(&first, mailbox_close(&server->mailbox));
+	error_keep(&first, shared_receives_close(&server->mailbox));
 	error_keep(&first, completion_close(&server->completion));
 	/* With the queues the last completions of theirs are gone. */
 	if (parted)

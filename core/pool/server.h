@@ -60,7 +60,7 @@ struct pool_settings {
 	void *owner;
 };
 
-struct guest;
+struct server_client;
 
 struct pool_server {
 	struct pool_settings settings;
@@ -73,15 +73,15 @@ struct pool_server {
 	struct completion completion;
 	uint32_t depth;    /* of its queue */
 	struct ibv_pd *pd; /* of the mailbox; and of clients that have none of their own */
-	struct mailbox mailbox;
+	struct shared_receives mailbox;
 	struct buffer buffer; /* all of the pool */
 	struct grants grants;
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *listener;
 	uint16_t port; /* that it listens on */
 	int timer;     /* a timerfd, for those that say nothing; it runs while there are clients */
-	struct guest *guests;
-	struct guest *by_queue[POOL_BUCKETS];
+	struct server_client *guests;
+	struct server_client *by_queue[POOL_BUCKETS];
 	unsigned int n_guests;
 	unsigned int most_guests;
 	unsigned int n_ever; /* that have come */

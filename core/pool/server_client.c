@@ -14,7 +14,7 @@
 
 static const struct rdma_settings defaults;
 
-static void report(const struct guest *guest, struct pool_report what)
+static void report(const struct server_client *guest, struct pool_report what)
 {
 	const struct pool_settings *settings = &guest->server->settings;
 
@@ -23,18 +23,18 @@ static void report(const struct guest *guest, struct pool_report what)
 		settings->tell(settings->owner, &what);
 }
 
-struct guest *guest_find(const struct pool_server *server, uint32_t qp_num)
+struct server_client *server_client_find(const struct pool_server *server, uint32_t qp_num)
 {
-	struct guest *guest = server->by_queue[qp_num % POOL_BUCKETS];
+	struct server_client *guest = server->by_queue[qp_num % POOL_BUCKETS];
 
 	while (guest && guest->id->qp->qp_num != qp_num)
 		guest = guest->next_queue;
 	return guest;
 }
 
-struct guest *guest_create(struct pool_server *server, struct rdma_cm_id *id)
+struct server_client *server_client_create(struct pool_server *server, struct rdma_cm_id *id)
 {
-	struct guest *guest = calloc(1, sizeof(*guest));
+	struct server_client *guest = calloc(1, sizeof(*guest));
 	char address[ADDRESS_TEXT];
 
 	if (!guest)
@@ -43,28 +43,28 @@ struct guest *guest_create(struct pool_server *server, struct rdma_cm_id *id)
 	guest->id = id;
 	address_text(rdma_get_peer_addr(id), address);
 	snprintf(guest->name, sizeof(guest->name), "%s #%u", address, ++server->n_ever);
-	for (size_t i = 0; i < GUEST_LETTERS; i++) {
+	for (size_t i = 0; i < SERVER_CLIENT_LETTERS; i++) {
 		guest->letters[i] = (struct letter){.guest = guest, .next = guest->free};
 		guest->free = &guest->letters[i];
 	}
-	guest->n_free = GUEST_LETTERS;
+	guest->n_free = SERVER_CLIENT_LETTERS;
 	id->context = guest;
 	return guest;
 }
 
-static void list(struct guest *guest)
+static void list(struct server_client *guest)
 {
 	struct pool_server *server = guest->server;
-	struct guest **bucket = &server->by_queue[guest->id->qp->qp_num % POOL_BUCKETS];
+	struct server_client **bucket = &server->by_queue[guest->id->qp->qp_num % POOL_BUCKETS];
 
 	guest->next_queue = *bucket;
 	*bucket = guest;
 }
 
-static void unlist(struct guest *guest)
+static void unlist(struct server_client *guest)
 {
 	struct pool_server *server = guest->server;
-	struct guest **link = &server->by_queue[guest->id->qp->qp_num % POOL_BUCKETS];
+	struct server_client **link = &server->by_queue[guest->id->qp->qp_num % POOL_BUCKETS];
 
 	while (*link && *link != guest)
 		link = &(*link)->next_queue;
@@ -72,7 +72,7 @@ static void unlist(struct guest *guest)
 		*link = guest->next_queue;
 }
 
-static int build(struct guest *guest, struct error *error)
+static int build(struct server_client *guest, struct error *error)
 {
 	struct pool_server *server = guest->server;
 	struct ibv_qp_init_attr attr = {
@@ -81,7 +81,7 @@ static int build(struct guest *guest, struct error *error)
 		.srq = server->mailbox.srq,
 		.qp_context = &guest->has_last,
 		.qp_type = IBV_QPT_RC,
-		.cap = {.max_send_wr = guest_requests(server), .max_send_sge = 1},
+		.cap = {.max_send_wr = server_client_requests(server), .max_send_sge = 1},
 	};
 	int code;
 
@@ -98,22 +98,23 @@ static int build(struct guest *guest, struct error *error)
 	return 0;
 }
 
-int guest_admit(struct guest *guest, const struct rdma_conn_param *asked, struct error *error)
+int server_client_admit(struct server_client *guest, const struct rdma_conn_param *asked,
+			struct error *error)
 {
 	/* Nobody writes into all of the pool: its size is all that is told of it. */
 	const struct rdma_remote own = {.size = guest->server->grants.size};
 	uint8_t timeout = settings_ack_timeout(&defaults);
-	uint8_t greeting[HANDSHAKE_GREETING];
+	uint8_t greeting[PRIVATE_DATA_GREETING];
 	struct rdma_conn_param param = {
 		.private_data = greeting,
-		.private_data_len = (uint8_t)handshake_greet(greeting, &own),
+		.private_data_len = (uint8_t)private_data_greet(greeting, &own),
 		.rnr_retry_count = settings_rnr_retry(&defaults),
 		.retry_count = settings_retry_count(&defaults),
 		/* What an event has of it is the client's initiator depth: rdma_get_cm_event(3). */
 		.responder_resources = asked->responder_resources ? 1 : 0,
 	};
-	int code =
-		handshake_read(&guest->remote, asked->private_data, asked->private_data_len, error);
+	int code = private_data_read(&guest->remote, asked->private_data, asked->private_data_len,
+				     error);
 
 	if (code)
 		return code;
@@ -127,7 +128,7 @@ int guest_admit(struct guest *guest, const struct rdma_conn_param *asked, struct
 	return code ? error_set_errno(error, code, "cannot accept the client") : 0;
 }
 
-void guest_welcome(struct guest *guest)
+void server_client_welcome(struct server_client *guest)
 {
 	struct ibv_qp_attr attr = {.min_rnr_timer = settings_rnr_timer(&defaults)};
 
@@ -139,13 +140,13 @@ void guest_welcome(struct guest *guest)
 	report(guest, (struct pool_report){.event = POOL_CAME});
 }
 
-void guest_leave(struct guest *guest, const char *reason)
+void server_client_leave(struct server_client *guest, const char *reason)
 {
 	if (guest->is_leaving)
 		return;
 	/* Who has done something wrong has been here. */
 	if (reason)
-		guest_welcome(guest);
+		server_client_welcome(guest);
 	guest->is_leaving = true;
 	guest->leaving_ns = clock_now_ns();
 	guest->server->n_leaving++;
@@ -154,7 +155,7 @@ void guest_leave(struct guest *guest, const char *reason)
 		report(guest, (struct pool_report){.event = POOL_DENIED, .reason = reason});
 }
 
-void guest_part(struct guest *guest)
+void server_client_part(struct server_client *guest)
 {
 	if (!guest->id->qp)
 		return;
@@ -164,13 +165,13 @@ void guest_part(struct guest *guest)
 	rdma_destroy_qp(guest->id);
 }
 
-void guest_destroy(struct guest *guest)
+void server_client_destroy(struct server_client *guest)
 {
 	struct pool_server *server = guest->server;
 	uint64_t size = 0;
 	uint64_t length;
 
-	guest_part(guest);
+	server_client_part(guest);
 	while (guest->grants) {
 		struct grant *grant = guest->grants;
 
@@ -191,7 +192,7 @@ void guest_destroy(struct guest *guest)
 	free(guest);
 }
 
-static struct letter *take_letter(struct guest *guest)
+static struct letter *take_letter(struct server_client *guest)
 {
 	struct letter *letter = guest->free;
 
@@ -211,7 +212,7 @@ static void give_letter(struct letter *letter)
 
 static void post(struct letter *letter, struct ibv_send_wr *wr)
 {
-	struct guest *guest = letter->guest;
+	struct server_client *guest = letter->guest;
 	struct ibv_send_wr *bad;
 
 	wr->wr_id = (uintptr_t)letter;
@@ -219,18 +220,18 @@ static void post(struct letter *letter, struct ibv_send_wr *wr)
 	if (!ibv_post_send(guest->id->qp, wr, &bad))
 		return;
 	give_letter(letter);
-	guest_leave(guest, "it cannot be answered any more");
+	server_client_leave(guest, "it cannot be answered any more");
 }
 
 /* A letter is its own until its completion gives it back by its wr_id. */
-static void answer(struct guest *guest, const struct pool_message *message)
+static void answer(struct server_client *guest, const struct pool_message *message)
 {
 	struct letter *letter = take_letter(guest);
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .sg_list = &sge, .num_sge = 1};
 
 	if (!letter) {
-		guest_leave(guest, "it asks and takes no answers");
+		server_client_leave(guest, "it asks and takes no answers");
 		return;
 	}
 	pool_encode(message, letter->bytes);
@@ -238,19 +239,20 @@ static void answer(struct guest *guest, const struct pool_message *message)
 	post(letter, &wr);
 }
 
-void guest_sent(struct letter *letter, enum ibv_wc_status status)
+void server_client_sent(struct letter *letter, enum ibv_wc_status status)
 {
-	struct guest *guest = letter->guest;
+	struct server_client *guest = letter->guest;
 
 	give_letter(letter);
 	guest->is_probing = false;
 	if (status == IBV_WC_SUCCESS)
 		guest->heard_ns = clock_now_ns();
 	else
-		guest_leave(guest, status == IBV_WC_WR_FLUSH_ERR ? NULL : verbs_hint(status));
+		server_client_leave(guest,
+				    status == IBV_WC_WR_FLUSH_ERR ? NULL : verbs_hint(status));
 }
 
-void guest_probe(struct guest *guest, uint64_t now_ns)
+void server_client_probe(struct server_client *guest, uint64_t now_ns)
 {
 	struct ibv_send_wr wr = {
 		.opcode = IBV_WR_RDMA_WRITE,
@@ -267,13 +269,13 @@ void guest_probe(struct guest *guest, uint64_t now_ns)
 	post(letter, &wr);
 }
 
-void guest_unbound(struct guest *guest, enum ibv_wc_status status)
+void server_client_unbound(struct server_client *guest, enum ibv_wc_status status)
 {
-	guest_leave(guest, status == IBV_WC_WR_FLUSH_ERR ? NULL : verbs_hint(status));
+	server_client_leave(guest, status == IBV_WC_WR_FLUSH_ERR ? NULL : verbs_hint(status));
 }
 
 /* reason: what it is here; the client hears what the status says. */
-static void deny_for(struct guest *guest, uint32_t type, enum pool_status status,
+static void deny_for(struct server_client *guest, uint32_t type, enum pool_status status,
 		     const char *reason)
 {
 	if (guest->is_leaving)
@@ -282,28 +284,28 @@ static void deny_for(struct guest *guest, uint32_t type, enum pool_status status
 	answer(guest, &(struct pool_message){.type = type, .status = status});
 }
 
-static void deny(struct guest *guest, uint32_t type, enum pool_status status)
+static void deny(struct server_client *guest, uint32_t type, enum pool_status status)
 {
 	deny_for(guest, type, status, pool_status_text(status));
 }
 
-void guest_expire(struct guest *guest, uint64_t now_ns)
+void server_client_expire(struct server_client *guest, uint64_t now_ns)
 {
 	uint64_t time_ns = guest->server->settings.time_ms * NS_PER_MS;
 
 	if (!time_ns || guest->is_leaving || now_ns - guest->since_ns < time_ns)
 		return;
 	if (guest->is_expired) {
-		guest_leave(guest, NULL);
+		server_client_leave(guest, NULL);
 		return;
 	}
-	guest_welcome(guest);
+	server_client_welcome(guest);
 	guest->is_expired = true;
 	deny(guest, POOL_REFUSED, POOL_TIME);
 }
 
 /* The answer is behind it on the same queue pair, and not sent where this fails. */
-static int bind_window(struct guest *guest, const struct grant *grant)
+static int bind_window(struct server_client *guest, const struct grant *grant)
 {
 	struct ibv_send_wr wr = {
 		.opcode = IBV_WR_BIND_MW,
@@ -317,7 +319,7 @@ static int bind_window(struct guest *guest, const struct grant *grant)
 	return grant->mw ? verbs_result(ibv_post_send(guest->id->qp, &wr, &bad)) : 0;
 }
 
-static enum pool_status take_grant(struct guest *guest, const struct pool_message *asked,
+static enum pool_status take_grant(struct server_client *guest, const struct pool_message *asked,
 				   uint64_t left, struct grant **grant)
 {
 	struct grants *grants = &guest->server->grants;
@@ -331,7 +333,7 @@ static enum pool_status take_grant(struct guest *guest, const struct pool_messag
 	return POOL_NO_REGION;
 }
 
-static void allocate(struct guest *guest, const struct pool_message *asked)
+static void allocate(struct server_client *guest, const struct pool_message *asked)
 {
 	struct pool_message granted = {.type = POOL_RESP_ALLOC};
 	struct grant *grant;
@@ -363,7 +365,8 @@ static void allocate(struct guest *guest, const struct pool_message *asked)
 }
 
 /* The link of the grant that begins there, or holds that address. */
-static struct grant **find_grant(struct guest *guest, uint64_t address, enum pool_status *status)
+static struct grant **find_grant(struct server_client *guest, uint64_t address,
+				 enum pool_status *status)
 {
 	struct grant **link = &guest->grants;
 
@@ -379,7 +382,7 @@ static struct grant **find_grant(struct guest *guest, uint64_t address, enum poo
 	return link;
 }
 
-static void give_back(struct guest *guest, const struct pool_message *asked)
+static void give_back(struct server_client *guest, const struct pool_message *asked)
 {
 	enum pool_status status;
 	struct grant **link = find_grant(guest, asked->address, &status);
@@ -404,11 +407,11 @@ static void give_back(struct guest *guest, const struct pool_message *asked)
 	answer(guest, &(struct pool_message){.type = POOL_RESP_FREE, .address = asked->address});
 }
 
-void guest_hear(struct guest *guest, const uint8_t *bytes, size_t length)
+void server_client_hear(struct server_client *guest, const uint8_t *bytes, size_t length)
 {
 	struct pool_message asked;
 
-	guest_welcome(guest);
+	server_client_welcome(guest);
 	if (guest->is_leaving || guest->is_expired)
 		return;
 	guest->heard_ns = clock_now_ns();
@@ -432,11 +435,11 @@ void guest_hear(struct guest *guest, const uint8_t *bytes, size_t length)
 	}
 }
 
-void guest_ring(struct guest *guest, uint32_t number)
+void server_client_ring(struct server_client *guest, uint32_t number)
 {
 	struct grant *grant = guest->grants;
 
-	guest_welcome(guest);
+	server_client_welcome(guest);
 	if (guest->is_expired)
 		return;
 	guest->heard_ns = clock_now_ns();

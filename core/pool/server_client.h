@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One client of a pool's server: its connection, what it was granted, and the answers that
- * are under way to it. It is the server's, which frees it when it has left: guest_leave only
+ * are under way to it. It is the server's, which frees it when it has left: server_client_leave only
  * ends its connection, so that whoever is under way with it may go on to the end.
  */
 #ifndef CORE_POOL_SERVER_CLIENT_H
@@ -12,30 +12,30 @@
 #include "core/pool/server.h"
 
 /* Answers under way at once: a client that has not taken more of them is none of ours. */
-#define GUEST_LETTERS 16
+#define SERVER_CLIENT_LETTERS 16
 /* Requests under way: where clients have no domains, a window is bound before each answer. */
-static inline uint32_t guest_requests(const struct pool_server *server)
+static inline uint32_t server_client_requests(const struct pool_server *server)
 {
-	return server->has_domains ? GUEST_LETTERS : 2 * GUEST_LETTERS;
+	return server->has_domains ? SERVER_CLIENT_LETTERS : 2 * SERVER_CLIENT_LETTERS;
 }
 
 /* An answer, until it is complete: its address is the wr_id. */
 struct letter {
-	struct guest *guest;
+	struct server_client *guest;
 	struct letter *next; /* that is free */
 	uint8_t bytes[POOL_MESSAGE];
 };
 
-struct guest {
+struct server_client {
 	struct pool_server *server;
-	struct guest *next;
-	struct guest *next_queue; /* in the same bucket */
+	struct server_client *next;
+	struct server_client *next_queue; /* in the same bucket */
 	struct rdma_cm_id *id;
 	struct ibv_pd *pd;
 	struct ibv_mr *mr;    /* of the letters */
 	struct grant *grants; /* the newest first */
 	uint64_t granted;     /* bytes of their chunks */
-	struct letter letters[GUEST_LETTERS];
+	struct letter letters[SERVER_CLIENT_LETTERS];
 	struct letter *free;
 	unsigned int n_free;
 	struct rdma_remote remote;
@@ -52,37 +52,38 @@ struct guest {
 };
 
 /* Makes what a client needs of its own, and accepts it. On failure it is to be destroyed. */
-struct guest *guest_create(struct pool_server *server, struct rdma_cm_id *id);
-int guest_admit(struct guest *guest, const struct rdma_conn_param *asked, struct error *error);
+struct server_client *server_client_create(struct pool_server *server, struct rdma_cm_id *id);
+int server_client_admit(struct server_client *guest, const struct rdma_conn_param *asked,
+			struct error *error);
 
 /* Of one that leaves: its queue pair goes, of which there may still be completions. */
-void guest_part(struct guest *guest);
+void server_client_part(struct server_client *guest);
 
 /* Once there are none any more. What it was granted is taken back. */
-void guest_destroy(struct guest *guest);
+void server_client_destroy(struct server_client *guest);
 
 /* The connection is up, as its first word shows if no event has yet. */
-void guest_welcome(struct guest *guest);
+void server_client_welcome(struct server_client *guest);
 
 /* Ends the connection; NULL: it has gone by itself. What it has under way comes to its end. */
-void guest_leave(struct guest *guest, const char *reason);
+void server_client_leave(struct server_client *guest, const char *reason);
 
 /* What it has said, and rung. */
-void guest_hear(struct guest *guest, const uint8_t *bytes, size_t length);
-void guest_ring(struct guest *guest, uint32_t number);
+void server_client_hear(struct server_client *guest, const uint8_t *bytes, size_t length);
+void server_client_ring(struct server_client *guest, uint32_t number);
 
 /* A window of its could not be bound: nothing was granted. */
-void guest_unbound(struct guest *guest, enum ibv_wc_status status);
+void server_client_unbound(struct server_client *guest, enum ibv_wc_status status);
 
 /* An answer, or a probe, is complete. */
-void guest_sent(struct letter *letter, enum ibv_wc_status status);
+void server_client_sent(struct letter *letter, enum ibv_wc_status status);
 
 /* After a while of silence: asks its device whether it is still there. */
-void guest_probe(struct guest *guest, uint64_t now_ns);
+void server_client_probe(struct server_client *guest, uint64_t now_ns);
 
 /* Whose time is over is told so, and the next time leaves. */
-void guest_expire(struct guest *guest, uint64_t now_ns);
+void server_client_expire(struct server_client *guest, uint64_t now_ns);
 
-struct guest *guest_find(const struct pool_server *server, uint32_t qp_num);
+struct server_client *server_client_find(const struct pool_server *server, uint32_t qp_num);
 
 #endif

@@ -51,8 +51,8 @@ static const struct device_port *best_port(const struct pool_settings *settings,
 	return best;
 }
 
-static int choose_device(struct pool_server *server, char name[static IBV_SYSFS_NAME_MAX],
-			 struct error *error)
+static int soft_device_choose(struct pool_server *server, char name[static IBV_SYSFS_NAME_MAX],
+			      struct error *error)
 {
 	struct device_list list;
 	const struct device_port *port;
@@ -70,8 +70,8 @@ static int choose_device(struct pool_server *server, char name[static IBV_SYSFS_
 		 * through a window, as is tried first, but looks at the bounds of the region
 		 * alone, so that both are there, and the same.
 		 */
-		server->has_domains = port->kind != KIND_RXE;
-		server->tells_last = port->kind != KIND_RXE;
+		server->has_domains = port->kind != DEVICE_KIND_RXE;
+		server->tells_last = port->kind != DEVICE_KIND_RXE;
 	} else if (server->settings.device) {
 		code = device_unknown(&list, server->settings.device, error);
 	} else {
@@ -84,7 +84,7 @@ static int choose_device(struct pool_server *server, char name[static IBV_SYSFS_
 static int open_device(struct pool_server *server, struct error *error)
 {
 	char name[IBV_SYSFS_NAME_MAX] = "";
-	int code = choose_device(server, name, error);
+	int code = soft_device_choose(server, name, error);
 
 	if (!code)
 		code = device_open(&server->device, name, error);
@@ -100,7 +100,8 @@ static int open_device(struct pool_server *server, struct error *error)
 	code = verbs_result(ibv_query_device(server->device.verbs, &server->limits));
 	if (code)
 		return error_set_errno(error, code, "cannot query the device");
-	if (server->has_domains || !windows_check(server->device.verbs, server->device_port, error))
+	if (server->has_domains ||
+	    !memory_windows_check(server->device.verbs, server->device_port, error))
 		return 0;
 	return error_wrap(error,
 			  error->code == -EOPNOTSUPP ? "%s cannot keep clients apart"
@@ -114,7 +115,7 @@ static int check(struct pool_server *server, struct error *error)
 	uint32_t receives = server->settings.receives;
 	uint32_t clients = server->settings.clients ? server->settings.clients : POOL_GUESTS;
 	uint32_t most = (uint32_t)server->limits.max_cqe;
-	uint32_t requests = guest_requests(server);
+	uint32_t requests = server_client_requests(server);
 
 	if (receives > (uint32_t)server->limits.max_srq_wr)
 		return error_set(error, -EINVAL,
@@ -144,20 +145,20 @@ static int build(struct pool_server *server, struct error *error)
 
 	if (code)
 		return code;
-	server->depth = settings->receives + server->most_guests * guest_requests(server);
+	server->depth = settings->receives + server->most_guests * server_client_requests(server);
 	server->pd = ibv_alloc_pd(verbs);
 	if (!server->pd)
 		return error_set_errno(error, verbs_null(), "cannot allocate a protection domain");
 	server->completion.mode = settings->wait;
 	code = completion_open(&server->completion, verbs, server->depth, &server->alarm, error);
 	if (!code)
-		code = mailbox_open(&server->mailbox, server->pd, server->completion.cq,
-				    settings->receives, error);
+		code = shared_receives_open(&server->mailbox, server->pd, server->completion.cq,
+					    settings->receives, error);
 	/* The software device likes memory that others may map. */
 	if (!code)
 		code = buffer_open(&server->buffer, settings->size,
-				   kind_is_mapped(&server->limits) ? BUFFER_SHARED
-								   : BUFFER_ORDINARY,
+				   device_kind_is_mapped(&server->limits) ? BUFFER_SHARED
+									  : BUFFER_ORDINARY,
 				   -1, error);
 	if (!code && settings->share && settings->share < server->buffer.page)
 		code = error_set(error, -EINVAL,

@@ -13,7 +13,7 @@
 #define KEPT 4
 #define LOW  4
 
-static bool concerns(const struct mailbox *mailbox, const struct ibv_async_event *event)
+static bool concerns(const struct shared_receives *mailbox, const struct ibv_async_event *event)
 {
 	switch ((int)event->event_type) {
 	case IBV_EVENT_SRQ_ERR:
@@ -32,7 +32,7 @@ static bool concerns(const struct mailbox *mailbox, const struct ibv_async_event
 
 static void hear(struct async *async, const struct ibv_async_event *event)
 {
-	struct mailbox *mailbox = CONTAINER_OF(async, struct mailbox, async);
+	struct shared_receives *mailbox = CONTAINER_OF(async, struct shared_receives, async);
 	uint64_t one = 1;
 
 	if (event && !concerns(mailbox, event))
@@ -48,13 +48,14 @@ static void hear(struct async *async, const struct ibv_async_event *event)
 		return; /* it is readable already */
 }
 
-static int post(struct mailbox *mailbox, uint32_t number)
+static int post(struct shared_receives *mailbox, uint32_t number)
 {
 	struct ibv_sge sge = {.addr = (uintptr_t)mailbox->buffer.address +
 				      (uint64_t)number * POOL_MESSAGE,
 			      .length = POOL_MESSAGE,
 			      .lkey = mailbox->mr->lkey};
-	struct ibv_recv_wr wr = {.wr_id = MAILBOX_RECEIVE | number, .sg_list = &sge, .num_sge = 1};
+	struct ibv_recv_wr wr = {
+		.wr_id = SHARED_RECEIVES_RECEIVE | number, .sg_list = &sge, .num_sge = 1};
 	struct ibv_recv_wr *bad;
 
 	return verbs_result(ibv_post_srq_recv(mailbox->srq, &wr, &bad));
@@ -65,15 +66,15 @@ static int fail(struct error *error, int code)
 	return error_set_errno(error, code, "cannot post a shared receive");
 }
 
-/* The next event comes when so few are left. A device may know of none: see mailbox_give. */
-static void arm(struct mailbox *mailbox)
+/* The next event comes when so few are left. A device may know of none: see shared_receives_give. */
+static void arm(struct shared_receives *mailbox)
 {
 	struct ibv_srq_attr attr = {.srq_limit = mailbox->depth / LOW};
 
 	ibv_modify_srq(mailbox->srq, &attr, IBV_SRQ_LIMIT);
 }
 
-static int fill(struct mailbox *mailbox, struct error *error)
+static int fill(struct shared_receives *mailbox, struct error *error)
 {
 	uint32_t posted = mailbox->depth - mailbox->depth / KEPT;
 	int code = 0;
@@ -88,7 +89,7 @@ static int fill(struct mailbox *mailbox, struct error *error)
 	return 0;
 }
 
-static int build(struct mailbox *mailbox, struct ibv_pd *pd, struct error *error)
+static int build(struct shared_receives *mailbox, struct ibv_pd *pd, struct error *error)
 {
 	struct ibv_srq_init_attr attr = {
 		.attr = {.max_wr = mailbox->depth, .max_sge = 1}
@@ -114,12 +115,12 @@ static int build(struct mailbox *mailbox, struct ibv_pd *pd, struct error *error
 	return code ? code : fill(mailbox, error);
 }
 
-int mailbox_open(struct mailbox *mailbox, struct ibv_pd *pd, const struct ibv_cq *cq,
-		 uint32_t depth, struct error *error)
+int shared_receives_open(struct shared_receives *mailbox, struct ibv_pd *pd,
+			 const struct ibv_cq *cq, uint32_t depth, struct error *error)
 {
 	int code;
 
-	*mailbox = (struct mailbox){.depth = depth, .cq = cq};
+	*mailbox = (struct shared_receives){.depth = depth, .cq = cq};
 	mailbox->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (mailbox->wake < 0) {
 		mailbox->wake = 0;
@@ -127,11 +128,11 @@ int mailbox_open(struct mailbox *mailbox, struct ibv_pd *pd, const struct ibv_cq
 	}
 	code = build(mailbox, pd, error);
 	if (code)
-		mailbox_close(mailbox);
+		shared_receives_close(mailbox);
 	return code;
 }
 
-int mailbox_close(struct mailbox *mailbox)
+int shared_receives_close(struct shared_receives *mailbox)
 {
 	int first = 0;
 	int code = 0;
@@ -145,11 +146,11 @@ int mailbox_close(struct mailbox *mailbox)
 	buffer_close(&mailbox->buffer);
 	if (mailbox->wake)
 		close(mailbox->wake);
-	*mailbox = (struct mailbox){0};
+	*mailbox = (struct shared_receives){0};
 	return first ? first : code;
 }
 
-int mailbox_look(struct mailbox *mailbox, struct error *error)
+int shared_receives_look(struct shared_receives *mailbox, struct error *error)
 {
 	uint64_t count;
 	int code = 0;
@@ -168,15 +169,16 @@ int mailbox_look(struct mailbox *mailbox, struct error *error)
 	return code ? fail(error, code) : 0;
 }
 
-const uint8_t *mailbox_at(const struct mailbox *mailbox, uint64_t wr_id)
+const uint8_t *shared_receives_at(const struct shared_receives *mailbox, uint64_t wr_id)
 {
-	return (const uint8_t *)mailbox->buffer.address + (wr_id & ~MAILBOX_RECEIVE) * POOL_MESSAGE;
+	return (const uint8_t *)mailbox->buffer.address +
+	       (wr_id & ~SHARED_RECEIVES_RECEIVE) * POOL_MESSAGE;
 }
 
 /* What was kept back before is kept back again first, and then the next event is due. */
-int mailbox_give(struct mailbox *mailbox, uint64_t wr_id, struct error *error)
+int shared_receives_give(struct shared_receives *mailbox, uint64_t wr_id, struct error *error)
 {
-	uint32_t number = (uint32_t)(wr_id & ~MAILBOX_RECEIVE);
+	uint32_t number = (uint32_t)(wr_id & ~SHARED_RECEIVES_RECEIVE);
 	int code;
 
 	if (mailbox->n_reserve < mailbox->depth / KEPT) {

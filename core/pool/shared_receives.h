@@ -16,9 +16,9 @@
 #include "core/verbs/async.h"
 
 /* In the wr_id of receives. */
-#define MAILBOX_RECEIVE (1ULL << 63)
+#define SHARED_RECEIVES_RECEIVE (1ULL << 63)
 
-struct mailbox {
+struct shared_receives {
 	struct ibv_srq *srq;
 	struct ibv_mr *mr;
 	struct buffer buffer;
@@ -34,15 +34,15 @@ struct mailbox {
 };
 
 /* cq: where their completions come; it fails for all of them. */
-int mailbox_open(struct mailbox *mailbox, struct ibv_pd *pd, const struct ibv_cq *cq,
-		 uint32_t depth, struct error *error);
-int mailbox_close(struct mailbox *mailbox); /* a zeroed one is fine */
+int shared_receives_open(struct shared_receives *mailbox, struct ibv_pd *pd,
+			 const struct ibv_cq *cq, uint32_t depth, struct error *error);
+int shared_receives_close(struct shared_receives *mailbox); /* a zeroed one is fine */
 
 /* Posts what was kept back, if the device has said that they run low. */
-int mailbox_look(struct mailbox *mailbox, struct error *error);
+int shared_receives_look(struct shared_receives *mailbox, struct error *error);
 
 /* What came by a receive, which is looked at before it is given back. */
-const uint8_t *mailbox_at(const struct mailbox *mailbox, uint64_t wr_id);
-int mailbox_give(struct mailbox *mailbox, uint64_t wr_id, struct error *error);
+const uint8_t *shared_receives_at(const struct shared_receives *mailbox, uint64_t wr_id);
+int shared_receives_give(struct shared_receives *mailbox, uint64_t wr_id, struct error *error);
 
 #endif

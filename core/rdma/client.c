@@ -140,10 +140,10 @@ int rdma_setup_client(struct rdma_context *cctx, const char *host, uint16_t port
 static int connect_server(struct rdma_context *ctx, struct error *error)
 {
 	const struct rdma_remote own = context_own(ctx);
-	uint8_t greeting[HANDSHAKE_GREETING + HANDSHAKE_TICKET];
+	uint8_t greeting[PRIVATE_DATA_GREETING + PRIVATE_DATA_TICKET];
 	struct rdma_conn_param param = {
 		.private_data = greeting,
-		.private_data_len = (uint8_t)handshake_greet(greeting, &own),
+		.private_data_len = (uint8_t)private_data_greet(greeting, &own),
 		.responder_resources = settings_reads(&ctx->settings, &ctx->state->device),
 		.initiator_depth = settings_reads(&ctx->settings, &ctx->state->device),
 		.retry_count = settings_retry_count(&ctx->settings),
@@ -154,7 +154,7 @@ static int connect_server(struct rdma_context *ctx, struct error *error)
 
 	if (ctx->state->has_ticket)
 		param.private_data_len =
-			(uint8_t)handshake_add_ticket(greeting, ctx->state->ticket);
+			(uint8_t)private_data_add_ticket(greeting, ctx->state->ticket);
 	code = verbs_result(rdma_connect(ctx->conn, &param));
 	if (code)
 		return error_set_errno(error, code, "cannot connect");
@@ -164,7 +164,8 @@ static int connect_server(struct rdma_context *ctx, struct error *error)
 		return code;
 	ctx->state->connected = true;
 	answer = &ctx->event->param.conn;
-	code = handshake_read(&ctx->remote, answer->private_data, answer->private_data_len, error);
+	code = private_data_read(&ctx->remote, answer->private_data, answer->private_data_len,
+				 error);
 	if (code)
 		return code;
 	return context_connected(ctx, ctx->ec, error);

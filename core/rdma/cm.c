@@ -91,8 +91,8 @@ int cm_bind_all(struct rdma_cm_id *listener, uint16_t port)
 
 void cm_reject(struct rdma_cm_id *id, const char *reason)
 {
-	uint8_t data[HANDSHAKE_REFUSAL];
-	size_t length = handshake_refuse(data, reason);
+	uint8_t data[PRIVATE_DATA_REFUSAL];
+	size_t length = private_data_refuse(data, reason);
 
 	rdma_reject(id, data, (uint8_t)length);
 }
@@ -150,9 +150,9 @@ int cm_wait(struct rdma_event_channel *channel, struct cm_event *event, uint64_t
 
 static int rejected(const struct cm_event *event, struct error *error)
 {
-	char text[HANDSHAKE_REFUSAL];
-	const char *reason = handshake_reason(text, event->event.param.conn.private_data,
-					      event->event.param.conn.private_data_len);
+	char text[PRIVATE_DATA_REFUSAL];
+	const char *reason = private_data_reason(text, event->event.param.conn.private_data,
+						 event->event.param.conn.private_data_len);
 
 	if (reason)
 		return error_set(error, -ECONNREFUSED, "the server refused: %s", reason);

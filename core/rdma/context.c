@@ -17,7 +17,7 @@
 
 struct completion *context_completion(const struct rdma_context *ctx)
 {
-	return &ctx->state->ground->completion;
+	return &ctx->state->endpoint->completion;
 }
 
 const struct post_queue *context_queue(const struct rdma_context *ctx)
@@ -27,7 +27,7 @@ const struct post_queue *context_queue(const struct rdma_context *ctx)
 
 struct alarm *context_alarm(const struct rdma_context *ctx)
 {
-	return &ctx->state->ground->alarm;
+	return &ctx->state->endpoint->alarm;
 }
 
 bool context_is_fresh(const struct rdma_context *ctx)
@@ -37,7 +37,7 @@ bool context_is_fresh(const struct rdma_context *ctx)
 
 bool context_borrows(const struct rdma_context *ctx)
 {
-	return ctx->state->ground != &ctx->state->own;
+	return ctx->state->endpoint != &ctx->state->own;
 }
 
 static int make_state(struct rdma_context *ctx, struct error *error)
@@ -45,7 +45,7 @@ static int make_state(struct rdma_context *ctx, struct error *error)
 	ctx->state = calloc(1, sizeof(*ctx->state));
 	if (!ctx->state)
 		return error_set_errno(error, -ENOMEM, "cannot set up a context");
-	ctx->state->ground = &ctx->state->own;
+	ctx->state->endpoint = &ctx->state->own;
 	return 0;
 }
 
@@ -54,13 +54,13 @@ static int busy(struct error *error)
 	return error_set(error, -EBUSY, "this context is set up already; close it first");
 }
 
-int context_use(struct rdma_context *ctx, struct ground *ground, struct error *error)
+int context_use(struct rdma_context *ctx, struct endpoint *endpoint, struct error *error)
 {
 	int code;
 
 	if (ctx->state)
 		return busy(error);
-	if (!ground->pd)
+	if (!endpoint->pd)
 		return error_set(error, -EINVAL, "the ground for this context is not open");
 	if (!ctx->settings.own_receives)
 		return error_set(error, -EINVAL,
@@ -69,16 +69,16 @@ int context_use(struct rdma_context *ctx, struct ground *ground, struct error *e
 	code = make_state(ctx, error);
 	if (code)
 		return code;
-	ctx->state->ground = ground;
-	ctx->buffer_size = ground->buffer_size;
-	ctx->cq_notify = (int)ground->completion.mode;
-	ground->n_contexts++;
+	ctx->state->endpoint = endpoint;
+	ctx->buffer_size = endpoint->buffer_size;
+	ctx->cq_notify = (int)endpoint->completion.mode;
+	endpoint->n_contexts++;
 	return 0;
 }
 
-void context_set_ticket(struct rdma_context *ctx, const uint8_t ticket[static HANDSHAKE_TICKET])
+void context_set_ticket(struct rdma_context *ctx, const uint8_t ticket[static PRIVATE_DATA_TICKET])
 {
-	memcpy(ctx->state->ticket, ticket, HANDSHAKE_TICKET);
+	memcpy(ctx->state->ticket, ticket, PRIVATE_DATA_TICKET);
 	ctx->state->has_ticket = true;
 }
 
@@ -119,7 +119,7 @@ int context_begin(struct rdma_context *ctx, struct error *error)
 	if (!ctx->state) {
 		code = make_state(ctx, error);
 		if (!code)
-			code = ground_begin(&ctx->state->own, error);
+			code = endpoint_begin(&ctx->state->own, error);
 		if (code)
 			return code;
 	}
@@ -176,7 +176,7 @@ int context_check(struct rdma_context *ctx, struct ibv_context *verbs, uint8_t p
 	const struct limits wanted = {
 		.transport = state->transport,
 		.send_depth = settings_send_depth(&ctx->settings),
-		.recv_depth = state->ground->srq ? 0 : settings_recv_depth(&ctx->settings),
+		.recv_depth = state->endpoint->srq ? 0 : settings_recv_depth(&ctx->settings),
 		.cq_depth = borrows ? 0
 				    : (uint64_t)settings_send_depth(&ctx->settings) +
 					      settings_recv_depth(&ctx->settings),
@@ -203,7 +203,7 @@ int context_check(struct rdma_context *ctx, struct ibv_context *verbs, uint8_t p
 
 static int build_own(struct rdma_context *ctx, struct error *error)
 {
-	const struct ground_settings settings = {
+	const struct endpoint_settings settings = {
 		.buffer_size = ctx->buffer_size,
 		.huge_pages = ctx->settings.huge_pages,
 		.numa_node = -1,
@@ -212,7 +212,7 @@ static int build_own(struct rdma_context *ctx, struct error *error)
 		.wait = (enum rdma_wait_mode)ctx->cq_notify,
 		.spin_us = ctx->settings.spin_us,
 	};
-	int code = ground_build(&ctx->state->own, ctx->conn->verbs, &settings, error);
+	int code = endpoint_build(&ctx->state->own, ctx->conn->verbs, &settings, error);
 
 	ctx->buffer_size = code ? ctx->buffer_size : ctx->state->own.buffer_size;
 	return code;
@@ -221,18 +221,18 @@ static int build_own(struct rdma_context *ctx, struct error *error)
 /* A queue pair's memory and completions are those of its own device, opened once. */
 static int check_borrowed(const struct rdma_context *ctx, struct error *error)
 {
-	struct ibv_context *ground = ctx->state->ground->verbs;
+	struct ibv_context *endpoint = ctx->state->endpoint->verbs;
 	struct ibv_context *conn = ctx->conn->verbs;
 	const char *device = ibv_get_device_name(conn->device);
 
-	if (conn == ground)
+	if (conn == endpoint)
 		return 0;
-	if (!strcmp(device, ibv_get_device_name(ground->device)))
+	if (!strcmp(device, ibv_get_device_name(endpoint->device)))
 		return error_set(error, -EINVAL,
 				 "device %s is open twice: the ground's is not the connection's",
 				 device);
 	return error_set(error, -EINVAL, "the connection is by device %s, its ground on device %s",
-			 device, ibv_get_device_name(ground->device));
+			 device, ibv_get_device_name(endpoint->device));
 }
 
 /* Where heads of messages go, which no peer can write to. */
@@ -253,14 +253,14 @@ static int create_slots(struct rdma_context *ctx, struct error *error)
 
 int context_stand(struct rdma_context *ctx, struct error *error)
 {
-	const struct ground *ground = ctx->state->ground;
+	const struct endpoint *endpoint = ctx->state->endpoint;
 	int code;
 
-	ctx->pd = ground->pd;
-	ctx->mr = ground->mr;
-	ctx->cq = ground->completion.cq;
-	ctx->buffer = ground->buffer.address;
-	code = queue_open(ctx, error);
+	ctx->pd = endpoint->pd;
+	ctx->mr = endpoint->mr;
+	ctx->cq = endpoint->completion.cq;
+	ctx->buffer = endpoint->buffer.address;
+	code = qp_open(ctx, error);
 	return code ? code : guard_device(ctx, error);
 }
 
@@ -316,7 +316,7 @@ int context_prepare(struct rdma_context *ctx, struct error *error)
 {
 	struct rdma_state *state = ctx->state;
 	struct context_slots *slots = (struct context_slots *)(void *)state->slots.address;
-	uint64_t longest = state->port.max_msg_sz - MESSAGE_HEAD;
+	uint64_t longest = state->port.max_msg_sz - SEND_HEADER_SIZE;
 	struct post_work work;
 	int code;
 
@@ -326,7 +326,7 @@ int context_prepare(struct rdma_context *ctx, struct error *error)
 	work.id = CONTEXT_RECEIVE;
 	work.n_sges = 2;
 	work.sges[0] = (struct ibv_sge){.addr = (uintptr_t)slots->received,
-					.length = MESSAGE_HEAD,
+					.length = SEND_HEADER_SIZE,
 					.lkey = state->slots_mr->lkey};
 	work.sges[1] = (struct ibv_sge){
 		.addr = (uintptr_t)ctx->buffer,
@@ -348,13 +348,13 @@ int context_drop(struct rdma_context *ctx)
 	guard_release(ctx);
 	if (state->connected && ctx->conn)
 		rdma_disconnect(ctx->conn); /* fails if the other end was first */
-	error_keep(&first, queue_close(ctx));
+	error_keep(&first, qp_close(ctx));
 	if (state->path.ah)
 		error_keep(&first, verbs_result(ibv_destroy_ah(state->path.ah)));
 	if (state->slots_mr)
 		error_keep(&first, verbs_result(ibv_dereg_mr(state->slots_mr)));
 	if (!context_borrows(ctx))
-		error_keep(&first, ground_strip(&state->own));
+		error_keep(&first, endpoint_strip(&state->own));
 	if (ctx->conn)
 		error_keep(&first, verbs_result(rdma_destroy_id(ctx->conn)));
 	if (state->channel)
@@ -395,9 +395,9 @@ int context_release(struct rdma_context *ctx)
 	ctx->port = 0;
 	ctx->address[0] = '\0';
 	if (context_borrows(ctx))
-		ctx->state->ground->n_contexts--;
+		ctx->state->endpoint->n_contexts--;
 	else
-		error_keep(&first, ground_close(&ctx->state->own));
+		error_keep(&first, endpoint_close(&ctx->state->own));
 	free(ctx->state);
 	ctx->state = NULL;
 	return first;

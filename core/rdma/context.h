@@ -29,17 +29,17 @@
 
 /* What is registered for heads only, so that no peer can write there. */
 struct context_slots {
-	uint8_t received[MESSAGE_HEAD];
-	uint8_t sent[MESSAGE_HEAD];
+	uint8_t received[SEND_HEADER_SIZE];
+	uint8_t sent[SEND_HEADER_SIZE];
 	uint8_t packed[256]; /* behind sent: a payload that goes inline with its head */
 };
 
 /* What a pair by hand goes by. */
 struct context_path {
 	bool is_open;
-	struct pair_settings settings; /* with their defaults put in */
-	struct pair_address own;
-	struct pair_address other;
+	struct manual_qp_settings settings; /* with their defaults put in */
+	struct manual_qp_address own;
+	struct manual_qp_address other;
 	struct ibv_ah *ah; /* to the other end, of datagrams */
 };
 
@@ -47,9 +47,9 @@ struct context_path {
 typedef bool context_permits(const void *owner, const struct sockaddr *client);
 
 struct rdma_state {
-	bool begun;            /* set-up has, beyond a borrowed ground */
-	struct ground own;     /* closed, if one is borrowed */
-	struct ground *ground; /* the one it is on, own or borrowed */
+	bool begun;                /* set-up has, beyond a borrowed ground */
+	struct endpoint own;       /* closed, if one is borrowed */
+	struct endpoint *endpoint; /* the one it is on, own or borrowed */
 	struct post_queue queue;
 	struct rdma_event_channel *channel; /* conn's own, where ec is the listener's */
 	struct rdma_event_channel *watched; /* the one that conn's events come by */
@@ -72,7 +72,7 @@ struct rdma_state {
 	bool done;     /* the operation that is waited for */
 	struct rdma_message message;
 	bool has_ticket;
-	uint8_t ticket[HANDSHAKE_TICKET];
+	uint8_t ticket[PRIVATE_DATA_TICKET];
 	context_permits *permits; /* NULL: everybody is */
 	const void *owner;
 };
@@ -86,13 +86,13 @@ struct rdma_state {
  * ground's. A listener that drops the last connection on a ground and takes the next
  * one finds it as good as new.
  */
-int context_use(struct rdma_context *ctx, struct ground *ground, struct error *error);
+int context_use(struct rdma_context *ctx, struct endpoint *endpoint, struct error *error);
 
 /*
  * Between context_use and set-up: a client shows that ticket when it connects, and a
  * server takes nobody without it.
  */
-void context_set_ticket(struct rdma_context *ctx, const uint8_t ticket[static HANDSHAKE_TICKET]);
+void context_set_ticket(struct rdma_context *ctx, const uint8_t ticket[static PRIVATE_DATA_TICKET]);
 
 /* Between context_use and set-up: a server takes nobody but those. */
 void context_set_permits(struct rdma_context *ctx, context_permits *permits, const void *owner);

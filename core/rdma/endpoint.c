@@ -12,12 +12,13 @@
 #define DEFAULT_BUFFER  4096
 #define DEFAULT_SPIN_US 50
 
-static uint32_t sges(const struct ground_settings *settings)
+static uint32_t sges(const struct endpoint_settings *settings)
 {
 	return settings->sges > POST_SGES ? settings->sges : POST_SGES;
 }
 
-static int query(struct ground *ground, const struct ground_settings *settings, struct error *error)
+static int query(struct endpoint *endpoint, const struct endpoint_settings *settings,
+		 struct error *error)
 {
 	const struct limits wanted = {
 		.cq_depth = settings->cq_depth,
@@ -25,189 +26,189 @@ static int query(struct ground *ground, const struct ground_settings *settings, 
 		.sge = sges(settings),
 		.memory_bytes = settings->buffer_size,
 	};
-	int code = verbs_result(ibv_query_device(ground->verbs, &ground->device));
+	int code = verbs_result(ibv_query_device(endpoint->verbs, &endpoint->device));
 
 	if (code)
 		return error_set_errno(error, code, "cannot query the device");
-	return limits_check(&wanted, &ground->device, NULL, error);
+	return limits_check(&wanted, &endpoint->device, NULL, error);
 }
 
-static int create_srq(struct ground *ground, struct error *error)
+static int create_srq(struct endpoint *endpoint, struct error *error)
 {
 	struct ibv_srq_init_attr attr = {
-		.attr = {.max_wr = ground->srq_depth, .max_sge = ground->sges}
+		.attr = {.max_wr = endpoint->srq_depth, .max_sge = endpoint->sges}
         };
 
-	ground->srq = ibv_create_srq(ground->pd, &attr);
-	if (!ground->srq)
+	endpoint->srq = ibv_create_srq(endpoint->pd, &attr);
+	if (!endpoint->srq)
 		return verbs_memory_error(error, verbs_null(), "create a shared receive queue");
 	return 0;
 }
 
 /* What processes share, the software device reaches without a call of the kernel. */
-static enum buffer_pages pages_of(const struct ground *ground,
-				  const struct ground_settings *settings)
+static enum buffer_pages pages_of(const struct endpoint *endpoint,
+				  const struct endpoint_settings *settings)
 {
 	if (settings->huge_pages)
 		return BUFFER_HUGE;
-	return kind_is_mapped(&ground->device) ? BUFFER_SHARED : BUFFER_ORDINARY;
+	return device_kind_is_mapped(&endpoint->device) ? BUFFER_SHARED : BUFFER_ORDINARY;
 }
 
-static int take_buffer(struct ground *ground, enum buffer_pages pages, int node,
+static int take_buffer(struct endpoint *endpoint, enum buffer_pages pages, int node,
 		       struct error *error)
 {
 	struct buffer none = {0};
-	struct buffer *spare = ground->spare ? ground->spare : &none;
+	struct buffer *spare = endpoint->spare ? endpoint->spare : &none;
 
-	return buffer_take(&ground->buffer, spare, ground->buffer_size, pages, node, error);
+	return buffer_take(&endpoint->buffer, spare, endpoint->buffer_size, pages, node, error);
 }
 
-static int create_buffer(struct ground *ground, const struct ground_settings *settings,
+static int create_buffer(struct endpoint *endpoint, const struct endpoint_settings *settings,
 			 struct error *error)
 {
-	int access = GROUND_ACCESS | ground->ordering;
+	int access = ENDPOINT_ACCESS | endpoint->ordering;
 	int node = settings->numa_node;
 	int code;
 
 	if (node == -1)
-		node = device_numa_node(ibv_get_device_name(ground->verbs->device));
-	if (limits_has_atomics(&ground->device))
+		node = device_numa_node(ibv_get_device_name(endpoint->verbs->device));
+	if (limits_has_atomics(&endpoint->device))
 		access |= IBV_ACCESS_REMOTE_ATOMIC;
-	ground->buffer_size = settings->buffer_size ? settings->buffer_size : DEFAULT_BUFFER;
-	code = take_buffer(ground, pages_of(ground, settings), node, error);
+	endpoint->buffer_size = settings->buffer_size ? settings->buffer_size : DEFAULT_BUFFER;
+	code = take_buffer(endpoint, pages_of(endpoint, settings), node, error);
 	if (code)
 		return code;
-	ground->mr = verbs_register(ground->pd, ground->buffer.address, ground->buffer_size, access,
-				    error);
-	return ground->mr ? 0 : error->code;
+	endpoint->mr = verbs_register(endpoint->pd, endpoint->buffer.address, endpoint->buffer_size,
+				      access, error);
+	return endpoint->mr ? 0 : error->code;
 }
 
-int ground_begin(struct ground *ground, struct error *error)
+int endpoint_begin(struct endpoint *endpoint, struct error *error)
 {
-	*ground = (struct ground){0};
-	return alarm_open(&ground->alarm, error);
+	*endpoint = (struct endpoint){0};
+	return alarm_open(&endpoint->alarm, error);
 }
 
-int ground_build(struct ground *ground, struct ibv_context *verbs,
-		 const struct ground_settings *settings, struct error *error)
+int endpoint_build(struct endpoint *endpoint, struct ibv_context *verbs,
+		   const struct endpoint_settings *settings, struct error *error)
 {
-	struct completion *completion = &ground->completion;
+	struct completion *completion = &endpoint->completion;
 	unsigned int spin_us = settings->spin_us ? settings->spin_us : DEFAULT_SPIN_US;
 	int code;
 
-	ground->verbs = verbs;
-	code = query(ground, settings, error);
+	endpoint->verbs = verbs;
+	code = query(endpoint, settings, error);
 	if (code)
 		return code;
-	ground->pd = ibv_alloc_pd(verbs);
-	if (!ground->pd)
+	endpoint->pd = ibv_alloc_pd(verbs);
+	if (!endpoint->pd)
 		return error_set_errno(error, verbs_null(), "cannot allocate a protection domain");
 	completion->mode = settings->wait;
 	if (verbs->num_comp_vectors > 0)
 		completion->vector = settings->vector % (unsigned int)verbs->num_comp_vectors;
 	completion->spin_ns = spin_us * NS_PER_US;
-	code = completion_open(completion, verbs, settings->cq_depth, &ground->alarm, error);
-	ground->srq_depth = settings->srq_depth;
-	ground->sges = sges(settings);
-	ground->spare = settings->spare;
-	ground->ordering = settings->is_relaxed ? IBV_ACCESS_RELAXED_ORDERING : 0;
-	if (!code && ground->srq_depth)
-		code = create_srq(ground, error);
+	code = completion_open(completion, verbs, settings->cq_depth, &endpoint->alarm, error);
+	endpoint->srq_depth = settings->srq_depth;
+	endpoint->sges = sges(settings);
+	endpoint->spare = settings->spare;
+	endpoint->ordering = settings->is_relaxed ? IBV_ACCESS_RELAXED_ORDERING : 0;
+	if (!code && endpoint->srq_depth)
+		code = create_srq(endpoint, error);
 	if (!code)
-		code = create_buffer(ground, settings, error);
+		code = create_buffer(endpoint, settings, error);
 	return code;
 }
 
-int ground_open(struct ground *ground, struct ibv_context *verbs,
-		const struct ground_settings *settings, struct error *error)
+int endpoint_open(struct endpoint *endpoint, struct ibv_context *verbs,
+		  const struct endpoint_settings *settings, struct error *error)
 {
-	int code = ground_begin(ground, error);
+	int code = endpoint_begin(endpoint, error);
 
 	if (code)
 		return code;
-	code = ground_build(ground, verbs, settings, error);
+	code = endpoint_build(endpoint, verbs, settings, error);
 	if (!code)
-		code = guard_ground(ground, error);
+		code = guard_ground(endpoint, error);
 	if (code)
-		ground_close(ground);
+		endpoint_close(endpoint);
 	return code;
 }
 
-int ground_strip(struct ground *ground)
+int endpoint_strip(struct endpoint *endpoint)
 {
 	int first = 0;
 
-	guard_release_ground(ground);
-	error_keep(&first, completion_close(&ground->completion));
-	if (ground->srq)
-		error_keep(&first, verbs_result(ibv_destroy_srq(ground->srq)));
-	if (ground->mr)
-		error_keep(&first, verbs_result(ibv_dereg_mr(ground->mr)));
-	if (ground->pd)
-		error_keep(&first, verbs_result(ibv_dealloc_pd(ground->pd)));
+	guard_release_ground(endpoint);
+	error_keep(&first, completion_close(&endpoint->completion));
+	if (endpoint->srq)
+		error_keep(&first, verbs_result(ibv_destroy_srq(endpoint->srq)));
+	if (endpoint->mr)
+		error_keep(&first, verbs_result(ibv_dereg_mr(endpoint->mr)));
+	if (endpoint->pd)
+		error_keep(&first, verbs_result(ibv_dealloc_pd(endpoint->pd)));
 	/* What a region still holds is nobody else's. */
-	if (ground->spare && !first)
-		buffer_keep(&ground->buffer, ground->spare);
-	buffer_close(&ground->buffer);
-	ground->verbs = NULL;
-	ground->srq = NULL;
-	ground->mr = NULL;
-	ground->pd = NULL;
-	ground->buffer_size = 0;
-	ground->taken_inline = (struct limits_inline){0};
+	if (endpoint->spare && !first)
+		buffer_keep(&endpoint->buffer, endpoint->spare);
+	buffer_close(&endpoint->buffer);
+	endpoint->verbs = NULL;
+	endpoint->srq = NULL;
+	endpoint->mr = NULL;
+	endpoint->pd = NULL;
+	endpoint->buffer_size = 0;
+	endpoint->taken_inline = (struct limits_inline){0};
 	return first;
 }
 
-int ground_close(struct ground *ground)
+int endpoint_close(struct endpoint *endpoint)
 {
 	int code;
 
-	if (ground->n_contexts)
+	if (endpoint->n_contexts)
 		return -EBUSY;
-	code = ground_strip(ground);
-	alarm_close(&ground->alarm);
-	*ground = (struct ground){0};
+	code = endpoint_strip(endpoint);
+	alarm_close(&endpoint->alarm);
+	*endpoint = (struct endpoint){0};
 	return code;
 }
 
 /* Receives that nothing has consumed go only with their queue. */
-static int renew_srq(struct ground *ground, struct error *error)
+static int renew_srq(struct endpoint *endpoint, struct error *error)
 {
-	int code = verbs_result(ibv_destroy_srq(ground->srq));
+	int code = verbs_result(ibv_destroy_srq(endpoint->srq));
 
 	if (code)
 		return error_set_errno(error, code, "cannot empty the shared receive queue");
-	ground->srq = NULL;
-	return create_srq(ground, error);
+	endpoint->srq = NULL;
+	return create_srq(endpoint, error);
 }
 
-int ground_renew(struct ground *ground, struct error *error)
+int endpoint_renew(struct endpoint *endpoint, struct error *error)
 {
 	int code = 0;
 
-	if (ground->n_queues)
+	if (endpoint->n_queues)
 		return error_set(error, -EBUSY, "%u connections are still open on this ground",
-				 ground->n_queues);
-	if (atomic_load(&ground->is_broken)) {
-		code = alarm_reason(&ground->alarm, error);
+				 endpoint->n_queues);
+	if (atomic_load(&endpoint->is_broken)) {
+		code = alarm_reason(&endpoint->alarm, error);
 		return code ? code : error_set(error, -EIO, "what is beneath it has failed");
 	}
-	if (ground->srq)
-		code = renew_srq(ground, error);
+	if (endpoint->srq)
+		code = renew_srq(endpoint, error);
 	if (!code)
-		code = completion_reset(&ground->completion, error);
+		code = completion_reset(&endpoint->completion, error);
 	if (code)
 		return code;
-	alarm_reset(&ground->alarm);
-	ground->is_used = false;
+	alarm_reset(&endpoint->alarm);
+	endpoint->is_used = false;
 	return 0;
 }
 
-int ground_reset(struct ground *ground, struct error *error)
+int endpoint_reset(struct endpoint *endpoint, struct error *error)
 {
-	int code = ground_renew(ground, error);
+	int code = endpoint_renew(endpoint, error);
 
 	if (!code)
-		alarm_clear(&ground->alarm);
+		alarm_clear(&endpoint->alarm);
 	return code;
 }

@@ -2,7 +2,7 @@
 /*
  * What the connections of one end stand on: protection domain, buffer, completion
  * queue, alarm, and a shared receive queue if one is asked for. A context has one of
- * its own, or borrows one with others: context_use, pair_open. Then whatever raises
+ * its own, or borrows one with others: context_use, manual_qp_open. Then whatever raises
  * the alarm ends the waits of all of them. The verbs context is the caller's and
  * outlives the ground, as the ground outlives the contexts on it. All of them belong
  * to one thread; only its alarm may be raised by others.
@@ -18,16 +18,16 @@
 #include "core/verbs/limits.h"
 
 /* As a node: none, wherever the kernel puts it. */
-#define GROUND_NO_NODE (-2)
+#define ENDPOINT_NO_NODE (-2)
 
 /* What the other end may do to a ground's memory. */
-#define GROUND_ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE)
+#define ENDPOINT_ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE)
 
-struct ground_settings {
+struct endpoint_settings {
 	size_t buffer_size; /* 4096 if 0 */
 	bool huge_pages;    /* the buffer comes from huge pages, or not at all */
 	bool is_relaxed;    /* it is registered with IBV_ACCESS_RELAXED_ORDERING */
-	int numa_node;      /* of the buffer; -1: the device's; or GROUND_NO_NODE */
+	int numa_node;      /* of the buffer; -1: the device's; or ENDPOINT_NO_NODE */
 	uint32_t cq_depth;  /* completions that can be outstanding, of all queue pairs together */
 	enum rdma_wait_mode wait;
 	unsigned int vector;  /* of the device, for events: of those that it has, in turn */
@@ -37,7 +37,7 @@ struct ground_settings {
 	struct buffer *spare; /* taken if it fits, and its buffer's place afterwards; NULL: none */
 };
 
-struct ground {
+struct endpoint {
 	struct alarm alarm;
 	struct ibv_context *verbs;
 	struct ibv_device_attr device;
@@ -66,27 +66,27 @@ struct ground {
  * Makes all of it on a device: device_open. The error names what exceeds the device's
  * limits.
  */
-int ground_open(struct ground *ground, struct ibv_context *verbs,
-		const struct ground_settings *settings, struct error *error);
+int endpoint_open(struct endpoint *endpoint, struct ibv_context *verbs,
+		  const struct endpoint_settings *settings, struct error *error);
 
 /* Releases all of it; a zeroed one is fine. -EBUSY, and nothing done, under contexts. */
-int ground_close(struct ground *ground);
+int endpoint_close(struct endpoint *endpoint);
 
 /*
  * Makes it ready for fresh queue pairs on the same buffer: the queues are empty, the
  * alarm is off, even after a -ECANCELED. Before it all contexts on it are closed, or
  * dropped by context_drop. It refuses what is broken for good: a queue that has overrun,
- * a device that is gone. After a failure only ground_close is of use.
+ * a device that is gone. After a failure only endpoint_close is of use.
  */
-int ground_reset(struct ground *ground, struct error *error);
+int endpoint_reset(struct endpoint *endpoint, struct error *error);
 
 /* The same, but what was raised with -ECANCELED stays. */
-int ground_renew(struct ground *ground, struct error *error);
+int endpoint_renew(struct endpoint *endpoint, struct error *error);
 
 /* Of a context's own ground, whose alarm is there before the device is known. */
-int ground_begin(struct ground *ground, struct error *error);
-int ground_build(struct ground *ground, struct ibv_context *verbs,
-		 const struct ground_settings *settings, struct error *error);
-int ground_strip(struct ground *ground); /* all but the alarm */
+int endpoint_begin(struct endpoint *endpoint, struct error *error);
+int endpoint_build(struct endpoint *endpoint, struct ibv_context *verbs,
+		   const struct endpoint_settings *settings, struct error *error);
+int endpoint_strip(struct endpoint *endpoint); /* all but the alarm */
 
 #endif

@@ -33,9 +33,9 @@ static bool concerns(const struct rdma_state *state, const struct ibv_async_even
 {
 	switch ((int)event->event_type) {
 	case IBV_EVENT_CQ_ERR:
-		return event->element.cq == state->ground->completion.cq;
+		return event->element.cq == state->endpoint->completion.cq;
 	case IBV_EVENT_SRQ_ERR:
-		return event->element.srq == state->ground->srq;
+		return event->element.srq == state->endpoint->srq;
 	case IBV_EVENT_QP_FATAL:
 	case IBV_EVENT_QP_REQ_ERR:
 	case IBV_EVENT_QP_ACCESS_ERR:
@@ -61,7 +61,7 @@ static bool is_port_up(const struct rdma_state *state)
 {
 	struct ibv_port_attr port;
 
-	return !ibv_query_port(state->ground->verbs, state->port_num, &port) &&
+	return !ibv_query_port(state->endpoint->verbs, state->port_num, &port) &&
 	       port.state == IBV_PORT_ACTIVE;
 }
 
@@ -74,9 +74,9 @@ static void tell_of_port(struct rdma_state *state)
 	static const char reason[] = "the port of the device went down";
 
 	if (state->conn || is_port_up(state))
-		alarm_note(&state->ground->alarm, reason);
+		alarm_note(&state->endpoint->alarm, reason);
 	else
-		alarm_raise(&state->ground->alarm, -ENETDOWN, reason);
+		alarm_raise(&state->endpoint->alarm, -ENETDOWN, reason);
 }
 
 static void hear(struct async *async, const struct ibv_async_event *event)
@@ -85,7 +85,7 @@ static void hear(struct async *async, const struct ibv_async_event *event)
 	const char *reason;
 
 	if (!event) {
-		alarm_raise(&state->ground->alarm, -EIO,
+		alarm_raise(&state->endpoint->alarm, -EIO,
 			    "the RDMA device tells its events no more");
 		return;
 	}
@@ -96,20 +96,20 @@ static void hear(struct async *async, const struct ibv_async_event *event)
 	if (event->event_type == IBV_EVENT_PORT_ERR)
 		tell_of_port(state);
 	if (event->event_type == IBV_EVENT_PORT_ACTIVE)
-		alarm_note(&state->ground->alarm, "");
+		alarm_note(&state->endpoint->alarm, "");
 	reason = fatal_reason(event->event_type);
 	if (!reason)
 		return;
 	/* Before anybody who is woken looks. */
 	if (breaks_ground(event->event_type))
-		atomic_store(&state->ground->is_broken, true);
-	alarm_raise(&state->ground->alarm, -EIO, reason);
+		atomic_store(&state->endpoint->is_broken, true);
+	alarm_raise(&state->endpoint->alarm, -EIO, reason);
 }
 
 int guard_device(struct rdma_context *ctx, struct error *error)
 {
 	ctx->state->conn = ctx->conn;
-	ctx->state->async = (struct async){.verbs = ctx->state->ground->verbs, .hear = hear};
+	ctx->state->async = (struct async){.verbs = ctx->state->endpoint->verbs, .hear = hear};
 	return async_add(&ctx->state->async, error);
 }
 
@@ -131,11 +131,11 @@ static void cm_ready(struct watch *watch)
 		cm_unexpected(&event, &found);
 		/* The device is gone for all that is on it. */
 		if (event.event.event == RDMA_CM_EVENT_DEVICE_REMOVAL)
-			atomic_store(&state->ground->is_broken, true);
-		alarm_raise(&state->ground->alarm, found.code, found.text);
+			atomic_store(&state->endpoint->is_broken, true);
+		alarm_raise(&state->endpoint->alarm, found.code, found.text);
 	}
 	if (got < 0) {
-		alarm_raise(&state->ground->alarm, error.code, error.text);
+		alarm_raise(&state->endpoint->alarm, error.code, error.text);
 		watch->fd = -1;
 	}
 }
@@ -158,19 +158,19 @@ void guard_release(struct rdma_context *ctx)
 
 static void removal_ready(struct watch *watch)
 {
-	struct ground *ground = CONTAINER_OF(watch, struct ground, watch);
+	struct endpoint *endpoint = CONTAINER_OF(watch, struct endpoint, watch);
 	struct cm_event event;
 	struct error error = {0};
 	int got;
 
-	while ((got = cm_take(ground->channel, &event, &error)) > 0) {
+	while ((got = cm_take(endpoint->channel, &event, &error)) > 0) {
 		struct error found = {0};
 
 		if (event.event.event != RDMA_CM_EVENT_DEVICE_REMOVAL)
 			continue;
 		cm_unexpected(&event, &found);
-		atomic_store(&ground->is_broken, true);
-		alarm_raise(&ground->alarm, found.code, found.text);
+		atomic_store(&endpoint->is_broken, true);
+		alarm_raise(&endpoint->alarm, found.code, found.text);
 	}
 	if (got < 0)
 		watch->fd = -1;
@@ -205,9 +205,9 @@ int guard_port(struct rdma_cm_id **id, struct rdma_event_channel *channel,
 }
 
 /* Of RoCE a GID is an internet address, which is sooner found than all the devices. */
-static bool bind_by_gid(struct ground *ground)
+static bool bind_by_gid(struct endpoint *endpoint)
 {
-	const char *device = ibv_get_device_name(ground->verbs->device);
+	const char *device = ibv_get_device_name(endpoint->verbs->device);
 	struct sockaddr_in in = {.sin_family = AF_INET};
 	struct sockaddr_storage address = {0};
 	struct ibv_gid_entry *gids;
@@ -215,7 +215,7 @@ static bool bind_by_gid(struct ground *ground)
 	bool is_bound = false;
 	size_t count;
 
-	device_gids(ground->verbs, ground->device.phys_port_cnt, &gids, &count, &ignored);
+	device_gids(endpoint->verbs, endpoint->device.phys_port_cnt, &gids, &count, &ignored);
 	for (size_t i = 0; i < count && !is_bound; i++) {
 		struct in6_addr gid;
 
@@ -224,15 +224,15 @@ static bool bind_by_gid(struct ground *ground)
 			continue;
 		memcpy(&in.sin_addr, &gid.s6_addr[12], sizeof(in.sin_addr));
 		memcpy(&address, &in, sizeof(in));
-		is_bound = bind_removal(&ground->id, ground->channel, device, &address) > 0;
+		is_bound = bind_removal(&endpoint->id, endpoint->channel, device, &address) > 0;
 	}
 	free(gids);
 	return is_bound;
 }
 
-static bool bind_by_address(struct ground *ground)
+static bool bind_by_address(struct endpoint *endpoint)
 {
-	const char *device = ibv_get_device_name(ground->verbs->device);
+	const char *device = ibv_get_device_name(endpoint->verbs->device);
 	struct error ignored = {0};
 	struct device_list list;
 	bool is_bound = false;
@@ -241,28 +241,28 @@ static bool bind_by_address(struct ground *ground)
 		return false;
 	for (size_t i = 0; i < list.n_ports && !is_bound; i++)
 		is_bound = !strcmp(list.ports[i].device, device) &&
-			   guard_port(&ground->id, ground->channel, &list.ports[i]) > 0;
+			   guard_port(&endpoint->id, endpoint->channel, &list.ports[i]) > 0;
 	device_list_close(&list);
 	return is_bound;
 }
 
-int guard_ground(struct ground *ground, struct error *error)
+int guard_ground(struct endpoint *endpoint, struct error *error)
 {
 	/* Fabrics without any of these are what connections by hand are for. */
-	if (cm_channel_open(&ground->channel, NULL) ||
-	    (!bind_by_gid(ground) && !bind_by_address(ground)))
+	if (cm_channel_open(&endpoint->channel, NULL) ||
+	    (!bind_by_gid(endpoint) && !bind_by_address(endpoint)))
 		return 0;
-	ground->watch = (struct watch){.fd = ground->channel->fd, .ready = removal_ready};
-	return watch_add(&ground->watch, error);
+	endpoint->watch = (struct watch){.fd = endpoint->channel->fd, .ready = removal_ready};
+	return watch_add(&endpoint->watch, error);
 }
 
-void guard_release_ground(struct ground *ground)
+void guard_release_ground(struct endpoint *endpoint)
 {
-	watch_remove(&ground->watch);
-	if (ground->id)
-		rdma_destroy_id(ground->id);
-	if (ground->channel)
-		rdma_destroy_event_channel(ground->channel);
-	ground->id = NULL;
-	ground->channel = NULL;
+	watch_remove(&endpoint->watch);
+	if (endpoint->id)
+		rdma_destroy_id(endpoint->id);
+	if (endpoint->channel)
+		rdma_destroy_event_channel(endpoint->channel);
+	endpoint->id = NULL;
+	endpoint->channel = NULL;
 }

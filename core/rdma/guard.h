@@ -24,8 +24,8 @@ void guard_release(struct rdma_context *ctx);
  * rdma_cm. Where that cannot be, for want of an address that leads to it, an asynchronous
  * event tells, of a device that has such; rxe has not.
  */
-int guard_ground(struct ground *ground, struct error *error);
-void guard_release_ground(struct ground *ground);
+int guard_ground(struct endpoint *endpoint, struct error *error);
+void guard_release_ground(struct endpoint *endpoint);
 
 /*
  * Makes an identifier that is told of the removal of a port's device, by one of its addresses.

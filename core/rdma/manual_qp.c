@@ -30,7 +30,7 @@ static bool is_ethernet(const struct rdma_state *state)
 	return state->port.link_layer == IBV_LINK_LAYER_ETHERNET;
 }
 
-bool pair_has_lids(const struct ibv_port_attr *port)
+bool manual_qp_has_lids(const struct ibv_port_attr *port)
 {
 	return port->link_layer == IBV_LINK_LAYER_INFINIBAND;
 }
@@ -71,8 +71,8 @@ static bool is_of(const struct ibv_gid_entry *entry, const struct sockaddr_stora
 	}
 }
 
-unsigned int pair_rank_gid(const struct ibv_gid_entry *entry,
-			   const struct sockaddr_storage *address)
+unsigned int manual_qp_rank_gid(const struct ibv_gid_entry *entry,
+				const struct sockaddr_storage *address)
 {
 	const struct in6_addr gid = gid_address(entry->gid.raw);
 	unsigned int rank = entry->gid_type == IBV_GID_TYPE_ROCE_V2 ? 8 : 0;
@@ -95,7 +95,7 @@ static const struct ibv_gid_entry *find_gid(const struct rdma_state *state,
 	unsigned int best = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		unsigned int rank = pair_rank_gid(&gids[i], address);
+		unsigned int rank = manual_qp_rank_gid(&gids[i], address);
 
 		if (gids[i].port_num != state->port_num || !rank)
 			continue;
@@ -109,20 +109,21 @@ static const struct ibv_gid_entry *find_gid(const struct rdma_state *state,
 
 static int choose_gid(struct rdma_state *state, struct error *error)
 {
-	struct pair_settings *settings = &state->path.settings;
+	struct manual_qp_settings *settings = &state->path.settings;
 	const struct ibv_gid_entry *found;
 	struct ibv_gid_entry *gids = NULL;
 	size_t count;
 	int code;
 
-	if (settings->gid_index == PAIR_GID_BEST && pair_has_lids(&state->port)) {
+	if (settings->gid_index == MANUAL_QP_GID_BEST && manual_qp_has_lids(&state->port)) {
 		if (settings->traffic_class)
 			return error_set(error, -EINVAL,
 					 "packets of InfiniBand have a type of service with a GID "
 					 "only: -x names one");
 		return 0;
 	}
-	code = device_gids(state->ground->verbs, state->device.phys_port_cnt, &gids, &count, error);
+	code = device_gids(state->endpoint->verbs, state->device.phys_port_cnt, &gids, &count,
+			   error);
 	if (!code) {
 		found = find_gid(state, gids, count);
 		if (found) {
@@ -141,19 +142,19 @@ static int choose_gid(struct rdma_state *state, struct error *error)
 	return code;
 }
 
-static int check_port(struct rdma_context *ctx, struct ground *ground, struct error *error)
+static int check_port(struct rdma_context *ctx, struct endpoint *endpoint, struct error *error)
 {
-	struct pair_settings *settings = &ctx->state->path.settings;
-	const char *device = ibv_get_device_name(ground->verbs->device);
+	struct manual_qp_settings *settings = &ctx->state->path.settings;
+	const char *device = ibv_get_device_name(endpoint->verbs->device);
 	int code;
 
-	if (ground->verbs->device->transport_type == IBV_TRANSPORT_IWARP)
+	if (endpoint->verbs->device->transport_type == IBV_TRANSPORT_IWARP)
 		return error_set(error, -EOPNOTSUPP,
 				 "device %s is iWARP, which is connected by rdma_cm only", device);
-	if (settings->port > ground->device.phys_port_cnt)
+	if (settings->port > endpoint->device.phys_port_cnt)
 		return error_set(error, -EINVAL, "device %s has no port %u", device,
 				 settings->port);
-	code = context_check(ctx, ground->verbs, settings->port, error);
+	code = context_check(ctx, endpoint->verbs, settings->port, error);
 	if (code)
 		return code;
 	if (ctx->state->port.state != IBV_PORT_ACTIVE)
@@ -200,8 +201,8 @@ static uint32_t random_bits(void)
 static int build(struct rdma_context *ctx, struct error *error)
 {
 	struct rdma_state *state = ctx->state;
-	struct pair_address *own = &state->path.own;
-	int code = check_port(ctx, state->ground, error);
+	struct manual_qp_address *own = &state->path.own;
+	int code = check_port(ctx, state->endpoint, error);
 
 	if (!code)
 		code = choose_gid(state, error);
@@ -221,11 +222,11 @@ static int build(struct rdma_context *ctx, struct error *error)
 	return ready_to_init(ctx, error);
 }
 
-int pair_open(struct rdma_context *ctx, struct ground *ground, const struct pair_settings *settings,
-	      struct error *error)
+int manual_qp_open(struct rdma_context *ctx, struct endpoint *endpoint,
+		   const struct manual_qp_settings *settings, struct error *error)
 {
 	struct context_path *path;
-	int code = context_use(ctx, ground, error);
+	int code = context_use(ctx, endpoint, error);
 
 	if (code)
 		return code;
@@ -243,7 +244,7 @@ int pair_open(struct rdma_context *ctx, struct ground *ground, const struct pair
 	return code;
 }
 
-void pair_local(const struct rdma_context *ctx, struct pair_address *address)
+void manual_qp_local(const struct rdma_context *ctx, struct manual_qp_address *address)
 {
 	*address = ctx->state->path.own;
 }
@@ -253,7 +254,7 @@ static int wrong(struct error *error, const char *what, uint32_t value)
 	return error_set(error, -EPROTO, "the other end's %s %#x cannot be", what, value);
 }
 
-static int check_gid(const struct rdma_state *state, const struct pair_address *remote,
+static int check_gid(const struct rdma_state *state, const struct manual_qp_address *remote,
 		     struct error *error)
 {
 	const struct in6_addr own = gid_address(state->path.own.gid);
@@ -272,7 +273,7 @@ static int check_gid(const struct rdma_state *state, const struct pair_address *
 }
 
 /* All of it comes from a peer. */
-static int check(const struct rdma_context *ctx, const struct pair_address *remote,
+static int check(const struct rdma_context *ctx, const struct manual_qp_address *remote,
 		 struct error *error)
 {
 	const struct rdma_state *state = ctx->state;
@@ -285,7 +286,7 @@ static int check(const struct rdma_context *ctx, const struct pair_address *remo
 		return wrong(error, "MTU", remote->mtu);
 	if (state->transport == TRANSPORT_UD && remote->qkey & CONTROLLED_QKEY)
 		return wrong(error, "Q_Key", remote->qkey);
-	if (pair_has_lids(&state->port) && (!remote->lid || remote->lid >= MULTICAST_LID))
+	if (manual_qp_has_lids(&state->port) && (!remote->lid || remote->lid >= MULTICAST_LID))
 		return wrong(error, "LID", remote->lid);
 	if (remote->address + remote->size < remote->address)
 		return error_set(error, -EPROTO, "the other end's buffer wraps around");
@@ -299,7 +300,7 @@ static int check(const struct rdma_context *ctx, const struct pair_address *remo
 
 static struct ibv_ah_attr address_vector(const struct rdma_state *state)
 {
-	const struct pair_settings *settings = &state->path.settings;
+	const struct manual_qp_settings *settings = &state->path.settings;
 	struct ibv_ah_attr attr = {
 		.dlid = state->path.other.lid,
 		.sl = settings->sl,
@@ -374,7 +375,8 @@ static int create_address(struct rdma_context *ctx, struct error *error)
 	return 0;
 }
 
-int pair_connect(struct rdma_context *ctx, const struct pair_address *remote, struct error *error)
+int manual_qp_connect(struct rdma_context *ctx, const struct manual_qp_address *remote,
+		      struct error *error)
 {
 	int code;
 
@@ -397,7 +399,7 @@ int pair_connect(struct rdma_context *ctx, const struct pair_address *remote, st
 	return 0;
 }
 
-void pair_aim(const struct rdma_context *ctx, struct post_work *work)
+void manual_qp_aim(const struct rdma_context *ctx, struct post_work *work)
 {
 	const struct context_path *path = &ctx->state->path;
 
@@ -408,7 +410,7 @@ void pair_aim(const struct rdma_context *ctx, struct post_work *work)
 	work->remote_qkey = path->other.qkey;
 }
 
-struct ibv_ah_attr pair_route(const struct rdma_context *ctx)
+struct ibv_ah_attr manual_qp_route(const struct rdma_context *ctx)
 {
 	return address_vector(ctx->state);
 }

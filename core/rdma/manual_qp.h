@@ -2,7 +2,7 @@
 /*
  * Queue pairs connected by hand, without rdma_cm: for fabrics without IP addresses,
  * for UC and UD, and for an MTU, a GID index, a service level or a traffic class that
- * rdma_cm does not carry. The two ends exchange their struct pair_address by a channel
+ * rdma_cm does not carry. The two ends exchange their struct manual_qp_address by a channel
  * of their own, which also has to tell when the other one goes: nothing here does. The
  * context borrows a ground; depths, retries, timers and outstanding reads are those of
  * its settings; operations are posted by core/verbs/post.h; rdma_close releases it. Functions
@@ -15,16 +15,16 @@
 #include "core/rdma/rdma.h"
 #include "core/verbs/limits.h"
 
-#define PAIR_GID_BEST (-1)
-#define PAIR_GID_ANY  (-2)
+#define MANUAL_QP_GID_BEST (-1)
+#define MANUAL_QP_GID_ANY  (-2)
 
-struct pair_settings {
+struct manual_qp_settings {
 	enum transport transport;
 	uint8_t port; /* 1 if 0 */
 	/*
-	 * PAIR_GID_BEST on Ethernet: RoCE v2 before v1, then that of the address, then
+	 * MANUAL_QP_GID_BEST on Ethernet: RoCE v2 before v1, then that of the address, then
 	 * IPv4-mapped, global and link-local, then the lowest; on InfiniBand: LIDs only,
-	 * without a GID. PAIR_GID_ANY: such a one there, too.
+	 * without a GID. MANUAL_QP_GID_ANY: such a one there, too.
 	 */
 	int gid_index;
 	struct sockaddr_storage address; /* by which the other end knows this one, or none */
@@ -34,8 +34,8 @@ struct pair_settings {
 	uint8_t hop_limit;     /* 64 if 0; on RoCE v2 the kernel takes its route's */
 };
 
-/* What the other end must know. All of it comes from a peer: pair_connect checks it. */
-struct pair_address {
+/* What the other end must know. All of it comes from a peer: manual_qp_connect checks it. */
+struct manual_qp_address {
 	uint16_t lid;
 	uint8_t gid[16];
 	uint32_t qpn;
@@ -52,11 +52,11 @@ struct pair_address {
  * Makes the queue pair of a zeroed context with settings. After a failure nothing is
  * held any more.
  */
-int pair_open(struct rdma_context *ctx, struct ground *ground, const struct pair_settings *settings,
-	      struct error *error);
+int manual_qp_open(struct rdma_context *ctx, struct endpoint *endpoint,
+		   const struct manual_qp_settings *settings, struct error *error);
 
 /* What to tell the other end. */
-void pair_local(const struct rdma_context *ctx, struct pair_address *address);
+void manual_qp_local(const struct rdma_context *ctx, struct manual_qp_address *address);
 
 /*
  * Connects it to the other end, whose buffer is in ctx->remote afterwards. Receives may
@@ -64,22 +64,23 @@ void pair_local(const struct rdma_context *ctx, struct pair_address *address);
  * address that is refused (-EPROTO) changes nothing; after another failure only
  * rdma_close is of use.
  */
-int pair_connect(struct rdma_context *ctx, const struct pair_address *remote, struct error *error);
+int manual_qp_connect(struct rdma_context *ctx, const struct manual_qp_address *remote,
+		      struct error *error);
 
 /* Whether its ends are told apart by LIDs: of devices of a link layer of their own by GIDs. */
-bool pair_has_lids(const struct ibv_port_attr *port);
+bool manual_qp_has_lids(const struct ibv_port_attr *port);
 
 /*
- * How well a GID on Ethernet suits, as PAIR_GID_BEST sees it, of an end of that address (NULL:
+ * How well a GID on Ethernet suits, as MANUAL_QP_GID_BEST sees it, of an end of that address (NULL:
  * any): more is better, 0 is none.
  */
-unsigned int pair_rank_gid(const struct ibv_gid_entry *entry,
-			   const struct sockaddr_storage *address);
+unsigned int manual_qp_rank_gid(const struct ibv_gid_entry *entry,
+				const struct sockaddr_storage *address);
 
 /* Aims a request at the other end: buffer and key, and on UD its address handle. */
-void pair_aim(const struct rdma_context *ctx, struct post_work *work);
+void manual_qp_aim(const struct rdma_context *ctx, struct post_work *work);
 
 /* The way that its packets take, once it is connected. */
-struct ibv_ah_attr pair_route(const struct rdma_context *ctx);
+struct ibv_ah_attr manual_qp_route(const struct rdma_context *ctx);
 
 #endif

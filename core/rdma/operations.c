@@ -73,7 +73,7 @@ static int read_message(struct rdma_context *ctx, uint32_t bytes, struct error *
 {
 	struct rdma_message *message = &ctx->state->message;
 	struct context_slots *slots = (struct context_slots *)(void *)ctx->state->slots.address;
-	int code = message_decode(message, slots->received, bytes, error);
+	int code = send_header_decode(message, slots->received, bytes, error);
 
 	if (!code && !within(message->offset, message->length, ctx->buffer_size))
 		return error_set(
@@ -181,12 +181,12 @@ static int send_message(struct rdma_context *ctx, const struct rdma_message *mes
 	work.flags = flags;
 	work.n_sges = length ? 2 : 1;
 	work.sges[0] = (struct ibv_sge){.addr = (uintptr_t)slots->sent,
-					.length = MESSAGE_HEAD,
+					.length = SEND_HEADER_SIZE,
 					.lkey = state->slots_mr->lkey};
 	work.sges[1] = (struct ibv_sge){
 		.addr = (uintptr_t)ctx->buffer, .length = (uint32_t)length, .lkey = ctx->mr->lkey};
-	message_encode(slots->sent, message);
-	if (MESSAGE_HEAD + length <= ctx->max_inline && length <= sizeof(slots->packed)) {
+	send_header_encode(slots->sent, message);
+	if (SEND_HEADER_SIZE + length <= ctx->max_inline && length <= sizeof(slots->packed)) {
 		memcpy(slots->packed, ctx->buffer, length);
 		work.sges[0].length += (uint32_t)length;
 		work.n_sges = 1;
@@ -210,7 +210,7 @@ int rdma_send(struct rdma_context *ctx, size_t length)
 				 "send: %zu bytes are more than the other end's buffer takes, %zu",
 				 length, (size_t)ctx->remote.size);
 	if (!code)
-		code = check_length(ctx, length, MESSAGE_HEAD, &error);
+		code = check_length(ctx, length, SEND_HEADER_SIZE, &error);
 	if (code)
 		return context_end(ctx, code, &error);
 	return send_message(ctx, &message, length, 0, "send");

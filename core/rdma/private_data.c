@@ -25,19 +25,19 @@ struct greeting {
 
 struct refusal {
 	struct head head;
-	char text[HANDSHAKE_REFUSAL - sizeof(struct head)];
+	char text[PRIVATE_DATA_REFUSAL - sizeof(struct head)];
 };
 
-_Static_assert(sizeof(struct greeting) == HANDSHAKE_GREETING, "no padding on the wire");
-_Static_assert(sizeof(struct greeting) + HANDSHAKE_TICKET <= 56,
+_Static_assert(sizeof(struct greeting) == PRIVATE_DATA_GREETING, "no padding on the wire");
+_Static_assert(sizeof(struct greeting) + PRIVATE_DATA_TICKET <= 56,
 	       "what rdma_cm leaves of a connect request");
-_Static_assert(sizeof(struct refusal) == HANDSHAKE_REFUSAL, "what rdma_cm takes in a reject");
+_Static_assert(sizeof(struct refusal) == PRIVATE_DATA_REFUSAL, "what rdma_cm takes in a reject");
 
-size_t handshake_greet(uint8_t data[static HANDSHAKE_GREETING], const struct rdma_remote *own)
+size_t private_data_greet(uint8_t data[static PRIVATE_DATA_GREETING], const struct rdma_remote *own)
 {
 	const struct greeting greeting = {
 		.head = {.magic = htobe32(GREETING_MAGIC),
-			 .version = htobe16(HANDSHAKE_VERSION),
+			 .version = htobe16(PRIVATE_DATA_VERSION),
 			 .length = htobe16(sizeof(greeting))},
 		.address = htobe64(own->address),
 		.size = htobe64(own->size),
@@ -48,7 +48,8 @@ size_t handshake_greet(uint8_t data[static HANDSHAKE_GREETING], const struct rdm
 	return sizeof(greeting);
 }
 
-int handshake_read(struct rdma_remote *remote, const void *data, size_t length, struct error *error)
+int private_data_read(struct rdma_remote *remote, const void *data, size_t length,
+		      struct error *error)
 {
 	struct greeting greeting;
 	uint16_t version;
@@ -61,10 +62,10 @@ int handshake_read(struct rdma_remote *remote, const void *data, size_t length, 
 		return error_set(error, -EPROTO,
 				 "the other end is not verbmark: its greeting is not ours");
 	version = be16toh(greeting.head.version);
-	if (version != HANDSHAKE_VERSION)
+	if (version != PRIVATE_DATA_VERSION)
 		return error_set(error, -EPROTONOSUPPORT,
 				 "the other end speaks version %u of the connection, we speak %u",
-				 version, HANDSHAKE_VERSION);
+				 version, PRIVATE_DATA_VERSION);
 	if (be16toh(greeting.head.length) != sizeof(greeting) || length < sizeof(greeting))
 		return error_set(error, -EPROTO, "the other end's greeting has a wrong length");
 	memcpy(&greeting, data, sizeof(greeting));
@@ -76,32 +77,33 @@ int handshake_read(struct rdma_remote *remote, const void *data, size_t length, 
 	return 0;
 }
 
-size_t handshake_add_ticket(uint8_t data[static HANDSHAKE_GREETING + HANDSHAKE_TICKET],
-			    const uint8_t ticket[static HANDSHAKE_TICKET])
+size_t private_data_add_ticket(uint8_t data[static PRIVATE_DATA_GREETING + PRIVATE_DATA_TICKET],
+			       const uint8_t ticket[static PRIVATE_DATA_TICKET])
 {
-	memcpy(data + HANDSHAKE_GREETING, ticket, HANDSHAKE_TICKET);
-	return HANDSHAKE_GREETING + HANDSHAKE_TICKET;
+	memcpy(data + PRIVATE_DATA_GREETING, ticket, PRIVATE_DATA_TICKET);
+	return PRIVATE_DATA_GREETING + PRIVATE_DATA_TICKET;
 }
 
-int handshake_check_ticket(const void *data, size_t length,
-			   const uint8_t ticket[static HANDSHAKE_TICKET], struct error *error)
+int private_data_check_ticket(const void *data, size_t length,
+			      const uint8_t ticket[static PRIVATE_DATA_TICKET], struct error *error)
 {
-	const uint8_t *found = (const uint8_t *)data + HANDSHAKE_GREETING;
+	const uint8_t *found = (const uint8_t *)data + PRIVATE_DATA_GREETING;
 	volatile uint8_t differs = 0;
 
-	for (size_t i = 0; i < HANDSHAKE_TICKET && length >= HANDSHAKE_GREETING + HANDSHAKE_TICKET;
-	     i++)
+	for (size_t i = 0;
+	     i < PRIVATE_DATA_TICKET && length >= PRIVATE_DATA_GREETING + PRIVATE_DATA_TICKET; i++)
 		differs |= found[i] ^ ticket[i];
-	if (length >= HANDSHAKE_GREETING + HANDSHAKE_TICKET && !differs)
+	if (length >= PRIVATE_DATA_GREETING + PRIVATE_DATA_TICKET && !differs)
 		return 0;
 	return error_set(error, -EACCES,
 			 "this queue pair is for a client that was told its ticket");
 }
 
-size_t handshake_refuse(uint8_t data[static HANDSHAKE_REFUSAL], const char *reason)
+size_t private_data_refuse(uint8_t data[static PRIVATE_DATA_REFUSAL], const char *reason)
 {
 	struct refusal refusal = {
-		.head = {.magic = htobe32(REFUSAL_MAGIC), .version = htobe16(HANDSHAKE_VERSION)}
+		.head = {.magic = htobe32(REFUSAL_MAGIC),
+			 .version = htobe16(PRIVATE_DATA_VERSION)}
         };
 	size_t length;
 
@@ -112,7 +114,8 @@ size_t handshake_refuse(uint8_t data[static HANDSHAKE_REFUSAL], const char *reas
 	return length;
 }
 
-const char *handshake_reason(char text[static HANDSHAKE_REFUSAL], const void *data, size_t length)
+const char *private_data_reason(char text[static PRIVATE_DATA_REFUSAL], const void *data,
+				size_t length)
 {
 	struct head head;
 	size_t said;
@@ -122,7 +125,7 @@ const char *handshake_reason(char text[static HANDSHAKE_REFUSAL], const void *da
 	memcpy(&head, data, sizeof(head));
 	said = be16toh(head.length);
 	if (be32toh(head.magic) != REFUSAL_MAGIC || said < sizeof(head) || said > length ||
-	    said >= HANDSHAKE_REFUSAL)
+	    said >= PRIVATE_DATA_REFUSAL)
 		return NULL;
 	said -= sizeof(head);
 	memcpy(text, (const char *)data + sizeof(head), said);

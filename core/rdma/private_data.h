@@ -14,34 +14,37 @@
 #include "core/base/error.h"
 #include "core/rdma/rdma.h"
 
-#define HANDSHAKE_VERSION  1
-#define HANDSHAKE_GREETING 32
-#define HANDSHAKE_REFUSAL  148
+#define PRIVATE_DATA_VERSION  1
+#define PRIVATE_DATA_GREETING 32
+#define PRIVATE_DATA_REFUSAL  148
 /* Behind the greeting of a client to a server that wants one. */
-#define HANDSHAKE_TICKET 16
+#define PRIVATE_DATA_TICKET 16
 
 /* Writes the greeting. Returns its length. */
-size_t handshake_greet(uint8_t data[static HANDSHAKE_GREETING], const struct rdma_remote *own);
+size_t private_data_greet(uint8_t data[static PRIVATE_DATA_GREETING],
+			  const struct rdma_remote *own);
 
 /*
  * Reads the other end's greeting. -EPROTO: it is not ours; -EPROTONOSUPPORT: it is
  * of another version.
  */
-int handshake_read(struct rdma_remote *remote, const void *data, size_t length,
-		   struct error *error);
+int private_data_read(struct rdma_remote *remote, const void *data, size_t length,
+		      struct error *error);
 
 /* Writes a ticket behind the greeting. Returns the length of both. */
-size_t handshake_add_ticket(uint8_t data[static HANDSHAKE_GREETING + HANDSHAKE_TICKET],
-			    const uint8_t ticket[static HANDSHAKE_TICKET]);
+size_t private_data_add_ticket(uint8_t data[static PRIVATE_DATA_GREETING + PRIVATE_DATA_TICKET],
+			       const uint8_t ticket[static PRIVATE_DATA_TICKET]);
 
 /* -EACCES: there is none, or another one. In constant time. */
-int handshake_check_ticket(const void *data, size_t length,
-			   const uint8_t ticket[static HANDSHAKE_TICKET], struct error *error);
+int private_data_check_ticket(const void *data, size_t length,
+			      const uint8_t ticket[static PRIVATE_DATA_TICKET],
+			      struct error *error);
 
 /* Writes a refusal. Returns its length. */
-size_t handshake_refuse(uint8_t data[static HANDSHAKE_REFUSAL], const char *reason);
+size_t private_data_refuse(uint8_t data[static PRIVATE_DATA_REFUSAL], const char *reason);
 
-/* The reason in a refusal, or NULL if it is not ours. Text needs HANDSHAKE_REFUSAL. */
-const char *handshake_reason(char text[static HANDSHAKE_REFUSAL], const void *data, size_t length);
+/* The reason in a refusal, or NULL if it is not ours. Text needs PRIVATE_DATA_REFUSAL. */
+const char *private_data_reason(char text[static PRIVATE_DATA_REFUSAL], const void *data,
+				size_t length);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define DEFAULT_INLINE 256
 
-enum ibv_qp_type queue_type(enum transport transport)
+enum ibv_qp_type qp_type_of(enum transport transport)
 {
 	switch (transport) {
 	case TRANSPORT_UC:
@@ -26,16 +26,16 @@ static struct ibv_qp_cap capabilities(const struct rdma_context *ctx)
 {
 	return (struct ibv_qp_cap){
 		.max_send_wr = settings_send_depth(&ctx->settings),
-		.max_recv_wr = ctx->state->ground->srq ? 0 : settings_recv_depth(&ctx->settings),
+		.max_recv_wr = ctx->state->endpoint->srq ? 0 : settings_recv_depth(&ctx->settings),
 		.max_send_sge = settings_sges(&ctx->settings),
 		.max_recv_sge = settings_sges(&ctx->settings),
 	};
 }
 
 /* Queue pairs on one ground are mostly alike: then it was found with the first. */
-static uint32_t find_inline(struct ground *ground, const struct ibv_qp_init_attr_ex *wanted)
+static uint32_t find_inline(struct endpoint *endpoint, const struct ibv_qp_init_attr_ex *wanted)
 {
-	struct limits_inline *found = &ground->taken_inline;
+	struct limits_inline *found = &endpoint->taken_inline;
 
 	/* Nothing at all may have been a failure of the moment. */
 	if (!found->bytes || found->type != wanted->qp_type ||
@@ -55,7 +55,7 @@ static int choose_inline(struct rdma_context *ctx, struct ibv_qp_init_attr_ex *a
 	if (asked == RDMA_NO_INLINE)
 		return 0;
 	attr->cap.max_inline_data = asked ? asked : DEFAULT_INLINE;
-	ctx->max_inline = find_inline(ctx->state->ground, attr);
+	ctx->max_inline = find_inline(ctx->state->endpoint, attr);
 	attr->cap.max_inline_data = ctx->max_inline;
 	if (ctx->max_inline < asked)
 		return error_set(error, -EINVAL, "inline size %u exceeds the device's limit %u",
@@ -63,7 +63,7 @@ static int choose_inline(struct rdma_context *ctx, struct ibv_qp_init_attr_ex *a
 	return 0;
 }
 
-uint64_t queue_operations(enum transport transport, const struct ibv_device_attr *device)
+uint64_t qp_operations(enum transport transport, const struct ibv_device_attr *device)
 {
 	uint64_t flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
 
@@ -83,7 +83,7 @@ static int create(struct rdma_context *ctx, struct ibv_qp_init_attr_ex *attr)
 	int code;
 
 	if (!ctx->conn) {
-		ctx->qp = ibv_create_qp_ex(ctx->state->ground->verbs, attr);
+		ctx->qp = ibv_create_qp_ex(ctx->state->endpoint->verbs, attr);
 		return ctx->qp ? 0 : verbs_null();
 	}
 	code = verbs_result(rdma_create_qp_ex(ctx->conn, attr));
@@ -92,18 +92,18 @@ static int create(struct rdma_context *ctx, struct ibv_qp_init_attr_ex *attr)
 	return code;
 }
 
-int queue_open(struct rdma_context *ctx, struct error *error)
+int qp_open(struct rdma_context *ctx, struct error *error)
 {
 	struct rdma_state *state = ctx->state;
 	struct ibv_qp_init_attr_ex attr = {
 		.send_cq = ctx->cq,
 		.recv_cq = ctx->cq,
-		.srq = state->ground->srq,
-		.qp_type = queue_type(state->transport),
+		.srq = state->endpoint->srq,
+		.qp_type = qp_type_of(state->transport),
 		.cap = capabilities(ctx),
 		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
 		.pd = ctx->pd,
-		.send_ops_flags = queue_operations(state->transport, &state->device),
+		.send_ops_flags = qp_operations(state->transport, &state->device),
 	};
 	int code = choose_inline(ctx, &attr, error);
 
@@ -117,15 +117,15 @@ int queue_open(struct rdma_context *ctx, struct error *error)
 	}
 	if (code)
 		return verbs_memory_error(error, code, "create a queue pair");
-	state->queue = (struct post_queue){.qp = ctx->qp, .srq = state->ground->srq};
+	state->queue = (struct post_queue){.qp = ctx->qp, .srq = state->endpoint->srq};
 	if (attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 		state->queue.qpx = ibv_qp_to_qp_ex(ctx->qp);
-	state->ground->n_queues++;
-	state->ground->is_used = true;
+	state->endpoint->n_queues++;
+	state->endpoint->is_used = true;
 	return 0;
 }
 
-int queue_close(struct rdma_context *ctx)
+int qp_close(struct rdma_context *ctx)
 {
 	int code = 0;
 
@@ -137,6 +137,6 @@ int queue_close(struct rdma_context *ctx)
 		code = verbs_result(ibv_destroy_qp(ctx->qp));
 	ctx->qp = NULL;
 	ctx->state->queue = (struct post_queue){0};
-	ctx->state->ground->n_queues--;
+	ctx->state->endpoint->n_queues--;
 	return code;
 }

@@ -8,13 +8,13 @@
 
 #include "core/rdma/context.h"
 
-enum ibv_qp_type queue_type(enum transport transport);
+enum ibv_qp_type qp_type_of(enum transport transport);
 
 /* What it is to be able to post: all of core/verbs/post.h that the transport has, and the device. */
-uint64_t queue_operations(enum transport transport, const struct ibv_device_attr *device);
+uint64_t qp_operations(enum transport transport, const struct ibv_device_attr *device);
 
 /* Finds out what goes inline, and makes it. */
-int queue_open(struct rdma_context *ctx, struct error *error);
-int queue_close(struct rdma_context *ctx);
+int qp_open(struct rdma_context *ctx, struct error *error);
+int qp_close(struct rdma_context *ctx);
 
 #endif

@@ -15,9 +15,9 @@ struct head {
 	uint64_t offset;
 };
 
-_Static_assert(sizeof(struct head) == MESSAGE_HEAD, "no padding on the wire");
+_Static_assert(sizeof(struct head) == SEND_HEADER_SIZE, "no padding on the wire");
 
-void message_encode(uint8_t head[static MESSAGE_HEAD], const struct rdma_message *message)
+void send_header_encode(uint8_t head[static SEND_HEADER_SIZE], const struct rdma_message *message)
 {
 	const struct head wire = {
 		.magic = htobe32(MESSAGE_MAGIC),
@@ -29,8 +29,8 @@ void message_encode(uint8_t head[static MESSAGE_HEAD], const struct rdma_message
 	memcpy(head, &wire, sizeof(wire));
 }
 
-int message_decode(struct rdma_message *message, const uint8_t head[static MESSAGE_HEAD],
-		   uint32_t bytes, struct error *error)
+int send_header_decode(struct rdma_message *message, const uint8_t head[static SEND_HEADER_SIZE],
+		       uint32_t bytes, struct error *error)
 {
 	struct head wire;
 	uint32_t kind;

@@ -12,12 +12,12 @@
 #include "core/base/error.h"
 #include "core/rdma/rdma.h"
 
-#define MESSAGE_HEAD 24
+#define SEND_HEADER_SIZE 24
 
-void message_encode(uint8_t head[static MESSAGE_HEAD], const struct rdma_message *message);
+void send_header_encode(uint8_t head[static SEND_HEADER_SIZE], const struct rdma_message *message);
 
 /* bytes is what the completion counted, head included. */
-int message_decode(struct rdma_message *message, const uint8_t head[static MESSAGE_HEAD],
-		   uint32_t bytes, struct error *error);
+int send_header_decode(struct rdma_message *message, const uint8_t head[static SEND_HEADER_SIZE],
+		       uint32_t bytes, struct error *error);
 
 #endif

@@ -103,11 +103,12 @@ static int wait_for_request(struct rdma_context *ctx, struct rdma_conn_param *as
 		*asked = ctx->event->param.conn;
 		code = context_check_client(ctx, ctx->event->id, &fault);
 		if (!code)
-			code = handshake_read(&ctx->remote, asked->private_data,
-					      asked->private_data_len, &fault);
+			code = private_data_read(&ctx->remote, asked->private_data,
+						 asked->private_data_len, &fault);
 		if (!code && state->has_ticket)
-			code = handshake_check_ticket(asked->private_data, asked->private_data_len,
-						      state->ticket, &fault);
+			code = private_data_check_ticket(asked->private_data,
+							 asked->private_data_len, state->ticket,
+							 &fault);
 		if (!code) {
 			ctx->conn = ctx->event->id;
 			return 0;
@@ -136,10 +137,10 @@ static int accept_client(struct rdma_context *ctx, const struct rdma_conn_param 
 			 struct error *error)
 {
 	const struct rdma_remote own = context_own(ctx);
-	uint8_t greeting[HANDSHAKE_GREETING];
+	uint8_t greeting[PRIVATE_DATA_GREETING];
 	struct rdma_conn_param param = {
 		.private_data = greeting,
-		.private_data_len = (uint8_t)handshake_greet(greeting, &own),
+		.private_data_len = (uint8_t)private_data_greet(greeting, &own),
 		.responder_resources = least(asked->responder_resources,
 					     settings_reads(&ctx->settings, &ctx->state->device)),
 		.initiator_depth = least(asked->initiator_depth,
@@ -185,8 +186,9 @@ static int wait_for_client(struct rdma_context *ctx, struct error *error)
 		return error_set(error, -EINVAL, "this context does not listen: rdma_setup_server");
 	context_drop(ctx);
 	/* The end of the former client has raised the alarm: it is over once all are gone. */
-	if (context_borrows(ctx) && ctx->state->ground->is_used && !ctx->state->ground->n_queues)
-		code = ground_renew(ctx->state->ground, error);
+	if (context_borrows(ctx) && ctx->state->endpoint->is_used &&
+	    !ctx->state->endpoint->n_queues)
+		code = endpoint_renew(ctx->state->endpoint, error);
 	if (code)
 		return code;
 	code = wait_for_request(ctx, &asked, error);

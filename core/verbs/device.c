@@ -35,7 +35,7 @@ struct interfaces {
 struct scan {
 	struct ibv_context *context;
 	const char *device;
-	enum kind kind;
+	enum device_kind kind;
 	struct ifaddrs *own;
 	struct ibv_gid_entry *gids;
 	size_t n_gids;
@@ -256,7 +256,8 @@ static int scan_ports(struct device_list *list, struct scan *scan, struct error 
 
 	if (code)
 		return error_set_errno(error, code, "cannot query it");
-	scan->kind = kind_is_soft(&attr) ? KIND_SOFT : kind_find("", scan->device);
+	scan->kind =
+		device_kind_is_soft(&attr) ? DEVICE_KIND_SOFT : device_kind_find("", scan->device);
 	/* A device without GIDs is reached through its own interfaces, if at all. */
 	device_gids(scan->context, attr.phys_port_cnt, &scan->gids, &scan->n_gids, &fault);
 	if (!scan->gids)

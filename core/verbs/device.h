@@ -29,7 +29,7 @@ struct device_port {
 	unsigned int active_mtu; /* bytes */
 	unsigned int max_mtu;
 	int numa_node; /* -1: none known */
-	enum kind kind;
+	enum device_kind kind;
 	struct device_address *addresses;
 	size_t n_addresses;
 };

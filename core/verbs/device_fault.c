@@ -12,7 +12,7 @@
 /* The one of core/soft, which is none of the kernel's. */
 static bool is_soft(const char *device)
 {
-	return !strcmp(device, "soft0") && kind_find("", device) == KIND_OTHER;
+	return !strcmp(device, "soft0") && device_kind_find("", device) == DEVICE_KIND_OTHER;
 }
 
 static bool is_refused(int code)

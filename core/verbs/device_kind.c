@@ -39,41 +39,42 @@ static bool is_siw(const char *root, const char *device)
  * Soft-RoCE alone has "parent". Kernels have hung both kinds of software devices below
  * the network card that they use, so that a device above proves no hardware.
  */
-enum kind kind_find(const char *root, const char *device)
+enum device_kind device_kind_find(const char *root, const char *device)
 {
 	if (has(root, device, "parent"))
-		return KIND_RXE;
+		return DEVICE_KIND_RXE;
 	if (is_siw(root, device))
-		return KIND_SIW;
-	return has(root, device, "device") ? KIND_HARDWARE : KIND_OTHER;
+		return DEVICE_KIND_SIW;
+	return has(root, device, "device") ? DEVICE_KIND_HARDWARE : DEVICE_KIND_OTHER;
 }
 
-bool kind_is_soft(const struct ibv_device_attr *attr)
+bool device_kind_is_soft(const struct ibv_device_attr *attr)
 {
 	return !attr->vendor_id && !strcmp(attr->fw_ver, "soft");
 }
 
-bool kind_is_mapped(const struct ibv_device_attr *attr)
+bool device_kind_is_mapped(const struct ibv_device_attr *attr)
 {
 	const char *copying = getenv("VERBMARK_SOFT_COPY");
 
-	return kind_is_soft(attr) && !(copying && *copying);
+	return device_kind_is_soft(attr) && !(copying && *copying);
 }
 
 static const char *const names[] = {
-	[KIND_UNKNOWN] = NULL, [KIND_HARDWARE] = "hardware", [KIND_RXE] = "rxe",
-	[KIND_SIW] = "siw",    [KIND_OTHER] = "other",       [KIND_SOFT] = "soft",
+	[DEVICE_KIND_UNKNOWN] = NULL,  [DEVICE_KIND_HARDWARE] = "hardware",
+	[DEVICE_KIND_RXE] = "rxe",     [DEVICE_KIND_SIW] = "siw",
+	[DEVICE_KIND_OTHER] = "other", [DEVICE_KIND_SOFT] = "soft",
 };
 
-const char *kind_name(enum kind kind)
+const char *device_kind_name(enum device_kind kind)
 {
 	return names[kind];
 }
 
-enum kind kind_named(const char *name)
+enum device_kind device_kind_named(const char *name)
 {
 	for (size_t i = 1; name && i < ARRAY_LENGTH(names); i++)
 		if (!strcmp(names[i], name))
-			return (enum kind)i;
-	return KIND_UNKNOWN;
+			return (enum device_kind)i;
+	return DEVICE_KIND_UNKNOWN;
 }

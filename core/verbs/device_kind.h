@@ -10,30 +10,30 @@
 #include <infiniband/verbs.h>
 #include <stdbool.h>
 
-enum kind {
-	KIND_UNKNOWN, /* zero: nobody has told */
-	KIND_HARDWARE,
-	KIND_RXE, /* the kernel's Soft-RoCE */
-	KIND_SIW, /* and its software iWARP */
-	KIND_OTHER,
-	KIND_SOFT,
+enum device_kind {
+	DEVICE_KIND_UNKNOWN, /* zero: nobody has told */
+	DEVICE_KIND_HARDWARE,
+	DEVICE_KIND_RXE, /* the kernel's Soft-RoCE */
+	DEVICE_KIND_SIW, /* and its software iWARP */
+	DEVICE_KIND_OTHER,
+	DEVICE_KIND_SOFT,
 };
 
-/* As the kernel has it, below a root; one that it does not have is KIND_OTHER. */
-enum kind kind_find(const char *root, const char *device);
+/* As the kernel has it, below a root; one that it does not have is DEVICE_KIND_OTHER. */
+enum device_kind device_kind_find(const char *root, const char *device);
 
 /* Whether the device says that it is the one of core/soft: that has no vendor. */
-bool kind_is_soft(const struct ibv_device_attr *attr);
+bool device_kind_is_soft(const struct ibv_device_attr *attr);
 
 /*
  * Whether peers may map what a process on it shares: not those of one that is to let them map
  * none, whose memory the kernel copies sooner where it is no file's. That alone the environment
  * tells here (VERBMARK_SOFT_COPY), as it tells the device.
  */
-bool kind_is_mapped(const struct ibv_device_attr *attr);
+bool device_kind_is_mapped(const struct ibv_device_attr *attr);
 
 /* "hardware", "rxe", "siw", "other", "soft"; NULL of the unknown one. */
-const char *kind_name(enum kind kind);
-enum kind kind_named(const char *name);
+const char *device_kind_name(enum device_kind kind);
+enum device_kind device_kind_named(const char *name);
 
 #endif

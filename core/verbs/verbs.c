@@ -80,7 +80,7 @@ int verbs_memory_error(struct error *error, int code, const char *what)
 	if (code != -ENOMEM)
 		return error_set_errno(error, code, "cannot %s", what);
 	if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY ||
-	    memory_is_exempt("")) {
+	    free_memory_is_exempt("")) {
 		error_set_errno(error, code, "cannot %s", what);
 		return error_append(error, "the device may be out of it");
 	}

@@ -34,7 +34,8 @@ void compare_cells_title(struct cells *cells, enum cells_table table)
 	cells_put_name(cells, "verdict");
 }
 
-static void put_value(struct cells *cells, const struct figure *figure, double unit, double value)
+static void put_value(struct cells *cells, const struct compared_figure *figure, double unit,
+		      double value)
 {
 	if (!strcmp(figure->measure, "ns"))
 		cells_put_us(cells, value / unit);
@@ -60,9 +61,10 @@ static void put_ratio(struct cells *cells, const struct ratio *ratio)
 void compare_cells_fill(struct cells *cells, const struct table_unit *unit,
 			const struct compare_cell *cell)
 {
-	const struct figure *figure = cell->figure;
+	const struct compared_figure *figure = cell->figure;
 	double size = figure->unit;
-	const char *title = figure == &figure_bytes ? cells_unit(unit, &size) : figure->title;
+	const char *title =
+		figure == &compared_figure_bytes ? cells_unit(unit, &size) : figure->title;
 	char text[64];
 
 	cells_names(cells, cell->line);

@@ -10,12 +10,13 @@
 #include "reports/import/import.h"
 #include "reports/table/cells.h"
 
-static const struct figure *const figures[COMPARE_FIGURES] = {
-	&figure_median,   &figure_tail,       &figure_mean,       &figure_bytes,
-	&figure_messages, &figure_client_cpu, &figure_server_cpu,
+static const struct compared_figure *const figures[COMPARE_FIGURES] = {
+	&compared_figure_median,     &compared_figure_tail,     &compared_figure_mean,
+	&compared_figure_bytes,      &compared_figure_messages, &compared_figure_client_cpu,
+	&compared_figure_server_cpu,
 };
 
-const struct figure *compare_figure(size_t number)
+const struct compared_figure *compare_figure(size_t number)
 {
 	return figures[number];
 }
@@ -83,18 +84,18 @@ static double imported_step(const struct result_case *line)
 }
 
 /* In which values of that figure come, in its unit. A mean of samples has all digits. */
-static double step_of_figure(const struct result_case *line, const struct figure *figure,
+static double step_of_figure(const struct result_case *line, const struct compared_figure *figure,
 			     double clock_ns)
 {
-	if (figure == &figure_median || figure == &figure_tail)
+	if (figure == &compared_figure_median || figure == &compared_figure_tail)
 		return fmax(step_of(line->latency), clock_ns);
-	if (figure == &figure_mean)
+	if (figure == &compared_figure_mean)
 		return line->latency ? 0 : clock_ns;
 	if (!line->is_imported)
 		return 0;
-	if (figure == &figure_messages)
+	if (figure == &compared_figure_messages)
 		return imported_step(line);
-	return figure == &figure_bytes ? imported_step(line) * (double)line->size : 0;
+	return figure == &compared_figure_bytes ? imported_step(line) * (double)line->size : 0;
 }
 
 /* Histograms are of no use any more, and many files would have many of them. */
@@ -114,7 +115,8 @@ static int take_figures(struct compare_run *run, struct error *error)
 		for (size_t j = 0; j < COMPARE_FIGURES && !code; j++) {
 			known->steps[j] =
 				step_of_figure(line, figures[j], run->result.clock_resolution_ns);
-			code = figure_over_trials(&known->values[j], line, figures[j], error);
+			code = compared_figure_over_trials(&known->values[j], line, figures[j],
+							   error);
 		}
 		result_drop_trials(line);
 	}
@@ -214,15 +216,16 @@ int compare_check_sides(const struct comparison *comparison, struct error *error
 static int check_alike(struct comparison *comparison, const struct compare_run *run,
 		       struct error *error)
 {
-	const struct alike now = {&run->result, run->name};
+	const struct same_setup now = {&run->result, run->name};
 	struct error found = {0};
 
 	for (enum compare_side side = 0; side < COMPARE_SIDES; side++) {
 		const struct compare_runs *runs = &comparison->sides[side];
 
 		for (size_t i = 0; i < runs->count && !found.code; i++)
-			alike_check(&(struct alike){&runs->runs[i].result, runs->runs[i].name},
-				    &now, &found);
+			same_setup_check(
+				&(struct same_setup){&runs->runs[i].result, runs->runs[i].name},
+				&now, &found);
 	}
 	if (!found.code)
 		return 0;

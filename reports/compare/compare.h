@@ -68,7 +68,7 @@ struct compare_runs {
 /* One figure of a case. */
 struct compare_cell {
 	const struct result_case *line; /* as it was run first: its names */
-	const struct figure *figure;
+	const struct compared_figure *figure;
 	size_t n_runs[COMPARE_SIDES];
 	struct ratio ratio;
 	double corrected;  /* the chance, among that of all others; NAN: unknown */
@@ -126,7 +126,7 @@ int compare_judge(struct comparison *comparison, struct error *error);
 int compare_decide(struct comparison *comparison, struct error *error);
 
 /* What figures there are, by their number in values. */
-const struct figure *compare_figure(size_t number);
+const struct compared_figure *compare_figure(size_t number);
 
 const char *compare_side_name(enum compare_side side);
 const char *compare_verdict_name(enum compare_verdict verdict);

@@ -47,7 +47,8 @@ static void print_ends(FILE *out, const struct comparison *comparison)
 }
 
 /* Kind, figure and unit. */
-static void print_figure(FILE *out, const struct result_case *line, const struct figure *figure)
+static void print_figure(FILE *out, const struct result_case *line,
+			 const struct compared_figure *figure)
 {
 	fprintf(out, "%s,%s,%s,",
 		strcmp(line->metric, "bw") != 0 ? result_kind_name(line->kind) : "", figure->key,

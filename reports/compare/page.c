@@ -17,7 +17,7 @@
 #define TITLE "NEW against BASE"
 
 /* Sentences below a title, which comes with the first one. */
-struct list {
+struct value_list {
 	FILE *out;
 	const char *title;
 	size_t count;
@@ -25,17 +25,17 @@ struct list {
 
 static void say(void *owner, const char *text)
 {
-	struct list *list = owner;
+	struct value_list *list = owner;
 
 	if (!list->count++) {
 		if (list->title)
-			markup_element(list->out, "h3", list->title);
+			html_element(list->out, "h3", list->title);
 		fputs("<ul>\n", list->out);
 	}
-	markup_element(list->out, "li", text);
+	html_element(list->out, "li", text);
 }
 
-static void end_list(const struct list *list)
+static void end_list(const struct value_list *list)
 {
 	if (list->count)
 		fputs("</ul>\n", list->out);
@@ -44,7 +44,7 @@ static void end_list(const struct list *list)
 static void print_list(FILE *out, const char *title, const struct comparison *comparison,
 		       void (*tell)(const struct comparison *comparison, said *say, void *owner))
 {
-	struct list list = {out, title, 0};
+	struct value_list list = {out, title, 0};
 
 	tell(comparison, say, &list);
 	end_list(&list);
@@ -53,7 +53,7 @@ static void print_list(FILE *out, const char *title, const struct comparison *co
 static void print_bold(FILE *out, const char *text)
 {
 	fputs("<p><b>", out);
-	markup_text(out, text);
+	html_text(out, text);
 	fputs("</b></p>\n", out);
 }
 
@@ -74,7 +74,7 @@ struct rows {
 	size_t of[CELLS_LOAD + 1][COMPARE_FIGURES];
 };
 
-static size_t number_of(const struct figure *figure)
+static size_t number_of(const struct compared_figure *figure)
 {
 	size_t number = 0;
 
@@ -93,7 +93,7 @@ static void add_point(struct chart *chart, const struct compare_cell *cell, stru
 	const struct ratio *ratio = &cell->ratio;
 	size_t number = number_of(cell->figure);
 	size_t *row = &rows->of[table][number];
-	const struct plot_point point = {
+	const struct svg_panel_point point = {
 		.x = ratio->ratio,
 		.y = (double)(*row + 1),
 		.low = ratio->is_known ? ratio->low : (double)NAN,
@@ -101,7 +101,7 @@ static void add_point(struct chart *chart, const struct compare_cell *cell, stru
 		.id = cell->line->id,
 	};
 	size_t before = chart->n_points;
-	char panel[PLOT_TITLE];
+	char panel[SVG_PANEL_TITLE];
 
 	if (*row == DRAWN_MOST) {
 		chart->left_out++;
@@ -121,7 +121,7 @@ static void print_figure(FILE *out, const struct comparison *comparison)
 		.title = "NEW / BASE",
 		.says = "Of each case, with the interval of 95 % where runs of one side tell how "
 			"much they differ among themselves. The dotted line is no difference.",
-		.mark = PLOT_INTERVALS,
+		.mark = SVG_PANEL_INTERVALS,
 		.level = {1, "no difference"},
 		.is_told_elsewhere = true,
 		.least = 1,
@@ -189,7 +189,7 @@ static size_t print_table(FILE *out, const struct table_unit *unit,
 			continue;
 		}
 		if (!is_open) {
-			markup_element(out, "h4", tables[which]);
+			html_element(out, "h4", tables[which]);
 			compare_cells_title(&cells, which);
 			page_table_begin(out, &cells);
 		}
@@ -220,7 +220,7 @@ static void print_tables(FILE *out, const struct table_unit *unit,
 /* Of each side the first one: those of a side are alike. */
 static void print_circumstances(FILE *out, const struct comparison *comparison)
 {
-	struct circumstances_of results[COMPARE_SIDES];
+	struct host_facts_of results[COMPARE_SIDES];
 	char names[COMPARE_SIDES][80];
 
 	for (enum compare_side side = 0; side < COMPARE_SIDES; side++) {
@@ -228,9 +228,9 @@ static void print_circumstances(FILE *out, const struct comparison *comparison)
 
 		snprintf(names[side], sizeof(names[side]), "%s: %.70s", compare_side_name(side),
 			 first->name);
-		results[side] = (struct circumstances_of){&first->result, names[side]};
+		results[side] = (struct host_facts_of){&first->result, names[side]};
 	}
-	circumstances_print_differing(out, results, COMPARE_SIDES);
+	host_facts_print_differing(out, results, COMPARE_SIDES);
 }
 
 void compare_page(FILE *out, const struct table_unit *unit, const struct comparison *comparison)
@@ -241,7 +241,7 @@ void compare_page(FILE *out, const struct table_unit *unit, const struct compari
 	compare_sum(comparison, text);
 	print_bold(out, text);
 	print_list(out, NULL, comparison, compare_say_head);
-	markup_element(out, "h3", "Ratios");
+	html_element(out, "h3", "Ratios");
 	print_figure(out, comparison);
 	print_tables(out, unit, comparison);
 	print_list(out, "Not compared, or not in all runs", comparison, compare_say_gaps);
@@ -256,6 +256,6 @@ void compare_page(FILE *out, const struct table_unit *unit, const struct compari
 void compare_page_refused(FILE *out, const char *why)
 {
 	fputs("<section>\n<h2>" TITLE "</h2>\n<p>Not compared: ", out);
-	markup_text(out, why);
+	html_text(out, why);
 	fputs("</p>\n</section>\n", out);
 }

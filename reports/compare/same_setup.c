@@ -18,7 +18,7 @@ struct value {
 	const char *now;
 };
 
-static const char *short_name(const struct alike *alike)
+static const char *short_name(const struct same_setup *alike)
 {
 	size_t length = strlen(alike->name);
 	const char *at = length > NAME_MOST ? alike->name + length - NAME_MOST : alike->name;
@@ -29,8 +29,8 @@ static const char *short_name(const struct alike *alike)
 	return at;
 }
 
-static int differ(const char *what, const struct value *value, const struct alike *before,
-		  const struct alike *now, struct error *error)
+static int differ(const char *what, const struct value *value, const struct same_setup *before,
+		  const struct same_setup *now, struct error *error)
 {
 	return error_set(error, -EXDEV, "%s is %s in %s and %s in %s", what, value->before,
 			 short_name(before), value->now, short_name(now));
@@ -42,8 +42,9 @@ static bool is_other(const char *before, const char *now)
 	return before && now && strcmp(before, now) != 0;
 }
 
-static int check_number(const char *what, uint64_t one, uint64_t other, const struct alike *before,
-			const struct alike *now, struct error *error)
+static int check_number(const char *what, uint64_t one, uint64_t other,
+			const struct same_setup *before, const struct same_setup *now,
+			struct error *error)
 {
 	char first[32];
 	char second[32];
@@ -55,15 +56,17 @@ static int check_number(const char *what, uint64_t one, uint64_t other, const st
 	return differ(what, &(struct value){first, second}, before, now, error);
 }
 
-static int check_known(const char *what, uint64_t one, uint64_t other, const struct alike *before,
-		       const struct alike *now, struct error *error)
+static int check_known(const char *what, uint64_t one, uint64_t other,
+		       const struct same_setup *before, const struct same_setup *now,
+		       struct error *error)
 {
 	return one && other ? check_number(what, one, other, before, now, error) : 0;
 }
 
 /* Facts first: they say more than the hash of them, but may be left out. */
 static int check_facts(const struct result_end *one, const struct result_end *other,
-		       const struct alike *before, const struct alike *now, struct error *error)
+		       const struct same_setup *before, const struct same_setup *now,
+		       struct error *error)
 {
 	struct fingerprint_change change;
 	int code;
@@ -82,7 +85,8 @@ static int check_facts(const struct result_end *one, const struct result_end *ot
 }
 
 static int check_end(const struct result_end *one, const struct result_end *other,
-		     const struct alike *before, const struct alike *now, struct error *error)
+		     const struct same_setup *before, const struct same_setup *now,
+		     struct error *error)
 {
 	int code = 0;
 
@@ -103,7 +107,8 @@ static int check_end(const struct result_end *one, const struct result_end *othe
 }
 
 /* Whatever they are called: each by its place. */
-static int check_parties(const struct alike *before, const struct alike *now, struct error *error)
+static int check_parties(const struct same_setup *before, const struct same_setup *now,
+			 struct error *error)
 {
 	const json_t *ones = before->result->parties;
 	const json_t *others = now->result->parties;
@@ -112,8 +117,8 @@ static int check_parties(const struct alike *before, const struct alike *now, st
 
 	for (size_t i = 0; i < json_array_size(ones) && !code; i++) {
 		const struct value value = {
-			member_or_empty(json_array_get(ones, i), "hard_fingerprint"),
-			member_or_empty(json_array_get(others, i), "hard_fingerprint"),
+			json_member_or_empty(json_array_get(ones, i), "hard_fingerprint"),
+			json_member_or_empty(json_array_get(others, i), "hard_fingerprint"),
 		};
 
 		if (*value.before && *value.now && is_other(value.before, value.now))
@@ -124,10 +129,11 @@ static int check_parties(const struct alike *before, const struct alike *now, st
 
 static const char *program_of(const struct result *result)
 {
-	return result->imported ? member_or_empty(result->imported, "format") : "verbmark";
+	return result->imported ? json_member_or_empty(result->imported, "format") : "verbmark";
 }
 
-int alike_check(const struct alike *before, const struct alike *now, struct error *error)
+int same_setup_check(const struct same_setup *before, const struct same_setup *now,
+		     struct error *error)
 {
 	const struct result *one = before->result;
 	const struct result *other = now->result;
@@ -171,11 +177,11 @@ static json_t *tell_parties(const struct result *result)
 
 	json_array_foreach(result->parties, i, party)
 	{
-		const char *fingerprint = member_or_empty(party, "hard_fingerprint");
+		const char *fingerprint = json_member_or_empty(party, "hard_fingerprint");
 
 		json_array_append_new(
-			told,
-			json_string(*fingerprint ? fingerprint : member_or_empty(party, "name")));
+			told, json_string(*fingerprint ? fingerprint
+						       : json_member_or_empty(party, "name")));
 	}
 	return told;
 }
@@ -209,7 +215,8 @@ static json_t *tell_imported(const struct result *result)
 			 tell_end(&result->server), tell_parameters(result));
 }
 
-int alike_key(char key[static ALIKE_KEY], const struct result *result, struct error *error)
+int same_setup_key(char key[static SAME_SETUP_KEY], const struct result *result,
+		   struct error *error)
 {
 	json_t *told = result->imported ? tell_imported(result)
 					: json_pack("[o, o, s, o]", tell_end(&result->client),
@@ -220,12 +227,12 @@ int alike_key(char key[static ALIKE_KEY], const struct result *result, struct er
 	json_decref(told);
 	if (!text)
 		return error_set_errno(error, -ENOMEM, "cannot keep what was measured on");
-	snprintf(key, ALIKE_KEY, "%016" PRIx64, fingerprint_hash(text, strlen(text)));
+	snprintf(key, SAME_SETUP_KEY, "%016" PRIx64, fingerprint_hash(text, strlen(text)));
 	free(text);
 	return 0;
 }
 
-bool alike_is_known(const struct result *result)
+bool same_setup_is_known(const struct result *result)
 {
 	return result->client.fingerprint[0] && result->server.fingerprint[0];
 }

@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "reports/result/result.h"
 
-struct alike {
+struct same_setup {
 	const struct result *result;
 	const char *name; /* of its file */
 };
@@ -18,9 +18,10 @@ struct alike {
  * -EXDEV: they are not; the sentence names an end, and what of it is what in which file.
  * What a result does not tell is no difference.
  */
-int alike_check(const struct alike *before, const struct alike *now, struct error *error);
+int same_setup_check(const struct same_setup *before, const struct same_setup *now,
+		     struct error *error);
 
-#define ALIKE_KEY 17
+#define SAME_SETUP_KEY 17
 
 /*
  * The same for results that are alike, as long as they tell all their circumstances, and
@@ -28,9 +29,10 @@ int alike_check(const struct alike *before, const struct alike *now, struct erro
  * name that has to be the same. What was imported is like nothing that verbmark has measured,
  * and has its parameters in the key. -ENOMEM.
  */
-int alike_key(char key[static ALIKE_KEY], const struct result *result, struct error *error);
+int same_setup_key(char key[static SAME_SETUP_KEY], const struct result *result,
+		   struct error *error);
 
 /* Whether both ends have told their circumstances. */
-bool alike_is_known(const struct result *result);
+bool same_setup_is_known(const struct result *result);
 
 #endif

@@ -75,7 +75,7 @@ static void tell_runs(const struct comparison *comparison, enum compare_side sid
 		length = (size_t)snprintf(text, COMPARE_TEXT,
 					  "%-4s %zu result%s of %.32s:", compare_side_name(side),
 					  runs->count, plural(runs->count),
-					  member_or_empty(first->imported, "format"));
+					  json_member_or_empty(first->imported, "format"));
 	else
 		length = (size_t)snprintf(text, COMPARE_TEXT,
 					  "%-4s %zu run%s of verbmark %s, %s to %s:",
@@ -171,7 +171,7 @@ static void say_circumstances(const struct comparison *comparison, said *say, vo
 
 	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
 		for (size_t i = 0; i < comparison->sides[side].count; i++, n_runs++)
-			unknown += !alike_is_known(&comparison->sides[side].runs[i].result);
+			unknown += !same_setup_is_known(&comparison->sides[side].runs[i].result);
 	if (!unknown)
 		return;
 	snprintf(text, sizeof(text),

@@ -24,14 +24,14 @@ static void say_note(void *owner, const char *text)
 }
 
 /* Below a title, which comes with the first one. */
-struct list {
+struct value_list {
 	FILE *out;
 	const char *title; /* NULL: it is there */
 };
 
 static void say_below(void *owner, const char *text)
 {
-	struct list *list = owner;
+	struct value_list *list = owner;
 
 	if (list->title)
 		fprintf(list->out, "%s\n", list->title);
@@ -70,7 +70,7 @@ static void print_table(struct table *table, enum cells_table which)
 void compare_table(FILE *out, const struct table_unit *unit, const struct comparison *comparison)
 {
 	struct table table = {.out = out, .unit = unit, .comparison = comparison};
-	struct list list = {out, "NOT COMPARED, OR NOT IN ALL RUNS"};
+	struct value_list list = {out, "NOT COMPARED, OR NOT IN ALL RUNS"};
 	char text[COMPARE_TEXT];
 
 	compare_say_head(comparison, say, out);

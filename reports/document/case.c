@@ -154,7 +154,7 @@ static json_t *make_windows(const struct result_case *line)
 
 	for (size_t i = 0; i < line->windows->count; i++)
 		failed |= json_array_append_new(
-			rates, document_number(windows_rate(line->windows, i, line->size)));
+			rates, document_number(rate_windows_rate(line->windows, i, line->size)));
 	return document_whole(rates, failed);
 }
 
@@ -198,7 +198,7 @@ static json_t *make_bandwidth(const struct result_case *line)
 
 	/* Other programs tell of no windows. */
 	if (bandwidth && !line->is_imported) {
-		windows_fill(line->windows, line->size, hist);
+		rate_windows_fill(line->windows, line->size, hist);
 		failed |= json_object_set_new(bandwidth, "window_ns",
 					      document_number(line->windows->window_ns));
 		failed |= json_object_set_new(bandwidth, "windows", make_windows(line));
@@ -336,17 +336,17 @@ static json_t *make_placement(const struct result_case *line)
 
 static int add_chosen(json_t *into, const struct result_case *line)
 {
-	bool has_client = chosen_is_any(&line->client_chosen);
-	bool has_server = chosen_is_any(&line->server_chosen);
+	bool has_client = effective_is_any(&line->client_chosen);
+	bool has_server = effective_is_any(&line->server_chosen);
 	json_t *chosen = json_object();
 	int failed = 0;
 
 	if (has_client)
-		failed |=
-			json_object_set_new(chosen, "client", chosen_encode(&line->client_chosen));
+		failed |= json_object_set_new(chosen, "client",
+					      effective_encode(&line->client_chosen));
 	if (has_server)
-		failed |=
-			json_object_set_new(chosen, "server", chosen_encode(&line->server_chosen));
+		failed |= json_object_set_new(chosen, "server",
+					      effective_encode(&line->server_chosen));
 	if (has_client || has_server)
 		return json_object_set_new(into, "chosen", document_whole(chosen, failed));
 	json_decref(chosen);

@@ -122,12 +122,12 @@ static const struct {
 	const char *name;
 	json_t *(*make)(const struct result *result);
 } members[] = {
-	{"knees",    knees_make   },
-        {"crowds",   crowds_make  },
-        {"turns",    turns_make   },
-	{"overflow", take_overflow},
-        {"parties",  take_parties },
-        {"warnings", take_warnings},
+	{"knees",    load_knees_make   },
+        {"crowds",   qp_limits_make    },
+        {"turns",    paired_trials_make},
+	{"overflow", take_overflow     },
+        {"parties",  take_parties      },
+        {"warnings", take_warnings     },
 };
 
 json_t *document_make(const struct result *result)

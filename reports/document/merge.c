@@ -53,8 +53,8 @@ static bool are_parties_alike(const json_t *before, const json_t *now)
 	size_t count = json_array_size(before);
 
 	for (size_t i = 0; i < count; i++)
-		if (strcmp(member_or_empty(json_array_get(before, i), "name"),
-			   member_or_empty(json_array_get(now, i), "name")) != 0)
+		if (strcmp(json_member_or_empty(json_array_get(before, i), "name"),
+			   json_member_or_empty(json_array_get(now, i), "name")) != 0)
 			return false;
 	return count == json_array_size(now);
 }
@@ -87,7 +87,7 @@ json_t *merge_circumstances(const struct result *result)
 	size_t i;
 
 	json_array_foreach(result->parties, i, party)
-		json_array_append_new(names, json_string(member_or_empty(party, "name")));
+		json_array_append_new(names, json_string(json_member_or_empty(party, "name")));
 	if (!result->imported)
 		return json_pack("[o, o, s, o, s]", make_end(&result->client),
 				 make_end(&result->server), result->version, names, result->clock);
@@ -133,8 +133,8 @@ static void widen_parties(json_t *into, const json_t *from)
 
 	json_array_foreach(into, i, party)
 	{
-		if (strcmp(member_or_empty(party, "hard_fingerprint"),
-			   member_or_empty(json_array_get(from, i), "hard_fingerprint")) != 0)
+		if (strcmp(json_member_or_empty(party, "hard_fingerprint"),
+			   json_member_or_empty(json_array_get(from, i), "hard_fingerprint")) != 0)
 			json_object_del(party, "hard_fingerprint");
 	}
 }
@@ -264,12 +264,12 @@ static void merge_place(struct result_place *into, const struct result_place *fr
 		into->numa_node = -1;
 }
 
-static void merge_chosen(struct chosen *into, const struct chosen *from, bool is_first)
+static void merge_chosen(struct effective *into, const struct effective *from, bool is_first)
 {
 	if (is_first)
 		*into = *from;
 	else
-		chosen_merge(into, from);
+		effective_merge(into, from);
 }
 
 /* Nanoseconds are the same by chance of no two. */
@@ -288,9 +288,9 @@ static int add_trials(struct result_case *line, const struct result_case *from, 
 {
 	int code = line->n_trials ? check_figures(line, from, error) : 0;
 
-	if (!code && line->n_trials + from->n_trials > LOAD_TRIALS_MOST)
-		code = error_set(error, -E2BIG, "these are more than %d trials", LOAD_TRIALS_MOST);
-	if (!code && sums_case_is_beyond(line, from))
+	if (!code && line->n_trials + from->n_trials > PARSE_TRIALS_MOST)
+		code = error_set(error, -E2BIG, "these are more than %d trials", PARSE_TRIALS_MOST);
+	if (!code && sum_check_case_is_beyond(line, from))
 		code = error_set(error, -EOVERFLOW, "these are more than can be counted");
 	if (!line->n_trials)
 		line->kind = from->kind;
@@ -365,9 +365,9 @@ static int merge_warnings(struct result *into, const json_t *warnings, struct er
 
 		json_array_foreach(into->warnings, j, known) is_known =
 			is_known || json_equal(known, warning);
-		if (!is_known && json_array_size(into->warnings) == LOAD_WARNINGS_MOST)
+		if (!is_known && json_array_size(into->warnings) == PARSE_WARNINGS_MOST)
 			return error_set(error, -E2BIG, "these are more than %d warnings",
-					 LOAD_WARNINGS_MOST);
+					 PARSE_WARNINGS_MOST);
 		if (!is_known && json_array_append(into->warnings, (json_t *)(uintptr_t)warning))
 			return error_set_errno(error, -ENOMEM, "cannot keep the warnings");
 	}

@@ -14,38 +14,39 @@
 #include "reports/io/read_file.h"
 
 /* Of memory that JSON takes, in pieces of 64 bytes. */
-#define PIECES_MOST ((size_t)LOAD_VALUES_MIB << 14)
+#define PIECES_MOST ((size_t)PARSE_VALUES_MIB << 14)
 
-static int load_end(struct result_end *end, const json_t *hosts, const char *name, json_t *texts,
-		    struct error *error)
+static int parse_end(struct result_end *end, const json_t *hosts, const char *name, json_t *texts,
+		     struct error *error)
 {
 	json_t *json;
 
-	if (member_object(hosts, name, &json, error) ||
-	    member_text(json, "host", end->host, sizeof(end->host), error) ||
-	    member_text(json, "device", end->device, sizeof(end->device), error) ||
-	    member_text(json, "address", end->address, sizeof(end->address), error) ||
-	    member_small(json, "port", INT_MAX, &end->port, error) ||
-	    member_small(json, "mtu", INT_MAX, &end->mtu, error) ||
-	    member_count(json, "rate_mbps", &end->rate_mbps, error))
+	if (json_member_object(hosts, name, &json, error) ||
+	    json_member_text(json, "host", end->host, sizeof(end->host), error) ||
+	    json_member_text(json, "device", end->device, sizeof(end->device), error) ||
+	    json_member_text(json, "address", end->address, sizeof(end->address), error) ||
+	    json_member_small(json, "port", INT_MAX, &end->port, error) ||
+	    json_member_small(json, "mtu", INT_MAX, &end->mtu, error) ||
+	    json_member_count(json, "rate_mbps", &end->rate_mbps, error))
 		return -EINVAL;
 	if (json_object_get(json, "hard_fingerprint") &&
-	    member_text(json, "hard_fingerprint", end->fingerprint, sizeof(end->fingerprint),
-			error))
+	    json_member_text(json, "hard_fingerprint", end->fingerprint, sizeof(end->fingerprint),
+			     error))
 		return -EINVAL;
-	if (json_object_get(json, "kind") && member_word(json, "kind", texts, &end->kind, error))
+	if (json_object_get(json, "kind") &&
+	    json_member_word(json, "kind", texts, &end->kind, error))
 		return -EINVAL;
 	end->facts = json_incref(json_object_get(json, "facts"));
-	return member_word(json, "link_layer", texts, &end->link_layer, error);
+	return json_member_word(json, "link_layer", texts, &end->link_layer, error);
 }
 
 /* The other end is as this one, as far as figures go: nobody has told otherwise. */
-static int load_imported_hosts(struct result *result, const json_t *document, struct error *error)
+static int parse_imported_hosts(struct result *result, const json_t *document, struct error *error)
 {
 	struct result_end *ends[] = {&result->client, &result->server};
 	static const char *const names[] = {"client", "server"};
 	json_t *hosts;
-	int code = member_object(document, "hosts", &hosts, error);
+	int code = json_member_object(document, "hosts", &hosts, error);
 
 	for (size_t i = 0; i < ARRAY_LENGTH(ends) && !code; i++) {
 		struct result_end *end = ends[i];
@@ -53,89 +54,91 @@ static int load_imported_hosts(struct result *result, const json_t *document, st
 
 		if (!json)
 			continue;
-		code = member_text(json, "device", end->device, sizeof(end->device), error);
+		code = json_member_text(json, "device", end->device, sizeof(end->device), error);
 		if (!code && json_object_get(json, "link_layer"))
-			code = member_word(json, "link_layer", result->texts, &end->link_layer,
-					   error);
+			code = json_member_word(json, "link_layer", result->texts, &end->link_layer,
+						error);
 		if (!code && json_object_get(json, "mtu"))
-			code = member_small(json, "mtu", INT_MAX, &end->mtu, error);
+			code = json_member_small(json, "mtu", INT_MAX, &end->mtu, error);
 	}
 	for (size_t i = 0; i < ARRAY_LENGTH(ends) && !code; i++)
 		import_fill_end(ends[i], ends[!i]);
 	return code ? error_wrap(error, "hosts") : 0;
 }
 
-static int load_imported(struct result *result, const json_t *document, struct error *error)
+static int parse_imported(struct result *result, const json_t *document, struct error *error)
 {
 	json_t *imported;
 	json_t *run;
 	char format[64];
-	int code = member_object(document, "imported", &imported, error);
+	int code = json_member_object(document, "imported", &imported, error);
 
 	if (!code)
-		code = member_text(imported, "format", format, sizeof(format), error);
+		code = json_member_text(imported, "format", format, sizeof(format), error);
 	if (!code && json_object_get(imported, "resolution_ns"))
-		code = member_figure(imported, "resolution_ns", &result->clock_resolution_ns,
-				     error);
+		code = json_member_figure(imported, "resolution_ns", &result->clock_resolution_ns,
+					  error);
 	if (code)
 		return error_wrap(error, "imported");
 	result->imported = json_incref(imported);
-	code = member_object(document, "run", &run, error);
+	code = json_member_object(document, "run", &run, error);
 	if (!code)
-		code = load_status(&result->status, run, error);
+		code = parse_status(&result->status, run, error);
 	if (!code && json_object_get(run, "started"))
-		code = member_text(run, "started", result->started, sizeof(result->started), error);
-	return code ? error_wrap(error, "run") : load_imported_hosts(result, document, error);
+		code = json_member_text(run, "started", result->started, sizeof(result->started),
+					error);
+	return code ? error_wrap(error, "run") : parse_imported_hosts(result, document, error);
 }
 
-static int load_hosts(struct result *result, const json_t *document, struct error *error)
+static int parse_hosts(struct result *result, const json_t *document, struct error *error)
 {
 	json_t *hosts;
-	int code = member_object(document, "hosts", &hosts, error);
+	int code = json_member_object(document, "hosts", &hosts, error);
 
 	if (!code)
-		code = load_end(&result->client, hosts, "client", result->texts, error);
+		code = parse_end(&result->client, hosts, "client", result->texts, error);
 	if (!code)
-		code = load_end(&result->server, hosts, "server", result->texts, error);
+		code = parse_end(&result->server, hosts, "server", result->texts, error);
 	if (code)
 		error_wrap(error, "hosts");
 	return code;
 }
 
-static int load_clock(struct result *result, const json_t *run, struct error *error)
+static int parse_clock(struct result *result, const json_t *run, struct error *error)
 {
 	json_t *clock;
 
-	if (member_object(run, "clock", &clock, error) ||
-	    member_count(clock, "hz", &result->clock_hz, error) ||
-	    member_number(clock, "drift_ppm", &result->clock_drift_ppm, error))
+	if (json_member_object(run, "clock", &clock, error) ||
+	    json_member_count(clock, "hz", &result->clock_hz, error) ||
+	    json_member_number(clock, "drift_ppm", &result->clock_drift_ppm, error))
 		return -EINVAL;
 	if (json_object_get(clock, "resolution_ns") &&
-	    member_figure(clock, "resolution_ns", &result->clock_resolution_ns, error))
+	    json_member_figure(clock, "resolution_ns", &result->clock_resolution_ns, error))
 		return -EINVAL;
 	if (json_object_get(clock, "cost_ns") &&
-	    member_count(clock, "cost_ns", &result->clock_cost_ns, error))
+	    json_member_count(clock, "cost_ns", &result->clock_cost_ns, error))
 		return -EINVAL;
-	return member_word(clock, "kind", result->texts, &result->clock, error);
+	return json_member_word(clock, "kind", result->texts, &result->clock, error);
 }
 
-static int load_run(struct result *result, const json_t *document, struct error *error)
+static int parse_run(struct result *result, const json_t *document, struct error *error)
 {
 	json_t *command;
 	json_t *run;
-	int code = member_object(document, "run", &run, error);
+	int code = json_member_object(document, "run", &run, error);
 
 	if (!code)
-		code = member_text(run, "started", result->started, sizeof(result->started), error);
+		code = json_member_text(run, "started", result->started, sizeof(result->started),
+					error);
 	if (!code)
-		code = member_text(run, "finished", result->finished, sizeof(result->finished),
-				   error);
+		code = json_member_text(run, "finished", result->finished, sizeof(result->finished),
+					error);
 	if (!code)
-		code = load_status(&result->status, run, error);
+		code = parse_status(&result->status, run, error);
 	if (!code)
-		code = load_clock(result, run, error);
+		code = parse_clock(result, run, error);
 	if (!code)
-		code = member_array(run, "command", &command, error);
+		code = json_member_array(run, "command", &command, error);
 	if (code) {
 		error_wrap(error, "run");
 		return code;
@@ -162,13 +165,13 @@ static size_t count_histograms(const json_t *cases)
 }
 
 /* ids: those before it. Runs have each case once, and what merges them finds it by its id. */
-static int load_new_case(struct result *result, json_t *json, json_t *ids, struct error *error)
+static int parse_new_case(struct result *result, json_t *json, json_t *ids, struct error *error)
 {
 	struct result_case *line = &result->cases[result->n_cases++];
 	int code;
 
 	line->is_imported = result->imported;
-	code = load_case(line, json, result->texts, error);
+	code = parse_case(line, json, result->texts, error);
 	if (code && !line->id[0])
 		error_wrap(error, "case %zu", result->n_cases);
 	if (code)
@@ -181,7 +184,7 @@ static int load_new_case(struct result *result, json_t *json, json_t *ids, struc
 	return 0;
 }
 
-static int load_all_cases(struct result *result, const json_t *cases, struct error *error)
+static int parse_all_cases(struct result *result, const json_t *cases, struct error *error)
 {
 	json_t *ids = json_object();
 	json_t *json;
@@ -191,29 +194,29 @@ static int load_all_cases(struct result *result, const json_t *cases, struct err
 	json_array_foreach(cases, i, json)
 	{
 		if (!code)
-			code = load_new_case(result, json, ids, error);
+			code = parse_new_case(result, json, ids, error);
 	}
 	json_decref(ids);
 	return code;
 }
 
-static int load_cases(struct result *result, const json_t *document, struct error *error)
+static int parse_cases(struct result *result, const json_t *document, struct error *error)
 {
 	json_t *cases;
-	int code = member_array(document, "cases", &cases, error);
+	int code = json_member_array(document, "cases", &cases, error);
 
 	if (code)
 		return code;
-	if (json_array_size(cases) > LOAD_CASES_MOST)
+	if (json_array_size(cases) > PARSE_CASES_MOST)
 		return error_set(error, -E2BIG, "%zu cases are more than %d",
-				 json_array_size(cases), LOAD_CASES_MOST);
-	if (count_histograms(cases) > LOAD_HISTOGRAMS_MOST)
+				 json_array_size(cases), PARSE_CASES_MOST);
+	if (count_histograms(cases) > PARSE_HISTOGRAMS_MOST)
 		return error_set(error, -E2BIG, "%zu histograms are more than %d",
-				 count_histograms(cases), LOAD_HISTOGRAMS_MOST);
+				 count_histograms(cases), PARSE_HISTOGRAMS_MOST);
 	result->cases = calloc(json_array_size(cases) + 1, sizeof(*result->cases));
 	if (!result->cases)
 		return error_set_errno(error, -ENOMEM, "cannot keep the cases");
-	return load_all_cases(result, cases, error);
+	return parse_all_cases(result, cases, error);
 }
 
 static int check_schema(const json_t *document, struct error *error)
@@ -226,7 +229,7 @@ static int check_schema(const json_t *document, struct error *error)
 		return error_set(error, -EINVAL, "this is no result of verbmark");
 	if (!strcmp(schema, DOCUMENT_SCHEMA))
 		return 0;
-	if (member_text(document, "schema", text, sizeof(text), error))
+	if (json_member_text(document, "schema", text, sizeof(text), error))
 		return -EINVAL;
 	return error_set(error, -EOPNOTSUPP, "this is %s, and only %s is known here", text,
 			 DOCUMENT_SCHEMA);
@@ -243,21 +246,21 @@ static int check_warning(const json_t *warning, struct error *error)
 		return error_set(error, -EINVAL, "one of them is no object");
 	for (size_t i = 0; i < ARRAY_LENGTH(members) && !code; i++)
 		if (json_object_get(warning, members[i]))
-			code = member_text(warning, members[i], text, sizeof(text), error);
+			code = json_member_text(warning, members[i], text, sizeof(text), error);
 	return code;
 }
 
-static int load_warnings(struct result *result, const json_t *document, struct error *error)
+static int parse_warnings(struct result *result, const json_t *document, struct error *error)
 {
 	json_t *warnings;
 	const json_t *warning;
 	size_t i;
-	int code = member_array(document, "warnings", &warnings, error);
+	int code = json_member_array(document, "warnings", &warnings, error);
 
 	/* Who merges holds each of them against all others. */
-	if (!code && json_array_size(warnings) > LOAD_WARNINGS_MOST)
+	if (!code && json_array_size(warnings) > PARSE_WARNINGS_MOST)
 		code = error_set(error, -E2BIG, "%zu are more than %d", json_array_size(warnings),
-				 LOAD_WARNINGS_MOST);
+				 PARSE_WARNINGS_MOST);
 	json_array_foreach(warnings, i, warning)
 	{
 		if (!code)
@@ -268,22 +271,23 @@ static int load_warnings(struct result *result, const json_t *document, struct e
 	return code ? error_wrap(error, "warnings") : 0;
 }
 
-static int load_parties(struct result *result, const json_t *document, struct error *error)
+static int parse_parties(struct result *result, const json_t *document, struct error *error)
 {
 	json_t *parties;
 	const json_t *party;
 	char text[256];
 	size_t i;
-	int code = member_array(document, "parties", &parties, error);
+	int code = json_member_array(document, "parties", &parties, error);
 
 	json_array_foreach(parties, i, party)
 	{
 		if (!code)
-			code = member_text(party, "name", text, sizeof(text), error);
+			code = json_member_text(party, "name", text, sizeof(text), error);
 		if (!code)
-			code = member_text(party, "device", text, sizeof(text), error);
+			code = json_member_text(party, "device", text, sizeof(text), error);
 		if (!code && json_object_get(party, "hard_fingerprint"))
-			code = member_text(party, "hard_fingerprint", text, sizeof(text), error);
+			code = json_member_text(party, "hard_fingerprint", text, sizeof(text),
+						error);
 	}
 	if (!code)
 		result->parties = json_incref(parties);
@@ -291,7 +295,7 @@ static int load_parties(struct result *result, const json_t *document, struct er
 }
 
 /* What is told of it, and nothing else that may be there. */
-static int load_overflow(struct result *result, const json_t *document, struct error *error)
+static int parse_overflow(struct result *result, const json_t *document, struct error *error)
 {
 	json_t *json;
 	char seen[512];
@@ -300,24 +304,24 @@ static int load_overflow(struct result *result, const json_t *document, struct e
 	unsigned int taken;
 	bool told;
 
-	if (member_object(document, "overflow", &json, error) ||
-	    member_text(json, "seen", seen, sizeof(seen), error))
+	if (json_member_object(document, "overflow", &json, error) ||
+	    json_member_text(json, "seen", seen, sizeof(seen), error))
 		return error->code;
 	if (!json_object_get(json, "entries")) {
 		result->overflow = json_pack("{s:s}", "seen", seen);
 		return 0;
 	}
-	if (member_small(json, "entries", INT_MAX, &entries, error) ||
-	    member_small(json, "posted", INT_MAX, &posted, error) ||
-	    member_small(json, "taken", INT_MAX, &taken, error) ||
-	    member_flag(json, "told", &told, error))
+	if (json_member_small(json, "entries", INT_MAX, &entries, error) ||
+	    json_member_small(json, "posted", INT_MAX, &posted, error) ||
+	    json_member_small(json, "taken", INT_MAX, &taken, error) ||
+	    json_member_flag(json, "told", &told, error))
 		return error->code;
 	result->overflow = json_pack("{s:i, s:i, s:i, s:b, s:s}", "entries", (int)entries, "posted",
 				     (int)posted, "taken", (int)taken, "told", told, "seen", seen);
 	return 0;
 }
 
-static int load_all(struct result *result, json_t *document, struct error *error)
+static int parse_all(struct result *result, json_t *document, struct error *error)
 {
 	json_t *tool;
 	int code = check_schema(document, error);
@@ -327,30 +331,31 @@ static int load_all(struct result *result, json_t *document, struct error *error
 	result->texts = json_array();
 	if (!result->texts)
 		return error_set_errno(error, -ENOMEM, "cannot keep the result");
-	code = member_object(document, "tool", &tool, error);
+	code = json_member_object(document, "tool", &tool, error);
 	if (!code)
-		code = member_plain_word(tool, "version", result->texts, &result->version, error);
+		code = json_member_plain_word(tool, "version", result->texts, &result->version,
+					      error);
 	if (!code && json_object_get(document, "imported"))
-		code = load_imported(result, document, error);
+		code = parse_imported(result, document, error);
 	if (!code && !result->imported)
-		code = load_run(result, document, error);
+		code = parse_run(result, document, error);
 	if (!code && !result->imported)
-		code = load_hosts(result, document, error);
+		code = parse_hosts(result, document, error);
 	if (!code && json_object_get(document, "warnings"))
-		code = load_warnings(result, document, error);
+		code = parse_warnings(result, document, error);
 	if (!code && json_object_get(document, "overflow"))
-		code = load_overflow(result, document, error);
+		code = parse_overflow(result, document, error);
 	if (!code && json_object_get(document, "parties"))
-		code = load_parties(result, document, error);
-	return code ? code : load_cases(result, document, error);
+		code = parse_parties(result, document, error);
+	return code ? code : parse_cases(result, document, error);
 }
 
-int load_document(struct result *result, json_t *document, struct error *error)
+int parse_document(struct result *result, json_t *document, struct error *error)
 {
 	int code;
 
 	*result = (struct result){0};
-	code = load_all(result, document, error);
+	code = parse_all(result, document, error);
 	if (code)
 		result_finish(result);
 	return code;
@@ -383,8 +388,8 @@ static int not_json(json_error_t *fault, struct error *error)
 			 fault->text);
 }
 
-int load_json(const char *text, size_t length, const char *is, json_t **document,
-	      struct error *error)
+int parse_json(const char *text, size_t length, const char *is, json_t **document,
+	       struct error *error)
 {
 	json_error_t fault;
 
@@ -392,37 +397,37 @@ int load_json(const char *text, size_t length, const char *is, json_t **document
 	if (is_too_rich(text, length))
 		return error_set(error, -E2BIG,
 				 "this has too many values for %s: they may take %d MiB of memory",
-				 is, LOAD_VALUES_MIB);
+				 is, PARSE_VALUES_MIB);
 	*document = json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
 	return *document ? 0 : not_json(&fault, error);
 }
 
-int load_text(struct result *result, const char *text, size_t length, struct error *error)
+int parse_text(struct result *result, const char *text, size_t length, struct error *error)
 {
 	json_t *document;
-	int code = load_json(text, length, "a result", &document, error);
+	int code = parse_json(text, length, "a result", &document, error);
 
 	*result = (struct result){0};
 	if (!code)
-		code = load_document(result, document, error);
+		code = parse_document(result, document, error);
 	json_decref(document);
 	return code;
 }
 
-int load_read(const char *path, char **text, size_t *length, struct error *error)
+int parse_read(const char *path, char **text, size_t *length, struct error *error)
 {
-	return slurp_file(path, "a result", LOAD_BYTES_MOST, text, length, error);
+	return read_whole_file(path, "a result", PARSE_BYTES_MOST, text, length, error);
 }
 
-int load_file(struct result *result, const char *path, struct error *error)
+int parse_file(struct result *result, const char *path, struct error *error)
 {
 	char *text;
 	size_t length;
-	int code = load_read(path, &text, &length, error);
+	int code = parse_read(path, &text, &length, error);
 
 	*result = (struct result){0};
-	if (!code && load_text(result, text, length, error))
-		code = error_wrap(error, "%s", slurp_name(path));
+	if (!code && parse_text(result, text, length, error))
+		code = error_wrap(error, "%s", read_file_name(path));
 	free(text);
 	return code;
 }

@@ -14,28 +14,28 @@
 #include "reports/result/result.h"
 
 /* More of any of them are refused. A histogram in memory is 224 KiB. */
-#define LOAD_BYTES_MOST      268435456 /* of a file: 256 MiB */
-#define LOAD_CASES_MOST      10000
-#define LOAD_HISTOGRAMS_MOST 10000 /* of all cases: 2.1 GiB */
-#define LOAD_TRIALS_MOST     20000 /* of a case, of which merged runs have 1000 each at the most */
-#define LOAD_WARNINGS_MOST   4096
-#define LOAD_VALUES_MIB      3072 /* that all values of the JSON may take, as they come */
+#define PARSE_BYTES_MOST      268435456 /* of a file: 256 MiB */
+#define PARSE_CASES_MOST      10000
+#define PARSE_HISTOGRAMS_MOST 10000 /* of all cases: 2.1 GiB */
+#define PARSE_TRIALS_MOST     20000 /* of a case, of which merged runs have 1000 each at the most */
+#define PARSE_WARNINGS_MOST   4096
+#define PARSE_VALUES_MIB      3072 /* that all values of the JSON may take, as they come */
 
 /* path "-" is standard input. The result is zeroed where it fails. */
-int load_file(struct result *result, const char *path, struct error *error);
+int parse_file(struct result *result, const char *path, struct error *error);
 
 /* The bytes of such a file, which the caller frees, whatever comes of it. */
-int load_read(const char *path, char **text, size_t *length, struct error *error);
+int parse_read(const char *path, char **text, size_t *length, struct error *error);
 
 /* The same from text in memory, and from JSON, which stays the caller's. */
-int load_text(struct result *result, const char *text, size_t length, struct error *error);
-int load_document(struct result *result, json_t *document, struct error *error);
+int parse_text(struct result *result, const char *text, size_t length, struct error *error);
+int parse_document(struct result *result, json_t *document, struct error *error);
 
 /*
  * The values of a text that anybody may have written, in no more memory than is told above; is:
  * what it was to be, such as "a result". The document is NULL where it fails.
  */
-int load_json(const char *text, size_t length, const char *is, json_t **document,
-	      struct error *error);
+int parse_json(const char *text, size_t length, const char *is, json_t **document,
+	       struct error *error);
 
 #endif

@@ -15,25 +15,25 @@
 #include "reports/io/sum_check.h"
 
 /* The case's messages, duration and costs are the sums of theirs. */
-static int load_trials(struct result_case *line, const json_t *json, struct error *error)
+static int parse_trials(struct result_case *line, const json_t *json, struct error *error)
 {
 	const json_t *member;
 	json_t *trials;
 	size_t i;
-	int code = member_array(json, "trials", &trials, error);
+	int code = json_member_array(json, "trials", &trials, error);
 
-	if (!code && json_array_size(trials) > LOAD_TRIALS_MOST)
+	if (!code && json_array_size(trials) > PARSE_TRIALS_MOST)
 		return error_set(error, -E2BIG, "%zu trials are more than %d",
-				 json_array_size(trials), LOAD_TRIALS_MOST);
+				 json_array_size(trials), PARSE_TRIALS_MOST);
 	json_array_foreach(trials, i, member)
 	{
 		struct result_trial trial = {0};
 
-		if (load_trial(&trial, member, json, line->is_imported, error)) {
+		if (parse_trial(&trial, member, json, line->is_imported, error)) {
 			error_wrap(error, "trial %zu", i + 1);
 			return -EINVAL;
 		}
-		if (sums_trial_is_beyond(line, &trial))
+		if (sum_check_trial_is_beyond(line, &trial))
 			return error_set(error, -EINVAL,
 					 "trial %zu: these are more than can be counted", i + 1);
 		code = result_add_trial(line, &trial, NULL, NULL, error);
@@ -43,13 +43,13 @@ static int load_trials(struct result_case *line, const json_t *json, struct erro
 	return code;
 }
 
-static int load_kind(enum result_kind *kind, const json_t *latency, struct error *error)
+static int parse_kind(enum result_kind *kind, const json_t *latency, struct error *error)
 {
 	static const enum result_kind kinds[] = {RESULT_HALF, RESULT_FULL, RESULT_COMPLETION,
 						 RESULT_CALL};
 	char name[32] = "";
 
-	if (member_text(latency, "kind", name, sizeof(name), error))
+	if (json_member_text(latency, "kind", name, sizeof(name), error))
 		return -EINVAL;
 	for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++) {
 		*kind = kinds[i];
@@ -59,22 +59,22 @@ static int load_kind(enum result_kind *kind, const json_t *latency, struct error
 	return error_set(error, -EINVAL, "\"kind\" is none of half, full, completion, call");
 }
 
-static int load_latency(struct result_case *line, const json_t *json, struct error *error)
+static int parse_latency(struct result_case *line, const json_t *json, struct error *error)
 {
 	json_t *latency;
-	int code = member_object(json, "latency_ns", &latency, error);
+	int code = json_member_object(json, "latency_ns", &latency, error);
 
 	if (code)
 		return code;
 	/* What all trials together have follows from theirs. */
 	if (line->is_imported && !json_object_get(latency, "histogram")) {
-		code = load_kind(&line->kind, latency, error);
+		code = parse_kind(&line->kind, latency, error);
 		return code ? error_wrap(error, "latency_ns") : result_take_figures(line, error);
 	}
 	line->latency = hist_create();
 	if (!line->latency)
 		return error_set_errno(error, -ENOMEM, "cannot keep a histogram");
-	code = load_kind(&line->kind, latency, error);
+	code = parse_kind(&line->kind, latency, error);
 	if (!code)
 		code = restore_hist(line->latency, latency, error);
 	if (code)
@@ -82,10 +82,10 @@ static int load_latency(struct result_case *line, const json_t *json, struct err
 	return code;
 }
 
-static int load_warmup(struct result_case *line, const json_t *json, struct error *error)
+static int parse_warmup(struct result_case *line, const json_t *json, struct error *error)
 {
 	json_t *warmup;
-	int code = member_object(json, "warmup_latency_ns", &warmup, error);
+	int code = json_member_object(json, "warmup_latency_ns", &warmup, error);
 
 	if (code)
 		return code;
@@ -105,9 +105,9 @@ static int check_bandwidth(const struct result_case *line, const json_t *bandwid
 	uint64_t duration_ns;
 	uint64_t bytes;
 
-	if (member_count(bandwidth, "messages", &messages, error) ||
-	    member_count(bandwidth, "duration_ns", &duration_ns, error) ||
-	    member_count(bandwidth, "bytes", &bytes, error))
+	if (json_member_count(bandwidth, "messages", &messages, error) ||
+	    json_member_count(bandwidth, "duration_ns", &duration_ns, error) ||
+	    json_member_count(bandwidth, "bytes", &bytes, error))
 		return -EINVAL;
 	if (messages != line->messages || duration_ns != line->duration_ns)
 		return error_set(error, -EINVAL,
@@ -122,10 +122,10 @@ static int check_bandwidth(const struct result_case *line, const json_t *bandwid
 	return 0;
 }
 
-static int load_bandwidth(struct result_case *line, const json_t *json, struct error *error)
+static int parse_bandwidth(struct result_case *line, const json_t *json, struct error *error)
 {
 	json_t *bandwidth;
-	int code = member_object(json, "bandwidth", &bandwidth, error);
+	int code = json_member_object(json, "bandwidth", &bandwidth, error);
 
 	if (code)
 		return code;
@@ -134,8 +134,8 @@ static int load_bandwidth(struct result_case *line, const json_t *json, struct e
 		return error_set_errno(error, -ENOMEM, "cannot keep the windows");
 	code = check_bandwidth(line, bandwidth, error);
 	if (!code && line->is_imported) {
-		windows_init(line->windows, 1);
-		windows_forget(line->windows, line->messages);
+		rate_windows_init(line->windows, 1);
+		rate_windows_forget(line->windows, line->messages);
 	} else if (!code)
 		code = restore_windows(line->windows, bandwidth, line->size, error);
 	if (code)
@@ -143,12 +143,12 @@ static int load_bandwidth(struct result_case *line, const json_t *json, struct e
 	return code;
 }
 
-static int load_shares(struct result_case *line, const json_t *json, struct error *error)
+static int parse_shares(struct result_case *line, const json_t *json, struct error *error)
 {
 	struct shares *shares = &line->shares;
 	unsigned __int128 messages = 0;
 	json_t *object;
-	int code = member_object(json, "shares", &object, error);
+	int code = json_member_object(json, "shares", &object, error);
 
 	if (!code)
 		code = shares_decode(shares, object, error);
@@ -161,11 +161,11 @@ static int load_shares(struct result_case *line, const json_t *json, struct erro
 	return code;
 }
 
-static int load_flows(struct result_case *line, const json_t *json, struct error *error)
+static int parse_flows(struct result_case *line, const json_t *json, struct error *error)
 {
 	unsigned __int128 messages = 0;
 	json_t *object;
-	int code = member_object(json, "flows", &object, error);
+	int code = json_member_object(json, "flows", &object, error);
 
 	if (!code)
 		code = flows_decode(&line->flows, object, error);
@@ -182,7 +182,7 @@ static int check_costs(const struct result_case *line, const json_t *json, struc
 {
 	struct result_cost client = {0};
 	struct result_cost server = {0};
-	int code = load_trial_costs(&client, &server, json, error);
+	int code = parse_trial_costs(&client, &server, json, error);
 
 	if (!code && (memcmp(&client, &line->client, sizeof(client)) != 0 ||
 		      memcmp(&server, &line->server, sizeof(server)) != 0))
@@ -191,8 +191,8 @@ static int check_costs(const struct result_case *line, const json_t *json, struc
 }
 
 /* One that is not there, or told of no processors, is not known. */
-static int load_place(struct result_place *place, const json_t *placement, const char *name,
-		      struct error *error)
+static int parse_place(struct result_place *place, const json_t *placement, const char *name,
+		       struct error *error)
 {
 	unsigned int node;
 	json_t *json;
@@ -200,39 +200,39 @@ static int load_place(struct result_place *place, const json_t *placement, const
 	*place = (struct result_place){.numa_node = -1};
 	if (!json_object_get(placement, name))
 		return 0;
-	if (member_object(placement, name, &json, error) ||
-	    member_text(json, "cpus", place->cpus, sizeof(place->cpus), error))
+	if (json_member_object(placement, name, &json, error) ||
+	    json_member_text(json, "cpus", place->cpus, sizeof(place->cpus), error))
 		return -EINVAL;
 	if (!json_object_get(json, "numa_node"))
 		return 0;
-	if (member_small(json, "numa_node", INT_MAX, &node, error))
+	if (json_member_small(json, "numa_node", INT_MAX, &node, error))
 		return -EINVAL;
 	place->numa_node = (int)node;
 	return 0;
 }
 
-static int load_placement(struct result_case *line, const json_t *json, struct error *error)
+static int parse_placement(struct result_case *line, const json_t *json, struct error *error)
 {
 	json_t *placement;
 	int code;
 
 	if (!json_object_get(json, "placement"))
 		return 0;
-	if (member_object(json, "placement", &placement, error))
+	if (json_member_object(json, "placement", &placement, error))
 		return -EINVAL;
-	code = load_place(&line->client_place, placement, "client", error);
+	code = parse_place(&line->client_place, placement, "client", error);
 	if (!code)
-		code = load_place(&line->server_place, placement, "server", error);
+		code = parse_place(&line->server_place, placement, "server", error);
 	if (code)
 		error_wrap(error, "placement");
 	return code;
 }
 
-static int load_chosen(struct result_case *line, const json_t *json, struct error *error)
+static int parse_chosen(struct result_case *line, const json_t *json, struct error *error)
 {
 	const struct {
 		const char *name;
-		struct chosen *chosen;
+		struct effective *chosen;
 	} ends[] = {
 		{"client", &line->client_chosen},
 		{"server", &line->server_chosen},
@@ -242,23 +242,23 @@ static int load_chosen(struct result_case *line, const json_t *json, struct erro
 
 	if (!json_object_get(json, "chosen"))
 		return 0;
-	if (member_object(json, "chosen", &chosen, error))
+	if (json_member_object(json, "chosen", &chosen, error))
 		return -EINVAL;
 	for (size_t i = 0; i < ARRAY_LENGTH(ends) && !code; i++) {
 		json_t *end;
 
 		if (!json_object_get(chosen, ends[i].name))
 			continue;
-		code = member_object(chosen, ends[i].name, &end, error);
+		code = json_member_object(chosen, ends[i].name, &end, error);
 		if (!code)
-			code = chosen_decode(ends[i].chosen, end, error);
+			code = effective_decode(ends[i].chosen, end, error);
 	}
 	if (code)
 		error_wrap(error, "chosen");
 	return code;
 }
 
-static int load_figures(struct result_case *line, const json_t *json, struct error *error)
+static int parse_figures(struct result_case *line, const json_t *json, struct error *error)
 {
 	bool has_latency = json_object_get(json, "latency_ns") != NULL;
 	bool has_bandwidth = json_object_get(json, "bandwidth") != NULL;
@@ -273,17 +273,17 @@ static int load_figures(struct result_case *line, const json_t *json, struct err
 				 result_status_name(line->status),
 				 line->n_trials ? "figures" : "none");
 	if (has_latency)
-		code = load_latency(line, json, error);
+		code = parse_latency(line, json, error);
 	if (has_latency && !code && json_object_get(json, "warmup_latency_ns"))
-		code = load_warmup(line, json, error);
+		code = parse_warmup(line, json, error);
 	if (has_latency && !code && json_object_get(json, "load"))
 		code = pace_load(line, json, error);
 	if (has_bandwidth && !code)
-		code = load_bandwidth(line, json, error);
+		code = parse_bandwidth(line, json, error);
 	if (line->n_trials && !code && json_object_get(json, "shares"))
-		code = load_shares(line, json, error);
+		code = parse_shares(line, json, error);
 	if (line->n_trials && !code && json_object_get(json, "flows"))
-		code = load_flows(line, json, error);
+		code = parse_flows(line, json, error);
 	return code || !line->n_trials || line->is_imported ? code : check_costs(line, json, error);
 }
 
@@ -309,7 +309,7 @@ static int check_imported(const json_t *json, struct error *error)
 }
 
 /* All but what has a place of its own, under the names that options have. */
-static int load_parameters(struct result_case *line, json_t *json, struct error *error)
+static int parse_parameters(struct result_case *line, json_t *json, struct error *error)
 {
 	static const char *const others[] = {"id",        "transport",
 					     "trials",    "status",
@@ -334,8 +334,8 @@ static int load_parameters(struct result_case *line, json_t *json, struct error 
 			i++;
 		if (i < ARRAY_LENGTH(others) || strlen(name) >= sizeof(key))
 			continue;
-		if (!member_is_printable(name) ||
-		    (json_is_string(value) && !member_is_printable(json_string_value(value))))
+		if (!json_member_is_printable(name) ||
+		    (json_is_string(value) && !json_member_is_printable(json_string_value(value))))
 			return error_set(error, -EINVAL, "a parameter is not all printable");
 		snprintf(key, sizeof(key), "%s", name);
 		for (char *mark = strchr(key, '_'); mark; mark = strchr(mark, '_'))
@@ -347,13 +347,13 @@ static int load_parameters(struct result_case *line, json_t *json, struct error 
 	return is_kept ? 0 : error_set_errno(error, -ENOMEM, "cannot keep the parameters");
 }
 
-int load_status(enum result_status *status, const json_t *object, struct error *error)
+int parse_status(enum result_status *status, const json_t *object, struct error *error)
 {
 	static const enum result_status all[] = {RESULT_INTERRUPTED, RESULT_COMPLETE, RESULT_FAILED,
 						 RESULT_SKIPPED};
 	char name[32] = "";
 
-	if (member_text(object, "status", name, sizeof(name), error))
+	if (json_member_text(object, "status", name, sizeof(name), error))
 		return -EINVAL;
 	for (size_t i = 0; i < ARRAY_LENGTH(all); i++) {
 		*status = all[i];
@@ -363,8 +363,8 @@ int load_status(enum result_status *status, const json_t *object, struct error *
 	return error_set(error, -EINVAL, "\"status\" is none that there is");
 }
 
-static int load_words(struct result_case *line, const json_t *json, json_t *texts,
-		      struct error *error)
+static int parse_words(struct result_case *line, const json_t *json, json_t *texts,
+		       struct error *error)
 {
 	const struct {
 		const char *name;
@@ -380,51 +380,52 @@ static int load_words(struct result_case *line, const json_t *json, json_t *text
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows) && !code; i++)
 		if (!line->is_imported || rows[i].word != &line->server_cq)
-			code = member_plain_word(json, rows[i].name, texts, rows[i].word, error);
+			code = json_member_plain_word(json, rows[i].name, texts, rows[i].word,
+						      error);
 	if (line->is_imported)
 		line->server_cq = line->cq;
 	return code;
 }
 
-static int load_beside(struct result_case *line, const json_t *json, json_t *texts,
-		       struct error *error)
+static int parse_beside(struct result_case *line, const json_t *json, json_t *texts,
+			struct error *error)
 {
 	json_t *beside;
-	int code = member_object(json, "beside", &beside, error);
+	int code = json_member_object(json, "beside", &beside, error);
 
 	if (!code)
-		code = member_text(beside, "case", line->beside, sizeof(line->beside), error);
-	return code ? code : member_word(beside, "by", texts, &line->by, error);
+		code = json_member_text(beside, "case", line->beside, sizeof(line->beside), error);
+	return code ? code : json_member_word(beside, "by", texts, &line->by, error);
 }
 
-static int load_rest(struct result_case *line, json_t *json, json_t *texts, struct error *error)
+static int parse_rest(struct result_case *line, json_t *json, json_t *texts, struct error *error)
 {
 	int code = line->is_imported ? check_imported(json, error) : 0;
 
 	if (!code)
-		code = load_words(line, json, texts, error);
+		code = parse_words(line, json, texts, error);
 	if (!code)
-		code = member_count(json, "size", &line->size, error);
+		code = json_member_count(json, "size", &line->size, error);
 	if (!code)
-		code = load_status(&line->status, json, error);
+		code = parse_status(&line->status, json, error);
 	if (!code && json_object_get(json, "error"))
-		code = member_text(json, "error", line->error, sizeof(line->error), error);
+		code = json_member_text(json, "error", line->error, sizeof(line->error), error);
 	if (!code && json_object_get(json, "beside"))
-		code = load_beside(line, json, texts, error);
+		code = parse_beside(line, json, texts, error);
 	if (!code)
-		code = load_parameters(line, json, error);
+		code = parse_parameters(line, json, error);
 	if (!code)
-		code = load_placement(line, json, error);
+		code = parse_placement(line, json, error);
 	if (!code)
-		code = load_chosen(line, json, error);
+		code = parse_chosen(line, json, error);
 	if (!code)
-		code = load_trials(line, json, error);
-	return code ? code : load_figures(line, json, error);
+		code = parse_trials(line, json, error);
+	return code ? code : parse_figures(line, json, error);
 }
 
-int load_case(struct result_case *line, json_t *json, json_t *texts, struct error *error)
+int parse_case(struct result_case *line, json_t *json, json_t *texts, struct error *error)
 {
-	int code = member_text(json, "id", line->id, sizeof(line->id), error);
+	int code = json_member_text(json, "id", line->id, sizeof(line->id), error);
 
 	if (code)
 		return code;
@@ -432,7 +433,7 @@ int load_case(struct result_case *line, json_t *json, json_t *texts, struct erro
 	if (!isalnum((unsigned char)line->id[0]))
 		return error_set(error, -EINVAL,
 				 "id: '%.60s' does not begin with a letter or a digit", line->id);
-	code = load_rest(line, json, texts, error);
+	code = parse_rest(line, json, texts, error);
 	if (code)
 		error_wrap(error, "%.120s", line->id);
 	return code;

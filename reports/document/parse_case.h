@@ -10,9 +10,9 @@
 #include "reports/result/result.h"
 
 /* line is zeroed; words are added to texts. Where it fails, line is half full. */
-int load_case(struct result_case *line, json_t *json, json_t *texts, struct error *error);
+int parse_case(struct result_case *line, json_t *json, json_t *texts, struct error *error);
 
 /* "complete" and so on, of a case or of a run. */
-int load_status(enum result_status *status, const json_t *object, struct error *error);
+int parse_status(enum result_status *status, const json_t *object, struct error *error);
 
 #endif

@@ -25,66 +25,68 @@ static const struct {
 	COST(completions),
 };
 
-static int load_cost(struct result_cost *cost, const json_t *cpu, const char *end,
-		     struct error *error)
+static int parse_cost(struct result_cost *cost, const json_t *cpu, const char *end,
+		      struct error *error)
 {
 	json_t *object;
-	int code = member_object(cpu, end, &object, error);
+	int code = json_member_object(cpu, end, &object, error);
 
 	for (size_t i = 0; i < ARRAY_LENGTH(costs) && !code; i++)
-		code = member_count(object, costs[i].name,
-				    (uint64_t *)(void *)((char *)cost + costs[i].offset), error);
+		code = json_member_count(object, costs[i].name,
+					 (uint64_t *)(void *)((char *)cost + costs[i].offset),
+					 error);
 	return code;
 }
 
-int load_trial_costs(struct result_cost *client, struct result_cost *server, const json_t *from,
-		     struct error *error)
+int parse_trial_costs(struct result_cost *client, struct result_cost *server, const json_t *from,
+		      struct error *error)
 {
 	json_t *cpu;
-	int code = member_object(from, "cpu", &cpu, error);
+	int code = json_member_object(from, "cpu", &cpu, error);
 
 	if (!code)
-		code = load_cost(client, cpu, "client", error);
-	return code ? code : load_cost(server, cpu, "server", error);
+		code = parse_cost(client, cpu, "client", error);
+	return code ? code : parse_cost(server, cpu, "server", error);
 }
 
-static int load_warmup(struct result_warmup *warmup, const json_t *trial, struct error *error)
+static int parse_warmup(struct result_warmup *warmup, const json_t *trial, struct error *error)
 {
 	json_t *object;
 
-	if (member_object(trial, "warmup", &object, error) ||
-	    member_count(object, "messages", &warmup->messages, error) ||
-	    member_count(object, "duration_ns", &warmup->duration_ns, error))
+	if (json_member_object(trial, "warmup", &object, error) ||
+	    json_member_count(object, "messages", &warmup->messages, error) ||
+	    json_member_count(object, "duration_ns", &warmup->duration_ns, error))
 		return -EINVAL;
-	return member_flag(object, "converged", &warmup->has_converged, error);
+	return json_member_flag(object, "converged", &warmup->has_converged, error);
 }
 
 /* Those that are not there are not known. */
-static int load_latencies(double *values, const json_t *trial, struct error *error)
+static int parse_latencies(double *values, const json_t *trial, struct error *error)
 {
 	json_t *latency;
-	int code = member_object(trial, "latency_ns", &latency, error);
+	int code = json_member_object(trial, "latency_ns", &latency, error);
 
 	for (size_t i = 0; i < STATISTICS && !code; i++)
 		if (json_object_get(latency, statistics[i].key))
-			code = member_figure(latency, statistics[i].key, &values[i], error);
+			code = json_member_figure(latency, statistics[i].key, &values[i], error);
 	return code;
 }
 
-static int load_rates(struct result_trial *trial, const json_t *json, struct error *error)
+static int parse_rates(struct result_trial *trial, const json_t *json, struct error *error)
 {
 	json_t *bandwidth;
-	int code = member_object(json, "bandwidth", &bandwidth, error);
+	int code = json_member_object(json, "bandwidth", &bandwidth, error);
 
 	if (!code)
-		code = member_figure(bandwidth, "bytes_per_s", &trial->bytes_per_s, error);
+		code = json_member_figure(bandwidth, "bytes_per_s", &trial->bytes_per_s, error);
 	if (!code)
-		code = member_figure(bandwidth, "messages_per_s", &trial->messages_per_s, error);
+		code = json_member_figure(bandwidth, "messages_per_s", &trial->messages_per_s,
+					  error);
 	return code;
 }
 
 /* What went is the messages over their time. */
-static int load_pace(struct result_trial *trial, const json_t *json, struct error *error)
+static int parse_pace(struct result_trial *trial, const json_t *json, struct error *error)
 {
 	if (!trial->duration_ns)
 		return error_set(error, -EINVAL, "it has taken no time");
@@ -93,7 +95,7 @@ static int load_pace(struct result_trial *trial, const json_t *json, struct erro
 }
 
 /* On UC and UD, and of both directions. */
-static int load_extras(struct result_trial *trial, const json_t *json, struct error *error)
+static int parse_extras(struct result_trial *trial, const json_t *json, struct error *error)
 {
 	json_t *bandwidth = json_object_get(json, "bandwidth");
 	json_t *loss = json_object_get(json, "loss");
@@ -101,33 +103,33 @@ static int load_extras(struct result_trial *trial, const json_t *json, struct er
 
 	trial->has_far = json_object_get(bandwidth, "far_messages_per_s");
 	if (trial->has_far)
-		code = member_figure(bandwidth, "far_messages_per_s", &trial->far_messages_per_s,
-				     error);
+		code = json_member_figure(bandwidth, "far_messages_per_s",
+					  &trial->far_messages_per_s, error);
 	if (!code && loss)
-		code = member_count(loss, "sent", &trial->sent, error);
+		code = json_member_count(loss, "sent", &trial->sent, error);
 	if (!code && loss)
-		code = member_count(loss, "lost", &trial->lost, error);
+		code = json_member_count(loss, "lost", &trial->lost, error);
 	return code;
 }
 
-int load_trial(struct result_trial *trial, const json_t *json, const json_t *of_case,
-	       bool is_imported, struct error *error)
+int parse_trial(struct result_trial *trial, const json_t *json, const json_t *of_case,
+		bool is_imported, struct error *error)
 {
-	int code = is_imported ? 0 : load_warmup(&trial->warmup, json, error);
+	int code = is_imported ? 0 : parse_warmup(&trial->warmup, json, error);
 
 	for (size_t i = 0; i < STATISTICS; i++)
 		trial->latency[i] = (double)NAN;
 	if (!code)
-		code = member_count(json, "messages", &trial->messages, error);
+		code = json_member_count(json, "messages", &trial->messages, error);
 	if (!code && (!is_imported || json_object_get(json, "duration_ns")))
-		code = member_count(json, "duration_ns", &trial->duration_ns, error);
+		code = json_member_count(json, "duration_ns", &trial->duration_ns, error);
 	if (!code && !is_imported)
-		code = load_trial_costs(&trial->client, &trial->server, json, error);
+		code = parse_trial_costs(&trial->client, &trial->server, json, error);
 	if (!code && json_object_get(of_case, "latency_ns"))
-		code = load_latencies(trial->latency, json, error);
+		code = parse_latencies(trial->latency, json, error);
 	if (!code && json_object_get(of_case, "bandwidth"))
-		code = load_rates(trial, json, error);
+		code = parse_rates(trial, json, error);
 	if (!code && json_object_get(of_case, "load"))
-		code = load_pace(trial, json, error);
-	return code ? code : load_extras(trial, json, error);
+		code = parse_pace(trial, json, error);
+	return code ? code : parse_extras(trial, json, error);
 }

@@ -327,12 +327,13 @@ static int shorten_cmdline(json_t *facts)
 {
 	json_t *kernel = json_object_get(facts, "kernel");
 	const char *line = json_string_value(json_object_get(kernel, "cmdline"));
-	char kept[CMDLINE_KEPT];
+	char kept[KERNEL_CMDLINE_KEPT];
 
 	if (!line)
 		return 0;
-	return cmdline_keep(line, kept) ? -1
-					: json_object_set_new(kernel, "cmdline", json_string(kept));
+	return kernel_cmdline_keep(line, kept)
+		       ? -1
+		       : json_object_set_new(kernel, "cmdline", json_string(kept));
 }
 
 /* Of what was imported an end may be unknown, and so may its device. */

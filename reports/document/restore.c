@@ -31,9 +31,9 @@ static int check_scheme(const json_t *histogram, struct error *error)
 	char unit[32] = "";
 	uint64_t bits = 0;
 
-	if (member_text(histogram, "scheme", scheme, sizeof(scheme), error) ||
-	    member_text(histogram, "unit", unit, sizeof(unit), error) ||
-	    member_count(histogram, "sub_bits", &bits, error))
+	if (json_member_text(histogram, "scheme", scheme, sizeof(scheme), error) ||
+	    json_member_text(histogram, "unit", unit, sizeof(unit), error) ||
+	    json_member_count(histogram, "sub_bits", &bits, error))
 		return -EINVAL;
 	if (strcmp(scheme, "log2-linear") != 0 || bits != HIST_SUB_BITS || strcmp(unit, "ns") != 0)
 		return error_set(error, -EINVAL, "the bins are %s of %" PRIu64 " bits in %s",
@@ -159,12 +159,12 @@ static int take_histogram(struct hist *hist, const json_t *histogram, struct err
 	json_t *bins;
 	int code = check_scheme(histogram, error);
 
-	if (code || member_count(histogram, "count", &hist->count, error) ||
-	    member_count(histogram, "sum", &hist->sum, error) ||
-	    member_count(histogram, "min", &hist->min, error) ||
-	    member_count(histogram, "max", &hist->max, error) ||
-	    member_count(histogram, "over", &hist->over, error) ||
-	    member_array(histogram, "bins", &bins, error))
+	if (code || json_member_count(histogram, "count", &hist->count, error) ||
+	    json_member_count(histogram, "sum", &hist->sum, error) ||
+	    json_member_count(histogram, "min", &hist->min, error) ||
+	    json_member_count(histogram, "max", &hist->max, error) ||
+	    json_member_count(histogram, "over", &hist->over, error) ||
+	    json_member_array(histogram, "bins", &bins, error))
 		return -EINVAL;
 	code = take_bins(hist, bins, &bounds, error);
 	if (!code)
@@ -181,8 +181,8 @@ static int restore(struct hist *hist, const json_t *latency, struct error *error
 	double deviation = 0;
 	int code;
 
-	if (member_count(latency, "count", &count, error) ||
-	    member_object(latency, "histogram", &histogram, error))
+	if (json_member_count(latency, "count", &count, error) ||
+	    json_member_object(latency, "histogram", &histogram, error))
 		return -EINVAL;
 	code = take_histogram(hist, histogram, error);
 	if (code)
@@ -191,7 +191,7 @@ static int restore(struct hist *hist, const json_t *latency, struct error *error
 		return error_set(error, -EINVAL, "the count is not that of the histogram");
 	if (!count)
 		return 0;
-	if (count > 1 && member_figure(latency, "stddev", &deviation, error))
+	if (count > 1 && json_member_figure(latency, "stddev", &deviation, error))
 		return -EINVAL;
 	return restore_squares(hist, deviation, error);
 }
@@ -208,7 +208,8 @@ int restore_hist(struct hist *hist, const json_t *latency, struct error *error)
 }
 
 /* The least number of messages of that rate in a window, or UINT64_MAX. */
-static uint64_t messages_of(const struct windows *windows, uint64_t rate, uint64_t message_bytes)
+static uint64_t messages_of(const struct rate_windows *windows, uint64_t rate,
+			    uint64_t message_bytes)
 {
 	wide per_message = (wide)message_bytes * NS_PER_S;
 	wide messages;
@@ -219,7 +220,7 @@ static uint64_t messages_of(const struct windows *windows, uint64_t rate, uint64
 	return messages > UINT64_MAX ? UINT64_MAX : (uint64_t)messages;
 }
 
-static int take_windows(struct windows *windows, const json_t *rates, uint64_t message_bytes,
+static int take_windows(struct rate_windows *windows, const json_t *rates, uint64_t message_bytes,
 			struct error *error)
 {
 	const json_t *json;
@@ -233,7 +234,7 @@ static int take_windows(struct windows *windows, const json_t *rates, uint64_t m
 			return error_set(error, -EINVAL, "window %zu is no count", i);
 		windows->messages[i] = messages_of(windows, (uint64_t)rate, message_bytes);
 		if (windows->messages[i] > windows->rest ||
-		    windows_rate(windows, i, message_bytes) != (uint64_t)rate)
+		    rate_windows_rate(windows, i, message_bytes) != (uint64_t)rate)
 			return error_set(error, -EINVAL,
 					 "window %zu is no number of messages that can be", i);
 		windows->rest -= windows->messages[i];
@@ -242,7 +243,7 @@ static int take_windows(struct windows *windows, const json_t *rates, uint64_t m
 	return 0;
 }
 
-int restore_windows(struct windows *windows, const json_t *bandwidth, uint64_t message_bytes,
+int restore_windows(struct rate_windows *windows, const json_t *bandwidth, uint64_t message_bytes,
 		    struct error *error)
 {
 	uint64_t window_ns;
@@ -250,17 +251,17 @@ int restore_windows(struct windows *windows, const json_t *bandwidth, uint64_t m
 	uint64_t messages;
 	json_t *rates;
 
-	if (member_count(bandwidth, "window_ns", &window_ns, error) ||
-	    member_count(bandwidth, "duration_ns", &duration_ns, error) ||
-	    member_count(bandwidth, "messages", &messages, error) ||
-	    member_array(bandwidth, "windows", &rates, error))
+	if (json_member_count(bandwidth, "window_ns", &window_ns, error) ||
+	    json_member_count(bandwidth, "duration_ns", &duration_ns, error) ||
+	    json_member_count(bandwidth, "messages", &messages, error) ||
+	    json_member_array(bandwidth, "windows", &rates, error))
 		return -EINVAL;
-	if (!window_ns || json_array_size(rates) > WINDOWS_MAX ||
+	if (!window_ns || json_array_size(rates) > RATE_WINDOWS_MAX ||
 	    (wide)window_ns * json_array_size(rates) > duration_ns)
 		return error_set(error, -EINVAL,
 				 "%zu windows of %" PRIu64 " ns are none of %" PRIu64 " ns",
 				 json_array_size(rates), window_ns, duration_ns);
-	windows_init(windows, window_ns);
+	rate_windows_init(windows, window_ns);
 	windows->rest = messages;
 	return take_windows(windows, rates, message_bytes, error);
 }

@@ -28,7 +28,7 @@ int restore_hist(struct hist *hist, const json_t *latency, struct error *error);
  * back to them: to the very number where a window is shorter than a second for each
  * byte of a message, else to the least one of that rate. All others are in rest.
  */
-int restore_windows(struct windows *windows, const json_t *bandwidth, uint64_t message_bytes,
+int restore_windows(struct rate_windows *windows, const json_t *bandwidth, uint64_t message_bytes,
 		    struct error *error);
 
 #endif

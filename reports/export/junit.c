@@ -185,7 +185,7 @@ static void print_ends(FILE *out, const struct result *result)
 		print_end(out, "server", &result->server);
 		return;
 	}
-	print_property(out, "imported", member_or_empty(result->imported, "format"));
+	print_property(out, "imported", json_member_or_empty(result->imported, "format"));
 	if (result->client.device[0])
 		print_property(out, "client", result->client.device);
 	if (result->server.device[0])

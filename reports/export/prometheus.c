@@ -149,7 +149,7 @@ static void print_imported_ends(FILE *out, const struct result *result)
 		{",server_device", &result->server},
 	};
 
-	print_label(out, "imported", member_or_empty(result->imported, "format"));
+	print_label(out, "imported", json_member_or_empty(result->imported, "format"));
 	for (size_t i = 0; i < ARRAY_LENGTH(ends); i++)
 		if (ends[i].end->device[0])
 			print_label(out, ends[i].name, ends[i].end->device);

@@ -9,12 +9,12 @@
 
 #define P99 990000
 
-size_t knee_count(const struct knee_point *points, size_t n_points)
+size_t load_knee_count(const struct load_knee_point *points, size_t n_points)
 {
 	size_t count = 0;
 
 	while (count < n_points && !points[count].is_saturated &&
-	       points[count].p99_ns <= KNEE_TIMES * points[0].p99_ns)
+	       points[count].p99_ns <= LOAD_KNEE_TIMES * points[0].p99_ns)
 		count++;
 	return count;
 }
@@ -67,20 +67,20 @@ static json_t *find_curves(const struct result *result)
 
 static int compare(const void *one, const void *other)
 {
-	const struct knee_point *a = one;
-	const struct knee_point *b = other;
+	const struct load_knee_point *a = one;
+	const struct load_knee_point *b = other;
 
 	return (a->rate > b->rate) - (a->rate < b->rate);
 }
 
 /* One trial that was held up says nothing of the others; all together know more of few messages. */
-static struct knee_point make_of(const struct result_case *line)
+static struct load_knee_point make_of(const struct result_case *line)
 {
-	struct knee_point point = {
+	struct load_knee_point point = {
 		.rate = pace_rate(line), .is_saturated = pace_is_saturated(line), .line = line};
 	struct error ignored = {0};
 
-	figure_over_trials(&point.p99_ns, line, &figure_tail, &ignored);
+	compared_figure_over_trials(&point.p99_ns, line, &compared_figure_tail, &ignored);
 	point.is_pooled = isnan(point.p99_ns);
 	if (point.is_pooled)
 		point.p99_ns = hist_quantile(line->latency, P99);
@@ -88,10 +88,10 @@ static struct knee_point make_of(const struct result_case *line)
 }
 
 /* The points of a curve in the order of their rates, and its other cases. */
-static struct knee_point *find_points(const struct result *result, const json_t *numbers,
-				      size_t *n_points, json_t *left_out)
+static struct load_knee_point *find_points(const struct result *result, const json_t *numbers,
+					   size_t *n_points, json_t *left_out)
 {
-	struct knee_point *points = calloc(json_array_size(numbers), sizeof(*points));
+	struct load_knee_point *points = calloc(json_array_size(numbers), sizeof(*points));
 	const json_t *number;
 	size_t i;
 
@@ -113,16 +113,16 @@ static struct knee_point *find_points(const struct result *result, const json_t 
 	return points;
 }
 
-static void add_knee(struct knees *knees, const struct knee_point *points, size_t n_points,
-		     json_t *left_out)
+static void add_knee(struct load_knees *knees, const struct load_knee_point *points,
+		     size_t n_points, json_t *left_out)
 {
-	struct knee *knee = &knees->knee[knees->count];
+	struct load_knee *knee = &knees->knee[knees->count];
 	size_t count;
 
-	if (n_points < KNEE_LEAST)
+	if (n_points < LOAD_KNEE_LEAST)
 		return;
-	count = knee_count(points, n_points);
-	*knee = (struct knee){.lowest = points[0]};
+	count = load_knee_count(points, n_points);
+	*knee = (struct load_knee){.lowest = points[0]};
 	knee->is_below = !count;
 	if (count)
 		knee->at = points[count - 1];
@@ -133,17 +133,18 @@ static void add_knee(struct knees *knees, const struct knee_point *points, size_
 	knees->count++;
 }
 
-void knees_open(struct knees *knees, const struct result *result)
+void load_knees_open(struct load_knees *knees, const struct result *result)
 {
 	json_t *curves = find_curves(result);
 	const char *key;
 	json_t *numbers;
 
-	*knees = (struct knees){.knee = calloc(json_object_size(curves) + 1, sizeof(*knees->knee))};
+	*knees = (struct load_knees){
+		.knee = calloc(json_object_size(curves) + 1, sizeof(*knees->knee))};
 	json_object_foreach(curves, key, numbers)
 	{
 		json_t *left_out = json_array();
-		struct knee_point *points;
+		struct load_knee_point *points;
 		size_t n_points;
 
 		points = find_points(result, numbers, &n_points, left_out);
@@ -155,15 +156,15 @@ void knees_open(struct knees *knees, const struct result *result)
 	json_decref(curves);
 }
 
-void knees_close(struct knees *knees)
+void load_knees_close(struct load_knees *knees)
 {
 	for (size_t i = 0; i < knees->count; i++)
 		json_decref(knees->knee[i].left_out);
 	free(knees->knee);
-	*knees = (struct knees){0};
+	*knees = (struct load_knees){0};
 }
 
-void knee_tell_left_out(const json_t *left_out, char *text, size_t size)
+void load_knee_tell_left_out(const json_t *left_out, char *text, size_t size)
 {
 	size_t count = json_array_size(left_out);
 	const json_t *first = json_array_get(left_out, 0);
@@ -176,10 +177,10 @@ void knee_tell_left_out(const json_t *left_out, char *text, size_t size)
 		 json_string_value(json_object_get(first, "reason")), others);
 }
 
-void knee_tell(const struct knee *knee, char text[static 512])
+void load_knee_tell(const struct load_knee *knee, char text[static 512])
 {
-	const struct knee_point *at = &knee->at;
-	const struct knee_point *beyond = &knee->beyond;
+	const struct load_knee_point *at = &knee->at;
+	const struct load_knee_point *beyond = &knee->beyond;
 	bool is_pooled = at->is_pooled || (knee->has_beyond && beyond->is_pooled);
 	const char *of = is_pooled ? "" : " (medians of trials)";
 	int used;
@@ -200,16 +201,16 @@ void knee_tell(const struct knee *knee, char text[static 512])
 		used = snprintf(text, 512, "no knee up to %s: %.0f msg/s with a p99 of %.4g us%s",
 				at->line->id, at->rate, at->p99_ns / 1e3, of);
 	if (json_array_size(knee->left_out) && used < 512)
-		knee_tell_left_out(knee->left_out, text + used, 512 - (size_t)used);
+		load_knee_tell_left_out(knee->left_out, text + used, 512 - (size_t)used);
 }
 
-static json_t *make_point(const struct knee_point *point)
+static json_t *make_point(const struct load_knee_point *point)
 {
 	return json_pack("{s:s, s:f, s:f, s:b}", "case", point->line->id, "rate", point->rate,
 			 "p99_ns", point->p99_ns, "saturated", point->is_saturated);
 }
 
-static json_t *make_knee(const struct knee *knee)
+static json_t *make_knee(const struct load_knee *knee)
 {
 	json_t *made = knee->is_below
 			       ? json_pack("{s:o}", "below", make_point(&knee->lowest))
@@ -222,16 +223,16 @@ static json_t *make_knee(const struct knee *knee)
 	return made;
 }
 
-json_t *knees_make(const struct result *result)
+json_t *load_knees_make(const struct result *result)
 {
 	json_t *made = NULL;
-	struct knees knees;
+	struct load_knees knees;
 
-	knees_open(&knees, result);
+	load_knees_open(&knees, result);
 	if (knees.count)
 		made = json_array();
 	for (size_t i = 0; i < knees.count; i++)
 		json_array_append_new(made, make_knee(&knees.knee[i]));
-	knees_close(&knees);
+	load_knees_close(&knees);
 	return made;
 }

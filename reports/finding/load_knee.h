@@ -12,10 +12,10 @@
 
 #include "reports/result/result.h"
 
-#define KNEE_TIMES 2
-#define KNEE_LEAST 3
+#define LOAD_KNEE_TIMES 2
+#define LOAD_KNEE_LEAST 3
 
-struct knee_point {
+struct load_knee_point {
 	double rate;
 	double p99_ns;  /* the median over trials */
 	bool is_pooled; /* not that: no trial alone has enough messages, all together do */
@@ -23,34 +23,34 @@ struct knee_point {
 	const struct result_case *line;
 };
 
-struct knee {
-	struct knee_point lowest;
-	bool is_below;        /* it is below the lowest rate, which is beyond, too */
-	struct knee_point at; /* zeroed where it is below */
-	bool has_beyond;      /* else it is not reached by the highest rate, which at is */
-	struct knee_point beyond;
+struct load_knee {
+	struct load_knee_point lowest;
+	bool is_below;             /* it is below the lowest rate, which is beyond, too */
+	struct load_knee_point at; /* zeroed where it is below */
+	bool has_beyond;           /* else it is not reached by the highest rate, which at is */
+	struct load_knee_point beyond;
 	json_t *left_out; /* cases that are no points, and why */
 };
 
-struct knees {
-	struct knee *knee;
+struct load_knees {
+	struct load_knee *knee;
 	size_t count;
 };
 
 /* Of points in the order of their rates: how many lie before the knee, it included. */
-size_t knee_count(const struct knee_point *points, size_t n_points);
+size_t load_knee_count(const struct load_knee_point *points, size_t n_points);
 
 /* Of all the curves in a result; none where there is no memory for them. */
-void knees_open(struct knees *knees, const struct result *result);
-void knees_close(struct knees *knees);
+void load_knees_open(struct load_knees *knees, const struct result *result);
+void load_knees_close(struct load_knees *knees);
 
 /* For tables. */
-void knee_tell(const struct knee *knee, char text[static 512]);
+void load_knee_tell(const struct load_knee *knee, char text[static 512]);
 
 /* What such cases are, behind a sentence: some, of an array of {"case", "reason"}. */
-void knee_tell_left_out(const json_t *left_out, char *text, size_t size);
+void load_knee_tell_left_out(const json_t *left_out, char *text, size_t size);
 
 /* For documents; NULL: there is none. */
-json_t *knees_make(const struct result *result);
+json_t *load_knees_make(const struct result *result);
 
 #endif

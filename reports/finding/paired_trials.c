@@ -12,7 +12,7 @@
 /* What is printed as 1.00 is no difference, however sure it is. */
 #define LEAST_DIFFERENCE 0.005
 
-enum turns_verdict turns_judge(const struct turns_pair *pair)
+enum tips_verdict tips_judge(const struct tips_pair *pair)
 {
 	bool is_more = pair->ratio.low > 1 + LEAST_DIFFERENCE;
 	bool is_less = pair->ratio.high < 1 - LEAST_DIFFERENCE;
@@ -24,12 +24,12 @@ enum turns_verdict turns_judge(const struct turns_pair *pair)
 	return is_more == pair->figure->more_is_good ? TURNS_BETTER : TURNS_WORSE;
 }
 
-static const char *word_of(const struct turns_pair *pair)
+static const char *word_of(const struct tips_pair *pair)
 {
 	static const char *const words[] = {"no difference shown", "better", "worse",
 					    "too few rounds"};
 
-	return words[turns_judge(pair)];
+	return words[tips_judge(pair)];
 }
 
 static const struct result_case *find(const struct result *result, const char *id)
@@ -41,7 +41,7 @@ static const struct result_case *find(const struct result *result, const char *i
 }
 
 /* Of all rounds: false if one of them lacks the figure, as a median of few messages. */
-static bool compare(struct turns_pair *pair, double *values)
+static bool compare(struct tips_pair *pair, double *values)
 {
 	size_t n = pair->line->n_trials;
 	double *with = values;
@@ -63,9 +63,9 @@ static bool compare(struct turns_pair *pair, double *values)
 }
 
 /* Once, however many would be seen beside it. */
-static void add_missing(struct turns *turns, const struct result_case *line)
+static void add_missing(struct tips_list *turns, const struct result_case *line)
 {
-	struct turns_gap *grown;
+	struct tips_gap *grown;
 
 	for (size_t i = 0; i < turns->n_gaps; i++)
 		if (turns->gaps[i].line == line)
@@ -74,15 +74,15 @@ static void add_missing(struct turns *turns, const struct result_case *line)
 	if (!grown)
 		return;
 	turns->gaps = grown;
-	grown[turns->n_gaps++] = (struct turns_gap){line};
+	grown[turns->n_gaps++] = (struct tips_gap){line};
 }
 
 /* false: there is nothing to compare. */
-static bool add_pair(struct turns *turns, struct turns_pair pair)
+static bool add_pair(struct tips_list *turns, struct tips_pair pair)
 {
 	size_t room = 3 * (pair.line->n_trials + 1);
 	double *values = calloc(room, sizeof(*values));
-	struct turns_pair *grown =
+	struct tips_pair *grown =
 		reallocarray(turns->pairs, turns->n_pairs + 1, sizeof(*turns->pairs));
 	bool is_added;
 
@@ -95,20 +95,21 @@ static bool add_pair(struct turns *turns, struct turns_pair pair)
 	return is_added;
 }
 
-static bool add_latency(struct turns *turns, struct turns_pair pair)
+static bool add_latency(struct tips_list *turns, struct tips_pair pair)
 {
-	pair.figure = &figure_median;
+	pair.figure = &compared_figure_median;
 	if (add_pair(turns, pair))
 		return true;
-	pair.figure = &figure_mean;
+	pair.figure = &compared_figure_mean;
 	return add_pair(turns, pair);
 }
 
-static void add_case(struct turns *turns, const struct result *result,
+static void add_case(struct tips_list *turns, const struct result *result,
 		     const struct result_case *line)
 {
 	const struct result_case *beside = find(result, line->beside);
-	struct turns_pair pair = {.line = line, .beside = beside, .figure = &figure_messages};
+	struct tips_pair pair = {
+		.line = line, .beside = beside, .figure = &compared_figure_messages};
 	bool is_added;
 
 	if (!beside || beside->kind != line->kind)
@@ -127,12 +128,12 @@ static void add_case(struct turns *turns, const struct result *result,
 	if (!is_added)
 		add_missing(turns, line);
 	/* Whoever waits may be fast, or let others work. */
-	pair.figure = &figure_client_cpu;
+	pair.figure = &compared_figure_client_cpu;
 	if (!strcmp(line->by, "cq"))
 		add_pair(turns, pair);
 }
 
-static void close_turns(struct turns *turns)
+static void close_turns(struct tips_list *turns)
 {
 	free(turns->pairs);
 	free(turns->gaps);
@@ -150,9 +151,9 @@ static bool is_first(const struct result *result, size_t number)
 }
 
 /* All of the next parameter, from case *number on. false: there are no more. */
-static bool next_turns(struct turns *turns, const struct result *result, size_t *number)
+static bool next_turns(struct tips_list *turns, const struct result *result, size_t *number)
 {
-	*turns = (struct turns){0};
+	*turns = (struct tips_list){0};
 	while (*number < result->n_cases && !is_first(result, *number))
 		++*number;
 	if (*number == result->n_cases)
@@ -169,15 +170,15 @@ static bool next_turns(struct turns *turns, const struct result *result, size_t 
 }
 
 /* Why one is not among the pairs. */
-static void excuse(const struct result_case *line, char text[static TURNS_TEXT])
+static void excuse(const struct result_case *line, char text[static TIPS_TEXT])
 {
-	snprintf(text, TURNS_TEXT, "%s: %s", line->id,
+	snprintf(text, TIPS_TEXT, "%s: %s", line->id,
 		 line->error[0]   ? line->error
 		 : line->n_trials ? "too few messages, or another number of trials"
 				  : result_status_name(line->status));
 }
 
-static void print_pair(FILE *out, const struct turns_pair *pair, int width)
+static void print_pair(FILE *out, const struct tips_pair *pair, int width)
 {
 	double unit = pair->figure->unit;
 
@@ -191,10 +192,10 @@ static void print_overflow(FILE *out, const json_t *overflow)
 	fprintf(out, "  too small: %s\n", json_string_value(json_object_get(overflow, "seen")));
 }
 
-static void print_turns(FILE *out, const struct turns *turns, const json_t *overflow, int width)
+static void print_turns(FILE *out, const struct tips_list *turns, const json_t *overflow, int width)
 {
-	const char *title = turns_title(turns);
-	char text[TURNS_TEXT];
+	const char *title = tips_title(turns);
+	char text[TIPS_TEXT];
 
 	fprintf(out, "%s%s%s\n", turns->by, title ? ": " : "", title ? title : "");
 	for (size_t i = 0; i < turns->n_pairs; i++)
@@ -205,7 +206,7 @@ static void print_turns(FILE *out, const struct turns *turns, const json_t *over
 	}
 	if (overflow && !strcmp(turns->by, "cq-depth"))
 		print_overflow(out, overflow);
-	turns_advise(turns, text);
+	tips_advise(turns, text);
 	if (text[0])
 		fprintf(out, "  -> %s\n", text);
 }
@@ -220,10 +221,10 @@ static int widest(const struct result *result)
 	return (int)width;
 }
 
-void turns_print(FILE *out, const struct result *result)
+void paired_trials_print(FILE *out, const struct result *result)
 {
 	int width = widest(result);
-	struct turns turns;
+	struct tips_list turns;
 	size_t number = 0;
 
 	if (width)
@@ -241,7 +242,7 @@ static json_t *make_interval(const struct interval *interval)
 			 "high", interval->high, "confidence", interval->confidence);
 }
 
-static json_t *make_pair(const struct turns_pair *pair)
+static json_t *make_pair(const struct tips_pair *pair)
 {
 	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s}", "case", pair->line->id, "beside",
 			 pair->beside->id, "figure", pair->figure->key, "with",
@@ -249,29 +250,29 @@ static json_t *make_pair(const struct turns_pair *pair)
 			 "ratio", make_interval(&pair->ratio), "verdict", word_of(pair));
 }
 
-static json_t *make_turns(const struct turns *turns)
+static json_t *make_turns(const struct tips_list *turns)
 {
 	json_t *pairs = json_array();
 	json_t *missing = turns->n_gaps ? json_array() : NULL;
-	char advice[TURNS_TEXT];
+	char advice[TIPS_TEXT];
 
 	for (size_t i = 0; i < turns->n_pairs; i++)
 		json_array_append_new(pairs, make_pair(&turns->pairs[i]));
-	turns_advise(turns, advice);
+	tips_advise(turns, advice);
 	for (size_t i = 0; i < turns->n_gaps; i++) {
-		char text[TURNS_TEXT];
+		char text[TIPS_TEXT];
 
 		excuse(turns->gaps[i].line, text);
 		json_array_append_new(missing, json_string(text));
 	}
-	return json_pack("{s:s, s:s*, s:o, s:o*, s:s*}", "by", turns->by, "tip", turns_title(turns),
+	return json_pack("{s:s, s:s*, s:o, s:o*, s:s*}", "by", turns->by, "tip", tips_title(turns),
 			 "pairs", pairs, "missing", missing, "advice", advice[0] ? advice : NULL);
 }
 
-json_t *turns_make(const struct result *result)
+json_t *paired_trials_make(const struct result *result)
 {
 	json_t *made = NULL;
-	struct turns turns;
+	struct tips_list turns;
 	size_t number = 0;
 
 	while (next_turns(&turns, result, &number)) {

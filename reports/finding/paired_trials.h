@@ -13,9 +13,9 @@
 #include "reports/result/result.h"
 
 /* Prints nothing of a result with no such cases. */
-void turns_print(FILE *out, const struct result *result);
+void paired_trials_print(FILE *out, const struct result *result);
 
 /* For documents; NULL: there are none. */
-json_t *turns_make(const struct result *result);
+json_t *paired_trials_make(const struct result *result);
 
 #endif

@@ -10,16 +10,16 @@
 
 #define NAME_SIZE (CASE_ID + 64)
 
-static bool is_low_from(const struct crowd_point *points, size_t first, size_t n_points,
+static bool is_low_from(const struct qp_limit_point *points, size_t first, size_t n_points,
 			double best)
 {
 	for (size_t i = first; i < n_points; i++)
-		if (points[i].rate >= CROWD_FALL * best)
+		if (points[i].rate >= QP_LIMIT_FALL * best)
 			return false;
 	return true;
 }
 
-size_t crowd_count(const struct crowd_point *points, size_t n_points)
+size_t qp_limit_count(const struct qp_limit_point *points, size_t n_points)
 {
 	double best = 0;
 	size_t count = 0;
@@ -90,8 +90,8 @@ static json_t *find_crowds(const struct result *result)
 
 static int compare(const void *one, const void *other)
 {
-	const struct crowd_point *a = one;
-	const struct crowd_point *b = other;
+	const struct qp_limit_point *a = one;
+	const struct qp_limit_point *b = other;
 
 	return (a->queue_pairs > b->queue_pairs) - (a->queue_pairs < b->queue_pairs);
 }
@@ -107,20 +107,21 @@ static double median_rate(const struct result_case *line)
 		       : interval.median;
 }
 
-static struct crowd_point make_of(const struct result_case *line)
+static struct qp_limit_point make_of(const struct result_case *line)
 {
 	uint64_t threads = parameter(line, "threads");
 
-	return (struct crowd_point){.queue_pairs = parameter(line, "qps") * (threads ? threads : 1),
-				    .rate = median_rate(line),
-				    .line = line};
+	return (struct qp_limit_point){.queue_pairs =
+					       parameter(line, "qps") * (threads ? threads : 1),
+				       .rate = median_rate(line),
+				       .line = line};
 }
 
 /* The points in the order of their numbers, and the other cases. */
-static struct crowd_point *find_points(const struct result *result, const json_t *numbers,
-				       size_t *n_points, json_t *left_out)
+static struct qp_limit_point *find_points(const struct result *result, const json_t *numbers,
+					  size_t *n_points, json_t *left_out)
 {
-	struct crowd_point *points = calloc(json_array_size(numbers), sizeof(*points));
+	struct qp_limit_point *points = calloc(json_array_size(numbers), sizeof(*points));
 	const json_t *number;
 	size_t i;
 
@@ -131,7 +132,7 @@ static struct crowd_point *find_points(const struct result *result, const json_t
 	{
 		const struct result_case *line = &result->cases[json_integer_value(number)];
 		const char *reason = why_no_point(line);
-		struct crowd_point point = reason ? (struct crowd_point){0} : make_of(line);
+		struct qp_limit_point point = reason ? (struct qp_limit_point){0} : make_of(line);
 
 		if (!reason && !(point.rate > 0))
 			reason = "no rate";
@@ -145,15 +146,15 @@ static struct crowd_point *find_points(const struct result *result, const json_t
 	return points;
 }
 
-static void add_crowd(struct crowds *crowds, const struct crowd_point *points, size_t n_points,
-		      json_t *left_out)
+static void add_crowd(struct qp_limits *crowds, const struct qp_limit_point *points,
+		      size_t n_points, json_t *left_out)
 {
-	struct crowd *crowd = &crowds->crowd[crowds->count];
-	size_t count = n_points < CROWD_LEAST ? 0 : crowd_count(points, n_points);
+	struct qp_limit *crowd = &crowds->crowd[crowds->count];
+	size_t count = n_points < QP_LIMIT_LEAST ? 0 : qp_limit_count(points, n_points);
 
 	if (!count)
 		return;
-	*crowd = (struct crowd){.best = points[0], .at = points[count - 1]};
+	*crowd = (struct qp_limit){.best = points[0], .at = points[count - 1]};
 	for (size_t i = 1; i < count; i++)
 		if (points[i].rate > crowd->best.rate)
 			crowd->best = points[i];
@@ -164,19 +165,19 @@ static void add_crowd(struct crowds *crowds, const struct crowd_point *points, s
 	crowds->count++;
 }
 
-void crowds_open(struct crowds *crowds, const struct result *result)
+void qp_limits_open(struct qp_limits *crowds, const struct result *result)
 {
 	json_t *found = find_crowds(result);
 	const char *name;
 	json_t *numbers;
 
-	*crowds = (struct crowds){
+	*crowds = (struct qp_limits){
 		.crowd = calloc(json_object_size(found) + 1, sizeof(*crowds->crowd))};
 	json_object_foreach(found, name, numbers)
 	{
 		json_t *left_out = json_array();
 		size_t n_points;
-		struct crowd_point *points = find_points(result, numbers, &n_points, left_out);
+		struct qp_limit_point *points = find_points(result, numbers, &n_points, left_out);
 
 		if (crowds->crowd && points)
 			add_crowd(crowds, points, n_points, left_out);
@@ -186,17 +187,17 @@ void crowds_open(struct crowds *crowds, const struct result *result)
 	json_decref(found);
 }
 
-void crowds_close(struct crowds *crowds)
+void qp_limits_close(struct qp_limits *crowds)
 {
 	for (size_t i = 0; i < crowds->count; i++)
 		json_decref(crowds->crowd[i].left_out);
 	free(crowds->crowd);
-	*crowds = (struct crowds){0};
+	*crowds = (struct qp_limits){0};
 }
 
-void crowd_tell(const struct crowd *crowd, char text[static 512])
+void qp_limit_tell(const struct qp_limit *crowd, char text[static 512])
 {
-	const struct crowd_point *at = &crowd->at;
+	const struct qp_limit_point *at = &crowd->at;
 	int used;
 
 	if (crowd->has_beyond)
@@ -210,25 +211,25 @@ void crowd_tell(const struct crowd *crowd, char text[static 512])
 				"no knee up to %s: %.4g Mmsg/s; the best: %.4g (medians of trials)",
 				at->line->id, at->rate / 1e6, crowd->best.rate / 1e6);
 	if (json_array_size(crowd->left_out) && used < 512)
-		knee_tell_left_out(crowd->left_out, text + used, 512 - (size_t)used);
+		load_knee_tell_left_out(crowd->left_out, text + used, 512 - (size_t)used);
 }
 
-static json_t *make_point(const struct crowd_point *point)
+static json_t *make_point(const struct qp_limit_point *point)
 {
 	return json_pack("{s:s, s:I, s:f}", "case", point->line->id, "queue_pairs",
 			 (json_int_t)point->queue_pairs, "messages_per_s", point->rate);
 }
 
-json_t *crowds_make(const struct result *result)
+json_t *qp_limits_make(const struct result *result)
 {
 	json_t *made = NULL;
-	struct crowds crowds;
+	struct qp_limits crowds;
 
-	crowds_open(&crowds, result);
+	qp_limits_open(&crowds, result);
 	if (crowds.count)
 		made = json_array();
 	for (size_t i = 0; i < crowds.count; i++) {
-		const struct crowd *crowd = &crowds.crowd[i];
+		const struct qp_limit *crowd = &crowds.crowd[i];
 
 		json_array_append_new(
 			made,
@@ -237,6 +238,6 @@ json_t *crowds_make(const struct result *result)
 				  crowd->has_beyond ? make_point(&crowd->beyond) : NULL, "left_out",
 				  json_array_size(crowd->left_out) ? crowd->left_out : NULL));
 	}
-	crowds_close(&crowds);
+	qp_limits_close(&crowds);
 	return made;
 }

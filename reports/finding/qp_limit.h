@@ -12,39 +12,39 @@
 
 #include "reports/result/result.h"
 
-#define CROWD_FALL  0.8
-#define CROWD_LEAST 3
+#define QP_LIMIT_FALL  0.8
+#define QP_LIMIT_LEAST 3
 
-struct crowd_point {
+struct qp_limit_point {
 	uint64_t queue_pairs; /* of all threads */
 	double rate;          /* messages per second: the median of the trials */
 	const struct result_case *line;
 };
 
-struct crowd {
-	struct crowd_point best; /* of those up to at */
-	struct crowd_point at;
+struct qp_limit {
+	struct qp_limit_point best; /* of those up to at */
+	struct qp_limit_point at;
 	bool has_beyond; /* else the rate does not fall up to at, which has most */
-	struct crowd_point beyond;
+	struct qp_limit_point beyond;
 	json_t *left_out; /* cases that are no points, and why */
 };
 
-struct crowds {
-	struct crowd *crowd;
+struct qp_limits {
+	struct qp_limit *crowd;
 	size_t count;
 };
 
 /* Of points in the order of their numbers: how many lie before the fall. */
-size_t crowd_count(const struct crowd_point *points, size_t n_points);
+size_t qp_limit_count(const struct qp_limit_point *points, size_t n_points);
 
 /* Of all in a result; none where there is no memory for them. */
-void crowds_open(struct crowds *crowds, const struct result *result);
-void crowds_close(struct crowds *crowds);
+void qp_limits_open(struct qp_limits *crowds, const struct result *result);
+void qp_limits_close(struct qp_limits *crowds);
 
 /* For tables. */
-void crowd_tell(const struct crowd *crowd, char text[static 512]);
+void qp_limit_tell(const struct qp_limit *crowd, char text[static 512]);
 
 /* For documents; NULL: there is none. */
-json_t *crowds_make(const struct result *result);
+json_t *qp_limits_make(const struct result *result);
 
 #endif

@@ -110,15 +110,15 @@ static const char *take_number(const char *text, double *number)
 	return text + whole + (part ? part + 1 : 0);
 }
 
-static const char *add(struct limit_list *limits, const char *text,
+static const char *add(struct threshold_list *limits, const char *text,
 		       const struct statistic *statistic)
 {
-	struct limit *limit = &limits->limit[limits->count];
+	struct threshold *limit = &limits->limit[limits->count];
 	const char *unit;
 
-	if (limits->count == LIMITS_MOST)
+	if (limits->count == THRESHOLDS_MOST)
 		return "is one limit too many";
-	*limit = (struct limit){.statistic = statistic};
+	*limit = (struct threshold){.statistic = statistic};
 	snprintf(limit->text, sizeof(limit->text), "%s", text);
 	unit = take_number(text, &limit->bound);
 	limit->unit = unit ? find_unit(unit, statistic != NULL) : NULL;
@@ -129,12 +129,12 @@ static const char *add(struct limit_list *limits, const char *text,
 	return NULL;
 }
 
-static const char *add_below(struct limit_list *limits, const char *text)
+static const char *add_below(struct threshold_list *limits, const char *text)
 {
 	return add(limits, text, NULL);
 }
 
-static const char *add_above(struct limit_list *limits, const char *text)
+static const char *add_above(struct threshold_list *limits, const char *text)
 {
 	const char *equals = strchr(text, '=');
 	const struct statistic *statistic;
@@ -147,8 +147,8 @@ static const char *add_above(struct limit_list *limits, const char *text)
 	return add(limits, equals + 1, statistic);
 }
 
-static const char *parse(struct limit_list *limits, const char *text,
-			 const char *(*add_one)(struct limit_list *limits, const char *text))
+static const char *parse(struct threshold_list *limits, const char *text,
+			 const char *(*add_one)(struct threshold_list *limits, const char *text))
 {
 	char member[sizeof(limits->limit[0].text)];
 
@@ -167,30 +167,30 @@ static const char *parse(struct limit_list *limits, const char *text,
 	}
 }
 
-const char *limit_parse_below(const char *text, void *limits)
+const char *threshold_parse_below(const char *text, void *limits)
 {
 	return parse(limits, text, add_below);
 }
 
-const char *limit_parse_above(const char *text, void *limits)
+const char *threshold_parse_above(const char *text, void *limits)
 {
 	return parse(limits, text, add_above);
 }
 
-bool limit_applies(const struct limit *limit, const struct result_case *line)
+bool threshold_applies(const struct threshold *limit, const struct result_case *line)
 {
 	if (line->status != RESULT_COMPLETE || !line->n_trials)
 		return false;
 	return limit->statistic ? result_has_latency(line) : line->windows != NULL;
 }
 
-static bool is_crossed(const struct limit *limit, double value)
+static bool is_crossed(const struct threshold *limit, double value)
 {
 	return limit->statistic ? value > limit->bound : value < limit->bound;
 }
 
 /* Three digits, and as many more as it takes to see that the limit is crossed. */
-static void print_value(const struct limit *limit, double value, char text[static 32])
+static void print_value(const struct threshold *limit, double value, char text[static 32])
 {
 	int digits = value >= 1000 ? (int)log10(value) + 1 : 3;
 
@@ -204,7 +204,8 @@ static const char *name_of(const struct statistic *statistic)
 	return statistic->title ? statistic->title : statistic->key;
 }
 
-static int not_known(const struct limit *limit, const struct result_case *line, struct error *error)
+static int not_known(const struct threshold *limit, const struct result_case *line,
+		     struct error *error)
 {
 	const struct statistic *statistic = limit->statistic;
 	uint32_t beyond;
@@ -223,7 +224,7 @@ static int not_known(const struct limit *limit, const struct result_case *line, 
 }
 
 /* In the limit's unit; NAN: not known. */
-static double value_of(const struct limit *limit, const struct result *result,
+static double value_of(const struct threshold *limit, const struct result *result,
 		       const struct result_case *line)
 {
 	const struct statistic *statistic = limit->statistic;
@@ -233,13 +234,13 @@ static double value_of(const struct limit *limit, const struct result *result,
 	return result_statistic(line, (size_t)(statistic - statistics)) / limit->unit->size;
 }
 
-int limit_check(const struct limit *limit, const struct result *result,
-		const struct result_case *line, struct error *error)
+int threshold_check(const struct threshold *limit, const struct result *result,
+		    const struct result_case *line, struct error *error)
 {
 	char text[32];
 	double value;
 
-	if (!limit_applies(limit, line))
+	if (!threshold_applies(limit, line))
 		return 0;
 	value = value_of(limit, result, line);
 	if (isnan(value))
@@ -254,10 +255,11 @@ int limit_check(const struct limit *limit, const struct result *result,
 			 name_of(limit->statistic), text, limit->unit->shown, limit->text);
 }
 
-int limit_check_use(const struct limit *limit, const struct result *result, struct error *error)
+int threshold_check_use(const struct threshold *limit, const struct result *result,
+			struct error *error)
 {
 	for (size_t i = 0; i < result->n_cases; i++)
-		if (limit_applies(limit, &result->cases[i]))
+		if (threshold_applies(limit, &result->cases[i]))
 			return 0;
 	if (limit->statistic)
 		return error_set(error, -ENOENT, "no case has a latency for %s=%s to hold",

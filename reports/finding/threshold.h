@@ -10,19 +10,19 @@
 #include "core/base/error.h"
 #include "reports/result/result.h"
 
-#define LIMITS_MOST 16
+#define THRESHOLDS_MOST 16
 
 struct limit_unit;
 
-struct limit {
+struct threshold {
 	char text[32];                     /* the bound as it was written: 5us */
 	double bound;                      /* in its unit */
 	const struct limit_unit *unit;     /* says what it is a bound of */
 	const struct statistic *statistic; /* of a latency; NULL: of a bandwidth */
 };
 
-struct limit_list {
-	struct limit limit[LIMITS_MOST];
+struct threshold_list {
+	struct threshold limit[THRESHOLDS_MOST];
 	size_t count;
 };
 
@@ -30,20 +30,21 @@ struct limit_list {
  * Options' parsers: they add what the text has, separated by commas, to a struct
  * limits. Returns what is wrong with the text, or NULL.
  */
-const char *limit_parse_below(const char *text, void *limits);
-const char *limit_parse_above(const char *text, void *limits);
+const char *threshold_parse_below(const char *text, void *limits);
+const char *threshold_parse_above(const char *text, void *limits);
 
 /* Whether it says anything of such a case: a latency's nothing of a bandwidth. */
-bool limit_applies(const struct limit *limit, const struct result_case *line);
+bool threshold_applies(const struct threshold *limit, const struct result_case *line);
 
 /*
  * 0: the case keeps to it, or is none that it applies to, or did not end well, which is
  * another matter. -ERANGE: the error says how far it is from that.
  */
-int limit_check(const struct limit *limit, const struct result *result,
-		const struct result_case *line, struct error *error);
+int threshold_check(const struct threshold *limit, const struct result *result,
+		    const struct result_case *line, struct error *error);
 
 /* -ENOENT: it applies to none of the complete cases, and has said nothing at all. */
-int limit_check_use(const struct limit *limit, const struct result *result, struct error *error);
+int threshold_check_use(const struct threshold *limit, const struct result *result,
+			struct error *error);
 
 #endif

@@ -8,22 +8,22 @@
 #include "core/base/compiler.h"
 
 /* How many times as good it is. */
-static double gain(const struct turns_pair *pair)
+static double gain(const struct tips_pair *pair)
 {
 	return pair->figure->more_is_good ? pair->ratio.median : 1 / pair->ratio.median;
 }
 
 /* Of those with that verdict the one that gains, or loses, most; NULL: there is none. */
-static const struct turns_pair *most(const struct turns *turns, enum turns_verdict verdict,
-				     bool is_loss)
+static const struct tips_pair *most(const struct tips_list *turns, enum tips_verdict verdict,
+				    bool is_loss)
 {
-	const struct turns_pair *found = NULL;
+	const struct tips_pair *found = NULL;
 
 	for (size_t i = 0; i < turns->n_pairs; i++) {
-		const struct turns_pair *pair = &turns->pairs[i];
+		const struct tips_pair *pair = &turns->pairs[i];
 
 		/* Processor time is no part of it. */
-		if (pair->figure == &figure_client_cpu || turns_judge(pair) != verdict)
+		if (pair->figure == &compared_figure_client_cpu || tips_judge(pair) != verdict)
 			continue;
 		if (!found || (gain(pair) < gain(found)) == is_loss)
 			found = pair;
@@ -32,11 +32,11 @@ static const struct turns_pair *most(const struct turns *turns, enum turns_verdi
 }
 
 /* What the sentence goes by: what is to gain shows in the best one, a cost in the worst. */
-static const struct turns_pair *telling(const struct turns *turns, bool is_cost)
+static const struct tips_pair *telling(const struct tips_list *turns, bool is_cost)
 {
-	enum turns_verdict first = is_cost ? TURNS_WORSE : TURNS_BETTER;
-	enum turns_verdict second = is_cost ? TURNS_BETTER : TURNS_WORSE;
-	const struct turns_pair *found = most(turns, first, is_cost);
+	enum tips_verdict first = is_cost ? TURNS_WORSE : TURNS_BETTER;
+	enum tips_verdict second = is_cost ? TURNS_BETTER : TURNS_WORSE;
+	const struct tips_pair *found = most(turns, first, is_cost);
 
 	if (!found)
 		found = most(turns, TURNS_SAME, is_cost);
@@ -51,13 +51,13 @@ struct inlined {
 	uint64_t least_without;
 };
 
-static struct inlined look_inline(const struct turns *turns)
+static struct inlined look_inline(const struct tips_list *turns)
 {
 	struct inlined found = {.least_without = UINT64_MAX};
 
 	for (size_t i = 0; i < turns->n_pairs; i++) {
 		uint64_t size = turns->pairs[i].line->size;
-		enum turns_verdict verdict = turns_judge(&turns->pairs[i]);
+		enum tips_verdict verdict = tips_judge(&turns->pairs[i]);
 
 		found.n_gains += verdict == TURNS_BETTER;
 		found.n_losses += verdict == TURNS_WORSE;
@@ -74,53 +74,55 @@ static struct inlined look_inline(const struct turns *turns)
 }
 
 /* Below the first size at which data inline gain nothing, they do: above it, that is luck. */
-static void advise_inline(const struct turns *turns, char text[static TURNS_TEXT])
+static void advise_inline(const struct tips_list *turns, char text[static TIPS_TEXT])
 {
 	const struct inlined found = look_inline(turns);
 
 	if (!turns->n_pairs)
 		return;
 	if (!found.n_gains && !found.n_losses)
-		snprintf(text, TURNS_TEXT,
+		snprintf(text, TIPS_TEXT,
 			 "Data inline gain nothing that shows at any size that was tried: post "
 			 "them as is simplest.");
 	else if (!found.n_gains)
-		snprintf(text, TURNS_TEXT,
+		snprintf(text, TIPS_TEXT,
 			 "Do not post data inline: they lose at %zu of the %zu sizes that were "
 			 "tried, and gain at none.",
 			 found.n_losses, turns->n_pairs);
 	else if (!found.gains_to)
 		snprintf(
-			text, TURNS_TEXT,
+			text, TIPS_TEXT,
 			"Data inline gain at %zu of the %zu sizes that were tried, but not at %llu "
 			"bytes, the least: there is no size up to which to go.",
 			found.n_gains, turns->n_pairs, (unsigned long long)found.least_without);
 	else if (found.least_without != UINT64_MAX)
-		snprintf(text, TURNS_TEXT,
+		snprintf(text, TIPS_TEXT,
 			 "Post messages of up to %llu bytes inline: at %llu nothing is gained that "
 			 "shows.",
 			 (unsigned long long)found.gains_to,
 			 (unsigned long long)found.least_without);
 	else
-		snprintf(text, TURNS_TEXT,
+		snprintf(text, TIPS_TEXT,
 			 "Post messages inline: it still gains at %llu bytes, the largest that was "
 			 "tried.",
 			 (unsigned long long)found.gains_to);
 }
 
-static const struct turns_pair *find_mode(const struct turns *turns, const char *cq, bool is_work)
+static const struct tips_pair *find_mode(const struct tips_list *turns, const char *cq,
+					 bool is_work)
 {
 	for (size_t i = 0; i < turns->n_pairs; i++) {
-		const struct turns_pair *pair = &turns->pairs[i];
+		const struct tips_pair *pair = &turns->pairs[i];
 
-		if ((pair->figure == &figure_client_cpu) == is_work && !strcmp(pair->line->cq, cq))
+		if ((pair->figure == &compared_figure_client_cpu) == is_work &&
+		    !strcmp(pair->line->cq, cq))
 			return pair;
 	}
 	return NULL;
 }
 
 /* Where both ends share a processor, the one that polls keeps the other one waiting. */
-static const char *choose_cq(enum turns_verdict latency, enum turns_verdict work)
+static const char *choose_cq(enum tips_verdict latency, enum tips_verdict work)
 {
 	if (latency == TURNS_BETTER && work == TURNS_WORSE)
 		return "wait for events where latency counts, and poll where the processor has "
@@ -133,12 +135,12 @@ static const char *choose_cq(enum turns_verdict latency, enum turns_verdict work
 	return "poll; events are for processors that wait long for each message";
 }
 
-static void advise_cq(const struct turns *turns, char text[static TURNS_TEXT])
+static void advise_cq(const struct tips_list *turns, char text[static TIPS_TEXT])
 {
-	const struct turns_pair *slow = find_mode(turns, "event", false);
-	const struct turns_pair *idle = find_mode(turns, "event", true);
-	const struct turns_pair *both = find_mode(turns, "adaptive", false);
-	const struct turns_pair *work = find_mode(turns, "adaptive", true);
+	const struct tips_pair *slow = find_mode(turns, "event", false);
+	const struct tips_pair *idle = find_mode(turns, "event", true);
+	const struct tips_pair *both = find_mode(turns, "adaptive", false);
+	const struct tips_pair *work = find_mode(turns, "adaptive", true);
 	char adaptive[64] = "";
 
 	if (!slow || !idle)
@@ -146,26 +148,26 @@ static void advise_cq(const struct turns *turns, char text[static TURNS_TEXT])
 	if (both && work)
 		snprintf(adaptive, sizeof(adaptive), ", adaptive waiting %.2f and %.2f times",
 			 both->ratio.median, work->ratio.median);
-	snprintf(text, TURNS_TEXT,
+	snprintf(text, TIPS_TEXT,
 		 "Events take %.2f times the latency of polling and %.2f times its CPU time for a "
 		 "message%s: %s.",
 		 slow->ratio.median, idle->ratio.median, adaptive,
-		 choose_cq(turns_judge(slow), turns_judge(idle)));
+		 choose_cq(tips_judge(slow), tips_judge(idle)));
 }
 
-static void advise_pin(const struct turns *turns, char text[static TURNS_TEXT])
+static void advise_pin(const struct tips_list *turns, char text[static TIPS_TEXT])
 {
-	const struct turns_pair *good = telling(turns, false);
+	const struct tips_pair *good = telling(turns, false);
 
-	if (good && turns_judge(good) == TURNS_BETTER)
-		snprintf(text, TURNS_TEXT, "Pin the thread as %s does: %.2f times the time of %s.",
+	if (good && tips_judge(good) == TURNS_BETTER)
+		snprintf(text, TIPS_TEXT, "Pin the thread as %s does: %.2f times the time of %s.",
 			 good->line->id, good->ratio.median, good->beside->id);
-	else if (good && turns_judge(good) == TURNS_WORSE)
-		snprintf(text, TURNS_TEXT,
+	else if (good && tips_judge(good) == TURNS_WORSE)
+		snprintf(text, TIPS_TEXT,
 			 "Leave the thread to the scheduler: %s takes %.2f times the time of %s.",
 			 good->line->id, good->ratio.median, good->beside->id);
 	else
-		snprintf(text, TURNS_TEXT,
+		snprintf(text, TIPS_TEXT,
 			 "Pinning gains nothing that shows here, while nothing else wants the "
 			 "processors.");
 }
@@ -178,7 +180,7 @@ static const struct tip {
 	const char *title;
 	const char *base; /* that the others are seen beside; NULL: a smaller number */
 	bool is_cost;     /* of what is not to be done */
-	void (*advise)(const struct turns *turns, char text[static TURNS_TEXT]);
+	void (*advise)(const struct tips_list *turns, char text[static TIPS_TEXT]);
 	const char *says[3];
 } tips[] = {
 	{.by = "inline", .title = "inline data", .base = "0", .advise = advise_inline},
@@ -214,7 +216,7 @@ static const struct tip {
 // clang-format on
 
 /* NULL: the parameter is none. */
-static const struct tip *find_tip(const struct turns *turns)
+static const struct tip *find_tip(const struct tips_list *turns)
 {
 	const struct result_case *line = turns->n_pairs  ? turns->pairs[0].line
 					 : turns->n_gaps ? turns->gaps[0].line
@@ -227,7 +229,7 @@ static const struct tip *find_tip(const struct turns *turns)
 	return NULL;
 }
 
-const char *turns_title(const struct turns *turns)
+const char *tips_title(const struct tips_list *turns)
 {
 	const struct tip *tip = find_tip(turns);
 
@@ -235,7 +237,7 @@ const char *turns_title(const struct turns *turns)
 }
 
 /* Whether the value is that of a case that has what the sentences call without. */
-static bool is_base(const struct tip *tip, const struct turns_pair *pair)
+static bool is_base(const struct tip *tip, const struct tips_pair *pair)
 {
 	const json_t *base = json_object_get(pair->beside->parameters, tip->by);
 	const json_t *value = json_object_get(pair->line->parameters, tip->by);
@@ -249,19 +251,19 @@ static bool is_base(const struct tip *tip, const struct turns_pair *pair)
 	return json_is_string(base) && !strcmp(json_string_value(base), tip->base);
 }
 
-static bool has_bases(const struct tip *tip, const struct turns *turns)
+static bool has_bases(const struct tip *tip, const struct tips_list *turns)
 {
 	for (size_t i = 0; i < turns->n_pairs; i++)
-		if (!is_base(tip, &turns->pairs[i]) || turns_judge(&turns->pairs[i]) == TURNS_FEW)
+		if (!is_base(tip, &turns->pairs[i]) || tips_judge(&turns->pairs[i]) == TURNS_FEW)
 			return false;
 	return true;
 }
 
-void turns_advise(const struct turns *turns, char text[static TURNS_TEXT])
+void tips_advise(const struct tips_list *turns, char text[static TIPS_TEXT])
 {
 	const struct tip *tip = find_tip(turns);
 	bool is_told = tip && has_bases(tip, turns);
-	const struct turns_pair *good = is_told ? telling(turns, tip->is_cost) : NULL;
+	const struct tips_pair *good = is_told ? telling(turns, tip->is_cost) : NULL;
 
 	text[0] = '\0';
 	if (!good)
@@ -269,7 +271,7 @@ void turns_advise(const struct turns *turns, char text[static TURNS_TEXT])
 	if (tip->advise)
 		tip->advise(turns, text);
 	else
-		snprintf(text, TURNS_TEXT, "%s (%s: %.2f times the %s of %s).",
-			 tip->says[turns_judge(good)], good->line->id, good->ratio.median,
+		snprintf(text, TIPS_TEXT, "%s (%s: %.2f times the %s of %s).",
+			 tip->says[tips_judge(good)], good->line->id, good->ratio.median,
 			 good->figure->more_is_good ? "rate" : "time", good->beside->id);
 }

@@ -10,45 +10,45 @@
 #include "reports/result/result.h"
 #include "reports/stats/interval.h"
 
-#define TURNS_TEXT (2 * CASE_ID + 512)
+#define TIPS_TEXT (2 * CASE_ID + 512)
 
 /* Two cases, and what one is worth beside the other. */
-struct turns_pair {
+struct tips_pair {
 	const struct result_case *line;
 	const struct result_case *beside;
-	const struct figure *figure;
+	const struct compared_figure *figure;
 	struct interval with;
 	struct interval without;
 	struct interval ratio;
 };
 
 /* One that could not be measured, or not often enough. */
-struct turns_gap {
+struct tips_gap {
 	const struct result_case *line;
 };
 
 /* All pairs of a parameter, those that could not be measured too. */
-struct turns {
+struct tips_list {
 	const char *by;
-	struct turns_pair *pairs;
+	struct tips_pair *pairs;
 	size_t n_pairs;
-	struct turns_gap *gaps; /* those that have no figures */
+	struct tips_gap *gaps; /* those that have no figures */
 	size_t n_gaps;
 };
 
-enum turns_verdict {
+enum tips_verdict {
 	TURNS_SAME,
 	TURNS_BETTER,
 	TURNS_WORSE,
 	TURNS_FEW, /* rounds: there is no interval to speak of */
 };
 
-enum turns_verdict turns_judge(const struct turns_pair *pair);
+enum tips_verdict tips_judge(const struct tips_pair *pair);
 
 /* What the tip is about; NULL: the parameter is none. */
-const char *turns_title(const struct turns *turns);
+const char *tips_title(const struct tips_list *turns);
 
 /* Empty: there is no advice. */
-void turns_advise(const struct turns *turns, char text[static TURNS_TEXT]);
+void tips_advise(const struct tips_list *turns, char text[static TIPS_TEXT]);
 
 #endif

@@ -8,8 +8,8 @@
 
 #include "core/fuzz/fuzz.h"
 #include "reports/document/document.h"
-#include "reports/document/parse.h"
 #include "reports/document/merge.h"
+#include "reports/document/parse.h"
 #include "reports/document/redact.h"
 #include "reports/fuzz/mutate.h"
 #include "reports/fuzz/nowhere.h"
@@ -31,7 +31,7 @@ static void show(const struct result *result)
 	table_warnings(&table);
 	FUZZ_CHECK(count.complete <= count.wanted && count.wanted <= result->n_cases);
 	page_begin(out);
-	page_add(out, &(struct figures){.result = result}, "name");
+	page_add(out, &(struct charts){.result = result}, "name");
 	page_end(out);
 }
 
@@ -44,7 +44,7 @@ static void check_document(const struct result *result)
 	json_t *made;
 
 	FUZZ_CHECK(document);
-	if (load_document(&again, document, &error)) {
+	if (parse_document(&again, document, &error)) {
 		fprintf(stderr, "%s\n", error.text);
 		FUZZ_CHECK(!"a document of ours is refused");
 	}
@@ -79,7 +79,7 @@ static int add(struct result *merged, const struct result *result)
 static int read_result(struct result *result, const uint8_t *bytes, size_t size)
 {
 	struct error error = {0};
-	int code = load_text(result, (const char *)bytes, size, &error);
+	int code = parse_text(result, (const char *)bytes, size, &error);
 
 	fuzz_check_error(code, &error);
 	return code;

@@ -24,7 +24,7 @@ static inline void imported_show(const struct result *result)
 	table_foot(&table);
 	table_warnings(&table);
 	page_begin(nowhere());
-	page_add(nowhere(), &(struct figures){.result = result}, "name");
+	page_add(nowhere(), &(struct charts){.result = result}, "name");
 	page_end(nowhere());
 }
 
@@ -37,7 +37,7 @@ static inline void imported_check(const struct result *result)
 	json_t *made;
 
 	FUZZ_CHECK(document);
-	if (load_document(&again, document, &error)) {
+	if (parse_document(&again, document, &error)) {
 		fprintf(stderr, "%s\n", error.text);
 		FUZZ_CHECK(!"a document of ours is refused");
 	}

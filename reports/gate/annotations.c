@@ -25,26 +25,26 @@ static void warn(void *owner, const char *text)
 	print(owner, "warning", "verbmark gate", text);
 }
 
-void bout_annotations(FILE *out, const struct bout *bout)
+void gate_annotations(FILE *out, const struct gate_record *gate)
 {
-	char text[BOUT_TEXT];
+	char text[GATE_TEXT];
 	const json_t *note;
 	size_t number;
 
 	/* The sum first: of each kind ten are shown, of a step. */
-	bout_sum(bout, text);
-	print(out, bout_end(bout) == BOUT_PASSED ? "notice" : "error", "verbmark gate", text);
-	if (bout->invalid[0])
-		print(out, "error", "verbmark gate", bout->invalid);
-	for (size_t i = 0; i < bout->n_cells; i++) {
-		const struct duel_cell *cell = &bout->cells[i];
-		bool is_worse = bout_verdict(bout, cell) == DUEL_REGRESSED;
+	gate_sum(gate, text);
+	print(out, gate_end(gate) == GATE_PASSED ? "notice" : "error", "verbmark gate", text);
+	if (gate->invalid[0])
+		print(out, "error", "verbmark gate", gate->invalid);
+	for (size_t i = 0; i < gate->n_cells; i++) {
+		const struct judge_cell *cell = &gate->cells[i];
+		bool is_worse = gate_verdict(gate, cell) == JUDGE_REGRESSED;
 
-		if (!bout_is_told(bout, cell))
+		if (!gate_is_told(gate, cell))
 			continue;
-		bout_tell_cell(text, cell);
+		gate_tell_cell(text, cell);
 		print(out, is_worse ? "error" : "warning", "verbmark gate", text);
 	}
-	bout_say_others(bout, warn, out);
-	json_array_foreach(bout->notes, number, note) warn(out, json_string_value(note));
+	gate_say_others(gate, warn, out);
+	json_array_foreach(gate->notes, number, note) warn(out, json_string_value(note));
 }

@@ -9,11 +9,11 @@
 #include "reports/stats/median.h"
 
 /* Of a gate's own rounds: what gave no figure has failed. */
-static void count_failures(struct bout_case *line, size_t rounds)
+static void count_failures(struct gate_case *line, size_t rounds)
 {
-	enum bout_figure figure = bout_first_figure(line);
+	enum gate_figure figure = gate_first_figure(line);
 
-	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++) {
+	for (enum gate_side arm = 0; arm < GATE_SIDES; arm++) {
 		line->trials[arm] = rounds;
 		line->failures[arm] = 0;
 		for (size_t i = 0; i < rounds; i++)
@@ -24,20 +24,20 @@ static void count_failures(struct bout_case *line, size_t rounds)
 }
 
 /* A gate of the recorded rounds, from one of them on: values are the record's own. */
-static int view_open(struct bout *view, const struct bout *bout, size_t start, size_t rounds,
-		     struct error *error)
+static int view_open(struct gate_record *view, const struct gate_record *gate, size_t start,
+		     size_t rounds, struct error *error)
 {
-	*view = (struct bout){.asked = rounds, .n_cases = bout->n_cases};
-	memcpy(view->floors, bout->floors, sizeof(view->floors));
-	view->cases = calloc(bout->n_cases + 1, sizeof(*view->cases));
+	*view = (struct gate_record){.asked = rounds, .n_cases = gate->n_cases};
+	memcpy(view->floors, gate->floors, sizeof(view->floors));
+	view->cases = calloc(gate->n_cases + 1, sizeof(*view->cases));
 	if (!view->cases)
-		return error_set_errno(error, -ENOMEM, "cannot judge %zu cases", bout->n_cases);
-	for (size_t i = 0; i < bout->n_cases; i++) {
-		struct bout_case *line = &view->cases[i];
+		return error_set_errno(error, -ENOMEM, "cannot judge %zu cases", gate->n_cases);
+	for (size_t i = 0; i < gate->n_cases; i++) {
+		struct gate_case *line = &view->cases[i];
 
-		*line = bout->cases[i];
-		for (size_t j = 0; j < BOUT_FIGURES; j++)
-			for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++)
+		*line = gate->cases[i];
+		for (size_t j = 0; j < GATE_FIGURES; j++)
+			for (enum gate_side arm = 0; arm < GATE_SIDES; arm++)
 				line->figures[j].values[arm] += start;
 		/* Of all rounds together: of these nobody knows. */
 		memset(line->unsteady, 0, sizeof(line->unsteady));
@@ -46,7 +46,7 @@ static int view_open(struct bout *view, const struct bout *bout, size_t start, s
 	return 0;
 }
 
-static void view_close(struct bout *view)
+static void view_close(struct gate_record *view)
 {
 	free(view->cases);
 	free(view->cells);
@@ -54,7 +54,7 @@ static void view_close(struct bout *view)
 }
 
 /* As many of the recorded rounds as a gate runs. -ENODATA: there are fewer than that. */
-static int take(struct bout *view, bool is_again, size_t room)
+static int take(struct gate_record *view, bool is_again, size_t room)
 {
 	const size_t *count = is_again ? &view->n_again : &view->n_rounds;
 	size_t due = view->asked;
@@ -62,67 +62,69 @@ static int take(struct bout *view, bool is_again, size_t room)
 	while (*count < due) {
 		if (view->n_rounds + view->n_again == room)
 			return -ENODATA;
-		due = bout_add_round(view, is_again, due);
+		due = gate_add_round(view, is_again, due);
 	}
 	return 0;
 }
 
-static bool has_failed(const struct bout *view)
+static bool has_failed(const struct gate_record *view)
 {
 	for (size_t i = 0; i < view->n_cases; i++)
-		if (bout_has_failed(view, i))
+		if (gate_has_failed(view, i))
 			return true;
 	return false;
 }
 
-static void count_cells(struct worth_dose *dose, const struct bout *view, bool *is_unclear)
+static void count_cells(struct calibration_dose *dose, const struct gate_record *view,
+			bool *is_unclear)
 {
 	for (size_t i = 0; i < view->n_cases; i++) {
 		bool is_found = false;
 
 		for (size_t j = 0; j < view->n_cells; j++) {
-			*is_unclear |= view->cells[j].verdict == DUEL_INCONCLUSIVE;
+			*is_unclear |= view->cells[j].verdict == JUDGE_INCONCLUSIVE;
 			is_found |= view->cells[j].id == view->cases[i].id &&
-				    view->cells[j].verdict == DUEL_REGRESSED;
+				    view->cells[j].verdict == JUDGE_REGRESSED;
 		}
 		dose->found[i] += is_found;
 	}
 }
 
-static void count(struct worth_dose *dose, const struct bout *view)
+static void count(struct calibration_dose *dose, const struct gate_record *view)
 {
-	enum bout_end end = bout_end(view);
+	enum gate_end end = gate_end(view);
 	bool is_unclear = false;
 
 	count_cells(dose, view, &is_unclear);
 	dose->count.gates++;
-	dose->count.regressed += end == BOUT_REGRESSED;
-	dose->count.invalid += end == BOUT_INVALID;
-	dose->count.inconclusive += end == BOUT_PASSED && is_unclear;
+	dose->count.regressed += end == GATE_REGRESSED;
+	dose->count.invalid += end == GATE_INVALID;
+	dose->count.inconclusive += end == GATE_PASSED && is_unclear;
 }
 
-static int judge(struct bout *view, size_t room, struct error *error)
+static int judge(struct gate_record *view, size_t room, struct error *error)
 {
 	int code;
 
 	for (size_t i = 0; i < view->n_cases; i++)
 		count_failures(&view->cases[i], view->n_rounds);
-	code = bout_judge(view, error);
+	code = gate_judge(view, error);
 	if (code || !has_failed(view))
 		return code;
 	/* What is run again has rounds of its own. */
 	code = take(view, true, room);
-	return code ? code : bout_confirm(view, error);
+	return code ? code : gate_confirm(view, error);
 }
 
 /* Whether there are rounds for a second time as well, with all cases; whatever comes of the first. */
-static int find_room(const struct bout *bout, size_t start, size_t rounds, struct error *error)
+static int find_room(const struct gate_record *gate, size_t start, size_t rounds,
+		     struct error *error)
 {
-	struct bout view;
-	int code = view_open(&view, bout, start, rounds, error);
+	struct gate_record view;
+	int code = view_open(&view, gate, start, rounds, error);
 
 	if (!code)
-		code = take(&view, false, bout->n_rounds - start);
+		code = take(&view, false, gate->n_rounds - start);
 	view_close(&view);
 	return code;
 }
@@ -131,16 +133,16 @@ static int find_room(const struct bout *bout, size_t start, size_t rounds, struc
  * One gate. next: where the one after it begins; unchanged: there was no room for it, whether it
  * passes or not.
  */
-static int draw(struct worth_dose *dose, size_t rounds, size_t *next, struct error *error)
+static int draw(struct calibration_dose *dose, size_t rounds, size_t *next, struct error *error)
 {
-	size_t room = dose->bout.n_rounds - *next;
-	struct bout view;
-	int code = view_open(&view, &dose->bout, *next, rounds, error);
+	size_t room = dose->gate.n_rounds - *next;
+	struct gate_record view;
+	int code = view_open(&view, &dose->gate, *next, rounds, error);
 
 	if (!code)
 		code = take(&view, false, room);
 	if (!code)
-		code = find_room(&dose->bout, *next + view.n_rounds, rounds, error);
+		code = find_room(&dose->gate, *next + view.n_rounds, rounds, error);
 	if (!code)
 		code = judge(&view, room, error);
 	if (!code) {
@@ -152,14 +154,14 @@ static int draw(struct worth_dose *dose, size_t rounds, size_t *next, struct err
 }
 
 /* The median of all rounds' ratios, as more for worse. */
-static double planted(const struct bout_case *line, size_t n_rounds, double *room)
+static double planted(const struct gate_case *line, size_t n_rounds, double *room)
 {
-	enum bout_figure figure = bout_first_figure(line);
+	enum gate_figure figure = gate_first_figure(line);
 	double *const *values = line->figures[figure].values;
 	size_t count = 0;
 
 	for (size_t i = 0; i < n_rounds; i++) {
-		double ratio = values[DUEL_HEAD][i] / values[DUEL_BASE][i];
+		double ratio = values[GATE_HEAD][i] / values[GATE_BASE][i];
 
 		if (ratio > 0 && isfinite(ratio))
 			room[count++] = line->is_bandwidth ? 1 / ratio : ratio;
@@ -168,29 +170,29 @@ static double planted(const struct bout_case *line, size_t n_rounds, double *roo
 	return count ? median_of_sorted(room, count) : (double)NAN;
 }
 
-static int measure_planted(struct worth_dose *dose, struct error *error)
+static int measure_planted(struct calibration_dose *dose, struct error *error)
 {
-	const struct bout *bout = &dose->bout;
-	double *room = calloc(bout->n_rounds + 1, sizeof(*room));
+	const struct gate_record *gate = &dose->gate;
+	double *room = calloc(gate->n_rounds + 1, sizeof(*room));
 
 	if (!room)
-		return error_set_errno(error, -ENOMEM, "cannot sort %zu rounds", bout->n_rounds);
-	for (size_t i = 0; i < bout->n_cases; i++)
-		dose->planted[i] = planted(&bout->cases[i], bout->n_rounds, room);
+		return error_set_errno(error, -ENOMEM, "cannot sort %zu rounds", gate->n_rounds);
+	for (size_t i = 0; i < gate->n_cases; i++)
+		dose->planted[i] = planted(&gate->cases[i], gate->n_rounds, room);
 	free(room);
 	return 0;
 }
 
-static int judge_dose(struct worth_dose *dose, size_t rounds, struct error *error)
+static int judge_dose(struct calibration_dose *dose, size_t rounds, struct error *error)
 {
-	size_t room = dose->bout.n_cases + 1;
+	size_t room = dose->gate.n_cases + 1;
 	size_t next = 0;
 	size_t before;
 	int code;
 
 	free(dose->found);
 	free(dose->planted);
-	dose->count = (struct worth_count){0};
+	dose->count = (struct calibration_count){0};
 	dose->found = calloc(room, sizeof(*dose->found));
 	dose->planted = calloc(room, sizeof(*dose->planted));
 	if (!dose->found || !dose->planted)
@@ -204,21 +206,21 @@ static int judge_dose(struct worth_dose *dose, size_t rounds, struct error *erro
 	return code;
 }
 
-int worth_judge(struct worth *worth, struct error *error)
+int calibration_judge(struct calibration *calibration, struct error *error)
 {
 	int code = 0;
 
-	for (size_t i = 0; i < worth->n_doses && !code; i++)
-		code = judge_dose(&worth->doses[i], worth->rounds, error);
+	for (size_t i = 0; i < calibration->n_doses && !code; i++)
+		code = judge_dose(&calibration->doses[i], calibration->rounds, error);
 	return code;
 }
 
-void worth_close(struct worth *worth)
+void calibration_close(struct calibration *calibration)
 {
-	for (size_t i = 0; i < worth->n_doses; i++) {
-		bout_close(&worth->doses[i].bout);
-		free(worth->doses[i].found);
-		free(worth->doses[i].planted);
+	for (size_t i = 0; i < calibration->n_doses; i++) {
+		gate_close(&calibration->doses[i].gate);
+		free(calibration->doses[i].found);
+		free(calibration->doses[i].planted);
 	}
-	*worth = (struct worth){0};
+	*calibration = (struct calibration){0};
 }

@@ -7,8 +7,8 @@
 
 /* Doses of one kind, together. */
 struct row {
-	const struct worth_dose *first;
-	struct worth_count count;
+	const struct calibration_dose *first;
+	struct calibration_count count;
 	size_t cells; /* cases of all gates, */
 	size_t found; /* and those that regressed */
 	/* Of the cases' first figures: the least and the most they were worse by, over all rounds */
@@ -17,7 +17,7 @@ struct row {
 };
 
 /* Less first, and of one what was done besides after what was not. */
-static int order_doses(const struct worth_dose *left, const struct worth_dose *right)
+static int order_doses(const struct calibration_dose *left, const struct calibration_dose *right)
 {
 	if (left->percent != right->percent)
 		return left->percent < right->percent ? -1 : 1;
@@ -31,14 +31,14 @@ static int order_rows(const void *left, const void *right)
 	return order_doses(((const struct row *)left)->first, ((const struct row *)right)->first);
 }
 
-static void add_dose(struct row *row, const struct worth_dose *dose)
+static void add_dose(struct row *row, const struct calibration_dose *dose)
 {
 	row->count.gates += dose->count.gates;
 	row->count.regressed += dose->count.regressed;
 	row->count.invalid += dose->count.invalid;
 	row->count.inconclusive += dose->count.inconclusive;
-	row->cells += dose->count.gates * dose->bout.n_cases;
-	for (size_t i = 0; i < dose->bout.n_cases; i++) {
+	row->cells += dose->count.gates * dose->gate.n_cases;
+	for (size_t i = 0; i < dose->gate.n_cases; i++) {
 		row->found += dose->found[i];
 		if (isnan(dose->planted[i]))
 			continue;
@@ -48,31 +48,32 @@ static void add_dose(struct row *row, const struct worth_dose *dose)
 }
 
 /* false: an earlier one has it. */
-static bool take_row(struct row *row, const struct worth *worth, size_t number)
+static bool take_row(struct row *row, const struct calibration *calibration, size_t number)
 {
-	*row = (struct row){.first = &worth->doses[number], .least = HUGE_VAL, .most = -HUGE_VAL};
-	for (size_t i = 0; i < worth->n_doses; i++) {
-		if (order_doses(&worth->doses[i], row->first))
+	*row = (struct row){
+		.first = &calibration->doses[number], .least = HUGE_VAL, .most = -HUGE_VAL};
+	for (size_t i = 0; i < calibration->n_doses; i++) {
+		if (order_doses(&calibration->doses[i], row->first))
 			continue;
 		if (i < number)
 			return false;
-		add_dose(row, &worth->doses[i]);
+		add_dose(row, &calibration->doses[i]);
 	}
 	return true;
 }
 
-void worth_tell_dose(char text[static 64], const struct worth_dose *dose)
+void calibration_tell_dose(char text[static 64], const struct calibration_dose *dose)
 {
 	snprintf(text, 64, "%+g %%%s%s", dose->percent, dose->is_noisy ? ", noisy" : "",
 		 dose->has_outlier ? ", outlier" : "");
 }
 
-static void put_dose(struct cells *cells, const struct worth_dose *dose)
+static void put_dose(struct cells *cells, const struct calibration_dose *dose)
 {
 	char text[64];
 
 	cells->count = 0;
-	worth_tell_dose(text, dose);
+	calibration_tell_dose(text, dose);
 	cells_put_name(cells, text);
 }
 
@@ -125,56 +126,57 @@ static void title(struct cells *cells)
 }
 
 /* One that was recorded on a software device is enough. */
-static const char *banner_of_all(const struct worth *worth)
+static const char *banner_of_all(const struct calibration *calibration)
 {
-	for (size_t i = 0; i < worth->n_doses; i++)
-		if (worth->doses[i].bout.banner)
-			return worth->doses[i].bout.banner;
+	for (size_t i = 0; i < calibration->n_doses; i++)
+		if (calibration->doses[i].gate.banner)
+			return calibration->doses[i].gate.banner;
 	return NULL;
 }
 
 /* Which gates that are counted would not have been believed. */
-static void print_faults(FILE *out, const struct worth *worth)
+static void print_faults(FILE *out, const struct calibration *calibration)
 {
-	for (size_t i = 0; i < worth->n_doses; i++) {
+	for (size_t i = 0; i < calibration->n_doses; i++) {
 		char text[64];
 
-		if (!worth->doses[i].bout.invalid[0])
+		if (!calibration->doses[i].gate.invalid[0])
 			continue;
-		worth_tell_dose(text, &worth->doses[i]);
+		calibration_tell_dose(text, &calibration->doses[i]);
 		fprintf(out, "! %s: %s: a gate would have been INVALID\n", text,
-			worth->doses[i].bout.invalid);
+			calibration->doses[i].gate.invalid);
 	}
 }
 
-static size_t make_rows(struct row rows[static WORTH_DOSES_MOST], const struct worth *worth)
+static size_t make_rows(struct row rows[static CALIBRATION_DOSES_MOST],
+			const struct calibration *calibration)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < worth->n_doses; i++)
-		count += take_row(&rows[count], worth, i);
+	for (size_t i = 0; i < calibration->n_doses; i++)
+		count += take_row(&rows[count], calibration, i);
 	qsort(rows, count, sizeof(*rows), order_rows);
 	return count;
 }
 
-void worth_table(FILE *out, const struct worth *worth)
+void calibration_table(FILE *out, const struct calibration *calibration)
 {
-	const struct bout *first = &worth->doses[0].bout;
-	const char *banner = banner_of_all(worth);
-	struct row rows[WORTH_DOSES_MOST];
+	const struct gate_record *first = &calibration->doses[0].gate;
+	const char *banner = banner_of_all(calibration);
+	struct row rows[CALIBRATION_DOSES_MOST];
 	int width[CELLS_MAX] = {0};
 	struct cells cells;
 	size_t n_rows;
 
-	if (!worth->n_doses)
+	if (!calibration->n_doses)
 		return;
 	if (banner)
 		fprintf(out, "%s\n", banner);
 	fprintf(out, "gates of %zu cases and %zu rounds, planted by %s\n", first->n_cases,
-		worth->rounds, worth->plant);
+		calibration->rounds, calibration->plant);
 	title(&cells);
 	aligned_widen(width, &cells);
-	n_rows = make_rows(rows, worth);
+	n_rows = make_rows(rows, calibration);
 	for (size_t i = 0; i < n_rows; i++) {
 		fill(&cells, &rows[i]);
 		aligned_widen(width, &cells);
@@ -185,5 +187,5 @@ void worth_table(FILE *out, const struct worth *worth)
 		fill(&cells, &rows[i]);
 		aligned_row(out, &cells, width);
 	}
-	print_faults(out, worth);
+	print_faults(out, calibration);
 }

@@ -14,7 +14,7 @@ static json_t *make_number(double value)
 static json_t *make_text(const char *text)
 {
 	json_t *made = json_string(text);
-	char plain[BOUT_TEXT];
+	char plain[GATE_TEXT];
 
 	if (made)
 		return made;
@@ -25,21 +25,21 @@ static json_t *make_text(const char *text)
 	return json_string(plain);
 }
 
-static json_t *make_arm(const struct bout_arm *arm)
+static json_t *make_arm(const struct gate_side_record *arm)
 {
 	return json_pack("{s:o, s:s, s:s, s:O*}", "words", make_text(arm->words ? arm->words : ""),
 			 "version", arm->version, "revision", arm->revision, "hosts", arm->ends);
 }
 
-static json_t *make_finding(const struct duel_finding *finding)
+static json_t *make_finding(const struct judge_finding *finding)
 {
 	json_t *made = json_pack("{s:I}", "rounds", (json_int_t)finding->pairs);
 	const struct {
 		const char *name;
 		double value;
 	} members[] = {
-		{"base",        finding->pairs ? finding->medians[DUEL_BASE] : (double)NAN},
-		{"head",        finding->pairs ? finding->medians[DUEL_HEAD] : (double)NAN},
+		{"base",        finding->pairs ? finding->medians[GATE_BASE] : (double)NAN},
+		{"head",        finding->pairs ? finding->medians[GATE_HEAD] : (double)NAN},
 		{"ratio",       finding->ratio					    },
 		{"low",         finding->low					      },
 		{"high",        finding->high					     },
@@ -58,14 +58,14 @@ static json_t *make_finding(const struct duel_finding *finding)
 	return made;
 }
 
-static json_t *make_cell(const struct duel_cell *cell)
+static json_t *make_cell(const struct judge_cell *cell)
 {
 	return json_pack("{s:s, s:s, s:s, s:f, s:o, s:o*, s:o*, s:s, s:o*}", "case", cell->id,
 			 "figure", cell->figure->key, "unit", cell->figure->measure, "floor",
 			 cell->floor, "first", make_finding(&cell->finding), "again",
 			 cell->again.count ? make_finding(&cell->confirmed) : NULL,
 			 "would_be_found", make_number(cell->finding.seen), "verdict",
-			 duel_verdict_name(cell->verdict), "reason",
+			 judge_verdict_name(cell->verdict), "reason",
 			 cell->why[0] ? make_text(cell->why) : NULL);
 }
 
@@ -79,7 +79,7 @@ static json_t *make_values(const double *values, size_t count)
 	return made;
 }
 
-static json_t *make_tries(const struct bout_case *line, enum duel_arm arm)
+static json_t *make_tries(const struct gate_case *line, enum gate_side arm)
 {
 	return json_pack("{s:I, s:I, s:I, s:I, s:o*}", "trials", (json_int_t)line->trials[arm],
 			 "failed", (json_int_t)line->failures[arm], "not_steady",
@@ -88,81 +88,81 @@ static json_t *make_tries(const struct bout_case *line, enum duel_arm arm)
 			 line->errors[arm][0] ? make_text(line->errors[arm]) : NULL);
 }
 
-static json_t *make_case(const struct bout *bout, const struct bout_case *line)
+static json_t *make_case(const struct gate_record *gate, const struct gate_case *line)
 {
-	size_t count = bout->n_rounds + bout->n_again;
+	size_t count = gate->n_rounds + gate->n_again;
 	json_t *values = json_object();
 
-	for (enum bout_figure figure = 0; figure < BOUT_FIGURES; figure++) {
+	for (enum gate_figure figure = 0; figure < GATE_FIGURES; figure++) {
 		double *const *both = line->figures[figure].values;
 
-		if (line->is_bandwidth == (figure == BOUT_BANDWIDTH))
-			json_object_set_new(values, bout_figure(figure)->key,
+		if (line->is_bandwidth == (figure == GATE_BANDWIDTH))
+			json_object_set_new(values, gate_figure(figure)->key,
 					    json_pack("{s:o, s:o}", "base",
-						      make_values(both[DUEL_BASE], count), "head",
-						      make_values(both[DUEL_HEAD], count)));
+						      make_values(both[GATE_BASE], count), "head",
+						      make_values(both[GATE_HEAD], count)));
 	}
 	return json_pack("{s:s, s:s, s:I, s:f, s:o, s:o, s:o}", "id", line->id, "metric",
 			 line->is_bandwidth ? "bw" : "lat", "iterations",
 			 (json_int_t)line->iterations, "resolution_ns", line->resolution_ns, "base",
-			 make_tries(line, DUEL_BASE), "head", make_tries(line, DUEL_HEAD), "values",
+			 make_tries(line, GATE_BASE), "head", make_tries(line, GATE_HEAD), "values",
 			 values);
 }
 
-static json_t *make_round(const struct bout_round *round)
+static json_t *make_round(const struct gate_round *round)
 {
 	return json_pack("{s:b, s:s, s:I, s:I, s:I, s:o*}", "again", round->is_again, "first",
-			 duel_arm_name(round->is_head_first ? DUEL_HEAD : DUEL_BASE), "began_ns",
+			 gate_side_name(round->is_head_first ? GATE_HEAD : GATE_BASE), "began_ns",
 			 (json_int_t)round->began_ns, "base_ns",
-			 (json_int_t)round->took_ns[DUEL_BASE], "head_ns",
-			 (json_int_t)round->took_ns[DUEL_HEAD], "outlier",
+			 (json_int_t)round->took_ns[GATE_BASE], "head_ns",
+			 (json_int_t)round->took_ns[GATE_HEAD], "outlier",
 			 round->has_outlier ? json_true() : NULL);
 }
 
-static void add_lists(json_t *made, const struct bout *bout)
+static void add_lists(json_t *made, const struct gate_record *gate)
 {
 	json_t *cells = json_array();
 	json_t *cases = json_array();
 	json_t *rounds = json_array();
 
-	for (size_t i = 0; i < bout->n_cells; i++)
-		json_array_append_new(cells, make_cell(&bout->cells[i]));
-	for (size_t i = 0; i < bout->n_cases; i++)
-		json_array_append_new(cases, make_case(bout, &bout->cases[i]));
-	for (size_t i = 0; i < bout->n_rounds + bout->n_again; i++)
-		json_array_append_new(rounds, make_round(&bout->rounds[i]));
+	for (size_t i = 0; i < gate->n_cells; i++)
+		json_array_append_new(cells, make_cell(&gate->cells[i]));
+	for (size_t i = 0; i < gate->n_cases; i++)
+		json_array_append_new(cases, make_case(gate, &gate->cases[i]));
+	for (size_t i = 0; i < gate->n_rounds + gate->n_again; i++)
+		json_array_append_new(rounds, make_round(&gate->rounds[i]));
 	json_object_set_new(made, "figures", cells);
 	json_object_set_new(made, "cases", cases);
 	json_object_set_new(made, "rounds", rounds);
 }
 
-static json_t *make_floors(const struct bout *bout)
+static json_t *make_floors(const struct gate_record *gate)
 {
 	json_t *made = json_object();
 
-	for (enum bout_figure figure = 0; figure < BOUT_FIGURES; figure++)
-		if (!isnan(bout->floors[figure]))
-			json_object_set_new(made, bout_figure(figure)->key,
-					    json_real(bout->floors[figure]));
+	for (enum gate_figure figure = 0; figure < GATE_FIGURES; figure++)
+		if (!isnan(gate->floors[figure]))
+			json_object_set_new(made, gate_figure(figure)->key,
+					    json_real(gate->floors[figure]));
 	return made;
 }
 
-json_t *bout_make(const struct bout *bout, const char *version)
+json_t *gate_make(const struct gate_record *gate, const char *version)
 {
-	json_t *notes = bout->notes ? json_incref(bout->notes) : json_array();
+	json_t *notes = gate->notes ? json_incref(gate->notes) : json_array();
 	/* JSON's integers are signed: the seed is told as what it was given as. */
 	json_t *made = json_pack(
 		"{s:s, s:{s:s, s:s}, s:s*, s:s, s:s, s:s, s:o*, s:I, s:I, s:f, s:o, s:o, s:o, "
 		"s:O*, s:o}",
-		"schema", BOUT_SCHEMA, "tool", "name", "verbmark", "version", version, "banner",
-		bout->banner, "started", bout->started, "finished", bout->finished, "verdict",
-		bout_end_name(bout_end(bout)), "reason",
-		bout->invalid[0] ? make_text(bout->invalid) : NULL, "seed", (json_int_t)bout->seed,
-		"asked_rounds", (json_int_t)bout->asked, "level", DUEL_LEVEL, "floors",
-		make_floors(bout), "base", make_arm(&bout->arms[DUEL_BASE]), "head",
-		make_arm(&bout->arms[DUEL_HEAD]), "plan", bout->plan, "notes", notes);
+		"schema", GATE_SCHEMA, "tool", "name", "verbmark", "version", version, "banner",
+		gate->banner, "started", gate->started, "finished", gate->finished, "verdict",
+		gate_end_name(gate_end(gate)), "reason",
+		gate->invalid[0] ? make_text(gate->invalid) : NULL, "seed", (json_int_t)gate->seed,
+		"asked_rounds", (json_int_t)gate->asked, "level", JUDGE_LEVEL, "floors",
+		make_floors(gate), "base", make_arm(&gate->arms[GATE_BASE]), "head",
+		make_arm(&gate->arms[GATE_HEAD]), "plan", gate->plan, "notes", notes);
 
 	if (made)
-		add_lists(made, bout);
+		add_lists(made, gate);
 	return made;
 }

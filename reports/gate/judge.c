@@ -22,25 +22,25 @@
 /* More rounds without any difference to the digit tell of a clock, not of the arms. */
 #define TIED_MOST 0.25
 
-const char *duel_verdict_name(enum duel_verdict verdict)
+const char *judge_verdict_name(enum judge_verdict verdict)
 {
 	static const char *const names[] = {
-		[DUEL_OK] = "OK",
-		[DUEL_IMPROVED] = "IMPROVED",
-		[DUEL_INCONCLUSIVE] = "INCONCLUSIVE",
-		[DUEL_REGRESSED] = "REGRESSED",
-		[DUEL_INVALID] = "INVALID",
+		[JUDGE_OK] = "OK",
+		[JUDGE_IMPROVED] = "IMPROVED",
+		[JUDGE_INCONCLUSIVE] = "INCONCLUSIVE",
+		[JUDGE_REGRESSED] = "REGRESSED",
+		[JUDGE_INVALID] = "INVALID",
 	};
 
 	return names[verdict];
 }
 
-const char *duel_arm_name(enum duel_arm arm)
+const char *gate_side_name(enum gate_side arm)
 {
-	return arm == DUEL_BASE ? "base" : "head";
+	return arm == GATE_BASE ? "base" : "head";
 }
 
-double duel_worse(const struct duel_cell *cell, double ratio)
+double judge_worse(const struct judge_cell *cell, double ratio)
 {
 	return cell->figure->more_is_good ? 1 / ratio : ratio;
 }
@@ -51,28 +51,28 @@ struct scratch {
 	double *values;
 };
 
-static bool has_pair(const struct duel_rounds *rounds, size_t round)
+static bool has_pair(const struct judge_rounds *rounds, size_t round)
 {
-	double base = rounds->values[DUEL_BASE][round];
-	double head = rounds->values[DUEL_HEAD][round];
+	double base = rounds->values[GATE_BASE][round];
+	double head = rounds->values[GATE_HEAD][round];
 
 	return base > 0 && head > 0 && isfinite(base) && isfinite(head);
 }
 
-static size_t take_logs(const struct duel_cell *cell, const struct duel_rounds *rounds,
+static size_t take_logs(const struct judge_cell *cell, const struct judge_rounds *rounds,
 			double *logs)
 {
 	size_t pairs = 0;
 
 	for (size_t i = 0; i < rounds->count; i++)
 		if (has_pair(rounds, i))
-			logs[pairs++] = log(duel_worse(cell, rounds->values[DUEL_HEAD][i] /
-								     rounds->values[DUEL_BASE][i]));
+			logs[pairs++] = log(judge_worse(
+				cell, rounds->values[GATE_HEAD][i] / rounds->values[GATE_BASE][i]));
 	median_sort(logs, pairs);
 	return pairs;
 }
 
-static double median_of_arm(const struct duel_rounds *rounds, enum duel_arm arm, double *values)
+static double median_of_arm(const struct judge_rounds *rounds, enum gate_side arm, double *values)
 {
 	size_t pairs = 0;
 
@@ -103,11 +103,11 @@ static size_t count_below(const double *logs, size_t count, double bound)
 }
 
 /* As head / base again, whichever way is worse. */
-static void put_bounds(struct duel_finding *finding, const struct duel_cell *cell, double low,
+static void put_bounds(struct judge_finding *finding, const struct judge_cell *cell, double low,
 		       double high)
 {
-	finding->low = fmin(duel_worse(cell, exp(low)), duel_worse(cell, exp(high)));
-	finding->high = fmax(duel_worse(cell, exp(low)), duel_worse(cell, exp(high)));
+	finding->low = fmin(judge_worse(cell, exp(low)), judge_worse(cell, exp(high)));
+	finding->high = fmax(judge_worse(cell, exp(low)), judge_worse(cell, exp(high)));
 }
 
 /*
@@ -117,10 +117,10 @@ static void put_bounds(struct duel_finding *finding, const struct duel_cell *cel
  * the family, of which each may be the first that has to overcome Holm's correction. NAN:
  * nothing is found by so few rounds.
  */
-static double find_seen(const struct duel_cell *cell, const double *logs, size_t pairs,
+static double find_seen(const struct judge_cell *cell, const double *logs, size_t pairs,
 			size_t bound, size_t n_cells)
 {
-	size_t few = sign_rank(pairs, DUEL_LEVEL / (double)n_cells);
+	size_t few = sign_test_rank(pairs, JUDGE_LEVEL / (double)n_cells);
 	double deviation;
 
 	few = few < bound ? few : bound;
@@ -131,30 +131,30 @@ static double find_seen(const struct duel_cell *cell, const double *logs, size_t
 	       exp(median_of_sorted(logs, pairs) - logs[few - 1] + FOUND_ERRORS * deviation);
 }
 
-static void find(const struct duel_cell *cell, const struct duel_rounds *rounds, size_t n_cells,
-		 struct scratch *scratch, struct duel_finding *finding)
+static void find(const struct judge_cell *cell, const struct judge_rounds *rounds, size_t n_cells,
+		 struct scratch *scratch, struct judge_finding *finding)
 {
 	const double *logs = scratch->logs;
 	double floor = log1p(cell->floor);
 	size_t pairs = take_logs(cell, rounds, scratch->logs);
-	size_t rank = sign_rank(pairs, BOUND_LEVEL);
+	size_t rank = sign_test_rank(pairs, BOUND_LEVEL);
 
-	*finding = (struct duel_finding){.pairs = pairs,
-					 .ratio = (double)NAN,
-					 .low = (double)NAN,
-					 .high = (double)NAN,
-					 .seen = (double)NAN,
-					 .corrected = (double)NAN,
-					 .corrected_better = (double)NAN,
-					 .worse = 1,
-					 .better = 1};
+	*finding = (struct judge_finding){.pairs = pairs,
+					  .ratio = (double)NAN,
+					  .low = (double)NAN,
+					  .high = (double)NAN,
+					  .seen = (double)NAN,
+					  .corrected = (double)NAN,
+					  .corrected_better = (double)NAN,
+					  .worse = 1,
+					  .better = 1};
 	if (!pairs)
 		return;
-	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++)
+	for (enum gate_side arm = 0; arm < GATE_SIDES; arm++)
 		finding->medians[arm] = median_of_arm(rounds, arm, scratch->values);
-	finding->ratio = duel_worse(cell, exp(median_of_sorted(logs, pairs)));
-	finding->worse = sign_chance(count_above(logs, pairs, floor), pairs);
-	finding->better = sign_chance(count_below(logs, pairs, -floor), pairs);
+	finding->ratio = judge_worse(cell, exp(median_of_sorted(logs, pairs)));
+	finding->worse = sign_test_chance(count_above(logs, pairs, floor), pairs);
+	finding->better = sign_test_chance(count_below(logs, pairs, -floor), pairs);
 	finding->spread = expm1((logs[pairs - 1 - pairs / 4] - logs[pairs / 4]) / QUARTILES_APART);
 	finding->tied =
 		(double)(pairs - count_above(logs, pairs, 0) - count_below(logs, pairs, 0)) /
@@ -166,17 +166,17 @@ static void find(const struct duel_cell *cell, const struct duel_rounds *rounds,
 }
 
 /* The worst that it may be, and the least: NAN where too few rounds have a bound. */
-static double most_of(const struct duel_cell *cell, const struct duel_finding *finding)
+static double most_of(const struct judge_cell *cell, const struct judge_finding *finding)
 {
-	return fmax(duel_worse(cell, finding->low), duel_worse(cell, finding->high));
+	return fmax(judge_worse(cell, finding->low), judge_worse(cell, finding->high));
 }
 
-static double least_of(const struct duel_cell *cell, const struct duel_finding *finding)
+static double least_of(const struct judge_cell *cell, const struct judge_finding *finding)
 {
-	return fmin(duel_worse(cell, finding->low), duel_worse(cell, finding->high));
+	return fmin(judge_worse(cell, finding->low), judge_worse(cell, finding->high));
 }
 
-static bool is_undecided(const struct duel_cell *cell, const struct duel_finding *finding)
+static bool is_undecided(const struct judge_cell *cell, const struct judge_finding *finding)
 {
 	double bound = 1 + cell->floor;
 
@@ -184,22 +184,22 @@ static bool is_undecided(const struct duel_cell *cell, const struct duel_finding
 }
 
 /* Why there is nothing to be judged, among so many cells; or nothing. */
-static void find_invalid(struct duel_cell *cell, const struct duel_rounds *rounds,
-			 const struct duel_finding *finding, size_t n_cells)
+static void find_invalid(struct judge_cell *cell, const struct judge_rounds *rounds,
+			 const struct judge_finding *finding, size_t n_cells)
 {
 	if (cell->fault || cell->broken)
 		snprintf(cell->why, sizeof(cell->why), "%s",
 			 cell->fault ? cell->fault : cell->broken);
-	else if (rounds->count < DUEL_ROUNDS_LEAST)
+	else if (rounds->count < JUDGE_ROUNDS_LEAST)
 		snprintf(cell->why, sizeof(cell->why),
 			 "too few rounds for a verdict: %zu, where %d are the least", rounds->count,
-			 DUEL_ROUNDS_LEAST);
-	else if (finding->pairs < DUEL_ROUNDS_LEAST)
+			 JUDGE_ROUNDS_LEAST);
+	else if (finding->pairs < JUDGE_ROUNDS_LEAST)
 		snprintf(cell->why, sizeof(cell->why),
 			 "only %zu of %zu rounds have both arms', where %d are the least",
-			 finding->pairs, rounds->count, DUEL_ROUNDS_LEAST);
+			 finding->pairs, rounds->count, JUDGE_ROUNDS_LEAST);
 	/* Not if all of them were worse. */
-	else if ((double)n_cells * sign_chance(finding->pairs, finding->pairs) > DUEL_LEVEL)
+	else if ((double)n_cells * sign_test_chance(finding->pairs, finding->pairs) > JUDGE_LEVEL)
 		snprintf(cell->why, sizeof(cell->why),
 			 "%zu rounds are too few for %zu figures: more --rounds", finding->pairs,
 			 n_cells);
@@ -217,7 +217,7 @@ static void find_invalid(struct duel_cell *cell, const struct duel_rounds *round
 }
 
 /* By Holm, over those that can be judged. */
-static int correct(struct duel_cell *cells, size_t count, bool is_again, struct error *error)
+static int correct(struct judge_cell *cells, size_t count, bool is_again, struct error *error)
 {
 	double *chances = calloc(2 * count + 1, sizeof(*chances));
 	double *better = chances + count;
@@ -227,7 +227,7 @@ static int correct(struct duel_cell *cells, size_t count, bool is_again, struct 
 	if (!chances)
 		return error_set_errno(error, -ENOMEM, "cannot judge %zu cells", count);
 	for (size_t i = 0; i < count; i++) {
-		const struct duel_finding *finding =
+		const struct judge_finding *finding =
 			is_again ? &cells[i].confirmed : &cells[i].finding;
 
 		if (cells[i].why[0] || (is_again && !cells[i].has_failed))
@@ -240,7 +240,7 @@ static int correct(struct duel_cell *cells, size_t count, bool is_again, struct 
 		code = holm_correct(better, n, error);
 	n = 0;
 	for (size_t i = 0; i < count && !code; i++) {
-		struct duel_finding *finding = is_again ? &cells[i].confirmed : &cells[i].finding;
+		struct judge_finding *finding = is_again ? &cells[i].confirmed : &cells[i].finding;
 
 		if (cells[i].why[0] || (is_again && !cells[i].has_failed))
 			continue;
@@ -251,30 +251,30 @@ static int correct(struct duel_cell *cells, size_t count, bool is_again, struct 
 	return code;
 }
 
-static bool is_beyond(const struct duel_cell *cell, const struct duel_finding *finding)
+static bool is_beyond(const struct judge_cell *cell, const struct judge_finding *finding)
 {
-	return finding->corrected <= DUEL_LEVEL && least_of(cell, finding) > 1 + cell->floor;
+	return finding->corrected <= JUDGE_LEVEL && least_of(cell, finding) > 1 + cell->floor;
 }
 
 /* Of what is not to be judged by its figures. */
-static enum duel_verdict verdict_without(const struct duel_cell *cell)
+static enum judge_verdict verdict_without(const struct judge_cell *cell)
 {
-	return cell->fault || !cell->broken ? DUEL_INVALID : DUEL_REGRESSED;
+	return cell->fault || !cell->broken ? JUDGE_INVALID : JUDGE_REGRESSED;
 }
 
-static enum duel_verdict judge(const struct duel_cell *cell)
+static enum judge_verdict judge(const struct judge_cell *cell)
 {
-	const struct duel_finding *finding = &cell->finding;
+	const struct judge_finding *finding = &cell->finding;
 	double most = most_of(cell, finding);
 
 	if (cell->why[0])
 		return verdict_without(cell);
-	if (finding->corrected_better <= DUEL_LEVEL && most < 1 / (1 + cell->floor))
-		return DUEL_IMPROVED;
-	return most < 1 + cell->floor ? DUEL_OK : DUEL_INCONCLUSIVE;
+	if (finding->corrected_better <= JUDGE_LEVEL && most < 1 / (1 + cell->floor))
+		return JUDGE_IMPROVED;
+	return most < 1 + cell->floor ? JUDGE_OK : JUDGE_INCONCLUSIVE;
 }
 
-static int scratch_open(struct scratch *scratch, const struct duel_cell *cells, size_t count,
+static int scratch_open(struct scratch *scratch, const struct judge_cell *cells, size_t count,
 			struct error *error)
 {
 	size_t most = 1;
@@ -288,7 +288,7 @@ static int scratch_open(struct scratch *scratch, const struct duel_cell *cells, 
 	return scratch->logs ? 0 : error_set_errno(error, -ENOMEM, "cannot judge %zu rounds", most);
 }
 
-int duel_judge(struct duel_cell *cells, size_t count, struct error *error)
+int judge_figure(struct judge_cell *cells, size_t count, struct error *error)
 {
 	struct scratch scratch;
 	int code = scratch_open(&scratch, cells, count, error);
@@ -296,7 +296,7 @@ int duel_judge(struct duel_cell *cells, size_t count, struct error *error)
 	if (code)
 		return code;
 	for (size_t i = 0; i < count; i++) {
-		struct duel_cell *cell = &cells[i];
+		struct judge_cell *cell = &cells[i];
 
 		cell->why[0] = '\0';
 		find(cell, &cell->rounds, count, &scratch, &cell->finding);
@@ -309,26 +309,26 @@ int duel_judge(struct duel_cell *cells, size_t count, struct error *error)
 		cells[i].verdict = judge(&cells[i]);
 		if (!cells[i].has_failed)
 			continue;
-		cells[i].verdict = DUEL_INCONCLUSIVE;
+		cells[i].verdict = JUDGE_INCONCLUSIVE;
 		snprintf(cells[i].why, sizeof(cells[i].why),
 			 "worse than the floor, and was not run again");
 	}
 	return code;
 }
 
-static void confirm(struct duel_cell *cell)
+static void confirm(struct judge_cell *cell)
 {
 	if (cell->why[0]) {
 		cell->verdict = verdict_without(cell);
 		return;
 	}
-	cell->verdict = is_beyond(cell, &cell->confirmed) ? DUEL_REGRESSED : DUEL_INCONCLUSIVE;
-	if (cell->verdict == DUEL_INCONCLUSIVE)
+	cell->verdict = is_beyond(cell, &cell->confirmed) ? JUDGE_REGRESSED : JUDGE_INCONCLUSIVE;
+	if (cell->verdict == JUDGE_INCONCLUSIVE)
 		snprintf(cell->why, sizeof(cell->why),
 			 "worse than the floor at first, but not when it was run again");
 }
 
-int duel_confirm(struct duel_cell *cells, size_t count, struct error *error)
+int judge_confirm(struct judge_cell *cells, size_t count, struct error *error)
 {
 	struct scratch scratch;
 	int code = scratch_open(&scratch, cells, count, error);
@@ -336,12 +336,12 @@ int duel_confirm(struct duel_cell *cells, size_t count, struct error *error)
 	if (code)
 		return code;
 	for (size_t i = 0; i < count; i++) {
-		struct duel_cell *cell = &cells[i];
+		struct judge_cell *cell = &cells[i];
 
 		if (!cell->has_failed)
 			continue;
 		/* So few are none: the time was over. */
-		if (cell->again.count < DUEL_ROUNDS_LEAST) {
+		if (cell->again.count < JUDGE_ROUNDS_LEAST) {
 			cell->again.count = 0;
 			continue;
 		}
@@ -357,15 +357,15 @@ int duel_confirm(struct duel_cell *cells, size_t count, struct error *error)
 	return code;
 }
 
-enum duel_verdict duel_whole(const struct duel_cell *cells, size_t count)
+enum judge_verdict judge_whole(const struct judge_cell *cells, size_t count)
 {
-	enum duel_verdict whole = DUEL_OK;
+	enum judge_verdict whole = JUDGE_OK;
 
 	for (size_t i = 0; i < count; i++) {
-		if (cells[i].verdict == DUEL_REGRESSED)
-			return DUEL_REGRESSED;
-		if (cells[i].verdict == DUEL_INVALID)
-			whole = DUEL_INVALID;
+		if (cells[i].verdict == JUDGE_REGRESSED)
+			return JUDGE_REGRESSED;
+		if (cells[i].verdict == JUDGE_INVALID)
+			whole = JUDGE_INVALID;
 	}
 	return whole;
 }

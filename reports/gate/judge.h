@@ -15,35 +15,35 @@
 #include "reports/result/compared_figure.h"
 
 /* Of all cells together: how often one at its very floor would be told to be beyond it. */
-#define DUEL_LEVEL 0.05
+#define JUDGE_LEVEL 0.05
 
 /* Fewer rounds are no gate: with 8 of them none of 18 cells could fail. */
-#define DUEL_ROUNDS_LEAST 12
+#define JUDGE_ROUNDS_LEAST 12
 
-enum duel_arm {
-	DUEL_BASE,
-	DUEL_HEAD,
-	DUEL_ARMS,
+enum gate_side {
+	GATE_BASE,
+	GATE_HEAD,
+	GATE_SIDES,
 };
 
-enum duel_verdict {
-	DUEL_OK,           /* the head is no more than the floor worse */
-	DUEL_IMPROVED,     /* and more than that better */
-	DUEL_INCONCLUSIVE, /* it may be worse by more: the rounds do not tell */
-	DUEL_REGRESSED,    /* it is worse by more, twice */
-	DUEL_INVALID,      /* the rounds say nothing, the reason is there */
+enum judge_verdict {
+	JUDGE_OK,           /* the head is no more than the floor worse */
+	JUDGE_IMPROVED,     /* and more than that better */
+	JUDGE_INCONCLUSIVE, /* it may be worse by more: the rounds do not tell */
+	JUDGE_REGRESSED,    /* it is worse by more, twice */
+	JUDGE_INVALID,      /* the rounds say nothing, the reason is there */
 };
 
 /* One value of each arm for each round; NAN: it has none. */
-struct duel_rounds {
-	const double *values[DUEL_ARMS];
+struct judge_rounds {
+	const double *values[GATE_SIDES];
 	size_t count;
 };
 
 /* What rounds say of a cell. Ratios are head / base; worse is more, or of a rate less. */
-struct duel_finding {
+struct judge_finding {
 	size_t pairs; /* of rounds that have both */
-	double medians[DUEL_ARMS];
+	double medians[GATE_SIDES];
 	double ratio;     /* the median of the rounds' */
 	double low;       /* bounds of it, each at the level of one cell among all; */
 	double high;      /* NAN: too few pairs */
@@ -56,36 +56,36 @@ struct duel_finding {
 	double corrected_better;
 };
 
-struct duel_cell {
+struct judge_cell {
 	const char *id; /* of the case; to be set by the caller, like: */
-	const struct figure *figure;
+	const struct compared_figure *figure;
 	double floor;       /* 0.05: 5 per cent */
 	double resolution;  /* of a value, as a part of it; 0: of a number */
 	double spread_most; /* of the rounds: more of it says nothing; 0: as it may be */
 	const char *fault;  /* why it is invalid; NULL: it is not */
 	const char *broken; /* why there is nothing of the head to be compared; or NULL */
-	struct duel_rounds rounds;
-	struct duel_rounds again;    /* where it has failed; zeroed: it was not run again */
-	struct duel_finding finding; /* from here on it is filled in */
-	struct duel_finding confirmed;
+	struct judge_rounds rounds;
+	struct judge_rounds again;    /* where it has failed; zeroed: it was not run again */
+	struct judge_finding finding; /* from here on it is filled in */
+	struct judge_finding confirmed;
 	bool has_failed; /* the first time */
-	enum duel_verdict verdict;
+	enum judge_verdict verdict;
 	char why[160]; /* of a verdict that is not that of the figures alone; or empty */
 };
 
 /* All first rounds: has_failed tells which cells are to be run again. -ENOMEM. */
-int duel_judge(struct duel_cell *cells, size_t count, struct error *error);
+int judge_figure(struct judge_cell *cells, size_t count, struct error *error);
 
 /* Those that have failed, by what they had the second time. -ENOMEM. */
-int duel_confirm(struct duel_cell *cells, size_t count, struct error *error);
+int judge_confirm(struct judge_cell *cells, size_t count, struct error *error);
 
 /* Regressed where one cell has; else invalid where one is; else OK. */
-enum duel_verdict duel_whole(const struct duel_cell *cells, size_t count);
+enum judge_verdict judge_whole(const struct judge_cell *cells, size_t count);
 
-const char *duel_verdict_name(enum duel_verdict verdict);
-const char *duel_arm_name(enum duel_arm arm);
+const char *judge_verdict_name(enum judge_verdict verdict);
+const char *gate_side_name(enum gate_side arm);
 
 /* How much worse the head is in that ratio: 1.1 for 10 % more of a latency. */
-double duel_worse(const struct duel_cell *cell, double ratio);
+double judge_worse(const struct judge_cell *cell, double ratio);
 
 #endif

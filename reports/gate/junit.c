@@ -12,31 +12,31 @@ struct count {
 };
 
 /* What a verdict is to servers of CI; NULL: a test that has passed. */
-static const char *element_of(enum duel_verdict verdict)
+static const char *element_of(enum judge_verdict verdict)
 {
 	static const char *const elements[] = {
-		[DUEL_OK] = NULL,
-		[DUEL_IMPROVED] = NULL,
-		[DUEL_INCONCLUSIVE] = "skipped",
-		[DUEL_REGRESSED] = "failure",
-		[DUEL_INVALID] = "error",
+		[JUDGE_OK] = NULL,
+		[JUDGE_IMPROVED] = NULL,
+		[JUDGE_INCONCLUSIVE] = "skipped",
+		[JUDGE_REGRESSED] = "failure",
+		[JUDGE_INVALID] = "error",
 	};
 
 	return elements[verdict];
 }
 
-static struct count count_cells(const struct bout *bout)
+static struct count count_cells(const struct gate_record *gate)
 {
 	struct count count = {0};
 
-	if (bout->invalid[0]) {
-		count.skipped = bout->n_cells;
+	if (gate->invalid[0]) {
+		count.skipped = gate->n_cells;
 		return count;
 	}
-	for (size_t i = 0; i < bout->n_cells; i++) {
-		count.failures += bout->cells[i].verdict == DUEL_REGRESSED;
-		count.errors += bout->cells[i].verdict == DUEL_INVALID;
-		count.skipped += bout->cells[i].verdict == DUEL_INCONCLUSIVE;
+	for (size_t i = 0; i < gate->n_cells; i++) {
+		count.failures += gate->cells[i].verdict == JUDGE_REGRESSED;
+		count.errors += gate->cells[i].verdict == JUDGE_INVALID;
+		count.skipped += gate->cells[i].verdict == JUDGE_INCONCLUSIVE;
 	}
 	return count;
 }
@@ -47,50 +47,50 @@ static void print_property(FILE *out, const char *name, double value)
 		fprintf(out, "<property name=\"%s\" value=\"%.9g\"/>\n", name, value);
 }
 
-static void print_verdict(FILE *out, const struct duel_cell *cell)
+static void print_verdict(FILE *out, const struct judge_cell *cell)
 {
 	const char *element = element_of(cell->verdict);
-	char text[BOUT_TEXT];
+	char text[GATE_TEXT];
 
 	if (!element)
 		return;
-	bout_tell_cell(text, cell);
+	gate_tell_cell(text, cell);
 	fprintf(out, "<%s", element);
 	xml_attribute(out, "message", text);
-	if (cell->verdict != DUEL_INCONCLUSIVE)
+	if (cell->verdict != JUDGE_INCONCLUSIVE)
 		xml_attribute(out, "type",
-			      cell->verdict == DUEL_REGRESSED ? "PerfRegression" : "Invalid");
+			      cell->verdict == JUDGE_REGRESSED ? "PerfRegression" : "Invalid");
 	fputs("/>\n", out);
 }
 
 /* What figures seem to say is no test that has failed, nor one that has passed. */
-static void print_skipped(FILE *out, const struct bout *bout)
+static void print_skipped(FILE *out, const struct gate_record *gate)
 {
-	char text[BOUT_TEXT];
+	char text[GATE_TEXT];
 
-	snprintf(text, sizeof(text), "the gate is invalid: %s", bout->invalid);
+	snprintf(text, sizeof(text), "the gate is invalid: %s", gate->invalid);
 	fputs("<skipped", out);
 	xml_attribute(out, "message", text);
 	fputs("/>\n", out);
 }
 
-static void print_cell(FILE *out, const struct bout *bout, const struct duel_cell *cell)
+static void print_cell(FILE *out, const struct gate_record *gate, const struct judge_cell *cell)
 {
-	const struct duel_finding *finding = cell->again.count ? &cell->confirmed : &cell->finding;
+	const struct judge_finding *finding = cell->again.count ? &cell->confirmed : &cell->finding;
 
 	fputs("<testcase", out);
 	xml_attribute(out, "name", cell->id);
 	fprintf(out, " classname=\"gate.%s\">\n<properties>\n", cell->figure->key);
 	if (finding->pairs) {
-		print_property(out, "base", finding->medians[DUEL_BASE]);
-		print_property(out, "head", finding->medians[DUEL_HEAD]);
+		print_property(out, "base", finding->medians[GATE_BASE]);
+		print_property(out, "head", finding->medians[GATE_HEAD]);
 	}
 	print_property(out, "ratio", finding->ratio);
 	print_property(out, "ratio_low", finding->low);
 	print_property(out, "ratio_high", finding->high);
 	fputs("</properties>\n", out);
-	if (bout->invalid[0])
-		print_skipped(out, bout);
+	if (gate->invalid[0])
+		print_skipped(out, gate);
 	else
 		print_verdict(out, cell);
 	fputs("</testcase>\n", out);
@@ -112,31 +112,31 @@ static void say(void *owner, const char *text)
 	fputc('\n', out);
 }
 
-void bout_junit(FILE *out, const struct bout *bout)
+void gate_junit(FILE *out, const struct gate_record *gate)
 {
-	struct count count = count_cells(bout);
-	const char *why = bout->invalid[0] ? bout->invalid
-			  : !bout->n_cells ? "nothing was measured"
+	struct count count = count_cells(gate);
+	const char *why = gate->invalid[0] ? gate->invalid
+			  : !gate->n_cells ? "nothing was measured"
 					   : NULL;
 	char counts[128];
-	char sum[BOUT_TEXT];
+	char sum[GATE_TEXT];
 
 	snprintf(counts, sizeof(counts),
 		 " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\"",
-		 bout->n_cells + (why != NULL), count.failures, count.errors + (why != NULL),
+		 gate->n_cells + (why != NULL), count.failures, count.errors + (why != NULL),
 		 count.skipped);
 	fprintf(out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"verbmark\"%s>\n"
 		"<testsuite name=\"gate\"%s timestamp=\"%.19s\">\n",
-		counts, counts, bout->started);
-	for (size_t i = 0; i < bout->n_cells; i++)
-		print_cell(out, bout, &bout->cells[i]);
+		counts, counts, gate->started);
+	for (size_t i = 0; i < gate->n_cells; i++)
+		print_cell(out, gate, &gate->cells[i]);
 	if (why)
 		print_whole(out, why);
 	fputs("<system-out>", out);
-	bout_say_head(bout, say, out);
-	bout_say_notes(bout, say, out);
-	bout_sum(bout, sum);
+	gate_say_head(gate, say, out);
+	gate_say_notes(gate, say, out);
+	gate_sum(gate, sum);
 	say(out, sum);
 	fputs("</system-out>\n</testsuite>\n</testsuites>\n", out);
 }

@@ -4,35 +4,35 @@
 #include "reports/table/markdown_writer.h"
 
 /* What is told in any case: the sum, and how much is left out. */
-#define END (BOUT_TEXT + MARKDOWN_END)
+#define END (GATE_TEXT + MARKDOWN_END)
 
-static void add_table(struct markdown *page, const struct bout *bout)
+static void add_table(struct markdown *page, const struct gate_record *gate)
 {
 	struct cells cells;
 
-	if (!bout->n_cells)
+	if (!gate->n_cells)
 		return;
 	page->before = "\n";
-	bout_cells_title(&cells);
+	gate_cells_title(&cells);
 	markdown_title(page, &cells);
-	for (size_t i = 0; i < bout->n_cells; i++) {
-		bout_cells_fill(&cells, bout, &bout->cells[i]);
+	for (size_t i = 0; i < gate->n_cells; i++) {
+		gate_cells_fill(&cells, gate, &gate->cells[i]);
 		markdown_row(page, &cells);
 	}
 }
 
-void bout_markdown(FILE *out, const struct bout *bout, size_t room)
+void gate_markdown(FILE *out, const struct gate_record *gate, size_t room)
 {
 	struct markdown page = {.out = out, .room = room > END ? room - END : 0};
-	char text[BOUT_TEXT];
+	char text[GATE_TEXT];
 
-	fprintf(out, "### Gate: %s\n", bout_end_name(bout_end(bout)));
+	fprintf(out, "### Gate: %s\n", gate_end_name(gate_end(gate)));
 	page.before = "\n";
-	bout_say_head(bout, markdown_say, &page);
-	add_table(&page, bout);
+	gate_say_head(gate, markdown_say, &page);
+	add_table(&page, gate);
 	page.before = "\n**Notes**\n\n";
-	bout_say_notes(bout, markdown_say, &page);
-	bout_sum(bout, text);
+	gate_say_notes(gate, markdown_say, &page);
+	gate_sum(gate, text);
 	fputc('\n', out);
 	markdown_begin(out, text);
 	fputc('\n', out);

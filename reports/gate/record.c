@@ -15,48 +15,48 @@
 /* Of an arm's trials: one that fails now and then is a machine's, and there are others. */
 #define FAILURES_MOST 0.1
 /* A figure has to be worse at its level twice. */
-#define BROKEN_LEVEL (DUEL_LEVEL * DUEL_LEVEL)
+#define BROKEN_LEVEL (JUDGE_LEVEL * JUDGE_LEVEL)
 /* Of the rounds' ratios: where they differ by more, their median is another one each time. */
 #define SPREAD_MOST 0.5
 
 static const struct {
 	const char *name;
-	const struct figure *figure;
+	const struct compared_figure *figure;
 	double spread_most;
-} figures[BOUT_FIGURES] = {
-	[BOUT_MEDIAN] = {"p50", &figure_median, SPREAD_MOST},
+} figures[GATE_FIGURES] = {
+	[GATE_MEDIAN] = {"p50", &compared_figure_median, SPREAD_MOST},
  /* A few messages of each trial: it is what it is, and has wide bounds. */
-	[BOUT_TAIL] = {"p99", &figure_tail,   0          },
-	[BOUT_BANDWIDTH] = {"bw",  &figure_bytes,  SPREAD_MOST},
+	[GATE_TAIL] = {"p99", &compared_figure_tail,   0          },
+	[GATE_BANDWIDTH] = {"bw",  &compared_figure_bytes,  SPREAD_MOST},
 };
 
-const char *bout_figure_name(enum bout_figure figure)
+const char *gate_figure_name(enum gate_figure figure)
 {
 	return figures[figure].name;
 }
 
-const struct figure *bout_figure(enum bout_figure figure)
+const struct compared_figure *gate_figure(enum gate_figure figure)
 {
 	return figures[figure].figure;
 }
 
-enum bout_figure bout_first_figure(const struct bout_case *line)
+enum gate_figure gate_first_figure(const struct gate_case *line)
 {
-	return line->is_bandwidth ? BOUT_BANDWIDTH : BOUT_MEDIAN;
+	return line->is_bandwidth ? GATE_BANDWIDTH : GATE_MEDIAN;
 }
 
-const char *bout_end_name(enum bout_end end)
+const char *gate_end_name(enum gate_end end)
 {
 	static const char *const names[] = {
-		[BOUT_PASSED] = "PASSED",
-		[BOUT_REGRESSED] = "REGRESSED",
-		[BOUT_INVALID] = "INVALID",
+		[GATE_PASSED] = "PASSED",
+		[GATE_REGRESSED] = "REGRESSED",
+		[GATE_INVALID] = "INVALID",
 	};
 
 	return names[end];
 }
 
-void bout_note(struct bout *bout, const char *format, ...)
+void gate_note(struct gate_record *gate, const char *format, ...)
 {
 	char text[512];
 	va_list arguments;
@@ -64,9 +64,9 @@ void bout_note(struct bout *bout, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	if (!bout->notes)
-		bout->notes = json_array();
-	json_array_append_new(bout->notes, json_string(text));
+	if (!gate->notes)
+		gate->notes = json_array();
+	json_array_append_new(gate->notes, json_string(text));
 }
 
 static int reserve(double **values, size_t before, size_t count)
@@ -81,41 +81,41 @@ static int reserve(double **values, size_t before, size_t count)
 	return 0;
 }
 
-int bout_reserve(struct bout *bout, size_t n_rounds, struct error *error)
+int gate_reserve(struct gate_record *gate, size_t n_rounds, struct error *error)
 {
-	size_t before = bout->n_rounds + bout->n_again;
-	struct bout_round *grown = reallocarray(bout->rounds, n_rounds + 1, sizeof(*grown));
+	size_t before = gate->n_rounds + gate->n_again;
+	struct gate_round *grown = reallocarray(gate->rounds, n_rounds + 1, sizeof(*grown));
 	int code = grown ? 0 : -ENOMEM;
 
 	if (grown) {
-		bout->rounds = grown;
+		gate->rounds = grown;
 		for (size_t i = before; i < n_rounds; i++)
-			grown[i] = (struct bout_round){0};
+			grown[i] = (struct gate_round){0};
 	}
-	for (size_t i = 0; i < bout->n_cases && !code; i++)
-		for (size_t j = 0; j < BOUT_FIGURES && !code; j++)
-			for (enum duel_arm arm = 0; arm < DUEL_ARMS && !code; arm++)
-				code = reserve(&bout->cases[i].figures[j].values[arm], before,
+	for (size_t i = 0; i < gate->n_cases && !code; i++)
+		for (size_t j = 0; j < GATE_FIGURES && !code; j++)
+			for (enum gate_side arm = 0; arm < GATE_SIDES && !code; arm++)
+				code = reserve(&gate->cases[i].figures[j].values[arm], before,
 					       n_rounds);
 	return code ? error_set_errno(error, code, "cannot keep %zu rounds", n_rounds) : 0;
 }
 
-static bool is_known(const struct bout_values *values, size_t count)
+static bool is_known(const struct gate_values *values, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (!isnan(values->values[DUEL_BASE][i]) && !isnan(values->values[DUEL_HEAD][i]))
+		if (!isnan(values->values[GATE_BASE][i]) && !isnan(values->values[GATE_HEAD][i]))
 			return true;
 	return false;
 }
 
 /* Of the histogram's bin that it is in, and the clock's step. */
-static double resolution_of(const struct bout_case *line, const struct bout_values *values,
+static double resolution_of(const struct gate_case *line, const struct gate_values *values,
 			    size_t count)
 {
 	double coarsest = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		double value = values->values[DUEL_BASE][i];
+		double value = values->values[GATE_BASE][i];
 		size_t bin = value > 0 ? hist_index((uint64_t)fmin(value, 1e18)) : HIST_BINS;
 		double step = line->resolution_ns;
 
@@ -138,81 +138,81 @@ static bool is_many(size_t some, size_t all, double most)
 	return (double)some > few_of(all, most);
 }
 
-size_t bout_due_most(size_t asked)
+size_t gate_due_most(size_t asked)
 {
 	return asked + (size_t)few_of(asked, FAILURES_MOST);
 }
 
-size_t bout_more(const struct bout *bout, size_t count)
+size_t gate_more(const struct gate_record *gate, size_t count)
 {
-	return bout->asked && count > bout->asked ? count - bout->asked : 0;
+	return gate->asked && count > gate->asked ? count - gate->asked : 0;
 }
 
 /* What there is one more round for has failed all the same. */
-static bool fails(const struct bout *bout, const struct bout_case *line, enum duel_arm arm)
+static bool fails(const struct gate_record *gate, const struct gate_case *line, enum gate_side arm)
 {
-	return is_many(line->failures[arm], line->trials[arm] - bout_more(bout, line->trials[arm]),
+	return is_many(line->failures[arm], line->trials[arm] - gate_more(gate, line->trials[arm]),
 		       FAILURES_MOST);
 }
 
-static void tell_failures(const struct bout_case *line, enum duel_arm arm, char reason[static 160])
+static void tell_failures(const struct gate_case *line, enum gate_side arm, char reason[static 160])
 {
 	snprintf(reason, 160, "fails in %zu of %zu rounds of the %s: %.90s", line->failures[arm],
-		 line->trials[arm], duel_arm_name(arm), line->errors[arm]);
+		 line->trials[arm], gate_side_name(arm), line->errors[arm]);
 }
 
 /*
  * Losses of both arms alike are a path's, whose noise the rounds have in them: Soft-RoCE hardly
  * goes without. What mostly meets the base makes a head look good that is not.
  */
-static bool is_disturbed(const struct bout *bout, const struct bout_case *line)
+static bool is_disturbed(const struct gate_record *gate, const struct gate_case *line)
 {
-	size_t base = line->troubled[DUEL_BASE];
-	size_t both = base + line->troubled[DUEL_HEAD];
+	size_t base = line->troubled[GATE_BASE];
+	size_t both = base + line->troubled[GATE_HEAD];
 
-	return is_many(base, line->trials[DUEL_BASE], FAILURES_MOST) &&
-	       (double)bout->n_cases * sign_chance(base, both) <= DUEL_LEVEL;
+	return is_many(base, line->trials[GATE_BASE], FAILURES_MOST) &&
+	       (double)gate->n_cases * sign_test_chance(base, both) <= JUDGE_LEVEL;
 }
 
-static bool has_lost_case(const struct bout_case *line, enum duel_arm arm, size_t round)
+static bool has_lost_case(const struct gate_case *line, enum gate_side arm, size_t round)
 {
-	return isnan(line->figures[bout_first_figure(line)].values[arm][round]);
+	return isnan(line->figures[gate_first_figure(line)].values[arm][round]);
 }
 
 /* The second time, there is only what had failed. */
-static bool has_lost(const struct bout *bout, enum duel_arm arm, size_t round)
+static bool has_lost(const struct gate_record *gate, enum gate_side arm, size_t round)
 {
-	for (size_t i = 0; i < bout->n_cases; i++)
-		if ((round < bout->n_rounds || bout_has_failed(bout, i)) &&
-		    has_lost_case(&bout->cases[i], arm, round))
+	for (size_t i = 0; i < gate->n_cases; i++)
+		if ((round < gate->n_rounds || gate_has_failed(gate, i)) &&
+		    has_lost_case(&gate->cases[i], arm, round))
 			return true;
 	return false;
 }
 
-static bool has_lost_any(const struct bout *bout, size_t round)
+static bool has_lost_any(const struct gate_record *gate, size_t round)
 {
-	return has_lost(bout, DUEL_BASE, round) || has_lost(bout, DUEL_HEAD, round);
+	return has_lost(gate, GATE_BASE, round) || has_lost(gate, GATE_HEAD, round);
 }
 
-size_t bout_add_round(struct bout *bout, bool is_again, size_t due)
+size_t gate_add_round(struct gate_record *gate, bool is_again, size_t due)
 {
-	size_t round = bout->n_rounds + bout->n_again;
+	size_t round = gate->n_rounds + gate->n_again;
 
-	(*(is_again ? &bout->n_again : &bout->n_rounds))++;
-	return due + (has_lost_any(bout, round) && due < bout_due_most(bout->asked));
+	(*(is_again ? &gate->n_again : &gate->n_rounds))++;
+	return due + (has_lost_any(gate, round) && due < gate_due_most(gate->asked));
 }
 
 /*
  * How many rounds are judged by, of those from one on. Where more failed than may, some case or
  * other, none is there for another one: each case would have its twelve, whatever fails.
  */
-static size_t count_judged(const struct bout *bout, size_t from, size_t count)
+static size_t count_judged(const struct gate_record *gate, size_t from, size_t count)
 {
-	size_t asked = count - bout_more(bout, count);
+	size_t asked = count - gate_more(gate, count);
 	size_t lost = 0;
 
 	for (size_t i = from; i < from + count; i++)
-		lost += has_lost_any(bout, i);
+		lost += has_lost_any(gate, i);
 	return is_many(lost, asked, FAILURES_MOST) ? asked : count;
 }
 
@@ -220,220 +220,224 @@ static size_t count_judged(const struct bout *bout, size_t from, size_t count)
  * Were both arms alike, a round in which only one of them fails would be the head's as often
  * as the base's, whatever case it is and however many of them at once.
  */
-static bool is_head_broken(const struct bout *bout, size_t from, size_t end)
+static bool is_head_broken(const struct gate_record *gate, size_t from, size_t end)
 {
-	size_t alone[DUEL_ARMS] = {0};
+	size_t alone[GATE_SIDES] = {0};
 
 	for (size_t i = from; i < end; i++) {
-		bool base = has_lost(bout, DUEL_BASE, i);
-		bool head = has_lost(bout, DUEL_HEAD, i);
+		bool base = has_lost(gate, GATE_BASE, i);
+		bool head = has_lost(gate, GATE_HEAD, i);
 
-		alone[DUEL_BASE] += base && !head;
-		alone[DUEL_HEAD] += head && !base;
+		alone[GATE_BASE] += base && !head;
+		alone[GATE_HEAD] += head && !base;
 	}
-	return sign_chance(alone[DUEL_HEAD], alone[DUEL_BASE] + alone[DUEL_HEAD]) <= BROKEN_LEVEL;
+	return sign_test_chance(alone[GATE_HEAD], alone[GATE_BASE] + alone[GATE_HEAD]) <=
+	       BROKEN_LEVEL;
 }
 
 /* How many more of the trials fail at the head. */
-static double surplus(const struct bout_case *line)
+static double surplus(const struct gate_case *line)
 {
-	return (double)line->failures[DUEL_HEAD] - (double)line->failures[DUEL_BASE];
+	return (double)line->failures[GATE_HEAD] - (double)line->failures[GATE_BASE];
 }
 
 /*
  * Of a head that is broken, whether this case is one of those by which it is. Where each fails
  * seldom, it is the one that does most often.
  */
-static bool is_part_of_it(const struct bout *bout, const struct bout_case *line)
+static bool is_part_of_it(const struct gate_record *gate, const struct gate_case *line)
 {
-	size_t head = line->failures[DUEL_HEAD];
-	const struct bout_case *most = bout->cases;
+	size_t head = line->failures[GATE_HEAD];
+	const struct gate_case *most = gate->cases;
 
-	for (size_t i = 1; i < bout->n_cases; i++)
-		if (surplus(&bout->cases[i]) > surplus(most))
-			most = &bout->cases[i];
-	return line == most || fails(bout, line, DUEL_HEAD) ||
-	       sign_chance(head, line->failures[DUEL_BASE] + head) <= DUEL_LEVEL;
+	for (size_t i = 1; i < gate->n_cases; i++)
+		if (surplus(&gate->cases[i]) > surplus(most))
+			most = &gate->cases[i];
+	return line == most || fails(gate, line, GATE_HEAD) ||
+	       sign_test_chance(head, line->failures[GATE_BASE] + head) <= JUDGE_LEVEL;
 }
 
 /*
  * What fails at the head alone is worse, once that is no chance; what fails so often otherwise,
  * or is disturbed, or fails at the base, says nothing.
  */
-static void find_fault(const struct bout *bout, const struct bout_case *line, bool is_broken,
-		       struct duel_cell *cell, char reason[static 160])
+static void find_fault(const struct gate_record *gate, const struct gate_case *line, bool is_broken,
+		       struct judge_cell *cell, char reason[static 160])
 {
 	reason[0] = '\0';
-	if (fails(bout, line, DUEL_BASE)) {
-		tell_failures(line, DUEL_BASE, reason);
+	if (fails(gate, line, GATE_BASE)) {
+		tell_failures(line, GATE_BASE, reason);
 		cell->fault = reason;
-	} else if (is_broken && is_part_of_it(bout, line)) {
-		tell_failures(line, DUEL_HEAD, reason);
+	} else if (is_broken && is_part_of_it(gate, line)) {
+		tell_failures(line, GATE_HEAD, reason);
 		cell->broken = reason;
-	} else if (fails(bout, line, DUEL_HEAD)) {
-		tell_failures(line, DUEL_HEAD, reason);
+	} else if (fails(gate, line, GATE_HEAD)) {
+		tell_failures(line, GATE_HEAD, reason);
 		cell->fault = reason;
-	} else if (is_disturbed(bout, line)) {
+	} else if (is_disturbed(gate, line)) {
 		snprintf(reason, 160,
 			 "messages were lost and sent again in %zu of %zu rounds of the base, and "
 			 "in %zu of the head",
-			 line->troubled[DUEL_BASE], line->trials[DUEL_BASE],
-			 line->troubled[DUEL_HEAD]);
+			 line->troubled[GATE_BASE], line->trials[GATE_BASE],
+			 line->troubled[GATE_HEAD]);
 		cell->fault = reason;
 	}
 }
 
-static bool is_gated(const struct bout *bout, const struct bout_case *line, enum bout_figure figure)
+static bool is_gated(const struct gate_record *gate, const struct gate_case *line,
+		     enum gate_figure figure)
 {
-	if (isnan(bout->floors[figure]) || line->is_bandwidth != (figure == BOUT_BANDWIDTH))
+	if (isnan(gate->floors[figure]) || line->is_bandwidth != (figure == GATE_BANDWIDTH))
 		return false;
 	/* Without a single tail there are too few messages for one, which is no fault. */
-	return figure != BOUT_TAIL || is_known(&line->figures[figure], bout->n_rounds);
+	return figure != GATE_TAIL || is_known(&line->figures[figure], gate->n_rounds);
 }
 
-static void add_cell(struct bout *bout, const struct bout_case *line, enum bout_figure figure,
-		     size_t n_judged, bool is_broken)
+static void add_cell(struct gate_record *gate, const struct gate_case *line,
+		     enum gate_figure figure, size_t n_judged, bool is_broken)
 {
-	const struct bout_values *values = &line->figures[figure];
-	struct duel_cell *cell = &bout->cells[bout->n_cells];
+	const struct gate_values *values = &line->figures[figure];
+	struct judge_cell *cell = &gate->cells[gate->n_cells];
 
-	*cell = (struct duel_cell){
+	*cell = (struct judge_cell){
 		.id = line->id,
 		.figure = figures[figure].figure,
-		.floor = bout->floors[figure],
+		.floor = gate->floors[figure],
 		.spread_most = figures[figure].spread_most,
-		.rounds = {{values->values[DUEL_BASE], values->values[DUEL_HEAD]}, n_judged},
+		.rounds = {{values->values[GATE_BASE], values->values[GATE_HEAD]}, n_judged},
 	};
-	if (figure != BOUT_BANDWIDTH)
-		cell->resolution = resolution_of(line, values, bout->n_rounds);
-	find_fault(bout, line, is_broken, cell, bout->reasons[bout->n_cells]);
-	bout->n_cells++;
+	if (figure != GATE_BANDWIDTH)
+		cell->resolution = resolution_of(line, values, gate->n_rounds);
+	find_fault(gate, line, is_broken, cell, gate->reasons[gate->n_cells]);
+	gate->n_cells++;
 }
 
-int bout_judge(struct bout *bout, struct error *error)
+int gate_judge(struct gate_record *gate, struct error *error)
 {
-	bool is_broken = is_head_broken(bout, 0, bout->n_rounds);
-	size_t n_judged = count_judged(bout, 0, bout->n_rounds);
+	bool is_broken = is_head_broken(gate, 0, gate->n_rounds);
+	size_t n_judged = count_judged(gate, 0, gate->n_rounds);
 
-	free(bout->cells);
-	free(bout->reasons);
-	bout->n_cells = 0;
-	bout->cells = calloc(bout->n_cases * BOUT_FIGURES + 1, sizeof(*bout->cells));
-	bout->reasons = calloc(bout->n_cases * BOUT_FIGURES + 1, sizeof(*bout->reasons));
-	if (!bout->cells || !bout->reasons)
-		return error_set_errno(error, -ENOMEM, "cannot judge %zu cases", bout->n_cases);
-	for (size_t i = 0; i < bout->n_cases; i++)
-		for (enum bout_figure figure = 0; figure < BOUT_FIGURES; figure++)
-			if (is_gated(bout, &bout->cases[i], figure))
-				add_cell(bout, &bout->cases[i], figure, n_judged, is_broken);
-	return duel_judge(bout->cells, bout->n_cells, error);
+	free(gate->cells);
+	free(gate->reasons);
+	gate->n_cells = 0;
+	gate->cells = calloc(gate->n_cases * GATE_FIGURES + 1, sizeof(*gate->cells));
+	gate->reasons = calloc(gate->n_cases * GATE_FIGURES + 1, sizeof(*gate->reasons));
+	if (!gate->cells || !gate->reasons)
+		return error_set_errno(error, -ENOMEM, "cannot judge %zu cases", gate->n_cases);
+	for (size_t i = 0; i < gate->n_cases; i++)
+		for (enum gate_figure figure = 0; figure < GATE_FIGURES; figure++)
+			if (is_gated(gate, &gate->cases[i], figure))
+				add_cell(gate, &gate->cases[i], figure, n_judged, is_broken);
+	return judge_figure(gate->cells, gate->n_cells, error);
 }
 
-bool bout_has_failed(const struct bout *bout, size_t number)
+bool gate_has_failed(const struct gate_record *gate, size_t number)
 {
-	for (size_t i = 0; i < bout->n_cells; i++)
-		if (bout->cells[i].id == bout->cases[number].id && bout->cells[i].has_failed)
+	for (size_t i = 0; i < gate->n_cells; i++)
+		if (gate->cells[i].id == gate->cases[number].id && gate->cells[i].has_failed)
 			return true;
 	return false;
 }
 
-static const struct bout_case *line_of(const struct bout *bout, const struct duel_cell *cell)
+static const struct gate_case *line_of(const struct gate_record *gate,
+				       const struct judge_cell *cell)
 {
-	const struct bout_case *line = bout->cases;
+	const struct gate_case *line = gate->cases;
 
 	while (line->id != cell->id)
 		line++;
 	return line;
 }
 
-static const struct bout_values *values_of(const struct bout *bout, const struct duel_cell *cell)
+static const struct gate_values *values_of(const struct gate_record *gate,
+					   const struct judge_cell *cell)
 {
-	enum bout_figure figure = 0;
+	enum gate_figure figure = 0;
 
 	while (figures[figure].figure != cell->figure)
 		figure++;
-	return &line_of(bout, cell)->figures[figure];
+	return &line_of(gate, cell)->figures[figure];
 }
 
-static size_t count_lost_again(const struct bout *bout, const struct bout_case *line,
-			       enum duel_arm arm)
+static size_t count_lost_again(const struct gate_record *gate, const struct gate_case *line,
+			       enum gate_side arm)
 {
 	size_t count = 0;
 
-	for (size_t i = bout->n_rounds; i < bout->n_rounds + bout->n_again; i++)
+	for (size_t i = gate->n_rounds; i < gate->n_rounds + gate->n_again; i++)
 		count += has_lost_case(line, arm, i);
 	return count;
 }
 
 /* What was worse at first, and fails when it is run again, at the head alone. */
-static void find_broken_again(const struct bout *bout, struct duel_cell *cell,
+static void find_broken_again(const struct gate_record *gate, struct judge_cell *cell,
 			      char reason[static 160])
 {
-	const struct bout_case *line = line_of(bout, cell);
-	size_t lost = count_lost_again(bout, line, DUEL_HEAD);
-	size_t all = bout->n_again - bout_more(bout, bout->n_again);
+	const struct gate_case *line = line_of(gate, cell);
+	size_t lost = count_lost_again(gate, line, GATE_HEAD);
+	size_t all = gate->n_again - gate_more(gate, gate->n_again);
 
 	if (!cell->has_failed || !is_many(lost, all, FAILURES_MOST) ||
-	    is_many(count_lost_again(bout, line, DUEL_BASE), all, FAILURES_MOST))
+	    is_many(count_lost_again(gate, line, GATE_BASE), all, FAILURES_MOST))
 		return;
 	snprintf(reason, 160,
 		 "worse than the floor at first, and fails in %zu of %zu rounds: %.70s", lost,
-		 bout->n_again, line->errors[DUEL_HEAD]);
+		 gate->n_again, line->errors[GATE_HEAD]);
 	cell->broken = reason;
 }
 
-int bout_confirm(struct bout *bout, struct error *error)
+int gate_confirm(struct gate_record *gate, struct error *error)
 {
-	bool is_broken = is_head_broken(bout, bout->n_rounds, bout->n_rounds + bout->n_again);
-	size_t n_judged = count_judged(bout, bout->n_rounds, bout->n_again);
+	bool is_broken = is_head_broken(gate, gate->n_rounds, gate->n_rounds + gate->n_again);
+	size_t n_judged = count_judged(gate, gate->n_rounds, gate->n_again);
 
-	for (size_t i = 0; i < bout->n_cells; i++) {
-		struct duel_cell *cell = &bout->cells[i];
-		const struct bout_values *values = values_of(bout, cell);
+	for (size_t i = 0; i < gate->n_cells; i++) {
+		struct judge_cell *cell = &gate->cells[i];
+		const struct gate_values *values = values_of(gate, cell);
 
 		/* Room for more rounds may have moved those that there were. */
-		for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++) {
+		for (enum gate_side arm = 0; arm < GATE_SIDES; arm++) {
 			cell->rounds.values[arm] = values->values[arm];
-			cell->again.values[arm] = values->values[arm] + bout->n_rounds;
+			cell->again.values[arm] = values->values[arm] + gate->n_rounds;
 		}
 		cell->again.count = cell->has_failed ? n_judged : 0;
 		if (is_broken)
-			find_broken_again(bout, cell, bout->reasons[i]);
+			find_broken_again(gate, cell, gate->reasons[i]);
 	}
-	return duel_confirm(bout->cells, bout->n_cells, error);
+	return judge_confirm(gate->cells, gate->n_cells, error);
 }
 
-enum bout_end bout_end(const struct bout *bout)
+enum gate_end gate_end(const struct gate_record *gate)
 {
-	enum duel_verdict whole = duel_whole(bout->cells, bout->n_cells);
+	enum judge_verdict whole = judge_whole(gate->cells, gate->n_cells);
 
-	if (bout->invalid[0] || !bout->n_cells)
-		return BOUT_INVALID;
-	if (whole == DUEL_REGRESSED)
-		return BOUT_REGRESSED;
-	return whole == DUEL_INVALID ? BOUT_INVALID : BOUT_PASSED;
+	if (gate->invalid[0] || !gate->n_cells)
+		return GATE_INVALID;
+	if (whole == JUDGE_REGRESSED)
+		return GATE_REGRESSED;
+	return whole == JUDGE_INVALID ? GATE_INVALID : GATE_PASSED;
 }
 
-enum duel_verdict bout_verdict(const struct bout *bout, const struct duel_cell *cell)
+enum judge_verdict gate_verdict(const struct gate_record *gate, const struct judge_cell *cell)
 {
-	return bout->invalid[0] ? DUEL_INVALID : cell->verdict;
+	return gate->invalid[0] ? JUDGE_INVALID : cell->verdict;
 }
 
-void bout_close(struct bout *bout)
+void gate_close(struct gate_record *gate)
 {
-	for (size_t i = 0; i < bout->n_cases; i++)
-		for (size_t j = 0; j < BOUT_FIGURES; j++)
-			for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++)
-				free(bout->cases[i].figures[j].values[arm]);
-	for (enum duel_arm arm = 0; arm < DUEL_ARMS; arm++) {
-		free(bout->arms[arm].words);
-		json_decref(bout->arms[arm].ends);
+	for (size_t i = 0; i < gate->n_cases; i++)
+		for (size_t j = 0; j < GATE_FIGURES; j++)
+			for (enum gate_side arm = 0; arm < GATE_SIDES; arm++)
+				free(gate->cases[i].figures[j].values[arm]);
+	for (enum gate_side arm = 0; arm < GATE_SIDES; arm++) {
+		free(gate->arms[arm].words);
+		json_decref(gate->arms[arm].ends);
 	}
-	free(bout->cases);
-	free(bout->rounds);
-	free(bout->cells);
-	free(bout->reasons);
-	json_decref(bout->plan);
-	json_decref(bout->notes);
-	*bout = (struct bout){0};
+	free(gate->cases);
+	free(gate->rounds);
+	free(gate->cells);
+	free(gate->reasons);
+	json_decref(gate->plan);
+	json_decref(gate->notes);
+	*gate = (struct gate_record){0};
 }

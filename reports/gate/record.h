@@ -2,7 +2,7 @@
 /*
  * What a gate has seen: its two arms, the cases that both ran in turn, what each figure of
  * them was in every round, and how that is judged. Plain data, with no process in it: bench/
- * fills it in, the tables, documents and annotations are made of it. bout_close releases it.
+ * fills it in, the tables, documents and annotations are made of it. gate_close releases it.
  */
 #ifndef REPORTS_GATE_RECORD_H
 #define REPORTS_GATE_RECORD_H
@@ -13,116 +13,116 @@
 #include "reports/result/case_id.h"
 
 /* Of a latency, of a bandwidth, of a tail: what a gate does not look at below it. */
-enum bout_figure {
-	BOUT_MEDIAN,
-	BOUT_TAIL,
-	BOUT_BANDWIDTH,
-	BOUT_FIGURES,
+enum gate_figure {
+	GATE_MEDIAN,
+	GATE_TAIL,
+	GATE_BANDWIDTH,
+	GATE_FIGURES,
 };
 
 /* How a whole gate ends. */
-enum bout_end {
-	BOUT_PASSED,
-	BOUT_REGRESSED,
-	BOUT_INVALID,
+enum gate_end {
+	GATE_PASSED,
+	GATE_REGRESSED,
+	GATE_INVALID,
 };
 
 /* The values of a figure in all rounds; the rounds of the second time are behind the first. */
-struct bout_values {
-	double *values[DUEL_ARMS]; /* room for all of them; NAN: none */
+struct gate_values {
+	double *values[GATE_SIDES]; /* room for all of them; NAN: none */
 };
 
-struct bout_case {
+struct gate_case {
 	char id[CASE_ID];
 	bool is_bandwidth;
-	uint64_t iterations;         /* of each trial */
-	size_t trials[DUEL_ARMS];    /* that were tried, */
-	size_t failures[DUEL_ARMS];  /* of them without figures, */
-	size_t unsteady[DUEL_ARMS];  /* measured before the warm-up was steady, */
-	size_t troubled[DUEL_ARMS];  /* with counters of losses that moved, */
-	size_t lengthy[DUEL_ARMS];   /* and longer than one is to take; */
-	uint64_t took_ns[DUEL_ARMS]; /* all those with figures together */
-	char errors[DUEL_ARMS][256]; /* the first failure; or empty */
-	double resolution_ns;        /* of its latencies: a step of the clock */
-	struct bout_values figures[BOUT_FIGURES];
+	uint64_t iterations;          /* of each trial */
+	size_t trials[GATE_SIDES];    /* that were tried, */
+	size_t failures[GATE_SIDES];  /* of them without figures, */
+	size_t unsteady[GATE_SIDES];  /* measured before the warm-up was steady, */
+	size_t troubled[GATE_SIDES];  /* with counters of losses that moved, */
+	size_t lengthy[GATE_SIDES];   /* and longer than one is to take; */
+	uint64_t took_ns[GATE_SIDES]; /* all those with figures together */
+	char errors[GATE_SIDES][256]; /* the first failure; or empty */
+	double resolution_ns;         /* of its latencies: a step of the clock */
+	struct gate_values figures[GATE_FIGURES];
 };
 
 /* One round: both arms, one after the other. */
-struct bout_round {
+struct gate_round {
 	bool is_again; /* of what had failed */
 	bool is_head_first;
 	bool has_outlier;  /* the head's run was another one's: see gate-check --outlier */
 	uint64_t began_ns; /* since the gate did */
-	uint64_t took_ns[DUEL_ARMS];
+	uint64_t took_ns[GATE_SIDES];
 };
 
-struct bout_arm {
+struct gate_side_record {
 	char *words; /* the command, or the host */
 	char version[64];
 	char revision[64]; /* of the program; or empty */
 	json_t *ends;      /* {"client", "server"}, as a result has its hosts; NULL: unknown */
 };
 
-struct bout {
+struct gate_record {
 	char started[32]; /* ISO 8601, UTC */
 	char finished[32];
 	uint64_t seed;
 	size_t asked;                /* rounds */
-	double floors[BOUT_FIGURES]; /* 0.05: 5 per cent */
+	double floors[GATE_FIGURES]; /* 0.05: 5 per cent */
 	const char *banner;          /* over everything; NULL: none */
 	json_t *plan;                /* as a plan file has it */
 	json_t *notes;               /* sentences: what is to be known of it */
-	struct bout_arm arms[DUEL_ARMS];
-	struct bout_case *cases;
+	struct gate_side_record arms[GATE_SIDES];
+	struct gate_case *cases;
 	size_t n_cases;
-	struct bout_round *rounds;
-	size_t n_rounds;         /* of the first time, and */
-	size_t n_again;          /* of the second; either with some for others, which failed */
-	struct duel_cell *cells; /* made by bout_judge */
+	struct gate_round *rounds;
+	size_t n_rounds;          /* of the first time, and */
+	size_t n_again;           /* of the second; either with some for others, which failed */
+	struct judge_cell *cells; /* made by gate_judge */
 	size_t n_cells;
 	char (*reasons)[160]; /* of cells that are broken or invalid */
 	char invalid[256];    /* why all of it is; empty: it is not */
 };
 
 /* Room for so many rounds, of the first time and the second together. -ENOMEM. */
-int bout_reserve(struct bout *bout, size_t n_rounds, struct error *error);
+int gate_reserve(struct gate_record *gate, size_t n_rounds, struct error *error);
 
 /*
  * One more of those that were asked for, of the second time or not, has been run. How many are due
  * by now: for one in which a trial failed there is another one, up to as many as may fail.
  */
-size_t bout_add_round(struct bout *bout, bool is_again, size_t due);
+size_t gate_add_round(struct gate_record *gate, bool is_again, size_t due);
 
 /* How many they are at most, where so many are asked for. */
-size_t bout_due_most(size_t asked);
+size_t gate_due_most(size_t asked);
 
 /* How many of so many rounds are there for others. */
-size_t bout_more(const struct bout *bout, size_t count);
+size_t gate_more(const struct gate_record *gate, size_t count);
 
 /* Makes the cells of the cases and judges what the first rounds had. -ENOMEM. */
-int bout_judge(struct bout *bout, struct error *error);
+int gate_judge(struct gate_record *gate, struct error *error);
 
 /* Whether that case has a cell that has failed. */
-bool bout_has_failed(const struct bout *bout, size_t number);
+bool gate_has_failed(const struct gate_record *gate, size_t number);
 
 /* Judges what has failed by the rounds of the second time. -ENOMEM. */
-int bout_confirm(struct bout *bout, struct error *error);
+int gate_confirm(struct gate_record *gate, struct error *error);
 
-enum bout_end bout_end(const struct bout *bout);
+enum gate_end gate_end(const struct gate_record *gate);
 
 /* What is shown of a cell: no figure of a gate that is invalid has a verdict of its own. */
-enum duel_verdict bout_verdict(const struct bout *bout, const struct duel_cell *cell);
+enum judge_verdict gate_verdict(const struct gate_record *gate, const struct judge_cell *cell);
 
-const char *bout_end_name(enum bout_end end);
+const char *gate_end_name(enum gate_end end);
 /* What every trial of a case has that has not failed. */
-enum bout_figure bout_first_figure(const struct bout_case *line);
+enum gate_figure gate_first_figure(const struct gate_case *line);
 
-const char *bout_figure_name(enum bout_figure figure);
-const struct figure *bout_figure(enum bout_figure figure);
+const char *gate_figure_name(enum gate_figure figure);
+const struct compared_figure *gate_figure(enum gate_figure figure);
 
 /* Keeps a sentence; without memory it is lost. */
-void bout_note(struct bout *bout, const char *format, ...) FORMAT(2, 3);
+void gate_note(struct gate_record *gate, const char *format, ...) FORMAT(2, 3);
 
-void bout_close(struct bout *bout);
+void gate_close(struct gate_record *gate);
 
 #endif

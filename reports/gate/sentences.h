@@ -7,30 +7,31 @@
 #include "reports/table/cells.h"
 #include "reports/table/sentences.h"
 
-#define BOUT_TEXT 768
+#define GATE_TEXT 768
 
-void bout_cells_title(struct cells *cells);
-void bout_cells_fill(struct cells *cells, const struct bout *bout, const struct duel_cell *cell);
+void gate_cells_title(struct cells *cells);
+void gate_cells_fill(struct cells *cells, const struct gate_record *gate,
+		     const struct judge_cell *cell);
 
 /*
  * "send/lat/64/poll p50 us of the head is 9.8 % more than the base's (+8.7 to +11.0 %)", and why
  * a verdict is what it is.
  */
-void bout_tell_cell(char text[static BOUT_TEXT], const struct duel_cell *cell);
+void gate_tell_cell(char text[static GATE_TEXT], const struct judge_cell *cell);
 
 /* Whether that is to be told. Of a gate that is invalid only what fails is, which is no figure. */
-bool bout_is_told(const struct bout *bout, const struct duel_cell *cell);
+bool gate_is_told(const struct gate_record *gate, const struct judge_cell *cell);
 
 /* What is to be known of all other cells together. */
-void bout_say_others(const struct bout *bout, said *say, void *owner);
+void gate_say_others(const struct gate_record *gate, said *say, void *owner);
 
 /* The banner, and both arms. */
-void bout_say_head(const struct bout *bout, said *say, void *owner);
+void gate_say_head(const struct gate_record *gate, said *say, void *owner);
 
 /* All that, and what else is to be known. */
-void bout_say_notes(const struct bout *bout, said *say, void *owner);
+void gate_say_notes(const struct gate_record *gate, said *say, void *owner);
 
 /* How it ends, of how many cells and rounds. */
-void bout_sum(const struct bout *bout, char text[static BOUT_TEXT]);
+void gate_sum(const struct gate_record *gate, char text[static GATE_TEXT]);
 
 #endif

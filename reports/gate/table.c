@@ -13,33 +13,33 @@ static void say_note(void *owner, const char *text)
 	fprintf(owner, "! %s\n", text);
 }
 
-static void print_cells(FILE *out, const struct bout *bout)
+static void print_cells(FILE *out, const struct gate_record *gate)
 {
 	int width[CELLS_MAX] = {0};
 	struct cells cells;
 
-	bout_cells_title(&cells);
+	gate_cells_title(&cells);
 	aligned_widen(width, &cells);
-	for (size_t i = 0; i < bout->n_cells; i++) {
-		bout_cells_fill(&cells, bout, &bout->cells[i]);
+	for (size_t i = 0; i < gate->n_cells; i++) {
+		gate_cells_fill(&cells, gate, &gate->cells[i]);
 		aligned_widen(width, &cells);
 	}
-	bout_cells_title(&cells);
+	gate_cells_title(&cells);
 	aligned_row(out, &cells, width);
-	for (size_t i = 0; i < bout->n_cells; i++) {
-		bout_cells_fill(&cells, bout, &bout->cells[i]);
+	for (size_t i = 0; i < gate->n_cells; i++) {
+		gate_cells_fill(&cells, gate, &gate->cells[i]);
 		aligned_row(out, &cells, width);
 	}
 }
 
-void bout_table(FILE *out, const struct bout *bout)
+void gate_table(FILE *out, const struct gate_record *gate)
 {
-	char text[BOUT_TEXT];
+	char text[GATE_TEXT];
 
-	bout_say_head(bout, say, out);
-	if (bout->n_cells)
-		print_cells(out, bout);
-	bout_say_notes(bout, say_note, out);
-	bout_sum(bout, text);
+	gate_say_head(gate, say, out);
+	if (gate->n_cells)
+		print_cells(out, gate);
+	gate_say_notes(gate, say_note, out);
+	gate_sum(gate, text);
 	say(out, text);
 }

@@ -22,9 +22,9 @@ static int add(struct history_before *before, const char *name, struct error *er
 int history_before_fill(struct history *history, void *of, struct error *error)
 {
 	struct history_before *before = of;
-	char key[ALIKE_KEY];
+	char key[SAME_SETUP_KEY];
 	sqlite3_stmt *rows;
-	int code = alike_key(key, before->result, error);
+	int code = same_setup_key(key, before->result, error);
 
 	if (code)
 		return code;

@@ -464,7 +464,7 @@ int history_files_read(const char *folder, const char *name, char **text, size_t
 		return no_memory(error);
 	code = check_file(path, error);
 	if (!code)
-		code = load_read(path, text, length, error);
+		code = parse_read(path, text, length, error);
 	free(path);
 	if (!code && !history_name_is_of(name, *text, *length))
 		code = error_set(error, -EBADMSG,

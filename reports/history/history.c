@@ -266,7 +266,7 @@ static int read_file(struct result *result, struct history_label *label,
 	int code = history_files_read(history->folder, file->name, &text, &length, error);
 
 	if (!code)
-		code = load_text(result, text, length, error);
+		code = parse_text(result, text, length, error);
 	if (!code)
 		code = check_run(result, file->name, text, length, error);
 	free(text);

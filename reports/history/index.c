@@ -77,15 +77,17 @@ int history_index_check(sqlite3 *db, struct error *error)
 }
 
 /* What a case is followed by: a bandwidth in messages is the same in another unit. */
-static size_t pick_figures(const struct figure *picked[static 3], double values[static 3],
+static size_t pick_figures(const struct compared_figure *picked[static 3], double values[static 3],
 			   const struct result_case *line, int *code, struct error *error)
 {
-	static const struct figure *const rates[] = {&figure_bytes, &figure_messages, NULL};
-	static const struct figure *const middles[] = {&figure_median, &figure_mean, NULL};
-	static const struct figure *const tails[] = {&figure_tail, NULL};
-	static const struct figure *const loads[] = {&figure_messages, NULL};
+	static const struct compared_figure *const rates[] = {&compared_figure_bytes,
+							      &compared_figure_messages, NULL};
+	static const struct compared_figure *const middles[] = {&compared_figure_median,
+								&compared_figure_mean, NULL};
+	static const struct compared_figure *const tails[] = {&compared_figure_tail, NULL};
+	static const struct compared_figure *const loads[] = {&compared_figure_messages, NULL};
 	bool is_rate = cells_table(line) == CELLS_BANDWIDTH;
-	const struct figure *const *const wanted[] = {
+	const struct compared_figure *const *const wanted[] = {
 		is_rate ? rates : middles,
 		is_rate ? NULL : tails,
 		cells_table(line) == CELLS_LOAD ? loads : NULL,
@@ -95,7 +97,8 @@ static size_t pick_figures(const struct figure *picked[static 3], double values[
 	/* Of each the first one that is known. */
 	for (size_t i = 0; i < ARRAY_LENGTH(wanted); i++)
 		for (size_t j = 0; wanted[i] && wanted[i][j] && !*code; j++) {
-			*code = figure_over_trials(&values[count], line, wanted[i][j], error);
+			*code = compared_figure_over_trials(&values[count], line, wanted[i][j],
+							    error);
 			if (*code || isnan(values[count]))
 				continue;
 			picked[count++] = wanted[i][j];
@@ -115,12 +118,12 @@ struct adding {
 static int add_case(struct adding *adding, const struct result_case *line, struct error *error)
 {
 	const char *kind = cells_table(line) == CELLS_BANDWIDTH ? "" : result_kind_name(line->kind);
-	const struct figure *picked[3];
+	const struct compared_figure *picked[3];
 	double values[3];
 	int code = 0;
 	size_t count = pick_figures(picked, values, line, &code, error);
 
-	char *variant = variant_of(line);
+	char *variant = run_settings_of(line);
 
 	if (!code && !variant)
 		code = error_set_errno(error, -ENOMEM, "cannot keep how a case was run");
@@ -229,9 +232,9 @@ static int add_setup(sqlite3 *db, const struct history_file *file, const struct 
 		     int64_t *setup, struct error *error)
 {
 	const char *banner = banner_of(result) ? banner_of(result) : "";
-	char key[ALIKE_KEY];
+	char key[SAME_SETUP_KEY];
 	char title[CELLS_HEAD];
-	int code = alike_key(key, result, error);
+	int code = same_setup_key(key, result, error);
 
 	make_title(title, result);
 	if (!code)
@@ -254,9 +257,9 @@ static void take_revision(char text[static HISTORY_LABEL], const struct result *
 {
 	struct error ignored = {0};
 
-	if (member_text(json_object_get(result->client.facts, "tool"), "revision", text,
-			HISTORY_LABEL, &ignored) ||
-	    member_is_formula(text))
+	if (json_member_text(json_object_get(result->client.facts, "tool"), "revision", text,
+			     HISTORY_LABEL, &ignored) ||
+	    json_member_is_formula(text))
 		text[0] = '\0';
 }
 

@@ -99,11 +99,11 @@ static json_t *make_setup(const struct history_view *view, size_t number)
 
 static json_t *make_rule(const struct history_view *view)
 {
-	const struct steps_rule *rule = view->choice.rule;
+	const struct change_points_rule *rule = view->choice.rule;
 
 	return json_pack("{s:o, s:f, s:f, s:o, s:o}", "window", count_of(rule->window),
 			 "significance", rule->level, "magnitude", rule->magnitude, "least",
-			 count_of(STEPS_LEAST), "last", count_of(view->choice.recent));
+			 count_of(CHANGE_POINTS_LEAST), "last", count_of(view->choice.recent));
 }
 
 json_t *history_make(const struct history_view *view, const char *tool)

@@ -127,8 +127,8 @@ static int read_member(const json_t *json, const char *name, char text[static HI
 
 	text[0] = '\0';
 	if (json_object_get(json, name))
-		code = member_text(json, name, text, HISTORY_LABEL, error);
-	if (!code && member_is_formula(text))
+		code = json_member_text(json, name, text, HISTORY_LABEL, error);
+	if (!code && json_member_is_formula(text))
 		code = error_set(
 			error, -EINVAL,
 			"\"%s\" begins as a formula of spreadsheets does: with =, +, - or @", name);

@@ -18,16 +18,16 @@
 
 /* A figure of the page for each of these that some series has. */
 static const struct {
-	const struct figure *figure;
+	const struct compared_figure *figure;
 	const char *title;
 	const char *axis;
 	const char *unit;
 } drawn[] = {
-	{&figure_median,   "Median latency, run by run",                 "p50",  "us"    },
-	{&figure_tail,     "99th percentile of the latency, run by run", "p99",  "us"    },
-	{&figure_mean,     "Mean latency, run by run",                   "mean", "us"    },
-	{&figure_bytes,    "Bandwidth, run by run",                      "rate", "Gb/s"  },
-	{&figure_messages, "Message rate, run by run",                   "rate", "Mmsg/s"},
+	{&compared_figure_median,   "Median latency, run by run",                 "p50",  "us"    },
+	{&compared_figure_tail,     "99th percentile of the latency, run by run", "p99",  "us"    },
+	{&compared_figure_mean,     "Mean latency, run by run",                   "mean", "us"    },
+	{&compared_figure_bytes,    "Bandwidth, run by run",                      "rate", "Gb/s"  },
+	{&compared_figure_messages, "Message rate, run by run",                   "rate", "Mmsg/s"},
 };
 
 /* What points say, of runs and of steps, or which series are not drawn: until they are printed. */
@@ -64,17 +64,17 @@ static size_t number_of(const struct history_view *view, size_t run)
 	return view->setups[it->setup].n_runs - it->newer;
 }
 
-_Static_assert(HISTORY_TEXT <= PLOT_TITLE, "each series is to have a title of its own");
+_Static_assert(HISTORY_TEXT <= SVG_PANEL_TITLE, "each series is to have a title of its own");
 
 static int add_point(struct chart *chart, struct notes *notes, const struct history_view *view,
 		     const struct history_series *series, const struct history_point *from)
 {
 	const struct history_step *step = history_step_at(series, from->run);
-	struct plot_point point = {.x = (double)number_of(view, from->run),
-				   .y = from->value,
-				   .low = (double)NAN,
-				   .high = (double)NAN,
-				   .id = series->case_id};
+	struct svg_panel_point point = {.x = (double)number_of(view, from->run),
+					.y = from->value,
+					.low = (double)NAN,
+					.high = (double)NAN,
+					.id = series->case_id};
 	char panel[HISTORY_TEXT];
 	char text[HISTORY_TEXT];
 
@@ -128,7 +128,7 @@ static void print_undrawn(FILE *out, const char *title, const struct notes *undr
 		"with fewer runs, or their names, show them:</p>\n<ul>\n",
 		title, undrawn->count, POINTS_MOST, CHART_PANELS);
 	for (size_t i = 0; i < undrawn->count && i < NAMED_MOST; i++)
-		markup_element(out, "li", undrawn->list[i]);
+		html_element(out, "li", undrawn->list[i]);
 	if (undrawn->count > NAMED_MOST)
 		fprintf(out, "<li>and %zu more</li>\n", undrawn->count - NAMED_MOST);
 	fputs("</ul>\n", out);
@@ -185,7 +185,7 @@ static void print_row(FILE *out, const char *const *words, size_t count)
 		const char *name = i ? "td" : "th";
 
 		fprintf(out, "<%s%s align=\"left\">", name, i ? "" : " scope=\"row\"");
-		markup_text(out, words[i]);
+		html_text(out, words[i]);
 		fprintf(out, "</%s>", name);
 	}
 	fputs("</tr>\n", out);
@@ -216,9 +216,9 @@ static void print_steps(FILE *out, const struct history_view *view, size_t setup
 	for (size_t i = 0; i < view->n_series; i++)
 		if (view->series[i].setup == setup)
 			count += view->series[i].n_steps;
-	markup_element(out, "h3", "Steps");
+	html_element(out, "h3", "Steps");
 	if (!count) {
-		markup_element(out, "p", "None.");
+		html_element(out, "p", "None.");
 		return;
 	}
 	begin_table(out, titles, ARRAY_LENGTH(titles));
@@ -234,7 +234,7 @@ static void print_runs(FILE *out, const struct history_view *view, size_t setup)
 	size_t most = view->choice.newest;
 	size_t left_out = 0;
 
-	markup_element(out, "h3", "Runs");
+	html_element(out, "h3", "Runs");
 	begin_table(out, titles, ARRAY_LENGTH(titles));
 	for (size_t i = 0; i < view->n_runs; i++) {
 		const struct history_run *run = &view->runs[i];
@@ -271,11 +271,11 @@ static int print_setup(FILE *out, const struct history_view *view, size_t setup)
 
 	fputs("<section>\n", out);
 	if (view->setups[setup].banner[0])
-		markup_element(out, "h2", view->setups[setup].banner);
+		html_element(out, "h2", view->setups[setup].banner);
 	history_tell_setup(text, view, setup);
-	markup_element(out, "h2", text);
+	html_element(out, "h2", text);
 	print_steps(out, view, setup);
-	markup_element(out, "h3", "Figures");
+	html_element(out, "h3", "Figures");
 	for (size_t i = 0; i < ARRAY_LENGTH(drawn) && !code; i++)
 		code = print_figure(out, view, setup, i);
 	print_runs(out, view, setup);
@@ -290,9 +290,9 @@ int history_page(FILE *out, const struct history_view *view)
 
 	page_begin(out);
 	history_tell_sum(text, view);
-	markup_element(out, "p", text);
+	html_element(out, "p", text);
 	history_tell_rule(text, view);
-	markup_element(out, "p", text);
+	html_element(out, "p", text);
 	for (size_t i = 0; i < view->n_setups && !code; i++)
 		if (has_series(view, i))
 			code = print_setup(out, view, i);

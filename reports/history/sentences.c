@@ -36,12 +36,12 @@ void history_tell_setup(char text[static HISTORY_TEXT], const struct history_vie
 static void tell_values(char text[static 160], const struct history_series *series,
 			const struct history_step *step)
 {
-	const struct figure *figure = series->figure;
-	char before[MARKUP_NUMBER];
-	char after[MARKUP_NUMBER];
+	const struct compared_figure *figure = series->figure;
+	char before[HTML_NUMBER];
+	char after[HTML_NUMBER];
 
-	markup_short(before, step->value_before / figure->unit, DIGITS);
-	markup_short(after, step->value_after / figure->unit, DIGITS);
+	html_short(before, step->value_before / figure->unit, DIGITS);
+	html_short(after, step->value_after / figure->unit, DIGITS);
 	snprintf(text, 160, "%s %s -> %s, %.3f times, %s", figure->title, before, after,
 		 step->value_after / step->value_before,
 		 history_step_is_worse(series, step) ? "worse" : "better");
@@ -108,10 +108,10 @@ void history_tell_sum(char text[static HISTORY_TEXT], const struct history_view 
 
 void history_tell_rule(char text[static HISTORY_TEXT], const struct history_view *view)
 {
-	const struct steps_rule *rule = view->choice.rule;
+	const struct change_points_rule *rule = view->choice.rule;
 
 	snprintf(text, HISTORY_TEXT,
 		 "A step: E-divisive in windows of %zu runs, p < %g in shuffled runs, medians that "
 		 "differ by %g %% or more, %d runs or more on both sides.",
-		 rule->window, rule->level, 100 * rule->magnitude, STEPS_LEAST);
+		 rule->window, rule->level, 100 * rule->magnitude, CHANGE_POINTS_LEAST);
 }

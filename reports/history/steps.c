@@ -8,7 +8,7 @@
 struct state {
 	sqlite3 *db;
 	int64_t series;
-	const struct steps_rule *rule;
+	const struct change_points_rule *rule;
 	bool is_kept;
 	size_t windows; /* that were settled before */
 	size_t first;
@@ -17,7 +17,7 @@ struct state {
 	double *values;
 	size_t count;
 	struct history_founds before; /* that were settled */
-	struct steps settled;
+	struct change_points settled;
 };
 
 static int no_memory(struct error *error)
@@ -86,7 +86,7 @@ static int read_settled(struct state *state, bool *is_checked, struct error *err
 	state->settled.windows = state->windows;
 	code = read_steps(&state->before, state->db, state->series, 1, error);
 	for (size_t i = 0; i < state->before.count && !code; i++)
-		code = steps_add(&state->settled, &state->before.list[i].step, error);
+		code = change_points_add(&state->settled, &state->before.list[i].step, error);
 	return code;
 }
 
@@ -155,7 +155,7 @@ static int name_runs(struct history_found *found, const struct state *state, str
 }
 
 static int name_all(struct history_founds *founds, const struct state *state,
-		    const struct steps *steps, struct error *error)
+		    const struct change_points *steps, struct error *error)
 {
 	int code = 0;
 
@@ -188,8 +188,8 @@ static int keep_steps(const struct state *state, const struct history_founds *fo
 
 static int keep_settled(const struct state *state, struct error *error)
 {
-	size_t need = steps_need(&state->settled, state->rule);
-	size_t end = steps_settled(&state->settled, state->rule);
+	size_t need = change_points_need(&state->settled, state->rule);
+	size_t end = change_points_settled(&state->settled, state->rule);
 	struct history_founds settled = {0};
 	int code = name_all(&settled, state, &state->settled, error);
 
@@ -221,28 +221,29 @@ static int keep(const struct state *state, const struct history_founds *founds, 
 
 static int look(struct history_founds *founds, struct state *state, struct error *error)
 {
-	struct steps found = {0};
-	struct steps_values values;
+	struct change_points found = {0};
+	struct change_points_values values;
 	int code = read_values(state, error);
 
-	values = (struct steps_values){state->values, state->first, state->first + state->count};
+	values = (struct change_points_values){state->values, state->first,
+					       state->first + state->count};
 	if (!code)
-		code = steps_settle(&state->settled, state->rule, &values, error);
+		code = change_points_settle(&state->settled, state->rule, &values, error);
 	if (!code)
-		code = steps_find(&found, &state->settled, state->rule, &values, error);
+		code = change_points_find(&found, &state->settled, state->rule, &values, error);
 	if (!code)
 		code = name_all(founds, state, &found, error);
-	steps_finish(&found);
+	change_points_finish(&found);
 	if (!code && state->is_kept)
 		code = keep(state, founds, error);
 	return code;
 }
 
 int history_find(struct history_founds *founds, sqlite3 *db, int64_t series,
-		 const struct steps_rule *rule, struct error *error)
+		 const struct change_points_rule *rule, struct error *error)
 {
 	struct state state = {
-		.db = db, .series = series, .rule = rule, .is_kept = steps_is_usual(rule)};
+		.db = db, .series = series, .rule = rule, .is_kept = change_points_is_usual(rule)};
 	bool is_checked = false;
 	int code = state.is_kept ? read_settled(&state, &is_checked, error) : 0;
 
@@ -255,7 +256,7 @@ int history_find(struct history_founds *founds, sqlite3 *db, int64_t series,
 	free(state.runs);
 	free(state.values);
 	history_founds_finish(&state.before);
-	steps_finish(&state.settled);
+	change_points_finish(&state.settled);
 	return code;
 }
 

@@ -15,7 +15,7 @@
 struct history_found {
 	int64_t run;
 	int64_t before;
-	struct step step;
+	struct change_point step;
 };
 
 struct history_founds {
@@ -25,7 +25,7 @@ struct history_founds {
 
 /* Of the usual rule the index keeps what was found; no transaction is begun. */
 int history_find(struct history_founds *founds, sqlite3 *db, int64_t series,
-		 const struct steps_rule *rule, struct error *error);
+		 const struct change_points_rule *rule, struct error *error);
 
 void history_founds_finish(struct history_founds *founds);
 

@@ -9,8 +9,9 @@
 #include "reports/history/steps.h"
 #include "reports/result/run_settings.h"
 
-static const struct figure *const figures[] = {
-	&figure_median, &figure_tail, &figure_mean, &figure_bytes, &figure_messages,
+static const struct compared_figure *const figures[] = {
+	&compared_figure_median, &compared_figure_tail,     &compared_figure_mean,
+	&compared_figure_bytes,  &compared_figure_messages,
 };
 
 static int no_memory(struct error *error)
@@ -126,7 +127,7 @@ static bool is_chosen(const struct history_choice *choice, const char *id)
 	return !choice->n_cases;
 }
 
-static const struct figure *find_figure(const char *key)
+static const struct compared_figure *find_figure(const char *key)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(figures); i++)
 		if (!strcmp(figures[i]->key, key))
@@ -214,7 +215,8 @@ static int tell_differences(struct history_view *view, struct error *error)
 			first = i;
 		for (size_t j = first; j < view->n_series && is_of_case(series, &view->series[j]);
 		     j++)
-			variant_tell(text, sizeof(text), series->variant, view->series[j].variant);
+			run_settings_tell(text, sizeof(text), series->variant,
+					  view->series[j].variant);
 		series->differs = strdup(text);
 		if (!series->differs)
 			return no_memory(error);

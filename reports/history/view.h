@@ -54,7 +54,7 @@ struct history_series {
 	char *kind;    /* of a latency; else empty */
 	char *variant; /* how it was run */
 	char *differs; /* what of that others of its id have otherwise, with commas before */
-	const struct figure *figure;
+	const struct compared_figure *figure;
 	struct history_point *points; /* the newest, in their order */
 	size_t n_points;
 	size_t n_left_out; /* before those */
@@ -69,7 +69,7 @@ struct history_choice {
 	size_t newest;    /* points of a series; 0: all */
 	size_t recent;    /* runs of all among which a current setup has one */
 	bool with_points; /* else steps alone */
-	const struct steps_rule *rule;
+	const struct change_points_rule *rule;
 };
 
 struct history_view {

@@ -35,10 +35,11 @@ int import_file(struct import *import, const struct import_format *format, const
 {
 	char *text;
 	size_t length;
-	int code = slurp_file(path, "what is imported", IMPORT_BYTES_MOST, &text, &length, error);
+	int code =
+		read_whole_file(path, "what is imported", IMPORT_BYTES_MOST, &text, &length, error);
 
 	if (!code && format->add(import, text, length, error))
-		code = error_wrap(error, "%s", slurp_name(path));
+		code = error_wrap(error, "%s", read_file_name(path));
 	free(text);
 	return code;
 }

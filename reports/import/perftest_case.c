@@ -398,7 +398,7 @@ static int add_trial(struct result_case *line, const struct result_trial *trial,
 		     struct error *error)
 {
 	json_t *printed = json_object_get(line->parameters, "imported");
-	struct windows *windows = NULL;
+	struct rate_windows *windows = NULL;
 	int code;
 
 	if (line->n_trials && !line->latency != !row->hist)
@@ -406,15 +406,15 @@ static int add_trial(struct result_case *line, const struct result_trial *trial,
 				 "a run of it has all samples and another one none: import the "
 				 "two into two results");
 	if (line->messages + trial->messages > INT64_MAX / line->size ||
-	    sums_are_beyond(line->duration_ns, trial->duration_ns) ||
-	    (line->latency && sums_are_beyond(line->latency->sum, row->hist->sum)))
+	    sum_check_are_beyond(line->duration_ns, trial->duration_ns) ||
+	    (line->latency && sum_check_are_beyond(line->latency->sum, row->hist->sum)))
 		return error_set(error, -EOVERFLOW, "these are more than can be counted");
 	if (run->is_bandwidth) {
 		windows = calloc(1, sizeof(*windows));
 		if (!windows)
 			return error_set_errno(error, -ENOMEM, "cannot keep the rates");
-		windows_init(windows, 1);
-		windows_forget(windows, trial->messages);
+		rate_windows_init(windows, 1);
+		rate_windows_forget(windows, trial->messages);
 	}
 	code = result_add_trial(line, trial, row->hist, windows, error);
 	free(windows);

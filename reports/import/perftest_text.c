@@ -297,7 +297,7 @@ static int add_sample(struct text *text, const char *line, struct error *error)
 	if (!perftest_number(comma, strlen(comma), &us) || us >= PERFTEST_US_MOST)
 		return error_set(error, -EINVAL, "'%.40s' is no sample", line);
 	ns = (uint64_t)(us * NS_PER_US + 0.5);
-	if (sums_are_beyond(text->samples->sum, ns))
+	if (sum_check_are_beyond(text->samples->sum, ns))
 		return error_set(error, -EOVERFLOW, "these are more than can be counted");
 	hist_add(text->samples, ns);
 	return 0;

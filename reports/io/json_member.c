@@ -18,7 +18,7 @@ static int wrong(const json_t *object, const char *name, const char *what, struc
 	return error_set(error, -EINVAL, "\"%s\" is %s", name, what);
 }
 
-int member_count(const json_t *object, const char *name, uint64_t *count, struct error *error)
+int json_member_count(const json_t *object, const char *name, uint64_t *count, struct error *error)
 {
 	const json_t *json = json_object_get(object, name);
 
@@ -28,11 +28,11 @@ int member_count(const json_t *object, const char *name, uint64_t *count, struct
 	return 0;
 }
 
-int member_small(const json_t *object, const char *name, unsigned int most, unsigned int *count,
-		 struct error *error)
+int json_member_small(const json_t *object, const char *name, unsigned int most,
+		      unsigned int *count, struct error *error)
 {
 	uint64_t value = 0;
-	int code = member_count(object, name, &value, error);
+	int code = json_member_count(object, name, &value, error);
 
 	if (code)
 		return code;
@@ -42,7 +42,7 @@ int member_small(const json_t *object, const char *name, unsigned int most, unsi
 	return 0;
 }
 
-int member_number(const json_t *object, const char *name, double *number, struct error *error)
+int json_member_number(const json_t *object, const char *name, double *number, struct error *error)
 {
 	const json_t *json = json_object_get(object, name);
 
@@ -52,16 +52,16 @@ int member_number(const json_t *object, const char *name, double *number, struct
 	return 0;
 }
 
-int member_figure(const json_t *object, const char *name, double *figure, struct error *error)
+int json_member_figure(const json_t *object, const char *name, double *figure, struct error *error)
 {
-	int code = member_number(object, name, figure, error);
+	int code = json_member_number(object, name, figure, error);
 
 	if (!code && *figure < 0)
 		return wrong(object, name, "negative", error);
 	return !code && *figure >= FIGURE_MOST ? wrong(object, name, "beyond 2^63", error) : code;
 }
 
-int member_flag(const json_t *object, const char *name, bool *flag, struct error *error)
+int json_member_flag(const json_t *object, const char *name, bool *flag, struct error *error)
 {
 	const json_t *json = json_object_get(object, name);
 
@@ -72,7 +72,7 @@ int member_flag(const json_t *object, const char *name, bool *flag, struct error
 }
 
 /* Control characters are those of ASCII, and in UTF-8 the C1 ones: C2 80 to C2 9F. */
-bool member_is_printable(const char *text)
+bool json_member_is_printable(const char *text)
 {
 	for (const unsigned char *byte = (const unsigned char *)text; *byte; byte++)
 		if (*byte < 0x20 || *byte == 0x7f || (byte[0] == 0xc2 && byte[1] < 0xa0))
@@ -88,15 +88,15 @@ static json_t *find_text(const json_t *object, const char *name, size_t most, st
 		wrong(object, name, "no text", error);
 	else if (json_string_length(json) > most)
 		error_set(error, -EINVAL, "\"%s\" is longer than %zu bytes", name, most);
-	else if (!member_is_printable(json_string_value(json)))
+	else if (!json_member_is_printable(json_string_value(json)))
 		wrong(object, name, "not all printable", error);
 	else
 		return json;
 	return NULL;
 }
 
-int member_text(const json_t *object, const char *name, char *text, size_t size,
-		struct error *error)
+int json_member_text(const json_t *object, const char *name, char *text, size_t size,
+		     struct error *error)
 {
 	const json_t *json = find_text(object, name, size - 1, error);
 
@@ -106,8 +106,8 @@ int member_text(const json_t *object, const char *name, char *text, size_t size,
 	return 0;
 }
 
-int member_word(const json_t *object, const char *name, json_t *texts, const char **word,
-		struct error *error)
+int json_member_word(const json_t *object, const char *name, json_t *texts, const char **word,
+		     struct error *error)
 {
 	json_t *json = find_text(object, name, WORD_MOST, error);
 
@@ -119,35 +119,35 @@ int member_word(const json_t *object, const char *name, json_t *texts, const cha
 	return 0;
 }
 
-int member_plain_word(const json_t *object, const char *name, json_t *texts, const char **word,
-		      struct error *error)
+int json_member_plain_word(const json_t *object, const char *name, json_t *texts, const char **word,
+			   struct error *error)
 {
-	int code = member_word(object, name, texts, word, error);
+	int code = json_member_word(object, name, texts, word, error);
 
 	if (code || isalnum((unsigned char)**word))
 		return code;
 	return error_set(error, -EINVAL, "\"%s\" does not begin with a letter or a digit", name);
 }
 
-bool member_is_formula(const char *text)
+bool json_member_is_formula(const char *text)
 {
 	return *text && strchr("=+-@", *text);
 }
 
-const char *member_or_empty(const json_t *object, const char *name)
+const char *json_member_or_empty(const json_t *object, const char *name)
 {
 	const char *text = json_string_value(json_object_get(object, name));
 
 	return text ? text : "";
 }
 
-int member_object(const json_t *object, const char *name, json_t **found, struct error *error)
+int json_member_object(const json_t *object, const char *name, json_t **found, struct error *error)
 {
 	*found = json_object_get(object, name);
 	return json_is_object(*found) ? 0 : wrong(object, name, "no object", error);
 }
 
-int member_array(const json_t *object, const char *name, json_t **found, struct error *error)
+int json_member_array(const json_t *object, const char *name, json_t **found, struct error *error)
 {
 	*found = json_object_get(object, name);
 	return json_is_array(*found) ? 0 : wrong(object, name, "no array", error);

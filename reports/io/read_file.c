@@ -37,13 +37,13 @@ static bool is_longer(FILE *in, size_t most)
 	return !fstat(fileno(in), &seen) && S_ISREG(seen.st_mode) && seen.st_size > (off_t)most;
 }
 
-const char *slurp_name(const char *path)
+const char *read_file_name(const char *path)
 {
 	return strcmp(path, "-") != 0 ? path : "standard input";
 }
 
-int slurp_file(const char *path, const char *is, size_t most, char **text, size_t *length,
-	       struct error *error)
+int read_whole_file(const char *path, const char *is, size_t most, char **text, size_t *length,
+		    struct error *error)
 {
 	bool is_standard = !strcmp(path, "-");
 	FILE *in = is_standard ? stdin : fopen(path, "re");
@@ -62,5 +62,5 @@ int slurp_file(const char *path, const char *is, size_t most, char **text, size_
 	if (!code && *length > most)
 		code = error_set(error, -EFBIG, "this is longer than %s may be: %zu MiB", is,
 				 most >> 20);
-	return code ? error_wrap(error, "%s", slurp_name(path)) : 0;
+	return code ? error_wrap(error, "%s", read_file_name(path)) : 0;
 }

@@ -8,13 +8,13 @@
 #include "core/base/error.h"
 
 /* The path, as errors name it. */
-const char *slurp_name(const char *path);
+const char *read_file_name(const char *path);
 
 /*
  * path "-" is standard input. The text is the caller's to free, also where this fails; no
  * zero follows it. -EFBIG: there is more than most; is: what it was to be, such as "a result".
  */
-int slurp_file(const char *path, const char *is, size_t most, char **text, size_t *length,
-	       struct error *error);
+int read_whole_file(const char *path, const char *is, size_t most, char **text, size_t *length,
+		    struct error *error);
 
 #endif

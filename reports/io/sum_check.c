@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/io/sum_check.h"
 
-bool sums_are_beyond(uint64_t one, uint64_t other)
+bool sum_check_are_beyond(uint64_t one, uint64_t other)
 {
 	return (unsigned __int128)one + other > INT64_MAX;
 }
 
 static bool are_costs_beyond(const struct result_cost *one, const struct result_cost *other)
 {
-	return sums_are_beyond(one->messages, other->messages) ||
-	       sums_are_beyond(one->user_ns, other->user_ns) ||
-	       sums_are_beyond(one->system_ns, other->system_ns) ||
-	       sums_are_beyond(one->voluntary_switches, other->voluntary_switches) ||
-	       sums_are_beyond(one->involuntary_switches, other->involuntary_switches) ||
-	       sums_are_beyond(one->cq_events, other->cq_events) ||
-	       sums_are_beyond(one->completions, other->completions);
+	return sum_check_are_beyond(one->messages, other->messages) ||
+	       sum_check_are_beyond(one->user_ns, other->user_ns) ||
+	       sum_check_are_beyond(one->system_ns, other->system_ns) ||
+	       sum_check_are_beyond(one->voluntary_switches, other->voluntary_switches) ||
+	       sum_check_are_beyond(one->involuntary_switches, other->involuntary_switches) ||
+	       sum_check_are_beyond(one->cq_events, other->cq_events) ||
+	       sum_check_are_beyond(one->completions, other->completions);
 }
 
-bool sums_trial_is_beyond(const struct result_case *line, const struct result_trial *trial)
+bool sum_check_trial_is_beyond(const struct result_case *line, const struct result_trial *trial)
 {
-	return sums_are_beyond(line->messages, trial->messages) ||
-	       sums_are_beyond(line->duration_ns, trial->duration_ns) ||
-	       sums_are_beyond(line->sent, trial->sent) ||
-	       sums_are_beyond(line->lost, trial->lost) ||
-	       sums_are_beyond(pace_unsent(line), trial->pace.unsent) ||
+	return sum_check_are_beyond(line->messages, trial->messages) ||
+	       sum_check_are_beyond(line->duration_ns, trial->duration_ns) ||
+	       sum_check_are_beyond(line->sent, trial->sent) ||
+	       sum_check_are_beyond(line->lost, trial->lost) ||
+	       sum_check_are_beyond(pace_unsent(line), trial->pace.unsent) ||
 	       are_costs_beyond(&line->client, &trial->client) ||
 	       are_costs_beyond(&line->server, &trial->server);
 }
@@ -31,7 +31,8 @@ bool sums_trial_is_beyond(const struct result_case *line, const struct result_tr
 static bool are_hists_beyond(const struct hist *one, const struct hist *other)
 {
 	return one && other &&
-	       (sums_are_beyond(one->count, other->count) || sums_are_beyond(one->sum, other->sum));
+	       (sum_check_are_beyond(one->count, other->count) ||
+		sum_check_are_beyond(one->sum, other->sum));
 }
 
 static bool are_paces_beyond(const struct result_case *line, const struct result_case *from)
@@ -39,14 +40,14 @@ static bool are_paces_beyond(const struct result_case *line, const struct result
 	return line->pace && from->pace &&
 	       (are_hists_beyond(&line->pace->lag, &from->pace->lag) ||
 		are_hists_beyond(&line->pace->uncorrected, &from->pace->uncorrected) ||
-		sums_are_beyond(pace_unsent(line), pace_unsent(from)));
+		sum_check_are_beyond(pace_unsent(line), pace_unsent(from)));
 }
 
 /* Of others than the same threads nothing is added. Messages are part of the case's. */
 static bool are_shares_beyond(const struct shares *one, const struct shares *other)
 {
 	for (unsigned int i = 0; i < one->threads && i < other->threads; i++)
-		if (sums_are_beyond(one->duration_ns[i], other->duration_ns[i]))
+		if (sum_check_are_beyond(one->duration_ns[i], other->duration_ns[i]))
 			return true;
 	return false;
 }
@@ -54,12 +55,12 @@ static bool are_shares_beyond(const struct shares *one, const struct shares *oth
 static bool are_flows_beyond(const struct flows *one, const struct flows *other)
 {
 	for (size_t i = 0; i < one->count && i < other->count; i++)
-		if (sums_are_beyond(one->flow[i].duration_ns, other->flow[i].duration_ns))
+		if (sum_check_are_beyond(one->flow[i].duration_ns, other->flow[i].duration_ns))
 			return true;
 	return false;
 }
 
-bool sums_case_is_beyond(const struct result_case *line, const struct result_case *from)
+bool sum_check_case_is_beyond(const struct result_case *line, const struct result_case *from)
 {
 	const struct result_trial all = {
 		.messages = from->messages,
@@ -70,7 +71,7 @@ bool sums_case_is_beyond(const struct result_case *line, const struct result_cas
 		.server = from->server,
 	};
 
-	return sums_trial_is_beyond(line, &all) ||
+	return sum_check_trial_is_beyond(line, &all) ||
 	       (from->windows && line->size &&
 		line->messages + from->messages > INT64_MAX / line->size) ||
 	       are_hists_beyond(line->latency, from->latency) ||

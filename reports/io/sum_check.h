@@ -8,12 +8,12 @@
 
 #include "reports/result/result.h"
 
-bool sums_are_beyond(uint64_t one, uint64_t other);
+bool sum_check_are_beyond(uint64_t one, uint64_t other);
 
 /* One trial more. */
-bool sums_trial_is_beyond(const struct result_case *line, const struct result_trial *trial);
+bool sum_check_trial_is_beyond(const struct result_case *line, const struct result_trial *trial);
 
 /* All that another one has of the same case. */
-bool sums_case_is_beyond(const struct result_case *line, const struct result_case *from);
+bool sum_check_case_is_beyond(const struct result_case *line, const struct result_case *from);
 
 #endif

@@ -164,7 +164,7 @@ const char *axis_scale_name(enum axis_scale scale)
 }
 
 /* Thousands have a letter: five digits have no room. */
-static void label(char text[static MARKUP_NUMBER], double value)
+static void label(char text[static HTML_NUMBER], double value)
 {
 	static const struct {
 		double least;
@@ -180,10 +180,10 @@ static void label(char text[static MARKUP_NUMBER], double value)
 	for (size_t i = 0; i < ARRAY_LENGTH(steps); i++) {
 		if (value < steps[i].least * (1 - 1e-9))
 			continue;
-		snprintf(text, MARKUP_NUMBER, "%.6g%c", value / steps[i].unit, steps[i].letter);
+		snprintf(text, HTML_NUMBER, "%.6g%c", value / steps[i].unit, steps[i].letter);
 		return;
 	}
-	snprintf(text, MARKUP_NUMBER, "%.6g", value);
+	snprintf(text, HTML_NUMBER, "%.6g", value);
 }
 
 /* false: there is no room. */
@@ -201,7 +201,7 @@ static size_t linear_ticks(const struct axis *axis, struct axis_tick *ticks)
 {
 	double step = linear_step(axis);
 	size_t count = 0;
-	char text[MARKUP_NUMBER];
+	char text[HTML_NUMBER];
 
 	for (double i = 0; axis->least + i * step <= axis->most * (1 + 1e-9); i++) {
 		double value = axis->least + i * step;
@@ -227,7 +227,7 @@ static size_t log_ticks(const struct axis *axis, struct axis_tick *ticks)
 	     power += step) {
 		for (size_t i = 0; i < ARRAY_LENGTH(leads); i++) {
 			double value = leads[i] * pow(10, power);
-			char text[MARKUP_NUMBER];
+			char text[HTML_NUMBER];
 
 			if ((decades > 2.2 && i) ||
 			    (decades > 0.5 && (i >= ARRAY_LENGTH(often) || !often[i])) ||
@@ -251,19 +251,19 @@ static size_t size_ticks(const struct axis *axis, struct axis_tick *ticks)
 
 	for (size_t i = 0; i < AXIS_TICKS; i++) {
 		double power = first + step * (double)i;
-		char text[MARKUP_NUMBER];
+		char text[HTML_NUMBER];
 
 		if (power > last)
 			break;
-		markup_size(text, exp2(power));
+		html_size(text, exp2(power));
 		add(ticks, &count, exp2(power), text);
 	}
 	/* All of it lies between two of them. */
 	for (int end = 0; end < 2 && first > last; end++) {
 		double value = end ? axis->most : axis->least;
-		char text[MARKUP_NUMBER];
+		char text[HTML_NUMBER];
 
-		markup_size(text, value);
+		html_size(text, value);
 		add(ticks, &count, value, text);
 	}
 	return count;
@@ -305,19 +305,19 @@ size_t axis_ticks(const struct axis *axis, struct axis_tick ticks[static AXIS_TI
 	return linear_ticks(axis, ticks);
 }
 
-void axis_number(const struct axis *axis, double value, char text[static MARKUP_NUMBER])
+void axis_number(const struct axis *axis, double value, char text[static HTML_NUMBER])
 {
 	if (axis->scale == AXIS_SIZES)
-		markup_size(text, value);
+		html_size(text, value);
 	else if (axis->scale == AXIS_NINES)
-		snprintf(text, MARKUP_NUMBER, "%.7g%%", 100 * value);
+		snprintf(text, HTML_NUMBER, "%.7g%%", 100 * value);
 	else
-		markup_short(text, value / axis->unit, 4);
+		html_short(text, value / axis->unit, 4);
 }
 
 void axis_tell(const struct axis *axis, double value, char text[static AXIS_TEXT])
 {
-	char number[MARKUP_NUMBER];
+	char number[HTML_NUMBER];
 
 	axis_number(axis, value, number);
 	snprintf(text, AXIS_TEXT, "%s%s%s", number, *axis->unit_name ? " " : "", axis->unit_name);

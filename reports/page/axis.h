@@ -58,14 +58,14 @@ const char *axis_scale_name(enum axis_scale scale);
 
 struct axis_tick {
 	double value;
-	char label[MARKUP_NUMBER];
+	char label[HTML_NUMBER];
 };
 
 /* How many there are, from the least to the largest. */
 size_t axis_ticks(const struct axis *axis, struct axis_tick ticks[static AXIS_TICKS]);
 
 /* A value as a sentence has it. */
-void axis_number(const struct axis *axis, double value, char text[static MARKUP_NUMBER]);
+void axis_number(const struct axis *axis, double value, char text[static HTML_NUMBER]);
 
 #define AXIS_TEXT 64
 

@@ -7,8 +7,8 @@
 
 /* Its series have room for CHART_SERIES, each for as many points as it says. */
 struct chart_panel {
-	struct plot plot;
-	struct plot_series series[CHART_SERIES];
+	struct svg_panel plot;
+	struct svg_panel_series series[CHART_SERIES];
 	size_t room[CHART_SERIES];
 };
 
@@ -17,7 +17,7 @@ static struct chart_panel *panel_of(const struct chart *chart, const char *name)
 {
 	/* The last one is the likely one. */
 	for (size_t i = chart->n_panels; i > 0; i--)
-		if (!strncmp(chart->panels[i - 1].plot.title, name, PLOT_TITLE - 1))
+		if (!strncmp(chart->panels[i - 1].plot.title, name, SVG_PANEL_TITLE - 1))
 			return &chart->panels[i - 1];
 	return NULL;
 }
@@ -52,10 +52,10 @@ static size_t find_look(struct chart *chart, const char *name)
 	return chart->n_looks++;
 }
 
-static struct plot_series *find_series(struct chart *chart, struct chart_panel *panel,
-				       const char *name)
+static struct svg_panel_series *find_series(struct chart *chart, struct chart_panel *panel,
+					    const char *name)
 {
-	struct plot_series *series;
+	struct svg_panel_series *series;
 	char cut[sizeof(series->name)];
 	size_t look;
 
@@ -67,19 +67,20 @@ static struct plot_series *find_series(struct chart *chart, struct chart_panel *
 		if (panel->series[i].look == look)
 			return &panel->series[i];
 	series = &panel->series[panel->plot.n_series++];
-	*series = (struct plot_series){.look = look};
+	*series = (struct svg_panel_series){.look = look};
 	memcpy(series->name, cut, sizeof(cut));
 	return series;
 }
 
 /* Behind those that are not beyond it. */
-static bool insert(struct plot_series *series, size_t *room, const struct plot_point *point)
+static bool insert(struct svg_panel_series *series, size_t *room,
+		   const struct svg_panel_point *point)
 {
 	size_t at = series->n_points;
 
 	if (series->n_points == *room) {
 		size_t wanted = 2 * *room + 8;
-		struct plot_point *grown =
+		struct svg_panel_point *grown =
 			reallocarray(series->points, wanted, sizeof(*series->points));
 
 		if (!grown)
@@ -107,10 +108,10 @@ bool chart_has_room(const struct chart *chart, const char *panel, size_t n_point
 }
 
 void chart_add(struct chart *chart, const char *panel_name, const char *series_name,
-	       const struct plot_point *point)
+	       const struct svg_panel_point *point)
 {
 	struct chart_panel *panel = NULL;
-	struct plot_series *series = NULL;
+	struct svg_panel_series *series = NULL;
 
 	if (!isfinite(point->x) || !isfinite(point->y))
 		return;
@@ -139,8 +140,8 @@ static void see(const struct chart *chart, const struct chart_panel *panel, stru
 {
 	for (size_t i = 0; i < panel->plot.n_series; i++) {
 		for (size_t j = 0; j < panel->series[i].n_points; j++) {
-			const struct plot_point *point = &panel->series[i].points[j];
-			bool is_along_y = chart->mark == PLOT_LINES;
+			const struct svg_panel_point *point = &panel->series[i].points[j];
+			bool is_along_y = chart->mark == SVG_PANEL_LINES;
 
 			axis_see(x, point->x);
 			axis_see(y, point->y);
@@ -155,11 +156,11 @@ static void fit(const struct chart *chart, struct axis *x, struct axis *y)
 	double rows = y->most;
 
 	if (chart->level.name)
-		axis_see(chart->mark == PLOT_INTERVALS ? x : y, chart->level.value);
+		axis_see(chart->mark == SVG_PANEL_INTERVALS ? x : y, chart->level.value);
 	axis_fit(x);
 	axis_fit(y);
 	/* Rows, not values: half of one is free above the first, for its name. */
-	if (chart->mark == PLOT_INTERVALS) {
+	if (chart->mark == SVG_PANEL_INTERVALS) {
 		y->least = 0.3;
 		y->most = rows + 0.3;
 	}
@@ -174,7 +175,7 @@ static bool has_switches(const struct chart *chart)
 /* Those of one panel, or of all. */
 static void lay_out(struct chart *chart, struct chart_panel *panel, struct axis *x, struct axis *y)
 {
-	struct plot *plot = &panel->plot;
+	struct svg_panel *plot = &panel->plot;
 
 	plot->mark = chart->mark;
 	plot->key = has_switches(chart) ? chart->key : NULL;
@@ -188,7 +189,7 @@ static void lay_out(struct chart *chart, struct chart_panel *panel, struct axis 
 	fit(chart, &plot->x, &plot->y);
 }
 
-static const struct plot_point *find_at(const struct plot_series *series, double x)
+static const struct svg_panel_point *find_at(const struct svg_panel_series *series, double x)
 {
 	for (size_t i = 0; i < series->n_points; i++)
 		if (series->points[i].x >= x && series->points[i].x <= x)
@@ -196,7 +197,7 @@ static const struct plot_point *find_at(const struct plot_series *series, double
 	return NULL;
 }
 
-static const struct plot_series *series_of(const struct chart_panel *panel, size_t look)
+static const struct svg_panel_series *series_of(const struct chart_panel *panel, size_t look)
 {
 	for (size_t i = 0; i < panel->plot.n_series; i++)
 		if (panel->series[i].look == look)
@@ -204,31 +205,31 @@ static const struct plot_series *series_of(const struct chart_panel *panel, size
 	return NULL;
 }
 
-static void print_value(FILE *out, const struct chart *chart, const struct plot_point *point)
+static void print_value(FILE *out, const struct chart *chart, const struct svg_panel_point *point)
 {
-	char text[MARKUP_NUMBER];
+	char text[HTML_NUMBER];
 
 	fputs("<td>", out);
 	if (point) {
-		markup_short(text, point->y / chart->y.unit, 5);
+		html_short(text, point->y / chart->y.unit, 5);
 		fputs(text, out);
 	}
-	if (point && chart->mark == PLOT_LINES && !isnan(point->low)) {
-		markup_short(text, point->low / chart->y.unit, 5);
+	if (point && chart->mark == SVG_PANEL_LINES && !isnan(point->low)) {
+		html_short(text, point->low / chart->y.unit, 5);
 		fprintf(out, " (%s to ", text);
-		markup_short(text, point->high / chart->y.unit, 5);
+		html_short(text, point->high / chart->y.unit, 5);
 		fprintf(out, "%s)", text);
 	}
 	fputs("</td>", out);
 }
 
 static void print_row(FILE *out, const struct chart *chart, const struct chart_panel *panel,
-		      const struct plot_point *of)
+		      const struct svg_panel_point *of)
 {
 	char text[AXIS_TEXT];
 
 	fputs("<th scope=\"row\">", out);
-	if (chart->mark == PLOT_BARS) {
+	if (chart->mark == SVG_PANEL_BARS) {
 		axis_tell(&chart->x, of->low, text);
 		fprintf(out, "%s to ", text);
 		axis_tell(&chart->x, of->high, text);
@@ -237,7 +238,7 @@ static void print_row(FILE *out, const struct chart *chart, const struct chart_p
 	}
 	fprintf(out, "%s</th>", text);
 	for (size_t look = 0; look < chart->n_looks; look++) {
-		const struct plot_series *series = series_of(panel, look);
+		const struct svg_panel_series *series = series_of(panel, look);
 
 		print_value(out, chart, series ? find_at(series, of->x) : NULL);
 	}
@@ -245,8 +246,8 @@ static void print_row(FILE *out, const struct chart *chart, const struct chart_p
 }
 
 /* Of a series; NULL: there is none. last NULL: the first one. */
-static const struct plot_point *find_beyond(const struct plot_series *series,
-					    const struct plot_point *last)
+static const struct svg_panel_point *find_beyond(const struct svg_panel_series *series,
+						 const struct svg_panel_point *last)
 {
 	for (size_t i = 0; i < series->n_points; i++)
 		if (!last || series->points[i].x > last->x)
@@ -255,13 +256,13 @@ static const struct plot_point *find_beyond(const struct plot_series *series,
 }
 
 /* The next x that one of a panel's series has; NULL: there are no more. */
-static const struct plot_point *find_next(const struct chart_panel *panel,
-					  const struct plot_point *last)
+static const struct svg_panel_point *find_next(const struct chart_panel *panel,
+					       const struct svg_panel_point *last)
 {
-	const struct plot_point *next = NULL;
+	const struct svg_panel_point *next = NULL;
 
 	for (size_t i = 0; i < panel->plot.n_series; i++) {
-		const struct plot_point *found = find_beyond(&panel->series[i], last);
+		const struct svg_panel_point *found = find_beyond(&panel->series[i], last);
 
 		if (found && (!next || found->x < next->x))
 			next = found;
@@ -272,7 +273,7 @@ static const struct plot_point *find_next(const struct chart_panel *panel,
 /* A panel, with its title in front of all its rows. */
 static void print_rows(FILE *out, const struct chart *chart, const struct chart_panel *panel)
 {
-	const struct plot_point *point;
+	const struct svg_panel_point *point;
 	size_t count = 0;
 
 	for (point = find_next(panel, NULL); point; point = find_next(panel, point))
@@ -281,7 +282,7 @@ static void print_rows(FILE *out, const struct chart *chart, const struct chart_
 		"<tbody>\n<tr align=\"right\"><th scope=\"rowgroup\" rowspan=\"%zu\" "
 		"align=\"left\">",
 		count);
-	markup_text(out, panel->plot.title);
+	html_text(out, panel->plot.title);
 	fputs("</th>", out);
 	for (point = find_next(panel, NULL); point; point = find_next(panel, point)) {
 		print_row(out, chart, panel, point);
@@ -298,16 +299,16 @@ static void print_interval_rows(FILE *out, const struct chart *chart,
 	fputs("<tbody>\n", out);
 	for (size_t i = 0; i < panel->plot.n_series; i++) {
 		for (size_t j = 0; j < panel->series[i].n_points; j++) {
-			const struct plot_point *point = &panel->series[i].points[j];
-			char text[3][MARKUP_NUMBER];
+			const struct svg_panel_point *point = &panel->series[i].points[j];
+			char text[3][HTML_NUMBER];
 
-			markup_short(text[0], point->x / chart->x.unit, 5);
-			markup_short(text[1], point->low / chart->x.unit, 5);
-			markup_short(text[2], point->high / chart->x.unit, 5);
+			html_short(text[0], point->x / chart->x.unit, 5);
+			html_short(text[1], point->low / chart->x.unit, 5);
+			html_short(text[2], point->high / chart->x.unit, 5);
 			fputs("<tr><th scope=\"row\" align=\"left\">", out);
-			markup_text(out, point->id);
+			html_text(out, point->id);
 			fputs("</th><td>", out);
-			markup_text(out, panel->series[i].name);
+			html_text(out, panel->series[i].name);
 			fprintf(out, "</td><td align=\"right\">%s (%s to %s)</td></tr>\n", text[0],
 				text[1], text[2]);
 		}
@@ -318,16 +319,16 @@ static void print_interval_rows(FILE *out, const struct chart *chart,
 static void print_head(FILE *out, const char *text, const char *unit)
 {
 	fputs("<th scope=\"col\" align=\"left\">", out);
-	markup_text(out, text);
+	html_text(out, text);
 	if (*unit)
 		fputs(", ", out);
-	markup_text(out, unit);
+	html_text(out, unit);
 	fputs("</th>", out);
 }
 
 static void print_table(FILE *out, const struct chart *chart)
 {
-	bool is_intervals = chart->mark == PLOT_INTERVALS;
+	bool is_intervals = chart->mark == SVG_PANEL_INTERVALS;
 
 	fputs("<details>\n<summary>Values of this figure</summary>\n"
 	      "<table border=\"1\" cellspacing=\"0\" cellpadding=\"4\">\n<thead><tr>",
@@ -368,18 +369,18 @@ static void print_switches(FILE *out, const struct chart *chart)
 {
 	fputs("<details>\n<summary>Series</summary>\n", out);
 	for (size_t look = 0; look < chart->n_looks; look++) {
-		char id[PLOT_KEY];
+		char id[SVG_PANEL_KEY];
 
 		if (!is_drawn(chart, look))
 			continue;
-		plot_switch(id, chart->key, look);
+		svg_panel_switch(id, chart->key, look);
 		fputs("<div role=\"radiogroup\" aria-label=\"", out);
-		markup_text(out, chart->looks[look]);
+		html_text(out, chart->looks[look]);
 		fputs("\">\n", out);
 		print_switch(out, id, "shown", true);
 		print_switch(out, id, "hidden", false);
 		fputs("<b>", out);
-		markup_text(out, chart->looks[look]);
+		html_text(out, chart->looks[look]);
 		fputs("</b></div>\n", out);
 	}
 	fputs("</details>\n", out);
@@ -420,7 +421,7 @@ static void print_panels(FILE *out, struct chart *chart)
 		if (!is_worth_while(chart, &chart->panels[i]))
 			continue;
 		lay_out(chart, &chart->panels[i], &x, &y);
-		plot_print(out, &chart->panels[i].plot);
+		svg_panel_print(out, &chart->panels[i].plot);
 	}
 	fputs("</p>\n", out);
 	if (chart->is_thinned)
@@ -442,9 +443,9 @@ void chart_print(FILE *out, struct chart *chart)
 		is_worth = is_worth || is_worth_while(chart, &chart->panels[i]);
 	if (is_worth) {
 		fputs("<div data-figure>\n", out);
-		markup_element(out, "h4", chart->title);
+		html_element(out, "h4", chart->title);
 		if (chart->says)
-			markup_element(out, "p", chart->says);
+			html_element(out, "p", chart->says);
 		print_panels(out, chart);
 		fputs("</div>\n", out);
 	}

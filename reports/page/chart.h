@@ -17,25 +17,25 @@
 struct chart_panel;
 
 struct chart {
-	char key[PLOT_KEY]; /* of its own, in the page */
+	char key[SVG_PANEL_KEY]; /* of its own, in the page */
 	const char *title;
 	const char *says; /* below the title */
-	enum plot_mark mark;
+	enum svg_panel_mark mark;
 	struct axis x; /* opened, with titles */
 	struct axis y;
-	struct plot_level level; /* name NULL: there is none */
-	bool is_shared;          /* all panels have the same axes */
-	bool is_told_elsewhere;  /* by tables of the page: it has none of its own */
-	size_t least;            /* points of a series that make a panel worth while */
-	size_t least_series;     /* and so many of them */
-	size_t most;             /* points in all; 0: CHART_POINTS */
-	bool is_thinned;         /* not all sizes were added, which is said */
+	struct svg_panel_level level; /* name NULL: there is none */
+	bool is_shared;               /* all panels have the same axes */
+	bool is_told_elsewhere;       /* by tables of the page: it has none of its own */
+	size_t least;                 /* points of a series that make a panel worth while */
+	size_t least_series;          /* and so many of them */
+	size_t most;                  /* points in all; 0: CHART_POINTS */
+	bool is_thinned;              /* not all sizes were added, which is said */
 	struct chart_panel *panels;
 	size_t n_panels;
 	size_t n_points;
 	size_t left_out;
 	char looks[CHART_SERIES]
-		  [PLOT_NAME]; /* the names of all series, in the order of their looks */
+		  [SVG_PANEL_NAME]; /* the names of all series, in the order of their looks */
 	size_t n_looks;
 };
 
@@ -44,7 +44,7 @@ bool chart_has_room(const struct chart *chart, const char *panel, size_t n_point
 
 /* Where there is no memory, the point is left out. id and note stay the caller's. */
 void chart_add(struct chart *chart, const char *panel, const char *series,
-	       const struct plot_point *point);
+	       const struct svg_panel_point *point);
 
 /* Nothing of one without a panel that is worth while; and it is empty then. */
 void chart_print(FILE *out, struct chart *chart);

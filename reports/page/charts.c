@@ -70,7 +70,7 @@ static const struct drawing drawings[] = {
          .is_behind = true,
          .chart = {.title = "Histograms of latency",
 			  .says = "Of the least size, and up to p99.",
-			  .mark = PLOT_BARS,
+			  .mark = SVG_PANEL_BARS,
 			  .least = 2},
          .prepare = drawing_prepare_histogram,
          .add = drawing_add_histogram,
@@ -190,15 +190,15 @@ void drawing_name(struct drawing_names *names, const struct result_case *line)
 	names->kind = kinds[line->kind];
 }
 
-void drawing_name_size(char text[static MARKUP_NUMBER], const struct result_case *line)
+void drawing_name_size(char text[static HTML_NUMBER], const struct result_case *line)
 {
-	char size[MARKUP_NUMBER];
+	char size[HTML_NUMBER];
 
-	markup_size(size, (double)line->size);
-	snprintf(text, MARKUP_NUMBER, "%.20s bytes", size);
+	html_size(size, (double)line->size);
+	snprintf(text, HTML_NUMBER, "%.20s bytes", size);
 }
 
-void drawing_over_trials(struct plot_point *point, const struct result_case *line,
+void drawing_over_trials(struct svg_panel_point *point, const struct result_case *line,
 			 const double *first, double pooled)
 {
 	struct bounded figure;
@@ -329,25 +329,25 @@ static void print(FILE *out, const struct drawing_source *source, enum cells_tab
 	chart_print(out, &chart);
 }
 
-static void print_those(FILE *out, const struct figures *figures, enum cells_table which,
+static void print_those(FILE *out, const struct charts *figures, enum cells_table which,
 			bool is_behind)
 {
 	struct drawing_source source = {.unit = figures->unit, .result = figures->result};
 
 	find_sizes(&source, which);
-	knees_open(&source.knees, source.result);
+	load_knees_open(&source.knees, source.result);
 	for (size_t i = 0; i < ARRAY_LENGTH(drawings); i++)
 		if (drawings[i].table == drawn_of(which) && drawings[i].is_behind == is_behind)
 			print(out, &source, which, figures->section, i);
-	knees_close(&source.knees);
+	load_knees_close(&source.knees);
 }
 
-void figures_print_before(FILE *out, const struct figures *figures, enum cells_table which)
+void charts_print_before(FILE *out, const struct charts *figures, enum cells_table which)
 {
 	print_those(out, figures, which, false);
 }
 
-void figures_print_behind(FILE *out, const struct figures *figures, enum cells_table which)
+void charts_print_behind(FILE *out, const struct charts *figures, enum cells_table which)
 {
 	print_those(out, figures, which, true);
 }
@@ -376,7 +376,7 @@ static void add_ratio(struct chart *chart, const char *panel, const json_t *pair
 		{"client_cpu_ns",  "CPU"         },
 	};
 	const json_t *ratio = json_object_get(pair, "ratio");
-	const struct plot_point point = {
+	const struct svg_panel_point point = {
 		.x = number_of(ratio, "median"),
 		.y = (double)row,
 		.low = number_of(ratio, "low"),
@@ -390,17 +390,17 @@ static void add_ratio(struct chart *chart, const char *panel, const json_t *pair
 			chart_add(chart, panel, titles[i].title, &point);
 }
 
-void figures_print_ratios(FILE *out, const struct figures *figures)
+void charts_print_ratios(FILE *out, const struct charts *figures)
 {
 	struct chart chart = {
 		.title = "Ratios",
 		.says = "Each case to the one beside it, with the interval over rounds; the "
 			"dotted line is no difference. Of times less is better, of rates more.",
-		.mark = PLOT_INTERVALS,
+		.mark = SVG_PANEL_INTERVALS,
 		.level = {1, "no difference"},
 		.least = 1,
 	};
-	json_t *turns = turns_make(figures->result);
+	json_t *turns = paired_trials_make(figures->result);
 	const json_t *by;
 	size_t i;
 
@@ -412,7 +412,7 @@ void figures_print_ratios(FILE *out, const struct figures *figures)
 	{
 		const json_t *tip = json_object_get(by, "tip");
 		const json_t *pair;
-		char panel[PLOT_TITLE];
+		char panel[SVG_PANEL_TITLE];
 		size_t j;
 
 		snprintf(panel, sizeof(panel), "%.60s%s%.120s", text_of(by, "by"), tip ? ": " : "",

@@ -11,17 +11,17 @@
 #include "reports/table/cells.h"
 
 /* What is drawn. */
-struct figures {
+struct charts {
 	const struct result *result;
 	const struct table_unit *unit; /* of bandwidths; NULL: Gb/s */
 	size_t section;                /* which one of the page, for ids that no other one has */
 };
 
 /* Those of that table: before it the ones of what it has, behind it those that go further. */
-void figures_print_before(FILE *out, const struct figures *figures, enum cells_table which);
-void figures_print_behind(FILE *out, const struct figures *figures, enum cells_table which);
+void charts_print_before(FILE *out, const struct charts *figures, enum cells_table which);
+void charts_print_behind(FILE *out, const struct charts *figures, enum cells_table which);
 
 /* Of cases whose trials were run in turn, if there are any. */
-void figures_print_ratios(FILE *out, const struct figures *figures);
+void charts_print_ratios(FILE *out, const struct charts *figures);
 
 #endif

@@ -31,7 +31,7 @@ struct drawing_sizes {
 struct drawing_source {
 	const struct table_unit *unit;
 	const struct result *result;
-	struct knees knees;
+	struct load_knees knees;
 	struct drawing_sizes sizes[DRAWING_OPS];
 	size_t n_sizes;
 	size_t n_cases; /* in the table */
@@ -63,7 +63,7 @@ void drawing_bandwidth_axis(struct axis *axis, const struct drawing_source *sour
 void drawing_size_axis(struct axis *axis);
 
 /* The size as a name of a series. */
-void drawing_name_size(char text[static MARKUP_NUMBER], const struct result_case *line);
+void drawing_name_size(char text[static HTML_NUMBER], const struct result_case *line);
 
 bool drawing_is_least(const struct drawing_source *source, const struct result_case *line);
 bool drawing_is_most(const struct drawing_source *source, const struct result_case *line);
@@ -79,7 +79,7 @@ bool drawing_has_room(struct chart *chart, const struct drawing_source *source,
 		      const struct result_case *line, size_t most);
 
 /* Where the point is, and its interval: see bounded_of. */
-void drawing_over_trials(struct plot_point *point, const struct result_case *line,
+void drawing_over_trials(struct svg_panel_point *point, const struct result_case *line,
 			 const double *first, double pooled);
 
 /* Processor time of both ends for each message, ns. */

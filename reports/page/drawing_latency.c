@@ -17,7 +17,7 @@ void drawing_prepare_latency_by_size(struct chart *chart, const struct drawing_s
 static void add_statistic(struct chart *chart, const char *panel, const char *series,
 			  const struct result_case *line, size_t which)
 {
-	struct plot_point point = {.x = (double)line->size, .id = line->id};
+	struct svg_panel_point point = {.x = (double)line->size, .id = line->id};
 	double value = result_statistic(line, which);
 
 	if (isnan(value))
@@ -30,7 +30,7 @@ void drawing_add_latency_by_size(struct chart *chart, const struct drawing_sourc
 				 const struct result_case *line)
 {
 	struct drawing_names names;
-	char panel[PLOT_TITLE];
+	char panel[SVG_PANEL_TITLE];
 
 	if (!drawing_has_room(chart, source, line, DRAWING_CASES_MAIN))
 		return;
@@ -55,7 +55,7 @@ void drawing_add_latency_by_mode(struct chart *chart, const struct drawing_sourc
 				 const struct result_case *line)
 {
 	struct drawing_names names;
-	char panel[PLOT_TITLE];
+	char panel[SVG_PANEL_TITLE];
 
 	if (!drawing_has_room(chart, source, line, DRAWING_CASES))
 		return;
@@ -68,7 +68,7 @@ void drawing_add_latency_by_operation(struct chart *chart, const struct drawing_
 				      const struct result_case *line)
 {
 	struct drawing_names names;
-	char panel[PLOT_TITLE];
+	char panel[SVG_PANEL_TITLE];
 
 	if (!drawing_has_room(chart, source, line, DRAWING_CASES))
 		return;
@@ -90,8 +90,8 @@ void drawing_add_percentiles(struct chart *chart, const struct drawing_source *s
 	static const uint32_t parts[] = {100000, 250000, 500000, 750000, 900000, 950000, 990000,
 					 995000, 999000, 999500, 999900, 999950, 999990, 999999};
 	struct drawing_names names;
-	char size[MARKUP_NUMBER];
-	char panel[PLOT_TITLE];
+	char size[HTML_NUMBER];
+	char panel[SVG_PANEL_TITLE];
 
 	if (!line->latency || !drawing_is_telling(source, line))
 		return;
@@ -99,11 +99,11 @@ void drawing_add_percentiles(struct chart *chart, const struct drawing_source *s
 	drawing_name_size(size, line);
 	snprintf(panel, sizeof(panel), "%.140s, %s: %s", names.operation, size, names.kind);
 	for (size_t i = 0; i < ARRAY_LENGTH(parts); i++) {
-		const struct plot_point point = {.x = (double)parts[i] / PER_MILLION,
-						 .y = hist_quantile(line->latency, parts[i]),
-						 .low = (double)NAN,
-						 .high = (double)NAN,
-						 .id = line->id};
+		const struct svg_panel_point point = {.x = (double)parts[i] / PER_MILLION,
+						      .y = hist_quantile(line->latency, parts[i]),
+						      .low = (double)NAN,
+						      .high = (double)NAN,
+						      .id = line->id};
 
 		if (hist_has_quantile(line->latency, parts[i]))
 			chart_add(chart, panel, names.modes, &point);
@@ -140,7 +140,7 @@ static void add_column(struct chart *chart, const char *panel, const struct resu
 		       size_t first, size_t last)
 {
 	uint64_t count = 0;
-	struct plot_point point = {
+	struct svg_panel_point point = {
 		.x = (double)hist_low(first),
 		.low = (double)hist_low(first),
 		.high = (double)hist_high(last),
@@ -164,8 +164,8 @@ void drawing_add_histogram(struct chart *chart, const struct drawing_source *sou
 	const struct hist *hist = line->latency;
 	uint64_t upper;
 	struct drawing_names names;
-	char size[MARKUP_NUMBER];
-	char panel[PLOT_TITLE];
+	char size[HTML_NUMBER];
+	char panel[SVG_PANEL_TITLE];
 	uint64_t width;
 	size_t first;
 	size_t last;
@@ -198,8 +198,8 @@ void drawing_add_latency_trials(struct chart *chart, const struct drawing_source
 {
 	size_t which = find_statistic("p50");
 	struct drawing_names names;
-	char size[MARKUP_NUMBER];
-	char panel[PLOT_TITLE];
+	char size[HTML_NUMBER];
+	char panel[SVG_PANEL_TITLE];
 
 	if (!drawing_is_telling(source, line))
 		return;
@@ -207,11 +207,11 @@ void drawing_add_latency_trials(struct chart *chart, const struct drawing_source
 	drawing_name_size(size, line);
 	snprintf(panel, sizeof(panel), "%.120s, %s: p50, %s", names.operation, size, names.kind);
 	for (size_t i = 0; i < line->n_trials; i++) {
-		const struct plot_point point = {.x = (double)(i + 1),
-						 .y = line->trials[i].latency[which],
-						 .low = (double)NAN,
-						 .high = (double)NAN,
-						 .id = line->id};
+		const struct svg_panel_point point = {.x = (double)(i + 1),
+						      .y = line->trials[i].latency[which],
+						      .low = (double)NAN,
+						      .high = (double)NAN,
+						      .id = line->id};
 
 		if (!isnan(point.y))
 			chart_add(chart, panel, names.modes, &point);

@@ -37,7 +37,7 @@ void drawing_prepare_bandwidth(struct chart *chart, const struct drawing_source 
 static void add_bandwidth(struct chart *chart, const char *panel, const char *series,
 			  const struct result_case *line)
 {
-	struct plot_point point = {.x = (double)line->size, .id = line->id};
+	struct svg_panel_point point = {.x = (double)line->size, .id = line->id};
 
 	drawing_over_trials(&point, line, &line->trials->bytes_per_s,
 			    result_rate(line, false) * (double)line->size);
@@ -78,7 +78,7 @@ void drawing_prepare_message_rate(struct chart *chart, const struct drawing_sour
 void drawing_add_message_rate(struct chart *chart, const struct drawing_source *source,
 			      const struct result_case *line)
 {
-	struct plot_point point = {.x = (double)line->size, .id = line->id};
+	struct svg_panel_point point = {.x = (double)line->size, .id = line->id};
 	struct drawing_names names;
 
 	if (!drawing_has_room(chart, source, line, DRAWING_CASES_MAIN))
@@ -107,19 +107,19 @@ void drawing_prepare_windows(struct chart *chart, const struct drawing_source *s
 static void add_windows(struct chart *chart, const char *panel, const char *series,
 			const struct result_case *line, size_t most)
 {
-	const struct windows *windows = line->windows;
+	const struct rate_windows *windows = line->windows;
 	size_t together = (windows->count + most - 1) / most;
 
 	for (size_t i = 0; i < windows->count; i += together) {
-		struct plot_point point = {.x = (double)(i * windows->window_ns),
-					   .low = (double)NAN,
-					   .high = (double)NAN,
-					   .id = line->id};
+		struct svg_panel_point point = {.x = (double)(i * windows->window_ns),
+						.low = (double)NAN,
+						.high = (double)NAN,
+						.id = line->id};
 		size_t end = i + together < windows->count ? i + together : windows->count;
 		double sum = 0;
 
 		for (size_t j = i; j < end; j++)
-			sum += (double)windows_rate(windows, j, line->size);
+			sum += (double)rate_windows_rate(windows, j, line->size);
 		point.y = sum / (double)(end - i);
 		chart_add(chart, panel, series, &point);
 	}
@@ -130,8 +130,8 @@ void drawing_add_windows(struct chart *chart, const struct drawing_source *sourc
 			 const struct result_case *line)
 {
 	struct drawing_names names;
-	char size[MARKUP_NUMBER];
-	char panel[PLOT_TITLE];
+	char size[HTML_NUMBER];
+	char panel[SVG_PANEL_TITLE];
 
 	if (!drawing_is_most(source, line) || line->windows->count < 2)
 		return;
@@ -154,8 +154,8 @@ void drawing_add_bandwidth_trials(struct chart *chart, const struct drawing_sour
 				  const struct result_case *line)
 {
 	struct drawing_names names;
-	char size[MARKUP_NUMBER];
-	char panel[PLOT_TITLE];
+	char size[HTML_NUMBER];
+	char panel[SVG_PANEL_TITLE];
 
 	if (!drawing_is_telling(source, line))
 		return;
@@ -163,11 +163,11 @@ void drawing_add_bandwidth_trials(struct chart *chart, const struct drawing_sour
 	drawing_name_size(size, line);
 	snprintf(panel, sizeof(panel), "%.160s, %s", names.operation, size);
 	for (size_t i = 0; i < line->n_trials; i++) {
-		const struct plot_point point = {.x = (double)(i + 1),
-						 .y = line->trials[i].bytes_per_s,
-						 .low = (double)NAN,
-						 .high = (double)NAN,
-						 .id = line->id};
+		const struct svg_panel_point point = {.x = (double)(i + 1),
+						      .y = line->trials[i].bytes_per_s,
+						      .low = (double)NAN,
+						      .high = (double)NAN,
+						      .id = line->id};
 
 		chart_add(chart, panel, names.modes, &point);
 	}
@@ -186,14 +186,14 @@ void drawing_prepare_cost(struct chart *chart, const struct drawing_source *sour
 static void add_cost(struct chart *chart, const struct drawing_names *names, const char *end,
 		     const struct result_case *line, const struct result_cost *cost)
 {
-	const struct plot_point point = {
+	const struct svg_panel_point point = {
 		.x = (double)line->size,
 		.y = result_cpu_ns(cost),
 		.low = (double)NAN,
 		.high = (double)NAN,
 		.id = line->id,
 	};
-	char panel[PLOT_TITLE];
+	char panel[SVG_PANEL_TITLE];
 
 	/* A message of a ping-pong costs each end more than one that is only completed. */
 	snprintf(panel, sizeof(panel), "%.140s: CPU of the %s%s%s", names->operation, end,
@@ -230,10 +230,10 @@ static const char *note_of(const struct drawing_source *source, const struct res
 }
 
 /* The operation with all else but the rate, which is the axis. */
-static void name_curve(const struct result_case *line, char panel[static PLOT_TITLE])
+static void name_curve(const struct result_case *line, char panel[static SVG_PANEL_TITLE])
 {
 	struct drawing_names names;
-	char size[MARKUP_NUMBER];
+	char size[HTML_NUMBER];
 	const char *rate;
 	const char *rest;
 
@@ -241,7 +241,7 @@ static void name_curve(const struct result_case *line, char panel[static PLOT_TI
 	drawing_name_size(size, line);
 	rate = strstr(names.operation, "/rate");
 	rest = rate ? strchr(rate + 1, '/') : NULL;
-	snprintf(panel, PLOT_TITLE, "%.*s%.60s, %s, %.40s: %s",
+	snprintf(panel, SVG_PANEL_TITLE, "%.*s%.60s, %s, %.40s: %s",
 		 rate ? (int)(rate - names.operation) : 100, names.operation, rest ? rest : "",
 		 size, names.modes, names.kind);
 }
@@ -249,12 +249,12 @@ static void name_curve(const struct result_case *line, char panel[static PLOT_TI
 void drawing_add_load(struct chart *chart, const struct drawing_source *source,
 		      const struct result_case *line)
 {
-	char panel[PLOT_TITLE];
+	char panel[SVG_PANEL_TITLE];
 
 	name_curve(line, panel);
 	for (size_t i = 0; i < STATISTICS; i++) {
 		const struct statistic *statistic = &statistics[i];
-		struct plot_point point = {
+		struct svg_panel_point point = {
 			.x = pace_rate(line), .id = line->id, .note = note_of(source, line)};
 
 		if (!statistic->parts_per_million || !statistic->title ||

@@ -18,8 +18,8 @@ struct facts {
 	const char *end;   /* in front of all names; or empty */
 	bool is_differing; /* those that do not differ are left out */
 	size_t count;
-	const json_t *column[CIRCUMSTANCES_MOST];
-	const char *fingerprint[CIRCUMSTANCES_MOST];
+	const json_t *column[HOST_FACTS_MOST];
+	const char *fingerprint[HOST_FACTS_MOST];
 	size_t n_rows; /* that were printed */
 };
 
@@ -28,7 +28,7 @@ struct level {
 	const struct level *above; /* NULL: a section */
 	const char *name;
 	int depth;
-	const json_t *value[CIRCUMSTANCES_MOST];
+	const json_t *value[HOST_FACTS_MOST];
 };
 
 /* What is not known is not there, however a document says so. */
@@ -59,10 +59,10 @@ static void print_value(FILE *out, const json_t *value)
 	if (value && !json_is_string(value))
 		text = json_dumps(value, JSON_ENCODE_ANY | JSON_SORT_KEYS);
 	fputs("<td>", out);
-	markup_text(out, !value                  ? "-"
-			 : json_is_string(value) ? json_string_value(value)
-			 : text                  ? text
-						 : "");
+	html_text(out, !value                  ? "-"
+		       : json_is_string(value) ? json_string_value(value)
+		       : text                  ? text
+					       : "");
 	fputs("</td>", out);
 	free(text);
 }
@@ -74,7 +74,7 @@ static void print_name(FILE *out, const struct level *level)
 		print_name(out, level->above);
 		fputc(' ', out);
 	}
-	markup_text(out, level->name);
+	html_text(out, level->name);
 }
 
 static bool is_hard(const struct level *level)
@@ -89,7 +89,7 @@ static bool is_hard(const struct level *level)
 static void begin_row(struct facts *facts)
 {
 	fputs("<tr><th scope=\"row\" align=\"left\">", facts->out);
-	markup_text(facts->out, facts->end);
+	html_text(facts->out, facts->end);
 	facts->n_rows++;
 }
 
@@ -160,7 +160,7 @@ static void print_fingerprints(struct facts *facts)
 		const char *text = facts->fingerprint[i];
 
 		fputs("<td>", facts->out);
-		markup_text(facts->out, *text ? text : "-");
+		html_text(facts->out, *text ? text : "-");
 		fputs("</td>", facts->out);
 	}
 	fprintf(facts->out, "<td>%s</td></tr>\n", is_other ? "differs" : "");
@@ -179,7 +179,7 @@ static void print_head(FILE *out, const char *before, const char *text)
 {
 	fputs("<th scope=\"col\" align=\"left\">", out);
 	fputs(before, out);
-	markup_text(out, text);
+	html_text(out, text);
 	fputs("</th>", out);
 }
 
@@ -210,22 +210,22 @@ static void print_parties(FILE *out, const json_t *parties)
 	size_t all = json_array_size(parties);
 	bool is_known = false;
 
-	facts.count = all < CIRCUMSTANCES_MOST ? all : CIRCUMSTANCES_MOST;
+	facts.count = all < HOST_FACTS_MOST ? all : HOST_FACTS_MOST;
 	for (size_t i = 0; i < facts.count; i++) {
 		const json_t *party = json_array_get(parties, i);
 
 		facts.column[i] = find(party, "facts");
-		facts.fingerprint[i] = member_or_empty(party, "hard_fingerprint");
+		facts.fingerprint[i] = json_member_or_empty(party, "hard_fingerprint");
 		is_known = is_known || facts.column[i];
 	}
 	if (!is_known)
 		return;
-	markup_element(out, "h3", "Circumstances");
+	html_element(out, "h3", "Circumstances");
 	if (all > facts.count)
 		fprintf(out, "<p>Of the first %zu of %zu hosts.</p>\n", facts.count, all);
 	begin_table(out);
 	for (size_t i = 0; i < facts.count; i++)
-		print_head(out, "", member_or_empty(json_array_get(parties, i), "name"));
+		print_head(out, "", json_member_or_empty(json_array_get(parties, i), "name"));
 	print_all(&facts);
 }
 
@@ -241,14 +241,14 @@ static void print_ends(FILE *out, const struct result *result)
 
 	if (!facts.column[0] && !facts.column[1])
 		return;
-	markup_element(out, "h3", "Circumstances");
+	html_element(out, "h3", "Circumstances");
 	begin_table(out);
 	print_head(out, "client: ", result->client.host);
 	print_head(out, "server: ", result->server.host);
 	print_all(&facts);
 }
 
-void circumstances_print(FILE *out, const struct result *result)
+void host_facts_print(FILE *out, const struct result *result)
 {
 	if (result->parties)
 		print_parties(out, result->parties);
@@ -256,7 +256,7 @@ void circumstances_print(FILE *out, const struct result *result)
 		print_ends(out, result);
 }
 
-static void print_end(struct facts *facts, const struct circumstances_of *results, bool is_server)
+static void print_end(struct facts *facts, const struct host_facts_of *results, bool is_server)
 {
 	facts->end = is_server ? "server " : "client ";
 	for (size_t i = 0; i < facts->count; i++) {
@@ -270,17 +270,17 @@ static void print_end(struct facts *facts, const struct circumstances_of *result
 	print_facts(facts, NULL);
 }
 
-void circumstances_print_differing(FILE *out, const struct circumstances_of *results, size_t count)
+void host_facts_print_differing(FILE *out, const struct host_facts_of *results, size_t count)
 {
 	struct facts facts = {
 		.out = out,
 		.is_differing = true,
-		.count = count < CIRCUMSTANCES_MOST ? count : CIRCUMSTANCES_MOST,
+		.count = count < HOST_FACTS_MOST ? count : HOST_FACTS_MOST,
 	};
 
 	if (count < 2)
 		return;
-	markup_element(out, "h3", "Circumstances that differ");
+	html_element(out, "h3", "Circumstances that differ");
 	if (count > facts.count)
 		fprintf(out, "<p>Of the first %zu of %zu results.</p>\n", facts.count, count);
 	begin_table(out);

@@ -11,17 +11,17 @@
 #include "reports/result/result.h"
 
 /* All of them; nothing where neither end has told any. */
-void circumstances_print(FILE *out, const struct result *result);
+void host_facts_print(FILE *out, const struct result *result);
 
 /* As many as a page is wide for; of more it is said how many. */
-#define CIRCUMSTANCES_MOST 8
+#define HOST_FACTS_MOST 8
 
-struct circumstances_of {
+struct host_facts_of {
 	const struct result *result;
 	const char *name; /* of its file */
 };
 
 /* What of either end is not the same in all of them; nothing of fewer than two. */
-void circumstances_print_differing(FILE *out, const struct circumstances_of *results, size_t count);
+void host_facts_print_differing(FILE *out, const struct host_facts_of *results, size_t count);
 
 #endif

@@ -7,15 +7,15 @@
 
 #include "reports/export/xml.h"
 
-void markup_text(FILE *out, const char *text)
+void html_text(FILE *out, const char *text)
 {
 	xml_print_but(out, text, "\n\t");
 }
 
-void markup_element(FILE *out, const char *name, const char *text)
+void html_element(FILE *out, const char *name, const char *text)
 {
 	fprintf(out, "<%s>", name);
-	markup_text(out, text);
+	html_text(out, text);
 	fprintf(out, "</%s>\n", name);
 }
 
@@ -26,26 +26,26 @@ static bool is_same(const char *text, double value)
 	return found >= value && found <= value;
 }
 
-void markup_exact(char text[static MARKUP_NUMBER], double value)
+void html_exact(char text[static HTML_NUMBER], double value)
 {
 	int digits = 6;
 
 	do
-		snprintf(text, MARKUP_NUMBER, "%.*g", digits, value);
+		snprintf(text, HTML_NUMBER, "%.*g", digits, value);
 	while (!is_same(text, value) && ++digits <= 17);
 }
 
 /* All digits before the point are shown, where %g would have an exponent. */
-void markup_short(char text[static MARKUP_NUMBER], double value, int digits)
+void html_short(char text[static HTML_NUMBER], double value, int digits)
 {
 	/* What is rounded up to one more digit has that many as well. */
 	if (fabs(value) >= pow(10, digits) - 0.5 && fabs(value) < 1e10)
-		snprintf(text, MARKUP_NUMBER, "%.0f", value);
+		snprintf(text, HTML_NUMBER, "%.0f", value);
 	else
-		snprintf(text, MARKUP_NUMBER, "%.*g", digits, value);
+		snprintf(text, HTML_NUMBER, "%.*g", digits, value);
 }
 
-void markup_size(char text[static MARKUP_NUMBER], double bytes)
+void html_size(char text[static HTML_NUMBER], double bytes)
 {
 	static const char letters[] = "kmg";
 	double value = bytes;
@@ -57,5 +57,5 @@ void markup_size(char text[static MARKUP_NUMBER], double bytes)
 		value /= 1024;
 		letter = *next;
 	}
-	snprintf(text, MARKUP_NUMBER, "%.0f%.1s", value, (char[]){letter, '\0'});
+	snprintf(text, HTML_NUMBER, "%.0f%.1s", value, (char[]){letter, '\0'});
 }

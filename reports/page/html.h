@@ -9,20 +9,20 @@
 #include <stdio.h>
 
 /* As xml_print has it, but with line feeds and tabs. */
-void markup_text(FILE *out, const char *text);
+void html_text(FILE *out, const char *text);
 
 /* <name>text</name> and the end of the line. */
-void markup_element(FILE *out, const char *name, const char *text);
+void html_element(FILE *out, const char *name, const char *text);
 
-#define MARKUP_NUMBER 32
+#define HTML_NUMBER 32
 
 /* With as few digits as it takes to tell it from all others. */
-void markup_exact(char text[static MARKUP_NUMBER], double value);
+void html_exact(char text[static HTML_NUMBER], double value);
 
 /* For people: digits are those that say something, and no more than ten. */
-void markup_short(char text[static MARKUP_NUMBER], double value, int digits);
+void html_short(char text[static HTML_NUMBER], double value, int digits);
 
 /* Of bytes, as ids of cases have them: 64, 4k, 1m; else the plain number. */
-void markup_size(char text[static MARKUP_NUMBER], double bytes);
+void html_size(char text[static HTML_NUMBER], double bytes);
 
 #endif

@@ -38,7 +38,7 @@ void page_end(FILE *out)
 	fprintf(out, "</main>\n<script>%s</script>\n</body>\n</html>\n", page_script);
 }
 
-static void print_metric(FILE *out, const struct figures *figures, enum cells_table which)
+static void print_metric(FILE *out, const struct charts *figures, enum cells_table which)
 {
 	static const char *const titles[] = {
 		[CELLS_LATENCY] = "Latency, microseconds",
@@ -56,8 +56,8 @@ static void print_metric(FILE *out, const struct figures *figures, enum cells_ta
 		if (!cells_has_figures(line) || cells_table(line) != which)
 			continue;
 		if (!is_open) {
-			markup_element(out, "h3", titles[which]);
-			figures_print_before(out, figures, which);
+			html_element(out, "h3", titles[which]);
+			charts_print_before(out, figures, which);
 			cells_title(&cells, figures->unit, line);
 			page_table_begin(out, &cells);
 			is_open = true;
@@ -68,13 +68,13 @@ static void print_metric(FILE *out, const struct figures *figures, enum cells_ta
 	if (!is_open)
 		return;
 	page_table_end(out);
-	figures_print_behind(out, figures, which);
+	charts_print_behind(out, figures, which);
 }
 
 static void print_loss(FILE *out, const struct result_case *line)
 {
 	fputs("<li>", out);
-	markup_text(out, line->id);
+	html_text(out, line->id);
 	fprintf(out, ": lost %" PRIu64 " of %" PRIu64 "</li>\n", line->lost, line->sent);
 }
 
@@ -96,11 +96,11 @@ static void print_others(FILE *out, const struct result *result)
 			continue;
 		}
 		fputs("<li>", out);
-		markup_text(out, line->id);
+		html_text(out, line->id);
 		fprintf(out, ": %s", result_status_name(line->status));
 		if (line->error[0])
 			fputs(": ", out);
-		markup_text(out, line->error);
+		html_text(out, line->error);
 		fputs("</li>\n", out);
 	}
 	if (is_open)
@@ -120,7 +120,7 @@ static void add_item(void *owner, const char *text)
 
 	if (!items->count++)
 		fprintf(items->out, "<h3>%s</h3>\n<ul>\n", items->title);
-	markup_element(items->out, "li", text);
+	html_element(items->out, "li", text);
 }
 
 /* A list of what is said, and nothing where nothing is. */
@@ -146,10 +146,10 @@ static void print_plain(FILE *out, const char *title, const struct result *resul
 		return;
 	print(memory, result);
 	if (!fclose(memory) && length) {
-		markup_element(out, "h3", title);
+		html_element(out, "h3", title);
 		/* There are sentences among the lines, of which paper would have no end. */
 		fputs("<pre wrap>", out);
-		markup_text(out, text);
+		html_text(out, text);
 		fputs("</pre>\n", out);
 	}
 	free(text);
@@ -167,18 +167,18 @@ static void print_warnings(FILE *out, const struct result *result)
 		return;
 	fputs("<h3>Findings</h3>\n<ul>\n", out);
 	if (is_unsteady)
-		markup_element(out, "li", text);
+		html_element(out, "li", text);
 	json_array_foreach(result->warnings, i, warning)
 	{
-		const char *mend = member_or_empty(warning, "mend");
+		const char *mend = json_member_or_empty(warning, "mend");
 
 		fputs("<li>", out);
-		markup_text(out, member_or_empty(warning, "host"));
+		html_text(out, json_member_or_empty(warning, "host"));
 		fputs(": ", out);
-		markup_text(out, member_or_empty(warning, "what"));
+		html_text(out, json_member_or_empty(warning, "what"));
 		if (*mend) {
 			fputs("; mend: <code>", out);
-			markup_text(out, mend);
+			html_text(out, mend);
 			fputs("</code>", out);
 		}
 		fputs("</li>\n", out);
@@ -192,37 +192,37 @@ static void print_run(FILE *out, const struct result *result, const char *name)
 	size_t i;
 
 	fputs("<p>", out);
-	markup_text(out, name);
+	html_text(out, name);
 	fputs(": ", out);
-	markup_text(out, result_status_name(result->status));
+	html_text(out, result_status_name(result->status));
 	/* Nobody knows how another program was told to, and few say when. */
 	if (result->imported) {
 		if (result->started[0]) {
 			fputs(", measured at ", out);
-			markup_text(out, result->started);
+			html_text(out, result->started);
 		}
 		fputs(", imported by verbmark ", out);
-		markup_text(out, result->version);
+		html_text(out, result->version);
 		fputs("</p>\n", out);
 		return;
 	}
 	fputs(", from ", out);
-	markup_text(out, result->started);
+	html_text(out, result->started);
 	fputs(" to ", out);
-	markup_text(out, result->finished);
+	html_text(out, result->finished);
 	fputs(", verbmark ", out);
-	markup_text(out, result->version);
+	html_text(out, result->version);
 	fputs("</p>\n<p><code>", out);
 	json_array_foreach(result->command, i, word)
 	{
 		if (i)
 			fputc(' ', out);
-		markup_text(out, json_string_value(word) ? json_string_value(word) : "");
+		html_text(out, json_string_value(word) ? json_string_value(word) : "");
 	}
 	fputs("</code></p>\n", out);
 }
 
-void page_add(FILE *out, const struct figures *figures, const char *name)
+void page_add(FILE *out, const struct charts *figures, const char *name)
 {
 	const struct result *result = figures->result;
 	char head[CELLS_HEAD];
@@ -230,8 +230,8 @@ void page_add(FILE *out, const struct figures *figures, const char *name)
 	cells_head(head, result);
 	fputs("<section>\n", out);
 	if (banner_of(result))
-		markup_element(out, "h2", banner_of(result));
-	markup_element(out, "h2", head);
+		html_element(out, "h2", banner_of(result));
+	html_element(out, "h2", head);
 	print_run(out, result, name);
 	if (semantics_has_times(result)) {
 		print_metric(out, figures, CELLS_LATENCY);
@@ -241,12 +241,12 @@ void page_add(FILE *out, const struct figures *figures, const char *name)
 	}
 	print_said(out, "Knees", result, said_knees);
 	print_plain(out, "What operations need and cost", result, semantics_print);
-	print_plain(out, "In turn", result, turns_print);
-	figures_print_ratios(out, figures);
+	print_plain(out, "In turn", result, paired_trials_print);
+	charts_print_ratios(out, figures);
 	print_others(out, result);
 	print_said(out, "Fairness", result, said_shares);
 	print_said(out, "Means alone", result, said_means);
 	print_warnings(out, result);
-	circumstances_print(out, result);
+	host_facts_print(out, result);
 	fputs("</section>\n", out);
 }

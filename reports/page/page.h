@@ -14,7 +14,7 @@
 void page_begin(FILE *out);
 
 /* A section of its own. name: of the file. */
-void page_add(FILE *out, const struct figures *figures, const char *name);
+void page_add(FILE *out, const struct charts *figures, const char *name);
 
 void page_end(FILE *out);
 

@@ -35,20 +35,20 @@ static const char *const markers[] = {
 	"m0-4l4 4l-4 4l-4-4z",   "m0 4l4-7h-8z",  "m-1-4h2v3h3v2h-3v3h-2v-3h-3v-2h3z",
 };
 
-static const char *colour_of(const struct plot_series *series)
+static const char *colour_of(const struct svg_panel_series *series)
 {
 	return colours[series->look % ARRAY_LENGTH(colours)];
 }
 
 /* Past the last colour the same one has other dashes. */
-static const char *dash_of(const struct plot_series *series)
+static const char *dash_of(const struct svg_panel_series *series)
 {
 	size_t turn = series->look / ARRAY_LENGTH(colours);
 
 	return dashes[(series->look + turn) % ARRAY_LENGTH(dashes)];
 }
 
-static const char *marker_of(const struct plot_series *series)
+static const char *marker_of(const struct svg_panel_series *series)
 {
 	size_t turn = series->look / ARRAY_LENGTH(colours);
 
@@ -58,7 +58,7 @@ static const char *marker_of(const struct plot_series *series)
 /* So many letters of a text at the most, the last of them dots. */
 static void print_start(FILE *out, const char *text, size_t letters)
 {
-	char start[PLOT_TITLE];
+	char start[SVG_PANEL_TITLE];
 	size_t length = 0;
 
 	for (size_t i = 0; text[i] && i < sizeof(start) - 1; i++) {
@@ -66,40 +66,40 @@ static void print_start(FILE *out, const char *text, size_t letters)
 		length += (text[i] & 0xc0) != 0x80;
 		if (length > letters) {
 			start[i] = '\0';
-			markup_text(out, start);
+			html_text(out, start);
 			fputs("\xe2\x80\xa6", out);
 			return;
 		}
 		start[i] = text[i];
 		start[i + 1] = '\0';
 	}
-	markup_text(out, *text ? start : "");
+	html_text(out, *text ? start : "");
 }
 
 static void print_attribute(FILE *out, const char *name, double value)
 {
-	char text[MARKUP_NUMBER];
+	char text[HTML_NUMBER];
 
 	if (isnan(value))
 		return;
-	markup_exact(text, value);
+	html_exact(text, value);
 	fprintf(out, " data-%s=\"%s\"", name, text);
 }
 
-void plot_switch(char id[static PLOT_KEY], const char *key, size_t look)
+void svg_panel_switch(char id[static SVG_PANEL_KEY], const char *key, size_t look)
 {
-	snprintf(id, PLOT_KEY, "%.16ss%zu", key, look % 100);
+	snprintf(id, SVG_PANEL_KEY, "%.16ss%zu", key, look % 100);
 }
 
 /* Becomes that while the series is hidden. */
-static void print_set(FILE *out, const struct plot *plot, const struct plot_series *series,
-		      const char *becomes)
+static void print_set(FILE *out, const struct svg_panel *plot,
+		      const struct svg_panel_series *series, const char *becomes)
 {
-	char id[PLOT_KEY];
+	char id[SVG_PANEL_KEY];
 
 	if (!plot->key)
 		return;
-	plot_switch(id, plot->key, series->look);
+	svg_panel_switch(id, plot->key, series->look);
 	fprintf(out, "<set %s begin=\"%sh.click\" end=\"%ss.click\"/>", becomes, id, id);
 }
 
@@ -124,16 +124,16 @@ static void print_title(FILE *out, const struct axis *axis, double x, double y, 
 	if (is_upright)
 		fprintf(out, " transform=\"rotate(-90 %.1f %.1f)\"", x, y);
 	fputs(">", out);
-	markup_text(out, axis->title);
+	html_text(out, axis->title);
 	if (*axis->unit_name)
 		fputs(", ", out);
-	markup_text(out, axis->unit_name);
+	html_text(out, axis->unit_name);
 	fputs("</text>\n</g>\n", out);
 }
 
 #define GRID "stroke=\"currentColor\" stroke-opacity=\"0.2\""
 
-static void print_x(FILE *out, const struct plot *plot)
+static void print_x(FILE *out, const struct svg_panel *plot)
 {
 	const struct axis *axis = &plot->x;
 	struct axis_tick ticks[AXIS_TICKS];
@@ -152,18 +152,18 @@ static void print_x(FILE *out, const struct plot *plot)
 		bool is_last = at > axis->to - RIGHT && strlen(ticks[i].label) > LABEL_LETTERS;
 
 		fprintf(out, "<text x=\"%.1f\" y=\"%.1f\"%s>%s</text>\n",
-			is_last ? PLOT_WIDTH - 2 : at, bottom + 15,
+			is_last ? SVG_PANEL_WIDTH - 2 : at, bottom + 15,
 			is_last ? " text-anchor=\"end\"" : "", ticks[i].label);
 	}
 	fputs("</g>\n", out);
 	print_title(out, axis, (axis->from + axis->to) / 2, bottom + 31, false);
 }
 
-static void print_y(FILE *out, const struct plot *plot)
+static void print_y(FILE *out, const struct svg_panel *plot)
 {
 	const struct axis *axis = &plot->y;
 	struct axis_tick ticks[AXIS_TICKS];
-	size_t count = plot->mark == PLOT_INTERVALS ? 0 : axis_ticks(axis, ticks);
+	size_t count = plot->mark == SVG_PANEL_INTERVALS ? 0 : axis_ticks(axis, ticks);
 
 	begin_axis(out, "y", axis);
 	fputs("<path " GRID " d=\"", out);
@@ -178,7 +178,7 @@ static void print_y(FILE *out, const struct plot *plot)
 	print_title(out, axis, 11, (axis->from + axis->to) / 2, true);
 }
 
-static bool has_band(const struct plot_series *series)
+static bool has_band(const struct svg_panel_series *series)
 {
 	for (size_t i = 0; i < series->n_points; i++)
 		if (!isnan(series->points[i].low))
@@ -187,13 +187,13 @@ static bool has_band(const struct plot_series *series)
 }
 
 /* Whether others have a value between two neighbours: then a line would tell one too many. */
-static bool is_gap(const struct plot *plot, const struct plot_point *one,
-		   const struct plot_point *next)
+static bool is_gap(const struct svg_panel *plot, const struct svg_panel_point *one,
+		   const struct svg_panel_point *next)
 {
 	if (plot->x.is_continuous)
 		return false;
 	for (size_t i = 0; i < plot->n_series; i++) {
-		const struct plot_series *series = &plot->series[i];
+		const struct svg_panel_series *series = &plot->series[i];
 
 		for (size_t j = 0; j < series->n_points; j++)
 			if (series->points[j].x > one->x && series->points[j].x < next->x)
@@ -203,7 +203,8 @@ static bool is_gap(const struct plot *plot, const struct plot_point *one,
 }
 
 /* How many points there are from first to the next gap. */
-static size_t stretch(const struct plot *plot, const struct plot_series *series, size_t first)
+static size_t stretch(const struct svg_panel *plot, const struct svg_panel_series *series,
+		      size_t first)
 {
 	size_t count = 1;
 
@@ -214,12 +215,12 @@ static size_t stretch(const struct plot *plot, const struct plot_series *series,
 }
 
 /* There along the highs, and back along the lows; a point without is itself. */
-static void print_band(FILE *out, const struct plot *plot, const struct plot_point *points,
-		       size_t count)
+static void print_band(FILE *out, const struct svg_panel *plot,
+		       const struct svg_panel_point *points, size_t count)
 {
 	fputs("<path stroke=\"none\" fill-opacity=\"0.2\" d=\"", out);
 	for (size_t i = 0; i < 2 * count; i++) {
-		const struct plot_point *point = &points[i < count ? i : 2 * count - 1 - i];
+		const struct svg_panel_point *point = &points[i < count ? i : 2 * count - 1 - i];
 		double edge = i < count ? point->high : point->low;
 
 		fprintf(out, "%c%.1f %.1f", i ? 'L' : 'M', axis_at(&plot->x, point->x),
@@ -228,7 +229,8 @@ static void print_band(FILE *out, const struct plot *plot, const struct plot_poi
 	fputs("z\"/>\n", out);
 }
 
-static void print_line(FILE *out, const struct plot *plot, const struct plot_series *series)
+static void print_line(FILE *out, const struct svg_panel *plot,
+		       const struct svg_panel_series *series)
 {
 	size_t gap = 0;
 
@@ -253,15 +255,15 @@ static void tell(FILE *out, const char *before, const struct axis *axis, double 
 }
 
 /* What is seen when it is pointed at; the title of the panel tells the rest. */
-static void print_hint(FILE *out, const struct plot *plot, const struct plot_series *series,
-		       const struct plot_point *point)
+static void print_hint(FILE *out, const struct svg_panel *plot,
+		       const struct svg_panel_series *series, const struct svg_panel_point *point)
 {
-	bool is_interval = plot->mark == PLOT_INTERVALS;
+	bool is_interval = plot->mark == SVG_PANEL_INTERVALS;
 	const struct axis *axis = is_interval ? &plot->x : &plot->y;
-	char text[2][MARKUP_NUMBER];
+	char text[2][HTML_NUMBER];
 
-	markup_text(out, is_interval ? point->id : series->name);
-	if (plot->mark == PLOT_BARS) {
+	html_text(out, is_interval ? point->id : series->name);
+	if (plot->mark == SVG_PANEL_BARS) {
 		tell(out, " from ", &plot->x, point->low);
 		tell(out, " to ", &plot->x, point->high);
 		tell(out, ": ", &plot->y, point->y);
@@ -269,7 +271,7 @@ static void print_hint(FILE *out, const struct plot *plot, const struct plot_ser
 	}
 	if (is_interval) {
 		fputs(", ", out);
-		markup_text(out, series->name);
+		html_text(out, series->name);
 	} else {
 		tell(out, " at ", &plot->x, point->x);
 	}
@@ -281,26 +283,27 @@ static void print_hint(FILE *out, const struct plot *plot, const struct plot_ser
 	}
 	if (point->note) {
 		fputs(", ", out);
-		markup_text(out, point->note);
+		html_text(out, point->note);
 	}
 }
 
 /* The end of a marker, with what it stands for. */
-static void print_values(FILE *out, const struct plot *plot, const struct plot_series *series,
-			 const struct plot_point *point)
+static void print_values(FILE *out, const struct svg_panel *plot,
+			 const struct svg_panel_series *series, const struct svg_panel_point *point)
 {
 	print_attribute(out, "x", point->x);
 	print_attribute(out, "y", point->y);
 	print_attribute(out, "low", point->low);
 	print_attribute(out, "high", point->high);
 	fputs(" data-case=\"", out);
-	markup_text(out, point->id);
+	html_text(out, point->id);
 	fputs("\"><title>", out);
 	print_hint(out, plot, series, point);
 	fputs("</title></path>\n", out);
 }
 
-static void print_lines(FILE *out, const struct plot *plot, const struct plot_series *series)
+static void print_lines(FILE *out, const struct svg_panel *plot,
+			const struct svg_panel_series *series)
 {
 	for (size_t i = 0; has_band(series) && i < series->n_points;) {
 		size_t count = stretch(plot, series, i);
@@ -310,7 +313,7 @@ static void print_lines(FILE *out, const struct plot *plot, const struct plot_se
 	}
 	print_line(out, plot, series);
 	for (size_t i = 0; i < series->n_points; i++) {
-		const struct plot_point *point = &series->points[i];
+		const struct svg_panel_point *point = &series->points[i];
 
 		fprintf(out, "<path d=\"M%.1f %.1f%s\"", axis_at(&plot->x, point->x),
 			axis_at(&plot->y, point->y), marker_of(series));
@@ -318,10 +321,11 @@ static void print_lines(FILE *out, const struct plot *plot, const struct plot_se
 	}
 }
 
-static void print_bars(FILE *out, const struct plot *plot, const struct plot_series *series)
+static void print_bars(FILE *out, const struct svg_panel *plot,
+		       const struct svg_panel_series *series)
 {
 	for (size_t i = 0; i < series->n_points; i++) {
-		const struct plot_point *point = &series->points[i];
+		const struct svg_panel_point *point = &series->points[i];
 
 		fprintf(out, "<path stroke=\"none\" d=\"M%.1f %.1fV%.1fH%.1fV%.1fz\"",
 			axis_at(&plot->x, point->low), plot->y.from, axis_at(&plot->y, point->y),
@@ -331,10 +335,11 @@ static void print_bars(FILE *out, const struct plot *plot, const struct plot_ser
 }
 
 /* Each below its name, which is too long to stand in front. */
-static void print_intervals(FILE *out, const struct plot *plot, const struct plot_series *series)
+static void print_intervals(FILE *out, const struct svg_panel *plot,
+			    const struct svg_panel_series *series)
 {
 	for (size_t i = 0; i < series->n_points; i++) {
-		const struct plot_point *point = &series->points[i];
+		const struct svg_panel_point *point = &series->points[i];
 		double y = axis_at(&plot->y, point->y);
 
 		if (!isnan(point->low))
@@ -347,42 +352,43 @@ static void print_intervals(FILE *out, const struct plot *plot, const struct plo
 			plot->x.from, y - 7);
 		print_start(out, point->id, TITLE_LETTERS - 12);
 		fputs(": ", out);
-		markup_text(out, series->name);
+		html_text(out, series->name);
 		fprintf(out, "</text>\n<path d=\"M%.1f %.1f%s\"", axis_at(&plot->x, point->x), y,
 			marker_of(series));
 		print_values(out, plot, series, point);
 	}
 }
 
-static void print_series(FILE *out, const struct plot *plot, const struct plot_series *series)
+static void print_series(FILE *out, const struct svg_panel *plot,
+			 const struct svg_panel_series *series)
 {
 	fputs("<g data-series=\"", out);
-	markup_text(out, series->name);
+	html_text(out, series->name);
 	fprintf(out, "\" fill=\"%s\" stroke=\"%s\">\n", colour_of(series), colour_of(series));
 	print_set(out, plot, series, "attributeName=\"display\" to=\"none\"");
 	switch (plot->mark) {
-	case PLOT_LINES:
+	case SVG_PANEL_LINES:
 		print_lines(out, plot, series);
 		break;
-	case PLOT_BARS:
+	case SVG_PANEL_BARS:
 		print_bars(out, plot, series);
 		break;
-	case PLOT_INTERVALS:
+	case SVG_PANEL_INTERVALS:
 		print_intervals(out, plot, series);
 		break;
 	}
 	fputs("</g>\n", out);
 }
 
-static void print_level(FILE *out, const struct plot *plot)
+static void print_level(FILE *out, const struct svg_panel *plot)
 {
-	const struct plot_level *level = plot->level;
+	const struct svg_panel_level *level = plot->level;
 	double at;
 
 	fputs("<g data-level", out);
 	print_attribute(out, "value", level->value);
 	fputs(" stroke=\"currentColor\" stroke-dasharray=\"1 2\">", out);
-	if (plot->mark == PLOT_INTERVALS) {
+	if (plot->mark == SVG_PANEL_INTERVALS) {
 		at = axis_at(&plot->x, level->value);
 		fprintf(out, "<path d=\"M%.1f %.1fV%.1f\"/>", at, plot->y.from, plot->y.to);
 	} else {
@@ -391,14 +397,14 @@ static void print_level(FILE *out, const struct plot *plot)
 			"<path d=\"M%.1f %.1fH%.1f\"/><text x=\"%.1f\" y=\"%.1f\" "
 			"text-anchor=\"end\" stroke=\"none\" font-size=\"10\">",
 			plot->x.from, at, plot->x.to, plot->x.to, at + 11);
-		markup_text(out, level->name);
+		html_text(out, level->name);
 		fputs("</text>", out);
 	}
 	fputs("</g>\n", out);
 }
 
 /* As many names to a row as the longest of them leaves room for. */
-static size_t legend_columns(const struct plot *plot)
+static size_t legend_columns(const struct svg_panel *plot)
 {
 	size_t longest = 0;
 
@@ -410,13 +416,13 @@ static size_t legend_columns(const struct plot *plot)
 	return longest <= 14 ? 3 : longest <= 24 ? 2 : 1;
 }
 
-static void print_legend(FILE *out, const struct plot *plot)
+static void print_legend(FILE *out, const struct svg_panel *plot)
 {
 	size_t columns = legend_columns(plot);
-	double column = (double)(PLOT_WIDTH - LEFT + 36) / (double)columns;
+	double column = (double)(SVG_PANEL_WIDTH - LEFT + 36) / (double)columns;
 
 	for (size_t i = 0; i < plot->n_series; i++) {
-		const struct plot_series *series = &plot->series[i];
+		const struct svg_panel_series *series = &plot->series[i];
 		double x = LEFT - 40 + column * (double)(i % columns);
 		size_t row = 1 + i / columns;
 		double y = TITLE + LEGEND_ROW * (double)row;
@@ -435,20 +441,20 @@ static void print_legend(FILE *out, const struct plot *plot)
 }
 
 /* Where each line begins and ends, for those who do not see it. */
-static void describe(FILE *out, const struct plot *plot)
+static void describe(FILE *out, const struct svg_panel *plot)
 {
 	const char *between = "";
 
 	fputs("<desc>", out);
 	for (size_t i = 0; i < plot->n_series; i++) {
-		const struct plot_series *series = &plot->series[i];
-		const struct plot_point *first = series->points;
-		const struct plot_point *last = first + series->n_points - 1;
+		const struct svg_panel_series *series = &plot->series[i];
+		const struct svg_panel_point *first = series->points;
+		const struct svg_panel_point *last = first + series->n_points - 1;
 
-		if (!series->n_points || plot->mark != PLOT_LINES)
+		if (!series->n_points || plot->mark != SVG_PANEL_LINES)
 			continue;
 		fputs(between, out);
-		markup_text(out, series->name);
+		html_text(out, series->name);
 		tell(out, ": from ", &plot->y, first->y);
 		tell(out, " at ", &plot->x, first->x);
 		tell(out, " to ", &plot->y, last->y);
@@ -460,41 +466,42 @@ static void describe(FILE *out, const struct plot *plot)
 }
 
 /* Bars have one name, and the names of intervals stand with them. */
-static bool has_legend(const struct plot *plot)
+static bool has_legend(const struct svg_panel *plot)
 {
-	return plot->mark == PLOT_LINES;
+	return plot->mark == SVG_PANEL_LINES;
 }
 
-static double tall(const struct plot *plot)
+static double tall(const struct svg_panel *plot)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < plot->n_series; i++)
 		count += plot->series[i].n_points;
-	return plot->mark == PLOT_INTERVALS ? INTERVAL_ROW * (double)count : TALL;
+	return plot->mark == SVG_PANEL_INTERVALS ? INTERVAL_ROW * (double)count : TALL;
 }
 
-void plot_print(FILE *out, struct plot *plot)
+void svg_panel_print(FILE *out, struct svg_panel *plot)
 {
-	static const char *const marks[] = {
-		[PLOT_LINES] = "lines", [PLOT_BARS] = "bars", [PLOT_INTERVALS] = "intervals"};
+	static const char *const marks[] = {[SVG_PANEL_LINES] = "lines",
+					    [SVG_PANEL_BARS] = "bars",
+					    [SVG_PANEL_INTERVALS] = "intervals"};
 	size_t rows = has_legend(plot) ? (plot->n_series - 1) / legend_columns(plot) + 1 : 0;
 	double top = TITLE + LEGEND_ROW * (double)rows + 12;
 	double height = top + tall(plot) + BELOW;
 
-	plot->x.from = plot->mark == PLOT_INTERVALS ? 16 : LEFT;
-	plot->x.to = PLOT_WIDTH - RIGHT;
+	plot->x.from = plot->mark == SVG_PANEL_INTERVALS ? 16 : LEFT;
+	plot->x.to = SVG_PANEL_WIDTH - RIGHT;
 	plot->y.from = top + tall(plot);
 	plot->y.to = top;
-	if (plot->mark == PLOT_INTERVALS) {
+	if (plot->mark == SVG_PANEL_INTERVALS) {
 		plot->y.from = top;
 		plot->y.to = top + tall(plot);
 	}
 	fprintf(out,
 		"<svg role=\"img\" data-mark=\"%s\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\" "
 		"font-family=\"sans-serif\" font-size=\"11\" fill=\"currentColor\">\n<title>",
-		marks[plot->mark], PLOT_WIDTH, height, PLOT_WIDTH, height);
-	markup_text(out, plot->title);
+		marks[plot->mark], SVG_PANEL_WIDTH, height, SVG_PANEL_WIDTH, height);
+	html_text(out, plot->title);
 	fputs("</title>\n", out);
 	describe(out, plot);
 	fprintf(out, "<text x=\"4\" y=\"%d\" font-size=\"12\" font-weight=\"bold\">", TITLE - 3);

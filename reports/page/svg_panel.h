@@ -13,7 +13,7 @@
 
 #include "reports/page/axis.h"
 
-struct plot_point {
+struct svg_panel_point {
 	double x;
 	double y;
 	double low; /* of an interval, NAN: there is none; of a bar, along x */
@@ -23,53 +23,53 @@ struct plot_point {
 };
 
 /* Of a series: with all that a case was asked for. */
-#define PLOT_NAME 160
+#define SVG_PANEL_NAME 160
 
-struct plot_series {
-	char name[PLOT_NAME];
+struct svg_panel_series {
+	char name[SVG_PANEL_NAME];
 	size_t look; /* colour, dashes, marker */
-	struct plot_point *points;
+	struct svg_panel_point *points;
 	size_t n_points;
 };
 
-enum plot_mark {
-	PLOT_LINES,
-	PLOT_BARS,      /* from low to high along x, and up to y */
-	PLOT_INTERVALS, /* from low to high along x, one below the other: y is its number */
+enum svg_panel_mark {
+	SVG_PANEL_LINES,
+	SVG_PANEL_BARS,      /* from low to high along x, and up to y */
+	SVG_PANEL_INTERVALS, /* from low to high along x, one below the other: y is its number */
 };
 
 /* A line across, such as the link's rate. */
-struct plot_level {
+struct svg_panel_level {
 	double value;
 	const char *name;
 };
 
-#define PLOT_TITLE 1024
+#define SVG_PANEL_TITLE 1024
 
 /* Letters and digits alone: in what ids of elements are made of, others have a meaning. */
-#define PLOT_KEY 24
+#define SVG_PANEL_KEY 24
 
-struct plot {
-	char title[PLOT_TITLE];
-	const char *key; /* of what hides series, see plot_switch; NULL: nothing does */
-	enum plot_mark mark;
+struct svg_panel {
+	char title[SVG_PANEL_TITLE];
+	const char *key; /* of what hides series, see svg_panel_switch; NULL: nothing does */
+	enum svg_panel_mark mark;
 	struct axis x;
 	struct axis y;
-	const struct plot_level *level; /* of y, or of x where there are intervals; or NULL */
-	struct plot_series *series;
+	const struct svg_panel_level *level; /* of y, or of x where there are intervals; or NULL */
+	struct svg_panel_series *series;
 	size_t n_series;
 };
 
-#define PLOT_WIDTH 360
+#define SVG_PANEL_WIDTH 360
 
 /*
  * The ids of the two controls that show and hide the series of that look, in all panels of the
  * key: "s" and "h" behind this. They work by SMIL, which asks for neither script nor style; it
  * has no memory, and so one control cannot do both.
  */
-void plot_switch(char id[static PLOT_KEY], const char *key, size_t look);
+void svg_panel_switch(char id[static SVG_PANEL_KEY], const char *key, size_t look);
 
 /* Lays out the axes, which are fitted, and prints it. */
-void plot_print(FILE *out, struct plot *plot);
+void svg_panel_print(FILE *out, struct svg_panel *plot);
 
 #endif

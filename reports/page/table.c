@@ -12,7 +12,7 @@ static void print_cells(FILE *out, const struct cells *cells, bool is_head)
 		const char *scope = is_head ? " scope=\"col\"" : !i ? " scope=\"row\"" : "";
 
 		fprintf(out, "<%s%s%s>", name, scope, cell->is_name ? " align=\"left\"" : "");
-		markup_text(out, cell->text);
+		html_text(out, cell->text);
 		fprintf(out, "</%s>", name);
 	}
 	fputs("</tr>\n", out);

@@ -58,14 +58,14 @@ static double server_cpu(const struct result_trial *trial)
 /* A document may have any numbers; a ratio is of those above 0. */
 static double value_of(const struct result_trial *trial, const void *of)
 {
-	const struct figure *figure = of;
+	const struct compared_figure *figure = of;
 	double value = figure->value(trial);
 
 	return value > 0 && isfinite(value) ? value : (double)NAN;
 }
 
-int figure_over_trials(double *median_of, const struct result_case *line,
-		       const struct figure *figure, struct error *error)
+int compared_figure_over_trials(double *median_of, const struct result_case *line,
+				const struct compared_figure *figure, struct error *error)
 {
 	struct interval interval;
 	struct error unknown = {0};
@@ -75,13 +75,17 @@ int figure_over_trials(double *median_of, const struct result_case *line,
 	return code == -ENOMEM ? error_set(error, code, "%s", unknown.text) : 0;
 }
 
-const struct figure figure_median = {"p50_ns", "p50 us", "ns", NS_PER_US, false, median};
-const struct figure figure_tail = {"p99_ns", "p99 us", "ns", NS_PER_US, false, tail};
-const struct figure figure_mean = {"mean_ns", "mean us", "ns", NS_PER_US, false, mean};
-const struct figure figure_bytes = {"bytes_per_s", "Gb/s", "B/s", BYTES_PER_GB, true, bytes};
-const struct figure figure_messages = {"messages_per_s", "Mmsg/s", "1/s",
-				       PER_MILLION,      true,     messages};
-const struct figure figure_client_cpu = {"client_cpu_ns", "CPU us", "ns",
-					 NS_PER_US,       false,    client_cpu};
-const struct figure figure_server_cpu = {"server_cpu_ns", "far CPU us", "ns",
-					 NS_PER_US,       false,        server_cpu};
+const struct compared_figure compared_figure_median = {"p50_ns",  "p50 us", "ns",
+						       NS_PER_US, false,    median};
+const struct compared_figure compared_figure_tail = {"p99_ns",  "p99 us", "ns",
+						     NS_PER_US, false,    tail};
+const struct compared_figure compared_figure_mean = {"mean_ns", "mean us", "ns",
+						     NS_PER_US, false,     mean};
+const struct compared_figure compared_figure_bytes = {"bytes_per_s", "Gb/s", "B/s",
+						      BYTES_PER_GB,  true,   bytes};
+const struct compared_figure compared_figure_messages = {"messages_per_s", "Mmsg/s", "1/s",
+							 PER_MILLION,      true,     messages};
+const struct compared_figure compared_figure_client_cpu = {"client_cpu_ns", "CPU us", "ns",
+							   NS_PER_US,       false,    client_cpu};
+const struct compared_figure compared_figure_server_cpu = {
+	"server_cpu_ns", "far CPU us", "ns", NS_PER_US, false, server_cpu};

@@ -8,7 +8,7 @@
 
 #include "reports/result/result.h"
 
-struct figure {
+struct compared_figure {
 	const char *key; /* in documents */
 	const char *title;
 	const char *measure; /* what the value is in, such as ns */
@@ -23,17 +23,17 @@ struct figure {
  * all messages together, which one bad trial makes. NAN if it is not known of all trials, and
  * above 0 in all of them. -ENOMEM.
  */
-int figure_over_trials(double *median, const struct result_case *line, const struct figure *figure,
-		       struct error *error);
+int compared_figure_over_trials(double *median, const struct result_case *line,
+				const struct compared_figure *figure, struct error *error);
 
-extern const struct figure figure_median;
-extern const struct figure figure_tail; /* the 99th percentile */
+extern const struct compared_figure compared_figure_median;
+extern const struct compared_figure compared_figure_tail; /* the 99th percentile */
 /* Where a trial has too few messages for a median. */
-extern const struct figure figure_mean;
-extern const struct figure figure_bytes;
-extern const struct figure figure_messages;
+extern const struct compared_figure compared_figure_mean;
+extern const struct compared_figure compared_figure_bytes;
+extern const struct compared_figure compared_figure_messages;
 /* Processor time for a message. */
-extern const struct figure figure_client_cpu;
-extern const struct figure figure_server_cpu;
+extern const struct compared_figure compared_figure_client_cpu;
+extern const struct compared_figure compared_figure_server_cpu;
 
 #endif

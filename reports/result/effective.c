@@ -13,32 +13,32 @@ static const struct row {
 	const char *name;
 	const char *words[WORDS_MAX]; /* none: a number */
 	bool is_flag;
-} rows[CHOSEN_MEMBERS] = {
-	[CHOSEN_POST_CALL] = {.name = "post_call",            .words = {"ibv_post_send", "ibv_wr"}},
-	[CHOSEN_INLINE] = {.name = "inline",                              .is_flag = true},
-	[CHOSEN_INLINE_LIMIT_BYTES] = {.name = "inline_limit_bytes"},
-	[CHOSEN_SEND_DEPTH] = {.name = "send_depth"  },
-	[CHOSEN_RECEIVE_DEPTH] = {.name = "receive_depth"          },
-	[CHOSEN_SHARED_RECEIVE_DEPTH] = {.name = "shared_receive_depth"       },
-	[CHOSEN_CQ_DEPTH] = {.name = "cq_depth"},
-	[CHOSEN_INITIATOR_DEPTH] = {.name = "initiator_depth"            },
-	[CHOSEN_RESPONDER_DEPTH] = {.name = "responder_depth"     },
-	[CHOSEN_PATH_MTU_BYTES] = {.name = "path_mtu_bytes"     },
-	[CHOSEN_GID_INDEX] = {.name = "gid_index"      },
-	[CHOSEN_GID_TYPE] = {.name = "gid_type",            .words = {"IB", "RoCE v1", "RoCE v2"}},
-	[CHOSEN_SL] = {.name = "sl"            },
-	[CHOSEN_TRAFFIC_CLASS] = {.name = "traffic_class"                             },
-	[CHOSEN_ACK_TIMEOUT_NS] = {.name = "ack_timeout_ns"                 },
-	[CHOSEN_RETRIES] = {.name = "retries"},
-	[CHOSEN_RNR_RETRIES] = {.name = "rnr_retries"            },
-	[CHOSEN_SPIN_NS] = {.name = "spin_ns"                             },
-	[CHOSEN_COMPLETION_VECTOR] = {.name = "completion_vector"                 },
-	[CHOSEN_PAGE_BYTES] = {.name = "page_bytes"},
-	[CHOSEN_BUFFER_BYTES] = {.name = "buffer_bytes"            },
-	[CHOSEN_PLACES] = {.name = "places"                             },
+} rows[EFFECTIVE_MEMBERS] = {
+	[EFFECTIVE_POST_CALL] = {.name = "post_call",            .words = {"ibv_post_send", "ibv_wr"}},
+	[EFFECTIVE_INLINE] = {.name = "inline",                              .is_flag = true},
+	[EFFECTIVE_INLINE_LIMIT_BYTES] = {.name = "inline_limit_bytes"},
+	[EFFECTIVE_SEND_DEPTH] = {.name = "send_depth"  },
+	[EFFECTIVE_RECEIVE_DEPTH] = {.name = "receive_depth"          },
+	[EFFECTIVE_SHARED_RECEIVE_DEPTH] = {.name = "shared_receive_depth"       },
+	[EFFECTIVE_CQ_DEPTH] = {.name = "cq_depth"},
+	[EFFECTIVE_INITIATOR_DEPTH] = {.name = "initiator_depth"            },
+	[EFFECTIVE_RESPONDER_DEPTH] = {.name = "responder_depth"     },
+	[EFFECTIVE_PATH_MTU_BYTES] = {.name = "path_mtu_bytes"     },
+	[EFFECTIVE_GID_INDEX] = {.name = "gid_index"      },
+	[EFFECTIVE_GID_TYPE] = {.name = "gid_type",            .words = {"IB", "RoCE v1", "RoCE v2"}},
+	[EFFECTIVE_SL] = {.name = "sl"            },
+	[EFFECTIVE_TRAFFIC_CLASS] = {.name = "traffic_class"                             },
+	[EFFECTIVE_ACK_TIMEOUT_NS] = {.name = "ack_timeout_ns"                 },
+	[EFFECTIVE_RETRIES] = {.name = "retries"},
+	[EFFECTIVE_RNR_RETRIES] = {.name = "rnr_retries"            },
+	[EFFECTIVE_SPIN_NS] = {.name = "spin_ns"                             },
+	[EFFECTIVE_COMPLETION_VECTOR] = {.name = "completion_vector"                 },
+	[EFFECTIVE_PAGE_BYTES] = {.name = "page_bytes"},
+	[EFFECTIVE_BUFFER_BYTES] = {.name = "buffer_bytes"            },
+	[EFFECTIVE_PLACES] = {.name = "places"                             },
 };
 
-void chosen_set(struct chosen *chosen, enum chosen_member member, uint64_t value)
+void effective_set(struct effective *chosen, enum effective_member member, uint64_t value)
 {
 	chosen->value[member] = value;
 	chosen->is_known[member] = true;
@@ -51,20 +51,20 @@ static json_t *encode(const struct row *row, uint64_t value)
 	return row->words[0] ? json_string(row->words[value]) : json_integer((json_int_t)value);
 }
 
-bool chosen_is_any(const struct chosen *chosen)
+bool effective_is_any(const struct effective *chosen)
 {
-	for (size_t i = 0; i < CHOSEN_MEMBERS; i++)
+	for (size_t i = 0; i < EFFECTIVE_MEMBERS; i++)
 		if (chosen->is_known[i])
 			return true;
 	return false;
 }
 
-json_t *chosen_encode(const struct chosen *chosen)
+json_t *effective_encode(const struct effective *chosen)
 {
-	json_t *json = chosen_is_any(chosen) ? json_object() : NULL;
+	json_t *json = effective_is_any(chosen) ? json_object() : NULL;
 	int failed = 0;
 
-	for (size_t i = 0; i < CHOSEN_MEMBERS; i++)
+	for (size_t i = 0; i < EFFECTIVE_MEMBERS; i++)
 		if (chosen->is_known[i])
 			failed |= json_object_set_new(json, rows[i].name,
 						      encode(&rows[i], chosen->value[i]));
@@ -95,18 +95,18 @@ static int decode(const struct row *row, const json_t *json, uint64_t *value, st
 	if (row->words[0])
 		return find_word(row, json, value, error);
 	if (!row->is_flag)
-		return member_count(json, row->name, value, error);
-	code = member_flag(json, row->name, &flag, error);
+		return json_member_count(json, row->name, value, error);
+	code = json_member_flag(json, row->name, &flag, error);
 	*value = flag;
 	return code;
 }
 
-int chosen_decode(struct chosen *chosen, const json_t *json, struct error *error)
+int effective_decode(struct effective *chosen, const json_t *json, struct error *error)
 {
 	int first = 0;
 
-	*chosen = (struct chosen){0};
-	for (size_t i = 0; i < CHOSEN_MEMBERS; i++) {
+	*chosen = (struct effective){0};
+	for (size_t i = 0; i < EFFECTIVE_MEMBERS; i++) {
 		uint64_t value = 0;
 		int code;
 
@@ -114,16 +114,16 @@ int chosen_decode(struct chosen *chosen, const json_t *json, struct error *error
 			continue;
 		code = decode(&rows[i], json, &value, error);
 		if (!code)
-			chosen_set(chosen, (enum chosen_member)i, value);
+			effective_set(chosen, (enum effective_member)i, value);
 		else if (!first)
 			first = code;
 	}
 	return first;
 }
 
-void chosen_merge(struct chosen *into, const struct chosen *from)
+void effective_merge(struct effective *into, const struct effective *from)
 {
-	for (size_t i = 0; i < CHOSEN_MEMBERS; i++) {
+	for (size_t i = 0; i < EFFECTIVE_MEMBERS; i++) {
 		into->is_known[i] =
 			into->is_known[i] && from->is_known[i] && into->value[i] == from->value[i];
 		if (!into->is_known[i])

@@ -13,62 +13,62 @@
 
 #include "core/base/error.h"
 
-enum chosen_member {
-	CHOSEN_POST_CALL, /* a word: enum chosen_post_call */
-	CHOSEN_INLINE,    /* a flag */
-	CHOSEN_INLINE_LIMIT_BYTES,
-	CHOSEN_SEND_DEPTH,
-	CHOSEN_RECEIVE_DEPTH,
-	CHOSEN_SHARED_RECEIVE_DEPTH,
-	CHOSEN_CQ_DEPTH,
-	CHOSEN_INITIATOR_DEPTH,
-	CHOSEN_RESPONDER_DEPTH,
-	CHOSEN_PATH_MTU_BYTES,
-	CHOSEN_GID_INDEX,
-	CHOSEN_GID_TYPE, /* a word: enum chosen_gid_type */
-	CHOSEN_SL,
-	CHOSEN_TRAFFIC_CLASS,
-	CHOSEN_ACK_TIMEOUT_NS,
-	CHOSEN_RETRIES,
-	CHOSEN_RNR_RETRIES,
-	CHOSEN_SPIN_NS,
-	CHOSEN_COMPLETION_VECTOR,
-	CHOSEN_PAGE_BYTES,
-	CHOSEN_BUFFER_BYTES,
-	CHOSEN_PLACES, /* of each queue pair, where messages go to several */
-	CHOSEN_MEMBERS,
+enum effective_member {
+	EFFECTIVE_POST_CALL, /* a word: enum effective_post_call */
+	EFFECTIVE_INLINE,    /* a flag */
+	EFFECTIVE_INLINE_LIMIT_BYTES,
+	EFFECTIVE_SEND_DEPTH,
+	EFFECTIVE_RECEIVE_DEPTH,
+	EFFECTIVE_SHARED_RECEIVE_DEPTH,
+	EFFECTIVE_CQ_DEPTH,
+	EFFECTIVE_INITIATOR_DEPTH,
+	EFFECTIVE_RESPONDER_DEPTH,
+	EFFECTIVE_PATH_MTU_BYTES,
+	EFFECTIVE_GID_INDEX,
+	EFFECTIVE_GID_TYPE, /* a word: enum effective_gid_type */
+	EFFECTIVE_SL,
+	EFFECTIVE_TRAFFIC_CLASS,
+	EFFECTIVE_ACK_TIMEOUT_NS,
+	EFFECTIVE_RETRIES,
+	EFFECTIVE_RNR_RETRIES,
+	EFFECTIVE_SPIN_NS,
+	EFFECTIVE_COMPLETION_VECTOR,
+	EFFECTIVE_PAGE_BYTES,
+	EFFECTIVE_BUFFER_BYTES,
+	EFFECTIVE_PLACES, /* of each queue pair, where messages go to several */
+	EFFECTIVE_MEMBERS,
 };
 
-enum chosen_post_call {
-	CHOSEN_IBV_POST_SEND,
-	CHOSEN_IBV_WR,
+enum effective_post_call {
+	EFFECTIVE_IBV_POST_SEND,
+	EFFECTIVE_IBV_WR,
 };
 
-enum chosen_gid_type {
-	CHOSEN_GID_IB,
-	CHOSEN_GID_ROCE_V1,
-	CHOSEN_GID_ROCE_V2,
+enum effective_gid_type {
+	EFFECTIVE_GID_IB,
+	EFFECTIVE_GID_ROCE_V1,
+	EFFECTIVE_GID_ROCE_V2,
 };
 
-struct chosen {
-	uint64_t value[CHOSEN_MEMBERS]; /* 0 where it is not known */
-	bool is_known[CHOSEN_MEMBERS];
+struct effective {
+	uint64_t value[EFFECTIVE_MEMBERS]; /* 0 where it is not known */
+	bool is_known[EFFECTIVE_MEMBERS];
 };
 
-void chosen_set(struct chosen *chosen, enum chosen_member member, uint64_t value);
+void effective_set(struct effective *chosen, enum effective_member member, uint64_t value);
 
-bool chosen_is_any(const struct chosen *chosen);
+bool effective_is_any(const struct effective *chosen);
 
 /* An object of what is known; NULL where nothing is, or there is no memory. */
-json_t *chosen_encode(const struct chosen *chosen);
+json_t *effective_encode(const struct effective *chosen);
 
 /*
  * Takes what json has of it; the first member that is not as it should be is an error,
  * and unknown like every such.
  */
-int chosen_decode(struct chosen *chosen, const json_t *json, struct error *error);
+int effective_decode(struct effective *chosen, const json_t *json, struct error *error);
 
 /* Leaves what is the same in both. */
-void chosen_merge(struct chosen *into, const struct chosen *from);
+void effective_merge(struct effective *into, const struct effective *from);
 
 #endif

@@ -69,9 +69,9 @@ static void shorten_cmdline(json_t *taken)
 {
 	json_t *kernel = json_object_get(taken, "kernel");
 	const char *line = json_string_value(json_object_get(kernel, "cmdline"));
-	char kept[CMDLINE_KEPT];
+	char kept[KERNEL_CMDLINE_KEPT];
 
-	if (line && !cmdline_keep(line, kept))
+	if (line && !kernel_cmdline_keep(line, kept))
 		json_object_set_new(kernel, "cmdline", json_string(kept));
 }
 

@@ -123,23 +123,23 @@ json_t *flows_encode(const struct flows *flows, uint64_t message_bytes)
 
 static int decode_flow(struct flow_share *flow, const json_t *json, struct error *error)
 {
-	int code = member_text(json, "from", flow->from, sizeof(flow->from), error);
+	int code = json_member_text(json, "from", flow->from, sizeof(flow->from), error);
 
 	if (!code)
-		code = member_text(json, "to", flow->to, sizeof(flow->to), error);
+		code = json_member_text(json, "to", flow->to, sizeof(flow->to), error);
 	if (!code)
-		code = member_count(json, "messages", &flow->messages, error);
-	return code ? code : member_count(json, "duration_ns", &flow->duration_ns, error);
+		code = json_member_count(json, "messages", &flow->messages, error);
+	return code ? code : json_member_count(json, "duration_ns", &flow->duration_ns, error);
 }
 
 int flows_decode(struct flows *flows, const json_t *json, struct error *error)
 {
 	uint64_t spread_ns = 0;
 	json_t *list;
-	int code = member_array(json, "flows", &list, error);
+	int code = json_member_array(json, "flows", &list, error);
 
 	if (!code && json_object_get(json, "start_spread_ns"))
-		code = member_count(json, "start_spread_ns", &spread_ns, error);
+		code = json_member_count(json, "start_spread_ns", &spread_ns, error);
 	if (code)
 		return code;
 	if (!json_array_size(list) || json_array_size(list) > SHARES_MOST)

@@ -45,7 +45,7 @@ static bool is_of_interest(const char *word)
 	return false;
 }
 
-int cmdline_keep(const char *line, char kept[static CMDLINE_KEPT])
+int kernel_cmdline_keep(const char *line, char kept[static KERNEL_CMDLINE_KEPT])
 {
 	char *copy = strdup(line);
 	char *rest = copy;
@@ -57,10 +57,10 @@ int cmdline_keep(const char *line, char kept[static CMDLINE_KEPT])
 		return -ENOMEM;
 	while ((word = strsep(&rest, " "))) {
 		/* A space or nothing, and the end. */
-		if (!is_of_interest(word) || used + 1 + strlen(word) + 1 > CMDLINE_KEPT)
+		if (!is_of_interest(word) || used + 1 + strlen(word) + 1 > KERNEL_CMDLINE_KEPT)
 			continue;
-		used += (size_t)snprintf(kept + used, CMDLINE_KEPT - used, "%s%s", used ? " " : "",
-					 word);
+		used += (size_t)snprintf(kept + used, KERNEL_CMDLINE_KEPT - used, "%s%s",
+					 used ? " " : "", word);
 	}
 	free(copy);
 	return 0;

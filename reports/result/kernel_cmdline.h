@@ -6,9 +6,9 @@
 #ifndef REPORTS_RESULT_KERNEL_CMDLINE_H
 #define REPORTS_RESULT_KERNEL_CMDLINE_H
 
-#define CMDLINE_KEPT 512
+#define KERNEL_CMDLINE_KEPT 512
 
 /* Words that do not fit are left out. -ENOMEM, with nothing kept. */
-int cmdline_keep(const char *line, char kept[static CMDLINE_KEPT]);
+int kernel_cmdline_keep(const char *line, char kept[static KERNEL_CMDLINE_KEPT]);
 
 #endif

@@ -77,16 +77,17 @@ static int load_maximum(struct pace *pace, const json_t *load, struct error *err
 
 	if (!json_object_get(load, "maximum"))
 		return 0;
-	if (member_object(load, "maximum", &maximum, error) ||
-	    member_text(maximum, "case", pace->maximum_case, sizeof(pace->maximum_case), error))
+	if (json_member_object(load, "maximum", &maximum, error) ||
+	    json_member_text(maximum, "case", pace->maximum_case, sizeof(pace->maximum_case),
+			     error))
 		return -EINVAL;
-	return member_figure(maximum, "messages_per_s", &pace->maximum, error);
+	return json_member_figure(maximum, "messages_per_s", &pace->maximum, error);
 }
 
 static int load_hist(struct hist *hist, const json_t *load, const char *name, struct error *error)
 {
 	json_t *object;
-	int code = member_object(load, name, &object, error);
+	int code = json_member_object(load, name, &object, error);
 
 	if (!code)
 		code = restore_hist(hist, object, error);
@@ -100,7 +101,7 @@ static int check(const struct result_case *line, const json_t *json, struct erro
 {
 	bool is_saturated;
 
-	if (member_flag(json, "saturated", &is_saturated, error))
+	if (json_member_flag(json, "saturated", &is_saturated, error))
 		return -EINVAL;
 	if (is_saturated != pace_is_saturated(line))
 		return error_set(error, -EINVAL, "\"saturated\" is not what its trials say");
@@ -113,7 +114,7 @@ static int check(const struct result_case *line, const json_t *json, struct erro
 int pace_load(struct result_case *line, const json_t *json, struct error *error)
 {
 	json_t *load;
-	int code = member_object(json, "load", &load, error);
+	int code = json_member_object(json, "load", &load, error);
 
 	if (code)
 		return code;
@@ -136,11 +137,11 @@ int pace_load_trial(struct pace_trial *trial, const json_t *json, struct error *
 {
 	json_t *load;
 
-	if (member_object(json, "load", &load, error) ||
-	    member_figure(load, "rate", &trial->rate, error) ||
-	    member_count(load, "unsent", &trial->unsent, error))
+	if (json_member_object(json, "load", &load, error) ||
+	    json_member_figure(load, "rate", &trial->rate, error) ||
+	    json_member_count(load, "unsent", &trial->unsent, error))
 		return -EINVAL;
 	if (!(trial->rate > 0))
 		return error_set(error, -EINVAL, "\"rate\" is 0");
-	return member_flag(load, "saturated", &trial->is_saturated, error);
+	return json_member_flag(load, "saturated", &trial->is_saturated, error);
 }

@@ -7,14 +7,14 @@
 
 #define NS_PER_S 1000000000
 
-void windows_init(struct windows *windows, uint64_t window_ns)
+void rate_windows_init(struct rate_windows *windows, uint64_t window_ns)
 {
 	memset(windows, 0, sizeof(*windows));
 	windows->window_ns = window_ns;
 }
 
 /* Whatever is behind the last window is zero, so that an odd one merges with nothing. */
-static void merge_pairs(struct windows *windows)
+static void merge_pairs(struct rate_windows *windows)
 {
 	size_t half = (windows->count + 1) / 2;
 
@@ -25,7 +25,7 @@ static void merge_pairs(struct windows *windows)
 	windows->window_ns *= 2;
 }
 
-static void cut(struct windows *windows, size_t count)
+static void cut(struct rate_windows *windows, size_t count)
 {
 	while (windows->count > count) {
 		windows->rest += windows->messages[--windows->count];
@@ -33,17 +33,17 @@ static void cut(struct windows *windows, size_t count)
 	}
 }
 
-static void merge_whole_pairs(struct windows *windows)
+static void merge_whole_pairs(struct rate_windows *windows)
 {
 	cut(windows, windows->count & ~(size_t)1);
 	merge_pairs(windows);
 }
 
-COLD void windows_move(struct windows *windows, uint64_t at_ns)
+COLD void rate_windows_move(struct rate_windows *windows, uint64_t at_ns)
 {
 	size_t index;
 
-	while (at_ns / windows->window_ns >= WINDOWS_MAX)
+	while (at_ns / windows->window_ns >= RATE_WINDOWS_MAX)
 		merge_pairs(windows);
 	index = at_ns / windows->window_ns;
 	if (index >= windows->count)
@@ -53,15 +53,15 @@ COLD void windows_move(struct windows *windows, uint64_t at_ns)
 	windows->end_ns = windows->begin_ns + windows->window_ns;
 }
 
-void windows_finish(struct windows *windows, uint64_t duration_ns)
+void rate_windows_finish(struct rate_windows *windows, uint64_t duration_ns)
 {
-	while (duration_ns / windows->window_ns > WINDOWS_MAX)
+	while (duration_ns / windows->window_ns > RATE_WINDOWS_MAX)
 		merge_pairs(windows);
 	cut(windows, duration_ns / windows->window_ns);
 	windows->count = duration_ns / windows->window_ns;
 }
 
-void windows_lay_over(struct windows *into, const struct windows *from)
+void rate_windows_lay_over(struct rate_windows *into, const struct rate_windows *from)
 {
 	unsigned int fold = 0; /* 2^fold windows of from to one of into */
 
@@ -76,14 +76,14 @@ void windows_lay_over(struct windows *into, const struct windows *from)
 	into->rest += from->rest;
 }
 
-void windows_forget(struct windows *windows, uint64_t messages)
+void rate_windows_forget(struct rate_windows *windows, uint64_t messages)
 {
 	cut(windows, 0);
 	windows->rest = messages;
 }
 
-double windows_between(const struct windows *windows, uint64_t counted_ns, uint64_t from_ns,
-		       uint64_t until_ns)
+double rate_windows_between(const struct rate_windows *windows, uint64_t counted_ns,
+			    uint64_t from_ns, uint64_t until_ns)
 {
 	double sum = 0;
 
@@ -101,7 +101,7 @@ double windows_between(const struct windows *windows, uint64_t counted_ns, uint6
 	return sum;
 }
 
-static uint64_t add_up(const struct windows *windows)
+static uint64_t add_up(const struct rate_windows *windows)
 {
 	uint64_t sum = 0;
 
@@ -110,7 +110,7 @@ static uint64_t add_up(const struct windows *windows)
 	return sum;
 }
 
-void windows_coarsen(struct windows *windows, uint64_t least_messages)
+void rate_windows_coarsen(struct rate_windows *windows, uint64_t least_messages)
 {
 	while (windows->count > 1 && add_up(windows) / windows->count < least_messages)
 		merge_whole_pairs(windows);
@@ -129,7 +129,8 @@ static int check_lengths(uint64_t one_ns, uint64_t other_ns, struct error *error
 	return 0;
 }
 
-int windows_append(struct windows *into, const struct windows *from, struct error *error)
+int rate_windows_append(struct rate_windows *into, const struct rate_windows *from,
+			struct error *error)
 {
 	int code = check_lengths(into->window_ns, from->window_ns, error);
 	unsigned int fold = 0; /* 2^fold windows of from to one of into */
@@ -141,7 +142,7 @@ int windows_append(struct windows *into, const struct windows *from, struct erro
 		merge_whole_pairs(into);
 	while (from->window_ns << fold < into->window_ns)
 		fold++;
-	while (into->count + (from->count >> fold) > WINDOWS_MAX) {
+	while (into->count + (from->count >> fold) > RATE_WINDOWS_MAX) {
 		merge_whole_pairs(into);
 		fold++;
 	}
@@ -155,12 +156,13 @@ int windows_append(struct windows *into, const struct windows *from, struct erro
 	return 0;
 }
 
-uint64_t windows_total(const struct windows *windows)
+uint64_t rate_windows_total(const struct rate_windows *windows)
 {
 	return add_up(windows) + windows->rest;
 }
 
-uint64_t windows_rate(const struct windows *windows, size_t window, uint64_t message_bytes)
+uint64_t rate_windows_rate(const struct rate_windows *windows, size_t window,
+			   uint64_t message_bytes)
 {
 	unsigned __int128 bytes = (unsigned __int128)windows->messages[window] * message_bytes;
 	unsigned __int128 rate;
@@ -172,9 +174,10 @@ uint64_t windows_rate(const struct windows *windows, size_t window, uint64_t mes
 	return rate > UINT64_MAX ? UINT64_MAX : (uint64_t)rate;
 }
 
-void windows_fill(const struct windows *windows, uint64_t message_bytes, struct hist *hist)
+void rate_windows_fill(const struct rate_windows *windows, uint64_t message_bytes,
+		       struct hist *hist)
 {
 	hist_clear(hist);
 	for (size_t i = 0; i < windows->count; i++)
-		hist_add(hist, windows_rate(windows, i, message_bytes));
+		hist_add(hist, rate_windows_rate(windows, i, message_bytes));
 }

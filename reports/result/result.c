@@ -136,7 +136,7 @@ void result_join_warmup(struct result_warmup *into, const struct result_warmup *
 
 /* Room for one trial more, and for what is merged. */
 static int reserve(struct result_case *line, const struct hist *latency,
-		   const struct windows *windows)
+		   const struct rate_windows *windows)
 {
 	struct result_trial *grown = reallocarray(line->trials, line->n_trials + 1, sizeof(*grown));
 
@@ -153,17 +153,18 @@ static int reserve(struct result_case *line, const struct hist *latency,
 	return windows && !line->windows ? -ENOMEM : 0;
 }
 
-static int merge_windows(struct result_case *line, const struct windows *windows,
+static int merge_windows(struct result_case *line, const struct rate_windows *windows,
 			 struct error *error)
 {
 	if (line->n_trials)
-		return windows_append(line->windows, windows, error);
+		return rate_windows_append(line->windows, windows, error);
 	*line->windows = *windows;
 	return 0;
 }
 
 int result_add_trial(struct result_case *line, const struct result_trial *trial,
-		     const struct hist *latency, const struct windows *windows, struct error *error)
+		     const struct hist *latency, const struct rate_windows *windows,
+		     struct error *error)
 {
 	int code = reserve(line, latency, windows);
 

@@ -93,22 +93,22 @@ struct result_case {
 	enum result_status status;
 	char error[256]; /* of a failed one, or why it is skipped */
 	uint64_t messages;
-	uint64_t duration_ns;       /* the sum over trials */
-	bool is_imported;           /* another program has measured it: no warm-up, no costs */
-	bool has_figures;           /* of latencies, without their histogram: figures */
-	double figures[STATISTICS]; /* NAN: not known; see result_take_figures */
-	struct hist *latency;       /* of all trials; NULL: none was measured */
-	struct hist *warmup;        /* latencies before that, of all trials; NULL: none */
-	struct windows *windows;    /* of all trials; NULL: no bandwidth was */
-	struct pace *pace;          /* of all trials; NULL: it was no load */
+	uint64_t duration_ns;         /* the sum over trials */
+	bool is_imported;             /* another program has measured it: no warm-up, no costs */
+	bool has_figures;             /* of latencies, without their histogram: figures */
+	double figures[STATISTICS];   /* NAN: not known; see result_take_figures */
+	struct hist *latency;         /* of all trials; NULL: none was measured */
+	struct hist *warmup;          /* latencies before that, of all trials; NULL: none */
+	struct rate_windows *windows; /* of all trials; NULL: no bandwidth was */
+	struct pace *pace;            /* of all trials; NULL: it was no load */
 	struct result_cost client;
 	struct result_cost server;
 	json_t *counters; /* {"client", "server"}: what their devices counted; or NULL */
 	json_t *needs;    /* {"receive", "buffer", "seen"}: what it needs there; or NULL */
 	struct result_place client_place;
 	struct result_place server_place;
-	struct chosen client_chosen;
-	struct chosen server_chosen;
+	struct effective client_chosen;
+	struct effective server_chosen;
 	uint64_t sent; /* on UC and UD */
 	uint64_t lost;
 	struct shares shares; /* of all trials; zeroed: not known, or nothing to divide */
@@ -189,7 +189,7 @@ void result_join_warmup(struct result_warmup *into, const struct result_warmup *
 
 /* Adds a trial that has ended well; its histogram and windows (or NULL) are merged. */
 int result_add_trial(struct result_case *line, const struct result_trial *trial,
-		     const struct hist *latency, const struct windows *windows,
+		     const struct hist *latency, const struct rate_windows *windows,
 		     struct error *error);
 
 /* Adds the latencies of a trial's warm-up, if there were any. */

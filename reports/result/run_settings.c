@@ -62,7 +62,7 @@ static const struct {
 	{"verify",           "0"      },
 };
 
-const char *variant_before(const char *option)
+const char *run_settings_before(const char *option)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
 		if (!strcmp(rows[i].option, option))
@@ -87,7 +87,7 @@ static bool print_value(FILE *out, const json_t *value, const char *option, cons
 	return text;
 }
 
-char *variant_of(const struct result_case *line)
+char *run_settings_of(const struct result_case *line)
 {
 	char *text = NULL;
 	size_t length;
@@ -120,7 +120,7 @@ static bool has_word(const char *text, const char *word, size_t length)
 	return false;
 }
 
-void variant_tell(char *text, size_t size, const char *one, const char *other)
+void run_settings_tell(char *text, size_t size, const char *one, const char *other)
 {
 	for (const char *at = one; *at; at += strspn(at, " ")) {
 		size_t length = strcspn(at, " ");

@@ -10,15 +10,15 @@
 #include "reports/result/result.h"
 
 /* To be freed; empty: there is nothing to tell. NULL: no memory. */
-char *variant_of(const struct result_case *line);
+char *run_settings_of(const struct result_case *line);
 
 /* Adds those words of one that other has not, with commas between, which are told already. */
-void variant_tell(char *text, size_t size, const char *one, const char *other);
+void run_settings_tell(char *text, size_t size, const char *one, const char *other);
 
 /*
  * What a case was run with before there was that option, which is left out. Empty: it depends.
  * NULL: the option is no part of a variant, as those are not that came later than this.
  */
-const char *variant_before(const char *option);
+const char *run_settings_before(const char *option);
 
 #endif

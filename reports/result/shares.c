@@ -175,14 +175,14 @@ static int decode_thread(struct shares *shares, unsigned int thread, const json_
 {
 	uint64_t *messages = &shares->messages[(size_t)thread * shares->qps];
 	json_t *qps;
-	int code = member_count(json, "duration_ns", &shares->duration_ns[thread], error);
+	int code = json_member_count(json, "duration_ns", &shares->duration_ns[thread], error);
 
 	if (!code)
-		code = member_array(json, "queue_pairs", &qps, error);
+		code = json_member_array(json, "queue_pairs", &qps, error);
 	if (!code && json_array_size(qps) != shares->qps)
 		code = error_set(error, -EINVAL, "its threads have not as many queue pairs each");
 	for (unsigned int i = 0; i < shares->qps && !code; i++)
-		code = member_count(json_array_get(qps, i), "messages", &messages[i], error);
+		code = json_member_count(json_array_get(qps, i), "messages", &messages[i], error);
 	return code;
 }
 
@@ -190,10 +190,10 @@ int shares_decode(struct shares *shares, const json_t *json, struct error *error
 {
 	json_t *threads;
 	json_t *qps;
-	int code = member_array(json, "threads", &threads, error);
+	int code = json_member_array(json, "threads", &threads, error);
 
 	if (!code)
-		code = member_array(json_array_get(threads, 0), "queue_pairs", &qps, error);
+		code = json_member_array(json_array_get(threads, 0), "queue_pairs", &qps, error);
 	if (code)
 		return code;
 	if (!json_array_size(qps) || json_array_size(threads) * json_array_size(qps) > SHARES_MOST)

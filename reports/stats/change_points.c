@@ -14,19 +14,22 @@
 #define WINDOWS_OPEN   2
 #define WINDOWS_NEEDED 4
 
-const struct steps_rule steps_usual = {.window = 50, .level = 0.001, .magnitude = 0.03};
+const struct change_points_rule change_points_usual = {
+	.window = 50, .level = 0.001, .magnitude = 0.03};
 
-bool steps_is_usual(const struct steps_rule *rule)
+bool change_points_is_usual(const struct change_points_rule *rule)
 {
-	return rule->window == steps_usual.window && rule->level >= steps_usual.level &&
-	       rule->level <= steps_usual.level && rule->magnitude >= steps_usual.magnitude &&
-	       rule->magnitude <= steps_usual.magnitude;
+	return rule->window == change_points_usual.window &&
+	       rule->level >= change_points_usual.level &&
+	       rule->level <= change_points_usual.level &&
+	       rule->magnitude >= change_points_usual.magnitude &&
+	       rule->magnitude <= change_points_usual.magnitude;
 }
 
 /* The part of a series that is looked at: [begin, end), with all before it that is needed. */
 struct look {
-	const struct steps_rule *rule;
-	const struct steps_values *values;
+	const struct change_points_rule *rule;
+	const struct change_points_values *values;
 	size_t begin;
 	size_t end;
 };
@@ -36,24 +39,26 @@ static size_t less(size_t from, size_t by)
 	return from > by ? from - by : 0;
 }
 
-static size_t begin_of(size_t window, const struct steps_rule *rule)
+static size_t begin_of(size_t window, const struct change_points_rule *rule)
 {
 	return window * (rule->window / 2);
 }
 
-size_t steps_need(const struct steps *steps, const struct steps_rule *rule)
+size_t change_points_need(const struct change_points *steps, const struct change_points_rule *rule)
 {
 	return less(begin_of(steps->windows, rule), WINDOWS_NEEDED * rule->window);
 }
 
-size_t steps_settled(const struct steps *steps, const struct steps_rule *rule)
+size_t change_points_settled(const struct change_points *steps,
+			     const struct change_points_rule *rule)
 {
 	return steps->windows ? begin_of(steps->windows - 1, rule) + rule->window : 0;
 }
 
-static struct ediv_rule ediv_of(const struct steps_rule *rule, size_t seed)
+static struct e_divisive_rule ediv_of(const struct change_points_rule *rule, size_t seed)
 {
-	return (struct ediv_rule){STEPS_LEAST, rule->level, ediv_shuffles(rule->level), seed};
+	return (struct e_divisive_rule){CHANGE_POINTS_LEAST, rule->level,
+					e_divisive_shuffles(rule->level), seed};
 }
 
 static double value_at(const struct look *look, size_t number)
@@ -64,7 +69,7 @@ static double value_at(const struct look *look, size_t number)
 /* Of [from, to), a window's length of values at the most. */
 static double median(const struct look *look, size_t from, size_t to)
 {
-	double sorted[STEPS_WINDOW_MOST];
+	double sorted[CHANGE_POINTS_WINDOW_MOST];
 	size_t count = to - from;
 
 	for (size_t i = 0; i < count; i++)
@@ -74,7 +79,7 @@ static double median(const struct look *look, size_t from, size_t to)
 }
 
 /* Where the values that are alike on both sides of a step begin and end. */
-static void find_sides(const struct look *look, const struct steps *steps, size_t number,
+static void find_sides(const struct look *look, const struct change_points *steps, size_t number,
 		       size_t *from, size_t *to)
 {
 	size_t at = steps->list[number].at;
@@ -86,7 +91,7 @@ static void find_sides(const struct look *look, const struct steps *steps, size_
 	*to = at + window < next ? at + window : next;
 }
 
-static void take_medians(const struct look *look, struct steps *steps, size_t number)
+static void take_medians(const struct look *look, struct change_points *steps, size_t number)
 {
 	size_t from;
 	size_t to;
@@ -97,12 +102,12 @@ static void take_medians(const struct look *look, struct steps *steps, size_t nu
 }
 
 /* The chance of a step between the values on its sides; 1: there is none. */
-static int chance(double *p, const struct look *look, struct steps *steps, size_t number,
+static int chance(double *p, const struct look *look, struct change_points *steps, size_t number,
 		  struct error *error)
 {
-	const struct step *step = &steps->list[number];
-	const struct ediv_rule rule = ediv_of(look->rule, step->at);
-	double logs[2 * STEPS_WINDOW_MOST];
+	const struct change_point *step = &steps->list[number];
+	const struct e_divisive_rule rule = ediv_of(look->rule, step->at);
+	double logs[2 * CHANGE_POINTS_WINDOW_MOST];
 	size_t from;
 	size_t to;
 
@@ -113,12 +118,12 @@ static int chance(double *p, const struct look *look, struct steps *steps, size_
 	find_sides(look, steps, number, &from, &to);
 	for (size_t i = from; i < to; i++)
 		logs[i - from] = log(value_at(look, i));
-	if (ediv_compare(p, &rule, logs, step->at - from, to - from))
+	if (e_divisive_compare(p, &rule, logs, step->at - from, to - from))
 		return error_set_errno(error, -ENOMEM, "cannot look for steps");
 	return 0;
 }
 
-static void drop(struct steps *steps, size_t number)
+static void drop(struct change_points *steps, size_t number)
 {
 	memmove(&steps->list[number], &steps->list[number + 1],
 		(steps->count - number - 1) * sizeof(*steps->list));
@@ -126,7 +131,7 @@ static void drop(struct steps *steps, size_t number)
 }
 
 /* Those that are still open and are none, the least first: its neighbours gain its values. */
-static int prune(const struct look *look, struct steps *steps, struct error *error)
+static int prune(const struct look *look, struct change_points *steps, struct error *error)
 {
 	size_t open = less(look->begin, look->rule->window / 2);
 
@@ -151,9 +156,10 @@ static int prune(const struct look *look, struct steps *steps, struct error *err
 	}
 }
 
-int steps_add(struct steps *steps, const struct step *step, struct error *error)
+int change_points_add(struct change_points *steps, const struct change_point *step,
+		      struct error *error)
 {
-	struct step *grown = reallocarray(steps->list, steps->count + 1, sizeof(*grown));
+	struct change_point *grown = reallocarray(steps->list, steps->count + 1, sizeof(*grown));
 	size_t place = steps->count;
 
 	if (!grown)
@@ -167,36 +173,36 @@ int steps_add(struct steps *steps, const struct step *step, struct error *error)
 }
 
 /* Two windows see one step at neighbouring places: the clearer one is it. */
-static int merge(struct steps *steps, const struct step *step, struct error *error)
+static int merge(struct change_points *steps, const struct change_point *step, struct error *error)
 {
 	for (size_t i = 0; i < steps->count; i++) {
-		struct step *other = &steps->list[i];
+		struct change_point *other = &steps->list[i];
 		size_t apart = other->at > step->at ? other->at - step->at : step->at - other->at;
 
-		if (apart >= STEPS_LEAST)
+		if (apart >= CHANGE_POINTS_LEAST)
 			continue;
 		if (other->statistic >= step->statistic)
 			return 0;
 		drop(steps, i--);
 	}
-	return steps_add(steps, step, error);
+	return change_points_add(steps, step, error);
 }
 
-static int look_at(const struct look *look, struct steps *steps, struct error *error)
+static int look_at(const struct look *look, struct change_points *steps, struct error *error)
 {
-	const struct ediv_rule rule = ediv_of(look->rule, look->begin);
-	struct ediv_division divisions[EDIV_MOST];
-	double logs[EDIV_MOST];
+	const struct e_divisive_rule rule = ediv_of(look->rule, look->begin);
+	struct e_divisive_division divisions[E_DIVISIVE_MOST];
+	double logs[E_DIVISIVE_MOST];
 	size_t count = look->end - look->begin;
 	size_t n_divisions = 0;
 	int code;
 
 	for (size_t i = 0; i < count; i++)
 		logs[i] = log(value_at(look, look->begin + i));
-	code = ediv_divide(&rule, logs, count, divisions, &n_divisions, error);
+	code = e_divisive_divide(&rule, logs, count, divisions, &n_divisions, error);
 	for (size_t i = 0; i < n_divisions && !code; i++) {
-		const struct step step = {.at = look->begin + divisions[i].at,
-					  .statistic = divisions[i].statistic};
+		const struct change_point step = {.at = look->begin + divisions[i].at,
+						  .statistic = divisions[i].statistic};
 
 		code = merge(steps, &step, error);
 	}
@@ -204,7 +210,7 @@ static int look_at(const struct look *look, struct steps *steps, struct error *e
 }
 
 /* Of what is no longer open nothing changes, nor of its sides. */
-static void take_all_medians(const struct look *look, struct steps *steps)
+static void take_all_medians(const struct look *look, struct change_points *steps)
 {
 	size_t open = less(look->begin, WINDOWS_OPEN * look->rule->window);
 
@@ -213,16 +219,16 @@ static void take_all_medians(const struct look *look, struct steps *steps)
 			take_medians(look, steps, i);
 }
 
-static int check(const struct steps *steps, const struct steps_rule *rule,
-		 const struct steps_values *values, struct error *error)
+static int check(const struct change_points *steps, const struct change_points_rule *rule,
+		 const struct change_points_values *values, struct error *error)
 {
-	if (values->first <= steps_need(steps, rule))
+	if (values->first <= change_points_need(steps, rule))
 		return 0;
 	return error_set(error, -EINVAL, "values before number %zu are needed", values->first);
 }
 
-int steps_settle(struct steps *steps, const struct steps_rule *rule,
-		 const struct steps_values *values, struct error *error)
+int change_points_settle(struct change_points *steps, const struct change_points_rule *rule,
+			 const struct change_points_values *values, struct error *error)
 {
 	int code = check(steps, rule, values, error);
 
@@ -239,28 +245,29 @@ int steps_settle(struct steps *steps, const struct steps_rule *rule,
 	return code;
 }
 
-int steps_find(struct steps *found, const struct steps *settled, const struct steps_rule *rule,
-	       const struct steps_values *values, struct error *error)
+int change_points_find(struct change_points *found, const struct change_points *settled,
+		       const struct change_points_rule *rule,
+		       const struct change_points_values *values, struct error *error)
 {
 	/* The more is before a step the sooner it is one: the newest window is longer. */
 	size_t begin = less(begin_of(settled->windows, rule), rule->window / 2);
 	const struct look look = {rule, values, begin, values->end};
 	int code = check(settled, rule, values, error);
 
-	*found = (struct steps){.windows = settled->windows};
+	*found = (struct change_points){.windows = settled->windows};
 	for (size_t i = 0; i < settled->count && !code; i++)
-		code = steps_add(found, &settled->list[i], error);
+		code = change_points_add(found, &settled->list[i], error);
 	if (!code && look.end > look.begin)
 		code = look_at(&look, found, error);
 	if (!code && look.end > look.begin)
 		take_all_medians(&look, found);
 	if (code)
-		steps_finish(found);
+		change_points_finish(found);
 	return code;
 }
 
-void steps_finish(struct steps *steps)
+void change_points_finish(struct change_points *steps)
 {
 	free(steps->list);
-	*steps = (struct steps){0};
+	*steps = (struct change_points){0};
 }

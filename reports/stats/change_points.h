@@ -14,23 +14,23 @@
 #include "core/base/error.h"
 
 /* Of each side at the least: a step is seen when so many values are beyond it. */
-#define STEPS_LEAST 4
+#define CHANGE_POINTS_LEAST 4
 
 /* What rule.window may be: as much as the half more that ediv.h takes. */
-#define STEPS_WINDOW_LEAST 20
-#define STEPS_WINDOW_MOST  200
+#define CHANGE_POINTS_WINDOW_LEAST 20
+#define CHANGE_POINTS_WINDOW_MOST  200
 
-struct steps_rule {
+struct change_points_rule {
 	size_t window;    /* values */
 	double level;     /* a step is one where p is below it */
 	double magnitude; /* and the medians differ by that part of the smaller one at least */
 };
 
-extern const struct steps_rule steps_usual;
+extern const struct change_points_rule change_points_usual;
 
-bool steps_is_usual(const struct steps_rule *rule);
+bool change_points_is_usual(const struct change_points_rule *rule);
 
-struct step {
+struct change_point {
 	size_t at;        /* the number of the first value that is another, from 0 */
 	double statistic; /* of the window that it was found in */
 	double before;    /* medians, of a window's length at the most */
@@ -38,36 +38,39 @@ struct step {
 };
 
 /* Zeroed: nothing was looked at yet. */
-struct steps {
-	struct step *list;
+struct change_points {
+	struct change_point *list;
 	size_t count;
 	size_t windows; /* that are settled */
 };
 
 /* Values by their numbers, all above 0: those from the first one on that is needed. */
-struct steps_values {
+struct change_points_values {
 	const double *values;
 	size_t first;
 	size_t end;
 };
 
 /* The first one that is needed to go on from there. */
-size_t steps_need(const struct steps *steps, const struct steps_rule *rule);
+size_t change_points_need(const struct change_points *steps, const struct change_points_rule *rule);
 
 /* The number behind the last value of a settled window; 0: there is none. */
-size_t steps_settled(const struct steps *steps, const struct steps_rule *rule);
+size_t change_points_settled(const struct change_points *steps,
+			     const struct change_points_rule *rule);
 
 /* All windows that are full. -EINVAL: values before those that there are would be needed. */
-int steps_settle(struct steps *steps, const struct steps_rule *rule,
-		 const struct steps_values *values, struct error *error);
+int change_points_settle(struct change_points *steps, const struct change_points_rule *rule,
+			 const struct change_points_values *values, struct error *error);
 
 /* What is settled, and what the values behind that tell; found is zeroed before. */
-int steps_find(struct steps *found, const struct steps *settled, const struct steps_rule *rule,
-	       const struct steps_values *values, struct error *error);
+int change_points_find(struct change_points *found, const struct change_points *settled,
+		       const struct change_points_rule *rule,
+		       const struct change_points_values *values, struct error *error);
 
 /* At its place; it must have none yet. */
-int steps_add(struct steps *steps, const struct step *step, struct error *error);
+int change_points_add(struct change_points *steps, const struct change_point *step,
+		      struct error *error);
 
-void steps_finish(struct steps *steps);
+void change_points_finish(struct change_points *steps);
 
 #endif

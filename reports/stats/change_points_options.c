@@ -18,19 +18,19 @@ static bool take_number(const char *text, double *number, const char **end)
 	return length && stop == *end;
 }
 
-const char *steps_parse_window(const char *text, void *window)
+const char *change_points_parse_window(const char *text, void *window)
 {
 	const char *end;
 	double number;
 
 	if (!take_number(text, &number, &end) || *end || strchr(text, '.') ||
-	    number < STEPS_WINDOW_LEAST || number > STEPS_WINDOW_MOST)
+	    number < CHANGE_POINTS_WINDOW_LEAST || number > CHANGE_POINTS_WINDOW_MOST)
 		return "is not a number of runs from 20 to 200";
 	*(size_t *)window = (size_t)number;
 	return NULL;
 }
 
-const char *steps_parse_level(const char *text, void *level)
+const char *change_points_parse_level(const char *text, void *level)
 {
 	const char *end;
 	double number;
@@ -42,7 +42,7 @@ const char *steps_parse_level(const char *text, void *level)
 	return NULL;
 }
 
-const char *steps_parse_magnitude(const char *text, void *magnitude)
+const char *change_points_parse_magnitude(const char *text, void *magnitude)
 {
 	const char *end;
 	double number;

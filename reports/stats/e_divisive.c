@@ -14,11 +14,11 @@
 
 /* [k][j]: the sum of the distances from the first k values to the j-th. */
 struct space {
-	double sums[EDIV_MOST + 1][EDIV_MOST];
-	double own[EDIV_MOST];        /* that of each value to those before it */
-	double reciprocal[EDIV_MOST]; /* of n - 1 */
-	double shuffled[EDIV_MOST];
-	size_t bounds[EDIV_MOST + 1]; /* where segments begin, and the end of the last */
+	double sums[E_DIVISIVE_MOST + 1][E_DIVISIVE_MOST];
+	double own[E_DIVISIVE_MOST];        /* that of each value to those before it */
+	double reciprocal[E_DIVISIVE_MOST]; /* of n - 1 */
+	double shuffled[E_DIVISIVE_MOST];
+	size_t bounds[E_DIVISIVE_MOST + 1]; /* where segments begin, and the end of the last */
 	size_t n_segments;
 };
 
@@ -28,12 +28,12 @@ static struct space *create_space(void)
 
 	if (!space)
 		return NULL;
-	for (size_t i = 2; i < EDIV_MOST; i++)
+	for (size_t i = 2; i < E_DIVISIVE_MOST; i++)
 		space->reciprocal[i] = 1 / ((double)i - 1);
 	return space;
 }
 
-unsigned int ediv_shuffles(double level)
+unsigned int e_divisive_shuffles(double level)
 {
 	/* One order of them all is the one that there is. */
 	return (unsigned int)floor(1 / level * (1 + ROUNDING));
@@ -54,7 +54,7 @@ static void add_up(struct space *space, const double *values, size_t count)
 }
 
 /* What is divided ends anywhere, so that a later change does not hide an earlier one. */
-static void find_end(struct ediv_place *place, const struct space *space, size_t at,
+static void find_end(struct e_divisive_place *place, const struct space *space, size_t at,
 		     double within_first, size_t count, size_t least)
 {
 	const double *sums = space->sums[at];
@@ -77,13 +77,14 @@ static void find_end(struct ediv_place *place, const struct space *space, size_t
 			2 / (double)end *
 			(between - size * spread - first * within * space->reciprocal[end - at]);
 		if (statistic > place->statistic)
-			*place = (struct ediv_place){at, end, statistic};
+			*place = (struct e_divisive_place){at, end, statistic};
 	}
 }
 
-static struct ediv_place find(struct space *space, const double *values, size_t count, size_t least)
+static struct e_divisive_place find(struct space *space, const double *values, size_t count,
+				    size_t least)
 {
-	struct ediv_place place = {.statistic = -1};
+	struct e_divisive_place place = {.statistic = -1};
 	double within = 0;
 
 	add_up(space, values, count);
@@ -95,13 +96,14 @@ static struct ediv_place find(struct space *space, const double *values, size_t 
 	return place;
 }
 
-int ediv_find(struct ediv_place *place, const double *values, size_t count, size_t least,
-	      struct error *error)
+int e_divisive_find(struct e_divisive_place *place, const double *values, size_t count,
+		    size_t least, struct error *error)
 {
 	struct space *space;
 
-	if (count > EDIV_MOST)
-		return error_set(error, -EINVAL, "%zu values are more than %d", count, EDIV_MOST);
+	if (count > E_DIVISIVE_MOST)
+		return error_set(error, -EINVAL, "%zu values are more than %d", count,
+				 E_DIVISIVE_MOST);
 	space = create_space();
 	if (!space)
 		return error_set_errno(error, -ENOMEM, "cannot look for changes");
@@ -127,37 +129,38 @@ static void shuffle(double *values, size_t count, uint64_t *state)
 	}
 }
 
-static bool is_too_many(const struct ediv_rule *rule, unsigned int reached)
+static bool is_too_many(const struct e_divisive_rule *rule, unsigned int reached)
 {
 	return (1.0 + reached) / (1.0 + rule->shuffles) >= rule->level;
 }
 
-static double part_of(const struct ediv_rule *rule, unsigned int reached)
+static double part_of(const struct e_divisive_rule *rule, unsigned int reached)
 {
 	return (1.0 + reached) / (1.0 + rule->shuffles);
 }
 
 /* The best of all segments, and in which it is. */
-static struct ediv_place find_all(struct space *space, const double *values, size_t least,
-				  size_t *segment)
+static struct e_divisive_place find_all(struct space *space, const double *values, size_t least,
+					size_t *segment)
 {
-	struct ediv_place best = {.statistic = -1};
+	struct e_divisive_place best = {.statistic = -1};
 
 	for (size_t i = 0; i < space->n_segments; i++) {
 		size_t first = space->bounds[i];
-		struct ediv_place place =
+		struct e_divisive_place place =
 			find(space, values + first, space->bounds[i + 1] - first, least);
 
 		if (place.statistic <= best.statistic)
 			continue;
-		best = (struct ediv_place){first + place.at, first + place.end, place.statistic};
+		best = (struct e_divisive_place){first + place.at, first + place.end,
+						 place.statistic};
 		*segment = i;
 	}
 	return best;
 }
 
 /* Values stay within their segments: what was divided is so in all orders. */
-static double chance(struct space *space, const struct ediv_rule *rule, uint64_t *state,
+static double chance(struct space *space, const struct e_divisive_rule *rule, uint64_t *state,
 		     const double *values, double statistic)
 {
 	size_t count = space->bounds[space->n_segments];
@@ -186,7 +189,8 @@ static void divide_segment(struct space *space, size_t segment, size_t at)
 	space->n_segments++;
 }
 
-static void insert(struct ediv_division *divisions, size_t *n_divisions, struct ediv_division it)
+static void insert(struct e_divisive_division *divisions, size_t *n_divisions,
+		   struct e_divisive_division it)
 {
 	size_t place = *n_divisions;
 
@@ -196,15 +200,17 @@ static void insert(struct ediv_division *divisions, size_t *n_divisions, struct 
 	++*n_divisions;
 }
 
-int ediv_divide(const struct ediv_rule *rule, const double *values, size_t count,
-		struct ediv_division *divisions, size_t *n_divisions, struct error *error)
+int e_divisive_divide(const struct e_divisive_rule *rule, const double *values, size_t count,
+		      struct e_divisive_division *divisions, size_t *n_divisions,
+		      struct error *error)
 {
 	uint64_t state = random_mix(rule->seed);
 	struct space *space;
 
 	*n_divisions = 0;
-	if (count > EDIV_MOST)
-		return error_set(error, -EINVAL, "%zu values are more than %d", count, EDIV_MOST);
+	if (count > E_DIVISIVE_MOST)
+		return error_set(error, -EINVAL, "%zu values are more than %d", count,
+				 E_DIVISIVE_MOST);
 	space = create_space();
 	if (!space)
 		return error_set_errno(error, -ENOMEM, "cannot look for changes");
@@ -213,14 +219,15 @@ int ediv_divide(const struct ediv_rule *rule, const double *values, size_t count
 	space->n_segments = 1;
 	for (;;) {
 		size_t segment = 0;
-		struct ediv_place best = find_all(space, values, rule->least, &segment);
+		struct e_divisive_place best = find_all(space, values, rule->least, &segment);
 		double p = 1;
 
 		if (best.statistic > 0)
 			p = chance(space, rule, &state, values, best.statistic);
 		if (p >= rule->level)
 			break;
-		insert(divisions, n_divisions, (struct ediv_division){best.at, best.statistic, p});
+		insert(divisions, n_divisions,
+		       (struct e_divisive_division){best.at, best.statistic, p});
 		divide_segment(space, segment, best.at);
 	}
 	free(space);
@@ -281,7 +288,7 @@ static struct sample *sort(const double *values, size_t at, size_t count)
 	return samples;
 }
 
-double ediv_distance(const double *values, size_t at, size_t count)
+double e_divisive_distance(const double *values, size_t at, size_t count)
 {
 	struct sample *samples = sort(values, at, count);
 	double distance = samples ? distance_of(samples, at, count) : (double)NAN;
@@ -301,8 +308,8 @@ static void shuffle_samples(struct sample *samples, size_t count, uint64_t *stat
 	}
 }
 
-int ediv_compare(double *p, const struct ediv_rule *rule, const double *values, size_t at,
-		 size_t count)
+int e_divisive_compare(double *p, const struct e_divisive_rule *rule, const double *values,
+		       size_t at, size_t count)
 {
 	struct sample *samples = sort(values, at, count);
 	uint64_t state = random_mix(rule->seed);

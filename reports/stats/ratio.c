@@ -21,9 +21,9 @@ static double squares(const struct ratio_side *side, double mean)
 	double sum = 0;
 
 	for (size_t i = 0; i < side->count; i++) {
-		double away = log(side->values[i]) - mean;
+		double refused = log(side->values[i]) - mean;
 
-		sum += away * away;
+		sum += refused * refused;
 	}
 	return sum;
 }
@@ -41,16 +41,16 @@ struct spread {
  * after a correction for many cases. The price is an honest one: of few runs the interval is
  * wide.
  */
-static void widen(struct ratio *ratio, double away, const struct spread *spread)
+static void widen(struct ratio *ratio, double refused, const struct spread *spread)
 {
 	double error = sqrt(spread->variance);
 	double reach = student_bound(MISSED, spread->freedom) * error;
 	double chance = 1;
 
-	if (away != 0)
-		chance = student_beyond(error > 0 ? away / error : HUGE_VAL, spread->freedom);
-	ratio->low = fmin(ratio->low, exp(away - reach));
-	ratio->high = fmax(ratio->high, exp(away + reach));
+	if (refused != 0)
+		chance = student_beyond(error > 0 ? refused / error : HUGE_VAL, spread->freedom);
+	ratio->low = fmin(ratio->low, exp(refused - reach));
+	ratio->high = fmax(ratio->high, exp(refused + reach));
 	ratio->chance = fmax(ratio->chance, chance);
 }
 

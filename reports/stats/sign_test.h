@@ -10,12 +10,12 @@
 #include <stddef.h>
 
 /* That at least so many of count coins show heads. */
-double sign_chance(size_t heads, size_t count);
+double sign_test_chance(size_t heads, size_t count);
 
 /*
  * The rank, from 1, of the sorted value that is no larger than the median, but for one time
  * in 1 / level; from the other end, the one that is no smaller. 0: there are too few for that.
  */
-size_t sign_rank(size_t count, double level);
+size_t sign_test_rank(size_t count, double level);
 
 #endif

@@ -169,13 +169,13 @@ static void add_windows(struct cells *cells, const struct table_unit *unit,
 
 	snprintf(cell->text, sizeof(cell->text), "-");
 	for (size_t i = 0; i < line->windows->count; i++) {
-		uint64_t rate = windows_rate(line->windows, i, line->size);
+		uint64_t rate = rate_windows_rate(line->windows, i, line->size);
 
 		least = rate < least ? rate : least;
 		most = rate > most ? rate : most;
 		messages += line->windows->messages[i];
 	}
-	if (!messages || messages < WINDOWS_MESSAGES * line->windows->count)
+	if (!messages || messages < RATE_WINDOWS_MESSAGES * line->windows->count)
 		return;
 	high = (double)most / unit->bytes;
 	snprintf(cell->text, sizeof(cell->text), "%.*f..%.*f", digits_for(high),

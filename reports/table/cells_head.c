@@ -131,7 +131,7 @@ void cells_pair(char text[static CELLS_ENDS], const struct result *result)
 
 	if (result->imported)
 		snprintf(text, CELLS_ENDS, "imported from %.32s: %s",
-			 member_or_empty(result->imported, "format"),
+			 json_member_or_empty(result->imported, "format"),
 			 near->device[0] ? near->device : far->device);
 	else
 		snprintf(text, CELLS_ENDS, "%s %s/%u -> %s %s/%u", near->host, near->device,
@@ -151,9 +151,9 @@ static void print_ends(char text[static CELLS_ENDS], const struct result *result
 	json_array_foreach(result->parties, i, party)
 	{
 		size_t left = CELLS_ENDS - used;
-		int length =
-			snprintf(text + used, left, "%s%s %s", i ? ", " : "",
-				 member_or_empty(party, "name"), member_or_empty(party, "device"));
+		int length = snprintf(text + used, left, "%s%s %s", i ? ", " : "",
+				      json_member_or_empty(party, "name"),
+				      json_member_or_empty(party, "device"));
 
 		/* The count has its place, whatever they are called. */
 		if ((size_t)length + CELLS_MORE > left) {

@@ -41,7 +41,7 @@ void csv_field(FILE *out, const char *text)
 /* The same file under a name that is no formula to a spreadsheet; "-" is none. */
 static void print_file(FILE *out, const char *name)
 {
-	print_field(out, member_is_formula(name) && name[1] ? "./" : "", name);
+	print_field(out, json_member_is_formula(name) && name[1] ? "./" : "", name);
 }
 
 static void print_parameter(FILE *out, const struct result_case *line, const char *name)

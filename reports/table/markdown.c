@@ -68,10 +68,10 @@ static void add_warnings(struct markdown *page, const struct result *result)
 		markdown_say(page, text);
 	json_array_foreach(result->warnings, i, warning)
 	{
-		const char *mend = member_or_empty(warning, "mend");
+		const char *mend = json_member_or_empty(warning, "mend");
 
-		snprintf(text, sizeof(text), "%s: %s%s%s", member_or_empty(warning, "host"),
-			 member_or_empty(warning, "what"), *mend ? "; mend: " : "", mend);
+		snprintf(text, sizeof(text), "%s: %s%s%s", json_member_or_empty(warning, "host"),
+			 json_member_or_empty(warning, "what"), *mend ? "; mend: " : "", mend);
 		markdown_say(page, text);
 	}
 }
@@ -118,7 +118,7 @@ void markdown_add(FILE *out, const struct table_unit *unit, const struct result 
 	page.before = "\n**What operations need and cost**\n\n";
 	said_printed(result, semantics_print, markdown_say_plain, &page);
 	page.before = "\n**In turn**\n\n";
-	said_printed(result, turns_print, markdown_say_plain, &page);
+	said_printed(result, paired_trials_print, markdown_say_plain, &page);
 	add_others(&page, result);
 	page.before = "\n**Fairness**\n\n";
 	said_shares(result, markdown_say, &page);

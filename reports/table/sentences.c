@@ -18,22 +18,22 @@ void said_make_printable(char *text)
 
 void said_knees(const struct result *result, said *say, void *owner)
 {
-	struct knees knees;
-	struct crowds crowds;
+	struct load_knees knees;
+	struct qp_limits crowds;
 	char text[512];
 
-	knees_open(&knees, result);
+	load_knees_open(&knees, result);
 	for (size_t i = 0; i < knees.count; i++) {
-		knee_tell(&knees.knee[i], text);
+		load_knee_tell(&knees.knee[i], text);
 		say(owner, text);
 	}
-	knees_close(&knees);
-	crowds_open(&crowds, result);
+	load_knees_close(&knees);
+	qp_limits_open(&crowds, result);
 	for (size_t i = 0; i < crowds.count; i++) {
-		crowd_tell(&crowds.crowd[i], text);
+		qp_limit_tell(&crowds.crowd[i], text);
 		say(owner, text);
 	}
-	crowds_close(&crowds);
+	qp_limits_close(&crowds);
 }
 
 void said_shares(const struct result *result, said *say, void *owner)

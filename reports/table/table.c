@@ -265,7 +265,7 @@ struct table_count table_foot(const struct table *table)
 
 	said_knees(result, say, (void *)(uintptr_t)table);
 	semantics_print(table->out, result);
-	turns_print(table->out, result);
+	paired_trials_print(table->out, result);
 	for (size_t i = 0; i < result->n_cases; i++) {
 		const struct result_case *line = &result->cases[i];
 
@@ -285,13 +285,13 @@ void table_warnings(const struct table *table)
 
 	json_array_foreach(table->result->warnings, i, warning)
 	{
-		const char *mend = member_or_empty(warning, "mend");
+		const char *mend = json_member_or_empty(warning, "mend");
 
 		if (!json_is_true(json_object_get(warning, "spoils")))
 			continue;
 		colour(table, yellow);
-		fprintf(table->out, "! %s: %s%s%s", member_or_empty(warning, "host"),
-			member_or_empty(warning, "what"), *mend ? "; mend: " : "", mend);
+		fprintf(table->out, "! %s: %s%s%s", json_member_or_empty(warning, "host"),
+			json_member_or_empty(warning, "what"), *mend ? "; mend: " : "", mend);
 		end_colour(table);
 	}
 }

@@ -75,7 +75,7 @@ bool advice_is_soft(const json_t *facts)
 {
 	const char *kind = advice_text(facts, "device", "kind");
 
-	return kind && !strcmp(kind, kind_name(KIND_SOFT));
+	return kind && !strcmp(kind, device_kind_name(DEVICE_KIND_SOFT));
 }
 
 bool advice_is_hardware(const json_t *facts)
@@ -91,10 +91,10 @@ json_t *advice_finding(const char *code, bool spoils, const char *host, const ch
 	char reason[ADVICE_TEXT];
 	char command[ADVICE_TEXT];
 
-	wire_printable(name, sizeof(name), host);
-	wire_printable(found, sizeof(found), what);
-	wire_printable(reason, sizeof(reason), why);
-	wire_printable(command, sizeof(command), mend);
+	frame_printable(name, sizeof(name), host);
+	frame_printable(found, sizeof(found), what);
+	frame_printable(reason, sizeof(reason), why);
+	frame_printable(command, sizeof(command), mend);
 	return json_pack("{s:s, s:b, s:s, s:s, s:s, s:s}", "code", code, "spoils", spoils, "host",
 			 name, "what", found, "why", reason, "mend", command);
 }

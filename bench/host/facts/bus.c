@@ -40,7 +40,7 @@ static void add_control(json_t *section, const struct facts_place *place)
 	size_t express;
 	unsigned int control;
 
-	if (tree_bytes(place->root, config, sizeof(config), DEVICE "/config", place->device) !=
+	if (sysfs_bytes(place->root, config, sizeof(config), DEVICE "/config", place->device) !=
 	    sizeof(config))
 		return;
 	express = find_express(config);
@@ -66,14 +66,14 @@ json_t *facts_pcie(const struct facts_place *place)
 		{"local_cpulist",      "local_cpulist",      fact_text  },
 	};
 	json_t *section = json_object();
-	char folder[TREE_TEXT];
+	char folder[SYSFS_TEXT];
 
 	if (facts_is_software(place))
 		return section;
 	snprintf(folder, sizeof(folder), DEVICE, place->device);
 	facts_read(section, place->root, folder, rows, ARRAY_LENGTH(rows));
 	/* Of a virtual function these are reserved, and zero. */
-	if (!tree_exists(place->root, DEVICE "/physfn", place->device))
+	if (!sysfs_exists(place->root, DEVICE "/physfn", place->device))
 		add_control(section, place);
 	return section;
 }
@@ -81,23 +81,23 @@ json_t *facts_pcie(const struct facts_place *place)
 /* The CPUs that take it; kernels before 4.15 tell only those that may. */
 static bool interrupt_cpus(const char *root, const char *number, char *cpus, size_t size)
 {
-	return tree_line(root, cpus, size, "/proc/irq/%s/effective_affinity_list", number) ||
-	       tree_line(root, cpus, size, "/proc/irq/%s/smp_affinity_list", number);
+	return sysfs_line(root, cpus, size, "/proc/irq/%s/effective_affinity_list", number) ||
+	       sysfs_line(root, cpus, size, "/proc/irq/%s/smp_affinity_list", number);
 }
 
 json_t *facts_interrupts(const struct facts_place *place)
 {
 	json_t *section = json_object();
 	json_t *all = json_object();
-	struct tree_names names;
-	char cpus[TREE_NAME];
+	struct sysfs_names names;
+	char cpus[SYSFS_NAME];
 
-	tree_names_open(&names, place->root, DEVICE "/msi_irqs", place->device);
+	sysfs_names_open(&names, place->root, DEVICE "/msi_irqs", place->device);
 	if (!facts_is_software(place))
 		for (size_t i = 0; i < names.count && i < INTERRUPTS_MAX; i++)
 			if (interrupt_cpus(place->root, names.name[i], cpus, sizeof(cpus)))
 				json_object_set_new(all, names.name[i], json_string(cpus));
-	tree_names_close(&names);
+	sysfs_names_close(&names);
 	if (json_object_size(all))
 		json_object_set(section, "cpus", all);
 	json_decref(all);

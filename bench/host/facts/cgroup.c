@@ -10,22 +10,22 @@
 #define CGROUPS "/sys/fs/cgroup"
 
 #define PROC_SIZE 8192
-#define PATH_SIZE (TREE_TEXT / 2)
+#define PATH_SIZE (SYSFS_TEXT / 2)
 
 /* As a folder of the unified hierarchy, which may have no controllers but those left over. */
-static bool find_own(const char *root, char folder[static TREE_TEXT])
+static bool find_own(const char *root, char folder[static SYSFS_TEXT])
 {
-	char *text = tree_text(root, PROC_SIZE, "/proc/self/cgroup");
+	char *text = sysfs_text(root, PROC_SIZE, "/proc/self/cgroup");
 	const char *mount = CGROUPS;
 	char path[PATH_SIZE];
-	bool found = tree_field(text, "0:", path, sizeof(path));
+	bool found = sysfs_field(text, "0:", path, sizeof(path));
 
 	free(text);
-	if (!tree_exists(root, "%s/cgroup.controllers", mount))
+	if (!sysfs_exists(root, "%s/cgroup.controllers", mount))
 		mount = CGROUPS "/unified";
-	if (!found || path[0] != '/' || !tree_exists(root, "%s/cgroup.controllers", mount))
+	if (!found || path[0] != '/' || !sysfs_exists(root, "%s/cgroup.controllers", mount))
 		return false;
-	snprintf(folder, TREE_TEXT, "%s%s", mount, path[1] ? path : "");
+	snprintf(folder, SYSFS_TEXT, "%s%s", mount, path[1] ? path : "");
 	return true;
 }
 
@@ -43,7 +43,7 @@ static bool has_cpu(char *controllers)
 /* Version 1 has a line "4:cpu,cpuacct:/path" of it, version 2 none. */
 static bool find_cpu_path(const char *root, char path[static PATH_SIZE])
 {
-	char *text = tree_text(root, PROC_SIZE, "/proc/self/cgroup");
+	char *text = sysfs_text(root, PROC_SIZE, "/proc/self/cgroup");
 	char controllers[256];
 	char *rest;
 	bool found = false;
@@ -56,7 +56,7 @@ static bool find_cpu_path(const char *root, char path[static PATH_SIZE])
 	return found;
 }
 
-bool facts_cgroup_cpu(const char *root, char folder[static TREE_TEXT])
+bool facts_cgroup_cpu(const char *root, char folder[static SYSFS_TEXT])
 {
 	static const char *const mounts[] = {CGROUPS "/cpu", CGROUPS "/cpu,cpuacct"};
 	char path[PATH_SIZE];
@@ -64,12 +64,12 @@ bool facts_cgroup_cpu(const char *root, char folder[static TREE_TEXT])
 	if (!find_cpu_path(root, path))
 		return find_own(root, folder);
 	for (size_t i = 0; i < ARRAY_LENGTH(mounts); i++) {
-		if (!tree_exists(root, "%s", mounts[i]))
+		if (!sysfs_exists(root, "%s", mounts[i]))
 			continue;
 		/* A container may see its group as the mount, and the path that the host has. */
-		if (!path[1] || !tree_exists(root, "%s%s", mounts[i], path))
+		if (!path[1] || !sysfs_exists(root, "%s%s", mounts[i], path))
 			path[0] = '\0';
-		snprintf(folder, TREE_TEXT, "%s%s", mounts[i], path);
+		snprintf(folder, SYSFS_TEXT, "%s%s", mounts[i], path);
 		return true;
 	}
 	return find_own(root, folder);
@@ -86,20 +86,20 @@ bool facts_cgroup_parent(char *folder)
 }
 
 /* In the words of version 2, where no limit is "max", and not -1. */
-static bool read_limit(const char *root, const char *folder, char limit[static TREE_NAME])
+static bool read_limit(const char *root, const char *folder, char limit[static SYSFS_NAME])
 {
 	int64_t quota;
 	int64_t period;
 
-	if (tree_line(root, limit, TREE_NAME, "%s/cpu.max", folder))
+	if (sysfs_line(root, limit, SYSFS_NAME, "%s/cpu.max", folder))
 		return true;
-	if (!tree_number(root, &quota, "%s/cpu.cfs_quota_us", folder) ||
-	    !tree_number(root, &period, "%s/cpu.cfs_period_us", folder))
+	if (!sysfs_number(root, &quota, "%s/cpu.cfs_quota_us", folder) ||
+	    !sysfs_number(root, &period, "%s/cpu.cfs_period_us", folder))
 		return false;
 	if (quota < 0)
-		snprintf(limit, TREE_NAME, "max %" PRId64, period);
+		snprintf(limit, SYSFS_NAME, "max %" PRId64, period);
 	else
-		snprintf(limit, TREE_NAME, "%" PRId64 " %" PRId64, quota, period);
+		snprintf(limit, SYSFS_NAME, "%" PRId64 " %" PRId64, quota, period);
 	return true;
 }
 
@@ -117,9 +117,9 @@ static double processors(const char *limit)
 /* Of all groups around this one, whose limits hold as well, the one that binds. */
 static void add_cpu_max(json_t *section, const char *root, const char *own)
 {
-	char folder[TREE_TEXT];
-	char limit[TREE_NAME];
-	char least[TREE_NAME] = "";
+	char folder[SYSFS_TEXT];
+	char limit[SYSFS_NAME];
+	char least[SYSFS_NAME] = "";
 
 	snprintf(folder, sizeof(folder), "%s", own);
 	do {
@@ -133,15 +133,15 @@ static void add_cpu_max(json_t *section, const char *root, const char *own)
 
 static void add_cpu(json_t *section, const char *root)
 {
-	char folder[TREE_TEXT];
-	char value[TREE_NAME];
+	char folder[SYSFS_TEXT];
+	char value[SYSFS_NAME];
 	char *stat;
 
 	if (!facts_cgroup_cpu(root, folder))
 		return;
 	add_cpu_max(section, root, folder);
-	stat = tree_text(root, PROC_SIZE, "%s/cpu.stat", folder);
-	if (tree_field(stat, "nr_throttled", value, sizeof(value)))
+	stat = sysfs_text(root, PROC_SIZE, "%s/cpu.stat", folder);
+	if (sysfs_field(stat, "nr_throttled", value, sizeof(value)))
 		json_object_set_new(section, "nr_throttled", fact_number(value));
 	free(stat);
 }
@@ -153,7 +153,7 @@ json_t *facts_cgroup(const struct facts_place *place)
 		{"memory_max", "memory.max",            fact_text},
 	};
 	json_t *section = json_object();
-	char folder[TREE_TEXT];
+	char folder[SYSFS_TEXT];
 
 	if (find_own(place->root, folder))
 		facts_read(section, place->root, folder, rows, ARRAY_LENGTH(rows));

@@ -16,7 +16,7 @@
 
 static char *read_cpuinfo(const char *root)
 {
-	return tree_text(root, CPUINFO_SIZE, "/proc/cpuinfo");
+	return sysfs_text(root, CPUINFO_SIZE, "/proc/cpuinfo");
 }
 
 int facts_cpu_flag(const char *root, const char *flag)
@@ -26,7 +26,7 @@ int facts_cpu_flag(const char *root, const char *flag)
 	char *rest = flags;
 	int found = -1;
 
-	if (tree_field(text, "flags", flags, sizeof(flags))) {
+	if (sysfs_field(text, "flags", flags, sizeof(flags))) {
 		const char *word;
 
 		found = 0;
@@ -56,10 +56,10 @@ static void identify(json_t *section, const char *root)
                 {"CPU revision",    "revision"    },
 	};
 	char *text = read_cpuinfo(root);
-	char value[TREE_TEXT];
+	char value[SYSFS_TEXT];
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
-		if (tree_field(text, rows[i].word, value, sizeof(value)))
+		if (sysfs_field(text, rows[i].word, value, sizeof(value)))
 			facts_set(section, rows[i].key, value);
 	free(text);
 }
@@ -73,31 +73,31 @@ json_t *facts_cpu(const struct facts_place *place)
 		{"nohz_full", "nohz_full",  fact_text},
 	};
 	json_t *section = json_object();
-	char *status = tree_text(place->root, STATUS_SIZE, "/proc/self/status");
+	char *status = sysfs_text(place->root, STATUS_SIZE, "/proc/self/status");
 	struct cpulist list;
-	char allowed[TREE_TEXT];
+	char allowed[SYSFS_TEXT];
 
 	identify(section, place->root);
 	facts_read(section, place->root, CPU, rows, ARRAY_LENGTH(rows));
 	if (cpulist_parse(&list, json_string_value(json_object_get(section, "online"))))
 		json_object_set_new(section, "count", json_integer(cpulist_count(&list)));
-	if (tree_field(status, "Cpus_allowed_list", allowed, sizeof(allowed)))
+	if (sysfs_field(status, "Cpus_allowed_list", allowed, sizeof(allowed)))
 		facts_set(section, "allowed", allowed);
 	free(status);
 	return section;
 }
 
 /* Those of all processors, each once. */
-static void add_governors(json_t *section, const struct tree_names *policies, const char *root)
+static void add_governors(json_t *section, const struct sysfs_names *policies, const char *root)
 {
-	char all[TREE_NAME * 4] = "";
+	char all[SYSFS_NAME * 4] = "";
 	size_t used = 0;
 
 	for (size_t i = 0; i < policies->count && used < sizeof(all); i++) {
-		char governor[TREE_NAME];
+		char governor[SYSFS_NAME];
 
-		if (tree_line(root, governor, sizeof(governor), CPU "/cpufreq/%s/scaling_governor",
-			      policies->name[i]) &&
+		if (sysfs_line(root, governor, sizeof(governor), CPU "/cpufreq/%s/scaling_governor",
+			       policies->name[i]) &&
 		    !strstr(all, governor))
 			used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s",
 						 used ? ", " : "", governor);
@@ -112,21 +112,21 @@ json_t *facts_frequency(const struct facts_place *place)
 		{"energy_preference", "energy_performance_preference", fact_text},
 	};
 	json_t *section = json_object();
-	struct tree_names policies;
-	char folder[TREE_TEXT];
+	struct sysfs_names policies;
+	char folder[SYSFS_TEXT];
 	int64_t flag;
 
-	tree_names_open(&policies, place->root, CPU "/cpufreq");
+	sysfs_names_open(&policies, place->root, CPU "/cpufreq");
 	for (size_t i = 0; i < policies.count; i++)
 		if (!strcmp(policies.name[i], "policy0")) {
 			snprintf(folder, sizeof(folder), CPU "/cpufreq/%s", policies.name[i]);
 			facts_read(section, place->root, folder, rows, ARRAY_LENGTH(rows));
 		}
 	add_governors(section, &policies, place->root);
-	tree_names_close(&policies);
-	if (tree_number(place->root, &flag, CPU "/intel_pstate/no_turbo"))
+	sysfs_names_close(&policies);
+	if (sysfs_number(place->root, &flag, CPU "/intel_pstate/no_turbo"))
 		json_object_set_new(section, "turbo", json_boolean(!flag));
-	else if (tree_number(place->root, &flag, CPU "/cpufreq/boost"))
+	else if (sysfs_number(place->root, &flag, CPU "/cpufreq/boost"))
 		json_object_set_new(section, "turbo", json_boolean(flag));
 	return section;
 }
@@ -134,18 +134,18 @@ json_t *facts_frequency(const struct facts_place *place)
 /* The one that takes longest to leave, of those that are not disabled. */
 static void add_deepest(json_t *section, const char *root)
 {
-	char deepest[TREE_NAME];
+	char deepest[SYSFS_NAME];
 	int64_t longest_us = -1;
 
 	for (unsigned int i = 0; i < STATES_MAX; i++) {
-		char name[TREE_NAME];
+		char name[SYSFS_NAME];
 		int64_t latency_us;
 		int64_t disabled = 0;
 
-		if (!tree_number(root, &latency_us, CPU "/cpu0/cpuidle/state%u/latency", i) ||
-		    !tree_line(root, name, sizeof(name), CPU "/cpu0/cpuidle/state%u/name", i))
+		if (!sysfs_number(root, &latency_us, CPU "/cpu0/cpuidle/state%u/latency", i) ||
+		    !sysfs_line(root, name, sizeof(name), CPU "/cpu0/cpuidle/state%u/name", i))
 			continue;
-		tree_number(root, &disabled, CPU "/cpu0/cpuidle/state%u/disable", i);
+		sysfs_number(root, &disabled, CPU "/cpu0/cpuidle/state%u/disable", i);
 		if (disabled || latency_us <= longest_us)
 			continue;
 		longest_us = latency_us;
@@ -166,7 +166,7 @@ json_t *facts_idle(const struct facts_place *place)
 	int32_t latency_us;
 
 	facts_read(section, place->root, CPU "/cpuidle", rows, ARRAY_LENGTH(rows));
-	if (tree_bytes(place->root, &latency_us, sizeof(latency_us), "/dev/cpu_dma_latency") ==
+	if (sysfs_bytes(place->root, &latency_us, sizeof(latency_us), "/dev/cpu_dma_latency") ==
 	    sizeof(latency_us))
 		json_object_set_new(section, "cpu_dma_latency_us", json_integer(latency_us));
 	add_deepest(section, place->root);
@@ -193,20 +193,20 @@ json_t *facts_numa(const struct facts_place *place)
 {
 	json_t *section = json_object();
 	json_t *rows = json_array();
-	char text[TREE_TEXT];
+	char text[SYSFS_TEXT];
 	struct cpulist nodes;
 	int64_t balancing;
 
-	if (tree_line(place->root, text, sizeof(text), NODE "/online") &&
+	if (sysfs_line(place->root, text, sizeof(text), NODE "/online") &&
 	    cpulist_parse(&nodes, text))
 		json_object_set_new(section, "nodes", json_integer(cpulist_count(&nodes)));
 	for (unsigned int i = 0; i < NODES_MAX; i++)
-		if (tree_line(place->root, text, sizeof(text), NODE "/node%u/distance", i))
+		if (sysfs_line(place->root, text, sizeof(text), NODE "/node%u/distance", i))
 			json_array_append_new(rows, distances(text));
 	if (json_array_size(rows))
 		json_object_set(section, "distances", rows);
 	json_decref(rows);
-	if (tree_number(place->root, &balancing, "/proc/sys/kernel/numa_balancing"))
+	if (sysfs_number(place->root, &balancing, "/proc/sys/kernel/numa_balancing"))
 		json_object_set_new(section, "balancing", json_integer(balancing));
 	return section;
 }

@@ -21,12 +21,12 @@ static void device_folder(char folder[static FOLDER_MAX], const struct facts_pla
 
 bool facts_is_software(const struct facts_place *place)
 {
-	return kind_find(place->root, place->device) != KIND_HARDWARE;
+	return device_kind_find(place->root, place->device) != DEVICE_KIND_HARDWARE;
 }
 
-static const char *module_of(enum kind kind)
+static const char *module_of(enum device_kind kind)
 {
-	return kind == KIND_RXE ? "rdma_rxe" : kind == KIND_SIW ? "siw" : NULL;
+	return kind == DEVICE_KIND_RXE ? "rdma_rxe" : kind == DEVICE_KIND_SIW ? "siw" : NULL;
 }
 
 static void add_driver(json_t *section, const struct facts_place *place, const char *module)
@@ -41,13 +41,13 @@ static void add_driver(json_t *section, const struct facts_place *place, const c
 		{"rdma_driver_srcversion", "srcversion", fact_text},
 	};
 	char folder[FOLDER_MAX];
-	char driver[TREE_NAME];
+	char driver[SYSFS_NAME];
 	const char *rdma;
 
 	if (module)
 		snprintf(driver, sizeof(driver), "%s", module);
-	else if (!tree_link(place->root, driver, sizeof(driver), CLASS "/%s/device/driver",
-			    place->device))
+	else if (!sysfs_link(place->root, driver, sizeof(driver), CLASS "/%s/device/driver",
+			     place->device))
 		return;
 	facts_set(section, "driver", driver);
 	snprintf(folder, sizeof(folder), "/sys/module/%s", driver);
@@ -66,7 +66,7 @@ static void add_driver(json_t *section, const struct facts_place *place, const c
  */
 static void add_function(json_t *section, const struct facts_place *place)
 {
-	bool is_virtual = tree_exists(place->root, CLASS "/%s/device/physfn", place->device);
+	bool is_virtual = sysfs_exists(place->root, CLASS "/%s/device/physfn", place->device);
 
 	if (is_virtual || facts_cpu_flag(place->root, "hypervisor") == 0)
 		json_object_set_new(section, "virtual_function", json_boolean(is_virtual));
@@ -83,14 +83,14 @@ json_t *facts_device(const struct facts_place *place)
                 {"node_guid", "node_guid", fact_text },
 	};
 	json_t *section = json_object();
-	enum kind kind = kind_find(place->root, place->device);
-	bool is_software = kind != KIND_HARDWARE;
+	enum device_kind kind = device_kind_find(place->root, place->device);
+	bool is_software = kind != DEVICE_KIND_HARDWARE;
 	char folder[FOLDER_MAX];
 
 	facts_set(section, "name", place->device);
 	device_folder(folder, place, "");
 	facts_read(section, place->root, folder, rows, ARRAY_LENGTH(rows));
-	facts_set(section, "kind", kind_name(kind));
+	facts_set(section, "kind", device_kind_name(kind));
 	json_object_set_new(section, "software", json_boolean(is_software));
 	add_driver(section, place, module_of(kind));
 	if (!is_software)
@@ -113,12 +113,12 @@ static void add_gid_types(json_t *section, const struct facts_place *place)
 	unsigned int empty = 0;
 
 	for (unsigned int i = 0; i < GIDS_MAX && empty < GIDS_GAP; i++) {
-		char type[TREE_NAME];
+		char type[SYSFS_NAME];
 
 		empty++;
-		if (!tree_line(place->root, type, sizeof(type),
-			       CLASS "/%s/ports/%u/gid_attrs/types/%u", place->device, place->port,
-			       i))
+		if (!sysfs_line(place->root, type, sizeof(type),
+				CLASS "/%s/ports/%u/gid_attrs/types/%u", place->device, place->port,
+				i))
 			continue;
 		empty = 0;
 		if (!contains(types, type))
@@ -139,13 +139,13 @@ json_t *facts_port(const struct facts_place *place)
 	};
 	json_t *section = json_pack("{s:i}", "number", (int)place->port);
 	char folder[FOLDER_MAX];
-	char text[TREE_NAME];
+	char text[SYSFS_NAME];
 
 	device_folder(folder, place, "/ports/");
 	snprintf(folder + strlen(folder), sizeof(folder) - strlen(folder), "%u", place->port);
 	facts_read(section, place->root, folder, rows, ARRAY_LENGTH(rows));
 	/* The kernel calls iWARP's link Ethernet, which it is, but not RoCE's. */
-	if (tree_line(place->root, text, sizeof(text), CLASS "/%s/node_type", place->device) &&
+	if (sysfs_line(place->root, text, sizeof(text), CLASS "/%s/node_type", place->device) &&
 	    !strcmp(text, NODE_RNIC))
 		facts_set(section, "link_layer", "iWARP");
 	add_gid_types(section, place);
@@ -155,30 +155,30 @@ json_t *facts_port(const struct facts_place *place)
 /* Where its GIDs name no interface: one of the device itself, of the same port. */
 static bool own_interface(const struct facts_place *place, char *name, size_t size)
 {
-	struct tree_names names;
+	struct sysfs_names names;
 	bool found = false;
 
-	tree_names_open(&names, place->root, CLASS "/%s/device/net", place->device);
+	sysfs_names_open(&names, place->root, CLASS "/%s/device/net", place->device);
 	for (size_t i = 0; i < names.count && !found; i++) {
 		int64_t port = 0;
 
-		tree_number(place->root, &port, CLASS "/%s/device/net/%s/dev_port", place->device,
-			    names.name[i]);
+		sysfs_number(place->root, &port, CLASS "/%s/device/net/%s/dev_port", place->device,
+			     names.name[i]);
 		found = port == (int64_t)place->port - 1;
 		if (found)
 			snprintf(name, size, "%s", names.name[i]);
 	}
-	tree_names_close(&names);
+	sysfs_names_close(&names);
 	return found;
 }
 
 bool facts_interface(const struct facts_place *place, char *name, size_t size)
 {
 	for (unsigned int i = 0; i < GIDS_GAP; i++)
-		if (tree_line(place->root, name, size, CLASS "/%s/ports/%u/gid_attrs/ndevs/%u",
-			      place->device, place->port, i))
+		if (sysfs_line(place->root, name, size, CLASS "/%s/ports/%u/gid_attrs/ndevs/%u",
+			       place->device, place->port, i))
 			return true;
-	return tree_line(place->root, name, size, CLASS "/%s/parent", place->device) ||
+	return sysfs_line(place->root, name, size, CLASS "/%s/parent", place->device) ||
 	       own_interface(place, name, size);
 }
 
@@ -190,14 +190,14 @@ json_t *facts_netdev(const struct facts_place *place)
 	};
 	json_t *section = json_object();
 	char folder[FOLDER_MAX];
-	char text[TREE_NAME];
+	char text[SYSFS_NAME];
 
 	if (!facts_interface(place, text, sizeof(text)))
 		return section;
 	facts_set(section, "name", text);
 	snprintf(folder, sizeof(folder), "/sys/class/net/%s", text);
 	facts_read(section, place->root, folder, rows, ARRAY_LENGTH(rows));
-	if (tree_link(place->root, text, sizeof(text), "%s/device/driver", folder))
+	if (sysfs_link(place->root, text, sizeof(text), "%s/device/driver", folder))
 		facts_set(section, "driver", text);
 	return section;
 }
@@ -220,7 +220,7 @@ json_t *facts_iommu(const struct facts_place *place)
 /* Whether a node below /dev can be opened, and the errno if not. */
 static json_t *try_node(const char *root, const char *name)
 {
-	int code = tree_try(root, DEV "/%s", name);
+	int code = sysfs_try(root, DEV "/%s", name);
 	json_t *node = json_pack("{s:s+, s:b}", "path", DEV "/", name, "opens", !code);
 
 	if (code)
@@ -231,22 +231,22 @@ static json_t *try_node(const char *root, const char *name)
 json_t *facts_access(const struct facts_place *place)
 {
 	json_t *section = json_object();
-	struct tree_names names;
+	struct sysfs_names names;
 
 	/* What the kernel does not have needs no nodes of it. */
-	if (!tree_exists(place->root, CLASS "/%s", place->device))
+	if (!sysfs_exists(place->root, CLASS "/%s", place->device))
 		return section;
-	tree_names_open(&names, place->root, UVERBS);
+	sysfs_names_open(&names, place->root, UVERBS);
 	for (size_t i = 0; i < names.count; i++) {
-		char device[TREE_NAME];
+		char device[SYSFS_NAME];
 
-		if (tree_line(place->root, device, sizeof(device), UVERBS "/%s/ibdev",
-			      names.name[i]) &&
+		if (sysfs_line(place->root, device, sizeof(device), UVERBS "/%s/ibdev",
+			       names.name[i]) &&
 		    !strcmp(device, place->device))
 			json_object_set_new(section, "uverbs",
 					    try_node(place->root, names.name[i]));
 	}
-	tree_names_close(&names);
+	sysfs_names_close(&names);
 	json_object_set_new(section, "rdma_cm", try_node(place->root, "rdma_cm"));
 	return section;
 }

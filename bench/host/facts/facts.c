@@ -48,10 +48,10 @@ json_t *fact_choice(const char *text)
 void facts_read(json_t *into, const char *root, const char *folder, const struct fact *rows,
 		size_t count)
 {
-	char text[TREE_TEXT];
+	char text[SYSFS_TEXT];
 
 	for (size_t i = 0; i < count; i++)
-		if (tree_line(root, text, sizeof(text), "%s/%s", folder, rows[i].file))
+		if (sysfs_line(root, text, sizeof(text), "%s/%s", folder, rows[i].file))
 			json_object_set_new(into, rows[i].key, rows[i].value(text));
 }
 
@@ -76,7 +76,7 @@ static void find_library(json_t *section, const char *maps)
 		return;
 	found++;
 	snprintf(file, sizeof(file), "%.*s", (int)strcspn(found, " \n"), found);
-	wire_printable(file, sizeof(file), file);
+	frame_printable(file, sizeof(file), file);
 	facts_set(section, "library", file);
 	version = strchr(file + sizeof(name) - 1, '.');
 	version = version ? strchr(version + 1, '.') : NULL;
@@ -86,7 +86,7 @@ static void find_library(json_t *section, const char *maps)
 
 static json_t *rdma_core(const struct facts_place *place)
 {
-	char *maps = tree_text(place->root, MAPS_SIZE, "/proc/self/maps");
+	char *maps = sysfs_text(place->root, MAPS_SIZE, "/proc/self/maps");
 	json_t *section = json_object();
 
 	find_library(section, maps);
@@ -98,11 +98,11 @@ static json_t *environment(const struct facts_place *place)
 {
 	const char *value = getenv("SOFTROCE_ACCEL");
 	json_t *section = json_object();
-	char text[TREE_NAME];
+	char text[SYSFS_NAME];
 
 	if (!value)
 		return section;
-	wire_printable(text, sizeof(text), value);
+	frame_printable(text, sizeof(text), value);
 	facts_set(section, "softroce_accel", text);
 	return section;
 }
@@ -159,11 +159,11 @@ json_t *facts_gather(const char *root, const char *device, unsigned int port)
 {
 	const struct facts_place place = {.root = root, .device = device, .port = port};
 	json_t *facts = json_object();
-	char host[TREE_TEXT];
+	char host[SYSFS_TEXT];
 
 	if (!facts)
 		return NULL;
-	if (tree_line(root, host, sizeof(host), "/proc/sys/kernel/hostname"))
+	if (sysfs_line(root, host, sizeof(host), "/proc/sys/kernel/hostname"))
 		facts_set(facts, "host", host);
 	facts_set(facts, "libc", gnu_get_libc_version());
 	if (device)

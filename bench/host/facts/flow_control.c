@@ -46,8 +46,8 @@ static void add_ecn(json_t *section, const char *root, const char *name)
 		for (unsigned int priority = 0; priority < PRIORITIES; priority++) {
 			int64_t on;
 
-			if (!tree_number(root, &on, "/sys/class/net/%s/ecn/%s/enable/%u", name,
-					 rows[i].folder, priority))
+			if (!sysfs_number(root, &on, "/sys/class/net/%s/ecn/%s/enable/%u", name,
+					  rows[i].folder, priority))
 				continue;
 			known = true;
 			mask |= on ? 1U << priority : 0;

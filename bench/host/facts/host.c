@@ -45,9 +45,9 @@ json_t *facts_clock(const struct facts_place *place)
 /* The soft limit, which is the one that holds. */
 static void add_limit(json_t *section, const char *limits, const char *word, const char *key)
 {
-	char value[TREE_TEXT];
+	char value[SYSFS_TEXT];
 
-	if (!tree_field(limits, word, value, sizeof(value)))
+	if (!sysfs_field(limits, word, value, sizeof(value)))
 		return;
 	value[strcspn(value, " ")] = '\0';
 	if (!strcmp(value, "unlimited"))
@@ -59,13 +59,13 @@ static void add_limit(json_t *section, const char *limits, const char *word, con
 json_t *facts_limits(const struct facts_place *place)
 {
 	json_t *section = json_object();
-	char *limits = tree_text(place->root, PROC_SIZE, "/proc/self/limits");
+	char *limits = sysfs_text(place->root, PROC_SIZE, "/proc/self/limits");
 
 	add_limit(section, limits, "Max locked memory", "memlock");
 	add_limit(section, limits, "Max open files", "nofile");
 	if (limits)
 		json_object_set_new(section, "memlock_exempt",
-				    json_boolean(memory_is_exempt(place->root)));
+				    json_boolean(free_memory_is_exempt(place->root)));
 	free(limits);
 	return section;
 }
@@ -77,7 +77,7 @@ static json_t *pages(const char *root, const char *name, long long kib)
 		{"free",  "free_hugepages", fact_number},
 	};
 	json_t *size = json_pack("{s:I}", "kib", (json_int_t)kib);
-	char folder[TREE_TEXT];
+	char folder[SYSFS_TEXT];
 
 	snprintf(folder, sizeof(folder), HUGEPAGES "/%s", name);
 	facts_read(size, root, folder, rows, ARRAY_LENGTH(rows));
@@ -92,23 +92,23 @@ json_t *facts_hugepages(const struct facts_place *place)
 	static const char prefix[] = "hugepages-";
 	json_t *section = json_object();
 	json_t *sizes = json_array();
-	char *memory = tree_text(place->root, PROC_SIZE, "/proc/meminfo");
-	struct tree_names names;
-	char value[TREE_TEXT];
+	char *memory = sysfs_text(place->root, PROC_SIZE, "/proc/meminfo");
+	struct sysfs_names names;
+	char value[SYSFS_TEXT];
 
 	facts_read(section, place->root, "/sys/kernel/mm/transparent_hugepage", rows,
 		   ARRAY_LENGTH(rows));
-	if (tree_field(memory, "Hugepagesize", value, sizeof(value)))
+	if (sysfs_field(memory, "Hugepagesize", value, sizeof(value)))
 		json_object_set_new(section, "default_kib", json_integer(strtoll(value, NULL, 10)));
 	free(memory);
-	tree_names_open(&names, place->root, HUGEPAGES);
+	sysfs_names_open(&names, place->root, HUGEPAGES);
 	for (size_t i = 0; i < names.count; i++)
 		if (!strncmp(names.name[i], prefix, sizeof(prefix) - 1))
 			json_array_append_new(
 				sizes,
 				pages(place->root, names.name[i],
 				      strtoll(names.name[i] + sizeof(prefix) - 1, NULL, 10)));
-	tree_names_close(&names);
+	sysfs_names_close(&names);
 	if (json_array_size(sizes))
 		json_object_set(section, "sizes", sizes);
 	json_decref(sizes);

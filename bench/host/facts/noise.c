@@ -12,12 +12,12 @@
 
 static void add_ticks(json_t *noise, const char *root)
 {
-	char *text = tree_text(root, PROC_SIZE, "/proc/stat");
-	char line[TREE_TEXT];
+	char *text = sysfs_text(root, PROC_SIZE, "/proc/stat");
+	char line[SYSFS_TEXT];
 	const char *next = line;
 	json_int_t total = 0;
 	json_int_t last = 0;
-	bool found = tree_field(text, "cpu", line, sizeof(line));
+	bool found = sysfs_field(text, "cpu", line, sizeof(line));
 
 	free(text);
 	for (unsigned int i = 0; found && i < TICKS; i++) {
@@ -36,11 +36,11 @@ static void add_ticks(json_t *noise, const char *root)
 
 static void add_load(json_t *noise, const char *root)
 {
-	char line[TREE_NAME];
+	char line[SYSFS_NAME];
 	const char *next = line;
 	json_t *load = json_array();
 
-	if (tree_line(root, line, sizeof(line), "/proc/loadavg"))
+	if (sysfs_line(root, line, sizeof(line), "/proc/loadavg"))
 		for (unsigned int i = 0; i < 3; i++) {
 			char *end;
 			double figure = strtod(next, &end);
@@ -57,17 +57,17 @@ static void add_load(json_t *noise, const char *root)
 /* Of this process's group and those around it: each may be the one with a limit. */
 static void add_throttled(json_t *noise, const char *root)
 {
-	char folder[TREE_TEXT];
+	char folder[SYSFS_TEXT];
 	json_int_t sum = 0;
 	bool known = false;
 
 	if (!facts_cgroup_cpu(root, folder))
 		return;
 	do {
-		char *text = tree_text(root, PROC_SIZE, "%s/cpu.stat", folder);
-		char value[TREE_NAME];
+		char *text = sysfs_text(root, PROC_SIZE, "%s/cpu.stat", folder);
+		char value[SYSFS_NAME];
 
-		if (tree_field(text, "nr_throttled", value, sizeof(value))) {
+		if (sysfs_field(text, "nr_throttled", value, sizeof(value))) {
 			sum += strtoll(value, NULL, 10);
 			known = true;
 		}
@@ -79,21 +79,21 @@ static void add_throttled(json_t *noise, const char *root)
 
 static void add_heat(json_t *noise, const char *root)
 {
-	struct tree_names names;
+	struct sysfs_names names;
 	json_int_t sum = 0;
 	bool known = false;
 
-	tree_names_open(&names, root, CPU);
+	sysfs_names_open(&names, root, CPU);
 	for (size_t i = 0; i < names.count; i++) {
 		int64_t count;
 
-		if (tree_number(root, &count, CPU "/%s/thermal_throttle/core_throttle_count",
-				names.name[i])) {
+		if (sysfs_number(root, &count, CPU "/%s/thermal_throttle/core_throttle_count",
+				 names.name[i])) {
 			sum += count;
 			known = true;
 		}
 	}
-	tree_names_close(&names);
+	sysfs_names_close(&names);
 	if (known)
 		json_object_set_new(noise, "core_throttles", json_integer(sum));
 }

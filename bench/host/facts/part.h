@@ -85,7 +85,7 @@ void facts_verbs(json_t *facts, const struct facts_place *place);
  * The control group that this process has its processor time from, as a folder of whichever
  * version has that controller, and then the ones around it; false where there is none.
  */
-bool facts_cgroup_cpu(const char *root, char folder[static TREE_TEXT]);
+bool facts_cgroup_cpu(const char *root, char folder[static SYSFS_TEXT]);
 bool facts_cgroup_parent(char *folder);
 
 #endif

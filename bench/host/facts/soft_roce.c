@@ -11,7 +11,7 @@
 /* 1: it does; 0: it does not; -1: there is no such list. */
 static int lists(const char *root, const char *release, const char *file, const char *module)
 {
-	char *text = tree_text(root, MODULES_MAX, MODULES "/%s/%s", release, file);
+	char *text = sysfs_text(root, MODULES_MAX, MODULES "/%s/%s", release, file);
 	int found = text ? strstr(text, module) != NULL : -1;
 
 	free(text);
@@ -20,13 +20,13 @@ static int lists(const char *root, const char *release, const char *file, const 
 
 static const char *soft_roce(const char *root)
 {
-	char release[TREE_NAME];
+	char release[SYSFS_NAME];
 	int module = -1;
 	int builtin = -1;
 
-	if (tree_exists(root, "/sys/module/rdma_rxe"))
+	if (sysfs_exists(root, "/sys/module/rdma_rxe"))
 		return "loaded";
-	if (tree_line(root, release, sizeof(release), "/proc/sys/kernel/osrelease")) {
+	if (sysfs_line(root, release, sizeof(release), "/proc/sys/kernel/osrelease")) {
 		module = lists(root, release, "modules.dep", "/rdma_rxe.ko");
 		builtin = lists(root, release, "modules.builtin", "/rdma_rxe.ko");
 	}
@@ -74,43 +74,43 @@ static bool offers_rdma(const char *root, const char *driver)
 {
 	static const char *const kinds[] = {"rdma", "roce", "iwarp"};
 	size_t length = strlen(driver);
-	struct tree_names names;
+	struct sysfs_names names;
 	bool found = false;
 
-	tree_names_open(&names, root, "/sys/bus/auxiliary/devices");
+	sysfs_names_open(&names, root, "/sys/bus/auxiliary/devices");
 	for (size_t i = 0; i < names.count; i++)
 		for (size_t j = 0; j < ARRAY_LENGTH(kinds); j++)
 			found = found || (!strncmp(names.name[i], driver, length) &&
 					  names.name[i][length] == '.' &&
 					  strstr(names.name[i] + length, kinds[j]));
-	tree_names_close(&names);
+	sysfs_names_close(&names);
 	return found;
 }
 
 /* The first card before what no card is behind, and neither loopback nor a bridge. */
 static void offer_interface(json_t *section, const char *root, const char *name, bool is_card)
 {
-	char text[TREE_NAME];
+	char text[SYSFS_NAME];
 
 	if (json_object_get(section, "netdev") || !strcmp(name, "lo") ||
-	    tree_exists(root, NET "/%s/bridge", name) ||
-	    tree_exists(root, NET "/%s/device", name) != is_card)
+	    sysfs_exists(root, NET "/%s/bridge", name) ||
+	    sysfs_exists(root, NET "/%s/device", name) != is_card)
 		return;
-	if (tree_line(root, text, sizeof(text), NET "/%s/operstate", name) && !strcmp(text, "up"))
+	if (sysfs_line(root, text, sizeof(text), NET "/%s/operstate", name) && !strcmp(text, "up"))
 		facts_set(section, "netdev", name);
 }
 
 /* A card that could do RDMA. */
 static void look_at(json_t *section, const char *root, const char *name)
 {
-	char text[TREE_NAME];
+	char text[SYSFS_NAME];
 	const struct card *card;
 
-	if (!tree_link(root, text, sizeof(text), NET "/%s/device/driver", name))
+	if (!sysfs_link(root, text, sizeof(text), NET "/%s/device/driver", name))
 		return;
 	card = find_card(text);
 	if (!card || json_object_get(section, "card") ||
-	    tree_exists(root, "/sys/module/%s", card->module) ||
+	    sysfs_exists(root, "/sys/module/%s", card->module) ||
 	    (card->is_told && !offers_rdma(root, text)))
 		return;
 	json_object_set_new(section, "card",
@@ -121,15 +121,15 @@ static void look_at(json_t *section, const char *root, const char *name)
 json_t *facts_soft_roce(const struct facts_place *place)
 {
 	json_t *section = json_pack("{s:s}", "module", soft_roce(place->root));
-	struct tree_names names;
+	struct sysfs_names names;
 
-	tree_names_open(&names, place->root, NET);
+	sysfs_names_open(&names, place->root, NET);
 	for (size_t i = 0; i < names.count; i++)
 		offer_interface(section, place->root, names.name[i], true);
 	for (size_t i = 0; i < names.count; i++) {
 		offer_interface(section, place->root, names.name[i], false);
 		look_at(section, place->root, names.name[i]);
 	}
-	tree_names_close(&names);
+	sysfs_names_close(&names);
 	return section;
 }

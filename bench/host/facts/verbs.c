@@ -38,8 +38,8 @@ static void add_attributes(json_t *facts, struct ibv_context *context)
 	json_object_set_new(section, "vendor_part_id", json_integer(attr.vendor_part_id));
 	set_hex(section, "hw_ver", attr.hw_ver);
 	facts_set(section, "fw_ver", attr.fw_ver);
-	if (kind_is_soft(&attr))
-		facts_set(section, "kind", kind_name(KIND_SOFT));
+	if (device_kind_is_soft(&attr))
+		facts_set(section, "kind", device_kind_name(DEVICE_KIND_SOFT));
 }
 
 static void add_mtu(json_t *facts, struct ibv_context *context, unsigned int port)
@@ -96,7 +96,8 @@ static void add_device(json_t *facts, const struct facts_place *place, struct ib
 	}
 	add_attributes(facts, context);
 	add_mtu(facts, context, place->port);
-	capacity_tell(section_of(facts, "device"), section_of(facts, "port"), context, place->port);
+	device_support_tell(section_of(facts, "device"), section_of(facts, "port"), context,
+			    place->port);
 	add_vectors(facts, context);
 	add_provider(facts, context);
 	ibv_close_device(context);

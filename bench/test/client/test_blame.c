@@ -28,7 +28,7 @@ static void blame(const struct ended *ended, size_t count, const char *why, stru
 	}
 	*fault = (struct error){0};
 	error_set(fault, -EIO, "%s", why);
-	blame_size(&result, count - 1, 4096, fault);
+	failure_hint_size(&result, count - 1, 4096, fault);
 }
 
 static void test_larger_ones_are_lost(void **unused)
@@ -90,7 +90,7 @@ static void test_another_mtu(void **unused)
 	cases[1].parameters = json_pack("{s:i}", "mtu", 1024);
 	cases[2].parameters = json_pack("{s:i}", "mtu", 4096);
 	error_set(&fault, -EIO, "%s", SILENCE);
-	blame_size(&result, 2, 4096, &fault);
+	failure_hint_size(&result, 2, 4096, &fault);
 	assert_string_equal(fault.text,
 			    SILENCE "; sizes to 1024 passed: does the switch carry MTU 4096?");
 	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++)

@@ -35,11 +35,11 @@ static void test_agreement(void **unused)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		struct steady steady = {0};
+		struct warmup steady = {0};
 
 		for (unsigned int n = 0; n < rows[i].count; n++)
-			steady_add(&steady, rows[i].figures[n]);
-		if (steady_agrees(&steady) != rows[i].agrees)
+			warmup_add(&steady, rows[i].figures[n]);
+		if (warmup_agrees(&steady) != rows[i].agrees)
 			fail_msg("row %zu", i);
 	}
 }
@@ -47,16 +47,16 @@ static void test_agreement(void **unused)
 /* A latency that creeps by a hundredth settles, one that grows by a tenth does not. */
 static void test_drifts(void **unused)
 {
-	struct steady creeping = {0};
-	struct steady growing = {0};
+	struct warmup creeping = {0};
+	struct warmup growing = {0};
 	double slow = 1000;
 	double fast = 1000;
 
 	for (int i = 0; i < 100; i++, slow *= 1.01, fast *= 1.1) {
-		steady_add(&creeping, slow);
-		steady_add(&growing, fast);
-		assert_int_equal(steady_agrees(&creeping), i >= 2);
-		assert_false(steady_agrees(&growing));
+		warmup_add(&creeping, slow);
+		warmup_add(&growing, fast);
+		assert_int_equal(warmup_agrees(&creeping), i >= 2);
+		assert_false(warmup_agrees(&growing));
 	}
 }
 

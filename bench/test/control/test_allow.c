@@ -7,12 +7,12 @@
 static void check(const char *list, const char *text, bool is_permitted)
 {
 	struct sockaddr_storage address;
-	struct allow allow = {0};
+	struct allowed_networks allowed = {0};
 
 	if (list)
-		assert_null(allow_parse(list, &allow));
+		assert_null(allowed_networks_parse(list, &allowed));
 	assert_true(address_parse(&address, text));
-	if (allow_permits(&allow, (const struct sockaddr *)&address) != is_permitted)
+	if (allowed_networks_permits(&allowed, (const struct sockaddr *)&address) != is_permitted)
 		fail_msg("%s: %s", list, text);
 }
 
@@ -88,9 +88,9 @@ static void test_lists_that_are_none(void **unused)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(lists); i++) {
-		struct allow allow = {0};
+		struct allowed_networks allowed = {0};
 
-		if (!allow_parse(lists[i], &allow))
+		if (!allowed_networks_parse(lists[i], &allowed))
 			fail_msg("'%s' is taken", lists[i]);
 	}
 }
@@ -98,16 +98,16 @@ static void test_lists_that_are_none(void **unused)
 static void test_several_times(void **unused)
 {
 	struct sockaddr_storage address;
-	struct allow allow = {0};
+	struct allowed_networks allowed = {0};
 
-	assert_null(allow_parse("192.0.2.1", &allow));
-	assert_null(allow_parse("192.0.2.2", &allow));
+	assert_null(allowed_networks_parse("192.0.2.1", &allowed));
+	assert_null(allowed_networks_parse("192.0.2.2", &allowed));
 	assert_true(address_parse(&address, "192.0.2.1"));
-	assert_true(allow_permits(&allow, (const struct sockaddr *)&address));
-	for (int i = 2; i < ALLOW_MOST; i++)
-		assert_null(allow_parse("192.0.2.3", &allow));
-	assert_non_null(allow_parse("192.0.2.3", &allow));
-	assert_int_equal(allow.count, ALLOW_MOST);
+	assert_true(allowed_networks_permits(&allowed, (const struct sockaddr *)&address));
+	for (int i = 2; i < ALLOWED_NETWORKS_MOST; i++)
+		assert_null(allowed_networks_parse("192.0.2.3", &allowed));
+	assert_non_null(allowed_networks_parse("192.0.2.3", &allowed));
+	assert_int_equal(allowed.count, ALLOWED_NETWORKS_MOST);
 }
 
 int main(void)

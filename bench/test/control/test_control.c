@@ -77,7 +77,7 @@ static void peer_send(const struct connection *from, const void *bytes, size_t l
 }
 
 /* The next message at the peer's end, and that it came in time. */
-static json_t *peer_receive(const struct connection *from, struct wire_reader *reader)
+static json_t *peer_receive(const struct connection *from, struct frame_reader *reader)
 {
 	uint64_t deadline = clock_deadline(PATIENCE_MS);
 	struct error error = {0};
@@ -91,7 +91,7 @@ static json_t *peer_receive(const struct connection *from, struct wire_reader *r
 
 		assert_int_equal(poll(&waiting, 1, clock_left_ms(deadline)), 1);
 		assert_int_equal(recv(from->peer, &byte, 1, 0), 1);
-		code = wire_read(reader, &byte, 1, &used, &message, &error);
+		code = frame_read(reader, &byte, 1, &used, &message, &error);
 	}
 	if (code < 0)
 		fail_msg("%s", error.text);
@@ -128,7 +128,7 @@ static void check_failure(struct connection *from, int code, const char *text)
 /* Each is above what a frame may be by one; the next message goes through all the same. */
 static void test_messages_that_are_too_long(void **unused)
 {
-	struct wire_reader reader = {0};
+	struct frame_reader reader = {0};
 	char *text = test_malloc((1 << 20) - 7);
 	struct error error = {0};
 	json_t *list = json_array();
@@ -205,7 +205,7 @@ static void test_messages_come(void **unused)
 
 static void test_messages_go(void **unused)
 {
-	struct wire_reader reader = {0};
+	struct frame_reader reader = {0};
 	struct error error = {0};
 	json_t *message;
 
@@ -221,7 +221,7 @@ static void test_messages_go(void **unused)
 	assert_int_equal(json_integer_value(json_object_get(message, "n")), 7);
 	json_decref(message);
 	assert_int_equal(control_send(&own.control, NULL, &error), -ENOMEM);
-	wire_finish(&reader);
+	frame_finish(&reader);
 }
 
 static void test_no_message(void **unused)
@@ -238,7 +238,7 @@ static void test_no_message(void **unused)
 
 static void test_heartbeat(void **unused)
 {
-	struct wire_reader reader = {0};
+	struct frame_reader reader = {0};
 
 	for (int i = 0; i < 3; i++) {
 		json_t *message = peer_receive(&own, &reader);
@@ -247,7 +247,7 @@ static void test_heartbeat(void **unused)
 		assert_true(is_type(message, "alive"));
 		json_decref(message);
 	}
-	wire_finish(&reader);
+	frame_finish(&reader);
 }
 
 /* One who beats is alive, however little else there is to say; one who does not is not. */
@@ -507,7 +507,7 @@ static void *send_many(void *argument)
 static void test_senders_at_once(void **unused)
 {
 	struct sender senders[SENDERS];
-	struct wire_reader reader = {0};
+	struct frame_reader reader = {0};
 	int next[SENDERS] = {0};
 
 	for (int i = 0; i < SENDERS; i++) {
@@ -532,7 +532,7 @@ static void test_senders_at_once(void **unused)
 		pthread_join(senders[i].thread, NULL);
 		assert_int_equal(senders[i].failures, 0);
 	}
-	wire_finish(&reader);
+	frame_finish(&reader);
 }
 
 /* Who does not read is given up, within the time that any failure may take. */

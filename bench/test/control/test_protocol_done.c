@@ -136,7 +136,7 @@ static void test_chosen(void **unused)
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		json_t *done = message_load(rows[i][0]);
-		struct chosen chosen = protocol_read_chosen(done);
+		struct effective chosen = protocol_read_chosen(done);
 		json_t *again = json_object();
 		json_t *wanted = rows[i][1] ? message_load(rows[i][1]) : NULL;
 

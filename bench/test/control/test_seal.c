@@ -14,7 +14,7 @@ static const uint8_t key[SEAL_KEY] = "thirty-two bytes of key, no more";
 /* Both ends of one direction. */
 struct line {
 	struct seal sent;
-	struct wire_reader reader;
+	struct frame_reader reader;
 };
 
 static struct line line_open(void)
@@ -28,7 +28,7 @@ static struct line line_open(void)
 
 static size_t put(struct line *line, const char *body, uint8_t *frame)
 {
-	return wire_put(frame, body, strlen(body), line ? &line->sent : NULL);
+	return frame_put(frame, body, strlen(body), line ? &line->sent : NULL);
 }
 
 /* What comes of those bytes: 1 for a message, or what is wrong. */
@@ -36,11 +36,11 @@ static int take(struct line *line, const uint8_t *bytes, size_t length, struct e
 {
 	json_t *message = NULL;
 	size_t used;
-	int code = wire_read(&line->reader, bytes, length, &used, &message, error);
+	int code = frame_read(&line->reader, bytes, length, &used, &message, error);
 
 	assert_int_equal(message != NULL, code == 1);
 	json_decref(message);
-	wire_finish(&line->reader);
+	frame_finish(&line->reader);
 	return code;
 }
 
@@ -77,9 +77,9 @@ static void test_changed(void **unused)
 
 		frame[bit / 8] ^= (uint8_t)(1U << bit % 8);
 		/* A longer one is not whole. */
-		assert_true(wire_read(&line.reader, frame, length, &used, &message, &error) <= 0);
+		assert_true(frame_read(&line.reader, frame, length, &used, &message, &error) <= 0);
 		assert_null(message);
-		wire_finish(&line.reader);
+		frame_finish(&line.reader);
 		frame[bit / 8] ^= (uint8_t)(1U << bit % 8);
 	}
 }
@@ -155,14 +155,14 @@ static void test_the_longest(void **unused)
 {
 	struct line line = line_open();
 	struct error error = {0};
-	char *text = malloc(WIRE_MAX + 1);
-	uint8_t *frame = malloc(WIRE_MAX + 64);
+	char *text = malloc(FRAME_MAX + 1);
+	uint8_t *frame = malloc(FRAME_MAX + 64);
 
 	assert_non_null(text);
 	assert_non_null(frame);
-	memset(text, ' ', WIRE_MAX);
+	memset(text, ' ', FRAME_MAX);
 	memcpy(text, "{}", 2);
-	text[WIRE_MAX] = '\0';
+	text[FRAME_MAX] = '\0';
 	assert_int_equal(take(&line, frame, put(&line, text, frame), &error), 1);
 	free(text);
 	free(frame);

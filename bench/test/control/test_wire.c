@@ -11,7 +11,7 @@
 #define FRAME_LENGTH (sizeof(FRAME) - 1)
 
 /* Reads from a copy of exactly that size, so that a sanitizer sees a read beyond it. */
-static int read_exactly(struct wire_reader *reader, const void *bytes, size_t length, size_t *used,
+static int read_exactly(struct frame_reader *reader, const void *bytes, size_t length, size_t *used,
 			json_t **message, struct error *error)
 {
 	uint8_t *exact = test_malloc(length + 1);
@@ -19,7 +19,7 @@ static int read_exactly(struct wire_reader *reader, const void *bytes, size_t le
 
 	memcpy(exact + 1, bytes, length);
 	*message = NULL;
-	code = wire_read(reader, exact + 1, length, used, message, error);
+	code = frame_read(reader, exact + 1, length, used, message, error);
 	test_free(exact);
 	return code;
 }
@@ -34,7 +34,7 @@ static void check_example(json_t *message)
 
 static void test_whole_frame(void **unused)
 {
-	struct wire_reader reader = {0};
+	struct frame_reader reader = {0};
 	struct error error = {0};
 	json_t *message;
 	size_t used;
@@ -42,13 +42,13 @@ static void test_whole_frame(void **unused)
 	assert_int_equal(read_exactly(&reader, FRAME, FRAME_LENGTH, &used, &message, &error), 1);
 	assert_int_equal(used, FRAME_LENGTH);
 	check_example(message);
-	wire_finish(&reader);
+	frame_finish(&reader);
 }
 
 static void test_every_split(void **unused)
 {
 	for (size_t split = 0; split < FRAME_LENGTH; split++) {
-		struct wire_reader reader = {0};
+		struct frame_reader reader = {0};
 		struct error error = {0};
 		json_t *message;
 		size_t used;
@@ -61,13 +61,13 @@ static void test_every_split(void **unused)
 				 1);
 		assert_int_equal(used, FRAME_LENGTH - split);
 		check_example(message);
-		wire_finish(&reader);
+		frame_finish(&reader);
 	}
 }
 
 static void test_byte_by_byte(void **unused)
 {
-	struct wire_reader reader = {0};
+	struct frame_reader reader = {0};
 	struct error error = {0};
 	json_t *message;
 	size_t used;
@@ -83,7 +83,7 @@ static void test_byte_by_byte(void **unused)
 			1);
 		check_example(message);
 	}
-	wire_finish(&reader);
+	frame_finish(&reader);
 }
 
 /* What stands behind a frame is left for the next call. */
@@ -91,7 +91,7 @@ static void test_several_in_one_read(void **unused)
 {
 	static const char bytes[] = FRAME FRAME "\0\0\0\2{}" FRAME "\0\0";
 	size_t at = 0;
-	struct wire_reader reader = {0};
+	struct frame_reader reader = {0};
 	struct error error = {0};
 	json_t *message;
 	size_t used;
@@ -114,7 +114,7 @@ static void test_several_in_one_read(void **unused)
 		read_exactly(&reader, bytes + at, sizeof(bytes) - 1 - at, &used, &message, &error),
 		0);
 	assert_int_equal(used, 2);
-	wire_finish(&reader);
+	frame_finish(&reader);
 }
 
 static void test_lengths_that_cannot_be(void **unused)
@@ -136,7 +136,7 @@ static void test_lengths_that_cannot_be(void **unused)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		struct wire_reader reader = {0};
+		struct frame_reader reader = {0};
 		struct error error = {0};
 		json_t *message;
 		size_t used;
@@ -145,13 +145,13 @@ static void test_lengths_that_cannot_be(void **unused)
 				 -EPROTO);
 		assert_contains(error.text, rows[i].text);
 		assert_null(message);
-		wire_finish(&reader);
+		frame_finish(&reader);
 	}
 }
 
 static int read_text(const void *text, size_t length, json_t **message, struct error *error)
 {
-	struct wire_reader reader = {0};
+	struct frame_reader reader = {0};
 	uint8_t *frame = test_malloc(4 + length);
 	size_t used;
 	int code;
@@ -163,9 +163,9 @@ static int read_text(const void *text, size_t length, json_t **message, struct e
 	memcpy(frame + 4, text, length);
 	*error = (struct error){0};
 	*message = NULL;
-	code = wire_read(&reader, frame, 4 + length, &used, message, error);
+	code = frame_read(&reader, frame, 4 + length, &used, message, error);
 	assert_int_equal(used, 4 + length);
-	wire_finish(&reader);
+	frame_finish(&reader);
 	test_free(frame);
 	return code;
 }
@@ -350,7 +350,7 @@ static void test_a_frame_is_made(void **unused)
 {
 	json_t *message = json_pack("{s:s}", "type", "example");
 	size_t length = 0;
-	uint8_t *frame = wire_frame(message, &length);
+	uint8_t *frame = frame_encode(message, &length);
 
 	assert_non_null(frame);
 	assert_int_equal(length, FRAME_LENGTH);
@@ -372,7 +372,7 @@ static void test_no_frame_is_too_long(void **unused)
 
 		memset(text, 'x', lengths[i]);
 		message = json_pack("{s:s%}", "a", text, lengths[i]);
-		frame = wire_frame(message, &length);
+		frame = frame_encode(message, &length);
 		if (i) {
 			assert_null(frame);
 		} else {
@@ -423,7 +423,7 @@ static void test_fuzz(void **unused)
 	size_t n_errors = 0;
 
 	for (int round = 0; round < 200000; round++) {
-		struct wire_reader reader = {0};
+		struct frame_reader reader = {0};
 		struct error error = {0};
 		uint8_t bytes[200];
 		size_t length = make_input(&random, bytes, sizeof(bytes));
@@ -434,7 +434,7 @@ static void test_fuzz(void **unused)
 			json_t *message = NULL;
 			size_t used = 0;
 
-			code = wire_read(&reader, bytes + at, part, &used, &message, &error);
+			code = frame_read(&reader, bytes + at, part, &used, &message, &error);
 			assert_true(used > 0 && used <= part);
 			assert_true(code == 1 ? json_is_object(message) : !message);
 			assert_int_equal(code < 0, error.code < 0);
@@ -443,7 +443,7 @@ static void test_fuzz(void **unused)
 			n_errors += code < 0;
 			at += used;
 		}
-		wire_finish(&reader);
+		frame_finish(&reader);
 	}
 	/* Both happen, or this has tried nothing. */
 	assert_true(n_messages > 10000 && n_errors > 10000);

@@ -10,7 +10,7 @@
 
 /* The outcomes of the four steps, and what is found of them: "!code", or "-code". */
 struct row {
-	struct path_outcome steps[PATH_STEPS];
+	struct path_probe_outcome steps[PATH_STEPS];
 	unsigned int mtu_tried;
 	unsigned int mtu_passed;
 	const char *lost;
@@ -93,9 +93,9 @@ static const struct row rows[] = {
 };
 // clang-format on
 
-static struct path make_path(const struct row *row)
+static struct path_probe make_path(const struct row *row)
 {
-	struct path path = {
+	struct path_probe path = {
 		.near = {.host = "n01",
 			 .device = "mlx5_0",
 			 .port = 1,
@@ -118,12 +118,12 @@ static struct path make_path(const struct row *row)
 	return path;
 }
 
-static json_t *advise_path(const struct path *path)
+static json_t *advise_path(const struct path_probe *path)
 {
 	json_t *findings = json_array();
 
 	assert_non_null(findings);
-	advice_path(path, findings);
+	path_advice(path, findings);
 	return findings;
 }
 
@@ -150,7 +150,7 @@ static void check_codes(const json_t *findings, const char *wanted)
 static void test_rows(void **unused)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		struct path path = make_path(&rows[i]);
+		struct path_probe path = make_path(&rows[i]);
 		json_t *findings = advise_path(&path);
 
 		check_codes(findings, rows[i].codes);
@@ -170,7 +170,7 @@ static void test_links(void **unused)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(mends); i++) {
-		struct path path = make_path(&rows[4]);
+		struct path_probe path = make_path(&rows[4]);
 		json_t *findings;
 
 		path.near.link_layer = mends[i][0];
@@ -185,7 +185,7 @@ static void test_links(void **unused)
 static void test_long_names(void **unused)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		struct path path = make_path(&rows[i]);
+		struct path_probe path = make_path(&rows[i]);
 		json_t *findings;
 
 		memset(path.near.device, 'd', sizeof(path.near.device) - 1);
@@ -203,17 +203,17 @@ static void test_long_names(void **unused)
 
 static void test_mtu_of_both(void **unused)
 {
-	struct path path = {.near = {.mtu = 4096}, .far = {.mtu = 1024}};
+	struct path_probe path = {.near = {.mtu = 4096}, .far = {.mtu = 1024}};
 
-	assert_int_equal(path_mtu(&path), 1024);
+	assert_int_equal(path_probe_mtu(&path), 1024);
 	path.far.mtu = 0;
-	assert_int_equal(path_mtu(&path), 4096);
+	assert_int_equal(path_probe_mtu(&path), 4096);
 	path.near.mtu = 0;
 	path.far.mtu = 512;
-	assert_int_equal(path_mtu(&path), 512);
+	assert_int_equal(path_probe_mtu(&path), 512);
 	/* As large as there is, whatever a peer says. */
 	path.far.mtu = 1U << 31;
-	assert_int_equal(path_mtu(&path), 4096);
+	assert_int_equal(path_probe_mtu(&path), 4096);
 }
 
 int main(void)

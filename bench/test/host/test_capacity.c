@@ -29,14 +29,14 @@ static void check_as(const struct result_end *end, bool is_server, const char *t
 {
 	struct parameters wanted = asked(text);
 	const struct op *op = ops[wanted.op];
-	struct capacity capacity;
+	struct device_support capacity;
 	struct error error = {0};
 
 	rules_choose(op, &wanted);
 	/* What no device can do is another's affair. */
 	assert_null(rules_refuse(op, &wanted));
-	capacity_read(&capacity, end, is_server, "n02");
-	if (!!capacity_check(&capacity, op, &wanted, &error) != !!sentence)
+	device_support_read(&capacity, end, is_server, "n02");
+	if (!!device_support_check(&capacity, op, &wanted, &error) != !!sentence)
 		print_error("%s: %s\n", text, error.text);
 	assert_string_equal(error.text, sentence ? sentence : "");
 	assert_int_equal(error.code < 0, sentence != NULL);

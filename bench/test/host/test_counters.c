@@ -166,12 +166,12 @@ static void test_kinds(void **unused)
 	assert_int_equal(counters_kind(""), COUNTER_OTHER);
 }
 
-static void check_missed(const struct missed *missed, const struct made_up *machine,
+static void check_missed(const struct receive_misses *missed, const struct made_up *machine,
 			 const char *wanted)
 {
 	char text[64];
 
-	missed_tell(missed, machine->root, "mlx5_0", text, sizeof(text));
+	receive_misses_tell(missed, machine->root, "mlx5_0", text, sizeof(text));
 	assert_string_equal(text, wanted);
 }
 
@@ -179,18 +179,18 @@ static void check_missed(const struct missed *missed, const struct made_up *mach
 static void test_missed(void **unused)
 {
 	struct made_up machine;
-	struct missed missed;
+	struct receive_misses missed;
 
 	made_up_open(&machine);
-	missed_open(&missed, machine.root, "mlx5_0", 2);
+	receive_misses_open(&missed, machine.root, "mlx5_0", 2);
 	check_missed(&missed, &machine, "the device does not count it");
-	missed_close(&missed);
+	receive_misses_close(&missed);
 
 	made_up_files(&machine, files, NULL, 0);
 	made_up_file(&machine, PORT "/hw_counters/out_of_buffer", "20");
 	made_up_file(&machine, "/sys/class/infiniband/mlx5_0/ports/2/hw_counters/out_of_buffer",
 		     "1");
-	missed_open(&missed, machine.root, "mlx5_0", 2);
+	receive_misses_open(&missed, machine.root, "mlx5_0", 2);
 	made_up_file(&machine, PORT "/hw_counters/out_of_sequence", "101");
 	check_missed(&missed, &machine, "never");
 	made_up_file(&machine, PORT "/hw_counters/out_of_buffer", "37");
@@ -198,7 +198,7 @@ static void test_missed(void **unused)
 	made_up_file(&machine, "/sys/class/infiniband/mlx5_0/ports/2/hw_counters/out_of_buffer",
 		     "3");
 	check_missed(&missed, &machine, "out_of_buffer 17, out_of_buffer 2");
-	missed_close(&missed);
+	receive_misses_close(&missed);
 	made_up_close(&machine);
 }
 

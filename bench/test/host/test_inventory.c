@@ -16,13 +16,13 @@ static void test_round_trip(void **unused)
 	machine.ports[0].port = 2;
 	machine.ports[0].state = IBV_PORT_INIT;
 	add_port(&machine, "rxe0", "Ethernet", 2500);
-	machine.ports[1].kind = KIND_RXE;
+	machine.ports[1].kind = DEVICE_KIND_RXE;
 	add_address(&machine, "192.0.2.1", 24);
 	add_address(&machine, "2001:db8::1", 64);
 	json = inventory_encode(&machine.list);
 	assert_int_equal(inventory_decode(&back, json, &error), 0);
-	assert_int_equal(back.ports[0].kind, KIND_UNKNOWN);
-	assert_int_equal(back.ports[1].kind, KIND_RXE);
+	assert_int_equal(back.ports[0].kind, DEVICE_KIND_UNKNOWN);
+	assert_int_equal(back.ports[1].kind, DEVICE_KIND_RXE);
 	json_decref(json);
 	assert_int_equal(back.n_ports, 2);
 	assert_string_equal(back.ports[0].device, "mlx5_0");
@@ -386,11 +386,11 @@ static void test_the_software_device(void **unused)
 	add_address(&local, "192.0.2.1", 24);
 	add_port(&remote, "soft0", "Ethernet", 100000);
 	add_address(&remote, "192.0.2.1", 24);
-	remote.ports[0].kind = KIND_SOFT;
+	remote.ports[0].kind = DEVICE_KIND_SOFT;
 	found = pair(&local, &remote, &(struct inventory_wish){0});
 	assert_int_equal(found.code, -ENETUNREACH);
 	assert_contains(found.error.text, "soft0, the software device, reaches no other kind");
-	local.ports[0].kind = KIND_SOFT;
+	local.ports[0].kind = DEVICE_KIND_SOFT;
 	assert_string_equal(pair(&local, &remote, &(struct inventory_wish){0}).near.kind, "soft");
 }
 

@@ -25,14 +25,14 @@ static void test_lines(void **unused)
 		bool found;
 
 		made_up_file(&machine, "/x", rows[i].text);
-		found = tree_line(machine.root, line, sizeof(line), "/%s", "x");
+		found = sysfs_line(machine.root, line, sizeof(line), "/%s", "x");
 		assert_int_equal(found, rows[i].line != NULL);
 		if (found)
 			assert_string_equal(line, rows[i].line);
 	}
-	assert_false(tree_line(machine.root, line, sizeof(line), "/missing"));
-	assert_false(tree_line(machine.root, line, sizeof(line), "%s", "/"));
-	assert_false(tree_line(machine.root, line, sizeof(line), "/x%600s", ""));
+	assert_false(sysfs_line(machine.root, line, sizeof(line), "/missing"));
+	assert_false(sysfs_line(machine.root, line, sizeof(line), "%s", "/"));
+	assert_false(sysfs_line(machine.root, line, sizeof(line), "/x%600s", ""));
 	made_up_close(&machine);
 }
 
@@ -46,7 +46,7 @@ static void test_a_pipe_that_nobody_writes_to(void **unused)
 	made_up_open(&machine);
 	made_up_path(&machine, "/pipe", path);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_false(tree_line(machine.root, line, sizeof(line), "/pipe"));
+	assert_false(sysfs_line(machine.root, line, sizeof(line), "/pipe"));
 	made_up_close(&machine);
 }
 
@@ -73,7 +73,7 @@ static void test_numbers(void **unused)
 		int64_t number = 0;
 
 		made_up_file(&machine, "/x", rows[i].text);
-		assert_int_equal(tree_number(machine.root, &number, "/x"), rows[i].good);
+		assert_int_equal(sysfs_number(machine.root, &number, "/x"), rows[i].good);
 		assert_true(number == rows[i].number);
 	}
 	made_up_close(&machine);
@@ -82,7 +82,7 @@ static void test_numbers(void **unused)
 static void test_names(void **unused)
 {
 	struct made_up machine;
-	struct tree_names names;
+	struct sysfs_names names;
 
 	made_up_open(&machine);
 	made_up_file(&machine, "/n/node10", "");
@@ -91,23 +91,23 @@ static void test_names(void **unused)
 	made_up_file(&machine,
 		     "/n/a_name_that_is_longer_than_any_that_the_kernel_gives_to_anything_so_far",
 		     "");
-	tree_names_open(&names, machine.root, "/n");
+	sysfs_names_open(&names, machine.root, "/n");
 	assert_int_equal(names.count, 2);
 	assert_string_equal(names.name[0], "node9");
 	assert_string_equal(names.name[1], "node10");
-	tree_names_close(&names);
-	tree_names_open(&names, machine.root, "/none");
+	sysfs_names_close(&names);
+	sysfs_names_open(&names, machine.root, "/none");
 	assert_int_equal(names.count, 0);
-	tree_names_close(&names);
-	for (unsigned int i = 0; i < TREE_NAMES + 10; i++) {
+	sysfs_names_close(&names);
+	for (unsigned int i = 0; i < SYSFS_NAMES + 10; i++) {
 		char path[32];
 
 		snprintf(path, sizeof(path), "/m/%u", i);
 		made_up_bytes(&machine, path, "", 0);
 	}
-	tree_names_open(&names, machine.root, "/m");
-	assert_int_equal(names.count, TREE_NAMES);
-	tree_names_close(&names);
+	sysfs_names_open(&names, machine.root, "/m");
+	assert_int_equal(names.count, SYSFS_NAMES);
+	sysfs_names_close(&names);
 	made_up_close(&machine);
 }
 

@@ -30,17 +30,17 @@ static int open_null(void)
 static int make_table(void **state)
 {
 	static struct table table;
-	struct ground *ground = &table.lane.ground;
+	struct endpoint *endpoint = &table.lane.endpoint;
 
 	table.others[0] = open_null();
 	table.channel.fd = open_null();
 	table.verbs.cmd_fd = open_null();
 	table.others[1] = open_null();
-	ground->alarm.fd = open_null();
+	endpoint->alarm.fd = open_null();
 	table.verbs.async_fd = open_null();
 	table.others[2] = open_null();
-	ground->verbs = &table.verbs;
-	ground->completion.channel = &table.channel;
+	endpoint->verbs = &table.verbs;
+	endpoint->completion.channel = &table.channel;
 	*state = &table;
 	return 0;
 }

@@ -57,7 +57,7 @@ static void add_lane(unsigned int thread, const struct lane *lane)
 {
 	ADD(thread, "lane", lane);
 	add(thread, "flows", lane->flows, lane->n_flows * sizeof(*lane->flows));
-	add(thread, "buffer", lane->ground.buffer.address, lane->ground.buffer_size);
+	add(thread, "buffer", lane->endpoint.buffer.address, lane->endpoint.buffer_size);
 	for (unsigned int i = 0; i < lane->n_flows; i++) {
 		const struct flow *flow = &lane->flows[i];
 
@@ -95,12 +95,12 @@ static void add_qp(unsigned int thread, struct ibv_qp *verbs)
 
 static void add_device(unsigned int thread, const struct lane *lane)
 {
-	struct soft_cq *cq = soft_cq_of(lane->ground.completion.cq);
+	struct soft_cq *cq = soft_cq_of(lane->endpoint.completion.cq);
 
 	ADD(thread, "completion queue", cq);
 	ADD(thread, "completion queue's image", cq->image);
 	add(thread, "completions", cq->ring, cq->size * sizeof(*cq->ring));
-	ADD(thread, "channel", soft_channel_of(lane->ground.completion.channel));
+	ADD(thread, "channel", soft_channel_of(lane->endpoint.completion.channel));
 	for (unsigned int i = 0; i < lane->n_flows; i++)
 		add_qp(thread, lane->flows[i].context.qp);
 }
@@ -157,19 +157,19 @@ static void open_lane(struct lane *lane, unsigned int number, bool is_server)
 
 static void connect_lanes(void)
 {
-	static const struct meet_end own = {.address = "", .port = 1};
+	static const struct lane_end own = {.address = "", .port = 1};
 	json_t *message = json_object();
 	json_t *answer = json_object();
 	struct error error = {0};
 
 	for (unsigned int i = 0; i < THREADS; i++)
-		if (meet_offer(&parts[i].lane, &own, message, &error))
+		if (lane_offer(&parts[i].lane, &own, message, &error))
 			fail_msg("%s", error.text);
 	for (unsigned int i = 0; i < THREADS; i++)
-		if (meet_answer(&posts[i], &own, message, answer, &error))
+		if (lane_answer(&posts[i], &own, message, answer, &error))
 			fail_msg("%s", error.text);
 	for (unsigned int i = 0; i < THREADS; i++) {
-		assert_int_equal(meet_connect(&parts[i].lane, &own, answer, &error), 0);
+		assert_int_equal(lane_connect(&parts[i].lane, &own, answer, &error), 0);
 		assert_int_equal(lane_start(&parts[i].lane, &error), 0);
 		assert_int_equal(lane_start(&posts[i], &error), 0);
 	}
@@ -195,7 +195,7 @@ static void set_up(const char *asked_for)
 	for (unsigned int i = 0; i < THREADS; i++) {
 		open_lane(&parts[i].lane, i, false);
 		open_lane(&posts[i], i, true);
-		assert_int_equal(gather_open(&parts[i], &whole, &(struct error){0}), 0);
+		assert_int_equal(merge_threads_open(&parts[i], &whole, &(struct error){0}), 0);
 	}
 	connect_lanes();
 }
@@ -205,7 +205,7 @@ static void tear_down(void)
 	for (unsigned int i = 0; i < THREADS; i++) {
 		lane_close(&parts[i].lane);
 		lane_close(&posts[i]);
-		gather_close(&parts[i]);
+		merge_threads_close(&parts[i]);
 	}
 	free(parts);
 	free(posts);
@@ -242,11 +242,11 @@ static void test_own_lines_of_shared_queues(void **unused)
 /* What one end writes from, and the other end writes to: of its buffer. */
 static void check_parts(const struct lane *lane, const struct lane *other, bool is_both)
 {
-	const struct buffer *buffer = &lane->ground.buffer;
+	const struct buffer *buffer = &lane->endpoint.buffer;
 
 	for (unsigned int i = 0; i < QPS; i++) {
 		const struct flow *flow = &lane->flows[i];
-		uint64_t bytes = walk_bytes(&flow->walk);
+		uint64_t bytes = address_walk_bytes(&flow->walk);
 		uint64_t theirs = flow->near + (is_both ? bytes : 0);
 
 		/* 1m / 15 holds 1024 places of 64, and half of that 512. */
@@ -319,7 +319,7 @@ static void test_locks_of_atomics(void **unused)
 	set_up("op=fetch-add metric=bw");
 	image = soft_process.arena.image;
 	for (size_t i = 0; i < ARRAY_LENGTH(steps); i++) {
-		uint64_t place = (uintptr_t)parts[0].lane.ground.buffer.address;
+		uint64_t place = (uintptr_t)parts[0].lane.endpoint.buffer.address;
 
 		for (int j = 0; j < 16; j++, place += steps[i]) {
 			uintptr_t lock = (uintptr_t)soft_atomic_lock(image, place);
@@ -348,9 +348,9 @@ static void check_spare(const char *asked_for, bool is_server, bool is_same)
 	rules_choose(ops[parameters.op], &parameters);
 	wish.spare = &spare;
 	open_as_wished(&lane, &wish);
-	address = lane.ground.buffer.address;
-	memset(lane.ground.buffer.address, 0xa5, lane.ground.buffer.mapped);
-	key = lane.ground.mr->rkey;
+	address = lane.endpoint.buffer.address;
+	memset(lane.endpoint.buffer.address, 0xa5, lane.endpoint.buffer.mapped);
+	key = lane.endpoint.mr->rkey;
 	lane_close(&lane);
 	assert_ptr_equal(spare.address, address);
 	parameters = asked(asked_for);
@@ -358,11 +358,11 @@ static void check_spare(const char *asked_for, bool is_server, bool is_same)
 	wish.shape = &ops[parameters.op]->shape;
 	open_as_wished(&lane, &wish);
 	assert_null(spare.address);
-	assert_int_equal(lane.ground.buffer.address == address, is_same);
-	for (size_t i = 0; i < lane.ground.buffer.mapped; i++)
-		assert_int_equal(lane.ground.buffer.address[i], 0);
+	assert_int_equal(lane.endpoint.buffer.address == address, is_same);
+	for (size_t i = 0; i < lane.endpoint.buffer.mapped; i++)
+		assert_int_equal(lane.endpoint.buffer.address[i], 0);
 	/* Who could reach it no longer can. */
-	assert_int_not_equal(lane.ground.mr->rkey, key);
+	assert_int_not_equal(lane.endpoint.mr->rkey, key);
 	lane_close(&lane);
 	buffer_close(&spare);
 }

@@ -259,13 +259,13 @@ static void test_nodes(void **unused)
 		int node;
 		const char *refusal;
 	} rows[] = {
-		{AUTO, -1,             NULL								},
-		{OFF,  GROUND_NO_NODE, NULL								},
-		{0,    0,              NULL								},
-		{3,    3,              NULL								},
-		{2,    2,              "--server-numa: there is no NUMA node 2 with memory; there is 0-1,3"},
+		{AUTO, -1,               NULL								},
+		{OFF,  ENDPOINT_NO_NODE, NULL								},
+		{0,    0,                NULL								},
+		{3,    3,                NULL								},
+		{2,    2,                "--server-numa: there is no NUMA node 2 with memory; there is 0-1,3"},
 		{1023, 1023,
-		 "--server-numa: there is no NUMA node 1023 with memory; there is 0-1,3"                   },
+		 "--server-numa: there is no NUMA node 1023 with memory; there is 0-1,3"                     },
 	};
 
 	made_up_file(&machine, "/sys/devices/system/node/online", "0-3");
@@ -304,7 +304,8 @@ static void test_where_a_buffer_is(void **unused)
 	struct error error = {0};
 	struct buffer buffer;
 
-	assert_int_equal(buffer_open(&buffer, 3 << 20, BUFFER_ORDINARY, GROUND_NO_NODE, &error), 0);
+	assert_int_equal(buffer_open(&buffer, 3 << 20, BUFFER_ORDINARY, ENDPOINT_NO_NODE, &error),
+			 0);
 	assert_int_equal(placement_check(&placement, &wish, &buffer, &error), 0);
 	assert_int_equal(placement.node, buffer_node(&buffer));
 	assert_int_equal(placement_tell(&placement).numa_node, placement.node);

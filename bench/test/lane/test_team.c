@@ -9,7 +9,7 @@
 
 #define N 4
 
-static struct team team;
+static struct threads threads;
 static struct alarm alarms[N];
 static struct error error;
 
@@ -28,17 +28,17 @@ static int open_team(void **unused)
 {
 	memset(&story, 0, sizeof(story));
 	error = (struct error){0};
-	assert_int_equal(team_open(&team, N, &error), 0);
+	assert_int_equal(threads_open(&threads, N, &error), 0);
 	for (unsigned int i = 0; i < N; i++) {
 		assert_int_equal(alarm_open(&alarms[i], &error), 0);
-		team.alarms[i] = &alarms[i];
+		threads.alarms[i] = &alarms[i];
 	}
 	return 0;
 }
 
 static int close_team(void **unused)
 {
-	team_close(&team);
+	threads_close(&threads);
 	for (unsigned int i = 0; i < N; i++)
 		alarm_close(&alarms[i]);
 	return 0;
@@ -59,7 +59,7 @@ static void test_each_in_its_turn(void **unused)
 
 	for (int i = 0; i < 100; i++) {
 		atomic_store(&story.order, 0);
-		assert_int_equal(team_each(&team, note, &story, &error), 0);
+		assert_int_equal(threads_each(&threads, note, &story, &error), 0);
 		assert_int_equal(atomic_load(&story.order), 123);
 		if (!i)
 			memcpy(first, story.thread, sizeof(first));
@@ -75,7 +75,7 @@ static void test_each_in_its_turn(void **unused)
 static void test_all_at_once(void **unused)
 {
 	for (int i = 0; i < 1000; i++)
-		assert_int_equal(team_all(&team, note, &story, &error), 0);
+		assert_int_equal(threads_all(&threads, note, &story, &error), 0);
 	assert_int_equal(atomic_load(&story.done), 1000 * N);
 }
 
@@ -88,9 +88,9 @@ static void met(void *whole)
 static int meet(void *whole, unsigned int number, struct error *fault)
 {
 	for (unsigned int i = 1; i <= 3; i++) {
-		assert_int_equal(team_meet(&team, met, fault), 0);
+		assert_int_equal(threads_meet(&threads, met, fault), 0);
 		story.seen[number] += story.met == i;
-		assert_int_equal(team_meet(&team, NULL, fault), 0);
+		assert_int_equal(threads_meet(&threads, NULL, fault), 0);
 	}
 	return 0;
 }
@@ -99,7 +99,7 @@ static void test_they_meet(void **unused)
 {
 	for (int i = 0; i < 50; i++) {
 		memset(&story, 0, sizeof(story));
-		assert_int_equal(team_all(&team, meet, &story, &error), 0);
+		assert_int_equal(threads_all(&threads, meet, &story, &error), 0);
 		for (unsigned int j = 0; j < N; j++)
 			assert_int_equal(story.seen[j], 3);
 		assert_int_equal(story.met, 3);
@@ -125,7 +125,7 @@ static void test_a_failure_ends_all(void **unused)
 		char wanted[16];
 
 		snprintf(wanted, sizeof(wanted), "number %u", story.failing);
-		assert_int_equal(team_all(&team, fail_or_wait, &story, &error), -EIO);
+		assert_int_equal(threads_all(&threads, fail_or_wait, &story, &error), -EIO);
 		assert_int_equal(error.code, -EIO);
 		assert_string_equal(error.text, wanted);
 		for (unsigned int i = 0; i < N; i++) {
@@ -136,7 +136,7 @@ static void test_a_failure_ends_all(void **unused)
 		error = (struct error){0};
 	}
 	/* What failed once is forgotten by the next order. */
-	assert_int_equal(team_all(&team, note, &story, &error), 0);
+	assert_int_equal(threads_all(&threads, note, &story, &error), 0);
 	assert_int_equal(error.code, 0);
 }
 
@@ -144,7 +144,7 @@ static int fail_or_meet(void *whole, unsigned int number, struct error *fault)
 {
 	if (number == story.failing)
 		return error_set(fault, -EPROTO, "number %u does not come", number);
-	story.code[number] = team_meet(&team, met, fault);
+	story.code[number] = threads_meet(&threads, met, fault);
 	return story.code[number];
 }
 
@@ -152,7 +152,7 @@ static void test_who_waits_for_a_failure(void **unused)
 {
 	for (story.failing = 0; story.failing < N; story.failing++) {
 		error = (struct error){0};
-		assert_int_equal(team_all(&team, fail_or_meet, &story, &error), -EPROTO);
+		assert_int_equal(threads_all(&threads, fail_or_meet, &story, &error), -EPROTO);
 		assert_contains(error.text, " does not come");
 		for (unsigned int i = 0; i < N; i++)
 			if (i != story.failing)
@@ -160,7 +160,7 @@ static void test_who_waits_for_a_failure(void **unused)
 		assert_int_equal(story.met, 0);
 	}
 	memset(&story, 0, sizeof(story));
-	assert_int_equal(team_all(&team, meet, &story, &(struct error){0}), 0);
+	assert_int_equal(threads_all(&threads, meet, &story, &(struct error){0}), 0);
 }
 
 static int fail_in_turn(void *whole, unsigned int number, struct error *fault)
@@ -173,7 +173,7 @@ static int fail_in_turn(void *whole, unsigned int number, struct error *fault)
 static void test_a_failure_in_turn(void **unused)
 {
 	story.failing = 2;
-	assert_int_equal(team_each(&team, fail_in_turn, &story, &error), -ENOMEM);
+	assert_int_equal(threads_each(&threads, fail_in_turn, &story, &error), -ENOMEM);
 	assert_string_equal(error.text, "number 2");
 	assert_int_equal(atomic_load(&story.done), 3);
 	for (unsigned int i = 0; i < N; i++)
@@ -187,23 +187,23 @@ static int silent(void *whole, unsigned int number, struct error *fault)
 
 static void test_alone(void **unused)
 {
-	struct team alone;
+	struct threads alone;
 
 	memset(&story, 0, sizeof(story));
 	error = (struct error){0};
-	assert_int_equal(team_open(&alone, 1, &error), 0);
-	assert_int_equal(team_all(&alone, note, &story, &error), 0);
-	assert_int_equal(team_each(&alone, note, &story, &error), 0);
+	assert_int_equal(threads_open(&alone, 1, &error), 0);
+	assert_int_equal(threads_all(&alone, note, &story, &error), 0);
+	assert_int_equal(threads_each(&alone, note, &story, &error), 0);
 	assert_true(pthread_equal(story.thread[0], pthread_self()));
 	assert_int_equal(atomic_load(&story.done), 2);
-	assert_int_equal(team_meet(&alone, met, &error), 0);
+	assert_int_equal(threads_meet(&alone, met, &error), 0);
 	assert_int_equal(story.met, 1);
-	assert_int_equal(team_all(&alone, silent, &story, &error), -EPIPE);
+	assert_int_equal(threads_all(&alone, silent, &story, &error), -EPIPE);
 	assert_int_equal(error.code, -EPIPE);
-	team_close(&alone);
-	team_close(&alone);
+	threads_close(&alone);
+	threads_close(&alone);
 	/* One that there is not has nothing to do. */
-	assert_int_equal(team_each(&alone, silent, &story, &error), 0);
+	assert_int_equal(threads_each(&alone, silent, &story, &error), 0);
 }
 
 /* So many more are started, and then none is; or nothing is allocated. */
@@ -233,11 +233,11 @@ void *__wrap_calloc(size_t count, size_t size)
 /* It is told what to do, wherever it comes from. */
 static void test_none_to_be_had(void **unused)
 {
-	struct team few;
+	struct threads few;
 
 	error = (struct error){0};
 	refused_behind = 2;
-	assert_int_equal(team_open(&few, 5, &error), -EAGAIN);
+	assert_int_equal(threads_open(&few, 5, &error), -EAGAIN);
 	refused_behind = UINT_MAX;
 	assert_string_equal(error.text,
 			    "cannot start thread 4 of 5: Resource temporarily unavailable; ask for "
@@ -245,10 +245,10 @@ static void test_none_to_be_had(void **unused)
 			    "(pids.max of the control group)");
 	/* Nothing is left of it. */
 	assert_int_equal(few.n, 0);
-	team_close(&few);
+	threads_close(&few);
 	error = (struct error){0};
 	is_full = true;
-	assert_int_equal(team_open(&few, 5, &error), -ENOMEM);
+	assert_int_equal(threads_open(&few, 5, &error), -ENOMEM);
 	is_full = false;
 	assert_string_equal(error.text,
 			    "cannot start threads: Cannot allocate memory; ask for fewer queue "

@@ -5,13 +5,13 @@
 #include "bench/plan/rules.h"
 #include "bench/test/unit.d/asked.h"
 
-static struct walk begin(const char *text, bool is_atomic, unsigned int flow)
+static struct address_walk begin(const char *text, bool is_atomic, unsigned int flow)
 {
 	struct parameters p = asked(text);
-	struct walk walk;
+	struct address_walk walk;
 
-	assert_true(walk_places(&p, is_atomic) > 0);
-	walk_init(&walk, &p, is_atomic, flow);
+	assert_true(address_walk_places(&p, is_atomic) > 0);
+	address_walk_init(&walk, &p, is_atomic, flow);
 	return walk;
 }
 
@@ -19,13 +19,13 @@ static struct walk begin(const char *text, bool is_atomic, unsigned int flow)
 static void check_laps(const char *text, bool is_atomic, unsigned int flow, uint64_t places,
 		       uint64_t apart)
 {
-	struct walk walk = begin(text, is_atomic, flow);
+	struct address_walk walk = begin(text, is_atomic, flow);
 	unsigned char *visits = test_calloc(places, 1);
 
 	assert_int_equal(walk.mask + 1, places);
 	for (unsigned int lap = 1; lap <= 2; lap++) {
 		for (uint64_t i = 0; i < places; i++) {
-			uint64_t offset = walk_next(&walk);
+			uint64_t offset = address_walk_next(&walk);
 
 			assert_int_equal(offset % apart, 0);
 			assert_true(offset / apart < places);
@@ -66,31 +66,31 @@ static void test_places(void **unused)
 
 static void test_order(void **unused)
 {
-	struct walk walk = begin("size=64 access=sequential buffer=256", false, 0);
+	struct address_walk walk = begin("size=64 access=sequential buffer=256", false, 0);
 
 	for (uint64_t i = 0; i < 9; i++)
-		assert_int_equal(walk_next(&walk), i % 4 * 64);
+		assert_int_equal(address_walk_next(&walk), i % 4 * 64);
 	walk = begin("size=64 access=stride=1k buffer=4k", false, 3);
 	for (uint64_t i = 0; i < 9; i++)
-		assert_int_equal(walk_next(&walk), i % 4 * 1024);
+		assert_int_equal(address_walk_next(&walk), i % 4 * 1024);
 }
 
 /* Both ends take the same steps; queue pairs and seeds do not. */
 static void test_seeds(void **unused)
 {
 	static const char text[] = "size=64 access=random buffer=64m";
-	struct walk one = begin(text, false, 5);
-	struct walk same = begin(text, false, 5);
-	struct walk other = begin(text, false, 6);
-	struct walk seeded = begin("size=64 access=random buffer=64m seed=2", false, 5);
+	struct address_walk one = begin(text, false, 5);
+	struct address_walk same = begin(text, false, 5);
+	struct address_walk other = begin(text, false, 6);
+	struct address_walk seeded = begin("size=64 access=random buffer=64m seed=2", false, 5);
 	unsigned int met[2] = {0};
 
 	for (unsigned int i = 0; i < 1000; i++) {
-		uint64_t offset = walk_next(&one);
+		uint64_t offset = address_walk_next(&one);
 
-		assert_int_equal(walk_next(&same), offset);
-		met[0] += walk_next(&other) == offset;
-		met[1] += walk_next(&seeded) == offset;
+		assert_int_equal(address_walk_next(&same), offset);
+		met[0] += address_walk_next(&other) == offset;
+		met[1] += address_walk_next(&seeded) == offset;
 	}
 	assert_true(met[0] < 5);
 	assert_true(met[1] < 5);
@@ -102,14 +102,14 @@ static void test_seeds(void **unused)
  */
 static void check_pairs(const char *text, unsigned int shift)
 {
-	struct walk walk = begin(text, false, 0);
+	struct address_walk walk = begin(text, false, 0);
 	const double expected = 65536 / 64.0;
 	unsigned int cells[64] = {0};
-	uint64_t last = walk_next(&walk) >> 6;
+	uint64_t last = address_walk_next(&walk) >> 6;
 	double sum = 0;
 
 	for (unsigned int i = 0; i < 65536; i++) {
-		uint64_t now = walk_next(&walk) >> 6;
+		uint64_t now = address_walk_next(&walk) >> 6;
 
 		cells[(last >> shift & 7) << 3 | (now >> shift & 7)]++;
 		last = now;
@@ -134,12 +134,12 @@ static void test_random_order(void **unused)
 /* 64 GiB of atomics are more places than 32 bits count. */
 static void test_the_largest(void **unused)
 {
-	struct walk walk = begin("size=8 access=random buffer=64g", true, 0);
+	struct address_walk walk = begin("size=8 access=random buffer=64g", true, 0);
 	bool is_high = false;
 
 	assert_int_equal(walk.mask, (8ULL << 30) - 1);
 	for (unsigned int i = 0; i < 100; i++) {
-		uint64_t offset = walk_next(&walk);
+		uint64_t offset = address_walk_next(&walk);
 
 		assert_true(offset < 64ULL << 30);
 		is_high = is_high || offset >= 32ULL << 30;
@@ -150,11 +150,11 @@ static void test_the_largest(void **unused)
 /* What each end asks for lies beside what the other one does: 8192 / 2 of 64. */
 static void test_both_directions(void **unused)
 {
-	struct walk walk =
+	struct address_walk walk =
 		begin("size=64 access=sequential buffer=8192 metric=bw bidirectional=1", false, 0);
 
 	assert_int_equal(walk.mask + 1, 64);
-	assert_int_equal(walk_bytes(&walk), 4096);
+	assert_int_equal(address_walk_bytes(&walk), 4096);
 	walk = begin("size=64 access=sequential buffer=8192 metric=bw", false, 0);
 	assert_int_equal(walk.mask + 1, 128);
 }
@@ -163,13 +163,13 @@ static void test_no_room(void **unused)
 {
 	struct parameters p = asked("size=65 access=random buffer=127");
 
-	assert_int_equal(walk_places(&p, false), 0);
+	assert_int_equal(address_walk_places(&p, false), 0);
 	p = asked("size=64 access=random buffer=128 qps=3");
-	assert_int_equal(walk_places(&p, false), 0);
+	assert_int_equal(address_walk_places(&p, false), 0);
 	p = asked("size=64 buffer=127");
-	assert_int_equal(walk_places(&p, false), 1);
+	assert_int_equal(address_walk_places(&p, false), 1);
 	p = asked("size=64 access=random buffer=127 metric=bw bidirectional=1");
-	assert_int_equal(walk_places(&p, false), 0);
+	assert_int_equal(address_walk_places(&p, false), 0);
 }
 
 int main(void)

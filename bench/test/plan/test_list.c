@@ -5,7 +5,7 @@
 
 #define ITEMS 32
 
-static struct list list;
+static struct value_list list;
 static const json_t *culprit;
 
 static const struct parameter *find(const char *name)
@@ -129,7 +129,7 @@ static const struct row good[] = {
 static void test_texts(void **unused)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(good); i++)
-		check_items(&good[i], list_parse(&list, find(good[i].name), good[i].text));
+		check_items(&good[i], value_list_parse(&list, find(good[i].name), good[i].text));
 }
 
 /* What the list had is gone. */
@@ -137,8 +137,8 @@ static void test_a_list_is_replaced(void **unused)
 {
 	static const struct row row = ROW("size", "8", 8);
 
-	assert_null(list_parse(&list, find("size"), "1,2,3"));
-	check_items(&row, list_parse(&list, find("size"), "8"));
+	assert_null(value_list_parse(&list, find("size"), "1,2,3"));
+	check_items(&row, value_list_parse(&list, find("size"), "8"));
 }
 
 /* A plan that is written by hand may have its ranges as text. */
@@ -150,7 +150,7 @@ static void test_texts_in_json(void **unused)
 
 		/* Members are parted by JSON, and flags have values of JSON. */
 		if (!strchr(good[i].text, ',') && parameter->type != PARAMETER_FLAG)
-			check_items(&good[i], list_decode(&list, parameter, json, &culprit));
+			check_items(&good[i], value_list_decode(&list, parameter, json, &culprit));
 		json_decref(json);
 	}
 }
@@ -188,7 +188,7 @@ static void test_json(void **unused)
 		json_t *json = load(good_json[i].text);
 
 		check_items(&good_json[i],
-			    list_decode(&list, find(good_json[i].name), json, &culprit));
+			    value_list_decode(&list, find(good_json[i].name), json, &culprit));
 		json_decref(json);
 	}
 }
@@ -200,11 +200,11 @@ static void test_json_there_and_back(void **unused)
 		const struct parameter *parameter = find(good[i].name);
 		json_t *json;
 
-		assert_null(list_parse(&list, parameter, good[i].text));
-		json = list_encode(&list, parameter);
+		assert_null(value_list_parse(&list, parameter, good[i].text));
+		json = value_list_encode(&list, parameter);
 		assert_int_equal(json_array_size(json), good[i].count);
 		memset(&list, 0, sizeof(list));
-		check_items(&good[i], list_decode(&list, parameter, json, &culprit));
+		check_items(&good[i], value_list_decode(&list, parameter, json, &culprit));
 		json_decref(json);
 	}
 }
@@ -292,7 +292,7 @@ static void test_refused_texts(void **unused)
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
 		check_refusal(rows[i][0], rows[i][1],
-			      list_parse(&list, find(rows[i][0]), rows[i][1]), rows[i][2]);
+			      value_list_parse(&list, find(rows[i][0]), rows[i][1]), rows[i][2]);
 }
 
 static void test_refused_json(void **unused)
@@ -329,7 +329,8 @@ static void test_refused_json(void **unused)
 		json_t *json = load(rows[i][1]);
 
 		check_refusal(rows[i][0], rows[i][1],
-			      list_decode(&list, find(rows[i][0]), json, &culprit), rows[i][2]);
+			      value_list_decode(&list, find(rows[i][0]), json, &culprit),
+			      rows[i][2]);
 		json_decref(json);
 	}
 }
@@ -341,26 +342,29 @@ static void test_limits(void **unused)
 	char text[4096];
 	size_t used = 0;
 
-	assert_null(list_parse(&list, find("size"), "1:256:+1"));
+	assert_null(value_list_parse(&list, find("size"), "1:256:+1"));
 	assert_int_equal(list.count, 256);
 	assert_int_equal(list.item[255], 256);
-	assert_string_equal(list_parse(&list, find("size"), "1:257:+1"), "has too many members");
+	assert_string_equal(value_list_parse(&list, find("size"), "1:257:+1"),
+			    "has too many members");
 	/* It is not counted to the end of a billion. */
-	assert_string_equal(list_parse(&list, find("size"), "1:1g:+1"), "has too many members");
-	assert_string_equal(list_parse(&list, find("size"), "1:1g:+1+-1"), "has too many members");
+	assert_string_equal(value_list_parse(&list, find("size"), "1:1g:+1"),
+			    "has too many members");
+	assert_string_equal(value_list_parse(&list, find("size"), "1:1g:+1+-1"),
+			    "has too many members");
 	for (int i = 1; i <= 256; i++) {
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%d,", i);
 		json_array_append_new(json, json_integer(i));
 	}
 	snprintf(text + used, sizeof(text) - used, "1");
-	assert_null(list_parse(&list, find("size"), text));
+	assert_null(value_list_parse(&list, find("size"), text));
 	assert_int_equal(list.count, 256);
-	assert_null(list_decode(&list, find("size"), json, &culprit));
+	assert_null(value_list_decode(&list, find("size"), json, &culprit));
 	assert_int_equal(list.count, 256);
 	snprintf(text + used, sizeof(text) - used, "257");
 	json_array_append_new(json, json_integer(257));
-	assert_string_equal(list_parse(&list, find("size"), text), "has too many members");
-	assert_string_equal(list_decode(&list, find("size"), json, &culprit),
+	assert_string_equal(value_list_parse(&list, find("size"), text), "has too many members");
+	assert_string_equal(value_list_decode(&list, find("size"), json, &culprit),
 			    "has too many members");
 	assert_ptr_equal(culprit, json_array_get(json, 256));
 	json_decref(json);
@@ -379,14 +383,14 @@ static void test_overflow(void **unused)
 		.mark = "w",
 	};
 
-	assert_null(list_parse(&list, &wide, "9223372036854775808:18446744073709551614"));
+	assert_null(value_list_parse(&list, &wide, "9223372036854775808:18446744073709551614"));
 	assert_int_equal(list.count, 1);
-	assert_null(list_parse(&list, &wide, "1:18446744073709551614:999999999"));
+	assert_null(value_list_parse(&list, &wide, "1:18446744073709551614:999999999"));
 	assert_int_equal(list.count, 3);
 	assert_int_equal(list.item[2], 999999998000000001);
-	assert_null(list_parse(&list, &wide, "1:18446744073709551614:+9223372036854775807"));
+	assert_null(value_list_parse(&list, &wide, "1:18446744073709551614:+9223372036854775807"));
 	assert_int_equal(list.count, 2);
-	assert_null(list_parse(&list, &wide, "18446744073709551614+-1"));
+	assert_null(value_list_parse(&list, &wide, "18446744073709551614+-1"));
 	assert_int_equal(list.count, 2);
 	assert_int_equal(list.item[0], UINT64_MAX - 2);
 }
@@ -411,10 +415,10 @@ static void test_garbage(void **unused)
 		}
 		text[length] = '\0';
 		for (size_t i = 0; i < PARAMETERS; i++) {
-			const char *wrong = list_parse(&list, &parameter_table[i], text);
+			const char *wrong = value_list_parse(&list, &parameter_table[i], text);
 
 			assert_true(wrong ? *wrong != '\0' : list.count > 0);
-			assert_true(list.count <= LIST_MOST);
+			assert_true(list.count <= VALUE_LIST_MOST);
 		}
 	}
 }

@@ -524,7 +524,7 @@ static void test_variants(void **unused)
 
 	for (size_t i = 0; i < PARAMETERS; i++) {
 		const struct parameter *row = &parameter_table[i];
-		const char *before = variant_before(row->option.name);
+		const char *before = run_settings_before(row->option.name);
 		bool is_told = row->mark == parameters_effort;
 		char *text;
 		json_t *value;

@@ -13,7 +13,7 @@ static void put(struct product *into, const char *name, const char *text)
 	const struct parameter *parameter = parameter_find(name);
 
 	assert_non_null(parameter);
-	assert_null(list_parse(product_list(into, parameter), parameter, text));
+	assert_null(value_list_parse(product_list(into, parameter), parameter, text));
 }
 
 static int reset(void **unused)

@@ -20,64 +20,63 @@ static struct protocol_case made_case(const char *text)
 }
 
 /* Whatever descriptors and threads there are where this runs. */
-static void make_allowance(struct allowance *allowance)
+static void make_allowance(struct quota *quota)
 {
-	allowance_init(allowance, "");
-	allowance->connected = UINT32_MAX;
-	allowance->threads = UINT32_MAX;
+	quota_init(quota, "");
+	quota->connected = UINT32_MAX;
+	quota->threads = UINT32_MAX;
 }
 
-static void check_refused(struct allowance *allowance, const char *text, int code,
-			  const char *sentence)
+static void check_refused(struct quota *quota, const char *text, int code, const char *sentence)
 {
 	const struct protocol_case wanted = made_case(text);
 	struct error error = {0};
-	struct allowance_share taken = {7, 7, 7};
+	struct quota_share taken = {7, 7, 7};
 
-	assert_int_equal(allowance_take(allowance, &wanted, true, &taken, &error), code);
+	assert_int_equal(quota_take(quota, &wanted, true, &taken, &error), code);
 	assert_string_equal(error.text, sentence);
 	assert_int_equal(taken.bytes + taken.connected + taken.threads, 0);
-	assert_int_equal(atomic_load(&allowance->taken), 0);
-	assert_int_equal(atomic_load(&allowance->n_connected), 0);
-	assert_int_equal(atomic_load(&allowance->n_threads), 0);
+	assert_int_equal(atomic_load(&quota->taken), 0);
+	assert_int_equal(atomic_load(&quota->n_connected), 0);
+	assert_int_equal(atomic_load(&quota->n_threads), 0);
 }
 
-static struct allowance_share check_taken(struct allowance *allowance, const char *text)
+static struct quota_share check_taken(struct quota *quota, const char *text)
 {
 	const struct protocol_case wanted = made_case(text);
 	struct error error = {0};
-	struct allowance_share taken;
+	struct quota_share taken;
 
-	if (allowance_take(allowance, &wanted, true, &taken, &error))
+	if (quota_take(quota, &wanted, true, &taken, &error))
 		fail_msg("%s: %s", text, error.text);
 	return taken;
 }
 
 static void test_what_is_above_a_limit(void **unused)
 {
-	struct allowance allowance;
+	struct quota quota;
 
-	make_allowance(&allowance);
-	allowance.memory = 64 * MIB;
-	allowance.queue_pairs = 8;
-	allowance.message_bytes = 64 << 10;
-	check_refused(&allowance, "metric=bw qps=9", -EOPNOTSUPP,
+	make_allowance(&quota);
+	quota.memory = 64 * MIB;
+	quota.queue_pairs = 8;
+	quota.message_bytes = 64 << 10;
+	check_refused(&quota, "metric=bw qps=9", -EOPNOTSUPP,
 		      "9 queue pairs are above the 8 that this server gives a client: ask for "
 		      "fewer, or raise 'serve --max-qps' there");
 	/* Beside that of each thread there is one that it makes and takes away. */
-	check_refused(&allowance, "op=connect threads=5", -EOPNOTSUPP,
+	check_refused(&quota, "op=connect threads=5", -EOPNOTSUPP,
 		      "10 queue pairs are above the 8 that this server gives a client: ask for "
 		      "fewer, or raise 'serve --max-qps' there");
-	check_refused(&allowance, "size=65537", -EOPNOTSUPP,
+	check_refused(&quota, "size=65537", -EOPNOTSUPP,
 		      "messages of 65537 are above the 64k that this server takes: ask for "
 		      "smaller ones, or raise 'serve --max-size' there");
-	allowance.message_bytes = 1 << 30;
+	quota.message_bytes = 1 << 30;
 	/* What is sent from and what is received into, with 16 bytes for each page of 4 KiB. */
-	check_refused(&allowance, "size=1g", -EOPNOTSUPP,
+	check_refused(&quota, "size=1g", -EOPNOTSUPP,
 		      "the case takes 2056m of memory, and this server gives 64m: ask for smaller "
 		      "messages, queues or fewer queue pairs, or raise 'serve --max-memory' there");
-	allowance.client_memory = 10 * MIB;
-	check_refused(&allowance, "size=1g", -EOPNOTSUPP,
+	quota.client_memory = 10 * MIB;
+	check_refused(&quota, "size=1g", -EOPNOTSUPP,
 		      "the case takes 2056m of memory, and this server gives a client 10m: ask for "
 		      "smaller messages, queues or fewer queue pairs, or raise 'serve "
 		      "--max-client-memory' there");
@@ -92,27 +91,27 @@ static void test_the_most_of_all(void **unused)
 		"metric=bw size=1 qps=1024 tx-depth=16384 rx-depth=16384 inline=64k",
 		"op=write-notify metric=bw qps=1024 tx-depth=16384 rx-depth=16384",
 	};
-	struct allowance allowance;
+	struct quota quota;
 
-	make_allowance(&allowance);
-	allowance.memory = UINT64_MAX;
+	make_allowance(&quota);
+	quota.memory = UINT64_MAX;
 	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
-		struct allowance_share taken = check_taken(&allowance, texts[i]);
+		struct quota_share taken = check_taken(&quota, texts[i]);
 
 		/* 1024 queue pairs, each with 2 * 16384 entries of 64 bytes at the least. */
 		assert_true(taken.bytes >= 1024ULL * 2 * 16384 * 64);
-		allowance_give(&allowance, &taken);
+		quota_give(&quota, &taken);
 	}
-	assert_int_equal(atomic_load(&allowance.taken), 0);
+	assert_int_equal(atomic_load(&quota.taken), 0);
 }
 
 static uint64_t estimate(const char *text)
 {
-	struct allowance allowance;
+	struct quota quota;
 
-	make_allowance(&allowance);
-	allowance.memory = UINT64_MAX;
-	return check_taken(&allowance, text).bytes;
+	make_allowance(&quota);
+	quota.memory = UINT64_MAX;
+	return check_taken(&quota, text).bytes;
 }
 
 /* By how much more one takes than the other. */
@@ -152,7 +151,7 @@ static void test_what_counts(void **unused)
 		    2ULL * 1024 * 28 * sizeof(struct ibv_sge));
 	assert_true(more("metric=bw qps=16 tx-depth=256 post-list=64",
 			 "metric=bw qps=16 tx-depth=256") >= 16ULL * 64 * requests);
-	assert_true(more("metric=bw threads=4", "metric=bw") >= 3 * sizeof(struct windows));
+	assert_true(more("metric=bw threads=4", "metric=bw") >= 3 * sizeof(struct rate_windows));
 	/* What accepts has a queue pair more than what only listens to the client. */
 	assert_true(more("op=connect rx-depth=16384", "op=create-qp rx-depth=16384") >=
 		    16384ULL * sizeof(struct ibv_sge));
@@ -164,13 +163,13 @@ static void test_what_counts(void **unused)
 static uint64_t of_a_client(const char *text)
 {
 	const struct protocol_case wanted = made_case(text);
-	struct allowance allowance;
+	struct quota quota;
 	struct error error = {0};
-	struct allowance_share taken;
+	struct quota_share taken;
 
-	make_allowance(&allowance);
-	allowance.memory = UINT64_MAX;
-	assert_int_equal(allowance_take(&allowance, &wanted, false, &taken, &error), 0);
+	make_allowance(&quota);
+	quota.memory = UINT64_MAX;
+	assert_int_equal(quota_take(&quota, &wanted, false, &taken, &error), 0);
 	return taken.bytes;
 }
 
@@ -178,73 +177,73 @@ static uint64_t of_a_client(const char *text)
 static void test_what_counts_at_a_client(void **unused)
 {
 	const struct protocol_case wanted = made_case("op=register size=8m threads=2");
-	struct allowance allowance;
+	struct quota quota;
 	struct error error = {0};
-	struct allowance_share taken;
+	struct quota_share taken;
 
 	/* Each thread registers as much, of which a server that only listens has nothing. */
 	assert_true(of_a_client("op=register size=1g threads=256") >= 256ULL << 30);
 	assert_true(estimate("op=register size=1g threads=256") < 1ULL << 30);
 	assert_true(of_a_client("metric=bw threads=8") >=
-		    8 * (2 * sizeof(struct hist) + sizeof(struct windows)));
+		    8 * (2 * sizeof(struct hist) + sizeof(struct rate_windows)));
 	/* A queue pair that is made again and again is the client's. */
 	assert_true(of_a_client("op=create-qp rx-depth=16384") >=
 		    of_a_client("op=alloc-pd rx-depth=16384") + 16384ULL * sizeof(struct ibv_sge));
-	make_allowance(&allowance);
-	allowance.message_bytes = 4 * MIB;
-	assert_int_equal(allowance_take(&allowance, &wanted, false, &taken, &error), -EOPNOTSUPP);
+	make_allowance(&quota);
+	quota.message_bytes = 4 * MIB;
+	assert_int_equal(quota_take(&quota, &wanted, false, &taken, &error), -EOPNOTSUPP);
 	assert_string_equal(error.text,
 			    "regions of 8m are above the 4m that this server takes: ask "
 			    "for smaller ones, or raise 'serve --max-size' there");
-	assert_int_equal(allowance_take(&allowance, &wanted, true, &taken, &error), 0);
+	assert_int_equal(quota_take(&quota, &wanted, true, &taken, &error), 0);
 }
 
 /* It would be no more than one client may have; nothing of it stays counted. */
-static void check_busy(struct allowance *allowance, const char *text, const char *sentence)
+static void check_busy(struct quota *quota, const char *text, const char *sentence)
 {
 	const struct protocol_case wanted = made_case(text);
-	const uint64_t before = atomic_load(&allowance->taken);
-	struct allowance_share taken;
+	const uint64_t before = atomic_load(&quota->taken);
+	struct quota_share taken;
 	struct error error = {0};
 
-	assert_int_equal(allowance_take(allowance, &wanted, true, &taken, &error), -EBUSY);
+	assert_int_equal(quota_take(quota, &wanted, true, &taken, &error), -EBUSY);
 	assert_string_equal(error.text, sentence);
-	assert_int_equal(atomic_load(&allowance->taken), before);
+	assert_int_equal(atomic_load(&quota->taken), before);
 }
 
 static void test_memory_is_given_back(void **unused)
 {
 	const struct protocol_case wanted = made_case("size=1m");
 	struct error error = {0};
-	struct allowance allowance;
-	struct allowance_share first;
-	struct allowance_share second;
+	struct quota quota;
+	struct quota_share first;
+	struct quota_share second;
 
-	make_allowance(&allowance);
-	allowance.memory = 5 * MIB;
-	first = check_taken(&allowance, "size=1m");
+	make_allowance(&quota);
+	quota.memory = 5 * MIB;
+	first = check_taken(&quota, "size=1m");
 	/* What is sent from, and what is received into. */
 	assert_in_range(first.bytes, 2 * MIB, 3 * MIB);
-	assert_int_equal(atomic_load(&allowance.taken), first.bytes);
-	allowance.memory = 2 * first.bytes - 1;
-	assert_int_equal(allowance_take(&allowance, &wanted, true, &second, &error), -EBUSY);
+	assert_int_equal(atomic_load(&quota.taken), first.bytes);
+	quota.memory = 2 * first.bytes - 1;
+	assert_int_equal(quota_take(&quota, &wanted, true, &second, &error), -EBUSY);
 	assert_contains(error.text, "come back later");
 	assert_int_equal(second.bytes, 0);
-	allowance.memory++;
-	second = check_taken(&allowance, "size=1m");
-	allowance_give(&allowance, &first);
-	assert_int_equal(atomic_load(&allowance.taken), second.bytes);
-	allowance_give(&allowance, &second);
+	quota.memory++;
+	second = check_taken(&quota, "size=1m");
+	quota_give(&quota, &first);
+	assert_int_equal(atomic_load(&quota.taken), second.bytes);
+	quota_give(&quota, &second);
 	/* Twice is once. */
-	allowance_give(&allowance, &second);
-	assert_int_equal(atomic_load(&allowance.taken), 0);
+	quota_give(&quota, &second);
+	assert_int_equal(atomic_load(&quota.taken), 0);
 	/* More than was taken is not kept. */
-	first = check_taken(&allowance, "size=1m");
-	allowance_keep(&allowance, &first, 2 * first.bytes);
-	assert_int_equal(atomic_load(&allowance.taken), first.bytes);
-	allowance_keep(&allowance, &first, MIB);
+	first = check_taken(&quota, "size=1m");
+	quota_keep(&quota, &first, 2 * first.bytes);
+	assert_int_equal(atomic_load(&quota.taken), first.bytes);
+	quota_keep(&quota, &first, MIB);
 	assert_int_equal(first.bytes, MIB);
-	assert_int_equal(atomic_load(&allowance.taken), MIB);
+	assert_int_equal(atomic_load(&quota.taken), MIB);
 }
 
 /* Whose buffer is kept, and whose next case is a larger or a smaller one. */
@@ -252,41 +251,40 @@ static void test_what_one_has_already(void **unused)
 {
 	const struct protocol_case wanted = made_case("size=2m");
 	struct error error = {0};
-	struct allowance allowance;
-	struct allowance_share first;
-	struct allowance_share other;
+	struct quota quota;
+	struct quota_share first;
+	struct quota_share other;
 	uint64_t most = estimate("size=2m");
 
-	make_allowance(&allowance);
-	allowance.memory = most;
-	first = check_taken(&allowance, "size=1m");
-	allowance_keep(&allowance, &first, 2 * MIB);
+	make_allowance(&quota);
+	quota.memory = most;
+	first = check_taken(&quota, "size=1m");
+	quota_keep(&quota, &first, 2 * MIB);
 	/* It is refused with what is left beside others' memory, and has what it had. */
-	other = check_taken(&allowance, "size=64");
-	assert_int_equal(allowance_take_more(&allowance, &wanted, true, &first, &error), -EBUSY);
+	other = check_taken(&quota, "size=64");
+	assert_int_equal(quota_take_more(&quota, &wanted, true, &first, &error), -EBUSY);
 	assert_contains(error.text, "other clients have left 4m of this server's memory");
 	assert_int_equal(first.bytes, 2 * MIB);
 	assert_int_equal(first.threads, 0);
-	assert_int_equal(atomic_load(&allowance.taken), 2 * MIB + other.bytes);
-	allowance_give(&allowance, &other);
+	assert_int_equal(atomic_load(&quota.taken), 2 * MIB + other.bytes);
+	quota_give(&quota, &other);
 	/* What is kept counts as part of it. */
-	assert_int_equal(allowance_take_more(&allowance, &wanted, true, &first, &error), 0);
+	assert_int_equal(quota_take_more(&quota, &wanted, true, &first, &error), 0);
 	assert_int_equal(first.bytes, most);
-	assert_int_equal(atomic_load(&allowance.taken), most);
-	allowance_keep(&allowance, &first, most - 1);
+	assert_int_equal(atomic_load(&quota.taken), most);
+	quota_keep(&quota, &first, most - 1);
 	error = (struct error){0};
 	/* And so it does if threads are what is short. */
-	allowance.threads = 0;
-	assert_int_equal(allowance_take_more(&allowance, &wanted, true, &first, &error),
-			 -EOPNOTSUPP);
+	quota.threads = 0;
+	assert_int_equal(quota_take_more(&quota, &wanted, true, &first, &error), -EOPNOTSUPP);
 	assert_int_equal(first.bytes, most - 1);
-	allowance_give(&allowance, &first);
-	assert_int_equal(atomic_load(&allowance.taken), 0);
+	quota_give(&quota, &first);
+	assert_int_equal(atomic_load(&quota.taken), 0);
 }
 
 /* One that looks while another goes from case to case, and always has a buffer. */
 struct goer {
-	struct allowance allowance;
+	struct quota quota;
 	atomic_bool is_over;
 };
 
@@ -294,12 +292,12 @@ static void *go_on(void *argument)
 {
 	const struct protocol_case wanted = made_case("size=2m");
 	struct goer *goer = argument;
-	struct allowance_share taken = {0};
+	struct quota_share taken = {0};
 
 	while (!atomic_load(&goer->is_over)) {
-		if (allowance_take_more(&goer->allowance, &wanted, true, &taken, NULL))
+		if (quota_take_more(&goer->quota, &wanted, true, &taken, NULL))
 			return argument;
-		allowance_keep(&goer->allowance, &taken, 4 * MIB);
+		quota_keep(&goer->quota, &taken, 4 * MIB);
 	}
 	return NULL;
 }
@@ -311,12 +309,12 @@ static void test_what_is_kept_counts_all_the_time(void **unused)
 	uint64_t least = UINT64_MAX;
 	void *failed;
 
-	make_allowance(&goer.allowance);
+	make_allowance(&goer.quota);
 	assert_int_equal(pthread_create(&thread, NULL, go_on, &goer), 0);
-	while (!atomic_load(&goer.allowance.taken))
+	while (!atomic_load(&goer.quota.taken))
 		;
 	for (int i = 0; i < 200000; i++) {
-		uint64_t taken = atomic_load(&goer.allowance.taken);
+		uint64_t taken = atomic_load(&goer.quota.taken);
 
 		least = taken < least ? taken : least;
 	}
@@ -329,123 +327,123 @@ static void test_what_is_kept_counts_all_the_time(void **unused)
 /* By what a machine and its control groups have. */
 static void test_what_there_is(void **unused)
 {
-	struct allowance allowance;
+	struct quota quota;
 	struct made_up machine;
 
 	made_up_open(&machine);
-	allowance_init(&allowance, machine.root);
-	assert_int_equal(allowance.memory, 1 << 30);
+	quota_init(&quota, machine.root);
+	assert_int_equal(quota.memory, 1 << 30);
 	made_up_file(&machine, "/proc/meminfo", "MemTotal:       67108864 kB");
-	allowance_init(&allowance, machine.root);
-	assert_int_equal(allowance.memory, 32ULL << 30);
+	quota_init(&quota, machine.root);
+	assert_int_equal(quota.memory, 32ULL << 30);
 	made_up_file(&machine, "/proc/self/cgroup", "0::/system.slice/verbmark.service");
 	made_up_file(&machine, "/sys/fs/cgroup/system.slice/memory.max", "8589934592");
 	made_up_file(&machine, "/sys/fs/cgroup/system.slice/verbmark.service/memory.max", "max");
-	allowance_init(&allowance, machine.root);
-	assert_int_equal(allowance.memory, 4ULL << 30);
+	quota_init(&quota, machine.root);
+	assert_int_equal(quota.memory, 4ULL << 30);
 	made_up_close(&machine);
 }
 
 /* Beside those of clients, of who knocks, and of the server. */
 static void test_tasks(void **unused)
 {
-	struct allowance allowance;
+	struct quota quota;
 	struct made_up machine;
 	uint64_t without;
 
 	made_up_open(&machine);
-	allowance_init(&allowance, machine.root);
-	allowance_find_threads(&allowance, machine.root);
-	without = allowance.threads;
+	quota_init(&quota, machine.root);
+	quota_find_threads(&quota, machine.root);
+	without = quota.threads;
 	made_up_file(&machine, "/proc/self/cgroup", "0::/system.slice/verbmark.service");
 	made_up_file(&machine, "/sys/fs/cgroup/system.slice/verbmark.service/pids.max", "4352");
 	made_up_file(&machine, "/sys/fs/cgroup/system.slice/verbmark.service/pids.current", "1");
-	allowance_find_threads(&allowance, machine.root);
+	quota_find_threads(&quota, machine.root);
 	/* 64 have two threads that are theirs, 128 have not greeted or are going. */
 	if (without > 4352)
-		assert_in_range(allowance.threads, 64 * 64, 4351 - 64 - 128);
+		assert_in_range(quota.threads, 64 * 64, 4351 - 64 - 128);
 	made_up_file(&machine, "/sys/fs/cgroup/system.slice/pids.max", "1000");
 	made_up_file(&machine, "/sys/fs/cgroup/system.slice/pids.current", "300");
-	allowance_find_threads(&allowance, machine.root);
+	quota_find_threads(&quota, machine.root);
 	if (without > 4352)
-		assert_in_range(allowance.threads, 700 - 64 - 128 - 64, 700 - 64 - 128);
+		assert_in_range(quota.threads, 700 - 64 - 128 - 64, 700 - 64 - 128);
 	/* However few, each client has its own. */
 	made_up_file(&machine, "/sys/fs/cgroup/system.slice/pids.max", "302");
-	allowance.clients = 7;
-	allowance_find_threads(&allowance, machine.root);
-	assert_int_equal(allowance.threads, 7);
+	quota.clients = 7;
+	quota_find_threads(&quota, machine.root);
+	assert_int_equal(quota.threads, 7);
 	made_up_close(&machine);
 }
 
 /* What all clients share: their queue pairs' descriptors and ports, and threads. */
 static void test_what_others_have_taken(void **unused)
 {
-	struct allowance allowance;
-	struct allowance_share first;
-	struct allowance_share others;
+	struct quota quota;
+	struct quota_share first;
+	struct quota_share others;
 
-	make_allowance(&allowance);
-	allowance.connected = 8;
-	allowance.threads = 4;
-	check_refused(&allowance, "metric=bw qps=9", -EOPNOTSUPP,
+	make_allowance(&quota);
+	quota.connected = 8;
+	quota.threads = 4;
+	check_refused(&quota, "metric=bw qps=9", -EOPNOTSUPP,
 		      "9 queue pairs are above the 8 that this server has descriptors and ports "
 		      "for: ask for fewer, or for --connect qp, or raise LimitNOFILE and "
 		      "ip_local_port_range there");
 	check_refused(
-		&allowance, "metric=bw threads=5", -EOPNOTSUPP,
+		&quota, "metric=bw threads=5", -EOPNOTSUPP,
 		"5 threads are above the 4 that this server may have: ask for fewer, or raise "
 		"LimitNPROC and TasksMax there");
-	first = check_taken(&allowance, "metric=bw qps=2 threads=3");
+	first = check_taken(&quota, "metric=bw qps=2 threads=3");
 	check_busy(
-		&allowance, "metric=bw qps=3",
+		&quota, "metric=bw qps=3",
 		"other clients have left descriptors and ports for 2 queue pairs of this server: "
 		"come back later, or raise LimitNOFILE and ip_local_port_range there");
-	check_busy(&allowance, "metric=bw threads=2",
+	check_busy(&quota, "metric=bw threads=2",
 		   "other clients have left 1 threads of this server: come back later, or raise "
 		   "LimitNPROC and TasksMax there");
 	/* By hand they have neither. */
-	others = check_taken(&allowance, "metric=bw qps=64 connect=qp");
-	allowance_give(&allowance, &others);
+	others = check_taken(&quota, "metric=bw qps=64 connect=qp");
+	quota_give(&quota, &others);
 	/* A buffer that is kept for the next case has none of them. */
-	allowance_keep(&allowance, &first, 4096);
-	assert_int_equal(atomic_load(&allowance.n_connected), 0);
-	assert_int_equal(atomic_load(&allowance.n_threads), 0);
-	others = check_taken(&allowance, "metric=bw qps=2 threads=4");
-	allowance_give(&allowance, &others);
-	allowance_give(&allowance, &first);
-	assert_int_equal(atomic_load(&allowance.taken), 0);
+	quota_keep(&quota, &first, 4096);
+	assert_int_equal(atomic_load(&quota.n_connected), 0);
+	assert_int_equal(atomic_load(&quota.n_threads), 0);
+	others = check_taken(&quota, "metric=bw qps=2 threads=4");
+	quota_give(&quota, &others);
+	quota_give(&quota, &first);
+	assert_int_equal(atomic_load(&quota.taken), 0);
 }
 
 static void test_places(void **unused)
 {
 	struct error error = {0};
-	struct allowance allowance;
+	struct quota quota;
 
-	make_allowance(&allowance);
-	allowance.clients = 2;
-	assert_int_equal(allowance_enter(&allowance, &error), 0);
-	assert_int_equal(allowance_enter(&allowance, &error), 0);
+	make_allowance(&quota);
+	quota.clients = 2;
+	assert_int_equal(quota_enter(&quota, &error), 0);
+	assert_int_equal(quota_enter(&quota, &error), 0);
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(allowance_enter(&allowance, &error), -EBUSY);
+		assert_int_equal(quota_enter(&quota, &error), -EBUSY);
 	assert_string_equal(error.text, "2 clients are being served, which is all it takes: come "
 					"back later, or raise 'serve --max-clients' there");
-	allowance_leave(&allowance);
+	quota_leave(&quota);
 	error = (struct error){0};
-	assert_int_equal(allowance_enter(&allowance, &error), 0);
+	assert_int_equal(quota_enter(&quota, &error), 0);
 }
 
 /* Many at a time take and give: nobody is given more than there is, and all comes back. */
 static void *take_and_give(void *argument)
 {
 	const struct protocol_case wanted = made_case("size=1m");
-	struct allowance *allowance = argument;
+	struct quota *quota = argument;
 
 	for (int i = 0; i < 20000; i++) {
-		struct allowance_share taken;
+		struct quota_share taken;
 
-		if (!allowance_take(allowance, &wanted, true, &taken, NULL))
-			allowance_give(allowance, &taken);
-		if (atomic_load(&allowance->taken) > allowance->memory)
+		if (!quota_take(quota, &wanted, true, &taken, NULL))
+			quota_give(quota, &taken);
+		if (atomic_load(&quota->taken) > quota->memory)
 			return argument;
 	}
 	return NULL;
@@ -453,19 +451,19 @@ static void *take_and_give(void *argument)
 
 static void test_many_at_a_time(void **unused)
 {
-	struct allowance allowance;
+	struct quota quota;
 	pthread_t threads[4];
 	void *wrong;
 
-	make_allowance(&allowance);
-	allowance.memory = 6 * MIB;
+	make_allowance(&quota);
+	quota.memory = 6 * MIB;
 	for (size_t i = 0; i < ARRAY_LENGTH(threads); i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, take_and_give, &allowance), 0);
+		assert_int_equal(pthread_create(&threads[i], NULL, take_and_give, &quota), 0);
 	for (size_t i = 0; i < ARRAY_LENGTH(threads); i++) {
 		assert_int_equal(pthread_join(threads[i], &wrong), 0);
 		assert_null(wrong);
 	}
-	assert_int_equal(atomic_load(&allowance.taken), 0);
+	assert_int_equal(atomic_load(&quota.taken), 0);
 }
 
 static void test_options(void **unused)
@@ -475,18 +473,18 @@ static void test_options(void **unused)
 	unsigned int narrow = 0;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(nonsense); i++) {
-		assert_non_null(allowance_parse_clients(nonsense[i], &narrow));
-		assert_non_null(allowance_parse_queue_pairs(nonsense[i], &wide));
-		assert_non_null(allowance_parse_size(nonsense[i], &wide));
-		assert_non_null(allowance_parse_time(nonsense[i], &narrow));
+		assert_non_null(quota_parse_clients(nonsense[i], &narrow));
+		assert_non_null(quota_parse_queue_pairs(nonsense[i], &wide));
+		assert_non_null(quota_parse_size(nonsense[i], &wide));
+		assert_non_null(quota_parse_time(nonsense[i], &narrow));
 	}
-	assert_non_null(allowance_parse_clients("4097", &narrow));
-	assert_non_null(allowance_parse_size("17179869184g", &wide));
-	assert_null(allowance_parse_clients("4096", &narrow));
+	assert_non_null(quota_parse_clients("4097", &narrow));
+	assert_non_null(quota_parse_size("17179869184g", &wide));
+	assert_null(quota_parse_clients("4096", &narrow));
 	assert_int_equal(narrow, 4096);
-	assert_null(allowance_parse_size("64g", &wide));
+	assert_null(quota_parse_size("64g", &wide));
 	assert_int_equal(wide, 68719476736);
-	assert_null(allowance_parse_time("60m", &narrow));
+	assert_null(quota_parse_time("60m", &narrow));
 	assert_int_equal(narrow, 3600000);
 }
 

@@ -68,19 +68,19 @@ static const char *watched(const char *device, const char *const texts[2])
 	struct device_port port = {.addresses = addresses};
 	const struct device_list list = {.ports = &port, .n_ports = 1};
 	struct error error = {0};
-	struct removal removal;
+	struct device_removal removal;
 	const char *found = NULL;
 
 	snprintf(port.device, sizeof(port.device), "%s", device);
 	for (; port.n_addresses < 2 && texts[port.n_addresses]; port.n_addresses++)
 		assert_true(address_parse(&addresses[port.n_addresses].address,
 					  texts[port.n_addresses]));
-	assert_int_equal(removal_open(&removal, &list, &error), 0);
+	assert_int_equal(device_removal_open(&removal, &list, &error), 0);
 	assert_int_equal(removal.n_ids, n_ids);
 	assert_true(n_ids <= 1);
 	if (removal.n_ids)
 		found = removal.ids[0]->verbs->device->name;
-	removal_close(&removal);
+	device_removal_close(&removal);
 	assert_int_equal(n_ids, 0);
 	return found;
 }

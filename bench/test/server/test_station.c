@@ -47,7 +47,7 @@ static void test_steps(void **unused)
 		wanted.parameters.iterations = rows[i].iterations;
 		wanted.parameters.bidirectional = rows[i].is_both;
 		wanted.parameters.cq_mod = CQ_MOD;
-		assert_int_equal(station_signal_every(&wanted), rows[i].every);
+		assert_int_equal(worker_signal_every(&wanted), rows[i].every);
 	}
 }
 
@@ -73,7 +73,7 @@ static void test_steps_of_patterns(void **unused)
 		wanted.parameters.size = 16384;
 		wanted.parameters.bidirectional = 1;
 		wanted.parameters.cq_mod = CQ_MOD;
-		assert_int_equal(station_signal_every(&wanted), rows[i].every);
+		assert_int_equal(worker_signal_every(&wanted), rows[i].every);
 	}
 }
 

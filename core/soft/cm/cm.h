@@ -64,7 +64,7 @@ struct soft_cm_id {
 	uint32_t psn;        /* of the first packet that it sends */
 	uint32_t fetched;
 	uint32_t acknowledged;
-	struct soft_cm_link *link;
+	struct soft_cm_socket *link;
 	struct soft_cm_address from;
 	struct soft_cm_address to;
 	/* What this end and the other one said of themselves. */

@@ -101,13 +101,13 @@ static int request(struct soft_cm_id *id, int fd)
 	int result;
 
 	pthread_mutex_lock(&soft_cm_mutex);
-	result = soft_cm_link_join(id, fd);
+	result = soft_cm_socket_join(id, fd);
 	if (result)
 		close(fd);
 	if (!result)
-		result = soft_cm_link_send(id->link, &id->local);
+		result = soft_cm_socket_send(id->link, &id->local);
 	if (result) {
-		soft_cm_link_leave(id->link);
+		soft_cm_socket_leave(id->link);
 	} else {
 		id->state = SOFT_CM_CONNECTING;
 		soft_cm_timer_set(id, PATIENCE_MS);
@@ -135,7 +135,7 @@ SOFT_EXPORT int rdma_connect(struct rdma_cm_id *verbs, struct rdma_conn_param *p
 		lesser(param ? param->initiator_depth : UINT8_MAX, SOFT_RD_ATOMIC_MAX);
 	if (find_listener(id, &slot))
 		return refuse(id);
-	fd = soft_cm_link_knock(slot);
+	fd = soft_cm_socket_knock(slot);
 	/* It ended meanwhile. */
 	if (fd == -ECONNREFUSED || fd == -ENOENT)
 		return refuse(id);
@@ -165,10 +165,11 @@ static int reply(struct soft_cm_id *id)
 
 	pthread_mutex_lock(&soft_cm_mutex);
 	/* The other end may have given up meanwhile. */
-	result = id->state == SOFT_CM_REQUESTED ? soft_cm_link_send(id->link, &id->local) : -EINVAL;
+	result = id->state == SOFT_CM_REQUESTED ? soft_cm_socket_send(id->link, &id->local)
+						: -EINVAL;
 	if (!result && soft_cm_is_ud(id)) {
 		id->state = SOFT_CM_CONNECTED;
-		soft_cm_link_leave(id->link);
+		soft_cm_socket_leave(id->link);
 	} else if (!result) {
 		id->state = SOFT_CM_ACCEPTED;
 	}
@@ -232,11 +233,11 @@ SOFT_EXPORT int rdma_reject(struct rdma_cm_id *verbs, const void *data, uint8_t 
 		memcpy(message.data, data, length);
 	pthread_mutex_lock(&soft_cm_mutex);
 	result = id->state == SOFT_CM_REQUESTED || id->state == SOFT_CM_ANSWERED
-			 ? soft_cm_link_send(id->link, &message)
+			 ? soft_cm_socket_send(id->link, &message)
 			 : -EINVAL;
 	if (!result) {
 		id->state = SOFT_CM_CLOSED;
-		soft_cm_link_leave(id->link);
+		soft_cm_socket_leave(id->link);
 	}
 	pthread_mutex_unlock(&soft_cm_mutex);
 	return soft_cm_return(result);
@@ -249,7 +250,7 @@ SOFT_EXPORT int rdma_establish(struct rdma_cm_id *verbs)
 	int result;
 
 	pthread_mutex_lock(&soft_cm_mutex);
-	result = id->state == SOFT_CM_ANSWERED ? soft_cm_link_send(id->link, &ready) : -EINVAL;
+	result = id->state == SOFT_CM_ANSWERED ? soft_cm_socket_send(id->link, &ready) : -EINVAL;
 	if (!result)
 		id->state = SOFT_CM_CONNECTED;
 	pthread_mutex_unlock(&soft_cm_mutex);
@@ -280,14 +281,14 @@ static bool leave(struct soft_cm_id *id)
 
 	switch ((int)id->state) {
 	case SOFT_CM_CONNECTED:
-		if (!soft_cm_link_send(id->link, &message))
+		if (!soft_cm_socket_send(id->link, &message))
 			soft_cm_timer_set(id, PATIENCE_MS);
 		id->state = SOFT_CM_LEAVING;
 		return true;
 	case SOFT_CM_LEFT:
 		message.kind = SOFT_CM_LEAVE_REPLY;
-		soft_cm_link_send(id->link, &message);
-		soft_cm_link_leave(id->link);
+		soft_cm_socket_send(id->link, &message);
+		soft_cm_socket_leave(id->link);
 		id->state = SOFT_CM_CLOSED;
 		soft_cm_timer_set(id, TIMEWAIT_MS);
 		return true;
@@ -323,12 +324,12 @@ void soft_cm_expire(struct soft_cm_id *id)
 		break;
 	case SOFT_CM_CONNECTING:
 		id->state = SOFT_CM_CLOSED;
-		soft_cm_link_leave(id->link);
+		soft_cm_socket_leave(id->link);
 		soft_cm_raise(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
 		break;
 	case SOFT_CM_LEAVING:
 		id->state = SOFT_CM_CLOSED;
-		soft_cm_link_leave(id->link);
+		soft_cm_socket_leave(id->link);
 		soft_cm_raise(id, RDMA_CM_EVENT_DISCONNECTED, -ETIMEDOUT);
 		soft_cm_timer_set(id, TIMEWAIT_MS);
 		break;

@@ -85,8 +85,8 @@ static void leave(struct soft_cm_id *id)
 	};
 
 	if (is_active || id->state == SOFT_CM_REQUESTED || id->state == SOFT_CM_ACCEPTED)
-		soft_cm_link_send(id->link, &message);
-	soft_cm_link_leave(id->link);
+		soft_cm_socket_send(id->link, &message);
+	soft_cm_socket_leave(id->link);
 }
 
 void soft_cm_id_discard(struct soft_cm_id *id)

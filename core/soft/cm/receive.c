@@ -12,7 +12,7 @@ enum {
 	REQUESTS_MAX = 1024, /* of a listener, that wait */
 };
 
-static void refuse(struct soft_cm_link *link, uint32_t space)
+static void refuse(struct soft_cm_socket *link, uint32_t space)
 {
 	struct soft_cm_message message = {
 		.kind = SOFT_CM_REJECT,
@@ -20,8 +20,8 @@ static void refuse(struct soft_cm_link *link, uint32_t space)
 					       : SOFT_CM_STATUS_NO_LISTENER,
 	};
 
-	soft_cm_link_send(link, &message);
-	soft_cm_link_leave(link);
+	soft_cm_socket_send(link, &message);
+	soft_cm_socket_leave(link);
 }
 
 static bool has_room(const struct soft_cm_id *listener)
@@ -43,7 +43,7 @@ static void append(struct soft_cm_id *listener, struct soft_cm_id *request)
 	request->listener = listener;
 }
 
-static void on_request(struct soft_cm_link *link, const struct soft_cm_message *message)
+static void on_request(struct soft_cm_socket *link, const struct soft_cm_message *message)
 {
 	struct soft_cm_id *listener = soft_cm_listener(message->port);
 	struct soft_cm_id *id = NULL;
@@ -77,7 +77,7 @@ static void close_with(struct soft_cm_id *id, enum rdma_cm_event_type type, int 
 {
 	soft_cm_timer_clear(id);
 	id->state = SOFT_CM_CLOSED;
-	soft_cm_link_leave(id->link);
+	soft_cm_socket_leave(id->link);
 	soft_cm_raise(id, type, status);
 }
 
@@ -92,7 +92,7 @@ static void on_reply(struct soft_cm_id *id, const struct soft_cm_message *messag
 	id->local.initiator_depth = message->responder_resources;
 	if (soft_cm_is_ud(id)) {
 		id->state = SOFT_CM_CONNECTED;
-		soft_cm_link_leave(id->link);
+		soft_cm_socket_leave(id->link);
 		soft_cm_raise(id, RDMA_CM_EVENT_ESTABLISHED, 0);
 		return;
 	}
@@ -123,7 +123,7 @@ static void on_reject(struct soft_cm_id *id, const struct soft_cm_message *messa
 	/* As with the kernel: the program sees it when it accepts. */
 	if (id->state == SOFT_CM_REQUESTED) {
 		id->state = SOFT_CM_CLOSED;
-		soft_cm_link_leave(id->link);
+		soft_cm_socket_leave(id->link);
 		return;
 	}
 	id->remote = *message;
@@ -159,13 +159,13 @@ static void on_left(struct soft_cm_id *id)
 	soft_cm_timer_set(id, TIMEWAIT_MS);
 }
 
-void soft_cm_receive(struct soft_cm_link *link, const struct soft_cm_message *message)
+void soft_cm_receive(struct soft_cm_socket *link, const struct soft_cm_message *message)
 {
 	if (link->is_fresh) {
 		if (message->kind == SOFT_CM_REQUEST)
 			on_request(link, message);
 		else
-			soft_cm_link_leave(link);
+			soft_cm_socket_leave(link);
 		return;
 	}
 	if (!link->id)

@@ -19,12 +19,12 @@ enum {
 
 /* All of them: of one that was left, nobody but the kernel would know at the end. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct soft_cm_link *links;
+static struct soft_cm_socket *links;
 
-static struct soft_cm_link *create(int fd,
-				   void (*ready)(struct soft_source *source, uint32_t events))
+static struct soft_cm_socket *create(int fd,
+				     void (*ready)(struct soft_source *source, uint32_t events))
 {
-	struct soft_cm_link *link = calloc(1, sizeof(*link));
+	struct soft_cm_socket *link = calloc(1, sizeof(*link));
 
 	if (!link)
 		return NULL;
@@ -36,9 +36,9 @@ static struct soft_cm_link *create(int fd,
 	return link;
 }
 
-static void discard(struct soft_cm_link *link)
+static void discard(struct soft_cm_socket *link)
 {
-	struct soft_cm_link **at = &links;
+	struct soft_cm_socket **at = &links;
 
 	if (!link)
 		return;
@@ -51,31 +51,31 @@ static void discard(struct soft_cm_link *link)
 }
 
 /* Who said that it wants a connection, and has none yet: so many may wait. */
-static struct soft_cm_link *fresh[FRESH_MAX];
+static struct soft_cm_socket *fresh[FRESH_MAX];
 static unsigned int next_fresh;
 
-static void add_fresh(struct soft_cm_link *link)
+static void add_fresh(struct soft_cm_socket *link)
 {
-	soft_cm_link_leave(fresh[next_fresh]);
+	soft_cm_socket_leave(fresh[next_fresh]);
 	fresh[next_fresh] = link;
 	next_fresh = (next_fresh + 1) % FRESH_MAX;
 }
 
-static void remove_fresh(const struct soft_cm_link *link)
+static void remove_fresh(const struct soft_cm_socket *link)
 {
 	for (unsigned int i = 0; i < FRESH_MAX; i++)
 		if (fresh[i] == link)
 			fresh[i] = NULL;
 }
 
-void soft_cm_link_forget_all(void)
+void soft_cm_socket_forget_all(void)
 {
 	memset(fresh, 0, sizeof(fresh));
 	pthread_mutex_init(&mutex, NULL);
 	links = NULL;
 }
 
-void soft_cm_link_close_all(void)
+void soft_cm_socket_close_all(void)
 {
 	for (unsigned int i = 0; i < FRESH_MAX; i++) {
 		if (!fresh[i])
@@ -87,7 +87,7 @@ void soft_cm_link_close_all(void)
 }
 
 /* Returns 0, -EAGAIN when all was heard, or another at the end. */
-static int hear(struct soft_cm_link *link)
+static int hear(struct soft_cm_socket *link)
 {
 	struct soft_cm_message message;
 	ssize_t size = recv(link->source.fd, &message, sizeof(message), MSG_DONTWAIT | MSG_TRUNC);
@@ -105,7 +105,7 @@ static int hear(struct soft_cm_link *link)
 
 static void on_link(struct soft_source *source, uint32_t events)
 {
-	struct soft_cm_link *link = CONTAINER_OF(source, struct soft_cm_link, source);
+	struct soft_cm_socket *link = CONTAINER_OF(source, struct soft_cm_socket, source);
 	int result = 0;
 
 	pthread_mutex_lock(&soft_cm_mutex);
@@ -129,14 +129,14 @@ static void on_link(struct soft_source *source, uint32_t events)
 	discard(link);
 }
 
-int soft_cm_link_knock(uint32_t slot)
+int soft_cm_socket_knock(uint32_t slot)
 {
 	return soft_peer_knock(slot, SOFT_MESSAGE_CONNECTION, NULL);
 }
 
-int soft_cm_link_join(struct soft_cm_id *id, int fd)
+int soft_cm_socket_join(struct soft_cm_id *id, int fd)
 {
-	struct soft_cm_link *link = create(fd, on_link);
+	struct soft_cm_socket *link = create(fd, on_link);
 	int result;
 
 	if (!link)
@@ -151,7 +151,7 @@ int soft_cm_link_join(struct soft_cm_id *id, int fd)
 	return 0;
 }
 
-int soft_cm_link_send(struct soft_cm_link *link, struct soft_cm_message *message)
+int soft_cm_socket_send(struct soft_cm_socket *link, struct soft_cm_message *message)
 {
 	if (!link)
 		return -ENOTCONN;
@@ -163,7 +163,7 @@ int soft_cm_link_send(struct soft_cm_link *link, struct soft_cm_message *message
 	return 0;
 }
 
-void soft_cm_link_leave(struct soft_cm_link *link)
+void soft_cm_socket_leave(struct soft_cm_socket *link)
 {
 	if (!link)
 		return;
@@ -174,9 +174,9 @@ void soft_cm_link_leave(struct soft_cm_link *link)
 	shutdown(link->source.fd, SHUT_RDWR);
 }
 
-void soft_cm_link_adopt(int fd)
+void soft_cm_socket_adopt(int fd)
 {
-	struct soft_cm_link *link = fd < 0 ? NULL : create(fd, on_link);
+	struct soft_cm_socket *link = fd < 0 ? NULL : create(fd, on_link);
 
 	if (!link)
 		goto fail;

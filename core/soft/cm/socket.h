@@ -47,33 +47,33 @@ struct soft_cm_message {
 	unsigned char data[196];
 };
 
-struct soft_cm_link {
+struct soft_cm_socket {
 	struct soft_source source;
-	struct soft_cm_link *next;
+	struct soft_cm_socket *next;
 	struct soft_cm_id *id; /* NULL: left, or nobody's yet */
 	bool is_fresh;         /* of a guest who has not said what it wants */
 };
 
 /* A socket to the process of a slot, or a negative errno. Not under the mutex: it waits. */
-int soft_cm_link_knock(uint32_t slot);
+int soft_cm_socket_knock(uint32_t slot);
 
 /* Makes a link of it, which belongs to the connection; 0 or a negative errno. */
-int soft_cm_link_join(struct soft_cm_id *id, int fd);
+int soft_cm_socket_join(struct soft_cm_id *id, int fd);
 
-int soft_cm_link_send(struct soft_cm_link *link, struct soft_cm_message *message);
+int soft_cm_socket_send(struct soft_cm_socket *link, struct soft_cm_message *message);
 
 /* Nothing that comes is heard any more, and the other end sees the end. Accepts NULL. */
-void soft_cm_link_leave(struct soft_cm_link *link);
+void soft_cm_socket_leave(struct soft_cm_socket *link);
 
 /* Not under the mutex: a guest that knocked and wants a connection. */
-void soft_cm_link_adopt(int fd);
+void soft_cm_socket_adopt(int fd);
 
 /* Guests that have no connection yet: of a parent's, and where no service thread is left. */
-void soft_cm_link_forget_all(void);
-void soft_cm_link_close_all(void);
+void soft_cm_socket_forget_all(void);
+void soft_cm_socket_close_all(void);
 
 /* What a message, or the end, means: see cm_receive.c. */
-void soft_cm_receive(struct soft_cm_link *link, const struct soft_cm_message *message);
+void soft_cm_receive(struct soft_cm_socket *link, const struct soft_cm_message *message);
 void soft_cm_receive_end(struct soft_cm_id *id);
 
 #endif

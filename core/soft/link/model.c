@@ -21,9 +21,9 @@ enum {
  * The fate of a message depends on the seed, on how many queue pairs the process made
  * before this one, and on how many messages that sent before.
  */
-int soft_wire_init(struct soft_qp *qp)
+int soft_model_init(struct soft_qp *qp)
 {
-	struct soft_wire *wire;
+	struct soft_model *wire;
 
 	if (!soft_process.link.is_on)
 		return 0;
@@ -38,7 +38,7 @@ int soft_wire_init(struct soft_qp *qp)
 	return wire->flight ? 0 : ENOMEM;
 }
 
-void soft_wire_finish(struct soft_qp *qp)
+void soft_model_finish(struct soft_qp *qp)
 {
 	if (qp->wire)
 		free(qp->wire->flight);
@@ -46,9 +46,9 @@ void soft_wire_finish(struct soft_qp *qp)
 	qp->wire = NULL;
 }
 
-void soft_wire_reset(struct soft_qp *qp)
+void soft_model_reset(struct soft_qp *qp)
 {
-	struct soft_wire *wire = qp->wire;
+	struct soft_model *wire = qp->wire;
 
 	if (!wire)
 		return;
@@ -80,7 +80,7 @@ static uint64_t pass(_Atomic uint64_t *line, uint64_t length, uint64_t ready_ns)
 }
 
 /* One way: jitter is uniform on both sides of the latency. */
-static uint64_t way(struct soft_wire *wire)
+static uint64_t way(struct soft_model *wire)
 {
 	const struct soft_link *link = &soft_process.link;
 	unsigned __int128 span = 2 * link->jitter_ns + 1;
@@ -90,11 +90,11 @@ static uint64_t way(struct soft_wire *wire)
 }
 
 /* Messages of a queue pair do not overtake each other, neither do their answers. */
-void soft_wire_launch(struct soft_qp *qp, const struct soft_operation *operation,
-		      struct soft_flight *flight, uint64_t now_ns)
+void soft_model_launch(struct soft_qp *qp, const struct soft_operation *operation,
+		       struct soft_flight *flight, uint64_t now_ns)
 {
-	struct soft_wire *wire = qp->wire;
-	bool is_fetch = soft_wire_is_fetch(operation);
+	struct soft_model *wire = qp->wire;
+	bool is_fetch = soft_model_is_fetch(operation);
 	uint64_t there_ns = way(wire);
 	uint64_t back_ns = way(wire);
 
@@ -138,8 +138,8 @@ static uint64_t lead_of_few(uint64_t least_ns)
  * for a short one, or 9/10 for one beyond a page, its last byte was never seen: 2/3 is on the
  * safe side for short ones of all ways. An atomic is a read before it.
  */
-uint64_t soft_wire_lead_ns(const struct soft_qp *qp, const struct soft_operation *operation,
-			   const struct soft_flight *flight)
+uint64_t soft_model_lead_ns(const struct soft_qp *qp, const struct soft_operation *operation,
+			    const struct soft_flight *flight)
 {
 	const struct soft_pace *pace = &qp->wire->pace;
 	uint64_t way_ns = flight->arrives_ns - flight->left_ns;
@@ -147,7 +147,7 @@ uint64_t soft_wire_lead_ns(const struct soft_qp *qp, const struct soft_operation
 
 	if (flight->is_exact || operation->opcode == IBV_WR_RDMA_READ)
 		return 0;
-	if (soft_wire_is_fetch(operation))
+	if (soft_model_is_fetch(operation))
 		return known(pace->least_atomic_ns) / 8 * 7;
 	if (operation->opcode == IBV_WR_RDMA_WRITE ||
 	    operation->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
@@ -159,14 +159,14 @@ uint64_t soft_wire_lead_ns(const struct soft_qp *qp, const struct soft_operation
 	return way_ns + (copy_ns < SOFT_FLIGHT_COPY_NS ? copy_ns : SOFT_FLIGHT_COPY_NS);
 }
 
-void soft_wire_learn(struct soft_qp *qp, const struct soft_operation *operation, uint64_t begun_ns)
+void soft_model_learn(struct soft_qp *qp, const struct soft_operation *operation, uint64_t begun_ns)
 {
 	const struct soft_peer *peer;
 	struct soft_pace *pace = &qp->wire->pace;
 	uint64_t *least = &pace->least_ns;
 	uint64_t elapsed_ns;
 
-	if (soft_wire_is_fetch(operation) && operation->opcode != IBV_WR_RDMA_READ)
+	if (soft_model_is_fetch(operation) && operation->opcode != IBV_WR_RDMA_READ)
 		least = &pace->least_atomic_ns;
 	else if (operation->opcode != IBV_WR_RDMA_WRITE || !operation->length)
 		return;

@@ -35,7 +35,7 @@ struct soft_pace {
 };
 
 /* Of a queue pair. Indices are the send queue's: head <= executed <= launched <= tail. */
-struct soft_wire {
+struct soft_model {
 	struct soft_flight *flight;
 	uint32_t launched;
 	uint32_t executed;
@@ -57,33 +57,34 @@ struct soft_lines {
 };
 
 /* Returns 0 or a positive errno. Without a link there is nothing to be made. */
-int soft_wire_init(struct soft_qp *qp);
-void soft_wire_finish(struct soft_qp *qp);
+int soft_model_init(struct soft_qp *qp);
+void soft_model_finish(struct soft_qp *qp);
 
 /* Forgets what is under way. */
-void soft_wire_reset(struct soft_qp *qp);
+void soft_model_reset(struct soft_qp *qp);
 
 /* What becomes of an operation that is launched now. */
-void soft_wire_launch(struct soft_qp *qp, const struct soft_operation *operation,
-		      struct soft_flight *flight, uint64_t now_ns);
+void soft_model_launch(struct soft_qp *qp, const struct soft_operation *operation,
+		       struct soft_flight *flight, uint64_t now_ns);
 
 /* How long before its arrival it is to be executed, so that it is done then. */
-uint64_t soft_wire_lead_ns(const struct soft_qp *qp, const struct soft_operation *operation,
-			   const struct soft_flight *flight);
+uint64_t soft_model_lead_ns(const struct soft_qp *qp, const struct soft_operation *operation,
+			    const struct soft_flight *flight);
 
 /* An operation that was begun then has been executed now. */
-void soft_wire_learn(struct soft_qp *qp, const struct soft_operation *operation, uint64_t begun_ns);
+void soft_model_learn(struct soft_qp *qp, const struct soft_operation *operation,
+		      uint64_t begun_ns);
 
 /* Whether it brings something back. */
-static inline bool soft_wire_is_fetch(const struct soft_operation *operation)
+static inline bool soft_model_is_fetch(const struct soft_operation *operation)
 {
 	return operation->opcode == IBV_WR_RDMA_READ ||
 	       operation->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
 	       operation->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
-static inline struct soft_flight *soft_wire_at(const struct soft_wire *wire, uint32_t size,
-					       uint32_t index)
+static inline struct soft_flight *soft_model_at(const struct soft_model *wire, uint32_t size,
+						uint32_t index)
 {
 	return &wire->flight[index & (size - 1)];
 }

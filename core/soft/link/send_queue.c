@@ -19,7 +19,7 @@ static struct soft_operation *operation_at(const struct soft_qp *qp, uint32_t in
 
 static struct soft_flight *flight_at(const struct soft_qp *qp, uint32_t index)
 {
-	return soft_wire_at(qp->wire, qp->sends.size, index);
+	return soft_model_at(qp->wire, qp->sends.size, index);
 }
 
 bool soft_flight_is_under_way(const struct soft_qp *qp)
@@ -30,22 +30,22 @@ bool soft_flight_is_under_way(const struct soft_qp *qp)
 /* As many as the queue pair may fetch at a time; a fence waits for all of them. */
 static bool may_launch(const struct soft_qp *qp, const struct soft_operation *operation)
 {
-	const struct soft_wire *wire = qp->wire;
+	const struct soft_model *wire = qp->wire;
 
 	if (!wire->fetches)
 		return true;
 	if (operation->flags & IBV_SEND_FENCE)
 		return false;
-	return !soft_wire_is_fetch(operation) || wire->fetches < qp->attr.max_rd_atomic;
+	return !soft_model_is_fetch(operation) || wire->fetches < qp->attr.max_rd_atomic;
 }
 
 /* What was launched behind an operation that is tried again is launched again, too. */
 static void call_back(struct soft_qp *qp, uint64_t retry_ns)
 {
-	struct soft_wire *wire = qp->wire;
+	struct soft_model *wire = qp->wire;
 
 	while (wire->launched != wire->executed)
-		wire->fetches -= soft_wire_is_fetch(operation_at(qp, --wire->launched));
+		wire->fetches -= soft_model_is_fetch(operation_at(qp, --wire->launched));
 	wire->retry_ns = retry_ns;
 }
 
@@ -66,7 +66,7 @@ static void give_up(struct soft_qp *qp, uint64_t now_ns)
 {
 	struct soft_flight *flight = flight_at(qp, qp->wire->launched);
 
-	qp->wire->fetches += soft_wire_is_fetch(operation_at(qp, qp->wire->launched));
+	qp->wire->fetches += soft_model_is_fetch(operation_at(qp, qp->wire->launched));
 	qp->wire->launched++;
 	flight->ends_ns = now_ns;
 	end_with(qp, flight, IBV_WC_RETRY_EXC_ERR);
@@ -74,7 +74,7 @@ static void give_up(struct soft_qp *qp, uint64_t now_ns)
 
 static void launch(struct soft_qp *qp, uint64_t now_ns)
 {
-	struct soft_wire *wire = qp->wire;
+	struct soft_model *wire = qp->wire;
 
 	if (wire->has_failed || now_ns < wire->retry_ns)
 		return;
@@ -91,8 +91,8 @@ static void launch(struct soft_qp *qp, uint64_t now_ns)
 		/* The service thread, which may be who executes it, meets nobody new. */
 		if (qp->verbs.qp_base.qp_type == IBV_QPT_UD)
 			soft_peer_find(soft_image_slot(operation->remote_qp));
-		soft_wire_launch(qp, operation, flight_at(qp, wire->launched), now_ns);
-		wire->fetches += soft_wire_is_fetch(operation);
+		soft_model_launch(qp, operation, flight_at(qp, wire->launched), now_ns);
+		wire->fetches += soft_model_is_fetch(operation);
 	}
 }
 
@@ -136,7 +136,7 @@ static void execute(struct soft_qp *qp, struct soft_flight *flight, uint64_t beg
 	outcome = soft_execute(qp, operation, &rnr_timer);
 	qp->arrives_ns = 0;
 	if (outcome == SOFT_DONE) {
-		soft_wire_learn(qp, operation, begun_ns);
+		soft_model_learn(qp, operation, begun_ns);
 		end_with(qp, flight, outcome);
 	} else if (outcome != SOFT_REFUSED && outcome != SOFT_SILENT) {
 		end_with(qp, flight, (int)outcome);
@@ -152,12 +152,12 @@ static uint64_t begin_ns(const struct soft_qp *qp)
 	const struct soft_flight *flight = flight_at(qp, qp->wire->executed);
 
 	return flight->arrives_ns -
-	       soft_wire_lead_ns(qp, operation_at(qp, qp->wire->executed), flight);
+	       soft_model_lead_ns(qp, operation_at(qp, qp->wire->executed), flight);
 }
 
 static uint64_t execute_due(struct soft_qp *qp, uint64_t now_ns)
 {
-	struct soft_wire *wire = qp->wire;
+	struct soft_model *wire = qp->wire;
 	bool has_stayed = wire->stayed_ns == now_ns;
 
 	while (wire->executed != wire->launched && begin_ns(qp) <= now_ns) {
@@ -172,7 +172,7 @@ static uint64_t execute_due(struct soft_qp *qp, uint64_t now_ns)
 /* False: one has failed, and so has the queue pair. */
 static bool end_due(struct soft_qp *qp, uint64_t now_ns)
 {
-	struct soft_wire *wire = qp->wire;
+	struct soft_model *wire = qp->wire;
 
 	while (qp->sends.head != wire->executed) {
 		const struct soft_flight *flight = flight_at(qp, qp->sends.head);
@@ -180,7 +180,7 @@ static bool end_due(struct soft_qp *qp, uint64_t now_ns)
 
 		if (now_ns < flight->ends_ns)
 			break;
-		wire->fetches -= soft_wire_is_fetch(operation);
+		wire->fetches -= soft_model_is_fetch(operation);
 		soft_send_complete(qp, operation, (enum ibv_wc_status)flight->outcome);
 		qp->sends.head++;
 		if (flight->outcome != SOFT_DONE) {
@@ -195,7 +195,7 @@ static void flush(struct soft_qp *qp)
 {
 	for (; qp->sends.head != qp->sends.tail; qp->sends.head++)
 		soft_send_complete(qp, operation_at(qp, qp->sends.head), IBV_WC_WR_FLUSH_ERR);
-	soft_wire_reset(qp);
+	soft_model_reset(qp);
 }
 
 static uint64_t sooner(uint64_t one, uint64_t other)
@@ -213,7 +213,7 @@ static bool awaits_retry(const struct soft_qp *qp)
 /* When there will be something to be done; UINT64_MAX: not before something else happens. */
 static uint64_t next_ns(const struct soft_qp *qp)
 {
-	const struct soft_wire *wire = qp->wire;
+	const struct soft_model *wire = qp->wire;
 	uint64_t time_ns = UINT64_MAX;
 
 	if (qp->sends.head != wire->executed)
@@ -231,7 +231,7 @@ static uint64_t next_ns(const struct soft_qp *qp)
  */
 static uint64_t stay(const struct soft_qp *qp, uint64_t now_ns)
 {
-	struct soft_wire *wire = qp->wire;
+	struct soft_model *wire = qp->wire;
 	uint64_t until_ns;
 
 	if (wire->launched - wire->executed != 1 || qp->sends.tail - qp->sends.head > 2 ||

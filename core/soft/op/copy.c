@@ -140,8 +140,8 @@ int soft_copy_to(const struct soft_peer *peer, const struct soft_span *there,
 	if (!here->length)
 		return 0;
 	if (peer->errands)
-		return soft_errand_run(peer, SOFT_ERRAND_TO, there, here);
-	if (there->is_held && soft_window_span(peer, there, &near))
+		return soft_copy_client_run(peer, SOFT_COPY_CLIENT_TO, there, here);
+	if (there->is_held && soft_mapping_span(peer, there, &near))
 		move(&near, here);
 	else if (peer->is_self)
 		move(there, here);
@@ -158,8 +158,8 @@ int soft_copy_from(const struct soft_peer *peer, const struct soft_span *there,
 	if (!here->length)
 		return 0;
 	if (peer->errands)
-		return soft_errand_run(peer, SOFT_ERRAND_FROM, there, here);
-	if (there->is_held && soft_window_span(peer, there, &near))
+		return soft_copy_client_run(peer, SOFT_COPY_CLIENT_FROM, there, here);
+	if (there->is_held && soft_mapping_span(peer, there, &near))
 		move(here, &near);
 	else if (peer->is_self)
 		move(here, there);

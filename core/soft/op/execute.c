@@ -90,7 +90,7 @@ bool soft_execute_is_ready(const struct soft_qp *qp, const struct soft_operation
 	struct soft_image *image;
 	const struct soft_queue *queue;
 
-	if (operation->opcode == IBV_WR_RDMA_WRITE || soft_wire_is_fetch(operation))
+	if (operation->opcode == IBV_WR_RDMA_WRITE || soft_model_is_fetch(operation))
 		return true;
 	if (!find_open(qp, operation, &target))
 		return false;
@@ -370,7 +370,7 @@ static enum soft_outcome work(struct soft_qp *qp, const struct soft_target *targ
 static enum soft_outcome perform(struct soft_qp *qp, const struct soft_target *target,
 				 struct soft_operation *operation, const struct soft_span *data)
 {
-	if (operation->opcode == IBV_WR_RDMA_WRITE || soft_wire_is_fetch(operation))
+	if (operation->opcode == IBV_WR_RDMA_WRITE || soft_model_is_fetch(operation))
 		return work(qp, target, operation, data);
 	return soft_deliver(qp, target, operation, data);
 }

@@ -70,7 +70,7 @@ static int take(const struct soft_qp *qp, const struct ibv_send_wr *wr,
 	operation->length = 0;
 	take_target(qp, wr, operation);
 	if (wr->send_flags & IBV_SEND_INLINE)
-		return soft_wire_is_fetch(operation) ? EINVAL : take_inline(qp, wr, operation);
+		return soft_model_is_fetch(operation) ? EINVAL : take_inline(qp, wr, operation);
 	for (int i = 0; i < wr->num_sge; i++) {
 		operation->sge[i] = wr->sg_list[i];
 		operation->length += wr->sg_list[i].length;

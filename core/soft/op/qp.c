@@ -93,7 +93,7 @@ static int make_queues(struct soft_qp *qp, struct ibv_qp_init_attr_ex *attr)
 		cap->max_recv_wr = cap->max_recv_sge = 0;
 	result = soft_send_init(&qp->sends, cap);
 	if (!result)
-		result = soft_wire_init(qp);
+		result = soft_model_init(qp);
 	if (result)
 		return result;
 	qp->receives.heard = &soft_process.heard[soft_cq_of(attr->recv_cq)->sender][qp->index];
@@ -132,7 +132,7 @@ struct ibv_qp *soft_qp_create_ex(struct ibv_context *context, struct ibv_qp_init
 	soft_process_count(SOFT_KIND_QP, 1);
 	return &qp->verbs.qp_base;
 remove:
-	soft_wire_finish(qp);
+	soft_model_finish(qp);
 	soft_send_finish(&qp->sends);
 	soft_table_put_back(&soft_process.qps, qp->index);
 fail:
@@ -187,7 +187,7 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *verbs)
 	if (qp->recv_cq != qp->send_cq)
 		soft_cq_purge(qp->recv_cq, verbs->qp_num);
 	soft_queue_finish(&qp->image->queue, &qp->receives);
-	soft_wire_finish(qp);
+	soft_model_finish(qp);
 	soft_send_finish(&qp->sends);
 	count_users(qp, UINT32_MAX); /* one less */
 	soft_process_count(SOFT_KIND_QP, -1);
@@ -278,5 +278,5 @@ void soft_qp_await_peer(struct soft_qp *qp)
 {
 	soft_lock_pass(&qp->image->work);
 	/* Who is killed leaves his errand to the porter. */
-	soft_porter_pass(&soft_process.porter);
+	soft_copy_server_pass(&soft_process.porter);
 }

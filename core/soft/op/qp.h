@@ -48,8 +48,8 @@ struct soft_qp {
 	struct soft_srq *srq;
 	uint32_t fetched_events;
 	/* Of a modelled link: */
-	struct soft_wire *wire; /* NULL: none */
-	uint64_t arrives_ns;    /* of what is executed before its time; else 0 */
+	struct soft_model *wire; /* NULL: none */
+	uint64_t arrives_ns;     /* of what is executed before its time; else 0 */
 	/* Of progress: */
 	uint64_t wait_until_ns; /* 0: the first operation does not wait */
 	uint64_t due_ns;

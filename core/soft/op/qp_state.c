@@ -196,7 +196,7 @@ static void reset(struct soft_qp *qp)
 	qp->sends.silences = qp->sends.refusals = 0;
 	qp->wait_until_ns = 0;
 	atomic_store_explicit(&qp->coming, 0, memory_order_relaxed);
-	soft_wire_reset(qp);
+	soft_model_reset(qp);
 	soft_lock_take(&qp->receive_lock);
 	soft_queue_hold(&qp->image->queue);
 	soft_queue_clear(&qp->image->queue);

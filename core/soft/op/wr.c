@@ -185,7 +185,7 @@ static ALWAYS_INLINE void set_inline_data(struct ibv_qp_ex *verbs, size_t count,
 
 	if (!operation)
 		return;
-	if (soft_wire_is_fetch(operation)) {
+	if (soft_model_is_fetch(operation)) {
 		fail(qp, EINVAL);
 		return;
 	}

@@ -28,9 +28,9 @@ struct cursor {
 	size_t done;
 };
 
-struct soft_errands *soft_errand_open(uint32_t slot)
+struct soft_errands *soft_copy_client_open(uint32_t slot)
 {
-	static const int room = 4 * SOFT_ERRAND_MAX;
+	static const int room = 4 * SOFT_COPY_CLIENT_MAX;
 	struct soft_errands *errands = calloc(1, sizeof(*errands));
 
 	if (!errands)
@@ -45,13 +45,13 @@ struct soft_errands *soft_errand_open(uint32_t slot)
 	return errands;
 }
 
-void soft_errand_stop(struct soft_errands *errands)
+void soft_copy_client_stop(struct soft_errands *errands)
 {
 	if (errands)
 		shutdown(errands->fd, SHUT_RDWR);
 }
 
-void soft_errand_close(struct soft_errands *errands)
+void soft_copy_client_close(struct soft_errands *errands)
 {
 	if (!errands)
 		return;
@@ -111,30 +111,30 @@ static int ask(const struct soft_errands *errands, struct msghdr *request, struc
 	return size < 0 || answer->msg_flags & MSG_TRUNC ? -EPIPE : (int)size;
 }
 
-static int run(const struct soft_errands *errands, struct soft_errand *errand,
+static int run(const struct soft_errands *errands, struct soft_copy_request *errand,
 	       struct cursor *cursor)
 {
-	struct soft_errand_answer said = {0};
+	struct soft_copy_answer said = {0};
 	struct iovec out[SOFT_SGE_MAX + 2] = {
 		{errand, sizeof(*errand)}
         };
 	struct iovec in[SOFT_SGE_MAX + 2] = {
 		{&said, sizeof(said)}
         };
-	bool is_to = errand->kind == SOFT_ERRAND_TO;
+	bool is_to = errand->kind == SOFT_COPY_CLIENT_TO;
 	unsigned int count = take(cursor, errand->length, is_to ? out + 1 : in + 1);
 	struct msghdr request = {.msg_iov = out, .msg_iovlen = 1 + (is_to ? count : 0)};
 	struct msghdr answer = {.msg_iov = in, .msg_iovlen = 1 + (is_to ? 0 : count)};
 	int size = ask(errands, &request, &answer);
 
-	if (size < (int)sizeof(said) || said.magic != SOFT_ERRAND_MAGIC || said.result > 0)
+	if (size < (int)sizeof(said) || said.magic != SOFT_COPY_MAGIC || said.result > 0)
 		return -EPIPE;
 	if (said.result)
 		return said.result == -EPIPE ? -EFAULT : said.result;
 	return (uint32_t)size == sizeof(said) + (is_to ? 0 : errand->length) ? 0 : -EPIPE;
 }
 
-static int run_piece(const struct soft_errands *errands, struct soft_errand *errand,
+static int run_piece(const struct soft_errands *errands, struct soft_copy_request *errand,
 		     const struct iovec *piece, struct cursor *cursor)
 {
 	int result = 0;
@@ -143,17 +143,18 @@ static int run_piece(const struct soft_errands *errands, struct soft_errand *err
 		size_t left = piece->iov_len - done;
 
 		errand->address = (uintptr_t)piece->iov_base + done;
-		errand->length = left < SOFT_ERRAND_MAX ? (uint32_t)left : SOFT_ERRAND_MAX;
+		errand->length =
+			left < SOFT_COPY_CLIENT_MAX ? (uint32_t)left : SOFT_COPY_CLIENT_MAX;
 		result = run(errands, errand, cursor);
 	}
 	return result;
 }
 
-int soft_errand_run(const struct soft_peer *peer, enum soft_errand_kind kind,
-		    const struct soft_span *there, const struct soft_span *here)
+int soft_copy_client_run(const struct soft_peer *peer, enum soft_copy_kind kind,
+			 const struct soft_span *there, const struct soft_span *here)
 {
-	struct soft_errand errand = {
-		.magic = SOFT_ERRAND_MAGIC,
+	struct soft_copy_request errand = {
+		.magic = SOFT_COPY_MAGIC,
 		.kind = kind,
 		.qp = there->qp,
 		.access = there->access,
@@ -172,7 +173,7 @@ int soft_errand_run(const struct soft_peer *peer, enum soft_errand_kind kind,
 	}
 	/* An answer that comes later would be taken for the next one's. */
 	if (result == -EPIPE) {
-		soft_errand_stop(errands);
+		soft_copy_client_stop(errands);
 		soft_peer_leave(peer);
 	}
 	pthread_mutex_unlock(&errands->mutex);

@@ -15,16 +15,16 @@ struct soft_errands;
 struct soft_peer;
 
 /* A connection to the porter of the process of a slot; NULL: there is none. */
-struct soft_errands *soft_errand_open(uint32_t slot);
+struct soft_errands *soft_copy_client_open(uint32_t slot);
 
 /* Whoever waits for an answer stops waiting; nothing is done from now on. Accepts NULL. */
-void soft_errand_stop(struct soft_errands *errands);
+void soft_copy_client_stop(struct soft_errands *errands);
 
 /* Accepts NULL. */
-void soft_errand_close(struct soft_errands *errands);
+void soft_copy_client_close(struct soft_errands *errands);
 
 /* 0 or a negative errno, as copy.h has them. A peer whose porter does not answer is left. */
-int soft_errand_run(const struct soft_peer *peer, enum soft_errand_kind kind,
-		    const struct soft_span *there, const struct soft_span *here);
+int soft_copy_client_run(const struct soft_peer *peer, enum soft_copy_kind kind,
+			 const struct soft_span *there, const struct soft_span *here);
 
 #endif

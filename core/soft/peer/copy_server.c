@@ -15,26 +15,26 @@ enum {
 	REMOTE = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC,
 };
 
-struct soft_porter_client {
-	struct soft_porter_client *next;
+struct soft_copy_server_client {
+	struct soft_copy_server_client *next;
 	int fd;
 	uint32_t slot;
 };
 
 /* What the message has to be long, 0: it asks for nothing that there is. */
-static size_t size_of(const struct soft_errand *errand)
+static size_t size_of(const struct soft_copy_request *errand)
 {
-	if (errand->magic != SOFT_ERRAND_MAGIC || errand->qp >= SOFT_QPS || !errand->length ||
-	    errand->length > SOFT_ERRAND_MAX)
+	if (errand->magic != SOFT_COPY_MAGIC || errand->qp >= SOFT_QPS || !errand->length ||
+	    errand->length > SOFT_COPY_CLIENT_MAX)
 		return 0;
 	switch (errand->access) {
 	case IBV_ACCESS_LOCAL_WRITE:
 	case IBV_ACCESS_REMOTE_WRITE:
-		if (errand->kind != SOFT_ERRAND_TO)
+		if (errand->kind != SOFT_COPY_CLIENT_TO)
 			return 0;
 		break;
 	case IBV_ACCESS_REMOTE_READ:
-		if (errand->kind != SOFT_ERRAND_FROM)
+		if (errand->kind != SOFT_COPY_CLIENT_FROM)
 			return 0;
 		break;
 	case IBV_ACCESS_REMOTE_ATOMIC:
@@ -45,9 +45,9 @@ static size_t size_of(const struct soft_errand *errand)
 		return 0;
 	}
 	switch (errand->kind) {
-	case SOFT_ERRAND_TO:
+	case SOFT_COPY_CLIENT_TO:
 		return sizeof(*errand) + errand->length;
-	case SOFT_ERRAND_FROM:
+	case SOFT_COPY_CLIENT_FROM:
 		return sizeof(*errand);
 	default:
 		return 0;
@@ -55,7 +55,8 @@ static size_t size_of(const struct soft_errand *errand)
 }
 
 /* Whether the queue pair takes that from this process: a receive's data, or more. */
-static bool is_connected(const struct soft_porter_client *client, const struct soft_errand *errand)
+static bool is_connected(const struct soft_copy_server_client *client,
+			 const struct soft_copy_request *errand)
 {
 	const struct soft_qp_image *qp = &soft_process.arena.image->qp[errand->qp];
 	uint32_t state = atomic_load(&qp->state);
@@ -70,8 +71,8 @@ static bool is_connected(const struct soft_porter_client *client, const struct s
 }
 
 /* 0, and the memory; -ESRCH where nothing answers, -EACCES where it is refused. */
-static int find(const struct soft_porter_client *client, const struct soft_errand *errand,
-		struct iovec *memory)
+static int find(const struct soft_copy_server_client *client,
+		const struct soft_copy_request *errand, struct iovec *memory)
 {
 	const struct soft_image *image = soft_process.arena.image;
 	const struct soft_qp_image *qp = &image->qp[errand->qp];
@@ -98,7 +99,7 @@ static int find(const struct soft_porter_client *client, const struct soft_erran
 /* Memory that is not there any more is the kernel's to find. */
 static int receive(int fd, const struct iovec *memory)
 {
-	struct soft_errand errand;
+	struct soft_copy_request errand;
 	struct iovec parts[] = {
 		{&errand, sizeof(errand)},
                 *memory
@@ -110,7 +111,7 @@ static int receive(int fd, const struct iovec *memory)
 
 static int answer(int fd, int result, const struct iovec *memory)
 {
-	struct soft_errand_answer said = {SOFT_ERRAND_MAGIC, result};
+	struct soft_copy_answer said = {SOFT_COPY_MAGIC, result};
 	struct iovec parts[] = {
 		{&said, sizeof(said)},
                 *memory
@@ -121,10 +122,10 @@ static int answer(int fd, int result, const struct iovec *memory)
 }
 
 /* One request, whose answer is read before the next. 0, or a negative errno at the end. */
-static int serve(const struct soft_porter_client *client)
+static int serve(const struct soft_copy_server_client *client)
 {
 	static const struct iovec none;
-	struct soft_errand errand;
+	struct soft_copy_request errand;
 	struct iovec memory = {0};
 	ssize_t size =
 		recv(client->fd, &errand, sizeof(errand), MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
@@ -135,7 +136,7 @@ static int serve(const struct soft_porter_client *client)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
 	if (size < (ssize_t)sizeof(errand) || (size_t)size != size_of(&errand))
 		return -EPROTO;
-	is_to = errand.kind == SOFT_ERRAND_TO;
+	is_to = errand.kind == SOFT_COPY_CLIENT_TO;
 	result = find(client, &errand, &memory);
 	if (is_to && !result) {
 		result = receive(client->fd, &memory);
@@ -149,9 +150,9 @@ static int serve(const struct soft_porter_client *client)
 	return !result ? 0 : answer(client->fd, result, &none);
 }
 
-static void remove_client(struct soft_porter *porter, struct soft_porter_client *client)
+static void remove_client(struct soft_copy_server *porter, struct soft_copy_server_client *client)
 {
-	struct soft_porter_client **at = &porter->clients;
+	struct soft_copy_server_client **at = &porter->clients;
 
 	while (*at != client)
 		at = &(*at)->next;
@@ -164,11 +165,11 @@ static void remove_client(struct soft_porter *porter, struct soft_porter_client 
 
 static void *work(void *argument)
 {
-	struct soft_porter *porter = argument;
+	struct soft_copy_server *porter = argument;
 	struct epoll_event event;
 
 	for (;;) {
-		struct soft_porter_client *client;
+		struct soft_copy_server_client *client;
 
 		if (epoll_wait(porter->epoll, &event, 1, -1) <= 0)
 			continue;
@@ -182,14 +183,14 @@ static void *work(void *argument)
 	}
 }
 
-static int add(struct soft_porter *porter, int fd, struct soft_porter_client *client)
+static int add(struct soft_copy_server *porter, int fd, struct soft_copy_server_client *client)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = client};
 
 	return epoll_ctl(porter->epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
-static void close_both(struct soft_porter *porter)
+static void close_both(struct soft_copy_server *porter)
 {
 	if (porter->end >= 0)
 		close(porter->end);
@@ -198,7 +199,7 @@ static void close_both(struct soft_porter *porter)
 }
 
 /* On the service thread, whose signals are blocked. */
-static int start(struct soft_porter *porter)
+static int start(struct soft_copy_server *porter)
 {
 	int result;
 
@@ -218,16 +219,16 @@ static int start(struct soft_porter *porter)
 	return 0;
 }
 
-void soft_porter_adopt(struct soft_porter *porter, int fd, uint32_t slot)
+void soft_copy_server_adopt(struct soft_copy_server *porter, int fd, uint32_t slot)
 {
-	struct soft_porter_client *client = fd < 0 ? NULL : calloc(1, sizeof(*client));
+	struct soft_copy_server_client *client = fd < 0 ? NULL : calloc(1, sizeof(*client));
 
 	if (!client || start(porter))
 		goto fail;
 	client->fd = fd;
 	client->slot = slot;
 	pthread_mutex_lock(&porter->mutex);
-	for (struct soft_porter_client *one = porter->clients; one; one = one->next)
+	for (struct soft_copy_server_client *one = porter->clients; one; one = one->next)
 		if (one->slot == slot)
 			shutdown(one->fd, SHUT_RDWR);
 	client->next = porter->clients;
@@ -242,19 +243,19 @@ fail:
 		close(fd);
 }
 
-void soft_porter_pass(struct soft_porter *porter)
+void soft_copy_server_pass(struct soft_copy_server *porter)
 {
 	pthread_mutex_lock(&porter->mutex);
 	pthread_mutex_unlock(&porter->mutex);
 }
 
-void soft_porter_open(struct soft_porter *porter)
+void soft_copy_server_open(struct soft_copy_server *porter)
 {
-	*porter = (struct soft_porter){.is_running = false};
+	*porter = (struct soft_copy_server){.is_running = false};
 	pthread_mutex_init(&porter->mutex, NULL);
 }
 
-void soft_porter_close(struct soft_porter *porter)
+void soft_copy_server_close(struct soft_copy_server *porter)
 {
 	if (!porter->is_running)
 		return;

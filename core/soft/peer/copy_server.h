@@ -13,19 +13,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SOFT_ERRAND_MAGIC 0x766d7365 /* "vmse" */
+#define SOFT_COPY_MAGIC 0x766d7365 /* "vmse" */
 
 enum {
-	SOFT_ERRAND_MAX = 32768, /* bytes of one request */
+	SOFT_COPY_CLIENT_MAX = 32768, /* bytes of one request */
 };
 
-enum soft_errand_kind {
-	SOFT_ERRAND_TO = 1, /* the data follows */
-	SOFT_ERRAND_FROM,
+enum soft_copy_kind {
+	SOFT_COPY_CLIENT_TO = 1, /* the data follows */
+	SOFT_COPY_CLIENT_FROM,
 };
 
 /* One piece of memory, within one region. */
-struct soft_errand {
+struct soft_copy_request {
 	uint32_t magic;
 	uint32_t kind;
 	uint32_t qp; /* the target's index */
@@ -36,31 +36,31 @@ struct soft_errand {
 };
 
 /* The data that was asked for follows. */
-struct soft_errand_answer {
+struct soft_copy_answer {
 	uint32_t magic;
 	int32_t result; /* 0 or a negative errno */
 };
 
-struct soft_porter_client;
+struct soft_copy_server_client;
 
-struct soft_porter {
+struct soft_copy_server {
 	pthread_mutex_t mutex;
 	pthread_t thread;
 	bool is_running;
 	int epoll;
 	int end; /* an eventfd */
-	struct soft_porter_client *clients;
+	struct soft_copy_server_client *clients;
 };
 
-void soft_porter_open(struct soft_porter *porter);
+void soft_copy_server_open(struct soft_copy_server *porter);
 
 /* Accepts what is zeroed. */
-void soft_porter_close(struct soft_porter *porter);
+void soft_copy_server_close(struct soft_copy_server *porter);
 
 /* A socket from the process of a slot, in place of one that it had before. */
-void soft_porter_adopt(struct soft_porter *porter, int fd, uint32_t slot);
+void soft_copy_server_adopt(struct soft_copy_server *porter, int fd, uint32_t slot);
 
 /* Returns when the copy that was under way on entry is over. */
-void soft_porter_pass(struct soft_porter *porter);
+void soft_copy_server_pass(struct soft_copy_server *porter);
 
 #endif

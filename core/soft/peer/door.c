@@ -156,11 +156,11 @@ static int admit(struct soft_guest *guest, const struct soft_message *message)
 		pthread_mutex_unlock(&door->mutex);
 		return result;
 	case SOFT_MESSAGE_CONNECTION:
-		soft_cm_link_adopt(fcntl(guest->source.fd, F_DUPFD_CLOEXEC, 0));
+		soft_cm_socket_adopt(fcntl(guest->source.fd, F_DUPFD_CLOEXEC, 0));
 		return -ESHUTDOWN;
 	case SOFT_MESSAGE_ERRANDS:
-		soft_porter_adopt(&soft_process.porter, fcntl(guest->source.fd, F_DUPFD_CLOEXEC, 0),
-				  message->slot);
+		soft_copy_server_adopt(&soft_process.porter,
+				       fcntl(guest->source.fd, F_DUPFD_CLOEXEC, 0), message->slot);
 		return -ESHUTDOWN;
 	default:
 		return -EPROTO;

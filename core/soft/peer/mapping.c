@@ -42,7 +42,7 @@ struct soft_windows {
 
 static _Atomic bool has_retired;
 
-struct soft_windows *soft_windows_open(void)
+struct soft_windows *soft_mappings_open(void)
 {
 	struct soft_windows *windows = calloc(1, sizeof(*windows));
 
@@ -59,7 +59,7 @@ static void unmap(struct window *window)
 	window->at = NULL;
 }
 
-void soft_windows_close(struct soft_windows *windows)
+void soft_mappings_close(struct soft_windows *windows)
 {
 	if (!windows)
 		return;
@@ -200,7 +200,7 @@ static void each(void what(struct soft_windows *windows))
 	}
 }
 
-void soft_windows_sweep(void)
+void soft_mappings_sweep(void)
 {
 	if (!atomic_exchange(&has_retired, false))
 		return;
@@ -256,8 +256,8 @@ static ALWAYS_INLINE char *place_of(const struct soft_peer *peer, uint32_t key, 
 	return window->at + address;
 }
 
-bool soft_window_span(const struct soft_peer *peer, const struct soft_span *there,
-		      struct soft_span *near)
+bool soft_mapping_span(const struct soft_peer *peer, const struct soft_span *there,
+		       struct soft_span *near)
 {
 	if (!peer->windows)
 		return false;

@@ -14,19 +14,19 @@ struct soft_span;
 struct soft_windows;
 
 /* NULL: there are none, which is no error. */
-struct soft_windows *soft_windows_open(void);
+struct soft_windows *soft_mappings_open(void);
 
 /* When nobody uses them any more. Accepts NULL. */
-void soft_windows_close(struct soft_windows *windows);
+void soft_mappings_close(struct soft_windows *windows);
 
 /* The service thread's: unmaps what nobody uses any more. */
-void soft_windows_sweep(void);
+void soft_mappings_sweep(void);
 
 /*
  * Where the pieces of a span of the peer's are here: false where one is not. Lanes hold
  * their regions until that is used no more.
  */
-bool soft_window_span(const struct soft_peer *peer, const struct soft_span *there,
-		      struct soft_span *near);
+bool soft_mapping_span(const struct soft_peer *peer, const struct soft_span *there,
+		       struct soft_span *near);
 
 #endif

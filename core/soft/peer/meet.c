@@ -166,7 +166,7 @@ static bool copies_forward(void)
 /* What is faster than process_vm_writev; none of it has to be. */
 static void open_ways(struct soft_peer *peer)
 {
-	peer->windows = soft_windows_open();
+	peer->windows = soft_mappings_open();
 	peer->memory = open_memory(peer);
 	peer->has_order = copies_forward();
 }
@@ -190,7 +190,7 @@ void soft_peer_meet(uint32_t slot)
 	}
 	peer->copy_error = try_copy(peer);
 	if (peer->copy_error)
-		peer->errands = soft_errand_open(slot);
+		peer->errands = soft_copy_client_open(slot);
 	else
 		open_ways(peer);
 	if (peer->errands)

@@ -42,8 +42,8 @@ void soft_peer_destroy(struct soft_peer *peer)
 		close(peer->memory);
 	if (peer->channel && !close_channels(peer))
 		free(peer->channel);
-	soft_errand_close(peer->errands);
-	soft_windows_close(peer->windows);
+	soft_copy_client_close(peer->errands);
+	soft_mappings_close(peer->windows);
 	soft_arena_finish(&peer->mapped);
 	pthread_mutex_destroy(&peer->mutex);
 	free(peer);
@@ -121,7 +121,7 @@ static void on_peer(struct soft_source *source, uint32_t events)
 		return;
 	soft_service_remove(&soft_process.service, source);
 	atomic_store(&soft_process.peer[peer->slot], NULL);
-	soft_errand_stop(peer->errands);
+	soft_copy_client_stop(peer->errands);
 	soft_process_quiesce();
 	pthread_mutex_lock(&soft_process.looking);
 	pthread_mutex_unlock(&soft_process.looking);

@@ -42,8 +42,8 @@ static bool is_stopped(uint32_t holder)
 static void finish(void)
 {
 	soft_service_close(&soft_process.service);
-	soft_porter_close(&soft_process.porter);
-	soft_cm_link_close_all();
+	soft_copy_server_close(&soft_process.porter);
+	soft_cm_socket_close_all();
 	soft_fault_end();
 	soft_peer_leave_all();
 	soft_door_close(&soft_process.door);
@@ -105,7 +105,7 @@ static int furnish(void)
 	soft_lock_is_stopped = is_stopped;
 	soft_port_fill(image);
 	let_peers_in();
-	soft_porter_open(&soft_process.porter);
+	soft_copy_server_open(&soft_process.porter);
 	/* Numbers of a process before this one in its slot are not soon used again. */
 	soft_process.qps.next = 2 + image->generation * 64 % (SOFT_QPS - 64);
 	return soft_service_open(&soft_process.service);
@@ -182,7 +182,7 @@ static void forget_parent(void)
 	pthread_mutex_init(&soft_process.telling, NULL);
 	pthread_mutex_init(&soft_process.addressing, NULL);
 	soft_progress_forget();
-	soft_cm_link_forget_all();
+	soft_cm_socket_forget_all();
 }
 
 int soft_process_enter(void)

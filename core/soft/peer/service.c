@@ -32,7 +32,7 @@ static void on_doorbell(struct soft_source *source, uint32_t events)
 	drain(source->fd);
 	soft_event_distribute();
 	soft_progress_failed();
-	soft_windows_sweep();
+	soft_mappings_sweep();
 }
 
 static void on_timer(struct soft_source *source, uint32_t events)

@@ -18,11 +18,11 @@ static int made_up;
 /* Memory that is said to be left; 0: as it is. */
 static uint64_t left;
 
-uint64_t __real_memory_available(const char *root);
-uint64_t __wrap_memory_available(const char *root);
-uint64_t __wrap_memory_available(const char *root)
+uint64_t __real_free_memory_available(const char *root);
+uint64_t __wrap_free_memory_available(const char *root);
+uint64_t __wrap_free_memory_available(const char *root)
 {
-	return left ? left : __real_memory_available(root);
+	return left ? left : __real_free_memory_available(root);
 }
 
 static bool is_full; /* nothing more can be mapped */

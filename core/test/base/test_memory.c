@@ -44,13 +44,13 @@ static int end(void **unused)
 
 static void test_machine(void **unused)
 {
-	assert_true(memory_available(root) == UINT64_MAX);
-	assert_true(memory_most(root) == UINT64_MAX);
+	assert_true(free_memory_available(root) == UINT64_MAX);
+	assert_true(free_memory_most(root) == UINT64_MAX);
 	put("/proc/meminfo", MEMINFO);
-	assert_int_equal(memory_available(root), 3072000000);
-	assert_int_equal(memory_info(root, "MemFree"), 1000);
-	assert_int_equal(memory_info(root, "Mem"), 0);
-	assert_int_equal(memory_most(root), 8192000000);
+	assert_int_equal(free_memory_available(root), 3072000000);
+	assert_int_equal(free_memory_info(root, "MemFree"), 1000);
+	assert_int_equal(free_memory_info(root, "Mem"), 0);
+	assert_int_equal(free_memory_most(root), 8192000000);
 }
 
 /* The one with least left, up to the top; what it keeps of files it gives back. */
@@ -58,20 +58,20 @@ static void test_groups(void **unused)
 {
 	put("/proc/meminfo", MEMINFO);
 	put("/proc/self/cgroup", "0::/jobs/seven\n");
-	assert_int_equal(memory_available(root), 3072000000);
+	assert_int_equal(free_memory_available(root), 3072000000);
 	put("/sys/fs/cgroup/jobs/seven/memory.max", "max\n");
 	put("/sys/fs/cgroup/jobs/seven/memory.current", "5000\n");
-	assert_int_equal(memory_available(root), 3072000000);
+	assert_int_equal(free_memory_available(root), 3072000000);
 	put("/sys/fs/cgroup/jobs/memory.max", "1000000\n");
 	put("/sys/fs/cgroup/jobs/memory.current", "400000\n");
-	assert_int_equal(memory_available(root), 600000);
+	assert_int_equal(free_memory_available(root), 600000);
 	put("/sys/fs/cgroup/jobs/memory.stat", "anon 7\ninactive_file 100000\nactive_file 9\n");
-	assert_int_equal(memory_available(root), 700000);
-	assert_int_equal(memory_most(root), 1000000);
+	assert_int_equal(free_memory_available(root), 700000);
+	assert_int_equal(free_memory_most(root), 1000000);
 	put("/sys/fs/cgroup/jobs/seven/memory.max", "5500\n");
-	assert_int_equal(memory_available(root), 500);
+	assert_int_equal(free_memory_available(root), 500);
 	put("/sys/fs/cgroup/jobs/seven/memory.current", "6000\n");
-	assert_int_equal(memory_available(root), 0);
+	assert_int_equal(free_memory_available(root), 0);
 }
 
 /* Within a container the group is the top of what is to be seen. */
@@ -81,7 +81,7 @@ static void test_a_container(void **unused)
 	put("/proc/self/cgroup", "0::/\n");
 	put("/sys/fs/cgroup/memory.max", "900\n");
 	put("/sys/fs/cgroup/memory.current", "100\n");
-	assert_int_equal(memory_available(root), 800);
+	assert_int_equal(free_memory_available(root), 800);
 }
 
 static void test_the_older_version(void **unused)
@@ -93,7 +93,7 @@ static void test_the_older_version(void **unused)
 	put("/sys/fs/cgroup/memory/jobs/memory.stat", "cache 3\ntotal_inactive_file 20000\n");
 	put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
 	put("/sys/fs/cgroup/memory/memory.usage_in_bytes", "123456789\n");
-	assert_int_equal(memory_available(root), 60000);
+	assert_int_equal(free_memory_available(root), 60000);
 }
 
 /* Tasks, of both versions: in none, in a service's own, and in what is around it. */

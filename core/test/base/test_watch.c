@@ -230,7 +230,7 @@ static void test_the_end_of_a_descriptor(void **unused)
 	probe_remove(&other, other.watch.fd);
 }
 
-static void visit(struct watch *watch, void *argument)
+static void connection(struct watch *watch, void *argument)
 {
 	atomic_fetch_add(&CONTAINER_OF(watch, struct probe, watch)->visited, *(int *)argument);
 }
@@ -240,7 +240,7 @@ static void ready_and_tell(struct watch *watch)
 	int amount = 5;
 
 	ready(watch);
-	watch_visit(watch, visit, &amount);
+	watch_visit(watch, connection, &amount);
 }
 
 /* One of those on a descriptor reads for all; another descriptor is not concerned. */

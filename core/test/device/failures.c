@@ -194,7 +194,7 @@ static const struct excess excesses[] = {
 
 static void test_limits(void **unused)
 {
-	struct agent *witness = agent_start(NULL);
+	struct agent *snapshot = agent_start(NULL);
 
 	for (size_t i = 0; i < ARRAY_LENGTH(excesses); i++) {
 		const struct excess *excess = &excesses[i];
@@ -204,7 +204,7 @@ static void test_limits(void **unused)
 		struct agent *plain = agent_start(NULL);
 		const struct task query = {
 			.run = run_query, .a = excess->field, .b = excess->of_port};
-		size_t limit = agent_must(witness, query).value;
+		size_t limit = agent_must(snapshot, query).value;
 		struct outcome outcome;
 		char words[128];
 		uint16_t port;
@@ -225,7 +225,7 @@ static void test_limits(void **unused)
 		agent_stop(server);
 		agent_stop(plain);
 	}
-	agent_stop(witness);
+	agent_stop(snapshot);
 }
 
 static void test_no_receive_in_time(void **unused)

@@ -289,28 +289,29 @@ static void test_faults_at_first(void **state)
 /* Two queue pairs joined to each other, on one ground, in one process. */
 struct couple {
 	struct device_handle device;
-	struct ground ground;
+	struct endpoint endpoint;
 	struct rdma_context contexts[2];
 };
 
 static int join_couple(struct couple *couple, enum transport transport, struct error *error)
 {
-	const struct ground_settings on = {
+	const struct endpoint_settings on = {
 		.numa_node = -1, .cq_depth = 64, .wait = RDMA_EVENT, .srq_depth = 8};
-	const struct pair_settings pair = {.transport = transport, .gid_index = PAIR_GID_BEST};
-	struct pair_address addresses[2];
+	const struct manual_qp_settings pair = {.transport = transport,
+						.gid_index = MANUAL_QP_GID_BEST};
+	struct manual_qp_address addresses[2];
 	int code = device_open(&couple->device, device_name(), error);
 
 	if (!code)
-		code = ground_open(&couple->ground, couple->device.verbs, &on, error);
+		code = endpoint_open(&couple->endpoint, couple->device.verbs, &on, error);
 	for (int i = 0; i < 2 && !code; i++) {
 		couple->contexts[i].settings.own_receives = true;
-		code = pair_open(&couple->contexts[i], &couple->ground, &pair, error);
+		code = manual_qp_open(&couple->contexts[i], &couple->endpoint, &pair, error);
 		if (!code)
-			pair_local(&couple->contexts[i], &addresses[i]);
+			manual_qp_local(&couple->contexts[i], &addresses[i]);
 	}
 	for (int i = 0; i < 2 && !code; i++)
-		code = pair_connect(&couple->contexts[i], &addresses[1 - i], error);
+		code = manual_qp_connect(&couple->contexts[i], &addresses[1 - i], error);
 	return code;
 }
 
@@ -319,13 +320,13 @@ static int talk_in_couple(struct couple *couple, enum transport transport, struc
 {
 	const struct post_queue *queue = context_queue(&couple->contexts[0]);
 	struct post_work work = {.n_sges = 1,
-				 .sges = {{.addr = (uintptr_t)couple->ground.buffer.address,
+				 .sges = {{.addr = (uintptr_t)couple->endpoint.buffer.address,
 					   .length = 100,
-					   .lkey = couple->ground.mr->lkey}}};
+					   .lkey = couple->endpoint.mr->lkey}}};
 	struct ibv_wc wc = {0};
 	int code = post_receive_shared(queue, &work);
 
-	pair_aim(&couple->contexts[0], &work);
+	manual_qp_aim(&couple->contexts[0], &work);
 	work.sges[0].length = 8;
 	if (!code)
 		code = post_send(queue, &work, transport == TRANSPORT_UD ? POST_UD_SEND : POST_SEND,
@@ -333,7 +334,7 @@ static int talk_in_couple(struct couple *couple, enum transport transport, struc
 	if (code)
 		return error_set_errno(error, -code, "cannot post");
 	for (int i = 0; i < 2 && code >= 0 && !wc.status; i++)
-		code = completion_wait(&couple->ground.completion, 1, &wc, 5 * NS_PER_S, error);
+		code = completion_wait(&couple->endpoint.completion, 1, &wc, 5 * NS_PER_S, error);
 	if (wc.status)
 		return verbs_completion_error(error, "couple", &wc);
 	return code < 0 ? error_set(error, code, "no completion") : 0;
@@ -353,8 +354,8 @@ static int run_couple(struct rdma_context *ctx, const struct task *task, size_t 
 	for (int i = 0; i < 2; i++)
 		closed |= rdma_close(&couple.contexts[i]);
 	if (!code)
-		code = ground_reset(&couple.ground, &error);
-	closed |= ground_close(&couple.ground);
+		code = endpoint_reset(&couple.endpoint, &error);
+	closed |= endpoint_close(&couple.endpoint);
 	device_close(&couple.device);
 	if (closed)
 		code = error_set(&error, -EBUSY, "not everything was released");

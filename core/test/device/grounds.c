@@ -21,7 +21,7 @@ struct variant {
 static struct stand_agents open_grounds(const struct variant *variant)
 {
 	stand_plan(variant->transport, variant->wait, variant->n);
-	board->plan.ground.srq_depth = variant->is_shared ? STAND_DEPTH * variant->n : 0;
+	board->plan.endpoint.srq_depth = variant->is_shared ? STAND_DEPTH * variant->n : 0;
 	return stand_grounds();
 }
 
@@ -114,7 +114,7 @@ static int run_leave(struct rdma_context *ctx, const struct task *task, size_t *
 		const struct post_queue *queue = context_queue(context);
 		struct post_work work = {0};
 
-		pair_aim(context, &work);
+		manual_qp_aim(context, &work);
 		for (int j = 0; j < 3 && !code; j++)
 			code = post_send(queue, &work, work.ah ? POST_UD_SEND : POST_SEND,
 					 post_choose(queue, &work), IBV_SEND_SIGNALED);
@@ -139,7 +139,7 @@ static void test_trials(void **state)
 		send_on_all(variant, agents.far, agents.near);
 		/* As many as there is room for: none of them may be there the next time. */
 		board->order = (struct stand_order){
-			.list = variant->is_shared ? board->plan.ground.srq_depth : 5,
+			.list = variant->is_shared ? board->plan.endpoint.srq_depth : 5,
 			.length = POST_GRH + 8,
 		};
 		agent_must(agents.far, task_receives());
@@ -165,7 +165,7 @@ static int run_close_one(struct rdma_context *ctx, const struct task *task, size
 	int code = rdma_close(&here.contexts[task->a]);
 
 	usleep(20000); /* an event that is on its way may come */
-	*value = alarm_raised(&here.ground.alarm);
+	*value = alarm_raised(&here.endpoint.alarm);
 	return code;
 }
 
@@ -210,7 +210,7 @@ static int run_aborted(struct rdma_context *ctx, const struct task *task, size_t
 	int code;
 
 	pthread_create(&thread, NULL, abort_one, &here.contexts[task->a]);
-	code = completion_wait(&here.ground.completion, 1, &wc, 10 * NS_PER_S, &error);
+	code = completion_wait(&here.endpoint.completion, 1, &wc, 10 * NS_PER_S, &error);
 	pthread_join(thread, NULL);
 	return stand_end(ctx, code, &error);
 }
@@ -280,7 +280,7 @@ static void test_a_listener_again_and_again(void **state)
 static int run_refused(struct rdma_context *ctx, const struct task *task, size_t *value)
 {
 	struct rdma_context context = {.settings = {.own_receives = true}};
-	struct ground closed = {0};
+	struct endpoint closed = {0};
 	struct error error = {0};
 	int code;
 
@@ -290,12 +290,12 @@ static int run_refused(struct rdma_context *ctx, const struct task *task, size_t
 		break;
 	case 1:
 		context.settings.own_receives = false;
-		code = context_use(&context, &here.ground, &error);
+		code = context_use(&context, &here.endpoint, &error);
 		break;
 	case 2:
-		context_use(&context, &here.ground, NULL);
-		code = context_use(&context, &here.ground, &error);
-		*value = ground_close(&here.ground) == -EBUSY;
+		context_use(&context, &here.endpoint, NULL);
+		code = context_use(&context, &here.endpoint, &error);
+		*value = endpoint_close(&here.endpoint) == -EBUSY;
 		rdma_close(&context);
 		break;
 	case 3:
@@ -350,7 +350,7 @@ static void test_refusals(void **unused)
 static void test_limits(void **unused)
 {
 	static const struct {
-		struct ground_settings settings;
+		struct endpoint_settings settings;
 		const char *device;
 		const char *words;
 	} rows[] = {
@@ -371,7 +371,7 @@ static void test_limits(void **unused)
 	counted = count_at_rest(agent);
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		stand_plan(TRANSPORT_RC, RDMA_EVENT, 1);
-		board->plan.ground = rows[i].settings;
+		board->plan.endpoint = rows[i].settings;
 		if (rows[i].device)
 			snprintf(board->plan.device, sizeof(board->plan.device), "%s",
 				 rows[i].device);
@@ -387,29 +387,29 @@ static int run_call_nobody(struct rdma_context *ctx, const struct task *task, si
 {
 	struct rdma_context context = {.settings = {.own_receives = true}};
 	struct error error = {0};
-	int code = context_use(&context, &here.ground, &error);
+	int code = context_use(&context, &here.endpoint, &error);
 
 	if (!code) {
 		code = rdma_setup_client(&context, task->host, 1, NULL);
 		error_set(&error, code, "%s", context.reason);
 	}
-	*value = here.ground.n_contexts;
+	*value = here.endpoint.n_contexts;
 	return stand_end(ctx, code, &error);
 }
 
 /* A device that is open twice: rdma_cm knows nothing of the second time. */
 static int run_second_opening(struct rdma_context *ctx, const struct task *task, size_t *value)
 {
-	const struct ground_settings settings = {.cq_depth = 10, .numa_node = -1};
+	const struct endpoint_settings settings = {.cq_depth = 10, .numa_node = -1};
 	struct ibv_context *verbs = ibv_open_device(here.device.verbs->device);
 	struct error error = {0};
 	int result;
 
-	ground_close(&here.ground);
-	if (ground_open(&here.ground, verbs, &settings, &error))
+	endpoint_close(&here.endpoint);
+	if (endpoint_open(&here.endpoint, verbs, &settings, &error))
 		return stand_end(ctx, error.code, &error);
 	result = run_call_nobody(ctx, task, value);
-	ground_close(&here.ground);
+	endpoint_close(&here.endpoint);
 	ibv_close_device(verbs);
 	return result;
 }
@@ -450,10 +450,10 @@ static int run_overrun(struct rdma_context *ctx, const struct task *task, size_t
 	struct ibv_wc wc;
 	int got;
 
-	while (!alarm_raised(&here.ground.alarm) && clock_left_ms(deadline))
+	while (!alarm_raised(&here.endpoint.alarm) && clock_left_ms(deadline))
 		run_leave(ctx, task, value);
 	do
-		got = completion_wait(&here.ground.completion, 1, &wc, NS_PER_S, &error);
+		got = completion_wait(&here.endpoint.completion, 1, &wc, NS_PER_S, &error);
 	while (got > 0);
 	return stand_end(ctx, got, &error);
 }
@@ -464,7 +464,7 @@ static void test_overrun(void **state)
 	struct stand_agents agents;
 
 	stand_plan(variant->transport, variant->wait, variant->n);
-	board->plan.ground.cq_depth = 4;
+	board->plan.endpoint.cq_depth = 4;
 	agents = stand_grounds();
 	stand_join(agents, variant->n);
 	agent_must_fail(agents.near, (struct task){.run = run_overrun},

@@ -300,13 +300,14 @@ static void test_lists_of_sends(void **state)
 	stand_stop(agents);
 }
 
-#define FIELD(name) offsetof(struct pair_address, name), sizeof(((struct pair_address *)0)->name)
+#define FIELD(name) \
+	offsetof(struct manual_qp_address, name), sizeof(((struct manual_qp_address *)0)->name)
 
 /* What a peer says of itself is looked at before the device is told. */
 static void test_wrong_addresses(void **state)
 {
 	static const struct {
-		struct pair_address address;
+		struct manual_qp_address address;
 		size_t offset;
 		size_t length;
 		const char *words;
@@ -333,8 +334,8 @@ static void test_wrong_addresses(void **state)
 	agent_must(agents.near, task_pairs(1));
 	agent_must(agents.far, task_pairs(1));
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		struct pair_address *told = &board->addresses[FAR][0];
-		const struct pair_address right = *told;
+		struct manual_qp_address *told = &board->addresses[FAR][0];
+		const struct manual_qp_address right = *told;
 
 		/* Only datagrams have one. */
 		if (rows[i].address.qkey && variant->transport != TRANSPORT_UD)
@@ -423,7 +424,7 @@ static void test_path(void **unused)
 	board->plan.pair.mtu = IBV_MTU_512;
 	board->plan.pair.traffic_class = 0x68;
 	agent_must(agents.near, task_pairs(1));
-	board->plan.pair = (struct pair_settings){.gid_index = PAIR_GID_BEST};
+	board->plan.pair = (struct manual_qp_settings){.gid_index = MANUAL_QP_GID_BEST};
 	agent_must(agents.far, task_pairs(1));
 	agent_must(agents.far, task_join());
 	agent_must(agents.near, task_join());
@@ -445,7 +446,7 @@ static int run_find_another(struct rdma_context *ctx, const struct task *task, s
 	union ibv_gid gid;
 
 	*value = 0;
-	while (!ibv_query_gid(here.ground.verbs, 1, (int)*value, &gid)) {
+	while (!ibv_query_gid(here.endpoint.verbs, 1, (int)*value, &gid)) {
 		if (memcmp(gid.raw, chosen, sizeof(gid)) != 0) {
 			memcpy(board->gid, gid.raw, sizeof(board->gid));
 			return 0;

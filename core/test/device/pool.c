@@ -261,8 +261,8 @@ static void test_windows(void **state)
 	int code;
 
 	pooled_start(mode(state), 64, 0);
-	code = windows_check(pooled_server.device.verbs, pooled_server.device_port, &error);
-	assert_int_equal(code, kind_is_soft(&pooled_server.limits) ? -EOPNOTSUPP : 0);
+	code = memory_windows_check(pooled_server.device.verbs, pooled_server.device_port, &error);
+	assert_int_equal(code, device_kind_is_soft(&pooled_server.limits) ? -EOPNOTSUPP : 0);
 	pooled_stop();
 }
 

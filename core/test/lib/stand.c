@@ -23,16 +23,16 @@ int stand_share(void **unused)
 void stand_plan(enum transport transport, enum rdma_wait_mode wait, unsigned int contexts)
 {
 	board->plan = (struct stand_plan){
-		.ground = {.buffer_size = STAND_BUFFER,
-			   .numa_node = -1,
-			   .cq_depth = 2 * STAND_DEPTH * contexts,
-			   .wait = wait},
+		.endpoint = {.buffer_size = STAND_BUFFER,
+			     .numa_node = -1,
+			     .cq_depth = 2 * STAND_DEPTH * contexts,
+			     .wait = wait},
  /* As for the other tests on a device: agent.c says why. */
 		.settings = {.own_receives = true,
-                           .send_depth = STAND_DEPTH,
-                           .recv_depth = STAND_DEPTH,
-                           .ack_timeout = 18},
-		.pair = {.transport = transport,   .gid_index = PAIR_GID_BEST},
+			     .send_depth = STAND_DEPTH,
+			     .recv_depth = STAND_DEPTH,
+			     .ack_timeout = 18},
+		.pair = {.transport = transport,   .gid_index = MANUAL_QP_GID_BEST},
 	};
 	snprintf(board->plan.device, sizeof(board->plan.device), "%s", device_name());
 }
@@ -52,10 +52,11 @@ static int run_stand(struct rdma_context *ctx, const struct task *task, size_t *
 	here = (struct stand){.end = (enum stand_end)task->a};
 	code = device_open(&here.device, board->plan.device, &error);
 	if (!code)
-		code = ground_open(&here.ground, here.device.verbs, &board->plan.ground, &error);
+		code = endpoint_open(&here.endpoint, here.device.verbs, &board->plan.endpoint,
+				     &error);
 	if (code)
 		device_close(&here.device);
-	ctx->buffer = here.ground.buffer.address;
+	ctx->buffer = here.endpoint.buffer.address;
 	return stand_end(ctx, code, &error);
 }
 
@@ -79,13 +80,13 @@ static int run_pairs(struct rdma_context *ctx, const struct task *task, size_t *
 	int code = 0;
 
 	for (here.n = 0; here.n < task->a && !code;) {
-		struct pair_address *own = &board->addresses[here.end][here.n];
+		struct manual_qp_address *own = &board->addresses[here.end][here.n];
 		struct rdma_context *context = next_context();
 
-		code = pair_open(context, &here.ground, &board->plan.pair, &error);
+		code = manual_qp_open(context, &here.endpoint, &board->plan.pair, &error);
 		if (code)
 			break;
-		pair_local(context, own);
+		manual_qp_local(context, own);
 		*value += context_queue(context)->qpx != NULL;
 		post_as_planned(context);
 	}
@@ -98,7 +99,8 @@ static int run_join(struct rdma_context *ctx, const struct task *task, size_t *v
 	int code = 0;
 
 	for (unsigned int i = 0; i < here.n && !code; i++)
-		code = pair_connect(&here.contexts[i], &board->addresses[!here.end][i], &error);
+		code = manual_qp_connect(&here.contexts[i], &board->addresses[!here.end][i],
+					 &error);
 	return stand_end(ctx, code, &error);
 }
 
@@ -108,7 +110,8 @@ static struct rdma_context *next_on_ground(struct rdma_context *ctx)
 	struct rdma_context *context = next_context();
 	struct error error = {0};
 
-	return stand_end(ctx, context_use(context, &here.ground, &error), &error) ? NULL : context;
+	return stand_end(ctx, context_use(context, &here.endpoint, &error), &error) ? NULL
+										    : context;
 }
 
 /* What the context says is what the agent says. */
@@ -184,7 +187,7 @@ static struct post_work ordered(const struct rdma_context *context, unsigned int
 		.swap = order->swap,
 	};
 
-	pair_aim(context, &work);
+	manual_qp_aim(context, &work);
 	work.remote += order->remote + i * order->step;
 	return work;
 }
@@ -221,7 +224,7 @@ static int post_many(const struct rdma_context *context, unsigned int *last, str
 /* One completion, whose status is good. */
 static int take(struct ibv_wc *wc, struct error *error)
 {
-	int got = completion_wait(&here.ground.completion, 1, wc, 5 * NS_PER_S, error);
+	int got = completion_wait(&here.endpoint.completion, 1, wc, 5 * NS_PER_S, error);
 
 	if (got == -ETIMEDOUT)
 		return error_set(error, got, "no completion");
@@ -301,7 +304,7 @@ static int run_wait(struct rdma_context *ctx, const struct task *task, size_t *v
 	int got;
 
 	do
-		got = completion_wait(&here.ground.completion, 1, &wc, 10 * NS_PER_S, &error);
+		got = completion_wait(&here.endpoint.completion, 1, &wc, 10 * NS_PER_S, &error);
 	while (got >= 0);
 	return stand_end(ctx, got, &error);
 }
@@ -310,7 +313,7 @@ static int run_nothing(struct rdma_context *ctx, const struct task *task, size_t
 {
 	struct error error = {0};
 	struct ibv_wc wc;
-	int got = completion_poll(&here.ground.completion, 1, &wc);
+	int got = completion_poll(&here.endpoint.completion, 1, &wc);
 
 	if (got)
 		error_set(&error, -EPROTO, "a completion of %lu", wc.wr_id);
@@ -332,13 +335,13 @@ static int run_reset(struct rdma_context *ctx, const struct task *task, size_t *
 {
 	struct error error = {0};
 
-	return stand_end(ctx, ground_reset(&here.ground, &error), &error);
+	return stand_end(ctx, endpoint_reset(&here.endpoint, &error), &error);
 }
 
 static int run_strike(struct rdma_context *ctx, const struct task *task, size_t *value)
 {
 	struct error error = {0};
-	int code = ground_close(&here.ground);
+	int code = endpoint_close(&here.endpoint);
 
 	if (code)
 		return stand_end(ctx, code, &(struct error){.text = "the ground does not close"});

@@ -23,9 +23,9 @@ enum stand_end {
 
 /* What both ends are made of. */
 struct stand_plan {
-	struct ground_settings ground;
+	struct endpoint_settings endpoint;
 	struct rdma_settings settings;
-	struct pair_settings pair;
+	struct manual_qp_settings pair;
 	char device[64];
 	bool classic; /* as with a provider that has no ibv_wr_* */
 };
@@ -51,7 +51,7 @@ struct stand_order {
 struct stand_board {
 	struct stand_plan plan;
 	struct stand_order order;
-	struct pair_address addresses[2][STAND_MAX];
+	struct manual_qp_address addresses[2][STAND_MAX];
 	uint16_t ports[STAND_MAX];
 	uint8_t gid[sizeof(union ibv_gid)]; /* another that an end has found */
 };
@@ -68,7 +68,7 @@ void stand_plan(enum transport transport, enum rdma_wait_mode wait, unsigned int
 struct stand {
 	enum stand_end end;
 	struct device_handle device;
-	struct ground ground;
+	struct endpoint endpoint;
 	struct rdma_context contexts[STAND_MAX];
 	unsigned int n;
 };

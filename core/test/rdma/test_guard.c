@@ -118,20 +118,20 @@ void rdma_destroy_event_channel(struct rdma_event_channel *channel)
 /* Of a ground on the card: what it is bound to. */
 static void check_watched(const uint8_t *of_card)
 {
-	struct ground ground = {.verbs = &kernel.card, .device = {.phys_port_cnt = 1}};
+	struct endpoint endpoint = {.verbs = &kernel.card, .device = {.phys_port_cnt = 1}};
 	struct error error = {0};
 
 	kernel.of_card = of_card;
 	assert_int_equal(pipe(device.fds), 0);
-	assert_int_equal(guard_ground(&ground, &error), 0);
+	assert_int_equal(guard_ground(&endpoint, &error), 0);
 	if (of_card) {
-		assert_non_null(ground.id);
-		assert_ptr_equal(ground.id->verbs, &kernel.card);
+		assert_non_null(endpoint.id);
+		assert_ptr_equal(endpoint.id->verbs, &kernel.card);
 	} else {
-		assert_null(ground.id);
+		assert_null(endpoint.id);
 	}
 	assert_int_equal(kernel.n_ids, !!of_card);
-	guard_release_ground(&ground);
+	guard_release_ground(&endpoint);
 	assert_int_equal(kernel.n_ids, 0);
 	close(device.fds[0]);
 	close(device.fds[1]);
@@ -202,9 +202,9 @@ static void open_scene(struct scene *scene, struct rdma_cm_id *conn, enum ibv_po
 	atomic_store(&device.port, port);
 	happen(IBV_EVENT_PORT_ERR);
 	scene->verbs.async_fd = device.fds[0];
-	state->ground = &state->own;
+	state->endpoint = &state->own;
 	state->port_num = 1;
-	assert_int_equal(ground_begin(&state->own, &error), 0);
+	assert_int_equal(endpoint_begin(&state->own, &error), 0);
 	state->own.verbs = &scene->verbs;
 	scene->context = (struct rdma_context){.conn = conn, .state = state};
 	assert_int_equal(guard_device(&scene->context, &error), 0);

@@ -23,9 +23,9 @@ static uint64_t next_random(uint64_t *state)
 
 static void test_greeting_on_the_wire(void **unused)
 {
-	uint8_t data[HANDSHAKE_GREETING];
+	uint8_t data[PRIVATE_DATA_GREETING];
 
-	assert_int_equal(handshake_greet(data, &greeter), sizeof(greeting));
+	assert_int_equal(private_data_greet(data, &greeter), sizeof(greeting));
 	assert_memory_equal(data, greeting, sizeof(greeting));
 }
 
@@ -40,7 +40,7 @@ static void test_greeting_is_read(void **unused)
 		struct error error = {0};
 
 		memcpy(padded, greeting, sizeof(greeting));
-		assert_int_equal(handshake_read(&remote, padded, lengths[i], &error), 0);
+		assert_int_equal(private_data_read(&remote, padded, lengths[i], &error), 0);
 		assert_int_equal(remote.address, greeter.address);
 		assert_int_equal(remote.size, greeter.size);
 		assert_int_equal(remote.rkey, greeter.rkey);
@@ -57,7 +57,7 @@ static void test_truncated_greetings(void **unused)
 		struct error error = {0};
 
 		memcpy(exact, greeting, length);
-		assert_int_equal(handshake_read(&remote, exact, length, &error), -EPROTO);
+		assert_int_equal(private_data_read(&remote, exact, length, &error), -EPROTO);
 		assert_contains(error.text, "the other end");
 		test_free(exact);
 	}
@@ -68,10 +68,10 @@ static void test_no_greeting(void **unused)
 	struct rdma_remote remote;
 	struct error error = {0};
 
-	assert_int_equal(handshake_read(&remote, NULL, 0, &error), -EPROTO);
+	assert_int_equal(private_data_read(&remote, NULL, 0, &error), -EPROTO);
 	assert_contains(error.text, "not verbmark");
 	error.code = 0;
-	assert_int_equal(handshake_read(&remote, NULL, 56, &error), -EPROTO);
+	assert_int_equal(private_data_read(&remote, NULL, 56, &error), -EPROTO);
 }
 
 static void test_spoilt_greetings(void **unused)
@@ -99,7 +99,8 @@ static void test_spoilt_greetings(void **unused)
 
 		memcpy(data, greeting, sizeof(greeting));
 		data[rows[i].at] = rows[i].value;
-		assert_int_equal(handshake_read(&remote, data, sizeof(data), &error), rows[i].code);
+		assert_int_equal(private_data_read(&remote, data, sizeof(data), &error),
+				 rows[i].code);
 		assert_contains(error.text, rows[i].text);
 	}
 }
@@ -121,12 +122,12 @@ static void test_buffers_that_wrap_around(void **unused)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		uint8_t data[HANDSHAKE_GREETING];
+		uint8_t data[PRIVATE_DATA_GREETING];
 		struct rdma_remote remote;
 		struct error error = {0};
-		size_t length = handshake_greet(data, &rows[i].remote);
+		size_t length = private_data_greet(data, &rows[i].remote);
 
-		assert_int_equal(handshake_read(&remote, data, length, &error), rows[i].code);
+		assert_int_equal(private_data_read(&remote, data, length, &error), rows[i].code);
 		if (rows[i].code)
 			assert_contains(error.text, "wraps around");
 	}
@@ -135,20 +136,20 @@ static void test_buffers_that_wrap_around(void **unused)
 static void test_refusal_on_the_wire(void **unused)
 {
 	static const uint8_t wanted[] = {'V', 'B', 'M', 'N', 0, 1, 0, 12, 'b', 'u', 's', 'y'};
-	uint8_t data[HANDSHAKE_REFUSAL];
-	char text[HANDSHAKE_REFUSAL];
+	uint8_t data[PRIVATE_DATA_REFUSAL];
+	char text[PRIVATE_DATA_REFUSAL];
 
-	assert_int_equal(handshake_refuse(data, "busy"), sizeof(wanted));
+	assert_int_equal(private_data_refuse(data, "busy"), sizeof(wanted));
 	assert_memory_equal(data, wanted, sizeof(wanted));
-	assert_string_equal(handshake_reason(text, data, sizeof(data)), "busy");
-	assert_string_equal(handshake_reason(text, data, sizeof(wanted)), "busy");
+	assert_string_equal(private_data_reason(text, data, sizeof(data)), "busy");
+	assert_string_equal(private_data_reason(text, data, sizeof(wanted)), "busy");
 }
 
 static void test_long_refusals_are_cut(void **unused)
 {
 	char reason[300];
-	uint8_t data[HANDSHAKE_REFUSAL];
-	char text[HANDSHAKE_REFUSAL];
+	uint8_t data[PRIVATE_DATA_REFUSAL];
+	char text[PRIVATE_DATA_REFUSAL];
 
 	for (size_t length = 0; length < sizeof(reason); length++) {
 		size_t said;
@@ -156,10 +157,10 @@ static void test_long_refusals_are_cut(void **unused)
 
 		memset(reason, 'r', length);
 		reason[length] = '\0';
-		said = handshake_refuse(data, reason);
+		said = private_data_refuse(data, reason);
 		assert_int_equal(said, 8 + kept);
 		reason[kept] = '\0';
-		assert_string_equal(handshake_reason(text, data, said), reason);
+		assert_string_equal(private_data_reason(text, data, said), reason);
 	}
 }
 
@@ -177,23 +178,23 @@ static void test_refusals_that_are_not_ours(void **unused)
                 {7, 13 }, /* longer than what came */
 		{6, 255},
 	};
-	char text[HANDSHAKE_REFUSAL];
+	char text[PRIVATE_DATA_REFUSAL];
 
 	for (size_t length = 0; length < sizeof(good); length++) {
 		uint8_t *exact = test_malloc(length + 1);
 
 		memcpy(exact, good, length);
-		assert_null(handshake_reason(text, exact, length));
+		assert_null(private_data_reason(text, exact, length));
 		test_free(exact);
 	}
-	assert_null(handshake_reason(text, NULL, 0));
-	assert_null(handshake_reason(text, NULL, 148));
+	assert_null(private_data_reason(text, NULL, 0));
+	assert_null(private_data_reason(text, NULL, 148));
 	for (size_t i = 0; i < ARRAY_LENGTH(spoils); i++) {
 		uint8_t data[sizeof(good)];
 
 		memcpy(data, good, sizeof(good));
 		data[spoils[i].at] = spoils[i].value;
-		assert_null(handshake_reason(text, data, sizeof(data)));
+		assert_null(private_data_reason(text, data, sizeof(data)));
 	}
 }
 
@@ -202,9 +203,9 @@ static void test_refusal_is_made_printable(void **unused)
 {
 	static const uint8_t data[] = {'V', 'B', 'M', 'N', 0,    1,    0,    18, 'a',
 				       27,  '[', '2', 'J', '\n', 0x7f, 0xff, 0,  'z'};
-	char text[HANDSHAKE_REFUSAL];
+	char text[PRIVATE_DATA_REFUSAL];
 
-	assert_string_equal(handshake_reason(text, data, sizeof(data)), "a?[2J????z");
+	assert_string_equal(private_data_reason(text, data, sizeof(data)), "a?[2J????z");
 }
 
 static void test_random_bytes(void **unused)
@@ -212,8 +213,8 @@ static void test_random_bytes(void **unused)
 	uint64_t random = 20061123;
 
 	for (int i = 0; i < 100000; i++) {
-		uint8_t data[HANDSHAKE_REFUSAL];
-		char text[HANDSHAKE_REFUSAL];
+		uint8_t data[PRIVATE_DATA_REFUSAL];
+		char text[PRIVATE_DATA_REFUSAL];
 		struct rdma_remote remote;
 		struct error error = {0};
 		size_t length = next_random(&random) % (sizeof(data) + 1);
@@ -226,9 +227,9 @@ static void test_random_bytes(void **unused)
 			memcpy(data, greeting, 4);
 		if (i % 4 == 1)
 			data[3] = 'N';
-		if (handshake_read(&remote, data, length, &error))
+		if (private_data_read(&remote, data, length, &error))
 			assert_int_not_equal(error.code, 0);
-		reason = handshake_reason(text, data, length);
+		reason = private_data_reason(text, data, length);
 		for (; reason && *reason; reason++)
 			assert_in_range(*reason, ' ', '~');
 	}

@@ -26,9 +26,9 @@ static const struct row {
 static void test_heads_on_the_wire(void **unused)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		uint8_t head[MESSAGE_HEAD];
+		uint8_t head[SEND_HEADER_SIZE];
 
-		message_encode(head, &rows[i].message);
+		send_header_encode(head, &rows[i].message);
 		assert_memory_equal(head, rows[i].head, sizeof(head));
 	}
 }
@@ -39,7 +39,8 @@ static void test_heads_are_read(void **unused)
 		struct rdma_message message = {0};
 		struct error error = {0};
 
-		assert_int_equal(message_decode(&message, rows[i].head, rows[i].bytes, &error), 0);
+		assert_int_equal(send_header_decode(&message, rows[i].head, rows[i].bytes, &error),
+				 0);
 		assert_int_equal(message.kind, rows[i].message.kind);
 		assert_int_equal(message.length, rows[i].message.length);
 		assert_int_equal(message.offset, rows[i].message.offset);
@@ -57,8 +58,9 @@ static void test_wrong_numbers_of_bytes(void **unused)
 			struct rdma_message message;
 			struct error error = {0};
 
-			assert_int_equal(message_decode(&message, rows[i].head, wrong[j], &error),
-					 -EPROTO);
+			assert_int_equal(
+				send_header_decode(&message, rows[i].head, wrong[j], &error),
+				-EPROTO);
 			assert_contains(error.text, "a message of");
 		}
 	}
@@ -78,27 +80,27 @@ static void test_spoilt_heads(void **unused)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(spoils); i++) {
-		uint8_t head[MESSAGE_HEAD];
+		uint8_t head[SEND_HEADER_SIZE];
 		struct rdma_message message;
 		struct error error = {0};
 
 		memcpy(head, data_head, sizeof(head));
 		head[spoils[i].at] = spoils[i].value;
-		assert_int_equal(message_decode(&message, head, 24 + 0x1234, &error), -EPROTO);
+		assert_int_equal(send_header_decode(&message, head, 24 + 0x1234, &error), -EPROTO);
 		assert_contains(error.text, "not ours");
 	}
 }
 
 static void test_length_beyond_32_bits(void **unused)
 {
-	uint8_t head[MESSAGE_HEAD];
+	uint8_t head[SEND_HEADER_SIZE];
 	struct rdma_message message;
 	struct error error = {0};
 
 	/* Its lower half agrees with what came. */
 	memcpy(head, data_head, sizeof(head));
 	head[11] = 1;
-	assert_int_equal(message_decode(&message, head, 24 + 0x1234, &error), -EPROTO);
+	assert_int_equal(send_header_decode(&message, head, 24 + 0x1234, &error), -EPROTO);
 }
 
 int main(void)

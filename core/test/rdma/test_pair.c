@@ -32,8 +32,9 @@ static void test_ranks(void **unused)
 	};
 
 	for (size_t i = 0; i + 1 < ARRAY_LENGTH(gids); i++)
-		assert_true(pair_rank_gid(&gids[i], NULL) > pair_rank_gid(&gids[i + 1], NULL));
-	assert_int_equal(pair_rank_gid(&gids[ARRAY_LENGTH(gids) - 1], NULL), 0);
+		assert_true(manual_qp_rank_gid(&gids[i], NULL) >
+			    manual_qp_rank_gid(&gids[i + 1], NULL));
+	assert_int_equal(manual_qp_rank_gid(&gids[ARRAY_LENGTH(gids) - 1], NULL), 0);
 }
 
 static unsigned int rank(union ibv_gid gid, uint32_t type, const char *address)
@@ -43,7 +44,7 @@ static unsigned int rank(union ibv_gid gid, uint32_t type, const char *address)
 	struct sockaddr_storage parsed;
 
 	assert_true(address_parse(&parsed, address));
-	return pair_rank_gid(&entry, &parsed);
+	return manual_qp_rank_gid(&entry, &parsed);
 }
 
 /* That of the address before all others of its type, and of none before one of a better type. */
@@ -69,9 +70,9 @@ static void test_ranks_of_an_address(void **unused)
 		assert_true(own > another);
 		assert_true(another > old);
 		assert_true(old > rank(best, IBV_GID_TYPE_ROCE_V1, rows[i].other));
-		assert_int_equal(
-			pair_rank_gid(&(struct ibv_gid_entry){0}, &(struct sockaddr_storage){0}),
-			0);
+		assert_int_equal(manual_qp_rank_gid(&(struct ibv_gid_entry){0},
+						    &(struct sockaddr_storage){0}),
+				 0);
 	}
 }
 
@@ -85,9 +86,9 @@ static void test_rank_in_a_zone(void **unused)
 
 	assert_true(address_parse(&address, "fe80::1%lo"));
 	entry.ndev_ifindex = if_nametoindex("lo");
-	own = pair_rank_gid(&entry, &address);
+	own = manual_qp_rank_gid(&entry, &address);
 	entry.ndev_ifindex++;
-	assert_true(own > pair_rank_gid(&entry, &address));
+	assert_true(own > manual_qp_rank_gid(&entry, &address));
 }
 
 /* What link layers there are: ibv_query_port(3). EFA's and usNIC's is unspecified. */
@@ -105,7 +106,7 @@ static void test_links_that_have_lids(void **unused)
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		const struct ibv_port_attr port = {.link_layer = rows[i].link_layer};
 
-		assert_int_equal(pair_has_lids(&port), rows[i].has_lids);
+		assert_int_equal(manual_qp_has_lids(&port), rows[i].has_lids);
 	}
 }
 

@@ -64,7 +64,7 @@ static uint64_t edge(void)
 		victim.card.port,
 		SOFT_SLOTS,
 		SOFT_QPS,
-		SOFT_ERRAND_MAX,
+		SOFT_COPY_CLIENT_MAX,
 		INT32_MAX,
 		UINT32_MAX,
 		UINT64_MAX - 7,
@@ -109,9 +109,9 @@ static size_t greet(unsigned char *frame, uint32_t kind)
 static size_t ask(unsigned char *frame)
 {
 	bool is_to = chance(2);
-	struct soft_errand errand = {
-		.magic = SOFT_ERRAND_MAGIC,
-		.kind = is_to ? SOFT_ERRAND_TO : SOFT_ERRAND_FROM,
+	struct soft_copy_request errand = {
+		.magic = SOFT_COPY_MAGIC,
+		.kind = is_to ? SOFT_COPY_CLIENT_TO : SOFT_COPY_CLIENT_FROM,
 		.qp = victim.card.qp,
 		.access = is_to ? IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_REMOTE_READ,
 		.key = victim.card.key,
@@ -164,7 +164,7 @@ static unsigned long say(int fd, unsigned char *frame, size_t size)
 }
 
 /* A guest of one kind, with some frames; how many. */
-static unsigned long visit(unsigned long number)
+static unsigned long connection(unsigned long number)
 {
 	static const uint32_t kinds[] = {SOFT_MESSAGE_HELLO, SOFT_MESSAGE_CONNECTION,
 					 SOFT_MESSAGE_ERRANDS, SOFT_MESSAGE_ERRANDS};
@@ -289,7 +289,7 @@ static void test_frames_of_chance(void **unused)
 	victim_start(&victim);
 	child = invite(&socket);
 	while (guest < wanted && soft_time_ns() < end_ns)
-		frames += visit(guest++);
+		frames += connection(guest++);
 	assert_int_equal(send(socket, "e", 1, MSG_NOSIGNAL), 1);
 	assert_int_equal(recv(socket, &rounds, sizeof(rounds), MSG_WAITALL), sizeof(rounds));
 	assert_int_equal(waitpid(child, &status, 0), child);

@@ -359,14 +359,14 @@ static void test_a_talker(void **unused)
 }
 
 struct frame {
-	struct soft_errand errand;
-	char data[SOFT_ERRAND_MAX + 1];
+	struct soft_copy_request errand;
+	char data[SOFT_COPY_CLIENT_MAX + 1];
 };
 
 /* What the porter answers; what it brings is in the frame's data. */
 static int ask(int fd, struct frame *frame, size_t size, size_t wanted)
 {
-	struct soft_errand_answer answer;
+	struct soft_copy_answer answer;
 	struct iovec parts[] = {
 		{&answer,     sizeof(answer)     },
                 {frame->data, sizeof(frame->data)}
@@ -375,17 +375,18 @@ static int ask(int fd, struct frame *frame, size_t size, size_t wanted)
 
 	put(fd, frame, size);
 	assert_int_equal(recvmsg(fd, &header, 0), sizeof(answer) + wanted);
-	assert_int_equal(answer.magic, SOFT_ERRAND_MAGIC);
+	assert_int_equal(answer.magic, SOFT_COPY_MAGIC);
 	return answer.result;
 }
 
-static struct soft_errand errand(enum soft_errand_kind kind)
+static struct soft_copy_request errand(enum soft_copy_kind kind)
 {
-	return (struct soft_errand){
-		.magic = SOFT_ERRAND_MAGIC,
+	return (struct soft_copy_request){
+		.magic = SOFT_COPY_MAGIC,
 		.kind = kind,
 		.qp = victim.card.qp,
-		.access = kind == SOFT_ERRAND_TO ? IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_REMOTE_READ,
+		.access = kind == SOFT_COPY_CLIENT_TO ? IBV_ACCESS_REMOTE_WRITE
+						      : IBV_ACCESS_REMOTE_READ,
 		.key = victim.card.key,
 		.length = 16,
 		.address = victim.card.address,
@@ -398,23 +399,23 @@ static void test_errands(void **unused)
 	static struct frame frame;
 	int fd = connect_porter();
 
-	frame.errand = errand(SOFT_ERRAND_TO);
+	frame.errand = errand(SOFT_COPY_CLIENT_TO);
 	frame.errand.address += 4088;
 	memset(frame.data, 'a', 16);
 	assert_int_equal(ask(fd, &frame, sizeof(frame.errand) + 16, 0), 0);
 	memset(before.memory + 4088, 'a', 16);
-	frame.errand = errand(SOFT_ERRAND_FROM);
+	frame.errand = errand(SOFT_COPY_CLIENT_FROM);
 	frame.errand.address += 4080;
 	frame.errand.length = 32;
 	assert_int_equal(ask(fd, &frame, sizeof(frame.errand), 32), 0);
 	assert_memory_equal(frame.data, before.memory + 4080, 32);
 	/* Up to the last byte. */
-	frame.errand = errand(SOFT_ERRAND_TO);
-	frame.errand.address += VICTIM_BYTES - SOFT_ERRAND_MAX;
-	frame.errand.length = SOFT_ERRAND_MAX;
-	memset(frame.data, 'b', SOFT_ERRAND_MAX);
-	assert_int_equal(ask(fd, &frame, sizeof(frame.errand) + SOFT_ERRAND_MAX, 0), 0);
-	memset(before.memory + VICTIM_BYTES - SOFT_ERRAND_MAX, 'b', SOFT_ERRAND_MAX);
+	frame.errand = errand(SOFT_COPY_CLIENT_TO);
+	frame.errand.address += VICTIM_BYTES - SOFT_COPY_CLIENT_MAX;
+	frame.errand.length = SOFT_COPY_CLIENT_MAX;
+	memset(frame.data, 'b', SOFT_COPY_CLIENT_MAX);
+	assert_int_equal(ask(fd, &frame, sizeof(frame.errand) + SOFT_COPY_CLIENT_MAX, 0), 0);
+	memset(before.memory + VICTIM_BYTES - SOFT_COPY_CLIENT_MAX, 'b', SOFT_COPY_CLIENT_MAX);
 	close(fd);
 	check_victim();
 }
@@ -453,7 +454,7 @@ static void test_errands_that_are_refused(void **unused)
 		bool is_to = i % 2;
 
 		print_message("# %s\n", rows[i / 2].what);
-		frame.errand = errand(is_to ? SOFT_ERRAND_TO : SOFT_ERRAND_FROM);
+		frame.errand = errand(is_to ? SOFT_COPY_CLIENT_TO : SOFT_COPY_CLIENT_FROM);
 		frame.errand.key = rows[i / 2].key;
 		frame.errand.qp = rows[i / 2].qp;
 		frame.errand.address = rows[i / 2].address;
@@ -461,7 +462,7 @@ static void test_errands_that_are_refused(void **unused)
 				 rows[i / 2].result);
 	}
 	/* As what a receive takes, it would be the memory's own rights. */
-	frame.errand = errand(SOFT_ERRAND_TO);
+	frame.errand = errand(SOFT_COPY_CLIENT_TO);
 	frame.errand.access = IBV_ACCESS_LOCAL_WRITE;
 	frame.errand.key = card->local_key;
 	assert_int_equal(ask(fd, &frame, sizeof(frame.errand) + 16, 0), -EACCES);
@@ -471,30 +472,35 @@ static void test_errands_that_are_refused(void **unused)
 
 static void test_errands_that_are_none(void **unused)
 {
-	const struct soft_errand to = errand(SOFT_ERRAND_TO);
+	const struct soft_copy_request to = errand(SOFT_COPY_CLIENT_TO);
 	const struct {
 		const char *what;
 		size_t offset;
 		uint32_t value;
 		size_t size;
 	} rows[] = {
-		{"a wrong magic",         offsetof(struct soft_errand, magic),  1,                   sizeof(to) + 16},
-		{"no kind",               offsetof(struct soft_errand, kind),   0,                   sizeof(to) + 16},
-		{"reading by writing",    offsetof(struct soft_errand, kind),   SOFT_ERRAND_FROM,
-		 sizeof(to)											 },
-		{"no access",             offsetof(struct soft_errand, access), 0,                   sizeof(to) + 16},
-		{"every access",          offsetof(struct soft_errand, access), UINT32_MAX,          sizeof(to) + 16},
-		{"an atomic of 16 bytes", offsetof(struct soft_errand, access),
-		 IBV_ACCESS_REMOTE_ATOMIC,							   sizeof(to) + 16},
-		{"nothing",               offsetof(struct soft_errand, length), 0,                   sizeof(to)     },
-		{"too much",              offsetof(struct soft_errand, length), SOFT_ERRAND_MAX + 1,
-		 sizeof(to) + SOFT_ERRAND_MAX + 1								   },
-		{"all there is",          offsetof(struct soft_errand, length), UINT32_MAX,          sizeof(to) + 16},
-		{"less than it says",     offsetof(struct soft_errand, length), 17,                  sizeof(to) + 16},
-		{"more than it says",     offsetof(struct soft_errand, length), 15,                  sizeof(to) + 16},
-		{"no data",               offsetof(struct soft_errand, length), 16,                  sizeof(to)     },
-		{"half a frame",          offsetof(struct soft_errand, length), 16,                  sizeof(to) - 9 },
-		{"a number too high",     offsetof(struct soft_errand, qp),     SOFT_QPS,            sizeof(to) + 16},
+		{"a wrong magic",         offsetof(struct soft_copy_request, magic),  1,                        sizeof(to) + 16},
+		{"no kind",               offsetof(struct soft_copy_request, kind),   0,                        sizeof(to) + 16},
+		{"reading by writing",    offsetof(struct soft_copy_request, kind),
+		 SOFT_COPY_CLIENT_FROM,									 sizeof(to)     },
+		{"no access",             offsetof(struct soft_copy_request, access), 0,                        sizeof(to) + 16},
+		{"every access",          offsetof(struct soft_copy_request, access), UINT32_MAX,
+		 sizeof(to) + 16											       },
+		{"an atomic of 16 bytes", offsetof(struct soft_copy_request, access),
+		 IBV_ACCESS_REMOTE_ATOMIC,								      sizeof(to) + 16},
+		{"nothing",               offsetof(struct soft_copy_request, length), 0,                        sizeof(to)     },
+		{"too much",              offsetof(struct soft_copy_request, length), SOFT_COPY_CLIENT_MAX + 1,
+		 sizeof(to) + SOFT_COPY_CLIENT_MAX + 1									 },
+		{"all there is",          offsetof(struct soft_copy_request, length), UINT32_MAX,
+		 sizeof(to) + 16											       },
+		{"less than it says",     offsetof(struct soft_copy_request, length), 17,
+		 sizeof(to) + 16											       },
+		{"more than it says",     offsetof(struct soft_copy_request, length), 15,
+		 sizeof(to) + 16											       },
+		{"no data",               offsetof(struct soft_copy_request, length), 16,                       sizeof(to)     },
+		{"half a frame",          offsetof(struct soft_copy_request, length), 16,                       sizeof(to) - 9 },
+		{"a number too high",     offsetof(struct soft_copy_request, qp),     SOFT_QPS,
+		 sizeof(to) + 16											       },
 	};
 	static struct frame frame;
 

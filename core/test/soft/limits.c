@@ -19,7 +19,7 @@ enum {
 	THINGS = PAIRS + QUEUES + PIECES + 2,
 };
 
-enum kind {
+enum device_kind {
 	KIND_PD,
 	KIND_SRQ,
 	KIND_CQ,
@@ -28,14 +28,14 @@ enum kind {
 };
 
 struct thing {
-	enum kind kind;
+	enum device_kind kind;
 	void *object; /* NULL: gone */
 };
 
 static struct thing things[THINGS];
 static size_t count;
 
-static void keep(enum kind kind, void *object)
+static void keep(enum device_kind kind, void *object)
 {
 	assert_non_null(object);
 	things[count++] = (struct thing){kind, object};

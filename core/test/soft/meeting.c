@@ -429,17 +429,17 @@ static void test_messages(void **unused)
 static void test_a_word_to_one_who_has_gone(void **unused)
 {
 	struct soft_cm_message word = {.kind = SOFT_CM_READY};
-	struct soft_cm_link link = {.id = NULL};
+	struct soft_cm_socket link = {.id = NULL};
 	int ends[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
 	link.source.fd = ends[0];
-	assert_int_equal(soft_cm_link_send(&link, &word), 0);
+	assert_int_equal(soft_cm_socket_send(&link, &word), 0);
 	close(ends[1]);
-	assert_int_equal(soft_cm_link_send(&link, &word), 0);
-	assert_int_equal(soft_cm_link_send(NULL, &word), -ENOTCONN);
+	assert_int_equal(soft_cm_socket_send(&link, &word), 0);
+	assert_int_equal(soft_cm_socket_send(NULL, &word), -ENOTCONN);
 	close(ends[0]);
-	assert_int_equal(soft_cm_link_send(&link, &word), -EBADF);
+	assert_int_equal(soft_cm_socket_send(&link, &word), -EBADF);
 }
 
 int main(void)

@@ -319,9 +319,9 @@ static void test_rights(void **unused)
 
 /* What a region is said to be once there is a window, which it is not. */
 static const struct lie {
-	uint64_t away;   /* so far from where it is */
-	uint64_t longer; /* and by so much */
-	uint64_t at;     /* where the peer then writes */
+	uint64_t refused; /* so far from where it is */
+	uint64_t longer;  /* and by so much */
+	uint64_t at;      /* where the peer then writes */
 } lies[] = {
 	{1 << 20, 0,       0            },
 	{0,       1 << 20, LENGTH + PAGE},
@@ -346,12 +346,12 @@ static void move_about(struct pair *pair)
 	mr = show(pair, area + OFFSET);
 	region = &soft_process.arena.memory->region[mr->handle];
 	pair_sleep(pair);
-	region->address += lie->away;
+	region->address += lie->refused;
 	region->length += lie->longer;
 	pair_tell(pair->socket, "m", 1);
 	pair_sleep(pair);
 	for (size_t i = 0; i < 64; i++)
-		assert_int_equal(area[OFFSET + lie->away + lie->at + i], of_byte(2, i));
+		assert_int_equal(area[OFFSET + lie->refused + lie->at + i], of_byte(2, i));
 	assert_int_equal(ibv_dereg_mr(mr), 0);
 	munmap(area, size);
 	close_file(&file);

@@ -54,11 +54,11 @@ static int remove_machine(void **unused)
 
 static void test_what_the_kernel_has(void **unused)
 {
-	assert_int_equal(kind_find(root, "mlx5_0"), KIND_HARDWARE);
-	assert_int_equal(kind_find(root, "rxe0"), KIND_RXE);
-	assert_int_equal(kind_find(root, "siw0"), KIND_SIW);
-	assert_int_equal(kind_find(root, "new0"), KIND_OTHER);
-	assert_int_equal(kind_find(root, "soft0"), KIND_OTHER);
+	assert_int_equal(device_kind_find(root, "mlx5_0"), DEVICE_KIND_HARDWARE);
+	assert_int_equal(device_kind_find(root, "rxe0"), DEVICE_KIND_RXE);
+	assert_int_equal(device_kind_find(root, "siw0"), DEVICE_KIND_SIW);
+	assert_int_equal(device_kind_find(root, "new0"), DEVICE_KIND_OTHER);
+	assert_int_equal(device_kind_find(root, "soft0"), DEVICE_KIND_OTHER);
 }
 
 /* Vendors of hardware have a number, and Soft-RoCE says 0 and nothing of firmware. */
@@ -80,7 +80,7 @@ static void test_what_the_device_says(void **unused)
 		struct ibv_device_attr attr = {.vendor_id = rows[i].vendor_id};
 
 		snprintf(attr.fw_ver, sizeof(attr.fw_ver), "%s", rows[i].fw_ver);
-		assert_int_equal(kind_is_soft(&attr), rows[i].is_soft);
+		assert_int_equal(device_kind_is_soft(&attr), rows[i].is_soft);
 	}
 }
 
@@ -90,13 +90,13 @@ static void test_whose_memory_is_mapped(void **unused)
 	struct ibv_device_attr card = {.vendor_id = 0x15b3, .fw_ver = "28.35.1012"};
 
 	unsetenv("VERBMARK_SOFT_COPY");
-	assert_true(kind_is_mapped(&soft));
-	assert_false(kind_is_mapped(&card));
+	assert_true(device_kind_is_mapped(&soft));
+	assert_false(device_kind_is_mapped(&card));
 	setenv("VERBMARK_SOFT_COPY", "", 1);
-	assert_true(kind_is_mapped(&soft));
+	assert_true(device_kind_is_mapped(&soft));
 	setenv("VERBMARK_SOFT_COPY", "kernel", 1);
-	assert_false(kind_is_mapped(&soft));
-	assert_false(kind_is_mapped(&card));
+	assert_false(device_kind_is_mapped(&soft));
+	assert_false(device_kind_is_mapped(&card));
 	unsetenv("VERBMARK_SOFT_COPY");
 }
 
@@ -105,13 +105,13 @@ static void test_names(void **unused)
 	static const char *const names[] = {"hardware", "rxe", "siw", "other", "soft"};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
-		assert_int_not_equal(kind_named(names[i]), KIND_UNKNOWN);
-		assert_string_equal(kind_name(kind_named(names[i])), names[i]);
+		assert_int_not_equal(device_kind_named(names[i]), DEVICE_KIND_UNKNOWN);
+		assert_string_equal(device_kind_name(device_kind_named(names[i])), names[i]);
 	}
-	assert_int_equal(kind_named("soft"), KIND_SOFT);
-	assert_int_equal(kind_named("SOFT"), KIND_UNKNOWN);
-	assert_int_equal(kind_named(NULL), KIND_UNKNOWN);
-	assert_null(kind_name(KIND_UNKNOWN));
+	assert_int_equal(device_kind_named("soft"), DEVICE_KIND_SOFT);
+	assert_int_equal(device_kind_named("SOFT"), DEVICE_KIND_UNKNOWN);
+	assert_int_equal(device_kind_named(NULL), DEVICE_KIND_UNKNOWN);
+	assert_null(device_kind_name(DEVICE_KIND_UNKNOWN));
 }
 
 int main(void)

@@ -203,7 +203,7 @@ static void test_memory_that_the_device_has_not(void **unused)
 
 	assert_true(set_exempt(false));
 	register_each(&endless, 1);
-	if (!set_exempt(true) || !memory_is_exempt("")) {
+	if (!set_exempt(true) || !free_memory_is_exempt("")) {
 		print_message("# this user has to keep to the limit\n");
 		skip();
 	}

@@ -179,7 +179,7 @@ static void test_a_bandwidth_without_windows(void **unused)
 	const json_t *bandwidth;
 	json_t *document;
 
-	windows_finish(sample.cases[SAMPLE_BANDWIDTH].windows, 9 * SAMPLE_MS);
+	rate_windows_finish(sample.cases[SAMPLE_BANDWIDTH].windows, 9 * SAMPLE_MS);
 	document = document_make(&sample);
 	bandwidth = member(case_of(document, SAMPLE_BANDWIDTH), "bandwidth");
 	assert_int_equal(integer(bandwidth, "messages"), 6360);

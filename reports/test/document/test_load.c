@@ -40,7 +40,7 @@ static void test_again(void **unused)
 {
 	json_t *document = loading_document();
 
-	assert_int_equal(load_document(&result, document, &error), 0);
+	assert_int_equal(parse_document(&result, document, &error), 0);
 	check_again(document);
 	json_decref(document);
 }
@@ -151,7 +151,7 @@ static void test_no_plan(void **unused)
 	json_t *document = loading_document();
 
 	loading_change(document, "run/plan", NULL);
-	assert_int_equal(load_document(&result, document, &error), 0);
+	assert_int_equal(parse_document(&result, document, &error), 0);
 	check_again(document);
 	json_decref(document);
 }
@@ -322,13 +322,13 @@ static void test_too_many_histograms(void **unused)
 	json_t *both = json_pack("{s:{}, s:{}}", "latency_ns", "warmup_latency_ns");
 
 	json_array_clear(cases);
-	while (json_array_size(cases) < LOAD_HISTOGRAMS_MOST / 2)
+	while (json_array_size(cases) < PARSE_HISTOGRAMS_MOST / 2)
 		json_array_append(cases, both);
-	assert_int_equal(load_document(&result, document, &error), -EINVAL);
+	assert_int_equal(parse_document(&result, document, &error), -EINVAL);
 	assert_contains(error.text, "case 1: there is no \"id\"");
 	json_array_append_new(cases, json_pack("{s:{}}", "load"));
 	error = (struct error){0};
-	assert_int_equal(load_document(&result, document, &error), -E2BIG);
+	assert_int_equal(parse_document(&result, document, &error), -E2BIG);
 	assert_string_equal(error.text, "10002 histograms are more than 10000");
 	json_decref(document);
 	json_decref(both);
@@ -339,13 +339,13 @@ static void test_too_many_cases(void **unused)
 	json_t *document = loading_document();
 	json_t *cases = json_object_get(document, "cases");
 
-	while (json_array_size(cases) <= LOAD_CASES_MOST) {
+	while (json_array_size(cases) <= PARSE_CASES_MOST) {
 		json_t *json = json_copy(json_array_get(cases, SAMPLE_FAILED));
 
 		json_object_set_new(json, "id", json_sprintf("id%zu", json_array_size(cases)));
 		json_array_append_new(cases, json);
 	}
-	assert_int_equal(load_document(&result, document, &error), -E2BIG);
+	assert_int_equal(parse_document(&result, document, &error), -E2BIG);
 	assert_string_equal(error.text, "10001 cases are more than 10000");
 	json_array_remove(cases, 0);
 	error = (struct error){0};
@@ -365,11 +365,11 @@ static void check_too_many(const char *path, size_t most, const char *sentence)
 	while (json_array_size(list) <= most)
 		json_array_append(list, one);
 	json_object_set_new(parent, last, list);
-	assert_int_equal(load_document(&result, document, &error), -E2BIG);
+	assert_int_equal(parse_document(&result, document, &error), -E2BIG);
 	assert_string_equal(error.text, sentence);
 	error = (struct error){0};
 	json_array_remove(list, 0);
-	assert_int_not_equal(load_document(&result, document, &error), -E2BIG);
+	assert_int_not_equal(parse_document(&result, document, &error), -E2BIG);
 	result_finish(&result);
 	error = (struct error){0};
 	json_decref(document);
@@ -416,7 +416,7 @@ static void test_text(void **unused)
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		error = (struct error){0};
-		assert_int_equal(load_text(&result, rows[i].text, strlen(rows[i].text), &error),
+		assert_int_equal(parse_text(&result, rows[i].text, strlen(rows[i].text), &error),
 				 -EINVAL);
 		assert_contains(error.text, rows[i].sentence);
 	}
@@ -432,17 +432,17 @@ static void test_cut_off(void **unused)
 	json_decref(document);
 	for (size_t i = 0; i < length; i++) {
 		error = (struct error){0};
-		assert_int_equal(load_text(&result, text, i, &error), -EINVAL);
+		assert_int_equal(parse_text(&result, text, i, &error), -EINVAL);
 		assert_contains(error.text, "line 1, column ");
 	}
 	error = (struct error){0};
-	assert_int_equal(load_text(&result, text, length, &error), 0);
+	assert_int_equal(parse_text(&result, text, length, &error), 0);
 	result_finish(&result);
 	free(text);
 	text = malloc(1000000);
 	assert_non_null(text);
 	memset(text, '[', 1000000);
-	assert_int_equal(load_text(&result, text, 1000000, &error), -EINVAL);
+	assert_int_equal(parse_text(&result, text, 1000000, &error), -EINVAL);
 	assert_contains(error.text, "maximum parsing depth reached");
 	free(text);
 }
@@ -457,7 +457,7 @@ static void test_too_rich(void **unused)
 	for (size_t i = 0; i < length; i++)
 		text[i] = "{},"[i % 3];
 	text[0] = '[';
-	assert_int_equal(load_text(&result, text, length, &error), -E2BIG);
+	assert_int_equal(parse_text(&result, text, length, &error), -E2BIG);
 	assert_string_equal(error.text, "this has too many values for a result: they may take 3072 "
 					"MiB of memory");
 	free(text);
@@ -471,24 +471,24 @@ static void test_files(void **unused)
 
 	assert_true(fd >= 0);
 	assert_int_equal(json_dumpfd(document, fd, JSON_INDENT(1)), 0);
-	assert_int_equal(load_file(&result, path, &error), 0);
+	assert_int_equal(parse_file(&result, path, &error), 0);
 	check_again(document);
 	json_decref(document);
 	result_finish(&result);
 	assert_int_equal(ftruncate(fd, 100), 0);
-	assert_int_equal(load_file(&result, path, &error), -EINVAL);
+	assert_int_equal(parse_file(&result, path, &error), -EINVAL);
 	assert_contains(error.text, path);
 	error = (struct error){0};
-	assert_int_equal(ftruncate(fd, LOAD_BYTES_MOST + 1), 0);
-	assert_int_equal(load_file(&result, path, &error), -EFBIG);
+	assert_int_equal(ftruncate(fd, PARSE_BYTES_MOST + 1), 0);
+	assert_int_equal(parse_file(&result, path, &error), -EFBIG);
 	assert_contains(error.text, ": this is longer than a result may be: 256 MiB");
 	close(fd);
 	unlink(path);
 	error = (struct error){0};
-	assert_int_equal(load_file(&result, path, &error), -ENOENT);
+	assert_int_equal(parse_file(&result, path, &error), -ENOENT);
 	assert_contains(error.text, "cannot read /tmp/load.");
 	error = (struct error){0};
-	assert_int_equal(load_file(&result, "/tmp", &error), -EISDIR);
+	assert_int_equal(parse_file(&result, "/tmp", &error), -EISDIR);
 	assert_string_equal(error.text, "/tmp: cannot read it: Is a directory");
 }
 
@@ -510,7 +510,7 @@ static void test_no_memory(void **unused)
 		error = (struct error){0};
 		allocations = n;
 		json_set_alloc_funcs(__wrap_malloc, free);
-		code = load_document(&result, document, &error);
+		code = parse_document(&result, document, &error);
 		json_set_alloc_funcs(malloc, free);
 		allocations = -1;
 		if (!code)
@@ -533,7 +533,7 @@ static void test_no_memory_for_json(void **unused)
 		error = (struct error){0};
 		allocations = n;
 		json_set_alloc_funcs(__wrap_malloc, free);
-		code = load_text(&result, text, strlen(text), &error);
+		code = parse_text(&result, text, strlen(text), &error);
 		json_set_alloc_funcs(malloc, free);
 		allocations = -1;
 		if (code)

@@ -101,7 +101,7 @@ static void use(void)
 		table_line(&table, &result.cases[i]);
 	table_foot(&table);
 	table_warnings(&table);
-	page_add(out, &(struct figures){.result = &result}, "result.json");
+	page_add(out, &(struct charts){.result = &result}, "result.json");
 	fclose(out);
 	json_decref(again);
 }

@@ -134,7 +134,7 @@ static void test_places(void **unused)
 	assert_string_equal(merged.cases[0].client_place.cpus, "");
 }
 
-static bool knows(const struct chosen *chosen, enum chosen_member member)
+static bool knows(const struct effective *chosen, enum effective_member member)
 {
 	return chosen->is_known[member];
 }
@@ -147,13 +147,13 @@ static void test_chosen(void **unused)
 	assert_int_equal(add(loading_document()), 0);
 	assert_int_equal(add(changed("cases/0/chosen/client/path_mtu_bytes", "4096")), 0);
 	line = &merged.cases[SAMPLE_LATENCY];
-	assert_false(knows(&line->client_chosen, CHOSEN_PATH_MTU_BYTES));
-	assert_int_equal(line->client_chosen.value[CHOSEN_RETRIES], 6);
-	assert_true(knows(&line->client_chosen, CHOSEN_RETRIES));
-	assert_true(knows(&line->server_chosen, CHOSEN_SPIN_NS));
+	assert_false(knows(&line->client_chosen, EFFECTIVE_PATH_MTU_BYTES));
+	assert_int_equal(line->client_chosen.value[EFFECTIVE_RETRIES], 6);
+	assert_true(knows(&line->client_chosen, EFFECTIVE_RETRIES));
+	assert_true(knows(&line->server_chosen, EFFECTIVE_SPIN_NS));
 	assert_int_equal(add(changed("cases/0/chosen/server", NULL)), 0);
-	assert_true(knows(&line->client_chosen, CHOSEN_RETRIES));
-	assert_false(knows(&line->server_chosen, CHOSEN_SPIN_NS));
+	assert_true(knows(&line->client_chosen, EFFECTIVE_RETRIES));
+	assert_false(knows(&line->server_chosen, EFFECTIVE_SPIN_NS));
 }
 
 #define SHARES(one, other)                                                                   \
@@ -222,7 +222,7 @@ static void test_three(void **unused)
 	assert_int_equal(line->windows->rest, 180);
 
 	document = document_make(&merged);
-	assert_int_equal(load_document(&again, document, &error), 0);
+	assert_int_equal(parse_document(&again, document, &error), 0);
 	json_decref(document);
 	document = document_make(&again);
 	assert_int_equal(again.cases[SAMPLE_LATENCY].latency->count, 183);
@@ -260,7 +260,7 @@ static void test_other_windows(void **unused)
 	assert_int_equal(merged.cases[SAMPLE_BANDWIDTH].windows->count, 8);
 	assert_int_equal(merged.cases[SAMPLE_BANDWIDTH].windows->messages[1], 200);
 	assert_int_equal(merged.cases[SAMPLE_BANDWIDTH].windows->messages[2], 300);
-	assert_int_equal(windows_total(merged.cases[SAMPLE_BANDWIDTH].windows), 12720);
+	assert_int_equal(rate_windows_total(merged.cases[SAMPLE_BANDWIDTH].windows), 12720);
 	error = (struct error){0};
 	document = changed("cases/1/bandwidth/window_ns", "30000000");
 	loading_change(document, "cases/1/bandwidth/windows", "[]");

@@ -107,7 +107,7 @@ static void test_a_document(void **unused)
 		     " \"what\": \"MTU 1024 here, and 4096 on server\", \"why\": \"\","
 		     " \"mend\": \"on client: ip link set enxredacted\"}]");
 	/* It can be loaded, and is what it was. */
-	assert_int_equal(load_document(&result, document, &error), 0);
+	assert_int_equal(parse_document(&result, document, &error), 0);
 	again = document_make(&result);
 	loading_check_equal(again, document);
 	result_finish(&result);

@@ -8,8 +8,8 @@
 
 static struct hist before;
 static struct hist after;
-static struct windows shown;
-static struct windows restored;
+static struct rate_windows shown;
+static struct rate_windows restored;
 static struct error error;
 
 static int reset(void **unused)
@@ -217,17 +217,17 @@ static void test_what_does_not_add_up(void **unused)
 	}
 }
 
-static json_t *bandwidth_of(const struct windows *windows, uint64_t message_bytes)
+static json_t *bandwidth_of(const struct rate_windows *windows, uint64_t message_bytes)
 {
 	json_t *rates = json_array();
 	uint64_t duration_ns = windows->count * windows->window_ns;
 
 	for (size_t i = 0; i < windows->count; i++)
-		json_array_append_new(
-			rates, json_integer((json_int_t)windows_rate(windows, i, message_bytes)));
+		json_array_append_new(rates, json_integer((json_int_t)rate_windows_rate(
+						     windows, i, message_bytes)));
 	return json_pack("{s:I, s:I, s:I, s:o}", "window_ns", (json_int_t)windows->window_ns,
 			 "duration_ns", (json_int_t)duration_ns, "messages",
-			 (json_int_t)windows_total(windows), "windows", rates);
+			 (json_int_t)rate_windows_total(windows), "windows", rates);
 }
 
 static void check_windows(uint64_t message_bytes)
@@ -238,7 +238,7 @@ static void check_windows(uint64_t message_bytes)
 	json_decref(bandwidth);
 	assert_int_equal(restored.window_ns, shown.window_ns);
 	assert_int_equal(restored.count, shown.count);
-	assert_int_equal(windows_total(&restored), windows_total(&shown));
+	assert_int_equal(rate_windows_total(&restored), rate_windows_total(&shown));
 }
 
 /* 10 ms: a window of 123 messages of 64 bytes has 787200 bytes/s. */
@@ -262,8 +262,8 @@ static void test_any_windows(void **unused)
 		uint64_t message_bytes = 1 + random_bits(i % 24);
 
 		/* From 10 ms to 640 ms. */
-		windows_init(&shown, 10000000ULL << i % 7);
-		shown.count = 1 + random_bits(i % 13) % WINDOWS_MAX;
+		rate_windows_init(&shown, 10000000ULL << i % 7);
+		shown.count = 1 + random_bits(i % 13) % RATE_WINDOWS_MAX;
 		shown.rest = random_bits(20);
 		for (size_t j = 0; j < shown.count; j++)
 			shown.messages[j] = random_bits(i % 30);
@@ -276,19 +276,19 @@ static void test_any_windows(void **unused)
 /* In 10 s 105 bytes are 10 bytes/s, as 100 are; what is not told apart is in rest. */
 static void test_slow_windows(void **unused)
 {
-	windows_init(&shown, 10000000000);
+	rate_windows_init(&shown, 10000000000);
 	shown.count = 1;
 	shown.messages[0] = 105;
 	check_windows(1);
 	assert_int_equal(restored.messages[0], 100);
 	assert_int_equal(restored.rest, 5);
-	assert_int_equal(windows_rate(&restored, 0, 1), 10);
+	assert_int_equal(rate_windows_rate(&restored, 0, 1), 10);
 }
 
 /* Nobody knows when they came. */
 static void test_messages_of_nothing(void **unused)
 {
-	windows_init(&shown, 10000000);
+	rate_windows_init(&shown, 10000000);
 	shown.count = 2;
 	shown.rest = 9;
 	check_windows(0);
@@ -336,7 +336,7 @@ static void test_too_many_windows(void **unused)
 					" \"messages\": 9, \"windows\": []}");
 	json_t *rates = json_object_get(bandwidth, "windows");
 
-	for (size_t i = 0; i < WINDOWS_MAX; i++)
+	for (size_t i = 0; i < RATE_WINDOWS_MAX; i++)
 		json_array_append_new(rates, json_integer(0));
 	assert_int_equal(restore_windows(&restored, bandwidth, 64, &error), 0);
 	json_array_append_new(rates, json_integer(0));

@@ -26,14 +26,14 @@ static void test_falls(void **unused)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		struct crowd_point points[6] = {0};
+		struct qp_limit_point points[6] = {0};
 
 		for (size_t j = 0; j < 6; j++)
 			points[j].rate = rows[i].rates[j];
-		if (crowd_count(points, 6) != rows[i].count)
-			fail_msg("row %zu: %zu", i, crowd_count(points, 6));
+		if (qp_limit_count(points, 6) != rows[i].count)
+			fail_msg("row %zu: %zu", i, qp_limit_count(points, 6));
 	}
-	assert_int_equal(crowd_count(NULL, 0), 0);
+	assert_int_equal(qp_limit_count(NULL, 0), 0);
 }
 
 static struct result result;
@@ -55,53 +55,53 @@ static const struct crowd_row fall[] = {
 /* In whatever order they were run. */
 static void test_result(void **unused)
 {
-	struct crowds crowds;
+	struct qp_limits crowds;
 	char text[512];
 
 	crowds_init(&result, fall, ARRAY_LENGTH(fall));
-	crowds_open(&crowds, &result);
+	qp_limits_open(&crowds, &result);
 	assert_int_equal(crowds.count, 1);
 	assert_string_equal(crowds.crowd[0].best.line->id, "write/bw/64/poll/q64");
-	crowd_tell(&crowds.crowd[0], text);
+	qp_limit_tell(&crowds.crowd[0], text);
 	assert_string_equal(text, "knee: write/bw/64/poll/q256: 5 Mmsg/s; beyond, 1024 queue "
 				  "pairs: 3 Mmsg/s; the best: 6 (medians of trials)");
-	crowds_close(&crowds);
+	qp_limits_close(&crowds);
 }
 
 static void test_no_fall(void **unused)
 {
-	struct crowds crowds;
+	struct qp_limits crowds;
 	char text[512];
 
 	crowds_init(&result, fall, ARRAY_LENGTH(fall));
 	result.cases[0].status = RESULT_FAILED;
 	result.cases[2].status = RESULT_SKIPPED;
-	crowds_open(&crowds, &result);
+	qp_limits_open(&crowds, &result);
 	assert_int_equal(crowds.count, 1);
 	assert_false(crowds.crowd[0].has_beyond);
-	crowd_tell(&crowds.crowd[0], text);
+	qp_limit_tell(&crowds.crowd[0], text);
 	assert_string_equal(
 		text,
 		"no knee up to write/bw/64/poll/q256: 5 Mmsg/s; the best: 6 (medians of trials); left "
 		"out: write/bw/64/poll/q1024 (failed), and 1 more");
-	crowds_close(&crowds);
+	qp_limits_close(&crowds);
 }
 
 /* The queue pairs of all threads are told; and a trial that was held up changes nothing. */
 static void test_threads(void **unused)
 {
-	struct crowds crowds;
+	struct qp_limits crowds;
 	char text[512];
 
 	crowds_init(&result, fall, ARRAY_LENGTH(fall));
 	for (size_t i = 0; i < result.n_cases; i++) {
-		struct windows windows = {0};
+		struct rate_windows windows = {0};
 		struct result_trial held_up = {.messages = 1, .duration_ns = 10 * SAMPLE_MS};
 		struct result_trial again = result.cases[i].trials[0];
 
 		json_object_set_new(result.cases[i].parameters, "threads", json_integer(4));
-		windows_init(&windows, 10 * SAMPLE_MS);
-		windows_finish(&windows, 10 * SAMPLE_MS);
+		rate_windows_init(&windows, 10 * SAMPLE_MS);
+		rate_windows_finish(&windows, 10 * SAMPLE_MS);
 		assert_int_equal(result_add_trial(&result.cases[i], &held_up, NULL, &windows,
 						  &(struct error){0}),
 				 0);
@@ -109,11 +109,11 @@ static void test_threads(void **unused)
 						  &(struct error){0}),
 				 0);
 	}
-	crowds_open(&crowds, &result);
-	crowd_tell(&crowds.crowd[0], text);
+	qp_limits_open(&crowds, &result);
+	qp_limit_tell(&crowds.crowd[0], text);
 	assert_string_equal(text, "knee: write/bw/64/poll/q256: 5 Mmsg/s; beyond, 4096 queue "
 				  "pairs: 3 Mmsg/s; the best: 6 (medians of trials)");
-	crowds_close(&crowds);
+	qp_limits_close(&crowds);
 }
 
 /* Two numbers are too few, and what was asked for otherwise is another crowd's. */
@@ -126,7 +126,7 @@ static void test_apart(void **unused)
 		{24, 10000},
 	};
 	static const char *const ends[] = {"", "/t2", "", "/t2"};
-	struct crowds crowds;
+	struct qp_limits crowds;
 
 	crowds_init(&result, rows, ARRAY_LENGTH(rows));
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -134,24 +134,24 @@ static void test_apart(void **unused)
 		json_decref(result.cases[i].parameters);
 		crowd_case_init(&result.cases[i], &rows[i], ends[i]);
 	}
-	crowds_open(&crowds, &result);
+	qp_limits_open(&crowds, &result);
 	assert_int_equal(crowds.count, 0);
-	crowds_close(&crowds);
-	assert_null(crowds_make(&result));
+	qp_limits_close(&crowds);
+	assert_null(qp_limits_make(&result));
 }
 
 /* Another depth makes as much of a difference. */
 static void test_depths(void **unused)
 {
-	struct crowds crowds;
+	struct qp_limits crowds;
 
 	crowds_init(&result, fall, ARRAY_LENGTH(fall));
 	for (size_t i = 0; i < 3; i++)
 		json_object_set_new(result.cases[i].parameters, "tx-depth",
 				    json_integer(2 + (int)i));
-	crowds_open(&crowds, &result);
+	qp_limits_open(&crowds, &result);
 	assert_int_equal(crowds.count, 0);
-	crowds_close(&crowds);
+	qp_limits_close(&crowds);
 }
 
 /* In table, page and document. */
@@ -167,7 +167,7 @@ static void test_shown(void **unused)
 	crowds_init(&result, fall, ARRAY_LENGTH(fall));
 	table_open(&table, out, NULL, &result);
 	table_foot(&table);
-	page_add(out, &(struct figures){.result = &result}, "it");
+	page_add(out, &(struct charts){.result = &result}, "it");
 	fclose(out);
 	assert_contains(text, "\nknee: write/bw/64/poll/q256: 5 Mmsg/s");
 	assert_contains(text, "<li>knee: write/bw/64/poll/q256: 5 Mmsg/s");

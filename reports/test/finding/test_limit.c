@@ -7,13 +7,13 @@
 #include "reports/test/lib/sample.h"
 
 static struct result result;
-static struct limit_list limits;
+static struct threshold_list limits;
 static struct error error;
 
 static int open_sample(void **unused)
 {
 	sample_init(&result);
-	limits = (struct limit_list){0};
+	limits = (struct threshold_list){0};
 	error = (struct error){0};
 	return 0;
 }
@@ -26,9 +26,9 @@ static int close_sample(void **unused)
 
 static void test_parsed(void **unused)
 {
-	assert_null(limit_parse_below("90%line,50Gb/s,1.2Mmsg/s", &limits));
-	assert_null(limit_parse_above("p99=5us,p99.9=12.5ms,p99_99=1s,max=800ns", &limits));
-	assert_null(limit_parse_above("mean=1us", &limits));
+	assert_null(threshold_parse_below("90%line,50Gb/s,1.2Mmsg/s", &limits));
+	assert_null(threshold_parse_above("p99=5us,p99.9=12.5ms,p99_99=1s,max=800ns", &limits));
+	assert_null(threshold_parse_above("mean=1us", &limits));
 	assert_int_equal(limits.count, 8);
 	assert_string_equal(limits.limit[0].text, "90%line");
 	assert_true(limits.limit[0].bound == 90);
@@ -64,23 +64,23 @@ static void test_not_like_that(void **unused)
 
 	for (size_t i = 0; i < ARRAY_LENGTH(below); i++) {
 		limits.count = 0;
-		if (!limit_parse_below(below[i], &limits))
+		if (!threshold_parse_below(below[i], &limits))
 			fail_msg("'%s' was taken", below[i]);
 	}
 	for (size_t i = 0; i < ARRAY_LENGTH(above); i++) {
 		limits.count = 0;
-		if (!limit_parse_above(above[i], &limits))
+		if (!threshold_parse_above(above[i], &limits))
 			fail_msg("'%s' was taken", above[i]);
 	}
 }
 
 static void test_too_many(void **unused)
 {
-	for (size_t i = 0; i < LIMITS_MOST; i++)
-		assert_null(limit_parse_below("1Gb/s", &limits));
-	assert_string_equal(limit_parse_below("1Gb/s", &limits), "is one limit too many");
-	assert_string_equal(limit_parse_above("max=1s", &limits), "is one limit too many");
-	assert_int_equal(limits.count, LIMITS_MOST);
+	for (size_t i = 0; i < THRESHOLDS_MOST; i++)
+		assert_null(threshold_parse_below("1Gb/s", &limits));
+	assert_string_equal(threshold_parse_below("1Gb/s", &limits), "is one limit too many");
+	assert_string_equal(threshold_parse_above("max=1s", &limits), "is one limit too many");
+	assert_int_equal(limits.count, THRESHOLDS_MOST);
 }
 
 /* NULL: the case keeps to it. */
@@ -89,8 +89,9 @@ static void check(const struct result_case *line, const char *below, const char 
 {
 	limits.count = 0;
 	error = (struct error){0};
-	assert_null(below ? limit_parse_below(below, &limits) : limit_parse_above(above, &limits));
-	assert_int_equal(limit_check(&limits.limit[0], &result, line, &error),
+	assert_null(below ? threshold_parse_below(below, &limits)
+			  : threshold_parse_above(above, &limits));
+	assert_int_equal(threshold_check(&limits.limit[0], &result, line, &error),
 			 sentence ? -ERANGE : 0);
 	assert_string_equal(error.text, sentence ? sentence : "");
 }
@@ -212,16 +213,16 @@ static void test_none_of_its_business(void **unused)
 /* A limit that says nothing of anything is a mistake. */
 static void test_use(void **unused)
 {
-	assert_null(limit_parse_below("90%line", &limits));
-	assert_null(limit_parse_above("p99.9=5us", &limits));
-	assert_int_equal(limit_check_use(&limits.limit[0], &result, &error), 0);
-	assert_int_equal(limit_check_use(&limits.limit[1], &result, &error), 0);
+	assert_null(threshold_parse_below("90%line", &limits));
+	assert_null(threshold_parse_above("p99.9=5us", &limits));
+	assert_int_equal(threshold_check_use(&limits.limit[0], &result, &error), 0);
+	assert_int_equal(threshold_check_use(&limits.limit[1], &result, &error), 0);
 	result.cases[SAMPLE_BANDWIDTH].status = RESULT_INTERRUPTED;
-	assert_int_equal(limit_check_use(&limits.limit[0], &result, &error), -ENOENT);
+	assert_int_equal(threshold_check_use(&limits.limit[0], &result, &error), -ENOENT);
 	assert_string_equal(error.text, "no case has a bandwidth for 90%line to hold");
 	error = (struct error){0};
 	result.n_cases = 0;
-	assert_int_equal(limit_check_use(&limits.limit[1], &result, &error), -ENOENT);
+	assert_int_equal(threshold_check_use(&limits.limit[1], &result, &error), -ENOENT);
 	assert_string_equal(error.text, "no case has a latency for p99.9=5us to hold");
 	result.n_cases = SAMPLE_CASES;
 }

@@ -106,7 +106,7 @@ static void test_drift(void **unused)
 	add_beside("read/lat/64/poll/registered-each", "lat", with,
 		   "read/lat/64/poll/registered-once", "registration");
 	tell(0, "\"each\"", "\"once\"");
-	turns = turns_make(&result);
+	turns = paired_trials_make(&result);
 	assert_int_equal(json_array_size(turns), 1);
 	pair = pair_of(turns, 0, 0);
 	assert_string_equal(text(pair, "figure"), "p50_ns");
@@ -140,7 +140,7 @@ static void test_verdicts(void **unused)
 	add_case("send/lat/64/poll", "lat", rates);
 	add_beside("send/lat/64/event", "lat", more, "send/lat/64/poll", "cq");
 	result.cases[4].cq = "event";
-	turns = turns_make(&result);
+	turns = paired_trials_make(&result);
 	assert_int_equal(json_array_size(turns), 2);
 	assert_string_equal(text(pair_of(turns, 0, 0), "verdict"), "better");
 	assert_true(figure(pair_of(turns, 0, 0), "ratio", "low") == 1.1);
@@ -168,7 +168,7 @@ static void test_next_to_nothing(void **unused)
 	add_case("write/lat/4k/poll/pinoff", "lat", base);
 	add_beside("write/lat/4k/poll", "lat", less, "write/lat/4k/poll/pinoff", "pin");
 	add_beside("write/lat/4k/poll/pinfar", "lat", more, "write/lat/4k/poll/pinoff", "pin");
-	turns = turns_make(&result);
+	turns = paired_trials_make(&result);
 	assert_string_equal(text(pair_of(turns, 0, 0), "verdict"), "no difference shown");
 	assert_string_equal(text(pair_of(turns, 0, 1), "verdict"), "worse");
 	json_decref(turns);
@@ -189,13 +189,13 @@ static void test_few_messages(void **unused)
 		result.cases[0].trials[i].latency[1] = 100;
 		result.cases[1].trials[i].latency[1] = 400;
 	}
-	turns = turns_make(&result);
+	turns = paired_trials_make(&result);
 	assert_string_equal(text(pair_of(turns, 0, 0), "figure"), "mean_ns");
 	assert_true(figure(pair_of(turns, 0, 0), "ratio", "low") == 4);
 	json_decref(turns);
 	/* Nor are rounds made up. */
 	result.cases[1].n_trials = ROUNDS - 1;
-	turns = turns_make(&result);
+	turns = paired_trials_make(&result);
 	assert_null(pair_of(turns, 0, 0));
 	missing = json_object_get(json_array_get(turns, 0), "missing");
 	assert_int_equal(json_array_size(missing), 1);
@@ -220,7 +220,7 @@ static void test_few_rounds(void **unused)
 			   "registration");
 		tell(0, "\"each\"", "\"once\"");
 		result.cases[0].n_trials = result.cases[1].n_trials = n;
-		turns = turns_make(&result);
+		turns = paired_trials_make(&result);
 		assert_string_equal(text(pair_of(turns, 0, 0), "verdict"),
 				    n < ROUNDS ? "too few rounds" : "worse");
 		assert_int_equal(text(json_array_get(turns, 0), "advice")[0] != 0, n == ROUNDS);
@@ -241,20 +241,20 @@ static void test_other_bases(void **unused)
 	add_beside("read/lat/64/poll/registered-once", "lat", half,
 		   "read/lat/64/poll/registered-each", "registration");
 	tell(0, "\"once\"", "\"each\"");
-	turns = turns_make(&result);
+	turns = paired_trials_make(&result);
 	assert_string_equal(text(pair_of(turns, 0, 0), "verdict"), "better");
 	assert_string_equal(text(json_array_get(turns, 0), "advice"), "");
 	json_decref(turns);
 	/* Half of a round trip is not compared with a whole one. */
 	result.cases[1].kind = RESULT_FULL;
-	turns = turns_make(&result);
+	turns = paired_trials_make(&result);
 	assert_null(pair_of(turns, 0, 0));
 	json_decref(turns);
 }
 
 static void check_advice(const char *advice)
 {
-	json_t *turns = turns_make(&result);
+	json_t *turns = paired_trials_make(&result);
 
 	assert_int_equal(json_array_size(turns), 1);
 	assert_string_equal(text(json_array_get(turns, 0), "advice"), advice);
@@ -422,7 +422,7 @@ static char *printed(void)
 	FILE *out = open_memstream(&found, &length);
 
 	assert_non_null(out);
-	turns_print(out, &result);
+	paired_trials_print(out, &result);
 	fclose(out);
 	return found;
 }
@@ -438,7 +438,7 @@ static void test_what_cannot_be_shown(void **unused)
 	found = printed();
 	assert_string_equal(found, "");
 	free(found);
-	assert_null(turns_make(&result));
+	assert_null(paired_trials_make(&result));
 	add_beside("write/lat/4k/poll/pinfar", "lat", NULL, "write/lat/4k/poll/pinoff", "pin");
 	snprintf(result.cases[1].error, sizeof(result.cases[1].error), "there is one node");
 	found = printed();

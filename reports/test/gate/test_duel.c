@@ -12,9 +12,9 @@ static double head[ROUNDS];
 static double again[ROUNDS];
 static struct error error;
 
-static struct duel_cell cell_of(const struct figure *figure, double floor)
+static struct judge_cell cell_of(const struct compared_figure *figure, double floor)
 {
-	return (struct duel_cell){
+	return (struct judge_cell){
 		.id = "send/lat/64/poll",
 		.figure = figure,
 		.floor = floor,
@@ -31,16 +31,16 @@ static void rise(double *values, double first)
 	}
 }
 
-static void judge(struct duel_cell *cell)
+static void judge(struct judge_cell *cell)
 {
 	error = (struct error){0};
-	assert_int_equal(duel_judge(cell, 1, &error), 0);
+	assert_int_equal(judge_figure(cell, 1, &error), 0);
 }
 
 /* Twenty ratios, 1.01 to 1.20: the bounds at 1 % are the fifth from either end. */
 static void test_by_hand(void **unused)
 {
-	struct duel_cell cell = cell_of(&figure_median, 0.05);
+	struct judge_cell cell = cell_of(&compared_figure_median, 0.05);
 
 	rise(head, 0.01);
 	judge(&cell);
@@ -48,42 +48,42 @@ static void test_by_hand(void **unused)
 	assert_near(cell.finding.ratio, sqrt(1.10 * 1.11), 1e-12);
 	assert_near(cell.finding.low, 1.05, 1e-12);
 	assert_near(cell.finding.high, 1.16, 1e-12);
-	assert_near(cell.finding.medians[DUEL_BASE], 100, 0);
-	assert_near(cell.finding.medians[DUEL_HEAD], 110.5, 1e-9);
+	assert_near(cell.finding.medians[GATE_BASE], 100, 0);
+	assert_near(cell.finding.medians[GATE_HEAD], 110.5, 1e-9);
 	/* 15 or 16 are beyond 1.05, as its logarithm is rounded: both are published. */
 	assert_true(fabs(cell.finding.worse - 0.020694732666015625) < 1e-12 ||
 		    fabs(cell.finding.worse - 0.0059089660644531) < 1e-12);
-	assert_int_equal(cell.verdict, DUEL_INCONCLUSIVE);
+	assert_int_equal(cell.verdict, JUDGE_INCONCLUSIVE);
 	assert_false(cell.has_failed);
 }
 
 static void test_worse(void **unused)
 {
-	struct duel_cell cell = cell_of(&figure_median, 0.05);
+	struct judge_cell cell = cell_of(&compared_figure_median, 0.05);
 
 	rise(head, 0.06);
 	judge(&cell);
 	assert_true(cell.has_failed);
-	assert_int_equal(cell.verdict, DUEL_INCONCLUSIVE);
+	assert_int_equal(cell.verdict, JUDGE_INCONCLUSIVE);
 	assert_contains(cell.why, "was not run again");
 	/* What is not so the second time is not told as one. */
 	rise(again, -0.10);
-	cell.again = (struct duel_rounds){
+	cell.again = (struct judge_rounds){
 		{base, again},
                 ROUNDS
         };
-	assert_int_equal(duel_confirm(&cell, 1, &error), 0);
-	assert_int_equal(cell.verdict, DUEL_INCONCLUSIVE);
+	assert_int_equal(judge_confirm(&cell, 1, &error), 0);
+	assert_int_equal(cell.verdict, JUDGE_INCONCLUSIVE);
 	assert_contains(cell.why, "not when it was run again");
 	judge(&cell);
 	rise(again, 0.06);
-	assert_int_equal(duel_confirm(&cell, 1, &error), 0);
-	assert_int_equal(cell.verdict, DUEL_REGRESSED);
+	assert_int_equal(judge_confirm(&cell, 1, &error), 0);
+	assert_int_equal(cell.verdict, JUDGE_REGRESSED);
 	/* The time was over: that is no second time. */
 	judge(&cell);
-	cell.again.count = DUEL_ROUNDS_LEAST - 1;
-	assert_int_equal(duel_confirm(&cell, 1, &error), 0);
-	assert_int_equal(cell.verdict, DUEL_INCONCLUSIVE);
+	cell.again.count = JUDGE_ROUNDS_LEAST - 1;
+	assert_int_equal(judge_confirm(&cell, 1, &error), 0);
+	assert_int_equal(cell.verdict, JUDGE_INCONCLUSIVE);
 	assert_contains(cell.why, "was not run again");
 	assert_int_equal(cell.again.count, 0);
 }
@@ -91,12 +91,12 @@ static void test_worse(void **unused)
 /* Of a rate less is worse; and what is better is never a failure, however much it is. */
 static void test_directions(void **unused)
 {
-	struct duel_cell rate = cell_of(&figure_bytes, 0.05);
-	struct duel_cell latency = cell_of(&figure_median, 0.05);
+	struct judge_cell rate = cell_of(&compared_figure_bytes, 0.05);
+	struct judge_cell latency = cell_of(&compared_figure_median, 0.05);
 
 	rise(head, 0.30);
 	judge(&rate);
-	assert_int_equal(rate.verdict, DUEL_IMPROVED);
+	assert_int_equal(rate.verdict, JUDGE_IMPROVED);
 	assert_true(rate.finding.low > 1.3);
 	for (size_t i = 0; i < ROUNDS; i++)
 		head[i] = 70 + (double)(i % 3);
@@ -106,13 +106,13 @@ static void test_directions(void **unused)
 	assert_true(rate.finding.low <= rate.finding.ratio &&
 		    rate.finding.ratio <= rate.finding.high);
 	judge(&latency);
-	assert_int_equal(latency.verdict, DUEL_IMPROVED);
+	assert_int_equal(latency.verdict, JUDGE_IMPROVED);
 }
 
 /* One round of ten times as much is one round. */
 static void test_outlier(void **unused)
 {
-	struct duel_cell cell = cell_of(&figure_median, 0.05);
+	struct judge_cell cell = cell_of(&compared_figure_median, 0.05);
 	double low;
 
 	for (size_t i = 0; i < ROUNDS; i++) {
@@ -120,95 +120,95 @@ static void test_outlier(void **unused)
 		head[i] = 100 + (double)((i + 2) % 5);
 	}
 	judge(&cell);
-	assert_int_equal(cell.verdict, DUEL_OK);
+	assert_int_equal(cell.verdict, JUDGE_OK);
 	low = cell.finding.low;
 	head[7] *= 10;
 	judge(&cell);
-	assert_int_equal(cell.verdict, DUEL_OK);
+	assert_int_equal(cell.verdict, JUDGE_OK);
 	assert_near(cell.finding.low, low, 0.021);
 }
 
 static void test_missing_rounds(void **unused)
 {
-	struct duel_cell cell = cell_of(&figure_median, 0.05);
+	struct judge_cell cell = cell_of(&compared_figure_median, 0.05);
 
 	rise(head, 0.30);
 	for (size_t i = 0; i < 9; i++)
 		(i % 2 ? base : head)[i] = (double)NAN;
 	judge(&cell);
-	assert_int_equal(cell.verdict, DUEL_INVALID);
+	assert_int_equal(cell.verdict, JUDGE_INVALID);
 	assert_string_equal(cell.why,
 			    "only 11 of 20 rounds have both arms', where 12 are the least");
 	rise(head, 0.30);
 	for (size_t i = 0; i < ROUNDS; i++)
 		base[i] = (double)NAN;
 	judge(&cell);
-	assert_int_equal(cell.verdict, DUEL_INVALID);
+	assert_int_equal(cell.verdict, JUDGE_INVALID);
 	assert_int_equal(cell.finding.pairs, 0);
 }
 
 static void test_too_few_rounds(void **unused)
 {
-	struct duel_cell cell = cell_of(&figure_median, 0.05);
+	struct judge_cell cell = cell_of(&compared_figure_median, 0.05);
 
 	rise(head, 0.30);
 	cell.rounds.count = 1;
 	judge(&cell);
-	assert_int_equal(cell.verdict, DUEL_INVALID);
+	assert_int_equal(cell.verdict, JUDGE_INVALID);
 	assert_string_equal(cell.why, "too few rounds for a verdict: 1, where 12 are the least");
 }
 
 static void test_faults(void **unused)
 {
-	struct duel_cell cell = cell_of(&figure_median, 0.05);
+	struct judge_cell cell = cell_of(&compared_figure_median, 0.05);
 
 	rise(head, 0.30);
 	cell.fault = "the cat sat on it";
 	judge(&cell);
-	assert_int_equal(cell.verdict, DUEL_INVALID);
+	assert_int_equal(cell.verdict, JUDGE_INVALID);
 	assert_string_equal(cell.why, "the cat sat on it");
 	assert_false(cell.has_failed);
-	cell = cell_of(&figure_median, 0.05);
+	cell = cell_of(&compared_figure_median, 0.05);
 	cell.broken = "fails at the head";
 	judge(&cell);
-	assert_int_equal(cell.verdict, DUEL_REGRESSED);
-	assert_int_equal(duel_confirm(&cell, 1, &error), 0);
-	assert_int_equal(cell.verdict, DUEL_REGRESSED);
+	assert_int_equal(cell.verdict, JUDGE_REGRESSED);
+	assert_int_equal(judge_confirm(&cell, 1, &error), 0);
+	assert_int_equal(cell.verdict, JUDGE_REGRESSED);
 	assert_string_equal(cell.why, "fails at the head");
 }
 
 /* A clock of 100 ns, of 300: what it hides is not told as good. */
 static void test_coarse_clock(void **unused)
 {
-	struct duel_cell cell = cell_of(&figure_median, 0.05);
+	struct judge_cell cell = cell_of(&compared_figure_median, 0.05);
 
 	for (size_t i = 0; i < ROUNDS; i++)
 		base[i] = head[i] = 300;
 	cell.resolution = 1.0 / 3;
 	judge(&cell);
-	assert_int_equal(cell.verdict, DUEL_INVALID);
+	assert_int_equal(cell.verdict, JUDGE_INVALID);
 	assert_contains(cell.why, "clock's steps are 33 %");
 	/* A fine one that tells the same each time has nothing to hide. */
 	cell.resolution = 0.001;
 	judge(&cell);
-	assert_int_equal(cell.verdict, DUEL_OK);
+	assert_int_equal(cell.verdict, JUDGE_OK);
 	assert_near(cell.finding.tied, 1, 0);
 }
 
 static void test_noise(void **unused)
 {
-	struct duel_cell cell = cell_of(&figure_median, 0.05);
+	struct judge_cell cell = cell_of(&compared_figure_median, 0.05);
 
 	for (size_t i = 0; i < ROUNDS; i++) {
 		base[i] = 100;
 		head[i] = i % 2 ? 300 : 40;
 	}
 	judge(&cell);
-	assert_int_equal(cell.verdict, DUEL_INCONCLUSIVE);
+	assert_int_equal(cell.verdict, JUDGE_INCONCLUSIVE);
 	assert_true(cell.finding.seen > 2);
 	cell.spread_most = 0.5;
 	judge(&cell);
-	assert_int_equal(cell.verdict, DUEL_INVALID);
+	assert_int_equal(cell.verdict, JUDGE_INVALID);
 	assert_contains(cell.why, "too noisy");
 	/* However far apart, all of them are worse, or none is. */
 	for (size_t i = 0; i < ROUNDS; i++)
@@ -220,7 +220,7 @@ static void test_noise(void **unused)
 		head[i] = i % 2 ? 98 : 30;
 	judge(&cell);
 	assert_true(cell.finding.spread > cell.spread_most);
-	assert_int_equal(cell.verdict, DUEL_OK);
+	assert_int_equal(cell.verdict, JUDGE_OK);
 }
 
 /*
@@ -229,7 +229,7 @@ static void test_noise(void **unused)
  */
 static void test_family(void **unused)
 {
-	struct duel_cell cells[39];
+	struct judge_cell cells[39];
 
 	for (size_t i = 0; i < ROUNDS; i++) {
 		base[i] = 100;
@@ -237,33 +237,33 @@ static void test_family(void **unused)
 	}
 	for (size_t count = 38; count <= 39; count++) {
 		for (size_t i = 0; i < count; i++) {
-			cells[i] = cell_of(&figure_median, 0.05);
+			cells[i] = cell_of(&compared_figure_median, 0.05);
 			if (i)
-				cells[i].rounds.values[DUEL_HEAD] = base;
+				cells[i].rounds.values[GATE_HEAD] = base;
 		}
-		assert_int_equal(duel_judge(cells, count, &error), 0);
+		assert_int_equal(judge_figure(cells, count, &error), 0);
 		assert_near(cells[0].finding.worse, 0.0012884140014648, 1e-12);
 		assert_near(cells[0].finding.corrected, 0.0012884140014648 * (double)count, 1e-9);
 		assert_int_equal(cells[0].has_failed, count == 38);
-		assert_int_equal(duel_whole(cells, count), DUEL_OK);
+		assert_int_equal(judge_whole(cells, count), JUDGE_OK);
 	}
 }
 
 static void test_whole(void **unused)
 {
-	struct duel_cell cells[3] = {{.verdict = DUEL_OK}, {.verdict = DUEL_INCONCLUSIVE}};
+	struct judge_cell cells[3] = {{.verdict = JUDGE_OK}, {.verdict = JUDGE_INCONCLUSIVE}};
 
-	cells[2].verdict = DUEL_IMPROVED;
-	assert_int_equal(duel_whole(cells, 3), DUEL_OK);
-	cells[0].verdict = DUEL_INVALID;
-	assert_int_equal(duel_whole(cells, 3), DUEL_INVALID);
-	cells[2].verdict = DUEL_REGRESSED;
-	assert_int_equal(duel_whole(cells, 3), DUEL_REGRESSED);
+	cells[2].verdict = JUDGE_IMPROVED;
+	assert_int_equal(judge_whole(cells, 3), JUDGE_OK);
+	cells[0].verdict = JUDGE_INVALID;
+	assert_int_equal(judge_whole(cells, 3), JUDGE_INVALID);
+	cells[2].verdict = JUDGE_REGRESSED;
+	assert_int_equal(judge_whole(cells, 3), JUDGE_REGRESSED);
 }
 
 static void test_no_memory(void **unused)
 {
-	struct duel_cell cell = cell_of(&figure_median, 0.05);
+	struct judge_cell cell = cell_of(&compared_figure_median, 0.05);
 	int code;
 	int n = 0;
 
@@ -271,7 +271,7 @@ static void test_no_memory(void **unused)
 	do {
 		error = (struct error){0};
 		allocations = n++;
-		code = duel_judge(&cell, 1, &error);
+		code = judge_figure(&cell, 1, &error);
 		allocations = -1;
 		assert_int_equal(code, error.code);
 	} while (code == -ENOMEM);

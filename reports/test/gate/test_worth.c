@@ -13,99 +13,100 @@
 static struct error error;
 
 /* A case of a latency: the head is so many times as slow in the rounds from one on. */
-static void record(struct worth_dose *dose, size_t count, double factor, size_t from)
+static void record(struct calibration_dose *dose, size_t count, double factor, size_t from)
 {
-	struct bout *bout = &dose->bout;
+	struct gate_record *gate = &dose->gate;
 
-	bout->floors[BOUT_MEDIAN] = bout->floors[BOUT_BANDWIDTH] = 0.05;
-	bout->floors[BOUT_TAIL] = (double)NAN;
-	bout->n_cases = 1;
-	bout->cases = calloc(1, sizeof(*bout->cases));
-	snprintf(bout->cases[0].id, sizeof(bout->cases[0].id), "send/lat/64/poll");
-	assert_int_equal(bout_reserve(bout, count, &error), 0);
-	bout->n_rounds = count;
+	gate->floors[GATE_MEDIAN] = gate->floors[GATE_BANDWIDTH] = 0.05;
+	gate->floors[GATE_TAIL] = (double)NAN;
+	gate->n_cases = 1;
+	gate->cases = calloc(1, sizeof(*gate->cases));
+	snprintf(gate->cases[0].id, sizeof(gate->cases[0].id), "send/lat/64/poll");
+	assert_int_equal(gate_reserve(gate, count, &error), 0);
+	gate->n_rounds = count;
 	for (size_t i = 0; i < count; i++) {
-		double *const *values = bout->cases[0].figures[BOUT_MEDIAN].values;
+		double *const *values = gate->cases[0].figures[GATE_MEDIAN].values;
 		/* Some noise of 1 per cent, as far in one direction as in the other. */
 		double noise = 1 + 0.01 * ((double)(i % 3) - 1);
 
-		values[DUEL_BASE][i] = 1000;
-		values[DUEL_HEAD][i] = 1000 * noise * (i >= from ? factor : 1);
+		values[GATE_BASE][i] = 1000;
+		values[GATE_HEAD][i] = 1000 * noise * (i >= from ? factor : 1);
 	}
 }
 
 /* None has a round of another one: of 60 rounds there are five gates of twelve. */
 static void test_equal(void **unused)
 {
-	struct worth *worth = calloc(1, sizeof(*worth));
+	struct calibration *calibration = calloc(1, sizeof(*calibration));
 
-	worth->rounds = ROUNDS;
-	worth->n_doses = 1;
-	record(&worth->doses[0], ROUNDS * (GATES + 1) + 11, 1, 0);
-	assert_int_equal(worth_judge(worth, &error), 0);
-	assert_int_equal(worth->doses[0].count.gates, GATES);
-	assert_int_equal(worth->doses[0].count.regressed, 0);
-	assert_int_equal(worth->doses[0].count.invalid, 0);
-	assert_near(worth->doses[0].planted[0], 1, 0.001);
-	worth_close(worth);
-	free(worth);
+	calibration->rounds = ROUNDS;
+	calibration->n_doses = 1;
+	record(&calibration->doses[0], ROUNDS * (GATES + 1) + 11, 1, 0);
+	assert_int_equal(calibration_judge(calibration, &error), 0);
+	assert_int_equal(calibration->doses[0].count.gates, GATES);
+	assert_int_equal(calibration->doses[0].count.regressed, 0);
+	assert_int_equal(calibration->doses[0].count.invalid, 0);
+	assert_near(calibration->doses[0].planted[0], 1, 0.001);
+	calibration_close(calibration);
+	free(calibration);
 }
 
 /* Of an even number of rounds it is in the middle of the two in the middle. */
 static void test_planted_in_two(void **unused)
 {
-	struct worth *worth = calloc(1, sizeof(*worth));
+	struct calibration *calibration = calloc(1, sizeof(*calibration));
 
-	worth->rounds = ROUNDS;
-	worth->n_doses = 1;
-	record(&worth->doses[0], 2, 1.2, 1);
-	assert_int_equal(worth_judge(worth, &error), 0);
-	assert_near(worth->doses[0].planted[0], (0.99 + 1.2) / 2, 1e-9);
-	worth_close(worth);
-	free(worth);
+	calibration->rounds = ROUNDS;
+	calibration->n_doses = 1;
+	record(&calibration->doses[0], 2, 1.2, 1);
+	assert_int_equal(calibration_judge(calibration, &error), 0);
+	assert_near(calibration->doses[0].planted[0], (0.99 + 1.2) / 2, 1e-9);
+	calibration_close(calibration);
+	free(calibration);
 }
 
 /* Each has a second time of its own: five gates take ten times twelve rounds. */
 static void test_worse(void **unused)
 {
-	struct worth *worth = calloc(1, sizeof(*worth));
+	struct calibration *calibration = calloc(1, sizeof(*calibration));
 
-	worth->rounds = ROUNDS;
-	worth->n_doses = 2;
-	record(&worth->doses[0], 2 * ROUNDS * GATES, 1.2, 0);
+	calibration->rounds = ROUNDS;
+	calibration->n_doses = 2;
+	record(&calibration->doses[0], 2 * ROUNDS * GATES, 1.2, 0);
 	/* No room for the second time of the last one. */
-	record(&worth->doses[1], ROUNDS * 3, 1.2, 0);
-	assert_int_equal(worth_judge(worth, &error), 0);
-	assert_int_equal(worth->doses[0].count.gates, GATES);
-	assert_int_equal(worth->doses[0].count.regressed, GATES);
-	assert_int_equal(worth->doses[0].found[0], GATES);
-	assert_near(worth->doses[0].planted[0], 1.2, 0.001);
-	assert_int_equal(worth->doses[1].count.gates, 1);
-	worth_close(worth);
-	free(worth);
+	record(&calibration->doses[1], ROUNDS * 3, 1.2, 0);
+	assert_int_equal(calibration_judge(calibration, &error), 0);
+	assert_int_equal(calibration->doses[0].count.gates, GATES);
+	assert_int_equal(calibration->doses[0].count.regressed, GATES);
+	assert_int_equal(calibration->doses[0].found[0], GATES);
+	assert_near(calibration->doses[0].planted[0], 1.2, 0.001);
+	assert_int_equal(calibration->doses[1].count.gates, 1);
+	calibration_close(calibration);
+	free(calibration);
 }
 
 /* What is slower in the first twelve rounds alone is so once, and not twice. */
 static void test_not_confirmed(void **unused)
 {
-	struct worth *worth = calloc(1, sizeof(*worth));
+	struct calibration *calibration = calloc(1, sizeof(*calibration));
 
-	worth->rounds = ROUNDS;
-	worth->n_doses = 1;
-	record(&worth->doses[0], ROUNDS * 4, 1 / 1.2, ROUNDS);
+	calibration->rounds = ROUNDS;
+	calibration->n_doses = 1;
+	record(&calibration->doses[0], ROUNDS * 4, 1 / 1.2, ROUNDS);
 	for (size_t i = 0; i < ROUNDS * 4; i++)
-		worth->doses[0].bout.cases[0].figures[BOUT_MEDIAN].values[DUEL_HEAD][i] *= 1.2;
-	assert_int_equal(worth_judge(worth, &error), 0);
-	assert_int_equal(worth->doses[0].count.gates, 2);
-	assert_int_equal(worth->doses[0].count.regressed, 0);
-	assert_int_equal(worth->doses[0].count.inconclusive, 1);
-	worth_close(worth);
-	free(worth);
+		calibration->doses[0].gate.cases[0].figures[GATE_MEDIAN].values[GATE_HEAD][i] *=
+			1.2;
+	assert_int_equal(calibration_judge(calibration, &error), 0);
+	assert_int_equal(calibration->doses[0].count.gates, 2);
+	assert_int_equal(calibration->doses[0].count.regressed, 0);
+	assert_int_equal(calibration->doses[0].count.inconclusive, 1);
+	calibration_close(calibration);
+	free(calibration);
 }
 
-static double *values_of(struct worth *worth, enum duel_arm arm)
+static double *values_of(struct calibration *calibration, enum gate_side arm)
 {
-	return worth->doses[0].bout.cases[0].figures[BOUT_MEDIAN].values[arm];
+	return calibration->doses[0].gate.cases[0].figures[GATE_MEDIAN].values[arm];
 }
 
 /* A round that failed has another one, and whether there is room for it is no matter of verdicts. */
@@ -131,85 +132,86 @@ static void test_rounds_that_fail(void **unused)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		struct worth *worth = calloc(1, sizeof(*worth));
+		struct calibration *calibration = calloc(1, sizeof(*calibration));
 
-		worth->rounds = rows[i].rounds;
-		worth->n_doses = 1;
-		record(&worth->doses[0], rows[i].recorded, rows[i].factor, 0);
+		calibration->rounds = rows[i].rounds;
+		calibration->n_doses = 1;
+		record(&calibration->doses[0], rows[i].recorded, rows[i].factor, 0);
 		for (size_t j = 0; j < rows[i].n_failed; j++)
-			values_of(worth, DUEL_HEAD)[3 + 2 * j] = (double)NAN;
-		assert_int_equal(worth_judge(worth, &error), 0);
-		assert_int_equal(worth->doses[0].count.gates, rows[i].gates);
-		assert_int_equal(worth->doses[0].count.regressed, rows[i].regressed);
-		assert_int_equal(worth->doses[0].count.invalid, rows[i].invalid);
-		worth_close(worth);
-		free(worth);
+			values_of(calibration, GATE_HEAD)[3 + 2 * j] = (double)NAN;
+		assert_int_equal(calibration_judge(calibration, &error), 0);
+		assert_int_equal(calibration->doses[0].count.gates, rows[i].gates);
+		assert_int_equal(calibration->doses[0].count.regressed, rows[i].regressed);
+		assert_int_equal(calibration->doses[0].count.invalid, rows[i].invalid);
+		calibration_close(calibration);
+		free(calibration);
 	}
 }
 
 static void test_there_and_back(void **unused)
 {
-	struct worth *worth = calloc(1, sizeof(*worth));
-	struct worth *read = calloc(1, sizeof(*read));
+	struct calibration *calibration = calloc(1, sizeof(*calibration));
+	struct calibration *read = calloc(1, sizeof(*read));
 	json_t *document;
 
-	worth->rounds = ROUNDS;
-	worth->n_doses = 1;
-	snprintf(worth->plant, sizeof(worth->plant), "hand");
-	record(&worth->doses[0], 2 * ROUNDS * GATES, 1.2, 0);
-	worth->doses[0].percent = 20;
-	worth->doses[0].bout.cases[0].figures[BOUT_MEDIAN].values[DUEL_BASE][3] = (double)NAN;
-	assert_int_equal(worth_judge(worth, &error), 0);
-	document = worth_make(worth, "0.1.0");
+	calibration->rounds = ROUNDS;
+	calibration->n_doses = 1;
+	snprintf(calibration->plant, sizeof(calibration->plant), "hand");
+	record(&calibration->doses[0], 2 * ROUNDS * GATES, 1.2, 0);
+	calibration->doses[0].percent = 20;
+	calibration->doses[0].gate.cases[0].figures[GATE_MEDIAN].values[GATE_BASE][3] = (double)NAN;
+	assert_int_equal(calibration_judge(calibration, &error), 0);
+	document = calibration_make(calibration, "0.1.0");
 	assert_non_null(document);
-	assert_int_equal(worth_read(read, document, &error), 0);
+	assert_int_equal(calibration_read(read, document, &error), 0);
 	json_decref(document);
-	assert_int_equal(worth_judge(read, &error), 0);
+	assert_int_equal(calibration_judge(read, &error), 0);
 	assert_int_equal(read->rounds, ROUNDS);
 	assert_near(read->doses[0].percent, 20, 0);
-	assert_int_equal(read->doses[0].count.gates, worth->doses[0].count.gates);
-	assert_int_equal(read->doses[0].count.regressed, worth->doses[0].count.regressed);
-	assert_true(isnan(read->doses[0].bout.floors[BOUT_TAIL]));
-	worth_close(worth);
-	worth_close(read);
-	free(worth);
+	assert_int_equal(read->doses[0].count.gates, calibration->doses[0].count.gates);
+	assert_int_equal(read->doses[0].count.regressed, calibration->doses[0].count.regressed);
+	assert_true(isnan(read->doses[0].gate.floors[GATE_TAIL]));
+	calibration_close(calibration);
+	calibration_close(read);
+	free(calibration);
 	free(read);
 }
 
 /* What would have made a gate invalid is told of what was recorded, then and later. */
 static void test_faults(void **unused)
 {
-	struct worth *worth = calloc(1, sizeof(*worth));
-	struct worth *read = calloc(1, sizeof(*read));
+	struct calibration *calibration = calloc(1, sizeof(*calibration));
+	struct calibration *read = calloc(1, sizeof(*read));
 	json_t *document;
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out;
 
-	worth->rounds = ROUNDS;
-	worth->n_doses = 3;
-	snprintf(worth->plant, sizeof(worth->plant), "hand");
+	calibration->rounds = ROUNDS;
+	calibration->n_doses = 3;
+	snprintf(calibration->plant, sizeof(calibration->plant), "hand");
 	for (size_t i = 0; i < 3; i++)
-		record(&worth->doses[i], 2 * ROUNDS, 1 + (double)i / 1000, 0);
-	worth->doses[1].is_noisy = true;
-	worth->doses[2].has_outlier = true;
-	worth->doses[1].bout.banner = BANNER_SOFT;
-	snprintf(worth->doses[1].bout.invalid, sizeof(worth->doses[1].bout.invalid), "too hot");
-	assert_int_equal(worth_judge(worth, &error), 0);
-	document = worth_make(worth, "0.1.0");
-	assert_int_equal(worth_read(read, document, &error), 0);
+		record(&calibration->doses[i], 2 * ROUNDS, 1 + (double)i / 1000, 0);
+	calibration->doses[1].is_noisy = true;
+	calibration->doses[2].has_outlier = true;
+	calibration->doses[1].gate.banner = BANNER_SOFT;
+	snprintf(calibration->doses[1].gate.invalid, sizeof(calibration->doses[1].gate.invalid),
+		 "too hot");
+	assert_int_equal(calibration_judge(calibration, &error), 0);
+	document = calibration_make(calibration, "0.1.0");
+	assert_int_equal(calibration_read(read, document, &error), 0);
 	json_decref(document);
-	assert_int_equal(worth_judge(read, &error), 0);
+	assert_int_equal(calibration_judge(read, &error), 0);
 	out = open_memstream(&text, &size);
-	worth_table(out, read);
+	calibration_table(out, read);
 	fclose(out);
 	assert_contains(text, BANNER_SOFT "\ngates of 1 cases and 12 rounds");
 	assert_contains(text, "\n! +0 %, noisy: too hot: a gate would have been INVALID\n");
 	assert_contains(text, "\n+0 %, outlier ");
 	free(text);
-	worth_close(worth);
-	worth_close(read);
-	free(worth);
+	calibration_close(calibration);
+	calibration_close(read);
+	free(calibration);
 	free(read);
 }
 
@@ -236,15 +238,15 @@ static void test_what_is_none(void **unused)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		struct worth *worth = calloc(1, sizeof(*worth));
+		struct calibration *calibration = calloc(1, sizeof(*calibration));
 		json_t *document = json_loads(rows[i].text, 0, NULL);
 
 		assert_non_null(document);
 		error = (struct error){0};
-		assert_true(worth_read(worth, document, &error) < 0);
+		assert_true(calibration_read(calibration, document, &error) < 0);
 		assert_contains(error.text, rows[i].why);
-		worth_close(worth);
-		free(worth);
+		calibration_close(calibration);
+		free(calibration);
 		json_decref(document);
 	}
 }

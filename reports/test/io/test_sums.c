@@ -25,10 +25,10 @@ static int drop(void **unused)
 
 static void test_two(void **unused)
 {
-	assert_false(sums_are_beyond(INT64_MAX, 0));
-	assert_true(sums_are_beyond(INT64_MAX, 1));
-	assert_false(sums_are_beyond(INT64_MAX - 7, 7));
-	assert_true(sums_are_beyond(UINT64_MAX, UINT64_MAX));
+	assert_false(sum_check_are_beyond(INT64_MAX, 0));
+	assert_true(sum_check_are_beyond(INT64_MAX, 1));
+	assert_false(sum_check_are_beyond(INT64_MAX - 7, 7));
+	assert_true(sum_check_are_beyond(UINT64_MAX, UINT64_MAX));
 }
 
 /* A sum that has wrapped is one that a document may have: three times 2^63 - 1 is 2^63 - 3. */

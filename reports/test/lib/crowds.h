@@ -14,7 +14,7 @@ struct crowd_row {
 static inline void crowd_case_init(struct result_case *line, const struct crowd_row *row,
 				   const char *end)
 {
-	struct windows *windows = calloc(1, sizeof(*windows));
+	struct rate_windows *windows = calloc(1, sizeof(*windows));
 	struct error error = {0};
 	char number[32] = "";
 	char text[256];
@@ -37,9 +37,9 @@ static inline void crowd_case_init(struct result_case *line, const struct crowd_
 		 " \"server-cq\": \"poll\", \"qps\": %ju, \"tx-depth\": 8, \"trials\": 2}",
 		 (uintmax_t)row->qps);
 	line->parameters = sample_json(text);
-	windows_init(windows, 10 * SAMPLE_MS);
-	windows_add(windows, 0, row->messages);
-	windows_finish(windows, 10 * SAMPLE_MS);
+	rate_windows_init(windows, 10 * SAMPLE_MS);
+	rate_windows_add(windows, 0, row->messages);
+	rate_windows_finish(windows, 10 * SAMPLE_MS);
 	for (int i = 0; i < 2; i++) {
 		struct result_trial trial = {
 			.warmup = {.messages = 100, .duration_ns = SAMPLE_MS},

@@ -59,7 +59,7 @@ static inline void loading_change(json_t *document, const char *path, const char
 /* From a document that is released; the sample with changes, most of the time. */
 static inline int loading_load(struct result *result, json_t *document, struct error *error)
 {
-	int code = load_document(result, document, error);
+	int code = parse_document(result, document, error);
 
 	json_decref(document);
 	return code;

@@ -15,7 +15,7 @@ struct load_row {
 	bool is_saturated;
 };
 
-static inline void load_trials(struct result_case *line, const struct load_row *row)
+static inline void parse_trials(struct result_case *line, const struct load_row *row)
 {
 	struct pace *pace = calloc(1, sizeof(*pace));
 	struct hist *hist = calloc(1, sizeof(*hist));
@@ -78,7 +78,7 @@ static inline void load_case_init(struct result_case *line, const struct load_ro
 		 " \"qps\": 1, \"trials\": 2}",
 		 cq, cq, row->rate);
 	line->parameters = sample_json(text);
-	load_trials(line, row);
+	parse_trials(line, row);
 }
 
 static inline void loads_init(struct result *result, const struct load_row *rows, size_t n_rows)

@@ -81,7 +81,7 @@ static inline void sample_latency(struct result_case *line)
  */
 static inline void sample_bandwidth(struct result_case *line)
 {
-	struct windows *windows = malloc(sizeof(*windows));
+	struct rate_windows *windows = malloc(sizeof(*windows));
 	struct error error = {0};
 
 	assert_non_null(windows);
@@ -98,11 +98,11 @@ static inline void sample_bandwidth(struct result_case *line)
 			.server = {.messages = 300 * k + 10},
 		};
 
-		windows_init(windows, 10 * SAMPLE_MS);
-		windows_add(windows, 0, 100 * k);
-		windows_add(windows, 10 * SAMPLE_MS, 200 * k);
-		windows_add(windows, 20 * SAMPLE_MS, 10);
-		windows_finish(windows, trial.duration_ns);
+		rate_windows_init(windows, 10 * SAMPLE_MS);
+		rate_windows_add(windows, 0, 100 * k);
+		rate_windows_add(windows, 10 * SAMPLE_MS, 200 * k);
+		rate_windows_add(windows, 20 * SAMPLE_MS, 10);
+		rate_windows_finish(windows, trial.duration_ns);
 		assert_int_equal(result_add_trial(line, &trial, NULL, windows, &error), 0);
 	}
 	free(windows);
@@ -112,41 +112,41 @@ static inline void sample_bandwidth(struct result_case *line)
 static inline void sample_chosen(struct result_case *line)
 {
 	struct row {
-		enum chosen_member member;
+		enum effective_member member;
 		uint64_t value;
 	};
 	static const struct row client[] = {
-		{CHOSEN_POST_CALL,          CHOSEN_IBV_WR     },
-		{CHOSEN_INLINE,             true              },
-		{CHOSEN_INLINE_LIMIT_BYTES, 256               },
-		{CHOSEN_SEND_DEPTH,         128               },
-		{CHOSEN_RECEIVE_DEPTH,      512               },
-		{CHOSEN_CQ_DEPTH,           639               },
-		{CHOSEN_INITIATOR_DEPTH,    16                },
-		{CHOSEN_RESPONDER_DEPTH,    8                 },
-		{CHOSEN_PATH_MTU_BYTES,     1024              },
-		{CHOSEN_GID_INDEX,          3                 },
-		{CHOSEN_GID_TYPE,           CHOSEN_GID_ROCE_V2},
-		{CHOSEN_SL,                 0                 },
-		{CHOSEN_TRAFFIC_CLASS,      104               },
-		{CHOSEN_ACK_TIMEOUT_NS,     67108864          },
-		{CHOSEN_RETRIES,            6                 },
-		{CHOSEN_RNR_RETRIES,        7                 },
-		{CHOSEN_PAGE_BYTES,         4096              },
-		{CHOSEN_BUFFER_BYTES,       12288             },
-		{CHOSEN_PLACES,             64                },
+		{EFFECTIVE_POST_CALL,          EFFECTIVE_IBV_WR     },
+		{EFFECTIVE_INLINE,             true                 },
+		{EFFECTIVE_INLINE_LIMIT_BYTES, 256                  },
+		{EFFECTIVE_SEND_DEPTH,         128                  },
+		{EFFECTIVE_RECEIVE_DEPTH,      512                  },
+		{EFFECTIVE_CQ_DEPTH,           639                  },
+		{EFFECTIVE_INITIATOR_DEPTH,    16                   },
+		{EFFECTIVE_RESPONDER_DEPTH,    8                    },
+		{EFFECTIVE_PATH_MTU_BYTES,     1024                 },
+		{EFFECTIVE_GID_INDEX,          3                    },
+		{EFFECTIVE_GID_TYPE,           EFFECTIVE_GID_ROCE_V2},
+		{EFFECTIVE_SL,                 0                    },
+		{EFFECTIVE_TRAFFIC_CLASS,      104                  },
+		{EFFECTIVE_ACK_TIMEOUT_NS,     67108864             },
+		{EFFECTIVE_RETRIES,            6                    },
+		{EFFECTIVE_RNR_RETRIES,        7                    },
+		{EFFECTIVE_PAGE_BYTES,         4096                 },
+		{EFFECTIVE_BUFFER_BYTES,       12288                },
+		{EFFECTIVE_PLACES,             64                   },
 	};
 	static const struct row server[] = {
-		{CHOSEN_SHARED_RECEIVE_DEPTH, 1024   },
-		{CHOSEN_SPIN_NS,              50000  },
-		{CHOSEN_COMPLETION_VECTOR,    1      },
-		{CHOSEN_PAGE_BYTES,           2097152},
+		{EFFECTIVE_SHARED_RECEIVE_DEPTH, 1024   },
+		{EFFECTIVE_SPIN_NS,              50000  },
+		{EFFECTIVE_COMPLETION_VECTOR,    1      },
+		{EFFECTIVE_PAGE_BYTES,           2097152},
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(client); i++)
-		chosen_set(&line->client_chosen, client[i].member, client[i].value);
+		effective_set(&line->client_chosen, client[i].member, client[i].value);
 	for (size_t i = 0; i < ARRAY_LENGTH(server); i++)
-		chosen_set(&line->server_chosen, server[i].member, server[i].value);
+		effective_set(&line->server_chosen, server[i].member, server[i].value);
 }
 
 static inline void sample_cases(struct result_case cases[static SAMPLE_CASES])

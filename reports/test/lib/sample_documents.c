@@ -45,7 +45,7 @@ static void one_trial(void)
 
 static void no_windows(void)
 {
-	windows_finish(sample.cases[SAMPLE_BANDWIDTH].windows, 0);
+	rate_windows_finish(sample.cases[SAMPLE_BANDWIDTH].windows, 0);
 }
 
 static void no_plan(void)

@@ -26,8 +26,8 @@ static void print_of(const struct result *result, enum cells_table which)
 	FILE *out = open_memstream(&text, &length);
 
 	assert_non_null(out);
-	figures_print_before(out, &(struct figures){.result = result}, which);
-	figures_print_behind(out, &(struct figures){.result = result}, which);
+	charts_print_before(out, &(struct charts){.result = result}, which);
+	charts_print_behind(out, &(struct charts){.result = result}, which);
 	assert_int_equal(fclose(out), 0);
 }
 

@@ -26,7 +26,7 @@ static void make(const char *name)
 
 	assert_non_null(out);
 	page_begin(out);
-	page_add(out, &(struct figures){.result = &sample}, name);
+	page_add(out, &(struct charts){.result = &sample}, name);
 	page_end(out);
 	assert_int_equal(fclose(out), 0);
 }

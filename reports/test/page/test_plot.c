@@ -30,7 +30,7 @@ static struct chart make_chart(void)
 
 static void add(struct chart *chart, const char *panel, const char *series, double x, double y)
 {
-	const struct plot_point point = {x, y, (double)NAN, (double)NAN, "send/lat", NULL};
+	const struct svg_panel_point point = {x, y, (double)NAN, (double)NAN, "send/lat", NULL};
 
 	chart_add(chart, panel, series, &point);
 }
@@ -72,12 +72,12 @@ static void test_numbers(void **unused)
 		{5e-324,             "4.94066e-324",       "4.9407e-324"},
 		{1e300,              "1e+300",             "1e+300"     },
 	};
-	char number[MARKUP_NUMBER];
+	char number[HTML_NUMBER];
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		markup_exact(number, rows[i].value);
+		html_exact(number, rows[i].value);
 		assert_string_equal(number, rows[i].exact);
-		markup_short(number, rows[i].value, 5);
+		html_short(number, rows[i].value, 5);
 		assert_string_equal(number, rows[i].with_five);
 	}
 }
@@ -95,10 +95,10 @@ static void test_sizes(void **unused)
                 {1 << 20, "1m"  },
                 {1536,    "1536"},
 	};
-	char size[MARKUP_NUMBER];
+	char size[HTML_NUMBER];
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		markup_size(size, rows[i].bytes);
+		html_size(size, rows[i].bytes);
 		assert_string_equal(size, rows[i].text);
 	}
 }
@@ -131,7 +131,7 @@ static void test_series(void **unused)
 static void test_table(void **unused)
 {
 	struct chart chart = make_chart();
-	const struct plot_point with = {64, 1500, 1250, 1750, "send/lat", NULL};
+	const struct svg_panel_point with = {64, 1500, 1250, 1750, "send/lat", NULL};
 
 	add(&chart, "one", "p50", 4096, 2000);
 	chart_add(&chart, "one", "p50", &with);
@@ -208,7 +208,7 @@ static void test_level(void **unused)
 {
 	struct chart chart = make_chart();
 
-	chart.level = (struct plot_level){5e6, "the limit"};
+	chart.level = (struct svg_panel_level){5e6, "the limit"};
 	add(&chart, "one", "p50", 64, 1000);
 	print(&chart);
 	assert_contains(text, "<g data-level data-value=\"5e+06\"");
@@ -244,10 +244,10 @@ static void test_switches(void **unused)
 static void test_intervals(void **unused)
 {
 	struct chart chart = make_chart();
-	const struct plot_point with = {2, 1, 1.5, 2.5, "send/lat", NULL};
-	const struct plot_point without = {3, 2, (double)NAN, (double)NAN, "read/lat", NULL};
+	const struct svg_panel_point with = {2, 1, 1.5, 2.5, "send/lat", NULL};
+	const struct svg_panel_point without = {3, 2, (double)NAN, (double)NAN, "read/lat", NULL};
 
-	chart.mark = PLOT_INTERVALS;
+	chart.mark = SVG_PANEL_INTERVALS;
 	chart.is_told_elsewhere = true;
 	axis_open(&chart.x, AXIS_RATIO);
 	chart_add(&chart, "one", "p50", &with);

@@ -13,20 +13,20 @@
 	" \"ack_timeout_ns\": 9223372036854775807, \"retries\": 13, \"rnr_retries\": 14,"         \
 	" \"spin_ns\": 15, \"completion_vector\": 0, \"page_bytes\": 17, \"buffer_bytes\": 18, \"places\": 19}"
 
-static void check(const struct chosen *chosen, const char *wanted)
+static void check(const struct effective *chosen, const char *wanted)
 {
 	json_t *golden = sample_json(wanted);
-	json_t *found = chosen_encode(chosen);
+	json_t *found = effective_encode(chosen);
 
 	loading_check_equal(found, golden);
 	json_decref(found);
 	json_decref(golden);
 }
 
-static int take(struct chosen *chosen, const char *text, struct error *error)
+static int take(struct effective *chosen, const char *text, struct error *error)
 {
 	json_t *json = json_loads(text, JSON_DECODE_ANY, NULL);
-	int code = chosen_decode(chosen, json, error);
+	int code = effective_decode(chosen, json, error);
 
 	json_decref(json);
 	return code;
@@ -35,27 +35,27 @@ static int take(struct chosen *chosen, const char *text, struct error *error)
 static void test_round_trip(void **unused)
 {
 	struct error error = {0};
-	struct chosen chosen;
+	struct effective chosen;
 
 	assert_int_equal(take(&chosen, ALL, &error), 0);
-	for (size_t i = 0; i < CHOSEN_MEMBERS; i++)
+	for (size_t i = 0; i < EFFECTIVE_MEMBERS; i++)
 		assert_true(chosen.is_known[i]);
-	assert_int_equal(chosen.value[CHOSEN_POST_CALL], CHOSEN_IBV_WR);
-	assert_int_equal(chosen.value[CHOSEN_GID_TYPE], CHOSEN_GID_ROCE_V2);
-	assert_int_equal(chosen.value[CHOSEN_BUFFER_BYTES], 18);
+	assert_int_equal(chosen.value[EFFECTIVE_POST_CALL], EFFECTIVE_IBV_WR);
+	assert_int_equal(chosen.value[EFFECTIVE_GID_TYPE], EFFECTIVE_GID_ROCE_V2);
+	assert_int_equal(chosen.value[EFFECTIVE_BUFFER_BYTES], 18);
 	check(&chosen, ALL);
 }
 
 static void test_words(void **unused)
 {
-	struct chosen chosen = {0};
+	struct effective chosen = {0};
 
-	chosen_set(&chosen, CHOSEN_POST_CALL, CHOSEN_IBV_POST_SEND);
-	chosen_set(&chosen, CHOSEN_INLINE, true);
-	chosen_set(&chosen, CHOSEN_GID_TYPE, CHOSEN_GID_IB);
+	effective_set(&chosen, EFFECTIVE_POST_CALL, EFFECTIVE_IBV_POST_SEND);
+	effective_set(&chosen, EFFECTIVE_INLINE, true);
+	effective_set(&chosen, EFFECTIVE_GID_TYPE, EFFECTIVE_GID_IB);
 	check(&chosen,
 	      "{\"post_call\": \"ibv_post_send\", \"inline\": true, \"gid_type\": \"IB\"}");
-	chosen_set(&chosen, CHOSEN_GID_TYPE, CHOSEN_GID_ROCE_V1);
+	effective_set(&chosen, EFFECTIVE_GID_TYPE, EFFECTIVE_GID_ROCE_V1);
 	check(&chosen,
 	      "{\"post_call\": \"ibv_post_send\", \"inline\": true, \"gid_type\": \"RoCE v1\"}");
 }
@@ -66,10 +66,10 @@ static void test_nothing(void **unused)
 
 	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
 		struct error error = {0};
-		struct chosen chosen;
+		struct effective chosen;
 
 		assert_int_equal(take(&chosen, texts[i], &error), 0);
-		assert_null(chosen_encode(&chosen));
+		assert_null(effective_encode(&chosen));
 	}
 }
 
@@ -88,7 +88,7 @@ static void test_wrong_ones(void **unused)
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		struct error error = {0};
-		struct chosen chosen;
+		struct effective chosen;
 
 		assert_int_equal(take(&chosen, rows[i][0], &error), -EINVAL);
 		assert_string_equal(error.text, rows[i][1]);
@@ -99,23 +99,23 @@ static void test_wrong_ones(void **unused)
 static void test_merge(void **unused)
 {
 	struct error error = {0};
-	struct chosen into;
-	struct chosen from;
+	struct effective into;
+	struct effective from;
 
 	assert_int_equal(take(&into, ALL, &error), 0);
 	from = into;
-	chosen_merge(&into, &from);
+	effective_merge(&into, &from);
 	check(&into, ALL);
 	assert_int_equal(take(&from,
 			      "{\"post_call\": \"ibv_post_send\", \"inline\": false,"
 			      " \"path_mtu_bytes\": 8, \"completion_vector\": 1}",
 			      &error),
 			 0);
-	chosen_merge(&into, &from);
+	effective_merge(&into, &from);
 	check(&into, "{\"inline\": false, \"path_mtu_bytes\": 8}");
 	/* What was unlike once stays so. */
-	chosen_merge(&into, &(struct chosen){0});
-	assert_null(chosen_encode(&into));
+	effective_merge(&into, &(struct effective){0});
+	assert_null(effective_encode(&into));
 }
 
 int main(void)

@@ -7,28 +7,29 @@
 
 static void test_kept(void **unused)
 {
-	char kept[CMDLINE_KEPT];
+	char kept[KERNEL_CMDLINE_KEPT];
 
-	assert_int_equal(cmdline_keep("root=UUID=1b4e isolcpus=2 quiet mitigations=off", kept), 0);
+	assert_int_equal(
+		kernel_cmdline_keep("root=UUID=1b4e isolcpus=2 quiet mitigations=off", kept), 0);
 	assert_string_equal(kept, "isolcpus=2 mitigations=off");
-	assert_int_equal(cmdline_keep("", kept), 0);
+	assert_int_equal(kernel_cmdline_keep("", kept), 0);
 	assert_string_equal(kept, "");
 }
 
 /* A word is there or is not: half of one would be another value, or half a letter. */
 static void test_too_long(void **unused)
 {
-	char kept[CMDLINE_KEPT];
+	char kept[KERNEL_CMDLINE_KEPT];
 
-	for (int length = CMDLINE_KEPT - 4; length < CMDLINE_KEPT + 4; length++) {
-		char line[CMDLINE_KEPT + 64];
+	for (int length = KERNEL_CMDLINE_KEPT - 4; length < KERNEL_CMDLINE_KEPT + 4; length++) {
+		char line[KERNEL_CMDLINE_KEPT + 64];
 		char *digits = line + snprintf(line, sizeof(line), "nosmt isolcpus=");
 		int used = length - (int)strlen(line);
 
 		memset(digits, '1', (size_t)used);
 		snprintf(digits + used, 32, " tsc=x");
-		assert_int_equal(cmdline_keep(line, kept), 0);
-		if (length < CMDLINE_KEPT) {
+		assert_int_equal(kernel_cmdline_keep(line, kept), 0);
+		if (length < KERNEL_CMDLINE_KEPT) {
 			digits[used] = '\0';
 			assert_string_equal(kept, line);
 		} else {

@@ -2,8 +2,8 @@
 #include <errno.h>
 
 #include "reports/document/document.h"
-#include "reports/document/parse.h"
 #include "reports/document/merge.h"
+#include "reports/document/parse.h"
 #include "reports/result/pace.h"
 #include "reports/table/table.h"
 #include "reports/test/lib/loading.h"
@@ -74,7 +74,7 @@ static void test_again(void **unused)
 	struct result again;
 	json_t *other;
 
-	assert_int_equal(load_document(&again, document, &error), 0);
+	assert_int_equal(parse_document(&again, document, &error), 0);
 	other = document_make(&again);
 	loading_check_equal(other, document);
 	json_decref(other);
@@ -144,7 +144,7 @@ static void test_refused(void **unused)
 
 		error = (struct error){0};
 		loading_change(document, defects[i].path, defects[i].text);
-		if (load_document(&again, document, &error) != -EINVAL)
+		if (parse_document(&again, document, &error) != -EINVAL)
 			fail_msg("%s: %s", defects[i].path, error.text);
 		assert_contains(error.text, defects[i].wanted);
 		json_decref(document);

@@ -10,7 +10,7 @@
 
 static struct result_case line;
 static struct hist hist;
-static struct windows windows;
+static struct rate_windows windows;
 static struct error error;
 
 static int reset(void **unused)
@@ -73,11 +73,11 @@ static int add_windows(uint64_t window_ns, uint64_t first, uint64_t second, uint
 				     .client = cost(1),
 				     .server = cost(2)};
 
-	windows_init(&windows, window_ns);
-	windows_add(&windows, 0, first);
-	windows_add(&windows, window_ns, second);
-	windows_add(&windows, 2 * window_ns, rest);
-	windows_finish(&windows, trial.duration_ns);
+	rate_windows_init(&windows, window_ns);
+	rate_windows_add(&windows, 0, first);
+	rate_windows_add(&windows, window_ns, second);
+	rate_windows_add(&windows, 2 * window_ns, rest);
+	rate_windows_finish(&windows, trial.duration_ns);
 	return result_add_trial(&line, &trial, NULL, &windows, &error);
 }
 

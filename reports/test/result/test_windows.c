@@ -8,15 +8,15 @@
 #define MS   1000000ULL
 #define STEP (10 * MS)
 
-static struct windows windows;
-static struct windows other;
+static struct rate_windows windows;
+static struct rate_windows other;
 static struct hist hist;
 static struct error error;
 
 static int reset(void **unused)
 {
-	windows_init(&windows, STEP);
-	windows_init(&other, STEP);
+	rate_windows_init(&windows, STEP);
+	rate_windows_init(&other, STEP);
 	error = (struct error){0};
 	return 0;
 }
@@ -35,149 +35,149 @@ static uint64_t next_random(uint64_t *state)
 		check(windows, window_ns, rest, wanted, ARRAY_LENGTH(wanted)); \
 	} while (0)
 
-static void check(const struct windows *found, uint64_t window_ns, uint64_t rest,
+static void check(const struct rate_windows *found, uint64_t window_ns, uint64_t rest,
 		  const uint64_t *wanted, size_t count)
 {
 	assert_int_equal(found->window_ns, window_ns);
 	assert_int_equal(found->count, count);
 	for (size_t i = 0; i < count; i++)
 		assert_int_equal(found->messages[i], wanted[i]);
-	for (size_t i = count; i < WINDOWS_MAX; i++)
+	for (size_t i = count; i < RATE_WINDOWS_MAX; i++)
 		assert_int_equal(found->messages[i], 0);
 	assert_int_equal(found->rest, rest);
 }
 
 /* A window for each number, whole. */
-static void fill(struct windows *into, const uint64_t *messages, size_t count)
+static void fill(struct rate_windows *into, const uint64_t *messages, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		windows_add(into, i * into->window_ns, messages[i]);
-	windows_finish(into, count * into->window_ns);
+		rate_windows_add(into, i * into->window_ns, messages[i]);
+	rate_windows_finish(into, count * into->window_ns);
 }
 
 static void test_nothing(void **unused)
 {
-	windows_finish(&windows, 0);
+	rate_windows_finish(&windows, 0);
 	assert_int_equal(windows.count, 0);
-	assert_int_equal(windows_total(&windows), 0);
-	windows_coarsen(&windows, 100);
-	windows_fill(&windows, 64, &hist);
+	assert_int_equal(rate_windows_total(&windows), 0);
+	rate_windows_coarsen(&windows, 100);
+	rate_windows_fill(&windows, 64, &hist);
 	assert_int_equal(hist.count, 0);
-	assert_int_equal(windows_append(&windows, &other, &error), 0);
+	assert_int_equal(rate_windows_append(&windows, &other, &error), 0);
 	assert_int_equal(windows.count, 0);
 	/* Nothing came, but that for 30 ms. */
-	windows_finish(&other, 30 * MS);
+	rate_windows_finish(&other, 30 * MS);
 	CHECK(&other, STEP, 0, 0, 0, 0);
 }
 
 static void test_a_trial(void **unused)
 {
-	windows_add(&windows, 0, 5);
-	windows_add(&windows, 3 * MS, 7);
-	windows_add(&windows, 12 * MS, 20);
-	windows_add(&windows, 19 * MS, 1);
-	windows_add(&windows, 25 * MS, 3);
-	windows_add(&windows, 34 * MS, 4);
-	windows_finish(&windows, 34 * MS);
+	rate_windows_add(&windows, 0, 5);
+	rate_windows_add(&windows, 3 * MS, 7);
+	rate_windows_add(&windows, 12 * MS, 20);
+	rate_windows_add(&windows, 19 * MS, 1);
+	rate_windows_add(&windows, 25 * MS, 3);
+	rate_windows_add(&windows, 34 * MS, 4);
+	rate_windows_finish(&windows, 34 * MS);
 	CHECK(&windows, STEP, 4, 12, 21, 3);
-	assert_int_equal(windows_total(&windows), 40);
+	assert_int_equal(rate_windows_total(&windows), 40);
 }
 
 static void test_edges(void **unused)
 {
-	windows_add(&windows, STEP - 1, 1);
-	windows_add(&windows, STEP, 2);
-	windows_add(&windows, 20 * MS - 1, 4);
-	windows_add(&windows, 20 * MS, 8);
-	windows_finish(&windows, 20 * MS);
+	rate_windows_add(&windows, STEP - 1, 1);
+	rate_windows_add(&windows, STEP, 2);
+	rate_windows_add(&windows, 20 * MS - 1, 4);
+	rate_windows_add(&windows, 20 * MS, 8);
+	rate_windows_finish(&windows, 20 * MS);
 	/* The third window has only begun. */
 	CHECK(&windows, STEP, 8, 1, 6);
-	windows_add(&other, 20 * MS, 8);
-	windows_finish(&other, 30 * MS - 1);
+	rate_windows_add(&other, 20 * MS, 8);
+	rate_windows_finish(&other, 30 * MS - 1);
 	CHECK(&other, STEP, 8, 0, 0);
 }
 
 static void test_gaps_are_zero(void **unused)
 {
-	windows_add(&windows, 1, 1);
-	windows_add(&windows, 45 * MS, 2);
-	windows_finish(&windows, 70 * MS);
+	rate_windows_add(&windows, 1, 1);
+	rate_windows_add(&windows, 45 * MS, 2);
+	rate_windows_finish(&windows, 70 * MS);
 	CHECK(&windows, STEP, 0, 1, 0, 0, 0, 2, 0, 0);
-	windows_fill(&windows, 1, &hist);
+	rate_windows_fill(&windows, 1, &hist);
 	assert_int_equal(hist.bins[0], 5);
 }
 
 static void test_shorter_than_a_window(void **unused)
 {
-	windows_add(&windows, MS, 100);
-	windows_finish(&windows, 9 * MS);
+	rate_windows_add(&windows, MS, 100);
+	rate_windows_finish(&windows, 9 * MS);
 	assert_int_equal(windows.count, 0);
 	assert_int_equal(windows.rest, 100);
-	windows_coarsen(&windows, 1);
-	assert_int_equal(windows_total(&windows), 100);
+	rate_windows_coarsen(&windows, 1);
+	assert_int_equal(rate_windows_total(&windows), 100);
 }
 
 /* Two threads of a machine whose clocks differ by a little. */
 static void test_back_in_time(void **unused)
 {
-	windows_add(&windows, 21 * MS, 1);
-	windows_add(&windows, 19 * MS, 2);
-	windows_add(&windows, 22 * MS, 4);
-	windows_add(&windows, 0, 8);
-	windows_finish(&windows, 30 * MS);
+	rate_windows_add(&windows, 21 * MS, 1);
+	rate_windows_add(&windows, 19 * MS, 2);
+	rate_windows_add(&windows, 22 * MS, 4);
+	rate_windows_add(&windows, 0, 8);
+	rate_windows_finish(&windows, 30 * MS);
 	CHECK(&windows, STEP, 0, 8, 2, 5);
 }
 
 static void test_4096_and_one_more(void **unused)
 {
-	for (uint64_t i = 0; i < WINDOWS_MAX; i++)
-		windows_add(&windows, i * STEP, i);
+	for (uint64_t i = 0; i < RATE_WINDOWS_MAX; i++)
+		rate_windows_add(&windows, i * STEP, i);
 	assert_int_equal(windows.window_ns, STEP);
-	windows_finish(&windows, WINDOWS_MAX * STEP);
-	assert_int_equal(windows.count, WINDOWS_MAX);
-	for (uint64_t i = 0; i <= WINDOWS_MAX; i++)
-		windows_add(&other, i * STEP, i);
+	rate_windows_finish(&windows, RATE_WINDOWS_MAX * STEP);
+	assert_int_equal(windows.count, RATE_WINDOWS_MAX);
+	for (uint64_t i = 0; i <= RATE_WINDOWS_MAX; i++)
+		rate_windows_add(&other, i * STEP, i);
 	assert_int_equal(other.window_ns, 20 * MS);
-	windows_finish(&other, (WINDOWS_MAX + 1) * STEP);
+	rate_windows_finish(&other, (RATE_WINDOWS_MAX + 1) * STEP);
 	/* 4096 windows of 10 ms in pairs, and the half of one that is left. */
-	assert_int_equal(other.count, WINDOWS_MAX / 2);
+	assert_int_equal(other.count, RATE_WINDOWS_MAX / 2);
 	for (uint64_t i = 0; i < other.count; i++)
 		assert_int_equal(other.messages[i], 4 * i + 1);
-	assert_int_equal(other.rest, WINDOWS_MAX);
+	assert_int_equal(other.rest, RATE_WINDOWS_MAX);
 }
 
 /* Nothing more comes, but the trial goes on. */
 static void test_silence_at_the_end(void **unused)
 {
-	windows_add(&windows, 0, 3);
-	windows_add(&windows, 15 * MS, 4);
-	windows_finish(&windows, WINDOWS_MAX * STEP);
+	rate_windows_add(&windows, 0, 3);
+	rate_windows_add(&windows, 15 * MS, 4);
+	rate_windows_finish(&windows, RATE_WINDOWS_MAX * STEP);
 	assert_int_equal(windows.window_ns, STEP);
-	assert_int_equal(windows.count, WINDOWS_MAX);
-	windows_add(&other, 0, 3);
-	windows_add(&other, 15 * MS, 4);
-	windows_finish(&other, WINDOWS_MAX * STEP + STEP);
+	assert_int_equal(windows.count, RATE_WINDOWS_MAX);
+	rate_windows_add(&other, 0, 3);
+	rate_windows_add(&other, 15 * MS, 4);
+	rate_windows_finish(&other, RATE_WINDOWS_MAX * STEP + STEP);
 	assert_int_equal(other.window_ns, 20 * MS);
-	assert_int_equal(other.count, WINDOWS_MAX / 2);
+	assert_int_equal(other.count, RATE_WINDOWS_MAX / 2);
 	assert_int_equal(other.messages[0], 7);
 }
 
 static void test_far_jumps(void **unused)
 {
-	windows_init(&windows, 1);
+	rate_windows_init(&windows, 1);
 	for (uint64_t i = 0; i < 100; i++)
-		windows_add(&windows, i, 1);
-	windows_add(&windows, UINT64_MAX, 1);
-	windows_add(&windows, UINT64_MAX, 1);
-	windows_add(&windows, 5, 1);
+		rate_windows_add(&windows, i, 1);
+	rate_windows_add(&windows, UINT64_MAX, 1);
+	rate_windows_add(&windows, UINT64_MAX, 1);
+	rate_windows_add(&windows, 5, 1);
 	assert_int_equal(windows.window_ns, 1ULL << 52);
-	windows_finish(&windows, UINT64_MAX);
-	assert_int_equal(windows.count, WINDOWS_MAX - 1);
+	rate_windows_finish(&windows, UINT64_MAX);
+	assert_int_equal(windows.count, RATE_WINDOWS_MAX - 1);
 	assert_int_equal(windows.messages[0], 101);
 	assert_int_equal(windows.rest, 2);
-	windows_init(&windows, 1);
-	windows_finish(&windows, UINT64_MAX);
-	assert_int_equal(windows.count, WINDOWS_MAX - 1);
+	rate_windows_init(&windows, 1);
+	rate_windows_finish(&windows, UINT64_MAX);
+	assert_int_equal(windows.count, RATE_WINDOWS_MAX - 1);
 }
 
 static void test_rates(void **unused)
@@ -185,23 +185,23 @@ static void test_rates(void **unused)
 	static const uint64_t messages[] = {0, 1, 100, 12500};
 
 	fill(&windows, messages, ARRAY_LENGTH(messages));
-	assert_int_equal(windows_rate(&windows, 0, 65536), 0);
-	assert_int_equal(windows_rate(&windows, 1, 65536), 6553600);
+	assert_int_equal(rate_windows_rate(&windows, 0, 65536), 0);
+	assert_int_equal(rate_windows_rate(&windows, 1, 65536), 6553600);
 	/* 100 messages of 1000 bytes in 10 ms are 10 MB/s. */
-	assert_int_equal(windows_rate(&windows, 2, 1000), 10000000);
+	assert_int_equal(rate_windows_rate(&windows, 2, 1000), 10000000);
 	/* 100 Gb/s. */
-	assert_int_equal(windows_rate(&windows, 3, 10000), 12500000000);
-	assert_int_equal(windows_rate(&windows, 3, UINT64_MAX), UINT64_MAX);
+	assert_int_equal(rate_windows_rate(&windows, 3, 10000), 12500000000);
+	assert_int_equal(rate_windows_rate(&windows, 3, UINT64_MAX), UINT64_MAX);
 	windows.messages[3] = UINT64_MAX;
-	assert_int_equal(windows_rate(&windows, 3, UINT64_MAX), UINT64_MAX);
+	assert_int_equal(rate_windows_rate(&windows, 3, UINT64_MAX), UINT64_MAX);
 	windows.messages[3] = 12500;
-	windows_fill(&windows, 10000, &hist);
+	rate_windows_fill(&windows, 10000, &hist);
 	assert_int_equal(hist.count, 4);
 	assert_int_equal(hist.min, 0);
 	assert_int_equal(hist.max, 12500000000);
 	/* 0, 1, 100 and 12500 messages of 1 MB/s each. */
 	assert_int_equal(hist.sum, 12601 * MS);
-	windows_fill(&windows, 10000, &hist);
+	rate_windows_fill(&windows, 10000, &hist);
 	assert_int_equal(hist.count, 4);
 }
 
@@ -230,12 +230,12 @@ static void test_between(void **unused)
                 {34 * MS, 5 * MS,  15 * MS, 150},
 	};
 
-	windows_add(&windows, 0, 100);
-	windows_add(&windows, 15 * MS, 200);
-	windows_add(&windows, 39 * MS, 400);
+	rate_windows_add(&windows, 0, 100);
+	rate_windows_add(&windows, 15 * MS, 200);
+	rate_windows_add(&windows, 39 * MS, 400);
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
-		assert_true(windows_between(&windows, rows[i].counted_ns, rows[i].from_ns,
-					    rows[i].until_ns) == rows[i].messages);
+		assert_true(rate_windows_between(&windows, rows[i].counted_ns, rows[i].from_ns,
+						 rows[i].until_ns) == rows[i].messages);
 }
 
 static void test_coarsen(void **unused)
@@ -244,17 +244,17 @@ static void test_coarsen(void **unused)
 
 	fill(&windows, messages, ARRAY_LENGTH(messages));
 	/* The mean is 40. */
-	windows_coarsen(&windows, 40);
+	rate_windows_coarsen(&windows, 40);
 	CHECK(&windows, STEP, 0, 10, 20, 30, 40, 50, 60, 70);
-	windows_coarsen(&windows, 41);
+	rate_windows_coarsen(&windows, 41);
 	CHECK(&windows, 20 * MS, 70, 30, 70, 110);
-	windows_coarsen(&windows, 70);
+	rate_windows_coarsen(&windows, 70);
 	CHECK(&windows, 20 * MS, 70, 30, 70, 110);
-	windows_coarsen(&windows, 71);
+	rate_windows_coarsen(&windows, 71);
 	CHECK(&windows, 40 * MS, 180, 100);
-	windows_coarsen(&windows, UINT64_MAX);
+	rate_windows_coarsen(&windows, UINT64_MAX);
 	CHECK(&windows, 40 * MS, 180, 100);
-	assert_int_equal(windows_total(&windows), 280);
+	assert_int_equal(rate_windows_total(&windows), 280);
 }
 
 static void test_append(void **unused)
@@ -265,7 +265,7 @@ static void test_append(void **unused)
 	fill(&windows, first, ARRAY_LENGTH(first));
 	fill(&other, second, ARRAY_LENGTH(second));
 	other.rest = 9;
-	assert_int_equal(windows_append(&windows, &other, &error), 0);
+	assert_int_equal(rate_windows_append(&windows, &other, &error), 0);
 	CHECK(&windows, STEP, 9, 1, 2, 3, 4, 5);
 	CHECK(&other, STEP, 9, 4, 5);
 }
@@ -276,9 +276,9 @@ static void test_append_a_coarser_one(void **unused)
 	static const uint64_t second[] = {60, 70};
 
 	fill(&windows, first, ARRAY_LENGTH(first));
-	windows_init(&other, 20 * MS);
+	rate_windows_init(&other, 20 * MS);
 	fill(&other, second, ARRAY_LENGTH(second));
-	assert_int_equal(windows_append(&windows, &other, &error), 0);
+	assert_int_equal(rate_windows_append(&windows, &other, &error), 0);
 	CHECK(&windows, 20 * MS, 5, 3, 7, 60, 70);
 }
 
@@ -287,11 +287,11 @@ static void test_append_a_finer_one(void **unused)
 	static const uint64_t first[] = {10, 20};
 	static const uint64_t second[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 
-	windows_init(&windows, 40 * MS);
+	rate_windows_init(&windows, 40 * MS);
 	fill(&windows, first, ARRAY_LENGTH(first));
 	fill(&other, second, ARRAY_LENGTH(second));
 	other.rest = 100;
-	assert_int_equal(windows_append(&windows, &other, &error), 0);
+	assert_int_equal(rate_windows_append(&windows, &other, &error), 0);
 	CHECK(&windows, 40 * MS, 130, 10, 20, 10, 26);
 }
 
@@ -300,30 +300,30 @@ static void test_append_to_nothing(void **unused)
 {
 	static const uint64_t messages[] = {1, 2};
 
-	windows_init(&other, 80 * MS);
+	rate_windows_init(&other, 80 * MS);
 	fill(&other, messages, ARRAY_LENGTH(messages));
-	assert_int_equal(windows_append(&windows, &other, &error), 0);
+	assert_int_equal(rate_windows_append(&windows, &other, &error), 0);
 	CHECK(&windows, 80 * MS, 0, 1, 2);
 }
 
 static void test_append_up_to_4096(void **unused)
 {
-	for (size_t i = 0; i < WINDOWS_MAX; i++)
-		windows_add(&windows, i * STEP, 1);
-	windows_finish(&windows, (WINDOWS_MAX - 2) * STEP);
-	windows_add(&other, 0, 5);
-	windows_add(&other, STEP, 6);
-	windows_finish(&other, 20 * MS);
-	assert_int_equal(windows_append(&windows, &other, &error), 0);
-	assert_int_equal(windows.count, WINDOWS_MAX);
+	for (size_t i = 0; i < RATE_WINDOWS_MAX; i++)
+		rate_windows_add(&windows, i * STEP, 1);
+	rate_windows_finish(&windows, (RATE_WINDOWS_MAX - 2) * STEP);
+	rate_windows_add(&other, 0, 5);
+	rate_windows_add(&other, STEP, 6);
+	rate_windows_finish(&other, 20 * MS);
+	assert_int_equal(rate_windows_append(&windows, &other, &error), 0);
+	assert_int_equal(windows.count, RATE_WINDOWS_MAX);
 	assert_int_equal(windows.window_ns, STEP);
-	assert_int_equal(windows_append(&windows, &other, &error), 0);
-	assert_int_equal(windows.count, WINDOWS_MAX / 2 + 1);
+	assert_int_equal(rate_windows_append(&windows, &other, &error), 0);
+	assert_int_equal(windows.count, RATE_WINDOWS_MAX / 2 + 1);
 	assert_int_equal(windows.window_ns, 20 * MS);
 	assert_int_equal(windows.messages[0], 2);
-	assert_int_equal(windows.messages[WINDOWS_MAX / 2 - 1], 11);
-	assert_int_equal(windows.messages[WINDOWS_MAX / 2], 11);
-	assert_int_equal(windows_total(&windows), WINDOWS_MAX + 22);
+	assert_int_equal(windows.messages[RATE_WINDOWS_MAX / 2 - 1], 11);
+	assert_int_equal(windows.messages[RATE_WINDOWS_MAX / 2], 11);
+	assert_int_equal(rate_windows_total(&windows), RATE_WINDOWS_MAX + 22);
 }
 
 static void test_append_of_lengths_that_do_not_fit(void **unused)
@@ -334,9 +334,9 @@ static void test_append_of_lengths_that_do_not_fit(void **unused)
 	fill(&windows, messages, ARRAY_LENGTH(messages));
 	for (size_t i = 0; i < ARRAY_LENGTH(lengths); i++) {
 		error = (struct error){0};
-		windows_init(&other, lengths[i]);
-		windows_add(&other, 0, 1);
-		assert_int_equal(windows_append(&windows, &other, &error), -EINVAL);
+		rate_windows_init(&other, lengths[i]);
+		rate_windows_add(&other, 0, 1);
+		assert_int_equal(rate_windows_append(&windows, &other, &error), -EINVAL);
 		assert_contains(error.text, "windows of 10000000 and of ");
 		CHECK(&windows, STEP, 0, 1, 2, 3);
 	}
@@ -365,21 +365,21 @@ static uint64_t make_batches(uint64_t *random)
 	return now_ns;
 }
 
-static uint64_t add_batches(struct windows *into)
+static uint64_t add_batches(struct rate_windows *into)
 {
 	uint64_t total = 0;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(batches); i++) {
-		windows_add(into, batches[i].at_ns, batches[i].messages);
+		rate_windows_add(into, batches[i].at_ns, batches[i].messages);
 		total += batches[i].messages;
 	}
 	return total;
 }
 
 /* However often they were merged, it is as if they had been that long from the start. */
-static void check_against_batches(const struct windows *found)
+static void check_against_batches(const struct rate_windows *found)
 {
-	static uint64_t wanted[WINDOWS_MAX];
+	static uint64_t wanted[RATE_WINDOWS_MAX];
 	uint64_t rest = 0;
 
 	memset(wanted, 0, sizeof(wanted));
@@ -400,15 +400,15 @@ static void test_no_message_is_lost(void **unused)
 		uint64_t first_ns = 1ULL << next_random(&random) % 20;
 		uint64_t total;
 
-		windows_init(&windows, first_ns);
+		rate_windows_init(&windows, first_ns);
 		total = add_batches(&windows);
-		windows_finish(&windows, duration_ns);
-		assert_int_equal(windows_total(&windows), total);
+		rate_windows_finish(&windows, duration_ns);
+		assert_int_equal(rate_windows_total(&windows), total);
 		assert_int_equal(windows.count, duration_ns / windows.window_ns);
-		assert_true(windows.count <= WINDOWS_MAX);
+		assert_true(windows.count <= RATE_WINDOWS_MAX);
 		check_against_batches(&windows);
-		windows_coarsen(&windows, next_random(&random) % 100000);
-		assert_int_equal(windows_total(&windows), total);
+		rate_windows_coarsen(&windows, next_random(&random) % 100000);
+		assert_int_equal(rate_windows_total(&windows), total);
 		check_against_batches(&windows);
 	}
 }
@@ -418,16 +418,16 @@ static void test_no_message_is_lost_between_trials(void **unused)
 	uint64_t random = 2463534242;
 	uint64_t total = 0;
 
-	windows_init(&windows, 1);
+	rate_windows_init(&windows, 1);
 	for (int trial = 0; trial < 100; trial++) {
 		uint64_t duration_ns = make_batches(&random);
 
-		windows_init(&other, 1ULL << next_random(&random) % 16);
+		rate_windows_init(&other, 1ULL << next_random(&random) % 16);
 		total += add_batches(&other);
-		windows_finish(&other, duration_ns);
-		assert_int_equal(windows_append(&windows, &other, &error), 0);
-		assert_int_equal(windows_total(&windows), total);
-		assert_true(windows.count <= WINDOWS_MAX);
+		rate_windows_finish(&other, duration_ns);
+		assert_int_equal(rate_windows_append(&windows, &other, &error), 0);
+		assert_int_equal(rate_windows_total(&windows), total);
+		assert_true(windows.count <= RATE_WINDOWS_MAX);
 		assert_true(windows.window_ns >= other.window_ns);
 	}
 }
@@ -435,37 +435,37 @@ static void test_no_message_is_lost_between_trials(void **unused)
 /* Two threads, of which one has merged pairs once more. */
 static void test_windows_are_laid_over(void **unused)
 {
-	windows_add(&windows, 0, 1);
-	windows_add(&windows, 3 * STEP, 2);
-	windows_add(&other, STEP - 1, 10);
-	windows_add(&other, 6 * STEP, 20);
-	windows_lay_over(&windows, &other);
-	windows_finish(&windows, 8 * STEP);
+	rate_windows_add(&windows, 0, 1);
+	rate_windows_add(&windows, 3 * STEP, 2);
+	rate_windows_add(&other, STEP - 1, 10);
+	rate_windows_add(&other, 6 * STEP, 20);
+	rate_windows_lay_over(&windows, &other);
+	rate_windows_finish(&windows, 8 * STEP);
 	CHECK(&windows, STEP, 0, 11, 0, 0, 2, 0, 0, 20, 0);
 	reset(NULL);
-	windows_add(&windows, 0, 1);
-	windows_add(&windows, 2 * STEP, 2);
-	windows_add(&windows, 3 * STEP, 4);
-	windows_add(&other, 0, 8);
-	windows_add(&other, WINDOWS_MAX * STEP, 16);
-	windows_lay_over(&windows, &other);
-	windows_finish(&windows, 4 * STEP);
+	rate_windows_add(&windows, 0, 1);
+	rate_windows_add(&windows, 2 * STEP, 2);
+	rate_windows_add(&windows, 3 * STEP, 4);
+	rate_windows_add(&other, 0, 8);
+	rate_windows_add(&other, RATE_WINDOWS_MAX * STEP, 16);
+	rate_windows_lay_over(&windows, &other);
+	rate_windows_finish(&windows, 4 * STEP);
 	CHECK(&windows, 2 * STEP, 16, 9, 6);
 	/* And the reverse. */
 	reset(NULL);
-	windows_add(&windows, WINDOWS_MAX * STEP, 16);
-	windows_add(&other, STEP, 1);
-	windows_add(&other, 2 * STEP, 2);
-	windows_add(&other, 4 * STEP, 4);
-	windows_lay_over(&windows, &other);
-	assert_int_equal(windows_total(&windows), 23);
-	windows_finish(&windows, 6 * STEP);
+	rate_windows_add(&windows, RATE_WINDOWS_MAX * STEP, 16);
+	rate_windows_add(&other, STEP, 1);
+	rate_windows_add(&other, 2 * STEP, 2);
+	rate_windows_add(&other, 4 * STEP, 4);
+	rate_windows_lay_over(&windows, &other);
+	assert_int_equal(rate_windows_total(&windows), 23);
+	rate_windows_finish(&windows, 6 * STEP);
 	CHECK(&windows, 2 * STEP, 16, 1, 2, 4);
 	/* Of one that did nothing. */
 	reset(NULL);
-	windows_add(&windows, STEP, 3);
-	windows_lay_over(&windows, &other);
-	windows_finish(&windows, 2 * STEP);
+	rate_windows_add(&windows, STEP, 3);
+	rate_windows_lay_over(&windows, &other);
+	rate_windows_finish(&windows, 2 * STEP);
 	CHECK(&windows, STEP, 0, 0, 3);
 }
 

@@ -50,11 +50,11 @@ static const double discoveries[] = {
 static const double extra[] = {0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0,
 			       1.9, 0.8,  1.1,  0.1,  -0.1, 4.4, 5.5, 1.6, 4.6, 3.4};
 
-static void check_best(const double *values, size_t count, struct ediv_place wanted)
+static void check_best(const double *values, size_t count, struct e_divisive_place wanted)
 {
-	struct ediv_place found;
+	struct e_divisive_place found;
 
-	assert_int_equal(ediv_find(&found, values, count, 4, &error), 0);
+	assert_int_equal(e_divisive_find(&found, values, count, 4, &error), 0);
 	assert_int_equal(found.at, wanted.at);
 	assert_int_equal(found.end, wanted.end);
 	assert_near(found.statistic / wanted.statistic, 1, 1e-12);
@@ -62,37 +62,38 @@ static void check_best(const double *values, size_t count, struct ediv_place wan
 
 static void test_best_place(void **unused)
 {
-	check_best(nile, ARRAY_LENGTH(nile), (struct ediv_place){28, 83, 4916.59080767514});
-	check_best(lh, ARRAY_LENGTH(lh), (struct ediv_place){39, 43, 5.23378212974296});
+	check_best(nile, ARRAY_LENGTH(nile), (struct e_divisive_place){28, 83, 4916.59080767514});
+	check_best(lh, ARRAY_LENGTH(lh), (struct e_divisive_place){39, 43, 5.23378212974296});
 	check_best(discoveries, ARRAY_LENGTH(discoveries),
-		   (struct ediv_place){24, 29, 23.5982008995502});
+		   (struct e_divisive_place){24, 29, 23.5982008995502});
 }
 
 static void test_distance(void **unused)
 {
-	assert_near(ediv_distance(nile, 28, ARRAY_LENGTH(nile)), 4807.52131455399, 1e-8);
-	assert_near(ediv_distance(extra, 10, ARRAY_LENGTH(extra)), 1.78222222222222, 1e-12);
+	assert_near(e_divisive_distance(nile, 28, ARRAY_LENGTH(nile)), 4807.52131455399, 1e-8);
+	assert_near(e_divisive_distance(extra, 10, ARRAY_LENGTH(extra)), 1.78222222222222, 1e-12);
 }
 
 /* Shuffles are not R's: three of their standard deviations, and three of R's own. */
 static void test_chance_between(void **unused)
 {
-	struct ediv_rule rule = {4, 1, 20000, 0};
+	struct e_divisive_rule rule = {4, 1, 20000, 0};
 	double p;
 
 	for (; rule.seed < 5; rule.seed++) {
-		assert_int_equal(ediv_compare(&p, &rule, extra, 10, ARRAY_LENGTH(extra)), 0);
+		assert_int_equal(e_divisive_compare(&p, &rule, extra, 10, ARRAY_LENGTH(extra)), 0);
 		assert_near(p, 0.14476, 0.0075 + 0.0047);
 	}
 }
 
 static void test_chance_of_a_place(void **unused)
 {
-	const struct ediv_rule rule = {4, 0.05, 2000, 1};
-	struct ediv_division divisions[ARRAY_LENGTH(lh)];
+	const struct e_divisive_rule rule = {4, 0.05, 2000, 1};
+	struct e_divisive_division divisions[ARRAY_LENGTH(lh)];
 	size_t count;
 
-	assert_int_equal(ediv_divide(&rule, lh, ARRAY_LENGTH(lh), divisions, &count, &error), 0);
+	assert_int_equal(e_divisive_divide(&rule, lh, ARRAY_LENGTH(lh), divisions, &count, &error),
+			 0);
 	assert_true(count >= 1);
 	for (size_t i = 0; i < count; i++)
 		if (divisions[i].at == 39)
@@ -103,12 +104,12 @@ static void test_chance_of_a_place(void **unused)
 /* The river has another level from 1899 on, as all who looked at it have found. */
 static void test_nile(void **unused)
 {
-	const struct ediv_rule rule = {4, 0.001, ediv_shuffles(0.001), 7};
-	struct ediv_division divisions[ARRAY_LENGTH(nile)];
+	const struct e_divisive_rule rule = {4, 0.001, e_divisive_shuffles(0.001), 7};
+	struct e_divisive_division divisions[ARRAY_LENGTH(nile)];
 	size_t count;
 
-	assert_int_equal(ediv_divide(&rule, nile, ARRAY_LENGTH(nile), divisions, &count, &error),
-			 0);
+	assert_int_equal(
+		e_divisive_divide(&rule, nile, ARRAY_LENGTH(nile), divisions, &count, &error), 0);
 	assert_int_equal(count, 1);
 	assert_int_equal(divisions[0].at, 28);
 	assert_true(divisions[0].p < 0.001);
@@ -116,16 +117,16 @@ static void test_nile(void **unused)
 
 static void test_fewest_shuffles(void **unused)
 {
-	assert_int_equal(ediv_shuffles(0.001), 1000);
-	assert_int_equal(ediv_shuffles(0.05), 20);
-	assert_true(1.0 / (1 + ediv_shuffles(0.05)) < 0.05);
-	assert_true(1.0 / ediv_shuffles(0.05) >= 0.05);
+	assert_int_equal(e_divisive_shuffles(0.001), 1000);
+	assert_int_equal(e_divisive_shuffles(0.05), 20);
+	assert_true(1.0 / (1 + e_divisive_shuffles(0.05)) < 0.05);
+	assert_true(1.0 / e_divisive_shuffles(0.05) >= 0.05);
 }
 
 static void test_several(void **unused)
 {
-	const struct ediv_rule rule = {4, 0.01, ediv_shuffles(0.01), 1};
-	struct ediv_division divisions[60];
+	const struct e_divisive_rule rule = {4, 0.01, e_divisive_shuffles(0.01), 1};
+	struct e_divisive_division divisions[60];
 	double values[60];
 	uint64_t state = 3;
 	size_t count;
@@ -135,7 +136,7 @@ static void test_several(void **unused)
 			     : i < 40 ? 20
 				      : 10) +
 			    (double)(random_next(&state) % 8) / 8;
-	assert_int_equal(ediv_divide(&rule, values, 60, divisions, &count, &error), 0);
+	assert_int_equal(e_divisive_divide(&rule, values, 60, divisions, &count, &error), 0);
 	assert_int_equal(count, 2);
 	assert_int_equal(divisions[0].at, 20);
 	assert_int_equal(divisions[1].at, 40);
@@ -143,44 +144,46 @@ static void test_several(void **unused)
 
 static void test_nothing_to_divide(void **unused)
 {
-	const struct ediv_rule rule = {4, 0.01, ediv_shuffles(0.01), 1};
+	const struct e_divisive_rule rule = {4, 0.01, e_divisive_shuffles(0.01), 1};
 	static const double same[] = {5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5};
-	struct ediv_division divisions[ARRAY_LENGTH(same)];
+	struct e_divisive_division divisions[ARRAY_LENGTH(same)];
 	size_t count;
 
 	for (size_t length = 0; length <= ARRAY_LENGTH(same); length++) {
-		assert_int_equal(ediv_divide(&rule, same, length, divisions, &count, &error), 0);
+		assert_int_equal(e_divisive_divide(&rule, same, length, divisions, &count, &error),
+				 0);
 		assert_int_equal(count, 0);
 	}
 }
 
 static void test_too_many(void **unused)
 {
-	static const double values[EDIV_MOST + 1];
-	struct ediv_division divisions[1];
-	struct ediv_place place;
+	static const double values[E_DIVISIVE_MOST + 1];
+	struct e_divisive_division divisions[1];
+	struct e_divisive_place place;
 	struct error found = {0};
 	size_t count;
 
-	assert_int_equal(ediv_find(&place, values, ARRAY_LENGTH(values), 4, &found), -EINVAL);
+	assert_int_equal(e_divisive_find(&place, values, ARRAY_LENGTH(values), 4, &found), -EINVAL);
 	assert_contains(found.text, "301 values are more than 300");
-	assert_int_equal(ediv_divide(&(struct ediv_rule){4, 0.01, 100, 1}, values,
-				     ARRAY_LENGTH(values), divisions, &count, &error),
+	assert_int_equal(e_divisive_divide(&(struct e_divisive_rule){4, 0.01, 100, 1}, values,
+					   ARRAY_LENGTH(values), divisions, &count, &error),
 			 -EINVAL);
 	error = (struct error){0};
 }
 
 static void test_no_memory(void **unused)
 {
-	struct ediv_place place;
+	struct e_divisive_place place;
 	struct error found = {0};
 	double p;
 
 	allocations = 0;
-	assert_int_equal(ediv_find(&place, nile, 20, 4, &found), -ENOMEM);
+	assert_int_equal(e_divisive_find(&place, nile, 20, 4, &found), -ENOMEM);
 	allocations = 0;
-	assert_int_equal(ediv_compare(&p, &(struct ediv_rule){4, 0.01, 100, 1}, nile, 10, 20),
-			 -ENOMEM);
+	assert_int_equal(
+		e_divisive_compare(&p, &(struct e_divisive_rule){4, 0.01, 100, 1}, nile, 10, 20),
+		-ENOMEM);
 	allocations = -1;
 }
 

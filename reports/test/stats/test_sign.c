@@ -22,19 +22,19 @@ static void test_chances(void **unused)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
-		assert_near(sign_chance(known[i].heads, known[i].count), known[i].chance,
+		assert_near(sign_test_chance(known[i].heads, known[i].count), known[i].chance,
 			    1e-9 * known[i].chance);
 }
 
 static void test_ranks(void **unused)
 {
-	assert_int_equal(sign_rank(20, 0.01), 5);
-	assert_int_equal(sign_rank(12, 0.01), 2);
-	assert_int_equal(sign_rank(60, 0.01), 21);
-	assert_int_equal(sign_rank(1000, 0.01), 463);
-	assert_int_equal(sign_rank(6, 0.05), 1);
-	assert_int_equal(sign_rank(6, 0.01), 0);
-	assert_int_equal(sign_rank(0, 0.01), 0);
+	assert_int_equal(sign_test_rank(20, 0.01), 5);
+	assert_int_equal(sign_test_rank(12, 0.01), 2);
+	assert_int_equal(sign_test_rank(60, 0.01), 21);
+	assert_int_equal(sign_test_rank(1000, 0.01), 463);
+	assert_int_equal(sign_test_rank(6, 0.05), 1);
+	assert_int_equal(sign_test_rank(6, 0.01), 0);
+	assert_int_equal(sign_test_rank(0, 0.01), 0);
 }
 
 int main(void)

@@ -38,14 +38,15 @@ static void raise(double *values, size_t from, size_t to, double factor)
 		values[i] *= factor;
 }
 
-static void find(struct steps *found, const double *values, size_t count)
+static void find(struct change_points *found, const double *values, size_t count)
 {
-	const struct steps_values all = {values, 0, count};
-	struct steps settled = {0};
+	const struct change_points_values all = {values, 0, count};
+	struct change_points settled = {0};
 
-	assert_int_equal(steps_settle(&settled, &steps_usual, &all, &error), 0);
-	assert_int_equal(steps_find(found, &settled, &steps_usual, &all, &error), 0);
-	steps_finish(&settled);
+	assert_int_equal(change_points_settle(&settled, &change_points_usual, &all, &error), 0);
+	assert_int_equal(change_points_find(found, &settled, &change_points_usual, &all, &error),
+			 0);
+	change_points_finish(&settled);
 }
 
 /* In whatever window it comes, and from soon on: of fewer values chance makes a step as well. */
@@ -56,7 +57,7 @@ static void test_place(void **unused)
 	for (size_t i = 0; i < ARRAY_LENGTH(places); i++) {
 		for (size_t behind = 6; behind < 120; behind += 19) {
 			double values[300];
-			struct steps found;
+			struct change_points found;
 
 			fill(values, ARRAY_LENGTH(values), 0.005, 1 + i);
 			raise(values, places[i], ARRAY_LENGTH(values), 1.1);
@@ -64,7 +65,7 @@ static void test_place(void **unused)
 			assert_int_equal(found.count, 1);
 			assert_int_equal(found.list[0].at, places[i]);
 			assert_near(found.list[0].after / found.list[0].before, 1.1, 0.011);
-			steps_finish(&found);
+			change_points_finish(&found);
 		}
 	}
 }
@@ -73,7 +74,7 @@ static void test_place(void **unused)
 static void test_too_early(void **unused)
 {
 	double values[80];
-	struct steps found;
+	struct change_points found;
 
 	fill(values, ARRAY_LENGTH(values), 0.005, 1);
 	raise(values, 70, ARRAY_LENGTH(values), 1.1);
@@ -87,7 +88,7 @@ static void test_too_early(void **unused)
 static void test_several(void **unused)
 {
 	double values[300];
-	struct steps found;
+	struct change_points found;
 
 	fill(values, ARRAY_LENGTH(values), 0.005, 5);
 	raise(values, 60, 90, 0.8);
@@ -98,7 +99,7 @@ static void test_several(void **unused)
 	assert_int_equal(found.list[1].at, 90);
 	assert_near(found.list[0].after / found.list[0].before, 0.8, 0.01);
 	assert_near(found.list[1].after / found.list[1].before, 1 / 0.8, 0.01);
-	steps_finish(&found);
+	change_points_finish(&found);
 }
 
 /* One run of ten times as much, wherever it is, is no step. */
@@ -106,7 +107,7 @@ static void test_outlier(void **unused)
 {
 	for (size_t at = 40; at < 80; at++) {
 		double values[80];
-		struct steps found;
+		struct change_points found;
 
 		fill(values, ARRAY_LENGTH(values), 0.02, at);
 		values[at] *= 10;
@@ -143,12 +144,12 @@ static void test_noise(void **unused)
 	size_t count = 0;
 
 	for (uint64_t seed = 0; seed < SERIES; seed++) {
-		struct steps found;
+		struct change_points found;
 
 		fill(values, ARRAY_LENGTH(values), 0.05, seed << 32);
 		find(&found, values, ARRAY_LENGTH(values));
 		count += found.count;
-		steps_finish(&found);
+		change_points_finish(&found);
 	}
 	if (count > FALSE_MOST)
 		print_error("%zu false steps in %d series of 500 runs\n", count, SERIES);
@@ -162,18 +163,18 @@ static void test_power(void **unused)
 
 	for (uint64_t seed = 0; seed < RAISED; seed++) {
 		double values[68];
-		struct steps found;
+		struct change_points found;
 
 		fill(values, ARRAY_LENGTH(values), 0.02, seed << 32);
 		raise(values, 60, ARRAY_LENGTH(values), 1.1);
 		find(&found, values, ARRAY_LENGTH(values));
 		count += found.count == 1 && found.list[0].at >= 59 && found.list[0].at <= 61;
-		steps_finish(&found);
+		change_points_finish(&found);
 	}
 	assert_true(count >= FOUND_LEAST);
 }
 
-static void check_same(const struct steps *one, const struct steps *other)
+static void check_same(const struct change_points *one, const struct change_points *other)
 {
 	assert_int_equal(one->count, other->count);
 	for (size_t i = 0; i < one->count; i++) {
@@ -188,50 +189,53 @@ static void check_same(const struct steps *one, const struct steps *other)
 static void test_piece_by_piece(void **unused)
 {
 	static double values[LONG];
-	struct steps settled = {0};
-	struct steps found = {0};
+	struct change_points settled = {0};
+	struct change_points found = {0};
 
 	fill(values, LONG, 0.03, 9);
 	for (size_t i = 40; i + 37 < LONG; i += 74)
 		raise(values, i, i + 37, 1.08);
 	for (size_t count = 1; count <= LONG; count++) {
-		size_t first = steps_need(&settled, &steps_usual);
+		size_t first = change_points_need(&settled, &change_points_usual);
 		double *copied = malloc((count - first) * sizeof(*copied));
-		const struct steps_values some = {copied, first, count};
-		struct steps at_once;
+		const struct change_points_values some = {copied, first, count};
+		struct change_points at_once;
 
 		memcpy(copied, values + first, (count - first) * sizeof(*copied));
-		assert_int_equal(steps_settle(&settled, &steps_usual, &some, &error), 0);
+		assert_int_equal(
+			change_points_settle(&settled, &change_points_usual, &some, &error), 0);
 		if (count % 70 == 3 || count == LONG) {
-			steps_finish(&found);
-			assert_int_equal(steps_find(&found, &settled, &steps_usual, &some, &error),
+			change_points_finish(&found);
+			assert_int_equal(change_points_find(&found, &settled, &change_points_usual,
+							    &some, &error),
 					 0);
 			find(&at_once, values, count);
 			check_same(&found, &at_once);
-			steps_finish(&at_once);
+			change_points_finish(&at_once);
 		}
 		free(copied);
 	}
 	assert_true(found.count > 10);
-	steps_finish(&found);
-	steps_finish(&settled);
+	change_points_finish(&found);
+	change_points_finish(&settled);
 }
 
 static void test_needed_values(void **unused)
 {
 	static double values[LONG];
-	struct steps settled = {0};
-	struct steps_values some = {values, 0, LONG};
+	struct change_points settled = {0};
+	struct change_points_values some = {values, 0, LONG};
 	struct error refused = {0};
 
 	fill(values, LONG, 0.03, 9);
-	assert_int_equal(steps_settle(&settled, &steps_usual, &some, &error), 0);
+	assert_int_equal(change_points_settle(&settled, &change_points_usual, &some, &error), 0);
 	assert_int_equal(settled.windows, (LONG - 50) / 25 + 1);
-	assert_int_equal(steps_settled(&settled, &steps_usual), LONG);
-	some.first = steps_need(&settled, &steps_usual) + 1;
+	assert_int_equal(change_points_settled(&settled, &change_points_usual), LONG);
+	some.first = change_points_need(&settled, &change_points_usual) + 1;
 	some.values += some.first;
-	assert_int_equal(steps_settle(&settled, &steps_usual, &some, &refused), -EINVAL);
-	steps_finish(&settled);
+	assert_int_equal(change_points_settle(&settled, &change_points_usual, &some, &refused),
+			 -EINVAL);
+	change_points_finish(&settled);
 }
 
 static void test_words(void **unused)
@@ -239,25 +243,25 @@ static void test_words(void **unused)
 	size_t window;
 	double part;
 
-	assert_null(steps_parse_window("60", &window));
+	assert_null(change_points_parse_window("60", &window));
 	assert_int_equal(window, 60);
-	assert_null(steps_parse_level("0.01", &part));
+	assert_null(change_points_parse_level("0.01", &part));
 	assert_near(part, 0.01, 0);
-	assert_null(steps_parse_magnitude("2.5%", &part));
+	assert_null(change_points_parse_magnitude("2.5%", &part));
 	assert_near(part, 0.025, 0);
-	assert_non_null(steps_parse_window("19", &window));
-	assert_non_null(steps_parse_window("201", &window));
-	assert_non_null(steps_parse_window("5e1", &window));
-	assert_non_null(steps_parse_window("50.0", &window));
-	assert_non_null(steps_parse_level("0", &part));
-	assert_non_null(steps_parse_level("0.2", &part));
-	assert_non_null(steps_parse_level("nan", &part));
-	assert_non_null(steps_parse_level("", &part));
-	assert_non_null(steps_parse_level("-0.01", &part));
-	assert_non_null(steps_parse_magnitude("3", &part));
-	assert_non_null(steps_parse_magnitude("%", &part));
-	assert_non_null(steps_parse_magnitude("1.2.3%", &part));
-	assert_non_null(steps_parse_magnitude("0x3%", &part));
+	assert_non_null(change_points_parse_window("19", &window));
+	assert_non_null(change_points_parse_window("201", &window));
+	assert_non_null(change_points_parse_window("5e1", &window));
+	assert_non_null(change_points_parse_window("50.0", &window));
+	assert_non_null(change_points_parse_level("0", &part));
+	assert_non_null(change_points_parse_level("0.2", &part));
+	assert_non_null(change_points_parse_level("nan", &part));
+	assert_non_null(change_points_parse_level("", &part));
+	assert_non_null(change_points_parse_level("-0.01", &part));
+	assert_non_null(change_points_parse_magnitude("3", &part));
+	assert_non_null(change_points_parse_magnitude("%", &part));
+	assert_non_null(change_points_parse_magnitude("1.2.3%", &part));
+	assert_non_null(change_points_parse_magnitude("0x3%", &part));
 }
 
 int main(void)

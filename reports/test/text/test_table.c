@@ -473,7 +473,7 @@ static void test_what_is_not_known(void **unused)
 	struct result_case *line = &sample.cases[SAMPLE_BANDWIDTH];
 
 	sample.client.rate_mbps = 0;
-	windows_finish(line->windows, SAMPLE_MS);
+	rate_windows_finish(line->windows, SAMPLE_MS);
 	/* 300 x (1 + ... + 5) + 50 messages in 125 ms. */
 	line->n_trials = 5;
 	line->messages = 4550;
