@@ -129,8 +129,8 @@ static bool has_time(const struct result_case *line)
 }
 
 /* What became of the case there. */
-static int take(const struct fleet *fleet, struct multi_host_flow *flow, const json_t *message,
-		struct error *error)
+static int multi_host_take(const struct fleet *fleet, struct multi_host_flow *flow,
+			   const json_t *message, struct error *error)
 {
 	const struct result_case *line;
 
@@ -176,7 +176,7 @@ static int hear(struct fleet *fleet, struct multi_host_flow *flow, const char *t
 	if (protocol_is(*message, type))
 		return 0;
 	if (protocol_is(*message, "driven")) {
-		code = take(fleet, flow, *message, error);
+		code = multi_host_take(fleet, flow, *message, error);
 		if (!code)
 			code = error_set(error, -EPROTO, "%s has ended early", flow->from->label);
 	} else {
@@ -239,7 +239,7 @@ static int finish_flow(struct fleet *fleet, struct multi_host_flow *flow, struct
 
 	if (code)
 		return code;
-	code = take(fleet, flow, message, error);
+	code = multi_host_take(fleet, flow, message, error);
 	json_decref(message);
 	return code;
 }

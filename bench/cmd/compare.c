@@ -184,8 +184,8 @@ static int print(const struct settings *settings, const struct comparison *compa
 }
 
 /* What could not be compared is shown even where nothing could. */
-static int judge(struct comparison *comparison, const struct settings *settings,
-		 struct error *error)
+static int cmd_compare_judge(struct comparison *comparison, const struct settings *settings,
+			     struct error *error)
 {
 	struct error nothing = {0};
 	int code = compare_judge(comparison, &nothing);
@@ -213,7 +213,7 @@ static int compare(const struct settings *settings, struct error *error)
 	if (error->code == -EXDEV)
 		error_append(error, "--force compares them all the same");
 	if (status == COMMAND_GOOD)
-		status = judge(&comparison, settings, error);
+		status = cmd_compare_judge(&comparison, settings, error);
 	compare_close(&comparison);
 	return status;
 }
@@ -271,7 +271,7 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 	return code;
 }
 
-static int run(int argc, char *argv[], struct error *error)
+static int cmd_compare_run(int argc, char *argv[], struct error *error)
 {
 	const char **files = calloc((size_t)argc * COMPARE_SIDES, sizeof(*files));
 	struct settings settings = {.sides = {.files = {files, files + argc}}};
@@ -297,5 +297,5 @@ const struct command command_compare = {
 	.name = "compare",
 	.summary = "compares results: the same, or differing by more than runs do",
 	.options = &options,
-	.run = run,
+	.run = cmd_compare_run,
 };

@@ -80,7 +80,7 @@ static int print(const struct settings *settings, struct error *error)
 	return code;
 }
 
-static int run(int argc, char *argv[], struct error *error)
+static int cmd_devices_run(int argc, char *argv[], struct error *error)
 {
 	struct settings settings = {0};
 	int code = option_parse(&options, argc, argv, &settings, error);
@@ -101,5 +101,5 @@ const struct command command_devices = {
 	.name = "devices",
 	.summary = "lists RDMA devices, their ports and addresses",
 	.options = &options,
-	.run = run,
+	.run = cmd_devices_run,
 };

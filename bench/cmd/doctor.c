@@ -125,7 +125,7 @@ static int examine(struct doctor *doctor, const struct settings *settings, struc
 	return code;
 }
 
-static int run(int argc, char *argv[], struct error *error)
+static int cmd_doctor_run(int argc, char *argv[], struct error *error)
 {
 	struct settings settings = {.port = CONTROL_PORT};
 	struct doctor doctor;
@@ -160,5 +160,5 @@ const struct command command_doctor = {
 	.name = "doctor",
 	.summary = "tells what here, or between here and HOST, would spoil a measurement",
 	.options = &options,
-	.run = run,
+	.run = cmd_doctor_run,
 };

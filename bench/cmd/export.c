@@ -170,7 +170,7 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 				   error);
 }
 
-static int run(int argc, char *argv[], struct error *error)
+static int cmd_export_run(int argc, char *argv[], struct error *error)
 {
 	struct settings settings = {.files = calloc((size_t)argc, sizeof(*settings.files))};
 	int status = COMMAND_USAGE;
@@ -196,5 +196,5 @@ const struct command command_export = {
 	.summary =
 		"makes of results what Bencher, GitHub, JUnit, Prometheus, HdrHistogram read; CSV",
 	.options = &options,
-	.run = run,
+	.run = cmd_export_run,
 };

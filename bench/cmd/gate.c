@@ -275,7 +275,7 @@ static int measure(const struct settings *settings, struct error *error)
 	return code < 0 ? COMMAND_INVALID : code;
 }
 
-static int check(const struct settings *settings, struct error *error)
+static int cmd_gate_check(const struct settings *settings, struct error *error)
 {
 	for (enum gate_side arm = 0; arm < GATE_SIDES; arm++)
 		if (!settings->gating.arms[arm].what)
@@ -291,7 +291,7 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 
 	settings->gating.host = settings->plan.host;
 	if (!code)
-		code = check(settings, error);
+		code = cmd_gate_check(settings, error);
 	if (!code)
 		code = gate_check_plan(&settings->plan, error);
 	return code;
@@ -305,7 +305,7 @@ static int bisect_status(int status)
 	return status == COMMAND_USAGE ? BISECT_ABORT : status;
 }
 
-static int run(int argc, char *argv[], struct error *error)
+static int cmd_gate_run(int argc, char *argv[], struct error *error)
 {
 	struct settings settings = {.gating = GATE_DEFAULTS};
 	int status = COMMAND_USAGE;
@@ -335,5 +335,5 @@ const struct command command_gate = {
 	.name = "gate",
 	.summary = "two builds or two hosts in turn: whether the one is worse than the other",
 	.options = &options,
-	.run = run,
+	.run = cmd_gate_run,
 };

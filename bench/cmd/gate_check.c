@@ -484,7 +484,7 @@ static void choose(struct settings *settings)
 		settings->gating.seed = gate_draw_seed();
 }
 
-static int check(const struct settings *settings, struct error *error)
+static int cmd_gate_check_check(const struct settings *settings, struct error *error)
 {
 	const struct gate_arm *arms = settings->gating.arms;
 	const char *device = settings->gating.device;
@@ -523,13 +523,13 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 		return check_replay(settings, error);
 	choose(settings);
 	if (!code)
-		code = check(settings, error);
+		code = cmd_gate_check_check(settings, error);
 	if (!code)
 		code = gate_check_plan(&settings->plan, error);
 	return code;
 }
 
-static int run(int argc, char *argv[], struct error *error)
+static int cmd_gate_check_run(int argc, char *argv[], struct error *error)
 {
 	struct settings settings = {.gating = GATE_DEFAULTS};
 	int status = COMMAND_USAGE;
@@ -552,5 +552,5 @@ const struct command command_gate_check = {
 	.name = "gate-check",
 	.summary = "what that gate is worth: its false alarms, and what it finds",
 	.options = &options,
-	.run = run,
+	.run = cmd_gate_check_run,
 };

@@ -79,23 +79,23 @@ static const struct option_row rows[] = {
 	 offsetof(struct settings,							       rule.magnitude), "of show and check: and is so large (3%)"},
 };
 
-static int add(const struct settings *settings, struct error *error);
+static int cmd_history_add(const struct settings *settings, struct error *error);
 static int list(const struct settings *settings, struct error *error);
 static int show(const struct settings *settings, struct error *error);
 static int check(const struct settings *settings, struct error *error);
 static int rebuild(const struct settings *settings, struct error *error);
 
 static const struct verb verbs[] = {
-	{"add",     (const char *const[]){"version", "commit", NULL},                         "FILE", add    },
-	{"list",    (const char *const[]){"last", NULL},                                      NULL,   list   },
+	{"add",     (const char *const[]){"version", "commit", NULL},                         "FILE", cmd_history_add},
+	{"list",    (const char *const[]){"last", NULL},                                      NULL,   list           },
 	{"show",
 	 (const char *const[]){"format", "output", "last", "window", "significance", "magnitude",
 			       NULL},
-	 "CASE",										      show   },
+	 "CASE",										      show           },
 	{"check",
 	 (const char *const[]){"last", "worse", "window", "significance", "magnitude", NULL}, NULL,
-	 check											       },
-	{"rebuild", (const char *const[]){NULL},                                              NULL,   rebuild},
+	 check												       },
+	{"rebuild", (const char *const[]){NULL},                                              NULL,   rebuild        },
 };
 
 static const struct verb *find_verb(const char *name)
@@ -183,7 +183,7 @@ static struct history_view view_of(const struct settings *settings)
         };
 }
 
-static int add(const struct settings *settings, struct error *error)
+static int cmd_history_add(const struct settings *settings, struct error *error)
 {
 	const struct history_add what = {
 		.files = settings->words,
@@ -339,7 +339,7 @@ static int parse(struct settings *settings, int argc, char *argv[], char **folde
 	if (!settings->verb)
 		return error_set(error, -EINVAL, "what to do is missing: " VERBS);
 	code = check_options(settings, error);
-	if (!code && settings->verb->run == add && !settings->n_words)
+	if (!code && settings->verb->run == cmd_history_add && !settings->n_words)
 		code = error_set(error, -EINVAL, "FILE is missing: a result that run has left");
 	if (!code)
 		code = take_last(settings, error);

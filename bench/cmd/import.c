@@ -137,7 +137,7 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 	return 0;
 }
 
-static int run(int argc, char *argv[], struct error *error)
+static int cmd_import_run(int argc, char *argv[], struct error *error)
 {
 	struct settings settings = {.files = calloc((size_t)argc, sizeof(*settings.files))};
 	int status = COMMAND_USAGE;
@@ -162,5 +162,5 @@ const struct command command_import = {
 	.name = "import",
 	.summary = "makes results of what other programs have measured: perftest",
 	.options = &options,
-	.run = run,
+	.run = cmd_import_run,
 };

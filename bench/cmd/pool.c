@@ -156,7 +156,7 @@ static int run_client(const struct settings *settings, struct error *error)
 	return code;
 }
 
-static int check(const struct settings *settings, struct error *error)
+static int cmd_pool_check(const struct settings *settings, struct error *error)
 {
 	if (!settings->host)
 		return error_set(error, -EINVAL, "HOST is missing: who serves the pool");
@@ -165,7 +165,7 @@ static int check(const struct settings *settings, struct error *error)
 	return 0;
 }
 
-static int run(int argc, char *argv[], struct error *error)
+static int cmd_pool_run(int argc, char *argv[], struct error *error)
 {
 	struct settings settings = {
 		.port = CONTROL_PORT, .size = 10000, .writes = 1024, .every = 64, .seed = 1};
@@ -175,7 +175,7 @@ static int run(int argc, char *argv[], struct error *error)
 		command_help(&command_pool);
 		return COMMAND_GOOD;
 	}
-	if (code || check(&settings, error))
+	if (code || cmd_pool_check(&settings, error))
 		return COMMAND_USAGE;
 	if (soft_device_choose(&settings.device, error) ||
 	    soft_device_require(settings.device, false, error))
@@ -187,5 +187,5 @@ const struct command command_pool = {
 	.name = "pool",
 	.summary = "takes memory of a server's pool, writes into it, and rings doorbells",
 	.options = &options,
-	.run = run,
+	.run = cmd_pool_run,
 };

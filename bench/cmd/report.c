@@ -414,7 +414,7 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 	return 0;
 }
 
-static int run(int argc, char *argv[], struct error *error)
+static int cmd_report_run(int argc, char *argv[], struct error *error)
 {
 	const char **files = calloc((size_t)argc * 2, sizeof(*files));
 	struct settings settings = {.files = files,
@@ -442,5 +442,5 @@ const struct command command_report = {
 	.name = "report",
 	.summary = "shows results: as tables, as a page for browsers, as CSV, ...",
 	.options = &options,
-	.run = run,
+	.run = cmd_report_run,
 };

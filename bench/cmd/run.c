@@ -427,7 +427,7 @@ int run_command(const struct command *command, const char *preset, int argc, cha
 	return status;
 }
 
-static int run(int argc, char *argv[], struct error *error)
+static int cmd_run_run(int argc, char *argv[], struct error *error)
 {
 	return run_command(&command_run, NULL, argc, argv, error);
 }
@@ -436,5 +436,5 @@ const struct command command_run = {
 	.name = "run",
 	.summary = "measures against a server",
 	.options = &plan_options,
-	.run = run,
+	.run = cmd_run_run,
 };

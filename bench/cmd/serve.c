@@ -336,7 +336,7 @@ static void server_close(struct server *server)
 		close(server->signals);
 }
 
-static int check(const struct settings *settings, struct error *error)
+static int cmd_serve_check(const struct settings *settings, struct error *error)
 {
 	if (settings->has_token && settings->secret_file)
 		return error_set(error, -EINVAL, "--token and --secret-file exclude each other");
@@ -363,7 +363,7 @@ static int check(const struct settings *settings, struct error *error)
 	return 0;
 }
 
-static int run(int argc, char *argv[], struct error *error)
+static int cmd_serve_run(int argc, char *argv[], struct error *error)
 {
 	/* What a pool cannot do: nobody has said how it is to wait. */
 	struct settings settings = {.port = CONTROL_PORT, .pool.wait = RDMA_ADAPTIVE};
@@ -378,7 +378,7 @@ static int run(int argc, char *argv[], struct error *error)
 		command_help(&command_serve);
 		return COMMAND_GOOD;
 	}
-	if (check(&settings, error))
+	if (cmd_serve_check(&settings, error))
 		return COMMAND_USAGE;
 	quota_find_threads(&settings.quota, "");
 	if (soft_device_choose(&settings.device, error))
@@ -394,5 +394,5 @@ const struct command command_serve = {
 	.name = "serve",
 	.summary = "responds to clients until stopped; they choose devices and all else",
 	.options = &options,
-	.run = run,
+	.run = cmd_serve_run,
 };

@@ -28,7 +28,7 @@ static unsigned int read_address(const char *text, struct sockaddr_storage *addr
 	return 128;
 }
 
-static bool add(struct allowed_networks *allowed, const char *text, size_t length)
+static bool allowed_networks_add(struct allowed_networks *allowed, const char *text, size_t length)
 {
 	struct sockaddr_storage *address = &allowed->network[allowed->count].address;
 	char word[ADDRESS_TEXT];
@@ -66,7 +66,7 @@ const char *allowed_networks_parse(const char *text, void *field)
 
 		if (allowed->count == ALLOWED_NETWORKS_MOST)
 			return "is too much: 64 networks at the most";
-		if (!add(allowed, text, length))
+		if (!allowed_networks_add(allowed, text, length))
 			return "is not a list of networks, such as 10.0.0.0/8,192.0.2.7,fd00::/8";
 		if (!text[length])
 			return NULL;

@@ -101,7 +101,8 @@ static int parse(const struct frame_reader *reader, json_t **message, struct err
 	return error_set(error, -EPROTO, "a control message is not JSON: %s", reason);
 }
 
-static int check(const struct frame_reader *reader, const json_t *message, struct error *error)
+static int frame_check(const struct frame_reader *reader, const json_t *message,
+		       struct error *error)
 {
 	bool is_open = !reader->is_sealed && reader->seal.is_set;
 
@@ -124,7 +125,7 @@ static int take_body(struct frame_reader *reader, json_t **message, struct error
 	if (!code)
 		code = parse(reader, message, error);
 	if (!code)
-		code = check(reader, *message, error);
+		code = frame_check(reader, *message, error);
 	frame_finish(reader);
 	if (!code)
 		return 1;

@@ -28,7 +28,8 @@ static void derive(uint8_t made[static SEAL_KEY], const uint8_t key[static SEAL_
 			   SEAL_KEY);
 }
 
-static int take(struct secret *secret, const uint8_t *bytes, size_t length, struct error *error)
+static int secret_take_one(struct secret *secret, const uint8_t *bytes, size_t length,
+			   struct error *error)
 {
 	if (sodium_init() < 0)
 		return error_set(error, -EIO, "libsodium does not start");
@@ -47,7 +48,7 @@ static int take(struct secret *secret, const uint8_t *bytes, size_t length, stru
 int secret_take(struct secret *secret, const char *text, struct error *error)
 {
 	*secret = (struct secret){0};
-	return take(secret, (const uint8_t *)text, strlen(text), error);
+	return secret_take_one(secret, (const uint8_t *)text, strlen(text), error);
 }
 
 /*
@@ -103,7 +104,7 @@ static int read_file(struct secret *secret, int fd, const char *path, struct err
 	if (length > SECRET_MOST)
 		code = error_set(error, -EFBIG, "%.128s is longer than 4096 bytes", path);
 	else
-		code = take(secret, bytes, (size_t)length, error);
+		code = secret_take_one(secret, bytes, (size_t)length, error);
 	sodium_memzero(bytes, sizeof(bytes));
 	return code;
 }
@@ -136,7 +137,7 @@ void secret_nonce(uint8_t nonce[static SECRET_NONCE])
 	randombytes_buf(nonce, SECRET_NONCE);
 }
 
-static void add(crypto_generichash_state *state, const void *bytes, size_t length)
+static void secret_add(crypto_generichash_state *state, const void *bytes, size_t length)
 {
 	const uint64_t told = htobe64(length);
 
@@ -152,12 +153,12 @@ void secret_agree(const struct secret *secret, const struct secret_talk *talk,
 	uint8_t talked[SEAL_KEY];
 
 	crypto_generichash_init(&state, secret->key, sizeof(secret->key), sizeof(talked));
-	add(&state, of_talk, sizeof(of_talk) - 1);
-	add(&state, &protocol, sizeof(protocol));
-	add(&state, talk->client_version, strlen(talk->client_version));
-	add(&state, talk->server_version, strlen(talk->server_version));
-	add(&state, talk->client_nonce, sizeof(talk->client_nonce));
-	add(&state, talk->server_nonce, sizeof(talk->server_nonce));
+	secret_add(&state, of_talk, sizeof(of_talk) - 1);
+	secret_add(&state, &protocol, sizeof(protocol));
+	secret_add(&state, talk->client_version, strlen(talk->client_version));
+	secret_add(&state, talk->server_version, strlen(talk->server_version));
+	secret_add(&state, talk->client_nonce, sizeof(talk->client_nonce));
+	secret_add(&state, talk->server_nonce, sizeof(talk->server_nonce));
 	crypto_generichash_final(&state, talked, sizeof(talked));
 	derive(keys->proof, talked, of_proof);
 	derive(keys->to_server, talked, of_requests);

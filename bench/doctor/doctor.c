@@ -188,8 +188,9 @@ static int examine(struct doctor *doctor, const struct choice *choice,
 }
 
 /* Both ends, where a server was reached, on the ports that it and this host share. */
-static int look(struct doctor *doctor, struct choice *choice, const struct device_list *devices,
-		struct doctor_server *connection, struct error *error)
+static int doctor_look(struct doctor *doctor, struct choice *choice,
+		       const struct device_list *devices, struct doctor_server *connection,
+		       struct error *error)
 {
 	if (connection->has_pair) {
 		snprintf(choice->device, sizeof(choice->device), "%s", connection->near.device);
@@ -218,7 +219,7 @@ int doctor_open(struct doctor *doctor, const struct doctor_server_wish *wish, st
 	if (!code && wish->host)
 		doctor_server_open(&connection, wish, &devices, doctor->findings);
 	if (!code)
-		code = look(doctor, &choice, &devices, &connection, error);
+		code = doctor_look(doctor, &choice, &devices, &connection, error);
 	doctor_server_close(&connection);
 	device_list_close(&devices);
 	return code;

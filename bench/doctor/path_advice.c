@@ -10,8 +10,8 @@
 
 #define SIZE_TEXT 24
 
-static void find(json_t *findings, const struct path_probe *path, const char *code, bool spoils,
-		 const struct advice_words *words, const char *why)
+static void path_advice_find(json_t *findings, const struct path_probe *path, const char *code,
+			     bool spoils, const struct advice_words *words, const char *why)
 {
 	const char *host = path->near.host[0] ? path->near.host : "this host";
 
@@ -48,7 +48,7 @@ static void tell_lost(const struct path_probe *path, json_t *findings)
 	advice_what(&words, "the server went away while messages were tried: %.160s", path->lost);
 	advice_mend(&words, "see what verbmark serve says on %.60s, and start it again",
 		    far_host(path));
-	find(findings, path, "server", true, &words, "a run would end here as well");
+	path_advice_find(findings, path, "server", true, &words, "a run would end here as well");
 }
 
 /* What carries RDMA there, and who may open it. */
@@ -87,7 +87,7 @@ static void tell_blocked(const struct path_probe *path, json_t *findings)
 		    path->near.device, path->near.port, far_host(path), path->far.device,
 		    path->far.port);
 	advice_mend(&words, "%s", carrier->mend);
-	find(findings, path, "path-blocked", true, &words, carrier->why);
+	path_advice_find(findings, path, "path-blocked", true, &words, carrier->why);
 }
 
 static void tell_unresolved(const struct path_probe *path, json_t *findings)
@@ -98,9 +98,10 @@ static void tell_unresolved(const struct path_probe *path, json_t *findings)
 		    path->far.address, path->steps[PATH_CM].reason);
 	advice_mend(&words, "ping -I %.60s %.60s, ip route get, ip neigh: at both ends",
 		    path->near.address, path->far.address);
-	find(findings, path, "path-address", true, &words,
-	     "the addresses of the two ports are of one network, but nobody answers there: "
-	     "another VLAN, a cable, an address that is there twice");
+	path_advice_find(
+		findings, path, "path-address", true, &words,
+		"the addresses of the two ports are of one network, but nobody answers there: "
+		"another VLAN, a cable, an address that is there twice");
 }
 
 static void mend_cm(const struct path_probe *path, struct advice_words *words)
@@ -125,9 +126,10 @@ static void tell_cm(const struct path_probe *path, json_t *findings)
 		    has_passed(path, PATH_PAIRS) ? ", and by queue pairs works" : "",
 		    path->steps[PATH_CM].reason);
 	mend_cm(path, &words);
-	find(findings, path, "connect-cm", true, &words,
-	     "runs connect so unless they are told otherwise: from one IP address to the other, "
-	     "by the kernel's routes and packets to queue pair 1");
+	path_advice_find(
+		findings, path, "connect-cm", true, &words,
+		"runs connect so unless they are told otherwise: from one IP address to the other, "
+		"by the kernel's routes and packets to queue pair 1");
 }
 
 static void tell_pairs(const struct path_probe *path, json_t *findings)
@@ -142,9 +144,10 @@ static void tell_pairs(const struct path_probe *path, json_t *findings)
 	else
 		advice_mend(&words, "another row of the GID tables, with -x and "
 				    "--server-gid-index: ibv_devinfo -v");
-	find(findings, path, "connect-qp", true, &words,
-	     "-c, -m, -x, -S and -T connect so, by the best row of each GID table, whose address "
-	     "or VLAN the other end may not reach");
+	path_advice_find(
+		findings, path, "connect-qp", true, &words,
+		"-c, -m, -x, -S and -T connect so, by the best row of each GID table, whose address "
+		"or VLAN the other end may not reach");
 }
 
 static bool is_broken(const struct path_probe *path, enum path_probe_step step)
@@ -166,7 +169,7 @@ static void tell_reason(const struct path_probe *path, json_t *findings)
 
 	advice_what(&words, "no message can be sent: %.180s", path->steps[PATH_CM].reason);
 	advice_mend(&words, "what it says, and verbmark doctor on %.60s", far_host(path));
-	find(findings, path, "path", true, &words, "a run would end here as well");
+	path_advice_find(findings, path, "path", true, &words, "a run would end here as well");
 }
 
 static void tell_connecting(const struct path_probe *path, json_t *findings)
@@ -217,8 +220,9 @@ static void tell_mtu(const struct path_probe *path, json_t *findings)
 		path->near.port, path->far.mtu, far_host(path), path->far.device, path->far.port,
 		path_probe_mtu(path), passed);
 	mend_mtu(path, &words);
-	find(findings, path, "path-mtu", true, &words,
-	     "something on the way does not carry the MTU of the ports: each larger message fails");
+	path_advice_find(
+		findings, path, "path-mtu", true, &words,
+		"something on the way does not carry the MTU of the ports: each larger message fails");
 }
 
 /* One large message in a hurry is more than something on the way holds. */
@@ -232,8 +236,8 @@ static void tell_burst(const struct path_probe *path, enum path_probe_step step,
 		    path->steps[step].reason);
 	advice_mend(&words, "flow control from end to end (dcb pfc show), and limits of rate or "
 			    "buffers at switches and hypervisors");
-	find(findings, path, "path-loss", true, &words,
-	     "many packets in a row get lost, though single ones of that size pass");
+	path_advice_find(findings, path, "path-loss", true, &words,
+			 "many packets in a row get lost, though single ones of that size pass");
 }
 
 static void tell_failed(const struct path_probe *path, enum path_probe_step step, json_t *findings)
@@ -244,7 +248,8 @@ static void tell_failed(const struct path_probe *path, enum path_probe_step step
 	advice_what(&words, "messages of %s bytes fail, smaller ones do not: %.160s",
 		    size_of(path, step, size), path->steps[step].reason);
 	advice_mend(&words, "what it says, and verbmark doctor on %.60s", far_host(path));
-	find(findings, path, "path", true, &words, "runs with messages of that size would end so");
+	path_advice_find(findings, path, "path", true, &words,
+			 "runs with messages of that size would end so");
 }
 
 static void tell_good(const struct path_probe *path, json_t *findings)
@@ -267,8 +272,9 @@ static void tell_good(const struct path_probe *path, json_t *findings)
 		    both                        ? "rdma_cm and by queue pairs"
 		    : has_passed(path, PATH_CM) ? "rdma_cm"
 						: "queue pairs");
-	find(findings, path, "path", false, &words,
-	     "the path carries packets as large as the ports allow, in both directions");
+	path_advice_find(
+		findings, path, "path", false, &words,
+		"the path carries packets as large as the ports allow, in both directions");
 }
 
 static void tell_size(const struct path_probe *path, json_t *findings)

@@ -65,8 +65,8 @@ static struct plan_case make_case(const struct attempt *attempt)
 	return made;
 }
 
-static void run(struct trial *trial, const struct attempt *attempt, struct path_probe *path,
-		struct path_probe_outcome *outcome)
+static void path_probe_run_one(struct trial *trial, const struct attempt *attempt,
+			       struct path_probe *path, struct path_probe_outcome *outcome)
 {
 	struct plan_case wanted = make_case(attempt);
 	struct result_trial seen;
@@ -86,7 +86,7 @@ static bool step(struct trial *trial, const struct attempt *attempt, struct path
 		 enum path_probe_step number)
 {
 	if (!path->lost[0])
-		run(trial, attempt, path, &path->steps[number]);
+		path_probe_run_one(trial, attempt, path, &path->steps[number]);
 	return path->steps[number].end == PATH_PASSED && !path->lost[0];
 }
 
@@ -98,7 +98,7 @@ static void find_mtu(struct trial *trial, const struct attempt *failed, struct p
 	for (unsigned int mtu = path_probe_mtu(path) / 2; mtu >= MTU_LEAST; mtu /= 2) {
 		const struct attempt attempt = {failed->connect, failed->size, mtu};
 
-		run(trial, &attempt, path, &outcome);
+		path_probe_run_one(trial, &attempt, path, &outcome);
 		path->mtu_tried = mtu;
 		if (outcome.end == PATH_PASSED)
 			path->mtu_passed = mtu;

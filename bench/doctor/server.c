@@ -25,8 +25,8 @@ struct call {
 	json_t *findings;
 };
 
-static void find(const struct call *call, const char *code, const char *what, const char *why,
-		 const char *mend)
+static void doctor_server_find(const struct call *call, const char *code, const char *what,
+			       const char *why, const char *mend)
 {
 	json_array_append_new(call->findings,
 			      advice_finding(code, true, call->host, what, why, mend));
@@ -45,21 +45,23 @@ static void blame_way(const struct call *call, const struct error *fault)
 	if (fault->code == -ECONNREFUSED) {
 		snprintf(mend, sizeof(mend), "verbmark serve --port %u, on %.60s", call->port,
 			 call->host);
-		find(call, "server", fault->text, "a server at the other end takes part in a run",
-		     mend);
+		doctor_server_find(call, "server", fault->text,
+				   "a server at the other end takes part in a run", mend);
 	} else if (is_filtered(fault->code)) {
 		snprintf(mend, sizeof(mend),
 			 "firewall-cmd --add-port=%u/tcp --add-port=4791/udp, or nft insert rule "
 			 "inet filter input tcp dport %u accept, and udp dport 4791, on %.60s",
 			 call->port, call->port, call->host);
-		find(call, "firewall", fault->text,
-		     "the host is down, or a filter drops TCP, over which the two ends talk; RoCE v2 "
-		     "needs UDP port 4791 as well",
-		     mend);
+		doctor_server_find(
+			call, "firewall", fault->text,
+			"the host is down, or a filter drops TCP, over which the two ends talk; RoCE v2 "
+			"needs UDP port 4791 as well",
+			mend);
 	} else {
-		find(call, "unreachable", fault->text,
-		     "the two ends talk over TCP, by any name or address of the server",
-		     "another name or address of that host: ip address, there");
+		doctor_server_find(
+			call, "unreachable", fault->text,
+			"the two ends talk over TCP, by any name or address of the server",
+			"another name or address of that host: ip address, there");
 	}
 }
 
@@ -71,10 +73,11 @@ static bool is_refusal(int code)
 
 static void blame_server(const struct call *call, const struct error *fault)
 {
-	find(call, "server", fault->text, "a run would end here as well",
-	     is_refusal(fault->code)
-		     ? ""
-		     : "verbmark doctor there, and verbmark of the same version at both ends");
+	doctor_server_find(
+		call, "server", fault->text, "a run would end here as well",
+		is_refusal(fault->code)
+			? ""
+			: "verbmark doctor there, and verbmark of the same version at both ends");
 }
 
 /*

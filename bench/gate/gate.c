@@ -481,8 +481,8 @@ static json_t *make_plan(const struct one_case_plan_list *singles)
 typedef int fighting(struct rounds *rounds, const struct gate_settings *settings,
 		     struct error *error);
 
-static int run(const struct gate_settings *settings, const struct plan *plan,
-	       struct gate_record *gate, fighting *how, struct error *error)
+static int gate_run_one(const struct gate_settings *settings, const struct plan *plan,
+			struct gate_record *gate, fighting *how, struct error *error)
 {
 	struct rounds rounds = {
 		.gate = gate,
@@ -516,7 +516,7 @@ static int run(const struct gate_settings *settings, const struct plan *plan,
 int gate_run(const struct gate_settings *settings, const struct plan *plan,
 	     struct gate_record *gate, struct error *error)
 {
-	return run(settings, plan, gate, fight, error);
+	return gate_run_one(settings, plan, gate, fight, error);
 }
 
 /* Whatever ends it is an error here, and the rounds before it stay. */
@@ -535,5 +535,5 @@ static int record(struct rounds *rounds, const struct gate_settings *settings, s
 int gate_write(const struct gate_settings *settings, const struct plan *plan,
 	       struct gate_record *gate, struct error *error)
 {
-	return run(settings, plan, gate, record, error);
+	return gate_run_one(settings, plan, gate, record, error);
 }

@@ -8,7 +8,8 @@
 #include "bench/plan/pattern.h"
 
 /* The digits of a number, the last list's fastest, as product_case has them. */
-static json_t *take(const struct product *product, size_t number, struct product *room)
+static json_t *one_case_plans_take(const struct product *product, size_t number,
+				   struct product *room)
 {
 	*room = *product;
 	for (size_t i = PARAMETERS; i-- > 0;) {
@@ -88,7 +89,7 @@ static int check_all_gated(const struct plan *plan, struct error *error)
 }
 
 /* Its id, and whether it can be run, are the plan's to tell that is made of it alone. */
-static int add(struct one_case_plan_list *list, json_t *product, struct error *error)
+static int one_case_plans_add(struct one_case_plan_list *list, json_t *product, struct error *error)
 {
 	struct one_case_plan *single = &list->singles[list->count];
 	struct error unused = {0};
@@ -128,9 +129,9 @@ static int add_product(struct one_case_plan_list *list, const struct product *pr
 		return error_set_errno(error, -ENOMEM, "cannot make the plan");
 	list->singles = grown;
 	for (size_t i = 0; i < count && !code; i++) {
-		json_t *taken = take(product, i, room);
+		json_t *taken = one_case_plans_take(product, i, room);
 
-		code = taken ? add(list, taken, error)
+		code = taken ? one_case_plans_add(list, taken, error)
 			     : error_set_errno(error, -ENOMEM, "cannot make the plan");
 		json_decref(taken);
 	}

@@ -86,7 +86,7 @@ static char *plan_text(const struct rounds *rounds, const struct order *order)
 	return text;
 }
 
-static const struct result_case *find(const struct result *result, const char *id)
+static const struct result_case *rounds_find(const struct result *result, const char *id)
 {
 	for (size_t i = 0; i < result->n_cases; i++)
 		if (!strcmp(result->cases[i].id, id))
@@ -256,8 +256,8 @@ static void calibrate(struct rounds *rounds, const struct result *result,
 	size_t kept = 0;
 
 	for (size_t i = 0; i < gate->n_cases; i++) {
-		const struct result_case *line = find(result, gate->cases[i].id);
-		const struct result_case *again = find(second, gate->cases[i].id);
+		const struct result_case *line = rounds_find(result, gate->cases[i].id);
+		const struct result_case *again = rounds_find(second, gate->cases[i].id);
 		struct one_case_plan *single = &rounds->singles.singles[i];
 
 		line = tally_has_trial(line) || !again ? line : again;
@@ -322,7 +322,7 @@ static int calibrate_all(struct rounds *rounds, const struct result *result, str
 		return code;
 	order.count = 0;
 	for (size_t i = 0; i < gate->n_cases; i++)
-		if (!tally_has_trial(find(result, gate->cases[i].id)))
+		if (!tally_has_trial(rounds_find(result, gate->cases[i].id)))
 			order.cases[order.count++] = i;
 	if (order.count)
 		code = run_arm(rounds, GATE_BASE, &order, &second, &fault);
@@ -418,7 +418,8 @@ static void take_attempt(struct rounds *rounds, enum gate_side arm, size_t round
 		if (attempt->code)
 			tally_failure(line, arm, attempt->fault.text);
 		else
-			tally_trial(line, arm, round, find(&attempt->result, line->id), share_ns);
+			tally_trial(line, arm, round, rounds_find(&attempt->result, line->id),
+				    share_ns);
 	}
 	if (!attempt->code && has_changed(rounds, arm, &attempt->result) && !gate->invalid[0])
 		snprintf(gate->invalid, sizeof(gate->invalid),

@@ -42,7 +42,7 @@ struct child {
 	size_t n_words;
 };
 
-static int add(struct runner *arm, const char *text, size_t length, struct error *error)
+static int runner_add(struct runner *arm, const char *text, size_t length, struct error *error)
 {
 	if (arm->n_words == RUNNER_WORDS_MOST)
 		return error_set(error, -E2BIG, "an arm has more than %d words", RUNNER_WORDS_MOST);
@@ -64,7 +64,7 @@ static int add_words(struct runner *arm, const char *text, struct error *error)
 		length = strcspn(text, " \t");
 		if (!length)
 			break;
-		code = add(arm, text, length, error);
+		code = runner_add(arm, text, length, error);
 		text += length;
 	}
 	return code;
@@ -72,9 +72,9 @@ static int add_words(struct runner *arm, const char *text, struct error *error)
 
 static int add_pair(struct runner *arm, const char *name, const char *value, struct error *error)
 {
-	int code = value ? add(arm, name, strlen(name), error) : 0;
+	int code = value ? runner_add(arm, name, strlen(name), error) : 0;
 
-	return value && !code ? add(arm, value, strlen(value), error) : code;
+	return value && !code ? runner_add(arm, value, strlen(value), error) : code;
 }
 
 static int add_options(struct runner *arm, const struct runner_options *options,
@@ -114,7 +114,7 @@ int runner_open(struct runner *arm, const char *what, const struct runner_option
 	if (!code)
 		code = add_options(arm, options, error);
 	if (!code && host)
-		code = add(arm, host, strlen(host), error);
+		code = runner_add(arm, host, strlen(host), error);
 	return code;
 }
 
@@ -168,8 +168,8 @@ static void close_end(int *end)
 	*end = -1;
 }
 
-static int start(struct child *child, const struct runner *arm, const char *plan,
-		 struct error *error)
+static int runner_start(struct child *child, const struct runner *arm, const char *plan,
+			struct error *error)
 {
 	int output[2] = {-1, -1};
 	int said[2] = {-1, -1};
@@ -333,7 +333,7 @@ int runner_run(const struct runner *arm, const char *plan, unsigned int timeout_
 	       struct result *result, struct error *error)
 {
 	struct child child = {.plan = -1, .output = -1, .said = -1, .life = -1};
-	int code = start(&child, arm, plan, error);
+	int code = runner_start(&child, arm, plan, error);
 	int status = -1;
 
 	*result = (struct result){0};

@@ -16,8 +16,8 @@
 /* As much as the kernel lets anybody set. */
 #define LIFESPAN_MAX_MS 10000
 
-static int add(struct counters *counters, const char *folder, const char *name, uint64_t value,
-	       struct error *error)
+static int counters_add(struct counters *counters, const char *folder, const char *name,
+			uint64_t value, struct error *error)
 {
 	struct counter *larger = reallocarray(counters->rows, counters->count + 1, sizeof(*larger));
 	struct counter *row;
@@ -51,7 +51,8 @@ static int read_folder(struct counters *counters, const char *root, const char *
 		    value < 0)
 			continue;
 		if (strcmp(names.name[i], "lifespan") != 0)
-			code = add(counters, folder, names.name[i], (uint64_t)value, error);
+			code = counters_add(counters, folder, names.name[i], (uint64_t)value,
+					    error);
 		else if (value > counters->lifespan_ms)
 			counters->lifespan_ms =
 				(unsigned int)(value < LIFESPAN_MAX_MS ? value : LIFESPAN_MAX_MS);
@@ -171,7 +172,7 @@ enum counter_kind counters_kind(const char *name)
 	return COUNTER_OTHER;
 }
 
-static const struct counter *find(const struct counters *counters, const char *name)
+static const struct counter *counters_find(const struct counters *counters, const char *name)
 {
 	for (size_t i = 0; i < counters->count; i++)
 		if (!strcmp(counters->rows[i].name, name))
@@ -185,7 +186,7 @@ json_t *counters_moved(const struct counters *before, const struct counters *aft
 
 	for (size_t i = 0; i < after->count && moved; i++) {
 		const struct counter *now = &after->rows[i];
-		const struct counter *then = find(before, now->name);
+		const struct counter *then = counters_find(before, now->name);
 
 		if (!then || now->value < then->value)
 			continue;

@@ -65,7 +65,7 @@ static void show_ticket(const struct lane *lane, struct flow *flow, const struct
 }
 
 /* The context of a flow, on the lane's ground. */
-static void begin(struct lane *lane, struct flow *flow)
+static void lane_connect_begin(struct lane *lane, struct flow *flow)
 {
 	flow->context = (struct rdma_context){.settings = lane_settings(lane)};
 }
@@ -76,7 +76,7 @@ static int open_pair(struct lane *lane, struct flow *flow, const struct lane_end
 	struct manual_qp_settings settings = manual_qp_settings(lane, own);
 	int code;
 
-	begin(lane, flow);
+	lane_connect_begin(lane, flow);
 	code = manual_qp_open(&flow->context, &lane->endpoint, &settings, error);
 	return code ? code : lane_receive(lane, flow, error);
 }
@@ -240,7 +240,7 @@ static int listen_for(struct lane *lane, struct flow *flow, const struct lane_en
 	const char *address = own->address[0] ? own->address : NULL;
 	int code;
 
-	begin(lane, flow);
+	lane_connect_begin(lane, flow);
 	code = context_use(&flow->context, &lane->endpoint, error);
 	if (code)
 		return code;
@@ -320,7 +320,7 @@ static int connect_to(struct lane *lane, struct flow *flow, const struct lane_en
 
 	if (code)
 		return code;
-	begin(lane, flow);
+	lane_connect_begin(lane, flow);
 	code = context_use(context, &lane->endpoint, error);
 	if (code)
 		return code;

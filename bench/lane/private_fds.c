@@ -59,7 +59,7 @@ static void never_cancel(void)
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
 }
 
-static void *run(void *argument)
+static void *private_fds_run(void *argument)
 {
 	struct apart *apart = argument;
 
@@ -80,7 +80,7 @@ int apart_run(const struct lane *lane, threads_job *job, void *whole, unsigned i
 	struct apart apart = {lane, job, whole, number, error, 0};
 	pthread_t thread;
 
-	if (watch_start_thread(&thread, run, &apart))
+	if (watch_start_thread(&thread, private_fds_run, &apart))
 		return job(whole, number, error);
 	pthread_join(thread, NULL);
 	return apart.code;

@@ -60,7 +60,7 @@ static bool await_order(struct threads *threads, unsigned int number, unsigned i
 	return !is_ending;
 }
 
-static void *run(void *argument)
+static void *lane_threads_run(void *argument)
 {
 	const struct threads_member *member = argument;
 	unsigned int seen = 0;
@@ -78,14 +78,14 @@ static int refused(const struct threads *threads, unsigned int n, int code, stru
 	return code;
 }
 
-static int start(struct threads *threads, unsigned int n, struct error *error)
+static int lane_threads_start(struct threads *threads, unsigned int n, struct error *error)
 {
 	while (threads->n < n) {
 		struct threads_member *member = &threads->members[threads->n];
 		int code;
 
 		*member = (struct threads_member){.threads = threads, .number = threads->n};
-		code = watch_start_thread(&member->thread, run, member);
+		code = watch_start_thread(&member->thread, lane_threads_run, member);
 		if (code)
 			return refused(threads, n, code, error);
 		threads->n++;
@@ -105,7 +105,7 @@ int threads_open(struct threads *threads, unsigned int n, struct error *error)
 	pthread_mutex_init(&threads->lock, NULL);
 	pthread_cond_init(&threads->changed, NULL);
 	if (threads->members && threads->alarms)
-		code = start(threads, n, error);
+		code = lane_threads_start(threads, n, error);
 	else
 		code = free_memory_refused(error, "start threads");
 	if (code)

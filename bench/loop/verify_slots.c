@@ -35,7 +35,7 @@ void verify_slots_fill(const struct lane *lane, struct flow *flow, struct post_w
 }
 
 /* What the next message does not bring is missed when the slot is looked at again. */
-static int check(struct verify *verify, uint8_t *received, struct error *error)
+static int verify_slots_check_one(struct verify *verify, uint8_t *received, struct error *error)
 {
 	int code = 0;
 
@@ -67,7 +67,7 @@ static int check_message(struct lane *lane, const struct ibv_wc *wc, struct erro
 
 	if (lane->transport == TRANSPORT_UD)
 		received += POST_GRH;
-	return check(&taker(lane, wc)->slots.received, received, error);
+	return verify_slots_check_one(&taker(lane, wc)->slots.received, received, error);
 }
 
 int verify_slots_check(struct lane *lane, const struct ibv_wc *wc, int n_wc, struct error *error)
@@ -92,8 +92,9 @@ int verify_slots_check_reads(const struct lane *lane, struct flow *flow, uint32_
 	if (!lane->shape->is_read)
 		return 0;
 	for (uint32_t i = 0; i < count && !code; i++) {
-		code = check(&slots->received,
-			     slots->first_received + slots->next_received * lane->stride, error);
+		code = verify_slots_check_one(
+			&slots->received,
+			slots->first_received + slots->next_received * lane->stride, error);
 		slots->next_received = after(slots->next_received, lane->received_slots);
 	}
 	return code;

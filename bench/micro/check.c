@@ -211,8 +211,8 @@ static int check_turns(struct error *error)
 }
 
 /* What the provider has seen of a row, or of the calls that stand for it. */
-static int look(const struct row *row, bool is_calls, struct bed *bed, uint64_t seen[SEEN],
-		struct error *error)
+static int check_look(const struct row *row, bool is_calls, struct bed *bed, uint64_t seen[SEEN],
+		      struct error *error)
 {
 	struct loop_run run;
 
@@ -238,8 +238,8 @@ static int check_calls(const struct row *row, struct bed *bed, struct error *err
 	uint64_t by_calls[SEEN] = {0};
 	uint64_t by_row[SEEN] = {0};
 
-	if (!row->calls || look(row, false, bed, by_row, error) ||
-	    look(row, true, bed, by_calls, error))
+	if (!row->calls || check_look(row, false, bed, by_row, error) ||
+	    check_look(row, true, bed, by_calls, error))
 		return error->code;
 	expect("posts by calls alone", by_calls[0], by_row[0], error);
 	expect("completions by calls alone", by_calls[1], by_row[1], error);

@@ -24,8 +24,8 @@ static ALWAYS_INLINE void complete(struct instant *instant, uint64_t id)
  * The peer is a constant at each call, and with ibv_wr_* whether it is a message: none of
  * the functions asks for them.
  */
-static ALWAYS_INLINE void take(struct ibv_qp *qp, uint64_t id, unsigned int flags,
-			       enum instant_peer peer, bool is_message)
+static ALWAYS_INLINE void instant_take(struct ibv_qp *qp, uint64_t id, unsigned int flags,
+				       enum instant_peer peer, bool is_message)
 {
 	struct instant *instant = instant_of(qp->context);
 	struct instant_queue *queue = queue_of(qp);
@@ -45,7 +45,7 @@ static ALWAYS_INLINE void take(struct ibv_qp *qp, uint64_t id, unsigned int flag
 
 static ALWAYS_INLINE void take_next(struct ibv_qp_ex *qpx, enum instant_peer peer, bool is_message)
 {
-	take(&qpx->qp_base, qpx->wr_id, qpx->wr_flags, peer, is_message);
+	instant_take(&qpx->qp_base, qpx->wr_id, qpx->wr_flags, peer, is_message);
 }
 
 static void on_start(struct ibv_qp_ex *qpx)
@@ -149,7 +149,7 @@ static ALWAYS_INLINE int take_list(struct ibv_qp *qp, const struct ibv_send_wr *
 	const unsigned int messages = 1U << IBV_WR_SEND | 1U << IBV_WR_RDMA_WRITE_WITH_IMM;
 
 	for (; wr; wr = wr->next)
-		take(qp, wr->wr_id, wr->send_flags, peer, messages >> wr->opcode & 1);
+		instant_take(qp, wr->wr_id, wr->send_flags, peer, messages >> wr->opcode & 1);
 	return 0;
 }
 

@@ -190,7 +190,7 @@ static void aim(struct connecting *connecting)
 }
 
 /* With whatever a failure has left. */
-static void end(struct connecting *connecting)
+static void connect_client_end(struct connecting *connecting)
 {
 	if (connecting->id && connecting->id->qp)
 		rdma_destroy_qp(connecting->id);
@@ -216,7 +216,7 @@ int connect_client_run(struct lane *lane, const struct loop_run *run, struct err
 					   : once(&connecting, run, error);
 		count += !code;
 	} while (!code && count < run->messages && clock_ticks(run->is_counter) < run->until);
-	end(&connecting);
+	connect_client_end(&connecting);
 	lane->messages += count;
 	return code;
 }

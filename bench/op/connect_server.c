@@ -34,8 +34,8 @@ static int drop(struct accepting *accepting, struct error *error)
  * Who may be served, and says what the lane's own client has said, of a buffer that others know
  * nothing of; and where there is a secret, with the next ticket, which is worth one connection.
  */
-static int check(const struct accepting *accepting, const struct rdma_cm_event *event,
-		 struct error *error)
+static int connect_server_check(const struct accepting *accepting,
+				const struct rdma_cm_event *event, struct error *error)
 {
 	const struct rdma_conn_param *asked = &event->param.conn;
 	const struct rdma_remote *own = &accepting->flow->context.remote;
@@ -87,13 +87,14 @@ static int answer(struct accepting *accepting, const struct rdma_conn_param *ask
 }
 
 /* The client makes one after another: what there still is has ended. */
-static int take(struct accepting *accepting, const struct cm_event *event, struct error *error)
+static int connect_server_take(struct accepting *accepting, const struct cm_event *event,
+			       struct error *error)
 {
 	struct rdma_cm_id *id = event->event.id;
 	struct error fault = {0};
 	int code;
 
-	if (check(accepting, &event->event, &fault)) {
+	if (connect_server_check(accepting, &event->event, &fault)) {
 		cm_reject(id, fault.text);
 		rdma_destroy_id(id);
 		return 0;
@@ -120,7 +121,7 @@ static int hear(struct accepting *accepting, const struct cm_event *event, struc
 	enum rdma_cm_event_type type = event->event.event;
 
 	if (type == RDMA_CM_EVENT_CONNECT_REQUEST)
-		return take(accepting, event, error);
+		return connect_server_take(accepting, event, error);
 	if (type == RDMA_CM_EVENT_DEVICE_REMOVAL)
 		return cm_unexpected(event, error);
 	if (event->event.id == accepting->id && type != RDMA_CM_EVENT_ESTABLISHED)

@@ -52,7 +52,7 @@ int calling_deregister(struct timed_call *calling, struct error *error)
 }
 
 /* Whatever a failure has left. */
-static void end(struct timed_call *calling)
+static void timed_call_end(struct timed_call *calling)
 {
 	if (calling->mr)
 		ibv_dereg_mr(calling->mr);
@@ -99,7 +99,7 @@ int timed_call_run(struct lane *lane, const struct loop_run *run, const struct c
 					   : once(&calling, run, kind, error);
 		count += !code;
 	} while (!code && count < run->messages && clock_ticks(run->is_counter) < run->until);
-	end(&calling);
+	timed_call_end(&calling);
 	lane->messages += count;
 	return code;
 }

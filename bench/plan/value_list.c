@@ -15,7 +15,7 @@ struct range {
 	bool with_neighbours;
 };
 
-static const char *add(struct value_list *list, uint64_t value)
+static const char *value_list_add(struct value_list *list, uint64_t value)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (list->item[i] == value)
@@ -37,11 +37,11 @@ static const char *add_around(struct value_list *list, const struct parameter *p
 	const char *wrong = NULL;
 
 	if (range->with_neighbours && value && is_allowed(parameter, value - 1))
-		wrong = add(list, range->unit | (value - 1));
+		wrong = value_list_add(list, range->unit | (value - 1));
 	if (!wrong)
-		wrong = add(list, range->unit | value);
+		wrong = value_list_add(list, range->unit | value);
 	if (!wrong && range->with_neighbours && is_allowed(parameter, value + 1))
-		wrong = add(list, range->unit | (value + 1));
+		wrong = value_list_add(list, range->unit | (value + 1));
 	return wrong;
 }
 
@@ -189,11 +189,11 @@ static const char *take_member(struct value_list *list, const struct parameter *
 	if (parameter->words && !strcmp(member, "all")) {
 		wrong = NULL;
 		for (uint64_t i = 0; parameter->words[i] && !wrong; i++)
-			wrong = add(list, i);
+			wrong = value_list_add(list, i);
 		return wrong;
 	}
 	wrong = parameter_parse(parameter, member, &value);
-	return wrong ? wrong : add(list, value);
+	return wrong ? wrong : value_list_add(list, value);
 }
 
 /* Two cases that differ only in how long is measured would have one id. */
@@ -241,7 +241,7 @@ static const char *decode_member(struct value_list *list, const struct parameter
 		return take_member(list, parameter, member);
 	}
 	wrong = parameter_decode(parameter, json, &value);
-	return wrong ? wrong : add(list, value);
+	return wrong ? wrong : value_list_add(list, value);
 }
 
 const char *value_list_decode(struct value_list *list, const struct parameter *parameter,

@@ -112,8 +112,8 @@ static int take_order(struct drive *drive, const struct responder_terms *terms,
 }
 
 /* This server is the case's client: memory is that of one. */
-static int take(struct drive *drive, json_t *message, const struct responder_terms *terms,
-		struct error *error)
+static int delegate_take(struct drive *drive, json_t *message, const struct responder_terms *terms,
+			 struct error *error)
 {
 	struct protocol_drive wanted;
 	struct protocol_case as_client;
@@ -172,7 +172,7 @@ int delegate_run(struct control *control, json_t *message, const struct responde
 		.view = {.begins = begins,              .ends = ends            },
 	};
 	struct error fault = {0};
-	int code = take(&drive, message, terms, &fault);
+	int code = delegate_take(&drive, message, terms, &fault);
 
 	if (control_ended(control, error))
 		code = error->code;

@@ -119,7 +119,7 @@ static int begin_again(struct serve_pool *pooling)
 	return code;
 }
 
-static void *run(void *argument)
+static void *server_pool_run(void *argument)
 {
 	struct serve_pool *pooling = argument;
 	unsigned int quick = 0;
@@ -219,7 +219,7 @@ int serve_pool_start(struct serve_pool *pooling, struct error *error)
 	receive_misses_open(&pooling->missed, "", name_of(&pooling->server),
 			    pooling->server.limits.phys_port_cnt);
 	pthread_mutex_init(&pooling->lock, NULL);
-	code = -pthread_create(&pooling->thread, NULL, run, pooling);
+	code = -pthread_create(&pooling->thread, NULL, server_pool_run, pooling);
 	if (code)
 		return error_set_errno(error, code, "cannot start a thread");
 	pooling->is_on = true;

@@ -143,7 +143,7 @@ void quota_leave(struct quota *quota)
 }
 
 /* Adds count * each. False: that is more than there are numbers. */
-static bool add(uint64_t *sum, uint64_t count, uint64_t each)
+static bool quota_add(uint64_t *sum, uint64_t count, uint64_t each)
 {
 	uint64_t product;
 
@@ -194,12 +194,13 @@ static bool estimate(const struct protocol_case *wanted, bool is_server, uint64_
 	*bytes = (uint64_t)pattern_lanes(p, is_server) * LANE_BYTES;
 	if (!is_server)
 		*bytes += (pattern_lanes(p, false) + 1) * SEEN_BYTES + sizeof(struct pacing);
-	return add(bytes, limits.regions, region_bytes(p, limits.memory_bytes)) &&
-	       add(bytes, pairs, PAIR_BYTES + sizeof(struct flow) + list_bytes(p)) &&
-	       add(bytes, pairs, sends + 2 * sizeof(uint64_t) * limits.send_depth) &&
-	       add(bytes, pairs, receives * (RECEIVE_BYTES + pieces)) &&
-	       add(bytes, limits.srqs, shared * (RECEIVE_BYTES + pieces)) &&
-	       add(bytes, limits.completion_queues, entries(limits.cq_depth) * COMPLETION_BYTES);
+	return quota_add(bytes, limits.regions, region_bytes(p, limits.memory_bytes)) &&
+	       quota_add(bytes, pairs, PAIR_BYTES + sizeof(struct flow) + list_bytes(p)) &&
+	       quota_add(bytes, pairs, sends + 2 * sizeof(uint64_t) * limits.send_depth) &&
+	       quota_add(bytes, pairs, receives * (RECEIVE_BYTES + pieces)) &&
+	       quota_add(bytes, limits.srqs, shared * (RECEIVE_BYTES + pieces)) &&
+	       quota_add(bytes, limits.completion_queues,
+			 entries(limits.cq_depth) * COMPLETION_BYTES);
 }
 
 static int check_case(const struct quota *quota, const struct protocol_case *wanted, bool is_server,

@@ -84,7 +84,8 @@ static int lookup_start(struct lookup *lookup)
 	return code;
 }
 
-static void take(struct address_list *list, const struct addrinfo *found, uint16_t port)
+static void base_address_take(struct address_list *list, const struct addrinfo *found,
+			      uint16_t port)
 {
 	for (list->count = 0; found && list->count < ADDRESS_MAX; found = found->ai_next) {
 		struct sockaddr_storage *address = &list->address[list->count];
@@ -104,7 +105,7 @@ static int finish_lookup(struct lookup *lookup, struct address_list *list, uint1
 	if (lookup->result)
 		return error_set(error, -ENOENT, "cannot resolve '%s': %s", lookup->host,
 				 gai_strerror(lookup->result));
-	take(list, lookup->found, port);
+	base_address_take(list, lookup->found, port);
 	if (!list->count)
 		return error_set(error, -ENOENT, "'%s' has no internet address", lookup->host);
 	return 0;

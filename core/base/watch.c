@@ -88,7 +88,7 @@ static void call(const struct epoll_event *events, int n_events)
 	}
 }
 
-static void *run(void *unused)
+static void *watch_run(void *unused)
 {
 	for (;;) {
 		struct epoll_event events[EVENTS];
@@ -148,14 +148,14 @@ static void close_set(void)
 	set_fd = wake_fd = -1;
 }
 
-static int start(struct error *error)
+static int watch_start(struct error *error)
 {
 	int code = open_set(error);
 
 	ending = false;
 	due_ns = UINT64_MAX;
 	if (!code) {
-		code = watch_start_thread(&thread, run, NULL);
+		code = watch_start_thread(&thread, watch_run, NULL);
 		if (code)
 			error_set_errno(error, code, "cannot start the watcher thread");
 	}
@@ -164,7 +164,7 @@ static int start(struct error *error)
 	return code;
 }
 
-static void stop(void)
+static void watch_stop(void)
 {
 	pthread_mutex_lock(&lock);
 	ending = true;
@@ -199,7 +199,7 @@ int watch_add(struct watch *watch, struct error *error)
 
 	pthread_mutex_lock(&lifecycle);
 	if (!n_watches)
-		code = start(error);
+		code = watch_start(error);
 	if (!code) {
 		pthread_mutex_lock(&lock);
 		code = link_in(watch);
@@ -207,7 +207,7 @@ int watch_add(struct watch *watch, struct error *error)
 		if (code)
 			error_set_errno(error, code, "cannot watch a descriptor");
 		if (code && !n_watches)
-			stop();
+			watch_stop();
 	}
 	pthread_mutex_unlock(&lifecycle);
 	return code;
@@ -227,7 +227,7 @@ void watch_remove(struct watch *watch)
 	n_watches--;
 	pthread_mutex_unlock(&lock);
 	if (!n_watches)
-		stop();
+		watch_stop();
 	pthread_mutex_unlock(&lifecycle);
 }
 

@@ -95,7 +95,7 @@ static void close_stand(struct stand *stand)
 }
 
 /* Of the one request that is under way. */
-static enum ibv_wc_status take(struct stand *stand)
+static enum ibv_wc_status memory_windows_take(struct stand *stand)
 {
 	struct ibv_wc wc;
 
@@ -119,7 +119,7 @@ static enum ibv_wc_status bind_window(struct stand *stand)
 
 	if (ibv_post_send(context_queue(&stand->ends[SERVER])->qp, &wr, &bad))
 		return IBV_WC_GENERAL_ERR;
-	return take(stand);
+	return memory_windows_take(stand);
 }
 
 static enum ibv_wc_status write_by(struct stand *stand, size_t end, uint32_t rkey)
@@ -135,11 +135,11 @@ static enum ibv_wc_status write_by(struct stand *stand, size_t end, uint32_t rke
 	if (post_send(context_queue(&stand->ends[end]), &work, POST_WRITE, POST_CLASSIC,
 		      IBV_SEND_SIGNALED))
 		return IBV_WC_GENERAL_ERR;
-	return take(stand);
+	return memory_windows_take(stand);
 }
 
-static int judge(enum ibv_wc_status status, enum ibv_wc_status wanted, const char *sentence,
-		 struct error *error)
+static int memory_windows_judge(enum ibv_wc_status status, enum ibv_wc_status wanted,
+				const char *sentence, struct error *error)
 {
 	if (status == wanted)
 		return 0;
@@ -152,18 +152,19 @@ static int judge(enum ibv_wc_status status, enum ibv_wc_status wanted, const cha
 static int try_window(struct stand *stand, struct error *error)
 {
 	uint32_t beneath = stand->mr->rkey ? stand->mr->rkey : stand->mr->lkey;
-	int code =
-		judge(bind_window(stand), IBV_WC_SUCCESS, "a memory window cannot be bound", error);
+	int code = memory_windows_judge(bind_window(stand), IBV_WC_SUCCESS,
+					"a memory window cannot be bound", error);
 
 	if (!code)
-		code = judge(write_by(stand, OWNER, stand->rkey), IBV_WC_SUCCESS,
-			     "a memory window does not open its region", error);
+		code = memory_windows_judge(write_by(stand, OWNER, stand->rkey), IBV_WC_SUCCESS,
+					    "a memory window does not open its region", error);
 	if (!code)
-		code = judge(write_by(stand, STRANGER, stand->rkey), IBV_WC_REM_ACCESS_ERR,
-			     "a memory window is open to another queue pair than its own", error);
+		code = memory_windows_judge(
+			write_by(stand, STRANGER, stand->rkey), IBV_WC_REM_ACCESS_ERR,
+			"a memory window is open to another queue pair than its own", error);
 	if (!code)
-		code = judge(write_by(stand, OWNER, beneath), IBV_WC_REM_ACCESS_ERR,
-			     "the region beneath a memory window is open", error);
+		code = memory_windows_judge(write_by(stand, OWNER, beneath), IBV_WC_REM_ACCESS_ERR,
+					    "the region beneath a memory window is open", error);
 	return code;
 }
 

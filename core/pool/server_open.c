@@ -110,7 +110,7 @@ static int open_device(struct pool_server *server, struct error *error)
 }
 
 /* A client has so many requests under way, and all together the receives: no queue overruns. */
-static int check(struct pool_server *server, struct error *error)
+static int server_open_check(struct pool_server *server, struct error *error)
 {
 	uint32_t receives = server->settings.receives;
 	uint32_t clients = server->settings.clients ? server->settings.clients : POOL_GUESTS;
@@ -141,7 +141,7 @@ static int build(struct pool_server *server, struct error *error)
 {
 	struct ibv_context *verbs = server->device.verbs;
 	const struct pool_settings *settings = &server->settings;
-	int code = check(server, error);
+	int code = server_open_check(server, error);
 
 	if (code)
 		return code;

@@ -273,8 +273,8 @@ static int check_gid(const struct rdma_state *state, const struct manual_qp_addr
 }
 
 /* All of it comes from a peer. */
-static int check(const struct rdma_context *ctx, const struct manual_qp_address *remote,
-		 struct error *error)
+static int manual_qp_check(const struct rdma_context *ctx, const struct manual_qp_address *remote,
+			   struct error *error)
 {
 	const struct rdma_state *state = ctx->state;
 
@@ -382,7 +382,7 @@ int manual_qp_connect(struct rdma_context *ctx, const struct manual_qp_address *
 
 	if (!ctx->state || !ctx->state->path.is_open || ctx->state->connected)
 		return error_set(error, -EINVAL, "this context has nothing to connect: pair_open");
-	code = check(ctx, remote, error);
+	code = manual_qp_check(ctx, remote, error);
 	if (code)
 		return code;
 	ctx->state->path.other = *remote;

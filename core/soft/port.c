@@ -53,8 +53,8 @@ static void to_gid(const struct sockaddr *from, union ibv_gid *gid)
 }
 
 /* Whether it is one more, of so many at most. Peers may look at it at the same time. */
-static bool add(struct soft_image *image, const struct sockaddr *address, const char *interface,
-		uint32_t most)
+static bool soft_port_add(struct soft_image *image, const struct sockaddr *address,
+			  const char *interface, uint32_t most)
 {
 	union ibv_gid gid;
 	uint32_t count = image->gid_count;
@@ -79,7 +79,7 @@ static bool add_all(struct soft_image *image, uint32_t most)
 	for (int wanted = 0; wanted < 6; wanted++)
 		for (const struct ifaddrs *one = all; one; one = one->ifa_next)
 			if (rank(one) == wanted)
-				has_new |= add(image, one->ifa_addr, one->ifa_name, most);
+				has_new |= soft_port_add(image, one->ifa_addr, one->ifa_name, most);
 	freeifaddrs(all);
 	return has_new;
 }
@@ -93,7 +93,7 @@ void soft_port_fill(struct soft_image *image)
 
 	/* A process may always talk to itself: where the loopback is down, and beside any others. */
 	add_all(image, SOFT_GIDS - 1);
-	add(image, (const struct sockaddr *)&localhost, "lo", SOFT_GIDS);
+	soft_port_add(image, (const struct sockaddr *)&localhost, "lo", SOFT_GIDS);
 }
 
 int soft_port_find(const union ibv_gid *gid)

@@ -42,7 +42,7 @@ static const struct async *beside(const struct async *async)
 }
 
 /* With the mutex. */
-static int begin(struct async *async)
+static int async_begin(struct async *async)
 {
 	const struct async *other = beside(async);
 	int fd = async->verbs->async_fd;
@@ -61,7 +61,7 @@ static int begin(struct async *async)
 }
 
 /* With the mutex, when nobody reads for it any more. */
-static void end(struct async *async)
+static void async_end(struct async *async)
 {
 	int fd = async->verbs->async_fd;
 	int flags;
@@ -82,14 +82,14 @@ int async_add(struct async *async, struct error *error)
 	int code;
 
 	pthread_mutex_lock(&mutex);
-	code = begin(async);
+	code = async_begin(async);
 	if (code) {
 		error_set_errno(error, code, "cannot watch the device");
 	} else {
 		async->watch = (struct watch){.fd = async->verbs->async_fd, .ready = ready};
 		code = watch_add(&async->watch, error);
 		if (code)
-			end(async);
+			async_end(async);
 	}
 	pthread_mutex_unlock(&mutex);
 	return code;
@@ -101,6 +101,6 @@ void async_remove(struct async *async)
 		return;
 	pthread_mutex_lock(&mutex);
 	watch_remove(&async->watch);
-	end(async);
+	async_end(async);
 	pthread_mutex_unlock(&mutex);
 }

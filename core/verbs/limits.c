@@ -17,7 +17,8 @@ static uint64_t least(int a, int b)
 	return lesser > 0 ? (uint64_t)lesser : 0;
 }
 
-static void check(struct error *error, const char *what, uint64_t asked, uint64_t allowed)
+static void limits_check_one(struct error *error, const char *what, uint64_t asked,
+			     uint64_t allowed)
 {
 	if (asked > allowed)
 		error_set(error, -EINVAL, "%s %" PRIu64 " exceeds the device's limit %" PRIu64,
@@ -35,10 +36,10 @@ static void check_srq(const struct limits *wanted, const struct ibv_device_attr 
 {
 	if (wanted->srq_depth && device->max_srq < 1)
 		error_set(error, -EOPNOTSUPP, "the device has no shared receive queues");
-	check(error, "number of shared receive queues", wanted->srqs,
-	      if_told(least(device->max_srq, INT32_MAX)));
-	check(error, "shared receive queue depth", wanted->srq_depth,
-	      least(device->max_srq_wr, INT32_MAX));
+	limits_check_one(error, "number of shared receive queues", wanted->srqs,
+			 if_told(least(device->max_srq, INT32_MAX)));
+	limits_check_one(error, "shared receive queue depth", wanted->srq_depth,
+			 least(device->max_srq_wr, INT32_MAX));
 }
 
 static void check_port(const struct limits *wanted, const struct ibv_port_attr *port,
@@ -55,7 +56,7 @@ static void check_port(const struct limits *wanted, const struct ibv_port_attr *
 			  "message size %" PRIu64 " exceeds the MTU %" PRIu64
 			  ", which is all that a datagram carries",
 			  wanted->message_bytes, mtu);
-	check(error, "message size", wanted->message_bytes, port->max_msg_sz);
+	limits_check_one(error, "message size", wanted->message_bytes, port->max_msg_sz);
 }
 
 int limits_check(const struct limits *wanted, const struct ibv_device_attr *device,
@@ -66,29 +67,31 @@ int limits_check(const struct limits *wanted, const struct ibv_device_attr *devi
 	int sge = wanted->srq_depth ? device->max_srq_sge : INT32_MAX;
 
 	/* Each is looked at; the first fault is the one that the error keeps. */
-	check(error, "send queue depth", wanted->send_depth, depth);
-	check(error, "receive queue depth", wanted->recv_depth, depth);
+	limits_check_one(error, "send queue depth", wanted->send_depth, depth);
+	limits_check_one(error, "receive queue depth", wanted->recv_depth, depth);
 	check_srq(wanted, device, error);
-	check(error, "completion queue depth", wanted->cq_depth, least(device->max_cqe, INT32_MAX));
-	check(error, "number of scatter-gather entries", wanted->sge, least(device->max_sge, sge));
-	check(error, "number of scatter-gather entries of a read", wanted->read_sge,
-	      if_told(least(device->max_sge_rd, INT32_MAX)));
-	check(error, "number of queue pairs", wanted->queue_pairs,
-	      if_told(least(device->max_qp, INT32_MAX)));
-	check(error, "number of completion queues", wanted->completion_queues,
-	      if_told(least(device->max_cq, INT32_MAX)));
-	check(error, "number of memory regions", wanted->regions,
-	      if_told(least(device->max_mr, INT32_MAX)));
-	check(error, "size of registered memory", wanted->memory_bytes,
-	      if_told(device->max_mr_size));
-	check(error, "number of outstanding reads", wanted->reads, reads);
+	limits_check_one(error, "completion queue depth", wanted->cq_depth,
+			 least(device->max_cqe, INT32_MAX));
+	limits_check_one(error, "number of scatter-gather entries", wanted->sge,
+			 least(device->max_sge, sge));
+	limits_check_one(error, "number of scatter-gather entries of a read", wanted->read_sge,
+			 if_told(least(device->max_sge_rd, INT32_MAX)));
+	limits_check_one(error, "number of queue pairs", wanted->queue_pairs,
+			 if_told(least(device->max_qp, INT32_MAX)));
+	limits_check_one(error, "number of completion queues", wanted->completion_queues,
+			 if_told(least(device->max_cq, INT32_MAX)));
+	limits_check_one(error, "number of memory regions", wanted->regions,
+			 if_told(least(device->max_mr, INT32_MAX)));
+	limits_check_one(error, "size of registered memory", wanted->memory_bytes,
+			 if_told(device->max_mr_size));
+	limits_check_one(error, "number of outstanding reads", wanted->reads, reads);
 	if (port)
 		check_port(wanted, port, error);
-	check(error, "acknowledgement timeout", wanted->ack_timeout, BITS_5);
-	check(error, "retry count", wanted->retries, BITS_3);
-	check(error, "RNR retry count", wanted->rnr_retries, BITS_3);
-	check(error, "RNR timer", wanted->rnr_timer, BITS_5);
-	check(error, "service level", wanted->service_level, BITS_4);
+	limits_check_one(error, "acknowledgement timeout", wanted->ack_timeout, BITS_5);
+	limits_check_one(error, "retry count", wanted->retries, BITS_3);
+	limits_check_one(error, "RNR retry count", wanted->rnr_retries, BITS_3);
+	limits_check_one(error, "RNR timer", wanted->rnr_timer, BITS_5);
+	limits_check_one(error, "service level", wanted->service_level, BITS_4);
 	return error->code;
 }
 

@@ -57,7 +57,7 @@ static int order(const void *id, const void *element)
 }
 
 /* The first one with that id; NULL: there is none. */
-static const struct result_case *find(const struct compare_run *run, const char *id)
+static const struct result_case *compare_judge_find(const struct compare_run *run, const char *id)
 {
 	const struct compare_id *found =
 		bsearch(id, run->sorted, run->result.n_cases, sizeof(*run->sorted), order);
@@ -67,9 +67,10 @@ static const struct result_case *find(const struct compare_run *run, const char 
 	return found ? found->line : NULL;
 }
 
-static void look(struct judge *judge, enum compare_side side, const struct compare_run *run)
+static void compare_judge_look(struct judge *judge, enum compare_side side,
+			       const struct compare_run *run)
 {
-	const struct result_case *line = find(run, judge->line->id);
+	const struct result_case *line = compare_judge_find(run, judge->line->id);
 	struct trouble *trouble = &judge->trouble[side];
 	size_t what = MISSING;
 
@@ -91,7 +92,7 @@ static void look_all(struct judge *judge)
 		judge->n_seen[side] = 0;
 		judge->trouble[side] = (struct trouble){0};
 		for (size_t i = 0; i < runs->count; i++)
-			look(judge, side, &runs->runs[i]);
+			compare_judge_look(judge, side, &runs->runs[i]);
 	}
 }
 
@@ -501,8 +502,8 @@ static bool is_first(const struct comparison *comparison, const struct compare_r
 			const struct compare_run *other = &comparison->sides[side].runs[i];
 
 			if (other == run)
-				return find(run, line->id) == line;
-			if (find(other, line->id))
+				return compare_judge_find(run, line->id) == line;
+			if (compare_judge_find(other, line->id))
 				return false;
 		}
 	return true;

@@ -205,7 +205,7 @@ static void add_as(const struct series *series, enum metric metric, const char *
 			suffix, series->labels, more, value);
 }
 
-static void add(const struct series *series, enum metric metric, double value)
+static void prometheus_add(const struct series *series, enum metric metric, double value)
 {
 	add_as(series, metric, "", "", value);
 }
@@ -256,16 +256,16 @@ static void add_figures(const struct series *series, const struct result_case *l
 {
 	add_latency(series, line);
 	if (line->windows && line->duration_ns) {
-		add(series, BANDWIDTH, result_rate(line, false) * (double)line->size);
-		add(series, MESSAGES, result_rate(line, false));
+		prometheus_add(series, BANDWIDTH, result_rate(line, false) * (double)line->size);
+		prometheus_add(series, MESSAGES, result_rate(line, false));
 	}
 	if (line->sent) {
-		add(series, SENT, (double)line->sent);
-		add(series, LOST, (double)line->lost);
+		prometheus_add(series, SENT, (double)line->sent);
+		prometheus_add(series, LOST, (double)line->lost);
 	}
 	if (line->pace) {
-		add(series, LOAD, pace_rate(line));
-		add(series, SATURATED, pace_is_saturated(line));
+		prometheus_add(series, LOAD, pace_rate(line));
+		prometheus_add(series, SATURATED, pace_is_saturated(line));
 	}
 	add_cost(series, ",end=\"client\"", &line->client);
 	add_cost(series, ",end=\"server\"", &line->server);
@@ -313,7 +313,7 @@ static void add_run(const struct series *series, const struct result *result)
 	add_as(series, RUN_INFO, "", text ? text : "", 1);
 	free(text);
 	if (strptime(result->finished, "%Y-%m-%dT%H:%M:%SZ", &finished))
-		add(series, RUN_TIMESTAMP, (double)timegm(&finished));
+		prometheus_add(series, RUN_TIMESTAMP, (double)timegm(&finished));
 }
 
 static int check_ends(struct state *state, const struct result *result, const char *name,

@@ -32,7 +32,7 @@ static const char *word_of(const struct tips_pair *pair)
 	return words[tips_judge(pair)];
 }
 
-static const struct result_case *find(const struct result *result, const char *id)
+static const struct result_case *paired_trials_find(const struct result *result, const char *id)
 {
 	for (size_t i = 0; i < result->n_cases; i++)
 		if (!strcmp(result->cases[i].id, id))
@@ -107,7 +107,7 @@ static bool add_latency(struct tips_list *turns, struct tips_pair pair)
 static void add_case(struct tips_list *turns, const struct result *result,
 		     const struct result_case *line)
 {
-	const struct result_case *beside = find(result, line->beside);
+	const struct result_case *beside = paired_trials_find(result, line->beside);
 	struct tips_pair pair = {
 		.line = line, .beside = beside, .figure = &compared_figure_messages};
 	bool is_added;

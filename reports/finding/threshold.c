@@ -110,8 +110,8 @@ static const char *take_number(const char *text, double *number)
 	return text + whole + (part ? part + 1 : 0);
 }
 
-static const char *add(struct threshold_list *limits, const char *text,
-		       const struct statistic *statistic)
+static const char *threshold_add(struct threshold_list *limits, const char *text,
+				 const struct statistic *statistic)
 {
 	struct threshold *limit = &limits->limit[limits->count];
 	const char *unit;
@@ -131,7 +131,7 @@ static const char *add(struct threshold_list *limits, const char *text,
 
 static const char *add_below(struct threshold_list *limits, const char *text)
 {
-	return add(limits, text, NULL);
+	return threshold_add(limits, text, NULL);
 }
 
 static const char *add_above(struct threshold_list *limits, const char *text)
@@ -144,7 +144,7 @@ static const char *add_above(struct threshold_list *limits, const char *text)
 	statistic = find_statistic(text, (size_t)(equals - text));
 	if (!statistic)
 		return "names a figure that is none of mean, p50, p99, p99.9, max and so on";
-	return add(limits, equals + 1, statistic);
+	return threshold_add(limits, equals + 1, statistic);
 }
 
 static const char *parse(struct threshold_list *limits, const char *text,

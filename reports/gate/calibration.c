@@ -54,7 +54,7 @@ static void view_close(struct gate_record *view)
 }
 
 /* As many of the recorded rounds as a gate runs. -ENODATA: there are fewer than that. */
-static int take(struct gate_record *view, bool is_again, size_t room)
+static int calibration_take(struct gate_record *view, bool is_again, size_t room)
 {
 	const size_t *count = is_again ? &view->n_again : &view->n_rounds;
 	size_t due = view->asked;
@@ -102,7 +102,7 @@ static void count(struct calibration_dose *dose, const struct gate_record *view)
 	dose->count.inconclusive += end == GATE_PASSED && is_unclear;
 }
 
-static int judge(struct gate_record *view, size_t room, struct error *error)
+static int calibration_judge_one(struct gate_record *view, size_t room, struct error *error)
 {
 	int code;
 
@@ -112,7 +112,7 @@ static int judge(struct gate_record *view, size_t room, struct error *error)
 	if (code || !has_failed(view))
 		return code;
 	/* What is run again has rounds of its own. */
-	code = take(view, true, room);
+	code = calibration_take(view, true, room);
 	return code ? code : gate_confirm(view, error);
 }
 
@@ -124,7 +124,7 @@ static int find_room(const struct gate_record *gate, size_t start, size_t rounds
 	int code = view_open(&view, gate, start, rounds, error);
 
 	if (!code)
-		code = take(&view, false, gate->n_rounds - start);
+		code = calibration_take(&view, false, gate->n_rounds - start);
 	view_close(&view);
 	return code;
 }
@@ -140,11 +140,11 @@ static int draw(struct calibration_dose *dose, size_t rounds, size_t *next, stru
 	int code = view_open(&view, &dose->gate, *next, rounds, error);
 
 	if (!code)
-		code = take(&view, false, room);
+		code = calibration_take(&view, false, room);
 	if (!code)
 		code = find_room(&dose->gate, *next + view.n_rounds, rounds, error);
 	if (!code)
-		code = judge(&view, room, error);
+		code = calibration_judge_one(&view, room, error);
 	if (!code) {
 		*next += view.n_rounds + view.n_again;
 		count(dose, &view);

@@ -131,8 +131,8 @@ static double find_seen(const struct judge_cell *cell, const double *logs, size_
 	       exp(median_of_sorted(logs, pairs) - logs[few - 1] + FOUND_ERRORS * deviation);
 }
 
-static void find(const struct judge_cell *cell, const struct judge_rounds *rounds, size_t n_cells,
-		 struct scratch *scratch, struct judge_finding *finding)
+static void gate_judge_find(const struct judge_cell *cell, const struct judge_rounds *rounds,
+			    size_t n_cells, struct scratch *scratch, struct judge_finding *finding)
 {
 	const double *logs = scratch->logs;
 	double floor = log1p(cell->floor);
@@ -262,7 +262,7 @@ static enum judge_verdict verdict_without(const struct judge_cell *cell)
 	return cell->fault || !cell->broken ? JUDGE_INVALID : JUDGE_REGRESSED;
 }
 
-static enum judge_verdict judge(const struct judge_cell *cell)
+static enum judge_verdict gate_judge_judge(const struct judge_cell *cell)
 {
 	const struct judge_finding *finding = &cell->finding;
 	double most = most_of(cell, finding);
@@ -299,14 +299,14 @@ int judge_figure(struct judge_cell *cells, size_t count, struct error *error)
 		struct judge_cell *cell = &cells[i];
 
 		cell->why[0] = '\0';
-		find(cell, &cell->rounds, count, &scratch, &cell->finding);
+		gate_judge_find(cell, &cell->rounds, count, &scratch, &cell->finding);
 		find_invalid(cell, &cell->rounds, &cell->finding, count);
 	}
 	free(scratch.logs);
 	code = correct(cells, count, false, error);
 	for (size_t i = 0; i < count && !code; i++) {
 		cells[i].has_failed = !cells[i].why[0] && is_beyond(&cells[i], &cells[i].finding);
-		cells[i].verdict = judge(&cells[i]);
+		cells[i].verdict = gate_judge_judge(&cells[i]);
 		if (!cells[i].has_failed)
 			continue;
 		cells[i].verdict = JUDGE_INCONCLUSIVE;
@@ -346,7 +346,7 @@ int judge_confirm(struct judge_cell *cells, size_t count, struct error *error)
 			continue;
 		}
 		cell->why[0] = '\0';
-		find(cell, &cell->again, count, &scratch, &cell->confirmed);
+		gate_judge_find(cell, &cell->again, count, &scratch, &cell->confirmed);
 		find_invalid(cell, &cell->again, &cell->confirmed, 1);
 	}
 	free(scratch.logs);

@@ -8,7 +8,7 @@
 #include "reports/compare/same_setup.h"
 #include "reports/history/sql.h"
 
-static int add(struct history_before *before, const char *name, struct error *error)
+static int before_add(struct history_before *before, const char *name, struct error *error)
 {
 	char(*grown)[HISTORY_NAME] = reallocarray(before->names, before->count + 1, sizeof(*grown));
 
@@ -34,7 +34,7 @@ int history_before_fill(struct history *history, void *of, struct error *error)
 			 "(SELECT id FROM setups WHERE key = ?) ORDER BY id DESC LIMIT ?",
 			 "tti", before->result->started, key, (int64_t)before->most);
 	for (code = sql_next(rows, error); code > 0; code = sql_next(rows, error)) {
-		code = add(before, sql_text(rows, 0), error);
+		code = before_add(before, sql_text(rows, 0), error);
 		if (code)
 			break;
 	}

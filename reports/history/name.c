@@ -30,7 +30,7 @@ static bool take_digits(const char **text, int count, int least, int most, int *
 	return *number >= least && *number <= most;
 }
 
-static bool take(const char **text, char letter)
+static bool history_name_take(const char **text, char letter)
 {
 	if (!letter)
 		return true;
@@ -43,12 +43,13 @@ static bool take_time(const char **text, char dash, char colon, int64_t *seconds
 	struct tm utc = {0};
 	struct tm again;
 
-	if (!take_digits(text, 4, 1970, YEAR_MOST, &utc.tm_year) || !take(text, dash) ||
-	    !take_digits(text, 2, 1, 12, &utc.tm_mon) || !take(text, dash) ||
-	    !take_digits(text, 2, 1, 31, &utc.tm_mday) || !take(text, 'T') ||
-	    !take_digits(text, 2, 0, 23, &utc.tm_hour) || !take(text, colon) ||
-	    !take_digits(text, 2, 0, 59, &utc.tm_min) || !take(text, colon) ||
-	    !take_digits(text, 2, 0, 59, &utc.tm_sec) || !take(text, 'Z'))
+	if (!take_digits(text, 4, 1970, YEAR_MOST, &utc.tm_year) ||
+	    !history_name_take(text, dash) || !take_digits(text, 2, 1, 12, &utc.tm_mon) ||
+	    !history_name_take(text, dash) || !take_digits(text, 2, 1, 31, &utc.tm_mday) ||
+	    !history_name_take(text, 'T') || !take_digits(text, 2, 0, 23, &utc.tm_hour) ||
+	    !history_name_take(text, colon) || !take_digits(text, 2, 0, 59, &utc.tm_min) ||
+	    !history_name_take(text, colon) || !take_digits(text, 2, 0, 59, &utc.tm_sec) ||
+	    !history_name_take(text, 'Z'))
 		return false;
 	utc.tm_year -= 1900;
 	utc.tm_mon--;
@@ -106,7 +107,8 @@ bool history_name_number(const char *name, int64_t *number)
 	uint64_t hash;
 	int64_t seconds;
 
-	if (!take_time(&next, '\0', '\0', &seconds) || !take(&next, '-') || !take_hash(next, &hash))
+	if (!take_time(&next, '\0', '\0', &seconds) || !history_name_take(&next, '-') ||
+	    !take_hash(next, &hash))
 		return false;
 	*number = seconds << HASH_BITS | (int64_t)(hash >> (64 - HASH_BITS));
 	return true;

@@ -60,8 +60,8 @@ static int bind(sqlite3_stmt *statement, const char *types, va_list values)
 	return result;
 }
 
-static sqlite3_stmt *start(sqlite3 *db, struct error *error, const char *text, const char *types,
-			   va_list values)
+static sqlite3_stmt *sql_start_one(sqlite3 *db, struct error *error, const char *text,
+				   const char *types, va_list values)
 {
 	sqlite3_stmt *statement = NULL;
 	int result = sqlite3_prepare_v2(db, text, -1, &statement, NULL);
@@ -81,7 +81,7 @@ sqlite3_stmt *sql_start(sqlite3 *db, struct error *error, const char *text, cons
 	va_list values;
 
 	va_start(values, types);
-	statement = start(db, error, text, types, values);
+	statement = sql_start_one(db, error, text, types, values);
 	va_end(values);
 	return statement;
 }
@@ -124,7 +124,7 @@ int sql_do(sqlite3 *db, struct error *error, const char *text, const char *types
 	int code = 1;
 
 	va_start(values, types);
-	statement = start(db, error, text, types, values);
+	statement = sql_start_one(db, error, text, types, values);
 	va_end(values);
 	if (!statement)
 		return error->code;

@@ -25,8 +25,8 @@ static int no_memory(struct error *error)
 	return error_set_errno(error, -ENOMEM, "cannot keep a series");
 }
 
-static int add(struct history_founds *founds, const struct history_found *found,
-	       struct error *error)
+static int history_steps_add(struct history_founds *founds, const struct history_found *found,
+			     struct error *error)
 {
 	struct history_found *grown = reallocarray(founds->list, founds->count + 1, sizeof(*grown));
 
@@ -57,7 +57,7 @@ static int read_steps(struct history_founds *founds, sqlite3 *db, int64_t series
 				 .after = sqlite3_column_double(rows, 5)},
 		};
 
-		code = add(founds, &found, error);
+		code = history_steps_add(founds, &found, error);
 		if (code)
 			break;
 	}
@@ -164,7 +164,7 @@ static int name_all(struct history_founds *founds, const struct state *state,
 
 		code = name_runs(&found, state, error);
 		if (!code)
-			code = add(founds, &found, error);
+			code = history_steps_add(founds, &found, error);
 	}
 	return code;
 }
@@ -219,7 +219,8 @@ static int keep(const struct state *state, const struct history_founds *founds, 
 			     state->series);
 }
 
-static int look(struct history_founds *founds, struct state *state, struct error *error)
+static int history_steps_look(struct history_founds *founds, struct state *state,
+			      struct error *error)
 {
 	struct change_points found = {0};
 	struct change_points_values values;
@@ -250,7 +251,7 @@ int history_find(struct history_founds *founds, sqlite3 *db, int64_t series,
 	*founds = (struct history_founds){0};
 	if (!code)
 		code = is_checked ? read_steps(founds, db, series, 0, error)
-				  : look(founds, &state, error);
+				  : history_steps_look(founds, &state, error);
 	if (code)
 		history_founds_finish(founds);
 	free(state.runs);

@@ -83,7 +83,7 @@ static bool skip(const char **text, const char *word)
 }
 
 /* Versions differ in capitals: "GID index" was "Gid index". */
-static const char *find(const struct word *words, size_t count, const char *text)
+static const char *perftest_find(const struct word *words, size_t count, const char *text)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!strcasecmp(words[i].theirs, text))
@@ -153,7 +153,7 @@ static int tell_count(struct perftest_run *run, const char *ours, const char *va
 
 static int tell_transport(struct perftest_run *run, const char *value, struct error *error)
 {
-	run->transport = find(transports, ARRAY_LENGTH(transports), value);
+	run->transport = perftest_find(transports, ARRAY_LENGTH(transports), value);
 	if (run->transport)
 		return 0;
 	return error_set(error, -EINVAL, "the connection type '%.40s' is none of RC, UC, UD",
@@ -181,7 +181,7 @@ int perftest_tell(struct perftest_run *run, const char *name, const char *value,
 	const char *ours;
 
 	with_spaces(plain, sizeof(plain), name);
-	ours = find(counts, ARRAY_LENGTH(counts), plain);
+	ours = perftest_find(counts, ARRAY_LENGTH(counts), plain);
 	if (ours)
 		return tell_count(run, ours, value, error);
 	if (!strcasecmp(plain, "Connection type"))
@@ -197,7 +197,7 @@ int perftest_tell(struct perftest_run *run, const char *name, const char *value,
 	if (!strcasecmp(plain, "Device"))
 		return tell_device(run, value, error);
 	if (!strcasecmp(plain, "Link type"))
-		run->link_layer = find(links, ARRAY_LENGTH(links), value);
+		run->link_layer = perftest_find(links, ARRAY_LENGTH(links), value);
 	return 0;
 }
 
@@ -226,7 +226,8 @@ bool perftest_number(const char *text, size_t length, double *number)
 	return *number < 1e18;
 }
 
-static int add(struct import *import, const char *text, size_t length, struct error *error)
+static int perftest_add_one(struct import *import, const char *text, size_t length,
+			    struct error *error)
 {
 	size_t at = 0;
 
@@ -278,6 +279,6 @@ static int finish(struct import *import, struct error *error)
 
 const struct import_format import_perftest = {
 	.name = "perftest",
-	.add = add,
+	.add = perftest_add_one,
 	.finish = finish,
 };

@@ -150,7 +150,7 @@ static int check_latency(const struct perftest_row *row, struct error *error)
 }
 
 /* Only where so many samples lie beyond it that ours would be known. */
-static void take(struct result_trial *trial, const char *key, double us)
+static void perftest_case_take(struct result_trial *trial, const char *key, double us)
 {
 	for (size_t i = 0; i < STATISTICS; i++) {
 		const struct hist like = {.count = trial->messages};
@@ -169,11 +169,11 @@ static void take_latency(struct import *import, struct result_trial *trial,
 		statistic_fill(trial->latency, row->hist);
 		return;
 	}
-	take(trial, "min", value(row, PERFTEST_MIN));
-	take(trial, "mean", value(row, PERFTEST_AVERAGE));
-	take(trial, "p50", value(row, PERFTEST_TYPICAL));
-	take(trial, "p99", value(row, PERFTEST_P99));
-	take(trial, "p99_9", value(row, PERFTEST_P99_9));
+	perftest_case_take(trial, "min", value(row, PERFTEST_MIN));
+	perftest_case_take(trial, "mean", value(row, PERFTEST_AVERAGE));
+	perftest_case_take(trial, "p50", value(row, PERFTEST_TYPICAL));
+	perftest_case_take(trial, "p99", value(row, PERFTEST_P99));
+	perftest_case_take(trial, "p99_9", value(row, PERFTEST_P99_9));
 	/* Of -D there is the mean alone, which is of all. */
 	if (!isnan(value(row, PERFTEST_MAX)))
 		import->notes |= 1U << PERFTEST_TRIMMED;

@@ -37,7 +37,7 @@ static void skip_space(struct json *json)
 }
 
 /* Whether that letter is next; then it is passed. */
-static bool take(struct json *json, char letter)
+static bool perftest_json_take(struct json *json, char letter)
 {
 	skip_space(json);
 	if (json->at == json->end || *json->at != letter)
@@ -49,7 +49,7 @@ static bool take(struct json *json, char letter)
 /* Quoted, or up to a letter that means something: none of perftest's words has any. */
 static int take_word(struct json *json, char word[static WORD_MOST], struct error *error)
 {
-	bool is_quoted = take(json, '"');
+	bool is_quoted = perftest_json_take(json, '"');
 	size_t length = 0;
 
 	while (json->at < json->end && !strchr(is_quoted ? "\"\n" : "\":,{}[]\n", *json->at)) {
@@ -60,7 +60,7 @@ static int take_word(struct json *json, char word[static WORD_MOST], struct erro
 			return wrong(json, "no word of perftest's has such letters", error);
 		word[length++] = *json->at++;
 	}
-	if (is_quoted && !take(json, '"'))
+	if (is_quoted && !perftest_json_take(json, '"'))
 		return wrong(json, "a quote is missing", error);
 	while (length && !is_quoted && isspace((unsigned char)word[length - 1]))
 		length--;
@@ -72,7 +72,8 @@ static int take_name(struct json *json, char word[static WORD_MOST], struct erro
 {
 	int code = take_word(json, word, error);
 
-	return code || take(json, ':') ? code : wrong(json, "a colon is missing", error);
+	return code || perftest_json_take(json, ':') ? code
+						     : wrong(json, "a colon is missing", error);
 }
 
 /* The test is what all others are told of. */
@@ -114,12 +115,12 @@ static int take_members(struct json *json, taker *take_one, struct error *error)
 {
 	char name[WORD_MOST];
 	char value[WORD_MOST];
-	int code = take(json, '{') ? 0 : wrong(json, "a brace is missing", error);
+	int code = perftest_json_take(json, '{') ? 0 : wrong(json, "a brace is missing", error);
 
 	while (!code) {
-		while (take(json, ','))
+		while (perftest_json_take(json, ','))
 			;
-		if (take(json, '}'))
+		if (perftest_json_take(json, '}'))
 			return 0;
 		code = take_name(json, name, error);
 		skip_space(json);
@@ -135,12 +136,12 @@ static int take_members(struct json *json, taker *take_one, struct error *error)
 static int take_run(struct json *json, struct error *error)
 {
 	char name[WORD_MOST];
-	int code = take(json, '{') ? 0 : wrong(json, "a brace is missing", error);
+	int code = perftest_json_take(json, '{') ? 0 : wrong(json, "a brace is missing", error);
 
 	while (!code) {
-		while (take(json, ','))
+		while (perftest_json_take(json, ','))
 			;
-		if (take(json, '}'))
+		if (perftest_json_take(json, '}'))
 			break;
 		code = take_name(json, name, error);
 		if (code)

@@ -80,7 +80,7 @@ static int follow(struct place *place)
  * 0: a file, that is there or is to be; 1: what is written to as it is, for a file renamed over
  * it would take its place: a device, a pipe, a descriptor. -EISDIR is for a folder.
  */
-static int find(const char *path, struct place *place)
+static int save_find(const char *path, struct place *place)
 {
 	struct stat found;
 	int code = 1;
@@ -174,7 +174,7 @@ bool save_is_stdout(const char *path)
 bool save_replaces(const char *path)
 {
 	struct place place = {0};
-	bool is_file = !save_is_stdout(path) && !find(path, &place);
+	bool is_file = !save_is_stdout(path) && !save_find(path, &place);
 
 	free(place.path);
 	return is_file;
@@ -187,7 +187,7 @@ static int write_path(const char *path, save_writer *write, const void *what)
 
 	if (save_is_stdout(path))
 		return write(stdout, what);
-	code = find(path, &place);
+	code = save_find(path, &place);
 	if (code >= 0)
 		code = (code ? write_special : write_file)(place.path, write, what);
 	free(place.path);
@@ -237,7 +237,7 @@ static int try_file(const char *path)
 static int try_path(const char *path)
 {
 	struct place place;
-	int code = find(path, &place);
+	int code = save_find(path, &place);
 
 	if (!code)
 		code = try_file(place.path);

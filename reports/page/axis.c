@@ -187,7 +187,7 @@ static void label(char text[static HTML_NUMBER], double value)
 }
 
 /* false: there is no room. */
-static bool add(struct axis_tick *ticks, size_t *count, double value, const char *text)
+static bool axis_add(struct axis_tick *ticks, size_t *count, double value, const char *text)
 {
 	if (*count >= AXIS_TICKS)
 		return false;
@@ -207,7 +207,7 @@ static size_t linear_ticks(const struct axis *axis, struct axis_tick *ticks)
 		double value = axis->least + i * step;
 
 		label(text, value / axis->unit);
-		if (!add(ticks, &count, value, text))
+		if (!axis_add(ticks, &count, value, text))
 			break;
 	}
 	return count;
@@ -235,7 +235,7 @@ static size_t log_ticks(const struct axis *axis, struct axis_tick *ticks)
 			    value * axis->unit > axis->most * 1.001)
 				continue;
 			label(text, value);
-			if (!add(ticks, &count, value * axis->unit, text))
+			if (!axis_add(ticks, &count, value * axis->unit, text))
 				return count;
 		}
 	}
@@ -256,7 +256,7 @@ static size_t size_ticks(const struct axis *axis, struct axis_tick *ticks)
 		if (power > last)
 			break;
 		html_size(text, exp2(power));
-		add(ticks, &count, exp2(power), text);
+		axis_add(ticks, &count, exp2(power), text);
 	}
 	/* All of it lies between two of them. */
 	for (int end = 0; end < 2 && first > last; end++) {
@@ -264,7 +264,7 @@ static size_t size_ticks(const struct axis *axis, struct axis_tick *ticks)
 		char text[HTML_NUMBER];
 
 		html_size(text, value);
-		add(ticks, &count, value, text);
+		axis_add(ticks, &count, value, text);
 	}
 	return count;
 }
@@ -284,7 +284,7 @@ static size_t nines_ticks(const struct axis *axis, struct axis_tick *ticks)
 
 	for (size_t i = 0; i < ARRAY_LENGTH(all); i++)
 		if (nines(all[i].value) <= nines(axis->most) + 1e-6)
-			add(ticks, &count, all[i].value, all[i].label);
+			axis_add(ticks, &count, all[i].value, all[i].label);
 	return count;
 }
 

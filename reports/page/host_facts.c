@@ -32,7 +32,7 @@ struct level {
 };
 
 /* What is not known is not there, however a document says so. */
-static const json_t *find(const json_t *object, const char *name)
+static const json_t *host_facts_find(const json_t *object, const char *name)
 {
 	const json_t *value = json_object_get(object, name);
 
@@ -120,7 +120,7 @@ static void print_level(struct facts *facts, const struct level *above, const ch
 	bool has_members = false;
 
 	for (size_t i = 0; i < facts->count; i++) {
-		level.value[i] = find(from[i], name);
+		level.value[i] = host_facts_find(from[i], name);
 		has_members = has_members || json_is_object(level.value[i]);
 	}
 	if (has_members && level.depth < DEPTH_MAX)
@@ -214,7 +214,7 @@ static void print_parties(FILE *out, const json_t *parties)
 	for (size_t i = 0; i < facts.count; i++) {
 		const json_t *party = json_array_get(parties, i);
 
-		facts.column[i] = find(party, "facts");
+		facts.column[i] = host_facts_find(party, "facts");
 		facts.fingerprint[i] = json_member_or_empty(party, "hard_fingerprint");
 		is_known = is_known || facts.column[i];
 	}

@@ -97,7 +97,7 @@ static int load_hist(struct hist *hist, const json_t *load, const char *name, st
 }
 
 /* What its trials say as well. */
-static int check(const struct result_case *line, const json_t *json, struct error *error)
+static int pace_check(const struct result_case *line, const json_t *json, struct error *error)
 {
 	bool is_saturated;
 
@@ -127,7 +127,7 @@ int pace_load(struct result_case *line, const json_t *json, struct error *error)
 	if (!code)
 		code = load_hist(&line->pace->uncorrected, load, "uncorrected_ns", error);
 	if (!code)
-		code = check(line, json, error);
+		code = pace_check(line, json, error);
 	if (code)
 		error_wrap(error, "load");
 	return code;

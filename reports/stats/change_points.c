@@ -219,8 +219,9 @@ static void take_all_medians(const struct look *look, struct change_points *step
 			take_medians(look, steps, i);
 }
 
-static int check(const struct change_points *steps, const struct change_points_rule *rule,
-		 const struct change_points_values *values, struct error *error)
+static int change_points_check(const struct change_points *steps,
+			       const struct change_points_rule *rule,
+			       const struct change_points_values *values, struct error *error)
 {
 	if (values->first <= change_points_need(steps, rule))
 		return 0;
@@ -230,7 +231,7 @@ static int check(const struct change_points *steps, const struct change_points_r
 int change_points_settle(struct change_points *steps, const struct change_points_rule *rule,
 			 const struct change_points_values *values, struct error *error)
 {
-	int code = check(steps, rule, values, error);
+	int code = change_points_check(steps, rule, values, error);
 
 	while (!code && begin_of(steps->windows, rule) + rule->window <= values->end) {
 		size_t begin = begin_of(steps->windows, rule);
@@ -252,7 +253,7 @@ int change_points_find(struct change_points *found, const struct change_points *
 	/* The more is before a step the sooner it is one: the newest window is longer. */
 	size_t begin = less(begin_of(settled->windows, rule), rule->window / 2);
 	const struct look look = {rule, values, begin, values->end};
-	int code = check(settled, rule, values, error);
+	int code = change_points_check(settled, rule, values, error);
 
 	*found = (struct change_points){.windows = settled->windows};
 	for (size_t i = 0; i < settled->count && !code; i++)

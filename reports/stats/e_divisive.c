@@ -81,8 +81,8 @@ static void find_end(struct e_divisive_place *place, const struct space *space, 
 	}
 }
 
-static struct e_divisive_place find(struct space *space, const double *values, size_t count,
-				    size_t least)
+static struct e_divisive_place e_divisive_find_one(struct space *space, const double *values,
+						   size_t count, size_t least)
 {
 	struct e_divisive_place place = {.statistic = -1};
 	double within = 0;
@@ -107,7 +107,7 @@ int e_divisive_find(struct e_divisive_place *place, const double *values, size_t
 	space = create_space();
 	if (!space)
 		return error_set_errno(error, -ENOMEM, "cannot look for changes");
-	*place = find(space, values, count, least);
+	*place = e_divisive_find_one(space, values, count, least);
 	free(space);
 	return 0;
 }
@@ -147,8 +147,8 @@ static struct e_divisive_place find_all(struct space *space, const double *value
 
 	for (size_t i = 0; i < space->n_segments; i++) {
 		size_t first = space->bounds[i];
-		struct e_divisive_place place =
-			find(space, values + first, space->bounds[i + 1] - first, least);
+		struct e_divisive_place place = e_divisive_find_one(
+			space, values + first, space->bounds[i + 1] - first, least);
 
 		if (place.statistic <= best.statistic)
 			continue;

@@ -40,7 +40,7 @@ bool interval_is_sure(const struct interval *interval)
 	return interval->confidence >= CONFIDENCE;
 }
 
-static int check(const double *values, size_t n_values, struct error *error)
+static int interval_check(const double *values, size_t n_values, struct error *error)
 {
 	if (!n_values)
 		return error_set(error, -EINVAL, "no values, no median");
@@ -54,7 +54,7 @@ static int check(const double *values, size_t n_values, struct error *error)
 int interval_median(struct interval *interval, const double *values, size_t n_values,
 		    struct error *error)
 {
-	int code = check(values, n_values, error);
+	int code = interval_check(values, n_values, error);
 	double *sorted;
 	size_t margin;
 

@@ -62,7 +62,7 @@ enum {
 
 #define LAG_QUANTILE 990000
 
-static struct cell *add(struct cells *cells, int width)
+static struct cell *table_cells_add(struct cells *cells, int width)
 {
 	struct cell *cell = &cells->cell[cells->count++];
 
@@ -72,7 +72,7 @@ static struct cell *add(struct cells *cells, int width)
 
 static void FORMAT(2, 3) add_name(struct cells *cells, const char *format, ...)
 {
-	struct cell *cell = add(cells, 0);
+	struct cell *cell = table_cells_add(cells, 0);
 	va_list arguments;
 
 	cell->is_name = true;
@@ -83,14 +83,14 @@ static void FORMAT(2, 3) add_name(struct cells *cells, const char *format, ...)
 
 static void add_title(struct cells *cells, int width, const char *title)
 {
-	struct cell *cell = add(cells, width);
+	struct cell *cell = table_cells_add(cells, width);
 
 	snprintf(cell->text, sizeof(cell->text), "%s", title);
 }
 
 static void add_figure(struct cells *cells, int width, int digits, double value)
 {
-	struct cell *cell = add(cells, width);
+	struct cell *cell = table_cells_add(cells, width);
 
 	if (isnan(value))
 		snprintf(cell->text, sizeof(cell->text), "-");
@@ -161,7 +161,7 @@ void cells_names(struct cells *cells, const struct result_case *line)
 static void add_windows(struct cells *cells, const struct table_unit *unit,
 			const struct result_case *line)
 {
-	struct cell *cell = add(cells, WIDTH_WINDOWS);
+	struct cell *cell = table_cells_add(cells, WIDTH_WINDOWS);
 	uint64_t least = UINT64_MAX;
 	uint64_t most = 0;
 	uint64_t messages = 0;
@@ -434,7 +434,8 @@ void cells_put_amount(struct cells *cells, double amount)
 {
 	/* What is small is not shown as nothing. */
 	if (amount > 0 && amount < 0.001)
-		snprintf(add(cells, WIDTH_FIGURE)->text, sizeof(cells->cell->text), "%.1e", amount);
+		snprintf(table_cells_add(cells, WIDTH_FIGURE)->text, sizeof(cells->cell->text),
+			 "%.1e", amount);
 	else
 		add_figure(cells, WIDTH_FIGURE, digits_for(amount), amount);
 }

@@ -55,7 +55,8 @@ static uint64_t surplus(const struct result_case *line, const void *of)
 	return cpus && threads > cpus ? threads : 0;
 }
 
-static void find(const struct result *result, const struct side *side, json_t *findings)
+static void advice_threads_find(const struct result *result, const struct side *side,
+				json_t *findings)
 {
 	uint64_t most;
 	const struct result_case *worst = advice_worst(result, surplus, side, 1, &most);
@@ -113,8 +114,8 @@ void advice_threads(const struct result *result, json_t *findings)
 	const struct side near = {&result->client, false};
 	const struct side far = {&result->server, true};
 
-	find(result, &near, findings);
-	find(result, &far, findings);
+	advice_threads_find(result, &near, findings);
+	advice_threads_find(result, &far, findings);
 	find_lost(result, &near, findings);
 	find_lost(result, &far, findings);
 }

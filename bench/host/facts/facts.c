@@ -143,8 +143,8 @@ static const struct section of_host[] = {
 	{"environment",    environment         },
 };
 
-static void add(json_t *facts, const struct facts_place *place, const struct section *sections,
-		size_t count)
+static void facts_add(json_t *facts, const struct facts_place *place,
+		      const struct section *sections, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		json_t *section = sections[i].gather(place);
@@ -167,10 +167,10 @@ json_t *facts_gather(const char *root, const char *device, unsigned int port)
 		facts_set(facts, "host", host);
 	facts_set(facts, "libc", gnu_get_libc_version());
 	if (device)
-		add(facts, &place, of_device, ARRAY_LENGTH(of_device));
+		facts_add(facts, &place, of_device, ARRAY_LENGTH(of_device));
 	else
-		add(facts, &place, without_device, ARRAY_LENGTH(without_device));
-	add(facts, &place, of_host, ARRAY_LENGTH(of_host));
+		facts_add(facts, &place, without_device, ARRAY_LENGTH(without_device));
+	facts_add(facts, &place, of_host, ARRAY_LENGTH(of_host));
 	/* libibverbs knows of no other machine than this one. */
 	if (device && !root[0])
 		facts_verbs(facts, &place);

@@ -78,7 +78,8 @@ static void append(struct soft_cm_channel *channel, struct soft_cm_event *event)
 }
 
 /* Takes out what is at that place. */
-static struct soft_cm_event *take(struct soft_cm_channel *channel, struct soft_cm_event **at)
+static struct soft_cm_event *soft_cm_channel_take(struct soft_cm_channel *channel,
+						  struct soft_cm_event **at)
 {
 	struct soft_cm_event *event = *at;
 	uint64_t count;
@@ -195,7 +196,7 @@ void soft_cm_drop_events(struct soft_cm_id *id)
 	at = &channel->first;
 	while (*at) {
 		if ((*at)->owner == id)
-			free(take(channel, at));
+			free(soft_cm_channel_take(channel, at));
 		else
 			at = &(*at)->next;
 	}
@@ -214,7 +215,7 @@ void soft_cm_move_events(struct soft_cm_id *id, struct rdma_event_channel *to)
 	at = &channel->first;
 	while (*at) {
 		if ((*at)->owner == id)
-			append(soft_cm_channel_of(to), take(channel, at));
+			append(soft_cm_channel_of(to), soft_cm_channel_take(channel, at));
 		else
 			at = &(*at)->next;
 	}
@@ -246,7 +247,7 @@ static struct soft_cm_event *fetch(struct soft_cm_channel *channel)
 
 	pthread_mutex_lock(&soft_cm_mutex);
 	if (channel->first) {
-		event = take(channel, &channel->first);
+		event = soft_cm_channel_take(channel, &channel->first);
 		event->owner->fetched++;
 		if (event->verbs.listen_id)
 			release_request(soft_cm_id_of(event->verbs.id));

@@ -25,7 +25,8 @@ static uint8_t lesser(uint8_t one, uint8_t other)
 }
 
 /* 0 or a positive errno. */
-static int check(const struct soft_cm_id *id, const struct rdma_conn_param *param, size_t room)
+static int soft_cm_connect_check(const struct soft_cm_id *id, const struct rdma_conn_param *param,
+				 size_t room)
 {
 	if (!param)
 		return id->verbs.qp ? 0 : EINVAL;
@@ -120,7 +121,8 @@ SOFT_EXPORT int rdma_connect(struct rdma_cm_id *verbs, struct rdma_conn_param *p
 {
 	struct soft_cm_id *id = soft_cm_id_of(verbs);
 	size_t room = soft_cm_is_ud(id) ? SOFT_CM_CONNECT_DATA_UD : SOFT_CM_CONNECT_DATA;
-	int result = id->state == SOFT_CM_ROUTE_KNOWN ? check(id, param, room) : EINVAL;
+	int result =
+		id->state == SOFT_CM_ROUTE_KNOWN ? soft_cm_connect_check(id, param, room) : EINVAL;
 	uint32_t slot;
 	int fd;
 
@@ -195,7 +197,8 @@ SOFT_EXPORT int rdma_accept(struct rdma_cm_id *verbs, struct rdma_conn_param *pa
 
 	pthread_mutex_lock(&soft_cm_mutex);
 	if (id->state == SOFT_CM_REQUESTED)
-		result = check(id, param, is_ud ? SOFT_CM_ACCEPT_DATA_UD : SOFT_CM_ACCEPT_DATA);
+		result = soft_cm_connect_check(
+			id, param, is_ud ? SOFT_CM_ACCEPT_DATA_UD : SOFT_CM_ACCEPT_DATA);
 	pthread_mutex_unlock(&soft_cm_mutex);
 	if (result) {
 		/* As the kernel does it: who cannot accept has rejected. */

@@ -213,7 +213,7 @@ static int fit(const struct soft_registry_port *port, const struct soft_cm_addre
 }
 
 /* A copy of one that listens: nobody waits for a peer while the table is locked. */
-static bool look(uint32_t entry, struct soft_registry_port *port)
+static bool soft_cm_port_look(uint32_t entry, struct soft_registry_port *port)
 {
 	bool is_one;
 
@@ -241,7 +241,8 @@ int soft_cm_port_find(const struct soft_cm_address *to, uint32_t space, uint32_t
 		int fits;
 
 		/* It may be another's since it was looked at without the lock. */
-		if (!is_wanted(&port, to, space) || !look(i, &port) || !is_wanted(&port, to, space))
+		if (!is_wanted(&port, to, space) || !soft_cm_port_look(i, &port) ||
+		    !is_wanted(&port, to, space))
 			continue;
 		fits = fit(&port, to, network);
 		if (fits <= best)
@@ -258,7 +259,8 @@ bool soft_cm_port_is_known(const struct soft_cm_address *address)
 	for (uint32_t i = 1; i < port_count(); i++) {
 		struct soft_registry_port port;
 
-		if (look(i, &port) && soft_peer_of_slot_has_gid(slot_of(&port), &address->gid))
+		if (soft_cm_port_look(i, &port) &&
+		    soft_peer_of_slot_has_gid(slot_of(&port), &address->gid))
 			return true;
 	}
 	return false;

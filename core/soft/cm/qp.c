@@ -184,7 +184,7 @@ static bool is_other(const struct ibv_cq *own, const struct ibv_cq *given)
 }
 
 /* What is not given is the identifier's; what it brings must fit to it. */
-static int check(const struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
+static int soft_cm_qp_check(const struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
 {
 	if (id->qp || !id->verbs)
 		return soft_cm_return(EINVAL);
@@ -204,7 +204,7 @@ SOFT_EXPORT int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr
 	struct ibv_qp *qp = NULL;
 	int error;
 
-	if (check(id, attr))
+	if (soft_cm_qp_check(id, attr))
 		return -1;
 	if (create_cqs(id, attr))
 		goto fail;

@@ -81,7 +81,7 @@ bool soft_fault_event(struct soft_cm_event *event)
 }
 
 /* Of one owner, or (NULL) of all: those that are due by then are taken out. */
-static struct soft_cm_event *take(const struct soft_cm_id *owner, uint64_t by_ns)
+static struct soft_cm_event *soft_fault_cm_take(const struct soft_cm_id *owner, uint64_t by_ns)
 {
 	struct soft_cm_event **at = &late;
 	struct soft_cm_event *event;
@@ -98,7 +98,7 @@ void soft_fault_drop_events(struct soft_cm_id *owner)
 {
 	struct soft_cm_event *event;
 
-	while ((event = take(owner, UINT64_MAX)))
+	while ((event = soft_fault_cm_take(owner, UINT64_MAX)))
 		free(event);
 }
 
@@ -108,7 +108,7 @@ uint64_t soft_fault_cm_due(uint64_t now_ns)
 	struct soft_cm_event *event;
 
 	pthread_mutex_lock(&soft_cm_mutex);
-	while ((event = take(NULL, now_ns)))
+	while ((event = soft_fault_cm_take(NULL, now_ns)))
 		soft_cm_deliver(event);
 	for (event = late; event; event = event->next)
 		if (event->due_ns < earliest)

@@ -139,7 +139,7 @@ static int complete(struct ibv_qp_ex *qp)
 	return errno = error;
 }
 
-static int start(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
+static int soft_pointers_start(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
 {
 	int error = soft_fault_call(SOFT_CALL_ibv_start_poll);
 
@@ -193,6 +193,6 @@ void soft_fault_extend_cq(struct ibv_cq_ex *cq)
 		return;
 	start_poll = cq->start_poll;
 	next_poll = cq->next_poll;
-	cq->start_poll = start;
+	cq->start_poll = soft_pointers_start;
 	cq->next_poll = next;
 }

@@ -250,7 +250,7 @@ static uint64_t stay(const struct soft_qp *qp, uint64_t now_ns)
 }
 
 /* False: nothing is to be done any more. What took a while has read the clock again. */
-static bool run(struct soft_qp *qp, uint64_t *now_ns)
+static bool soft_send_queue_run(struct soft_qp *qp, uint64_t *now_ns)
 {
 	uint32_t state = atomic_load_explicit(&qp->image->state, memory_order_acquire);
 
@@ -275,7 +275,7 @@ void soft_flight_run(struct soft_qp *qp)
 
 	do {
 		until_ns = UINT64_MAX;
-		if (!run(qp, &now_ns))
+		if (!soft_send_queue_run(qp, &now_ns))
 			break;
 		until_ns = next_ns(qp);
 	} while (until_ns <= now_ns);

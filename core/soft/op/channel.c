@@ -121,7 +121,7 @@ static void rotate(struct soft_channel *channel, struct soft_cq *taken)
 }
 
 /* One whose event has not been fetched; NULL: none. */
-static struct soft_cq *take(struct soft_channel *channel)
+static struct soft_cq *soft_op_channel_take(struct soft_channel *channel)
 {
 	struct soft_cq *cq;
 
@@ -145,7 +145,7 @@ SOFT_EXPORT int ibv_get_cq_event(struct ibv_comp_channel *verbs, struct ibv_cq *
 	do {
 		if (read(verbs->fd, &one, sizeof(one)) != sizeof(one))
 			return -1;
-		taken = take(soft_channel_of(verbs));
+		taken = soft_op_channel_take(soft_channel_of(verbs));
 	} while (!taken); /* its queue went meanwhile */
 	*cq = soft_cq_verbs(taken);
 	*context = (*cq)->cq_context;

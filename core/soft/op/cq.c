@@ -28,7 +28,7 @@ static uint64_t ring_bytes(uint32_t size)
 	return (uint64_t)size * sizeof(struct soft_completion);
 }
 
-static int check(const struct ibv_cq_init_attr_ex *attr)
+static int soft_cq_check(const struct ibv_cq_init_attr_ex *attr)
 {
 	if (!attr->cqe || attr->cqe > SOFT_CQE_MAX || attr->comp_vector >= SOFT_VECTORS)
 		return EINVAL;
@@ -80,7 +80,7 @@ struct ibv_cq_ex *soft_cq_create_ex(struct ibv_context *context, struct ibv_cq_i
 {
 	struct soft_cq *cq = NULL;
 	uint64_t offset = 0;
-	int result = check(attr);
+	int result = soft_cq_check(attr);
 
 	if (result)
 		goto fail;

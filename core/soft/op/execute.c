@@ -59,8 +59,9 @@ bool soft_execute_is_open(const struct soft_qp *qp, const struct soft_target *ta
 }
 
 /* Where it goes to: some queue pair that receives, though perhaps another's by now. */
-static ALWAYS_INLINE bool find(const struct soft_qp *qp, const struct soft_operation *operation,
-			       struct soft_target *target)
+static ALWAYS_INLINE bool soft_execute_find(const struct soft_qp *qp,
+					    const struct soft_operation *operation,
+					    struct soft_target *target)
 {
 	uint32_t number = is_datagram(qp) ? operation->remote_qp : qp->attr.dest_qp_num;
 	const union ibv_gid *gid = is_datagram(qp) ? &operation->gid : &qp->attr.ah_attr.grh.dgid;
@@ -81,7 +82,8 @@ static ALWAYS_INLINE bool find(const struct soft_qp *qp, const struct soft_opera
 static bool find_open(const struct soft_qp *qp, const struct soft_operation *operation,
 		      struct soft_target *target)
 {
-	return find(qp, operation, target) && soft_execute_is_open(qp, target, operation);
+	return soft_execute_find(qp, operation, target) &&
+	       soft_execute_is_open(qp, target, operation);
 }
 
 bool soft_execute_is_ready(const struct soft_qp *qp, const struct soft_operation *operation)
@@ -387,7 +389,7 @@ enum soft_outcome soft_execute(struct soft_qp *qp, struct soft_operation *operat
 		return (enum soft_outcome)IBV_WC_LOC_LEN_ERR;
 	if (!gather(qp, operation, &data))
 		return (enum soft_outcome)IBV_WC_LOC_PROT_ERR;
-	if (!find(qp, operation, &target))
+	if (!soft_execute_find(qp, operation, &target))
 		return lost(qp);
 	outcome = perform(qp, &target, operation, &data);
 	if (outcome == SOFT_DONE)

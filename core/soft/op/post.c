@@ -54,8 +54,8 @@ static int take_inline(const struct soft_qp *qp, const struct ibv_send_wr *wr,
 	return 0;
 }
 
-static int take(const struct soft_qp *qp, const struct ibv_send_wr *wr,
-		struct soft_operation *operation)
+static int soft_post_take(const struct soft_qp *qp, const struct ibv_send_wr *wr,
+			  struct soft_operation *operation)
 {
 	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->cap.max_send_sge ||
 	    !soft_qp_can(qp->verbs.qp_base.qp_type, wr->opcode) ||
@@ -91,7 +91,7 @@ static int post(struct soft_qp *qp, const struct ibv_send_wr *wr)
 	}
 	if (!operation)
 		return ENOMEM;
-	result = take(qp, wr, operation);
+	result = soft_post_take(qp, wr, operation);
 	if (!result)
 		soft_send_add(&qp->sends);
 	return result;

@@ -23,7 +23,7 @@
 		    IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |   \
 		    IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD))
 
-static int check(const struct ibv_qp_init_attr_ex *attr)
+static int soft_op_qp_check(const struct ibv_qp_init_attr_ex *attr)
 {
 	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->pd)
 		return EINVAL;
@@ -108,7 +108,7 @@ static int make_queues(struct soft_qp *qp, struct ibv_qp_init_attr_ex *attr)
 struct ibv_qp *soft_qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
 	struct soft_qp *qp = NULL;
-	int result = check(attr);
+	int result = soft_op_qp_check(attr);
 
 	if (result)
 		goto fail;

@@ -123,7 +123,8 @@ int soft_queue_put(struct soft_queue *queue, const struct soft_ring *ring,
 }
 
 /* From here on it is this process's own: whoever maps the arena may still write there. */
-static bool take(const struct soft_receive *receive, uint32_t stride, struct soft_taken *taken)
+static bool soft_receive_queue_take(const struct soft_receive *receive, uint32_t stride,
+				    struct soft_taken *taken)
 {
 	taken->wr_id = receive->wr_id;
 	taken->length = receive->length;
@@ -160,7 +161,8 @@ bool soft_queue_first(const struct soft_arena *arena, struct soft_queue *queue,
 		if (!is_within(head, tail, ring.size))
 			return false;
 	}
-	if (unlikely(!places || !take(at(places, &ring, head), ring.stride, taken)))
+	if (unlikely(!places ||
+		     !soft_receive_queue_take(at(places, &ring, head), ring.stride, taken)))
 		return false;
 	/* The next message finds its receive here already. */
 	__builtin_prefetch(at(places, &ring, head + 1));

@@ -100,8 +100,8 @@ bool soft_region_is_held(const struct soft_arena *arena, uint32_t key)
 }
 
 /* What is allowed of one piece becomes the next of the span; false: it is not. */
-static ALWAYS_INLINE bool add(const struct soft_arena *arena, const struct ibv_sge *sge,
-			      const struct soft_reach *wanted, struct soft_span *span)
+static ALWAYS_INLINE bool soft_region_add(const struct soft_arena *arena, const struct ibv_sge *sge,
+					  const struct soft_reach *wanted, struct soft_span *span)
 {
 	uint64_t left = wanted->length - span->length;
 	const struct soft_reach reach = {
@@ -132,9 +132,9 @@ bool soft_region_span(const struct soft_arena *arena, const struct ibv_sge *sge,
 	span->is_held = false;
 	/* Most have one. */
 	if (likely(count == 1))
-		return add(arena, sge, wanted, span);
+		return soft_region_add(arena, sge, wanted, span);
 	for (uint32_t i = 0; i < count && span->length < wanted->length; i++)
-		if (!add(arena, &sge[i], wanted, span))
+		if (!soft_region_add(arena, &sge[i], wanted, span))
 			return false;
 	return true;
 }

@@ -82,7 +82,7 @@ int soft_arena_create(struct soft_arena *arena)
  * Only what nobody can shorten is touched, and no huge pages, of which there may be none
  * when they are.
  */
-static int check(int fd, size_t size)
+static int soft_arena_check(int fd, size_t size)
 {
 	struct stat status;
 	struct statfs system;
@@ -101,9 +101,9 @@ int soft_arena_map(struct soft_arena *arena, int fd, int memory_fd)
 	pthread_mutex_init(&arena->mutex, NULL);
 	arena->fd = fd;
 	arena->memory_fd = memory_fd;
-	result = check(fd, SOFT_ARENA_SIZE);
+	result = soft_arena_check(fd, SOFT_ARENA_SIZE);
 	if (!result)
-		result = check(memory_fd, sizeof(*arena->memory));
+		result = soft_arena_check(memory_fd, sizeof(*arena->memory));
 	if (!result)
 		result = map(fd, SOFT_ARENA_SIZE, PROT_READ | PROT_WRITE, &arena->image);
 	if (!result)
@@ -146,7 +146,7 @@ static unsigned int class_of(uint64_t size)
 }
 
 /* From the end, where there is no free one. */
-static uint64_t take(struct soft_arena *arena, unsigned int class)
+static uint64_t soft_arena_take(struct soft_arena *arena, unsigned int class)
 {
 	struct soft_arena_block *freed = &arena->freed[class];
 	uint64_t align = class < 12 ? UINT64_C(1) << class : 4096;
@@ -168,7 +168,7 @@ uint64_t soft_arena_allocate(struct soft_arena *arena, uint64_t size)
 	if (class >= SOFT_ARENA_CLASSES)
 		return 0;
 	pthread_mutex_lock(&arena->mutex);
-	offset = take(arena, class);
+	offset = soft_arena_take(arena, class);
 	pthread_mutex_unlock(&arena->mutex);
 	return offset;
 }

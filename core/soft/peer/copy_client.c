@@ -60,7 +60,7 @@ void soft_copy_client_close(struct soft_errands *errands)
 	free(errands);
 }
 
-static unsigned int take(struct cursor *cursor, size_t size, struct iovec *parts)
+static unsigned int soft_copy_client_take(struct cursor *cursor, size_t size, struct iovec *parts)
 {
 	unsigned int count = 0;
 
@@ -111,8 +111,8 @@ static int ask(const struct soft_errands *errands, struct msghdr *request, struc
 	return size < 0 || answer->msg_flags & MSG_TRUNC ? -EPIPE : (int)size;
 }
 
-static int run(const struct soft_errands *errands, struct soft_copy_request *errand,
-	       struct cursor *cursor)
+static int soft_copy_client_run_one(const struct soft_errands *errands,
+				    struct soft_copy_request *errand, struct cursor *cursor)
 {
 	struct soft_copy_answer said = {0};
 	struct iovec out[SOFT_SGE_MAX + 2] = {
@@ -122,7 +122,8 @@ static int run(const struct soft_errands *errands, struct soft_copy_request *err
 		{&said, sizeof(said)}
         };
 	bool is_to = errand->kind == SOFT_COPY_CLIENT_TO;
-	unsigned int count = take(cursor, errand->length, is_to ? out + 1 : in + 1);
+	unsigned int count =
+		soft_copy_client_take(cursor, errand->length, is_to ? out + 1 : in + 1);
 	struct msghdr request = {.msg_iov = out, .msg_iovlen = 1 + (is_to ? count : 0)};
 	struct msghdr answer = {.msg_iov = in, .msg_iovlen = 1 + (is_to ? 0 : count)};
 	int size = ask(errands, &request, &answer);
@@ -145,7 +146,7 @@ static int run_piece(const struct soft_errands *errands, struct soft_copy_reques
 		errand->address = (uintptr_t)piece->iov_base + done;
 		errand->length =
 			left < SOFT_COPY_CLIENT_MAX ? (uint32_t)left : SOFT_COPY_CLIENT_MAX;
-		result = run(errands, errand, cursor);
+		result = soft_copy_client_run_one(errands, errand, cursor);
 	}
 	return result;
 }

@@ -71,8 +71,8 @@ static bool is_connected(const struct soft_copy_server_client *client,
 }
 
 /* 0, and the memory; -ESRCH where nothing answers, -EACCES where it is refused. */
-static int find(const struct soft_copy_server_client *client,
-		const struct soft_copy_request *errand, struct iovec *memory)
+static int soft_copy_server_find(const struct soft_copy_server_client *client,
+				 const struct soft_copy_request *errand, struct iovec *memory)
 {
 	const struct soft_image *image = soft_process.arena.image;
 	const struct soft_qp_image *qp = &image->qp[errand->qp];
@@ -137,7 +137,7 @@ static int serve(const struct soft_copy_server_client *client)
 	if (size < (ssize_t)sizeof(errand) || (size_t)size != size_of(&errand))
 		return -EPROTO;
 	is_to = errand.kind == SOFT_COPY_CLIENT_TO;
-	result = find(client, &errand, &memory);
+	result = soft_copy_server_find(client, &errand, &memory);
 	if (is_to && !result) {
 		result = receive(client->fd, &memory);
 		return answer(client->fd, result, &none);
@@ -183,7 +183,8 @@ static void *work(void *argument)
 	}
 }
 
-static int add(struct soft_copy_server *porter, int fd, struct soft_copy_server_client *client)
+static int soft_copy_server_add(struct soft_copy_server *porter, int fd,
+				struct soft_copy_server_client *client)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = client};
 
@@ -199,7 +200,7 @@ static void close_both(struct soft_copy_server *porter)
 }
 
 /* On the service thread, whose signals are blocked. */
-static int start(struct soft_copy_server *porter)
+static int soft_copy_server_start(struct soft_copy_server *porter)
 {
 	int result;
 
@@ -207,7 +208,9 @@ static int start(struct soft_copy_server *porter)
 		return 0;
 	porter->epoll = epoll_create1(EPOLL_CLOEXEC);
 	porter->end = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	result = porter->epoll < 0 || porter->end < 0 ? -errno : add(porter, porter->end, NULL);
+	result = porter->epoll < 0 || porter->end < 0
+			 ? -errno
+			 : soft_copy_server_add(porter, porter->end, NULL);
 	if (!result)
 		result = -pthread_create(&porter->thread, NULL, work, porter);
 	if (result) {
@@ -223,7 +226,7 @@ void soft_copy_server_adopt(struct soft_copy_server *porter, int fd, uint32_t sl
 {
 	struct soft_copy_server_client *client = fd < 0 ? NULL : calloc(1, sizeof(*client));
 
-	if (!client || start(porter))
+	if (!client || soft_copy_server_start(porter))
 		goto fail;
 	client->fd = fd;
 	client->slot = slot;
@@ -233,7 +236,7 @@ void soft_copy_server_adopt(struct soft_copy_server *porter, int fd, uint32_t sl
 			shutdown(one->fd, SHUT_RDWR);
 	client->next = porter->clients;
 	porter->clients = client;
-	if (add(porter, fd, client))
+	if (soft_copy_server_add(porter, fd, client))
 		remove_client(porter, client);
 	pthread_mutex_unlock(&porter->mutex);
 	return;

@@ -73,7 +73,7 @@ static int take_arena(struct soft_peer *peer, const struct soft_message *message
 	return 0;
 }
 
-static int take(struct soft_peer *peer, const struct soft_message *message, int *fd)
+static int soft_peer_take(struct soft_peer *peer, const struct soft_message *message, int *fd)
 {
 	int result = -EPROTO;
 
@@ -101,7 +101,7 @@ int soft_peer_hear(struct soft_peer *peer)
 	for (unsigned int i = 0; i < WORDS_MAX && !result; i++) {
 		result = soft_message_receive(peer->source.fd, &message, fd);
 		if (!result)
-			result = take(peer, &message, fd);
+			result = soft_peer_take(peer, &message, fd);
 		else if (result == -EMFILE)
 			result = soft_peer_miss_channel(peer, &message);
 	}

@@ -140,7 +140,7 @@ static int read_copying(void)
 	return -EINVAL;
 }
 
-static int begin(void)
+static int soft_process_begin(void)
 {
 	int result = soft_fault_check();
 
@@ -194,7 +194,7 @@ int soft_process_enter(void)
 	pthread_mutex_lock(&soft_process.mutex);
 	if (!soft_process.users) {
 		soft_process.pid = getpid();
-		result = begin();
+		result = soft_process_begin();
 	}
 	if (!result)
 		soft_process.users++;

@@ -24,7 +24,7 @@ static const size_t layout[] = {
 };
 
 /* Others' directories, and such as others may look into, are not used. */
-static int check(const char *directory)
+static int soft_registry_check(const char *directory)
 {
 	struct stat status;
 
@@ -39,7 +39,7 @@ static int own(const char *directory)
 {
 	if (mkdir(directory, 0700) && errno != EEXIST)
 		return -errno;
-	return check(directory);
+	return soft_registry_check(directory);
 }
 
 /* The layout's directory, below the user's: one that is made where it is missing, or not. */
@@ -130,7 +130,8 @@ static void leave(struct soft_registry *registry)
 /* Whether it is this user's, and somebody is there. */
 static bool join(struct soft_registry *registry, const char *user)
 {
-	if (!enter(registry, user, check) && !open_file(registry, 0) && is_inhabited(registry))
+	if (!enter(registry, user, soft_registry_check) && !open_file(registry, 0) &&
+	    is_inhabited(registry))
 		return true;
 	leave(registry);
 	return false;
@@ -178,7 +179,7 @@ static int find_place(struct soft_registry *registry)
 	return result;
 }
 
-static int find(struct soft_registry *registry)
+static int soft_registry_find(struct soft_registry *registry)
 {
 	const char *given = getenv("VERBMARK_SOFT_DIR");
 	bool ignored;
@@ -254,7 +255,7 @@ int soft_registry_open(struct soft_registry *registry)
 	int result;
 
 	memset(registry, 0, sizeof(*registry));
-	result = find(registry);
+	result = soft_registry_find(registry);
 	if (!result)
 		result = claim(registry);
 	if (result)
