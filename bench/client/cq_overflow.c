@@ -67,7 +67,7 @@ static unsigned int fill(struct loop *loop)
 	unsigned int count = 0;
 	struct post_work work = {.n_sges = 1};
 
-	work.sges[0] = (struct ibv_sge){.addr = (uintptr_t)loop->endpoint.buffer.address,
+	work.sges[0] = (struct ibv_sge){.addr = loop->endpoint.memory.address,
 					.length = MESSAGE,
 					.lkey = loop->endpoint.mr->lkey};
 	manual_qp_aim(&loop->ends[0], &work);

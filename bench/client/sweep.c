@@ -336,7 +336,7 @@ int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *resul
 		cq_overflow_note(&result->client, &result->overflow);
 	if (!sweep->is_lost)
 		note_noise(sweep);
-	buffer_close(&trial.spare);
+	memory_close(&trial.spare);
 	free(trial.hist);
 	free(trial.warmup);
 	free(trial.windows);

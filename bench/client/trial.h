@@ -22,7 +22,7 @@
  */
 struct trial {
 	struct lane lane;    /* of the case that is under way */
-	struct buffer spare; /* and of the case before it */
+	struct memory spare; /* and of the case before it */
 	struct control *control;
 	const struct clock *clock;
 	const struct result *result; /* the two ends */

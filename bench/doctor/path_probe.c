@@ -149,7 +149,7 @@ int path_probe_run(struct path_probe *path, struct control *control, struct erro
 		prove(&trial, path);
 	else
 		code = error_set_errno(error, -ENOMEM, "cannot prove the path");
-	buffer_close(&trial.spare);
+	memory_close(&trial.spare);
 	free(trial.hist);
 	free(trial.windows);
 	return code;

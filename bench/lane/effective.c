@@ -100,8 +100,8 @@ static void add_ground(struct effective *chosen, const struct endpoint *endpoint
 		effective_set(chosen, EFFECTIVE_SPIN_NS, completion->spin_ns);
 	if (completion->mode != RDMA_POLL)
 		effective_set(chosen, EFFECTIVE_COMPLETION_VECTOR, completion->vector);
-	effective_set(chosen, EFFECTIVE_PAGE_BYTES, endpoint->buffer.page);
-	effective_set(chosen, EFFECTIVE_BUFFER_BYTES, endpoint->buffer.mapped);
+	effective_set(chosen, EFFECTIVE_PAGE_BYTES, endpoint->memory.page);
+	effective_set(chosen, EFFECTIVE_BUFFER_BYTES, endpoint->memory.size);
 }
 
 struct effective lane_effective_find(const struct lane *lane, bool is_posting)

@@ -91,7 +91,7 @@ static struct endpoint_settings endpoint_settings(const struct lane *lane, enum 
 
 	return (struct endpoint_settings){
 		.buffer_size = lane_flow_size(lane) * lane->n_flows,
-		.huge_pages = p->hugepages,
+		.memory = p->hugepages ? &memory_huge : NULL,
 		.is_relaxed = p->relaxed_ordering == ORDERING_RELAXED,
 		.cq_depth = cq_depth(p, depth * lane->n_flows + (p->use_srq ? p->rx_depth : 0)),
 		.wait = cq,
@@ -109,6 +109,7 @@ static void begin_verify(struct lane *lane, bool is_server)
 
 	parameters_id(lane->parameters, id, sizeof(id));
 	verify_init(&lane->verify, lane->parameters->verify, id, is_server, lane->number);
+	lane->verify.memory = &lane->endpoint.memory;
 	lane->verify.is_lossy = lane_is_lossy(lane);
 	lane->verify.is_fixed = lane->shape->is_read;
 	for (unsigned int i = 0; i < lane->n_flows; i++) {
@@ -116,6 +117,7 @@ static void begin_verify(struct lane *lane, bool is_server)
 		unsigned int number = lane_flow_number(lane, i);
 
 		verify_init(&slots->sent, lane->parameters->verify, id, is_server, number);
+		slots->sent.memory = lane->verify.memory;
 		slots->sent.is_lossy = lane->verify.is_lossy;
 		slots->sent.is_fixed = lane->verify.is_fixed;
 		slots->sent.length = lane->parameters->size;
@@ -150,13 +152,13 @@ static bool has_other(const struct lane *lane)
 	return lane->is_server ? lane->shape->is_granted : lane->shape->registers;
 }
 
-static enum buffer_pages other_pages(const struct lane *lane)
+static const struct memory_kind *other_kind(const struct lane *lane)
 {
 	if (lane->parameters->hugepages)
-		return BUFFER_HUGE;
-	/* The software device likes to grant memory that others may map. */
-	return lane->is_server && device_kind_is_mapped(&lane->endpoint.device) ? BUFFER_SHARED
-										: BUFFER_ORDINARY;
+		return &memory_huge;
+	/* The software device reaches memory that it can map without a system call. */
+	return lane->is_server && device_kind_is_mapped(&lane->endpoint.device) ? &memory_shared
+										: &memory_host;
 }
 
 /*
@@ -186,7 +188,7 @@ static int build(struct lane *lane, const struct lane_wish *wanted, struct error
 	if (!code)
 		code = endpoint_open(&lane->endpoint, lane->device.verbs, &settings, error);
 	if (!code && has_other(lane))
-		code = buffer_open(&lane->other, p->size, other_pages(lane), settings.numa_node,
+		code = memory_open(&lane->other, other_kind(lane), p->size, settings.numa_node,
 				   error);
 	if (!code && lane->shape->is_atomic)
 		code = limits_operation(lane->transport, POST_FETCH_ADD, &lane->endpoint.device,
@@ -194,7 +196,7 @@ static int build(struct lane *lane, const struct lane_wish *wanted, struct error
 	if (code)
 		return code;
 	return placement_check(placement, &wish,
-			       has_other(lane) ? &lane->other : &lane->endpoint.buffer, error);
+			       has_other(lane) ? &lane->other : &lane->endpoint.memory, error);
 }
 
 static uint64_t each_ns(const struct parameters *p)
@@ -272,7 +274,7 @@ void lane_close(struct lane *lane)
 {
 	close_contexts(lane);
 	endpoint_close(&lane->endpoint);
-	buffer_close(&lane->other);
+	memory_close(&lane->other);
 	device_close(&lane->device);
 	placement_close(&lane->placement);
 	for (unsigned int i = 0; i < lane->n_flows && lane->flows; i++)

@@ -32,8 +32,8 @@
 struct verify_slots {
 	struct verify sent;
 	struct verify received;
-	uint8_t *first_sent;
-	uint8_t *first_received;
+	size_t first_sent; /* in the memory of the endpoint */
+	size_t first_received;
 	uint32_t next_sent;
 	uint32_t next_received;
 };
@@ -109,14 +109,14 @@ struct lane_wish {
 	const struct lane_shape *shape;
 	bool is_server;
 	unsigned int number;  /* of the thread, from 0 */
-	struct buffer *spare; /* as a ground's: that of the lane before; NULL: none */
+	struct memory *spare; /* as a ground's: that of the lane before; NULL: none */
 };
 
 struct lane {
 	CACHELINE_ALIGNED struct device_handle device;
 	struct placement placement; /* of the thread */
 	struct endpoint endpoint;
-	struct buffer other; /* that is registered again and again: here, or by who grants it */
+	struct memory other; /* that is registered again and again: here, or by who grants it */
 	struct flow *flows;
 	struct flow *first_due; /* of a stream: who may have room, for longest first, */
 	struct flow **last_due; /* and where the next one is linked */
@@ -128,8 +128,8 @@ struct lane {
 	uint32_t depth;      /* operations under way of each queue pair */
 	unsigned int batch;  /* operations posted by one call */
 	unsigned int number; /* of the case's lanes at this end, from 0 */
-	uint8_t *last_sent;  /* the last byte of the first one's areas */
-	const uint8_t *last_received;
+	size_t last_sent; /* the last byte of the first flow's areas, in the memory of the endpoint */
+	size_t last_received;
 	unsigned int signal_every;
 	unsigned int until_signal; /* posts until one is signalled: of latency loops */
 	unsigned int lost_in_a_row;

@@ -247,9 +247,9 @@ int placement_node(const struct placement_wish *wish, int *node, struct error *e
 }
 
 int placement_check(struct placement *placement, const struct placement_wish *wish,
-		    const struct buffer *buffer, struct error *error)
+		    const struct memory *memory, struct error *error)
 {
-	placement->node = buffer_node(buffer);
+	placement->node = memory_node(memory);
 	/* The kernel takes a wish for a preference, and a full node for a reason. */
 	if (wish->numa >= PARAMETER_OFF || placement->node == (int)wish->numa)
 		return 0;

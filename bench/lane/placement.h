@@ -50,7 +50,7 @@ int placement_node(const struct placement_wish *wish, int *node, struct error *e
 
 /* Once the buffer is there. One that is not where it was to be is refused. */
 int placement_check(struct placement *placement, const struct placement_wish *wish,
-		    const struct buffer *buffer, struct error *error);
+		    const struct memory *memory, struct error *error);
 
 /* What two threads of an end have is told as one: the processors of both. */
 void placement_join(struct placement *into, const struct placement *from);

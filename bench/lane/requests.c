@@ -27,7 +27,7 @@ static size_t notices(const struct lane *lane, const struct flow *flow)
 
 static struct ibv_sge piece(const struct lane *lane, size_t offset, size_t length)
 {
-	return (struct ibv_sge){.addr = (uintptr_t)lane->endpoint.buffer.address + offset,
+	return (struct ibv_sge){.addr = lane->endpoint.memory.address + offset,
 				.length = (uint32_t)length,
 				.lkey = lane->endpoint.mr->lkey};
 }
@@ -43,15 +43,15 @@ static uint64_t receive_id(const struct lane *lane, const struct flow *flow, uin
 static void start_slots(const struct lane *lane, struct flow *flow)
 {
 	struct verify_slots *slots = &flow->slots;
-	uint8_t *buffer = (uint8_t *)lane->endpoint.buffer.address;
 
-	slots->first_sent = buffer + sending(lane, flow);
-	slots->first_received = buffer + receiving(lane, flow);
+	slots->first_sent = sending(lane, flow);
+	slots->first_received = receiving(lane, flow);
 	slots->next_sent = slots->next_received = 0;
 	verify_begin(&slots->sent);
 	verify_begin(&slots->received);
 	slots->sent.sent = slots->first_sent;
-	memset(slots->first_received, 0, lane->stride * lane->received_slots);
+	memory_clear(&lane->endpoint.memory, slots->first_received,
+		     lane->stride * lane->received_slots);
 	if (lane->shape->is_read)
 		verify_fill(&slots->sent);
 }
@@ -86,7 +86,7 @@ static void begin_walks(const struct lane *lane, struct flow *flow)
 	address_walk_init(&flow->walk, p, lane->shape->is_atomic,
 			  lane_flow_number(lane, flow->number));
 	flow->received = flow->walk;
-	flow->near = (uintptr_t)lane->endpoint.buffer.address + receiving(lane, flow);
+	flow->near = lane->endpoint.memory.address + receiving(lane, flow);
 	flow->landing = flow->near + their_part(lane, flow);
 }
 
@@ -179,13 +179,15 @@ static void make_notice(const struct lane *lane, struct flow *flow)
 {
 	const struct lane_shape *shape = lane->shape;
 	size_t offset = notices(lane, flow);
+	uint8_t header[SEND_HEADER_SIZE];
 	const struct rdma_message message = {
 		.kind = shape->is_read ? RDMA_MESSAGE_READ : RDMA_MESSAGE_WRITTEN,
 		.length = lane->parameters->size,
 		.offset = flow->work.remote - flow->context.remote.address,
 	};
 
-	send_header_encode((uint8_t *)lane->endpoint.buffer.address + offset, &message);
+	send_header_encode(header, &message);
+	memory_write(&lane->endpoint.memory, offset, header, sizeof(header));
 	flow->notice = (struct post_work){
 		.id = flow->number, .n_sges = 1, .sges = {piece(lane, offset, SEND_HEADER_SIZE)}};
 	/* Not before the data are here; a write is in order anyway. */
@@ -231,13 +233,14 @@ static void start_verify(struct lane *lane)
 
 	verify_begin(verify);
 	verify->length = lane_message_bytes(lane);
-	verify->sent = (uint8_t *)lane->endpoint.buffer.address;
-	verify->received = verify->sent + receiving(lane, &lane->flows[0]);
+	verify->memory = &lane->endpoint.memory;
+	verify->sent = 0;
+	verify->received = receiving(lane, &lane->flows[0]);
 	if (lane->transport == TRANSPORT_UD)
 		verify->received += POST_GRH;
 	if (verify->every && lane->shape->is_read) {
 		verify_fill(verify);
-		memset((void *)(uintptr_t)verify->received, 0, verify->length);
+		memory_clear(verify->memory, verify->received, verify->length);
 	}
 }
 
@@ -246,10 +249,11 @@ static void forget_rounds(struct lane *lane)
 {
 	struct flow *flow = &lane->flows[0];
 	struct address_walk walk = flow->walk;
+	const struct memory *memory = &lane->endpoint.memory;
+	size_t last = flow->near - memory->address + lane->parameters->size - 1;
 
 	for (uint64_t i = 0; i < lane->rounds && i <= walk.mask; i++)
-		((uint8_t *)(uintptr_t)
-			 flow->near)[address_walk_next(&walk) + lane->parameters->size - 1] = 0;
+		memory_poke(memory, last + address_walk_next(&walk), 0);
 	lane->rounds = 0;
 }
 
@@ -270,11 +274,12 @@ int lane_start(struct lane *lane, struct error *error)
 			code = make_list(lane, flow, error);
 	}
 	lane_forget_due(lane);
-	lane->last_sent = (uint8_t *)lane->endpoint.buffer.address + lane_message_bytes(lane) - 1;
+	lane->last_sent = lane_message_bytes(lane) - 1;
 	lane->last_received = lane->last_sent + receiving(lane, &lane->flows[0]);
 	/* A stream has slots of its own, and one that goes both ways may have begun over there. */
 	if (lane->parameters->metric == METRIC_LAT) {
-		*lane->last_sent = *(uint8_t *)(uintptr_t)lane->last_received = 0;
+		memory_poke(&lane->endpoint.memory, lane->last_sent, 0);
+		memory_poke(&lane->endpoint.memory, lane->last_received, 0);
 		start_verify(lane);
 	}
 	if (lane->walks)

@@ -68,13 +68,29 @@ static uint64_t pattern_of(const struct verify *verify)
 	return verify->is_fixed ? 0 : verify->sequence;
 }
 
+/* Payload is made and compared in parts of this size. */
+#define PART_WORDS 64
+#define PART_BYTES (8 * PART_WORDS)
+
+/* Writes the part of a sender's pattern that begins at offset. Returns its length. */
+static size_t make_part(const struct verify *verify, uint64_t sender, size_t offset,
+			uint64_t words[static PART_WORDS])
+{
+	size_t rest = verify->length - offset;
+	size_t length = rest < PART_BYTES ? rest : PART_BYTES;
+
+	for (size_t i = 0; 8 * i < length; i++)
+		words[i] = word_at(sender, pattern_of(verify), offset + 8 * i);
+	return length;
+}
+
 void verify_fill(struct verify *verify)
 {
-	for (size_t offset = 0; offset < verify->length; offset += 8) {
-		uint64_t word = word_at(verify->near, pattern_of(verify), offset);
-		size_t rest = verify->length - offset;
+	for (size_t offset = 0; offset < verify->length; offset += PART_BYTES) {
+		uint64_t words[PART_WORDS];
+		size_t length = make_part(verify, verify->near, offset, words);
 
-		memcpy(verify->sent + offset, &word, rest < 8 ? rest : 8);
+		memory_write(verify->memory, verify->sent + offset, words, length);
 	}
 }
 
@@ -82,31 +98,29 @@ void verify_name(struct verify *verify)
 {
 	uint64_t word = word_at(verify->near, pattern_of(verify), 0);
 
-	memcpy(verify->sent, &word, sizeof(word));
+	memory_write(verify->memory, verify->sent, &word, sizeof(word));
 }
 
-static int mismatch(const struct verify *verify, size_t offset, uint8_t expected,
+static int mismatch(const struct verify *verify, size_t offset, uint8_t found, uint8_t expected,
 		    struct error *error)
 {
 	return error_set(error, -EBADMSG,
 			 "byte %zu of message %" PRIu64 " is 0x%02x, and should be 0x%02x", offset,
-			 verify->sequence, verify->received[offset], expected);
+			 verify->sequence, found, expected);
 }
 
 int verify_check(struct verify *verify, struct error *error)
 {
-	for (size_t offset = 0; offset < verify->length; offset += 8) {
-		uint64_t word = word_at(verify->far, pattern_of(verify), offset);
-		size_t rest = verify->length - offset;
-		size_t size = rest < 8 ? rest : 8;
-		uint8_t bytes[8];
+	for (size_t offset = 0; offset < verify->length; offset += PART_BYTES) {
+		uint64_t words[PART_WORDS];
+		const uint8_t *expected = (const uint8_t *)words;
+		size_t length = make_part(verify, verify->far, offset, words);
+		uint8_t found[PART_BYTES];
 
-		memcpy(bytes, &word, sizeof(bytes));
-		if (likely(!memcmp(verify->received + offset, bytes, size)))
-			continue;
-		for (size_t i = 0; i < size; i++)
-			if (verify->received[offset + i] != bytes[i])
-				return mismatch(verify, offset + i, bytes[i], error);
+		memory_read(verify->memory, verify->received + offset, found, length);
+		for (size_t i = 0; i < length && memcmp(found, expected, length) != 0; i++)
+			if (found[i] != expected[i])
+				return mismatch(verify, offset + i, found[i], expected[i], error);
 	}
 	return 0;
 }
@@ -124,7 +138,7 @@ void verify_find(struct verify *verify)
 		uint64_t sequence;
 		uint64_t word;
 
-		memcpy(&word, verify->received + offset, sizeof(word));
+		memory_read(verify->memory, verify->received + offset, &word, sizeof(word));
 		sequence = sequence_of(verify->far, word, offset);
 		if (sequence - verify->sequence + BELIEVABLE >= 2 * BELIEVABLE)
 			continue;

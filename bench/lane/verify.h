@@ -14,15 +14,17 @@
 
 #include "core/base/compiler.h"
 #include "core/base/error.h"
+#include "core/memory/memory.h"
 
 struct verify {
-	uint64_t every;    /* one message in so many; 0: none */
-	uint64_t until;    /* messages until the next one */
-	uint64_t sequence; /* of this message */
-	uint64_t near;     /* what the pattern of our messages begins with, */
-	uint64_t far;      /* and of theirs */
-	uint8_t *sent;
-	const uint8_t *received;
+	uint64_t every;              /* one message in so many; 0: none */
+	uint64_t until;              /* messages until the next one */
+	uint64_t sequence;           /* of this message */
+	uint64_t near;               /* what the pattern of our messages begins with, */
+	uint64_t far;                /* and of theirs */
+	const struct memory *memory; /* of both messages, */
+	size_t sent;                 /* and where they begin in it */
+	size_t received;
 	size_t length;
 	bool is_fixed; /* every message is the first one again */
 	bool is_lossy; /* some may never come */

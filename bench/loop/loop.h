@@ -103,7 +103,7 @@ static ALWAYS_INLINE int loop_check(struct lane *lane, struct error *error)
 	if (unlikely(verify_is_due(&lane->verify))) {
 		code = verify_check(&lane->verify, error);
 		/* Whatever the next ones do not bring is missed at the next look. */
-		memset((void *)(uintptr_t)lane->verify.received, 0, lane->verify.length);
+		memory_clear(lane->verify.memory, lane->verify.received, lane->verify.length);
 	}
 	verify_next(&lane->verify);
 	return code;

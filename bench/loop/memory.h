@@ -29,7 +29,7 @@ static ALWAYS_INLINE int memory_await(struct lane *lane, uint8_t round, bool is_
 		int code;
 
 		for (int i = 0; i < MEMORY_SPINS; i++) {
-			uint8_t seen = __atomic_load_n(lane->last_received, __ATOMIC_ACQUIRE);
+			uint8_t seen = memory_peek(&lane->endpoint.memory, lane->last_received);
 
 			if ((seen == round) != is_other)
 				return 0;
@@ -51,19 +51,21 @@ static ALWAYS_INLINE uint8_t memory_walk(struct lane *lane)
 
 	flow->work.remote = flow->far + offset;
 	lane->last_received =
-		(const uint8_t *)(uintptr_t)(flow->near + offset + lane->parameters->size - 1);
+		flow->near - lane->endpoint.memory.address + offset + lane->parameters->size - 1;
 	return (uint8_t)((lane->rounds++ >> flow->walk.bits) + 1);
 }
 
 static ALWAYS_INLINE int memory_once(struct lane *lane, const struct round_kind kind,
 				     uint64_t number, struct round *round, struct error *error)
 {
-	uint8_t next = kind.walks ? memory_walk(lane) : (uint8_t)(*lane->last_sent + 1);
+	const struct memory *memory = &lane->endpoint.memory;
+	uint8_t next = kind.walks ? memory_walk(lane)
+				  : (uint8_t)(memory_peek(memory, lane->last_sent) + 1);
 	int code;
 
 	if (kind.is_verified)
 		loop_fill(lane);
-	*lane->last_sent = next;
+	memory_poke(memory, lane->last_sent, next);
 	if (unlikely(round_post(lane, kind, error)))
 		return error->code;
 	round_record(round);
@@ -84,7 +86,7 @@ static ALWAYS_INLINE int memory_respond(struct lane *lane, const struct round_ki
 		if (unlikely(memory_await(lane, round, !kind.walks, true, error)))
 			return error->code;
 		/* Rounds that were lost on their way here are passed over. */
-		round = *lane->last_received;
+		round = memory_peek(&lane->endpoint.memory, lane->last_received);
 		lane_think(lane);
 		if (kind.is_verified) {
 			loop_find(lane);
@@ -92,7 +94,7 @@ static ALWAYS_INLINE int memory_respond(struct lane *lane, const struct round_ki
 			if (unlikely(loop_check(lane, error)))
 				return error->code;
 		}
-		*lane->last_sent = round;
+		memory_poke(&lane->endpoint.memory, lane->last_sent, round);
 		if (unlikely(round_post(lane, kind, error)))
 			return error->code;
 		lane->messages++;

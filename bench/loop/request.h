@@ -45,9 +45,9 @@ static ALWAYS_INLINE int request_registered(struct lane *lane, const struct roun
 {
 	struct ibv_sge *place = &round->flow->work.sges[0];
 	uint32_t lkey = place->lkey;
-	struct ibv_mr *mr =
-		verbs_register(lane->endpoint.pd, (void *)(uintptr_t)place->addr, place->length,
-			       ENDPOINT_ACCESS | lane->endpoint.ordering, error);
+	struct ibv_mr *mr = memory_register(
+		&lane->endpoint.memory, place->addr - lane->endpoint.memory.address, place->length,
+		lane->endpoint.pd, ENDPOINT_ACCESS | lane->endpoint.ordering, error);
 	int undone;
 	int code;
 

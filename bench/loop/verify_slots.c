@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/loop/verify_slots.h"
 
-#include <string.h>
-
 static uint32_t after(uint32_t slot, uint32_t count)
 {
 	return slot + 1 == count ? 0 : slot + 1;
@@ -14,7 +12,7 @@ static void fill_next(const struct lane *lane, struct verify_slots *slots, struc
 
 	verify->sent = slots->first_sent + slots->next_sent * lane->stride;
 	slots->next_sent = after(slots->next_sent, lane->sent_slots);
-	post_move(work, (uintptr_t)verify->sent);
+	post_move(work, lane->endpoint.memory.address + verify->sent);
 	if (verify_is_due(verify))
 		verify_fill(verify);
 	else if (verify->is_lossy)
@@ -30,12 +28,13 @@ void verify_slots_fill(const struct lane *lane, struct flow *flow, struct post_w
 		fill_next(lane, slots, work);
 		return;
 	}
-	post_move(work, (uintptr_t)slots->first_received + slots->next_sent * lane->stride);
+	post_move(work, lane->endpoint.memory.address + slots->first_received +
+				slots->next_sent * lane->stride);
 	slots->next_sent = after(slots->next_sent, lane->received_slots);
 }
 
 /* What the next message does not bring is missed when the slot is looked at again. */
-static int verify_slots_check_one(struct verify *verify, uint8_t *received, struct error *error)
+static int verify_slots_check_one(struct verify *verify, size_t received, struct error *error)
 {
 	int code = 0;
 
@@ -45,7 +44,7 @@ static int verify_slots_check_one(struct verify *verify, uint8_t *received, stru
 	if (verify_is_due(verify))
 		code = verify_check(verify, error);
 	verify_next(verify);
-	memset(received, 0, verify->length);
+	memory_clear(verify->memory, received, verify->length);
 	return code;
 }
 
@@ -63,7 +62,7 @@ static struct flow *taker(struct lane *lane, const struct ibv_wc *wc)
 static int check_message(struct lane *lane, const struct ibv_wc *wc, struct error *error)
 {
 	struct verify_slots *posted = &lane->flows[lane_flow(wc)].slots;
-	uint8_t *received = posted->first_received + lane_receive_slot(wc->wr_id) * lane->stride;
+	size_t received = posted->first_received + lane_receive_slot(wc->wr_id) * lane->stride;
 
 	if (lane->transport == TRANSPORT_UD)
 		received += POST_GRH;

@@ -98,8 +98,8 @@ static void tell_places(struct bed *bed)
 {
 	struct instant_queue *queue = &bed->instant.queues[0];
 
-	queue->sent = bed->lane.verify.sent;
-	queue->received = (uint8_t *)(uintptr_t)bed->lane.verify.received;
+	queue->sent = (uint8_t *)bed->lane.endpoint.memory.cpu + bed->lane.verify.sent;
+	queue->received = (uint8_t *)bed->lane.endpoint.memory.cpu + bed->lane.verify.received;
 	queue->size = bed->parameters.size;
 }
 
@@ -116,8 +116,8 @@ int bed_open(struct bed *bed, const struct bed_settings *settings, struct error 
 	if (!code)
 		code = alarm_open(&bed->lane.endpoint.alarm, error);
 	if (!code)
-		code = buffer_open(&bed->lane.endpoint.buffer, (size_t)n * FLOW_BYTES,
-				   BUFFER_ORDINARY, -1, error);
+		code = memory_open(&bed->lane.endpoint.memory, &memory_host, (size_t)n * FLOW_BYTES,
+				   -1, error);
 	if (!code) {
 		fill_lane(bed);
 		code = make_flows(bed, error);
@@ -141,7 +141,7 @@ void bed_close(struct bed *bed)
 	}
 	free(lane->flows);
 	free(bed->states);
-	buffer_close(&lane->endpoint.buffer);
+	memory_close(&lane->endpoint.memory);
 	alarm_close(&lane->endpoint.alarm);
 	instant_close(&bed->instant);
 	memset(bed, 0, sizeof(*bed));

@@ -8,10 +8,10 @@
 /* Takes the pages away, so that registering has to fetch them. */
 static int forget_pages(struct timed_call *calling, struct error *error)
 {
-	const struct buffer *buffer = &calling->lane->other;
+	const struct memory *memory = &calling->lane->other;
 
 	if (calling->lane->parameters->pages == PAGES_TOUCHED ||
-	    !madvise(buffer->address, buffer->mapped, MADV_DONTNEED))
+	    !madvise(memory->cpu, memory->size, MADV_DONTNEED))
 		return 0;
 	return error_set_errno(
 		error, -errno,

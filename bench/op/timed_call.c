@@ -36,8 +36,8 @@ int calling_register(struct timed_call *calling, struct error *error)
 	const struct parameters *p = calling->lane->parameters;
 
 	calling->mr =
-		verbs_register(calling->lane->endpoint.pd, calling->lane->other.address, p->size,
-			       rights[p->mr_access] | calling->lane->endpoint.ordering, error);
+		memory_register(&calling->lane->other, 0, p->size, calling->lane->endpoint.pd,
+				rights[p->mr_access] | calling->lane->endpoint.ordering, error);
 	return calling->mr ? 0 : error->code;
 }
 

@@ -72,7 +72,7 @@ struct session {
 	struct quota *quota;
 	struct quota_share taken; /* of it, by the lanes and the spare */
 	struct threads threads;   /* zeroed: there is none */
-	struct buffer spare;      /* of the lanes before, until there are others */
+	struct memory spare;      /* of the lanes before, until there are others */
 	struct worker *stations;  /* one of each of its threads */
 	struct parameters parameters;
 	char device[64];          /* that they are on */
@@ -161,13 +161,13 @@ static void close_lanes(struct session *session)
 	threads_close(&session->threads);
 	free(session->stations);
 	session->stations = NULL;
-	quota_keep(session->quota, &session->taken, session->spare.mapped);
+	quota_keep(session->quota, &session->taken, session->spare.size);
 }
 
 static void drop_lanes(struct session *session)
 {
 	close_lanes(session);
-	buffer_close(&session->spare);
+	memory_close(&session->spare);
 	quota_give(session->quota, &session->taken);
 }
 
@@ -179,7 +179,7 @@ static int make_lanes(struct session *session, const struct protocol_case *wante
 	int code;
 
 	/* So large a one is not what the case has. Else it counts as long as it is there. */
-	if (session->spare.mapped > quota_bytes(wanted, true))
+	if (session->spare.size > quota_bytes(wanted, true))
 		drop_lanes(session);
 	if (quota_take_more(session->quota, wanted, true, &session->taken, error))
 		return error->code;
@@ -208,7 +208,7 @@ static int take_lanes(struct session *session, const struct protocol_case *wante
 	close_lanes(session);
 	code = make_lanes(session, wanted, error);
 	/* It is not to hold what the case was not allowed, or has no use for. */
-	buffer_close(&session->spare);
+	memory_close(&session->spare);
 	if (code)
 		quota_give(session->quota, &session->taken);
 	return code;

@@ -8,10 +8,10 @@
 
 #include "core/verbs/verbs.h"
 
-int grants_open(struct grants *grants, const struct buffer *buffer, struct error *error)
+int grants_open(struct grants *grants, const struct memory *memory, struct error *error)
 {
-	*grants = (struct grants){.buffer = buffer, .size = buffer->mapped};
-	if (!chunks_open(&grants->chunks, grants->size / buffer->page))
+	*grants = (struct grants){.memory = memory, .size = memory->size};
+	if (!chunks_open(&grants->chunks, grants->size / memory->page))
 		return 0;
 	grants_close(grants);
 	return error_set_errno(error, -ENOMEM, "cannot make a pool");
@@ -50,9 +50,9 @@ void grants_close(struct grants *grants)
 	*grants = (struct grants){0};
 }
 
-static char *address_of(const struct grants *grants, const struct grant *grant)
+static size_t offset_of(const struct grants *grants, const struct grant *grant)
 {
-	return grants->buffer->address + grant->first * grants->buffer->page;
+	return grant->first * grants->memory->page;
 }
 
 static int open_region(struct grants *grants, struct ibv_pd *pd, uint64_t size, struct grant *grant)
@@ -60,8 +60,8 @@ static int open_region(struct grants *grants, struct ibv_pd *pd, uint64_t size, 
 	const int rights = grants->has_windows ? IBV_ACCESS_MW_BIND
 					       : IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 
-	grant->mr = verbs_register(pd, address_of(grants, grant), size,
-				   IBV_ACCESS_LOCAL_WRITE | rights, &grants->fault);
+	grant->mr = memory_register(grants->memory, offset_of(grants, grant), size, pd,
+				    IBV_ACCESS_LOCAL_WRITE | rights, &grants->fault);
 	if (!grant->mr)
 		return grants->fault.code;
 	grant->rkey = grant->mr->rkey;
@@ -80,11 +80,12 @@ static int open_region(struct grants *grants, struct ibv_pd *pd, uint64_t size, 
 static enum pool_status fill(struct grants *grants, struct ibv_pd *pd, uint64_t size,
 			     struct grant *grant)
 {
-	grant->n_chunks = grants_taken_by(grants, size) / grants->buffer->page;
+	grant->n_chunks = grants_taken_by(grants, size) / grants->memory->page;
 	grant->first = chunks_take(&grants->chunks, grant->n_chunks);
 	if (grant->first == SIZE_MAX)
 		return POOL_EXHAUSTED;
-	memset(address_of(grants, grant), 0, grant->n_chunks * grants->buffer->page);
+	memory_clear(grants->memory, offset_of(grants, grant),
+		     grant->n_chunks * grants->memory->page);
 	if (!open_region(grants, pd, size, grant))
 		return POOL_OK;
 	chunks_give(&grants->chunks, grant->first, grant->n_chunks);
@@ -93,7 +94,7 @@ static enum pool_status fill(struct grants *grants, struct ibv_pd *pd, uint64_t 
 
 uint64_t grants_taken_by(const struct grants *grants, uint64_t size)
 {
-	return ((size - 1) / grants->buffer->page + 1) * grants->buffer->page;
+	return ((size - 1) / grants->memory->page + 1) * grants->memory->page;
 }
 
 enum pool_status grants_take(struct grants *grants, struct ibv_pd *pd,

@@ -12,13 +12,13 @@
 #include <infiniband/verbs.h>
 #include <stdbool.h>
 
-#include "core/base/buffer.h"
 #include "core/base/error.h"
+#include "core/memory/memory.h"
 #include "core/pool/chunks.h"
 #include "core/pool/message.h"
 
 struct grants {
-	const struct buffer *buffer;
+	const struct memory *memory;
 	struct chunks chunks;
 	size_t size; /* of all of it: whole chunks */
 	size_t count;
@@ -40,7 +40,7 @@ struct grant {
 };
 
 /* Of a buffer that stays the caller's. */
-int grants_open(struct grants *grants, const struct buffer *buffer, struct error *error);
+int grants_open(struct grants *grants, const struct memory *memory, struct error *error);
 void grants_close(struct grants *grants); /* after all grants; a zeroed one is fine */
 
 /* The bytes of the pool that a grant of that size takes. */

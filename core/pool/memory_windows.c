@@ -25,7 +25,7 @@ enum {
 struct stand {
 	struct endpoint endpoint;
 	struct rdma_context ends[ENDS];
-	struct buffer buffer;
+	struct memory memory;
 	struct ibv_mr *mr;
 	struct ibv_mw *mw;
 	uint32_t rkey; /* of the window, once it is bound */
@@ -54,12 +54,12 @@ static int connect_ends(struct stand *stand, uint8_t port, struct error *error)
 
 static int make_window(struct stand *stand, struct error *error)
 {
-	int code = buffer_open(&stand->buffer, LENGTH, BUFFER_ORDINARY, -1, error);
+	int code = memory_open(&stand->memory, &memory_host, LENGTH, -1, error);
 
 	if (code)
 		return code;
-	stand->mr = verbs_register(stand->endpoint.pd, stand->buffer.address, LENGTH,
-				   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND, error);
+	stand->mr = memory_register(&stand->memory, 0, LENGTH, stand->endpoint.pd,
+				    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND, error);
 	if (!stand->mr)
 		return error->code;
 	stand->mw = ibv_alloc_mw(stand->endpoint.pd, IBV_MW_TYPE_2);
@@ -90,7 +90,7 @@ static void close_stand(struct stand *stand)
 		rdma_close(&stand->ends[i]);
 	if (stand->mr)
 		ibv_dereg_mr(stand->mr);
-	buffer_close(&stand->buffer);
+	memory_close(&stand->memory);
 	endpoint_close(&stand->endpoint);
 }
 
@@ -128,8 +128,7 @@ static enum ibv_wc_status write_by(struct stand *stand, size_t end, uint32_t rke
 		.remote = (uintptr_t)stand->mr->addr,
 		.rkey = rkey,
 		.n_sges = 1,
-		.sges = {{(uintptr_t)stand->endpoint.buffer.address, LENGTH,
-			  stand->endpoint.mr->lkey}},
+		.sges = {{stand->endpoint.memory.address, LENGTH, stand->endpoint.mr->lkey}},
 	};
 
 	if (post_send(context_queue(&stand->ends[end]), &work, POST_WRITE, POST_CLASSIC,

@@ -388,7 +388,7 @@ int pool_close(struct pool_server *server)
 	if (server->channel)
 		rdma_destroy_event_channel(server->channel);
 	grants_close(&server->grants);
-	buffer_close(&server->buffer);
+	memory_close(&server->memory);
 	if (server->pd)
 		error_keep(&first, verbs_result(ibv_dealloc_pd(server->pd)));
 	device_close(&server->device);

@@ -74,7 +74,7 @@ struct pool_server {
 	uint32_t depth;    /* of its queue */
 	struct ibv_pd *pd; /* of the mailbox; and of clients that have none of their own */
 	struct shared_receives mailbox;
-	struct buffer buffer; /* all of the pool */
+	struct memory memory; /* all of the pool */
 	struct grants grants;
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *listener;

@@ -154,20 +154,20 @@ static int build(struct pool_server *server, struct error *error)
 	if (!code)
 		code = shared_receives_open(&server->mailbox, server->pd, server->completion.cq,
 					    settings->receives, error);
-	/* The software device likes memory that others may map. */
+	/* The software device reaches memory that it can map without a system call. */
 	if (!code)
-		code = buffer_open(&server->buffer, settings->size,
-				   device_kind_is_mapped(&server->limits) ? BUFFER_SHARED
-									  : BUFFER_ORDINARY,
-				   -1, error);
-	if (!code && settings->share && settings->share < server->buffer.page)
+		code = memory_open(&server->memory,
+				   device_kind_is_mapped(&server->limits) ? &memory_shared
+									  : &memory_host,
+				   settings->size, -1, error);
+	if (!code && settings->share && settings->share < server->memory.page)
 		code = error_set(error, -EINVAL,
 				 "a share of %" PRIu64
 				 " bytes is less than a page of %zu, the least "
 				 "that is granted",
-				 settings->share, server->buffer.page);
+				 settings->share, server->memory.page);
 	if (!code)
-		code = grants_open(&server->grants, &server->buffer, error);
+		code = grants_open(&server->grants, &server->memory, error);
 	server->grants.has_windows = !server->has_domains;
 	return code;
 }

@@ -50,8 +50,7 @@ static void hear(struct async *async, const struct ibv_async_event *event)
 
 static int post(struct shared_receives *mailbox, uint32_t number)
 {
-	struct ibv_sge sge = {.addr = (uintptr_t)mailbox->buffer.address +
-				      (uint64_t)number * POOL_MESSAGE,
+	struct ibv_sge sge = {.addr = mailbox->memory.address + (uint64_t)number * POOL_MESSAGE,
 			      .length = POOL_MESSAGE,
 			      .lkey = mailbox->mr->lkey};
 	struct ibv_recv_wr wr = {
@@ -94,14 +93,13 @@ static int build(struct shared_receives *mailbox, struct ibv_pd *pd, struct erro
 	struct ibv_srq_init_attr attr = {
 		.attr = {.max_wr = mailbox->depth, .max_sge = 1}
         };
-	int code = buffer_open(&mailbox->buffer, (size_t)mailbox->depth * POOL_MESSAGE,
-			       BUFFER_ORDINARY, -1, error);
+	int code = memory_open(&mailbox->memory, &memory_host,
+			       (size_t)mailbox->depth * POOL_MESSAGE, -1, error);
 
 	if (code)
 		return code;
-	mailbox->mr =
-		verbs_register(pd, mailbox->buffer.address, (size_t)mailbox->depth * POOL_MESSAGE,
-			       IBV_ACCESS_LOCAL_WRITE, error);
+	mailbox->mr = memory_register(&mailbox->memory, 0, (size_t)mailbox->depth * POOL_MESSAGE,
+				      pd, IBV_ACCESS_LOCAL_WRITE, error);
 	if (!mailbox->mr)
 		return error->code;
 	mailbox->srq = ibv_create_srq(pd, &attr);
@@ -143,7 +141,7 @@ int shared_receives_close(struct shared_receives *mailbox)
 	if (mailbox->mr)
 		code = verbs_result(ibv_dereg_mr(mailbox->mr));
 	free(mailbox->reserve);
-	buffer_close(&mailbox->buffer);
+	memory_close(&mailbox->memory);
 	if (mailbox->wake)
 		close(mailbox->wake);
 	*mailbox = (struct shared_receives){0};
@@ -171,7 +169,7 @@ int shared_receives_look(struct shared_receives *mailbox, struct error *error)
 
 const uint8_t *shared_receives_at(const struct shared_receives *mailbox, uint64_t wr_id)
 {
-	return (const uint8_t *)mailbox->buffer.address +
+	return (const uint8_t *)mailbox->memory.cpu +
 	       (wr_id & ~SHARED_RECEIVES_RECEIVE) * POOL_MESSAGE;
 }
 

@@ -11,7 +11,7 @@
 
 #include <stdatomic.h>
 
-#include "core/base/buffer.h"
+#include "core/memory/memory.h"
 #include "core/pool/message.h"
 #include "core/verbs/async.h"
 
@@ -21,7 +21,7 @@
 struct shared_receives {
 	struct ibv_srq *srq;
 	struct ibv_mr *mr;
-	struct buffer buffer;
+	struct memory memory;
 	uint32_t depth;
 	uint32_t n_reserve;
 	uint32_t *reserve; /* numbers of those that are kept back */

@@ -205,7 +205,7 @@ static int build_own(struct rdma_context *ctx, struct error *error)
 {
 	const struct endpoint_settings settings = {
 		.buffer_size = ctx->buffer_size,
-		.huge_pages = ctx->settings.huge_pages,
+		.memory = ctx->settings.huge_pages ? &memory_huge : NULL,
 		.numa_node = -1,
 		.cq_depth =
 			settings_send_depth(&ctx->settings) + settings_recv_depth(&ctx->settings),
@@ -240,14 +240,13 @@ static int create_slots(struct rdma_context *ctx, struct error *error)
 {
 	int node = device_numa_node(ibv_get_device_name(ctx->conn->verbs->device));
 	struct rdma_state *state = ctx->state;
-	int code = buffer_open(&state->slots, sizeof(struct context_slots), BUFFER_ORDINARY, node,
-			       error);
+	int code =
+		memory_open(&state->slots, &memory_host, sizeof(struct context_slots), node, error);
 
 	if (code)
 		return code;
-	state->slots_mr =
-		verbs_register(ctx->pd, state->slots.address, sizeof(struct context_slots),
-			       IBV_ACCESS_LOCAL_WRITE, error);
+	state->slots_mr = memory_register(&state->slots, 0, sizeof(struct context_slots), ctx->pd,
+					  IBV_ACCESS_LOCAL_WRITE, error);
 	return state->slots_mr ? 0 : error->code;
 }
 
@@ -259,7 +258,7 @@ int context_stand(struct rdma_context *ctx, struct error *error)
 	ctx->pd = endpoint->pd;
 	ctx->mr = endpoint->mr;
 	ctx->cq = endpoint->completion.cq;
-	ctx->buffer = endpoint->buffer.address;
+	ctx->buffer = (char *)(uintptr_t)endpoint->memory.address;
 	code = qp_open(ctx, error);
 	return code ? code : guard_device(ctx, error);
 }
@@ -315,7 +314,7 @@ int context_connected(struct rdma_context *ctx, struct rdma_event_channel *chann
 int context_prepare(struct rdma_context *ctx, struct error *error)
 {
 	struct rdma_state *state = ctx->state;
-	struct context_slots *slots = (struct context_slots *)(void *)state->slots.address;
+	struct context_slots *slots = (struct context_slots *)(void *)state->slots.cpu;
 	uint64_t longest = state->port.max_msg_sz - SEND_HEADER_SIZE;
 	struct post_work work;
 	int code;
@@ -359,7 +358,7 @@ int context_drop(struct rdma_context *ctx)
 		error_keep(&first, verbs_result(rdma_destroy_id(ctx->conn)));
 	if (state->channel)
 		rdma_destroy_event_channel(state->channel);
-	buffer_close(&state->slots);
+	memory_close(&state->slots);
 	ctx->conn = NULL;
 	ctx->pd = NULL;
 	ctx->mr = NULL;

@@ -9,8 +9,8 @@
 #define CORE_RDMA_CONTEXT_H
 
 #include "core/base/alarm.h"
-#include "core/base/buffer.h"
 #include "core/base/watch.h"
+#include "core/memory/memory.h"
 #include "core/rdma/cm.h"
 #include "core/rdma/endpoint.h"
 #include "core/rdma/manual_qp.h"
@@ -55,7 +55,7 @@ struct rdma_state {
 	struct rdma_event_channel *watched; /* the one that conn's events come by */
 	struct rdma_cm_id *conn;            /* the context's, for the watcher */
 	struct cm_event event;
-	struct buffer slots; /* none on a borrowed ground */
+	struct memory slots; /* none on a borrowed ground */
 	struct ibv_mr *slots_mr;
 	struct watch cm_watch;
 	struct async async;

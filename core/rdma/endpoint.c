@@ -45,25 +45,25 @@ static int create_srq(struct endpoint *endpoint, struct error *error)
 	return 0;
 }
 
-/* What processes share, the software device reaches without a call of the kernel. */
-static enum buffer_pages pages_of(const struct endpoint *endpoint,
-				  const struct endpoint_settings *settings)
+/* The software device reaches memory that it can map without a system call. */
+static const struct memory_kind *choose_memory(const struct endpoint *endpoint,
+					       const struct endpoint_settings *settings)
 {
-	if (settings->huge_pages)
-		return BUFFER_HUGE;
-	return device_kind_is_mapped(&endpoint->device) ? BUFFER_SHARED : BUFFER_ORDINARY;
+	if (settings->memory)
+		return settings->memory;
+	return device_kind_is_mapped(&endpoint->device) ? &memory_shared : &memory_host;
 }
 
-static int take_buffer(struct endpoint *endpoint, enum buffer_pages pages, int node,
+static int take_memory(struct endpoint *endpoint, const struct memory_kind *kind, int node,
 		       struct error *error)
 {
-	struct buffer none = {0};
-	struct buffer *spare = endpoint->spare ? endpoint->spare : &none;
+	struct memory none = {0};
+	struct memory *spare = endpoint->spare ? endpoint->spare : &none;
 
-	return buffer_take(&endpoint->buffer, spare, endpoint->buffer_size, pages, node, error);
+	return memory_take(&endpoint->memory, spare, kind, endpoint->buffer_size, node, error);
 }
 
-static int create_buffer(struct endpoint *endpoint, const struct endpoint_settings *settings,
+static int create_memory(struct endpoint *endpoint, const struct endpoint_settings *settings,
 			 struct error *error)
 {
 	int access = ENDPOINT_ACCESS | endpoint->ordering;
@@ -75,11 +75,11 @@ static int create_buffer(struct endpoint *endpoint, const struct endpoint_settin
 	if (limits_has_atomics(&endpoint->device))
 		access |= IBV_ACCESS_REMOTE_ATOMIC;
 	endpoint->buffer_size = settings->buffer_size ? settings->buffer_size : DEFAULT_BUFFER;
-	code = take_buffer(endpoint, pages_of(endpoint, settings), node, error);
+	code = take_memory(endpoint, choose_memory(endpoint, settings), node, error);
 	if (code)
 		return code;
-	endpoint->mr = verbs_register(endpoint->pd, endpoint->buffer.address, endpoint->buffer_size,
-				      access, error);
+	endpoint->mr = memory_register(&endpoint->memory, 0, endpoint->buffer_size, endpoint->pd,
+				       access, error);
 	return endpoint->mr ? 0 : error->code;
 }
 
@@ -115,7 +115,7 @@ int endpoint_build(struct endpoint *endpoint, struct ibv_context *verbs,
 	if (!code && endpoint->srq_depth)
 		code = create_srq(endpoint, error);
 	if (!code)
-		code = create_buffer(endpoint, settings, error);
+		code = create_memory(endpoint, settings, error);
 	return code;
 }
 
@@ -148,8 +148,8 @@ int endpoint_strip(struct endpoint *endpoint)
 		error_keep(&first, verbs_result(ibv_dealloc_pd(endpoint->pd)));
 	/* What a region still holds is nobody else's. */
 	if (endpoint->spare && !first)
-		buffer_keep(&endpoint->buffer, endpoint->spare);
-	buffer_close(&endpoint->buffer);
+		memory_keep(&endpoint->memory, endpoint->spare);
+	memory_close(&endpoint->memory);
 	endpoint->verbs = NULL;
 	endpoint->srq = NULL;
 	endpoint->mr = NULL;

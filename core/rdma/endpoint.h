@@ -11,8 +11,8 @@
 #define CORE_RDMA_ENDPOINT_H
 
 #include "core/base/alarm.h"
-#include "core/base/buffer.h"
 #include "core/base/watch.h"
+#include "core/memory/memory.h"
 #include "core/rdma/cm.h"
 #include "core/verbs/completion.h"
 #include "core/verbs/limits.h"
@@ -24,17 +24,17 @@
 #define ENDPOINT_ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE)
 
 struct endpoint_settings {
-	size_t buffer_size; /* 4096 if 0 */
-	bool huge_pages;    /* the buffer comes from huge pages, or not at all */
-	bool is_relaxed;    /* it is registered with IBV_ACCESS_RELAXED_ORDERING */
-	int numa_node;      /* of the buffer; -1: the device's; or ENDPOINT_NO_NODE */
-	uint32_t cq_depth;  /* completions that can be outstanding, of all queue pairs together */
+	size_t buffer_size;               /* 4096 if 0 */
+	const struct memory_kind *memory; /* NULL: ordinary pages, as the device likes them */
+	bool is_relaxed;                  /* it is registered with IBV_ACCESS_RELAXED_ORDERING */
+	int numa_node;                    /* of the buffer; -1: the device's; or ENDPOINT_NO_NODE */
+	uint32_t cq_depth; /* completions that can be outstanding, of all queue pairs together */
 	enum rdma_wait_mode wait;
 	unsigned int vector;  /* of the device, for events: of those that it has, in turn */
 	unsigned int spin_us; /* RDMA_ADAPTIVE polls so long before it sleeps: 50 if 0 */
 	uint32_t srq_depth;   /* receives that all queue pairs share; 0: each has its own */
 	uint32_t sges;        /* pieces of such a receive; POST_SGES if fewer */
-	struct buffer *spare; /* taken if it fits, and its buffer's place afterwards; NULL: none */
+	struct memory *spare; /* taken if it fits, and its buffer's place afterwards; NULL: none */
 };
 
 struct endpoint {
@@ -43,8 +43,8 @@ struct endpoint {
 	struct ibv_device_attr device;
 	struct ibv_pd *pd;
 	struct completion completion;
-	struct buffer buffer;
-	struct buffer *spare; /* or NULL */
+	struct memory memory;
+	struct memory *spare; /* or NULL */
 	size_t buffer_size;
 	struct ibv_mr *mr;   /* of the buffer: the other end reads, writes, and adds to it */
 	int ordering;        /* of that region: IBV_ACCESS_RELAXED_ORDERING, or 0 */

@@ -72,7 +72,7 @@ static bool within(size_t offset, size_t length, uint64_t size)
 static int read_message(struct rdma_context *ctx, uint32_t bytes, struct error *error)
 {
 	struct rdma_message *message = &ctx->state->message;
-	struct context_slots *slots = (struct context_slots *)(void *)ctx->state->slots.address;
+	struct context_slots *slots = (struct context_slots *)(void *)ctx->state->slots.cpu;
 	int code = send_header_decode(message, slots->received, bytes, error);
 
 	if (!code && !within(message->offset, message->length, ctx->buffer_size))
@@ -174,7 +174,7 @@ static int send_message(struct rdma_context *ctx, const struct rdma_message *mes
 			unsigned int flags, const char *name)
 {
 	struct rdma_state *state = ctx->state;
-	struct context_slots *slots = (struct context_slots *)(void *)state->slots.address;
+	struct context_slots *slots = (struct context_slots *)(void *)state->slots.cpu;
 	struct post_work work;
 
 	post_clear(&work);
@@ -187,7 +187,7 @@ static int send_message(struct rdma_context *ctx, const struct rdma_message *mes
 		.addr = (uintptr_t)ctx->buffer, .length = (uint32_t)length, .lkey = ctx->mr->lkey};
 	send_header_encode(slots->sent, message);
 	if (SEND_HEADER_SIZE + length <= ctx->max_inline && length <= sizeof(slots->packed)) {
-		memcpy(slots->packed, ctx->buffer, length);
+		memory_read(&state->endpoint->memory, 0, slots->packed, length);
 		work.sges[0].length += (uint32_t)length;
 		work.n_sges = 1;
 		work.flags |= IBV_SEND_INLINE;

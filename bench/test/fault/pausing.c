@@ -41,7 +41,8 @@ void __wrap_verify_fill(struct verify *verify)
 
 	__real_verify_fill(verify);
 	if (++messages % WRONG_EVERY == 0)
-		verify->sent[WRONG_BYTE] ^= 0xff;
+		memory_poke(verify->memory, verify->sent + WRONG_BYTE,
+			    memory_peek(verify->memory, verify->sent + WRONG_BYTE) ^ 0xff);
 }
 
 static struct {

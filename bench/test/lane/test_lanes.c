@@ -57,7 +57,7 @@ static void add_lane(unsigned int thread, const struct lane *lane)
 {
 	ADD(thread, "lane", lane);
 	add(thread, "flows", lane->flows, lane->n_flows * sizeof(*lane->flows));
-	add(thread, "buffer", lane->endpoint.buffer.address, lane->endpoint.buffer_size);
+	add(thread, "buffer", lane->endpoint.memory.cpu, lane->endpoint.buffer_size);
 	for (unsigned int i = 0; i < lane->n_flows; i++) {
 		const struct flow *flow = &lane->flows[i];
 
@@ -242,7 +242,7 @@ static void test_own_lines_of_shared_queues(void **unused)
 /* What one end writes from, and the other end writes to: of its buffer. */
 static void check_parts(const struct lane *lane, const struct lane *other, bool is_both)
 {
-	const struct buffer *buffer = &lane->endpoint.buffer;
+	const struct memory *buffer = &lane->endpoint.memory;
 
 	for (unsigned int i = 0; i < QPS; i++) {
 		const struct flow *flow = &lane->flows[i];
@@ -253,8 +253,8 @@ static void check_parts(const struct lane *lane, const struct lane *other, bool 
 		assert_int_equal(bytes, is_both ? 32768 : 65536);
 		assert_int_equal(flow->landing, theirs);
 		assert_int_equal(other->flows[i].far, theirs);
-		assert_true(flow->near >= (uintptr_t)buffer->address);
-		assert_true(theirs + bytes <= (uintptr_t)buffer->address + buffer->mapped);
+		assert_true(flow->near >= buffer->address);
+		assert_true(theirs + bytes <= buffer->address + buffer->size);
 	}
 }
 
@@ -319,7 +319,7 @@ static void test_locks_of_atomics(void **unused)
 	set_up("op=fetch-add metric=bw");
 	image = soft_process.arena.image;
 	for (size_t i = 0; i < ARRAY_LENGTH(steps); i++) {
-		uint64_t place = (uintptr_t)parts[0].lane.endpoint.buffer.address;
+		uint64_t place = (uintptr_t)parts[0].lane.endpoint.memory.cpu;
 
 		for (int j = 0; j < 16; j++, place += steps[i]) {
 			uintptr_t lock = (uintptr_t)soft_atomic_lock(image, place);
@@ -339,7 +339,7 @@ static void test_locks_of_atomics(void **unused)
 static void check_spare(const char *asked_for, bool is_server, bool is_same)
 {
 	struct lane_wish wish = wish_of(0, is_server);
-	struct buffer spare = {0};
+	struct memory spare = {0};
 	struct lane lane;
 	const char *address;
 	uint64_t key;
@@ -348,8 +348,8 @@ static void check_spare(const char *asked_for, bool is_server, bool is_same)
 	rules_choose(ops[parameters.op], &parameters);
 	wish.spare = &spare;
 	open_as_wished(&lane, &wish);
-	address = lane.endpoint.buffer.address;
-	memset(lane.endpoint.buffer.address, 0xa5, lane.endpoint.buffer.mapped);
+	address = lane.endpoint.memory.cpu;
+	memset(lane.endpoint.memory.cpu, 0xa5, lane.endpoint.memory.size);
 	key = lane.endpoint.mr->rkey;
 	lane_close(&lane);
 	assert_ptr_equal(spare.address, address);
@@ -358,13 +358,13 @@ static void check_spare(const char *asked_for, bool is_server, bool is_same)
 	wish.shape = &ops[parameters.op]->shape;
 	open_as_wished(&lane, &wish);
 	assert_null(spare.address);
-	assert_int_equal(lane.endpoint.buffer.address == address, is_same);
-	for (size_t i = 0; i < lane.endpoint.buffer.mapped; i++)
-		assert_int_equal(lane.endpoint.buffer.address[i], 0);
+	assert_int_equal(lane.endpoint.memory.cpu == address, is_same);
+	for (size_t i = 0; i < lane.endpoint.memory.size; i++)
+		assert_int_equal(lane.endpoint.memory.cpu[i], 0);
 	/* Who could reach it no longer can. */
 	assert_int_not_equal(lane.endpoint.mr->rkey, key);
 	lane_close(&lane);
-	buffer_close(&spare);
+	memory_close(&spare);
 }
 
 static void test_spare_buffers(void **unused)

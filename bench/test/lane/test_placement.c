@@ -302,12 +302,11 @@ static void test_where_a_buffer_is(void **unused)
 	struct placement_wish wish = {.root = "", .whose = "", .numa = OFF};
 	struct placement placement = {.node = -1};
 	struct error error = {0};
-	struct buffer buffer;
+	struct memory buffer;
 
-	assert_int_equal(buffer_open(&buffer, 3 << 20, BUFFER_ORDINARY, ENDPOINT_NO_NODE, &error),
-			 0);
+	assert_int_equal(memory_open(&buffer, &memory_host, 3 << 20, ENDPOINT_NO_NODE, &error), 0);
 	assert_int_equal(placement_check(&placement, &wish, &buffer, &error), 0);
-	assert_int_equal(placement.node, buffer_node(&buffer));
+	assert_int_equal(placement.node, memory_node(&buffer));
 	assert_int_equal(placement_tell(&placement).numa_node, placement.node);
 	if (placement.node >= 0) {
 		wish.numa = (uint64_t)placement.node;
@@ -316,8 +315,8 @@ static void test_where_a_buffer_is(void **unused)
 	wish.numa = 1000;
 	assert_int_equal(placement_check(&placement, &wish, &buffer, &error), -ENOMEM);
 	assert_contains(error.text, "--numa: the buffer is ");
-	buffer_close(&buffer);
-	assert_int_equal(buffer_node(&buffer), -1);
+	memory_close(&buffer);
+	assert_int_equal(memory_node(&buffer), -1);
 }
 
 static struct cpulist own(void)

@@ -14,6 +14,7 @@ struct ends {
 	struct verify from;
 	struct verify to;
 	uint8_t bytes[LENGTH];
+	struct memory memory;
 };
 
 static void begin(struct ends *ends, uint64_t every)
@@ -21,8 +22,8 @@ static void begin(struct ends *ends, uint64_t every)
 	verify_init(&ends->from, every, "send/bw/61/poll", false, 3);
 	verify_init(&ends->to, every, "send/bw/61/poll", true, 3);
 	ends->from.length = ends->to.length = LENGTH;
-	ends->from.sent = ends->bytes;
-	ends->to.received = ends->bytes;
+	ends->memory = (struct memory){.cpu = (char *)ends->bytes};
+	ends->from.memory = ends->to.memory = &ends->memory;
 }
 
 static void send_number(struct ends *ends, uint64_t number)
@@ -113,7 +114,7 @@ static void test_what_a_pattern_names(void **unused)
 		begin(&ends, 1);
 		verify_init(&ends.from, 1, rows[i].id, rows[i].is_server, rows[i].flow);
 		ends.from.length = LENGTH;
-		ends.from.sent = ends.bytes;
+		ends.from.memory = &ends.memory;
 		send_number(&ends, 0);
 		assert_int_equal(check(&ends, &error), rows[i].code);
 	}

@@ -320,7 +320,7 @@ static int talk_in_couple(struct couple *couple, enum transport transport, struc
 {
 	const struct post_queue *queue = context_queue(&couple->contexts[0]);
 	struct post_work work = {.n_sges = 1,
-				 .sges = {{.addr = (uintptr_t)couple->endpoint.buffer.address,
+				 .sges = {{.addr = couple->endpoint.memory.address,
 					   .length = 100,
 					   .lkey = couple->endpoint.mr->lkey}}};
 	struct ibv_wc wc = {0};

@@ -56,7 +56,7 @@ static int run_stand(struct rdma_context *ctx, const struct task *task, size_t *
 				     &error);
 	if (code)
 		device_close(&here.device);
-	ctx->buffer = here.endpoint.buffer.address;
+	ctx->buffer = here.endpoint.memory.cpu;
 	return stand_end(ctx, code, &error);
 }
 

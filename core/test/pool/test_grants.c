@@ -60,15 +60,17 @@ static enum pool_status take(struct grants *grants, uint64_t size, struct grant 
 	return grants_take(grants, &pd, &(struct pool_message){.size = size}, UINT64_MAX, grant);
 }
 
-static void open_all(struct grants *grants, struct buffer *buffer)
+static void open_all(struct grants *grants, struct memory *buffer)
 {
 	struct error error = {0};
 
 	device.n_regions = device.n_domains = 0;
 	device.refuses = false;
-	*buffer = (struct buffer){
-		.address = aligned_alloc(PAGE, 2 * PAGE), .mapped = 2 * PAGE, .page = PAGE};
-	assert_non_null(buffer->address);
+	*buffer = (struct memory){.kind = &memory_host,
+				  .cpu = aligned_alloc(PAGE, 2 * PAGE),
+				  .size = 2 * PAGE,
+				  .page = PAGE};
+	assert_non_null(buffer->cpu);
 	assert_int_equal(grants_open(grants, buffer, &error), 0);
 }
 
@@ -76,7 +78,7 @@ static void open_all(struct grants *grants, struct buffer *buffer)
 static void test_regions_that_refuse_for_a_while(void **unused)
 {
 	struct grants grants;
-	struct buffer buffer;
+	struct memory buffer;
 	struct grant *one;
 	struct grant *two;
 
@@ -94,13 +96,13 @@ static void test_regions_that_refuse_for_a_while(void **unused)
 	assert_int_equal(grants_leave(&grants, one), 0);
 	assert_int_equal(grants.count, 0);
 	grants_close(&grants);
-	free(buffer.address);
+	free(buffer.cpu);
 }
 
 static void test_regions_that_go_at_the_end(void **unused)
 {
 	struct grants grants;
-	struct buffer buffer;
+	struct memory buffer;
 	struct grant *one;
 
 	open_all(&grants, &buffer);
@@ -111,7 +113,7 @@ static void test_regions_that_go_at_the_end(void **unused)
 	grants_close(&grants);
 	assert_int_equal(device.n_regions, 0);
 	assert_int_equal(device.n_domains, 1);
-	free(buffer.address);
+	free(buffer.cpu);
 }
 
 int main(void)

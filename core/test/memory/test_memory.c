@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/base/buffer.h"
+#include "core/memory/memory.h"
 #include "core/test/lib/check.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -81,81 +81,82 @@ static void test_whole_zeroed_pages(void **unused)
 	const size_t sizes[] = {1, page - 1, page, page + 1, 10 * page, (1 << 20) + 1};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
-		struct buffer buffer;
+		struct memory buffer;
 		struct error error = {0};
 		unsigned char present[1 + (1 << 20) / 4096];
 
-		assert_int_equal(buffer_open(&buffer, sizes[i], BUFFER_ORDINARY, -1, &error), 0);
-		assert_int_equal((uintptr_t)buffer.address % page, 0);
-		assert_int_equal(buffer.mapped, (sizes[i] + page - 1) / page * page);
-		for (size_t j = 0; j < buffer.mapped; j++)
-			assert_int_equal(buffer.address[j], 0);
-		memset(buffer.address, 0xa5, buffer.mapped);
+		assert_int_equal(memory_open(&buffer, &memory_host, sizes[i], -1, &error), 0);
+		assert_int_equal((uintptr_t)buffer.cpu % page, 0);
+		assert_int_equal(buffer.size, (sizes[i] + page - 1) / page * page);
+		for (size_t j = 0; j < buffer.size; j++)
+			assert_int_equal(buffer.cpu[j], 0);
+		memset(buffer.cpu, 0xa5, buffer.size);
 		/* All of it is in memory: no page is left to fault in later. */
-		assert_int_equal(mincore(buffer.address, buffer.mapped, present), 0);
-		for (size_t j = 0; j < buffer.mapped / page; j++)
+		assert_int_equal(mincore(buffer.cpu, buffer.size, present), 0);
+		for (size_t j = 0; j < buffer.size / page; j++)
 			assert_true(present[j] & 1);
-		buffer_close(&buffer);
-		assert_null(buffer.address);
-		buffer_close(&buffer);
+		memory_close(&buffer);
+		assert_null(buffer.cpu);
+		memory_close(&buffer);
 	}
 }
 
 /* Whoever has the file finds there what is in the buffer, and cannot make it shorter. */
 static void test_shared_pages(void **unused)
 {
-	struct buffer buffer;
+	struct memory buffer;
 	struct error error = {0};
 	char byte;
 
-	assert_int_equal(buffer_open(&buffer, 5000, BUFFER_SHARED, -1, &error), 0);
+	assert_int_equal(memory_open(&buffer, &memory_shared, 5000, -1, &error), 0);
 	assert_true(buffer.file > 0);
-	assert_int_equal(buffer.mapped, 2 * sysconf(_SC_PAGESIZE));
-	for (size_t i = 0; i < buffer.mapped; i++)
-		assert_int_equal(buffer.address[i], 0);
-	buffer.address[4999] = 'x';
+	assert_int_equal(buffer.size, 2 * sysconf(_SC_PAGESIZE));
+	for (size_t i = 0; i < buffer.size; i++)
+		assert_int_equal(buffer.cpu[i], 0);
+	buffer.cpu[4999] = 'x';
 	assert_int_equal(pread(buffer.file, &byte, 1, 4999), 1);
 	assert_int_equal(byte, 'x');
 	assert_int_equal(ftruncate(buffer.file, 4096), -1);
-	buffer_close(&buffer);
-	assert_null(buffer.address);
+	memory_close(&buffer);
+	assert_null(buffer.cpu);
 	assert_int_equal(buffer.file, 0);
 }
 
 /* Where the kernel finds it sooner than among libraries, however many there are and were. */
 static void test_low(void **unused)
 {
-	const enum buffer_pages pages[] = {BUFFER_ORDINARY, BUFFER_SHARED};
+	const struct memory_kind *const kinds[] = {&memory_host, &memory_shared};
 	char *other = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct buffer buffers[4];
+	struct memory buffers[4];
 	struct error error = {0};
 
 	assert_ptr_not_equal(other, MAP_FAILED);
 	for (int round = 0; round < 3; round++) {
 		for (size_t i = 0; i < ARRAY_LENGTH(buffers); i++) {
 			assert_int_equal(
-				buffer_open(&buffers[i], (3 << 20) + 1, pages[i % 2], -1, &error),
+				memory_open(&buffers[i], kinds[i % 2], (3 << 20) + 1, -1, &error),
 				0);
-			assert_true(buffers[i].address < other);
+			assert_true(buffers[i].cpu < other);
 			for (size_t j = 0; j < i; j++)
-				assert_ptr_not_equal(buffers[i].address, buffers[j].address);
+				assert_ptr_not_equal(buffers[i].cpu, buffers[j].cpu);
 		}
 		for (size_t i = 0; i < ARRAY_LENGTH(buffers); i++)
-			buffer_close(&buffers[i]);
+			memory_close(&buffers[i]);
 	}
 	munmap(other, 4096);
 }
 
-static struct buffer taken(struct buffer *spare, size_t size, enum buffer_pages pages, int node)
+static struct memory taken(struct memory *spare, size_t size, const struct memory_kind *kind,
+			   int node)
 {
-	struct buffer buffer;
+	struct memory buffer;
 	struct error error = {0};
 
-	assert_int_equal(buffer_take(&buffer, spare, size, pages, node, &error), 0);
-	assert_null(spare->address);
-	for (size_t i = 0; i < buffer.mapped; i++)
-		assert_int_equal(buffer.address[i], 0);
-	memset(buffer.address, 0xa5, buffer.mapped);
+	assert_int_equal(memory_take(&buffer, spare, kind, size, node, &error), 0);
+	assert_null(spare->cpu);
+	for (size_t i = 0; i < buffer.size; i++)
+		assert_int_equal(buffer.cpu[i], 0);
+	memset(buffer.cpu, 0xa5, buffer.size);
 	return buffer;
 }
 
@@ -163,56 +164,56 @@ static struct buffer taken(struct buffer *spare, size_t size, enum buffer_pages 
 static void test_spare(void **unused)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	struct buffer spare = {0};
-	struct buffer buffer = taken(&spare, 5 * page, BUFFER_ORDINARY, -1);
-	struct buffer other = {0};
-	const char *address = buffer.address;
+	struct memory spare = {0};
+	struct memory buffer = taken(&spare, 5 * page, &memory_host, -1);
+	struct memory other = {0};
+	const char *address = buffer.cpu;
 	unsigned char present[5];
 
-	buffer_keep(&buffer, &spare);
-	assert_null(buffer.address);
-	assert_ptr_equal(spare.address, address);
-	buffer = taken(&spare, 4 * page + 1, BUFFER_ORDINARY, -1);
-	assert_ptr_equal(buffer.address, address);
+	memory_keep(&buffer, &spare);
+	assert_null(buffer.cpu);
+	assert_ptr_equal(spare.cpu, address);
+	buffer = taken(&spare, 4 * page + 1, &memory_host, -1);
+	assert_ptr_equal(buffer.cpu, address);
 	/* What is kept takes the place of what was. */
-	other = taken(&spare, page, BUFFER_ORDINARY, -1);
-	buffer_keep(&buffer, &spare);
-	buffer_keep(&other, &spare);
-	assert_int_equal(spare.mapped, page);
+	other = taken(&spare, page, &memory_host, -1);
+	memory_keep(&buffer, &spare);
+	memory_keep(&other, &spare);
+	assert_int_equal(spare.size, page);
 	assert_int_equal(mincore((void *)(uintptr_t)address, 5 * page, present), -1);
 	assert_int_equal(errno, ENOMEM);
-	buffer_close(&spare);
+	memory_close(&spare);
 }
 
 static void test_a_spare_that_does_not_fit(void **unused)
 {
 	static const struct {
 		size_t pages;
-		enum buffer_pages kind;
+		const struct memory_kind *kind;
 		int node;
 	} rows[] = {
-		{4, BUFFER_ORDINARY, -1},
-		{6, BUFFER_ORDINARY, -1},
-		{5, BUFFER_SHARED,   -1},
-		{5, BUFFER_ORDINARY, 0 },
+		{4, &memory_host,   -1},
+		{6, &memory_host,   -1},
+		{5, &memory_shared, -1},
+		{5, &memory_host,   0 },
 	};
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		struct buffer spare = {0};
-		struct buffer buffer = taken(&spare, 5 * page, BUFFER_ORDINARY, -1);
+		struct memory spare = {0};
+		struct memory buffer = taken(&spare, 5 * page, &memory_host, -1);
 		struct error error = {0};
 
-		buffer_keep(&buffer, &spare);
+		memory_keep(&buffer, &spare);
 		buffer = taken(&spare, rows[i].pages * page, rows[i].kind, rows[i].node);
-		assert_int_equal(buffer.mapped, rows[i].pages * page);
-		assert_int_equal(buffer.file > 0, rows[i].kind == BUFFER_SHARED);
+		assert_int_equal(buffer.size, rows[i].pages * page);
+		assert_int_equal(buffer.file > 0, rows[i].kind == &memory_shared);
 		assert_int_equal(buffer.numa_node, rows[i].node);
 		/* It is gone even where nothing takes its place. */
-		buffer_keep(&buffer, &spare);
+		memory_keep(&buffer, &spare);
 		assert_int_not_equal(
-			buffer_take(&buffer, &spare, SIZE_MAX, BUFFER_ORDINARY, -1, &error), 0);
-		assert_null(spare.address);
+			memory_take(&buffer, &spare, &memory_host, SIZE_MAX, -1, &error), 0);
+		assert_null(spare.cpu);
 	}
 }
 
@@ -222,16 +223,16 @@ static void test_absurd_sizes(void **unused)
 		0, SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 4095, SIZE_MAX / 2, 1UL << 55};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
-		struct buffer buffer = {0};
+		struct memory buffer = {0};
 		struct error error = {0};
 		char number[32];
 
-		assert_true(buffer_open(&buffer, sizes[i], BUFFER_ORDINARY, -1, &error) < 0);
+		assert_true(memory_open(&buffer, &memory_host, sizes[i], -1, &error) < 0);
 		assert_true(error.code < 0);
 		snprintf(number, sizeof(number), "%zu", sizes[i]);
 		assert_contains(error.text, number);
-		assert_null(buffer.address);
-		buffer_close(&buffer);
+		assert_null(buffer.cpu);
+		memory_close(&buffer);
 	}
 }
 
@@ -239,26 +240,26 @@ static void test_absurd_sizes(void **unused)
 static void test_more_than_there_is(void **unused)
 {
 	size_t available = (size_t)meminfo("MemAvailable") * 1024;
-	struct buffer buffer = {0};
+	struct memory buffer = {0};
 	struct error error = {0};
 
 	assert_int_equal(
-		buffer_open(&buffer, available + ((size_t)1 << 30), BUFFER_ORDINARY, -1, &error),
+		memory_open(&buffer, &memory_host, available + ((size_t)1 << 30), -1, &error),
 		-ENOMEM);
 	assert_contains(error.text, " MiB left, of which a sixteenth is kept");
-	assert_null(buffer.address);
+	assert_null(buffer.cpu);
 }
 
 #define PART (40UL << 20)
 
-static struct buffer second;
+static struct memory second;
 static int second_code;
 
 static void open_second(void)
 {
 	struct error error = {0};
 
-	second_code = buffer_open(&second, PART, BUFFER_ORDINARY, -1, &error);
+	second_code = memory_open(&second, &memory_host, PART, -1, &error);
 	if (second_code)
 		assert_contains(error.text, "this machine has 24 MiB left");
 }
@@ -266,19 +267,19 @@ static void open_second(void)
 /* Half is left by the one that has looked and not touched, and all once that is over. */
 static void test_two_at_once(void **unused)
 {
-	struct buffer first;
+	struct memory first;
 	struct error error = {0};
 
 	left = PART + (24 << 20);
 	for (int i = 0; i < 3; i++) {
 		meanwhile = open_second;
-		assert_int_equal(buffer_open(&first, PART, BUFFER_ORDINARY, -1, &error), 0);
+		assert_int_equal(memory_open(&first, &memory_host, PART, -1, &error), 0);
 		assert_int_equal(second_code, -ENOMEM);
 		/* That it has been touched is seen in what is left. */
 		open_second();
 		assert_int_equal(second_code, 0);
-		buffer_close(&second);
-		buffer_close(&first);
+		memory_close(&second);
+		memory_close(&first);
 	}
 	left = 0;
 }
@@ -286,18 +287,18 @@ static void test_two_at_once(void **unused)
 /* Of what could not be mapped nothing is kept. */
 static void test_no_mapping(void **unused)
 {
-	struct buffer buffer;
+	struct memory buffer;
 	struct error error = {0};
 
 	left = PART + (24 << 20);
 	for (int i = 0; i < 3; i++) {
 		is_full = true;
-		assert_int_equal(buffer_open(&buffer, PART, BUFFER_ORDINARY, -1, &error), -ENOMEM);
+		assert_int_equal(memory_open(&buffer, &memory_host, PART, -1, &error), -ENOMEM);
 		is_full = false;
 		assert_contains(error.text, "no memory for a buffer of 41943040 bytes: ");
 		open_second();
 		assert_int_equal(second_code, 0);
-		buffer_close(&second);
+		memory_close(&second);
 	}
 	left = 0;
 }
@@ -308,12 +309,12 @@ static void test_numa_nodes(void **unused)
 	static const int nodes[] = {-1, 0, 1, 63, 64, 1023, 1024, 1 << 30};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(nodes); i++) {
-		struct buffer buffer;
+		struct memory buffer;
 		struct error error = {0};
 
-		assert_int_equal(buffer_open(&buffer, 8192, BUFFER_ORDINARY, nodes[i], &error), 0);
-		buffer.address[8191] = 1;
-		buffer_close(&buffer);
+		assert_int_equal(memory_open(&buffer, &memory_host, 8192, nodes[i], &error), 0);
+		buffer.cpu[8191] = 1;
+		memory_close(&buffer);
 	}
 }
 
@@ -323,43 +324,43 @@ static void test_too_few_huge_pages(void **unused)
 	long page = meminfo("Hugepagesize");
 	long total = meminfo("HugePages_Total");
 	long there = meminfo("HugePages_Free") - meminfo("HugePages_Rsvd");
-	struct buffer buffer = {0};
+	struct memory buffer = {0};
 	struct error error = {0};
 	char wanted[160];
 
 	if (page <= 0) {
-		assert_int_equal(buffer_open(&buffer, 1, BUFFER_HUGE, -1, &error), -EOPNOTSUPP);
+		assert_int_equal(memory_open(&buffer, &memory_huge, 1, -1, &error), -EOPNOTSUPP);
 		assert_contains(error.text, "no huge pages");
 		return;
 	}
-	assert_int_equal(buffer_open(&buffer, ((size_t)there + 3) * (size_t)page * 1024 - 1,
-				     BUFFER_HUGE, -1, &error),
+	assert_int_equal(memory_open(&buffer, &memory_huge,
+				     ((size_t)there + 3) * (size_t)page * 1024 - 1, -1, &error),
 			 -ENOMEM);
 	snprintf(wanted, sizeof(wanted),
 		 "%ld huge pages of %ld KiB wanted, %ld free; sysctl vm.nr_hugepages=%ld",
 		 there + 3, page, there, total + 3);
 	assert_string_equal(error.text, wanted);
-	assert_null(buffer.address);
+	assert_null(buffer.cpu);
 }
 
 /* It is refused before a page is touched, which would end the process. */
 static void test_limited_huge_pages(void **unused)
 {
-	struct buffer buffer = {0};
+	struct memory buffer = {0};
 	struct error error = {0};
 
 	if (meminfo("Hugepagesize") <= 0)
 		return;
 	made_up = EFAULT;
-	assert_int_equal(buffer_open(&buffer, 5000, BUFFER_HUGE, -1, &error), -ENOMEM);
+	assert_int_equal(memory_open(&buffer, &memory_huge, 5000, -1, &error), -ENOMEM);
 	assert_string_equal(error.text, "no memory for a buffer of 5000 bytes: huge pages are "
 					"limited here, see hugetlb.*.max of the control group");
-	assert_null(buffer.address);
+	assert_null(buffer.cpu);
 	/* So say kernels that do not know it. */
 	made_up = EINVAL;
-	assert_int_equal(buffer_open(&buffer, 5000, BUFFER_HUGE, -1, &error), 0);
-	assert_int_equal(buffer.address[4999], 0);
-	buffer_close(&buffer);
+	assert_int_equal(memory_open(&buffer, &memory_huge, 5000, -1, &error), 0);
+	assert_int_equal(buffer.cpu[4999], 0);
+	memory_close(&buffer);
 	made_up = 0;
 }
 

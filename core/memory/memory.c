@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/memory/memory.h"
+
+#include <linux/mempolicy.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int memory_open(struct memory *memory, const struct memory_kind *kind, size_t size, int numa_node,
+		struct error *error)
+{
+	int code;
+
+	*memory = (struct memory){.kind = kind};
+	code = kind->allocate(memory, size, numa_node, error);
+	if (code)
+		memory_close(memory);
+	return code;
+}
+
+void memory_close(struct memory *memory)
+{
+	if (memory->kind)
+		memory->kind->release(memory);
+	*memory = (struct memory){0};
+}
+
+static int node_of(const char *address)
+{
+	int node = -1;
+
+	return syscall(SYS_get_mempolicy, &node, NULL, 0, address, MPOL_F_NODE | MPOL_F_ADDR)
+		       ? -1
+		       : node;
+}
+
+int memory_node(const struct memory *memory)
+{
+	int node;
+
+	if (!memory->cpu)
+		return -1;
+	node = node_of(memory->cpu);
+	return node == node_of(memory->cpu + memory->size - 1) ? node : -1;
+}
+
+/* Whether the pages are where new ones would be requested: near this thread, or on a node. */
+static bool is_in_place(const struct memory *memory)
+{
+	unsigned int node = (unsigned int)memory->numa_node;
+
+	if (!memory->cpu || node_of(memory->cpu) < 0)
+		return true; /* the node is unknown */
+	if (memory->numa_node < 0 && getcpu(NULL, &node))
+		return false;
+	return memory_node(memory) == (int)node;
+}
+
+static bool is_as_requested(const struct memory *memory, const struct memory_kind *kind,
+			    size_t size, int numa_node)
+{
+	return memory->kind == kind && memory->numa_node == numa_node && size <= memory->size &&
+	       memory->size - size < memory->page && is_in_place(memory);
+}
+
+int memory_take(struct memory *memory, struct memory *spare, const struct memory_kind *kind,
+		size_t size, int numa_node, struct error *error)
+{
+	if (!is_as_requested(spare, kind, size, numa_node)) {
+		/* The new memory may need what the spare one has. */
+		memory_close(spare);
+		return memory_open(memory, kind, size, numa_node, error);
+	}
+	*memory = *spare;
+	*spare = (struct memory){0};
+	memory_clear(memory, 0, memory->size);
+	return 0;
+}
+
+void memory_keep(struct memory *memory, struct memory *spare)
+{
+	memory_close(spare);
+	*spare = *memory;
+	*memory = (struct memory){0};
+}
+
+struct ibv_mr *memory_register(const struct memory *memory, size_t offset, size_t length,
+			       struct ibv_pd *pd, int access, struct error *error)
+{
+	return memory->kind->register_region(memory, offset, length, pd, access, error);
+}
+
+void memory_clear(const struct memory *memory, size_t offset, size_t length)
+{
+	static const char zeros[4096];
+
+	if (memory->cpu) {
+		memset(memory->cpu + offset, 0, length);
+		return;
+	}
+	while (length) {
+		size_t part = length < sizeof(zeros) ? length : sizeof(zeros);
+
+		memory->kind->write(memory, offset, zeros, part);
+		offset += part;
+		length -= part;
+	}
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/memory/pages.h"
+
+#include <errno.h>
+#include <linux/mempolicy.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/verbs/verbs.h"
+
+/*
+ * A hint to mmap: an address below all libraries. The kernel searches mappings from the lowest
+ * address up, so a buffer among the libraries would be found sooner or later by chance, and
+ * with it the time of copies that the kernel makes. Each buffer gets an address behind the one
+ * before; if that is taken, the kernel chooses another.
+ */
+#define LOWEST  ((uintptr_t)1 << 28)
+#define HIGHEST ((uintptr_t)1 << 40)
+#define SPACING ((uintptr_t)2 << 20) /* huge pages fit */
+
+static void *choose_address(size_t size)
+{
+	static _Atomic uintptr_t next = LOWEST;
+	uintptr_t length = size < HIGHEST ? (size + SPACING - 1) / SPACING * SPACING : HIGHEST;
+	uintptr_t address = atomic_fetch_add(&next, length);
+
+	if (address < HIGHEST)
+		return (void *)address;
+	/* Start again from below: the first mappings are gone by now. */
+	atomic_store(&next, LOWEST + length);
+	return (void *)LOWEST;
+}
+
+/* A preference only: memory of another node works, and a kernel without NUMA ignores it. */
+static void prefer_node(const struct memory *memory, int node)
+{
+	unsigned long mask[16] = {0};
+	const size_t bits = 8 * sizeof(mask[0]);
+
+	if (node < 0 || (size_t)node >= sizeof(mask) * 8)
+		return;
+	mask[(size_t)node / bits] = 1UL << ((size_t)node % bits);
+	syscall(SYS_mbind, memory->cpu, memory->size, MPOL_PREFERRED, mask, sizeof(mask) * 8 + 1,
+		0);
+}
+
+int pages_measure(struct memory *memory, size_t size, size_t page, struct error *error)
+{
+	if (!size || size > SIZE_MAX - page)
+		return error_set(error, -EINVAL, "a buffer cannot have %zu bytes", size);
+	memory->page = page;
+	memory->size = (size + page - 1) / page * page;
+	return 0;
+}
+
+int pages_map(struct memory *memory, int flags, int numa_node)
+{
+	char *address;
+
+	flags |= memory->file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+	address = mmap(choose_address(memory->size), memory->size, PROT_READ | PROT_WRITE, flags,
+		       memory->file ? memory->file : -1, 0);
+	if (address == MAP_FAILED)
+		return -errno;
+	memory->cpu = address;
+	memory->address = (uintptr_t)address;
+	memory->numa_node = numa_node;
+	prefer_node(memory, numa_node);
+	return 0;
+}
+
+void pages_unmap(struct memory *memory)
+{
+	if (memory->cpu)
+		munmap(memory->cpu, memory->size);
+	if (memory->file)
+		close(memory->file);
+}
+
+struct ibv_mr *pages_register(const struct memory *memory, size_t offset, size_t length,
+			      struct ibv_pd *pd, int access, struct error *error)
+{
+	return verbs_register(pd, memory->cpu + offset, length, access, error);
+}

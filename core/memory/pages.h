@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Mappings of the kinds of memory that consist of the kernel's pages. */
+#ifndef CORE_MEMORY_PAGES_H
+#define CORE_MEMORY_PAGES_H
+
+#include "core/memory/memory.h"
+
+/* Rounds size up to whole pages. Sets memory->page and memory->size, or the error. */
+int pages_measure(struct memory *memory, size_t size, size_t page, struct error *error);
+
+/*
+ * Maps memory->size bytes of memory->file, or anonymous ones with further mmap flags, and
+ * prefers the NUMA node. Returns 0 or a negative errno and sets no error.
+ */
+int pages_map(struct memory *memory, int flags, int numa_node);
+void pages_unmap(struct memory *memory);
+
+/* The struct memory_kind's register_region: ibv_reg_mr. */
+struct ibv_mr *pages_register(const struct memory *memory, size_t offset, size_t length,
+			      struct ibv_pd *pd, int access, struct error *error);
+
+#endif
