@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What becomes of regions that refuse to go, as of a device that is made up. */
+/* Grants on a fake device: what memory they hand out, and regions that refuse to go. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "core/base/compiler.h"
 #include "core/pool/grants.h"
 #include "core/test/lib/check.h"
 
@@ -116,9 +118,50 @@ static void test_regions_that_go_at_the_end(void **unused)
 	free(buffer.cpu);
 }
 
+static bool is_zero(const char *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (bytes[i])
+			return false;
+	return true;
+}
+
+/* A client must never read what another client wrote before, whatever sizes the two asked for. */
+static void test_a_grant_is_cleared(void **unused)
+{
+	static const struct {
+		uint64_t before;
+		uint64_t after;
+	} rows[] = {
+		{1,        1       },
+                {PAGE,     PAGE    },
+                {2 * PAGE, PAGE + 1},
+                {2 * PAGE, 2 * PAGE},
+                {PAGE + 1, 8       },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct grants grants;
+		struct memory buffer;
+		struct grant *grant;
+
+		open_all(&grants, &buffer);
+		assert_int_equal(take(&grants, rows[i].before, &grant), POOL_OK);
+		memset(grant->mr->addr, 'x', grants_taken_by(&grants, rows[i].before));
+		assert_int_equal(grants_give(&grants, grant), 0);
+		assert_int_equal(take(&grants, rows[i].after, &grant), POOL_OK);
+		assert_ptr_equal(grant->mr->addr, buffer.cpu);
+		assert_true(is_zero(grant->mr->addr, grants_taken_by(&grants, rows[i].after)));
+		assert_int_equal(grants_give(&grants, grant), 0);
+		grants_close(&grants);
+		free(buffer.cpu);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_grant_is_cleared),
 		cmocka_unit_test(test_regions_that_refuse_for_a_while),
 		cmocka_unit_test(test_regions_that_go_at_the_end),
 	};
