@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <net/if.h>
+#include <string.h>
 
 #include "core/base/address.h"
+#include "core/rdma/context.h"
 #include "core/rdma/manual_qp.h"
 #include "core/test/lib/check.h"
 
@@ -110,6 +113,202 @@ static void test_links_that_have_lids(void **unused)
 	}
 }
 
+/* What the library passes to verbs: the queue pair's transitions, and its address handle. */
+static struct {
+	struct ibv_qp_attr attr[2];
+	int mask[2];
+	unsigned int n_modified;
+	struct ibv_ah_attr ah;
+	unsigned int n_handles;
+} passed;
+
+int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	if (passed.n_modified == ARRAY_LENGTH(passed.attr))
+		return EINVAL;
+	passed.attr[passed.n_modified] = *attr;
+	passed.mask[passed.n_modified++] = mask;
+	return 0;
+}
+
+struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
+{
+	static struct ibv_ah handle;
+
+	passed.ah = *attr;
+	passed.n_handles++;
+	return &handle;
+}
+
+/* All values differ, so that none can stand in for another. */
+static const struct manual_qp_address remote = {
+	.lid = 0x21,
+	.gid = {0xfd, 0x88, [15] = 2},
+	.qpn = 0x22,
+	.psn = 0x23,
+	.mtu = IBV_MTU_1024,
+	.reads = 7,
+	.qkey = 0x24,
+	.address = 0x25000,
+	.size = 0x26000,
+	.rkey = 0x27,
+};
+
+static void connect_pair(struct rdma_context *ctx, struct rdma_state *state,
+			 enum transport transport, uint8_t link_layer)
+{
+	struct error error = {0};
+
+	memset(&passed, 0, sizeof(passed));
+	*state = (struct rdma_state){
+		.port = {.link_layer = link_layer  },
+		.port_num = 2,
+		.transport = transport,
+		.device = { .max_qp_rd_atom = 16, .max_qp_init_rd_atom = 16},
+		.path =
+			{
+                         .is_open = true,
+                         .settings =
+					{
+						.gid_index = 3,
+						.sl = 4,
+						.traffic_class = 0x6a,
+						.hop_limit = 33,
+					}, .own =
+					{
+						.gid = {0xfd, 0x88, [15] = 1},
+						.qpn = 0x12,
+						.psn = 0x13,
+						.mtu = IBV_MTU_2048,
+						.reads = 5,
+					}, },
+	};
+	if (link_layer == IBV_LINK_LAYER_INFINIBAND)
+		state->path.settings.gid_index = MANUAL_QP_GID_BEST;
+	*ctx = (struct rdma_context){
+		.settings =
+			{
+				   .ack_timeout = 11,
+				   .retry_count = 2,
+				   .rnr_retry = 1,
+				   .min_rnr_timer = 9,
+				   },
+		.state = state,
+	};
+	assert_int_equal(manual_qp_connect(ctx, &remote, &error), 0);
+	assert_int_equal(passed.n_modified, 2);
+}
+
+static void check_address(const struct ibv_ah_attr *attr, bool has_gid)
+{
+	assert_int_equal(attr->sl, 4);
+	assert_int_equal(attr->port_num, 2);
+	assert_int_equal(attr->dlid, remote.lid);
+	assert_int_equal(attr->is_global, has_gid);
+	assert_int_equal(attr->static_rate, 0);
+	if (!has_gid)
+		return;
+	assert_int_equal(attr->grh.sgid_index, 3);
+	assert_int_equal(attr->grh.traffic_class, 0x6a);
+	assert_int_equal(attr->grh.hop_limit, 33);
+	assert_int_equal(attr->grh.flow_label, 0);
+	assert_memory_equal(attr->grh.dgid.raw, remote.gid, sizeof(remote.gid));
+}
+
+static void test_connecting_rc(void **unused)
+{
+	static const uint8_t link_layers[] = {IBV_LINK_LAYER_ETHERNET, IBV_LINK_LAYER_INFINIBAND};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(link_layers); i++) {
+		struct rdma_context ctx;
+		struct rdma_state state;
+		const struct ibv_qp_attr *receive = &passed.attr[0];
+		const struct ibv_qp_attr *send = &passed.attr[1];
+
+		connect_pair(&ctx, &state, TRANSPORT_RC, link_layers[i]);
+		assert_int_equal(passed.mask[0], IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
+							 IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+							 IBV_QP_MAX_DEST_RD_ATOMIC |
+							 IBV_QP_MIN_RNR_TIMER);
+		assert_int_equal(receive->qp_state, IBV_QPS_RTR);
+		check_address(&receive->ah_attr, link_layers[i] == IBV_LINK_LAYER_ETHERNET);
+		/* The smaller MTU of the two ends. */
+		assert_int_equal(receive->path_mtu, IBV_MTU_1024);
+		assert_int_equal(receive->dest_qp_num, remote.qpn);
+		assert_int_equal(receive->rq_psn, remote.psn);
+		assert_int_equal(receive->max_dest_rd_atomic, 5);
+		assert_int_equal(receive->min_rnr_timer, 9);
+		assert_int_equal(passed.mask[1], IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT |
+							 IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+							 IBV_QP_MAX_QP_RD_ATOMIC);
+		assert_int_equal(send->qp_state, IBV_QPS_RTS);
+		assert_int_equal(send->sq_psn, 0x13);
+		assert_int_equal(send->timeout, 11);
+		assert_int_equal(send->retry_cnt, 2);
+		assert_int_equal(send->rnr_retry, 1);
+		assert_int_equal(send->max_rd_atomic, 5);
+		assert_int_equal(passed.n_handles, 0);
+		assert_int_equal(ctx.remote.address, remote.address);
+		assert_int_equal(ctx.remote.size, remote.size);
+		assert_int_equal(ctx.remote.rkey, remote.rkey);
+	}
+}
+
+/* The lower of the two MTUs and of the two numbers of reads, whichever end has it. */
+static void test_connecting_to_a_stronger_end(void **unused)
+{
+	struct manual_qp_address stronger = remote;
+	struct rdma_context ctx;
+	struct rdma_state state;
+	struct error error = {0};
+
+	connect_pair(&ctx, &state, TRANSPORT_RC, IBV_LINK_LAYER_ETHERNET);
+	memset(&passed, 0, sizeof(passed));
+	state.connected = false;
+	stronger.mtu = IBV_MTU_4096;
+	stronger.reads = 3;
+	assert_int_equal(manual_qp_connect(&ctx, &stronger, &error), 0);
+	assert_int_equal(passed.attr[0].path_mtu, IBV_MTU_2048);
+	assert_int_equal(passed.attr[1].max_rd_atomic, 3);
+}
+
+static void test_connecting_uc(void **unused)
+{
+	struct rdma_context ctx;
+	struct rdma_state state;
+
+	connect_pair(&ctx, &state, TRANSPORT_UC, IBV_LINK_LAYER_ETHERNET);
+	assert_int_equal(passed.mask[0], IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
+						 IBV_QP_DEST_QPN | IBV_QP_RQ_PSN);
+	check_address(&passed.attr[0].ah_attr, true);
+	assert_int_equal(passed.attr[0].path_mtu, IBV_MTU_1024);
+	assert_int_equal(passed.attr[0].dest_qp_num, remote.qpn);
+	assert_int_equal(passed.attr[0].rq_psn, remote.psn);
+	assert_int_equal(passed.mask[1], IBV_QP_STATE | IBV_QP_SQ_PSN);
+	assert_int_equal(passed.attr[1].sq_psn, 0x13);
+	assert_int_equal(passed.n_handles, 0);
+}
+
+/* The address handle has the address, and requests have the rest. */
+static void test_connecting_ud(void **unused)
+{
+	struct post_work work = {0};
+	struct rdma_context ctx;
+	struct rdma_state state;
+
+	connect_pair(&ctx, &state, TRANSPORT_UD, IBV_LINK_LAYER_ETHERNET);
+	assert_int_equal(passed.mask[0], IBV_QP_STATE);
+	assert_int_equal(passed.mask[1], IBV_QP_STATE | IBV_QP_SQ_PSN);
+	assert_int_equal(passed.n_handles, 1);
+	check_address(&passed.ah, true);
+	manual_qp_aim(&ctx, &work);
+	assert_ptr_equal(work.ah, state.path.ah);
+	assert_int_equal(work.remote_qpn, remote.qpn);
+	assert_int_equal(work.remote_qkey, remote.qkey);
+	connect_pair(&ctx, &state, TRANSPORT_UD, IBV_LINK_LAYER_INFINIBAND);
+	check_address(&passed.ah, false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -117,6 +316,10 @@ int main(void)
 		cmocka_unit_test(test_ranks_of_an_address),
 		cmocka_unit_test(test_rank_in_a_zone),
 		cmocka_unit_test(test_links_that_have_lids),
+		cmocka_unit_test(test_connecting_rc),
+		cmocka_unit_test(test_connecting_to_a_stronger_end),
+		cmocka_unit_test(test_connecting_uc),
+		cmocka_unit_test(test_connecting_ud),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
