@@ -99,6 +99,30 @@ static void test_repeated_and_left_out(void **unused)
 	check_broken(&line, second, length, -EBADMSG);
 }
 
+/* Every bit of a seal is compared, with bodies of every length around a block of the hash. */
+static void test_all_of_a_seal_is_compared(void **unused)
+{
+	static const uint8_t body[257];
+
+	for (size_t length = 0; length <= sizeof(body); length++) {
+		uint8_t made[SEAL_SIZE];
+		struct seal sent;
+
+		seal_begin(&sent, key);
+		seal_make(&sent, 7, body, length, made);
+		for (size_t bit = 0; bit < 8 * SEAL_SIZE; bit++) {
+			struct seal reader;
+
+			seal_begin(&reader, key);
+			made[bit / 8] ^= (uint8_t)(1U << bit % 8);
+			assert_false(seal_check(&reader, 7, body, length, made));
+			made[bit / 8] ^= (uint8_t)(1U << bit % 8);
+		}
+		seal_begin(&sent, key);
+		assert_true(seal_check(&sent, 7, body, length, made));
+	}
+}
+
 /* Of the other direction, or of nobody. */
 static void test_anothers(void **unused)
 {
@@ -173,6 +197,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_in_order),
 		cmocka_unit_test(test_changed),
+		cmocka_unit_test(test_all_of_a_seal_is_compared),
 		cmocka_unit_test(test_repeated_and_left_out),
 		cmocka_unit_test(test_anothers),
 		cmocka_unit_test(test_without),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -81,6 +82,56 @@ static void test_all_of_it_counts(void **unused)
 	}
 	assert_true(secret_is_proof(&keys, keys.proof));
 	assert_memory_not_equal(keys.to_server, keys.to_client, SEAL_KEY);
+}
+
+/* A proof with a single wrong bit, wherever that bit is, proves nothing. */
+static void test_all_of_a_proof_is_compared(void **unused)
+{
+	const struct secret secret = made(TEXT);
+	const struct secret_talk said = talk();
+	struct secret_keys keys;
+
+	secret_agree(&secret, &said, &keys);
+	for (size_t bit = 0; bit < 8 * SECRET_PROOF; bit++) {
+		uint8_t proof[SECRET_PROOF];
+
+		memcpy(proof, keys.proof, sizeof(proof));
+		proof[bit / 8] ^= (uint8_t)(1U << bit % 8);
+		assert_false(secret_is_proof(&keys, proof));
+	}
+	assert_true(secret_is_proof(&keys, keys.proof));
+}
+
+/* Secrets that differ in their first, middle or last byte alone, at lengths around every limit. */
+static void test_all_of_a_secret_counts(void **unused)
+{
+	static const size_t lengths[] = {SECRET_LEAST, 17, 31,  32,  33,  63,
+					 64,           65, 127, 128, 129, SECRET_MOST};
+	const struct secret_talk said = talk();
+
+	for (size_t i = 0; i < ARRAY_LENGTH(lengths); i++) {
+		const size_t places[] = {0, lengths[i] / 2, lengths[i] - 1};
+		char text[SECRET_MOST + 1] = {0};
+		struct secret_keys keys;
+		struct secret secret;
+
+		memset(text, 's', lengths[i]);
+		secret = made(text);
+		secret_agree(&secret, &said, &keys);
+		for (size_t j = 0; j < ARRAY_LENGTH(places); j++) {
+			struct secret_keys others;
+			struct secret other;
+
+			text[places[j]] = 't';
+			other = made(text);
+			text[places[j]] = 's';
+			secret_agree(&other, &said, &others);
+			assert_false(secret_is_proof(&keys, others.proof));
+			assert_memory_not_equal(keys.to_server, others.to_server, SEAL_KEY);
+			assert_memory_not_equal(keys.to_client, others.to_client, SEAL_KEY);
+			assert_memory_not_equal(keys.pairs, others.pairs, SEAL_KEY);
+		}
+	}
 }
 
 static void test_texts_of_32_bytes(void **unused)
@@ -218,6 +269,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_keys),
 		cmocka_unit_test(test_all_of_it_counts),
+		cmocka_unit_test(test_all_of_a_proof_is_compared),
+		cmocka_unit_test(test_all_of_a_secret_counts),
 		cmocka_unit_test(test_texts_of_32_bytes),
 		cmocka_unit_test(test_tickets),
 		cmocka_unit_test(test_files),
