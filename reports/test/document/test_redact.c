@@ -276,9 +276,71 @@ static void test_several_hosts(void **unused)
 	json_decref(document);
 }
 
+/*
+ * GIDs at every place where a document can have one: facts, in members of their own and within
+ * text, addresses, names, errors, warnings, flows, missing cases and the command line. All of them
+ * have the same last bytes, which nothing else in the document contains.
+ */
+static void test_gids(void **unused)
+{
+	static const char facts[] =
+		"{\"gid\": \"fe80:0000:0000:0000:0211:22ff:feab:cdef\","
+		" \"gids\": [\"fe80::211:22ff:feab:cdef\"],"
+		" \"port\": {\"gid\": \"index 1 of abcdef\", \"gids\": [\"of abcdef\"],"
+		"  \"port_guid\": \"of abcdef\", \"note\": \"::ffff:abcd:cdef\"},"
+		" \"device\": {\"node_guid\": \"of abcdef\", \"guid\": \"of abcdef\","
+		"  \"sys_image_guid\": \"of abcdef\", \"serial\": \"of abcdef\"},"
+		" \"netdev\": {\"mac\": \"of abcdef\","
+		"  \"addresses\": [\"fe80::211:22ff:feab:cdef%eth0\", \"10.0.0.1\"]}}";
+	static const struct {
+		const char *path;
+		const char *text;
+	} places[] = {
+		{"hosts/client/facts",   facts								   },
+		{"hosts/server/facts",   facts								   },
+		{"hosts/client/address", "\"fe80::211:22ff:feab:cdef\""                                          },
+		{"hosts/server/address", "\"fe80::211:22ff:feab:cdef\""                                          },
+		{"hosts/server/device",  "\"rocepfe8000000000000002112233feabcdef\""                             },
+		{"parties",
+		 "[{\"name\": \"[fe80::211:22ff:feab:cdef]:7471\", \"host\": \"feab-cdef\","
+		 "  \"address\": \"fe80::211:22ff:feab:cdef\"}]"                                                 },
+		{"cases/2/error",        "\"no route to GID fe80::211:22ff:feab:cdef.\""                         },
+		{"cases/0/flows",        "{\"flows\": [{\"from\": \"fe80::211:22ff:feab:cdef\","
+				  "  \"to\": \"fe80:0000:0000:0000:0211:22ff:feab:cdef\"}],"
+				  " \"note\": \"GID fe80::211:22ff:feab:cdef\"}"},
+		{"warnings",
+		 "[{\"code\": \"gid-type\", \"what\": \"GID 0xfe800000000000000211223344abcdef\","
+		 "  \"why\": \"(fe80::211:22ff:feab:cdef)\","
+		 "  \"mend\": \"ip addr add fe80::211:22ff:feab:cdef/64\"}]"                                     },
+		{"turns",                "[{\"missing\": [\"to fe80::211:22ff:feab:cdef\"]}]"                    },
+		{"run/command",          "[\"verbmark\", \"run\", \"fe80::211:22ff:feab:cdef\","
+				" \"--bind=fe80::211:22ff:feab:cdef\"]"           },
+	};
+	static const char *const left[] = {"abcdef", "abcd:cdef", "feab",
+					   "cdef\"", "7471",      "10.0.0.1"};
+	json_t *document = loading_document();
+	struct error error = {0};
+	char *text;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(places); i++)
+		loading_change(document, places[i].path, places[i].text);
+	loading_change(document, "parties/0/facts", facts);
+	assert_int_equal(redact_document(document, NULL, NULL, 0, &error), 0);
+	/* The fingerprint is a hash of hardware facts, and the sample's has the same digits. */
+	loading_change(document, "hosts/client/hard_fingerprint", NULL);
+	text = json_dumps(document, JSON_SORT_KEYS);
+	assert_non_null(text);
+	for (size_t i = 0; i < ARRAY_LENGTH(left); i++)
+		if (strstr(text, left[i]))
+			fail_msg("%s is left: %s", left[i], text);
+	free(text);
+	json_decref(document);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_gids),
 		cmocka_unit_test(test_texts),
 		cmocka_unit_test(test_several_hosts),
 		cmocka_unit_test(test_very_many_hosts),
