@@ -4,9 +4,8 @@
  * it, so that whoever waits long finds out that the holder was killed, and takes the
  * lock over: what it guards must be in order after each single store, or be mended by
  * who is told that it took over. Waiting spins, then yields, then sleeps, so that one
- * processor is enough. A holder that was stopped (SIGSTOP, or frozen by its cgroup) is waited
- * for a second; who did long work, or is about to show what he did, asks whether he still has
- * the lock.
+ * processor is enough. A holder that is stopped (SIGSTOP) loses the lock after a second, so a
+ * holder that did long work, or is about to publish its result, checks that it still has the lock.
  */
 #ifndef CORE_SOFT_PEER_LOCK_H
 #define CORE_SOFT_PEER_LOCK_H

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "core/soft/cm/socket.h"
-#include "core/soft/peer/frozen.h"
 #include "core/soft/peer/message.h"
 
 /* What processes share, as much of it as its sizes tell. */
@@ -355,7 +354,7 @@ bool soft_registry_is_stopped(const struct soft_registry *registry, uint32_t slo
 	pid_t process =
 		soft_registry_is_alive(registry, slot, generation) ? holder_of(registry, slot) : 0;
 
-	return process > 0 && (are_threads_stopped(process) || soft_frozen("", process));
+	return process > 0 && are_threads_stopped(process);
 }
 
 void soft_registry_sum(const struct soft_registry *registry, uint32_t sum[SOFT_KINDS])

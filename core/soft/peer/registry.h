@@ -91,7 +91,7 @@ bool soft_registry_is_alive(const struct soft_registry *registry, uint32_t slot,
 bool soft_registry_is_holder(const struct soft_registry *registry, uint32_t slot,
 			     uint32_t generation, pid_t pid);
 
-/* Whether it lives and none of its threads runs: it was stopped, as by SIGSTOP, or frozen. */
+/* Whether it is alive with all its threads stopped, as by SIGSTOP. */
 bool soft_registry_is_stopped(const struct soft_registry *registry, uint32_t slot,
 			      uint32_t generation);
 
