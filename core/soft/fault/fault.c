@@ -240,8 +240,7 @@ static void tell_counts(struct report *report)
 	for (uint32_t i = 0; i < SOFT_CALLS; i++)
 		tell_count(report, calls[i], "", soft_fault_call_name(i));
 	for (uint32_t i = 0; i < ARRAY_LENGTH(events); i++)
-		tell_count(report, events[i], "cm:",
-			   rdma_event_str((enum rdma_cm_event_type)i) + strlen("RDMA_CM_EVENT_"));
+		tell_count(report, events[i], "cm:", soft_fault_event_name(i));
 	for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
 		tell_count(report, others[kinds[i].kind], "", kinds[i].name);
 }

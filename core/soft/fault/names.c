@@ -34,6 +34,17 @@ static const char *const statuses[] = {
 	STATUS(RESP_TIMEOUT_ERR),  STATUS(GENERAL_ERR),
 };
 
+#define EVENT(name) [RDMA_CM_EVENT_##name] = #name
+
+static const char *const events[] = {
+	EVENT(ADDR_RESOLVED),  EVENT(ADDR_ERROR),      EVENT(ROUTE_RESOLVED),
+	EVENT(ROUTE_ERROR),    EVENT(CONNECT_REQUEST), EVENT(CONNECT_RESPONSE),
+	EVENT(CONNECT_ERROR),  EVENT(UNREACHABLE),     EVENT(REJECTED),
+	EVENT(ESTABLISHED),    EVENT(DISCONNECTED),    EVENT(DEVICE_REMOVAL),
+	EVENT(MULTICAST_JOIN), EVENT(MULTICAST_ERROR), EVENT(ADDR_CHANGE),
+	EVENT(TIMEWAIT_EXIT),
+};
+
 /* Some are exported with an underscore, and called without it. */
 const char *soft_fault_call_name(uint32_t call)
 {
@@ -62,17 +73,16 @@ int soft_fault_status_find(const char *name)
 	return -1;
 }
 
+const char *soft_fault_event_name(uint32_t event)
+{
+	return event < ARRAY_LENGTH(events) ? events[event] : NULL;
+}
+
 int soft_fault_event_find(const char *name)
 {
-	static const char prefix[] = "RDMA_CM_EVENT_";
-
-	for (int i = 0; i <= RDMA_CM_EVENT_TIMEWAIT_EXIT; i++) {
-		const char *known = rdma_event_str((enum rdma_cm_event_type)i);
-
-		if (!strncmp(known, prefix, strlen(prefix)) &&
-		    !strcmp(known + strlen(prefix), name))
-			return i;
-	}
+	for (uint32_t i = 0; i < ARRAY_LENGTH(events); i++)
+		if (!strcmp(events[i], name))
+			return (int)i;
 	return -1;
 }
 

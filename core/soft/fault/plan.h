@@ -66,9 +66,10 @@ struct soft_fault_plan {
 /* A wrong one has its sentence in plan->wrong, and no faults. */
 void soft_fault_plan_parse(struct soft_fault_plan *plan, const char *text);
 
-/* As a plan has them; NULL: there is none of that number. */
+/* Names as a plan spells them, or NULL for an unknown number. */
 const char *soft_fault_call_name(uint32_t call);
 const char *soft_fault_status_name(uint32_t status);
+const char *soft_fault_event_name(uint32_t event);
 
 /* -1: none is called so. */
 int soft_fault_call_find(const char *name);

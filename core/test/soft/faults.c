@@ -198,7 +198,7 @@ static void expect(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status)
 	struct ibv_wc wc = stage_await(cq);
 
 	assert_int_equal(wc.wr_id, wr_id);
-	assert_string_equal(ibv_wc_status_str(wc.status), ibv_wc_status_str(status));
+	assert_int_equal(wc.status, status);
 }
 
 /* Every status of what is sent: it is not carried out, and what is behind it is flushed. */
