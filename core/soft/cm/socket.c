@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,10 +13,9 @@
 
 enum {
 	WORDS_MAX = 16, /* at once: a connection has some six in all */
-	FRESH_MAX = 64,
 };
 
-/* All of them: of one that was left, nobody but the kernel would know at the end. */
+/* All links, so that those without a connection can be closed at the end. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct soft_cm_socket *links;
 
@@ -50,40 +48,29 @@ static void discard(struct soft_cm_socket *link)
 	free(link);
 }
 
-/* Who said that it wants a connection, and has none yet: so many may wait. */
-static struct soft_cm_socket *fresh[FRESH_MAX];
-static unsigned int next_fresh;
-
-static void add_fresh(struct soft_cm_socket *link)
-{
-	soft_cm_socket_leave(fresh[next_fresh]);
-	fresh[next_fresh] = link;
-	next_fresh = (next_fresh + 1) % FRESH_MAX;
-}
-
-static void remove_fresh(const struct soft_cm_socket *link)
-{
-	for (unsigned int i = 0; i < FRESH_MAX; i++)
-		if (fresh[i] == link)
-			fresh[i] = NULL;
-}
-
 void soft_cm_socket_forget_all(void)
 {
-	memset(fresh, 0, sizeof(fresh));
 	pthread_mutex_init(&mutex, NULL);
 	links = NULL;
 }
 
 void soft_cm_socket_close_all(void)
 {
-	for (unsigned int i = 0; i < FRESH_MAX; i++) {
-		if (!fresh[i])
+	struct soft_cm_socket **at = &links;
+
+	pthread_mutex_lock(&mutex);
+	while (*at) {
+		struct soft_cm_socket *link = *at;
+
+		if (link->id) {
+			at = &link->next;
 			continue;
-		close(fresh[i]->source.fd);
-		discard(fresh[i]);
-		fresh[i] = NULL;
+		}
+		*at = link->next;
+		close(link->source.fd);
+		free(link);
 	}
+	pthread_mutex_unlock(&mutex);
 }
 
 /* Returns 0, -EAGAIN when all was heard, or another at the end. */
@@ -113,8 +100,6 @@ static void on_link(struct soft_source *source, uint32_t events)
 		result = hear(link);
 	if (!result)
 		result = -EAGAIN; /* the others first */
-	if (result != -EAGAIN || link->id)
-		remove_fresh(link);
 	if (result != -EAGAIN && link->id) {
 		struct soft_cm_id *id = link->id;
 
@@ -181,12 +166,8 @@ void soft_cm_socket_adopt(int fd)
 	if (!link)
 		goto fail;
 	link->is_fresh = true;
-	if (soft_service_add(&soft_process.service, &link->source))
-		goto fail;
-	pthread_mutex_lock(&soft_cm_mutex);
-	add_fresh(link);
-	pthread_mutex_unlock(&soft_cm_mutex);
-	return;
+	if (!soft_service_add(&soft_process.service, &link->source))
+		return;
 fail:
 	if (fd >= 0)
 		close(fd);

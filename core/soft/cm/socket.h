@@ -68,7 +68,7 @@ void soft_cm_socket_leave(struct soft_cm_socket *link);
 /* Not under the mutex: a guest that knocked and wants a connection. */
 void soft_cm_socket_adopt(int fd);
 
-/* Guests that have no connection yet: of a parent's, and where no service thread is left. */
+/* Links without a connection: forgets those of a parent; closes them when the service thread is gone. */
 void soft_cm_socket_forget_all(void);
 void soft_cm_socket_close_all(void);
 

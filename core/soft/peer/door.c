@@ -21,7 +21,6 @@
 enum {
 	BACKLOG = 128,
 	PATIENCE_MS = 1000, /* with a guest who does not read, for all that it is told at once */
-	SILENT_MAX = 64,
 };
 
 struct soft_guest {
@@ -203,47 +202,17 @@ static int is_of_this_user(int fd)
 	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) && who.uid == geteuid();
 }
 
-/* Of those who knocked and say nothing, so many may stay; the list has the last one first. */
-static void show_out(struct soft_door *door)
-{
-	struct soft_guest *first = NULL;
-	unsigned int count = 0;
-
-	for (struct soft_guest *guest = door->guests; guest; guest = guest->next) {
-		if (guest->slot)
-			continue;
-		first = guest;
-		count++;
-	}
-	if (count > SILENT_MAX)
-		remove_guest(door, first);
-}
-
-/*
- * The process has no descriptor left. Who knocks would go on knocking, and this thread go
- * on looking: he is turned away, as one who finds nobody.
- */
-static void turn_away(struct soft_door *door)
-{
-	static const struct timespec nap = {.tv_nsec = 10000000};
-
-	if (door->spare < 0)
-		nanosleep(&nap, NULL);
-	else
-		close(door->spare);
-	close(accept4(door->source.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
-	door->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
-}
-
 static void on_knock(struct soft_source *source, uint32_t events)
 {
+	static const struct timespec nap = {.tv_nsec = 10000000};
 	struct soft_door *door = CONTAINER_OF(source, struct soft_door, source);
 	int fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct soft_guest *guest;
 
 	if (fd < 0) {
+		/* The peer stays in the backlog; do not spin until a descriptor is free. */
 		if (errno == EMFILE || errno == ENFILE)
-			turn_away(door);
+			nanosleep(&nap, NULL);
 		return;
 	}
 	guest = is_of_this_user(fd) ? calloc(1, sizeof(*guest)) : NULL;
@@ -258,7 +227,6 @@ static void on_knock(struct soft_source *source, uint32_t events)
 	pthread_mutex_unlock(&door->mutex);
 	if (soft_service_add(&soft_process.service, &guest->source))
 		remove_guest(door, guest);
-	show_out(door);
 }
 
 int soft_door_open(struct soft_door *door)
@@ -271,7 +239,6 @@ int soft_door_open(struct soft_door *door)
 		return -errno;
 	pthread_mutex_init(&door->mutex, NULL);
 	door->source = (struct soft_source){fd, on_knock};
-	door->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	soft_registry_address(&soft_process.registry, soft_process.registry.slot, &address);
 	/* The slot is ours: a socket there is a dead process's. */
 	unlink(address.sun_path);
@@ -291,8 +258,6 @@ void soft_door_close(struct soft_door *door)
 	while (door->guests)
 		remove_guest(door, door->guests);
 	close(door->source.fd);
-	if (door->spare >= 0)
-		close(door->spare);
 	pthread_mutex_destroy(&door->mutex);
 	memset(door, 0, sizeof(*door));
 }

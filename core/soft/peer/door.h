@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where peers of the same user knock for this process's arena, doorbell and completion
- * channels: a UNIX socket in the user's directory, no network. Who is of another user,
- * is not the process that it says, or says something else than hello, is shown out, and
- * so is who says nothing while many others knock.
+ * Where peers of the same user ask for this process's arena, doorbell and completion
+ * channels: a UNIX socket in the user's directory, no network. A process of another user, one
+ * that is not the process that it claims to be, and one that sends anything but hello is
+ * disconnected.
  */
 #ifndef CORE_SOFT_PEER_DOOR_H
 #define CORE_SOFT_PEER_DOOR_H
@@ -21,7 +21,6 @@ struct soft_door {
 	pthread_mutex_t mutex;
 	struct soft_guest *guests;
 	uint32_t generation[SOFT_SLOTS]; /* of who came last in the name of each */
-	int spare; /* let go to show out whoever knocks when there is no descriptor left */
 };
 
 int soft_door_open(struct soft_door *door);

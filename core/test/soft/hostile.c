@@ -240,35 +240,6 @@ static void test_descriptors(void **unused)
 	check_victim();
 }
 
-/* Many knock and say nothing, or not what they want: the first have to go. */
-static void check_silence(const void *word, size_t size)
-{
-	int *fds = calloc(MANY, sizeof(*fds));
-
-	assert_non_null(fds);
-	for (int i = 0; i < MANY; i++) {
-		fds[i] = victim_knock(&victim);
-		if (size)
-			put(fds[i], word, size);
-	}
-	for (int i = 0; i < MANY / 2; i++)
-		assert_true(victim_is_shut(fds[i]));
-	victim_order(&victim, VICTIM_LOOK, 0, &after);
-	assert_true(after.fds < before.fds + MANY / 2);
-	for (int i = 0; i < MANY; i++)
-		close(fds[i]);
-	free(fds);
-	check_victim();
-}
-
-static void test_silence(void **unused)
-{
-	const struct soft_message connection = victim_message(&victim, SOFT_MESSAGE_CONNECTION);
-
-	check_silence(NULL, 0);
-	check_silence(&connection, sizeof(connection));
-}
-
 static int connect_link(void)
 {
 	const struct soft_message connection = victim_message(&victim, SOFT_MESSAGE_CONNECTION);
@@ -524,7 +495,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_second_word, begin, finish),
 		cmocka_unit_test_setup_teardown(test_coming_again, begin, finish),
 		cmocka_unit_test_setup_teardown(test_descriptors, begin, finish),
-		cmocka_unit_test_setup_teardown(test_silence, begin, finish),
 		cmocka_unit_test_setup_teardown(test_connections_that_are_none, begin, finish),
 		cmocka_unit_test_setup_teardown(test_a_talker, begin, finish),
 		cmocka_unit_test_setup_teardown(test_errands, begin, finish),

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -27,9 +26,6 @@
 enum {
 	LARGE = 300000,
 	MARK = 0x5a,
-	MANY_FILES = 256,
-	MANY_GUESTS = 4,
-	SETTLED_MS = 2000,
 };
 
 static bool may_have_networks;
@@ -410,133 +406,6 @@ static void test_strangers(void **unused)
 	pair_tear_down(&pair);
 }
 
-/* All its descriptors are used up, until it is told; then it is let have them again. */
-static void use_up_descriptors(struct pair *pair)
-{
-	const struct rlimit few = {MANY_FILES, MANY_FILES};
-	bool is_used[MANY_FILES] = {false};
-	int fd;
-
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-	while ((fd = dup(pair->socket)) >= 0)
-		is_used[fd] = true;
-	pair_tell(pair->socket, "u", 1);
-	pair_sleep(pair);
-	for (fd = 0; fd < MANY_FILES; fd++)
-		if (is_used[fd])
-			close(fd);
-	pair_tell(pair->socket, "b", 1);
-	pair_sleep(pair);
-}
-
-/* Whether who knocks there, and says nothing, is shown out: else he is a guest, and stays. */
-static bool is_shown_out(uint32_t slot, int *guest)
-{
-	struct pollfd there = {.fd = knock_at(slot), .events = POLLIN};
-	char word;
-
-	*guest = -1;
-	if (poll(&there, 1, SETTLED_MS)) {
-		assert_int_equal(recv(there.fd, &word, 1, 0), 0);
-		close(there.fd);
-		return true;
-	}
-	*guest = there.fd;
-	return false;
-}
-
-/*
- * Who knocks at one that cannot let anybody in is shown out, and does not wait. A descriptor
- * that the device's thread held for a moment, while the program took all the others, is
- * free again, and the first one's who knocks. What was not let in then is tried again.
- */
-static void test_no_descriptor_left(void **unused)
-{
-	int guests[MANY_GUESTS];
-	unsigned int count = 0;
-	struct pair pair;
-	char word;
-
-	/* The thread there has a second and more to let it in, whatever else runs. */
-	pair_set_up(&pair, use_up_descriptors, &(struct stage_ways){.timeout = 16, .retry_cnt = 7});
-	pair_hear(pair.socket, &word, 1);
-	for (int i = 0; i < 3; i++) {
-		while (!is_shown_out(soft_image_slot(pair.there.number), &guests[count]))
-			assert_true(++count < MANY_GUESTS);
-	}
-	while (count)
-		close(guests[--count]);
-	pair_tell(pair.socket, "e", 1);
-	pair_hear(pair.socket, &word, 1);
-	pair_post(&pair, IBV_WR_RDMA_WRITE, 8);
-	assert_int_equal(pair_status(&pair), IBV_WC_SUCCESS);
-	pair_tell(pair.socket, "e", 1);
-	pair_tear_down(&pair);
-}
-
-/* With one more channel than the other end has room for: asleep until a message comes by it. */
-static void sleep_on_another(struct pair *pair)
-{
-	struct ibv_comp_channel *channel;
-	struct ibv_qp_init_attr init = {
-		.cap = {1, 1, 1, 1, 0},
-                  .qp_type = IBV_QPT_RC
-        };
-	struct ibv_recv_wr wr = {0};
-	struct ibv_recv_wr *bad;
-	struct pollfd event;
-	uint32_t other;
-	struct ibv_qp *qp;
-	struct ibv_cq *cq;
-	void *context;
-
-	pair_hear(pair->socket, &other, sizeof(other));
-	channel = ibv_create_comp_channel(pair->stage.context);
-	assert_non_null(channel);
-	init.send_cq = init.recv_cq = ibv_create_cq(pair->stage.context, 4, NULL, channel, 0);
-	qp = ibv_create_qp(pair->stage.pd, &init);
-	assert_non_null(qp);
-	stage_connect(qp, &pair->there.gid, other, &(struct stage_ways){0});
-	assert_int_equal(ibv_post_recv(qp, &wr, &bad), 0);
-	assert_int_equal(ibv_req_notify_cq(init.recv_cq, 0), 0);
-	pair_tell(pair->socket, &qp->qp_num, sizeof(qp->qp_num));
-	event = (struct pollfd){.fd = channel->fd, .events = POLLIN};
-	assert_int_equal(poll(&event, 1, 10000), 1);
-	assert_int_equal(ibv_get_cq_event(channel, &cq, &context), 0);
-	ibv_ack_cq_events(cq, 1);
-	assert_int_equal(stage_await(cq).status, IBV_WC_SUCCESS);
-	pair_sleep(pair);
-	assert_int_equal(ibv_destroy_qp(qp), 0);
-	assert_int_equal(ibv_destroy_cq(cq), 0);
-	assert_int_equal(ibv_destroy_comp_channel(channel), 0);
-}
-
-/* A peer stays one, and its sleepers are woken, when its channel's descriptor cannot be had. */
-static void test_no_descriptor_left_for_a_channel(void **unused)
-{
-	struct rlimit before;
-	struct rlimit none;
-	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
-	struct ibv_send_wr *bad;
-	struct pair pair;
-	struct stage_end *end = &pair.stage.end[1];
-	uint32_t number;
-
-	pair_set_up(&pair, sleep_on_another, &(struct stage_ways){0});
-	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-	/* What is open stays so. */
-	none = (struct rlimit){0, before.rlim_max};
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-	pair_tell(pair.socket, &end->qp->qp_num, sizeof(end->qp->qp_num));
-	pair_hear(pair.socket, &number, sizeof(number));
-	stage_connect(end->qp, &pair.there.gid, number, &(struct stage_ways){0});
-	assert_int_equal(ibv_post_send(end->qp, &wr, &bad), 0);
-	assert_int_equal(stage_await(end->cq).status, IBV_WC_SUCCESS);
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-	pair_tell(pair.socket, "e", 1);
-	pair_tear_down(&pair);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -544,8 +413,6 @@ int main(void)
 		cmocka_unit_test_teardown(test_a_target_in_another_network, pair_end_child),
 		cmocka_unit_test_teardown(test_a_target_that_is_stopped, pair_end_child),
 		cmocka_unit_test_teardown(test_no_thread_is_busy, pair_end_child),
-		cmocka_unit_test_teardown(test_no_descriptor_left, pair_end_child),
-		cmocka_unit_test_teardown(test_no_descriptor_left_for_a_channel, pair_end_child),
 		cmocka_unit_test_teardown(test_messages_and_events, pair_end_child),
 		cmocka_unit_test_teardown(test_a_target_that_is_killed, pair_end_child),
 		cmocka_unit_test_teardown(test_a_receive_that_was_taken, pair_end_child),
