@@ -10,7 +10,6 @@
 
 #include "core/soft/device.h"
 #include "core/soft/export.h"
-#include "core/soft/op/channel.h"
 #include "core/soft/op/cq.h"
 #include "core/soft/op/qp.h"
 #include "core/soft/op/srq.h"
@@ -151,18 +150,6 @@ void soft_event_orphan(const struct ibv_context *context)
 	}
 }
 
-static void ring_channel(uint32_t number)
-{
-	struct soft_table *channels = &soft_process.channels;
-	struct soft_channel *channel;
-
-	pthread_mutex_lock(&channels->mutex);
-	channel = soft_table_get(channels, number);
-	if (channel)
-		soft_service_ring(channel->verbs.fd);
-	pthread_mutex_unlock(&channels->mutex);
-}
-
 /*
  * What is lost with a queue that is overrun nobody learns: all queue pairs that complete
  * to it stop.
@@ -196,10 +183,6 @@ void soft_event_distribute(void)
 		struct soft_event_image image = ring->event[head % SOFT_EVENTS];
 
 		atomic_store(&ring->head, ++head);
-		if (image.type == SOFT_EVENT_RING) {
-			ring_channel(image.index);
-			continue;
-		}
 		give(&image);
 		fail_users(&image);
 	}

@@ -13,9 +13,6 @@
 struct soft_peer;
 struct soft_event;
 
-/* For the owner's device alone: a completion channel, by its number, that has to be rung. */
-#define SOFT_EVENT_RING 0x10000
-
 /* Of a context: those that wait to be fetched. */
 struct soft_events {
 	int fd;

@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/soft/op/event.h"
 #include "core/soft/peer/parts.h"
 
 bool soft_peer_is_anonymous(int fd)
@@ -68,20 +67,6 @@ int soft_peer_take_channel(struct soft_peer *peer, const struct soft_message *me
 	return 0;
 }
 
-/* There was no room here for its descriptor: the peer rings it by itself. */
-int soft_peer_miss_channel(struct soft_peer *peer, const struct soft_message *message)
-{
-	struct soft_peer_channel *channel;
-
-	if (message->kind != SOFT_MESSAGE_CHANNEL || !message->slot ||
-	    message->slot >= SOFT_CHANNELS)
-		return -EMFILE;
-	channel = &peer->channel[message->slot];
-	soft_peer_part_channel(channel);
-	atomic_store(&channel->fd, SOFT_MISSING);
-	return 0;
-}
-
 static ALWAYS_INLINE void leave(struct soft_peer_channel *channel)
 {
 	uint64_t writers = atomic_fetch_sub(&channel->writers, 1) - 1;
@@ -113,19 +98,11 @@ static COLD int learn_and_enter(struct soft_peer *peer, struct soft_peer_channel
 				uint32_t generation)
 {
 	pthread_mutex_lock(&peer->mutex);
-	if (!peer->is_self && channel->generation != generation)
-		soft_peer_hear(peer);
+	/* A peer whose channels cannot be rung is no peer: without descriptors, say. */
+	if (!peer->is_self && channel->generation != generation && soft_peer_hear(peer))
+		soft_peer_leave(peer);
 	pthread_mutex_unlock(&peer->mutex);
 	return enter(channel, generation);
-}
-
-static COLD void have_rung(struct soft_peer *peer, const struct soft_peer_channel *channel,
-			   uint32_t count)
-{
-	if (atomic_load(&channel->fd) != SOFT_MISSING)
-		return;
-	for (; count; count--)
-		soft_event_leave(peer, SOFT_EVENT_RING, (uint32_t)(channel - peer->channel));
 }
 
 void soft_peer_ring_channel(struct soft_peer *peer, uint32_t number, uint32_t generation,
@@ -141,10 +118,8 @@ void soft_peer_ring_channel(struct soft_peer *peer, uint32_t number, uint32_t ge
 	fd = enter(channel, generation);
 	if (unlikely(fd < 0))
 		fd = learn_and_enter(peer, channel, generation);
-	if (unlikely(fd < 0)) {
-		have_rung(peer, channel, count);
+	if (unlikely(fd < 0))
 		return;
-	}
 	for (; count; count--)
 		soft_service_ring(fd);
 	leave(channel);

@@ -19,7 +19,7 @@
 #include "core/soft/peer/lock.h"
 
 #define SOFT_IMAGE_MAGIC   0x766d7366 /* "vmsf" */
-#define SOFT_IMAGE_VERSION 9
+#define SOFT_IMAGE_VERSION 10
 
 enum {
 	SOFT_SLOT_BITS = 11,
@@ -157,7 +157,7 @@ struct soft_memory_image {
 };
 
 struct soft_event_image {
-	uint32_t type; /* enum ibv_event_type, or SOFT_EVENT_RING */
+	uint32_t type; /* enum ibv_event_type */
 	uint32_t index;
 };
 

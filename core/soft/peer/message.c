@@ -2,7 +2,6 @@
 #include "core/soft/peer/message.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -78,7 +77,6 @@ int soft_message_receive(int socket, struct soft_message *message, int fd[static
 		.msg_controllen = sizeof(control),
 	};
 	ssize_t size;
-	bool is_whole;
 
 	for (unsigned int i = 0; i < SOFT_MESSAGE_FDS; i++)
 		fd[i] = -1;
@@ -86,14 +84,11 @@ int soft_message_receive(int socket, struct soft_message *message, int fd[static
 	if (size < 0)
 		return errno == EINTR ? -EAGAIN : -errno;
 	detach(&header, fd);
-	is_whole = size == sizeof(*message) && message->magic == SOFT_MESSAGE_MAGIC &&
-		   !(header.msg_flags & MSG_TRUNC);
-	if (is_whole && !(header.msg_flags & MSG_CTRUNC))
+	if (size == sizeof(*message) && message->magic == SOFT_MESSAGE_MAGIC &&
+	    !(header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
 		return 0;
 	for (unsigned int i = 0; i < SOFT_MESSAGE_FDS; i++)
 		if (fd[i] >= 0)
 			close(fd[i]);
-	if (is_whole)
-		return -EMFILE;
 	return size ? -EPROTO : -ECONNRESET;
 }

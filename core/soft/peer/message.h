@@ -34,9 +34,9 @@ int soft_message_send(int socket, const struct soft_message *message,
 		      const int fd[static SOFT_MESSAGE_FDS]);
 
 /*
- * Receives without waiting: -EAGAIN if there is none, -ECONNRESET at the end, -EPROTO if
- * it is no such message, -EMFILE if it is one and this process has no room for all of its
- * descriptors. Those that did not come are -1.
+ * Receives without waiting: -EAGAIN if there is no message, -ECONNRESET at the end, -EPROTO if it
+ * is malformed or its descriptors did not all arrive, as in a process that has too many open.
+ * Missing descriptors are -1.
  */
 int soft_message_receive(int socket, struct soft_message *message, int fd[static SOFT_MESSAGE_FDS]);
 

@@ -22,9 +22,6 @@ int soft_peer_hear(struct soft_peer *peer);
 /* A channel that it tells of: a descriptor that is kept is -1 afterwards. */
 int soft_peer_take_channel(struct soft_peer *peer, const struct soft_message *message, int *fd);
 
-/* One for whose descriptor there was no room. */
-COLD int soft_peer_miss_channel(struct soft_peer *peer, const struct soft_message *message);
-
 /*
  * Whether writing to it can neither block for others than its readers nor raise a signal:
  * an eventfd and its like, which have no type of file.

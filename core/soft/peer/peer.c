@@ -102,8 +102,6 @@ int soft_peer_hear(struct soft_peer *peer)
 		result = soft_message_receive(peer->source.fd, &message, fd);
 		if (!result)
 			result = soft_peer_take(peer, &message, fd);
-		else if (result == -EMFILE)
-			result = soft_peer_miss_channel(peer, &message);
 	}
 	return result == -EAGAIN ? 0 : result;
 }

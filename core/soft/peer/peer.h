@@ -24,14 +24,13 @@ struct soft_windows;
  * file has got that number before.
  */
 struct soft_peer_channel {
-	_Atomic int fd;              /* SOFT_MISSING: there is one, if not here */
+	_Atomic int fd;
 	_Atomic uint32_t generation; /* 0: none */
 	_Atomic uint64_t writers; /* and, from SOFT_PARTING on, the descriptor that went, plus 1 */
 };
 
 enum {
 	SOFT_PARTING = 32,
-	SOFT_MISSING = -2,
 };
 
 struct soft_peer {
