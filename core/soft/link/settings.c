@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/soft/link/settings.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <locale.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/compiler.h"
@@ -40,110 +44,73 @@ static const struct unit shares[] = {
 	{"",   LOSS_DIGITS},
         {NULL, 0          }
 };
-static const struct unit numbers[] = {
-	{"",   0},
-        {NULL, 0}
-};
-
 static const struct word {
 	const char *name;
-	const struct unit *units;
+	const struct unit *units; /* NULL: none, and whole numbers only */
 	const char *wanted;
 	uint64_t least;
 	uint64_t most;
 	size_t member;
 } words[] = {
-	{"latency",   times,   "a time of at most 10s, like 2us",           0,    TEN_SECONDS,
-	 offsetof(struct soft_link,											latency_ns)     },
-	{"bandwidth", rates,   "a rate from 1kbit to 10tbit, like 100gbit", 1000, FASTEST_BITS,
-	 offsetof(struct soft_link,											bits_per_second)},
-	{"jitter",    times,   "a time of at most 10s, like 200ns",         0,    TEN_SECONDS,
-	 offsetof(struct soft_link,											jitter_ns)      },
-	{"loss",      shares,  "a share from 0 to 1, like 1e-4",            0,    LOSS_WHOLE,
-	 offsetof(struct soft_link,											loss)           },
-	{"seed",      numbers, "a whole number",                            0,    UINT64_MAX,   offsetof(struct soft_link, seed)           },
+	{"latency",   times,  "a time of at most 10s, like 2us",           0,    TEN_SECONDS,
+	 offsetof(struct soft_link,										       latency_ns)     },
+	{"bandwidth", rates,  "a rate from 1kbit to 10tbit, like 100gbit", 1000, FASTEST_BITS,
+	 offsetof(struct soft_link,										       bits_per_second)},
+	{"jitter",    times,  "a time of at most 10s, like 200ns",         0,    TEN_SECONDS,
+	 offsetof(struct soft_link,										       jitter_ns)      },
+	{"loss",      shares, "a share from 0 to 1, like 1e-4",            0,    LOSS_WHOLE,
+	 offsetof(struct soft_link,										       loss)           },
+	{"seed",      NULL,   "a whole number",                            0,    UINT64_MAX,   offsetof(struct soft_link, seed)           },
 };
 
-struct number {
-	uint64_t digits;
-	int power;
-};
-
-static bool is_digit(char letter)
+/* Reads digits, with or without a point and an exponent, whatever the program's locale is. */
+static bool read_number(const char **at, double *number)
 {
-	return letter >= '0' && letter <= '9';
-}
+	locale_t locale = newlocale(LC_ALL_MASK, "C", NULL);
+	char *end;
 
-/* Digits with at most one point among them; false: none, or too many. */
-static bool take_digits(const char **at, struct number *number)
-{
-	bool has_point = false;
-	bool has_digit = false;
-
-	for (; is_digit(**at) || (**at == '.' && !has_point); (*at)++) {
-		if (**at == '.') {
-			has_point = true;
-			continue;
-		}
-		if (__builtin_mul_overflow(number->digits, 10, &number->digits) ||
-		    __builtin_add_overflow(number->digits, (uint64_t)(**at - '0'), &number->digits))
-			return false;
-		has_digit = true;
-		number->power -= has_point;
-	}
-	return has_digit;
-}
-
-/* Independent of the program's locale, which strtod() is not. */
-static bool take_number(const char **at, struct number *number)
-{
-	int sign = 1;
-	int power = 0;
-
-	*number = (struct number){0};
-	if (!take_digits(at, number))
+	if (!locale)
 		return false;
-	if (**at != 'e')
-		return true;
-	(*at)++;
-	if (**at == '-' || **at == '+')
-		sign = *(*at)++ == '-' ? -1 : 1;
-	if (!is_digit(**at))
+	*number = strtod_l(*at, &end, locale);
+	freelocale(locale);
+	/* No sign, no blank, no word such as inf, and no hexadecimal number. */
+	if (!isdigit((unsigned char)**at) || memchr(*at, 'x', (size_t)(end - *at)))
 		return false;
-	for (; is_digit(**at); (*at)++)
-		if (power < 100)
-			power = power * 10 + (**at - '0');
-	number->power += sign * power;
+	*at = end;
 	return true;
 }
 
-/* False: too much, or not a whole number of what it is counted in. */
-static bool scale(struct number number, int power, uint64_t *value)
+/* Converts to the smallest unit; fails unless the result is a whole number within the limits. */
+static bool scale(const struct word *word, double number, int power, uint64_t *value)
 {
-	*value = number.digits;
-	if (!*value)
-		return true;
-	for (power += number.power; power > 0; power--)
-		if (__builtin_mul_overflow(*value, 10, value))
-			return false;
-	for (; power < 0; power++) {
-		if (*value % 10)
-			return false;
-		*value /= 10;
-	}
-	return true;
+	while (power--)
+		number *= 10;
+	if (number > (double)word->most || number < (double)word->least)
+		return false;
+	*value = (uint64_t)(number + 0.5);
+	return fabs(number - (double)*value) < 1e-6;
+}
+
+static bool read_whole_number(const char *text, uint64_t *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	return isdigit((unsigned char)*text) && !*end && !errno;
 }
 
 static bool read_value(const struct word *word, const char *text, uint64_t *value)
 {
-	struct number number;
+	double number;
 
-	if (!take_number(&text, &number))
+	if (!word->units)
+		return read_whole_number(text, value);
+	if (!read_number(&text, &number))
 		return false;
 	for (const struct unit *unit = word->units; unit->name; unit++)
 		if (!strcmp(unit->name, text))
-			return scale(number, unit->power, value) && *value >= word->least &&
-			       *value <= word->most;
+			return scale(word, number, unit->power, value);
 	return false;
 }
 
