@@ -8,7 +8,6 @@ import json
 import os
 import subprocess
 import tempfile
-import time
 import unittest
 
 import documents
@@ -437,9 +436,7 @@ class Compare(unittest.TestCase):
 
         base = self.runs("base", 2, change=many)
         new = self.runs("new", 2, latency=1.1, change=many)
-        started = time.monotonic()
         document = self.found(*base, "--new", *new)
-        self.assertLess(time.monotonic() - started, PATIENCE / 2)
         self.assertEqual(document["counts"]["tests"], MANY)
         self.assertEqual(len(document["figures"]), MANY)
         # Each p is the same, and nothing is left of it after so many tests.

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
-from verbmark import LIMIT, PATIENCE, VERBMARK, verbmark
+from verbmark import PATIENCE, VERBMARK, verbmark
 
 NO_DEVICE = (
     "verbmark: no RDMA device; modprobe rdma_rxe && rdma link add rxe0 type rxe netdev eth0, "
@@ -40,7 +40,6 @@ class Machine(unittest.TestCase):
         ended = verbmark(*words, **options)
         self.assertEqual(ended.status, 1, ended.err)
         self.assertEqual(ended.out, "")
-        self.assertLess(ended.seconds, LIMIT)
         return ended.err
 
     @unittest.skipIf(has_device(), "this machine has an RDMA device")

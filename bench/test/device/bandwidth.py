@@ -345,11 +345,12 @@ class Options(Sweep):
         options = ("--op", "write,read", "-s", "64k", "-t", 8)
         self.check(*options, "-l", 3, "-q", "1,3", count=4)
         self.check(*options, "-l", 3, "-b", count=2)
-        for case in self.cases(*options, "--metric", "bw", "-D", "50ms", "--threads", 2, "-q", 2):
+        for case in self.cases(*options, "--metric", "bw", "-D", "200ms", "--threads", 2, "-q", 2):
             self.assertGreater(case["bandwidth"]["messages"], 0)
 
     def test_latencies_of_both_ways(self):
-        options = ("--metric", "bw", "-D", "150ms", "-b", "--latencies")
+        # Long enough for a server that shares its CPU with other programs.
+        options = ("--metric", "bw", "-D", "500ms", "-b", "--latencies")
         for case in self.cases("--op", "send,write,read", *options):
             self.assertEqual(case["latency_ns"]["count"], case["bandwidth"]["messages"])
             self.assertGreater(self.far_messages(case), 0)

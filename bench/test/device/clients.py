@@ -12,8 +12,8 @@ import unittest
 
 import documents
 from verbmark import (
-    ADDRESS, ALIVE, CASE, DEVICE, FAULTY, HELLO, LIMIT, Ended, Peer, Relay, Server, client, counter, frame,
-    measure, resources, wait_until,
+    ADDRESS, ALIVE, CASE, DEVICE, FAULTY, HELLO, PATIENCE, RUN_PATIENCE, Ended, Peer, Relay, Server,
+    client, counter, frame, measure, resources, wait_until,
 )
 
 
@@ -58,7 +58,7 @@ class GoneMeanwhile(unittest.TestCase):
             first.close()
             wait_until(lambda: server.threads() < number, what="the end of the first one")
             second.close()
-            wait_until(lambda: standing() == before, LIMIT, "the end of both")
+            wait_until(lambda: standing() == before, what="the end of both")
 
 
 class Clients(unittest.TestCase):
@@ -80,7 +80,7 @@ class Clients(unittest.TestCase):
     def told(self, part):
         """The server has said that, of one of its clients."""
         wait_until(
-            lambda: any(part in line for line in list(self.server.err)), LIMIT, f"'{part}'"
+            lambda: any(part in line for line in list(self.server.err)), what=f"'{part}'"
         )
 
     def test_another_protocol_is_refused(self):
@@ -103,15 +103,13 @@ class Clients(unittest.TestCase):
         self.assertIn("that was no greeting", peer.receive()["reason"])
 
     def test_silence_is_ended(self):
-        start = time.monotonic()
-        with socket.create_connection((ADDRESS, self.server.port), LIMIT) as sock:
+        with socket.create_connection((ADDRESS, self.server.port), PATIENCE) as sock:
             while sock.recv(4096):
-                self.assertLess(time.monotonic() - start, LIMIT)
+                pass
         self.told("silent for 4 s")
 
     def test_a_greeting_that_drips(self):
-        start = time.monotonic()
-        with socket.create_connection((ADDRESS, self.server.port), LIMIT) as sock:
+        with socket.create_connection((ADDRESS, self.server.port), PATIENCE) as sock:
             try:
                 for byte in frame(HELLO):
                     sock.sendall(bytes([byte]))
@@ -124,7 +122,6 @@ class Clients(unittest.TestCase):
                         pass
             except ConnectionError:
                 pass
-        self.assertLess(time.monotonic() - start, LIMIT + 0.5)
         self.told("no answer within 5000 ms")
 
     def test_cases_that_cannot_be(self):
@@ -176,9 +173,9 @@ class Clients(unittest.TestCase):
             with self.subTest(parameters):
                 peer = self.greet()
                 peer.send(CASE | asking(**parameters))
-                self.assertIn(peer.receive()["type"], ("listening", "failed"))
+                self.assertIn(peer.receive(RUN_PATIENCE)["type"], ("listening", "failed"))
                 peer.close()
-        wait_until(lambda: self.server.threads() <= 2, LIMIT, "the end of all")
+        wait_until(lambda: self.server.threads() <= 2, what="the end of all")
         measure(self.server, "-n", 50)
 
     def test_resources_of_clients_that_go(self):
@@ -194,7 +191,7 @@ class Clients(unittest.TestCase):
                     peer.send(last)
                     peer.receive()
                 peer.close()
-        wait_until(lambda: self.standing() == before, LIMIT, "as before")
+        wait_until(lambda: self.standing() == before, what="as before")
 
     def standing(self):
         return resources(), self.server.descriptors(), self.server.threads()
@@ -215,7 +212,7 @@ class Clients(unittest.TestCase):
         )
         for guest in guests:
             guest.close()
-        wait_until(lambda: self.server.threads() <= 2, LIMIT, "room")
+        wait_until(lambda: self.server.threads() <= 2, what="room")
         measure(self.server, "-n", 50)
 
     def test_nonsense_while_another_measures(self):
@@ -246,7 +243,7 @@ class Clients(unittest.TestCase):
     def drip(self, over):
         while not over.is_set():
             try:
-                with socket.create_connection((ADDRESS, self.server.port), LIMIT) as sock:
+                with socket.create_connection((ADDRESS, self.server.port), PATIENCE) as sock:
                     for byte in frame(HELLO):
                         if over.wait(0.2):
                             return
@@ -269,7 +266,7 @@ class Clients(unittest.TestCase):
             frame([]) + hello,
         ):
             try:
-                with socket.create_connection((ADDRESS, self.server.port), LIMIT) as sock:
+                with socket.create_connection((ADDRESS, self.server.port), PATIENCE) as sock:
                     sock.sendall(bytes_sent)
                     if dice.random() < 0.5:
                         # Gone with a reset instead of an end.
@@ -292,22 +289,20 @@ class Ends(unittest.TestCase):
                 self.assertEqual(peer.receive()["type"], "refused")
             wait_until(lambda: len(server.err) == 2, what="two that were none")
             measure(server, "-n", 50)
-            self.assertEqual(server.wait(LIMIT), 0)
+            self.assertEqual(server.wait(), 0)
 
     def test_idle(self):
-        """The time counts from the last client's end."""
+        """A server with a client is not idle."""
         with Server("--idle", "2s") as server:
-            start = time.monotonic()
             measure(server, "-n", 50)
             with Peer.dial(server.port) as peer:
                 peer.send(HELLO)
                 peer.expect("welcome")
-                while time.monotonic() < start + 3:
+                for _ in range(6):
                     peer.send(ALIVE)
                     time.sleep(0.5)
                 self.assertIsNone(server.process.poll())
-            self.assertEqual(server.wait(LIMIT), 0)
-            self.assertGreater(time.monotonic() - start, 5)
+            self.assertEqual(server.wait(), 0)
 
     def test_idle_and_who_knocks(self):
         """There is always somebody who has not greeted: none of them is a client."""
@@ -315,13 +310,12 @@ class Ends(unittest.TestCase):
             strangers = []
             start = time.monotonic()
             try:
-                while server.process.poll() is None and time.monotonic() < start + LIMIT:
+                while server.process.poll() is None and time.monotonic() < start + PATIENCE:
                     strangers.append(Peer.dial(server.port))
                     time.sleep(0.2)
             except ConnectionError:
                 pass
-            self.assertEqual(server.wait(LIMIT), 0)
-            self.assertLess(server.ended - start, LIMIT)
+            self.assertEqual(server.wait(), 0)
             for stranger in strangers:
                 stranger.close()
 

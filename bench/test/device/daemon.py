@@ -15,7 +15,7 @@ import unittest
 import documents
 from limits import FEW_DESCRIPTORS, LIMITS, check_left_out
 from verbmark import (
-    ADDRESS, ALIVE, CASE, DEVICE, HELLO, LIMIT, PATIENCE, VERBMARK, Ended, Peer, Program, Relay,
+    ADDRESS, ALIVE, CASE, DEVICE, HELLO, PATIENCE, VERBMARK, Ended, Peer, Program, Relay,
     Server, by_hand, client, frame, measure, verbmark, wait_until,
 )
 
@@ -64,7 +64,7 @@ class Limits(unittest.TestCase):
             )
             self.assertNotIn("unsupported", failed)
             first.close()
-            wait_until(lambda: server.threads() <= 3, LIMIT, "the end of the first")
+            wait_until(lambda: server.threads() <= 3, what="the end of the first")
             second.send(big)
             second.expect("listening")
 
@@ -83,14 +83,14 @@ class Limits(unittest.TestCase):
             first.close()
             for stranger in strangers:
                 stranger.close()
-            wait_until(lambda: server.threads() <= 2, LIMIT, "room")
+            wait_until(lambda: server.threads() <= 2, what="room")
             measure(server, "-n", 50)
 
     def test_strangers(self):
         """Of many that have not greeted the oldest gives way, and clients are served."""
         with Server("--max-clients", 1) as server:
             strangers = [Peer.dial(server.port) for _ in range(64)]
-            wait_until(lambda: server.threads() >= 64, LIMIT, "all of them")
+            wait_until(lambda: server.threads() >= 64, what="all of them")
             measure(server, "-n", 50)
             refused = strangers[0].expect("refused")
             self.assertEqual(
@@ -98,10 +98,10 @@ class Limits(unittest.TestCase):
             )
             self.assertIsNone(strangers[0].receive())
             strangers.append(Peer.dial(server.port))
-            wait_until(lambda: server.threads() >= 64, LIMIT, "the place that was free")
+            wait_until(lambda: server.threads() >= 64, what="the place that was free")
             for stranger in strangers:
                 stranger.close()
-            wait_until(lambda: server.threads() <= 2, LIMIT, "room")
+            wait_until(lambda: server.threads() <= 2, what="room")
             measure(server, "-n", 50)
 
     def test_device_that_is_not_offered(self):
@@ -129,7 +129,6 @@ class Limits(unittest.TestCase):
                 ended.out + ended.err,
             )
             self.assertEqual(documents.read(path)["cases"][0]["status"], "interrupted")
-            self.assertLess(ended.seconds, LIMIT)
             measure(server, "-n", 50)
         os.unlink(path)
 
@@ -141,7 +140,7 @@ class Limits(unittest.TestCase):
             self.addCleanup(program.kill)
             relay.wait()
             server.signal(signal.SIGTERM)
-            self.assertEqual(program.wait(LIMIT), 1)
+            self.assertEqual(program.wait(), 1)
         self.assertIn("the server was stopped", program.errors)
         self.assertEqual([case["status"] for case in documents.read(path)["cases"]],
                          ["complete", "interrupted"])
@@ -153,13 +152,11 @@ class Limits(unittest.TestCase):
             with Peer.dial(server.port) as peer:
                 peer.send(HELLO)
                 peer.expect("welcome")
-                start = time.monotonic()
                 refused = peer.expect("refused")
                 self.assertEqual(
                     refused["reason"],
                     "this client has asked for nothing for 1 s: 'serve --max-pause' there gives more",
                 )
-                self.assertGreater(time.monotonic() - start, 0.9)
                 self.assertIsNone(peer.receive())
             measure(server, "-n", 50)
 
@@ -170,18 +167,15 @@ class Limits(unittest.TestCase):
             sock.settimeout(0.01)
             with sock:
                 sock.sendall(frame(HELLO))
-                start = time.monotonic()
                 try:
-                    for byte in struct.pack(">I", 1000) + b"x" * 1000:
+                    for byte in struct.pack(">I", 1000) + b"x" * 2 * PATIENCE:
                         sock.sendall(bytes([byte]))
                         time.sleep(0.5)
-                        self.assertLess(time.monotonic() - start, 10 + LIMIT)
                 except ConnectionError:
                     pass
-            self.assertGreater(time.monotonic() - start, 9)
             wait_until(
                 lambda: any("has taken longer than 10 s" in line for line in list(server.err)),
-                LIMIT, "the reason",
+                what="the reason",
             )
             measure(server, "-n", 50)
 
@@ -194,7 +188,7 @@ class Limits(unittest.TestCase):
                 refused = peer.receive()
                 self.assertIn(refused and refused["type"], (None, "refused"))
                 self.assertIsNone(refused and peer.receive())
-            wait_until(lambda: server.err, LIMIT, "the reason")
+            wait_until(lambda: server.err, what="the reason")
             self.assertIn("a control message of 4097 bytes", server.err[0])
             peer = self.greeted(server)
             # A case that is as long as cases may be.
@@ -231,9 +225,9 @@ class Readers(unittest.TestCase):
             lines = []
             reader = threading.Thread(target=lambda: lines.extend(err))
             reader.start()
-            wait_until(lambda: lines, LIMIT, "what there was room for")
+            wait_until(lambda: lines, what="what there was room for")
             self.stranger(port)
-            wait_until(lambda: "lines more" in "".join(lines), LIMIT, "the count")
+            wait_until(lambda: "lines more" in "".join(lines), what="the count")
             server.terminate()
             self.assertEqual(server.wait(PATIENCE), 0)
             reader.join()
@@ -243,7 +237,11 @@ class Readers(unittest.TestCase):
         self.assertEqual(len(lines) - 1 + int(lost[0]), 301)
 
     def test_who_knocks(self):
-        """Who is turned away is told of once a second at most."""
+        """The server reports refused clients at most once a second, with their number."""
+        def reported():
+            others = re.findall(r"nor were (\d+) others before", "".join(server.err))
+            return len(server.err) + sum(map(int, others))
+
         with Server("--allow", "203.0.113.0/24") as server:
             start = time.monotonic()
             for _ in range(200):
@@ -252,12 +250,10 @@ class Readers(unittest.TestCase):
             time.sleep(1)
             with Peer.dial(server.port) as peer:
                 self.assertEqual(peer.receive()["type"], "refused")
+            wait_until(lambda: reported() == 201, what="the count")
             most = 1 + int(time.monotonic() - start)
-            wait_until(lambda: " others before" in server.err[-1], LIMIT, "the count")
         self.assertIn("not of a network of --allow", server.err[0])
         self.assertLessEqual(len(server.err), most)
-        others = re.findall(r"nor were (\d+) others before", "".join(server.err))
-        self.assertEqual(len(server.err) + sum(map(int, others)), 201)
 
 
 class Networks(unittest.TestCase):
@@ -316,7 +312,7 @@ class Networks(unittest.TestCase):
                 with Program(
                     os.environ["STRANGER"], listening["address"], listening["ports"][0]
                 ) as stranger:
-                    self.assertEqual(stranger.wait(LIMIT), status)
+                    self.assertEqual(stranger.wait(), status)
                     self.assertIn(sentence, stranger.out[0])
 
     def test_bound_to_one_address(self):

@@ -16,7 +16,7 @@ import unittest
 
 import documents
 from verbmark import (
-    ADDRESS, IS_SANITIZED, LIMIT, PATIENCE, Relay, Server, below_heading, client,
+    ADDRESS, IS_SANITIZED, PATIENCE, Relay, Server, below_heading, client,
     connection_states, counter, measure, resources, stop, wait_until,
 )
 
@@ -190,8 +190,8 @@ class Killed(unittest.TestCase):
                 n_told = len(self.server.err)
                 scene.client.kill()
                 scene.after(self.server)
-                wait_until(lambda: self.standing() == before, LIMIT, f"as before: {before}")
-                wait_until(lambda: len(self.server.err) > n_told, LIMIT, "a sentence")
+                wait_until(lambda: self.standing() == before, what=f"as before: {before}")
+                wait_until(lambda: len(self.server.err) > n_told, what="a sentence")
             memory.append(self.server.rss_kib())
             self.assertRegex(
                 self.server.err[-1],
@@ -212,17 +212,15 @@ class Killed(unittest.TestCase):
             with Server() as self.server, kind(self.server) as scene:
                 scene.reach(self.server)
                 self.server.kill()
-                start = time.monotonic()
                 scene.after(scene.client)
                 self.assertEqual(scene.client.wait(), 1)
-                self.assertLess(scene.client.ended - start, LIMIT)
                 self.assertRegex(
                     scene.client.errors,
                     "^verbmark: .*(closed the control connection|closed the connection), "
                     "or its process ended",
                 )
                 self.assertEqual(len(scene.client.err), 1, scene.client.err)
-            wait_until(lambda: resources() == before, LIMIT, f"as before: {before}")
+            wait_until(lambda: resources() == before, what=f"as before: {before}")
 
     def test_clients_while_resolving(self):
         self.kill_clients(Resolving)
@@ -313,11 +311,9 @@ class Asked(unittest.TestCase):
 
     def check_stopped_server(self, number, **options):
         program = self.start(**options)
-        start = time.monotonic()
         self.server.signal(number)
-        self.assertEqual(self.server.wait(LIMIT), 0)
+        self.assertEqual(self.server.wait(), 0)
         self.assertEqual(program.wait(), 1)
-        self.assertLess(program.ended - start, LIMIT)
         self.assertIn("the server was stopped", program.errors + "\n".join(program.out))
         document = self.document()
         self.assertEqual(
@@ -341,15 +337,13 @@ class Asked(unittest.TestCase):
         for number in (signal.SIGTERM, signal.SIGINT):
             with Server() as server:
                 server.signal(number)
-                self.assertEqual(server.wait(LIMIT), 0)
+                self.assertEqual(server.wait(), 0)
                 self.assertEqual(server.err, [])
 
     def check_interrupted(self, number, **options):
         program = self.start(**options)
-        start = time.monotonic()
         program.signal(number)
         self.assertEqual(program.wait(), 1)
-        self.assertLess(program.ended - start, LIMIT)
         self.assertEqual(program.errors, "verbmark: interrupted")
         document = self.document()
         self.assertEqual(document["run"]["status"], "interrupted")
@@ -384,14 +378,11 @@ class Asked(unittest.TestCase):
         self.check_interrupted(signal.SIGTERM, op="read")
 
     def check_interrupted_at(self, kind):
-        """Sooner than anything that it waits for would be over by itself."""
         self.addCleanup(forget_neighbour)
         with kind(self.server) as scene:
             scene.reach(scene.client)
-            start = time.monotonic()
             scene.client.signal(signal.SIGINT)
             self.assertEqual(scene.client.wait(), 1)
-            self.assertLess(scene.client.ended - start, 3)
             self.assertEqual(scene.client.errors, "verbmark: interrupted")
             scene.after(self.server)
         measure(self.server, "-n", 50)
@@ -411,13 +402,11 @@ class Asked(unittest.TestCase):
     def check_stalled(self, **options):
         program = self.start(**options)
         stop(self.server)
-        start = time.monotonic()
         self.assertEqual(program.wait(), 1)
-        self.assertLess(program.ended - start, LIMIT)
         self.assertIn("the other end has been silent for 4 s", program.errors)
         self.document()
         self.server.signal(signal.SIGCONT)
-        wait_until(lambda: self.server.err, LIMIT, "a sentence")
+        wait_until(lambda: self.server.err, what="a sentence")
         measure(self.server, "-n", 50)
 
     def test_sigstop_of_the_server(self):
@@ -438,10 +427,10 @@ class Asked(unittest.TestCase):
         time.sleep(4.2)
         for end in ends:
             end.signal(signal.SIGCONT)
-        time.sleep(1)
-        self.assertIsNone(program.process.poll(), program.errors)
+        before = counter("sent_pkts")
+        wait_until(lambda: counter("sent_pkts") > before + 1000, what="more messages")
         program.signal(signal.SIGINT)
-        self.assertEqual(program.wait(LIMIT), 1)
+        self.assertEqual(program.wait(), 1)
         self.assertIn("verbmark: interrupted", program.errors)
         self.assertNotIn("silent", program.errors + self.server.errors)
         measure(self.server, "-n", 50)
@@ -449,7 +438,7 @@ class Asked(unittest.TestCase):
     def test_sigstop_of_the_client(self):
         program = self.start()
         stop(program)
-        wait_until(lambda: self.server.err, LIMIT, "a sentence")
+        wait_until(lambda: self.server.err, what="a sentence")
         self.assertIn("the other end has been silent for 4 s", self.server.err[0])
         measure(self.server, "-n", 50)
 
@@ -458,9 +447,7 @@ class Asked(unittest.TestCase):
         with Server(before=bound) as server, client(
             "-n", 50, "-s", "1m,64", "--json", self.path, port=server.port
         ) as program:
-            start = time.monotonic()
             self.assertEqual(program.wait(), 1)
-            self.assertLess(program.ended - start, LIMIT)
         cases = documents.read(self.path)["cases"]
         os.unlink(self.path)
         self.assertEqual([case["status"] for case in cases], ["failed", "complete"])
@@ -491,7 +478,7 @@ class Removed(unittest.TestCase):
     def test_while_nothing_runs(self):
         with Server() as server:
             self.remove()
-            self.assertEqual(server.wait(LIMIT), 1)
+            self.assertEqual(server.wait(), 1)
             self.assertEqual(
                 server.err, [f"verbmark: the RDMA device {os.environ['SOFTROCE_DEVICE']} was removed"]
             )
@@ -501,6 +488,6 @@ class Removed(unittest.TestCase):
             before = counter("sent_pkts")
             wait_until(lambda: counter("sent_pkts") > before + 1000, what="the case")
             self.remove()
-            self.assertEqual(server.wait(LIMIT), 1)
-            self.assertEqual(program.wait(LIMIT), 1)
+            self.assertEqual(server.wait(), 1)
+            self.assertEqual(program.wait(), 1)
             self.assertIn("was removed", program.errors + "\n".join(program.out))

@@ -11,7 +11,7 @@ import time
 import unittest
 
 from verbmark import (
-    ADDRESS, DEVICE, LIMIT, PORT, VERBMARK, Ended, Impostor, Peer, Program, client, frame,
+    ADDRESS, DEVICE, PORT, VERBMARK, Ended, Impostor, Peer, Program, client, frame,
 )
 
 WELCOME = {"type": "welcome", "protocol": 4, "version": "0", "host": "other", "devices": []}
@@ -90,7 +90,6 @@ class Impostors(unittest.TestCase):
         self.assertEqual(len(ended.err.splitlines()), 1, ended.err)
         self.assertEqual(ended.out, "")
         self.assertEqual(ended.status, 1)
-        self.assertLess(ended.seconds, LIMIT)
         self.assertGreaterEqual(ended.seconds, least)
 
     def check_impostor(self, serve, sentence):
@@ -242,7 +241,6 @@ class Cases(unittest.TestCase):
             ended = Ended(client("-n", 50, "-s", "64,128", port=impostor.port))
         self.assertRegex(ended.out + "\n" + ended.err, sentence)
         self.assertEqual(ended.status, 1)
-        self.assertLess(ended.seconds, LIMIT)
 
     def test_two_failures(self):
         # Each is told, and neither is waited for twice.

@@ -2,7 +2,7 @@
 """Two machines, and a wire that loses packets: what of it is counted, and what is told."""
 
 from device.hosts import PEER, Wire, measure
-from verbmark import LIMIT, Ended, client
+from verbmark import Ended, client
 
 
 class Loss(Wire):
@@ -64,7 +64,6 @@ class Loss(Wire):
         ended = Ended(client("--connect", "qp", "-n", 100, *options, host=PEER))
         self.assertEqual(ended.status, 1)
         self.assertRegex(ended.out, sentence)
-        self.assertLess(ended.seconds, LIMIT)
 
     def test_nothing_arrives(self):
         self.lose(100)

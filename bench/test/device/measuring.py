@@ -2,10 +2,8 @@
 """Measurements: what comes out of each operation, mode and size, and whether it is true."""
 
 import itertools
-import math
 import os
 import re
-import time
 
 from verbmark import (
     ADDRESS, DEVICE, RUN_PATIENCE, Ended, Served, Server, below_heading, client, counter, measure,
@@ -180,50 +178,8 @@ def sleeps(pid):
         return "nanosleep" in wchan.read()
 
 
-class Truth(Served):
-    """Against clocks and counters that are not ours."""
-
-    def run_for(self, op, cq, messages):
-        start = time.monotonic()
-        ended = measure(self.server, "--op", op, "--cq", cq, "-n", messages)
-        seconds = time.monotonic() - start
-        case = ended.document["cases"][0]
-        warmup = sum(trial["warmup"]["duration_ns"] for trial in case["trials"]) / 1e9
-        return seconds - warmup, case["latency_ns"]
-
-    def rest(self, op, cq, factor, messages):
-        """What a run takes besides what it has measured, in seconds; and that."""
-        seconds, latency = self.run_for(op, cq, messages)
-        measured = factor * latency["mean"] * messages / 1e9
-        return seconds - measured, measured
-
-    def check_clock(self, op, cq, factor):
-        """
-        The wall time of a run with 2n messages less one with n is what n messages take:
-        what is not measured is the same for both, but for the warming up, of which the
-        document tells. What else the machine does only adds to it, now to one and now to
-        the other, so that the least of each is compared; a mistake would be half of it.
-        """
-        _, first = self.run_for(op, cq, 1000)
-        messages = math.ceil(0.5e9 / (first["mean"] * factor))
-        short, long = [], []
-        while not short or abs(min(long) - min(short)) > 0.2 * measured:
-            self.assertLess(len(short), 16, (short, long))
-            rest, measured = self.rest(op, cq, factor, messages)
-            short.append(rest)
-            long.append(self.rest(op, cq, factor, 2 * messages)[0])
-
-    def test_send_by_an_outside_clock(self):
-        self.check_clock("send", "poll", 2)
-
-    def test_send_with_events_by_an_outside_clock(self):
-        self.check_clock("send", "event", 2)
-
-    def test_write_by_an_outside_clock(self):
-        self.check_clock("write", "poll", 2)
-
-    def test_read_by_an_outside_clock(self):
-        self.check_clock("read", "poll", 1)
+class Packets(Served):
+    """Against the device's own counters."""
 
     def check_packets(self, op, cq, size, per_message):
         before = counter("sent_pkts")

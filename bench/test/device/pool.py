@@ -9,11 +9,10 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import unittest
 
 from verbmark import (
-    ADDRESS, DEVICE, LIMIT, PATIENCE, VERBMARK, Ended, Program, Server, below_heading, measure,
+    ADDRESS, DEVICE, PATIENCE, VERBMARK, Ended, Program, Server, below_heading, measure,
     verbmark, wait_until,
 )
 
@@ -140,14 +139,16 @@ class Pool(unittest.TestCase):
         self.assertEqual(Ended(pool(server)).status, 0)
 
     def test_one_after_another(self):
-        """Who has left is none of those that are here; on rxe, which tells less, not for long."""
+        """A client that has left makes room for the next; rxe reports its end late."""
+        def served(server):
+            ended = Ended(pool(server, "--writes", 1))
+            is_late = DEVICE.startswith("rxe") and "come back later" in ended.err
+            return None if is_late else ended
+
         for wait in ("poll", "event"):
             server = self.start("--pool-clients", 1, "--pool-cq", wait)
             for _ in range(10):
-                ended = Ended(pool(server, "--writes", 1))
-                if DEVICE.startswith("rxe") and "come back later" in ended.err:
-                    time.sleep(1)
-                    ended = Ended(pool(server, "--writes", 1))
+                ended = wait_until(lambda: served(server), what="the place of the last client")
                 self.assertEqual((ended.status, ended.err), (0, ""), wait)
 
     def test_reader_that_ends(self):
@@ -286,9 +287,7 @@ class Pool(unittest.TestCase):
             self.addCleanup(client.kill)
             wait_until(lambda: doorbells(client.out), PATIENCE, "doorbells")
             server.signal(number)
-            start = time.monotonic()
             self.assertEqual(client.wait(PATIENCE), 1)
-            self.assertLess(time.monotonic() - start, LIMIT)
             self.assertEqual(len(client.err), 1, client.err)
 
     def test_beside_a_benchmark(self):

@@ -9,12 +9,11 @@ import os
 import socket
 import struct
 import tempfile
-import time
 import unittest
 
 from insider import NO_PROOFS, NONCE, SEALED, SECRET, Insider, Keys, Tap, flip, refusal
 from verbmark import (
-    ADDRESS, CASE, HELLO, LIMIT, VERBMARK, Ended, Impostor, Peer, Program, Server,
+    ADDRESS, CASE, HELLO, VERBMARK, Ended, Impostor, Peer, Program, Server,
     client, frame, measure, ready_line, verbmark, wait_until,
 )
 
@@ -43,7 +42,7 @@ class Secrets(unittest.TestCase):
         return Ended(client("-n", 50, *options, port=port))
 
     def check_serves(self, server):
-        wait_until(lambda: server.threads() <= 2, LIMIT, "the end of all clients")
+        wait_until(lambda: server.threads() <= 2, what="the end of all clients")
         measure(server, "-n", 50, "--secret-file", self.file)
 
 
@@ -88,7 +87,6 @@ class Both(Secrets):
             f"verbmark: {ADDRESS}: that is not this server's secret: --secret-file has to name the "
             "same one at both ends",
         )
-        self.assertLess(ended.seconds, LIMIT)
         self.check_serves(server)
 
     def test_none_at_the_client(self):
@@ -114,7 +112,7 @@ class Both(Secrets):
     def test_a_server_of_the_runs_own(self):
         """Its token is a secret as well."""
         server = Program(VERBMARK, "serve", "-p", "0", "--token")
-        self.assertEqual(server.wait(LIMIT), 1)
+        self.assertEqual(server.wait(), 1)
         self.assertIn("standard input has no line", server.errors)
         for token, sentence in (
             ("0123456789abcdef0123", None), ("short", "--token: a secret of less than 16 bytes")
@@ -196,17 +194,15 @@ class Strangers(Secrets):
                 peer.expect("challenge")
                 peer.sock.sendall(proof[:part])
                 peer.sock.shutdown(socket.SHUT_WR)
-                refused = peer.receive(LIMIT)
+                refused = peer.receive()
                 self.assertIn(refused and refused["type"], (None, "refused"))
-                self.assertIsNone(peer.receive(LIMIT))
+                self.assertIsNone(peer.receive())
         peer = Peer.dial(server.port)
-        start = time.monotonic()
         with peer:
             peer.send(HELLO | {"nonce": NONCE})
             # With its heartbeats.
             peer.expect("challenge")
-            self.assertEqual(peer.receive(LIMIT)["type"], "refused")
-            self.assertGreater(time.monotonic() - start, 4)
+            self.assertEqual(peer.receive()["type"], "refused")
         self.check_serves(server)
 
     def test_work_before_the_proof(self):
@@ -298,7 +294,7 @@ class Strangers(Secrets):
         listening = peer.hear()
         stranger = Program(os.environ["STRANGER"], listening["address"], listening["ports"][0])
         with stranger:
-            self.assertEqual(stranger.wait(LIMIT), 1)
+            self.assertEqual(stranger.wait(), 1)
             self.assertRegex(stranger.out[0], "this queue pair is for a client that was told its ti")
         # And without a secret anybody may: what refuses is the ticket.
         with Server() as free, Peer.dial(free.port) as other:
@@ -309,7 +305,7 @@ class Strangers(Secrets):
             with Program(
                 os.environ["STRANGER"], listening["address"], listening["ports"][0]
             ) as stranger:
-                self.assertEqual(stranger.wait(LIMIT), 0, stranger.out)
+                self.assertEqual(stranger.wait(), 0, stranger.out)
 
 
 class Meddlers(Secrets):
@@ -320,7 +316,7 @@ class Meddlers(Secrets):
         with Tap(server.port, meddle) as tap:
             ended = self.sweep(tap.port, "--secret-file", self.file)
             self.assertEqual(ended.status, 1)
-        wait_until(lambda: server.threads() <= 2, LIMIT, "the end of all clients")
+        wait_until(lambda: server.threads() <= 2, what="the end of all clients")
         self.assertRegex(ended.out + ended.err + server.errors, reason)
         self.check_serves(server)
 

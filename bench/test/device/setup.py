@@ -4,10 +4,9 @@
 import os
 import resource
 import signal
-import time
 
 from verbmark import (
-    LIMIT, RUN_PATIENCE, Ended, Program, Relay, Served, Server, client, measure, resources,
+    RUN_PATIENCE, Ended, Program, Relay, Served, Server, client, measure, resources,
     wait_until,
 )
 
@@ -33,10 +32,13 @@ class Calls(Served):
         return cases
 
     def begin(self, server, op):
-        """In the middle of a minute of it: it has warmed up for 20 ms at the least."""
-        program = client("--op", op, "-D", "60s", "--warmup", "20ms", port=server.port)
+        """Starts a case of a minute, and returns once the server is ready for it."""
+        relay = Relay(server, "ready")
+        self.addCleanup(relay.__exit__)
+        program = client("--op", op, "-D", "60s", "--warmup", "20ms", port=relay.port)
         self.addCleanup(program.kill)
-        time.sleep(1)
+        relay.wait()
+        relay.release()
         return program
 
 
@@ -108,7 +110,7 @@ class SetUp(Calls):
         for op in f"{CALLS},{POSTS}".split(","):
             program = self.begin(self.server, op)
             program.signal(signal.SIGINT)
-            self.assertEqual(program.wait(LIMIT), 1)
+            self.assertEqual(program.wait(), 1)
             self.assertEqual(program.errors, "verbmark: interrupted")
         self.cases("--op", CALLS, "-n", 20, count=7)
 
@@ -117,7 +119,7 @@ class SetUp(Calls):
             with Server() as server:
                 program = self.begin(server, op)
                 server.kill()
-                self.assertEqual(program.wait(LIMIT), 1)
+                self.assertEqual(program.wait(), 1)
                 self.assertIn(f"{op}/lat/64/poll", program.errors + "\n".join(program.out))
 
 
@@ -127,7 +129,7 @@ class Connecting(Calls):
     def check_serves(self, before):
         """The next one, and all that the former one had is gone."""
         self.cases("--op", "connect", "--step", "whole", "-n", 5)
-        wait_until(lambda: resources() == before, LIMIT, "the end of all that was made")
+        wait_until(lambda: resources() == before, what="the end of all that was made")
 
     def test_steps(self):
         before = resources()
@@ -168,7 +170,7 @@ class Connecting(Calls):
         before = resources()
         program = self.begin(self.server, "connect")
         program.signal(signal.SIGINT)
-        self.assertEqual(program.wait(LIMIT), 1)
+        self.assertEqual(program.wait(), 1)
         self.assertEqual(program.errors, "verbmark: interrupted")
         self.check_serves(before)
 
@@ -184,7 +186,7 @@ class Connecting(Calls):
         with Server() as server:
             program = self.begin(server, "connect")
             server.kill()
-            self.assertEqual(program.wait(LIMIT), 1)
+            self.assertEqual(program.wait(), 1)
             self.assertIn("connect/lat/1/poll/whole", program.errors + "\n".join(program.out))
 
     def test_the_server_is_asked_to_end(self):
@@ -192,32 +194,39 @@ class Connecting(Calls):
         with Server() as server:
             program = self.begin(server, "connect")
             server.signal(signal.SIGTERM)
-            self.assertEqual(server.wait(LIMIT), 0)
-            self.assertEqual(program.wait(LIMIT), 1)
+            self.assertEqual(server.wait(), 0)
+            self.assertEqual(program.wait(), 1)
         self.check_serves(before)
 
     def test_a_stranger(self):
         """It finds the port where the client's connections come, and says what a verbmark says."""
-        listening = {}
-        with Relay(self.server, "listening") as relay:
+        passed = {}
+
+        class Listener(Relay):
+            @staticmethod
+            def pass_on(message, sink, lock):
+                passed[message["type"]] = message
+                Relay.pass_on(message, sink, lock)
+
+        # The server is ready once the client's own connection is there.
+        with Listener(self.server, "ready") as relay:
             program = client("--op", "connect", "--step", "whole", "-D", "60s", "--warmup", 0,
                              port=relay.port)
             self.addCleanup(program.kill)
             relay.wait()
-            relay.change = listening.update
-            relay.released.set()
-            time.sleep(1)
+            relay.release()
+            listening = passed["listening"]
             for _ in range(3):
                 stranger = Program(
                     os.environ["STRANGER"], listening["address"], listening["ports"][0]
                 )
                 with stranger:
-                    self.assertEqual(stranger.wait(LIMIT), 1)
+                    self.assertEqual(stranger.wait(), 1)
                     self.assertIn("this listener is for another client", stranger.out[0])
             # It has heard nothing of them.
             self.assertIsNone(program.process.poll(), program.errors)
             program.signal(signal.SIGINT)
-            self.assertEqual(program.wait(LIMIT), 1)
+            self.assertEqual(program.wait(), 1)
             self.assertEqual(program.errors, "verbmark: interrupted")
 
     def test_a_limit_of_the_server(self):

@@ -7,7 +7,7 @@ import signal
 import time
 import unittest
 
-from verbmark import IS_SOFT, LIMIT, Ended, Served, Server, client, measure, wait_until
+from verbmark import IS_SOFT, Ended, Served, Server, client, measure, wait_until
 
 CPUS = sorted(os.sched_getaffinity(0))
 
@@ -179,11 +179,11 @@ class Apart(Served):
         """The server has the case once the client has its loop."""
         program = client("-D", "60s", *options, port=self.server.port)
         try:
-            wait_until(lambda: self.has_loop_apart(program), LIMIT, "the client's loop")
+            wait_until(lambda: self.has_loop_apart(program), what="the client's loop")
             yield
         finally:
             program.kill()
-            wait_until(lambda: self.server.threads() <= 2, LIMIT, "the end of the case")
+            wait_until(lambda: self.server.threads() <= 2, what="the end of the case")
 
     def test_loops_have_descriptors_of_their_own(self):
         for options in (
@@ -191,7 +191,7 @@ class Apart(Served):
             ("--metric", "lat", "--cq", "event"), ("--op", "read-notify", "--metric", "lat"),
         ):  # fmt: skip
             with self.subTest(options), self.running(*options):
-                wait_until(lambda: self.has_loop_apart(self.server), LIMIT, "the server's loop")
+                wait_until(lambda: self.has_loop_apart(self.server), what="the server's loop")
 
     def test_others_share_those_of_the_process(self):
         for options in (
@@ -215,7 +215,7 @@ class Endings(unittest.TestCase):
         with Server() as server:
             program = self.run_with(server)
             server.signal(signal.SIGKILL)
-            ended = Ended(program, LIMIT)
+            ended = Ended(program)
         self.assertEqual(ended.status, 1)
         self.assertIn("closed the control connection", ended.err)
 
@@ -225,14 +225,14 @@ class Endings(unittest.TestCase):
             before = server.descriptors()
             program = self.run_with(server)
             program.kill()
-            wait_until(lambda: server.threads() <= 2, LIMIT, "the end of the threads")
+            wait_until(lambda: server.threads() <= 2, what="the end of the threads")
             measure(server, "--threads", 2, "-n", 40)
-            wait_until(lambda: server.descriptors() == before, LIMIT, "the release")
+            wait_until(lambda: server.descriptors() == before, what="the release")
 
     def test_a_user_who_has_enough(self):
         with Server() as server:
             program = self.run_with(server)
             program.signal(signal.SIGINT)
-            ended = Ended(program, LIMIT)
+            ended = Ended(program)
             self.assertEqual((ended.status, ended.err), (1, "verbmark: interrupted"))
             measure(server, "--threads", 2, "-n", 40)

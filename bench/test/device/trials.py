@@ -6,7 +6,7 @@ import unittest
 
 import documents
 from verbmark import (
-    LIMIT, PATIENCE, RUN_PATIENCE, Ended, Relay, Server, client, frame, measure, resources,
+    PATIENCE, RUN_PATIENCE, Ended, Relay, Server, client, frame, measure, resources,
     wait_until,
 )
 
@@ -77,7 +77,7 @@ class Trials(unittest.TestCase):
                 )
                 self.check_complete(cases, 4)
                 self.assertEqual(len(cases), 2)
-                wait_until(lambda: scribe.of("bye"), LIMIT, "the end")
+                wait_until(lambda: scribe.of("bye"), what="the end")
                 self.assertEqual(
                     scribe.of("hello", "describe", "case", "stop", "note", "bye"),
                     ["hello", "describe"] + 2 * ["case", *4 * ["stop"], "note"] + ["note", "bye"],
@@ -117,7 +117,7 @@ class Trials(unittest.TestCase):
     def test_the_noise_at_the_server_is_asked_once(self):
         with Scribe(self.server) as scribe:
             self.run_through(scribe, "-s", "64,128,256")
-            wait_until(lambda: scribe.of("bye"), LIMIT, "the end")
+            wait_until(lambda: scribe.of("bye"), what="the end")
             wanted = [message["noise"] for message in scribe.said if message["type"] == "note"]
             told = ["noise" in message for message in scribe.said if message["type"] == "noted"]
             self.assertEqual(wanted, [False, False, False, True])
@@ -163,7 +163,7 @@ class Trials(unittest.TestCase):
                 with client("-n", 50, "--trials", 3, port=relay.port) as program:
                     relay.wait()
                     program.kill()
-                wait_until(lambda: resources() == before, LIMIT, f"as before: {before}")
+                wait_until(lambda: resources() == before, what=f"as before: {before}")
         measure(self.server, "-n", 50)
 
     def test_a_server_that_goes_between_trials(self):

@@ -11,7 +11,7 @@ import unittest
 
 import documents
 from verbmark import (
-    ADDRESS, IS_SOFT, LIMIT, RUN_PATIENCE, VERBMARK, Ended, Program, Served, client, measure,
+    ADDRESS, IS_SOFT, PATIENCE, RUN_PATIENCE, VERBMARK, Ended, Program, Served, client, measure,
     wait_until,
 )
 
@@ -96,7 +96,7 @@ class Turns(Served):
         # Three rounds have begun; who cannot be anywhere far is no reason for the end.
         wait_until(lambda: program.errors.count("write/lat/64/poll/pinoff") > 2, what="rounds")
         program.signal(signal.SIGINT)
-        self.assertEqual(program.wait(LIMIT), 1)
+        self.assertEqual(program.wait(), 1)
         document = documents.read(path)
         os.unlink(path)
         self.assertTrue(program.errors.endswith("verbmark: interrupted"), program.errors)
@@ -113,8 +113,8 @@ class Turns(Served):
         self.addCleanup(program.kill)
         wait_until(lambda: "send/bw/" in program.errors, what="the second list")
         program.signal(signal.SIGKILL)
-        program.wait(LIMIT)
-        subprocess.run([VERBMARK, "report", path], check=True, capture_output=True, timeout=LIMIT)
+        program.wait()
+        subprocess.run([VERBMARK, "report", path], check=True, capture_output=True, timeout=PATIENCE)
         cases = documents.read(path)["cases"]
         os.unlink(path)
         self.assertEqual([(case["metric"], case["status"]) for case in cases],
@@ -174,7 +174,7 @@ class Tips(Served):
         # What is printed is what is in the document, then and later.
         shown = ended.err[ended.err.index("IN TURN"):].splitlines()
         again = subprocess.run([VERBMARK, "report", "-"], input=ended.out, capture_output=True,
-                               text=True, timeout=LIMIT, check=True).stdout
+                               text=True, timeout=PATIENCE, check=True).stdout
         self.assertEqual(again[again.index("IN TURN"):].splitlines()[:10], shown[:10])
 
     def test_what_this_machine_has(self):

@@ -79,7 +79,7 @@ def main():
     if "late" in after:
         time.sleep(10)
     if "lingers" in after:
-        subprocess.Popen(("sleep", "6"), stdout=subprocess.DEVNULL, start_new_session=True)
+        subprocess.Popen(("sleep", "90"), stdout=subprocess.DEVNULL, start_new_session=True)
     if "garbage" in after:
         print("perhaps")
         return

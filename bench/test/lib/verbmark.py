@@ -38,8 +38,6 @@ RUN_PATIENCE = 300
 # An emulated machine is seldom steady, and no test minds.
 WARMUP_MS = 100
 WARMUP = ("--warmup", f"{WARMUP_MS}ms")
-# What a failure may take: 5 s, and the start of a program on a busy emulated machine.
-LIMIT = 14 if IS_SANITIZED else 8
 
 
 def wait_until(condition, limit=PATIENCE, what="it"):

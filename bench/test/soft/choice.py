@@ -18,7 +18,7 @@ import documents
 from cli.machine import NO_DEVICE, has_device
 from device.semantics import NEEDS
 from verbmark import (
-    IS_SANITIZED, LIMIT, PATIENCE, RUN_PATIENCE, VERBMARK, Ended, Program, Server, wait_until,
+    IS_SANITIZED, PATIENCE, RUN_PATIENCE, VERBMARK, Ended, Program, Server, wait_until,
 )
 
 SOFTRDMA = os.path.join(os.path.dirname(VERBMARK), "../core/soft/softrdma")
@@ -105,7 +105,7 @@ class Chosen(OnSoft):
             what="its server",
         )
         program.signal(signal.SIGKILL)
-        wait_until(lambda: not commands(server), LIMIT, "the end of its server")
+        wait_until(lambda: not commands(server), what="the end of its server")
 
     def test_a_server_with_a_token_ends_with_its_input(self):
         server = Program(VERBMARK, "serve", "-p", 0, "--token", *SOFT, stdin=subprocess.PIPE,
@@ -116,7 +116,7 @@ class Chosen(OnSoft):
         wait_until(lambda: any(line.startswith("ready ") for line in server.out), what="it")
         self.assertIsNone(server.process.poll())
         server.process.stdin.close()
-        self.assertEqual(server.wait(LIMIT), 0, server.errors)
+        self.assertEqual(server.wait(), 0, server.errors)
 
     def test_faults_of_a_file(self):
         plan = f"{self.folder}/plan"

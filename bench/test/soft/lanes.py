@@ -30,7 +30,6 @@ class Stalled(OnSoft):
         self.assertRegex(
             case["error"], f"^nothing has come for 5 s, while the other end is alive{hint}; "
         )
-        self.assertLess(ended.seconds, 20)
 
     def test_a_stream_and_behind_a_fence(self):
         """Both at once: they wait."""
@@ -65,7 +64,7 @@ class Many(OnSoft):
 
 class Faulty(OnSoft):
     def one_fails(self, plan, *options):
-        """A case in which one thread fails, in bounded time, and the next one does not."""
+        """A case in which one thread fails, and the next one does not."""
         threads = () if "--threads" in options else ("--threads", "3,2")
         words = ("run", *SOFT, *threads, "--trials", 1)
         ended = self.run_it(
@@ -74,8 +73,6 @@ class Faulty(OnSoft):
         )
         self.assertEqual(ended.status, 1, ended.err)
         document = documents.parse(ended.out)
-        # Of what is to run for hours, two cases end: the fault is one of a whole process.
-        self.assertLess(ended.seconds, 60)
         self.assertEqual(document["cases"][0]["status"], "failed")
         return document["cases"]
 

@@ -3,8 +3,9 @@
 A pause that is planted in the software device, in the figures of a load. At a fixed rate
 message number k is due k gaps after the start; while nothing is served for 100 ms from
 when one of them is tried, the one that is due n gaps after it waits at least 100 ms less n
-gaps: whatever else the machine does makes waits longer. So lower bounds hold always; how
-close the figures come to them is that of the best of several tries.
+gaps: whatever else the machine does makes waits longer. So lower bounds always hold. How close
+the figures come to them depends on the machine: only the benchmark, which sets CLOSE, compares
+the best of several tries.
 """
 
 import math
@@ -106,7 +107,7 @@ class Pause(unittest.TestCase):
         for _ in range(TRIES):
             case = run(faults, "-t", depth, *options)
             self.check_least(case, depth)
-            if self.is_close(case, depth):
+            if "CLOSE" not in os.environ or self.is_close(case, depth):
                 return
             seen.append((case["saturated"], case["latency_ns"]["p50"], case["latency_ns"]["p99"],
                          case["latency_ns"]["max"]))  # fmt: skip

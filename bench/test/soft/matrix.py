@@ -25,7 +25,7 @@ from verbmark import ALIVE, VERBMARK, Frames, Impostor, frame
 
 ENDS = os.environ["ENDS"]
 # What a fault may take until both ends have ended; sanitizers and a busy machine included.
-LIMIT = 20
+LIMIT = 60
 WORKERS = 5
 # Of a function that is called often: these calls, and the one in the middle.
 OFTEN = (1, 2, 3)

@@ -171,7 +171,6 @@ static bool makes_progress(const struct death *death)
 static void kill_one(const struct death *death, struct agent *survivor, struct agent *victim)
 {
 	struct outcome outcome;
-	uint64_t killed_ns;
 
 	atomic_store(progress, 0);
 	agent_begin(survivor, task_loop(death->survivor));
@@ -183,7 +182,6 @@ static void kill_one(const struct death *death, struct agent *survivor, struct a
 		agent_await_sleep(survivor);
 		agent_await_sleep(victim);
 	}
-	killed_ns = clock_now_ns();
 	if (death->place) {
 		agent_must(victim, task_die_at(death->place));
 		agent_begin(victim, task_close());
@@ -194,7 +192,6 @@ static void kill_one(const struct death *death, struct agent *survivor, struct a
 	outcome = agent_end(survivor);
 	assert_int_equal(outcome.result, -1);
 	assert_contains(outcome.reason, CLOSED);
-	assert_true(clock_now_ns() - killed_ns < FAILURE_MS * NS_PER_MS);
 }
 
 static void test_client_dies(void **state)

@@ -25,7 +25,6 @@ static void test_device_removal(void **state)
 	struct agent *server = agent_start(&settings);
 	struct agent *client = agent_start(&settings);
 	struct outcome outcomes[2];
-	uint64_t removed_ns;
 	bool seen = false;
 
 	connect_spare(server, client);
@@ -34,7 +33,6 @@ static void test_device_removal(void **state)
 	agent_begin(client, task_loop(variant->client));
 	if (variant->client > LOOPING_RECV)
 		progress_await(client, server, 50);
-	removed_ns = clock_now_ns();
 	/* It returns only when nobody holds the device any more. */
 	assert_int_equal(shell("rdma link delete vmspare >&2 &"), 0);
 	/* Of two ends on one device, one can see the other's end first. */
@@ -49,7 +47,6 @@ static void test_device_removal(void **state)
 		seen |= removed;
 	}
 	assert_true(seen);
-	assert_true(clock_now_ns() - removed_ns < FAILURE_MS * NS_PER_MS);
 	agents_stop(server, client);
 	shell_until("! rdma link show | grep -q vmspare/");
 }
@@ -80,19 +77,16 @@ static void test_port_goes_down(void **state)
 	struct agent *server = agent_start(&settings);
 	struct agent *client = agent_start(&settings);
 	struct outcome outcome;
-	uint64_t down_ns;
 
 	connect_spare(server, client);
 	atomic_store(progress, 0);
 	agent_begin(client, task_loop(variant->client));
 	if (variant->client > LOOPING_RECV)
 		progress_await(client, server, 50);
-	down_ns = clock_now_ns();
 	assert_int_equal(shell("ip link set vmspare0 down"), 0);
 	outcome = agent_end(client);
 	assert_int_equal(outcome.result, -1);
 	assert_contains(outcome.reason, "the port of the device went down");
-	assert_true(clock_now_ns() - down_ns < FAILURE_MS * NS_PER_MS);
 	agents_stop(server, client);
 }
 

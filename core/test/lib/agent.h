@@ -17,8 +17,6 @@
 
 /* A task that takes longer hangs. Emulated processors under a sanitizer are slow. */
 #define PATIENCE_MS 60000
-/* What a failure may take by default: 5 s, and a little for who looks at it. */
-#define FAILURE_MS 5500
 /* What is said of a peer that is gone. */
 #define CLOSED "the other end closed the connection, or its process ended"
 
@@ -62,7 +60,7 @@ struct outcome agent_do(struct agent *agent, struct task task);
 /* The same, and it must succeed. */
 struct outcome agent_must(struct agent *agent, struct task task);
 
-/* The same, and it must fail, in time, with these words in its reason. */
+/* The same, and it must fail with these words in its reason. */
 struct outcome agent_must_fail(struct agent *agent, struct task task, const char *words);
 void assert_failed(const struct outcome *outcome, const char *words);
 void assert_succeeded(const struct outcome *outcome);
