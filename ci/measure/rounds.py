@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: MIT
 """
-What rounds of two programs tell: the median of their ratios with its interval, what is not as it
-should be, and the file that they are kept in, as a table of Markdown too.
+Evaluates rounds of two programs run in turn: the median ratio with its confidence interval, the
+faults of a cell, and a Markdown table of a file of rounds.
 """
 
 import itertools
 import json
-import lzma
 import math
 import statistics
 import sys
 
-# What the interval of the ratio is to keep to.
+# Bounds for the interval of the ratio.
 MOST = 1.05
 LEAST = 0.95
 WIDTH = 0.03
-# A latency that is worse by less may be the same one: our histogram has whole nanoseconds, and bins
-# of one part in 1024 where that is more. So little is not looked into of a rate either.
+# The resolution of our latencies: histogram bins of one part in 1024, but at least whole
+# nanoseconds. Smaller differences do not count, for rates either.
 BIN = 1 / 1024
 HALF_NS_US = 0.0005
 UNIT_NAMES = ((1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
@@ -83,13 +82,8 @@ def faults(cell):
     return found
 
 
-def opened(path, name, mode):
-    """The file of that name, as the end of path says that it is kept."""
-    return (lzma.open if path.endswith(".xz") else open)(name, mode, encoding="utf-8")
-
-
 def read(path):
-    with opened(path, path, "rt") as file:
+    with open(path, encoding="utf-8") as file:
         return json.load(file)
 
 
