@@ -10,9 +10,9 @@
 #include "bench/cmd/command.h"
 
 static const struct command *const commands[] = {
-	&command_run,        &command_serve,   &command_report, &command_compare, &command_gate,
-	&command_gate_check, &command_history, &command_export, &command_import,  &command_devices,
-	&command_doctor,     &command_pool,    &command_tips,
+	&command_run,     &command_serve,   &command_report, &command_compare,
+	&command_gate,    &command_history, &command_export, &command_import,
+	&command_devices, &command_doctor,  &command_pool,   &command_tips,
 };
 
 void command_help(const struct command *command)

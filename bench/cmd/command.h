@@ -27,7 +27,6 @@ extern const struct command command_devices;
 extern const struct command command_doctor;
 extern const struct command command_export;
 extern const struct command command_gate;
-extern const struct command command_gate_check;
 extern const struct command command_history;
 extern const struct command command_import;
 extern const struct command command_pool;

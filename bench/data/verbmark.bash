@@ -77,7 +77,7 @@ _verbmark_value() { # VERBMARK OPTION WORD COMMAND
 	--preset | --units)
 		mapfile -t COMPREPLY < <(compgen -W "$(_verbmark_words "$1" "$2" "${asked[@]}")" -- "$3")
 		;;
-	--json | --plan | --output | --baseline | --markdown | --junit | --replay | --secret-file)
+	--json | --plan | --output | --baseline | --markdown | --junit | --secret-file)
 		_verbmark_files "$3"
 		;;
 	esac

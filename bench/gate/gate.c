@@ -207,21 +207,10 @@ static struct runner_options options_of(const struct gate_settings *settings, co
 	};
 }
 
-static int open_outlier(struct rounds *rounds, const struct gate_settings *settings,
-			struct error *error)
-{
-	const struct runner_options options = options_of(settings, NULL);
-
-	if (!settings->outlier)
-		return 0;
-	rounds->outlier_every = settings->outlier_every;
-	return runner_open(&rounds->outlier, settings->outlier, &options, error);
-}
-
 static int open_arms(struct rounds *rounds, const struct gate_settings *settings,
 		     struct error *error)
 {
-	int code = open_outlier(rounds, settings, error);
+	int code = 0;
 
 	for (enum gate_side arm = 0; arm < GATE_SIDES && !code; arm++) {
 		const struct gate_arm *wanted = &settings->arms[arm];
@@ -477,12 +466,8 @@ static json_t *make_plan(const struct one_case_plan_list *singles)
 	return plan;
 }
 
-/* What is run of a bout, from its arms and cases on. */
-typedef int fighting(struct rounds *rounds, const struct gate_settings *settings,
-		     struct error *error);
-
-static int gate_run_one(const struct gate_settings *settings, const struct plan *plan,
-			struct gate_record *gate, fighting *how, struct error *error)
+int gate_run(const struct gate_settings *settings, const struct plan *plan,
+	     struct gate_record *gate, struct error *error)
 {
 	struct rounds rounds = {
 		.gate = gate,
@@ -506,34 +491,9 @@ static int gate_run_one(const struct gate_settings *settings, const struct plan 
 		if (one_case_plan_skipped(&rounds.singles, skipped))
 			gate_note(gate, "%s", skipped);
 		gate->plan = make_plan(&rounds.singles);
-		code = how(&rounds, settings, error);
+		code = fight(&rounds, settings, error);
 	}
 	utc_stamp(gate->finished);
 	rounds_close(&rounds);
 	return code;
-}
-
-int gate_run(const struct gate_settings *settings, const struct plan *plan,
-	     struct gate_record *gate, struct error *error)
-{
-	return gate_run_one(settings, plan, gate, fight, error);
-}
-
-/* Whatever ends it is an error here, and the rounds before it stay. */
-static int record(struct rounds *rounds, const struct gate_settings *settings, struct error *error)
-{
-	int code = rounds_open(rounds, error);
-
-	if (!code) {
-		code = rounds_run(rounds, settings->rounds, false, error);
-		note_trials(rounds->gate);
-		rounds_finish(rounds);
-	}
-	return code;
-}
-
-int gate_write(const struct gate_settings *settings, const struct plan *plan,
-	       struct gate_record *gate, struct error *error)
-{
-	return gate_run_one(settings, plan, gate, record, error);
 }

@@ -30,8 +30,6 @@ struct gate_settings {
 	const char *server_device;
 	const char *secret_file;
 	uint16_t port;
-	const char *outlier;  /* a command in the head's place in some rounds; NULL: in none */
-	size_t outlier_every; /* of so many of them one, drawn */
 	size_t rounds;
 	double floors[GATE_FIGURES]; /* NAN: that figure is not gated */
 	struct gate_differs differs;
@@ -71,12 +69,5 @@ int gate_print(const struct gate_settings *settings, const struct plan *plan, FI
 /* The bout is zeroed before, and gate_close's afterwards. -ENOMEM, -EINVAL of the plan. */
 int gate_run(const struct gate_settings *settings, const struct plan *plan,
 	     struct gate_record *gate, struct error *error);
-
-/*
- * The rounds alone, as many as there are to be of the first time, and nothing is judged. -EINTR,
- * -ECHILD and the like: the rounds until then are in the bout.
- */
-int gate_write(const struct gate_settings *settings, const struct plan *plan,
-	       struct gate_record *gate, struct error *error);
 
 #endif

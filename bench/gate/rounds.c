@@ -131,9 +131,8 @@ static int run_arm(const struct rounds *rounds, enum gate_side arm, const struct
 
 	if (!plan)
 		return error_set_errno(error, -ENOMEM, "cannot make the plan");
-	code = runner_run(arm == GATE_HEAD && rounds->is_outlier ? &rounds->outlier
-								 : &rounds->arms[arm],
-			  plan, run_ms(rounds, order), rounds->stop, result, error);
+	code = runner_run(&rounds->arms[arm], plan, run_ms(rounds, order), rounds->stop, result,
+			  error);
 	free(plan);
 	return code;
 }
@@ -454,16 +453,6 @@ static bool is_over(const struct rounds *rounds)
 	return rounds->until_ns && clock_now_ns() >= rounds->until_ns;
 }
 
-/* Of each so many rounds one, as a gate has them. */
-static bool draw_outlier(struct rounds *rounds, size_t i)
-{
-	if (!rounds->outlier_every)
-		return false;
-	if (i % rounds->outlier_every == 0)
-		rounds->outlier_at = i + random_next(&rounds->random) % rounds->outlier_every;
-	return i == rounds->outlier_at;
-}
-
 static int run_rounds(struct rounds *rounds, size_t count, bool is_again, struct order *order,
 		      struct error *error)
 {
@@ -481,10 +470,8 @@ static int run_rounds(struct rounds *rounds, size_t count, bool is_again, struct
 			rounds->view->begins(rounds->view, i, due);
 		/* Of two rounds the second has it the other way round. */
 		is_head_first = i % 2 ? !is_head_first : random_next(&rounds->random) & 1;
-		rounds->is_outlier = draw_outlier(rounds, i);
 		*round = (struct gate_round){.is_again = is_again,
 					     .is_head_first = is_head_first,
-					     .has_outlier = rounds->is_outlier,
 					     .began_ns = clock_now_ns() - rounds->start_ns};
 		shuffle(rounds, order);
 		code = run_round(rounds, round, number, order, error);
@@ -551,7 +538,6 @@ void rounds_close(struct rounds *rounds)
 {
 	for (enum gate_side arm = 0; arm < GATE_SIDES; arm++)
 		runner_close(&rounds->arms[arm]);
-	runner_close(&rounds->outlier);
 	one_case_plan_close(&rounds->singles);
 	json_decref(rounds->noise);
 	rounds->noise = NULL;

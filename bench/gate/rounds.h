@@ -18,9 +18,7 @@ struct rounds_view {
 };
 
 struct rounds {
-	struct runner arms[GATE_SIDES]; /* to be opened by the caller, like: */
-	struct runner outlier;          /* in the head's place in one of so many rounds, */
-	size_t outlier_every;           /* which is drawn; 0: in none */
+	struct runner arms[GATE_SIDES]; /* opened by the caller */
 	struct one_case_plan_list singles;
 	struct gate_record *gate;
 	uint64_t measure_ns; /* of each trial, roughly */
@@ -31,11 +29,9 @@ struct rounds {
 	struct rounds_view *view;    /* NULL: nobody looks */
 	uint64_t random;             /* from here on it is kept by rounds_run */
 	uint64_t start_ns;
-	size_t outlier_at;         /* the next of those rounds */
 	json_t *noise;             /* of this host, before */
 	size_t n_lost[GATE_SIDES]; /* runs in a row without any result */
 	char fingerprints[GATE_SIDES][2][FINGERPRINT_TEXT];
-	bool is_outlier; /* the round under way is such a one */
 };
 
 /*

@@ -22,13 +22,10 @@ WRONG = (
 )
 # Whose value is a name: of a file or folder, a device, a program, a version, a case.
 NAMES = {
-    "plan", "json", "output", "baseline", "markdown", "junit", "replay", "dump", "pool-dump", "dir",
+    "plan", "json", "output", "baseline", "markdown", "junit", "dump", "pool-dump", "dir",
     "secret-file", "device", "server-device", "base-device", "head-device", "launch", "base",
     "head", "version", "commit", "case", "history",
 }
-
-# Looked at after something else is missing.
-LATER = {("gate-check", "preset")}
 
 
 def options_of(command):
@@ -45,8 +42,6 @@ def options_of(command):
 COMMANDS = {
     "run": ("run", "--dry-run"),
     "tips": ("tips", "--dry-run"),
-    # Who says neither --device soft0 nor both arms is refused.
-    "gate-check": ("gate-check",),
     "gate": ("gate", "--base", "/bin/true", "--head", "/bin/true", "--dry-run"),
     "serve": ("serve", "-p", "0", "--idle", "200ms"),
     "devices": ("devices",), "doctor": ("doctor",), "pool": ("pool", "nobody.invalid"),
@@ -75,12 +70,11 @@ def options(tally, count, dice):
             plain = [word.replace("{}", folder) for word in words]
             for option_name, how in options_of(plain[0]):
                 # Rows of one table, which are the same all over.
-                again = plain[0] in ("tips", "gate", "gate-check") and (option_name, how) in of_run
+                again = plain[0] in ("tips", "gate") and (option_name, how) in of_run
                 part = count / 4 if again else count
                 uses = uses_of(option_name, how)
                 for given, must in dice.sample(uses, max(1, min(len(uses), round(len(uses) * part)))):
                     with tally.attempt(f"{name} {str(given)[:60]}"):
-                        must = must and (name, option_name) not in LATER
                         option([*plain, *given], option_name, must)
 
 

@@ -111,12 +111,11 @@ static json_t *make_case(const struct gate_record *gate, const struct gate_case 
 
 static json_t *make_round(const struct gate_round *round)
 {
-	return json_pack("{s:b, s:s, s:I, s:I, s:I, s:o*}", "again", round->is_again, "first",
+	return json_pack("{s:b, s:s, s:I, s:I, s:I}", "again", round->is_again, "first",
 			 gate_side_name(round->is_head_first ? GATE_HEAD : GATE_BASE), "began_ns",
 			 (json_int_t)round->began_ns, "base_ns",
 			 (json_int_t)round->took_ns[GATE_BASE], "head_ns",
-			 (json_int_t)round->took_ns[GATE_HEAD], "outlier",
-			 round->has_outlier ? json_true() : NULL);
+			 (json_int_t)round->took_ns[GATE_HEAD]);
 }
 
 static void add_lists(json_t *made, const struct gate_record *gate)

@@ -51,7 +51,6 @@ struct gate_case {
 struct gate_round {
 	bool is_again; /* of what had failed */
 	bool is_head_first;
-	bool has_outlier;  /* the head's run was another one's: see gate-check --outlier */
 	uint64_t began_ns; /* since the gate did */
 	uint64_t took_ns[GATE_SIDES];
 };

@@ -44,7 +44,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.completed("x"), set())
 
     def test_options(self):
-        for command in ("run", "serve", "report", "compare", "gate", "gate-check", "history",
+        for command in ("run", "serve", "report", "compare", "gate", "history",
                         "export", "devices"):
             with self.subTest(command):
                 shown = re.findall(r"(?m)^  (?:-\w, |    )(--[\w-]+)",

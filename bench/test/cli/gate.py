@@ -363,9 +363,8 @@ class Gate(unittest.TestCase):
         self.assertRegex(ended.out, r"INVALID: 0 figures of \d+ cases in 0 rounds$")
 
     def test_help_has_what_is_taken(self):
-        for command in ("gate", "gate-check"):
-            shown = verbmark(command, "--help").out
-            self.assertRegex(shown, r"(?m)^ +--metric LIST +lat, bw \(lat\)$")
+        shown = verbmark("gate", "--help").out
+        self.assertRegex(shown, r"(?m)^ +--metric LIST +lat, bw \(lat\)$")
 
     def test_markdown_junit_annotations(self):
         markdown, junit = (f"{self.folder.name}/{name}" for name in ("gate.md", "gate.xml"))

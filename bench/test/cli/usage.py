@@ -52,10 +52,6 @@ OPTIONS["gate"] = OPTIONS["run"] - {
     "base", "head", "base-device", "head-device", "rounds", "floor", "differs", "time-limit",
     "order-seed", "markdown", "junit", "annotations", "bisect",
 }
-OPTIONS["gate-check"] = OPTIONS["gate"] - {
-    "base-device", "head-device", "differs", "time-limit", "markdown", "junit", "annotations",
-    "bisect", "dry-run", "port", "server-device", "secret-file",
-} | {"doses", "gates", "noisy", "outlier", "replay"}
 # perftest's, where it has them.
 LETTERS = {
     "run": {
@@ -76,9 +72,8 @@ LETTERS = {
     "pool": {"d": "device", "p": "port"},
 }
 LETTERS["tips"] = LETTERS["run"]
-for command in ("gate", "gate-check"):
-    LETTERS[command] = {letter: name for letter, name in LETTERS["run"].items()
-                        if name in OPTIONS[command]}
+LETTERS["gate"] = {letter: name for letter, name in LETTERS["run"].items()
+                   if name in OPTIONS["gate"]}
 LONG = " where they take long to become steady"
 QUICK = [
     f"{op}/{metric}/{size}/{cq}"
@@ -133,11 +128,10 @@ class Usage(unittest.TestCase):
                 self.assertLessEqual(max(map(len, ended.out.splitlines())), 100)
 
     def test_help_has_the_commands_own_defaults(self):
-        gate = {"metric": "lat, bw (lat)", "duration": "(30ms)", "warmup": "(30ms; LISTs: 20ms)"}
         for command, ends in (
             ("run", {"duration": "(bw: 100ms)", "warmup": "(2s)", "trials": "(6; -n, -D: 1)"}),
-            ("gate", gate),
-            ("gate-check", gate),
+            ("gate", {"metric": "lat, bw (lat)", "duration": "(30ms)",
+                      "warmup": "(30ms; LISTs: 20ms)"}),
             ("tips", {"duration": "(30ms)", "warmup": "(30ms)", "trials": "(12)"}),
         ):
             shown = dict(re.findall(r"(?m)^  (?:-\w, |    )--([\w-]+) *\S* +(.*)$",

@@ -5,16 +5,19 @@ passes, what is worse does not. A machine that is too busy to tell makes a gate 
 is no verdict: such a one is tried again, and in the end skipped.
 """
 
-import json
+import importlib.machinery
+import importlib.util
 import os
+import subprocess
 import tempfile
 import unittest
 
 import documents
-from verbmark import RUN_PATIENCE, VERBMARK, Ended, Program, verbmark
+from verbmark import RUN_PATIENCE, VERBMARK, Ended, Program
 
 CASES = ("--op", "send", "--metric", "lat,bw", "-s", "4k", "-D", "20ms", "--warmup", "30ms")
 TRIES = 3
+CHECK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../ci/measure/gate-check")
 
 
 def arm(latency_us, megabits):
@@ -53,32 +56,41 @@ class Gate(unittest.TestCase):
         self.assertEqual(ended.status, 0, ended.out)
 
     def test_check(self):
+        """ci/measure/gate-check counts the verdicts of gates with a planted slowdown."""
         with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "record.json")
-            ended = Ended(Program(
-                VERBMARK, "gate-check", "-d", "soft0", "--doses", "0,40", "--noisy",
-                "--outlier", "--gates", 1, "--rounds", 12, "--json", path, "--op", "send",
-                "-s", "64", *CASES[-4:]),
-                RUN_PATIENCE)
-            self.assertEqual((ended.status, ended.err), (0, ""), ended.out)
-            with open(path, encoding="utf-8") as file:
-                document = documents.parse(file.read(), "verbmark.gate-check-1")
-            self.assertEqual([(dose["percent"], dose["noisy"], dose["outlier"])
-                              for dose in document["doses"]],
-                             [(0, False, False), (0, True, False), (0, False, True),
-                              (40, False, False)])
-            again = verbmark("gate-check", "--replay", path)
-            self.assertEqual((again.status, again.out), (0, ended.out))
-        record = json.dumps(document["doses"][3]["record"]["base"])
-        self.assertIn("VERBMARK_SOFT=latency=50000ns", record)
-        # One of each gate's rounds, and nothing is faster than its link. Whether that fails a
-        # gate is for a machine that does nothing else.
-        record = document["doses"][2]["record"]
-        (case,) = record["cases"]
-        slow = [i for i, each in enumerate(record["rounds"]) if each.get("outlier")]
-        self.assertEqual([i // 12 for i in slow], [0, 1])
-        for i in slow:
-            self.assertGreaterEqual(case["values"]["p50_ns"]["head"][i], 500000)
+            ended = subprocess.run(
+                (CHECK, "--verbmark", VERBMARK, "--doses", "0,40", "--gates", "1", "--op", "send",
+                 "-s", "64", "-D", "3ms"),
+                env=os.environ | {"OUT": folder}, capture_output=True, text=True, check=False)
+            self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+            rows = ended.stdout.splitlines()[2:]
+            for percent, row in zip((0, 40), rows, strict=True):
+                with open(f"{folder}/gate-check-{percent}-1.json", encoding="utf-8") as file:
+                    document = documents.parse(file.read(), "verbmark.gate-1")
+                self.assertEqual(
+                    row, f"| {percent} % | {document['verdict']} | 1 of 1 | 2.5..100.0 % |")
+        # The link is slower by the dose, and so is what goes over it.
+        (case,) = document["cases"]
+        base, head = (min(case["values"]["p50_ns"][end]) for end in ("base", "head"))
+        self.assertGreaterEqual(base, 50000)
+        self.assertGreaterEqual(head, 70000)
+
+    def test_interval(self):
+        """binom.test(some, all)$conf.int of R 4.2.2."""
+        loader = importlib.machinery.SourceFileLoader("gate_check", CHECK)
+        check = importlib.util.module_from_spec(
+            importlib.util.spec_from_loader("gate_check", loader))
+        loader.exec_module(check)
+        for some, count, low, high in (
+            (0, 300, 0, 0.0122209746942935),
+            (300, 300, 0.987779025305706, 1),
+            (1, 2, 0.0125791170934251, 0.987420882906575),
+            (95, 100, 0.887165088894537, 0.983568120817948),
+            (7, 21, 0.145876942343097, 0.569675482904124),
+        ):
+            found = check.interval(some, count)
+            self.assertAlmostEqual(found[0], low, 10)
+            self.assertAlmostEqual(found[1], high, 10)
 
 
 if __name__ == "__main__":
