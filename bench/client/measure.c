@@ -7,7 +7,6 @@
 #include "bench/client/merge_threads.h"
 #include "bench/client/warmup.h"
 #include "bench/lane/cpu_cost.h"
-#include "bench/lane/private_fds.h"
 
 /* Warm-up is extra: so many messages, and so long, at the least. */
 #define WARMUP_MESSAGES 100
@@ -259,14 +258,6 @@ static int measure(struct trial *trial, struct lane *lane, const struct plan_cas
 	return code ? fail(parameters, found->messages, error) : 0;
 }
 
-static int measure_share(void *whole, unsigned int number, struct error *error)
-{
-	const struct order *order = whole;
-	struct trial *part = trial_part(order->trial, number);
-
-	return measure(part, &part->lane, order->wanted, &part->seen, error);
-}
-
 static int measure_part(void *whole, unsigned int number, struct error *error)
 {
 	const struct order *order = whole;
@@ -274,11 +265,7 @@ static int measure_part(void *whole, unsigned int number, struct error *error)
 	int code;
 
 	part->seen = (struct result_trial){0};
-	/* Of several servers the last one that is ready tells them to begin, by their sockets. */
-	if (!part->whole->gate && apart_suits(&part->lane, order->wanted->op))
-		code = apart_run(&part->lane, measure_share, whole, number, error);
-	else
-		code = measure_share(whole, number, error);
+	code = measure(part, &part->lane, order->wanted, &part->seen, error);
 	if (code && !measure_is_cause(code) && order->trial->threads.n > 1)
 		error_wrap(error, "thread %u", number);
 	return code;

@@ -383,14 +383,6 @@ unsigned int lane_setup_ms(const struct parameters *parameters, const struct lan
 	return ms < INT_MAX / 4 ? (unsigned int)ms : INT_MAX / 4;
 }
 
-void lane_descriptors(const struct lane *lane, int fds[static LANE_DESCRIPTORS])
-{
-	fds[0] = lane->endpoint.verbs->cmd_fd;
-	fds[1] = lane->endpoint.verbs->async_fd;
-	fds[2] = lane->endpoint.completion.channel->fd;
-	fds[3] = lane->endpoint.alarm.fd;
-}
-
 int lane_stop(struct lane *lane, struct error *error)
 {
 	close_contexts(lane);

@@ -176,11 +176,6 @@ unsigned int lane_setup_ms(const struct parameters *parameters, const struct lan
 /* Settings for the context of each flow. */
 struct rdma_settings lane_settings(const struct lane *lane);
 
-/* What its loops name to the kernel, once it is open. */
-#define LANE_DESCRIPTORS 4
-
-void lane_descriptors(const struct lane *lane, int fds[static LANE_DESCRIPTORS]);
-
 /* Once a flow has its queue pair: posts its receives. */
 int lane_receive(struct lane *lane, struct flow *flow, struct error *error);
 

@@ -14,7 +14,6 @@
 #include "bench/host/snapshot.h"
 #include "bench/lane/connect.h"
 #include "bench/lane/effective.h"
-#include "bench/lane/private_fds.h"
 #include "bench/lane/threads.h"
 #include "bench/server/delegate.h"
 #include "bench/server/worker.h"
@@ -307,23 +306,11 @@ static double driven(const struct session *session, const struct protocol_stop *
 	return sum;
 }
 
-static int respond_here(void *whole, unsigned int number, struct error *error)
+static int respond_part(void *whole, unsigned int number, struct error *error)
 {
 	const struct errand *errand = whole;
 
 	return worker_respond(&errand->session->stations[number], errand->wanted, error);
-}
-
-static int respond_part(void *whole, unsigned int number, struct error *error)
-{
-	const struct errand *errand = whole;
-	const struct lane *lane = &errand->session->stations[number].lane;
-	/* Who has several threads is allowed no more. */
-	bool is_alone = errand->session->threads.n == 1;
-
-	if (is_alone && worker_has_loop(errand->wanted) && apart_suits(lane, errand->wanted->op))
-		return apart_run(lane, respond_here, whole, number, error);
-	return respond_here(whole, number, error);
 }
 
 static struct protocol_done gather(const struct session *session)

@@ -26,11 +26,6 @@ static bool takes_in(const struct protocol_case *wanted)
 	return wanted->parameters.metric != METRIC_LAT && wanted->op->is_received;
 }
 
-bool worker_has_loop(const struct protocol_case *wanted)
-{
-	return wanted->parameters.bidirectional || takes_in(wanted) || worker_answers(wanted);
-}
-
 /* Whether messages of the client's stream may be lost, and only this end knows when they came. */
 static bool counts_received(const struct worker *worker, const struct protocol_case *wanted)
 {

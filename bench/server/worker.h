@@ -29,9 +29,6 @@ unsigned int worker_signal_every(const struct protocol_case *wanted);
 /* Whether it throws messages back, rather than only receives them or sleeps. */
 bool worker_answers(const struct protocol_case *wanted);
 
-/* Whether it has a loop of its own, rather than only waits for the client's word. */
-bool worker_has_loop(const struct protocol_case *wanted);
-
 /* Has its part until the client speaks; done is what came of it. */
 int worker_respond(struct worker *worker, const struct protocol_case *wanted, struct error *error);
 
