@@ -13,18 +13,12 @@
 #include "reports/io/save.h"
 #include "reports/table/table.h"
 
-#define NAMES "perftest"
-
 struct settings {
-	const struct import_format *format; /* the first word */
-	const char *json;                   /* NULL: the table alone */
-	const char *started;                /* NULL: nobody knows */
-	const char **files;                 /* room for all words there are */
+	bool has_format;     /* the first word */
+	const char *json;    /* NULL: the table alone */
+	const char *started; /* NULL: nobody knows */
+	const char **files;  /* room for all words there are */
 	size_t n_files;
-};
-
-static const struct import_format *const formats[] = {
-	&import_perftest,
 };
 
 static const char *parse_started(const char *text, void *field)
@@ -42,24 +36,15 @@ static const struct option_row rows[] = {
 	 "when it was measured, such as 2026-11-23T10:12:44Z, for a history"},
 };
 
-static const char *find_format(const char *text, struct settings *settings)
-{
-	for (size_t i = 0; i < ARRAY_LENGTH(formats); i++) {
-		if (strcmp(formats[i]->name, text) != 0)
-			continue;
-		settings->format = formats[i];
-		return NULL;
-	}
-	return "is no format that is imported: " NAMES;
-}
-
 /* The format, and then the files. */
 static const char *add_word(const char *text, void *target)
 {
 	struct settings *settings = target;
 
-	return settings->format ? inputs_add(settings->files, &settings->n_files, text)
-				: find_format(text, settings);
+	if (settings->has_format)
+		return inputs_add(settings->files, &settings->n_files, text);
+	settings->has_format = !strcmp(text, "perftest");
+	return settings->has_format ? NULL : "is not a format that can be imported: perftest";
 }
 
 static const struct option_table options = {
@@ -83,19 +68,19 @@ static void show(const struct result *result)
 static int import_all(struct result *result, const struct settings *settings, struct error *error)
 {
 	struct import import;
-	int code = import_begin(&import, settings->format, VERBMARK_VERSION, error);
+	int code = import_begin(&import, VERBMARK_VERSION, error);
 
 	if (code)
 		return code;
 	for (size_t i = 0; i < settings->n_files && !code; i++)
-		code = import_file(&import, settings->format, settings->files[i], error);
+		code = import_file(&import, settings->files[i], error);
 	if (!code)
-		code = import_finish(&import, settings->format, result, error);
+		code = import_finish(&import, result, error);
 	import_close(&import);
 	return code;
 }
 
-/* Half of what was to be imported is not: what cannot be understood stops it all. */
+/* Input that is not understood stops the whole import. */
 static int import_and_save(const struct settings *settings, struct error *error)
 {
 	struct result result;
@@ -121,11 +106,10 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 
 	if (code)
 		return code;
-	if (!settings->format)
-		return error_set(error, -EINVAL, "the format is missing: %s", NAMES);
+	if (!settings->has_format)
+		return error_set(error, -EINVAL, "the format is missing: perftest");
 	if (!settings->n_files)
-		return error_set(error, -EINVAL, "FILE is missing: what %s has printed",
-				 settings->format->name);
+		return error_set(error, -EINVAL, "FILE is missing: the output of perftest");
 	if (settings->started && !settings->json)
 		return error_set(error, -EINVAL, "--started is for what --json writes");
 	if (!settings->json || !strcmp(settings->json, "-"))

@@ -21,7 +21,7 @@
 #define BUCKETS   (HIST_MAX_BITS - HIST_SUB_BITS)
 #define SUB_BINS  (2 << HIST_SUB_BITS)
 
-#define NO_SAMPLES "perftest prints all samples with -U, which are one"
+#define NO_SAMPLES "imported results have no samples"
 
 struct state {
 	const char *id; /* NULL: the only one */

@@ -53,12 +53,12 @@ static inline int imported_try(imported_adder *add, const uint8_t *bytes, size_t
 	struct error error = {0};
 	struct import import;
 	struct result result;
-	int code = import_begin(&import, &import_perftest, "0.0.0", &error);
+	int code = import_begin(&import, "0.0.0", &error);
 
 	FUZZ_CHECK(!code);
 	code = add(&import, (const char *)bytes, size, &error);
 	if (!code)
-		code = import_finish(&import, &import_perftest, &result, &error);
+		code = import_finish(&import, &result, &error);
 	/* What was wrong may quote any bytes: who shows it makes them printable. */
 	FUZZ_CHECK(code <= 0 && code == error.code && !code == !error.text[0]);
 	if (!code) {

@@ -1,20 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/import/import.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/import/perftest.h"
 #include "reports/io/read_file.h"
 
-/* What figures come in: hundredths of microseconds. */
+/* perftest prints hundredths of microseconds. */
 #define RESOLUTION_NS 10.0
 
-/* Of what a device is made is not told; this name is the software device's. */
-#define SOFT "soft0"
+static const struct {
+	const char *code;
+	const char *what;
+	const char *why;
+} notes[] = {
+	{"perftest-latency",
+	 "t_avg excludes the two largest samples; t_max, the third largest, and t_stdev are not imported",
+	 "perftest drops its two largest samples, and truncates deviations to microseconds"                                         },
+	{"perftest-rate",
+	 "durations, and the halves of bidirectional rates, are computed from the printed rates",	  "perftest prints neither"},
+};
 
-int import_begin(struct import *import, const struct import_format *format, const char *version,
-		 struct error *error)
+int import_begin(struct import *import, const char *version, struct error *error)
 {
 	struct result *result = &import->result;
 
@@ -23,22 +33,32 @@ int import_begin(struct import *import, const struct import_format *format, cons
 	result->warnings = json_array();
 	result->clock_resolution_ns = RESOLUTION_NS;
 	result->imported =
-		json_pack("{s:s, s:f}", "format", format->name, "resolution_ns", RESOLUTION_NS);
+		json_pack("{s:s, s:f}", "format", "perftest", "resolution_ns", RESOLUTION_NS);
 	if (result->texts && result->warnings && result->imported)
 		return 0;
 	import_close(import);
 	return error_set_errno(error, -ENOMEM, "cannot keep the result");
 }
 
-int import_file(struct import *import, const struct import_format *format, const char *path,
-		struct error *error)
+static int import_add(struct import *import, const char *text, size_t length, struct error *error)
+{
+	size_t at = 0;
+
+	while (at < length && isspace((unsigned char)text[at]))
+		at++;
+	if (at < length && text[at] == '{')
+		return perftest_add_json(import, text, length, error);
+	return perftest_add_text(import, text, length, error);
+}
+
+int import_file(struct import *import, const char *path, struct error *error)
 {
 	char *text;
 	size_t length;
 	int code =
 		read_whole_file(path, "what is imported", IMPORT_BYTES_MOST, &text, &length, error);
 
-	if (!code && format->add(import, text, length, error))
+	if (!code && import_add(import, text, length, error))
 		code = error_wrap(error, "%s", read_file_name(path));
 	free(text);
 	return code;
@@ -50,25 +70,35 @@ void import_fill_end(struct result_end *end, const struct result_end *other)
 		end->link_layer = other->link_layer ? other->link_layer : "unspecified";
 	if (!end->mtu)
 		end->mtu = other->mtu;
-	if (!strcmp(end->device, SOFT))
+	if (!strcmp(end->device, "soft0"))
 		end->kind = "soft";
 }
 
-int import_finish(struct import *import, const struct import_format *format, struct result *result,
-		  struct error *error)
+static int warn(struct import *import, struct error *error)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(notes); i++)
+		if (import->has_note[i] &&
+		    json_array_append_new(import->result.warnings,
+					  json_pack("{s:s, s:b, s:s, s:s, s:s, s:s}", "code",
+						    notes[i].code, "spoils", i == IMPORT_LATENCY,
+						    "host", "perftest", "what", notes[i].what,
+						    "why", notes[i].why, "mend",
+						    "run verbmark in place of perftest")))
+			return error_set_errno(error, -ENOMEM, "cannot keep the warnings");
+	return 0;
+}
+
+int import_finish(struct import *import, struct result *result, struct error *error)
 {
 	int code = 0;
 
 	if (!import->result.n_cases)
-		return error_set(error, -ENODATA, "there are no figures to import");
-	for (size_t i = 0; i < import->result.n_cases && !code; i++) {
-		struct result_case *line = &import->result.cases[i];
-
-		if (!line->latency && !strcmp(line->metric, "lat"))
-			code = result_take_figures(line, error);
-	}
+		return error_set(error, -ENODATA, "the input has no results");
+	for (size_t i = 0; i < import->result.n_cases && !code; i++)
+		if (!strcmp(import->result.cases[i].metric, "lat"))
+			code = result_take_figures(&import->result.cases[i], error);
 	if (!code)
-		code = format->finish(import, error);
+		code = warn(import, error);
 	if (code)
 		return code;
 	import_fill_end(&import->result.client, &import->result.server);
@@ -82,36 +112,4 @@ int import_finish(struct import *import, const struct import_format *format, str
 void import_close(struct import *import)
 {
 	result_finish(&import->result);
-}
-
-struct result_case *import_case(struct import *import, const char *id, struct error *error)
-{
-	struct result *result = &import->result;
-	struct result_case *grown;
-
-	for (size_t i = 0; i < result->n_cases; i++)
-		if (!strcmp(result->cases[i].id, id))
-			return &result->cases[i];
-	grown = reallocarray(result->cases, result->n_cases + 1, sizeof(*grown));
-	if (!grown) {
-		error_set_errno(error, -ENOMEM, "cannot keep the case");
-		return NULL;
-	}
-	result->cases = grown;
-	grown += result->n_cases++;
-	*grown = (struct result_case){.is_imported = true, .status = RESULT_COMPLETE};
-	snprintf(grown->id, sizeof(grown->id), "%s", id);
-	return grown;
-}
-
-int import_warn(struct import *import, const struct import_warning *warning, struct error *error)
-{
-	const char *format = json_string_value(json_object_get(import->result.imported, "format"));
-	json_t *made = json_pack("{s:s, s:b, s:s, s:s, s:s, s:s}", "code", warning->code, "spoils",
-				 warning->spoils, "host", format, "what", warning->what, "why",
-				 warning->why, "mend", warning->mend);
-
-	if (!made || json_array_append_new(import->result.warnings, made))
-		return error_set_errno(error, -ENOMEM, "cannot keep the warnings");
-	return 0;
 }

@@ -8,21 +8,41 @@
 #include <string.h>
 #include <strings.h>
 
+#define LINE_MOST      512
+#define DEVICE_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:"
+
 const char *const perftest_keys[PERFTEST_COLUMNS] = {
-	[PERFTEST_SIZE] = "MsgSize",
-	[PERFTEST_ITERATIONS] = "n_iterations",
-	[PERFTEST_MIN] = "t_min",
-	[PERFTEST_MAX] = "t_max",
-	[PERFTEST_TYPICAL] = "t_typical",
-	[PERFTEST_AVERAGE] = "t_avg",
-	[PERFTEST_STDEV] = "t_stdev",
-	[PERFTEST_P99] = "percentile_99",
-	[PERFTEST_P99_9] = "percentile_99.9",
-	[PERFTEST_TPS] = "tps_average",
-	[PERFTEST_BW_PEAK] = "BW_peak",
-	[PERFTEST_BW_AVERAGE] = "BW_average",
-	[PERFTEST_MSG_RATE] = "MsgRate",
-	[PERFTEST_CPU] = "CPU_util",
+	"MsgSize", "n_iterations", "t_min",         "t_max",           "t_typical",
+	"t_avg",   "t_stdev",      "percentile_99", "percentile_99.9", "tps_average",
+	"BW_peak", "BW_average",   "MsgRate",       "CPU_util",
+};
+
+/* A title that ends with '[' is followed by a unit of bandwidth. */
+static const char *const titles[PERFTEST_COLUMNS] = {
+	"#bytes",
+	"#iterations",
+	"t_min[usec]",
+	"t_max[usec]",
+	"t_typical[usec]",
+	"t_avg[usec]",
+	"t_stdev[usec]",
+	"99% percentile[usec]",
+	"99.9% percentile[usec]",
+	"tps average",
+	"BW peak[",
+	"BW average[",
+	"MsgRate[Mpps]",
+	"CPU_Util[%]",
+};
+
+/* perftest called the first MB until 2024. */
+static const struct {
+	const char *text;
+	double bytes;
+} units[] = {
+	{"MB/sec]",  1048576},
+	{"MiB/sec]", 1048576},
+	{"Gb/sec]",  1.25e8 },
 };
 
 struct word {
@@ -30,7 +50,7 @@ struct word {
 	const char *ours;
 };
 
-/* How the name of a test begins. */
+/* The beginnings of titles. */
 static const struct word operations[] = {
 	{"Send ",                 "send"        },
 	{"RDMA Write ",           "write"       },
@@ -39,18 +59,15 @@ static const struct word operations[] = {
 	{"Atomic CMP AND SWAP ",  "compare-swap"},
 };
 
-static const struct word transports[] = {
-	{"RC", "RC"},
-	{"UC", "UC"},
-	{"UD", "UD"},
+static const struct word words[] = {
+	{"RC",       "RC"        },
+        {"UC",       "UC"        },
+        {"UD",       "UD"        },
+        {"Ethernet", "Ethernet"  },
+        {"IB",       "InfiniBand"},
 };
 
-static const struct word links[] = {
-	{"Ethernet", "Ethernet"  },
-	{"IB",       "InfiniBand"},
-};
-
-/* Their numbers, and our options that mean the same. */
+/* Numbers that options of verbmark stand for. */
 static const struct word counts[] = {
 	{"Number of qps",   "qps"        },
         {"TX depth",        "tx-depth"   },
@@ -64,14 +81,13 @@ static const struct word counts[] = {
         {"TOS",             "tos"        },
 };
 
-void perftest_row_init(struct perftest_row *row)
+static void row_init(struct perftest_row *row)
 {
-	*row = (struct perftest_row){0};
+	row->unit = 0;
 	for (size_t i = 0; i < PERFTEST_COLUMNS; i++)
 		row->values[i] = (double)NAN;
 }
 
-/* Moves past the word, if the text begins with it. */
 static bool skip(const char **text, const char *word)
 {
 	size_t length = strlen(word);
@@ -82,16 +98,16 @@ static bool skip(const char **text, const char *word)
 	return true;
 }
 
-/* Versions differ in capitals: "GID index" was "Gid index". */
-static const char *perftest_find(const struct word *words, size_t count, const char *text)
+/* Versions differ in capitals. */
+static const char *perftest_find(const struct word *list, size_t count, const char *text)
 {
 	for (size_t i = 0; i < count; i++)
-		if (!strcasecmp(words[i].theirs, text))
-			return words[i].ours;
+		if (!strcasecmp(list[i].theirs, text))
+			return list[i].ours;
 	return NULL;
 }
 
-/* In JSON they have underscores, as some have anyway. */
+/* JSON has underscores in place of spaces. */
 static void with_spaces(char *into, size_t size, const char *text)
 {
 	snprintf(into, size, "%s", text);
@@ -99,14 +115,13 @@ static void with_spaces(char *into, size_t size, const char *text)
 		*mark = ' ';
 }
 
-int perftest_begin(struct perftest_run *run, const char *test, struct error *error)
+static int run_begin(struct perftest_run *run, const char *test, struct error *error)
 {
-	enum perftest_end end = run->end;
 	char name[80];
 	const char *at = name;
 
 	with_spaces(name, sizeof(name), test);
-	*run = (struct perftest_run){.end = end, .parameters = json_object()};
+	*run = (struct perftest_run){.parameters = json_object()};
 	if (!run->parameters)
 		return error_set_errno(error, -ENOMEM, "cannot keep the parameters");
 	for (size_t i = 0; i < ARRAY_LENGTH(operations) && !run->op; i++)
@@ -117,13 +132,12 @@ int perftest_begin(struct perftest_run *run, const char *test, struct error *err
 	run->is_bandwidth = !strcmp(at, "BW Test");
 	if (run->op && (run->is_bandwidth || !strcmp(at, "Latency Test")))
 		return 0;
-	return error_set(error, -EINVAL,
-			 "'%.60s' is none of the tests that are imported: send, write, read and "
-			 "atomic, of latency and of bandwidth",
-			 test);
+	return error_set(
+		error, -EINVAL,
+		"'%.60s' is not a latency or bandwidth test of send, write, read or atomics", test);
 }
 
-void perftest_end(struct perftest_run *run)
+static void run_end(struct perftest_run *run)
 {
 	json_decref(run->parameters);
 	*run = (struct perftest_run){0};
@@ -144,38 +158,14 @@ static int tell_count(struct perftest_run *run, const char *ours, const char *va
 	unsigned long count = strtoul(value, NULL, 10);
 
 	if (!digits || digits > 9 || (value[digits] && strcmp(value + digits, "[B]") != 0))
-		return error_set(error, -EINVAL, "the %s is '%.40s', which is no number", ours,
-				 value);
+		return error_set(error, -EINVAL, "%s '%.40s' is not a number", ours, value);
 	if (!strcmp(ours, "mtu"))
 		run->mtu = (unsigned int)count;
 	return keep(run, ours, json_integer((json_int_t)count), error);
 }
 
-static int tell_transport(struct perftest_run *run, const char *value, struct error *error)
-{
-	run->transport = perftest_find(transports, ARRAY_LENGTH(transports), value);
-	if (run->transport)
-		return 0;
-	return error_set(error, -EINVAL, "the connection type '%.40s' is none of RC, UC, UD",
-			 value);
-}
-
-/* As the kernel names them. */
-static int tell_device(struct perftest_run *run, const char *value, struct error *error)
-{
-	size_t length = strlen(value);
-
-	for (size_t i = 0; i < length; i++)
-		if (!isgraph((unsigned char)value[i]) || value[i] > '~')
-			length = sizeof(run->device);
-	if (!length || length >= sizeof(run->device))
-		return error_set(error, -EINVAL, "the device has no name that one can have");
-	memcpy(run->device, value, length + 1);
-	return 0;
-}
-
-int perftest_tell(struct perftest_run *run, const char *name, const char *value,
-		  struct error *error)
+static int run_tell(struct perftest_run *run, const char *name, const char *value,
+		    struct error *error)
 {
 	char plain[80];
 	const char *ours;
@@ -184,101 +174,253 @@ int perftest_tell(struct perftest_run *run, const char *name, const char *value,
 	ours = perftest_find(counts, ARRAY_LENGTH(counts), plain);
 	if (ours)
 		return tell_count(run, ours, value, error);
-	if (!strcasecmp(plain, "Connection type"))
-		return tell_transport(run, value, error);
 	if (!strcasecmp(plain, "Using SRQ"))
 		return keep(run, "use-srq", json_boolean(!strcmp(value, "ON")), error);
 	if (!strcasecmp(plain, "rdma cm QPs"))
 		return keep(run, "connect", json_string(strcmp(value, "ON") ? "qp" : "cm"), error);
-	if (!strcasecmp(plain, "Dual-port") || !strcasecmp(plain, "Dual port"))
-		return strcmp(value, "ON") ? 0
-					   : error_set(error, -EINVAL,
-						       "of two ports at once nothing is imported");
-	if (!strcasecmp(plain, "Device"))
-		return tell_device(run, value, error);
+	if (!strncasecmp(plain, "Test with events", 16))
+		run->has_events = true;
 	if (!strcasecmp(plain, "Link type"))
-		run->link_layer = perftest_find(links, ARRAY_LENGTH(links), value);
+		run->link_layer = perftest_find(words + 3, 2, value);
+	if (!strcasecmp(plain, "Connection type") &&
+	    !(run->transport = perftest_find(words, 3, value)))
+		return error_set(error, -EINVAL, "connection type '%.40s' is not RC, UC or UD",
+				 value);
+	if (!strncasecmp(plain, "Dual", 4) && !strcmp(value, "ON"))
+		return error_set(error, -EINVAL, "dual-port runs are not supported");
+	if (!strcasecmp(plain, "Device")) {
+		size_t length = strspn(value, DEVICE_LETTERS);
+
+		if (!length || length >= sizeof(run->device) || value[length])
+			return error_set(error, -EINVAL, "the device name is not valid");
+		memcpy(run->device, value, length + 1);
+	}
 	return 0;
 }
 
-/* Digits, a point and digits, an exponent: nothing that strtod would take beside. */
-bool perftest_number(const char *text, size_t length, double *number)
-{
-	char copy[40];
-	size_t whole;
-	size_t rest;
-
-	if (!length || length >= sizeof(copy))
-		return false;
-	memcpy(copy, text, length);
-	copy[length] = '\0';
-	whole = strspn(copy, "0123456789");
-	rest = whole + (copy[whole] == '.');
-	rest += strspn(copy + rest, "0123456789");
-	if (whole && (copy[rest] == 'e' || copy[rest] == 'E')) {
-		rest += 1 + (copy[rest + 1] == '+' || copy[rest + 1] == '-');
-		whole = isdigit((unsigned char)copy[rest]) ? whole : 0;
-		rest += strspn(copy + rest, "0123456789");
-	}
-	if (!whole || copy[rest])
-		return false;
-	*number = strtod(copy, NULL);
-	return *number < 1e18;
-}
-
-static int perftest_add_one(struct import *import, const char *text, size_t length,
-			    struct error *error)
-{
-	size_t at = 0;
-
-	if (memchr(text, '\0', length))
-		return error_set(error, -EINVAL,
-				 "there are bytes of zero in it: this is no text of perftest's");
-	while (at < length && isspace((unsigned char)text[at]))
-		at++;
-	if (at == length)
-		return error_set(error, -EINVAL, "there is nothing in it");
-	if (text[at] == '{')
-		return perftest_add_json(import, text, length, error);
-	return perftest_add_text(import, text, length, error);
-}
-
-static const struct import_warning notes[PERFTEST_NOTES] = {
-	[PERFTEST_TRIMMED] =
-		{"perftest-trimmed",  true,
-				    "means leave out the two longest times of a run, and the longest one is not known: "
-		 "t_max is the longest but one",								     "perftest takes the two largest samples away before it adds up and sorts out",
-				    "-U of perftest's latency programs prints all samples"																			},
-	[PERFTEST_NO_STDEV] =
-		{"perftest-stdev",    false,
-				    "standard deviations are not taken over: t_stdev has none below a microsecond",
-				    "perftest cuts each difference to whole microseconds before it squares it",
-				    "-U of perftest's latency programs prints all samples"																			},
-	[PERFTEST_HALVES] =
-		{"perftest-halves",   true,
-				    "of both directions only the sum was told: each is shown with half of it",
-				    "perftest adds the two ends up",																"--report-both of perftest tells each of them"},
-	[PERFTEST_DERIVED] =
-		{"perftest-duration", false,
-				    "how long a bandwidth took is what its messages take at the rate that was told",
-				    "perftest tells rates, and no times",															   "none: figures are as they were told"         },
-	[PERFTEST_AT_SERVER] = {"perftest-server",   false,
-				    "figures are those that the server has printed",				 "they were in what it has written, and not the client",
-				    "the client's own, where both are there"																				      },
+struct text {
+	struct import *import;
+	struct perftest_run run;
+	size_t begun; /* the line of its title; 0: no run */
+	size_t n_rows;
+	bool is_in_table;
+	enum perftest_column columns[PERFTEST_COLUMNS];
+	size_t n_columns;
+	double unit;
+	size_t number; /* of the line */
 };
 
-static int finish(struct import *import, struct error *error)
+static char *trim(char *text)
+{
+	size_t length;
+
+	while (isspace((unsigned char)*text))
+		text++;
+	length = strlen(text);
+	while (length && isspace((unsigned char)text[length - 1]))
+		text[--length] = '\0';
+	return text;
+}
+
+static bool ends(const char *text, const char *with)
+{
+	size_t length = strlen(text);
+
+	return length >= strlen(with) && !strcmp(text + length - strlen(with), with);
+}
+
+static int text_finish_run(struct text *text, struct error *error)
+{
+	size_t begun = text->begun;
+
+	text->begun = 0;
+	run_end(&text->run);
+	if (text->is_in_table)
+		return error_set(error, -EINVAL, "the table breaks off");
+	if (begun && !text->n_rows)
+		return error_set(error, -EINVAL, "the run on line %zu has no figures", begun);
+	return 0;
+}
+
+/* "name : value", and more of them after tabs. */
+static int text_tell(struct text *text, char *line, struct error *error)
 {
 	int code = 0;
 
-	for (size_t i = 0; i < PERFTEST_NOTES && !code; i++)
-		if (import->notes & 1U << i)
-			code = import_warn(import, &notes[i], error);
+	for (char *next; line && !code; line = next) {
+		char *colon = strchr(line, ':');
+
+		if (!colon)
+			return 0;
+		*colon++ = '\0';
+		colon += strspn(colon, " \t");
+		next = strchr(colon, '\t');
+		if (next)
+			*next++ = '\0';
+		code = run_tell(&text->run, trim(line), trim(colon), error);
+	}
 	return code;
 }
 
-const struct import_format import_perftest = {
-	.name = "perftest",
-	.add = perftest_add_one,
-	.finish = finish,
-};
+static int text_open_table(struct text *text, const char *heading, struct error *error)
+{
+	if (!text->begun)
+		return error_set(error, -EINVAL, "the head of the run is missing");
+	text->n_columns = 0;
+	text->unit = 0;
+	while (*heading) {
+		const char *at = heading;
+		size_t i = 0;
+
+		while (i < PERFTEST_COLUMNS && !skip(&at, titles[i]))
+			i++;
+		for (size_t j = 0; j < ARRAY_LENGTH(units) && at[-1] == '['; j++)
+			if (skip(&at, units[j].text))
+				text->unit = units[j].bytes;
+		if (i == PERFTEST_COLUMNS || at[-1] == '[' || text->n_columns == PERFTEST_COLUMNS)
+			return error_set(error, -EINVAL, "unknown column '%.40s'", heading);
+		text->columns[text->n_columns++] = (enum perftest_column)i;
+		heading = at + strspn(at, " \t");
+	}
+	text->is_in_table = true;
+	return 0;
+}
+
+static int text_add_row(struct text *text, const char *line, struct error *error)
+{
+	struct perftest_row row;
+	const char *at = line;
+	char *end;
+
+	row_init(&row);
+	row.unit = text->unit;
+	for (size_t n = 0; n < text->n_columns; n++) {
+		double *value = &row.values[text->columns[n]];
+
+		if (!isdigit((unsigned char)*at))
+			break;
+		*value = strtod(at, &end);
+		at = end + strspn(end, " \t");
+		if (at == end && *at)
+			break;
+		if (n + 1 == text->n_columns && !*at) {
+			text->n_rows++;
+			return perftest_add(text->import, &text->run, &row, error);
+		}
+	}
+	return error_set(error, -EINVAL, "'%.60s' is not a row of %zu figures", line,
+			 text->n_columns);
+}
+
+static int text_add_line(struct text *text, char *line, struct error *error)
+{
+	int code;
+
+	if (text->is_in_table && !strncmp(line, "----", 4)) {
+		text->is_in_table = false;
+		return 0;
+	}
+	/* Logs may contain standard error. */
+	if (text->is_in_table && (!*line || !strncmp(line, "Conflicting CPU frequency", 25)))
+		return 0;
+	if (!strncmp(line, "#bytes", 6))
+		return text_open_table(text, line, error);
+	if (!strncmp(line, "#, ", 3))
+		return error_set(error, -EINVAL, "samples (-U, -H) are not supported");
+	if (text->is_in_table)
+		return text_add_row(text, line, error);
+	if (!strcmp(line, "Local results:"))
+		return error_set(error, -EINVAL, "--report-both is not supported");
+	if (!strcmp(line, "* Waiting for client to connect... *"))
+		return error_set(error, -EINVAL, "this is a server's output: import the client's");
+	if (ends(line, " BW Test") || ends(line, " Latency Test")) {
+		code = text_finish_run(text, error);
+		text->begun = text->number;
+		text->n_rows = 0;
+		return code ? code : run_begin(&text->run, line, error);
+	}
+	if (!strncmp(line, "Test with events", 16))
+		text->run.has_events = true;
+	return text->begun && !text->n_rows ? text_tell(text, line, error) : 0;
+}
+
+int perftest_add_text(struct import *import, const char *from, size_t length, struct error *error)
+{
+	struct text text = {.import = import};
+	size_t rows = import->n_rows;
+	char line[LINE_MOST + 1];
+	int code = 0;
+
+	for (size_t at = 0, size; at < length && !code; at += size + 1) {
+		const char *newline = memchr(from + at, '\n', length - at);
+
+		size = newline ? (size_t)(newline - from) - at : length - at;
+		text.number++;
+		if (memchr(from + at, '\0', size))
+			code = error_set(error, -EINVAL, "a zero byte is not text");
+		else if (size > LINE_MOST && text.is_in_table)
+			code = error_set(error, -EINVAL, "too long for a row");
+		else if (size <= LINE_MOST) {
+			snprintf(line, sizeof(line), "%.*s", (int)size, from + at);
+			code = text_add_line(&text, trim(line), error);
+		}
+	}
+	if (!code)
+		code = text_finish_run(&text, error);
+	if (!code && import->n_rows == rows)
+		code = error_set(error, -EINVAL, "perftest's output was expected");
+	run_end(&text.run);
+	return code ? error_wrap(error, "line %zu", text.number) : 0;
+}
+
+/* Both members of the file. A value becomes the text that the text form has. */
+static int json_add(struct import *import, struct perftest_run *run, const json_t *file,
+		    struct error *error)
+{
+	json_t *info = json_object_get(file, "test_info");
+	json_t *results = json_object_get(file, "results");
+	const char *test = json_string_value(json_object_get(info, "test"));
+	struct perftest_row row;
+	const char *name;
+	json_t *value;
+	char text[LINE_MOST];
+	int code = test ? run_begin(run, test, error)
+			: error_set(error, -EINVAL, "test_info with a test is missing");
+
+	json_object_foreach(info, name, value)
+	{
+		const char *word = json_string_value(value);
+
+		snprintf(text, sizeof(text), "%.0f", json_number_value(value));
+		if (!code)
+			code = run_tell(run, name, word ? word : text, error);
+	}
+	if (!code && run->is_bidirectional)
+		code = error_set(error, -EINVAL,
+				 "JSON of bidirectional runs is ambiguous: import the text");
+	row_init(&row);
+	for (size_t i = 0; i < PERFTEST_COLUMNS; i++) {
+		value = json_object_get(results, perftest_keys[i]);
+		if (json_is_number(value))
+			row.values[i] = json_number_value(value);
+	}
+	return code ? code : perftest_add(import, run, &row, error);
+}
+
+int perftest_add_json(struct import *import, const char *text, size_t length, struct error *error)
+{
+	struct perftest_run run = {0};
+	json_error_t fault;
+	json_t *file = json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
+	int code;
+
+	if (!file)
+		return error_set(
+			error, -EINVAL,
+			"line %d: %s; before 2024 perftest's JSON was malformed: import the text",
+			fault.line, fault.text);
+	code = json_add(import, &run, file, error);
+	run_end(&run);
+	json_decref(file);
+	return code ? error_wrap(error, "line 1") : 0;
+}

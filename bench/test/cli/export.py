@@ -335,7 +335,7 @@ class Export(unittest.TestCase):
                 for chosen, words in (
                     ((), "no case has a histogram"), (("--case", identifier), "has no histogram")
                 ):
-                    self.assertIn(f"{words}: perftest prints all samples with -U",
+                    self.assertIn(words,
                                   self.refused("hgrm", path, *chosen))
         self.assertIn("has no latency", self.refused("hgrm", path, "--case", "send/bw/64k/poll"))
 

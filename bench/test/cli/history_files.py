@@ -252,11 +252,10 @@ class Imported(Histories):
             (0, self.text()),
             (1, self.text(gid=("GID index       : 0", "GID index       : 3"))),
             (2, self.text(device=("soft0", "soft1"))),
-            (3, self.text("real-server-send-lat")),
-            (4, self.text()),
+            (3, self.text()),
         )), version="1.0")
         runs = self.shown()["runs"]
-        self.assertEqual([run["setup"] for run in runs], [1, 2, 3, 4, 1])
+        self.assertEqual([run["setup"] for run in runs], [1, 2, 3, 1])
         self.assertEqual({run["version"] for run in runs}, {"1.0"})
 
     def test_a_step(self):
