@@ -16,7 +16,6 @@ import copy
 import json
 import os
 import random
-import subprocess
 import sys
 import time
 
@@ -79,6 +78,8 @@ def main():
     if "late" in after:
         time.sleep(10)
     if "lingers" in after:
+        import subprocess  # here, since it is slow to import and seldom needed
+
         subprocess.Popen(("sleep", "90"), stdout=subprocess.DEVNULL, start_new_session=True)
     if "garbage" in after:
         print("perhaps")

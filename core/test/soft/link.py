@@ -24,14 +24,14 @@ ALONE = 3 if CLOSE else 1
 # A processor's clock as perftest takes it is not exact.
 ROUNDING = 0.01
 
-LATENCIES_US = (2, 10, 50)
+LATENCIES_US = (2, 10, 50) if CLOSE else (10,)
 LATENCY_PROGRAMS = (
     ("ib_send_lat", 1),
     ("ib_write_lat", 1),
     ("ib_read_lat", 2),
     ("ib_atomic_lat", 2),
 )
-RATES_GBIT = (1, 10, 40)
+RATES_GBIT = (1, 10, 40) if CLOSE else (10,)
 BANDWIDTH_PROGRAMS = ("ib_send_bw", "ib_write_bw", "ib_read_bw")
 OPERATIONS = {"send": 1, "write": 1, "read": 2}
 
