@@ -113,7 +113,7 @@ static void test_links_that_have_lids(void **unused)
 	}
 }
 
-/* What the library passes to verbs: the queue pair's transitions, and its address handle. */
+/* Arguments passed to verbs: the queue pair's transitions and its address handle. */
 static struct {
 	struct ibv_qp_attr attr[2];
 	int mask[2];
