@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Included by the compiler in front of every file of the soft device: here each function
- * that calls.h lists has a name of its own, and the exported one is that of fault_calls.c,
+ * that calls.h lists has a name of its own, and the exported one is that of fault/wrappers.c,
  * which knows of the plan of faults. So calls within the device are none of the program's.
  */
 #ifndef CORE_SOFT_RENAME_H

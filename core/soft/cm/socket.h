@@ -72,7 +72,7 @@ void soft_cm_socket_adopt(int fd);
 void soft_cm_socket_forget_all(void);
 void soft_cm_socket_close_all(void);
 
-/* What a message, or the end, means: see cm_receive.c. */
+/* What a message, or the end, means: see receive.c. */
 void soft_cm_receive(struct soft_cm_socket *link, const struct soft_cm_message *message);
 void soft_cm_receive_end(struct soft_cm_id *id);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The exported functions that can fail, for those that do the work: see inner.h.
+ * The exported functions that can fail, for those that do the work: see rename.h.
  */
 #include <errno.h>
 #include <rdma/rdma_verbs.h>

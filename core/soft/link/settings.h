@@ -2,7 +2,7 @@
 /*
  * The link that VERBMARK_SOFT asks for, as in
  * latency=2us,bandwidth=100gbit,jitter=200ns,loss=1e-4,seed=7: what is read of it.
- * wire.h says what becomes of it.
+ * model.h says how it behaves.
  */
 #ifndef CORE_SOFT_LINK_SETTINGS_H
 #define CORE_SOFT_LINK_SETTINGS_H

@@ -22,7 +22,7 @@ enum {
 	SOFT_PORTS = 16384,
 };
 
-/* A port number of rdma_cm that is taken; see cm_port.h. */
+/* A port number of rdma_cm that is taken; see cm/port.h. */
 struct soft_registry_port {
 	uint32_t owner; /* as in locks; 0: free */
 	uint32_t space;
