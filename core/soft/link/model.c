@@ -171,9 +171,9 @@ void soft_model_learn(struct soft_qp *qp, const struct soft_operation *operation
 	else if (operation->opcode != IBV_WR_RDMA_WRITE || !operation->length)
 		return;
 	elapsed_ns = soft_time_ns() - begun_ns;
-	/* Within a process it is a matter of nanoseconds; a porter answers long after. */
+	/* Copies within a process take nanoseconds, and a copy server answers much later. */
 	peer = soft_peer_find(soft_image_slot(qp->attr.dest_qp_num));
-	if (!peer || peer->is_self || peer->errands)
+	if (!peer || peer->is_self || peer->copy_client)
 		return;
 	if (operation->length > FEW_BYTES) {
 		elapsed_ns = elapsed_ns * 900 / operation->length;

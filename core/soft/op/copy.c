@@ -139,8 +139,8 @@ int soft_copy_to(const struct soft_peer *peer, const struct soft_span *there,
 
 	if (!here->length)
 		return 0;
-	if (peer->errands)
-		return soft_copy_client_run(peer, SOFT_COPY_CLIENT_TO, there, here);
+	if (peer->copy_client)
+		return soft_copy_client_run(peer, SOFT_COPY_TO, there, here);
 	if (there->is_held && soft_mapping_span(peer, there, &near))
 		move(&near, here);
 	else if (peer->is_self)
@@ -157,8 +157,8 @@ int soft_copy_from(const struct soft_peer *peer, const struct soft_span *there,
 
 	if (!here->length)
 		return 0;
-	if (peer->errands)
-		return soft_copy_client_run(peer, SOFT_COPY_CLIENT_FROM, there, here);
+	if (peer->copy_client)
+		return soft_copy_client_run(peer, SOFT_COPY_FROM, there, here);
 	if (there->is_held && soft_mapping_span(peer, there, &near))
 		move(here, &near);
 	else if (peer->is_self)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One copy between this process's memory and a peer's, or its own; where the kernel
- * keeps the peer's closed, its porter makes it. Functions return 0 or a negative errno:
+ * keeps the peer's closed, its copy server makes it. Functions return 0 or a negative errno:
  * -ESRCH of a process that died, -EFAULT of memory that is not there any more. As an adapter
  * does, a short one may go past what a process has forbidden itself meanwhile (mprotect(2)).
  */
@@ -21,7 +21,7 @@ struct soft_span {
 	uint64_t length;
 	unsigned int count;
 	struct iovec piece[SOFT_SGE_MAX + 1]; /* a GRH in front of the rest */
-	/* Of a target's: what a porter is shown. */
+	/* For the copy server of a target: */
 	uint32_t qp; /* its index */
 	uint32_t access;
 	uint32_t key[SOFT_SGE_MAX + 1];

@@ -273,6 +273,6 @@ void soft_qp_pass(struct soft_qp *qp)
 void soft_qp_await_peer(struct soft_qp *qp)
 {
 	soft_lock_pass(&qp->image->work);
-	/* Who is killed leaves his errand to the porter. */
-	soft_copy_server_pass(&soft_process.porter);
+	/* The copy server may still serve a request of a peer that was killed. */
+	soft_copy_server_pass(&soft_process.copy_server);
 }

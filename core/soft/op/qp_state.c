@@ -127,7 +127,7 @@ static int check_values(const struct ibv_qp_attr *attr, int mask)
 
 /*
  * Where the kernel does not let this process into its peer's memory, and the peer has no
- * porter either, nothing could be done: the pair is not connected. A peer that is not
+ * copy server either, nothing could be done: the pair is not connected. A peer that is not
  * there is another matter; it may come, and until then nothing answers.
  */
 static int check_peer(const struct ibv_qp_attr *attr, int mask)

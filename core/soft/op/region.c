@@ -280,7 +280,7 @@ SOFT_EXPORT int ibv_dereg_mr(struct ibv_mr *mr)
 
 	atomic_store(&region->key, 0);
 	soft_process_quiesce();
-	soft_copy_server_pass(&soft_process.porter);
+	soft_copy_server_pass(&soft_process.copy_server);
 	await_lanes(mr->lkey);
 	soft_table_remove(&soft_process.regions, mr->handle);
 	soft_process_count(SOFT_KIND_MR, -1);

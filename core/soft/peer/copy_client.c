@@ -16,7 +16,7 @@ enum {
 	PATIENCE_S = 10, /* with a process that is stopped */
 };
 
-struct soft_errands {
+struct soft_copy_client {
 	pthread_mutex_t mutex;
 	int fd;
 };
@@ -28,36 +28,36 @@ struct cursor {
 	size_t done;
 };
 
-struct soft_errands *soft_copy_client_open(uint32_t slot)
+struct soft_copy_client *soft_copy_client_open(uint32_t slot)
 {
-	static const int room = 4 * SOFT_COPY_CLIENT_MAX;
-	struct soft_errands *errands = calloc(1, sizeof(*errands));
+	static const int room = 4 * SOFT_COPY_MAX;
+	struct soft_copy_client *client = calloc(1, sizeof(*client));
 
-	if (!errands)
+	if (!client)
 		return NULL;
-	errands->fd = soft_peer_knock(slot, SOFT_MESSAGE_ERRANDS, NULL);
-	if (errands->fd < 0) {
-		free(errands);
+	client->fd = soft_peer_knock(slot, SOFT_MESSAGE_COPY, NULL);
+	if (client->fd < 0) {
+		free(client);
 		return NULL;
 	}
-	setsockopt(errands->fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
-	pthread_mutex_init(&errands->mutex, NULL);
-	return errands;
+	setsockopt(client->fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+	pthread_mutex_init(&client->mutex, NULL);
+	return client;
 }
 
-void soft_copy_client_stop(struct soft_errands *errands)
+void soft_copy_client_stop(struct soft_copy_client *client)
 {
-	if (errands)
-		shutdown(errands->fd, SHUT_RDWR);
+	if (client)
+		shutdown(client->fd, SHUT_RDWR);
 }
 
-void soft_copy_client_close(struct soft_errands *errands)
+void soft_copy_client_close(struct soft_copy_client *client)
 {
-	if (!errands)
+	if (!client)
 		return;
-	close(errands->fd);
-	pthread_mutex_destroy(&errands->mutex);
-	free(errands);
+	close(client->fd);
+	pthread_mutex_destroy(&client->mutex);
+	free(client);
 }
 
 static unsigned int soft_copy_client_take(struct cursor *cursor, size_t size, struct iovec *parts)
@@ -95,58 +95,58 @@ static bool await(int fd, short events)
 }
 
 /* How much was answered; -EPIPE: nothing that could be, and nothing more will be. */
-static int ask(const struct soft_errands *errands, struct msghdr *request, struct msghdr *answer)
+static int ask(const struct soft_copy_client *client, struct msghdr *outgoing,
+	       struct msghdr *incoming)
 {
 	size_t sent = 0;
 	ssize_t size;
 
-	for (size_t i = 0; i < request->msg_iovlen; i++)
-		sent += request->msg_iov[i].iov_len;
-	if (!await(errands->fd, POLLOUT))
+	for (size_t i = 0; i < outgoing->msg_iovlen; i++)
+		sent += outgoing->msg_iov[i].iov_len;
+	if (!await(client->fd, POLLOUT))
 		return -EPIPE;
-	size = sendmsg(errands->fd, request, MSG_NOSIGNAL | MSG_DONTWAIT);
-	if (size != (ssize_t)sent || !await(errands->fd, POLLIN))
+	size = sendmsg(client->fd, outgoing, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (size != (ssize_t)sent || !await(client->fd, POLLIN))
 		return -EPIPE;
-	size = recvmsg(errands->fd, answer, MSG_DONTWAIT);
-	return size < 0 || answer->msg_flags & MSG_TRUNC ? -EPIPE : (int)size;
+	size = recvmsg(client->fd, incoming, MSG_DONTWAIT);
+	return size < 0 || incoming->msg_flags & MSG_TRUNC ? -EPIPE : (int)size;
 }
 
-static int soft_copy_client_run_one(const struct soft_errands *errands,
-				    struct soft_copy_request *errand, struct cursor *cursor)
+static int soft_copy_client_run_one(const struct soft_copy_client *client,
+				    struct soft_copy_request *request, struct cursor *cursor)
 {
 	struct soft_copy_answer said = {0};
 	struct iovec out[SOFT_SGE_MAX + 2] = {
-		{errand, sizeof(*errand)}
+		{request, sizeof(*request)}
         };
 	struct iovec in[SOFT_SGE_MAX + 2] = {
 		{&said, sizeof(said)}
         };
-	bool is_to = errand->kind == SOFT_COPY_CLIENT_TO;
+	bool is_to = request->kind == SOFT_COPY_TO;
 	unsigned int count =
-		soft_copy_client_take(cursor, errand->length, is_to ? out + 1 : in + 1);
-	struct msghdr request = {.msg_iov = out, .msg_iovlen = 1 + (is_to ? count : 0)};
-	struct msghdr answer = {.msg_iov = in, .msg_iovlen = 1 + (is_to ? 0 : count)};
-	int size = ask(errands, &request, &answer);
+		soft_copy_client_take(cursor, request->length, is_to ? out + 1 : in + 1);
+	struct msghdr outgoing = {.msg_iov = out, .msg_iovlen = 1 + (is_to ? count : 0)};
+	struct msghdr incoming = {.msg_iov = in, .msg_iovlen = 1 + (is_to ? 0 : count)};
+	int size = ask(client, &outgoing, &incoming);
 
 	if (size < (int)sizeof(said) || said.magic != SOFT_COPY_MAGIC || said.result > 0)
 		return -EPIPE;
 	if (said.result)
 		return said.result == -EPIPE ? -EFAULT : said.result;
-	return (uint32_t)size == sizeof(said) + (is_to ? 0 : errand->length) ? 0 : -EPIPE;
+	return (uint32_t)size == sizeof(said) + (is_to ? 0 : request->length) ? 0 : -EPIPE;
 }
 
-static int run_piece(const struct soft_errands *errands, struct soft_copy_request *errand,
+static int run_piece(const struct soft_copy_client *client, struct soft_copy_request *request,
 		     const struct iovec *piece, struct cursor *cursor)
 {
 	int result = 0;
 
-	for (size_t done = 0; done < piece->iov_len && !result; done += errand->length) {
+	for (size_t done = 0; done < piece->iov_len && !result; done += request->length) {
 		size_t left = piece->iov_len - done;
 
-		errand->address = (uintptr_t)piece->iov_base + done;
-		errand->length =
-			left < SOFT_COPY_CLIENT_MAX ? (uint32_t)left : SOFT_COPY_CLIENT_MAX;
-		result = soft_copy_client_run_one(errands, errand, cursor);
+		request->address = (uintptr_t)piece->iov_base + done;
+		request->length = left < SOFT_COPY_MAX ? (uint32_t)left : SOFT_COPY_MAX;
+		result = soft_copy_client_run_one(client, request, cursor);
 	}
 	return result;
 }
@@ -154,30 +154,30 @@ static int run_piece(const struct soft_errands *errands, struct soft_copy_reques
 int soft_copy_client_run(const struct soft_peer *peer, enum soft_copy_kind kind,
 			 const struct soft_span *there, const struct soft_span *here)
 {
-	struct soft_copy_request errand = {
+	struct soft_copy_request request = {
 		.magic = SOFT_COPY_MAGIC,
 		.kind = kind,
 		.qp = there->qp,
 		.access = there->access,
 	};
-	struct soft_errands *errands = peer->errands;
+	struct soft_copy_client *client = peer->copy_client;
 	struct cursor cursor = {.span = here};
 	int cancelled;
 	int result = 0;
 
 	/* A post is no cancellation point, whatever it waits for. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelled);
-	pthread_mutex_lock(&errands->mutex);
+	pthread_mutex_lock(&client->mutex);
 	for (unsigned int i = 0; i < there->count && !result; i++) {
-		errand.key = there->key[i];
-		result = run_piece(errands, &errand, &there->piece[i], &cursor);
+		request.key = there->key[i];
+		result = run_piece(client, &request, &there->piece[i], &cursor);
 	}
-	/* An answer that comes later would be taken for the next one's. */
+	/* A late answer would be taken for the next one. */
 	if (result == -EPIPE) {
-		soft_copy_client_stop(errands);
+		soft_copy_client_stop(client);
 		soft_peer_leave(peer);
 	}
-	pthread_mutex_unlock(&errands->mutex);
+	pthread_mutex_unlock(&client->mutex);
 	pthread_setcancelstate(cancelled, NULL);
 	return result == -EPIPE ? -ESRCH : result;
 }

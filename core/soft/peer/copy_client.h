@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copies to and from a peer whose memory the kernel keeps closed: asked for, piece by
- * piece, from the peer's porter (porter.h). Who asks waits for each answer.
+ * Copies to and from a peer whose memory the kernel does not let this process access: sends each
+ * piece as a request to the peer's copy server (copy_server.h) and waits for the answer.
  */
 #ifndef CORE_SOFT_PEER_COPY_CLIENT_H
 #define CORE_SOFT_PEER_COPY_CLIENT_H
@@ -11,19 +11,19 @@
 #include "core/soft/op/copy.h"
 #include "core/soft/peer/copy_server.h"
 
-struct soft_errands;
+struct soft_copy_client;
 struct soft_peer;
 
-/* A connection to the porter of the process of a slot; NULL: there is none. */
-struct soft_errands *soft_copy_client_open(uint32_t slot);
+/* Connects to the copy server of the process of a slot; NULL if it has none. */
+struct soft_copy_client *soft_copy_client_open(uint32_t slot);
 
 /* Whoever waits for an answer stops waiting; nothing is done from now on. Accepts NULL. */
-void soft_copy_client_stop(struct soft_errands *errands);
+void soft_copy_client_stop(struct soft_copy_client *client);
 
 /* Accepts NULL. */
-void soft_copy_client_close(struct soft_errands *errands);
+void soft_copy_client_close(struct soft_copy_client *client);
 
-/* 0 or a negative errno, as copy.h has them. A peer whose porter does not answer is left. */
+/* Returns 0 or a negative errno, as in copy.h. Leaves a peer whose copy server does not answer. */
 int soft_copy_client_run(const struct soft_peer *peer, enum soft_copy_kind kind,
 			 const struct soft_span *there, const struct soft_span *here);
 

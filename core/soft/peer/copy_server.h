@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the kernel lets no process into another's memory, who has something to copy asks
- * for it over a socket. The porter, a thread of the target's, looks at key, rights and
- * range itself, and lets the kernel move the data between the socket and the registered
- * memory. It takes no lock that anybody holds who waits for a porter, which is why it is
- * not the service thread. It starts with the first who asks for it.
+ * Where the kernel lets no process access another's memory, peers request copies over a socket.
+ * The copy server, a thread of the target, checks key, rights and range itself and lets the kernel
+ * move the data between the socket and the registered memory. It takes no lock that a client can
+ * hold while it waits for an answer, so it cannot be the service thread. The first client starts
+ * it.
  */
 #ifndef CORE_SOFT_PEER_COPY_SERVER_H
 #define CORE_SOFT_PEER_COPY_SERVER_H
@@ -16,12 +16,12 @@
 #define SOFT_COPY_MAGIC 0x766d7365 /* "vmse" */
 
 enum {
-	SOFT_COPY_CLIENT_MAX = 32768, /* bytes of one request */
+	SOFT_COPY_MAX = 32768, /* bytes of one request */
 };
 
 enum soft_copy_kind {
-	SOFT_COPY_CLIENT_TO = 1, /* the data follows */
-	SOFT_COPY_CLIENT_FROM,
+	SOFT_COPY_TO = 1, /* the data follows */
+	SOFT_COPY_FROM,
 };
 
 /* One piece of memory, within one region. */
@@ -52,15 +52,15 @@ struct soft_copy_server {
 	struct soft_copy_server_client *clients;
 };
 
-void soft_copy_server_open(struct soft_copy_server *porter);
+void soft_copy_server_open(struct soft_copy_server *server);
 
 /* Accepts what is zeroed. */
-void soft_copy_server_close(struct soft_copy_server *porter);
+void soft_copy_server_close(struct soft_copy_server *server);
 
 /* A socket from the process of a slot, in place of one that it had before. */
-void soft_copy_server_adopt(struct soft_copy_server *porter, int fd, uint32_t slot);
+void soft_copy_server_adopt(struct soft_copy_server *server, int fd, uint32_t slot);
 
 /* Returns when the copy that was under way on entry is over. */
-void soft_copy_server_pass(struct soft_copy_server *porter);
+void soft_copy_server_pass(struct soft_copy_server *server);
 
 #endif

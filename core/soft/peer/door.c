@@ -157,8 +157,8 @@ static int admit(struct soft_guest *guest, const struct soft_message *message)
 	case SOFT_MESSAGE_CONNECTION:
 		soft_cm_socket_adopt(fcntl(guest->source.fd, F_DUPFD_CLOEXEC, 0));
 		return -ESHUTDOWN;
-	case SOFT_MESSAGE_ERRANDS:
-		soft_copy_server_adopt(&soft_process.porter,
+	case SOFT_MESSAGE_COPY:
+		soft_copy_server_adopt(&soft_process.copy_server,
 				       fcntl(guest->source.fd, F_DUPFD_CLOEXEC, 0), message->slot);
 		return -ESHUTDOWN;
 	default:

@@ -190,10 +190,10 @@ void soft_peer_meet(uint32_t slot)
 	}
 	peer->copy_error = try_copy(peer);
 	if (peer->copy_error)
-		peer->errands = soft_copy_client_open(slot);
+		peer->copy_client = soft_copy_client_open(slot);
 	else
 		open_ways(peer);
-	if (peer->errands)
+	if (peer->copy_client)
 		peer->copy_error = 0;
 	soft_peer_show(peer);
 }

@@ -19,7 +19,7 @@ enum soft_message_kind {
 	SOFT_MESSAGE_CHANNEL,   /* a completion channel's eventfd */
 	SOFT_MESSAGE_CHANNEL_GONE,
 	SOFT_MESSAGE_CONNECTION, /* what follows is a connection's of rdma_cm */
-	SOFT_MESSAGE_ERRANDS,    /* what follows is for the porter */
+	SOFT_MESSAGE_COPY,       /* what follows is for the copy server */
 };
 
 struct soft_message {

@@ -42,7 +42,7 @@ void soft_peer_destroy(struct soft_peer *peer)
 		close(peer->memory);
 	if (peer->channel && !close_channels(peer))
 		free(peer->channel);
-	soft_copy_client_close(peer->errands);
+	soft_copy_client_close(peer->copy_client);
 	soft_mappings_close(peer->windows);
 	soft_arena_finish(&peer->mapped);
 	pthread_mutex_destroy(&peer->mutex);
@@ -119,7 +119,7 @@ static void on_peer(struct soft_source *source, uint32_t events)
 		return;
 	soft_service_remove(&soft_process.service, source);
 	atomic_store(&soft_process.peer[peer->slot], NULL);
-	soft_copy_client_stop(peer->errands);
+	soft_copy_client_stop(peer->copy_client);
 	soft_process_quiesce();
 	pthread_mutex_lock(&soft_process.looking);
 	pthread_mutex_unlock(&soft_process.looking);

@@ -15,7 +15,7 @@
 #include "core/soft/peer/arena.h"
 #include "core/soft/peer/service.h"
 
-struct soft_errands;
+struct soft_copy_client;
 struct soft_windows;
 
 /*
@@ -39,11 +39,11 @@ struct soft_peer {
 	uint32_t generation;
 	pid_t pid;
 	bool is_self;
-	int memory;                   /* a descriptor of it, by which the kernel copies; 0: none */
-	bool has_order;               /* and does so from the first byte to the last */
-	int copy_error;               /* why nothing can be copied: 0, or a negative errno */
-	struct soft_errands *errands; /* NULL: the kernel lets this process copy itself */
-	struct soft_windows *windows; /* NULL: none */
+	int memory;     /* a descriptor of it, by which the kernel copies; 0: none */
+	bool has_order; /* and does so from the first byte to the last */
+	int copy_error; /* why nothing can be copied: 0, or a negative errno */
+	struct soft_copy_client *copy_client; /* NULL: the kernel lets this process copy itself */
+	struct soft_windows *windows;         /* NULL: none */
 	int doorbell;
 	struct soft_arena *arena;
 	struct soft_arena mapped;

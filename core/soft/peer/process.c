@@ -42,7 +42,7 @@ static bool is_stopped(uint32_t holder)
 static void finish(void)
 {
 	soft_service_close(&soft_process.service);
-	soft_copy_server_close(&soft_process.porter);
+	soft_copy_server_close(&soft_process.copy_server);
 	soft_cm_socket_close_all();
 	soft_fault_end();
 	soft_peer_leave_all();
@@ -105,7 +105,7 @@ static int furnish(void)
 	soft_lock_is_stopped = is_stopped;
 	soft_port_fill(image);
 	let_peers_in();
-	soft_copy_server_open(&soft_process.porter);
+	soft_copy_server_open(&soft_process.copy_server);
 	/* Numbers of a process before this one in its slot are not soon used again. */
 	soft_process.qps.next = 2 + image->generation * 64 % (SOFT_QPS - 64);
 	return soft_service_open(&soft_process.service);
@@ -204,7 +204,7 @@ int soft_process_enter(void)
 
 void soft_process_leave(void)
 {
-	/* The arena, the porters and the socket are the parent's, which uses them. */
+	/* The arena, the copy server and the socket belong to the parent, which uses them. */
 	if (soft_process.pid != getpid())
 		return;
 	pthread_mutex_lock(&soft_process.mutex);

@@ -33,7 +33,7 @@ struct soft_process {
 	struct soft_arena arena;
 	struct soft_service service;
 	struct soft_door door;
-	struct soft_copy_server porter;
+	struct soft_copy_server copy_server;
 	struct soft_link link;
 	bool copies_by_kernel; /* no memory of its own is mapped by peers */
 	struct soft_lines lines;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_soft_fuzz [SEED [COUNT]]: frames that a good process would send, each with some of
- * it changed, to a victim's door, porter and connections, while a friend of the victim's
+ * it changed, to a victim's door, copy server and connections, while a friend of the victim's
  * writes, reads and counts beside. The friend's data are right each time, and of the
  * victim's memory nothing is read or changed but what is registered for the attacker.
  * What each guest tries depends on the seed and on its number alone; it ends after COUNT
@@ -64,7 +64,7 @@ static uint64_t edge(void)
 		victim.card.port,
 		SOFT_SLOTS,
 		SOFT_QPS,
-		SOFT_COPY_CLIENT_MAX,
+		SOFT_COPY_MAX,
 		INT32_MAX,
 		UINT32_MAX,
 		UINT64_MAX - 7,
@@ -109,9 +109,9 @@ static size_t greet(unsigned char *frame, uint32_t kind)
 static size_t ask(unsigned char *frame)
 {
 	bool is_to = chance(2);
-	struct soft_copy_request errand = {
+	struct soft_copy_request request = {
 		.magic = SOFT_COPY_MAGIC,
-		.kind = is_to ? SOFT_COPY_CLIENT_TO : SOFT_COPY_CLIENT_FROM,
+		.kind = is_to ? SOFT_COPY_TO : SOFT_COPY_FROM,
 		.qp = victim.card.qp,
 		.access = is_to ? IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_REMOTE_READ,
 		.key = victim.card.key,
@@ -119,8 +119,8 @@ static size_t ask(unsigned char *frame)
 		.address = victim.card.address + chance(VICTIM_BYTES - 200),
 	};
 
-	memcpy(frame, &errand, sizeof(errand));
-	return sizeof(errand) + (is_to ? errand.length : 0);
+	memcpy(frame, &request, sizeof(request));
+	return sizeof(request) + (is_to ? request.length : 0);
 }
 
 static size_t connect_to(unsigned char *frame)
@@ -167,7 +167,7 @@ static unsigned long say(int fd, unsigned char *frame, size_t size)
 static unsigned long connection(unsigned long number)
 {
 	static const uint32_t kinds[] = {SOFT_MESSAGE_HELLO, SOFT_MESSAGE_CONNECTION,
-					 SOFT_MESSAGE_ERRANDS, SOFT_MESSAGE_ERRANDS};
+					 SOFT_MESSAGE_COPY, SOFT_MESSAGE_COPY};
 	unsigned char frame[FRAME_MAX] = {0};
 	uint32_t kind;
 	int fd = victim_knock(&victim);
@@ -181,7 +181,7 @@ static unsigned long connection(unsigned long number)
 	else
 		say(fd, frame, greet(frame, kind));
 	for (uint64_t n = chance(12); n && is_open(fd, chance(2) ? REPLIES_MS : 0); n--) {
-		if (kind == SOFT_MESSAGE_ERRANDS)
+		if (kind == SOFT_MESSAGE_COPY)
 			count += say(fd, frame, ask(frame));
 		else if (kind == SOFT_MESSAGE_CONNECTION)
 			count += say(fd, frame, connect_to(frame));

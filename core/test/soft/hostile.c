@@ -35,22 +35,22 @@ static void put(int fd, const void *what, size_t size)
 	assert_int_equal(send(fd, what, size, MSG_NOSIGNAL), (ssize_t)size);
 }
 
-static int connect_porter(void)
+static int connect_copy_server(void)
 {
-	const struct soft_message errands = victim_message(&victim, SOFT_MESSAGE_ERRANDS);
+	const struct soft_message copies = victim_message(&victim, SOFT_MESSAGE_COPY);
 	int fd = victim_knock(&victim);
 
-	put(fd, &errands, sizeof(errands));
+	put(fd, &copies, sizeof(copies));
 	return fd;
 }
 
-/* The porter, which comes with the first who asks for it, is there already. */
+/* The first client has already started the copy server. */
 static int begin(void **state)
 {
 	int fd;
 
 	victim_start(&victim);
-	fd = connect_porter();
+	fd = connect_copy_server();
 	put(fd, "garbage", 7);
 	assert_true(victim_is_shut(fd));
 	close(fd);
@@ -220,7 +220,7 @@ static void test_descriptors(void **unused)
 {
 	static const unsigned int counts[] = {1, 3, 4, MANY};
 	static const uint32_t kinds[] = {0, SOFT_MESSAGE_CHANNEL, SOFT_MESSAGE_CONNECTION,
-					 SOFT_MESSAGE_ERRANDS};
+					 SOFT_MESSAGE_COPY};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(counts); i++) {
 		for (size_t j = 0; j < ARRAY_LENGTH(kinds); j++) {
@@ -330,11 +330,11 @@ static void test_a_talker(void **unused)
 }
 
 struct frame {
-	struct soft_copy_request errand;
-	char data[SOFT_COPY_CLIENT_MAX + 1];
+	struct soft_copy_request request;
+	char data[SOFT_COPY_MAX + 1];
 };
 
-/* What the porter answers; what it brings is in the frame's data. */
+/* Returns the copy server's answer; its data is in the frame. */
 static int ask(int fd, struct frame *frame, size_t size, size_t wanted)
 {
 	struct soft_copy_answer answer;
@@ -350,14 +350,13 @@ static int ask(int fd, struct frame *frame, size_t size, size_t wanted)
 	return answer.result;
 }
 
-static struct soft_copy_request errand(enum soft_copy_kind kind)
+static struct soft_copy_request copy_request(enum soft_copy_kind kind)
 {
 	return (struct soft_copy_request){
 		.magic = SOFT_COPY_MAGIC,
 		.kind = kind,
 		.qp = victim.card.qp,
-		.access = kind == SOFT_COPY_CLIENT_TO ? IBV_ACCESS_REMOTE_WRITE
-						      : IBV_ACCESS_REMOTE_READ,
+		.access = kind == SOFT_COPY_TO ? IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_REMOTE_READ,
 		.key = victim.card.key,
 		.length = 16,
 		.address = victim.card.address,
@@ -365,33 +364,33 @@ static struct soft_copy_request errand(enum soft_copy_kind kind)
 }
 
 /* What is allowed is done, there and nowhere else. */
-static void test_errands(void **unused)
+static void test_copies(void **unused)
 {
 	static struct frame frame;
-	int fd = connect_porter();
+	int fd = connect_copy_server();
 
-	frame.errand = errand(SOFT_COPY_CLIENT_TO);
-	frame.errand.address += 4088;
+	frame.request = copy_request(SOFT_COPY_TO);
+	frame.request.address += 4088;
 	memset(frame.data, 'a', 16);
-	assert_int_equal(ask(fd, &frame, sizeof(frame.errand) + 16, 0), 0);
+	assert_int_equal(ask(fd, &frame, sizeof(frame.request) + 16, 0), 0);
 	memset(before.memory + 4088, 'a', 16);
-	frame.errand = errand(SOFT_COPY_CLIENT_FROM);
-	frame.errand.address += 4080;
-	frame.errand.length = 32;
-	assert_int_equal(ask(fd, &frame, sizeof(frame.errand), 32), 0);
+	frame.request = copy_request(SOFT_COPY_FROM);
+	frame.request.address += 4080;
+	frame.request.length = 32;
+	assert_int_equal(ask(fd, &frame, sizeof(frame.request), 32), 0);
 	assert_memory_equal(frame.data, before.memory + 4080, 32);
 	/* Up to the last byte. */
-	frame.errand = errand(SOFT_COPY_CLIENT_TO);
-	frame.errand.address += VICTIM_BYTES - SOFT_COPY_CLIENT_MAX;
-	frame.errand.length = SOFT_COPY_CLIENT_MAX;
-	memset(frame.data, 'b', SOFT_COPY_CLIENT_MAX);
-	assert_int_equal(ask(fd, &frame, sizeof(frame.errand) + SOFT_COPY_CLIENT_MAX, 0), 0);
-	memset(before.memory + VICTIM_BYTES - SOFT_COPY_CLIENT_MAX, 'b', SOFT_COPY_CLIENT_MAX);
+	frame.request = copy_request(SOFT_COPY_TO);
+	frame.request.address += VICTIM_BYTES - SOFT_COPY_MAX;
+	frame.request.length = SOFT_COPY_MAX;
+	memset(frame.data, 'b', SOFT_COPY_MAX);
+	assert_int_equal(ask(fd, &frame, sizeof(frame.request) + SOFT_COPY_MAX, 0), 0);
+	memset(before.memory + VICTIM_BYTES - SOFT_COPY_MAX, 'b', SOFT_COPY_MAX);
 	close(fd);
 	check_victim();
 }
 
-static void test_errands_that_are_refused(void **unused)
+static void test_copies_that_are_refused(void **unused)
 {
 	const struct victim_card *card = &victim.card;
 	const uint64_t end = card->address + VICTIM_BYTES;
@@ -419,67 +418,67 @@ static void test_errands_that_are_refused(void **unused)
 		{"no queue pair",             card->key,         SOFT_QPS - 1,                      card->address,        -ESRCH },
 	};
 	static struct frame frame;
-	int fd = connect_porter();
+	int fd = connect_copy_server();
 
 	for (size_t i = 0; i < 2 * ARRAY_LENGTH(rows); i++) {
 		bool is_to = i % 2;
 
 		print_message("# %s\n", rows[i / 2].what);
-		frame.errand = errand(is_to ? SOFT_COPY_CLIENT_TO : SOFT_COPY_CLIENT_FROM);
-		frame.errand.key = rows[i / 2].key;
-		frame.errand.qp = rows[i / 2].qp;
-		frame.errand.address = rows[i / 2].address;
-		assert_int_equal(ask(fd, &frame, sizeof(frame.errand) + (is_to ? 16 : 0), 0),
+		frame.request = copy_request(is_to ? SOFT_COPY_TO : SOFT_COPY_FROM);
+		frame.request.key = rows[i / 2].key;
+		frame.request.qp = rows[i / 2].qp;
+		frame.request.address = rows[i / 2].address;
+		assert_int_equal(ask(fd, &frame, sizeof(frame.request) + (is_to ? 16 : 0), 0),
 				 rows[i / 2].result);
 	}
 	/* As what a receive takes, it would be the memory's own rights. */
-	frame.errand = errand(SOFT_COPY_CLIENT_TO);
-	frame.errand.access = IBV_ACCESS_LOCAL_WRITE;
-	frame.errand.key = card->local_key;
-	assert_int_equal(ask(fd, &frame, sizeof(frame.errand) + 16, 0), -EACCES);
+	frame.request = copy_request(SOFT_COPY_TO);
+	frame.request.access = IBV_ACCESS_LOCAL_WRITE;
+	frame.request.key = card->local_key;
+	assert_int_equal(ask(fd, &frame, sizeof(frame.request) + 16, 0), -EACCES);
 	close(fd);
 	check_victim();
 }
 
-static void test_errands_that_are_none(void **unused)
+static void test_copies_that_are_none(void **unused)
 {
-	const struct soft_copy_request to = errand(SOFT_COPY_CLIENT_TO);
+	const struct soft_copy_request to = copy_request(SOFT_COPY_TO);
 	const struct {
 		const char *what;
 		size_t offset;
 		uint32_t value;
 		size_t size;
 	} rows[] = {
-		{"a wrong magic",         offsetof(struct soft_copy_request, magic),  1,                        sizeof(to) + 16},
-		{"no kind",               offsetof(struct soft_copy_request, kind),   0,                        sizeof(to) + 16},
-		{"reading by writing",    offsetof(struct soft_copy_request, kind),
-		 SOFT_COPY_CLIENT_FROM,									 sizeof(to)     },
-		{"no access",             offsetof(struct soft_copy_request, access), 0,                        sizeof(to) + 16},
+		{"a wrong magic",         offsetof(struct soft_copy_request, magic),  1,                 sizeof(to) + 16},
+		{"no kind",               offsetof(struct soft_copy_request, kind),   0,                 sizeof(to) + 16},
+		{"reading by writing",    offsetof(struct soft_copy_request, kind),   SOFT_COPY_FROM,
+		 sizeof(to)											     },
+		{"no access",             offsetof(struct soft_copy_request, access), 0,                 sizeof(to) + 16},
 		{"every access",          offsetof(struct soft_copy_request, access), UINT32_MAX,
-		 sizeof(to) + 16											       },
+		 sizeof(to) + 16											},
 		{"an atomic of 16 bytes", offsetof(struct soft_copy_request, access),
-		 IBV_ACCESS_REMOTE_ATOMIC,								      sizeof(to) + 16},
-		{"nothing",               offsetof(struct soft_copy_request, length), 0,                        sizeof(to)     },
-		{"too much",              offsetof(struct soft_copy_request, length), SOFT_COPY_CLIENT_MAX + 1,
-		 sizeof(to) + SOFT_COPY_CLIENT_MAX + 1									 },
+		 IBV_ACCESS_REMOTE_ATOMIC,							       sizeof(to) + 16},
+		{"nothing",               offsetof(struct soft_copy_request, length), 0,                 sizeof(to)     },
+		{"too much",              offsetof(struct soft_copy_request, length), SOFT_COPY_MAX + 1,
+		 sizeof(to) + SOFT_COPY_MAX + 1									 },
 		{"all there is",          offsetof(struct soft_copy_request, length), UINT32_MAX,
-		 sizeof(to) + 16											       },
+		 sizeof(to) + 16											},
 		{"less than it says",     offsetof(struct soft_copy_request, length), 17,
-		 sizeof(to) + 16											       },
+		 sizeof(to) + 16											},
 		{"more than it says",     offsetof(struct soft_copy_request, length), 15,
-		 sizeof(to) + 16											       },
-		{"no data",               offsetof(struct soft_copy_request, length), 16,                       sizeof(to)     },
-		{"half a frame",          offsetof(struct soft_copy_request, length), 16,                       sizeof(to) - 9 },
+		 sizeof(to) + 16											},
+		{"no data",               offsetof(struct soft_copy_request, length), 16,                sizeof(to)     },
+		{"half a frame",          offsetof(struct soft_copy_request, length), 16,                sizeof(to) - 9 },
 		{"a number too high",     offsetof(struct soft_copy_request, qp),     SOFT_QPS,
-		 sizeof(to) + 16											       },
+		 sizeof(to) + 16											},
 	};
 	static struct frame frame;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		int fd = connect_porter();
+		int fd = connect_copy_server();
 
 		print_message("# %s\n", rows[i].what);
-		frame.errand = to;
+		frame.request = to;
 		memcpy((char *)&frame + rows[i].offset, &rows[i].value, sizeof(rows[i].value));
 		put(fd, &frame, rows[i].size);
 		assert_true(victim_is_shut(fd));
@@ -497,9 +496,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_descriptors, begin, finish),
 		cmocka_unit_test_setup_teardown(test_connections_that_are_none, begin, finish),
 		cmocka_unit_test_setup_teardown(test_a_talker, begin, finish),
-		cmocka_unit_test_setup_teardown(test_errands, begin, finish),
-		cmocka_unit_test_setup_teardown(test_errands_that_are_refused, begin, finish),
-		cmocka_unit_test_setup_teardown(test_errands_that_are_none, begin, finish),
+		cmocka_unit_test_setup_teardown(test_copies, begin, finish),
+		cmocka_unit_test_setup_teardown(test_copies_that_are_refused, begin, finish),
+		cmocka_unit_test_setup_teardown(test_copies_that_are_none, begin, finish),
 	};
 
 	whole = getpid();

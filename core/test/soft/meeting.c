@@ -310,7 +310,7 @@ static void await_left(uint32_t slot)
 	}
 }
 
-/* Its porter answers nothing meanwhile, and all again as soon as it runs. */
+/* Its copy server answers nothing while it is stopped, and everything once it runs again. */
 static void test_one_that_was_stopped(void **unused)
 {
 	struct other other;
@@ -321,7 +321,7 @@ static void test_one_that_was_stopped(void **unused)
 	is_kept_out = true;
 	stage_open(&stage, &(struct stage_ways){.is_apart = true});
 	connect_both(&stage, &other);
-	assert_non_null(soft_peer_find(soft_image_slot(other.card.number))->errands);
+	assert_non_null(soft_peer_find(soft_image_slot(other.card.number))->copy_client);
 	write_and_read(&stage, &other, BYTES, 1);
 	kill(other.pid, SIGSTOP);
 	assert_int_equal(waitpid(other.pid, &result, WUNTRACED), other.pid);

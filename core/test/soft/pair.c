@@ -53,7 +53,7 @@ static void check_way(const struct card *there)
 	pthread_mutex_lock(&soft_process.looking);
 	peer = soft_peer_known(soft_image_slot(there->number));
 	assert_non_null(peer);
-	assert_int_equal(peer->errands != NULL, is_refused());
+	assert_int_equal(peer->copy_client != NULL, is_refused());
 	pthread_mutex_unlock(&soft_process.looking);
 }
 

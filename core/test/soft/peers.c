@@ -74,10 +74,10 @@ static void test_a_target_in_another_network(void **unused)
 	pair_tear_down(&pair);
 }
 
-/* Whether the kernel lets nobody into another's memory: each has a porter. */
-static bool has_porters(void)
+/* Whether the kernel lets no process access another's memory, so that each has a copy server. */
+static bool has_copy_servers(void)
 {
-	return getenv("SOFT_PORTERS");
+	return getenv("SOFT_COPY_SERVERS");
 }
 
 /* And while none of its threads runs. */
@@ -90,7 +90,7 @@ static void test_a_target_that_is_stopped(void **unused)
 	assert_int_equal(kill(pair.child, SIGSTOP), 0);
 	assert_int_equal(waitpid(pair.child, &result, WUNTRACED), pair.child);
 	assert_true(WIFSTOPPED(result));
-	if (has_porters()) {
+	if (has_copy_servers()) {
 		/* They are stopped with it. */
 		pair_post(&pair, IBV_WR_RDMA_WRITE, LARGE);
 		assert_int_equal(pair_status(&pair), IBV_WC_RETRY_EXC_ERR);
@@ -112,7 +112,7 @@ static uint64_t count_turns(pid_t process)
 	snprintf(pattern, sizeof(pattern), "/proc/%d/task/*/status", process);
 	assert_int_equal(glob(pattern, 0, NULL, &tasks), 0);
 	/* The program's own, and the device's. */
-	assert_int_equal(tasks.gl_pathc, has_porters() ? 3 : 2);
+	assert_int_equal(tasks.gl_pathc, has_copy_servers() ? 3 : 2);
 	for (size_t i = 0; i < tasks.gl_pathc; i++) {
 		FILE *file = fopen(tasks.gl_pathv[i], "re");
 		char line[256];
