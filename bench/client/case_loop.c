@@ -108,7 +108,7 @@ static unsigned int packet_size(const struct parameters *p, const struct result 
 }
 
 /* That other end is there, but its device is not the same. */
-static void blame_reach(const struct result *result, struct error *fault)
+static void explain_reach(const struct result *result, struct error *fault)
 {
 	if (banner_of(result) && fault->code == -ECONNREFUSED)
 		error_append(fault,
@@ -142,7 +142,7 @@ static void judge_case(const struct case_loop *loop, size_t number, struct error
 		result_drop_trials(found);
 	failure_hint_size(loop->result, number, packet_size(&wanted->parameters, loop->result),
 			  fault);
-	blame_reach(loop->result, fault);
+	explain_reach(loop->result, fault);
 	found->status = case_results_status(fault);
 	snprintf(found->error, sizeof(found->error), "%s", fault->text);
 }

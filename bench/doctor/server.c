@@ -38,7 +38,7 @@ static bool is_filtered(int code)
 	return code == -ETIMEDOUT || code == -EHOSTUNREACH || code == -EACCES || code == -EPERM;
 }
 
-static void blame_way(const struct call *call, const struct error *fault)
+static void explain_way(const struct call *call, const struct error *fault)
 {
 	char mend[256];
 
@@ -71,7 +71,7 @@ static bool is_refusal(int code)
 	return code == -ESHUTDOWN || code == -EACCES;
 }
 
-static void blame_server(const struct call *call, const struct error *fault)
+static void explain_server(const struct call *call, const struct error *fault)
 {
 	doctor_server_find(
 		call, "server", fault->text, "a run would end here as well",
@@ -150,7 +150,7 @@ static void take_best(struct result_end *far, const struct device_list *remote)
 }
 
 /* Without them some runs are possible, or none. */
-static void blame_addresses(const struct call *call, const struct error *fault, bool has_pair)
+static void explain_addresses(const struct call *call, const struct error *fault, bool has_pair)
 {
 	json_t *finding = advice_finding(
 		"network", !has_pair, call->host, fault->text,
@@ -171,7 +171,7 @@ static void take_pair(struct doctor_server *connection, const struct call *call,
 	int code = inventory_decode(&remote, json_object_get(welcome, "devices"), &fault);
 
 	if (code) {
-		blame_server(call, &fault);
+		explain_server(call, &fault);
 		return;
 	}
 	/* What this end lacks is a finding of its own. */
@@ -188,7 +188,7 @@ static void take_pair(struct doctor_server *connection, const struct call *call,
 		take_best(&connection->far, &remote);
 	device_list_close(&remote);
 	if (code)
-		blame_addresses(call, &fault, connection->has_pair);
+		explain_addresses(call, &fault, connection->has_pair);
 }
 
 static int greet(struct doctor_server *connection, const struct call *call, struct error *error)
@@ -216,12 +216,12 @@ void doctor_server_open(struct doctor_server *connection, const struct doctor_se
 
 	*connection = (struct doctor_server){0};
 	if (fd < 0) {
-		blame_way(&call, &fault);
+		explain_way(&call, &fault);
 		return;
 	}
 	connection->is_open = !control_open(&connection->control, fd, &fault);
 	if (!connection->is_open || greet(connection, &call, &fault))
-		blame_server(&call, &fault);
+		explain_server(&call, &fault);
 }
 
 void doctor_server_note(struct doctor_server *connection)

@@ -323,7 +323,7 @@ static int tell(struct child *child, int status, struct error *error)
 }
 
 /* The name of a program alone is a host's. */
-static void blame_name(const struct runner *arm, struct error *error)
+static void explain_name(const struct runner *arm, struct error *error)
 {
 	if (arm->is_host && !strncmp(error->text, UNRESOLVED, strlen(UNRESOLVED)))
 		error_append(error, "a command has a '/', such as ./verbmark");
@@ -343,7 +343,7 @@ int runner_run(const struct runner *arm, const char *plan, unsigned int timeout_
 		status = end(&child, !code);
 	if (!code && !child.length) {
 		code = tell(&child, status, error);
-		blame_name(arm, error);
+		explain_name(arm, error);
 	}
 	if (!code)
 		code = parse_text(result, child.text, child.length, error);

@@ -230,8 +230,8 @@ static const struct device_port *useless(const struct device_list *list,
 }
 
 /* Whose it is, with a blank behind, or nothing. */
-static int blame_port(const struct device_port *port, const char *whose, const char *remedy,
-		      struct error *error)
+static int explain_port(const struct device_port *port, const char *whose, const char *remedy,
+			struct error *error)
 {
 	if (!inventory_is_active(port))
 		return error_set(error, -ENETUNREACH, "%s%s/%u is %s; %s", whose, port->device,
@@ -242,18 +242,18 @@ static int blame_port(const struct device_port *port, const char *whose, const c
 }
 
 /* Where it is for what a port is that was named; 0: it is not. */
-static int blame_ports(const struct device_list *local, const struct device_list *remote,
-		       const struct inventory_wish *wish, const char *remedy, struct error *error)
+static int explain_ports(const struct device_list *local, const struct device_list *remote,
+			 const struct inventory_wish *wish, const char *remedy, struct error *error)
 {
 	const struct inventory_wish far = far_wish(wish);
 	const struct device_port *port = useless(local, wish, wish->is_by_hand);
 	char whose[80];
 
 	if (port)
-		return blame_port(port, "", remedy, error);
+		return explain_port(port, "", remedy, error);
 	port = useless(remote, &far, wish->is_by_hand);
 	snprintf(whose, sizeof(whose), "%.60s's ", wish->who);
-	return port ? blame_port(port, whose, remedy, error) : 0;
+	return port ? explain_port(port, whose, remedy, error) : 0;
 }
 
 static int no_pair(const struct search *search, const char *remedy, struct error *error)
@@ -317,7 +317,7 @@ int inventory_pair(const struct device_list *local, const struct device_list *re
 	if (!found) {
 		if (find_remedy(text, local, remote, wish))
 			remedy = text;
-		if (blame_ports(local, remote, wish, remedy, error))
+		if (explain_ports(local, remote, wish, remedy, error))
 			return error->code;
 		return no_pair(&search, remedy, error);
 	}

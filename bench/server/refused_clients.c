@@ -18,7 +18,7 @@ static void tell(struct refused_clients *refused, const char *name)
 	uint64_t now_ns = clock_now_ns();
 	char others[48] = "";
 
-	if (now_ns < refused->told_ns + NS_PER_S) {
+	if (now_ns < refused->reported_ns + NS_PER_S) {
 		refused->n_untold++;
 		return;
 	}
@@ -26,7 +26,7 @@ static void tell(struct refused_clients *refused, const char *name)
 		snprintf(others, sizeof(others), ", nor were %" PRIu64 " others before",
 			 refused->n_untold);
 	log_say("client %s: not of a network of --allow%s", name, others);
-	refused->told_ns = now_ns;
+	refused->reported_ns = now_ns;
 	refused->n_untold = 0;
 }
 

@@ -10,8 +10,8 @@
 
 /* Zeroed: nobody was. */
 struct refused_clients {
-	uint64_t told_ns;  /* when one of them was told of */
-	uint64_t n_untold; /* since then */
+	uint64_t reported_ns; /* when the last one was reported */
+	uint64_t n_untold;    /* since then */
 };
 
 /* Closes the socket of who goes by that name. */

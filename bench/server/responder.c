@@ -81,7 +81,7 @@ struct session {
 };
 
 /* What the threads of a session have a part in. */
-struct errand {
+struct lane_job {
 	struct session *session;
 	const struct protocol_case *wanted;
 	json_t *message;
@@ -113,14 +113,14 @@ static int close_station(void *whole, unsigned int number, struct error *error)
 
 static int open_station(void *whole, unsigned int number, struct error *error)
 {
-	const struct errand *errand = whole;
-	struct session *session = errand->session;
+	const struct lane_job *job = whole;
+	struct session *session = job->session;
 	struct worker *worker = &session->stations[number];
 	struct lane *lane = &worker->lane;
 	const struct lane_wish wish = {
-		.device = errand->wanted->device,
+		.device = job->wanted->device,
 		.parameters = &session->parameters,
-		.shape = &errand->wanted->op->shape,
+		.shape = &job->wanted->op->shape,
 		.is_server = true,
 		.number = number,
 		.spare = number ? NULL : &session->spare,
@@ -129,9 +129,9 @@ static int open_station(void *whole, unsigned int number, struct error *error)
 
 	if (code)
 		return code;
-	lane->signal_every = worker_signal_every(errand->wanted);
+	lane->signal_every = worker_signal_every(job->wanted);
 	session->threads.alarms[number] = &lane->endpoint.alarm;
-	if (!worker_counts(worker, errand->wanted))
+	if (!worker_counts(worker, job->wanted))
 		return 0;
 	worker->windows = cacheline_calloc(1, sizeof(*worker->windows));
 	return worker->windows ? 0 : free_memory_refused(error, "answer");
@@ -174,7 +174,7 @@ static int make_lanes(struct session *session, const struct protocol_case *wante
 		      struct error *error)
 {
 	unsigned int n = pattern_lanes(&wanted->parameters, true);
-	struct errand errand = {.session = session, .wanted = wanted};
+	struct lane_job job = {.session = session, .wanted = wanted};
 	int code;
 
 	/* So large a one is not what the case has. Else it counts as long as it is there. */
@@ -189,7 +189,7 @@ static int make_lanes(struct session *session, const struct protocol_case *wante
 	code = session->stations ? threads_open(&session->threads, n, error)
 				 : free_memory_refused(error, "answer");
 	if (!code)
-		code = threads_each(&session->threads, open_station, &errand, error);
+		code = threads_each(&session->threads, open_station, &job, error);
 	if (code)
 		close_lanes(session);
 	return code;
@@ -215,13 +215,12 @@ static int take_lanes(struct session *session, const struct protocol_case *wante
 
 static int answer_part(void *whole, unsigned int number, struct error *error)
 {
-	const struct errand *errand = whole;
-	struct session *session = errand->session;
-	const struct lane_end own = {errand->wanted->address, errand->wanted->port,
+	const struct lane_job *job = whole;
+	struct session *session = job->session;
+	const struct lane_end own = {job->wanted->address, job->wanted->port,
 				     control_pair_key(session->control), session->terms->allowed};
 
-	return lane_answer(&session->stations[number].lane, &own, errand->message, errand->answer,
-			   error);
+	return lane_answer(&session->stations[number].lane, &own, job->message, job->answer, error);
 }
 
 /* In the order in which the client connects. */
@@ -262,8 +261,8 @@ static int invite(struct session *session, const struct protocol_case *wanted, j
 		  struct error *error)
 {
 	json_t *answer = json_pack("{s:s}", "type", "listening");
-	struct errand errand = {session, wanted, message, answer};
-	int code = threads_each(&session->threads, answer_part, &errand, error);
+	struct lane_job job = {session, wanted, message, answer};
+	int code = threads_each(&session->threads, answer_part, &job, error);
 
 	if (!code)
 		return control_send(session->control, answer, error);
@@ -308,9 +307,9 @@ static double driven(const struct session *session, const struct protocol_stop *
 
 static int respond_part(void *whole, unsigned int number, struct error *error)
 {
-	const struct errand *errand = whole;
+	const struct lane_job *job = whole;
 
-	return worker_respond(&errand->session->stations[number], errand->wanted, error);
+	return worker_respond(&job->session->stations[number], job->wanted, error);
 }
 
 static struct protocol_done gather(const struct session *session)
@@ -387,7 +386,7 @@ static int finish(struct session *session, json_t *message, struct protocol_done
 static int run_trial(struct session *session, const struct protocol_case *wanted, json_t *message,
 		     struct error *error)
 {
-	struct errand errand = {.session = session, .wanted = wanted};
+	struct lane_job job = {.session = session, .wanted = wanted};
 	struct error reason = {0};
 	struct protocol_done done = {0};
 	json_t *word = NULL;
@@ -407,7 +406,7 @@ static int run_trial(struct session *session, const struct protocol_case *wanted
 	}
 	if (code)
 		return code;
-	code = threads_all(&session->threads, respond_part, &errand, &reason);
+	code = threads_all(&session->threads, respond_part, &job, &reason);
 	if (code)
 		return error_set(error, code, "%s", reason.text);
 	done = gather(session);
