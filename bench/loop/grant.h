@@ -12,19 +12,20 @@
 #include "bench/loop/pingpong.h"
 
 /* Says one thing, and takes the answer. *ticks: for how long it was waited. */
-static ALWAYS_INLINE int grant_ask(struct lane *lane, const struct round_kind kind,
-				   struct pool_message *words, uint64_t *ticks, struct error *error)
+static ALWAYS_INLINE int grant_ask(struct lane *lane, const struct loop_run *run,
+				   const struct round_kind kind, struct pool_message *words,
+				   uint64_t *ticks, struct error *error)
 {
 	uint64_t start;
 	int code;
 
 	*ticks = 0;
 	grant_pool_write(lane, words);
-	start = clock_ticks(kind.is_counter);
+	start = clock_ticks(run->is_counter);
 	if (unlikely(pingpong_post(lane, kind, error)))
 		return error->code;
 	code = pingpong_await(lane, kind, lane->stalled_ns, error);
-	*ticks = clock_ticks(kind.is_counter) - start;
+	*ticks = clock_ticks(run->is_counter) - start;
 	if (unlikely(code))
 		return code == -ETIMEDOUT ? lane_stalled(lane, error) : code;
 	return grant_pool_read(lane, words, error);
@@ -33,7 +34,7 @@ static ALWAYS_INLINE int grant_ask(struct lane *lane, const struct round_kind ki
 static ALWAYS_INLINE int grant_drive(struct lane *lane, const struct loop_run *run,
 				     const struct round_kind kind, struct error *error)
 {
-	uint64_t last = clock_ticks(kind.is_counter);
+	uint64_t last = clock_ticks(run->is_counter);
 	uint64_t count = 0;
 	int code = 0;
 
@@ -42,14 +43,14 @@ static ALWAYS_INLINE int grant_drive(struct lane *lane, const struct loop_run *r
 					     .size = lane->parameters->size};
 		uint64_t ticks;
 
-		code = grant_ask(lane, kind, &words, &ticks, error);
+		code = grant_ask(lane, run, kind, &words, &ticks, error);
 		if (unlikely(code))
 			break;
 		hist_add(run->hist, clock_to_ns(ticks, run->mult));
 		count++;
 		words.type = POOL_REQ_FREE;
-		code = grant_ask(lane, kind, &words, &ticks, error);
-		last = clock_ticks(kind.is_counter);
+		code = grant_ask(lane, run, kind, &words, &ticks, error);
+		last = clock_ticks(run->is_counter);
 	}
 	lane->messages += count;
 	return unlikely(code) ? code : lane_repay(lane, false, error);
@@ -72,11 +73,9 @@ static ALWAYS_INLINE int grant_respond(struct lane *lane, struct grant_pool *poo
 }
 
 static ALWAYS_INLINE int loop_grant(struct lane *lane, const struct loop_run *run,
-				    enum post_operation operation, enum post_path path,
-				    bool is_counter, struct error *error)
+				    enum post_operation operation, struct error *error)
 {
-	const struct round_kind kind = {
-		.operation = operation, .path = path, .is_counter = is_counter};
+	const struct round_kind kind = {.operation = operation, .path = lane->path};
 	struct grant_pool pool;
 	int code;
 

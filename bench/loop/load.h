@@ -45,12 +45,8 @@ struct load {
 
 /* Constants at the call. */
 struct load_kind {
-	bool is_poisson;
 	bool is_notified;
-	bool walks; /* each has another place than the one before */
 	enum post_operation operation;
-	enum post_path path;
-	bool is_counter;
 };
 
 void load_begin(struct load *load, struct lane *lane, const struct loop_run *run);
@@ -93,12 +89,11 @@ static ALWAYS_INLINE void load_note(const struct lane *lane, struct flow *flow, 
 }
 
 /* The message after this one, if there is any. */
-static ALWAYS_INLINE void load_advance(struct load *load, const struct loop_run *run,
-				       bool is_poisson)
+static ALWAYS_INLINE void load_advance(struct load *load, const struct loop_run *run)
 {
 	uint64_t next;
 
-	schedule_advance(&load->schedule, is_poisson);
+	schedule_advance(&load->schedule);
 	next = schedule_next(&load->schedule);
 	load->left--;
 	load->due = load->left && next <= run->until ? next : UINT64_MAX;
@@ -118,16 +113,16 @@ static ALWAYS_INLINE int load_post(struct load *load, struct lane *lane, const s
 				   const struct load_kind kind, struct error *error)
 {
 	for (int i = 0; i < LOAD_BATCH && load->room; i++) {
-		uint64_t now = clock_ticks(kind.is_counter);
+		uint64_t now = clock_ticks(run->is_counter);
 		struct flow *flow;
 
 		if (now < load->due)
 			return 0;
 		flow = load_flow(load, lane);
 		load_note(lane, flow, load->due, now);
-		if (kind.walks)
+		if (lane->walks)
 			lane_walk(flow, &flow->work);
-		if (unlikely(loop_post_flow(flow, kind.operation, kind.path, kind.is_notified,
+		if (unlikely(loop_post_flow(flow, kind.operation, lane->path, kind.is_notified,
 					    IBV_SEND_SIGNALED, error)))
 			return error->code;
 		load_slip(load, run, now - load->due);
@@ -135,7 +130,7 @@ static ALWAYS_INLINE int load_post(struct load *load, struct lane *lane, const s
 		flow->room--;
 		load->room--;
 		lane->posted++;
-		load_advance(load, run, kind.is_poisson);
+		load_advance(load, run);
 	}
 	return 0;
 }
@@ -164,12 +159,11 @@ static ALWAYS_INLINE int load_take(struct load *load, struct lane *lane, const s
 
 /* Whatever has come, or what comes of waiting for it. */
 static ALWAYS_INLINE int load_look(struct load *load, struct lane *lane, const struct loop_run *run,
-				   const struct load_kind kind, struct ibv_wc *wc,
-				   struct error *error)
+				   struct ibv_wc *wc, struct error *error)
 {
 	int got = completion_poll(&lane->endpoint.completion, LOAD_BATCH, wc);
 
-	if (!got && (!load->room || clock_ticks(kind.is_counter) < load->due))
+	if (!got && (!load->room || clock_ticks(run->is_counter) < load->due))
 		got = load_idle(load, lane, run, wc, error);
 	else if (unlikely(got < 0))
 		got = completion_poll_failed(error);
@@ -186,12 +180,12 @@ static ALWAYS_INLINE int load_run(struct load *load, struct lane *lane, const st
 
 		if (unlikely(load_post(load, lane, run, kind, error)))
 			return error->code;
-		got = load_look(load, lane, run, kind, wc, error);
+		got = load_look(load, lane, run, wc, error);
 		if (unlikely(got < 0))
 			return got;
 		if (!got)
 			continue;
-		load->last = lane->last_tick = clock_ticks(kind.is_counter);
+		load->last = lane->last_tick = clock_ticks(run->is_counter);
 		if (unlikely(load_take(load, lane, run, wc, got, error)))
 			return error->code;
 		/* Where the device is fast no poll is ever empty, and nobody else would look. */
@@ -203,46 +197,19 @@ static ALWAYS_INLINE int load_run(struct load *load, struct lane *lane, const st
 	return 0;
 }
 
-static ALWAYS_INLINE int load_pace(struct lane *lane, const struct loop_run *run,
-				   struct load_kind kind, struct error *error)
-{
-	kind.is_poisson = run->load->schedule.is_poisson;
-	if (kind.is_poisson)
-		return load_run(run->load, lane, run, kind, error);
-	return load_run(run->load, lane, run, kind, error);
-}
-
 static ALWAYS_INLINE int loop_load(struct lane *lane, const struct loop_run *run,
-				   enum post_operation operation, enum post_path path,
-				   bool is_counter, struct error *error)
+				   enum post_operation operation, struct error *error)
 {
-	const struct load_kind kind = {
-		.operation = operation, .path = path, .is_counter = is_counter};
-
-	return load_pace(lane, run, kind, error);
-}
-
-static ALWAYS_INLINE int loop_load_walking(struct lane *lane, const struct loop_run *run,
-					   enum post_operation operation, enum post_path path,
-					   bool is_counter, struct error *error)
-{
-	const struct load_kind kind = {
-		.walks = true, .operation = operation, .path = path, .is_counter = is_counter};
-
-	return load_pace(lane, run, kind, error);
+	return load_run(run->load, lane, run, (struct load_kind){.operation = operation}, error);
 }
 
 /* With the notification of the specification behind each message, to one place. */
 static ALWAYS_INLINE int loop_load_notified(struct lane *lane, const struct loop_run *run,
-					    enum post_operation operation, enum post_path path,
-					    bool is_counter, struct error *error)
+					    enum post_operation operation, struct error *error)
 {
-	const struct load_kind kind = {.is_notified = true,
-				       .operation = operation,
-				       .path = path,
-				       .is_counter = is_counter};
+	const struct load_kind kind = {.is_notified = true, .operation = operation};
 
-	return load_pace(lane, run, kind, error);
+	return load_run(run->load, lane, run, kind, error);
 }
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the loops share. A loop is one always_inline function for each shape; path
- * and clock are constants in each of its instances, and loop_dispatch picks the
- * instance before it starts. An operation binds a shape to its own constant.
+ * Code shared by the measurement loops. A shape is one always_inline function, and an
+ * operation binds it to its own constant. Whatever else a case asks for is a run-time
+ * value, except in the inner loops of the common cases: see LOOP_ON_PATH.
  */
 #ifndef BENCH_LOOP_LOOP_H
 #define BENCH_LOOP_LOOP_H
@@ -29,53 +29,20 @@ struct loop_run {
 	bool has_waited;              /* for others, since the loop before, and those did for it */
 };
 
-typedef int loop_function(struct lane *lane, const struct loop_run *run, enum post_path path,
-			  bool is_counter, struct error *error);
-
-static ALWAYS_INLINE int loop_dispatch(loop_function *loop, struct lane *lane,
-				       const struct loop_run *run, struct error *error)
-{
-	switch (lane->path) {
-	case POST_EXTENDED_INLINE:
-		return run->is_counter ? loop(lane, run, POST_EXTENDED_INLINE, true, error)
-				       : loop(lane, run, POST_EXTENDED_INLINE, false, error);
-	case POST_EXTENDED:
-		return run->is_counter ? loop(lane, run, POST_EXTENDED, true, error)
-				       : loop(lane, run, POST_EXTENDED, false, error);
-	case POST_EXTENDED_LIST:
-	case POST_CLASSIC:
-		break;
-	}
-	return run->is_counter ? loop(lane, run, POST_CLASSIC, true, error)
-			       : loop(lane, run, POST_CLASSIC, false, error);
-}
-
-/* Makes a function of the operation's, name(lane, run, error), that runs the shape with it. */
-#define LOOP_BIND(name, shape, operation)                                                   \
-	static ALWAYS_INLINE int name##_on(struct lane *lane, const struct loop_run *run,   \
-					   enum post_path path, bool is_counter,            \
-					   struct error *error)                             \
-	{                                                                                   \
-		return shape(lane, run, operation, path, is_counter, error);                \
-	}                                                                                   \
-	static int name(struct lane *lane, const struct loop_run *run, struct error *error) \
-	{                                                                                   \
-		return loop_dispatch(name##_on, lane, run, error);                          \
-	}
-
 /*
- * The same, and of lanes that walk shape_walking. Two functions, so that the one costs the
- * other no register.
+ * Evaluates call, which runs an inner loop with kind, a variable of the caller. The path is a
+ * constant in each instance of that loop: one test serves many messages.
  */
-#define LOOP_BIND_PLACES(name, shape, operation)                                            \
-	__attribute__((noinline)) static op_loop name##_same;                               \
-	__attribute__((noinline)) static op_loop name##_walking;                            \
-	LOOP_BIND(name##_same, shape, operation)                                            \
-	LOOP_BIND(name##_walking, shape##_walking, operation)                               \
+#define LOOP_ON_PATH(lane, kind, call)                                                       \
+	((lane)->path == POST_EXTENDED_INLINE ? ((kind).path = POST_EXTENDED_INLINE, (call)) \
+	 : (lane)->path == POST_EXTENDED      ? ((kind).path = POST_EXTENDED, (call))        \
+					      : ((kind).path = POST_CLASSIC, (call)))
+
+/* Defines a loop of an operation, name(lane, run, error): the shape with that operation. */
+#define LOOP_BIND(name, shape, operation)                                                   \
 	static int name(struct lane *lane, const struct loop_run *run, struct error *error) \
 	{                                                                                   \
-		return lane->walks ? name##_walking(lane, run, error)                       \
-				   : name##_same(lane, run, error);                         \
+		return shape(lane, run, operation, error);                                  \
 	}
 
 /* The payload of the next message, if it is one to be verified; and what came. */

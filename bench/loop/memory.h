@@ -109,34 +109,13 @@ static ALWAYS_INLINE int memory(struct lane *lane, const struct loop_run *run,
 }
 
 static ALWAYS_INLINE int loop_memory(struct lane *lane, const struct loop_run *run,
-				     enum post_operation operation, enum post_path path,
-				     bool is_counter, struct error *error)
+				     enum post_operation operation, struct error *error)
 {
-	struct round_kind kind = {.once = memory_once,
-				  .operation = operation,
-				  .path = path,
-				  .is_counter = is_counter};
+	const struct round_kind kind = {.once = memory_once, .operation = operation};
 
 	/* The last byte is the number of the round. */
 	lane->verify.length = lane->parameters->size - 1;
-	if (lane->verify.every) {
-		kind.is_verified = true;
-		return memory(lane, run, kind, error);
-	}
-	return memory(lane, run, kind, error);
-}
-
-static ALWAYS_INLINE int loop_memory_walking(struct lane *lane, const struct loop_run *run,
-					     enum post_operation operation, enum post_path path,
-					     bool is_counter, struct error *error)
-{
-	const struct round_kind kind = {.once = memory_once,
-					.operation = operation,
-					.path = path,
-					.is_counter = is_counter,
-					.walks = true};
-
-	return memory(lane, run, kind, error);
+	return round_run(memory, lane, run, kind, error);
 }
 
 #endif

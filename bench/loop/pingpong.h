@@ -141,83 +141,32 @@ static ALWAYS_INLINE int pingpong(struct lane *lane, const struct loop_run *run,
 	return unlikely(code) ? code : lane_repay(lane, kind.walks, error);
 }
 
-static ALWAYS_INLINE int pingpong_verified_or_not(struct lane *lane, const struct loop_run *run,
-						  struct round_kind kind, struct error *error)
-{
-	if (lane->verify.every) {
-		kind.is_verified = true;
-		return pingpong(lane, run, kind, error);
-	}
-	return pingpong(lane, run, kind, error);
-}
-
 static ALWAYS_INLINE int loop_pingpong(struct lane *lane, const struct loop_run *run,
-				       enum post_operation operation, enum post_path path,
-				       bool is_counter, struct error *error)
+				       enum post_operation operation, struct error *error)
 {
-	const struct round_kind kind = {.once = pingpong_once,
-					.operation = operation,
-					.path = path,
-					.is_counter = is_counter};
+	const struct round_kind kind = {.once = pingpong_once, .operation = operation};
 
-	return pingpong_verified_or_not(lane, run, kind, error);
-}
-
-static ALWAYS_INLINE int loop_pingpong_walking(struct lane *lane, const struct loop_run *run,
-					       enum post_operation operation, enum post_path path,
-					       bool is_counter, struct error *error)
-{
-	const struct round_kind kind = {.once = pingpong_once,
-					.operation = operation,
-					.path = path,
-					.is_counter = is_counter,
-					.walks = true};
-
-	return pingpong(lane, run, kind, error);
+	return round_run(pingpong, lane, run, kind, error);
 }
 
 /* With the notification of the specification behind each message. */
 static ALWAYS_INLINE int loop_pingpong_notified(struct lane *lane, const struct loop_run *run,
-						enum post_operation operation, enum post_path path,
-						bool is_counter, struct error *error)
+						enum post_operation operation, struct error *error)
 {
-	const struct round_kind kind = {.once = pingpong_once,
-					.operation = operation,
-					.path = path,
-					.is_counter = is_counter,
-					.is_notified = true};
+	const struct round_kind kind = {
+		.once = pingpong_once, .operation = operation, .is_notified = true};
 
-	return pingpong_verified_or_not(lane, run, kind, error);
+	return round_run(pingpong, lane, run, kind, error);
 }
 
 /* Writes, of which the last rings. */
 static ALWAYS_INLINE int loop_pingpong_ringing(struct lane *lane, const struct loop_run *run,
-					       enum post_operation operation, enum post_path path,
-					       bool is_counter, struct error *error)
+					       enum post_operation operation, struct error *error)
 {
-	const struct round_kind kind = {.once = pingpong_once,
-					.operation = operation,
-					.path = path,
-					.is_counter = is_counter,
-					.rings = true};
+	const struct round_kind kind = {
+		.once = pingpong_once, .operation = operation, .rings = true};
 
-	return pingpong_verified_or_not(lane, run, kind, error);
-}
-
-static ALWAYS_INLINE int loop_pingpong_ringing_walking(struct lane *lane,
-						       const struct loop_run *run,
-						       enum post_operation operation,
-						       enum post_path path, bool is_counter,
-						       struct error *error)
-{
-	const struct round_kind kind = {.once = pingpong_once,
-					.operation = operation,
-					.path = path,
-					.is_counter = is_counter,
-					.rings = true,
-					.walks = true};
-
-	return pingpong(lane, run, kind, error);
+	return round_run(pingpong, lane, run, kind, error);
 }
 
 #endif

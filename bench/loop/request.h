@@ -72,51 +72,22 @@ static ALWAYS_INLINE int request_each(struct lane *lane, const struct loop_run *
 	return code;
 }
 
-/* Whether they are looked at is decided once. */
-static ALWAYS_INLINE int request_verified_or_not(struct lane *lane, const struct loop_run *run,
-						 struct round_kind kind, struct error *error)
+static ALWAYS_INLINE int loop_request(struct lane *lane, const struct loop_run *run,
+				      enum post_operation operation, struct error *error)
 {
-	if (lane->verify.every) {
-		kind.is_verified = true;
-		return request_each(lane, run, kind, error);
-	}
-	return request_each(lane, run, kind, error);
+	const struct round_kind kind = {.once = request_once, .operation = operation};
+
+	return round_run(request_each, lane, run, kind, error);
 }
 
 static ALWAYS_INLINE int loop_request_registering(struct lane *lane, const struct loop_run *run,
 						  enum post_operation operation,
-						  enum post_path path, bool is_counter,
 						  struct error *error)
 {
 	const struct round_kind kind = {.once = request_registered,
 					.operation = operation,
-					.path = path,
-					.is_counter = is_counter};
-
-	return request_verified_or_not(lane, run, kind, error);
-}
-
-static ALWAYS_INLINE int loop_request(struct lane *lane, const struct loop_run *run,
-				      enum post_operation operation, enum post_path path,
-				      bool is_counter, struct error *error)
-{
-	const struct round_kind kind = {.once = request_once,
-					.operation = operation,
-					.path = path,
-					.is_counter = is_counter};
-
-	return request_verified_or_not(lane, run, kind, error);
-}
-
-static ALWAYS_INLINE int loop_request_walking(struct lane *lane, const struct loop_run *run,
-					      enum post_operation operation, enum post_path path,
-					      bool is_counter, struct error *error)
-{
-	const struct round_kind kind = {.once = request_once,
-					.operation = operation,
-					.path = path,
-					.is_counter = is_counter,
-					.walks = true};
+					.path = lane->path,
+					.is_verified = lane->verify.every};
 
 	return request_each(lane, run, kind, error);
 }

@@ -33,12 +33,14 @@ struct round {
 typedef int round_function(struct lane *lane, const struct round_kind kind, uint64_t number,
 			   struct round *round, struct error *error);
 
-/* What makes another loop of it. Constants at the call. */
+/*
+ * What a round does. All members are constants of plain rounds. Where rounds walk or are verified,
+ * path, is_verified and walks are run-time values.
+ */
 struct round_kind {
 	round_function *once;
 	enum post_operation operation;
 	enum post_path path;
-	bool is_counter;
 	bool is_notified; /* the notification of the specification is behind each message */
 	bool rings;       /* a message is as many writes as there are to a doorbell */
 	bool is_verified; /* the payloads that go, and those that come */
@@ -73,6 +75,7 @@ static ALWAYS_INLINE void round_record(struct round *round)
 static ALWAYS_INLINE int round_turn(struct lane *lane, struct round *round, uint64_t most,
 				    const struct round_kind kind, struct error *error)
 {
+	bool is_counter = round->run->is_counter;
 	uint64_t until = round->run->until;
 	uint64_t now;
 
@@ -87,7 +90,7 @@ static ALWAYS_INLINE int round_turn(struct lane *lane, struct round *round, uint
 			return code;
 		if (unlikely(!round->took))
 			return 0;
-		now = clock_ticks(kind.is_counter);
+		now = clock_ticks(is_counter);
 		round->ticks[++round->n] = now;
 		code = kind.is_verified ? loop_check(lane, error) : 0;
 		if (unlikely(code))
@@ -122,7 +125,7 @@ static ALWAYS_INLINE int round_each(struct lane *lane, const struct loop_run *ru
 		if (unlikely(alarm_raised(&lane->endpoint.alarm)))
 			return alarm_reason(&lane->endpoint.alarm, error);
 		round.ticks[0] = kind.is_verified && round.took ? round.ticks[round.n]
-								: clock_ticks(kind.is_counter);
+								: clock_ticks(run->is_counter);
 		if (unlikely(round.ticks[0] >= run->until))
 			break;
 		code = round_turn(lane, &round, most < left ? most : left, kind, error);
@@ -133,6 +136,24 @@ static ALWAYS_INLINE int round_each(struct lane *lane, const struct loop_run *ru
 		most = round_most(&round, most);
 	}
 	return code;
+}
+
+/* A shape: the loop of the client, and of the server where it answers. */
+typedef int round_shape(struct lane *lane, const struct loop_run *run, const struct round_kind kind,
+			struct error *error);
+
+/* Runs a shape: one instance of it for plain rounds on each path, and one for all other rounds. */
+static ALWAYS_INLINE int round_run(round_shape *shape, struct lane *lane,
+				   const struct loop_run *run, struct round_kind kind,
+				   struct error *error)
+{
+	if (lane->walks || lane->verify.every) {
+		kind.path = lane->path;
+		kind.is_verified = lane->verify.every;
+		kind.walks = lane->walks;
+		return shape(lane, run, kind, error);
+	}
+	return LOOP_ON_PATH(lane, kind, shape(lane, run, kind, error));
 }
 
 /* All writes up to the one that rings, which is the signalled one. */

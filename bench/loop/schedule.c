@@ -30,7 +30,7 @@ void schedule_seed(struct schedule *schedule, uint64_t seed, uint64_t trial)
 void schedule_begin(struct schedule *schedule, uint64_t tick)
 {
 	schedule->next = (unsigned __int128)tick << 32;
-	schedule_advance(schedule, schedule->is_poisson);
+	schedule_advance(schedule);
 }
 
 double schedule_count(const struct schedule *schedule, uint64_t tick)

@@ -55,10 +55,9 @@ static ALWAYS_INLINE uint64_t schedule_exponential(struct schedule *schedule)
 	return ((uint64_t)zeros << 32) + step[0] - ((step[0] - step[1]) * beyond >> 32);
 }
 
-/* is_poisson is a constant at the call. */
-static ALWAYS_INLINE void schedule_advance(struct schedule *schedule, bool is_poisson)
+static ALWAYS_INLINE void schedule_advance(struct schedule *schedule)
 {
-	if (is_poisson)
+	if (schedule->is_poisson)
 		schedule->next += schedule->gap * schedule_exponential(schedule) >> 32;
 	else
 		schedule->next += schedule->gap;

@@ -17,10 +17,10 @@ struct single {
 };
 
 /* Polls until the completion is there, whatever the case waits for otherwise. */
-static ALWAYS_INLINE int single_take(struct lane *lane, const struct loop_run *run, bool is_counter,
+static ALWAYS_INLINE int single_take(struct lane *lane, const struct loop_run *run,
 				     struct single *single, struct error *error)
 {
-	uint64_t first = clock_ticks(is_counter);
+	uint64_t first = clock_ticks(run->is_counter);
 	uint64_t start = first;
 	bool is_message;
 	struct ibv_wc wc;
@@ -28,12 +28,12 @@ static ALWAYS_INLINE int single_take(struct lane *lane, const struct loop_run *r
 
 	while (true) {
 		got = completion_poll(&lane->endpoint.completion, 1, &wc);
-		single->polled = clock_ticks(is_counter) - start;
+		single->polled = clock_ticks(run->is_counter) - start;
 		if (likely(got))
 			break;
 		if (unlikely(alarm_raised(&lane->endpoint.alarm)))
 			return alarm_reason(&lane->endpoint.alarm, error);
-		start = clock_ticks(is_counter);
+		start = clock_ticks(run->is_counter);
 		if (unlikely(clock_to_ns(start - first, run->mult) > lane->stalled_ns))
 			return lane_stalled(lane, error);
 	}
@@ -42,28 +42,29 @@ static ALWAYS_INLINE int single_take(struct lane *lane, const struct loop_run *r
 }
 
 static ALWAYS_INLINE int single_once(struct lane *lane, const struct loop_run *run,
-				     enum post_path path, bool is_counter, struct single *single,
+				     enum post_path path, struct single *single,
 				     struct error *error)
 {
 	struct flow *flow = &lane->flows[0];
-	uint64_t start = clock_ticks(is_counter);
+	uint64_t start = clock_ticks(run->is_counter);
 	int code = post_send(&flow->queue, &flow->work, POST_WRITE, path, IBV_SEND_SIGNALED);
 
-	single->posted = clock_ticks(is_counter) - start;
+	single->posted = clock_ticks(run->is_counter) - start;
 	return unlikely(code) ? lane_post_failed(code, error)
-			      : single_take(lane, run, is_counter, single, error);
+			      : single_take(lane, run, single, error);
 }
 
+/* is_poll: it is the poll that is timed. */
 static ALWAYS_INLINE int loop_single(struct lane *lane, const struct loop_run *run, bool is_poll,
-				     enum post_path path, bool is_counter, struct error *error)
+				     struct error *error)
 {
 	uint64_t count = 0;
 	int code = 0;
 
-	while (count < run->messages && clock_ticks(is_counter) < run->until) {
+	while (count < run->messages && clock_ticks(run->is_counter) < run->until) {
 		struct single single = {0};
 
-		code = single_once(lane, run, path, is_counter, &single, error);
+		code = single_once(lane, run, lane->path, &single, error);
 		if (unlikely(code))
 			break;
 		hist_add(run->hist,

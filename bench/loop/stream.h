@@ -31,18 +31,21 @@ static ALWAYS_INLINE uint64_t stream_id(struct flow *flow)
 	return id;
 }
 
-/* What makes another loop of it. Constants at the call. */
+/*
+ * What a stream does. The first five are constants, though has_latencies of bidirectional streams
+ * is a run-time value, as are the rest.
+ */
 struct stream_kind {
-	bool has_lists;     /* posts by lists */
-	bool is_both;       /* messages come as well as go */
-	bool has_latencies; /* each message is timed, and signalled */
-	bool is_verified;   /* the payloads; those of both ways, where there are two */
+	enum post_operation operation;
 	bool is_notified;   /* a notification follows each, and is what is signalled */
 	bool rings;         /* writes, and what is signalled has immediate data */
+	bool is_both;       /* messages come as well as go */
+	bool has_latencies; /* each message is timed, and signalled */
+	bool has_lists;     /* posts by lists */
+	bool is_verified;   /* the payloads; those of both ways, where there are two */
 	bool walks;         /* each has another place than the one before */
-	enum post_operation operation;
+	bool is_counter;    /* as in loop_run */
 	enum post_path path;
-	bool is_counter;
 };
 
 static ALWAYS_INLINE int stream_post(struct flow *flow, const struct stream_kind kind,
@@ -199,24 +202,23 @@ static ALWAYS_INLINE void stream_time(struct lane *lane, const struct loop_run *
 	}
 }
 
-static ALWAYS_INLINE int stream_fill_somehow(struct lane *lane, struct flow *flow,
-					     const struct stream_kind kind, struct error *error)
+/*
+ * Fills without lists. The common cases, one place and walking, have instances of their own, which
+ * test nothing for each message: they are compared with each other.
+ */
+static ALWAYS_INLINE int stream_fill_singly(struct lane *lane, struct flow *flow,
+					    const struct stream_kind kind, struct error *error)
 {
-	return kind.has_lists ? stream_fill_lists(lane, flow, kind, error)
-			      : stream_fill(lane, flow, kind, error);
-}
+	struct stream_kind common = kind;
 
-/* All of them have something to post, those first whose turn it was when the last loop ended. */
-static inline void stream_begin(struct lane *lane, const struct loop_run *run,
-				const struct stream_kind kind)
-{
-	lane_share_out(lane, run->messages);
-	lane->turn = 0;
-	for (unsigned int i = 0; i < lane->n_flows; i++) {
-		if (kind.has_lists)
-			post_list_link(&lane->flows[i].list, kind.operation);
-		stream_make_due(lane, &lane->flows[i]);
-	}
+	if (kind.is_verified)
+		return stream_fill(lane, flow, kind, error);
+	common.is_verified = false;
+	common.walks = true;
+	if (kind.walks)
+		return LOOP_ON_PATH(lane, common, stream_fill(lane, flow, common, error));
+	common.walks = false;
+	return LOOP_ON_PATH(lane, common, stream_fill(lane, flow, common, error));
 }
 
 /*
@@ -236,7 +238,8 @@ static ALWAYS_INLINE int stream_fill_due(struct lane *lane, const struct stream_
 
 		if (!lane->turn)
 			lane->turn = flow->left < flow->room ? (uint32_t)flow->left : flow->room;
-		code = stream_fill_somehow(lane, flow, kind, error);
+		code = kind.has_lists ? stream_fill_lists(lane, flow, kind, error)
+				      : stream_fill_singly(lane, flow, kind, error);
 		if (unlikely(code))
 			return code;
 		if (unlikely(lane->turn))
@@ -262,79 +265,35 @@ static ALWAYS_INLINE int stream_look(struct lane *lane, struct ibv_wc *wc, struc
 	return unlikely(got == -ETIMEDOUT) ? lane_stalled(lane, error) : got;
 }
 
-/* Whether posts of any queue pair have not been told of yet. */
-static inline bool stream_is_under_way(const struct lane *lane)
-{
-	for (unsigned int i = 0; i < lane->n_flows; i++)
-		if (lane->flows[i].room != lane->depth)
-			return true;
-	return false;
-}
+/*
+ * Shares the messages out. All queue pairs have something to post, first those whose turn it was
+ * when the last loop ended.
+ */
+void stream_begin(struct lane *lane, const struct loop_run *run, const struct stream_kind kind);
+
+/* Whether posts of any queue pair have no completion yet. */
+bool stream_is_in_flight(const struct lane *lane);
 
 /*
- * What was under way of the warm-up has come while this thread waited for the others, and took
- * none of the time that is measured. Whoever sends goes on, so that there is an end to it.
+ * Takes the messages of the warm-up that completed while this thread waited for the others: they
+ * needed none of the time that is measured. The peer goes on sending, so this ends in any case.
  */
-static COLD int stream_forget(struct lane *lane, const struct stream_kind kind, struct error *error)
-{
-	uint64_t most = lane->n_flows * (lane->depth + lane->parameters->rx_depth);
-	uint64_t received = lane->received;
-	uint64_t completions = lane->completions;
-	int got = STREAM_BATCH;
-
-	for (uint64_t i = 0; i <= most && got == STREAM_BATCH; i += STREAM_BATCH) {
-		struct ibv_wc wc[STREAM_BATCH];
-
-		got = completion_poll(&lane->endpoint.completion, STREAM_BATCH, wc);
-		if (got < 0)
-			return completion_poll_failed(error);
-		if (stream_take(lane, kind, wc, got, error) < 0)
-			return error->code;
-	}
-	lane->received = received;
-	lane->completions = completions;
-	return 0;
-}
+COLD int stream_forget(struct lane *lane, const struct stream_kind kind, struct error *error);
 
 /*
- * The time of a stream that goes on begins where one of its messages is through, as it ends: of
- * what is half way then, as much is counted as is not.
+ * Starts the time of a stream that goes on, at a completion of its own: of the messages in flight
+ * then, as much is counted as is not. The counters return to what they were before.
  */
-static COLD int stream_enter(struct lane *lane, const struct stream_kind kind, struct error *error)
-{
-	uint64_t received = lane->received;
-	uint64_t completions = lane->completions;
-	int64_t done = 0;
-
-	while (!done) {
-		struct ibv_wc wc[STREAM_BATCH];
-		int got;
-
-		if (stream_fill_due(lane, kind, error))
-			return error->code;
-		got = stream_look(lane, wc, error);
-		if (got < 0)
-			return got;
-		lane->first_tick = lane->last_tick = clock_ticks(kind.is_counter);
-		done = stream_take(lane, kind, wc, got, error);
-		if (done < 0)
-			return (int)done;
-		if (alarm_raised(&lane->endpoint.alarm))
-			return alarm_reason(&lane->endpoint.alarm, error);
-		if (done)
-			lane_forget_done(lane);
-	}
-	lane->received = received;
-	lane->completions = completions;
-	return 0;
-}
+COLD void stream_restart(struct lane *lane, uint64_t received, uint64_t completions);
 
 static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 				const struct stream_kind kind, struct error *error)
 {
-	uint64_t start = run->origin ? run->origin : clock_ticks(kind.is_counter);
+	uint64_t start = run->origin ? run->origin : clock_ticks(run->is_counter);
 	uint64_t end = lane->messages + run->messages;
 	uint64_t until = run->until;
+	uint64_t first_received = lane->received;
+	uint64_t first_completions = lane->completions;
 	bool goes_on = false;
 
 	if (end < run->messages)
@@ -343,14 +302,8 @@ static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 	if (run->has_waited && stream_forget(lane, kind, error))
 		return error->code;
 	if (run->has_waited)
-		goes_on = stream_is_under_way(lane);
+		goes_on = stream_is_in_flight(lane);
 	stream_begin(lane, run, kind);
-	if (goes_on && stream_enter(lane, kind, error))
-		return error->code;
-	/* As long as was asked for, from then on, and so are windows. */
-	if (goes_on && until != UINT64_MAX)
-		until += lane->first_tick - start;
-	start = lane->first_tick;
 	for (;;) {
 		struct ibv_wc wc[STREAM_BATCH];
 		uint64_t received = lane->received;
@@ -365,13 +318,24 @@ static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 			return got;
 		if (unlikely(!got))
 			continue;
-		lane->last_tick = clock_ticks(kind.is_counter);
+		lane->last_tick = clock_ticks(run->is_counter);
 		done = stream_take(lane, kind, wc, got, error);
 		if (unlikely(done < 0))
 			return (int)done;
 		/* Where the device is fast no poll is ever empty, and nobody else would look. */
 		if (unlikely(alarm_raised(&lane->endpoint.alarm)))
 			return alarm_reason(&lane->endpoint.alarm, error);
+		if (unlikely(goes_on)) {
+			goes_on = !done;
+			if (goes_on)
+				continue;
+			stream_restart(lane, first_received, first_completions);
+			/* The measured interval, and its windows, start here. */
+			if (until != UINT64_MAX)
+				until += lane->first_tick - start;
+			start = lane->first_tick;
+			continue;
+		}
 		if (kind.has_latencies)
 			stream_time(lane, run, kind, wc, got);
 		counted = (uint64_t)done;
@@ -385,120 +349,51 @@ static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 	}
 }
 
-/* Writes go to one place: nobody can look at one before the next is there. */
-static ALWAYS_INLINE bool stream_has_slots(enum post_operation operation)
+static ALWAYS_INLINE int stream_run(struct lane *lane, const struct loop_run *run,
+				    struct stream_kind kind, struct error *error)
 {
-	return operation == POST_SEND || operation == POST_UD_SEND || operation == POST_READ;
-}
+	/* The server has no histogram. */
+	bool has_latencies = lane->parameters->latencies && run->hist;
 
-/* With whatever the case asks for: to test for it costs little beside the looking. */
-static COLD int stream_verified(struct lane *lane, const struct loop_run *run,
-				struct stream_kind kind, struct error *error)
-{
-	kind.is_verified = true;
-	kind.has_lists = lane->batch > 1;
-	kind.is_both = lane->parameters->bidirectional;
-	kind.has_latencies = lane->parameters->latencies && run->hist;
-	return stream(lane, run, kind, error);
-}
-
-/* Picks the loop for what the lane is to do; kind says what is the same for all. */
-static ALWAYS_INLINE int stream_singly(struct lane *lane, const struct loop_run *run,
-				       struct stream_kind kind, struct error *error)
-{
+	kind.has_lists = !kind.is_notified && !kind.rings && lane->batch > 1;
+	kind.is_verified = lane->parameters->verify;
+	kind.walks = lane->walks;
+	kind.is_counter = run->is_counter;
+	kind.path = lane->path;
 	if (lane->parameters->bidirectional) {
 		kind.is_both = true;
-		/* The server's are not asked for. */
-		if (!lane->parameters->latencies || !run->hist)
-			return stream(lane, run, kind, error);
-		kind.has_latencies = true;
+		kind.has_latencies = has_latencies;
 		return stream(lane, run, kind, error);
 	}
-	if (lane->parameters->latencies) {
+	if (has_latencies) {
 		kind.has_latencies = true;
-		return stream(lane, run, kind, error);
-	}
-	return stream(lane, run, kind, error);
-}
-
-static ALWAYS_INLINE int stream_lists(struct lane *lane, const struct loop_run *run,
-				      struct stream_kind kind, struct error *error)
-{
-	kind.has_lists = true;
-	if (lane->parameters->bidirectional) {
-		kind.is_both = true;
 		return stream(lane, run, kind, error);
 	}
 	return stream(lane, run, kind, error);
 }
 
 static ALWAYS_INLINE int loop_stream(struct lane *lane, const struct loop_run *run,
-				     enum post_operation operation, enum post_path path,
-				     bool is_counter, struct error *error)
+				     enum post_operation operation, struct error *error)
 {
-	const struct stream_kind kind = {
-		.operation = operation, .path = path, .is_counter = is_counter};
-
-	if (stream_has_slots(operation) && lane->parameters->verify)
-		return stream_verified(lane, run, kind, error);
-	return lane->batch > 1 ? stream_lists(lane, run, kind, error)
-			       : stream_singly(lane, run, kind, error);
-}
-
-/* The common one, which is compared with that of one place, has no more tests than that. */
-static ALWAYS_INLINE int loop_stream_walking(struct lane *lane, const struct loop_run *run,
-					     enum post_operation operation, enum post_path path,
-					     bool is_counter, struct error *error)
-{
-	struct stream_kind kind = {
-		.walks = true, .operation = operation, .path = path, .is_counter = is_counter};
-
-	if (lane->batch == 1 && !lane->parameters->bidirectional && !lane->parameters->latencies)
-		return stream(lane, run, kind, error);
-	kind.has_lists = lane->batch > 1;
-	kind.is_both = lane->parameters->bidirectional;
-	kind.has_latencies = lane->parameters->latencies && run->hist;
-	return stream(lane, run, kind, error);
+	return stream_run(lane, run, (struct stream_kind){.operation = operation}, error);
 }
 
 /* With the notification of the specification behind each message; no lists. */
 static ALWAYS_INLINE int loop_stream_notified(struct lane *lane, const struct loop_run *run,
-					      enum post_operation operation, enum post_path path,
-					      bool is_counter, struct error *error)
+					      enum post_operation operation, struct error *error)
 {
-	const struct stream_kind kind = {.is_notified = true,
-					 .operation = operation,
-					 .path = path,
-					 .is_counter = is_counter};
+	const struct stream_kind kind = {.operation = operation, .is_notified = true};
 
-	if (stream_has_slots(operation) && lane->parameters->verify)
-		return stream_verified(lane, run, kind, error);
-	return stream_singly(lane, run, kind, error);
+	return stream_run(lane, run, kind, error);
 }
 
 /* Writes, of which each signalled one rings; no lists. */
 static ALWAYS_INLINE int loop_stream_ringing(struct lane *lane, const struct loop_run *run,
-					     enum post_operation operation, enum post_path path,
-					     bool is_counter, struct error *error)
+					     enum post_operation operation, struct error *error)
 {
-	const struct stream_kind kind = {
-		.rings = true, .operation = operation, .path = path, .is_counter = is_counter};
+	const struct stream_kind kind = {.operation = operation, .rings = true};
 
-	return stream_singly(lane, run, kind, error);
-}
-
-static ALWAYS_INLINE int loop_stream_ringing_walking(struct lane *lane, const struct loop_run *run,
-						     enum post_operation operation,
-						     enum post_path path, bool is_counter,
-						     struct error *error)
-{
-	const struct stream_kind kind = {.rings = true,
-					 .walks = true,
-					 .operation = operation,
-					 .path = path,
-					 .is_counter = is_counter};
-
-	return stream_singly(lane, run, kind, error);
+	return stream_run(lane, run, kind, error);
 }
 
 #endif

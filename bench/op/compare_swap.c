@@ -4,9 +4,9 @@
 #include "bench/loop/stream.h"
 #include "bench/op/op.h"
 
-LOOP_BIND_PLACES(latency, loop_request, POST_COMPARE_SWAP)
-LOOP_BIND_PLACES(bandwidth, loop_stream, POST_COMPARE_SWAP)
-LOOP_BIND_PLACES(load, loop_load, POST_COMPARE_SWAP)
+LOOP_BIND(latency, loop_request, POST_COMPARE_SWAP)
+LOOP_BIND(bandwidth, loop_stream, POST_COMPARE_SWAP)
+LOOP_BIND(load, loop_load, POST_COMPARE_SWAP)
 
 const struct op op_compare_swap = {
 	.name = "compare-swap",

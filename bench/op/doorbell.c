@@ -3,8 +3,8 @@
 #include "bench/loop/stream.h"
 #include "bench/op/op.h"
 
-LOOP_BIND_PLACES(latency, loop_pingpong_ringing, POST_WRITE)
-LOOP_BIND_PLACES(bandwidth, loop_stream_ringing, POST_WRITE)
+LOOP_BIND(latency, loop_pingpong_ringing, POST_WRITE)
+LOOP_BIND(bandwidth, loop_stream_ringing, POST_WRITE)
 
 const struct op op_doorbell = {
 	.name = "doorbell",

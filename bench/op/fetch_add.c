@@ -4,9 +4,9 @@
 #include "bench/loop/stream.h"
 #include "bench/op/op.h"
 
-LOOP_BIND_PLACES(latency, loop_request, POST_FETCH_ADD)
-LOOP_BIND_PLACES(bandwidth, loop_stream, POST_FETCH_ADD)
-LOOP_BIND_PLACES(load, loop_load, POST_FETCH_ADD)
+LOOP_BIND(latency, loop_request, POST_FETCH_ADD)
+LOOP_BIND(bandwidth, loop_stream, POST_FETCH_ADD)
+LOOP_BIND(load, loop_load, POST_FETCH_ADD)
 
 const struct op op_fetch_add = {
 	.name = "fetch-add",

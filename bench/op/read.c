@@ -4,10 +4,10 @@
 #include "bench/loop/stream.h"
 #include "bench/op/op.h"
 
-LOOP_BIND_PLACES(registered_once, loop_request, POST_READ)
+LOOP_BIND(registered_once, loop_request, POST_READ)
 LOOP_BIND(registered_each, loop_request_registering, POST_READ)
-LOOP_BIND_PLACES(bandwidth, loop_stream, POST_READ)
-LOOP_BIND_PLACES(load, loop_load, POST_READ)
+LOOP_BIND(bandwidth, loop_stream, POST_READ)
+LOOP_BIND(load, loop_load, POST_READ)
 
 static int latency(struct lane *lane, const struct loop_run *run, struct error *error)
 {

@@ -4,11 +4,11 @@
 #include "bench/loop/stream.h"
 #include "bench/op/op.h"
 
-LOOP_BIND_PLACES(pingpong_sends, loop_pingpong, POST_SEND)
-LOOP_BIND_PLACES(pingpong_datagrams, loop_pingpong, POST_UD_SEND)
-LOOP_BIND_PLACES(stream_sends, loop_stream, POST_SEND)
-LOOP_BIND_PLACES(stream_datagrams, loop_stream, POST_UD_SEND)
-LOOP_BIND_PLACES(load, loop_load, POST_SEND)
+LOOP_BIND(pingpong_sends, loop_pingpong, POST_SEND)
+LOOP_BIND(pingpong_datagrams, loop_pingpong, POST_UD_SEND)
+LOOP_BIND(stream_sends, loop_stream, POST_SEND)
+LOOP_BIND(stream_datagrams, loop_stream, POST_UD_SEND)
+LOOP_BIND(load, loop_load, POST_SEND)
 
 static int latency(struct lane *lane, const struct loop_run *run, struct error *error)
 {

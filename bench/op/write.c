@@ -5,10 +5,10 @@
 #include "bench/loop/stream.h"
 #include "bench/op/op.h"
 
-LOOP_BIND_PLACES(latency, loop_memory, POST_WRITE)
-LOOP_BIND_PLACES(completion, loop_request, POST_WRITE)
-LOOP_BIND_PLACES(bandwidth, loop_stream, POST_WRITE)
-LOOP_BIND_PLACES(load, loop_load, POST_WRITE)
+LOOP_BIND(latency, loop_memory, POST_WRITE)
+LOOP_BIND(completion, loop_request, POST_WRITE)
+LOOP_BIND(bandwidth, loop_stream, POST_WRITE)
+LOOP_BIND(load, loop_load, POST_WRITE)
 
 /* Nothing wakes the target of a write: only an end that polls its memory can answer. */
 static enum result_kind kind_of(enum rdma_wait_mode cq, enum rdma_wait_mode server_cq)

@@ -4,9 +4,9 @@
 #include "bench/loop/stream.h"
 #include "bench/op/op.h"
 
-LOOP_BIND_PLACES(latency, loop_pingpong, POST_WRITE_IMM)
-LOOP_BIND_PLACES(bandwidth, loop_stream, POST_WRITE_IMM)
-LOOP_BIND_PLACES(load, loop_load, POST_WRITE_IMM)
+LOOP_BIND(latency, loop_pingpong, POST_WRITE_IMM)
+LOOP_BIND(bandwidth, loop_stream, POST_WRITE_IMM)
+LOOP_BIND(load, loop_load, POST_WRITE_IMM)
 
 const struct op op_write_imm = {
 	.name = "write-imm",

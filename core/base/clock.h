@@ -65,10 +65,10 @@ static inline uint64_t clock_counter(void)
 #endif
 }
 
-/* is_counter is a constant at the call, so that no loop asks for it. */
+/* Reads the clock of samples. is_counter is clock.is_counter. */
 static ALWAYS_INLINE uint64_t clock_ticks(bool is_counter)
 {
-	return is_counter ? clock_counter() : clock_read(CLOCK_MONOTONIC_RAW);
+	return likely(is_counter) ? clock_counter() : clock_read(CLOCK_MONOTONIC_RAW);
 }
 
 /* mult is clock.mult, or half of it where a sample is half a round trip. */

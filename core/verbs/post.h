@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Posting of work requests. A struct post_work holds all that is known before a
- * loop starts; operation and path are constants at the call, so that none of them
- * is asked for in a loop. The path is the extended interface (ibv_wr_*) where the
- * provider has it, else ibv_post_send. What posts returns 0 or a positive errno, as
- * verbs does.
+ * Posting of work requests. A struct post_work holds everything known before a loop
+ * starts. The operation is a constant at the call; the path may be one, or a run-time
+ * value. It is the extended interface (ibv_wr_*) where the provider has it, else
+ * ibv_post_send. Functions that post return 0 or a positive errno, as verbs does.
  */
 #ifndef CORE_VERBS_POST_H
 #define CORE_VERBS_POST_H
@@ -181,6 +180,20 @@ static ALWAYS_INLINE int post_extended(const struct post_queue *queue, const str
 	return ibv_wr_complete(qpx);
 }
 
+static ALWAYS_INLINE int post_extended_list(const struct post_queue *queue,
+					    const struct post_list *list, unsigned int count,
+					    enum post_operation operation, enum post_path path,
+					    unsigned int signalled)
+{
+	unsigned int last = list->n - 1;
+
+	ibv_wr_start(queue->qpx);
+	for (unsigned int i = list->n - count; i < last; i++)
+		post_build(queue->qpx, &list->works[i], operation, path, 0);
+	post_build(queue->qpx, &list->works[last], operation, path, signalled);
+	return ibv_wr_complete(queue->qpx);
+}
+
 static ALWAYS_INLINE enum ibv_wr_opcode post_opcode(enum post_operation operation)
 {
 	switch (operation) {
@@ -289,11 +302,12 @@ static ALWAYS_INLINE int post_send_list(const struct post_queue *queue,
 		list->sends[last].send_flags = list->works[last].flags | signalled;
 		return ibv_post_send(queue->qp, &list->sends[list->n - count], &bad);
 	}
-	ibv_wr_start(queue->qpx);
-	for (unsigned int i = list->n - count; i < last; i++)
-		post_build(queue->qpx, &list->works[i], operation, path, 0);
-	post_build(queue->qpx, &list->works[last], operation, path, signalled);
-	return ibv_wr_complete(queue->qpx);
+	if (path == POST_EXTENDED_INLINE)
+		return post_extended_list(queue, list, count, operation, POST_EXTENDED_INLINE,
+					  signalled);
+	if (path == POST_EXTENDED)
+		return post_extended_list(queue, list, count, operation, POST_EXTENDED, signalled);
+	return post_extended_list(queue, list, count, operation, POST_EXTENDED_LIST, signalled);
 }
 
 static inline int post_receive(const struct post_queue *queue, struct post_work *work)

@@ -23,7 +23,7 @@ static void test_fixed(void **unused)
 			/* The clock's own figure has 32 bits. */
 			if (fabs((double)schedule_next(&schedule) - due) > 1 + due * 1e-9)
 				fail_msg("%g per second, %zu: %g", rates[i], (size_t)k, due);
-			schedule_advance(&schedule, false);
+			schedule_advance(&schedule);
 		}
 	}
 }
@@ -43,7 +43,7 @@ static double next_gap(struct schedule *schedule)
 {
 	unsigned __int128 before = schedule->next;
 
-	schedule_advance(schedule, true);
+	schedule_advance(schedule);
 	return (double)(schedule->next - before) * 0x1p-32;
 }
 
